@@ -1,0 +1,22 @@
+/* ctx.h - what rooms may keep in a context.
+ *
+ * A room that needs state per ctx (axis table, units) owns one slot: a pointer
+ * it sets once, to memory of the *permanent* arena, which a release to a mark
+ * does not touch. */
+#ifndef AXE_CTX_H
+#define AXE_CTX_H
+
+#include "axe/base.h"
+
+typedef enum axe_slot { AXE_SLOT_AXES, AXE_SLOT_UNITS, AXE_N_SLOT } axe_slot;
+
+void **axe_ctx_slot(axe_ctx *cx, axe_slot s);
+void  *axe_ctx_slot_get(const axe_ctx *cx, axe_slot s);
+
+/* Zeroed memory that no mark gives back. */
+void *axe_alloc_forever(axe_ctx *cx, size_t n_bytes);
+
+/* The text of a source; "" for an unknown one. */
+const char *axe_source_text(const axe_ctx *cx, int32_t source, size_t *len);
+
+#endif

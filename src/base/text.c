@@ -1,0 +1,195 @@
+/* text.c - text in the arena: formatting, growing buffers, interned names. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/ctx_int.h"
+#include "base/text.h"
+
+char *
+axe_vtextf(axe_ctx *cx, const char *fmt, va_list ap)
+{
+    va_list again;
+    char   *s;
+    int     len;
+
+    va_copy(again, ap);
+    len = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (len < 0)
+        len = 0;
+    s = axe_alloc(cx, (size_t)len + 1);
+    vsnprintf(s, (size_t)len + 1, fmt, ap);
+    return s;
+}
+
+char *
+axe_textf(axe_ctx *cx, const char *fmt, ...)
+{
+    va_list ap;
+    char   *s;
+
+    va_start(ap, fmt);
+    s = axe_vtextf(cx, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+static void
+reserve(axe_buf *b, size_t n)
+{
+    size_t cap = b->cap ? b->cap : 64;
+    char  *text;
+
+    if (b->len + n < b->cap)
+        return;
+    while (cap <= b->len + n)
+        cap *= 2;
+    text = axe_alloc(b->cx, cap);
+    if (b->len > 0)
+        memcpy(text, b->text, b->len);
+    b->text = text;
+    b->cap = cap;
+}
+
+void
+axe_putn(axe_buf *b, const char *s, size_t n)
+{
+    reserve(b, n);
+    if (n > 0)
+        memcpy(b->text + b->len, s, n);
+    b->len += n;
+    b->text[b->len] = '\0';
+}
+
+void
+axe_putc(axe_buf *b, char c)
+{
+    axe_putn(b, &c, 1);
+}
+
+void
+axe_puts(axe_buf *b, const char *s)
+{
+    axe_putn(b, s, strlen(s));
+}
+
+void
+axe_putf(axe_buf *b, const char *fmt, ...)
+{
+    va_list ap, again;
+    int     len;
+
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    len = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (len > 0) {
+        reserve(b, (size_t)len);
+        vsnprintf(b->text + b->len, (size_t)len + 1, fmt, ap);
+        b->len += (size_t)len;
+    }
+    va_end(ap);
+}
+
+/* FNV-1a. */
+static size_t
+hash(const char *s, size_t len)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
+    return (size_t)(h ^ h >> 32);
+}
+
+/* The place of this text in the table, free or taken. */
+static const char **
+probe(axe_names *t, const char *s, size_t len)
+{
+    size_t i = hash(s, len) & (t->cap - 1);
+
+    while (t->slot[i] &&
+           (strlen(t->slot[i]) != len || memcmp(t->slot[i], s, len) != 0))
+        i = (i + 1) & (t->cap - 1);
+    return &t->slot[i];
+}
+
+static void
+grow(axe_ctx *cx, axe_names *t)
+{
+    axe_names old = *t;
+
+    t->cap = old.cap ? 2 * old.cap : 64;
+    t->slot = axe_alloc_forever(cx, t->cap * sizeof t->slot[0]);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slot[i])
+            *probe(t, old.slot[i], strlen(old.slot[i])) = old.slot[i];
+}
+
+const char *
+axe_intern(axe_ctx *cx, const char *text, size_t len)
+{
+    axe_names   *t = &cx->names;
+    const char **place;
+
+    if (2 * (t->n + 1) > t->cap)
+        grow(cx, t);
+    place = probe(t, text, len);
+    if (!*place) {
+        char *copy = axe_alloc_forever(cx, len + 1);
+        if (len > 0)
+            memcpy(copy, text, len);
+        *place = copy;
+        t->n++;
+    }
+    return *place;
+}
+
+enum { NEAR_MAX = 32 };
+
+/* Edit distance with swaps of neighbours, for names shorter than NEAR_MAX. */
+static int
+distance(const char *a, int na, const char *b, int nb)
+{
+    int row[3][NEAR_MAX + 1] = {{0}};
+
+    for (int j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= na; i++) {
+        int *cur = row[i % 3], *up = row[(i + 2) % 3], *upup = row[(i + 1) % 3];
+        cur[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+            best = up[j] + 1 < best ? up[j] + 1 : best;
+            best = cur[j - 1] + 1 < best ? cur[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+                a[i - 2] == b[j - 1] && upup[j - 2] + 1 < best)
+                best = upup[j - 2] + 1;
+            cur[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *
+axe_nearest(const char *name, int n, const char *const *names)
+{
+    size_t      len = strlen(name);
+    int         best = (int)(len + 2) / 3;
+    const char *found = NULL;
+
+    if (len > NEAR_MAX)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        size_t k = names[i] ? strlen(names[i]) : NEAR_MAX + 1;
+        if (k > NEAR_MAX)
+            continue;
+        int d = distance(name, (int)len, names[i], (int)k);
+        if (d <= best && (!found || d < best)) {
+            best = d;
+            found = names[i];
+        }
+    }
+    return found;
+}
