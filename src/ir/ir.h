@@ -1,0 +1,300 @@
+/* ir.h - kernels: expressions, tensors, statements.
+ *
+ * A kernel is specialised: its compile-time parameters are constants already.
+ * What stays open is sizes of global tensors (variables of kind SIZE) and
+ * layouts (NULL: to be inferred).  Everything is immutable once made, except
+ * that the planner fills in tensor->layout.
+ *
+ * The one collective operator is the index statement,
+ *
+ *     dst[subscripts] op= value      over a domain of index variables
+ *
+ * see AXE_STMT_INDEX.  Subscripts are integer expressions; affine ones (all,
+ * so far) are read by axe_affine_of.  Reading outside a global tensor's shape
+ * gives zero, writing there does nothing; subscripts of tiles must be inside.
+ */
+#ifndef AXE_IR_H
+#define AXE_IR_H
+
+#include "axe/base.h"
+#include "axe/layout.h"
+
+typedef enum axe_type {
+#define TYPE(name, bits, class, accum, npy) AXE_TYPE_##name,
+#include "ir/types.def"
+    AXE_N_TYPE
+} axe_type;
+
+typedef enum axe_type_class {
+    AXE_CLASS_FLOAT,
+    AXE_CLASS_INT,
+    AXE_CLASS_UINT,
+    AXE_CLASS_BOOL
+} axe_type_class;
+
+typedef struct axe_type_info {
+    const char    *name;
+    int            bits;
+    axe_type_class cls;
+    axe_type       accum;
+    const char    *npy;
+} axe_type_info;
+
+extern const axe_type_info axe_type_table[AXE_N_TYPE];
+
+/* The type of index expressions. */
+#define AXE_TYPE_INDEX AXE_TYPE_i64
+
+typedef enum axe_op {
+#define OP(name, args, traits, text) AXE_OP_##name,
+#include "ir/ops.def"
+    AXE_N_OP
+} axe_op;
+
+enum {
+    AXE_TRAIT_LEAF = 1,
+    AXE_TRAIT_INT = 2,
+    AXE_TRAIT_ARITH = 4,
+    AXE_TRAIT_CMP = 8,
+    AXE_TRAIT_FLOATS = 16,
+    AXE_TRAIT_BOOLS = 32,
+    AXE_TRAIT_COMM = 64
+};
+
+typedef struct axe_op_info {
+    const char *name; /* text */
+    int         n_arg;
+    unsigned    traits;
+} axe_op_info;
+
+extern const axe_op_info axe_op_table[AXE_N_OP];
+
+/* How values are folded together, in `op=` and in reductions. */
+typedef enum axe_fold {
+    AXE_FOLD_NONE, /* plain = */
+    AXE_FOLD_SUM,  /* +=, sum */
+    AXE_FOLD_MUL,  /* *=, prod */
+    AXE_FOLD_MAX,  /* max=, max */
+    AXE_FOLD_MIN   /* min=, min */
+} axe_fold;
+
+typedef struct axe_node     axe_node;
+typedef struct axe_var      axe_var;
+typedef struct axe_tensor   axe_tensor;
+typedef struct axe_stmt     axe_stmt;
+typedef struct axe_pipeline axe_pipeline;
+
+typedef enum axe_var_kind {
+    AXE_VAR_SIZE,  /* a runtime size, >= 0, given at launch */
+    AXE_VAR_SCOPE, /* which entity of a scope, 0..extent-1 */
+    AXE_VAR_LOOP,  /* 0..extent-1, in order */
+    AXE_VAR_INDEX  /* declared by `index`; its extent is the statement's */
+} axe_var_kind;
+
+struct axe_var {
+    axe_var_kind    kind;
+    const char     *name; /* interned */
+    axe_span        at;
+    int             id;     /* unique in the kernel, dense from 0 */
+    const axe_node *extent; /* SCOPE, LOOP: number of values; else NULL */
+    axe_unit        unit;   /* SIZE: the unit of this one symbol */
+};
+
+struct axe_node {
+    axe_op   op;
+    axe_type type;
+    axe_span at;
+    union {
+        int64_t           i;
+        double            f;
+        const axe_var    *var;
+        const axe_tensor *tensor;
+        struct {
+            axe_fold               fold;
+            int                    n_over;
+            const axe_var *const  *over;
+            const axe_node *const *extent; /* [n_over] */
+        } reduce;
+    } u;
+    int             n_arg;
+    const axe_node *arg[];
+};
+
+typedef enum axe_space {
+    AXE_SPACE_GLOBAL,
+    AXE_SPACE_SHARED,
+    AXE_SPACE_REG,
+    AXE_N_SPACE
+} axe_space;
+const char *axe_space_name(axe_space s);
+
+typedef enum axe_dir {
+    AXE_DIR_LOCAL,
+    AXE_DIR_IN,
+    AXE_DIR_OUT,
+    AXE_DIR_INOUT
+} axe_dir;
+
+/* coef * unit elements per step. */
+typedef struct axe_stride {
+    int64_t  coef;
+    axe_unit unit;
+} axe_stride;
+
+struct axe_tensor {
+    const char *name; /* interned; "ring.a" in a pipeline */
+    axe_span    at;
+    int         id; /* unique in the kernel, dense from 0 */
+    axe_space   space;
+    axe_type    type;
+    axe_dir     dir;
+    int         rank;
+    const axe_node *const
+                       *shape;  /* global: sizes or constants; else constants */
+    const axe_stride   *stride; /* global: [rank]; else NULL */
+    const axe_layout   *layout; /* tile: as declared, or NULL: inferred */
+    const axe_pipeline *pipeline; /* or NULL */
+};
+
+struct axe_pipeline {
+    const char              *name;
+    axe_span                 at;
+    int                      n_stage;
+    int                      n_tensor;
+    const axe_tensor *const *tensor;
+};
+
+typedef enum axe_stmt_kind {
+    AXE_STMT_SCOPE,    /* each entity of `scope` in var[] ranges runs body */
+    AXE_STMT_FOR,      /* var[0] in order runs body */
+    AXE_STMT_TENSOR,   /* `tensor` exists from here to the end of the body */
+    AXE_STMT_PIPELINE, /* so do the tensors of `pipeline` */
+    AXE_STMT_PRODUCE,  /* body fills the next stage of `pipeline` */
+    AXE_STMT_CONSUME,  /* body reads the next stage and frees it */
+    AXE_STMT_INDEX,    /* dst op= value */
+    AXE_N_STMT
+} axe_stmt_kind;
+
+typedef enum axe_scope_kind {
+    AXE_SCOPE_CLUSTER,
+    AXE_SCOPE_CTA,
+    AXE_SCOPE_WARPGROUP,
+    AXE_SCOPE_WARP,
+    AXE_SCOPE_THREAD,
+    AXE_N_SCOPE
+} axe_scope_kind;
+const char *axe_scope_name(axe_scope_kind s);
+
+/* One index variable of a statement and how far it runs. */
+typedef struct axe_dim {
+    const axe_var  *var;
+    const axe_node *extent; /* iconst, or an expression over sizes */
+} axe_dim;
+
+struct axe_stmt {
+    axe_stmt_kind         kind;
+    axe_span              at;
+    axe_scope_kind        scope; /* SCOPE */
+    int                   n_var; /* SCOPE, FOR */
+    const axe_var *const *var;
+    const axe_tensor     *tensor;   /* TENSOR */
+    const axe_pipeline   *pipeline; /* PIPELINE, PRODUCE, CONSUME */
+    int                   n_body;
+    axe_stmt *const      *body;
+    /* INDEX */
+    int             id;    /* of this index statement, dense from 0 */
+    const axe_node *dst;   /* a load node: the tensor and where */
+    axe_fold        fold;  /* NONE for plain assignment */
+    const axe_node *value; /* type of dst */
+    int             n_dim; /* free indices in order of dst, then folded ones in
+                              order of appearance; indices bound by a reduce
+                              node inside value are not here */
+    int            n_free;
+    const axe_dim *dim;
+    const char    *via;  /* pinned schedule, or NULL */
+    bool           slow; /* fallback permitted */
+};
+
+typedef struct axe_binding {
+    const char *name;
+    bool        is_type;
+    int64_t     value; /* the number, or an axe_type */
+} axe_binding;
+
+typedef struct axe_kernel {
+    const char              *name;
+    axe_span                 at;
+    const char              *target;    /* as written, or NULL: any */
+    int                      n_binding; /* compile-time parameters, as bound */
+    const axe_binding       *binding;
+    int                      n_size;
+    const axe_var *const    *size; /* kind SIZE, in order of appearance */
+    int                      n_param;
+    const axe_tensor *const *param; /* global tensors, in order */
+    int                      n_body;
+    axe_stmt *const         *body;
+    int                      n_var, n_tensor, n_index_stmt; /* ids in use */
+} axe_kernel;
+
+/* ------------------------------------------------------------- building */
+
+/* Nodes check operand count, not types: axe_kernel_verify does.  Constants of
+ * integer operations fold; x+0, x*1, x*0, 0+x fold on index integers. */
+const axe_node *axe_iconst(axe_ctx *cx, axe_span at, axe_type type, int64_t v);
+const axe_node *axe_fconst(axe_ctx *cx, axe_span at, axe_type type, double v);
+const axe_node *axe_var_node(axe_ctx *cx, axe_span at, const axe_var *v);
+const axe_node *axe_node_new(axe_ctx *cx, axe_op op, axe_type type, axe_span at,
+                             int n_arg, const axe_node *const *arg);
+const axe_node *axe_node1(axe_ctx *cx, axe_op op, const axe_node *a);
+const axe_node *axe_node2(axe_ctx *cx, axe_op op, const axe_node *a,
+                          const axe_node *b);
+const axe_node *axe_load(axe_ctx *cx, axe_span at, const axe_tensor *t,
+                         const axe_node *const *subscript);
+const axe_node *axe_cast(axe_ctx *cx, axe_span at, axe_type to,
+                         const axe_node *a);
+const axe_node *axe_reduce(axe_ctx *cx, axe_span at, axe_fold fold, int n_over,
+                           const axe_dim *over, const axe_node *body);
+
+/* The neutral element of a fold in a type (-inf, 0, 1, +inf, INT_MIN ...). */
+const axe_node *axe_fold_unit(axe_ctx *cx, axe_fold fold, axe_type type);
+const char     *axe_fold_text(axe_fold fold); /* "+", "max" */
+
+/* ------------------------------------------------------------- reading */
+
+bool axe_is_iconst(const axe_node *n, int64_t *value);
+
+/* sum of coef[i] * var[i] + constant, distinct variables, coefs nonzero. */
+typedef struct axe_affine {
+    int                   n;
+    const axe_var *const *var;
+    const int64_t        *coef;
+    int64_t               constant;
+} axe_affine;
+/* false if n is not affine with integer coefficients. */
+bool    axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
+int64_t axe_affine_coef(const axe_affine *a, const axe_var *v); /* or 0 */
+
+/* Does n mention v? */
+bool axe_mentions(const axe_node *n, const axe_var *v);
+
+/* Walk all nodes of an expression, operands first. */
+typedef void axe_visit(void *user, const axe_node *n);
+void         axe_node_walk(const axe_node *n, axe_visit *fn, void *user);
+
+/* ------------------------------------------------------------- checking */
+
+/* Types, ranks, names in scope, one write per element, domains.  All errors
+ * are recorded; the first one's status is returned. */
+AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
+
+/* ------------------------------------------------------------- text */
+
+/* Print; axe_kernel_read of the print gives the same print. */
+void axe_kernel_print(axe_ctx *cx, axe_buf *out, const axe_kernel *k);
+/* Read the whole of a registered source. */
+AXE_CHECK axe_status axe_kernel_read(axe_ctx *cx, int32_t source,
+                                     const axe_kernel **out);
+/* One expression as the language spells it, for messages and plans. */
+const char *axe_node_text(axe_ctx *cx, const axe_node *n);
+
+#endif
