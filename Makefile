@@ -1,0 +1,34 @@
+# The front door.  The build itself is CMakeLists.txt and CMakePresets.json.
+.PHONY: help demo test bench fmt install
+.NOTPARALLEL:
+PREFIX ?= /usr/local
+
+help:
+	@echo "make demo      build axe, then compile, run and check kernels"
+	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
+	@echo "make bench     benchmarks, side by side with peers"
+	@echo "make fmt       clang-format all C files"
+	@echo "make install   to PREFIX=$(PREFIX)"
+
+demo:
+	@tools/setup demo
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF
+	@AXE=$(CURDIR)/build/release/axe SRC=$(CURDIR) \
+	    PYTHON=$(CURDIR)/tools/python bash examples/demo.sh
+
+test:
+	@tools/setup test
+	@tests/run
+
+bench:
+	@tools/setup bench
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=ON
+	@bench/run build/release
+
+fmt:
+	@tests/format fix
+
+install:
+	@tools/setup demo
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF
+	@cmake --install build/release --prefix "$(PREFIX)"
