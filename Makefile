@@ -13,8 +13,8 @@ help:
 demo:
 	@tools/setup demo
 	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF
-	@AXE=$(CURDIR)/build/release/axe SRC=$(CURDIR) \
-	    PYTHON=$(CURDIR)/tools/python bash examples/demo.sh
+	@AXE="$(CURDIR)/build/release/axe" SRC="$(CURDIR)" \
+	    PYTHON="$(CURDIR)/tools/python" bash examples/demo.sh
 
 test:
 	@tools/setup test
