@@ -42,6 +42,18 @@ typedef struct axe_type_info {
 
 extern const axe_type_info axe_type_table[AXE_N_TYPE];
 
+bool axe_type_find(const char *name, axe_type *out);
+bool axe_type_is_float(axe_type t);
+/* Is every value of `from`, which is of one class, a value of `to`? */
+bool axe_type_widens(axe_type from, axe_type to);
+/* Is v a value of the integer type t?  Always true of floats. */
+bool axe_type_fits(axe_type t, int64_t v);
+
+/* What the readers accept, so that no walk over a tree can be too deep:
+ * dimensions of a tensor, operations in one expression, nested blocks or
+ * brackets. */
+enum { AXE_RANK_MAX = 16, AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
+
 /* The type of index expressions. */
 #define AXE_TYPE_INDEX AXE_TYPE_i64
 
@@ -134,6 +146,7 @@ typedef enum axe_dir {
     AXE_DIR_OUT,
     AXE_DIR_INOUT
 } axe_dir;
+const char *axe_dir_name(axe_dir d); /* "in"; "" for LOCAL */
 
 /* coef * unit elements per step. */
 typedef struct axe_stride {
@@ -258,6 +271,12 @@ const axe_node *axe_reduce(axe_ctx *cx, axe_span at, axe_fold fold, int n_over,
 /* The neutral element of a fold in a type (-inf, 0, 1, +inf, INT_MIN ...). */
 const axe_node *axe_fold_unit(axe_ctx *cx, axe_fold fold, axe_type type);
 const char     *axe_fold_text(axe_fold fold); /* "+", "max" */
+const char     *axe_fold_name(axe_fold fold); /* "sum", "max" */
+
+/* The type of op applied to arg, if it is well typed; not for leaves, cast. */
+axe_type axe_op_type(axe_op op, const axe_node *const *arg);
+/* From the start of a to the end of b, as far as one line goes. */
+axe_span axe_span_join(axe_span a, axe_span b);
 
 /* ------------------------------------------------------------- reading */
 
@@ -296,5 +315,7 @@ AXE_CHECK axe_status axe_kernel_read(axe_ctx *cx, int32_t source,
                                      const axe_kernel **out);
 /* One expression as the language spells it, for messages and plans. */
 const char *axe_node_text(axe_ctx *cx, const axe_node *n);
+/* One index statement on one line, as axe_kernel_print writes it. */
+const char *axe_stmt_text(axe_ctx *cx, const axe_stmt *s);
 
 #endif

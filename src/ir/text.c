@@ -1,0 +1,423 @@
+/* text.c - the IR as text.
+ *
+ *     kernel gemm
+ *     set T = f32, BM = 192
+ *     size M, K
+ *     index m, k
+ *     in f32 A[M, K] : (K, 1)
+ *     {
+ *         cta (i : cdiv(M, 192)) {
+ *             shared f32 a[192, 256]
+ *             a[m, k] = A[i*192 + m, k] over m:192, k:256
+ *         }
+ *     }
+ *
+ * Everything is resolved: strides, extents, domains, and the type of each
+ * constant that is not an index (0.5_f32, 3_i32).  For messages an expression
+ * is written as the language spells it, without those types. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/text_int.h"
+
+const axe_sign axe_sign_table[AXE_N_SIGN] = {
+    {AXE_OP_or, "||", PREC_OR},    {AXE_OP_and, "&&", PREC_AND},
+    {AXE_OP_eq, "==", PREC_CMP},   {AXE_OP_ne, "!=", PREC_CMP},
+    {AXE_OP_le, "<=", PREC_CMP},   {AXE_OP_lt, "<", PREC_CMP},
+    {AXE_OP_add, "+", PREC_ADD},   {AXE_OP_sub, "-", PREC_ADD},
+    {AXE_OP_mul, "*", PREC_MUL},   {AXE_OP_div, "/", PREC_MUL},
+    {AXE_OP_mod, "%", PREC_MUL},   {AXE_OP_neg, "-", PREC_UNARY},
+    {AXE_OP_not, "!", PREC_UNARY},
+};
+
+typedef struct printer {
+    axe_buf *out;
+    bool     typed; /* constants carry their type */
+} printer;
+
+static void put_expr(printer *p, const axe_node *n, int prec);
+
+static const axe_sign *
+find_sign(axe_op op)
+{
+    for (int i = 0; i < AXE_N_SIGN; i++)
+        if (axe_sign_table[i].op == op)
+            return &axe_sign_table[i];
+    return NULL;
+}
+
+/* The shortest spelling that reads back as v. */
+static void
+put_float(axe_buf *out, double v)
+{
+    char text[40];
+    int  digits = 1;
+
+    if (isnan(v) || isinf(v)) {
+        axe_puts(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+        return;
+    }
+    do
+        snprintf(text, sizeof text, "%.*g", digits, v);
+    while (strtod(text, NULL) != v && ++digits <= 17);
+    axe_puts(out, text);
+    if (!strpbrk(text, ".e"))
+        axe_puts(out, ".0");
+}
+
+static void
+put_const(printer *p, const axe_node *n)
+{
+    const char *type = axe_type_table[n->type].name;
+
+    if (n->type == AXE_TYPE_bool) {
+        axe_puts(p->out, n->u.i ? "true" : "false");
+        return;
+    }
+    if (n->op == AXE_OP_iconst)
+        axe_putf(p->out, "%" PRId64, n->u.i);
+    else
+        put_float(p->out, n->u.f);
+    if (p->typed && n->type != AXE_TYPE_INDEX)
+        axe_putf(p->out, "_%s", type);
+}
+
+static void
+put_list(printer *p, int n, const axe_node *const *arg)
+{
+    for (int i = 0; i < n; i++) {
+        axe_puts(p->out, i ? ", " : "");
+        put_expr(p, arg[i], PREC_SELECT);
+    }
+}
+
+static void
+put_load(printer *p, const axe_node *n)
+{
+    axe_putf(p->out, "%s[", n->u.tensor->name);
+    put_list(p, n->n_arg, n->arg);
+    axe_putc(p->out, ']');
+}
+
+static void
+put_reduce(printer *p, const axe_node *n)
+{
+    axe_putf(p->out, "%s[", axe_fold_name(n->u.reduce.fold));
+    for (int i = 0; i < n->u.reduce.n_over; i++) {
+        axe_putf(p->out, "%s%s", i ? ", " : "", n->u.reduce.over[i]->name);
+        if (p->typed) {
+            axe_putc(p->out, ':');
+            put_expr(p, n->u.reduce.extent[i], PREC_ADD);
+        }
+    }
+    axe_puts(p->out, "](");
+    put_expr(p, n->arg[0], PREC_SELECT);
+    axe_putc(p->out, ')');
+}
+
+static void
+put_call(printer *p, const axe_node *n)
+{
+    axe_putf(p->out, "%s(",
+             n->op == AXE_OP_cast ? axe_type_table[n->type].name
+                                  : axe_op_table[n->op].name);
+    put_list(p, n->n_arg, n->arg);
+    axe_putc(p->out, ')');
+}
+
+/* Products are written close, sums wide; comparisons do not associate. */
+static void
+put_sign(printer *p, const axe_node *n, const axe_sign *s)
+{
+    const char *blank = s->prec == PREC_MUL ? "" : " ";
+
+    if (s->prec == PREC_UNARY) {
+        axe_puts(p->out, s->text);
+        put_expr(p, n->arg[0], PREC_UNARY);
+        return;
+    }
+    put_expr(p, n->arg[0], s->prec + (s->prec == PREC_CMP));
+    axe_putf(p->out, "%s%s%s", blank, s->text, blank);
+    put_expr(p, n->arg[1], s->prec + 1);
+}
+
+static void
+put_select(printer *p, const axe_node *n)
+{
+    put_expr(p, n->arg[0], PREC_OR);
+    axe_puts(p->out, " ? ");
+    put_expr(p, n->arg[1], PREC_SELECT);
+    axe_puts(p->out, " : ");
+    put_expr(p, n->arg[2], PREC_SELECT);
+}
+
+static int
+prec_of(const axe_node *n, const axe_sign *s)
+{
+    if (s)
+        return s->prec;
+    return n->op == AXE_OP_select ? PREC_SELECT : PREC_PRIMARY;
+}
+
+static void
+put_expr(printer *p, const axe_node *n, int prec)
+{
+    const axe_sign *s = find_sign(n->op);
+    bool            parens = prec_of(n, s) < prec;
+
+    axe_puts(p->out, parens ? "(" : "");
+    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst)
+        put_const(p, n);
+    else if (n->op == AXE_OP_var)
+        axe_puts(p->out, n->u.var->name);
+    else if (n->op == AXE_OP_load)
+        put_load(p, n);
+    else if (n->op == AXE_OP_reduce)
+        put_reduce(p, n);
+    else if (n->op == AXE_OP_select)
+        put_select(p, n);
+    else if (s)
+        put_sign(p, n, s);
+    else
+        put_call(p, n);
+    axe_puts(p->out, parens ? ")" : "");
+}
+
+const char *
+axe_node_text(axe_ctx *cx, const axe_node *n)
+{
+    axe_buf out = {.cx = cx};
+    printer p = {&out, false};
+
+    put_expr(&p, n, PREC_SELECT);
+    return out.text;
+}
+
+static void
+indent(axe_buf *out, int depth)
+{
+    for (int i = 0; i < depth; i++)
+        axe_puts(out, "    ");
+}
+
+static void
+put_dims(printer *p, const char *before, int n, const axe_dim *dim)
+{
+    for (int i = 0; i < n; i++) {
+        axe_putf(p->out, "%s%s:", i ? ", " : before, dim[i].var->name);
+        put_expr(p, dim[i].extent, PREC_ADD);
+    }
+}
+
+static void
+put_index(printer *p, const axe_stmt *s)
+{
+    put_load(p, s->dst);
+    axe_putf(p->out, " %s= ", axe_fold_text(s->fold));
+    put_expr(p, s->value, PREC_SELECT);
+    put_dims(p, " over ", s->n_free, s->dim);
+    put_dims(p, " fold ", s->n_dim - s->n_free, s->dim + s->n_free);
+    if (s->via)
+        axe_putf(p->out, " via %s", s->via);
+    if (s->slow)
+        axe_puts(p->out, " slow");
+}
+
+const char *
+axe_stmt_text(axe_ctx *cx, const axe_stmt *s)
+{
+    axe_buf out = {.cx = cx};
+    printer p = {&out, true};
+
+    put_index(&p, s);
+    return out.text;
+}
+
+static void
+put_stride(axe_buf *out, axe_stride s)
+{
+    if (s.unit == AXE_UNIT_ONE)
+        axe_putf(out, "%" PRId64, s.coef);
+    else if (s.coef == 1)
+        axe_puts(out, axe_unit_text(out->cx, s.unit));
+    else
+        axe_putf(out, "%" PRId64 "*%s", s.coef, axe_unit_text(out->cx, s.unit));
+}
+
+static void
+put_tensor(printer *p, const axe_tensor *t)
+{
+    const char *where = t->space == AXE_SPACE_GLOBAL ? axe_dir_name(t->dir)
+                                                     : axe_space_name(t->space);
+
+    axe_putf(p->out, "%s %s %s[", where, axe_type_table[t->type].name, t->name);
+    put_list(p, t->rank, t->shape);
+    axe_putc(p->out, ']');
+    if (t->stride) {
+        axe_puts(p->out, " : (");
+        for (int i = 0; i < t->rank; i++) {
+            axe_puts(p->out, i ? ", " : "");
+            put_stride(p->out, t->stride[i]);
+        }
+        axe_putc(p->out, ')');
+    }
+    if (t->layout)
+        axe_putf(p->out, " : %s", axe_layout_text(p->out->cx, t->layout));
+    axe_putc(p->out, '\n');
+}
+
+static void
+put_ranges(printer *p, const axe_stmt *s)
+{
+    axe_puts(p->out, " (");
+    for (int i = 0; i < s->n_var; i++) {
+        axe_putf(p->out, "%s%s : ", i ? ", " : "", s->var[i]->name);
+        put_expr(p, s->var[i]->extent, PREC_SELECT);
+    }
+    axe_putc(p->out, ')');
+}
+
+static void put_body(printer *p, int n, axe_stmt *const *body, int depth);
+
+static void
+put_block(printer *p, const axe_stmt *s, int depth)
+{
+    axe_puts(p->out, " {\n");
+    put_body(p, s->n_body, s->body, depth + 1);
+    indent(p->out, depth);
+    axe_puts(p->out, "}\n");
+}
+
+static void
+put_pipeline(printer *p, const axe_pipeline *ring, int depth)
+{
+    axe_putf(p->out, "pipeline %s[%d] {\n", ring->name, ring->n_stage);
+    for (int i = 0; i < ring->n_tensor; i++) {
+        indent(p->out, depth + 1);
+        put_tensor(p, ring->tensor[i]);
+    }
+    indent(p->out, depth);
+    axe_puts(p->out, "}\n");
+}
+
+static void
+put_stmt(printer *p, const axe_stmt *s, int depth)
+{
+    indent(p->out, depth);
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+    case AXE_STMT_FOR:
+        axe_puts(p->out,
+                 s->kind == AXE_STMT_FOR ? "for" : axe_scope_name(s->scope));
+        put_ranges(p, s);
+        put_block(p, s, depth);
+        break;
+    case AXE_STMT_TENSOR:
+        put_tensor(p, s->tensor);
+        break;
+    case AXE_STMT_PIPELINE:
+        put_pipeline(p, s->pipeline, depth);
+        break;
+    case AXE_STMT_PRODUCE:
+    case AXE_STMT_CONSUME:
+        axe_putf(p->out, "%s %s",
+                 s->kind == AXE_STMT_PRODUCE ? "produce" : "consume",
+                 s->pipeline->name);
+        put_block(p, s, depth);
+        break;
+    case AXE_STMT_INDEX:
+        put_index(p, s);
+        axe_putc(p->out, '\n');
+        break;
+    case AXE_N_STMT:
+        break;
+    }
+}
+
+static void
+put_body(printer *p, int n, axe_stmt *const *body, int depth)
+{
+    for (int i = 0; i < n; i++)
+        put_stmt(p, body[i], depth);
+}
+
+/* Index variables in order of first use; each is declared once. */
+typedef struct names {
+    axe_buf        *out;
+    int             n;
+    const axe_var **seen;
+} names;
+
+static void
+note_var(names *u, const axe_var *v)
+{
+    if (v->kind != AXE_VAR_INDEX)
+        return;
+    for (int i = 0; i < u->n; i++)
+        if (u->seen[i] == v)
+            return;
+    u->seen[u->n++] = v;
+    axe_putf(u->out, "%s%s", u->n == 1 ? "index " : ", ", v->name);
+}
+
+static void
+note_node(void *user, const axe_node *n)
+{
+    if (n->op == AXE_OP_reduce)
+        for (int i = 0; i < n->u.reduce.n_over; i++)
+            note_var(user, n->u.reduce.over[i]);
+}
+
+static void
+note_body(names *u, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < body[i]->n_dim; k++)
+            note_var(u, body[i]->dim[k].var);
+        if (body[i]->kind == AXE_STMT_INDEX)
+            axe_node_walk(body[i]->value, note_node, u);
+        note_body(u, body[i]->n_body, body[i]->body);
+    }
+}
+
+static void
+put_header(printer *p, const axe_kernel *k)
+{
+    axe_buf *out = p->out;
+    names    used = {out, 0, axe_new_array(out->cx, const axe_var *, k->n_var)};
+
+    axe_putf(out, "kernel %s\n", k->name);
+    if (k->target)
+        axe_putf(out, "target %s\n", k->target);
+    for (int i = 0; i < k->n_binding; i++) {
+        const axe_binding *b = &k->binding[i];
+        axe_putf(out, "%s%s = ", i ? ", " : "set ", b->name);
+        if (b->is_type)
+            axe_puts(out, axe_type_table[b->value].name);
+        else
+            axe_putf(out, "%" PRId64, b->value);
+    }
+    axe_puts(out, k->n_binding ? "\n" : "");
+    for (int i = 0; i < k->n_size; i++)
+        axe_putf(out, "%s%s", i ? ", " : "size ", k->size[i]->name);
+    axe_puts(out, k->n_size ? "\n" : "");
+    note_body(&used, k->n_body, k->body);
+    axe_puts(out, used.n ? "\n" : "");
+    for (int i = 0; i < k->n_param; i++)
+        put_tensor(p, k->param[i]);
+}
+
+void
+axe_kernel_print(axe_ctx *cx, axe_buf *out, const axe_kernel *k)
+{
+    printer p = {out, true};
+
+    (void)cx;
+    put_header(&p, k);
+    axe_puts(out, "{\n");
+    put_body(&p, k->n_body, k->body, 1);
+    axe_puts(out, "}\n");
+}
