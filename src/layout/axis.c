@@ -1,0 +1,253 @@
+/* axis.c - the axes of a ctx and how they nest.
+ *
+ * An axis is a number, given in order of declaration; m is 0.  Names are found
+ * by open addressing on their text, so that a ctx open to any name (axe eval)
+ * stays fast.  Everything lives as long as the ctx. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/ctx.h"
+#include "layout/layout_int.h"
+
+typedef struct axes {
+    bool           open;
+    int            n, cap;
+    const char   **name; /* [cap] */
+    axe_axis_kind *kind; /* [cap] */
+    int32_t       *slot; /* [2 * cap], axis + 1, 0 is free */
+    int            n_nest, cap_nest;
+    axe_nest      *nest;
+} axes;
+
+static const char *const kind_name[] = {
+    [AXE_KIND_MEMORY] = "memory",
+    [AXE_KIND_THREAD] = "thread",
+    [AXE_KIND_REG] = "register",
+    [AXE_KIND_DEVICE] = "device",
+};
+
+/* Where `name` is, or would be, in the table. */
+static int32_t *
+probe(const axes *t, const char *name)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    size_t   mask = 2 * (size_t)t->cap - 1, i;
+
+    for (const char *s = name; *s; s++)
+        h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+    for (i = (size_t)(h ^ h >> 32) & mask; t->slot[i]; i = (i + 1) & mask)
+        if (strcmp(t->name[t->slot[i] - 1], name) == 0)
+            break;
+    return &t->slot[i];
+}
+
+/* A copy of an array of the permanent arena, with more room. */
+static void *
+regrow(axe_ctx *cx, const void *old, size_t used, size_t n_bytes)
+{
+    void *p = axe_alloc_forever(cx, n_bytes);
+
+    if (used > 0)
+        memcpy(p, old, used);
+    return p;
+}
+
+static void
+grow(axe_ctx *cx, axes *t)
+{
+    size_t n = (size_t)t->n, cap = t->cap ? 2 * (size_t)t->cap : 32;
+
+    t->name = regrow(cx, t->name, n * sizeof *t->name, cap * sizeof *t->name);
+    t->kind = regrow(cx, t->kind, n * sizeof *t->kind, cap * sizeof *t->kind);
+    t->slot = axe_alloc_forever(cx, 2 * cap * sizeof *t->slot);
+    t->cap = (int)cap;
+    for (int k = 0; k < t->n; k++)
+        *probe(t, t->name[k]) = k + 1;
+}
+
+static axe_axis
+append(axe_ctx *cx, axes *t, const char *name, axe_axis_kind kind)
+{
+    if (t->n == t->cap)
+        grow(cx, t);
+    t->name[t->n] = axe_intern(cx, name, strlen(name));
+    t->kind[t->n] = kind;
+    *probe(t, name) = t->n + 1;
+    return t->n++;
+}
+
+static axes *
+axes_of(axe_ctx *cx)
+{
+    void **slot = axe_ctx_slot(cx, AXE_SLOT_AXES);
+
+    if (!*slot) {
+        *slot = axe_alloc_forever(cx, sizeof(axes));
+        append(cx, *slot, "m", AXE_KIND_MEMORY);
+    }
+    return *slot;
+}
+
+bool
+axe_is_name(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool letter = (s[i] >= 'a' && s[i] <= 'z') ||
+                      (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_';
+        if (!letter && (i == 0 || s[i] < '0' || s[i] > '9'))
+            return false;
+    }
+    return len > 0;
+}
+
+axe_status
+axe_axis_declare(axe_ctx *cx, const char *name, axe_axis_kind kind,
+                 axe_axis *out)
+{
+    axes   *t = axes_of(cx);
+    int32_t at;
+
+    if (!axe_is_name(name, strlen(name)))
+        return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                        "axis '%s': a name is letters, digits and '_', not "
+                        "beginning with a digit",
+                        name);
+    at = *probe(t, name);
+    if (at > 0 && t->kind[at - 1] != kind)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                        "axis '%s' is declared as a %s axis, and already is a "
+                        "%s axis",
+                        name, kind_name[kind], kind_name[t->kind[at - 1]]);
+    *out = at > 0 ? at - 1 : append(cx, t, name, kind);
+    return AXE_OK;
+}
+
+axe_status
+axe_axis_nest(axe_ctx *cx, axe_axis whole, axe_axis outer, axe_axis inner,
+              int64_t factor)
+{
+    axes *t = axes_of(cx);
+
+    assert(axe_axis_known(cx, whole) && axe_axis_known(cx, outer) &&
+           axe_axis_known(cx, inner));
+    if (factor < 1 || whole == outer || whole == inner || outer == inner)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "nest: %s = %" PRId64 " %s + %s needs three axes and a "
+                        "factor of at least 1",
+                        t->name[whole], factor, t->name[outer], t->name[inner]);
+    for (int k = 0; k < t->n_nest; k++) {
+        const axe_nest *f = &t->nest[k];
+        if (f->whole != whole || f->outer != outer || f->inner != inner)
+            continue;
+        if (f->factor == factor)
+            return AXE_OK;
+        return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                        "nest: %s = %" PRId64 " %s + %s, and already = %" PRId64
+                        " %s + %s",
+                        t->name[whole], factor, t->name[outer], t->name[inner],
+                        f->factor, t->name[outer], t->name[inner]);
+    }
+    if (t->n_nest == t->cap_nest) {
+        size_t n = (size_t)t->n_nest, cap = n ? 2 * n : 8;
+        t->nest =
+            regrow(cx, t->nest, n * sizeof *t->nest, cap * sizeof *t->nest);
+        t->cap_nest = (int)cap;
+    }
+    t->nest[t->n_nest++] = (axe_nest){whole, outer, inner, factor};
+    return AXE_OK;
+}
+
+axe_status
+axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
+{
+    axe_axis whole, outer, inner, a;
+
+    for (int k = 0; k < table->n_axis; k++)
+        AXE_TRY(
+            axe_axis_declare(cx, table->axis[k].name, table->axis[k].kind, &a));
+    for (int k = 0; k < table->n_nest; k++) {
+        const axe_nest_row *f = &table->nest[k];
+        AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->whole, &whole));
+        AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->outer, &outer));
+        AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->inner, &inner));
+        AXE_TRY(axe_axis_nest(cx, whole, outer, inner, f->factor));
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
+{
+    axes       *t = axes_of(cx);
+    int32_t     k = *probe(t, name);
+    const char *near;
+
+    if (k > 0) {
+        *out = k - 1;
+        return AXE_OK;
+    }
+    if (t->open)
+        return axe_axis_declare(cx, name, AXE_KIND_MEMORY, out);
+    axe_fail(cx, at, AXE_ENAME, "there is no axis '%s'", name);
+    near = axe_nearest(name, t->n, t->name);
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
+    else
+        axe_help(cx, "load the axes of a machine, or declare it");
+    return AXE_ENAME;
+}
+
+void
+axe_axes_open(axe_ctx *cx, bool open)
+{
+    axes_of(cx)->open = open;
+}
+
+/* The table if anything was declared.  A ctx without one knows m. */
+static const axes *
+known_axes(const axe_ctx *cx)
+{
+    return axe_ctx_slot_get(cx, AXE_SLOT_AXES);
+}
+
+int
+axe_n_axis(const axe_ctx *cx)
+{
+    const axes *t = known_axes(cx);
+
+    return t ? t->n : 1;
+}
+
+bool
+axe_axis_known(const axe_ctx *cx, axe_axis a)
+{
+    return a >= 0 && a < axe_n_axis(cx);
+}
+
+const char *
+axe_axis_name(const axe_ctx *cx, axe_axis a)
+{
+    const axes *t = known_axes(cx);
+
+    assert(axe_axis_known(cx, a));
+    return t ? t->name[a] : "m";
+}
+
+axe_axis_kind
+axe_axis_kind_of(const axe_ctx *cx, axe_axis a)
+{
+    const axes *t = known_axes(cx);
+
+    assert(axe_axis_known(cx, a));
+    return t ? t->kind[a] : AXE_KIND_MEMORY;
+}
+
+const axe_nest *
+axe_nests(const axe_ctx *cx, int *n)
+{
+    const axes *t = known_axes(cx);
+
+    *n = t ? t->n_nest : 0;
+    return *n > 0 ? t->nest : NULL;
+}

@@ -1,0 +1,163 @@
+/* layout_int.h - what the files of this room share.
+ *
+ *     axis.c    axes of a ctx, how they nest      unit.c   run-time sizes
+ *     layout.c  making and checking layouts       text.c   printing
+ *     read.c    reading literals                  iters.c  lists of iters
+ *     canon.c   normal form                       equal.c  equality of maps
+ *     set.c     sums of progressions              group.c  cutting into dims
+ *     tile.c    tile, direct sum                  tile_of.c  and their inverses
+ *     slice.c   regions                           query.c  points and spans
+ *
+ * Iters are kept in plain arrays, slow to fast, in room that the caller gives:
+ * a small array on the stack for typical layouts, the arena for the rest
+ * (axe_iters_room).  A result is one allocation: axe_draft_new with upper
+ * bounds, fill, axe_draft_finish.
+ */
+#ifndef AXE_LAYOUT_INT_H
+#define AXE_LAYOUT_INT_H
+
+#include "axe/layout.h"
+
+/* ------------------------------------------------------- axes: axis.c */
+
+/* whole = factor * outer + inner, 0 <= inner < factor. */
+typedef struct axe_nest {
+    axe_axis whole, outer, inner;
+    int64_t  factor;
+} axe_nest;
+
+/* The nesting facts of cx in order of declaration; NULL when *n is 0. */
+const axe_nest *axe_nests(const axe_ctx *cx, int *n);
+
+bool axe_axis_known(const axe_ctx *cx, axe_axis a);
+bool axe_unit_known(const axe_ctx *cx, axe_unit u);
+
+/* Is it [A-Za-z_][A-Za-z0-9_]*, all of it? */
+bool axe_is_name(const char *s, size_t len);
+
+/* ----------------------------------------------------- making: layout.c */
+
+/* A layout being filled: one block of memory.  The caller writes the arrays
+ * and the counts in `layout` (at most what was asked for), and dim_end. */
+typedef struct axe_draft {
+    axe_layout *layout;
+    axe_iter   *shard, *replica;
+    axe_offset *offset;
+    int        *dim_end;
+} axe_draft;
+
+/* Room for that many; the counts start at 0, but n_dim at n_dim. */
+axe_draft axe_draft_new(axe_ctx *cx, int n_shard, int n_replica, int n_offset,
+                        int n_dim);
+
+/* Compute the size, put the offsets in order, check that no coordinate leaves
+ * int64 (EOVERFLOW, the text begins with `op`), and hand it out. */
+AXE_CHECK axe_status axe_draft_finish(axe_ctx *cx, axe_draft d, const char *op,
+                                      const axe_layout **out);
+
+/* First iter of dim k, and the end of the last. */
+static inline int
+axe_dim_begin(const axe_layout *l, int k)
+{
+    return k > 0 ? l->dim_end[k - 1] : 0;
+}
+
+/* Sort by axis, then unit; add up equals; drop zeros.  Returns how many are
+ * left, or -1 if a sum leaves int64.  O(n log n). */
+int axe_offsets_sum(axe_offset *o, int n);
+
+/* Text of "(2, 3)", for messages. */
+const char *axe_shape_text(axe_ctx *cx, axe_shape s);
+
+/* The same map by the same fields; bits 0 is one swizzle. */
+bool axe_swizzle_same(axe_swizzle a, axe_swizzle b);
+
+/* ------------------------------------------------------ iters: iters.c */
+
+enum { AXE_FEW = 32 }; /* iters that fit a small array on the stack */
+
+/* `few` if n fit in it, else memory of the ctx. */
+static inline axe_iter *
+axe_iters_room(axe_ctx *cx, axe_iter few[AXE_FEW], int n)
+{
+    return n <= AXE_FEW ? few : axe_new_array(cx, axe_iter, n);
+}
+
+/* Do they add to the same coordinate: same axis, same unit? */
+static inline bool
+axe_same_place(axe_iter a, axe_iter b)
+{
+    return a.axis == b.axis && a.unit == b.unit;
+}
+
+void axe_iters_copy(axe_iter *dst, int n, const axe_iter *src);
+bool axe_iters_same(int n, const axe_iter *a, const axe_iter *b);
+
+/* Append `it` to the normal form dst[from..n): units of extent 1 vanish,
+ * stride 0 goes to axis m, a neighbour that continues fuses (D0, D1).  Returns
+ * the new n.  One look back is enough: fusing makes the last iter longer, not
+ * its stride smaller, so it cannot begin to continue the one before. */
+int axe_iters_push(axe_iter *dst, int from, int n, axe_iter it);
+
+/* The normal form of src[0..n) at dst[0..), which may be src.  Returns its
+ * length. */
+int axe_iters_canon(axe_iter *dst, int n, const axe_iter *src);
+
+/* C0, C1: the replicas of src without those that add nothing and with positive
+ * strides, at dst (may be src); what the turned ones begin at is put in off,
+ * one entry each (room for n), *n_off counts them.  Returns how many. */
+int axe_replicas_turn(axe_iter *dst, int n, const axe_iter *src,
+                      axe_offset *off, int *n_off);
+
+/* Sort turned replicas by axis, unit, stride and absorb (C2).  Returns how many
+ * are left.  O(n log n) where few overlap. */
+int axe_replicas_absorb(axe_iter *r, int n);
+
+/* Cut src[0..n) by the shape.  dst: room for n + shape.n iters; dim_end: room
+ * for shape.n.  Returns how many iters, or -1 with *at, *need the iter that
+ * cannot be cut and the extent still needed.
+ * The products must be equal. */
+int axe_iters_cut(axe_iter *dst, int *dim_end, int n, const axe_iter *src,
+                  axe_shape shape, int *at, int64_t *need);
+
+/* An exact fallback: D in normal form cut by the shape, for operations that
+ * read a layout by shape.  As axe_iters_cut, with EOVERFLOW/ESHAPE reported in
+ * the name of op. */
+AXE_CHECK axe_status axe_cut(axe_ctx *cx, const char *op, const axe_layout *l,
+                             axe_shape shape, axe_iter *dst, int *dim_end,
+                             int *n);
+
+/* ------------------------------------------------------- sets: set.c */
+
+/* Sums of progressions on one place: { sum r_k s_k : 0 <= r_k < e_k }, of
+ * turned replicas of one axis and unit.  Equal?  ELIMIT after 2^22 runs. */
+AXE_CHECK axe_status axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a,
+                                    int nb, const axe_iter *b, bool *out);
+
+/* ---------------------------------------------------- reading: read.c */
+
+/* Names a literal may use beyond axes and sizes.  Each may be NULL. */
+typedef struct axe_literal_env {
+    void *user;
+    /* Is it a compile-time integer?  Then an extent or a factor of a stride. */
+    bool (*constant)(void *user, const char *name, int64_t *value);
+    /* Is it a layout?  Then "+ name" is not an offset of this literal. */
+    bool (*layout)(void *user, const char *name);
+} axe_literal_env;
+
+/* Read the literal that starts at text[at] (blanks and // comments skipped) of
+ * a source registered as `source` (0: none), and say in *end where it stops:
+ * at the first character that cannot go on with it.  env may be NULL.
+ * Errors: as axe_layout_read. */
+AXE_CHECK axe_status axe_layout_read_at(axe_ctx *cx, int32_t source,
+                                        const char *text, size_t len, size_t at,
+                                        const axe_literal_env *env,
+                                        const axe_layout **out, size_t *end);
+
+/* The same for "swizzle(128)" and "swizzle<3, 4, 3> 8b", without the "o". */
+AXE_CHECK axe_status axe_swizzle_read_at(axe_ctx *cx, int32_t source,
+                                         const char *text, size_t len,
+                                         size_t at, axe_swizzle *out,
+                                         size_t *end);
+
+#endif
