@@ -1,0 +1,51 @@
+/* axe.h - what the verbs of the `axe` command share.
+ *
+ * A verb is `int axe_verb_NAME(int argc, char **argv)`, named in verbs.def.  It
+ * reads its options with getopt_long (argv[0] is "axe NAME", so that messages
+ * say who speaks), answers --help on standard output, and returns one of the
+ * exit codes below.  Diagnostics go to standard error, results to standard
+ * output, and nothing but results goes there.
+ */
+#ifndef AXE_TOOL_H
+#define AXE_TOOL_H
+
+#include "axe/base.h"
+#include "axe/layout.h"
+
+enum {
+    AXE_EXIT_OK,   /* the work is done */
+    AXE_EXIT_FAIL, /* the work failed; a diagnostic says why */
+    AXE_EXIT_USAGE /* the command line is wrong */
+};
+
+#define VERB(name, args, what) int axe_verb_##name(int argc, char **argv);
+#include "verbs.def"
+
+/* Is colour wanted on this file descriptor?  Only on a terminal, and never
+ * when NO_COLOR is set or TERM is "dumb". */
+bool axe_tool_color(int fd);
+
+/* Print all diagnostics of cx on standard error.  Returns
+ * AXE_EXIT_FAIL, so that verbs write `return axe_tool_report(cx);`. */
+int axe_tool_report(axe_ctx *cx);
+
+/* "axe layout: <text>", then where help is, on standard error.  Returns
+ * AXE_EXIT_USAGE. */
+int axe_tool_usage(const char *verb, const char *fmt, ...) AXE_PRINTF(2, 3);
+
+/* Write n bytes to a file as a whole: under a temporary name beside it, then
+ * renamed, so that a failure leaves no partial file.  "-" is standard output.
+ * Errors  EIO, with the system's own words. */
+AXE_CHECK axe_status axe_tool_write(axe_ctx *cx, const char *path,
+                                    const char *bytes, size_t n);
+
+/* Write what is in stdout's buffer; AXE_EXIT_FAIL with a message if that
+ * fails (disk full, closed pipe), else `code`.  The last act of a verb. */
+int axe_tool_finish(int code);
+
+/* Load the axes of `machine` (NULL: none) and say whether other identifiers
+ * are axes too. ENAME for an unknown machine, with a suggestion. */
+AXE_CHECK axe_status axe_tool_axes(axe_ctx *cx, const char *machine,
+                                   bool strict);
+
+#endif

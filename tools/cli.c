@@ -1,0 +1,113 @@
+/* cli.c - terminals, messages, files: what all verbs of the command need.  The
+ * only part of the project that prints on its own. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "axe.h"
+#include "machine/axes.h"
+
+bool
+axe_tool_color(int fd)
+{
+    const char *no = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+int
+axe_tool_report(axe_ctx *cx)
+{
+    axe_mark m = axe_ctx_mark(cx);
+    axe_buf  b = {.cx = cx};
+
+    fflush(stdout);
+    axe_diags_print(cx, &b, axe_tool_color(STDERR_FILENO));
+    if (b.len > 0)
+        fwrite(b.text, 1, b.len, stderr);
+    axe_ctx_release(cx, m);
+    return AXE_EXIT_FAIL;
+}
+
+int
+axe_tool_usage(const char *verb, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "axe%s%s: ", verb ? " " : "", verb ? verb : "");
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "\n  help: 'axe %s%s--help' explains\n", verb ? verb : "",
+            verb ? " " : "");
+    return AXE_EXIT_USAGE;
+}
+
+static axe_status
+io_error(axe_ctx *cx, const char *path, const char *what)
+{
+    return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s: %s: %s", path, what,
+                    strerror(errno));
+}
+
+static bool
+write_all(FILE *f, const char *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, f) == n && fflush(f) == 0;
+}
+
+axe_status
+axe_tool_write(axe_ctx *cx, const char *path, const char *bytes, size_t n)
+{
+    const char *tmp = axe_textf(cx, "%s.%ld.tmp", path, (long)getpid());
+    FILE       *f;
+    axe_status  st = AXE_OK;
+
+    if (strcmp(path, "-") == 0)
+        return write_all(stdout, bytes, n)
+                   ? AXE_OK
+                   : io_error(cx, "standard output", "cannot write");
+    f = fopen(tmp, "wb");
+    if (!f)
+        return io_error(cx, path, "cannot create");
+    if (!write_all(f, bytes, n))
+        st = io_error(cx, path, "cannot write");
+    if (fclose(f) != 0 && st == AXE_OK)
+        st = io_error(cx, path, "cannot write");
+    if (st == AXE_OK && rename(tmp, path) != 0)
+        st = io_error(cx, path, "cannot replace");
+    if (st != AXE_OK)
+        remove(tmp);
+    return st;
+}
+
+int
+axe_tool_finish(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "axe: cannot write to standard output: %s\n",
+            strerror(errno));
+    return AXE_EXIT_FAIL;
+}
+
+axe_status
+axe_tool_axes(axe_ctx *cx, const char *machine, bool strict)
+{
+    if (machine) {
+        const axe_axis_table *t = axe_machine_axes(machine);
+
+        if (!t)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                            "there is no machine '%s'", machine);
+        AXE_TRY(axe_axes_load(cx, t));
+    }
+    axe_axes_open(cx, !strict);
+    return AXE_OK;
+}

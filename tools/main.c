@@ -1,0 +1,68 @@
+/* main.c - the `axe` command: finds the verb in verbs.def and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "axe.h"
+
+static const struct verb {
+    const char *name, *args, *what;
+    int (*run)(int argc, char **argv);
+    char *title; /* argv[0] of the verb */
+} verbs[] = {
+#define VERB(name, args, what)                                                 \
+    {#name, args, what, axe_verb_##name, (char[]){"axe " #name}},
+#include "verbs.def"
+};
+
+static const char *const verb_names[] = {
+#define VERB(name, args, what) #name,
+#include "verbs.def"
+};
+
+static int
+help(void)
+{
+    printf("axe: layouts, kernels and their compiler\n\n"
+           "usage: axe VERB [ARGUMENT]...\n\nverbs:\n");
+    for (int i = 0; i < AXE_LEN(verbs); i++)
+        printf("  %-9s%-18s%s\n", verbs[i].name, verbs[i].args, verbs[i].what);
+    printf("\n'axe VERB --help' explains a verb; 'axe --version' says which "
+           "axe this is.\n"
+           "exit codes: 0 done, 1 the work failed, 2 wrong command line\n");
+    return axe_tool_finish(AXE_EXIT_OK);
+}
+
+static int
+unknown(const char *name)
+{
+    const char *near = axe_nearest(name, AXE_LEN(verb_names), verb_names);
+
+    fprintf(stderr, "axe: there is no verb '%s'\n", name);
+    if (near)
+        fprintf(stderr, "  help: did you mean '%s'?\n", near);
+    else
+        fprintf(stderr, "  help: 'axe --help' lists the verbs\n");
+    return AXE_EXIT_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+
+    if (!name)
+        return axe_tool_usage(NULL, "a verb is missing");
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
+        strcmp(name, "help") == 0)
+        return help();
+    if (strcmp(name, "--version") == 0) {
+        printf("axe %s\n", AXE_VERSION);
+        return axe_tool_finish(AXE_EXIT_OK);
+    }
+    for (int i = 0; i < AXE_LEN(verbs); i++)
+        if (strcmp(name, verbs[i].name) == 0) {
+            argv[1] = verbs[i].title;
+            return verbs[i].run(argc - 1, argv + 1);
+        }
+    return unknown(name);
+}

@@ -1,0 +1,85 @@
+/* verb_eval.c - `axe eval`: one JSON request a line in, one reply a line out,
+ * each flushed, so that another program can hold the process open. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "axe.h"
+#include "axe/eval.h"
+#include "machine/axes.h"
+
+static const char help[] =
+    "usage: axe eval [OPTION]...\n"
+    "\n"
+    "Reads one request a line from standard input and writes one reply a "
+    "line:\n"
+    "\n"
+    "  {\"id\": 1, \"op\": \"size\", \"in\": {\"layout\": \"(2, 3) : (3, "
+    "1)\"}}\n"
+    "  {\"id\":1,\"out\":6}\n"
+    "\n"
+    "It never stops at a bad line; {\"op\": \"ops\"} lists the operations.\n"
+    "\n"
+    "  -m, --machine M    use the axes of machine M in requests without a "
+    "target\n"
+    "      --strict-axes  refuse axes that no machine declares\n"
+    "  -h, --help         this text\n";
+
+static int
+serve(const axe_eval_options *opt)
+{
+    axe_eval *ev = axe_eval_new(opt);
+    char     *line = NULL;
+    size_t    cap = 0;
+    ssize_t   n;
+    bool      open = ev != NULL;
+
+    if (!ev)
+        fprintf(stderr, "axe eval: out of memory\n");
+    while (open && (n = getline(&line, &cap, stdin)) >= 0) {
+        const char *reply = axe_eval_line(ev, line, (size_t)n);
+
+        open = puts(reply) >= 0 && fflush(stdout) == 0;
+    }
+    free(line);
+    axe_eval_free(ev);
+    return axe_tool_finish(ev ? AXE_EXIT_OK : AXE_EXIT_FAIL);
+}
+
+int
+axe_verb_eval(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"machine", required_argument, NULL, 'm'},
+        {"strict-axes", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    axe_eval_options opt = {.machine = axe_machine_axes};
+    int              c;
+
+    while ((c = getopt_long(argc, argv, "m:h", options, NULL)) != -1)
+        switch (c) {
+        case 'm':
+            opt.default_name = optarg;
+            break;
+        case 's':
+            opt.strict_axes = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return axe_tool_finish(AXE_EXIT_OK);
+        default:
+            return axe_tool_usage("eval", "wrong option");
+        }
+    if (optind < argc)
+        return axe_tool_usage("eval", "unexpected argument '%s'", argv[optind]);
+    if (opt.default_name && !axe_machine_axes(opt.default_name))
+        return axe_tool_usage("eval", "there is no machine '%s'",
+                              opt.default_name);
+    return serve(&opt);
+}
