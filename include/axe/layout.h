@@ -12,10 +12,10 @@
  *
  *     (8, 2, 4, 2) : (4@lane, 1@warp, 1@lane, 1@reg) + [2 : 4@warp] + 5@warp
  *
- * A layout may carry dims: its D cut into consecutive blocks, one for each
- * dimension of a shape; the text form shows them as nested parentheses, and
- * tile, slice and the other shaped operations read them.  Without dims it is
- * one-dimensional.  It may carry a swizzle, applied last, to axis `m`.
+ * A layout carries dims: its D cut into consecutive blocks, one for each
+ * dimension of a shape; the text form shows them as nested parentheses.  A
+ * layout that was not cut has one dim.  It may carry a swizzle, applied last,
+ * to axis `m`.
  *
  * Layouts are immutable, live in their ctx and are shared at will.  Every
  * operation is O(iters) or O(iters log iters) unless it says otherwise, checks
@@ -153,7 +153,7 @@ typedef struct axe_shape {
  *         equal axes are added up */
 AXE_CHECK axe_status axe_layout_make(axe_ctx *cx, const axe_layout *spec,
                                      const axe_layout **out);
-/* D only, no dims. */
+/* D only, one dim. */
 AXE_CHECK axe_status axe_layout_of_iters(axe_ctx *cx, int n,
                                          const axe_iter    *iter,
                                          const axe_layout **out);
@@ -165,22 +165,27 @@ AXE_CHECK axe_status axe_layout_strided(axe_ctx *cx, axe_shape shape,
                                         const int64_t     *stride,
                                         const axe_layout **out);
 
-/* The shape of l's dims ((size) if it has none), in ctx memory. */
+/* The shape of l's dims, in ctx memory. */
 axe_shape axe_layout_shape(axe_ctx *cx, const axe_layout *l);
-/* Drop the dims. */
+/* All of D as one dim. */
 const axe_layout *axe_layout_flat(axe_ctx *cx, const axe_layout *l);
 
 /* -------------------------------------------------------------------- text */
 
 /* Print; reading it back in a ctx that knows the axes gives the same layout.
  *
- *     layout  = [ swizzle "o" ] shard [ "+" "[" replica "]" ] { "+" offset }
- *     shard   = "(" tree ")" ":" "(" tree ")"      nested parens are dims
- *     replica = extents ":" strides                [2 : 4@warp], [(2,2) :
- * (1,4@warp)] stride  = [ "-" ] integer { "*" size } [ "@" axis ] | size { "*"
- * size } ... swizzle = "swizzle(" 32 | 64 | 128 ")"       hardware, on bytes |
- * "swizzle<" bits "," base "," shift ">" [ unit_bits "b" ]
- */
+ *     layout  = [ swizzle "o" ] extents ":" strides { tail }
+ *     extents = "(" [ dim { "," dim } ] ")"
+ *     dim     = extent | "(" [ extent { "," extent } ] ")"
+ *     strides = as the extents, nested in the same way
+ *     tail    = "+" "[" replica "]" | ( "+" | "-" ) scaled [ "@" axis ]
+ *     replica = extent ":" stride | "(" ... ")" ":" "(" ... ")"       flat
+ * lists stride  = scaled [ "@" axis ] scaled  = [ "-" ] factor { "*" factor }
+ * factor: integer | size swizzle = "swizzle(" 32 | 64 | 128 ")" hardware, on
+ * bytes | "swizzle<" bits "," base "," shift ">" [ unit_bits "b" ]
+ *
+ * An extent that stands bare is a dim of one iter: (2, 3) : (3, 1) has two
+ * dims, ((2, 3)) : ((3, 1)) one dim of two iters. */
 const char *axe_layout_text(axe_ctx *cx, const axe_layout *l);
 /* Read one layout, the whole text.  ESYNTAX, ENAME or axe_layout_make's. */
 AXE_CHECK axe_status axe_layout_read(axe_ctx *cx, const char *text,
