@@ -227,7 +227,8 @@ AXE_CHECK axe_status axe_layout_equal(axe_ctx *cx, const axe_layout *a,
                                       const axe_layout *b, bool *out);
 
 /* Do two indices ever share a point?  witness (may be NULL): x < y that do.
- * Sound and complete; ELIMIT if undecided after 2^22 points. */
+ * Sound and complete; ELIMIT if undecided after 2^22 points.  A swizzle does
+ * not matter. */
 AXE_CHECK axe_status axe_layout_injective(axe_ctx *cx, const axe_layout *l,
                                           bool *out, int64_t witness[2]);
 /* Is every point of the bounding box of L's image hit? (over the axes used) */
@@ -323,28 +324,34 @@ AXE_CHECK axe_status axe_iter_intersect(axe_ctx *cx, axe_iter a, axe_iter b,
                                         axe_iter *out);
 
 /* X with X(L(x)) = x for all x, from one axis to the flat index; R becomes
- * stride-0 iters of X.  ESHAPE if L is not a bijection onto an interval [0, n)
- * (left_inverse: not injective; holes are filled with any value); the
- * diagnostic names two indices that share a point, or a hole. */
+ * stride-0 iters of X.  ESHAPE iff L is not a bijection onto an interval [0, n),
+ * up to replicas.  left_inverse: X is defined on [0, highest], holes have any
+ * value; ESHAPE if L is not injective, or if its steps, sorted, do not divide
+ * one another or `lowest` carries into them.  The diagnostic names two indices
+ * that share a point, or a hole.  EUNSUPPORTED: a unit, a swizzle. */
 AXE_CHECK axe_status axe_layout_inverse(axe_ctx *cx, const axe_layout *l,
                                         const axe_layout **out);
 AXE_CHECK axe_status axe_layout_left_inverse(axe_ctx *cx, const axe_layout *l,
                                              const axe_layout **out);
-/* C(x) = A(B(x)): B's one axis (m) is A's flat index.  The true map, or
- * ESHAPE: never another map. */
+/* C(x) = A(B(x)): B's one axis is A's flat index, which all of B's coordinates
+ * must be in [0, size) of.  The true map, with B's dims where it can be cut so;
+ * ESHAPE if there is none, never another map.  ELIMIT if digits carry and B has
+ * over 2^16 points.  Cost: O(iters of A * iters of B), then O(points). */
 AXE_CHECK axe_status axe_layout_compose(axe_ctx *cx, const axe_layout *a,
                                         const axe_layout  *b,
                                         const axe_layout **out);
-/* C on axis m with (C, l) injective and covering [0, total) of l's one memory
- * axis; ESHAPE if l is not injective or the gaps do not divide. */
+/* C on l's one axis with (C, l) injective and covering [0, total); ESHAPE if l
+ * is not injective, does not begin at 0, or the gaps do not divide. */
 AXE_CHECK axe_status axe_layout_complement(axe_ctx *cx, const axe_layout *l,
                                            int64_t            total,
                                            const axe_layout **out);
 
-/* Rewrite axes by the nesting known in cx.  fuse: outer and inner iters that
- * together are the whole become iters of `whole` (4 warp : lane -> thread).
- * split: iters of `whole` become outer and inner. ESHAPE if an iter straddles
- * the factor. */
+/* Rewrite axes by the nesting known in cx: D, R and O.  fuse: the parts of
+ * `whole`, and their parts, become iters of `whole` (32 warp + lane -> thread);
+ * ESHAPE if l has only one part, or `whole` too, or inner leaves [0, factor).
+ * split: iters of `whole` become outer and inner, by the first nesting declared
+ * for it; ESHAPE if an iter straddles the factor, or there is no nesting.
+ * A layout that has nothing of it is returned as it is. */
 AXE_CHECK axe_status axe_layout_fuse_axis(axe_ctx *cx, const axe_layout *l,
                                           axe_axis           whole,
                                           const axe_layout **out);
@@ -355,8 +362,9 @@ AXE_CHECK axe_status axe_layout_split_axis(axe_ctx *cx, const axe_layout *l,
 /* Keep the iters, replicas and offsets of memory and register axes only. */
 AXE_CHECK axe_status axe_layout_storage(axe_ctx *cx, const axe_layout *l,
                                         const axe_layout **out);
-/* Elements of 1/n the size: memory strides times n, (n : 1@m) appended; and
- * back.  The swizzle's base moves with them. */
+/* Elements of 1/n the size: everything on m times n, (n : 1@m) appended to the
+ * last dim; other axes stay.  And back: ESHAPE if an element would be cut.  The
+ * base of a swizzle of elements moves with them. */
 AXE_CHECK axe_status axe_layout_unpack(axe_ctx *cx, const axe_layout *l, int n,
                                        const axe_layout **out);
 AXE_CHECK axe_status axe_layout_pack(axe_ctx *cx, const axe_layout *l, int n,
@@ -397,6 +405,74 @@ typedef struct axe_walk {
 AXE_CHECK axe_status axe_walk_begin(axe_ctx *cx, const axe_layout *l,
                                     axe_axis axis, axe_walk *out);
 bool                 axe_walk_next(axe_walk *w);
+
+/* ------------------------------------------------------ layout expressions */
+
+typedef enum axe_value_kind {
+    AXE_VALUE_NONE, /* an optional argument left out */
+    AXE_VALUE_LAYOUT,
+    AXE_VALUE_INT,
+    AXE_VALUE_BOOL,
+    AXE_VALUE_SHAPE,
+    AXE_VALUE_SWIZZLE,
+    AXE_VALUE_POINTS,
+    AXE_VALUE_AXIS /* in `integer` */
+} axe_value_kind;
+
+typedef struct axe_value {
+    axe_value_kind    kind;
+    bool              truth;
+    int64_t           integer;
+    axe_shape         shape;
+    axe_swizzle       swizzle;
+    axe_points        points;
+    const axe_layout *layout;
+} axe_value;
+
+/* Names that an expression may use beyond axes and functions.  Each may be
+ * NULL, and gets `user`. */
+typedef struct axe_expr_env {
+    void *user;
+    bool (*constant)(void *user, const char *name, int64_t *value);
+    const axe_layout *(*layout)(void *user, const char *name);
+} axe_expr_env;
+
+/* The value of a text, the whole of it:
+ *
+ *     text  = { "let" name "=" expr ";" } expr [ ";" ]
+ *     expr  = sum { "|" shape }                       group
+ *     sum   = tile { "+" ( tile | replica | offset ) } direct sum, or a tail
+ *     tile  = chain { "><" chain }                    dims are the shapes
+ *     chain = item [ "o" chain ]                      compose, swizzle
+ *     item  = ( literal | "(" expr ")" | name | function "(" args ")"
+ *             | number | shape | swizzle )
+ *             { "[" begin ":" end, ... "]"            slice; a lone index is a
+ *                                                     slice of one
+ *             | "(" index, ... ")" }                  apply
+ *
+ * Functions are the rows of src/layout/expr.def.  Integers are sums and
+ * products of numbers and constants.  The text is registered as a source of
+ * that name.
+ * Errors  ESYNTAX, ENAME with a suggestion, ETYPE, ELIMIT for nesting over 64,
+ *         and those of the operations, with the place in the text. */
+AXE_CHECK axe_status axe_expr_eval(axe_ctx *cx, const char *name,
+                                   const char *text, const axe_expr_env *env,
+                                   axe_value *out);
+/* The expr (without "let") that starts at byte `at` of a registered source; it
+ * ends at *end, at the first character that cannot go on with it. */
+AXE_CHECK axe_status axe_expr_eval_at(axe_ctx *cx, int32_t source, size_t at,
+                                      const axe_expr_env *env, axe_value *out,
+                                      size_t *end);
+/* A layout's text, "6", "true", "(2, 3)", "(5@warp, 1@lane) (9@warp, 1@lane)".
+ */
+const char *axe_value_text(axe_ctx *cx, const axe_value *v);
+
+typedef struct axe_expr_fn_row {
+    const char *name, *args, *what;
+} axe_expr_fn_row;
+
+/* The functions, for help texts. */
+const axe_expr_fn_row *axe_expr_fns(int *n);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,25 @@ axe_draft_new(axe_ctx *cx, int n_shard, int n_replica, int n_offset, int n_dim)
     return d;
 }
 
+axe_draft
+axe_draft_copy(axe_ctx *cx, const axe_layout *l, int n_more)
+{
+    axe_draft d = axe_draft_new(cx, l->n_shard + n_more, l->n_replica,
+                                l->n_offset, l->n_dim);
+
+    d.layout->n_shard = l->n_shard;
+    d.layout->n_replica = l->n_replica;
+    d.layout->n_offset = l->n_offset;
+    d.layout->swizzle = l->swizzle;
+    axe_iters_copy(d.shard, l->n_shard, l->shard);
+    axe_iters_copy(d.replica, l->n_replica, l->replica);
+    for (int k = 0; k < l->n_offset; k++)
+        d.offset[k] = l->offset[k];
+    for (int k = 0; k < l->n_dim; k++)
+        d.dim_end[k] = l->dim_end[k];
+    return d;
+}
+
 static int
 compare_place(axe_offset a, axe_offset b)
 {

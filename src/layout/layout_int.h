@@ -50,6 +50,9 @@ typedef struct axe_draft {
 axe_draft axe_draft_new(axe_ctx *cx, int n_shard, int n_replica, int n_offset,
                         int n_dim);
 
+/* A draft that is l already, with room for n_more iters of D. */
+axe_draft axe_draft_copy(axe_ctx *cx, const axe_layout *l, int n_more);
+
 /* Compute the size, put the offsets in order, check that no coordinate leaves
  * int64 (EOVERFLOW, the text begins with `op`), and hand it out. */
 AXE_CHECK axe_status axe_draft_finish(axe_ctx *cx, axe_draft d, const char *op,

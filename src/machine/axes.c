@@ -1,0 +1,65 @@
+/* axes.c - the axis tables, from each machine's axes.def. */
+#include <string.h>
+
+#include "machine/axes.h"
+
+/* Each .def is read twice: for its axes, then for its nestings. */
+static const axe_axis_row cpu_axis[] = {
+#define AXIS(name, kind) {#name, AXE_KIND_##kind},
+#define NEST(whole, outer, inner, factor)
+#include "machine/cpu/axes.def"
+};
+
+static const axe_axis_row nvidia_axis[] = {
+#define AXIS(name, kind) {#name, AXE_KIND_##kind},
+#define NEST(whole, outer, inner, factor)
+#include "machine/nvidia/axes.def"
+};
+
+static const axe_nest_row nvidia_nest[] = {
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#include "machine/nvidia/axes.def"
+};
+
+static const axe_axis_row cuda_axis[] = {
+#define AXIS(name, kind) {#name, AXE_KIND_##kind},
+#define NEST(whole, outer, inner, factor)
+#include "machine/cuda/axes.def"
+};
+
+static const axe_nest_row cuda_nest[] = {
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#include "machine/cuda/axes.def"
+};
+
+static const axe_axis_row trainium_axis[] = {
+#define AXIS(name, kind) {#name, AXE_KIND_##kind},
+#define NEST(whole, outer, inner, factor)
+#include "machine/trainium/axes.def"
+};
+
+static const axe_axis_table tables[] = {
+    {"cpu", AXE_LEN(cpu_axis), 0, cpu_axis, NULL},
+    {"nvidia", AXE_LEN(nvidia_axis), AXE_LEN(nvidia_nest), nvidia_axis,
+     nvidia_nest},
+    {"cuda", AXE_LEN(cuda_axis), AXE_LEN(cuda_nest), cuda_axis, cuda_nest},
+    {"trainium", AXE_LEN(trainium_axis), 0, trainium_axis, NULL},
+};
+
+const axe_axis_table *
+axe_machine_axes_all(int *n)
+{
+    *n = AXE_LEN(tables);
+    return tables;
+}
+
+const axe_axis_table *
+axe_machine_axes(const char *machine)
+{
+    for (int k = 0; k < AXE_LEN(tables); k++)
+        if (strcmp(tables[k].machine, machine) == 0)
+            return &tables[k];
+    return NULL;
+}
