@@ -76,8 +76,8 @@ sift(axe_offset *o, int n, int k)
     }
 }
 
-static void
-sort_offsets(axe_offset *o, int n)
+void
+axe_offsets_sort(axe_offset *o, int n)
 {
     for (int k = n / 2 - 1; k >= 0; k--)
         sift(o, n, k);
@@ -89,13 +89,19 @@ sort_offsets(axe_offset *o, int n)
     }
 }
 
+axe_offset *
+axe_offsets_room(axe_ctx *cx, axe_offset *few, int n)
+{
+    return n <= AXE_FEW ? few : axe_new_array(cx, axe_offset, n);
+}
+
 int
 axe_offsets_sum(axe_offset *o, int n)
 {
     int left = 0;
 
     if (n > 1)
-        sort_offsets(o, n);
+        axe_offsets_sort(o, n);
     for (int k = 0; k < n; k++) {
         axe_offset t = o[k];
         while (k + 1 < n && compare_place(o[k + 1], t) == 0)
@@ -169,7 +175,7 @@ check_reach(axe_ctx *cx, const char *op, const axe_layout *l)
         o.value = o.value < 0 ? -o.value : o.value;
         reach[n++] = o;
     }
-    sort_offsets(reach, n);
+    axe_offsets_sort(reach, n);
     while (at < n) {
         axe_offset sum = reach[at++];
         bool       fits = true;

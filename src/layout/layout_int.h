@@ -18,6 +18,8 @@
 
 #include "axe/layout.h"
 
+enum { AXE_FEW = 32 }; /* iters that fit a small array on the stack */
+
 /* ------------------------------------------------------- axes: axis.c */
 
 /* whole = factor * outer + inner, 0 <= inner < factor. */
@@ -68,6 +70,10 @@ axe_dim_begin(const axe_layout *l, int k)
 /* Sort by axis, then unit; add up equals; drop zeros.  Returns how many are
  * left, or -1 if a sum leaves int64.  O(n log n). */
 int axe_offsets_sum(axe_offset *o, int n);
+/* Sort by axis, then unit. */
+void axe_offsets_sort(axe_offset *o, int n);
+/* `few` if n fit in it, else memory of the ctx. */
+axe_offset *axe_offsets_room(axe_ctx *cx, axe_offset *few, int n);
 
 /* Text of "(2, 3)", for messages. */
 const char *axe_shape_text(axe_ctx *cx, axe_shape s);
@@ -76,8 +82,6 @@ const char *axe_shape_text(axe_ctx *cx, axe_shape s);
 bool axe_swizzle_same(axe_swizzle a, axe_swizzle b);
 
 /* ------------------------------------------------------ iters: iters.c */
-
-enum { AXE_FEW = 32 }; /* iters that fit a small array on the stack */
 
 /* `few` if n fit in it, else memory of the ctx. */
 static inline axe_iter *
@@ -123,19 +127,56 @@ int axe_replicas_absorb(axe_iter *r, int n);
 int axe_iters_cut(axe_iter *dst, int *dim_end, int n, const axe_iter *src,
                   axe_shape shape, int *at, int64_t *need);
 
-/* An exact fallback: D in normal form cut by the shape, for operations that
- * read a layout by shape.  As axe_iters_cut, with EOVERFLOW/ESHAPE reported in
- * the name of op. */
+/* D in normal form, cut by the shape: what every operation reads that takes a
+ * layout and a shape.  ESHAPE, in the name of op, iff the map has no such cut.
+ * Begin with axe_blocks_few; what does not fit there is taken from the ctx. */
+typedef struct axe_blocks {
+    int       n, cap_iter, cap_dim;
+    axe_iter *iter;    /* [n] none of extent 1 */
+    int      *dim_end; /* [shape.n] */
+    axe_iter  few_iter[AXE_FEW];
+    int       few_dim[AXE_FEW];
+} axe_blocks;
+
+static inline void
+axe_blocks_few(axe_blocks *b)
+{
+    b->n = 0;
+    b->cap_iter = b->cap_dim = AXE_FEW;
+    b->iter = b->few_iter;
+    b->dim_end = b->few_dim;
+}
+
 AXE_CHECK axe_status axe_cut(axe_ctx *cx, const char *op, const axe_layout *l,
-                             axe_shape shape, axe_iter *dst, int *dim_end,
-                             int *n);
+                             axe_shape shape, axe_blocks *out);
 
 /* ------------------------------------------------------- sets: set.c */
 
-/* Sums of progressions on one place: { sum r_k s_k : 0 <= r_k < e_k }, of
- * turned replicas of one axis and unit.  Equal?  ELIMIT after 2^22 runs. */
+/* The replicas of one axis and unit, turned (axe_replicas_turn), are the set
+ * { sum r_k s_k : 0 <= r_k < e_k }.  These work on that. */
+
+enum { AXE_SET_MAX = 1 << 22 }; /* runs, points or steps before ELIMIT */
+
+/* The largest member. */
+int64_t axe_sums_width(int n, const axe_iter *r);
+
+/* Equal, of absorbed lists?  ELIMIT after AXE_SET_MAX runs. */
 AXE_CHECK axe_status axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a,
                                     int nb, const axe_iter *b, bool *out);
+
+/* The members, ascending, in ctx memory; NULL if there are over `max`. */
+int64_t *axe_sums_points(axe_ctx *cx, int n, const axe_iter *r, int64_t max,
+                         int64_t *n_point);
+
+/* How many members; false after AXE_SET_MAX runs. */
+bool axe_sums_count(axe_ctx *cx, int n, const axe_iter *r, int64_t *out);
+
+/* Equality over all axes and units of absorbed lists: equal.c. */
+AXE_CHECK axe_status axe_replicas_equal(axe_ctx *cx, int na, const axe_iter *a,
+                                        int nb, const axe_iter *b, bool *out);
+
+/* How many of the n > 0 iters lie on the place of the first. */
+int axe_place_run(int n, const axe_iter *r);
 
 /* ---------------------------------------------------- reading: read.c */
 

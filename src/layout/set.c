@@ -1,0 +1,224 @@
+/* set.c - sums of progressions as sets of integers.
+ *
+ * The replicas of one axis and unit make the set { sum r_k s_k }.  Under the
+ * gap condition its normal form is unique; beyond it, (3 : 2) + (2 : 3) + (2 :
+ * 6) has two, and sets are compared as sorted runs of neighbours.  Adding an
+ * iter of extent e takes O(log e) unions, by doubling. */
+#include <inttypes.h>
+
+#include "layout/layout_int.h"
+
+/* lo, lo + 1, ..., hi. */
+typedef struct run {
+    int64_t lo, hi;
+} run;
+
+/* Sorted, disjoint, no two adjacent. */
+typedef struct runs {
+    int  n, cap;
+    run *run;
+} runs;
+
+static void
+reserve(axe_ctx *cx, runs *s, int n)
+{
+    if (n <= s->cap)
+        return;
+    s->cap = n < 64 ? 64 : n > INT32_MAX / 2 ? n : 2 * n;
+    s->run = axe_new_array(cx, run, s->cap);
+}
+
+static void
+append(runs *s, run r)
+{
+    if (s->n > 0 && r.lo <= s->run[s->n - 1].hi + 1) {
+        if (r.hi > s->run[s->n - 1].hi)
+            s->run[s->n - 1].hi = r.hi;
+    } else {
+        s->run[s->n++] = r;
+    }
+}
+
+/* out = a | (b + by); out is neither. */
+static void
+unite(axe_ctx *cx, const runs *a, const runs *b, int64_t by, runs *out)
+{
+    int i = 0, k = 0;
+
+    reserve(cx, out, a->n + b->n);
+    out->n = 0;
+    while (i < a->n || k < b->n) {
+        run moved = {0, 0};
+        if (k < b->n)
+            moved = (run){b->run[k].lo + by, b->run[k].hi + by};
+        if (k == b->n || (i < a->n && a->run[i].lo <= moved.lo)) {
+            append(out, a->run[i++]);
+        } else {
+            append(out, moved);
+            k++;
+        }
+    }
+}
+
+static void
+swap(runs *a, runs *b)
+{
+    runs t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+/* Room that the sum is built in. */
+typedef struct sum {
+    runs set, one, spare;
+} sum;
+
+/* set += (e : s), from the leading binary digit of e down; false if the set
+ * has over AXE_SET_MAX runs. */
+static bool
+add_iter(axe_ctx *cx, sum *t, int64_t extent, int64_t stride)
+{
+    int64_t have = 1;
+    int     bit = 62;
+
+    unite(cx, &t->set, &t->set, 0, &t->one);
+    while (!(extent >> bit & 1))
+        bit--;
+    while (bit-- > 0) {
+        unite(cx, &t->set, &t->set, have * stride, &t->spare);
+        swap(&t->set, &t->spare);
+        have *= 2;
+        if (extent >> bit & 1) {
+            unite(cx, &t->set, &t->one, have * stride, &t->spare);
+            swap(&t->set, &t->spare);
+            have++;
+        }
+        if (t->set.n > AXE_SET_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* The set of r[0..n), strides divided by g. */
+static bool
+build(axe_ctx *cx, int n, const axe_iter *r, int64_t g, runs *out)
+{
+    sum t = {0};
+
+    reserve(cx, &t.set, 1);
+    append(&t.set, (run){0, 0});
+    for (int k = 0; k < n; k++)
+        if (!add_iter(cx, &t, r[k].extent, r[k].stride / g))
+            return false;
+    *out = t.set;
+    return true;
+}
+
+static int64_t
+gcd_of(int n, const axe_iter *r)
+{
+    int64_t g = 0;
+
+    for (int k = 0; k < n; k++)
+        g = axe_gcd(g, r[k].stride);
+    return g;
+}
+
+int64_t
+axe_sums_width(int n, const axe_iter *r)
+{
+    int64_t w = 0;
+
+    for (int k = 0; k < n; k++)
+        w += (r[k].extent - 1) * r[k].stride;
+    return w;
+}
+
+/* Does every stride lie beyond the run of the one before? */
+static bool
+has_gaps(int n, const axe_iter *r)
+{
+    int64_t end;
+
+    for (int k = 0; k + 1 < n; k++)
+        if (!axe_mul(r[k].extent, r[k].stride, &end) || r[k + 1].stride <= end)
+            return false;
+    return true;
+}
+
+axe_status
+axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a, int nb,
+               const axe_iter *b, bool *out)
+{
+    int64_t  g = gcd_of(na, a);
+    axe_mark m;
+    runs     sa, sb;
+    bool     same;
+
+    *out = na == nb && axe_iters_same(na, a, b);
+    if (*out)
+        return AXE_OK;
+    if (na == 0 || nb == 0 || a[0].stride != b[0].stride ||
+        g != gcd_of(nb, b) || axe_sums_width(na, a) != axe_sums_width(nb, b) ||
+        (has_gaps(na, a) && has_gaps(nb, b)))
+        return AXE_OK;
+
+    m = axe_ctx_mark(cx);
+    if (!build(cx, na, a, g, &sa) || !build(cx, nb, b, g, &sb)) {
+        axe_ctx_release(cx, m);
+        return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "replicas: two sets of over %d runs on axis %s are not "
+                        "told apart by their normal forms",
+                        AXE_SET_MAX, axe_axis_name(cx, a[0].axis));
+    }
+    same = sa.n == sb.n;
+    for (int k = 0; same && k < sa.n; k++)
+        same = sa.run[k].lo == sb.run[k].lo && sa.run[k].hi == sb.run[k].hi;
+    axe_ctx_release(cx, m);
+    *out = same;
+    return AXE_OK;
+}
+
+/* Points of the runs, if there are at most `max`; else 0. */
+static int64_t
+count(const runs *s, int64_t max)
+{
+    int64_t n = 0;
+
+    for (int k = 0; k < s->n && n <= max; k++)
+        n += s->run[k].hi - s->run[k].lo + 1;
+    return n <= max ? n : 0;
+}
+
+int64_t *
+axe_sums_points(axe_ctx *cx, int n, const axe_iter *r, int64_t max,
+                int64_t *n_point)
+{
+    int64_t g = gcd_of(n, r), *p;
+    int64_t at = 0;
+    runs    s;
+
+    if (!build(cx, n, r, g > 0 ? g : 1, &s) || count(&s, max) == 0)
+        return NULL;
+    *n_point = count(&s, max);
+    p = axe_new_array(cx, int64_t, *n_point);
+    for (int k = 0; k < s.n; k++)
+        for (int64_t v = s.run[k].lo; v <= s.run[k].hi; v++)
+            p[at++] = v * g;
+    return p;
+}
+
+bool
+axe_sums_count(axe_ctx *cx, int n, const axe_iter *r, int64_t *out)
+{
+    int64_t  g = gcd_of(n, r);
+    axe_mark m = axe_ctx_mark(cx);
+    runs     s;
+    bool     built = build(cx, n, r, g > 0 ? g : 1, &s);
+
+    if (built)
+        *out = count(&s, INT64_MAX - 1);
+    axe_ctx_release(cx, m);
+    return built;
+}
