@@ -1,0 +1,85 @@
+/* compile.h - from the text of a kernel to a program for one machine.
+ *
+ *     source = axe_source_add(cx, "gemm.axe", text, len);
+ *     axe_compile(cx, source, &(axe_compile_spec){0}, AXE_STAGE_C, &program);
+ *
+ * A program is immutable and lives in its ctx.  Every stage of it is text that
+ * can be looked at; running it is axe/run.h.
+ */
+#ifndef AXE_COMPILE_H
+#define AXE_COMPILE_H
+
+#include "axe/base.h"
+#include "axe/layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct axe_program axe_program;
+
+/* The pipeline, in order. */
+typedef enum axe_stage {
+    AXE_STAGE_IR,    /* names, types and sizes resolved */
+    AXE_STAGE_PLAN,  /* how each statement will run, and why so */
+    AXE_STAGE_LOWER, /* loops, atoms, memory */
+    AXE_STAGE_C,     /* C text */
+    AXE_N_STAGE
+} axe_stage;
+
+/* What one kernel of a source is specialised for.  Zeroed, it means the only
+ * kernel of the source, its defaults, row-major tensors, this host's CPU. */
+typedef struct axe_compile_spec {
+    const char *kernel;
+    const char *machine; /* "cpu", "cpu-avx2", ...; NULL: "cpu" */
+    /* Values of compile-time parameters: "BM" = "64", "T" = "bf16". */
+    int                n_set;
+    const char *const *set_name, *const *set_value;
+    /* Orders in memory of parameters: "C" (row-major, also where not given),
+     * "F" (column-major), "strided" (every stride given at launch). */
+    int                n_order;
+    const char *const *order_name, *const *order;
+} axe_compile_spec;
+
+/* Compile as far as `last`.
+ * source  from axe_source_add
+ * Errors  ESYNTAX, ENAME, ETYPE, ESHAPE: in the text, all recorded with their
+ *         places.  EARG: a bad order or machine.  EUNSUPPORTED: the machine
+ *         has no lowering for a statement. */
+AXE_CHECK axe_status axe_compile(axe_ctx *cx, int32_t source,
+                                 const axe_compile_spec *spec, axe_stage last,
+                                 const axe_program **out);
+
+/* The text of a stage.  EARG if the program was not compiled so far. */
+AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,
+                                      axe_stage stage, axe_buf *out);
+
+/* The plan as one line of JSON. */
+AXE_CHECK axe_status axe_program_plan_json(axe_ctx *cx, const axe_program *p,
+                                           axe_buf *out);
+
+/* What a program is called with. */
+typedef enum axe_access {
+    AXE_READS = 1,
+    AXE_WRITES = 2,
+    AXE_UPDATES = 3
+} axe_access;
+
+typedef struct axe_param {
+    const char *name;
+    const char *type; /* "f32" */
+    axe_access  access;
+    int         rank;
+} axe_param;
+
+const char *axe_program_kernel(const axe_program *p);
+int         axe_program_n_param(const axe_program *p);
+axe_param   axe_program_param(const axe_program *p, int i);
+/* Runtime sizes: "M", "K", and "A.stride0" of strided parameters. */
+int         axe_program_n_size(const axe_program *p);
+const char *axe_program_size(const axe_program *p, int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

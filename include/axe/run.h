@@ -1,0 +1,148 @@
+/* run.h - running programs on arrays.
+ *
+ *     axe_device_new(cx, &(axe_device_spec){0}, &device);
+ *     axe_exec_new(cx, device, program, &exec);
+ *     axe_launch(cx, exec, 3, (axe_array[]){
+ *         {.name = "A", .type = "f32", .rank = 2, .shape = mk, .data = a},
+ *         {.name = "B", .type = "f32", .rank = 2, .shape = nk, .data = b},
+ *         {.name = "C", .type = "f32", .rank = 2, .shape = mn, .data = c},
+ *     }, 0, NULL);
+ *
+ * The arrays are the caller's; nothing is copied.  Everything about them is
+ * checked against the program before the kernel starts.
+ */
+#ifndef AXE_RUN_H
+#define AXE_RUN_H
+
+#include "axe/compile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct axe_array {
+    const char    *name;   /* of the kernel's parameter */
+    const char    *type;   /* of its elements: "f32", "bf16" */
+    int            rank;   /* 0: a single element */
+    const int64_t *shape;  /* [rank] */
+    const int64_t *stride; /* [rank] [elements]; NULL: row-major */
+    void          *data;   /* first element; NULL only without elements */
+} axe_array;
+
+/* A runtime size that is known without an array. */
+typedef struct axe_size {
+    const char *name;
+    int64_t     value;
+} axe_size;
+
+/* ----------------------------------------------------- fitting to arrays */
+
+/* Compile a kernel for these arrays: type parameters are taken from their
+ * element types and orders from their strides, unless `spec` sets them.  Not
+ * every parameter needs an array; further axe_launch calls may bring others of
+ * the same types and orders.
+ * Errors  as axe_compile; ETYPE: two arrays want one type parameter to be two
+ *         types; ENAME: an array that no parameter has the name of. */
+AXE_CHECK axe_status axe_compile_for(axe_ctx *cx, int32_t source,
+                                     const axe_compile_spec *spec, int n_array,
+                                     const axe_array *array, axe_stage last,
+                                     const axe_program **out);
+
+/* The shape of every parameter, as far as needed to make missing arrays.
+ * shape   [axe_program_n_param], in ctx memory; where an array is given, its own
+ * Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
+AXE_CHECK axe_status axe_program_shapes(axe_ctx *cx, const axe_program *p,
+                                        int n_array, const axe_array *array,
+                                        int n_size, const axe_size *size,
+                                        axe_shape *shape);
+
+/* ------------------------------------------------------------- running */
+
+/* The CPU: its threads, the C compiler, the cache of compiled kernels.  Not
+ * thread-safe: one caller at a time. */
+typedef struct axe_device axe_device;
+
+typedef struct axe_device_spec {
+    int64_t     n_thread; /* 0: one for each processor */
+    const char *cache;    /* directory; NULL: $AXE_CACHE, $XDG_CACHE_HOME/axe,
+                             ~/.cache/axe */
+    const char *cc;       /* NULL: $AXE_CC, $CC, gcc, clang, cc on $PATH */
+} axe_device_spec;
+
+/* A cache directory that cannot be used is a warning.
+ * Errors  EARG: a bad n_thread.  EDEVICE: no threads to be had. */
+AXE_CHECK axe_status axe_device_new(axe_ctx *cx, const axe_device_spec *spec,
+                                    axe_device **out);
+void                 axe_device_free(axe_device *d);
+int                  axe_device_n_thread(const axe_device *d);
+
+/* A program compiled by the C compiler and loaded.  It uses the program and
+ * the device: free it before them. */
+typedef struct axe_exec axe_exec;
+
+/* The program must have been compiled as far as AXE_STAGE_C.
+ * Errors  ETOOL: no C compiler, or it failed.  EIO: nowhere to compile.
+ * Cost    a compilation (0.1 s), or below a millisecond if the cache has it */
+AXE_CHECK axe_status axe_exec_new(axe_ctx *cx, axe_device *d,
+                                  const axe_program *p, axe_exec **out);
+void                 axe_exec_free(axe_exec *e);
+/* Where the shared object lies. */
+const char *axe_exec_path(const axe_exec *e);
+/* Was it in the cache? */
+bool axe_exec_cached(const axe_exec *e);
+
+/* Run once and wait.  Sizes follow from the arrays; those that occur in no
+ * shape are given in `size`.
+ * Errors, all before anything runs:
+ *   ENAME      an array or size of unknown name, twice, or missing
+ *   ETYPE      element types differ
+ *   ESHAPE     ranks differ; two arrays give one size two values; an extent
+ *              is negative or not the declared one; strides are not those that
+ *              the program was compiled for
+ *   EOVERFLOW  an address does not fit int64
+ *   EARG       data is NULL or not aligned to its element; an array that is
+ *              written overlaps another or itself
+ *   EDEVICE    no memory for the workers
+ * Zero extents are fine. */
+AXE_CHECK axe_status axe_launch(axe_ctx *cx, axe_exec *e, int n_array,
+                                const axe_array *array, int n_size,
+                                const axe_size *size);
+
+/* ------------------------------------------------------------- checking */
+
+/* What a program should compute, by the definition of its IR: naive loops in
+ * double precision (exact int64 for integers), which share nothing with the
+ * planner, each value with a bound of the error that rounding can cause. */
+typedef struct axe_reference axe_reference;
+
+/* Compute from the arrays as they are, so before axe_launch.
+ * Errors  as axe_launch and axe_exec_new */
+AXE_CHECK axe_status axe_reference_new(axe_ctx *cx, axe_device *d,
+                                       const axe_program *p, int n_array,
+                                       const axe_array *array, int n_size,
+                                       const axe_size *size,
+                                       axe_reference **out);
+void                 axe_reference_free(axe_reference *r);
+
+typedef struct axe_difference {
+    int64_t n;                /* elements compared */
+    int64_t n_wrong;          /* that differ by more than their bound */
+    int64_t n_unbound;        /* whose bound is infinite: anything passes */
+    double  max_abs, max_rel; /* largest differences found */
+    double  max_share;        /* largest difference as a share of its bound */
+    int64_t worst; /* row-major number of the element of max_share, or of
+                      the first wrong one that is not finite; -1: no n */
+    double got, want, bound; /* of that element */
+} axe_difference;
+
+/* Compare an array that the kernel has written with what it should hold.
+ * array   the one given before, with the same name and shape
+ * Errors  ENAME: no such parameter, or it is not written */
+AXE_CHECK axe_status axe_reference_compare(axe_ctx *cx, const axe_reference *r,
+                                           const axe_array *array,
+                                           axe_difference  *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,489 @@
+/* bind.c - arrays to parameters, extents to sizes, strides to orders.
+ *
+ * Everything that a kernel takes for granted about its arguments is made sure
+ * of here, each failure with the values and where they come from.  Sizes are
+ * bound in three rounds, so that messages name the best witness: given
+ * values, extents of arrays, strides of arrays. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "run/program.h"
+
+typedef struct binder {
+    axe_ctx          *cx;
+    const axe_kernel *k;
+    const axe_array **of;   /* [n_param] the array of each, or NULL */
+    const char      **from; /* [n_size] witness of its value, NULL: unbound */
+    axe_bound         to;
+} binder;
+
+/* ------------------------------------------------------------------- names */
+
+static axe_status
+unknown(axe_ctx *cx, const char *what, const char *kernel, const char *name,
+        int n, const char *const *known)
+{
+    const char *near = name ? axe_nearest(name, n, known) : NULL;
+    axe_status  st =
+        axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "kernel %s has no %s '%s'", kernel,
+                 what, name ? name : "(null)");
+
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
+    return st;
+}
+
+static axe_status
+find_param(binder *b, const char *name, int *out)
+{
+    const char **known = axe_new_array(b->cx, const char *, b->k->n_param);
+
+    for (int i = 0; i < b->k->n_param; i++) {
+        known[i] = b->k->param[i]->name;
+        if (name && strcmp(known[i], name) == 0) {
+            *out = i;
+            return AXE_OK;
+        }
+    }
+    return unknown(b->cx, "parameter", b->k->name, name, b->k->n_param, known);
+}
+
+static int
+find_size(const binder *b, const char *name)
+{
+    for (int i = 0; i < b->k->n_size; i++)
+        if (name && strcmp(b->k->size[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+static axe_status
+check_type(binder *b, const axe_tensor *t, const axe_array *a)
+{
+    const char *wanted = axe_type_table[t->type].name;
+    axe_status  st;
+
+    if (axe_type_table[t->type].bits % 8 != 0)
+        return axe_fail(b->cx, t->at, AXE_EUNSUPPORTED,
+                        "%s: arrays of %s have less than a byte an element",
+                        t->name, wanted);
+    if (a->type && strcmp(a->type, wanted) == 0)
+        return AXE_OK;
+    st = axe_fail(b->cx, t->at, AXE_ETYPE, "%s has elements of %s, not of %s",
+                  t->name, wanted, a->type ? a->type : "(null)");
+    axe_note(b->cx, AXE_NOWHERE, "%s is %s by the kernel, %s is the array's",
+             wanted, t->name, a->type ? a->type : "(null)");
+    return st;
+}
+
+static axe_status
+check_shape(binder *b, const axe_tensor *t, const axe_array *a)
+{
+    if (a->rank != t->rank)
+        return axe_fail(b->cx, t->at, AXE_ESHAPE,
+                        "%s has %d dimension%s, the array given for it %d",
+                        t->name, t->rank, t->rank == 1 ? "" : "s", a->rank);
+    if (a->rank > 0 && !a->shape)
+        return axe_fail(b->cx, t->at, AXE_EARG, "%s: the array has no shape",
+                        t->name);
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] < 0)
+            return axe_fail(b->cx, t->at, AXE_ESHAPE,
+                            "%s (dimension %d) is %" PRId64
+                            "; extents are not negative",
+                            t->name, i, a->shape[i]);
+    return AXE_OK;
+}
+
+static bool
+is_empty(const axe_array *a)
+{
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] == 0)
+            return true;
+    return false;
+}
+
+/* The array's strides, made if it leaves them open. */
+static axe_status
+take_strides(binder *b, const axe_tensor *t, const axe_array *a,
+             const int64_t **out)
+{
+    int64_t *s = axe_new_array(b->cx, int64_t, a->rank), step = 1;
+
+    for (int i = a->rank - 1; i >= 0; i--) {
+        s[i] = a->stride ? a->stride[i] : step;
+        if (s[i] < 0)
+            return axe_fail(b->cx, t->at, AXE_ESHAPE,
+                            "%s (dimension %d) has stride %" PRId64
+                            "; strides are not negative",
+                            t->name, i, s[i]);
+        if (!a->stride && !axe_mul(step, a->shape[i] ? a->shape[i] : 1, &step))
+            return axe_fail(b->cx, t->at, AXE_EOVERFLOW,
+                            "%s: its size does not fit int64", t->name);
+    }
+    *out = s;
+    return AXE_OK;
+}
+
+static axe_status
+check_data(binder *b, const axe_tensor *t, const axe_array *a)
+{
+    unsigned bytes = (unsigned)axe_type_table[t->type].bits / 8;
+
+    if (!a->data && !is_empty(a))
+        return axe_fail(b->cx, t->at, AXE_EARG, "%s: its data is NULL",
+                        t->name);
+    if ((uintptr_t)a->data % bytes != 0)
+        return axe_fail(b->cx, t->at, AXE_EARG,
+                        "%s: its data is not aligned to the %u bytes of %s",
+                        t->name, bytes, axe_type_table[t->type].name);
+    return AXE_OK;
+}
+
+static axe_status
+take_arrays(binder *b, int n, const axe_array *array, bool complete)
+{
+    for (int i = 0; i < n; i++) {
+        int p = 0;
+        AXE_TRY(find_param(b, array[i].name, &p));
+        const axe_tensor *t = b->k->param[p];
+        if (b->of[p])
+            return axe_fail(b->cx, t->at, AXE_ENAME, "%s is given twice",
+                            t->name);
+        AXE_TRY(check_type(b, t, &array[i]));
+        AXE_TRY(check_shape(b, t, &array[i]));
+        AXE_TRY(take_strides(b, t, &array[i], &b->to.stride[p]));
+        AXE_TRY(complete ? check_data(b, t, &array[i]) : AXE_OK);
+        b->of[p] = &array[i];
+        b->to.data[p] = array[i].data;
+        b->to.shape[p] = array[i].shape;
+    }
+    for (int p = 0; p < b->k->n_param && complete; p++)
+        if (!b->of[p])
+            return axe_fail(b->cx, b->k->param[p]->at, AXE_ENAME,
+                            "%s is missing: no array is given for it",
+                            b->k->param[p]->name);
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- sizes */
+
+static axe_status
+take_sizes(binder *b, int n, const axe_size *size)
+{
+    const char **known = axe_new_array(b->cx, const char *, b->k->n_size);
+
+    for (int i = 0; i < b->k->n_size; i++)
+        known[i] = b->k->size[i]->name;
+    for (int i = 0; i < n; i++) {
+        int s = find_size(b, size[i].name);
+        if (s < 0)
+            return unknown(b->cx, "size", b->k->name, size[i].name,
+                           b->k->n_size, known);
+        if (b->from[s])
+            return axe_fail(b->cx, b->k->size[s]->at, AXE_ENAME,
+                            "size %s is given twice", known[s]);
+        if (size[i].value < 0)
+            return axe_fail(b->cx, b->k->size[s]->at, AXE_EARG,
+                            "size %s is given as %" PRId64
+                            "; sizes are not negative",
+                            known[s], size[i].value);
+        b->to.size[s] = size[i].value;
+        b->from[s] = "the value given";
+    }
+    return AXE_OK;
+}
+
+static axe_status
+agree(binder *b, axe_span at, int s, int64_t value, const char *from)
+{
+    assert(s >= 0); /* the kernel was verified */
+    if (!b->from[s]) {
+        b->from[s] = from;
+        b->to.size[s] = value;
+    }
+    if (b->to.size[s] == value)
+        return AXE_OK;
+    return axe_fail(b->cx, at, AXE_ESHAPE,
+                    "%s is %" PRId64 " from %s but %" PRId64 " from %s",
+                    b->k->size[s]->name, b->to.size[s], b->from[s], value,
+                    from);
+}
+
+/* What the kernel declares an extent to be, against what the array has. */
+static axe_status
+bind_extent(binder *b, const axe_tensor *t, int dim, int64_t extent)
+{
+    const axe_node *n = t->shape[dim];
+    int64_t         fixed;
+
+    if (n->op == AXE_OP_var)
+        return agree(b, t->at, find_size(b, n->u.var->name), extent,
+                     axe_textf(b->cx, "%s (dimension %d)", t->name, dim));
+    if (!axe_is_iconst(n, &fixed))
+        return axe_fail(b->cx, n->at, AXE_EUNSUPPORTED,
+                        "%s (dimension %d): an extent that is neither a size "
+                        "nor a constant",
+                        t->name, dim);
+    if (fixed == extent)
+        return AXE_OK;
+    return axe_fail(b->cx, t->at, AXE_ESHAPE,
+                    "%s (dimension %d) is %" PRId64
+                    ", the kernel is made for %" PRId64,
+                    t->name, dim, extent, fixed);
+}
+
+static axe_status
+bind_extents(binder *b)
+{
+    for (int p = 0; p < b->k->n_param; p++)
+        for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
+            AXE_TRY(bind_extent(b, b->k->param[p], i, b->of[p]->shape[i]));
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- strides */
+
+/* The declared stride in elements; false if a factor is unbound or the
+ * product leaves int64. */
+static bool
+declared(const binder *b, axe_stride s, int64_t *out)
+{
+    *out = s.coef;
+    for (int i = 0; i < axe_unit_n_factor(b->cx, s.unit); i++) {
+        int k = find_size(b, axe_unit_factor(b->cx, s.unit, i));
+        if (k < 0 || !b->from[k] || !axe_mul(*out, b->to.size[k], out))
+            return false;
+    }
+    return true;
+}
+
+/* A stride that is itself a runtime size takes the array's value. */
+static void
+bind_stride(binder *b, const axe_tensor *t, int dim, int64_t stride)
+{
+    axe_stride s = t->stride[dim];
+    int        k;
+
+    if (s.coef != 1 || axe_unit_n_factor(b->cx, s.unit) != 1)
+        return;
+    k = find_size(b, axe_unit_factor(b->cx, s.unit, 0));
+    if (k >= 0 && !b->from[k]) {
+        b->to.size[k] = stride;
+        b->from[k] = axe_textf(b->cx, "%s (stride %d)", t->name, dim);
+    }
+}
+
+static axe_status
+check_stride(binder *b, int p, int dim)
+{
+    const axe_tensor *t = b->k->param[p];
+    int64_t           have = b->to.stride[p][dim], want;
+    axe_status        st;
+
+    if (!declared(b, t->stride[dim], &want))
+        return axe_fail(b->cx, t->at, AXE_EOVERFLOW,
+                        "%s (dimension %d): its stride does not fit int64",
+                        t->name, dim);
+    if (want == have || is_empty(b->of[p]) || b->of[p]->shape[dim] == 1)
+        return AXE_OK;
+    st = axe_fail(b->cx, t->at, AXE_ESHAPE,
+                  "%s (dimension %d) has stride %" PRId64
+                  ", the program is compiled for %" PRId64,
+                  t->name, dim, have, want);
+    axe_help(b->cx, "compile with order \"strided\" for %s", t->name);
+    return st;
+}
+
+/* The last element's place must be an int64, in bytes too. */
+static axe_status
+check_reach(binder *b, int p, int64_t *bytes)
+{
+    const axe_tensor *t = b->k->param[p];
+    int64_t           last = 0, step;
+
+    *bytes = 0;
+    if (is_empty(b->of[p]))
+        return AXE_OK;
+    for (int i = 0; i < t->rank; i++)
+        if (!axe_mul(b->of[p]->shape[i] - 1, b->to.stride[p][i], &step) ||
+            !axe_add(last, step, &last))
+            last = INT64_MAX;
+    if (!axe_add(last, 1, &last) ||
+        !axe_mul(last, axe_type_table[t->type].bits / 8, bytes))
+        return axe_fail(b->cx, t->at, AXE_EOVERFLOW,
+                        "%s: the address of its last element does not fit "
+                        "int64",
+                        t->name);
+    return AXE_OK;
+}
+
+static axe_status
+bind_strides(binder *b, int64_t *bytes)
+{
+    for (int p = 0; p < b->k->n_param; p++)
+        for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
+            bind_stride(b, b->k->param[p], i, b->to.stride[p][i]);
+    for (int p = 0; p < b->k->n_param; p++) {
+        for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
+            AXE_TRY(check_stride(b, p, i));
+        if (b->of[p])
+            AXE_TRY(check_reach(b, p, &bytes[p]));
+    }
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- overlap */
+
+/* The dimension, of those with more than one step, whose stride is the
+ * smallest above `floor` (a stride and a dimension); -1 if there is none. */
+static int
+next_dim(const binder *b, int p, int last)
+{
+    const int64_t *s = b->to.stride[p], *e = b->of[p]->shape;
+    int            best = -1;
+
+    for (int i = 0; i < b->of[p]->rank; i++) {
+        bool after =
+            last < 0 || s[i] > s[last] || (s[i] == s[last] && i > last);
+        if (e[i] > 1 && after && (best < 0 || s[i] < s[best]))
+            best = i;
+    }
+    return best;
+}
+
+/* Two indices of a written array must not be one place: each stride must
+ * exceed what the smaller ones can reach. */
+static axe_status
+check_self(binder *b, int p)
+{
+    const axe_tensor *t = b->k->param[p];
+    int64_t           reach = 0;
+
+    for (int i = next_dim(b, p, -1); i >= 0; i = next_dim(b, p, i)) {
+        int64_t s = b->to.stride[p][i];
+        if (s <= reach)
+            return axe_fail(b->cx, t->at, AXE_EARG,
+                            "%s is written, but its elements overlap: stride "
+                            "%" PRId64 " of dimension %d",
+                            t->name, s, i);
+        reach += (b->of[p]->shape[i] - 1) * s;
+    }
+    return AXE_OK;
+}
+
+static axe_status
+check_overlap(binder *b, const int64_t *bytes)
+{
+    for (int p = 0; p < b->k->n_param; p++) {
+        const axe_tensor *t = b->k->param[p];
+        uintptr_t         lo = (uintptr_t)b->to.data[p];
+        if (t->dir == AXE_DIR_IN || bytes[p] == 0)
+            continue;
+        AXE_TRY(check_self(b, p));
+        for (int q = 0; q < b->k->n_param; q++) {
+            uintptr_t other = (uintptr_t)b->to.data[q];
+            if (q != p && bytes[q] > 0 && lo < other + (uint64_t)bytes[q] &&
+                other < lo + (uint64_t)bytes[p])
+                return axe_fail(b->cx, t->at, AXE_EARG,
+                                "%s is written, but its memory overlaps that "
+                                "of %s",
+                                t->name, b->k->param[q]->name);
+        }
+    }
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- the whole */
+
+static axe_status
+check_bound(binder *b)
+{
+    for (int i = 0; i < b->k->n_size; i++)
+        if (!b->from[i]) {
+            axe_status st =
+                axe_fail(b->cx, b->k->size[i]->at, AXE_EARG,
+                         "size %s follows from no array", b->k->size[i]->name);
+            axe_help(b->cx, "give its value");
+            return st;
+        }
+    return AXE_OK;
+}
+
+/* Shapes of arrays that are missing, where all their sizes are known. */
+static void
+infer_shapes(binder *b)
+{
+    for (int p = 0; p < b->k->n_param; p++) {
+        const axe_tensor *t = b->k->param[p];
+        int64_t          *shape = axe_new_array(b->cx, int64_t, t->rank);
+        bool              known = true;
+        for (int i = 0; i < t->rank; i++) {
+            const axe_node *n = t->shape[i];
+            int s = n->op == AXE_OP_var ? find_size(b, n->u.var->name) : -1;
+            if (s >= 0 && b->from[s])
+                shape[i] = b->to.size[s];
+            else
+                known = known && axe_is_iconst(n, &shape[i]);
+        }
+        if (!b->to.shape[p] && known)
+            b->to.shape[p] = shape;
+    }
+}
+
+axe_status
+axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
+         int n_size, const axe_size *size, bool complete, axe_bound *out)
+{
+    int64_t *bytes = axe_new_array(cx, int64_t, k->n_param);
+    binder   b = {
+          .cx = cx,
+          .k = k,
+          .of = axe_new_array(cx, const axe_array *, k->n_param),
+          .from = axe_new_array(cx, const char *, k->n_size),
+          .to.data = axe_new_array(cx, void *, k->n_param),
+          .to.stride = axe_new_array(cx, const int64_t *, k->n_param),
+          .to.shape = axe_new_array(cx, const int64_t *, k->n_param),
+          .to.size = axe_new_array(cx, int64_t, k->n_size),
+    };
+
+    AXE_TRY(take_arrays(&b, n_array, array, complete));
+    AXE_TRY(take_sizes(&b, n_size, size));
+    AXE_TRY(bind_extents(&b));
+    if (complete) {
+        AXE_TRY(bind_strides(&b, bytes));
+        AXE_TRY(check_bound(&b));
+        AXE_TRY(check_overlap(&b, bytes));
+    }
+    infer_shapes(&b);
+    *out = b.to;
+    return AXE_OK;
+}
+
+axe_status
+axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
+                   const axe_array *array, int n_size, const axe_size *size,
+                   axe_shape *shape)
+{
+    const axe_kernel *k = p->kernel;
+    axe_bound         b;
+
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
+    for (int i = 0; i < k->n_param; i++) {
+        if (b.shape[i])
+            continue;
+        axe_status st = axe_fail(cx, k->param[i]->at, AXE_EARG,
+                                 "the shape of %s does not follow from the "
+                                 "arrays and sizes given",
+                                 k->param[i]->name);
+        axe_help(cx, "give the sizes that are missing, as in M=512");
+        return st;
+    }
+    for (int i = 0; i < k->n_param; i++)
+        shape[i] = (axe_shape){k->param[i]->rank, b.shape[i]};
+    return AXE_OK;
+}

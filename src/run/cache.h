@@ -1,0 +1,47 @@
+/* cache.h - compiled kernels on disk, named by what they were made from.
+ *
+ * An entry is `<first 2 digits>/<hash>.so` with its source `<hash>.c` beside
+ * it.  The hash (SHA-256) covers everything that the machine code depends on:
+ * the C text, flags, compiler, processor and ABI, so an entry is never wrong,
+ * only unused.  Entries appear whole by rename, so any number of processes may
+ * share a directory without locks; two that compile the same text at once
+ * write the same entry twice.  Each entry ends with a seal, a hash of itself
+ * and its name, so that a truncated or altered file is recompiled instead of
+ * crashing the loader.
+ *
+ * What cannot be kept (no directory, not writable, disk full) is a warning:
+ * the kernel is then compiled into a private temporary directory, removed at
+ * the end. */
+#ifndef AXE_RUN_CACHE_H
+#define AXE_RUN_CACHE_H
+
+#include "run/cc.h"
+#include "run/sha256.h"
+
+typedef struct axe_cache {
+    axe_ctx    *cx;  /* where its texts live */
+    const char *dir; /* NULL: keep nothing */
+    const char *tmp; /* private directory, NULL until needed */
+    const char *cpu; /* what -march=native stands for */
+    int         n_tmp;
+} axe_cache;
+
+/* Choose the directory: `wanted`, else $AXE_CACHE, else $XDG_CACHE_HOME/axe,
+ * else $HOME/.cache/axe; it is made if missing, mode 0700.  One that somebody
+ * else owns or can write to is not used, with a warning in cx.
+ * owner   a ctx that lives as long as the cache */
+void axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted,
+                    axe_cache *out);
+/* Remove the temporary directory. */
+void axe_cache_close(axe_cache *c);
+
+/* Path of a shared object compiled from `text`, ready for dlopen.
+ * lib     as axe_cc_compile
+ * path    in the ctx of the cache
+ * fresh   NULL, or set to whether it had to be compiled
+ * Errors  ETOOL, as axe_cc_compile; EIO: not even a temporary file. */
+AXE_CHECK axe_status axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc,
+                                   const char *text, const char *lib,
+                                   const char **path, bool *fresh);
+
+#endif

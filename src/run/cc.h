@@ -1,0 +1,31 @@
+/* cc.h - the system's C compiler as a service: C text to a shared object. */
+#ifndef AXE_RUN_CC_H
+#define AXE_RUN_CC_H
+
+#include "axe/base.h"
+
+/* A compiler that was found. */
+typedef struct axe_cc {
+    const char *path; /* of the executable, links resolved */
+    const char *id;   /* path, size and time of change: another compiler or
+                         version has another id */
+    int                n_flag;
+    const char *const *flag; /* before the file names */
+} axe_cc;
+
+/* Find a compiler: `wanted`, else $AXE_CC, else $CC, else the first of gcc,
+ * clang, cc on $PATH.  A name may be followed by flags of its own, separated
+ * by blanks; there is no quoting, as no shell is involved.
+ * wanted  NULL: nothing in particular
+ * Errors  ETOOL: there is none; the help says what to install. */
+AXE_CHECK axe_status axe_cc_find(axe_ctx *cx, const char *wanted, axe_cc *out);
+
+/* Compile the file `source` to a shared object `out`.
+ * lib     "-lm" or NULL: what to link beyond nothing
+ * Errors  ETOOL: the compiler cannot be run, fails or crashes; its first lines
+ *         of output are notes.  `out` may then exist or not. */
+AXE_CHECK axe_status axe_cc_compile(axe_ctx *cx, const axe_cc *cc,
+                                    const char *source, const char *lib,
+                                    const char *out);
+
+#endif

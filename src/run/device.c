@@ -1,0 +1,86 @@
+/* device.c - the CPU as a device: threads, compiler, cache, scratch. */
+#define _XOPEN_SOURCE 700
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/device.h"
+
+axe_status
+axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
+{
+    axe_pool   *pool;
+    axe_device *d;
+
+    AXE_TRY(axe_pool_new(cx, spec->n_thread, &pool));
+    d = calloc(1, sizeof *d);
+    if (d)
+        d->cx = axe_ctx_new();
+    if (!d || !d->cx) {
+        axe_pool_free(pool);
+        free(d);
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
+    }
+    d->pool = pool;
+    d->want_cache = spec->cache ? axe_textf(d->cx, "%s", spec->cache) : NULL;
+    d->want_cc = spec->cc ? axe_textf(d->cx, "%s", spec->cc) : NULL;
+    *out = d;
+    return AXE_OK;
+}
+
+void
+axe_device_free(axe_device *d)
+{
+    if (!d)
+        return;
+    if (d->cache_open)
+        axe_cache_close(&d->cache);
+    axe_pool_free(d->pool);
+    free(d->scratch);
+    axe_ctx_free(d->cx);
+    free(d);
+}
+
+int
+axe_device_n_thread(const axe_device *d)
+{
+    return axe_pool_size(d->pool);
+}
+
+/* The compiler found is told to the caller's ctx if it fails, but kept in the
+ * device's. */
+static axe_status
+need_tools(axe_ctx *cx, axe_device *d)
+{
+    if (!d->cc_found) {
+        axe_cc probe;
+        AXE_TRY(axe_cc_find(cx, d->want_cc, &probe));
+        AXE_TRY(axe_cc_find(d->cx, d->want_cc, &d->cc));
+        d->cc_found = true;
+    }
+    if (!d->cache_open)
+        axe_cache_open(cx, d->cx, d->want_cache, &d->cache);
+    d->cache_open = true;
+    return AXE_OK;
+}
+
+axe_status
+axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *lib,
+                void **handle, const char **path, bool *cached)
+{
+    bool        fresh;
+    const char *file;
+    void       *h;
+
+    AXE_TRY(need_tools(cx, d));
+    AXE_TRY(axe_cache_get(cx, &d->cache, &d->cc, text, lib, &file, &fresh));
+    h = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!h)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
+                        "the compiled kernel cannot be loaded: %s", dlerror());
+    *handle = h;
+    *path = file;
+    *cached = !fresh;
+    return AXE_OK;
+}

@@ -1,0 +1,146 @@
+/* launch.c - loaded kernels and their launch.
+ *
+ * The shared object exports one function; each worker of the team calls it
+ * once, with its number, and does its share of the outermost scope's tasks.
+ * Workers share nothing but the arguments; each has a block of scratch. */
+#define _DEFAULT_SOURCE
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "run/device.h"
+#include "run/program.h"
+
+enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
+
+static const char entry_name[] = "axe_entry";
+
+typedef void entry_fn(void *const *ptr, const int64_t *size, int64_t worker,
+                      int64_t n_worker, void *scratch);
+
+struct axe_exec {
+    axe_device        *device;
+    const axe_program *program;
+    void              *handle;
+    entry_fn          *entry;
+    const char        *path;
+    bool               cached;
+};
+
+/* ----------------------------------------------------------------- loading */
+
+axe_status
+axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
+{
+    axe_exec e = {.device = d, .program = p}, *copy;
+    void    *symbol;
+
+    if (!p->c_text)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "the program was not compiled as far as C");
+    AXE_TRY(
+        axe_device_load(cx, d, p->c_text, NULL, &e.handle, &e.path, &e.cached));
+    symbol = dlsym(e.handle, entry_name);
+    copy = malloc(sizeof *copy);
+    if (!symbol || !copy) {
+        dlclose(e.handle);
+        free(copy);
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        symbol ? "no memory for a kernel"
+                               : "the compiled kernel has no %s",
+                        entry_name);
+    }
+    memcpy(&e.entry, &symbol, sizeof e.entry);
+    *copy = e;
+    *out = copy;
+    return AXE_OK;
+}
+
+void
+axe_exec_free(axe_exec *e)
+{
+    if (e)
+        dlclose(e->handle);
+    free(e);
+}
+
+const char *
+axe_exec_path(const axe_exec *e)
+{
+    return e->path;
+}
+
+bool
+axe_exec_cached(const axe_exec *e)
+{
+    return e->cached;
+}
+
+/* ---------------------------------------------------------------- launching */
+
+/* Large blocks begin at, and are advised to be of, huge pages: a packed panel
+ * walks far more 4 KiB pages than the first-level TLB has. */
+static axe_status
+need_scratch(axe_ctx *cx, axe_device *d, int64_t wanted)
+{
+    int64_t n = axe_pool_size(d->pool), each, all;
+    size_t  align;
+    void   *block = NULL;
+
+    if (wanted <= d->scratch_bytes)
+        return AXE_OK;
+    if (!axe_add(wanted, SCRATCH_ALIGN - 1, &each) ||
+        !axe_mul(each / SCRATCH_ALIGN * SCRATCH_ALIGN, n, &all))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
+                        "scratch of %" PRId64 " bytes for each of %" PRId64
+                        " threads does not fit int64",
+                        wanted, n);
+    align = all >= HUGE_BYTES ? HUGE_BYTES : SCRATCH_ALIGN;
+    free(d->scratch);
+    d->scratch = NULL;
+    d->scratch_bytes = 0;
+    if (posix_memalign(&block, align, (size_t)all) != 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "no memory for %" PRId64 " bytes of scratch", all);
+    if (align == HUGE_BYTES)
+        madvise(block, (size_t)all, MADV_HUGEPAGE);
+    d->scratch = block;
+    d->scratch_bytes = all / n;
+    return AXE_OK;
+}
+
+typedef struct job {
+    const axe_exec *exec;
+    axe_bound       bound;
+} job;
+
+static void
+work(void *user, int worker)
+{
+    const job        *j = user;
+    const axe_device *d = j->exec->device;
+    char             *scratch = d->scratch;
+
+    if (scratch)
+        scratch += worker * d->scratch_bytes;
+    j->exec->entry(j->bound.data, j->bound.size, worker, axe_pool_size(d->pool),
+                   scratch);
+}
+
+axe_status
+axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
+           int n_size, const axe_size *size)
+{
+    axe_mark m = axe_ctx_mark(cx);
+    job      j = {.exec = e};
+
+    AXE_TRY(axe_bind(cx, e->program->kernel, n_array, array, n_size, size, true,
+                     &j.bound));
+    AXE_TRY(need_scratch(cx, e->device, e->program->scratch_bytes));
+    axe_pool_run(e->device->pool, work, &j);
+    axe_ctx_release(cx, m);
+    return AXE_OK;
+}

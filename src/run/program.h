@@ -1,0 +1,34 @@
+/* program.h - the insides of a program, and arrays bound to it. */
+#ifndef AXE_RUN_PROGRAM_H
+#define AXE_RUN_PROGRAM_H
+
+#include "axe/run.h"
+#include "ir/ir.h"
+
+typedef struct axe_plan    axe_plan;
+typedef struct axe_lowered axe_lowered;
+
+struct axe_program {
+    const axe_kernel  *kernel;
+    const axe_plan    *plan;    /* NULL where compilation stopped earlier */
+    const axe_lowered *lowered; /* likewise */
+    const char        *c_text;  /* likewise */
+    int64_t            scratch_bytes; /* for each worker */
+};
+
+/* What a kernel is called with, in the order of its parameters and sizes. */
+typedef struct axe_bound {
+    void          **data;   /* [n_param], NULL: none given */
+    const int64_t **stride; /* [n_param] [rank] [elements] */
+    const int64_t **shape;  /* [n_param] [rank]; NULL: not known */
+    int64_t        *size;   /* [n_size] */
+} axe_bound;
+
+/* Check arrays and sizes against a kernel, as axe_launch says.
+ * complete  every parameter needs an array; else missing ones are allowed */
+AXE_CHECK axe_status axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array,
+                              const axe_array *array, int n_size,
+                              const axe_size *size, bool complete,
+                              axe_bound *out);
+
+#endif
