@@ -303,8 +303,9 @@ widen(axe_ctx *cx, const axe_digits *g, axe_digit *wide, int *n_wide,
     int     n = 0;
 
     *offset = 0;
-    if (g->n > 0 && g->digit[0].step > 1)
-        wide[n++] = (axe_digit){g->digit[0].step, 1, 0, false};
+    if (g->n == 0 || g->digit[0].step > 1)
+        wide[n++] = (axe_digit){g->n ? g->digit[0].step : g->lowest + 1, 1, 0,
+                                false};
     for (int k = 0; k < g->n; k++) {
         axe_digit d = g->digit[k];
         bool      top = k + 1 == g->n;
