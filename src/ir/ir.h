@@ -48,6 +48,8 @@ bool axe_type_is_float(axe_type t);
 bool axe_type_widens(axe_type from, axe_type to);
 /* Is v a value of the integer type t?  Always true of floats. */
 bool axe_type_fits(axe_type t, int64_t v);
+/* The largest finite value of a floating type. */
+double axe_type_max(axe_type t);
 
 /* What the readers accept, so that no walk over a tree can be too deep:
  * dimensions of a tensor, operations in one expression, nested blocks or
@@ -305,6 +307,14 @@ void         axe_node_walk(const axe_node *n, axe_visit *fn, void *user);
 /* Types, ranks, names in scope, one write per element, domains.  All errors
  * are recorded; the first one's status is returned. */
 AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
+
+/* Every subscript affine; those of tiles inside, for every point of the domain
+ * and all values of loops and scopes around.  ESHAPE, EUNSUPPORTED. */
+AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);
+/* No element of dst is written twice: its subscripts are injective over the
+ * free indices.  ESHAPE with two points that clash, or where mixed radices do
+ * not show it. */
+AXE_CHECK axe_status axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s);
 
 /* ------------------------------------------------------------- text */
 

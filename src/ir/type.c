@@ -2,6 +2,7 @@
  *
  * What widens without a cast follows from the formats alone: a type goes into
  * another of its class iff every value of it is a value of the other. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/ir.h"
@@ -142,4 +143,19 @@ axe_fold_name(axe_fold fold)
     static const char *const name[] = {"", "sum", "prod", "max", "min"};
 
     return (unsigned)fold < AXE_LEN(name) ? name[fold] : "?";
+}
+
+double
+axe_type_max(axe_type t)
+{
+    int e = float_format[t].exponent, m = float_format[t].mantissa;
+
+    switch (t) {
+    case AXE_TYPE_f8e4m3:
+        return 448;
+    case AXE_TYPE_f4e2m1:
+        return 6;
+    default:
+        return (2 - ldexp(1, -m)) * ldexp(1, (1 << (e - 1)) - 1);
+    }
 }

@@ -1,0 +1,362 @@
+/* parse.c - files, kernels and their heads; the parser's small tools. */
+#include <string.h>
+
+#include "base/ctx.h"
+#include "lang/lang.h"
+#include "lang/parse_int.h"
+
+bool
+axe_parse_fail(axe_parser *p, axe_status st)
+{
+    if (p->status == AXE_OK)
+        p->status = st;
+    return false;
+}
+
+static const char *
+quote(axe_parser *p, const axe_token *t)
+{
+    if (t->kind == AXE_TOK_end)
+        return axe_token_text(t->kind);
+    return axe_textf(p->cx, "`%.*s`", (int)(t->end - t->begin),
+                     p->text + t->begin);
+}
+
+bool
+axe_parse_expected(axe_parser *p, const char *what)
+{
+    const axe_token *t = p->tok;
+
+    if (axe_token_is_soon(t->kind))
+        return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                                          "`%s` is not supported yet",
+                                          axe_token_text(t->kind)));
+    return axe_parse_fail(p,
+                          axe_fail(p->cx, t->at, AXE_ESYNTAX,
+                                   "expected %s, found %s", what, quote(p, t)));
+}
+
+bool
+axe_parse_take(axe_parser *p, axe_token_kind kind)
+{
+    bool is = p->tok->kind == kind;
+
+    p->tok += is;
+    return is;
+}
+
+bool
+axe_parse_need(axe_parser *p, axe_token_kind kind, const char *where)
+{
+    return axe_parse_take(p, kind) ||
+           axe_parse_expected(
+               p, axe_textf(p->cx, "`%s` %s", axe_token_text(kind), where));
+}
+
+bool
+axe_parse_enter(axe_parser *p)
+{
+    if (++p->depth <= AXE_NEST_MAX)
+        return true;
+    return axe_parse_fail(
+        p, axe_fail(p->cx, p->tok->at, AXE_ELIMIT,
+                    "blocks and brackets are nested deeper than %d",
+                    AXE_NEST_MAX));
+}
+
+const char *
+axe_parse_text(axe_parser *p, const axe_token *from)
+{
+    return axe_textf(p->cx, "%.*s", (int)(p->tok[-1].end - from->begin),
+                     p->text + from->begin);
+}
+
+bool
+axe_parse_word(axe_parser *p, const char *what, axe_word *out)
+{
+    const axe_token *t = p->tok;
+
+    if (t->kind != AXE_TOK_name) {
+        if (t->name && !axe_token_is_soon(t->kind))
+            what = axe_textf(p->cx, "%s (`%s` is a word of the language)", what,
+                             t->name);
+        return axe_parse_expected(p, what);
+    }
+    *out = (axe_word){t->name, t->at};
+    p->tok++;
+    return true;
+}
+
+/* const = NAME [ "=" sum ] | "type" NAME [ "=" type ]
+ *
+ * A value has no comparison outside brackets, as `>` ends the list. */
+static const axe_const_decl *
+parse_const(axe_parser *p, bool typed)
+{
+    axe_const_decl *c = axe_new(p->cx, axe_const_decl);
+
+    c->is_type = typed && axe_parse_take(p, AXE_TOK_type);
+    if (!axe_parse_word(p, "a parameter's name", &c->word))
+        return NULL;
+    if (axe_parse_take(p, AXE_TOK_eq)) {
+        const axe_token *from = p->tok;
+        bool             ok = c->is_type ? axe_parse_type(p, &c->type)
+                                         : (c->value = axe_parse_sum(p)) != NULL;
+        if (!ok)
+            return NULL;
+        c->text = axe_parse_text(p, from);
+    }
+    return c;
+}
+
+/* consts = "<" const { "," const } ">" */
+static bool
+parse_consts(axe_parser *p, axe_kernel_decl *k)
+{
+    axe_list out = {.cx = p->cx};
+
+    if (!axe_parse_take(p, AXE_TOK_lt))
+        return true;
+    do {
+        const axe_const_decl *c = parse_const(p, true);
+        if (!c)
+            return false;
+        axe_list_push(&out, c);
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    k->n_const = out.n;
+    k->consts = (const axe_const_decl *const *)out.item;
+    return axe_parse_need(p, AXE_TOK_gt, "after the parameters");
+}
+
+/* param = ( "in" | "out" | "inout" ) type NAME dims */
+static const axe_tensor_decl *
+parse_param(axe_parser *p)
+{
+    axe_tensor_decl *t = axe_new(p->cx, axe_tensor_decl);
+
+    t->space = AXE_SPACE_GLOBAL;
+    if (axe_parse_take(p, AXE_TOK_in))
+        t->dir = AXE_DIR_IN;
+    else if (axe_parse_take(p, AXE_TOK_out))
+        t->dir = AXE_DIR_OUT;
+    else if (axe_parse_take(p, AXE_TOK_inout))
+        t->dir = AXE_DIR_INOUT;
+    else {
+        axe_parse_expected(p, "`in`, `out` or `inout`");
+        return NULL;
+    }
+    if (!axe_parse_type(p, &t->type) ||
+        !axe_parse_word(p, "the tensor's name", &t->word) ||
+        !axe_parse_dims(p, t))
+        return NULL;
+    if (p->tok->kind == AXE_TOK_colon) {
+        axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
+                                   "a layout for an argument is not supported "
+                                   "yet"));
+        axe_help(p->cx, "leave it out: any strides are taken at the call");
+        return NULL;
+    }
+    return t;
+}
+
+/* Go to the `,` or `)` that ends a parameter. */
+static void
+skip_param(axe_parser *p)
+{
+    while (p->tok->kind != AXE_TOK_comma && p->tok->kind != AXE_TOK_rparen &&
+           p->tok->kind != AXE_TOK_lbrace && p->tok->kind != AXE_TOK_end)
+        p->tok++;
+}
+
+/* params = "(" [ param { "," param } ] ")" */
+static bool
+parse_params(axe_parser *p, axe_kernel_decl *k)
+{
+    axe_list out = {.cx = p->cx};
+
+    if (!axe_parse_need(p, AXE_TOK_lparen, "before the arguments"))
+        return false;
+    if (axe_parse_take(p, AXE_TOK_rparen))
+        return true;
+    do {
+        const axe_tensor_decl *t = parse_param(p);
+        if (t)
+            axe_list_push(&out, t);
+        else
+            skip_param(p);
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    k->n_param = out.n;
+    k->param = (const axe_tensor_decl *const *)out.item;
+    return axe_parse_need(p, AXE_TOK_rparen, "after the arguments");
+}
+
+/* default = "default" NAME "(" const { "," const } ")" */
+static const axe_default_decl *
+parse_default(axe_parser *p)
+{
+    axe_default_decl *d = axe_new(p->cx, axe_default_decl);
+    axe_list          set = {.cx = p->cx};
+
+    if (!axe_parse_word(p, "a machine's name", &d->machine) ||
+        !axe_parse_need(p, AXE_TOK_lparen, "after the machine's name"))
+        return NULL;
+    do {
+        const axe_const_decl *c = parse_const(p, false);
+        if (!c)
+            return NULL;
+        if (!c->value) {
+            axe_parse_expected(p, "`=` after the parameter's name");
+            return NULL;
+        }
+        axe_list_push(&set, c);
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    d->n = set.n;
+    d->set = (const axe_const_decl *const *)set.item;
+    return axe_parse_need(p, AXE_TOK_rparen, "after the values") ? d : NULL;
+}
+
+/* attributes = [ "target" NAME ] { default } */
+static bool
+parse_attributes(axe_parser *p, axe_kernel_decl *k)
+{
+    axe_list out = {.cx = p->cx};
+    axe_word target;
+
+    if (axe_parse_take(p, AXE_TOK_target)) {
+        if (!axe_parse_word(p, "a target's name", &target))
+            return false;
+        k->target = target.name;
+    }
+    while (axe_parse_take(p, AXE_TOK_default)) {
+        const axe_default_decl *d = parse_default(p);
+        if (!d)
+            return false;
+        axe_list_push(&out, d);
+    }
+    k->n_default = out.n;
+    k->defaults = (const axe_default_decl *const *)out.item;
+    return true;
+}
+
+/* kernel = "kernel" NAME consts params attributes "{" { statement } "}" */
+static const axe_kernel_decl *
+parse_kernel(axe_parser *p)
+{
+    axe_kernel_decl *k = axe_new(p->cx, axe_kernel_decl);
+    axe_list         body = {.cx = p->cx};
+
+    if (!axe_parse_word(p, "the kernel's name", &k->word) ||
+        !parse_consts(p, k) || !parse_params(p, k) || !parse_attributes(p, k))
+        return NULL;
+    if (p->tok->kind != AXE_TOK_lbrace) {
+        axe_parse_expected(p, "`{` before the kernel's body");
+        return NULL;
+    }
+    if (!axe_parse_block(p, &body))
+        return NULL;
+    k->n_body = body.n;
+    k->body = (const axe_syntax *const *)body.item;
+    return k;
+}
+
+static void
+skip_to_kernel(axe_parser *p)
+{
+    while (p->tok->kind != AXE_TOK_kernel && p->tok->kind != AXE_TOK_end)
+        p->tok++;
+}
+
+/* file = { kernel } */
+static void
+parse_file(axe_parser *p, axe_list *out)
+{
+    while (p->tok->kind != AXE_TOK_end) {
+        const axe_kernel_decl *k = NULL;
+        p->depth = 0;
+        if (axe_parse_take(p, AXE_TOK_kernel))
+            k = parse_kernel(p);
+        else
+            axe_parse_expected(p, "`kernel`");
+        if (k)
+            axe_list_push(out, k);
+        else
+            skip_to_kernel(p);
+    }
+}
+
+static void
+check_names(axe_parser *p, const axe_list *kernels)
+{
+    for (int i = 0; i < kernels->n; i++)
+        for (int j = 0; j < i; j++) {
+            const axe_kernel_decl *a = kernels->item[j], *b = kernels->item[i];
+            if (a->word.name != b->word.name)
+                continue;
+            axe_parse_fail(p, axe_fail(p->cx, b->word.at, AXE_ENAME,
+                                       "kernel `%s` is declared twice",
+                                       b->word.name));
+            axe_note(p->cx, a->word.at, "the first one is here");
+            break;
+        }
+}
+
+axe_status
+axe_module_parse(axe_ctx *cx, int32_t source, const axe_module **out)
+{
+    axe_parser  p = {.cx = cx};
+    axe_list    kernels = {.cx = cx};
+    axe_module *m;
+    size_t      len;
+
+    p.text = axe_source_text(cx, source, &len);
+    p.status = axe_lex(cx, source, &p.tok);
+    AXE_TRY(p.status);
+    parse_file(&p, &kernels);
+    check_names(&p, &kernels);
+    AXE_TRY(p.status);
+    m = axe_new(cx, axe_module);
+    m->source = source;
+    m->n_kernel = kernels.n;
+    m->kernel = (const axe_kernel_decl *const *)kernels.item;
+    *out = m;
+    return AXE_OK;
+}
+
+int
+axe_module_n_kernel(const axe_module *m)
+{
+    return m->n_kernel;
+}
+
+const char *
+axe_module_kernel_name(const axe_module *m, int i)
+{
+    return 0 <= i && i < m->n_kernel ? m->kernel[i]->word.name : NULL;
+}
+
+axe_status
+axe_kernel_find(axe_ctx *cx, const axe_module *m, const char *name,
+                const axe_kernel_decl **out)
+{
+    const char **known = axe_new_array(cx, const char *, m->n_kernel);
+    const char  *near;
+    axe_status   st;
+
+    for (int i = 0; i < m->n_kernel; i++) {
+        known[i] = m->kernel[i]->word.name;
+        if ((name && strcmp(known[i], name) == 0) ||
+            (!name && m->n_kernel == 1)) {
+            *out = m->kernel[i];
+            return AXE_OK;
+        }
+    }
+    if (!name)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "the file has %d kernels, so one must be named",
+                        m->n_kernel);
+    st = axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "there is no kernel `%s`", name);
+    near = axe_nearest(name, m->n_kernel, known);
+    if (near)
+        axe_help(cx, "did you mean `%s`?", near);
+    return st;
+}

@@ -1,0 +1,50 @@
+/* parse_int.h - the parser's state, for the files that hold its rules.
+ *
+ * A rule that fails has recorded one error and returns NULL or false; its
+ * caller passes that on up to a list (statements, parameters, kernels), which
+ * skips to where the next item begins and goes on.
+ */
+#ifndef AXE_PARSE_INT_H
+#define AXE_PARSE_INT_H
+
+#include "lang/syntax.h"
+
+typedef struct axe_parser {
+    axe_ctx         *cx;
+    const char      *text; /* of the source */
+    const axe_token *tok;  /* the next one */
+    axe_status       status;
+    int              depth; /* blocks and brackets we are in */
+    int              n_op;  /* operations in this expression */
+} axe_parser;
+
+/* "expected WHAT, found ..."; false. */
+bool axe_parse_expected(axe_parser *p, const char *what);
+/* Record any other error as the parse's; false. */
+bool axe_parse_fail(axe_parser *p, axe_status st);
+/* Skip the next token if it is of this kind. */
+bool axe_parse_take(axe_parser *p, axe_token_kind kind);
+/* The same, but it must be. */
+bool axe_parse_need(axe_parser *p, axe_token_kind kind, const char *where);
+/* One level down, or ELIMIT; go up by p->depth--. */
+bool axe_parse_enter(axe_parser *p);
+/* The source from token `from` up to the next one, blanks trimmed. */
+const char *axe_parse_text(axe_parser *p, const axe_token *from);
+
+bool            axe_parse_word(axe_parser *p, const char *what, axe_word *out);
+const axe_expr *axe_parse_expr(axe_parser *p);
+/* An expression that ends before a comparison. */
+const axe_expr *axe_parse_sum(axe_parser *p);
+/* A tensor element: the left side of a statement. */
+const axe_expr *axe_parse_place(axe_parser *p);
+/* "(" or "[" is taken; parse expressions up to `close`. */
+bool axe_parse_exprs(axe_parser *p, axe_token_kind close, const char *where,
+                     axe_list *out);
+
+bool axe_parse_type(axe_parser *p, axe_type_expr *out);
+/* "[" dims "]" after a tensor's name. */
+bool axe_parse_dims(axe_parser *p, axe_tensor_decl *t);
+/* "{" statements "}". */
+bool axe_parse_block(axe_parser *p, axe_list *out);
+
+#endif

@@ -1,0 +1,422 @@
+/* parse_stmt.c - statements and declarations of tensors. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/parse_int.h"
+
+static axe_syntax *
+new_stmt(axe_parser *p, axe_syntax_kind kind)
+{
+    axe_syntax *s = axe_new(p->cx, axe_syntax);
+
+    s->kind = kind;
+    s->at = p->tok->at;
+    return s;
+}
+
+static void
+set_body(axe_syntax *s, const axe_list *body)
+{
+    s->n_body = body->n;
+    s->body = (const axe_syntax *const *)body->item;
+}
+
+/* type = NAME | "accum" "(" NAME ")" */
+bool
+axe_parse_type(axe_parser *p, axe_type_expr *out)
+{
+    out->accum = axe_parse_take(p, AXE_TOK_accum);
+    if (!out->accum)
+        return axe_parse_word(p, "a type", &out->word);
+    return axe_parse_need(p, AXE_TOK_lparen, "after `accum`") &&
+           axe_parse_word(p, "a type", &out->word) &&
+           axe_parse_need(p, AXE_TOK_rparen, "after the type");
+}
+
+/* dims = "[" expr { "," expr } "]" */
+bool
+axe_parse_dims(axe_parser *p, axe_tensor_decl *t)
+{
+    axe_list dim = {.cx = p->cx}, text = {.cx = p->cx};
+
+    if (!axe_parse_need(p, AXE_TOK_lbracket, "with the tensor's shape"))
+        return false;
+    do {
+        const axe_token *from = p->tok;
+        const axe_expr  *e = axe_parse_expr(p);
+        if (!e)
+            return false;
+        if (p->tok->kind == AXE_TOK_at) {
+            axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
+                                       "sharding over a mesh is not supported "
+                                       "yet"));
+            return false;
+        }
+        axe_list_push(&dim, e);
+        axe_list_push(&text, axe_parse_text(p, from));
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    t->n_dim = dim.n;
+    t->dim = (const axe_expr *const *)dim.item;
+    t->dim_text = (const char *const *)text.item;
+    return axe_parse_need(p, AXE_TOK_rbracket, "after the shape");
+}
+
+/* layout = what the layout room reads, up to `;` or `=` outside brackets */
+static bool
+parse_layout(axe_parser *p, const char **text, axe_span *at, size_t *begin,
+             size_t *end)
+{
+    const axe_token *from = p->tok;
+    int              open = 0;
+
+    for (; p->tok->kind != AXE_TOK_end && p->tok->kind != AXE_TOK_lbrace &&
+           p->tok->kind != AXE_TOK_rbrace;
+         p->tok++) {
+        axe_token_kind k = p->tok->kind;
+        if (open == 0 && (k == AXE_TOK_semi || k == AXE_TOK_eq))
+            break;
+        open += (k == AXE_TOK_lparen || k == AXE_TOK_lbracket) -
+                (k == AXE_TOK_rparen || k == AXE_TOK_rbracket);
+    }
+    if (p->tok == from)
+        return axe_parse_expected(p, "a layout");
+    *text = axe_parse_text(p, from);
+    *begin = from->begin;
+    *end = p->tok[-1].end;
+    *at = axe_span_join(from->at, p->tok[-1].at);
+    return true;
+}
+
+/* tensor = ( "reg" | "shared" ) type NAME dims [ ":" layout ] [ "=" expr ] */
+static const axe_tensor_decl *
+parse_tensor(axe_parser *p)
+{
+    axe_tensor_decl *t = axe_new(p->cx, axe_tensor_decl);
+
+    t->space = p->tok->kind == AXE_TOK_reg ? AXE_SPACE_REG : AXE_SPACE_SHARED;
+    p->tok++;
+    if (!axe_parse_type(p, &t->type) ||
+        !axe_parse_word(p, "the tensor's name", &t->word) ||
+        !axe_parse_dims(p, t))
+        return NULL;
+    if (axe_parse_take(p, AXE_TOK_colon) &&
+        !parse_layout(p, &t->layout_text, &t->layout_at, &t->layout_begin,
+                      &t->layout_end))
+        return NULL;
+    if (axe_parse_take(p, AXE_TOK_eq)) {
+        t->init = axe_parse_expr(p);
+        if (!t->init)
+            return NULL;
+    }
+    return t;
+}
+
+static const axe_syntax *
+parse_tensor_stmt(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_TENSOR);
+    axe_list    one = {.cx = p->cx};
+
+    axe_list_push(&one, parse_tensor(p));
+    s->n_tensor = 1;
+    s->tensor = (const axe_tensor_decl *const *)one.item;
+    return s->tensor[0] &&
+                   axe_parse_need(p, AXE_TOK_semi, "after the declaration")
+               ? s
+               : NULL;
+}
+
+/* pipeline = "pipeline" NAME "[" expr "]" "{" { tensor ";" } "}" */
+static const axe_syntax *
+parse_pipeline(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_PIPELINE);
+    axe_list    tensor = {.cx = p->cx};
+
+    p->tok++;
+    if (!axe_parse_word(p, "the pipeline's name", &s->word) ||
+        !axe_parse_need(p, AXE_TOK_lbracket, "with the number of stages"))
+        return NULL;
+    s->value = axe_parse_expr(p);
+    if (!s->value || !axe_parse_need(p, AXE_TOK_rbracket, "after the stages") ||
+        !axe_parse_need(p, AXE_TOK_lbrace, "before the pipeline's tensors"))
+        return NULL;
+    while (p->tok->kind == AXE_TOK_reg || p->tok->kind == AXE_TOK_shared) {
+        const axe_tensor_decl *t = parse_tensor(p);
+        if (!t || !axe_parse_need(p, AXE_TOK_semi, "after the declaration"))
+            return NULL;
+        axe_list_push(&tensor, t);
+    }
+    if (!axe_parse_take(p, AXE_TOK_rbrace)) {
+        axe_parse_expected(p, "`shared`, `reg` or `}`");
+        return NULL;
+    }
+    s->n_tensor = tensor.n;
+    s->tensor = (const axe_tensor_decl *const *)tensor.item;
+    return s;
+}
+
+/* range = NAME ":" expr [ "by" expr ] */
+static bool
+parse_range(axe_parser *p, axe_list *out)
+{
+    axe_range *r = axe_new(p->cx, axe_range);
+
+    if (p->tok->kind == AXE_TOK_int) {
+        axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
+                                   "picking one entity of a scope is not "
+                                   "supported yet"));
+        axe_help(p->cx, "name a range, as in `(w : 4)`");
+        return false;
+    }
+    if (!axe_parse_word(p, "a name for the range", &r->word) ||
+        !axe_parse_need(p, AXE_TOK_colon, "after the range's name"))
+        return false;
+    r->count = axe_parse_expr(p);
+    if (!r->count)
+        return false;
+    if (p->tok->kind == AXE_TOK_dots) {
+        axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
+                                   "ranges `a..b` are not supported yet"));
+        axe_help(p->cx, "`(w : 4)` runs over 0, 1, 2, 3");
+        return false;
+    }
+    if (axe_parse_take(p, AXE_TOK_by) && !(r->by = axe_parse_expr(p)))
+        return false;
+    axe_list_push(out, r);
+    return true;
+}
+
+/* scope = SCOPE "(" range { "," range } ")" block
+ * for   = "for" "(" range ")" ( block | statement ) */
+static const axe_syntax *
+parse_ranged(axe_parser *p, axe_syntax_kind kind)
+{
+    axe_syntax *s = new_stmt(p, kind);
+    axe_list    range = {.cx = p->cx}, body = {.cx = p->cx};
+
+    if (kind == AXE_SYNTAX_SCOPE)
+        s->scope = (axe_scope_kind)(p->tok->kind - AXE_TOK_cluster);
+    p->tok++;
+    if (!axe_parse_need(p, AXE_TOK_lparen, "before the range"))
+        return NULL;
+    do
+        if (!parse_range(p, &range))
+            return NULL;
+    while (axe_parse_take(p, AXE_TOK_comma));
+    if (!axe_parse_need(p, AXE_TOK_rparen, "after the range"))
+        return NULL;
+    s->at = axe_span_join(s->at, p->tok[-1].at);
+    s->n_range = range.n;
+    s->range = (const axe_range *const *)range.item;
+    if (!axe_parse_block(p, &body))
+        return NULL;
+    set_body(s, &body);
+    return s;
+}
+
+/* produce = "produce" NAME ( block | statement ); consume likewise */
+static const axe_syntax *
+parse_stage(axe_parser *p, axe_syntax_kind kind)
+{
+    axe_syntax *s = new_stmt(p, kind);
+    axe_list    body = {.cx = p->cx};
+
+    p->tok++;
+    if (!axe_parse_word(p, "the pipeline's name", &s->word) ||
+        !axe_parse_block(p, &body))
+        return NULL;
+    s->at = axe_span_join(s->at, s->word.at);
+    set_body(s, &body);
+    return s;
+}
+
+/* index = "index" NAME { "," NAME } ";" */
+static const axe_syntax *
+parse_index(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_INDEX);
+    axe_list    words = {.cx = p->cx};
+
+    p->tok++;
+    do {
+        axe_word *w = axe_new(p->cx, axe_word);
+        if (!axe_parse_word(p, "the index's name", w))
+            return NULL;
+        axe_list_push(&words, w);
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    s->n_word = words.n;
+    s->words = (const axe_word *const *)words.item;
+    return axe_parse_need(p, AXE_TOK_semi, "after the indices") ? s : NULL;
+}
+
+/* const = "const" NAME "=" expr ";" */
+static const axe_syntax *
+parse_const(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_CONST);
+
+    p->tok++;
+    if (!axe_parse_word(p, "the constant's name", &s->word) ||
+        !axe_parse_need(p, AXE_TOK_eq, "after the constant's name") ||
+        !(s->value = axe_parse_expr(p)) ||
+        !axe_parse_need(p, AXE_TOK_semi, "after the constant"))
+        return NULL;
+    return s;
+}
+
+/* layout = "layout" NAME "=" layout ";" */
+static const axe_syntax *
+parse_layout_stmt(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_LAYOUT);
+
+    p->tok++;
+    if (!axe_parse_word(p, "the layout's name", &s->word) ||
+        !axe_parse_need(p, AXE_TOK_eq, "after the layout's name") ||
+        !parse_layout(p, &s->layout_text, &s->layout_at, &s->layout_begin,
+                      &s->layout_end) ||
+        !axe_parse_need(p, AXE_TOK_semi, "after the layout"))
+        return NULL;
+    return s;
+}
+
+/* "=", "+=", "*=", "max" "=" or "min" "=" */
+static bool
+parse_fold(axe_parser *p, axe_fold *out)
+{
+    const axe_token *t = p->tok;
+
+    if (axe_parse_take(p, AXE_TOK_eq))
+        *out = AXE_FOLD_NONE;
+    else if (axe_parse_take(p, AXE_TOK_add_eq))
+        *out = AXE_FOLD_SUM;
+    else if (axe_parse_take(p, AXE_TOK_mul_eq))
+        *out = AXE_FOLD_MUL;
+    else if (t->kind == AXE_TOK_name && t[1].kind == AXE_TOK_eq &&
+             t[1].begin == t->end &&
+             (strcmp(t->name, "max") == 0 || strcmp(t->name, "min") == 0)) {
+        *out = t->name[1] == 'a' ? AXE_FOLD_MAX : AXE_FOLD_MIN;
+        p->tok += 2;
+    } else
+        return axe_parse_expected(p, "`=`, `+=`, `*=`, `max=` or `min=`");
+    return true;
+}
+
+/* assign = place fold expr { "via" NAME | "slow" } ";" */
+static const axe_syntax *
+parse_assign(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_ASSIGN);
+    axe_word    via;
+
+    s->dst = axe_parse_place(p);
+    if (!s->dst || !parse_fold(p, &s->fold) || !(s->value = axe_parse_expr(p)))
+        return NULL;
+    for (;;) {
+        if (axe_parse_take(p, AXE_TOK_slow))
+            s->slow = true;
+        else if (axe_parse_take(p, AXE_TOK_via)) {
+            if (!axe_parse_word(p, "a schedule's name", &via))
+                return NULL;
+            s->via = via.name;
+        } else
+            break;
+    }
+    s->at = axe_span_join(s->at, p->tok[-1].at);
+    return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
+}
+
+static const axe_syntax *
+parse_stmt(axe_parser *p)
+{
+    switch (p->tok->kind) {
+    case AXE_TOK_cluster:
+    case AXE_TOK_cta:
+    case AXE_TOK_warpgroup:
+    case AXE_TOK_warp:
+    case AXE_TOK_thread:
+        return parse_ranged(p, AXE_SYNTAX_SCOPE);
+    case AXE_TOK_for:
+        return parse_ranged(p, AXE_SYNTAX_FOR);
+    case AXE_TOK_reg:
+    case AXE_TOK_shared:
+        return parse_tensor_stmt(p);
+    case AXE_TOK_pipeline:
+        return parse_pipeline(p);
+    case AXE_TOK_produce:
+        return parse_stage(p, AXE_SYNTAX_PRODUCE);
+    case AXE_TOK_consume:
+        return parse_stage(p, AXE_SYNTAX_CONSUME);
+    case AXE_TOK_index:
+        return parse_index(p);
+    case AXE_TOK_const:
+        return parse_const(p);
+    case AXE_TOK_layout:
+        return parse_layout_stmt(p);
+    case AXE_TOK_name:
+        return parse_assign(p);
+    default:
+        axe_parse_expected(p, "a statement");
+        return NULL;
+    }
+}
+
+/* Go past the `;` that ends the statement begun at `from`, or past its block;
+ * stop before a `}` that is not its own. */
+static void
+skip_stmt(axe_parser *p, const axe_token *from)
+{
+    int open = 0;
+
+    for (p->tok = from; p->tok->kind != AXE_TOK_end; p->tok++) {
+        if (p->tok->kind == AXE_TOK_lbrace)
+            open++;
+        if (p->tok->kind == AXE_TOK_rbrace && --open < 0)
+            return;
+        if (open == 0 &&
+            (p->tok->kind == AXE_TOK_semi || p->tok->kind == AXE_TOK_rbrace)) {
+            p->tok++;
+            return;
+        }
+    }
+}
+
+/* Parse one statement into out; after an error, skip it. */
+static void
+parse_item(axe_parser *p, axe_list *out)
+{
+    const axe_token  *from = p->tok;
+    int               depth = p->depth;
+    const axe_syntax *s = parse_stmt(p);
+
+    p->depth = depth;
+    if (s)
+        axe_list_push(out, s);
+    else
+        skip_stmt(p, from);
+}
+
+/* block = "{" { statement } "}" | statement */
+bool
+axe_parse_block(axe_parser *p, axe_list *out)
+{
+    axe_span at = p->tok->at;
+
+    if (!axe_parse_enter(p))
+        return false;
+    if (!axe_parse_take(p, AXE_TOK_lbrace)) {
+        parse_item(p, out);
+        p->depth--;
+        return true;
+    }
+    while (p->tok->kind != AXE_TOK_rbrace && p->tok->kind != AXE_TOK_end &&
+           p->tok->kind != AXE_TOK_kernel)
+        parse_item(p, out);
+    p->depth--;
+    if (axe_parse_take(p, AXE_TOK_rbrace))
+        return true;
+    axe_parse_expected(p, "`}`");
+    axe_note(p->cx, at, "to close this");
+    return false;
+}

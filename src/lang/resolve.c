@@ -1,0 +1,375 @@
+/* resolve.c - one kernel with values for its compile-time parameters, as IR.
+ *
+ * Order of binding: what the caller sets, else the machine's default, else the
+ * kernel's.  A default may use the parameters before it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/resolve_int.h"
+
+/* ---------------------------------------------- compile-time parameters */
+
+static const char *
+caller_value(const axe_inst *inst, const char *name)
+{
+    for (int i = 0; i < inst->n_set; i++)
+        if (strcmp(inst->set_name[i], name) == 0)
+            return inst->set_value[i];
+    return NULL;
+}
+
+static const axe_default_decl *
+machine_default(const axe_resolver *r)
+{
+    for (int i = 0; r->inst->machine && i < r->decl->n_default; i++)
+        if (strcmp(r->decl->defaults[i]->machine.name, r->inst->machine) == 0)
+            return r->decl->defaults[i];
+    return NULL;
+}
+
+static const axe_expr *
+default_value(const axe_resolver *r, const axe_const_decl *c)
+{
+    const axe_default_decl *d = machine_default(r);
+
+    for (int i = 0; d && i < d->n; i++)
+        if (d->set[i]->word.name == c->word.name)
+            return d->set[i]->value;
+    return c->value;
+}
+
+static bool
+read_int(axe_resolver *r, const axe_const_decl *c, const char *text,
+         int64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    if (errno == 0 && end != text && *end == '\0')
+        return true;
+    return axe_resolve_fail(
+        r, axe_fail(r->cx, c->word.at, AXE_EARG,
+                    "`%s` was set to `%s`, which is not a 64-bit integer",
+                    c->word.name, text));
+}
+
+static bool
+no_value(axe_resolver *r, const axe_const_decl *c)
+{
+    axe_resolve_fail(r, axe_fail(r->cx, c->word.at, AXE_EARG,
+                                 "`%s` has no value and no default",
+                                 c->word.name));
+    axe_help(r->cx, "set it: `--set %s=...`", c->word.name);
+    return false;
+}
+
+static bool
+bind_type(axe_resolver *r, const axe_const_decl *c, axe_type *out)
+{
+    const char *text = caller_value(r->inst, c->word.name);
+
+    if (text && !axe_type_find(text, out))
+        return axe_resolve_fail(r, axe_fail(r->cx, c->word.at, AXE_EARG,
+                                            "`%s` was set to `%s`, which is "
+                                            "not a type",
+                                            c->word.name, text));
+    if (text)
+        return true;
+    return c->text ? axe_resolve_type(r, c->type, out) : no_value(r, c);
+}
+
+static bool
+bind_int(axe_resolver *r, const axe_const_decl *c, int64_t *out)
+{
+    const char     *text = caller_value(r->inst, c->word.name);
+    const axe_expr *e = default_value(r, c);
+
+    if (text)
+        return read_int(r, c, text, out);
+    return e ? axe_resolve_int(r, e, "a compile-time parameter", out)
+             : no_value(r, c);
+}
+
+static void
+bind_const(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
+{
+    axe_type   type = AXE_TYPE_f32;
+    int64_t    v = 0;
+    bool       ok = c->is_type ? bind_type(r, c, &type) : bind_int(r, c, &v);
+    axe_entry *e;
+
+    e = axe_names_add(r,
+                      !ok          ? AXE_ENTRY_BAD
+                      : c->is_type ? AXE_ENTRY_TYPE
+                                   : AXE_ENTRY_CONST,
+                      c->word);
+    e->type = type;
+    e->value = axe_iconst(r->cx, c->word.at, AXE_TYPE_INDEX, v);
+    *b =
+        (axe_binding){c->word.name, c->is_type, c->is_type ? (int64_t)type : v};
+}
+
+static const axe_const_decl *
+find_const(const axe_resolver *r, const char *name)
+{
+    for (int i = 0; i < r->decl->n_const; i++)
+        if (strcmp(r->decl->consts[i]->word.name, name) == 0)
+            return r->decl->consts[i];
+    return NULL;
+}
+
+static void
+unknown_const(axe_resolver *r, axe_span at, const char *name)
+{
+    int          n = r->decl->n_const;
+    const char **known = axe_new_array(r->cx, const char *, n);
+    const char  *near;
+
+    for (int i = 0; i < n; i++)
+        known[i] = r->decl->consts[i]->word.name;
+    axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ENAME,
+                                 "kernel `%s` has no compile-time parameter "
+                                 "`%s`",
+                                 r->decl->word.name, name));
+    near = axe_nearest(name, n, known);
+    if (near)
+        axe_help(r->cx, "did you mean `%s`?", near);
+}
+
+/* Every name that is set, by the caller or by a default, must be there. */
+static void
+check_set(axe_resolver *r)
+{
+    for (int i = 0; i < r->inst->n_set; i++)
+        if (!find_const(r, r->inst->set_name[i]))
+            unknown_const(r, r->decl->word.at, r->inst->set_name[i]);
+    for (int i = 0; i < r->decl->n_default; i++) {
+        const axe_default_decl *d = r->decl->defaults[i];
+        for (int k = 0; k < d->n; k++) {
+            axe_word              w = d->set[k]->word;
+            const axe_const_decl *c = find_const(r, w.name);
+            if (!c)
+                unknown_const(r, w.at, w.name);
+            else if (c->is_type)
+                axe_resolve_fail(r, axe_fail(r->cx, w.at, AXE_ETYPE,
+                                             "`%s` is a type; a machine's "
+                                             "defaults are integers",
+                                             w.name));
+        }
+    }
+}
+
+static void
+bind_consts(axe_resolver *r)
+{
+    int          n = r->decl->n_const;
+    axe_binding *b = axe_new_array(r->cx, axe_binding, n);
+
+    check_set(r);
+    for (int i = 0; i < n; i++)
+        bind_const(r, r->decl->consts[i], &b[i]);
+    r->kernel->n_binding = n;
+    r->kernel->binding = b;
+}
+
+/* -------------------------------------------------------------- arguments */
+
+static const axe_var *
+new_size(axe_resolver *r, axe_word w)
+{
+    axe_var *v = axe_resolve_var(r, AXE_VAR_SIZE, w, NULL);
+
+    v->unit = axe_unit_symbol(r->cx, w.name);
+    axe_list_push(&r->sizes, v);
+    return v;
+}
+
+/* A dimension of an argument: a size, declared by its first use, or a
+ * compile-time integer. */
+static const axe_node *
+global_extent(axe_resolver *r, const axe_expr *e, const char *text)
+{
+    axe_entry *x;
+    int64_t    v;
+
+    if (e->kind == AXE_EXPR_NAME) {
+        x = axe_names_find(r, e->word.name);
+        if (!x) {
+            x = axe_names_add(r, AXE_ENTRY_VAR, e->word);
+            if (x->kind == AXE_ENTRY_BAD)
+                return NULL;
+            x->var = new_size(r, e->word);
+        }
+        if (x->kind == AXE_ENTRY_VAR)
+            return axe_var_node(r->cx, e->at, x->var);
+    }
+    if (!axe_resolve_int(r, e, "a dimension that is not a name", &v))
+        return NULL;
+    if (v >= 1)
+        return axe_iconst(r->cx, e->at, AXE_TYPE_INDEX, v);
+    axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ESHAPE,
+                                 "an extent must be at least 1, and `%s` is "
+                                 "%" PRId64,
+                                 text, v));
+    return NULL;
+}
+
+static axe_order
+order_of(const axe_resolver *r, const char *name)
+{
+    for (int i = 0; i < r->inst->n_order; i++)
+        if (strcmp(r->inst->order_name[i], name) == 0)
+            return r->inst->order[i];
+    return AXE_ORDER_C;
+}
+
+/* at = the stride of the next slower dimension */
+static bool
+step_over(axe_resolver *r, axe_stride *at, const axe_node *extent)
+{
+    if (extent->op == AXE_OP_var) {
+        at->unit = axe_unit_mul(r->cx, at->unit, extent->u.var->unit);
+        return true;
+    }
+    return axe_mul(at->coef, extent->u.i, &at->coef);
+}
+
+static bool
+dense_strides(axe_resolver *r, axe_tensor *t, axe_order order, axe_stride *s)
+{
+    axe_stride at = {1, AXE_UNIT_ONE};
+
+    for (int i = 0; i < t->rank; i++) {
+        int k = order == AXE_ORDER_C ? t->rank - 1 - i : i;
+        s[k] = at;
+        if (!step_over(r, &at, t->shape[k]))
+            return axe_resolve_fail(r, axe_fail(r->cx, t->at, AXE_EOVERFLOW,
+                                                "`%s` has too many elements "
+                                                "for 64-bit addresses",
+                                                t->name));
+    }
+    return true;
+}
+
+/* Every stride a size of its own, after the real ones: A.stride0. */
+static void
+open_strides(axe_resolver *r, axe_tensor *t, axe_stride *s)
+{
+    for (int k = 0; k < t->rank; k++) {
+        const char *name = axe_textf(r->cx, "%s.stride%d", t->name, k);
+        axe_word    w = {axe_intern(r->cx, name, strlen(name)), t->at};
+        s[k] = (axe_stride){1, new_size(r, w)->unit};
+    }
+}
+
+static axe_tensor *
+declare_param(axe_resolver *r, const axe_tensor_decl *d)
+{
+    axe_tensor      *t = axe_new(r->cx, axe_tensor);
+    const axe_node **shape = axe_new_array(r->cx, const axe_node *, d->n_dim);
+    bool             ok = axe_resolve_type(r, d->type, &t->type);
+    axe_entry       *e;
+
+    for (int k = 0; k < d->n_dim; k++) {
+        shape[k] = global_extent(r, d->dim[k], d->dim_text[k]);
+        ok = ok && shape[k];
+    }
+    if (d->n_dim > AXE_RANK_MAX)
+        ok =
+            axe_resolve_fail(r, axe_fail(r->cx, d->word.at, AXE_ELIMIT,
+                                         "`%s` has %d dimensions; at most %d "
+                                         "are supported",
+                                         d->word.name, d->n_dim, AXE_RANK_MAX));
+    e = axe_names_add(r, ok ? AXE_ENTRY_TENSOR : AXE_ENTRY_BAD, d->word);
+    e->tensor = t;
+    t->name = d->word.name;
+    t->at = d->word.at;
+    t->id = r->kernel->n_tensor++;
+    t->space = AXE_SPACE_GLOBAL;
+    t->dir = d->dir;
+    t->rank = d->n_dim;
+    t->shape = shape;
+    return e->kind == AXE_ENTRY_BAD ? NULL : t;
+}
+
+static void
+resolve_params(axe_resolver *r)
+{
+    axe_list param = {.cx = r->cx};
+
+    for (int i = 0; i < r->decl->n_param; i++) {
+        axe_tensor *t = declare_param(r, r->decl->param[i]);
+        if (t)
+            axe_list_push(&param, t);
+    }
+    for (int i = 0; i < param.n; i++) {
+        axe_tensor *t = (axe_tensor *)param.item[i];
+        axe_stride *s = axe_new_array(r->cx, axe_stride, t->rank);
+        axe_order   order = order_of(r, t->name);
+        if (order == AXE_ORDER_STRIDED)
+            open_strides(r, t, s);
+        else
+            dense_strides(r, t, order, s);
+        t->stride = s;
+    }
+    r->kernel->n_param = param.n;
+    r->kernel->param = (const axe_tensor *const *)(const void *)param.item;
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+/* inout and in arguments hold something from the start. */
+static void
+mark_written(axe_resolver *r)
+{
+    for (int i = 0; i < r->names.n; i++) {
+        axe_entry *e = (axe_entry *)r->names.item[i];
+        if (e->kind == AXE_ENTRY_TENSOR)
+            e->written = false;
+    }
+}
+
+static void
+resolve_kernel(axe_resolver *r)
+{
+    axe_list body = {.cx = r->cx};
+
+    r->kernel->name = r->decl->word.name;
+    r->kernel->at = r->decl->word.at;
+    r->kernel->target = r->decl->target;
+    bind_consts(r);
+    resolve_params(r);
+    mark_written(r);
+    axe_resolve_body(r, r->decl->n_body, r->decl->body, &body);
+    axe_names_leave(r, 0);
+    r->kernel->n_body = body.n;
+    r->kernel->body = (axe_stmt *const *)(const void *)body.item;
+    r->kernel->n_size = r->sizes.n;
+    r->kernel->size = (const axe_var *const *)(const void *)r->sizes.item;
+}
+
+axe_status
+axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
+                       const axe_kernel **out)
+{
+    axe_resolver r = {
+        .cx = cx,
+        .source = m->source,
+        .inst = inst,
+        .names = {.cx = cx},
+        .gone = {.cx = cx},
+        .index = {.cx = cx},
+        .sizes = {.cx = cx},
+    };
+
+    AXE_TRY(axe_kernel_find(cx, m, inst->kernel, &r.decl));
+    r.kernel = axe_new(cx, axe_kernel);
+    resolve_kernel(&r);
+    AXE_TRY(r.status);
+    AXE_TRY(axe_kernel_verify(cx, r.kernel));
+    *out = r.kernel;
+    return AXE_OK;
+}

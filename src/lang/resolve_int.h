@@ -1,0 +1,139 @@
+/* resolve_int.h - from the syntax tree to IR: the state the files share.
+ *
+ *     names.c          what a name means, and where
+ *     resolve.c        a kernel: compile-time parameters, arguments, sizes
+ *     resolve_stmt.c   statements, tensors, pipelines
+ *     resolve_expr.c   values: types, literals, casts, functions
+ *     resolve_index.c  index statements: domains and their static checks
+ *
+ * A function that fails has recorded an error in the ctx and, by
+ * axe_resolve_fail, in the resolver; it returns NULL or false, and its caller
+ * goes on with the next statement, so that one run reports all errors.  A name
+ * whose declaration was wrong stays known (AXE_ENTRY_BAD) and is silent.
+ */
+#ifndef AXE_RESOLVE_INT_H
+#define AXE_RESOLVE_INT_H
+
+#include "lang/lang.h"
+#include "lang/syntax.h"
+
+typedef enum axe_entry_kind {
+    AXE_ENTRY_BAD,
+    AXE_ENTRY_CONST, /* value */
+    AXE_ENTRY_TYPE,  /* type */
+    AXE_ENTRY_VAR,   /* a size, a scope's or a loop's number */
+    AXE_ENTRY_INDEX, /* var */
+    AXE_ENTRY_TENSOR,
+    AXE_ENTRY_PIPELINE,
+    AXE_ENTRY_LAYOUT
+} axe_entry_kind;
+
+typedef struct axe_entry axe_entry;
+struct axe_entry {
+    axe_entry_kind      kind;
+    const char         *name;
+    axe_span            at;
+    const axe_node     *value; /* a literal */
+    axe_type            type;
+    const axe_var      *var;
+    const axe_tensor   *tensor;
+    axe_entry          *pipeline; /* of a tensor in one */
+    const axe_pipeline *ring;
+    const axe_layout   *layout;
+    bool                used;     /* INDEX, TENSOR: read */
+    bool                written;  /* TENSOR */
+    bool                reducing; /* INDEX: bound by a reduction around us */
+    axe_stmt_kind       stage;    /* PIPELINE: PRODUCE or CONSUME if inside
+                                     one, else PIPELINE */
+};
+
+typedef struct axe_resolver {
+    axe_ctx               *cx;
+    int32_t                source;
+    const axe_kernel_decl *decl;
+    const axe_inst        *inst;
+    axe_kernel            *kernel;
+    axe_status             status;
+    axe_list               names; /* visible entries, innermost last */
+    axe_list               gone;  /* pipelines no longer visible */
+    axe_list               index; /* index variables made, by name */
+    axe_list               sizes;
+    /* The index statement being resolved, or NULL. */
+    const axe_expr *dst, *value;
+} axe_resolver;
+
+bool axe_resolve_fail(axe_resolver *r, axe_status st);
+
+/* ----------------------------------------------------------- names.c */
+
+axe_entry *axe_names_find(const axe_resolver *r, const char *name);
+/* The entry, or an error with a suggestion and NULL; NULL in silence if it is
+ * BAD.  what: "tensor", "index", ... */
+axe_entry *axe_names_need(axe_resolver *r, axe_word w, const char *what);
+/* Declare; an error and an entry of kind BAD if the name is taken. */
+axe_entry *axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w);
+/* Forget the entries from `mark` on; warn of those never used. */
+void axe_names_leave(axe_resolver *r, int mark);
+/* "a tensor": what an entry is. */
+const char *axe_entry_text(const axe_entry *e);
+/* Is it a name of the language itself: a type, a function, inf? */
+bool axe_name_is_builtin(const char *name);
+/* The operation of a function's name. */
+bool axe_function_find(const char *name, axe_op *out);
+
+/* ---------------------------------------------------- resolve_expr.c */
+
+/* A literal, made of literals and compile-time constants alone, has no type of
+ * its own: i64, f64 or bool here, and takes that of what it meets. */
+typedef struct axe_typed {
+    const axe_node *node; /* NULL: failed */
+    bool            literal;
+} axe_typed;
+
+enum { AXE_NO_TYPE = AXE_N_TYPE };
+
+/* want: the type loads widen to where they can, or AXE_NO_TYPE. */
+axe_typed axe_resolve_value(axe_resolver *r, const axe_expr *e, int want);
+/* An integer expression without loads; NULL after an error.  what: "a
+ * subscript", for messages. */
+const axe_node *axe_resolve_index(axe_resolver *r, const axe_expr *e,
+                                  const char *what);
+/* A compile-time integer. */
+bool axe_resolve_int(axe_resolver *r, const axe_expr *e, const char *what,
+                     int64_t *out);
+/* v in type `to`: a literal adapts, a narrower type widens. NULL after an
+ * error.  at: of the value; what it is for, as "`C` is". */
+const axe_node *axe_resolve_to(axe_resolver *r, axe_typed v, axe_type to,
+                               axe_span at, const char *what);
+bool axe_resolve_type(axe_resolver *r, axe_type_expr t, axe_type *out);
+/* tensor[subscripts]; writing: as the left side of a statement. */
+const axe_node *axe_resolve_load(axe_resolver *r, const axe_expr *e,
+                                 bool writing);
+
+/* --------------------------------------------------- resolve_index.c */
+
+/* The index variable of this name: there is one in a kernel. */
+const axe_var *axe_resolve_index_var(axe_resolver *r, const char *name,
+                                     axe_span at);
+axe_stmt      *axe_resolve_assign(axe_resolver *r, const axe_syntax *s);
+/* How far `var` runs, from the loads in `in` (n nodes) where it is alone in a
+ * subscript; NULL after an error. */
+const axe_node *axe_resolve_extent(axe_resolver *r, const axe_var *var,
+                                   axe_span at, int n,
+                                   const axe_node *const *in);
+/* Number an index statement and say what it runs over. */
+axe_stmt *axe_resolve_finish(axe_resolver *r, axe_stmt *s);
+
+/* ---------------------------------------------------- resolve_stmt.c */
+
+void axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
+                      axe_list *out);
+/* Bring `t` (type, shape checked) into being under `name`. */
+bool axe_resolve_shape(axe_resolver *r, const axe_tensor_decl *d,
+                       const axe_node **shape);
+
+/* A new variable, numbered. */
+axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,
+                         const axe_node *extent);
+
+#endif

@@ -1,0 +1,454 @@
+/* resolve_stmt.c - statements other than index statements. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/ctx.h"
+#include "lang/resolve_int.h"
+
+static axe_stmt *
+new_stmt(axe_resolver *r, axe_stmt_kind kind, axe_span at)
+{
+    axe_stmt *s = axe_new(r->cx, axe_stmt);
+
+    s->kind = kind;
+    s->at = at;
+    return s;
+}
+
+static void
+set_body(axe_stmt *s, const axe_list *body)
+{
+    s->n_body = body->n;
+    s->body = (axe_stmt *const *)(const void *)body->item;
+}
+
+/* ---------------------------------------------------------------- tensors */
+
+/* Constant extents, all positive, of a size that fits. */
+bool
+axe_resolve_shape(axe_resolver *r, const axe_tensor_decl *d,
+                  const axe_node **shape)
+{
+    int64_t size = 1, extent;
+
+    for (int k = 0; k < d->n_dim; k++) {
+        if (!axe_resolve_int(r, d->dim[k], "an extent of a tile", &extent))
+            return false;
+        if (extent < 1)
+            return axe_resolve_fail(
+                r,
+                axe_fail(r->cx, d->dim[k]->at, AXE_ESHAPE,
+                         "an extent must be at least 1, and `%s` is %" PRId64,
+                         d->dim_text[k], extent));
+        if (!axe_mul(size, extent, &size) || size > INT64_MAX / 64)
+            return axe_resolve_fail(r,
+                                    axe_fail(r->cx, d->word.at, AXE_EOVERFLOW,
+                                             "`%s` has too many elements for "
+                                             "64-bit addresses",
+                                             d->word.name));
+        shape[k] = axe_iconst(r->cx, d->dim[k]->at, AXE_TYPE_INDEX, extent);
+    }
+    return true;
+}
+
+static axe_entry *
+find_text(axe_resolver *r, const char *name)
+{
+    return axe_names_find(r, axe_intern(r->cx, name, strlen(name)));
+}
+
+static bool
+layout_constant(void *user, const char *name, int64_t *value)
+{
+    const axe_entry *e = find_text(user, name);
+
+    return e && e->kind == AXE_ENTRY_CONST && axe_is_iconst(e->value, value);
+}
+
+static const axe_layout *
+layout_named(void *user, const char *name)
+{
+    const axe_entry *e = find_text(user, name);
+
+    return e && e->kind == AXE_ENTRY_LAYOUT ? e->layout : NULL;
+}
+
+/* The layout written in bytes [begin, end) of the source. */
+static const axe_layout *
+read_layout(axe_resolver *r, axe_span at, size_t begin, size_t end)
+{
+    axe_expr_env env = {r, layout_constant, layout_named};
+    axe_value    v;
+    size_t       len, stop;
+    const char  *text = axe_source_text(r->cx, r->source, &len);
+    axe_status st = axe_expr_eval_at(r->cx, r->source, begin, &env, &v, &stop);
+
+    if (st == AXE_OK)
+        stop += strspn(text + stop, " \t\r\n");
+    if (st == AXE_OK && stop < end)
+        st = axe_fail(r->cx, at, AXE_ESYNTAX, "the layout ends before `%.*s`",
+                      (int)(end - stop), text + stop);
+    if (st == AXE_OK && v.kind != AXE_VALUE_LAYOUT)
+        st = axe_fail(r->cx, at, AXE_ETYPE, "`%s` is not a layout",
+                      axe_value_text(r->cx, &v));
+    if (st == AXE_OK)
+        return v.layout;
+    axe_resolve_fail(r, st);
+    return NULL;
+}
+
+/* The layout declared for a tile of this shape. */
+static const axe_layout *
+tile_layout(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
+{
+    int64_t          *extent = axe_new_array(r->cx, int64_t, d->n_dim);
+    axe_shape         s = {d->n_dim, extent};
+    const axe_layout *l, *grouped;
+    axe_status        st;
+
+    for (int k = 0; k < d->n_dim; k++)
+        axe_is_iconst(shape[k], &extent[k]);
+    l = read_layout(r, d->layout_at, d->layout_begin, d->layout_end);
+    if (!l)
+        return NULL;
+    st = axe_layout_group(r->cx, l, s, &grouped);
+    if (st == AXE_OK)
+        return grouped;
+    axe_note(r->cx, d->layout_at, "declared as the layout of `%s` here",
+             d->word.name);
+    axe_resolve_fail(r, st);
+    return NULL;
+}
+
+/* The entry of a tile, BAD after an error. */
+static axe_entry *
+declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
+             const axe_pipeline *ring)
+{
+    axe_tensor      *t = axe_new(r->cx, axe_tensor);
+    const axe_node **shape = axe_new_array(r->cx, const axe_node *, d->n_dim);
+    bool             ok = axe_resolve_type(r, d->type, &t->type) &&
+              axe_resolve_shape(r, d, shape);
+    axe_entry *e =
+        axe_names_add(r, ok ? AXE_ENTRY_TENSOR : AXE_ENTRY_BAD, word);
+
+    if (e->kind == AXE_ENTRY_BAD)
+        return e;
+    if (d->n_dim > AXE_RANK_MAX) {
+        axe_resolve_fail(r, axe_fail(r->cx, word.at, AXE_ELIMIT,
+                                     "`%s` has %d dimensions; at most %d are "
+                                     "supported",
+                                     word.name, d->n_dim, AXE_RANK_MAX));
+        e->kind = AXE_ENTRY_BAD;
+        return e;
+    }
+    t->name = word.name;
+    t->at = word.at;
+    t->id = r->kernel->n_tensor++;
+    t->space = d->space;
+    t->rank = d->n_dim;
+    t->shape = shape;
+    t->pipeline = ring;
+    if (d->layout_text && strcmp(d->layout_text, "auto") != 0)
+        t->layout = tile_layout(r, d, shape);
+    e->tensor = t;
+    return e;
+}
+
+/* name[d0, d1, ...] = init over the whole tile. */
+static axe_stmt *
+init_stmt(axe_resolver *r, const axe_tensor_decl *d, const axe_tensor *t)
+{
+    axe_stmt        *s = new_stmt(r, AXE_STMT_INDEX, d->word.at);
+    const axe_node **sub = axe_new_array(r->cx, const axe_node *, t->rank);
+    axe_typed        v = axe_resolve_value(r, d->init, AXE_NO_TYPE);
+    const char      *name;
+
+    if (!v.node)
+        return NULL;
+    if (!v.literal) {
+        axe_resolve_fail(r,
+                         axe_fail(r->cx, d->init->at, AXE_ETYPE,
+                                  "a tile begins as a compile-time constant, "
+                                  "and `%s` is not one",
+                                  axe_node_text(r->cx, v.node)));
+        return NULL;
+    }
+    for (int k = 0; k < t->rank; k++) {
+        name = axe_textf(r->cx, "%s.%d", t->name, k);
+        name = axe_intern(r->cx, name, strlen(name));
+        sub[k] = axe_var_node(r->cx, d->word.at,
+                              axe_resolve_index_var(r, name, d->word.at));
+    }
+    s->dst = axe_load(r->cx, d->word.at, t, sub);
+    s->value = axe_resolve_to(r, v, t->type, d->init->at,
+                              axe_textf(r->cx, "`%s` is", t->name));
+    return s->value ? axe_resolve_finish(r, s) : NULL;
+}
+
+static void
+resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    const axe_tensor_decl *d = x->tensor[0];
+    axe_entry             *e = declare_tile(r, d, d->word, NULL);
+    axe_stmt              *s = new_stmt(r, AXE_STMT_TENSOR, d->word.at), *init;
+
+    if (e->kind == AXE_ENTRY_BAD)
+        return;
+    s->tensor = e->tensor;
+    axe_list_push(out, s);
+    if (!d->init)
+        return;
+    e->written = true;
+    init = init_stmt(r, d, e->tensor);
+    if (init)
+        axe_list_push(out, init);
+}
+
+/* -------------------------------------------------------------- pipelines */
+
+static bool
+resolve_stages(axe_resolver *r, const axe_syntax *x, int *out)
+{
+    int64_t n;
+
+    if (!axe_resolve_int(r, x->value, "the number of stages", &n))
+        return false;
+    if (n < 1 || n > 1024)
+        return axe_resolve_fail(
+            r, axe_fail(r->cx, x->value->at, AXE_ESHAPE,
+                        "a pipeline has 1 to 1024 stages, not %" PRId64, n));
+    *out = (int)n;
+    return true;
+}
+
+static axe_word
+member_name(axe_resolver *r, axe_word ring, axe_word member)
+{
+    const char *name = axe_textf(r->cx, "%s.%s", ring.name, member.name);
+
+    return (axe_word){axe_intern(r->cx, name, strlen(name)), member.at};
+}
+
+static void
+resolve_pipeline(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_pipeline *ring = axe_new(r->cx, axe_pipeline);
+    axe_entry    *e = axe_names_add(r, AXE_ENTRY_PIPELINE, x->word), *m;
+    axe_list      member = {.cx = r->cx};
+    axe_stmt     *s = new_stmt(r, AXE_STMT_PIPELINE, x->at);
+    bool          ok = resolve_stages(r, x, &ring->n_stage);
+
+    ring->name = x->word.name;
+    ring->at = x->word.at;
+    if (x->n_tensor == 0)
+        ok = axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESHAPE,
+                                          "pipeline `%s` holds no tensors",
+                                          ring->name));
+    for (int i = 0; i < x->n_tensor; i++) {
+        const axe_tensor_decl *d = x->tensor[i];
+        m = declare_tile(r, d, member_name(r, x->word, d->word), ring);
+        m->pipeline = e;
+        if (d->init)
+            axe_resolve_fail(r, axe_fail(r->cx, d->init->at, AXE_ETYPE,
+                                         "a tensor in a pipeline has no "
+                                         "initial value"));
+        axe_list_push(&member, m->tensor);
+    }
+    ring->n_tensor = member.n;
+    ring->tensor = (const axe_tensor *const *)(const void *)member.item;
+    e->ring = ring;
+    s->pipeline = ring;
+    if (ok)
+        axe_list_push(out, s);
+}
+
+static void
+resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    bool          produce = x->kind == AXE_SYNTAX_PRODUCE;
+    axe_stmt_kind kind = produce ? AXE_STMT_PRODUCE : AXE_STMT_CONSUME;
+    axe_stmt     *s = new_stmt(r, kind, x->at);
+    axe_entry    *e = axe_names_need(r, x->word, "pipeline");
+    axe_list      body = {.cx = r->cx};
+    axe_entry     none = {.stage = AXE_STMT_PIPELINE};
+
+    if (e && e->kind != AXE_ENTRY_PIPELINE) {
+        axe_resolve_fail(r, axe_fail(r->cx, x->word.at, AXE_ETYPE,
+                                     "`%s` is %s, not a pipeline", e->name,
+                                     axe_entry_text(e)));
+        return;
+    }
+    if (!e)
+        e = &none;
+    if (e->stage != AXE_STMT_PIPELINE) {
+        axe_resolve_fail(
+            r,
+            axe_fail(r->cx, x->at, AXE_ENAME, "this is inside `%s %s` already",
+                     e->stage == AXE_STMT_PRODUCE ? "produce" : "consume",
+                     e->name));
+        return;
+    }
+    e->stage = kind;
+    axe_resolve_body(r, x->n_body, x->body, &body);
+    e->stage = AXE_STMT_PIPELINE;
+    s->pipeline = e->ring;
+    set_body(s, &body);
+    axe_list_push(out, s);
+}
+
+/* ---------------------------------------------------------- scopes, loops */
+
+static const axe_node *
+resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count)
+{
+    int64_t         by;
+    const axe_node *arg[2] = {count, NULL};
+
+    if (!axe_resolve_int(r, g->by, "a tile's size", &by))
+        return NULL;
+    if (by < 1) {
+        axe_resolve_fail(r, axe_fail(r->cx, g->by->at, AXE_ESHAPE,
+                                     "a tile has at least 1 element, not "
+                                     "%" PRId64,
+                                     by));
+        return NULL;
+    }
+    arg[1] = axe_iconst(r->cx, g->by->at, AXE_TYPE_INDEX, by);
+    return axe_node_new(r->cx, AXE_OP_cdiv, AXE_TYPE_INDEX,
+                        axe_span_join(g->count->at, g->by->at), 2, arg);
+}
+
+static const axe_var *
+resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind)
+{
+    const axe_node *extent = axe_resolve_index(r, g->count, "a count");
+    int64_t         n;
+    axe_entry      *e;
+
+    if (extent && axe_is_iconst(extent, &n) && n < 1) {
+        axe_resolve_fail(
+            r, axe_fail(r->cx, g->count->at, AXE_ESHAPE,
+                        "a range has at least 1 value, not %" PRId64, n));
+        extent = NULL;
+    }
+    if (extent && g->by)
+        extent = resolve_tiles(r, g, extent);
+    e = axe_names_add(r, extent ? AXE_ENTRY_VAR : AXE_ENTRY_BAD, g->word);
+    if (e->kind == AXE_ENTRY_BAD)
+        return NULL;
+    e->var = axe_resolve_var(r, kind, g->word, extent);
+    return e->var;
+}
+
+static void
+resolve_ranged(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    bool      scope = x->kind == AXE_SYNTAX_SCOPE;
+    axe_stmt *s = new_stmt(r, scope ? AXE_STMT_SCOPE : AXE_STMT_FOR, x->at);
+    int       mark = r->names.n;
+    axe_list  body = {.cx = r->cx};
+    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
+
+    if (!scope && x->n_range > 1)
+        axe_resolve_fail(r,
+                         axe_fail(r->cx, x->range[1]->word.at, AXE_ESYNTAX,
+                                  "`for` has one range; nest another inside"));
+    for (int i = 0; i < x->n_range; i++)
+        var[i] =
+            resolve_range(r, x->range[i], scope ? AXE_VAR_SCOPE : AXE_VAR_LOOP);
+    s->scope = x->scope;
+    s->n_var = x->n_range;
+    s->var = var;
+    axe_resolve_body(r, x->n_body, x->body, &body);
+    axe_names_leave(r, mark);
+    set_body(s, &body);
+    axe_list_push(out, s);
+}
+
+/* ------------------------------------------------------------------ rest */
+
+static void
+resolve_index_decl(axe_resolver *r, const axe_syntax *x)
+{
+    for (int i = 0; i < x->n_word; i++) {
+        axe_word   w = *x->words[i];
+        axe_entry *e = axe_names_add(r, AXE_ENTRY_INDEX, w);
+        e->var = axe_resolve_index_var(r, w.name, w.at);
+    }
+}
+
+static void
+resolve_const(axe_resolver *r, const axe_syntax *x)
+{
+    axe_typed  v = axe_resolve_value(r, x->value, AXE_NO_TYPE);
+    axe_entry *e;
+
+    if (v.node && !v.literal) {
+        axe_resolve_fail(r, axe_fail(r->cx, x->value->at, AXE_ETYPE,
+                                     "`%s` is not a compile-time constant",
+                                     axe_node_text(r->cx, v.node)));
+        v.node = NULL;
+    }
+    e = axe_names_add(r, v.node ? AXE_ENTRY_CONST : AXE_ENTRY_BAD, x->word);
+    e->value = v.node;
+}
+
+static void
+resolve_layout(axe_resolver *r, const axe_syntax *x)
+{
+    const axe_layout *l =
+        read_layout(r, x->layout_at, x->layout_begin, x->layout_end);
+    axe_entry *e =
+        axe_names_add(r, l ? AXE_ENTRY_LAYOUT : AXE_ENTRY_BAD, x->word);
+
+    e->layout = l;
+}
+
+static void
+resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_stmt *s;
+
+    switch (x->kind) {
+    case AXE_SYNTAX_SCOPE:
+    case AXE_SYNTAX_FOR:
+        resolve_ranged(r, x, out);
+        break;
+    case AXE_SYNTAX_TENSOR:
+        resolve_tensor(r, x, out);
+        break;
+    case AXE_SYNTAX_PIPELINE:
+        resolve_pipeline(r, x, out);
+        break;
+    case AXE_SYNTAX_PRODUCE:
+    case AXE_SYNTAX_CONSUME:
+        resolve_stage(r, x, out);
+        break;
+    case AXE_SYNTAX_INDEX:
+        resolve_index_decl(r, x);
+        break;
+    case AXE_SYNTAX_CONST:
+        resolve_const(r, x);
+        break;
+    case AXE_SYNTAX_LAYOUT:
+        resolve_layout(r, x);
+        break;
+    case AXE_SYNTAX_ASSIGN:
+        s = axe_resolve_assign(r, x);
+        if (s)
+            axe_list_push(out, s);
+        break;
+    }
+}
+
+void
+axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
+                 axe_list *out)
+{
+    int mark = r->names.n;
+
+    for (int i = 0; i < n; i++)
+        resolve_one(r, s[i], out);
+    axe_names_leave(r, mark);
+}

@@ -1,0 +1,167 @@
+/* syntax.h - the syntax tree: what the text says, names not yet looked up.
+ *
+ * Names are interned.  Each part keeps its span for diagnostics; what callers
+ * may ask for as written (axe_module_sig) is kept as text too. */
+#ifndef AXE_SYNTAX_H
+#define AXE_SYNTAX_H
+
+#include "ir/ir.h"
+#include "ir/list.h"
+
+typedef enum axe_token_kind {
+    AXE_TOK_end,
+    AXE_TOK_name,
+    AXE_TOK_int,
+    AXE_TOK_float,
+#define WORD(name) AXE_TOK_##name,
+#define SOON(name) AXE_TOK_##name,
+#define SIGN(name, text) AXE_TOK_##name,
+#include "lang/tokens.def"
+    AXE_N_TOK
+} axe_token_kind;
+
+typedef struct axe_token {
+    axe_token_kind kind;
+    axe_span       at;
+    const char    *name;       /* name, word */
+    size_t         begin, end; /* [bytes of the source] */
+    int64_t        i;
+    double         f;
+} axe_token;
+
+/* The tokens of a source, the last of kind end.  All lexical errors are
+ * recorded and the first one's status is returned; *out is written anyway. */
+AXE_CHECK axe_status axe_lex(axe_ctx *cx, int32_t source,
+                             const axe_token **out);
+/* "`;`", "a name": for messages. */
+const char *axe_token_text(axe_token_kind kind);
+bool        axe_token_is_soon(axe_token_kind kind);
+
+typedef struct axe_word {
+    const char *name;
+    axe_span    at;
+} axe_word;
+
+typedef enum axe_expr_kind {
+    AXE_EXPR_INT,
+    AXE_EXPR_FLOAT,
+    AXE_EXPR_NAME,
+    AXE_EXPR_LOAD,  /* word[arg, ...] */
+    AXE_EXPR_CALL,  /* word(arg, ...): a function or a cast */
+    AXE_EXPR_ACCUM, /* accum(word)(arg) */
+    AXE_EXPR_OP,    /* op of arg[] */
+    AXE_EXPR_REDUCE /* fold over over[] of arg[0] */
+} axe_expr_kind;
+
+typedef struct axe_expr axe_expr;
+struct axe_expr {
+    axe_expr_kind          kind;
+    axe_span               at;
+    axe_word               word;
+    int64_t                i;
+    double                 f;
+    axe_op                 op;
+    axe_fold               fold;
+    int                    n_over, n_arg;
+    const axe_word *const *over;
+    const axe_expr *const *arg;
+};
+
+/* NAME or accum(NAME). */
+typedef struct axe_type_expr {
+    axe_word word;
+    bool     accum;
+} axe_type_expr;
+
+/* name : count [ by tile ] */
+typedef struct axe_range {
+    axe_word        word;
+    const axe_expr *count, *by;
+} axe_range;
+
+typedef struct axe_tensor_decl {
+    axe_space              space;
+    axe_dir                dir;
+    axe_type_expr          type;
+    axe_word               word;
+    int                    n_dim;
+    const axe_expr *const *dim;
+    const char *const     *dim_text;    /* as written */
+    const char            *layout_text; /* NULL: left open */
+    axe_span               layout_at;
+    size_t                 layout_begin, layout_end; /* [bytes] */
+    const axe_expr        *init;                     /* or NULL */
+} axe_tensor_decl;
+
+typedef enum axe_syntax_kind {
+    AXE_SYNTAX_SCOPE,
+    AXE_SYNTAX_FOR,
+    AXE_SYNTAX_TENSOR,
+    AXE_SYNTAX_PIPELINE,
+    AXE_SYNTAX_PRODUCE,
+    AXE_SYNTAX_CONSUME,
+    AXE_SYNTAX_INDEX, /* declares index variables */
+    AXE_SYNTAX_CONST,
+    AXE_SYNTAX_LAYOUT,
+    AXE_SYNTAX_ASSIGN
+} axe_syntax_kind;
+
+typedef struct axe_syntax axe_syntax;
+struct axe_syntax {
+    axe_syntax_kind               kind;
+    axe_span                      at;
+    axe_scope_kind                scope;
+    int                           n_range, n_tensor, n_body, n_word;
+    const axe_range *const       *range;
+    const axe_tensor_decl *const *tensor; /* TENSOR: one */
+    const axe_syntax *const      *body;
+    const axe_word *const        *words; /* INDEX */
+    axe_word                      word;  /* pipeline, const, layout */
+    const axe_expr               *value; /* ASSIGN, CONST; number of stages */
+    const char                   *layout_text; /* LAYOUT, where it is: */
+    axe_span                      layout_at;
+    size_t                        layout_begin, layout_end;
+    const axe_expr               *dst; /* ASSIGN */
+    axe_fold                      fold;
+    const char                   *via;
+    bool                          slow;
+};
+
+/* A compile-time parameter, or a value for one. */
+typedef struct axe_const_decl {
+    axe_word        word;
+    bool            is_type;
+    axe_type_expr   type;  /* is_type: the default */
+    const axe_expr *value; /* else; NULL: none */
+    const char     *text;  /* the default as written, or NULL */
+} axe_const_decl;
+
+/* default machine (name = value, ...) */
+typedef struct axe_default_decl {
+    axe_word                     machine;
+    int                          n;
+    const axe_const_decl *const *set;
+} axe_default_decl;
+
+typedef struct axe_kernel_decl {
+    axe_word                       word;
+    int                            n_const, n_param, n_default, n_body;
+    const axe_const_decl *const   *consts;
+    const axe_tensor_decl *const  *param;
+    const char                    *target;
+    const axe_default_decl *const *defaults;
+    const axe_syntax *const       *body;
+} axe_kernel_decl;
+
+struct axe_module {
+    int32_t                       source;
+    int                           n_kernel;
+    const axe_kernel_decl *const *kernel;
+};
+
+/* The kernel of that name, or the only one if name is NULL.  ENAME, EARG. */
+AXE_CHECK axe_status axe_kernel_find(axe_ctx *cx, const struct axe_module *m,
+                                     const char             *name,
+                                     const axe_kernel_decl **out);
+
+#endif
