@@ -30,3 +30,27 @@ axe_layout_canon(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
     c->swizzle = l->swizzle;
     return axe_draft_finish(cx, d, "canon", out);
 }
+
+axe_status
+axe_fiber_of(axe_ctx *cx, const char *op, const axe_layout *l, axe_fiber *out)
+{
+    int n_turned = 0, n_offset = l->n_offset + l->n_replica;
+
+    out->replica = axe_iters_room(cx, out->few_replica, l->n_replica);
+    out->offset = axe_offsets_room(cx, out->few_offset, n_offset);
+    for (int k = 0; k < l->n_offset; k++)
+        out->offset[k] = l->offset[k];
+    out->n_replica = axe_replicas_turn(out->replica, l->n_replica, l->replica,
+                                       out->offset + l->n_offset, &n_turned);
+    out->n_replica = axe_replicas_absorb(out->replica, out->n_replica);
+    out->n_offset = l->n_offset;
+    if (n_turned > 0)
+        out->n_offset = axe_offsets_sum(out->offset, l->n_offset + n_turned);
+    if (out->n_offset >= 0)
+        return AXE_OK;
+    return axe_fail(
+        cx, AXE_NOWHERE, AXE_EOVERFLOW,
+        "%s: the offset of %s, at the least of its replicas, leaves "
+        "int64",
+        op, axe_layout_text(cx, l));
+}

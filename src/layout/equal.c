@@ -14,44 +14,22 @@
 
 #include "layout/layout_int.h"
 
-/* A layout's parts in normal form. */
-typedef struct parts {
-    int         n_shard, n_replica, n_offset;
-    axe_iter   *shard, *replica;
-    axe_offset *offset;
-} parts;
+/* D in normal form. */
+typedef struct normal {
+    int       n;
+    axe_iter *iter;
+    axe_iter  few[AXE_FEW];
+} normal;
 
-/* Room for the parts of typical layouts. */
-typedef struct room {
-    axe_iter   shard[AXE_FEW], replica[AXE_FEW];
-    axe_offset offset[AXE_FEW];
-} room;
-
-static axe_status
-normalise(axe_ctx *cx, const axe_layout *l, room *few, parts *p)
+static void
+normalise(axe_ctx *cx, const axe_layout *l, normal *s)
 {
-    int n_turned, n_offset = l->n_offset + l->n_replica;
-
-    p->shard = axe_iters_room(cx, few->shard, l->n_shard);
-    p->replica = axe_iters_room(cx, few->replica, l->n_replica);
-    p->offset = axe_offsets_room(cx, few->offset, n_offset);
-    p->n_shard = axe_iters_canon(p->shard, l->n_shard, l->shard);
-    for (int k = 0; k < l->n_offset; k++)
-        p->offset[k] = l->offset[k];
-    p->n_replica = axe_replicas_turn(p->replica, l->n_replica, l->replica,
-                                     p->offset + l->n_offset, &n_turned);
-    p->n_replica = axe_replicas_absorb(p->replica, p->n_replica);
-    p->n_offset = l->n_offset;
-    if (n_turned > 0)
-        p->n_offset = axe_offsets_sum(p->offset, l->n_offset + n_turned);
-    if (p->n_offset < 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
-                        "equal: an offset and its replicas leave int64");
-    return AXE_OK;
+    s->iter = axe_iters_room(cx, s->few, l->n_shard);
+    s->n = axe_iters_canon(s->iter, l->n_shard, l->shard);
 }
 
 static bool
-same_offsets(const parts *a, const parts *b)
+same_offsets(const axe_fiber *a, const axe_fiber *b)
 {
     if (a->n_offset != b->n_offset)
         return false;
@@ -91,12 +69,11 @@ axe_replicas_equal(axe_ctx *cx, int na, const axe_iter *a, int nb,
     return AXE_OK;
 }
 
-static axe_status
-equal_parts(axe_ctx *cx, const parts *a, const parts *b, bool *out)
+axe_status
+axe_fibers_equal(axe_ctx *cx, const axe_fiber *a, const axe_fiber *b, bool *out)
 {
     *out = false;
-    if (a->n_shard != b->n_shard ||
-        !axe_iters_same(a->n_shard, a->shard, b->shard) || !same_offsets(a, b))
+    if (!same_offsets(a, b))
         return AXE_OK;
     return axe_replicas_equal(cx, a->n_replica, a->replica, b->n_replica,
                               b->replica, out);
@@ -105,12 +82,17 @@ equal_parts(axe_ctx *cx, const parts *a, const parts *b, bool *out)
 static axe_status
 equal_tiles(axe_ctx *cx, const axe_layout *a, const axe_layout *b, bool *out)
 {
-    room  few_a, few_b;
-    parts pa, pb;
+    normal    sa, sb;
+    axe_fiber fa, fb;
 
-    AXE_TRY(normalise(cx, a, &few_a, &pa));
-    AXE_TRY(normalise(cx, b, &few_b, &pb));
-    return equal_parts(cx, &pa, &pb, out);
+    *out = false;
+    normalise(cx, a, &sa);
+    normalise(cx, b, &sb);
+    if (sa.n != sb.n || !axe_iters_same(sa.n, sa.iter, sb.iter))
+        return AXE_OK;
+    AXE_TRY(axe_fiber_of(cx, "equal", a, &fa));
+    AXE_TRY(axe_fiber_of(cx, "equal", b, &fb));
+    return axe_fibers_equal(cx, &fa, &fb, out);
 }
 
 /* ------------------------------------------------- with unequal swizzles */
@@ -196,19 +178,18 @@ compare_int64(const void *a, const void *b)
 static bool
 list_begin(axe_ctx *cx, const axe_layout *l, listing *t)
 {
-    room  few;
-    parts p;
+    axe_fiber f;
 
     split_at_m(cx, l, true, &t->l);
     t->swizzle = l->swizzle;
-    if (normalise(cx, &t->l, &few, &p) != AXE_OK)
+    if (axe_fiber_of(cx, "equal", &t->l, &f) != AXE_OK)
         return false;
     t->copy =
-        axe_sums_points(cx, p.n_replica, p.replica, AXE_SET_MAX, &t->n_point);
+        axe_sums_points(cx, f.n_replica, f.replica, AXE_SET_MAX, &t->n_point);
     if (!t->copy)
         return false;
     t->l.n_offset = 0;
-    t->base = p.n_offset > 0 ? p.offset[0].value : 0;
+    t->base = f.n_offset > 0 ? f.offset[0].value : 0;
     t->point = axe_new_array(cx, int64_t, t->n_point);
     return t->n_point <= AXE_SET_MAX / l->size;
 }

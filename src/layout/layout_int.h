@@ -120,6 +120,19 @@ int axe_replicas_turn(axe_iter *dst, int n, const axe_iter *src,
  * are left.  O(n log n) where few overlap. */
 int axe_replicas_absorb(axe_iter *r, int n);
 
+/* R and O in normal form, the least point of R being 0: C0 to C2, offsets in
+ * order.  EOVERFLOW in the name of op.  In canon.c. */
+typedef struct axe_fiber {
+    int         n_replica, n_offset;
+    axe_iter   *replica;
+    axe_offset *offset;
+    axe_iter    few_replica[AXE_FEW];
+    axe_offset  few_offset[AXE_FEW];
+} axe_fiber;
+
+AXE_CHECK axe_status axe_fiber_of(axe_ctx *cx, const char *op,
+                                  const axe_layout *l, axe_fiber *out);
+
 /* Cut src[0..n) by the shape.  dst: room for n + shape.n iters; dim_end: room
  * for shape.n.  Returns how many iters, or -1 with *at, *need the iter that
  * cannot be cut and the extent still needed.
@@ -175,8 +188,30 @@ bool axe_sums_count(axe_ctx *cx, int n, const axe_iter *r, int64_t *out);
 AXE_CHECK axe_status axe_replicas_equal(axe_ctx *cx, int na, const axe_iter *a,
                                         int nb, const axe_iter *b, bool *out);
 
+/* The same sets at the same offset?  equal.c. */
+AXE_CHECK axe_status axe_fibers_equal(axe_ctx *cx, const axe_fiber *a,
+                                      const axe_fiber *b, bool *out);
+
 /* How many of the n > 0 iters lie on the place of the first. */
 int axe_place_run(int n, const axe_iter *r);
+
+/* ---------------------------------------------------- spans: tile.c */
+
+/* Spans less 1, by axis and unit, of those places where it is not 0. */
+typedef struct axe_widths {
+    int         n;
+    axe_offset *width; /* by axis, then unit */
+    axe_offset  few[AXE_FEW];
+} axe_widths;
+
+void axe_widths_of(axe_ctx *cx, int n_shard, const axe_iter *shard,
+                   int n_replica, const axe_iter *replica, axe_widths *out);
+
+/* The span on one axis; 0 where a run-time size is part of it. */
+int64_t axe_widths_span(const axe_widths *w, axe_axis axis);
+
+/* Report that such a span would be needed. */
+axe_status axe_span_unknown(axe_ctx *cx, const char *op, axe_axis axis);
 
 /* ---------------------------------------------------- reading: read.c */
 

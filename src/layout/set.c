@@ -6,30 +6,19 @@
  * iter of extent e takes O(log e) unions, by doubling. */
 #include <inttypes.h>
 
-#include "layout/layout_int.h"
-
-/* lo, lo + 1, ..., hi. */
-typedef struct run {
-    int64_t lo, hi;
-} run;
-
-/* Sorted, disjoint, no two adjacent. */
-typedef struct runs {
-    int  n, cap;
-    run *run;
-} runs;
+#include "layout/set.h"
 
 static void
-reserve(axe_ctx *cx, runs *s, int n)
+reserve(axe_ctx *cx, axe_runs *s, int n)
 {
     if (n <= s->cap)
         return;
     s->cap = n < 64 ? 64 : n > INT32_MAX / 2 ? n : 2 * n;
-    s->run = axe_new_array(cx, run, s->cap);
+    s->run = axe_new_array(cx, axe_run, s->cap);
 }
 
 static void
-append(runs *s, run r)
+append(axe_runs *s, axe_run r)
 {
     if (s->n > 0 && r.lo <= s->run[s->n - 1].hi + 1) {
         if (r.hi > s->run[s->n - 1].hi)
@@ -41,16 +30,17 @@ append(runs *s, run r)
 
 /* out = a | (b + by); out is neither. */
 static void
-unite(axe_ctx *cx, const runs *a, const runs *b, int64_t by, runs *out)
+unite(axe_ctx *cx, const axe_runs *a, const axe_runs *b, int64_t by,
+      axe_runs *out)
 {
     int i = 0, k = 0;
 
     reserve(cx, out, a->n + b->n);
     out->n = 0;
     while (i < a->n || k < b->n) {
-        run moved = {0, 0};
+        axe_run moved = {0, 0};
         if (k < b->n)
-            moved = (run){b->run[k].lo + by, b->run[k].hi + by};
+            moved = (axe_run){b->run[k].lo + by, b->run[k].hi + by};
         if (k == b->n || (i < a->n && a->run[i].lo <= moved.lo)) {
             append(out, a->run[i++]);
         } else {
@@ -61,57 +51,90 @@ unite(axe_ctx *cx, const runs *a, const runs *b, int64_t by, runs *out)
 }
 
 static void
-swap(runs *a, runs *b)
+swap(axe_runs *a, axe_runs *b)
 {
-    runs t = *a;
+    axe_runs t = *a;
 
     *a = *b;
     *b = t;
 }
 
-/* Room that the sum is built in. */
-typedef struct sum {
-    runs set, one, spare;
-} sum;
-
-/* set += (e : s), from the leading binary digit of e down; false if the set
- * has over AXE_SET_MAX runs. */
-static bool
-add_iter(axe_ctx *cx, sum *t, int64_t extent, int64_t stride)
+bool
+axe_runs_add(axe_ctx *cx, const axe_runs *a, int64_t extent, int64_t stride,
+             axe_runs *out)
 {
-    int64_t have = 1;
-    int     bit = 62;
+    const axe_runs none = {0};
+    axe_runs       set = {0}, spare = {0};
+    int64_t        have = 1;
+    int            bit = 62;
 
-    unite(cx, &t->set, &t->set, 0, &t->one);
+    unite(cx, a, &none, 0, &set);
     while (!(extent >> bit & 1))
         bit--;
     while (bit-- > 0) {
-        unite(cx, &t->set, &t->set, have * stride, &t->spare);
-        swap(&t->set, &t->spare);
+        unite(cx, &set, &set, have * stride, &spare);
+        swap(&set, &spare);
         have *= 2;
         if (extent >> bit & 1) {
-            unite(cx, &t->set, &t->one, have * stride, &t->spare);
-            swap(&t->set, &t->spare);
+            unite(cx, &set, a, have * stride, &spare);
+            swap(&set, &spare);
             have++;
         }
-        if (t->set.n > AXE_SET_MAX)
+        if (set.n > AXE_SET_MAX)
             return false;
     }
+    *out = set;
     return true;
 }
 
-/* The set of r[0..n), strides divided by g. */
-static bool
-build(axe_ctx *cx, int n, const axe_iter *r, int64_t g, runs *out)
+bool
+axe_runs_of_sums(axe_ctx *cx, int n, const axe_iter *r, int64_t g,
+                 axe_runs *out)
 {
-    sum t = {0};
+    axe_runs set = {0};
 
-    reserve(cx, &t.set, 1);
-    append(&t.set, (run){0, 0});
+    reserve(cx, &set, 1);
+    append(&set, (axe_run){0, 0});
     for (int k = 0; k < n; k++)
-        if (!add_iter(cx, &t, r[k].extent, r[k].stride / g))
+        if (!axe_runs_add(cx, &set, r[k].extent, r[k].stride / g, &set))
             return false;
-    *out = t.set;
+    *out = set;
+    return true;
+}
+
+void
+axe_runs_of_points(axe_ctx *cx, int64_t n, const int64_t *point, axe_runs *out)
+{
+    axe_runs set = {0};
+
+    reserve(cx, &set, (int)n);
+    for (int64_t k = 0; k < n; k++)
+        append(&set, (axe_run){point[k], point[k]});
+    *out = set;
+}
+
+bool
+axe_runs_same(const axe_runs *a, const axe_runs *b)
+{
+    bool same = a->n == b->n;
+
+    for (int k = 0; same && k < a->n; k++)
+        same = a->run[k].lo == b->run[k].lo && a->run[k].hi == b->run[k].hi;
+    return same;
+}
+
+bool
+axe_runs_within(const axe_runs *a, const axe_runs *b)
+{
+    int k = 0;
+
+    for (int i = 0; i < a->n; i++) {
+        while (k < b->n && b->run[k].hi < a->run[i].lo)
+            k++;
+        if (k == b->n || a->run[i].lo < b->run[k].lo ||
+            a->run[i].hi > b->run[k].hi)
+            return false;
+    }
     return true;
 }
 
@@ -153,7 +176,7 @@ axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a, int nb,
 {
     int64_t  g = gcd_of(na, a);
     axe_mark m;
-    runs     sa, sb;
+    axe_runs sa, sb;
     bool     same;
 
     *out = na == nb && axe_iters_same(na, a, b);
@@ -165,16 +188,15 @@ axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a, int nb,
         return AXE_OK;
 
     m = axe_ctx_mark(cx);
-    if (!build(cx, na, a, g, &sa) || !build(cx, nb, b, g, &sb)) {
+    if (!axe_runs_of_sums(cx, na, a, g, &sa) ||
+        !axe_runs_of_sums(cx, nb, b, g, &sb)) {
         axe_ctx_release(cx, m);
         return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
                         "replicas: two sets of over %d runs on axis %s are not "
                         "told apart by their normal forms",
                         AXE_SET_MAX, axe_axis_name(cx, a[0].axis));
     }
-    same = sa.n == sb.n;
-    for (int k = 0; same && k < sa.n; k++)
-        same = sa.run[k].lo == sb.run[k].lo && sa.run[k].hi == sb.run[k].hi;
+    same = axe_runs_same(&sa, &sb);
     axe_ctx_release(cx, m);
     *out = same;
     return AXE_OK;
@@ -182,7 +204,7 @@ axe_sums_equal(axe_ctx *cx, int na, const axe_iter *a, int nb,
 
 /* Points of the runs, if there are at most `max`; else 0. */
 static int64_t
-count(const runs *s, int64_t max)
+count(const axe_runs *s, int64_t max)
 {
     int64_t n = 0;
 
@@ -195,11 +217,11 @@ int64_t *
 axe_sums_points(axe_ctx *cx, int n, const axe_iter *r, int64_t max,
                 int64_t *n_point)
 {
-    int64_t g = gcd_of(n, r), *p;
-    int64_t at = 0;
-    runs    s;
+    int64_t  g = gcd_of(n, r), *p;
+    int64_t  at = 0;
+    axe_runs s;
 
-    if (!build(cx, n, r, g > 0 ? g : 1, &s) || count(&s, max) == 0)
+    if (!axe_runs_of_sums(cx, n, r, g > 0 ? g : 1, &s) || count(&s, max) == 0)
         return NULL;
     *n_point = count(&s, max);
     p = axe_new_array(cx, int64_t, *n_point);
@@ -214,8 +236,8 @@ axe_sums_count(axe_ctx *cx, int n, const axe_iter *r, int64_t *out)
 {
     int64_t  g = gcd_of(n, r);
     axe_mark m = axe_ctx_mark(cx);
-    runs     s;
-    bool     built = build(cx, n, r, g > 0 ? g : 1, &s);
+    axe_runs s;
+    bool     built = axe_runs_of_sums(cx, n, r, g > 0 ? g : 1, &s);
 
     if (built)
         *out = count(&s, INT64_MAX - 1);
