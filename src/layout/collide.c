@@ -97,40 +97,66 @@ floor_div(int64_t a, int64_t b)
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+/* a * b modulo m, for 0 <= a, b < m < 2^62. */
+static int64_t
+mul_mod(int64_t a, int64_t b, int64_t m)
+{
+    int64_t r = 0;
+
+    for (; b > 0; b >>= 1) {
+        if (b & 1)
+            r = r + a < m ? r + a : r + a - m;
+        a = a + a < m ? a + a : a + a - m;
+    }
+    return r;
+}
+
+/* The inverse of a modulo m, coprime, m >= 1. */
+static int64_t
+inverse_mod(int64_t a, int64_t m)
+{
+    int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
+
+    while (r1 > 0) {
+        int64_t q = r0 / r1, r = r0 - q * r1, t = t0 - q * t1;
+        r0 = r1;
+        r1 = r;
+        t0 = t1;
+        t1 = t;
+    }
+    return t0 < 0 ? t0 + m : t0;
+}
+
 /* One level of the search: the deltas of digit k not tried yet. */
 typedef struct level {
-    int64_t sum;        /* of the digits above */
-    int64_t next, last; /* delta */
-    int64_t stride;     /* of delta, once one with the right gcd is known */
+    int64_t sum;                /* of the digits above */
+    int64_t next, last, stride; /* delta */
 } level;
 
+/* The deltas after which the digits below can still cancel: the rest is within
+ * their reach, and a multiple of their gcd g,
+ *
+ *     delta * step = -sum  (mod g) */
 static level
 open_level(const search *s, int k, int64_t sum)
 {
     int64_t step = s->digit[k].step, most = s->digit[k].extent - 1;
     int64_t lo = -floor_div(s->reach[k] + sum, step);
     int64_t hi = floor_div(s->reach[k] - sum, step);
+    int64_t g = s->gcd[k], h = axe_gcd(g, step), m, want;
+    level   v = {sum, lo < -most ? -most : lo, hi > most ? most : hi, 1};
 
-    return (level){sum, lo < -most ? -most : lo, hi > most ? most : hi, 1};
-}
-
-/* Advance to a delta whose sum the digits below can still cancel. */
-static bool
-next_delta(const search *s, int k, level *v, int64_t *sum, int *budget)
-{
-    int64_t g = s->gcd[k], step = s->digit[k].step;
-
-    for (; v->next <= v->last && *budget > 0; v->next += v->stride) {
-        --*budget;
-        *sum = v->sum + v->next * step;
-        if (g ? *sum % g == 0 : *sum == 0) {
-            v->stride = g ? g / axe_gcd(g, step) : 1;
-            s->delta[k] = v->next;
-            v->next += v->stride;
-            return true;
-        }
-    }
-    return false;
+    if (g == 0)
+        return v;
+    if (sum % h != 0)
+        return (level){sum, 1, 0, 1};
+    m = g / h;
+    want = -(sum / h) % m;
+    want = mul_mod(want < 0 ? want + m : want, inverse_mod(step / h, m), m);
+    want = (want - v.next % m) % m;
+    v.next += want < 0 ? want + m : want;
+    v.stride = m;
+    return v;
 }
 
 typedef enum verdict { NONE, FOUND, UNDECIDED } verdict;
@@ -138,27 +164,27 @@ typedef enum verdict { NONE, FOUND, UNDECIDED } verdict;
 static verdict
 search_relation(axe_ctx *cx, search *s)
 {
-    level  *stack = axe_new_array(cx, level, s->n + 1);
-    int     k = s->n - 1, budget = MAX_NODE;
-    int64_t sum = 0;
+    level *stack = axe_new_array(cx, level, s->n);
+    int    k = s->n - 1;
 
-    if (s->n == 0)
-        return NONE;
     stack[k] = open_level(s, k, 0);
-    while (k < s->n) {
-        if (!next_delta(s, k, &stack[k], &sum, &budget)) {
-            if (budget <= 0)
-                return UNDECIDED;
-            k++;
-        } else if (k == 0) {
-            if (moves_index(s))
-                return FOUND;
-        } else {
+    for (int budget = MAX_NODE; budget > 0; budget--) {
+        level *v = &stack[k];
+        if (v->next > v->last) {
+            if (++k == s->n)
+                return NONE;
+            continue;
+        }
+        s->delta[k] = v->next;
+        v->next += v->stride;
+        if (k > 0) {
+            int64_t sum = v->sum + s->delta[k] * s->digit[k].step;
             k--;
             stack[k] = open_level(s, k, sum);
-        }
+        } else if (moves_index(s))
+            return FOUND;
     }
-    return NONE;
+    return UNDECIDED;
 }
 
 /* A point of the digits, and the index part of it. */

@@ -20,8 +20,8 @@ radix_of(axe_ctx *cx, const axe_layout *a)
     return (axe_radix){n > 0 ? n : 1, d};
 }
 
-/* c with A's replicas, offsets and swizzle, and the dims of `shape`, or as one
- * dim where c cannot be cut so. */
+/* c with A's replicas, offsets and swizzle, canonical, and the dims of `shape`,
+ * or as one dim where c cannot be cut so. */
 static axe_status
 finish(axe_ctx *cx, const axe_layout *a, const axe_layout *c, axe_shape shape,
        const axe_layout **out)
@@ -44,6 +44,7 @@ finish(axe_ctx *cx, const axe_layout *a, const axe_layout *c, axe_shape shape,
     for (int k = 0; k < c->n_dim; k++)
         d.dim_end[k] = c->dim_end[k];
     AXE_TRY(axe_draft_finish(cx, d, "compose", &c));
+    AXE_TRY(axe_layout_canon(cx, c, &c));
     m = axe_ctx_mark(cx);
     if (c->n_dim == shape.n || axe_layout_group(cx, c, shape, out) != AXE_OK) {
         axe_ctx_release(cx, m);

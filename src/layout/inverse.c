@@ -294,18 +294,19 @@ axe_layout_inverse(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
 /* The digits as part of a radix that reads every place up to the highest:
  * digit k is widened to step k+1 / step k values, and one of weight 0 goes
  * below step 0.  The radix reads the digits of `lowest` on top of each: what
- * they and the reversed ones add to the index is taken off in *offset. */
+ * they and the reversed ones add to the index is taken off in *offset.  That
+ * fits: the points being distinct, weight k times radix k is at most the
+ * highest place. */
 static axe_status
 widen(axe_ctx *cx, const axe_digits *g, axe_digit *wide, int *n_wide,
       int64_t *offset)
 {
-    int64_t shift;
-    int     n = 0;
+    int n = 0;
 
     *offset = 0;
     if (g->n == 0 || g->digit[0].step > 1)
-        wide[n++] = (axe_digit){g->n ? g->digit[0].step : g->lowest + 1, 1, 0,
-                                false};
+        wide[n++] =
+            (axe_digit){g->n ? g->digit[0].step : g->lowest + 1, 1, 0, false};
     for (int k = 0; k < g->n; k++) {
         axe_digit d = g->digit[k];
         bool      top = k + 1 == g->n;
@@ -319,13 +320,7 @@ widen(axe_ctx *cx, const axe_digits *g, axe_digit *wide, int *n_wide,
                             " from place %" PRId64
                             " are no digit below steps of %" PRId64,
                             d.extent, d.step, g->lowest, next);
-        if (!axe_mul(d.reversed ? d.extent - 1 + from : -from, d.weight,
-                     &shift) ||
-            !axe_add(*offset, shift, offset))
-            return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
-                            "left inverse: reading place %" PRId64
-                            " leaves int64",
-                            g->lowest);
+        *offset += (d.reversed ? d.extent - 1 + from : -from) * d.weight;
         d.extent = radix;
         wide[n++] = d;
     }
