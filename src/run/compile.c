@@ -1,0 +1,308 @@
+/* compile.c - the pipeline: text, module, IR, plan, loops, C. */
+#include <string.h>
+
+#include "lang/lang.h"
+#include "lower/lower.h"
+#include "plan/plan.h"
+#include "print/c.h"
+#include "run/program.h"
+
+static const char *const order_name[] = {
+    [AXE_ORDER_C] = "C",
+    [AXE_ORDER_F] = "F",
+    [AXE_ORDER_STRIDED] = "strided",
+};
+
+/* ------------------------------------------------------------------- specs */
+
+static axe_status
+order_named(axe_ctx *cx, const char *param, const char *name, axe_order *out)
+{
+    for (int i = 0; i < AXE_LEN(order_name); i++)
+        if (strcmp(order_name[i], name) == 0) {
+            *out = (axe_order)i;
+            return AXE_OK;
+        }
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "%s: order '%s' is none of C, F and strided", param, name);
+}
+
+static axe_status
+read_spec(axe_ctx *cx, const axe_compile_spec *spec, const char *family,
+          axe_inst *out)
+{
+    axe_order *order = axe_new_array(cx, axe_order, spec->n_order);
+
+    for (int i = 0; i < spec->n_order; i++)
+        AXE_TRY(
+            order_named(cx, spec->order_name[i], spec->order[i], &order[i]));
+    *out = (axe_inst){.kernel = spec->kernel,
+                      .machine = family,
+                      .n_set = spec->n_set,
+                      .set_name = spec->set_name,
+                      .set_value = spec->set_value,
+                      .n_order = spec->n_order,
+                      .order_name = spec->order_name,
+                      .order = order};
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- pipeline */
+
+static axe_status
+print_c(axe_ctx *cx, axe_program *p)
+{
+    axe_buf text = {.cx = cx};
+
+    AXE_TRY(axe_print_c(cx, p->lowered, &text));
+    p->c_text = text.text;
+    return AXE_OK;
+}
+
+axe_status
+axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
+            axe_stage last, const axe_program **out)
+{
+    axe_program       *p = axe_new(cx, axe_program);
+    const axe_machine *machine;
+    const axe_module  *module;
+    axe_inst           inst;
+
+    AXE_TRY(
+        axe_machine_find(cx, spec->machine ? spec->machine : "cpu", &machine));
+    AXE_TRY(axe_module_parse(cx, source, &module));
+    AXE_TRY(read_spec(cx, spec, machine->family, &inst));
+    AXE_TRY(axe_module_instantiate(cx, module, &inst, &p->kernel));
+    AXE_TRY(axe_kernel_verify(cx, p->kernel));
+    if (last >= AXE_STAGE_PLAN) {
+        AXE_TRY(axe_plan_kernel(cx, p->kernel, machine, &p->plan));
+        p->scratch_bytes = p->plan->scratch_bytes;
+    }
+    if (last >= AXE_STAGE_LOWER) {
+        AXE_TRY(axe_lower(cx, p->plan, &p->lowered));
+        p->scratch_bytes = p->lowered->scratch_bytes;
+    }
+    if (last >= AXE_STAGE_C)
+        AXE_TRY(print_c(cx, p));
+    *out = p;
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------- fitting to arrays */
+
+/* Row-major, column-major, or neither, by strides; dimensions of one step do
+ * not tell. */
+static axe_order
+order_of(const axe_array *a)
+{
+    bool    c = true, f = true, empty = false;
+    int64_t step = 1;
+
+    for (int i = 0; i < a->rank && a->shape; i++)
+        empty = empty || a->shape[i] <= 0;
+    if (!a->stride || !a->shape || empty)
+        return AXE_ORDER_C;
+    for (int i = a->rank - 1; i >= 0 && c; i--) {
+        c = a->shape[i] == 1 || a->stride[i] == step;
+        c = c && axe_mul(step, a->shape[i], &step);
+    }
+    step = 1;
+    for (int i = 0; i < a->rank && f; i++) {
+        f = a->shape[i] == 1 || a->stride[i] == step;
+        f = f && axe_mul(step, a->shape[i], &step);
+    }
+    return c ? AXE_ORDER_C : f ? AXE_ORDER_F : AXE_ORDER_STRIDED;
+}
+
+/* A spec that grows: the caller's entries first, which therefore win. */
+typedef struct fitting {
+    axe_compile_spec spec;
+    const char     **set_name, **set_value, **set_from;
+    const char     **order_name, **order;
+} fitting;
+
+static const char *
+lookup(int n, const char *const *name, const char *const *value,
+       const char *wanted)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name[i], wanted) == 0)
+            return value[i];
+    return NULL;
+}
+
+static axe_status
+fit_type(axe_ctx *cx, fitting *f, const axe_param_sig *param,
+         const axe_array *a)
+{
+    int         n = f->spec.n_set;
+    const char *have = lookup(n, f->set_name, f->set_value, param->type);
+    const char *from = lookup(n, f->set_name, f->set_from, param->type);
+
+    if (!param->type_is_param || !a->type)
+        return AXE_OK;
+    if (have && from && strcmp(have, a->type) != 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
+                        "type %s is %s from %s but %s from %s", param->type,
+                        have, from, a->type, param->name);
+    if (have)
+        return AXE_OK;
+    f->set_name[n] = param->type;
+    f->set_value[n] = a->type;
+    f->set_from[n] = param->name;
+    f->spec.n_set++;
+    return AXE_OK;
+}
+
+static void
+fit_order(fitting *f, const axe_array *a)
+{
+    axe_order order = order_of(a);
+    int       n = f->spec.n_order;
+
+    if (order == AXE_ORDER_C || lookup(n, f->order_name, f->order, a->name))
+        return;
+    f->order_name[n] = a->name;
+    f->order[n] = order_name[order];
+    f->spec.n_order++;
+}
+
+static fitting
+start_fitting(axe_ctx *cx, const axe_compile_spec *spec, int n_array)
+{
+    int     n_set = spec->n_set + n_array, n_order = spec->n_order + n_array;
+    fitting f = {.spec = *spec,
+                 .set_name = axe_new_array(cx, const char *, n_set),
+                 .set_value = axe_new_array(cx, const char *, n_set),
+                 .set_from = axe_new_array(cx, const char *, n_set),
+                 .order_name = axe_new_array(cx, const char *, n_order),
+                 .order = axe_new_array(cx, const char *, n_order)};
+
+    for (int i = 0; i < spec->n_set; i++) {
+        f.set_name[i] = spec->set_name[i];
+        f.set_value[i] = spec->set_value[i];
+    }
+    for (int i = 0; i < spec->n_order; i++) {
+        f.order_name[i] = spec->order_name[i];
+        f.order[i] = spec->order[i];
+    }
+    return f;
+}
+
+static axe_status
+fit_array(axe_ctx *cx, fitting *f, const axe_kernel_sig *sig,
+          const axe_array *a)
+{
+    const char **known = axe_new_array(cx, const char *, sig->n_param);
+    const char  *near;
+    axe_status   st;
+
+    for (int i = 0; i < sig->n_param; i++) {
+        known[i] = sig->param[i].name;
+        if (!a->name || strcmp(known[i], a->name) != 0)
+            continue;
+        AXE_TRY(fit_type(cx, f, &sig->param[i], a));
+        if (a->rank == sig->param[i].rank)
+            fit_order(f, a);
+        return AXE_OK;
+    }
+    near = a->name ? axe_nearest(a->name, sig->n_param, known) : NULL;
+    st = axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "kernel %s has no parameter '%s'",
+                  sig->name, a->name ? a->name : "(null)");
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
+    return st;
+}
+
+axe_status
+axe_compile_for(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
+                int n_array, const axe_array *array, axe_stage last,
+                const axe_program **out)
+{
+    const axe_module *module;
+    axe_kernel_sig    sig;
+    fitting           f = start_fitting(cx, spec, n_array);
+
+    AXE_TRY(axe_module_parse(cx, source, &module));
+    AXE_TRY(axe_module_sig(cx, module, spec->kernel, &sig));
+    for (int i = 0; i < n_array; i++)
+        AXE_TRY(fit_array(cx, &f, &sig, &array[i]));
+    f.spec.set_name = f.set_name;
+    f.spec.set_value = f.set_value;
+    f.spec.order_name = f.order_name;
+    f.spec.order = f.order;
+    return axe_compile(cx, source, &f.spec, last, out);
+}
+
+/* ----------------------------------------------------------------- looking */
+
+static axe_status
+too_early(axe_ctx *cx, const axe_program *p)
+{
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "kernel %s was not compiled so far", p->kernel->name);
+}
+
+axe_status
+axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
+                 axe_buf *out)
+{
+    if ((stage >= AXE_STAGE_PLAN && !p->plan) ||
+        (stage >= AXE_STAGE_LOWER && !p->lowered) ||
+        (stage >= AXE_STAGE_C && !p->c_text))
+        return too_early(cx, p);
+    if (stage == AXE_STAGE_IR)
+        axe_kernel_print(cx, out, p->kernel);
+    else if (stage == AXE_STAGE_PLAN)
+        axe_plan_print(cx, out, p->plan);
+    else if (stage == AXE_STAGE_LOWER)
+        axe_lowered_print(cx, out, p->lowered);
+    else
+        axe_puts(out, p->c_text);
+    return AXE_OK;
+}
+
+axe_status
+axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
+{
+    if (!p->plan)
+        return too_early(cx, p);
+    axe_plan_json(cx, out, p->plan);
+    return AXE_OK;
+}
+
+const char *
+axe_program_kernel(const axe_program *p)
+{
+    return p->kernel->name;
+}
+
+int
+axe_program_n_param(const axe_program *p)
+{
+    return p->kernel->n_param;
+}
+
+axe_param
+axe_program_param(const axe_program *p, int i)
+{
+    static const axe_access access[] = {[AXE_DIR_IN] = AXE_READS,
+                                        [AXE_DIR_OUT] = AXE_WRITES,
+                                        [AXE_DIR_INOUT] = AXE_UPDATES};
+    const axe_tensor       *t = p->kernel->param[i];
+
+    return (axe_param){t->name, axe_type_table[t->type].name, access[t->dir],
+                       t->rank};
+}
+
+int
+axe_program_n_size(const axe_program *p)
+{
+    return p->kernel->n_size;
+}
+
+const char *
+axe_program_size(const axe_program *p, int i)
+{
+    return p->kernel->size[i]->name;
+}

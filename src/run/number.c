@@ -1,0 +1,159 @@
+/* number.c - conversion between elements and host numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "run/number.h"
+
+static const axe_float_format format[AXE_N_TYPE] = {
+    [AXE_TYPE_f64] = {53, -1022, 0x1.fffffffffffffp1023},
+    [AXE_TYPE_f32] = {24, -126, 0x1.fffffep127},
+    [AXE_TYPE_tf32] = {11, -126, 0x1.ffcp127},
+    [AXE_TYPE_f16] = {11, -14, 0x1.ffcp15},
+    [AXE_TYPE_bf16] = {8, -126, 0x1.fep127},
+};
+
+bool
+axe_float_format_of(axe_type t, axe_float_format *out)
+{
+    *out = format[t];
+    return format[t].p > 0;
+}
+
+double
+axe_float_round(const axe_float_format *f, double x)
+{
+    int    e;
+    double unit, y;
+
+    if (x == 0 || !isfinite(x) || f->p == 53)
+        return x;
+    (void)frexp(x, &e);
+    unit = ldexp(1.0, (e - 1 > f->emin ? e - 1 : f->emin) - (f->p - 1));
+    y = nearbyint(x / unit) * unit;
+    return fabs(y) > f->max ? copysign(HUGE_VAL, x) : y;
+}
+
+bool
+axe_number_known(axe_type t)
+{
+    return axe_type_is_float(t) ? format[t].p > 0
+                                : axe_type_table[t].bits % 8 == 0;
+}
+
+static double
+get_half(uint16_t h)
+{
+    int    e = h >> 10 & 31, m = h & 1023;
+    double v = e == 0 ? ldexp(m, -24) : ldexp(m + 1024, e - 25);
+
+    if (e == 31)
+        v = m ? (double)NAN : HUGE_VAL;
+    return h >> 15 ? -v : v;
+}
+
+static uint16_t
+put_half(double x)
+{
+    unsigned sign = signbit(x) ? 0x8000 : 0;
+    double   v = fabs(axe_float_round(&format[AXE_TYPE_f16], x));
+    int      e;
+
+    if (isnan(x))
+        return (uint16_t)(sign | 0x7e00);
+    if (isinf(v))
+        return (uint16_t)(sign | 0x7c00);
+    if (v < 0x1p-14)
+        return (uint16_t)(sign | (unsigned)ldexp(v, 24));
+    (void)frexp(v, &e);
+    return (uint16_t)(sign | (unsigned)(e + 14) << 10 |
+                      ((unsigned)ldexp(v, 11 - e) & 1023));
+}
+
+static float
+get_float(const void *at)
+{
+    float v;
+
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+static float
+get_bfloat(uint16_t h)
+{
+    uint32_t bits = (uint32_t)h << 16;
+
+    return get_float(&bits);
+}
+
+static uint16_t
+put_bfloat(double x)
+{
+    float    v = (float)axe_float_round(&format[AXE_TYPE_bf16], x);
+    uint32_t bits;
+
+    memcpy(&bits, &v, sizeof bits);
+    return (uint16_t)(isnan(x) ? bits >> 16 | 64 : bits >> 16);
+}
+
+static uint16_t
+get_u16(const void *at)
+{
+    uint16_t v;
+
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+double
+axe_number_get(axe_type t, const void *at)
+{
+    double v;
+
+    switch (t) {
+    case AXE_TYPE_f16:
+        return get_half(get_u16(at));
+    case AXE_TYPE_bf16:
+        return get_bfloat(get_u16(at));
+    case AXE_TYPE_f64:
+        memcpy(&v, at, sizeof v);
+        return v;
+    default:
+        return get_float(at);
+    }
+}
+
+void
+axe_number_put(axe_type t, void *at, double x)
+{
+    uint16_t h;
+    float    f;
+
+    if (t == AXE_TYPE_f64) {
+        memcpy(at, &x, sizeof x);
+    } else if (axe_type_table[t].bits == 16) {
+        h = t == AXE_TYPE_f16 ? put_half(x) : put_bfloat(x);
+        memcpy(at, &h, sizeof h);
+    } else {
+        f = (float)axe_float_round(&format[t], x);
+        memcpy(at, &f, sizeof f);
+    }
+}
+
+int64_t
+axe_number_get_int(axe_type t, const void *at)
+{
+    int      bits = axe_type_table[t].bits;
+    uint64_t v = 0, sign = UINT64_C(1) << (bits - 1);
+
+    memcpy(&v, at, (size_t)bits / 8); /* little endian, as .npy */
+    if (axe_type_table[t].cls == AXE_CLASS_INT)
+        v = (v ^ sign) - sign;
+    return (int64_t)v;
+}
+
+void
+axe_number_put_int(axe_type t, void *at, int64_t x)
+{
+    memcpy(at, &x, (size_t)axe_type_table[t].bits / 8);
+}

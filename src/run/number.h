@@ -1,0 +1,32 @@
+/* number.h - elements of tensors as host numbers, for filling, checking and
+ * printing; never on a kernel's path. */
+#ifndef AXE_RUN_NUMBER_H
+#define AXE_RUN_NUMBER_H
+
+#include "ir/ir.h"
+
+/* What a floating type can represent: p bits of significand (the leading one
+ * included), normal exponents from emin, magnitudes up to max. */
+typedef struct axe_float_format {
+    int    p, emin;
+    double max;
+} axe_float_format;
+
+/* False for types that are not floating or that this file cannot convert
+ * (those of 8 bits and less). */
+bool axe_float_format_of(axe_type t, axe_float_format *out);
+
+/* Nearest representable, ties to even; beyond max: infinity. */
+double axe_float_round(const axe_float_format *f, double x);
+
+/* Can elements of this type be read and written here? */
+bool axe_number_known(axe_type t);
+
+/* Floating types: exact on reading, rounded to nearest even on writing. */
+double axe_number_get(axe_type t, const void *at);
+void   axe_number_put(axe_type t, void *at, double x);
+/* Integer types and bool; writing wraps. */
+int64_t axe_number_get_int(axe_type t, const void *at);
+void    axe_number_put_int(axe_type t, void *at, int64_t x);
+
+#endif

@@ -1,0 +1,101 @@
+/* ref_text.c - values with error bounds, the fixed part of every reference.
+ *
+ * A value R is (v, e): computed in double, v is within e of what any lowering
+ * may get that rounds each operation to the node's type.  u is twice that
+ * type's roundoff (one half for each side's rounding).  The rules are the usual
+ * first-order running error analysis; a sum of n terms in unknown order adds
+ *
+ *     min(n, 4 sqrt(n)) u sum |x_i|
+ *
+ * which is the bound for certain at small n, and at larger n holds with
+ * probability far beyond testing (Higham and Mary 2019), while a term that is
+ * missing or wrong still sticks out by sqrt(n) or more.  Exact values stay
+ * exact: a copy or a cast of what was only copied has the bound 0. */
+#include "run/ref_int.h"
+
+#define LINE(...) #__VA_ARGS__ "\n"
+
+/* clang-format off */
+const char axe_ref_text[] =
+LINE(typedef long long i64;)
+LINE(typedef unsigned long long u64;)
+LINE(typedef struct { double v, e; } R;)
+LINE(void *malloc(unsigned long);)
+LINE(void free(void *);)
+LINE(double fabs(double); double sqrt(double); double exp(double);)
+LINE(double exp2(double); double log(double); double tanh(double);)
+LINE(double rint(double); double frexp(double, int *);)
+LINE(double ldexp(double, int); double expm1(double);)
+
+LINE(static R add(R a, R b, double u)
+     { double v = a.v + b.v;
+       return (R){v, a.e + b.e + u * fabs(v)}; })
+LINE(static R sub(R a, R b, double u)
+     { return add(a, (R){-b.v, b.e}, u); })
+LINE(static R mul(R a, R b, double u)
+     { double v = a.v * b.v;
+       return (R){v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e +
+                     u * fabs(v)}; })
+LINE(static R quo(R a, R b, double u)
+     { double v = a.v / b.v; double d = fabs(b.v) - b.e;
+       return (R){v, (a.e + fabs(v) * b.e) / (d > 0 ? d : 0) +
+                     4 * u * fabs(v)}; })
+LINE(static R neg(R a) { return (R){-a.v, a.e}; })
+LINE(static R mag(R a) { return (R){fabs(a.v), a.e}; })
+LINE(static R upper(R a, R b)
+     { return (R){a.v > b.v ? a.v : b.v, a.e > b.e ? a.e : b.e}; })
+LINE(static R lower(R a, R b)
+     { return (R){a.v < b.v ? a.v : b.v, a.e > b.e ? a.e : b.e}; })
+LINE(static R fexp(R a, double u)
+     { double v = exp(a.v);
+       return (R){v, v * (expm1(a.e) + 8 * u) + 0x1p-125}; })
+LINE(static R fexp2(R a, double u)
+     { double v = exp2(a.v);
+       return (R){v, v * (expm1(0.6931471805599453 * a.e) + 8 * u) +
+                     0x1p-125}; })
+LINE(static R flog(R a, double u)
+     { double v = log(a.v); double d = a.v - a.e;
+       return (R){v, a.e / (d > 0 ? d : 0) + 8 * u * fabs(v) + u}; })
+LINE(static R fsqrt(R a, double u)
+     { double v = sqrt(a.v);
+       return (R){v, v > 0 ? a.e / v + 4 * u * v : sqrt(a.e)}; })
+LINE(static R ftanh(R a, double u)
+     { double v = tanh(a.v); return (R){v, a.e + 8 * u * fabs(v)}; })
+
+LINE(static R to_f64(R a) { return a; })
+LINE(static R to_f32(R a)
+     { double v = (float)a.v;
+       return (R){v, a.e > 0 ? a.e + fabs(v) * 0x1p-23 + 0x1p-125 : 0}; })
+LINE(static R round_to(R a, int p, int emin, double max)
+     { int k; double s; double v = a.v;
+       if (v != 0 && v - v == 0) {
+         frexp(v, &k);
+         s = ldexp(1.0, (k - 1 > emin ? k - 1 : emin) - (p - 1));
+         v = rint(v / s) * s;
+         if (fabs(v) > max) { v = v > 0 ? 1 / 0.0 : -1 / 0.0; }
+       }
+       s = ldexp(1.0, emin + 1);
+       return (R){v, a.e > 0 ? a.e + fabs(v) * ldexp(1.0, 1 - p) + s : 0}; })
+LINE(static R to_f16(R a) { return round_to(a, 11, -14, 65504); })
+LINE(static R to_tf32(R a) { return round_to(a, 11, -126, 0x1.ffcp127); })
+LINE(static R to_bf16(R a) { return round_to(a, 8, -126, 0x1.fep127); })
+
+LINE(static R finish_sum(R acc, double sum, double n, double u)
+     { double g = 4 * sqrt(n); g = n < g ? n : g;
+       return (R){acc.v, acc.e + g * u * sum}; })
+
+LINE(static i64 wrap_add(i64 a, i64 b) { return (i64)((u64)a + (u64)b); })
+LINE(static i64 wrap_sub(i64 a, i64 b) { return (i64)((u64)a - (u64)b); })
+LINE(static i64 wrap_mul(i64 a, i64 b) { return (i64)((u64)a * (u64)b); })
+LINE(static i64 wrap_neg(i64 a) { return (i64)(0 - (u64)a); })
+LINE(static i64 floor_div(i64 a, i64 b)
+     { if (b == 0) { return 0; }
+       if (b == -1) { return wrap_neg(a); }
+       return a / b - (a % b != 0 && (a < 0) != (b < 0)); })
+LINE(static i64 floor_mod(i64 a, i64 b)
+     { return b == 0 ? a : wrap_sub(a, wrap_mul(floor_div(a, b), b)); })
+LINE(static i64 to_whole(double v)
+     { return v >= 0x1p63 || v != v ? (i64)(1ull << 63)
+            : v < -0x1p63 ? (i64)(1ull << 63) : (i64)v; })
+;
+/* clang-format on */
