@@ -25,6 +25,10 @@ enum {
  * when NO_COLOR is set or TERM is "dumb". */
 bool axe_tool_color(int fd);
 
+/* Letters in a line of the terminal that standard output is; no limit (2^20)
+ * where it is none. */
+int axe_tool_width(void);
+
 /* Print all diagnostics of cx on standard error.  Returns
  * AXE_EXIT_FAIL, so that verbs write `return axe_tool_report(cx);`. */
 int axe_tool_report(axe_ctx *cx);

@@ -1,12 +1,13 @@
 /* cli.c - terminals, messages, files: what all verbs of the command need.  The
  * only part of the project that prints on its own. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "axe.h"
@@ -19,6 +20,18 @@ axe_tool_color(int fd)
     const char *term = getenv("TERM");
 
     return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+int
+axe_tool_width(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO))
+        return 1 << 20;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col;
 }
 
 int

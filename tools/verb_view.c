@@ -19,10 +19,13 @@ static const char help_text[] =
     "\n"
     "  -o, --output FILE  draw an SVG, with a grid for each pair of axes too:\n"
     "                     holes are hatched, clashes framed ('-': to stdout)\n"
-    "  -w, --width N      columns of the terminal (else COLUMNS, else 120)\n"
+    "  -w, --width N      letters in a line (0: no limit; else the "
+    "terminal's)\n"
     "  -m, --machine M    know the axes of machine M\n"
     "      --strict-axes  refuse axes that no machine declares\n"
     "  -h, --help         this text\n";
+
+enum { NO_LIMIT = 1 << 20 };
 
 typedef struct options {
     const char *output, *machine;
@@ -51,14 +54,16 @@ draw(axe_ctx *cx, const char *text, const options *opt)
     return axe_tool_write(cx, opt->output ? opt->output : "-", b.text, b.len);
 }
 
-/* A number of columns, or 0. */
+/* A number of columns; 0 is no limit; -1 if it is not a number. */
 static int
 width_of(const char *s)
 {
     char *end;
-    long  v = s ? strtol(s, &end, 10) : 0;
+    long  v = strtol(s, &end, 10);
 
-    return s && *s && !*end && v > 0 && v < 100000 ? (int)v : 0;
+    if (!*s || *end || v < 0 || v >= NO_LIMIT)
+        return -1;
+    return v == 0 ? NO_LIMIT : (int)v;
 }
 
 int
@@ -72,12 +77,10 @@ axe_verb_view(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    options  opt = {.width = width_of(getenv("COLUMNS"))};
+    options  opt = {.width = axe_tool_width()};
     axe_ctx *cx;
     int      c, code = AXE_EXIT_OK;
 
-    if (opt.width == 0)
-        opt.width = 120;
     while ((c = getopt_long(argc, argv, "o:w:m:h", long_options, NULL)) != -1)
         switch (c) {
         case 'o':
@@ -85,7 +88,7 @@ axe_verb_view(int argc, char **argv)
             break;
         case 'w':
             opt.width = width_of(optarg);
-            if (opt.width == 0)
+            if (opt.width < 0)
                 return axe_tool_usage("view", "'%s' is no width", optarg);
             break;
         case 'm':

@@ -34,8 +34,8 @@ static const char style[] =
     ".head{fill:#6b7280}\n"
     ".c{stroke:#ffffff;stroke-width:1}\n"
     ".hole{fill:url(#hole);stroke:#d1d5db}\n"
+    ".tile{stroke:#4b5563;stroke-width:1}\n"
     ".clash{fill:none;stroke:#b91c1c;stroke-width:2}\n"
-    ".bang{fill:#b91c1c;font-weight:700}\n"
     "</style>\n"
     "<defs><pattern id=\"hole\" width=\"6\" height=\"6\" "
     "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
@@ -117,8 +117,9 @@ color(axe_ctx *cx, int64_t k, int64_t n)
     int at = 0, part = 0, rgb[3];
 
     if (n > 1) {
-        int64_t pos = n > 1 << 20 ? k / (n >> 20) * 1000 / (1 << 19)
-                                  : k * 1000 * (AXE_LEN(stop) - 1) / (n - 1);
+        int64_t steps = 1000 * (AXE_LEN(stop) - 1);
+        int64_t pos = n <= 1 << 20 ? k * steps / (n - 1)
+                                   : k / (n >> 20) * steps / (1 << 20);
 
         at = (int)(pos / 1000);
         part = (int)(pos % 1000);
@@ -165,18 +166,19 @@ cell_color(const canvas *c, const view_cell *cell)
 static int
 cell_lines(const view *v, const view_cell *cell, const char *line[MAX_LINES])
 {
-    int n = 0;
+    const char *mark = cell->clash ? " !" : "";
+    int         n = 0;
 
     if (v->n_axis > 0 && v->n_axis <= MAX_LINES && view_is_product(v, cell)) {
         for (int k = 0; k < v->n_axis; k++)
-            line[n++] = v->n_axis == 1
-                            ? view_coords(v, cell, k)
-                            : axe_textf(v->cx, "%s %s",
-                                        axe_axis_name(v->cx, v->axis[k]),
-                                        view_coords(v, cell, k));
+            line[n++] = axe_textf(
+                v->cx, "%s%s%s%s",
+                v->n_axis == 1 ? "" : axe_axis_name(v->cx, v->axis[k]),
+                v->n_axis == 1 ? "" : " ", view_coords(v, cell, k),
+                k == v->n_axis - 1 ? mark : "");
         return n;
     }
-    line[n++] = view_points(v, cell, 3);
+    line[n++] = axe_textf(v->cx, "%s%s", view_points(v, cell, 3), mark);
     return n;
 }
 
@@ -200,13 +202,6 @@ cell_size(const view *v, int *w, int *h)
 }
 
 static void
-put_clash(canvas *c, int x, int y, int w, int h)
-{
-    put_rect(c, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
-    put_text(c, x + w - 5, y + 12, "bang", "end", "!");
-}
-
-static void
 put_cell(canvas *c, const view_cell *cell, int x, int y, int w, int h)
 {
     const char *line[MAX_LINES];
@@ -217,7 +212,7 @@ put_cell(canvas *c, const view_cell *cell, int x, int y, int w, int h)
     for (int k = 0; k < n; k++)
         put_text(c, x + w / 2, top + k * LINE, "", "middle", line[k]);
     if (cell->clash)
-        put_clash(c, x, y, w, h);
+        put_rect(c, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
 }
 
 static const char *
@@ -254,6 +249,36 @@ put_more(canvas *c, int64_t rows, int64_t cols)
                            rows, cols));
 }
 
+/* Lines every `step` cells where the first iter of a dim of several iters
+ * steps, that is between tiles; `dim` 0 is down, 1 across. */
+static int
+tile_step(const view *v, int dim)
+{
+    const axe_layout *l = v->layout;
+    int64_t           step = 1;
+    int               begin = dim > 0 ? l->dim_end[dim - 1] : 0;
+
+    if (l->n_dim != 2)
+        return 0;
+    for (int i = begin + 1; i < l->dim_end[dim]; i++)
+        step *= l->shard[i].extent;
+    return step > 1 && step < VIEW_COLS ? (int)step : 0;
+}
+
+static void
+put_tiles(canvas *c, int top, int n_row, int n_col, int w, int h)
+{
+    int down = tile_step(c->v, 0), across = tile_step(c->v, 1);
+    int left = MARGIN + ROW_HEAD;
+
+    for (int r = down; down > 0 && r < n_row; r += down)
+        axe_putf(c->out, "<path d=\"M%d %dh%d\" class=\"tile\"/>\n", left,
+                 top + r * h, n_col * w);
+    for (int k = across; across > 0 && k < n_col; k += across)
+        axe_putf(c->out, "<path d=\"M%d %dv%d\" class=\"tile\"/>\n",
+                 left + k * w, top, n_row * h);
+}
+
 static void
 put_logical(canvas *c)
 {
@@ -273,6 +298,7 @@ put_logical(canvas *c)
             put_cell(c, view_at(v, r, k), MARGIN + ROW_HEAD + k * w, c->y, w,
                      h);
     }
+    put_tiles(c, c->y - v->n_row * h, v->n_row, n_col, w, h);
     c->y += 8;
     put_more(c, v->rows - v->n_row, v->cols - n_col);
 }
@@ -284,12 +310,16 @@ put_logical(canvas *c)
 static const char *
 place_label(const view *v, const view_place *p)
 {
-    const char *more = p->n > 1 ? axe_textf(v->cx, " +%" PRId64, p->n - 1) : "";
+    axe_buf b = {.cx = v->cx};
 
-    if (v->rows == 1)
-        return axe_textf(v->cx, "%" PRId64 "%s", p->first, more);
-    return axe_textf(v->cx, "%" PRId64 ",%" PRId64 "%s", p->first / v->cols,
-                     p->first % v->cols, more);
+    if (v->rows > 1)
+        axe_putf(&b, "%" PRId64 ",", p->first / v->cols);
+    axe_putf(&b, "%" PRId64, p->first % v->cols);
+    if (p->n > 1)
+        axe_putf(&b, " +%" PRId64, p->n - 1);
+    if (p->clash)
+        axe_puts(&b, " !");
+    return b.text;
 }
 
 static int
@@ -318,7 +348,7 @@ put_place(canvas *c, const view_place *p, int x, int y, int w, int h)
     put_rect(c, x, y, w, h, "c", cell_color(c, &v->cell[p->first]));
     put_text(c, x + w / 2, y + h / 2 + 4, "", "middle", place_label(v, p));
     if (p->clash)
-        put_clash(c, x, y, w, h);
+        put_rect(c, x + 2, y + 2, w - 4, h - 4, "clash", NULL);
 }
 
 static void

@@ -80,8 +80,10 @@ view_text(const view *v, int width, axe_buf *out)
         axe_puts(out, n_col < v->cols ? " ...\n" : "\n");
     }
     if (n_row < v->rows || n_col < v->cols)
-        axe_putf(out, "(%" PRId64 " more rows, %" PRId64 " more columns)\n",
-                 v->rows - n_row, v->cols - n_col);
+        axe_putf(out,
+                 "(shown: %d of %" PRId64 " rows, %d of %" PRId64
+                 " columns; -w 0 shows more columns, -o draws)\n",
+                 n_row, v->rows, n_col, v->cols);
     axe_putc(out, '\n');
     put_ranges(v, out);
 }

@@ -36,7 +36,8 @@ axe_status axe_job_reply_int(axe_job *j, int64_t v);
 axe_status axe_job_reply_bool(axe_job *j, bool v);
 axe_status axe_job_reply_text(axe_job *j, const char *s);
 
-/* The axes that l uses, by name, in ctx memory; returns how many. */
+/* The axes that l uses, those of unit iters only if there is no other, by name,
+ * in ctx memory; returns how many. */
 int axe_job_axes(axe_job *j, const axe_layout *l, const axe_axis **out);
 
 #endif

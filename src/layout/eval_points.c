@@ -34,13 +34,16 @@ axe_job_axes(axe_job *j, const axe_layout *l, const axe_axis **out)
     int       n = 0;
 
     for (int i = 0; i < l->n_shard; i++)
-        add_axis(j, l->shard[i].axis, &n, set);
+        if (l->shard[i].extent > 1)
+            add_axis(j, l->shard[i].axis, &n, set);
     for (int i = 0; i < l->n_replica; i++)
         add_axis(j, l->replica[i].axis, &n, set);
     for (int i = 0; i < l->n_offset; i++)
         add_axis(j, l->offset[i].axis, &n, set);
     if (l->swizzle.bits > 0)
         add_axis(j, AXE_AXIS_M, &n, set);
+    for (int i = 0; n == 0 && i < l->n_shard; i++)
+        add_axis(j, l->shard[i].axis, &n, set);
     *out = set;
     return n;
 }
