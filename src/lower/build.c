@@ -1,0 +1,149 @@
+/* build.c - making lowered code: registers, operations, addresses. */
+#include <string.h>
+
+#include "lower/lower_int.h"
+
+const axe_lop_info axe_lop_table[AXE_N_LOP] = {
+#define R 'R'
+#define M 'M'
+#define U 'U'
+#define LOP(name, dst, src, text) {#name, dst, src},
+#include "lower/lops.def"
+#undef R
+#undef M
+#undef U
+};
+
+axe_lir *
+axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind)
+{
+    axe_lir *l = axe_new(lw->cx, axe_lir);
+
+    if (b->n == b->cap) {
+        int       cap = b->cap ? 2 * b->cap : 8;
+        axe_lir **item = axe_new_array(lw->cx, axe_lir *, cap);
+        if (b->n > 0)
+            memcpy(item, b->item, (size_t)b->n * sizeof *item);
+        b->item = item;
+        b->cap = cap;
+    }
+    b->item[b->n++] = l;
+    l->kind = kind;
+    l->step = 1;
+    return l;
+}
+
+axe_reg
+axe_reg_new(lowering *lw, axe_type type, int lanes)
+{
+    return (axe_reg){lw->n_reg++, type, lanes};
+}
+
+axe_reg
+axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type, int lanes,
+            int n_src, const axe_reg *src)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    axe_reg *copy = axe_new_array(lw->cx, axe_reg, n_src + 1);
+
+    if (n_src > 0)
+        memcpy(copy, src, (size_t)n_src * sizeof *src);
+    l->op = op;
+    l->n_src = n_src;
+    l->src = copy;
+    l->dst = axe_reg_new(lw, type, lanes);
+    return l->dst;
+}
+
+const axe_var *
+axe_loop_var(lowering *lw, const char *name)
+{
+    axe_var *v = axe_new(lw->cx, axe_var);
+
+    v->kind = AXE_VAR_LOOP;
+    v->id = lw->plan->kernel->n_var + lw->n_var++;
+    v->name = axe_textf(lw->cx, "%s_%d", name, lw->n_var);
+    return v;
+}
+
+const axe_node *
+axe_int(lowering *lw, int64_t v)
+{
+    return axe_iconst(lw->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+const axe_node *
+axe_ivar(lowering *lw, const axe_var *v)
+{
+    return axe_var_node(lw->cx, AXE_NOWHERE, v);
+}
+
+const axe_node *
+axe_sum(lowering *lw, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(lw->cx, AXE_OP_add, a, b);
+}
+
+static const axe_node *
+size_named(lowering *lw, const char *name)
+{
+    const axe_kernel *k = lw->plan->kernel;
+
+    for (int i = 0; i < k->n_size; i++)
+        if (strcmp(k->size[i]->name, name) == 0)
+            return axe_ivar(lw, k->size[i]);
+    return axe_int(lw, 1);
+}
+
+const axe_node *
+axe_scaled(lowering *lw, const axe_node *a, axe_stride s)
+{
+    a = axe_node2(lw->cx, AXE_OP_mul, a, axe_int(lw, s.coef));
+    for (int i = 0; i < axe_unit_n_factor(lw->cx, s.unit); i++)
+        a = axe_node2(lw->cx, AXE_OP_mul, a,
+                      size_named(lw, axe_unit_factor(lw->cx, s.unit, i)));
+    return a;
+}
+
+const axe_node *
+axe_clamp(lowering *lw, const axe_node *a, int64_t e)
+{
+    a = axe_node2(lw->cx, AXE_OP_max, a, axe_int(lw, 0));
+    return axe_node2(lw->cx, AXE_OP_min, a, axe_int(lw, e));
+}
+
+const axe_node *
+axe_address(lowering *lw, const axe_operand *op)
+{
+    const axe_node *at = op->base;
+
+    for (const bound *b = lw->bound; b; b = b->next) {
+        axe_stride s = axe_operand_stride(op, b->index, b->weight);
+        if (s.coef != 0)
+            at = axe_sum(lw, at, axe_scaled(lw, axe_ivar(lw, b->digit), s));
+    }
+    return at;
+}
+
+axe_mem
+axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at)
+{
+    const axe_place *pl = &lw->plan->place[op->tensor->id];
+    bool             tile = op->tensor->space != AXE_SPACE_GLOBAL;
+
+    return (axe_mem){op->tensor, tile ? pl->type : op->tensor->type, at};
+}
+
+axe_type
+axe_compute_of(lowering *lw, axe_type t)
+{
+    axe_type out = t;
+    axe_mark m = axe_ctx_mark(lw->cx);
+
+    if (t == AXE_TYPE_bool)
+        return AXE_TYPE_i32;
+    if (axe_compute_type(lw->cx, lw->plan->machine, AXE_NOWHERE, t, &out) !=
+        AXE_OK)
+        axe_ctx_release(lw->cx, m);
+    return out;
+}

@@ -1,0 +1,161 @@
+/* lower.c - a kernel's statements in order.
+ *
+ * The cta scope becomes tasks dealt to workers in contiguous shares; for and
+ * pipelines become loops and plain sequence (one stage).  A statement whose
+ * operands may leave their tensors is emitted twice: for tiles wholly inside,
+ * with constant bounds, and for the edges. */
+#include "lower/lower_int.h"
+
+static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
+                             axe_stmt *const *body);
+
+/* i, j, ... from the task's number, the last fastest. */
+static void
+split_task(lowering *lw, axe_lblock *b, const axe_stmt *s, const axe_node *task)
+{
+    for (int i = s->n_var - 1; i >= 0; i--) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+        l->var = s->var[i];
+        l->value = i == 0
+                       ? task
+                       : axe_node2(lw->cx, AXE_OP_mod, task, s->var[i]->extent);
+        if (i > 0) {
+            axe_lir *q = axe_emit(lw, b, AXE_LIR_LET);
+            q->var = axe_loop_var(lw, "task");
+            q->value = axe_node2(lw->cx, AXE_OP_div, task, s->var[i]->extent);
+            task = axe_ivar(lw, q->var);
+        }
+    }
+}
+
+static axe_status
+lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir        *l = axe_emit(lw, b, AXE_LIR_TASKS);
+    const axe_node *n = axe_int(lw, 1);
+
+    for (int i = 0; i < s->n_var; i++)
+        n = axe_node2(lw->cx, AXE_OP_mul, n, s->var[i]->extent);
+    l->var = axe_loop_var(lw, "task");
+    l->begin = axe_int(lw, 0);
+    l->end = n;
+    split_task(lw, &l->body, s, axe_ivar(lw, l->var));
+    return lower_body(lw, &l->body, s->n_body, s->body);
+}
+
+static axe_status
+lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
+
+    l->var = s->var[0];
+    l->begin = axe_int(lw, 0);
+    l->end = s->var[0]->extent;
+    return lower_body(lw, &l->body, s->n_body, s->body);
+}
+
+static axe_status
+lower_schedule(lowering *lw, axe_lblock *b)
+{
+    switch (lw->s->kind) {
+    case AXE_SCHED_CONTRACT:
+        return axe_lower_contract(lw, b);
+    case AXE_SCHED_TRANSPOSE:
+        return axe_lower_transpose(lw, b);
+    case AXE_SCHED_MAP:
+        break;
+    }
+    return axe_lower_map(lw, b);
+}
+
+static const axe_node *
+extent_of(const axe_schedule *s, const axe_var *v)
+{
+    for (int k = 0; k < s->n_nest; k++)
+        for (int i = 0; i < s->nest[k].n_dim; i++)
+            if (s->nest[k].dim[i].var == v)
+                return s->nest[k].dim[i].extent;
+    return NULL;
+}
+
+/* All guards hold: every extent is within its limit.  NULL without guards, or
+ * where an extent is not a constant, so that full code would gain nothing. */
+static const axe_node *
+all_inside(lowering *lw)
+{
+    const axe_node *all = NULL;
+
+    for (int i = 0; i < lw->s->n_operand; i++)
+        for (int g = 0; g < lw->s->operand[i].n_guard; g++) {
+            const axe_guard *gd = &lw->s->operand[i].guard[g];
+            const axe_node  *e = extent_of(lw->s, gd->var);
+            int64_t          k;
+            if (!e || !axe_is_iconst(e, &k))
+                return NULL;
+            const axe_node *in = axe_node2(lw->cx, AXE_OP_le, e, gd->limit);
+            all = all ? axe_node2(lw->cx, AXE_OP_and, all, in) : in;
+        }
+    return all;
+}
+
+static axe_status
+lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_node *inside;
+    axe_lir        *note = axe_emit(lw, b, AXE_LIR_NOTE);
+
+    lw->s = lw->plan->schedule[s->id];
+    lw->bound = NULL;
+    lw->vector = NULL;
+    lw->lanes = 1;
+    lw->zero = 0;
+    lw->full = false;
+    note->text =
+        axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
+                  axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
+    inside = all_inside(lw);
+    if (!inside)
+        return lower_schedule(lw, b);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = inside;
+    lw->full = true;
+    AXE_TRY(lower_schedule(lw, &l->body));
+    lw->full = false;
+    return lower_schedule(lw, &l->other);
+}
+
+static axe_status
+lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++)
+        switch (body[i]->kind) {
+        case AXE_STMT_SCOPE:
+            AXE_TRY(lower_scope(lw, b, body[i]));
+            break;
+        case AXE_STMT_FOR:
+            AXE_TRY(lower_for(lw, b, body[i]));
+            break;
+        case AXE_STMT_INDEX:
+            AXE_TRY(lower_index(lw, b, body[i]));
+            break;
+        default:
+            AXE_TRY(lower_body(lw, b, body[i]->n_body, body[i]->body));
+        }
+    return AXE_OK;
+}
+
+axe_status
+axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
+{
+    lowering    *lw = axe_new(cx, lowering);
+    axe_lowered *l = axe_new(cx, axe_lowered);
+
+    lw->cx = cx;
+    lw->plan = p;
+    AXE_TRY(lower_body(lw, &l->body, p->kernel->n_body, p->kernel->body));
+    l->plan = p;
+    l->n_reg = lw->n_reg;
+    l->scratch_bytes = p->scratch_bytes;
+    *out = l;
+    return AXE_OK;
+}

@@ -1,0 +1,41 @@
+/* map.c - element-wise statements and reductions: loops around one store. */
+#include "lower/lower_int.h"
+
+static axe_status
+store_body(lowering *lw, void *user)
+{
+    const axe_operand *dst = &lw->s->operand[0];
+    const axe_node    *v = lw->s->value;
+    axe_lblock        *b;
+    axe_reg            r;
+    int                want = lw->lanes;
+
+    (void)user;
+    axe_mem mem = axe_mem_of(lw, dst, axe_address(lw, dst));
+    while (v->op == AXE_OP_cast && v->type == mem.type &&
+           axe_compute_of(lw, v->type) == axe_compute_of(lw, v->arg[0]->type))
+        v = v->arg[0];
+    AXE_TRY(axe_lower_value(lw, v, &r));
+    b = lw->level[lw->top].block;
+    if (r.type != axe_compute_of(lw, mem.type))
+        r = axe_emit_op(lw, b, AXE_LOP_convert, axe_compute_of(lw, mem.type),
+                        r.lanes, 1, &r);
+    if (r.lanes != want)
+        r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, want, 1, &r);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    axe_reg *src = axe_new(lw->cx, axe_reg);
+    *src = r;
+    l->op = AXE_LOP_store;
+    l->n_src = 1;
+    l->src = src;
+    l->mem = mem;
+    return AXE_OK;
+}
+
+axe_status
+axe_lower_map(lowering *lw, axe_lblock *b)
+{
+    lw->level[0] = (level){b, NULL, NULL};
+    lw->top = 0;
+    return axe_nest_open(lw, &lw->s->nest[0], store_body, NULL);
+}

@@ -1,0 +1,230 @@
+/* transpose.c - moves whose sides are fast in different variables.
+ *
+ * The nest's last two digits are u (fast in the source) and v (fast in the
+ * destination).  Blocks of lanes x lanes are loaded along u, transposed in
+ * registers and stored along v; what is left over at the edges, and what lies
+ * outside the source, goes element by element. */
+#include "lower/lower_int.h"
+
+/* The address of `op` at the bound digits, with u and v bound to these. */
+static const axe_node *
+at_uv(lowering *lw, const axe_operand *op, const axe_var *u, const axe_node *nu,
+      const axe_var *v, const axe_node *nv)
+{
+    const axe_node *a = axe_address(lw, op);
+
+    a = axe_sum(lw, a, axe_scaled(lw, nu, axe_operand_stride(op, u, 1)));
+    return axe_sum(lw, a, axe_scaled(lw, nv, axe_operand_stride(op, v, 1)));
+}
+
+static void
+put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    axe_reg *src = axe_new(lw->cx, axe_reg);
+
+    *src = r;
+    l->op = AXE_LOP_store;
+    l->n_src = 1;
+    l->src = src;
+    l->mem = mem;
+}
+
+typedef struct block_at {
+    const axe_var  *u, *v;
+    const axe_node *nu, *nv; /* first index of the block */
+} block_at;
+
+/* lanes x lanes elements through registers. */
+static void
+whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
+{
+    const axe_operand *dst = &lw->s->operand[0], *src = &lw->s->operand[1];
+    axe_reg           *reg = axe_new_array(lw->cx, axe_reg, lanes);
+    axe_type           t;
+
+    for (int i = 0; i < lanes; i++) {
+        axe_mem m = axe_mem_of(lw, src,
+                               at_uv(lw, src, at->u, at->nu, at->v,
+                                     axe_sum(lw, at->nv, axe_int(lw, i))));
+        t = axe_compute_of(lw, m.type);
+        reg[i] = axe_emit_op(lw, b, AXE_LOP_load, t, lanes, 0, NULL);
+        b->item[b->n - 1]->mem = m;
+    }
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    l->op = AXE_LOP_trans;
+    l->n_src = lanes;
+    l->src = reg;
+    l->dst = reg[0];
+    for (int i = 0; i < lanes; i++) {
+        axe_mem m = axe_mem_of(lw, dst,
+                               at_uv(lw, dst, at->u,
+                                     axe_sum(lw, at->nu, axe_int(lw, i)), at->v,
+                                     at->nv));
+        axe_reg r = reg[i];
+        t = axe_compute_of(lw, m.type);
+        if (r.type != t)
+            r = axe_emit_op(lw, b, AXE_LOP_convert, t, lanes, 1, &r);
+        put_store(lw, b, r, m);
+    }
+}
+
+static void
+one_element(lowering *lw, axe_lblock *b, const block_at *at, bool zero)
+{
+    const axe_operand *dst = &lw->s->operand[0], *src = &lw->s->operand[1];
+    axe_mem            to =
+        axe_mem_of(lw, dst, at_uv(lw, dst, at->u, at->nu, at->v, at->nv));
+    axe_mem from =
+        axe_mem_of(lw, src, at_uv(lw, src, at->u, at->nu, at->v, at->nv));
+    axe_type t = axe_compute_of(lw, to.type), f = axe_compute_of(lw, from.type);
+    axe_reg  r;
+
+    if (zero) {
+        bool fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
+        r = axe_emit_op(lw, b, fl ? AXE_LOP_fconst : AXE_LOP_iconst, t, 1, 0,
+                        NULL);
+    } else {
+        r = axe_emit_op(lw, b, AXE_LOP_load, f, 1, 0, NULL);
+        b->item[b->n - 1]->mem = from;
+        if (f != t)
+            r = axe_emit_op(lw, b, AXE_LOP_convert, t, 1, 1, &r);
+    }
+    put_store(lw, b, r, to);
+}
+
+static axe_lblock *
+open_loop(lowering *lw, axe_lblock *b, const char *name, const axe_node *begin,
+          const axe_node *end, int64_t step, const axe_node **var)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(lw, name);
+    l->begin = begin;
+    l->end = end;
+    l->step = step;
+    *var = axe_ivar(lw, l->var);
+    return &l->body;
+}
+
+/* All of [u0, u1) x [v0, v1), one by one. */
+static void
+one_by_one(lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
+           const axe_node *u1, const axe_node *v0, const axe_node *v1,
+           bool zero)
+{
+    int64_t lo, hi;
+
+    if ((axe_is_iconst(u0, &lo) && axe_is_iconst(u1, &hi) && lo >= hi) ||
+        (axe_is_iconst(v0, &lo) && axe_is_iconst(v1, &hi) && lo >= hi))
+        return;
+    b = open_loop(lw, b, at.u->name, u0, u1, 1, &at.nu);
+    b = open_loop(lw, b, at.v->name, v0, v1, 1, &at.nv);
+    one_element(lw, b, &at, zero);
+}
+
+static const axe_node *
+let(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
+{
+    int64_t k;
+
+    if (axe_is_iconst(value, &k) || value->op == AXE_OP_var)
+        return value;
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+    l->var = axe_loop_var(lw, name);
+    l->value = value;
+    return axe_ivar(lw, l->var);
+}
+
+/* How far [0, e) of v's fastest digit is inside operand i, and in its own
+ * domain; both e in full code. */
+static const axe_node *
+inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
+       const axe_node *end)
+{
+    const axe_operand *op = &lw->s->operand[i];
+    const axe_node    *before = axe_int(lw, 0);
+
+    for (const bound *k = lw->bound; k; k = k->next)
+        if (k->index == v)
+            before = axe_sum(lw, before,
+                             axe_scaled(lw, axe_ivar(lw, k->digit),
+                                        (axe_stride){k->weight, 0}));
+    for (int g = 0; g < op->n_guard && !lw->full; g++)
+        if (op->guard[g].var == v) {
+            const axe_node *left =
+                axe_node2(lw->cx, AXE_OP_sub, op->guard[g].limit, before);
+            left = axe_node2(lw->cx, AXE_OP_max, left, axe_int(lw, 0));
+            end =
+                let(lw, b, "inside", axe_node2(lw->cx, AXE_OP_min, left, end));
+        }
+    return end;
+}
+
+static const axe_node *
+whole(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+{
+    const axe_node *q = axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, lanes));
+
+    return let(lw, b, "whole",
+               axe_node2(lw->cx, AXE_OP_mul, q, axe_int(lw, lanes)));
+}
+
+static const axe_node *
+extent_of(lowering *lw, const axe_digit *d)
+{
+    const axe_nest *nest = &lw->s->nest[0];
+
+    for (int i = 0; i < nest->n_dim && d->extent == 0; i++)
+        if (nest->dim[i].var == d->var)
+            return nest->dim[i].extent;
+    return axe_int(lw, d->extent);
+}
+
+/* The two innermost digits. */
+static axe_status
+block_body(lowering *lw, void *user)
+{
+    const axe_nest  *nest = &lw->s->nest[0];
+    const axe_digit *du = &nest->digit[nest->n_digit - 2],
+                    *dv = &nest->digit[nest->n_digit - 1];
+    axe_lblock     *b = lw->level[lw->top].block, *inner;
+    block_at        at = {du->var, dv->var, axe_int(lw, 0), axe_int(lw, 0)};
+    const axe_node *zero = axe_int(lw, 0);
+
+    (void)user;
+    if (lw->zero >> 1 & 1) {
+        one_by_one(lw, b, at, zero, extent_of(lw, du), zero, extent_of(lw, dv),
+                   true);
+        return AXE_OK;
+    }
+    const axe_node *end_u = inside(lw, b, at.u, 0, extent_of(lw, du));
+    const axe_node *end_v = inside(lw, b, at.v, 0, extent_of(lw, dv));
+    const axe_node *in_u = inside(lw, b, at.u, 1, end_u);
+    const axe_node *in_v = inside(lw, b, at.v, 1, end_v);
+    const axe_node *w_u = whole(lw, b, in_u, nest->lanes);
+    const axe_node *w_v = whole(lw, b, in_v, nest->lanes);
+
+    inner = open_loop(lw, b, at.u->name, zero, w_u, nest->lanes, &at.nu);
+    inner = open_loop(lw, inner, at.v->name, zero, w_v, nest->lanes, &at.nv);
+    whole_block(lw, inner, &at, nest->lanes);
+    one_by_one(lw, b, at, zero, w_u, w_v, in_v, false);
+    one_by_one(lw, b, at, w_u, in_u, zero, in_v, false);
+    if (in_v != end_v)
+        one_by_one(lw, b, at, zero, in_u, in_v, end_v, true);
+    if (in_u != end_u)
+        one_by_one(lw, b, at, in_u, end_u, zero, end_v, true);
+    return AXE_OK;
+}
+
+axe_status
+axe_lower_transpose(lowering *lw, axe_lblock *b)
+{
+    axe_nest outer = lw->s->nest[0];
+
+    outer.n_digit -= 2;
+    outer.lanes = 1;
+    lw->level[0] = (level){b, NULL, NULL};
+    lw->top = 0;
+    return axe_nest_open(lw, &outer, block_body, NULL);
+}

@@ -1,0 +1,315 @@
+/* value.c - expressions as register operations, each at the outermost level
+ * where it is known.
+ *
+ * A node belongs to the deepest open loop whose index it mentions; it is
+ * computed once there and remembered, so what does not move with an inner loop
+ * is outside it.  A node is a vector iff it mentions the variable in the lanes;
+ * one-lane values are splatted where vectors need them. */
+#include <assert.h>
+#include <string.h>
+
+#include "lower/lower_int.h"
+
+static int
+level_of(const lowering *lw, const axe_node *n)
+{
+    int l = lw->top;
+
+    while (l > 0 &&
+           !(lw->level[l].index && axe_mentions(n, lw->level[l].index)))
+        l--;
+    return l;
+}
+
+static memo *
+recall(const lowering *lw, int at, const axe_node *n, bool splat)
+{
+    for (memo *m = lw->level[at].known; m; m = m->next)
+        if (m->node == n && m->splat == splat)
+            return m;
+    return NULL;
+}
+
+static void
+remember(lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
+{
+    memo *m = axe_new(lw->cx, memo);
+
+    *m = (memo){n, splat, r, lw->level[at].known};
+    lw->level[at].known = m;
+}
+
+static bool
+is_vector(const lowering *lw, const axe_node *n)
+{
+    return lw->vector && axe_mentions(n, lw->vector);
+}
+
+/* The value of `n` with as many lanes as wanted. */
+static axe_status
+value_in(lowering *lw, const axe_node *n, int lanes, axe_reg *out)
+{
+    axe_reg r;
+    int     l = level_of(lw, n);
+    memo   *m;
+
+    AXE_TRY(axe_lower_value(lw, n, &r));
+    if (r.lanes != lanes) {
+        m = recall(lw, l, n, true);
+        if (m && m->reg.lanes == lanes)
+            r = m->reg;
+        else {
+            r = axe_emit_op(lw, lw->level[l].block, AXE_LOP_splat, r.type,
+                            lanes, 1, &r);
+            remember(lw, l, n, true, r);
+        }
+    }
+    *out = r;
+    return AXE_OK;
+}
+
+static axe_reg
+constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+{
+    axe_type t = axe_compute_of(lw, n->type);
+    bool     fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
+    axe_reg  r = axe_emit_op(lw, b, fl ? AXE_LOP_fconst : AXE_LOP_iconst, t,
+                             lanes, 0, NULL);
+    axe_lir *l = b->item[b->n - 1];
+
+    l->f = n->op == AXE_OP_fconst ? n->u.f : (double)n->u.i;
+    l->i = n->op == AXE_OP_iconst ? n->u.i : 0;
+    return r;
+}
+
+static axe_reg
+load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+{
+    int i = 0;
+
+    while (lw->s->operand[i].load != n)
+        i++;
+    const axe_operand *op = &lw->s->operand[i];
+    axe_mem            mem = axe_mem_of(lw, op, axe_address(lw, op));
+    axe_type           t = axe_compute_of(lw, mem.type);
+
+    if (lw->zero >> i & 1) {
+        const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
+                                   ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
+                                   : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
+        return constant(lw, b, zero, lanes);
+    }
+    bool moves = false;
+    for (int k = 0; k < op->n_term; k++)
+        moves = moves || (op->term[k].var == lw->vector &&
+                          axe_operand_stride(op, lw->vector, 1).coef != 0);
+    axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);
+    b->item[b->n - 1]->mem = mem;
+    if (r.lanes != lanes)
+        r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
+    return r;
+}
+
+/* The value of an index variable: the sum of its digits. */
+static const axe_node *
+index_node(lowering *lw, const axe_var *v)
+{
+    const axe_node *sum = axe_int(lw, 0);
+
+    if (v->kind != AXE_VAR_INDEX)
+        return axe_ivar(lw, v);
+    for (const bound *b = lw->bound; b; b = b->next)
+        if (b->index == v)
+            sum = axe_sum(lw, sum,
+                          axe_scaled(lw, axe_ivar(lw, b->digit),
+                                     (axe_stride){b->weight, AXE_UNIT_ONE}));
+    return sum;
+}
+
+static const struct {
+    axe_op  op;
+    axe_lop lop;
+} plain[] = {
+    {AXE_OP_add, AXE_LOP_add},     {AXE_OP_sub, AXE_LOP_sub},
+    {AXE_OP_mul, AXE_LOP_mul},     {AXE_OP_div, AXE_LOP_div},
+    {AXE_OP_mod, AXE_LOP_mod},     {AXE_OP_neg, AXE_LOP_neg},
+    {AXE_OP_min, AXE_LOP_min},     {AXE_OP_max, AXE_LOP_max},
+    {AXE_OP_eq, AXE_LOP_eq},       {AXE_OP_ne, AXE_LOP_ne},
+    {AXE_OP_lt, AXE_LOP_lt},       {AXE_OP_le, AXE_LOP_le},
+    {AXE_OP_and, AXE_LOP_and},     {AXE_OP_or, AXE_LOP_or},
+    {AXE_OP_not, AXE_LOP_not},     {AXE_OP_select, AXE_LOP_select},
+    {AXE_OP_exp, AXE_LOP_exp},     {AXE_OP_exp2, AXE_LOP_exp2},
+    {AXE_OP_log, AXE_LOP_log},     {AXE_OP_sqrt, AXE_LOP_sqrt},
+    {AXE_OP_rsqrt, AXE_LOP_rsqrt}, {AXE_OP_tanh, AXE_LOP_tanh},
+    {AXE_OP_abs, AXE_LOP_abs},
+};
+
+/* Integers as wide as t, for masks. */
+static axe_type
+mask_type(axe_type t)
+{
+    return axe_type_table[t].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
+}
+
+static axe_status
+plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+         axe_reg *out)
+{
+    axe_reg  src[3];
+    axe_type t = axe_compute_of(lw, n->type);
+
+    for (int i = 0; i < n->n_arg; i++)
+        AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
+    if (n->type == AXE_TYPE_bool)
+        t = mask_type(src[0].type);
+    for (int i = 0; i < AXE_LEN(plain); i++)
+        if (plain[i].op == n->op) {
+            *out = axe_emit_op(lw, b, plain[i].lop, t, lanes, n->n_arg, src);
+            return AXE_OK;
+        }
+    return axe_fail(lw->cx, n->at, AXE_EUNSUPPORTED,
+                    "%s has no lowering for '%s'", lw->plan->machine->name,
+                    axe_op_table[n->op].name);
+}
+
+static axe_status
+cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
+{
+    axe_type t = axe_compute_of(lw, n->type);
+    axe_reg  r;
+    bool     narrow = axe_type_table[n->type].bits < axe_type_table[t].bits;
+
+    AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
+    if (r.type != t)
+        r = axe_emit_op(lw, b, AXE_LOP_convert, t, lanes, 1, &r);
+    if (narrow && n->arg[0]->type != n->type) {
+        r = axe_emit_op(lw, b, AXE_LOP_round, t, lanes, 1, &r);
+        b->item[b->n - 1]->as = n->type;
+    }
+    *out = r;
+    return AXE_OK;
+}
+
+static const axe_lop fold_lop[] = {
+    [AXE_FOLD_SUM] = AXE_LOP_add,
+    [AXE_FOLD_MUL] = AXE_LOP_mul,
+    [AXE_FOLD_MAX] = AXE_LOP_max,
+    [AXE_FOLD_MIN] = AXE_LOP_min,
+};
+
+static const axe_lop fold_across[] = {
+    [AXE_FOLD_SUM] = AXE_LOP_hsum,
+    [AXE_FOLD_MUL] = AXE_LOP_hmul,
+    [AXE_FOLD_MAX] = AXE_LOP_hmax,
+    [AXE_FOLD_MIN] = AXE_LOP_hmin,
+};
+
+/* acc = acc op x, in place. */
+static void
+fold_into(lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc, axe_reg x)
+{
+    axe_emit_op(lw, b, op, acc.type, acc.lanes, 2, (axe_reg[]){acc, x});
+    b->item[b->n - 1]->dst = acc;
+}
+
+typedef struct folding {
+    const axe_node *node;
+    axe_reg         one, many; /* accumulators: as wide as outside; lanes */
+    int             outside;   /* lanes of the loops around the reduction */
+} folding;
+
+static axe_status
+fold_body(lowering *lw, void *user)
+{
+    folding *f = user;
+    axe_reg  acc = lw->lanes == f->outside ? f->one : f->many, x;
+
+    AXE_TRY(value_in(lw, f->node->arg[0], acc.lanes, &x));
+    fold_into(lw, lw->level[lw->top].block, fold_lop[f->node->u.reduce.fold],
+              acc, x);
+    return AXE_OK;
+}
+
+static const axe_nest *
+nest_of(const lowering *lw, const axe_node *reduce)
+{
+    for (int i = 1; i < lw->s->n_nest; i++)
+        if (lw->s->nest[i].reduce == reduce)
+            return &lw->s->nest[i];
+    assert(!"every reduction has a nest");
+    return NULL;
+}
+
+/* A reduction opens its loops at level l, whatever is open beyond it. */
+static axe_status
+reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
+{
+    lowering       *saved = axe_new(lw->cx, lowering);
+    axe_nest        nest = *nest_of(lw, n);
+    const axe_node *unit = axe_fold_unit(lw->cx, n->u.reduce.fold, n->type);
+    folding         f = {.node = n, .outside = lanes};
+    axe_lblock     *b = lw->level[l].block;
+
+    *saved = *lw;
+    if (lanes > 1)
+        nest.lanes = 1;
+    else {
+        lw->vector = NULL;
+        lw->lanes = 1;
+    }
+    lw->top = l;
+    f.one = constant(lw, b, unit, lanes);
+    if (nest.lanes > 1)
+        f.many = constant(lw, b, unit, nest.lanes);
+    AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
+    if (nest.lanes > 1) {
+        axe_reg r = axe_emit_op(lw, b, fold_across[n->u.reduce.fold],
+                                f.one.type, 1, 1, &f.many);
+        fold_into(lw, b, fold_lop[n->u.reduce.fold], f.one, r);
+    }
+    saved->n_reg = lw->n_reg;
+    saved->n_var = lw->n_var;
+    for (int i = 0; i <= l; i++)
+        saved->level[i] = lw->level[i];
+    *lw = *saved;
+    *out = f.one;
+    return AXE_OK;
+}
+
+axe_status
+axe_lower_value(lowering *lw, const axe_node *n, axe_reg *out)
+{
+    int         l = level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
+    axe_lblock *b = lw->level[l].block;
+    memo       *m = recall(lw, l, n, false);
+    axe_reg     r;
+
+    if (m && m->reg.lanes == lanes) {
+        *out = m->reg;
+        return AXE_OK;
+    }
+    switch (n->op) {
+    case AXE_OP_fconst:
+    case AXE_OP_iconst:
+        r = constant(lw, b, n, lanes);
+        break;
+    case AXE_OP_load:
+        r = load(lw, b, n, lanes);
+        break;
+    case AXE_OP_var:
+        r = axe_emit_op(lw, b, AXE_LOP_index, AXE_TYPE_i64, 1, 0, NULL);
+        b->item[b->n - 1]->value = index_node(lw, n->u.var);
+        break;
+    case AXE_OP_cast:
+        AXE_TRY(cast(lw, b, n, lanes, &r));
+        break;
+    case AXE_OP_reduce:
+        AXE_TRY(reduce(lw, l, n, lanes, &r));
+        break;
+    default:
+        AXE_TRY(plain_op(lw, b, n, lanes, &r));
+    }
+    remember(lw, l, n, false, r);
+    *out = r;
+    return AXE_OK;
+}

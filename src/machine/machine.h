@@ -1,0 +1,70 @@
+/* machine.h - machines as tables: what the planners may choose from.
+ *
+ * An atom is one row: its operands as layouts, what it computes, what it costs.
+ * Layout texts may use V, the vector's length in elements of the statement's
+ * compute type; it is put in when a planner asks for the atom.  The planners
+ * name no atom: they ask the table for every row of a kind and take the
+ * cheapest whose layouts fit. */
+#ifndef AXE_MACHINE_H
+#define AXE_MACHINE_H
+
+#include "ir/ir.h"
+
+typedef enum axe_atom_kind {
+    AXE_ATOM_LOAD,     /* memory to registers */
+    AXE_ATOM_STORE,    /* registers to memory */
+    AXE_ATOM_PERMUTE,  /* registers to registers */
+    AXE_ATOM_CONTRACT, /* c += a * b */
+    AXE_ATOM_MAP       /* element by element */
+} axe_atom_kind;
+
+/* An operand's text names index roles in brackets, then its layout over them:
+ * "[n] (V) : (1@vlane)".  LOAD: d from a.  STORE: d (memory) from a.
+ * PERMUTE: d from a.  CONTRACT: c = d, a, b. */
+typedef struct axe_atom {
+    const char   *name;
+    axe_atom_kind kind;
+    const char   *d, *a, *b; /* "" where there is none */
+    double        cost;      /* issue slots [cycles of one port] */
+    bool          slow;      /* far below the machine's best */
+    const char   *text;      /* what it computes, for people */
+} axe_atom;
+
+/* The type in which values of an element type are held in registers. */
+typedef struct axe_compute_row {
+    axe_type type, compute;
+} axe_compute_row;
+
+typedef struct axe_machine {
+    const char            *name;   /* "cpu-avx512" */
+    const char            *family; /* "cpu": what `default` and `target` name */
+    int                    vector_bits, n_vreg;
+    int64_t                l1_bytes, l2_bytes;
+    double                 ghz; /* nominal, for estimates */
+    int                    n_atom;
+    const axe_atom        *atom;
+    int                    n_compute;
+    const axe_compute_row *compute; /* types it can hold; others: refused */
+} axe_machine;
+
+/* "cpu" is the best row this host can run; "cpu-avx2" and so on by name.
+ * ENAME with a suggestion for an unknown machine. */
+AXE_CHECK axe_status axe_machine_find(axe_ctx *cx, const char *name,
+                                      const axe_machine **out);
+int                  axe_n_machine(void);
+const axe_machine   *axe_machine_at(int i);
+
+/* Compute type of `t`; EUNSUPPORTED if the machine cannot hold it. */
+AXE_CHECK axe_status axe_compute_type(axe_ctx *cx, const axe_machine *mc,
+                                      axe_span at, axe_type t, axe_type *out);
+
+/* Elements of a vector register when the widest compute type is `t`; at least
+ * 32 bits a lane. */
+int axe_machine_lanes(const axe_machine *mc, axe_type t);
+
+/* An atom's operand layout with V = lanes; roles gets the text in brackets. */
+AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
+                                     int lanes, const char **roles,
+                                     const axe_layout **out);
+
+#endif

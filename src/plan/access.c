@@ -1,0 +1,379 @@
+/* access.c - a statement's accesses as base, strides and guards.
+ *
+ * A subscript is affine: outer variables (scopes, loops, sizes) plus at most
+ * one index variable.  In a global tensor the index moves the address by the
+ * dimension's stride; in a tile it walks the dimension's block of the layout,
+ * found by slicing and grouping.  A global subscript that cannot be proven
+ * inside its dimension gives a guard `index < size - outer part`. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+int64_t
+axe_dim_extent(const axe_dim *d)
+{
+    int64_t e;
+
+    return axe_is_iconst(d->extent, &e) ? e : 0;
+}
+
+const axe_dim *
+axe_request_dim(const request *r, const axe_var *v)
+{
+    for (int i = 0; i < r->n_nest; i++)
+        for (int j = 0; j < r->nest[i].n_dim; j++)
+            if (r->nest[i].dim[j].var == v)
+                return &r->nest[i].dim[j];
+    return NULL;
+}
+
+/* One subscript, taken apart. */
+typedef struct subscript {
+    const axe_var  *index; /* or NULL */
+    axe_affine      outer; /* the rest */
+    const axe_node *outer_node;
+} subscript;
+
+static const axe_node *
+int_node(axe_ctx *cx, int64_t v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+static const axe_node *
+affine_node(axe_ctx *cx, const axe_affine *a)
+{
+    const axe_node *sum = NULL;
+
+    for (int i = 0; i < a->n; i++) {
+        const axe_node *t =
+            axe_node2(cx, AXE_OP_mul, axe_var_node(cx, AXE_NOWHERE, a->var[i]),
+                      int_node(cx, a->coef[i]));
+        sum = sum ? axe_node2(cx, AXE_OP_add, sum, t) : t;
+    }
+    if (!sum)
+        return int_node(cx, a->constant);
+    return axe_node2(cx, AXE_OP_add, sum, int_node(cx, a->constant));
+}
+
+static axe_status
+take_apart(planner *p, const axe_node *n, subscript *out)
+{
+    axe_affine      a;
+    int             n_index = 0, k = 0;
+    const axe_var **var;
+    int64_t        *coef;
+
+    if (!axe_affine_of(p->cx, n, &a))
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "the subscript %s is not affine",
+                        axe_node_text(p->cx, n));
+    var = axe_new_array(p->cx, const axe_var *, a.n + 1);
+    coef = axe_new_array(p->cx, int64_t, a.n + 1);
+    out->index = NULL;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i]->kind == AXE_VAR_INDEX) {
+            n_index++;
+            out->index = a.var[i];
+            if (a.coef[i] != 1)
+                n_index = 2;
+        } else {
+            var[k] = a.var[i];
+            coef[k++] = a.coef[i];
+        }
+    if (n_index > 1)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "the subscript %s has several or scaled index "
+                        "variables, which this planner cannot place yet",
+                        axe_node_text(p->cx, n));
+    out->outer = (axe_affine){k, var, coef, a.constant};
+    out->outer_node = affine_node(p->cx, &out->outer);
+    return AXE_OK;
+}
+
+static const axe_node *
+unit_node(planner *p, axe_unit u)
+{
+    const axe_node *prod = NULL;
+
+    for (int i = 0; i < axe_unit_n_factor(p->cx, u); i++) {
+        const char *name = axe_unit_factor(p->cx, u, i);
+        for (int j = 0; j < p->kernel->n_size; j++)
+            if (strcmp(p->kernel->size[j]->name, name) == 0) {
+                const axe_node *v =
+                    axe_var_node(p->cx, AXE_NOWHERE, p->kernel->size[j]);
+                prod = prod ? axe_node2(p->cx, AXE_OP_mul, prod, v) : v;
+            }
+    }
+    return prod ? prod : int_node(p->cx, 1);
+}
+
+/* Is `outer` >= 0 for sure?  All variables are. */
+static bool
+never_negative(const axe_affine *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->coef[i] < 0)
+            return false;
+    return a->constant >= 0;
+}
+
+static bool
+same_node(axe_ctx *cx, const axe_node *a, const axe_node *b)
+{
+    return a == b || strcmp(axe_node_text(cx, a), axe_node_text(cx, b)) == 0;
+}
+
+/* Is outer + index inside a dimension of extent `size` for sure? */
+static bool
+surely_inside(planner *p, const subscript *s, const axe_dim *d,
+              const axe_node *size)
+{
+    int64_t e = d ? axe_dim_extent(d) : 1, n;
+    bool    constant = axe_is_iconst(size, &n);
+
+    if (d && s->outer.n == 0 && s->outer.constant == 0 &&
+        same_node(p->cx, d->extent, size))
+        return true;
+    if (constant && s->outer.n == 0 && e > 0)
+        return s->outer.constant + e <= n;
+    /* a scope or loop variable that runs over this very size */
+    return !d && s->outer.n == 1 && s->outer.coef[0] == 1 &&
+           s->outer.constant == 0 && s->outer.var[0]->extent &&
+           same_node(p->cx, s->outer.var[0]->extent, size);
+}
+
+static axe_status
+guard_subscript(planner *p, const axe_node *at, const subscript *s,
+                const axe_dim *d, const axe_node *size, axe_operand *op,
+                axe_guard *guard)
+{
+    if (!never_negative(&s->outer))
+        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
+                        "the subscript %s may be negative, which this planner "
+                        "cannot mask yet",
+                        axe_node_text(p->cx, at));
+    if (surely_inside(p, s, d, size))
+        return AXE_OK;
+    if (!s->index)
+        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
+                        "the subscript %s is not known to be below %s",
+                        axe_node_text(p->cx, at), axe_node_text(p->cx, size));
+    guard[op->n_guard++] = (axe_guard){
+        s->index,
+        axe_node2(p->cx, AXE_OP_sub, size, s->outer_node),
+    };
+    return AXE_OK;
+}
+
+static axe_status
+global_operand(planner *p, const request *r, axe_operand *op)
+{
+    const axe_tensor *t = op->tensor;
+    axe_guard        *guard = axe_new_array(p->cx, axe_guard, t->rank + 1);
+    axe_term         *term = axe_new_array(p->cx, axe_term, t->rank + 1);
+    const axe_node   *base = int_node(p->cx, 0);
+
+    op->guard = guard;
+    op->term = term;
+    for (int d = 0; d < t->rank; d++) {
+        subscript       s;
+        const axe_node *unit = unit_node(p, t->stride[d].unit);
+        AXE_TRY(take_apart(p, op->load->arg[d], &s));
+        const axe_dim *dim = s.index ? axe_request_dim(r, s.index) : NULL;
+        AXE_TRY(guard_subscript(p, op->load->arg[d], &s, dim, t->shape[d], op,
+                                guard));
+        const axe_node *step = axe_node2(p->cx, AXE_OP_mul, unit,
+                                         int_node(p->cx, t->stride[d].coef));
+        base = axe_node2(p->cx, AXE_OP_add, base,
+                         axe_node2(p->cx, AXE_OP_mul, s.outer_node, step));
+        if (!s.index)
+            continue;
+        axe_iter *it = axe_new(p->cx, axe_iter);
+        *it = (axe_iter){axe_dim_extent(dim), t->stride[d].coef, AXE_AXIS_M,
+                         t->stride[d].unit};
+        term[op->n_term++] = (axe_term){s.index, 1, it};
+    }
+    op->base = base;
+    return AXE_OK;
+}
+
+/* The block of dimension d of the tile's layout, restricted to the region that
+ * the subscripts can reach. */
+static axe_status
+tile_operand(planner *p, const request *r, axe_operand *op)
+{
+    const axe_tensor *t = op->tensor;
+    const axe_layout *l = p->place[t->id].layout, *view;
+    int64_t          *begin = axe_new_array(p->cx, int64_t, t->rank + 1);
+    int64_t          *end = axe_new_array(p->cx, int64_t, t->rank + 1);
+    int64_t          *full = axe_new_array(p->cx, int64_t, t->rank + 1);
+    subscript        *s = axe_new_array(p->cx, subscript, t->rank + 1);
+    axe_term         *term = axe_new_array(p->cx, axe_term, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++) {
+        AXE_TRY(take_apart(p, op->load->arg[d], &s[d]));
+        if (s[d].outer.n > 0)
+            return axe_fail(p->cx, op->load->arg[d]->at, AXE_EUNSUPPORTED,
+                            "the subscript %s of tile %s moves with an outer "
+                            "variable, which this planner cannot place yet",
+                            axe_node_text(p->cx, op->load->arg[d]), t->name);
+        axe_is_iconst(t->shape[d], &full[d]);
+        const axe_dim *dim = s[d].index ? axe_request_dim(r, s[d].index) : NULL;
+        begin[d] = s[d].outer.constant;
+        end[d] = begin[d] + (dim ? axe_dim_extent(dim) : 1);
+    }
+    AXE_TRY(axe_layout_slice(p->cx, l, (axe_shape){t->rank, full}, begin, end,
+                             &view));
+    for (int d = 0; d < t->rank; d++)
+        full[d] = end[d] - begin[d];
+    AXE_TRY(axe_layout_group(p->cx, view, (axe_shape){t->rank, full}, &view));
+    for (int d = 0; d < t->rank; d++) {
+        int first = d > 0 ? view->dim_end[d - 1] : 0;
+        if (s[d].index)
+            term[op->n_term++] = (axe_term){
+                s[d].index, view->dim_end[d] - first, view->shard + first};
+    }
+    op->term = term;
+    op->base = int_node(p->cx, view->n_offset ? view->offset[0].value : 0);
+    return AXE_OK;
+}
+
+static axe_status
+resolve(planner *p, const request *r, const axe_node *load, axe_operand *op)
+{
+    *op = (axe_operand){.load = load, .tensor = load->u.tensor};
+    if (op->tensor->space == AXE_SPACE_GLOBAL)
+        return global_operand(p, r, op);
+    return tile_operand(p, r, op);
+}
+
+static int
+count(const axe_node *n, axe_op op)
+{
+    int k = n->op == op;
+
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load)
+            k += count(n->arg[i], op);
+    return k;
+}
+
+/* All loads of an expression, each node once. */
+static void
+gather(const axe_node *n, const axe_node **load, int *n_load)
+{
+    for (int i = 0; i < *n_load; i++)
+        if (load[i] == n)
+            return;
+    if (n->op == AXE_OP_load) {
+        load[(*n_load)++] = n;
+        return;
+    }
+    for (int i = 0; i < n->n_arg; i++)
+        gather(n->arg[i], load, n_load);
+}
+
+static void
+gather_nests(planner *p, const axe_node *n, request *r)
+{
+    if (n->op == AXE_OP_reduce) {
+        int      k = n->u.reduce.n_over;
+        axe_dim *dim = axe_new_array(p->cx, axe_dim, k);
+        for (int i = 0; i < k; i++)
+            dim[i] = (axe_dim){n->u.reduce.over[i], n->u.reduce.extent[i]};
+        r->nest[r->n_nest++] =
+            (axe_nest){.reduce = n, .n_dim = k, .dim = dim, .lanes = 1};
+    }
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load)
+            gather_nests(p, n->arg[i], r);
+}
+
+static const axe_op fold_op[] = {
+    [AXE_FOLD_SUM] = AXE_OP_add,
+    [AXE_FOLD_MUL] = AXE_OP_mul,
+    [AXE_FOLD_MAX] = AXE_OP_max,
+    [AXE_FOLD_MIN] = AXE_OP_min,
+};
+
+/* The value with `op=` spelled out: dst op reduce(value). */
+static const axe_node *
+spell_fold(axe_ctx *cx, const axe_stmt *s)
+{
+    const axe_node *v = s->value;
+
+    if (s->fold == AXE_FOLD_NONE)
+        return v;
+    if (s->n_dim > s->n_free)
+        v = axe_reduce(cx, s->at, s->fold, s->n_dim - s->n_free,
+                       s->dim + s->n_free, v);
+    return axe_node2(cx, fold_op[s->fold], s->dst, v);
+}
+
+/* Reading the destination elsewhere than where it is written needs an order
+ * between elements, which an index statement does not give. */
+static axe_status
+check_overlap(planner *p, const request *r)
+{
+    for (int i = 1; i < r->n_operand; i++) {
+        const axe_operand *op = &r->operand[i];
+        if (op->tensor != r->operand[0].tensor)
+            continue;
+        for (int d = 0; d < op->tensor->rank; d++)
+            if (!same_node(p->cx, op->load->arg[d], r->operand[0].load->arg[d]))
+                return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
+                                "%s is written at %s and read at %s in one "
+                                "statement",
+                                op->tensor->name,
+                                axe_node_text(p->cx, r->operand[0].load),
+                                axe_node_text(p->cx, op->load));
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_request_make(planner *p, const axe_stmt *s, request *out)
+{
+    request          r = {.stmt = s, .value = spell_fold(p->cx, s)};
+    int              n_load = 1, n_max = count(r.value, AXE_OP_load) + 1;
+    const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
+
+    r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);
+    r.nest[r.n_nest++] =
+        (axe_nest){.n_dim = s->n_free, .dim = s->dim, .lanes = 1};
+    gather_nests(p, r.value, &r);
+    load[0] = s->dst;
+    gather(r.value, load, &n_load);
+    r.operand = axe_new_array(p->cx, axe_operand, n_load);
+    r.n_operand = n_load;
+    for (int i = 0; i < n_load; i++)
+        AXE_TRY(resolve(p, &r, load[i], &r.operand[i]));
+    AXE_TRY(check_overlap(p, &r));
+    *out = r;
+    return AXE_OK;
+}
+
+axe_stride
+axe_operand_stride(const axe_operand *op, const axe_var *var, int64_t weight)
+{
+    axe_stride out = {0, AXE_UNIT_ONE};
+
+    for (int i = 0; i < op->n_term; i++) {
+        int64_t w = 1;
+        if (op->term[i].var != var)
+            continue;
+        for (int k = op->term[i].n_iter - 1; k >= 0; k--) {
+            const axe_iter *it = &op->term[i].iter[k];
+            if (it->extent == 0 || weight < w * it->extent) {
+                out.coef += it->stride * (weight / w);
+                out.unit = it->unit;
+                break;
+            }
+            w *= it->extent;
+        }
+    }
+    return out;
+}

@@ -1,0 +1,408 @@
+/* contract.c - sums of products, c[m, n] += a[m, k] * b[n, k].
+ *
+ * An index variable is a row (m: in c and a), a column (n: in c and b), a
+ * sum (k: in a and b), or a batch (in all).  The contract atom gives the
+ * column's lanes; a register tile of MR rows and NV vectors is chosen so that
+ * its accumulators, one row of b and one element of a fit the registers and the
+ * ratio of multiply-adds to loads is largest.  Open tiles then get the layout
+ * in which the innermost loop reads one after the other:
+ *
+ *     a: (m / MR, k, MR)   b: (n / NR, k, NR)   c: (m / MR, n / NR, MR, NR)
+ *
+ * Packing is therefore a copy into an inferred layout, nothing else.
+ * Closed layouts are matched by tile-of against the atom's operands. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+typedef struct roles {
+    const axe_dim *m, *n, *k;
+    int            n_batch;
+    const axe_dim *batch[8];
+    int            a, b; /* operands */
+} roles;
+
+static const axe_node *
+strip(const axe_node *n)
+{
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    return n;
+}
+
+static bool
+has(const axe_node *load, const axe_var *v)
+{
+    for (int i = 0; i < load->n_arg; i++)
+        if (axe_mentions(load->arg[i], v))
+            return true;
+    return false;
+}
+
+static int
+find_operand(const request *r, const axe_node *load)
+{
+    for (int i = 0; i < r->n_operand; i++)
+        if (r->operand[i].load == load)
+            return i;
+    return -1;
+}
+
+/* Sort the variables into roles with x as the left factor; false if this is no
+ * contraction of one row, one column and one sum. */
+static bool
+assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
+{
+    for (int i = 0; i < s->n_dim; i++) {
+        const axe_dim *d = &s->dim[i];
+        bool           in_c = has(s->dst, d->var), in_x = has(x, d->var),
+             in_y = has(y, d->var);
+        const axe_dim **slot = NULL;
+        if (in_c && in_x && in_y && out->n_batch < AXE_LEN(out->batch))
+            slot = &out->batch[out->n_batch++];
+        else if (in_c && in_x && !in_y)
+            slot = &out->m;
+        else if (in_c && !in_x && in_y)
+            slot = &out->n;
+        else if (!in_c && in_x && in_y)
+            slot = &out->k;
+        if (!slot || *slot)
+            return false;
+        *slot = d;
+    }
+    return out->m && out->n && out->k;
+}
+
+/* Left factor: the one whose free variable comes first in the destination. */
+static bool
+recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
+{
+    const axe_node *v = strip(s->value);
+
+    if (s->fold != AXE_FOLD_SUM || v->op != AXE_OP_mul)
+        return false;
+    *x = strip(v->arg[0]);
+    *y = strip(v->arg[1]);
+    if ((*x)->op != AXE_OP_load || (*y)->op != AXE_OP_load)
+        return false;
+    if (!assign(s, *x, *y, out))
+        return false;
+    if (out->m > out->n) {
+        const axe_node *t = *x;
+        *x = *y;
+        *y = t;
+        memset(out, 0, sizeof *out);
+        return assign(s, *x, *y, out);
+    }
+    return true;
+}
+
+/* The register tile with the most multiply-adds per load, within the registers:
+ * MR elements of a come from L1, NV vectors of b stream from L2, which costs
+ * about twice as much. */
+static bool
+choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
+            int *nv)
+{
+    double best = 0;
+
+    for (int i = 1; i <= mc->n_vreg; i++)
+        for (int j = 1; j <= mc->n_vreg; j++) {
+            double score = (double)(i * j) / (i + 2 * j);
+            if (em % i != 0 || en % ((int64_t)j * lanes) != 0 ||
+                i * j + j + 1 > mc->n_vreg || score <= best)
+                continue;
+            best = score;
+            *mr = i;
+            *nv = j;
+        }
+    return best > 0;
+}
+
+static bool
+open_tile(const planner *p, const axe_tensor *t)
+{
+    return t->space != AXE_SPACE_GLOBAL && !p->place[t->id].layout;
+}
+
+/* A piece of a variable, for laying a tile out. */
+typedef struct piece {
+    const axe_dim *dim;
+    int64_t        weight, extent;
+} piece;
+
+/* The layout of tile `t`, accessed by `load`, whose pieces lie one after the
+ * other, slow to fast.  NULL if a subscript is not one whole index. */
+static const axe_layout *
+lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
+{
+    const axe_tensor *t = load->u.tensor;
+    axe_iter         *it = axe_new_array(p->cx, axe_iter, n_piece + 1);
+    int              *end = axe_new_array(p->cx, int, t->rank + 1), n = 0;
+    const axe_layout *out;
+
+    for (int d = 0; d < t->rank; d++) {
+        int64_t full;
+        if (load->arg[d]->op != AXE_OP_var ||
+            !axe_is_iconst(t->shape[d], &full))
+            return NULL;
+        for (int i = 0; i < n_piece; i++) {
+            int64_t stride = 1;
+            if (pc[i].dim->var != load->arg[d]->u.var || pc[i].extent == 1)
+                continue;
+            if (axe_dim_extent(pc[i].dim) != full)
+                return NULL;
+            for (int j = i + 1; j < n_piece; j++)
+                stride *= pc[j].extent;
+            it[n++] =
+                (axe_iter){pc[i].extent, stride, AXE_AXIS_M, AXE_UNIT_ONE};
+        }
+        end[d] = n;
+    }
+    axe_layout spec = {
+        .n_shard = n, .shard = it, .n_dim = t->rank, .dim_end = end};
+    return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
+}
+
+static void
+settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
+       const char *why)
+{
+    axe_place *pl = &p->place[t->id];
+
+    if (l)
+        *pl = (axe_place){.tensor = t, .layout = l, .type = type, .why = why};
+}
+
+/* Lay the open tiles among c, x and y out for this register tile. */
+static void
+infer_tiles(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
+            const axe_node *y, int mr, int64_t nr, axe_type compute)
+{
+    int64_t em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n),
+            ek = axe_dim_extent(ro->k);
+    piece a[12], b[12], c[12];
+    int   nb = ro->n_batch;
+
+    for (int i = 0; i < nb; i++)
+        a[i] = b[i] = c[i] =
+            (piece){ro->batch[i], 1, axe_dim_extent(ro->batch[i])};
+    a[nb] = (piece){ro->m, mr, em / mr};
+    a[nb + 1] = (piece){ro->k, 1, ek};
+    a[nb + 2] = (piece){ro->m, 1, mr};
+    b[nb] = (piece){ro->n, nr, en / nr};
+    b[nb + 1] = (piece){ro->k, 1, ek};
+    b[nb + 2] = (piece){ro->n, 1, nr};
+    c[nb] = (piece){ro->m, mr, em / mr};
+    c[nb + 1] = (piece){ro->n, nr, en / nr};
+    c[nb + 2] = (piece){ro->m, 1, mr};
+    c[nb + 3] = (piece){ro->n, 1, nr};
+    if (open_tile(p, x->u.tensor))
+        settle(p, x->u.tensor, lay_out(p, x, nb + 3, a), compute,
+               axe_textf(p->cx,
+                         "left factor of statement %d: rows in blocks "
+                         "of %d, the sum between them",
+                         s->id, mr));
+    if (open_tile(p, y->u.tensor))
+        settle(p, y->u.tensor, lay_out(p, y, nb + 3, b), compute,
+               axe_textf(p->cx,
+                         "right factor of statement %d: columns in "
+                         "blocks of %" PRId64 ", the sum between them",
+                         s->id, nr));
+    if (open_tile(p, s->dst->u.tensor))
+        settle(p, s->dst->u.tensor, lay_out(p, s->dst, nb + 4, c),
+               s->dst->u.tensor->type,
+               axe_textf(p->cx,
+                         "sums of statement %d: register tiles of %d x "
+                         "%" PRId64,
+                         s->id, mr, nr));
+}
+
+/* Register tile and lanes for the statement; reasons into r. */
+static bool
+tile_for(planner *p, request *r, const roles *ro, int *lanes, int *mr, int *nv)
+{
+    axe_type compute;
+    int64_t  em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
+
+    if (axe_compute_type(p->cx, p->mc, r->stmt->at, r->stmt->dst->type,
+                         &compute) != AXE_OK)
+        return false;
+    *lanes = axe_machine_lanes(p->mc, compute);
+    if (em == 0 || en == 0) {
+        axe_rejected(p, r, "contract",
+                     "the extent of %s or %s is not a constant",
+                     ro->m->var->name, ro->n->var->name);
+        return false;
+    }
+    for (; *lanes >= 4; *lanes /= 2)
+        if (choose_tile(p->mc, em, en, *lanes, mr, nv))
+            return true;
+    axe_rejected(p, r, "contract",
+                 "the extent %" PRId64 " of %s is not a multiple of 4 lanes",
+                 en, ro->n->var->name);
+    return false;
+}
+
+bool
+axe_contract_wanted(const axe_stmt *s)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+
+    return recognise(s, &x, &y, &ro);
+}
+
+bool
+axe_contract_infer(planner *p, request *r)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+    int             lanes, mr, nv;
+    axe_type        compute;
+
+    if (!recognise(r->stmt, &x, &y, &ro) ||
+        !tile_for(p, r, &ro, &lanes, &mr, &nv) ||
+        axe_compute_type(p->cx, p->mc, r->stmt->at, r->stmt->dst->type,
+                         &compute) != AXE_OK)
+        return false;
+    infer_tiles(p, r->stmt, &ro, x, y, mr, (int64_t)nv * lanes, compute);
+    return true;
+}
+
+/* The contract atom whose memory operands are what c, a and b give. */
+static const axe_atom *
+match_atom(planner *p, request *r, const roles *ro, int lanes)
+{
+    const axe_layout *c, *a, *b;
+
+    if (!axe_fast_layout(p, &r->operand[0], ro->n->var, lanes, &c) ||
+        !axe_fast_layout(p, &r->operand[ro->a], ro->n->var, lanes, &a) ||
+        !axe_fast_layout(p, &r->operand[ro->b], ro->n->var, lanes, &b)) {
+        axe_rejected(p, r, "contract", "%d steps of %s are not one run", lanes,
+                     ro->n->var->name);
+        return NULL;
+    }
+    if (!axe_find_move(p, AXE_ATOM_STORE, lanes, c) ||
+        !axe_find_move(p, AXE_ATOM_LOAD, lanes, a) ||
+        !axe_find_move(p, AXE_ATOM_LOAD, lanes, b)) {
+        axe_rejected(p, r, "contract",
+                     "%s moves %s by %s and %s by %s; needs neighbours",
+                     ro->n->var->name, r->operand[0].tensor->name,
+                     axe_layout_text(p->cx, c), r->operand[ro->b].tensor->name,
+                     axe_layout_text(p->cx, b));
+        return NULL;
+    }
+    for (int i = 0; i < p->mc->n_atom; i++)
+        if (p->mc->atom[i].kind == AXE_ATOM_CONTRACT && !p->mc->atom[i].slow)
+            return &p->mc->atom[i];
+    return NULL;
+}
+
+static bool
+unguarded(planner *p, request *r, const roles *ro)
+{
+    int at[3] = {0, ro->a, ro->b};
+
+    for (int i = 0; i < 3; i++)
+        if (r->operand[at[i]].n_guard > 0) {
+            axe_rejected(p, r, "contract",
+                         "%s may reach outside its tensor; stage it through a "
+                         "shared tile",
+                         axe_node_text(p->cx, r->operand[at[i]].load));
+            return false;
+        }
+    return true;
+}
+
+/* Loops: batch, n blocks, m blocks, k, then the register tile. */
+static bool
+nest_for(planner *p, request *r, const roles *ro, int mr, int64_t nr,
+         axe_schedule *out)
+{
+    axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * r->stmt->n_dim);
+    axe_nest  *nest = axe_new_array(p->cx, axe_nest, 1);
+    axe_digit *d;
+    int        n = 0, k;
+    int64_t    cut_m[1] = {mr}, cut_n[1] = {nr};
+
+    for (int i = 0; i < ro->n_batch; i++) {
+        if (!axe_plan_cut(p, r, ro->batch[i], 0, NULL, &k, &d))
+            return false;
+        for (int j = 0; j < k; j++)
+            all[n++] = d[j];
+    }
+    const axe_dim *dim[3] = {ro->m, ro->n, ro->k};
+    const int64_t *cut[3] = {cut_m, cut_n, NULL};
+    for (int v = 0; v < 3; v++) {
+        if (!axe_plan_cut(p, r, dim[v], cut[v] ? 1 : 0, cut[v], &k, &d))
+            return false;
+        for (int j = 0; j < k; j++)
+            if (!cut[v] || d[j].weight >= *cut[v])
+                all[n++] = d[j];
+    }
+    *nest = (axe_nest){.n_dim = r->stmt->n_dim,
+                       .dim = r->stmt->dim,
+                       .n_digit = n,
+                       .digit = all,
+                       .lanes = 1};
+    out->n_nest = 1;
+    out->nest = nest;
+    return true;
+}
+
+/* Blocks of m, n and k in which a factor is zero need no visit. */
+static void
+find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
+{
+    axe_guard *skip = axe_new_array(p->cx, axe_guard, 4);
+    struct {
+        const axe_var *v;
+        int            operand;
+    } ask[] = {{ro->m->var, ro->a},
+               {ro->n->var, ro->b},
+               {ro->k->var, ro->a},
+               {ro->k->var, ro->b}};
+
+    for (int i = 0; i < AXE_LEN(ask); i++) {
+        const axe_node *l =
+            axe_zero_limit(p, r->stmt, &r->operand[ask[i].operand], ask[i].v);
+        if (!l || (out->n_skip > 0 && skip[out->n_skip - 1].var == ask[i].v))
+            continue;
+        skip[out->n_skip++] = (axe_guard){ask[i].v, l};
+    }
+    out->skip = skip;
+}
+
+bool
+axe_contract_plan(planner *p, request *r, axe_schedule *out)
+{
+    const axe_node  *x, *y;
+    roles            ro = {0};
+    int              lanes, mr, nv;
+    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 4);
+
+    if (!recognise(r->stmt, &x, &y, &ro) ||
+        !tile_for(p, r, &ro, &lanes, &mr, &nv))
+        return false;
+    ro.a = find_operand(r, x);
+    ro.b = find_operand(r, y);
+    if (ro.a < 0 || ro.b < 0 || !unguarded(p, r, &ro))
+        return false;
+    find_skips(p, r, &ro, out);
+    list[0] = match_atom(p, r, &ro, lanes);
+    if (!list[0] || !nest_for(p, r, &ro, mr, (int64_t)nv * lanes, out))
+        return false;
+    ((axe_nest *)out->nest)->lanes = lanes;
+    out->kind = AXE_SCHED_CONTRACT;
+    out->tile =
+        (axe_tile_shape){ro.m->var, ro.n->var, ro.k->var, mr, nv, ro.a, ro.b};
+    out->atom = list;
+    out->n_atom = 1;
+    double steps = (double)axe_dim_extent(ro.m) / mr *
+                   (double)axe_dim_extent(ro.n) / (nv * lanes);
+    double k = (double)axe_dim_extent(ro.k);
+    out->cycles = steps * (k * mr * nv * list[0]->cost + 2.0 * mr * nv);
+    return true;
+}

@@ -1,0 +1,125 @@
+/* digit.c - cutting index variables into digits that every operand agrees on.
+ *
+ * An operand's layout breaks a variable at certain weights (the products of
+ * the extents of its faster iters).  The common refinement of all operands'
+ * breaks, and of those the schedule asks for, gives digits along which every
+ * address moves by one constant stride.  It exists iff the weights form a
+ * divisibility chain (docs/layout.md, grouping). */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "plan/plan_int.h"
+
+enum { MAX_CUT = 64 };
+
+static void
+add_cut(int64_t *cut, int *n, int64_t w)
+{
+    int i = 0;
+
+    while (i < *n && cut[i] < w)
+        i++;
+    if ((i < *n && cut[i] == w) || *n == MAX_CUT)
+        return;
+    for (int k = (*n)++; k > i; k--)
+        cut[k] = cut[k - 1];
+    cut[i] = w;
+}
+
+bool
+axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
+             const int64_t *extra, int *n_digit, axe_digit **digit)
+{
+    int64_t    cut[MAX_CUT], extent = axe_dim_extent(d);
+    int        n = 0;
+    axe_digit *out;
+
+    add_cut(cut, &n, 1);
+    if (extent == 0) {
+        *digit = axe_new(p->cx, axe_digit);
+        **digit = (axe_digit){d->var, 1, 0};
+        *n_digit = 1;
+        return true;
+    }
+    for (int i = 0; i < r->n_operand; i++)
+        for (int t = 0; t < r->operand[i].n_term; t++) {
+            const axe_term *term = &r->operand[i].term[t];
+            int64_t         w = 1;
+            for (int k = term->n_iter - 1; term->var == d->var && k > 0; k--)
+                add_cut(cut, &n, w *= term->iter[k].extent);
+        }
+    for (int i = 0; i < n_extra; i++)
+        if (extra[i] < extent)
+            add_cut(cut, &n, extra[i]);
+    add_cut(cut, &n, extent);
+    for (int i = 1; i < n; i++)
+        if (cut[i] % cut[i - 1] != 0)
+            return false;
+    out = axe_new_array(p->cx, axe_digit, n);
+    *n_digit = n > 1 ? n - 1 : 1;
+    out[0] = (axe_digit){d->var, 1, 1};
+    for (int i = 1; i < n; i++)
+        out[n - 1 - i] = (axe_digit){d->var, cut[i - 1], cut[i] / cut[i - 1]};
+    *digit = out;
+    return true;
+}
+
+bool
+axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
+                const axe_layout **out)
+{
+    axe_iter it = {n, 0, AXE_AXIS_M, AXE_UNIT_ONE};
+
+    for (int i = 0; i < op->n_term; i++) {
+        const axe_term *t = &op->term[i];
+        if (t->var != v || t->n_iter == 0)
+            continue;
+        const axe_iter *last = &t->iter[t->n_iter - 1];
+        if (last->extent != 0 && last->extent < n)
+            return false;
+        if (it.stride != 0 && it.unit != last->unit)
+            return false;
+        it.stride += last->stride;
+        it.unit = last->unit;
+    }
+    return axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
+}
+
+const axe_atom *
+axe_find_move(planner *p, axe_atom_kind kind, int lanes, const axe_layout *mem)
+{
+    const axe_atom *best = NULL;
+
+    for (int i = 0; i < p->mc->n_atom; i++) {
+        const axe_atom   *a = &p->mc->atom[i];
+        const axe_layout *want, *outer;
+        const char       *roles;
+        int64_t           n = lanes;
+        axe_shape         shape = {1, &n};
+        if (a->kind != kind || a->slow || (best && best->cost <= a->cost) ||
+            axe_atom_layout(p->cx, kind == AXE_ATOM_LOAD ? a->a : a->d, lanes,
+                            &roles, &want) != AXE_OK)
+            continue;
+        axe_mark m = axe_ctx_mark(p->cx);
+        if (axe_layout_tile_of(p->cx, mem, shape, want, shape, &outer) ==
+            AXE_OK)
+            best = a;
+        axe_ctx_release(p->cx, m);
+    }
+    return best;
+}
+
+void
+axe_rejected(planner *p, request *r, const char *what, const char *fmt, ...)
+{
+    va_list ap;
+    char    text[256];
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (r->n_reject < AXE_LEN(r->reject))
+        r->reject[r->n_reject++] =
+            (axe_reject){what, axe_textf(p->cx, "%s", text)};
+}

@@ -1,0 +1,330 @@
+/* map.c - element-wise statements, reductions inside them, and transposes.
+ *
+ * One index variable runs in the lanes of a vector.  It must move every
+ * operand by an amount that some load or store atom takes (neighbours, or one
+ * element for all); the destination's fastest variable is tried first, then
+ * the variables of reductions.  Where source and destination are fast in
+ * different variables a permute atom transposes blocks in registers.  What
+ * fits none of these runs element by element, and the plan says so. */
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+enum { MIN_LANES = 4 };
+
+static bool
+has_index_value(const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        return false;
+    if (n->op == AXE_OP_var)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (has_index_value(n->arg[i]))
+            return true;
+    return false;
+}
+
+static bool
+depends(const axe_operand *op, const axe_var *v)
+{
+    for (int i = 0; i < op->n_term; i++)
+        if (op->term[i].var == v)
+            return true;
+    return false;
+}
+
+/* Lanes for the widest compute type of the statement. */
+static axe_status
+widest(planner *p, const request *r, int *lanes)
+{
+    int min = p->mc->vector_bits;
+
+    for (int i = 0; i < r->n_operand; i++) {
+        axe_type t;
+        AXE_TRY(axe_compute_type(p->cx, p->mc, r->operand[i].load->at,
+                                 r->operand[i].tensor->type, &t));
+        int n = axe_machine_lanes(p->mc, t);
+        min = n < min ? n : min;
+    }
+    *lanes = min;
+    return AXE_OK;
+}
+
+/* Does an atom take `lanes` steps of v in this operand? */
+static const axe_atom *
+fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
+     int lanes)
+{
+    const axe_layout *mem;
+    axe_mark          m = axe_ctx_mark(p->cx);
+    const axe_atom   *a = NULL;
+
+    if (axe_fast_layout(p, op, v, lanes, &mem))
+        a = axe_find_move(p, kind, lanes, mem);
+    axe_ctx_release(p->cx, m);
+    return a;
+}
+
+/* Note an atom once. */
+static void
+use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list)
+{
+    for (int i = 0; i < s->n_atom; i++)
+        if (list[i] == a)
+            return;
+    list[s->n_atom++] = a;
+    s->atom = list;
+}
+
+/* Try v in the lanes of the statement's own loops. */
+static bool
+try_vector(planner *p, request *r, const axe_dim *d, int lanes,
+           axe_schedule *out, const axe_atom **list)
+{
+    int64_t e = axe_dim_extent(d);
+
+    if (e != 0 && e < lanes)
+        return false;
+    for (int i = 0; i < r->n_operand; i++) {
+        axe_operand    *op = &r->operand[i];
+        const axe_atom *a =
+            fits(p, op, i == 0 ? AXE_ATOM_STORE : AXE_ATOM_LOAD, d->var, lanes);
+        if (!a) {
+            axe_rejected(
+                p, r, axe_textf(p->cx, "%d lanes of %s", lanes, d->var->name),
+                "no atom %s %s with %s in the lanes",
+                i == 0 ? "writes" : "reads", axe_node_text(p->cx, op->load),
+                d->var->name);
+            out->n_atom = 0;
+            return false;
+        }
+        use_atom(out, a, list);
+    }
+    return true;
+}
+
+/* Try v in the lanes of one reduction's loops. */
+static bool
+try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
+           int lanes, axe_schedule *out, const axe_atom **list)
+{
+    int64_t e = axe_dim_extent(d);
+
+    if (e != 0 && e < lanes)
+        return false;
+    for (int i = 0; i < r->n_operand; i++) {
+        axe_operand *op = &r->operand[i];
+        if (!depends(op, d->var))
+            continue;
+        const axe_atom *a = fits(p, op, AXE_ATOM_LOAD, d->var, lanes);
+        if (!a)
+            return false;
+        use_atom(out, a, list);
+    }
+    (void)nest;
+    return true;
+}
+
+/* A plain move whose two sides are fast in different variables. */
+static bool
+try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
+              const axe_dim **v, const axe_atom **list)
+{
+    const axe_node *value = r->value;
+    const axe_nest *nest = &r->nest[0];
+
+    while (value->op == AXE_OP_cast)
+        value = value->arg[0];
+    if (r->n_operand != 2 || r->n_nest != 1 || value->op != AXE_OP_load)
+        return false;
+    *u = *v = NULL;
+    for (int i = 0; i < nest->n_dim; i++) {
+        const axe_dim  *d = &nest->dim[i];
+        const axe_atom *st =
+            fits(p, &r->operand[0], AXE_ATOM_STORE, d->var, lanes);
+        const axe_atom *ld =
+            fits(p, &r->operand[1], AXE_ATOM_LOAD, d->var, lanes);
+        if (st && depends(&r->operand[0], d->var)) {
+            *v = d;
+            list[0] = st;
+        } else if (ld && depends(&r->operand[1], d->var)) {
+            *u = d;
+            list[1] = ld;
+        }
+    }
+    for (int i = 0; i < p->mc->n_atom; i++)
+        if (p->mc->atom[i].kind == AXE_ATOM_PERMUTE)
+            list[2] = &p->mc->atom[i];
+    return *u && *v && list[2] && depends(&r->operand[1], (*v)->var);
+}
+
+/* Larger is further out. */
+static int64_t
+weight_of(const axe_operand *dst, const axe_digit *d)
+{
+    axe_stride s = axe_operand_stride(dst, d->var, d->weight);
+    int64_t    a = s.coef < 0 ? -s.coef : s.coef;
+
+    if (s.unit != AXE_UNIT_ONE)
+        return INT64_MAX / 2 + (a < INT64_MAX / 4 ? a : INT64_MAX / 4);
+    return a < INT64_MAX / 4 ? a : INT64_MAX / 4;
+}
+
+/* The digits of all dims, outermost first by the destination's strides, those
+ * of `last2` and then `last` at the end. */
+static bool
+order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
+             const axe_var *last2, const axe_var *last)
+{
+    axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * (nest->n_dim + 1));
+    int        n = 0;
+
+    for (int i = 0; i < nest->n_dim; i++) {
+        axe_digit *d;
+        int        k;
+        if (!axe_plan_cut(p, r, &nest->dim[i], 0, NULL, &k, &d))
+            return false;
+        for (int j = 0; j < k; j++)
+            all[n++] = d[j];
+    }
+    for (int i = 1; i < n && by_stride; i++)
+        for (int j = i; j > 0 && weight_of(&r->operand[0], &all[j - 1]) <
+                                     weight_of(&r->operand[0], &all[j]);
+             j--) {
+            axe_digit t = all[j];
+            all[j] = all[j - 1];
+            all[j - 1] = t;
+        }
+    for (int pass = 0; pass < 2; pass++) {
+        const axe_var *v = pass == 0 ? last2 : last;
+        for (int i = 0; i < n; i++)
+            if (v && all[i].var == v && all[i].weight == 1) {
+                axe_digit t = all[i];
+                memmove(&all[i], &all[i + 1], (size_t)(n - 1 - i) * sizeof t);
+                all[n - 1] = t;
+                break;
+            }
+    }
+    nest->n_digit = n;
+    nest->digit = all;
+    return true;
+}
+
+static const axe_atom *
+scalar_atom(planner *p, axe_atom_kind kind)
+{
+    for (int i = 0; i < p->mc->n_atom; i++)
+        if (p->mc->atom[i].kind == kind && p->mc->atom[i].slow)
+            return &p->mc->atom[i];
+    return NULL;
+}
+
+/* Choose lanes for each nest; fills out->kind and atoms. */
+static axe_status
+choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
+       const axe_var **last)
+{
+    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 8);
+    const axe_dim   *u, *v;
+    int              lanes;
+
+    out->kind = AXE_SCHED_MAP;
+    AXE_TRY(widest(p, r, &lanes));
+    if (has_index_value(r->value)) {
+        axe_rejected(p, r, "lanes", "the value computes with indices");
+        lanes = 1;
+    }
+    for (int n = lanes; n >= MIN_LANES; n /= 2)
+        for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
+            if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
+                try_vector(p, r, &r->nest[0].dim[i], n, out, list)) {
+                r->nest[0].lanes = n;
+                *last = r->nest[0].dim[i].var;
+                return AXE_OK;
+            }
+    for (int n = lanes; n >= MIN_LANES; n /= 2)
+        if (try_transpose(p, r, n, &u, &v, list)) {
+            out->kind = AXE_SCHED_TRANSPOSE;
+            out->atom = list;
+            out->n_atom = 3;
+            r->nest[0].lanes = n;
+            *last2 = u->var;
+            *last = v->var;
+            return AXE_OK;
+        }
+    bool any = false;
+    for (int k = 1; k < r->n_nest; k++)
+        for (int i = r->nest[k].n_dim - 1; i >= 0 && r->nest[k].lanes == 1; i--)
+            for (int n = lanes; n >= MIN_LANES; n /= 2)
+                if (try_reduce(p, r, &r->nest[k], &r->nest[k].dim[i], n, out,
+                               list)) {
+                    r->nest[k].lanes = n;
+                    any = true;
+                    axe_dim *dim =
+                        axe_new_array(p->cx, axe_dim, r->nest[k].n_dim);
+                    memcpy(dim, r->nest[k].dim,
+                           (size_t)r->nest[k].n_dim * sizeof *dim);
+                    axe_dim t = dim[i];
+                    dim[i] = dim[r->nest[k].n_dim - 1];
+                    dim[r->nest[k].n_dim - 1] = t;
+                    r->nest[k].dim = dim;
+                    break;
+                }
+    if (!any)
+        use_atom(out, scalar_atom(p, AXE_ATOM_LOAD), list);
+    use_atom(out, scalar_atom(p, AXE_ATOM_STORE), list);
+    return AXE_OK;
+}
+
+static int
+count_math(const axe_node *n)
+{
+    int k = n->op != AXE_OP_load && n->op != AXE_OP_fconst &&
+            n->op != AXE_OP_iconst;
+
+    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2)
+        k = 14;
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load)
+            k += count_math(n->arg[i]);
+    return k;
+}
+
+/* Issue slots for one execution; -1 where an extent is known only later. */
+static double
+estimate(const request *r, const axe_schedule *s)
+{
+    double trips = 1, slots = count_math(r->value);
+
+    for (int i = 0; i < r->n_nest; i++) {
+        for (int j = 0; j < r->nest[i].n_dim; j++) {
+            int64_t e = axe_dim_extent(&r->nest[i].dim[j]);
+            if (e == 0)
+                return -1;
+            trips *= (double)e;
+        }
+        trips /= r->nest[i].lanes;
+    }
+    for (int i = 0; i < s->n_atom; i++)
+        slots += s->atom[i]->kind == AXE_ATOM_PERMUTE
+                     ? s->atom[i]->cost / r->nest[0].lanes
+                     : s->atom[i]->cost;
+    return trips * slots;
+}
+
+axe_status
+axe_map_plan(planner *p, request *r, axe_schedule *out)
+{
+    const axe_var *last = NULL, *last2 = NULL;
+
+    AXE_TRY(choose(p, r, out, &last2, &last));
+    for (int k = 0; k < r->n_nest; k++)
+        if (!order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
+                          k == 0 ? last : NULL))
+            return axe_fail(p->cx, r->stmt->at, AXE_ESHAPE,
+                            "the layouts of this statement's tiles cut an "
+                            "index in ways that do not refine one another");
+    out->cycles = estimate(r, out);
+    return AXE_OK;
+}

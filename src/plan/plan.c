@@ -1,0 +1,278 @@
+/* plan.c - a kernel's statements and tiles, one after the other.
+ *
+ * First every contraction gives its open tiles the layouts it runs best on;
+ * what stays open becomes row-major.  Then each statement is scheduled against
+ * the layouts as they are, so a schedule never depends on one that comes
+ * later.  Last, tiles get their places in the worker's scratch memory. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+typedef axe_status each_fn(planner *p, const axe_stmt *s);
+
+static axe_status
+each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
+          each_fn *fn)
+{
+    axe_status first = AXE_OK;
+
+    for (int i = 0; i < n; i++) {
+        axe_status st = AXE_OK;
+        if (body[i]->kind == kind)
+            st = fn(p, body[i]);
+        if (first == AXE_OK)
+            first = st;
+        st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
+        if (first == AXE_OK)
+            first = st;
+    }
+    return first;
+}
+
+/* A CPU core runs one task at a time: one cta scope at the top, no scopes
+ * inside it, each produce with its consume right behind it. */
+static axe_status
+check_scope(planner *p, const axe_stmt *s)
+{
+    if (s->scope != AXE_SCOPE_CTA)
+        return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                        "%s has no scope '%s' yet; use cta", p->mc->name,
+                        axe_scope_name(s->scope));
+    for (int i = 0; i < s->n_body; i++)
+        if (s->body[i]->kind == AXE_STMT_SCOPE)
+            return axe_fail(p->cx, s->body[i]->at, AXE_EUNSUPPORTED,
+                            "%s has no scopes inside a cta yet", p->mc->name);
+    return AXE_OK;
+}
+
+static axe_status
+check_top(planner *p)
+{
+    const axe_kernel *k = p->kernel;
+
+    for (int i = 0; i < k->n_body; i++)
+        if (k->body[i]->kind != AXE_STMT_SCOPE)
+            return axe_fail(p->cx, k->body[i]->at, AXE_EUNSUPPORTED,
+                            "a statement outside any scope: nobody runs it; "
+                            "put it in a cta scope");
+    if (k->n_body != 1)
+        return axe_fail(p->cx, k->at, AXE_EUNSUPPORTED,
+                        "%s needs exactly one cta scope in a kernel, not %d",
+                        p->mc->name, k->n_body);
+    return AXE_OK;
+}
+
+static axe_status
+check_ring(planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        bool next = i + 1 < n && body[i + 1]->kind == AXE_STMT_CONSUME &&
+                    body[i + 1]->pipeline == body[i]->pipeline;
+        bool before = i > 0 && body[i - 1]->kind == AXE_STMT_PRODUCE &&
+                      body[i - 1]->pipeline == body[i]->pipeline;
+        if ((body[i]->kind == AXE_STMT_PRODUCE && !next) ||
+            (body[i]->kind == AXE_STMT_CONSUME && !before))
+            return axe_fail(p->cx, body[i]->at, AXE_EUNSUPPORTED,
+                            "%s runs pipelines as one stage: produce %s must "
+                            "be followed by its consume at once",
+                            p->mc->name, body[i]->pipeline->name);
+        AXE_TRY(check_ring(p, body[i]->n_body, body[i]->body));
+    }
+    return AXE_OK;
+}
+
+static axe_shape
+tile_shape(planner *p, const axe_tensor *t)
+{
+    int64_t *e = axe_new_array(p->cx, int64_t, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++)
+        axe_is_iconst(t->shape[d], &e[d]);
+    return (axe_shape){t->rank, e};
+}
+
+static axe_status
+place_declared(planner *p, const axe_tensor *t)
+{
+    axe_place *pl = &p->place[t->id];
+
+    *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
+    if (!t->layout)
+        return AXE_OK;
+    for (int i = 0; i < t->layout->n_shard; i++)
+        if (t->layout->shard[i].axis != AXE_AXIS_M)
+            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                            "%s keeps tiles in memory: axis %s of %s's layout "
+                            "has no meaning there",
+                            p->mc->name,
+                            axe_axis_name(p->cx, t->layout->shard[i].axis),
+                            t->name);
+    if (t->layout->n_replica > 0 || t->layout->swizzle.bits > 0)
+        return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                        "%s cannot keep %s replicated or swizzled", p->mc->name,
+                        t->name);
+    return axe_layout_group(p->cx, t->layout, tile_shape(p, t), &pl->layout);
+}
+
+static axe_status
+place_tensor(planner *p, const axe_stmt *s)
+{
+    return place_declared(p, s->tensor);
+}
+
+static axe_status
+place_pipeline(planner *p, const axe_stmt *s)
+{
+    for (int i = 0; i < s->pipeline->n_tensor; i++)
+        AXE_TRY(place_declared(p, s->pipeline->tensor[i]));
+    return AXE_OK;
+}
+
+static axe_status
+infer(planner *p, const axe_stmt *s)
+{
+    request  r = {.stmt = s};
+    axe_mark m = axe_ctx_mark(p->cx);
+
+    if (!axe_contract_infer(p, &r))
+        axe_ctx_release(p->cx, m);
+    return AXE_OK;
+}
+
+static axe_status
+place_rest(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_place *pl = &p->place[i];
+        if (!pl->tensor || pl->layout)
+            continue;
+        pl->why = "row-major: nothing asks for another";
+        AXE_TRY(axe_layout_row_major(p->cx, tile_shape(p, pl->tensor),
+                                     &pl->layout));
+    }
+    return AXE_OK;
+}
+
+static const char *const kind_name[] = {
+    [AXE_SCHED_MAP] = "map",
+    [AXE_SCHED_TRANSPOSE] = "transpose",
+    [AXE_SCHED_CONTRACT] = "contract",
+};
+
+static axe_status
+refuse(planner *p, const request *r, const char *what)
+{
+    axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED, "%s", what);
+    for (int i = 0; i < r->n_reject; i++)
+        axe_note(p->cx, AXE_NOWHERE, "%s: %s", r->reject[i].what,
+                 r->reject[i].why);
+    return AXE_EUNSUPPORTED;
+}
+
+static axe_status
+check_pins(planner *p, const request *r, const axe_schedule *s, bool wanted)
+{
+    if (r->stmt->via && strcmp(r->stmt->via, kind_name[s->kind]) != 0)
+        return refuse(p, r,
+                      axe_textf(p->cx, "the schedule '%s' does not apply here",
+                                r->stmt->via));
+    if (wanted && s->kind != AXE_SCHED_CONTRACT && !r->stmt->slow) {
+        axe_status st =
+            refuse(p, r,
+                   "this sum of products would run far below the machine's "
+                   "best: no contract atom fits");
+        axe_help(p->cx, "mend what the notes say, or write `slow` behind the "
+                        "statement to accept it");
+        return st;
+    }
+    return AXE_OK;
+}
+
+static axe_status
+schedule(planner *p, const axe_stmt *s)
+{
+    request       r;
+    axe_schedule *out = axe_new(p->cx, axe_schedule);
+    bool          wanted = axe_contract_wanted(s);
+
+    AXE_TRY(axe_request_make(p, s, &r));
+    if (!wanted || !axe_contract_plan(p, &r, out)) {
+        *out = (axe_schedule){.slow = wanted};
+        AXE_TRY(axe_map_plan(p, &r, out));
+        out->n_nest = r.n_nest;
+        out->nest = r.nest;
+    }
+    AXE_TRY(check_pins(p, &r, out, wanted));
+    out->stmt = s;
+    out->value = r.value;
+    out->n_operand = r.n_operand;
+    out->operand = r.operand;
+    out->n_reject = r.n_reject;
+    out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
+    memcpy((axe_reject *)out->reject, r.reject,
+           (size_t)r.n_reject * sizeof r.reject[0]);
+    out->n_proved = axe_certify(p, out);
+    p->schedule[s->id] = out;
+    return AXE_OK;
+}
+
+/* Offsets in scratch, each tile on a 64-byte line. */
+static axe_status
+allocate(planner *p, int64_t *total)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_place *pl = &p->place[i];
+        int64_t    n;
+        if (!pl->tensor)
+            continue;
+        AXE_TRY(axe_layout_cosize(p->cx, pl->layout, AXE_AXIS_M, &n));
+        int64_t size = axe_type_table[pl->type].bits / 8;
+        if (!axe_mul(n, size, &pl->bytes) ||
+            !axe_add(at, pl->bytes + 63, &at) || at > INT64_C(1) << 40)
+            return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
+                            "tile %s needs %" PRId64 " elements, more scratch "
+                            "memory than a worker can have",
+                            pl->tensor->name, n);
+        pl->offset = (at - pl->bytes - 63 + 63) / 64 * 64;
+        at = pl->offset + pl->bytes;
+    }
+    *total = (at + 63) / 64 * 64;
+    return AXE_OK;
+}
+
+axe_status
+axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
+                const axe_plan **out)
+{
+    planner p = {.cx = cx, .kernel = k, .mc = mc};
+    int64_t scratch;
+
+    p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
+    p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
+    AXE_TRY(check_top(&p));
+    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
+    AXE_TRY(check_ring(&p, k->n_body, k->body));
+    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
+    AXE_TRY(
+        each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, infer));
+    AXE_TRY(place_rest(&p));
+    AXE_TRY(allocate(&p, &scratch));
+    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+
+    axe_plan *plan = axe_new(cx, axe_plan);
+    *plan = (axe_plan){
+        .kernel = k,
+        .machine = mc,
+        .n_schedule = k->n_index_stmt,
+        .schedule = p.schedule,
+        .n_place = k->n_tensor,
+        .place = p.place,
+        .scratch_bytes = scratch,
+    };
+    *out = plan;
+    return AXE_OK;
+}

@@ -1,0 +1,130 @@
+/* plan.h - how each statement of a kernel will run on a machine.
+ *
+ * A plan is data: for every index statement a loop nest over digits of its
+ * index variables, the atoms at its bottom, the address of every operand as
+ * strides of those digits, what it costs, what was rejected and why, and a
+ * certificate that the addresses are those of the statement.  Printing,
+ * lowering and `axe explain` read the same plan. */
+#ifndef AXE_PLAN_H
+#define AXE_PLAN_H
+
+#include "machine/machine.h"
+
+/* A digit of an index variable: v = sum of weight * digit. */
+typedef struct axe_digit {
+    const axe_var *var;
+    int64_t        weight;
+    int64_t        extent; /* 0: known at run time (then weight is 1) */
+} axe_digit;
+
+/* One index variable's part in an operand's address: the digits of the
+ * variable, slow to fast, each times its stride.  Extent 0 as above. */
+typedef struct axe_term {
+    const axe_var  *var;
+    int             n_iter;
+    const axe_iter *iter;
+} axe_term;
+
+/* The operand is inside its tensor iff var < limit (limit may be negative or
+ * beyond the extent). */
+typedef struct axe_guard {
+    const axe_var  *var;
+    const axe_node *limit;
+} axe_guard;
+
+/* One access of a statement: where it is and how its address moves. */
+typedef struct axe_operand {
+    const axe_node   *load; /* the access; operand 0 is the destination */
+    const axe_tensor *tensor;
+    const axe_node   *base; /* [elements] address where all indices are 0 */
+    int               n_term;
+    const axe_term   *term;
+    int               n_guard;
+    const axe_guard  *guard;
+} axe_operand;
+
+/* coef * unit elements for one step of the digit of `var` with this weight. */
+axe_stride axe_operand_stride(const axe_operand *op, const axe_var *var,
+                              int64_t weight);
+
+/* The loops of a statement (nest 0) or of one reduction inside its value. */
+typedef struct axe_nest {
+    const axe_node  *reduce; /* NULL for the statement itself */
+    int              n_dim;
+    const axe_dim   *dim;
+    int              n_digit; /* outermost first */
+    const axe_digit *digit;
+    int              lanes; /* of the innermost digit at a time; 1: scalar */
+} axe_nest;
+
+typedef enum axe_schedule_kind {
+    AXE_SCHED_MAP,       /* loops around element-wise vectors */
+    AXE_SCHED_TRANSPOSE, /* loops around lanes x lanes transposes */
+    AXE_SCHED_CONTRACT   /* loops around a register tile of contract atoms */
+} axe_schedule_kind;
+
+typedef struct axe_reject {
+    const char *what, *why;
+} axe_reject;
+
+/* The register tile of a contraction: MR rows of NV vectors. */
+typedef struct axe_tile_shape {
+    const axe_var *m, *n, *k;
+    int            mr, nv; /* rows, vectors */
+    int            a, b;   /* operand numbers of the left and right factor */
+} axe_tile_shape;
+
+typedef struct axe_schedule {
+    const axe_stmt        *stmt;
+    axe_schedule_kind      kind;
+    int                    n_operand;
+    const axe_operand     *operand; /* 0: destination; then loads of value */
+    const axe_node        *value;   /* as scheduled: folds made explicit */
+    int                    n_nest;
+    const axe_nest        *nest;   /* 0: the statement */
+    axe_tile_shape         tile;   /* CONTRACT */
+    int                    n_skip; /* CONTRACT: var >= limit adds zeros only */
+    const axe_guard       *skip;
+    int                    n_atom;
+    const axe_atom *const *atom;
+    bool                   slow;
+    double                 cycles; /* estimate for one execution, full tile */
+    int64_t                bytes;  /* moved to or from global, full tile; -1:
+                                      depends on sizes */
+    int               n_reject;
+    const axe_reject *reject;
+    int64_t           n_proved; /* addresses compared by the certificate */
+} axe_schedule;
+
+/* Where a tile lives. */
+typedef struct axe_place {
+    const axe_tensor *tensor;
+    const axe_layout *layout;
+    axe_type          type;    /* kept as; wider than declared where the machine
+                                  computes wider and the tile feeds a contraction */
+    int64_t     bytes, offset; /* in a worker's scratch */
+    const char *why;           /* where the layout comes from */
+} axe_place;
+
+typedef struct axe_plan {
+    const axe_kernel          *kernel;
+    const axe_machine         *machine;
+    int                        n_schedule; /* by statement id */
+    const axe_schedule *const *schedule;
+    int                        n_place; /* by tensor id; tensor NULL: global */
+    axe_place                 *place;
+    int64_t                    scratch_bytes;
+} axe_plan;
+
+/* Plan every statement and every open layout.
+ * Errors  EUNSUPPORTED with the reason where the machine has no schedule;
+ *         ESHAPE where declared layouts fit no atom.  All are recorded. */
+AXE_CHECK axe_status axe_plan_kernel(axe_ctx *cx, const axe_kernel *k,
+                                     const axe_machine *mc,
+                                     const axe_plan   **out);
+
+/* For people: one block a statement, then the tiles. */
+void axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p);
+void axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p);
+
+#endif

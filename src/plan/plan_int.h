@@ -1,0 +1,73 @@
+/* plan_int.h - between the files of this room. */
+#ifndef AXE_PLAN_INT_H
+#define AXE_PLAN_INT_H
+
+#include "plan/plan.h"
+
+typedef struct planner {
+    axe_ctx             *cx;
+    const axe_kernel    *kernel;
+    const axe_machine   *mc;
+    axe_place           *place; /* by tensor id */
+    const axe_schedule **schedule;
+} planner;
+
+/* What a statement looks like before a schedule is chosen. */
+typedef struct request {
+    const axe_stmt *stmt;
+    const axe_node *value;
+    int             n_operand;
+    axe_operand    *operand;
+    int             n_nest;
+    axe_nest       *nest; /* digits not chosen yet */
+    int             n_reject;
+    axe_reject      reject[16];
+} request;
+
+/* access.c: resolve every access of the statement. */
+AXE_CHECK axe_status axe_request_make(planner *p, const axe_stmt *s,
+                                      request *out);
+
+/* Is the variable's whole extent constant?  0 if not. */
+int64_t axe_dim_extent(const axe_dim *d);
+/* The dim of `v` in any nest of the request, or NULL. */
+const axe_dim *axe_request_dim(const request *r, const axe_var *v);
+
+/* digit.c: cut `v` (const extent) at the boundaries of all operands and at
+ * `extra` more weights.  Digits slow to fast; false if boundaries clash. */
+bool axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
+                  const int64_t *extra, int *n_digit, axe_digit **digit);
+
+/* The layout (n : stride) of the first n steps of v in an operand, (n : 0) if
+ * v does not move it; false if those steps are not one iter. */
+bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
+                     int64_t n, const axe_layout **out);
+
+void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
+                  ...) AXE_PRINTF(4, 5);
+
+/* contract.c.  wanted: is the statement a sum of products with a row, a
+ * column and a sum?  infer: give open tiles of a contraction their layouts.
+ * plan: false (and reasons in r) if no contract atom fits. */
+bool axe_contract_wanted(const axe_stmt *s);
+bool axe_contract_infer(planner *p, request *r);
+bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
+
+/* map.c */
+AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
+
+/* zero.c: a limit such that the operand is zero where v >= limit, for the whole
+ * time that statement s sees it; NULL if none is known. */
+const axe_node *axe_zero_limit(planner *p, const axe_stmt *s,
+                               const axe_operand *op, const axe_var *v);
+
+/* certify.c: compare each operand's digits with its layout; a difference is
+ * our own bug. */
+int64_t axe_certify(planner *p, const axe_schedule *s);
+
+/* The atoms that a memory operand (lanes : stride) can be read or written by.
+ */
+const axe_atom *axe_find_move(planner *p, axe_atom_kind kind, int lanes,
+                              const axe_layout *mem);
+
+#endif

@@ -1,0 +1,103 @@
+/* zero.c - which parts of a tile are known to hold zeros.
+ *
+ * A plain move from a global tensor fills what lies outside with zeros.  If it
+ * is the only statement that writes the tile, and its subscripts are whole
+ * indices, then the tile's elements with index >= limit are zero, and a
+ * contraction need not visit them: they would add zeros (a product of such a
+ * zero with an infinity beyond the edge counts as zero). */
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+typedef struct finder {
+    const axe_tensor *tensor;
+    int               n_writer;
+    const axe_stmt   *writer;
+} finder;
+
+static void
+find_writers(int n, axe_stmt *const *body, finder *f)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX &&
+            body[i]->dst->u.tensor == f->tensor) {
+            f->n_writer++;
+            f->writer = body[i];
+        }
+        find_writers(body[i]->n_body, body[i]->body, f);
+    }
+}
+
+/* Is `v` bound by a scope or loop around statement `s`? */
+static bool
+encloses(int n, axe_stmt *const *body, const axe_var *v, const axe_stmt *s,
+         bool inside)
+{
+    for (int i = 0; i < n; i++) {
+        bool here = inside;
+        for (int k = 0; k < body[i]->n_var; k++)
+            here = here || body[i]->var[k] == v;
+        if (body[i] == s)
+            return here;
+        if (encloses(body[i]->n_body, body[i]->body, v, s, here))
+            return true;
+    }
+    return false;
+}
+
+typedef struct scope_check {
+    const axe_kernel *k;
+    const axe_stmt   *s;
+    bool              ok;
+} scope_check;
+
+static void
+check_var(void *user, const axe_node *n)
+{
+    scope_check *c = user;
+
+    if (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE)
+        c->ok =
+            c->ok && encloses(c->k->n_body, c->k->body, n->u.var, c->s, false);
+}
+
+/* The guard under which dimension d of the tile was filled, or NULL. */
+static const axe_node *
+limit_of(const axe_schedule *w, int d)
+{
+    const axe_node *sub = w->operand[0].load->arg[d];
+    const axe_node *v = w->value;
+
+    while (v->op == AXE_OP_cast)
+        v = v->arg[0];
+    if (w->stmt->fold != AXE_FOLD_NONE || v->op != AXE_OP_load ||
+        sub->op != AXE_OP_var || w->n_operand != 2)
+        return NULL;
+    for (int g = 0; g < w->operand[1].n_guard; g++)
+        if (w->operand[1].guard[g].var == sub->u.var)
+            return w->operand[1].guard[g].limit;
+    return NULL;
+}
+
+const axe_node *
+axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
+               const axe_var *v)
+{
+    finder      f = {.tensor = op->tensor};
+    scope_check c = {p->kernel, s, true};
+
+    find_writers(p->kernel->n_body, p->kernel->body, &f);
+    if (f.n_writer != 1 || !p->schedule[f.writer->id])
+        return NULL;
+    for (int d = 0; d < op->tensor->rank; d++) {
+        const axe_node *sub = op->load->arg[d];
+        if (sub->op != AXE_OP_var || sub->u.var != v)
+            continue;
+        const axe_node *l = limit_of(p->schedule[f.writer->id], d);
+        if (!l)
+            return NULL;
+        axe_node_walk(l, check_var, &c);
+        return c.ok ? l : NULL;
+    }
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* c.h - lowered kernels as self-contained C (GNU vectors, no headers). */
+#ifndef AXE_PRINT_C_H
+#define AXE_PRINT_C_H
+
+#include "lower/lower.h"
+
+/* Append a translation unit that defines
+ *
+ *     void axe_entry(void *const *ptr, const long long *size,
+ *                    long long worker, long long n_worker, void *scratch);
+ *
+ * ptr: first element of each parameter in order of kernel->param; size: values
+ * of kernel->size; worker of n_worker runs its contiguous share of the tasks;
+ * scratch: lowered->scratch_bytes for this worker alone, 64-byte aligned.
+ * Needs gcc 12 or clang 10.  Printing decides nothing: the same lowered kernel
+ * gives the same bytes.
+ * Errors  EUNSUPPORTED: an operation without a row in c_ops.def. */
+AXE_CHECK axe_status axe_print_c(axe_ctx *cx, const axe_lowered *l,
+                                 axe_buf *out);
+
+#endif
