@@ -6,8 +6,8 @@
 #ifndef MAPS_H
 #define MAPS_H
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
