@@ -100,7 +100,8 @@ recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
 
 /* The register tile with the most multiply-adds per load, within the registers:
  * MR elements of a come from L1, NV vectors of b stream from L2, which costs
- * about twice as much. */
+ * about twice as much.  Of equals the one with most rows: packing a transposes
+ * blocks of MR. */
 static bool
 choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
             int *nv)
@@ -111,7 +112,7 @@ choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
         for (int j = 1; j <= mc->n_vreg; j++) {
             double score = (double)(i * j) / (i + 2 * j);
             if (em % i != 0 || en % ((int64_t)j * lanes) != 0 ||
-                i * j + j + 1 > mc->n_vreg || score <= best)
+                i * j + j + 1 > mc->n_vreg || score < best)
                 continue;
             best = score;
             *mr = i;

@@ -189,6 +189,29 @@ check_pins(planner *p, const request *r, const axe_schedule *s, bool wanted)
     return AXE_OK;
 }
 
+/* Bytes of the global operands for one execution of a whole tile; -1 where an
+ * extent is known at run time only. */
+static int64_t
+moved_bytes(const request *r)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < r->n_operand; i++) {
+        const axe_operand *op = &r->operand[i];
+        int64_t            n = axe_type_table[op->tensor->type].bits / 8;
+        if (op->tensor->space != AXE_SPACE_GLOBAL)
+            continue;
+        for (int t = 0; t < op->n_term; t++) {
+            int64_t e = axe_dim_extent(axe_request_dim(r, op->term[t].var));
+            if (e == 0 || !axe_mul(n, e, &n))
+                return -1;
+        }
+        if (!axe_add(sum, n, &sum))
+            return -1;
+    }
+    return sum;
+}
+
 static axe_status
 schedule(planner *p, const axe_stmt *s)
 {
@@ -212,6 +235,7 @@ schedule(planner *p, const axe_stmt *s)
     out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
     memcpy((axe_reject *)out->reject, r.reject,
            (size_t)r.n_reject * sizeof r.reject[0]);
+    out->bytes = moved_bytes(&r);
     out->n_proved = axe_certify(p, out);
     p->schedule[s->id] = out;
     return AXE_OK;
