@@ -34,7 +34,7 @@ put_iter(follower *f, axe_iter it)
 {
     if (f->n_iter == f->cap_iter) {
         axe_iter *old = f->iter;
-        f->cap_iter = 2 * f->cap_iter + 16;
+        f->cap_iter *= 2;
         f->iter = axe_new_array(f->cx, axe_iter, f->cap_iter);
         axe_iters_copy(f->iter, f->n_iter, old);
     }
@@ -225,6 +225,8 @@ axe_radix_follow(axe_ctx *cx, const char *what, const axe_layout *l,
     int64_t    lowest;
     int       *dim_end = axe_new_array(cx, int, l->n_dim);
 
+    f.cap_iter = l->n_shard + l->n_replica + r.n;
+    f.iter = axe_new_array(cx, axe_iter, f.cap_iter);
     f.room = axe_new_array(cx, int64_t, r.n);
     f.part = axe_new_array(cx, axe_iter, r.n);
     AXE_TRY(lowest_of(&f, l, &lowest));
