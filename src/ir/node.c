@@ -264,7 +264,9 @@ axe_span_join(axe_span a, axe_span b)
 const axe_node *
 axe_node1(axe_ctx *cx, axe_op op, const axe_node *a)
 {
-    return axe_node_new(cx, op, axe_op_type(op, &a), a->at, 1, &a);
+    const axe_node *arg[] = {a, a};
+
+    return axe_node_new(cx, op, axe_op_type(op, arg), a->at, 1, arg);
 }
 
 const axe_node *
