@@ -13,8 +13,8 @@
  *     }
  *
  * Everything is resolved: strides, extents, domains, and the type of each
- * constant that is not an index (0.5_f32, 3_i32).  For messages an expression
- * is written as the language spells it, without those types. */
+ * constant that is not an index (0.5_f32, 3_i32, f32.inf).  For messages an
+ * expression is written as the language spells it, without those types. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,17 +49,13 @@ find_sign(axe_op op)
     return NULL;
 }
 
-/* The shortest spelling that reads back as v. */
+/* The shortest spelling that reads back as v, which is finite. */
 static void
 put_float(axe_buf *out, double v)
 {
     char text[40];
     int  digits = 1;
 
-    if (isnan(v) || isinf(v)) {
-        axe_puts(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
-        return;
-    }
     do
         snprintf(text, sizeof text, "%.*g", digits, v);
     while (strtod(text, NULL) != v && ++digits <= 17);
@@ -79,8 +75,14 @@ put_const(printer *p, const axe_node *n)
     }
     if (n->op == AXE_OP_iconst)
         axe_putf(p->out, "%" PRId64, n->u.i);
-    else
+    else if (isfinite(n->u.f))
         put_float(p->out, n->u.f);
+    else {
+        axe_puts(p->out, n->u.f < 0 ? "-" : "");
+        axe_putf(p->out, "%s%s%s", p->typed ? type : "", p->typed ? "." : "",
+                 isnan(n->u.f) ? "nan" : "inf");
+        return;
+    }
     if (p->typed && n->type != AXE_TYPE_INDEX)
         axe_putf(p->out, "_%s", type);
 }

@@ -1,10 +1,436 @@
-/* verify.c - is a kernel well formed? */
+/* verify.c - is a kernel well formed?
+ *
+ * Run on all that the front end and the reader make, and between passes.  Says
+ * everything that is wrong, not only the first.  What it establishes: types
+ * follow ops.def, every name is in scope, a statement's dims are exactly the
+ * indices it has, subscripts are affine and inside tiles, and no element is
+ * written twice. */
+#include <inttypes.h>
+#include <string.h>
+
 #include "ir/ir.h"
+#include "ir/list.h"
+
+typedef struct verifier {
+    axe_ctx          *cx;
+    const axe_kernel *k;
+    axe_status        status;
+    axe_list          vars;      /* in scope: sizes, scopes, loops, indices */
+    axe_list          tensors;   /* in scope */
+    axe_list          pipelines; /* in scope */
+} verifier;
+
+static bool
+fail(verifier *v, axe_status st)
+{
+    if (v->status == AXE_OK)
+        v->status = st;
+    return false;
+}
+
+static bool
+has(const axe_list *l, const void *item)
+{
+    for (int i = l->n - 1; i >= 0; i--)
+        if (l->item[i] == item)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------- types */
+
+static bool
+bad_type(verifier *v, const axe_node *n, const char *need)
+{
+    return fail(v, axe_fail(v->cx, n->at, AXE_ETYPE, "`%s` (%s) needs %s",
+                            axe_node_text(v->cx, n),
+                            axe_type_table[n->type].name, need));
+}
+
+static bool
+same_args(const axe_node *n, axe_type type)
+{
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->arg[i]->type != type)
+            return false;
+    return true;
+}
+
+static bool
+check_const(verifier *v, const axe_node *n)
+{
+    bool is_float = axe_type_is_float(n->type);
+
+    if (n->op == AXE_OP_fconst)
+        return is_float || bad_type(v, n, "a floating type");
+    return (!is_float && axe_type_fits(n->type, n->u.i)) ||
+           bad_type(v, n, "an integer type that holds it");
+}
+
+static bool
+check_select(verifier *v, const axe_node *n)
+{
+    if (n->arg[0]->type != AXE_TYPE_bool)
+        return bad_type(v, n, "a condition before `?`");
+    return (n->arg[1]->type == n->type && n->arg[2]->type == n->type) ||
+           bad_type(v, n, "both its values of its own type");
+}
+
+/* By the traits of ops.def. */
+static bool
+check_traits(verifier *v, const axe_node *n)
+{
+    unsigned t = axe_op_table[n->op].traits;
+
+    if ((t & AXE_TRAIT_BOOLS) &&
+        !(n->type == AXE_TYPE_bool && same_args(n, AXE_TYPE_bool)))
+        return bad_type(v, n, "conditions");
+    if ((t & AXE_TRAIT_CMP) &&
+        !(n->type == AXE_TYPE_bool && same_args(n, n->arg[0]->type)))
+        return bad_type(v, n, "operands of one type");
+    if ((t & (AXE_TRAIT_ARITH | AXE_TRAIT_FLOATS | AXE_TRAIT_INT)) &&
+        !same_args(n, n->type))
+        return bad_type(v, n, "operands of its own type");
+    if ((t & AXE_TRAIT_ARITH) && n->type == AXE_TYPE_bool)
+        return bad_type(v, n, "numbers");
+    if ((t & AXE_TRAIT_FLOATS) && !axe_type_is_float(n->type))
+        return bad_type(v, n, "a floating type");
+    if ((t & AXE_TRAIT_INT) && n->type != AXE_TYPE_INDEX)
+        return bad_type(v, n, "index integers");
+    return true;
+}
+
+/* ------------------------------------------------------------- expressions */
+
+static bool check_expr(verifier *v, const axe_node *n);
+
+/* How far something runs: an integer over what is in scope, no loads. */
+static bool
+check_extent(verifier *v, const axe_node *n)
+{
+    if (!check_expr(v, n))
+        return false;
+    if (n->type != AXE_TYPE_INDEX)
+        return bad_type(v, n, "to be an index integer");
+    for (int i = 0; i < n->n_arg; i++)
+        if (!check_extent(v, n->arg[i]))
+            return false;
+    if (n->op != AXE_OP_load && n->op != AXE_OP_reduce &&
+        !(n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX))
+        return true;
+    return fail(v, axe_fail(v->cx, n->at, AXE_ESHAPE,
+                            "`%s` cannot be part of an extent",
+                            axe_node_text(v->cx, n)));
+}
+
+static bool
+bind_index(verifier *v, const axe_var *x, const axe_node *extent)
+{
+    if (x->kind != AXE_VAR_INDEX || has(&v->vars, x))
+        return fail(v, axe_fail(v->cx, x->at, AXE_ENAME,
+                                "`%s` is not an index, or is bound twice",
+                                x->name));
+    if (!check_extent(v, extent))
+        return false;
+    axe_list_push(&v->vars, x);
+    return true;
+}
+
+static bool
+check_reduce(verifier *v, const axe_node *n)
+{
+    int  mark = v->vars.n;
+    bool ok = true;
+
+    for (int i = 0; i < n->u.reduce.n_over && ok; i++)
+        ok = bind_index(v, n->u.reduce.over[i], n->u.reduce.extent[i]);
+    ok = ok && check_expr(v, n->arg[0]);
+    v->vars.n = mark;
+    if (!ok)
+        return false;
+    if (n->u.reduce.fold == AXE_FOLD_NONE || n->type == AXE_TYPE_bool ||
+        n->arg[0]->type != n->type)
+        return bad_type(v, n, "numbers of its own type");
+    return true;
+}
+
+static bool
+check_load(verifier *v, const axe_node *n)
+{
+    const axe_tensor *t = n->u.tensor;
+
+    if (!has(&v->tensors, t))
+        return fail(v, axe_fail(v->cx, n->at, AXE_ENAME,
+                                "tensor `%s` is not in scope", t->name));
+    if (n->n_arg != t->rank || n->type != t->type)
+        return bad_type(v, n, "the rank and type of its tensor");
+    for (int i = 0; i < n->n_arg; i++)
+        if (!check_expr(v, n->arg[i]))
+            return false;
+    return same_args(n, AXE_TYPE_INDEX) || bad_type(v, n, "index subscripts");
+}
+
+static bool
+check_var(verifier *v, const axe_node *n)
+{
+    if (!has(&v->vars, n->u.var))
+        return fail(v, axe_fail(v->cx, n->at, AXE_ENAME, "`%s` is not in scope",
+                                n->u.var->name));
+    return n->type == AXE_TYPE_INDEX || bad_type(v, n, "an index type");
+}
+
+static bool
+check_expr(verifier *v, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst)
+        return check_const(v, n);
+    if (n->op == AXE_OP_var)
+        return check_var(v, n);
+    if (n->op == AXE_OP_load)
+        return check_load(v, n);
+    if (n->op == AXE_OP_reduce)
+        return check_reduce(v, n);
+    for (int i = 0; i < n->n_arg; i++)
+        if (!check_expr(v, n->arg[i]))
+            return false;
+    if (n->op == AXE_OP_select)
+        return check_select(v, n);
+    if (n->op == AXE_OP_cast)
+        return n->type != AXE_TYPE_bool ||
+               bad_type(v, n, "a comparison to become a condition");
+    return check_traits(v, n);
+}
+
+/* ----------------------------------------------------------------- tensors */
+
+static bool
+check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
+{
+    int64_t e;
+
+    if (axe_is_iconst(n, &e) && n->type == AXE_TYPE_INDEX)
+        return e >= 1 ||
+               fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                                "`%s` has an extent of %" PRId64, t->name, e));
+    if (t->space == AXE_SPACE_GLOBAL && n->op == AXE_OP_var &&
+        n->u.var->kind == AXE_VAR_SIZE && has(&v->vars, n->u.var))
+        return true;
+    return fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                            "`%s` cannot be an extent of `%s`",
+                            axe_node_text(v->cx, n), t->name));
+}
+
+static bool
+check_layout(verifier *v, const axe_tensor *t)
+{
+    int64_t size = 1, e = 1;
+
+    for (int k = 0; k < t->rank; k++)
+        if (!axe_is_iconst(t->shape[k], &e) || !axe_mul(size, e, &size))
+            return fail(v, axe_fail(v->cx, t->at, AXE_EOVERFLOW,
+                                    "`%s` has too many elements", t->name));
+    if (!t->layout || t->layout->size == size)
+        return true;
+    return fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                            "the layout of `%s` has %" PRId64
+                            " elements, its shape %" PRId64,
+                            t->name, t->layout->size, size));
+}
+
+static void
+check_tensor(verifier *v, const axe_tensor *t)
+{
+    bool global = t->space == AXE_SPACE_GLOBAL;
+    bool ok = t->rank >= 1 && t->rank <= AXE_RANK_MAX;
+
+    if (!ok || global != (t->stride != NULL) ||
+        global == (t->dir == AXE_DIR_LOCAL))
+        ok = fail(v,
+                  axe_fail(v->cx, t->at, AXE_ESHAPE,
+                           "`%s` is neither an argument nor a tile", t->name));
+    for (int k = 0; ok && k < t->rank; k++)
+        ok = check_extent_kind(v, t, t->shape[k]);
+    if (ok && !global)
+        check_layout(v, t);
+    axe_list_push(&v->tensors, t);
+}
+
+/* -------------------------------------------------------------- statements */
+
+static void check_body(verifier *v, int n, axe_stmt *const *body);
+
+typedef struct uses {
+    const axe_var *var;
+    bool           found;
+} uses;
+
+static void
+look_for(void *user, const axe_node *n)
+{
+    uses *u = user;
+
+    u->found = u->found || (n->op == AXE_OP_var && n->u.var == u->var);
+}
+
+/* The free indices are exactly those of dst. */
+static bool
+check_free(verifier *v, const axe_stmt *s)
+{
+    for (int i = 0; i < s->n_dim; i++) {
+        uses u = {s->dim[i].var, false};
+        axe_node_walk(s->dst, look_for, &u);
+        if (u.found != (i < s->n_free))
+            return fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                    "index `%s` is %s the left side, but is "
+                                    "listed as %s",
+                                    u.var->name, u.found ? "on" : "not on",
+                                    u.found ? "folded" : "free"));
+    }
+    if (s->fold == AXE_FOLD_NONE && s->n_free != s->n_dim)
+        return fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                "`=` cannot fold over `%s`",
+                                s->dim[s->n_free].var->name));
+    return true;
+}
+
+static bool
+check_target(verifier *v, const axe_stmt *s)
+{
+    if (s->dst->op != AXE_OP_load)
+        return fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                                "only elements of tensors are assigned"));
+    if (!check_expr(v, s->dst))
+        return false;
+    if (s->dst->u.tensor->dir == AXE_DIR_IN)
+        return fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                                "`%s` is an `in` argument and cannot be "
+                                "written",
+                                s->dst->u.tensor->name));
+    if (s->fold != AXE_FOLD_NONE && s->dst->type == AXE_TYPE_bool)
+        return bad_type(v, s->dst, "a number to fold into");
+    return s->dst->type == s->value->type ||
+           fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                            "`%s` is %s, but the value is %s",
+                            axe_node_text(v->cx, s->dst),
+                            axe_type_table[s->dst->type].name,
+                            axe_type_table[s->value->type].name));
+}
+
+static void
+check_index(verifier *v, const axe_stmt *s)
+{
+    int        mark = v->vars.n;
+    bool       ok = true;
+    axe_status st;
+
+    for (int i = 0; i < s->n_dim && ok; i++)
+        ok = bind_index(v, s->dim[i].var, s->dim[i].extent);
+    ok =
+        ok && check_target(v, s) && check_expr(v, s->value) && check_free(v, s);
+    v->vars.n = mark;
+    if (!ok)
+        return;
+    st = axe_stmt_check_inside(v->cx, s);
+    if (st == AXE_OK)
+        st = axe_stmt_check_writes(v->cx, s);
+    if (st != AXE_OK)
+        fail(v, st);
+}
+
+static void
+check_ranged(verifier *v, const axe_stmt *s)
+{
+    axe_var_kind want = s->kind == AXE_STMT_FOR ? AXE_VAR_LOOP : AXE_VAR_SCOPE;
+    int          mark = v->vars.n;
+
+    if (s->n_var < 1 || (s->kind == AXE_STMT_FOR && s->n_var != 1))
+        fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                         "a loop has one range, a scope at least one"));
+    for (int i = 0; i < s->n_var; i++) {
+        const axe_var *x = s->var[i];
+        if (x->kind != want || !x->extent)
+            fail(v, axe_fail(v->cx, x->at, AXE_ENAME,
+                             "`%s` cannot be counted here", x->name));
+        else
+            check_extent(v, x->extent);
+        axe_list_push(&v->vars, x);
+    }
+    check_body(v, s->n_body, s->body);
+    v->vars.n = mark;
+}
+
+static void
+check_pipeline(verifier *v, const axe_pipeline *p)
+{
+    if (p->n_stage < 1 || p->n_tensor < 1)
+        fail(v, axe_fail(v->cx, p->at, AXE_ESHAPE,
+                         "pipeline `%s` has no stages or no tensors", p->name));
+    for (int i = 0; i < p->n_tensor; i++)
+        check_tensor(v, p->tensor[i]);
+    axe_list_push(&v->pipelines, p);
+}
+
+static void
+check_stage(verifier *v, const axe_stmt *s)
+{
+    if (!has(&v->pipelines, s->pipeline))
+        fail(v, axe_fail(v->cx, s->at, AXE_ENAME,
+                         "pipeline `%s` is not in scope", s->pipeline->name));
+    check_body(v, s->n_body, s->body);
+}
+
+static void
+check_stmt(verifier *v, const axe_stmt *s)
+{
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+    case AXE_STMT_FOR:
+        check_ranged(v, s);
+        break;
+    case AXE_STMT_TENSOR:
+        check_tensor(v, s->tensor);
+        break;
+    case AXE_STMT_PIPELINE:
+        check_pipeline(v, s->pipeline);
+        break;
+    case AXE_STMT_PRODUCE:
+    case AXE_STMT_CONSUME:
+        check_stage(v, s);
+        break;
+    case AXE_STMT_INDEX:
+        check_index(v, s);
+        break;
+    case AXE_N_STMT:
+        break;
+    }
+}
+
+static void
+check_body(verifier *v, int n, axe_stmt *const *body)
+{
+    int tensors = v->tensors.n, pipelines = v->pipelines.n;
+
+    for (int i = 0; i < n; i++)
+        check_stmt(v, body[i]);
+    v->tensors.n = tensors;
+    v->pipelines.n = pipelines;
+}
 
 axe_status
 axe_kernel_verify(axe_ctx *cx, const axe_kernel *k)
 {
-    (void)cx;
-    (void)k;
-    return AXE_OK;
+    verifier v = {
+        .cx = cx,
+        .k = k,
+        .vars = {.cx = cx},
+        .tensors = {.cx = cx},
+        .pipelines = {.cx = cx},
+    };
+
+    for (int i = 0; i < k->n_size; i++)
+        axe_list_push(&v.vars, k->size[i]);
+    for (int i = 0; i < k->n_param; i++)
+        check_tensor(&v, k->param[i]);
+    check_body(&v, k->n_body, k->body);
+    return v.status;
 }

@@ -1,0 +1,571 @@
+/* read.c - reading kernels from the IR's text (text.c shows its form).
+ *
+ * Blanks and newlines separate, nothing more, but that a tile's layout goes to
+ * the end of its line.  The first error ends it.  What was read is verified, so
+ * that any bytes whatever give a sound kernel or a diagnostic. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ctx.h"
+#include "ir/read_int.h"
+#include "layout/layout_int.h"
+
+/* ------------------------------------------------------------- small tools */
+
+axe_span
+axe_read_at(axe_reader *r)
+{
+    for (; r->s < r->end && isspace((unsigned char)*r->s); r->s++)
+        if (*r->s == '\n') {
+            r->line++;
+            r->line_start = r->s + 1;
+        }
+    return (axe_span){r->source, r->line, (int32_t)(r->s - r->line_start) + 1,
+                      1};
+}
+
+axe_status
+axe_read_expected(axe_reader *r, const char *what)
+{
+    return axe_fail(r->cx, axe_read_at(r), AXE_ESYNTAX, "expected %s", what);
+}
+
+bool
+axe_read_take(axe_reader *r, const char *sign)
+{
+    size_t n = strlen(sign);
+
+    axe_read_at(r);
+    if ((size_t)(r->end - r->s) < n || memcmp(r->s, sign, n) != 0)
+        return false;
+    r->s += n;
+    return true;
+}
+
+axe_status
+axe_read_need(axe_reader *r, const char *sign)
+{
+    if (axe_read_take(r, sign))
+        return AXE_OK;
+    return axe_read_expected(r, axe_textf(r->cx, "`%s`", sign));
+}
+
+static bool
+is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+bool
+axe_read_word(axe_reader *r, const char *word)
+{
+    const char *from;
+
+    axe_read_at(r);
+    from = r->s;
+    if (axe_read_take(r, word) && (r->s == r->end || !is_name_char(*r->s)))
+        return true;
+    r->s = from;
+    return false;
+}
+
+axe_status
+axe_read_name(axe_reader *r, const char **out)
+{
+    const char *from;
+
+    axe_read_at(r);
+    from = r->s;
+    if (from == r->end || !(isalpha((unsigned char)*from) || *from == '_'))
+        return axe_read_expected(r, "a name");
+    while (r->s < r->end && is_name_char(*r->s))
+        r->s++;
+    *out = axe_intern(r->cx, from, (size_t)(r->s - from));
+    return AXE_OK;
+}
+
+axe_status
+axe_read_int(axe_reader *r, int64_t *out)
+{
+    axe_span    at = axe_read_at(r);
+    const char *from = r->s;
+    char       *text, *end;
+
+    if (r->s < r->end && *r->s == '-')
+        r->s++;
+    while (r->s < r->end && isdigit((unsigned char)*r->s))
+        r->s++;
+    text = axe_textf(r->cx, "%.*s", (int)(r->s - from), from);
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno == ERANGE)
+        return axe_fail(r->cx, at, AXE_ESYNTAX, "expected a 64-bit integer");
+    return AXE_OK;
+}
+
+axe_status
+axe_read_enter(axe_reader *r)
+{
+    if (++r->depth <= 4 * AXE_NEST_MAX)
+        return AXE_OK;
+    return axe_fail(r->cx, axe_read_at(r), AXE_ELIMIT, "nested too deep");
+}
+
+const axe_named *
+axe_read_find(const axe_reader *r, const char *name)
+{
+    for (int i = r->names.n - 1; i >= 0; i--) {
+        const axe_named *n = r->names.item[i];
+        if (n->name == name)
+            return n;
+    }
+    return NULL;
+}
+
+axe_status
+axe_read_declare(axe_reader *r, axe_named what)
+{
+    axe_named *n = axe_new(r->cx, axe_named);
+
+    if (axe_read_find(r, what.name))
+        return axe_fail(r->cx, axe_read_at(r), AXE_ENAME,
+                        "`%s` is declared already", what.name);
+    *n = what;
+    axe_list_push(&r->names, n);
+    return AXE_OK;
+}
+
+static axe_status
+new_var(axe_reader *r, axe_var_kind kind, const axe_node *extent,
+        const char *name, axe_var **out)
+{
+    axe_var *v = axe_new(r->cx, axe_var);
+
+    v->kind = kind;
+    v->name = name;
+    v->at = axe_read_at(r);
+    v->extent = extent;
+    v->id = r->kernel->n_var++;
+    *out = v;
+    return axe_read_declare(r, (axe_named){.name = name, .var = v});
+}
+
+/* ---------------------------------------------------------------- tensors */
+
+/* stride = [ INT "*" ] NAME { "*" NAME } | INT */
+static axe_status
+read_stride(axe_reader *r, axe_stride *out)
+{
+    const char      *name;
+    const axe_named *what;
+
+    *out = (axe_stride){1, AXE_UNIT_ONE};
+    axe_read_at(r);
+    if (r->s < r->end && (isdigit((unsigned char)*r->s) || *r->s == '-')) {
+        AXE_TRY(axe_read_int(r, &out->coef));
+        if (!axe_read_take(r, "*"))
+            return AXE_OK;
+    }
+    do {
+        AXE_TRY(axe_read_name(r, &name));
+        what = axe_read_find(r, name);
+        if (!what || !what->var || what->var->kind != AXE_VAR_SIZE)
+            return axe_fail(r->cx, axe_read_at(r), AXE_ENAME,
+                            "there is no size `%s`", name);
+        out->unit = axe_unit_mul(r->cx, out->unit, what->var->unit);
+    } while (axe_read_take(r, "*"));
+    return AXE_OK;
+}
+
+static axe_status
+read_strides(axe_reader *r, axe_tensor *t)
+{
+    axe_stride *s = axe_new_array(r->cx, axe_stride, t->rank);
+
+    AXE_TRY(axe_read_need(r, ":"));
+    AXE_TRY(axe_read_need(r, "("));
+    for (int k = 0; k < t->rank; k++) {
+        if (k > 0)
+            AXE_TRY(axe_read_need(r, ","));
+        AXE_TRY(read_stride(r, &s[k]));
+    }
+    t->stride = s;
+    return axe_read_need(r, ")");
+}
+
+/* A layout, to the end of the line. */
+static axe_status
+read_layout(axe_reader *r, axe_tensor *t)
+{
+    const char *stop = memchr(r->s, '\n', (size_t)(r->end - r->s));
+    size_t      len = (size_t)((stop ? stop : r->end) - r->text), end;
+
+    AXE_TRY(axe_layout_read_at(r->cx, r->source, r->text, len,
+                               (size_t)(r->s - r->text), NULL, &t->layout,
+                               &end));
+    r->s = r->text + end;
+    return AXE_OK;
+}
+
+static axe_status
+read_shape(axe_reader *r, axe_tensor *t)
+{
+    axe_list shape = {.cx = r->cx};
+
+    AXE_TRY(axe_read_need(r, "["));
+    do {
+        const axe_node *n;
+        AXE_TRY(axe_read_expr(r, &n));
+        axe_list_push(&shape, n);
+    } while (axe_read_take(r, ","));
+    if (shape.n > AXE_RANK_MAX)
+        return axe_fail(r->cx, t->at, AXE_ELIMIT,
+                        "`%s` has %d dimensions; at most %d are supported",
+                        t->name, shape.n, AXE_RANK_MAX);
+    t->rank = shape.n;
+    t->shape = (const axe_node *const *)shape.item;
+    return axe_read_need(r, "]");
+}
+
+static axe_status
+read_type(axe_reader *r, axe_type *out)
+{
+    axe_span    at = axe_read_at(r);
+    const char *name;
+
+    AXE_TRY(axe_read_name(r, &name));
+    if (axe_type_find(name, out))
+        return AXE_OK;
+    return axe_fail(r->cx, at, AXE_ETYPE, "`%s` is not a type", name);
+}
+
+/* tensor = type NAME shape [ ":" ( strides | layout ) ] */
+static axe_status
+read_tensor(axe_reader *r, axe_space space, axe_dir dir,
+            const axe_pipeline *ring, const axe_tensor **out)
+{
+    axe_tensor *t = axe_new(r->cx, axe_tensor);
+
+    t->space = space;
+    t->dir = dir;
+    t->pipeline = ring;
+    AXE_TRY(read_type(r, &t->type));
+    t->at = axe_read_at(r);
+    AXE_TRY(axe_read_name(r, &t->name));
+    AXE_TRY(read_shape(r, t));
+    if (space == AXE_SPACE_GLOBAL)
+        AXE_TRY(read_strides(r, t));
+    else if (axe_read_take(r, ":"))
+        AXE_TRY(read_layout(r, t));
+    t->id = r->kernel->n_tensor++;
+    *out = t;
+    return axe_read_declare(r, (axe_named){.name = t->name, .tensor = t});
+}
+
+static bool
+take_space(axe_reader *r, axe_space *out)
+{
+    for (int s = AXE_SPACE_SHARED; s < AXE_N_SPACE; s++)
+        if (axe_read_word(r, axe_space_name((axe_space)s))) {
+            *out = (axe_space)s;
+            return true;
+        }
+    return false;
+}
+
+/* ------------------------------------------------------------- statements */
+
+static axe_status read_body(axe_reader *r, axe_stmt *s);
+
+static axe_status
+read_pipeline(axe_reader *r, axe_stmt *s)
+{
+    axe_pipeline     *ring = axe_new(r->cx, axe_pipeline);
+    axe_list          tensor = {.cx = r->cx};
+    const axe_tensor *t;
+    axe_space         space;
+    int64_t           n;
+
+    ring->at = axe_read_at(r);
+    AXE_TRY(axe_read_name(r, &ring->name));
+    AXE_TRY(
+        axe_read_declare(r, (axe_named){.name = ring->name, .pipeline = ring}));
+    AXE_TRY(axe_read_need(r, "["));
+    AXE_TRY(axe_read_int(r, &n));
+    if (n < 1 || n > INT32_MAX)
+        return axe_read_expected(r, "at least one stage");
+    ring->n_stage = (int)n;
+    AXE_TRY(axe_read_need(r, "]"));
+    AXE_TRY(axe_read_need(r, "{"));
+    while (take_space(r, &space)) {
+        AXE_TRY(read_tensor(r, space, AXE_DIR_LOCAL, ring, &t));
+        axe_list_push(&tensor, t);
+    }
+    ring->n_tensor = tensor.n;
+    ring->tensor = (const axe_tensor *const *)tensor.item;
+    s->kind = AXE_STMT_PIPELINE;
+    s->pipeline = ring;
+    return axe_read_need(r, "}");
+}
+
+/* ( "produce" | "consume" ) NAME body */
+static axe_status
+read_stage(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
+{
+    const char      *name;
+    const axe_named *what;
+
+    AXE_TRY(axe_read_name(r, &name));
+    what = axe_read_find(r, name);
+    if (!what || !what->pipeline)
+        return axe_fail(r->cx, axe_read_at(r), AXE_ENAME,
+                        "there is no pipeline `%s` here", name);
+    s->kind = kind;
+    s->pipeline = what->pipeline;
+    return read_body(r, s);
+}
+
+/* "(" NAME ":" expr { "," NAME ":" expr } ")" body */
+static axe_status
+read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
+{
+    axe_var_kind    of = kind == AXE_STMT_FOR ? AXE_VAR_LOOP : AXE_VAR_SCOPE;
+    axe_list        var = {.cx = r->cx};
+    int             mark = r->names.n;
+    const char     *name;
+    const axe_node *extent;
+    axe_var        *v;
+
+    s->kind = kind;
+    AXE_TRY(axe_read_need(r, "("));
+    do {
+        AXE_TRY(axe_read_name(r, &name));
+        AXE_TRY(axe_read_need(r, ":"));
+        AXE_TRY(axe_read_expr(r, &extent));
+        AXE_TRY(new_var(r, of, extent, name, &v));
+        axe_list_push(&var, v);
+    } while (axe_read_take(r, ","));
+    AXE_TRY(axe_read_need(r, ")"));
+    s->n_var = var.n;
+    s->var = (const axe_var *const *)var.item;
+    AXE_TRY(read_body(r, s));
+    r->names.n = mark;
+    return AXE_OK;
+}
+
+static axe_status
+read_fold(axe_reader *r, axe_fold *out)
+{
+    for (int f = AXE_FOLD_MIN; f >= AXE_FOLD_NONE; f--)
+        if (axe_read_take(
+                r, axe_textf(r->cx, "%s=", axe_fold_text((axe_fold)f)))) {
+            *out = (axe_fold)f;
+            return AXE_OK;
+        }
+    return axe_read_expected(r, "`=`, `+=`, `*=`, `max=` or `min=`");
+}
+
+/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ] [ "slow" ] */
+static axe_status
+read_index(axe_reader *r, axe_stmt *s)
+{
+    axe_list dims = {.cx = r->cx};
+    axe_dim *dim;
+
+    s->kind = AXE_STMT_INDEX;
+    AXE_TRY(axe_read_place(r, &s->dst));
+    AXE_TRY(read_fold(r, &s->fold));
+    AXE_TRY(axe_read_expr(r, &s->value));
+    if (axe_read_word(r, "over"))
+        AXE_TRY(axe_read_dims(r, &dims));
+    s->n_free = dims.n;
+    if (axe_read_word(r, "fold"))
+        AXE_TRY(axe_read_dims(r, &dims));
+    dim = axe_new_array(r->cx, axe_dim, dims.n);
+    for (int i = 0; i < dims.n; i++)
+        dim[i] = *(const axe_dim *)dims.item[i];
+    s->n_dim = dims.n;
+    s->dim = dim;
+    if (axe_read_word(r, "via"))
+        AXE_TRY(axe_read_name(r, &s->via));
+    s->slow = axe_read_word(r, "slow");
+    s->id = r->kernel->n_index_stmt++;
+    return AXE_OK;
+}
+
+static axe_status
+read_stmt(axe_reader *r, axe_stmt *s)
+{
+    axe_space space;
+
+    s->at = axe_read_at(r);
+    for (int k = 0; k < AXE_N_SCOPE; k++)
+        if (axe_read_word(r, axe_scope_name((axe_scope_kind)k))) {
+            s->scope = (axe_scope_kind)k;
+            return read_ranged(r, s, AXE_STMT_SCOPE);
+        }
+    if (axe_read_word(r, "for"))
+        return read_ranged(r, s, AXE_STMT_FOR);
+    if (axe_read_word(r, "pipeline"))
+        return read_pipeline(r, s);
+    if (axe_read_word(r, "produce"))
+        return read_stage(r, s, AXE_STMT_PRODUCE);
+    if (axe_read_word(r, "consume"))
+        return read_stage(r, s, AXE_STMT_CONSUME);
+    if (!take_space(r, &space))
+        return read_index(r, s);
+    s->kind = AXE_STMT_TENSOR;
+    return read_tensor(r, space, AXE_DIR_LOCAL, NULL, &s->tensor);
+}
+
+/* "{" { statement } "}" into out; names end with it. */
+static axe_status
+read_block(axe_reader *r, axe_list *out)
+{
+    int mark = r->names.n;
+
+    AXE_TRY(axe_read_enter(r));
+    AXE_TRY(axe_read_need(r, "{"));
+    while (!axe_read_take(r, "}")) {
+        axe_stmt *s = axe_new(r->cx, axe_stmt);
+        AXE_TRY(read_stmt(r, s));
+        axe_list_push(out, s);
+    }
+    r->names.n = mark;
+    r->depth--;
+    return AXE_OK;
+}
+
+static axe_status
+read_body(axe_reader *r, axe_stmt *s)
+{
+    axe_list body = {.cx = r->cx};
+
+    AXE_TRY(read_block(r, &body));
+    s->n_body = body.n;
+    s->body = (axe_stmt *const *)(const void *)body.item;
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- kernels */
+
+static axe_status
+read_bindings(axe_reader *r)
+{
+    axe_list     list = {.cx = r->cx};
+    axe_binding *all;
+    axe_type     type;
+
+    do {
+        axe_binding *b = axe_new(r->cx, axe_binding);
+        AXE_TRY(axe_read_name(r, &b->name));
+        AXE_TRY(axe_read_need(r, "="));
+        axe_read_at(r);
+        b->is_type = r->s < r->end && isalpha((unsigned char)*r->s);
+        if (b->is_type)
+            AXE_TRY(read_type(r, &type));
+        else
+            AXE_TRY(axe_read_int(r, &b->value));
+        if (b->is_type)
+            b->value = (int64_t)type;
+        axe_list_push(&list, b);
+    } while (axe_read_take(r, ","));
+    all = axe_new_array(r->cx, axe_binding, list.n);
+    for (int i = 0; i < list.n; i++)
+        all[i] = *(const axe_binding *)list.item[i];
+    r->kernel->n_binding = list.n;
+    r->kernel->binding = all;
+    return AXE_OK;
+}
+
+static axe_status
+read_vars(axe_reader *r, axe_var_kind kind)
+{
+    const char *name;
+    axe_var    *v;
+
+    do {
+        AXE_TRY(axe_read_name(r, &name));
+        AXE_TRY(new_var(r, kind, NULL, name, &v));
+        if (kind == AXE_VAR_SIZE) {
+            v->unit = axe_unit_symbol(r->cx, name);
+            axe_list_push(&r->sizes, v);
+        }
+    } while (axe_read_take(r, ","));
+    return AXE_OK;
+}
+
+static axe_status
+read_params(axe_reader *r)
+{
+    axe_list          param = {.cx = r->cx};
+    const axe_tensor *t;
+    int               d;
+
+    for (;;) {
+        for (d = AXE_DIR_IN; d <= AXE_DIR_INOUT; d++)
+            if (axe_read_word(r, axe_dir_name((axe_dir)d)))
+                break;
+        if (d > AXE_DIR_INOUT)
+            break;
+        AXE_TRY(read_tensor(r, AXE_SPACE_GLOBAL, (axe_dir)d, NULL, &t));
+        axe_list_push(&param, t);
+    }
+    r->kernel->n_param = param.n;
+    r->kernel->param = (const axe_tensor *const *)param.item;
+    return AXE_OK;
+}
+
+static axe_status
+read_kernel(axe_reader *r)
+{
+    axe_kernel *k = r->kernel;
+    axe_list    body = {.cx = r->cx};
+
+    k->at = axe_read_at(r);
+    if (!axe_read_word(r, "kernel"))
+        return axe_read_expected(r, "`kernel`");
+    AXE_TRY(axe_read_name(r, &k->name));
+    if (axe_read_word(r, "target"))
+        AXE_TRY(axe_read_name(r, &k->target));
+    if (axe_read_word(r, "set"))
+        AXE_TRY(read_bindings(r));
+    if (axe_read_word(r, "size"))
+        AXE_TRY(read_vars(r, AXE_VAR_SIZE));
+    if (axe_read_word(r, "index"))
+        AXE_TRY(read_vars(r, AXE_VAR_INDEX));
+    AXE_TRY(read_params(r));
+    AXE_TRY(read_block(r, &body));
+    k->n_body = body.n;
+    k->body = (axe_stmt *const *)(const void *)body.item;
+    k->n_size = r->sizes.n;
+    k->size = (const axe_var *const *)r->sizes.item;
+    axe_read_at(r);
+    return r->s == r->end ? AXE_OK : axe_read_expected(r, "the end");
+}
+
+axe_status
+axe_kernel_read(axe_ctx *cx, int32_t source, const axe_kernel **out)
+{
+    size_t      len;
+    const char *text = axe_source_text(cx, source, &len);
+    axe_reader  r = {
+         .cx = cx,
+         .source = source,
+         .line = 1,
+         .text = text,
+         .s = text,
+         .end = text + len,
+         .line_start = text,
+         .names = {.cx = cx},
+         .sizes = {.cx = cx},
+         .kernel = axe_new(cx, axe_kernel),
+    };
+
+    AXE_TRY(read_kernel(&r));
+    AXE_TRY(axe_kernel_verify(cx, r.kernel));
+    *out = r.kernel;
+    return AXE_OK;
+}

@@ -1,0 +1,52 @@
+/* read_int.h - the IR reader's state, for its two files. */
+#ifndef AXE_IR_READ_INT_H
+#define AXE_IR_READ_INT_H
+
+#include "ir/list.h"
+#include "ir/text_int.h"
+
+/* What a name stands for: exactly one of the three. */
+typedef struct axe_named {
+    const char         *name;
+    const axe_var      *var;
+    const axe_tensor   *tensor;
+    const axe_pipeline *pipeline;
+} axe_named;
+
+typedef struct axe_reader {
+    axe_ctx    *cx;
+    int32_t     source, line;
+    const char *text, *s, *end, *line_start;
+    int         depth, n_op;
+    axe_list    names; /* visible, innermost last */
+    axe_kernel *kernel;
+    axe_list    sizes;
+} axe_reader;
+
+/* At the next thing to be read, after blanks. */
+axe_span axe_read_at(axe_reader *r);
+/* ESYNTAX: what was expected here. */
+axe_status axe_read_expected(axe_reader *r, const char *what);
+/* Skip blanks, then this sign if it is next. */
+bool                 axe_read_take(axe_reader *r, const char *sign);
+AXE_CHECK axe_status axe_read_need(axe_reader *r, const char *sign);
+/* Skip blanks, then this word if it is next, as a whole. */
+bool axe_read_word(axe_reader *r, const char *word);
+/* A name, with the dots inside it, interned. */
+AXE_CHECK axe_status axe_read_name(axe_reader *r, const char **out);
+AXE_CHECK axe_status axe_read_int(axe_reader *r, int64_t *out);
+AXE_CHECK axe_status axe_read_enter(axe_reader *r);
+
+const axe_named *axe_read_find(const axe_reader *r, const char *name);
+/* ENAME if it is taken. */
+AXE_CHECK axe_status axe_read_declare(axe_reader *r, axe_named what);
+
+/* prec: the loosest sign to read over. */
+AXE_CHECK axe_status axe_read_expr(axe_reader *r, const axe_node **out);
+AXE_CHECK axe_status axe_read_sum(axe_reader *r, const axe_node **out);
+/* name "[" subscripts "]" */
+AXE_CHECK axe_status axe_read_place(axe_reader *r, const axe_node **out);
+/* NAME ":" sum { "," NAME ":" sum }, appended to `dims` (axe_dim). */
+AXE_CHECK axe_status axe_read_dims(axe_reader *r, axe_list *dims);
+
+#endif
