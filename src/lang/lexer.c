@@ -18,6 +18,7 @@ static const struct {
     [AXE_TOK_name] = {"a name", false, false},
     [AXE_TOK_int] = {"an integer", false, false},
     [AXE_TOK_float] = {"a number", false, false},
+    [AXE_TOK_text] = {"a text", false, false},
 #define WORD(name) [AXE_TOK_##name] = {#name, true, false},
 #define SOON(name) [AXE_TOK_##name] = {#name, true, true},
 #define SIGN(name, text) [AXE_TOK_##name] = {text, false, false},
@@ -217,12 +218,28 @@ lex_number(lexer *l)
     }
 }
 
+/* "..." on one line; escapes are for who reads it. */
+static void
+lex_text(lexer *l)
+{
+    const char *from = l->s++;
+
+    while (l->s < l->end && *l->s != '"' && *l->s != '\n')
+        l->s++;
+    if (l->s < l->end && *l->s == '"')
+        l->s++;
+    else
+        note_status(l, axe_fail(l->cx, span_at(l, from, l->s), AXE_ESYNTAX,
+                                "this text is not closed on its line"));
+    push(l, AXE_TOK_text, from, l->s);
+}
+
 static bool
 lex_sign(lexer *l)
 {
     for (int k = 0; k < AXE_N_TOK; k++) {
         size_t n = strlen(token_table[k].text);
-        if (k > AXE_TOK_float && !token_table[k].is_word &&
+        if (k > AXE_TOK_text && !token_table[k].is_word &&
             (size_t)(l->end - l->s) >= n &&
             memcmp(l->s, token_table[k].text, n) == 0) {
             push(l, (axe_token_kind)k, l->s, l->s + n);
@@ -239,7 +256,7 @@ is_foreign(char c)
     unsigned char u = (unsigned char)c;
 
     return u < 32 ? c != '\n' && c != '\t' && c != '\r'
-                  : u > 126 || strchr("#$&'\"\\^`~", c) != NULL;
+                  : u > 126 || strchr("#$&'\\^`~", c) != NULL;
 }
 
 static void
@@ -279,6 +296,8 @@ axe_lex(axe_ctx *cx, int32_t source, const axe_token **out)
             lex_name(&l);
         else if (isdigit((unsigned char)*l.s))
             lex_number(&l);
+        else if (*l.s == '"')
+            lex_text(&l);
         else if (!lex_sign(&l))
             skip_foreign(&l);
     }

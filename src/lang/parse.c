@@ -22,11 +22,24 @@ quote(axe_parser *p, const axe_token *t)
                      p->text + t->begin);
 }
 
+/* After a lexical error, what the parser finds on its line follows from it. */
+static bool
+spoilt(const axe_parser *p, axe_span at)
+{
+    for (const axe_diag *d = axe_diags(p->cx); p->lexical && d; d = d->next)
+        if (d->severity == AXE_ERROR && d->at.source == at.source &&
+            d->at.line == at.line)
+            return true;
+    return false;
+}
+
 bool
 axe_parse_expected(axe_parser *p, const char *what)
 {
     const axe_token *t = p->tok;
 
+    if (spoilt(p, t->at))
+        return false;
     if (axe_token_is_soon(t->kind))
         return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                                           "`%s` is not supported yet",
@@ -45,12 +58,27 @@ axe_parse_take(axe_parser *p, axe_token_kind kind)
     return is;
 }
 
+/* The line ends without it: point there, not at the next line. */
+static bool
+missing_semi(axe_parser *p, const char *where)
+{
+    axe_span at = p->tok[-1].at;
+
+    at.col += at.len;
+    at.len = 1;
+    return axe_parse_fail(
+        p, axe_fail(p->cx, at, AXE_ESYNTAX, "expected `;` %s", where));
+}
+
 bool
 axe_parse_need(axe_parser *p, axe_token_kind kind, const char *where)
 {
-    return axe_parse_take(p, kind) ||
-           axe_parse_expected(
-               p, axe_textf(p->cx, "`%s` %s", axe_token_text(kind), where));
+    if (axe_parse_take(p, kind))
+        return true;
+    if (kind == AXE_TOK_semi && p->tok->at.line > p->tok[-1].at.line)
+        return missing_semi(p, where);
+    return axe_parse_expected(
+        p, axe_textf(p->cx, "`%s` %s", axe_token_text(kind), where));
 }
 
 bool
@@ -266,19 +294,23 @@ skip_to_kernel(axe_parser *p)
         p->tok++;
 }
 
-/* file = { kernel } */
+/* file = { kernel | const | layout } */
 static void
-parse_file(axe_parser *p, axe_list *out)
+parse_file(axe_parser *p, axe_list *kernels, axe_list *shared)
 {
     while (p->tok->kind != AXE_TOK_end) {
         const axe_kernel_decl *k = NULL;
         p->depth = 0;
+        if (p->tok->kind == AXE_TOK_const || p->tok->kind == AXE_TOK_layout) {
+            axe_parse_item(p, shared);
+            continue;
+        }
         if (axe_parse_take(p, AXE_TOK_kernel))
             k = parse_kernel(p);
         else
-            axe_parse_expected(p, "`kernel`");
+            axe_parse_expected(p, "`kernel`, `const` or `layout`");
         if (k)
-            axe_list_push(out, k);
+            axe_list_push(kernels, k);
         else
             skip_to_kernel(p);
     }
@@ -304,18 +336,20 @@ axe_status
 axe_module_parse(axe_ctx *cx, int32_t source, const axe_module **out)
 {
     axe_parser  p = {.cx = cx};
-    axe_list    kernels = {.cx = cx};
+    axe_list    kernels = {.cx = cx}, shared = {.cx = cx};
     axe_module *m;
     size_t      len;
 
     p.text = axe_source_text(cx, source, &len);
     p.status = axe_lex(cx, source, &p.tok);
-    AXE_TRY(p.status);
-    parse_file(&p, &kernels);
+    p.lexical = p.status != AXE_OK;
+    parse_file(&p, &kernels, &shared);
     check_names(&p, &kernels);
     AXE_TRY(p.status);
     m = axe_new(cx, axe_module);
     m->source = source;
+    m->n_shared = shared.n;
+    m->shared = (const axe_syntax *const *)shared.item;
     m->n_kernel = kernels.n;
     m->kernel = (const axe_kernel_decl *const *)kernels.item;
     *out = m;

@@ -14,6 +14,7 @@ typedef struct axe_parser {
     const char      *text; /* of the source */
     const axe_token *tok;  /* the next one */
     axe_status       status;
+    bool             lexical; /* the lexer found errors */
     int              depth; /* blocks and brackets we are in */
     int              n_op;  /* operations in this expression */
 } axe_parser;
@@ -44,7 +45,9 @@ bool axe_parse_exprs(axe_parser *p, axe_token_kind close, const char *where,
 bool axe_parse_type(axe_parser *p, axe_type_expr *out);
 /* "[" dims "]" after a tensor's name. */
 bool axe_parse_dims(axe_parser *p, axe_tensor_decl *t);
-/* "{" statements "}". */
+/* One statement, appended to out; after an error, skip it. */
+void axe_parse_item(axe_parser *p, axe_list *out);
+/* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
 
 #endif

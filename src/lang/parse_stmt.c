@@ -369,7 +369,9 @@ skip_stmt(axe_parser *p, const axe_token *from)
 {
     int open = 0;
 
-    for (p->tok = from; p->tok->kind != AXE_TOK_end; p->tok++) {
+    for (p->tok = from;
+         p->tok->kind != AXE_TOK_end && p->tok->kind != AXE_TOK_kernel;
+         p->tok++) {
         if (p->tok->kind == AXE_TOK_lbrace)
             open++;
         if (p->tok->kind == AXE_TOK_rbrace && --open < 0)
@@ -382,9 +384,8 @@ skip_stmt(axe_parser *p, const axe_token *from)
     }
 }
 
-/* Parse one statement into out; after an error, skip it. */
-static void
-parse_item(axe_parser *p, axe_list *out)
+void
+axe_parse_item(axe_parser *p, axe_list *out)
 {
     const axe_token  *from = p->tok;
     int               depth = p->depth;
@@ -406,13 +407,13 @@ axe_parse_block(axe_parser *p, axe_list *out)
     if (!axe_parse_enter(p))
         return false;
     if (!axe_parse_take(p, AXE_TOK_lbrace)) {
-        parse_item(p, out);
+        axe_parse_item(p, out);
         p->depth--;
         return true;
     }
     while (p->tok->kind != AXE_TOK_rbrace && p->tok->kind != AXE_TOK_end &&
            p->tok->kind != AXE_TOK_kernel)
-        parse_item(p, out);
+        axe_parse_item(p, out);
     p->depth--;
     if (axe_parse_take(p, AXE_TOK_rbrace))
         return true;

@@ -139,6 +139,18 @@ unknown_const(axe_resolver *r, axe_span at, const char *name)
         axe_help(r->cx, "did you mean `%s`?", near);
 }
 
+static void
+check_once(axe_resolver *r, int i)
+{
+    axe_word m = r->decl->defaults[i]->machine;
+
+    for (int k = 0; k < i; k++)
+        if (r->decl->defaults[k]->machine.name == m.name)
+            axe_resolve_fail(r, axe_fail(r->cx, m.at, AXE_ENAME,
+                                         "defaults for `%s` are given twice",
+                                         m.name));
+}
+
 /* Every name that is set, by the caller or by a default, must be there. */
 static void
 check_set(axe_resolver *r)
@@ -148,6 +160,7 @@ check_set(axe_resolver *r)
             unknown_const(r, r->decl->word.at, r->inst->set_name[i]);
     for (int i = 0; i < r->decl->n_default; i++) {
         const axe_default_decl *d = r->decl->defaults[i];
+        check_once(r, i);
         for (int k = 0; k < d->n; k++) {
             axe_word              w = d->set[k]->word;
             const axe_const_decl *c = find_const(r, w.name);
@@ -296,10 +309,26 @@ declare_param(axe_resolver *r, const axe_tensor_decl *d)
 }
 
 static void
+check_orders(axe_resolver *r)
+{
+    for (int i = 0; i < r->inst->n_order; i++) {
+        const char *name = r->inst->order_name[i];
+        bool        found = false;
+        for (int k = 0; k < r->decl->n_param && !found; k++)
+            found = strcmp(r->decl->param[k]->word.name, name) == 0;
+        if (!found)
+            axe_resolve_fail(r, axe_fail(r->cx, r->decl->word.at, AXE_ENAME,
+                                         "kernel `%s` has no argument `%s`",
+                                         r->decl->word.name, name));
+    }
+}
+
+static void
 resolve_params(axe_resolver *r)
 {
     axe_list param = {.cx = r->cx};
 
+    check_orders(r);
     for (int i = 0; i < r->decl->n_param; i++) {
         axe_tensor *t = declare_param(r, r->decl->param[i]);
         if (t)
@@ -321,28 +350,18 @@ resolve_params(axe_resolver *r)
 
 /* ---------------------------------------------------------------- kernels */
 
-/* inout and in arguments hold something from the start. */
-static void
-mark_written(axe_resolver *r)
-{
-    for (int i = 0; i < r->names.n; i++) {
-        axe_entry *e = (axe_entry *)r->names.item[i];
-        if (e->kind == AXE_ENTRY_TENSOR)
-            e->written = false;
-    }
-}
-
 static void
 resolve_kernel(axe_resolver *r)
 {
-    axe_list body = {.cx = r->cx};
+    axe_list body = {.cx = r->cx}, none = {.cx = r->cx};
 
     r->kernel->name = r->decl->word.name;
     r->kernel->at = r->decl->word.at;
     r->kernel->target = r->decl->target;
+    for (int i = 0; i < r->module->n_shared; i++)
+        axe_resolve_one(r, r->module->shared[i], &none);
     bind_consts(r);
     resolve_params(r);
-    mark_written(r);
     axe_resolve_body(r, r->decl->n_body, r->decl->body, &body);
     axe_names_leave(r, 0);
     r->kernel->n_body = body.n;
@@ -358,6 +377,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
     axe_resolver r = {
         .cx = cx,
         .source = m->source,
+        .module = m,
         .inst = inst,
         .names = {.cx = cx},
         .gone = {.cx = cx},

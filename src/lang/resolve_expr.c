@@ -326,6 +326,14 @@ resolve_cast(axe_resolver *r, const axe_expr *e, bool accum)
     v = axe_resolve_value(r, e->arg[0], AXE_NO_TYPE);
     if (!v.node)
         return failed;
+    if (to == AXE_TYPE_bool && v.node->type != AXE_TYPE_bool) {
+        fail(r,
+             axe_fail(r->cx, e->at, AXE_ETYPE,
+                      "`%s` is %s, which is not cast to bool",
+                      axe_node_text(r->cx, v.node), type_name(v.node->type)));
+        axe_help(r->cx, "compare it: `%s != 0`", axe_node_text(r->cx, v.node));
+        return failed;
+    }
     n = v.literal && v.node->type != AXE_TYPE_bool
             ? adapt(r, v.node, to, e->at)
             : axe_cast(r->cx, e->at, to, v.node);
@@ -341,6 +349,11 @@ resolve_call(axe_resolver *r, const axe_expr *e, int want)
 
     if (axe_type_find(e->word.name, &type) || (x && x->kind == AXE_ENTRY_TYPE))
         return resolve_cast(r, e, false);
+    if (strcmp(e->word.name, "sum") == 0 || strcmp(e->word.name, "prod") == 0)
+        return fail(r, axe_fail(r->cx, e->word.at, AXE_ESYNTAX,
+                                "`%s` needs the indices it reduces over, as "
+                                "in `%s[k](...)`",
+                                e->word.name, e->word.name));
     if (!axe_function_find(e->word.name, &op)) {
         x = axe_names_need(r, e->word, "function");
         if (x)

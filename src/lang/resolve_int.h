@@ -50,6 +50,7 @@ struct axe_entry {
 typedef struct axe_resolver {
     axe_ctx               *cx;
     int32_t                source;
+    const axe_module      *module;
     const axe_kernel_decl *decl;
     const axe_inst        *inst;
     axe_kernel            *kernel;
@@ -128,9 +129,7 @@ axe_stmt *axe_resolve_finish(axe_resolver *r, axe_stmt *s);
 
 void axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
                       axe_list *out);
-/* Bring `t` (type, shape checked) into being under `name`. */
-bool axe_resolve_shape(axe_resolver *r, const axe_tensor_decl *d,
-                       const axe_node **shape);
+void axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* A new variable, numbered. */
 axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,

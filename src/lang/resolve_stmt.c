@@ -25,9 +25,8 @@ set_body(axe_stmt *s, const axe_list *body)
 /* ---------------------------------------------------------------- tensors */
 
 /* Constant extents, all positive, of a size that fits. */
-bool
-axe_resolve_shape(axe_resolver *r, const axe_tensor_decl *d,
-                  const axe_node **shape)
+static bool
+resolve_shape(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
 {
     int64_t size = 1, extent;
 
@@ -127,8 +126,8 @@ declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
 {
     axe_tensor      *t = axe_new(r->cx, axe_tensor);
     const axe_node **shape = axe_new_array(r->cx, const axe_node *, d->n_dim);
-    bool             ok = axe_resolve_type(r, d->type, &t->type) &&
-              axe_resolve_shape(r, d, shape);
+    bool             ok =
+        axe_resolve_type(r, d->type, &t->type) && resolve_shape(r, d, shape);
     axe_entry *e =
         axe_names_add(r, ok ? AXE_ENTRY_TENSOR : AXE_ENTRY_BAD, word);
 
@@ -405,8 +404,8 @@ resolve_layout(axe_resolver *r, const axe_syntax *x)
     e->layout = l;
 }
 
-static void
-resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
+void
+axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
     axe_stmt *s;
 
@@ -449,6 +448,6 @@ axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
     int mark = r->names.n;
 
     for (int i = 0; i < n; i++)
-        resolve_one(r, s[i], out);
+        axe_resolve_one(r, s[i], out);
     axe_names_leave(r, mark);
 }

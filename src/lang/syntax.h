@@ -13,6 +13,7 @@ typedef enum axe_token_kind {
     AXE_TOK_name,
     AXE_TOK_int,
     AXE_TOK_float,
+    AXE_TOK_text,
 #define WORD(name) AXE_TOK_##name,
 #define SOON(name) AXE_TOK_##name,
 #define SIGN(name, text) AXE_TOK_##name,
@@ -155,6 +156,8 @@ typedef struct axe_kernel_decl {
 
 struct axe_module {
     int32_t                       source;
+    int                           n_shared; /* const and layout of the file */
+    const axe_syntax *const      *shared;
     int                           n_kernel;
     const axe_kernel_decl *const *kernel;
 };
