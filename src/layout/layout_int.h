@@ -1,12 +1,13 @@
 /* layout_int.h - what the files of this room share.
  *
- *     axis.c    axes of a ctx, how they nest      unit.c   run-time sizes
- *     layout.c  making and checking layouts       text.c   printing
- *     read.c    reading literals                  iters.c  lists of iters
- *     canon.c   normal form                       equal.c  equality of maps
- *     set.c     sums of progressions              group.c  cutting into dims
- *     tile.c    tile, direct sum                  tile_of.c  and their inverses
- *     slice.c   regions                           query.c  points and spans
+ *     axis.c    axes, how they nest           unit.c      run-time sizes
+ *     layout.c  making and checking           text.c      printing
+ *     scan.c    characters of a literal       read.c      its grammar
+ *     iters.c   lists of iters                canon.c     normal form
+ *     set.c     sums of progressions          solve.c     solving them
+ *     equal.c   equality of maps              group.c     cutting into dims
+ *     tile.c    tile, direct sum              tile_of.c   undone; quotient.c
+ *     slice.c   regions                       query.c     points and spans
  *
  * Iters are kept in plain arrays, slow to fast, in room that the caller gives:
  * a small array on the stack for typical layouts, the arena for the rest

@@ -4,58 +4,13 @@
  * D is cut by the interleaved shape in its normal form, which has that cut
  * whenever it is such a result.  The known operand's blocks must stand there;
  * the others are the answer, divided by the span W if they were multiplied.
- * O is subtracted and divided.  For R, on each axis and unit,
- *
- *     tile  T = W X + B, B within [0, W): a point of T is one of X and one of
- * B, its quotient and remainder by W, so X and B are unique sum   T = X + B:
- * any X will do
- *
- * which the strides themselves mostly answer: those that W divides are of X,
- * others of B, some split.  Where B does not come out, solve.c searches. */
+ * O is subtracted and divided; R is quotient.c's. */
 #include <inttypes.h>
 
-#include "layout/set.h"
-
-/* Iters found, growing. */
-typedef struct list {
-    axe_ctx  *cx;
-    int       n, cap;
-    axe_iter *iter;
-    axe_iter  few[AXE_FEW];
-} list;
-
-static void
-list_begin(axe_ctx *cx, list *v)
-{
-    v->cx = cx;
-    v->n = 0;
-    v->cap = AXE_FEW;
-    v->iter = v->few;
-}
-
-static void
-add(list *v, axe_iter it)
-{
-    if (it.extent == 1)
-        return;
-    if (v->n == v->cap) {
-        axe_iter *more = axe_new_array(v->cx, axe_iter, 2 * v->cap);
-        axe_iters_copy(more, v->n, v->iter);
-        v->iter = more;
-        v->cap *= 2;
-    }
-    v->iter[v->n++] = it;
-}
-
-/* What is asked, and how messages call it. */
-typedef struct question {
-    axe_ctx    *cx;
-    const char *op;
-    const char *whole, *part; /* "the tiled layout", "the inner layout" */
-} question;
+#include "layout/tile_of.h"
 
 static axe_status
-check_shapes(const question *q, axe_shape whole, axe_shape part)
+check_shapes(const axe_question *q, axe_shape whole, axe_shape part)
 {
     if (whole.n != part.n)
         return axe_fail(q->cx, AXE_NOWHERE, AXE_ESHAPE,
@@ -105,7 +60,7 @@ block_begin(const axe_blocks *b, int k)
 /* The blocks 2k + odd of `whole`, all equal to the blocks k of `part` times the
  * spans w (NULL: 1)? */
 static axe_status
-check_blocks(const question *q, const axe_blocks *whole, int odd,
+check_blocks(const axe_question *q, const axe_blocks *whole, int odd,
              const axe_blocks *part, int n_dim, const axe_widths *w)
 {
     for (int k = 0; k < n_dim; k++) {
@@ -133,8 +88,8 @@ check_blocks(const question *q, const axe_blocks *whole, int odd,
 
 /* *value / span, or why not. */
 static axe_status
-divide(const question *q, const axe_widths *w, const char *what, axe_axis axis,
-       int64_t *value)
+divide(const axe_question *q, const axe_widths *w, const char *what,
+       axe_axis axis, int64_t *value)
 {
     int64_t span = *value != 0 ? axe_widths_span(w, axis) : 1;
 
@@ -151,7 +106,7 @@ divide(const question *q, const axe_widths *w, const char *what, axe_axis axis,
 
 /* The blocks 2k + odd as D of the draft, strides divided by w (NULL: 1). */
 static axe_status
-take_blocks(const question *q, const axe_blocks *whole, int odd, int n_dim,
+take_blocks(const axe_question *q, const axe_blocks *whole, int odd, int n_dim,
             const axe_widths *w, axe_draft d)
 {
     int n = 0;
@@ -170,7 +125,7 @@ take_blocks(const question *q, const axe_blocks *whole, int odd, int n_dim,
 
 /* a - b, divided by w (NULL: 1), into out, room for both. */
 static axe_status
-subtract_offsets(const question *q, const axe_fiber *a, const axe_fiber *b,
+subtract_offsets(const axe_question *q, const axe_fiber *a, const axe_fiber *b,
                  const axe_widths *w, axe_offset *out, int *n)
 {
     for (int k = 0; k < a->n_offset; k++)
@@ -189,236 +144,6 @@ subtract_offsets(const question *q, const axe_fiber *a, const axe_fiber *b,
     return AXE_OK;
 }
 
-/* ------------------------------------------------------------- replicas */
-
-/* t[0..n), all on one place, as span * x + low, low within [0, span) where the
- * strides say so. */
-static void
-split_by_span(int n, const axe_iter *t, int64_t span, list *x, list *low)
-{
-    for (int k = 0; k < n; k++) {
-        axe_iter it = t[k];
-        int64_t  f = span / axe_gcd(span, it.stride);
-        if (it.extent % f == 0) {
-            axe_iter outer = it;
-            outer.extent = it.extent / f;
-            outer.stride = it.stride / (span / f);
-            add(x, outer);
-            it.extent = f;
-        }
-        add(low, it);
-    }
-    x->n = axe_replicas_absorb(x->iter, x->n);
-    low->n = axe_replicas_absorb(low->iter, low->n);
-}
-
-static axe_status
-no_replicas(const question *q, axe_axis axis, axe_found found)
-{
-    if (found == AXE_UNDECIDED)
-        return axe_fail(q->cx, AXE_NOWHERE, AXE_ELIMIT,
-                        "%s: the replicas on axis %s are more than the search "
-                        "can decide",
-                        q->op, axe_axis_name(q->cx, axis));
-    return axe_fail(q->cx, AXE_NOWHERE, AXE_ESHAPE,
-                    "%s: on axis %s the replicas of %s are not those of %s "
-                    "combined with others",
-                    q->op, axe_axis_name(q->cx, axis), q->whole, q->part);
-}
-
-/* Solve fixed + sum x = target and add x, on the place `on`. */
-static axe_status
-solve(const question *q, axe_iter on, const axe_runs *fixed,
-      const axe_runs *target, list *x)
-{
-    axe_iter  found[AXE_SUMMANDS];
-    int       n;
-    axe_found st = axe_sums_solve(q->cx, fixed, target, found, &n);
-
-    if (st != AXE_FOUND)
-        return no_replicas(q, on.axis, st);
-    for (int k = 0; k < n; k++) {
-        on.extent = found[k].extent;
-        on.stride = found[k].stride;
-        add(x, on);
-    }
-    return AXE_OK;
-}
-
-/* The n points t, ascending from 0, as all sums span * high + low?  Returns how
- * many lows there are, which are the first points; 0 if they are not. */
-static int64_t
-count_lows(int64_t n, const int64_t *t, int64_t span)
-{
-    int64_t n_low = 0;
-
-    while (n_low < n && t[n_low] < span)
-        n_low++;
-    for (int64_t k = 0; k < n; k++)
-        if (n % n_low != 0 ||
-            t[k] != t[k / n_low * n_low] / span * span + t[k % n_low])
-            return 0;
-    return n_low;
-}
-
-/* What axe_sums_equal and splitting by strides did not settle: one factor of
- * t = span * x + low from the points, the other being known. */
-static axe_status
-factor_points(const question *q, int n, const axe_iter *t, int64_t span,
-              int n_known, const axe_iter *known, bool want_x, list *out)
-{
-    int64_t  n_point, n_low, n_high, zero = 0, *point, *high;
-    axe_runs origin, part[2], have;
-
-    point = axe_sums_points(q->cx, n, t, AXE_SET_MAX, &n_point);
-    if (!point)
-        return no_replicas(q, t->axis, AXE_UNDECIDED);
-    n_low = count_lows(n_point, point, span);
-    if (n_low == 0)
-        return no_replicas(q, t->axis, AXE_NONE);
-    n_high = n_point / n_low;
-    high = axe_new_array(q->cx, int64_t, n_high);
-    for (int64_t k = 0; k < n_high; k++)
-        high[k] = point[k * n_low] / span;
-    axe_runs_of_points(q->cx, 1, &zero, &origin);
-    axe_runs_of_points(q->cx, n_low, point, &part[0]);
-    axe_runs_of_points(q->cx, n_high, high, &part[1]);
-    if (!axe_runs_of_sums(q->cx, n_known, known, 1, &have))
-        return no_replicas(q, t->axis, AXE_UNDECIDED);
-    if (!axe_runs_same(&have, &part[!want_x]))
-        return no_replicas(q, t->axis, AXE_NONE);
-    return solve(q, *t, &origin, &part[want_x], out);
-}
-
-/* t = span * x + low on one place, span >= 1: add x (or low) to out, the other
- * being known. */
-static axe_status
-factor(const question *q, int n, const axe_iter *t, int64_t span, int n_known,
-       const axe_iter *known, bool want_x, list *out)
-{
-    list  x, low;
-    list *want = want_x ? &x : &low, *rest = want_x ? &low : &x;
-    bool  same;
-
-    list_begin(q->cx, &x);
-    list_begin(q->cx, &low);
-    split_by_span(n, t, span, &x, &low);
-    AXE_TRY(axe_sums_equal(q->cx, rest->n, rest->iter, n_known, known, &same));
-    if (!same && n == 0)
-        return no_replicas(q, known->axis, AXE_NONE);
-    if (!same)
-        return factor_points(q, n, t, span, n_known, known, want_x, out);
-    for (int k = 0; k < want->n; k++)
-        add(out, want->iter[k]);
-    return AXE_OK;
-}
-
-/* t = known + x: take the iters of `known` out of t where they stand there. */
-static bool
-take_away(int n, const axe_iter *t, int n_known, const axe_iter *known,
-          list *out)
-{
-    int k = 0;
-
-    for (int i = 0; i < n; i++)
-        if (k < n_known && axe_iters_same(1, &t[i], &known[k]))
-            k++;
-        else
-            add(out, t[i]);
-    return k == n_known;
-}
-
-/* t = known + x on one place: add x to out. */
-static axe_status
-subtract(const question *q, int n, const axe_iter *t, int n_known,
-         const axe_iter *known, list *out)
-{
-    int      from = out->n;
-    int64_t  g = 0;
-    axe_runs whole, part;
-
-    if (take_away(n, t, n_known, known, out))
-        return AXE_OK;
-    out->n = from;
-    for (int k = 0; k < n; k++)
-        g = axe_gcd(g, t[k].stride);
-    for (int k = 0; k < n_known; k++)
-        if (g == 0 || known[k].stride % g != 0)
-            return no_replicas(q, known->axis, AXE_NONE);
-    if (!axe_runs_of_sums(q->cx, n, t, g, &whole) ||
-        !axe_runs_of_sums(q->cx, n_known, known, g, &part))
-        return no_replicas(q, t->axis, AXE_UNDECIDED);
-    AXE_TRY(solve(q, *t, &part, &whole, out));
-    for (int k = from; k < out->n; k++)
-        out->iter[k].stride *= g;
-    return AXE_OK;
-}
-
-/* The iters of a and b on the least place of either. */
-typedef struct place {
-    axe_axis        axis;
-    axe_unit        unit;
-    int             na, nb;
-    const axe_iter *a, *b;
-} place;
-
-static bool
-next_place(int na, const axe_iter *a, int nb, const axe_iter *b, place *p)
-{
-    bool in_a = na > 0, in_b = nb > 0;
-
-    if (in_a && in_b && !axe_same_place(*a, *b)) {
-        in_a = a->axis != b->axis ? a->axis < b->axis : a->unit < b->unit;
-        in_b = !in_a;
-    }
-    if (!in_a && !in_b)
-        return false;
-    *p = (place){(in_a ? a : b)->axis,
-                 (in_a ? a : b)->unit,
-                 in_a ? axe_place_run(na, a) : 0,
-                 in_b ? axe_place_run(nb, b) : 0,
-                 a,
-                 b};
-    return true;
-}
-
-/* The replicas of t that are not those of `known`.  w: NULL for a sum; else t
- * is a tile, and the outer (want_x) or the inner replicas are wanted. */
-static axe_status
-other_replicas(const question *q, const axe_fiber *t, const axe_fiber *known,
-               const axe_widths *w, bool want_x, list *out)
-{
-    int             na = t->n_replica, nb = known->n_replica;
-    const axe_iter *a = t->replica, *b = known->replica;
-    place           p;
-    bool            same;
-
-    for (; next_place(na, a, nb, b, &p);
-         a += p.na, na -= p.na, b += p.nb, nb -= p.nb) {
-        int64_t span = w ? axe_widths_span(w, p.axis) : 1;
-        if (!w) {
-            AXE_TRY(subtract(q, p.na, p.a, p.nb, p.b, out));
-        } else if (span > 0) {
-            int n = out->n;
-            AXE_TRY(factor(q, p.na, p.a, span, p.nb, p.b, want_x, out));
-            if (!want_x && p.nb > 0 && p.unit != AXE_UNIT_ONE && out->n > n)
-                return axe_span_unknown(q->cx, q->op, p.axis);
-        } else if (want_x) {
-            AXE_TRY(axe_sums_equal(q->cx, p.na, p.a, p.nb, p.b, &same));
-            if (!same)
-                return axe_span_unknown(q->cx, q->op, p.axis);
-        } else if (p.nb > 0) {
-            return axe_span_unknown(q->cx, q->op, p.axis);
-        } else {
-            for (int k = 0; k < p.na; k++)
-                add(out, p.a[k]);
-        }
-    }
-    return AXE_OK;
-}
-
-/* --------------------------------------------------------- the operations */
-
 /* Both layouts, cut, and their fibers. */
 typedef struct operands {
     axe_blocks whole, part;
@@ -426,7 +151,7 @@ typedef struct operands {
 } operands;
 
 static axe_status
-cut_operands(const question *q, const axe_layout *whole, axe_shape both,
+cut_operands(const axe_question *q, const axe_layout *whole, axe_shape both,
              const axe_layout *part, axe_shape part_shape, operands *o)
 {
     axe_blocks_few(&o->whole);
@@ -438,7 +163,7 @@ cut_operands(const question *q, const axe_layout *whole, axe_shape both,
 }
 
 static axe_status
-check_swizzles(const question *q, const axe_layout *whole,
+check_swizzles(const axe_question *q, const axe_layout *whole,
                const axe_layout *part)
 {
     if (axe_swizzle_same(whole->swizzle, part->swizzle))
@@ -449,7 +174,7 @@ check_swizzles(const question *q, const axe_layout *whole,
 }
 
 static axe_status
-check_no_swizzle(const question *q, const axe_layout *part)
+check_no_swizzle(const axe_question *q, const axe_layout *part)
 {
     if (part->swizzle.bits == 0)
         return AXE_OK;
@@ -462,8 +187,8 @@ check_no_swizzle(const question *q, const axe_layout *part)
 /* The answer: blocks 2k + odd of the whole, divided by w (NULL: 1), and the
  * rest of the fiber, with o->part_fiber's offsets already scaled. */
 static axe_status
-answer(const question *q, const operands *o, int odd, int n_dim,
-       const axe_widths *w, const list *replica, axe_swizzle swizzle,
+answer(const axe_question *q, const operands *o, int odd, int n_dim,
+       const axe_widths *w, const axe_list *replica, axe_swizzle swizzle,
        const axe_layout **out)
 {
     const axe_fiber *a = &o->whole_fiber, *b = &o->part_fiber;
@@ -484,12 +209,13 @@ axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled, axe_shape tiled_shape,
                    const axe_layout *inner, axe_shape inner_shape,
                    const axe_layout **outer)
 {
-    const question q = {cx, "tile of", "the tiled layout", "the inner layout"};
-    int            r = inner_shape.n;
-    axe_widths     w;
-    operands       o;
-    list           replica;
-    axe_shape      both;
+    const axe_question q = {cx, "tile of", "the tiled layout",
+                            "the inner layout"};
+    int                r = inner_shape.n;
+    axe_widths         w;
+    operands           o;
+    axe_list           replica;
+    axe_shape          both;
 
     AXE_TRY(check_shapes(&q, tiled_shape, inner_shape));
     AXE_TRY(check_swizzles(&q, tiled, inner));
@@ -498,9 +224,9 @@ axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled, axe_shape tiled_shape,
     AXE_TRY(check_blocks(&q, &o.whole, 1, &o.part, r, NULL));
     axe_widths_of(cx, o.part.n, o.part.iter, o.part_fiber.n_replica,
                   o.part_fiber.replica, &w);
-    list_begin(cx, &replica);
-    AXE_TRY(
-        other_replicas(&q, &o.whole_fiber, &o.part_fiber, &w, true, &replica));
+    axe_list_begin(cx, &replica);
+    AXE_TRY(axe_other_replicas(&q, &o.whole_fiber, &o.part_fiber, &w, true,
+                               &replica));
     return answer(&q, &o, 0, r, &w, &replica, (axe_swizzle){0, 0, 0, 0}, outer);
 }
 
@@ -520,7 +246,7 @@ gather_inner(const axe_blocks *whole, int n_dim, axe_iter *dst)
  * and the outer ones m: with W = d + b, d the span of the inner D, they satisfy
  * t = m W + b. */
 static axe_status
-inner_width(const question *q, const place *p, int64_t d, int64_t *b)
+inner_width(const axe_question *q, const axe_place *p, int64_t d, int64_t *b)
 {
     int64_t t = axe_sums_width(p->na, p->a), m = axe_sums_width(p->nb, p->b);
     int64_t scaled;
@@ -529,7 +255,7 @@ inner_width(const question *q, const place *p, int64_t d, int64_t *b)
         return axe_span_unknown(q->cx, q->op, p->axis);
     if (m > 0 &&
         (!axe_mul(m, d, &scaled) || scaled > t || (t - scaled) % (m + 1) != 0))
-        return no_replicas(q, p->axis, AXE_NONE);
+        return axe_no_replicas(q, p->axis, AXE_NONE);
     *b = m > 0 ? (t - scaled) / (m + 1) : t;
     return AXE_OK;
 }
@@ -537,7 +263,7 @@ inner_width(const question *q, const place *p, int64_t d, int64_t *b)
 /* The widths of the inner layout: of its D, and of its replicas by
  * inner_width.  A place of a run-time size has them from one side only. */
 static axe_status
-inner_widths(const question *q, const operands *o, int n_dim, axe_widths *w)
+inner_widths(const axe_question *q, const operands *o, int n_dim, axe_widths *w)
 {
     int             na = o->whole_fiber.n_replica, nb = o->part_fiber.n_replica;
     const axe_iter *a = o->whole_fiber.replica, *b = o->part_fiber.replica;
@@ -545,13 +271,13 @@ inner_widths(const question *q, const operands *o, int n_dim, axe_widths *w)
     int             n_shard = gather_inner(&o->whole, n_dim, shard);
     axe_offset     *sum = axe_new_array(q->cx, axe_offset, n_shard + na + nb);
     axe_widths      d;
-    place           p;
+    axe_place       p;
     int             n;
 
     axe_widths_of(q->cx, n_shard, shard, 0, NULL, &d);
     for (n = 0; n < d.n; n++)
         sum[n] = d.width[n];
-    for (; next_place(na, a, nb, b, &p);
+    for (; axe_next_place(na, a, nb, b, &p);
          a += p.na, na -= p.na, b += p.nb, nb -= p.nb) {
         int64_t width = 0;
         if (p.unit == AXE_UNIT_ONE)
@@ -570,12 +296,13 @@ axe_layout_tile_of_outer(axe_ctx *cx, const axe_layout *tiled,
                          axe_shape tiled_shape, const axe_layout *outer,
                          axe_shape outer_shape, const axe_layout **inner)
 {
-    const question q = {cx, "tile of", "the tiled layout", "the outer layout"};
-    int            r = outer_shape.n;
-    axe_widths     w;
-    operands       o;
-    list           replica;
-    axe_shape      both;
+    const axe_question q = {cx, "tile of", "the tiled layout",
+                            "the outer layout"};
+    int                r = outer_shape.n;
+    axe_widths         w;
+    operands           o;
+    axe_list           replica;
+    axe_shape          both;
 
     AXE_TRY(check_shapes(&q, tiled_shape, outer_shape));
     AXE_TRY(check_no_swizzle(&q, outer));
@@ -583,9 +310,9 @@ axe_layout_tile_of_outer(axe_ctx *cx, const axe_layout *tiled,
     AXE_TRY(cut_operands(&q, tiled, both, outer, outer_shape, &o));
     AXE_TRY(inner_widths(&q, &o, r, &w));
     AXE_TRY(check_blocks(&q, &o.whole, 0, &o.part, r, &w));
-    list_begin(cx, &replica);
-    AXE_TRY(
-        other_replicas(&q, &o.whole_fiber, &o.part_fiber, &w, false, &replica));
+    axe_list_begin(cx, &replica);
+    AXE_TRY(axe_other_replicas(&q, &o.whole_fiber, &o.part_fiber, &w, false,
+                               &replica));
     for (int k = 0; k < o.part_fiber.n_offset; k++) {
         axe_offset *f = &o.part_fiber.offset[k];
         int64_t     span = axe_widths_span(&w, f->axis);
@@ -602,7 +329,8 @@ axe_layout_tile_of_outer(axe_ctx *cx, const axe_layout *tiled,
 
 /* The shape of every second dim of (l0, r0, l1, r1, ...) must be `part`. */
 static axe_status
-check_interleaved(const question *q, axe_shape both, axe_shape part, int odd)
+check_interleaved(const axe_question *q, axe_shape both, axe_shape part,
+                  int odd)
 {
     bool same = both.n == 2 * (int64_t)part.n;
 
@@ -618,19 +346,19 @@ check_interleaved(const question *q, axe_shape both, axe_shape part, int odd)
 }
 
 static axe_status
-sum_of(const question *q, const axe_layout *sum, axe_shape both,
+sum_of(const axe_question *q, const axe_layout *sum, axe_shape both,
        const axe_layout *part, axe_shape part_shape, int odd,
        axe_swizzle swizzle, const axe_layout **out)
 {
     operands o;
-    list     replica;
+    axe_list replica;
 
     AXE_TRY(check_interleaved(q, both, part_shape, odd));
     AXE_TRY(cut_operands(q, sum, both, part, part_shape, &o));
     AXE_TRY(check_blocks(q, &o.whole, odd, &o.part, part_shape.n, NULL));
-    list_begin(q->cx, &replica);
-    AXE_TRY(
-        other_replicas(q, &o.whole_fiber, &o.part_fiber, NULL, true, &replica));
+    axe_list_begin(q->cx, &replica);
+    AXE_TRY(axe_other_replicas(q, &o.whole_fiber, &o.part_fiber, NULL, true,
+                               &replica));
     return answer(q, &o, !odd, part_shape.n, NULL, &replica, swizzle, out);
 }
 
@@ -639,7 +367,7 @@ axe_layout_sum_left_of(axe_ctx *cx, const axe_layout *sum,
                        axe_shape interleaved_shape, const axe_layout *right,
                        axe_shape right_shape, const axe_layout **left)
 {
-    const question q = {cx, "sum of", "the sum", "the right layout"};
+    const axe_question q = {cx, "sum of", "the sum", "the right layout"};
 
     AXE_TRY(check_swizzles(&q, sum, right));
     return sum_of(&q, sum, interleaved_shape, right, right_shape, 1,
@@ -651,7 +379,7 @@ axe_layout_sum_right_of(axe_ctx *cx, const axe_layout *sum,
                         axe_shape interleaved_shape, const axe_layout *left,
                         axe_shape left_shape, const axe_layout **right)
 {
-    const question q = {cx, "sum of", "the sum", "the left layout"};
+    const axe_question q = {cx, "sum of", "the sum", "the left layout"};
 
     AXE_TRY(check_no_swizzle(&q, left));
     return sum_of(&q, sum, interleaved_shape, left, left_shape, 0, sum->swizzle,
