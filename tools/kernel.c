@@ -1,0 +1,98 @@
+/* kernel.c - options and files of the verbs that take a kernel. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "run/file.h"
+
+bool
+axe_pairs_add(axe_ctx *cx, axe_pairs *p, const char *text)
+{
+    const char *eq = strchr(text, '=');
+
+    if (!eq || eq == text || eq[1] == '\0' || p->n == AXE_LEN(p->name))
+        return false;
+    p->name[p->n] = axe_textf(cx, "%.*s", (int)(eq - text), text);
+    p->value[p->n++] = eq + 1;
+    return true;
+}
+
+int
+axe_kernel_option(axe_ctx *cx, axe_kernel_args *a, const char *verb, int c,
+                  const char *arg)
+{
+    if (c == 't')
+        a->machine = arg;
+    else if (c == AXE_OPT_SET && !axe_pairs_add(cx, &a->set, arg))
+        return axe_tool_usage(verb, "--set %s: NAME=VALUE is needed", arg);
+    else if (c == AXE_OPT_ORDER && !axe_pairs_add(cx, &a->order, arg))
+        return axe_tool_usage(verb,
+                              "--order %s: NAME=C, NAME=F or "
+                              "NAME=strided is needed",
+                              arg);
+    return AXE_EXIT_OK;
+}
+
+int
+axe_kernel_names(axe_kernel_args *a, const char *verb, int n, char **arg)
+{
+    if (n == 0)
+        return axe_tool_usage(verb, "a kernel file is missing");
+    if (n > 2)
+        return axe_tool_usage(verb, "too many arguments: '%s'", arg[2]);
+    a->file = arg[0];
+    a->kernel = n > 1 ? arg[1] : NULL;
+    return AXE_EXIT_OK;
+}
+
+axe_status
+axe_kernel_source(axe_ctx *cx, const char *file, int32_t *source)
+{
+    axe_bytes text;
+
+    AXE_TRY(axe_file_read(cx, file, &text));
+    *source = axe_source_add(cx, file, (const char *)text.data, text.len);
+    free(text.data);
+    return AXE_OK;
+}
+
+axe_compile_spec
+axe_kernel_spec(const axe_kernel_args *a)
+{
+    return (axe_compile_spec){.kernel = a->kernel,
+                              .machine = a->machine,
+                              .n_set = a->set.n,
+                              .set_name = a->set.name,
+                              .set_value = a->set.value,
+                              .n_order = a->order.n,
+                              .order_name = a->order.name,
+                              .order = a->order.value};
+}
+
+bool
+axe_stage_named(const char *name, axe_stage *out)
+{
+    static const char *const known[] = {"ir", "plan", "lower", "c"};
+
+    for (int i = 0; i < AXE_LEN(known); i++)
+        if (strcmp(known[i], name) == 0) {
+            *out = (axe_stage)i;
+            return true;
+        }
+    return false;
+}
+
+bool
+axe_read_int(const char *text, int64_t *out)
+{
+    char     *end;
+    long long v;
+
+    errno = 0;
+    v = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0')
+        return false;
+    *out = v;
+    return true;
+}

@@ -1,0 +1,57 @@
+/* kernel.h - what the verbs that take a kernel file share: `run`, `compile`,
+ * `explain`. */
+#ifndef AXE_TOOL_KERNEL_H
+#define AXE_TOOL_KERNEL_H
+
+#include "axe.h"
+#include "axe/compile.h"
+
+/* NAME=VALUE, as often as given on the command line. */
+typedef struct axe_pairs {
+    int         n;
+    const char *name[128], *value[128];
+} axe_pairs;
+
+typedef struct axe_kernel_args {
+    const char *file, *kernel, *machine;
+    axe_pairs   set, order;
+} axe_kernel_args;
+
+/* Split "NAME=VALUE"; false if it is none, or there are too many. */
+bool axe_pairs_add(axe_ctx *cx, axe_pairs *p, const char *text);
+
+/* Take the options that all three verbs have: -t --target, --set, --order.
+ * Returns AXE_EXIT_OK, or AXE_EXIT_USAGE after a message. */
+int axe_kernel_option(axe_ctx *cx, axe_kernel_args *a, const char *verb, int c,
+                      const char *arg);
+
+/* Take what is left of argv: FILE [KERNEL].  Returns likewise. */
+int axe_kernel_names(axe_kernel_args *a, const char *verb, int n, char **arg);
+
+/* For getopt_long, and for --help. */
+enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_FREE };
+#define AXE_KERNEL_OPTIONS                                                     \
+    {"target", required_argument, NULL, 't'},                                  \
+        {"set", required_argument, NULL, AXE_OPT_SET},                         \
+    {                                                                          \
+        "order", required_argument, NULL, AXE_OPT_ORDER                        \
+    }
+#define AXE_KERNEL_HELP                                                        \
+    "      --set NAME=VALUE    a compile-time parameter: --set BM=64 "         \
+    "--set T=bf16\n"                                                           \
+    "      --order A=C|F|strided  how parameter A lies in memory\n"            \
+    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"
+
+/* Read the file as a source of cx. */
+AXE_CHECK axe_status axe_kernel_source(axe_ctx *cx, const char *file,
+                                       int32_t *source);
+/* The options as the library takes them; valid as long as `a`. */
+axe_compile_spec axe_kernel_spec(const axe_kernel_args *a);
+
+/* "ir", "plan", "lower", "c" to a stage; false if it is none. */
+bool axe_stage_named(const char *name, axe_stage *out);
+
+/* Decimal, the whole text. */
+bool axe_read_int(const char *text, int64_t *out);
+
+#endif

@@ -1,0 +1,59 @@
+/* run.h - the parts of `axe run`: its options, its arrays, its report. */
+#ifndef AXE_TOOL_RUN_H
+#define AXE_TOOL_RUN_H
+
+#include "axe/run.h"
+#include "kernel.h"
+#include "run/npy.h"
+
+typedef struct axe_run_args {
+    axe_kernel_args kernel;
+    axe_pairs       given; /* NAME=FILE and NAME=SIZE */
+    const char     *cache, *save_random;
+    int64_t         n_thread, seed, n_time; /* n_time 0: as many as fit */
+    axe_stage       stage;
+    bool            random, check, time, json, emit, help;
+} axe_run_args;
+
+/* One parameter of the kernel. */
+typedef struct axe_run_param {
+    const char *name;
+    axe_access  access;
+    const char *path; /* NULL: none given */
+    bool        have; /* npy holds an array */
+    axe_npy     npy;
+} axe_run_param;
+
+typedef struct axe_run {
+    int                n_param, n_size;
+    axe_run_param     *param;
+    axe_size          *size; /* given on the command line, then all */
+    const axe_program *program;
+    axe_difference    *check; /* [n_param]; NULL: not checked */
+    int                n_thread, n_time;
+    double            *time; /* [n_time] seconds, ascending */
+    double             flops, bytes;
+    bool               cached;
+} axe_run;
+
+/* Match what was given with the kernel's parameters and read the arrays that
+ * it reads. */
+AXE_CHECK axe_status axe_run_open(axe_ctx *cx, const axe_run_args *a,
+                                  int32_t source, axe_run *r);
+/* Make the arrays that are missing: random ones to read, zeros to write. */
+AXE_CHECK axe_status axe_run_fill(axe_ctx *cx, const axe_run_args *a,
+                                  axe_run *r);
+/* All that there are, as the library takes them; returns how many. */
+int axe_run_arrays(const axe_run *r, axe_array *array);
+/* Write those that were written and have a path. */
+AXE_CHECK axe_status axe_run_save(axe_ctx *cx, const axe_run *r);
+void                 axe_run_close(axe_run *r);
+
+/* Results on standard output. */
+void axe_run_print(axe_ctx *cx, const axe_run *r);
+void axe_run_print_json(axe_ctx *cx, const axe_run *r);
+
+/* Does every check hold? */
+bool axe_run_passed(const axe_run *r);
+
+#endif

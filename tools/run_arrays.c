@@ -1,0 +1,222 @@
+/* run_arrays.c - the arrays of `axe run`: from files, from a generator, to
+ * files. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lang/lang.h"
+#include "run.h"
+#include "run/number.h"
+
+/* ----------------------------------------------------------------- reading */
+
+static bool
+set_to(const axe_run_args *a, const char *name, const char *value)
+{
+    for (int i = 0; i < a->kernel.set.n; i++)
+        if (strcmp(a->kernel.set.name[i], name) == 0)
+            return strcmp(a->kernel.set.value[i], value) == 0;
+    return false;
+}
+
+/* NumPy has no bf16: where the kernel says that it is one, 16-bit integers
+ * are taken for its bits. */
+static void
+see_as_bf16(const axe_run_args *a, const axe_param_sig *sig, axe_npy *npy)
+{
+    bool wanted = sig->type_is_param ? set_to(a, sig->type, "bf16")
+                                     : strcmp(sig->type, "bf16") == 0;
+
+    if (wanted && npy->type == AXE_TYPE_u16)
+        npy->type = AXE_TYPE_bf16;
+}
+
+static axe_status
+open_param(axe_ctx *cx, const axe_run_args *a, const axe_param_sig *sig,
+           axe_run_param *out)
+{
+    static const axe_access access[] = {[AXE_DIR_IN] = AXE_READS,
+                                        [AXE_DIR_OUT] = AXE_WRITES,
+                                        [AXE_DIR_INOUT] = AXE_UPDATES};
+
+    out->name = sig->name;
+    out->access = access[sig->dir];
+    for (int i = 0; i < a->given.n; i++)
+        if (strcmp(a->given.name[i], sig->name) == 0)
+            out->path = a->given.value[i];
+    if (out->path && (out->access & AXE_READS)) {
+        AXE_TRY(axe_npy_read(cx, out->path, &out->npy));
+        out->have = true;
+        see_as_bf16(a, sig, &out->npy);
+    }
+    return AXE_OK;
+}
+
+static bool
+is_param(const axe_run *r, const char *name)
+{
+    for (int i = 0; i < r->n_param; i++)
+        if (strcmp(r->param[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Every NAME=VALUE is a parameter's file or a size, and each name comes
+ * once. */
+static axe_status
+open_sizes(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    r->size = axe_new_array(cx, axe_size, a->given.n);
+    for (int i = 0; i < a->given.n; i++) {
+        axe_size s = {.name = a->given.name[i]};
+        for (int k = 0; k < i; k++)
+            if (strcmp(a->given.name[k], s.name) == 0)
+                return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%s is given twice",
+                                s.name);
+        if (is_param(r, s.name))
+            continue;
+        if (!axe_read_int(a->given.value[i], &s.value)) {
+            axe_status st =
+                axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
+                         "%s=%s: the kernel has no parameter %s, and the value "
+                         "is no size",
+                         s.name, a->given.value[i], s.name);
+            for (int k = 0; k < r->n_param; k++)
+                axe_note(cx, AXE_NOWHERE, "a parameter: %s", r->param[k].name);
+            return st;
+        }
+        r->size[r->n_size++] = s;
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_run_open(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
+{
+    const axe_module *m;
+    axe_kernel_sig    sig;
+
+    AXE_TRY(axe_module_parse(cx, source, &m));
+    AXE_TRY(axe_module_sig(cx, m, a->kernel.kernel, &sig));
+    r->param = axe_new_array(cx, axe_run_param, sig.n_param);
+    for (; r->n_param < sig.n_param; r->n_param++)
+        AXE_TRY(
+            open_param(cx, a, &sig.param[r->n_param], &r->param[r->n_param]));
+    return open_sizes(cx, a, r);
+}
+
+int
+axe_run_arrays(const axe_run *r, axe_array *array)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->n_param; i++) {
+        const axe_npy *npy = &r->param[i].npy;
+        if (r->param[i].have)
+            array[n++] = (axe_array){.name = r->param[i].name,
+                                     .type = axe_type_table[npy->type].name,
+                                     .rank = npy->rank,
+                                     .shape = npy->shape,
+                                     .stride = npy->stride,
+                                     .data = npy->data};
+    }
+    return n;
+}
+
+/* --------------------------------------------------------------- generating */
+
+/* Steele, Lea and Flood's SplitMix64. */
+static uint64_t
+next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* Real numbers in [-1, 1), integers in [-8, 8) or [0, 16), truths. */
+static axe_status
+fill_random(axe_ctx *cx, axe_npy *a, uint64_t *state)
+{
+    const axe_type_info *t = &axe_type_table[a->type];
+    size_t               bytes = (size_t)t->bits / 8;
+
+    if (!axe_number_known(a->type))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "random numbers of %s", t->name);
+    for (size_t at = 0; at < a->n_bytes; at += bytes) {
+        uint64_t z = next_random(state);
+        int64_t  w = (int64_t)(z >> 60) - (t->cls == AXE_CLASS_INT ? 8 : 0);
+        if (t->cls == AXE_CLASS_FLOAT)
+            axe_number_put(a->type, (char *)a->data + at,
+                           (double)(z >> 11) * 0x1p-52 - 1);
+        else
+            axe_number_put_int(a->type, (char *)a->data + at,
+                               t->cls == AXE_CLASS_BOOL ? w & 1 : w);
+    }
+    return AXE_OK;
+}
+
+static axe_status
+make_param(axe_ctx *cx, const axe_run_args *a, axe_run_param *p,
+           const char *type, axe_shape shape, uint64_t *state)
+{
+    axe_type t = AXE_TYPE_f32;
+
+    (void)axe_type_find(type, &t);
+    AXE_TRY(axe_npy_make(cx, t, shape, false, &p->npy));
+    p->have = true;
+    if (!(p->access & AXE_READS))
+        return AXE_OK;
+    AXE_TRY(fill_random(cx, &p->npy, state));
+    if (!a->save_random)
+        return AXE_OK;
+    return axe_npy_write(
+        cx, axe_textf(cx, "%s/%s.npy", a->save_random, p->name), &p->npy);
+}
+
+axe_status
+axe_run_fill(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    axe_array *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_shape *shape = axe_new_array(cx, axe_shape, r->n_param);
+    uint64_t   state = (uint64_t)a->seed;
+
+    for (int i = 0; i < r->n_param && !a->random; i++)
+        if ((r->param[i].access & AXE_READS) && !r->param[i].have) {
+            axe_status st = axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                                     "parameter %s is read, but no array is "
+                                     "given for it",
+                                     r->param[i].name);
+            axe_help(cx, "give %s=FILE.npy, or --random", r->param[i].name);
+            return st;
+        }
+    AXE_TRY(axe_program_shapes(cx, r->program, axe_run_arrays(r, array), array,
+                               r->n_size, r->size, shape));
+    for (int i = 0; i < r->n_param; i++)
+        if (!r->param[i].have)
+            AXE_TRY(make_param(cx, a, &r->param[i],
+                               axe_program_param(r->program, i).type, shape[i],
+                               &state));
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- writing
+ */
+
+axe_status
+axe_run_save(axe_ctx *cx, const axe_run *r)
+{
+    for (int i = 0; i < r->n_param; i++)
+        if (r->param[i].path && (r->param[i].access & AXE_WRITES))
+            AXE_TRY(axe_npy_write(cx, r->param[i].path, &r->param[i].npy));
+    return AXE_OK;
+}
+
+void
+axe_run_close(axe_run *r)
+{
+    for (int i = 0; i < r->n_param; i++)
+        axe_npy_free(&r->param[i].npy);
+}

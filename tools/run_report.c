@@ -1,0 +1,198 @@
+/* run_report.c - what `axe run` says: lines for people, or one of JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "run.h"
+
+bool
+axe_run_passed(const axe_run *r)
+{
+    for (int i = 0; i < r->n_param && r->check; i++)
+        if (r->check[i].n_wrong > 0)
+            return false;
+    return true;
+}
+
+static double
+median(const axe_run *r)
+{
+    int n = r->n_time;
+
+    return n % 2 ? r->time[n / 2] : (r->time[n / 2 - 1] + r->time[n / 2]) / 2;
+}
+
+/* "(3, 4)" */
+static const char *
+shape_text(axe_ctx *cx, const axe_npy *a)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_putc(&b, '(');
+    for (int i = 0; i < a->rank; i++)
+        axe_putf(&b, "%s%" PRId64, i > 0 ? ", " : "", a->shape[i]);
+    axe_putc(&b, ')');
+    return b.text;
+}
+
+/* Row-major number to "[2, 17]". */
+static const char *
+place_text(axe_ctx *cx, const axe_npy *a, int64_t number)
+{
+    int64_t at[AXE_NPY_MAX_RANK];
+    axe_buf b = {.cx = cx};
+
+    for (int i = a->rank - 1; i >= 0; i--) {
+        at[i] = number % a->shape[i];
+        number /= a->shape[i];
+    }
+    axe_putc(&b, '[');
+    for (int i = 0; i < a->rank; i++)
+        axe_putf(&b, "%s%" PRId64, i > 0 ? ", " : "", at[i]);
+    axe_putc(&b, ']');
+    return b.text;
+}
+
+static void
+print_param(axe_ctx *cx, const axe_run_param *p)
+{
+    bool        out = p->access & AXE_WRITES;
+    const char *type = axe_type_table[p->npy.type].name;
+
+    printf("  %-8s %-5s %s%s %s%s\n", p->name, type, shape_text(cx, &p->npy),
+           p->npy.fortran && p->npy.rank > 1 ? " column-major" : "",
+           out ? "-> " : "<- ",
+           p->path ? p->path
+           : out   ? "(not kept)"
+                   : "(random)");
+}
+
+static void
+print_check(axe_ctx *cx, const axe_run_param *p, const axe_difference *d)
+{
+    printf("  check %s: %s, %" PRId64 " elements, max error %.3g absolute, "
+           "%.3g relative, %.2g of its bound\n",
+           p->name, d->n_wrong > 0 ? "WRONG" : "ok", d->n, d->max_abs,
+           d->max_rel, d->max_share);
+    if (d->n_wrong > 0)
+        printf("    %" PRId64 " wrong, worst %s%s: %.9g, should be %.9g "
+               "+- %.3g\n",
+               d->n_wrong, p->name, place_text(cx, &p->npy, d->worst), d->got,
+               d->want, d->bound > 0 ? d->bound : 0);
+    if (d->n_unbound > 0)
+        printf("    %" PRId64 " elements have no error bound and could not be "
+               "checked\n",
+               d->n_unbound);
+}
+
+static void
+print_time(const axe_run *r)
+{
+    double m = median(r), least = r->time[0];
+
+    printf("  time: median %.4g ms, least %.4g ms of %d", m * 1e3, least * 1e3,
+           r->n_time);
+    if (r->flops > 0)
+        printf("; %.4g GFLOP/s", r->flops / m * 1e-9);
+    printf("; %.4g GB/s of arguments\n", r->bytes / m * 1e-9);
+}
+
+void
+axe_run_print(axe_ctx *cx, const axe_run *r)
+{
+    printf("%s on cpu, %d thread%s", axe_program_kernel(r->program),
+           r->n_thread, r->n_thread == 1 ? "" : "s");
+    for (int i = 0; i < r->n_size; i++)
+        printf("%s%s = %" PRId64, i > 0 ? ", " : ": ", r->size[i].name,
+               r->size[i].value);
+    printf("\n");
+    for (int i = 0; i < r->n_param; i++)
+        print_param(cx, &r->param[i]);
+    for (int i = 0; i < r->n_param && r->check; i++)
+        if (r->param[i].access & AXE_WRITES)
+            print_check(cx, &r->param[i], &r->check[i]);
+    if (r->n_time > 0)
+        print_time(r);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+/* JSON has no infinity and no NaN. */
+static void
+put_number(axe_buf *b, const char *key, double v)
+{
+    if (isfinite(v))
+        axe_putf(b, "\"%s\": %.17g", key, v);
+    else
+        axe_putf(b, "\"%s\": \"%s\"", key,
+                 isnan(v) ? "nan"
+                 : v > 0  ? "inf"
+                          : "-inf");
+}
+
+static void
+put_check(axe_buf *b, const axe_difference *d)
+{
+    axe_putf(b,
+             ", \"check\": {\"ok\": %s, \"n\": %" PRId64
+             ", \"n_wrong\": %" PRId64 ", \"n_unbound\": %" PRId64 ", ",
+             d->n_wrong > 0 ? "false" : "true", d->n, d->n_wrong, d->n_unbound);
+    put_number(b, "max_abs", d->max_abs);
+    axe_puts(b, ", ");
+    put_number(b, "max_rel", d->max_rel);
+    axe_puts(b, ", ");
+    put_number(b, "max_share", d->max_share);
+    axe_putf(b, ", \"worst\": %" PRId64 "}", d->worst);
+}
+
+static void
+put_param(axe_buf *b, const axe_run *r, int k)
+{
+    const axe_run_param *p = &r->param[k];
+
+    axe_putf(b, "%s\"%s\": {\"type\": \"%s\", \"shape\": [", k > 0 ? ", " : "",
+             p->name, axe_type_table[p->npy.type].name);
+    for (int i = 0; i < p->npy.rank; i++)
+        axe_putf(b, "%s%" PRId64, i > 0 ? ", " : "", p->npy.shape[i]);
+    axe_puts(b, "], \"file\": ");
+    if (p->path)
+        axe_json_put_text(b, p->path, strlen(p->path));
+    else
+        axe_puts(b, "null");
+    if (r->check && (p->access & AXE_WRITES))
+        put_check(b, &r->check[k]);
+    axe_putc(b, '}');
+}
+
+void
+axe_run_print_json(axe_ctx *cx, const axe_run *r)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_putf(&b, "{\"kernel\": \"%s\", \"threads\": %d, \"cached\": %s",
+             axe_program_kernel(r->program), r->n_thread,
+             r->cached ? "true" : "false");
+    axe_puts(&b, ", \"sizes\": {");
+    for (int i = 0; i < r->n_size; i++)
+        axe_putf(&b, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->size[i].name,
+                 r->size[i].value);
+    axe_puts(&b, "}, \"params\": {");
+    for (int i = 0; i < r->n_param; i++)
+        put_param(&b, r, i);
+    axe_putc(&b, '}');
+    if (r->n_time > 0) {
+        axe_putf(&b, ", \"time\": {\"n\": %d, ", r->n_time);
+        put_number(&b, "median_s", median(r));
+        axe_puts(&b, ", ");
+        put_number(&b, "min_s", r->time[0]);
+        axe_puts(&b, ", ");
+        put_number(&b, "flops", r->flops);
+        axe_puts(&b, ", ");
+        put_number(&b, "bytes", r->bytes);
+        axe_putc(&b, '}');
+    }
+    axe_puts(&b, "}\n");
+    fwrite(b.text, 1, b.len, stdout);
+}

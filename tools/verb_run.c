@@ -1,0 +1,321 @@
+/* verb_run.c - `axe run`: compiles a kernel for the arrays given, runs it,
+ * checks it against the reference, writes the results, times it.
+ *
+ * Results are written after the check and before the timing, so that a wrong
+ * result never reaches a file and repetitions change none. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run.h"
+#include "run/count.h"
+
+enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2 };
+#define TIME_BUDGET 0.5 /* seconds, where --time has no number */
+
+static const char verb[] = "run";
+
+static const char help[] =
+    "usage: axe run [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
+    "\n"
+    "Runs a kernel on this machine's CPU.  NAME=FILE.npy gives a parameter's\n"
+    "array: read if the kernel reads it, written if it writes it.  "
+    "NAME=NUMBER\n"
+    "gives a size that follows from no array.\n"
+    "\n"
+    "  axe run kernels/gemm.axe A=a.npy B=b.npy C=c.npy\n"
+    "  axe run kernels/gemm.axe --random M=300 N=200 K=100 --check --time\n"
+    "\n"
+    "      --random            make the arrays that are read and not given\n"
+    "      --seed N            of --random (default 1)\n"
+    "      --save-random DIR   keep them as DIR/NAME.npy\n"
+    "      --check             compare with the reference; exit 1 if wrong\n"
+    "      --time[=N]          time N runs (default: half a second's worth)\n"
+    "      --threads N         0 (default): one for each processor\n"
+    "      --emit STAGE        print ir, plan, lower or c of what is run\n"
+    "      --json              report as one line of JSON\n"
+    "      --cache DIR         of compiled kernels\n" AXE_KERNEL_HELP
+    "  -h, --help              this text\n";
+
+enum {
+    OPT_RANDOM = AXE_OPT_FREE,
+    OPT_SEED,
+    OPT_SAVE,
+    OPT_CHECK,
+    OPT_TIME,
+    OPT_THREADS,
+    OPT_EMIT,
+    OPT_JSON,
+    OPT_CACHE
+};
+
+static const struct option known[] = {
+    AXE_KERNEL_OPTIONS,
+    {"random", no_argument, NULL, OPT_RANDOM},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"save-random", required_argument, NULL, OPT_SAVE},
+    {"check", no_argument, NULL, OPT_CHECK},
+    {"time", optional_argument, NULL, OPT_TIME},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"emit", required_argument, NULL, OPT_EMIT},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"cache", required_argument, NULL, OPT_CACHE},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+/* ----------------------------------------------------------------- options */
+
+static int
+take_number(const char *option, const char *arg, int64_t least, int64_t most,
+            int64_t *out)
+{
+    int64_t v;
+
+    if (!axe_read_int(arg, &v) || v < least || v > most)
+        return axe_tool_usage(verb, "--%s %s: a number from %lld to %lld",
+                              option, arg, (long long)least, (long long)most);
+    *out = v;
+    return AXE_EXIT_OK;
+}
+
+static int
+take_flag(axe_run_args *a, int c)
+{
+    a->random = a->random || c == OPT_RANDOM;
+    a->check = a->check || c == OPT_CHECK;
+    a->json = a->json || c == OPT_JSON;
+    a->help = a->help || c == 'h';
+    return AXE_EXIT_OK;
+}
+
+static int
+take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
+{
+    switch (c) {
+    case '?':
+        return axe_tool_usage(verb, "wrong option");
+    case OPT_SEED:
+        return take_number("seed", arg, INT64_MIN, INT64_MAX, &a->seed);
+    case OPT_THREADS:
+        return take_number("threads", arg, INT64_MIN, INT64_MAX, &a->n_thread);
+    case OPT_TIME:
+        a->time = true;
+        return arg ? take_number("time", arg, 1, MAX_TIME, &a->n_time)
+                   : AXE_EXIT_OK;
+    case OPT_SAVE:
+        a->save_random = arg;
+        return AXE_EXIT_OK;
+    case OPT_CACHE:
+        a->cache = arg;
+        return AXE_EXIT_OK;
+    case OPT_EMIT:
+        a->emit = true;
+        return axe_stage_named(arg, &a->stage)
+                   ? AXE_EXIT_OK
+                   : axe_tool_usage(verb, "--emit %s: ir, plan, lower or c",
+                                    arg);
+    case 't':
+    case AXE_OPT_SET:
+    case AXE_OPT_ORDER:
+        return axe_kernel_option(cx, &a->kernel, verb, c, arg);
+    default:
+        return take_flag(a, c);
+    }
+}
+
+static int
+read_args(axe_ctx *cx, int argc, char **argv, axe_run_args *a)
+{
+    int   c, code = AXE_EXIT_OK, n = 0;
+    char *name[3];
+
+    while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
+        code = take_option(cx, a, c, optarg);
+        if (code != AXE_EXIT_OK || a->help)
+            return code;
+    }
+    for (int i = optind; i < argc; i++) {
+        if (n < 3 && !strchr(argv[i], '='))
+            name[n++] = argv[i];
+        else if (!axe_pairs_add(cx, &a->given, argv[i]))
+            return axe_tool_usage(verb, "'%s': NAME=VALUE is needed", argv[i]);
+    }
+    return axe_kernel_names(&a->kernel, verb, n, name);
+}
+
+/* ----------------------------------------------------------------- running */
+
+static double
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static axe_status
+measure(axe_ctx *cx, const axe_run_args *a, axe_exec *e, int n,
+        const axe_array *array, axe_run *r)
+{
+    double begin, start;
+
+    r->time = axe_new_array(cx, double, MAX_TIME);
+    for (int i = 0; i < N_WARM; i++)
+        AXE_TRY(axe_launch(cx, e, n, array, r->n_size, r->size));
+    begin = now();
+    for (int i = 0; i < MAX_TIME; i++) {
+        if (a->n_time > 0 ? i == a->n_time
+                          : i >= MIN_TIME && now() - begin > TIME_BUDGET)
+            break;
+        start = now();
+        AXE_TRY(axe_launch(cx, e, n, array, r->n_size, r->size));
+        r->time[r->n_time++] = now() - start;
+    }
+    qsort(r->time, (size_t)r->n_time, sizeof r->time[0], by_value);
+    return AXE_OK;
+}
+
+/* All sizes, for the report and the rates. */
+static axe_status
+settle_sizes(axe_ctx *cx, int n, const axe_array *array, axe_run *r)
+{
+    const axe_kernel *k = r->program->kernel;
+    axe_size         *size = axe_new_array(cx, axe_size, k->n_size);
+    axe_bound         b;
+
+    AXE_TRY(axe_bind(cx, k, n, array, r->n_size, r->size, true, &b));
+    for (int i = 0; i < k->n_size; i++)
+        size[i] = (axe_size){k->size[i]->name, b.size[i]};
+    r->size = size;
+    r->n_size = k->n_size;
+    r->flops = axe_count_flops(k, b.size);
+    for (int i = 0; i < r->n_param; i++)
+        r->bytes += (double)r->param[i].npy.n_bytes *
+                    (r->param[i].access == AXE_UPDATES ? 2 : 1);
+    return AXE_OK;
+}
+
+static axe_status
+compare(axe_ctx *cx, const axe_reference *ref, const axe_array *array,
+        axe_run *r)
+{
+    r->check = axe_new_array(cx, axe_difference, r->n_param);
+    for (int i = 0; i < r->n_param; i++)
+        if (r->param[i].access & AXE_WRITES)
+            AXE_TRY(axe_reference_compare(cx, ref, &array[i], &r->check[i]));
+    return AXE_OK;
+}
+
+/* Run once, compare, save, then time. */
+static axe_status
+launch(axe_ctx *cx, const axe_run_args *a, axe_device *d, axe_exec *e,
+       axe_run *r)
+{
+    axe_array     *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_reference *ref = NULL;
+    int            n = axe_run_arrays(r, array);
+    axe_status     st;
+
+    AXE_TRY(settle_sizes(cx, n, array, r));
+    if (a->check)
+        AXE_TRY(axe_reference_new(cx, d, r->program, n, array, r->n_size,
+                                  r->size, &ref));
+    st = axe_launch(cx, e, n, array, r->n_size, r->size);
+    if (st == AXE_OK && ref)
+        st = compare(cx, ref, array, r);
+    axe_reference_free(ref);
+    if (st == AXE_OK && axe_run_passed(r))
+        st = axe_run_save(cx, r);
+    if (st == AXE_OK && a->time)
+        st = measure(cx, a, e, n, array, r);
+    return st;
+}
+
+static axe_status
+run_on_device(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    axe_device_spec spec = {.n_thread = a->n_thread, .cache = a->cache};
+    axe_device     *device;
+    axe_exec       *exec = NULL;
+    axe_status      st;
+
+    AXE_TRY(axe_device_new(cx, &spec, &device));
+    r->n_thread = axe_device_n_thread(device);
+    st = axe_exec_new(cx, device, r->program, &exec);
+    if (st == AXE_OK) {
+        r->cached = axe_exec_cached(exec);
+        st = launch(cx, a, device, exec, r);
+    }
+    axe_exec_free(exec);
+    axe_device_free(device);
+    return st;
+}
+
+static axe_status
+compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
+{
+    axe_compile_spec spec = axe_kernel_spec(&a->kernel);
+    axe_array       *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_buf          text = {.cx = cx};
+    int              n = axe_run_arrays(r, array);
+
+    AXE_TRY(
+        axe_compile_for(cx, source, &spec, n, array, AXE_STAGE_C, &r->program));
+    if (!a->emit)
+        return AXE_OK;
+    AXE_TRY(axe_program_emit(cx, r->program, a->stage, &text));
+    fwrite(text.text, 1, text.len, stdout);
+    return AXE_OK;
+}
+
+static axe_status
+run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    int32_t source;
+
+    AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
+    AXE_TRY(axe_run_open(cx, a, source, r));
+    AXE_TRY(compile(cx, a, source, r));
+    AXE_TRY(axe_run_fill(cx, a, r));
+    AXE_TRY(run_on_device(cx, a, r));
+    if (a->json)
+        axe_run_print_json(cx, r);
+    else
+        axe_run_print(cx, r);
+    if (axe_run_passed(r))
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                    "the kernel's result is not what its text means; nothing "
+                    "was written");
+}
+
+int
+axe_verb_run(int argc, char **argv)
+{
+    axe_ctx     *cx = axe_ctx_new();
+    axe_run_args a = {.seed = 1};
+    axe_run      r = {0};
+    int          code = read_args(cx, argc, argv, &a);
+
+    if (code == AXE_EXIT_OK && a.help)
+        fputs(help, stdout);
+    else if (code == AXE_EXIT_OK && run(cx, &a, &r) != AXE_OK)
+        code = AXE_EXIT_FAIL;
+    (void)axe_tool_report(cx);
+    axe_run_close(&r);
+    axe_ctx_free(cx);
+    return axe_tool_finish(code);
+}
