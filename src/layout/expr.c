@@ -492,8 +492,10 @@ parens(reader *r, axe_value *out)
     }
     do {
         axe_value v;
-        size_t    from = r->at;
+        size_t    from;
 
+        peek(r);
+        from = r->at;
         AXE_TRY(expr(r, &v));
         if (n == 0 && accept(r, ")")) {
             *out = v;
