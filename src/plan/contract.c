@@ -237,11 +237,11 @@ tile_for(planner *p, request *r, const roles *ro, int *lanes, int *mr, int *nv)
                      ro->m->var->name, ro->n->var->name);
         return false;
     }
-    for (; *lanes >= 4; *lanes /= 2)
+    for (; *lanes >= 2; *lanes /= 2)
         if (choose_tile(p->mc, em, en, *lanes, mr, nv))
             return true;
     axe_rejected(p, r, "contract",
-                 "the extent %" PRId64 " of %s is not a multiple of 4 lanes",
+                 "the extent %" PRId64 " of %s is not a multiple of 2 lanes",
                  en, ro->n->var->name);
     return false;
 }

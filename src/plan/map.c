@@ -10,7 +10,7 @@
 
 #include "plan/plan_int.h"
 
-enum { MIN_LANES = 4 };
+enum { MIN_LANES = 2 };
 
 static bool
 has_index_value(const axe_node *n)

@@ -1,0 +1,308 @@
+/* test_conform.c - every kernel on every machine against the reference.
+ *
+ * A row is a kernel, its settings and sizes; each runs for all CPU rows that
+ * this host can execute (narrower vectors run on wider hosts, so AVX2 and base
+ * plans are executed too), on one and on three workers, and every element must
+ * lie within the reference's rounding bound.  Targets to come run this suite.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/run.h"
+
+enum { MAX_ARRAY = 4, MAX_RANK = 4 };
+
+typedef struct size_row {
+    const char *name;
+    int64_t     value;
+} size_row;
+
+typedef struct row {
+    const char *what;
+    const char *file; /* in kernels/, or NULL: text */
+    const char *text;
+    const char *set[5]; /* "BM=64" */
+    size_row    size[4];
+} row;
+
+/* clang-format off */
+#define SCALE "kernel k(in f32 X[M, N], in f32 s[M], out f32 Y[M, N]) {" \
+              " index m, n; cta (i : M by 16) {" \
+              " reg f32 t[16]; t[m] = s[i*16 + m];" \
+              " Y[i*16 + m, n] = X[i*16 + m, n] * t[m] + 1.0; } }"
+#define COLSUM "kernel k(in f32 X[M, N], out f32 s[N]) { index m, n;" \
+               " cta (j : N by 64) { reg f32 t[64];" \
+               " t[n] = sum[m](X[m, j*64 + n]); s[j*64 + n] = t[n]; } }"
+#define SPREAD "kernel k(in f32 X[M, N], out f32 s[M]) { index m, n;" \
+               " cta (i : M by 8) { reg f32 a[8]; reg f32 b[8];" \
+               " a[m] = max[n](X[i*8 + m, n]); b[m] = min[n](X[i*8 + m, n]);" \
+               " s[i*8 + m] = a[m] - b[m]; } }"
+#define RELU "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
+             " cta (i : M) { Y[i, n] = X[i, n] > 0.0 ?" \
+             " X[i, n] : X[i, n] * 0.125; } }"
+#define BATCH "kernel k(in f32 A[P, M, K], in f32 B[P, K, N], out f32 C[P, M, N])" \
+              " { index m, n, k; cta (p : P, i : M by 32, j : N by 32) {" \
+              " reg f32 acc[32, 32] = 0;" \
+              " shared f32 a[32, 16]; shared f32 b[16, 32];" \
+              " for (t : K by 16) {" \
+              " a[m, k] = A[p, i*32 + m, t*16 + k];" \
+              " b[k, n] = B[p, t*16 + k, j*32 + n];" \
+              " acc[m, n] += a[m, k] * b[k, n]; }" \
+              " C[p, i*32 + m, j*32 + n] = max(acc[m, n], 0.0); } }"
+#define PLACED "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N])" \
+               " { index m, n, k; cta (i : M by 32, j : N by 32) {" \
+               " reg f32 acc[32, 32] = 0;" \
+               " shared f32 a[32, 16] : (32, 16) : (20, 1);" \
+               " shared f32 b[32, 16] : ((2, 16), 16) : ((272, 1), 17);" \
+               " for (t : K by 16) {" \
+               " a[m, k] = A[i*32 + m, t*16 + k];" \
+               " b[n, k] = B[j*32 + n, t*16 + k];" \
+               " acc[m, n] += a[m, k] * b[n, k]; }" \
+               " C[i*32 + m, j*32 + n] = acc[m, n]; } }"
+#define MASK "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
+             " cta (i : M) { Y[i, n] =" \
+             " i >= n ? X[i, n] : -1.0; } }"
+#define NARROW "kernel k(in f32 X[M, N], out i8 Y[M, N]) { index m, n;" \
+               " cta (i : M) { Y[i, n] ="  \
+               " i8(X[i, n] * 100.0); } }"
+
+static const row rows[] = {
+    {"gemm f32 one tile",     "gemm.axe", NULL, {"BM=16", "BN=48", "BK=8"},    {{"M", 16}, {"N", 48}, {"K", 8}}},
+    {"gemm f32 odd",          "gemm.axe", NULL, {NULL},                        {{"M", 131}, {"N", 77}, {"K", 259}}},
+    {"gemm f32 small tiles",  "gemm.axe", NULL, {"BM=24", "BN=32", "BK=7"},    {{"M", 61}, {"N", 95}, {"K", 23}}},
+    {"gemm f32 many tiles",   "gemm.axe", NULL, {"BM=8", "BN=16", "BK=16"},    {{"M", 50}, {"N", 100}, {"K", 33}}},
+    {"gemm f64",              "gemm.axe", NULL, {"T=f64", "BM=32", "BN=64"},   {{"M", 45}, {"N", 70}, {"K", 37}}},
+    {"gemm f16",              "gemm.axe", NULL, {"T=f16"},                     {{"M", 33}, {"N", 65}, {"K", 100}}},
+    {"gemm bf16",             "gemm.axe", NULL, {"T=bf16"},                    {{"M", 200}, {"N", 390}, {"K", 31}}},
+    {"gemm i8",               "gemm.axe", NULL, {"T=i8", "BM=32", "BN=64"},    {{"M", 33}, {"N", 65}, {"K", 40}}},
+    {"gemm one element",      "gemm.axe", NULL, {NULL},                        {{"M", 1}, {"N", 1}, {"K", 1}}},
+    {"gemm no sum",           "gemm.axe", NULL, {NULL},                        {{"M", 5}, {"N", 6}, {"K", 0}}},
+    {"gemm nothing",          "gemm.axe", NULL, {NULL},                        {{"M", 0}, {"N", 6}, {"K", 3}}},
+    {"softmax",               "softmax.axe", NULL, {NULL},                     {{"M", 37}, {"N", 129}}},
+    {"softmax short rows",    "softmax.axe", NULL, {"BM=4"},                   {{"M", 9}, {"N", 3}}},
+    {"softmax f64",           "softmax.axe", NULL, {"T=f64"},                  {{"M", 10}, {"N", 50}}},
+    {"softmax bf16",          "softmax.axe", NULL, {"T=bf16"},                 {{"M", 10}, {"N", 50}}},
+    {"softmax f16",           "softmax.axe", NULL, {"T=f16"},                  {{"M", 16}, {"N", 64}}},
+    {"transpose f32",         "transpose.axe", NULL, {NULL},                   {{"M", 100}, {"N", 75}}},
+    {"transpose exact",       "transpose.axe", NULL, {NULL},                   {{"M", 128}, {"N", 64}}},
+    {"transpose f16",         "transpose.axe", NULL, {"T=f16"},                {{"M", 70}, {"N", 65}}},
+    {"transpose i8",          "transpose.axe", NULL, {"T=i8"},                 {{"M", 33}, {"N", 90}}},
+    {"transpose f64 odd tile","transpose.axe", NULL, {"T=f64", "BM=9", "BN=7"}, {{"M", 33}, {"N", 90}}},
+    {"scale",                 NULL, SCALE, {NULL},                             {{"M", 33}, {"N", 50}}},
+    {"column sums",           NULL, COLSUM, {NULL},                            {{"M", 33}, {"N", 150}}},
+    {"max - min",             NULL, SPREAD, {NULL},                            {{"M", 33}, {"N", 150}}},
+    {"leaky relu",            NULL, RELU, {NULL},                              {{"M", 9}, {"N", 45}}},
+    {"batched gemm",          NULL, BATCH, {NULL},                             {{"P", 3}, {"M", 40}, {"N", 50}, {"K", 20}}},
+    {"declared layouts",      NULL, PLACED, {NULL},                            {{"M", 40}, {"N", 50}, {"K", 20}}},
+    {"mask",                  NULL, MASK, {NULL},                              {{"M", 20}, {"N", 30}}},
+    {"narrow",                NULL, NARROW, {NULL},                            {{"M", 20}, {"N", 30}}},
+};
+/* clang-format on */
+
+static char *
+read_file(const char *path, size_t *len)
+{
+    FILE *f = fopen(path, "rb");
+    char *s = calloc(1, 1 << 16);
+
+    assert_non_null(f);
+    *len = fread(s, 1, (1 << 16) - 1, f);
+    fclose(f);
+    return s;
+}
+
+/* The same numbers for the same seed, in [-1, 1]. */
+static double
+next(uint64_t *state)
+{
+    *state =
+        *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(int64_t)(*state >> 11) / (double)(INT64_C(1) << 52) - 1;
+}
+
+static uint16_t
+half_of(double x, bool brain)
+{
+    float    f = (float)x;
+    uint32_t b;
+
+    memcpy(&b, &f, sizeof b);
+    if (brain)
+        return (uint16_t)(b >> 16);
+    int e = (int)(b >> 23 & 255) - 112;
+    if (e <= 0)
+        return 0;
+    return (uint16_t)((b >> 16 & 0x8000) | (uint32_t)e << 10 |
+                      (b >> 13 & 0x3ff));
+}
+
+static size_t
+element_bytes(const char *type)
+{
+    return strcmp(type, "f64") == 0                                ? 8
+           : strcmp(type, "f16") == 0 || strcmp(type, "bf16") == 0 ? 2
+           : strcmp(type, "i8") == 0                               ? 1
+                                                                   : 4;
+}
+
+static void
+fill(void *data, const char *type, int64_t n, uint64_t seed)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double x = next(&seed);
+        if (strcmp(type, "f64") == 0)
+            ((double *)data)[i] = x;
+        else if (strcmp(type, "f32") == 0)
+            ((float *)data)[i] = (float)x;
+        else if (strcmp(type, "i8") == 0)
+            ((signed char *)data)[i] = (signed char)(x * 4);
+        else
+            ((uint16_t *)data)[i] = half_of(x, *type == 'b');
+    }
+}
+
+static void
+check(axe_ctx *cx, axe_status st, const char *what)
+{
+    axe_buf out = {.cx = cx};
+
+    if (st == AXE_OK)
+        return;
+    axe_diags_print(cx, &out, false);
+    fail_msg("%s: %s", what, out.text);
+}
+
+static void
+make_arrays(axe_ctx *cx, const axe_program *p, const axe_shape *shape,
+            axe_array *a)
+{
+    for (int i = 0; i < axe_program_n_param(p); i++) {
+        axe_param pa = axe_program_param(p, i);
+        int64_t   n = 1;
+        for (int d = 0; d < pa.rank; d++)
+            n *= shape[i].extent[d];
+        void *data = axe_alloc(cx, (size_t)n * element_bytes(pa.type) + 64);
+        fill(data, pa.type, n, (uint64_t)i + 1);
+        a[i] = (axe_array){.name = pa.name,
+                           .type = pa.type,
+                           .rank = pa.rank,
+                           .shape = shape[i].extent,
+                           .data = data};
+    }
+}
+
+static void
+run_row(const row *r, const char *machine, int n_thread)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const char        *name[5], *value[5];
+    axe_compile_spec   spec = {.machine = machine};
+    axe_shape          shape[MAX_ARRAY];
+    axe_array          a[MAX_ARRAY];
+    axe_size           size[4];
+    axe_device        *dev;
+    axe_exec          *ex;
+    axe_reference     *ref;
+    const axe_program *p;
+    size_t             len = r->text ? strlen(r->text) : 0;
+    char              *text = NULL, what[128], path[512];
+    int                n_size = 0;
+
+    snprintf(what, sizeof what, "%s on %s, %d workers", r->what, machine,
+             n_thread);
+    if (r->file) {
+        snprintf(path, sizeof path, "%s/kernels/%s", AXE_SOURCE_DIR, r->file);
+        text = read_file(path, &len);
+    }
+    for (; spec.n_set < AXE_LEN(name) && r->set[spec.n_set]; spec.n_set++) {
+        char *s = axe_textf(cx, "%s", r->set[spec.n_set]), *eq = strchr(s, '=');
+        *eq = '\0';
+        name[spec.n_set] = s;
+        value[spec.n_set] = eq + 1;
+    }
+    spec.set_name = name;
+    spec.set_value = value;
+    for (; n_size < AXE_LEN(size) && r->size[n_size].name; n_size++)
+        size[n_size] = (axe_size){r->size[n_size].name, r->size[n_size].value};
+    int32_t src = axe_source_add(cx, r->what, text ? text : r->text, len);
+    check(cx, axe_compile(cx, src, &spec, AXE_STAGE_C, &p), what);
+    check(cx, axe_program_shapes(cx, p, 0, NULL, n_size, size, shape), what);
+    make_arrays(cx, p, shape, a);
+    check(cx,
+          axe_device_new(cx, &(axe_device_spec){.n_thread = n_thread}, &dev),
+          what);
+    check(cx, axe_exec_new(cx, dev, p, &ex), what);
+    int n = axe_program_n_param(p);
+    check(cx, axe_reference_new(cx, dev, p, n, a, n_size, size, &ref), what);
+    check(cx, axe_launch(cx, ex, n, a, n_size, size), what);
+    for (int i = 0; i < n; i++) {
+        axe_difference d;
+        if (!(axe_program_param(p, i).access & AXE_WRITES))
+            continue;
+        check(cx, axe_reference_compare(cx, ref, &a[i], &d), what);
+        if (d.n_wrong > 0)
+            fail_msg("%s: %lld of %lld elements of %s are wrong; element %lld "
+                     "is %g, should be %g within %g",
+                     what, (long long)d.n_wrong, (long long)d.n, a[i].name,
+                     (long long)d.worst, d.got, d.want, d.bound);
+        assert_int_equal(d.n_unbound, 0);
+    }
+    axe_reference_free(ref);
+    axe_exec_free(ex);
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+    free(text);
+}
+
+static void
+each_row(const char *machine, int n_thread, int step)
+{
+    for (int i = 0; i < AXE_LEN(rows); i += step)
+        run_row(&rows[i], machine, n_thread);
+}
+
+static void
+test_host(void **state)
+{
+    (void)state;
+    each_row("cpu", 1, 1);
+}
+
+static void
+test_three_workers(void **state)
+{
+    (void)state;
+    each_row("cpu", 3, 1);
+}
+
+static void
+test_avx2_plans(void **state)
+{
+    (void)state;
+    each_row("cpu-avx2", 1, 3);
+}
+
+static void
+test_base_plans(void **state)
+{
+    (void)state;
+    each_row("cpu-base", 2, 4);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_three_workers),
+        cmocka_unit_test(test_avx2_plans),
+        cmocka_unit_test(test_base_plans),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
