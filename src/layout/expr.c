@@ -753,6 +753,10 @@ tail(reader *r, size_t from, axe_value *a)
     AXE_TRY(placed(
         r, axe_layout_read_at(r->cx, 0, b.text, b.len, 0, &env, &t, &end),
         from));
+    if (end <= n) {
+        r->at++;
+        return expected(r, "an offset");
+    }
     r->at += end - n;
     replica = axe_new_array(r->cx, axe_iter, spec.n_replica + t->n_replica);
     offset = axe_new_array(r->cx, axe_offset, spec.n_offset + t->n_offset);

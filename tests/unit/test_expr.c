@@ -152,6 +152,7 @@ static const struct bad_row {
     {"(1, (2):(1))",  AXE_ETYPE,   "1:5+7 a shape needs integers, and this is a layout"},
     {"(2, 3",         AXE_ESYNTAX, "1:6+1 expected ',' or ')', but the text ends"},
     {"span((2):(1), 3)", AXE_ESYNTAX, "1:15+1 expected an axis, but found '3'"},
+    {"canon((2):(1)) - @m", AXE_ESYNTAX, "1:18+1 expected an offset, but found '@'"},
     {"2*K",           AXE_ENAME,   "1:3+1 'K' is not a constant"},
     {"strided((2, 3), 1)", AXE_ESHAPE, "0:0+0 strided: 2 extents but 1 strides"},
     {"permute((2):(1), 4294967296)", AXE_EARG, "0:0+0 permute: 4294967296 is too large"},
