@@ -21,10 +21,14 @@
 
 #include "layout/digit.h"
 
-enum {
-    MAX_NODE = 1 << 18,  /* deltas tried before the points are listed */
-    MAX_POINT = 1 << 22, /* points listed before giving up */
-};
+/* Deltas tried before the points are listed. */
+#ifdef AXE_STRESS
+enum { MAX_NODE = 4 };
+#else
+enum { MAX_NODE = 1 << 18 };
+#endif
+
+enum { MAX_POINT = 1 << 22 }; /* listed before giving up */
 
 /* A search over the digits [0, n) that did not drop away. */
 typedef struct search {

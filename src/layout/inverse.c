@@ -20,14 +20,15 @@ enum { MAX_POINT = 1 << 22 };
 
 /* ----------------------------------------------------------------- queries */
 
-/* An iter of stride 0 sends its first two steps to one place. */
+/* An iter of stride 0, of a canonical layout and so not a unit, sends its first
+ * two steps to one place. */
 static bool
 stands_still(const axe_layout *l, int64_t witness[2])
 {
     int64_t weight = 1;
 
     for (int k = l->n_shard - 1; k >= 0; k--) {
-        if (l->shard[k].stride == 0 && l->shard[k].extent > 1) {
+        if (l->shard[k].stride == 0) {
             witness[0] = 0;
             witness[1] = weight;
             return true;

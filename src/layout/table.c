@@ -1,23 +1,20 @@
 /* table.c - from a table of coordinates back to the iters that make it. */
 #include "layout/radix.h"
 
-/* Place of f(x) - f(0) if it is on one slot at most: that slot (0 if none) and
- * the value; false if several move. */
-static bool
-single(axe_table t, int64_t x, int *slot, int64_t *value)
+/* A slot on which f(x) is not f(0), and by how much; 0 and 0 if there is none.
+ * If there are several, no line goes through f(x), and checking says so. */
+static axe_iter
+step_to(axe_table t, int64_t x)
 {
-    *slot = 0;
-    *value = 0;
-    for (int k = 0; k < t.n_slot; k++) {
-        int64_t d = t.f[x * t.n_slot + k] - t.f[k];
-        if (d == 0)
-            continue;
-        if (*value != 0)
-            return false;
-        *slot = k;
-        *value = d;
+    axe_iter it = {.extent = 2};
+
+    for (int k = 0; k < t.n_slot && it.stride == 0; k++) {
+        it.axis = k;
+        it.stride = t.f[x * t.n_slot + k] - t.f[k];
     }
-    return true;
+    if (it.stride == 0)
+        it.axis = 0;
+    return it;
 }
 
 /* Is f(x) = f(y) + c steps of `it`? */
@@ -42,12 +39,8 @@ axe_table_iters(axe_table t, axe_iter out[62], int64_t *at)
     axe_iter it = {.extent = 1};
 
     for (int64_t unit = 1; unit < t.n; unit *= it.extent) {
-        int slot;
-        *at = unit;
-        if (!single(t, unit, &slot, &it.stride))
-            return -1;
-        it.axis = slot;
-        for (it.extent = 2; it.extent < t.n / unit; it.extent++)
+        it = step_to(t, unit);
+        for (; it.extent < t.n / unit; it.extent++)
             if (!on_line(t, it.extent * unit, 0, it.extent, it))
                 break;
         *at = it.extent * unit;

@@ -293,6 +293,39 @@ test_random(void **state)
     axe_ctx_free(cx);
 }
 
+/* Digits without any order among their strides: neither radix nor reach
+ * decides, so that collisions are searched for (and listed, in a stress build,
+ * which gives up the search at once).  Two replicas may collide with each
+ * other. */
+static void
+test_interlocking(void **state)
+{
+    enum { N = 60000 };
+    axe_ctx *cx = axe_ctx_new();
+    counts   n = {0};
+    uint64_t seed = 3;
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        axe_iter   it[5];
+        int        n_iter = 3 + i % 3;
+        int64_t    scale = oracle_between(&seed, 1, 4);
+        axe_layout l = {.shard = it, .n_replica = i % 7 % 3};
+        for (int k = 0; k < n_iter; k++) {
+            int64_t s = oracle_between(&seed, -9, 40);
+            if (k > 1)
+                s *= scale;
+            it[k] = (axe_iter){oracle_between(&seed, 2, 4), s, AXE_AXIS_M,
+                               AXE_UNIT_ONE};
+        }
+        l.n_shard = n_iter - l.n_replica;
+        l.replica = it + l.n_shard;
+        check(cx, &l, &n);
+    }
+    report("interlocking", &n);
+    axe_ctx_free(cx);
+}
+
 /* x -> s(x) onto an interval, whatever the swizzle cuts. */
 static void
 test_swizzled(void **state)
@@ -333,6 +366,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_interlocking),
         cmocka_unit_test(test_swizzled),
     };
 

@@ -114,6 +114,7 @@ static const row left_rows[] = {
     {"(4) : (-2) + 6", NULL, "((4, 2)) : ((-1, 0)) + 3"},
     {"(2, 2) : (8, 1) + 2", NULL, "((2, 8)) : ((2, 1)) - 2"},
     {"(1) : (1) + 2", NULL, "(3) : (0)"},
+    {"(2, 2) : (16, 1) + 34", NULL, "((4, 16)) : ((2, 1)) - 6"},
     {"(2, 2) : (8, 1) + 7", NULL,
      "left inverse: 2 steps of 1 from place 7 are no digit below steps of 8"},
     {"(2, 2) : (3, 2)", NULL,
@@ -164,6 +165,15 @@ static const row compose_rows[] = {
     {"swizzle(64) o (64) : (1)", "(8, 8) : (1, 8)",
      "swizzle(64) o (8, 8) : (1, 8)"},
     {"(64) : (1@lane)", "swizzle<1, 0, 1> o (2) : (2)", "(2) : (3@lane)"},
+    {"(64) : (1@lane)", "swizzle<1, 0, 1> o (2, 2) : (4, 2)",
+     "(2, 2) : (4@lane, 3@lane)"},
+    {"(64) : (1@lane)", "swizzle<1, 0, 1> o (2, 3) : (8, 1)",
+     "compose: no iter list is this map: none agrees with it at index 3 of 6"},
+    {"(2, 2) : (1@lane, 1@warp)", "swizzle<1, 0, 1> o (2) : (2)",
+     "compose: no iter list is this map: none agrees with it at index 1 of 2"},
+    {"(4) : (1)", "swizzle<1, 0, 1> o (2) : (-2)",
+     "compose: the right layout reaches index -1 of the left one, (4) : (1), of "
+     "size 4"},
     {"(4) : (3)", "() : ()", "() : ()"},
     {"() : ()", "(4) : (0)", "(4) : (0)"},
     /* The traps of CuTe's rule: layout-wise conditions are not enough. */

@@ -71,6 +71,8 @@ static const struct {
     {FUSE, "nvidia", "(4, 4) : (144115188075855872@warp, 1@lane)", "thread",
      "fuse: shard iter 0, extent 4 times stride 4611686018427387904, leaves "
      "int64"},
+    {FUSE, "nvidia", "(4, 1) : (1@warp, K@lane)", "thread",
+     "(4, 1) : (32@thread, K@thread)"},
     {FUSE, "nvidia", "(2, 4) : (4611686018427387904@warp, 1@lane)", "thread",
      "fuse: a stride on warp times 32 leaves int64"},
 
@@ -84,6 +86,8 @@ static const struct {
      "((4, 32)) : ((-1@warp, -1@lane)) + 3@warp + 31@lane"},
     {SPLIT, "nvidia", "(4) : (1@m) + [2 : 64@thread] + 40@thread", "thread",
      "(4) : (1) + [2 : 2@warp] + 1@warp + 8@lane"},
+    {SPLIT, "nvidia", "(4) : (1@thread) + 3 - 1@reg", "thread",
+     "(4) : (1@lane) + 3 - 1@reg"},
     {SPLIT, "nvidia", "(8) : (1@warp)", "warp",
      "((2, 4)) : ((1@warpgroup, 1@wid))"},
     {SPLIT, "nvidia", "(4) : (1@m)", "thread", "(4) : (1)"},
@@ -230,6 +234,34 @@ test_round_trip(void **state)
     axe_ctx_free(cx);
 }
 
+/* The inner part is made up of parts too. */
+static void
+test_inner_parts(void **state)
+{
+    static const axe_axis_row axes[] = {
+        {"whole", AXE_KIND_THREAD}, {"outer", AXE_KIND_THREAD},
+        {"inner", AXE_KIND_THREAD}, {"hi", AXE_KIND_THREAD},
+        {"lo", AXE_KIND_THREAD},
+    };
+    static const axe_nest_row nests[] = {{"whole", "outer", "inner", 8},
+                                         {"inner", "hi", "lo", 4}};
+
+    const axe_axis_table table = {"test", 5, 2, axes, nests};
+    axe_ctx             *cx = axe_ctx_new();
+    const axe_layout    *l, *out;
+    axe_axis             whole;
+
+    (void)state;
+    assert_int_equal(axe_axes_load(cx, &table), AXE_OK);
+    assert_int_equal(axe_axis_find(cx, AXE_NOWHERE, "whole", &whole), AXE_OK);
+    assert_int_equal(
+        axe_layout_read(cx, "(3, 2, 4) : (1@outer, 1@hi, 1@lo)", &l), AXE_OK);
+    assert_int_equal(axe_layout_fuse_axis(cx, l, whole, &out), AXE_OK);
+    assert_string_equal(axe_layout_text(cx, out),
+                        "(3, 2, 4) : (8@whole, 4@whole, 1@whole)");
+    axe_ctx_free(cx);
+}
+
 /* Nestings declared in a circle end. */
 static void
 test_circle(void **state)
@@ -282,9 +314,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_inner_parts), cmocka_unit_test(test_circle),
         cmocka_unit_test(test_tables),
     };
 

@@ -203,6 +203,31 @@ test_no_swizzle(void **state)
     }
 }
 
+/* Bits 4 and `second` go to bits 0 and `to`: a swizzle only if they are
+ * neighbours and move equally far. */
+static void
+test_two_bits(void **state)
+{
+    enum { N = 256 };
+    axe_ctx    *cx = axe_ctx_new();
+    int64_t     map[N];
+    axe_swizzle s;
+
+    (void)state;
+    for (int second = 5; second < 8; second++)
+        for (int to = 0; to < 4; to++) {
+            axe_mark   m = axe_ctx_mark(cx);
+            bool       is = second == 5 && to == 1;
+            axe_status st;
+            for (int64_t x = 0; x < N; x++)
+                map[x] = x ^ (x >> 4 & 1) ^ (x >> second & 1) << to;
+            st = axe_swizzle_detect(cx, N, map, &s);
+            assert_int_equal(st, is ? AXE_OK : AXE_ESHAPE);
+            axe_ctx_release(cx, m);
+        }
+    axe_ctx_free(cx);
+}
+
 /* clang-format off */
 static const struct {
     const char *in;
@@ -302,8 +327,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),       cmocka_unit_test(test_recast),
         cmocka_unit_test(test_units_agree), cmocka_unit_test(test_detect),
-        cmocka_unit_test(test_no_swizzle),  cmocka_unit_test(test_over),
-        cmocka_unit_test(test_walk),        cmocka_unit_test(test_walk_limit),
+        cmocka_unit_test(test_no_swizzle),  cmocka_unit_test(test_two_bits),
+        cmocka_unit_test(test_over),        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_walk_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
