@@ -58,12 +58,16 @@ static axe_status
 cut_canon(axe_ctx *cx, const char *op, const axe_layout *l, axe_shape shape,
           axe_iter *dst, int *dim_end, int *n)
 {
-    axe_iter  few[AXE_FEW];
-    axe_iter *canon = axe_iters_room(cx, few, l->n_shard);
-    int       n_canon = axe_iters_canon(canon, l->n_shard, l->shard), at = 0;
-    int64_t   need = 0;
-    int len = axe_iters_cut(dst, dim_end, n_canon, canon, shape, &at, &need);
+    axe_iter        few[AXE_FEW], *room;
+    const axe_iter *canon = l->shard;
+    int             n_canon = l->n_shard, at = 0, len;
+    int64_t         need = 0;
 
+    if (!axe_iters_are_canon(l->n_shard, l->shard)) {
+        canon = room = axe_iters_room(cx, few, l->n_shard);
+        n_canon = axe_iters_canon(room, l->n_shard, l->shard);
+    }
+    len = axe_iters_cut(dst, dim_end, n_canon, canon, shape, &at, &need);
     if (len < 0)
         return no_cut(cx, op, l, shape, n_canon, canon, at, need);
     *n = len;

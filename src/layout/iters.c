@@ -27,31 +27,18 @@ axe_iters_same(int n, const axe_iter *a, const axe_iter *b)
     return true;
 }
 
-/* Does `outer` go on where a whole run of `inner` ends? */
-static bool
-continues(axe_iter outer, axe_iter inner)
+bool
+axe_iters_are_canon(int n, const axe_iter *src)
 {
-    int64_t run;
-
-    return axe_same_place(outer, inner) &&
-           axe_mul(inner.extent, inner.stride, &run) && outer.stride == run;
-}
-
-int
-axe_iters_push(axe_iter *dst, int from, int n, axe_iter it)
-{
-    if (it.extent == 1)
-        return n;
-    if (it.stride == 0) {
-        it.axis = AXE_AXIS_M;
-        it.unit = AXE_UNIT_ONE;
+    for (int k = 0; k < n; k++) {
+        const axe_iter *it = &src[k];
+        if (it->extent == 1 || (it->stride == 0 && (it->axis != AXE_AXIS_M ||
+                                                    it->unit != AXE_UNIT_ONE)))
+            return false;
+        if (k > 0 && axe_iter_continues(it[-1], *it))
+            return false;
     }
-    if (n > from && continues(dst[n - 1], it)) {
-        it.extent *= dst[n - 1].extent;
-        n--;
-    }
-    dst[n++] = it;
-    return n;
+    return true;
 }
 
 int
@@ -112,7 +99,7 @@ sift(axe_iter *r, int n, int k)
 }
 
 static void
-sort_iters(axe_iter *r, int n)
+sort_many(axe_iter *r, int n)
 {
     for (int k = n / 2 - 1; k >= 0; k--)
         sift(r, n, k);
@@ -121,6 +108,22 @@ sort_iters(axe_iter *r, int n)
         r[0] = r[k];
         r[k] = t;
         sift(r, k, 0);
+    }
+}
+
+static void
+sort_iters(axe_iter *r, int n)
+{
+    if (n > AXE_FEW) {
+        sort_many(r, n);
+        return;
+    }
+    for (int k = 1; k < n; k++) {
+        axe_iter t = r[k];
+        int      i = k;
+        for (; i > 0 && before(t, r[i - 1]); i--)
+            r[i] = r[i - 1];
+        r[i] = t;
     }
 }
 
@@ -156,28 +159,57 @@ axe_replicas_absorb(axe_iter *r, int n)
     return left;
 }
 
+/* The first iter that does not divide, nor is divided by, what its dim still
+ * needs, for a cut that does not exist. */
+static void
+find_obstacle(int n, const axe_iter *src, axe_shape shape, int *at,
+              int64_t *need)
+{
+    int64_t tail = 1; /* of iter j, not yet used */
+    int     j = -1;
+
+    for (int k = 0; k < shape.n; k++)
+        for (*need = shape.extent[k]; *need > 1;) {
+            while (tail == 1) {
+                assert(j + 1 < n);
+                tail = src[++j].extent;
+            }
+            *at = j;
+            if (*need % tail != 0 && tail % *need != 0)
+                return;
+            if (*need < tail) {
+                tail /= *need;
+                *need = 1;
+            } else {
+                *need /= tail;
+                tail = 1;
+            }
+        }
+}
+
+/* A block is complete when the product of its extents is its dim: then each of
+ * them divided what was left.  So only a split costs divisions. */
 int
 axe_iters_cut(axe_iter *dst, int *dim_end, int n, const axe_iter *src,
               axe_shape shape, int *at, int64_t *need)
 {
-    int64_t tail = n > 0 ? src[0].extent : 1; /* of iter j, not yet used */
-    int     j = 0, len = 0;
+    int64_t tail = 1; /* of iter j, not yet used */
+    int     j = -1, len = 0;
 
     for (int k = 0; k < shape.n; dim_end[k++] = len)
-        for (int64_t rem = shape.extent[k]; rem > 1;) {
+        for (int64_t done = 1, want = shape.extent[k]; done < want;) {
             int64_t head;
             while (tail == 1) {
                 assert(j + 1 < n);
                 tail = src[++j].extent;
             }
-            if (rem % tail != 0 && tail % rem != 0) {
-                *at = j;
-                *need = rem;
+            head = done * tail <= want ? tail : want / done;
+            if (head != tail && (head * done != want || tail % head != 0)) {
+                find_obstacle(n, src, shape, at, need);
                 return -1;
             }
-            head = rem < tail ? rem : tail;
-            tail /= head;
-            rem /= head;
+            done *= head;
+            tail = head == tail ? 1 : tail / head;
             dst[len] = src[j];
             dst[len].extent = head;
             dst[len++].stride *= tail;

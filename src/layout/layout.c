@@ -76,8 +76,8 @@ sift(axe_offset *o, int n, int k)
     }
 }
 
-void
-axe_offsets_sort(axe_offset *o, int n)
+static void
+sort_many(axe_offset *o, int n)
 {
     for (int k = n / 2 - 1; k >= 0; k--)
         sift(o, n, k);
@@ -86,6 +86,22 @@ axe_offsets_sort(axe_offset *o, int n)
         o[0] = o[k];
         o[k] = t;
         sift(o, k, 0);
+    }
+}
+
+void
+axe_offsets_sort(axe_offset *o, int n)
+{
+    if (n > AXE_FEW) {
+        sort_many(o, n);
+        return;
+    }
+    for (int k = 1; k < n; k++) {
+        axe_offset t = o[k];
+        int        i = k;
+        for (; i > 0 && compare_place(t, o[i - 1]) < 0; i--)
+            o[i] = o[i - 1];
+        o[i] = t;
     }
 }
 

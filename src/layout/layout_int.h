@@ -101,15 +101,39 @@ axe_same_place(axe_iter a, axe_iter b)
 void axe_iters_copy(axe_iter *dst, int n, const axe_iter *src);
 bool axe_iters_same(int n, const axe_iter *a, const axe_iter *b);
 
+/* Does `outer` go on where a whole run of `inner` ends? */
+static inline bool
+axe_iter_continues(axe_iter outer, axe_iter inner)
+{
+    int64_t run;
+
+    return axe_same_place(outer, inner) &&
+           axe_mul(inner.extent, inner.stride, &run) && outer.stride == run;
+}
+
 /* Append `it` to the normal form dst[from..n): units of extent 1 vanish,
  * stride 0 goes to axis m, a neighbour that continues fuses (D0, D1).  Returns
- * the new n.  One look back is enough: fusing makes the last iter longer, not
- * its stride smaller, so it cannot begin to continue the one before. */
-int axe_iters_push(axe_iter *dst, int from, int n, axe_iter it);
+ * the new n.  One look back is enough: the fused iter ends where the last one
+ * did, so it cannot begin to be continued by the one before. */
+static inline int
+axe_iters_push(axe_iter *dst, int from, int n, axe_iter it)
+{
+    if (it.extent == 1)
+        return n;
+    if (it.stride == 0) {
+        it.axis = AXE_AXIS_M;
+        it.unit = AXE_UNIT_ONE;
+    }
+    if (n > from && axe_iter_continues(dst[n - 1], it))
+        it.extent *= dst[--n].extent;
+    dst[n++] = it;
+    return n;
+}
 
 /* The normal form of src[0..n) at dst[0..), which may be src.  Returns its
  * length. */
-int axe_iters_canon(axe_iter *dst, int n, const axe_iter *src);
+int  axe_iters_canon(axe_iter *dst, int n, const axe_iter *src);
+bool axe_iters_are_canon(int n, const axe_iter *src);
 
 /* C0, C1: the replicas of src without those that add nothing and with positive
  * strides, at dst (may be src); what the turned ones begin at is put in off,

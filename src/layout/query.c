@@ -142,9 +142,13 @@ multiply(int n_col, const column *col, int64_t n_point, int64_t *coord)
     int64_t repeat = n_point;
 
     for (int c = 0; c < n_col; c++) {
-        repeat /= col[c].n;
-        for (int64_t p = 0; p < n_point; p++) {
-            int64_t k = p / repeat % col[c].n;
+        int64_t k = 0, left;
+        left = repeat /= col[c].n;
+        for (int64_t p = 0; p < n_point; p++, left--) {
+            if (left == 0) {
+                left = repeat;
+                k = k + 1 < col[c].n ? k + 1 : 0;
+            }
             coord[p * n_col + c] =
                 col[c].base + (col[c].copy ? col[c].copy[k] : 0);
         }

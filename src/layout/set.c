@@ -213,6 +213,20 @@ count(const axe_runs *s, int64_t max)
     return n <= max ? n : 0;
 }
 
+/* Those of one iter at most. */
+static int64_t *
+points_of_one(axe_ctx *cx, int64_t extent, int64_t stride, int64_t max)
+{
+    int64_t *p;
+
+    if (extent > max)
+        return NULL;
+    p = axe_new_array(cx, int64_t, extent);
+    for (int64_t k = 0; k < extent; k++)
+        p[k] = k * stride;
+    return p;
+}
+
 int64_t *
 axe_sums_points(axe_ctx *cx, int n, const axe_iter *r, int64_t max,
                 int64_t *n_point)
@@ -221,7 +235,11 @@ axe_sums_points(axe_ctx *cx, int n, const axe_iter *r, int64_t max,
     int64_t  at = 0;
     axe_runs s;
 
-    if (!axe_runs_of_sums(cx, n, r, g > 0 ? g : 1, &s) || count(&s, max) == 0)
+    if (n <= 1) {
+        *n_point = n > 0 ? r->extent : 1;
+        return points_of_one(cx, *n_point, n > 0 ? r->stride : 0, max);
+    }
+    if (!axe_runs_of_sums(cx, n, r, g, &s) || count(&s, max) == 0)
         return NULL;
     *n_point = count(&s, max);
     p = axe_new_array(cx, int64_t, *n_point);

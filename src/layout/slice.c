@@ -225,11 +225,12 @@ cut_block(axe_ctx *cx, const region *r, int n, const axe_iter *iter,
     axe_iter out[3];
     why      st;
 
-    for (; k > 0 && p.q % iter[k - 1].extent == 0 &&
-           p.rem % iter[k - 1].extent == 0;
-         k--) {
-        p.q /= iter[k - 1].extent;
-        p.rem /= iter[k - 1].extent;
+    for (; k > 0; k--) {
+        int64_t e = iter[k - 1].extent, left = p.rem / e;
+        if (left * e != p.rem || p.q % e != 0)
+            break;
+        p.q /= e;
+        p.rem = left;
     }
     if (k > 0) {
         p.n = k - 1;
@@ -265,13 +266,18 @@ check_region(axe_ctx *cx, int64_t extent, const region *r)
     return AXE_OK;
 }
 
-/* What index x of the block adds to the offset: one entry for each iter. */
-static void
+/* What index x of the block adds to the offset: an entry for each digit but 0.
+ * Returns how many. */
+static int
 origin(int n, const axe_iter *iter, int64_t x, axe_offset *out)
 {
-    for (int k = n - 1; k >= 0; x /= iter[k--].extent)
-        out[k] = (axe_offset){x % iter[k].extent * iter[k].stride, iter[k].axis,
-                              iter[k].unit};
+    int n_out = 0;
+
+    for (int k = n - 1; k >= 0 && x > 0; x /= iter[k--].extent)
+        if (x % iter[k].extent != 0)
+            out[n_out++] = (axe_offset){x % iter[k].extent * iter[k].stride,
+                                        iter[k].axis, iter[k].unit};
+    return n_out;
 }
 
 axe_status
@@ -291,13 +297,13 @@ axe_layout_slice(axe_ctx *cx, const axe_layout *l, axe_shape shape,
         int    n = b.dim_end[k] - at;
         AXE_TRY(check_region(cx, shape.extent[k], &r));
         AXE_TRY(cut_block(cx, &r, n, b.iter + at, d.shard, &d.layout->n_shard));
-        origin(n, b.iter + at, begin[k], d.offset + at);
+        d.layout->n_offset +=
+            origin(n, b.iter + at, begin[k], d.offset + d.layout->n_offset);
         d.dim_end[k] = d.layout->n_shard;
     }
     for (int k = 0; k < l->n_offset; k++)
-        d.offset[b.n + k] = l->offset[k];
+        d.offset[d.layout->n_offset++] = l->offset[k];
     axe_iters_copy(d.replica, l->n_replica, l->replica);
-    d.layout->n_offset = b.n + l->n_offset;
     d.layout->n_replica = l->n_replica;
     d.layout->swizzle = l->swizzle;
     return axe_draft_finish(cx, d, "slice", out);

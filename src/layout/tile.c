@@ -10,6 +10,20 @@
 
 #include "layout/layout_int.h"
 
+/* Add to one of the first few places, so that there is little to sort, or
+ * append to the n.  Returns the new n. */
+static int
+widen(axe_offset *width, int n, axe_offset more)
+{
+    for (int k = 0; k < n && k < 8; k++)
+        if (width[k].axis == more.axis && width[k].unit == more.unit) {
+            width[k].value += more.value;
+            return n;
+        }
+    width[n] = more;
+    return n + 1;
+}
+
 void
 axe_widths_of(axe_ctx *cx, int n_shard, const axe_iter *shard, int n_replica,
               const axe_iter *replica, axe_widths *out)
@@ -18,10 +32,11 @@ axe_widths_of(axe_ctx *cx, int n_shard, const axe_iter *shard, int n_replica,
 
     out->width = axe_offsets_room(cx, out->few, n_shard + n_replica);
     for (int k = 0; k < n_shard + n_replica; k++) {
-        axe_iter it = k < n_shard ? shard[k] : replica[k - n_shard];
-        int64_t  w = (it.extent - 1) * it.stride;
+        const axe_iter *it = k < n_shard ? &shard[k] : &replica[k - n_shard];
+        int64_t         w = (it->extent - 1) * it->stride;
         if (w != 0)
-            out->width[n++] = (axe_offset){w < 0 ? -w : w, it.axis, it.unit};
+            n = widen(out->width, n,
+                      (axe_offset){w < 0 ? -w : w, it->axis, it->unit});
     }
     out->n = axe_offsets_sum(out->width, n);
 }
