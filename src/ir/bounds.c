@@ -60,15 +60,13 @@ range_of(const scope *s, const axe_affine *a)
 }
 
 static axe_status
-outside(axe_ctx *cx, const axe_node *load, int k, const char *how, int64_t at)
+outside(axe_ctx *cx, const axe_node *load, int k, const char *how)
 {
     const axe_tensor *t = load->u.tensor;
-
-    axe_status st =
+    axe_status        st =
         axe_fail(cx, load->arg[k]->at, AXE_ESHAPE,
-                 "`%s` %s %" PRId64 ", outside dimension %d of `%s`, which has "
-                 "%s elements",
-                 axe_node_text(cx, load->arg[k]), how, at, k, t->name,
+                 "`%s` %s outside dimension %d of `%s`, which has %s elements",
+                 axe_node_text(cx, load->arg[k]), how, k, t->name,
                  axe_node_text(cx, t->shape[k]));
     axe_note(cx, t->at, "declared here");
     return st;
@@ -83,10 +81,14 @@ check_inside(const scope *s, const axe_node *load, int k, const axe_affine *a)
 
     if (!axe_is_iconst(load->u.tensor->shape[k], &extent))
         return AXE_OK;
+    if (a->n == 0 && (a->constant < 0 || a->constant >= extent))
+        return outside(s->cx, load, k, "is");
     if (g.has_lo && g.lo < 0)
-        return outside(s->cx, load, k, "begins at", g.lo);
+        return outside(s->cx, load, k,
+                       axe_textf(s->cx, "begins at %" PRId64 ",", g.lo));
     if (g.has_hi && g.hi >= extent)
-        return outside(s->cx, load, k, "reaches", g.hi);
+        return outside(s->cx, load, k,
+                       axe_textf(s->cx, "reaches %" PRId64 ",", g.hi));
     if (g.has_lo && g.has_hi)
         return AXE_OK;
     st = axe_fail(s->cx, load->arg[k]->at, AXE_ESHAPE,

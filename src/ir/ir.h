@@ -325,6 +325,8 @@ AXE_CHECK axe_status axe_kernel_read(axe_ctx *cx, int32_t source,
                                      const axe_kernel **out);
 /* One expression as the language spells it, for messages and plans. */
 const char *axe_node_text(axe_ctx *cx, const axe_node *n);
+/* An operation's sign or name: "+", "exp". */
+const char *axe_op_sign(axe_op op);
 /* One index statement on one line, as axe_kernel_print writes it. */
 const char *axe_stmt_text(axe_ctx *cx, const axe_stmt *s);
 

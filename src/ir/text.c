@@ -130,6 +130,20 @@ put_call(printer *p, const axe_node *n)
     axe_putc(p->out, ')');
 }
 
+static bool
+is_const(const axe_node *n)
+{
+    return n->op == AXE_OP_iconst || n->op == AXE_OP_fconst;
+}
+
+/* `0 < x`, which people write as `x > 0`. */
+static bool
+flipped(const axe_node *n)
+{
+    return (n->op == AXE_OP_lt || n->op == AXE_OP_le) && is_const(n->arg[0]) &&
+           !is_const(n->arg[1]);
+}
+
 /* Products are written close, sums wide; comparisons do not associate. */
 static void
 put_sign(printer *p, const axe_node *n, const axe_sign *s)
@@ -141,9 +155,23 @@ put_sign(printer *p, const axe_node *n, const axe_sign *s)
         put_expr(p, n->arg[0], PREC_UNARY);
         return;
     }
+    if (!p->typed && flipped(n)) {
+        put_expr(p, n->arg[1], PREC_CMP + 1);
+        axe_puts(p->out, n->op == AXE_OP_lt ? " > " : " >= ");
+        put_expr(p, n->arg[0], PREC_CMP + 1);
+        return;
+    }
     put_expr(p, n->arg[0], s->prec + (s->prec == PREC_CMP));
     axe_putf(p->out, "%s%s%s", blank, s->text, blank);
     put_expr(p, n->arg[1], s->prec + 1);
+}
+
+const char *
+axe_op_sign(axe_op op)
+{
+    const axe_sign *s = find_sign(op);
+
+    return s ? s->text : axe_op_table[op].name;
 }
 
 static void
@@ -171,7 +199,7 @@ put_expr(printer *p, const axe_node *n, int prec)
     bool            parens = prec_of(n, s) < prec;
 
     axe_puts(p->out, parens ? "(" : "");
-    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst)
+    if (is_const(n))
         put_const(p, n);
     else if (n->op == AXE_OP_var)
         axe_puts(p->out, n->u.var->name);

@@ -2,6 +2,7 @@
  *
  * Nothing may be shadowed: in a kernel of thirty lines a name that means two
  * things is a mistake.  Names of types and functions are taken too. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/resolve_int.h"
@@ -72,27 +73,64 @@ axe_names_find(const axe_resolver *r, const char *name)
     return NULL;
 }
 
-static void
-suggest(axe_resolver *r, const char *name)
+/* Can this entry be what was meant where a `what` is needed? */
+static bool
+suits(const axe_entry *e, const char *what)
 {
-    int          n = r->names.n, k = 0;
-    const char **known = axe_new_array(r->cx, const char *,
-                                       n + AXE_LEN(function_op) + AXE_N_TYPE);
+    static const struct {
+        const char    *what;
+        axe_entry_kind kind;
+    } only[] = {
+        {"type", AXE_ENTRY_TYPE},         {"index", AXE_ENTRY_INDEX},
+        {"tensor", AXE_ENTRY_TENSOR},     {"function", AXE_ENTRY_TYPE},
+        {"pipeline", AXE_ENTRY_PIPELINE},
+    };
+
+    for (int i = 0; i < AXE_LEN(only); i++)
+        if (strcmp(only[i].what, what) == 0)
+            return e->kind == only[i].kind;
+    return e->kind != AXE_ENTRY_TYPE && e->kind != AXE_ENTRY_PIPELINE;
+}
+
+/* A name of one letter is near to all others, so that it says nothing. */
+static void
+suggest(axe_resolver *r, const char *name, const char *what)
+{
+    bool         function = strcmp(what, "function") == 0;
+    int          k = 0, extra = AXE_LEN(function_op) + AXE_N_TYPE;
+    const char **known = axe_new_array(r->cx, const char *, r->names.n + extra);
     const char  *near;
 
-    for (int i = 0; i < n; i++)
-        known[k++] = ((const axe_entry *)r->names.item[i])->name;
-    for (int i = 0; i < AXE_LEN(function_op); i++)
+    for (int i = 0; i < r->names.n; i++) {
+        const axe_entry *e = r->names.item[i];
+        if (suits(e, what))
+            known[k++] = e->name;
+    }
+    for (int i = 0; function && i < AXE_LEN(function_op); i++)
         known[k++] = axe_op_table[function_op[i]].name;
-    for (int i = 0; i < AXE_N_TYPE; i++)
-        known[k++] = axe_type_table[i].name;
-    near = axe_nearest(name, k, known);
+    if (function || strcmp(what, "type") == 0)
+        for (int i = 0; i < AXE_N_TYPE; i++)
+            known[k++] = axe_type_table[i].name;
+    near = name[1] ? axe_nearest(name, k, known) : NULL;
     if (near)
         axe_help(r->cx, "did you mean `%s`?", near);
 }
 
+/* `ring.a`, where `ring` itself was reported. */
+static bool
+member_of_bad(const axe_resolver *r, const char *name)
+{
+    const char      *dot = strchr(name, '.');
+    const axe_entry *e;
+
+    if (!dot)
+        return false;
+    e = axe_names_find(r, axe_intern(r->cx, name, (size_t)(dot - name)));
+    return e && e->kind == AXE_ENTRY_BAD;
+}
+
 static void
-note_gone(axe_resolver *r, const char *name)
+note_gone(axe_resolver *r, const char *name, const char *what)
 {
     for (int i = 0; i < r->gone.n; i++) {
         const axe_entry *e = r->gone.item[i];
@@ -103,7 +141,7 @@ note_gone(axe_resolver *r, const char *name)
             return;
         }
     }
-    suggest(r, name);
+    suggest(r, name, what);
 }
 
 axe_entry *
@@ -113,9 +151,11 @@ axe_names_need(axe_resolver *r, axe_word w, const char *what)
 
     if (e)
         return e->kind == AXE_ENTRY_BAD ? NULL : e;
-    axe_resolve_fail(r, axe_fail(r->cx, w.at, AXE_ENAME,
-                                 "there is no %s `%s` here", what, w.name));
-    note_gone(r, w.name);
+    if (member_of_bad(r, w.name))
+        return NULL;
+    axe_resolve_fail(
+        r, axe_fail(r->cx, w.at, AXE_ENAME, "unknown %s `%s`", what, w.name));
+    note_gone(r, w.name, what);
     return NULL;
 }
 
@@ -160,11 +200,28 @@ warn_unused(axe_resolver *r, const axe_entry *e)
 void
 axe_names_leave(axe_resolver *r, int mark)
 {
-    for (int i = mark; i < r->names.n; i++) {
-        const axe_entry *e = r->names.item[i];
-        if (r->status == AXE_OK)
-            warn_unused(r, e);
-        axe_list_push(&r->gone, e);
-    }
+    for (int i = mark; i < r->names.n; i++)
+        axe_list_push(&r->gone, r->names.item[i]);
     r->names.n = mark;
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+    const axe_entry *x = *(const axe_entry *const *)a;
+    const axe_entry *y = *(const axe_entry *const *)b;
+
+    return x->at.line != y->at.line
+               ? (x->at.line > y->at.line) - (x->at.line < y->at.line)
+               : (x->at.col > y->at.col) - (x->at.col < y->at.col);
+}
+
+void
+axe_names_warn(axe_resolver *r)
+{
+    if (r->gone.n > 0)
+        qsort(r->gone.item, (size_t)r->gone.n, sizeof r->gone.item[0],
+              by_place);
+    for (int i = 0; i < r->gone.n; i++)
+        warn_unused(r, r->gone.item[i]);
 }

@@ -13,13 +13,15 @@ axe_parse_fail(axe_parser *p, axe_status st)
     return false;
 }
 
+/* for_name: a name was wanted, so that a reserved word is a surprise. */
 static const char *
-quote(axe_parser *p, const axe_token *t)
+quote(axe_parser *p, const axe_token *t, bool for_name)
 {
     if (t->kind == AXE_TOK_end)
         return axe_token_text(t->kind);
-    return axe_textf(p->cx, "`%.*s`", (int)(t->end - t->begin),
-                     p->text + t->begin);
+    return axe_textf(p->cx, "`%.*s`%s", (int)(t->end - t->begin),
+                     p->text + t->begin,
+                     for_name && t->name ? ", a word of the language" : "");
 }
 
 /* After a lexical error, what the parser finds on its line follows from it. */
@@ -33,20 +35,27 @@ spoilt(const axe_parser *p, axe_span at)
     return false;
 }
 
-bool
-axe_parse_expected(axe_parser *p, const char *what)
+static bool
+expected(axe_parser *p, const char *what, bool for_name)
 {
     const axe_token *t = p->tok;
 
-    if (spoilt(p, t->at))
+    if (spoilt(p, t->at) || (t->kind == AXE_TOK_end && p->ended))
         return false;
+    p->ended = t->kind == AXE_TOK_end;
     if (axe_token_is_soon(t->kind))
         return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                                           "`%s` is not supported yet",
                                           axe_token_text(t->kind)));
-    return axe_parse_fail(p,
-                          axe_fail(p->cx, t->at, AXE_ESYNTAX,
-                                   "expected %s, found %s", what, quote(p, t)));
+    return axe_parse_fail(p, axe_fail(p->cx, t->at, AXE_ESYNTAX,
+                                      "expected %s, found %s", what,
+                                      quote(p, t, for_name)));
+}
+
+bool
+axe_parse_expected(axe_parser *p, const char *what)
+{
+    return expected(p, what, false);
 }
 
 bool
@@ -104,12 +113,8 @@ axe_parse_word(axe_parser *p, const char *what, axe_word *out)
 {
     const axe_token *t = p->tok;
 
-    if (t->kind != AXE_TOK_name) {
-        if (t->name && !axe_token_is_soon(t->kind))
-            what = axe_textf(p->cx, "%s (`%s` is a word of the language)", what,
-                             t->name);
-        return axe_parse_expected(p, what);
-    }
+    if (t->kind != AXE_TOK_name)
+        return expected(p, what, true);
     *out = (axe_word){t->name, t->at};
     p->tok++;
     return true;
@@ -187,13 +192,21 @@ parse_param(axe_parser *p)
     return t;
 }
 
-/* Go to the `,` or `)` that ends a parameter. */
+/* Go to the `,` or `)` that ends the parameter begun at `from`. */
 static void
-skip_param(axe_parser *p)
+skip_param(axe_parser *p, const axe_token *from)
 {
-    while (p->tok->kind != AXE_TOK_comma && p->tok->kind != AXE_TOK_rparen &&
-           p->tok->kind != AXE_TOK_lbrace && p->tok->kind != AXE_TOK_end)
-        p->tok++;
+    int open = 0;
+
+    for (p->tok = from;
+         p->tok->kind != AXE_TOK_lbrace && p->tok->kind != AXE_TOK_end;
+         p->tok++) {
+        axe_token_kind k = p->tok->kind;
+        if (open == 0 && (k == AXE_TOK_comma || k == AXE_TOK_rparen))
+            return;
+        open += (k == AXE_TOK_lparen || k == AXE_TOK_lbracket) -
+                (k == AXE_TOK_rparen || k == AXE_TOK_rbracket);
+    }
 }
 
 /* params = "(" [ param { "," param } ] ")" */
@@ -207,11 +220,12 @@ parse_params(axe_parser *p, axe_kernel_decl *k)
     if (axe_parse_take(p, AXE_TOK_rparen))
         return true;
     do {
+        const axe_token       *from = p->tok;
         const axe_tensor_decl *t = parse_param(p);
         if (t)
             axe_list_push(&out, t);
         else
-            skip_param(p);
+            skip_param(p, from);
     } while (axe_parse_take(p, AXE_TOK_comma));
     k->n_param = out.n;
     k->param = (const axe_tensor_decl *const *)out.item;
@@ -342,7 +356,7 @@ axe_module_parse(axe_ctx *cx, int32_t source, const axe_module **out)
 
     p.text = axe_source_text(cx, source, &len);
     p.status = axe_lex(cx, source, &p.tok);
-    p.lexical = p.status != AXE_OK;
+    p.lexical = p.ended = p.status != AXE_OK;
     parse_file(&p, &kernels, &shared);
     check_names(&p, &kernels);
     AXE_TRY(p.status);

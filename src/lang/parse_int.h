@@ -15,8 +15,9 @@ typedef struct axe_parser {
     const axe_token *tok;  /* the next one */
     axe_status       status;
     bool             lexical; /* the lexer found errors */
-    int              depth; /* blocks and brackets we are in */
-    int              n_op;  /* operations in this expression */
+    bool             ended;   /* the file's early end was reported */
+    int              depth;   /* blocks and brackets we are in */
+    int              n_op;    /* operations in this expression */
 } axe_parser;
 
 /* "expected WHAT, found ..."; false. */

@@ -376,7 +376,7 @@ skip_stmt(axe_parser *p, const axe_token *from)
             open++;
         if (p->tok->kind == AXE_TOK_rbrace && --open < 0)
             return;
-        if (open == 0 &&
+        if (open == 0 && p->tok[1].kind != AXE_TOK_else &&
             (p->tok->kind == AXE_TOK_semi || p->tok->kind == AXE_TOK_rbrace)) {
             p->tok++;
             return;
@@ -398,6 +398,17 @@ axe_parse_item(axe_parser *p, axe_list *out)
         skip_stmt(p, from);
 }
 
+/* Said once: blocks around it are not closed either. */
+static void
+unclosed(axe_parser *p, axe_span at)
+{
+    int n = axe_n_error(p->cx);
+
+    axe_parse_expected(p, "`}`");
+    if (axe_n_error(p->cx) > n)
+        axe_note(p->cx, at, "to close this");
+}
+
 /* block = "{" { statement } "}" | statement */
 bool
 axe_parse_block(axe_parser *p, axe_list *out)
@@ -417,7 +428,7 @@ axe_parse_block(axe_parser *p, axe_list *out)
     p->depth--;
     if (axe_parse_take(p, AXE_TOK_rbrace))
         return true;
-    axe_parse_expected(p, "`}`");
-    axe_note(p->cx, at, "to close this");
+    if (!p->ended)
+        unclosed(p, at);
     return false;
 }

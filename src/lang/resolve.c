@@ -89,7 +89,7 @@ bind_int(axe_resolver *r, const axe_const_decl *c, int64_t *out)
 
     if (text)
         return read_int(r, c, text, out);
-    return e ? axe_resolve_int(r, e, "a compile-time parameter", out)
+    return e ? axe_resolve_int(r, e, "a parameter's value", out)
              : no_value(r, c);
 }
 
@@ -223,10 +223,11 @@ global_extent(axe_resolver *r, const axe_expr *e, const char *text)
         return NULL;
     if (v >= 1)
         return axe_iconst(r->cx, e->at, AXE_TYPE_INDEX, v);
-    axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ESHAPE,
-                                 "an extent must be at least 1, and `%s` is "
-                                 "%" PRId64,
-                                 text, v));
+    axe_resolve_fail(r,
+                     axe_fail(r->cx, e->at, AXE_ESHAPE,
+                              "extent `%s` is %" PRId64 "; it must be at least "
+                              "1",
+                              text, v));
     return NULL;
 }
 
@@ -389,6 +390,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
     r.kernel = axe_new(cx, axe_kernel);
     resolve_kernel(&r);
     AXE_TRY(r.status);
+    axe_names_warn(&r);
     AXE_TRY(axe_kernel_verify(cx, r.kernel));
     *out = r.kernel;
     return AXE_OK;

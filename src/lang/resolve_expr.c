@@ -137,7 +137,7 @@ float_literal(axe_resolver *r, axe_op op, axe_span at, double a, double b)
         return fail(r, axe_fail(r->cx, at, AXE_ETYPE,
                                 "`%s` is not defined on numbers with a "
                                 "fraction",
-                                axe_op_table[op].name));
+                                axe_op_sign(op)));
     if (isnan(v))
         return fail(
             r, axe_fail(r->cx, at, AXE_ETYPE, "this constant has no value"));
@@ -165,7 +165,7 @@ check_kind(axe_resolver *r, axe_op op, const axe_node *n, axe_span at)
         return true;
     return axe_resolve_fail(
         r, axe_fail(r->cx, at, AXE_ETYPE, "`%s` needs %s, but `%s` is %s",
-                    axe_op_table[op].name, need, axe_node_text(r->cx, n),
+                    axe_op_sign(op), need, axe_node_text(r->cx, n),
                     type_name(n->type)));
 }
 
@@ -173,7 +173,8 @@ check_kind(axe_resolver *r, axe_op op, const axe_node *n, axe_span at)
 static bool
 mismatch(axe_resolver *r, axe_span at, const axe_node *a, const axe_node *b)
 {
-    const axe_node *narrow = axe_type_widens(b->type, a->type) ? b : a;
+    bool int_b = axe_type_is_float(a->type) && !axe_type_is_float(b->type);
+    const axe_node *narrow = int_b || axe_type_widens(b->type, a->type) ? b : a;
     const axe_node *wide = narrow == a ? b : a;
 
     axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ETYPE,
@@ -490,9 +491,11 @@ axe_resolve_load(axe_resolver *r, const axe_expr *e, bool writing)
         ok = ok && sub[i];
     }
     if (e->n_arg != x->tensor->rank) {
-        fail(r, axe_fail(r->cx, e->at, AXE_ESHAPE,
-                         "`%s` has %d dimensions, but %d subscripts are given",
-                         x->name, x->tensor->rank, e->n_arg));
+        fail(r,
+             axe_fail(r->cx, e->at, AXE_ESHAPE,
+                      "`%s` has %d dimension%s, but %d subscript%s", x->name,
+                      x->tensor->rank, x->tensor->rank == 1 ? "" : "s",
+                      e->n_arg, e->n_arg == 1 ? " is given" : "s are given"));
         axe_note(r->cx, x->at, "declared here");
         return NULL;
     }

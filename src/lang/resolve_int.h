@@ -56,7 +56,7 @@ typedef struct axe_resolver {
     axe_kernel            *kernel;
     axe_status             status;
     axe_list               names; /* visible entries, innermost last */
-    axe_list               gone;  /* pipelines no longer visible */
+    axe_list               gone;  /* entries no longer visible */
     axe_list               index; /* index variables made, by name */
     axe_list               sizes;
     /* The index statement being resolved, or NULL. */
@@ -73,8 +73,10 @@ axe_entry *axe_names_find(const axe_resolver *r, const char *name);
 axe_entry *axe_names_need(axe_resolver *r, axe_word w, const char *what);
 /* Declare; an error and an entry of kind BAD if the name is taken. */
 axe_entry *axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w);
-/* Forget the entries from `mark` on; warn of those never used. */
+/* Forget the entries from `mark` on. */
 void axe_names_leave(axe_resolver *r, int mark);
+/* Warn of all that were never used. */
+void axe_names_warn(axe_resolver *r);
 /* "a tensor": what an entry is. */
 const char *axe_entry_text(const axe_entry *e);
 /* Is it a name of the language itself: a type, a function, inf? */

@@ -35,10 +35,9 @@ resolve_shape(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
             return false;
         if (extent < 1)
             return axe_resolve_fail(
-                r,
-                axe_fail(r->cx, d->dim[k]->at, AXE_ESHAPE,
-                         "an extent must be at least 1, and `%s` is %" PRId64,
-                         d->dim_text[k], extent));
+                r, axe_fail(r->cx, d->dim[k]->at, AXE_ESHAPE,
+                            "extent `%s` is %" PRId64 "; it must be at least 1",
+                            d->dim_text[k], extent));
         if (!axe_mul(size, extent, &size) || size > INT64_MAX / 64)
             return axe_resolve_fail(r,
                                     axe_fail(r->cx, d->word.at, AXE_EOVERFLOW,
@@ -103,6 +102,8 @@ tile_layout(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
     int64_t          *extent = axe_new_array(r->cx, int64_t, d->n_dim);
     axe_shape         s = {d->n_dim, extent};
     const axe_layout *l, *grouped;
+    const char       *why;
+    axe_mark          mark;
     axe_status        st;
 
     for (int k = 0; k < d->n_dim; k++)
@@ -110,12 +111,16 @@ tile_layout(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
     l = read_layout(r, d->layout_at, d->layout_begin, d->layout_end);
     if (!l)
         return NULL;
+    mark = axe_ctx_mark(r->cx);
     st = axe_layout_group(r->cx, l, s, &grouped);
     if (st == AXE_OK)
         return grouped;
-    axe_note(r->cx, d->layout_at, "declared as the layout of `%s` here",
-             d->word.name);
-    axe_resolve_fail(r, st);
+    why = axe_last_error(r->cx);
+    why = axe_intern(r->cx, why, strlen(why));
+    axe_ctx_release(r->cx, mark);
+    axe_resolve_fail(r, axe_fail(r->cx, d->layout_at, st,
+                                 "this layout does not fit `%s`: %s",
+                                 d->word.name, why));
     return NULL;
 }
 
@@ -278,8 +283,11 @@ resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                      axe_entry_text(e)));
         return;
     }
-    if (!e)
-        e = &none;
+    if (!e) {
+        e = axe_names_find(r, x->word.name)
+                ? &none
+                : axe_names_add(r, AXE_ENTRY_BAD, x->word);
+    }
     if (e->stage != AXE_STMT_PIPELINE) {
         axe_resolve_fail(
             r,
