@@ -37,9 +37,8 @@ int axe_tool_report(axe_ctx *cx);
  * AXE_EXIT_USAGE. */
 int axe_tool_usage(const char *verb, const char *fmt, ...) AXE_PRINTF(2, 3);
 
-/* Write n bytes to a file as a whole: under a temporary name beside it, then
- * renamed, so that a failure leaves no partial file.  "-" is standard output.
- * Errors  EIO, with the system's own words. */
+/* Write n bytes to a file as a whole, so that a failure leaves no partial file;
+ * "-" is standard output.  EIO, with the system's own words. */
 AXE_CHECK axe_status axe_tool_write(axe_ctx *cx, const char *path,
                                     const char *bytes, size_t n);
 

@@ -12,6 +12,7 @@
 
 #include "axe.h"
 #include "machine/axes.h"
+#include "run/file.h"
 
 bool
 axe_tool_color(int fd)
@@ -62,42 +63,15 @@ axe_tool_usage(const char *verb, const char *fmt, ...)
     return AXE_EXIT_USAGE;
 }
 
-static axe_status
-io_error(axe_ctx *cx, const char *path, const char *what)
-{
-    return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s: %s: %s", path, what,
-                    strerror(errno));
-}
-
-static bool
-write_all(FILE *f, const char *bytes, size_t n)
-{
-    return fwrite(bytes, 1, n, f) == n && fflush(f) == 0;
-}
-
 axe_status
 axe_tool_write(axe_ctx *cx, const char *path, const char *bytes, size_t n)
 {
-    const char *tmp = axe_textf(cx, "%s.%ld.tmp", path, (long)getpid());
-    FILE       *f;
-    axe_status  st = AXE_OK;
-
-    if (strcmp(path, "-") == 0)
-        return write_all(stdout, bytes, n)
-                   ? AXE_OK
-                   : io_error(cx, "standard output", "cannot write");
-    f = fopen(tmp, "wb");
-    if (!f)
-        return io_error(cx, path, "cannot create");
-    if (!write_all(f, bytes, n))
-        st = io_error(cx, path, "cannot write");
-    if (fclose(f) != 0 && st == AXE_OK)
-        st = io_error(cx, path, "cannot write");
-    if (st == AXE_OK && rename(tmp, path) != 0)
-        st = io_error(cx, path, "cannot replace");
-    if (st != AXE_OK)
-        remove(tmp);
-    return st;
+    if (strcmp(path, "-") != 0)
+        return axe_file_write(cx, path, 0666, bytes, n);
+    if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
+                    "standard output: cannot write: %s", strerror(errno));
 }
 
 int
