@@ -2,8 +2,8 @@
  * prints to a text that reads back as the same layout, and the operations that
  * take any layout keep their laws on it.
  *
- * Work is bounded by the length of the text, except for questions that list
- * points; those are asked of small layouts only.
+ * Questions that may list points, and so take a second before they give up,
+ * are asked only of layouts with few replicas.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -55,6 +55,16 @@ holds(axe_status s, bool yes)
     return s == AXE_ELIMIT || (s == AXE_OK && yes);
 }
 
+/* Has l at most MAX_LISTED replicas of each of n indices? */
+static bool
+few(const axe_layout *l, int64_t n)
+{
+    for (int k = 0; k < l->n_replica; k++)
+        if (!axe_mul(n, l->replica[k].extent, &n))
+            return false;
+    return n <= MAX_LISTED;
+}
+
 static void
 check_text(axe_ctx *cx, const axe_layout *l)
 {
@@ -73,25 +83,15 @@ check_laws(axe_ctx *cx, const axe_layout *l)
     bool              same = false;
 
     if (axe_layout_canon(cx, l, &c) == AXE_OK) {
-        assert(holds(axe_layout_equal(cx, l, c, &same), same));
+        if (few(l, 1))
+            assert(holds(axe_layout_equal(cx, l, c, &same), same));
         assert(axe_layout_canon(cx, c, &again) == AXE_OK);
         assert(identical(c, again));
         check_text(cx, c);
     }
     assert(axe_layout_group(cx, l, axe_layout_shape(cx, l), &g) == AXE_OK);
-    assert(holds(axe_layout_equal(cx, l, g, &same), same));
-}
-
-/* Points per index, before any are listed. */
-static bool
-small(const axe_layout *l)
-{
-    int64_t n = l->size;
-
-    for (int k = 0; k < l->n_replica; k++)
-        if (!axe_mul(n, l->replica[k].extent, &n))
-            return false;
-    return n <= MAX_LISTED;
+    if (few(l, 1))
+        assert(holds(axe_layout_equal(cx, l, g, &same), same));
 }
 
 /* Whatever they answer, they answer. */
@@ -140,7 +140,7 @@ combine(axe_ctx *cx, const axe_layout *a, const axe_layout *b)
     bool              same;
 
     (void)!axe_layout_equal(cx, a, b, &same);
-    if (small(a) && small(b))
+    if (few(a, a->size) && few(b, b->size))
         (void)!axe_layout_compose(cx, a, b, &x);
     (void)!axe_layout_direct_sum(cx, a, sa, b, sb, &x);
     (void)!axe_layout_tile_of(cx, a, sa, b, sb, &x);
@@ -193,9 +193,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (a) {
         check_text(cx, a);
         check_laws(cx, a);
-        ask(cx, a);
     }
-    if (a && b)
+    if (a && few(a, 1))
+        ask(cx, a);
+    if (a && b && few(a, 1) && few(b, 1))
         combine(cx, a, b);
     axe_ctx_free(cx);
     return 0;
