@@ -8,6 +8,8 @@
 #include "layout/json.h"
 #include "layout/layout_int.h"
 
+enum { MAX_FACTOR = 16 }; /* run-time sizes in one unit */
+
 static axe_status
 wrong(axe_ctx *cx, const axe_json *v, const char *what, const char *wanted)
 {
@@ -104,6 +106,10 @@ to_unit(axe_ctx *cx, const axe_json *v, const char *what, axe_unit *out)
                             v->col, v->text);
         u = axe_unit_mul(cx, u,
                          axe_unit_symbol(cx, axe_textf(cx, "%.*s", (int)n, s)));
+        if (axe_unit_n_factor(cx, u) > MAX_FACTOR)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                            "column %zu: a product of more than %d sizes",
+                            v->col, MAX_FACTOR);
         s += n + (s[n] == '*');
     }
     *out = u;
