@@ -68,8 +68,8 @@ check view-many   1 'at most 256' "$AXE" view '(2):(1) + [4096 : 1@w]'
 check view-none   2 'one expression is expected' "$AXE" view
 check view-large  0 'shown: 32 of 1048576 rows, 64 of 1048576 columns' \
     "$AXE" view '(1048576, 1048576):(1048576, 1)'
-check view-edge   0 '-4611686018427387904' \
-    "$AXE" view '(2):(4611686018427387903) - 4611686018427387904'
+check view-edge   0 '-1152921504606846976' \
+    "$AXE" view '(2):(1152921504606846976) - 1152921504606846976'
 check view-nofile 1 'No such file' "$AXE" view "$tile" -o "$tmp/no/x.svg"
 if [ -c /dev/full ]; then
     check view-full 1 'No space left' "$AXE" view "$tile" -o /dev/full
