@@ -209,7 +209,8 @@ axe_layout_split_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
     if (n == 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "split: no nesting of %s is known",
-                        axe_axis_name(cx, whole));
+                        axe_axis_known(cx, whole) ? axe_axis_name(cx, whole)
+                                                  : "an unknown axis");
     if (!uses(l, whole)) {
         *out = l;
         return AXE_OK;

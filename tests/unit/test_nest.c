@@ -281,6 +281,9 @@ test_circle(void **state)
     assert_int_equal(axe_axis_nest(cx, c, a, b, 4), AXE_OK);
     assert_int_equal(axe_layout_fuse_axis(cx, l, a, &out), AXE_OK);
     assert_string_equal(axe_layout_text(cx, out), "(4, 4) : (1@a, 4@a)");
+    assert_int_equal(axe_layout_split_axis(cx, l, 99, &out), AXE_ESHAPE);
+    assert_string_equal(axe_last_error(cx),
+                        "split: no nesting of an unknown axis is known");
     assert_int_equal(axe_layout_fuse_axis(cx, l, b, &out), AXE_ESHAPE);
     axe_ctx_free(cx);
 }
