@@ -78,24 +78,37 @@ extent_of(const axe_schedule *s, const axe_var *v)
     return NULL;
 }
 
+/* all = all && extent <= limit; false where the extent is not a constant. */
+static bool
+and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
+{
+    const axe_node *e = extent_of(lw->s, g->var), *in;
+    int64_t         k;
+
+    if (!e || !axe_is_iconst(e, &k))
+        return false;
+    in = axe_node2(lw->cx, AXE_OP_le, e, g->limit);
+    *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in) : in;
+    return true;
+}
+
 /* All guards hold: every extent is within its limit.  NULL without guards, or
  * where an extent is not a constant, so that full code would gain nothing. */
 static const axe_node *
 all_inside(lowering *lw)
 {
-    const axe_node *all = NULL;
+    const axe_schedule *s = lw->s;
+    const axe_node     *all = NULL;
+    bool                ok = true;
 
-    for (int i = 0; i < lw->s->n_operand; i++)
-        for (int g = 0; g < lw->s->operand[i].n_guard; g++) {
-            const axe_guard *gd = &lw->s->operand[i].guard[g];
-            const axe_node  *e = extent_of(lw->s, gd->var);
-            int64_t          k;
-            if (!e || !axe_is_iconst(e, &k))
-                return NULL;
-            const axe_node *in = axe_node2(lw->cx, AXE_OP_le, e, gd->limit);
-            all = all ? axe_node2(lw->cx, AXE_OP_and, all, in) : in;
-        }
-    return all;
+    if (s->kind == AXE_SCHED_CONTRACT)
+        return NULL;
+    for (int i = 0; i < s->n_operand; i++)
+        for (int g = 0; g < s->operand[i].n_guard; g++)
+            ok = ok && and_inside(lw, &s->operand[i].guard[g], &all);
+    for (int g = 0; g < s->n_bound; g++)
+        ok = ok && and_inside(lw, &s->bound[g], &all);
+    return ok ? all : NULL;
 }
 
 static axe_status

@@ -18,38 +18,38 @@ typedef struct memo {
  * statement's block; a loop opens one more. */
 typedef struct level {
     axe_lblock    *block;
-    const axe_var *index;  /* the index variable whose digit it runs, or NULL */
+    const axe_var *index; /* the index variable whose digit it runs, or NULL */
     memo          *known;
 } level;
 
 /* The value of an index variable inside the open loops. */
 typedef struct bound {
-    const axe_var  *index;
-    const axe_var  *digit;  /* the loop variable */
-    int64_t         weight;
-    struct bound   *next;
+    const axe_var *index;
+    const axe_var *digit; /* the loop variable */
+    int64_t        weight;
+    struct bound  *next;
 } bound;
 
 typedef struct lowering {
     axe_ctx            *cx;
     const axe_plan     *plan;
     int                 n_reg, n_var;
-    const axe_schedule *s;      /* the statement being lowered */
+    const axe_schedule *s; /* the statement being lowered */
     level               level[MAX_LEVEL];
-    int                 top;    /* innermost open level */
+    int                 top; /* innermost open level */
     bound              *bound;
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    unsigned            zero;   /* bit i: operand i reads outside: zero */
-    bool                full;   /* no guards: everything is inside */
+    unsigned            zero; /* bit i: operand i reads outside: zero */
+    bool                full; /* no guards: everything is inside */
 } lowering;
 
 /* build.c */
 axe_lir *axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind);
 axe_reg  axe_reg_new(lowering *lw, axe_type type, int lanes);
 axe_reg  axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type,
-                int lanes, int n_src, const axe_reg *src);
+                     int lanes, int n_src, const axe_reg *src);
 const axe_var  *axe_loop_var(lowering *lw, const char *name);
 const axe_node *axe_int(lowering *lw, int64_t v);
 const axe_node *axe_ivar(lowering *lw, const axe_var *v);
@@ -60,14 +60,15 @@ const axe_node *axe_clamp(lowering *lw, const axe_node *a, int64_t e);
 /* Element address of an operand at the bound digits plus `extra`. */
 const axe_node *axe_address(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */
-axe_mem axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
+axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);
 
 /* value.c: the register that holds the node at the open loops. */
-AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n, axe_reg *out);
+AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
+                                     axe_reg *out);
 
 /* nest.c: loops of a nest around `body`. */
-typedef axe_status body_fn(lowering *lw, void *user);
+typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);
 

@@ -45,9 +45,9 @@ limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
     *out = (limits){0};
     if (lw->full)
         return AXE_OK;
-    for (int i = 0; i < lw->s->n_skip; i++)
-        if (lw->s->skip[i].var == v)
-            out->cut = lw->s->skip[i].limit;
+    for (int i = 0; i < lw->s->n_bound; i++)
+        if (lw->s->bound[i].var == v)
+            out->cut = lw->s->bound[i].limit;
     for (int i = 0; i < lw->s->n_operand; i++) {
         const axe_operand *op = &lw->s->operand[i];
         for (int g = 0; g < op->n_guard; g++) {

@@ -136,6 +136,17 @@ let(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
     return axe_ivar(lw, l->var);
 }
 
+/* min(max(limit - before, 0), end) */
+static const axe_node *
+up_to(lowering *lw, axe_lblock *b, const axe_node *limit,
+      const axe_node *before, const axe_node *end)
+{
+    const axe_node *left = axe_node2(lw->cx, AXE_OP_sub, limit, before);
+
+    left = axe_node2(lw->cx, AXE_OP_max, left, axe_int(lw, 0));
+    return let(lw, b, "inside", axe_node2(lw->cx, AXE_OP_min, left, end));
+}
+
 /* How far [0, e) of v's fastest digit is inside operand i, and in its own
  * domain; both e in full code. */
 static const axe_node *
@@ -151,13 +162,11 @@ inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
                              axe_scaled(lw, axe_ivar(lw, k->digit),
                                         (axe_stride){k->weight, 0}));
     for (int g = 0; g < op->n_guard && !lw->full; g++)
-        if (op->guard[g].var == v) {
-            const axe_node *left =
-                axe_node2(lw->cx, AXE_OP_sub, op->guard[g].limit, before);
-            left = axe_node2(lw->cx, AXE_OP_max, left, axe_int(lw, 0));
-            end =
-                let(lw, b, "inside", axe_node2(lw->cx, AXE_OP_min, left, end));
-        }
+        if (op->guard[g].var == v)
+            end = up_to(lw, b, op->guard[g].limit, before, end);
+    for (int g = 0; g < lw->s->n_bound && i == 0 && !lw->full; g++)
+        if (lw->s->bound[g].var == v)
+            end = up_to(lw, b, lw->s->bound[g].limit, before, end);
     return end;
 }
 

@@ -1,12 +1,12 @@
 /* axes.h - the axes of each machine, and how they nest.
  *
- *     cpu        core; vreg, vlane; m
- *     nvidia     thread = 32 warp + lane, warp = 4 warpgroup + wid, ...; reg;
- * m, tlane, tcol cuda       the same machine by TVM's names, with Trainium's P,
- * F, Bank trainium   P, F, Bank; m
+ * - cpu: core; vreg, vlane; m
+ * - nvidia: thread = 32 warp + lane, warp = 4 warpgroup + wid, ...; reg; m,
+ *   tlane, tcol
+ * - cuda: the same machine by TVM's names, with Trainium's P, F, Bank
+ * - trainium: P, F, Bank; m
  *
- * All have gpuid, the device of a mesh.  The rows are <machine>/axes.def.
- */
+ * All have gpuid, the device of a mesh.  The rows are <machine>/axes.def. */
 #ifndef AXE_MACHINE_AXES_H
 #define AXE_MACHINE_AXES_H
 

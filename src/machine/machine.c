@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/axes.h"
 #include "machine/machine.h"
 
 static const axe_atom cpu_atoms[] = {
@@ -78,6 +79,7 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
         bool host = strcmp(name, "cpu") == 0 && host_has(machine_feature[i]);
         names[i + 1] = machines[i].name;
         if (host || strcmp(name, machines[i].name) == 0) {
+            AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
             *out = &machines[i];
             return AXE_OK;
         }

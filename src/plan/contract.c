@@ -272,33 +272,63 @@ axe_contract_infer(planner *p, request *r)
     return true;
 }
 
-/* The contract atom whose memory operands are what c, a and b give. */
-static const axe_atom *
-match_atom(planner *p, request *r, const roles *ro, int lanes)
+/* Can moves bring the memory operands c, a and b into the registers that this
+ * atom takes?  Notes the moves. */
+static bool
+feeds(planner *p, const axe_atom *atom, int lanes,
+      const axe_layout *const mem[3], const axe_atom **move)
 {
-    const axe_layout *c, *a, *b;
+    const char *side[3] = {atom->d, atom->a, atom->b};
 
-    if (!axe_fast_layout(p, &r->operand[0], ro->n->var, lanes, &c) ||
-        !axe_fast_layout(p, &r->operand[ro->a], ro->n->var, lanes, &a) ||
-        !axe_fast_layout(p, &r->operand[ro->b], ro->n->var, lanes, &b)) {
-        axe_rejected(p, r, "contract", "%d steps of %s are not one run", lanes,
-                     ro->n->var->name);
-        return NULL;
+    for (int i = 0; i < 3; i++) {
+        const axe_layout *reg;
+        const char       *names;
+        if (axe_atom_layout(p->cx, side[i], lanes, &names, &reg) != AXE_OK)
+            return false;
+        move[i] = axe_find_move(p, AXE_ATOM_LOAD, lanes, mem[i], reg);
+        if (!move[i])
+            return false;
     }
-    if (!axe_find_move(p, AXE_ATOM_STORE, lanes, c) ||
-        !axe_find_move(p, AXE_ATOM_LOAD, lanes, a) ||
-        !axe_find_move(p, AXE_ATOM_LOAD, lanes, b)) {
+    return axe_find_move(p, AXE_ATOM_STORE, lanes, mem[0], NULL) != NULL;
+}
+
+/* The cheapest contract atom that the memory operands can feed, in list[0],
+ * with its moves behind it; the number of atoms, 0 if there is none. */
+static int
+match_atom(planner *p, request *r, const roles *ro, int lanes,
+           const axe_atom **list)
+{
+    const axe_layout *mem[3];
+    int               at[3] = {0, ro->a, ro->b};
+
+    list[0] = NULL;
+    for (int i = 0; i < 3; i++)
+        if (!axe_fast_layout(p, &r->operand[at[i]], ro->n->var, lanes,
+                             &mem[i])) {
+            axe_rejected(p, r, "contract", "%d steps of %s are not one run",
+                         lanes, ro->n->var->name);
+            return 0;
+        }
+    for (int i = 0; i < p->mc->n_atom; i++) {
+        const axe_atom *a = &p->mc->atom[i], *move[3];
+        axe_mark        m = axe_ctx_mark(p->cx);
+        bool            fits = a->kind == AXE_ATOM_CONTRACT && !a->slow &&
+                    (!list[0] || a->cost < list[0]->cost) &&
+                    feeds(p, a, lanes, mem, move);
+        axe_ctx_release(p->cx, m);
+        if (!fits)
+            continue;
+        list[0] = a;
+        memcpy(list + 1, move, sizeof move);
+    }
+    if (!list[0])
         axe_rejected(p, r, "contract",
-                     "%s moves %s by %s and %s by %s; needs neighbours",
+                     "%s moves %s by %s and %s by %s; no atom takes these",
                      ro->n->var->name, r->operand[0].tensor->name,
-                     axe_layout_text(p->cx, c), r->operand[ro->b].tensor->name,
-                     axe_layout_text(p->cx, b));
-        return NULL;
-    }
-    for (int i = 0; i < p->mc->n_atom; i++)
-        if (p->mc->atom[i].kind == AXE_ATOM_CONTRACT && !p->mc->atom[i].slow)
-            return &p->mc->atom[i];
-    return NULL;
+                     axe_layout_text(p->cx, mem[0]),
+                     r->operand[ro->b].tensor->name,
+                     axe_layout_text(p->cx, mem[2]));
+    return list[0] ? (list[1] == list[3] ? 3 : 4) : 0;
 }
 
 static bool
@@ -357,7 +387,7 @@ nest_for(planner *p, request *r, const roles *ro, int mr, int64_t nr,
 static void
 find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
 {
-    axe_guard *skip = axe_new_array(p->cx, axe_guard, 4);
+    axe_guard *bound = axe_new_array(p->cx, axe_guard, 4);
     struct {
         const axe_var *v;
         int            operand;
@@ -369,11 +399,11 @@ find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
     for (int i = 0; i < AXE_LEN(ask); i++) {
         const axe_node *l =
             axe_zero_limit(p, r->stmt, &r->operand[ask[i].operand], ask[i].v);
-        if (!l || (out->n_skip > 0 && skip[out->n_skip - 1].var == ask[i].v))
+        if (!l || (out->n_bound > 0 && bound[out->n_bound - 1].var == ask[i].v))
             continue;
-        skip[out->n_skip++] = (axe_guard){ask[i].v, l};
+        bound[out->n_bound++] = (axe_guard){ask[i].v, l};
     }
-    out->skip = skip;
+    out->bound = bound;
 }
 
 bool
@@ -382,7 +412,7 @@ axe_contract_plan(planner *p, request *r, axe_schedule *out)
     const axe_node  *x, *y;
     roles            ro = {0};
     int              lanes, mr, nv;
-    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 4);
+    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 5);
 
     if (!recognise(r->stmt, &x, &y, &ro) ||
         !tile_for(p, r, &ro, &lanes, &mr, &nv))
@@ -392,15 +422,14 @@ axe_contract_plan(planner *p, request *r, axe_schedule *out)
     if (ro.a < 0 || ro.b < 0 || !unguarded(p, r, &ro))
         return false;
     find_skips(p, r, &ro, out);
-    list[0] = match_atom(p, r, &ro, lanes);
-    if (!list[0] || !nest_for(p, r, &ro, mr, (int64_t)nv * lanes, out))
+    out->n_atom = match_atom(p, r, &ro, lanes, list);
+    if (out->n_atom == 0 || !nest_for(p, r, &ro, mr, (int64_t)nv * lanes, out))
         return false;
     ((axe_nest *)out->nest)->lanes = lanes;
     out->kind = AXE_SCHED_CONTRACT;
     out->tile =
         (axe_tile_shape){ro.m->var, ro.n->var, ro.k->var, mr, nv, ro.a, ro.b};
     out->atom = list;
-    out->n_atom = 1;
     double steps = (double)axe_dim_extent(ro.m) / mr *
                    (double)axe_dim_extent(ro.n) / (nv * lanes);
     double k = (double)axe_dim_extent(ro.k);

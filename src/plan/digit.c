@@ -86,26 +86,41 @@ axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
     return axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
 }
 
+/* Does the atom join these two sides? */
+static bool
+joins(planner *p, const axe_atom *a, int lanes, const axe_layout *mem,
+      const axe_layout *reg)
+{
+    bool              load = a->kind == AXE_ATOM_LOAD, same = true;
+    const axe_layout *want, *have, *outer;
+    const char       *roles;
+    int64_t           n = lanes;
+    axe_shape         shape = {1, &n};
+    axe_mark          m = axe_ctx_mark(p->cx);
+    bool              ok =
+        axe_atom_layout(p->cx, load ? a->a : a->d, lanes, &roles, &want) ==
+            AXE_OK &&
+        axe_layout_tile_of(p->cx, mem, shape, want, shape, &outer) == AXE_OK;
+
+    if (ok && reg)
+        ok = axe_atom_layout(p->cx, load ? a->d : a->a, lanes, &roles, &have) ==
+                 AXE_OK &&
+             axe_layout_equal(p->cx, have, reg, &same) == AXE_OK && same;
+    axe_ctx_release(p->cx, m);
+    return ok;
+}
+
 const axe_atom *
-axe_find_move(planner *p, axe_atom_kind kind, int lanes, const axe_layout *mem)
+axe_find_move(planner *p, axe_atom_kind kind, int lanes, const axe_layout *mem,
+              const axe_layout *reg)
 {
     const axe_atom *best = NULL;
 
     for (int i = 0; i < p->mc->n_atom; i++) {
-        const axe_atom   *a = &p->mc->atom[i];
-        const axe_layout *want, *outer;
-        const char       *roles;
-        int64_t           n = lanes;
-        axe_shape         shape = {1, &n};
-        if (a->kind != kind || a->slow || (best && best->cost <= a->cost) ||
-            axe_atom_layout(p->cx, kind == AXE_ATOM_LOAD ? a->a : a->d, lanes,
-                            &roles, &want) != AXE_OK)
-            continue;
-        axe_mark m = axe_ctx_mark(p->cx);
-        if (axe_layout_tile_of(p->cx, mem, shape, want, shape, &outer) ==
-            AXE_OK)
+        const axe_atom *a = &p->mc->atom[i];
+        if (a->kind == kind && !a->slow && (!best || a->cost < best->cost) &&
+            joins(p, a, lanes, mem, reg))
             best = a;
-        axe_ctx_release(p->cx, m);
     }
     return best;
 }

@@ -104,11 +104,10 @@ put_guards(axe_ctx *cx, axe_buf *out, const axe_schedule *s)
                               i == 0 ? "is written" : "is read, else zero,",
                               s->operand[i].guard[g].var->name,
                               axe_node_text(cx, s->operand[i].guard[g].limit)));
-    for (int i = 0; i < s->n_skip; i++)
-        put_row(out, i ? "" : "skipped",
-                axe_textf(cx, "%s >= %s, where a factor is zero",
-                          s->skip[i].var->name,
-                          axe_node_text(cx, s->skip[i].limit)));
+    for (int i = 0; i < s->n_bound; i++)
+        put_row(out, i ? "" : "skips",
+                axe_textf(cx, "%s >= %s", s->bound[i].var->name,
+                          axe_node_text(cx, s->bound[i].limit)));
 }
 
 static void

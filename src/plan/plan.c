@@ -287,6 +287,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     AXE_TRY(allocate(&p, &scratch));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
 
+    axe_cut_dead(&p);
+
     axe_plan *plan = axe_new(cx, axe_plan);
     *plan = (axe_plan){
         .kernel = k,

@@ -75,16 +75,18 @@ typedef struct axe_tile_shape {
 } axe_tile_shape;
 
 typedef struct axe_schedule {
-    const axe_stmt        *stmt;
-    axe_schedule_kind      kind;
-    int                    n_operand;
-    const axe_operand     *operand; /* 0: destination; then loads of value */
-    const axe_node        *value;   /* as scheduled: folds made explicit */
-    int                    n_nest;
-    const axe_nest        *nest;   /* 0: the statement */
-    axe_tile_shape         tile;   /* CONTRACT */
-    int                    n_skip; /* CONTRACT: var >= limit adds zeros only */
-    const axe_guard       *skip;
+    const axe_stmt    *stmt;
+    axe_schedule_kind  kind;
+    int                n_operand;
+    const axe_operand *operand; /* 0: destination; then loads of value */
+    const axe_node    *value;   /* as scheduled: folds made explicit */
+    int                n_nest;
+    const axe_nest    *nest;    /* 0: the statement */
+    axe_tile_shape     tile;    /* CONTRACT */
+    int                n_bound; /* values of an index at or beyond its limit
+                                   are not visited: they would add zeros, or
+                                   nobody reads what they would write */
+    const axe_guard       *bound;
     int                    n_atom;
     const axe_atom *const *atom;
     bool                   slow;

@@ -61,13 +61,20 @@ AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 const axe_node *axe_zero_limit(planner *p, const axe_stmt *s,
                                const axe_operand *op, const axe_var *v);
 
+/* Are all variables of the expression bound around statement s? */
+bool axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n);
+
+/* dead.c: bound the statements that fill tiles by what is read of them. */
+void axe_cut_dead(planner *p);
+
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */
 int64_t axe_certify(planner *p, const axe_schedule *s);
 
-/* The atoms that a memory operand (lanes : stride) can be read or written by.
- */
+/* The cheapest atom that moves a memory operand (lanes : stride), by tile-of
+ * against its memory side, and, if reg is not NULL, gives or takes registers
+ * laid out as `reg`. */
 const axe_atom *axe_find_move(planner *p, axe_atom_kind kind, int lanes,
-                              const axe_layout *mem);
+                              const axe_layout *mem, const axe_layout *reg);
 
 #endif

@@ -61,6 +61,15 @@ check_var(void *user, const axe_node *n)
             c->ok && encloses(c->k->n_body, c->k->body, n->u.var, c->s, false);
 }
 
+bool
+axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n)
+{
+    scope_check c = {p->kernel, s, true};
+
+    axe_node_walk(n, check_var, &c);
+    return c.ok;
+}
+
 /* The guard under which dimension d of the tile was filled, or NULL. */
 static const axe_node *
 limit_of(const axe_schedule *w, int d)
@@ -83,8 +92,7 @@ const axe_node *
 axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
                const axe_var *v)
 {
-    finder      f = {.tensor = op->tensor};
-    scope_check c = {p->kernel, s, true};
+    finder f = {.tensor = op->tensor};
 
     find_writers(p->kernel->n_body, p->kernel->body, &f);
     if (f.n_writer != 1 || !p->schedule[f.writer->id])
@@ -96,8 +104,7 @@ axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
         const axe_node *l = limit_of(p->schedule[f.writer->id], d);
         if (!l)
             return NULL;
-        axe_node_walk(l, check_var, &c);
-        return c.ok ? l : NULL;
+        return axe_known_at(p, s, l) ? l : NULL;
     }
     return NULL;
 }

@@ -1,0 +1,118 @@
+/* dead.c - elements of a tile that nobody reads need not be written.
+ *
+ * A reader bounds an index of a tile when it stops at a limit: a contraction
+ * where a factor is zero (rounded up to its register tile), a move where its
+ * destination ends.  If every reader of a tile bounds a dimension by the same
+ * limit, the statements that fill the tile are cut there too: the zeros beyond
+ * the edge of a matrix are then never written, nor sums that are never stored.
+ */
+#include <string.h>
+
+#include "plan/plan_int.h"
+
+/* How far a reader goes in one dimension of a tile. */
+typedef struct reach {
+    const axe_node *limit; /* NULL: to the end */
+    int64_t         round; /* up to a multiple of this */
+} reach;
+
+static reach
+reach_of(const axe_schedule *s, const axe_node *load, int d)
+{
+    const axe_node *sub = load->arg[d];
+    reach           out = {NULL, 1};
+
+    if (sub->op != AXE_OP_var)
+        return out;
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == sub->u.var)
+            out.limit = s->bound[i].limit;
+    for (int g = 0; g < s->operand[0].n_guard && !out.limit; g++)
+        if (s->operand[0].guard[g].var == sub->u.var)
+            out.limit = s->operand[0].guard[g].limit;
+    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.m)
+        out.round = s->tile.mr;
+    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.n)
+        out.round = (int64_t)s->tile.nv * s->nest[0].lanes;
+    return out;
+}
+
+static bool
+merge(axe_ctx *cx, reach *all, bool first, reach r)
+{
+    if (!r.limit)
+        return false;
+    if (first) {
+        *all = r;
+        return true;
+    }
+    if (strcmp(axe_node_text(cx, all->limit), axe_node_text(cx, r.limit)) != 0)
+        return false;
+    int64_t big = all->round > r.round ? all->round : r.round;
+    int64_t small = all->round > r.round ? r.round : all->round;
+    all->round = big;
+    return big % small == 0;
+}
+
+/* What all readers of dimension d of the tile have in common. */
+static bool
+common_reach(planner *p, const axe_tensor *t, int d, reach *out)
+{
+    bool first = true;
+
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        for (int k = 0; s && k < s->n_operand; k++) {
+            bool reads = k > 0 || s->kind == AXE_SCHED_CONTRACT ||
+                         s->stmt->fold != AXE_FOLD_NONE;
+            if (s->operand[k].tensor != t || !reads)
+                continue;
+            if (!merge(p->cx, out, first, reach_of(s, s->operand[k].load, d)))
+                return false;
+            first = false;
+        }
+    }
+    return !first;
+}
+
+static const axe_node *
+rounded(planner *p, reach r)
+{
+    const axe_node *k = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, r.round);
+
+    if (r.round == 1)
+        return r.limit;
+    return axe_node2(p->cx, AXE_OP_mul,
+                     axe_node2(p->cx, AXE_OP_cdiv, r.limit, k), k);
+}
+
+static void
+cut_writer(planner *p, axe_schedule *s, int d, reach r)
+{
+    const axe_node *sub = s->stmt->dst->arg[d];
+    axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 1);
+
+    if (sub->op != AXE_OP_var || !axe_known_at(p, s->stmt, r.limit))
+        return;
+    if (s->n_bound > 0)
+        memcpy(bound, s->bound, (size_t)s->n_bound * sizeof *bound);
+    bound[s->n_bound++] = (axe_guard){sub->u.var, rounded(p, r)};
+    s->bound = bound;
+}
+
+void
+axe_cut_dead(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        axe_schedule     *s = (axe_schedule *)p->schedule[i];
+        const axe_tensor *t = s ? s->operand[0].tensor : NULL;
+        if (!s || t->space == AXE_SPACE_GLOBAL ||
+            s->kind == AXE_SCHED_CONTRACT || s->stmt->fold != AXE_FOLD_NONE)
+            continue;
+        for (int d = 0; d < t->rank; d++) {
+            reach r;
+            if (common_reach(p, t, d, &r))
+                cut_writer(p, s, d, r);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Run the console examples of the documentation.
+
+A ```console block holds commands behind "$ " and what they print.  "..." alone
+on a line stands for any lines.  Commands run in a copy-free scratch folder in
+which `kernels` leads to the repository's, with `axe` first on PATH.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def blocks(path):
+    text = open(path, encoding="utf-8").read()
+    for m in re.finditer(r"^```console\n(.*?)^```$", text, re.M | re.S):
+        yield text[: m.start()].count("\n") + 2, m.group(1)
+
+
+def examples(block):
+    command, want = None, []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            if command is not None:
+                yield command, want
+            command, want = line[2:], []
+        else:
+            want.append(line)
+    if command is not None:
+        yield command, want
+
+
+def matches(want, got):
+    if not want:
+        return not got
+    if want[0] == "...":
+        return any(matches(want[1:], got[i:]) for i in range(len(got) + 1))
+    return bool(got) and want[0].rstrip() == got[0].rstrip() and \
+        matches(want[1:], got[1:])
+
+
+def main():
+    axe, src = os.environ["AXE"], os.environ["SRC"]
+    env = dict(os.environ, NO_COLOR="1",
+               PATH=os.path.dirname(axe) + ":" + os.environ["PATH"])
+    failed = ran = 0
+    with tempfile.TemporaryDirectory() as work:
+        os.symlink(os.path.join(src, "kernels"), os.path.join(work, "kernels"))
+        for path in sys.argv[1:]:
+            for line, block in blocks(path):
+                for command, want in examples(block):
+                    p = subprocess.run(["bash", "-c", command], cwd=work,
+                                       env=env, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+                    got = p.stdout.splitlines()
+                    ran += 1
+                    expect_error = any(w.startswith("error:") or ": error:" in w
+                                       for w in want)
+                    if not matches(want, got) or \
+                            (p.returncode != 0) != expect_error:
+                        failed += 1
+                        print(f"{path}:{line}: $ {command}")
+                        print(f"  exit {p.returncode}, printed:")
+                        print("".join(f"  | {g}\n" for g in got), end="")
+    print(f"{ran} commands, {failed} failed")
+    return failed != 0 or ran == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

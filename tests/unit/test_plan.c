@@ -1,0 +1,294 @@
+/* test_plan.c - what planners choose, refuse and say; the atom tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "lower/lower.h"
+#include "plan/plan.h"
+#include "print/c.h"
+
+static axe_status
+instantiate(axe_ctx *cx, const char *text, const axe_kernel **k)
+{
+    int32_t           src = axe_source_add(cx, "t.axe", text, strlen(text));
+    const axe_module *m;
+    axe_inst          inst = {.machine = "cpu"};
+
+    AXE_TRY(axe_module_parse(cx, src, &m));
+    AXE_TRY(axe_module_instantiate(cx, m, &inst, k));
+    return axe_kernel_verify(cx, *k);
+}
+
+static axe_status
+plan(axe_ctx *cx, const char *text, const axe_machine *mc, const axe_plan **p)
+{
+    const axe_kernel *k;
+
+    AXE_TRY(instantiate(cx, text, &k));
+    return axe_plan_kernel(cx, k, mc, p);
+}
+
+static const axe_machine *
+avx512(axe_ctx *cx)
+{
+    const axe_machine *mc;
+
+    assert_int_equal(axe_machine_find(cx, "cpu-avx512", &mc), AXE_OK);
+    return mc;
+}
+
+#define IN "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n, k; "
+
+/* clang-format off */
+static const struct {
+    const char *text, *error;
+} bad[] = {
+    {IN "warp (i : M) { Y[i, n] = X[i, n]; } }",
+     "cpu-avx512 has no scope 'warp' yet; use cta"},
+    {IN "cta (i : M) { cta (j : 4) { Y[i, n] = X[i, n]; } } }",
+     "cpu-avx512 has no scopes inside a cta yet"},
+    {IN "Y[m, n] = X[m, n]; }",
+     "a statement outside any scope: nobody runs it; put it in a cta scope"},
+    {IN "cta (i : M) { Y[i, n] = X[i, n]; } cta (j : M) { Y[j, n] = X[j, n]; } }",
+     "cpu-avx512 needs exactly one cta scope in a kernel, not 2"},
+    {IN "cta (i : M) { pipeline p[2] { shared f32 a[4]; } "
+        "produce p { p.a[k] = 0.0; } Y[i, n] = X[i, n]; } }",
+     "cpu-avx512 runs pipelines as one stage: produce p must be followed by its consume at once"},
+    {IN "cta (i : M) { Y[i, n] = X[i, n] via contract; } }",
+     "the schedule 'contract' does not apply here"},
+    {"kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) { index m, n, k; "
+     "cta (i : M by 8, j : N by 9) { reg f32 c[8, 9] = 0; shared f32 a[8, 4]; shared f32 b[9, 4]; "
+     "for (t : K by 4) { a[m, k] = A[i*8 + m, t*4 + k]; b[n, k] = B[j*9 + n, t*4 + k]; "
+     "c[m, n] += a[m, k] * b[n, k]; } C[i*8 + m, j*9 + n] = c[m, n]; } }",
+     "this sum of products would run far below the machine's best: no contract atom fits"},
+};
+/* clang-format on */
+
+static void
+test_refusals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(bad); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        axe_status      st = plan(cx, bad[i].text, avx512(cx), &p);
+        if (st == AXE_OK || strcmp(axe_last_error(cx), bad[i].error) != 0)
+            fail_msg("row %d: want '%s', got '%s'", i, bad[i].error,
+                     axe_last_error(cx));
+        axe_ctx_free(cx);
+    }
+}
+
+static const char gemm[] =
+    "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) {"
+    " index m, n, k; cta (i : M by 16, j : N by 48) {"
+    " reg f32 c[16, 48] = 0; shared f32 a[16, 8]; shared f32 b[48, 8];"
+    " for (t : K by 8) { a[m, k] = A[i*16 + m, t*8 + k];"
+    " b[n, k] = B[j*48 + n, t*8 + k]; c[m, n] += a[m, k] * b[n, k]; }"
+    " C[i*16 + m, j*48 + n] = c[m, n]; } }";
+
+static const axe_schedule *
+contraction(const axe_plan *p)
+{
+    for (int i = 0; i < p->n_schedule; i++)
+        if (p->schedule[i]->kind == AXE_SCHED_CONTRACT)
+            return p->schedule[i];
+    fail_msg("no statement is a contraction");
+    return NULL;
+}
+
+/* Every machine's atoms read, and have a layout for each operand they name. */
+static void
+test_atom_tables(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+
+    (void)state;
+    for (int i = 0; i < axe_n_machine(); i++) {
+        const axe_machine *mc;
+        assert_int_equal(axe_machine_find(cx, axe_machine_at(i)->name, &mc),
+                         AXE_OK);
+        for (int k = 0; k < mc->n_atom; k++) {
+            const char *side[] = {mc->atom[k].d, mc->atom[k].a, mc->atom[k].b};
+            for (int j = 0; j < 3; j++) {
+                const axe_layout *l;
+                const char       *roles;
+                if (*side[j] == '\0')
+                    continue;
+                if (axe_atom_layout(cx, side[j], 16, &roles, &l) != AXE_OK)
+                    fail_msg("%s: %s: %s", mc->atom[k].name, side[j],
+                             axe_last_error(cx));
+            }
+        }
+    }
+    axe_ctx_free(cx);
+}
+
+/* A made-up instruction is one more row: cheaper, so it is chosen, and named in
+ * the plan; without the row the old one is back. */
+static void
+test_new_atom(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    axe_machine     mc = *avx512(cx);
+    axe_atom        atom[32];
+    const axe_plan *p;
+    axe_buf         out = {.cx = cx};
+
+    (void)state;
+    memcpy(atom, mc.atom, (size_t)mc.n_atom * sizeof atom[0]);
+    atom[mc.n_atom] = (axe_atom){
+        .name = "vload.magic",
+        .kind = AXE_ATOM_LOAD,
+        .d = "[v] (V) : (1@vlane)",
+        .a = "[v] (V) : (1)",
+        .b = "",
+        .cost = 0.1,
+        .text = "made up",
+    };
+    mc.atom = atom;
+    mc.n_atom++;
+    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
+    axe_plan_print(cx, &out, p);
+    assert_non_null(strstr(out.text, "vload.magic"));
+    mc.n_atom--;
+    out = (axe_buf){.cx = cx};
+    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
+    axe_plan_print(cx, &out, p);
+    assert_null(strstr(out.text, "vload.magic"));
+    axe_ctx_free(cx);
+}
+
+/* Without any atom that adds products there is no contraction. */
+static void
+test_no_atom(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    axe_machine     mc = *avx512(cx);
+    axe_atom        atom[32];
+    const axe_plan *p;
+    int             n = 0;
+
+    (void)state;
+    for (int i = 0; i < mc.n_atom; i++)
+        if (mc.atom[i].kind != AXE_ATOM_CONTRACT)
+            atom[n++] = mc.atom[i];
+    mc.atom = atom;
+    mc.n_atom = n;
+    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_EUNSUPPORTED);
+    axe_ctx_free(cx);
+}
+
+static void
+test_register_tiles(void **state)
+{
+    static const struct {
+        const char *machine;
+        int         mr, nv, lanes;
+    } rows[] = {
+        {"cpu-avx512", 8, 3, 16},
+        {"cpu-avx2", 4, 3, 8},
+        {"cpu-neon", 8, 3, 4},
+        {"cpu-base", 4, 3, 4},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_ctx            *cx = axe_ctx_new();
+        const axe_machine  *mc;
+        const axe_plan     *p;
+        const axe_schedule *s;
+        assert_int_equal(axe_machine_find(cx, rows[i].machine, &mc), AXE_OK);
+        assert_int_equal(plan(cx, gemm, mc, &p), AXE_OK);
+        s = contraction(p);
+        assert_int_equal(s->tile.mr, rows[i].mr);
+        assert_int_equal(s->tile.nv, rows[i].nv);
+        assert_int_equal(s->nest[0].lanes, rows[i].lanes);
+        axe_ctx_free(cx);
+    }
+}
+
+/* Open tiles get the layouts that make the inner loop read in order. */
+static void
+test_inferred_layouts(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    const axe_plan *p;
+
+    (void)state;
+    assert_int_equal(plan(cx, gemm, avx512(cx), &p), AXE_OK);
+    for (int i = 0; i < p->n_place; i++) {
+        const char *name = p->place[i].tensor ? p->place[i].tensor->name : "";
+        const char *want = strcmp(name, "a") == 0 ? "((2, 8), 8) : ((64, 1), 8)"
+                           : strcmp(name, "b") == 0 ? "(48, 8) : (1, 48)"
+                           : strcmp(name, "c") == 0
+                               ? "((2, 8), 48) : ((384, 48), 1)"
+                               : NULL;
+        if (want)
+            assert_string_equal(axe_layout_text(cx, p->place[i].layout), want);
+    }
+    axe_ctx_free(cx);
+}
+
+/* The same kernel gives the same bytes at every stage. */
+static void
+test_deterministic(void **state)
+{
+    char *first[3] = {NULL};
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_plan    *p;
+        const axe_lowered *l;
+        axe_buf            out[3] = {{.cx = cx}, {.cx = cx}, {.cx = cx}};
+        assert_int_equal(plan(cx, gemm, avx512(cx), &p), AXE_OK);
+        assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
+        axe_plan_print(cx, &out[0], p);
+        axe_lowered_print(cx, &out[1], l);
+        assert_int_equal(axe_print_c(cx, l, &out[2]), AXE_OK);
+        for (int i = 0; i < 3; i++) {
+            if (round == 0) {
+                first[i] = test_malloc(out[i].len + 1);
+                memcpy(first[i], out[i].text, out[i].len + 1);
+            } else {
+                assert_string_equal(first[i], out[i].text);
+                test_free(first[i]);
+            }
+        }
+        axe_ctx_free(cx);
+    }
+}
+
+static void
+test_unknown_machine(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_machine *mc;
+
+    (void)state;
+    assert_int_equal(axe_machine_find(cx, "cpu-avx51", &mc), AXE_ENAME);
+    assert_string_equal(axe_last_error(cx), "there is no machine 'cpu-avx51'");
+    axe_ctx_free(cx);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_atom_tables),
+        cmocka_unit_test(test_new_atom),
+        cmocka_unit_test(test_no_atom),
+        cmocka_unit_test(test_register_tiles),
+        cmocka_unit_test(test_inferred_layouts),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_unknown_machine),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
