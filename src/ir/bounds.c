@@ -300,6 +300,50 @@ refuse(const writes *w)
     return st;
 }
 
+/* ------------------------------------------------------------- own reads */
+
+static bool
+same_affine(axe_ctx *cx, const axe_node *a, const axe_node *b)
+{
+    axe_affine x, y;
+
+    if (!axe_affine_of(cx, a, &x) || !axe_affine_of(cx, b, &y) || x.n != y.n ||
+        x.constant != y.constant)
+        return false;
+    for (int i = 0; i < x.n; i++)
+        if (axe_affine_coef(&y, x.var[i]) != x.coef[i])
+            return false;
+    return true;
+}
+
+static bool
+same_place(axe_ctx *cx, const axe_node *a, const axe_node *b)
+{
+    for (int k = 0; k < a->n_arg; k++)
+        if (!same_affine(cx, a->arg[k], b->arg[k]))
+            return false;
+    return true;
+}
+
+/* Elements are written in no order, so that the value may read of the
+ * destination only the element it goes to, and nothing while it folds. */
+static axe_status
+check_own_reads(axe_ctx *cx, const axe_stmt *s, const axe_node *n)
+{
+    axe_status st;
+
+    for (int i = 0; i < n->n_arg; i++)
+        AXE_TRY(check_own_reads(cx, s, n->arg[i]));
+    if (n->op != AXE_OP_load || n->u.tensor != s->dst->u.tensor ||
+        (same_place(cx, n, s->dst) && s->n_free == s->n_dim))
+        return AXE_OK;
+    st = axe_fail(cx, n->at, AXE_ESHAPE,
+                  "`%s` is read while this statement writes `%s`",
+                  axe_node_text(cx, n), axe_node_text(cx, s->dst));
+    axe_help(cx, "write another tensor, or read the one element written");
+    return st;
+}
+
 axe_status
 axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s)
 {
@@ -321,5 +365,5 @@ axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s)
         for (int k = 0; k < w.rank; k++)
             more = determine(&w, k, t) || more;
     }
-    return all_known(&w) ? AXE_OK : refuse(&w);
+    return all_known(&w) ? check_own_reads(cx, s, s->value) : refuse(&w);
 }

@@ -313,7 +313,8 @@ AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
 AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);
 /* No element of dst is written twice: its subscripts are injective over the
  * free indices.  ESHAPE with two points that clash, or where mixed radices do
- * not show it. */
+ * not show it.  Nor is what it writes read by its value, but for the element
+ * itself where nothing is folded. */
 AXE_CHECK axe_status axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s);
 
 /* ------------------------------------------------------------- text */
