@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Stages of the library's kernels, byte by byte.  After an intended change:
+#     UPDATE=1 AXE=build/release/axe SRC=. bash tests/cli/golden.sh
+# and read the difference before committing it.
+set -eu
+cd "$SRC"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+while read -r kernel machine stage; do
+    want=tests/golden/$kernel.$machine.$stage
+    "$AXE" compile "kernels/$kernel.axe" --emit "$stage" -t "$machine" \
+        -o "$tmp/got"
+    if [ "${UPDATE:-}" ]; then
+        cp "$tmp/got" "$want"
+    elif ! diff -u "$want" "$tmp/got"; then
+        failed=1
+    fi
+done <<'EOT'
+gemm cpu-avx512 ir
+gemm cpu-avx512 plan
+gemm cpu-avx2 plan
+gemm cpu-neon plan
+softmax cpu-avx512 ir
+softmax cpu-avx512 plan
+softmax cpu-avx512 lower
+transpose cpu-avx512 ir
+transpose cpu-avx512 plan
+transpose cpu-base lower
+transpose cpu-avx2 c
+EOT
+exit $failed
