@@ -86,20 +86,26 @@ check_blocks(const axe_question *q, const axe_blocks *whole, int odd,
     return AXE_OK;
 }
 
-/* *value / span, or why not. */
+/* *value / span, or why not.
+ *
+ * dim  of a stride; -1 for an offset */
 static axe_status
-divide(const axe_question *q, const axe_widths *w, const char *what,
-       axe_axis axis, int64_t *value)
+divide(const axe_question *q, const axe_widths *w, int dim, axe_axis axis,
+       int64_t *value)
 {
-    int64_t span = *value != 0 ? axe_widths_span(w, axis) : 1;
+    int64_t     span = *value != 0 ? axe_widths_span(w, axis) : 1;
+    const char *what = "offset";
 
     if (span == 0)
         return axe_span_unknown(q->cx, q->op, axis);
-    if (*value % span != 0)
+    if (*value % span != 0) {
+        if (dim >= 0)
+            what = axe_textf(q->cx, "in dim %d, stride", dim);
         return axe_fail(q->cx, AXE_NOWHERE, AXE_ESHAPE,
                         "%s: %s %" PRId64 " on axis %s is no multiple of the "
                         "inner span %" PRId64,
                         q->op, what, *value, axe_axis_name(q->cx, axis), span);
+    }
     *value /= span;
     return AXE_OK;
 }
@@ -116,8 +122,7 @@ take_blocks(const axe_question *q, const axe_blocks *whole, int odd, int n_dim,
              i < whole->dim_end[2 * k + odd]; i++, n++) {
             d.shard[n] = whole->iter[i];
             if (w)
-                AXE_TRY(divide(q, w, "stride", d.shard[n].axis,
-                               &d.shard[n].stride));
+                AXE_TRY(divide(q, w, k, d.shard[n].axis, &d.shard[n].stride));
         }
     d.layout->n_shard = n;
     return AXE_OK;
@@ -140,7 +145,7 @@ subtract_offsets(const axe_question *q, const axe_fiber *a, const axe_fiber *b,
                         "%s: the difference of the offsets leaves int64",
                         q->op);
     for (int k = 0; w && k < *n; k++)
-        AXE_TRY(divide(q, w, "offset", out[k].axis, &out[k].value));
+        AXE_TRY(divide(q, w, -1, out[k].axis, &out[k].value));
     return AXE_OK;
 }
 
