@@ -1,5 +1,6 @@
 /* kernel.c - options and files of the verbs that take a kernel. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,24 @@ axe_kernel_spec(const axe_kernel_args *a)
                               .n_order = a->order.n,
                               .order_name = a->order.name,
                               .order = a->order.value};
+}
+
+axe_status
+axe_kernel_put(axe_ctx *cx, const void *bytes, size_t n)
+{
+    if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "standard output: %s",
+                    strerror(errno));
+}
+
+int
+axe_kernel_end(axe_ctx *cx, int code)
+{
+    if (axe_diags(cx))
+        (void)axe_tool_report(cx);
+    axe_ctx_free(cx);
+    return code == AXE_EXIT_OK ? axe_tool_finish(code) : code;
 }
 
 bool

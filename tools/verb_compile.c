@@ -77,8 +77,7 @@ write_out(axe_ctx *cx, const char *path, const void *bytes, size_t n)
 {
     if (path && strcmp(path, "-") != 0)
         return axe_file_write(cx, path, 0666, bytes, n);
-    fwrite(bytes, 1, n, stdout);
-    return AXE_OK;
+    return axe_kernel_put(cx, bytes, n);
 }
 
 /* Compile to a shared object and copy it out of the cache. */
@@ -130,7 +129,5 @@ axe_verb_compile(int argc, char **argv)
         fputs(help, stdout);
     else if (code == AXE_EXIT_OK && put_stage(cx, &o) != AXE_OK)
         code = AXE_EXIT_FAIL;
-    (void)axe_tool_report(cx);
-    axe_ctx_free(cx);
-    return axe_tool_finish(code);
+    return axe_kernel_end(cx, code);
 }

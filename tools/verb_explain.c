@@ -65,8 +65,7 @@ explain(axe_ctx *cx, const options *o)
         AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_PLAN, &text));
     if (text.len > 0 && text.text[text.len - 1] != '\n')
         axe_putc(&text, '\n');
-    fwrite(text.text, 1, text.len, stdout);
-    return AXE_OK;
+    return axe_kernel_put(cx, text.text, text.len);
 }
 
 int
@@ -80,7 +79,5 @@ axe_verb_explain(int argc, char **argv)
         fputs(help, stdout);
     else if (code == AXE_EXIT_OK && explain(cx, &o) != AXE_OK)
         code = AXE_EXIT_FAIL;
-    (void)axe_tool_report(cx);
-    axe_ctx_free(cx);
-    return axe_tool_finish(code);
+    return axe_kernel_end(cx, code);
 }

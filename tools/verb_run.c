@@ -277,8 +277,7 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
     if (!a->emit)
         return AXE_OK;
     AXE_TRY(axe_program_emit(cx, r->program, a->stage, &text));
-    fwrite(text.text, 1, text.len, stdout);
-    return AXE_OK;
+    return axe_kernel_put(cx, text.text, text.len);
 }
 
 static axe_status
@@ -314,8 +313,6 @@ axe_verb_run(int argc, char **argv)
         fputs(help, stdout);
     else if (code == AXE_EXIT_OK && run(cx, &a, &r) != AXE_OK)
         code = AXE_EXIT_FAIL;
-    (void)axe_tool_report(cx);
     axe_run_close(&r);
-    axe_ctx_free(cx);
-    return axe_tool_finish(code);
+    return axe_kernel_end(cx, code);
 }

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# axe run, compile, explain, as a user types them: every type and order of
+# NumPy's arrays against NumPy's own results, and what is wrong with bad input:
+# exit code, message, and no file left behind.
+set -u
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export AXE_CACHE=$PWD/cache
+k=$SRC/kernels
+n_bad=0
+
+fail() {
+    n_bad=$((n_bad + 1))
+    echo "FAILED: $*"
+}
+
+# ok COMMAND...: exit code 0.
+ok() {
+    "$@" >out 2>err || { fail "$* (exit $?)"; cat err; }
+}
+
+# no CODE TEXT COMMAND...: this exit code, this text on standard error, and
+# standard output without it; c.npy must not exist afterwards.
+no() {
+    local want=$1 text=$2
+    shift 2
+    "$@" >out 2>err
+    local got=$?
+    [ $got = "$want" ] || fail "$*: exit $got, not $want"
+    grep -qF -- "$text" err || { fail "$*: no '$text' in:"; cat err; }
+    [ ! -e c.npy ] || fail "$*: wrote c.npy"
+    rm -f c.npy
+    [ -z "$(ls | grep -F .tmp)" ] || fail "$*: left a temporary file"
+}
+
+"$PYTHON" -c '' || exit 77
+"$PYTHON" - <<'PY'
+import numpy as np
+r = np.random.default_rng(1)
+def save(name, a): np.save(name, a)
+for t in ("f4", "f8", "f2"):
+    a, b = r.standard_normal((37, 53)), r.standard_normal((41, 53))
+    save("a_%s.npy" % t, a.astype(t))
+    save("b_%s.npy" % t, b.astype(t))
+    save("bf_%s.npy" % t, np.asfortranarray(b.astype(t)))
+save("x.npy", r.standard_normal((65, 130)).astype("f4"))
+save("a_i8.npy", np.arange(6, dtype="i8").reshape(2, 3))
+save("empty.npy", np.zeros((0, 53), "f4"))
+save("flat.npy", np.zeros((41, 0), "f4"))
+save("nil.npy", np.zeros((37, 0), "f4"))
+save("short.npy", np.zeros((41, 52), "f4"))
+save("cube.npy", np.zeros((2, 3, 4), "f4"))
+save("big.npy", np.zeros((2, 3), ">f4"))
+save("obj.npy", np.array([[None]]))
+w = np.load("a_f4.npy")
+u = w.view("u4") + 0x7fff + (w.view("u4") >> 16 & 1) >> 16
+save("a_u2.npy", u.astype("u2"))
+save("b_u2.npy", u.astype("u2"))
+open("cut.npy", "wb").write(open("a_f4.npy", "rb").read()[:-1])
+open("text.npy", "w").write("hello")
+PY
+
+# --- results, against NumPy
+for t in f4 f8 f2; do
+    for b in b bf; do
+        ok "$AXE" run "$k/gemm.axe" A=a_$t.npy B=${b}_$t.npy C=c.npy --check
+        "$PYTHON" - $t $b <<'PY' || fail "gemm $t $b differs from NumPy"
+import numpy as np, sys
+t, b = sys.argv[1:]
+a, b, c = (np.load(n) for n in ("a_%s.npy" % t, "%s_%s.npy" % (b, t), "c.npy"))
+assert c.dtype == a.dtype and c.shape == (37, 41) and c.flags.c_contiguous
+want = a.astype("f8") @ b.astype("f8").T
+tol = {"f4": 1e-5, "f8": 1e-13, "f2": 2e-2}[t]
+assert np.abs(c - want).max() < tol, np.abs(c - want).max()
+PY
+        rm -f c.npy
+    done
+done
+
+ok "$AXE" run "$k/gemm.axe" A=a_u2.npy B=b_u2.npy C=c.npy --set T=bf16 --check
+"$PYTHON" - <<'PY' || fail "gemm bf16 differs from NumPy"
+import numpy as np
+f = lambda u: (u.astype("u4") << 16).view("f4").astype("f8")
+a, c = np.load("a_u2.npy"), np.load("c.npy")
+assert c.dtype.str == "|V2" and c.shape == (37, 37)
+got = f(c.view("u2"))
+want = f(a) @ f(a).T
+assert (np.abs(got - want) <= 2**-8 * np.abs(want) + 1e-3).all()
+PY
+rm -f c.npy
+
+ok "$AXE" run "$k/softmax.axe" X=x.npy Y=c.npy --check
+"$PYTHON" - <<'PY' || fail "softmax differs from NumPy"
+import numpy as np
+x, y = np.load("x.npy").astype("f8"), np.load("c.npy")
+e = np.exp(x - x.max(1, keepdims=True))
+assert np.abs(y - e / e.sum(1, keepdims=True)).max() < 1e-6
+PY
+rm -f c.npy
+
+ok "$AXE" run "$k/transpose.axe" X=x.npy Y=c.npy
+"$PYTHON" -c 'import numpy as np
+assert (np.load("c.npy") == np.load("x.npy").T).all()
+np.save("again.npy", np.load("c.npy"))' || fail "transpose"
+cmp -s c.npy again.npy || fail "the file is not byte for byte NumPy's"
+rm -f c.npy
+
+# --- nothing to do is done
+ok "$AXE" run "$k/gemm.axe" A=empty.npy B=b_f4.npy C=c.npy --check
+"$PYTHON" -c 'import numpy as np
+assert np.load("c.npy").shape == (0, 41)' || fail "M = 0"
+rm -f c.npy
+ok "$AXE" run "$k/gemm.axe" A=nil.npy B=flat.npy C=c.npy --check
+"$PYTHON" -c 'import numpy as np
+c = np.load("c.npy"); assert c.shape == (37, 41) and (c == 0).all()' ||
+    fail "K = 0"
+rm -f c.npy
+
+# --- the same seed gives the same bytes, another does not
+for s in 1 1 2; do
+    ok "$AXE" run "$k/transpose.axe" --random --seed $s M=9 N=7 Y=c.npy
+    mv c.npy seed_$s.$((i = ${i:-0} + 1))
+done
+cmp -s seed_1.1 seed_1.2 || fail "--seed is not deterministic"
+cmp -s seed_1.1 seed_2.3 && fail "--seed does nothing"
+
+# --- reports
+ok "$AXE" run "$k/gemm.axe" --random M=30 N=20 K=10 --check --time=3 --json
+"$PYTHON" -c 'import json
+r = json.load(open("out"))
+assert r["kernel"] == "gemm" and r["sizes"] == {"M": 30, "N": 20, "K": 10}
+assert r["params"]["C"]["check"]["ok"] and r["time"]["n"] == 3
+assert abs(r["time"]["flops"] - 12000) < 1e-6' || fail "run --json"
+ok "$AXE" explain "$k/gemm.axe"
+ok "$AXE" explain "$k/gemm.axe" --json
+"$PYTHON" -c 'import json; json.load(open("out"))' || fail "explain --json"
+for stage in ir plan lower c; do
+    ok "$AXE" compile "$k/gemm.axe" --emit $stage -o stage.txt
+    [ -s stage.txt ] || fail "compile --emit $stage wrote nothing"
+    ok "$AXE" compile "$k/gemm.axe" --emit $stage
+    cmp -s out stage.txt || fail "compile --emit $stage: -o and - differ"
+done
+ok "$AXE" compile "$k/gemm.axe" --emit so -o gemm.so
+[ "$(head -c 4 gemm.so | tail -c 3)" = ELF ] || fail "--emit so is no ELF"
+for verb in run compile explain; do
+    ok "$AXE" $verb --help
+    grep -q "^usage: axe $verb" out || fail "$verb --help"
+done
+
+# --- the command line
+no 2 "a kernel file is missing" "$AXE" run
+no 2 "unrecognized option" "$AXE" run --nonsense "$k/gemm.axe"
+no 2 "'C=': NAME=VALUE is needed" "$AXE" run "$k/gemm.axe" C=
+no 2 "--time 0" "$AXE" run "$k/gemm.axe" --time=0
+no 2 "--threads many" "$AXE" run "$k/gemm.axe" --threads many
+no 2 "--set BM" "$AXE" run "$k/gemm.axe" --set BM
+no 2 "--emit asm" "$AXE" compile "$k/gemm.axe" --emit asm
+no 2 "too many arguments" "$AXE" explain "$k/gemm.axe" gemm more
+
+# --- names, types, shapes
+run=("$AXE" run "$k/gemm.axe" C=c.npy)
+no 1 "none.axe: cannot open: No such file" "$AXE" run none.axe
+no 1 "no kernel" "$AXE" run "$k/gemm.axe" gemmm --random M=1 N=1 K=1
+no 1 "read, but no array is given for it" "${run[@]}" A=a_f4.npy
+no 1 "and the value is no size" "${run[@]}" A=a_f4.npy B=b_f4.npy D=d.npy
+no 1 "has no size 'Q'" "${run[@]}" A=a_f4.npy B=b_f4.npy Q=3
+no 1 "A is given twice" "${run[@]}" A=a_f4.npy A=b_f4.npy B=b_f4.npy
+no 1 "type T is f32 from A but f16 from B" "${run[@]}" A=a_f4.npy B=b_f2.npy
+no 1 "K is 53 from A (dimension 1) but 52 from B (dimension 1)" \
+    "${run[@]}" A=a_f4.npy B=short.npy
+no 1 "the array given for it 3" "${run[@]}" A=cube.npy B=b_f4.npy
+no 1 "M is 4 from the value given but 37" "${run[@]}" A=a_f4.npy B=b_f4.npy M=4
+no 1 "BMM" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BMM=3
+no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=0
+no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=-5
+no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set T=nonsense
+no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=9223372036854775807
+no 1 "does not follow from the arrays and sizes" "${run[@]}" --random M=4
+no 1 "not negative" "${run[@]}" --random M=-4 N=1 K=1
+no 1 "fit int64" "${run[@]}" --random M=9223372036854775807 N=2 K=2
+no 1 "no memory for an array of" "${run[@]}" \
+    --random M=1000000000000000000 N=1 K=1
+no 1 "and the value is no size" "${run[@]}" --random M=99999999999999999999 N=1
+no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads -1
+no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads 1000000000
+no 1 "none of C, F and strided" "${run[@]}" A=a_f4.npy B=b_f4.npy --order A=Z
+no 1 "there is no machine" "${run[@]}" A=a_f4.npy B=b_f4.npy -t pdp11
+
+# --- files
+no 1 "none.npy: cannot open: No such file" "${run[@]}" A=none.npy B=b_f4.npy
+no 1 "truncated: the shape needs 7844 bytes of data, the file has 7843" \
+    "${run[@]}" A=cut.npy B=b_f4.npy
+no 1 "not a .npy file" "${run[@]}" A=text.npy B=b_f4.npy
+no 1 "big endian" "${run[@]}" A=big.npy B=b_f4.npy
+no 1 "no tensor has elements of NumPy type '|O'" "${run[@]}" A=obj.npy B=b_f4.npy
+no 1 "Is a directory" "${run[@]}" A=. B=b_f4.npy
+no 1 "cannot create: No such file" \
+    "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=no/c.npy
+no 1 "No space left on device" \
+    "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=/dev/full
+[ -c /dev/full ] || fail "/dev/full was replaced"
+no 1 "No space left on device" "$AXE" compile "$k/gemm.axe" -o /dev/full
+no 1 "cannot create" "$AXE" compile "$k/gemm.axe" -o no/gemm.c
+"$AXE" compile "$k/gemm.axe" >/dev/full 2>err
+[ $? = 1 ] || fail "standard output full: exit code"
+grep -q "No space left" err || fail "standard output full: message"
+cp a_f4.npy same.npy
+ok "$AXE" run "$k/transpose.axe" X=same.npy Y=same.npy
+"$PYTHON" -c 'import numpy as np
+assert (np.load("same.npy") == np.load("a_f4.npy").T).all()' ||
+    fail "a file both read and written"
+
+# --- no compiler, bad compiler, bad caches
+small=("${run[@]}" A=a_f4.npy B=b_f4.npy)
+no 1 "none of gcc, clang and cc is on PATH" \
+    env -u CC -u AXE_CC PATH=/nowhere AXE_CACHE=fresh "${small[@]}"
+no 1 "no C compiler 'none' (AXE_CC for it)" \
+    env AXE_CC=none AXE_CACHE=fresh "${small[@]}"
+no 1 "failed with exit code 1" \
+    env AXE_CC=false AXE_CACHE=fresh "${small[@]}"
+touch file
+for dir in file/below /proc/axe; do
+    ok env AXE_CACHE=$dir "${small[@]}"
+    grep -q "warning: compiled kernels are not kept: $dir: " err ||
+        fail "no warning about $dir"
+    rm -f c.npy
+done
+mkdir locked && chmod 500 locked
+ok env AXE_CACHE=locked "${small[@]}"
+chmod 700 locked
+rm -f c.npy
+ok env -u HOME -u XDG_CACHE_HOME -u AXE_CACHE "${small[@]}"
+rm -f c.npy
+ok env HOME="$PWD/home" XDG_CACHE_HOME= AXE_CACHE= "${small[@]}"
+[ -d home/.cache/axe ] || fail "HOME/.cache/axe was not used"
+[ "$(stat -c %a home/.cache/axe)" = 700 ] || fail "mode of HOME/.cache/axe"
+find home -name '*.so' -exec truncate -s 100 {} +
+rm -f c.npy
+ok env HOME="$PWD/home" XDG_CACHE_HOME= AXE_CACHE= "${small[@]}"
+rm -f c.npy
+
+# --- eight at once, one empty cache
+for i in 1 2 3 4 5 6 7 8; do
+    AXE_CACHE=crowd "${small[@]/C=c.npy/C=c$i.npy}" --threads 1 >/dev/null 2>&1 &
+done
+wait
+for i in 2 3 4 5 6 7 8; do
+    cmp -s c1.npy c$i.npy || fail "eight at once: result $i"
+done
+
+[ $n_bad = 0 ] || { echo "$n_bad failed"; exit 1; }
+echo "all as expected"
