@@ -269,7 +269,7 @@ static const row right_rows[] = {
      "ESHAPE sum of: the left layout cannot have a swizzle, which acts inside a "
      "tile: swizzle(64) o (2) : (2)"},
     {"(4) : (1) + [(2, 2) : (K, 2*K)]", "2 2", "(2) : (2) + [2 : K]", "2",
-     "(2) : (1) + [3 : K]"},
+     "(2) : (1) + [2 : 2*K]"},
 };
 /* clang-format on */
 
