@@ -1,0 +1,328 @@
+/* test_convert.c - the printed helpers: conversions of every f16 and bf16, and
+ * of floats at, just below and just above every rounding boundary; exp against
+ * the C library in the next wider type.  Each through a kernel, vectors and
+ * scalar tails alike, on the widest and the narrowest plans. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/run.h"
+
+static const char *const machine[] = {"cpu", "cpu-base"};
+
+static void
+check(axe_ctx *cx, axe_status st)
+{
+    axe_buf out = {.cx = cx};
+
+    if (st == AXE_OK)
+        return;
+    axe_diags_print(cx, &out, false);
+    fail_msg("%s", out.text);
+}
+
+/* y = f(x) for n elements, by a kernel of this text. */
+static void
+run(const char *mc, const char *text, const char *tx, void *x, const char *ty,
+    void *y, int64_t n)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_device        *dev;
+    axe_exec          *ex;
+    const axe_program *p;
+    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
+    int64_t            shape[2] = {1, n};
+    axe_array          a[2] = {
+                 {.name = "X", .type = tx, .rank = 2, .shape = shape, .data = x},
+                 {.name = "Y", .type = ty, .rank = 2, .shape = shape, .data = y},
+    };
+
+    check(cx, axe_compile(cx, src, &(axe_compile_spec){.machine = mc},
+                          AXE_STAGE_C, &p));
+    check(cx, axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev));
+    check(cx, axe_exec_new(cx, dev, p, &ex));
+    check(cx, axe_launch(cx, ex, 2, a, 0, NULL));
+    axe_exec_free(ex);
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+}
+
+#define KERNEL(tx, ty, body)                                                   \
+    "kernel k(in " tx " X[M, N], out " ty " Y[M, N]) { index n; "              \
+    "cta (i : M) { Y[i, n] = " body "; } }"
+
+static float
+float_of(uint32_t bits)
+{
+    float f;
+
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static uint32_t
+bits_of(float f)
+{
+    uint32_t b;
+
+    memcpy(&b, &f, sizeof b);
+    return b;
+}
+
+/* The value of a small float with e exponent and m mantissa bits. */
+static double
+decode(uint32_t h, int e, int m)
+{
+    uint32_t mant = h & ((1u << m) - 1), ex = h >> m & ((1u << e) - 1);
+    int      bias = (1 << (e - 1)) - 1;
+    double   v = ex == 0 ? ldexp(mant, 1 - bias - m)
+                         : ldexp(mant + (1u << m), (int)ex - bias - m);
+
+    if (ex == (1u << e) - 1)
+        v = mant ? NAN : INFINITY;
+    return h >> (e + m) & 1 ? -v : v;
+}
+
+static bool
+same(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
+}
+
+static void
+widen(const char *mc, const char *text, const char *type, int e, int m)
+{
+    enum { N = 1 << 16 };
+    uint16_t *x = malloc(N * sizeof *x);
+    float    *y = malloc(N * sizeof *y);
+
+    for (int i = 0; i < N; i++)
+        x[i] = (uint16_t)i;
+    run(mc, text, type, x, "f32", y, N - 3);
+    for (int i = 0; i < N - 3; i++)
+        if (!same(y[i], decode((uint32_t)i, e, m)))
+            fail_msg("%s %s %04x gives %g, not %g", mc, type, (unsigned)i, y[i],
+                     decode((uint32_t)i, e, m));
+    free(x);
+    free(y);
+}
+
+static void
+test_widen(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(machine); i++) {
+        widen(machine[i], KERNEL("f16", "f32", "X[i, n]"), "f16", 5, 10);
+        widen(machine[i], KERNEL("bf16", "f32", "X[i, n]"), "bf16", 8, 7);
+    }
+}
+
+/* Nearest of the finite values, ties to the even pattern; beyond the last
+ * midpoint infinity.  lo: a pattern whose magnitude is at most |x|'s. */
+static uint32_t
+nearest(float x, uint32_t lo, int e, int m)
+{
+    double   a = fabs((double)x), top = decode(lo + 1, e, m);
+    double   below = decode(lo, e, m);
+    uint32_t inf = ((1u << e) - 1) << m;
+
+    if (lo + 1 == inf)
+        top = ldexp(1.0, 1 << (e - 1));
+    if (a - below < top - a)
+        return lo;
+    if (a - below > top - a)
+        return lo + 1;
+    return lo & 1 ? lo + 1 : lo;
+}
+
+static void
+narrow(const char *mc, const char *text, const char *type, int e, int m)
+{
+    const uint32_t inf = ((1u << e) - 1) << m;
+    int64_t        n = 0;
+    float         *x = malloc((size_t)inf * 10 * sizeof *x + 64);
+    uint32_t      *lo = malloc((size_t)inf * 10 * sizeof *lo + 64);
+    uint16_t      *y;
+
+    for (uint32_t h = 0; h < inf; h++) {
+        double top =
+            h + 1 == inf ? ldexp(1.0, 1 << (e - 1)) : decode(h + 1, e, m);
+        float at[5] = {(float)decode(h, e, m)};
+        at[1] = nextafterf(at[0], INFINITY);
+        at[2] = (float)(decode(h, e, m) / 2 + top / 2);
+        at[3] = nextafterf(at[2], 0);
+        at[4] = nextafterf(at[2], INFINITY);
+        for (int k = 0; k < 5; k++) {
+            if (isinf(at[k]))
+                continue;
+            x[n] = at[k];
+            lo[n++] = h;
+            x[n] = -at[k];
+            lo[n++] = h;
+        }
+    }
+    y = malloc((size_t)n * sizeof *y);
+    run(mc, text, "f32", x, type, y, n);
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t want = nearest(x[i], lo[i], e, m);
+        want |= signbit(x[i]) ? 0x8000u : 0;
+        if (y[i] != want)
+            fail_msg("%s %s of %a is %04x, not %04x", mc, type, x[i],
+                     (unsigned)y[i], (unsigned)want);
+    }
+    free(x);
+    free(lo);
+    free(y);
+}
+
+static void
+test_narrow(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(machine); i++) {
+        narrow(machine[i], KERNEL("f32", "f16", "f16(X[i, n])"), "f16", 5, 10);
+        narrow(machine[i], KERNEL("f32", "bf16", "bf16(X[i, n])"), "bf16", 8,
+               7);
+    }
+}
+
+static void
+test_specials(void **state)
+{
+    float x[] = {INFINITY,
+                 -INFINITY,
+                 NAN,
+                 -NAN,
+                 0.0f,
+                 -0.0f,
+                 float_of(0x7fffffff),
+                 float_of(0xffffffff),
+                 3.4e38f,
+                 -3.4e38f,
+                 1e-45f,
+                 65519.9f,
+                 65520.0f};
+    enum { N = sizeof x / sizeof x[0] };
+    uint16_t y[N];
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(machine); i++) {
+        run(machine[i], KERNEL("f32", "f16", "f16(X[i, n])"), "f32", x, "f16",
+            y, N);
+        assert_int_equal(y[0], 0x7c00);
+        assert_int_equal(y[1], 0xfc00);
+        for (int k = 2; k < 8; k++)
+            assert_true(same(decode(y[k], 5, 10), x[k]) ||
+                        (isnan(x[k]) && (y[k] & 0x7c00) == 0x7c00 &&
+                         (y[k] & 0x3ff) != 0));
+        assert_int_equal(y[8], 0x7c00);
+        assert_int_equal(y[10], 0);
+        assert_int_equal(y[11], 0x7bff);
+        assert_int_equal(y[12], 0x7c00);
+        run(machine[i], KERNEL("f32", "bf16", "bf16(X[i, n])"), "f32", x,
+            "bf16", y, N);
+        assert_int_equal(y[0], 0x7f80);
+        for (int k = 2; k < 8; k++)
+            assert_true(same(decode(y[k], 8, 7), x[k]));
+    }
+}
+
+static double
+ulps(double got, double want, int digits)
+{
+    int e;
+
+    if (same(got, want) || (got == 0 && fabs(want) < 1e-320))
+        return 0;
+    frexp(want, &e);
+    if (digits == 24 && e < -125)
+        e = -125;
+    if (digits == 53 && e < -1021)
+        e = -1021;
+    return fabs(got - want) / ldexp(1.0, e - digits);
+}
+
+static void
+test_exp_f32(void **state)
+{
+    enum { N = 1 << 20 };
+    float *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    double worst = 0;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        x[i] = -110.0f + 205.0f * (float)i / (float)N;
+    x[0] = INFINITY;
+    x[1] = -INFINITY;
+    x[2] = NAN;
+    x[3] = float_of(bits_of(88.72283f));
+    x[4] = 88.8f;
+    x[5] = 1e30f;
+    x[6] = -1e30f;
+    x[7] = -0.0f;
+    for (int m = 0; m < AXE_LEN(machine); m++) {
+        run(machine[m], KERNEL("f32", "f32", "exp(X[i, n])"), "f32", x, "f32",
+            y, N - 1);
+        for (int i = 0; i < N - 1; i++) {
+            double want = exp((double)x[i]);
+            if (want > 3.4028235e38)
+                want = INFINITY;
+            double u = ulps(y[i], want, 24);
+            worst = u > worst ? u : worst;
+            if (!(u <= 1.01))
+                fail_msg("exp(%.9g) = %.9g, should be %.9g: %g ulps",
+                         (double)x[i], (double)y[i], want, u);
+        }
+    }
+    print_message("exp f32: at most %.2f ulps\n", worst);
+    free(x);
+    free(y);
+}
+
+static void
+test_exp_f64(void **state)
+{
+    enum { N = 1 << 19 };
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y), worst = 0;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        x[i] = -750.0 + 1462.0 * (double)i / (double)N;
+    x[0] = INFINITY;
+    x[1] = -INFINITY;
+    x[2] = NAN;
+    x[3] = 709.78271289338397;
+    x[4] = 709.8;
+    for (int m = 0; m < AXE_LEN(machine); m++) {
+        run(machine[m], KERNEL("f64", "f64", "exp(X[i, n])"), "f64", x, "f64",
+            y, N - 1);
+        for (int i = 0; i < N - 1; i++) {
+            double want = (double)expl((long double)x[i]);
+            double u = ulps(y[i], want, 53);
+            worst = u > worst ? u : worst;
+            if (!(u <= 1.01))
+                fail_msg("exp(%.17g) = %.17g, should be %.17g: %g ulps", x[i],
+                         y[i], want, u);
+        }
+    }
+    print_message("exp f64: at most %.2f ulps\n", worst);
+    free(x);
+    free(y);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_widen),    cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_specials), cmocka_unit_test(test_exp_f32),
+        cmocka_unit_test(test_exp_f64),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
