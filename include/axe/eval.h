@@ -41,6 +41,9 @@ void      axe_eval_free(axe_eval *ev);
  * in the reply.  "id" is echoed whatever it is, null if it cannot be read. */
 const char *axe_eval_line(axe_eval *ev, const char *line, size_t len);
 
+/* Bytes held, for tests and benchmarks. */
+size_t axe_eval_bytes(const axe_eval *ev);
+
 #ifdef __cplusplus
 }
 #endif

@@ -72,6 +72,16 @@ axe_eval_free(axe_eval *ev)
     free(ev);
 }
 
+size_t
+axe_eval_bytes(const axe_eval *ev)
+{
+    size_t n = sizeof *ev + axe_ctx_bytes(ev->reader);
+
+    for (int i = 0; i < ev->n_room; i++)
+        n += axe_ctx_bytes(ev->room[i].cx);
+    return n;
+}
+
 /* ------------------------------------------------------------- contexts */
 
 static bool

@@ -207,7 +207,7 @@ coordinate(axe_job *j, const axe_layout *l, int64_t x, axe_axis axis,
         axe_iter it = l->shard[i];
         int64_t  digit = i > 0 ? x % it.extent : x;
 
-        x = i > 0 ? x / it.extent : x;
+        x /= it.extent;
         if (it.axis != axis)
             continue;
         unit = unit && it.unit == AXE_UNIT_ONE;

@@ -116,26 +116,6 @@ call(axe_expr_reader *r, const axe_expr_op *op, size_t from, axe_value *out)
 }
 
 static axe_status
-unknown(axe_expr_reader *r, size_t n)
-{
-    const char *name = axe_expr_name_text(r, n);
-    const char *near = axe_expr_nearest(name), *bound[MAX_COORD];
-    int         n_bound = 0;
-    axe_status  st;
-
-    for (const axe_expr_binding *b = r->bound; b && n_bound < MAX_COORD;
-         b = b->next)
-        bound[n_bound++] = b->name;
-    if (axe_nearest(name, n_bound, bound))
-        near = axe_nearest(name, n_bound, bound);
-    st = axe_fail(r->cx, axe_expr_span(r, r->at, r->at + n), AXE_ENAME,
-                  "there is no layout, constant or function '%s'", name);
-    if (near)
-        axe_help(r->cx, "did you mean '%s'?", near);
-    return st;
-}
-
-static axe_status
 named(axe_expr_reader *r, size_t n, axe_value *out)
 {
     const char        *name = axe_expr_name_text(r, n);
@@ -159,7 +139,7 @@ named(axe_expr_reader *r, size_t n, axe_value *out)
                                    &out->swizzle, &r->at);
     }
     if (!v && !l && !op)
-        return unknown(r, n);
+        return axe_expr_unknown(r, n);
     r->at += n;
     if (!v && !l)
         return call(r, op, from, out);

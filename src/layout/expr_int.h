@@ -53,6 +53,9 @@ const axe_layout *axe_expr_layout(const axe_expr_reader *r, const char *name);
 bool              axe_expr_constant(void *user, const char *name, int64_t *out);
 bool              axe_expr_is_layout(void *user, const char *name);
 
+/* ENAME for the name of n bytes that comes next, with a suggestion. */
+axe_status axe_expr_unknown(axe_expr_reader *r, size_t n);
+
 /* product { ( "+" | "-" ) product } */
 AXE_CHECK axe_status axe_expr_integer(axe_expr_reader *r, int64_t *out);
 

@@ -6,7 +6,7 @@
 #include "layout/expr_int.h"
 #include "layout/layout_int.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_BOUND = 64 };
 
 /* ----------------------------------------------------------- places, tokens */
 
@@ -176,6 +176,26 @@ bool
 axe_expr_is_layout(void *user, const char *name)
 {
     return axe_expr_layout(user, name) != NULL;
+}
+
+axe_status
+axe_expr_unknown(axe_expr_reader *r, size_t n)
+{
+    const char *name = axe_expr_name_text(r, n);
+    const char *near = axe_expr_nearest(name), *bound[MAX_BOUND];
+    int         n_bound = 0;
+    axe_status  st;
+
+    for (const axe_expr_binding *b = r->bound; b && n_bound < MAX_BOUND;
+         b = b->next)
+        bound[n_bound++] = b->name;
+    if (axe_nearest(name, n_bound, bound))
+        near = axe_nearest(name, n_bound, bound);
+    st = axe_fail(r->cx, axe_expr_span(r, r->at, r->at + n), AXE_ENAME,
+                  "there is no layout, constant or function '%s'", name);
+    if (near)
+        axe_help(r->cx, "did you mean '%s'?", near);
+    return st;
 }
 
 /* ----------------------------------------------------------------- integers */

@@ -379,6 +379,29 @@ test_history(void **state)
     axe_eval_free(ev);
 }
 
+/* New names for ever, and large requests, in bounded memory. */
+static void
+test_memory(void **state)
+{
+    axe_eval *ev = open_eval();
+    char      line[400], name[200];
+
+    (void)state;
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (int i = 0; i < 20000; i++) {
+        int n = snprintf(line, sizeof line,
+                         "{\"op\":\"size\",\"in\":{\"layout\":"
+                         "\"(2, 2):(1@%s%d, K%d)\"}}",
+                         name, i, i);
+
+        assert_string_equal(axe_eval_line(ev, line, (size_t)n),
+                            "{\"id\":null,\"out\":4}");
+        assert_true(axe_eval_bytes(ev) < 2 << 20);
+    }
+    axe_eval_free(ev);
+}
+
 int
 main(void)
 {
@@ -386,6 +409,7 @@ main(void)
         cmocka_unit_test(test_rows),     cmocka_unit_test(test_lines),
         cmocka_unit_test(test_complete), cmocka_unit_test(test_ops),
         cmocka_unit_test(test_strict),   cmocka_unit_test(test_history),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

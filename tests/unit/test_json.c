@@ -62,6 +62,7 @@ static const struct row {
     {"\"\\u12",    NULL, "column 2: \\u needs four hexadecimal digits"},
     {"\"\\ud83d\"", NULL, "column 2: half of a surrogate pair"},
     {"\"\\ud83d\\u0041\"", NULL, "column 2: half of a surrogate pair"},
+    {"\"\\ude00\\ude00\"", NULL, "column 2: half of a surrogate pair"},
     {"\"\\ude00\"", NULL, "column 2: half of a surrogate pair"},
     {"\"a\nb\"",   NULL, "column 3: a control character in a text"},
     {"\"\xff\"",   NULL, "column 2: a byte that is not UTF-8"},
