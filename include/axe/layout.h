@@ -348,7 +348,8 @@ AXE_CHECK axe_status axe_layout_complement(axe_ctx *cx, const axe_layout *l,
 
 /* Rewrite axes by the nesting known in cx: D, R and O.  fuse: the parts of
  * `whole`, and their parts, become iters of `whole` (32 warp + lane -> thread);
- * ESHAPE if l has only one part, or `whole` too, or inner leaves [0, factor).
+ * ESHAPE if l names only one part (a scope is missing: if it is meant to be at
+ * 0, an iter (1 : 1@part) says so), or `whole` too, or inner leaves [0, factor).
  * split: iters of `whole` become outer and inner, by the first nesting declared
  * for it; ESHAPE if an iter straddles the factor, or there is no nesting.
  * A layout that has nothing of it is returned as it is. */

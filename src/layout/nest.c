@@ -146,17 +146,19 @@ check_parts(axe_ctx *cx, const axe_layout *l, axe_axis whole)
     const axe_nest *f = axe_nests(cx, &n);
 
     for (int k = 0; k < n; k++) {
-        bool outer = uses(l, f[k].outer);
+        bool        outer = uses(l, f[k].outer);
+        const char *name[] = {axe_axis_name(cx, f[k].outer),
+                              axe_axis_name(cx, f[k].inner)};
         if (f[k].whole != whole || (!outer && !uses(l, f[k].inner)))
             continue;
-        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "fuse: the layout uses %s but not %s, and %s = %" PRId64
-                        " %s + %s needs both",
-                        axe_axis_name(cx, outer ? f[k].outer : f[k].inner),
-                        axe_axis_name(cx, outer ? f[k].inner : f[k].outer),
-                        axe_axis_name(cx, whole), f[k].factor,
-                        axe_axis_name(cx, f[k].outer),
-                        axe_axis_name(cx, f[k].inner));
+        axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                 "fuse: the layout uses %s but not %s, and %s = %" PRId64
+                 " %s + %s needs both",
+                 name[!outer], name[outer], axe_axis_name(cx, whole),
+                 f[k].factor, name[0], name[1]);
+        axe_help(cx, "if it is meant to be at 0, say so: an iter (1 : 1@%s)",
+                 name[outer]);
+        return AXE_ESHAPE;
     }
     return AXE_OK;
 }

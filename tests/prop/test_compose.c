@@ -226,6 +226,65 @@ test_identities(void **state)
     axe_ctx_free(cx);
 }
 
+/* Splitting a whole = 6 m + lane by its definition, point by point, and fusing
+ * it again.  It refuses at least where there is no layout. */
+static void
+test_split(void **state)
+{
+    enum { N = 40000, FACTOR = 6 };
+    axe_ctx *cx = axe_ctx_new();
+    axe_axis whole;
+    uint64_t seed = 5;
+    int      n = 0, n_back = 0, refused = 0, needless = 0;
+
+    (void)state;
+    MUST(cx, axe_axis_declare(cx, "lane", AXE_KIND_THREAD, &other));
+    MUST(cx, axe_axis_declare(cx, "whole", AXE_KIND_THREAD, &whole));
+    MUST(cx, axe_axis_nest(cx, whole, AXE_AXIS_M, other, FACTOR));
+    for (int i = 0; i < N; i++) {
+        static points     before, after;
+        axe_mark          m = axe_ctx_mark(cx);
+        axe_iter          it[3];
+        int               extent[16];
+        axe_layout        l = {.shard = it};
+        const axe_layout *a, *b;
+        bool              same;
+        l.n_shard = random_iters(&seed, 3, false, it);
+        for (int k = 0; k < l.n_shard; k++)
+            it[k].axis = whole;
+        MUST(cx, axe_layout_make(cx, &l, &a));
+        oracle_points(a, &before);
+        if (axe_layout_split_axis(cx, a, whole, &b) == AXE_OK) {
+            oracle_points(b, &after);
+            for (int k = 0; k < after.n; k++)
+                if (after.at[k].other < 0 || after.at[k].other >= FACTOR ||
+                    after.at[k].m * FACTOR + after.at[k].other !=
+                        before.at[k].other)
+                    fail_msg("split %s: %s", axe_layout_text(cx, a),
+                             axe_layout_text(cx, b));
+            n++;
+            if (axe_layout_fuse_axis(cx, b, whole, &b) == AXE_OK) {
+                MUST(cx, axe_layout_equal(cx, a, b, &same));
+                assert_true(same);
+                n_back++;
+            }
+        } else {
+            refused++;
+            for (int k = 0; k < before.n; k++) {
+                point *p = &before.at[k];
+                p->m = p->other / FACTOR - (p->other < 0);
+                p->other -= p->m * FACTOR;
+            }
+            needless += has_list(before.at, before.n, before.n, 0, extent);
+        }
+        axe_ctx_release(cx, m);
+    }
+    print_message("%d split, %d of them on both parts and fused again, %d "
+                  "refused, %d of them for lack of a radix\n",
+                  n, n_back, refused, needless);
+    axe_ctx_free(cx);
+}
+
 /* Every pair of progressions: the values they have in common. */
 static void
 test_intersect(void **state)
@@ -261,6 +320,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_identities),
+        cmocka_unit_test(test_split),
         cmocka_unit_test(test_intersect),
     };
 
