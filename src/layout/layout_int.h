@@ -251,7 +251,8 @@ typedef struct axe_literal_env {
 
 /* Read the literal that starts at text[at] (blanks and // comments skipped) of
  * a source registered as `source` (0: none), and say in *end where it stops:
- * at the first character that cannot go on with it.  env may be NULL.
+ * at the first character, blanks apart, that cannot go on with it.  env may be
+ * NULL.
  * Errors: as axe_layout_read. */
 AXE_CHECK axe_status axe_layout_read_at(axe_ctx *cx, int32_t source,
                                         const char *text, size_t len, size_t at,

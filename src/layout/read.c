@@ -135,20 +135,20 @@ read_extents(axe_reader *r, iters *v, dims *d)
 static axe_status
 read_dim_strides(axe_reader *r, iters *v, int dim, int from, int to)
 {
-    bool   open;
     size_t begin;
+    bool   nested;
 
     axe_scan_peek(r);
     begin = r->at;
-    open = axe_scan_take(r, '(');
-    for (int k = from; k < to; k++) {
+    nested = axe_scan_take(r, '(');
+    if (!nested && to - from == 1)
+        return read_stride(r, &v->iter[from]);
+    for (int k = from; nested && k < to; k++) {
         if (k > from && !axe_scan_take(r, ','))
             break;
         AXE_TRY(read_stride(r, &v->iter[k]));
-        if (!open && to - from == 1)
-            return AXE_OK;
     }
-    if (open && axe_scan_take(r, ')'))
+    if (nested && axe_scan_take(r, ')'))
         return AXE_OK;
     return axe_fail(r->cx, axe_scan_span(r, begin, r->at), AXE_ESYNTAX,
                     "layout: dim %d has %d extent%s, and its strides are not "
@@ -397,6 +397,7 @@ axe_layout_read_at(axe_ctx *cx, int32_t source, const char *text, size_t len,
     const axe_layout *l;
 
     AXE_TRY(read_layout(&r, &l));
+    axe_scan_peek(&r);
     *out = l;
     *end = r.at;
     return AXE_OK;
