@@ -103,7 +103,7 @@ axe_stage_named(const char *name, axe_stage *out)
 }
 
 bool
-axe_read_int(const char *text, int64_t *out)
+axe_tool_int(const char *text, int64_t *out)
 {
     char     *end;
     long long v;

@@ -58,6 +58,6 @@ int axe_kernel_end(axe_ctx *cx, int code);
 bool axe_stage_named(const char *name, axe_stage *out);
 
 /* Decimal, the whole text. */
-bool axe_read_int(const char *text, int64_t *out);
+bool axe_tool_int(const char *text, int64_t *out);
 
 #endif

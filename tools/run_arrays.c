@@ -74,7 +74,7 @@ open_sizes(axe_ctx *cx, const axe_run_args *a, axe_run *r)
                                 s.name);
         if (is_param(r, s.name))
             continue;
-        if (!axe_read_int(a->given.value[i], &s.value)) {
+        if (!axe_tool_int(a->given.value[i], &s.value)) {
             axe_status st =
                 axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
                          "%s=%s: the kernel has no parameter %s, and the value "

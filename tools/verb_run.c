@@ -75,7 +75,7 @@ take_number(const char *option, const char *arg, int64_t least, int64_t most,
 {
     int64_t v;
 
-    if (!axe_read_int(arg, &v) || v < least || v > most)
+    if (!axe_tool_int(arg, &v) || v < least || v > most)
         return axe_tool_usage(verb, "--%s %s: a number from %lld to %lld",
                               option, arg, (long long)least, (long long)most);
     *out = v;
