@@ -3,11 +3,12 @@
  *     bench_layout [--json]
  *
  * Each operation runs between a mark and its release, as a planner asks "would
- * this fit?": a number is the median of REPEATS runs of about RUN_NS each.
- * `heap` is the growth of the context's memory over all runs but the first of
- * each; it must be 0.  Typical layouts are those of the paper and of tensor
- * cores, with 2, 4 and 8 iters; the second table has n iters that no neighbour
- * fuses with, of extents that divide one another.
+ * this fit?": a number is the median of REPEATS runs of about RUN_NS of
+ * processor time each, so that a busy machine disturbs it less. `heap` is the
+ * growth of the context's memory over all runs but the first of each; it must
+ * be 0.  Typical layouts are those of the paper and of tensor cores, with 2, 4
+ * and 8 iters; the second table has n iters that no neighbour fuses with, of
+ * extents that divide one another.
  *
  * The target is 150 ns for every operation of the first table; one that misses
  * it is marked.
@@ -220,7 +221,7 @@ now_ns(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
