@@ -262,7 +262,7 @@ static bool
 parse_attributes(axe_parser *p, axe_kernel_decl *k)
 {
     axe_list out = {.cx = p->cx};
-    axe_word target;
+    axe_word target = {NULL, AXE_NOWHERE};
 
     if (axe_parse_take(p, AXE_TOK_target)) {
         if (!axe_parse_word(p, "a target's name", &target))

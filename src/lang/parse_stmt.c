@@ -308,7 +308,7 @@ static const axe_syntax *
 parse_assign(axe_parser *p)
 {
     axe_syntax *s = new_stmt(p, AXE_SYNTAX_ASSIGN);
-    axe_word    via;
+    axe_word    via = {NULL, AXE_NOWHERE};
 
     s->dst = axe_parse_place(p);
     if (!s->dst || !parse_fold(p, &s->fold) || !(s->value = axe_parse_expr(p)))

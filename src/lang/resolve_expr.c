@@ -11,7 +11,7 @@
 
 #include "lang/resolve_int.h"
 
-static const axe_typed failed = {NULL, false};
+static const axe_typed failed = {NULL, AXE_TYPED};
 
 static axe_typed
 fail(axe_resolver *r, axe_status st)
@@ -45,6 +45,31 @@ literal_float(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
     return axe_fconst(r->cx, at, to, v);
 }
 
+static const axe_node *adapt(axe_resolver *r, const axe_node *n, axe_type to,
+                             axe_span at);
+
+/* A choice between literals, or a fold of one, in a type. */
+static const axe_node *
+adapt_soft(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
+{
+    int             last = n->n_arg - 1;
+    const axe_node *arg[3] = {n->arg[0], NULL, NULL};
+    axe_dim        *over;
+
+    for (int i = n->op == AXE_OP_select; i <= last; i++) {
+        arg[i] = adapt(r, n->arg[i], to, at);
+        if (!arg[i])
+            return NULL;
+    }
+    if (n->op == AXE_OP_select)
+        return axe_node_new(r->cx, n->op, to, n->at, 3, arg);
+    over = axe_new_array(r->cx, axe_dim, n->u.reduce.n_over);
+    for (int i = 0; i < n->u.reduce.n_over; i++)
+        over[i] = (axe_dim){n->u.reduce.over[i], n->u.reduce.extent[i]};
+    return axe_reduce(r->cx, n->at, n->u.reduce.fold, n->u.reduce.n_over, over,
+                      arg[0]);
+}
+
 /* A literal in a type. */
 static const axe_node *
 adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
@@ -53,6 +78,8 @@ adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
 
     if (n->type == to)
         return n;
+    if (n->op == AXE_OP_select || n->op == AXE_OP_reduce)
+        return adapt_soft(r, n, to, at);
     if (to_bool || n->type == AXE_TYPE_bool) {
         axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ETYPE, "`%s` is not %s %s",
                                      axe_node_text(r->cx, n),
@@ -132,7 +159,7 @@ float_literal(axe_resolver *r, axe_op op, axe_span at, double a, double b)
     if (axe_op_table[op].traits & AXE_TRAIT_CMP)
         return (axe_typed){
             axe_iconst(r->cx, at, AXE_TYPE_bool, compare_floats(op, a, b)),
-            true};
+            AXE_LITERAL};
     if (!eval_float(op, a, b, &v))
         return fail(r, axe_fail(r->cx, at, AXE_ETYPE,
                                 "`%s` is not defined on numbers with a "
@@ -141,7 +168,7 @@ float_literal(axe_resolver *r, axe_op op, axe_span at, double a, double b)
     if (isnan(v))
         return fail(
             r, axe_fail(r->cx, at, AXE_ETYPE, "this constant has no value"));
-    return (axe_typed){axe_fconst(r->cx, at, AXE_TYPE_f64, v), true};
+    return (axe_typed){axe_fconst(r->cx, at, AXE_TYPE_f64, v), AXE_LITERAL};
 }
 
 /* ------------------------------------------------------------ operations */
@@ -195,8 +222,9 @@ unify(axe_resolver *r, axe_span at, axe_typed *a, axe_typed *b)
     bool floats;
 
     if (a->literal && b->literal) {
-        floats = a->node->op == AXE_OP_fconst || b->node->op == AXE_OP_fconst;
-        if (floats && a->node->op != b->node->op) {
+        floats = axe_type_is_float(a->node->type) ||
+                 axe_type_is_float(b->node->type);
+        if (floats && a->node->type != b->node->type) {
             a->node = adapt(r, a->node, AXE_TYPE_f64, at);
             b->node = adapt(r, b->node, AXE_TYPE_f64, at);
         }
@@ -238,7 +266,8 @@ static axe_typed
 make_op(axe_resolver *r, axe_op op, axe_span at, int n, const axe_typed *a)
 {
     const axe_node *arg[2] = {a[0].node, n == 2 ? a[1].node : NULL}, *made;
-    bool            literal = a[0].literal && (n == 1 || a[1].literal);
+    bool            literal =
+        a[0].literal == AXE_LITERAL && (n == 1 || a[1].literal == AXE_LITERAL);
 
     if (literal && (axe_op_table[op].traits & AXE_TRAIT_FLOATS) &&
         arg[0]->type == AXE_TYPE_INDEX)
@@ -251,13 +280,13 @@ make_op(axe_resolver *r, axe_op op, axe_span at, int n, const axe_typed *a)
     made = axe_node_new(r->cx, op, axe_op_type(op, arg), at, n, arg);
     if (!check_folded(r, op, at, made))
         return failed;
-    return (axe_typed){made, literal};
+    return (axe_typed){made, literal ? AXE_LITERAL : AXE_TYPED};
 }
 
 static axe_typed
 apply(axe_resolver *r, axe_op op, const axe_expr *e, int want)
 {
-    axe_typed a[2];
+    axe_typed a[2] = {failed, failed};
     bool      passes = axe_op_table[op].traits & AXE_TRAIT_ARITH;
 
     for (int i = 0; i < e->n_arg; i++)
@@ -285,9 +314,15 @@ resolve_select(axe_resolver *r, const axe_expr *e, int want)
                                 axe_node_text(r->cx, c.node),
                                 type_name(c.node->type)));
     const axe_node *arg[] = {c.node, a.node, b.node};
+    bool            soft = a.literal && b.literal;
+    bool constant = a.literal == AXE_LITERAL && b.literal == AXE_LITERAL &&
+                    c.literal == AXE_LITERAL;
     return (axe_typed){
         axe_node_new(r->cx, AXE_OP_select, a.node->type, e->at, 3, arg),
-        c.literal && a.literal && b.literal};
+        constant ? AXE_LITERAL
+        : soft   ? AXE_SOFT
+                 : AXE_TYPED,
+    };
 }
 
 /* ------------------------------------------------------------ casts, calls */
@@ -338,7 +373,7 @@ resolve_cast(axe_resolver *r, const axe_expr *e, bool accum)
     n = v.literal && v.node->type != AXE_TYPE_bool
             ? adapt(r, v.node, to, e->at)
             : axe_cast(r->cx, e->at, to, v.node);
-    return (axe_typed){n, false};
+    return (axe_typed){n, AXE_TYPED};
 }
 
 static axe_typed
@@ -379,10 +414,12 @@ resolve_builtin(axe_resolver *r, const axe_expr *e)
 
     if (strcmp(name, "inf") == 0)
         return (axe_typed){
-            axe_fconst(r->cx, e->at, AXE_TYPE_f64, (double)INFINITY), true};
+            axe_fconst(r->cx, e->at, AXE_TYPE_f64, (double)INFINITY),
+            AXE_LITERAL};
     if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0)
         return (axe_typed){
-            axe_iconst(r->cx, e->at, AXE_TYPE_bool, name[0] == 't'), true};
+            axe_iconst(r->cx, e->at, AXE_TYPE_bool, name[0] == 't'),
+            AXE_LITERAL};
     return failed;
 }
 
@@ -401,13 +438,13 @@ resolve_name(axe_resolver *r, const axe_expr *e)
         axe_node *n = axe_new(r->cx, axe_node);
         *n = *x->value;
         n->at = e->at;
-        return (axe_typed){n, true};
+        return (axe_typed){n, AXE_LITERAL};
     }
     if (x->kind == AXE_ENTRY_VAR)
-        return (axe_typed){axe_var_node(r->cx, e->at, x->var), false};
+        return (axe_typed){axe_var_node(r->cx, e->at, x->var), AXE_TYPED};
     if (x->kind == AXE_ENTRY_INDEX && r->dst) {
         x->used = true;
-        return (axe_typed){axe_var_node(r->cx, e->at, x->var), false};
+        return (axe_typed){axe_var_node(r->cx, e->at, x->var), AXE_TYPED};
     }
     fail(r, axe_fail(r->cx, e->at, AXE_ETYPE,
                      "`%s` is %s, which has no value "
@@ -590,7 +627,7 @@ resolve_reduce(axe_resolver *r, const axe_expr *e, int want)
     }
     if (ok)
         v = axe_resolve_value(r, e->arg[0], want);
-    if (v.node && v.literal) {
+    if (v.node && v.literal == AXE_LITERAL) {
         fail(r,
              axe_fail(r->cx, e->at, AXE_ETYPE, "a constant cannot be reduced"));
         v = failed;
@@ -622,7 +659,7 @@ resolve_load(axe_resolver *r, const axe_expr *e, int want)
     n = axe_resolve_load(r, e, false);
     if (n && want != AXE_NO_TYPE && axe_type_widens(n->type, (axe_type)want))
         n = axe_cast(r->cx, e->at, (axe_type)want, n);
-    return (axe_typed){n, false};
+    return (axe_typed){n, AXE_TYPED};
 }
 
 axe_typed
@@ -631,9 +668,10 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
     switch (e->kind) {
     case AXE_EXPR_INT:
         return (axe_typed){axe_iconst(r->cx, e->at, AXE_TYPE_INDEX, e->i),
-                           true};
+                           AXE_LITERAL};
     case AXE_EXPR_FLOAT:
-        return (axe_typed){axe_fconst(r->cx, e->at, AXE_TYPE_f64, e->f), true};
+        return (axe_typed){axe_fconst(r->cx, e->at, AXE_TYPE_f64, e->f),
+                           AXE_LITERAL};
     case AXE_EXPR_NAME:
         return resolve_name(r, e);
     case AXE_EXPR_LOAD:

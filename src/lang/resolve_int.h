@@ -87,10 +87,13 @@ bool axe_function_find(const char *name, axe_op *out);
 /* ---------------------------------------------------- resolve_expr.c */
 
 /* A literal, made of literals and compile-time constants alone, has no type of
- * its own: i64, f64 or bool here, and takes that of what it meets. */
+ * its own: i64, f64 or bool here, and takes that of what it meets.  So does a
+ * choice between literals by a condition that is none (soft). */
+typedef enum axe_literal { AXE_TYPED, AXE_LITERAL, AXE_SOFT } axe_literal;
+
 typedef struct axe_typed {
     const axe_node *node; /* NULL: failed */
-    bool            literal;
+    axe_literal     literal;
 } axe_typed;
 
 enum { AXE_NO_TYPE = AXE_N_TYPE };

@@ -170,7 +170,7 @@ init_stmt(axe_resolver *r, const axe_tensor_decl *d, const axe_tensor *t)
 
     if (!v.node)
         return NULL;
-    if (!v.literal) {
+    if (v.literal != AXE_LITERAL) {
         axe_resolve_fail(r,
                          axe_fail(r->cx, d->init->at, AXE_ETYPE,
                                   "a tile begins as a compile-time constant, "
@@ -391,7 +391,7 @@ resolve_const(axe_resolver *r, const axe_syntax *x)
     axe_typed  v = axe_resolve_value(r, x->value, AXE_NO_TYPE);
     axe_entry *e;
 
-    if (v.node && !v.literal) {
+    if (v.node && v.literal != AXE_LITERAL) {
         axe_resolve_fail(r, axe_fail(r->cx, x->value->at, AXE_ETYPE,
                                      "`%s` is not a compile-time constant",
                                      axe_node_text(r->cx, v.node)));

@@ -1,0 +1,447 @@
+/* test_lang.c - from text to IR: statements by table, kernels and the language
+ * page whole, and what callers can get wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+
+static int failed;
+
+static void
+check_text(const char *row, const char *want, const char *got)
+{
+    if (strcmp(want, got) == 0)
+        return;
+    print_error("%s\n  want: %s\n  got:  %s\n", row, want, got);
+    failed++;
+}
+
+static const axe_kernel *
+compile(axe_ctx *cx, const char *text, const axe_inst *inst)
+{
+    const axe_module *m;
+    const axe_kernel *k;
+    int32_t           source = axe_source_add(cx, "test", text, strlen(text));
+
+    if (axe_module_parse(cx, source, &m) != AXE_OK ||
+        axe_module_instantiate(cx, m, inst, &k) != AXE_OK)
+        return NULL;
+    return k;
+}
+
+static char *
+read_whole(axe_ctx *cx, const char *path)
+{
+    enum { MAX = 1 << 18 };
+    char *text = axe_alloc(cx, MAX);
+    FILE *f = fopen(axe_textf(cx, "%s/%s", AXE_SOURCE_DIR, path), "rb");
+
+    assert_non_null(f);
+    assert_true(fread(text, 1, MAX - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+/* The IR's text, after it was read back and found the same. */
+static const char *
+round_trip(axe_ctx *cx, const axe_kernel *k)
+{
+    axe_buf           once = {.cx = cx}, twice = {.cx = cx};
+    const axe_kernel *again;
+
+    axe_kernel_print(cx, &once, k);
+    if (axe_kernel_read(cx, axe_source_add(cx, "ir", once.text, once.len),
+                        &again) != AXE_OK)
+        return axe_last_error(cx);
+    axe_kernel_print(cx, &twice, again);
+    check_text("print, read, print", once.text, twice.text);
+    return once.text;
+}
+
+/* -------------------------------------------------------------- statements */
+
+static const char head[] =
+    "kernel k<BM = 8, type T = f16>(in f32 X[M, N], in f16 H[M, N], in i32 "
+    "C[M], in i8 B[M], in bool E[M], inout f32 Y[M], inout f16 Z[M], inout i32 "
+    "D[M], inout bool F[M]) { index m, n, k; const HALF = 0.5; for (q : 4) { ";
+
+/* clang-format off */
+static const struct {
+    const char *in, *want; /* the statement in the IR */
+} rows[] = {
+    {"Y[m] = X[m, 0];", "Y[m] = X[m, 0] over m:M"},
+    {"Y[m] = 1;", "Y[m] = 1.0_f32 over m:M"},
+    {"Y[m] = 1 / 2;", "Y[m] = 0.0_f32 over m:M"},
+    {"Y[m] = 1.0 / 2;", "Y[m] = 0.5_f32 over m:M"},
+    {"Y[m] = HALF * HALF + BM;", "Y[m] = 8.25_f32 over m:M"},
+    {"Y[m] = -inf;", "Y[m] = -f32.inf over m:M"},
+    {"Y[m] = sqrt(4);", "Y[m] = 2.0_f32 over m:M"},
+    {"Y[m] = max(2, 2.5) - min(1, 3) - abs(-1);", "Y[m] = 0.5_f32 over m:M"},
+    {"Y[m] = true ? 1 : 2;", "Y[m] = 1.0_f32 over m:M"},
+    {"Y[m] = 1 < 1.5 && 2 >= 2 ? HALF : 2;", "Y[m] = 0.5_f32 over m:M"},
+    {"D[m] = 7 / -2 + 7 % -2 * 10;", "D[m] = -14_i32 over m:M"},
+    {"D[m] = cdiv(7, 2);", "D[m] = 4_i32 over m:M"},
+    {"D[m] = 2 * C[m] + BM;", "D[m] = 2_i32*C[m] + 8_i32 over m:M"},
+    {"D[m] = B[m];", "D[m] = i32(B[m]) over m:M"},
+    {"Y[m] = H[m, 0];", "Y[m] = f32(H[m, 0]) over m:M"},
+    {"Y[m] = H[m, 0] * H[m, 1];",
+     "Y[m] = f32(H[m, 0]*H[m, 1]) over m:M"},
+    {"Y[m] += H[m, n] * H[m, n];",
+     "Y[m] += f32(H[m, n])*f32(H[m, n]) over m:M fold n:N"},
+    {"Y[m] += H[m, n] * X[m, n] - 1;",
+     "Y[m] += f32(H[m, n])*X[m, n] - 1.0_f32 over m:M fold n:N"},
+    {"Y[m] += exp(H[m, n]);", "Y[m] += f32(exp(H[m, n])) over m:M fold n:N"},
+    {"Y[m] max= m < 3 ? H[m, n] : -inf;",
+     "Y[m] max= m < 3 ? f32(H[m, n]) : -f32.inf over m:M fold n:N"},
+    {"Y[m] += H[m, n] > 1 ? -H[m, n] : min(H[m, n], 2);",
+     "Y[m] += 1.0_f16 < H[m, n] ? -f32(H[m, n]) : "
+     "min(f32(H[m, n]), 2.0_f32) over m:M fold n:N"},
+    {"Y[m] += sum[k](H[m, k] * H[m, n]);",
+     "Y[m] += sum[k:N](f32(H[m, k])*f32(H[m, n])) over m:M fold n:N"},
+    {"Y[m] *= H[m, 0];", "Y[m] *= f32(H[m, 0]) over m:M"},
+    {"Y[m] min= X[m, 0];", "Y[m] min= X[m, 0] over m:M"},
+    {"Z[m] = T(X[m, 0]);", "Z[m] = f16(X[m, 0]) over m:M"},
+    {"Y[m] = accum(T)(H[m, 0]);", "Y[m] = f32(H[m, 0]) over m:M"},
+    {"Y[m] = f32(m) * X[m, 0];", "Y[m] = f32(m)*X[m, 0] over m:M"},
+    {"Y[m] = f32(3) + f32(HALF);", "Y[m] = 3.0_f32 + 0.5_f32 over m:M"},
+    {"F[m] = !E[m] || X[m, 0] != 0;",
+     "F[m] = !E[m] || X[m, 0] != 0.0_f32 over m:M"},
+    {"F[m] = true;", "F[m] = true over m:M"},
+    {"Y[m] = m + q*2 >= M - N ? X[m, q] : X[m, 2*m];",
+     "Y[m] = M - N <= m + q*2 ? X[m, q] : X[m, 2*m] over m:M"},
+    {"Y[m] = m < 3 ? m < 2 ? 1 : 2 : -inf;",
+     "Y[m] = m < 3 ? m < 2 ? 1.0_f32 : 2.0_f32 : -f32.inf over m:M"},
+    {"Y[m] = X[m, 0] * (m < 3 ? 1 : 0);",
+     "Y[m] = X[m, 0]*(m < 3 ? 1.0_f32 : 0.0_f32) over m:M"},
+    {"Y[m] = sum[n](X[m, n] > 0 ? 1 : 0);",
+     "Y[m] = sum[n:N](0.0_f32 < X[m, n] ? 1.0_f32 : 0.0_f32) over m:M"},
+    {"Y[m] += X[m, n] > 0 ? 1 : 0.5;",
+     "Y[m] += 0.0_f32 < X[m, n] ? 1.0_f32 : 0.5_f32 over m:M fold n:N"},
+    {"D[m] = m < 3 ? 1 : 0.5;", NULL},
+    {"D[m] = sum[n](1);", NULL},
+    {"Y[m] = (m < 3 ? X[m, 0] : X[m, 1]) * X[m, 2];",
+     "Y[m] = (m < 3 ? X[m, 0] : X[m, 1])*X[m, 2] over m:M"},
+    {"Y[m] = X[m, 0] - (X[m, 1] - 2) - 3;",
+     "Y[m] = X[m, 0] - (X[m, 1] - 2.0_f32) - 3.0_f32 over m:M"},
+    {"Y[m] = -X[m, 0] * --X[m, 1];", "Y[m] = -X[m, 0]*--X[m, 1] over m:M"},
+    {"Y[m] = sum[n](X[m, n]) + max[n](X[m, n]);",
+     "Y[m] = sum[n:N](X[m, n]) + max[n:N](X[m, n]) over m:M"},
+    {"Y[m] = sum[n, k](X[n, k] * X[m, k]);",
+     "Y[m] = sum[n:M, k:N](X[n, k]*X[m, k]) over m:M"},
+    {"Y[m] = X[m, 0] / sum[m](X[m, 0]);",
+     "Y[m] = X[m, 0]/sum[m.1:M](X[m.1, 0]) over m:M"},
+    {"Y[m] += X[m, n] * prod[n](X[m, n]);",
+     "Y[m] += X[m, n]*prod[n.1:N](X[m, n.1]) over m:M fold n:N"},
+    {"Y[m] = X[m, n - 1 + n*2] * Y[m];", NULL},
+    {"Y[7 - 2*m] = C[m] > 0 ? 1 : 0;",
+     "Y[7 - 2*m] = 0_i32 < C[m] ? 1.0_f32 : 0.0_f32 over m:M"},
+    {"Y[q*BM] = 1;", "Y[q*8] = 1.0_f32"},
+    {"Y[m] = X[m, 0] via rows slow;",
+     "Y[m] = X[m, 0] over m:M via rows slow"},
+    {"Y[m] = rsqrt(log(exp2(tanh(X[m, 0]))));",
+     "Y[m] = rsqrt(log(exp2(tanh(X[m, 0])))) over m:M"},
+};
+/* clang-format on */
+
+static void
+test_statements(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        axe_inst          inst = {0};
+        const axe_kernel *k =
+            compile(cx, axe_textf(cx, "%s%s } }", head, rows[i].in), &inst);
+        if (rows[i].want)
+            check_text(rows[i].in, rows[i].want,
+                       k ? axe_stmt_text(cx, k->body[0]->body[0])
+                         : axe_last_error(cx));
+        else
+            check_text(rows[i].in, "refused", k ? "accepted" : "refused");
+        if (k)
+            round_trip(cx, k);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* ----------------------------------------------------------------- kernels */
+
+static const char gemm_ir[] =
+    "kernel gemm\n"
+    "set T = f16, BM = 192, BN = 384, BK = 256, STAGES = 2\n"
+    "size M, K, N, A.stride0, A.stride1\n"
+    "index acc.0, acc.1, m, k, n\n"
+    "in f16 A[M, K] : (A.stride0, A.stride1)\n"
+    "in f16 B[N, K] : (1, N)\n"
+    "out f16 C[M, N] : (N, 1)\n"
+    "{\n"
+    "    cta (i : cdiv(M, 192), j : cdiv(N, 384)) {\n"
+    "        reg f32 acc[192, 384]\n"
+    "        acc[acc.0, acc.1] = 0.0_f32 over acc.0:192, acc.1:384\n"
+    "        pipeline ring[2] {\n"
+    "            shared f16 ring.a[192, 256]\n"
+    "            shared f16 ring.b[384, 256]\n"
+    "        }\n"
+    "        for (kt : cdiv(K, 256)) {\n"
+    "            produce ring {\n"
+    "                ring.a[m, k] = A[i*192 + m, kt*256 + k] over m:192, "
+    "k:256\n"
+    "                ring.b[n, k] = B[j*384 + n, kt*256 + k] over n:384, "
+    "k:256\n"
+    "            }\n"
+    "            consume ring {\n"
+    "                acc[m, n] += f32(ring.a[m, k])*f32(ring.b[n, k]) over "
+    "m:192, n:384 fold k:256\n"
+    "            }\n"
+    "        }\n"
+    "        C[i*192 + m, j*384 + n] = f16(acc[m, n]) over m:192, n:384\n"
+    "    }\n"
+    "}\n";
+
+static void
+test_gemm(void **state)
+{
+    static const char *const set_name[] = {"T", "STAGES"};
+    static const char *const set_value[] = {"f16", "2"};
+    static const char *const order_name[] = {"A", "B"};
+    static const axe_order   order[] = {AXE_ORDER_STRIDED, AXE_ORDER_F};
+    axe_ctx                 *cx = axe_ctx_new();
+    axe_inst                 inst = {.machine = "cpu",
+                                     .n_set = 2,
+                                     .set_name = set_name,
+                                     .set_value = set_value,
+                                     .n_order = 2,
+                                     .order_name = order_name,
+                                     .order = order};
+    const axe_kernel        *k =
+        compile(cx, read_whole(cx, "kernels/gemm.axe"), &inst);
+
+    (void)state;
+    failed = 0;
+    check_text("gemm", gemm_ir, k ? round_trip(cx, k) : axe_last_error(cx));
+    assert_int_equal(axe_n_error(cx), 0);
+    assert_null(axe_diags(cx));
+    assert_int_equal(failed, 0);
+    axe_ctx_free(cx);
+}
+
+/* Every kernel in every type; softmax needs exp, hence floats. */
+static void
+test_kernels(void **state)
+{
+    static const char *const file[] = {"gemm", "softmax", "transpose"};
+    static const char *const type[] = {"f64",  "f32", "f16",
+                                       "bf16", "i32", "i8"};
+    static const char *const set_name[] = {"T"};
+
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(file); i++)
+        for (int t = 0; t < AXE_LEN(type); t++) {
+            axe_ctx *cx = axe_ctx_new();
+            axe_inst inst = {
+                .n_set = 1, .set_name = set_name, .set_value = &type[t]};
+            const char       *path = axe_textf(cx, "kernels/%s.axe", file[i]);
+            const axe_kernel *k = compile(cx, read_whole(cx, path), &inst);
+            bool              want = i != 1 || t < 4;
+            check_text(path, want ? "compiles" : "refused",
+                       k ? "compiles" : "refused");
+            if (k)
+                round_trip(cx, k);
+            axe_ctx_free(cx);
+        }
+    assert_int_equal(failed, 0);
+}
+
+/* ------------------------------------------------------- the language page */
+
+static void
+check_block(const char *kind, const char *text)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    axe_inst          inst = {.machine = "cpu"};
+    const axe_kernel *k = NULL;
+    const char       *want = text, *got;
+    bool              is_ir = strcmp(kind, "ir") == 0;
+    axe_buf           out = {.cx = cx};
+
+    if (is_ir) {
+        if (axe_kernel_read(cx, axe_source_add(cx, "ir", text, strlen(text)),
+                            &k) == AXE_OK)
+            axe_kernel_print(cx, &out, k);
+        got = k ? out.text : axe_last_error(cx);
+    } else {
+        k = compile(cx, text, &inst);
+        want = strcmp(kind, "axe") == 0 ? "accepted" : "refused";
+        got = k ? "accepted" : "refused";
+        if (k)
+            round_trip(cx, k);
+    }
+    check_text(axe_textf(cx, "%s%s", text, axe_last_error(cx)), want, got);
+    if (k && axe_diags(cx))
+        check_text(text, "no warning", axe_diags(cx)->text);
+    axe_ctx_free(cx);
+}
+
+static void
+test_page(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    char    *s = read_whole(cx, "docs/language.md"), *kind, *end;
+    int      n = 0;
+
+    (void)state;
+    failed = 0;
+    while ((s = strstr(s, "\n```")) != NULL) {
+        kind = s + 4;
+        s = strchr(kind, '\n') + 1;
+        end = strstr(s, "```");
+        assert_non_null(end);
+        s[-1] = *end = '\0';
+        if (*kind) {
+            check_block(kind, s);
+            n++;
+        }
+        s = end + 2;
+    }
+    assert_int_equal(failed, 0);
+    assert_true(n >= 10);
+    axe_ctx_free(cx);
+}
+
+/* ----------------------------------------------------------------- callers */
+
+static const char two[] =
+    "kernel one<BM = 4, type T = f32>(in T X[M, BM], out accum(T) Y[M]) "
+    "{ Y[0] = X[0, 0]; } kernel other<N>(out f32 Y[N]) { Y[0] = 0; }";
+
+/* clang-format off */
+static const struct {
+    const char *kernel, *name, *value, *order, *error;
+} caller_rows[] = {
+    {NULL,    NULL, NULL, NULL,
+     "the file has 2 kernels, so one must be named"},
+    {"othr",  NULL, NULL, NULL, "there is no kernel `othr`"},
+    {"one",   "BN", "4",  NULL,
+     "kernel `one` has no compile-time parameter `BN`"},
+    {"one",   "BM", "x",  NULL,
+     "`BM` was set to `x`, which is not a 64-bit integer"},
+    {"one",   "BM", "",   NULL,
+     "`BM` was set to ``, which is not a 64-bit integer"},
+    {"one",   "BM", "9223372036854775808", NULL,
+     "`BM` was set to `9223372036854775808`, which is not a 64-bit integer"},
+    {"one",   "BM", "-9223372036854775808", NULL,
+     "extent `BM` is -9223372036854775808; it must be at least 1"},
+    {"one",   "T",  "f31", NULL,
+     "`T` was set to `f31`, which is not a type"},
+    {"one",   "T",  "f16", "Z", "kernel `one` has no argument `Z`"},
+    {"other", NULL, NULL, NULL, "`N` has no value and no default"},
+    {"other", "N",  "4",  NULL, ""},
+    {"one",   "T",  "bf16", "Y", ""},
+};
+/* clang-format on */
+
+static void
+test_callers(void **state)
+{
+    static const axe_order order = AXE_ORDER_F;
+
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(caller_rows); i++) {
+        axe_ctx *cx = axe_ctx_new();
+        axe_inst inst = {
+            .kernel = caller_rows[i].kernel,
+            .n_set = caller_rows[i].name != NULL,
+            .set_name = &caller_rows[i].name,
+            .set_value = &caller_rows[i].value,
+            .n_order = caller_rows[i].order != NULL,
+            .order_name = &caller_rows[i].order,
+            .order = &order,
+        };
+        compile(cx, two, &inst);
+        check_text(caller_rows[i].error, caller_rows[i].error,
+                   axe_last_error(cx));
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+static void
+test_sig(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    const axe_module *m;
+    axe_kernel_sig    s;
+
+    (void)state;
+    assert_int_equal(
+        axe_module_parse(cx, axe_source_add(cx, "two", two, strlen(two)), &m),
+        AXE_OK);
+    assert_int_equal(axe_module_n_kernel(m), 2);
+    assert_string_equal(axe_module_kernel_name(m, 1), "other");
+    assert_null(axe_module_kernel_name(m, 2));
+    assert_int_equal(axe_module_sig(cx, m, "none", &s), AXE_ENAME);
+    assert_int_equal(axe_module_sig(cx, m, "one", &s), AXE_OK);
+    assert_string_equal(s.name, "one");
+    assert_int_equal(s.n_param, 2);
+    assert_int_equal(s.param[0].rank, 2);
+    assert_string_equal(s.param[0].extent[1], "BM");
+    assert_string_equal(s.param[0].type, "T");
+    assert_true(s.param[0].type_is_param);
+    assert_int_equal(s.param[1].dir, AXE_DIR_OUT);
+    assert_string_equal(s.param[1].type, "accum(T)");
+    assert_int_equal(s.n_const, 2);
+    assert_string_equal(s.const_name[0], "BM");
+    assert_string_equal(s.const_default[1], "f32");
+    axe_ctx_free(cx);
+}
+
+/* Deep and long texts end in a diagnostic, not in a crash. */
+static void
+test_limits(void **state)
+{
+    static const char *const part[] = {"(",    "-",    "!",  "1 + ",
+                                       "exp(", "1 ? ", "X[", "sum[k]("};
+    static const char *const block[] = {"for (t : 2) { ", "cta (t : 2) ",
+                                        "produce p "};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(part) + AXE_LEN(block); i++) {
+        axe_ctx *cx = axe_ctx_new();
+        axe_buf  text = {.cx = cx};
+        axe_inst inst = {0};
+        axe_puts(&text, "kernel k(out f32 Y[M]) { ");
+        axe_puts(&text, i < AXE_LEN(part) ? "Y[0] = " : "");
+        for (int n = 0; n < 50000; n++)
+            axe_puts(&text,
+                     i < AXE_LEN(part) ? part[i] : block[i - AXE_LEN(part)]);
+        assert_null(compile(cx, text.text, &inst));
+        assert_non_null(
+            strstr(axe_last_error(cx), i == 3 ? "more than 2000 operations"
+                                              : "nested deeper than 100"));
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements), cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_page),
+        cmocka_unit_test(test_callers),    cmocka_unit_test(test_sig),
+        cmocka_unit_test(test_limits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
