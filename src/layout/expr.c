@@ -61,7 +61,6 @@ argument(axe_expr_reader *r, const char *fn, char type, axe_value *out)
     } rows[] = {
         {'L', AXE_VALUE_LAYOUT},
         {'i', AXE_VALUE_INT},
-        {'w', AXE_VALUE_SWIZZLE},
     };
     size_t    from;
     axe_value v;
@@ -82,6 +81,10 @@ argument(axe_expr_reader *r, const char *fn, char type, axe_value *out)
                 r, from, fn,
                 axe_textf(r->cx, "%s here", axe_value_kind_text(rows[i].kind)),
                 v.kind);
+    if (type == 'w' && v.kind != AXE_VALUE_SWIZZLE &&
+        v.kind != AXE_VALUE_LAYOUT)
+        return axe_expr_wrong_kind(r, from, fn, "a swizzle or a layout here",
+                                   v.kind);
     *out = v;
     return AXE_OK;
 }

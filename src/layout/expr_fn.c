@@ -253,15 +253,27 @@ fn_split(axe_ctx *cx, const axe_value *v, axe_value *out)
     return AXE_OK;
 }
 
+/* Of a layout: what its swizzle does when addresses count such elements. */
 static axe_status
 fn_recast(axe_ctx *cx, const axe_value *v, axe_value *out)
 {
-    axe_swizzle s;
-    int         bits;
+    bool              whole = v[0].kind == AXE_VALUE_LAYOUT;
+    axe_swizzle       s = whole ? v[0].layout->swizzle : v[0].swizzle;
+    axe_layout        bare;
+    const axe_layout *l;
+    int               bits;
 
     AXE_TRY(small(cx, "recast", v[1].integer, &bits));
-    AXE_TRY(axe_swizzle_recast(cx, v[0].swizzle, bits, &s));
-    *out = (axe_value){.kind = AXE_VALUE_SWIZZLE, .swizzle = s};
+    if (!whole || s.bits > 0)
+        AXE_TRY(axe_swizzle_recast(cx, s, bits, &s));
+    if (!whole) {
+        *out = (axe_value){.kind = AXE_VALUE_SWIZZLE, .swizzle = s};
+        return AXE_OK;
+    }
+    bare = *v[0].layout;
+    bare.swizzle = s;
+    AXE_TRY(axe_layout_make(cx, &bare, &l));
+    *out = of_layout(l);
     return AXE_OK;
 }
 

@@ -14,4 +14,4 @@ done
 if [ ! -d "$more" ]; then
     echo "no folder of further vectors: only our own are run"
 fi
-exec python3 "$SRC/tests/vectors.py" "$AXE" "$@"
+exec "${PYTHON:-python3}" "$SRC/tests/vectors.py" "$AXE" "$@"
