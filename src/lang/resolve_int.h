@@ -1,10 +1,12 @@
 /* resolve_int.h - from the syntax tree to IR: the state the files share.
  *
- *     names.c          what a name means, and where
- *     resolve.c        a kernel: compile-time parameters, arguments, sizes
- *     resolve_stmt.c   statements, tensors, pipelines
- *     resolve_expr.c   values: types, literals, casts, functions
- *     resolve_index.c  index statements: domains and their static checks
+ *     names.c            what a name means, and where
+ *     resolve.c          a kernel: compile-time parameters, arguments, sizes
+ *     resolve_stmt.c     statements, tensors, pipelines
+ *     resolve_expr.c     values: operators, casts, functions, names
+ *     resolve_literal.c  literals, which take the type of what they meet
+ *     resolve_load.c     elements of tensors, folds over them
+ *     resolve_index.c    index statements and what they run over
  *
  * A function that fails has recorded an error in the ctx and, by
  * axe_resolve_fail, in the resolver; it returns NULL or false, and its caller
@@ -84,7 +86,7 @@ bool axe_name_is_builtin(const char *name);
 /* The operation of a function's name. */
 bool axe_function_find(const char *name, axe_op *out);
 
-/* ---------------------------------------------------- resolve_expr.c */
+/* ------------------------------------------------- resolve_literal.c */
 
 /* A literal, made of literals and compile-time constants alone, has no type of
  * its own: i64, f64 or bool here, and takes that of what it meets.  So does a
@@ -96,7 +98,23 @@ typedef struct axe_typed {
     axe_literal     literal;
 } axe_typed;
 
+#define AXE_FAILED ((axe_typed){NULL, AXE_TYPED})
+
+/* AXE_FAILED, after axe_resolve_fail. */
+axe_typed axe_resolve_failed(axe_resolver *r, axe_status st);
+/* "f32"; i64 is "an integer (i64)". */
+const char *axe_type_text(axe_type t);
+
 enum { AXE_NO_TYPE = AXE_N_TYPE };
+
+/* A literal or soft node in a type; NULL after an error. */
+const axe_node *axe_literal_adapt(axe_resolver *r, const axe_node *n,
+                                  axe_type to, axe_span at);
+/* op on floating literals. */
+axe_typed axe_literal_float(axe_resolver *r, axe_op op, axe_span at, double a,
+                            double b);
+
+/* ---------------------------------------------------- resolve_expr.c */
 
 /* want: the type loads widen to where they can, or AXE_NO_TYPE. */
 axe_typed axe_resolve_value(axe_resolver *r, const axe_expr *e, int want);
@@ -112,9 +130,12 @@ bool axe_resolve_int(axe_resolver *r, const axe_expr *e, const char *what,
 const axe_node *axe_resolve_to(axe_resolver *r, axe_typed v, axe_type to,
                                axe_span at, const char *what);
 bool axe_resolve_type(axe_resolver *r, axe_type_expr t, axe_type *out);
+/* ---------------------------------------------------- resolve_load.c */
+
 /* tensor[subscripts]; writing: as the left side of a statement. */
 const axe_node *axe_resolve_load(axe_resolver *r, const axe_expr *e,
                                  bool writing);
+axe_typed axe_resolve_reduce(axe_resolver *r, const axe_expr *e, int want);
 
 /* --------------------------------------------------- resolve_index.c */
 

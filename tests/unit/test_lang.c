@@ -427,8 +427,8 @@ test_limits(void **state)
                      i < AXE_LEN(part) ? part[i] : block[i - AXE_LEN(part)]);
         assert_null(compile(cx, text.text, &inst));
         assert_non_null(
-            strstr(axe_last_error(cx), i == 3 ? "more than 2000 operations"
-                                              : "nested deeper than 100"));
+            strstr(axe_diags(cx)->text, i == 3 ? "more than 2000 operations"
+                                               : "nested deeper than 100"));
         axe_ctx_free(cx);
     }
 }
