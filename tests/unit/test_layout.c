@@ -166,7 +166,7 @@ static const struct {
      "layout: a number leaves int64"},
     {"(2) : (a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a)", AXE_ELIMIT, 1, 40, 1,
      "layout: a stride has over 16 run-time sizes"},
-    {"swizzle(48) o (2) : (1)", AXE_ESHAPE, 1, 11, 1,
+    {"swizzle(48) o (2) : (1)", AXE_ESHAPE, 1, 9, 2,
      "layout: there is no swizzle(48); rows are of 32, 64 or 128 bytes"},
     {"swizzle(128) (2) : (1)", AXE_ESYNTAX, 1, 14, 1,
      "layout: expected 'o' between swizzle and layout, but found '('"},
