@@ -51,6 +51,15 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
         reg[i] = axe_emit_op(lw, b, AXE_LOP_load, t, lanes, 0, NULL);
         b->item[b->n - 1]->mem = m;
     }
+    for (int i = 0; i < lanes && lw->s->ahead > 0; i++) {
+        const axe_node *later =
+            axe_sum(lw, at->nu, axe_int(lw, (int64_t)lw->s->ahead * lanes));
+        axe_lir *f = axe_emit(lw, b, AXE_LIR_OP);
+        f->op = AXE_LOP_prefetch;
+        f->mem = axe_mem_of(lw, src,
+                            at_uv(lw, src, at->u, later, at->v,
+                                  axe_sum(lw, at->nv, axe_int(lw, i))));
+    }
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = AXE_LOP_trans;
     l->n_src = lanes;

@@ -233,11 +233,12 @@ fold_body(lowering *lw, void *user)
 static const axe_nest *
 nest_of(const lowering *lw, const axe_node *reduce)
 {
-    for (int i = 1; i < lw->s->n_nest; i++)
-        if (lw->s->nest[i].reduce == reduce)
-            return &lw->s->nest[i];
-    assert(!"every reduction has a nest");
-    return NULL;
+    int i = 1;
+
+    while (lw->s->nest[i].reduce != reduce)
+        i++;
+    assert(i < lw->s->n_nest);
+    return &lw->s->nest[i];
 }
 
 /* A reduction opens its loops at level l, whatever is open beyond it. */

@@ -133,6 +133,8 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                 axe_textf(cx, "%s: %s", s->operand[i].tensor->name,
                           address_text(cx, s, &s->operand[i])));
     put_guards(cx, out, s);
+    if (s->ahead > 0)
+        put_row(out, "prefetch", axe_textf(cx, "%d blocks ahead", s->ahead));
     if (s->cycles >= 0)
         put_row(out, "estimate",
                 axe_textf(cx, "%.0f cycles, %.1f us at %.1f GHz", s->cycles,

@@ -10,7 +10,9 @@
 
 #include "plan/plan_int.h"
 
-enum { MIN_LANES = 2 };
+/* A block of a transpose reads one line of each of `lanes` rows, more streams
+ * than hardware follows, so they are asked for this many blocks ahead. */
+enum { MIN_LANES = 2, AHEAD = 4 };
 
 static bool
 has_index_value(const axe_node *n)
@@ -246,6 +248,8 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
     for (int n = lanes; n >= MIN_LANES; n /= 2)
         if (try_transpose(p, r, n, &u, &v, list)) {
             out->kind = AXE_SCHED_TRANSPOSE;
+            out->ahead =
+                r->operand[1].tensor->space == AXE_SPACE_GLOBAL ? AHEAD : 0;
             out->atom = list;
             out->n_atom = 3;
             r->nest[0].lanes = n;
