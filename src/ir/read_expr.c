@@ -351,10 +351,3 @@ axe_read_expr(axe_reader *r, const axe_node **out)
     r->n_op = 0;
     return read_prec(r, PREC_SELECT, out);
 }
-
-axe_status
-axe_read_sum(axe_reader *r, const axe_node **out)
-{
-    r->n_op = 0;
-    return read_prec(r, PREC_ADD, out);
-}

@@ -41,9 +41,7 @@ const axe_named *axe_read_find(const axe_reader *r, const char *name);
 /* ENAME if it is taken. */
 AXE_CHECK axe_status axe_read_declare(axe_reader *r, axe_named what);
 
-/* prec: the loosest sign to read over. */
 AXE_CHECK axe_status axe_read_expr(axe_reader *r, const axe_node **out);
-AXE_CHECK axe_status axe_read_sum(axe_reader *r, const axe_node **out);
 /* name "[" subscripts "]" */
 AXE_CHECK axe_status axe_read_place(axe_reader *r, const axe_node **out);
 /* NAME ":" sum { "," NAME ":" sum }, appended to `dims` (axe_dim). */

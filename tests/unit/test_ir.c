@@ -66,6 +66,12 @@ static const struct {
     {"Y[m] = X[m, 9223372036854775807 - 1] over m:M",
      "Y[m] = X[m, 9223372036854775806] over m:M"},
     {"Y[m] = X[m, -9223372036854775808] over m:M", NULL},
+    {"Y[m] = X[m, -1 - -9223372036854775808] over m:M",
+     "Y[m] = X[m, 9223372036854775807] over m:M"},
+    {"E[m] = 0 == 0 - -9223372036854775808 over m:M", NULL},
+    {"E[m] = 0 == -9223372036854775808/-1 over m:M", NULL},
+    {"E[m] = 0 == 1/0 over m:M", NULL},
+    {"E[m] = m == abs(4) over m:M", "E[m] = m == 4 over m:M"},
     {"Y[m] = X[m, 2 < 3 ? 5 : 6] over m:M", "Y[m] = X[m, 5] over m:M"},
     {"Y[m] = 0.1_f32 over m:M", NULL},
     {"Y[m] = 1e+30_f32 over m:M", NULL},
@@ -551,6 +557,16 @@ test_affine(void **state)
     assert_int_equal(axe_affine_coef(&a, &m), -1);
     assert_false(axe_affine_of(cx, axe_node2(cx, AXE_OP_mul, vm, vq), &a));
     assert_false(axe_affine_of(cx, axe_node2(cx, AXE_OP_div, vm, c3), &a));
+    n = c3;
+    for (int i = 0; i < 6; i++) {
+        axe_var *v = axe_new(cx, axe_var);
+        *v = m;
+        n = axe_node2(cx, AXE_OP_add, n, axe_var_node(cx, AXE_NOWHERE, v));
+    }
+    assert_true(axe_affine_of(cx, n, &a));
+    assert_int_equal(a.n, 6);
+    assert_int_equal(a.coef[0], 1);
+    assert_int_equal(a.coef[5], 1);
     n = axe_node2(cx, AXE_OP_mul, axe_node2(cx, AXE_OP_mul, vm, big), c3);
     assert_false(axe_affine_of(cx, n, &a));
     axe_ctx_free(cx);

@@ -83,6 +83,11 @@ static const struct {
     {"Y[m] = HALF * HALF + BM;", "Y[m] = 8.25_f32 over m:M"},
     {"Y[m] = -inf;", "Y[m] = -f32.inf over m:M"},
     {"Y[m] = sqrt(4);", "Y[m] = 2.0_f32 over m:M"},
+    {"Y[m] = rsqrt(4) + exp(0) + exp2(3) + log(1) + tanh(0);",
+     "Y[m] = 9.5_f32 over m:M"},
+    {"Y[m] = min(0.5, 2) * abs(-0.5) - 0.25;", "Y[m] = 0.0_f32 over m:M"},
+    {"Y[m] = 2.5 == 5 / 2.0 && 1.5 != 2 && 1.5 <= 1.5 ? 1 : 0;",
+     "Y[m] = 1.0_f32 over m:M"},
     {"Y[m] = max(2, 2.5) - min(1, 3) - abs(-1);", "Y[m] = 0.5_f32 over m:M"},
     {"Y[m] = true ? 1 : 2;", "Y[m] = 1.0_f32 over m:M"},
     {"Y[m] = 1 < 1.5 && 2 >= 2 ? HALF : 2;", "Y[m] = 0.5_f32 over m:M"},
@@ -262,6 +267,62 @@ test_kernels(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* Parts of kernels and the line of IR that they make. */
+/* clang-format off */
+static const struct {
+    const char *in, *want;
+} part_rows[] = {
+    {"kernel k() { }", "kernel k\n{\n}\n"},
+    {"/* a * b */ kernel k() // c\n target sm_90a { }",
+     "kernel k\ntarget sm_90a\n"},
+    {"kernel k<A = 3, B = A * A - 1, type T = accum(i8)>() default cpu (A = 5) "
+     "default gpu (A = 7) { }",
+     "set A = 5, B = 24, T = i32\n"},
+    {"kernel k(in f32 X[M, 3, N, 2], out f32 Y[M]) { Y[0] = X[0, 0, 0, 0]; }",
+     "in f32 X[M, 3, N, 2] : (6*N, 2*N, 2, 1)\n"},
+    {"kernel k(in f32 X[N, N], out f32 Y[M, N, M]) { Y[0, 0, 0] = X[0, 0]; }",
+     "out f32 Y[M, N, M] : (M*N, M, 1)\n"},
+    {"kernel k<A = 4>() { reg f32 t[A, 2*A] : (A, 2*A) : (1, A) = 0; "
+     "const B = 8; shared f32 u[B] : (B) : (2*B) = 1; }",
+     "reg f32 t[4, 8] : (4, 8) : (1, 4)\n"},
+    {"layout l = (4, 4) : (4, 1); kernel k() { layout m = l | (2, 8); "
+     "reg f32 t[2, 8] : m = 0; }",
+     "reg f32 t[2, 8] : (2, (2, 4)) : (8, (4, 1))\n"},
+    {"kernel k() { reg f32 t[8] : (4, 2) : (2, 1) = 0; }",
+     "reg f32 t[8] : ((4, 2)) : ((2, 1))\n"},
+    {"kernel k(out f32 Y[M]) { for (t : 3) { index m; Y[m] = 1; } "
+     "for (t : 4) { index m; Y[m] = 2; } }",
+     "index m\nout"},
+    {"kernel k(out f32 Y[M]) { for (t : M by 8) for (u : t + 1 by 2) Y[u] = 1; }",
+     "for (u : cdiv(t + 1, 2)) {\n"},
+    {"kernel k(out f32 Y[M]) { cta (i : 100 by 8, j : M / 2) Y[i] = 1; }",
+     "cta (i : 13, j : M/2) {\n"},
+    {"kernel k() { reg bool t[2] = true; reg i8 u[2] = -128; reg f16 v[2] = "
+     "65504; reg f64 w[2] = -inf; }",
+     "u[u.0] = -128_i8 over u.0:2\n"},
+    {"kernel k(in f32 X[4], out f32 Y[4]) { index m; reg f32 t[4, 4] : auto; "
+     "t[m, 2] = X[m]; Y[m] = t[m, m]; }",
+     "Y[m] = t[m, m] over m:4\n"},
+};
+/* clang-format on */
+
+static void
+test_parts(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(part_rows); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        axe_inst          inst = {.machine = "cpu"};
+        const axe_kernel *k = compile(cx, part_rows[i].in, &inst);
+        const char       *got = k ? round_trip(cx, k) : axe_last_error(cx);
+        if (!strstr(got, part_rows[i].want))
+            check_text(part_rows[i].in, part_rows[i].want, got);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
 /* ------------------------------------------------------- the language page */
 
 static void
@@ -438,9 +499,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements), cmocka_unit_test(test_gemm),
-        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_page),
-        cmocka_unit_test(test_callers),    cmocka_unit_test(test_sig),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_kernels),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_page),       cmocka_unit_test(test_callers),
+        cmocka_unit_test(test_sig),        cmocka_unit_test(test_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
