@@ -16,9 +16,8 @@
  *     w = 0                      (rem : s)
  *     w = 1, K_0 = s             (rem : s)
  *     w = 1, rem = 2(E - d)      (2 : K_0 + (E-d-1) s), (E-d : s)
- *     w >= 2, K_0 != s,          (rem/E : K_0 + (E-1) s),
- *       2d = E, E | rem,           (2 : K_0 + (E/2-1) s), (E/2 : s)
- *       all K equal
+ *     w >= 2, all K equal,       (rem/E : K_0 + (E-1) s),
+ *       2d = E, E | rem            (2 : K_0 + (E/2-1) s), (E/2 : s)
  *     w = 3, K_0 = K_2 = s,      (2 : K_1 + (2E-d-1) s), (2E-d : s)
  *       K_1 != s,
  *       rem = 2(2E - d)

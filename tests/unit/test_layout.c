@@ -444,7 +444,7 @@ test_make(void **state)
     axe_ctx          *cx = axe_ctx_new();
     axe_iter          it[2] = {{2, 3, 0, 0}, {3, 1, 0, 0}};
     axe_offset        off = {1, 9, 0};
-    int               end[2] = {2, 1};
+    int               end[3] = {2, 1, 2};
     axe_layout        spec = {.n_shard = 2, .shard = it};
     int64_t           e[] = {3, 4, 5}, s[] = {-20, 0, 7};
     const axe_layout *l = NULL;
@@ -474,6 +474,9 @@ test_make(void **state)
     spec.n_dim = 2;
     spec.dim_end = end;
     assert_int_equal(axe_layout_make(cx, &spec, &l), AXE_ESHAPE);
+    spec.n_dim = 3;
+    assert_int_equal(axe_layout_make(cx, &spec, &l), AXE_ESHAPE);
+    spec.n_dim = 2;
     end[0] = 0;
     assert_int_equal(axe_layout_make(cx, &spec, &l), AXE_ESHAPE);
     end[1] = 3;

@@ -156,7 +156,13 @@ static const row outer_rows[] = {
     {"() : () + [3 : 1]", "1", "() : () + [2 : 1]", "1",
      "ESHAPE tile of: on axis m the replicas of the tiled layout are not those "
      "of the outer layout combined with others"},
+    {"(4) : (1) + [2 : 1]", "4", "() : () + [2 : 1]", "1",
+     "ESHAPE tile of: on axis m the replicas of the tiled layout are not those "
+     "of the outer layout combined with others"},
     /* run-time sizes */
+    {"(2) : (1) + [4 : K]", "2", "() : () + [2 : K]", "1",
+     "EUNSUPPORTED tile of: the inner layout's span on axis m has a run-time "
+     "size, and the outer layout uses that axis"},
     {"((2, 4)) : ((4*K, 1)) + [2 : 4*M]", "8", "(2) : (K) + [2 : M]", "2",
      "(4) : (1)"},
     {"((2, 4)) : ((1@P, K)) + [2 : 9*K]", "8", "(2) : (1@P)", "2",
