@@ -56,6 +56,9 @@ static const struct {
     {"Y[m] = X[m, q%1] over m:M", "Y[m] = X[m, 0] over m:M"},
     {"Y[m] = X[m, cdiv(q, 1)] over m:M", "Y[m] = X[m, q] over m:M"},
     {"Y[m] = X[m, cdiv(7, 2)] over m:M", "Y[m] = X[m, 4] over m:M"},
+    {"Y[m] = X[m, cdiv(8, 2)] over m:M", "Y[m] = X[m, 4] over m:M"},
+    {"D[m] = i32(i8(300_i32)) over m:M", NULL},
+    {"Y[m] = 0.30000000000000004_f32 over m:M", NULL},
     {"Y[m] = X[m, cdiv(-7, 2)] over m:M", "Y[m] = X[m, -3] over m:M"},
     {"Y[m] = X[m, -7/2] over m:M", "Y[m] = X[m, -4] over m:M"},
     {"Y[m] = X[m, 7/-2] over m:M", "Y[m] = X[m, -4] over m:M"},
@@ -242,6 +245,8 @@ static const struct {
     {"for (q : 4) { }", "`q` is declared already"},
     {"for (p : 4, s : 4) { }", "a loop has one range, a scope at least one"},
     {"for (p : X[0, 0]) { }", "`X[0, 0]` (f32) needs to be an index integer"},
+    {"for (p : 2) { reg f32 u[4] } u[0] = 0.0_f32",
+     "there is no tensor `u` here"},
     {"cta (p : 4) { Y[p] = 0.0_f32 } Y[p] = 0.0_f32",
      "`p` has no meaning here"},
 };
