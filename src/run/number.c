@@ -93,7 +93,7 @@ put_bfloat(double x)
     uint32_t bits;
 
     memcpy(&bits, &v, sizeof bits);
-    return (uint16_t)(isnan(x) ? bits >> 16 | 64 : bits >> 16);
+    return (uint16_t)(bits >> 16);
 }
 
 static uint16_t

@@ -196,10 +196,14 @@ no 1 "no tensor has elements of NumPy type '|O'" "${run[@]}" A=obj.npy B=b_f4.np
 no 1 "Is a directory" "${run[@]}" A=. B=b_f4.npy
 no 1 "cannot create: No such file" \
     "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=no/c.npy
-no 1 "No space left on device" \
-    "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=/dev/full
-[ -c /dev/full ] || fail "/dev/full was replaced"
-no 1 "No space left on device" "$AXE" compile "$k/gemm.axe" -o /dev/full
+# A full device of our own: were axe to replace it and we root, the system's
+# would be lost.
+if mknod full c 1 7 2>/dev/null && ! echo x 2>/dev/null >full; then
+    no 1 "No space left on device" \
+        "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=full
+    no 1 "No space left on device" "$AXE" compile "$k/gemm.axe" -o full
+    [ -c full ] || fail "a device was replaced"
+fi
 no 1 "cannot create" "$AXE" compile "$k/gemm.axe" -o no/gemm.c
 "$AXE" compile "$k/gemm.axe" >/dev/full 2>err
 [ $? = 1 ] || fail "standard output full: exit code"

@@ -1,14 +1,19 @@
 /* test_npy.c - .npy files: every type and order round trips, every bad file
  * has its message, and nothing is left of a write that failed. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -374,7 +379,7 @@ count_files(void)
     return n;
 }
 
-/* Disk full, no folder, a folder in the way: said, and nothing is left. */
+/* No folder, a folder in the way: said, and nothing is left. */
 static void
 test_failed_write(void **state)
 {
@@ -386,15 +391,78 @@ test_failed_write(void **state)
     assert_int_equal(
         axe_npy_make(cx, AXE_TYPE_f32, (axe_shape){1, extent}, false, &a),
         AXE_OK);
-    assert_int_equal(axe_npy_write(cx, "/dev/full", &a), AXE_EIO);
-    assert_string_equal(axe_last_error(cx), "/dev/full: cannot write: No space "
-                                            "left on device");
     assert_int_equal(axe_npy_write(cx, path_of(cx, "no/x.npy"), &a), AXE_EIO);
     assert_int_equal(axe_npy_write(cx, folder, &a), AXE_EIO);
     a.type = AXE_TYPE_tf32;
     assert_int_equal(axe_npy_write(cx, path_of(cx, "x.npy"), &a), AXE_ETYPE);
     assert_int_equal(count_files(), 0);
     axe_npy_free(&a);
+    axe_ctx_free(cx);
+}
+
+/* The disk is full halfway: a limit on the size of files stands for it. */
+static void
+test_full_disk(void **state)
+{
+    static const int64_t extent[] = {1 << 20};
+    axe_ctx             *cx = axe_ctx_new();
+    const char          *path = path_of(cx, "full.npy");
+    struct rlimit        old, small;
+    axe_npy              a, b;
+
+    (void)state;
+    assert_int_equal(
+        axe_npy_make(cx, AXE_TYPE_u8, (axe_shape){1, extent}, false, &a),
+        AXE_OK);
+    assert_int_equal(axe_npy_write(cx, path, &a), AXE_OK);
+    memset(a.data, 7, a.n_bytes);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 1 << 16;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    axe_status st = axe_npy_write(cx, path, &a);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(st, AXE_EIO);
+    assert_non_null(strstr(axe_last_error(cx), "cannot write: File too large"));
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(axe_npy_read(cx, path, &b), AXE_OK);
+    assert_int_equal(((unsigned char *)b.data)[1000000], 0);
+    unlink(path);
+    axe_npy_free(&a);
+    axe_npy_free(&b);
+    axe_ctx_free(cx);
+}
+
+/* A device is written, never renamed over.  The device is a copy of /dev/full
+ * of our own: were this broken and we root, the system's would be lost. */
+static void
+test_device(void **state)
+{
+    static const int64_t extent[] = {1 << 20};
+    axe_ctx             *cx = axe_ctx_new();
+    const char          *path = path_of(cx, "full");
+    struct stat          s;
+    int                  fd = -1;
+    axe_npy              a;
+
+    (void)state;
+    if (mknod(path, S_IFCHR | 0600, makedev(1, 7)) == 0)
+        fd = open(path, O_WRONLY);
+    if (fd >= 0) {
+        close(fd);
+        assert_int_equal(
+            axe_npy_make(cx, AXE_TYPE_u8, (axe_shape){1, extent}, false, &a),
+            AXE_OK);
+        assert_int_equal(axe_npy_write(cx, path, &a), AXE_EIO);
+        assert_non_null(strstr(axe_last_error(cx),
+                               "cannot write: No space left on device"));
+        assert_int_equal(count_files(), 1);
+        assert_int_equal(stat(path, &s), 0);
+        assert_true(S_ISCHR(s.st_mode));
+        axe_npy_free(&a);
+    }
+    unlink(path);
     axe_ctx_free(cx);
 }
 
@@ -423,6 +491,7 @@ main(void)
         cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_strides),
         cmocka_unit_test(test_unaligned),    cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_failed_write), cmocka_unit_test(test_failed_read),
+        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_device),
     };
     int code;
 

@@ -72,6 +72,13 @@ test_rounding(void **state)
     assert_int_equal(h, 0x7bff);
     axe_number_put(AXE_TYPE_f16, &h, 65520);
     assert_int_equal(h, 0x7c00);
+    for (int t = 0; t < AXE_LEN(type); t++) {
+        uint64_t bits = UINT64_C(0x7ff0000000000001);
+        double   nan;
+        memcpy(&nan, &bits, sizeof nan);
+        axe_number_put(type[t], &h, nan);
+        assert_true(isnan(axe_number_get(type[t], &h)));
+    }
 }
 
 static void
@@ -236,6 +243,11 @@ static const struct bind_row {
      ""},
     {{MAT("A", 1, 8, buffer), STRIDED("B", 1, 8, 77, 1, buffer + 64),
       MAT("C", 1, 1, buffer + 128)},
+     {{0}},
+     AXE_OK,
+     ""},
+    {{STRIDED("A", 0, 8, 3, 3, NULL), MAT("B", 5, 8, buffer),
+      MAT("C", 0, 5, NULL)},
      {{0}},
      AXE_OK,
      ""},
@@ -774,6 +786,13 @@ test_bound(void **state)
     diff = compare(cx, ref, &c);
     assert_int_equal(diff.n_wrong, 0);
     assert_true(diff.max_abs < 1e-5);
+    double sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += fabs(
+            (double)*(float *)element(&a, AXE_TYPE_f32, diff.worst / 2, k) *
+            (double)*(float *)element(&b, AXE_TYPE_f32, diff.worst % 2, k));
+    assert_true(diff.bound > 0x1p-23 * sum);
+    assert_true(diff.bound < 50 * 0x1p-23 * sum);
     *(float *)element(&c, AXE_TYPE_f32, 1, 0) -=
         *(float *)element(&a, AXE_TYPE_f32, 1, 50) *
         *(float *)element(&b, AXE_TYPE_f32, 0, 50);
@@ -789,6 +808,44 @@ test_bound(void **state)
     free(a.array.data);
     free(b.array.data);
     free(c.array.data);
+    axe_device_free(d);
+    axe_ctx_free(cx);
+}
+
+/* A statement that reads what it writes reads the old values. */
+static void
+test_updates(void **state)
+{
+    static const char text[] = "kernel twice(in f32 X[M], out f32 Y[M])\n"
+                               "{\n"
+                               "    index m;\n"
+                               "    cta (i : M by 16) {\n"
+                               "        reg f32 t[16];\n"
+                               "        t[m] = X[i*16 + m];\n"
+                               "        t[m] = t[m] + t[m];\n"
+                               "        Y[i*16 + m] = t[m];\n"
+                               "    }\n"
+                               "}\n";
+    axe_ctx          *cx = axe_ctx_new();
+    axe_device       *d = open_device(cx, 1);
+    float             x[21], y[21];
+    const int64_t     shape[] = {21};
+    axe_array         array[] = {{"X", "f32", 1, shape, NULL, x},
+                                 {"Y", "f32", 1, shape, NULL, y}};
+    axe_reference    *ref;
+    axe_difference    diff;
+
+    (void)state;
+    for (int i = 0; i < 21; i++) {
+        x[i] = (float)i;
+        y[i] = 2 * x[i];
+    }
+    const axe_program *p = compile(cx, text, 2, array, NULL, AXE_STAGE_IR);
+    report(cx, axe_reference_new(cx, d, p, 2, array, 0, NULL, &ref));
+    report(cx, axe_reference_compare(cx, ref, &array[1], &diff));
+    assert_int_equal(diff.n, 21);
+    assert_int_equal(diff.n_wrong, 0);
+    axe_reference_free(ref);
     axe_device_free(d);
     axe_ctx_free(cx);
 }
@@ -832,6 +889,7 @@ main(void)
         cmocka_unit_test(test_orders),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_notices),
         cmocka_unit_test(test_bound),        cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_updates),
     };
 
     if (!mkdtemp(cache))
