@@ -21,15 +21,15 @@ def layout(rng, n_max=4, extents=(1, 2, 3, 4, 6), replicas=True, axes=AXES):
     axes = axes[: rng.randint(1, len(axes))]
     strides = (1, 2, 3, 4, 6, 8, 12, -1, -2, 0, 24)
 
-    def iters(n):
+    def iters(n, extents=extents):
         return [
             [rng.choice(extents), rng.choice(strides), rng.choice(axes)]
             for _ in range(n)
         ]
 
     out = {"D": iters(rng.randint(1, n_max)), "R": [], "O": {}}
-    if replicas and rng.random() < 0.3:
-        out["R"] = iters(rng.randint(1, 2))
+    if replicas and rng.random() < 0.4:
+        out["R"] = iters(rng.randint(1, 3), (1, 2, 3))
     if replicas and rng.random() < 0.3:
         out["O"] = {rng.choice(axes): rng.randint(-9, 9)}
     return out
