@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "axe.h"
-#include "machine/axes.h"
+#include "axe/machine.h"
 #include "run/file.h"
 
 bool

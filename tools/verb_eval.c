@@ -10,7 +10,7 @@
 
 #include "axe.h"
 #include "axe/eval.h"
-#include "machine/axes.h"
+#include "axe/machine.h"
 
 static const char help[] =
     "usage: axe eval [OPTION]...\n"

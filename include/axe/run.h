@@ -49,8 +49,8 @@ AXE_CHECK axe_status axe_compile_for(axe_ctx *cx, int32_t source,
                                      const axe_program **out);
 
 /* The shape of every parameter, as far as needed to make missing arrays.
- * shape   [axe_program_n_param], in ctx memory; where an array is given, its own
- * Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
+ * shape   [axe_program_n_param], in ctx memory; where an array is given, its
+ * own Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
 AXE_CHECK axe_status axe_program_shapes(axe_ctx *cx, const axe_program *p,
                                         int n_array, const axe_array *array,
                                         int n_size, const axe_size *size,

@@ -2,8 +2,10 @@
  * checked of them without a machine.
  *
  * The extent of an index is that of the dimension where it stands alone in a
- * subscript; all such places must agree.  With the domain known, ir/bounds.c
- * proves subscripts of tiles inside and that no element is written twice. */
+ * subscript; all such places must agree.  An index that stands alone nowhere
+ * runs within the tile of a range: up to T in `i*T + m` with `i : D by T`. With
+ * the domain known, ir/bounds.c proves subscripts of tiles inside and that no
+ * element is written twice. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -93,6 +95,30 @@ visit_load(void *user, const axe_node *n)
             found_extent(s, n, k);
 }
 
+/* `i*T + m` where i counts tiles of T: m runs to T. */
+static void
+visit_tile(void *user, const axe_node *n)
+{
+    search    *s = user;
+    axe_affine a;
+
+    for (int k = 0; n->op == AXE_OP_load && k < n->n_arg; k++) {
+        if (!axe_affine_of(s->r->cx, n->arg[k], &a) ||
+            axe_affine_coef(&a, s->var) != 1)
+            continue;
+        for (int i = 0; i < a.n; i++) {
+            const axe_node *e = a.var[i]->extent;
+            int64_t         tile;
+            if (!e || e->op != AXE_OP_cdiv ||
+                !axe_is_iconst(e->arg[1], &tile) || tile != a.coef[i])
+                continue;
+            if (s->extent && !same_extent(s->extent, e->arg[1]))
+                s->ok = false;
+            s->extent = e->arg[1];
+        }
+    }
+}
+
 const axe_node *
 axe_resolve_extent(axe_resolver *r, const axe_var *var, axe_span at, int n,
                    const axe_node *const *in)
@@ -103,12 +129,17 @@ axe_resolve_extent(axe_resolver *r, const axe_var *var, axe_span at, int n,
         axe_node_walk(in[i], visit_load, &s);
     if (s.extent)
         return s.ok ? s.extent : NULL;
+    for (int i = 0; i < n; i++)
+        axe_node_walk(in[i], visit_tile, &s);
+    if (s.extent && s.ok)
+        return s.extent;
     axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
                                  "how far `%s` runs is not known", var->name));
     axe_help(r->cx,
-             "make it a whole subscript of some tensor in the statement, "
-             "as in `x[%s]`: its dimension is the range",
-             var->name);
+             "make it a whole subscript of some tensor in the statement, as in "
+             "`x[%s]`: its dimension is the range; or step by tiles, as in "
+             "`x[i*8 + %s]` with `i : N by 8`",
+             var->name, var->name);
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* axes.c - the axis tables, from each machine's axes.def. */
 #include <string.h>
 
-#include "machine/axes.h"
+#include "axe/machine.h"
 
 /* Each .def is read twice: for its axes, then for its nestings. */
 static const axe_axis_row cpu_axis[] = {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "machine/axes.h"
+#include "axe/machine.h"
 #include "machine/machine.h"
 
 static const axe_atom cpu_atoms[] = {

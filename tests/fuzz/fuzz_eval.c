@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "axe/eval.h"
+#include "axe/machine.h"
 #include "base/json.h"
 #include "fuzz.h"
-#include "machine/axes.h"
 
 static void
 check_line(axe_eval *ev, axe_ctx *cx, const char *line, size_t len)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "axe/layout.h"
+#include "axe/machine.h"
 #include "fuzz.h"
-#include "machine/axes.h"
 
 enum { MAX_LEN = 4096, MAX_LISTED = 4096 };
 

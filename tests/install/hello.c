@@ -1,5 +1,5 @@
 /* hello.c - a stranger's program: reads a layout and prints it. */
-#include <axe/layout.h>
+#include <axe/machine.h>
 #include <stdio.h>
 
 int
@@ -9,7 +9,8 @@ main(void)
     axe_ctx          *cx = axe_ctx_new();
     const axe_layout *l;
 
-    if (!cx || axe_layout_read(cx, text, &l)) {
+    if (!cx || axe_axes_load(cx, axe_machine_axes("nvidia")) ||
+        axe_layout_read(cx, text, &l)) {
         printf("%s\n", cx ? axe_last_error(cx) : "no memory");
         return 1;
     }

@@ -33,18 +33,16 @@ typedef struct row {
 /* clang-format off */
 #define SCALE "kernel k(in f32 X[M, N], in f32 s[M], out f32 Y[M, N]) {" \
               " index m, n; cta (i : M by 16) {" \
-              " reg f32 t[16]; t[m] = s[i*16 + m];" \
-              " Y[i*16 + m, n] = X[i*16 + m, n] * t[m] + 1.0; } }"
+              " Y[i*16 + m, n] = X[i*16 + m, n] * s[i*16 + m] + 1.0; } }"
 #define COLSUM "kernel k(in f32 X[M, N], out f32 s[N]) { index m, n;" \
-               " cta (j : N by 64) { reg f32 t[64];" \
-               " t[n] = sum[m](X[m, j*64 + n]); s[j*64 + n] = t[n]; } }"
+               " cta (j : N by 64) { s[j*64 + n] = sum[m](X[m, j*64 + n]); } }"
 #define SPREAD "kernel k(in f32 X[M, N], out f32 s[M]) { index m, n;" \
                " cta (i : M by 8) { reg f32 a[8]; reg f32 b[8];" \
                " a[m] = max[n](X[i*8 + m, n]); b[m] = min[n](X[i*8 + m, n]);" \
                " s[i*8 + m] = a[m] - b[m]; } }"
 #define RELU "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
-             " cta (i : M) { Y[i, n] = X[i, n] > 0.0 ?" \
-             " X[i, n] : X[i, n] * 0.125; } }"
+             " cta (i : M by 4) { Y[i*4 + m, n] = X[i*4 + m, n] > 0.0 ?" \
+             " X[i*4 + m, n] : X[i*4 + m, n] * 0.125; } }"
 #define BATCH "kernel k(in f32 A[P, M, K], in f32 B[P, K, N], out f32 C[P, M, N])" \
               " { index m, n, k; cta (p : P, i : M by 32, j : N by 32) {" \
               " reg f32 acc[32, 32] = 0;" \
@@ -65,8 +63,8 @@ typedef struct row {
                " acc[m, n] += a[m, k] * b[n, k]; }" \
                " C[i*32 + m, j*32 + n] = acc[m, n]; } }"
 #define MASK "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
-             " cta (i : M) { Y[i, n] =" \
-             " i >= n ? X[i, n] : -1.0; } }"
+             " cta (i : M by 8) { Y[i*8 + m, n] =" \
+             " i*8 + m >= n ? X[i*8 + m, n] : -1.0; } }"
 #define NARROW "kernel k(in f32 X[M, N], out i8 Y[M, N]) { index m, n;" \
                " cta (i : M) { Y[i, n] ="  \
                " i8(X[i, n] * 100.0); } }"

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "axe/eval.h"
+#include "axe/machine.h"
 #include "base/json.h"
-#include "machine/axes.h"
 
 #define TWO "(2, 3) : (3, 1)"
 #define REP "(2) : (1) + [2 : 4@w] + 5@w"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "axe/layout.h"
-#include "machine/axes.h"
+#include "axe/machine.h"
 
 static axe_ctx *
 open_ctx(const char *machine)
