@@ -10,8 +10,8 @@
 
 typedef struct axe_module axe_module;
 
-/* All syntax errors of the source are recorded, the first one's status is
- * returned. */
+/* All lexical and syntax errors of the source are recorded, the first one's
+ * status is returned.  Cost: linear. */
 AXE_CHECK axe_status axe_module_parse(axe_ctx *cx, int32_t source,
                                       const axe_module **out);
 int                  axe_module_n_kernel(const axe_module *m);
@@ -36,7 +36,10 @@ typedef struct axe_inst {
     const axe_order   *order;
 } axe_inst;
 
-/* Resolve and check one kernel.  All its errors are recorded. */
+/* Resolve and check one kernel.  All its errors are recorded; warnings only
+ * where there are none.  A parameter's value is what is set here, else the
+ * machine's default, else the kernel's.  Axes that declared layouts use must be
+ * known in cx (axe_axes_load).  What comes out passes axe_kernel_verify. */
 AXE_CHECK axe_status axe_module_instantiate(axe_ctx *cx, const axe_module *m,
                                             const axe_inst    *inst,
                                             const axe_kernel **out);

@@ -37,11 +37,14 @@ axe_token_is_soon(axe_token_kind kind)
     return token_table[kind].soon;
 }
 
+enum { ERROR_MAX = 20 };
+
 typedef struct lexer {
     axe_ctx    *cx;
     int32_t     source, line;
     const char *text, *s, *end, *line_start;
     axe_status  status;
+    int         n_error;
     axe_token  *tok;
     int         n, cap;
 } lexer;
@@ -58,6 +61,10 @@ note_status(lexer *l, axe_status st)
 {
     if (l->status == AXE_OK)
         l->status = st;
+    if (++l->n_error < ERROR_MAX)
+        return;
+    axe_note(l->cx, AXE_NOWHERE, "the rest of the file is not read");
+    l->s = l->end;
 }
 
 static axe_token *
@@ -291,6 +298,8 @@ axe_lex(axe_ctx *cx, int32_t source, const axe_token **out)
               .line_start = text,
     };
 
+    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        l.s += 3;
     for (skip_blank(&l); l.s < l.end; skip_blank(&l)) {
         if (starts_name(*l.s))
             lex_name(&l);

@@ -247,6 +247,9 @@ static const struct {
     {"for (p : X[0, 0]) { }", "`X[0, 0]` (f32) needs to be an index integer"},
     {"for (p : 2) { reg f32 u[4] } u[0] = 0.0_f32",
      "there is no tensor `u` here"},
+    {"pipeline p[1] { shared f32 a[4] } produce p { reg f32 u[4] } "
+     "u[0] = 0.0_f32",
+     "there is no tensor `u` here"},
     {"cta (p : 4) { Y[p] = 0.0_f32 } Y[p] = 0.0_f32",
      "`p` has no meaning here"},
 };

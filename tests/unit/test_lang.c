@@ -494,6 +494,57 @@ test_limits(void **state)
     }
 }
 
+/* At the limits it works: 2000 operations in one chain, 97 brackets. */
+static void
+test_at_limits(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    axe_buf           chain = {.cx = cx}, deep = {.cx = cx};
+    axe_inst          inst = {0};
+    const axe_kernel *k;
+
+    (void)state;
+    failed = 0;
+    axe_puts(&chain, "kernel k(inout f32 Y[M]) { Y[0] = 1");
+    axe_puts(&deep, chain.text);
+    for (int n = 0; n < 2000; n++)
+        axe_puts(&chain, " + Y[0]");
+    for (int n = 0; n < 97; n++)
+        axe_puts(&deep, n % 2 ? " + (Y[0]" : " * abs(Y[0]");
+    for (int n = 0; n < 97; n++)
+        axe_putc(&deep, ')');
+    axe_puts(&chain, "; }");
+    axe_puts(&deep, "; }");
+    k = compile(cx, chain.text, &inst);
+    assert_non_null(k);
+    round_trip(cx, k);
+    k = compile(cx, deep.text, &inst);
+    assert_non_null(k);
+    round_trip(cx, k);
+    assert_int_equal(failed, 0);
+    axe_ctx_free(cx);
+}
+
+/* A file that is no text at all ends after a few errors. */
+static void
+test_garbage(void **state)
+{
+    static char text[100000];
+    axe_ctx    *cx = axe_ctx_new();
+    axe_inst    inst = {0};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(text) - 1; i++)
+        text[i] = i % 2 ? '#' : 'a';
+    assert_null(compile(cx, text, &inst));
+    assert_true(axe_n_error(cx) < 40);
+    assert_null(compile(cx, "\xEF\xBB\xBF kernel", &inst));
+    assert_string_equal(axe_last_error(cx),
+                        "expected the kernel's name, found the end of the "
+                        "file");
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -502,6 +553,7 @@ main(void)
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_parts),
         cmocka_unit_test(test_page),       cmocka_unit_test(test_callers),
         cmocka_unit_test(test_sig),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_at_limits),  cmocka_unit_test(test_garbage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
