@@ -384,6 +384,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
         .gone = {.cx = cx},
         .index = {.cx = cx},
         .sizes = {.cx = cx},
+        .tiled = {.cx = cx},
     };
 
     AXE_TRY(axe_kernel_find(cx, m, inst->kernel, &r.decl));

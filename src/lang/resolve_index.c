@@ -43,12 +43,13 @@ axe_resolve_index_var(axe_resolver *r, const char *name, axe_span at)
 /* ---------------------------------------------------------------- extents */
 
 typedef struct search {
-    axe_resolver   *r;
-    const axe_var  *var;
-    const axe_node *extent; /* found first, */
-    const axe_node *load;   /* here, */
-    int             dim;    /* in this subscript */
-    bool            ok;
+    axe_resolver    *r;
+    const axe_var   *var;
+    const axe_node  *extent; /* found first, */
+    const axe_node  *load;   /* here, */
+    int              dim;    /* in this subscript */
+    const axe_tiled *tile;   /* else: within tiles of this range */
+    bool             ok;
 } search;
 
 static bool
@@ -95,27 +96,57 @@ visit_load(void *user, const axe_node *n)
             found_extent(s, n, k);
 }
 
+/* The tile of a range `v : count by tile`, or NULL. */
+static const axe_tiled *
+tile_of(const axe_resolver *r, const axe_var *v)
+{
+    for (int i = 0; i < r->tiled.n; i++) {
+        const axe_tiled *t = r->tiled.item[i];
+        if (t->var == v)
+            return t;
+    }
+    return NULL;
+}
+
+/* The finest range whose tiles `a` steps by, if the index looked for is the
+ * only one in it and steps by 1. */
+static const axe_tiled *
+finest_tile(const search *s, const axe_affine *a)
+{
+    const axe_tiled *best = NULL, *t;
+
+    for (int i = 0; i < a->n; i++) {
+        t = tile_of(s->r, a->var[i]);
+        if (t && t->size == a->coef[i] && (!best || t->size < best->size))
+            best = t;
+        if (a->var[i]->kind == AXE_VAR_INDEX &&
+            (a->var[i] != s->var || a->coef[i] != 1))
+            return NULL;
+    }
+    return axe_affine_coef(a, s->var) == 1 ? best : NULL;
+}
+
 /* `i*T + m` where i counts tiles of T: m runs to T. */
 static void
 visit_tile(void *user, const axe_node *n)
 {
-    search    *s = user;
-    axe_affine a;
+    search          *s = user;
+    const axe_tiled *t;
+    axe_affine       a;
 
     for (int k = 0; n->op == AXE_OP_load && k < n->n_arg; k++) {
-        if (!axe_affine_of(s->r->cx, n->arg[k], &a) ||
-            axe_affine_coef(&a, s->var) != 1)
+        if (!axe_affine_of(s->r->cx, n->arg[k], &a))
             continue;
-        for (int i = 0; i < a.n; i++) {
-            const axe_node *e = a.var[i]->extent;
-            int64_t         tile;
-            if (!e || e->op != AXE_OP_cdiv ||
-                !axe_is_iconst(e->arg[1], &tile) || tile != a.coef[i])
-                continue;
-            if (s->extent && !same_extent(s->extent, e->arg[1]))
-                s->ok = false;
-            s->extent = e->arg[1];
-        }
+        t = finest_tile(s, &a);
+        if (t && !s->tile)
+            s->tile = t;
+        else if (t && s->ok && t->size != s->tile->size)
+            s->ok = axe_resolve_fail(
+                s->r, axe_fail(s->r->cx, n->arg[k]->at, AXE_ESHAPE,
+                               "index `%s` runs to %" PRId64 " in the tiles of "
+                               "`%s`, but to %" PRId64 " in those of `%s`",
+                               s->var->name, t->size, t->var->name,
+                               s->tile->size, s->tile->var->name));
     }
 }
 
@@ -131,8 +162,9 @@ axe_resolve_extent(axe_resolver *r, const axe_var *var, axe_span at, int n,
         return s.ok ? s.extent : NULL;
     for (int i = 0; i < n; i++)
         axe_node_walk(in[i], visit_tile, &s);
-    if (s.extent && s.ok)
-        return s.extent;
+    if (s.tile)
+        return s.ok ? axe_iconst(r->cx, at, AXE_TYPE_INDEX, s.tile->size)
+                    : NULL;
     axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
                                  "how far `%s` runs is not known", var->name));
     axe_help(r->cx,

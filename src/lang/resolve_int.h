@@ -49,6 +49,12 @@ struct axe_entry {
                                      one, else PIPELINE */
 };
 
+/* A range `var : count by size`. */
+typedef struct axe_tiled {
+    const axe_var *var;
+    int64_t        size;
+} axe_tiled;
+
 typedef struct axe_resolver {
     axe_ctx               *cx;
     int32_t                source;
@@ -61,6 +67,7 @@ typedef struct axe_resolver {
     axe_list               gone;  /* entries no longer visible */
     axe_list               index; /* index variables made, by name */
     axe_list               sizes;
+    axe_list               tiled; /* ranges by tiles, axe_tiled */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
 } axe_resolver;

@@ -307,21 +307,21 @@ resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
 /* ---------------------------------------------------------- scopes, loops */
 
 static const axe_node *
-resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count)
+resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count,
+              int64_t *by)
 {
-    int64_t         by;
     const axe_node *arg[2] = {count, NULL};
 
-    if (!axe_resolve_int(r, g->by, "a tile's size", &by))
+    if (!axe_resolve_int(r, g->by, "a tile's size", by))
         return NULL;
-    if (by < 1) {
+    if (*by < 1) {
         axe_resolve_fail(r, axe_fail(r->cx, g->by->at, AXE_ESHAPE,
                                      "a tile has at least 1 element, not "
                                      "%" PRId64,
-                                     by));
+                                     *by));
         return NULL;
     }
-    arg[1] = axe_iconst(r->cx, g->by->at, AXE_TYPE_INDEX, by);
+    arg[1] = axe_iconst(r->cx, g->by->at, AXE_TYPE_INDEX, *by);
     return axe_node_new(r->cx, AXE_OP_cdiv, AXE_TYPE_INDEX,
                         axe_span_join(g->count->at, g->by->at), 2, arg);
 }
@@ -330,21 +330,26 @@ static const axe_var *
 resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind)
 {
     const axe_node *extent = axe_resolve_index(r, g->count, "a count");
+    axe_tiled      *tile = axe_new(r->cx, axe_tiled);
     int64_t         n;
     axe_entry      *e;
 
     if (extent && axe_is_iconst(extent, &n) && n < 1) {
-        axe_resolve_fail(
-            r, axe_fail(r->cx, g->count->at, AXE_ESHAPE,
-                        "a range has at least 1 value, not %" PRId64, n));
+        axe_resolve_fail(r, axe_fail(r->cx, g->count->at, AXE_ESHAPE,
+                                     "a range has at least 1 value, not "
+                                     "%" PRId64,
+                                     n));
         extent = NULL;
     }
     if (extent && g->by)
-        extent = resolve_tiles(r, g, extent);
+        extent = resolve_tiles(r, g, extent, &tile->size);
     e = axe_names_add(r, extent ? AXE_ENTRY_VAR : AXE_ENTRY_BAD, g->word);
     if (e->kind == AXE_ENTRY_BAD)
         return NULL;
     e->var = axe_resolve_var(r, kind, g->word, extent);
+    tile->var = e->var;
+    if (g->by)
+        axe_list_push(&r->tiled, tile);
     return e->var;
 }
 
