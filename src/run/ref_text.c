@@ -7,8 +7,8 @@
  *
  *     min(n, 4 sqrt(n)) u sum |x_i|
  *
- * which is the bound for certain at small n, and at larger n holds with
- * probability far beyond testing (Higham and Mary 2019), while a term that is
+ * which is the bound for certain at small n, and at larger n fails with
+ * vanishing probability (Higham and Mary 2019), while a term that is
  * missing or wrong still sticks out by sqrt(n) or more.  Exact values stay
  * exact: a copy or a cast of what was only copied has the bound 0. */
 #include "run/ref_int.h"
