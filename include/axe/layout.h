@@ -215,14 +215,18 @@ AXE_CHECK axe_status axe_layout_apply(axe_ctx *cx, const axe_layout *l,
  * EUNSUPPORTED if a stride on that axis has a unit. */
 AXE_CHECK axe_status axe_layout_span(axe_ctx *cx, const axe_layout *l,
                                      axe_axis axis, int64_t *out);
-/* 1 + the largest coordinate on `axis`, offset counted: what storage needs.
- * ESHAPE if some coordinate is negative. */
+/* 1 + the largest coordinate on `axis`, offset counted: what storage needs.  On
+ * axis m a swizzle rounds it up to whole blocks that it maps to themselves, for
+ * elements not narrower than its unit.  ESHAPE if some coordinate is negative,
+ * EUNSUPPORTED if a stride or offset there has a unit. */
 AXE_CHECK axe_status axe_layout_cosize(axe_ctx *cx, const axe_layout *l,
                                        axe_axis axis, int64_t *out);
 
 /* Are L(x) and L'(x) equal for every x?  Decided: D by its normal form, (R, O)
- * as point sets.  ELIMIT only if a replica set outside the normal form's reach
- * has over 2^22 points.  Dims do not matter. */
+ * as point sets.  Dims do not matter.
+ * Errors  ELIMIT: a replica set beyond the normal form's reach is over 2^22
+ *         runs of neighbours, or unequal swizzles agree on 2^22 points.
+ *         EUNSUPPORTED: unequal swizzles that are not both in elements. */
 AXE_CHECK axe_status axe_layout_equal(axe_ctx *cx, const axe_layout *a,
                                       const axe_layout *b, bool *out);
 
@@ -252,13 +256,15 @@ AXE_CHECK axe_status axe_layout_canon(axe_ctx *cx, const axe_layout *l,
                                       const axe_layout **out);
 
 /* l cut into the dims of `shape`, splitting iters where needed and dropping
- * unit iters; dims of extent 1 are empty blocks.  Fails (ESHAPE) iff no cut
- * exists: e | rem or rem | e at each step. */
+ * unit iters; dims of extent 1 are empty blocks.  Spelt as l where that can be
+ * cut, else as its normal form.  Fails (ESHAPE) iff the map has no cut:
+ * e | rem or rem | e at each step. */
 AXE_CHECK axe_status axe_layout_group(axe_ctx *cx, const axe_layout *l,
                                       axe_shape shape, const axe_layout **out);
-/* Common refinement: iters split so that every shape's boundaries fall between
- * iters.  seps[s][k] is the first iter of dim k of shape s, seps[s][n] the
- * end.  Unit dims are given unit iters when keep_units. */
+/* Common refinement, as one dim: iters split so that every shape's boundaries
+ * fall between iters.  seps[s][k] is the first iter of dim k of shape s,
+ * seps[s][n] the end; seps has room for n_shape pointers.  Unit dims are given
+ * unit iters when keep_units. */
 AXE_CHECK axe_status axe_layout_group_many(axe_ctx *cx, const axe_layout *l,
                                            int n_shape, const axe_shape *shape,
                                            bool               keep_units,
@@ -271,19 +277,25 @@ AXE_CHECK axe_status axe_layout_permute(axe_ctx *cx, const axe_layout *l, int n,
 
 /* outer (x) inner: L(x||y) = outer(x) * span(inner) + inner(y), D, R and O of
  * the outer scaled on every axis the inner uses.  Both are grouped by their
- * shapes (equal rank).  The result has rank dims, dim j = outer_j, inner_j. */
+ * shapes (equal rank).  The result has rank dims, dim j = outer_j, inner_j, and
+ * the inner's swizzle.
+ * Errors  ESHAPE: a shape does not fit, or the outer has a swizzle.
+ *         EUNSUPPORTED: the inner's span has a unit on an axis the outer uses.
+ *         EOVERFLOW. */
 AXE_CHECK axe_status axe_layout_tile(axe_ctx *cx, const axe_layout *outer,
                                      axe_shape          outer_shape,
                                      const axe_layout  *inner,
                                      axe_shape          inner_shape,
                                      const axe_layout **out);
-/* Find `outer` with tiled = outer (x) inner; ESHAPE iff there is none. */
+/* Find `outer` with tiled = outer (x) inner; ESHAPE iff there is none (swizzles
+ * must be the same).  ELIMIT: replicas of over 2^22 points that their normal
+ * form does not tell apart. */
 AXE_CHECK axe_status axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled,
                                         axe_shape          tiled_shape,
                                         const axe_layout  *inner,
                                         axe_shape          inner_shape,
                                         const axe_layout **outer);
-/* Find an `inner` with tiled = outer (x) inner. */
+/* Find an `inner` with tiled = outer (x) inner; ESHAPE iff there is none. */
 AXE_CHECK axe_status axe_layout_tile_of_outer(
     axe_ctx *cx, const axe_layout *tiled, axe_shape tiled_shape,
     const axe_layout *outer, axe_shape outer_shape, const axe_layout **inner);
@@ -298,8 +310,9 @@ AXE_CHECK axe_status axe_layout_direct_sum(axe_ctx *cx, const axe_layout *left,
                                            const axe_layout  *right,
                                            axe_shape          right_shape,
                                            const axe_layout **out);
-/* Find `left` (or `right`) of sum = left + right, where `sum` has the shape
- * (left_0, right_0, left_1, right_1, ...). */
+/* Find a `left` (or `right`) of sum = left + right, where `sum` has the shape
+ * (left_0, right_0, left_1, right_1, ...).  ESHAPE iff there is none; there may
+ * be several, with other replicas. */
 AXE_CHECK axe_status axe_layout_sum_left_of(axe_ctx *cx, const axe_layout *sum,
                                             axe_shape          interleaved,
                                             const axe_layout  *right,
@@ -311,8 +324,9 @@ AXE_CHECK axe_status axe_layout_sum_right_of(axe_ctx *cx, const axe_layout *sum,
                                              axe_shape          left_shape,
                                              const axe_layout **right);
 
-/* The layout of the region [begin_k, end_k) of a tensor of shape `shape`.
- * Exact: refuses (ESHAPE) iff no iter list expresses it. */
+/* The layout of the region [begin_k, end_k) of a tensor of shape `shape`, one
+ * dim per dim.  Exact: refuses (ESHAPE) iff no iter list expresses it, or the
+ * region is empty or not inside. */
 AXE_CHECK axe_status axe_layout_slice(axe_ctx *cx, const axe_layout *l,
                                       axe_shape shape, const int64_t *begin,
                                       const int64_t     *end,
@@ -324,11 +338,11 @@ AXE_CHECK axe_status axe_iter_intersect(axe_ctx *cx, axe_iter a, axe_iter b,
                                         axe_iter *out);
 
 /* X with X(L(x)) = x for all x, from one axis to the flat index; R becomes
- * stride-0 iters of X.  ESHAPE iff L is not a bijection onto an interval [0, n),
- * up to replicas.  left_inverse: X is defined on [0, highest], holes have any
- * value; ESHAPE if L is not injective, or if its steps, sorted, do not divide
- * one another or `lowest` carries into them.  The diagnostic names two indices
- * that share a point, or a hole.  EUNSUPPORTED: a unit, a swizzle. */
+ * stride-0 iters of X.  ESHAPE iff L is not a bijection onto an interval [0,
+ * n), up to replicas.  left_inverse: X is defined on [0, highest], holes have
+ * any value; ESHAPE if L is not injective, or if its steps, sorted, do not
+ * divide one another or `lowest` carries into them.  The diagnostic names two
+ * indices that share a point, or a hole.  EUNSUPPORTED: a unit, a swizzle. */
 AXE_CHECK axe_status axe_layout_inverse(axe_ctx *cx, const axe_layout *l,
                                         const axe_layout **out);
 AXE_CHECK axe_status axe_layout_left_inverse(axe_ctx *cx, const axe_layout *l,
@@ -349,10 +363,10 @@ AXE_CHECK axe_status axe_layout_complement(axe_ctx *cx, const axe_layout *l,
 /* Rewrite axes by the nesting known in cx: D, R and O.  fuse: the parts of
  * `whole`, and their parts, become iters of `whole` (32 warp + lane -> thread);
  * ESHAPE if l names only one part (a scope is missing: if it is meant to be at
- * 0, an iter (1 : 1@part) says so), or `whole` too, or inner leaves [0, factor).
- * split: iters of `whole` become outer and inner, by the first nesting declared
- * for it; ESHAPE if an iter straddles the factor, or there is no nesting.
- * A layout that has nothing of it is returned as it is. */
+ * 0, an iter (1 : 1@part) says so), or `whole` too, or inner leaves [0,
+ * factor). split: iters of `whole` become outer and inner, by the first nesting
+ * declared for it; ESHAPE if an iter straddles the factor, or there is no
+ * nesting. A layout that has nothing of it is returned as it is. */
 AXE_CHECK axe_status axe_layout_fuse_axis(axe_ctx *cx, const axe_layout *l,
                                           axe_axis           whole,
                                           const axe_layout **out);

@@ -325,8 +325,7 @@ read_swizzle(axe_reader *r, axe_swizzle *out)
         AXE_TRY(read_field(r, 1 << 20, &row));
         s.bits = row == 32 ? 1 : row == 64 ? 2 : row == 128 ? 3 : 0;
         if (s.bits == 0)
-            return axe_fail(r->cx, axe_scan_span(r, from, r->at),
-                            AXE_ESHAPE,
+            return axe_fail(r->cx, axe_scan_span(r, from, r->at), AXE_ESHAPE,
                             "layout: there is no swizzle(%d); rows are of 32, "
                             "64 or 128 bytes",
                             row);
