@@ -133,9 +133,10 @@ parse_const(axe_parser *p, bool typed)
         return NULL;
     if (axe_parse_take(p, AXE_TOK_eq)) {
         const axe_token *from = p->tok;
-        bool             ok = c->is_type ? axe_parse_type(p, &c->type)
-                                         : (c->value = axe_parse_sum(p)) != NULL;
-        if (!ok)
+        bool             ok = c->is_type && axe_parse_type(p, &c->type);
+        if (!c->is_type)
+            c->value = axe_parse_sum(p);
+        if (!ok && !c->value)
             return NULL;
         c->text = axe_parse_text(p, from);
     }
