@@ -4,6 +4,8 @@
  * pipelines become loops and plain sequence (one stage).  A statement whose
  * operands may leave their tensors is emitted twice: for tiles wholly inside,
  * with constant bounds, and for the edges. */
+#include <string.h>
+
 #include "lower/lower_int.h"
 
 static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
@@ -78,6 +80,17 @@ extent_of(const axe_schedule *s, const axe_var *v)
     return NULL;
 }
 
+/* Is `in` one of the terms of `all`? */
+static bool
+already(lowering *lw, const axe_node *all, const axe_node *in)
+{
+    if (!all)
+        return false;
+    if (all->op == AXE_OP_and)
+        return already(lw, all->arg[0], in) || already(lw, all->arg[1], in);
+    return strcmp(axe_node_text(lw->cx, all), axe_node_text(lw->cx, in)) == 0;
+}
+
 /* all = all && extent <= limit; false where the extent is not a constant. */
 static bool
 and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
@@ -88,6 +101,8 @@ and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
     if (!e || !axe_is_iconst(e, &k))
         return false;
     in = axe_node2(lw->cx, AXE_OP_le, e, g->limit);
+    if (already(lw, *all, in))
+        return true;
     *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in) : in;
     return true;
 }

@@ -1,0 +1,160 @@
+/* c_fn.c - vector types and helper functions, as far as a unit uses them. */
+#include <string.h>
+
+#include "print/c_int.h"
+
+typedef struct fn_row {
+    const char *name, *types, *needs, *text, *one;
+} fn_row;
+
+static const fn_row fns[] = {
+#define FN(name, types, needs, text, one) {#name, #types, needs, text, one},
+#include "print/c_fn.def"
+};
+
+/* Append unless it is there. */
+static void
+note(axe_ctx *cx, axe_cuse **list, int *n, int *cap, axe_cuse u)
+{
+    for (int i = 0; i < *n; i++)
+        if ((*list)[i].fn == u.fn && (*list)[i].lanes == u.lanes &&
+            strcmp(axe_c_element((*list)[i].type), axe_c_element(u.type)) == 0)
+            return;
+    if (*n == *cap) {
+        *cap = *cap ? 2 * *cap : 16;
+        axe_cuse *more = axe_new_array(cx, axe_cuse, *cap);
+        if (*n > 0)
+            memcpy(more, *list, (size_t)*n * sizeof *more);
+        *list = more;
+    }
+    (*list)[(*n)++] = u;
+}
+
+const char *
+axe_c_element(axe_type t)
+{
+    if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16)
+        return "u16";
+    return t == AXE_TYPE_bool ? "u8" : axe_type_table[t].name;
+}
+
+axe_type
+axe_c_mask(axe_type t)
+{
+    return axe_type_table[t].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
+}
+
+const char *
+axe_c_type(axe_cprinter *p, axe_type t, int lanes)
+{
+    if (lanes == 1)
+        return axe_c_element(t);
+    note(p->cx, &p->shape, &p->n_shape, &p->cap_shape,
+         (axe_cuse){-1, t, lanes});
+    return axe_textf(p->cx, "%sx%d", axe_c_element(t), lanes);
+}
+
+static bool
+type_fits(const char *types, axe_type t)
+{
+    bool fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
+
+    if (strcmp(types, "A") == 0)
+        return true;
+    if (strcmp(types, "F") == 0 || strcmp(types, "I") == 0)
+        return fl == (*types == 'F');
+    return strcmp(types, axe_type_table[t].name) == 0;
+}
+
+const char *
+axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
+{
+    for (int i = 0; i < AXE_LEN(fns); i++) {
+        if (strlen(fns[i].name) != len ||
+            strncmp(fns[i].name, name, len) != 0 || !type_fits(fns[i].types, t))
+            continue;
+        if (lanes == 1 && *fns[i].one == '\0')
+            axe_c_call(p, name, len, t, 4);
+        else if (*fns[i].needs && lanes > 1)
+            axe_c_call(p, fns[i].needs, strlen(fns[i].needs), t, lanes);
+        note(p->cx, &p->use, &p->n_use, &p->cap_use, (axe_cuse){i, t, lanes});
+        axe_c_type(p, axe_c_mask(t), lanes);
+        return axe_textf(p->cx, "%s_%s", fns[i].name, axe_c_type(p, t, lanes));
+    }
+    return NULL;
+}
+
+void
+axe_c_put_types(axe_cprinter *p, axe_buf *out)
+{
+    for (int i = 0; i < p->n_shape; i++) {
+        const axe_cuse *s = &p->shape[i];
+        const char     *e = axe_c_element(s->type);
+        int             bytes = axe_type_table[s->type].bits / 8 * s->lanes;
+        axe_putf(out,
+                 "typedef %s %sx%d __attribute__((vector_size(%d)));\n"
+                 "typedef %s %sx%du __attribute__((vector_size(%d), "
+                 "aligned(%d), may_alias));\n",
+                 e, e, s->lanes, bytes, e, e, s->lanes, bytes,
+                 axe_type_table[s->type].bits / 8);
+    }
+}
+
+/* The helper's text with its types put in. */
+static void
+put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
+{
+    for (; *s; s++) {
+        if (*s != '$') {
+            axe_putc(out, *s);
+            continue;
+        }
+        switch (*++s) {
+        case 'V':
+        case 'N':
+            axe_puts(out, axe_c_type(p, u->type, u->lanes));
+            break;
+        case 'T':
+            axe_puts(out, axe_c_element(u->type));
+            break;
+        case 'I':
+            axe_puts(out, axe_c_type(p, axe_c_mask(u->type), u->lanes));
+            break;
+        case 'H':
+            axe_puts(out, axe_c_type(p, AXE_TYPE_u16, u->lanes));
+            break;
+        default:
+            axe_putf(out, "%d", u->lanes);
+        }
+    }
+    axe_putc(out, '\n');
+}
+
+/* One lane by way of four. */
+static void
+put_wrapper(axe_buf *out, const fn_row *f, const axe_cuse *u)
+{
+    const char *t = axe_c_element(u->type);
+    bool        to = strncmp(f->name, "to_", 3) == 0;
+    bool        from = strstr(f->name, "16_to") != NULL;
+
+    axe_putf(out, "static inline %s %s_%s(%s a)\n{\n", to ? "u16" : t, f->name,
+             t, from ? "u16" : t);
+    axe_putf(out, "    return %s_%sx4((%sx4){a})[0];\n}\n", f->name, t,
+             from ? "u16" : t);
+}
+
+void
+axe_c_put_helpers(axe_cprinter *p, axe_buf *out)
+{
+    for (int i = 0; i < p->n_use; i++) {
+        const axe_cuse *u = &p->use[i];
+        const fn_row   *f = &fns[u->fn];
+        if (u->lanes > 1 || strcmp(f->one, "text") == 0)
+            put_fn(p, out, f->text, u);
+        else if (*f->one)
+            put_fn(p, out, f->one, u);
+        else
+            put_wrapper(out, f, u);
+    }
+}

@@ -1,0 +1,123 @@
+/* c_index.c - integer expressions in C.
+ *
+ * Variables are at least 0, so most divisions can be C's own; where an operand
+ * may be negative, division is spelt to round to minus infinity.  A spelling
+ * has the precedence of C's operators, so parentheses stand only where needed.
+ */
+#include <inttypes.h>
+
+#include "print/c_int.h"
+
+const char *
+axe_c_name(axe_ctx *cx, const char *prefix, const char *name)
+{
+    char *s = axe_textf(cx, "%s_%s", prefix, name);
+
+    for (char *c = s; *c; c++)
+        if (*c == '.')
+            *c = '_';
+    return s;
+}
+
+const char *
+axe_c_var(axe_cprinter *p, const axe_var *v)
+{
+    return axe_c_name(p->cx, v->kind == AXE_VAR_SIZE ? "n" : "v", v->name);
+}
+
+/* Is the index expression at least 0 for sure?  Variables are. */
+static bool
+nonneg(const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i >= 0;
+    if (n->op == AXE_OP_var)
+        return true;
+    if (n->op == AXE_OP_max)
+        return nonneg(n->arg[0]) || nonneg(n->arg[1]);
+    if (n->op == AXE_OP_mod)
+        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
+    if (n->op == AXE_OP_add || n->op == AXE_OP_mul || n->op == AXE_OP_div ||
+        n->op == AXE_OP_cdiv || n->op == AXE_OP_min)
+        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
+    return false;
+}
+
+/* Precedence of C: larger binds tighter. */
+enum { P_OR = 1, P_AND, P_EQ, P_LESS, P_ADD, P_MUL, P_UNARY, P_CALL };
+
+static const struct {
+    axe_op      op;
+    int         prec, left, right; /* of the whole; what the operands need */
+    const char *plain, *floor;     /* %0 %1; floor: where operands may be < 0 */
+    int         floor_prec;
+} spelling[] = {
+    {AXE_OP_add, P_ADD, P_ADD, P_ADD, "%0 + %1", NULL, 0},
+    {AXE_OP_sub, P_ADD, P_ADD, P_MUL, "%0 - %1", NULL, 0},
+    {AXE_OP_mul, P_MUL, P_MUL, P_UNARY, "%0 * %1", NULL, 0},
+    {AXE_OP_div, P_MUL, P_MUL, P_UNARY, "%0 / %1", "axe_div(%0, %1)", P_CALL},
+    {AXE_OP_mod, P_MUL, P_MUL, P_UNARY, "%0 % %1",
+     "(%0 - axe_div(%0, %1) * %1)", P_CALL},
+    {AXE_OP_cdiv, P_MUL, P_ADD, P_UNARY, "(%0 + %1 - 1) / %1",
+     "-axe_div(-(%0), %1)", P_UNARY},
+    {AXE_OP_min, P_CALL, 0, 0, "axe_min(%0, %1)", NULL, 0},
+    {AXE_OP_max, P_CALL, 0, 0, "axe_max(%0, %1)", NULL, 0},
+    {AXE_OP_le, P_LESS, P_ADD, P_ADD, "%0 <= %1", NULL, 0},
+    {AXE_OP_lt, P_LESS, P_ADD, P_ADD, "%0 < %1", NULL, 0},
+    {AXE_OP_eq, P_EQ, P_LESS, P_LESS, "%0 == %1", NULL, 0},
+    {AXE_OP_ne, P_EQ, P_LESS, P_LESS, "%0 != %1", NULL, 0},
+    {AXE_OP_and, P_AND, P_AND, P_AND, "%0 && %1", NULL, 0},
+    {AXE_OP_or, P_OR, P_AND, P_AND, "%0 || %1", NULL, 0},
+    {AXE_OP_neg, P_UNARY, P_UNARY, 0, "-%0", NULL, 0},
+};
+
+static axe_status put(axe_cprinter *p, axe_buf *b, const axe_node *n, int prec);
+
+static axe_status
+put_spelling(axe_cprinter *p, axe_buf *b, const axe_node *n, int row, int prec)
+{
+    const char *s = spelling[row].plain;
+    int         own = spelling[row].prec;
+
+    if (spelling[row].floor && !(nonneg(n->arg[0]) && nonneg(n->arg[1]))) {
+        s = spelling[row].floor;
+        own = spelling[row].floor_prec;
+    }
+    if (own < prec)
+        axe_putc(b, '(');
+    for (; *s; s++)
+        if (*s == '%' && (s[1] == '0' || s[1] == '1')) {
+            int i = *++s - '0';
+            AXE_TRY(put(p, b, n->arg[i],
+                        i ? spelling[row].right : spelling[row].left));
+        } else
+            axe_putc(b, *s);
+    if (own < prec)
+        axe_putc(b, ')');
+    return AXE_OK;
+}
+
+static axe_status
+put(axe_cprinter *p, axe_buf *b, const axe_node *n, int prec)
+{
+    if (n->op == AXE_OP_iconst) {
+        axe_putf(b, n->u.i < 0 ? "(%" PRId64 ")" : "%" PRId64, n->u.i);
+        return AXE_OK;
+    }
+    if (n->op == AXE_OP_var) {
+        axe_puts(b, axe_c_var(p, n->u.var));
+        return AXE_OK;
+    }
+    for (int i = 0; i < AXE_LEN(spelling); i++)
+        if (spelling[i].op == n->op)
+            return put_spelling(p, b, n, i, prec);
+    return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                    "C has no spelling for index operation '%s'",
+                    axe_op_table[n->op].name);
+}
+
+axe_status
+axe_c_index(axe_cprinter *p, axe_buf *b, const axe_node *n)
+{
+    return put(p, b, n, 0);
+}

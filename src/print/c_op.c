@@ -1,0 +1,197 @@
+/* c_op.c - register operations as C statements. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "print/c_int.h"
+
+static const struct {
+    const char *many, *one;
+} spelling[AXE_N_LOP] = {
+#define SPELL(op, many, one) [AXE_LOP_##op] = {many, one},
+#include "print/c_ops.def"
+};
+
+static const char *
+memory(axe_cprinter *p, const axe_mem *m, int lanes, axe_status *st)
+{
+    axe_buf b = {.cx = p->cx};
+
+    if (lanes == 1)
+        axe_putf(&b, "%s[", axe_c_name(p->cx, "t", m->tensor->name));
+    else
+        axe_putf(&b, "*(%su *)(%s + ", axe_c_type(p, m->type, lanes),
+                 axe_c_name(p->cx, "t", m->tensor->name));
+    *st = axe_c_index(p, &b, m->at);
+    axe_putc(&b, lanes == 1 ? ']' : ')');
+    return b.text;
+}
+
+/* A memory element as a register of type t. */
+static const char *
+widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
+{
+    if (from == AXE_TYPE_f16 || from == AXE_TYPE_bf16) {
+        const char *f = from == AXE_TYPE_f16 ? "f16_to" : "bf16_to";
+        axe_c_type(p, from, lanes == 1 ? 4 : lanes);
+        return axe_textf(p->cx, "%s(%s)", axe_c_call(p, f, strlen(f), t, lanes),
+                         mem);
+    }
+    if (strcmp(axe_c_element(from), axe_c_element(t)) == 0)
+        return mem;
+    if (lanes == 1)
+        return axe_textf(p->cx, "(%s)%s", axe_c_element(t), mem);
+    return axe_textf(p->cx, "__builtin_convertvector(%s, %s)", mem,
+                     axe_c_type(p, t, lanes));
+}
+
+static const char *
+narrow(axe_cprinter *p, const char *reg, axe_type from, axe_type to, int lanes)
+{
+    if (to == AXE_TYPE_f16 || to == AXE_TYPE_bf16) {
+        const char *f = to == AXE_TYPE_f16 ? "to_f16" : "to_bf16";
+        axe_c_type(p, to, lanes == 1 ? 4 : lanes);
+        return axe_textf(p->cx, "%s(%s)",
+                         axe_c_call(p, f, strlen(f), from, lanes), reg);
+    }
+    if (strcmp(axe_c_element(from), axe_c_element(to)) == 0)
+        return reg;
+    if (lanes == 1)
+        return axe_textf(p->cx, "(%s)%s", axe_c_element(to), reg);
+    return axe_textf(p->cx, "__builtin_convertvector(%s, %s)", reg,
+                     axe_c_type(p, to, lanes));
+}
+
+static void
+put_float(axe_buf *b, double f, axe_type t)
+{
+    const char *suffix = t == AXE_TYPE_f32 ? "f" : "";
+
+    if (isnan(f))
+        axe_putf(b, "__builtin_nan%s(\"\")", suffix);
+    else if (isinf(f))
+        axe_putf(b, "(%s__builtin_inf%s())", f < 0 ? "-" : "", suffix);
+    else
+        axe_putf(b, "(%a%s)", f, suffix);
+}
+
+static axe_status
+put_spelled(axe_cprinter *p, const axe_lir *l, const char *s)
+{
+    axe_buf *b = p->out;
+    axe_reg  d = l->dst, a = l->n_src ? l->src[0] : d;
+    int      lanes = a.lanes > d.lanes ? a.lanes : d.lanes;
+
+    for (; *s; s++) {
+        if (*s == '!') {
+            size_t      len = strcspn(s + 1, "(");
+            const char *f = axe_c_call(p, s + 1, len, a.type, lanes);
+            if (!f)
+                return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                                "C has no '%.*s' for %s", (int)len, s + 1,
+                                axe_type_table[a.type].name);
+            axe_puts(b, f);
+            s += len;
+        } else if (*s != '$')
+            axe_putc(b, *s);
+        else
+            switch (*++s) {
+            case 'd':
+                axe_putf(b, "r%d", d.id);
+                break;
+            case 'V':
+                axe_puts(b, axe_c_type(p, d.type, d.lanes));
+                break;
+            case 'T':
+                axe_puts(b, axe_c_element(d.type));
+                break;
+            case 'I':
+                axe_puts(b, axe_c_type(p, axe_c_mask(d.type), d.lanes));
+                break;
+            case 'f':
+                put_float(b, l->f, d.type);
+                break;
+            case 'i':
+                axe_putf(b, "%" PRId64, l->i);
+                break;
+            case 'n':
+                AXE_TRY(axe_c_index(p, b, l->value));
+                break;
+            default:
+                axe_putf(b, "r%d", l->src[*s - 'a'].id);
+            }
+    }
+    return AXE_OK;
+}
+
+/* a[i][j] <-> a[j][i] by log2(lanes) rounds of two-register shuffles. */
+static void
+put_transpose(axe_cprinter *p, const axe_lir *l, int depth)
+{
+    int         n = l->n_src;
+    const char *v = axe_c_type(p, l->dst.type, n);
+
+    for (int h = 1; h < n; h *= 2)
+        for (int i = 0; i < n; i++) {
+            if (i & h)
+                continue;
+            int x = l->src[i].id, y = l->src[i + h].id;
+            axe_putf(p->out, "%*s{ %s t = __builtin_shufflevector(r%d, r%d",
+                     4 * depth, "", v, x, y);
+            for (int k = 0; k < n; k++)
+                axe_putf(p->out, ", %d", k & h ? n + (k ^ h) : k);
+            axe_putf(p->out, "); r%d = __builtin_shufflevector(r%d, r%d", y, x,
+                     y);
+            for (int k = 0; k < n; k++)
+                axe_putf(p->out, ", %d", k & h ? n + k : k ^ h);
+            axe_putf(p->out, "); r%d = t; }\n", x);
+        }
+}
+
+axe_status
+axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
+{
+    axe_status  st = AXE_OK;
+    axe_buf    *b = p->out;
+    axe_reg     d = l->dst;
+    const char *s;
+
+    if (l->op == AXE_LOP_trans) {
+        put_transpose(p, l, depth);
+        return AXE_OK;
+    }
+    axe_putf(b, "%*s", 4 * depth, "");
+    if (l->op == AXE_LOP_store) {
+        axe_reg     a = l->src[0];
+        const char *mem = memory(p, &l->mem, a.lanes, &st);
+        axe_putf(b, "%s = %s;\n", mem,
+                 narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type,
+                        a.lanes));
+        return st;
+    }
+    if (l->op == AXE_LOP_prefetch) {
+        axe_putf(b, "__builtin_prefetch(&%s);\n", memory(p, &l->mem, 1, &st));
+        return st;
+    }
+    if (!p->declared[d.id])
+        axe_putf(b, "%s ", axe_c_type(p, d.type, d.lanes));
+    p->declared[d.id] = true;
+    axe_putf(b, "r%d = ", d.id);
+    if (l->op == AXE_LOP_load) {
+        s = memory(p, &l->mem, d.lanes, &st);
+        axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));
+    } else if (l->op == AXE_LOP_round) {
+        const char *r = axe_textf(p->cx, "r%d", l->src[0].id);
+        axe_puts(b, widen(p, narrow(p, r, d.type, l->as, d.lanes), l->as,
+                          d.type, d.lanes));
+    } else {
+        s = d.lanes > 1 ? spelling[l->op].many : spelling[l->op].one;
+        if (!s)
+            return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "C has no spelling for '%s' on %d lanes",
+                            axe_lop_table[l->op].name, d.lanes);
+        st = put_spelled(p, l, s);
+    }
+    axe_puts(b, ";\n");
+    return st;
+}
