@@ -137,7 +137,7 @@ factor_points(const axe_question *q, int n, const axe_iter *t, int64_t span,
 }
 
 /* t = span * x + low on one place, span >= 1: add x (or low) to out, the other
- * being known. */
+ * being known.  If t is the known low, x is 0. */
 static axe_status
 factor(const axe_question *q, int n, const axe_iter *t, int64_t span,
        int n_known, const axe_iter *known, bool want_x, axe_list *out)
@@ -146,6 +146,8 @@ factor(const axe_question *q, int n, const axe_iter *t, int64_t span,
     axe_list *want = want_x ? &x : &low, *rest = want_x ? &low : &x;
     bool      same;
 
+    if (want_x && n == n_known && axe_iters_same(n, t, known))
+        return AXE_OK;
     axe_list_begin(q->cx, &x);
     axe_list_begin(q->cx, &low);
     split_by_span(n, t, span, &x, &low);

@@ -96,6 +96,8 @@ divide(const axe_question *q, const axe_widths *w, int dim, axe_axis axis,
     int64_t     span = *value != 0 ? axe_widths_span(w, axis) : 1;
     const char *what = "offset";
 
+    if (span == 1)
+        return AXE_OK;
     if (span == 0)
         return axe_span_unknown(q->cx, q->op, axis);
     if (*value % span != 0) {

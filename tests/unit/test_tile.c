@@ -304,6 +304,87 @@ test_sum(void **state)
     CHECK_ROWS(right_rows, right_of);
 }
 
+/* n iters of extent 2 that never fuse, on two axes in turn, and as many
+ * replicas and offsets. */
+static const axe_layout *
+long_layout(axe_ctx *cx, int n)
+{
+    static axe_iter   it[64], r[64];
+    static axe_offset off[64];
+    axe_layout        spec = {.n_shard = n,
+                              .n_replica = n,
+                              .n_offset = n,
+                              .shard = it,
+                              .replica = r,
+                              .offset = off};
+    const axe_layout *l;
+    axe_axis          a;
+
+    for (int k = 0; k < n; k++) {
+        assert_int_equal(
+            axe_axis_find(cx, AXE_NOWHERE, axe_textf(cx, "x%d", k), &a),
+            AXE_OK);
+        it[k] = (axe_iter){2, k + 1, k % 2 ? AXE_AXIS_M : a, 0};
+        r[k] = (axe_iter){2, k % 3 ? 1 : -1, a, 0};
+        off[k] = (axe_offset){k + 1, a, 0};
+    }
+    assert_int_equal(axe_layout_make(cx, &spec, &l), AXE_OK);
+    return l;
+}
+
+/* More iters, places and offsets than fit the small arrays on the stack. */
+static void
+test_long(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    const axe_layout *a, *b, *t, *back;
+    int64_t           na, nb, nt, begin, end, both[2], one = 1;
+    bool              same = false;
+
+    (void)state;
+    axe_axes_open(cx, true);
+    a = long_layout(cx, 20);
+    b = long_layout(cx, 40);
+    na = a->size;
+    nb = b->size;
+    nt = na * nb;
+    assert_int_equal(
+        axe_layout_tile(cx, a, (axe_shape){1, &na}, b, (axe_shape){1, &nb}, &t),
+        AXE_OK);
+    assert_int_equal(t->n_shard, 60);
+    assert_int_equal(axe_layout_tile_of(cx, t, (axe_shape){1, &nt}, b,
+                                        (axe_shape){1, &nb}, &back),
+                     AXE_OK);
+    assert_int_equal(axe_layout_equal(cx, a, back, &same), AXE_OK);
+    assert_true(same);
+    assert_int_equal(axe_layout_tile_of_outer(cx, t, (axe_shape){1, &nt}, a,
+                                              (axe_shape){1, &na}, &back),
+                     AXE_OK);
+    assert_int_equal(axe_layout_equal(cx, b, back, &same), AXE_OK);
+    assert_true(same);
+
+    begin = 3 * nb;
+    end = 4 * nb;
+    assert_int_equal(
+        axe_layout_slice(cx, t, (axe_shape){1, &nt}, &begin, &end, &back),
+        AXE_OK);
+    assert_int_equal(back->size, nb);
+    assert_int_equal(axe_layout_at(back, nb - 1, AXE_AXIS_M),
+                     axe_layout_at(t, end - 1, AXE_AXIS_M));
+    both[0] = na;
+    both[1] = nb;
+    assert_int_equal(axe_layout_group(cx, t, (axe_shape){2, both}, &back),
+                     AXE_OK);
+    assert_int_equal(back->dim_end[0], 20);
+    assert_int_equal(axe_layout_direct_sum(cx, b, (axe_shape){1, &nb},
+                                           must_read(cx, "() : ()"),
+                                           (axe_shape){1, &one}, &back),
+                     AXE_OK);
+    assert_int_equal(axe_layout_equal(cx, b, back, &same), AXE_OK);
+    assert_true(same);
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -311,6 +392,7 @@ main(void)
         cmocka_unit_test(test_tile),
         cmocka_unit_test(test_tile_of),
         cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
