@@ -221,8 +221,11 @@ axe_layout_group_many(axe_ctx *cx, const axe_layout *l, int n_shape,
     int64_t   need = 0;
     axe_iter *iter;
     axe_draft d;
-    int     **sep = axe_new_array(cx, int *, n_shape);
+    int     **sep;
 
+    if (n_shape < 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "group: %d shapes", n_shape);
+    sep = axe_new_array(cx, int *, n_shape);
     for (int s = 0; s < n_shape; s++) {
         AXE_TRY(check_shape(cx, "group", l, shape[s]));
         room += shape[s].n;

@@ -90,6 +90,9 @@ scale(axe_ctx *cx, const axe_widths *w, const char *what, int at, axe_axis axis,
 static axe_status
 check_ranks(axe_ctx *cx, const char *op, axe_shape a, axe_shape b)
 {
+    if (a.n < 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%s: a shape of %d dims", op,
+                        a.n);
     if (a.n == b.n)
         return AXE_OK;
     return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,

@@ -12,6 +12,9 @@
 static axe_status
 check_shapes(const axe_question *q, axe_shape whole, axe_shape part)
 {
+    if (whole.n < 0)
+        return axe_fail(q->cx, AXE_NOWHERE, AXE_EARG, "%s: a shape of %d dims",
+                        q->op, whole.n);
     if (whole.n != part.n)
         return axe_fail(q->cx, AXE_NOWHERE, AXE_ESHAPE,
                         "%s: shapes %s and %s differ in rank", q->op,

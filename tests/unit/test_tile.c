@@ -385,14 +385,37 @@ test_long(void **state)
     axe_ctx_free(cx);
 }
 
+/* A rank below 0 is the caller's mistake, not ours. */
+static void
+test_ranks(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    axe_shape         bad = {-1, NULL};
+    const axe_layout *l = must_read(cx, "(2) : (1)"), *out = NULL;
+    int              *seps;
+
+    (void)state;
+    assert_int_equal(axe_layout_tile(cx, l, bad, l, bad, &out), AXE_EARG);
+    assert_int_equal(axe_layout_tile_to(cx, l, bad, bad, &out), AXE_EARG);
+    assert_int_equal(axe_layout_tile_of(cx, l, bad, l, bad, &out), AXE_EARG);
+    assert_int_equal(axe_layout_group(cx, l, bad, &out), AXE_EARG);
+    assert_int_equal(axe_layout_slice(cx, l, bad, NULL, NULL, &out), AXE_EARG);
+    assert_int_equal(axe_layout_group_many(cx, l, -1, &bad, true, &out, &seps),
+                     AXE_EARG);
+    assert_int_equal(axe_layout_group_many(cx, l, 1, &bad, true, &out, &seps),
+                     AXE_EARG);
+    assert_int_equal(axe_layout_permute(cx, l, -1, NULL, &out), AXE_ESHAPE);
+    assert_null(out);
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tile),
-        cmocka_unit_test(test_tile_of),
-        cmocka_unit_test(test_sum),
-        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_tile),  cmocka_unit_test(test_tile_of),
+        cmocka_unit_test(test_sum),   cmocka_unit_test(test_long),
+        cmocka_unit_test(test_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
