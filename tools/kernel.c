@@ -1,6 +1,5 @@
 /* kernel.c - options and files of the verbs that take a kernel. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,15 +68,6 @@ axe_kernel_spec(const axe_kernel_args *a)
                               .n_order = a->order.n,
                               .order_name = a->order.name,
                               .order = a->order.value};
-}
-
-axe_status
-axe_kernel_put(axe_ctx *cx, const void *bytes, size_t n)
-{
-    if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0)
-        return AXE_OK;
-    return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "standard output: %s",
-                    strerror(errno));
 }
 
 int

@@ -48,8 +48,6 @@ AXE_CHECK axe_status axe_kernel_source(axe_ctx *cx, const char *file,
 /* The options as the library takes them; valid as long as `a`. */
 axe_compile_spec axe_kernel_spec(const axe_kernel_args *a);
 
-/* Bytes to standard output, flushed.  EIO, with the system's own words. */
-AXE_CHECK axe_status axe_kernel_put(axe_ctx *cx, const void *bytes, size_t n);
 /* The last act of these verbs: prints all diagnostics, frees cx, returns the
  * exit code. */
 int axe_kernel_end(axe_ctx *cx, int code);

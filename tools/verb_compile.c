@@ -72,14 +72,6 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
     return axe_kernel_names(&o->kernel, verb, argc - optind, argv + optind);
 }
 
-static axe_status
-write_out(axe_ctx *cx, const char *path, const void *bytes, size_t n)
-{
-    if (path && strcmp(path, "-") != 0)
-        return axe_file_write(cx, path, 0666, bytes, n);
-    return axe_kernel_put(cx, bytes, n);
-}
-
 /* Compile to a shared object and copy it out of the cache. */
 static axe_status
 put_object(axe_ctx *cx, const options *o, const axe_program *p)
@@ -95,7 +87,7 @@ put_object(axe_ctx *cx, const options *o, const axe_program *p)
     if (st == AXE_OK)
         st = axe_file_read(cx, axe_exec_path(exec), &bytes);
     if (st == AXE_OK)
-        st = write_out(cx, o->out, bytes.data, bytes.len);
+        st = axe_tool_write(cx, o->out, (const char *)bytes.data, bytes.len);
     free(bytes.data);
     axe_exec_free(exec);
     axe_device_free(device);
@@ -115,14 +107,14 @@ put_stage(axe_ctx *cx, const options *o)
     if (o->object)
         return put_object(cx, o, p);
     AXE_TRY(axe_program_emit(cx, p, o->stage, &text));
-    return write_out(cx, o->out, text.text, text.len);
+    return axe_tool_write(cx, o->out, text.text, text.len);
 }
 
 int
 axe_verb_compile(int argc, char **argv)
 {
     axe_ctx *cx = axe_ctx_new();
-    options  o = {.stage = AXE_STAGE_C};
+    options  o = {.out = "-", .stage = AXE_STAGE_C};
     int      code = read_args(cx, argc, argv, &o);
 
     if (code == AXE_EXIT_OK && o.help)

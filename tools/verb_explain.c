@@ -65,7 +65,7 @@ explain(axe_ctx *cx, const options *o)
         AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_PLAN, &text));
     if (text.len > 0 && text.text[text.len - 1] != '\n')
         axe_putc(&text, '\n');
-    return axe_kernel_put(cx, text.text, text.len);
+    return axe_tool_write(cx, "-", text.text, text.len);
 }
 
 int

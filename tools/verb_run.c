@@ -277,7 +277,7 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
     if (!a->emit)
         return AXE_OK;
     AXE_TRY(axe_program_emit(cx, r->program, a->stage, &text));
-    return axe_kernel_put(cx, text.text, text.len);
+    return axe_tool_write(cx, "-", text.text, text.len);
 }
 
 static axe_status
