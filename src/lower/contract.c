@@ -1,10 +1,12 @@
 /* contract.c - the register tile: accumulators stay in registers over k.
  *
  *     for each tile of mr rows and nv vectors:
- *         acc[i][j] = c          mr * nv registers
+ *         acc[i][j] = 0          mr * nv registers
  *         for k: b[j] = nv loads; a[i] = one element, splat; acc += a * b
- *         c = acc
- */
+ *         c += acc
+ *
+ * The old sums are added at the end, when they have long arrived, and not
+ * loaded at the start, where every multiply-add would wait for them. */
 #include "lower/lower_int.h"
 
 /* The operand's address at the bound digits, `row` steps of one variable and
@@ -89,6 +91,35 @@ k_body(lowering *lw, void *user)
     return AXE_OK;
 }
 
+/* The sums are needed only after the last step of k; ask for their lines. */
+static void
+ask_for_c(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    for (int i = 0; i < lw->s->tile.mr; i++)
+        for (int j = 0; j < lw->s->tile.nv; j++) {
+            axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+            l->op = AXE_LOP_prefetch;
+            l->mem = c_at(lw, i, j, tl->lanes);
+        }
+}
+
+static void
+add_to_c(lowering *lw, axe_lblock *b, axe_mem m, axe_reg acc)
+{
+    axe_reg old =
+        axe_emit_op(lw, b, AXE_LOP_load, acc.type, acc.lanes, 0, NULL);
+    axe_reg *sum = axe_new(lw->cx, axe_reg);
+
+    b->item[b->n - 1]->mem = m;
+    *sum = axe_emit_op(lw, b, AXE_LOP_add, acc.type, acc.lanes, 2,
+                       (axe_reg[]){old, acc});
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    l->op = AXE_LOP_store;
+    l->n_src = 1;
+    l->src = sum;
+    l->mem = m;
+}
+
 static axe_status
 tile_body(lowering *lw, void *user)
 {
@@ -96,27 +127,20 @@ tile_body(lowering *lw, void *user)
     tile                 *tl = user;
     axe_lblock           *b = lw->level[lw->top].block;
     axe_nest              k = lw->s->nest[0];
+    axe_type type = axe_compute_of(lw, c_at(lw, 0, 0, tl->lanes).type);
+    axe_lop  zero = axe_type_table[type].cls == AXE_CLASS_FLOAT ? AXE_LOP_fconst
+                                                                : AXE_LOP_iconst;
 
-    for (int i = 0; i < t->mr; i++)
-        for (int j = 0; j < t->nv; j++) {
-            axe_mem m = c_at(lw, i, j, tl->lanes);
-            tl->acc[i * t->nv + j] =
-                axe_emit_op(lw, b, AXE_LOP_load, axe_compute_of(lw, m.type),
-                            tl->lanes, 0, NULL);
-            b->item[b->n - 1]->mem = m;
-        }
+    ask_for_c(lw, b, tl);
+    for (int i = 0; i < t->mr * t->nv; i++)
+        tl->acc[i] = axe_emit_op(lw, b, zero, type, tl->lanes, 0, NULL);
     k.digit += tl->k_from;
     k.n_digit -= tl->k_from;
     k.lanes = 1;
     AXE_TRY(axe_nest_open(lw, &k, k_body, tl));
     for (int i = 0; i < t->mr; i++)
-        for (int j = 0; j < t->nv; j++) {
-            axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-            l->op = AXE_LOP_store;
-            l->n_src = 1;
-            l->src = &tl->acc[i * t->nv + j];
-            l->mem = c_at(lw, i, j, tl->lanes);
-        }
+        for (int j = 0; j < t->nv; j++)
+            add_to_c(lw, b, c_at(lw, i, j, tl->lanes), tl->acc[i * t->nv + j]);
     return AXE_OK;
 }
 

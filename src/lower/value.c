@@ -82,6 +82,26 @@ constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
     return r;
 }
 
+/* Rows of a tile are short, and the next one is elsewhere: ask for it. */
+static void
+ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
+                 axe_mem mem)
+{
+    const axe_nest *nest = &lw->s->nest[0];
+
+    if (lw->s->kind != AXE_SCHED_MAP || lw->s->ahead == 0 || nest->n_digit < 2)
+        return;
+    const axe_digit *row = &nest->digit[nest->n_digit - 2];
+    axe_stride       st = axe_operand_stride(op, row->var, row->weight);
+    if (st.coef == 0)
+        return;
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    l->op = AXE_LOP_prefetch;
+    l->mem = mem;
+    l->mem.at =
+        axe_sum(lw, mem.at, axe_scaled(lw, axe_int(lw, lw->s->ahead), st));
+}
+
 static axe_reg
 load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 {
@@ -105,6 +125,8 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
                           axe_operand_stride(op, lw->vector, 1).coef != 0);
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);
     b->item[b->n - 1]->mem = mem;
+    if (moves && lanes > 1 && op->tensor->space == AXE_SPACE_GLOBAL)
+        ask_for_next_row(lw, b, op, mem);
     if (r.lanes != lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
     return r;

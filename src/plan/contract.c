@@ -4,24 +4,13 @@
  * sum (k: in a and b), or a batch (in all).  The contract atom gives the
  * column's lanes; a register tile of MR rows and NV vectors is chosen so that
  * its accumulators, one row of b and one element of a fit the registers and the
- * ratio of multiply-adds to loads is largest.  Open tiles then get the layout
- * in which the innermost loop reads one after the other:
- *
- *     a: (m / MR, k, MR)   b: (n / NR, k, NR)   c: (m / MR, n / NR, MR, NR)
- *
- * Packing is therefore a copy into an inferred layout, nothing else.
- * Closed layouts are matched by tile-of against the atom's operands. */
+ * ratio of multiply-adds to loads is largest.  Open tiles get their layouts for
+ * it in infer.c; closed layouts are matched by tile-of against the atom's
+ * operands. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/plan_int.h"
-
-typedef struct roles {
-    const axe_dim *m, *n, *k;
-    int            n_batch;
-    const axe_dim *batch[8];
-    int            a, b; /* operands */
-} roles;
+#include "plan/contract.h"
 
 static const axe_node *
 strip(const axe_node *n)
@@ -121,105 +110,6 @@ choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
     return best > 0;
 }
 
-static bool
-open_tile(const planner *p, const axe_tensor *t)
-{
-    return t->space != AXE_SPACE_GLOBAL && !p->place[t->id].layout;
-}
-
-/* A piece of a variable, for laying a tile out. */
-typedef struct piece {
-    const axe_dim *dim;
-    int64_t        weight, extent;
-} piece;
-
-/* The layout of tile `t`, accessed by `load`, whose pieces lie one after the
- * other, slow to fast.  NULL if a subscript is not one whole index. */
-static const axe_layout *
-lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
-{
-    const axe_tensor *t = load->u.tensor;
-    axe_iter         *it = axe_new_array(p->cx, axe_iter, n_piece + 1);
-    int              *end = axe_new_array(p->cx, int, t->rank + 1), n = 0;
-    const axe_layout *out;
-
-    for (int d = 0; d < t->rank; d++) {
-        int64_t full;
-        if (load->arg[d]->op != AXE_OP_var ||
-            !axe_is_iconst(t->shape[d], &full))
-            return NULL;
-        for (int i = 0; i < n_piece; i++) {
-            int64_t stride = 1;
-            if (pc[i].dim->var != load->arg[d]->u.var || pc[i].extent == 1)
-                continue;
-            if (axe_dim_extent(pc[i].dim) != full)
-                return NULL;
-            for (int j = i + 1; j < n_piece; j++)
-                stride *= pc[j].extent;
-            it[n++] =
-                (axe_iter){pc[i].extent, stride, AXE_AXIS_M, AXE_UNIT_ONE};
-        }
-        end[d] = n;
-    }
-    axe_layout spec = {
-        .n_shard = n, .shard = it, .n_dim = t->rank, .dim_end = end};
-    return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
-}
-
-static void
-settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
-       const char *why)
-{
-    axe_place *pl = &p->place[t->id];
-
-    if (l)
-        *pl = (axe_place){.tensor = t, .layout = l, .type = type, .why = why};
-}
-
-/* Lay the open tiles among c, x and y out for this register tile. */
-static void
-infer_tiles(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
-            const axe_node *y, int mr, int64_t nr, axe_type compute)
-{
-    int64_t em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n),
-            ek = axe_dim_extent(ro->k);
-    piece a[12], b[12], c[12];
-    int   nb = ro->n_batch;
-
-    for (int i = 0; i < nb; i++)
-        a[i] = b[i] = c[i] =
-            (piece){ro->batch[i], 1, axe_dim_extent(ro->batch[i])};
-    a[nb] = (piece){ro->m, mr, em / mr};
-    a[nb + 1] = (piece){ro->k, 1, ek};
-    a[nb + 2] = (piece){ro->m, 1, mr};
-    b[nb] = (piece){ro->n, nr, en / nr};
-    b[nb + 1] = (piece){ro->k, 1, ek};
-    b[nb + 2] = (piece){ro->n, 1, nr};
-    c[nb] = (piece){ro->m, mr, em / mr};
-    c[nb + 1] = (piece){ro->n, nr, en / nr};
-    c[nb + 2] = (piece){ro->m, 1, mr};
-    c[nb + 3] = (piece){ro->n, 1, nr};
-    if (open_tile(p, x->u.tensor))
-        settle(p, x->u.tensor, lay_out(p, x, nb + 3, a), compute,
-               axe_textf(p->cx,
-                         "left factor of statement %d: rows in blocks "
-                         "of %d, the sum between them",
-                         s->id, mr));
-    if (open_tile(p, y->u.tensor))
-        settle(p, y->u.tensor, lay_out(p, y, nb + 3, b), compute,
-               axe_textf(p->cx,
-                         "right factor of statement %d: columns in "
-                         "blocks of %" PRId64 ", the sum between them",
-                         s->id, nr));
-    if (open_tile(p, s->dst->u.tensor))
-        settle(p, s->dst->u.tensor, lay_out(p, s->dst, nb + 4, c),
-               s->dst->u.tensor->type,
-               axe_textf(p->cx,
-                         "sums of statement %d: register tiles of %d x "
-                         "%" PRId64,
-                         s->id, mr, nr));
-}
-
 /* Register tile and lanes for the statement; reasons into r. */
 static bool
 tile_for(planner *p, request *r, const roles *ro, int *lanes, int *mr, int *nv)
@@ -268,7 +158,8 @@ axe_contract_infer(planner *p, request *r)
         axe_compute_type(p->cx, p->mc, r->stmt->at, r->stmt->dst->type,
                          &compute) != AXE_OK)
         return false;
-    infer_tiles(p, r->stmt, &ro, x, y, mr, (int64_t)nv * lanes, compute);
+    axe_contract_layouts(p, r->stmt, &ro, x, y,
+                         (axe_tile_shape){.mr = mr, .nv = nv}, lanes, compute);
     return true;
 }
 

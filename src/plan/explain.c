@@ -134,7 +134,9 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                           address_text(cx, s, &s->operand[i])));
     put_guards(cx, out, s);
     if (s->ahead > 0)
-        put_row(out, "prefetch", axe_textf(cx, "%d blocks ahead", s->ahead));
+        put_row(out, "prefetch",
+                axe_textf(cx, "%d %s ahead", s->ahead,
+                          s->kind == AXE_SCHED_MAP ? "rows" : "blocks"));
     if (s->cycles >= 0)
         put_row(out, "estimate",
                 axe_textf(cx, "%.0f cycles, %.1f us at %.1f GHz", s->cycles,

@@ -11,8 +11,9 @@
 #include "plan/plan_int.h"
 
 /* A block of a transpose reads one line of each of `lanes` rows, more streams
- * than hardware follows, so they are asked for this many blocks ahead. */
-enum { MIN_LANES = 2, AHEAD = 4 };
+ * than hardware follows, so they are asked for this many blocks ahead; short
+ * rows of a copy are asked for as many rows ahead. */
+enum { MIN_LANES = 2, AHEAD = 4, SHORT_ROW = 1024 };
 
 static bool
 has_index_value(const axe_node *n)
@@ -222,6 +223,20 @@ scalar_atom(planner *p, axe_atom_kind kind)
     return NULL;
 }
 
+/* Is a row of the vector's variable a constant piece of a global tensor's, too
+ * short for hardware to follow? */
+static bool
+short_rows(const request *r, const axe_dim *d)
+{
+    int64_t e = axe_dim_extent(d);
+
+    for (int i = 1; i < r->n_operand; i++)
+        if (r->operand[i].tensor->space == AXE_SPACE_GLOBAL &&
+            depends(&r->operand[i], d->var) && e > 0 && e <= SHORT_ROW)
+            return true;
+    return false;
+}
+
 /* Choose lanes for each nest; fills out->kind and atoms. */
 static axe_status
 choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
@@ -241,6 +256,7 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
         for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
             if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
                 try_vector(p, r, &r->nest[0].dim[i], n, out, list)) {
+                out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
                 r->nest[0].lanes = n;
                 *last = r->nest[0].dim[i].var;
                 return AXE_OK;

@@ -89,7 +89,7 @@ typedef struct axe_schedule {
     const axe_guard       *bound;
     int                    n_atom;
     const axe_atom *const *atom;
-    int                    ahead; /* TRANSPOSE: blocks to prefetch ahead */
+    int                    ahead; /* blocks or rows to prefetch ahead, or 0 */
     bool                   slow;
     double                 cycles; /* estimate for one execution, full tile */
     int64_t                bytes;  /* moved to or from global, full tile; -1:

@@ -56,7 +56,10 @@ bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 /* map.c */
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 
-/* zero.c: a limit such that the operand is zero where v >= limit, for the whole
+/* zero.c: the statement that writes tile t, if it is the only one. */
+const axe_stmt *axe_only_writer(const planner *p, const axe_tensor *t);
+
+/* A limit such that the operand is zero where v >= limit, for the whole
  * time that statement s sees it; NULL if none is known. */
 const axe_node *axe_zero_limit(planner *p, const axe_stmt *s,
                                const axe_operand *op, const axe_var *v);

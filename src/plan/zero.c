@@ -88,20 +88,28 @@ limit_of(const axe_schedule *w, int d)
     return NULL;
 }
 
+const axe_stmt *
+axe_only_writer(const planner *p, const axe_tensor *t)
+{
+    finder f = {.tensor = t};
+
+    find_writers(p->kernel->n_body, p->kernel->body, &f);
+    return f.n_writer == 1 ? f.writer : NULL;
+}
+
 const axe_node *
 axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
                const axe_var *v)
 {
-    finder f = {.tensor = op->tensor};
+    const axe_stmt *w = axe_only_writer(p, op->tensor);
 
-    find_writers(p->kernel->n_body, p->kernel->body, &f);
-    if (f.n_writer != 1 || !p->schedule[f.writer->id])
+    if (!w || !p->schedule[w->id])
         return NULL;
     for (int d = 0; d < op->tensor->rank; d++) {
         const axe_node *sub = op->load->arg[d];
         if (sub->op != AXE_OP_var || sub->u.var != v)
             continue;
-        const axe_node *l = limit_of(p->schedule[f.writer->id], d);
+        const axe_node *l = limit_of(p->schedule[w->id], d);
         if (!l)
             return NULL;
         return axe_known_at(p, s, l) ? l : NULL;

@@ -41,6 +41,7 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void
             for (i64 v_m_3 = 0; v_m_3 < 64; v_m_3++) {
                 for (i64 v_n_4 = 0; v_n_4 < 64; v_n_4 += 8) {
                     f32x8 r0 = *(f32x8u *)(t_X + v_i * 64 * n_N + v_j * 64 + v_n_4 + v_m_3 * n_N);
+                    __builtin_prefetch(&t_X[v_i * 64 * n_N + v_j * 64 + v_n_4 + v_m_3 * n_N + 4 * n_N]);
                     *(f32x8u *)(t_tile + v_n_4 + v_m_3 * 64) = r0;
                 }
             }
@@ -51,6 +52,7 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void
                 const i64 v_whole_8 = v_end_7 / 8 * 8;
                 for (i64 v_n_9 = 0; v_n_9 < v_whole_8; v_n_9 += 8) {
                     f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * n_N + v_j * 64 + v_n_9 + v_m_6 * n_N);
+                    __builtin_prefetch(&t_X[v_i * 64 * n_N + v_j * 64 + v_n_9 + v_m_6 * n_N + 4 * n_N]);
                     *(f32x8u *)(t_tile + v_n_9 + v_m_6 * 64) = r1;
                 }
                 for (i64 v_n_10 = v_whole_8; v_n_10 < v_end_7; v_n_10++) {

@@ -1,0 +1,182 @@
+/* infer.c - the layouts of a contraction's open tiles.
+ *
+ * The innermost loop runs over the sum.  Its vectors come from b, whose columns
+ * must therefore lie together, and its single elements from a:
+ *
+ *     b: (n / NR, k, NR)      c: (m / MR, n / NR, MR, NR)
+ *     a: (m, k + pad)         where the tile is filled from rows along k,
+ *        (m / MR, k, MR)      where it is filled from columns along m
+ *
+ * Single elements may come from anywhere, so a is laid out as its source is
+ * fast and filling it needs no transpose; the padding of one line keeps MR rows
+ * from falling into one set of the cache.  Packing is a copy into an inferred
+ * layout, nothing else. */
+#include <inttypes.h>
+
+#include "plan/contract.h"
+
+static bool
+open_tile(const planner *p, const axe_tensor *t)
+{
+    return t->space != AXE_SPACE_GLOBAL && !p->place[t->id].layout;
+}
+
+/* A piece of a variable, for laying a tile out. */
+typedef struct piece {
+    const axe_dim *dim;
+    int64_t        extent, pad; /* pad: left free behind it */
+} piece;
+
+/* The layout of tile `t`, accessed by `load`, whose pieces lie one after the
+ * other, slow to fast.  NULL if a subscript is not one whole index. */
+static const axe_layout *
+lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
+{
+    const axe_tensor *t = load->u.tensor;
+    axe_iter         *it = axe_new_array(p->cx, axe_iter, n_piece + 1);
+    int              *end = axe_new_array(p->cx, int, t->rank + 1), n = 0;
+    const axe_layout *out;
+
+    for (int d = 0; d < t->rank; d++) {
+        int64_t full;
+        if (load->arg[d]->op != AXE_OP_var ||
+            !axe_is_iconst(t->shape[d], &full))
+            return NULL;
+        for (int i = 0; i < n_piece; i++) {
+            int64_t stride = 1;
+            if (pc[i].dim->var != load->arg[d]->u.var || pc[i].extent == 1)
+                continue;
+            if (axe_dim_extent(pc[i].dim) != full)
+                return NULL;
+            for (int j = i + 1; j < n_piece; j++)
+                stride *= pc[j].extent + pc[j].pad;
+            it[n++] =
+                (axe_iter){pc[i].extent, stride, AXE_AXIS_M, AXE_UNIT_ONE};
+        }
+        end[d] = n;
+    }
+    axe_layout spec = {
+        .n_shard = n, .shard = it, .n_dim = t->rank, .dim_end = end};
+    return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
+}
+
+static void
+settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
+       const char *why)
+{
+    axe_place *pl = &p->place[t->id];
+
+    if (l)
+        *pl = (axe_place){.tensor = t, .layout = l, .type = type, .why = why};
+}
+
+/* The index of `load` along which the tile's only source is fast, or NULL. */
+static const axe_var *
+fast_source(planner *p, const axe_node *load)
+{
+    const axe_stmt *w = axe_only_writer(p, load->u.tensor);
+    const axe_node *src = w ? w->value : NULL;
+
+    while (src && src->op == AXE_OP_cast)
+        src = src->arg[0];
+    if (!src || src->op != AXE_OP_load || !src->u.tensor->stride)
+        return NULL;
+    for (int d = 0; d < src->n_arg; d++) {
+        const axe_stride *st = &src->u.tensor->stride[d];
+        if (st->coef != 1 || st->unit != AXE_UNIT_ONE)
+            continue;
+        for (int k = 0; k < w->dst->n_arg; k++)
+            if (w->dst->arg[k]->op == AXE_OP_var &&
+                axe_mentions(src->arg[d], w->dst->arg[k]->u.var) &&
+                load->arg[k]->op == AXE_OP_var)
+                return load->arg[k]->u.var;
+    }
+    return NULL;
+}
+
+/* Batches outermost; returns how many. */
+static int
+batches(const roles *ro, piece *out)
+{
+    for (int i = 0; i < ro->n_batch; i++)
+        out[i] = (piece){ro->batch[i], axe_dim_extent(ro->batch[i]), 0};
+    return ro->n_batch;
+}
+
+static void
+lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
+             int mr, axe_type compute)
+{
+    int64_t     em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
+    piece       a[12];
+    int         n = batches(ro, a);
+    int64_t     line = 64 * 8 / axe_type_table[compute].bits;
+    const char *why;
+
+    if (fast_source(p, x) == ro->k->var) {
+        a[n++] = (piece){ro->m, em, 0};
+        a[n++] = (piece){ro->k, ek, line};
+        why = axe_textf(p->cx,
+                        "left factor of statement %d: rows as they "
+                        "come, a line of padding behind each",
+                        s->id);
+    } else {
+        a[n++] = (piece){ro->m, em / mr, 0};
+        a[n++] = (piece){ro->k, ek, 0};
+        a[n++] = (piece){ro->m, mr, 0};
+        why = axe_textf(p->cx,
+                        "left factor of statement %d: rows in blocks "
+                        "of %d, the sum between them",
+                        s->id, mr);
+    }
+    settle(p, x->u.tensor, lay_out(p, x, n, a), compute, why);
+}
+
+static void
+lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
+              int64_t nr, axe_type compute)
+{
+    piece b[12];
+    int   n = batches(ro, b);
+
+    b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / nr, 0};
+    b[n++] = (piece){ro->k, axe_dim_extent(ro->k), 0};
+    b[n++] = (piece){ro->n, nr, 0};
+    settle(p, y->u.tensor, lay_out(p, y, n, b), compute,
+           axe_textf(p->cx,
+                     "right factor of statement %d: columns in blocks of "
+                     "%" PRId64 ", the sum between them",
+                     s->id, nr));
+}
+
+static void
+lay_out_sums(planner *p, const axe_stmt *s, const roles *ro, int mr, int64_t nr)
+{
+    piece c[12];
+    int   n = batches(ro, c);
+
+    c[n++] = (piece){ro->m, axe_dim_extent(ro->m) / mr, 0};
+    c[n++] = (piece){ro->n, axe_dim_extent(ro->n) / nr, 0};
+    c[n++] = (piece){ro->m, mr, 0};
+    c[n++] = (piece){ro->n, nr, 0};
+    settle(p, s->dst->u.tensor, lay_out(p, s->dst, n, c),
+           s->dst->u.tensor->type,
+           axe_textf(p->cx,
+                     "sums of statement %d: register tiles of %d x %" PRId64,
+                     s->id, mr, nr));
+}
+
+void
+axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
+                     const axe_node *x, const axe_node *y, axe_tile_shape t,
+                     int lanes, axe_type compute)
+{
+    int64_t nr = (int64_t)t.nv * lanes;
+
+    if (open_tile(p, x->u.tensor))
+        lay_out_left(p, s, ro, x, t.mr, compute);
+    if (open_tile(p, y->u.tensor))
+        lay_out_right(p, s, ro, y, nr, compute);
+    if (open_tile(p, s->dst->u.tensor))
+        lay_out_sums(p, s, ro, t.mr, nr);
+}
