@@ -2,7 +2,8 @@
 """Run the console examples of the documentation.
 
 A ```console block holds commands behind "$ " and what they print.  "..." alone
-on a line stands for any lines.  Commands run in a copy-free scratch folder in
+on a line stands for any lines.  An ```axe block of a page of kernels (README.md) must compile.  Commands
+run in a copy-free scratch folder in
 which `kernels` leads to the repository's, with `axe` first on PATH.
 """
 import os
@@ -40,6 +41,19 @@ def matches(want, got):
         matches(want[1:], got[1:])
 
 
+def compiles(axe, path, work):
+    text = open(path, encoding="utf-8").read()
+    kernels = re.findall(r"^```axe\n(.*?)^```$", text, re.M | re.S)
+    for kernel in kernels:
+        name = os.path.join(work, "block.axe")
+        with open(name, "w", encoding="utf-8") as f:
+            f.write(kernel)
+        if subprocess.run([axe, "compile", name, "-o", name + ".c"]).returncode:
+            print(f"{path}: a kernel does not compile")
+            return False
+    return bool(kernels)
+
+
 def main():
     axe, src = os.environ["AXE"], os.environ["SRC"]
     env = dict(os.environ, NO_COLOR="1",
@@ -48,6 +62,9 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.symlink(os.path.join(src, "kernels"), os.path.join(work, "kernels"))
         for path in sys.argv[1:]:
+            if os.path.basename(path) == "README.md":
+                ran += 1
+                failed += not compiles(axe, path, work)
             for line, block in blocks(path):
                 for command, want in examples(block):
                     p = subprocess.run(["bash", "-c", command], cwd=work,
