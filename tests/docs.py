@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Run the console examples of the documentation.
+"""Run the examples of the documentation.
 
-A ```console block holds commands behind "$ " and what they print.  "..." alone
-on a line stands for any lines.  An ```axe block of a page of kernels (README.md) must compile.  Commands
-run in a copy-free scratch folder in
-which `kernels` leads to the repository's, with `axe` first on PATH.
+A ```console block holds commands behind "$ " and what they print; "..." alone on
+a line stands for any lines.  Commands run in a scratch folder in which `kernels`
+leads to the repository's, with `axe` first on PATH.  An ```axe block of the
+README must compile; those of docs/language.md have a test of their own.
 """
 import os
 import re
