@@ -215,13 +215,13 @@ static const char gemm_ir[] =
 static void
 test_gemm(void **state)
 {
-    static const char *const set_name[] = {"T", "STAGES"};
-    static const char *const set_value[] = {"f16", "2"};
+    static const char *const set_name[] = {"T", "BM", "STAGES"};
+    static const char *const set_value[] = {"f16", "192", "2"};
     static const char *const order_name[] = {"A", "B"};
     static const axe_order   order[] = {AXE_ORDER_STRIDED, AXE_ORDER_F};
     axe_ctx                 *cx = axe_ctx_new();
     axe_inst                 inst = {.machine = "cpu",
-                                     .n_set = 2,
+                                     .n_set = 3,
                                      .set_name = set_name,
                                      .set_value = set_value,
                                      .n_order = 2,
