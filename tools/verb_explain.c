@@ -1,8 +1,11 @@
 /* verb_explain.c - `axe explain`: how each statement of a kernel will run. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernel.h"
+#include "run/file.h"
 
 static const char verb[] = "explain";
 
@@ -13,18 +16,25 @@ static const char help[] =
     "loops,\n"
     "layouts, costs, and what was rejected and why.\n"
     "\n"
-    "      --json              as one line of JSON\n" AXE_KERNEL_HELP
-    "  -h, --help              this text\n";
+    "      --json              as one line of JSON\n"
+    "      --lock FILE         write the plan to FILE, to be kept with the "
+    "kernel\n"
+    "      --check FILE        fail, saying where, if the plan is not the one "
+    "in FILE\n" AXE_KERNEL_HELP "  -h, --help              this text\n";
 
-enum { OPT_JSON = AXE_OPT_FREE };
+enum { OPT_JSON = AXE_OPT_FREE, OPT_LOCK, OPT_CHECK };
 
-static const struct option known[] = {AXE_KERNEL_OPTIONS,
-                                      {"json", no_argument, NULL, OPT_JSON},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {0}};
+static const struct option known[] = {
+    AXE_KERNEL_OPTIONS,
+    {"json", no_argument, NULL, OPT_JSON},
+    {"lock", required_argument, NULL, OPT_LOCK},
+    {"check", required_argument, NULL, OPT_CHECK},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
 
 typedef struct options {
     axe_kernel_args kernel;
+    const char     *lock, *check;
     bool            json, help;
 } options;
 
@@ -39,6 +49,10 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
             return axe_tool_usage(verb, "wrong option");
         if (c == OPT_JSON)
             o->json = true;
+        else if (c == OPT_LOCK)
+            o->lock = optarg;
+        else if (c == OPT_CHECK)
+            o->check = optarg;
         else if (c == 'h')
             o->help = true;
         else
@@ -47,6 +61,41 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
             return code;
     }
     return axe_kernel_names(&o->kernel, verb, argc - optind, argv + optind);
+}
+
+/* The line that starts at s. */
+static const char *
+line_at(axe_ctx *cx, const char *s)
+{
+    return axe_textf(cx, "%.*s", (int)strcspn(s, "\n"), s);
+}
+
+/* Is the plan the one in the lock file?  Says which line differs first. */
+static axe_status
+check(axe_ctx *cx, const char *path, const char *now)
+{
+    axe_bytes   file;
+    const char *was;
+    int         line = 1;
+
+    AXE_TRY(axe_file_read(cx, path, &file));
+    was = axe_textf(cx, "%.*s", (int)file.len, (const char *)file.data);
+    free(file.data);
+    if (strcmp(was, now) == 0)
+        return AXE_OK;
+    while (*was && *now && strcmp(line_at(cx, was), line_at(cx, now)) == 0) {
+        was += strcspn(was, "\n") + (was[strcspn(was, "\n")] == '\n');
+        now += strcspn(now, "\n") + (now[strcspn(now, "\n")] == '\n');
+        line++;
+    }
+    axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+             "the plan is not the one in %s: they differ from line %d on", path,
+             line);
+    axe_note(cx, AXE_NOWHERE, "locked: %s", line_at(cx, was));
+    axe_note(cx, AXE_NOWHERE, "now:    %s", line_at(cx, now));
+    axe_help(cx, "if the change is wanted, write the lock anew with --lock %s",
+             path);
+    return AXE_ESHAPE;
 }
 
 static axe_status
@@ -65,7 +114,9 @@ explain(axe_ctx *cx, const options *o)
         AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_PLAN, &text));
     if (text.len > 0 && text.text[text.len - 1] != '\n')
         axe_putc(&text, '\n');
-    return axe_tool_write(cx, "-", text.text, text.len);
+    if (o->check)
+        return check(cx, o->check, text.text);
+    return axe_tool_write(cx, o->lock ? o->lock : "-", text.text, text.len);
 }
 
 int
