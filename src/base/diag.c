@@ -176,16 +176,30 @@ find_line(const axe_ctx *cx, axe_span at, size_t *len)
     return s;
 }
 
+/* One byte of a source line for a terminal: bytes that would move the cursor
+ * or change colours are shown as dots. */
+static char
+shown(char c)
+{
+    unsigned char u = (unsigned char)c;
+
+    return (u < 0x20 && c != '\t') || u == 0x7f ? '.' : c;
+}
+
+enum { LINE_MAX_SHOWN = 240 };
+
 static void
 put_caret(const axe_ctx *cx, axe_buf *out, axe_span at)
 {
     size_t      len, col = at.col > 0 ? (size_t)at.col - 1 : 0;
     const char *s = find_line(cx, at, &len);
 
-    if (!s)
+    if (!s || col > LINE_MAX_SHOWN)
         return;
+    len = len < LINE_MAX_SHOWN ? len : LINE_MAX_SHOWN;
     axe_putf(out, "%5d | ", at.line);
-    axe_putn(out, s, len);
+    for (size_t i = 0; i < len; i++)
+        axe_putc(out, shown(s[i]));
     axe_puts(out, "\n      | ");
     for (size_t i = 0; i < col && i < len; i++)
         axe_putc(out, s[i] == '\t' ? '\t' : ' ');

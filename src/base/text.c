@@ -1,4 +1,5 @@
 /* text.c - text in the arena: formatting, growing buffers, interned names. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ axe_vtextf(axe_ctx *cx, const char *fmt, va_list ap)
     char   *s;
     int     len;
 
+    assert(fmt);
     va_copy(again, ap);
     len = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
@@ -80,6 +82,7 @@ axe_putf(axe_buf *b, const char *fmt, ...)
     va_list ap, again;
     int     len;
 
+    assert(fmt);
     va_start(ap, fmt);
     va_copy(again, ap);
     len = vsnprintf(NULL, 0, fmt, again);
