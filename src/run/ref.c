@@ -219,10 +219,10 @@ element_of(const copy *c, axe_type t, const char *at, int64_t i)
         return (element){axe_number_get(t, at), ((const double *)c->value)[i],
                          c->bound[i]};
     w = axe_number_get_int(t, at);
-    return w == ((const int64_t *)c->value)[i]
-               ? (element){(double)w, (double)w, 0}
-               : (element){(double)w, (double)((const int64_t *)c->value)[i],
-                           -1};
+    if (w == ((const int64_t *)c->value)[i])
+        return (element){(double)w, (double)w, c->bound[i]};
+    return (element){(double)w, (double)((const int64_t *)c->value)[i],
+                     c->bound[i] > 0 ? c->bound[i] : -1};
 }
 
 /* Strides of the array, or of a row-major one. */

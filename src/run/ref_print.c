@@ -164,22 +164,48 @@ put_load(printer *p, const axe_node *n, int *out)
                                 "r%d ? (R){v%d[r%d], e%d ? e%d[r%d] : 0} "
                                 ": (R){0, 0}",
                                 in, id, at, id, id, at));
-    else
+    else {
+        LINE(p, "if (r%d && e%d) recall(e%d[r%d]);", in, id, id, at);
         *out = result(p, n->type,
                       axe_textf(p->cx, "r%d ? v%d[r%d] : 0", in, id, at));
+    }
     return AXE_OK;
 }
 
-/* To a whole number: towards zero, as C does it. */
+/* A real number as an integer of type t: nearest, and not beyond its ends. */
+static int
+put_whole(printer *p, axe_type t, int arg)
+{
+    const axe_type_info *info = &axe_type_table[t];
+    bool                 sign = info->cls == AXE_CLASS_INT;
+    double               end = ldexp(1.0, info->bits - sign);
+
+    return result(
+        p, t,
+        axe_textf(p->cx, "to_whole(r%d, %a, %a)", arg, sign ? -end : 0, end));
+}
+
+/* Is the integer one that was loaded or rounded, so that `doubt` bounds it? */
+static bool
+as_stored(const axe_node *n)
+{
+    while (n->op == AXE_OP_cast && !real(n->type))
+        n = n->arg[0];
+    return n->op == AXE_OP_load || real(n->type);
+}
+
 static int
 put_cast(printer *p, const axe_node *n, int arg)
 {
     bool        from = real(n->arg[0]->type), to = real(n->type);
     const char *x = axe_textf(p->cx,
-                              from == to ? "r%d"
-                              : to       ? "(R){r%d, 0}"
-                                         : "to_whole(r%d.v)",
+                              from == to             ? "r%d"
+                              : as_stored(n->arg[0]) ? "(R){r%d, doubt}"
+                                                     : "(R){r%d, widen(doubt)}",
                               arg);
+
+    if (from && !to)
+        return put_whole(p, n->type, arg);
 
     return result(
         p, n->type,
@@ -334,7 +360,8 @@ put_store(printer *p, const axe_tensor *t, int at, int value)
         LINE(p, "{ R w = to_%s(r%d); v%d[r%d] = w.v; e%d[r%d] = w.e; }", type,
              value, t->id, at, t->id, at);
     else
-        LINE(p, "v%d[r%d] = r%d;", t->id, at, value);
+        LINE(p, "v%d[r%d] = r%d; e%d[r%d] = doubt;", t->id, at, value, t->id,
+             at);
 }
 
 /* The new value of the element that dst names, for fixed free indices. */
@@ -346,6 +373,8 @@ put_element(printer *p, const axe_stmt *s, const int *extent, int at, int *out)
 
     if (s->fold == AXE_FOLD_NONE)
         return put_node(p, s->value, out);
+    if (!real(t))
+        LINE(p, "recall(e%d[r%d]);", id, at);
     *out = result(p, t,
                   axe_textf(p->cx,
                             real(t) ? "(R){v%d[r%d], e%d[r%d]}" : "v%d[r%d]",
@@ -397,10 +426,14 @@ put_pass(printer *p, const axe_stmt *s, const int *extent, int n, bool copy)
     AXE_TRY(put_place(p, s->dst, &at, &in));
     LINE(p, "if (r%d) {", in);
     p->depth++;
+    if (n < 0)
+        LINE(p, "doubt = 0;");
     if (copy)
         value = result(p, s->dst->type, axe_textf(p->cx, "n%d[k%d++]", n, n));
     else
         AXE_TRY(put_element(p, s, extent, at, &value));
+    if (s->fold != AXE_FOLD_NONE || !as_stored(s->value))
+        LINE(p, "doubt = widen(doubt);");
     if (n >= 0 && !copy)
         LINE(p, "n%d[k%d++] = r%d;", n, n, value);
     else
@@ -427,6 +460,7 @@ put_index(printer *p, const axe_stmt *s)
     LINE(p, "%s *n%d = malloc(m%d + 1);", type, n, n);
     LINE(p, "if (!n%d) return 1;", n);
     LINE(p, "i64 k%d;", n);
+    LINE(p, "doubt = 0;");
     AXE_TRY(put_pass(p, s, extent, n, false));
     AXE_TRY(put_pass(p, s, extent, n, true));
     LINE(p, "free(n%d);", n);
@@ -441,7 +475,8 @@ put_poison(printer *p, const axe_tensor *t)
     if (real(t->type))
         LINE(p, "  v%d[i] = 0 / 0.0, e%d[i] = 0;", t->id, t->id);
     else
-        LINE(p, "  v%d[i] = (i64)0xaaaaaaaaaaaaaaaaull;", t->id);
+        LINE(p, "  v%d[i] = (i64)0xaaaaaaaaaaaaaaaaull, e%d[i] = 0;", t->id,
+             t->id);
 }
 
 static axe_status

@@ -10,7 +10,12 @@
  * which is the bound for certain at small n, and at larger n fails with
  * vanishing probability (Higham and Mary 2019), while a term that is
  * missing or wrong still sticks out by sqrt(n) or more.  Exact values stay
- * exact: a copy or a cast of what was only copied has the bound 0. */
+ * exact: a copy or a cast of what was only copied has the bound 0.
+ *
+ * Integers are exact, with one exception: where a real number is cast to one,
+ * its bound may reach over a half.  `doubt` is by how much the integers of the
+ * element at hand may differ: once stored it is the element's bound, and what
+ * is computed from such an integer has none (an infinite one). */
 #include "run/ref_int.h"
 
 #define LINE(...) #__VA_ARGS__ "\n"
@@ -94,8 +99,17 @@ LINE(static i64 floor_div(i64 a, i64 b)
        return a / b - (a % b != 0 && (a < 0) != (b < 0)); })
 LINE(static i64 floor_mod(i64 a, i64 b)
      { return b == 0 ? a : wrap_sub(a, wrap_mul(floor_div(a, b), b)); })
-LINE(static i64 to_whole(double v)
-     { return v >= 0x1p63 || v != v ? (i64)(1ull << 63)
-            : v < -0x1p63 ? (i64)(1ull << 63) : (i64)v; })
+LINE(static double doubt;)
+LINE(static i64 whole(double v, double lo, double end)
+     { v = rint(v);
+       return v != v ? 0 : v < lo ? (i64)lo
+            : v < end ? (i64)v : (i64)((u64)end - 1); })
+LINE(static i64 to_whole(R a, double lo, double end)
+     { i64 l = whole(a.v - a.e, lo, end); i64 h = whole(a.v + a.e, lo, end);
+       double d = a.e - a.e == 0 ? (double)h - (double)l : 1 / 0.0;
+       doubt = d > doubt ? d : doubt;
+       return whole(a.v, lo, end); })
+LINE(static void recall(double e) { doubt = e > doubt ? e : doubt; })
+LINE(static double widen(double e) { return e > 0 ? 1 / 0.0 : 0; })
 ;
 /* clang-format on */

@@ -232,6 +232,86 @@ test_specials(void **state)
     }
 }
 
+/* Ends of an integer type, and one of its elements. */
+static int64_t
+whole_of(double x, double lo, int64_t hi)
+{
+    x = nearbyint(x);
+    return isnan(x)          ? 0
+           : x < lo          ? (int64_t)lo
+           : x >= (double)hi ? hi
+                             : (int64_t)x;
+}
+
+static int64_t
+read_whole(const void *y, int bytes, bool sign, int i)
+{
+    int64_t v = 0;
+
+    memcpy(&v, (const char *)y + i * bytes, (size_t)bytes);
+    v = (int64_t)((uint64_t)v << (64 - 8 * bytes));
+    return sign ? v >> (64 - 8 * bytes)
+                : (int64_t)((uint64_t)v >> (64 - 8 * bytes));
+}
+
+static const struct whole_row {
+    const char *type;
+    int         bytes;
+    bool        sign;
+    int64_t     hi;
+} whole_rows[] = {
+    {"i8", 1, true, INT8_MAX},   {"u8", 1, false, UINT8_MAX},
+    {"i16", 2, true, INT16_MAX}, {"u16", 2, false, UINT16_MAX},
+    {"i32", 4, true, INT32_MAX}, {"u32", 4, false, UINT32_MAX},
+    {"i64", 8, true, INT64_MAX},
+};
+
+/* Integers of real numbers in f32 or f64: ties, both ends, beyond, NaN. */
+static void
+whole(const char *mc, const struct whole_row *r, bool wide)
+{
+    static const double at[] = {
+        0,          0.5,        1.5,        2.5,        0.49999997,
+        1e-40,      126.5,      127.4,      127.5,      128.5,
+        254.5,      255.5,      32767.5,    65535.5,    4194303.5,
+        8388607.5,  16777217,   2147483520, 2147483647, 2147483647.5,
+        2147483648, 4294967040, 4294967295, 4294967296, 4503599627370495.5,
+        9.2e18,     9.3e18,     1e30,       INFINITY,   NAN};
+    enum { N = 2 * AXE_LEN(at) };
+    double  x[N];
+    float   f[N];
+    int64_t y[N + 1];
+    char    text[256];
+
+    for (int i = 0; i < N; i++) {
+        x[i] = i % 2 ? -at[i / 2] : at[i / 2];
+        f[i] = (float)x[i];
+        x[i] = wide ? x[i] : (double)f[i];
+    }
+    snprintf(text, sizeof text, KERNEL("%s", "%s", "%s(X[i, n])"),
+             wide ? "f64" : "f32", r->type, r->type);
+    run(mc, text, wide ? "f64" : "f32", wide ? (void *)x : (void *)f, r->type,
+        y, N - 1);
+    for (int i = 0; i < N - 1; i++) {
+        int64_t got = read_whole(y, r->bytes, r->sign, i);
+        int64_t want = whole_of(x[i], r->sign ? -(double)r->hi - 1 : 0, r->hi);
+        if (got != want)
+            fail_msg("%s: %s(%.17g) is %lld, should be %lld", mc, r->type, x[i],
+                     (long long)got, (long long)want);
+    }
+}
+
+static void
+test_whole(void **state)
+{
+    (void)state;
+    for (int m = 0; m < AXE_LEN(machine); m++)
+        for (int i = 0; i < AXE_LEN(whole_rows); i++) {
+            whole(machine[m], &whole_rows[i], false);
+            whole(machine[m], &whole_rows[i], true);
+        }
+}
+
 static double
 ulps(double got, double want, int digits)
 {
@@ -320,8 +400,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widen),    cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_specials), cmocka_unit_test(test_exp_f32),
-        cmocka_unit_test(test_exp_f64),
+        cmocka_unit_test(test_specials), cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_exp_f32),  cmocka_unit_test(test_exp_f64),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
