@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Every kernel of kernels/ against NumPy, and against the reference of --check.
+set -u
+"$PYTHON" -c '' || exit 77
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+"$PYTHON" "$SRC/tests/kernels.py"

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Every kernel of kernels/ against NumPy, on odd sizes and in all its types.
+
+A row names a kernel, the shapes of its arguments and what it should compute:
+a function of float64 arrays that gives, for each output, the value and the sum
+of the magnitudes that were added for it.  With eps and acc the spacings of the
+element and the accumulating type at 1, a result may be off by
+
+    eps |value| + 16 acc magnitude + the type's smallest number
+
+and integers must be equal modulo their width.  Sizes include 0, 1, less than a
+vector, and no multiple of any tile.  Usage: kernels.py [KERNEL...], with AXE
+and SRC in the environment, in a folder of its own.
+"""
+import collections
+import concurrent.futures
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
+       "i32": 0, "i8": 0, "u8": 0}
+LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37,
+         "i32": 0, "i8": 0, "u8": 0}
+ACC = {"f64": 2.0**-52}
+STORED = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4",
+          "i8": "i1", "u8": "u1"}
+REAL = ("f32", "f64", "f16", "bf16")
+ALL = REAL + ("i32", "i8", "u8")
+
+Row = collections.namedtuple("Row", "file kernel ins outs f types sizes")
+
+
+# ------------------------------------------------------------ what they compute
+
+def magnitude(*values):
+    return sum(abs(v) for v in values)
+
+
+def matmul(a, b):
+    return [(a @ b, abs(a) @ abs(b))]
+
+
+def gelu(x):
+    t = np.tanh(0.7978845608028654 * (x + 0.044715 * x**3))
+    return [(0.5 * x * (1 + t), abs(x))]
+
+
+def rmsnorm(x, w):
+    y = x * w / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5)
+    return [(y, 2 * abs(y))]
+
+
+def layernorm(x, w, b):
+    d = x - x.mean(1, keepdims=True)
+    s = 1 / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5)
+    size = abs(x) + abs(x).mean(1, keepdims=True)
+    return [(d * s * w + b, 2 * size * s * abs(w) + abs(b))]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(1, keepdims=True))
+    y = e / e.sum(1, keepdims=True)
+    return [(y, y * (2 + abs(x) + abs(x).max(1, keepdims=True)))]
+
+
+def rope(x, c, z):
+    c, z = c[:, None], z[:, None]
+    a, b = x[:, :, 0], x[:, :, 1]
+    y = np.stack((a * c - b * z, b * c + a * z), 2)
+    size = np.stack((abs(a * c) + abs(b * z), abs(b * c) + abs(a * z)), 2)
+    return [(y, size)]
+
+
+def quantise(x):
+    """Q may be one off where x / s is within rounding of a half."""
+    top = abs(x).max(1, initial=0)
+    s = top / 127
+    q = np.rint(x * np.where(top > 0, 127 / np.where(top > 0, top, 1), 0)
+                [:, None])
+    return [(q, 0 * q), (s, s)]
+
+
+def residual(r, s, b, x):
+    return [(x + s * r + b, magnitude(x, s * r, b))]
+
+
+def squash(x):
+    c = np.clip(x, -1, 1)
+    return [(c * abs(c), abs(c))]
+
+
+def bias_relu(a, b, bias):
+    c = a @ b.T + bias
+    return [(np.maximum(c, 0), abs(a) @ abs(b.T) + abs(bias))]
+
+
+def exact(f):
+    def g(*x):
+        y = f(*x)
+        return [(y, 0 * y)]
+    return g
+
+
+def summed(axis):
+    return lambda x: [(x.sum(axis), abs(x).sum(axis))]
+
+
+def largest(axis):
+    def f(x):
+        return x.max(axis, initial=-np.inf)
+    return exact(f)
+
+
+# ------------------------------------------------------------------- the table
+
+MN = [(1, 1), (3, 5), (8, 16), (13, 130), (37, 77), (64, 33), (1, 300), (0, 7)]
+MNK = [(1, 1, 1), (5, 3, 7), (16, 48, 8), (33, 65, 100), (197, 391, 259),
+       (0, 4, 5), (4, 5, 0)]
+ABC = [(1, 1, 1), (3, 5, 7), (2, 65, 70), (9, 16, 33), (0, 3, 4)]
+BSHD = [(1, 1, 1, 1), (2, 17, 3, 8), (1, 70, 2, 65), (2, 3, 4, 19)]
+
+
+def pointwise(file, kernel, ins, f, types=REAL):
+    return Row(file, kernel, ins, {"Y": "MN"}, f, types, ("MN", MN))
+
+
+ROWS = [
+    Row("gemm", "gemm", {"A": "MK", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a, b.T), ALL, ("MNK", MNK)),
+    Row("gemm_nn", "gemm_nn", {"A": "MK", "B": "KN"}, {"C": "MN"}, matmul,
+        ALL, ("MNK", MNK)),
+    Row("gemm_t", "gemm_tn", {"A": "KM", "B": "KN"}, {"C": "MN"},
+        lambda a, b: matmul(a.T, b), ALL, ("MNK", MNK)),
+    Row("gemm_t", "gemm_tt", {"A": "KM", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a.T, b.T), ALL, ("MNK", MNK)),
+    Row("gemm_batched", "gemm_batched", {"A": "PMK", "B": "PNK"},
+        {"C": "PMN"}, lambda a, b: matmul(a, b.transpose(0, 2, 1)), ALL,
+        ("PMNK", [(3,) + s for s in MNK])),
+    Row("gemm_bias_relu", "gemm_bias_relu",
+        {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, bias_relu, REAL,
+        ("MNK", MNK)),
+    Row("gemv", "gemv", {"A": "MK", "x": "K"}, {"y": "M"}, matmul, REAL,
+        ("MK", MN)),
+    Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},
+        lambda a, x: matmul(a.T, x), REAL, ("KN", MN)),
+    pointwise("softmax", "softmax", {"X": "MN"}, softmax),
+    pointwise("rmsnorm", "rmsnorm", {"X": "MN", "W": "N"}, rmsnorm),
+    pointwise("layernorm", "layernorm", {"X": "MN", "W": "N", "B": "N"},
+              layernorm),
+    pointwise("gelu", "gelu", {"X": "MN"}, gelu),
+    pointwise("silu_mul", "silu_mul", {"A": "MN", "B": "MN"},
+              lambda a, b: [(a / (1 + np.exp(-a)) * b, (2 + abs(a)) * abs(
+                  a / (1 + np.exp(-a)) * b))]),
+    pointwise("elementwise", "squash", {"X": "MN"}, squash, ALL[:-1]),
+    Row("elementwise", "add", {"X": "MN", "Y": "MN"}, {"Z": "MN"},
+        lambda x, y: [(x + y, 0 * x)], ALL, ("MN", MN)),
+    Row("elementwise", "residual", {"R": "MN", "S": "N", "B": "N", "X": "MN"},
+        {"X": "MN"}, residual, REAL, ("MN", MN)),
+    Row("reduce", "row_sum", {"X": "MN"}, {"y": "M"}, summed(1), ALL,
+        ("MN", MN)),
+    Row("reduce", "col_sum", {"X": "MN"}, {"y": "N"}, summed(0), ALL,
+        ("MN", MN)),
+    Row("reduce", "row_max", {"X": "MN"}, {"y": "M"}, largest(1), ALL,
+        ("MN", MN)),
+    Row("reduce", "col_max", {"X": "MN"}, {"y": "N"}, largest(0), ALL,
+        ("MN", MN[:-1])),
+    Row("quantise", "quantise", {"X": "MN"}, {"Q": "MN", "S": "M"}, quantise,
+        REAL, ("MN", MN)),
+    Row("dequantise", "dequantise", {"Q": "MN", "S": "M"}, {"X": "MN"},
+        lambda q, s: [(q * s[:, None], abs(q * s[:, None]))],
+        ("f32", "f16", "bf16"), ("MN", MN)),
+    Row("transpose", "transpose", {"X": "MN"}, {"Y": "NM"},
+        exact(lambda x: x.T), ALL, ("MN", MN)),
+    Row("permute", "permute_acb", {"X": "ABC"}, {"Y": "ACB"},
+        exact(lambda x: x.transpose(0, 2, 1)), ALL, ("ABC", ABC)),
+    Row("permute", "permute_bac", {"X": "ABC"}, {"Y": "BAC"},
+        exact(lambda x: x.transpose(1, 0, 2)), ALL, ("ABC", ABC)),
+    Row("permute", "heads_first", {"X": "BSHD"}, {"Y": "BHSD"},
+        exact(lambda x: x.transpose(0, 2, 1, 3)), ALL, ("BSHD", BSHD)),
+    Row("permute", "keys_transposed", {"X": "BSHD"}, {"Y": "BHDS"},
+        exact(lambda x: x.transpose(0, 2, 3, 1)), ALL, ("BSHD", BSHD)),
+    Row("rope", "rope", {"X": "SH2D", "C": "SD", "Z": "SD"}, {"Y": "SH2D"},
+        rope, REAL, ("SHD", [(1, 1, 1), (3, 2, 5), (17, 3, 32), (10, 2, 67)])),
+]
+
+# The element type where it is not the kernel's T.
+FIXED = {("quantise", "Q"): "i8", ("quantise", "S"): "f32",
+         ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32"}
+WIDE = {"f64": "f64", "u8": "u32"}
+
+
+def element(row, name, t):
+    if (row.kernel, name) in FIXED:
+        return FIXED[row.kernel, name]
+    if row.kernel in ("row_sum", "col_sum") and name == "y":
+        return "f64" if t == "f64" else "f32" if t in REAL else \
+            "u32" if t == "u8" else "i32"
+    return t
+
+
+# ------------------------------------------------------------------- numbers
+
+def encode(x, t):
+    """float64 to the bytes of an array of type t."""
+    if t != "bf16":
+        return x.astype(STORED.get(t, t[0] + str(int(t[1:]) // 8)))
+    b = x.astype("f4").view("u4")
+    return (b + 0x7fff + (b >> 16 & 1) >> 16).astype("u2")
+
+
+def decode(a, t):
+    if t == "bf16":
+        return (a.view("u2").astype("u4") << 16).view("f4").astype("f8")
+    return a.astype("f8")
+
+
+def wrong(got, want, size, t, acc_t):
+    """The number of elements of `got` that are too far off."""
+    if t[0] in "iu":
+        bits = int(t[1:])
+        if np.isinf(want).any():
+            least = 0 if t[0] == "u" else -2**(bits - 1)
+            want = np.where(np.isinf(want), least, want)
+        return np.count_nonzero((got - want) % 2.0**bits)
+    bound = EPS[t] * abs(want) + 16 * ACC.get(acc_t, 2.0**-23) * size + LEAST[t]
+    with np.errstate(invalid="ignore"):
+        return np.count_nonzero(~((abs(got - want) <= bound) | (got == want)))
+
+
+def quantised(got, want):
+    """At a tie the rounding of the scale decides: one off, and rarely."""
+    off = abs(got - want)
+    n_off = np.count_nonzero(off)
+    return n_off if n_off > 1 + off.size // 100 else np.count_nonzero(off > 1)
+
+
+# ------------------------------------------------------------------- running
+
+def run(row, t, size, machine, seed):
+    """What is wrong, or None."""
+    n = dict(zip(row.sizes[0], size))
+    n["2"] = 2
+    what = f"{row.kernel} {t} {machine} " + \
+        " ".join(f"{k}={v}" for k, v in n.items() if k != "2")
+    r = np.random.default_rng(seed)
+    stem = f"{row.kernel}.{seed}"
+    args, values = [], []
+    for name, dims in row.ins.items():
+        e = element(row, name, t)
+        x = r.standard_normal([n[d] for d in dims])
+        x = encode(np.rint(10 * x) % 2.0**7 if e[0] in "iu" else x, e)
+        values.append(decode(x, e))
+        np.save(f"{stem}.{name}.npy", x)
+        args.append(f"{name}={stem}.{name}.npy")
+    for name in row.outs:
+        if name not in row.ins:
+            args.append(f"{name}={stem}.{name}.npy")
+    p = subprocess.run(
+        [os.environ["AXE"], "run", "-t", machine,
+         f"{os.environ['SRC']}/kernels/{row.file}.axe", row.kernel, *args,
+         "--set", f"T={t}", "--threads", str(1 + seed % 2), "--check"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if p.returncode != 0:
+        return f"{what}: exit {p.returncode}\n{p.stdout}"
+    with np.errstate(all="ignore"):
+        wants = row.f(*values)
+    for (name, dims), (want, mag) in zip(row.outs.items(), wants):
+        e = element(row, name, t)
+        a = np.load(f"{stem}.{name}.npy")
+        if list(a.shape) != [n[d] for d in dims]:
+            return f"{what}: {name} has the shape {a.shape}"
+        got = decode(a, e)
+        bad = quantised(got, want) if (row.kernel, name) == ("quantise", "Q") \
+            else wrong(got, want, mag, e, t)
+        if bad:
+            return f"{what}: {bad} of {got.size} elements of {name} are wrong"
+    return None
+
+
+def jobs(only):
+    """All sizes in the first type; one, in turn, in others and elsewhere."""
+    seed = itertools.count(1)
+    for row in ROWS:
+        if only and row.kernel not in only:
+            continue
+        size = itertools.cycle(s for s in row.sizes[1] if 0 not in s)
+        for s in row.sizes[1]:
+            yield row, row.types[0], s, "cpu", next(seed)
+        for t in row.types[1:]:
+            yield row, t, next(size), "cpu", next(seed)
+        for machine in ("cpu-avx2", "cpu-base"):
+            yield row, row.types[0], next(size), machine, next(seed)
+
+
+def missing():
+    """Files of kernels/ without a row."""
+    have = {row.file + ".axe" for row in ROWS}
+    return sorted(f for f in os.listdir(os.environ["SRC"] + "/kernels")
+                  if f.endswith(".axe") and f not in have)
+
+
+def main():
+    todo = list(jobs(sys.argv[1:]))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = [s for s in pool.map(lambda j: run(*j), todo) if s]
+    said += [f"{f}: no test here" for f in missing()]
+    print("\n".join(said + [f"{len(todo)} runs, {len(said)} failed"]))
+    return bool(said) or not todo
+
+
+if __name__ == "__main__":
+    sys.exit(main())
