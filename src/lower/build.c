@@ -113,6 +113,12 @@ axe_clamp(lowering *lw, const axe_node *a, int64_t e)
 }
 
 const axe_node *
+axe_digit_node(lowering *lw, const bound *b)
+{
+    return axe_sum(lw, axe_ivar(lw, b->digit), axe_int(lw, b->step));
+}
+
+const axe_node *
 axe_address(lowering *lw, const axe_operand *op)
 {
     const axe_node *at = op->base;
@@ -120,7 +126,7 @@ axe_address(lowering *lw, const axe_operand *op)
     for (const bound *b = lw->bound; b; b = b->next) {
         axe_stride s = axe_operand_stride(op, b->index, b->weight);
         if (s.coef != 0)
-            at = axe_sum(lw, at, axe_scaled(lw, axe_ivar(lw, b->digit), s));
+            at = axe_sum(lw, at, axe_scaled(lw, axe_digit_node(lw, b), s));
     }
     return at;
 }

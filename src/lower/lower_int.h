@@ -22,11 +22,12 @@ typedef struct level {
     memo          *known;
 } level;
 
-/* The value of an index variable inside the open loops. */
+/* The value of an index variable inside the open loops: the sum over its digits
+ * of weight * (digit + step). */
 typedef struct bound {
     const axe_var *index;
     const axe_var *digit; /* the loop variable */
-    int64_t        weight;
+    int64_t        weight, step;
     struct bound  *next;
 } bound;
 
@@ -41,8 +42,9 @@ typedef struct lowering {
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    unsigned            zero; /* bit i: operand i reads outside: zero */
-    bool                full; /* no guards: everything is inside */
+    int                 chain; /* which accumulator a reduction adds to */
+    unsigned            zero;  /* bit i: operand i reads outside: zero */
+    bool                full;  /* no guards: everything is inside */
 } lowering;
 
 /* build.c */
@@ -57,7 +59,9 @@ const axe_node *axe_sum(lowering *lw, const axe_node *a, const axe_node *b);
 const axe_node *axe_scaled(lowering *lw, const axe_node *a, axe_stride s);
 /* min(max(a, 0), e) */
 const axe_node *axe_clamp(lowering *lw, const axe_node *a, int64_t e);
-/* Element address of an operand at the bound digits plus `extra`. */
+/* A digit's loop variable and step. */
+const axe_node *axe_digit_node(lowering *lw, const bound *b);
+/* Element address of an operand at the bound digits. */
 const axe_node *axe_address(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);

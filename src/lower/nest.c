@@ -82,7 +82,7 @@ so_far(lowering *lw, const axe_var *v)
     for (const bound *b = lw->bound; b; b = b->next)
         if (b->index == v)
             sum = axe_sum(lw, sum,
-                          axe_scaled(lw, axe_ivar(lw, b->digit),
+                          axe_scaled(lw, axe_digit_node(lw, b),
                                      (axe_stride){b->weight, AXE_UNIT_ONE}));
     return sum;
 }
@@ -102,10 +102,11 @@ let(lowering *lw, const char *name, const axe_node *value)
 
 static axe_status walk(nest_walk *w, int j);
 
-/* One loop over digit j, from begin to end by `lanes`. */
+/* One loop over digit j, from begin to end by `lanes`, its body `chains` times
+ * in a row. */
 static axe_status
 loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
-     unsigned zero)
+     int chains, unsigned zero)
 {
     lowering        *lw = w->lw;
     const axe_digit *d = &w->nest->digit[j];
@@ -123,8 +124,8 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     l->var = axe_loop_var(lw, d->var->name);
     l->begin = begin;
     l->end = end;
-    l->step = lanes;
-    bd = (bound){d->var, l->var, d->weight, lw->bound};
+    l->step = (int64_t)lanes * chains;
+    bd = (bound){d->var, l->var, d->weight, 0, lw->bound};
 
     lowering saved = *lw;
     lw->bound = &bd;
@@ -135,7 +136,13 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
         lw->lanes = lanes;
         lw->vector_level = lw->top;
     }
-    AXE_TRY(walk(w, j + 1));
+    for (int i = 0; i < chains; i++) {
+        lw->level[lw->top].known = NULL;
+        lw->chain = i;
+        bd.step = (int64_t)lanes * i;
+        AXE_TRY(walk(w, j + 1));
+    }
+    lw->chain = saved.chain;
     lw->top = saved.top;
     lw->bound = saved.bound;
     lw->zero = saved.zero;
@@ -146,24 +153,39 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     return AXE_OK;
 }
 
-/* A range of digit j: lanes at a time, then the rest one by one. */
+/* As much of a range as goes by `lanes` in `chains`; *begin becomes what is
+ * left. */
+static axe_status
+part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
+     int lanes, int chains, unsigned zero)
+{
+    lowering       *lw = w->lw;
+    int64_t         step = (int64_t)lanes * chains;
+    const axe_node *mid = axe_node2(lw->cx, AXE_OP_sub, end, *begin);
+
+    mid = axe_node2(lw->cx, AXE_OP_div, mid, axe_int(lw, step));
+    mid = axe_node2(lw->cx, AXE_OP_mul, mid, axe_int(lw, step));
+    mid = let(lw, "whole", axe_sum(lw, *begin, mid));
+    AXE_TRY(loop(w, j, *begin, mid, lanes, chains, zero));
+    *begin = mid;
+    return AXE_OK;
+}
+
+/* A range of digit j: lanes at a time, in several chains first, then one by
+ * one. */
 static axe_status
 range(nest_walk *w, int j, const axe_node *begin, const axe_node *end,
       unsigned zero)
 {
-    lowering *lw = w->lw;
-    int       lanes = j == w->nest->n_digit - 1 ? w->nest->lanes : 1;
+    bool last = j == w->nest->n_digit - 1;
+    int  lanes = last ? w->nest->lanes : 1;
+    int  chains = last && !zero ? w->nest->chains : 1;
 
-    if (lanes == 1)
-        return loop(w, j, begin, end, 1, zero);
-    const axe_node *span = axe_node2(lw->cx, AXE_OP_sub, end, begin);
-    const axe_node *whole =
-        axe_node2(lw->cx, AXE_OP_mul,
-                  axe_node2(lw->cx, AXE_OP_div, span, axe_int(lw, lanes)),
-                  axe_int(lw, lanes));
-    const axe_node *mid = let(lw, "whole", axe_sum(lw, begin, whole));
-    AXE_TRY(loop(w, j, begin, mid, lanes, zero));
-    return loop(w, j, mid, end, 1, zero);
+    if (chains > 1)
+        AXE_TRY(part(w, j, &begin, end, lanes, chains, zero));
+    if (lanes > 1)
+        AXE_TRY(part(w, j, &begin, end, lanes, 1, zero));
+    return loop(w, j, begin, end, 1, 1, zero);
 }
 
 static const axe_node *

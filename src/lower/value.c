@@ -143,7 +143,7 @@ index_node(lowering *lw, const axe_var *v)
     for (const bound *b = lw->bound; b; b = b->next)
         if (b->index == v)
             sum = axe_sum(lw, sum,
-                          axe_scaled(lw, axe_ivar(lw, b->digit),
+                          axe_scaled(lw, axe_digit_node(lw, b),
                                      (axe_stride){b->weight, AXE_UNIT_ONE}));
     return sum;
 }
@@ -173,6 +173,17 @@ mask_type(axe_type t)
     return axe_type_table[t].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
 }
 
+/* A mask, which is as wide as what was compared, as wide as `like`. */
+static axe_reg
+mask_like(lowering *lw, axe_lblock *b, axe_reg mask, axe_type like)
+{
+    axe_type t = mask_type(like);
+
+    return mask.type == t
+               ? mask
+               : axe_emit_op(lw, b, AXE_LOP_convert, t, mask.lanes, 1, &mask);
+}
+
 static axe_status
 plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
          axe_reg *out)
@@ -182,6 +193,10 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
+    if (n->op == AXE_OP_select)
+        src[0] = mask_like(lw, b, src[0], t);
+    if (n->op == AXE_OP_and || n->op == AXE_OP_or)
+        src[1] = mask_like(lw, b, src[1], src[0].type);
     if (n->type == AXE_TYPE_bool)
         t = mask_type(src[0].type);
     for (int i = 0; i < AXE_LEN(plain); i++)
@@ -288,22 +303,35 @@ fold_into(lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc, axe_reg x)
     b->item[b->n - 1]->dst = acc;
 }
 
+enum { MAX_CHAIN = 8 };
+
+/* Accumulators: as wide as the loops outside, and of the nest's own lanes. */
 typedef struct folding {
     const axe_node *node;
-    axe_reg         one, many; /* accumulators: as wide as outside; lanes */
-    int             outside;   /* lanes of the loops around the reduction */
+    axe_lop         op;
+    int             outside; /* lanes of the loops around the reduction */
+    int             chains;
+    axe_reg         one[MAX_CHAIN], many[MAX_CHAIN];
 } folding;
 
 static axe_status
 fold_body(lowering *lw, void *user)
 {
     folding *f = user;
-    axe_reg  acc = lw->lanes == f->outside ? f->one : f->many, x;
+    axe_reg *acc = lw->lanes == f->outside ? f->one : f->many, x;
 
-    AXE_TRY(value_in(lw, f->node->arg[0], acc.lanes, &x));
-    fold_into(lw, lw->level[lw->top].block, fold_lop[f->node->u.reduce.fold],
-              acc, x);
+    AXE_TRY(value_in(lw, f->node->arg[0], acc->lanes, &x));
+    fold_into(lw, lw->level[lw->top].block, f->op, acc[lw->chain], x);
     return AXE_OK;
+}
+
+/* All chains into the first, pairwise. */
+static void
+join(lowering *lw, axe_lblock *b, const folding *f, const axe_reg *acc)
+{
+    for (int step = f->chains / 2; step > 0; step /= 2)
+        for (int i = 0; i < step; i++)
+            fold_into(lw, b, f->op, acc[i], acc[i + step]);
 }
 
 static const axe_nest *
@@ -324,8 +352,11 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     lowering       *saved = axe_new(lw->cx, lowering);
     axe_nest        nest = *nest_of(lw, n);
     const axe_node *unit = axe_fold_unit(lw->cx, n->u.reduce.fold, n->type);
-    folding         f = {.node = n, .outside = lanes};
+    folding         f = {.node = n, .outside = lanes, .chains = nest.chains};
     axe_lblock     *b = lw->level[l].block;
+
+    assert(f.chains <= MAX_CHAIN);
+    f.op = fold_lop[n->u.reduce.fold];
 
     *saved = *lw;
     if (lanes > 1)
@@ -335,21 +366,24 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
         lw->lanes = 1;
     }
     lw->top = l;
-    f.one = constant(lw, b, unit, lanes);
-    if (nest.lanes > 1)
-        f.many = constant(lw, b, unit, nest.lanes);
+    lw->chain = 0;
+    for (int i = 0; i < (nest.lanes > 1 ? 1 : f.chains); i++)
+        f.one[i] = constant(lw, b, unit, lanes);
+    for (int i = 0; nest.lanes > 1 && i < f.chains; i++)
+        f.many[i] = constant(lw, b, unit, nest.lanes);
     AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
+    join(lw, b, &f, nest.lanes > 1 ? f.many : f.one);
     if (nest.lanes > 1) {
         axe_reg r = axe_emit_op(lw, b, fold_across[n->u.reduce.fold],
-                                f.one.type, 1, 1, &f.many);
-        fold_into(lw, b, fold_lop[n->u.reduce.fold], f.one, r);
+                                f.one->type, 1, 1, f.many);
+        fold_into(lw, b, f.op, *f.one, r);
     }
     saved->n_reg = lw->n_reg;
     saved->n_var = lw->n_var;
     for (int i = 0; i <= l; i++)
         saved->level[i] = lw->level[i];
     *lw = *saved;
-    *out = f.one;
+    *out = *f.one;
     return AXE_OK;
 }
 

@@ -284,8 +284,8 @@ gather_nests(planner *p, const axe_node *n, request *r)
         axe_dim *dim = axe_new_array(p->cx, axe_dim, k);
         for (int i = 0; i < k; i++)
             dim[i] = (axe_dim){n->u.reduce.over[i], n->u.reduce.extent[i]};
-        r->nest[r->n_nest++] =
-            (axe_nest){.reduce = n, .n_dim = k, .dim = dim, .lanes = 1};
+        r->nest[r->n_nest++] = (axe_nest){
+            .reduce = n, .n_dim = k, .dim = dim, .lanes = 1, .chains = 1};
     }
     for (int i = 0; i < n->n_arg; i++)
         if (n->op != AXE_OP_load)
@@ -343,7 +343,7 @@ axe_request_make(planner *p, const axe_stmt *s, request *out)
 
     r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);
     r.nest[r.n_nest++] =
-        (axe_nest){.n_dim = s->n_free, .dim = s->dim, .lanes = 1};
+        (axe_nest){.n_dim = s->n_free, .dim = s->dim, .lanes = 1, .chains = 1};
     gather_nests(p, r.value, &r);
     load[0] = s->dst;
     gather(r.value, load, &n_load);

@@ -45,6 +45,8 @@ loops_text(axe_ctx *cx, const axe_schedule *s, const axe_nest *n)
                  extent_text(cx, n, &n->digit[i]));
         if (lanes)
             axe_putf(&b, " by %d", n->lanes);
+        if (i == n->n_digit - 1 && n->chains > 1)
+            axe_putf(&b, " in %d chains", n->chains);
     }
     if (tile)
         axe_putf(&b, "%s%d x %d vectors of %d in registers",

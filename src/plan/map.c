@@ -15,15 +15,16 @@
  * rows of a copy are asked for as many rows ahead. */
 enum { MIN_LANES = 2, AHEAD = 4, SHORT_ROW = 1024 };
 
+/* Does the value compute with the index itself? */
 static bool
-has_index_value(const axe_node *n)
+counts_with(const axe_node *n, const axe_var *v)
 {
     if (n->op == AXE_OP_load)
         return false;
     if (n->op == AXE_OP_var)
-        return true;
+        return n->u.var == v;
     for (int i = 0; i < n->n_arg; i++)
-        if (has_index_value(n->arg[i]))
+        if (counts_with(n->arg[i], v))
             return true;
     return false;
 }
@@ -89,6 +90,12 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
 
     if (e != 0 && e < lanes)
         return false;
+    if (counts_with(r->value, d->var)) {
+        axe_rejected(p, r,
+                     axe_textf(p->cx, "%d lanes of %s", lanes, d->var->name),
+                     "the value computes with %s itself", d->var->name);
+        return false;
+    }
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand    *op = &r->operand[i];
         const axe_atom *a =
@@ -114,7 +121,7 @@ try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
 {
     int64_t e = axe_dim_extent(d);
 
-    if (e != 0 && e < lanes)
+    if ((e != 0 && e < lanes) || counts_with(nest->reduce, d->var))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
@@ -125,7 +132,6 @@ try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
             return false;
         use_atom(out, a, list);
     }
-    (void)nest;
     return true;
 }
 
@@ -248,10 +254,6 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
 
     out->kind = AXE_SCHED_MAP;
     AXE_TRY(widest(p, r, &lanes));
-    if (has_index_value(r->value)) {
-        axe_rejected(p, r, "lanes", "the value computes with indices");
-        lanes = 1;
-    }
     for (int n = lanes; n >= MIN_LANES; n /= 2)
         for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
             if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
@@ -297,14 +299,19 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
     return AXE_OK;
 }
 
+/* A fold waits for its last result: where little else is done for each
+ * element, several accumulators take turns. */
+enum { CHAINS = 4, FEW_SLOTS = 12 };
+
 static int
 count_math(const axe_node *n)
 {
     int k = n->op != AXE_OP_load && n->op != AXE_OP_fconst &&
             n->op != AXE_OP_iconst;
 
-    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2)
-        k = 14;
+    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2 || n->op == AXE_OP_log ||
+        n->op == AXE_OP_tanh)
+        k = 24;
     for (int i = 0; i < n->n_arg; i++)
         if (n->op != AXE_OP_load)
             k += count_math(n->arg[i]);
@@ -339,6 +346,9 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
     const axe_var *last = NULL, *last2 = NULL;
 
     AXE_TRY(choose(p, r, out, &last2, &last));
+    for (int k = 1; k < r->n_nest; k++)
+        if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
+            r->nest[k].chains = CHAINS;
     for (int k = 0; k < r->n_nest; k++)
         if (!order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
                           k == 0 ? last : NULL))

@@ -55,6 +55,7 @@ typedef struct axe_nest {
     int              n_digit; /* outermost first */
     const axe_digit *digit;
     int              lanes; /* of the innermost digit at a time; 1: scalar */
+    int              chains; /* of a reduction: accumulators in turn */
 } axe_nest;
 
 typedef enum axe_schedule_kind {

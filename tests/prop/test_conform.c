@@ -65,6 +65,21 @@ typedef struct row {
 #define MASK "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
              " cta (i : M by 8) { Y[i*8 + m, n] =" \
              " i*8 + m >= n ? X[i*8 + m, n] : -1.0; } }"
+#define ROWS "kernel k(in f32 X[M, N], out f32 Y[M, N], out f32 Z[M, N])" \
+             " { index m, n; cta (i : M by 8) { Y[i*8 + m, n] =" \
+             " i*8 + m > 5 ? X[i*8 + m, n] : -1.0;" \
+             " Z[i*8 + m, n] = X[i*8 + m, n] * f32(i*8 + m) + f32(N); } }"
+#define WIDTHS "kernel k(in f32 X[M, N], in f64 D[M, N], out f32 Y[M, N]," \
+               " out f64 Z[M, N]) { index m, n; cta (i : M by 8) {" \
+               " Y[i*8 + m, n] = D[i*8 + m, n] > 0.25 ? X[i*8 + m, n] : 0.5;" \
+               " Z[i*8 + m, n] = X[i*8 + m, n] > 0.25 && D[i*8 + m, n] < 0.5" \
+               " && m > 2 || i == 1 ? D[i*8 + m, n] : 0.5; } }"
+#define FOLDS "kernel k(in f32 X[M, N], out f32 Y[M], out f32 P[M])" \
+              " { index m, n; cta (i : M by 8) { Y[i*8 + m] =" \
+              " sum[n](n >= i*8 + m ? X[i*8 + m, n] : 0.0);" \
+              " P[i*8 + m] = prod[n](1.0 + X[i*8 + m, n] / 64); } }"
+#define LEAST "kernel k(in f32 X[M, N], out f32 Z[N]) { index m, n;" \
+              " cta (j : N by 64) { Z[j*64 + n] = min[m](X[m, j*64 + n]); } }"
 #define NARROW "kernel k(in f32 X[M, N], out i8 Y[M, N]) { index m, n;" \
                " cta (i : M) { Y[i, n] ="  \
                " i8(X[i, n] * 100.0); } }"
@@ -98,6 +113,10 @@ static const row rows[] = {
     {"batched gemm",          NULL, BATCH, {NULL},                             {{"P", 3}, {"M", 40}, {"N", 50}, {"K", 20}}},
     {"declared layouts",      NULL, PLACED, {NULL},                            {{"M", 40}, {"N", 50}, {"K", 20}}},
     {"mask",                  NULL, MASK, {NULL},                              {{"M", 20}, {"N", 30}}},
+    {"masks of rows",         NULL, ROWS, {NULL},                              {{"M", 20}, {"N", 70}}},
+    {"masks of all widths",   NULL, WIDTHS, {NULL},                            {{"M", 20}, {"N", 70}}},
+    {"folds in chains",       NULL, FOLDS, {NULL},                             {{"M", 70}, {"N", 333}}},
+    {"chains of vectors",     NULL, LEAST, {NULL},                             {{"M", 71}, {"N", 133}}},
     {"narrow",                NULL, NARROW, {NULL},                            {{"M", 20}, {"N", 30}}},
 };
 /* clang-format on */
