@@ -115,7 +115,25 @@ axe_clamp(lowering *lw, const axe_node *a, int64_t e)
 const axe_node *
 axe_digit_node(lowering *lw, const bound *b)
 {
-    return axe_sum(lw, axe_ivar(lw, b->digit), axe_int(lw, b->step));
+    return axe_sum(lw, axe_ivar(lw, b->loop), axe_int(lw, b->step));
+}
+
+const axe_node *
+axe_moved(lowering *lw, const axe_node *at, const axe_operand *op,
+          const axe_digit *d, const axe_node *value)
+{
+    axe_move *m = axe_new_array(lw->cx, axe_move, axe_operand_n_iter(op));
+    int       n = axe_operand_moves(op, d, m);
+
+    for (int i = 0; i < n; i++) {
+        const axe_node *v = value;
+        if (m[i].over > 1)
+            v = axe_node2(lw->cx, AXE_OP_div, v, axe_int(lw, m[i].over));
+        if (m[i].extent > 0)
+            v = axe_node2(lw->cx, AXE_OP_mod, v, axe_int(lw, m[i].extent));
+        at = axe_sum(lw, at, axe_scaled(lw, v, m[i].stride));
+    }
+    return at;
 }
 
 const axe_node *
@@ -123,12 +141,22 @@ axe_address(lowering *lw, const axe_operand *op)
 {
     const axe_node *at = op->base;
 
-    for (const bound *b = lw->bound; b; b = b->next) {
-        axe_stride s = axe_operand_stride(op, b->index, b->weight);
-        if (s.coef != 0)
-            at = axe_sum(lw, at, axe_scaled(lw, axe_digit_node(lw, b), s));
-    }
+    for (const bound *b = lw->bound; b; b = b->next)
+        at = axe_moved(lw, at, op, &b->of, axe_digit_node(lw, b));
     return at;
+}
+
+const axe_node *
+axe_index_so_far(lowering *lw, const axe_var *v)
+{
+    const axe_node *sum = axe_int(lw, 0);
+
+    for (const bound *b = lw->bound; b; b = b->next)
+        if (b->of.var == v)
+            sum = axe_sum(lw, sum,
+                          axe_scaled(lw, axe_digit_node(lw, b),
+                                     (axe_stride){b->of.weight, AXE_UNIT_ONE}));
+    return sum;
 }
 
 axe_mem

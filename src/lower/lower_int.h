@@ -22,12 +22,12 @@ typedef struct level {
     memo          *known;
 } level;
 
-/* The value of an index variable inside the open loops: the sum over its digits
- * of weight * (digit + step). */
+/* A digit of an index variable inside the open loops: its loop variable plus
+ * the step. */
 typedef struct bound {
-    const axe_var *index;
-    const axe_var *digit; /* the loop variable */
-    int64_t        weight, step;
+    axe_digit      of;
+    const axe_var *loop;
+    int64_t        step;
     struct bound  *next;
 } bound;
 
@@ -61,8 +61,14 @@ const axe_node *axe_scaled(lowering *lw, const axe_node *a, axe_stride s);
 const axe_node *axe_clamp(lowering *lw, const axe_node *a, int64_t e);
 /* A digit's loop variable and step. */
 const axe_node *axe_digit_node(lowering *lw, const bound *b);
+/* `at` moved on by `value` steps of the digit. */
+const axe_node *axe_moved(lowering *lw, const axe_node *at,
+                          const axe_operand *op, const axe_digit *d,
+                          const axe_node *value);
 /* Element address of an operand at the bound digits. */
 const axe_node *axe_address(lowering *lw, const axe_operand *op);
+/* The value of an index variable as far as its digits are bound. */
+const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
 /* Where an operand lies and as what type. */
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);

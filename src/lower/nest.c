@@ -73,20 +73,6 @@ limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
     return AXE_OK;
 }
 
-/* Sum of the digits of v that are bound so far. */
-static const axe_node *
-so_far(lowering *lw, const axe_var *v)
-{
-    const axe_node *sum = axe_int(lw, 0);
-
-    for (const bound *b = lw->bound; b; b = b->next)
-        if (b->index == v)
-            sum = axe_sum(lw, sum,
-                          axe_scaled(lw, axe_digit_node(lw, b),
-                                     (axe_stride){b->weight, AXE_UNIT_ONE}));
-    return sum;
-}
-
 static const axe_node *
 let(lowering *lw, const char *name, const axe_node *value)
 {
@@ -125,7 +111,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     l->begin = begin;
     l->end = end;
     l->step = (int64_t)lanes * chains;
-    bd = (bound){d->var, l->var, d->weight, 0, lw->bound};
+    bd = (bound){*d, l->var, 0, lw->bound};
 
     lowering saved = *lw;
     lw->bound = &bd;
@@ -213,7 +199,7 @@ walk(nest_walk *w, int j)
     if (!lim.cut && !lim.zero)
         return range(w, j, axe_int(lw, 0), end, 0);
 
-    const axe_node *before = so_far(lw, d->var);
+    const axe_node *before = axe_index_so_far(lw, d->var);
     if (lim.cut) {
         const axe_node *left = axe_node2(lw->cx, AXE_OP_sub, lim.cut, before);
         if (d->weight > 1)

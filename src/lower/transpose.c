@@ -8,13 +8,13 @@
 
 /* The address of `op` at the bound digits, with u and v bound to these. */
 static const axe_node *
-at_uv(lowering *lw, const axe_operand *op, const axe_var *u, const axe_node *nu,
-      const axe_var *v, const axe_node *nv)
+at_uv(lowering *lw, const axe_operand *op, const axe_digit *u,
+      const axe_node *nu, const axe_digit *v, const axe_node *nv)
 {
     const axe_node *a = axe_address(lw, op);
 
-    a = axe_sum(lw, a, axe_scaled(lw, nu, axe_operand_stride(op, u, 1)));
-    return axe_sum(lw, a, axe_scaled(lw, nv, axe_operand_stride(op, v, 1)));
+    a = axe_moved(lw, a, op, u, nu);
+    return axe_moved(lw, a, op, v, nv);
 }
 
 static void
@@ -31,8 +31,8 @@ put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
 }
 
 typedef struct block_at {
-    const axe_var  *u, *v;
-    const axe_node *nu, *nv; /* first index of the block */
+    const axe_digit *u, *v;
+    const axe_node  *nu, *nv; /* first index of the block */
 } block_at;
 
 /* lanes x lanes elements through registers. */
@@ -127,8 +127,8 @@ one_by_one(lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
     if ((axe_is_iconst(u0, &lo) && axe_is_iconst(u1, &hi) && lo >= hi) ||
         (axe_is_iconst(v0, &lo) && axe_is_iconst(v1, &hi) && lo >= hi))
         return;
-    b = open_loop(lw, b, at.u->name, u0, u1, 1, &at.nu);
-    b = open_loop(lw, b, at.v->name, v0, v1, 1, &at.nv);
+    b = open_loop(lw, b, at.u->var->name, u0, u1, 1, &at.nu);
+    b = open_loop(lw, b, at.v->var->name, v0, v1, 1, &at.nv);
     one_element(lw, b, &at, zero);
 }
 
@@ -163,13 +163,8 @@ inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
        const axe_node *end)
 {
     const axe_operand *op = &lw->s->operand[i];
-    const axe_node    *before = axe_int(lw, 0);
+    const axe_node    *before = axe_index_so_far(lw, v);
 
-    for (const bound *k = lw->bound; k; k = k->next)
-        if (k->index == v)
-            before = axe_sum(lw, before,
-                             axe_scaled(lw, axe_ivar(lw, k->digit),
-                                        (axe_stride){k->weight, 0}));
     for (int g = 0; g < op->n_guard && !lw->full; g++)
         if (op->guard[g].var == v)
             end = up_to(lw, b, op->guard[g].limit, before, end);
@@ -207,7 +202,7 @@ block_body(lowering *lw, void *user)
     const axe_digit *du = &nest->digit[nest->n_digit - 2],
                     *dv = &nest->digit[nest->n_digit - 1];
     axe_lblock     *b = lw->level[lw->top].block, *inner;
-    block_at        at = {du->var, dv->var, axe_int(lw, 0), axe_int(lw, 0)};
+    block_at        at = {du, dv, axe_int(lw, 0), axe_int(lw, 0)};
     const axe_node *zero = axe_int(lw, 0);
 
     (void)user;
@@ -216,15 +211,16 @@ block_body(lowering *lw, void *user)
                    true);
         return AXE_OK;
     }
-    const axe_node *end_u = inside(lw, b, at.u, 0, extent_of(lw, du));
-    const axe_node *end_v = inside(lw, b, at.v, 0, extent_of(lw, dv));
-    const axe_node *in_u = inside(lw, b, at.u, 1, end_u);
-    const axe_node *in_v = inside(lw, b, at.v, 1, end_v);
+    const axe_node *end_u = inside(lw, b, du->var, 0, extent_of(lw, du));
+    const axe_node *end_v = inside(lw, b, dv->var, 0, extent_of(lw, dv));
+    const axe_node *in_u = inside(lw, b, du->var, 1, end_u);
+    const axe_node *in_v = inside(lw, b, dv->var, 1, end_v);
     const axe_node *w_u = whole(lw, b, in_u, nest->lanes);
     const axe_node *w_v = whole(lw, b, in_v, nest->lanes);
 
-    inner = open_loop(lw, b, at.u->name, zero, w_u, nest->lanes, &at.nu);
-    inner = open_loop(lw, inner, at.v->name, zero, w_v, nest->lanes, &at.nv);
+    inner = open_loop(lw, b, at.u->var->name, zero, w_u, nest->lanes, &at.nu);
+    inner =
+        open_loop(lw, inner, at.v->var->name, zero, w_v, nest->lanes, &at.nv);
     whole_block(lw, inner, &at, nest->lanes);
     one_by_one(lw, b, at, zero, w_u, w_v, in_v, false);
     one_by_one(lw, b, at, w_u, in_u, zero, in_v, false);

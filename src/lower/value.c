@@ -92,14 +92,28 @@ ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
     if (lw->s->kind != AXE_SCHED_MAP || lw->s->ahead == 0 || nest->n_digit < 2)
         return;
     const axe_digit *row = &nest->digit[nest->n_digit - 2];
-    axe_stride       st = axe_operand_stride(op, row->var, row->weight);
-    if (st.coef == 0)
+    const axe_node  *at =
+        axe_moved(lw, mem.at, op, row, axe_int(lw, lw->s->ahead));
+    if (at == mem.at)
         return;
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = AXE_LOP_prefetch;
     l->mem = mem;
-    l->mem.at =
-        axe_sum(lw, mem.at, axe_scaled(lw, axe_int(lw, lw->s->ahead), st));
+    l->mem.at = at;
+}
+
+/* Does the variable in the lanes move the operand? */
+static bool
+in_lanes(lowering *lw, const axe_operand *op)
+{
+    axe_move *m = axe_new_array(lw->cx, axe_move, axe_operand_n_iter(op));
+    axe_digit d = {lw->vector, 1, lw->lanes};
+    int       n = lw->vector ? axe_operand_moves(op, &d, m) : 0;
+    int64_t   sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += m[i].stride.coef;
+    return sum != 0;
 }
 
 static axe_reg
@@ -119,10 +133,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
         return constant(lw, b, zero, lanes);
     }
-    bool moves = false;
-    for (int k = 0; k < op->n_term; k++)
-        moves = moves || (op->term[k].var == lw->vector &&
-                          axe_operand_stride(op, lw->vector, 1).coef != 0);
+    bool    moves = in_lanes(lw, op);
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);
     b->item[b->n - 1]->mem = mem;
     if (moves && lanes > 1 && op->tensor->space == AXE_SPACE_GLOBAL)
@@ -130,22 +141,6 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
     if (r.lanes != lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
     return r;
-}
-
-/* The value of an index variable: the sum of its digits. */
-static const axe_node *
-index_node(lowering *lw, const axe_var *v)
-{
-    const axe_node *sum = axe_int(lw, 0);
-
-    if (v->kind != AXE_VAR_INDEX)
-        return axe_ivar(lw, v);
-    for (const bound *b = lw->bound; b; b = b->next)
-        if (b->index == v)
-            sum = axe_sum(lw, sum,
-                          axe_scaled(lw, axe_digit_node(lw, b),
-                                     (axe_stride){b->weight, AXE_UNIT_ONE}));
-    return sum;
 }
 
 static const struct {
@@ -409,7 +404,9 @@ axe_lower_value(lowering *lw, const axe_node *n, axe_reg *out)
         break;
     case AXE_OP_var:
         r = axe_emit_op(lw, b, AXE_LOP_index, AXE_TYPE_i64, 1, 0, NULL);
-        b->item[b->n - 1]->value = index_node(lw, n->u.var);
+        b->item[b->n - 1]->value = n->u.var->kind == AXE_VAR_INDEX
+                                       ? axe_index_so_far(lw, n->u.var)
+                                       : axe_ivar(lw, n->u.var);
         break;
     case AXE_OP_cast:
         AXE_TRY(cast(lw, b, n, lanes, &r));

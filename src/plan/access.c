@@ -356,24 +356,49 @@ axe_request_make(planner *p, const axe_stmt *s, request *out)
     return AXE_OK;
 }
 
-axe_stride
-axe_operand_stride(const axe_operand *op, const axe_var *var, int64_t weight)
+int
+axe_operand_n_iter(const axe_operand *op)
 {
-    axe_stride out = {0, AXE_UNIT_ONE};
+    int n = 0;
+
+    for (int i = 0; i < op->n_term; i++)
+        n += op->term[i].n_iter;
+    return n;
+}
+
+/* The part that one iter, whose steps are w of the variable, has in a digit;
+ * false if none. */
+static bool
+part_of(const axe_iter *it, int64_t w, bool slowest, const axe_digit *d,
+        axe_move *out)
+{
+    bool within = it->extent == 0 || d->extent == 0 ||
+                  (w <= d->weight && d->weight * d->extent <= w * it->extent);
+
+    if (it->stride == 0 || (it->extent > 0 && w * it->extent <= d->weight))
+        return false;
+    if (d->extent > 0 && d->weight * d->extent <= w)
+        return false;
+    *out = (axe_move){1, 0, {it->stride, it->unit}};
+    if (within)
+        out->stride.coef *= d->weight / w;
+    else
+        *out = (axe_move){w / d->weight, slowest ? 0 : it->extent, out->stride};
+    return true;
+}
+
+int
+axe_operand_moves(const axe_operand *op, const axe_digit *d, axe_move *out)
+{
+    int n = 0;
 
     for (int i = 0; i < op->n_term; i++) {
-        int64_t w = 1;
-        if (op->term[i].var != var)
-            continue;
-        for (int k = op->term[i].n_iter - 1; k >= 0; k--) {
-            const axe_iter *it = &op->term[i].iter[k];
-            if (it->extent == 0 || weight < w * it->extent) {
-                out.coef += it->stride * (weight / w);
-                out.unit = it->unit;
-                break;
-            }
-            w *= it->extent;
+        const axe_term *t = &op->term[i];
+        int64_t         w = 1;
+        for (int k = t->n_iter - 1; k >= 0 && t->var == d->var; k--) {
+            n += part_of(&t->iter[k], w, k == 0, d, &out[n]);
+            w *= t->iter[k].extent;
         }
     }
-    return out;
+    return n;
 }

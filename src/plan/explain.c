@@ -54,25 +54,37 @@ loops_text(axe_ctx *cx, const axe_schedule *s, const axe_nest *n)
     return b.text ? b.text : "none";
 }
 
+/* "[m/4]*8*N": one part of an address. */
+static void
+put_move(axe_ctx *cx, axe_buf *b, const axe_digit *d, const axe_move *m)
+{
+    axe_putf(b, "%s[%s", b->len ? " + " : "", digit_name(cx, d));
+    if (m->over > 1)
+        axe_putf(b, "/%" PRId64, m->over);
+    if (m->extent > 0)
+        axe_putf(b, "%%%" PRId64, m->extent);
+    axe_putc(b, ']');
+    if (m->stride.coef != 1)
+        axe_putf(b, "*%" PRId64, m->stride.coef);
+    if (m->stride.unit != AXE_UNIT_ONE)
+        axe_putf(b, "*%s", axe_unit_text(cx, m->stride.unit));
+}
+
 static const char *
 address_text(axe_ctx *cx, const axe_schedule *s, const axe_operand *op)
 {
-    axe_buf b = {.cx = cx};
-    int64_t zero;
+    axe_move *m = axe_new_array(cx, axe_move, axe_operand_n_iter(op));
+    axe_buf   b = {.cx = cx};
+    int64_t   zero;
 
     if (!axe_is_iconst(op->base, &zero) || zero != 0)
         axe_puts(&b, axe_node_text(cx, op->base));
     for (int k = 0; k < s->n_nest; k++)
         for (int i = 0; i < s->nest[k].n_digit; i++) {
             const axe_digit *d = &s->nest[k].digit[i];
-            axe_stride       st = axe_operand_stride(op, d->var, d->weight);
-            if (st.coef == 0)
-                continue;
-            axe_putf(&b, "%s[%s]", b.len ? " + " : "", digit_name(cx, d));
-            if (st.coef != 1)
-                axe_putf(&b, "*%" PRId64, st.coef);
-            if (st.unit != AXE_UNIT_ONE)
-                axe_putf(&b, "*%s", axe_unit_text(cx, st.unit));
+            int              n = axe_operand_moves(op, d, m);
+            for (int j = 0; j < n; j++)
+                put_move(cx, &b, d, &m[j]);
         }
     return b.text ? b.text : "0";
 }

@@ -170,14 +170,15 @@ try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
 
 /* Larger is further out. */
 static int64_t
-weight_of(const axe_operand *dst, const axe_digit *d)
+weight_of(planner *p, const axe_operand *dst, const axe_digit *d)
 {
-    axe_stride s = axe_operand_stride(dst, d->var, d->weight);
-    int64_t    a = s.coef < 0 ? -s.coef : s.coef;
+    axe_move *move = axe_new_array(p->cx, axe_move, axe_operand_n_iter(dst));
+    int       n = axe_operand_moves(dst, d, move);
+    int64_t   big = INT64_MAX / 4;
+    int64_t   a = n > 0 ? move[0].stride.coef : 0;
 
-    if (s.unit != AXE_UNIT_ONE)
-        return INT64_MAX / 2 + (a < INT64_MAX / 4 ? a : INT64_MAX / 4);
-    return a < INT64_MAX / 4 ? a : INT64_MAX / 4;
+    a = a < -big ? big : a < 0 ? -a : a < big ? a : big;
+    return n > 0 && move[0].stride.unit != AXE_UNIT_ONE ? 2 * big + a : a;
 }
 
 /* The digits of all dims, outermost first by the destination's strides, those
@@ -198,8 +199,8 @@ order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
             all[n++] = d[j];
     }
     for (int i = 1; i < n && by_stride; i++)
-        for (int j = i; j > 0 && weight_of(&r->operand[0], &all[j - 1]) <
-                                     weight_of(&r->operand[0], &all[j]);
+        for (int j = i; j > 0 && weight_of(p, &r->operand[0], &all[j - 1]) <
+                                     weight_of(p, &r->operand[0], &all[j]);
              j--) {
             axe_digit t = all[j];
             all[j] = all[j - 1];

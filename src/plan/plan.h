@@ -43,9 +43,19 @@ typedef struct axe_operand {
     const axe_guard  *guard;
 } axe_operand;
 
-/* coef * unit elements for one step of the digit of `var` with this weight. */
-axe_stride axe_operand_stride(const axe_operand *op, const axe_var *var,
-                              int64_t weight);
+/* A part of how a digit moves an operand: digit / over % extent elements times
+ * stride; extent 0: not reduced. */
+typedef struct axe_move {
+    int64_t    over, extent;
+    axe_stride stride;
+} axe_move;
+
+/* How the digit moves the operand's address: the sum of these.  One part where
+ * the digit lies within one iter of one term; several where an index occurs
+ * twice, or where layouts clash and the digit is a whole variable.  `out` has
+ * room for as many parts as the operand has iters. */
+int axe_operand_moves(const axe_operand *op, const axe_digit *d, axe_move *out);
+int axe_operand_n_iter(const axe_operand *op);
 
 /* The loops of a statement (nest 0) or of one reduction inside its value. */
 typedef struct axe_nest {
