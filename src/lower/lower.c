@@ -82,13 +82,13 @@ extent_of(const axe_schedule *s, const axe_var *v)
 
 /* Is `in` one of the terms of `all`? */
 static bool
-already(lowering *lw, const axe_node *all, const axe_node *in)
+already(const axe_node *all, const axe_node *in)
 {
     if (!all)
         return false;
     if (all->op == AXE_OP_and)
-        return already(lw, all->arg[0], in) || already(lw, all->arg[1], in);
-    return strcmp(axe_node_text(lw->cx, all), axe_node_text(lw->cx, in)) == 0;
+        return already(all->arg[0], in) || already(all->arg[1], in);
+    return axe_node_same(all, in);
 }
 
 /* all = all && extent <= limit; false where the extent is not a constant. */
@@ -101,7 +101,7 @@ and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
     if (!e || !axe_is_iconst(e, &k))
         return false;
     in = axe_node2(lw->cx, AXE_OP_le, e, g->limit);
-    if (already(lw, *all, in))
+    if (already(*all, in))
         return true;
     *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in) : in;
     return true;
@@ -136,7 +136,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->bound = NULL;
     lw->vector = NULL;
     lw->lanes = 1;
-    lw->zero = 0;
+    lw->outside = NULL;
     lw->full = false;
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,

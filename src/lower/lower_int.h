@@ -31,6 +31,13 @@ typedef struct bound {
     struct bound  *next;
 } bound;
 
+/* The code at hand is for values of var that are at or beyond the limit. */
+typedef struct outside {
+    const axe_var        *var;
+    const axe_node       *limit;
+    const struct outside *next;
+} outside;
+
 typedef struct lowering {
     axe_ctx            *cx;
     const axe_plan     *plan;
@@ -42,9 +49,9 @@ typedef struct lowering {
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    int                 chain; /* which accumulator a reduction adds to */
-    unsigned            zero;  /* bit i: operand i reads outside: zero */
-    bool                full;  /* no guards: everything is inside */
+    int                 chain;   /* which accumulator a reduction adds to */
+    const outside      *outside; /* operands with these guards read zero */
+    bool                full;    /* no guards: everything is inside */
 } lowering;
 
 /* build.c */
@@ -81,6 +88,9 @@ AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
 typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);
+
+/* Is the operand outside its tensor in the code at hand? */
+bool axe_reads_zero(const lowering *lw, const axe_operand *op);
 
 /* map.c, transpose.c, contract.c: one statement into block b. */
 AXE_CHECK axe_status axe_lower_map(lowering *lw, axe_lblock *b);

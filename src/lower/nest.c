@@ -2,23 +2,25 @@
  *
  * An index variable v may be bounded twice: the destination's guard cuts the
  * domain (writing outside does nothing), a load's guard splits it (reading
- * outside gives zero).  Both act at v's fastest digit, where all slower digits
- * are known:
+ * outside gives zero).  The cut acts at every digit; the split at the fastest,
+ * which the plan puts behind the others:
  *
  *     [0, mid)    all operands inside
  *     [mid, end)  those guarded on v read zero
  *
- * and each range runs `lanes` at a time, then one at a time.  In `full` code
- * the guards are known to hold, and extents are constants. */
-#include <string.h>
-
+ * once for each limit that operands have, and each range runs `lanes` at a
+ * time, then one at a time.  In `full` code the guards are known to hold, and
+ * extents are constants. */
 #include "lower/lower_int.h"
+
+/* Each doubles the code. */
+enum { MAX_SPLIT = 4 };
 
 /* What bounds one variable. */
 typedef struct limits {
-    const axe_node *cut;  /* or NULL */
-    const axe_node *zero; /* or NULL */
-    unsigned        mask; /* operands that read zero beyond `zero` */
+    const axe_node *cut; /* or NULL */
+    int             n;
+    const axe_node *zero[MAX_SPLIT]; /* some operand reads zero from there */
 } limits;
 
 typedef struct nest_walk {
@@ -28,15 +30,39 @@ typedef struct nest_walk {
     void           *user;
 } nest_walk;
 
-static bool
-same(lowering *lw, const axe_node *a, const axe_node *b)
+/* The lesser of two limits; a may be NULL. */
+static const axe_node *
+lesser(lowering *lw, const axe_node *a, const axe_node *b)
 {
-    axe_mark m = axe_ctx_mark(lw->cx);
-    bool     eq = a == b ||
-              strcmp(axe_node_text(lw->cx, a), axe_node_text(lw->cx, b)) == 0;
+    return !a || axe_node_same(a, b) ? b : axe_node2(lw->cx, AXE_OP_min, a, b);
+}
 
-    axe_ctx_release(lw->cx, m);
-    return eq;
+/* An operand, read by `load`, is zero where v >= limit. */
+static axe_status
+add_zero(lowering *lw, const axe_var *v, const axe_node *load,
+         const axe_node *limit, limits *lim)
+{
+    for (int k = 0; k < lim->n; k++)
+        if (axe_node_same(lim->zero[k], limit))
+            return AXE_OK;
+    if (lim->n == MAX_SPLIT)
+        return axe_fail(lw->cx, load->at, AXE_EUNSUPPORTED,
+                        "operands leave their tensors at more than %d values "
+                        "of %s; copy some into tiles first",
+                        MAX_SPLIT, v->name);
+    lim->zero[lim->n++] = limit;
+    return AXE_OK;
+}
+
+bool
+axe_reads_zero(const lowering *lw, const axe_operand *op)
+{
+    for (const outside *o = lw->outside; o; o = o->next)
+        for (int g = 0; g < op->n_guard; g++)
+            if (op->guard[g].var == o->var &&
+                axe_node_same(op->guard[g].limit, o->limit))
+                return true;
+    return false;
 }
 
 static axe_status
@@ -47,7 +73,7 @@ limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
         return AXE_OK;
     for (int i = 0; i < lw->s->n_bound; i++)
         if (lw->s->bound[i].var == v)
-            out->cut = lw->s->bound[i].limit;
+            out->cut = lesser(lw, out->cut, lw->s->bound[i].limit);
     for (int i = 0; i < lw->s->n_operand; i++) {
         const axe_operand *op = &lw->s->operand[i];
         for (int g = 0; g < op->n_guard; g++) {
@@ -55,19 +81,9 @@ limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
             if (op->guard[g].var != v)
                 continue;
             if (i == 0 && !nest->reduce)
-                out->cut = l;
-            else if (out->cut && same(lw, out->cut, l))
-                continue;
-            else if (out->zero && !same(lw, out->zero, l))
-                return axe_fail(lw->cx, op->load->at, AXE_EUNSUPPORTED,
-                                "operands leave their tensors at different "
-                                "values of %s: %s and %s",
-                                v->name, axe_node_text(lw->cx, out->zero),
-                                axe_node_text(lw->cx, l));
-            else {
-                out->zero = l;
-                out->mask |= 1u << i;
-            }
+                out->cut = lesser(lw, out->cut, l);
+            else if (!out->cut || !axe_node_same(out->cut, l))
+                AXE_TRY(add_zero(lw, v, op->load, l, out));
         }
     }
     return AXE_OK;
@@ -92,7 +108,7 @@ static axe_status walk(nest_walk *w, int j);
  * in a row. */
 static axe_status
 loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
-     int chains, unsigned zero)
+     int chains)
 {
     lowering        *lw = w->lw;
     const axe_digit *d = &w->nest->digit[j];
@@ -115,7 +131,6 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
 
     lowering saved = *lw;
     lw->bound = &bd;
-    lw->zero |= zero;
     lw->level[++lw->top] = (level){&l->body, d->var, NULL};
     if (lanes > 1) {
         lw->vector = d->var;
@@ -131,7 +146,6 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     lw->chain = saved.chain;
     lw->top = saved.top;
     lw->bound = saved.bound;
-    lw->zero = saved.zero;
     lw->vector = saved.vector;
     lw->lanes = saved.lanes;
     lw->vector_level = saved.vector_level;
@@ -143,7 +157,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
  * left. */
 static axe_status
 part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
-     int lanes, int chains, unsigned zero)
+     int lanes, int chains)
 {
     lowering       *lw = w->lw;
     int64_t         step = (int64_t)lanes * chains;
@@ -152,7 +166,7 @@ part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
     mid = axe_node2(lw->cx, AXE_OP_div, mid, axe_int(lw, step));
     mid = axe_node2(lw->cx, AXE_OP_mul, mid, axe_int(lw, step));
     mid = let(lw, "whole", axe_sum(lw, *begin, mid));
-    AXE_TRY(loop(w, j, *begin, mid, lanes, chains, zero));
+    AXE_TRY(loop(w, j, *begin, mid, lanes, chains));
     *begin = mid;
     return AXE_OK;
 }
@@ -160,25 +174,49 @@ part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
 /* A range of digit j: lanes at a time, in several chains first, then one by
  * one. */
 static axe_status
-range(nest_walk *w, int j, const axe_node *begin, const axe_node *end,
-      unsigned zero)
+range(nest_walk *w, int j, const axe_node *begin, const axe_node *end)
 {
-    bool last = j == w->nest->n_digit - 1;
-    int  lanes = last ? w->nest->lanes : 1;
-    int  chains = last && !zero ? w->nest->chains : 1;
+    const outside *o = w->lw->outside;
+    bool           last = j == w->nest->n_digit - 1;
+    bool           zero = o && o->var == w->nest->digit[j].var;
+    int            lanes = last ? w->nest->lanes : 1;
+    int            chains = last && !zero ? w->nest->chains : 1;
 
     if (chains > 1)
-        AXE_TRY(part(w, j, &begin, end, lanes, chains, zero));
+        AXE_TRY(part(w, j, &begin, end, lanes, chains));
     if (lanes > 1)
-        AXE_TRY(part(w, j, &begin, end, lanes, 1, zero));
-    return loop(w, j, begin, end, 1, 1, zero);
+        AXE_TRY(part(w, j, &begin, end, lanes, 1));
+    return loop(w, j, begin, end, 1, 1);
 }
 
+/* min(max(a, lo), hi) */
 static const axe_node *
-clamp_to(lowering *lw, const axe_node *a, const axe_node *hi)
+clamp_to(lowering *lw, const axe_node *lo, const axe_node *a,
+         const axe_node *hi)
 {
-    a = axe_node2(lw->cx, AXE_OP_max, a, axe_int(lw, 0));
+    a = axe_node2(lw->cx, AXE_OP_max, a, lo);
     return axe_node2(lw->cx, AXE_OP_min, a, hi);
+}
+
+/* [begin, end) of digit j, cut where operands begin to read zero, from limit k
+ * on; `before` is the value of the digits around. */
+static axe_status
+split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
+      const axe_node *begin, const axe_node *end)
+{
+    lowering       *lw = w->lw;
+    const axe_node *mid;
+
+    if (k == lim->n)
+        return range(w, j, begin, end);
+    mid = axe_node2(lw->cx, AXE_OP_sub, lim->zero[k], before);
+    mid = let(lw, "inside", clamp_to(lw, begin, mid, end));
+    AXE_TRY(split(w, j, lim, k + 1, before, begin, mid));
+    outside o = {w->nest->digit[j].var, lim->zero[k], lw->outside};
+    lw->outside = &o;
+    AXE_TRY(split(w, j, lim, k + 1, before, mid, end));
+    lw->outside = o.next;
+    return AXE_OK;
 }
 
 static axe_status
@@ -191,28 +229,22 @@ walk(nest_walk *w, int j)
         return w->body(lw, w->user);
 
     const axe_digit *d = &w->nest->digit[j];
-    const axe_node  *end = axe_int(lw, d->extent), *mid;
+    const axe_node  *end = axe_int(lw, d->extent), *zero = axe_int(lw, 0);
     for (int i = 0; i < w->nest->n_dim && d->extent == 0; i++)
         if (w->nest->dim[i].var == d->var)
             end = w->nest->dim[i].extent;
     AXE_TRY(limits_of(lw, w->nest, d->var, &lim));
-    if (!lim.cut && !lim.zero)
-        return range(w, j, axe_int(lw, 0), end, 0);
 
     const axe_node *before = axe_index_so_far(lw, d->var);
     if (lim.cut) {
         const axe_node *left = axe_node2(lw->cx, AXE_OP_sub, lim.cut, before);
         if (d->weight > 1)
             left = axe_node2(lw->cx, AXE_OP_cdiv, left, axe_int(lw, d->weight));
-        end = let(lw, "end", clamp_to(lw, left, end));
+        end = let(lw, "end", clamp_to(lw, zero, left, end));
     }
-    if (!lim.zero || d->weight > 1)
-        return range(w, j, axe_int(lw, 0), end, 0);
-    mid =
-        let(lw, "inside",
-            clamp_to(lw, axe_node2(lw->cx, AXE_OP_sub, lim.zero, before), end));
-    AXE_TRY(range(w, j, axe_int(lw, 0), mid, 0));
-    return range(w, j, mid, end, lim.mask);
+    if (d->weight > 1)
+        lim.n = 0;
+    return split(w, j, &lim, 0, before, zero, end);
 }
 
 axe_status

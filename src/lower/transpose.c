@@ -206,13 +206,12 @@ block_body(lowering *lw, void *user)
     const axe_node *zero = axe_int(lw, 0);
 
     (void)user;
-    if (lw->zero >> 1 & 1) {
-        one_by_one(lw, b, at, zero, extent_of(lw, du), zero, extent_of(lw, dv),
-                   true);
-        return AXE_OK;
-    }
     const axe_node *end_u = inside(lw, b, du->var, 0, extent_of(lw, du));
     const axe_node *end_v = inside(lw, b, dv->var, 0, extent_of(lw, dv));
+    if (axe_reads_zero(lw, &lw->s->operand[1])) {
+        one_by_one(lw, b, at, zero, end_u, zero, end_v, true);
+        return AXE_OK;
+    }
     const axe_node *in_u = inside(lw, b, du->var, 1, end_u);
     const axe_node *in_v = inside(lw, b, dv->var, 1, end_v);
     const axe_node *w_u = whole(lw, b, in_u, nest->lanes);

@@ -127,7 +127,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
     axe_mem            mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_type           t = axe_compute_of(lw, mem.type);
 
-    if (lw->zero >> i & 1) {
+    if (axe_reads_zero(lw, op)) {
         const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
@@ -168,15 +168,28 @@ mask_type(axe_type t)
     return axe_type_table[t].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
 }
 
-/* A mask, which is as wide as what was compared, as wide as `like`. */
-static axe_reg
-mask_like(lowering *lw, axe_lblock *b, axe_reg mask, axe_type like)
+/* Masks as wide as the values they choose from, or as one another. */
+static void
+fit_masks(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg *src)
 {
-    axe_type t = mask_type(like);
+    axe_type t = n->op == AXE_OP_select ? mask_type(src[1].type) : src[0].type;
 
-    return mask.type == t
-               ? mask
-               : axe_emit_op(lw, b, AXE_LOP_convert, t, mask.lanes, 1, &mask);
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->arg[i]->type == AXE_TYPE_bool && src[i].type != t)
+            src[i] = axe_emit_op(lw, b, AXE_LOP_convert, t, src[i].lanes, 1,
+                                 &src[i]);
+}
+
+/* Integers narrower than their register wrap around as their type does. */
+static axe_reg
+wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
+{
+    if (axe_type_is_float(n->type) || n->type == AXE_TYPE_bool ||
+        axe_type_table[n->type].bits >= axe_type_table[r.type].bits)
+        return r;
+    r = axe_emit_op(lw, b, AXE_LOP_round, r.type, r.lanes, 1, &r);
+    b->item[b->n - 1]->as = n->type;
+    return r;
 }
 
 static axe_status
@@ -188,15 +201,13 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
-    if (n->op == AXE_OP_select)
-        src[0] = mask_like(lw, b, src[0], t);
-    if (n->op == AXE_OP_and || n->op == AXE_OP_or)
-        src[1] = mask_like(lw, b, src[1], src[0].type);
+    fit_masks(lw, b, n, src);
     if (n->type == AXE_TYPE_bool)
         t = mask_type(src[0].type);
     for (int i = 0; i < AXE_LEN(plain); i++)
         if (plain[i].op == n->op) {
             *out = axe_emit_op(lw, b, plain[i].lop, t, lanes, n->n_arg, src);
+            *out = wrap(lw, b, n, *out);
             return AXE_OK;
         }
     return axe_fail(lw->cx, n->at, AXE_EUNSUPPORTED,
@@ -253,12 +264,22 @@ whole(lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
     return emit(lw, b, AXE_LOP_select, y.type, 3, (axe_reg[]){in, top, y});
 }
 
+/* To f32 on the way to a narrower type, so that only the last step rounds. */
+static axe_reg
+chop(lowering *lw, axe_lblock *b, axe_reg r, int lanes)
+{
+    if (r.type != AXE_TYPE_f64)
+        r = axe_emit_op(lw, b, AXE_LOP_convert, AXE_TYPE_f64, lanes, 1, &r);
+    return axe_emit_op(lw, b, AXE_LOP_odd, AXE_TYPE_f32, lanes, 1, &r);
+}
+
 static axe_status
 cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
 {
     axe_type t = axe_compute_of(lw, n->type);
     axe_reg  r;
     bool     narrow = axe_type_table[n->type].bits < axe_type_table[t].bits;
+    bool     halves = narrow && axe_type_is_float(n->type);
 
     AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
     if (axe_type_table[r.type].cls == AXE_CLASS_FLOAT &&
@@ -266,6 +287,9 @@ cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
         *out = whole(lw, b, r, n->type);
         return AXE_OK;
     }
+    if (halves && axe_type_table[n->arg[0]->type].bits > 16 &&
+        r.type != AXE_TYPE_f32)
+        r = chop(lw, b, r, lanes);
     if (r.type != t)
         r = axe_emit_op(lw, b, AXE_LOP_convert, t, lanes, 1, &r);
     if (narrow && n->arg[0]->type != n->type) {
@@ -378,7 +402,7 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     for (int i = 0; i <= l; i++)
         saved->level[i] = lw->level[i];
     *lw = *saved;
-    *out = *f.one;
+    *out = wrap(lw, b, n, *f.one);
     return AXE_OK;
 }
 

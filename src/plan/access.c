@@ -120,29 +120,44 @@ never_negative(const axe_affine *a)
     return a->constant >= 0;
 }
 
-static bool
-same_node(axe_ctx *cx, const axe_node *a, const axe_node *b)
+bool
+axe_node_same(const axe_node *a, const axe_node *b)
 {
-    return a == b || strcmp(axe_node_text(cx, a), axe_node_text(cx, b)) == 0;
+    bool same = a->op == b->op && a->type == b->type && a->n_arg == b->n_arg;
+
+    for (int i = 0; same && i < a->n_arg; i++)
+        same = axe_node_same(a->arg[i], b->arg[i]);
+    switch (a->op) {
+    case AXE_OP_iconst:
+        return same && a->u.i == b->u.i;
+    case AXE_OP_var:
+        return same && a->u.var == b->u.var;
+    case AXE_OP_load:
+        return same && a->u.tensor == b->u.tensor;
+    case AXE_OP_fconst:
+    case AXE_OP_reduce:
+        return a == b;
+    default:
+        return same;
+    }
 }
 
 /* Is outer + index inside a dimension of extent `size` for sure? */
 static bool
-surely_inside(planner *p, const subscript *s, const axe_dim *d,
-              const axe_node *size)
+surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
 {
     int64_t e = d ? axe_dim_extent(d) : 1, n;
     bool    constant = axe_is_iconst(size, &n);
 
     if (d && s->outer.n == 0 && s->outer.constant == 0 &&
-        same_node(p->cx, d->extent, size))
+        axe_node_same(d->extent, size))
         return true;
     if (constant && s->outer.n == 0 && e > 0)
         return s->outer.constant + e <= n;
     /* a scope or loop variable that runs over this very size */
     return !d && s->outer.n == 1 && s->outer.coef[0] == 1 &&
            s->outer.constant == 0 && s->outer.var[0]->extent &&
-           same_node(p->cx, s->outer.var[0]->extent, size);
+           axe_node_same(s->outer.var[0]->extent, size);
 }
 
 static axe_status
@@ -155,7 +170,7 @@ guard_subscript(planner *p, const axe_node *at, const subscript *s,
                         "the subscript %s may be negative, which this planner "
                         "cannot mask yet",
                         axe_node_text(p->cx, at));
-    if (surely_inside(p, s, d, size))
+    if (surely_inside(s, d, size))
         return AXE_OK;
     if (!s->index)
         return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
@@ -323,7 +338,7 @@ check_overlap(planner *p, const request *r)
         if (op->tensor != r->operand[0].tensor)
             continue;
         for (int d = 0; d < op->tensor->rank; d++)
-            if (!same_node(p->cx, op->load->arg[d], r->operand[0].load->arg[d]))
+            if (!axe_node_same(op->load->arg[d], r->operand[0].load->arg[d]))
                 return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
                                 "%s is written at %s and read at %s in one "
                                 "statement",

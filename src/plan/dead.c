@@ -38,7 +38,7 @@ reach_of(const axe_schedule *s, const axe_node *load, int d)
 }
 
 static bool
-merge(axe_ctx *cx, reach *all, bool first, reach r)
+merge(reach *all, bool first, reach r)
 {
     if (!r.limit)
         return false;
@@ -46,7 +46,7 @@ merge(axe_ctx *cx, reach *all, bool first, reach r)
         *all = r;
         return true;
     }
-    if (strcmp(axe_node_text(cx, all->limit), axe_node_text(cx, r.limit)) != 0)
+    if (!axe_node_same(all->limit, r.limit))
         return false;
     int64_t big = all->round > r.round ? all->round : r.round;
     int64_t small = all->round > r.round ? r.round : all->round;
@@ -67,7 +67,7 @@ common_reach(planner *p, const axe_tensor *t, int d, reach *out)
                          s->stmt->fold != AXE_FOLD_NONE;
             if (s->operand[k].tensor != t || !reads)
                 continue;
-            if (!merge(p->cx, out, first, reach_of(s, s->operand[k].load, d)))
+            if (!merge(out, first, reach_of(s, s->operand[k].load, d)))
                 return false;
             first = false;
         }

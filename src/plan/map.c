@@ -70,6 +70,24 @@ fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
     return a;
 }
 
+/* Can v be cut into digits that suit every operand? */
+static bool
+refines(planner *p, request *r, const axe_dim *d)
+{
+    axe_mark   m = axe_ctx_mark(p->cx);
+    axe_digit *digit;
+    int        n;
+    bool       ok = axe_plan_cut(p, r, d, 0, NULL, &n, &digit);
+
+    axe_ctx_release(p->cx, m);
+    if (!ok)
+        axe_rejected(
+            p, r, axe_textf(p->cx, "lanes of %s", d->var->name),
+            "the layouts cut %s in ways that do not refine one another",
+            d->var->name);
+    return ok;
+}
+
 /* Note an atom once. */
 static void
 use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list)
@@ -88,7 +106,7 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
 {
     int64_t e = axe_dim_extent(d);
 
-    if (e != 0 && e < lanes)
+    if ((e != 0 && e < lanes) || !refines(p, r, d))
         return false;
     if (counts_with(r->value, d->var)) {
         axe_rejected(p, r,
@@ -121,7 +139,8 @@ try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || counts_with(nest->reduce, d->var))
+    if ((e != 0 && e < lanes) || counts_with(nest->reduce, d->var) ||
+        !refines(p, r, d))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
@@ -135,17 +154,37 @@ try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
     return true;
 }
 
+/* Is the value the loaded element, converted at most by the store? */
+static bool
+plain_move(const planner *p, const request *r)
+{
+    const axe_node   *v = r->value;
+    const axe_tensor *dst = r->operand[0].tensor;
+
+    if (v->op == AXE_OP_load)
+        return true;
+    if (v->op != AXE_OP_cast || v->arg[0]->op != AXE_OP_load)
+        return false;
+    bool     tile = dst->space != AXE_SPACE_GLOBAL;
+    bool     kept = !tile || p->place[dst->id].type == dst->type;
+    axe_type from = v->arg[0]->type;
+    int      bits = axe_type_table[dst->type].bits;
+    if (!axe_type_is_float(from) && axe_type_is_float(dst->type))
+        return kept && (bits >= 32 || axe_type_table[from].bits <= 16);
+    if (axe_type_is_float(from) != axe_type_is_float(dst->type))
+        return false;
+    return axe_type_widens(from, dst->type) ||
+           (kept && (from != AXE_TYPE_f64 || bits >= 32));
+}
+
 /* A plain move whose two sides are fast in different variables. */
 static bool
 try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
               const axe_dim **v, const axe_atom **list)
 {
-    const axe_node *value = r->value;
     const axe_nest *nest = &r->nest[0];
 
-    while (value->op == AXE_OP_cast)
-        value = value->arg[0];
-    if (r->n_operand != 2 || r->n_nest != 1 || value->op != AXE_OP_load)
+    if (r->n_operand != 2 || r->n_nest != 1 || !plain_move(p, r))
         return false;
     *u = *v = NULL;
     for (int i = 0; i < nest->n_dim; i++) {
@@ -165,7 +204,8 @@ try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
     for (int i = 0; i < p->mc->n_atom; i++)
         if (p->mc->atom[i].kind == AXE_ATOM_PERMUTE)
             list[2] = &p->mc->atom[i];
-    return *u && *v && list[2] && depends(&r->operand[1], (*v)->var);
+    return *u && *v && list[2] && depends(&r->operand[1], (*v)->var) &&
+           refines(p, r, *u) && refines(p, r, *v);
 }
 
 /* Larger is further out. */
@@ -181,9 +221,26 @@ weight_of(planner *p, const axe_operand *dst, const axe_digit *d)
     return n > 0 && move[0].stride.unit != AXE_UNIT_ONE ? 2 * big + a : a;
 }
 
+/* The digit of weight 1 behind the others of its variable: where an operand
+ * leaves its tensor is decided there. */
+static void
+units_last(int n, axe_digit *all)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = n - 1; j > i && all[i].weight == 1; j--)
+            if (all[j].var == all[i].var) {
+                axe_digit t = all[i];
+                memmove(&all[i], &all[i + 1], (size_t)(j - i) * sizeof t);
+                all[j] = t;
+                i--;
+                break;
+            }
+}
+
 /* The digits of all dims, outermost first by the destination's strides, those
- * of `last2` and then `last` at the end. */
-static bool
+ * of `last2` and then `last` at the end.  A variable that layouts cut in ways
+ * that do not refine one another is one digit. */
+static void
 order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
              const axe_var *last2, const axe_var *last)
 {
@@ -193,8 +250,11 @@ order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
     for (int i = 0; i < nest->n_dim; i++) {
         axe_digit *d;
         int        k;
-        if (!axe_plan_cut(p, r, &nest->dim[i], 0, NULL, &k, &d))
-            return false;
+        if (!axe_plan_cut(p, r, &nest->dim[i], 0, NULL, &k, &d)) {
+            all[n++] =
+                (axe_digit){nest->dim[i].var, 1, axe_dim_extent(&nest->dim[i])};
+            continue;
+        }
         for (int j = 0; j < k; j++)
             all[n++] = d[j];
     }
@@ -216,9 +276,9 @@ order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
                 break;
             }
     }
+    units_last(n, all);
     nest->n_digit = n;
     nest->digit = all;
-    return true;
 }
 
 static const axe_atom *
@@ -249,9 +309,10 @@ static axe_status
 choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
        const axe_var **last)
 {
-    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 8);
-    const axe_dim   *u, *v;
-    int              lanes;
+    const axe_atom **list =
+        axe_new_array(p->cx, const axe_atom *, p->mc->n_atom + 3);
+    const axe_dim *u, *v;
+    int            lanes;
 
     out->kind = AXE_SCHED_MAP;
     AXE_TRY(widest(p, r, &lanes));
@@ -351,11 +412,8 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
             r->nest[k].chains = CHAINS;
     for (int k = 0; k < r->n_nest; k++)
-        if (!order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
-                          k == 0 ? last : NULL))
-            return axe_fail(p->cx, r->stmt->at, AXE_ESHAPE,
-                            "the layouts of this statement's tiles cut an "
-                            "index in ways that do not refine one another");
+        order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
+                     k == 0 ? last : NULL);
     out->cycles = estimate(r, out);
     return AXE_OK;
 }

@@ -50,6 +50,9 @@ typedef struct axe_move {
     axe_stride stride;
 } axe_move;
 
+/* Are two expressions the same, of the very same variables and tensors? */
+bool axe_node_same(const axe_node *a, const axe_node *b);
+
 /* How the digit moves the operand's address: the sum of these.  One part where
  * the digit lies within one iter of one term; several where an index occurs
  * twice, or where layouts clash and the digit is a whole variable.  `out` has
@@ -64,7 +67,7 @@ typedef struct axe_nest {
     const axe_dim   *dim;
     int              n_digit; /* outermost first */
     const axe_digit *digit;
-    int              lanes; /* of the innermost digit at a time; 1: scalar */
+    int              lanes;  /* of the innermost digit at a time; 1: scalar */
     int              chains; /* of a reduction: accumulators in turn */
 } axe_nest;
 

@@ -120,6 +120,12 @@ put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
         case 'I':
             axe_puts(out, axe_c_type(p, axe_c_mask(u->type), u->lanes));
             break;
+        case 'S':
+            axe_puts(out, axe_c_type(p, AXE_TYPE_f32, u->lanes));
+            break;
+        case 'J':
+            axe_puts(out, axe_c_type(p, AXE_TYPE_i32, u->lanes));
+            break;
         case 'H':
             axe_puts(out, axe_c_type(p, AXE_TYPE_u16, u->lanes));
             break;

@@ -83,7 +83,7 @@ put_spelled(axe_cprinter *p, const axe_lir *l, const char *s)
     int      lanes = a.lanes > d.lanes ? a.lanes : d.lanes;
 
     for (; *s; s++) {
-        if (*s == '!') {
+        if (*s == '!' && s[1] >= 'a') {
             size_t      len = strcspn(s + 1, "(");
             const char *f = axe_c_call(p, s + 1, len, a.type, lanes);
             if (!f)
