@@ -1,7 +1,7 @@
 /* test_convert.c - the printed helpers: conversions of every f16 and bf16, and
- * of floats at, just below and just above every rounding boundary; exp against
- * the C library in the next wider type.  Each through a kernel, vectors and
- * scalar tails alike, on the widest and the narrowest plans. */
+ * of floats at, just below and just above every rounding boundary; functions
+ * against the C library in the next wider type.  Each through a kernel, vectors
+ * and scalar tails alike, on the widest and the narrowest plans. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,15 +63,6 @@ float_of(uint32_t bits)
 
     memcpy(&f, &bits, sizeof f);
     return f;
-}
-
-static uint32_t
-bits_of(float f)
-{
-    uint32_t b;
-
-    memcpy(&b, &f, sizeof b);
-    return b;
 }
 
 /* The value of a small float with e exponent and m mantissa bits. */
@@ -327,81 +318,109 @@ ulps(double got, double want, int digits)
     return fabs(got - want) / ldexp(1.0, e - digits);
 }
 
-static void
-test_exp_f32(void **state)
-{
-    enum { N = 1 << 20 };
-    float *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
-    double worst = 0;
+/* A function, the numbers it is tried on (evenly spaced, or evenly by their bit
+ * patterns) and its error. */
+static const struct fn_row {
+    const char *name;
+    bool        by_bits;
+    double      lo, hi, lo64, hi64, bound; /* [ulps] */
+    double (*f)(double);
+    long double (*fl)(long double);
+} fn_rows[] = {
+    {"exp", false, -110, 95, -750, 712, 1.1, exp, expl},
+    {"exp2", false, -155, 130, -1080, 1026, 1.1, exp2, exp2l},
+    {"log", false, 0.3, 3, 0.3, 3, 1.1, log, logl},
+    {"log", true, 1e-45, 3.4e38, 5e-324, 1.7e308, 1.1, log, logl},
+    {"tanh", true, 1e-45, 25, 5e-324, 50, 2, tanh, tanhl},
+    {"tanh", false, -3, 3, -3, 3, 2, tanh, tanhl},
+};
 
-    (void)state;
-    for (int i = 0; i < N; i++)
-        x[i] = -110.0f + 205.0f * (float)i / (float)N;
-    x[0] = INFINITY;
-    x[1] = -INFINITY;
-    x[2] = NAN;
-    x[3] = float_of(bits_of(88.72283f));
-    x[4] = 88.8f;
-    x[5] = 1e30f;
-    x[6] = -1e30f;
-    x[7] = -0.0f;
-    for (int m = 0; m < AXE_LEN(machine); m++) {
-        run(machine[m], KERNEL("f32", "f32", "exp(X[i, n])"), "f32", x, "f32",
-            y, N - 1);
-        for (int i = 0; i < N - 1; i++) {
-            double want = exp((double)x[i]);
-            if (want > 3.4028235e38)
-                want = INFINITY;
-            double u = ulps(y[i], want, 24);
-            worst = u > worst ? u : worst;
-            if (!(u <= 1.01))
-                fail_msg("exp(%.9g) = %.9g, should be %.9g: %g ulps",
-                         (double)x[i], (double)y[i], want, u);
-        }
-    }
-    print_message("exp f32: at most %.2f ulps\n", worst);
-    free(x);
-    free(y);
+static const double special[] = {
+    0.0,   INFINITY, NAN,  88.72283, 88.8, 709.78271289338397,
+    709.8, 1e30,     -1.0, 1024.0,   0.25, -1022.5,
+    1e-3,  128.0,    1.0,  -149.5,   2.0,  -150.5,
+    0.5,   1e-310,
+};
+
+enum { N_SAMPLE = 1 << 18 };
+
+static double
+sample(const struct fn_row *r, bool wide, int i)
+{
+    double lo = wide ? r->lo64 : r->lo, hi = wide ? r->hi64 : r->hi;
+    double at = (double)i / N_SAMPLE;
+
+    if (i < 2 * AXE_LEN(special))
+        return i % 2 ? -special[i / 2] : special[i / 2];
+    if (!r->by_bits)
+        return lo + (hi - lo) * at;
+    double x = exp2(log2(lo) + (log2(hi) - log2(lo)) * at);
+    return i % 2 && *r->name == 't' ? -x : x;
+}
+
+/* What the result should be: the function in a wider type, rounded. */
+static double
+true_value(const struct fn_row *r, bool wide, double x)
+{
+    double v = wide ? (double)r->fl((long double)x) : r->f(x);
+
+    if (!wide && fabs(v) >= 0x1.ffffffp127)
+        v = v > 0 ? (double)INFINITY : -(double)INFINITY;
+    return v;
 }
 
 static void
-test_exp_f64(void **state)
+function(const char *mc, const struct fn_row *r, bool wide)
 {
-    enum { N = 1 << 19 };
-    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y), worst = 0;
+    double *x = malloc(N_SAMPLE * sizeof *x), *y = malloc(N_SAMPLE * sizeof *y);
+    float  *f = malloc(N_SAMPLE * sizeof *f), *g = malloc(N_SAMPLE * sizeof *g);
+    char    text[256], body[32];
+    double  worst = 0, least = wide ? 1e-320 : 1e-50;
+    const char *type = wide ? "f64" : "f32";
 
-    (void)state;
-    for (int i = 0; i < N; i++)
-        x[i] = -750.0 + 1462.0 * (double)i / (double)N;
-    x[0] = INFINITY;
-    x[1] = -INFINITY;
-    x[2] = NAN;
-    x[3] = 709.78271289338397;
-    x[4] = 709.8;
-    for (int m = 0; m < AXE_LEN(machine); m++) {
-        run(machine[m], KERNEL("f64", "f64", "exp(X[i, n])"), "f64", x, "f64",
-            y, N - 1);
-        for (int i = 0; i < N - 1; i++) {
-            double want = (double)expl((long double)x[i]);
-            double u = ulps(y[i], want, 53);
-            worst = u > worst ? u : worst;
-            if (!(u <= 1.01))
-                fail_msg("exp(%.17g) = %.17g, should be %.17g: %g ulps", x[i],
-                         y[i], want, u);
-        }
+    for (int i = 0; i < N_SAMPLE; i++) {
+        x[i] = sample(r, wide, i);
+        f[i] = (float)x[i];
+        x[i] = wide ? x[i] : (double)f[i];
     }
-    print_message("exp f64: at most %.2f ulps\n", worst);
+    snprintf(body, sizeof body, "%s(X[i, n])", r->name);
+    snprintf(text, sizeof text, KERNEL("%s", "%s", "%s"), type, type, body);
+    run(mc, text, type, wide ? (void *)x : f, type, wide ? (void *)y : g,
+        N_SAMPLE - 1);
+    for (int i = 0; i < N_SAMPLE - 1; i++) {
+        double want = true_value(r, wide, x[i]),
+               got = wide ? y[i] : (double)g[i];
+        double u = fabs(want) < least && fabs(got) < least
+                       ? 0
+                       : ulps(got, want, wide ? 53 : 24);
+        worst = u > worst ? u : worst;
+        if (!(u <= r->bound))
+            fail_msg("%s: %s %s(%.17g) = %.17g, should be %.17g: %g ulps", mc,
+                     type, r->name, x[i], got, want, u);
+    }
+    print_message("%s %s: at most %.2f ulps\n", type, r->name, worst);
     free(x);
     free(y);
+    free(f);
+    free(g);
+}
+
+static void
+test_functions(void **state)
+{
+    (void)state;
+    for (int m = 0; m < AXE_LEN(machine); m++)
+        for (int i = 0; i < 2 * AXE_LEN(fn_rows); i++)
+            function(machine[m], &fn_rows[i / 2], i % 2);
 }
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widen),    cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_specials), cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_exp_f32),  cmocka_unit_test(test_exp_f64),
+        cmocka_unit_test(test_widen),     cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_specials),  cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_functions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
