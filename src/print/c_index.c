@@ -15,14 +15,20 @@ axe_c_name(axe_ctx *cx, const char *prefix, const char *name)
 
     for (char *c = s; *c; c++)
         if (*c == '.')
-            *c = '_';
+            *c = '$';
     return s;
 }
 
 const char *
 axe_c_var(axe_cprinter *p, const axe_var *v)
 {
-    return axe_c_name(p->cx, v->kind == AXE_VAR_SIZE ? "n" : "v", v->name);
+    bool own = v->id < p->l->plan->kernel->n_var;
+
+    return axe_c_name(p->cx,
+                      v->kind == AXE_VAR_SIZE ? "s"
+                      : own                   ? "v"
+                                              : "l",
+                      v->name);
 }
 
 /* Is the index expression at least 0 for sure?  Variables are. */
@@ -69,6 +75,9 @@ static const struct {
     {AXE_OP_and, P_AND, P_AND, P_AND, "%0 && %1", NULL, 0},
     {AXE_OP_or, P_OR, P_AND, P_AND, "%0 || %1", NULL, 0},
     {AXE_OP_neg, P_UNARY, P_UNARY, 0, "-%0", NULL, 0},
+    {AXE_OP_not, P_UNARY, P_UNARY, 0, "!%0", NULL, 0},
+    {AXE_OP_abs, P_CALL, 0, P_UNARY, "axe_max(%0, -(%0))", NULL, 0},
+    {AXE_OP_select, P_CALL, P_OR, 0, "(%0 ? %1 : %2)", NULL, 0},
 };
 
 static axe_status put(axe_cprinter *p, axe_buf *b, const axe_node *n, int prec);
@@ -86,7 +95,7 @@ put_spelling(axe_cprinter *p, axe_buf *b, const axe_node *n, int row, int prec)
     if (own < prec)
         axe_putc(b, '(');
     for (; *s; s++)
-        if (*s == '%' && (s[1] == '0' || s[1] == '1')) {
+        if (*s == '%' && '0' <= s[1] && s[1] <= '2') {
             int i = *++s - '0';
             AXE_TRY(put(p, b, n->arg[i],
                         i ? spelling[row].right : spelling[row].left));

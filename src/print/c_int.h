@@ -35,6 +35,9 @@ void        axe_c_put_types(axe_cprinter *p, axe_buf *out);
 void        axe_c_put_helpers(axe_cprinter *p, axe_buf *out);
 
 /* c_index.c: integer expressions with as few parentheses as C needs. */
+/* Different names stay different: sizes are s_, the kernel's variables v_,
+ * those of lowering l_, tensors t_, and the dots of `ring.a` become `$`, which
+ * gcc, clang and others take and the language does not. */
 const char *axe_c_name(axe_ctx *cx, const char *prefix, const char *name);
 const char *axe_c_var(axe_cprinter *p, const axe_var *v);
 AXE_CHECK axe_status axe_c_index(axe_cprinter *p, axe_buf *b,

@@ -25,54 +25,54 @@ typedef f32 f32x8u __attribute__((vector_size(32), aligned(4), may_alias));
 
 void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void *scratch)
 {
-    const i64 n_M = size[0];
-    const i64 n_N = size[1];
+    const i64 s_M = size[0];
+    const i64 s_N = size[1];
     const f32 *restrict t_X = ptr[0];
     f32 *restrict t_Y = ptr[1];
     f32 *restrict t_tile = (void *)((char *)scratch + 0); /* f32 : (64, 64) : (64, 1) */
-    const i64 n_task = (n_M + 64 - 1) / 64 * ((n_N + 64 - 1) / 64), share = n_task / n_worker, more = n_task % n_worker;
+    const i64 n_task = (s_M + 64 - 1) / 64 * ((s_N + 64 - 1) / 64), share = n_task / n_worker, more = n_task % n_worker;
     const i64 first = worker * share + axe_min(worker, more);
-    for (i64 v_task_1 = first; v_task_1 < first + share + (worker < more); v_task_1++) {
-        const i64 v_j = v_task_1 % ((n_N + 64 - 1) / 64);
-        const i64 v_task_2 = v_task_1 / ((n_N + 64 - 1) / 64);
-        const i64 v_i = v_task_2;
+    for (i64 l_task_1 = first; l_task_1 < first + share + (worker < more); l_task_1++) {
+        const i64 v_j = l_task_1 % ((s_N + 64 - 1) / 64);
+        const i64 l_task_2 = l_task_1 / ((s_N + 64 - 1) / 64);
+        const i64 v_i = l_task_2;
         /* statement 0, line 9: tile[m, n]  */
-        if (64 <= n_M - v_i * 64 && 64 <= n_N - v_j * 64) {
-            for (i64 v_m_3 = 0; v_m_3 < 64; v_m_3++) {
-                for (i64 v_n_4 = 0; v_n_4 < 64; v_n_4 += 8) {
-                    f32x8 r0 = *(f32x8u *)(t_X + v_i * 64 * n_N + v_j * 64 + v_n_4 + v_m_3 * n_N);
-                    __builtin_prefetch(&t_X[v_i * 64 * n_N + v_j * 64 + v_n_4 + v_m_3 * n_N + 4 * n_N]);
-                    *(f32x8u *)(t_tile + v_n_4 + v_m_3 * 64) = r0;
+        if (64 <= s_M - v_i * 64 && 64 <= s_N - v_j * 64) {
+            for (i64 l_m_3 = 0; l_m_3 < 64; l_m_3++) {
+                for (i64 l_n_4 = 0; l_n_4 < 64; l_n_4 += 8) {
+                    f32x8 r0 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_4 + l_m_3 * s_N);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_4 + l_m_3 * s_N + 4 * s_N]);
+                    *(f32x8u *)(t_tile + l_n_4 + l_m_3 * 64) = r0;
                 }
             }
         } else {
-            const i64 v_end_5 = axe_min(axe_max(n_M - v_i * 64, 0), 64);
-            for (i64 v_m_6 = 0; v_m_6 < v_end_5; v_m_6++) {
-                const i64 v_end_7 = axe_min(axe_max(n_N - v_j * 64, 0), 64);
-                const i64 v_whole_8 = v_end_7 / 8 * 8;
-                for (i64 v_n_9 = 0; v_n_9 < v_whole_8; v_n_9 += 8) {
-                    f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * n_N + v_j * 64 + v_n_9 + v_m_6 * n_N);
-                    __builtin_prefetch(&t_X[v_i * 64 * n_N + v_j * 64 + v_n_9 + v_m_6 * n_N + 4 * n_N]);
-                    *(f32x8u *)(t_tile + v_n_9 + v_m_6 * 64) = r1;
+            const i64 l_end_5 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+            for (i64 l_m_6 = 0; l_m_6 < l_end_5; l_m_6++) {
+                const i64 l_end_7 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+                const i64 l_whole_8 = l_end_7 / 8 * 8;
+                for (i64 l_n_9 = 0; l_n_9 < l_whole_8; l_n_9 += 8) {
+                    f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N + 4 * s_N]);
+                    *(f32x8u *)(t_tile + l_n_9 + l_m_6 * 64) = r1;
                 }
-                for (i64 v_n_10 = v_whole_8; v_n_10 < v_end_7; v_n_10++) {
-                    f32 r2 = t_X[v_i * 64 * n_N + v_j * 64 + v_n_10 + v_m_6 * n_N];
-                    t_tile[v_n_10 + v_m_6 * 64] = r2;
+                for (i64 l_n_10 = l_whole_8; l_n_10 < l_end_7; l_n_10++) {
+                    f32 r2 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + l_m_6 * s_N];
+                    t_tile[l_n_10 + l_m_6 * 64] = r2;
                 }
             }
         }
         /* statement 1, line 10: Y[j*64 + n, i*64 + m]  */
-        if (64 <= n_N - v_j * 64 && 64 <= n_M - v_i * 64) {
-            for (i64 v_n_11 = 0; v_n_11 < 64; v_n_11 += 8) {
-                for (i64 v_m_12 = 0; v_m_12 < 64; v_m_12 += 8) {
-                    f32x8 r3 = *(f32x8u *)(t_tile + v_n_11 + v_m_12 * 64);
-                    f32x8 r4 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 1) * 64);
-                    f32x8 r5 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 2) * 64);
-                    f32x8 r6 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 3) * 64);
-                    f32x8 r7 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 4) * 64);
-                    f32x8 r8 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 5) * 64);
-                    f32x8 r9 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 6) * 64);
-                    f32x8 r10 = *(f32x8u *)(t_tile + v_n_11 + (v_m_12 + 7) * 64);
+        if (64 <= s_N - v_j * 64 && 64 <= s_M - v_i * 64) {
+            for (i64 l_n_11 = 0; l_n_11 < 64; l_n_11 += 8) {
+                for (i64 l_m_12 = 0; l_m_12 < 64; l_m_12 += 8) {
+                    f32x8 r3 = *(f32x8u *)(t_tile + l_n_11 + l_m_12 * 64);
+                    f32x8 r4 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 1) * 64);
+                    f32x8 r5 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 2) * 64);
+                    f32x8 r6 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 3) * 64);
+                    f32x8 r7 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 4) * 64);
+                    f32x8 r8 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 5) * 64);
+                    f32x8 r9 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 6) * 64);
+                    f32x8 r10 = *(f32x8u *)(t_tile + l_n_11 + (l_m_12 + 7) * 64);
                     { f32x8 t = __builtin_shufflevector(r3, r4, 0, 8, 2, 10, 4, 12, 6, 14); r4 = __builtin_shufflevector(r3, r4, 1, 9, 3, 11, 5, 13, 7, 15); r3 = t; }
                     { f32x8 t = __builtin_shufflevector(r5, r6, 0, 8, 2, 10, 4, 12, 6, 14); r6 = __builtin_shufflevector(r5, r6, 1, 9, 3, 11, 5, 13, 7, 15); r5 = t; }
                     { f32x8 t = __builtin_shufflevector(r7, r8, 0, 8, 2, 10, 4, 12, 6, 14); r8 = __builtin_shufflevector(r7, r8, 1, 9, 3, 11, 5, 13, 7, 15); r7 = t; }
@@ -85,31 +85,31 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void
                     { f32x8 t = __builtin_shufflevector(r4, r8, 0, 1, 2, 3, 8, 9, 10, 11); r8 = __builtin_shufflevector(r4, r8, 4, 5, 6, 7, 12, 13, 14, 15); r4 = t; }
                     { f32x8 t = __builtin_shufflevector(r5, r9, 0, 1, 2, 3, 8, 9, 10, 11); r9 = __builtin_shufflevector(r5, r9, 4, 5, 6, 7, 12, 13, 14, 15); r5 = t; }
                     { f32x8 t = __builtin_shufflevector(r6, r10, 0, 1, 2, 3, 8, 9, 10, 11); r10 = __builtin_shufflevector(r6, r10, 4, 5, 6, 7, 12, 13, 14, 15); r6 = t; }
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + v_n_11 * n_M + v_m_12) = r3;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 1) * n_M + v_m_12) = r4;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 2) * n_M + v_m_12) = r5;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 3) * n_M + v_m_12) = r6;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 4) * n_M + v_m_12) = r7;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 5) * n_M + v_m_12) = r8;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 6) * n_M + v_m_12) = r9;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_11 + 7) * n_M + v_m_12) = r10;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + l_n_11 * s_M + l_m_12) = r3;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 1) * s_M + l_m_12) = r4;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 2) * s_M + l_m_12) = r5;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 3) * s_M + l_m_12) = r6;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 4) * s_M + l_m_12) = r7;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 5) * s_M + l_m_12) = r8;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 6) * s_M + l_m_12) = r9;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_11 + 7) * s_M + l_m_12) = r10;
                 }
             }
         } else {
-            const i64 v_inside_13 = axe_min(axe_max(n_N - v_j * 64, 0), 64);
-            const i64 v_inside_14 = axe_min(axe_max(n_M - v_i * 64, 0), 64);
-            const i64 v_whole_15 = v_inside_13 / 8 * 8;
-            const i64 v_whole_16 = v_inside_14 / 8 * 8;
-            for (i64 v_n_17 = 0; v_n_17 < v_whole_15; v_n_17 += 8) {
-                for (i64 v_m_18 = 0; v_m_18 < v_whole_16; v_m_18 += 8) {
-                    f32x8 r11 = *(f32x8u *)(t_tile + v_n_17 + v_m_18 * 64);
-                    f32x8 r12 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 1) * 64);
-                    f32x8 r13 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 2) * 64);
-                    f32x8 r14 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 3) * 64);
-                    f32x8 r15 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 4) * 64);
-                    f32x8 r16 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 5) * 64);
-                    f32x8 r17 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 6) * 64);
-                    f32x8 r18 = *(f32x8u *)(t_tile + v_n_17 + (v_m_18 + 7) * 64);
+            const i64 l_inside_13 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+            const i64 l_inside_14 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+            const i64 l_whole_15 = l_inside_13 / 8 * 8;
+            const i64 l_whole_16 = l_inside_14 / 8 * 8;
+            for (i64 l_n_17 = 0; l_n_17 < l_whole_15; l_n_17 += 8) {
+                for (i64 l_m_18 = 0; l_m_18 < l_whole_16; l_m_18 += 8) {
+                    f32x8 r11 = *(f32x8u *)(t_tile + l_n_17 + l_m_18 * 64);
+                    f32x8 r12 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 1) * 64);
+                    f32x8 r13 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 2) * 64);
+                    f32x8 r14 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 3) * 64);
+                    f32x8 r15 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 4) * 64);
+                    f32x8 r16 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 5) * 64);
+                    f32x8 r17 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 6) * 64);
+                    f32x8 r18 = *(f32x8u *)(t_tile + l_n_17 + (l_m_18 + 7) * 64);
                     { f32x8 t = __builtin_shufflevector(r11, r12, 0, 8, 2, 10, 4, 12, 6, 14); r12 = __builtin_shufflevector(r11, r12, 1, 9, 3, 11, 5, 13, 7, 15); r11 = t; }
                     { f32x8 t = __builtin_shufflevector(r13, r14, 0, 8, 2, 10, 4, 12, 6, 14); r14 = __builtin_shufflevector(r13, r14, 1, 9, 3, 11, 5, 13, 7, 15); r13 = t; }
                     { f32x8 t = __builtin_shufflevector(r15, r16, 0, 8, 2, 10, 4, 12, 6, 14); r16 = __builtin_shufflevector(r15, r16, 1, 9, 3, 11, 5, 13, 7, 15); r15 = t; }
@@ -122,26 +122,26 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void
                     { f32x8 t = __builtin_shufflevector(r12, r16, 0, 1, 2, 3, 8, 9, 10, 11); r16 = __builtin_shufflevector(r12, r16, 4, 5, 6, 7, 12, 13, 14, 15); r12 = t; }
                     { f32x8 t = __builtin_shufflevector(r13, r17, 0, 1, 2, 3, 8, 9, 10, 11); r17 = __builtin_shufflevector(r13, r17, 4, 5, 6, 7, 12, 13, 14, 15); r13 = t; }
                     { f32x8 t = __builtin_shufflevector(r14, r18, 0, 1, 2, 3, 8, 9, 10, 11); r18 = __builtin_shufflevector(r14, r18, 4, 5, 6, 7, 12, 13, 14, 15); r14 = t; }
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + v_n_17 * n_M + v_m_18) = r11;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 1) * n_M + v_m_18) = r12;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 2) * n_M + v_m_18) = r13;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 3) * n_M + v_m_18) = r14;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 4) * n_M + v_m_18) = r15;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 5) * n_M + v_m_18) = r16;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 6) * n_M + v_m_18) = r17;
-                    *(f32x8u *)(t_Y + v_j * 64 * n_M + v_i * 64 + (v_n_17 + 7) * n_M + v_m_18) = r18;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + l_n_17 * s_M + l_m_18) = r11;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 1) * s_M + l_m_18) = r12;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 2) * s_M + l_m_18) = r13;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 3) * s_M + l_m_18) = r14;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 4) * s_M + l_m_18) = r15;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 5) * s_M + l_m_18) = r16;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 6) * s_M + l_m_18) = r17;
+                    *(f32x8u *)(t_Y + v_j * 64 * s_M + v_i * 64 + (l_n_17 + 7) * s_M + l_m_18) = r18;
                 }
             }
-            for (i64 v_n_19 = 0; v_n_19 < v_whole_15; v_n_19++) {
-                for (i64 v_m_20 = v_whole_16; v_m_20 < v_inside_14; v_m_20++) {
-                    f32 r19 = t_tile[v_n_19 + v_m_20 * 64];
-                    t_Y[v_j * 64 * n_M + v_i * 64 + v_n_19 * n_M + v_m_20] = r19;
+            for (i64 l_n_19 = 0; l_n_19 < l_whole_15; l_n_19++) {
+                for (i64 l_m_20 = l_whole_16; l_m_20 < l_inside_14; l_m_20++) {
+                    f32 r19 = t_tile[l_n_19 + l_m_20 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_19 * s_M + l_m_20] = r19;
                 }
             }
-            for (i64 v_n_21 = v_whole_15; v_n_21 < v_inside_13; v_n_21++) {
-                for (i64 v_m_22 = 0; v_m_22 < v_inside_14; v_m_22++) {
-                    f32 r20 = t_tile[v_n_21 + v_m_22 * 64];
-                    t_Y[v_j * 64 * n_M + v_i * 64 + v_n_21 * n_M + v_m_22] = r20;
+            for (i64 l_n_21 = l_whole_15; l_n_21 < l_inside_13; l_n_21++) {
+                for (i64 l_m_22 = 0; l_m_22 < l_inside_14; l_m_22++) {
+                    f32 r20 = t_tile[l_n_21 + l_m_22 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_21 * s_M + l_m_22] = r20;
                 }
             }
         }
