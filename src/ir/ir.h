@@ -186,6 +186,7 @@ typedef enum axe_stmt_kind {
     AXE_STMT_PIPELINE, /* so do the tensors of `pipeline` */
     AXE_STMT_PRODUCE,  /* body fills the next stage of `pipeline` */
     AXE_STMT_CONSUME,  /* body reads the next stage and frees it */
+    AXE_STMT_IF,       /* body if `cond` holds, else `other` */
     AXE_STMT_INDEX,    /* dst op= value */
     AXE_N_STMT
 } axe_stmt_kind;
@@ -216,6 +217,9 @@ struct axe_stmt {
     const axe_pipeline   *pipeline; /* PIPELINE, PRODUCE, CONSUME */
     int                   n_body;
     axe_stmt *const      *body;
+    const axe_node       *cond; /* IF: a bool over sizes, scopes, loops */
+    int                   n_other;
+    axe_stmt *const      *other; /* IF */
     /* INDEX */
     int             id;    /* of this index statement, dense from 0 */
     const axe_node *dst;   /* a load node: the tensor and where */

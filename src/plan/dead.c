@@ -5,6 +5,7 @@
  * destination ends.  If every reader of a tile bounds a dimension by the same
  * limit, the statements that fill the tile are cut there too: the zeros beyond
  * the edge of a matrix are then never written, nor sums that are never stored.
+ * A limit that moves with a loop is shared only within a turn of the loop.
  */
 #include <string.h>
 
@@ -86,13 +87,43 @@ rounded(planner *p, reach r)
                      axe_node2(p->cx, AXE_OP_cdiv, r.limit, k), k);
 }
 
+/* Does it differ from one turn of a loop to the next? */
+static bool
+moves(const axe_node *n)
+{
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_LOOP;
+    for (int i = 0; i < n->n_arg; i++)
+        if (moves(n->arg[i]))
+            return true;
+    return false;
+}
+
+/* Do all readers of what s writes see it in the turn in which it was written?
+ * In a later one they might read further than it was filled. */
+static bool
+before_readers(const planner *p, const axe_schedule *s)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *r = p->schedule[i];
+        for (int k = 0; r && k < r->n_operand; k++)
+            if (r != s && r->operand[k].tensor == s->operand[0].tensor &&
+                (k > 0 || r->kind == AXE_SCHED_CONTRACT ||
+                 r->stmt->fold != AXE_FOLD_NONE) &&
+                !axe_runs_before(p, s->stmt, r->stmt))
+                return false;
+    }
+    return true;
+}
+
 static void
 cut_writer(planner *p, axe_schedule *s, int d, reach r)
 {
     const axe_node *sub = s->stmt->dst->arg[d];
     axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 1);
 
-    if (sub->op != AXE_OP_var || !axe_known_at(p, s->stmt, r.limit))
+    if (sub->op != AXE_OP_var || !axe_known_at(p, s->stmt, r.limit) ||
+        (moves(r.limit) && !before_readers(p, s)))
         return;
     if (s->n_bound > 0)
         memcpy(bound, s->bound, (size_t)s->n_bound * sizeof *bound);

@@ -26,8 +26,25 @@ each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
         st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
         if (first == AXE_OK)
             first = st;
+        st = each_stmt(p, body[i]->n_other, body[i]->other, kind, fn);
+        if (first == AXE_OK)
+            first = st;
     }
     return first;
+}
+
+/* No scope anywhere in the body. */
+static axe_status
+check_flat(planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_SCOPE)
+            return axe_fail(p->cx, body[i]->at, AXE_EUNSUPPORTED,
+                            "%s has no scopes inside a cta yet", p->mc->name);
+        AXE_TRY(check_flat(p, body[i]->n_body, body[i]->body));
+        AXE_TRY(check_flat(p, body[i]->n_other, body[i]->other));
+    }
+    return AXE_OK;
 }
 
 /* A CPU core runs one task at a time: one cta scope at the top, no scopes
@@ -39,11 +56,7 @@ check_scope(planner *p, const axe_stmt *s)
         return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
                         "%s has no scope '%s' yet; use cta", p->mc->name,
                         axe_scope_name(s->scope));
-    for (int i = 0; i < s->n_body; i++)
-        if (s->body[i]->kind == AXE_STMT_SCOPE)
-            return axe_fail(p->cx, s->body[i]->at, AXE_EUNSUPPORTED,
-                            "%s has no scopes inside a cta yet", p->mc->name);
-    return AXE_OK;
+    return check_flat(p, s->n_body, s->body);
 }
 
 static axe_status
@@ -78,6 +91,7 @@ check_ring(planner *p, int n, axe_stmt *const *body)
                             "be followed by its consume at once",
                             p->mc->name, body[i]->pipeline->name);
         AXE_TRY(check_ring(p, body[i]->n_body, body[i]->body));
+        AXE_TRY(check_ring(p, body[i]->n_other, body[i]->other));
     }
     return AXE_OK;
 }

@@ -67,6 +67,10 @@ const axe_node *axe_zero_limit(planner *p, const axe_stmt *s,
 /* Are all variables of the expression bound around statement s? */
 bool axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n);
 
+/* Does s run only after w, in the same turn of every loop around w, and never
+ * without it? */
+bool axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s);
+
 /* dead.c: bound the statements that fill tiles by what is read of them. */
 void axe_cut_dead(planner *p);
 

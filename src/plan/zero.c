@@ -4,7 +4,8 @@
  * is the only statement that writes the tile, and its subscripts are whole
  * indices, then the tile's elements with index >= limit are zero, and a
  * contraction need not visit them: they would add zeros (a product of such a
- * zero with an infinity beyond the edge counts as zero). */
+ * zero with an infinity beyond the edge counts as zero).  What a statement
+ * writes is a fact for readers that it always runs before. */
 #include <string.h>
 
 #include "plan/plan_int.h"
@@ -25,6 +26,7 @@ find_writers(int n, axe_stmt *const *body, finder *f)
             f->writer = body[i];
         }
         find_writers(body[i]->n_body, body[i]->body, f);
+        find_writers(body[i]->n_other, body[i]->other, f);
     }
 }
 
@@ -39,7 +41,8 @@ encloses(int n, axe_stmt *const *body, const axe_var *v, const axe_stmt *s,
             here = here || body[i]->var[k] == v;
         if (body[i] == s)
             return here;
-        if (encloses(body[i]->n_body, body[i]->body, v, s, here))
+        if (encloses(body[i]->n_body, body[i]->body, v, s, here) ||
+            encloses(body[i]->n_other, body[i]->other, v, s, here))
             return true;
     }
     return false;
@@ -68,6 +71,39 @@ axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n)
 
     axe_node_walk(n, check_var, &c);
     return c.ok;
+}
+
+static bool
+holds(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i] == s || holds(body[i]->n_body, body[i]->body, s) ||
+            holds(body[i]->n_other, body[i]->other, s))
+            return true;
+    return false;
+}
+
+/* Is every loop and branch around w also around s? */
+static bool
+covers(int n, axe_stmt *const *body, const axe_stmt *w, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *b = body[i];
+        bool may_skip = b->kind == AXE_STMT_FOR || b->kind == AXE_STMT_IF;
+        if (holds(b->n_body, b->body, w))
+            return (!may_skip || holds(b->n_body, b->body, s)) &&
+                   covers(b->n_body, b->body, w, s);
+        if (holds(b->n_other, b->other, w))
+            return (!may_skip || holds(b->n_other, b->other, s)) &&
+                   covers(b->n_other, b->other, w, s);
+    }
+    return true;
+}
+
+bool
+axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s)
+{
+    return w->id < s->id && covers(p->kernel->n_body, p->kernel->body, w, s);
 }
 
 /* The guard under which dimension d of the tile was filled, or NULL. */
@@ -103,7 +139,7 @@ axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
 
-    if (!w || !p->schedule[w->id])
+    if (!w || !p->schedule[w->id] || !axe_runs_before(p, w, s))
         return NULL;
     for (int d = 0; d < op->tensor->rank; d++) {
         const axe_node *sub = op->load->arg[d];
