@@ -278,6 +278,7 @@ take_space(axe_reader *r, axe_space *out)
 /* ------------------------------------------------------------- statements */
 
 static axe_status read_body(axe_reader *r, axe_stmt *s);
+static axe_status read_block(axe_reader *r, axe_list *out);
 
 static axe_status
 read_pipeline(axe_reader *r, axe_stmt *s)
@@ -395,6 +396,24 @@ read_index(axe_reader *r, axe_stmt *s)
     return AXE_OK;
 }
 
+/* "(" expr ")" body [ "else" body ] */
+static axe_status
+read_if(axe_reader *r, axe_stmt *s)
+{
+    axe_list other = {.cx = r->cx};
+
+    s->kind = AXE_STMT_IF;
+    AXE_TRY(axe_read_need(r, "("));
+    AXE_TRY(axe_read_expr(r, &s->cond));
+    AXE_TRY(axe_read_need(r, ")"));
+    AXE_TRY(read_body(r, s));
+    if (axe_read_word(r, "else"))
+        AXE_TRY(read_block(r, &other));
+    s->n_other = other.n;
+    s->other = (axe_stmt *const *)(const void *)other.item;
+    return AXE_OK;
+}
+
 static axe_status
 read_stmt(axe_reader *r, axe_stmt *s)
 {
@@ -408,6 +427,8 @@ read_stmt(axe_reader *r, axe_stmt *s)
         }
     if (axe_read_word(r, "for"))
         return read_ranged(r, s, AXE_STMT_FOR);
+    if (axe_read_word(r, "if"))
+        return read_if(r, s);
     if (axe_read_word(r, "pipeline"))
         return read_pipeline(r, s);
     if (axe_read_word(r, "produce"))

@@ -334,6 +334,22 @@ put_pipeline(printer *p, const axe_pipeline *ring, int depth)
 }
 
 static void
+put_if(printer *p, const axe_stmt *s, int depth)
+{
+    axe_puts(p->out, "if (");
+    put_expr(p, s->cond, PREC_SELECT);
+    axe_puts(p->out, ") {\n");
+    put_body(p, s->n_body, s->body, depth + 1);
+    indent(p->out, depth);
+    if (s->n_other > 0) {
+        axe_puts(p->out, "} else {\n");
+        put_body(p, s->n_other, s->other, depth + 1);
+        indent(p->out, depth);
+    }
+    axe_puts(p->out, "}\n");
+}
+
+static void
 put_stmt(printer *p, const axe_stmt *s, int depth)
 {
     indent(p->out, depth);
@@ -357,6 +373,9 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
                  s->kind == AXE_STMT_PRODUCE ? "produce" : "consume",
                  s->pipeline->name);
         put_block(p, s, depth);
+        break;
+    case AXE_STMT_IF:
+        put_if(p, s, depth);
         break;
     case AXE_STMT_INDEX:
         put_index(p, s);
@@ -410,6 +429,7 @@ note_body(names *u, int n, axe_stmt *const *body)
         if (body[i]->kind == AXE_STMT_INDEX)
             axe_node_walk(body[i]->value, note_node, u);
         note_body(u, body[i]->n_body, body[i]->body);
+        note_body(u, body[i]->n_other, body[i]->other);
     }
 }
 

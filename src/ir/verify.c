@@ -379,6 +379,33 @@ check_stage(verifier *v, const axe_stmt *s)
     check_body(v, s->n_body, s->body);
 }
 
+/* Known to all entities alike: integers in scope, compared. */
+static bool
+check_uniform(verifier *v, const axe_node *n)
+{
+    bool leaf =
+        n->op == AXE_OP_load || n->op == AXE_OP_reduce || n->op == AXE_OP_cast;
+
+    if (leaf || (n->type != AXE_TYPE_bool && n->type != AXE_TYPE_INDEX))
+        return fail(v, axe_fail(v->cx, n->at, AXE_ETYPE,
+                                "`%s` cannot be part of a condition of `if`",
+                                axe_node_text(v->cx, n)));
+    for (int i = 0; i < n->n_arg; i++)
+        if (!check_uniform(v, n->arg[i]))
+            return false;
+    return true;
+}
+
+static void
+check_if(verifier *v, const axe_stmt *s)
+{
+    if (check_uniform(v, s->cond) && check_expr(v, s->cond) &&
+        s->cond->type != AXE_TYPE_bool)
+        bad_type(v, s->cond, "to be a condition");
+    check_body(v, s->n_body, s->body);
+    check_body(v, s->n_other, s->other);
+}
+
 static void
 check_stmt(verifier *v, const axe_stmt *s)
 {
@@ -396,6 +423,9 @@ check_stmt(verifier *v, const axe_stmt *s)
     case AXE_STMT_PRODUCE:
     case AXE_STMT_CONSUME:
         check_stage(v, s);
+        break;
+    case AXE_STMT_IF:
+        check_if(v, s);
         break;
     case AXE_STMT_INDEX:
         check_index(v, s);

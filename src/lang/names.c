@@ -182,6 +182,47 @@ axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w)
     return e;
 }
 
+/* --------------------------------------------------------- names of the IR */
+
+static bool
+among(const axe_list *l, const char *name)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->item[i] == name)
+            return true;
+    return false;
+}
+
+/* Is a loop or scope of this name around us? */
+static bool
+open_loop(const axe_resolver *r, const char *name)
+{
+    for (int i = 0; i < r->names.n; i++) {
+        const axe_entry *e = r->names.item[i];
+        if (e->kind == AXE_ENTRY_VAR && e->var && e->var->name == name)
+            return true;
+    }
+    return false;
+}
+
+const char *
+axe_names_fresh(axe_resolver *r, const char *want, axe_named_kind kind)
+{
+    const char *name = want, *text;
+
+    for (int n = 1; among(&r->fixed, name) ||
+                    (kind == AXE_NAMED_INDEX ? among(&r->loops, name)
+                                             : open_loop(r, name));
+         n++) {
+        text = axe_textf(r->cx, "%s.%d", want, n);
+        name = axe_intern(r->cx, text, strlen(text));
+    }
+    axe_list_push(kind == AXE_NAMED_LOOP ? &r->loops : &r->fixed, name);
+    return name;
+}
+
+/* ---------------------------------------------------------------- warnings */
+
 static void
 warn_unused(axe_resolver *r, const axe_entry *e)
 {
@@ -189,9 +230,9 @@ warn_unused(axe_resolver *r, const axe_entry *e)
         axe_warn(r->cx, e->at, "index `%s` is never used", e->name);
     if (e->kind != AXE_ENTRY_TENSOR)
         return;
-    if (e->tensor->dir == AXE_DIR_OUT && !e->written)
+    if (e->tensor->dir == AXE_DIR_OUT && !e->touched)
         axe_warn(r->cx, e->at, "`%s` is `out` but never written", e->name);
-    else if (e->tensor->dir != AXE_DIR_OUT && !e->used && !e->written)
+    else if (e->tensor->dir != AXE_DIR_OUT && !e->used && !e->touched)
         axe_warn(r->cx, e->at, "`%s` is never used", e->name);
     else if (e->tensor->dir == AXE_DIR_LOCAL && !e->used)
         axe_warn(r->cx, e->at, "`%s` is written but never read", e->name);

@@ -215,6 +215,26 @@ parse_ranged(axe_parser *p, axe_syntax_kind kind)
     return s;
 }
 
+/* if = "if" "(" expr ")" block [ "else" block ] */
+static const axe_syntax *
+parse_if(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_IF);
+    axe_list    body = {.cx = p->cx}, other = {.cx = p->cx};
+
+    p->tok++;
+    if (!axe_parse_need(p, AXE_TOK_lparen, "before the condition") ||
+        !(s->value = axe_parse_expr(p)) ||
+        !axe_parse_need(p, AXE_TOK_rparen, "after the condition") ||
+        !axe_parse_block(p, &body) ||
+        (axe_parse_take(p, AXE_TOK_else) && !axe_parse_block(p, &other)))
+        return NULL;
+    set_body(s, &body);
+    s->n_other = other.n;
+    s->other = (const axe_syntax *const *)other.item;
+    return s;
+}
+
 /* produce = "produce" NAME ( block | statement ); consume likewise */
 static const axe_syntax *
 parse_stage(axe_parser *p, axe_syntax_kind kind)
@@ -339,6 +359,8 @@ parse_stmt(axe_parser *p)
         return parse_ranged(p, AXE_SYNTAX_SCOPE);
     case AXE_TOK_for:
         return parse_ranged(p, AXE_SYNTAX_FOR);
+    case AXE_TOK_if:
+        return parse_if(p);
     case AXE_TOK_reg:
     case AXE_TOK_shared:
         return parse_tensor_stmt(p);

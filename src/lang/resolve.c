@@ -299,6 +299,7 @@ declare_param(axe_resolver *r, const axe_tensor_decl *d)
                                          d->word.name, d->n_dim, AXE_RANK_MAX));
     e = axe_names_add(r, ok ? AXE_ENTRY_TENSOR : AXE_ENTRY_BAD, d->word);
     e->tensor = t;
+    axe_list_push(&r->fixed, d->word.name);
     t->name = d->word.name;
     t->at = d->word.at;
     t->id = r->kernel->n_tensor++;
@@ -385,6 +386,8 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
         .index = {.cx = cx},
         .sizes = {.cx = cx},
         .tiled = {.cx = cx},
+        .fixed = {.cx = cx},
+        .loops = {.cx = cx},
     };
 
     AXE_TRY(axe_kernel_find(cx, m, inst->kernel, &r.decl));

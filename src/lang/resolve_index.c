@@ -19,25 +19,38 @@ axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,
 
     v->kind = kind;
     v->name = w.name;
+    if (kind == AXE_VAR_SCOPE || kind == AXE_VAR_LOOP)
+        v->name = axe_names_fresh(r, w.name, AXE_NAMED_LOOP);
+    if (kind == AXE_VAR_SIZE)
+        axe_list_push(&r->fixed, w.name);
     v->at = w.at;
     v->id = r->kernel->n_var++;
     v->extent = extent;
     return v;
 }
 
+/* An index variable, and what the text calls it. */
+typedef struct made_index {
+    const char    *want;
+    const axe_var *var;
+} made_index;
+
 const axe_var *
 axe_resolve_index_var(axe_resolver *r, const char *name, axe_span at)
 {
-    const axe_var *v;
+    made_index *m;
 
     for (int i = 0; i < r->index.n; i++) {
-        v = r->index.item[i];
-        if (v->name == name)
-            return v;
+        m = (made_index *)r->index.item[i];
+        if (m->want == name)
+            return m->var;
     }
-    v = axe_resolve_var(r, AXE_VAR_INDEX, (axe_word){name, at}, NULL);
-    axe_list_push(&r->index, v);
-    return v;
+    m = axe_new(r->cx, made_index);
+    m->want = name;
+    name = axe_names_fresh(r, name, AXE_NAMED_INDEX);
+    m->var = axe_resolve_var(r, AXE_VAR_INDEX, (axe_word){name, at}, NULL);
+    axe_list_push(&r->index, m);
+    return m->var;
 }
 
 /* ---------------------------------------------------------------- extents */
@@ -319,8 +332,11 @@ check_begun(axe_resolver *r, const axe_syntax *s, const axe_entry *x)
         x->tensor->dir == AXE_DIR_INOUT)
         return true;
     axe_resolve_fail(r, axe_fail(r->cx, s->dst->at, AXE_ENAME,
-                                 "`%s=` adds to `%s`, to which nothing was "
-                                 "written before",
+                                 x->touched
+                                     ? "`%s=` adds to `%s`, which not every "
+                                       "branch before has written"
+                                     : "`%s=` adds to `%s`, to which nothing "
+                                       "was written before",
                                  axe_fold_text(s->fold), x->name));
     if (x->tensor->dir == AXE_DIR_OUT)
         axe_help(r->cx,
@@ -359,7 +375,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     else
         axe_resolve_value(r, s->value, AXE_NO_TYPE);
     if (x)
-        x->written = true;
+        x->written = x->touched = true;
     return out->dst && out->value ? out : NULL;
 }
 

@@ -3,6 +3,7 @@
  *     names.c            what a name means, and where
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
+ *     resolve_if.c       branches
  *     resolve_expr.c     values: operators, casts, functions, names
  *     resolve_literal.c  literals, which take the type of what they meet
  *     resolve_load.c     elements of tensors, folds over them
@@ -43,7 +44,8 @@ struct axe_entry {
     const axe_pipeline *ring;
     const axe_layout   *layout;
     bool                used;     /* INDEX, TENSOR: read */
-    bool                written;  /* TENSOR */
+    bool                written;  /* TENSOR: for certain, so far */
+    bool                touched;  /* TENSOR: written anywhere */
     bool                reducing; /* INDEX: bound by a reduction around us */
     axe_stmt_kind       stage;    /* PIPELINE: PRODUCE or CONSUME if inside
                                      one, else PIPELINE */
@@ -65,9 +67,11 @@ typedef struct axe_resolver {
     axe_status             status;
     axe_list               names; /* visible entries, innermost last */
     axe_list               gone;  /* entries no longer visible */
-    axe_list               index; /* index variables made, by name */
+    axe_list               index; /* index variables made, axe_made */
     axe_list               sizes;
     axe_list               tiled; /* ranges by tiles, axe_tiled */
+    axe_list               fixed; /* names in the IR of all but loops, */
+    axe_list               loops; /* and of loops and scopes */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
 } axe_resolver;
@@ -88,6 +92,16 @@ void axe_names_leave(axe_resolver *r, int mark);
 void axe_names_warn(axe_resolver *r);
 /* "a tensor": what an entry is. */
 const char *axe_entry_text(const axe_entry *e);
+/* A name for the IR, where names are seen longer than in the text: `want`, or
+ * `want.1` ...  An index is seen everywhere, a tile or pipeline to the end of
+ * the kernel, a loop or scope in its body. */
+typedef enum axe_named_kind {
+    AXE_NAMED_INDEX,
+    AXE_NAMED_TILE,
+    AXE_NAMED_LOOP
+} axe_named_kind;
+const char *axe_names_fresh(axe_resolver *r, const char *want,
+                            axe_named_kind kind);
 /* Is it a name of the language itself: a type, a function, inf? */
 bool axe_name_is_builtin(const char *name);
 /* The operation of a function's name. */
@@ -163,6 +177,13 @@ axe_stmt *axe_resolve_finish(axe_resolver *r, axe_stmt *s);
 void axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
                       axe_list *out);
 void axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out);
+
+/* `ring.a` */
+axe_word axe_member_name(axe_resolver *r, axe_word ring, axe_word member);
+
+/* ------------------------------------------------------ resolve_if.c */
+
+void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* A new variable, numbered. */
 axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,

@@ -42,10 +42,13 @@ check_access(axe_resolver *r, const axe_expr *e, axe_entry *x, bool writing)
     }
     if (!writing && !x->written &&
         (t->dir == AXE_DIR_OUT || t->dir == AXE_DIR_LOCAL)) {
-        axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ENAME,
-                                     "`%s` is read before anything was written "
+        axe_resolve_fail(
+            r, axe_fail(r->cx, e->at, AXE_ENAME,
+                        x->touched ? "`%s` is read where not every "
+                                     "branch before has written it"
+                                   : "`%s` is read before anything was written "
                                      "to it",
-                                     x->name));
+                        x->name));
         if (t->dir == AXE_DIR_OUT)
             axe_help(r->cx, "declare it `inout` if the caller fills it");
         else

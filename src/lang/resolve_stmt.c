@@ -124,6 +124,15 @@ tile_layout(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
     return NULL;
 }
 
+static const char *
+ir_name(axe_resolver *r, axe_word word, const axe_tensor_decl *d,
+        const axe_pipeline *ring)
+{
+    return ring ? axe_member_name(r, (axe_word){ring->name, word.at}, d->word)
+                      .name
+                : word.name;
+}
+
 /* The entry of a tile, BAD after an error. */
 static axe_entry *
 declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
@@ -146,7 +155,7 @@ declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
         e->kind = AXE_ENTRY_BAD;
         return e;
     }
-    t->name = word.name;
+    t->name = axe_names_fresh(r, ir_name(r, word, d, ring), AXE_NAMED_TILE);
     t->at = word.at;
     t->id = r->kernel->n_tensor++;
     t->space = d->space;
@@ -203,7 +212,7 @@ resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_list_push(out, s);
     if (!d->init)
         return;
-    e->written = true;
+    e->written = e->touched = true;
     init = init_stmt(r, d, e->tensor);
     if (init)
         axe_list_push(out, init);
@@ -226,8 +235,8 @@ resolve_stages(axe_resolver *r, const axe_syntax *x, int *out)
     return true;
 }
 
-static axe_word
-member_name(axe_resolver *r, axe_word ring, axe_word member)
+axe_word
+axe_member_name(axe_resolver *r, axe_word ring, axe_word member)
 {
     const char *name = axe_textf(r->cx, "%s.%s", ring.name, member.name);
 
@@ -243,7 +252,7 @@ resolve_pipeline(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_stmt     *s = new_stmt(r, AXE_STMT_PIPELINE, x->at);
     bool          ok = resolve_stages(r, x, &ring->n_stage);
 
-    ring->name = x->word.name;
+    ring->name = axe_names_fresh(r, x->word.name, AXE_NAMED_TILE);
     ring->at = x->word.at;
     if (x->n_tensor == 0)
         ok = axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESHAPE,
@@ -251,7 +260,7 @@ resolve_pipeline(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                           ring->name));
     for (int i = 0; i < x->n_tensor; i++) {
         const axe_tensor_decl *d = x->tensor[i];
-        m = declare_tile(r, d, member_name(r, x->word, d->word), ring);
+        m = declare_tile(r, d, axe_member_name(r, x->word, d->word), ring);
         m->pipeline = e;
         if (d->init)
             axe_resolve_fail(r, axe_fail(r->cx, d->init->at, AXE_ETYPE,
@@ -436,6 +445,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
     case AXE_SYNTAX_PRODUCE:
     case AXE_SYNTAX_CONSUME:
         resolve_stage(r, x, out);
+        break;
+    case AXE_SYNTAX_IF:
+        axe_resolve_if(r, x, out);
         break;
     case AXE_SYNTAX_INDEX:
         resolve_index_decl(r, x);

@@ -101,6 +101,7 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_PIPELINE,
     AXE_SYNTAX_PRODUCE,
     AXE_SYNTAX_CONSUME,
+    AXE_SYNTAX_IF,
     AXE_SYNTAX_INDEX, /* declares index variables */
     AXE_SYNTAX_CONST,
     AXE_SYNTAX_LAYOUT,
@@ -112,20 +113,21 @@ struct axe_syntax {
     axe_syntax_kind               kind;
     axe_span                      at;
     axe_scope_kind                scope;
-    int                           n_range, n_tensor, n_body, n_word;
+    int                           n_range, n_tensor, n_body, n_other, n_word;
     const axe_range *const       *range;
     const axe_tensor_decl *const *tensor; /* TENSOR: one */
     const axe_syntax *const      *body;
+    const axe_syntax *const      *other; /* IF: after `else` */
     const axe_word *const        *words; /* INDEX */
     axe_word                      word;  /* pipeline, const, layout */
-    const axe_expr               *value; /* ASSIGN, CONST; number of stages */
-    const char                   *layout_text; /* LAYOUT, where it is: */
-    axe_span                      layout_at;
-    size_t                        layout_begin, layout_end;
-    const axe_expr               *dst; /* ASSIGN */
-    axe_fold                      fold;
-    const char                   *via;
-    bool                          slow;
+    const axe_expr *value;       /* ASSIGN, CONST, IF; number of stages */
+    const char     *layout_text; /* LAYOUT, where it is: */
+    axe_span        layout_at;
+    size_t          layout_begin, layout_end;
+    const axe_expr *dst; /* ASSIGN */
+    axe_fold        fold;
+    const char     *via;
+    bool            slow;
 };
 
 /* A compile-time parameter, or a value for one. */

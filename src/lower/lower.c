@@ -153,6 +153,16 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
+lower_if(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+
+    l->value = s->cond;
+    AXE_TRY(lower_body(lw, &l->body, s->n_body, s->body));
+    return lower_body(lw, &l->other, s->n_other, s->other);
+}
+
+static axe_status
 lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++)
@@ -162,6 +172,9 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
             break;
         case AXE_STMT_FOR:
             AXE_TRY(lower_for(lw, b, body[i]));
+            break;
+        case AXE_STMT_IF:
+            AXE_TRY(lower_if(lw, b, body[i]));
             break;
         case AXE_STMT_INDEX:
             AXE_TRY(lower_index(lw, b, body[i]));

@@ -61,7 +61,8 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_IF:
             axe_putf(b, "if %s\n", axe_node_text(cx, l->value));
             put_block(cx, b, &l->body, depth + 1);
-            axe_putf(b, "%*selse\n", 2 * depth, "");
+            if (l->other.n > 0)
+                axe_putf(b, "%*selse\n", 2 * depth, "");
             put_block(cx, b, &l->other, depth + 1);
             continue;
         case AXE_LIR_LET:

@@ -58,7 +58,8 @@ put_if(axe_cprinter *p, const axe_lir *l, int depth)
     AXE_TRY(axe_c_index(p, p->out, l->value));
     axe_puts(p->out, ") {\n");
     AXE_TRY(put_block(p, &l->body, depth + 1));
-    axe_putf(p->out, "%*s} else {\n", 4 * depth, "");
+    if (l->other.n > 0)
+        axe_putf(p->out, "%*s} else {\n", 4 * depth, "");
     AXE_TRY(put_block(p, &l->other, depth + 1));
     axe_putf(p->out, "%*s}\n", 4 * depth, "");
     return AXE_OK;

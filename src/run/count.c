@@ -1,7 +1,8 @@
 /* count.c - operations of contractions.
  *
  * Extents are taken as real numbers with `cdiv` as plain division: M by BM
- * tiles of BM rows are then M rows, whatever the last tile sticks out. */
+ * tiles of BM rows are then M rows, whatever the last tile sticks out.  Of the
+ * two branches of an `if` the one with more counts. */
 #include "run/count.h"
 
 typedef struct counter {
@@ -77,8 +78,10 @@ count_body(counter *c, int n, axe_stmt *const *body)
                 in.sum += 2 * in.times;
             count_node(&in, s->value, in.times);
         }
+        counter other = in;
         count_body(&in, s->n_body, s->body);
-        c->sum = in.sum;
+        count_body(&other, s->n_other, s->other);
+        c->sum = other.sum > in.sum ? other.sum : in.sum;
     }
 }
 

@@ -494,6 +494,23 @@ put_loops(printer *p, const axe_stmt *s)
 }
 
 static axe_status
+put_if(printer *p, const axe_stmt *s)
+{
+    int cond;
+
+    AXE_TRY(put_node(p, s->cond, &cond));
+    LINE(p, "if (r%d) {", cond);
+    p->depth++;
+    AXE_TRY(put_body(p, s->n_body, s->body));
+    close_loops(p, 1);
+    LINE(p, "else {");
+    p->depth++;
+    AXE_TRY(put_body(p, s->n_other, s->other));
+    close_loops(p, 1);
+    return AXE_OK;
+}
+
+static axe_status
 put_stmt(printer *p, const axe_stmt *s)
 {
     switch (s->kind) {
@@ -510,6 +527,8 @@ put_stmt(printer *p, const axe_stmt *s)
     case AXE_STMT_PRODUCE:
     case AXE_STMT_CONSUME:
         return put_body(p, s->n_body, s->body);
+    case AXE_STMT_IF:
+        return put_if(p, s);
     case AXE_STMT_INDEX:
         return put_index(p, s);
     default:
@@ -594,6 +613,7 @@ walk_tiles(printer *p, int n, axe_stmt *const *body, each_tile *fn)
              s->kind == AXE_STMT_PIPELINE && k < s->pipeline->n_tensor; k++)
             AXE_TRY(fn(p, s->pipeline->tensor[k]));
         AXE_TRY(walk_tiles(p, s->n_body, s->body, fn));
+        AXE_TRY(walk_tiles(p, s->n_other, s->other, fn));
     }
     return AXE_OK;
 }

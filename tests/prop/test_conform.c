@@ -84,6 +84,55 @@ typedef struct row {
                " cta (i : M) { Y[i, n] ="  \
                " i8(X[i, n] * 100.0); } }"
 
+#define BRANCH "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
+               " cta (i : M by 8, j : N by 16) { reg f32 x[8, 16];" \
+               " if (i == 0 && !(j > 1)) x[m, n] = X[i*8 + m, j*16 + n] * 2;" \
+               " else if (i % 2 == 1 || abs(1 - i) * (i < j ? 1 : 0) > 1) {" \
+               " reg f32 t[8, 16]; t[m, n] = X[i*8 + m, j*16 + n];" \
+               " x[m, n] = t[m, n] + 1; } else x[m, n] = 3;" \
+               " if (j >= 0) { } else x[m, n] = -1;" \
+               " Y[i*8 + m, j*16 + n] = x[m, n]; } }"
+#define DECIDED "kernel k<BM = 8, DOUBLE = 1>(in f32 X[M], out f32 Y[M])" \
+                " { index m; if (DOUBLE == 1) cta (i : M by BM) {" \
+                " if (DOUBLE == 2) { Y[m, m] = i8(X[0, 1.5]); } else {" \
+                " reg f32 x[BM]; x[m] = X[i*BM + m]; Y[i*BM + m] = 2*x[m]; }" \
+                " } else cta (i : M) Y[i] = X[i]; }"
+#define PEEL "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N])" \
+             " { index m, n, k; cta (i : M by 32, j : N by 32) {" \
+             " reg f32 acc[32, 32] = 0;" \
+             " shared f32 a[32, 16] = 0; shared f32 b[32, 16];" \
+             " for (t : K by 16) { b[n, k] = B[j*32 + n, t*16 + k];" \
+             " if (t % 2 == 1) a[m, k] = A[i*32 + m, t*16 + k];" \
+             " if (t != 2) acc[m, n] += a[m, k] * b[n, k];" \
+             " else { shared f32 c[32, 16]; c[m, k] = A[i*32 + m, t*16 + k];" \
+             " acc[m, n] += c[m, k] * b[n, k]; } }" \
+             " C[i*32 + m, j*32 + n] = acc[m, n]; } }"
+#define STALE "kernel k(in f32 X[N], out f32 Y[M, N]) { index m;" \
+              " cta (i : 1) { reg f32 x[8] = 0; for (a : M)" \
+              " for (t : N by 8) { Y[a, t*8 + m] = x[m];" \
+              " x[m] = X[t*8 + m]; } } }"
+#define TURNS "kernel k(in f32 X[N], out f32 Y[M, N], out f32 Z[M, N])" \
+              " { index m; cta (i : 1) { reg f32 x[8] = 0; for (a : M) {" \
+              " for (t : N by 8) { x[m] = X[t*8 + m]; Y[a, t*8 + m] = x[m]; }" \
+              " for (t : N by 8) Z[a, t*8 + m] = x[m]; } } }"
+#define NAMES "kernel k(in f32 X[worker, 4], in f32 W[worker, task]," \
+              " out f32 Y[worker, task], out f32 Z[worker]) { index m, n;" \
+              " cta (i : worker by 8) { reg f32 t_1[8] = 0;" \
+              " for (m_4 : 4) { reg f32 t[8]; t[m] = X[i*8 + m, m_4];" \
+              " t_1[m] = t[m] + t_1[m]; } for (m_3 : 4) { reg f32 t[8];" \
+              " t[m] = X[i*8 + m, m_3]; t_1[m] = t[m]*3 + t_1[m]; }" \
+              " for (m_1 : 4) Z[i*8 + m] = X[i*8 + m, m_1];" \
+              " for (m_5 : 4) Z[i*8 + m] = X[i*8 + m, m_5];" \
+              " for (inside_8 : 4) Z[i*8 + m] = X[i*8 + m, inside_8];" \
+              " pipeline r[2] { shared f32 a[8, 4]; }" \
+              " shared f32 r_a[8, 4] = 1; for (kt : task by 4) {" \
+              " produce r r.a[m, n] = W[i*8 + m, kt*4 + n];" \
+              " consume r Y[i*8 + m, kt*4 + n] = r.a[m, n] + r_a[m, n]; }" \
+              " Z[i*8 + m] = t_1[m]; } }"
+#define LOOPED(name) "kernel k(in f32 X[M, 4], out f32 Y[M, 4]) { index m;" \
+                     " cta (i : M by 8) { for (" name " : 4)" \
+                     " Y[i*8 + m, " name "] = X[i*8 + m, " name "]; } }"
+
 static const row rows[] = {
     {"gemm f32 one tile",     "gemm.axe", NULL, {"BM=16", "BN=48", "BK=8"},    {{"M", 16}, {"N", 48}, {"K", 8}}},
     {"gemm f32 odd",          "gemm.axe", NULL, {NULL},                        {{"M", 131}, {"N", 77}, {"K", 259}}},
@@ -118,6 +167,16 @@ static const row rows[] = {
     {"folds in chains",       NULL, FOLDS, {NULL},                             {{"M", 70}, {"N", 333}}},
     {"chains of vectors",     NULL, LEAST, {NULL},                             {{"M", 71}, {"N", 133}}},
     {"narrow",                NULL, NARROW, {NULL},                            {{"M", 20}, {"N", 30}}},
+    {"branches",              NULL, BRANCH, {NULL},                            {{"M", 37}, {"N", 45}}},
+    {"decided",               NULL, DECIDED, {NULL},                           {{"M", 37}}},
+    {"decided else",          NULL, DECIDED, {"DOUBLE=0"},                     {{"M", 37}}},
+    {"loads in branches",     NULL, PEEL, {NULL},                              {{"M", 40}, {"N", 50}, {"K", 77}}},
+    {"a turn later",          NULL, STALE, {NULL},                             {{"M", 3}, {"N", 21}}},
+    {"another loop's turn",   NULL, TURNS, {NULL},                             {{"M", 3}, {"N", 21}}},
+    {"names",                 NULL, NAMES, {NULL},                             {{"worker", 37}, {"task", 45}}},
+    {"loop named m_2",        NULL, LOOPED("m_2"), {NULL},                     {{"M", 37}}},
+    {"loop named m_5",        NULL, LOOPED("m_5"), {NULL},                     {{"M", 37}}},
+    {"loop named end_3",      NULL, LOOPED("end_3"), {NULL},                   {{"M", 37}}},
 };
 /* clang-format on */
 

@@ -1,0 +1,228 @@
+/* test_control.c - branches, and the names they leave in the IR: kernels and
+ * what their IR, their plans and the warnings are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "plan/plan.h"
+
+static int failed;
+
+static void
+check_text(const char *row, const char *want, const char *got)
+{
+    if (strcmp(want, got) == 0)
+        return;
+    print_error("%s\n  want: %s\n  got:  %s\n", row, want, got);
+    failed++;
+}
+
+/* The body of the kernel's IR, after it was read back and found the same. */
+static const char *
+body_of(axe_ctx *cx, const axe_kernel *k)
+{
+    axe_buf           once = {.cx = cx}, twice = {.cx = cx};
+    const axe_kernel *again;
+
+    axe_kernel_print(cx, &once, k);
+    if (axe_kernel_read(cx, axe_source_add(cx, "ir", once.text, once.len),
+                        &again) != AXE_OK)
+        return axe_last_error(cx);
+    axe_kernel_print(cx, &twice, again);
+    check_text("print, read, print", once.text, twice.text);
+    return strstr(once.text, "\n{\n") + 3;
+}
+
+static const char *
+compile(axe_ctx *cx, const char *text)
+{
+    const axe_module *m;
+    const axe_kernel *k;
+    axe_inst          inst = {.machine = "cpu"};
+    int32_t           source = axe_source_add(cx, "test", text, strlen(text));
+
+    if (axe_module_parse(cx, source, &m) != AXE_OK ||
+        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK)
+        return axe_last_error(cx);
+    return axe_diags(cx) ? axe_diags(cx)->text : body_of(cx, k);
+}
+
+/* --------------------------------------------------------------------- IR */
+
+static const char head[] = "kernel k<B = 8, type T = f32>(in f32 X[M], out f32 "
+                           "Y[M]) { index m; ";
+
+/* clang-format off */
+static const struct {
+    const char *in, *want; /* the body's IR, or the first diagnostic */
+} rows[] = {
+    {"if (M > 4) Y[m] = 1; else Y[m] = X[m]; }",
+     "    if (4 < M) {\n        Y[m] = 1.0_f32 over m:M\n"
+     "    } else {\n        Y[m] = X[m] over m:M\n    }\n}\n"},
+    {"if (M > 4) { } Y[m] = X[m]; }",
+     "    if (4 < M) {\n    }\n    Y[m] = X[m] over m:M\n}\n"},
+    {"for (i : 4) if (i == M || !(i < 2)) Y[m] = X[m]; }",
+     "    for (i : 4) {\n        if (i == M || !(i < 2)) {\n"
+     "            Y[m] = X[m] over m:M\n        }\n    }\n}\n"},
+    {"if (B == 8 && T(1) == T(1)) Y[m] = X[m]; }",
+     "`1.0` cannot be part of a condition of `if`, which compares integers"},
+    {"if (B == 8) Y[m] = X[m]; else Y[m, m] = i8(1.5); }",
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"if (B != 8) Y[m, m] = i8(1.5); else Y[m] = X[m]; }",
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"if (B > 9) { reg f32 x[4] = 0; Y[m] = x[m]; } else { Y[m] = X[m]; } }",
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"if (true) { reg f32 x[4] = 0; } reg f32 x[8] = 1; Y[m] = X[m]; x[m] += 1;"
+     " }", "`x` is written but never read"},
+    {"for (i : 2) { reg f32 x[4] = 0; if (i < 1) Y[m + i] = x[m] + X[0]; } "
+     "for (i : 2) { reg f32 x[4] = 1; Y[m + i] = x[m] + X[0]; } }",
+     "    for (i : 2) {\n        reg f32 x[4]\n"
+     "        x[x.0] = 0.0_f32 over x.0:4\n        if (i < 1) {\n"
+     "            Y[m + i] = x[m] + X[0] over m:4\n        }\n    }\n"
+     "    for (i : 2) {\n        reg f32 x.1[4]\n"
+     "        x.1[x.1.0] = 1.0_f32 over x.1.0:4\n"
+     "        Y[m + i] = x.1[m] + X[0] over m:4\n    }\n}\n"},
+    {"for (i : 2) Y[i] = X[i]; index i; Y[i] = X[i]; Y[m] = 1; }",
+     "    for (i : 2) {\n        Y[i] = X[i]\n    }\n"
+     "    Y[i.1] = X[i.1] over i.1:M\n    Y[m] = 1.0_f32 over m:M\n}\n"},
+    {"reg f32 x[4]; if (M > 2) x[m] = X[0]; }", "`Y` is `out` but never written"},
+    {"if (B == 9) Y[m] = X[m]; }", "`Y` is `out` but never written"},
+    {"if (M > 1) Y[m] = X[m]; if (M > 2) if (M > 3) Y[m] = 3; else Y[m] = 2; }",
+     "    if (1 < M) {\n        Y[m] = X[m] over m:M\n    }\n    if (2 < M) {\n"
+     "        if (3 < M) {\n            Y[m] = 3.0_f32 over m:M\n"
+     "        } else {\n            Y[m] = 2.0_f32 over m:M\n        }\n"
+     "    }\n}\n"},
+};
+/* clang-format on */
+
+static void
+test_rows(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_ctx    *cx = axe_ctx_new();
+        const char *text = axe_textf(cx, "%s%s", head, rows[i].in);
+        check_text(rows[i].in, rows[i].want, compile(cx, text));
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* What the verifier refuses, and its first message. */
+static const struct {
+    const char *in, *want;
+} ir_rows[] = {
+    {"if (M < 4) { } else { }", NULL},
+    {"if (M) { }", "`M` (i64) needs to be a condition"},
+    {"if (X[0] < X[0]) { }", "`X[0]` cannot be part of a condition of `if`"},
+    {"if (i32(M) == 1_i32) { }",
+     "`i32(M)` cannot be part of a condition of `if`"},
+    {"if (m < 4) { }", "`m` is not in scope"},
+    {"if (M < 4) { reg f32 t[4] } else { t[m] = 0.0_f32 over m:4 }",
+     "there is no tensor `t` here"},
+    {"if M < 4 { }", "expected `(`"},
+    {"if (M < 4 { }", "expected `)`"},
+    {"if (M < 4)", "expected `{`"},
+    {"if (M < 4) { } else", "expected `{`"},
+};
+
+static void
+test_ir(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(ir_rows); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        const axe_kernel *k;
+        const char       *text = axe_textf(
+                  cx, "kernel k\nsize M\nindex m\nin f32 X[M] : (1)\n{\n%s\n}",
+                  ir_rows[i].in);
+        int32_t source = axe_source_add(cx, "ir", text, strlen(text));
+        bool    ok = axe_kernel_read(cx, source, &k) == AXE_OK;
+        if (ok != !ir_rows[i].want)
+            check_text(ir_rows[i].in, ok ? "refused" : "accepted",
+                       axe_last_error(cx));
+        else if (!ok)
+            check_text(ir_rows[i].in, ir_rows[i].want,
+                       axe_diags(cx) ? axe_diags(cx)->text : "");
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* ------------------------------------------------------------------ facts */
+
+/* A sum of products over tiles filled by %s and %s. */
+static const char gemm[] =
+    "kernel k\nsize M, N, K\nindex m, n, k\nin f32 A[M, K] : (K, 1)\n"
+    "in f32 B[N, K] : (K, 1)\nout f32 C[M, N] : (N, 1)\n{\n"
+    "cta (i : cdiv(M, 32), j : cdiv(N, 32)) {\n"
+    "reg f32 acc[32, 32]\nacc[m, n] = 0.0_f32 over m:32, n:32\n"
+    "shared f32 a[32, 16]\nshared f32 b[32, 16]\n"
+    "for (t : cdiv(K, 16)) {\n%s\n%s\n"
+    "%s acc[m, n] += a[m, k]*b[n, k] over m:32, n:32 fold k:16 %s\n}\n"
+    "C[i*32 + m, j*32 + n] = acc[m, n] over m:32, n:32\n}\n}\n";
+#define FILL_A "a[m, k] = A[i*32 + m, t*16 + k] over m:32, k:16\n"
+#define FILL_B "b[n, k] = B[j*32 + n, t*16 + k] over n:32, k:16\n"
+
+/* clang-format off */
+static const struct {
+    const char *a, *b, *before, *after;
+    int         n_bound; /* indices the sum may stop early in */
+} fact_rows[] = {
+    {FILL_A, FILL_B, "", "", 3},
+    {"if (t < 2) {" FILL_A "}", FILL_B, "", "", 2},
+    {"if (t < 2) { } else {" FILL_A "}", FILL_B, "", "", 2},
+    {"if (t < 2) {" FILL_A "}", "if (t < 2) {" FILL_B "}", "", "", 0},
+    {"if (t < 2) {" FILL_A, FILL_B, "", "}", 3},
+    {"if (t < 2) {" FILL_A "} else {", FILL_B, "", "}", 2},
+    {"for (u : 2) {" FILL_A "}", FILL_B, "", "", 2},
+    {"", FILL_A FILL_B, "if (t < 9) {", "}", 3},
+};
+/* clang-format on */
+
+static void
+test_facts(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(fact_rows); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_machine *mc;
+        const axe_kernel  *k;
+        const axe_plan    *p;
+        const char *text = axe_textf(cx, gemm, fact_rows[i].a, fact_rows[i].b,
+                                     fact_rows[i].before, fact_rows[i].after);
+        int32_t     source = axe_source_add(cx, "ir", text, strlen(text));
+        int         n = -1;
+        if (axe_machine_find(cx, "cpu-avx2", &mc) == AXE_OK &&
+            axe_kernel_read(cx, source, &k) == AXE_OK &&
+            axe_plan_kernel(cx, k, mc, &p) == AXE_OK)
+            for (int s = 0; s < p->n_schedule; s++)
+                if (p->schedule[s]->kind == AXE_SCHED_CONTRACT)
+                    n = p->schedule[s]->n_bound;
+        check_text(axe_textf(cx, "row %d %s", i, axe_last_error(cx)),
+                   axe_textf(cx, "%d bounds", fact_rows[i].n_bound),
+                   axe_textf(cx, "%d bounds", n));
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_ir),
+        cmocka_unit_test(test_facts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
