@@ -11,37 +11,124 @@
 static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);
 
+static const axe_node *
+op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(lw->cx, op, a, b);
+}
+
+static const axe_node *
+let(lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+
+    l->var = v;
+    l->value = value;
+    return axe_ivar(lw, v);
+}
+
+/* How many workers share the tasks: a size that the entry is given. */
+static const axe_node *
+n_worker(lowering *lw)
+{
+    axe_var *v = axe_new(lw->cx, axe_var);
+
+    *v = (axe_var){.kind = AXE_VAR_SIZE, .name = AXE_WORKERS, .id = -1};
+    return axe_ivar(lw, v);
+}
+
+static const axe_retile *
+retile_of(const lowering *lw, const axe_var *v)
+{
+    return axe_retile_of(lw->plan->n_retile, lw->plan->retile, v);
+}
+
+/* The counts of tiles as written; where tiles may be smaller, the first such
+ * count is raised until tasks can be dealt evenly, if they are few. */
+static void
+count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
+            const axe_node **count)
+{
+    const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *more, *enough;
+    int             first = s->n_var;
+
+    for (int i = 0; i < s->n_var; i++) {
+        count[i] = s->var[i]->extent;
+        if (!retile_of(lw, s->var[i]))
+            continue;
+        first = first < i ? first : i;
+        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
+                       op2(lw, AXE_OP_max, count[i], axe_int(lw, 1)));
+    }
+    for (int i = 0; i < s->n_var; i++)
+        all = op2(lw, AXE_OP_mul, all, count[i]);
+    if (first == s->n_var)
+        return;
+    more = op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, count[first], w), w);
+    enough =
+        op2(lw, AXE_OP_or,
+            op2(lw, AXE_OP_eq, op2(lw, AXE_OP_mod, all, w), axe_int(lw, 0)),
+            op2(lw, AXE_OP_le, op2(lw, AXE_OP_mul, axe_int(lw, 8), w), all));
+    count[first] =
+        let(lw, b, axe_loop_var(lw, "tiles"),
+            axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, s->at, 3,
+                         (const axe_node *[]){enough, count[first], more}));
+}
+
+/* Even steps: whole register tiles, at most the tile. */
+static void
+even_steps(lowering *lw, axe_lblock *b, const axe_stmt *s,
+           const axe_node **count)
+{
+    for (int i = 0; i < s->n_var; i++) {
+        const axe_retile *r = retile_of(lw, s->var[i]);
+        if (!r)
+            continue;
+        const axe_node *n = op2(lw, AXE_OP_cdiv, r->size, count[i]);
+        const axe_node *round = axe_int(lw, r->round);
+        n = op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, n, round), round);
+        n = op2(lw, AXE_OP_max, n, round);
+        n = let(lw, b, r->step, op2(lw, AXE_OP_min, n, axe_int(lw, r->tile)));
+        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
+                       op2(lw, AXE_OP_cdiv, r->size, n));
+    }
+}
+
 /* i, j, ... from the task's number, the last fastest. */
 static void
-split_task(lowering *lw, axe_lblock *b, const axe_stmt *s, const axe_node *task)
+split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
+           const axe_node *const *count, const axe_node *task)
 {
     for (int i = s->n_var - 1; i >= 0; i--) {
-        axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
-        l->var = s->var[i];
-        l->value = i == 0
-                       ? task
-                       : axe_node2(lw->cx, AXE_OP_mod, task, s->var[i]->extent);
-        if (i > 0) {
-            axe_lir *q = axe_emit(lw, b, AXE_LIR_LET);
-            q->var = axe_loop_var(lw, "task");
-            q->value = axe_node2(lw->cx, AXE_OP_div, task, s->var[i]->extent);
-            task = axe_ivar(lw, q->var);
-        }
+        const axe_retile *r = retile_of(lw, s->var[i]);
+        const axe_node   *v =
+            let(lw, b, s->var[i],
+                i == 0 ? task : op2(lw, AXE_OP_mod, task, count[i]));
+        if (r)
+            let(lw, b, r->origin,
+                op2(lw, AXE_OP_mul, v, axe_ivar(lw, r->step)));
+        if (i > 0)
+            task = let(lw, b, axe_loop_var(lw, "task"),
+                       op2(lw, AXE_OP_div, task, count[i]));
     }
 }
 
 static axe_status
 lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
-    axe_lir        *l = axe_emit(lw, b, AXE_LIR_TASKS);
+    const axe_node **count =
+        axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
     const axe_node *n = axe_int(lw, 1);
 
+    count_tiles(lw, b, s, count);
+    even_steps(lw, b, s, count);
     for (int i = 0; i < s->n_var; i++)
-        n = axe_node2(lw->cx, AXE_OP_mul, n, s->var[i]->extent);
+        n = op2(lw, AXE_OP_mul, n, count[i]);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_TASKS);
     l->var = axe_loop_var(lw, "task");
     l->begin = axe_int(lw, 0);
     l->end = n;
-    split_task(lw, &l->body, s, axe_ivar(lw, l->var));
+    split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
     return lower_body(lw, &l->body, s->n_body, s->body);
 }
 

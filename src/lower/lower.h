@@ -69,6 +69,10 @@ struct axe_lir {
     const char     *text; /* NOTE */
 };
 
+/* The variable of kind SIZE with this name and id -1 is the number of workers
+ * at launch. */
+#define AXE_WORKERS "workers"
+
 typedef struct axe_lowered {
     const axe_plan *plan;
     axe_lblock      body;

@@ -42,20 +42,24 @@ int_node(axe_ctx *cx, int64_t v)
     return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
 }
 
+/* The sum; of a scope variable whose tiles may begin elsewhere, the beginning.
+ */
 static const axe_node *
-affine_node(axe_ctx *cx, const axe_affine *a)
+affine_node(planner *p, const axe_affine *a)
 {
     const axe_node *sum = NULL;
 
     for (int i = 0; i < a->n; i++) {
-        const axe_node *t =
-            axe_node2(cx, AXE_OP_mul, axe_var_node(cx, AXE_NOWHERE, a->var[i]),
-                      int_node(cx, a->coef[i]));
-        sum = sum ? axe_node2(cx, AXE_OP_add, sum, t) : t;
+        const axe_retile *r = axe_retile_of(p->n_retile, p->retile, a->var[i]);
+        const axe_node   *t = axe_node2(
+              p->cx, AXE_OP_mul,
+              axe_var_node(p->cx, AXE_NOWHERE, r ? r->origin : a->var[i]),
+              int_node(p->cx, r ? 1 : a->coef[i]));
+        sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, t) : t;
     }
     if (!sum)
-        return int_node(cx, a->constant);
-    return axe_node2(cx, AXE_OP_add, sum, int_node(cx, a->constant));
+        return int_node(p->cx, a->constant);
+    return axe_node2(p->cx, AXE_OP_add, sum, int_node(p->cx, a->constant));
 }
 
 static axe_status
@@ -89,7 +93,7 @@ take_apart(planner *p, const axe_node *n, subscript *out)
                         "variables, which this planner cannot place yet",
                         axe_node_text(p->cx, n));
     out->outer = (axe_affine){k, var, coef, a.constant};
-    out->outer_node = affine_node(p->cx, &out->outer);
+    out->outer_node = affine_node(p, &out->outer);
     return AXE_OK;
 }
 
@@ -142,7 +146,8 @@ axe_node_same(const axe_node *a, const axe_node *b)
     }
 }
 
-/* Is outer + index inside a dimension of extent `size` for sure? */
+/* Is outer + index inside a dimension of extent `size` for sure?  A scope or
+ * loop variable alone is if it runs over this very size, or its tiles. */
 static bool
 surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
 {
@@ -154,10 +159,29 @@ surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
         return true;
     if (constant && s->outer.n == 0 && e > 0)
         return s->outer.constant + e <= n;
-    /* a scope or loop variable that runs over this very size */
-    return !d && s->outer.n == 1 && s->outer.coef[0] == 1 &&
-           s->outer.constant == 0 && s->outer.var[0]->extent &&
-           axe_node_same(s->outer.var[0]->extent, size);
+    if (d || s->outer.n != 1 || s->outer.coef[0] != 1 ||
+        s->outer.constant != 0 || !s->outer.var[0]->extent)
+        return false;
+    const axe_node *end = s->outer.var[0]->extent;
+    if (end->op == AXE_OP_cdiv && axe_is_iconst(end->arg[1], &n))
+        end = end->arg[0];
+    return axe_node_same(end, size);
+}
+
+/* Where the index must stop: the end of the dimension, and of the step. */
+static const axe_node *
+limit_in(planner *p, const subscript *s, const axe_node *size)
+{
+    const axe_node *l = axe_node2(p->cx, AXE_OP_sub, size, s->outer_node);
+
+    for (int i = 0; i < s->outer.n; i++) {
+        const axe_retile *r =
+            axe_retile_of(p->n_retile, p->retile, s->outer.var[i]);
+        if (r)
+            l = axe_node2(p->cx, AXE_OP_min, l,
+                          axe_var_node(p->cx, AXE_NOWHERE, r->step));
+    }
+    return l;
 }
 
 static axe_status
@@ -176,10 +200,7 @@ guard_subscript(planner *p, const axe_node *at, const subscript *s,
         return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
                         "the subscript %s is not known to be below %s",
                         axe_node_text(p->cx, at), axe_node_text(p->cx, size));
-    guard[op->n_guard++] = (axe_guard){
-        s->index,
-        axe_node2(p->cx, AXE_OP_sub, size, s->outer_node),
-    };
+    guard[op->n_guard++] = (axe_guard){s->index, limit_in(p, s, size)};
     return AXE_OK;
 }
 

@@ -208,6 +208,13 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
             axe_putf(out, "%" PRId64, b->value);
     }
     axe_putc(out, '\n');
+    for (int i = 0; i < p->n_retile; i++)
+        axe_putf(out,
+                 "tasks of %s: even steps of at most %" PRId64
+                 " over %s, in multiples of %" PRId64
+                 ", as many as suit the workers\n",
+                 p->retile[i].scope->name, p->retile[i].tile,
+                 axe_node_text(cx, p->retile[i].size), p->retile[i].round);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
             put_schedule(cx, out, p, p->schedule[i]);

@@ -296,12 +296,14 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
         each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    axe_find_retiles(&p);
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, infer));
     AXE_TRY(place_rest(&p));
     AXE_TRY(allocate(&p, &scratch));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
 
     axe_cut_dead(&p);
+    axe_round_retiles(&p);
 
     axe_plan *plan = axe_new(cx, axe_plan);
     *plan = (axe_plan){
@@ -311,6 +313,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .schedule = p.schedule,
         .n_place = k->n_tensor,
         .place = p.place,
+        .n_retile = p.n_retile,
+        .retile = p.retile,
         .scratch_bytes = scratch,
     };
     *out = plan;

@@ -123,6 +123,19 @@ typedef struct axe_place {
     const char *why;           /* where the layout comes from */
 } axe_place;
 
+/* A scope variable `i : size by tile` whose tiles may be smaller: they begin at
+ * multiples of `step`, a multiple of `round` and at most `tile`, chosen at
+ * launch.  i*tile + m is origin + m with m < step. */
+typedef struct axe_retile {
+    const axe_var  *scope, *origin, *step;
+    const axe_node *size;
+    int64_t         tile, round;
+} axe_retile;
+
+/* The row that v belongs to, as any of its three variables; or NULL. */
+const axe_retile *axe_retile_of(int n, const axe_retile *list,
+                                const axe_var *v);
+
 typedef struct axe_plan {
     const axe_kernel          *kernel;
     const axe_machine         *machine;
@@ -130,6 +143,8 @@ typedef struct axe_plan {
     const axe_schedule *const *schedule;
     int                        n_place; /* by tensor id; tensor NULL: global */
     axe_place                 *place;
+    int                        n_retile;
+    const axe_retile          *retile;
     int64_t                    scratch_bytes;
 } axe_plan;
 

@@ -10,6 +10,8 @@ typedef struct planner {
     const axe_machine   *mc;
     axe_place           *place; /* by tensor id */
     const axe_schedule **schedule;
+    int                  n_retile;
+    axe_retile          *retile;
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */
@@ -74,6 +76,10 @@ bool axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s);
 /* dead.c: bound the statements that fill tiles by what is read of them. */
 void axe_cut_dead(planner *p);
 
+/* retile.c: which scope variables' tiles may begin elsewhere; then, with all
+ * schedules made, in which multiples. */
+void axe_find_retiles(planner *p);
+void axe_round_retiles(planner *p);
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */
 int64_t axe_certify(planner *p, const axe_schedule *s);

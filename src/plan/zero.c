@@ -49,9 +49,9 @@ encloses(int n, axe_stmt *const *body, const axe_var *v, const axe_stmt *s,
 }
 
 typedef struct scope_check {
-    const axe_kernel *k;
-    const axe_stmt   *s;
-    bool              ok;
+    const planner  *p;
+    const axe_stmt *s;
+    bool            ok;
 } scope_check;
 
 static void
@@ -59,15 +59,18 @@ check_var(void *user, const axe_node *n)
 {
     scope_check *c = user;
 
-    if (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE)
-        c->ok =
-            c->ok && encloses(c->k->n_body, c->k->body, n->u.var, c->s, false);
+    if (n->op != AXE_OP_var || n->u.var->kind == AXE_VAR_SIZE)
+        return;
+    const axe_retile *r = axe_retile_of(c->p->n_retile, c->p->retile, n->u.var);
+    const axe_var    *v = r ? r->scope : n->u.var;
+    c->ok = c->ok &&
+            encloses(c->p->kernel->n_body, c->p->kernel->body, v, c->s, false);
 }
 
 bool
 axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n)
 {
-    scope_check c = {p->kernel, s, true};
+    scope_check c = {p, s, true};
 
     axe_node_walk(n, check_var, &c);
     return c.ok;

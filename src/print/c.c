@@ -19,7 +19,7 @@ put_tasks(axe_cprinter *p, const axe_lir *l, int depth)
 
     axe_putf(b, "%*sconst i64 n_task = ", 4 * depth, "");
     AXE_TRY(axe_c_index(p, b, l->end));
-    axe_putf(b, ", share = n_task / n_worker, more = n_task %% n_worker;\n");
+    axe_putf(b, ", share = n_task / workers, more = n_task %% workers;\n");
     axe_putf(b,
              "%*sconst i64 first = worker * share + axe_min(worker, more);\n",
              4 * depth, "");
@@ -154,7 +154,7 @@ axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
         axe_puts(out, fn.text);
     axe_puts(out,
              "\nvoid axe_entry(void *const *ptr, const i64 *size, i64 worker, "
-             "i64 n_worker, void *scratch)\n{\n");
+             "i64 workers, void *scratch)\n{\n");
     axe_puts(out, body.text ? body.text : "");
     axe_puts(out, "}\n");
     return AXE_OK;

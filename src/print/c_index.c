@@ -24,6 +24,8 @@ axe_c_var(axe_cprinter *p, const axe_var *v)
 {
     bool own = v->id < p->l->plan->kernel->n_var;
 
+    if (v->kind == AXE_VAR_SIZE && v->id < 0)
+        return v->name;
     return axe_c_name(p->cx,
                       v->kind == AXE_VAR_SIZE ? "s"
                       : own                   ? "v"
@@ -115,6 +117,16 @@ put(axe_cprinter *p, axe_buf *b, const axe_node *n, int prec)
     }
     if (n->op == AXE_OP_var) {
         axe_puts(b, axe_c_var(p, n->u.var));
+        return AXE_OK;
+    }
+    if (n->op == AXE_OP_select) {
+        axe_putc(b, '(');
+        AXE_TRY(put(p, b, n->arg[0], P_OR));
+        axe_puts(b, " ? ");
+        AXE_TRY(put(p, b, n->arg[1], P_OR));
+        axe_puts(b, " : ");
+        AXE_TRY(put(p, b, n->arg[2], P_OR));
+        axe_putc(b, ')');
         return AXE_OK;
     }
     for (int i = 0; i < AXE_LEN(spelling); i++)

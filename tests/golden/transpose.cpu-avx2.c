@@ -23,14 +23,14 @@ static inline i64 axe_div(i64 a, i64 b)
 typedef f32 f32x8 __attribute__((vector_size(32)));
 typedef f32 f32x8u __attribute__((vector_size(32), aligned(4), may_alias));
 
-void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 n_worker, void *scratch)
+void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void *scratch)
 {
     const i64 s_M = size[0];
     const i64 s_N = size[1];
     const f32 *restrict t_X = ptr[0];
     f32 *restrict t_Y = ptr[1];
     f32 *restrict t_tile = (void *)((char *)scratch + 0); /* f32 : (64, 64) : (64, 1) */
-    const i64 n_task = (s_M + 64 - 1) / 64 * ((s_N + 64 - 1) / 64), share = n_task / n_worker, more = n_task % n_worker;
+    const i64 n_task = (s_M + 64 - 1) / 64 * ((s_N + 64 - 1) / 64), share = n_task / workers, more = n_task % workers;
     const i64 first = worker * share + axe_min(worker, more);
     for (i64 l_task_1 = first; l_task_1 < first + share + (worker < more); l_task_1++) {
         const i64 v_j = l_task_1 % ((s_N + 64 - 1) / 64);

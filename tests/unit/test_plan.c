@@ -234,6 +234,63 @@ test_inferred_layouts(void **state)
     axe_ctx_free(cx);
 }
 
+/* What a kernel does with the rows of a tile decides whether tiles may begin
+ * elsewhere: i's in the first column, j's in the second. */
+#define GEMM(more)                                                             \
+    "kernel k(in f32 A[M, K], in f32 B[N, K], in f32 D[M, N], "                \
+    "out f32 C[M, N], out f32 S[M, N]) { index m, n, k; "                      \
+    "cta (i : M by 16, j : N by 48) { reg f32 c[16, 48] = 0; "                 \
+    "reg f32 r[16]; reg f32 q[48]; shared f32 a[16, 8]; shared f32 b[48, 8]; " \
+    "for (t : K by 8) { a[m, k] = A[i*16 + m, t*8 + k]; "                      \
+    "b[n, k] = B[j*48 + n, t*8 + k]; c[m, n] += a[m, k] * b[n, k]; } " more    \
+    " C[i*16 + m, j*48 + n] = c[m, n]; } }"
+
+static void
+test_retiles(void **state)
+{
+    static const struct {
+        const char *text;
+        bool        i, j;
+    } rows[] = {
+        {GEMM(""), true, true},
+        {GEMM("c[m, n] += D[i*16 + m, j*48 + n];"), true, true},
+        /* a statistic over a tile's rows, or columns, is the tile's own */
+        {GEMM("q[n] = sum[m](c[m, n]); c[m, n] = c[m, n] - q[n];"), false,
+         true},
+        {GEMM("r[m] = max[n](c[m, n]); c[m, n] = c[m, n] / r[m];"), true,
+         false},
+        /* one row is not like the others */
+        {GEMM("q[n] = c[0, n]; c[m, n] = c[m, n] - q[n];"), false, true},
+        /* the row's place within the tile is seen */
+        {GEMM("c[m, n] = m < 4 ? c[m, n] : 0.0;"), false, true},
+        {GEMM("c[m, n] = i*16 + m < 4 ? c[m, n] : 0.0;"), false, true},
+        {GEMM("c[m, n] += D[m + 1, j*48 + n];"), false, true},
+        {GEMM("c[m, n] += D[i, j*48 + n];"), false, true},
+        {GEMM("c[m, n] += D[i*16 + m + 1, j*48 + n];"), false, true},
+        {GEMM("if (i < 2) { c[m, n] = c[m, n] + 1.0; }"), false, true},
+        {GEMM("if (M < 2) { c[m, n] += D[i, j*48 + n]; }"), false, true},
+        /* two tasks would write the same */
+        {GEMM("S[m + 2, j*48 + n] = c[m, n];"), false, true},
+        {GEMM("S[i*16 + m, n + 1] = c[m, n];"), true, false},
+    };
+
+    (void)state;
+    for (int k = 0; k < AXE_LEN(rows); k++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        bool            i = false, j = false;
+        if (plan(cx, rows[k].text, avx512(cx), &p) != AXE_OK)
+            fail_msg("row %d: %s", k, axe_last_error(cx));
+        for (int n = 0; n < p->n_retile; n++) {
+            i = i || strcmp(p->retile[n].scope->name, "i") == 0;
+            j = j || strcmp(p->retile[n].scope->name, "j") == 0;
+        }
+        if (i != rows[k].i || j != rows[k].j)
+            fail_msg("row %d: i %d, j %d", k, i, j);
+        axe_ctx_free(cx);
+    }
+}
+
 /* The same kernel gives the same bytes at every stage. */
 static void
 test_deterministic(void **state)
@@ -286,6 +343,7 @@ main(void)
         cmocka_unit_test(test_no_atom),
         cmocka_unit_test(test_register_tiles),
         cmocka_unit_test(test_inferred_layouts),
+        cmocka_unit_test(test_retiles),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_unknown_machine),
     };
