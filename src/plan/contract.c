@@ -183,6 +183,19 @@ feeds(planner *p, const axe_atom *atom, int lanes,
     return axe_find_move(p, AXE_ATOM_STORE, lanes, mem[0], NULL) != NULL;
 }
 
+/* Is every vector of v, not only the first, in one run? */
+static bool
+whole_runs(const axe_operand *op, const axe_var *v, int lanes)
+{
+    for (int i = 0; i < op->n_term; i++) {
+        const axe_term *t = &op->term[i];
+        if (t->var == v && t->n_iter > 0 &&
+            t->iter[t->n_iter - 1].extent % lanes != 0)
+            return false;
+    }
+    return true;
+}
+
 /* The cheapest contract atom that the memory operands can feed, in list[0],
  * with its moves behind it; the number of atoms, 0 if there is none. */
 static int
@@ -194,10 +207,12 @@ match_atom(planner *p, request *r, const roles *ro, int lanes,
 
     list[0] = NULL;
     for (int i = 0; i < 3; i++)
-        if (!axe_fast_layout(p, &r->operand[at[i]], ro->n->var, lanes,
+        if (!whole_runs(&r->operand[at[i]], ro->n->var, lanes) ||
+            !axe_fast_layout(p, &r->operand[at[i]], ro->n->var, lanes,
                              &mem[i])) {
-            axe_rejected(p, r, "contract", "%d steps of %s are not one run",
-                         lanes, ro->n->var->name);
+            axe_rejected(
+                p, r, "contract", "%s does not come in runs of %d in %s",
+                ro->n->var->name, lanes, r->operand[at[i]].tensor->name);
             return 0;
         }
     for (int i = 0; i < p->mc->n_atom; i++) {

@@ -62,6 +62,15 @@ typedef struct row {
                " b[n, k] = B[j*32 + n, t*16 + k];" \
                " acc[m, n] += a[m, k] * b[n, k]; }" \
                " C[i*32 + m, j*32 + n] = acc[m, n]; } }"
+#define BROKEN "kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[M, N])" \
+               " { index m, n, k; cta (i : M by 8, j : N by 12) {" \
+               " reg f32 acc[8, 12] = 0; shared f32 a[8, 4];" \
+               " shared f32 b[4, 12] : (4, (2, 6)) : (6, (30, 1));" \
+               " for (t : K by 4) {" \
+               " a[m, k] = A[i*8 + m, t*4 + k];" \
+               " b[k, n] = B[t*4 + k, j*12 + n];" \
+               " acc[m, n] += a[m, k] * b[k, n] slow; }" \
+               " C[i*8 + m, j*12 + n] = acc[m, n]; } }"
 #define MASK "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
              " cta (i : M by 8) { Y[i*8 + m, n] =" \
              " i*8 + m >= n ? X[i*8 + m, n] : -1.0; } }"
@@ -161,6 +170,7 @@ static const row rows[] = {
     {"leaky relu",            NULL, RELU, {NULL},                              {{"M", 9}, {"N", 45}}},
     {"batched gemm",          NULL, BATCH, {NULL},                             {{"P", 3}, {"M", 40}, {"N", 50}, {"K", 20}}},
     {"declared layouts",      NULL, PLACED, {NULL},                            {{"M", 40}, {"N", 50}, {"K", 20}}},
+    {"runs that break within a vector", NULL, BROKEN, {NULL},                  {{"M", 9}, {"N", 25}, {"K", 6}}},
     {"mask",                  NULL, MASK, {NULL},                              {{"M", 20}, {"N", 30}}},
     {"masks of rows",         NULL, ROWS, {NULL},                              {{"M", 20}, {"N", 70}}},
     {"masks of all widths",   NULL, WIDTHS, {NULL},                            {{"M", 20}, {"N", 70}}},
