@@ -1,13 +1,14 @@
-/* bench_gemm.c - kernels/gemm.axe in f32 beside OpenBLAS.
+/* bench_gemm.c - kernels/gemm.axe in f32 beside OpenBLAS, BLIS and oneDNN.
  *
- * C = A B^T at square sizes, by one thread and by two.  The two libraries take
- * turns within one process; each turn is one untimed call and one timed, so
- * that neither runs in the other's cache.  Medians of the turns; the results
- * are compared.  Without OpenBLAS its columns are empty.
+ * C = A B^T at square sizes, by one thread and by two.  All take turns within
+ * one process; each turn is one untimed call and one timed, so that none runs
+ * in another's cache.  Medians of the turns; results are compared with the
+ * first peer's.  A library that is not here has no column entry.  The ratio is
+ * to the best peer of the row.
  *
  * OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE are taken out of the environment: set
  * for another machine they halve its speed, and a peer is worth comparing with
- * only at its best.  The table's title says which kernels it chose. */
+ * only at its best. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dlfcn.h>
@@ -30,23 +31,31 @@ typedef void  sgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k,
 typedef void  set_threads_fn(int n);
 typedef char *corename_fn(void);
 
+/* oneDNN's, row-major, transposes by letter; returns a status. */
+typedef int dnnl_fn(char trans_a, char trans_b, int64_t m, int64_t n, int64_t k,
+                    float alpha, const float *a, int64_t lda, const float *b,
+                    int64_t ldb, float beta, float *c, int64_t ldc);
+
+enum { N_PEER = 3, N_NAME = 3 };
+
 typedef struct peer {
-    sgemm_fn       *sgemm; /* NULL: not on this machine */
+    const char     *name, *lib[N_NAME], *gemm, *threads;
+    sgemm_fn       *sgemm; /* one of these, or neither: not on this machine */
+    dnnl_fn        *dnnl;
     set_threads_fn *set_threads;
-    const char     *kernels; /* "SkylakeX" */
 } peer;
 
 typedef struct bench {
     axe_ctx           *cx;
     const axe_program *program;
-    peer               blas;
+    peer               peer[N_PEER];
     float             *a, *b, *c, *d; /* [N_MAX * N_MAX] */
 } bench;
 
 typedef struct result {
     int    n, n_thread, n_turn;
-    double axe, blas; /* [GFLOP/s]; blas 0: none */
-    double error;     /* largest difference of the two results */
+    double axe, peer[N_PEER]; /* [GFLOP/s]; 0: not here */
+    double error;             /* largest difference from the first peer */
 } result;
 
 static double
@@ -73,26 +82,53 @@ median(double *t, int n)
     return t[n / 2];
 }
 
-static peer
-find_blas(void)
-{
-    corename_fn *name;
-    peer         p = {0};
+static const peer peers[N_PEER] = {
+    {.name = "openblas",
+     .lib = {"libopenblas.so.0"},
+     .gemm = "cblas_sgemm",
+     .threads = "openblas_set_num_threads"},
+    {.name = "blis",
+     .lib = {"libblis.so.4", "libblis.so.3", "libblis.so"},
+     .gemm = "cblas_sgemm",
+     .threads = "bli_thread_set_num_threads"},
+    {.name = "onednn",
+     .lib = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"},
+     .gemm = "dnnl_sgemm",
+     .threads = "omp_set_num_threads"},
+};
 
+static void
+find_peer(peer *p)
+{
+    void *h = NULL;
+
+    for (int i = 0; i < N_NAME && p->lib[i] && !h; i++)
+        h = dlopen(p->lib[i], RTLD_NOW | RTLD_LOCAL);
+    void *f = h ? dlsym(h, p->gemm) : NULL;
+    void *g = h ? dlsym(h, p->threads) : NULL;
+    if (!f || !g)
+        return;
+    memcpy(&p->set_threads, &g, sizeof g);
+    if (strcmp(p->gemm, "dnnl_sgemm") == 0)
+        memcpy(&p->dnnl, &f, sizeof f);
+    else
+        memcpy(&p->sgemm, &f, sizeof f);
+}
+
+static void
+find_peers(bench *b)
+{
     unsetenv("OPENBLAS_CORETYPE");
     unsetenv("OPENBLAS_L2_SIZE");
-    void *h = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    void *f = h ? dlsym(h, "cblas_sgemm") : NULL;
-    void *g = h ? dlsym(h, "openblas_set_num_threads") : NULL;
-    void *k = h ? dlsym(h, "openblas_get_corename") : NULL;
+    memcpy(b->peer, peers, sizeof peers);
+    for (int i = 0; i < N_PEER; i++)
+        find_peer(&b->peer[i]);
+}
 
-    if (f && g && k) {
-        memcpy(&p.sgemm, &f, sizeof f);
-        memcpy(&p.set_threads, &g, sizeof g);
-        memcpy(&name, &k, sizeof k);
-        p.kernels = name();
-    }
-    return p;
+static bool
+is_here(const peer *p)
+{
+    return p->sgemm || p->dnnl;
 }
 
 /* ------------------------------------------------------------------- a row */
@@ -124,54 +160,71 @@ run_axe(bench *b, axe_exec *e, int n)
 }
 
 static void
-run_blas(bench *b, int n)
+run_peer(bench *b, const peer *p, int n)
 {
-    b->blas.sgemm(ROW_MAJOR, NO_TRANS, TRANS, n, n, n, 1, b->a, n, b->b, n, 0,
-                  b->d, n);
+    if (p->sgemm)
+        p->sgemm(ROW_MAJOR, NO_TRANS, TRANS, n, n, n, 1, b->a, n, b->b, n, 0,
+                 b->d, n);
+    if (p->dnnl)
+        (void)p->dnnl('N', 'T', n, n, n, 1, b->a, n, b->b, n, 0, b->d, n);
 }
 
+/* Of axe's result from that of the first peer that is here. */
 static double
-difference(const bench *b, int n)
+difference(bench *b, int n)
 {
     double worst = 0;
+    int    i = 0;
 
-    for (size_t i = 0; i < (size_t)n * (size_t)n && b->blas.sgemm; i++)
-        worst = fmax(worst, fabs((double)b->c[i] - (double)b->d[i]));
+    while (i < N_PEER && !is_here(&b->peer[i]))
+        i++;
+    if (i == N_PEER)
+        return 0;
+    run_peer(b, &b->peer[i], n);
+    for (size_t k = 0; k < (size_t)n * (size_t)n; k++)
+        worst = fmax(worst, fabs((double)b->c[k] - (double)b->d[k]));
     return worst;
 }
 
+typedef struct times {
+    double axe[MAX_TURN], peer[N_PEER][MAX_TURN];
+} times;
+
 static axe_status
-turn(bench *b, axe_exec *e, int n, double *axe, double *blas)
+turn(bench *b, axe_exec *e, int n, times *t, int k)
 {
     double start;
 
     AXE_TRY(run_axe(b, e, n));
     start = now();
     AXE_TRY(run_axe(b, e, n));
-    *axe = now() - start;
-    if (!b->blas.sgemm)
-        return AXE_OK;
-    run_blas(b, n);
-    start = now();
-    run_blas(b, n);
-    *blas = now() - start;
+    t->axe[k] = now() - start;
+    for (int i = 0; i < N_PEER; i++) {
+        if (!is_here(&b->peer[i]))
+            continue;
+        run_peer(b, &b->peer[i], n);
+        start = now();
+        run_peer(b, &b->peer[i], n);
+        t->peer[i][k] = now() - start;
+    }
     return AXE_OK;
 }
 
 static axe_status
 measure(bench *b, axe_exec *e, result *r)
 {
-    double axe[MAX_TURN], blas[MAX_TURN] = {0}, begin = now();
-    double work = 2e-9 * r->n * r->n * r->n;
+    times  t;
+    double begin = now(), work = 2e-9 * r->n * r->n * r->n;
 
     while (r->n_turn < MAX_TURN &&
            (r->n_turn < MIN_TURN || now() - begin < BUDGET)) {
-        AXE_TRY(turn(b, e, r->n, &axe[r->n_turn], &blas[r->n_turn]));
+        AXE_TRY(turn(b, e, r->n, &t, r->n_turn));
         r->n_turn++;
     }
-    r->axe = work / median(axe, r->n_turn);
-    if (b->blas.sgemm)
-        r->blas = work / median(blas, r->n_turn);
+    r->axe = work / median(t.axe, r->n_turn);
+    for (int i = 0; i < N_PEER; i++)
+        if (is_here(&b->peer[i]))
+            r->peer[i] = work / median(t.peer[i], r->n_turn);
     r->error = difference(b, r->n);
     return AXE_OK;
 }
@@ -185,8 +238,9 @@ measure_row(bench *b, result *r)
     axe_status      st;
 
     AXE_TRY(axe_device_new(b->cx, &spec, &d));
-    if (b->blas.set_threads)
-        b->blas.set_threads(r->n_thread);
+    for (int i = 0; i < N_PEER; i++)
+        if (b->peer[i].set_threads)
+            b->peer[i].set_threads(r->n_thread);
     st = axe_exec_new(b->cx, d, b->program, &e);
     if (st == AXE_OK)
         st = measure(b, e, r);
@@ -197,41 +251,67 @@ measure_row(bench *b, result *r)
 
 /* --------------------------------------------------------------- the table */
 
-static void
-print_row(const result *r, bool json)
+static double
+ratio(const result *r)
 {
-    double ratio = r->blas > 0 ? r->axe / r->blas : 0;
+    double best = 0;
 
-    if (json)
-        printf("{\"bench\": \"gemm_f32\", \"n\": %d, \"threads\": %d, "
-               "\"axe_gflops\": %.2f, \"openblas_gflops\": %.2f, "
-               "\"ratio\": %.3f, \"turns\": %d, \"max_difference\": %.3g}\n",
-               r->n, r->n_thread, r->axe, r->blas, ratio, r->n_turn, r->error);
-    else if (r->blas > 0)
-        printf("%6d %8d %10.1f %10.1f %7.2f %6d %12.2g\n", r->n, r->n_thread,
-               r->axe, r->blas, ratio, r->n_turn, r->error);
-    else
-        printf("%6d %8d %10.1f %10s %7s %6d %12s\n", r->n, r->n_thread, r->axe,
-               "-", "-", r->n_turn, "-");
-    fflush(stdout);
+    for (int i = 0; i < N_PEER; i++)
+        best = fmax(best, r->peer[i]);
+    return best > 0 ? r->axe / best : 0;
+}
+
+static void
+print_json(const result *r)
+{
+    printf("{\"bench\": \"gemm_f32\", \"n\": %d, \"threads\": %d, "
+           "\"axe_gflops\": %.2f, ",
+           r->n, r->n_thread, r->axe);
+    for (int i = 0; i < N_PEER; i++)
+        printf("\"%s_gflops\": %.2f, ", peers[i].name, r->peer[i]);
+    printf("\"ratio\": %.3f, \"turns\": %d, \"max_difference\": %.3g}\n",
+           ratio(r), r->n_turn, r->error);
+}
+
+static void
+print_row(const result *r)
+{
+    printf("%6d %8d %10.1f", r->n, r->n_thread, r->axe);
+    for (int i = 0; i < N_PEER; i++)
+        if (r->peer[i] > 0)
+            printf(" %10.1f", r->peer[i]);
+        else
+            printf(" %10s", "-");
+    printf(" %7.2f %6d %12.2g\n", ratio(r), r->n_turn, r->error);
+}
+
+static void
+print_head(void)
+{
+    printf("C = A B^T in f32 [GFLOP/s], kernels/gemm.axe and its peers\n"
+           "%6s %8s %10s",
+           "n", "threads", "axe");
+    for (int i = 0; i < N_PEER; i++)
+        printf(" %10s", peers[i].name);
+    printf(" %7s %6s %12s\n", "ratio", "turns", "difference");
 }
 
 static axe_status
 run_all(bench *b, bool json)
 {
-    static const int size[] = {256, 512, 1024, 1536, 2048};
+    static const int size[] = {64, 128, 256, 384, 512, 1000, 1024, 1536, 2048};
 
     if (!json)
-        printf("C = A B^T in f32 [GFLOP/s], kernels/gemm.axe and OpenBLAS "
-               "(%s kernels)\n"
-               "%6s %8s %10s %10s %7s %6s %12s\n",
-               b->blas.kernels ? b->blas.kernels : "not here: no", "n",
-               "threads", "axe", "openblas", "ratio", "turns", "difference");
+        print_head();
     for (int threads = 1; threads <= 2; threads++)
         for (int i = 0; i < AXE_LEN(size); i++) {
             result r = {.n = size[i], .n_thread = threads};
             AXE_TRY(measure_row(b, &r));
-            print_row(&r, json);
+            if (json)
+                print_json(&r);
+            else
+                print_row(&r);
+            fflush(stdout);
         }
     return AXE_OK;
 }
@@ -271,7 +351,7 @@ main(int argc, char **argv)
     axe_buf said = {.cx = b.cx};
     int     code = 0;
 
-    b.blas = find_blas();
+    find_peers(&b);
     b.a = make_matrix(1);
     b.b = make_matrix(2);
     b.c = make_matrix(3);
