@@ -4,11 +4,14 @@
 #include "print/c_int.h"
 
 typedef struct fn_row {
-    const char *name, *types, *needs, *text, *one;
+    const char *on, *name, *types, *needs, *text, *one;
 } fn_row;
 
 static const fn_row fns[] = {
-#define FN(name, types, needs, text, one) {#name, #types, needs, text, one},
+#define FN(name, types, needs, text, one)                                      \
+    FN_ON("", name, types, needs, text, one)
+#define FN_ON(on, name, types, needs, text, one)                               \
+    {on, #name, #types, needs, text, one},
 #include "print/c_fn.def"
 };
 
@@ -66,12 +69,25 @@ type_fits(const char *types, axe_type t)
     return strcmp(types, axe_type_table[t].name) == 0;
 }
 
+/* Rows for one kind of machine are for its registers only. */
+static bool
+machine_fits(const axe_cprinter *p, const char *on, axe_type t, int lanes)
+{
+    const axe_machine *mc = p->l->plan->machine;
+    int                bits = lanes * axe_type_table[t].bits;
+
+    return *on == '\0' ||
+           (strstr(mc->name, on) && bits >= 128 && bits <= mc->vector_bits);
+}
+
 const char *
 axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
 {
     for (int i = 0; i < AXE_LEN(fns); i++) {
         if (strlen(fns[i].name) != len ||
-            strncmp(fns[i].name, name, len) != 0 || !type_fits(fns[i].types, t))
+            strncmp(fns[i].name, name, len) != 0 ||
+            !type_fits(fns[i].types, t) ||
+            !machine_fits(p, fns[i].on, t, lanes))
             continue;
         if (lanes == 1 && *fns[i].one == '\0')
             axe_c_call(p, name, len, t, 4);

@@ -13,7 +13,7 @@
 
 #include "axe/run.h"
 
-static const char *const machine[] = {"cpu", "cpu-base"};
+static const char *const machine[] = {"cpu", "cpu-avx2", "cpu-base"};
 
 static void
 check(axe_ctx *cx, axe_status st)
@@ -414,13 +414,62 @@ test_functions(void **state)
             function(machine[m], &fn_rows[i / 2], i % 2);
 }
 
+/* Smaller and larger of two, and of a row, with a NaN on either side, first,
+ * among the chains, and last: NaN if there is any. */
+static void
+extremes(const char *mc, const char *type, const char *body, double sign)
+{
+    enum { N = 211 };
+    static const int at[] = {0, 1, 17, 33, 64, 150, 208, 209, N};
+    float            x[N], y[N];
+    double           wide[N], z[N];
+    bool             is_wide = strcmp(type, "f64") == 0;
+    char             text[256];
+
+    snprintf(text, sizeof text,
+             "kernel k(in %s X[M, N], out %s Y[M, N]) { index k, n; "
+             "cta (i : M) { Y[i, n] = %s; } }",
+             type, type, body);
+    for (int k = 0; k < AXE_LEN(at); k++) {
+        for (int i = 0; i < N; i++)
+            wide[i] = x[i] = i == at[k] ? NAN : (float)(sign * (i * 37 % N));
+        run(mc, text, type, is_wide ? (void *)wide : x, type,
+            is_wide ? (void *)z : y, N - 1);
+        for (int i = 0; i < N - 1; i++) {
+            bool   row = strchr(body, '[') < strchr(body, '(');
+            double got = is_wide ? z[i] : (double)y[i];
+            bool   nan = row ? at[k] < N - 1 : i == at[k];
+            double want = row || i * 37 % N > 100 ? got : sign * 100;
+            if (nan != (bool)isnan(got) || (!nan && got != want))
+                fail_msg("%s: %s in %s with NaN at %d gives %g at %d", mc, body,
+                         type, at[k], got, i);
+        }
+    }
+}
+
+static void
+test_extremes(void **state)
+{
+    static const char *const type[] = {"f32", "f64"};
+
+    (void)state;
+    for (int i = 0; i < 2 * AXE_LEN(machine); i++) {
+        extremes(machine[i / 2], type[i % 2], "max(X[i, n], 100.0)", 1);
+        extremes(machine[i / 2], type[i % 2], "max(100.0, X[i, n])", 1);
+        extremes(machine[i / 2], type[i % 2], "min(X[i, n], -100.0)", -1);
+        extremes(machine[i / 2], type[i % 2], "min(-100.0, X[i, n])", -1);
+        extremes(machine[i / 2], type[i % 2], "max[k](X[i, k])", 1);
+        extremes(machine[i / 2], type[i % 2], "min[k](X[i, k])", 1);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_widen),     cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_specials),  cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_functions), cmocka_unit_test(test_extremes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
