@@ -258,7 +258,8 @@ typedef struct axe_kernel {
 /* ------------------------------------------------------------- building */
 
 /* Nodes check operand count, not types: axe_kernel_verify does.  Constants of
- * integer operations fold; x+0, x*1, x*0, 0+x fold on index integers. */
+ * integer operations fold; x+0, x*1, x*0, 0+x fold on index integers, true && c
+ * and the like on conditions. */
 const axe_node *axe_iconst(axe_ctx *cx, axe_span at, axe_type type, int64_t v);
 const axe_node *axe_fconst(axe_ctx *cx, axe_span at, axe_type type, double v);
 const axe_node *axe_var_node(axe_ctx *cx, axe_span at, const axe_var *v);

@@ -195,6 +195,19 @@ fold_unit(axe_ctx *cx, axe_op op, axe_span at, const axe_node *a,
     return NULL;
 }
 
+/* `true && b` is b, `a || true` is true. */
+static const axe_node *
+fold_logic(axe_op op, const axe_node *a, const axe_node *b)
+{
+    int64_t known;
+    bool    left = axe_is_iconst(a, &known);
+
+    if (a->type != AXE_TYPE_bool || b->type != AXE_TYPE_bool ||
+        (!left && !axe_is_iconst(b, &known)))
+        return NULL;
+    return (known != 0) == (op == AXE_OP_or) ? (left ? a : b) : (left ? b : a);
+}
+
 static const axe_node *
 fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
       const axe_node *b)
@@ -205,6 +218,8 @@ fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
         a->type == b->type && eval2(op, a->u.i, b->u.i, &v) &&
         axe_type_fits(type, v))
         return axe_iconst(cx, at, type, v);
+    if (op == AXE_OP_and || op == AXE_OP_or)
+        return fold_logic(op, a, b);
     return fold_unit(cx, op, at, a, b);
 }
 
