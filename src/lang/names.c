@@ -57,20 +57,36 @@ axe_entry_text(const axe_entry *e)
         "a tensor",
         "a pipeline",
         "a layout",
+        "an `fn`, which is called as a statement",
+        "an integer argument",
     };
 
     return text[e->kind];
 }
 
-axe_entry *
-axe_names_find(const axe_resolver *r, const char *name)
+static bool
+is_visible(const axe_resolver *r, int i)
+{
+    return i >= r->floor || i < r->n_file;
+}
+
+static axe_entry *
+find_entry(const axe_resolver *r, const char *name)
 {
     for (int i = r->names.n - 1; i >= 0; i--) {
         axe_entry *e = (axe_entry *)r->names.item[i];
-        if (e->name == name)
+        if (e->name == name && is_visible(r, i))
             return e;
     }
     return NULL;
+}
+
+axe_entry *
+axe_names_find(const axe_resolver *r, const char *name)
+{
+    axe_entry *e = find_entry(r, name);
+
+    return e && e->same ? e->same : e;
 }
 
 /* Can this entry be what was meant where a `what` is needed? */
@@ -83,13 +99,14 @@ suits(const axe_entry *e, const char *what)
     } only[] = {
         {"type", AXE_ENTRY_TYPE},         {"index", AXE_ENTRY_INDEX},
         {"tensor", AXE_ENTRY_TENSOR},     {"function", AXE_ENTRY_TYPE},
-        {"pipeline", AXE_ENTRY_PIPELINE},
+        {"pipeline", AXE_ENTRY_PIPELINE}, {"fn", AXE_ENTRY_FN},
     };
 
     for (int i = 0; i < AXE_LEN(only); i++)
         if (strcmp(only[i].what, what) == 0)
             return e->kind == only[i].kind;
-    return e->kind != AXE_ENTRY_TYPE && e->kind != AXE_ENTRY_PIPELINE;
+    return e->kind != AXE_ENTRY_TYPE && e->kind != AXE_ENTRY_PIPELINE &&
+           e->kind != AXE_ENTRY_FN;
 }
 
 /* A name of one letter is near to all others, so that it says nothing. */
@@ -103,7 +120,7 @@ suggest(axe_resolver *r, const char *name, const char *what)
 
     for (int i = 0; i < r->names.n; i++) {
         const axe_entry *e = r->names.item[i];
-        if (suits(e, what))
+        if (is_visible(r, i) && suits(e, what))
             known[k++] = e->name;
     }
     for (int i = 0; function && i < AXE_LEN(function_op); i++)
@@ -162,7 +179,7 @@ axe_names_need(axe_resolver *r, axe_word w, const char *what)
 axe_entry *
 axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w)
 {
-    axe_entry *old = axe_names_find(r, w.name), *e = axe_new(r->cx, axe_entry);
+    axe_entry *old = find_entry(r, w.name), *e = axe_new(r->cx, axe_entry);
 
     e->kind = kind;
     e->name = w.name;
@@ -205,16 +222,37 @@ open_loop(const axe_resolver *r, const char *name)
     return false;
 }
 
+typedef struct suffix {
+    const char *want;
+    int         n;
+} suffix;
+
+/* 1, 2, ... for each name, so that finding a free one takes no search. */
+static int
+next_suffix(axe_resolver *r, const char *want)
+{
+    suffix *s;
+
+    for (int i = 0; i < r->suffix.n; i++) {
+        s = (suffix *)r->suffix.item[i];
+        if (s->want == want)
+            return ++s->n;
+    }
+    s = axe_new(r->cx, suffix);
+    *s = (suffix){want, 1};
+    axe_list_push(&r->suffix, s);
+    return 1;
+}
+
 const char *
 axe_names_fresh(axe_resolver *r, const char *want, axe_named_kind kind)
 {
     const char *name = want, *text;
 
-    for (int n = 1; among(&r->fixed, name) ||
-                    (kind == AXE_NAMED_INDEX ? among(&r->loops, name)
-                                             : open_loop(r, name));
-         n++) {
-        text = axe_textf(r->cx, "%s.%d", want, n);
+    while (among(&r->fixed, name) ||
+           (kind == AXE_NAMED_INDEX ? among(&r->loops, name)
+                                    : open_loop(r, name))) {
+        text = axe_textf(r->cx, "%s.%d", want, next_suffix(r, want));
         name = axe_intern(r->cx, text, strlen(text));
     }
     axe_list_push(kind == AXE_NAMED_LOOP ? &r->loops : &r->fixed, name);
@@ -228,7 +266,7 @@ warn_unused(axe_resolver *r, const axe_entry *e)
 {
     if (e->kind == AXE_ENTRY_INDEX && !e->used)
         axe_warn(r->cx, e->at, "index `%s` is never used", e->name);
-    if (e->kind != AXE_ENTRY_TENSOR)
+    if (e->kind != AXE_ENTRY_TENSOR || e->same)
         return;
     if (e->tensor->dir == AXE_DIR_OUT && !e->touched)
         axe_warn(r->cx, e->at, "`%s` is `out` but never written", e->name);
@@ -263,6 +301,15 @@ axe_names_warn(axe_resolver *r)
     if (r->gone.n > 0)
         qsort(r->gone.item, (size_t)r->gone.n, sizeof r->gone.item[0],
               by_place);
-    for (int i = 0; i < r->gone.n; i++)
-        warn_unused(r, r->gone.item[i]);
+    for (int i = 0, end; i < r->gone.n; i = end) {
+        axe_entry *e = (axe_entry *)r->gone.item[i];
+        for (end = i + 1; end < r->gone.n &&
+                          by_place(&r->gone.item[i], &r->gone.item[end]) == 0;
+             end++) {
+            const axe_entry *again = r->gone.item[end];
+            e->used = e->used || again->used;
+            e->touched = e->touched || again->touched;
+        }
+        warn_unused(r, e);
+    }
 }

@@ -302,31 +302,46 @@ parse_kernel(axe_parser *p)
     return k;
 }
 
+bool
+axe_parse_is_top(axe_token_kind kind)
+{
+    return kind == AXE_TOK_kernel || kind == AXE_TOK_fn;
+}
+
 static void
 skip_to_kernel(axe_parser *p)
 {
-    while (p->tok->kind != AXE_TOK_kernel && p->tok->kind != AXE_TOK_end)
+    while (!axe_parse_is_top(p->tok->kind) && p->tok->kind != AXE_TOK_end)
         p->tok++;
 }
 
-/* file = { kernel | const | layout } */
+/* kernel | fn */
+static bool
+parse_top(axe_parser *p, axe_list *kernels, axe_list *fns)
+{
+    bool        fn = p->tok->kind == AXE_TOK_fn;
+    const void *made;
+
+    if (!axe_parse_is_top(p->tok->kind))
+        return axe_parse_expected(p, "`kernel`, `fn`, `const` or `layout`");
+    p->tok++;
+    made = fn ? (const void *)axe_parse_fn(p) : parse_kernel(p);
+    if (made)
+        axe_list_push(fn ? fns : kernels, made);
+    return made != NULL;
+}
+
+/* file = { kernel | fn | const | layout } */
 static void
-parse_file(axe_parser *p, axe_list *kernels, axe_list *shared)
+parse_file(axe_parser *p, axe_list *kernels, axe_list *fns, axe_list *shared)
 {
     while (p->tok->kind != AXE_TOK_end) {
-        const axe_kernel_decl *k = NULL;
         p->depth = 0;
         if (p->tok->kind == AXE_TOK_const || p->tok->kind == AXE_TOK_layout) {
             axe_parse_item(p, shared);
             continue;
         }
-        if (axe_parse_take(p, AXE_TOK_kernel))
-            k = parse_kernel(p);
-        else
-            axe_parse_expected(p, "`kernel`, `const` or `layout`");
-        if (k)
-            axe_list_push(kernels, k);
-        else
+        if (!parse_top(p, kernels, fns))
             skip_to_kernel(p);
     }
 }
@@ -351,20 +366,22 @@ axe_status
 axe_module_parse(axe_ctx *cx, int32_t source, const axe_module **out)
 {
     axe_parser  p = {.cx = cx};
-    axe_list    kernels = {.cx = cx}, shared = {.cx = cx};
+    axe_list    kernels = {.cx = cx}, shared = {.cx = cx}, fns = {.cx = cx};
     axe_module *m;
     size_t      len;
 
     p.text = axe_source_text(cx, source, &len);
     p.status = axe_lex(cx, source, &p.tok);
     p.lexical = p.ended = p.status != AXE_OK;
-    parse_file(&p, &kernels, &shared);
+    parse_file(&p, &kernels, &fns, &shared);
     check_names(&p, &kernels);
     AXE_TRY(p.status);
     m = axe_new(cx, axe_module);
     m->source = source;
     m->n_shared = shared.n;
     m->shared = (const axe_syntax *const *)shared.item;
+    m->n_fn = fns.n;
+    m->fn = (const axe_fn_decl *const *)fns.item;
     m->n_kernel = kernels.n;
     m->kernel = (const axe_kernel_decl *const *)kernels.item;
     *out = m;

@@ -33,6 +33,9 @@ bool axe_parse_enter(axe_parser *p);
 /* The source from token `from` up to the next one, blanks trimmed. */
 const char *axe_parse_text(axe_parser *p, const axe_token *from);
 
+/* Does it begin a kernel or a function, which no block holds? */
+bool axe_parse_is_top(axe_token_kind kind);
+
 bool            axe_parse_word(axe_parser *p, const char *what, axe_word *out);
 const axe_expr *axe_parse_expr(axe_parser *p);
 /* An expression that ends before a comparison. */
@@ -48,6 +51,13 @@ bool axe_parse_type(axe_parser *p, axe_type_expr *out);
 bool axe_parse_dims(axe_parser *p, axe_tensor_decl *t);
 /* One statement, appended to out; after an error, skip it. */
 void axe_parse_item(axe_parser *p, axe_list *out);
+/* ------------------------------------------------------ parse_fn.c */
+
+/* What follows "fn". */
+const axe_fn_decl *axe_parse_fn(axe_parser *p);
+/* call = NAME "(" [ expr { "," expr } ] ")" ";" */
+const axe_syntax *axe_parse_call(axe_parser *p);
+
 /* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
 

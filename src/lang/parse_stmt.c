@@ -377,7 +377,8 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_layout:
         return parse_layout_stmt(p);
     case AXE_TOK_name:
-        return parse_assign(p);
+        return p->tok[1].kind == AXE_TOK_lparen ? axe_parse_call(p)
+                                                : parse_assign(p);
     default:
         axe_parse_expected(p, "a statement");
         return NULL;
@@ -392,7 +393,7 @@ skip_stmt(axe_parser *p, const axe_token *from)
     int open = 0;
 
     for (p->tok = from;
-         p->tok->kind != AXE_TOK_end && p->tok->kind != AXE_TOK_kernel;
+         p->tok->kind != AXE_TOK_end && !axe_parse_is_top(p->tok->kind);
          p->tok++) {
         if (p->tok->kind == AXE_TOK_lbrace)
             open++;
@@ -445,7 +446,7 @@ axe_parse_block(axe_parser *p, axe_list *out)
         return true;
     }
     while (p->tok->kind != AXE_TOK_rbrace && p->tok->kind != AXE_TOK_end &&
-           p->tok->kind != AXE_TOK_kernel)
+           !axe_parse_is_top(p->tok->kind))
         axe_parse_item(p, out);
     p->depth--;
     if (axe_parse_take(p, AXE_TOK_rbrace))

@@ -360,8 +360,10 @@ resolve_kernel(axe_resolver *r)
     r->kernel->name = r->decl->word.name;
     r->kernel->at = r->decl->word.at;
     r->kernel->target = r->decl->target;
+    axe_resolve_fns(r);
     for (int i = 0; i < r->module->n_shared; i++)
         axe_resolve_one(r, r->module->shared[i], &none);
+    r->n_file = r->names.n;
     bind_consts(r);
     resolve_params(r);
     axe_resolve_body(r, r->decl->n_body, r->decl->body, &body);
@@ -388,6 +390,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
         .tiled = {.cx = cx},
         .fixed = {.cx = cx},
         .loops = {.cx = cx},
+        .suffix = {.cx = cx},
     };
 
     AXE_TRY(axe_kernel_find(cx, m, inst->kernel, &r.decl));

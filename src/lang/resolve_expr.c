@@ -286,6 +286,8 @@ resolve_name(axe_resolver *r, const axe_expr *e)
         n->at = e->at;
         return (axe_typed){n, AXE_LITERAL};
     }
+    if (x->kind == AXE_ENTRY_VALUE)
+        return (axe_typed){x->value, AXE_TYPED};
     if (x->kind == AXE_ENTRY_VAR)
         return (axe_typed){axe_var_node(r->cx, e->at, x->var), AXE_TYPED};
     if (x->kind == AXE_ENTRY_INDEX && r->dst) {

@@ -86,6 +86,10 @@ check_one(axe_resolver *r, const axe_syntax *x)
         check_expr(r, x->dst);
     if (x->value)
         check_expr(r, x->value);
+    if (x->kind == AXE_SYNTAX_CALL)
+        check_name(r, x->word, "fn");
+    for (int i = 0; i < x->n_arg; i++)
+        check_expr(r, x->arg[i]);
     check_ranges(r, x);
     check_body(r, x->n_body, x->body);
     check_body(r, x->n_other, x->other);

@@ -4,6 +4,7 @@
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
  *     resolve_if.c       branches
+ *     resolve_fn.c       calls
  *     resolve_expr.c     values: operators, casts, functions, names
  *     resolve_literal.c  literals, which take the type of what they meet
  *     resolve_load.c     elements of tensors, folds over them
@@ -28,7 +29,9 @@ typedef enum axe_entry_kind {
     AXE_ENTRY_INDEX, /* var */
     AXE_ENTRY_TENSOR,
     AXE_ENTRY_PIPELINE,
-    AXE_ENTRY_LAYOUT
+    AXE_ENTRY_LAYOUT,
+    AXE_ENTRY_FN,
+    AXE_ENTRY_VALUE /* an integer argument: value */
 } axe_entry_kind;
 
 typedef struct axe_entry axe_entry;
@@ -43,6 +46,8 @@ struct axe_entry {
     axe_entry          *pipeline; /* of a tensor in one */
     const axe_pipeline *ring;
     const axe_layout   *layout;
+    const axe_fn_decl  *fn;
+    axe_entry          *same;     /* TENSOR, an argument: the caller's */
     bool                used;     /* INDEX, TENSOR: read */
     bool                written;  /* TENSOR: for certain, so far */
     bool                touched;  /* TENSOR: written anywhere */
@@ -57,6 +62,14 @@ typedef struct axe_tiled {
     int64_t        size;
 } axe_tiled;
 
+/* A call whose body is being resolved. */
+typedef struct axe_call axe_call;
+struct axe_call {
+    const axe_fn_decl *fn;
+    axe_span           at;
+    const axe_call    *up;
+};
+
 typedef struct axe_resolver {
     axe_ctx               *cx;
     int32_t                source;
@@ -65,13 +78,20 @@ typedef struct axe_resolver {
     const axe_inst        *inst;
     axe_kernel            *kernel;
     axe_status             status;
-    axe_list               names; /* visible entries, innermost last */
-    axe_list               gone;  /* entries no longer visible */
-    axe_list               index; /* index variables made, axe_made */
+    axe_list               names;   /* entries, innermost last; visible are */
+    int                    n_file;  /* the first ones, of the file, */
+    int                    floor;   /* and those from here on */
+    const axe_call        *call;    /* innermost, or NULL */
+    int                    n_noted; /* errors whose calls were told */
+    int                    n_expanded; /* statements of functions */
+    int                    depth;      /* blocks we are in */
+    axe_list               gone;       /* entries no longer visible */
+    axe_list               index;      /* index variables made, axe_made */
     axe_list               sizes;
-    axe_list               tiled; /* ranges by tiles, axe_tiled */
-    axe_list               fixed; /* names in the IR of all but loops, */
-    axe_list               loops; /* and of loops and scopes */
+    axe_list               tiled;  /* ranges by tiles, axe_tiled */
+    axe_list               suffix; /* how often names were taken */
+    axe_list               fixed;  /* names in the IR of all but loops, */
+    axe_list               loops;  /* and of loops and scopes */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
 } axe_resolver;
@@ -184,6 +204,16 @@ axe_word axe_member_name(axe_resolver *r, axe_word ring, axe_word member);
 /* ------------------------------------------------------ resolve_if.c */
 
 void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);
+
+/* ------------------------------------------------------ resolve_fn.c */
+
+/* Declare the functions of the file. */
+void axe_resolve_fns(axe_resolver *r);
+void axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out);
+/* After a statement: say of its errors which calls led there. */
+void axe_resolve_note_calls(axe_resolver *r);
+/* Before one: false, after an error, where functions made too many. */
+bool axe_resolve_may_expand(axe_resolver *r);
 
 /* A new variable, numbered. */
 axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,

@@ -431,6 +431,8 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
     axe_stmt *s;
 
+    if (!axe_resolve_may_expand(r))
+        return;
     switch (x->kind) {
     case AXE_SYNTAX_SCOPE:
     case AXE_SYNTAX_FOR:
@@ -445,6 +447,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
     case AXE_SYNTAX_PRODUCE:
     case AXE_SYNTAX_CONSUME:
         resolve_stage(r, x, out);
+        break;
+    case AXE_SYNTAX_CALL:
+        axe_resolve_call(r, x, out);
         break;
     case AXE_SYNTAX_IF:
         axe_resolve_if(r, x, out);
@@ -464,6 +469,7 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
             axe_list_push(out, s);
         break;
     }
+    axe_resolve_note_calls(r);
 }
 
 void
@@ -472,7 +478,9 @@ axe_resolve_body(axe_resolver *r, int n, const axe_syntax *const *s,
 {
     int mark = r->names.n;
 
+    r->depth++;
     for (int i = 0; i < n; i++)
         axe_resolve_one(r, s[i], out);
+    r->depth--;
     axe_names_leave(r, mark);
 }

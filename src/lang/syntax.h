@@ -102,6 +102,7 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_PRODUCE,
     AXE_SYNTAX_CONSUME,
     AXE_SYNTAX_IF,
+    AXE_SYNTAX_CALL,
     AXE_SYNTAX_INDEX, /* declares index variables */
     AXE_SYNTAX_CONST,
     AXE_SYNTAX_LAYOUT,
@@ -110,24 +111,25 @@ typedef enum axe_syntax_kind {
 
 typedef struct axe_syntax axe_syntax;
 struct axe_syntax {
-    axe_syntax_kind               kind;
-    axe_span                      at;
-    axe_scope_kind                scope;
-    int                           n_range, n_tensor, n_body, n_other, n_word;
-    const axe_range *const       *range;
+    axe_syntax_kind         kind;
+    axe_span                at;
+    axe_scope_kind          scope;
+    int                     n_range, n_tensor, n_body, n_other, n_arg, n_word;
+    const axe_range *const *range;
     const axe_tensor_decl *const *tensor; /* TENSOR: one */
     const axe_syntax *const      *body;
     const axe_syntax *const      *other; /* IF: after `else` */
     const axe_word *const        *words; /* INDEX */
     axe_word                      word;  /* pipeline, const, layout */
-    const axe_expr *value;       /* ASSIGN, CONST, IF; number of stages */
-    const char     *layout_text; /* LAYOUT, where it is: */
-    axe_span        layout_at;
-    size_t          layout_begin, layout_end;
-    const axe_expr *dst; /* ASSIGN */
-    axe_fold        fold;
-    const char     *via;
-    bool            slow;
+    const axe_expr        *value; /* ASSIGN, CONST, IF; number of stages */
+    const char            *layout_text; /* LAYOUT, where it is: */
+    axe_span               layout_at;
+    size_t                 layout_begin, layout_end;
+    const axe_expr        *dst; /* ASSIGN */
+    axe_fold               fold;
+    const char            *via;
+    bool                   slow;
+    const axe_expr *const *arg; /* CALL */
 };
 
 /* A compile-time parameter, or a value for one. */
@@ -146,6 +148,16 @@ typedef struct axe_default_decl {
     const axe_const_decl *const *set;
 } axe_default_decl;
 
+/* fn name<type T>(T x[M, N], i64 i) {...}; an argument without dimensions is a
+ * number. */
+typedef struct axe_fn_decl {
+    axe_word                      word;
+    int                           n_type, n_param, n_body;
+    const axe_word *const        *type;
+    const axe_tensor_decl *const *param;
+    const axe_syntax *const      *body;
+} axe_fn_decl;
+
 typedef struct axe_kernel_decl {
     axe_word                       word;
     int                            n_const, n_param, n_default, n_body;
@@ -162,6 +174,8 @@ struct axe_module {
     const axe_syntax *const      *shared;
     int                           n_kernel;
     const axe_kernel_decl *const *kernel;
+    int                           n_fn;
+    const axe_fn_decl *const     *fn;
 };
 
 /* The kernel of that name, or the only one if name is NULL.  ENAME, EARG. */

@@ -142,6 +142,22 @@ typedef struct row {
                      " cta (i : M by 8) { for (" name " : 4)" \
                      " Y[i*8 + m, " name "] = X[i*8 + m, " name "]; } }"
 
+#define CALLS "fn load<type T>(T x[R, C], T X[M, N], i64 row, i64 col)" \
+              " { index r, c; x[r, c] = X[row*R + r, col*C + c]; }" \
+              " fn scaled<type T>(T x[R, C], f32 by2) { index r, c;" \
+              " for (t : 2) { reg T y[R, C]; y[r, c] = x[r, c]*by2*HALF;" \
+              " x[r, c] = y[r, c] + y[r, c]; } }" \
+              " fn twice<type T>(T x[R, C]) { scaled(x, 2); scaled(x, 1); }" \
+              " const HALF = 0.5;" \
+              " kernel gemm<type T = f32, BM = 32, BK = 16>(in T A[M, K]," \
+              " in T B[N, K], out T C[M, N]) { index m, n, k;" \
+              " cta (t : M by BM, j : N by BM) { reg f32 acc[BM, BM] = 0;" \
+              " pipeline r[2] { shared T a[BM, BK]; shared T b[BM, BK]; }" \
+              " for (kt : K by BK) {" \
+              " produce r { load(r.a, A, t, kt); load(r.b, B, j, kt); }" \
+              " consume r acc[m, n] += r.a[m, k] * r.b[n, k]; }" \
+              " twice(acc); C[t*BM + m, j*BM + n] = T(acc[m, n]); } }"
+
 static const row rows[] = {
     {"gemm f32 one tile",     "gemm.axe", NULL, {"BM=16", "BN=48", "BK=8"},    {{"M", 16}, {"N", 48}, {"K", 8}}},
     {"gemm f32 odd",          "gemm.axe", NULL, {NULL},                        {{"M", 131}, {"N", 77}, {"K", 259}}},
@@ -184,6 +200,8 @@ static const row rows[] = {
     {"a turn later",          NULL, STALE, {NULL},                             {{"M", 3}, {"N", 21}}},
     {"another loop's turn",   NULL, TURNS, {NULL},                             {{"M", 3}, {"N", 21}}},
     {"names",                 NULL, NAMES, {NULL},                             {{"worker", 37}, {"task", 45}}},
+    {"calls",                 NULL, CALLS, {NULL},                             {{"M", 50}, {"N", 70}, {"K", 33}}},
+    {"calls bf16",            NULL, CALLS, {"T=bf16"},                         {{"M", 50}, {"N", 70}, {"K", 33}}},
     {"loop named m_2",        NULL, LOOPED("m_2"), {NULL},                     {{"M", 37}}},
     {"loop named m_5",        NULL, LOOPED("m_5"), {NULL},                     {{"M", 37}}},
     {"loop named end_3",      NULL, LOOPED("end_3"), {NULL},                   {{"M", 37}}},

@@ -1,5 +1,5 @@
-/* test_control.c - branches, and the names they leave in the IR: kernels and
- * what their IR, their plans and the warnings are. */
+/* test_control.c - branches and functions, and the names they leave in the IR:
+ * kernels and what their IR, their plans and the warnings are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,6 +64,12 @@ static const struct {
     {"if (M > 4) Y[m] = 1; else Y[m] = X[m]; }",
      "    if (4 < M) {\n        Y[m] = 1.0_f32 over m:M\n"
      "    } else {\n        Y[m] = X[m] over m:M\n    }\n}\n"},
+    {"if (B == 8 && M > 4 || B == 9) Y[m] = X[m]; }",
+     "    if (4 < M) {\n        Y[m] = X[m] over m:M\n    }\n}\n"},
+    {"if (M < 4 && B == 9 || B == 7) Y[m, 0] = 1; Y[m] = X[m]; }",
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"if (M < 4 || B == 8) Y[m] = X[m]; else Y[m, 0] = 1; }",
+     "    Y[m] = X[m] over m:M\n}\n"},
     {"if (M > 4) { } Y[m] = X[m]; }",
      "    if (4 < M) {\n    }\n    Y[m] = X[m] over m:M\n}\n"},
     {"for (i : 4) if (i == M || !(i < 2)) Y[m] = X[m]; }",
@@ -109,6 +115,72 @@ test_rows(void **state)
         axe_ctx    *cx = axe_ctx_new();
         const char *text = axe_textf(cx, "%s%s", head, rows[i].in);
         check_text(rows[i].in, rows[i].want, compile(cx, text));
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* --------------------------------------------------------------- functions */
+
+/* clang-format off */
+static const struct {
+    const char *fns, *in, *want;
+} fn_rows[] = {
+    {"fn f(f32 y[N]) { index m; y[m] = 1; }", "f(Y); Y[m] += X[m]; }",
+     "    Y[m] = 1.0_f32 over m:M\n    Y[m] += X[m] over m:M\n}\n"},
+    {"fn f() { }", "f(); Y[m] = X[m]; }", "    Y[m] = X[m] over m:M\n}\n"},
+    {"fn f<type T>(T y[N], i64 i, T a, bool b) { index M; if (b && i > 0)"
+     " y[M] = T(i) * a / 2; }", "for (t : 4) f(Y, t + B, 3, true); Y[m] = X[m]; }",
+     "    for (t : 4) {\n        if (0 < t + 8) {\n"
+     "            Y[M.1] = f32(t + 8)*3.0_f32/2.0_f32 over M.1:M\n"
+     "        }\n    }\n    Y[m] = X[m] over m:M\n}\n"},
+    {"fn f(f32 y[N], i64 i) { reg f32 x[i] = 0; index m; y[m] = x[m]; }",
+     "Y[m] = X[m]; reg f32 x[4] = 1; for (t : 1) x[m] += 1; f(x, B / 2);"
+     " X2(x); } fn X2(f32 x[C]) { reg f32 y[C]; index m; y[m] = 2 * x[m];"
+     " for (m : 2) x[m] = y[m + 1]; }",
+     "`m` is declared already"},
+    {"fn f(f32 y[N], i64 i) { reg f32 x[i] = 0; index m; y[m] = x[m]; }",
+     "Y[m] = X[m]; reg f32 x[4] = 1; f(x, B / 2); f(x, 4); Y[B] = x[B - 7]; }",
+     "    Y[m] = X[m] over m:M\n    reg f32 x[4]\n"
+     "    x[x.0] = 1.0_f32 over x.0:4\n    reg f32 x.1[4]\n"
+     "    x.1[x.1.0] = 0.0_f32 over x.1.0:4\n    x[m] = x.1[m] over m:4\n"
+     "    reg f32 x.2[4]\n    x.2[x.2.0] = 0.0_f32 over x.2.0:4\n"
+     "    x[m] = x.2[m] over m:4\n    Y[8] = x[1]\n}\n"},
+    {"fn f(f32 y[N]) { index m; pipeline p[2] { shared f32 a[4]; }"
+     " for (i : 2) { produce p p.a[m] = y[m + 4*i];"
+     " consume p y[m + 4] = p.a[m]; } }",
+     "Y[m] = X[m]; reg f32 x[8] = 1; f(x); f(x); Y[0] = x[0]; }",
+     "    Y[m] = X[m] over m:M\n    reg f32 x[8]\n"
+     "    x[x.0] = 1.0_f32 over x.0:8\n    pipeline p[2] {\n"
+     "        shared f32 p.a[4]\n    }\n    for (i : 2) {\n"
+     "        produce p {\n            p.a[m] = x[m + 4*i] over m:4\n"
+     "        }\n        consume p {\n            x[m + 4] = p.a[m] over m:4\n"
+     "        }\n    }\n    pipeline p.1[2] {\n        shared f32 p.1.a[4]\n"
+     "    }\n    for (i : 2) {\n        produce p.1 {\n"
+     "            p.1.a[m] = x[m + 4*i] over m:4\n        }\n"
+     "        consume p.1 {\n            x[m + 4] = p.1.a[m] over m:4\n"
+     "        }\n    }\n    Y[0] = x[0]\n}\n"},
+    {"fn f(f32 y[N]) { index u; y[0] = 1; } ", "f(Y); f(Y); Y[m] = X[m]; }",
+     "index `u` is never used"},
+    {"fn f(f32 y[N], i64 i) { index u; if (i == 0) y[u] = 1; } ",
+     "f(Y, 1); f(Y, 0); Y[m] = X[m]; }",
+     "    Y[u] = 1.0_f32 over u:M\n    Y[m] = X[m] over m:M\n}\n"},
+    {"fn f(f32 y[N], f32 x[N]) { index m; y[m] = x[0]; } ",
+     "Y[m] = X[m]; f(Y, Y); }",
+     "`Y[0]` is read while this statement writes `Y[m]`"},
+};
+/* clang-format on */
+
+static void
+test_fns(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(fn_rows); i++) {
+        axe_ctx    *cx = axe_ctx_new();
+        const char *text =
+            axe_textf(cx, "%s%s%s", fn_rows[i].fns, head, fn_rows[i].in);
+        check_text(fn_rows[i].fns, fn_rows[i].want, compile(cx, text));
         axe_ctx_free(cx);
     }
     assert_int_equal(failed, 0);
@@ -220,6 +292,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_fns),
         cmocka_unit_test(test_ir),
         cmocka_unit_test(test_facts),
     };
