@@ -250,7 +250,7 @@ class Maker:
         if form == "?":
             return "(%s ? %s : %s)" % (self.condition(axes, sources), sub(),
                                        sub())
-        if form == "-x":
+        if form == "-x" and kind[0] != "u":
             return "-(%s)" % sub()
         if form == "cast" and real:
             via = r.choice(["f64", "f32", kind])
