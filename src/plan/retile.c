@@ -127,17 +127,23 @@ each_access(ties *t, int n, axe_stmt *const *body, access_fn *fn)
     }
 }
 
-/* Does the access have the tied index m, as its kind of tensor must? */
+/* Does the access have the tied index m, and only as its kind of tensor must?
+ */
 static bool
 has_tied(const ties *t, const axe_node *load, const axe_var *m)
 {
+    bool any = false;
+
     for (int d = 0; d < load->n_arg; d++) {
-        if (load->u.tensor->space == AXE_SPACE_GLOBAL
-                ? tile_index(t, load->arg[d]) == m
-                : load->arg[d]->op == AXE_OP_var && load->arg[d]->u.var == m)
-            return true;
+        const axe_node *sub = load->arg[d];
+        bool            here = load->u.tensor->space == AXE_SPACE_GLOBAL
+                                   ? tile_index(t, sub) == m
+                                   : sub->op == AXE_OP_var && sub->u.var == m;
+        if (!here && axe_mentions(sub, m))
+            return false;
+        any = any || here;
     }
-    return false;
+    return any;
 }
 
 static bool
