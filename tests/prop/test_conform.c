@@ -89,6 +89,9 @@ typedef struct row {
               " P[i*8 + m] = prod[n](1.0 + X[i*8 + m, n] / 64); } }"
 #define LEAST "kernel k(in f32 X[M, N], out f32 Z[N]) { index m, n;" \
               " cta (j : N by 64) { Z[j*64 + n] = min[m](X[m, j*64 + n]); } }"
+#define TIES "kernel k(in i8 X[M, N], out i8 Y[M, N]) { index m, n;" \
+             " cta (i : M) { Y[i, n] = i8(" \
+             "f32(X[i, n]) * 0.5001 + 4096.0 - 4096.0); } }"
 #define NARROW "kernel k(in f32 X[M, N], out i8 Y[M, N]) { index m, n;" \
                " cta (i : M) { Y[i, n] ="  \
                " i8(X[i, n] * 100.0); } }"
@@ -192,6 +195,7 @@ static const row rows[] = {
     {"masks of all widths",   NULL, WIDTHS, {NULL},                            {{"M", 20}, {"N", 70}}},
     {"folds in chains",       NULL, FOLDS, {NULL},                             {{"M", 70}, {"N", 333}}},
     {"chains of vectors",     NULL, LEAST, {NULL},                             {{"M", 71}, {"N", 133}}},
+    {"ties in f32 only",      NULL, TIES, {NULL},                              {{"M", 20}, {"N", 30}}},
     {"narrow",                NULL, NARROW, {NULL},                            {{"M", 20}, {"N", 30}}},
     {"branches",              NULL, BRANCH, {NULL},                            {{"M", 37}, {"N", 45}}},
     {"decided",               NULL, DECIDED, {NULL},                           {{"M", 37}}},
