@@ -235,9 +235,11 @@ struct axe_stmt {
 };
 
 typedef struct axe_binding {
-    const char *name;
-    bool        is_type;
-    int64_t     value; /* the number, or an axe_type */
+    const char        *name;
+    bool               is_type;
+    int64_t            value;    /* the number, or an axe_type */
+    int                n_domain; /* values it may have, as written; 0: any */
+    const char *const *domain;
 } axe_binding;
 
 typedef struct axe_kernel {

@@ -61,6 +61,8 @@ typedef struct axe_kernel_sig {
     const axe_param_sig *param;
     const char *const   *const_name;    /* compile-time parameters */
     const char *const   *const_default; /* as written */
+    const int *n_domain; /* [n_const] values that `tune` gives; 0: any */
+    const char *const *const *domain; /* as axe_inst takes them */
 } axe_kernel_sig;
 
 AXE_CHECK axe_status axe_module_sig(axe_ctx *cx, const axe_module *m,

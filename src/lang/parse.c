@@ -258,11 +258,44 @@ parse_default(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_rparen, "after the values") ? d : NULL;
 }
 
-/* attributes = [ "target" NAME ] { default } */
+/* tune = "tune" NAME "in" "{" value { "," value } "}", value = INTEGER | NAME
+ */
+static const axe_tune_decl *
+parse_tune(axe_parser *p)
+{
+    axe_tune_decl *t = axe_new(p->cx, axe_tune_decl);
+    axe_list       value = {.cx = p->cx}, text = {.cx = p->cx};
+
+    if (!axe_parse_word(p, "a parameter's name", &t->word) ||
+        !axe_parse_need(p, AXE_TOK_in, "before the domain") ||
+        !axe_parse_need(p, AXE_TOK_lbrace, "before the values"))
+        return NULL;
+    do {
+        const axe_token *tok = p->tok;
+        axe_expr        *e = axe_new(p->cx, axe_expr);
+        e->kind = tok->kind == AXE_TOK_int ? AXE_EXPR_INT : AXE_EXPR_NAME;
+        e->at = tok->at;
+        e->i = tok->i;
+        e->word = (axe_word){tok->name, tok->at};
+        if (tok->kind != AXE_TOK_int && tok->kind != AXE_TOK_name) {
+            axe_parse_expected(p, "an integer or a type");
+            return NULL;
+        }
+        p->tok++;
+        axe_list_push(&value, e);
+        axe_list_push(&text, axe_parse_text(p, tok));
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    t->n = value.n;
+    t->value = (const axe_expr *const *)value.item;
+    t->text = (const char *const *)text.item;
+    return axe_parse_need(p, AXE_TOK_rbrace, "after the values") ? t : NULL;
+}
+
+/* attributes = [ "target" NAME ] { default | tune } */
 static bool
 parse_attributes(axe_parser *p, axe_kernel_decl *k)
 {
-    axe_list out = {.cx = p->cx};
+    axe_list out = {.cx = p->cx}, tunes = {.cx = p->cx};
     axe_word target = {NULL, AXE_NOWHERE};
 
     if (axe_parse_take(p, AXE_TOK_target)) {
@@ -270,12 +303,18 @@ parse_attributes(axe_parser *p, axe_kernel_decl *k)
             return false;
         k->target = target.name;
     }
-    while (axe_parse_take(p, AXE_TOK_default)) {
-        const axe_default_decl *d = parse_default(p);
-        if (!d)
+    for (;;) {
+        bool        tune = axe_parse_take(p, AXE_TOK_tune);
+        const void *made;
+        if (!tune && !axe_parse_take(p, AXE_TOK_default))
+            break;
+        made = tune ? (const void *)parse_tune(p) : parse_default(p);
+        if (!made)
             return false;
-        axe_list_push(&out, d);
+        axe_list_push(tune ? &tunes : &out, made);
     }
+    k->n_tune = tunes.n;
+    k->tune = (const axe_tune_decl *const *)tunes.item;
     k->n_default = out.n;
     k->defaults = (const axe_default_decl *const *)out.item;
     return true;

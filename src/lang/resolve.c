@@ -101,6 +101,10 @@ bind_const(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
     bool       ok = c->is_type ? bind_type(r, c, &type) : bind_int(r, c, &v);
     axe_entry *e;
 
+    *b = (axe_binding){.name = c->word.name,
+                       .is_type = c->is_type,
+                       .value = c->is_type ? (int64_t)type : v};
+    ok = ok && axe_tune_bind(r, c, b);
     e = axe_names_add(r,
                       !ok          ? AXE_ENTRY_BAD
                       : c->is_type ? AXE_ENTRY_TYPE
@@ -108,8 +112,6 @@ bind_const(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
                       c->word);
     e->type = type;
     e->value = axe_iconst(r->cx, c->word.at, AXE_TYPE_INDEX, v);
-    *b =
-        (axe_binding){c->word.name, c->is_type, c->is_type ? (int64_t)type : v};
 }
 
 static const axe_const_decl *
@@ -158,6 +160,14 @@ check_set(axe_resolver *r)
     for (int i = 0; i < r->inst->n_set; i++)
         if (!find_const(r, r->inst->set_name[i]))
             unknown_const(r, r->decl->word.at, r->inst->set_name[i]);
+    for (int i = 0; i < r->decl->n_tune; i++) {
+        const axe_tune_decl  *t = r->decl->tune[i];
+        const axe_const_decl *c = find_const(r, t->word.name);
+        if (c)
+            axe_tune_check(r, t, c);
+        else
+            unknown_const(r, t->word.at, t->word.name);
+    }
     for (int i = 0; i < r->decl->n_default; i++) {
         const axe_default_decl *d = r->decl->defaults[i];
         check_once(r, i);

@@ -3,8 +3,8 @@
  *     names.c            what a name means, and where
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
- *     resolve_if.c       branches
- *     resolve_fn.c       calls
+ *     resolve_if.c       branches *     resolve_fn.c       calls
+ *     resolve_tune.c     domains of compile-time parameters
  *     resolve_expr.c     values: operators, casts, functions, names
  *     resolve_literal.c  literals, which take the type of what they meet
  *     resolve_load.c     elements of tensors, folds over them
@@ -214,6 +214,15 @@ void axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out);
 void axe_resolve_note_calls(axe_resolver *r);
 /* Before one: false, after an error, where functions made too many. */
 bool axe_resolve_may_expand(axe_resolver *r);
+
+/* ---------------------------------------------------- resolve_tune.c */
+
+/* Errors of a domain in itself; c is the parameter. */
+void axe_tune_check(axe_resolver *r, const axe_tune_decl *t,
+                    const axe_const_decl *c);
+/* Give a bound parameter its domain; false, after an error, if the value is not
+ * in it. */
+bool axe_tune_bind(axe_resolver *r, const axe_const_decl *c, axe_binding *b);
 
 /* A new variable, numbered. */
 axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,

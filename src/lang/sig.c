@@ -29,21 +29,35 @@ param_sig(axe_ctx *cx, const axe_kernel_decl *k, const axe_tensor_decl *t)
     };
 }
 
+static const axe_tune_decl *
+find_tune(const axe_kernel_decl *k, const char *name)
+{
+    for (int i = 0; i < k->n_tune; i++)
+        if (k->tune[i]->word.name == name)
+            return k->tune[i];
+    return NULL;
+}
+
 static void
 fill(axe_ctx *cx, const axe_kernel_decl *k, axe_kernel_sig *out)
 {
-    axe_param_sig *param = axe_new_array(cx, axe_param_sig, k->n_param);
-    const char   **name = axe_new_array(cx, const char *, k->n_const);
-    const char   **text = axe_new_array(cx, const char *, k->n_const);
-
+    axe_param_sig      *param = axe_new_array(cx, axe_param_sig, k->n_param);
+    const char        **name = axe_new_array(cx, const char *, k->n_const);
+    const char        **text = axe_new_array(cx, const char *, k->n_const);
+    int                *n_domain = axe_new_array(cx, int, k->n_const);
+    const char *const **domain =
+        axe_new_array(cx, const char *const *, k->n_const);
     for (int i = 0; i < k->n_param; i++)
         param[i] = param_sig(cx, k, k->param[i]);
     for (int i = 0; i < k->n_const; i++) {
         name[i] = k->consts[i]->word.name;
         text[i] = k->consts[i]->text;
+        const axe_tune_decl *t = find_tune(k, name[i]);
+        n_domain[i] = t ? t->n : 0;
+        domain[i] = t ? t->text : NULL;
     }
-    *out = (axe_kernel_sig){k->word.name, k->n_param, k->n_const,
-                            param,        name,       text};
+    *out = (axe_kernel_sig){k->word.name, k->n_param, k->n_const, param,
+                            name,         text,       n_domain,   domain};
 }
 
 axe_status

@@ -148,6 +148,14 @@ typedef struct axe_default_decl {
     const axe_const_decl *const *set;
 } axe_default_decl;
 
+/* tune name in {value, ...}: integers, or names of types */
+typedef struct axe_tune_decl {
+    axe_word               word;
+    int                    n;
+    const axe_expr *const *value;
+    const char *const     *text; /* as written */
+} axe_tune_decl;
+
 /* fn name<type T>(T x[M, N], i64 i) {...}; an argument without dimensions is a
  * number. */
 typedef struct axe_fn_decl {
@@ -160,11 +168,12 @@ typedef struct axe_fn_decl {
 
 typedef struct axe_kernel_decl {
     axe_word                       word;
-    int                            n_const, n_param, n_default, n_body;
+    int                            n_const, n_param, n_default, n_tune, n_body;
     const axe_const_decl *const   *consts;
     const axe_tensor_decl *const  *param;
     const char                    *target;
     const axe_default_decl *const *defaults;
+    const axe_tune_decl *const    *tune;
     const axe_syntax *const       *body;
 } axe_kernel_decl;
 

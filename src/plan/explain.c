@@ -195,6 +195,20 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     axe_putf(out, "scratch: %" PRId64 " bytes a worker\n", p->scratch_bytes);
 }
 
+static void
+put_domains(axe_buf *out, const axe_kernel *k)
+{
+    for (int i = 0; i < k->n_binding; i++) {
+        const axe_binding *b = &k->binding[i];
+        if (b->n_domain == 0)
+            continue;
+        axe_putf(out, "tune %s in {", b->name);
+        for (int j = 0; j < b->n_domain; j++)
+            axe_putf(out, "%s%s", j ? ", " : "", b->domain[j]);
+        axe_puts(out, "}\n");
+    }
+}
+
 void
 axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
@@ -208,6 +222,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
             axe_putf(out, "%" PRId64, b->value);
     }
     axe_putc(out, '\n');
+    put_domains(out, p->kernel);
     for (int i = 0; i < p->n_retile; i++)
         axe_putf(out,
                  "tasks of %s: even steps of at most %" PRId64
@@ -262,6 +277,25 @@ put_schedule_json(axe_ctx *cx, axe_buf *out, const axe_schedule *s)
     axe_puts(out, "]}");
 }
 
+/* "tune":{"BM":["64","128"]}, where there is a domain. */
+static void
+put_domains_json(axe_buf *out, const axe_kernel *k)
+{
+    bool first = true;
+
+    for (int i = 0; i < k->n_binding; i++) {
+        const axe_binding *b = &k->binding[i];
+        if (b->n_domain == 0)
+            continue;
+        axe_putf(out, "%s\"%s\":[", first ? ",\"tune\":{" : ",", b->name);
+        for (int j = 0; j < b->n_domain; j++)
+            axe_putf(out, "%s\"%s\"", j ? "," : "", b->domain[j]);
+        axe_putc(out, ']');
+        first = false;
+    }
+    axe_puts(out, first ? "" : "}");
+}
+
 void
 axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
@@ -271,6 +305,7 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     put_text(out, "kernel", p->kernel->name);
     axe_putc(out, ',');
     put_text(out, "machine", p->machine->name);
+    put_domains_json(out, p->kernel);
     axe_puts(out, ",\"statements\":[");
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i]) {

@@ -1,5 +1,5 @@
-/* test_control.c - branches and functions, and the names they leave in the IR:
- * kernels and what their IR, their plans and the warnings are. */
+/* test_control.c - branches, functions, domains, and the names they leave in
+ * the IR: kernels and what their IR, their plans and the warnings are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -287,14 +287,89 @@ test_facts(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* ----------------------------------------------------------------- domains */
+
+static const char tuned[] =
+    "kernel k<BM = 64, BN = BM * 2, type T = f32>(in T X[M], out T Y[M])"
+    " default cpu (BM = 128) tune T in {f16, f32} tune BM in {64, 128, 256}"
+    " default neon (BM = 63) { index m; Y[m] = X[m] * BN; }";
+
+static void
+test_sig(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    const axe_module *m;
+    axe_kernel_sig    s;
+
+    (void)state;
+    assert_int_equal(
+        axe_module_parse(cx, axe_source_add(cx, "t", tuned, strlen(tuned)), &m),
+        AXE_OK);
+    assert_int_equal(axe_module_sig(cx, m, NULL, &s), AXE_OK);
+    assert_int_equal(s.n_const, 3);
+    assert_int_equal(s.n_domain[0], 3);
+    assert_string_equal(s.domain[0][0], "64");
+    assert_string_equal(s.domain[0][2], "256");
+    assert_int_equal(s.n_domain[1], 0);
+    assert_null(s.domain[1]);
+    assert_int_equal(s.n_domain[2], 2);
+    assert_string_equal(s.domain[2][0], "f16");
+    axe_ctx_free(cx);
+}
+
+/* Every value of a domain binds, and no other. */
+static const struct {
+    const char *machine, *name, *value;
+    const char *want; /* an error, or NULL */
+} tune_rows[] = {
+    {"cpu", "BM", "64", NULL},
+    {"cpu", "BM", "128", NULL},
+    {"cpu", "BM", "256", NULL},
+    {"cpu", "BM", "0256", NULL},
+    {"cpu", "T", "f16", NULL},
+    {"cpu", "BN", "7", NULL},
+    {"neon", "BM", "64", NULL},
+    {"cpu", "BM", "65",
+     "`BM` is 65, which is not in its domain {64, 128, 256}"},
+    {"cpu", "T", "bf16", "`T` is bf16, which is not in its domain {f16, f32}"},
+    {"neon", "BN", "7",
+     "`BM` is 63, which is not in its domain {64, 128, 256}"},
+};
+
+static void
+test_tune(void **state)
+{
+    (void)state;
+    failed = 0;
+    for (int i = 0; i < AXE_LEN(tune_rows); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        const axe_module *m;
+        const axe_kernel *k;
+        axe_inst          inst = {.machine = tune_rows[i].machine,
+                                  .n_set = 1,
+                                  .set_name = &tune_rows[i].name,
+                                  .set_value = &tune_rows[i].value};
+        int32_t source = axe_source_add(cx, "t", tuned, strlen(tuned));
+        assert_int_equal(axe_module_parse(cx, source, &m), AXE_OK);
+        bool ok = axe_module_instantiate(cx, m, &inst, &k) == AXE_OK;
+        check_text(tune_rows[i].value,
+                   tune_rows[i].want ? tune_rows[i].want : "",
+                   axe_last_error(cx));
+        assert_int_equal(ok, !tune_rows[i].want);
+        if (ok)
+            assert_int_equal(k->binding[0].n_domain, 3);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(failed, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_fns),
-        cmocka_unit_test(test_ir),
-        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_rows), cmocka_unit_test(test_fns),
+        cmocka_unit_test(test_ir),   cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_sig),  cmocka_unit_test(test_tune),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
