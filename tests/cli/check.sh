@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# axe check: all errors of all kernels of the files, and the exit codes.
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+n_bad=0
+
+# is CODE WANT COMMAND...: exit code, and all that is printed.
+is() {
+    local code=$1 want=$2
+    shift 2
+    got=$("$@" 2>&1)
+    local st=$?
+    [ $st = "$code" ] && [ "$got" = "$want" ] && return
+    n_bad=$((n_bad + 1))
+    echo "FAILED: $*: exit $st, not $code; printed:"
+    echo "$got"
+}
+
+"$AXE" check "$SRC"/kernels/*.axe >out 2>&1 || { cat out; n_bad=1; }
+grep -q "gemm.axe: 1 kernel, no errors" out || { cat out; n_bad=1; }
+
+cat >two.axe <<'EOT'
+fn clear(f32 x[M]) { index m; x[m] = nothing; }
+kernel a(in f32 X[M], out f32 Y[M]) { index m; clear(Y); Y[m] = X[n]; }
+kernel b<B = 8>(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by B) Y[i*B + m] = X[i*B + m]; }
+kernel c(in f32 X[M], out f32 Y[M]) { index m; Y[m] = X[m]; }
+EOT
+want="two.axe: errors in 2 of 3 kernels
+two.axe:1:38: error: unknown name \`nothing\`
+    1 | fn clear(f32 x[M]) { index m; x[m] = nothing; }
+      |                                      ^~~~~~~
+  two.axe:2:48: note: in \`clear\`, called here
+    2 | kernel a(in f32 X[M], out f32 Y[M]) { index m; clear(Y); Y[m] = X[n]; }
+      |                                                ^~~~~~~~
+two.axe:2:67: error: unknown name \`n\`
+    2 | kernel a(in f32 X[M], out f32 Y[M]) { index m; clear(Y); Y[m] = X[n]; }
+      |                                                                   ^
+two.axe:4:48: error: a statement outside any scope: nobody runs it; put it in a cta scope
+    4 | kernel c(in f32 X[M], out f32 Y[M]) { index m; Y[m] = X[m]; }
+      |                                                ^~~~~~~~~~~"
+is 1 "$want" env NO_COLOR=1 "$AXE" check two.axe
+grep 'kernel b' two.axe >one.axe
+is 0 "one.axe: 1 kernel, no errors" "$AXE" check one.axe
+is 0 "one.axe: 1 kernel, no errors" "$AXE" check --set B=16 one.axe
+is 1 "one.axe: errors in 1 of 1 kernel
+one.axe:1:69: error: a tile has at least 1 element, not 0
+$(sed 's/^/    1 | /' one.axe)
+      |                                                                     ^" \
+    env NO_COLOR=1 "$AXE" check --set B=0 one.axe
+is 2 "axe check: --set Q: no kernel has it
+  help: 'axe check --help' explains
+one.axe: 1 kernel, no errors" "$AXE" check --set Q=1 one.axe
+is 2 "axe check: a kernel file is missing
+  help: 'axe check --help' explains" "$AXE" check
+is 1 "one.axe: 1 kernel, no errors
+error: none.axe: cannot open: No such file or directory" \
+    "$AXE" check none.axe one.axe
+exit $((n_bad > 0))

@@ -1,0 +1,124 @@
+/* verb_check.c - `axe check`: everything that is wrong with kernel files.
+ *
+ * Each kernel is compiled with its defaults as far as its plan, so that all
+ * that a user could be told without arrays is told at once. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "lang/lang.h"
+
+static const char verb[] = "check";
+
+static const char help[] =
+    "usage: axe check [OPTION]... FILE...\n"
+    "\n"
+    "Says all that is wrong with the kernels of the files, each with its "
+    "defaults.\n"
+    "Nothing runs.  Exits 1 if anything is; warnings alone do not count.\n"
+    "\n"
+    "      --set NAME=VALUE    for the kernels that have this parameter\n"
+    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"
+    "  -h, --help              this text\n";
+
+static const struct option known[] = {
+    {"target", required_argument, NULL, 't'},
+    {"set", required_argument, NULL, AXE_OPT_SET},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+typedef struct options {
+    axe_kernel_args kernel;
+    bool            help, taken[AXE_LEN(((axe_pairs *)0)->name)];
+} options;
+
+static int
+read_args(axe_ctx *cx, int argc, char **argv, options *o)
+{
+    int c, code;
+
+    while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
+        if (c == '?')
+            return axe_tool_usage(verb, "wrong option");
+        o->help = o->help || c == 'h';
+        code = axe_kernel_option(cx, &o->kernel, verb, c, optarg);
+        if (code != AXE_EXIT_OK)
+            return code;
+    }
+    if (!o->help && optind == argc)
+        return axe_tool_usage(verb, "a kernel file is missing");
+    return AXE_EXIT_OK;
+}
+
+static bool
+has_const(const axe_kernel_sig *s, const char *name)
+{
+    for (int i = 0; i < s->n_const; i++)
+        if (strcmp(s->const_name[i], name) == 0)
+            return true;
+    return false;
+}
+
+static axe_status
+check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
+             const char *name)
+{
+    axe_kernel_args    a = {.kernel = name, .machine = o->kernel.machine};
+    axe_kernel_sig     sig;
+    axe_compile_spec   spec;
+    const axe_program *p;
+
+    AXE_TRY(axe_module_sig(cx, m, name, &sig));
+    for (int i = 0; i < o->kernel.set.n; i++) {
+        if (!has_const(&sig, o->kernel.set.name[i]))
+            continue;
+        o->taken[i] = true;
+        a.set.name[a.set.n] = o->kernel.set.name[i];
+        a.set.value[a.set.n++] = o->kernel.set.value[i];
+    }
+    spec = axe_kernel_spec(&a);
+    return axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p);
+}
+
+/* How many of its kernels are wrong; -1: the file itself is. */
+static int
+check_file(axe_ctx *cx, options *o, const char *file)
+{
+    const axe_module *m;
+    int32_t           source;
+    int               n, wrong = 0;
+
+    if (axe_kernel_source(cx, file, &source) != AXE_OK ||
+        axe_module_parse(cx, source, &m) != AXE_OK)
+        return -1;
+    n = axe_module_n_kernel(m);
+    for (int i = 0; i < n; i++)
+        wrong += check_kernel(cx, o, source, m, axe_module_kernel_name(m, i)) !=
+                 AXE_OK;
+    if (wrong == 0)
+        printf("%s: %d kernel%s, no errors\n", file, n, n == 1 ? "" : "s");
+    else
+        printf("%s: errors in %d of %d kernel%s\n", file, wrong, n,
+               n == 1 ? "" : "s");
+    return wrong;
+}
+
+int
+axe_verb_check(int argc, char **argv)
+{
+    axe_ctx *cx = axe_ctx_new();
+    options  o = {0};
+    int      code = read_args(cx, argc, argv, &o);
+
+    if (code == AXE_EXIT_OK && o.help)
+        fputs(help, stdout);
+    for (int i = optind; code != AXE_EXIT_USAGE && !o.help && i < argc; i++)
+        if (check_file(cx, &o, argv[i]) != 0)
+            code = AXE_EXIT_FAIL;
+    for (int i = 0; code == AXE_EXIT_OK && i < o.kernel.set.n; i++)
+        if (!o.taken[i] && !o.help)
+            code = axe_tool_usage(verb, "--set %s: no kernel has it",
+                                  o.kernel.set.name[i]);
+    return axe_kernel_end(cx, code);
+}
