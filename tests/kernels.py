@@ -158,6 +158,9 @@ ROWS = [
     pointwise("elementwise", "squash", {"X": "MN"}, squash, ALL[:-1]),
     Row("elementwise", "add", {"X": "MN", "Y": "MN"}, {"Z": "MN"},
         lambda x, y: [(x + y, 0 * x)], ALL, ("MN", MN)),
+    Row("elementwise", "add", {"X": "MN", "Y": "MN"}, {"Z": "MN"},
+        lambda x, y: [(x + y, 0 * x)], ("f32", "f64"),
+        ("MN", [(1040, 4112), (1031, 4101)])),  # past the caches
     Row("elementwise", "residual", {"R": "MN", "S": "N", "B": "N", "X": "MN"},
         {"X": "MN"}, residual, REAL, ("MN", MN)),
     Row("reduce", "row_sum", {"X": "MN"}, {"y": "M"}, summed(1), ALL,

@@ -281,6 +281,9 @@ axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
     lw->cx = cx;
     lw->plan = p;
     AXE_TRY(lower_body(lw, &l->body, p->kernel->n_body, p->kernel->body));
+    for (int i = 0, n = l->body.n; i < p->n_schedule && l->body.n == n; i++)
+        if (p->schedule[i] && p->schedule[i]->stream)
+            axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;
     l->plan = p;
     l->n_reg = lw->n_reg;
     l->scratch_bytes = p->scratch_bytes;

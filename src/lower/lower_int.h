@@ -49,9 +49,10 @@ typedef struct lowering {
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    int                 chain;   /* which accumulator a reduction adds to */
-    const outside      *outside; /* operands with these guards read zero */
-    bool                full;    /* no guards: everything is inside */
+    const axe_node *stream;  /* does the result pass the caches by? or NULL */
+    int             chain;   /* which accumulator a reduction adds to */
+    const outside  *outside; /* operands with these guards read zero */
+    bool            full;    /* no guards: everything is inside */
 } lowering;
 
 /* build.c */

@@ -17,18 +17,24 @@ static const axe_compute_row cpu_types[] = {
 };
 
 static const axe_machine machines[] = {
-#define CPU(name, bits, n_vreg, l1, l2, ghz, feature)                          \
-    {name,      "cpu",                                                         \
-     bits,      n_vreg,                                                        \
-     l1,        l2,                                                            \
-     ghz,       AXE_LEN(cpu_atoms),                                            \
-     cpu_atoms, AXE_LEN(cpu_types),                                            \
+#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, feature)                  \
+    {name,                                                                     \
+     "cpu",                                                                    \
+     bits,                                                                     \
+     n_vreg,                                                                   \
+     l1,                                                                       \
+     l2,                                                                       \
+     stream,                                                                   \
+     ghz,                                                                      \
+     AXE_LEN(cpu_atoms),                                                       \
+     cpu_atoms,                                                                \
+     AXE_LEN(cpu_types),                                                       \
      cpu_types},
 #include "machine/cpu/cpus.def"
 };
 
 static const char *const machine_feature[] = {
-#define CPU(name, bits, n_vreg, l1, l2, ghz, feature) feature,
+#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, feature) feature,
 #include "machine/cpu/cpus.def"
 };
 

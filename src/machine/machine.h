@@ -40,7 +40,8 @@ typedef struct axe_machine {
     const char            *family; /* "cpu": what `default` and `target` name */
     int                    vector_bits, n_vreg;
     int64_t                l1_bytes, l2_bytes;
-    double                 ghz; /* nominal, for estimates */
+    int64_t                stream_bytes; /* see plan.h; 0: never */
+    double                 ghz;          /* nominal, for estimates */
     int                    n_atom;
     const axe_atom        *atom;
     int                    n_compute;

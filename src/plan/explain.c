@@ -147,6 +147,11 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                 axe_textf(cx, "%s: %s", s->operand[i].tensor->name,
                           address_text(cx, s, &s->operand[i])));
     put_guards(cx, out, s);
+    if (s->stream)
+        put_row(out, "stream",
+                axe_textf(cx, "%s past the caches if over %" PRId64 " MiB",
+                          s->operand[0].tensor->name,
+                          p->machine->stream_bytes >> 20));
     if (s->ahead > 0)
         put_row(out, "prefetch",
                 axe_textf(cx, "%d %s ahead", s->ahead,

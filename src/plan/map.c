@@ -402,6 +402,22 @@ estimate(const request *r, const axe_schedule *s)
     return trips * slots;
 }
 
+/* Whole vectors into an argument that is only written: its lines need not be
+ * read first. */
+static bool
+streams(const planner *p, const request *r, const axe_schedule *s)
+{
+    const axe_tensor *t = r->operand[0].tensor;
+    axe_type          c;
+
+    return p->mc->stream_bytes > 0 && s->kind == AXE_SCHED_MAP &&
+           t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_OUT &&
+           axe_compute_type(p->cx, p->mc, r->stmt->at, t->type, &c) == AXE_OK &&
+           c == t->type &&
+           r->nest[0].lanes * axe_type_table[t->type].bits ==
+               p->mc->vector_bits;
+}
+
 axe_status
 axe_map_plan(planner *p, request *r, axe_schedule *out)
 {
@@ -414,6 +430,7 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
     for (int k = 0; k < r->n_nest; k++)
         order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
                      k == 0 ? last : NULL);
+    out->stream = streams(p, r, out);
     out->cycles = estimate(r, out);
     return AXE_OK;
 }

@@ -103,11 +103,13 @@ typedef struct axe_schedule {
     const axe_guard       *bound;
     int                    n_atom;
     const axe_atom *const *atom;
-    int                    ahead; /* blocks or rows to prefetch ahead, or 0 */
-    bool                   slow;
-    double                 cycles; /* estimate for one execution, full tile */
-    int64_t                bytes;  /* moved to or from global, full tile; -1:
-                                      depends on sizes */
+    int                    ahead;  /* blocks or rows to prefetch ahead, or 0 */
+    bool                   stream; /* MAP: stored past the caches where the
+                                      tensor is over machine->stream_bytes */
+    bool    slow;
+    double  cycles; /* estimate for one execution, full tile */
+    int64_t bytes;  /* moved to or from global, full tile; -1:
+                       depends on sizes */
     int               n_reject;
     const axe_reject *reject;
     int64_t           n_proved; /* addresses compared by the certificate */

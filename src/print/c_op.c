@@ -169,6 +169,19 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
                         a.lanes));
         return st;
     }
+    if (l->op == AXE_LOP_stream) {
+        axe_reg a = l->src[0];
+        axe_putf(b, "%s((void *)&%s, r%d, ",
+                 axe_c_call(p, "stream", 6, a.type, a.lanes),
+                 memory(p, &l->mem, 1, &st), a.id);
+        AXE_TRY(axe_c_index(p, b, l->value));
+        axe_puts(b, ");\n");
+        return st;
+    }
+    if (l->op == AXE_LOP_fence) {
+        axe_putf(b, "%s();\n", axe_c_call(p, "fence", 5, AXE_TYPE_f32, 4));
+        return AXE_OK;
+    }
     if (l->op == AXE_LOP_prefetch) {
         axe_putf(b, "__builtin_prefetch(&%s);\n", memory(p, &l->mem, 1, &st));
         return st;
