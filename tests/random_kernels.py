@@ -68,6 +68,37 @@ CORNERS = [
      "f32 a[4, 4] = 0; reg f32 s[4] = 0; for (u : 2) { for (t : N by 4) { "
      "Y[i*4 + m, t*4 + n] = a[m, n]; a[m, n] = X[i*4 + m, t*4 + n]; } for "
      "(t : N by 4) { s[m] += a[m, n]; } } Z[i*4 + m] = s[m]; }", "M=6 N=10"),
+    ("in f32 A[M, 4], in f32 B[64, 16], in f32 S[8], out f32 C[M], out f32 "
+     "D[M, 16]", "cta (i : M by 32) { reg f32 acc[32, 4] = 0; reg f32 d[32, "
+     "16] = 0; shared f32 a[32, 8]; shared f32 b[8, 16]; shared f32 e[32] : "
+     "((4, 2, 4)) : ((40, 10, 2)); for (t : 4) { acc[t*8 + m, n] = S[m] + A[i*32 "
+     "+ m + t*8, n]; acc[24 - t*8 + m, n] += S[m]; e[t*8 + m] = S[m]; } for "
+     "(t : 4) { a[m, k] = A[i*32 + m, 0] * f32(k); b[k, n] = B[t*8 + k, n]; "
+     "d[m, n] += a[m, k] * b[k, n]; } C[i*32 + m] = sum[n](acc[m, n]) + e[m]; "
+     "D[i*32 + m, n] = d[m, n]; }", "M=50"),
+    ("in f32 X[M, N], in f32 F[3, 3], out f32 Y[M, N], out f32 Z[M, N]",
+     "cta (i : M by 8, j : N by 16) { Y[i*8 + m, j*16 + n] = sum[k](X[i*8 + m "
+     "+ k - 1, j*16 + n] * F[k, 0]) + X[0, 3]; Z[i*8 + m - 2, j*16 + n] = "
+     "2.0; }", "M=19 N=33"),
+    ("in f32 A[M], in f32 B[N], out f32 C[M]",
+     "cta (i : M / N) { C[i] = A[i] * B[0]; }", "M=5 N=0"),
+    ("in f32 X[M, 12], out f32 Y[M, 12], out f32 Z[M, 6]", "cta (i : M) { "
+     "Y[i, n] = X[i, n + 1]; Z[i, m] = X[i, 2*m + 1]; }", "M=5"),
+    ("in f32 X[M, 8], in f32 S[8], out f32 Y[M, 12], out f32 Z[M, 8]",
+     "cta (i : M) { shared f32 a[12, 8] = 1; a[m + 2, n] = X[i, n] + S[m]; "
+     "Y[i, k] = a[k, 3]; Z[i, n] = sum[m](a[m + 4, n] * S[m]); }", "M=5"),
+    ("in f32 X[M, 32], out f32 Y[M, 32]", "cta (i : M by 4) { shared f32 "
+     "a[4, 32] : (4, (4, 8)) : (100, (20, 1)); a[m, n] = X[i*4 + m, n]; "
+     "Y[i*4 + m, n] = a[m, n]; }", "M=9"),
+    ("in f32 S[16], out f16 Y[32, M], out bf16 Z[M, 32]", "cta (i : M by 16) {"
+     " shared f64 a[16, 32] : (16, 32) : (32, 1); a[m, n] = f64(m) + "
+     "1.00048828125 + 0.000000000001 + f64(S[m]) * 0; Y[n, i*16 + m] = "
+     "f16(a[m, n]); Z[i*16 + m, n] = bf16(a[m, n] + 0.00341796875); }", "M=30"),
+    ("in f32 X[M, N], out i32 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
+     "Y[j*32 + n, i*32 + m] = i32(X[i*32 + m, j*32 + n]); }", "M=40 N=50"),
+    ("in i32 X[M, N], out bf16 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
+     "shared i32 a[32, 32]; a[m, n] = X[i*32 + m, j*32 + n] + 16842753; "
+     "Y[j*32 + n, i*32 + m] = bf16(a[m, n]); }", "M=40 N=50"),
     ("in f32 X[M, 12], out f32 Y[M, 12]", "cta (i : M by 4) { shared f32 "
      "a[4, 12] : (4, (3, 4)) : (12, (4, 1)); shared f32 b[4, 12] : (4, (2, 6)) "
      ": (13, (6, 1)); a[m, n] = X[i*4 + m, n]; b[m, n] = a[m, n]; Y[i*4 + m, "
@@ -97,7 +128,7 @@ class Source:
         for i, a in enumerate(self.axes):
             sub = a.sub if self.is_global else a.var
             if self.shift and self.shift[0] == i:
-                sub += " + %d" % self.shift[1]
+                sub = self.shift[1] % sub
             subs.append(sub)
         return "%s[%s]" % (self.name, ", ".join(subs))
 
@@ -204,7 +235,12 @@ class Maker:
                 r.choice(["strided", "F"]) if direction != "out" else "strided"
         movable = [i for i, a in enumerate(axes) if a.var]
         if shift_ok and movable and r.random() < 0.15:
-            s.shift = (r.choice(movable), r.randint(1, 5))
+            i = r.choice(movable)
+            other = r.choice([axes[j].sub for j in movable])
+            how = ["%s + 1", "%s + 3", "%s + 5", "%s - 1", "%s - 4"]
+            if shift_ok == "any":
+                how += ["2*(%s)", "7 - (%s)", "%s + (" + other + ")"]
+            s.shift = (i, r.choice(how))
         self.use(axes)
         return s
 
@@ -240,7 +276,7 @@ class Maker:
             s = r.choice(fit)
         else:
             k = kind if r.random() < 0.6 else self.some_kind()
-            s = self.param("in", k, self.subset(axes), shift_ok=True)
+            s = self.param("in", k, self.subset(axes), True)
             sources.append(s)
         text = s.load()
         if s.kind == kind:
@@ -389,7 +425,7 @@ class Maker:
         sources, axes = [], self.out_axes(more)
         direction = "out" if r.random() < 0.8 else "inout"
         for _ in range(r.randint(0, 2)):
-            s = self.param("in", self.some_kind(), self.subset(axes), True)
+            s = self.param("in", self.some_kind(), self.subset(axes), "any")
             sources.append(self.stage(s, axes))
         dst = self.param(direction, self.some_kind(), axes)
         self.seg.order.pop(dst.name if r.random() < 0.5 else None, None)
@@ -608,7 +644,7 @@ class Runner:
 def corner(runner, row, machine):
     args, body, sizes = row
     path = os.path.join(runner.folder, "c.axe")
-    used = [v for v in "mnk" if re.search(r"\b%s\b" % v, body)]
+    used = [v for v in "mnkx" if v == "x" or re.search(r"\b%s\b" % v, body)]
     with open(path, "w") as f:
         f.write("kernel k(%s) { index %s; %s }" % (args, ", ".join(used), body))
     p = subprocess.run([runner.axe, "run", path, "--random", "--check", "-t",

@@ -159,6 +159,28 @@ axe_index_so_far(lowering *lw, const axe_var *v)
     return sum;
 }
 
+const axe_node *
+axe_inside(lowering *lw, const axe_operand *op)
+{
+    const axe_node *all = NULL;
+
+    for (int i = 0; i < op->n_check; i++) {
+        const axe_check *c = &op->check[i];
+        const axe_node  *at = c->outer;
+        for (int k = 0; k < c->index.n; k++)
+            at = axe_sum(
+                lw, at,
+                axe_scaled(lw, axe_index_so_far(lw, c->index.var[k]),
+                           (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
+        const axe_node *in =
+            axe_node2(lw->cx, AXE_OP_and,
+                      axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0), at),
+                      axe_node2(lw->cx, AXE_OP_lt, at, c->size));
+        all = all ? axe_node2(lw->cx, AXE_OP_and, all, in) : in;
+    }
+    return all;
+}
+
 axe_mem
 axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at)
 {

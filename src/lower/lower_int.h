@@ -77,6 +77,8 @@ const axe_node *axe_moved(lowering *lw, const axe_node *at,
 const axe_node *axe_address(lowering *lw, const axe_operand *op);
 /* The value of an index variable as far as its digits are bound. */
 const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
+/* Is the element at hand inside its tensor?  NULL if it surely is. */
+const axe_node *axe_inside(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);

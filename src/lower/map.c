@@ -22,6 +22,11 @@ store_body(lowering *lw, void *user)
                         r.lanes, 1, &r);
     if (r.lanes != want)
         r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, want, 1, &r);
+    if (dst->n_check > 0) {
+        axe_lir *in = axe_emit(lw, b, AXE_LIR_IF);
+        in->value = axe_inside(lw, dst);
+        b = &in->body;
+    }
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     axe_reg *src = axe_new(lw->cx, axe_reg);
     *src = r;

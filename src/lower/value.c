@@ -116,6 +116,26 @@ in_lanes(lowering *lw, const axe_operand *op)
     return sum != 0;
 }
 
+/* A zero that becomes the operand's element where it is inside. */
+static axe_reg
+asked(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
+{
+    axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    axe_reg  r = zero;
+
+    l->value = axe_inside(lw, op);
+    b = &l->body;
+    r = axe_emit_op(lw, b, AXE_LOP_load, zero.type,
+                    in_lanes(lw, op) ? zero.lanes : 1, 0, NULL);
+    b->item[b->n - 1]->mem = mem;
+    if (r.lanes != zero.lanes)
+        r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, zero.lanes, 1, &r);
+    axe_emit_op(lw, b, AXE_LOP_copy, r.type, r.lanes, 1, &r);
+    b->item[b->n - 1]->dst = zero;
+    return zero;
+}
+
 static axe_reg
 load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 {
@@ -127,11 +147,14 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
     axe_mem            mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_type           t = axe_compute_of(lw, mem.type);
 
-    if (axe_reads_zero(lw, op)) {
+    bool none = axe_reads_zero(lw, op);
+
+    if (none || op->n_check > 0) {
         const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
-        return constant(lw, b, zero, lanes);
+        axe_reg         r = constant(lw, b, zero, lanes);
+        return none ? r : asked(lw, b, op, r);
     }
     bool    moves = in_lanes(lw, op);
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);

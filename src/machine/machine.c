@@ -106,9 +106,16 @@ axe_compute_type(axe_ctx *cx, const axe_machine *mc, axe_span at, axe_type t,
             *out = mc->compute[i].compute;
             return AXE_OK;
         }
-    return axe_fail(cx, at, AXE_EUNSUPPORTED,
-                    "%s has no registers for elements of type %s", mc->name,
-                    axe_type_table[t].name);
+    axe_fail(cx, at, AXE_EUNSUPPORTED,
+             "%s has no registers for elements of type %s", mc->name,
+             axe_type_table[t].name);
+    axe_buf b = {.cx = cx};
+    for (int i = 0; i < mc->n_compute; i++)
+        axe_putf(&b, "%s%s", i ? " " : "",
+                 axe_type_table[mc->compute[i].type].name);
+    axe_help(cx, "it has them for %s%s", b.text ? b.text : "nothing",
+             t == AXE_TYPE_bool ? "; keep truths as 0 and 1 of i8" : "");
+    return AXE_EUNSUPPORTED;
 }
 
 int

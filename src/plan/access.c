@@ -1,10 +1,11 @@
 /* access.c - a statement's accesses as base, strides and guards.
  *
- * A subscript is affine: outer variables (scopes, loops, sizes) plus at most
- * one index variable.  In a global tensor the index moves the address by the
- * dimension's stride; in a tile it walks the dimension's block of the layout,
- * found by slicing and grouping.  A global subscript that cannot be proven
- * inside its dimension gives a guard `index < size - outer part`. */
+ * A subscript is affine: outer variables (scopes, loops, sizes) plus index
+ * variables.  In a global tensor an index moves the address by the dimension's
+ * stride; in a tile it walks the dimension's block of the layout, found by
+ * slicing and grouping, and outer variables move it by whole blocks.  A global
+ * subscript that cannot be proven inside its dimension gives a guard `index <
+ * size - outer part`, or where it has no such form a check of every element. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +32,8 @@ axe_request_dim(const request *r, const axe_var *v)
 
 /* One subscript, taken apart. */
 typedef struct subscript {
-    const axe_var  *index; /* or NULL */
+    const axe_var  *index; /* if it is one index and the rest, else NULL */
+    axe_affine      inner; /* of index variables */
     axe_affine      outer; /* the rest */
     const axe_node *outer_node;
 } subscript;
@@ -62,37 +64,35 @@ affine_node(planner *p, const axe_affine *a)
     return axe_node2(p->cx, AXE_OP_add, sum, int_node(p->cx, a->constant));
 }
 
+/* The terms of `a` that are index variables, or those that are not. */
+static axe_affine
+terms_of(planner *p, const axe_affine *a, bool index)
+{
+    const axe_var **var = axe_new_array(p->cx, const axe_var *, a->n + 1);
+    int64_t        *coef = axe_new_array(p->cx, int64_t, a->n + 1);
+    int             n = 0;
+
+    for (int i = 0; i < a->n; i++)
+        if ((a->var[i]->kind == AXE_VAR_INDEX) == index) {
+            var[n] = a->var[i];
+            coef[n++] = a->coef[i];
+        }
+    return (axe_affine){n, var, coef, index ? 0 : a->constant};
+}
+
 static axe_status
 take_apart(planner *p, const axe_node *n, subscript *out)
 {
-    axe_affine      a;
-    int             n_index = 0, k = 0;
-    const axe_var **var;
-    int64_t        *coef;
+    axe_affine a;
 
     if (!axe_affine_of(p->cx, n, &a))
         return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
                         "the subscript %s is not affine",
                         axe_node_text(p->cx, n));
-    var = axe_new_array(p->cx, const axe_var *, a.n + 1);
-    coef = axe_new_array(p->cx, int64_t, a.n + 1);
-    out->index = NULL;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i]->kind == AXE_VAR_INDEX) {
-            n_index++;
-            out->index = a.var[i];
-            if (a.coef[i] != 1)
-                n_index = 2;
-        } else {
-            var[k] = a.var[i];
-            coef[k++] = a.coef[i];
-        }
-    if (n_index > 1)
-        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
-                        "the subscript %s has several or scaled index "
-                        "variables, which this planner cannot place yet",
-                        axe_node_text(p->cx, n));
-    out->outer = (axe_affine){k, var, coef, a.constant};
+    out->inner = terms_of(p, &a, true);
+    out->outer = terms_of(p, &a, false);
+    out->index =
+        out->inner.n == 1 && out->inner.coef[0] == 1 ? out->inner.var[0] : NULL;
     out->outer_node = affine_node(p, &out->outer);
     return AXE_OK;
 }
@@ -184,23 +184,71 @@ limit_in(planner *p, const subscript *s, const axe_node *size)
     return l;
 }
 
-static axe_status
-guard_subscript(planner *p, const axe_node *at, const subscript *s,
-                const axe_dim *d, const axe_node *size, axe_operand *op,
-                axe_guard *guard)
+/* Is the subscript inside [0, size) whatever the indices are? */
+static bool
+constant_inside(const request *r, const subscript *s, const axe_node *size)
 {
-    if (!never_negative(&s->outer))
-        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
-                        "the subscript %s may be negative, which this planner "
-                        "cannot mask yet",
-                        axe_node_text(p->cx, at));
-    if (surely_inside(s, d, size))
-        return AXE_OK;
-    if (!s->index)
-        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
-                        "the subscript %s is not known to be below %s",
-                        axe_node_text(p->cx, at), axe_node_text(p->cx, size));
-    guard[op->n_guard++] = (axe_guard){s->index, limit_in(p, s, size)};
+    int64_t lo = s->outer.constant, hi = lo, n;
+
+    if (s->outer.n > 0 || !axe_is_iconst(size, &n))
+        return false;
+    for (int i = 0; i < s->inner.n; i++) {
+        int64_t c = s->inner.coef[i];
+        int64_t e = axe_dim_extent(axe_request_dim(r, s->inner.var[i]));
+        if (e == 0 || !axe_mul(c, e - 1, &e) ||
+            !axe_add(c < 0 ? lo : hi, e, c < 0 ? &lo : &hi))
+            return false;
+    }
+    return lo >= 0 && hi < n;
+}
+
+/* How the subscript of one dimension of `size` may leave it: not at all, at a
+ * limit of its one index, or in a way that every element must ask for. */
+static void
+guard_subscript(planner *p, const request *r, const subscript *s,
+                const axe_node *size, axe_operand *op)
+{
+    const axe_dim *d = s->index ? axe_request_dim(r, s->index) : NULL;
+    bool simple = never_negative(&s->outer) && (s->index || s->inner.n == 0);
+
+    if ((simple && surely_inside(s, d, size)) || constant_inside(r, s, size))
+        return;
+    if (simple && s->index)
+        ((axe_guard *)op->guard)[op->n_guard++] =
+            (axe_guard){s->index, limit_in(p, s, size)};
+    else
+        ((axe_check *)op->check)[op->n_check++] =
+            (axe_check){s->inner, s->outer_node, size};
+}
+
+bool
+axe_operand_asks(const axe_operand *op, const axe_var *v)
+{
+    for (int i = 0; i < op->n_check; i++)
+        if (axe_affine_coef(&op->check[i].index, v) != 0)
+            return true;
+    return false;
+}
+
+/* The index variables of a subscript, each moving the address by `step` times
+ * its coefficient. */
+static axe_status
+add_terms(planner *p, const request *r, const axe_node *at, const subscript *s,
+          axe_stride step, axe_operand *op)
+{
+    for (int i = 0; i < s->inner.n; i++) {
+        axe_iter *it = axe_new(p->cx, axe_iter);
+        int64_t   stride;
+        if (!axe_mul(step.coef, s->inner.coef[i], &stride))
+            return axe_fail(p->cx, at->at, AXE_EOVERFLOW,
+                            "the subscript %s of %s moves by more than int64 "
+                            "holds",
+                            axe_node_text(p->cx, at), op->tensor->name);
+        *it = (axe_iter){axe_dim_extent(axe_request_dim(r, s->inner.var[i])),
+                         stride, AXE_AXIS_M, step.unit};
+        ((axe_term *)op->term)[op->n_term++] =
+            (axe_term){s->inner.var[i], 1, it};
+    }
     return AXE_OK;
 }
 
@@ -208,31 +256,86 @@ static axe_status
 global_operand(planner *p, const request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
-    axe_guard        *guard = axe_new_array(p->cx, axe_guard, t->rank + 1);
-    axe_term         *term = axe_new_array(p->cx, axe_term, t->rank + 1);
     const axe_node   *base = int_node(p->cx, 0);
 
-    op->guard = guard;
-    op->term = term;
+    op->guard = axe_new_array(p->cx, axe_guard, t->rank + 1);
+    op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         subscript       s;
         const axe_node *unit = unit_node(p, t->stride[d].unit);
         AXE_TRY(take_apart(p, op->load->arg[d], &s));
-        const axe_dim *dim = s.index ? axe_request_dim(r, s.index) : NULL;
-        AXE_TRY(guard_subscript(p, op->load->arg[d], &s, dim, t->shape[d], op,
-                                guard));
+        guard_subscript(p, r, &s, t->shape[d], op);
         const axe_node *step = axe_node2(p->cx, AXE_OP_mul, unit,
                                          int_node(p->cx, t->stride[d].coef));
         base = axe_node2(p->cx, AXE_OP_add, base,
                          axe_node2(p->cx, AXE_OP_mul, s.outer_node, step));
-        if (!s.index)
-            continue;
-        axe_iter *it = axe_new(p->cx, axe_iter);
-        *it = (axe_iter){axe_dim_extent(dim), t->stride[d].coef, AXE_AXIS_M,
-                         t->stride[d].unit};
-        term[op->n_term++] = (axe_term){s.index, 1, it};
+        AXE_TRY(add_terms(p, r, op->load->arg[d], &s, t->stride[d], op));
     }
     op->base = base;
+    return AXE_OK;
+}
+
+/* One dimension of a tile: the subscript as its place within [begin, end),
+ * which does not move, and how far outer variables move it. */
+typedef struct window {
+    subscript s;
+    int64_t   begin, end;
+    bool      whole; /* of the dimension, since it moves */
+} window;
+
+static axe_status
+open_window(planner *p, const request *r, const axe_node *at, int64_t full,
+            window *out)
+{
+    const axe_dim *dim;
+
+    AXE_TRY(take_apart(p, at, &out->s));
+    dim = out->s.index ? axe_request_dim(r, out->s.index) : NULL;
+    out->whole = out->s.outer.n > 0 || (out->s.inner.n > 0 && !out->s.index);
+    out->begin = out->whole ? 0 : out->s.outer.constant;
+    out->end = out->whole ? full : out->begin + (dim ? axe_dim_extent(dim) : 1);
+    return AXE_OK;
+}
+
+/* A window that moves: along a dimension that is one iter, or by whole blocks
+ * of all iters but the slowest. */
+static axe_status
+move_window(planner *p, const request *r, const axe_node *at, const window *w,
+            int n, const axe_iter *it, axe_operand *op)
+{
+    int64_t    block = 1, e = 0, stride = n > 0 ? it[0].stride : 0;
+    axe_affine o = w->s.outer;
+    bool       steps;
+
+    for (int i = 1; i < n; i++)
+        block *= it[i].extent;
+    if (n > 1 && w->s.index)
+        e = axe_dim_extent(axe_request_dim(r, w->s.index));
+    steps = n <= 1 || (o.constant % block == 0 && e <= block &&
+                       (e > 0 || w->s.inner.n == 0));
+    for (int i = 0; i < o.n && n > 1; i++)
+        steps = steps && o.coef[i] % block == 0;
+    if (!steps)
+        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
+                        "the subscript %s moves within blocks of %" PRId64
+                        " that the layout of %s keeps together; move it by "
+                        "multiples of %" PRId64
+                        ", or declare a layout where the dimension is one iter",
+                        axe_node_text(p->cx, at), block, op->tensor->name,
+                        block);
+    int64_t *by = axe_new_array(p->cx, int64_t, o.n + 1);
+    for (int i = 0; i < o.n; i++)
+        by[i] = o.coef[i] / block;
+    o = (axe_affine){o.n, o.var, by, o.constant / block};
+    op->base = axe_node2(p->cx, AXE_OP_add, op->base,
+                         axe_node2(p->cx, AXE_OP_mul, affine_node(p, &o),
+                                   int_node(p->cx, stride)));
+    if (n <= 1)
+        return add_terms(p, r, at, &w->s, (axe_stride){stride, AXE_UNIT_ONE},
+                         op);
+    if (w->s.index)
+        ((axe_term *)op->term)[op->n_term++] =
+            (axe_term){w->s.index, n - 1, it + 1};
     return AXE_OK;
 }
 
@@ -246,41 +349,44 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     int64_t          *begin = axe_new_array(p->cx, int64_t, t->rank + 1);
     int64_t          *end = axe_new_array(p->cx, int64_t, t->rank + 1);
     int64_t          *full = axe_new_array(p->cx, int64_t, t->rank + 1);
-    subscript        *s = axe_new_array(p->cx, subscript, t->rank + 1);
-    axe_term         *term = axe_new_array(p->cx, axe_term, t->rank + 1);
+    window           *w = axe_new_array(p->cx, window, t->rank + 1);
 
     for (int d = 0; d < t->rank; d++) {
-        AXE_TRY(take_apart(p, op->load->arg[d], &s[d]));
-        if (s[d].outer.n > 0)
-            return axe_fail(p->cx, op->load->arg[d]->at, AXE_EUNSUPPORTED,
-                            "the subscript %s of tile %s moves with an outer "
-                            "variable, which this planner cannot place yet",
-                            axe_node_text(p->cx, op->load->arg[d]), t->name);
         axe_is_iconst(t->shape[d], &full[d]);
-        const axe_dim *dim = s[d].index ? axe_request_dim(r, s[d].index) : NULL;
-        begin[d] = s[d].outer.constant;
-        end[d] = begin[d] + (dim ? axe_dim_extent(dim) : 1);
+        AXE_TRY(open_window(p, r, op->load->arg[d], full[d], &w[d]));
+        begin[d] = w[d].begin;
+        end[d] = w[d].end;
     }
     AXE_TRY(axe_layout_slice(p->cx, l, (axe_shape){t->rank, full}, begin, end,
                              &view));
     for (int d = 0; d < t->rank; d++)
         full[d] = end[d] - begin[d];
     AXE_TRY(axe_layout_group(p->cx, view, (axe_shape){t->rank, full}, &view));
+    op->base = int_node(p->cx, view->n_offset ? view->offset[0].value : 0);
     for (int d = 0; d < t->rank; d++) {
         int first = d > 0 ? view->dim_end[d - 1] : 0;
-        if (s[d].index)
-            term[op->n_term++] = (axe_term){
-                s[d].index, view->dim_end[d] - first, view->shard + first};
+        int n = view->dim_end[d] - first;
+        if (w[d].whole)
+            AXE_TRY(move_window(p, r, op->load->arg[d], &w[d], n,
+                                view->shard + first, op));
+        else if (w[d].s.index)
+            ((axe_term *)op->term)[op->n_term++] =
+                (axe_term){w[d].s.index, n, view->shard + first};
     }
-    op->term = term;
-    op->base = int_node(p->cx, view->n_offset ? view->offset[0].value : 0);
     return AXE_OK;
 }
 
 static axe_status
 resolve(planner *p, const request *r, const axe_node *load, axe_operand *op)
 {
-    *op = (axe_operand){.load = load, .tensor = load->u.tensor};
+    int n = 1;
+
+    for (int d = 0; d < load->n_arg; d++)
+        for (int i = 0; i < r->n_nest; i++)
+            n += r->nest[i].n_dim;
+    *op = (axe_operand){.load = load,
+                        .tensor = load->u.tensor,
+                        .term = axe_new_array(p->cx, axe_term, n)};
     if (op->tensor->space == AXE_SPACE_GLOBAL)
         return global_operand(p, r, op);
     return tile_operand(p, r, op);

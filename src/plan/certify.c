@@ -13,12 +13,12 @@ enum { MAX_POINTS = 1 << 16 };
 
 /* Address by the plan: base + sum of digit * stride. */
 static int64_t
-planned(const axe_operand *op, int n, const axe_var *const *var,
+planned(axe_ctx *cx, const axe_operand *op, int n, const axe_var *const *var,
         const int64_t *value)
 {
-    int64_t at = 0;
+    axe_affine base;
+    int64_t    at = axe_affine_of(cx, op->base, &base) ? base.constant : -1;
 
-    axe_is_iconst(op->base, &at);
     for (int i = 0; i < n; i++) {
         int64_t rest = value[i];
         for (int t = 0; t < op->n_term; t++) {
@@ -82,7 +82,7 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
         axe_mark m = axe_ctx_mark(p->cx);
         int64_t  want =
             defined(p->cx, p->place[op->tensor->id].layout, op, n, var, value);
-        assert(planned(op, n, var, value) == want);
+        assert(planned(p->cx, op, n, var, value) == want);
         axe_ctx_release(p->cx, m);
         proved++;
         int i = n - 1;

@@ -243,7 +243,7 @@ unguarded(planner *p, request *r, const roles *ro)
     int at[3] = {0, ro->a, ro->b};
 
     for (int i = 0; i < 3; i++)
-        if (r->operand[at[i]].n_guard > 0) {
+        if (r->operand[at[i]].n_guard + r->operand[at[i]].n_check > 0) {
             axe_rejected(p, r, "contract",
                          "%s may reach outside its tensor; stage it through a "
                          "shared tile",

@@ -118,6 +118,15 @@ put_guards(axe_ctx *cx, axe_buf *out, const axe_schedule *s)
                               i == 0 ? "is written" : "is read, else zero,",
                               s->operand[i].guard[g].var->name,
                               axe_node_text(cx, s->operand[i].guard[g].limit)));
+    for (int i = 0; i < s->n_operand; i++)
+        if (s->operand[i].n_check > 0) {
+            put_row(out, label,
+                    axe_textf(cx, "%s is %s, as each element asks",
+                              axe_node_text(cx, s->operand[i].load),
+                              i == 0 ? "written where it is inside"
+                                     : "read, else zero"));
+            label = "";
+        }
     for (int i = 0; i < s->n_bound; i++)
         put_row(out, i ? "" : "skips",
                 axe_textf(cx, "%s >= %s", s->bound[i].var->name,

@@ -64,7 +64,7 @@ fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
     axe_mark          m = axe_ctx_mark(p->cx);
     const axe_atom   *a = NULL;
 
-    if (axe_fast_layout(p, op, v, lanes, &mem))
+    if (!axe_operand_asks(op, v) && axe_fast_layout(p, op, v, lanes, &mem))
         a = axe_find_move(p, kind, lanes, mem, NULL);
     axe_ctx_release(p->cx, m);
     return a;
@@ -184,7 +184,8 @@ try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
 {
     const axe_nest *nest = &r->nest[0];
 
-    if (r->n_operand != 2 || r->n_nest != 1 || !plain_move(p, r))
+    if (r->n_operand != 2 || r->n_nest != 1 || !plain_move(p, r) ||
+        r->operand[0].n_check + r->operand[1].n_check > 0)
         return false;
     *u = *v = NULL;
     for (int i = 0; i < nest->n_dim; i++) {

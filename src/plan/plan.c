@@ -271,9 +271,11 @@ allocate(planner *p, int64_t *total)
         if (!axe_mul(n, size, &pl->bytes) ||
             !axe_add(at, pl->bytes + 63, &at) || at > INT64_C(1) << 40)
             return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
-                            "tile %s needs %" PRId64 " elements, more scratch "
-                            "memory than a worker can have",
-                            pl->tensor->name, n);
+                            "tile %s needs %" PRId64
+                            " elements of %d bytes, more "
+                            "than the 2^40 bytes of scratch memory that a "
+                            "worker may have; use smaller tiles",
+                            pl->tensor->name, n, (int)size);
         pl->offset = (at - pl->bytes - 63 + 63) / 64 * 64;
         at = pl->offset + pl->bytes;
     }

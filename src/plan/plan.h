@@ -32,6 +32,13 @@ typedef struct axe_guard {
     const axe_node *limit;
 } axe_guard;
 
+/* The operand is inside its tensor only if 0 <= outer + sum coef * var < size,
+ * asked for every element: subscripts that no guard describes. */
+typedef struct axe_check {
+    axe_affine      index; /* of index variables alone */
+    const axe_node *outer, *size;
+} axe_check;
+
 /* One access of a statement: where it is and how its address moves. */
 typedef struct axe_operand {
     const axe_node   *load; /* the access; operand 0 is the destination */
@@ -41,7 +48,12 @@ typedef struct axe_operand {
     const axe_term   *term;
     int               n_guard;
     const axe_guard  *guard;
+    int               n_check;
+    const axe_check  *check;
 } axe_operand;
+
+/* Does a check of the operand speak of the variable? */
+bool axe_operand_asks(const axe_operand *op, const axe_var *v);
 
 /* A part of how a digit moves an operand: digit / over % extent elements times
  * stride; extent 0: not reduced. */

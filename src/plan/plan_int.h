@@ -73,6 +73,10 @@ bool axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n);
  * without it? */
 bool axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s);
 
+/* Is it the whole tile that the access walks, the same in every turn of a loop?
+ */
+bool axe_walks_whole(const axe_node *load);
+
 /* dead.c: bound the statements that fill tiles by what is read of them. */
 void axe_cut_dead(planner *p);
 

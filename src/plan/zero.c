@@ -109,6 +109,17 @@ axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s)
     return w->id < s->id && covers(p->kernel->n_body, p->kernel->body, w, s);
 }
 
+bool
+axe_walks_whole(const axe_node *load)
+{
+    for (int d = 0; d < load->n_arg; d++)
+        if (load->arg[d]->op != AXE_OP_iconst &&
+            !(load->arg[d]->op == AXE_OP_var &&
+              load->arg[d]->u.var->kind == AXE_VAR_INDEX))
+            return false;
+    return true;
+}
+
 /* The guard under which dimension d of the tile was filled, or NULL. */
 static const axe_node *
 limit_of(const axe_schedule *w, int d)
@@ -119,7 +130,8 @@ limit_of(const axe_schedule *w, int d)
     while (v->op == AXE_OP_cast)
         v = v->arg[0];
     if (w->stmt->fold != AXE_FOLD_NONE || v->op != AXE_OP_load ||
-        sub->op != AXE_OP_var || w->n_operand != 2)
+        sub->op != AXE_OP_var || w->n_operand != 2 ||
+        !axe_walks_whole(w->operand[0].load))
         return NULL;
     for (int g = 0; g < w->operand[1].n_guard; g++)
         if (w->operand[1].guard[g].var == sub->u.var)

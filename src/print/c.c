@@ -133,7 +133,9 @@ static const char head[] =
     "static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }\n"
     "static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }\n"
     "static inline i64 axe_div(i64 a, i64 b)\n"
-    "{\n    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));\n}\n";
+    "{\n    return b ? a / b - (a % b != 0 && (a % b < 0) != (b < 0)) : 0;\n}\n"
+    "static inline i64 axe_mod(i64 a, i64 b) { return a - axe_div(a, b) * b; "
+    "}\n";
 
 axe_status
 axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)

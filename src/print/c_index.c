@@ -51,21 +51,26 @@ nonneg(const axe_node *n)
     return false;
 }
 
+static bool
+positive(const axe_node *n)
+{
+    return n->op == AXE_OP_iconst && n->u.i > 0;
+}
+
 /* Precedence of C: larger binds tighter. */
 enum { P_OR = 1, P_AND, P_EQ, P_LESS, P_ADD, P_MUL, P_UNARY, P_CALL };
 
 static const struct {
     axe_op      op;
     int         prec, left, right; /* of the whole; what the operands need */
-    const char *plain, *floor;     /* %0 %1; floor: where operands may be < 0 */
+    const char *plain, *floor;     /* %0 %1; floor: a may be < 0, b < 1 */
     int         floor_prec;
 } spelling[] = {
     {AXE_OP_add, P_ADD, P_ADD, P_ADD, "%0 + %1", NULL, 0},
     {AXE_OP_sub, P_ADD, P_ADD, P_MUL, "%0 - %1", NULL, 0},
     {AXE_OP_mul, P_MUL, P_MUL, P_UNARY, "%0 * %1", NULL, 0},
     {AXE_OP_div, P_MUL, P_MUL, P_UNARY, "%0 / %1", "axe_div(%0, %1)", P_CALL},
-    {AXE_OP_mod, P_MUL, P_MUL, P_UNARY, "%0 % %1",
-     "(%0 - axe_div(%0, %1) * %1)", P_CALL},
+    {AXE_OP_mod, P_MUL, P_MUL, P_UNARY, "%0 % %1", "axe_mod(%0, %1)", P_CALL},
     {AXE_OP_cdiv, P_MUL, P_ADD, P_UNARY, "(%0 + %1 - 1) / %1",
      "-axe_div(-(%0), %1)", P_UNARY},
     {AXE_OP_min, P_CALL, 0, 0, "axe_min(%0, %1)", NULL, 0},
@@ -90,7 +95,7 @@ put_spelling(axe_cprinter *p, axe_buf *b, const axe_node *n, int row, int prec)
     const char *s = spelling[row].plain;
     int         own = spelling[row].prec;
 
-    if (spelling[row].floor && !(nonneg(n->arg[0]) && nonneg(n->arg[1]))) {
+    if (spelling[row].floor && !(nonneg(n->arg[0]) && positive(n->arg[1]))) {
         s = spelling[row].floor;
         own = spelling[row].floor_prec;
     }

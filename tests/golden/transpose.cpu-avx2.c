@@ -18,8 +18,9 @@ static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }
 static inline i64 axe_div(i64 a, i64 b)
 {
-    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+    return b ? a / b - (a % b != 0 && (a % b < 0) != (b < 0)) : 0;
 }
+static inline i64 axe_mod(i64 a, i64 b) { return a - axe_div(a, b) * b; }
 typedef f32 f32x8 __attribute__((vector_size(32)));
 typedef f32 f32x8u __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -33,8 +34,8 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
     const i64 n_task = (s_M + 64 - 1) / 64 * ((s_N + 64 - 1) / 64), share = n_task / workers, more = n_task % workers;
     const i64 first = worker * share + axe_min(worker, more);
     for (i64 l_task_1 = first; l_task_1 < first + share + (worker < more); l_task_1++) {
-        const i64 v_j = l_task_1 % ((s_N + 64 - 1) / 64);
-        const i64 l_task_2 = l_task_1 / ((s_N + 64 - 1) / 64);
+        const i64 v_j = axe_mod(l_task_1, ((s_N + 64 - 1) / 64));
+        const i64 l_task_2 = axe_div(l_task_1, ((s_N + 64 - 1) / 64));
         const i64 v_i = l_task_2;
         /* statement 0, line 9: tile[m, n]  */
         if (64 <= s_M - v_i * 64 && 64 <= s_N - v_j * 64) {
