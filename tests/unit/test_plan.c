@@ -75,7 +75,7 @@ static const struct {
     {IN "cta (i : M) { shared f32 t[8000000, 8000000]; t[m, n] = 0.0; Y[i, n] = X[i, n] + t[0, 0]; } }",
      "tile t needs 64000000000000 elements of 4 bytes, more than the 2^40 bytes of scratch memory that a worker may "
      "have; use smaller tiles"},
-    {"kernel k(in f32 S[8], out f32 Y[32]) { index m; cta (i : 1) { shared f32 t[32] : ((4, 2, 4)) : ((4, 30, 1)); "
+    {"kernel k(in f32 S[8], out f32 Y[32]) { index m; cta (i : 1) { shared f32 t[32] : ((2, 16)) : ((100, 1)); "
      "for (u : 4) { t[u*8 + m] = S[m]; } Y[m] = t[m]; } }",
      "the subscript u*8 + m moves within blocks of 16 that the layout of t keeps together; "
      "move it by multiples of 16, or declare a layout where the dimension is one iter"},
