@@ -1,12 +1,12 @@
 /* verb_fmt.c - `axe fmt`: kernel files in their form. */
-#include <getopt.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/ctx.h"
 #include "kernel.h"
 #include "lang/lang.h"
 #include "run/file.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const char verb[] = "fmt";
 
@@ -55,6 +55,17 @@ read_args(int argc, char **argv, options *o)
     return AXE_EXIT_OK;
 }
 
+/* With the permissions that the file has. */
+static axe_status
+write_back(axe_ctx *cx, const char *file, const axe_buf *text)
+{
+    struct stat st;
+    int         mode = stat(file, &st) == 0 ? (int)(st.st_mode & 0777) : 0666;
+
+    return axe_file_write(cx, file, mode, text->text ? text->text : "",
+                          text->len);
+}
+
 static axe_status
 format_file(axe_ctx *cx, const options *o, const char *file, bool *changed)
 {
@@ -71,9 +82,7 @@ format_file(axe_ctx *cx, const options *o, const char *file, bool *changed)
         printf("%s\n", file);
     if (!o->check && !o->write)
         return axe_tool_write(cx, "-", text.text ? text.text : "", text.len);
-    return o->write && *changed
-               ? axe_tool_write(cx, file, text.text ? text.text : "", text.len)
-               : AXE_OK;
+    return o->write && *changed ? write_back(cx, file, &text) : AXE_OK;
 }
 
 int

@@ -32,6 +32,7 @@ is 0 "$(cat want)" "$AXE" fmt a.axe
 is 1 "a.axe" "$AXE" fmt --check a.axe want
 is 0 "" "$AXE" fmt -w b.axe
 cmp want b.axe || fail "-w"
+[ "$(stat -c %a b.axe)" = 640 ] || fail "-w: permissions"
 is 0 "" "$AXE" fmt --check b.axe
 is 0 "" "$AXE" fmt -w b.axe
 
