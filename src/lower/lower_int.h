@@ -80,6 +80,9 @@ const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
 /* Is the element at hand inside its tensor?  NULL if it surely is. */
 const axe_node *axe_inside(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */
+/* Notes in b whether the statement's whole result is too large for the caches
+ * to be of use; NULL where it is never streamed. */
+const axe_node *axe_over_caches(lowering *lw, axe_lblock *b);
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);
 

@@ -38,26 +38,10 @@ store_body(lowering *lw, void *user)
     return AXE_OK;
 }
 
-/* Is the whole tensor too large for the caches to be of use? */
-static const axe_node *
-over_caches(lowering *lw, axe_lblock *b, const axe_tensor *t)
-{
-    const axe_node *n = axe_int(lw, axe_type_table[t->type].bits / 8);
-    axe_lir        *l = axe_emit(lw, b, AXE_LIR_LET);
-
-    for (int i = 0; i < t->rank; i++)
-        n = axe_node2(lw->cx, AXE_OP_mul, t->shape[i], n);
-    l->var = axe_loop_var(lw, "large");
-    l->value = axe_node2(lw->cx, AXE_OP_lt,
-                         axe_int(lw, lw->plan->machine->stream_bytes), n);
-    return axe_ivar(lw, l->var);
-}
-
 axe_status
 axe_lower_map(lowering *lw, axe_lblock *b)
 {
-    lw->stream =
-        lw->s->stream ? over_caches(lw, b, lw->s->operand[0].tensor) : NULL;
+    lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){b, NULL, NULL};
     lw->top = 0;
     return axe_nest_open(lw, &lw->s->nest[0], store_body, NULL);

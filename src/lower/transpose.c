@@ -24,7 +24,8 @@ put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
     axe_reg *src = axe_new(lw->cx, axe_reg);
 
     *src = r;
-    l->op = AXE_LOP_store;
+    l->op = lw->stream && r.lanes > 1 ? AXE_LOP_stream : AXE_LOP_store;
+    l->value = lw->stream;
     l->n_src = 1;
     l->src = src;
     l->mem = mem;
@@ -237,6 +238,7 @@ axe_lower_transpose(lowering *lw, axe_lblock *b)
 
     outer.n_digit -= 2;
     outer.lanes = 1;
+    lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){b, NULL, NULL};
     lw->top = 0;
     return axe_nest_open(lw, &outer, block_body, NULL);

@@ -411,7 +411,7 @@ streams(const planner *p, const request *r, const axe_schedule *s)
     const axe_tensor *t = r->operand[0].tensor;
     axe_type          c;
 
-    return p->mc->stream_bytes > 0 && s->kind == AXE_SCHED_MAP &&
+    return p->mc->stream_bytes > 0 && s->kind != AXE_SCHED_CONTRACT &&
            t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_OUT &&
            axe_compute_type(p->cx, p->mc, r->stmt->at, t->type, &c) == AXE_OK &&
            c == t->type &&

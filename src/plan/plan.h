@@ -116,7 +116,7 @@ typedef struct axe_schedule {
     int                    n_atom;
     const axe_atom *const *atom;
     int                    ahead;  /* blocks or rows to prefetch ahead, or 0 */
-    bool                   stream; /* MAP: stored past the caches where the
+    bool                   stream; /* stored past the caches where the
                                       tensor is over machine->stream_bytes */
     bool    slow;
     double  cycles; /* estimate for one execution, full tile */
