@@ -90,10 +90,11 @@ CORNERS = [
     ("in f32 X[M, 32], out f32 Y[M, 32]", "cta (i : M by 4) { shared f32 "
      "a[4, 32] : (4, (4, 8)) : (100, (20, 1)); a[m, n] = X[i*4 + m, n]; "
      "Y[i*4 + m, n] = a[m, n]; }", "M=9"),
-    ("in f32 S[16], out f16 Y[32, M], out bf16 Z[M, 32]", "cta (i : M by 16) {"
-     " shared f64 a[16, 32] : (16, 32) : (32, 1); a[m, n] = f64(m) + "
-     "1.00048828125 + 0.000000000001 + f64(S[m]) * 0; Y[n, i*16 + m] = "
-     "f16(a[m, n]); Z[i*16 + m, n] = bf16(a[m, n] + 0.00341796875); }", "M=30"),
+    ("out f16 Y[32, M], out bf16 Z[M, 32], out f16 W[M, 32]", "cta (i : M by "
+     "16) { shared f64 a[16, 32] = 1.000488281251; shared f64 b[16, 32] = "
+     "-1.003906250001; Y[n, i*16 + m] = f16(a[m, n]); Z[i*16 + m, n] = "
+     "bf16(b[m, n]); W[i*16 + m, n] = f16(b[m, n] < 0 ? a[m, n] : 0); }",
+     "M=30"),
     ("in f32 X[M, N], out i32 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
      "Y[j*32 + n, i*32 + m] = i32(X[i*32 + m, j*32 + n]); }", "M=40 N=50"),
     ("in i32 X[M, N], out bf16 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
