@@ -128,8 +128,6 @@ static const char head[] =
     "typedef int i32;\ntypedef short i16;\ntypedef signed char i8;\n"
     "typedef unsigned u32;\ntypedef unsigned short u16;\n"
     "typedef unsigned char u8;\n"
-    "float exp2f(float);\nfloat logf(float);\nfloat tanhf(float);\n"
-    "double exp2(double);\ndouble log(double);\ndouble tanh(double);\n"
     "static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }\n"
     "static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }\n"
     "static inline i64 axe_div(i64 a, i64 b)\n"

@@ -8,12 +8,6 @@ typedef signed char i8;
 typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
-float exp2f(float);
-float logf(float);
-float tanhf(float);
-double exp2(double);
-double log(double);
-double tanh(double);
 static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }
 static inline i64 axe_div(i64 a, i64 b)
