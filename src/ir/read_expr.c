@@ -203,17 +203,18 @@ read_named(axe_reader *r, const axe_node **out)
 static axe_status
 read_suffix(axe_reader *r, axe_type plain, axe_type *out)
 {
-    const char *from = r->s + 1;
+    const char *from = r->s + 1, *name;
 
     *out = plain;
     if (r->s == r->end || *r->s != '_')
         return AXE_OK;
     for (r->s++; r->s < r->end && isalnum((unsigned char)*r->s);)
         r->s++;
-    if (axe_type_find(axe_textf(r->cx, "%.*s", (int)(r->s - from), from), out))
+    name = axe_textf(r->cx, "%.*s", (int)(r->s - from), from);
+    if (axe_type_find(name, out))
         return AXE_OK;
-    return axe_fail(r->cx, axe_read_at(r), AXE_ETYPE, "`%.*s` is not a type",
-                    (int)(r->s - from), from);
+    return axe_fail(r->cx, axe_read_at(r), AXE_ETYPE, "`%s` is not a type",
+                    name);
 }
 
 static void
