@@ -95,6 +95,16 @@ CORNERS = [
      "-1.003906250001; Y[n, i*16 + m] = f16(a[m, n]); Z[i*16 + m, n] = "
      "bf16(b[m, n]); W[i*16 + m, n] = f16(b[m, n] < 0 ? a[m, n] : 0); }",
      "M=30"),
+    ("in f32 X[M], out f32 Y[M], out f32 Z[M]", "cta (i : M by 8) { shared f32 "
+     "a[8]; a[m] = X[i*8 + m]; Z[i*8 + m + 3] = a[m]; Y[i*8 + m] = a[m]; }",
+     "M=13"),
+    ("in f32 A[16, 16], in f32 B[16, 16], out f32 C[16, 16]", "cta (i : 1) { "
+     "reg f32 c[16, 16] = 0; c[m, n] += A[m, k - 1] * B[k, n] slow; "
+     "C[m, n] = c[m, n]; }", ""),
+    ("in f32 A[M, K], in f32 B[4, 16], out f32 C[M, 16]", "cta (i : M by 8) { "
+     "reg f32 c[16, 16] = 0; shared f32 a[16, 4]; shared f32 b[4, 16]; "
+     "b[k, n] = B[k, n]; for (u : 2) { a[u*8 + m, k] = A[i*8 + m, u*4 + k]; "
+     "c[x, n] += a[x, k] * b[k, n]; } C[i*8 + m, n] = c[m, n]; }", "M=8 K=4"),
     ("in f32 X[M, N], out i32 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
      "Y[j*32 + n, i*32 + m] = i32(X[i*32 + m, j*32 + n]); }", "M=40 N=50"),
     ("in i32 X[M, N], out bf16 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
