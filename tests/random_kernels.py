@@ -105,6 +105,10 @@ CORNERS = [
      "reg f32 c[16, 16] = 0; shared f32 a[16, 4]; shared f32 b[4, 16]; "
      "b[k, n] = B[k, n]; for (u : 2) { a[u*8 + m, k] = A[i*8 + m, u*4 + k]; "
      "c[x, n] += a[x, k] * b[k, n]; } C[i*8 + m, n] = c[m, n]; }", "M=8 K=4"),
+    ("in f32 X[M, N], out f32 Y[32, 32]", "cta (i : 1) { shared f32 a[32, 32] "
+     "= 1; a[n, m] = X[i*32 + m, i*32 + n]; Y[n, m] = a[n, m]; }", "M=19 N=20"),
+    ("in i8 X[M, 12], out f32 Y[M]", "cta (i : M) { Y[i] = f32(prod[n]("
+     "X[i, n] + 9)); }", "M=5"),
     ("in f32 X[M, N], out i32 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
      "Y[j*32 + n, i*32 + m] = i32(X[i*32 + m, j*32 + n]); }", "M=40 N=50"),
     ("in i32 X[M, N], out bf16 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
