@@ -343,7 +343,7 @@ class Maker:
             return "(%s ? %s : %s)" % (self.condition(axes, sources), sub(),
                                        sub())
         if form == "-x" and kind[0] != "u":
-            return "-(%s)" % sub()
+            return "-(%s)" % self.load(kind, axes, sources)
         if form == "cast" and real:
             via = r.choice(["f64", "f32", kind])
             return "%s(%s)" % (kind, self.expr(via, axes, sources, depth - 1))
