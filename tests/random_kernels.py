@@ -664,7 +664,8 @@ def corner(runner, row, machine):
         f.write("kernel k(%s) { index %s; %s }" % (args, ", ".join(used), body))
     p = subprocess.run([runner.axe, "run", path, "--random", "--check", "-t",
                         machine, "--threads", "2"] + sizes.split(),
-                       capture_output=True, text=True, errors="replace")
+                       capture_output=True, text=True, errors="replace",
+                       timeout=120)
     if p.returncode:
         print("%s on %s %s:\n%s%s" % (body, machine, sizes, p.stdout, p.stderr))
     return p.returncode != 0
