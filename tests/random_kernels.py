@@ -109,6 +109,8 @@ CORNERS = [
      "= 1; a[n, m] = X[i*32 + m, i*32 + n]; Y[n, m] = a[n, m]; }", "M=19 N=20"),
     ("in i8 X[M, 12], out f32 Y[M]", "cta (i : M) { Y[i] = f32(prod[n]("
      "X[i, n] + 9)); }", "M=5"),
+    ("in f32 X[M], out f32 Y[M]", "cta (i : 1) { for (t : (M - 5) % 3) { Y[t] "
+     "= X[t]; } }", "M=4"),
     ("in f32 X[M, N], out i32 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
      "Y[j*32 + n, i*32 + m] = i32(X[i*32 + m, j*32 + n]); }", "M=40 N=50"),
     ("in i32 X[M, N], out bf16 Y[N, M]", "cta (i : M by 32, j : N by 32) { "
