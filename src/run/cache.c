@@ -163,7 +163,7 @@ add_text(axe_sha256 *s, const char *text)
 
 static key
 make_key(const axe_cache *c, const axe_cc *cc, const char *text,
-         const char *lib)
+         const char *extra)
 {
     axe_sha256 s;
     key        k;
@@ -173,7 +173,7 @@ make_key(const axe_cache *c, const axe_cc *cc, const char *text,
     add_text(&s, cc->id);
     for (int i = 0; i < cc->n_flag; i++)
         add_text(&s, cc->flag[i]);
-    add_text(&s, lib ? lib : "");
+    add_text(&s, extra ? extra : "");
     add_text(&s, c->cpu);
     add_text(&s, text);
     axe_sha256_end(&s, k.hash);
@@ -270,7 +270,7 @@ keep(axe_ctx *cx, axe_cache *c, const key *k, const char *stem,
 /* Compile into the private directory. */
 static axe_status
 compile(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
-        const char *lib, const char **object)
+        const char *extra, const char **object)
 {
     const char *source, *path;
 
@@ -279,16 +279,16 @@ compile(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
     path = axe_textf(c->cx, "%s/%d.so", c->tmp, c->n_tmp);
     c->n_tmp++;
     AXE_TRY(axe_file_write(cx, source, 0600, text, strlen(text)));
-    AXE_TRY(axe_cc_compile(cx, cc, source, lib, path));
+    AXE_TRY(axe_cc_compile(cx, cc, source, extra, path));
     *object = path;
     return AXE_OK;
 }
 
 axe_status
 axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
-              const char *lib, const char **path, bool *fresh)
+              const char *extra, const char **path, bool *fresh)
 {
-    key         k = make_key(c, cc, text, lib);
+    key         k = make_key(c, cc, text, extra);
     const char *stem = NULL, *object = NULL;
     bool        hit = false;
 
@@ -299,7 +299,7 @@ axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
     }
     if (!hit) {
         const char *made;
-        AXE_TRY(compile(cx, c, cc, text, lib, &made));
+        AXE_TRY(compile(cx, c, cc, text, extra, &made));
         if (!stem || !keep(cx, c, &k, stem, text, made))
             object = made;
     }

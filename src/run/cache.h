@@ -36,12 +36,12 @@ void axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted,
 void axe_cache_close(axe_cache *c);
 
 /* Path of a shared object compiled from `text`, ready for dlopen.
- * lib     as axe_cc_compile
+ * extra   as axe_cc_compile
  * path    in the ctx of the cache
  * fresh   NULL, or set to whether it had to be compiled
  * Errors  ETOOL, as axe_cc_compile; EIO: not even a temporary file. */
 AXE_CHECK axe_status axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc,
-                                   const char *text, const char *lib,
+                                   const char *text, const char *extra,
                                    const char **path, bool *fresh);
 
 #endif

@@ -220,7 +220,7 @@ judge(axe_ctx *cx, const axe_cc *cc, int status, const char *said)
 
 /* The strings are not changed: posix_spawn's type is older than const. */
 static char **
-make_argv(axe_ctx *cx, const axe_cc *cc, const char *source, const char *lib,
+make_argv(axe_ctx *cx, const axe_cc *cc, const char *source, const char *extra,
           const char *out)
 {
     const char **argv = axe_new_array(cx, const char *, cc->n_flag + 6);
@@ -232,16 +232,16 @@ make_argv(axe_ctx *cx, const axe_cc *cc, const char *source, const char *lib,
     argv[n++] = "-o";
     argv[n++] = out;
     argv[n++] = source;
-    if (lib)
-        argv[n++] = lib;
+    if (extra)
+        argv[n++] = extra;
     return (char **)argv;
 }
 
 axe_status
 axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
-               const char *lib, const char *out)
+               const char *extra, const char *out)
 {
-    char  said[MAX_SAID], **argv = make_argv(cx, cc, source, lib, out);
+    char  said[MAX_SAID], **argv = make_argv(cx, cc, source, extra, out);
     int   pipe_fd[2], e, status = 0;
     pid_t pid = 0;
 

@@ -21,11 +21,11 @@ typedef struct axe_cc {
 AXE_CHECK axe_status axe_cc_find(axe_ctx *cx, const char *wanted, axe_cc *out);
 
 /* Compile the file `source` to a shared object `out`.
- * lib     "-lm" or NULL: what to link beyond nothing
+ * extra   one more flag, "-lm" or "-fwrapv", or NULL
  * Errors  ETOOL: the compiler cannot be run, fails or crashes; its first lines
  *         of output are notes.  `out` may then exist or not. */
 AXE_CHECK axe_status axe_cc_compile(axe_ctx *cx, const axe_cc *cc,
-                                    const char *source, const char *lib,
+                                    const char *source, const char *extra,
                                     const char *out);
 
 #endif

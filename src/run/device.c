@@ -66,7 +66,7 @@ need_tools(axe_ctx *cx, axe_device *d)
 }
 
 axe_status
-axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *lib,
+axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *extra,
                 void **handle, const char **path, bool *cached)
 {
     bool        fresh;
@@ -74,7 +74,7 @@ axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *lib,
     void       *h;
 
     AXE_TRY(need_tools(cx, d));
-    AXE_TRY(axe_cache_get(cx, &d->cache, &d->cc, text, lib, &file, &fresh));
+    AXE_TRY(axe_cache_get(cx, &d->cache, &d->cc, text, extra, &file, &fresh));
     h = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!h)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,

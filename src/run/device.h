@@ -19,10 +19,10 @@ struct axe_device {
 };
 
 /* Compile C text and load it.
- * lib     as axe_cc_compile
+ * extra   as axe_cc_compile
  * handle  for dlsym and dlclose; path, cached: as axe_exec_path and so on */
 AXE_CHECK axe_status axe_device_load(axe_ctx *cx, axe_device *d,
-                                     const char *text, const char *lib,
+                                     const char *text, const char *extra,
                                      void **handle, const char **path,
                                      bool *cached);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "plan/plan.h"
 #include "run/device.h"
 #include "run/program.h"
 
@@ -32,6 +33,28 @@ struct axe_exec {
 
 /* ----------------------------------------------------------------- loading */
 
+static bool
+is_integer(axe_type t)
+{
+    return axe_type_table[t].cls == AXE_CLASS_INT ||
+           axe_type_table[t].cls == AXE_CLASS_UINT;
+}
+
+/* Sums and products of integer values keep their low bits, which C promises
+ * only when asked to.  Index arithmetic does not overflow, so kernels of floats
+ * alone are spared the flag; it costs a matrix product 1 %. */
+static const char *
+extra_flag(const axe_program *p)
+{
+    for (int i = 0; i < p->kernel->n_param; i++)
+        if (is_integer(p->kernel->param[i]->type))
+            return "-fwrapv";
+    for (int i = 0; i < p->plan->n_place; i++)
+        if (p->plan->place[i].tensor && is_integer(p->plan->place[i].type))
+            return "-fwrapv";
+    return NULL;
+}
+
 axe_status
 axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
 {
@@ -41,8 +64,8 @@ axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
     if (!p->c_text)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "the program was not compiled as far as C");
-    AXE_TRY(
-        axe_device_load(cx, d, p->c_text, NULL, &e.handle, &e.path, &e.cached));
+    AXE_TRY(axe_device_load(cx, d, p->c_text, extra_flag(p), &e.handle, &e.path,
+                            &e.cached));
     symbol = dlsym(e.handle, entry_name);
     copy = malloc(sizeof *copy);
     if (!symbol || !copy) {

@@ -463,13 +463,40 @@ test_extremes(void **state)
     }
 }
 
+/* Integer values keep their low bits, and the C compiler may not reason that
+ * they never overflow. */
+static void
+test_wrap(void **state)
+{
+    enum { N = 45 };
+    int32_t x[N], y[N], one[N];
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        x[i] = i % 3 == 0   ? INT32_MAX - i / 3
+               : i % 3 == 1 ? INT32_MIN + i / 3
+                            : i * 65537;
+    for (int m = 0; m < AXE_LEN(machine); m++) {
+        run(machine[m], KERNEL("i32", "i32", "X[i, n] * X[i, n] + X[i, n]"),
+            "i32", x, "i32", y, N);
+        run(machine[m], KERNEL("i32", "i32", "X[i, n] + 1 > X[i, n] ? 1 : 0"),
+            "i32", x, "i32", one, N);
+        for (int i = 0; i < N; i++) {
+            uint32_t u = (uint32_t)x[i];
+            assert_int_equal((uint32_t)y[i], u * u + u);
+            assert_int_equal(one[i], x[i] != INT32_MAX);
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widen),     cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_specials),  cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_functions), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_wrap),     cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_narrow),   cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_whole),    cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_extremes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
