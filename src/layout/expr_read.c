@@ -5,6 +5,7 @@
 
 #include "layout/expr_int.h"
 #include "layout/layout_int.h"
+#include "layout/scan.h"
 
 enum { MAX_DEPTH = 64, MAX_BOUND = 64 };
 
@@ -13,33 +14,13 @@ enum { MAX_DEPTH = 64, MAX_BOUND = 64 };
 axe_span
 axe_expr_span(const axe_expr_reader *r, size_t from, size_t to)
 {
-    axe_span s = {r->source, 1, 1, to > from ? (int32_t)(to - from) : 1};
-
-    for (size_t i = 0; i < from; i++) {
-        s.col++;
-        if (r->text[i] == '\n') {
-            s.line++;
-            s.col = 1;
-        }
-    }
-    return s;
+    return axe_text_span(r->source, r->text, from, to);
 }
 
 static void
 blanks(axe_expr_reader *r)
 {
-    while (r->at < r->len) {
-        const char *s = r->text + r->at, *end;
-
-        if (memchr(" \t\r\n", *s, 4)) {
-            r->at++;
-            continue;
-        }
-        if (r->len - r->at < 2 || s[0] != '/' || s[1] != '/')
-            return;
-        end = memchr(s, '\n', r->len - r->at);
-        r->at = end ? (size_t)(end - r->text) : r->len;
-    }
+    r->at = axe_text_blanks(r->text, r->len, r->at);
 }
 
 /* The next character after blanks, 0 at the end. */

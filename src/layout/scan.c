@@ -7,13 +7,13 @@
 enum { MAX_FACTOR = 16 }; /* run-time sizes in one stride */
 
 axe_span
-axe_scan_span(const axe_reader *r, size_t from, size_t to)
+axe_text_span(int32_t source, const char *text, size_t from, size_t to)
 {
-    axe_span s = {r->source, 1, 1, to > from ? (int32_t)(to - from) : 1};
+    axe_span s = {source, 1, 1, to > from ? (int32_t)(to - from) : 1};
 
     for (size_t i = 0; i < from; i++) {
         s.col++;
-        if (r->text[i] == '\n') {
+        if (text[i] == '\n') {
             s.line++;
             s.col = 1;
         }
@@ -21,21 +21,33 @@ axe_scan_span(const axe_reader *r, size_t from, size_t to)
     return s;
 }
 
-/* blank = " " | "\t" | "\r" | "\n" | "//" to the end of the line */
+size_t
+axe_text_blanks(const char *text, size_t len, size_t at)
+{
+    while (at < len) {
+        const char *s = text + at, *end;
+        if (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n') {
+            at++;
+            continue;
+        }
+        if (len - at < 2 || s[0] != '/' || s[1] != '/')
+            return at;
+        end = memchr(s, '\n', len - at);
+        at = end ? (size_t)(end - text) : len;
+    }
+    return at;
+}
+
+axe_span
+axe_scan_span(const axe_reader *r, size_t from, size_t to)
+{
+    return axe_text_span(r->source, r->text, from, to);
+}
+
 static void
 skip_blanks(axe_reader *r)
 {
-    while (r->at < r->len) {
-        const char *s = r->text + r->at, *end;
-        if (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n') {
-            r->at++;
-            continue;
-        }
-        if (r->len - r->at < 2 || s[0] != '/' || s[1] != '/')
-            return;
-        end = memchr(s, '\n', r->len - r->at);
-        r->at = end ? (size_t)(end - r->text) : r->len;
-    }
+    r->at = axe_text_blanks(r->text, r->len, r->at);
 }
 
 /* The next character after blanks, '\0' at the end. */

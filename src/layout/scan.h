@@ -5,6 +5,13 @@
 
 #include "layout/layout_int.h"
 
+/* The bytes [from, to) of a text as a place in its source. */
+axe_span axe_text_span(int32_t source, const char *text, size_t from,
+                       size_t to);
+/* The first place from `at` on that is no blank:
+ * blank = " " | "\t" | "\r" | "\n" | "//" to the end of the line */
+size_t axe_text_blanks(const char *text, size_t len, size_t at);
+
 typedef struct axe_reader {
     axe_ctx               *cx;
     int32_t                source;
