@@ -284,6 +284,7 @@ test_retiles(void **state)
         /* the row's place within the tile is seen */
         {GEMM("c[m, n] = m < 4 ? c[m, n] : 0.0;"), false, true},
         {GEMM("c[m, n] = i*16 + m < 4 ? c[m, n] : 0.0;"), false, true},
+        {GEMM("c[m, n] = i < 2 ? c[m, n] : 0.0;"), false, true},
         {GEMM("c[m, n] += D[m + 1, j*48 + n];"), false, true},
         {GEMM("c[m, n] += D[i, j*48 + n];"), false, true},
         {GEMM("c[m, n] += D[i*16 + m + 1, j*48 + n];"), false, true},
