@@ -1,11 +1,12 @@
 # The front door.  The build itself is CMakeLists.txt and CMakePresets.json.
-.PHONY: help demo test bench fmt install
+.PHONY: help demo test coverage bench fmt install
 .NOTPARALLEL:
 PREFIX ?= /usr/local
 
 help:
 	@echo "make demo      build axe, then compile, run and check kernels"
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
+	@echo "make coverage  which lines of src/ the tests run, by room and file"
 	@echo "make bench     benchmarks, side by side with peers"
 	@echo "make fmt       clang-format all C files"
 	@echo "make install   to PREFIX=$(PREFIX)"
@@ -19,6 +20,10 @@ demo:
 test:
 	@tools/setup test
 	@tests/run
+
+coverage:
+	@tools/setup coverage
+	@tests/coverage
 
 bench:
 	@tools/setup bench
