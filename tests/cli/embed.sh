@@ -7,7 +7,7 @@ trap 'rm -rf "$PWD"' EXIT
 export AXE_CACHE=$PWD/cache
 
 [ -e "$lib" ] || exit 77
-if nm "$lib" 2>/dev/null | grep -qE '__(asan|ubsan)_'; then
+if nm "$lib" 2>/dev/null | grep -qE '__(asan|ubsan|gcov)_'; then
     exit 77
 fi
 gcc -std=c11 -Wall -Wextra -Werror -I"$SRC/include" "$SRC/examples/embed.c" \
