@@ -277,6 +277,13 @@ const axe_node *axe_cast(axe_ctx *cx, axe_span at, axe_type to,
 const axe_node *axe_reduce(axe_ctx *cx, axe_span at, axe_fold fold, int n_over,
                            const axe_dim *over, const axe_node *body);
 
+/* The strides of an argument whose elements lie close: the last dimension
+ * fastest, or the first.
+ * s       [rank]
+ * Errors  EOVERFLOW: constant extents beyond 64-bit addresses */
+AXE_CHECK axe_status axe_tensor_strides(axe_ctx *cx, const axe_tensor *t,
+                                        bool column_major, axe_stride *s);
+
 /* The neutral element of a fold in a type (-inf, 0, 1, +inf, INT_MIN ...). */
 const axe_node *axe_fold_unit(axe_ctx *cx, axe_fold fold, axe_type type);
 const char     *axe_fold_text(axe_fold fold); /* "+", "max" */

@@ -250,32 +250,14 @@ order_of(const axe_resolver *r, const char *name)
     return AXE_ORDER_C;
 }
 
-/* at = the stride of the next slower dimension */
-static bool
-step_over(axe_resolver *r, axe_stride *at, const axe_node *extent)
+static void
+dense_strides(axe_resolver *r, const axe_tensor *t, bool column_major,
+              axe_stride *s)
 {
-    if (extent->op == AXE_OP_var) {
-        at->unit = axe_unit_mul(r->cx, at->unit, extent->u.var->unit);
-        return true;
-    }
-    return axe_mul(at->coef, extent->u.i, &at->coef);
-}
+    axe_status st = axe_tensor_strides(r->cx, t, column_major, s);
 
-static bool
-dense_strides(axe_resolver *r, axe_tensor *t, axe_order order, axe_stride *s)
-{
-    axe_stride at = {1, AXE_UNIT_ONE};
-
-    for (int i = 0; i < t->rank; i++) {
-        int k = order == AXE_ORDER_C ? t->rank - 1 - i : i;
-        s[k] = at;
-        if (!step_over(r, &at, t->shape[k]))
-            return axe_resolve_fail(r, axe_fail(r->cx, t->at, AXE_EOVERFLOW,
-                                                "`%s` has too many elements "
-                                                "for 64-bit addresses",
-                                                t->name));
-    }
-    return true;
+    if (st != AXE_OK)
+        axe_resolve_fail(r, st);
 }
 
 /* Every stride a size of its own, after the real ones: A.stride0. */
@@ -353,7 +335,7 @@ resolve_params(axe_resolver *r)
         if (order == AXE_ORDER_STRIDED)
             open_strides(r, t, s);
         else
-            dense_strides(r, t, order, s);
+            dense_strides(r, t, order == AXE_ORDER_F, s);
         t->stride = s;
     }
     r->kernel->n_param = param.n;

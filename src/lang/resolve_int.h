@@ -3,12 +3,13 @@
  *     names.c            what a name means, and where
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
- *     resolve_if.c       branches *     resolve_fn.c       calls
+ *     resolve_if.c       branches
+ *     resolve_fn.c       calls
  *     resolve_tune.c     domains of compile-time parameters
  *     resolve_expr.c     values: operators, casts, functions, names
  *     resolve_literal.c  literals, which take the type of what they meet
  *     resolve_load.c     elements of tensors, folds over them
- *     resolve_index.c    index statements and what they run over
+ *     resolve_index.c    index statements
  *
  * A function that fails has recorded an error in the ctx and, by
  * axe_resolve_fail, in the resolver; it returns NULL or false, and its caller
@@ -18,6 +19,7 @@
 #ifndef AXE_RESOLVE_INT_H
 #define AXE_RESOLVE_INT_H
 
+#include "ir/domain.h"
 #include "lang/lang.h"
 #include "lang/syntax.h"
 
@@ -55,12 +57,6 @@ struct axe_entry {
     axe_stmt_kind       stage;    /* PIPELINE: PRODUCE or CONSUME if inside
                                      one, else PIPELINE */
 };
-
-/* A range `var : count by size`. */
-typedef struct axe_tiled {
-    const axe_var *var;
-    int64_t        size;
-} axe_tiled;
 
 /* A call whose body is being resolved. */
 typedef struct axe_call axe_call;
