@@ -1,7 +1,8 @@
 /* affine.c - reading integer expressions as affine functions, and walking.
  *
  * Terms are kept in order of first appearance.  A term that cancels is taken
- * out at the end, so that n counts what the value depends on. */
+ * out at the end, so that n counts what the value depends on.  What is not
+ * affine but has no index in it is a term of its own. */
 #include <string.h>
 
 #include "ir/ir.h"
@@ -18,7 +19,7 @@ static int64_t *
 term_of(sum *s, const axe_var *v)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->var[i] == v)
+        if (axe_var_same(s->var[i], v))
             return &s->coef[i];
     if (s->n == s->cap) {
         int             cap = s->cap ? 2 * s->cap : 4;
@@ -46,6 +47,34 @@ add_scaled(int64_t *place, int64_t scale, int64_t by)
     return axe_mul(scale, by, &v) && axe_add(*place, v, place);
 }
 
+/* No index and no element in it: one value for a whole statement. */
+static bool
+is_uniform(const axe_node *n)
+{
+    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
+        n->type != AXE_TYPE_INDEX ||
+        (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX))
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_uniform(n->arg[i]))
+            return false;
+    return true;
+}
+
+/* s += scale * n, where n is one term. */
+static bool
+collect_part(sum *s, const axe_node *n, int64_t scale)
+{
+    axe_var *v;
+
+    if (!is_uniform(n))
+        return false;
+    v = axe_new(s->cx, axe_var);
+    *v = (axe_var){
+        .kind = AXE_VAR_PART, .name = "", .at = n->at, .id = -1, .extent = n};
+    return add_scaled(term_of(s, v), scale, 1);
+}
+
 /* s += scale * n. */
 static bool
 collect(sum *s, const axe_node *n, int64_t scale)
@@ -67,11 +96,19 @@ collect(sum *s, const axe_node *n, int64_t scale)
     case AXE_OP_mul:
         if (axe_is_iconst(n->arg[1], &c))
             return axe_mul(scale, c, &c) && collect(s, n->arg[0], c);
-        return axe_is_iconst(n->arg[0], &c) && axe_mul(scale, c, &c) &&
-               collect(s, n->arg[1], c);
+        if (axe_is_iconst(n->arg[0], &c))
+            return axe_mul(scale, c, &c) && collect(s, n->arg[1], c);
+        return collect_part(s, n, scale);
     default:
-        return false;
+        return collect_part(s, n, scale);
     }
+}
+
+bool
+axe_var_same(const axe_var *a, const axe_var *b)
+{
+    return a == b || (a->kind == AXE_VAR_PART && b->kind == AXE_VAR_PART &&
+                      axe_node_same(a->extent, b->extent));
 }
 
 bool
@@ -95,7 +132,7 @@ int64_t
 axe_affine_coef(const axe_affine *a, const axe_var *v)
 {
     for (int i = 0; i < a->n; i++)
-        if (a->var[i] == v)
+        if (axe_var_same(a->var[i], v))
             return a->coef[i];
     return 0;
 }

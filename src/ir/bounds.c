@@ -11,12 +11,6 @@
 
 #include "ir/ir.h"
 
-/* Bounds of an affine form, or not known on a side. */
-typedef struct range {
-    int64_t lo, hi;
-    bool    has_lo, has_hi;
-} range;
-
 /* Index variables whose extents hold here. */
 typedef struct scope {
     axe_ctx *cx;
@@ -33,6 +27,23 @@ extent_of(const scope *s, const axe_var *v)
     return v->extent;
 }
 
+/* The values of v: up to its extent here, or those of the part. */
+static axe_interval
+values_of(const scope *s, const axe_var *v)
+{
+    axe_interval    r = {0, 0, true, false}, e;
+    const axe_node *extent = extent_of(s, v);
+
+    if (v->kind == AXE_VAR_PART)
+        return axe_interval_of(v->extent);
+    if (!extent)
+        return r;
+    e = axe_interval_of(extent);
+    r.has_hi = e.has_hi;
+    r.hi = e.hi > 0 ? e.hi - 1 : 0;
+    return r;
+}
+
 static void
 add_bound(bool *has, int64_t *bound, bool known, int64_t coef, int64_t at)
 {
@@ -42,19 +53,18 @@ add_bound(bool *has, int64_t *bound, bool known, int64_t coef, int64_t at)
 }
 
 /* The range of a over the box of its variables.  Nobody reads an empty box. */
-static range
+static axe_interval
 range_of(const scope *s, const axe_affine *a)
 {
-    range g = {a->constant, a->constant, true, true};
+    axe_interval g = {a->constant, a->constant, true, true};
 
     for (int i = 0; i < a->n; i++) {
-        const axe_node *extent = extent_of(s, a->var[i]);
-        int64_t         n = 0;
-        bool            known = extent && axe_is_iconst(extent, &n);
-        bool            up = a->coef[i] > 0;
-        n = known && n > 0 ? n - 1 : 0;
-        add_bound(&g.has_hi, &g.hi, known || !up, a->coef[i], up ? n : 0);
-        add_bound(&g.has_lo, &g.lo, known || up, a->coef[i], up ? 0 : n);
+        axe_interval v = values_of(s, a->var[i]);
+        bool         up = a->coef[i] > 0;
+        add_bound(&g.has_hi, &g.hi, up ? v.has_hi : v.has_lo, a->coef[i],
+                  up ? v.hi : v.lo);
+        add_bound(&g.has_lo, &g.lo, up ? v.has_lo : v.has_hi, a->coef[i],
+                  up ? v.lo : v.hi);
     }
     return g;
 }
@@ -75,9 +85,9 @@ outside(axe_ctx *cx, const axe_node *load, int k, const char *how)
 static axe_status
 check_inside(const scope *s, const axe_node *load, int k, const axe_affine *a)
 {
-    range      g = range_of(s, a);
-    int64_t    extent = 0;
-    axe_status st;
+    axe_interval g = range_of(s, a);
+    int64_t      extent = 0;
+    axe_status   st;
 
     if (!axe_is_iconst(load->u.tensor->shape[k], &extent))
         return AXE_OK;

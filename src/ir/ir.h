@@ -9,9 +9,10 @@
  *
  *     dst[subscripts] op= value      over a domain of index variables
  *
- * see AXE_STMT_INDEX.  Subscripts are integer expressions; affine ones (all,
- * so far) are read by axe_affine_of.  Reading outside a global tensor's shape
- * gives zero, writing there does nothing; subscripts of tiles must be inside.
+ * see AXE_STMT_INDEX.  Subscripts are integer expressions, affine in the
+ * index variables, as axe_affine_of reads them.  Reading outside a global
+ * tensor's shape gives zero, writing there does nothing; subscripts of tiles
+ * must be inside.
  */
 #ifndef AXE_IR_H
 #define AXE_IR_H
@@ -102,7 +103,8 @@ typedef enum axe_var_kind {
     AXE_VAR_SIZE,  /* a runtime size, >= 0, given at launch */
     AXE_VAR_SCOPE, /* which entity of a scope, 0..extent-1 */
     AXE_VAR_LOOP,  /* 0..extent-1, in order */
-    AXE_VAR_INDEX  /* declared by `index`; its extent is the statement's */
+    AXE_VAR_INDEX, /* declared by `index`; its extent is the statement's */
+    AXE_VAR_PART   /* only in an axe_affine: stands for `extent`, its value */
 } axe_var_kind;
 
 struct axe_var {
@@ -110,8 +112,9 @@ struct axe_var {
     const char     *name; /* interned */
     axe_span        at;
     int             id;     /* unique in the kernel, dense from 0 */
-    const axe_node *extent; /* SCOPE, LOOP: number of values; else NULL */
-    axe_unit        unit;   /* SIZE: the unit of this one symbol */
+    const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
+                               else NULL */
+    axe_unit unit;          /* SIZE: the unit of this one symbol */
 };
 
 struct axe_node {
@@ -298,7 +301,9 @@ axe_span axe_span_join(axe_span a, axe_span b);
 
 bool axe_is_iconst(const axe_node *n, int64_t *value);
 
-/* sum of coef[i] * var[i] + constant, distinct variables, coefs nonzero. */
+/* sum of coef[i] * var[i] + constant, distinct variables, coefs nonzero.  What
+ * no index occurs in need not be affine: `h/G`, `i*N` and the like are
+ * variables of kind PART, the same where axe_var_same says so. */
 typedef struct axe_affine {
     int                   n;
     const axe_var *const *var;
@@ -308,6 +313,18 @@ typedef struct axe_affine {
 /* false if n is not affine with integer coefficients. */
 bool    axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
 int64_t axe_affine_coef(const axe_affine *a, const axe_var *v); /* or 0 */
+
+bool axe_var_same(const axe_var *a, const axe_var *b);
+/* Are two expressions the same, of the very same variables and tensors? */
+bool axe_node_same(const axe_node *a, const axe_node *b);
+
+/* An interval that holds every value of an integer expression; a side that is
+ * not known has no bound.  Of index variables only that they are at least 0. */
+typedef struct axe_interval {
+    int64_t lo, hi;
+    bool    has_lo, has_hi;
+} axe_interval;
+axe_interval axe_interval_of(const axe_node *n);
 
 /* Does n mention v? */
 bool axe_mentions(const axe_node *n, const axe_var *v);

@@ -331,3 +331,25 @@ axe_fold_unit(axe_ctx *cx, axe_fold fold, axe_type type)
         f = largest ? (double)INFINITY : -(double)INFINITY;
     return axe_fconst(cx, AXE_NOWHERE, type, f);
 }
+
+bool
+axe_node_same(const axe_node *a, const axe_node *b)
+{
+    bool same = a->op == b->op && a->type == b->type && a->n_arg == b->n_arg;
+
+    for (int i = 0; same && i < a->n_arg; i++)
+        same = axe_node_same(a->arg[i], b->arg[i]);
+    switch (a->op) {
+    case AXE_OP_iconst:
+        return same && a->u.i == b->u.i;
+    case AXE_OP_var:
+        return same && a->u.var == b->u.var;
+    case AXE_OP_load:
+        return same && a->u.tensor == b->u.tensor;
+    case AXE_OP_fconst:
+    case AXE_OP_reduce:
+        return a == b;
+    default:
+        return same;
+    }
+}

@@ -160,22 +160,28 @@ axe_index_so_far(lowering *lw, const axe_var *v)
 }
 
 const axe_node *
+axe_check_node(lowering *lw, const axe_check *c)
+{
+    const axe_node *at = c->outer;
+
+    for (int k = 0; k < c->index.n; k++)
+        at = axe_sum(lw, at,
+                     axe_scaled(lw, axe_index_so_far(lw, c->index.var[k]),
+                                (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
+    return axe_node2(lw->cx, AXE_OP_and,
+                     axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0), at),
+                     axe_node2(lw->cx, AXE_OP_lt, at, c->size));
+}
+
+const axe_node *
 axe_inside(lowering *lw, const axe_operand *op)
 {
-    const axe_node *all = NULL;
+    const axe_node *all = NULL, *in;
 
     for (int i = 0; i < op->n_check; i++) {
-        const axe_check *c = &op->check[i];
-        const axe_node  *at = c->outer;
-        for (int k = 0; k < c->index.n; k++)
-            at = axe_sum(
-                lw, at,
-                axe_scaled(lw, axe_index_so_far(lw, c->index.var[k]),
-                           (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
-        const axe_node *in =
-            axe_node2(lw->cx, AXE_OP_and,
-                      axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0), at),
-                      axe_node2(lw->cx, AXE_OP_lt, at, c->size));
+        if (lw->full && op->check[i].index.n == 0)
+            continue;
+        in = axe_check_node(lw, &op->check[i]);
         all = all ? axe_node2(lw->cx, AXE_OP_and, all, in) : in;
     }
     return all;

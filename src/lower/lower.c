@@ -194,8 +194,22 @@ and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
     return true;
 }
 
-/* All guards hold: every extent is within its limit.  NULL without guards, or
- * where an extent is not a constant, so that full code would gain nothing. */
+/* all = all && what the operand's checks without indices ask. */
+static void
+and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
+{
+    for (int i = 0; i < op->n_check; i++) {
+        const axe_node *in = axe_check_node(lw, &op->check[i]);
+        for (int k = 0; k < in->n_arg && op->check[i].index.n == 0; k++)
+            if (!already(*all, in->arg[k]))
+                *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in->arg[k])
+                            : in->arg[k];
+    }
+}
+
+/* All guards hold: every extent is within its limit; so do the checks that no
+ * index moves.  NULL without any, or where an extent is not a constant, so that
+ * full code would gain nothing. */
 static const axe_node *
 all_inside(lowering *lw)
 {
@@ -208,6 +222,8 @@ all_inside(lowering *lw)
     for (int i = 0; i < s->n_operand; i++)
         for (int g = 0; g < s->operand[i].n_guard; g++)
             ok = ok && and_inside(lw, &s->operand[i].guard[g], &all);
+    for (int i = 0; i < s->n_operand && ok; i++)
+        and_asked(lw, &s->operand[i], &all);
     for (int g = 0; g < s->n_bound; g++)
         ok = ok && and_inside(lw, &s->bound[g], &all);
     return ok ? all : NULL;

@@ -77,6 +77,8 @@ const axe_node *axe_moved(lowering *lw, const axe_node *at,
 const axe_node *axe_address(lowering *lw, const axe_operand *op);
 /* The value of an index variable as far as its digits are bound. */
 const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
+/* Does the check hold at the bound digits? */
+const axe_node *axe_check_node(lowering *lw, const axe_check *c);
 /* Is the element at hand inside its tensor?  NULL if it surely is. */
 const axe_node *axe_inside(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */

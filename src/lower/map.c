@@ -22,9 +22,10 @@ store_body(lowering *lw, void *user)
                         r.lanes, 1, &r);
     if (r.lanes != want)
         r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, want, 1, &r);
-    if (dst->n_check > 0) {
+    const axe_node *inside = axe_inside(lw, dst);
+    if (inside) {
         axe_lir *in = axe_emit(lw, b, AXE_LIR_IF);
-        in->value = axe_inside(lw, dst);
+        in->value = inside;
         b = &in->body;
     }
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);

@@ -149,7 +149,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 
     bool none = axe_reads_zero(lw, op);
 
-    if (none || op->n_check > 0) {
+    if (none || axe_inside(lw, op)) {
         const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);

@@ -53,10 +53,12 @@ affine_node(planner *p, const axe_affine *a)
 
     for (int i = 0; i < a->n; i++) {
         const axe_retile *r = axe_retile_of(p->n_retile, p->retile, a->var[i]);
-        const axe_node   *t = axe_node2(
-              p->cx, AXE_OP_mul,
-              axe_var_node(p->cx, AXE_NOWHERE, r ? r->origin : a->var[i]),
-              int_node(p->cx, r ? 1 : a->coef[i]));
+        const axe_node   *v =
+            a->var[i]->kind == AXE_VAR_PART
+                  ? a->var[i]->extent
+                  : axe_var_node(p->cx, AXE_NOWHERE, r ? r->origin : a->var[i]);
+        const axe_node *t = axe_node2(p->cx, AXE_OP_mul, v,
+                                      int_node(p->cx, r ? 1 : a->coef[i]));
         sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, t) : t;
     }
     if (!sum)
@@ -114,36 +116,21 @@ unit_node(planner *p, axe_unit u)
     return prod ? prod : int_node(p->cx, 1);
 }
 
-/* Is `outer` >= 0 for sure?  All variables are. */
+/* Is `outer` >= 0 for sure? */
 static bool
-never_negative(const axe_affine *a)
+never_negative(const subscript *s)
 {
-    for (int i = 0; i < a->n; i++)
-        if (a->coef[i] < 0)
-            return false;
-    return a->constant >= 0;
+    axe_interval r = axe_interval_of(s->outer_node);
+
+    return r.has_lo && r.lo >= 0;
 }
 
-bool
-axe_node_same(const axe_node *a, const axe_node *b)
+static bool
+ends_by(const axe_node *n, int64_t last)
 {
-    bool same = a->op == b->op && a->type == b->type && a->n_arg == b->n_arg;
+    axe_interval r = axe_interval_of(n);
 
-    for (int i = 0; same && i < a->n_arg; i++)
-        same = axe_node_same(a->arg[i], b->arg[i]);
-    switch (a->op) {
-    case AXE_OP_iconst:
-        return same && a->u.i == b->u.i;
-    case AXE_OP_var:
-        return same && a->u.var == b->u.var;
-    case AXE_OP_load:
-        return same && a->u.tensor == b->u.tensor;
-    case AXE_OP_fconst:
-    case AXE_OP_reduce:
-        return a == b;
-    default:
-        return same;
-    }
+    return r.has_hi && r.hi <= last;
 }
 
 /* Is outer + index inside a dimension of extent `size` for sure?  A scope or
@@ -159,8 +146,11 @@ surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
         return true;
     if (constant && s->outer.n == 0 && e > 0)
         return s->outer.constant + e <= n;
+    if (constant && e > 0 && ends_by(s->outer_node, n - e))
+        return true;
     if (d || s->outer.n != 1 || s->outer.coef[0] != 1 ||
-        s->outer.constant != 0 || !s->outer.var[0]->extent)
+        s->outer.constant != 0 || !s->outer.var[0]->extent ||
+        s->outer.var[0]->kind == AXE_VAR_PART)
         return false;
     const axe_node *end = s->outer.var[0]->extent;
     if (end->op == AXE_OP_cdiv && axe_is_iconst(end->arg[1], &n))
@@ -209,7 +199,7 @@ guard_subscript(planner *p, const request *r, const subscript *s,
                 const axe_node *size, axe_operand *op)
 {
     const axe_dim *d = s->index ? axe_request_dim(r, s->index) : NULL;
-    bool simple = never_negative(&s->outer) && (s->index || s->inner.n == 0);
+    bool           simple = never_negative(s) && (s->index || s->inner.n == 0);
 
     if ((simple && surely_inside(s, d, size)) || constant_inside(r, s, size))
         return;

@@ -62,9 +62,6 @@ typedef struct axe_move {
     axe_stride stride;
 } axe_move;
 
-/* Are two expressions the same, of the very same variables and tensors? */
-bool axe_node_same(const axe_node *a, const axe_node *b);
-
 /* How the digit moves the operand's address: the sum of these.  One part where
  * the digit lies within one iter of one term; several where an index occurs
  * twice, or where layouts clash and the digit is a whole variable.  `out` has

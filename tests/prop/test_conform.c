@@ -15,7 +15,7 @@
 
 #include "axe/run.h"
 
-enum { MAX_ARRAY = 4, MAX_RANK = 4 };
+enum { MAX_ARRAY = 5, MAX_RANK = 4 };
 
 typedef struct size_row {
     const char *name;
@@ -161,6 +161,14 @@ typedef struct row {
               " consume r acc[m, n] += r.a[m, k] * r.b[n, k]; }" \
               " twice(acc); C[t*BM + m, j*BM + n] = T(acc[m, n]); } }"
 
+#define GROUPED "kernel k<G = 3>(in f32 Q[H, M, 16], in f32 K[L, 16]," \
+                " in f32 R[N], out f32 S[H, M], out f32 T[H, M])" \
+                " { index m, d; cta (h : H, i : M by 32) { reg f32 k[16];" \
+                " k[d] = K[h/G, d];" \
+                " S[h, i*32 + m] = sum[d](Q[h, i*32 + m, d] * k[d])" \
+                " + K[(h + 1) % G, 3] + K[cdiv(h, G) - 1, 2];" \
+                " T[h, i*32 + m] = R[h*M + i*32 + m]; } }"
+
 static const row rows[] = {
     {"gemm f32 one tile",     "gemm.axe", NULL, {"BM=16", "BN=48", "BK=8"},    {{"M", 16}, {"N", 48}, {"K", 8}}},
     {"gemm f32 odd",          "gemm.axe", NULL, {NULL},                        {{"M", 131}, {"N", 77}, {"K", 259}}},
@@ -172,6 +180,8 @@ static const row rows[] = {
     {"gemm i8",               "gemm.axe", NULL, {"T=i8", "BM=32", "BN=64"},    {{"M", 33}, {"N", 65}, {"K", 40}}},
     {"gemm one element",      "gemm.axe", NULL, {NULL},                        {{"M", 1}, {"N", 1}, {"K", 1}}},
     {"gemm no sum",           "gemm.axe", NULL, {NULL},                        {{"M", 5}, {"N", 6}, {"K", 0}}},
+    {"grouped heads",         NULL, GROUPED, {NULL},                           {{"H", 7}, {"M", 45}, {"L", 2}, {"N", 300}}},
+    {"grouped heads, all",    NULL, GROUPED, {NULL},                           {{"H", 6}, {"M", 33}, {"L", 3}, {"N", 198}}},
     {"gemm nothing",          "gemm.axe", NULL, {NULL},                        {{"M", 0}, {"N", 6}, {"K", 3}}},
     {"softmax",               "softmax.axe", NULL, {NULL},                     {{"M", 37}, {"N", 129}}},
     {"softmax short rows",    "softmax.axe", NULL, {"BM=4"},                   {{"M", 9}, {"N", 3}}},
