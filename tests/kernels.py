@@ -67,6 +67,12 @@ def softmax(x):
     return [(y, y * (2 + abs(x) + abs(x).max(1, keepdims=True)))]
 
 
+def softmax_causal(x):
+    below = np.tri(*x.shape, dtype=bool)
+    y, size = softmax(np.where(below, x, -np.inf))[0]
+    return [(y, np.where(below, size, 0))]
+
+
 def rope(x, c, z):
     c, z = c[:, None], z[:, None]
     a, b = x[:, :, 0], x[:, :, 1]
@@ -148,6 +154,7 @@ ROWS = [
     Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},
         lambda a, x: matmul(a.T, x), REAL, ("KN", MN)),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
+    pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("rmsnorm", "rmsnorm", {"X": "MN", "W": "N"}, rmsnorm),
     pointwise("layernorm", "layernorm", {"X": "MN", "W": "N", "B": "N"},
               layernorm),

@@ -347,6 +347,7 @@ axe_node_same(const axe_node *a, const axe_node *b)
     case AXE_OP_load:
         return same && a->u.tensor == b->u.tensor;
     case AXE_OP_fconst:
+        return same && memcmp(&a->u.f, &b->u.f, sizeof a->u.f) == 0;
     case AXE_OP_reduce:
         return a == b;
     default:

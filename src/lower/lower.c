@@ -229,11 +229,95 @@ all_inside(lowering *lw)
     return ok ? all : NULL;
 }
 
+/* The statement, where all is inside and at the edges. */
+static axe_status
+lower_edges(lowering *lw, axe_lblock *b)
+{
+    const axe_node *inside = all_inside(lw);
+
+    if (!inside)
+        return lower_schedule(lw, b);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = inside;
+    lw->full = true;
+    AXE_TRY(lower_schedule(lw, &l->body));
+    lw->full = false;
+    return lower_schedule(lw, &l->other);
+}
+
+/* With the mask known; nothing where it leaves the destination as it is. */
+static axe_status
+lower_decided(lowering *lw, axe_lblock *b, bool holds)
+{
+    const axe_node *v;
+
+    lw->holds = holds;
+    v = axe_decided(lw, lw->s->value);
+    if (v->op == AXE_OP_load && axe_node_same(v, lw->s->operand[0].load))
+        return AXE_OK;
+    return lower_edges(lw, b);
+}
+
+static bool
+has_corners(lowering *lw, const axe_node *mask, const void *user)
+{
+    const axe_node *all, *none;
+    int64_t         known;
+
+    (void)user;
+    return axe_mask_corners(lw, mask, &all, &none) &&
+           !(axe_is_iconst(all, &known) && axe_is_iconst(none, &known));
+}
+
+/* Does one choice leave the destination as it is?  Then it is worth knowing
+ * where it is made everywhere. */
+static bool
+may_idle(lowering *lw)
+{
+    bool idle = false;
+
+    for (int holds = 0; holds < 2; holds++) {
+        lw->holds = holds;
+        const axe_node *v = axe_decided(lw, lw->s->value);
+        idle = idle || (v->op == AXE_OP_load &&
+                        axe_node_same(v, lw->s->operand[0].load));
+    }
+    return idle;
+}
+
+/* Where a mask holds all over the domain, nowhere, and in places. */
+static axe_status
+lower_masked(lowering *lw, axe_lblock *b)
+{
+    const axe_node *all, *none;
+    int64_t         never;
+
+    lw->mask = NULL;
+    if (lw->s->kind == AXE_SCHED_MAP)
+        lw->mask = axe_find_mask(lw, lw->s->value, has_corners, NULL);
+    if (!lw->mask || !may_idle(lw) ||
+        !axe_mask_corners(lw, lw->mask, &all, &none)) {
+        lw->mask = NULL;
+        return lower_edges(lw, b);
+    }
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = all;
+    AXE_TRY(lower_decided(lw, &l->body, true));
+    b = &l->other;
+    if (!axe_is_iconst(none, &never)) {
+        l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = none;
+        AXE_TRY(lower_decided(lw, &l->body, false));
+        b = &l->other;
+    }
+    lw->mask = NULL;
+    return lower_edges(lw, b);
+}
+
 static axe_status
 lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_node *inside;
-    axe_lir        *note = axe_emit(lw, b, AXE_LIR_NOTE);
+    axe_lir *note = axe_emit(lw, b, AXE_LIR_NOTE);
 
     lw->s = lw->plan->schedule[s->id];
     lw->bound = NULL;
@@ -244,15 +328,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
-    inside = all_inside(lw);
-    if (!inside)
-        return lower_schedule(lw, b);
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
-    l->value = inside;
-    lw->full = true;
-    AXE_TRY(lower_schedule(lw, &l->body));
-    lw->full = false;
-    return lower_schedule(lw, &l->other);
+    return lower_masked(lw, b);
 }
 
 static axe_status

@@ -53,6 +53,8 @@ typedef struct lowering {
     int             chain;   /* which accumulator a reduction adds to */
     const outside  *outside; /* operands with these guards read zero */
     bool            full;    /* no guards: everything is inside */
+    const axe_node *mask;    /* holds all over the domain or nowhere; or NULL */
+    bool            holds;
 } lowering;
 
 /* build.c */
@@ -91,6 +93,30 @@ axe_type axe_compute_of(lowering *lw, axe_type t);
 /* value.c: the register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
                                      axe_reg *out);
+
+/* index.c: an affine index expression, a vector of the open loops, as t: i64,
+ * or i32, which keeps the low bits.  False where it is not affine. */
+bool axe_lower_index(lowering *lw, axe_lblock *b, const axe_node *n, axe_type t,
+                     int lanes, axe_reg *out);
+/* Is an affine index expression within i32 all over the domain? */
+bool axe_index_is_small(lowering *lw, const axe_node *n);
+/* A comparison of two such expressions, a mask as wide as suits the lanes. */
+bool axe_lower_index_mask(lowering *lw, axe_lblock *b, const axe_node *n,
+                          int lanes, axe_reg *out);
+/* Conditions, known before the statement, that an affine comparison by < or <=
+ * holds all over the domain or nowhere; false where there are none. */
+bool axe_mask_corners(lowering *lw, const axe_node *n, const axe_node **all,
+                      const axe_node **none);
+/* The value of v where the comparison changes, if it does so once in the loop
+ * over v about to be opened; *first: it holds before.  NULL if it may not. */
+const axe_node *axe_mask_turn(lowering *lw, const axe_node *n, const axe_var *v,
+                              bool *first);
+/* The first condition that the value chooses by for which `fits` says so. */
+typedef bool    mask_fits(lowering *lw, const axe_node *mask, const void *user);
+const axe_node *axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
+                              const void *user);
+/* What n is in the code at hand, where lw->mask is known. */
+const axe_node *axe_decided(const lowering *lw, const axe_node *n);
 
 /* nest.c: loops of a nest around `body`. */
 typedef axe_status   body_fn(lowering *lw, void *user);

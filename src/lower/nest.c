@@ -171,10 +171,13 @@ part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
     return AXE_OK;
 }
 
-/* A range of digit j: lanes at a time, in several chains first, then one by
- * one. */
+/* How a range goes by: several chains at once where it may be long, the rest
+ * one by one where there may be one. */
+enum { LONG = 1, REST = 2 };
+
+/* A range of digit j. */
 static axe_status
-range(nest_walk *w, int j, const axe_node *begin, const axe_node *end)
+range(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int how)
 {
     const outside *o = w->lw->outside;
     bool           last = j == w->nest->n_digit - 1;
@@ -182,11 +185,11 @@ range(nest_walk *w, int j, const axe_node *begin, const axe_node *end)
     int            lanes = last ? w->nest->lanes : 1;
     int            chains = last && !zero ? w->nest->chains : 1;
 
-    if (chains > 1)
+    if (chains > 1 && (how & LONG))
         AXE_TRY(part(w, j, &begin, end, lanes, chains));
     if (lanes > 1)
         AXE_TRY(part(w, j, &begin, end, lanes, 1));
-    return loop(w, j, begin, end, 1, 1);
+    return how & REST ? loop(w, j, begin, end, 1, 1) : AXE_OK;
 }
 
 /* min(max(a, lo), hi) */
@@ -196,6 +199,69 @@ clamp_to(lowering *lw, const axe_node *lo, const axe_node *a,
 {
     a = axe_node2(lw->cx, AXE_OP_max, a, lo);
     return axe_node2(lw->cx, AXE_OP_min, a, hi);
+}
+
+/* Does the mask change once along the loop over the variable? */
+static bool
+turns(lowering *lw, const axe_node *mask, const void *v)
+{
+    bool first;
+
+    return axe_mask_turn(lw, mask, v, &first) != NULL;
+}
+
+/* A range where the mask is known: nothing where it then folds in units, or
+ * writes what is there. */
+static axe_status
+decided(nest_walk *w, int j, const axe_node *begin, const axe_node *end,
+        int how, const axe_node *mask, bool holds)
+{
+    lowering       *lw = w->lw;
+    const axe_node *red = w->nest->reduce, *v;
+    axe_status      st = AXE_OK;
+    bool            idle;
+
+    lw->mask = mask;
+    lw->holds = holds;
+    v = axe_decided(lw, red ? red->arg[0] : lw->s->value);
+    idle =
+        red ? axe_node_same(
+                  v, axe_fold_unit(lw->cx, red->u.reduce.fold, red->type))
+            : v->op == AXE_OP_load && axe_node_same(v, lw->s->operand[0].load);
+    if (!idle)
+        st = range(w, j, begin, end, how);
+    lw->mask = NULL;
+    return st;
+}
+
+/* A range in which a mask along the lanes is known but for one vector. */
+static axe_status
+masked(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
+       const axe_node *end)
+{
+    lowering       *lw = w->lw;
+    const axe_var  *v = w->nest->digit[j].var;
+    const axe_node *red = w->nest->reduce, *turn, *mid, *lanes;
+    const axe_node *mask = NULL;
+    bool            first;
+
+    if (!lw->mask && j == w->nest->n_digit - 1 && w->nest->lanes > 1 &&
+        !(lw->outside && lw->outside->var == v))
+        mask = axe_find_mask(lw, red ? red->arg[0] : lw->s->value, turns, v);
+    if (!mask)
+        return range(w, j, begin, end, LONG | REST);
+    lanes = axe_int(lw, w->nest->lanes);
+    turn = axe_node2(lw->cx, AXE_OP_sub, axe_mask_turn(lw, mask, v, &first),
+                     before);
+    turn = axe_node2(lw->cx, AXE_OP_sub, clamp_to(lw, begin, turn, end), begin);
+    turn = axe_node2(lw->cx, AXE_OP_div, turn, lanes);
+    turn = axe_node2(lw->cx, AXE_OP_mul, turn, lanes);
+    turn = let(lw, "turn", axe_sum(lw, begin, turn));
+    AXE_TRY(decided(w, j, begin, turn, LONG, mask, first));
+    mid = axe_node2(lw->cx, AXE_OP_min, axe_sum(lw, turn, lanes), end);
+    mid = let(lw, "turned", mid);
+    AXE_TRY(range(w, j, turn, mid, REST));
+    return decided(w, j, mid, end, LONG | REST, mask, !first);
 }
 
 /* [begin, end) of digit j, cut where operands begin to read zero, from limit k
@@ -208,7 +274,7 @@ split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
     const axe_node *mid;
 
     if (k == lim->n)
-        return range(w, j, begin, end);
+        return masked(w, j, before, begin, end);
     mid = axe_node2(lw->cx, AXE_OP_sub, lim->zero[k], before);
     mid = let(lw, "inside", clamp_to(lw, begin, mid, end));
     AXE_TRY(split(w, j, lim, k + 1, before, begin, mid));

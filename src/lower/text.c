@@ -31,7 +31,7 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
                  axe_node_text(cx, l->mem.at));
     if (l->op == AXE_LOP_fconst)
         axe_putf(b, " %.17g", l->f);
-    if (l->op == AXE_LOP_iconst)
+    if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes)
         axe_putf(b, " %" PRId64, l->i);
     if (l->op == AXE_LOP_round)
         axe_putf(b, " to %s", axe_type_table[l->as].name);

@@ -47,11 +47,12 @@ is_vector(const lowering *lw, const axe_node *n)
 
 /* The value of `n` with as many lanes as wanted. */
 static axe_status
-value_in(lowering *lw, const axe_node *n, int lanes, axe_reg *out)
+value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 {
-    axe_reg r;
-    int     l = level_of(lw, n);
-    memo   *m;
+    const axe_node *n = axe_decided(lw, want);
+    axe_reg         r;
+    int             l = level_of(lw, n);
+    memo           *m;
 
     AXE_TRY(axe_lower_value(lw, n, &r));
     if (r.lanes != lanes) {
@@ -222,6 +223,8 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     axe_reg  src[3];
     axe_type t = axe_compute_of(lw, n->type);
 
+    if (lanes > 1 && axe_lower_index_mask(lw, b, n, lanes, out))
+        return AXE_OK;
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
     fit_masks(lw, b, n, src);
@@ -296,6 +299,20 @@ chop(lowering *lw, axe_lblock *b, axe_reg r, int lanes)
     return axe_emit_op(lw, b, AXE_LOP_odd, AXE_TYPE_f32, lanes, 1, &r);
 }
 
+/* An index in the lanes as i32, where the cast cannot tell. */
+static bool
+small_index(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+            axe_reg *out)
+{
+    const axe_node *x = n->arg[0];
+    bool low = !axe_type_is_float(n->type) && n->type != AXE_TYPE_u32 &&
+               axe_type_table[n->type].bits <= 32;
+
+    return lanes > 1 && x->type == AXE_TYPE_INDEX &&
+           (low || axe_index_is_small(lw, x)) &&
+           axe_lower_index(lw, b, x, AXE_TYPE_i32, lanes, out);
+}
+
 static axe_status
 cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
 {
@@ -304,7 +321,8 @@ cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
     bool     narrow = axe_type_table[n->type].bits < axe_type_table[t].bits;
     bool     halves = narrow && axe_type_is_float(n->type);
 
-    AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
+    if (!small_index(lw, b, n, lanes, &r))
+        AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
     if (axe_type_table[r.type].cls == AXE_CLASS_FLOAT &&
         axe_type_table[n->type].cls != AXE_CLASS_FLOAT) {
         *out = whole(lw, b, r, n->type);
@@ -430,8 +448,9 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
 }
 
 axe_status
-axe_lower_value(lowering *lw, const axe_node *n, axe_reg *out)
+axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
 {
+    const axe_node *n = axe_decided(lw, want);
     int         l = level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
     axe_lblock *b = lw->level[l].block;
     memo       *m = recall(lw, l, n, false);
@@ -439,6 +458,11 @@ axe_lower_value(lowering *lw, const axe_node *n, axe_reg *out)
 
     if (m && m->reg.lanes == lanes) {
         *out = m->reg;
+        return AXE_OK;
+    }
+    if (lanes > 1 && n->type == AXE_TYPE_INDEX &&
+        axe_lower_index(lw, b, n, AXE_TYPE_i64, lanes, out)) {
+        remember(lw, l, n, false, *out);
         return AXE_OK;
     }
     switch (n->op) {

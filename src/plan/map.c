@@ -15,20 +15,6 @@
  * rows of a copy are asked for as many rows ahead. */
 enum { MIN_LANES = 2, AHEAD = 4, SHORT_ROW = 1024 };
 
-/* Does the value compute with the index itself? */
-static bool
-counts_with(const axe_node *n, const axe_var *v)
-{
-    if (n->op == AXE_OP_load)
-        return false;
-    if (n->op == AXE_OP_var)
-        return n->u.var == v;
-    for (int i = 0; i < n->n_arg; i++)
-        if (counts_with(n->arg[i], v))
-            return true;
-    return false;
-}
-
 static bool
 depends(const axe_operand *op, const axe_var *v)
 {
@@ -108,12 +94,6 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
 
     if ((e != 0 && e < lanes) || !refines(p, r, d))
         return false;
-    if (counts_with(r->value, d->var)) {
-        axe_rejected(p, r,
-                     axe_textf(p->cx, "%d lanes of %s", lanes, d->var->name),
-                     "the value computes with %s itself", d->var->name);
-        return false;
-    }
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand    *op = &r->operand[i];
         const axe_atom *a =
@@ -134,13 +114,12 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
 
 /* Try v in the lanes of one reduction's loops. */
 static bool
-try_reduce(planner *p, request *r, const axe_nest *nest, const axe_dim *d,
-           int lanes, axe_schedule *out, const axe_atom **list)
+try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
+           axe_schedule *out, const axe_atom **list)
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || counts_with(nest->reduce, d->var) ||
-        !refines(p, r, d))
+    if ((e != 0 && e < lanes) || !refines(p, r, d))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
@@ -342,8 +321,7 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
     for (int k = 1; k < r->n_nest; k++)
         for (int i = r->nest[k].n_dim - 1; i >= 0 && r->nest[k].lanes == 1; i--)
             for (int n = lanes; n >= MIN_LANES; n /= 2)
-                if (try_reduce(p, r, &r->nest[k], &r->nest[k].dim[i], n, out,
-                               list)) {
+                if (try_reduce(p, r, &r->nest[k].dim[i], n, out, list)) {
                     r->nest[k].lanes = n;
                     any = true;
                     axe_dim *dim =

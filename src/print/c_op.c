@@ -114,6 +114,10 @@ put_spelled(axe_cprinter *p, const axe_lir *l, const char *s)
             case 'i':
                 axe_putf(b, "%" PRId64, l->i);
                 break;
+            case 'l':
+                for (int k = 0; k < d.lanes; k++)
+                    axe_putf(b, "%s%" PRId64, k ? ", " : "", k * l->i);
+                break;
             case 'n':
                 AXE_TRY(axe_c_index(p, b, l->value));
                 break;

@@ -24,6 +24,7 @@ gemm cpu-neon plan
 softmax cpu-avx512 ir
 softmax cpu-avx512 plan
 softmax cpu-avx512 lower
+softmax_causal cpu-avx512 lower
 transpose cpu-avx512 ir
 transpose cpu-avx512 plan
 transpose cpu-base lower
