@@ -1,0 +1,246 @@
+/* cost_env.c - numbers for the cost model: sizes, turns of loops, and how far
+ * an index runs on average where tiles stick out. */
+#include <math.h>
+
+#include "plan/cost_int.h"
+
+/* ------------------------------------------------------------- expressions */
+
+static double
+size_of(const axe_cost_env *e, const axe_var *v)
+{
+    const axe_kernel *k = e->plan->kernel;
+
+    for (int i = 0; i < k->n_size && e->at->size; i++)
+        if (k->size[i] == v)
+            return (double)e->at->size[i];
+    return (double)NAN;
+}
+
+/* Steps are even and as many as suit the workers, as lower.c deals them. */
+static double
+step_of(const axe_cost_env *e, const axe_retile *r)
+{
+    double size = axe_cost_value(e, r->size), tiles = size / (double)r->tile;
+    double round = (double)r->round;
+
+    for (int i = 0; i < e->n_loop; i++)
+        if (e->loop[i].var == r->scope && e->loop[i].trips > 0)
+            tiles = e->loop[i].trips;
+    size = ceil(ceil(size / tiles) / round) * round;
+    return fmin(fmax(size, round), (double)r->tile);
+}
+
+static double
+var_value(const axe_cost_env *e, const axe_var *v)
+{
+    const axe_retile *r = axe_retile_of(e->plan->n_retile, e->plan->retile, v);
+
+    if (v->kind == AXE_VAR_SIZE)
+        return size_of(e, v);
+    if (r && v == r->step)
+        return step_of(e, r);
+    if (r && v == r->origin)
+        return r->scope == e->var ? e->value * step_of(e, r) : 0;
+    return v == e->var ? e->value : 0;
+}
+
+double
+axe_cost_value(const axe_cost_env *e, const axe_node *n)
+{
+    double a =
+        n->n_arg > 0 && n->op != AXE_OP_load ? axe_cost_value(e, n->arg[0]) : 0;
+    double b =
+        n->n_arg > 1 && n->op != AXE_OP_load ? axe_cost_value(e, n->arg[1]) : 0;
+
+    switch (n->op) {
+    case AXE_OP_iconst:
+        return (double)n->u.i;
+    case AXE_OP_var:
+        return var_value(e, n->u.var);
+    case AXE_OP_add:
+        return a + b;
+    case AXE_OP_sub:
+        return a - b;
+    case AXE_OP_mul:
+        return a * b;
+    case AXE_OP_div:
+        return b != 0 ? floor(a / b) : 0;
+    case AXE_OP_mod:
+        return b != 0 ? a - floor(a / b) * b : 0;
+    case AXE_OP_cdiv:
+        return b != 0 ? ceil(a / b) : 0;
+    case AXE_OP_min:
+        return a < b ? a : b;
+    case AXE_OP_max:
+        return a > b ? a : b;
+    case AXE_OP_neg:
+        return -a;
+    case AXE_OP_cast:
+        return a;
+    default:
+        return (double)NAN;
+    }
+}
+
+/* ------------------------------------------------------------------- loops */
+
+static bool
+same_scope(const axe_stmt *s, const axe_retile *r)
+{
+    for (int i = 0; i < s->n_var; i++)
+        if (s->var[i] == r->scope)
+            return true;
+    return false;
+}
+
+/* The first variable whose tiles may be smaller is dealt in as many as suit
+ * the workers, where tasks are few. */
+static void
+even_out(axe_cost_env *e, const axe_stmt *s, axe_cost_loop *loop)
+{
+    double w = e->at->n_worker, all = 1;
+    int    first = -1;
+
+    for (int i = 0; i < s->n_var; i++)
+        all *= loop[i].trips;
+    for (int i = 0; i < e->plan->n_retile && first < 0; i++)
+        for (int k = 0; k < s->n_var; k++)
+            if (same_scope(s, &e->plan->retile[i]) &&
+                s->var[k] == e->plan->retile[i].scope)
+                first = k;
+    if (first >= 0 && fmod(all, w) != 0 && all < 8 * w)
+        loop[first].trips = ceil(loop[first].trips / w) * w;
+    for (int i = 0; i < e->plan->n_retile; i++)
+        for (int k = 0; k < s->n_var; k++) {
+            const axe_retile *r = &e->plan->retile[i];
+            if (s->var[k] == r->scope)
+                loop[k].trips =
+                    ceil(axe_cost_value(e, r->size) / step_of(e, r));
+        }
+}
+
+static void
+push_loops(axe_cost_env *e, const axe_stmt *s)
+{
+    int    first = e->n_loop;
+    double all = 1;
+
+    for (int i = 0; i < s->n_var && e->n_loop < AXE_COST_LOOPS / 2; i++) {
+        const axe_node *extent = s->var[i]->extent;
+        e->loop[e->n_loop++] = (axe_cost_loop){
+            .stmt = s,
+            .var = s->var[i],
+            .trips = extent ? axe_cost_value(e, extent) : 1,
+        };
+    }
+    if (s->kind != AXE_STMT_SCOPE || e->n_loop - first != s->n_var)
+        return;
+    even_out(e, s, &e->loop[first]);
+    for (int i = first; i < e->n_loop; i++)
+        all *= e->loop[i].trips;
+    if (first == 0)
+        e->tasks = all;
+}
+
+static bool
+find(axe_cost_env *e, int n, axe_stmt *const *body, const axe_stmt *s,
+     double share)
+{
+    for (int i = 0; i < n; i++) {
+        int    mark = e->n_loop;
+        double part = body[i]->n_other > 0 ? share / 2 : share;
+        if (body[i] == s) {
+            e->share = share;
+            return true;
+        }
+        push_loops(e, body[i]);
+        if (find(e, body[i]->n_body, body[i]->body, s, part) ||
+            find(e, body[i]->n_other, body[i]->other, s, part))
+            return true;
+        e->n_loop = mark;
+    }
+    return false;
+}
+
+bool
+axe_cost_around(axe_cost_env *e, const axe_stmt *s)
+{
+    e->n_loop = 0;
+    e->tasks = 1;
+    return find(e, e->plan->kernel->n_body, e->plan->kernel->body, s, 1);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+/* How far v runs with the loop at hand in its turn. */
+static double
+reach(const axe_cost_env *e, const axe_schedule *s, const axe_var *v,
+      double extent)
+{
+    double n = extent;
+
+    for (int i = 0; i < s->n_operand; i++)
+        for (int g = 0; g < s->operand[i].n_guard; g++)
+            if (s->operand[i].guard[g].var == v)
+                n = fmin(n, axe_cost_value(e, s->operand[i].guard[g].limit));
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == v)
+            n = fmin(n, axe_cost_value(e, s->bound[i].limit));
+    return isnan(n) || n < 0 ? 0 : n;
+}
+
+static bool
+limit_has(const axe_cost_env *e, const axe_node *limit, const axe_var *loop)
+{
+    const axe_retile *r =
+        axe_retile_of(e->plan->n_retile, e->plan->retile, loop);
+
+    return axe_mentions(limit, loop) || (r && axe_mentions(limit, r->origin));
+}
+
+/* The loop whose turns decide how far v runs, or NULL. */
+static const axe_cost_loop *
+decider(const axe_cost_env *e, const axe_schedule *s, const axe_var *v)
+{
+    for (int l = e->n_loop - 1; l >= 0; l--) {
+        for (int i = 0; i < s->n_operand; i++)
+            for (int g = 0; g < s->operand[i].n_guard; g++)
+                if (s->operand[i].guard[g].var == v &&
+                    limit_has(e, s->operand[i].guard[g].limit, e->loop[l].var))
+                    return &e->loop[l];
+        for (int i = 0; i < s->n_bound; i++)
+            if (s->bound[i].var == v &&
+                limit_has(e, s->bound[i].limit, e->loop[l].var))
+                return &e->loop[l];
+    }
+    return NULL;
+}
+
+enum { FEW_TURNS = 64 };
+
+double
+axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,
+              double extent, axe_cost_fn *f, double unit)
+{
+    const axe_cost_loop *l = decider(e, s, v);
+    double               sum = 0;
+
+    e->var = NULL;
+    if (isnan(extent) || (l && isnan(l->trips)))
+        return (double)NAN;
+    if (!l || l->trips < 1)
+        return f(reach(e, s, v, extent), unit);
+    e->var = l->var;
+    if (l->trips <= FEW_TURNS) {
+        for (e->value = 0; e->value < l->trips; e->value++)
+            sum += f(reach(e, s, v, extent), unit);
+    } else {
+        e->value = 0;
+        sum = (l->trips - 1) * f(reach(e, s, v, extent), unit);
+        e->value = l->trips - 1;
+        sum += f(reach(e, s, v, extent), unit);
+    }
+    e->var = NULL;
+    return sum / l->trips;
+}
