@@ -95,7 +95,9 @@ size_t axe_ctx_bytes(const axe_ctx *cx);
 /* ------------------------------------------------------------ diagnostics */
 
 /* A place in a registered source text.  line and col count from 1, in bytes;
- * line 0 means nowhere in particular.  len: how many bytes to underline. */
+ * line 0 means nowhere in the text; with a source its name says where, and col,
+ * unless 0, is a number that belongs to it.  len: how many bytes to underline.
+ */
 typedef struct axe_span {
     int32_t source, line, col, len;
 } axe_span;

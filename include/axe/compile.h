@@ -10,6 +10,7 @@
 #define AXE_COMPILE_H
 
 #include "axe/base.h"
+#include "axe/ir.h"
 #include "axe/layout.h"
 
 #ifdef __cplusplus
@@ -49,6 +50,13 @@ typedef struct axe_compile_spec {
 AXE_CHECK axe_status axe_compile(axe_ctx *cx, int32_t source,
                                  const axe_compile_spec *spec, axe_stage last,
                                  const axe_program **out);
+
+/* The same for a kernel that was built by calls (axe/ir.h).
+ * machine  as in axe_compile_spec
+ * Errors   EARG: a bad machine.  EUNSUPPORTED as above */
+AXE_CHECK axe_status axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel,
+                                        const char *machine, axe_stage last,
+                                        const axe_program **out);
 
 /* The text of a stage.  EARG if the program was not compiled so far. */
 AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,

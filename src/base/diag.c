@@ -209,15 +209,27 @@ put_caret(const axe_ctx *cx, axe_buf *out, axe_span at)
     axe_putc(out, '\n');
 }
 
+/* `gemm.axe:17:26: `, or for a place without a line `at NAME COLUMN: `. */
+static void
+put_place(const axe_ctx *cx, axe_buf *out, axe_span at)
+{
+    const char *name = axe_source_name(cx, at.source);
+
+    if (at.line > 0)
+        axe_putf(out, "%s%s%d:%d: ", name, at.source > 0 ? ":" : "", at.line,
+                 at.col);
+    else if (at.source > 0 && at.col > 0)
+        axe_putf(out, "at %s %d: ", name, at.col);
+    else if (at.source > 0)
+        axe_putf(out, "at %s: ", name);
+}
+
 void
 axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
 {
     for (const axe_diag *d = cx->first_diag; d; d = d->next) {
         axe_puts(out, severity_style[d->severity].indent);
-        if (d->at.line > 0 && d->at.source > 0)
-            axe_putf(out, "%s:", axe_source_name(cx, d->at.source));
-        if (d->at.line > 0)
-            axe_putf(out, "%d:%d: ", d->at.line, d->at.col);
+        put_place(cx, out, d->at);
         axe_putf(
             out, "%s%s:%s %s\n", color ? severity_style[d->severity].color : "",
             severity_style[d->severity].label, color ? "\033[0m" : "", d->text);

@@ -59,20 +59,14 @@ print_c(axe_ctx *cx, axe_program *p)
     return AXE_OK;
 }
 
-axe_status
-axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
-            axe_stage last, const axe_program **out)
+/* The stages after IR. */
+static axe_status
+translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
+          axe_stage last, const axe_program **out)
 {
-    axe_program       *p = axe_new(cx, axe_program);
-    const axe_machine *machine;
-    const axe_module  *module;
-    axe_inst           inst;
+    axe_program *p = axe_new(cx, axe_program);
 
-    AXE_TRY(
-        axe_machine_find(cx, spec->machine ? spec->machine : "cpu", &machine));
-    AXE_TRY(axe_module_parse(cx, source, &module));
-    AXE_TRY(read_spec(cx, spec, machine->family, &inst));
-    AXE_TRY(axe_module_instantiate(cx, module, &inst, &p->kernel));
+    p->kernel = kernel;
     AXE_TRY(axe_kernel_verify(cx, p->kernel));
     if (last >= AXE_STAGE_PLAN) {
         AXE_TRY(axe_plan_kernel(cx, p->kernel, machine, &p->plan));
@@ -86,6 +80,36 @@ axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
         AXE_TRY(print_c(cx, p));
     *out = p;
     return AXE_OK;
+}
+
+axe_status
+axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
+            axe_stage last, const axe_program **out)
+{
+    const axe_machine *machine;
+    const axe_module  *module;
+    const axe_kernel  *kernel;
+    axe_inst           inst;
+
+    AXE_TRY(
+        axe_machine_find(cx, spec->machine ? spec->machine : "cpu", &machine));
+    AXE_TRY(axe_module_parse(cx, source, &module));
+    AXE_TRY(read_spec(cx, spec, machine->family, &inst));
+    AXE_TRY(axe_module_instantiate(cx, module, &inst, &kernel));
+    return translate(cx, machine, kernel, last, out);
+}
+
+axe_status
+axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
+                   axe_stage last, const axe_program **out)
+{
+    const axe_machine *mc;
+
+    if (!kernel)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "there is no kernel to compile");
+    AXE_TRY(axe_machine_find(cx, machine ? machine : "cpu", &mc));
+    return translate(cx, mc, kernel, last, out);
 }
 
 /* -------------------------------------------------------- fitting to arrays */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# examples/embed.c, built against the library beside the command, is exact.
+# The examples in C, built against the library beside the command, are exact.
 set -eu
 lib=$(dirname "$AXE")/libaxe.a
 cd "$(mktemp -d)"
@@ -10,7 +10,10 @@ export AXE_CACHE=$PWD/cache
 if nm "$lib" 2>/dev/null | grep -qE '__(asan|ubsan|gcov)_'; then
     exit 77
 fi
-gcc -std=c11 -Wall -Wextra -Werror -I"$SRC/include" "$SRC/examples/embed.c" \
-    "$lib" -lm -ldl -lpthread -o embed
-./embed | tee out
-grep -qx 'C = A B^T, 100 x 70 x 90: exact' out
+for name in embed build_gemm; do
+    gcc -std=c11 -Wall -Wextra -Werror -I"$SRC/include" \
+        "$SRC/examples/$name.c" "$lib" -lm -ldl -lpthread -o $name
+    ./$name | tee out
+    grep -qx 'C = A B^T, 100 x 70 x 90: exact' out
+done
+grep -q 'acc\[m, n\] += a\[m, k\]\*b\[n, k\] over m:48, n:96 fold k:64' out
