@@ -96,7 +96,8 @@ static const struct {
     {"", {0, 1, 1, 1}, "f.axe:1:1: error: bad\n"},
     {"a\x1b[31mb", {0, 1, 1, 1},
      "f.axe:1:1: error: bad\n    1 | a.[31mb\n      | ^\n"},
-    {"abc", {0, 0, 0, 0}, "error: bad\n"},
+    {"abc", {0, 0, 0, 0}, "at f.axe: error: bad\n"},
+    {"abc", {0, 0, 7, 0}, "at f.axe 7: error: bad\n"},
 };
 /* clang-format on */
 
