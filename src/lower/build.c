@@ -174,12 +174,40 @@ axe_check_node(lowering *lw, const axe_check *c)
 }
 
 const axe_node *
+axe_extent_of(const axe_schedule *s, const axe_var *v)
+{
+    for (int k = 0; k < s->n_nest; k++)
+        for (int i = 0; i < s->nest[k].n_dim; i++)
+            if (s->nest[k].dim[i].var == v)
+                return s->nest[k].dim[i].extent;
+    return NULL;
+}
+
+bool
+axe_check_is_boxed(const lowering *lw, const axe_check *c)
+{
+    int64_t e;
+
+    for (int i = 0; i < c->index.n; i++)
+        if (!axe_is_iconst(axe_extent_of(lw->s, c->index.var[i]), &e))
+            return false;
+    return true;
+}
+
+bool
+axe_check_holds(const lowering *lw, const axe_check *c)
+{
+    return (lw->full && axe_check_is_boxed(lw, c)) ||
+           (lw->sure && axe_affine_coef(&c->index, lw->sure) != 0);
+}
+
+const axe_node *
 axe_inside(lowering *lw, const axe_operand *op)
 {
     const axe_node *all = NULL, *in;
 
     for (int i = 0; i < op->n_check; i++) {
-        if (lw->full && op->check[i].index.n == 0)
+        if (axe_check_holds(lw, &op->check[i]))
             continue;
         in = axe_check_node(lw, &op->check[i]);
         all = all ? axe_node2(lw->cx, AXE_OP_and, all, in) : in;

@@ -120,27 +120,16 @@ axe_lower_index_mask(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 
 /* ------------------------------------------------- decided by the corners */
 
-static const axe_node *
-extent_of(const axe_schedule *s, const axe_var *v)
+const axe_node *
+axe_corner(lowering *lw, const axe_node *outer, const axe_affine *a, bool high)
 {
-    for (int k = 0; k < s->n_nest; k++)
-        for (int i = 0; i < s->nest[k].n_dim; i++)
-            if (s->nest[k].dim[i].var == v)
-                return s->nest[k].dim[i].extent;
-    return NULL;
-}
-
-/* The least or greatest value of `a` over the domain, or NULL. */
-static const axe_node *
-corner(lowering *lw, const axe_affine *a, bool high)
-{
-    const axe_node *sum = axe_int(lw, a->constant);
+    const axe_node *sum = axe_sum(lw, outer, axe_int(lw, a->constant));
 
     for (int i = 0; i < a->n; i++) {
         const axe_var  *v = a->var[i];
         const axe_node *at = outer_value(lw, v);
         if (v->kind == AXE_VAR_INDEX) {
-            at = extent_of(lw->s, v);
+            at = axe_extent_of(lw->s, v);
             if (!at)
                 return NULL;
             if ((a->coef[i] > 0) != high)
@@ -163,7 +152,7 @@ axe_index_is_small(lowering *lw, const axe_node *n)
     bool            ok = axe_affine_of(lw->cx, n, &a);
 
     for (int high = 0; ok && high < 2; high++) {
-        end[high] = corner(lw, &a, high);
+        end[high] = axe_corner(lw, axe_int(lw, 0), &a, high);
         ok = end[high] && axe_is_iconst(end[high], &v) && v >= INT32_MIN &&
              v <= INT32_MAX;
     }
@@ -184,8 +173,8 @@ axe_mask_corners(lowering *lw, const axe_node *n, const axe_node **all,
     if (!axe_affine_of(lw->cx,
                        axe_node2(lw->cx, AXE_OP_sub, n->arg[1], n->arg[0]), &a))
         return false;
-    lo = corner(lw, &a, false);
-    hi = corner(lw, &a, true);
+    lo = axe_corner(lw, axe_int(lw, 0), &a, false);
+    hi = axe_corner(lw, axe_int(lw, 0), &a, true);
     if (!lo || !hi)
         return false;
     *all = axe_node2(lw->cx, n->op, zero, lo);

@@ -157,16 +157,6 @@ lower_schedule(lowering *lw, axe_lblock *b)
     return axe_lower_map(lw, b);
 }
 
-static const axe_node *
-extent_of(const axe_schedule *s, const axe_var *v)
-{
-    for (int k = 0; k < s->n_nest; k++)
-        for (int i = 0; i < s->nest[k].n_dim; i++)
-            if (s->nest[k].dim[i].var == v)
-                return s->nest[k].dim[i].extent;
-    return NULL;
-}
-
 /* Is `in` one of the terms of `all`? */
 static bool
 already(const axe_node *all, const axe_node *in)
@@ -182,7 +172,7 @@ already(const axe_node *all, const axe_node *in)
 static bool
 and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
 {
-    const axe_node *e = extent_of(lw->s, g->var), *in;
+    const axe_node *e = axe_extent_of(lw->s, g->var), *in;
     int64_t         k;
 
     if (!e || !axe_is_iconst(e, &k))
@@ -194,22 +184,30 @@ and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
     return true;
 }
 
-/* all = all && what the operand's checks without indices ask. */
+/* all = all && what the operand's checks ask at the corners of the domain,
+ * where its extents are constants. */
 static void
 and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
 {
     for (int i = 0; i < op->n_check; i++) {
-        const axe_node *in = axe_check_node(lw, &op->check[i]);
-        for (int k = 0; k < in->n_arg && op->check[i].index.n == 0; k++)
-            if (!already(*all, in->arg[k]))
-                *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in->arg[k])
-                            : in->arg[k];
+        const axe_check *c = &op->check[i];
+        if (!axe_check_is_boxed(lw, c))
+            continue;
+        const axe_node *in[2] = {
+            axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0),
+                      axe_corner(lw, c->outer, &c->index, false)),
+            axe_node2(lw->cx, AXE_OP_lt,
+                      axe_corner(lw, c->outer, &c->index, true), c->size)};
+        for (int k = 0; k < 2; k++)
+            if (!already(*all, in[k]))
+                *all =
+                    *all ? axe_node2(lw->cx, AXE_OP_and, *all, in[k]) : in[k];
     }
 }
 
-/* All guards hold: every extent is within its limit; so do the checks that no
- * index moves.  NULL without any, or where an extent is not a constant, so that
- * full code would gain nothing. */
+/* All guards hold: every extent is within its limit; so do the checks.  NULL
+ * without any, or where an extent is not a constant, so that full code would
+ * gain nothing. */
 static const axe_node *
 all_inside(lowering *lw)
 {
@@ -325,6 +323,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->lanes = 1;
     lw->outside = NULL;
     lw->full = false;
+    lw->sure = NULL;
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));

@@ -53,6 +53,7 @@ typedef struct lowering {
     int             chain;   /* which accumulator a reduction adds to */
     const outside  *outside; /* operands with these guards read zero */
     bool            full;    /* no guards: everything is inside */
+    const axe_var  *sure;    /* checks that speak of it hold; or NULL */
     const axe_node *mask;    /* holds all over the domain or nowhere; or NULL */
     bool            holds;
 } lowering;
@@ -81,6 +82,12 @@ const axe_node *axe_address(lowering *lw, const axe_operand *op);
 const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
 /* Does the check hold at the bound digits? */
 const axe_node *axe_check_node(lowering *lw, const axe_check *c);
+/* Is it known in the code at hand that the check holds? */
+bool axe_check_holds(const lowering *lw, const axe_check *c);
+/* Are the extents of all its indices constants? */
+bool axe_check_is_boxed(const lowering *lw, const axe_check *c);
+/* The extent of an index of the statement. */
+const axe_node *axe_extent_of(const axe_schedule *s, const axe_var *v);
 /* Is the element at hand inside its tensor?  NULL if it surely is. */
 const axe_node *axe_inside(lowering *lw, const axe_operand *op);
 /* Where an operand lies and as what type. */
@@ -103,6 +110,10 @@ bool axe_index_is_small(lowering *lw, const axe_node *n);
 /* A comparison of two such expressions, a mask as wide as suits the lanes. */
 bool axe_lower_index_mask(lowering *lw, axe_lblock *b, const axe_node *n,
                           int lanes, axe_reg *out);
+/* The least or greatest value of a + outer over the domain; NULL if an extent
+ * is not of this statement. */
+const axe_node *axe_corner(lowering *lw, const axe_node *outer,
+                           const axe_affine *a, bool high);
 /* Conditions, known before the statement, that an affine comparison by < or <=
  * holds all over the domain or nowhere; false where there are none. */
 bool axe_mask_corners(lowering *lw, const axe_node *n, const axe_node **all,

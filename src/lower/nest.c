@@ -264,6 +264,80 @@ masked(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
     return decided(w, j, mid, end, LONG | REST, mask, !first);
 }
 
+/* What a check adds up to without the digit of v about to be opened: known
+ * where loops are open, else its least or greatest value. */
+static const axe_node *
+rest_of(lowering *lw, const axe_check *c, const axe_var *v, bool high)
+{
+    const axe_node *sum = c->outer;
+
+    for (int i = 0; i < c->index.n; i++) {
+        const axe_var  *w = c->index.var[i];
+        const axe_node *at = axe_index_so_far(lw, w);
+        const bound    *b = lw->bound;
+        while (b && b->of.var != w)
+            b = b->next;
+        if (!b && w != v && (c->index.coef[i] > 0) == high)
+            at = axe_node2(lw->cx, AXE_OP_sub, axe_extent_of(lw->s, w),
+                           axe_int(lw, 1));
+        sum = axe_sum(
+            lw, sum,
+            axe_scaled(lw, at, (axe_stride){c->index.coef[i], AXE_UNIT_ONE}));
+    }
+    return sum;
+}
+
+/* Where the check surely holds: from *lo on, below *hi; both narrowed. */
+static void
+narrow(lowering *lw, const axe_check *c, const axe_var *v, const axe_node **lo,
+       const axe_node **hi)
+{
+    int64_t         k = axe_affine_coef(&c->index, v);
+    const axe_node *by = axe_int(lw, k < 0 ? -k : k), *last;
+    const axe_node *from = rest_of(lw, c, v, false),
+                   *to = rest_of(lw, c, v, true);
+
+    last = axe_node2(lw->cx, AXE_OP_sub, c->size, axe_int(lw, 1));
+    to = axe_node2(lw->cx, AXE_OP_sub, last, to);
+    from = axe_node1(lw->cx, AXE_OP_neg, from);
+    if (k < 0) {
+        const axe_node *t = from;
+        from = axe_node1(lw->cx, AXE_OP_neg, to);
+        to = axe_node1(lw->cx, AXE_OP_neg, t);
+    }
+    from = axe_node2(lw->cx, AXE_OP_cdiv, from, by);
+    to = axe_sum(lw, axe_node2(lw->cx, AXE_OP_div, to, by), axe_int(lw, 1));
+    *lo = *lo ? axe_node2(lw->cx, AXE_OP_max, *lo, from) : from;
+    *hi = *hi ? axe_node2(lw->cx, AXE_OP_min, *hi, to) : to;
+}
+
+/* [begin, end) of the lanes' digit: vectors where no check can fail, one by one
+ * where some may. */
+static axe_status
+asking(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
+       const axe_node *end)
+{
+    lowering       *lw = w->lw;
+    const axe_var  *v = w->nest->digit[j].var;
+    const axe_node *lo = NULL, *hi = NULL;
+
+    for (int i = 0; i < lw->s->n_operand; i++)
+        for (int k = 0; k < lw->s->operand[i].n_check; k++) {
+            const axe_check *c = &lw->s->operand[i].check[k];
+            if (axe_affine_coef(&c->index, v) != 0 && !axe_check_holds(lw, c))
+                narrow(lw, c, v, &lo, &hi);
+        }
+    if (!lo || j + 1 < w->nest->n_digit || w->nest->lanes == 1)
+        return masked(w, j, before, begin, end);
+    lo = let(lw, "sure", clamp_to(lw, begin, lo, end));
+    hi = let(lw, "unsure", clamp_to(lw, lo, hi, end));
+    AXE_TRY(loop(w, j, begin, lo, 1, 1));
+    lw->sure = v;
+    AXE_TRY(masked(w, j, before, lo, hi));
+    lw->sure = NULL;
+    return loop(w, j, hi, end, 1, 1);
+}
+
 /* [begin, end) of digit j, cut where operands begin to read zero, from limit k
  * on; `before` is the value of the digits around. */
 static axe_status
@@ -274,7 +348,7 @@ split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
     const axe_node *mid;
 
     if (k == lim->n)
-        return masked(w, j, before, begin, end);
+        return asking(w, j, before, begin, end);
     mid = axe_node2(lw->cx, AXE_OP_sub, lim->zero[k], before);
     mid = let(lw, "inside", clamp_to(lw, begin, mid, end));
     AXE_TRY(split(w, j, lim, k + 1, before, begin, mid));

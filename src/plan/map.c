@@ -50,7 +50,7 @@ fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
     axe_mark          m = axe_ctx_mark(p->cx);
     const axe_atom   *a = NULL;
 
-    if (!axe_operand_asks(op, v) && axe_fast_layout(p, op, v, lanes, &mem))
+    if (axe_fast_layout(p, op, v, lanes, &mem))
         a = axe_find_move(p, kind, lanes, mem, NULL);
     axe_ctx_release(p->cx, m);
     return a;
