@@ -104,6 +104,17 @@ def bias_relu(a, b, bias):
     return [(np.maximum(c, 0), abs(a) @ abs(b.T) + abs(bias))]
 
 
+def conv2d(x, f):
+    """The sum over the shifts of products over c."""
+    def shifted(x, f):
+        h, w = x.shape[2:]
+        x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        return sum(np.einsum("oc,bchw->bohw", f[:, :, p, q],
+                             x[:, :, p:p + h, q:q + w])
+                   for p in range(3) for q in range(3))
+    return [(shifted(x, f), shifted(abs(x), abs(f)))]
+
+
 def exact(f):
     def g(*x):
         y = f(*x)
@@ -153,6 +164,10 @@ ROWS = [
         ("MK", MN)),
     Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},
         lambda a, x: matmul(a.T, x), REAL, ("KN", MN)),
+    Row("conv2d", "conv2d", {"X": "BCHW", "F": "OC33"}, {"Y": "BOHW"}, conv2d,
+        ALL[:-1], ("BCOHW", [(1, 1, 1, 1, 1), (2, 3, 5, 7, 9),
+                             (1, 65, 3, 9, 33), (1, 5, 67, 8, 40),
+                             (1, 2, 3, 0, 4), (1, 0, 2, 3, 4)])),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("rmsnorm", "rmsnorm", {"X": "MN", "W": "N"}, rmsnorm),
@@ -253,9 +268,9 @@ def quantised(got, want):
 def run(row, t, size, machine, seed):
     """What is wrong, or None."""
     n = dict(zip(row.sizes[0], size))
-    n["2"] = 2
+    n["2"], n["3"] = 2, 3
     what = f"{row.kernel} {t} {machine} " + \
-        " ".join(f"{k}={v}" for k, v in n.items() if k != "2")
+        " ".join(f"{k}={v}" for k, v in n.items() if k not in "23")
     r = np.random.default_rng(seed)
     stem = f"{row.kernel}.{seed}"
     args, values = [], []

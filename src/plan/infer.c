@@ -27,32 +27,79 @@ typedef struct piece {
     int64_t        extent, pad; /* pad: left free behind it */
 } piece;
 
+static bool
+is_index(const axe_node *n)
+{
+    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX;
+}
+
+static void
+find_index(void *user, const axe_node *n)
+{
+    bool *found = user;
+
+    *found = *found || is_index(n);
+}
+
+/* Where the subscript is the same for the whole statement, one place of the
+ * dimension is in use at a time: such dimensions are the slowest. */
+static bool
+is_outer(const axe_node *subscript)
+{
+    bool index = false;
+
+    axe_node_walk(subscript, find_index, &index);
+    return !index;
+}
+
+/* The pieces of a variable that walks a dimension of `full` elements; false if
+ * it walks less. */
+static bool
+lay_out_pieces(const axe_var *v, int64_t full, int n_piece, const piece *pc,
+               axe_iter *it, int *n)
+{
+    for (int i = 0; i < n_piece; i++) {
+        int64_t stride = 1;
+        if (pc[i].dim->var != v || pc[i].extent == 1)
+            continue;
+        if (axe_dim_extent(pc[i].dim) != full)
+            return false;
+        for (int j = i + 1; j < n_piece; j++)
+            stride *= pc[j].extent + pc[j].pad;
+        it[(*n)++] = (axe_iter){pc[i].extent, stride, AXE_AXIS_M, AXE_UNIT_ONE};
+    }
+    return true;
+}
+
 /* The layout of tile `t`, accessed by `load`, whose pieces lie one after the
- * other, slow to fast.  NULL if a subscript is not one whole index. */
+ * other, slow to fast.  NULL if a subscript with an index is not one whole
+ * index. */
 static const axe_layout *
 lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
 {
     const axe_tensor *t = load->u.tensor;
-    axe_iter         *it = axe_new_array(p->cx, axe_iter, n_piece + 1);
-    int              *end = axe_new_array(p->cx, int, t->rank + 1), n = 0;
+    axe_iter *it = axe_new_array(p->cx, axe_iter, n_piece + t->rank + 1);
+    int      *end = axe_new_array(p->cx, int, t->rank + 1), n = 0;
+    int64_t   size = 1, full;
     const axe_layout *out;
 
-    for (int d = 0; d < t->rank; d++) {
-        int64_t full;
-        if (load->arg[d]->op != AXE_OP_var ||
-            !axe_is_iconst(t->shape[d], &full))
-            return NULL;
-        for (int i = 0; i < n_piece; i++) {
-            int64_t stride = 1;
-            if (pc[i].dim->var != load->arg[d]->u.var || pc[i].extent == 1)
-                continue;
-            if (axe_dim_extent(pc[i].dim) != full)
+    for (int j = 0; j < n_piece; j++)
+        size *= pc[j].extent + pc[j].pad;
+    for (int d = t->rank - 1; d >= 0; d--)
+        if (is_outer(load->arg[d]) && axe_is_iconst(t->shape[d], &full)) {
+            end[d] = (int)size; /* the stride, for now */
+            if (!axe_mul(size, full, &size) || size > INT32_MAX)
                 return NULL;
-            for (int j = i + 1; j < n_piece; j++)
-                stride *= pc[j].extent + pc[j].pad;
-            it[n++] =
-                (axe_iter){pc[i].extent, stride, AXE_AXIS_M, AXE_UNIT_ONE};
         }
+    for (int d = 0; d < t->rank; d++) {
+        if (!axe_is_iconst(t->shape[d], &full))
+            return NULL;
+        if (is_outer(load->arg[d]))
+            it[n++] = (axe_iter){full, end[d], AXE_AXIS_M, AXE_UNIT_ONE};
+        else if (!is_index(load->arg[d]) ||
+                 !lay_out_pieces(load->arg[d]->u.var, full, n_piece, pc, it,
+                                 &n))
+            return NULL;
         end[d] = n;
     }
     axe_layout spec = {

@@ -25,6 +25,7 @@ softmax cpu-avx512 ir
 softmax cpu-avx512 plan
 softmax cpu-avx512 lower
 softmax_causal cpu-avx512 lower
+conv2d cpu-avx512 plan
 transpose cpu-avx512 ir
 transpose cpu-avx512 plan
 transpose cpu-base lower
