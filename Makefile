@@ -8,6 +8,7 @@ help:
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
 	@echo "make coverage  which lines of src/ the tests run, by room and file"
 	@echo "make bench     benchmarks, side by side with peers"
+	@echo "               (BENCH=--quick: some of them, in under a minute)"
 	@echo "make fmt       clang-format all C files"
 	@echo "make install   to PREFIX=$(PREFIX)"
 
@@ -28,7 +29,7 @@ coverage:
 bench:
 	@tools/setup bench
 	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=ON
-	@bench/run build/release
+	@bench/run build/release $(BENCH)
 
 fmt:
 	@tests/format fix
