@@ -220,8 +220,30 @@ axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at)
 {
     const axe_place *pl = &lw->plan->place[op->tensor->id];
     bool             tile = op->tensor->space != AXE_SPACE_GLOBAL;
+    axe_type         t = tile ? pl->type : op->tensor->type;
 
-    return (axe_mem){op->tensor, tile ? pl->type : op->tensor->type, at};
+    return (axe_mem){op->tensor, lw->s->raw ? axe_word_of(t, 1) : t, at};
+}
+
+axe_type
+axe_word_of(axe_type t, int n)
+{
+    switch (axe_type_table[t].bits * n) {
+    case 8:
+        return AXE_TYPE_u8;
+    case 16:
+        return AXE_TYPE_u16;
+    case 32:
+        return AXE_TYPE_i32;
+    default:
+        return AXE_TYPE_i64;
+    }
+}
+
+axe_type
+axe_held_as(lowering *lw, axe_type t)
+{
+    return lw->s->raw ? t : axe_compute_of(lw, t);
 }
 
 axe_type

@@ -6,7 +6,13 @@
  *         c += acc
  *
  * The old sums are added at the end, when they have long arrived, and not
- * loaded at the start, where every multiply-add would wait for them. */
+ * loaded at the start, where every multiply-add would wait for them.
+ *
+ * Where an atom takes a group of neighbours of k in a lane, a step of k is a
+ * group: both factors are words of it, one element of a is one word, and `+=`
+ * is the atom's.  Where it flips a's signs, which adds 2^(bits-1) to each
+ * element, that many times the sums of b are too much; they are found once for
+ * each block of columns, before its rows. */
 #include "lower/lower_int.h"
 
 /* The operand's address at the bound digits, `row` steps of one variable and
@@ -35,7 +41,11 @@ offset(lowering *lw, const axe_operand *op, const axe_node *at,
 typedef struct tile {
     int      lanes;
     axe_reg *acc;    /* [mr][nv] */
-    int      k_from; /* first k digit of the nest */
+    axe_reg *excess; /* [nv] what flipped signs add; NULL: nothing is flipped */
+    axe_type word;   /* of a group */
+    axe_reg  flip;   /* the signs of a word, in every lane */
+    int      row_from; /* first digit behind the columns, first of k */
+    int      k_from;
 } tile;
 
 static axe_mem
@@ -50,44 +60,89 @@ c_at(lowering *lw, int i, int j, int lanes)
     return axe_mem_of(lw, c, at);
 }
 
+/* What the atom adds to. */
+static void
+multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
+{
+    bool     words = lw->s->tile.group > 1;
+    axe_lir *l;
+
+    axe_emit_op(lw, b, words ? AXE_LOP_dot : AXE_LOP_fma, acc.type, acc.lanes,
+                2, (axe_reg[]){x, y});
+    l = b->item[b->n - 1];
+    l->dst = acc;
+    l->atom = words ? lw->s->atom[0] : NULL;
+}
+
+/* A factor's elements, or groups of them, as the atom takes them. */
+static axe_reg
+factor(lowering *lw, axe_lblock *b, axe_mem m, axe_type type, int lanes,
+       const tile *tl)
+{
+    bool     words = lw->s->tile.group > 1;
+    axe_type from = words ? tl->word : axe_compute_of(lw, m.type);
+    axe_reg  r = axe_emit_op(lw, b, AXE_LOP_load, from, lanes, 0, NULL);
+
+    if (words)
+        m.type = from;
+    b->item[b->n - 1]->mem = m;
+    if (!words && from != type)
+        r = axe_emit_op(lw, b, AXE_LOP_convert, type, lanes, 1, &r);
+    return r;
+}
+
+/* The vectors of b in this step of k. */
+static axe_reg *
+columns(lowering *lw, axe_lblock *blk, axe_type type, const tile *tl)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_operand    *b = &lw->s->operand[t->b];
+    axe_reg              *col = axe_new_array(lw->cx, axe_reg, t->nv);
+
+    for (int j = 0; j < t->nv; j++)
+        col[j] = factor(lw, blk,
+                        axe_mem_of(lw, b,
+                                   offset(lw, b, axe_address(lw, b), t->n,
+                                          (int64_t)j * tl->lanes)),
+                        type, tl->lanes, tl);
+    return col;
+}
+
 /* One step of k. */
 static axe_status
 k_body(lowering *lw, void *user)
 {
     const axe_tile_shape *t = &lw->s->tile;
-    const axe_operand    *a = &lw->s->operand[t->a], *b = &lw->s->operand[t->b];
+    const axe_operand    *a = &lw->s->operand[t->a];
     tile                 *tl = user;
     axe_lblock           *blk = lw->level[lw->top].block;
-    axe_reg              *col = axe_new_array(lw->cx, axe_reg, t->nv);
     axe_type              type = tl->acc[0].type;
+    axe_reg              *col = columns(lw, blk, type, tl);
 
-    for (int j = 0; j < t->nv; j++) {
-        axe_mem m = axe_mem_of(
-            lw, b,
-            offset(lw, b, axe_address(lw, b), t->n, (int64_t)j * tl->lanes));
-        axe_type from = axe_compute_of(lw, m.type);
-        col[j] = axe_emit_op(lw, blk, AXE_LOP_load, from, tl->lanes, 0, NULL);
-        blk->item[blk->n - 1]->mem = m;
-        if (from != type)
-            col[j] = axe_emit_op(lw, blk, AXE_LOP_convert, type, tl->lanes, 1,
-                                 &col[j]);
-    }
     for (int i = 0; i < t->mr; i++) {
         axe_mem m =
             axe_mem_of(lw, a, offset(lw, a, axe_address(lw, a), t->m, i));
-        axe_type from = axe_compute_of(lw, m.type);
-        axe_reg  r = axe_emit_op(lw, blk, AXE_LOP_load, from, 1, 0, NULL);
-        blk->item[blk->n - 1]->mem = m;
-        if (from != type)
-            r = axe_emit_op(lw, blk, AXE_LOP_convert, type, 1, 1, &r);
-        r = axe_emit_op(lw, blk, AXE_LOP_splat, type, tl->lanes, 1, &r);
-        for (int j = 0; j < t->nv; j++) {
-            axe_reg acc = tl->acc[i * t->nv + j];
-            axe_emit_op(lw, blk, AXE_LOP_fma, type, tl->lanes, 2,
-                        (axe_reg[]){r, col[j]});
-            blk->item[blk->n - 1]->dst = acc;
-        }
+        axe_reg r = factor(lw, blk, m, type, 1, tl);
+        r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
+        if (tl->excess)
+            r = axe_emit_op(lw, blk, AXE_LOP_xor, r.type, tl->lanes, 2,
+                            (axe_reg[]){r, tl->flip});
+        for (int j = 0; j < t->nv; j++)
+            multiply_add(lw, blk, tl->acc[i * t->nv + j], r, col[j]);
     }
+    return AXE_OK;
+}
+
+/* The same of the excess: a row of 2^(bits-1). */
+static axe_status
+excess_body(lowering *lw, void *user)
+{
+    tile       *tl = user;
+    axe_lblock *blk = lw->level[lw->top].block;
+    axe_reg    *col = columns(lw, blk, tl->excess[0].type, tl);
+
+    for (int j = 0; j < lw->s->tile.nv; j++)
+        multiply_add(lw, blk, tl->excess[j], tl->flip, col[j]);
     return AXE_OK;
 }
 
@@ -103,14 +158,19 @@ ask_for_c(lowering *lw, axe_lblock *b, const tile *tl)
         }
 }
 
+/* c += acc - excess */
 static void
-add_to_c(lowering *lw, axe_lblock *b, axe_mem m, axe_reg acc)
+add_to_c(lowering *lw, axe_lblock *b, axe_mem m, axe_reg acc,
+         const axe_reg *excess)
 {
     axe_reg old =
         axe_emit_op(lw, b, AXE_LOP_load, acc.type, acc.lanes, 0, NULL);
     axe_reg *sum = axe_new(lw->cx, axe_reg);
 
     b->item[b->n - 1]->mem = m;
+    if (excess)
+        acc = axe_emit_op(lw, b, AXE_LOP_sub, acc.type, acc.lanes, 2,
+                          (axe_reg[]){acc, *excess});
     *sum = axe_emit_op(lw, b, AXE_LOP_add, acc.type, acc.lanes, 2,
                        (axe_reg[]){old, acc});
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
@@ -120,43 +180,107 @@ add_to_c(lowering *lw, axe_lblock *b, axe_mem m, axe_reg acc)
     l->mem = m;
 }
 
+/* The type of the sums in registers. */
+static axe_type
+sum_type(lowering *lw, const tile *tl)
+{
+    return axe_compute_of(lw, c_at(lw, 0, 0, tl->lanes).type);
+}
+
+/* n registers of zeros. */
+static void
+clear(lowering *lw, axe_lblock *b, const tile *tl, int n, axe_reg *out)
+{
+    axe_type type = sum_type(lw, tl);
+    axe_lop  zero = axe_type_table[type].cls == AXE_CLASS_FLOAT ? AXE_LOP_fconst
+                                                                : AXE_LOP_iconst;
+
+    for (int i = 0; i < n; i++)
+        out[i] = axe_emit_op(lw, b, zero, type, tl->lanes, 0, NULL);
+}
+
+static axe_nest
+part_of(const axe_nest *all, int from, int end)
+{
+    axe_nest n = *all;
+
+    n.digit += from;
+    n.n_digit = end - from;
+    n.lanes = 1;
+    return n;
+}
+
 static axe_status
 tile_body(lowering *lw, void *user)
 {
     const axe_tile_shape *t = &lw->s->tile;
     tile                 *tl = user;
     axe_lblock           *b = lw->level[lw->top].block;
-    axe_nest              k = lw->s->nest[0];
-    axe_type type = axe_compute_of(lw, c_at(lw, 0, 0, tl->lanes).type);
-    axe_lop  zero = axe_type_table[type].cls == AXE_CLASS_FLOAT ? AXE_LOP_fconst
-                                                                : AXE_LOP_iconst;
+    const axe_nest       *all = &lw->s->nest[0];
+    axe_nest              k = part_of(all, tl->k_from, all->n_digit);
 
     ask_for_c(lw, b, tl);
-    for (int i = 0; i < t->mr * t->nv; i++)
-        tl->acc[i] = axe_emit_op(lw, b, zero, type, tl->lanes, 0, NULL);
-    k.digit += tl->k_from;
-    k.n_digit -= tl->k_from;
-    k.lanes = 1;
+    clear(lw, b, tl, t->mr * t->nv, tl->acc);
     AXE_TRY(axe_nest_open(lw, &k, k_body, tl));
     for (int i = 0; i < t->mr; i++)
         for (int j = 0; j < t->nv; j++)
-            add_to_c(lw, b, c_at(lw, i, j, tl->lanes), tl->acc[i * t->nv + j]);
+            add_to_c(lw, b, c_at(lw, i, j, tl->lanes), tl->acc[i * t->nv + j],
+                     tl->excess ? &tl->excess[j] : NULL);
     return AXE_OK;
+}
+
+/* The sign bits of `group` elements of type t. */
+static int64_t
+signs(axe_type t, int group)
+{
+    uint64_t all = 0;
+
+    for (int i = 1; i <= group; i++)
+        all |= UINT64_C(1) << (axe_type_table[t].bits * i - 1);
+    return all > INT32_MAX && all <= UINT32_MAX
+               ? (int64_t)all - (INT64_C(1) << 32)
+               : (int64_t)all;
+}
+
+/* A block of columns: all its rows. */
+static axe_status
+columns_body(lowering *lw, void *user)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_nest       *all = &lw->s->nest[0];
+    tile                 *tl = user;
+    axe_nest              m = part_of(all, tl->row_from, tl->k_from);
+    axe_nest              k = part_of(all, tl->k_from, all->n_digit);
+    axe_lblock           *b = lw->level[lw->top].block;
+
+    if (lw->s->atom[0]->flip) {
+        tl->flip =
+            axe_emit_op(lw, b, AXE_LOP_iconst, tl->word, tl->lanes, 0, NULL);
+        b->item[b->n - 1]->i = signs(lw->s->atom[0]->type[1], t->group);
+        tl->excess = axe_new_array(lw->cx, axe_reg, t->nv);
+        clear(lw, b, tl, t->nv, tl->excess);
+        AXE_TRY(axe_nest_open(lw, &k, excess_body, tl));
+    }
+    return axe_nest_open(lw, &m, tile_body, tl);
 }
 
 axe_status
 axe_lower_contract(lowering *lw, axe_lblock *b)
 {
-    axe_nest outer = lw->s->nest[0];
-    tile     tl = {.lanes = outer.lanes};
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_nest       *all = &lw->s->nest[0];
+    tile                  tl = {.lanes = all->lanes};
 
-    while (tl.k_from < outer.n_digit &&
-           outer.digit[tl.k_from].var != lw->s->tile.k)
+    while (tl.k_from < all->n_digit && all->digit[tl.k_from].var != t->k)
         tl.k_from++;
-    tl.acc = axe_new_array(lw->cx, axe_reg, lw->s->tile.mr * lw->s->tile.nv);
-    outer.n_digit = tl.k_from;
-    outer.lanes = 1;
+    for (int i = 0; i < tl.k_from; i++)
+        if (all->digit[i].var == t->n)
+            tl.row_from = i + 1;
+    tl.acc = axe_new_array(lw->cx, axe_reg, t->mr * t->nv);
+    if (t->group > 1)
+        tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
     lw->level[0] = (level){b, NULL, NULL};
     lw->top = 0;
-    return axe_nest_open(lw, &outer, tile_body, &tl);
+    axe_nest outer = part_of(all, 0, tl.row_from);
+    return axe_nest_open(lw, &outer, columns_body, &tl);
 }

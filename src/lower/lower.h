@@ -66,6 +66,7 @@ struct axe_lir {
     double          f;
     int64_t         i;
     axe_type        as;   /* round */
+    const axe_atom *atom; /* dot */
     const char     *text; /* NOTE */
 };
 

@@ -96,6 +96,10 @@ const axe_node *axe_inside(lowering *lw, const axe_operand *op);
 const axe_node *axe_over_caches(lowering *lw, axe_lblock *b);
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);
+/* As what a register holds elements of t: unconverted in a raw move. */
+axe_type axe_held_as(lowering *lw, axe_type t);
+/* The integer type that holds `n` elements of t, of 8 to 64 bits. */
+axe_type axe_word_of(axe_type t, int n);
 
 /* value.c: the register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,

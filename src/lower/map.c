@@ -12,13 +12,13 @@ store_body(lowering *lw, void *user)
 
     (void)user;
     axe_mem mem = axe_mem_of(lw, dst, axe_address(lw, dst));
-    while (v->op == AXE_OP_cast && v->type == mem.type &&
+    while (v->op == AXE_OP_cast && v->type == mem.type && !lw->s->raw &&
            axe_compute_of(lw, v->type) == axe_compute_of(lw, v->arg[0]->type))
         v = v->arg[0];
     AXE_TRY(axe_lower_value(lw, v, &r));
     b = lw->level[lw->top].block;
-    if (r.type != axe_compute_of(lw, mem.type))
-        r = axe_emit_op(lw, b, AXE_LOP_convert, axe_compute_of(lw, mem.type),
+    if (r.type != axe_held_as(lw, mem.type))
+        r = axe_emit_op(lw, b, AXE_LOP_convert, axe_held_as(lw, mem.type),
                         r.lanes, 1, &r);
     if (r.lanes != want)
         r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, want, 1, &r);

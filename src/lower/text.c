@@ -33,6 +33,8 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " %.17g", l->f);
     if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes)
         axe_putf(b, " %" PRId64, l->i);
+    if (l->op == AXE_LOP_dot)
+        axe_putf(b, " by %s", l->atom->name);
     if (l->op == AXE_LOP_round)
         axe_putf(b, " to %s", axe_type_table[l->as].name);
     if (l->op == AXE_LOP_stream)

@@ -3,7 +3,10 @@
  * The nest's last two digits are u (fast in the source) and v (fast in the
  * destination).  Blocks of lanes x lanes are loaded along u, transposed in
  * registers and stored along v; what is left over at the edges, and what lies
- * outside the source, goes element by element. */
+ * outside the source, goes element by element.
+ *
+ * Elements may move in words, several neighbours along u or v as one: a step
+ * of the digit is then a word. */
 #include "lower/lower_int.h"
 
 /* The address of `op` at the bound digits, with u and v bound to these. */
@@ -33,8 +36,19 @@ put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
 
 typedef struct block_at {
     const axe_digit *u, *v;
-    const axe_node  *nu, *nv; /* first index of the block */
+    const axe_node  *nu, *nv; /* first step of the block */
 } block_at;
+
+/* The memory operand, in words. */
+static axe_mem
+words_at(lowering *lw, const axe_operand *op, const axe_node *at)
+{
+    axe_mem m = axe_mem_of(lw, op, at);
+
+    if (lw->s->word > 1)
+        m.type = axe_word_of(m.type, lw->s->word);
+    return m;
+}
 
 /* lanes x lanes elements through registers. */
 static void
@@ -45,10 +59,10 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
     axe_type           t;
 
     for (int i = 0; i < lanes; i++) {
-        axe_mem m = axe_mem_of(lw, src,
-                               at_uv(lw, src, at->u, at->nu, at->v,
-                                     axe_sum(lw, at->nv, axe_int(lw, i))));
-        t = axe_compute_of(lw, m.type);
+        axe_mem m = words_at(lw, src,
+                             at_uv(lw, src, at->u, at->nu, at->v,
+                                   axe_sum(lw, at->nv, axe_int(lw, i))));
+        t = axe_held_as(lw, m.type);
         reg[i] = axe_emit_op(lw, b, AXE_LOP_load, t, lanes, 0, NULL);
         b->item[b->n - 1]->mem = m;
     }
@@ -57,9 +71,9 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
             axe_sum(lw, at->nu, axe_int(lw, (int64_t)lw->s->ahead * lanes));
         axe_lir *f = axe_emit(lw, b, AXE_LIR_OP);
         f->op = AXE_LOP_prefetch;
-        f->mem = axe_mem_of(lw, src,
-                            at_uv(lw, src, at->u, later, at->v,
-                                  axe_sum(lw, at->nv, axe_int(lw, i))));
+        f->mem = words_at(lw, src,
+                          at_uv(lw, src, at->u, later, at->v,
+                                axe_sum(lw, at->nv, axe_int(lw, i))));
     }
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = AXE_LOP_trans;
@@ -67,12 +81,12 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
     l->src = reg;
     l->dst = reg[0];
     for (int i = 0; i < lanes; i++) {
-        axe_mem m = axe_mem_of(lw, dst,
-                               at_uv(lw, dst, at->u,
-                                     axe_sum(lw, at->nu, axe_int(lw, i)), at->v,
-                                     at->nv));
+        axe_mem m =
+            words_at(lw, dst,
+                     at_uv(lw, dst, at->u, axe_sum(lw, at->nu, axe_int(lw, i)),
+                           at->v, at->nv));
         axe_reg r = reg[i];
-        t = axe_compute_of(lw, m.type);
+        t = axe_held_as(lw, m.type);
         if (r.type != t)
             r = axe_emit_op(lw, b, AXE_LOP_convert, t, lanes, 1, &r);
         put_store(lw, b, r, m);
@@ -87,7 +101,7 @@ one_element(lowering *lw, axe_lblock *b, const block_at *at, bool zero)
         axe_mem_of(lw, dst, at_uv(lw, dst, at->u, at->nu, at->v, at->nv));
     axe_mem from =
         axe_mem_of(lw, src, at_uv(lw, src, at->u, at->nu, at->v, at->nv));
-    axe_type t = axe_compute_of(lw, to.type), f = axe_compute_of(lw, from.type);
+    axe_type t = axe_held_as(lw, to.type), f = axe_held_as(lw, from.type);
     axe_reg  r;
 
     if (zero) {
@@ -176,7 +190,7 @@ inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
 }
 
 static const axe_node *
-whole(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+whole(lowering *lw, axe_lblock *b, const axe_node *n, int64_t lanes)
 {
     const axe_node *q = axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, lanes));
 
@@ -195,6 +209,23 @@ extent_of(lowering *lw, const axe_digit *d)
     return axe_int(lw, d->extent);
 }
 
+/* The digit element by element: how many are in a step of it. */
+static axe_digit
+by_element(const lowering *lw, const axe_digit *d, int64_t *step)
+{
+    *step = d->var == lw->s->word_var ? lw->s->word : 1;
+    return (axe_digit){d->var, d->weight / *step, d->extent * *step};
+}
+
+static const axe_node *
+steps(lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
+{
+    if (step == 1)
+        return n;
+    return let(lw, b, "steps",
+               axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, step)));
+}
+
 /* The two innermost digits. */
 static axe_status
 block_body(lowering *lw, void *user)
@@ -203,25 +234,29 @@ block_body(lowering *lw, void *user)
     const axe_digit *du = &nest->digit[nest->n_digit - 2],
                     *dv = &nest->digit[nest->n_digit - 1];
     axe_lblock     *b = lw->level[lw->top].block, *inner;
-    block_at        at = {du, dv, axe_int(lw, 0), axe_int(lw, 0)};
+    block_at        in = {du, dv, axe_int(lw, 0), axe_int(lw, 0)};
     const axe_node *zero = axe_int(lw, 0);
+    int64_t         su, sv;
+    axe_digit       eu = by_element(lw, du, &su), ev = by_element(lw, dv, &sv);
+    block_at        at = {&eu, &ev, zero, zero};
 
     (void)user;
-    const axe_node *end_u = inside(lw, b, du->var, 0, extent_of(lw, du));
-    const axe_node *end_v = inside(lw, b, dv->var, 0, extent_of(lw, dv));
+    const axe_node *end_u = inside(lw, b, du->var, 0, extent_of(lw, &eu));
+    const axe_node *end_v = inside(lw, b, dv->var, 0, extent_of(lw, &ev));
     if (axe_reads_zero(lw, &lw->s->operand[1])) {
         one_by_one(lw, b, at, zero, end_u, zero, end_v, true);
         return AXE_OK;
     }
     const axe_node *in_u = inside(lw, b, du->var, 1, end_u);
     const axe_node *in_v = inside(lw, b, dv->var, 1, end_v);
-    const axe_node *w_u = whole(lw, b, in_u, nest->lanes);
-    const axe_node *w_v = whole(lw, b, in_v, nest->lanes);
+    const axe_node *w_u = whole(lw, b, in_u, nest->lanes * su);
+    const axe_node *w_v = whole(lw, b, in_v, nest->lanes * sv);
 
-    inner = open_loop(lw, b, at.u->var->name, zero, w_u, nest->lanes, &at.nu);
-    inner =
-        open_loop(lw, inner, at.v->var->name, zero, w_v, nest->lanes, &at.nv);
-    whole_block(lw, inner, &at, nest->lanes);
+    inner = open_loop(lw, b, in.u->var->name, zero, steps(lw, b, w_u, su),
+                      nest->lanes, &in.nu);
+    inner = open_loop(lw, inner, in.v->var->name, zero,
+                      steps(lw, inner, w_v, sv), nest->lanes, &in.nv);
+    whole_block(lw, inner, &in, nest->lanes);
     one_by_one(lw, b, at, zero, w_u, w_v, in_v, false);
     one_by_one(lw, b, at, w_u, in_u, zero, in_v, false);
     if (in_v != end_v)

@@ -72,7 +72,7 @@ value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 static axe_reg
 constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 {
-    axe_type t = axe_compute_of(lw, n->type);
+    axe_type t = axe_held_as(lw, n->type);
     bool     fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
     axe_reg  r = axe_emit_op(lw, b, fl ? AXE_LOP_fconst : AXE_LOP_iconst, t,
                              lanes, 0, NULL);
@@ -146,7 +146,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
         i++;
     const axe_operand *op = &lw->s->operand[i];
     axe_mem            mem = axe_mem_of(lw, op, axe_address(lw, op));
-    axe_type           t = axe_compute_of(lw, mem.type);
+    axe_type           t = axe_held_as(lw, mem.type);
 
     bool none = axe_reads_zero(lw, op);
 

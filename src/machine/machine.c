@@ -1,13 +1,19 @@
 /* machine.c - the tables of all machines, and finding a row. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "axe/machine.h"
 #include "machine/machine.h"
 
 static const axe_atom cpu_atoms[] = {
-#define ATOM(name, kind, d, a, b, cost, slow, text)                            \
-    {#name, AXE_ATOM_##kind, d, a, b, cost, slow, text},
+#define ATOM(name, kind, td, ta, tb, d, a, b, cost, slow, flip, needs, text)   \
+    {#name, AXE_ATOM_##kind,                                                   \
+     d,     a,                                                                 \
+     b,     {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                     \
+     cost,  slow,                                                              \
+     flip,  needs,                                                             \
+     text},
 #include "machine/cpu/atoms.def"
 };
 
@@ -17,24 +23,14 @@ static const axe_compute_row cpu_types[] = {
 };
 
 static const axe_machine machines[] = {
-#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, feature)                  \
-    {name,                                                                     \
-     "cpu",                                                                    \
-     bits,                                                                     \
-     n_vreg,                                                                   \
-     l1,                                                                       \
-     l2,                                                                       \
-     stream,                                                                   \
-     ghz,                                                                      \
-     AXE_LEN(cpu_atoms),                                                       \
-     cpu_atoms,                                                                \
-     AXE_LEN(cpu_types),                                                       \
+#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, features)                 \
+    {name,      "cpu",                                                         \
+     bits,      n_vreg,                                                        \
+     l1,        l2,                                                            \
+     stream,    ghz,                                                           \
+     features,  AXE_LEN(cpu_atoms),                                            \
+     cpu_atoms, AXE_LEN(cpu_types),                                            \
      cpu_types},
-#include "machine/cpu/cpus.def"
-};
-
-static const char *const machine_feature[] = {
-#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, feature) feature,
 #include "machine/cpu/cpus.def"
 };
 
@@ -42,27 +38,69 @@ static const char *const machine_feature[] = {
 static bool
 host_has(const char *feature)
 {
-    if (strcmp(feature, "avx512f") == 0)
-        return __builtin_cpu_supports("avx512f") &&
-               __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl");
-    if (strcmp(feature, "avx2") == 0)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return *feature == '\0';
+#define X86(name, a, b, c)                                                     \
+    if (strcmp(feature, name) == 0)                                            \
+        return __builtin_cpu_supports(a) && __builtin_cpu_supports(b) &&       \
+               __builtin_cpu_supports(c);
+#define ARM(name)
+#include "machine/cpu/features.def"
+    return false;
 }
 #elif defined(__aarch64__)
 static bool
 host_has(const char *feature)
 {
-    return *feature == '\0' || strcmp(feature, "neon") == 0;
+#define X86(name, a, b, c)
+#define ARM(name)                                                              \
+    if (strcmp(feature, name) == 0)                                            \
+        return true;
+#include "machine/cpu/features.def"
+    return false;
 }
 #else
 static bool
 host_has(const char *feature)
 {
-    return *feature == '\0';
+    (void)feature;
+    return false;
 }
 #endif
+
+/* The first word of a list into `word`; what follows it. */
+static const char *
+next_word(const char *list, char word[32])
+{
+    size_t n = strcspn(list, " ");
+
+    snprintf(word, 32, "%.*s", (int)n, list);
+    return list + n + strspn(list + n, " ");
+}
+
+bool
+axe_machine_runs_here(const axe_machine *mc)
+{
+    char word[32];
+
+    for (const char *f = mc->features; *f;) {
+        f = next_word(f, word);
+        if (!host_has(word))
+            return false;
+    }
+    return true;
+}
+
+bool
+axe_machine_has(const axe_machine *mc, const axe_atom *atom)
+{
+    char word[32];
+
+    for (const char *f = mc->features; atom->needs && *f;) {
+        f = next_word(f, word);
+        if (strcmp(word, atom->needs) == 0)
+            return true;
+    }
+    return !atom->needs || *atom->needs == '\0';
+}
 
 int
 axe_n_machine(void)
@@ -82,7 +120,8 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
     const char *names[AXE_LEN(machines) + 1] = {"cpu"};
 
     for (int i = 0; i < AXE_LEN(machines); i++) {
-        bool host = strcmp(name, "cpu") == 0 && host_has(machine_feature[i]);
+        bool host =
+            strcmp(name, "cpu") == 0 && axe_machine_runs_here(&machines[i]);
         names[i + 1] = machines[i].name;
         if (host || strcmp(name, machines[i].name) == 0) {
             AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
@@ -126,28 +165,48 @@ axe_machine_lanes(const axe_machine *mc, axe_type t)
     return mc->vector_bits / (bits < 32 ? 32 : bits);
 }
 
-/* Put `lanes` in for every V of the text. */
+/* Put numbers in for every V and G of the text. */
 static const char *
-substitute(axe_ctx *cx, const char *text, int lanes)
+substitute(axe_ctx *cx, const char *text, int lanes, int group)
 {
     axe_buf b = {.cx = cx};
 
     for (; *text; text++)
-        if (*text == 'V')
-            axe_putf(&b, "%d", lanes);
+        if (*text == 'V' || *text == 'G')
+            axe_putf(&b, "%d", *text == 'V' ? lanes : group);
         else
             axe_putc(&b, *text);
     return b.text ? b.text : "";
 }
 
 axe_status
-axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, const char **roles,
-                const axe_layout **out)
+axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
+                const char **roles, const axe_layout **out)
 {
     const char *close = strchr(operand, ']');
     size_t      n = close ? (size_t)(close - operand) - 1 : 0;
+    const char *text = close ? close + 1 : "";
 
     *roles = axe_textf(cx, "%.*s", (int)n, operand + 1);
-    return axe_layout_read(cx, substitute(cx, close ? close + 1 : "", lanes),
-                           out);
+    return axe_layout_read(cx, substitute(cx, text, lanes, group), out);
+}
+
+int
+axe_atom_group(axe_ctx *cx, const axe_atom *atom)
+{
+    const axe_layout *l;
+    const char       *roles;
+    axe_mark          m = axe_ctx_mark(cx);
+    int64_t           group = 1;
+
+    if (atom->kind == AXE_ATOM_CONTRACT &&
+        axe_atom_layout(cx, atom->b, 2, 1, &roles, &l) == AXE_OK)
+        for (int d = 0; d < l->n_dim && roles[0]; d++) {
+            roles += strspn(roles, ", ");
+            if (roles[0] == 'k' && l->dim_end[d] > 0)
+                group = l->shard[l->dim_end[d] - 1].extent;
+            roles += strcspn(roles, ",");
+        }
+    axe_ctx_release(cx, m);
+    return (int)group;
 }

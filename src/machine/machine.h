@@ -18,6 +18,9 @@ typedef enum axe_atom_kind {
     AXE_ATOM_MAP       /* element by element */
 } axe_atom_kind;
 
+/* Of an atom's operand: the compute type of what it adds to. */
+#define AXE_TYPE_any AXE_N_TYPE
+
 /* An operand's text names index roles in brackets, then its layout over them:
  * "[n] (V) : (1@vlane)".  LOAD: d from a.  STORE: d (memory) from a.
  * PERMUTE: d from a.  CONTRACT: c = d, a, b. */
@@ -25,8 +28,11 @@ typedef struct axe_atom {
     const char   *name;
     axe_atom_kind kind;
     const char   *d, *a, *b; /* "" where there is none */
+    axe_type      type[3];   /* CONTRACT: of d, a, b; see AXE_TYPE_any */
     double        cost;      /* issue slots [cycles of one port] */
     bool          slow;      /* far below the machine's best */
+    bool          flip;      /* CONTRACT: a's sign bits, see atoms.def */
+    const char   *needs;     /* a feature, or "" */
     const char   *text;      /* what it computes, for people */
 } axe_atom;
 
@@ -42,6 +48,7 @@ typedef struct axe_machine {
     int64_t                l1_bytes, l2_bytes;
     int64_t                stream_bytes; /* see plan.h; 0: never */
     double                 ghz;          /* nominal, for estimates */
+    const char            *features;     /* words of features.def */
     int                    n_atom;
     const axe_atom        *atom;
     int                    n_compute;
@@ -63,9 +70,19 @@ AXE_CHECK axe_status axe_compute_type(axe_ctx *cx, const axe_machine *mc,
  * 32 bits a lane. */
 int axe_machine_lanes(const axe_machine *mc, axe_type t);
 
-/* An atom's operand layout with V = lanes; roles gets the text in brackets. */
+/* Can this host run the machine's code? */
+bool axe_machine_runs_here(const axe_machine *mc);
+/* Has the machine what the atom needs? */
+bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
+
+/* An atom's operand layout with V = lanes and G = group; roles gets the text
+ * in brackets. */
 AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
-                                     int lanes, const char **roles,
+                                     int lanes, int group, const char **roles,
                                      const axe_layout **out);
+
+/* How many neighbours of the sum a contract atom takes in one lane: the extent
+ * of the role k in its b, or 1. */
+int axe_atom_group(axe_ctx *cx, const axe_atom *atom);
 
 #endif

@@ -12,10 +12,11 @@
 
 #include "plan/contract.h"
 
+/* Without what changes no value. */
 static const axe_node *
 strip(const axe_node *n)
 {
-    while (n->op == AXE_OP_cast)
+    while (n->op == AXE_OP_cast && axe_type_widens(n->arg[0]->type, n->type))
         n = n->arg[0];
     return n;
 }
@@ -67,7 +68,7 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 static bool
 recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
 {
-    const axe_node *v = strip(s->value);
+    const axe_node *v = s->value;
 
     if (s->fold != AXE_FOLD_SUM || v->op != AXE_OP_mul)
         return false;
@@ -112,28 +113,85 @@ choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
 
 /* Register tile and lanes for the statement; reasons into r. */
 static bool
-tile_for(planner *p, request *r, const roles *ro, int *lanes, int *mr, int *nv)
+tile_for(planner *p, request *r, const roles *ro, way *w)
 {
-    axe_type compute;
-    int64_t  em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
+    int64_t em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
 
-    if (axe_compute_type(p->cx, p->mc, r->stmt->at, r->stmt->dst->type,
-                         &compute) != AXE_OK)
-        return false;
-    *lanes = axe_machine_lanes(p->mc, compute);
+    w->lanes = axe_machine_lanes(p->mc, w->compute);
     if (em == 0 || en == 0) {
         axe_rejected(p, r, "contract",
                      "the extent of %s or %s is not a constant",
                      ro->m->var->name, ro->n->var->name);
         return false;
     }
-    for (; *lanes >= 2; *lanes /= 2)
-        if (choose_tile(p->mc, em, en, *lanes, mr, nv))
+    if (axe_dim_extent(ro->k) % w->group != 0 ||
+        (w->group > 1 && axe_dim_extent(ro->k) == 0)) {
+        axe_rejected(p, r, w->atom->name,
+                     "the extent of %s is not a multiple of %d",
+                     ro->k->var->name, w->group);
+        return false;
+    }
+    for (; w->lanes >= 2; w->lanes /= 2)
+        if (choose_tile(p->mc, em, en, w->lanes, &w->mr, &w->nv))
             return true;
     axe_rejected(p, r, "contract",
                  "the extent %" PRId64 " of %s is not a multiple of 2 lanes",
                  en, ro->n->var->name);
     return false;
+}
+
+/* ------------------------------------------------------------------- ways */
+
+/* Can the tensor hold what an atom takes as elements of type t?  As it is, or,
+ * a tile whose layout is still open, kept as t. */
+static bool
+holds(const planner *p, const axe_tensor *x, axe_type t)
+{
+    bool     tile = x->space != AXE_SPACE_GLOBAL;
+    bool     open = tile && !p->place[x->id].layout;
+    axe_type kept = tile && !open ? p->place[x->id].type : x->type;
+
+    return t == AXE_TYPE_any || kept == t || (open && axe_type_widens(kept, t));
+}
+
+/* Is `a` a better deal than `b`?  The cheaper multiply-add, then the first. */
+static bool
+cheaper(const way *a, const way *b)
+{
+    return a->atom->cost * b->group < b->atom->cost * a->group;
+}
+
+/* All contract atoms that take the elements of x and y and add to those of c,
+ * best first; how many. */
+static int
+find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
+          way *list)
+{
+    axe_type compute;
+    axe_mark m = axe_ctx_mark(p->cx);
+    int      n = 0;
+
+    if (axe_compute_type(p->cx, p->mc, s->at, s->dst->type, &compute) !=
+        AXE_OK) {
+        axe_ctx_release(p->cx, m);
+        return 0;
+    }
+    for (int i = 0; i < p->mc->n_atom; i++) {
+        const axe_atom *a = &p->mc->atom[i];
+        way             w = {.atom = a, .compute = compute};
+        if (a->kind != AXE_ATOM_CONTRACT || a->slow ||
+            !axe_machine_has(p->mc, a) || n == MAX_WAY ||
+            (a->type[0] != AXE_TYPE_any && a->type[0] != compute) ||
+            !holds(p, x->u.tensor, a->type[1]) ||
+            !holds(p, y->u.tensor, a->type[2]))
+            continue;
+        w.group = axe_atom_group(p->cx, a);
+        int at = n++;
+        for (; at > 0 && cheaper(&w, &list[at - 1]); at--)
+            list[at] = list[at - 1];
+        list[at] = w;
+    }
+    return n;
 }
 
 bool
@@ -145,42 +203,26 @@ axe_contract_wanted(const axe_stmt *s)
     return recognise(s, &x, &y, &ro);
 }
 
-bool
-axe_contract_infer(planner *p, request *r)
-{
-    const axe_node *x, *y;
-    roles           ro = {0};
-    int             lanes, mr, nv;
-    axe_type        compute;
-
-    if (!recognise(r->stmt, &x, &y, &ro) ||
-        !tile_for(p, r, &ro, &lanes, &mr, &nv) ||
-        axe_compute_type(p->cx, p->mc, r->stmt->at, r->stmt->dst->type,
-                         &compute) != AXE_OK)
-        return false;
-    axe_contract_layouts(p, r->stmt, &ro, x, y,
-                         (axe_tile_shape){.mr = mr, .nv = nv}, lanes, compute);
-    return true;
-}
-
 /* Can moves bring the memory operands c, a and b into the registers that this
  * atom takes?  Notes the moves. */
 static bool
-feeds(planner *p, const axe_atom *atom, int lanes,
-      const axe_layout *const mem[3], const axe_atom **move)
+feeds(planner *p, const way *w, const axe_layout *const mem[3],
+      const axe_atom **move)
 {
-    const char *side[3] = {atom->d, atom->a, atom->b};
+    const char *side[3] = {w->atom->d, w->atom->a, w->atom->b};
 
     for (int i = 0; i < 3; i++) {
         const axe_layout *reg;
         const char       *names;
-        if (axe_atom_layout(p->cx, side[i], lanes, &names, &reg) != AXE_OK)
+        if (axe_atom_layout(p->cx, side[i], w->lanes, w->group, &names, &reg) !=
+            AXE_OK)
             return false;
-        move[i] = axe_find_move(p, AXE_ATOM_LOAD, lanes, mem[i], reg);
+        move[i] = axe_find_move(p, AXE_ATOM_LOAD, w->lanes,
+                                i == 0 ? 1 : w->group, mem[i], reg);
         if (!move[i])
             return false;
     }
-    return axe_find_move(p, AXE_ATOM_STORE, lanes, mem[0], NULL) != NULL;
+    return axe_find_move(p, AXE_ATOM_STORE, w->lanes, 1, mem[0], NULL) != NULL;
 }
 
 /* Is every vector of v, not only the first, in one run? */
@@ -196,45 +238,48 @@ whole_runs(const axe_operand *op, const axe_var *v, int lanes)
     return true;
 }
 
-/* The cheapest contract atom that the memory operands can feed, in list[0],
- * with its moves behind it; the number of atoms, 0 if there is none. */
+/* What one atom sees of an operand: lanes of columns, a group of the sum in
+ * each. */
+static bool
+seen(planner *p, const axe_operand *op, const roles *ro, const way *w,
+     bool is_sum, const axe_layout **out)
+{
+    axe_iter it[2];
+    int      n = is_sum || w->group == 1 ? 1 : 2;
+
+    return whole_runs(op, ro->n->var, w->lanes) &&
+           axe_fast_iter(op, ro->n->var, 1, w->lanes, &it[0]) &&
+           (n == 1 || (whole_runs(op, ro->k->var, w->group) &&
+                       axe_fast_iter(op, ro->k->var, 1, w->group, &it[1]))) &&
+           axe_layout_of_iters(p->cx, n, it, out) == AXE_OK;
+}
+
+/* The atom with its moves behind it into list; how many, 0 if the memory
+ * operands cannot feed it. */
 static int
-match_atom(planner *p, request *r, const roles *ro, int lanes,
+match_atom(planner *p, request *r, const roles *ro, const way *w,
            const axe_atom **list)
 {
     const axe_layout *mem[3];
     int               at[3] = {0, ro->a, ro->b};
 
-    list[0] = NULL;
+    list[0] = w->atom;
     for (int i = 0; i < 3; i++)
-        if (!whole_runs(&r->operand[at[i]], ro->n->var, lanes) ||
-            !axe_fast_layout(p, &r->operand[at[i]], ro->n->var, lanes,
-                             &mem[i])) {
-            axe_rejected(
-                p, r, "contract", "%s does not come in runs of %d in %s",
-                ro->n->var->name, lanes, r->operand[at[i]].tensor->name);
+        if (!seen(p, &r->operand[at[i]], ro, w, i == 0, &mem[i])) {
+            axe_rejected(p, r, w->group == 1 ? "contract" : w->atom->name,
+                         "%s does not come in runs of %d in %s",
+                         ro->n->var->name, w->lanes * w->group,
+                         r->operand[at[i]].tensor->name);
             return 0;
         }
-    for (int i = 0; i < p->mc->n_atom; i++) {
-        const axe_atom *a = &p->mc->atom[i], *move[3];
-        axe_mark        m = axe_ctx_mark(p->cx);
-        bool            fits = a->kind == AXE_ATOM_CONTRACT && !a->slow &&
-                    (!list[0] || a->cost < list[0]->cost) &&
-                    feeds(p, a, lanes, mem, move);
-        axe_ctx_release(p->cx, m);
-        if (!fits)
-            continue;
-        list[0] = a;
-        memcpy(list + 1, move, sizeof move);
-    }
-    if (!list[0])
-        axe_rejected(p, r, "contract",
-                     "%s moves %s by %s and %s by %s; no atom takes these",
-                     ro->n->var->name, r->operand[0].tensor->name,
-                     axe_layout_text(p->cx, mem[0]),
-                     r->operand[ro->b].tensor->name,
-                     axe_layout_text(p->cx, mem[2]));
-    return list[0] ? (list[1] == list[3] ? 3 : 4) : 0;
+    if (feeds(p, w, mem, list + 1))
+        return list[1] == list[3] ? 3 : 4;
+    axe_rejected(p, r, w->group == 1 ? "contract" : w->atom->name,
+                 "%s moves %s by %s and %s by %s; no atom takes these",
+                 ro->n->var->name, r->operand[0].tensor->name,
+                 axe_layout_text(p->cx, mem[0]), r->operand[ro->b].tensor->name,
+                 axe_layout_text(p->cx, mem[2]));
+    return 0;
 }
 
 static bool
@@ -253,16 +298,18 @@ unguarded(planner *p, request *r, const roles *ro)
     return true;
 }
 
-/* Loops: batch, n blocks, m blocks, k, then the register tile. */
+/* Loops: batch, m blocks, n blocks, k, then the register tile.  What flipped
+ * signs add to a block of columns is found once for all its rows, so it comes
+ * first there. */
 static bool
-nest_for(planner *p, request *r, const roles *ro, int mr, int64_t nr,
+nest_for(planner *p, request *r, const roles *ro, const way *w,
          axe_schedule *out)
 {
     axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * r->stmt->n_dim);
     axe_nest  *nest = axe_new_array(p->cx, axe_nest, 1);
     axe_digit *d;
     int        n = 0, k;
-    int64_t    cut_m[1] = {mr}, cut_n[1] = {nr};
+    int64_t    cut[3] = {w->mr, (int64_t)w->nv * w->lanes, w->group};
 
     for (int i = 0; i < ro->n_batch; i++) {
         if (!axe_plan_cut(p, r, ro->batch[i], 0, NULL, &k, &d))
@@ -271,19 +318,20 @@ nest_for(planner *p, request *r, const roles *ro, int mr, int64_t nr,
             all[n++] = d[j];
     }
     const axe_dim *dim[3] = {ro->m, ro->n, ro->k};
-    const int64_t *cut[3] = {cut_m, cut_n, NULL};
-    for (int v = 0; v < 3; v++) {
-        if (!axe_plan_cut(p, r, dim[v], cut[v] ? 1 : 0, cut[v], &k, &d))
+    static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
+    for (int i = 0; i < 3; i++) {
+        int v = w->atom->flip ? columns_first[i] : plain[i];
+        if (!axe_plan_cut(p, r, dim[v], 1, &cut[v], &k, &d))
             return false;
         for (int j = 0; j < k; j++)
-            if (!cut[v] || d[j].weight >= *cut[v])
+            if (d[j].weight >= cut[v])
                 all[n++] = d[j];
     }
     *nest = (axe_nest){.n_dim = r->stmt->n_dim,
                        .dim = r->stmt->dim,
                        .n_digit = n,
                        .digit = all,
-                       .lanes = 1};
+                       .lanes = w->lanes};
     out->n_nest = 1;
     out->nest = nest;
     return true;
@@ -312,33 +360,100 @@ find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
     out->bound = bound;
 }
 
+/* Plan the statement for one atom. */
+static bool
+plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
+{
+    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 5);
+
+    if (!tile_for(p, r, ro, w))
+        return false;
+    out->n_atom = match_atom(p, r, ro, w, list);
+    if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
+        return false;
+    out->kind = AXE_SCHED_CONTRACT;
+    out->tile = (axe_tile_shape){ro->m->var, ro->n->var, ro->k->var, w->mr,
+                                 w->nv,      ro->a,      ro->b,      w->group};
+    out->atom = list;
+    double steps = (double)axe_dim_extent(ro->m) / w->mr *
+                   (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);
+    double k = (double)axe_dim_extent(ro->k) / w->group;
+    out->cycles =
+        steps * (k * w->mr * w->nv * w->atom->cost + 2.0 * w->mr * w->nv);
+    return true;
+}
+
 bool
 axe_contract_plan(planner *p, request *r, axe_schedule *out)
 {
-    const axe_node  *x, *y;
-    roles            ro = {0};
-    int              lanes, mr, nv;
-    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 5);
+    const axe_node *x, *y;
+    roles           ro = {0};
+    way             list[MAX_WAY];
 
-    if (!recognise(r->stmt, &x, &y, &ro) ||
-        !tile_for(p, r, &ro, &lanes, &mr, &nv))
+    if (!recognise(r->stmt, &x, &y, &ro))
         return false;
     ro.a = find_operand(r, x);
     ro.b = find_operand(r, y);
     if (ro.a < 0 || ro.b < 0 || !unguarded(p, r, &ro))
         return false;
     find_skips(p, r, &ro, out);
-    out->n_atom = match_atom(p, r, &ro, lanes, list);
-    if (out->n_atom == 0 || !nest_for(p, r, &ro, mr, (int64_t)nv * lanes, out))
+    int n = find_ways(p, r->stmt, x, y, list);
+    for (int i = 0; i < n; i++)
+        if (plan_way(p, r, &ro, &list[i], out))
+            return true;
+    if (n == 0)
+        axe_rejected(p, r, "contract", "%s has no atom that adds products",
+                     p->mc->name);
+    return false;
+}
+
+/* Would the statement run this way, with its open tiles laid out for it?  The
+ * layouts stay if it would, or if it is the last way there is. */
+static bool
+try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
+        roles *ro, way *w, bool last)
+{
+    const axe_tensor *t[3] = {s->dst->u.tensor, x->u.tensor, y->u.tensor};
+    axe_place         old[3];
+    request           r = {.stmt = s};
+    axe_mark          m = axe_ctx_mark(p->cx);
+    axe_schedule      out = {0};
+    bool              ok = tile_for(p, &r, ro, w), laid = true;
+
+    for (int i = 0; i < 3; i++)
+        old[i] = p->place[t[i]->id];
+    if (ok)
+        axe_contract_layouts(p, s, ro, x, y, w);
+    if (last)
+        return ok;
+    for (int i = 0; i < 3; i++)
+        laid = laid &&
+               (t[i]->space == AXE_SPACE_GLOBAL || p->place[t[i]->id].layout);
+    ok = ok && laid && axe_request_make(p, s, &r) == AXE_OK;
+    ro->a = ok ? find_operand(&r, x) : -1;
+    ro->b = ok ? find_operand(&r, y) : -1;
+    ok = ro->a >= 0 && ro->b >= 0 && plan_way(p, &r, ro, w, &out);
+    if (ok)
+        return true;
+    for (int i = 0; i < 3; i++)
+        p->place[t[i]->id] = old[i];
+    axe_ctx_release(p->cx, m);
+    return false;
+}
+
+bool
+axe_contract_infer(planner *p, const axe_stmt *s)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+    way             list[MAX_WAY];
+    int             n;
+
+    if (!recognise(s, &x, &y, &ro))
         return false;
-    ((axe_nest *)out->nest)->lanes = lanes;
-    out->kind = AXE_SCHED_CONTRACT;
-    out->tile =
-        (axe_tile_shape){ro.m->var, ro.n->var, ro.k->var, mr, nv, ro.a, ro.b};
-    out->atom = list;
-    double steps = (double)axe_dim_extent(ro.m) / mr *
-                   (double)axe_dim_extent(ro.n) / (nv * lanes);
-    double k = (double)axe_dim_extent(ro.k);
-    out->cycles = steps * (k * mr * nv * list[0]->cost + 2.0 * mr * nv);
-    return true;
+    n = find_ways(p, s, x, y, list);
+    for (int i = 0; i < n; i++)
+        if (try_way(p, s, x, y, &ro, &list[i], i + 1 == n))
+            return true;
+    return false;
 }

@@ -12,10 +12,18 @@ typedef struct roles {
     int            a, b; /* operands */
 } roles;
 
-/* infer.c: lay the open tiles among c, x (the left factor) and y out for a
- * register tile of t.mr rows and t.nv vectors. */
+enum { MAX_WAY = 16 };
+
+/* One way to run it: an atom, and a register tile of mr rows and nv vectors. */
+typedef struct way {
+    const axe_atom *atom;
+    axe_type        compute; /* of the sums */
+    int             group;   /* neighbours of the sum in one lane */
+    int             lanes, mr, nv;
+} way;
+
+/* infer.c: lay the open tiles among c, x (the left factor) and y out for it. */
 void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
-                          const axe_node *x, const axe_node *y,
-                          axe_tile_shape t, int lanes, axe_type compute);
+                          const axe_node *x, const axe_node *y, const way *w);
 
 #endif

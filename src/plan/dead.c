@@ -35,6 +35,8 @@ reach_of(const axe_schedule *s, const axe_node *load, int d)
         out.round = s->tile.mr;
     if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.n)
         out.round = (int64_t)s->tile.nv * s->nest[0].lanes;
+    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.k)
+        out.round = s->tile.group;
     return out;
 }
 

@@ -65,61 +65,88 @@ axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
     return true;
 }
 
-bool
-axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
-                const axe_layout **out)
+/* n steps of `word` of the term's variable as one iter; false if they are not.
+ */
+static bool
+term_steps(const axe_term *t, int64_t word, int64_t n, axe_iter *out)
 {
-    axe_iter it = {n, 0, AXE_AXIS_M, AXE_UNIT_ONE};
+    int             last = t->n_iter - 1;
+    const axe_iter *it = &t->iter[last];
+
+    if (it->extent == word && word > 1 && last > 0) {
+        it--;
+        word = 1;
+    }
+    if (it->extent % word != 0 || (it->extent != 0 && it->extent / word < n))
+        return false;
+    *out = (axe_iter){n, it->stride * word, AXE_AXIS_M, it->unit};
+    return true;
+}
+
+bool
+axe_fast_iter(const axe_operand *op, const axe_var *v, int64_t word, int64_t n,
+              axe_iter *out)
+{
+    axe_iter sum = {n, 0, AXE_AXIS_M, AXE_UNIT_ONE}, it;
 
     for (int i = 0; i < op->n_term; i++) {
         const axe_term *t = &op->term[i];
         if (t->var != v || t->n_iter == 0)
             continue;
-        const axe_iter *last = &t->iter[t->n_iter - 1];
-        if (last->extent != 0 && last->extent < n)
+        if (!term_steps(t, word, n, &it) ||
+            (sum.stride != 0 && sum.unit != it.unit))
             return false;
-        if (it.stride != 0 && it.unit != last->unit)
-            return false;
-        it.stride += last->stride;
-        it.unit = last->unit;
+        sum.stride += it.stride;
+        sum.unit = it.unit;
     }
-    return axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
+    *out = sum;
+    return true;
+}
+
+bool
+axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
+                const axe_layout **out)
+{
+    axe_iter it;
+
+    return axe_fast_iter(op, v, 1, n, &it) &&
+           axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
 }
 
 /* Does the atom join these two sides? */
 static bool
-joins(planner *p, const axe_atom *a, int lanes, const axe_layout *mem,
-      const axe_layout *reg)
+joins(planner *p, const axe_atom *a, int lanes, int group,
+      const axe_layout *mem, const axe_layout *reg)
 {
     bool              load = a->kind == AXE_ATOM_LOAD, same = true;
     const axe_layout *want, *have, *outer;
     const char       *roles;
-    int64_t           n = lanes;
+    int64_t           n = (int64_t)lanes * group;
     axe_shape         shape = {1, &n};
     axe_mark          m = axe_ctx_mark(p->cx);
     bool              ok =
-        axe_atom_layout(p->cx, load ? a->a : a->d, lanes, &roles, &want) ==
-            AXE_OK &&
+        axe_atom_layout(p->cx, load ? a->a : a->d, lanes, group, &roles,
+                        &want) == AXE_OK &&
         axe_layout_tile_of(p->cx, mem, shape, want, shape, &outer) == AXE_OK;
 
     if (ok && reg)
-        ok = axe_atom_layout(p->cx, load ? a->d : a->a, lanes, &roles, &have) ==
-                 AXE_OK &&
+        ok = axe_atom_layout(p->cx, load ? a->d : a->a, lanes, group, &roles,
+                             &have) == AXE_OK &&
              axe_layout_equal(p->cx, have, reg, &same) == AXE_OK && same;
     axe_ctx_release(p->cx, m);
     return ok;
 }
 
 const axe_atom *
-axe_find_move(planner *p, axe_atom_kind kind, int lanes, const axe_layout *mem,
-              const axe_layout *reg)
+axe_find_move(planner *p, axe_atom_kind kind, int lanes, int group,
+              const axe_layout *mem, const axe_layout *reg)
 {
     const axe_atom *best = NULL;
 
     for (int i = 0; i < p->mc->n_atom; i++) {
         const axe_atom *a = &p->mc->atom[i];
         if (a->kind == kind && !a->slow && (!best || a->cost < best->cost) &&
-            joins(p, a, lanes, mem, reg))
+            axe_machine_has(p->mc, a) && joins(p, a, lanes, group, mem, reg))
             best = a;
     }
     return best;

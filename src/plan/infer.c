@@ -150,14 +150,24 @@ batches(const roles *ro, piece *out)
     return ro->n_batch;
 }
 
+/* The type in which the atom takes elements of its operand i. */
+static axe_type
+taken_as(const way *w, int i)
+{
+    axe_type t = w->atom->type[i];
+
+    return t == AXE_TYPE_any ? w->compute : t;
+}
+
 static void
 lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
-             int mr, axe_type compute)
+             const way *w)
 {
     int64_t     em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
     piece       a[12];
     int         n = batches(ro, a);
-    int64_t     line = 64 * 8 / axe_type_table[compute].bits;
+    axe_type    t = taken_as(w, 1);
+    int64_t     line = 64 * 8 / axe_type_table[t].bits;
     const char *why;
 
     if (fast_source(p, x) == ro->k->var) {
@@ -168,32 +178,36 @@ lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
                         "come, a line of padding behind each",
                         s->id);
     } else {
-        a[n++] = (piece){ro->m, em / mr, 0};
-        a[n++] = (piece){ro->k, ek, 0};
-        a[n++] = (piece){ro->m, mr, 0};
+        a[n++] = (piece){ro->m, em / w->mr, 0};
+        a[n++] = (piece){ro->k, ek / w->group, 0};
+        a[n++] = (piece){ro->m, w->mr, 0};
+        a[n++] = (piece){ro->k, w->group, 0};
         why = axe_textf(p->cx,
                         "left factor of statement %d: rows in blocks "
                         "of %d, the sum between them",
-                        s->id, mr);
+                        s->id, w->mr);
     }
-    settle(p, x->u.tensor, lay_out(p, x, n, a), compute, why);
+    settle(p, x->u.tensor, lay_out(p, x, n, a), t, why);
 }
 
 static void
 lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
-              int64_t nr, axe_type compute)
+              const way *w)
 {
-    piece b[12];
-    int   n = batches(ro, b);
+    piece   b[12];
+    int     n = batches(ro, b);
+    int64_t nr = (int64_t)w->nv * w->lanes;
 
     b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / nr, 0};
-    b[n++] = (piece){ro->k, axe_dim_extent(ro->k), 0};
+    b[n++] = (piece){ro->k, axe_dim_extent(ro->k) / w->group, 0};
     b[n++] = (piece){ro->n, nr, 0};
-    settle(p, y->u.tensor, lay_out(p, y, n, b), compute,
+    b[n++] = (piece){ro->k, w->group, 0};
+    settle(p, y->u.tensor, lay_out(p, y, n, b), taken_as(w, 2),
            axe_textf(p->cx,
                      "right factor of statement %d: columns in blocks of "
-                     "%" PRId64 ", the sum between them",
-                     s->id, nr));
+                     "%" PRId64 ", the sum between them%s",
+                     s->id, nr,
+                     w->group > 1 ? ", in groups within a lane" : ""));
 }
 
 static void
@@ -215,15 +229,12 @@ lay_out_sums(planner *p, const axe_stmt *s, const roles *ro, int mr, int64_t nr)
 
 void
 axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
-                     const axe_node *x, const axe_node *y, axe_tile_shape t,
-                     int lanes, axe_type compute)
+                     const axe_node *x, const axe_node *y, const way *w)
 {
-    int64_t nr = (int64_t)t.nv * lanes;
-
     if (open_tile(p, x->u.tensor))
-        lay_out_left(p, s, ro, x, t.mr, compute);
+        lay_out_left(p, s, ro, x, w);
     if (open_tile(p, y->u.tensor))
-        lay_out_right(p, s, ro, y, nr, compute);
+        lay_out_right(p, s, ro, y, w);
     if (open_tile(p, s->dst->u.tensor))
-        lay_out_sums(p, s, ro, t.mr, nr);
+        lay_out_sums(p, s, ro, w->mr, (int64_t)w->nv * w->lanes);
 }

@@ -15,6 +15,9 @@
  * rows of a copy are asked for as many rows ahead. */
 enum { MIN_LANES = 2, AHEAD = 4, SHORT_ROW = 1024 };
 
+/* Neighbours of fewer bits move together where both sides have them. */
+enum { WORD_BITS = 32 };
+
 static bool
 depends(const axe_operand *op, const axe_var *v)
 {
@@ -22,6 +25,23 @@ depends(const axe_operand *op, const axe_var *v)
         if (op->term[i].var == v)
             return true;
     return false;
+}
+
+static axe_type
+kept_as(const planner *p, const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
+}
+
+/* Does the statement move elements from one tensor to another as they are? */
+static bool
+is_raw(const planner *p, const request *r)
+{
+    axe_type t = kept_as(p, r->operand[0].tensor);
+
+    return r->value->op == AXE_OP_load && r->n_operand == 2 && r->n_nest == 1 &&
+           kept_as(p, r->operand[1].tensor) == t && r->value->type == t &&
+           axe_type_table[t].bits < WORD_BITS;
 }
 
 /* Lanes for the widest compute type of the statement. */
@@ -37,33 +57,47 @@ widest(planner *p, const request *r, int *lanes)
         int n = axe_machine_lanes(p->mc, t);
         min = n < min ? n : min;
     }
+    if (is_raw(p, r))
+        min = p->mc->vector_bits / axe_type_table[r->value->type].bits;
     *lanes = min;
     return AXE_OK;
 }
 
-/* Does an atom take `lanes` steps of v in this operand? */
+/* Does an atom take `lanes` steps of `step` of v in this operand, of which
+ * `word` neighbours each are moved? */
 static const axe_atom *
-fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
-     int lanes)
+fits_words(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
+           int lanes, int step, int word)
 {
     const axe_layout *mem;
+    axe_iter          it;
     axe_mark          m = axe_ctx_mark(p->cx);
     const axe_atom   *a = NULL;
 
-    if (axe_fast_layout(p, op, v, lanes, &mem))
-        a = axe_find_move(p, kind, lanes, mem, NULL);
+    if (axe_fast_iter(op, v, step, lanes, &it) && it.stride % word == 0) {
+        it.stride /= word;
+        if (axe_layout_of_iters(p->cx, 1, &it, &mem) == AXE_OK)
+            a = axe_find_move(p, kind, lanes, 1, mem, NULL);
+    }
     axe_ctx_release(p->cx, m);
     return a;
 }
 
+static const axe_atom *
+fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
+     int lanes)
+{
+    return fits_words(p, op, kind, v, lanes, 1, 1);
+}
+
 /* Can v be cut into digits that suit every operand? */
 static bool
-refines(planner *p, request *r, const axe_dim *d)
+refines(planner *p, request *r, const axe_dim *d, int64_t word)
 {
     axe_mark   m = axe_ctx_mark(p->cx);
     axe_digit *digit;
     int        n;
-    bool       ok = axe_plan_cut(p, r, d, 0, NULL, &n, &digit);
+    bool       ok = axe_plan_cut(p, r, d, 1, &word, &n, &digit);
 
     axe_ctx_release(p->cx, m);
     if (!ok)
@@ -92,7 +126,7 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || !refines(p, r, d))
+    if ((e != 0 && e < lanes) || !refines(p, r, d, 1))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand    *op = &r->operand[i];
@@ -119,7 +153,7 @@ try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
 {
     int64_t e = axe_dim_extent(d);
 
-    if ((e != 0 && e < lanes) || !refines(p, r, d))
+    if ((e != 0 && e < lanes) || !refines(p, r, d, 1))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
@@ -156,10 +190,31 @@ plain_move(const planner *p, const request *r)
            (kept && (from != AXE_TYPE_f64 || bits >= 32));
 }
 
-/* A plain move whose two sides are fast in different variables. */
+/* The variable along which both sides of a move have `word` neighbours, or
+ * NULL. */
+static const axe_var *
+common_word(request *r, int word)
+{
+    for (int i = 0; i < r->nest[0].n_dim; i++) {
+        const axe_var *v = r->nest[0].dim[i].var;
+        axe_iter       it[2];
+        bool           ok = axe_dim_extent(&r->nest[0].dim[i]) % word == 0 &&
+                  axe_dim_extent(&r->nest[0].dim[i]) > 0;
+        for (int k = 0; k < 2 && ok; k++)
+            ok = axe_fast_iter(&r->operand[k], v, 1, word, &it[k]) &&
+                 it[k].stride == 1 && it[k].unit == AXE_UNIT_ONE;
+        if (ok)
+            return v;
+    }
+    return NULL;
+}
+
+/* A plain move whose two sides are fast in different variables.  word: that
+ * many neighbours along word_var move as one. */
 static bool
-try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
-              const axe_dim **v, const axe_atom **list)
+try_transpose(planner *p, request *r, int lanes, int word,
+              const axe_var *word_var, const axe_dim **u, const axe_dim **v,
+              const axe_atom **list)
 {
     const axe_nest *nest = &r->nest[0];
 
@@ -169,10 +224,11 @@ try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
     *u = *v = NULL;
     for (int i = 0; i < nest->n_dim; i++) {
         const axe_dim  *d = &nest->dim[i];
-        const axe_atom *st =
-            fits(p, &r->operand[0], AXE_ATOM_STORE, d->var, lanes);
-        const axe_atom *ld =
-            fits(p, &r->operand[1], AXE_ATOM_LOAD, d->var, lanes);
+        int             step = d->var == word_var ? word : 1;
+        const axe_atom *st = fits_words(p, &r->operand[0], AXE_ATOM_STORE,
+                                        d->var, lanes, step, word);
+        const axe_atom *ld = fits_words(p, &r->operand[1], AXE_ATOM_LOAD,
+                                        d->var, lanes, step, word);
         if (st && depends(&r->operand[0], d->var)) {
             *v = d;
             list[0] = st;
@@ -182,10 +238,19 @@ try_transpose(planner *p, request *r, int lanes, const axe_dim **u,
         }
     }
     for (int i = 0; i < p->mc->n_atom; i++)
-        if (p->mc->atom[i].kind == AXE_ATOM_PERMUTE)
+        if (p->mc->atom[i].kind == AXE_ATOM_PERMUTE &&
+            axe_machine_has(p->mc, &p->mc->atom[i]))
             list[2] = &p->mc->atom[i];
     return *u && *v && list[2] && depends(&r->operand[1], (*v)->var) &&
-           refines(p, r, *u) && refines(p, r, *v);
+           refines(p, r, *u, (*u)->var == word_var ? word : 1) &&
+           refines(p, r, *v, (*v)->var == word_var ? word : 1);
+}
+
+/* The weight of the variable's fastest digit. */
+static int64_t
+step_of(const axe_schedule *s, const axe_var *v)
+{
+    return v == s->word_var ? s->word : 1;
 }
 
 /* Larger is further out. */
@@ -221,8 +286,9 @@ units_last(int n, axe_digit *all)
  * of `last2` and then `last` at the end.  A variable that layouts cut in ways
  * that do not refine one another is one digit. */
 static void
-order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
-             const axe_var *last2, const axe_var *last)
+order_digits(planner *p, const request *r, axe_nest *nest,
+             const axe_schedule *s, bool by_stride, const axe_var *last2,
+             const axe_var *last)
 {
     axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * (nest->n_dim + 1));
     int        n = 0;
@@ -230,13 +296,15 @@ order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
     for (int i = 0; i < nest->n_dim; i++) {
         axe_digit *d;
         int        k;
-        if (!axe_plan_cut(p, r, &nest->dim[i], 0, NULL, &k, &d)) {
+        int64_t    step = step_of(s, nest->dim[i].var);
+        if (!axe_plan_cut(p, r, &nest->dim[i], 1, &step, &k, &d)) {
             all[n++] =
                 (axe_digit){nest->dim[i].var, 1, axe_dim_extent(&nest->dim[i])};
             continue;
         }
         for (int j = 0; j < k; j++)
-            all[n++] = d[j];
+            if (d[j].weight >= step)
+                all[n++] = d[j];
     }
     for (int i = 1; i < n && by_stride; i++)
         for (int j = i; j > 0 && weight_of(p, &r->operand[0], &all[j - 1]) <
@@ -249,7 +317,7 @@ order_digits(planner *p, const request *r, axe_nest *nest, bool by_stride,
     for (int pass = 0; pass < 2; pass++) {
         const axe_var *v = pass == 0 ? last2 : last;
         for (int i = 0; i < n; i++)
-            if (v && all[i].var == v && all[i].weight == 1) {
+            if (v && all[i].var == v && all[i].weight == step_of(s, v)) {
                 axe_digit t = all[i];
                 memmove(&all[i], &all[i + 1], (size_t)(n - 1 - i) * sizeof t);
                 all[n - 1] = t;
@@ -265,7 +333,8 @@ static const axe_atom *
 scalar_atom(planner *p, axe_atom_kind kind)
 {
     for (int i = 0; i < p->mc->n_atom; i++)
-        if (p->mc->atom[i].kind == kind && p->mc->atom[i].slow)
+        if (p->mc->atom[i].kind == kind && p->mc->atom[i].slow &&
+            axe_machine_has(p->mc, &p->mc->atom[i]))
             return &p->mc->atom[i];
     return NULL;
 }
@@ -284,6 +353,49 @@ short_rows(const request *r, const axe_dim *d)
     return false;
 }
 
+/* Lanes for the statement's own loops, at least `min`. */
+static bool
+choose_vector(planner *p, request *r, int lanes, int min, axe_schedule *out,
+              const axe_atom **list, const axe_var **last)
+{
+    for (int n = lanes; n >= min; n /= 2)
+        for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
+            if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
+                try_vector(p, r, &r->nest[0].dim[i], n, out, list)) {
+                out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
+                r->nest[0].lanes = n;
+                *last = r->nest[0].dim[i].var;
+                return true;
+            }
+    return false;
+}
+
+/* A transpose of blocks of up to lanes x lanes words. */
+static bool
+choose_transpose(planner *p, request *r, int lanes, int word, axe_schedule *out,
+                 const axe_atom **list, const axe_var **last2,
+                 const axe_var **last)
+{
+    const axe_var *wv = word > 1 ? common_word(r, word) : NULL;
+    const axe_dim *u, *v;
+
+    for (int n = lanes; n >= MIN_LANES && (wv || word == 1); n /= 2)
+        if (try_transpose(p, r, n, word, wv, &u, &v, list)) {
+            out->kind = AXE_SCHED_TRANSPOSE;
+            out->ahead =
+                r->operand[1].tensor->space == AXE_SPACE_GLOBAL ? AHEAD : 0;
+            out->atom = list;
+            out->n_atom = 3;
+            out->word = word;
+            out->word_var = wv;
+            r->nest[0].lanes = n;
+            *last2 = u->var;
+            *last = v->var;
+            return true;
+        }
+    return false;
+}
+
 /* Choose lanes for each nest; fills out->kind and atoms. */
 static axe_status
 choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
@@ -291,32 +403,24 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
 {
     const axe_atom **list =
         axe_new_array(p->cx, const axe_atom *, p->mc->n_atom + 3);
-    const axe_dim *u, *v;
-    int            lanes;
+    int lanes, few, block, word;
 
     out->kind = AXE_SCHED_MAP;
+    out->raw = is_raw(p, r);
+    out->word = 1;
     AXE_TRY(widest(p, r, &lanes));
-    for (int n = lanes; n >= MIN_LANES; n /= 2)
-        for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
-            if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
-                try_vector(p, r, &r->nest[0].dim[i], n, out, list)) {
-                out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
-                r->nest[0].lanes = n;
-                *last = r->nest[0].dim[i].var;
-                return AXE_OK;
-            }
-    for (int n = lanes; n >= MIN_LANES; n /= 2)
-        if (try_transpose(p, r, n, &u, &v, list)) {
-            out->kind = AXE_SCHED_TRANSPOSE;
-            out->ahead =
-                r->operand[1].tensor->space == AXE_SPACE_GLOBAL ? AHEAD : 0;
-            out->atom = list;
-            out->n_atom = 3;
-            r->nest[0].lanes = n;
-            *last2 = u->var;
-            *last = v->var;
-            return AXE_OK;
-        }
+    word = out->raw ? WORD_BITS / axe_type_table[r->value->type].bits : 1;
+    few = word > 1 ? 2 * word : MIN_LANES;
+    block = lanes < p->mc->vector_bits / WORD_BITS
+                ? lanes
+                : p->mc->vector_bits / WORD_BITS;
+    if (choose_vector(p, r, lanes, few, out, list, last) ||
+        (word > 1 &&
+         choose_transpose(p, r, block, word, out, list, last2, last)) ||
+        choose_transpose(p, r, block, 1, out, list, last2, last) ||
+        (few > MIN_LANES &&
+         choose_vector(p, r, few / 2, MIN_LANES, out, list, last)))
+        return AXE_OK;
     bool any = false;
     for (int k = 1; k < r->n_nest; k++)
         for (int i = r->nest[k].n_dim - 1; i >= 0 && r->nest[k].lanes == 1; i--)
@@ -392,7 +496,7 @@ streams(const planner *p, const request *r, const axe_schedule *s)
     return p->mc->stream_bytes > 0 && s->kind != AXE_SCHED_CONTRACT &&
            t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_OUT &&
            axe_compute_type(p->cx, p->mc, r->stmt->at, t->type, &c) == AXE_OK &&
-           c == t->type &&
+           (s->raw || c == t->type) &&
            r->nest[0].lanes * axe_type_table[t->type].bits ==
                p->mc->vector_bits;
 }
@@ -407,7 +511,7 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
             r->nest[k].chains = CHAINS;
     for (int k = 0; k < r->n_nest; k++)
-        order_digits(p, r, &r->nest[k], k == 0, k == 0 ? last2 : NULL,
+        order_digits(p, r, &r->nest[k], out, k == 0, k == 0 ? last2 : NULL,
                      k == 0 ? last : NULL);
     out->stream = streams(p, r, out);
     out->cycles = estimate(r, out);

@@ -146,10 +146,9 @@ place_pipeline(planner *p, const axe_stmt *s)
 static axe_status
 infer(planner *p, const axe_stmt *s)
 {
-    request  r = {.stmt = s};
     axe_mark m = axe_ctx_mark(p->cx);
 
-    if (!axe_contract_infer(p, &r))
+    if (!axe_contract_infer(p, s))
         axe_ctx_release(p->cx, m);
     return AXE_OK;
 }

@@ -95,6 +95,7 @@ typedef struct axe_tile_shape {
     const axe_var *m, *n, *k;
     int            mr, nv; /* rows, vectors */
     int            a, b;   /* operand numbers of the left and right factor */
+    int            group;  /* neighbours of the sum in one lane */
 } axe_tile_shape;
 
 typedef struct axe_schedule {
@@ -111,10 +112,13 @@ typedef struct axe_schedule {
                                    nobody reads what they would write */
     const axe_guard       *bound;
     int                    n_atom;
-    const axe_atom *const *atom;
-    int                    ahead;  /* blocks or rows to prefetch ahead, or 0 */
-    bool                   stream; /* stored past the caches where the
-                                      tensor is over machine->stream_bytes */
+    const axe_atom *const *atom; /* CONTRACT: the first adds products */
+    bool raw;  /* a move of unconverted elements, as integers of their bits */
+    int  word; /* that many neighbours as one in blocks of a TRANSPOSE */
+    const axe_var *word_var; /* along which they are neighbours */
+    int            ahead;    /* blocks or rows to prefetch ahead, or 0 */
+    bool           stream;   /* stored past the caches where the
+                                tensor is over machine->stream_bytes */
     bool    slow;
     double  cycles; /* estimate for one execution, full tile */
     int64_t bytes;  /* moved to or from global, full tile; -1:

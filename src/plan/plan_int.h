@@ -40,6 +40,11 @@ const axe_dim *axe_request_dim(const request *r, const axe_var *v);
 bool axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
                   const int64_t *extra, int *n_digit, axe_digit **digit);
 
+/* The first n steps of `word` of v in an operand as one iter, of stride 0 if v
+ * does not move it; false if they are not one. */
+bool axe_fast_iter(const axe_operand *op, const axe_var *v, int64_t word,
+                   int64_t n, axe_iter *out);
+
 /* The layout (n : stride) of the first n steps of v in an operand, (n : 0) if
  * v does not move it; false if those steps are not one iter. */
 bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
@@ -52,7 +57,7 @@ void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
  * column and a sum?  infer: give open tiles of a contraction their layouts.
  * plan: false (and reasons in r) if no contract atom fits. */
 bool axe_contract_wanted(const axe_stmt *s);
-bool axe_contract_infer(planner *p, request *r);
+bool axe_contract_infer(planner *p, const axe_stmt *s);
 bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 
 /* map.c */
@@ -88,10 +93,11 @@ void axe_round_retiles(planner *p);
  * our own bug. */
 int64_t axe_certify(planner *p, const axe_schedule *s);
 
-/* The cheapest atom that moves a memory operand (lanes : stride), by tile-of
- * against its memory side, and, if reg is not NULL, gives or takes registers
- * laid out as `reg`. */
+/* The cheapest atom that moves a memory operand (lanes : stride), each lane
+ * `group` neighbours, by tile-of against its memory side, and, if reg is not
+ * NULL, gives or takes registers laid out as `reg`. */
 const axe_atom *axe_find_move(planner *p, axe_atom_kind kind, int lanes,
-                              const axe_layout *mem, const axe_layout *reg);
+                              int group, const axe_layout *mem,
+                              const axe_layout *reg);
 
 #endif

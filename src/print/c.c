@@ -128,6 +128,8 @@ static const char head[] =
     "typedef int i32;\ntypedef short i16;\ntypedef signed char i8;\n"
     "typedef unsigned u32;\ntypedef unsigned short u16;\n"
     "typedef unsigned char u8;\n"
+    "typedef i32 i32_word __attribute__((aligned(1), may_alias));\n"
+    "typedef i64 i64_word __attribute__((aligned(1), may_alias));\n"
     "static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }\n"
     "static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }\n"
     "static inline i64 axe_div(i64 a, i64 b)\n"

@@ -110,9 +110,8 @@ axe_c_put_types(axe_cprinter *p, axe_buf *out)
         axe_putf(out,
                  "typedef %s %sx%d __attribute__((vector_size(%d)));\n"
                  "typedef %s %sx%du __attribute__((vector_size(%d), "
-                 "aligned(%d), may_alias));\n",
-                 e, e, s->lanes, bytes, e, e, s->lanes, bytes,
-                 axe_type_table[s->type].bits / 8);
+                 "aligned(1), may_alias));\n",
+                 e, e, s->lanes, bytes, e, e, s->lanes, bytes);
     }
 }
 

@@ -12,18 +12,31 @@ static const struct {
 #include "print/c_ops.def"
 };
 
+/* Is the tensor an array of what is accessed there, and not of parts of it? */
+static bool
+same_element(const axe_cprinter *p, const axe_mem *m)
+{
+    const axe_place *pl = &p->l->plan->place[m->tensor->id];
+    axe_type         t = pl->tensor ? pl->type : m->tensor->type;
+
+    return axe_type_table[t].bits >= axe_type_table[m->type].bits;
+}
+
 static const char *
 memory(axe_cprinter *p, const axe_mem *m, int lanes, axe_status *st)
 {
     axe_buf b = {.cx = p->cx};
 
-    if (lanes == 1)
+    if (lanes == 1 && same_element(p, m))
         axe_putf(&b, "%s[", axe_c_name(p->cx, "t", m->tensor->name));
+    else if (lanes == 1)
+        axe_putf(&b, "*(%s_word *)(%s + ", axe_c_element(m->type),
+                 axe_c_name(p->cx, "t", m->tensor->name));
     else
         axe_putf(&b, "*(%su *)(%s + ", axe_c_type(p, m->type, lanes),
                  axe_c_name(p->cx, "t", m->tensor->name));
     *st = axe_c_index(p, &b, m->at);
-    axe_putc(&b, lanes == 1 ? ']' : ')');
+    axe_putc(&b, lanes == 1 && same_element(p, m) ? ']' : ')');
     return b.text;
 }
 
@@ -194,7 +207,15 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
         axe_putf(b, "%s ", axe_c_type(p, d.type, d.lanes));
     p->declared[d.id] = true;
     axe_putf(b, "r%d = ", d.id);
-    if (l->op == AXE_LOP_load) {
+    if (l->op == AXE_LOP_dot) {
+        const char *f = axe_c_call(p, l->atom->name, strlen(l->atom->name),
+                                   d.type, d.lanes);
+        if (!f)
+            return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "C has no spelling for '%s' on %d lanes",
+                            l->atom->name, d.lanes);
+        axe_putf(b, "%s(r%d, r%d, r%d)", f, d.id, l->src[0].id, l->src[1].id);
+    } else if (l->op == AXE_LOP_load) {
         s = memory(p, &l->mem, d.lanes, &st);
         axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));
     } else if (l->op == AXE_LOP_round) {

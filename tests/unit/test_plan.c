@@ -139,7 +139,7 @@ test_atom_tables(void **state)
                 const char       *roles;
                 if (*side[j] == '\0')
                     continue;
-                if (axe_atom_layout(cx, side[j], 16, &roles, &l) != AXE_OK)
+                if (axe_atom_layout(cx, side[j], 16, 2, &roles, &l) != AXE_OK)
                     fail_msg("%s: %s: %s", mc->atom[k].name, side[j],
                              axe_last_error(cx));
             }
