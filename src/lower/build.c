@@ -240,6 +240,33 @@ axe_word_of(axe_type t, int n)
     }
 }
 
+axe_reg
+axe_signs(lowering *lw, axe_lblock *b, axe_type t, axe_type word, int lanes)
+{
+    int      bits = axe_type_table[t].bits, all = axe_type_table[word].bits;
+    uint64_t w = 0;
+    axe_reg  r = axe_emit_op(lw, b, AXE_LOP_iconst, word, lanes, 0, NULL);
+
+    for (int at = bits - 1; at < all; at += bits)
+        w |= UINT64_C(1) << at;
+    if (all < 64 && axe_type_table[word].cls == AXE_CLASS_INT)
+        w |= ~UINT64_C(0) << all;
+    b->item[b->n - 1]->i = (int64_t)w;
+    return r;
+}
+
+axe_reg
+axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r)
+{
+    const axe_place *pl = &lw->plan->place[op->tensor->id];
+
+    if (op->tensor->space == AXE_SPACE_GLOBAL || !pl->flip)
+        return r;
+    axe_reg s = axe_signs(lw, b, pl->type, r.type, r.lanes);
+    return axe_emit_op(lw, b, AXE_LOP_xor, r.type, r.lanes, 2,
+                       (axe_reg[]){r, s});
+}
+
 axe_type
 axe_held_as(lowering *lw, axe_type t)
 {

@@ -10,9 +10,9 @@
  *
  * Where an atom takes a group of neighbours of k in a lane, a step of k is a
  * group: both factors are words of it, one element of a is one word, and `+=`
- * is the atom's.  Where it flips a's signs, which adds 2^(bits-1) to each
- * element, that many times the sums of b are too much; they are found once for
- * each block of columns, before its rows. */
+ * is the atom's.  Where a's signs are kept flipped, which adds 2^(bits-1) to
+ * each element, that many times the sums of b are too much; they are found once
+ * for each block of columns, before its rows. */
 #include "lower/lower_int.h"
 
 /* The operand's address at the bound digits, `row` steps of one variable and
@@ -124,9 +124,6 @@ k_body(lowering *lw, void *user)
             axe_mem_of(lw, a, offset(lw, a, axe_address(lw, a), t->m, i));
         axe_reg r = factor(lw, blk, m, type, 1, tl);
         r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
-        if (tl->excess)
-            r = axe_emit_op(lw, blk, AXE_LOP_xor, r.type, tl->lanes, 2,
-                            (axe_reg[]){r, tl->flip});
         for (int j = 0; j < t->nv; j++)
             multiply_add(lw, blk, tl->acc[i * t->nv + j], r, col[j]);
     }
@@ -229,19 +226,6 @@ tile_body(lowering *lw, void *user)
     return AXE_OK;
 }
 
-/* The sign bits of `group` elements of type t. */
-static int64_t
-signs(axe_type t, int group)
-{
-    uint64_t all = 0;
-
-    for (int i = 1; i <= group; i++)
-        all |= UINT64_C(1) << (axe_type_table[t].bits * i - 1);
-    return all > INT32_MAX && all <= UINT32_MAX
-               ? (int64_t)all - (INT64_C(1) << 32)
-               : (int64_t)all;
-}
-
 /* A block of columns: all its rows. */
 static axe_status
 columns_body(lowering *lw, void *user)
@@ -255,8 +239,7 @@ columns_body(lowering *lw, void *user)
 
     if (lw->s->atom[0]->flip) {
         tl->flip =
-            axe_emit_op(lw, b, AXE_LOP_iconst, tl->word, tl->lanes, 0, NULL);
-        b->item[b->n - 1]->i = signs(lw->s->atom[0]->type[1], t->group);
+            axe_signs(lw, b, lw->s->atom[0]->type[1], tl->word, tl->lanes);
         tl->excess = axe_new_array(lw->cx, axe_reg, t->nv);
         clear(lw, b, tl, t->nv, tl->excess);
         AXE_TRY(axe_nest_open(lw, &k, excess_body, tl));

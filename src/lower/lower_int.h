@@ -98,6 +98,12 @@ axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);
 /* As what a register holds elements of t: unconverted in a raw move. */
 axe_type axe_held_as(lowering *lw, axe_type t);
+/* The sign bits of all elements of type t in words, in every lane. */
+axe_reg axe_signs(lowering *lw, axe_lblock *b, axe_type t, axe_type word,
+                  int lanes);
+/* What is stored to the operand: r, or r with its signs flipped. */
+axe_reg axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op,
+                    axe_reg r);
 /* The integer type that holds `n` elements of t, of 8 to 64 bits. */
 axe_type axe_word_of(axe_type t, int n);
 

@@ -28,6 +28,7 @@ store_body(lowering *lw, void *user)
         in->value = inside;
         b = &in->body;
     }
+    r = axe_as_kept(lw, b, dst, r);
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     axe_reg *src = axe_new(lw->cx, axe_reg);
     *src = r;

@@ -23,10 +23,10 @@ at_uv(lowering *lw, const axe_operand *op, const axe_digit *u,
 static void
 put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
 {
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     axe_reg *src = axe_new(lw->cx, axe_reg);
 
-    *src = r;
+    *src = axe_as_kept(lw, b, &lw->s->operand[0], r);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = lw->stream && r.lanes > 1 ? AXE_LOP_stream : AXE_LOP_store;
     l->value = lw->stream;
     l->n_src = 1;

@@ -154,6 +154,19 @@ holds(const planner *p, const axe_tensor *x, axe_type t)
     return t == AXE_TYPE_any || kept == t || (open && axe_type_widens(kept, t));
 }
 
+/* Can the atom have a's signs as it wants them? */
+static bool
+signs_fit(const planner *p, const axe_stmt *s, const axe_tensor *x,
+          const axe_atom *a)
+{
+    const axe_place *pl = &p->place[x->id];
+
+    if (x->space == AXE_SPACE_GLOBAL)
+        return !a->flip;
+    return pl->layout ? pl->flip == a->flip
+                      : !a->flip || axe_moved_for(p, x, s);
+}
+
 /* Is `a` a better deal than `b`?  The cheaper multiply-add, then the first. */
 static bool
 cheaper(const way *a, const way *b)
@@ -183,7 +196,8 @@ find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
             !axe_machine_has(p->mc, a) || n == MAX_WAY ||
             (a->type[0] != AXE_TYPE_any && a->type[0] != compute) ||
             !holds(p, x->u.tensor, a->type[1]) ||
-            !holds(p, y->u.tensor, a->type[2]))
+            !holds(p, y->u.tensor, a->type[2]) ||
+            !signs_fit(p, s, x->u.tensor, a))
             continue;
         w.group = axe_atom_group(p->cx, a);
         int at = n++;
@@ -317,7 +331,7 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
         for (int j = 0; j < k; j++)
             all[n++] = d[j];
     }
-    const axe_dim *dim[3] = {ro->m, ro->n, ro->k};
+    const axe_dim   *dim[3] = {ro->m, ro->n, ro->k};
     static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
     for (int i = 0; i < 3; i++) {
         int v = w->atom->flip ? columns_first[i] : plain[i];

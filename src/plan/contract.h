@@ -22,6 +22,9 @@ typedef struct way {
     int             lanes, mr, nv;
 } way;
 
+/* infer.c: is the tile filled by one unconverted move, for s alone? */
+bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
+
 /* infer.c: lay the open tiles among c, x (the left factor) and y out for it. */
 void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
                           const axe_node *x, const axe_node *y, const way *w);

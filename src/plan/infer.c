@@ -141,6 +141,43 @@ fast_source(planner *p, const axe_node *load)
     return NULL;
 }
 
+static int
+count_loads(const axe_node *n, const axe_tensor *t)
+{
+    int k = n->op == AXE_OP_load && n->u.tensor == t;
+
+    for (int i = 0; i < n->n_arg; i++)
+        k += count_loads(n->arg[i], t);
+    return k;
+}
+
+/* Statements but s that read the tile. */
+static int
+other_readers(int n, axe_stmt *const *body, const axe_tensor *t,
+              const axe_stmt *s)
+{
+    int k = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX && body[i] != s)
+            k += count_loads(body[i]->value, t);
+        k += other_readers(body[i]->n_body, body[i]->body, t, s);
+        k += other_readers(body[i]->n_other, body[i]->other, t, s);
+    }
+    return k;
+}
+
+bool
+axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s)
+{
+    const axe_stmt *w = axe_only_writer(p, t);
+
+    return w && w->fold == AXE_FOLD_NONE && w->value->op == AXE_OP_load &&
+           w->value->u.tensor->space == AXE_SPACE_GLOBAL &&
+           w->value->type == t->type &&
+           other_readers(p->kernel->n_body, p->kernel->body, t, s) == 0;
+}
+
 /* Batches outermost; returns how many. */
 static int
 batches(const roles *ro, piece *out)
@@ -187,7 +224,10 @@ lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
                         "of %d, the sum between them",
                         s->id, w->mr);
     }
+    if (w->atom->flip)
+        why = axe_textf(p->cx, "%s; signs flipped for %s", why, w->atom->name);
     settle(p, x->u.tensor, lay_out(p, x, n, a), t, why);
+    p->place[x->u.tensor->id].flip = w->atom->flip;
 }
 
 static void

@@ -132,10 +132,12 @@ typedef struct axe_schedule {
 typedef struct axe_place {
     const axe_tensor *tensor;
     const axe_layout *layout;
-    axe_type          type;    /* kept as; wider than declared where the machine
-                                  computes wider and the tile feeds a contraction */
-    int64_t     bytes, offset; /* in a worker's scratch */
-    const char *why;           /* where the layout comes from */
+    axe_type          type; /* kept as; wider than declared where the machine
+                               computes wider and the tile feeds a contraction */
+    int64_t bytes, offset;  /* in a worker's scratch */
+    bool    flip;    /* kept with the sign bits of its integers flipped; then
+                        written by raw moves and read by one contraction */
+    const char *why; /* where the layout comes from */
 } axe_place;
 
 /* A scope variable `i : size by tile` whose tiles may be smaller: they begin at

@@ -8,6 +8,8 @@ typedef signed char i8;
 typedef unsigned u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
+typedef i32 i32_word __attribute__((aligned(1), may_alias));
+typedef i64 i64_word __attribute__((aligned(1), may_alias));
 static inline i64 axe_min(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 axe_max(i64 a, i64 b) { return a > b ? a : b; }
 static inline i64 axe_div(i64 a, i64 b)
@@ -16,13 +18,13 @@ static inline i64 axe_div(i64 a, i64 b)
 }
 static inline i64 axe_mod(i64 a, i64 b) { return a - axe_div(a, b) * b; }
 typedef f32 f32x8 __attribute__((vector_size(32)));
-typedef f32 f32x8u __attribute__((vector_size(32), aligned(4), may_alias));
+typedef f32 f32x8u __attribute__((vector_size(32), aligned(1), may_alias));
 typedef i32 i32x8 __attribute__((vector_size(32)));
-typedef i32 i32x8u __attribute__((vector_size(32), aligned(4), may_alias));
+typedef i32 i32x8u __attribute__((vector_size(32), aligned(1), may_alias));
 typedef i32 i32x4 __attribute__((vector_size(16)));
-typedef i32 i32x4u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef i32 i32x4u __attribute__((vector_size(16), aligned(1), may_alias));
 typedef f32 f32x4 __attribute__((vector_size(16)));
-typedef f32 f32x4u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef f32 f32x4u __attribute__((vector_size(16), aligned(1), may_alias));
 static inline void stream_f32x8(f32x8 *p, f32x8 a, i64 past)
 {
     if (past && ((unsigned long)p & (sizeof a - 1)) == 0)
