@@ -160,6 +160,8 @@ ROWS = [
     Row("gemm_bias_relu", "gemm_bias_relu",
         {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, bias_relu, REAL,
         ("MNK", MNK)),
+    Row("gemm_i8", "gemm_i8", {"A": "MK", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a, b.T), ("i8", "u8"), ("MNK", MNK)),
     Row("gemv", "gemv", {"A": "MK", "x": "K"}, {"y": "M"}, matmul, REAL,
         ("MK", MN)),
     Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},
@@ -213,7 +215,8 @@ ROWS = [
 ]
 
 # The element type where it is not the kernel's T.
-FIXED = {("quantise", "Q"): "i8", ("quantise", "S"): "f32",
+FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
+         ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32"}
 WIDE = {"f64": "f64", "u8": "u32"}
 
