@@ -62,9 +62,10 @@ def layernorm(x, w, b):
 
 
 def softmax(x):
-    e = np.exp(x - x.max(1, keepdims=True))
+    e = np.exp(x - x.max(1, keepdims=True, initial=-np.inf))
     y = e / e.sum(1, keepdims=True)
-    return [(y, y * (2 + abs(x) + abs(x).max(1, keepdims=True)))]
+    size = abs(x) + abs(x).max(1, keepdims=True, initial=0)
+    return [(y, y * (2 + size))]
 
 
 def softmax_causal(x):
@@ -172,6 +173,11 @@ ROWS = [
                              (1, 2, 3, 0, 4), (1, 0, 2, 3, 4)])),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
+    pointwise("softmax_columns", "softmax_columns", {"X": "MN"},
+              lambda x: [tuple(a.T for a in y) for y in softmax(x.T)]),
+    Row("gemm_splitk", "gemm_splitk", {"A": "MK", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a, b.T), ALL,
+        ("MNK", MNK + [(20, 30, 3000)])),
     pointwise("rmsnorm", "rmsnorm", {"X": "MN", "W": "N"}, rmsnorm),
     pointwise("layernorm", "layernorm", {"X": "MN", "W": "N", "B": "N"},
               layernorm),

@@ -22,14 +22,6 @@ typedef struct search {
     axe_status       status;
 } search;
 
-static bool
-same_extent(const axe_node *a, const axe_node *b)
-{
-    if (a->op == AXE_OP_iconst && b->op == AXE_OP_iconst)
-        return a->u.i == b->u.i;
-    return a->op == AXE_OP_var && b->op == AXE_OP_var && a->u.var == b->u.var;
-}
-
 static void
 found_extent(search *s, const axe_node *load, int k)
 {
@@ -40,7 +32,7 @@ found_extent(search *s, const axe_node *load, int k)
         s->extent = extent;
         s->load = load;
         s->dim = k;
-    } else if (s->status == AXE_OK && !same_extent(s->extent, extent)) {
+    } else if (s->status == AXE_OK && !axe_node_same(s->extent, extent)) {
         s->status = axe_fail(cx, load->arg[k]->at, AXE_ESHAPE,
                              "index `%s` runs to %s here, but to %s elsewhere",
                              s->var->name, axe_node_text(cx, extent),

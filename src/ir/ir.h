@@ -191,10 +191,12 @@ typedef enum axe_stmt_kind {
     AXE_STMT_CONSUME,  /* body reads the next stage and frees it */
     AXE_STMT_IF,       /* body if `cond` holds, else `other` */
     AXE_STMT_INDEX,    /* dst op= value */
+    AXE_STMT_BARRIER,  /* all entities around have come here */
     AXE_N_STMT
 } axe_stmt_kind;
 
 typedef enum axe_scope_kind {
+    AXE_SCOPE_CORE,
     AXE_SCOPE_CLUSTER,
     AXE_SCOPE_CTA,
     AXE_SCOPE_WARPGROUP,
@@ -203,6 +205,9 @@ typedef enum axe_scope_kind {
     AXE_N_SCOPE
 } axe_scope_kind;
 const char *axe_scope_name(axe_scope_kind s);
+
+/* What the language calls the number of workers. */
+#define AXE_CORES "cores"
 
 /* One index variable of a statement and how far it runs. */
 typedef struct axe_dim {
@@ -255,6 +260,12 @@ typedef struct axe_kernel {
     const axe_var *const    *size; /* kind SIZE, in order of appearance */
     int                      n_param;
     const axe_tensor *const *param; /* global tensors, in order */
+    /* Global tensors of the kernel's own, made for one launch: those that
+     * TENSOR statements in `body` declare, in order.  Extents of their first
+     * dimensions are expressions over sizes; below 0 counts as 0. */
+    int                      n_temp;
+    const axe_tensor *const *temp;
+    const axe_var           *cores; /* how many workers run it; not in size */
     int                      n_body;
     axe_stmt *const         *body;
     int                      n_var, n_tensor, n_index_stmt; /* ids in use */
@@ -297,9 +308,15 @@ axe_type axe_op_type(axe_op op, const axe_node *const *arg);
 /* From the start of a to the end of b, as far as one line goes. */
 axe_span axe_span_join(axe_span a, axe_span b);
 
+/* Fill in k->temp from its body. */
+void axe_kernel_find_temps(axe_ctx *cx, axe_kernel *k);
+
 /* ------------------------------------------------------------- reading */
 
 bool axe_is_iconst(const axe_node *n, int64_t *value);
+/* An operation on index integers and conditions; false where int64 does not
+ * hold the result. */
+bool axe_op_value(axe_op op, const int64_t *arg, int64_t *out);
 
 /* sum of coef[i] * var[i] + constant, distinct variables, coefs nonzero.  What
  * no index occurs in need not be affine: `h/G`, `i*N` and the like are

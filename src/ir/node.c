@@ -155,6 +155,20 @@ eval1(axe_op op, int64_t a, int64_t *out)
     return op == AXE_OP_abs;
 }
 
+bool
+axe_op_value(axe_op op, const int64_t *arg, int64_t *out)
+{
+    if (op == AXE_OP_select)
+        return *out = arg[0] ? arg[1] : arg[2], true;
+    if (axe_op_table[op].n_arg == 1)
+        return eval1(op, arg[0], out);
+    if (arg[1] == 0 && (op == AXE_OP_div || op == AXE_OP_cdiv))
+        return *out = 0, true;
+    if (arg[1] == 0 && op == AXE_OP_mod)
+        return *out = arg[0], true;
+    return eval2(op, arg[0], arg[1], out);
+}
+
 static const axe_node *
 fold_cast(axe_ctx *cx, axe_type to, axe_span at, const axe_node *a)
 {

@@ -267,7 +267,7 @@ read_tensor(axe_reader *r, axe_space space, axe_dir dir,
 static bool
 take_space(axe_reader *r, axe_space *out)
 {
-    for (int s = AXE_SPACE_SHARED; s < AXE_N_SPACE; s++)
+    for (int s = AXE_SPACE_GLOBAL; s < AXE_N_SPACE; s++)
         if (axe_read_word(r, axe_space_name((axe_space)s))) {
             *out = (axe_space)s;
             return true;
@@ -435,6 +435,10 @@ read_stmt(axe_reader *r, axe_stmt *s)
         return read_stage(r, s, AXE_STMT_PRODUCE);
     if (axe_read_word(r, "consume"))
         return read_stage(r, s, AXE_STMT_CONSUME);
+    if (axe_read_word(r, "barrier")) {
+        s->kind = AXE_STMT_BARRIER;
+        return AXE_OK;
+    }
     if (!take_space(r, &space))
         return read_index(r, s);
     s->kind = AXE_STMT_TENSOR;
@@ -544,6 +548,7 @@ read_kernel(axe_reader *r)
 {
     axe_kernel *k = r->kernel;
     axe_list    body = {.cx = r->cx};
+    axe_var    *cores;
 
     k->at = axe_read_at(r);
     if (!axe_read_word(r, "kernel"))
@@ -553,6 +558,9 @@ read_kernel(axe_reader *r)
         AXE_TRY(axe_read_name(r, &k->target));
     if (axe_read_word(r, "set"))
         AXE_TRY(read_bindings(r));
+    AXE_TRY(new_var(r, AXE_VAR_SIZE, NULL,
+                    axe_intern(r->cx, AXE_CORES, strlen(AXE_CORES)), &cores));
+    k->cores = cores;
     if (axe_read_word(r, "size"))
         AXE_TRY(read_vars(r, AXE_VAR_SIZE));
     if (axe_read_word(r, "index"))
@@ -561,6 +569,7 @@ read_kernel(axe_reader *r)
     AXE_TRY(read_block(r, &body));
     k->n_body = body.n;
     k->body = (axe_stmt *const *)(const void *)body.item;
+    axe_kernel_find_temps(r->cx, k);
     k->n_size = r->sizes.n;
     k->size = (const axe_var *const *)r->sizes.item;
     axe_read_at(r);

@@ -1,4 +1,5 @@
-/* stride.c - how an argument lies in memory, where its shape says so. */
+/* stride.c - global tensors: how one lies in memory where its shape says so,
+ * and which ones a kernel makes for itself. */
 #include "ir/ir.h"
 
 /* at = the stride of the next slower dimension */
@@ -9,6 +10,8 @@ step_over(axe_ctx *cx, axe_stride *at, const axe_node *extent)
         at->unit = axe_unit_mul(cx, at->unit, extent->u.var->unit);
         return true;
     }
+    if (extent->op != AXE_OP_iconst)
+        return true; /* of a first dimension, which no stride is made of */
     return axe_mul(at->coef, extent->u.i, &at->coef);
 }
 
@@ -27,4 +30,18 @@ axe_tensor_strides(axe_ctx *cx, const axe_tensor *t, bool column_major,
                             t->name);
     }
     return AXE_OK;
+}
+
+void
+axe_kernel_find_temps(axe_ctx *cx, axe_kernel *k)
+{
+    const axe_tensor **temp =
+        axe_new_array(cx, const axe_tensor *, k->n_body + 1);
+
+    k->n_temp = 0;
+    for (int i = 0; i < k->n_body; i++)
+        if (k->body[i]->kind == AXE_STMT_TENSOR &&
+            k->body[i]->tensor->space == AXE_SPACE_GLOBAL)
+            temp[k->n_temp++] = k->body[i]->tensor;
+    k->temp = temp;
 }

@@ -280,8 +280,8 @@ put_stride(axe_buf *out, axe_stride s)
 static void
 put_tensor(printer *p, const axe_tensor *t)
 {
-    const char *where = t->space == AXE_SPACE_GLOBAL ? axe_dir_name(t->dir)
-                                                     : axe_space_name(t->space);
+    const char *where = t->dir != AXE_DIR_LOCAL ? axe_dir_name(t->dir)
+                                                : axe_space_name(t->space);
 
     axe_putf(p->out, "%s %s %s[", where, axe_type_table[t->type].name, t->name);
     put_list(p, t->rank, t->shape);
@@ -380,6 +380,9 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
     case AXE_STMT_INDEX:
         put_index(p, s);
         axe_putc(p->out, '\n');
+        break;
+    case AXE_STMT_BARRIER:
+        axe_puts(p->out, "barrier\n");
         break;
     case AXE_N_STMT:
         break;

@@ -115,8 +115,8 @@ axe_space_name(axe_space s)
 const char *
 axe_scope_name(axe_scope_kind s)
 {
-    static const char *const name[] = {"cluster", "cta", "warpgroup", "warp",
-                                       "thread"};
+    static const char *const name[] = {"core",      "cluster", "cta",
+                                       "warpgroup", "warp",    "thread"};
 
     return (unsigned)s < AXE_N_SCOPE ? name[s] : "?";
 }

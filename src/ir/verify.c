@@ -18,6 +18,8 @@ typedef struct verifier {
     axe_list          vars;      /* in scope: sizes, scopes, loops, indices */
     axe_list          tensors;   /* in scope */
     axe_list          pipelines; /* in scope */
+    int               depth;     /* statements around */
+    const axe_stmt   *scope;     /* the innermost one around, or NULL */
 } verifier;
 
 static bool
@@ -213,8 +215,12 @@ check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
                fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
                                 "`%s` has an extent of %" PRId64, t->name, e));
     if (t->space == AXE_SPACE_GLOBAL && n->op == AXE_OP_var &&
-        n->u.var->kind == AXE_VAR_SIZE && has(&v->vars, n->u.var))
+        n->u.var->kind == AXE_VAR_SIZE && n->u.var != v->k->cores &&
+        has(&v->vars, n->u.var))
         return true;
+    if (t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_LOCAL &&
+        n == t->shape[0])
+        return check_extent(v, n);
     return fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
                             "`%s` cannot be an extent of `%s`",
                             axe_node_text(v->cx, n), t->name));
@@ -244,7 +250,7 @@ check_tensor(verifier *v, const axe_tensor *t)
     bool ok = t->rank >= 1 && t->rank <= AXE_RANK_MAX;
 
     if (!ok || global != (t->stride != NULL) ||
-        global == (t->dir == AXE_DIR_LOCAL))
+        (!global && t->dir != AXE_DIR_LOCAL))
         ok = fail(v,
                   axe_fail(v->cx, t->at, AXE_ESHAPE,
                            "`%s` is neither an argument nor a tile", t->name));
@@ -342,6 +348,7 @@ check_ranged(verifier *v, const axe_stmt *s)
 {
     axe_var_kind want = s->kind == AXE_STMT_FOR ? AXE_VAR_LOOP : AXE_VAR_SCOPE;
     int          mark = v->vars.n;
+    const axe_stmt *around = v->scope;
 
     if (s->n_var < 1 || (s->kind == AXE_STMT_FOR && s->n_var != 1))
         fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
@@ -355,7 +362,10 @@ check_ranged(verifier *v, const axe_stmt *s)
             check_extent(v, x->extent);
         axe_list_push(&v->vars, x);
     }
+    if (s->kind == AXE_STMT_SCOPE)
+        v->scope = s;
     check_body(v, s->n_body, s->body);
+    v->scope = around;
     v->vars.n = mark;
 }
 
@@ -406,6 +416,30 @@ check_if(verifier *v, const axe_stmt *s)
     check_body(v, s->n_other, s->other);
 }
 
+/* What all entities share is declared where all of them are. */
+static void
+check_temp(verifier *v, const axe_tensor *t)
+{
+    if (t->space != AXE_SPACE_GLOBAL || v->depth == 1)
+        return;
+    fail(v, axe_fail(v->cx, t->at, AXE_ENAME,
+                     "`%s` is global, but declared inside a block", t->name));
+    axe_help(v->cx, "declare it at the top of the kernel, before its scopes");
+}
+
+/* All entities that a barrier waits for must come to it. */
+static void
+check_barrier(verifier *v, const axe_stmt *s)
+{
+    if (!v->scope || v->scope->scope == AXE_SCOPE_CTA)
+        return;
+    fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                     "a barrier inside `%s` would wait for entities that do "
+                     "not come here",
+                     axe_scope_name(v->scope->scope)));
+    axe_help(v->cx, "end the scope, write the barrier, and begin another");
+}
+
 static void
 check_stmt(verifier *v, const axe_stmt *s)
 {
@@ -416,6 +450,10 @@ check_stmt(verifier *v, const axe_stmt *s)
         break;
     case AXE_STMT_TENSOR:
         check_tensor(v, s->tensor);
+        check_temp(v, s->tensor);
+        break;
+    case AXE_STMT_BARRIER:
+        check_barrier(v, s);
         break;
     case AXE_STMT_PIPELINE:
         check_pipeline(v, s->pipeline);
@@ -440,8 +478,10 @@ check_body(verifier *v, int n, axe_stmt *const *body)
 {
     int tensors = v->tensors.n, pipelines = v->pipelines.n;
 
+    v->depth++;
     for (int i = 0; i < n; i++)
         check_stmt(v, body[i]);
+    v->depth--;
     v->tensors.n = tensors;
     v->pipelines.n = pipelines;
 }
@@ -457,6 +497,8 @@ axe_kernel_verify(axe_ctx *cx, const axe_kernel *k)
         .pipelines = {.cx = cx},
     };
 
+    if (k->cores)
+        axe_list_push(&v.vars, k->cores);
     for (int i = 0; i < k->n_size; i++)
         axe_list_push(&v.vars, k->size[i]);
     for (int i = 0; i < k->n_param; i++)

@@ -50,8 +50,7 @@ static bool
 is_header(axe_token_kind k)
 {
     return k == AXE_TOK_for || k == AXE_TOK_if || k == AXE_TOK_produce ||
-           k == AXE_TOK_consume ||
-           (AXE_TOK_cluster <= k && k <= AXE_TOK_thread);
+           k == AXE_TOK_consume || (AXE_TOK_core <= k && k <= AXE_TOK_thread);
 }
 
 static bool

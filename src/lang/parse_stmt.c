@@ -87,13 +87,16 @@ parse_layout(axe_parser *p, const char **text, axe_span *at, size_t *begin,
     return true;
 }
 
-/* tensor = ( "reg" | "shared" ) type NAME dims [ ":" layout ] [ "=" expr ] */
+/* tensor = ( "reg" | "shared" | "global" ) type NAME dims [ ":" layout ] [ "="
+ * expr ] */
 static const axe_tensor_decl *
 parse_tensor(axe_parser *p)
 {
     axe_tensor_decl *t = axe_new(p->cx, axe_tensor_decl);
 
-    t->space = p->tok->kind == AXE_TOK_reg ? AXE_SPACE_REG : AXE_SPACE_SHARED;
+    t->space = p->tok->kind == AXE_TOK_reg      ? AXE_SPACE_REG
+               : p->tok->kind == AXE_TOK_shared ? AXE_SPACE_SHARED
+                                                : AXE_SPACE_GLOBAL;
     p->tok++;
     if (!axe_parse_type(p, &t->type) ||
         !axe_parse_word(p, "the tensor's name", &t->word) ||
@@ -156,6 +159,23 @@ parse_pipeline(axe_parser *p)
     return s;
 }
 
+/* `core (c)`: as many as there are. */
+static bool
+parse_all_cores(axe_parser *p, axe_list *out)
+{
+    axe_range *r = axe_new(p->cx, axe_range);
+    axe_expr  *n = axe_new(p->cx, axe_expr);
+    bool       ok = axe_parse_word(p, "a name for the core's number", &r->word);
+
+    n->kind = AXE_EXPR_NAME;
+    n->at = r->word.at;
+    n->word =
+        (axe_word){axe_intern(p->cx, AXE_CORES, strlen(AXE_CORES)), r->word.at};
+    r->count = n;
+    axe_list_push(out, r);
+    return ok;
+}
+
 /* range = NAME ":" expr [ "by" expr ] */
 static bool
 parse_range(axe_parser *p, axe_list *out)
@@ -195,13 +215,17 @@ parse_ranged(axe_parser *p, axe_syntax_kind kind)
     axe_syntax *s = new_stmt(p, kind);
     axe_list    range = {.cx = p->cx}, body = {.cx = p->cx};
 
+    s->scope = AXE_N_SCOPE;
     if (kind == AXE_SYNTAX_SCOPE)
-        s->scope = (axe_scope_kind)(p->tok->kind - AXE_TOK_cluster);
+        s->scope = (axe_scope_kind)(p->tok->kind - AXE_TOK_core);
     p->tok++;
     if (!axe_parse_need(p, AXE_TOK_lparen, "before the range"))
         return NULL;
     do
-        if (!parse_range(p, &range))
+        if (s->scope == AXE_SCOPE_CORE && p->tok[0].kind == AXE_TOK_name &&
+                    p->tok[1].kind != AXE_TOK_colon
+                ? !parse_all_cores(p, &range)
+                : !parse_range(p, &range))
             return NULL;
     while (axe_parse_take(p, AXE_TOK_comma));
     if (!axe_parse_need(p, AXE_TOK_rparen, "after the range"))
@@ -301,6 +325,15 @@ parse_layout_stmt(axe_parser *p)
     return s;
 }
 
+static const axe_syntax *
+parse_barrier(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_BARRIER);
+
+    p->tok++;
+    return axe_parse_need(p, AXE_TOK_semi, "after `barrier`") ? s : NULL;
+}
+
 /* "=", "+=", "*=", "max" "=" or "min" "=" */
 static bool
 parse_fold(axe_parser *p, axe_fold *out)
@@ -351,6 +384,7 @@ static const axe_syntax *
 parse_stmt(axe_parser *p)
 {
     switch (p->tok->kind) {
+    case AXE_TOK_core:
     case AXE_TOK_cluster:
     case AXE_TOK_cta:
     case AXE_TOK_warpgroup:
@@ -361,8 +395,11 @@ parse_stmt(axe_parser *p)
         return parse_ranged(p, AXE_SYNTAX_FOR);
     case AXE_TOK_if:
         return parse_if(p);
+    case AXE_TOK_barrier:
+        return parse_barrier(p);
     case AXE_TOK_reg:
     case AXE_TOK_shared:
+    case AXE_TOK_global:
         return parse_tensor_stmt(p);
     case AXE_TOK_pipeline:
         return parse_pipeline(p);

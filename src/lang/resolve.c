@@ -352,6 +352,7 @@ resolve_kernel(axe_resolver *r)
     r->kernel->name = r->decl->word.name;
     r->kernel->at = r->decl->word.at;
     r->kernel->target = r->decl->target;
+    axe_resolve_cores(r);
     axe_resolve_fns(r);
     for (int i = 0; i < r->module->n_shared; i++)
         axe_resolve_one(r, r->module->shared[i], &none);
@@ -362,6 +363,7 @@ resolve_kernel(axe_resolver *r)
     axe_names_leave(r, 0);
     r->kernel->n_body = body.n;
     r->kernel->body = (axe_stmt *const *)(const void *)body.item;
+    axe_kernel_find_temps(r->cx, r->kernel);
     r->kernel->n_size = r->sizes.n;
     r->kernel->size = (const axe_var *const *)(const void *)r->sizes.item;
 }

@@ -197,6 +197,13 @@ void axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out);
 /* `ring.a` */
 axe_word axe_member_name(axe_resolver *r, axe_word ring, axe_word member);
 
+/* ---------------------------------------------- resolve_global.c */
+
+/* `cores`, for all of the kernel. */
+void axe_resolve_cores(axe_resolver *r);
+/* A global tensor of the kernel's own. */
+void axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out);
+
 /* ------------------------------------------------------ resolve_if.c */
 
 void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);

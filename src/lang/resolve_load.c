@@ -51,6 +51,8 @@ check_access(axe_resolver *r, const axe_expr *e, axe_entry *x, bool writing)
                         x->name));
         if (t->dir == AXE_DIR_OUT)
             axe_help(r->cx, "declare it `inout` if the caller fills it");
+        else if (t->space == AXE_SPACE_GLOBAL)
+            axe_help(r->cx, "write it in a scope before this one");
         else
             axe_help(r->cx, "begin it: `%s %s %s[...] = 0;`",
                      axe_space_name(t->space), axe_type_table[t->type].name,

@@ -439,7 +439,10 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         resolve_ranged(r, x, out);
         break;
     case AXE_SYNTAX_TENSOR:
-        resolve_tensor(r, x, out);
+        if (x->tensor[0]->space == AXE_SPACE_GLOBAL)
+            axe_resolve_global(r, x, out);
+        else
+            resolve_tensor(r, x, out);
         break;
     case AXE_SYNTAX_PIPELINE:
         resolve_pipeline(r, x, out);
@@ -462,6 +465,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         break;
     case AXE_SYNTAX_LAYOUT:
         resolve_layout(r, x);
+        break;
+    case AXE_SYNTAX_BARRIER:
+        axe_list_push(out, new_stmt(r, AXE_STMT_BARRIER, x->at));
         break;
     case AXE_SYNTAX_ASSIGN:
         s = axe_resolve_assign(r, x);

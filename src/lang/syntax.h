@@ -106,7 +106,8 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_INDEX, /* declares index variables */
     AXE_SYNTAX_CONST,
     AXE_SYNTAX_LAYOUT,
-    AXE_SYNTAX_ASSIGN
+    AXE_SYNTAX_ASSIGN,
+    AXE_SYNTAX_BARRIER
 } axe_syntax_kind;
 
 typedef struct axe_syntax axe_syntax;

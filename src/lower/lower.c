@@ -1,6 +1,7 @@
 /* lower.c - a kernel's statements in order.
  *
- * The cta scope becomes tasks dealt to workers in contiguous shares; for and
+ * A scope becomes tasks dealt to workers in contiguous shares, and where the
+ * plan has it all workers meet before; for and
  * pipelines become loops and plain sequence (one stage).  A statement whose
  * operands may leave their tensors is emitted twice: for tiles wholly inside,
  * with constant bounds, and for the edges. */
@@ -113,6 +114,20 @@ split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
     }
 }
 
+/* All workers meet before s, if the plan says so. */
+static void
+meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_plan *p = lw->plan;
+
+    for (int i = 0; i < p->n_sync; i++)
+        if (p->sync[i].at == s && p->sync[i].barrier) {
+            if (lw->streams)
+                axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_fence;
+            axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_meet;
+        }
+}
+
 static axe_status
 lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
@@ -120,6 +135,9 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
         axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
     const axe_node *n = axe_int(lw, 1);
 
+    meet(lw, b, s);
+    if (lw->plan->kernel->body[0] != s || lw->plan->kernel->n_body > 1)
+        b = &axe_emit(lw, b, AXE_LIR_BLOCK)->body;
     count_tiles(lw, b, s, count);
     even_steps(lw, b, s, count);
     for (int i = 0; i < s->n_var; i++)
@@ -354,6 +372,9 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
         case AXE_STMT_IF:
             AXE_TRY(lower_if(lw, b, body[i]));
             break;
+        case AXE_STMT_BARRIER:
+            meet(lw, b, body[i]);
+            break;
         case AXE_STMT_INDEX:
             AXE_TRY(lower_index(lw, b, body[i]));
             break;
@@ -371,10 +392,11 @@ axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
 
     lw->cx = cx;
     lw->plan = p;
+    for (int i = 0; i < p->n_schedule; i++)
+        lw->streams = lw->streams || (p->schedule[i] && p->schedule[i]->stream);
     AXE_TRY(lower_body(lw, &l->body, p->kernel->n_body, p->kernel->body));
-    for (int i = 0, n = l->body.n; i < p->n_schedule && l->body.n == n; i++)
-        if (p->schedule[i] && p->schedule[i]->stream)
-            axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;
+    if (lw->streams)
+        axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;
     l->plan = p;
     l->n_reg = lw->n_reg;
     l->scratch_bytes = p->scratch_bytes;

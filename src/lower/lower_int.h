@@ -41,6 +41,7 @@ typedef struct outside {
 typedef struct lowering {
     axe_ctx            *cx;
     const axe_plan     *plan;
+    bool                streams; /* some statement passes the caches by */
     int                 n_reg, n_var;
     const axe_schedule *s; /* the statement being lowered */
     level               level[MAX_LEVEL];

@@ -55,6 +55,10 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
                      axe_node_text(cx, l->end));
             put_block(cx, b, &l->body, depth + 1);
             continue;
+        case AXE_LIR_BLOCK:
+            axe_puts(b, "block\n");
+            put_block(cx, b, &l->body, depth + 1);
+            continue;
         case AXE_LIR_LOOP:
             axe_putf(b, "for %s = %s .. ", l->var->name,
                      axe_node_text(cx, l->begin));

@@ -209,6 +209,18 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     axe_putf(out, "scratch: %" PRId64 " bytes a worker\n", p->scratch_bytes);
 }
 
+/* Where workers meet between scopes. */
+static void
+put_sync(axe_buf *out, const axe_plan *p)
+{
+    for (int i = 0; i < p->n_sync; i++)
+        axe_putf(out, "%s line %d: %s: %s\n",
+                 p->sync[i].at->kind == AXE_STMT_BARRIER ? "at" : "before",
+                 p->sync[i].at->at.line,
+                 p->sync[i].barrier ? "all workers meet" : "nobody waits",
+                 p->sync[i].why);
+}
+
 static void
 put_domains(axe_buf *out, const axe_kernel *k)
 {
@@ -244,6 +256,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                  ", as many as suit the workers\n",
                  p->retile[i].scope->name, p->retile[i].tile,
                  axe_node_text(cx, p->retile[i].size), p->retile[i].round);
+    put_sync(out, p);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
             put_schedule(cx, out, p, p->schedule[i]);
@@ -343,6 +356,13 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         put_text(out, "layout", axe_layout_text(cx, pl->layout));
         axe_putc(out, ',');
         put_text(out, "why", pl->why);
+        axe_puts(out, "}");
+    }
+    axe_puts(out, "],\"sync\":[");
+    for (int i = 0; i < p->n_sync; i++) {
+        axe_putf(out, "%s{\"line\":%d,\"barrier\":%s,", i ? "," : "",
+                 p->sync[i].at->at.line, p->sync[i].barrier ? "true" : "false");
+        put_text(out, "why", p->sync[i].why);
         axe_puts(out, "}");
     }
     axe_putf(out, "],\"scratch_bytes\":%" PRId64 "}\n", p->scratch_bytes);

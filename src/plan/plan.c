@@ -47,33 +47,15 @@ check_flat(planner *p, int n, axe_stmt *const *body)
     return AXE_OK;
 }
 
-/* A CPU core runs one task at a time: one cta scope at the top, no scopes
- * inside it, each produce with its consume right behind it. */
+/* A CPU core runs one task at a time: no scopes inside a cta. */
 static axe_status
 check_scope(planner *p, const axe_stmt *s)
 {
-    if (s->scope != AXE_SCOPE_CTA)
+    if (s->scope != AXE_SCOPE_CTA && s->scope != AXE_SCOPE_CORE)
         return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
                         "%s has no scope '%s' yet; use cta", p->mc->name,
                         axe_scope_name(s->scope));
     return check_flat(p, s->n_body, s->body);
-}
-
-static axe_status
-check_top(planner *p)
-{
-    const axe_kernel *k = p->kernel;
-
-    for (int i = 0; i < k->n_body; i++)
-        if (k->body[i]->kind != AXE_STMT_SCOPE)
-            return axe_fail(p->cx, k->body[i]->at, AXE_EUNSUPPORTED,
-                            "a statement outside any scope: nobody runs it; "
-                            "put it in a cta scope");
-    if (k->n_body != 1)
-        return axe_fail(p->cx, k->at, AXE_EUNSUPPORTED,
-                        "%s needs exactly one cta scope in a kernel, not %d",
-                        p->mc->name, k->n_body);
-    return AXE_OK;
 }
 
 static axe_status
@@ -132,6 +114,8 @@ place_declared(planner *p, const axe_tensor *t)
 static axe_status
 place_tensor(planner *p, const axe_stmt *s)
 {
+    if (s->tensor->space == AXE_SPACE_GLOBAL)
+        return AXE_OK;
     return place_declared(p, s->tensor);
 }
 
@@ -291,13 +275,14 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
     p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
-    AXE_TRY(check_top(&p));
+    AXE_TRY(axe_check_top(&p));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
     AXE_TRY(check_ring(&p, k->n_body, k->body));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
         each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
     axe_find_retiles(&p);
+    axe_plan_sync(&p);
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, infer));
     AXE_TRY(place_rest(&p));
     AXE_TRY(allocate(&p, &scratch));
@@ -316,6 +301,9 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .place = p.place,
         .n_retile = p.n_retile,
         .retile = p.retile,
+        .n_sync = p.n_sync,
+        .sync = p.sync,
+        .shared = p.shared,
         .scratch_bytes = scratch,
     };
     *out = plan;

@@ -153,6 +153,14 @@ typedef struct axe_retile {
 const axe_retile *axe_retile_of(int n, const axe_retile *list,
                                 const axe_var *v);
 
+/* Between the scopes of a kernel: whether all workers meet before statement
+ * `at` begins, or in its place if it is a barrier, and why. */
+typedef struct axe_sync {
+    const axe_stmt *at;
+    bool            barrier;
+    const char     *why;
+} axe_sync;
+
 typedef struct axe_plan {
     const axe_kernel          *kernel;
     const axe_machine         *machine;
@@ -162,7 +170,11 @@ typedef struct axe_plan {
     axe_place                 *place;
     int                        n_retile;
     const axe_retile          *retile;
-    int64_t                    scratch_bytes;
+    int                        n_sync; /* scopes but the first, barriers */
+    const axe_sync            *sync;
+    const bool                *shared; /* by tensor id: global, written in one
+                                          scope and touched in another */
+    int64_t scratch_bytes;
 } axe_plan;
 
 /* Plan every statement and every open layout.

@@ -12,6 +12,9 @@ typedef struct planner {
     const axe_schedule **schedule;
     int                  n_retile;
     axe_retile          *retile;
+    int                  n_sync, cap_sync;
+    axe_sync            *sync;
+    bool                *shared; /* by tensor id */
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */
@@ -59,6 +62,12 @@ void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
 bool axe_contract_wanted(const axe_stmt *s);
 bool axe_contract_infer(planner *p, const axe_stmt *s);
 bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
+
+/* scopes.c: only scopes, loops and branches around scopes, and barriers at the
+ * top of a kernel. */
+AXE_CHECK axe_status axe_check_top(planner *p);
+/* sync.c: where all workers must meet; with p->retile known. */
+void axe_plan_sync(planner *p);
 
 /* map.c */
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);

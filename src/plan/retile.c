@@ -269,12 +269,10 @@ made_var(planner *p, const axe_var *of, const char *what)
     return v;
 }
 
-void
-axe_find_retiles(planner *p)
+/* The scope variables of s. */
+static void
+retile_scope(planner *p, const axe_stmt *s)
 {
-    const axe_stmt *s = p->kernel->body[0];
-
-    p->retile = axe_new_array(p->cx, axe_retile, s->n_var + 1);
     for (int i = 0; i < s->n_var; i++) {
         const axe_node *e = s->var[i]->extent;
         int64_t         tile;
@@ -290,6 +288,37 @@ axe_find_retiles(planner *p)
             .round = 1,
         };
     }
+}
+
+/* fn(scope) for every scope at the top, also in loops and branches there. */
+static int
+each_top(planner *p, int n, axe_stmt *const *body,
+         void (*fn)(planner *p, const axe_stmt *s))
+{
+    int n_var = 0;
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_SCOPE) {
+            if (fn)
+                fn(p, s);
+            n_var += s->n_var;
+            continue;
+        }
+        n_var += each_top(p, s->n_body, s->body, fn);
+        n_var += each_top(p, s->n_other, s->other, fn);
+    }
+    return n_var;
+}
+
+void
+axe_find_retiles(planner *p)
+{
+    const axe_kernel *k = p->kernel;
+
+    p->retile = axe_new_array(p->cx, axe_retile,
+                              each_top(p, k->n_body, k->body, NULL) + 1);
+    each_top(p, k->n_body, k->body, retile_scope);
 }
 
 const axe_retile *

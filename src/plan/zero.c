@@ -154,7 +154,8 @@ axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
 
-    if (!w || !p->schedule[w->id] || !axe_runs_before(p, w, s))
+    if (op->tensor->space == AXE_SPACE_GLOBAL || !w || !p->schedule[w->id] ||
+        !axe_runs_before(p, w, s))
         return NULL;
     for (int d = 0; d < op->tensor->rank; d++) {
         const axe_node *sub = op->load->arg[d];

@@ -74,6 +74,11 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
         case AXE_LIR_TASKS:
             AXE_TRY(put_tasks(p, l, depth));
             break;
+        case AXE_LIR_BLOCK:
+            axe_putf(p->out, "%*s{\n", 4 * depth, "");
+            AXE_TRY(put_block(p, &l->body, depth + 1));
+            axe_putf(p->out, "%*s}\n", 4 * depth, "");
+            break;
         case AXE_LIR_LOOP:
             AXE_TRY(put_loop(p, l, depth));
             break;
@@ -96,6 +101,18 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
     return AXE_OK;
 }
 
+/* What one worker writes and another reads is not its own alone. */
+static void
+put_global(axe_cprinter *p, const axe_tensor *t, int i)
+{
+    const bool *shared = p->l->plan->shared;
+
+    axe_putf(p->out, "    %s%s *%s%s = ptr[%d];\n",
+             t->dir == AXE_DIR_IN ? "const " : "", axe_c_element(t->type),
+             shared && shared[t->id] ? "" : "restrict ",
+             axe_c_name(p->cx, "t", t->name), i);
+}
+
 static void
 put_params(axe_cprinter *p)
 {
@@ -104,12 +121,10 @@ put_params(axe_cprinter *p)
     for (int i = 0; i < k->n_size; i++)
         axe_putf(p->out, "    const i64 %s = size[%d];\n",
                  axe_c_var(p, k->size[i]), i);
-    for (int i = 0; i < k->n_param; i++) {
-        const axe_tensor *t = k->param[i];
-        axe_putf(p->out, "    %s%s *restrict %s = ptr[%d];\n",
-                 t->dir == AXE_DIR_IN ? "const " : "", axe_c_element(t->type),
-                 axe_c_name(p->cx, "t", t->name), i);
-    }
+    for (int i = 0; i < k->n_param; i++)
+        put_global(p, k->param[i], i);
+    for (int i = 0; i < k->n_temp; i++)
+        put_global(p, k->temp[i], k->n_param + i);
     for (int i = 0; i < p->l->plan->n_place; i++) {
         const axe_place *pl = &p->l->plan->place[i];
         if (pl->tensor)
@@ -156,7 +171,7 @@ axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
         axe_puts(out, fn.text);
     axe_puts(out,
              "\nvoid axe_entry(void *const *ptr, const i64 *size, i64 worker, "
-             "i64 workers, void *scratch)\n{\n");
+             "i64 workers, void *scratch, void *team)\n{\n");
     axe_puts(out, body.text ? body.text : "");
     axe_puts(out, "}\n");
     return AXE_OK;

@@ -7,11 +7,15 @@
 /* Append a translation unit that defines
  *
  *     void axe_entry(void *const *ptr, const long long *size,
- *                    long long worker, long long n_worker, void *scratch);
+ *                    long long worker, long long n_worker, void *scratch,
+ *                    void *team);
  *
- * ptr: first element of each parameter in order of kernel->param; size: values
+ * ptr: first element of each parameter in order of kernel->param, then of each
+ * of kernel->temp; size: values
  * of kernel->size; worker of n_worker runs its contiguous share of the tasks;
- * scratch: lowered->scratch_bytes for this worker alone, 64-byte aligned.
+ * scratch: lowered->scratch_bytes for this worker alone, 64-byte aligned; team:
+ * begins with a function void (*)(void *team, long long worker) that returns
+ * once all workers have called it, and is not read if there is only one.
  * Needs gcc 12 or clang 10.  Printing decides nothing: the same lowered kernel
  * gives the same bytes.
  * Errors  EUNSUPPORTED: an operation without a row in c_ops.def. */

@@ -24,8 +24,9 @@ axe_c_var(axe_cprinter *p, const axe_var *v)
 {
     bool own = v->id < p->l->plan->kernel->n_var;
 
-    if (v->kind == AXE_VAR_SIZE && v->id < 0)
-        return v->name;
+    if (v->kind == AXE_VAR_SIZE &&
+        (v->id < 0 || v == p->l->plan->kernel->cores))
+        return AXE_WORKERS;
     return axe_c_name(p->cx,
                       v->kind == AXE_VAR_SIZE ? "s"
                       : own                   ? "v"

@@ -15,7 +15,7 @@
 #include "run/file.h"
 
 /* Of axe_entry's arguments: an entry compiled for another is not found. */
-static const char abi[] = "axe abi 1";
+static const char abi[] = "axe abi 2";
 
 enum { SEAL_BYTES = AXE_SHA256_BYTES, CPU_MAX = 8192 };
 

@@ -38,6 +38,7 @@ axe_device_free(axe_device *d)
         axe_cache_close(&d->cache);
     axe_pool_free(d->pool);
     free(d->scratch);
+    free(d->temp);
     axe_ctx_free(d->cx);
     free(d);
 }

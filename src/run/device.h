@@ -3,6 +3,7 @@
 #define AXE_RUN_DEVICE_H
 
 #include "axe/run.h"
+#include "ir/ir.h"
 #include "run/cache.h"
 #include "run/pool.h"
 
@@ -16,6 +17,9 @@ struct axe_device {
     /* One block for each worker, `scratch_bytes` apart, grown as needed. */
     void   *scratch;
     int64_t scratch_bytes;
+    /* One block for the global tensors that kernels make, grown as needed. */
+    void   *temp;
+    int64_t temp_bytes;
 };
 
 /* Compile C text and load it.
@@ -25,5 +29,13 @@ AXE_CHECK axe_status axe_device_load(axe_ctx *cx, axe_device *d,
                                      const char *text, const char *extra,
                                      void **handle, const char **path,
                                      bool *cached);
+
+/* The address of each of the kernel's own global tensors, on lines of 64 bytes
+ * of the device's block.
+ * size   as axe_bound has them
+ * Errors  EOVERFLOW, EDEVICE: too large, no memory. */
+AXE_CHECK axe_status axe_device_temps(axe_ctx *cx, axe_device *d,
+                                      const axe_kernel *k, const int64_t *size,
+                                      void **out);
 
 #endif

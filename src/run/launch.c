@@ -2,7 +2,8 @@
  *
  * The shared object exports one function; each worker of the team calls it
  * once, with its number, and does its share of the outermost scope's tasks.
- * Workers share nothing but the arguments; each has a block of scratch. */
+ * Workers share nothing but the arguments and the kernel's own global tensors;
+ * each has a block of scratch. */
 #define _DEFAULT_SOURCE
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@ enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 static const char entry_name[] = "axe_entry";
 
 typedef void entry_fn(void *const *ptr, const int64_t *size, int64_t worker,
-                      int64_t n_worker, void *scratch);
+                      int64_t n_worker, void *scratch, void *team);
 
 struct axe_exec {
     axe_device        *device;
@@ -138,6 +139,7 @@ need_scratch(axe_ctx *cx, axe_device *d, int64_t wanted)
 typedef struct job {
     const axe_exec *exec;
     axe_bound       bound;
+    void          **ptr; /* of the arguments, then of the kernel's own */
 } job;
 
 static void
@@ -149,19 +151,24 @@ work(void *user, int worker)
 
     if (scratch)
         scratch += worker * d->scratch_bytes;
-    j->exec->entry(j->bound.data, j->bound.size, worker, axe_pool_size(d->pool),
-                   scratch);
+    j->exec->entry(j->ptr, j->bound.size, worker, axe_pool_size(d->pool),
+                   scratch, axe_pool_team(d->pool));
 }
 
 axe_status
 axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
            int n_size, const axe_size *size)
 {
-    axe_mark m = axe_ctx_mark(cx);
-    job      j = {.exec = e};
+    const axe_kernel *k = e->program->kernel;
+    axe_mark          m = axe_ctx_mark(cx);
+    job               j = {.exec = e};
 
-    AXE_TRY(axe_bind(cx, e->program->kernel, n_array, array, n_size, size, true,
-                     &j.bound));
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j.bound));
+    j.ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
+    for (int i = 0; i < k->n_param; i++)
+        j.ptr[i] = j.bound.data[i];
+    AXE_TRY(
+        axe_device_temps(cx, e->device, k, j.bound.size, j.ptr + k->n_param));
     AXE_TRY(need_scratch(cx, e->device, e->program->scratch_bytes));
     axe_pool_run(e->device->pool, work, &j);
     axe_ctx_release(cx, m);

@@ -7,6 +7,11 @@
  * Both pairs are sequentially consistent, so one of the two sees the other and
  * no wake-up is lost.
  *
+ * To meet, worker w tells w + 1, then w + 2, w + 4 ... (modulo the team) that
+ * it came, each time waiting to be told by w - 1, w - 2, ...: after log2 n
+ * rounds everybody has come.  A word counts the meetings that its one writer
+ * came to; that writer may be one meeting ahead.
+ *
  * Workers are pinned: after idling, a system may wake a thread on the
  * processor that the caller is spinning on, and leave it there for a whole
  * time slice.  The caller is only moved off the workers' processors, its mask
@@ -23,7 +28,8 @@
 
 #include "run/pool.h"
 
-enum { MAILBOX_BYTES = 128, SPIN_NS = 100000, LOOKS = 256 };
+enum { MAILBOX_BYTES = 128, SPIN_NS = 100000, LOOKS = 256, MEET_ROUNDS = 10 };
+_Static_assert(1 << MEET_ROUNDS >= AXE_MAX_WORKER, "a round for each bit");
 
 typedef struct worker {
     alignas(MAILBOX_BYTES) atomic_uint go; /* number of the piece of work */
@@ -34,9 +40,12 @@ typedef struct worker {
     pthread_mutex_t lock;
     pthread_cond_t  wake;
     int             number, cpu;
+    unsigned        n_met;
+    alignas(MAILBOX_BYTES) atomic_uint came[MEET_ROUNDS];
 } worker;
 
 struct axe_pool {
+    void (*meet)(void *team, int64_t worker); /* first, as kernels expect */
     int       n;
     bool      crowded; /* more workers than processors: do not spin */
     bool      quit;
@@ -149,6 +158,31 @@ axe_pool_run(axe_pool *p, axe_work *work, void *user)
         await(&p->worker[i], turn, p->crowded);
 }
 
+static void
+meet(void *team, int64_t number)
+{
+    axe_pool *p = team;
+    worker   *w = &p->worker[number];
+    unsigned  turn = ++w->n_met;
+
+    for (int r = 0, step = 1; step < p->n; r++, step *= 2) {
+        worker *to = &p->worker[(number + step) % p->n];
+        atomic_store_explicit(&to->came[r], turn, memory_order_release);
+        for (unsigned looks = 1;
+             (int)(atomic_load_explicit(&w->came[r], memory_order_acquire) -
+                   turn) < 0;
+             looks++)
+            if (looks % (p->crowded ? 1 : 64 * LOOKS) == 0)
+                sched_yield();
+    }
+}
+
+void *
+axe_pool_team(axe_pool *p)
+{
+    return p;
+}
+
 int
 axe_pool_size(const axe_pool *p)
 {
@@ -224,6 +258,7 @@ axe_pool_new(axe_ctx *cx, int64_t n_worker, axe_pool **out)
     p = make_pool((int)n_worker);
     if (!p)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for threads");
+    p->meet = meet;
     p->mask = mask;
     p->crowded = n_worker > n_cpu;
     p->home = cpu_of(&mask, 0);

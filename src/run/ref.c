@@ -124,6 +124,11 @@ call(axe_ctx *cx, axe_device *d, const axe_reference *r, const int64_t *size)
     void         *handle, *symbol;
     reference_fn *fn;
     bool          cached, ok;
+    int64_t      *all = axe_new_array(cx, int64_t, r->k->n_size + 1);
+
+    for (int i = 0; i < r->k->n_size; i++)
+        all[i] = size[i];
+    all[r->k->n_size] = axe_pool_size(d->pool);
 
     AXE_TRY(axe_ref_print(cx, r->k, &text));
     AXE_TRY(axe_device_load(cx, d, text.text, "-lm", &handle, &path, &cached));
@@ -133,7 +138,7 @@ call(axe_ctx *cx, axe_device *d, const axe_reference *r, const int64_t *size)
     }
     symbol = dlsym(handle, "axe_reference");
     memcpy(&fn, &symbol, sizeof fn);
-    ok = symbol && fn(value, bound, size) == 0;
+    ok = symbol && fn(value, bound, all) == 0;
     dlclose(handle);
     return ok ? AXE_OK
               : axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,

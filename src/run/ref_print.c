@@ -520,6 +520,8 @@ put_stmt(printer *p, const axe_stmt *s)
     case AXE_STMT_TENSOR:
         put_poison(p, s->tensor);
         return AXE_OK;
+    case AXE_STMT_BARRIER:
+        return AXE_OK;
     case AXE_STMT_PIPELINE:
         for (int i = 0; i < s->pipeline->n_tensor; i++)
             put_poison(p, s->pipeline->tensor[i]);
@@ -630,6 +632,8 @@ axe_ref_print(axe_ctx *cx, const axe_kernel *k, axe_buf *out)
     p.depth++;
     for (int i = 0; i < k->n_size; i++)
         LINE(&p, "const i64 z%d = size[%d];", k->size[i]->id, i);
+    if (k->cores)
+        LINE(&p, "const i64 z%d = size[%d];", k->cores->id, k->n_size);
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(put_param(&p, i));
     AXE_TRY(walk_tiles(&p, k->n_body, k->body, put_tile));

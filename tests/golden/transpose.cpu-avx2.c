@@ -37,7 +37,7 @@ static inline void fence_f32x4(void)
     __asm__ volatile("sfence" ::: "memory");
 }
 
-void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void *scratch)
+void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void *scratch, void *team)
 {
     const i64 s_M = size[0];
     const i64 s_N = size[1];

@@ -53,8 +53,10 @@ static const struct {
      "cpu-avx512 has no scopes inside a cta yet"},
     {IN "Y[m, n] = X[m, n]; }",
      "a statement outside any scope: nobody runs it; put it in a cta scope"},
-    {IN "cta (i : M) { Y[i, n] = X[i, n]; } cta (j : M) { Y[j, n] = X[j, n]; } }",
-     "cpu-avx512 needs exactly one cta scope in a kernel, not 2"},
+    {IN "for (i : M) { cta (j : 4) { Y[i, n] = X[i, n]; } Y[i, n] = X[i, n]; } }",
+     "a statement outside any scope: nobody runs it; put it in a cta scope"},
+    {IN "if (M > 4) { barrier; } }",
+     "kernel k has no scope: nobody would run anything"},
     {IN "cta (i : M) { pipeline p[2] { shared f32 a[4]; } "
         "produce p { p.a[k] = 0.0; } Y[i, n] = X[i, n]; } }",
      "cpu-avx512 runs pipelines as one stage: produce p must be followed by its consume at once"},

@@ -126,6 +126,56 @@ test_pool(void **state)
     axe_ctx_free(cx);
 }
 
+enum { N_TURN = 2000 };
+
+/* Each worker adds to what all others wrote before the last meeting. */
+typedef struct relay {
+    axe_pool *pool;
+    int       n;
+    long      at[2][16];
+    bool      wrong;
+} relay;
+
+typedef void meet_fn(void *team, int64_t worker);
+
+static void
+relay_worker(void *user, int worker)
+{
+    relay *r = user;
+    void  *team = axe_pool_team(r->pool);
+
+    for (int t = 0; t < N_TURN; t++) {
+        long sum = 0;
+        for (int i = 0; i < r->n; i++)
+            sum += r->at[t & 1][i];
+        if (sum != (long)t * r->n)
+            r->wrong = true;
+        r->at[~t & 1][worker] = t + 1;
+        (*(meet_fn **)team)(team, worker);
+    }
+}
+
+static void
+test_pool_meets(void **state)
+{
+    static const int size[] = {1, 2, 3, 5, 7};
+    axe_ctx         *cx = axe_ctx_new();
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(size); i++) {
+        relay r = {.n = size[i]};
+        assert_int_equal(axe_pool_new(cx, size[i], &r.pool), AXE_OK);
+        for (int k = 0; k < 3; k++) {
+            memset(r.at, 0, sizeof r.at);
+            axe_pool_run(r.pool, relay_worker, &r);
+            assert_false(r.wrong);
+            assert_int_equal(r.at[N_TURN & 1][r.n - 1], N_TURN);
+        }
+        axe_pool_free(r.pool);
+    }
+    axe_ctx_free(cx);
+}
+
 static void
 test_pool_sizes(void **state)
 {
@@ -437,11 +487,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f16),          cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_integers),     cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_pool_sizes),   cmocka_unit_test(test_bind),
-        cmocka_unit_test(test_bind_strided), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_fitting),
+        cmocka_unit_test(test_f16),        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_integers),   cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pool_meets), cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_bind),       cmocka_unit_test(test_bind_strided),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_fitting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+/* bench_team.c - what it costs to begin and end a piece of work, and to meet
+ * inside one: medians of rounds, for teams of 1, 2, 4 ... up to the
+ * processors. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "run/pool.h"
+
+enum { N_ROUND = 41, N_TURN = 2000 };
+
+typedef void meet_fn(void *team, int64_t worker);
+
+static double
+now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void
+nothing(void *user, int worker)
+{
+    (void)user;
+    (void)worker;
+}
+
+static void
+meet_often(void *user, int worker)
+{
+    void *team = axe_pool_team(user);
+
+    for (int i = 0; i < N_TURN; i++)
+        (*(meet_fn **)team)(team, worker);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* [ns] of one start and end, or of one meeting. */
+static double
+median(axe_pool *p, bool meet)
+{
+    double ns[N_ROUND];
+
+    for (int r = 0; r < N_ROUND; r++) {
+        double begin = now_ns();
+        for (int i = 0; i < (meet ? 1 : N_TURN); i++)
+            axe_pool_run(p, meet ? meet_often : nothing, p);
+        ns[r] = (now_ns() - begin) / N_TURN;
+    }
+    qsort(ns, N_ROUND, sizeof ns[0], compare);
+    return ns[N_ROUND / 2];
+}
+
+int
+main(void)
+{
+    axe_ctx  *cx = axe_ctx_new();
+    axe_pool *all;
+    int       most;
+
+    if (!cx || axe_pool_new(cx, 0, &all) != AXE_OK)
+        return 1;
+    most = axe_pool_size(all);
+    axe_pool_free(all);
+    printf("%7s  %14s  %7s\n", "workers", "fork + join ns", "meet ns");
+    for (int n = 1; n <= most; n *= 2) {
+        axe_pool *p;
+        if (axe_pool_new(cx, n, &p) != AXE_OK)
+            return 1;
+        printf("%7d  %14.0f  %7.0f\n", n, median(p, false), median(p, true));
+        axe_pool_free(p);
+    }
+    axe_ctx_free(cx);
+    return 0;
+}

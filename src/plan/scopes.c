@@ -1,0 +1,54 @@
+/* scopes.c - what may stand at the top of a kernel.
+ *
+ * Scopes run one after the other; loops and branches over sizes may be around
+ * them, since all workers take them alike.  A statement outside any scope has
+ * nobody to run it. */
+#include "plan/plan_int.h"
+
+static axe_status
+check_body(planner *p, int n, axe_stmt *const *body)
+{
+    axe_status first = AXE_OK, st;
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        st = AXE_OK;
+        if (s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_IF) {
+            st = check_body(p, s->n_body, s->body);
+            if (st == AXE_OK)
+                st = check_body(p, s->n_other, s->other);
+        } else if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_BARRIER &&
+                   !(s->kind == AXE_STMT_TENSOR &&
+                     s->tensor->space == AXE_SPACE_GLOBAL))
+            st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                          "a statement outside any scope: nobody runs it; "
+                          "put it in a cta scope");
+        if (first == AXE_OK)
+            first = st;
+    }
+    return first;
+}
+
+static bool
+has_scope(int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i]->kind == AXE_STMT_SCOPE ||
+            has_scope(body[i]->n_body, body[i]->body) ||
+            has_scope(body[i]->n_other, body[i]->other))
+            return true;
+    return false;
+}
+
+axe_status
+axe_check_top(planner *p)
+{
+    const axe_kernel *k = p->kernel;
+
+    AXE_TRY(check_body(p, k->n_body, k->body));
+    if (has_scope(k->n_body, k->body))
+        return AXE_OK;
+    return axe_fail(p->cx, k->at, AXE_EUNSUPPORTED,
+                    "kernel %s has no scope: nobody would run anything",
+                    k->name);
+}

@@ -1,0 +1,106 @@
+/* test_sync.c - where workers meet between the scopes of a kernel: one digit a
+ * scope or barrier, 1 where they do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "plan/plan.h"
+
+#define HEAD                                                                   \
+    "kernel k(in f32 X[M, N], out f32 Y[M, N], out f32 Z[N]) {"                \
+    " index m, n, r; global f32 t[M, N]; global f32 u[cdiv(M, 8), N]; "
+#define FILL "cta (i : M by 8) t[i*8 + m, n] = X[i*8 + m, n]; "
+#define TAIL "}"
+
+/* clang-format off */
+static const struct {
+    const char *text, *meets;
+} row[] = {
+    /* rows of one entity, read by the same one */
+    {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "0"},
+    {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + 7 - m, n];", "1"},
+    {FILL "cta (i : M by 8) { reg f32 a[4]; a[r] = t[i*8 + r + 4, 0]; Y[i*8 + r, 0] = a[r]; }", "0"},
+    /* by another */
+    {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m + 1, n];", "1"},
+    {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m - 1, n];", "1"},
+    {FILL "cta (i : M by 4) Y[i*4 + m, n] = t[i*4 + m, n];", "1"},
+    {FILL "cta (i : N by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "1"},
+    {FILL "cta (i : M by 8, j : N by 8) Y[i*8 + m, j*8 + n] = t[i*8 + m, j*8 + n];", "1"},
+    {FILL "cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);", "1"},
+    /* written again */
+    {FILL "cta (i : M by 8) t[i*8 + m, n] = 0;" "cta (i : M) Y[i, n] = t[i, n];", "01"},
+    {FILL "cta (j : N by 8) t[m, j*8 + n] = 0;" "cta (j : N by 8) Y[m, j*8 + n] = t[m, j*8 + n];", "10"},
+    {"cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n]; cta (j : N by 8) Z[j*8 + n] = X[0, j*8 + n];", "0"},
+    {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i, n];", "0"},
+    {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i + 1, n];", "1"},
+    /* one meeting serves all before it */
+    {FILL "cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);"
+     "cta (i : M) Y[i, n] = t[i, n];", "10"},
+    {FILL "barrier; cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);", "10"},
+    {FILL "cta (i : M by 8) { barrier; Y[i*8 + m, n] = t[i*8 + m, n]; }", "0"},
+    /* what a turn of a loop leaves is there in the next one */
+    {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];"
+     " cta (j : N by 8) t[m, j*8 + n] = Y[m, j*8 + n]; }", "11"},
+    {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n]; }", "0"},
+    {FILL "for (p : 3) { cta (i : M by p + 1) Y[i, n] = t[i, n]; }", NULL},
+    {FILL "for (p : 3) { for (q : 2) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n]; }"
+     " cta (i : M) t[i, n] = X[i, n]; }", "11"},
+    /* either branch */
+    {FILL "if (M > N) { cta (j : N by 8) t[m, j*8 + n] = 1; } cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "11"},
+    {FILL "if (M > N) { barrier; } else { barrier; } cta (j : N) Y[m, j] = t[m, j];", "110"},
+    {FILL "if (M > N) { barrier; } cta (j : N) Y[m, j] = t[m, j];", "11"},
+    /* entities of a core scope */
+    {"core (c) { Y[c, n] = X[c, n]; } core (c) Z[n] = sum[m](Y[m, n]);", "1"},
+    {"core (c) { t[c, n] = X[c, n]; } core (c) Y[c, n] = t[c, n];", "0"},
+    {"core (c) { t[c, n] = X[c, n]; } cta (i : M) Y[i, n] = t[i, n];", "1"},
+};
+/* clang-format on */
+
+static axe_status
+plan_of(axe_ctx *cx, const char *body, const axe_plan **out)
+{
+    axe_buf            text = {.cx = cx};
+    const axe_module  *m;
+    const axe_kernel  *k;
+    const axe_machine *mc;
+
+    axe_putf(&text, "%s%s%s", HEAD, body, TAIL);
+    AXE_TRY(
+        axe_module_parse(cx, axe_source_add(cx, "t", text.text, text.len), &m));
+    AXE_TRY(axe_module_instantiate(cx, m, &(axe_inst){.machine = "cpu"}, &k));
+    AXE_TRY(axe_machine_find(cx, "cpu-avx2", &mc));
+    return axe_plan_kernel(cx, k, mc, out);
+}
+
+static void
+test_meetings(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        axe_buf         got = {.cx = cx};
+        axe_status      st = plan_of(cx, row[i].text, &p);
+        if ((st == AXE_OK) != (row[i].meets != NULL))
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        for (int k = 0; st == AXE_OK && k < p->n_sync; k++) {
+            assert_non_null(p->sync[k].why);
+            axe_putc(&got, p->sync[k].barrier ? '1' : '0');
+        }
+        if (st == AXE_OK && strcmp(got.text, row[i].meets) != 0)
+            fail_msg("row %d: %s, not %s", i, got.text, row[i].meets);
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meetings)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
