@@ -9,10 +9,11 @@
 typedef struct axe_run_args {
     axe_kernel_args kernel;
     axe_pairs       given; /* NAME=FILE and NAME=SIZE */
-    const char     *cache, *save_random;
+    const char     *cache, *save_random, *records;
     int64_t         n_thread, seed, n_time; /* n_time 0: as many as fit */
     axe_stage       stage;
-    bool            random, check, time, json, emit, help;
+    double          budget; /* of `axe tune` [s] */
+    bool            random, check, time, json, emit, help, no_tuned;
 } axe_run_args;
 
 /* One parameter of the kernel. */
@@ -43,6 +44,9 @@ AXE_CHECK axe_status axe_run_open(axe_ctx *cx, const axe_run_args *a,
 /* Make the arrays that are missing: random ones to read, zeros to write. */
 AXE_CHECK axe_status axe_run_fill(axe_ctx *cx, const axe_run_args *a,
                                   axe_run *r);
+/* The spec with what is known of the launch, for values that were tuned. */
+axe_compile_spec axe_run_spec(axe_ctx *cx, const axe_run_args *a,
+                              const axe_run *r);
 /* All that there are, as the library takes them; returns how many. */
 int axe_run_arrays(const axe_run *r, axe_array *array);
 /* Write those that were written and have a path. */

@@ -6,6 +6,7 @@
 #include "lang/lang.h"
 #include "run.h"
 #include "run/number.h"
+#include "run/records.h"
 
 /* ----------------------------------------------------------------- reading */
 
@@ -102,6 +103,27 @@ axe_run_open(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
         AXE_TRY(
             open_param(cx, a, &sig.param[r->n_param], &r->param[r->n_param]));
     return open_sizes(cx, a, r);
+}
+
+axe_compile_spec
+axe_run_spec(axe_ctx *cx, const axe_run_args *a, const axe_run *r)
+{
+    axe_compile_spec spec = axe_kernel_spec(&a->kernel);
+    const char     **name = axe_new_array(cx, const char *, r->n_size);
+    int64_t         *value = axe_new_array(cx, int64_t, r->n_size);
+
+    for (int i = 0; i < r->n_size; i++) {
+        name[i] = r->size[i].name;
+        value[i] = r->size[i].value;
+    }
+    spec.n_hint = r->n_size;
+    spec.hint_name = name;
+    spec.hint = value;
+    spec.n_worker =
+        a->n_thread > 0 && a->n_thread < 1024 ? (int)a->n_thread : 0;
+    spec.no_tuned = a->no_tuned;
+    spec.records = axe_records_path(cx, a->records, a->cache);
+    return spec;
 }
 
 int

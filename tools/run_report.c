@@ -108,6 +108,8 @@ axe_run_print(axe_ctx *cx, const axe_run *r)
         printf("%s%s = %" PRId64, i > 0 ? ", " : ": ", r->size[i].name,
                r->size[i].value);
     printf("\n");
+    if (axe_program_tuned(r->program))
+        printf("  values   %s\n", axe_program_tuned(r->program));
     for (int i = 0; i < r->n_param; i++)
         print_param(cx, &r->param[i]);
     for (int i = 0; i < r->n_param && r->check; i++)
@@ -174,6 +176,12 @@ axe_run_print_json(axe_ctx *cx, const axe_run *r)
     axe_putf(&b, "{\"kernel\": \"%s\", \"threads\": %d, \"cached\": %s",
              axe_program_kernel(r->program), r->n_thread,
              r->cached ? "true" : "false");
+    axe_puts(&b, ", \"tuned\": ");
+    if (axe_program_tuned(r->program))
+        axe_json_put_text(&b, axe_program_tuned(r->program),
+                          strlen(axe_program_tuned(r->program)));
+    else
+        axe_puts(&b, "null");
     axe_puts(&b, ", \"sizes\": {");
     for (int i = 0; i < r->n_size; i++)
         axe_putf(&b, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->size[i].name,

@@ -38,7 +38,9 @@ static const char help[] =
     "      --threads N         0 (default): one for each processor\n"
     "      --emit STAGE        print ir, plan, lower or c of what is run\n"
     "      --json              report as one line of JSON\n"
-    "      --cache DIR         of compiled kernels\n" AXE_KERNEL_HELP
+    "      --cache DIR         of compiled kernels\n"
+    "      --no-tuned          take no values from `axe tune`\n"
+    "      --records FILE      where it has kept them\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
 enum {
@@ -50,7 +52,9 @@ enum {
     OPT_THREADS,
     OPT_EMIT,
     OPT_JSON,
-    OPT_CACHE
+    OPT_CACHE,
+    OPT_NO_TUNED,
+    OPT_RECORDS
 };
 
 static const struct option known[] = {
@@ -64,6 +68,8 @@ static const struct option known[] = {
     {"emit", required_argument, NULL, OPT_EMIT},
     {"json", no_argument, NULL, OPT_JSON},
     {"cache", required_argument, NULL, OPT_CACHE},
+    {"no-tuned", no_argument, NULL, OPT_NO_TUNED},
+    {"records", required_argument, NULL, OPT_RECORDS},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -88,6 +94,7 @@ take_flag(axe_run_args *a, int c)
     a->random = a->random || c == OPT_RANDOM;
     a->check = a->check || c == OPT_CHECK;
     a->json = a->json || c == OPT_JSON;
+    a->no_tuned = a->no_tuned || c == OPT_NO_TUNED;
     a->help = a->help || c == 'h';
     return AXE_EXIT_OK;
 }
@@ -111,6 +118,9 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
         return AXE_EXIT_OK;
     case OPT_CACHE:
         a->cache = arg;
+        return AXE_EXIT_OK;
+    case OPT_RECORDS:
+        a->records = arg;
         return AXE_EXIT_OK;
     case OPT_EMIT:
         a->emit = true;
@@ -267,7 +277,7 @@ run_on_device(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 static axe_status
 compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 {
-    axe_compile_spec spec = axe_kernel_spec(&a->kernel);
+    axe_compile_spec spec = axe_run_spec(cx, a, r);
     axe_array       *array = axe_new_array(cx, axe_array, r->n_param);
     axe_buf          text = {.cx = cx};
     int              n = axe_run_arrays(r, array);

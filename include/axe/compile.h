@@ -40,6 +40,16 @@ typedef struct axe_compile_spec {
      * "F" (column-major), "strided" (every stride given at launch). */
     int                n_order;
     const char *const *order_name, *const *order;
+    /* For axe_compile_for alone.  Values that nothing here sets and the kernel
+     * lets one tune are taken from what axe_tune has found for about these
+     * sizes: those that the arrays have, and these hints. */
+    int                n_hint;
+    const char *const *hint_name;
+    const int64_t     *hint;
+    int                n_worker; /* threads of the launch; 0: one for each
+                                    processor */
+    const char *records;         /* database; NULL: as for axe_tune */
+    bool        no_tuned;        /* use none of them */
 } axe_compile_spec;
 
 /* Compile as far as `last`.
@@ -65,6 +75,11 @@ AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,
 /* The plan as one line of JSON. */
 AXE_CHECK axe_status axe_program_plan_json(axe_ctx *cx, const axe_program *p,
                                            axe_buf *out);
+
+/* Where values of parameters came from, if not from the caller or the text:
+ * "BM=64, tuned on 2026-01-31 for M=512, 2 threads"; NULL: from nowhere else.
+ */
+const char *axe_program_tuned(const axe_program *p);
 
 /* What a program is called with. */
 typedef enum axe_access {

@@ -153,6 +153,8 @@ trace(model *m, const axe_cost_frame *f, int operand, axe_cost *out)
         return;
     }
     stop = stop > 0 ? stop : 0;
+    if (outer[f->n_loop] == 0)
+        return;
     for (int l = f->n_loop; l > stop; l--) {
         double again =
             outer[l - 1] * (a->turns[l - 1] * a->bytes[l] - a->bytes[l - 1]);
@@ -181,8 +183,6 @@ settle(const model *m, const axe_cost_frame *f, axe_cost *out)
     double work = out->issue / busy;
     out->memory_bound = wait > work;
     out->cycles = fmax(wait, work) + not_hidden * fmin(wait, work);
-    if (isnan(out->cycles))
-        out->cycles = -1;
 }
 
 static void
@@ -197,6 +197,9 @@ cost(model *m, const axe_cost_frame *f, axe_cost *out)
     for (int k = 0; k < f->s->n_operand; k++)
         trace(m, f, k, out);
     settle(m, f, out);
+    for (int l = 0; l < f->n_loop; l++)
+        if (isnan(f->loop[l].trips))
+            out->cycles = -1;
 }
 
 void

@@ -27,7 +27,7 @@ step_of(const axe_cost_env *e, const axe_retile *r)
     for (int i = 0; i < e->n_loop; i++)
         if (e->loop[i].var == r->scope && e->loop[i].trips > 0)
             tiles = e->loop[i].trips;
-    size = ceil(ceil(size / tiles) / round) * round;
+    size = ceil(ceil(size / fmax(tiles, 1)) / round) * round;
     return fmin(fmax(size, round), (double)r->tile);
 }
 

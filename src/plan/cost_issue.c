@@ -146,7 +146,7 @@ count_tile(tally *t, double outer)
             blocks *= t->f->vtrips[l];
     t->math += blocks * sum * mr * nv * atom_cost(s, AXE_ATOM_CONTRACT, 1);
     t->memory += blocks * (sum * (mr + nv) * 0.5 + mr * nv * 1.5);
-    t->turns += blocks * (sum + 10);
+    t->turns += blocks * (sum + 2 * mr * nv + 20);
 }
 
 double

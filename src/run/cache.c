@@ -59,8 +59,8 @@ distrust(const char *dir)
     return NULL;
 }
 
-static const char *
-choose_dir(axe_ctx *cx, const char *wanted)
+const char *
+axe_cache_choose(axe_ctx *cx, const char *wanted)
 {
     const char *axe = getenv("AXE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
                *home = getenv("HOME");
@@ -76,8 +76,8 @@ choose_dir(axe_ctx *cx, const char *wanted)
 
 /* The first processor's lines of /proc/cpuinfo that decide the instructions;
  * where there is no such file, all processors look alike. */
-static const char *
-read_cpu(axe_ctx *cx)
+const char *
+axe_cache_cpu(axe_ctx *cx)
 {
     static const char *const want[] = {"model name", "flags", "Features",
                                        "CPU part"};
@@ -99,6 +99,15 @@ read_cpu(axe_ctx *cx)
     return b.text ? b.text : "";
 }
 
+void
+axe_cache_make_parent(axe_ctx *cx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash && slash > path)
+        make_dirs(axe_textf(cx, "%.*s", (int)(slash - path), path));
+}
+
 static void
 give_up_dir(axe_ctx *cx, axe_cache *c, const char *why)
 {
@@ -115,8 +124,9 @@ axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
     const char *why;
     int         e;
 
-    *out = (axe_cache){
-        .cx = owner, .dir = choose_dir(owner, wanted), .cpu = read_cpu(owner)};
+    *out = (axe_cache){.cx = owner,
+                       .dir = axe_cache_choose(owner, wanted),
+                       .cpu = axe_cache_cpu(owner)};
     e = out->dir ? make_dirs(axe_textf(cx, "%s", out->dir)) : 0;
     why = e != 0 ? strerror(e) : out->dir ? distrust(out->dir) : "";
     if (why)

@@ -26,6 +26,14 @@ typedef struct axe_cache {
     int         n_tmp;
 } axe_cache;
 
+/* The directory that axe_cache_open would take, in cx; NULL: there is none. */
+const char *axe_cache_choose(axe_ctx *cx, const char *wanted);
+/* What the processor says of itself, as far as it decides the code. */
+const char *axe_cache_cpu(axe_ctx *cx);
+/* Make the directory that a file is to lie in, as private as the cache; whoever
+ * then opens the file tells of failure. */
+void axe_cache_make_parent(axe_ctx *cx, const char *path);
+
 /* Choose the directory: `wanted`, else $AXE_CACHE, else $XDG_CACHE_HOME/axe,
  * else $HOME/.cache/axe; it is made if missing, mode 0700.  One that somebody
  * else owns or can write to is not used, with a warning in cx.

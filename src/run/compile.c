@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "print/c.h"
 #include "run/program.h"
+#include "run/tuned.h"
 
 static const char *const order_name[] = {
     [AXE_ORDER_C] = "C",
@@ -239,23 +240,62 @@ fit_array(axe_ctx *cx, fitting *f, const axe_kernel_sig *sig,
 }
 
 axe_status
+axe_spec_fit(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
+             int n_array, const axe_array *array, axe_kernel_sig *sig,
+             axe_compile_spec *out)
+{
+    AXE_TRY(axe_module_sig(cx, m, spec->kernel, sig));
+    fitting f = start_fitting(cx, spec, n_array + sig->n_const);
+
+    for (int i = 0; i < n_array; i++)
+        AXE_TRY(fit_array(cx, &f, sig, &array[i]));
+    *out = f.spec;
+    out->set_name = f.set_name;
+    out->set_value = f.set_value;
+    out->order_name = f.order_name;
+    out->order = f.order;
+    return AXE_OK;
+}
+
+/* The arrays of a fitted spec have room for all constants of the kernel. */
+static const char *
+use_tuned(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig, int n_array,
+          const axe_array *array, axe_compile_spec *spec)
+{
+    const char *why = NULL;
+
+    if (!spec->no_tuned)
+        spec->n_set = axe_tuned_find(cx, source, sig, spec, n_array, array,
+                                     (const char **)spec->set_name,
+                                     (const char **)spec->set_value, &why);
+    return why;
+}
+
+axe_status
 axe_compile_for(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
                 int n_array, const axe_array *array, axe_stage last,
                 const axe_program **out)
 {
     const axe_module *module;
     axe_kernel_sig    sig;
-    fitting           f = start_fitting(cx, spec, n_array);
+    axe_compile_spec  fit;
+    const char       *why;
 
     AXE_TRY(axe_module_parse(cx, source, &module));
-    AXE_TRY(axe_module_sig(cx, module, spec->kernel, &sig));
-    for (int i = 0; i < n_array; i++)
-        AXE_TRY(fit_array(cx, &f, &sig, &array[i]));
-    f.spec.set_name = f.set_name;
-    f.spec.set_value = f.set_value;
-    f.spec.order_name = f.order_name;
-    f.spec.order = f.order;
-    return axe_compile(cx, source, &f.spec, last, out);
+    AXE_TRY(axe_spec_fit(cx, module, spec, n_array, array, &sig, &fit));
+    int      n_set = fit.n_set;
+    axe_mark mark;
+    why = use_tuned(cx, source, &sig, n_array, array, &fit);
+    mark = axe_ctx_mark(cx);
+    axe_status st = axe_compile(cx, source, &fit, last, out);
+    if (st == AXE_OK && why)
+        ((axe_program *)*out)->tuned = why;
+    if (st == AXE_OK || !why)
+        return st;
+    axe_ctx_release(cx, mark);
+    axe_warn(cx, AXE_NOWHERE, "tuned values no longer have a plan: %s", why);
+    fit.n_set = n_set;
+    return axe_compile(cx, source, &fit, last, out);
 }
 
 /* ----------------------------------------------------------------- looking */
@@ -277,9 +317,11 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
         return too_early(cx, p);
     if (stage == AXE_STAGE_IR)
         axe_kernel_print(cx, out, p->kernel);
-    else if (stage == AXE_STAGE_PLAN)
+    else if (stage == AXE_STAGE_PLAN) {
+        if (p->tuned)
+            axe_putf(out, "values: %s\n", p->tuned);
         axe_plan_print(cx, out, p->plan);
-    else if (stage == AXE_STAGE_LOWER)
+    } else if (stage == AXE_STAGE_LOWER)
         axe_lowered_print(cx, out, p->lowered);
     else
         axe_puts(out, p->c_text);
@@ -293,6 +335,12 @@ axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
         return too_early(cx, p);
     axe_plan_json(cx, out, p->plan);
     return AXE_OK;
+}
+
+const char *
+axe_program_tuned(const axe_program *p)
+{
+    return p->tuned;
 }
 
 const char *

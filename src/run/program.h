@@ -14,6 +14,7 @@ struct axe_program {
     const axe_lowered *lowered; /* likewise */
     const char        *c_text;  /* likewise */
     int64_t            scratch_bytes; /* for each worker */
+    const char        *tuned;         /* where values came from, or NULL */
 };
 
 /* What a kernel is called with, in the order of its parameters and sizes. */

@@ -50,7 +50,7 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
         const i64 v_j = axe_mod(l_task_1, ((s_N + 64 - 1) / 64));
         const i64 l_task_2 = axe_div(l_task_1, ((s_N + 64 - 1) / 64));
         const i64 v_i = l_task_2;
-        /* statement 0, line 9: tile[m, n]  */
+        /* statement 0, line 11: tile[m, n]  */
         if (64 <= s_M - v_i * 64 && 64 <= s_N - v_j * 64) {
             for (i64 l_m_3 = 0; l_m_3 < 64; l_m_3++) {
                 for (i64 l_n_4 = 0; l_n_4 < 64; l_n_4 += 8) {
@@ -75,7 +75,7 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
                 }
             }
         }
-        /* statement 1, line 10: Y[j*64 + n, i*64 + m]  */
+        /* statement 1, line 12: Y[j*64 + n, i*64 + m]  */
         if (64 <= s_N - v_j * 64 && 64 <= s_M - v_i * 64) {
             const i64 l_large_11 = 16777216 < s_M * (s_N * 4);
             for (i64 l_n_12 = 0; l_n_12 < 64; l_n_12 += 8) {

@@ -1,0 +1,581 @@
+/* tune.c - the search: plan all, measure few.
+ *
+ * Combinations are ranked by the cost model.  The defaults and the first of the
+ * ranking form a group whose members take turns, so that what else the machine
+ * does meets all alike; after each turn those that are clearly behind leave.
+ * Groups follow one another, each with the best so far in it, until a group
+ * brings next to nothing or time is up. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "axe/tune.h"
+#include "machine/machine.h"
+#include "plan/cost.h"
+#include "run/program.h"
+#include "run/tuned.h"
+
+enum { MAX_PLAN = 4096, GROUP = 8, TURNS = 25, MIN_TURNS = 4 };
+
+static const double default_budget = 30, /* seconds */
+    plan_share = 0.3,                    /* of the budget, for planning */
+    sample_s = 1e-4,                     /* least length of a sample */
+    behind = 1.15,                       /* of the best: leaves */
+    worth_it = 0.99;                     /* a group must come below this */
+
+/* One that is being measured. */
+typedef struct runner {
+    int       number; /* in result->each */
+    axe_exec *exec;
+    double    sample[TURNS];
+    int       n_sample, batch;
+    bool      out;
+} runner;
+
+typedef struct tuner {
+    axe_ctx             *cx;
+    axe_device          *device;
+    int32_t              source;
+    const axe_tune_spec *spec;
+    axe_compile_spec     fit;
+    axe_kernel_sig       sig;
+    const int           *varied; /* [n_param] numbers of constants */
+    int                  n_array, n_size;
+    const axe_array     *array;
+    const axe_size      *size;
+    double               begin, budget;
+    axe_tune_result     *result;
+    bool                *tried; /* [n_try] measured, or cannot be */
+    axe_levels           levels;
+} tuner;
+
+static double
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool
+stopped(tuner *t)
+{
+    if (t->spec->stop && t->spec->stop(t->spec->user))
+        t->result->stopped = true;
+    return t->result->stopped;
+}
+
+static bool
+over(const tuner *t, double share)
+{
+    return now() - t->begin > share * t->budget;
+}
+
+static void
+report(const tuner *t, const char *doing)
+{
+    if (t->spec->progress)
+        t->spec->progress(t->spec->user, t->result, doing);
+}
+
+/* -------------------------------------------------------------- candidates */
+
+static axe_status
+find_varied(tuner *t)
+{
+    int         *varied = axe_new_array(t->cx, int, t->sig.n_const);
+    const char **name = axe_new_array(t->cx, const char *, t->sig.n_const);
+    int          n = 0;
+
+    for (int i = 0; i < t->sig.n_const; i++)
+        if (t->sig.n_domain[i] > 0 &&
+            !axe_spec_sets(&t->fit, t->sig.const_name[i])) {
+            name[n] = t->sig.const_name[i];
+            varied[n++] = i;
+        }
+    t->varied = varied;
+    t->result->n_param = n;
+    t->result->param = name;
+    if (n > 0)
+        return AXE_OK;
+    axe_fail(t->cx, AXE_NOWHERE, AXE_EARG,
+             "kernel %s has nothing to tune: no parameter that is open has a "
+             "domain",
+             t->sig.name);
+    axe_help(t->cx, "write `tune BM in {64, 128, 256}` behind its arguments");
+    return AXE_EARG;
+}
+
+/* The number of combinations, at most 2^62. */
+static int64_t
+count_all(const tuner *t)
+{
+    int64_t all = 1;
+
+    for (int i = 0; i < t->result->n_param; i++)
+        if (!axe_mul(all, t->sig.n_domain[t->varied[i]], &all))
+            return INT64_C(1) << 62;
+    return all;
+}
+
+static const char *const *
+combination(tuner *t, int64_t number)
+{
+    const char **v = axe_new_array(t->cx, const char *, t->result->n_param);
+
+    for (int i = t->result->n_param - 1; i >= 0; i--) {
+        int k = t->varied[i];
+        v[i] = t->sig.domain[k][number % t->sig.n_domain[k]];
+        number /= t->sig.n_domain[k];
+    }
+    return v;
+}
+
+/* The fitted spec with these values set. */
+static axe_compile_spec
+spec_with(tuner *t, const char *const *value)
+{
+    axe_compile_spec s = t->fit;
+    int              n = s.n_set + t->result->n_param;
+    const char     **name = axe_new_array(t->cx, const char *, n);
+    const char     **text = axe_new_array(t->cx, const char *, n);
+
+    for (int i = 0; i < n; i++) {
+        int p = i - s.n_set;
+        name[i] = p < 0 ? s.set_name[i] : t->result->param[p];
+        text[i] = p < 0 ? s.set_value[i] : value[p];
+    }
+    s.n_set = n;
+    s.set_name = name;
+    s.set_value = text;
+    return s;
+}
+
+/* Seconds that the model expects of a planned program; -1: it cannot tell. */
+static double
+estimate(tuner *t, const axe_program *p)
+{
+    const axe_machine *mc = p->plan->machine;
+    axe_bound          b;
+    axe_cost           c;
+
+    if (axe_bind(t->cx, p->kernel, t->n_array, t->array, t->n_size, t->size,
+                 false, &b) != AXE_OK)
+        return -1;
+    axe_cost_at at = {b.size, axe_device_n_thread(t->device), t->levels};
+    axe_cost_plan(t->cx, p->plan, &at, &c);
+    return c.cycles < 0 ? -1 : c.cycles / (mc->ghz * 1e9);
+}
+
+/* Plan one combination; false if it has no plan. */
+static bool
+plan(tuner *t, const char *const *value, double *estimate_s)
+{
+    axe_mark           m = axe_ctx_mark(t->cx);
+    axe_compile_spec   s = spec_with(t, value);
+    const axe_program *p;
+    axe_status st = axe_compile(t->cx, t->source, &s, AXE_STAGE_PLAN, &p);
+
+    if (st == AXE_OK)
+        *estimate_s = estimate(t, p);
+    axe_ctx_release(t->cx, m);
+    return st == AXE_OK;
+}
+
+/* What the parameters are without tuning. */
+static axe_status
+standard_values(tuner *t, const char *const **out)
+{
+    const char **v = axe_new_array(t->cx, const char *, t->result->n_param);
+    const axe_program *p;
+
+    AXE_TRY(axe_compile(t->cx, t->source, &t->fit, AXE_STAGE_PLAN, &p));
+    t->levels = axe_host_levels(p->plan->machine);
+    for (int i = 0; i < t->result->n_param; i++)
+        for (int k = 0; k < p->kernel->n_binding; k++) {
+            const axe_binding *b = &p->kernel->binding[k];
+            if (strcmp(b->name, t->result->param[i]) == 0)
+                v[i] = b->is_type ? axe_type_table[b->value].name
+                                  : axe_textf(t->cx, "%" PRId64, b->value);
+        }
+    *out = v;
+    return AXE_OK;
+}
+
+static bool
+same_values(const tuner *t, const char *const *a, const char *const *b)
+{
+    for (int i = 0; i < t->result->n_param; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return true;
+}
+
+static int
+by_estimate(const void *a, const void *b)
+{
+    double x = ((const axe_tune_try *)a)->estimate_s,
+           y = ((const axe_tune_try *)b)->estimate_s;
+
+    x = x < 0 ? 1e300 : x;
+    y = y < 0 ? 1e300 : y;
+    return (x > y) - (x < y);
+}
+
+static void
+find_standard(tuner *t, const char *const *standard)
+{
+    t->result->standard = -1;
+    for (int i = 0; i < t->result->n_try; i++)
+        if (same_values(t, t->result->each[i].value, standard))
+            t->result->standard = i;
+}
+
+/* Plan every combination, or evenly chosen ones where they are many. */
+static axe_status
+plan_all(tuner *t)
+{
+    int64_t            all = count_all(t), n = all < MAX_PLAN ? all : MAX_PLAN;
+    const char *const *standard;
+    axe_tune_result   *r = t->result;
+
+    AXE_TRY(standard_values(t, &standard));
+    r->each = axe_new_array(t->cx, axe_tune_try, n + 1);
+    if (plan(t, standard, &r->each[0].estimate_s))
+        r->each[r->n_try++].value = standard;
+    for (int64_t i = 0; i < n; i++) {
+        axe_tune_try c = {.value = combination(t, all / n * i)};
+        if ((i > 0 && over(t, plan_share)) || stopped(t))
+            break;
+        if (same_values(t, c.value, standard))
+            continue;
+        if (plan(t, c.value, &c.estimate_s))
+            r->each[r->n_try++] = c;
+        else
+            r->n_refused++;
+        if (i % 16 == 0)
+            report(t, "planning");
+    }
+    qsort(r->each, (size_t)r->n_try, sizeof r->each[0], by_estimate);
+    find_standard(t, standard);
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- measuring */
+
+static axe_status
+launch(tuner *t, runner *r, int times)
+{
+    for (int i = 0; i < times; i++)
+        AXE_TRY(axe_launch(t->cx, r->exec, t->n_array, t->array, t->n_size,
+                           t->size));
+    return AXE_OK;
+}
+
+/* Compile, load, and run until warm. */
+static axe_status
+start(tuner *t, int number, runner *out)
+{
+    axe_compile_spec   s = spec_with(t, t->result->each[number].value);
+    const axe_program *p;
+    double             begin, s_each;
+
+    *out = (runner){.number = number};
+    AXE_TRY(axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p));
+    AXE_TRY(axe_exec_new(t->cx, t->device, p, &out->exec));
+    AXE_TRY(launch(t, out, 1));
+    begin = now();
+    AXE_TRY(launch(t, out, 1));
+    s_each = now() - begin;
+    out->batch = s_each >= sample_s ? 1 : (int)(sample_s / (s_each + 1e-7)) + 1;
+    return AXE_OK;
+}
+
+/* Start it or rule it out; one that does not compile is no error, unless it is
+ * what the caller would have got anyway. */
+static axe_status
+try_start(tuner *t, int number, runner *out, bool *started)
+{
+    axe_mark   m = axe_ctx_mark(t->cx);
+    axe_status st = start(t, number, out);
+
+    t->tried[number] = true;
+    *started = st == AXE_OK;
+    if (st == AXE_OK)
+        return st;
+    axe_exec_free(out->exec);
+    if (number == t->result->standard || stopped(t))
+        return stopped(t) ? AXE_OK : st;
+    axe_ctx_release(t->cx, m);
+    t->result->n_refused++;
+    return AXE_OK;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The lower quartile: what else the machine does only ever adds. */
+static double
+typical(const runner *r)
+{
+    double s[TURNS];
+
+    memcpy(s, r->sample, (size_t)r->n_sample * sizeof s[0]);
+    qsort(s, (size_t)r->n_sample, sizeof s[0], by_value);
+    return s[r->n_sample / 4];
+}
+
+static axe_status
+sample(tuner *t, runner *r)
+{
+    axe_tune_try *c = &t->result->each[r->number];
+    double        begin = now();
+
+    AXE_TRY(launch(t, r, r->batch));
+    r->sample[r->n_sample++] = (now() - begin) / r->batch;
+    c->time_s = typical(r);
+    c->n_time = r->n_sample;
+    return AXE_OK;
+}
+
+static double
+best_of(int n, const runner *r)
+{
+    double best = 1e300;
+
+    for (int i = 0; i < n; i++)
+        if (r[i].n_sample > 0 && typical(&r[i]) < best)
+            best = typical(&r[i]);
+    return best;
+}
+
+/* Turns until time is up or one is left; the rest of a turn is finished. */
+static axe_status
+take_turns(tuner *t, int n, runner *r, const char *doing)
+{
+    int left = n;
+
+    for (int turn = 0; turn < TURNS && left > 0; turn++) {
+        if (stopped(t) || (turn >= MIN_TURNS && over(t, 1)))
+            return AXE_OK;
+        for (int i = 0; i < n; i++)
+            if (!r[(i + turn) % n].out)
+                AXE_TRY(sample(t, &r[(i + turn) % n]));
+        double best = best_of(n, r);
+        for (int i = 0; i < n && turn + 1 >= MIN_TURNS; i++)
+            if (!r[i].out && typical(&r[i]) > behind * best) {
+                r[i].out = true;
+                left--;
+            }
+        report(t, doing);
+        if (left == 1 && turn >= 2 * MIN_TURNS)
+            break;
+    }
+    return AXE_OK;
+}
+
+/* The next of the ranking that was not tried; -1: none. */
+static int
+next(const tuner *t)
+{
+    for (int i = 0; i < t->result->n_try; i++)
+        if (!t->tried[i])
+            return i;
+    return -1;
+}
+
+/* The fastest so far. */
+static int
+leader(const tuner *t)
+{
+    int best = -1;
+
+    for (int i = 0; i < t->result->n_try; i++)
+        if (t->result->each[i].time_s > 0 &&
+            (best < 0 ||
+             t->result->each[i].time_s < t->result->each[best].time_s))
+            best = i;
+    return best;
+}
+
+static axe_status
+fill_group(tuner *t, runner *r, int *n)
+{
+    int first = leader(t) >= 0 ? leader(t) : t->result->standard;
+
+    for (int k = first >= 0 ? first : next(t); k >= 0 && *n < GROUP;
+         k = next(t)) {
+        bool ok;
+        if (*n > 0 && (stopped(t) || over(t, 1)))
+            break;
+        AXE_TRY(try_start(t, k, &r[*n], &ok));
+        *n += ok;
+        report(t, "compiling");
+    }
+    return AXE_OK;
+}
+
+/* One group; *gain is the new best as a share of the old. */
+static axe_status
+measure_group(tuner *t, double *gain)
+{
+    runner     r[GROUP];
+    int        n = 0, was = leader(t);
+    double     old = was >= 0 ? t->result->each[was].time_s : 0;
+    axe_status st = fill_group(t, r, &n);
+
+    if (st == AXE_OK && n > 0)
+        st = take_turns(t, n, r, "measuring");
+    for (int i = 0; i < n; i++)
+        axe_exec_free(r[i].exec);
+    int is = leader(t);
+    *gain = was < 0 || is < 0 || is == was ? (was < 0 ? 0 : 1)
+                                           : t->result->each[is].time_s / old;
+    return st;
+}
+
+static axe_status
+measure(tuner *t)
+{
+    double gain = 0;
+
+    t->tried = axe_new_array(t->cx, bool, t->result->n_try + 1);
+    while (gain < worth_it && next(t) >= 0 && !stopped(t) && !over(t, 1))
+        AXE_TRY(measure_group(t, &gain));
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------ result */
+
+static int
+by_time(const void *a, const void *b)
+{
+    double x = ((const axe_tune_try *)a)->time_s,
+           y = ((const axe_tune_try *)b)->time_s;
+
+    if (x <= 0 && y <= 0)
+        return by_estimate(a, b);
+    x = x <= 0 ? 1e300 : x;
+    y = y <= 0 ? 1e300 : y;
+    return (x > y) - (x < y);
+}
+
+static void
+order_result(tuner *t)
+{
+    axe_tune_result   *r = t->result;
+    const char *const *standard =
+        r->standard >= 0 ? r->each[r->standard].value : NULL;
+
+    qsort(r->each, (size_t)r->n_try, sizeof r->each[0], by_time);
+    if (standard)
+        find_standard(t, standard);
+    while (r->n_timed < r->n_try && r->each[r->n_timed].time_s > 0)
+        r->n_timed++;
+}
+
+static axe_status
+put_record(tuner *t, const char *path, const axe_record_key *key)
+{
+    const axe_tune_result *r = t->result;
+    axe_buf                b = {.cx = t->cx};
+    axe_records           *db;
+    axe_status             st;
+
+    for (int i = 0; i < r->n_param; i++)
+        axe_putf(&b, "%s%s=%s", i ? " " : "", r->param[i], r->each[0].value[i]);
+    axe_record rec = {.bindings = b.text,
+                      .seconds = r->each[0].time_s,
+                      .n_tried = r->n_timed};
+    if (r->standard >= 0)
+        rec.def_seconds = r->each[r->standard].time_s;
+    AXE_TRY(axe_records_open(t->cx, path, true, &db));
+    st = axe_records_put(t->cx, db, key, &rec);
+    axe_records_close(db);
+    return st;
+}
+
+/* Keep the best; trouble with that is told, but what was found is found. */
+static void
+keep(tuner *t, const axe_record_key *key)
+{
+    const char *wanted = t->spec->records;
+    const char *path = wanted && !*wanted
+                           ? NULL
+                           : axe_records_path(t->cx, wanted, t->spec->cache);
+    axe_mark    m = axe_ctx_mark(t->cx);
+    const char *error;
+
+    if (!path || t->result->n_timed == 0)
+        return;
+    if (put_record(t, path, key) == AXE_OK) {
+        t->result->records = path;
+        return;
+    }
+    error =
+        axe_intern(t->cx, axe_last_error(t->cx), strlen(axe_last_error(t->cx)));
+    axe_ctx_release(t->cx, m);
+    axe_warn(t->cx, AXE_NOWHERE, "the result is not kept: %s", error);
+}
+
+/* The sizes given are what later launches will hint at. */
+static void
+hint_sizes(tuner *t)
+{
+    const char **name = axe_new_array(t->cx, const char *, t->n_size);
+    int64_t     *value = axe_new_array(t->cx, int64_t, t->n_size);
+
+    for (int i = 0; i < t->n_size; i++) {
+        name[i] = t->size[i].name;
+        value[i] = t->size[i].value;
+    }
+    t->fit.n_hint = t->n_size;
+    t->fit.hint_name = name;
+    t->fit.hint = value;
+}
+
+axe_status
+axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
+         int n_array, const axe_array *array, int n_size, const axe_size *size,
+         axe_tune_result *out)
+{
+    const axe_module *m;
+    axe_tune_result   result = {.n_worker = axe_device_n_thread(d)};
+    tuner             t = {
+                    .cx = cx,
+                    .device = d,
+                    .source = source,
+                    .spec = spec,
+                    .n_array = n_array,
+                    .array = array,
+                    .n_size = n_size,
+                    .size = size,
+                    .begin = now(),
+                    .budget = spec->budget_s > 0 ? spec->budget_s : default_budget,
+                    .result = &result,
+    };
+
+    AXE_TRY(axe_module_parse(cx, source, &m));
+    AXE_TRY(
+        axe_spec_fit(cx, m, &spec->compile, n_array, array, &t.sig, &t.fit));
+    hint_sizes(&t);
+    AXE_TRY(find_varied(&t));
+    axe_record_key key = axe_tuned_key(cx, source, &t.sig, &t.fit, n_array,
+                                       array, result.n_worker);
+    result.sizes = axe_records_class(cx, key.n_size, key.size);
+    AXE_TRY(plan_all(&t));
+    AXE_TRY(measure(&t));
+    order_result(&t);
+    keep(&t, &key);
+    *out = result;
+    return AXE_OK;
+}

@@ -1,0 +1,296 @@
+/* verb_tune.c - `axe tune`: finds the values of its parameters that a kernel
+ * runs best with, and keeps them for `axe run`.
+ *
+ * Ctrl-C ends the search, not the command: what is known is shown and kept. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "axe/tune.h"
+#include "base/json.h"
+#include "run.h"
+
+static const char verb[] = "tune";
+
+static const char help[] =
+    "usage: axe tune [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
+    "\n"
+    "Tries the values that the kernel's `tune` lines name, by the cost model "
+    "and\n"
+    "then by measuring, on arrays or sizes as for `axe run`.  The best are "
+    "kept and\n"
+    "used by `axe run` at about these sizes.  Ctrl-C ends the search and keeps "
+    "what is\n"
+    "known.\n"
+    "\n"
+    "  axe tune kernels/gemm.axe --random M=512 N=512 K=512\n"
+    "\n"
+    "      --random            make the arrays that are read and not given\n"
+    "      --seed N            of --random (default 1)\n"
+    "      --budget SECONDS    time for all of it (default 30)\n"
+    "      --threads N         0 (default): one for each processor\n"
+    "      --records FILE      database (default: $AXE_TUNED, or tuned.db "
+    "beside\n"
+    "                          the compiled kernels); '' keeps nothing\n"
+    "      --json              report as one line of JSON\n"
+    "      --cache DIR         of compiled kernels\n" AXE_KERNEL_HELP
+    "  -h, --help              this text\n";
+
+enum {
+    OPT_RANDOM = AXE_OPT_FREE,
+    OPT_SEED,
+    OPT_BUDGET,
+    OPT_THREADS,
+    OPT_RECORDS,
+    OPT_JSON,
+    OPT_CACHE
+};
+
+static const struct option known[] = {
+    AXE_KERNEL_OPTIONS,
+    {"random", no_argument, NULL, OPT_RANDOM},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"budget", required_argument, NULL, OPT_BUDGET},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"records", required_argument, NULL, OPT_RECORDS},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"cache", required_argument, NULL, OPT_CACHE},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+enum { MOST_SHOWN = 12 };
+
+/* ----------------------------------------------------------------- options */
+
+static int
+take_budget(const char *arg, double *out)
+{
+    char  *end;
+    double v = strtod(arg, &end);
+
+    if (*end == 's')
+        end++;
+    if (end == arg || *end != '\0' || !(v > 0) || v > 1e6)
+        return axe_tool_usage(verb, "--budget %s: seconds, as in 30 or 0.5s",
+                              arg);
+    *out = v;
+    return AXE_EXIT_OK;
+}
+
+static int
+take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
+{
+    a->random = a->random || c == OPT_RANDOM;
+    a->json = a->json || c == OPT_JSON;
+    a->help = a->help || c == 'h';
+    if (c == '?')
+        return axe_tool_usage(verb, "wrong option");
+    if (c == OPT_BUDGET)
+        return take_budget(arg, &a->budget);
+    if (c == OPT_SEED && !axe_tool_int(arg, &a->seed))
+        return axe_tool_usage(verb, "--seed %s: a number", arg);
+    if (c == OPT_THREADS && !axe_tool_int(arg, &a->n_thread))
+        return axe_tool_usage(verb, "--threads %s: a number", arg);
+    if (c == OPT_RECORDS)
+        a->records = arg;
+    if (c == OPT_CACHE)
+        a->cache = arg;
+    return axe_kernel_option(cx, &a->kernel, verb, c, arg);
+}
+
+static int
+read_args(axe_ctx *cx, int argc, char **argv, axe_run_args *a)
+{
+    int   c, code = AXE_EXIT_OK, n = 0;
+    char *name[3];
+
+    while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
+        code = take_option(cx, a, c, optarg);
+        if (code != AXE_EXIT_OK || a->help)
+            return code;
+    }
+    for (int i = optind; i < argc; i++) {
+        if (n < 3 && !strchr(argv[i], '='))
+            name[n++] = argv[i];
+        else if (!axe_pairs_add(cx, &a->given, argv[i]))
+            return axe_tool_usage(verb, "'%s': NAME=VALUE is needed", argv[i]);
+    }
+    return axe_kernel_names(&a->kernel, verb, n, name);
+}
+
+/* ---------------------------------------------------------------- progress */
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int sig)
+{
+    (void)sig;
+    interrupted = 1;
+}
+
+static bool
+stop(void *user)
+{
+    (void)user;
+    return interrupted;
+}
+
+static void
+show(void *user, const axe_tune_result *r, const char *doing)
+{
+    double best = 0;
+    int    n = 0;
+
+    (void)user;
+    for (int i = 0; i < r->n_try; i++)
+        if (r->each[i].time_s > 0) {
+            n++;
+            best = best == 0 || r->each[i].time_s < best ? r->each[i].time_s
+                                                         : best;
+        }
+    fprintf(stderr, "\r\033[K%s: %d planned, %d measured", doing, r->n_try, n);
+    if (best > 0)
+        fprintf(stderr, ", best %.4g ms", best * 1e3);
+    fflush(stderr);
+}
+
+/* ------------------------------------------------------------------ report */
+
+static const char *
+values_text(axe_ctx *cx, const axe_tune_result *r, int k)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < r->n_param; i++)
+        axe_putf(&b, "%s%s=%s", i ? " " : "", r->param[i], r->each[k].value[i]);
+    return b.text;
+}
+
+static void
+print(axe_ctx *cx, const char *kernel, const axe_tune_result *r)
+{
+    printf("%s for %s on %d thread%s: %d combinations planned, %" PRId64
+           " refused, %d measured%s\n",
+           kernel, r->sizes, r->n_worker, r->n_worker == 1 ? "" : "s", r->n_try,
+           r->n_refused, r->n_timed, r->stopped ? ", interrupted" : "");
+    for (int i = 0; i < r->n_timed; i++)
+        if (i < MOST_SHOWN || i == r->standard)
+            printf("  %9.4g ms  model %9.4g ms  %5.2f  %s%s\n",
+                   r->each[i].time_s * 1e3, r->each[i].estimate_s * 1e3,
+                   r->each[i].time_s / r->each[0].time_s, values_text(cx, r, i),
+                   i == r->standard ? "  (default)" : "");
+    if (r->records)
+        printf("kept in %s\n", r->records);
+}
+
+static void
+put_try(axe_buf *b, const axe_tune_result *r, int k)
+{
+    const axe_tune_try *t = &r->each[k];
+
+    axe_puts(b, k ? ", {\"set\": {" : "{\"set\": {");
+    for (int i = 0; i < r->n_param; i++)
+        axe_putf(b, "%s\"%s\": \"%s\"", i ? ", " : "", r->param[i],
+                 t->value[i]);
+    axe_putf(b, "}, \"estimate_s\": %.6g, \"time_s\": %.9g, \"n\": %d}",
+             t->estimate_s, t->time_s, t->n_time);
+}
+
+static void
+print_json(axe_ctx *cx, const char *kernel, const axe_tune_result *r)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_putf(&b,
+             "{\"kernel\": \"%s\", \"sizes\": \"%s\", \"threads\": %d, "
+             "\"planned\": %d, \"refused\": %" PRId64 ", \"interrupted\": %s, "
+             "\"default\": %d, \"measured\": [",
+             kernel, r->sizes, r->n_worker, r->n_try, r->n_refused,
+             r->stopped ? "true" : "false",
+             r->standard < r->n_timed ? r->standard : -1);
+    for (int i = 0; i < r->n_timed; i++)
+        put_try(&b, r, i);
+    axe_puts(&b, "], \"records\": ");
+    if (r->records)
+        axe_json_put_text(&b, r->records, strlen(r->records));
+    else
+        axe_puts(&b, "null");
+    axe_puts(&b, "}\n");
+    fwrite(b.text, 1, b.len, stdout);
+}
+
+/* ------------------------------------------------------------------ tuning */
+
+static axe_status
+search(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r,
+       axe_tune_result *out)
+{
+    axe_device_spec device = {.n_thread = a->n_thread, .cache = a->cache};
+    axe_array      *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_tune_spec   spec = {.compile = axe_kernel_spec(&a->kernel),
+                            .budget_s = a->budget,
+                            .records = a->records,
+                            .cache = a->cache,
+                            .stop = stop};
+    axe_device     *d;
+    axe_status      st;
+
+    if (isatty(STDERR_FILENO))
+        spec.progress = show;
+    AXE_TRY(axe_device_new(cx, &device, &d));
+    st = axe_tune(cx, d, source, &spec, axe_run_arrays(r, array), array,
+                  r->n_size, r->size, out);
+    if (spec.progress)
+        fputs("\r\033[K", stderr);
+    axe_device_free(d);
+    return st;
+}
+
+static axe_status
+tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    axe_compile_spec spec;
+    axe_tune_result  result;
+    axe_array       *array;
+    int32_t          source;
+
+    AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
+    AXE_TRY(axe_run_open(cx, a, source, r));
+    spec = axe_run_spec(cx, a, r);
+    spec.no_tuned = true;
+    array = axe_new_array(cx, axe_array, r->n_param);
+    AXE_TRY(axe_compile_for(cx, source, &spec, axe_run_arrays(r, array), array,
+                            AXE_STAGE_IR, &r->program));
+    AXE_TRY(axe_run_fill(cx, a, r));
+    AXE_TRY(search(cx, a, source, r, &result));
+    if (a->json)
+        print_json(cx, axe_program_kernel(r->program), &result);
+    else
+        print(cx, axe_program_kernel(r->program), &result);
+    return AXE_OK;
+}
+
+int
+axe_verb_tune(int argc, char **argv)
+{
+    axe_ctx         *cx = axe_ctx_new();
+    axe_run_args     a = {.seed = 1};
+    axe_run          r = {0};
+    int              code = read_args(cx, argc, argv, &a);
+    struct sigaction act = {.sa_handler = on_interrupt};
+
+    sigaction(SIGINT, &act, NULL);
+    if (code == AXE_EXIT_OK && a.help)
+        fputs(help, stdout);
+    else if (code == AXE_EXIT_OK && tune(cx, &a, &r) != AXE_OK)
+        code = AXE_EXIT_FAIL;
+    axe_run_close(&r);
+    return axe_kernel_end(cx, code);
+}
