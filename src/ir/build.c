@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "ir/build_int.h"
+#include "ir/check.h"
 
 /* ------------------------------------------------------------------- calls */
 
@@ -467,7 +468,10 @@ complete(axe_builder *b)
     k->size = (const axe_var *const *)(const void *)b->sizes.item;
     k->n_body = b->block->body.n;
     k->body = (axe_stmt *const *)(const void *)b->block->body.item;
-    return axe_kernel_verify(b->cx, k);
+    AXE_TRY(axe_kernel_verify(b->cx, k));
+    AXE_TRY(axe_kernel_check(b->cx, k));
+    axe_check_unused(b->cx, k);
+    return AXE_OK;
 }
 
 axe_status

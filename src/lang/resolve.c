@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/check.h"
 #include "lang/resolve_int.h"
 
 /* ---------------------------------------------- compile-time parameters */
@@ -393,6 +394,7 @@ axe_module_instantiate(axe_ctx *cx, const axe_module *m, const axe_inst *inst,
     AXE_TRY(r.status);
     axe_names_warn(&r);
     AXE_TRY(axe_kernel_verify(cx, r.kernel));
+    AXE_TRY(axe_kernel_check(cx, r.kernel));
     *out = r.kernel;
     return AXE_OK;
 }

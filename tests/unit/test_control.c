@@ -139,13 +139,13 @@ static const struct {
      " X2(x); } fn X2(f32 x[C]) { reg f32 y[C]; index m; y[m] = 2 * x[m];"
      " for (m : 2) x[m] = y[m + 1]; }",
      "`m` is declared already"},
-    {"fn f(f32 y[N], i64 i) { reg f32 x[i] = 0; index m; y[m] = x[m]; }",
+    {"fn f(f32 y[N], i64 i) { reg f32 x[i] = 0; index m; y[m] += x[m]; }",
      "Y[m] = X[m]; reg f32 x[4] = 1; f(x, B / 2); f(x, 4); Y[B] = x[B - 7]; }",
      "    Y[m] = X[m] over m:M\n    reg f32 x[4]\n"
      "    x[x.0] = 1.0_f32 over x.0:4\n    reg f32 x.1[4]\n"
-     "    x.1[x.1.0] = 0.0_f32 over x.1.0:4\n    x[m] = x.1[m] over m:4\n"
+     "    x.1[x.1.0] = 0.0_f32 over x.1.0:4\n    x[m] += x.1[m] over m:4\n"
      "    reg f32 x.2[4]\n    x.2[x.2.0] = 0.0_f32 over x.2.0:4\n"
-     "    x[m] = x.2[m] over m:4\n    Y[8] = x[1]\n}\n"},
+     "    x[m] += x.2[m] over m:4\n    Y[8] = x[1]\n}\n"},
     {"fn f(f32 y[N]) { index m; pipeline p[2] { shared f32 a[4]; }"
      " for (i : 2) { produce p p.a[m] = y[m + 4*i];"
      " consume p y[m + 4] = p.a[m]; } }",

@@ -295,7 +295,7 @@ static const struct {
      "index m\nout"},
     {"kernel k(out f32 Y[M]) { for (t : M by 8) for (u : t + 1 by 2) Y[u] = 1; }",
      "for (u : cdiv(t + 1, 2)) {\n"},
-    {"kernel k(out f32 Y[M]) { cta (i : 100 by 8, j : M / 2) Y[i] = 1; }",
+    {"kernel k(out f32 Y[N, M]) { cta (i : 100 by 8, j : M / 2) Y[i, j] = 1; }",
      "cta (i : 13, j : M/2) {\n"},
     {"kernel k() { reg bool t[2] = true; reg i8 u[2] = -128; reg f16 v[2] = "
      "65504; reg f64 w[2] = -inf; }",
@@ -306,8 +306,8 @@ static const struct {
     {"kernel k(in f32 X[96], out f32 Y[96]) { index m; cta (i : 96 by 32) "
      "for (j : 32 by 8) Y[m + 8*j + 32*i + 1] = 3 * X[i*32 + m + j*8]; }",
      " over m:8\n"},
-    {"kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n; cta (i : M by 8, j "
-     ": N by 4) Y[i*8 + m] = sum[n](X[i*8 + m, j*4 + n]); }",
+    {"kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; cta (i : M by 8, j "
+     ": N by 4) Y[i*8 + m, j] = sum[n](X[i*8 + m, j*4 + n]); }",
      "sum[n:4](X[i*8 + m, j*4 + n]) over m:8\n"},
     {"kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n; cta (i : M by 8) "
      "Y[i*8 + m + n] = 1; }",
@@ -318,7 +318,7 @@ static const struct {
     {"kernel k(in f32 X[M, N], out f32 Y[M]) { index m; cta (i : M by 8) "
      "Y[i*4 + m] = 1; }",
      "how far `m` runs is not known"},
-    {"kernel k(in f32 X[4], out f32 Y[4]) { index m; reg f32 t[4, 4] : auto; "
+    {"kernel k(in f32 X[4], out f32 Y[4]) { index m; reg f32 t[4, 4] : auto = 0; "
      "t[m, 2] = X[m]; Y[m] = t[m, m]; }",
      "Y[m] = t[m, m] over m:4\n"},
 };

@@ -292,9 +292,9 @@ test_retiles(void **state)
         {GEMM("c[m, n] += D[i*16 + m + 1, j*48 + n];"), false, true},
         {GEMM("if (i < 2) { c[m, n] = c[m, n] + 1.0; }"), false, true},
         {GEMM("if (M < 2) { c[m, n] += D[i, j*48 + n]; }"), false, true},
-        /* two tasks would write the same */
-        {GEMM("S[m + 2, j*48 + n] = c[m, n];"), false, true},
-        {GEMM("S[i*16 + m, n + 1] = c[m, n];"), true, false},
+        /* one task writes */
+        {GEMM("if (i == 0) { S[m + 2, j*48 + n] = c[m, n]; }"), false, true},
+        {GEMM("if (j == 0) { S[i*16 + m, n + 1] = c[m, n]; }"), true, false},
     };
 
     (void)state;

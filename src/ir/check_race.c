@@ -1,0 +1,499 @@
+/* check_race.c - no element of an argument is written by two entities.
+ *
+ * The entities of an outermost scope run at the same time, in any number and
+ * order.  A write is safe if the element tells the entity: every variable of
+ * the scope can be computed from the subscripts.  It can where its coefficient
+ * in one of them is greater than all that the other terms, without those known
+ * already, can add up to; or from its quotient and remainder by a constant; or
+ * where a condition around the statement fixes it.  Two accesses agree if they
+ * tell the variables in the same way.  Elements that a scatter picks are the
+ * program's own affair. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ir/check.h"
+#include "ir/list.h"
+
+typedef enum how { OPEN, ONE, FIXED, BY_DIM, BY_PARTS } how;
+
+/* How a variable follows from an access. */
+typedef struct key {
+    const axe_var  *var;
+    how             how;
+    int             dim; /* BY_DIM: (subscript - [lo, hi]) / coef */
+    int64_t         coef, lo, hi;
+    const axe_node *value; /* FIXED: to this */
+} key;
+
+typedef struct access {
+    const axe_stmt   *stmt;
+    const axe_node   *load;
+    bool              write, scatter;
+    const axe_affine *sub; /* [rank] */
+    int               n_key;
+    key              *key; /* variables of the scope, then parts of them */
+} access;
+
+/* Where we are in the tree. */
+typedef struct around {
+    const axe_node      *cond; /* that holds here */
+    const struct around *up;
+} around;
+
+typedef struct finder {
+    axe_ctx        *cx;
+    const axe_stmt *scope;
+    const around   *at;
+    axe_list        found; /* access */
+    axe_status      status;
+} finder;
+
+/* --------------------------------------------------------------- one access */
+
+static bool
+mentions_scope(const finder *f, const axe_node *n)
+{
+    for (int i = 0; i < f->scope->n_var; i++)
+        if (axe_mentions(n, f->scope->var[i]))
+            return true;
+    return false;
+}
+
+static key *
+key_of(access *a, const axe_var *v)
+{
+    for (int i = 0; i < a->n_key; i++)
+        if (axe_var_same(a->key[i].var, v))
+            return &a->key[i];
+    return NULL;
+}
+
+static const axe_node *
+extent_of(const access *a, const axe_var *v)
+{
+    const axe_stmt *s = a->stmt;
+
+    for (int i = 0; i < s->n_dim; i++)
+        if (s->dim[i].var == v)
+            return s->dim[i].extent;
+    return v->extent;
+}
+
+/* The values a variable takes; of an index in a fold inside the value, and of
+ * what has no constant extent, nothing is known. */
+static bool
+values_of(const access *a, const axe_var *v, int64_t *lo, int64_t *hi)
+{
+    const axe_node *extent = extent_of(a, v);
+    axe_interval    r;
+
+    if (!extent)
+        return false;
+    r = axe_interval_of(extent);
+    if (v->kind == AXE_VAR_PART) {
+        *lo = r.lo;
+        *hi = r.hi;
+        return r.has_lo && r.has_hi;
+    }
+    *lo = 0;
+    *hi = r.hi > 0 ? r.hi - 1 : 0;
+    return r.has_hi;
+}
+
+/* The same for all entities: a size, or an expression of sizes. */
+static bool
+is_common(const finder *f, const axe_var *v)
+{
+    return v->kind == AXE_VAR_SIZE ||
+           (v->kind == AXE_VAR_PART && !mentions_scope(f, v->extent));
+}
+
+/* What the terms of a subscript but v, those known and those common to all
+ * add up to; false where there is no end to it. */
+static bool
+window(const finder *f, access *a, const axe_affine *sub, const axe_var *v,
+       int64_t *lo, int64_t *hi)
+{
+    *lo = *hi = sub->constant;
+    for (int i = 0; i < sub->n; i++) {
+        const axe_var *u = sub->var[i];
+        const key     *k = key_of(a, u);
+        int64_t        c = sub->coef[i], first, last;
+        if (axe_var_same(u, v) || (k && k->how != OPEN) || is_common(f, u))
+            continue;
+        if (!values_of(a, u, &first, &last) || !axe_mul(c, first, &first) ||
+            !axe_mul(c, last, &last) ||
+            !axe_add(*lo, first < last ? first : last, lo) ||
+            !axe_add(*hi, first < last ? last : first, hi))
+            return false;
+    }
+    return true;
+}
+
+/* Is a window of [lo, hi] narrower than a step of c? */
+static bool
+narrow(int64_t lo, int64_t hi, int64_t c)
+{
+    int64_t width;
+
+    return lo > INT64_MIN && c > INT64_MIN && axe_add(hi, -lo, &width) &&
+           width < (c < 0 ? -c : c);
+}
+
+static bool
+by_dim(const finder *f, access *a, key *k)
+{
+    for (int d = 0; d < a->load->n_arg; d++) {
+        int64_t c = axe_affine_coef(&a->sub[d], k->var), lo, hi;
+        if (c == 0 || !window(f, a, &a->sub[d], k->var, &lo, &hi) ||
+            !narrow(lo, hi, c))
+            continue;
+        *k = (key){k->var, BY_DIM, d, c, lo, hi, NULL};
+        return true;
+    }
+    return false;
+}
+
+/* Is there a known part `v op c`?  c is that of the first one, if 0. */
+static bool
+known_part(const access *a, axe_op op, const axe_var *v, int64_t *c)
+{
+    int64_t by;
+
+    for (int i = 0; i < a->n_key; i++) {
+        const axe_node *n = a->key[i].var->extent;
+        if (a->key[i].var->kind == AXE_VAR_PART && a->key[i].how != OPEN &&
+            n->op == op && n->arg[0]->op == AXE_OP_var &&
+            n->arg[0]->u.var == v && axe_is_iconst(n->arg[1], &by) &&
+            (*c == 0 || *c == by)) {
+            *c = by;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+by_parts(access *a, key *k)
+{
+    int64_t c = 0;
+
+    if (!known_part(a, AXE_OP_div, k->var, &c) ||
+        !known_part(a, AXE_OP_mod, k->var, &c))
+        return false;
+    *k = (key){.var = k->var, .how = BY_PARTS, .coef = c};
+    return true;
+}
+
+/* Does the expression hold nothing but constants, sizes and known variables? */
+static bool
+is_known(access *a, const axe_node *n)
+{
+    const key *k;
+
+    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce)
+        return false;
+    if (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE) {
+        k = key_of(a, n->u.var);
+        return k && k->how != OPEN;
+    }
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_known(a, n->arg[i]))
+            return false;
+    return true;
+}
+
+/* `v == value`, alone or among conditions that all hold. */
+static bool
+by_cond(access *a, const axe_node *cond, key *k)
+{
+    if (cond->op == AXE_OP_and)
+        return by_cond(a, cond->arg[0], k) || by_cond(a, cond->arg[1], k);
+    if (cond->op != AXE_OP_eq)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (cond->arg[i]->op == AXE_OP_var && cond->arg[i]->u.var == k->var &&
+            is_known(a, cond->arg[1 - i])) {
+            *k = (key){.var = k->var, .how = FIXED, .value = cond->arg[1 - i]};
+            return true;
+        }
+    return false;
+}
+
+static bool
+find_key(finder *f, access *a, key *k)
+{
+    int64_t lo, hi;
+
+    if (values_of(a, k->var, &lo, &hi) && lo == hi) {
+        k->how = ONE;
+        return true;
+    }
+    for (const around *w = f->at; w; w = w->up)
+        if (w->cond && by_cond(a, w->cond, k))
+            return true;
+    return by_dim(f, a, k) || by_parts(a, k);
+}
+
+static void
+find_keys(finder *f, access *a)
+{
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (int i = 0; i < a->n_key; i++)
+            if (a->key[i].how == OPEN)
+                more = find_key(f, a, &a->key[i]) || more;
+    }
+}
+
+/* Variables of the scope, and parts of them that the subscripts have. */
+static void
+list_keys(finder *f, access *a)
+{
+    int n = f->scope->n_var;
+
+    for (int d = 0; d < a->load->n_arg; d++)
+        n += a->sub[d].n;
+    a->key = axe_new_array(f->cx, key, n + 1);
+    for (int i = 0; i < f->scope->n_var; i++)
+        a->key[a->n_key++].var = f->scope->var[i];
+    for (int d = 0; d < a->load->n_arg; d++)
+        for (int i = 0; i < a->sub[d].n; i++) {
+            const axe_var *v = a->sub[d].var[i];
+            if (v->kind == AXE_VAR_PART && mentions_scope(f, v->extent) &&
+                !key_of(a, v))
+                a->key[a->n_key++].var = v;
+        }
+}
+
+static void
+add_access(finder *f, const axe_stmt *s, const axe_node *load, bool write)
+{
+    access     *a = axe_new(f->cx, access);
+    axe_affine *sub = axe_new_array(f->cx, axe_affine, load->n_arg + 1);
+
+    *a = (access){.stmt = s, .load = load, .write = write, .sub = sub};
+    for (int d = 0; d < load->n_arg; d++)
+        if (!axe_affine_of(f->cx, load->arg[d], &sub[d])) {
+            sub[d] = (axe_affine){0};
+            a->scatter = true;
+        }
+    list_keys(f, a);
+    find_keys(f, a);
+    axe_list_push(&f->found, a);
+}
+
+typedef struct reads {
+    finder         *f;
+    const axe_stmt *s;
+} reads;
+
+static void
+note_read(void *user, const axe_node *n)
+{
+    reads *r = user;
+
+    if (n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_GLOBAL &&
+        n->u.tensor->dir != AXE_DIR_IN)
+        add_access(r->f, r->s, n, false);
+}
+
+static void
+find_accesses(finder *f, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        const around   *up = f->at;
+        around          in = {s->cond, up};
+        reads           r = {f, s};
+        if (s->kind == AXE_STMT_INDEX) {
+            if (s->dst->u.tensor->space == AXE_SPACE_GLOBAL)
+                add_access(f, s, s->dst, true);
+            axe_node_walk(s->value, note_read, &r);
+        }
+        if (s->kind == AXE_STMT_IF)
+            f->at = &in;
+        find_accesses(f, s->n_body, s->body);
+        f->at = up;
+        find_accesses(f, s->n_other, s->other);
+    }
+}
+
+/* --------------------------------------------------------------------- pairs
+ */
+
+/* Do both access' subscripts d shift alike with what is known or common? */
+static bool
+same_shift(const finder *f, access *a, access *b, int d, const axe_var *v)
+{
+    const axe_affine *x = &a->sub[d], *y = &b->sub[d];
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < x->n; i++) {
+            const axe_var *u = x->var[i];
+            const key     *k = key_of(a, u);
+            if ((is_common(f, u) || (k && k->how != OPEN)) &&
+                !axe_var_same(u, v) && axe_affine_coef(y, u) != x->coef[i])
+                return false;
+        }
+        x = &b->sub[d];
+        y = &a->sub[d];
+    }
+    return true;
+}
+
+static bool
+same_key(const finder *f, access *a, access *b, const key *x, const key *y)
+{
+    if (x->how != y->how)
+        return false;
+    if (x->how == FIXED)
+        return axe_node_same(x->value, y->value);
+    if (x->how == BY_PARTS)
+        return x->coef == y->coef;
+    return x->how == ONE ||
+           (x->how == BY_DIM && x->dim == y->dim && x->coef == y->coef &&
+            narrow(x->lo < y->lo ? x->lo : y->lo, x->hi > y->hi ? x->hi : y->hi,
+                   x->coef) &&
+            same_shift(f, a, b, x->dim, x->var));
+}
+
+/* Do the two touch one element only in one entity? */
+static bool
+agree(const finder *f, access *a, access *b)
+{
+    bool parts = false;
+
+    for (int i = 0; i < f->scope->n_var; i++) {
+        if (!same_key(f, a, b, &a->key[i], &b->key[i]))
+            return false;
+        parts = parts || a->key[i].how == BY_PARTS;
+    }
+    for (int i = f->scope->n_var; parts && i < a->n_key; i++) {
+        const key *y = key_of(b, a->key[i].var);
+        if (!y || !same_key(f, a, b, &a->key[i], y))
+            return false;
+    }
+    return true;
+}
+
+/* Are they apart in some dimension, whatever the entity? */
+static bool
+apart(const finder *f, access *a, access *b)
+{
+    for (int d = 0; d < a->load->n_arg; d++) {
+        int64_t lo, hi, first, last;
+        bool    fixed = true;
+        for (int i = 0; i < a->sub[d].n + b->sub[d].n; i++) {
+            const axe_var *v = i < a->sub[d].n ? a->sub[d].var[i]
+                                               : b->sub[d].var[i - a->sub[d].n];
+            fixed = fixed && !key_of(a, v) && !key_of(b, v) && !is_common(f, v);
+        }
+        if (fixed && window(f, a, &a->sub[d], NULL, &lo, &hi) &&
+            window(f, b, &b->sub[d], NULL, &first, &last) &&
+            (hi < first || last < lo))
+            return true;
+    }
+    return false;
+}
+
+/* --------------------------------------------------------------------- report
+ */
+
+static const key *
+open_key(const finder *f, const access *a)
+{
+    for (int i = 0; i < f->scope->n_var; i++)
+        if (a->key[i].how == OPEN)
+            return &a->key[i];
+    return NULL;
+}
+
+static void
+check_alone(finder *f, access *a)
+{
+    const key  *k = open_key(f, a);
+    const char *scope = axe_scope_name(f->scope->scope);
+    axe_status  st;
+
+    if (!k || a->scatter)
+        return;
+    st = axe_fail(f->cx, a->load->at, AXE_ESHAPE,
+                  "`%s` is written by more than one %s: it does not tell `%s`",
+                  axe_node_text(f->cx, a->load), scope, k->var->name);
+    axe_help(f->cx,
+             "let a subscript step by `%s` further than the others reach, or "
+             "write it where `%s` has one value, as in `if (%s == 0)`",
+             k->var->name, k->var->name, k->var->name);
+    f->status = f->status == AXE_OK ? st : f->status;
+}
+
+static void
+check_pair(finder *f, access *w, access *b)
+{
+    const char *scope = axe_scope_name(f->scope->scope);
+    axe_status  st;
+
+    if (w->load->u.tensor != b->load->u.tensor || w->scatter || b->scatter ||
+        open_key(f, w) || agree(f, w, b) || apart(f, w, b))
+        return;
+    if (!b->write) {
+        axe_warn(f->cx, b->load->at,
+                 "`%s` may be read by one %s while another writes it as `%s`",
+                 axe_node_text(f->cx, b->load), scope,
+                 axe_node_text(f->cx, w->load));
+        return;
+    }
+    if (open_key(f, b))
+        return;
+    st = axe_fail(f->cx, b->load->at, AXE_ESHAPE,
+                  "`%s` and `%s` may be one element in different %ss",
+                  axe_node_text(f->cx, b->load), axe_node_text(f->cx, w->load),
+                  scope);
+    axe_note(f->cx, w->load->at, "written here, too");
+    f->status = f->status == AXE_OK ? st : f->status;
+}
+
+static void
+check_scope(finder *f)
+{
+    for (int i = 0; i < f->found.n; i++) {
+        access *a = (access *)f->found.item[i];
+        if (!a->write)
+            continue;
+        check_alone(f, a);
+        for (int j = 0; j < f->found.n; j++) {
+            access *b = (access *)f->found.item[j];
+            if (j > i || !b->write)
+                check_pair(f, a, b);
+        }
+    }
+}
+
+/* Loops around scopes run their turns one after the other. */
+static void
+find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_status *status)
+{
+    for (int i = 0; i < n; i++) {
+        finder f = {.cx = cx, .scope = body[i], .found = {.cx = cx}};
+        if (body[i]->kind != AXE_STMT_SCOPE) {
+            find_scopes(cx, body[i]->n_body, body[i]->body, status);
+            find_scopes(cx, body[i]->n_other, body[i]->other, status);
+            continue;
+        }
+        find_accesses(&f, body[i]->n_body, body[i]->body);
+        check_scope(&f);
+        *status = *status == AXE_OK ? f.status : *status;
+    }
+}
+
+axe_status
+axe_check_races(axe_ctx *cx, const axe_kernel *k)
+{
+    axe_status status = AXE_OK;
+
+    find_scopes(cx, k->n_body, k->body, &status);
+    return status;
+}

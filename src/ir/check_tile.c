@@ -1,0 +1,195 @@
+/* check_tile.c - no part of a tile is read that nothing writes.
+ *
+ * What a write may touch is at most a box: the range of each of its
+ * subscripts over all values of indices, loops and scopes.  A read is wrong
+ * where it goes beyond the box around all writes of its tile; the front end
+ * sees to it that something was written before.  Under a condition, in the
+ * statement or in the value, the read may know better, and is warned of. */
+#include <inttypes.h>
+
+#include "ir/check.h"
+
+typedef struct box {
+    bool    any; /* a write at all */
+    int64_t lo[AXE_RANK_MAX], hi[AXE_RANK_MAX];
+} box;
+
+typedef struct checker {
+    axe_ctx   *cx;
+    box       *written; /* by tensor id */
+    axe_status status;
+} checker;
+
+/* Index variables whose extents hold here: of a statement, or of a fold in its
+ * value. */
+typedef struct domain {
+    int                    n;
+    const axe_var *const  *var;
+    const axe_node *const *extent;
+    const axe_dim         *dim; /* or var and extent */
+    const struct domain   *up;
+} domain;
+
+static const axe_node *
+extent_of(const domain *d, const axe_var *v)
+{
+    for (; d; d = d->up)
+        for (int i = 0; i < d->n; i++)
+            if ((d->dim ? d->dim[i].var : d->var[i]) == v)
+                return d->dim ? d->dim[i].extent : d->extent[i];
+    return v->extent;
+}
+
+static bool
+values_of(const domain *d, const axe_var *v, int64_t *lo, int64_t *hi)
+{
+    const axe_node *extent = extent_of(d, v);
+    axe_interval    r;
+
+    if (!extent)
+        return false;
+    r = axe_interval_of(extent);
+    *lo = v->kind == AXE_VAR_PART ? r.lo : 0;
+    *hi = v->kind == AXE_VAR_PART ? r.hi : r.hi - 1;
+    return r.has_hi && r.has_lo && r.hi > 0;
+}
+
+/* The range of one subscript; false where there is none to be had. */
+static bool
+range_of(axe_ctx *cx, const domain *d, const axe_node *sub, int64_t *lo,
+         int64_t *hi)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(cx, sub, &a))
+        return false;
+    *lo = *hi = a.constant;
+    for (int i = 0; i < a.n; i++) {
+        int64_t x, y, c = a.coef[i];
+        if (!values_of(d, a.var[i], &x, &y) || !axe_mul(c, x, &x) ||
+            !axe_mul(c, y, &y) || !axe_add(*lo, x < y ? x : y, lo) ||
+            !axe_add(*hi, x < y ? y : x, hi))
+            return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ writes */
+
+static void
+note_write(checker *c, const axe_stmt *s)
+{
+    const axe_tensor *t = s->dst->u.tensor;
+    domain            d = {.n = s->n_dim, .dim = s->dim};
+    box              *b = &c->written[t->id];
+
+    for (int k = 0; k < t->rank; k++) {
+        int64_t lo, hi, full = 0;
+        axe_is_iconst(t->shape[k], &full);
+        if (!range_of(c->cx, &d, s->dst->arg[k], &lo, &hi)) {
+            lo = 0;
+            hi = full - 1;
+        }
+        b->lo[k] = b->any && b->lo[k] < lo ? b->lo[k] : lo;
+        b->hi[k] = b->any && b->hi[k] > hi ? b->hi[k] : hi;
+    }
+    b->any = true;
+}
+
+static void
+find_writes(checker *c, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX &&
+            body[i]->dst->u.tensor->space != AXE_SPACE_GLOBAL)
+            note_write(c, body[i]);
+        find_writes(c, body[i]->n_body, body[i]->body);
+        find_writes(c, body[i]->n_other, body[i]->other);
+    }
+}
+
+/* ------------------------------------------------------------------- reads */
+
+static void
+beyond(checker *c, const axe_node *load, int k, int64_t lo, int64_t hi,
+       bool sure)
+{
+    const axe_tensor *t = load->u.tensor;
+    const box        *b = &c->written[t->id];
+    const char       *text = axe_textf(
+              c->cx,
+              "`%s` %s %" PRId64 " to %" PRId64 " in dimension %d of `%s`, but only "
+                    "%" PRId64 " to %" PRId64 " are ever written",
+              axe_node_text(c->cx, load), sure ? "reads" : "may read", lo, hi, k,
+              t->name, b->lo[k], b->hi[k]);
+    axe_status st = AXE_ESHAPE;
+
+    if (sure)
+        st = axe_fail(c->cx, load->arg[k]->at, AXE_ESHAPE, "%s", text);
+    else
+        axe_warn(c->cx, load->arg[k]->at, "%s", text);
+    axe_note(c->cx, t->at, "declared here; begin it as a whole by `= 0`");
+    if (sure && c->status == AXE_OK)
+        c->status = st;
+}
+
+static void
+check_load(checker *c, const domain *d, const axe_node *load, bool sure)
+{
+    const axe_tensor *t = load->u.tensor;
+    const box        *b = &c->written[t->id];
+    int64_t           lo, hi;
+
+    for (int k = 0; k < t->rank && b->any; k++)
+        if (range_of(c->cx, d, load->arg[k], &lo, &hi) &&
+            (lo < b->lo[k] || hi > b->hi[k])) {
+            beyond(c, load, k, lo, hi, sure);
+            return;
+        }
+}
+
+static void
+check_reads(checker *c, const domain *d, const axe_node *n, bool sure)
+{
+    domain in = {.up = d};
+
+    if (n->op == AXE_OP_load && n->u.tensor->space != AXE_SPACE_GLOBAL)
+        check_load(c, d, n, sure);
+    if (n->op == AXE_OP_reduce) {
+        in.n = n->u.reduce.n_over;
+        in.var = n->u.reduce.over;
+        in.extent = n->u.reduce.extent;
+        d = &in;
+    }
+    for (int i = 0; i < n->n_arg; i++)
+        check_reads(c, d, n->arg[i],
+                    sure && !(n->op == AXE_OP_select && i > 0));
+}
+
+static void
+find_reads(checker *c, int n, axe_stmt *const *body, bool sure)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        domain          d = {.n = s->n_dim, .dim = s->dim};
+        bool            in = sure && s->kind != AXE_STMT_IF;
+        if (s->kind == AXE_STMT_INDEX) {
+            check_reads(c, &d, s->value, sure);
+            if (s->fold != AXE_FOLD_NONE &&
+                s->dst->u.tensor->space != AXE_SPACE_GLOBAL)
+                check_load(c, &d, s->dst, sure);
+        }
+        find_reads(c, s->n_body, s->body, in);
+        find_reads(c, s->n_other, s->other, in);
+    }
+}
+
+axe_status
+axe_check_tiles(axe_ctx *cx, const axe_kernel *k)
+{
+    checker c = {.cx = cx, .written = axe_new_array(cx, box, k->n_tensor + 1)};
+
+    find_writes(&c, k->n_body, k->body);
+    find_reads(&c, k->n_body, k->body, true);
+    return c.status;
+}
