@@ -24,6 +24,8 @@ axe_kernel_option(axe_ctx *cx, axe_kernel_args *a, const char *verb, int c,
 {
     if (c == 't')
         a->machine = arg;
+    else if (c == AXE_OPT_WERROR)
+        a->werror = true;
     else if (c == AXE_OPT_SET && !axe_pairs_add(cx, &a->set, arg))
         return axe_tool_usage(verb, "--set %s: NAME=VALUE is needed", arg);
     else if (c == AXE_OPT_ORDER && !axe_pairs_add(cx, &a->order, arg))
@@ -55,6 +57,20 @@ axe_kernel_source(axe_ctx *cx, const char *file, int32_t *source)
     *source = axe_source_add(cx, file, (const char *)text.data, text.len);
     free(text.data);
     return AXE_OK;
+}
+
+axe_status
+axe_kernel_strict(axe_ctx *cx, const axe_kernel_args *a)
+{
+    int n = 0;
+
+    for (const axe_diag *d = axe_diags(cx); d; d = d->next)
+        n += d->severity == AXE_WARNING;
+    if (n == 0 || !a->werror)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "%d warning%s, and --werror makes %s", n, n == 1 ? "" : "s",
+                    n == 1 ? "it an error" : "them errors");
 }
 
 axe_compile_spec

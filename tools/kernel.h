@@ -14,6 +14,7 @@ typedef struct axe_pairs {
 
 typedef struct axe_kernel_args {
     const char *file, *kernel, *machine;
+    bool        werror; /* warnings are errors */
     axe_pairs   set, order;
 } axe_kernel_args;
 
@@ -28,11 +29,15 @@ int axe_kernel_option(axe_ctx *cx, axe_kernel_args *a, const char *verb, int c,
 /* Take what is left of argv: FILE [KERNEL].  Returns likewise. */
 int axe_kernel_names(axe_kernel_args *a, const char *verb, int n, char **arg);
 
+/* After compiling: EARG, recorded, if warnings are errors and there are any. */
+AXE_CHECK axe_status axe_kernel_strict(axe_ctx *cx, const axe_kernel_args *a);
+
 /* For getopt_long, and for --help. */
-enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_FREE };
+enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_WERROR, AXE_OPT_FREE };
 #define AXE_KERNEL_OPTIONS                                                     \
     {"target", required_argument, NULL, 't'},                                  \
         {"set", required_argument, NULL, AXE_OPT_SET},                         \
+        {"werror", no_argument, NULL, AXE_OPT_WERROR},                         \
     {                                                                          \
         "order", required_argument, NULL, AXE_OPT_ORDER                        \
     }
@@ -40,7 +45,8 @@ enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_FREE };
     "      --set NAME=VALUE    a compile-time parameter: --set BM=64 "         \
     "--set T=bf16\n"                                                           \
     "      --order A=C|F|strided  how parameter A lies in memory\n"            \
-    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"
+    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"    \
+    "      --werror            warnings are errors\n"
 
 /* Read the file as a source of cx. */
 AXE_CHECK axe_status axe_kernel_source(axe_ctx *cx, const char *file,

@@ -20,11 +20,13 @@ static const char help[] =
     "\n"
     "      --set NAME=VALUE    for the kernels that have this parameter\n"
     "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"
+    "      --werror            warnings count\n"
     "  -h, --help              this text\n";
 
 static const struct option known[] = {
     {"target", required_argument, NULL, 't'},
     {"set", required_argument, NULL, AXE_OPT_SET},
+    {"werror", no_argument, NULL, AXE_OPT_WERROR},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -120,5 +122,7 @@ axe_verb_check(int argc, char **argv)
         if (!o.taken[i] && !o.help)
             code = axe_tool_usage(verb, "--set %s: no kernel has it",
                                   o.kernel.set.name[i]);
+    if (code == AXE_EXIT_OK && axe_kernel_strict(cx, &o.kernel) != AXE_OK)
+        code = AXE_EXIT_FAIL;
     return axe_kernel_end(cx, code);
 }

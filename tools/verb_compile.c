@@ -104,6 +104,7 @@ put_stage(axe_ctx *cx, const options *o)
 
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, o->stage, &p));
+    AXE_TRY(axe_kernel_strict(cx, &o->kernel));
     if (o->object)
         return put_object(cx, o, p);
     AXE_TRY(axe_program_emit(cx, p, o->stage, &text));

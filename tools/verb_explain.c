@@ -108,6 +108,7 @@ explain(axe_ctx *cx, const options *o)
 
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p));
+    AXE_TRY(axe_kernel_strict(cx, &o->kernel));
     if (o->json)
         AXE_TRY(axe_program_plan_json(cx, p, &text));
     else

@@ -284,6 +284,7 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 
     AXE_TRY(
         axe_compile_for(cx, source, &spec, n, array, AXE_STAGE_C, &r->program));
+    AXE_TRY(axe_kernel_strict(cx, &a->kernel));
     if (!a->emit)
         return AXE_OK;
     AXE_TRY(axe_program_emit(cx, r->program, a->stage, &text));

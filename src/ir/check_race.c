@@ -4,8 +4,9 @@
  * order.  A write is safe if the element tells the entity: every variable of
  * the scope can be computed from the subscripts.  It can where its coefficient
  * in one of them is greater than all that the other terms, without those known
- * already, can add up to; or from its quotient and remainder by a constant; or
- * where a condition around the statement fixes it.  Two accesses agree if they
+ * already, can add up to, be it in the remainder by what divides all greater
+ * terms; or from its quotient and remainder by a constant; or where a condition
+ * around the statement fixes it.  Two accesses agree if they
  * tell the variables in the same way.  Elements that a scatter picks are the
  * program's own affair. */
 #include <inttypes.h>
@@ -22,6 +23,7 @@ typedef struct key {
     how             how;
     int             dim; /* BY_DIM: (subscript - [lo, hi]) / coef */
     int64_t         coef, lo, hi;
+    int64_t         mod;   /* of the remainder of the subscript by this, or 0 */
     const axe_node *value; /* FIXED: to this */
 } key;
 
@@ -108,18 +110,20 @@ is_common(const finder *f, const axe_var *v)
            (v->kind == AXE_VAR_PART && !mentions_scope(f, v->extent));
 }
 
-/* What the terms of a subscript but v, those known and those common to all
- * add up to; false where there is no end to it. */
+/* What the terms of a subscript but v, those known, those common to all and
+ * the multiples of mod, unless that is 0, add up to; false where there is no
+ * end to it. */
 static bool
 window(const finder *f, access *a, const axe_affine *sub, const axe_var *v,
-       int64_t *lo, int64_t *hi)
+       int64_t mod, int64_t *lo, int64_t *hi)
 {
     *lo = *hi = sub->constant;
     for (int i = 0; i < sub->n; i++) {
         const axe_var *u = sub->var[i];
         const key     *k = key_of(a, u);
         int64_t        c = sub->coef[i], first, last;
-        if (axe_var_same(u, v) || (k && k->how != OPEN) || is_common(f, u))
+        if (axe_var_same(u, v) || (k && k->how != OPEN) || is_common(f, u) ||
+            (mod > 0 && c % mod == 0))
             continue;
         if (!values_of(a, u, &first, &last) || !axe_mul(c, first, &first) ||
             !axe_mul(c, last, &last) ||
@@ -140,16 +144,48 @@ narrow(int64_t lo, int64_t hi, int64_t c)
            width < (c < 0 ? -c : c);
 }
 
+/* The greatest number that divides all coefficients greater than c; 0 if there
+ * are none. */
+static int64_t
+above(const axe_affine *sub, int64_t c)
+{
+    int64_t g = 0;
+
+    for (int i = 0; i < sub->n; i++)
+        if (sub->coef[i] > c || sub->coef[i] < -c)
+            g = axe_gcd(g, sub->coef[i]);
+    return g;
+}
+
+/* Does v run within one turn of mod, beside a window of [lo, hi]? */
+static bool
+within(access *a, const axe_var *v, int64_t c, int64_t lo, int64_t hi,
+       int64_t mod)
+{
+    int64_t first, last, width;
+
+    return mod == 0 || (values_of(a, v, &first, &last) &&
+                        axe_mul(last - first, c < 0 ? -c : c, &last) &&
+                        axe_add(hi, -lo, &width) &&
+                        axe_add(last, width, &width) && width < mod);
+}
+
 static bool
 by_dim(const finder *f, access *a, key *k)
 {
     for (int d = 0; d < a->load->n_arg; d++) {
-        int64_t c = axe_affine_coef(&a->sub[d], k->var), lo, hi;
-        if (c == 0 || !window(f, a, &a->sub[d], k->var, &lo, &hi) ||
-            !narrow(lo, hi, c))
+        const axe_affine *sub = &a->sub[d];
+        int64_t           c = axe_affine_coef(sub, k->var), lo, hi;
+        int64_t           mod[2] = {0, 0};
+        if (c == 0 || c == INT64_MIN)
             continue;
-        *k = (key){k->var, BY_DIM, d, c, lo, hi, NULL};
-        return true;
+        mod[1] = above(sub, c < 0 ? -c : c);
+        for (int i = 0; i < 2; i++)
+            if (window(f, a, sub, k->var, mod[i], &lo, &hi) &&
+                narrow(lo, hi, c) && within(a, k->var, c, lo, hi, mod[i])) {
+                *k = (key){k->var, BY_DIM, d, c, lo, hi, mod[i], NULL};
+                return true;
+            }
     }
     return false;
 }
@@ -344,6 +380,19 @@ same_shift(const finder *f, access *a, access *b, int d, const axe_var *v)
     return true;
 }
 
+/* By one subscript: do both windows together still tell the variable? */
+static bool
+same_dim(const finder *f, access *a, access *b, const key *x, const key *y)
+{
+    int64_t lo = x->lo < y->lo ? x->lo : y->lo;
+    int64_t hi = x->hi > y->hi ? x->hi : y->hi;
+
+    return x->dim == y->dim && x->coef == y->coef && x->mod == y->mod &&
+           narrow(lo, hi, x->coef) &&
+           within(a, x->var, x->coef, lo, hi, x->mod) &&
+           same_shift(f, a, b, x->dim, x->var);
+}
+
 static bool
 same_key(const finder *f, access *a, access *b, const key *x, const key *y)
 {
@@ -353,11 +402,7 @@ same_key(const finder *f, access *a, access *b, const key *x, const key *y)
         return axe_node_same(x->value, y->value);
     if (x->how == BY_PARTS)
         return x->coef == y->coef;
-    return x->how == ONE ||
-           (x->how == BY_DIM && x->dim == y->dim && x->coef == y->coef &&
-            narrow(x->lo < y->lo ? x->lo : y->lo, x->hi > y->hi ? x->hi : y->hi,
-                   x->coef) &&
-            same_shift(f, a, b, x->dim, x->var));
+    return x->how == ONE || (x->how == BY_DIM && same_dim(f, a, b, x, y));
 }
 
 /* Do the two touch one element only in one entity? */
@@ -391,8 +436,8 @@ apart(const finder *f, access *a, access *b)
                                                : b->sub[d].var[i - a->sub[d].n];
             fixed = fixed && !key_of(a, v) && !key_of(b, v) && !is_common(f, v);
         }
-        if (fixed && window(f, a, &a->sub[d], NULL, &lo, &hi) &&
-            window(f, b, &b->sub[d], NULL, &first, &last) &&
+        if (fixed && window(f, a, &a->sub[d], NULL, 0, &lo, &hi) &&
+            window(f, b, &b->sub[d], NULL, 0, &first, &last) &&
             (hi < first || last < lo))
             return true;
     }

@@ -110,6 +110,14 @@ find_writes(checker *c, int n, axe_stmt *const *body)
 
 /* ------------------------------------------------------------------- reads */
 
+static const char *
+range_text(axe_ctx *cx, int64_t lo, int64_t hi)
+{
+    if (lo == hi)
+        return axe_textf(cx, "%" PRId64, lo);
+    return axe_textf(cx, "%" PRId64 " to %" PRId64, lo, hi);
+}
+
 static void
 beyond(checker *c, const axe_node *load, int k, int64_t lo, int64_t hi,
        bool sure)
@@ -118,10 +126,10 @@ beyond(checker *c, const axe_node *load, int k, int64_t lo, int64_t hi,
     const box        *b = &c->written[t->id];
     const char       *text = axe_textf(
               c->cx,
-              "`%s` %s %" PRId64 " to %" PRId64 " in dimension %d of `%s`, but only "
-                    "%" PRId64 " to %" PRId64 " are ever written",
-              axe_node_text(c->cx, load), sure ? "reads" : "may read", lo, hi, k,
-              t->name, b->lo[k], b->hi[k]);
+              "`%s` %s %s in dimension %d of `%s`, of which only %s is written",
+              axe_node_text(c->cx, load), sure ? "reads" : "may read",
+              range_text(c->cx, lo, hi), k, t->name,
+              range_text(c->cx, b->lo[k], b->hi[k]));
     axe_status st = AXE_ESHAPE;
 
     if (sure)

@@ -306,6 +306,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .shared = p.shared,
         .scratch_bytes = scratch,
     };
+    axe_check_caches(cx, plan);
     *out = plan;
     return AXE_OK;
 }

@@ -98,6 +98,9 @@ void axe_cut_dead(planner *p);
  * schedules made, in which multiples. */
 void axe_find_retiles(planner *p);
 void axe_round_retiles(planner *p);
+/* check.c: warn of tiles that exceed the machine's caches. */
+void axe_check_caches(axe_ctx *cx, const axe_plan *p);
+
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */
 int64_t axe_certify(planner *p, const axe_schedule *s);

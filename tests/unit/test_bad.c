@@ -1,5 +1,6 @@
 /* test_bad.c - every wrong program of tests/bad gives exactly the diagnostics
- * that its leading `// expect: ` lines say, in that order. */
+ * that its leading `// expect: ` lines say, in that order; so does every
+ * program of tests/warn, which are warnings alone, its plan's included. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
@@ -14,13 +15,13 @@
 #include <cmocka.h>
 
 #include "lang/lang.h"
+#include "plan/plan.h"
 
 enum { MAX_TEXT = 1 << 20 };
 static const char expect[] = "// expect: ";
-static const char folder[] = AXE_SOURCE_DIR "/tests/bad";
 
 static size_t
-read_file(const char *name, char *text)
+read_file(const char *folder, const char *name, char *text)
 {
     char   path[4096];
     FILE  *f;
@@ -66,26 +67,33 @@ all_expected(axe_ctx *cx, const char *text)
 }
 
 static axe_status
-compile(axe_ctx *cx, const char *name, const char *text, size_t len)
+compile(axe_ctx *cx, const char *name, const char *text, size_t len,
+        bool with_plan)
 {
-    const axe_module *m;
-    const axe_kernel *k;
-    axe_inst          inst = {.machine = "cpu"};
-    axe_axis          lane;
-    int32_t           source = axe_source_add(cx, name, text, len);
+    const axe_machine *mc;
+    const axe_plan    *plan;
+    const axe_module  *m;
+    const axe_kernel  *k;
+    axe_inst           inst = {.machine = "cpu"};
+    axe_axis           lane;
+    int32_t            source = axe_source_add(cx, name, text, len);
 
     AXE_TRY(axe_axis_declare(cx, "lane", AXE_KIND_THREAD, &lane));
     AXE_TRY(axe_module_parse(cx, source, &m));
-    return axe_module_instantiate(cx, m, &inst, &k);
+    AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
+    if (!with_plan)
+        return AXE_OK;
+    AXE_TRY(axe_machine_find(cx, "cpu-avx2", &mc));
+    return axe_plan_kernel(cx, k, mc, &plan);
 }
 
 static int
-check_file(const char *name)
+check_file(const char *folder, const char *name, bool warn)
 {
     static char text[MAX_TEXT];
     axe_ctx    *cx = axe_ctx_new();
-    size_t      len = read_file(name, text);
-    axe_status  st = compile(cx, name, text, len);
+    size_t      len = read_file(folder, name, text);
+    axe_status  st = compile(cx, name, text, len, warn);
     const char *want = all_expected(cx, text), *got = all_diags(cx);
     int         failed = strcmp(want, got) != 0 || *want == '\0';
 
@@ -96,35 +104,53 @@ check_file(const char *name)
                     axe_n_error(cx));
         failed = 1;
     }
+    if (warn && axe_n_error(cx) > 0) {
+        print_error("%s: has errors\n", name);
+        failed = 1;
+    }
     axe_ctx_free(cx);
     return failed;
 }
 
-static void
-test_all(void **state)
+static int
+check_folder(const char *folder, bool warn)
 {
     struct dirent **entry;
     int             n = scandir(folder, &entry, NULL, alphasort);
     int             failed = 0, checked = 0;
 
-    (void)state;
     for (int i = 0; i < n; i++) {
         if (entry[i]->d_name[0] != '.') {
-            failed += check_file(entry[i]->d_name);
+            failed += check_file(folder, entry[i]->d_name, warn);
             checked++;
         }
         free(entry[i]);
     }
     free(entry);
-    print_message("%d wrong programs\n", checked);
+    print_message("%d programs of %s\n", checked, folder);
     assert_int_equal(failed, 0);
-    assert_true(checked >= 60);
+    return checked;
+}
+
+static void
+test_bad(void **state)
+{
+    (void)state;
+    assert_true(check_folder(AXE_SOURCE_DIR "/tests/bad", false) >= 120);
+}
+
+static void
+test_warn(void **state)
+{
+    (void)state;
+    assert_true(check_folder(AXE_SOURCE_DIR "/tests/warn", true) >= 8);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad),
+                                       cmocka_unit_test(test_warn)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* check.c - do a task's tiles fit the caches that they are meant to stay in?
+ *
+ * A contraction walks its right factor again for every block of rows, so that
+ * tile must fit the second level; all that a task keeps must fit the last one,
+ * or every pass over it goes to memory.  Sizes are those of the machine's
+ * table, so that the answer does not depend on the host. */
+#include <inttypes.h>
+
+#include "machine/levels.h"
+#include "plan/plan_int.h"
+
+static void
+check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)
+{
+    const axe_operand *b = &s->operand[s->tile.b];
+    const axe_place   *pl = &p->place[b->tensor->id];
+
+    if (b->tensor->space == AXE_SPACE_GLOBAL || (double)pl->bytes <= l2)
+        return;
+    axe_warn(cx, s->stmt->at,
+             "`%s` is read again for every %d rows, but its %" PRId64
+             " bytes exceed the %.0f of %s's L2",
+             b->tensor->name, s->tile.mr, pl->bytes, l2, p->machine->name);
+    axe_help(cx, "make it smaller, in `%s` or `%s`", s->tile.n->name,
+             s->tile.k->name);
+}
+
+void
+axe_check_caches(axe_ctx *cx, const axe_plan *p)
+{
+    axe_levels l = axe_machine_levels(p->machine);
+
+    for (int i = 0; i < p->n_schedule; i++)
+        if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
+            check_right(cx, p, p->schedule[i], l.bytes[AXE_LEVEL_L2]);
+    if ((double)p->scratch_bytes > l.bytes[AXE_LEVEL_L3])
+        axe_warn(cx, p->kernel->at,
+                 "the tiles of a task take %" PRId64
+                 " bytes, more than the %.0f of %s's L3",
+                 p->scratch_bytes, l.bytes[AXE_LEVEL_L3], p->machine->name);
+}
