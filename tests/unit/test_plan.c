@@ -53,7 +53,7 @@ static const struct {
      "cpu-avx512 has no scopes inside a cta yet"},
     {IN "Y[m, n] = X[m, n]; }",
      "a statement outside any scope: nobody runs it; put it in a cta scope"},
-    {IN "for (i : M) { cta (j : 4) { Y[i, n] = X[i, n]; } Y[i, n] = X[i, n]; } }",
+    {IN "for (i : M) { cta (j : 4) { Y[i, j] = X[i, j]; } Y[i, n] = X[i, n]; } }",
      "a statement outside any scope: nobody runs it; put it in a cta scope"},
     {IN "if (M > 4) { barrier; } }",
      "kernel k has no scope: nobody would run anything"},

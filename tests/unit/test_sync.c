@@ -54,7 +54,7 @@ static const struct {
     {FILL "if (M > N) { barrier; } else { barrier; } cta (j : N) Y[m, j] = t[m, j];", "110"},
     {FILL "if (M > N) { barrier; } cta (j : N) Y[m, j] = t[m, j];", "11"},
     /* entities of a core scope */
-    {"core (c) { Y[c, n] = X[c, n]; } core (c) Z[n] = sum[m](Y[m, n]);", "1"},
+    {"core (c) { Y[c, n] = X[c, n]; } core (c) if (c == 0) Z[n] = sum[m](Y[m, n]);", "1"},
     {"core (c) { t[c, n] = X[c, n]; } core (c) Y[c, n] = t[c, n];", "0"},
     {"core (c) { t[c, n] = X[c, n]; } cta (i : M) Y[i, n] = t[i, n];", "1"},
 };
