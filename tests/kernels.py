@@ -116,6 +116,23 @@ def conv2d(x, f):
     return [(shifted(x, f), shifted(abs(x), abs(f)))]
 
 
+def gathered(x, rows):
+    padded = np.vstack((x, np.zeros((1, x.shape[1]))))
+    rows = rows.astype(int)
+    inside = (0 <= rows) & (rows < len(x))
+    return padded[np.where(inside, rows, len(x))]
+
+
+def scattered(x, rows, y):
+    """Sums of magnitudes, too."""
+    inside = (0 <= rows) & (rows < len(y))
+    at = rows[inside].astype(int)
+    out = [y.copy(), abs(y)]
+    np.add.at(out[0], at, x[inside])
+    np.add.at(out[1], at, abs(x[inside]))
+    return [tuple(out)]
+
+
 def exact(f):
     def g(*x):
         y = f(*x)
@@ -171,6 +188,13 @@ ROWS = [
         ALL[:-1], ("BCOHW", [(1, 1, 1, 1, 1), (2, 3, 5, 7, 9),
                              (1, 65, 3, 9, 33), (1, 5, 67, 8, 40),
                              (1, 2, 3, 0, 4), (1, 0, 2, 3, 4)])),
+    Row("gather_rows", "gather_rows", {"X": "VN", "rows": "M"}, {"Y": "MN"},
+        exact(gathered), ALL, ("VMN", [(100, 5, 3), (128, 70, 33), (3, 9, 16),
+                                       (0, 3, 4), (4, 0, 3)])),
+    Row("gather_rows", "scatter_add_rows",
+        {"X": "MN", "rows": "M", "Y": "VN"}, {"Y": "VN"}, scattered,
+        ("f32", "f64", "i32"),
+        ("VMN", [(100, 5, 3), (20, 70, 133), (3, 9, 16), (0, 3, 4)])),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("softmax_columns", "softmax_columns", {"X": "MN"},
@@ -223,7 +247,8 @@ ROWS = [
 # The element type where it is not the kernel's T.
 FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
-         ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32"}
+         ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
+         ("gather_rows", "rows"): "i32", ("scatter_add_rows", "rows"): "i32"}
 WIDE = {"f64": "f64", "u8": "u32"}
 
 

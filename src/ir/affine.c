@@ -2,13 +2,15 @@
  *
  * Terms are kept in order of first appearance.  A term that cancels is taken
  * out at the end, so that n counts what the value depends on.  What is not
- * affine but has no index in it is a term of its own. */
+ * affine but has no index in it is a term of its own; so is, in a subscript,
+ * what reads an element or computes with indices otherwise. */
 #include <string.h>
 
 #include "ir/ir.h"
 
 typedef struct sum {
     axe_ctx        *cx;
+    bool            computed; /* such terms too */
     int             n, cap;
     const axe_var **var;
     int64_t        *coef;
@@ -61,13 +63,23 @@ is_uniform(const axe_node *n)
     return true;
 }
 
+static bool
+folds(const axe_node *n)
+{
+    bool any = n->op == AXE_OP_reduce;
+
+    for (int i = 0; i < n->n_arg; i++)
+        any = any || folds(n->arg[i]);
+    return any;
+}
+
 /* s += scale * n, where n is one term. */
 static bool
 collect_part(sum *s, const axe_node *n, int64_t scale)
 {
     axe_var *v;
 
-    if (!is_uniform(n))
+    if (s->computed ? folds(n) : !is_uniform(n))
         return false;
     v = axe_new(s->cx, axe_var);
     *v = (axe_var){
@@ -112,9 +124,14 @@ axe_var_same(const axe_var *a, const axe_var *b)
 }
 
 bool
-axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out)
+axe_is_computed(const axe_var *v)
 {
-    sum s = {.cx = cx};
+    return v->kind == AXE_VAR_PART && !is_uniform(v->extent);
+}
+
+static bool
+read_terms(sum s, const axe_node *n, axe_affine *out)
+{
     int kept = 0;
 
     if (n->type != AXE_TYPE_INDEX || !collect(&s, n, 1))
@@ -126,6 +143,18 @@ axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out)
         }
     *out = (axe_affine){kept, s.var, s.coef, s.constant};
     return true;
+}
+
+bool
+axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out)
+{
+    return read_terms((sum){.cx = cx}, n, out);
+}
+
+bool
+axe_subscript_of(axe_ctx *cx, const axe_node *n, axe_affine *out)
+{
+    return read_terms((sum){.cx = cx, .computed = true}, n, out);
 }
 
 int64_t

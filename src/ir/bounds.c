@@ -109,19 +109,27 @@ check_inside(const scope *s, const axe_node *load, int k, const axe_affine *a)
     return st;
 }
 
+/* Such a subscript is checked when the kernel runs. */
+static bool
+computes(const axe_affine *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (axe_is_computed(a->var[i]))
+            return true;
+    return false;
+}
+
 static axe_status
 check_load(const scope *s, const axe_node *load)
 {
     axe_affine a;
 
     for (int k = 0; k < load->n_arg; k++) {
-        if (!axe_affine_of(s->cx, load->arg[k], &a))
+        if (!axe_subscript_of(s->cx, load->arg[k], &a))
             return axe_fail(s->cx, load->arg[k]->at, AXE_EUNSUPPORTED,
-                            "the subscript `%s` is not a sum of integer "
-                            "multiples of indices, which is all that is "
-                            "supported yet",
+                            "the subscript `%s` folds; fold into a tile first",
                             axe_node_text(s->cx, load->arg[k]));
-        if (load->u.tensor->space != AXE_SPACE_GLOBAL)
+        if (load->u.tensor->space != AXE_SPACE_GLOBAL && !computes(&a))
             AXE_TRY(check_inside(s, load, k, &a));
     }
     return AXE_OK;
@@ -215,12 +223,26 @@ radix_holds(int n, const term *t)
     return true;
 }
 
+/* Does a computed term move with an index that is not determined? */
+static bool
+drifts(const writes *w, const axe_affine *a)
+{
+    for (int i = 0; i < a->n; i++)
+        for (int j = 0; axe_is_computed(a->var[i]) && j < w->s->n_free; j++)
+            if (!w->known[j] &&
+                axe_mentions(a->var[i]->extent, w->s->dim[j].var))
+                return true;
+    return false;
+}
+
 /* Mark what subscript k determines; true if that is news. */
 static bool
 determine(writes *w, int k, term *t)
 {
     int n = 0;
 
+    if (drifts(w, &w->sub[k]))
+        return false;
     for (int i = 0; i < w->s->n_free; i++) {
         int64_t c = axe_affine_coef(&w->sub[k], w->s->dim[i].var);
         if (w->known[i] || c == 0)
@@ -310,6 +332,17 @@ refuse(const writes *w)
     return st;
 }
 
+bool
+axe_is_scatter(axe_ctx *cx, const axe_stmt *s)
+{
+    axe_affine a;
+
+    for (int k = 0; k < s->dst->n_arg; k++)
+        if (axe_subscript_of(cx, s->dst->arg[k], &a) && computes(&a))
+            return true;
+    return false;
+}
+
 /* ------------------------------------------------------------- own reads */
 
 static bool
@@ -366,14 +399,18 @@ axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s)
     for (int i = 0; i < s->n_free; i++)
         w.known[i] = last_of(s, i) <= 0;
     for (int k = 0; k < w.rank; k++)
-        if (!axe_affine_of(cx, s->dst->arg[k], &w.sub[k]))
+        if (!axe_subscript_of(cx, s->dst->arg[k], &w.sub[k]))
             return axe_fail(cx, s->dst->arg[k]->at, AXE_EUNSUPPORTED,
-                            "the subscript `%s` is not affine",
+                            "the subscript `%s` folds",
                             axe_node_text(cx, s->dst->arg[k]));
     while (more) {
         more = false;
         for (int k = 0; k < w.rank; k++)
             more = determine(&w, k, t) || more;
     }
-    return all_known(&w) ? check_own_reads(cx, s, s->value) : refuse(&w);
+    if (!all_known(&w) && !axe_is_scatter(cx, s))
+        return refuse(&w);
+    for (int k = 0; k < w.rank; k++)
+        AXE_TRY(check_own_reads(cx, s, s->dst->arg[k]));
+    return check_own_reads(cx, s, s->value);
 }

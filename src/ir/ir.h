@@ -9,8 +9,8 @@
  *
  *     dst[subscripts] op= value      over a domain of index variables
  *
- * see AXE_STMT_INDEX.  Subscripts are integer expressions, affine in the
- * index variables, as axe_affine_of reads them.  Reading outside a global
+ * see AXE_STMT_INDEX.  Subscripts are integer expressions, as axe_subscript_of
+ * reads them.  Reading outside a global
  * tensor's shape gives zero, writing there does nothing; subscripts of tiles
  * must be inside.
  */
@@ -328,7 +328,12 @@ typedef struct axe_affine {
     int64_t               constant;
 } axe_affine;
 /* false if n is not affine with integer coefficients. */
-bool    axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
+bool axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
+/* The same of a subscript, where terms that compute with indices otherwise, or
+ * read an element, are variables of kind PART, too: axe_is_computed.  false if
+ * it folds. */
+bool    axe_subscript_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
+bool    axe_is_computed(const axe_var *v);
 int64_t axe_affine_coef(const axe_affine *a, const axe_var *v); /* or 0 */
 
 bool axe_var_same(const axe_var *a, const axe_var *b);
@@ -364,6 +369,10 @@ AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);
  * not show it.  Nor is what it writes read by its value, but for the element
  * itself where nothing is folded. */
 AXE_CHECK axe_status axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s);
+/* Does a subscript on the left compute with indices?  Then elements may be
+ * written more than once: in the order of the free indices, the last fastest.
+ */
+bool axe_is_scatter(axe_ctx *cx, const axe_stmt *s);
 
 /* ------------------------------------------------------------- text */
 

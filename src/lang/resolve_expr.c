@@ -129,7 +129,9 @@ static axe_typed
 apply(axe_resolver *r, axe_op op, const axe_expr *e, int want)
 {
     axe_typed a[2] = {AXE_FAILED, AXE_FAILED};
-    bool      passes = axe_op_table[op].traits & AXE_TRAIT_ARITH;
+    unsigned  traits = axe_op_table[op].traits;
+    bool      passes = (traits & AXE_TRAIT_ARITH) ||
+                  ((traits & AXE_TRAIT_INT) && want == (int)AXE_TYPE_INDEX);
 
     for (int i = 0; i < e->n_arg; i++)
         a[i] = axe_resolve_value(r, e->arg[i], passes ? want : AXE_NO_TYPE);
@@ -378,22 +380,32 @@ find_load(void *user, const axe_node *n)
         *found = n;
 }
 
-const axe_node *
-axe_resolve_index(axe_resolver *r, const axe_expr *e, const char *what)
+static bool
+is_whole(axe_type t)
 {
-    axe_typed       v = axe_resolve_value(r, e, AXE_NO_TYPE);
+    return axe_type_table[t].cls == AXE_CLASS_INT ||
+           axe_type_table[t].cls == AXE_CLASS_UINT;
+}
+
+const axe_node *
+axe_resolve_index(axe_resolver *r, const axe_expr *e, bool reads,
+                  const char *what)
+{
+    axe_typed v = axe_resolve_value(r, e, reads ? AXE_TYPE_INDEX : AXE_NO_TYPE);
     const axe_node *load = NULL;
 
     if (!v.node)
         return NULL;
     axe_node_walk(v.node, find_load, &load);
-    if (load) {
+    if (load && !reads) {
         axe_resolve_failed(r,
                            axe_fail(r->cx, e->at, AXE_EUNSUPPORTED,
                                     "%s that reads `%s` is not supported yet",
                                     what, axe_node_text(r->cx, load)));
         return NULL;
     }
+    if (load && is_whole(v.node->type))
+        return axe_cast(r->cx, e->at, AXE_TYPE_INDEX, v.node);
     if (v.node->type == AXE_TYPE_INDEX)
         return v.node;
     axe_resolve_failed(r, axe_fail(r->cx, e->at, AXE_ETYPE,

@@ -133,7 +133,7 @@ bind_extent(expansion *x, const given *g, const axe_tensor_decl *d, int k)
         named->var = size ? have->u.var : NULL;
         return named->kind != AXE_ENTRY_BAD;
     }
-    want = axe_resolve_index(r, e, "an extent");
+    want = axe_resolve_index(r, e, false, "an extent");
     if (!want)
         return note_call(x, n);
     if (want->op == have->op &&

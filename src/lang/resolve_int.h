@@ -155,10 +155,11 @@ axe_typed axe_literal_float(axe_resolver *r, axe_op op, axe_span at, double a,
 
 /* want: the type loads widen to where they can, or AXE_NO_TYPE. */
 axe_typed axe_resolve_value(axe_resolver *r, const axe_expr *e, int want);
-/* An integer expression without loads; NULL after an error.  what: "a
+/* An integer expression; without loads, unless it `reads`.  NULL after an
+ * error.  what: "a
  * subscript", for messages. */
 const axe_node *axe_resolve_index(axe_resolver *r, const axe_expr *e,
-                                  const char *what);
+                                  bool reads, const char *what);
 /* A compile-time integer. */
 bool axe_resolve_int(axe_resolver *r, const axe_expr *e, const char *what,
                      int64_t *out);

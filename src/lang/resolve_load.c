@@ -78,7 +78,7 @@ axe_resolve_load(axe_resolver *r, const axe_expr *e, bool writing)
         return NULL;
     }
     for (int i = 0; i < e->n_arg; i++) {
-        sub[i] = axe_resolve_index(r, e->arg[i], "a subscript");
+        sub[i] = axe_resolve_index(r, e->arg[i], true, "a subscript");
         ok = ok && sub[i];
     }
     if (e->n_arg != x->tensor->rank) {

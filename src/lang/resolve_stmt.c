@@ -338,7 +338,7 @@ resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count,
 static const axe_var *
 resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind)
 {
-    const axe_node *extent = axe_resolve_index(r, g->count, "a count");
+    const axe_node *extent = axe_resolve_index(r, g->count, false, "a count");
     axe_tiled      *tile = axe_new(r->cx, axe_tiled);
     int64_t         n;
     axe_entry      *e;

@@ -139,7 +139,7 @@ axe_moved(lowering *lw, const axe_node *at, const axe_operand *op,
 const axe_node *
 axe_address(lowering *lw, const axe_operand *op)
 {
-    const axe_node *at = op->base;
+    const axe_node *at = axe_with_reads(lw, op->base);
 
     for (const bound *b = lw->bound; b; b = b->next)
         at = axe_moved(lw, at, op, &b->of, axe_digit_node(lw, b));
@@ -162,7 +162,7 @@ axe_index_so_far(lowering *lw, const axe_var *v)
 const axe_node *
 axe_check_node(lowering *lw, const axe_check *c)
 {
-    const axe_node *at = c->outer;
+    const axe_node *at = axe_with_reads(lw, c->outer);
 
     for (int k = 0; k < c->index.n; k++)
         at = axe_sum(lw, at,
@@ -188,6 +188,8 @@ axe_check_is_boxed(const lowering *lw, const axe_check *c)
 {
     int64_t e;
 
+    if (axe_is_computed_now(c->outer))
+        return false;
     for (int i = 0; i < c->index.n; i++)
         if (!axe_is_iconst(axe_extent_of(lw->s, c->index.var[i]), &e))
             return false;

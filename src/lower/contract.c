@@ -262,7 +262,7 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
     tl.acc = axe_new_array(lw->cx, axe_reg, t->mr * t->nv);
     if (t->group > 1)
         tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
-    lw->level[0] = (level){b, NULL, NULL};
+    lw->level[0] = (level){.block = b};
     lw->top = 0;
     axe_nest outer = part_of(all, 0, tl.row_from);
     return axe_nest_open(lw, &outer, columns_body, &tl);

@@ -42,6 +42,7 @@ typedef enum axe_lir_kind {
     AXE_LIR_BLOCK, /* body, with names of its own */
     AXE_LIR_IF,    /* cond != 0: body, else other */
     AXE_LIR_LET,   /* var = value */
+    AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
     AXE_LIR_OP,
     AXE_LIR_NOTE /* text for readers */
 } axe_lir_kind;
@@ -55,7 +56,7 @@ typedef struct axe_lblock {
 
 struct axe_lir {
     axe_lir_kind    kind;
-    const axe_var  *var;                 /* TASKS, LOOP, LET */
+    const axe_var  *var;                 /* TASKS, LOOP, LET, TAKE */
     const axe_node *begin, *end, *value; /* value: LET; cond of IF */
     int64_t         step;
     axe_lblock      body, other;

@@ -14,12 +14,20 @@ typedef struct memo {
     struct memo    *next;
 } memo;
 
+/* An element that a subscript reads, as a variable. */
+typedef struct taken {
+    const axe_node *node;
+    const axe_var  *var;
+    struct taken   *next;
+} taken;
+
 /* An open block: where code goes, and what it already holds.  Level 0 is the
  * statement's block; a loop opens one more. */
 typedef struct level {
     axe_lblock    *block;
     const axe_var *index; /* the index variable whose digit it runs, or NULL */
     memo          *known;
+    taken         *number;
 } level;
 
 /* A digit of an index variable inside the open loops: its loop variable plus
@@ -111,6 +119,8 @@ axe_type axe_word_of(axe_type t, int n);
 /* value.c: the register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
                                      axe_reg *out);
+/* The deepest open loop whose index the node mentions. */
+int axe_level_of(const lowering *lw, const axe_node *n);
 
 /* index.c: an affine index expression, a vector of the open loops, as t: i64,
  * or i32, which keeps the low bits.  False where it is not affine. */
@@ -139,6 +149,18 @@ const axe_node *axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
                               const void *user);
 /* What n is in the code at hand, where lw->mask is known. */
 const axe_node *axe_decided(const lowering *lw, const axe_node *n);
+
+/* read.c: note as variables the elements that the operand's subscripts read;
+ * to be called before its address or checks are asked for. */
+AXE_CHECK axe_status axe_take_reads(lowering *lw, const axe_operand *op);
+/* The same for one of its expressions. */
+AXE_CHECK axe_status axe_take_reads_of(lowering *lw, const axe_node *n);
+/* Does it read elements or mention indices? */
+bool axe_is_computed_now(const axe_node *n);
+/* Are loops open over all indices that it mentions? */
+bool axe_reads_are_bound(const lowering *lw, const axe_node *n);
+/* The expression with such variables, and with indices at the bound digits. */
+const axe_node *axe_with_reads(lowering *lw, const axe_node *n);
 
 /* nest.c: loops of a nest around `body`. */
 typedef axe_status   body_fn(lowering *lw, void *user);

@@ -11,6 +11,7 @@ store_body(lowering *lw, void *user)
     int                want = lw->lanes;
 
     (void)user;
+    AXE_TRY(axe_take_reads(lw, dst));
     axe_mem mem = axe_mem_of(lw, dst, axe_address(lw, dst));
     while (v->op == AXE_OP_cast && v->type == mem.type && !lw->s->raw &&
            axe_compute_of(lw, v->type) == axe_compute_of(lw, v->arg[0]->type))
@@ -44,7 +45,7 @@ axe_status
 axe_lower_map(lowering *lw, axe_lblock *b)
 {
     lw->stream = axe_over_caches(lw, b);
-    lw->level[0] = (level){b, NULL, NULL};
+    lw->level[0] = (level){.block = b};
     lw->top = 0;
     return axe_nest_open(lw, &lw->s->nest[0], store_body, NULL);
 }

@@ -131,7 +131,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
 
     lowering saved = *lw;
     lw->bound = &bd;
-    lw->level[++lw->top] = (level){&l->body, d->var, NULL};
+    lw->level[++lw->top] = (level){.block = &l->body, .index = d->var};
     if (lanes > 1) {
         lw->vector = d->var;
         lw->lanes = lanes;
@@ -139,6 +139,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     }
     for (int i = 0; i < chains; i++) {
         lw->level[lw->top].known = NULL;
+        lw->level[lw->top].number = NULL;
         lw->chain = i;
         bd.step = (int64_t)lanes * i;
         AXE_TRY(walk(w, j + 1));
@@ -269,7 +270,7 @@ masked(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
 static const axe_node *
 rest_of(lowering *lw, const axe_check *c, const axe_var *v, bool high)
 {
-    const axe_node *sum = c->outer;
+    const axe_node *sum = axe_with_reads(lw, c->outer);
 
     for (int i = 0; i < c->index.n; i++) {
         const axe_var  *w = c->index.var[i];
@@ -287,11 +288,18 @@ rest_of(lowering *lw, const axe_check *c, const axe_var *v, bool high)
     return sum;
 }
 
-/* Where the check surely holds: from *lo on, below *hi; both narrowed. */
-static void
+/* Where the check surely holds: from *lo on, below *hi; both narrowed. Nowhere,
+ * where what it computes is not known yet. */
+static axe_status
 narrow(lowering *lw, const axe_check *c, const axe_var *v, const axe_node **lo,
        const axe_node **hi)
 {
+    if (!axe_reads_are_bound(lw, c->outer)) {
+        *lo = *hi = axe_int(lw, 0);
+        return AXE_OK;
+    }
+    AXE_TRY(axe_take_reads_of(lw, c->outer));
+
     int64_t         k = axe_affine_coef(&c->index, v);
     const axe_node *by = axe_int(lw, k < 0 ? -k : k), *last;
     const axe_node *from = rest_of(lw, c, v, false),
@@ -309,6 +317,7 @@ narrow(lowering *lw, const axe_check *c, const axe_var *v, const axe_node **lo,
     to = axe_sum(lw, axe_node2(lw->cx, AXE_OP_div, to, by), axe_int(lw, 1));
     *lo = *lo ? axe_node2(lw->cx, AXE_OP_max, *lo, from) : from;
     *hi = *hi ? axe_node2(lw->cx, AXE_OP_min, *hi, to) : to;
+    return AXE_OK;
 }
 
 /* [begin, end) of the lanes' digit: vectors where no check can fail, one by one
@@ -325,7 +334,7 @@ asking(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
         for (int k = 0; k < lw->s->operand[i].n_check; k++) {
             const axe_check *c = &lw->s->operand[i].check[k];
             if (axe_affine_coef(&c->index, v) != 0 && !axe_check_holds(lw, c))
-                narrow(lw, c, v, &lo, &hi);
+                AXE_TRY(narrow(lw, c, v, &lo, &hi));
         }
     if (!lo || j + 1 < w->nest->n_digit || w->nest->lanes == 1)
         return masked(w, j, before, begin, end);

@@ -77,6 +77,10 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
             axe_putf(b, "let %s = %s", l->var->name,
                      axe_node_text(cx, l->value));
             break;
+        case AXE_LIR_TAKE:
+            axe_putf(b, "let %s = ", l->var->name);
+            put_reg(b, l->src[0]);
+            break;
         case AXE_LIR_OP:
             put_op(cx, b, l);
             break;

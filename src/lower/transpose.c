@@ -274,7 +274,7 @@ axe_lower_transpose(lowering *lw, axe_lblock *b)
     outer.n_digit -= 2;
     outer.lanes = 1;
     lw->stream = axe_over_caches(lw, b);
-    lw->level[0] = (level){b, NULL, NULL};
+    lw->level[0] = (level){.block = b};
     lw->top = 0;
     return axe_nest_open(lw, &outer, block_body, NULL);
 }

@@ -10,8 +10,8 @@
 
 #include "lower/lower_int.h"
 
-static int
-level_of(const lowering *lw, const axe_node *n)
+int
+axe_level_of(const lowering *lw, const axe_node *n)
 {
     int l = lw->top;
 
@@ -51,7 +51,7 @@ value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 {
     const axe_node *n = axe_decided(lw, want);
     axe_reg         r;
-    int             l = level_of(lw, n);
+    int             l = axe_level_of(lw, n);
     memo           *m;
 
     AXE_TRY(axe_lower_value(lw, n, &r));
@@ -137,16 +137,17 @@ asked(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
     return zero;
 }
 
-static axe_reg
-load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+static axe_status
+load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
 {
     int i = 0;
 
     while (lw->s->operand[i].load != n)
         i++;
     const axe_operand *op = &lw->s->operand[i];
-    axe_mem            mem = axe_mem_of(lw, op, axe_address(lw, op));
-    axe_type           t = axe_held_as(lw, mem.type);
+    AXE_TRY(axe_take_reads(lw, op));
+    axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
+    axe_type t = axe_held_as(lw, mem.type);
 
     bool none = axe_reads_zero(lw, op);
 
@@ -155,7 +156,8 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
         axe_reg         r = constant(lw, b, zero, lanes);
-        return none ? r : asked(lw, b, op, r);
+        *out = none ? r : asked(lw, b, op, r);
+        return AXE_OK;
     }
     bool    moves = in_lanes(lw, op);
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);
@@ -164,7 +166,8 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
         ask_for_next_row(lw, b, op, mem);
     if (r.lanes != lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
-    return r;
+    *out = r;
+    return AXE_OK;
 }
 
 static const struct {
@@ -451,7 +454,7 @@ axe_status
 axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
 {
     const axe_node *n = axe_decided(lw, want);
-    int         l = level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
+    int l = axe_level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
     axe_lblock *b = lw->level[l].block;
     memo       *m = recall(lw, l, n, false);
     axe_reg     r;
@@ -471,7 +474,7 @@ axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
         r = constant(lw, b, n, lanes);
         break;
     case AXE_OP_load:
-        r = load(lw, b, n, lanes);
+        AXE_TRY(load(lw, b, n, lanes, &r));
         break;
     case AXE_OP_var:
         r = axe_emit_op(lw, b, AXE_LOP_index, AXE_TYPE_i64, 1, 0, NULL);

@@ -36,6 +36,7 @@ typedef struct subscript {
     axe_affine      inner; /* of index variables */
     axe_affine      outer; /* the rest */
     const axe_node *outer_node;
+    bool            computed; /* it reads an element, or divides an index */
 } subscript;
 
 static const axe_node *
@@ -87,15 +88,17 @@ take_apart(planner *p, const axe_node *n, subscript *out)
 {
     axe_affine a;
 
-    if (!axe_affine_of(p->cx, n, &a))
+    if (!axe_subscript_of(p->cx, n, &a))
         return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
-                        "the subscript %s is not affine",
-                        axe_node_text(p->cx, n));
+                        "the subscript %s folds", axe_node_text(p->cx, n));
     out->inner = terms_of(p, &a, true);
     out->outer = terms_of(p, &a, false);
     out->index =
         out->inner.n == 1 && out->inner.coef[0] == 1 ? out->inner.var[0] : NULL;
     out->outer_node = affine_node(p, &out->outer);
+    out->computed = false;
+    for (int i = 0; i < a.n; i++)
+        out->computed = out->computed || axe_is_computed(a.var[i]);
     return AXE_OK;
 }
 
@@ -205,7 +208,7 @@ guard_subscript(planner *p, const request *r, const subscript *s,
 
     if ((simple && surely_inside(s, d, size)) || constant_inside(r, s, size))
         return;
-    if (simple && s->index)
+    if (simple && s->index && !s->computed)
         ((axe_guard *)op->guard)[op->n_guard++] =
             (axe_guard){s->index, limit_in(p, s, size)};
     else
@@ -343,9 +346,12 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     int64_t          *full = axe_new_array(p->cx, int64_t, t->rank + 1);
     window           *w = axe_new_array(p->cx, window, t->rank + 1);
 
+    op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         axe_is_iconst(t->shape[d], &full[d]);
         AXE_TRY(open_window(p, r, op->load->arg[d], full[d], &w[d]));
+        if (w[d].s.computed)
+            guard_subscript(p, r, &w[d].s, t->shape[d], op);
         begin[d] = w[d].begin;
         end[d] = w[d].end;
     }
@@ -390,22 +396,19 @@ count(const axe_node *n, axe_op op)
     int k = n->op == op;
 
     for (int i = 0; i < n->n_arg; i++)
-        if (n->op != AXE_OP_load)
-            k += count(n->arg[i], op);
+        k += count(n->arg[i], op);
     return k;
 }
 
-/* All loads of an expression, each node once. */
+/* All loads of an expression, also in subscripts, each node once. */
 static void
 gather(const axe_node *n, const axe_node **load, int *n_load)
 {
     for (int i = 0; i < *n_load; i++)
         if (load[i] == n)
             return;
-    if (n->op == AXE_OP_load) {
+    if (n->op == AXE_OP_load)
         load[(*n_load)++] = n;
-        return;
-    }
     for (int i = 0; i < n->n_arg; i++)
         gather(n->arg[i], load, n_load);
 }
@@ -471,8 +474,9 @@ check_overlap(planner *p, const request *r)
 axe_status
 axe_request_make(planner *p, const axe_stmt *s, request *out)
 {
-    request          r = {.stmt = s, .value = spell_fold(p->cx, s)};
-    int              n_load = 1, n_max = count(r.value, AXE_OP_load) + 1;
+    request r = {.stmt = s, .value = spell_fold(p->cx, s)};
+    int     n_load = 1,
+        n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
     r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);
@@ -480,6 +484,8 @@ axe_request_make(planner *p, const axe_stmt *s, request *out)
         (axe_nest){.n_dim = s->n_free, .dim = s->dim, .lanes = 1, .chains = 1};
     gather_nests(p, r.value, &r);
     load[0] = s->dst;
+    for (int d = 0; d < s->dst->n_arg; d++)
+        gather(s->dst->arg[d], load, &n_load);
     gather(r.value, load, &n_load);
     r.operand = axe_new_array(p->cx, axe_operand, n_load);
     r.n_operand = n_load;

@@ -17,7 +17,7 @@ planned(axe_ctx *cx, const axe_operand *op, int n, const axe_var *const *var,
         const int64_t *value)
 {
     axe_affine base;
-    int64_t    at = axe_affine_of(cx, op->base, &base) ? base.constant : -1;
+    int64_t    at = axe_subscript_of(cx, op->base, &base) ? base.constant : -1;
 
     for (int i = 0; i < n; i++) {
         int64_t rest = value[i];
@@ -46,7 +46,7 @@ defined(axe_ctx *cx, const axe_layout *l, const axe_operand *op, int n,
         axe_affine a;
         int64_t    full = 0, x;
         axe_is_iconst(op->tensor->shape[d], &full);
-        if (!axe_affine_of(cx, op->load->arg[d], &a))
+        if (!axe_subscript_of(cx, op->load->arg[d], &a))
             return -1;
         x = a.constant;
         for (int i = 0; i < n; i++)

@@ -63,6 +63,17 @@ widest(planner *p, const request *r, int *lanes)
     return AXE_OK;
 }
 
+/* Does a computed subscript move with v? */
+static bool
+computes_with(const axe_operand *op, const axe_var *v)
+{
+    bool any = axe_mentions(op->base, v);
+
+    for (int i = 0; i < op->n_check; i++)
+        any = any || axe_mentions(op->check[i].outer, v);
+    return any;
+}
+
 /* Does an atom take `lanes` steps of `step` of v in this operand, of which
  * `word` neighbours each are moved? */
 static const axe_atom *
@@ -74,7 +85,8 @@ fits_words(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
     axe_mark          m = axe_ctx_mark(p->cx);
     const axe_atom   *a = NULL;
 
-    if (axe_fast_iter(op, v, step, lanes, &it) && it.stride % word == 0) {
+    if (!computes_with(op, v) && axe_fast_iter(op, v, step, lanes, &it) &&
+        it.stride % word == 0) {
         it.stride /= word;
         if (axe_layout_of_iters(p->cx, 1, &it, &mem) == AXE_OK)
             a = axe_find_move(p, kind, lanes, 1, mem, NULL);
@@ -511,8 +523,9 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
             r->nest[k].chains = CHAINS;
     for (int k = 0; k < r->n_nest; k++)
-        order_digits(p, r, &r->nest[k], out, k == 0, k == 0 ? last2 : NULL,
-                     k == 0 ? last : NULL);
+        order_digits(p, r, &r->nest[k], out,
+                     k == 0 && !axe_is_scatter(p->cx, r->stmt),
+                     k == 0 ? last2 : NULL, k == 0 ? last : NULL);
     out->stream = streams(p, r, out);
     out->cycles = estimate(r, out);
     return AXE_OK;

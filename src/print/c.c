@@ -91,6 +91,10 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
             AXE_TRY(axe_c_index(p, p->out, l->value));
             axe_puts(p->out, ";\n");
             break;
+        case AXE_LIR_TAKE:
+            axe_putf(p->out, "%*sconst i64 %s = r%d;\n", 4 * depth, "",
+                     axe_c_var(p, l->var), l->src[0].id);
+            break;
         case AXE_LIR_OP:
             AXE_TRY(axe_c_op(p, l, depth));
             break;

@@ -34,14 +34,15 @@ axe_c_var(axe_cprinter *p, const axe_var *v)
                       v->name);
 }
 
-/* Is the index expression at least 0 for sure?  Variables are. */
+/* Is the index expression at least 0 for sure?  Variables are, but for those
+ * read from tensors. */
 static bool
 nonneg(const axe_node *n)
 {
     if (n->op == AXE_OP_iconst)
         return n->u.i >= 0;
     if (n->op == AXE_OP_var)
-        return true;
+        return n->u.var->kind != AXE_VAR_PART;
     if (n->op == AXE_OP_max)
         return nonneg(n->arg[0]) || nonneg(n->arg[1]);
     if (n->op == AXE_OP_mod)

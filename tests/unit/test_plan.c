@@ -84,6 +84,9 @@ static const struct {
     {"kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 8) { "
      "Y[i*8 + m] = X[i*8 + m + 1] + X[i*8 + m + 2] + X[i*8 + m + 3] + X[i*8 + m + 4] + X[i*8 + m + 5]; } }",
      "operands leave their tensors at more than 4 values of m; copy some into tiles first"},
+    {"kernel k(in f32 X[M, N], in i64 rows[M], inout f32 Y[R, N]) { index m, n; cta (i : M by 8) "
+     "Y[rows[i*8 + m], n] += X[i*8 + m, n]; }",
+     "`Y[rows[i*8 + m], n]` may be one element for several tasks of `i`, which have no order"},
 };
 /* clang-format on */
 
