@@ -208,9 +208,8 @@ static const struct {
     {"E[m] += B[m] over m:M", "`E[m]` (bool) needs a number to fold into"},
     {"Y[m] = X[C[m], 0] over m:M",
      "`X[C[m], 0]` (f32) needs index subscripts"},
-    {"Y[m] = X[m*m, 0] over m:M",
-     "the subscript `m*m` is not a sum of integer multiples of indices, which "
-     "is all that is supported yet"},
+    {"Y[m] = X[sum[n:N](n), 0] over m:M",
+     "the subscript `sum[n](n)` folds; fold into a tile first"},
     {"t[m] = 0.0_f32 over m:65",
      "`m` reaches 64, outside dimension 0 of `t`, which has 64 elements"},
     {"t[2*m - q] = 0.0_f32 over m:4",
@@ -225,9 +224,6 @@ static const struct {
      "would be written twice"},
     {"Y[0*m + n] = X[m, n] over m:4, n:4",
      "index `m` is not on the left side, but is listed as free"},
-    {"Y[m + M*n] = X[m, n] over m:4, n:4",
-     "the subscript `m + M*n` is not a sum of integer multiples of indices, "
-     "which is all that is supported yet"},
     {"t[m] = t[m + 1] over m:63",
      "`t[m + 1]` is read while this statement writes `t[m]`"},
     {"t[m] += t[m]*X[m, n] over m:64 fold n:4",
