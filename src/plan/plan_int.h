@@ -68,7 +68,7 @@ bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 AXE_CHECK axe_status axe_check_top(planner *p);
 /* sync.c: where all workers must meet; with p->retile known. */
 void axe_plan_sync(planner *p);
-/* scatter.c: no two tasks write an element that a subscript computes.
+/* scatter.c: no two tasks fold into an element that a subscript computes.
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_scatter(planner *p, const axe_stmt *s);
 

@@ -1,9 +1,11 @@
-/* scatter.c - elements that several tasks might write at once.
+/* scatter.c - elements that several tasks might fold into at once.
  *
  * What subscripts compute may name one element more than once.  Within a task
- * the order of the indices says which write is last, but tasks have no order.
- * So each scope variable must tell its tasks' elements apart: in a subscript
- * that computes nothing it steps over all that the indices there can reach. */
+ * the order of the indices says which write is last, and `=` of several tasks
+ * is the program's own affair; but of two tasks that read, fold and write back
+ * one would be lost.  So each scope variable must tell its tasks' elements
+ * apart: in a subscript that computes nothing it steps over all that the
+ * indices there can reach. */
 #include "plan/plan_int.h"
 
 /* How far the index variables of the subscript reach; false if not known. */
@@ -87,7 +89,8 @@ axe_check_scatter(planner *p, const axe_stmt *s)
 {
     bool found = false;
 
-    if (s->dst->u.tensor->space != AXE_SPACE_GLOBAL ||
+    if (s->fold == AXE_FOLD_NONE ||
+        s->dst->u.tensor->space != AXE_SPACE_GLOBAL ||
         !axe_is_scatter(p->cx, s))
         return AXE_OK;
     return check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
