@@ -1,5 +1,5 @@
-/* verb_compile.c - `axe compile`: a kernel as text of any stage, or as a shared
- * object; nothing runs. */
+/* verb_compile.c - `axe compile`: a kernel as text of any stage, as a shared
+ * object, or ahead of time as C, header, object and archive; nothing runs. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,35 @@
 
 static const char verb[] = "compile";
 
+/* What ahead of time makes, by the ends of file names. */
+enum { AOT_C, AOT_H, AOT_O, AOT_A, AOT_KINDS };
+static const char *const aot_end[] = {".c", ".h", ".o", ".a"};
+
 typedef struct options {
     axe_kernel_args kernel;
     const char     *out, *cache;
+    const char     *aot[AOT_KINDS]; /* files by kind, or NULL */
     axe_stage       stage;
-    bool            object, help;
+    bool            staged, object, help;
 } options;
 
 static const char help[] =
     "usage: axe compile [OPTION]... FILE [KERNEL]\n"
     "\n"
-    "Compiles a kernel and shows a stage of it.  KERNEL may be left out where\n"
-    "FILE has one.\n"
+    "Compiles a kernel and shows a stage of it, or makes files to link with a\n"
+    "program of your own.  KERNEL may be left out where FILE has one; for such "
+    "files\n"
+    "it means all of them.\n"
+    "\n"
+    "  axe compile gemm.axe --emit plan\n"
+    "  axe compile gemm.axe --target cpu-avx2 -o gemm.{h,a}\n"
     "\n"
     "      --emit STAGE        ir, plan, lower, c (default) or so\n"
-    "  -o, --output OUT        where to; '-' is standard output "
-    "(default)\n" AXE_KERNEL_HELP
+    "  -o, --output OUT        where to; '-' is standard output (default).  "
+    "Without\n"
+    "                          --emit, what ends in .c .h .o .a is for "
+    "linking;\n"
+    "                          more such names may follow\n" AXE_KERNEL_HELP
     "      --cache DIR         of compiled kernels\n"
     "  -h, --help              this text\n";
 
@@ -40,6 +53,20 @@ static const struct option known[] = {
     {"help", no_argument, NULL, 'h'},
     {0}};
 
+/* A name that ends in what ahead of time makes. */
+static bool
+take_aot(options *o, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (int i = 0; i < AOT_KINDS; i++)
+        if (n > 2 && strcmp(name + n - 2, aot_end[i]) == 0) {
+            o->aot[i] = name;
+            return true;
+        }
+    return false;
+}
+
 static int
 take_option(axe_ctx *cx, options *o, int c, const char *arg)
 {
@@ -47,14 +74,16 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
         return axe_tool_usage(verb, "wrong option");
     if (c == 'h')
         o->help = true;
-    else if (c == 'o')
-        o->out = arg;
-    else if (c == OPT_CACHE)
+    else if (c == 'o') {
+        if (!take_aot(o, arg))
+            o->out = arg;
+    } else if (c == OPT_CACHE)
         o->cache = arg;
     else if (c == OPT_EMIT && strcmp(arg, "so") == 0)
-        o->object = true;
+        o->object = o->staged = true;
     else if (c == OPT_EMIT && !axe_stage_named(arg, &o->stage))
         return axe_tool_usage(verb, "--emit %s: ir, plan, lower, c or so", arg);
+    o->staged = o->staged || c == OPT_EMIT;
     return axe_kernel_option(cx, &o->kernel, verb, c, arg);
 }
 
@@ -62,14 +91,20 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
 static int
 read_args(axe_ctx *cx, int argc, char **argv, options *o)
 {
-    int c, code = AXE_EXIT_OK;
+    int   c, code = AXE_EXIT_OK, n = 0;
+    char *name[3];
 
     while ((c = getopt_long(argc, argv, "ho:t:", known, NULL)) != -1) {
         code = take_option(cx, o, c, optarg);
         if (code != AXE_EXIT_OK || o->help)
             return code;
     }
-    return axe_kernel_names(&o->kernel, verb, argc - optind, argv + optind);
+    for (int i = optind; i < argc && n < 3; i++)
+        if (i == optind || !take_aot(o, argv[i]))
+            name[n++] = argv[i];
+    for (int i = 0; i < AOT_KINDS && o->staged; i++)
+        o->out = o->aot[i] ? o->aot[i] : o->out;
+    return axe_kernel_names(&o->kernel, verb, n, name);
 }
 
 /* Compile to a shared object and copy it out of the cache. */
@@ -94,6 +129,55 @@ put_object(axe_ctx *cx, const options *o, const axe_program *p)
     return st;
 }
 
+/* ------------------------------------------------------------ ahead of time */
+
+static bool
+wants_aot(const options *o)
+{
+    for (int i = 0; i < AOT_KINDS; i++)
+        if (o->aot[i] && !o->staged)
+            return true;
+    return false;
+}
+
+static axe_status
+write_aot(axe_ctx *cx, const options *o, const axe_buf *c, const axe_buf *h)
+{
+    if (o->aot[AOT_H])
+        AXE_TRY(axe_tool_write(cx, o->aot[AOT_H], h->text, h->len));
+    if (o->aot[AOT_C])
+        AXE_TRY(axe_tool_write(cx, o->aot[AOT_C], c->text, c->len));
+    if (o->aot[AOT_O] || o->aot[AOT_A])
+        return axe_aot_build(cx, c->text, NULL, o->aot[AOT_O], o->aot[AOT_A]);
+    return AXE_OK;
+}
+
+static axe_status
+put_aot(axe_ctx *cx, const options *o)
+{
+    const char        *path = o->aot[AOT_H] ? o->aot[AOT_H] : "kernels.h";
+    const char        *base = strrchr(path, '/');
+    axe_compile_spec   spec = axe_kernel_spec(&o->kernel);
+    axe_buf            c = {.cx = cx}, h = {.cx = cx};
+    const char *const *name;
+    int32_t            source;
+    int                n;
+
+    AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
+    AXE_TRY(axe_source_kernels(cx, source, &n, &name));
+    if (o->kernel.kernel) {
+        name = &o->kernel.kernel;
+        n = 1;
+    }
+    const axe_program **p = axe_new_array(cx, const axe_program *, n + 1);
+    for (int i = 0; i < n; i++) {
+        spec.kernel = name[i];
+        AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
+    }
+    AXE_TRY(axe_programs_aot(cx, n, p, base ? base + 1 : path, &c, &h));
+    return write_aot(cx, o, &c, &h);
+}
+
 static axe_status
 put_stage(axe_ctx *cx, const options *o)
 {
@@ -102,6 +186,8 @@ put_stage(axe_ctx *cx, const options *o)
     const axe_program *p;
     int32_t            source;
 
+    if (wants_aot(o))
+        return put_aot(cx, o);
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, o->stage, &p));
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));

@@ -76,6 +76,19 @@ AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,
 AXE_CHECK axe_status axe_program_plan_json(axe_ctx *cx, const axe_program *p,
                                            axe_buf *out);
 
+/* Programs ahead of time, as a C file and its header: what the functions are
+ * called and return is said there.  All must be for one machine, have names of
+ * their own, and be compiled as far as AXE_STAGE_LOWER.
+ * name   of the header, "k.h"
+ * Errors EARG: two machines, or not compiled so far; ENAME; EUNSUPPORTED */
+AXE_CHECK axe_status axe_programs_aot(axe_ctx *cx, int n,
+                                      const axe_program *const *p,
+                                      const char *name, axe_buf *c, axe_buf *h);
+
+/* Names of the kernels of a source, in order; NULL where there is none. */
+AXE_CHECK axe_status axe_source_kernels(axe_ctx *cx, int32_t source, int *n,
+                                        const char *const **name);
+
 /* Where values of parameters came from, if not from the caller or the text:
  * "BM=64, tuned on 2026-01-31 for M=512, 2 threads"; NULL: from nowhere else.
  */

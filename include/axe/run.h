@@ -35,6 +35,13 @@ typedef struct axe_size {
     int64_t     value;
 } axe_size;
 
+/* Compile the text of axe_programs_aot to the files that are not NULL.
+ * cc     as axe_device_spec has it
+ * Errors ETOOL: no C compiler, or it failed; no ar.  EIO: a file. */
+AXE_CHECK axe_status axe_aot_build(axe_ctx *cx, const char *text,
+                                   const char *cc, const char *object,
+                                   const char *archive);
+
 /* ----------------------------------------------------- fitting to arrays */
 
 /* Compile a kernel for these arrays: type parameters are taken from their

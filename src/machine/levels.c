@@ -31,7 +31,7 @@ axe_machine_levels(const axe_machine *mc)
     axe_levels out = rows[AXE_LEN(rows) - 1].levels;
 
     for (int i = 0; i < AXE_LEN(rows); i++)
-        if (strcmp(rows[i].machine, mc->name) == 0)
+        if (strncmp(rows[i].machine, mc->name, strlen(rows[i].machine)) == 0)
             out = rows[i].levels;
     out.bytes[AXE_LEVEL_MEMORY] = (double)INFINITY;
     return out;

@@ -156,27 +156,45 @@ static const char head[] =
     "static inline i64 axe_mod(i64 a, i64 b) { return a - axe_div(a, b) * b; "
     "}\n";
 
+/* The body of one kernel's function. */
+static axe_status
+put_entry(axe_cprinter *p, const axe_c_entry *e, axe_buf *out)
+{
+    p->l = e->lowered;
+    p->declared = axe_new_array(p->cx, bool, p->l->n_reg + 1);
+    p->out = out;
+    axe_putf(out,
+             "\n%svoid %s(void *const *ptr, const i64 *size, i64 worker, "
+             "i64 workers, void *scratch, void *team)\n{\n",
+             e->local ? "static " : "", e->name);
+    put_params(p);
+    AXE_TRY(put_block(p, &p->l->body, 1));
+    axe_puts(out, "}\n");
+    return AXE_OK;
+}
+
 axe_status
-axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
+axe_print_c_unit(axe_ctx *cx, int n, const axe_c_entry *entry, axe_buf *out)
 {
     axe_buf       body = {.cx = cx}, fn = {.cx = cx};
     axe_cprinter *p = axe_new(cx, axe_cprinter);
 
-    *p = (axe_cprinter){.cx = cx, .l = l, .out = &body};
-    p->declared = axe_new_array(cx, bool, l->n_reg + 1);
-    put_params(p);
-    AXE_TRY(put_block(p, &l->body, 1));
+    *p = (axe_cprinter){.cx = cx};
+    for (int i = 0; i < n; i++)
+        AXE_TRY(put_entry(p, &entry[i], &body));
     axe_c_put_helpers(p, &fn);
-    axe_putf(out, "/* %s for %s, made by axe %s */\n", l->plan->kernel->name,
-             l->plan->machine->name, AXE_VERSION);
     axe_puts(out, head);
     axe_c_put_types(p, out);
     if (fn.text)
         axe_puts(out, fn.text);
-    axe_puts(out,
-             "\nvoid axe_entry(void *const *ptr, const i64 *size, i64 worker, "
-             "i64 workers, void *scratch, void *team)\n{\n");
     axe_puts(out, body.text ? body.text : "");
-    axe_puts(out, "}\n");
     return AXE_OK;
+}
+
+axe_status
+axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
+{
+    axe_putf(out, "/* %s for %s, made by axe %s */\n", l->plan->kernel->name,
+             l->plan->machine->name, AXE_VERSION);
+    return axe_print_c_unit(cx, 1, &(axe_c_entry){l, "axe_entry", false}, out);
 }

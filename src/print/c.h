@@ -22,4 +22,14 @@
 AXE_CHECK axe_status axe_print_c(axe_ctx *cx, const axe_lowered *l,
                                  axe_buf *out);
 
+/* The same for several kernels of one machine, each by a name of its own; they
+ * share types and helpers. */
+typedef struct axe_c_entry {
+    const axe_lowered *lowered;
+    const char        *name;
+    bool               local; /* static */
+} axe_c_entry;
+AXE_CHECK axe_status axe_print_c_unit(axe_ctx *cx, int n,
+                                      const axe_c_entry *entry, axe_buf *out);
+
 #endif

@@ -100,6 +100,7 @@ set_flags(axe_ctx *cx, axe_cc *cc, const char *name, int n_more,
     for (int i = 0; i < n + n_more; i++)
         flag[i] = i < n ? ours[i] : more[i - n];
     cc->n_flag = n + n_more;
+    cc->n_own = n;
     cc->flag = flag;
 }
 
@@ -205,23 +206,52 @@ note_said(axe_ctx *cx, const char *said)
 }
 
 static axe_status
-judge(axe_ctx *cx, const axe_cc *cc, int status, const char *said)
+judge(axe_ctx *cx, const char *path, int status, const char *said)
 {
     axe_status st;
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return AXE_OK;
-    st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s failed with %s %d", cc->path,
+    st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s failed with %s %d", path,
                   WIFSIGNALED(status) ? "signal" : "exit code",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     note_said(cx, said);
     return st;
 }
 
-/* The strings are not changed: posix_spawn's type is older than const. */
-static char **
-make_argv(axe_ctx *cx, const axe_cc *cc, const char *source, const char *extra,
-          const char *out)
+/* Run a command to its end.  The strings are not changed: posix_spawn's type
+ * is older than const. */
+static axe_status
+run(axe_ctx *cx, const char *const *argv)
+{
+    char  said[MAX_SAID];
+    int   pipe_fd[2], e, status = 0;
+    pid_t pid = 0;
+
+    if (pipe(pipe_fd) != 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: no pipe: %s", argv[0],
+                        strerror(errno));
+    fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC);
+    fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC);
+    e = spawn((char *const *)argv, pipe_fd[1], &pid);
+    close(pipe_fd[1]);
+    if (e == 0)
+        listen_to(pipe_fd[0], said);
+    close(pipe_fd[0]);
+    if (e != 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s cannot be run: %s",
+                        argv[0], strerror(e));
+    while ((e = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    if (e < 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: lost: %s", argv[0],
+                        strerror(errno));
+    return judge(cx, argv[0], status, said);
+}
+
+axe_status
+axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
+               const char *extra, const char *out)
 {
     const char **argv = axe_new_array(cx, const char *, cc->n_flag + 6);
     int          n = 0;
@@ -234,34 +264,41 @@ make_argv(axe_ctx *cx, const axe_cc *cc, const char *source, const char *extra,
     argv[n++] = source;
     if (extra)
         argv[n++] = extra;
-    return (char **)argv;
+    return run(cx, argv);
 }
 
 axe_status
-axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
-               const char *extra, const char *out)
+axe_cc_object(axe_ctx *cx, const axe_cc *cc, const char *source,
+              const char *out)
 {
-    char  said[MAX_SAID], **argv = make_argv(cx, cc, source, extra, out);
-    int   pipe_fd[2], e, status = 0;
-    pid_t pid = 0;
+    static const char *const flag[] = {"-O2",   "-fwrapv", "-ffp-contract=fast",
+                                       "-fPIC", "-w",      "-fno-math-errno",
+                                       "-c"};
+    int          n = 1 + AXE_LEN(flag), n_user = cc->n_flag - cc->n_own;
+    const char **argv = axe_new_array(cx, const char *, n + n_user + 4);
 
-    if (pipe(pipe_fd) != 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: no pipe: %s", cc->path,
-                        strerror(errno));
-    fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC);
-    fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC);
-    e = spawn(argv, pipe_fd[1], &pid);
-    close(pipe_fd[1]);
-    if (e == 0)
-        listen_to(pipe_fd[0], said);
-    close(pipe_fd[0]);
-    if (e != 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s cannot be run: %s",
-                        cc->path, strerror(e));
-    while ((e = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    if (e < 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: lost: %s", cc->path,
-                        strerror(errno));
-    return judge(cx, cc, status, said);
+    argv[0] = cc->path;
+    for (int i = 0; i < AXE_LEN(flag); i++)
+        argv[1 + i] = flag[i];
+    for (int i = 0; i < n_user; i++)
+        argv[n++] = cc->flag[cc->n_own + i];
+    argv[n++] = "-o";
+    argv[n++] = out;
+    argv[n++] = source;
+    return run(cx, argv);
+}
+
+axe_status
+axe_cc_archive(axe_ctx *cx, const char *object, const char *out)
+{
+    struct stat s;
+    const char *ar = search(cx, "ar", &s);
+    axe_status  st;
+
+    if (ar)
+        return run(cx, (const char *[]){ar, "rcsD", out, object, NULL});
+    st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
+                  "%s: archives are made by ar, which is not on PATH", out);
+    axe_help(cx, "install it ('apt-get install binutils')");
+    return st;
 }

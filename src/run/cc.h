@@ -9,8 +9,8 @@ typedef struct axe_cc {
     const char *path; /* of the executable, links resolved */
     const char *id;   /* path, size and time of change: another compiler or
                          version has another id */
-    int                n_flag;
-    const char *const *flag; /* before the file names */
+    int                n_flag, n_own; /* all; our own, which come first */
+    const char *const *flag;          /* before the file names */
 } axe_cc;
 
 /* Find a compiler: `wanted`, else $AXE_CC, else $CC, else the first of gcc,
@@ -26,6 +26,14 @@ AXE_CHECK axe_status axe_cc_find(axe_ctx *cx, const char *wanted, axe_cc *out);
  *         of output are notes.  `out` may then exist or not. */
 AXE_CHECK axe_status axe_cc_compile(axe_ctx *cx, const axe_cc *cc,
                                     const char *source, const char *extra,
+                                    const char *out);
+
+/* Compile to an object that any program may link, without what this host's
+ * processor alone has: the text says what it needs. */
+AXE_CHECK axe_status axe_cc_object(axe_ctx *cx, const axe_cc *cc,
+                                   const char *source, const char *out);
+/* Put it into an archive that must not exist.  ETOOL: there is no ar. */
+AXE_CHECK axe_status axe_cc_archive(axe_ctx *cx, const char *object,
                                     const char *out);
 
 #endif

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Kernels ahead of time: the example links them with libm and threads alone and
+# is exact; headers are C and C++; every kernel makes C that compiles.
+set -euo pipefail
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp"
+fail() {
+    echo "aot: $1" >&2
+    exit 1
+}
+compile() { "$AXE" compile "$@"; }
+
+compile "$SRC/kernels/gemm.axe" --set BK=64 -o gemm.{h,a,c,o}
+compile "$SRC/kernels/softmax_columns.axe" -o column.{h,a}
+cp "$SRC/examples/aot/main.c" .
+flags="-std=c11 -Wall -Wextra -Werror"
+# shellcheck disable=SC2086
+gcc $flags -I. main.c gemm.a column.a -lm -lpthread -o main
+./main >out || fail "$(cat out)"
+[ "$(grep -c ': 0 wrong' out)" = 3 ] || fail "$(cat out)"
+[ "$(grep -c ': sum to 1' out)" = 3 ] || fail "$(cat out)"
+
+# Nothing but libc and threads is asked for.
+nm -u gemm.o | awk '{ print $2 }' | while read -r symbol; do
+    case $symbol in
+    pthread_* | posix_memalign | free | malloc | mem* | *GLOBAL_OFFSET* | \
+        __stack_chk_fail | __cpu_*) ;;
+    *) fail "gemm.o asks for $symbol" ;;
+    esac
+done
+
+# The C file alone, without axe's flags and by the other compiler; the object.
+# shellcheck disable=SC2086
+gcc $flags -O2 -c gemm.c -o other.o
+# shellcheck disable=SC2086
+gcc $flags -I. main.c other.o column.a -lm -lpthread -o main
+./main >out || fail "$(cat out)"
+if command -v clang >/dev/null; then
+    clang -O2 -ffp-contract=fast -c gemm.c -o other.o
+    clang -I. main.c other.o column.a -lm -lpthread -o main
+    ./main >out || fail "clang: $(cat out)"
+fi
+if command -v g++ >/dev/null; then
+    printf '#include "gemm.h"\n#include "column.h"\nint main() { return 0; }\n' >h.cc
+    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only h.cc
+fi
+
+# Another machine, and strides as arguments.
+compile "$SRC/kernels/elementwise.axe" add -t cpu-base --order X=strided \
+    -o add.{h,o}
+cat >use.c <<'C'
+#include "add.h"
+int main(void)
+{
+    float x[6] = {1, 4, 2, 5, 3, 6}, y[6] = {0}, z[6] = {0};
+    if (add(x, y, z, 2, 3, 1, 2) != AXE_AOT_OK)
+        return 1;
+    for (int i = 0; i < 6; i++)
+        if (z[i] != (float)(i + 1))
+            return 2;
+    return add(x, y, z, 2, 3, INT64_MAX, INT64_MAX) != AXE_AOT_EOVERFLOW;
+}
+C
+grep -q 'int add(const float \*X, const float \*Y, float \*Z, int64_t M, int64_t N, int64_t X_stride0, int64_t X_stride1);' add.h ||
+    fail "$(cat add.h)"
+# shellcheck disable=SC2086
+gcc $flags -I. use.c add.o -lm -lpthread -o use
+./use || fail "strides: exit $?"
+
+# A name that C has for itself; all kernels of a file in one.
+cat >names.axe <<'K'
+kernel double(in f32 int[M], out f32 Y[M])
+{
+    index m;
+    cta (i : M) Y[i] = int[i] * 2;
+}
+kernel other(in i8 X[M], out i8 Y[M])
+{
+    index m;
+    cta (i : M) Y[i] = X[i];
+}
+K
+compile names.axe -o names.{c,h,o}
+grep -q 'int double_(const float \*int_, float \*Y, int64_t M);' names.h ||
+    fail "$(cat names.h)"
+grep -q 'int other_threads(int n_thread, const int8_t' names.h || fail names
+
+# Every kernel there is.
+for k in "$SRC"/kernels/*.axe; do
+    compile "$k" -o all.c
+    gcc -std=c11 -fsyntax-only -w all.c || fail "$k"
+done
+
+# What is wrong is said.
+! CC=none compile "$SRC/kernels/gemm.axe" -o x.o 2>err || fail "no compiler"
+grep -q "no C compiler 'none'" err || fail "$(cat err)"
+! compile "$SRC/kernels/gemm.axe" -o no/x.h 2>err || fail "no folder"
+! compile "$SRC/kernels/gemm.axe" gemm -o x.h other 2>err || fail "three names"
