@@ -176,8 +176,10 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                 axe_textf(cx, "%" PRId64 " bytes to or from global tensors",
                           s->bytes));
     put_row(out, "proved",
-            axe_textf(cx, "%" PRId64 " tile addresses agree with the layouts",
-                      s->n_proved));
+            axe_textf(cx,
+                      "%d of %d maps into tiles equal by algebra, %" PRId64
+                      " addresses compared",
+                      s->n_equal, s->n_tile, s->n_proved));
     for (int i = 0; i < s->n_reject; i++)
         put_row(out, i ? "" : "rejected",
                 axe_textf(cx, "%s: %s", s->reject[i].what, s->reject[i].why));

@@ -125,7 +125,10 @@ typedef struct axe_schedule {
                        depends on sizes */
     int               n_reject;
     const axe_reject *reject;
-    int64_t           n_proved; /* addresses compared by the certificate */
+    /* The certificate: accesses of tiles, how many address maps were shown
+     * equal to their layouts' by algebra, and addresses compared one by one. */
+    int     n_tile, n_equal;
+    int64_t n_proved;
 } axe_schedule;
 
 /* Where a tile lives. */
