@@ -102,11 +102,15 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
 void
 axe_certify(planner *p, axe_schedule *s)
 {
+    axe_proof proof;
+
     for (int i = 0; i < s->n_operand; i++) {
         if (s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
             continue;
+        proof = axe_prove_operand(p, s, &s->operand[i]);
+        assert(proof != AXE_PROOF_WRONG);
         s->n_tile++;
-        s->n_equal += axe_prove_operand(p, s, &s->operand[i]);
+        s->n_equal += proof == AXE_PROOF_EQUAL;
         s->n_proved += certify_tile(p, s, &s->operand[i]);
     }
 }

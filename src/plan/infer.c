@@ -114,7 +114,10 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
     axe_place *pl = &p->place[t->id];
 
     if (l)
-        *pl = (axe_place){.tensor = t, .layout = l, .type = type, .why = why};
+        *pl = (axe_place){.tensor = t,
+                          .layout = l,
+                          .type = type,
+                          .why = axe_textf(p->cx, "auto: %s", why)};
 }
 
 /* The index of `load` along which the tile's only source is fast, or NULL. */

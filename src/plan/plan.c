@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/check.h"
 #include "plan/plan_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
@@ -137,6 +138,36 @@ infer(planner *p, const axe_stmt *s)
     return AXE_OK;
 }
 
+/* A contraction that touches the tile and yet gave it no layout, or NULL. */
+static const axe_stmt *
+find_contraction(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_INDEX && axe_contract_wanted(s) &&
+            (axe_stmt_reads(s, t) || axe_stmt_writes(s, t)))
+            return s;
+        if (!(s = find_contraction(s->n_body, s->body, t)))
+            s = find_contraction(body[i]->n_other, body[i]->other, t);
+        if (s)
+            return s;
+    }
+    return NULL;
+}
+
+static const char *
+why_row_major(planner *p, const axe_tensor *t)
+{
+    const axe_stmt *s = find_contraction(p->kernel->n_body, p->kernel->body, t);
+
+    if (!s)
+        return "auto: row-major, as no contraction reads or sums it";
+    return axe_textf(p->cx,
+                     "auto: row-major, as the contraction of statement %d "
+                     "finds no register tile, or takes it by parts",
+                     s->id);
+}
+
 static axe_status
 place_rest(planner *p)
 {
@@ -144,7 +175,7 @@ place_rest(planner *p)
         axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->layout)
             continue;
-        pl->why = "row-major: nothing asks for another";
+        pl->why = why_row_major(p, pl->tensor);
         AXE_TRY(axe_layout_row_major(p->cx, tile_shape(p, pl->tensor),
                                      &pl->layout));
     }

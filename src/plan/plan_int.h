@@ -107,10 +107,15 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */
 void axe_certify(planner *p, axe_schedule *s);
-/* prove.c: the same for one access of a tile, by algebra; false where the
- * algebra does not reach (a base that moves with a size, digits that carry). */
-bool axe_prove_operand(planner *p, const axe_schedule *s,
-                       const axe_operand *op);
+/* prove.c: the same for one access of a tile, by algebra; UNKNOWN where that
+ * does not reach (a base that moves with a size, digits that carry). */
+typedef enum axe_proof {
+    AXE_PROOF_UNKNOWN,
+    AXE_PROOF_EQUAL,
+    AXE_PROOF_WRONG
+} axe_proof;
+axe_proof axe_prove_operand(planner *p, const axe_schedule *s,
+                            const axe_operand *op);
 
 /* The cheapest atom that moves a memory operand (lanes : stride), each lane
  * `group` neighbours, by tile-of against its memory side, and, if reg is not

@@ -7,8 +7,6 @@
  * their strides, and what its base adds for each loop.  The two are compared
  * by axe_layout_equal, which decides.  The planner got its map by slicing and
  * grouping L; composition is not used there. */
-#include <assert.h>
-
 #include "plan/plan_int.h"
 
 enum { MAX_VAR = 32, MAX_ITER = 96 };
@@ -154,7 +152,7 @@ layout_of(planner *p, int n, const axe_iter *it, int64_t offset)
     return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
 }
 
-static bool
+static axe_proof
 prove(planner *p, const axe_schedule *s, const axe_operand *op)
 {
     maps              m = {0};
@@ -163,24 +161,23 @@ prove(planner *p, const axe_schedule *s, const axe_operand *op)
     bool              same;
 
     if (!read_subscripts(p, s, op, &m) || !read_plan(p, op, &m, &base))
-        return false;
+        return AXE_PROOF_UNKNOWN;
     own = layout_of(p, m.n_iter, m.own, base);
     flat = layout_of(p, m.n, m.flat, m.first);
     if (!own || !flat ||
         axe_layout_compose(p->cx, p->place[op->tensor->id].layout, flat,
                            &want) != AXE_OK ||
         axe_layout_equal(p->cx, own, want, &same) != AXE_OK)
-        return false;
-    assert(same);
-    return true;
+        return AXE_PROOF_UNKNOWN;
+    return same ? AXE_PROOF_EQUAL : AXE_PROOF_WRONG;
 }
 
-bool
+axe_proof
 axe_prove_operand(planner *p, const axe_schedule *s, const axe_operand *op)
 {
-    axe_mark m = axe_ctx_mark(p->cx);
-    bool     ok = prove(p, s, op);
+    axe_mark  m = axe_ctx_mark(p->cx);
+    axe_proof out = prove(p, s, op);
 
     axe_ctx_release(p->cx, m);
-    return ok;
+    return out;
 }

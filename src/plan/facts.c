@@ -1,0 +1,267 @@
+/* facts.c - what is told of one statement. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/facts.h"
+
+const char *
+axe_schedule_name(axe_schedule_kind k)
+{
+    static const char *const name[] = {
+        [AXE_SCHED_MAP] = "map",
+        [AXE_SCHED_TRANSPOSE] = "transpose",
+        [AXE_SCHED_CONTRACT] = "contract",
+    };
+
+    return name[k];
+}
+
+const char *
+axe_place_text(axe_ctx *cx, axe_span at)
+{
+    if (at.line > 0)
+        return axe_textf(cx, "line %d", at.line);
+    return at.col > 0
+               ? axe_textf(cx, "%s %d", axe_source_name(cx, at.source), at.col)
+               : axe_source_name(cx, at.source);
+}
+
+/* "m/8" for the digit of weight 8, "m" for the fastest. */
+static const char *
+digit_name(axe_ctx *cx, const axe_digit *d)
+{
+    if (d->weight == 1)
+        return d->var->name;
+    return axe_textf(cx, "%s/%" PRId64, d->var->name, d->weight);
+}
+
+static const char *
+extent_text(axe_ctx *cx, const axe_nest *n, const axe_digit *d)
+{
+    for (int i = 0; i < n->n_dim && d->extent == 0; i++)
+        if (n->dim[i].var == d->var)
+            return axe_node_text(cx, n->dim[i].extent);
+    return axe_textf(cx, "%" PRId64, d->extent);
+}
+
+static const char *
+loops_text(axe_ctx *cx, const axe_schedule *s, const axe_nest *n)
+{
+    axe_buf b = {.cx = cx};
+    bool    tile = s->kind == AXE_SCHED_CONTRACT;
+
+    for (int i = 0; i < n->n_digit; i++) {
+        bool lanes = i == n->n_digit - 1 && n->lanes > 1 && !tile;
+        axe_putf(&b, "%s%s < %s", i ? ", " : "", digit_name(cx, &n->digit[i]),
+                 extent_text(cx, n, &n->digit[i]));
+        if (lanes)
+            axe_putf(&b, " by %d", n->lanes);
+        if (i == n->n_digit - 1 && n->chains > 1)
+            axe_putf(&b, " in %d chains", n->chains);
+    }
+    if (tile)
+        axe_putf(&b, "%s%d x %d vectors of %d in registers",
+                 n->n_digit ? ", " : "", s->tile.mr, s->tile.nv, n->lanes);
+    return b.text ? b.text : "none";
+}
+
+/* "[m/4]*8*N": one part of an address. */
+static void
+put_move(axe_ctx *cx, axe_buf *b, const axe_digit *d, const axe_move *m)
+{
+    axe_putf(b, "%s[%s", b->len ? " + " : "", digit_name(cx, d));
+    if (m->over > 1)
+        axe_putf(b, "/%" PRId64, m->over);
+    if (m->extent > 0)
+        axe_putf(b, "%%%" PRId64, m->extent);
+    axe_putc(b, ']');
+    if (m->stride.coef != 1)
+        axe_putf(b, "*%" PRId64, m->stride.coef);
+    if (m->stride.unit != AXE_UNIT_ONE)
+        axe_putf(b, "*%s", axe_unit_text(cx, m->stride.unit));
+}
+
+static const char *
+address_text(axe_ctx *cx, const axe_schedule *s, const axe_operand *op)
+{
+    axe_move *m = axe_new_array(cx, axe_move, axe_operand_n_iter(op));
+    axe_buf   b = {.cx = cx};
+    int64_t   zero;
+
+    if (!axe_is_iconst(op->base, &zero) || zero != 0)
+        axe_puts(&b, axe_node_text(cx, op->base));
+    for (int k = 0; k < s->n_nest; k++)
+        for (int i = 0; i < s->nest[k].n_digit; i++) {
+            const axe_digit *d = &s->nest[k].digit[i];
+            int              n = axe_operand_moves(op, d, m);
+            for (int j = 0; j < n; j++)
+                put_move(cx, &b, d, &m[j]);
+        }
+    return b.text ? b.text : "0";
+}
+
+/* A row, and where it belongs. */
+typedef struct teller {
+    axe_ctx            *cx;
+    const axe_plan     *p;
+    const axe_schedule *s;
+    axe_facts          *out;
+} teller;
+
+static void
+tell(teller *t, axe_fact f, const char *text)
+{
+    axe_list_push(&t->out->row[f], text);
+}
+
+/* --------------------------------------------------------------- the choice */
+
+static void
+tell_choice(teller *t)
+{
+    const axe_schedule *s = t->s;
+    const axe_nest     *n = &s->nest[0];
+    axe_ctx            *cx = t->cx;
+    int                 lanes = n->lanes;
+
+    tell(t, AXE_FACT_schedule,
+         axe_textf(cx, "%s%s%s", axe_schedule_name(s->kind),
+                   s->slow ? ", slow" : "",
+                   s->stmt->via ? ", pinned by `via`" : ""));
+    for (int i = 0; i < s->n_atom; i++)
+        tell(t, AXE_FACT_atoms,
+             axe_textf(cx, "%s: %s, cost %g", s->atom[i]->name,
+                       s->atom[i]->text, s->atom[i]->cost));
+    for (int k = 1; k < s->n_nest; k++)
+        lanes = s->nest[k].lanes > lanes ? s->nest[k].lanes : lanes;
+    tell(t, AXE_FACT_vector,
+         lanes == 1 ? "none: element by element"
+                    : axe_textf(cx, "%d lanes, in vectors of %d bits", lanes,
+                                t->p->machine->vector_bits));
+    tell(t, AXE_FACT_loops, loops_text(cx, s, n));
+    for (int k = 1; k < s->n_nest; k++)
+        tell(t, AXE_FACT_folds, loops_text(cx, s, &s->nest[k]));
+    for (int i = 0; i < s->n_operand; i++)
+        tell(t, AXE_FACT_address,
+             axe_textf(cx, "%s: %s", s->operand[i].tensor->name,
+                       address_text(cx, s, &s->operand[i])));
+}
+
+/* ------------------------------------------------------------------- edges */
+
+static void
+tell_edges(teller *t)
+{
+    const axe_schedule *s = t->s;
+    axe_ctx            *cx = t->cx;
+
+    for (int i = 0; i < s->n_operand; i++)
+        for (int g = 0; g < s->operand[i].n_guard; g++)
+            tell(t, AXE_FACT_edges,
+                 axe_textf(cx, "%s %s where %s < %s",
+                           s->operand[i].tensor->name,
+                           i == 0 ? "is written" : "is read, else zero,",
+                           s->operand[i].guard[g].var->name,
+                           axe_node_text(cx, s->operand[i].guard[g].limit)));
+    for (int i = 0; i < s->n_operand; i++)
+        if (s->operand[i].n_check > 0)
+            tell(t, AXE_FACT_edges,
+                 axe_textf(cx, "%s is %s, as each element asks",
+                           axe_node_text(cx, s->operand[i].load),
+                           i == 0 ? "written where it is inside"
+                                  : "read, else zero"));
+    for (int i = 0; i < s->n_bound; i++)
+        tell(t, AXE_FACT_skips,
+             axe_textf(cx, "%s >= %s", s->bound[i].var->name,
+                       axe_node_text(cx, s->bound[i].limit)));
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static void
+tell_memory(teller *t)
+{
+    const axe_schedule *s = t->s;
+
+    tell(t, AXE_FACT_sync, "none: one core runs a task's statements in order");
+    if (s->stream)
+        tell(t, AXE_FACT_stream,
+             axe_textf(t->cx, "%s past the caches if over %" PRId64 " MiB",
+                       s->operand[0].tensor->name,
+                       t->p->machine->stream_bytes >> 20));
+    if (s->ahead > 0)
+        tell(t, AXE_FACT_prefetch,
+             axe_textf(t->cx, "%d %s ahead", s->ahead,
+                       s->kind == AXE_SCHED_MAP ? "rows" : "blocks"));
+}
+
+/* "1.5 MiB": three digits. */
+static const char *
+bytes_text(axe_ctx *cx, double n)
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int                      u = 0;
+
+    while (n >= 1024 && u + 1 < AXE_LEN(unit)) {
+        n /= 1024;
+        u++;
+    }
+    return axe_textf(cx, "%.3g %s", n, unit[u]);
+}
+
+static const char *
+levels_text(axe_ctx *cx, const axe_cost *c)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int l = 0; l < AXE_N_LEVEL; l++)
+        if (c->bytes[l] > 0)
+            axe_putf(&b, "%s%s %s", b.len ? ", " : "",
+                     axe_level_name((axe_level)l), bytes_text(cx, c->bytes[l]));
+    return b.text ? b.text : "none";
+}
+
+static void
+tell_cost(teller *t, const axe_cost_at *at)
+{
+    axe_ctx    *cx = t->cx;
+    axe_cost    c;
+    const char *one = "";
+
+    axe_cost_of(cx, t->p, t->s, at, &c);
+    if (t->s->cycles >= 0)
+        one = axe_textf(cx, "; one whole tile: %.0f", t->s->cycles);
+    if (c.cycles < 0) {
+        tell(t, AXE_FACT_bytes, "depend on sizes");
+        tell(t, AXE_FACT_cycles, axe_textf(cx, "depend on sizes%s", one));
+        return;
+    }
+    tell(t, AXE_FACT_bytes, levels_text(cx, &c));
+    tell(t, AXE_FACT_cycles,
+         axe_textf(cx, "%.3g in %.3g executions, %.3g to issue%s%s", c.cycles,
+                   c.runs, c.issue, c.memory_bound ? ", waits for memory" : "",
+                   one));
+}
+
+void
+axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+             const axe_cost_at *at, axe_facts *out)
+{
+    teller t = {cx, p, s, out};
+
+    *out = (axe_facts){0};
+    for (int f = 0; f < AXE_N_FACT; f++)
+        out->row[f].cx = cx;
+    tell_choice(&t);
+    tell_edges(&t);
+    tell_memory(&t);
+    tell_cost(&t, at);
+    tell(&t, AXE_FACT_proved,
+         s->n_tile == 0
+             ? "no tiles touched"
+             : axe_textf(cx,
+                         "%d of %d maps into tiles equal by algebra, %" PRId64
+                         " addresses compared",
+                         s->n_equal, s->n_tile, s->n_proved));
+    axe_facts_rejected(cx, p, s, &out->row[AXE_FACT_rejected]);
+}
