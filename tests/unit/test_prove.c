@@ -22,8 +22,9 @@ static const char *const kernels[] = {
     "x[a, b] = X[i*512 + a*64 + b]; "
     "for (t : 4) for (u : 2) Y[i*512 + t*128 + u*64 + c] = x[2*t + u, c]; } }",
     "kernel k(in f32 X[M], out f32 Y[M]) { index a, b; cta (i : M by 64) { "
-    "reg f32 x[8, 8] = 0; x[a, a] = X[i*64 + a]; x[a + 1, 3] = 5; "
-    "Y[i*64 + 8*a + b] = x[7 - a, b]; } }",
+    "reg f32 x[8, 8] = 0; x[a, a] = X[i*64 + a]; "
+    "for (t : 7) x[t + 1, 3] = 5; "
+    "for (t : 8) Y[i*64 + 8*t + b] = x[7 - t, b]; } }",
 };
 
 static const axe_plan *
