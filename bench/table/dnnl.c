@@ -485,6 +485,7 @@ static const struct {
     {"gemm_tt", gemm_tt},
     {"gemm_batched", gemm},
     {"gemm_bias_relu", gemm},
+    {"gemm_i8", gemm},
     {"gemv", gemv},
     {"gemv_t", gemv},
     {"add", add},
