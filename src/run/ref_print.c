@@ -306,6 +306,14 @@ put_leaf(printer *p, const axe_node *n, int *out)
     return AXE_OK;
 }
 
+/* An element of bf16, widened or not? */
+static bool
+is_bf16(const axe_node *n)
+{
+    return n->type == AXE_TYPE_bf16 ||
+           (n->op == AXE_OP_cast && n->arg[0]->type == AXE_TYPE_bf16);
+}
+
 static axe_status
 put_op(printer *p, const axe_node *n, int *out)
 {
@@ -318,6 +326,8 @@ put_op(printer *p, const axe_node *n, int *out)
         AXE_TRY(put_node(p, n->arg[i], &arg[i]));
     if (n->op == AXE_OP_select)
         text = "%0 ? %1 : %2";
+    if (n->op == AXE_OP_mul && is_bf16(n->arg[0]) && is_bf16(n->arg[1]))
+        text = "mul_bf16(%0, %1, %u)";
     if (n->op == AXE_OP_cast) {
         *out = put_cast(p, n, arg[0]);
         return AXE_OK;

@@ -12,6 +12,9 @@
  * missing or wrong still sticks out by sqrt(n) or more.  Exact values stay
  * exact: a copy or a cast of what was only copied has the bound 0.
  *
+ * Products of bf16 elements may be added by instructions that take subnormal
+ * operands and results as zero.
+ *
  * Integers are exact, with one exception: where a real number is cast to one,
  * its bound may reach over a half.  `doubt` is by how much the integers of the
  * element at hand may differ: once stored it is the element's bound, and what
@@ -41,6 +44,11 @@ LINE(static R mul(R a, R b, double u)
      { double v = a.v * b.v;
        return (R){v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e +
                      u * fabs(v)}; })
+LINE(static R mul_bf16(R a, R b, double u)
+     { R r = mul(a, b, u); double least = 0x1p-126;
+       int none = fabs(a.v) < least || fabs(b.v) < least;
+       r.e += 2 * least + (none ? fabs(r.v) : 0);
+       return r; })
 LINE(static R quo(R a, R b, double u)
      { double v = a.v / b.v; double d = fabs(b.v) - b.e;
        return (R){v, (a.e + fabs(v) * b.e) / (d > 0 ? d : 0) +
