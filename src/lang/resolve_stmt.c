@@ -276,6 +276,30 @@ resolve_pipeline(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_list_push(out, s);
 }
 
+/* A stage begins unwritten; consume reads what every produce has written.
+ * `stale`: some produce before did not write it. */
+static void
+begin_stage(axe_resolver *r, const axe_entry *ring)
+{
+    for (int i = 0; i < r->names.n; i++) {
+        axe_entry *m = (axe_entry *)r->names.item[i];
+        if (m->pipeline != ring)
+            continue;
+        m->stale = m->touched && !m->written;
+        m->written = false;
+    }
+}
+
+static void
+end_stage(axe_resolver *r, const axe_entry *ring)
+{
+    for (int i = 0; i < r->names.n; i++) {
+        axe_entry *m = (axe_entry *)r->names.item[i];
+        if (m->pipeline == ring)
+            m->written = m->written && !m->stale;
+    }
+}
+
 static void
 resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -306,7 +330,11 @@ resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
         return;
     }
     e->stage = kind;
+    if (produce)
+        begin_stage(r, e);
     axe_resolve_body(r, x->n_body, x->body, &body);
+    if (produce)
+        end_stage(r, e);
     e->stage = AXE_STMT_PIPELINE;
     s->pipeline = e->ring;
     set_body(s, &body);

@@ -348,6 +348,34 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     return lower_masked(lw, b);
 }
 
+/* The counters of a pipeline that keeps its stages. */
+static void
+lower_ring(lowering *lw, axe_lblock *b, const axe_pipeline *p)
+{
+    const axe_ring *r = axe_ring_of(lw->plan->n_ring, lw->plan->ring, p);
+
+    if (r->n_stage == 1)
+        return;
+    axe_emit(lw, b, AXE_LIR_COUNT)->var = r->fill;
+    axe_emit(lw, b, AXE_LIR_COUNT)->var = r->read;
+}
+
+static axe_status
+lower_stage(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_ring *r =
+        axe_ring_of(lw->plan->n_ring, lw->plan->ring, s->pipeline);
+    axe_lir *l;
+
+    AXE_TRY(lower_body(lw, b, s->n_body, s->body));
+    if (r->n_stage == 1)
+        return AXE_OK;
+    l = axe_emit(lw, b, AXE_LIR_TURN);
+    l->var = s->kind == AXE_STMT_PRODUCE ? r->fill : r->read;
+    l->step = r->n_stage;
+    return AXE_OK;
+}
+
 static axe_status
 lower_if(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
@@ -377,6 +405,13 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
             break;
         case AXE_STMT_INDEX:
             AXE_TRY(lower_index(lw, b, body[i]));
+            break;
+        case AXE_STMT_PIPELINE:
+            lower_ring(lw, b, body[i]->pipeline);
+            break;
+        case AXE_STMT_PRODUCE:
+        case AXE_STMT_CONSUME:
+            AXE_TRY(lower_stage(lw, b, body[i]));
             break;
         default:
             AXE_TRY(lower_body(lw, b, body[i]->n_body, body[i]->body));

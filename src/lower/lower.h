@@ -43,6 +43,8 @@ typedef enum axe_lir_kind {
     AXE_LIR_IF,    /* cond != 0: body, else other */
     AXE_LIR_LET,   /* var = value */
     AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
+    AXE_LIR_COUNT, /* var = 0, to be turned */
+    AXE_LIR_TURN,  /* var = var + 1, or 0 where that is `step` */
     AXE_LIR_OP,
     AXE_LIR_NOTE /* text for readers */
 } axe_lir_kind;

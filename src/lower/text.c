@@ -81,6 +81,12 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
             axe_putf(b, "let %s = ", l->var->name);
             put_reg(b, l->src[0]);
             break;
+        case AXE_LIR_COUNT:
+            axe_putf(b, "count %s = 0", l->var->name);
+            break;
+        case AXE_LIR_TURN:
+            axe_putf(b, "turn %s below %" PRId64, l->var->name, l->step);
+            break;
         case AXE_LIR_OP:
             put_op(cx, b, l);
             break;

@@ -340,6 +340,7 @@ static axe_status
 tile_operand(planner *p, const request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
+    const axe_var    *stage = axe_stage_of(p, r->stmt, t);
     const axe_layout *l = p->place[t->id].layout, *view;
     int64_t          *begin = axe_new_array(p->cx, int64_t, t->rank + 1);
     int64_t          *end = axe_new_array(p->cx, int64_t, t->rank + 1);
@@ -361,6 +362,11 @@ tile_operand(planner *p, const request *r, axe_operand *op)
         full[d] = end[d] - begin[d];
     AXE_TRY(axe_layout_group(p->cx, view, (axe_shape){t->rank, full}, &view));
     op->base = int_node(p->cx, view->n_offset ? view->offset[0].value : 0);
+    if (stage)
+        op->base = axe_node2(p->cx, AXE_OP_add, op->base,
+                             axe_node2(p->cx, AXE_OP_mul,
+                                       axe_var_node(p->cx, AXE_NOWHERE, stage),
+                                       int_node(p->cx, p->place[t->id].stage)));
     for (int d = 0; d < t->rank; d++) {
         int first = d > 0 ? view->dim_end[d - 1] : 0;
         int n = view->dim_end[d] - first;

@@ -139,7 +139,7 @@ axe_cut_dead(planner *p)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule     *s = (axe_schedule *)p->schedule[i];
         const axe_tensor *t = s ? s->operand[0].tensor : NULL;
-        if (!s || t->space == AXE_SPACE_GLOBAL ||
+        if (!s || t->space == AXE_SPACE_GLOBAL || axe_stage_of(p, s->stmt, t) ||
             s->kind == AXE_SCHED_CONTRACT || s->stmt->fold != AXE_FOLD_NONE ||
             !axe_walks_whole(s->stmt->dst))
             continue;

@@ -81,6 +81,18 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     axe_putf(out, "scratch: %" PRId64 " bytes a worker\n", p->scratch_bytes);
 }
 
+/* Pipelines that keep their stages. */
+static void
+put_rings(axe_buf *out, const axe_plan *p)
+{
+    for (int i = 0; i < p->n_ring; i++) {
+        const axe_ring *r = &p->ring[i];
+        if (r->n_stage > 1)
+            axe_putf(out, "pipeline %s: %d stages, at most %d full, %d left\n",
+                     r->ring->name, r->n_stage, r->most, r->left);
+    }
+}
+
 /* Where workers meet between scopes. */
 static void
 put_sync(axe_ctx *cx, axe_buf *out, const axe_plan *p)
@@ -160,6 +172,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         axe_putf(out, "tasks of %s: %s\n", p->retile[i].scope->name,
                  retile_text(cx, &p->retile[i]));
     put_sync(cx, out, p);
+    put_rings(out, p);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
             put_schedule(cx, out, p, p->schedule[i], &at);

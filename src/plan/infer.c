@@ -124,7 +124,9 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
 static const axe_var *
 fast_source(planner *p, const axe_node *load)
 {
-    const axe_stmt *w = axe_only_writer(p, load->u.tensor);
+    const axe_stmt *w = load->u.tensor->pipeline
+                            ? axe_some_writer(p, load->u.tensor)
+                            : axe_only_writer(p, load->u.tensor);
     const axe_node *src = w ? w->value : NULL;
 
     while (src && src->op == AXE_OP_cast)

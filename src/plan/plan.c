@@ -59,26 +59,6 @@ check_scope(planner *p, const axe_stmt *s)
     return check_flat(p, s->n_body, s->body);
 }
 
-static axe_status
-check_ring(planner *p, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        bool next = i + 1 < n && body[i + 1]->kind == AXE_STMT_CONSUME &&
-                    body[i + 1]->pipeline == body[i]->pipeline;
-        bool before = i > 0 && body[i - 1]->kind == AXE_STMT_PRODUCE &&
-                      body[i - 1]->pipeline == body[i]->pipeline;
-        if ((body[i]->kind == AXE_STMT_PRODUCE && !next) ||
-            (body[i]->kind == AXE_STMT_CONSUME && !before))
-            return axe_fail(p->cx, body[i]->at, AXE_EUNSUPPORTED,
-                            "%s runs pipelines as one stage: produce %s must "
-                            "be followed by its consume at once",
-                            p->mc->name, body[i]->pipeline->name);
-        AXE_TRY(check_ring(p, body[i]->n_body, body[i]->body));
-        AXE_TRY(check_ring(p, body[i]->n_other, body[i]->other));
-    }
-    return AXE_OK;
-}
-
 static axe_shape
 tile_shape(planner *p, const axe_tensor *t)
 {
@@ -270,6 +250,22 @@ schedule(planner *p, const axe_stmt *s)
     return AXE_OK;
 }
 
+/* Bytes of a tile, and of all stages of a pipeline's, each on its own lines. */
+static bool
+size_of(planner *p, axe_place *pl, int64_t n)
+{
+    const axe_pipeline *ring = pl->tensor->pipeline;
+    const axe_ring     *r = ring ? axe_ring_of(p->n_ring, p->ring, ring) : NULL;
+    int64_t             size = axe_type_table[pl->type].bits / 8;
+
+    if (!axe_mul(n, size, &pl->bytes) || !axe_add(pl->bytes, 63, &n))
+        return false;
+    if (!r || r->n_stage == 1)
+        return true;
+    pl->stage = n / 64 * 64 / size;
+    return axe_mul(pl->stage * size, r->n_stage, &pl->bytes);
+}
+
 /* Offsets in scratch, each tile on a 64-byte line. */
 static axe_status
 allocate(planner *p, int64_t *total)
@@ -282,15 +278,14 @@ allocate(planner *p, int64_t *total)
         if (!pl->tensor)
             continue;
         AXE_TRY(axe_layout_cosize(p->cx, pl->layout, AXE_AXIS_M, &n));
-        int64_t size = axe_type_table[pl->type].bits / 8;
-        if (!axe_mul(n, size, &pl->bytes) ||
+        if (!size_of(p, pl, n) || pl->bytes > INT64_MAX - 63 ||
             !axe_add(at, pl->bytes + 63, &at) || at > INT64_C(1) << 40)
-            return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
-                            "tile %s needs %" PRId64
-                            " elements of %d bytes, more "
-                            "than the 2^40 bytes of scratch memory that a "
-                            "worker may have; use smaller tiles",
-                            pl->tensor->name, n, (int)size);
+            return axe_fail(
+                p->cx, pl->tensor->at, AXE_EOVERFLOW,
+                "tile %s needs %" PRId64 " elements of %d bytes, more "
+                "than the 2^40 bytes of scratch memory that a "
+                "worker may have; use smaller tiles",
+                pl->tensor->name, n, axe_type_table[pl->type].bits / 8);
         pl->offset = (at - pl->bytes - 63 + 63) / 64 * 64;
         at = pl->offset + pl->bytes;
     }
@@ -309,7 +304,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
     AXE_TRY(axe_check_top(&p));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
-    AXE_TRY(check_ring(&p, k->n_body, k->body));
+    AXE_TRY(axe_plan_rings(&p));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
         each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
@@ -333,6 +328,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .place = p.place,
         .n_retile = p.n_retile,
         .retile = p.retile,
+        .n_ring = p.n_ring,
+        .ring = p.ring,
         .n_sync = p.n_sync,
         .sync = p.sync,
         .shared = p.shared,

@@ -138,6 +138,7 @@ typedef struct axe_place {
     axe_type          type; /* kept as; wider than declared where the machine
                                computes wider and the tile feeds a contraction */
     int64_t bytes, offset;  /* in a worker's scratch */
+    int64_t stage;          /* [elements] from a pipeline's stage to the next */
     bool    flip;    /* kept with the sign bits of its integers flipped; then
                         written by raw moves and read by one contraction */
     const char *why; /* where the layout comes from */
@@ -156,6 +157,18 @@ typedef struct axe_retile {
 const axe_retile *axe_retile_of(int n, const axe_retile *list,
                                 const axe_var *v);
 
+/* A pipeline with as many stages as are kept: 1, or all.  If all, `fill` is the
+ * number of the stage that the next produce fills and `read` that of the next
+ * consume; both begin at 0 where the pipeline is declared. */
+typedef struct axe_ring {
+    const axe_pipeline *ring;
+    int                 n_stage;
+    int                 most, left; /* full at once; full at the end */
+    const axe_var      *fill, *read;
+} axe_ring;
+
+const axe_ring *axe_ring_of(int n, const axe_ring *list, const axe_pipeline *p);
+
 /* Between the scopes of a kernel: whether all workers meet before statement
  * `at` begins, or in its place if it is a barrier, and why. */
 typedef struct axe_sync {
@@ -173,6 +186,8 @@ typedef struct axe_plan {
     axe_place                 *place;
     int                        n_retile;
     const axe_retile          *retile;
+    int                        n_ring;
+    const axe_ring            *ring;
     int                        n_sync; /* scopes but the first, barriers */
     const axe_sync            *sync;
     const bool                *shared; /* by tensor id: global, written in one

@@ -12,6 +12,8 @@ typedef struct planner {
     const axe_schedule **schedule;
     int                  n_retile;
     axe_retile          *retile;
+    int                  n_ring, cap_ring;
+    axe_ring            *ring;
     int                  n_sync, cap_sync;
     axe_sync            *sync;
     bool                *shared; /* by tensor id */
@@ -66,6 +68,13 @@ bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 /* scopes.c: only scopes, loops and branches around scopes, and barriers at the
  * top of a kernel. */
 AXE_CHECK axe_status axe_check_top(planner *p);
+/* rings.c: how many stages pipelines keep, and the stage of t that statement s
+ * works on; NULL if there is one.
+ * Errors  ESHAPE: a produce or consume without a stage; EUNSUPPORTED: not known
+ */
+AXE_CHECK axe_status axe_plan_rings(planner *p);
+const axe_var       *axe_stage_of(const planner *p, const axe_stmt *s,
+                                  const axe_tensor *t);
 /* sync.c: where all workers must meet; with p->retile known. */
 void axe_plan_sync(planner *p);
 /* scatter.c: no two tasks fold into an element that a subscript computes.
@@ -77,6 +86,9 @@ AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 
 /* zero.c: the statement that writes tile t, if it is the only one. */
 const axe_stmt *axe_only_writer(const planner *p, const axe_tensor *t);
+
+/* A statement that writes tile t. */
+const axe_stmt *axe_some_writer(const planner *p, const axe_tensor *t);
 
 /* A limit such that the operand is zero where v >= limit, for the whole
  * time that statement s sees it; NULL if none is known. */

@@ -148,13 +148,23 @@ axe_only_writer(const planner *p, const axe_tensor *t)
     return f.n_writer == 1 ? f.writer : NULL;
 }
 
+const axe_stmt *
+axe_some_writer(const planner *p, const axe_tensor *t)
+{
+    finder f = {.tensor = t};
+
+    find_writers(p->kernel->n_body, p->kernel->body, &f);
+    return f.writer;
+}
+
 const axe_node *
 axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
                const axe_var *v)
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
 
-    if (op->tensor->space == AXE_SPACE_GLOBAL || !w || !p->schedule[w->id] ||
+    if (op->tensor->space == AXE_SPACE_GLOBAL ||
+        axe_stage_of(p, s, op->tensor) || !w || !p->schedule[w->id] ||
         !axe_runs_before(p, w, s))
         return NULL;
     for (int d = 0; d < op->tensor->rank; d++) {

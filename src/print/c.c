@@ -70,6 +70,7 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
 {
     for (int i = 0; i < blk->n; i++) {
         const axe_lir *l = blk->item[i];
+        const char    *v;
         switch (l->kind) {
         case AXE_LIR_TASKS:
             AXE_TRY(put_tasks(p, l, depth));
@@ -94,6 +95,15 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
         case AXE_LIR_TAKE:
             axe_putf(p->out, "%*sconst i64 %s = r%d;\n", 4 * depth, "",
                      axe_c_var(p, l->var), l->src[0].id);
+            break;
+        case AXE_LIR_COUNT:
+            axe_putf(p->out, "%*si64 %s = 0;\n", 4 * depth, "",
+                     axe_c_var(p, l->var));
+            break;
+        case AXE_LIR_TURN:
+            v = axe_c_var(p, l->var);
+            axe_putf(p->out, "%*s%s = %s + 1 == %" PRId64 " ? 0 : %s + 1;\n",
+                     4 * depth, "", v, v, l->step, v);
             break;
         case AXE_LIR_OP:
             AXE_TRY(axe_c_op(p, l, depth));

@@ -6,7 +6,8 @@
  * one numbered variable, so the text is straight-line inside its loops.
  *
  * Names: zI sizes and xI other variables by id, rI results; of tensor I the
- * values vI, the bounds eI, the extents dI_K. */
+ * values vI, the bounds eI, the extents dI_K; of a pipeline's tensor those of
+ * all stages wI and hI. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -520,6 +521,37 @@ put_if(printer *p, const axe_stmt *s)
     return AXE_OK;
 }
 
+/* A pipeline goes by the name of its first tensor. */
+static int
+ring_id(const axe_stmt *s)
+{
+    return s->pipeline->tensor[0]->id;
+}
+
+/* In turn the stages, which are numbered on and on: f<id> is the next one to
+ * fill, g<id> the next one to read.  To fill one that is full, or to read one
+ * that is not, would be a mistake that planning lets pass: NaN shows it. */
+static axe_status
+put_stage(printer *p, const axe_stmt *s)
+{
+    int  id = ring_id(s), n = s->pipeline->n_stage;
+    bool produce = s->kind == AXE_STMT_PRODUCE;
+
+    for (int i = 0; i < s->pipeline->n_tensor; i++) {
+        const axe_tensor *t = s->pipeline->tensor[i];
+        const char       *type = real(t->type) ? "double" : "i64";
+        LINE(p, "%s *v%d = w%d + %c%d %% %d * c%d;", type, t->id, t->id,
+             produce ? 'f' : 'g', id, n, t->id);
+        LINE(p, "double *e%d = h%d + %c%d %% %d * c%d;", t->id, t->id,
+             produce ? 'f' : 'g', id, n, t->id);
+        if (produce)
+            put_poison(p, t);
+    }
+    AXE_TRY(put_body(p, s->n_body, s->body));
+    LINE(p, "%c%d++;", produce ? 'f' : 'g', id);
+    return AXE_OK;
+}
+
 static axe_status
 put_stmt(printer *p, const axe_stmt *s)
 {
@@ -533,12 +565,11 @@ put_stmt(printer *p, const axe_stmt *s)
     case AXE_STMT_BARRIER:
         return AXE_OK;
     case AXE_STMT_PIPELINE:
-        for (int i = 0; i < s->pipeline->n_tensor; i++)
-            put_poison(p, s->pipeline->tensor[i]);
+        LINE(p, "f%d = g%d = 0;", ring_id(s), ring_id(s));
         return AXE_OK;
     case AXE_STMT_PRODUCE:
     case AXE_STMT_CONSUME:
-        return put_body(p, s->n_body, s->body);
+        return put_stage(p, s);
     case AXE_STMT_IF:
         return put_if(p, s);
     case AXE_STMT_INDEX:
@@ -593,14 +624,20 @@ put_param(printer *p, int i)
     return AXE_OK;
 }
 
+/* v<id> and e<id>, or w<id> and h<id> for all stages of a pipeline's. */
 static axe_status
 put_tile(printer *p, const axe_tensor *t)
 {
+    const char *type = real(t->type) ? "double" : "i64";
+    char        v = t->pipeline ? 'w' : 'v', e = t->pipeline ? 'h' : 'e';
+    int         n = t->pipeline ? t->pipeline->n_stage : 1;
+
     AXE_TRY(put_extents(p, t));
-    LINE(p, "%s *v%d = malloc(8 * c%d);", real(t->type) ? "double" : "i64",
-         t->id, t->id);
-    LINE(p, "double *e%d = malloc(8 * c%d);", t->id, t->id);
-    LINE(p, "if (!v%d || !e%d) return 1;", t->id, t->id);
+    LINE(p, "%s *%c%d = malloc(%d * c%d + 1);", type, v, t->id, 8 * n, t->id);
+    LINE(p, "double *%c%d = malloc(%d * c%d + 1);", e, t->id, 8 * n, t->id);
+    LINE(p, "if (!%c%d || !%c%d) return 1;", v, t->id, e, t->id);
+    if (t->pipeline && t->pipeline->tensor[0] == t)
+        LINE(p, "i64 f%d = 0, g%d = 0;", t->id, t->id);
     return AXE_OK;
 }
 
@@ -609,7 +646,8 @@ typedef axe_status each_tile(printer *p, const axe_tensor *t);
 static axe_status
 drop_tile(printer *p, const axe_tensor *t)
 {
-    LINE(p, "free(v%d); free(e%d);", t->id, t->id);
+    LINE(p, t->pipeline ? "free(w%d); free(h%d);" : "free(v%d); free(e%d);",
+         t->id, t->id);
     return AXE_OK;
 }
 

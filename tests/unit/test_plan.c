@@ -57,9 +57,22 @@ static const struct {
      "a statement outside any scope: nobody runs it; put it in a cta scope"},
     {IN "if (M > 4) { barrier; } }",
      "kernel k has no scope: nobody would run anything"},
+    {IN "cta (i : M) { pipeline p[2] { shared f32 a[4]; } consume p Y[i, n] = 0.0; "
+        "produce p p.a[k] = 0.0; } }",
+     "no stage of p is full here"},
     {IN "cta (i : M) { pipeline p[2] { shared f32 a[4]; } "
-        "produce p { p.a[k] = 0.0; } Y[i, n] = X[i, n]; } }",
-     "cpu-avx512 runs pipelines as one stage: produce p must be followed by its consume at once"},
+        "for (t : 3) produce p p.a[k] = 0.0; Y[i, n] = X[i, n]; } }",
+     "all 2 stages of p are full here: it is produced 3 times more than consumed"},
+    {IN "cta (i : M) { pipeline p[3] { shared f32 a[4]; } for (t : 2) produce p p.a[k] = 0.0; "
+        "for (t : M) { consume p Y[i, 0] = p.a[0]; consume p Y[i, 0] = p.a[0]; produce p p.a[k] = 1.0;"
+        " if (t > 2) produce p p.a[k] = 0.0; } } }",
+     "how many stages of p are full is not known here: the two branches change it differently"},
+    {IN "cta (i : M) { pipeline p[3] { shared f32 a[4]; } for (t : 2) produce p p.a[k] = 0.0; "
+        "for (t : M) consume p Y[i, 0] = p.a[0]; } }",
+     "how many stages of p are full is not known here: the number of turns is not a constant, and each changes it"},
+    {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } "
+        "for (t : 4) for (u : 3) { produce p p.a[k] = 0.0; produce p p.a[k] = 1.0; consume p Y[i, 0] = p.a[0]; } } }",
+     "all 4 stages of p are full here: it is produced 5 times more than consumed"},
     {IN "cta (i : M) { Y[i, n] = X[i, n] via contract; } }",
      "the schedule 'contract' does not apply here"},
     {"kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) { index m, n, k; "

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Kernels of several scopes, pipelines of several stages, types and attributes:
+# tests/scopes/*.axe against the reference, on every CPU that this one can be,
+# by teams of 1, 2, 3 and 7.
+set -u
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export AXE_CACHE=$PWD/cache
+n_bad=0 n_run=0
+
+for file in "$SRC"/tests/scopes/*.axe; do
+    sizes=$(sed -n 's/^\/\/ sizes: //p' "$file")
+    for cpu in cpu cpu-avx2 cpu-base; do
+        for n in 1 2 3 7; do
+            n_run=$((n_run + 1))
+            # shellcheck disable=SC2086
+            "$AXE" run --target "$cpu" --threads $n --random --seed $n --check \
+                "$file" ${sizes:-M=133 N=171 K=210} >out 2>&1 && continue
+            n_bad=$((n_bad + 1))
+            echo "FAILED: $file on $cpu, $n threads"
+            cat out
+        done
+    done
+done
+echo "$n_run runs, $n_bad failed"
+[ $n_run -gt 0 ] && [ $n_bad = 0 ]
