@@ -133,6 +133,20 @@ def scattered(x, rows, y):
     return [tuple(out)]
 
 
+def first_largest(x):
+    least = 2.0**63 - 1
+    return x.argmax(1) if x.shape[1] else np.full(len(x), least)
+
+
+def topk(x):
+    """Of equals the first; -inf and N behind the last element."""
+    m, n = x.shape
+    x = np.hstack((x, np.full((m, 8), -np.inf)))
+    at = np.minimum(np.argsort(-x, 1, kind="stable")[:, :8], n)
+    y = np.take_along_axis(x, at, 1)
+    return [(y, 0 * abs(np.where(np.isinf(y), 0, y))), (at, 0 * at)]
+
+
 def exact(f):
     def g(*x):
         y = f(*x)
@@ -225,6 +239,13 @@ ROWS = [
         ("MN", MN)),
     Row("reduce", "col_max", {"X": "MN"}, {"y": "N"}, largest(0), ALL,
         ("MN", MN[:-1])),
+    Row("reduce", "row_argmax", {"X": "MN"}, {"y": "M"}, exact(first_largest),
+        ALL, ("MN", MN[:-1])),
+    Row("topk", "topk", {"X": "MN"}, {"Y": "M8", "J": "M8"}, topk, REAL,
+        ("MN", MN)),
+    Row("scan", "scan", {"X": "MN"}, {"Y": "MN"},
+        lambda x: [(x.cumsum(1), abs(x).cumsum(1))], ("f32", "f64", "i32"),
+        ("MN", MN)),
     Row("quantise", "quantise", {"X": "MN"}, {"Q": "MN", "S": "M"}, quantise,
         REAL, ("MN", MN)),
     Row("dequantise", "dequantise", {"Q": "MN", "S": "M"}, {"X": "MN"},
@@ -248,6 +269,7 @@ ROWS = [
 FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
+         ("topk", "J"): "i64", ("row_argmax", "y"): "i64",
          ("gather_rows", "rows"): "i32", ("scatter_add_rows", "rows"): "i32"}
 WIDE = {"f64": "f64", "u8": "u32"}
 
@@ -302,9 +324,9 @@ def quantised(got, want):
 def run(row, t, size, machine, seed):
     """What is wrong, or None."""
     n = dict(zip(row.sizes[0], size))
-    n["2"], n["3"] = 2, 3
+    n["2"], n["3"], n["8"] = 2, 3, 8
     what = f"{row.kernel} {t} {machine} " + \
-        " ".join(f"{k}={v}" for k, v in n.items() if k not in "23")
+        " ".join(f"{k}={v}" for k, v in n.items() if k not in "238")
     r = np.random.default_rng(seed)
     stem = f"{row.kernel}.{seed}"
     args, values = [], []

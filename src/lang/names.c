@@ -11,8 +11,15 @@ static const axe_op function_op[] = {
     AXE_OP_min, AXE_OP_max, AXE_OP_cdiv, AXE_OP_exp,   AXE_OP_exp2,
     AXE_OP_log, AXE_OP_abs, AXE_OP_sqrt, AXE_OP_rsqrt, AXE_OP_tanh,
 };
-static const char *const other_builtin[] = {"sum",   "prod", "inf",    "true",
-                                            "false", "auto", AXE_CORES};
+static const char *const other_builtin[] = {"sum",    "prod",   "inf",
+                                            "true",   "false",  "auto",
+                                            "argmax", "argmin", AXE_CORES};
+
+bool
+axe_name_picks(const char *name)
+{
+    return strcmp(name, "argmax") == 0 || strcmp(name, "argmin") == 0;
+}
 
 bool
 axe_resolve_fail(axe_resolver *r, axe_status st)

@@ -86,16 +86,20 @@ parse_path(axe_parser *p, axe_word *out)
     return true;
 }
 
+/* argmax is the fold max that gives the index. */
 static axe_fold
 fold_named(const char *name)
 {
+    if (axe_name_picks(name))
+        name += strlen("arg");
     for (int f = AXE_FOLD_SUM; f <= AXE_FOLD_MIN; f++)
         if (strcmp(axe_fold_name((axe_fold)f), name) == 0)
             return (axe_fold)f;
     return AXE_FOLD_NONE;
 }
 
-/* reduce = ( "sum" | "prod" | "max" | "min" ) "[" NAME { "," NAME } "]"
+/* reduce = ( "sum" | "prod" | "max" | "min" | "argmax" | "argmin" ) "[" NAME {
+ * "," NAME } "]"
  *          "(" expr ")" */
 static const axe_expr *
 parse_reduce(axe_parser *p, axe_word word, axe_fold fold)
@@ -123,6 +127,7 @@ parse_reduce(axe_parser *p, axe_word word, axe_fold fold)
     e->at = axe_span_join(word.at, last_span(p));
     e->word = word;
     e->fold = fold;
+    e->picks = axe_name_picks(word.name);
     e->n_over = over.n;
     e->over = (const axe_word *const *)over.item;
     e->n_arg = 1;

@@ -231,7 +231,8 @@ resolve_call(axe_resolver *r, const axe_expr *e, int want)
 
     if (axe_type_find(e->word.name, &type) || (x && x->kind == AXE_ENTRY_TYPE))
         return resolve_cast(r, e, false);
-    if (strcmp(e->word.name, "sum") == 0 || strcmp(e->word.name, "prod") == 0)
+    if (strcmp(e->word.name, "sum") == 0 || strcmp(e->word.name, "prod") == 0 ||
+        axe_name_picks(e->word.name))
         return axe_resolve_failed(
             r, axe_fail(r->cx, e->word.at, AXE_ESYNTAX,
                         "`%s` needs the indices it reduces over, as "
@@ -343,7 +344,8 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
     case AXE_EXPR_ACCUM:
         return resolve_cast(r, e, true);
     case AXE_EXPR_REDUCE:
-        return axe_resolve_reduce(r, e, want);
+        return e->picks ? axe_resolve_pick(r, e)
+                        : axe_resolve_reduce(r, e, want);
     case AXE_EXPR_OP:
         return e->op == AXE_OP_select ? resolve_select(r, e, want)
                                       : apply(r, e->op, e, want);

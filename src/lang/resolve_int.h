@@ -91,6 +91,7 @@ typedef struct axe_resolver {
     axe_list               loops;  /* and of loops and scopes */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
+    bool            picking; /* in an argmax or argmin */
 } axe_resolver;
 
 bool axe_resolve_fail(axe_resolver *r, axe_status st);
@@ -175,6 +176,8 @@ bool axe_resolve_type(axe_resolver *r, axe_type_expr t, axe_type *out);
 const axe_node *axe_resolve_load(axe_resolver *r, const axe_expr *e,
                                  bool writing);
 axe_typed axe_resolve_reduce(axe_resolver *r, const axe_expr *e, int want);
+/* argmax and argmin: the first index of an element that is the fold's. */
+axe_typed axe_resolve_pick(axe_resolver *r, const axe_expr *e);
 
 /* --------------------------------------------------- resolve_index.c */
 

@@ -115,9 +115,10 @@ occurs_free(const axe_expr *e, const char *name)
 }
 
 /* A variable that is also free in the statement gets another name inside the
- * reduction: n.1. */
+ * reduction: n.1.  Where an index is picked, the fold of the values has one of
+ * its own: n.2. */
 static axe_entry *
-bind_over(axe_resolver *r, const axe_word *w)
+bind_over(axe_resolver *r, const axe_word *w, bool own)
 {
     axe_entry  *x = axe_names_need(r, *w, "index"), *inner;
     const char *name;
@@ -140,8 +141,8 @@ bind_over(axe_resolver *r, const axe_word *w)
     inner = axe_new(r->cx, axe_entry);
     *inner = *x;
     inner->reducing = true;
-    if (occurs_free(r->dst, w->name) || occurs_free(r->value, w->name)) {
-        name = axe_textf(r->cx, "%s.1", w->name);
+    if (own || occurs_free(r->dst, w->name) || occurs_free(r->value, w->name)) {
+        name = axe_textf(r->cx, own ? "%s.2" : "%s.1", w->name);
         inner->var = axe_resolve_index_var(
             r, axe_intern(r->cx, name, strlen(name)), w->at);
     }
@@ -177,7 +178,7 @@ axe_resolve_reduce(axe_resolver *r, const axe_expr *e, int want)
                         "a reduction has a value only in an index "
                         "statement"));
     for (int i = 0; i < e->n_over && ok; i++) {
-        axe_entry *x = bind_over(r, e->over[i]);
+        axe_entry *x = bind_over(r, e->over[i], e->picks);
         ok = x != NULL;
         if (ok)
             axe_list_push(&r->names, x);
@@ -201,5 +202,77 @@ axe_resolve_reduce(axe_resolver *r, const axe_expr *e, int want)
     else
         v = AXE_FAILED;
     r->names.n = mark;
+    return v;
+}
+
+/* ---------------------------------------------------------------- picking */
+
+static bool
+check_pick(axe_resolver *r, const axe_expr *e)
+{
+    axe_status st;
+
+    if (e->n_over == 1 && !r->picking)
+        return true;
+    st = axe_fail(r->cx, e->word.at, AXE_EUNSUPPORTED,
+                  r->picking ? "`%s` inside another one is not supported"
+                             : "`%s` gives one index, so it runs over one",
+                  e->word.name);
+    axe_help(r->cx, r->picking ? "write what is inside to a tile first"
+                               : "keep the others, and pick among them");
+    return axe_resolve_fail(r, st);
+}
+
+/* x is what the fold gave, or both are NaN. */
+static const axe_node *
+is_picked(axe_ctx *cx, const axe_node *x, const axe_node *fold)
+{
+    const axe_node *is = axe_node2(cx, AXE_OP_eq, x, fold);
+
+    if (!axe_type_is_float(x->type))
+        return is;
+    return axe_node2(cx, AXE_OP_or, is, axe_node2(cx, AXE_OP_ne, x, x));
+}
+
+/* The least index at which an element is as the fold: min[n](X == fold ? n :
+ * the largest integer). */
+static axe_typed
+first_index(axe_resolver *r, const axe_expr *e, const axe_node *fold)
+{
+    axe_entry *x = bind_over(r, e->over[0], false);
+    int        mark = r->names.n;
+    axe_typed  v = AXE_FAILED;
+    axe_dim    dim;
+
+    if (!x)
+        return v;
+    axe_list_push(&r->names, x);
+    v = axe_resolve_value(r, e->arg[0], AXE_NO_TYPE);
+    if (v.node && over_dims(r, e, v.node, &dim, mark)) {
+        const axe_node *arg[3] = {
+            is_picked(r->cx, v.node, fold),
+            axe_var_node(r->cx, e->over[0]->at, x->var),
+            axe_iconst(r->cx, e->at, AXE_TYPE_INDEX, INT64_MAX)};
+        v.node =
+            axe_node_new(r->cx, AXE_OP_select, AXE_TYPE_INDEX, e->at, 3, arg);
+        v.node = axe_reduce(r->cx, e->at, AXE_FOLD_MIN, 1, &dim, v.node);
+    } else
+        v = AXE_FAILED;
+    r->names.n = mark;
+    return v;
+}
+
+axe_typed
+axe_resolve_pick(axe_resolver *r, const axe_expr *e)
+{
+    axe_typed v = AXE_FAILED;
+
+    if (!check_pick(r, e))
+        return AXE_FAILED;
+    r->picking = true;
+    v = axe_resolve_reduce(r, e, AXE_NO_TYPE);
+    if (v.node)
+        v = first_index(r, e, v.node);
+    r->picking = false;
     return v;
 }

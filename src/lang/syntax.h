@@ -54,6 +54,9 @@ typedef enum axe_expr_kind {
     AXE_EXPR_REDUCE /* fold over over[] of arg[0] */
 } axe_expr_kind;
 
+/* Is it argmax or argmin? */
+bool axe_name_picks(const char *name);
+
 typedef struct axe_expr axe_expr;
 struct axe_expr {
     axe_expr_kind          kind;
@@ -63,6 +66,7 @@ struct axe_expr {
     double                 f;
     axe_op                 op;
     axe_fold               fold;
+    bool                   picks; /* REDUCE: the index of the element */
     int                    n_over, n_arg;
     const axe_word *const *over;
     const axe_expr *const *arg;

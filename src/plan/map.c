@@ -44,6 +44,19 @@ is_raw(const planner *p, const request *r)
            axe_type_table[t].bits < WORD_BITS;
 }
 
+/* Does it choose or fold indices, so that lanes hold them as they are? */
+static bool
+holds_indices(const axe_node *n)
+{
+    bool any = n->type == AXE_TYPE_INDEX &&
+               (n->op == AXE_OP_select || n->op == AXE_OP_reduce ||
+                n->op == AXE_OP_min || n->op == AXE_OP_max);
+
+    for (int i = 0; i < n->n_arg && n->op != AXE_OP_load && !any; i++)
+        any = holds_indices(n->arg[i]);
+    return any;
+}
+
 /* Lanes for the widest compute type of the statement. */
 static axe_status
 widest(planner *p, const request *r, int *lanes)
@@ -59,6 +72,10 @@ widest(planner *p, const request *r, int *lanes)
     }
     if (is_raw(p, r))
         min = p->mc->vector_bits / axe_type_table[r->value->type].bits;
+    if (holds_indices(r->value)) {
+        int n = axe_machine_lanes(p->mc, AXE_TYPE_INDEX);
+        min = n < min ? n : min;
+    }
     *lanes = min;
     return AXE_OK;
 }
