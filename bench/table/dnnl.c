@@ -475,6 +475,43 @@ dequantise(job *j, const problem *p)
                    (int64_t[]){n, 1}, attr);
 }
 
+/* One head: two products with a softmax between them, in place. */
+static bool
+attention(job *j, const problem *p)
+{
+    int64_t n_head = problem_size(p, "H"), s = problem_size(p, "S"),
+            l = problem_size(p, "L"), d = p->array[0].shape[2];
+    axe_array             score = {.type = "f32"};
+    float                 scale = 1 / sqrtf((float)d);
+    dnnl_matmul_desc_t    first, last;
+    dnnl_softmax_desc_t   middle;
+    dnnl_primitive_attr_t attr;
+
+    if (n_head != 1 || lib.primitive_attr_create(&attr) != dnnl_success)
+        return false;
+    lib.primitive_attr_set_output_scales(attr, 1, 0, &scale);
+    score.data = j->scratch = calloc((size_t)(s * l), sizeof(float));
+    view q = matrix(DNNL_ARG_SRC, &p->peer[0], s, d),
+         k = make_view(DNNL_ARG_WEIGHTS, p->array[1].type, p->peer[1].data, 2,
+                       (int64_t[]){d, l}, (int64_t[]){1, d}),
+         v = matrix(DNNL_ARG_WEIGHTS, &p->peer[2], l, d),
+         o = matrix(DNNL_ARG_DST, &p->peer[3], s, d),
+         to = matrix(DNNL_ARG_DST, &score, s, l),
+         from = matrix(DNNL_ARG_SRC, &score, s, l);
+    bool ok = lib.matmul_desc_init(&first, &q.md, &k.md, NULL, &to.md) ==
+                  dnnl_success &&
+              lib.softmax_forward_desc_init(&middle, dnnl_forward_inference,
+                                            &from.md, 1) == dnnl_success &&
+              lib.matmul_desc_init(&last, &from.md, &v.md, NULL, &o.md) ==
+                  dnnl_success &&
+              add_step(j, &first, attr, 3, (view[]){q, k, to}) &&
+              add_step(j, &middle, NULL, 2, (view[]){from, to}) &&
+              add_step(j, &last, NULL, 3, (view[]){from, v, o});
+
+    lib.primitive_attr_destroy(attr);
+    return ok;
+}
+
 static const struct {
     const char *kernel;
     bool (*make)(job *j, const problem *p);
@@ -503,6 +540,7 @@ static const struct {
     {"heads_first", heads_first},
     {"keys_transposed", keys_transposed},
     {"dequantise", dequantise},
+    {"attention", attention},
 };
 
 /* ------------------------------------------------------------------ as a peer
