@@ -74,6 +74,21 @@ def softmax_causal(x):
     return [(y, np.where(below, size, 0))]
 
 
+def attention(causal):
+    def f(q, k, v):
+        s = np.einsum("grsd,gtd->grst", q, k) / np.sqrt(q.shape[-1])
+        if causal:
+            s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2],
+                                dtype=bool), s, -np.inf)
+        p = np.exp(s - s.max(-1, keepdims=True))
+        p /= p.sum(-1, keepdims=True)
+        size = 4 + abs(s).max(-1, keepdims=True, where=np.isfinite(s),
+                              initial=0)
+        return [(np.einsum("grst,gtd->grsd", p, v),
+                 size * np.einsum("grst,gtd->grsd", p, abs(v)))]
+    return f
+
+
 def rope(x, c, z):
     c, z = c[:, None], z[:, None]
     a, b = x[:, :, 0], x[:, :, 1]
@@ -170,6 +185,8 @@ MN = [(1, 1), (3, 5), (8, 16), (13, 130), (37, 77), (64, 33), (1, 300), (0, 7)]
 MNK = [(1, 1, 1), (5, 3, 7), (16, 48, 8), (33, 65, 100), (197, 391, 259),
        (0, 4, 5), (4, 5, 0)]
 ABC = [(1, 1, 1), (3, 5, 7), (2, 65, 70), (9, 16, 33), (0, 3, 4)]
+HEADS = [(1, 1, 1, 1), (2, 3, 33, 70), (1, 2, 130, 259), (1, 1, 500, 600),
+         (1, 2, 0, 5)]
 BSHD = [(1, 1, 1, 1), (2, 17, 3, 8), (1, 70, 2, 65), (2, 3, 4, 19)]
 
 
@@ -209,6 +226,15 @@ ROWS = [
         {"X": "MN", "rows": "M", "Y": "VN"}, {"Y": "VN"}, scattered,
         ("f32", "f64", "i32"),
         ("VMN", [(100, 5, 3), (20, 70, 133), (3, 9, 16), (0, 3, 4)])),
+    Row("attention", "attention",
+        {"Q": "GRSD", "K": "GLD", "V": "GLD"}, {"O": "GRSD"},
+        attention(False), REAL, ("GRSL", HEADS)),
+    Row("attention", "attention CAUSAL=1",
+        {"Q": "GRSD", "K": "GLD", "V": "GLD"}, {"O": "GRSD"},
+        attention(True), ("f32", "bf16"), ("GRSL", HEADS)),
+    Row("attention", "attention D=64",
+        {"Q": "GRSH", "K": "GLH", "V": "GLH"}, {"O": "GRSH"},
+        attention(False), ("f32", "f16"), ("GRSL", HEADS[:3])),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("softmax_columns", "softmax_columns", {"X": "MN"},
@@ -271,6 +297,8 @@ FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
          ("topk", "J"): "i64", ("row_argmax", "y"): "i64",
          ("gather_rows", "rows"): "i32", ("scatter_add_rows", "rows"): "i32"}
+# Extents that are no sizes of the kernel, unless a row says that they are.
+CONSTANT = {"2": 2, "3": 3, "8": 8, "D": 128, "H": 64}
 WIDE = {"f64": "f64", "u8": "u32"}
 
 
@@ -323,12 +351,12 @@ def quantised(got, want):
 
 def run(row, t, size, machine, seed):
     """What is wrong, or None."""
-    n = dict(zip(row.sizes[0], size))
-    n["2"], n["3"], n["8"] = 2, 3, 8
+    n = CONSTANT | dict(zip(row.sizes[0], size))
+    kernel, *sets = row.kernel.split()
     what = f"{row.kernel} {t} {machine} " + \
-        " ".join(f"{k}={v}" for k, v in n.items() if k not in "238")
+        " ".join(f"{k}={v}" for k, v in zip(row.sizes[0], size))
     r = np.random.default_rng(seed)
-    stem = f"{row.kernel}.{seed}"
+    stem = f"{kernel}.{seed}"
     args, values = [], []
     for name, dims in row.ins.items():
         e = element(row, name, t)
@@ -342,8 +370,8 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     p = subprocess.run(
         [os.environ["AXE"], "run", "-t", machine,
-         f"{os.environ['SRC']}/kernels/{row.file}.axe", row.kernel, *args,
-         "--set", f"T={t}", "--threads", str(1 + seed % 2), "--check"],
+         f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,
+         *(f"--set={s}" for s in [f"T={t}", *sets]), "--threads", str(1 + seed % 2), "--check"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if p.returncode != 0:
         return f"{what}: exit {p.returncode}\n{p.stdout}"
@@ -366,7 +394,7 @@ def jobs(only):
     """All sizes in the first type; one, in turn, in others and elsewhere."""
     seed = itertools.count(1)
     for row in ROWS:
-        if only and row.kernel not in only:
+        if only and row.kernel.split()[0] not in only:
             continue
         size = itertools.cycle(s for s in row.sizes[1] if 0 not in s)
         for s in row.sizes[1]:

@@ -479,8 +479,9 @@ dequantise(job *j, const problem *p)
 static bool
 attention(job *j, const problem *p)
 {
-    int64_t n_head = problem_size(p, "H"), s = problem_size(p, "S"),
-            l = problem_size(p, "L"), d = p->array[0].shape[2];
+    int64_t n_head = problem_size(p, "G") * problem_size(p, "R"),
+            s = problem_size(p, "S"), l = problem_size(p, "L"),
+            d = p->array[0].shape[3];
     axe_array             score = {.type = "f32"};
     float                 scale = 1 / sqrtf((float)d);
     dnnl_matmul_desc_t    first, last;

@@ -115,38 +115,64 @@ axe_c_put_types(axe_cprinter *p, axe_buf *out)
     }
 }
 
+/* The numbers of the lanes, turned by so many. */
+static void
+put_turned(axe_buf *out, int lanes, int by)
+{
+    for (int i = 0; i < lanes; i++)
+        axe_putf(out, "%s%d", i ? ", " : "", (i + by) % lanes);
+}
+
+static void
+put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
+{
+    switch (c) {
+    case 'V':
+    case 'N':
+        axe_puts(out, axe_c_type(p, u->type, u->lanes));
+        break;
+    case 'T':
+        axe_puts(out, axe_c_element(u->type));
+        break;
+    case 'I':
+        axe_puts(out, axe_c_type(p, axe_c_mask(u->type), u->lanes));
+        break;
+    case 'S':
+        axe_puts(out, axe_c_type(p, AXE_TYPE_f32, u->lanes));
+        break;
+    case 'J':
+        axe_puts(out, axe_c_type(p, AXE_TYPE_i32, u->lanes));
+        break;
+    case 'H':
+        axe_puts(out, axe_c_type(p, AXE_TYPE_u16, u->lanes));
+        break;
+    case 'n':
+        put_turned(out, u->lanes, turn);
+        break;
+    default:
+        axe_putf(out, "%d", u->lanes);
+    }
+}
+
 /* The helper's text with its types put in. */
 static void
 put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
 {
+    const char *again = s;
+    int         turn = u->lanes / 2;
+
     for (; *s; s++) {
         if (*s != '$') {
             axe_putc(out, *s);
             continue;
         }
-        switch (*++s) {
-        case 'V':
-        case 'N':
-            axe_puts(out, axe_c_type(p, u->type, u->lanes));
-            break;
-        case 'T':
-            axe_puts(out, axe_c_element(u->type));
-            break;
-        case 'I':
-            axe_puts(out, axe_c_type(p, axe_c_mask(u->type), u->lanes));
-            break;
-        case 'S':
-            axe_puts(out, axe_c_type(p, AXE_TYPE_f32, u->lanes));
-            break;
-        case 'J':
-            axe_puts(out, axe_c_type(p, AXE_TYPE_i32, u->lanes));
-            break;
-        case 'H':
-            axe_puts(out, axe_c_type(p, AXE_TYPE_u16, u->lanes));
-            break;
-        default:
-            axe_putf(out, "%d", u->lanes);
-        }
+        s++;
+        if (*s == '[')
+            again = s;
+        else if (*s != ']')
+            put_escape(p, out, *s, u, turn);
+        else if ((turn /= 2) > 0)
+            s = again;
     }
     axe_putc(out, '\n');
 }
