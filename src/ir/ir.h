@@ -190,21 +190,25 @@ typedef enum axe_stmt_kind {
     AXE_STMT_PRODUCE,  /* body fills the next stage of `pipeline` */
     AXE_STMT_CONSUME,  /* body reads the next stage and frees it */
     AXE_STMT_IF,       /* body if `cond` holds, else `other` */
+    AXE_STMT_LOOP,     /* body again and again, until a BREAK */
+    AXE_STMT_BREAK,    /* leaves the innermost FOR or LOOP */
+    AXE_STMT_CONTINUE, /* begins its next turn */
     AXE_STMT_INDEX,    /* dst op= value */
     AXE_STMT_BARRIER,  /* all entities around have come here */
     AXE_N_STMT
 } axe_stmt_kind;
 
 typedef enum axe_scope_kind {
-    AXE_SCOPE_CORE,
-    AXE_SCOPE_CLUSTER,
-    AXE_SCOPE_CTA,
-    AXE_SCOPE_WARPGROUP,
-    AXE_SCOPE_WARP,
-    AXE_SCOPE_THREAD,
+#define SCOPE(name, text) AXE_SCOPE_##name,
+#include "ir/scopes.def"
     AXE_N_SCOPE
 } axe_scope_kind;
 const char *axe_scope_name(axe_scope_kind s);
+/* May scopes of kind `inner` stand in one of kind `outer`?  If so *count is how
+ * many there are in one, or 0: as many as the kernel names.  machine: NULL for
+ * any. */
+bool axe_scope_nests(const char *machine, axe_scope_kind outer,
+                     axe_scope_kind inner, int64_t *count);
 
 /* What the language calls the number of workers. */
 #define AXE_CORES "cores"
@@ -221,13 +225,16 @@ struct axe_stmt {
     axe_scope_kind        scope; /* SCOPE */
     int                   n_var; /* SCOPE, FOR */
     const axe_var *const *var;
-    const axe_tensor     *tensor;   /* TENSOR */
-    const axe_pipeline   *pipeline; /* PIPELINE, PRODUCE, CONSUME */
-    int                   n_body;
-    axe_stmt *const      *body;
-    const axe_node       *cond; /* IF: a bool over sizes, scopes, loops */
-    int                   n_other;
-    axe_stmt *const      *other; /* IF */
+    const int64_t *first; /* SCOPE: [n_var] number of the entity where var is
+                             0; or NULL: 0 */
+    const axe_tensor   *tensor;   /* TENSOR */
+    const axe_pipeline *pipeline; /* PIPELINE, PRODUCE, CONSUME */
+    int                 n_body;
+    axe_stmt *const    *body;
+    const axe_node *cond; /* IF: a bool over sizes, scopes, loops, and rank-0
+                             tiles of bool */
+    int              n_other;
+    axe_stmt *const *other; /* IF */
     /* INDEX */
     int             id;    /* of this index statement, dense from 0 */
     const axe_node *dst;   /* a load node: the tensor and where */

@@ -214,7 +214,8 @@ read_shape(axe_reader *r, axe_tensor *t)
 {
     axe_list shape = {.cx = r->cx};
 
-    AXE_TRY(axe_read_need(r, "["));
+    if (!axe_read_take(r, "["))
+        return AXE_OK;
     do {
         const axe_node *n;
         AXE_TRY(axe_read_expr(r, &n));
@@ -328,7 +329,21 @@ read_stage(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
     return read_body(r, s);
 }
 
-/* "(" NAME ":" expr { "," NAME ":" expr } ")" body */
+/* "from" INT behind the n-th range: behind all of them or none. */
+static axe_status
+read_first(axe_reader *r, axe_stmt_kind kind, int n, const int64_t **out)
+{
+    int64_t *all = axe_new_array(r->cx, int64_t, n);
+
+    if (kind != AXE_STMT_SCOPE || (n > 1 && !*out) || !axe_read_word(r, "from"))
+        return n > 1 && *out ? axe_read_expected(r, "`from`") : AXE_OK;
+    for (int i = 0; i + 1 < n; i++)
+        all[i] = (*out)[i];
+    *out = all;
+    return axe_read_int(r, &all[n - 1]);
+}
+
+/* "(" NAME ":" expr [ "from" INT ] { "," ... } ")" body */
 static axe_status
 read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
 {
@@ -347,6 +362,7 @@ read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
         AXE_TRY(axe_read_expr(r, &extent));
         AXE_TRY(new_var(r, of, extent, name, &v));
         axe_list_push(&var, v);
+        AXE_TRY(read_first(r, kind, var.n, &s->first));
     } while (axe_read_take(r, ","));
     AXE_TRY(axe_read_need(r, ")"));
     s->n_var = var.n;
@@ -429,6 +445,14 @@ read_stmt(axe_reader *r, axe_stmt *s)
         return read_ranged(r, s, AXE_STMT_FOR);
     if (axe_read_word(r, "if"))
         return read_if(r, s);
+    if (axe_read_word(r, "loop")) {
+        s->kind = AXE_STMT_LOOP;
+        return read_body(r, s);
+    }
+    if (axe_read_word(r, "break") || axe_read_word(r, "continue")) {
+        s->kind = r->s[-1] == 'k' ? AXE_STMT_BREAK : AXE_STMT_CONTINUE;
+        return AXE_OK;
+    }
     if (axe_read_word(r, "pipeline"))
         return read_pipeline(r, s);
     if (axe_read_word(r, "produce"))

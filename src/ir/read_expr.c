@@ -63,6 +63,10 @@ axe_read_place(axe_reader *r, const axe_node **out)
     if (!what || !what->tensor)
         return axe_fail(r->cx, at, AXE_ENAME, "there is no tensor `%s` here",
                         name);
+    if (what->tensor->rank == 0) {
+        *out = axe_load(r->cx, at, what->tensor, NULL);
+        return AXE_OK;
+    }
     AXE_TRY(axe_read_need(r, "["));
     return read_subscripts(r, at, what->tensor, out);
 }
@@ -194,6 +198,9 @@ read_named(axe_reader *r, const axe_node **out)
             return read_reduce(r, at, fold_named(name), out);
     } else if (what && what->var) {
         *out = axe_var_node(r->cx, at, what->var);
+        return AXE_OK;
+    } else if (what && what->tensor && what->tensor->rank == 0) {
+        *out = axe_load(r->cx, at, what->tensor, NULL);
         return AXE_OK;
     }
     return axe_fail(r->cx, at, AXE_ENAME, "`%s` has no meaning here", name);

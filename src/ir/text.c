@@ -99,7 +99,10 @@ put_list(printer *p, int n, const axe_node *const *arg)
 static void
 put_load(printer *p, const axe_node *n)
 {
-    axe_putf(p->out, "%s[", n->u.tensor->name);
+    axe_puts(p->out, n->u.tensor->name);
+    if (n->n_arg == 0)
+        return;
+    axe_putc(p->out, '[');
     put_list(p, n->n_arg, n->arg);
     axe_putc(p->out, ']');
 }
@@ -283,9 +286,10 @@ put_tensor(printer *p, const axe_tensor *t)
     const char *where = t->dir != AXE_DIR_LOCAL ? axe_dir_name(t->dir)
                                                 : axe_space_name(t->space);
 
-    axe_putf(p->out, "%s %s %s[", where, axe_type_table[t->type].name, t->name);
+    axe_putf(p->out, "%s %s %s", where, axe_type_table[t->type].name, t->name);
+    axe_puts(p->out, t->rank > 0 ? "[" : "");
     put_list(p, t->rank, t->shape);
-    axe_putc(p->out, ']');
+    axe_puts(p->out, t->rank > 0 ? "]" : "");
     if (t->stride) {
         axe_puts(p->out, " : (");
         for (int i = 0; i < t->rank; i++) {
@@ -306,6 +310,8 @@ put_ranges(printer *p, const axe_stmt *s)
     for (int i = 0; i < s->n_var; i++) {
         axe_putf(p->out, "%s%s : ", i ? ", " : "", s->var[i]->name);
         put_expr(p, s->var[i]->extent, PREC_SELECT);
+        if (s->first)
+            axe_putf(p->out, " from %" PRId64, s->first[i]);
     }
     axe_putc(p->out, ')');
 }
@@ -376,6 +382,14 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
         break;
     case AXE_STMT_IF:
         put_if(p, s, depth);
+        break;
+    case AXE_STMT_LOOP:
+        axe_puts(p->out, "loop");
+        put_block(p, s, depth);
+        break;
+    case AXE_STMT_BREAK:
+    case AXE_STMT_CONTINUE:
+        axe_puts(p->out, s->kind == AXE_STMT_BREAK ? "break\n" : "continue\n");
         break;
     case AXE_STMT_INDEX:
         put_index(p, s);

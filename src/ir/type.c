@@ -115,10 +115,38 @@ axe_space_name(axe_space s)
 const char *
 axe_scope_name(axe_scope_kind s)
 {
-    static const char *const name[] = {"core",      "cluster", "cta",
-                                       "warpgroup", "warp",    "thread"};
+    static const char *const name[] = {
+#define SCOPE(name, text) text,
+#include "ir/scopes.def"
+    };
 
     return (unsigned)s < AXE_N_SCOPE ? name[s] : "?";
+}
+
+bool
+axe_scope_nests(const char *machine, axe_scope_kind outer, axe_scope_kind inner,
+                int64_t *count)
+{
+    static const struct {
+        const char    *machine;
+        axe_scope_kind outer, inner;
+        int64_t        count;
+    } nest[] = {
+#define NEST(machine, outer, inner, count)                                     \
+    {machine, AXE_SCOPE_##outer, AXE_SCOPE_##inner, count},
+#include "ir/scopes.def"
+    };
+    bool found = false;
+
+    for (int i = 0; i < AXE_LEN(nest); i++) {
+        size_t len = strlen(nest[i].machine);
+        if (nest[i].outer != outer || nest[i].inner != inner ||
+            (machine && strncmp(machine, nest[i].machine, len) != 0))
+            continue;
+        found = true;
+        *count = nest[i].count;
+    }
+    return found;
 }
 
 const char *

@@ -19,7 +19,8 @@ typedef struct verifier {
     axe_list          tensors;   /* in scope */
     axe_list          pipelines; /* in scope */
     int               depth;     /* statements around */
-    const axe_stmt   *scope;     /* the innermost one around, or NULL */
+    const axe_stmt   *inside;    /* innermost scope, or NULL */
+    bool              in_loop;   /* that may be left here */
 } verifier;
 
 static bool
@@ -247,7 +248,7 @@ static void
 check_tensor(verifier *v, const axe_tensor *t)
 {
     bool global = t->space == AXE_SPACE_GLOBAL;
-    bool ok = t->rank >= 1 && t->rank <= AXE_RANK_MAX;
+    bool ok = t->rank >= (global ? 1 : 0) && t->rank <= AXE_RANK_MAX;
 
     if (!ok || global != (t->stride != NULL) ||
         (!global && t->dir != AXE_DIR_LOCAL))
@@ -348,7 +349,6 @@ check_ranged(verifier *v, const axe_stmt *s)
 {
     axe_var_kind want = s->kind == AXE_STMT_FOR ? AXE_VAR_LOOP : AXE_VAR_SCOPE;
     int          mark = v->vars.n;
-    const axe_stmt *around = v->scope;
 
     if (s->n_var < 1 || (s->kind == AXE_STMT_FOR && s->n_var != 1))
         fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
@@ -362,10 +362,7 @@ check_ranged(verifier *v, const axe_stmt *s)
             check_extent(v, x->extent);
         axe_list_push(&v->vars, x);
     }
-    if (s->kind == AXE_STMT_SCOPE)
-        v->scope = s;
     check_body(v, s->n_body, s->body);
-    v->scope = around;
     v->vars.n = mark;
 }
 
@@ -383,20 +380,27 @@ check_pipeline(verifier *v, const axe_pipeline *p)
 static void
 check_stage(verifier *v, const axe_stmt *s)
 {
+    bool in_loop = v->in_loop;
+
     if (!has(&v->pipelines, s->pipeline))
         fail(v, axe_fail(v->cx, s->at, AXE_ENAME,
                          "pipeline `%s` is not in scope", s->pipeline->name));
+    v->in_loop = false;
     check_body(v, s->n_body, s->body);
+    v->in_loop = in_loop;
 }
 
-/* Known to all entities alike: integers in scope, compared. */
+/* Known to all entities alike: integers in scope, compared, and what rank-0
+ * tiles of bool hold. */
 static bool
 check_uniform(verifier *v, const axe_node *n)
 {
-    bool leaf =
-        n->op == AXE_OP_load || n->op == AXE_OP_reduce || n->op == AXE_OP_cast;
+    bool held = n->op == AXE_OP_load && n->n_arg == 0;
+    bool leaf = n->op == AXE_OP_reduce || n->op == AXE_OP_cast ||
+                (n->op == AXE_OP_load && !held);
 
-    if (leaf || (n->type != AXE_TYPE_bool && n->type != AXE_TYPE_INDEX))
+    if (leaf || (held && n->type != AXE_TYPE_bool) ||
+        (n->type != AXE_TYPE_bool && n->type != AXE_TYPE_INDEX))
         return fail(v, axe_fail(v->cx, n->at, AXE_ETYPE,
                                 "`%s` cannot be part of a condition of `if`",
                                 axe_node_text(v->cx, n)));
@@ -431,13 +435,60 @@ check_temp(verifier *v, const axe_tensor *t)
 static void
 check_barrier(verifier *v, const axe_stmt *s)
 {
-    if (!v->scope || v->scope->scope == AXE_SCOPE_CTA)
+    if (!v->inside || v->inside->scope == AXE_SCOPE_CTA)
         return;
     fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
                      "a barrier inside `%s` would wait for entities that do "
                      "not come here",
-                     axe_scope_name(v->scope->scope)));
+                     axe_scope_name(v->inside->scope)));
     axe_help(v->cx, "end the scope, write the barrier, and begin another");
+}
+
+static void
+check_nested(verifier *v, const axe_stmt *s)
+{
+    const axe_stmt *outer = v->inside;
+    int64_t         n, e;
+
+    if (outer && !axe_scope_nests(NULL, outer->scope, s->scope, &n))
+        fail(v,
+             axe_fail(v->cx, s->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
+                      axe_scope_name(outer->scope), axe_scope_name(s->scope)));
+    for (int i = 0; i < s->n_var; i++)
+        if ((s->scope > AXE_SCOPE_CTA || s->first) && s->var[i]->extent &&
+            (!axe_is_iconst(s->var[i]->extent, &e) ||
+             (s->first && (s->first[i] < 0 || !axe_add(s->first[i], e, &e)))))
+            fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                             "which entities of `%s` run must be known at "
+                             "compile time",
+                             axe_scope_name(s->scope)));
+}
+
+static void
+check_scope(verifier *v, const axe_stmt *s)
+{
+    const axe_stmt *outer = v->inside;
+    bool            in_loop = v->in_loop;
+
+    check_nested(v, s);
+    v->inside = s;
+    v->in_loop = false;
+    check_ranged(v, s);
+    v->inside = outer;
+    v->in_loop = in_loop;
+}
+
+static void
+check_loop(verifier *v, const axe_stmt *s)
+{
+    bool in_loop = v->in_loop;
+
+    v->in_loop = true;
+    if (s->kind == AXE_STMT_FOR)
+        check_ranged(v, s);
+    else
+        check_body(v, s->n_body, s->body);
+    v->in_loop = in_loop;
 }
 
 static void
@@ -445,8 +496,17 @@ check_stmt(verifier *v, const axe_stmt *s)
 {
     switch (s->kind) {
     case AXE_STMT_SCOPE:
+        check_scope(v, s);
+        break;
     case AXE_STMT_FOR:
-        check_ranged(v, s);
+    case AXE_STMT_LOOP:
+        check_loop(v, s);
+        break;
+    case AXE_STMT_BREAK:
+    case AXE_STMT_CONTINUE:
+        if (!v->in_loop)
+            fail(v, axe_fail(v->cx, s->at, AXE_ESYNTAX,
+                             "there is no loop to leave here"));
         break;
     case AXE_STMT_TENSOR:
         check_tensor(v, s->tensor);

@@ -50,7 +50,8 @@ static bool
 is_header(axe_token_kind k)
 {
     return k == AXE_TOK_for || k == AXE_TOK_if || k == AXE_TOK_produce ||
-           k == AXE_TOK_consume || (AXE_TOK_core <= k && k <= AXE_TOK_thread);
+           k == AXE_TOK_consume || k == AXE_TOK_while ||
+           (AXE_TOK_core <= k && k <= AXE_TOK_lane);
 }
 
 static bool

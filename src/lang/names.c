@@ -192,6 +192,7 @@ axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w)
     e->name = w.name;
     e->at = w.at;
     e->stage = AXE_STMT_PIPELINE;
+    e->crowd = r->crowd;
     if (axe_name_is_builtin(w.name)) {
         e->kind = AXE_ENTRY_BAD;
         axe_resolve_fail(r, axe_fail(r->cx, w.at, AXE_ENAME,

@@ -87,22 +87,25 @@ parse_layout(axe_parser *p, const char **text, axe_span *at, size_t *begin,
     return true;
 }
 
-/* tensor = ( "reg" | "shared" | "global" ) type NAME dims [ ":" layout ] [ "="
- * expr ] */
+/* tensor = ( "reg" | "shared" | "global" ) type NAME dims [ ":" layout ]
+ *          [ "=" expr ]
+ * scalar = type NAME [ "=" expr ] */
 static const axe_tensor_decl *
 parse_tensor(axe_parser *p)
 {
     axe_tensor_decl *t = axe_new(p->cx, axe_tensor_decl);
+    bool             shared = axe_parse_take(p, AXE_TOK_shared);
+    bool             global = !shared && axe_parse_take(p, AXE_TOK_global);
+    bool scalar = !shared && !global && !axe_parse_take(p, AXE_TOK_reg);
 
-    t->space = p->tok->kind == AXE_TOK_reg      ? AXE_SPACE_REG
-               : p->tok->kind == AXE_TOK_shared ? AXE_SPACE_SHARED
-                                                : AXE_SPACE_GLOBAL;
-    p->tok++;
+    t->space = shared   ? AXE_SPACE_SHARED
+               : global ? AXE_SPACE_GLOBAL
+                        : AXE_SPACE_REG;
     if (!axe_parse_type(p, &t->type) ||
         !axe_parse_word(p, "the tensor's name", &t->word) ||
-        !axe_parse_dims(p, t))
+        (!scalar && !axe_parse_dims(p, t)))
         return NULL;
-    if (axe_parse_take(p, AXE_TOK_colon) &&
+    if (!scalar && axe_parse_take(p, AXE_TOK_colon) &&
         !parse_layout(p, &t->layout_text, &t->layout_at, &t->layout_begin,
                       &t->layout_end))
         return NULL;
@@ -176,32 +179,42 @@ parse_all_cores(axe_parser *p, axe_list *out)
     return ok;
 }
 
-/* range = NAME ":" expr [ "by" expr ] */
+/* What follows "NAME :" of a range. */
+static bool
+parse_counts(axe_parser *p, axe_range *r)
+{
+    const axe_token *t;
+
+    r->count = axe_parse_expr(p);
+    if (!r->count)
+        return false;
+    if (axe_parse_take(p, AXE_TOK_dots)) {
+        r->from = r->count;
+        if (!(r->count = axe_parse_expr(p)))
+            return false;
+    }
+    if (axe_parse_take(p, AXE_TOK_by))
+        return (r->by = axe_parse_expr(p)) != NULL;
+    t = p->tok;
+    if (t->kind != AXE_TOK_name || strcmp(t->name, "step") != 0)
+        return true;
+    p->tok++;
+    return (r->step = axe_parse_expr(p)) != NULL;
+}
+
+/* range = NAME [ ":" expr [ ".." expr ] [ "by" expr | "step" expr ] ] | INT */
 static bool
 parse_range(axe_parser *p, axe_list *out)
 {
     axe_range *r = axe_new(p->cx, axe_range);
 
+    r->word.at = p->tok->at;
     if (p->tok->kind == AXE_TOK_int) {
-        axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
-                                   "picking one entity of a scope is not "
-                                   "supported yet"));
-        axe_help(p->cx, "name a range, as in `(w : 4)`");
+        if (!(r->from = axe_parse_expr(p)))
+            return false;
+    } else if (!axe_parse_word(p, "a name for the range", &r->word))
         return false;
-    }
-    if (!axe_parse_word(p, "a name for the range", &r->word) ||
-        !axe_parse_need(p, AXE_TOK_colon, "after the range's name"))
-        return false;
-    r->count = axe_parse_expr(p);
-    if (!r->count)
-        return false;
-    if (p->tok->kind == AXE_TOK_dots) {
-        axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,
-                                   "ranges `a..b` are not supported yet"));
-        axe_help(p->cx, "`(w : 4)` runs over 0, 1, 2, 3");
-        return false;
-    }
-    if (axe_parse_take(p, AXE_TOK_by) && !(r->by = axe_parse_expr(p)))
+    else if (axe_parse_take(p, AXE_TOK_colon) && !parse_counts(p, r))
         return false;
     axe_list_push(out, r);
     return true;
@@ -237,6 +250,33 @@ parse_ranged(axe_parser *p, axe_syntax_kind kind)
         return NULL;
     set_body(s, &body);
     return s;
+}
+
+/* while = "while" "(" expr ")" block */
+static const axe_syntax *
+parse_while(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_WHILE);
+    axe_list    body = {.cx = p->cx};
+
+    p->tok++;
+    if (!axe_parse_need(p, AXE_TOK_lparen, "before the condition") ||
+        !(s->value = axe_parse_expr(p)) ||
+        !axe_parse_need(p, AXE_TOK_rparen, "after the condition") ||
+        !axe_parse_block(p, &body))
+        return NULL;
+    set_body(s, &body);
+    return s;
+}
+
+/* leave = ( "break" | "continue" ) ";" */
+static const axe_syntax *
+parse_leave(axe_parser *p, axe_syntax_kind kind)
+{
+    axe_syntax *s = new_stmt(p, kind);
+
+    p->tok++;
+    return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
 }
 
 /* if = "if" "(" expr ")" block [ "else" block ] */
@@ -334,6 +374,15 @@ parse_barrier(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_semi, "after `barrier`") ? s : NULL;
 }
 
+/* `max` or `min` with `=` right behind it. */
+static bool
+is_max_min(const axe_token *t)
+{
+    return t->kind == AXE_TOK_name && t[1].kind == AXE_TOK_eq &&
+           t[1].begin == t->end &&
+           (strcmp(t->name, "max") == 0 || strcmp(t->name, "min") == 0);
+}
+
 /* "=", "+=", "*=", "max" "=" or "min" "=" */
 static bool
 parse_fold(axe_parser *p, axe_fold *out)
@@ -346,9 +395,7 @@ parse_fold(axe_parser *p, axe_fold *out)
         *out = AXE_FOLD_SUM;
     else if (axe_parse_take(p, AXE_TOK_mul_eq))
         *out = AXE_FOLD_MUL;
-    else if (t->kind == AXE_TOK_name && t[1].kind == AXE_TOK_eq &&
-             t[1].begin == t->end &&
-             (strcmp(t->name, "max") == 0 || strcmp(t->name, "min") == 0)) {
+    else if (is_max_min(t)) {
         *out = t->name[1] == 'a' ? AXE_FOLD_MAX : AXE_FOLD_MIN;
         p->tok += 2;
     } else
@@ -380,6 +427,19 @@ parse_assign(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
 }
 
+/* Of what begins with a name: `f32 s`, `load(...)`, `s = ...`, `x[m] = ...`. */
+static const axe_syntax *
+parse_named(axe_parser *p)
+{
+    const axe_token *t = p->tok;
+
+    if (t[1].kind == AXE_TOK_lparen)
+        return axe_parse_call(p);
+    if (t[1].kind != AXE_TOK_name || is_max_min(&t[1]))
+        return parse_assign(p);
+    return parse_tensor_stmt(p);
+}
+
 static const axe_syntax *
 parse_stmt(axe_parser *p)
 {
@@ -390,6 +450,7 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_warpgroup:
     case AXE_TOK_warp:
     case AXE_TOK_thread:
+    case AXE_TOK_lane:
         return parse_ranged(p, AXE_SYNTAX_SCOPE);
     case AXE_TOK_for:
         return parse_ranged(p, AXE_SYNTAX_FOR);
@@ -400,6 +461,7 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_reg:
     case AXE_TOK_shared:
     case AXE_TOK_global:
+    case AXE_TOK_accum:
         return parse_tensor_stmt(p);
     case AXE_TOK_pipeline:
         return parse_pipeline(p);
@@ -414,8 +476,13 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_layout:
         return parse_layout_stmt(p);
     case AXE_TOK_name:
-        return p->tok[1].kind == AXE_TOK_lparen ? axe_parse_call(p)
-                                                : parse_assign(p);
+        return parse_named(p);
+    case AXE_TOK_while:
+        return parse_while(p);
+    case AXE_TOK_break:
+        return parse_leave(p, AXE_SYNTAX_BREAK);
+    case AXE_TOK_continue:
+        return parse_leave(p, AXE_SYNTAX_CONTINUE);
     default:
         axe_parse_expected(p, "a statement");
         return NULL;

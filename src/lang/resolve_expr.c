@@ -272,8 +272,23 @@ resolve_builtin(axe_resolver *r, const axe_expr *e)
     return AXE_FAILED;
 }
 
+/* n as if it were written at `at`. */
+static const axe_node *
+placed(axe_resolver *r, const axe_node *n, axe_span at)
+{
+    axe_node *copy = axe_new_flex(r->cx, axe_node, arg, n->n_arg);
+
+    *copy = *n;
+    if (n->n_arg > 0)
+        memcpy(copy->arg, n->arg, (size_t)n->n_arg * sizeof n->arg[0]);
+    copy->at = at;
+    return copy;
+}
+
+static axe_typed resolve_load(axe_resolver *r, const axe_expr *e, int want);
+
 static axe_typed
-resolve_name(axe_resolver *r, const axe_expr *e)
+resolve_name(axe_resolver *r, const axe_expr *e, int want)
 {
     axe_typed  v = resolve_builtin(r, e);
     axe_entry *x;
@@ -283,14 +298,12 @@ resolve_name(axe_resolver *r, const axe_expr *e)
     x = axe_names_need(r, e->word, "name");
     if (!x)
         return AXE_FAILED;
-    if (x->kind == AXE_ENTRY_CONST) {
-        axe_node *n = axe_new(r->cx, axe_node);
-        *n = *x->value;
-        n->at = e->at;
-        return (axe_typed){n, AXE_LITERAL};
-    }
+    if (x->kind == AXE_ENTRY_CONST)
+        return (axe_typed){placed(r, x->value, e->at), AXE_LITERAL};
+    if (x->kind == AXE_ENTRY_TENSOR && x->tensor->rank == 0)
+        return resolve_load(r, e, want);
     if (x->kind == AXE_ENTRY_VALUE)
-        return (axe_typed){x->value, AXE_TYPED};
+        return (axe_typed){placed(r, x->value, e->at), AXE_TYPED};
     if (x->kind == AXE_ENTRY_VAR)
         return (axe_typed){axe_var_node(r->cx, e->at, x->var), AXE_TYPED};
     if (x->kind == AXE_ENTRY_INDEX && r->dst) {
@@ -336,7 +349,7 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
         return (axe_typed){axe_fconst(r->cx, e->at, AXE_TYPE_f64, e->f),
                            AXE_LITERAL};
     case AXE_EXPR_NAME:
-        return resolve_name(r, e);
+        return resolve_name(r, e, want);
     case AXE_EXPR_LOAD:
         return resolve_load(r, e, want);
     case AXE_EXPR_CALL:

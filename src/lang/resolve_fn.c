@@ -318,7 +318,7 @@ axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out)
     if (bind(&x)) {
         r->call = &here;
         r->n_noted = axe_n_error(r->cx);
-        axe_resolve_body(r, x.fn->n_body, x.fn->body, out);
+        axe_resolve_inner(r, x.fn->n_body, x.fn->body, out);
         r->call = here.up;
     }
     axe_names_leave(r, mark);

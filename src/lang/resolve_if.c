@@ -1,10 +1,10 @@
 /* resolve_if.c - `if`: deciding it, what is written after it, and the branch
  * that a kernel does not have.
  *
- * A condition is the same for all entities of the scope: integers in scope,
- * compared.  A constant one is decided here; of the other branch only the names
- * are checked, as its shapes and types may make sense only for other values of
- * the compile-time parameters.
+ * A condition over integers in scope stands as it is; one that reads elements
+ * is held in a tile of one bool first.  A constant one is decided here; of the
+ * other branch only the names are checked, as its shapes and types may make
+ * sense only for other values of the compile-time parameters.
  *
  * After an `if` a tensor is written if both branches wrote it. */
 #include <string.h>
@@ -67,10 +67,13 @@ static void
 check_ranges(axe_resolver *r, const axe_syntax *x)
 {
     for (int i = 0; i < x->n_range; i++) {
-        check_expr(r, x->range[i]->count);
-        if (x->range[i]->by)
-            check_expr(r, x->range[i]->by);
-        axe_names_add(r, AXE_ENTRY_VAR, x->range[i]->word);
+        const axe_range      *g = x->range[i];
+        const axe_expr *const part[] = {g->from, g->count, g->by, g->step};
+        for (int k = 0; k < AXE_LEN(part); k++)
+            if (part[k])
+                check_expr(r, part[k]);
+        if (g->word.name)
+            axe_names_add(r, AXE_ENTRY_VAR, g->word);
     }
 }
 
@@ -123,81 +126,113 @@ check_body(axe_resolver *r, int n, const axe_syntax *const *s)
 
 /* -------------------------------------------------------------- conditions */
 
-/* The first part that is neither an integer nor a comparison, or NULL. */
-static const axe_node *
-not_uniform(const axe_node *n)
+/* Integers in scope, compared: the same for all, and known without reading. */
+static bool
+is_uniform(const axe_node *n)
 {
-    const axe_node *found;
-
-    if (n->op == AXE_OP_cast ||
+    if (n->op == AXE_OP_cast || n->op == AXE_OP_load ||
+        n->op == AXE_OP_reduce ||
         (n->type != AXE_TYPE_bool && n->type != AXE_TYPE_INDEX))
-        return n;
-    for (int i = 0; i < n->n_arg; i++) {
-        found = not_uniform(n->arg[i]);
-        if (found)
-            return found;
-    }
-    return NULL;
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_uniform(n->arg[i]))
+            return false;
+    return true;
 }
 
-static const axe_node *
-resolve_condition(axe_resolver *r, const axe_expr *e)
+static void
+find_index(void *user, const axe_node *n)
 {
-    axe_typed       v = axe_resolve_value(r, e, AXE_NO_TYPE);
-    const axe_node *odd;
+    const axe_node **found = user;
 
+    if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
+        *found = n;
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
+        if (*found && (*found)->u.var == n->u.reduce.over[i])
+            *found = NULL;
+}
+
+/* A tile of one bool, set by the condition. */
+static const axe_node *
+hold_condition(axe_resolver *r, const axe_node *cond, axe_list *out)
+{
+    axe_tensor *t = axe_new(r->cx, axe_tensor);
+    axe_stmt *decl = axe_new(r->cx, axe_stmt), *set = axe_new(r->cx, axe_stmt);
+    const char *name = axe_intern(r->cx, "cond", 4);
+
+    t->name = axe_names_fresh(r, name, AXE_NAMED_TILE);
+    t->at = cond->at;
+    t->id = r->kernel->n_tensor++;
+    t->space = AXE_SPACE_REG;
+    t->type = AXE_TYPE_bool;
+    decl->kind = AXE_STMT_TENSOR;
+    decl->at = cond->at;
+    decl->tensor = t;
+    set->kind = AXE_STMT_INDEX;
+    set->at = cond->at;
+    set->dst = axe_load(r->cx, cond->at, t, NULL);
+    set->value = cond;
+    set = axe_resolve_finish(r, set);
+    if (!set)
+        return NULL;
+    axe_list_push(out, decl);
+    axe_list_push(out, set);
+    return set->dst;
+}
+
+const axe_node *
+axe_resolve_condition(axe_resolver *r, const axe_expr *e, const char *what,
+                      axe_list *out)
+{
+    axe_expr        place = {.kind = AXE_EXPR_INT};
+    axe_typed       v;
+    const axe_node *index = NULL;
+
+    r->dst = &place;
+    r->value = e;
+    v = axe_resolve_value(r, e, AXE_NO_TYPE);
+    r->dst = r->value = NULL;
     if (!v.node)
         return NULL;
     if (v.node->type != AXE_TYPE_bool) {
         axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ETYPE,
-                                     "`%s` is %s, but `if` needs a condition",
+                                     "`%s` is %s, but `%s` needs a condition",
                                      axe_node_text(r->cx, v.node),
-                                     axe_type_text(v.node->type)));
+                                     axe_type_text(v.node->type), what));
         return NULL;
     }
-    odd = not_uniform(v.node);
-    if (!odd)
-        return v.node;
-    axe_resolve_fail(r, axe_fail(r->cx, odd->at, AXE_EUNSUPPORTED,
-                                 "`%s` cannot be part of a condition of `if`, "
-                                 "which compares integers",
-                                 axe_node_text(r->cx, odd)));
-    return NULL;
+    axe_node_walk(v.node, find_index, &index);
+    if (index) {
+        axe_resolve_fail(r, axe_fail(r->cx, index->at, AXE_ETYPE,
+                                     "index `%s` has no value in a condition "
+                                     "of `%s`",
+                                     index->u.var->name, what));
+        axe_help(r->cx, "an index has values only in index statements");
+        return NULL;
+    }
+    return is_uniform(v.node) ? v.node : hold_condition(r, v.node, out);
 }
 
 /* ---------------------------------------------------------------- branches */
-
-static void
-get_written(const axe_resolver *r, int n, bool *out)
-{
-    for (int i = 0; i < n; i++)
-        out[i] = ((const axe_entry *)r->names.item[i])->written;
-}
-
-static void
-set_written(axe_resolver *r, int n, const bool *in)
-{
-    for (int i = 0; i < n; i++)
-        ((axe_entry *)r->names.item[i])->written = in[i];
-}
 
 static void
 resolve_branches(axe_resolver *r, const axe_syntax *x, axe_list *body,
                  axe_list *other)
 {
     int   n = r->names.n;
-    bool *before = axe_new_array(r->cx, bool, n);
-    bool *after = axe_new_array(r->cx, bool, n);
+    bool *before = axe_written_get(r, n), *after, *both, left;
 
-    get_written(r, n, before);
     axe_resolve_body(r, x->n_body, x->body, body);
-    get_written(r, n, after);
-    set_written(r, n, before);
+    left = r->gone_away;
+    r->gone_away = false;
+    after = axe_written_get(r, n);
+    axe_written_set(r, n, before);
     axe_resolve_body(r, x->n_other, x->other, other);
-    get_written(r, n, before);
+    r->gone_away = r->gone_away && left;
+    both = axe_written_get(r, n);
     for (int i = 0; i < n; i++)
-        before[i] = before[i] && after[i];
-    set_written(r, n, before);
+        both[i] = both[i] && after[i];
+    axe_written_set(r, n, both);
 }
 
 static void
@@ -214,7 +249,7 @@ resolve_decided(axe_resolver *r, const axe_syntax *x, bool holds, axe_list *out)
 void
 axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
-    const axe_node *cond = resolve_condition(r, x->value);
+    const axe_node *cond = axe_resolve_condition(r, x->value, "if", out);
     axe_list        body = {.cx = r->cx}, other = {.cx = r->cx};
     axe_stmt       *s = axe_new(r->cx, axe_stmt);
     int64_t         v;

@@ -123,8 +123,36 @@ check_begun(axe_resolver *r, const axe_syntax *s, const axe_entry *x)
                  "`%s` `inout`",
                  x->name);
     else
-        axe_help(r->cx, "begin it where it is declared, as in `%s[...] = 0`",
-                 x->name);
+        axe_help(r->cx, "begin it where it is declared, as in `%s%s = 0`",
+                 x->name, x->tensor->rank > 0 ? "[...]" : "");
+    return false;
+}
+
+/* A name that is no tensor is reported as an unknown tensor would be. */
+static bool
+names_scalar(const axe_resolver *r, const axe_expr *e)
+{
+    const axe_entry *x = NULL;
+
+    if (e->kind == AXE_EXPR_NAME)
+        x = axe_names_find(r, e->word.name);
+    return e->kind == AXE_EXPR_NAME &&
+           (!x || x->kind != AXE_ENTRY_TENSOR || x->tensor->rank == 0);
+}
+
+/* A scalar of several entities together cannot be each one's own. */
+static bool
+check_owner(axe_resolver *r, const axe_syntax *s, const axe_entry *x)
+{
+    if (x->kind != AXE_ENTRY_TENSOR || x->tensor->rank > 0 ||
+        x->crowd == r->crowd)
+        return true;
+    axe_resolve_fail(r, axe_fail(r->cx, s->dst->at, AXE_ESHAPE,
+                                 "`%s` would be written by every `%s`", x->name,
+                                 axe_scope_name(r->inside->scope)));
+    axe_note(r->cx, x->at, "declared outside of it, once for all");
+    axe_help(r->cx, "declare it inside, or pick one, as in `%s (0)`",
+             axe_scope_name(r->inside->scope));
     return false;
 }
 
@@ -134,7 +162,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     axe_stmt  *out = axe_new(r->cx, axe_stmt);
     axe_entry *x;
 
-    if (s->dst->kind != AXE_EXPR_LOAD) {
+    if (s->dst->kind != AXE_EXPR_LOAD && !names_scalar(r, s->dst)) {
         axe_resolve_fail(r, axe_fail(r->cx, s->dst->at, AXE_ETYPE,
                                      "only elements of tensors are assigned: "
                                      "`name[...] = ...`"));
@@ -147,7 +175,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     out->slow = s->slow;
     out->dst = axe_resolve_load(r, s->dst, true);
     x = axe_names_find(r, s->dst->word.name);
-    if (out->dst && !check_begun(r, s, x))
+    if (out->dst && (!check_begun(r, s, x) || !check_owner(r, s, x)))
         out->dst = NULL;
     if (out->dst)
         out->value = resolve_value(r, s, out->dst);

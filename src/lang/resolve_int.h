@@ -4,6 +4,7 @@
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
  *     resolve_if.c       branches
+ *     resolve_loop.c     scopes, loops, what leaves them
  *     resolve_fn.c       calls
  *     resolve_tune.c     domains of compile-time parameters
  *     resolve_expr.c     values: operators, casts, functions, names
@@ -57,7 +58,10 @@ struct axe_entry {
     bool                reducing; /* INDEX: bound by a reduction around us */
     axe_stmt_kind       stage;    /* PIPELINE: PRODUCE or CONSUME if inside
                                      one, else PIPELINE */
+    int crowd;                    /* of the resolver, at the declaration */
 };
+
+typedef struct axe_flow axe_flow; /* resolve_loop.c */
 
 /* A call whose body is being resolved. */
 typedef struct axe_call axe_call;
@@ -82,13 +86,17 @@ typedef struct axe_resolver {
     int                    n_noted; /* errors whose calls were told */
     int                    n_expanded; /* statements of functions */
     int                    depth;      /* blocks we are in */
-    axe_list               gone;       /* entries no longer visible */
-    axe_list               index;      /* index variables made, axe_made */
-    axe_list               sizes;
-    axe_list               tiled;  /* ranges by tiles, axe_tiled */
-    axe_list               suffix; /* how often names were taken */
-    axe_list               fixed;  /* names in the IR of all but loops, */
-    axe_list               loops;  /* and of loops and scopes */
+    const axe_stmt        *inside;     /* innermost scope, or NULL */
+    int       crowd;     /* inner scopes around us that several entities run */
+    axe_flow *flow;      /* innermost loop that may be left here, or NULL */
+    bool      gone_away; /* behind a `break` or `continue` */
+    axe_list  gone;      /* entries no longer visible */
+    axe_list  index;     /* index variables made, axe_made */
+    axe_list  sizes;
+    axe_list  tiled;  /* ranges by tiles, axe_tiled */
+    axe_list  suffix; /* how often names were taken */
+    axe_list  fixed;  /* names in the IR of all but loops, */
+    axe_list  loops;  /* and of loops and scopes */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
     bool            picking; /* in an argmax or argmin */
@@ -202,6 +210,10 @@ void axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out);
 /* `ring.a` */
 axe_word axe_member_name(axe_resolver *r, axe_word ring, axe_word member);
 
+/* `word = value;` where word is a rank-0 tile; NULL after an error. */
+axe_stmt *axe_resolve_set(axe_resolver *r, axe_word word,
+                          const axe_expr *value);
+
 /* ---------------------------------------------- resolve_global.c */
 
 /* `cores`, for all of the kernel. */
@@ -209,7 +221,28 @@ void axe_resolve_cores(axe_resolver *r);
 /* A global tensor of the kernel's own. */
 void axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
+/* ---------------------------------------------------- resolve_loop.c */
+
+void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
+void axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out);
+void axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out);
+void axe_resolve_leave(axe_resolver *r, const axe_syntax *x, axe_list *out);
+/* Which of the first n entries are written, and back. */
+bool *axe_written_get(const axe_resolver *r, int n);
+void  axe_written_set(axe_resolver *r, int n, const bool *w);
+/* Before a statement: false, after an error, where it is never reached. */
+bool axe_resolve_reached(axe_resolver *r, const axe_syntax *x);
+/* A body that no `break` leaves. */
+void axe_resolve_inner(axe_resolver *r, int n, const axe_syntax *const *s,
+                       axe_list *out);
+
 /* ------------------------------------------------------ resolve_if.c */
+
+/* A condition of `what`: an expression of what is the same for the whole
+ * statement, or a rank-0 tile of bool, which statements appended to out set;
+ * NULL after an error. */
+const axe_node *axe_resolve_condition(axe_resolver *r, const axe_expr *e,
+                                      const char *what, axe_list *out);
 
 void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);
 

@@ -54,9 +54,10 @@ check_access(axe_resolver *r, const axe_expr *e, axe_entry *x, bool writing)
         else if (t->space == AXE_SPACE_GLOBAL)
             axe_help(r->cx, "write it in a scope before this one");
         else
-            axe_help(r->cx, "begin it: `%s %s %s[...] = 0;`",
-                     axe_space_name(t->space), axe_type_table[t->type].name,
-                     t->name);
+            axe_help(r->cx, "begin it: `%s%s%s %s%s = 0;`",
+                     t->rank > 0 ? axe_space_name(t->space) : "",
+                     t->rank > 0 ? " " : "", axe_type_table[t->type].name,
+                     x->name, t->rank > 0 ? "[...]" : "");
         return false;
     }
     return true;

@@ -168,6 +168,19 @@ declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
     return e;
 }
 
+axe_stmt *
+axe_resolve_set(axe_resolver *r, axe_word word, const axe_expr *value)
+{
+    axe_expr  *place = axe_new(r->cx, axe_expr);
+    axe_syntax set = {.kind = AXE_SYNTAX_ASSIGN, .at = word.at, .value = value};
+
+    place->kind = AXE_EXPR_NAME;
+    place->at = word.at;
+    place->word = word;
+    set.dst = place;
+    return axe_resolve_assign(r, &set);
+}
+
 /* name[d0, d1, ...] = init over the whole tile. */
 static axe_stmt *
 init_stmt(axe_resolver *r, const axe_tensor_decl *d, const axe_tensor *t)
@@ -212,8 +225,12 @@ resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_list_push(out, s);
     if (!d->init)
         return;
-    e->written = e->touched = true;
-    init = init_stmt(r, d, e->tensor);
+    if (e->tensor->rank == 0)
+        init = axe_resolve_set(r, d->word, d->init);
+    else {
+        e->written = e->touched = true;
+        init = init_stmt(r, d, e->tensor);
+    }
     if (init)
         axe_list_push(out, init);
 }
@@ -332,85 +349,11 @@ resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
     e->stage = kind;
     if (produce)
         begin_stage(r, e);
-    axe_resolve_body(r, x->n_body, x->body, &body);
+    axe_resolve_inner(r, x->n_body, x->body, &body);
     if (produce)
         end_stage(r, e);
     e->stage = AXE_STMT_PIPELINE;
     s->pipeline = e->ring;
-    set_body(s, &body);
-    axe_list_push(out, s);
-}
-
-/* ---------------------------------------------------------- scopes, loops */
-
-static const axe_node *
-resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count,
-              int64_t *by)
-{
-    const axe_node *arg[2] = {count, NULL};
-
-    if (!axe_resolve_int(r, g->by, "a tile's size", by))
-        return NULL;
-    if (*by < 1) {
-        axe_resolve_fail(r, axe_fail(r->cx, g->by->at, AXE_ESHAPE,
-                                     "a tile has at least 1 element, not "
-                                     "%" PRId64,
-                                     *by));
-        return NULL;
-    }
-    arg[1] = axe_iconst(r->cx, g->by->at, AXE_TYPE_INDEX, *by);
-    return axe_node_new(r->cx, AXE_OP_cdiv, AXE_TYPE_INDEX,
-                        axe_span_join(g->count->at, g->by->at), 2, arg);
-}
-
-static const axe_var *
-resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind)
-{
-    const axe_node *extent = axe_resolve_index(r, g->count, false, "a count");
-    axe_tiled      *tile = axe_new(r->cx, axe_tiled);
-    int64_t         n;
-    axe_entry      *e;
-
-    if (extent && axe_is_iconst(extent, &n) && n < 1) {
-        axe_resolve_fail(r, axe_fail(r->cx, g->count->at, AXE_ESHAPE,
-                                     "a range has at least 1 value, not "
-                                     "%" PRId64,
-                                     n));
-        extent = NULL;
-    }
-    if (extent && g->by)
-        extent = resolve_tiles(r, g, extent, &tile->size);
-    e = axe_names_add(r, extent ? AXE_ENTRY_VAR : AXE_ENTRY_BAD, g->word);
-    if (e->kind == AXE_ENTRY_BAD)
-        return NULL;
-    e->var = axe_resolve_var(r, kind, g->word, extent);
-    tile->var = e->var;
-    if (g->by)
-        axe_list_push(&r->tiled, tile);
-    return e->var;
-}
-
-static void
-resolve_ranged(axe_resolver *r, const axe_syntax *x, axe_list *out)
-{
-    bool      scope = x->kind == AXE_SYNTAX_SCOPE;
-    axe_stmt *s = new_stmt(r, scope ? AXE_STMT_SCOPE : AXE_STMT_FOR, x->at);
-    int       mark = r->names.n;
-    axe_list  body = {.cx = r->cx};
-    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
-
-    if (!scope && x->n_range > 1)
-        axe_resolve_fail(r,
-                         axe_fail(r->cx, x->range[1]->word.at, AXE_ESYNTAX,
-                                  "`for` has one range; nest another inside"));
-    for (int i = 0; i < x->n_range; i++)
-        var[i] =
-            resolve_range(r, x->range[i], scope ? AXE_VAR_SCOPE : AXE_VAR_LOOP);
-    s->scope = x->scope;
-    s->n_var = x->n_range;
-    s->var = var;
-    axe_resolve_body(r, x->n_body, x->body, &body);
-    axe_names_leave(r, mark);
     set_body(s, &body);
     axe_list_push(out, s);
 }
@@ -459,12 +402,21 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
     axe_stmt *s;
 
-    if (!axe_resolve_may_expand(r))
+    if (!axe_resolve_may_expand(r) || !axe_resolve_reached(r, x))
         return;
     switch (x->kind) {
     case AXE_SYNTAX_SCOPE:
+        axe_resolve_scope(r, x, out);
+        break;
     case AXE_SYNTAX_FOR:
-        resolve_ranged(r, x, out);
+        axe_resolve_for(r, x, out);
+        break;
+    case AXE_SYNTAX_WHILE:
+        axe_resolve_while(r, x, out);
+        break;
+    case AXE_SYNTAX_BREAK:
+    case AXE_SYNTAX_CONTINUE:
+        axe_resolve_leave(r, x, out);
         break;
     case AXE_SYNTAX_TENSOR:
         if (x->tensor[0]->space == AXE_SPACE_GLOBAL)

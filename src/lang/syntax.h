@@ -78,10 +78,11 @@ typedef struct axe_type_expr {
     bool     accum;
 } axe_type_expr;
 
-/* name : count [ by tile ] */
+/* name : [ from .. ] count [ by tile | step step ]; a name alone has no count,
+ * one entity (from) no name. */
 typedef struct axe_range {
     axe_word        word;
-    const axe_expr *count, *by;
+    const axe_expr *from, *count, *by, *step; /* or NULL */
 } axe_range;
 
 typedef struct axe_tensor_decl {
@@ -101,6 +102,9 @@ typedef struct axe_tensor_decl {
 typedef enum axe_syntax_kind {
     AXE_SYNTAX_SCOPE,
     AXE_SYNTAX_FOR,
+    AXE_SYNTAX_WHILE,
+    AXE_SYNTAX_BREAK,
+    AXE_SYNTAX_CONTINUE,
     AXE_SYNTAX_TENSOR,
     AXE_SYNTAX_PIPELINE,
     AXE_SYNTAX_PRODUCE,
@@ -126,14 +130,14 @@ struct axe_syntax {
     const axe_syntax *const      *other; /* IF: after `else` */
     const axe_word *const        *words; /* INDEX */
     axe_word                      word;  /* pipeline, const, layout */
-    const axe_expr        *value; /* ASSIGN, CONST, IF; number of stages */
-    const char            *layout_text; /* LAYOUT, where it is: */
-    axe_span               layout_at;
-    size_t                 layout_begin, layout_end;
-    const axe_expr        *dst; /* ASSIGN */
-    axe_fold               fold;
-    const char            *via;
-    bool                   slow;
+    const axe_expr *value; /* ASSIGN, CONST, IF, WHILE; number of stages */
+    const char     *layout_text; /* LAYOUT, where it is: */
+    axe_span        layout_at;
+    size_t          layout_begin, layout_end;
+    const axe_expr *dst; /* ASSIGN */
+    axe_fold        fold;
+    const char     *via;
+    bool            slow;
     const axe_expr *const *arg; /* CALL */
 };
 

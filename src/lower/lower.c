@@ -150,6 +150,20 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
     return lower_body(lw, &l->body, s->n_body, s->body);
 }
 
+/* A scope in a cta: its entities one after the other. */
+static axe_status
+lower_entities(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    for (int i = 0; i < s->n_var; i++) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
+        l->var = s->var[i];
+        l->begin = axe_int(lw, 0);
+        l->end = s->var[i]->extent;
+        b = &l->body;
+    }
+    return lower_body(lw, b, s->n_body, s->body);
+}
+
 static axe_status
 lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
@@ -392,7 +406,19 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
     for (int i = 0; i < n; i++)
         switch (body[i]->kind) {
         case AXE_STMT_SCOPE:
-            AXE_TRY(lower_scope(lw, b, body[i]));
+            AXE_TRY(body[i]->scope > AXE_SCOPE_CTA
+                        ? lower_entities(lw, b, body[i])
+                        : lower_scope(lw, b, body[i]));
+            break;
+        case AXE_STMT_LOOP:
+            AXE_TRY(lower_body(lw, &axe_emit(lw, b, AXE_LIR_EVER)->body,
+                               body[i]->n_body, body[i]->body));
+            break;
+        case AXE_STMT_BREAK:
+            axe_emit(lw, b, AXE_LIR_BREAK);
+            break;
+        case AXE_STMT_CONTINUE:
+            axe_emit(lw, b, AXE_LIR_CONTINUE);
             break;
         case AXE_STMT_FOR:
             AXE_TRY(lower_for(lw, b, body[i]));

@@ -41,6 +41,9 @@ typedef enum axe_lir_kind {
     AXE_LIR_LOOP,  /* var from begin to end by step */
     AXE_LIR_BLOCK, /* body, with names of its own */
     AXE_LIR_IF,    /* cond != 0: body, else other */
+    AXE_LIR_EVER,  /* body again and again */
+    AXE_LIR_BREAK, /* out of the innermost LOOP or EVER */
+    AXE_LIR_CONTINUE,
     AXE_LIR_LET,   /* var = value */
     AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
     AXE_LIR_COUNT, /* var = 0, to be turned */

@@ -73,6 +73,16 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
                 axe_putf(b, "%*selse\n", 2 * depth, "");
             put_block(cx, b, &l->other, depth + 1);
             continue;
+        case AXE_LIR_EVER:
+            axe_puts(b, "loop\n");
+            put_block(cx, b, &l->body, depth + 1);
+            continue;
+        case AXE_LIR_BREAK:
+            axe_puts(b, "break");
+            break;
+        case AXE_LIR_CONTINUE:
+            axe_puts(b, "continue");
+            break;
         case AXE_LIR_LET:
             axe_putf(b, "let %s = %s", l->var->name,
                      axe_node_text(cx, l->value));

@@ -79,7 +79,9 @@ constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
     axe_lir *l = b->item[b->n - 1];
 
     l->f = n->op == AXE_OP_fconst ? n->u.f : (double)n->u.i;
-    l->i = n->op == AXE_OP_iconst ? n->u.i : 0;
+    l->i = n->op != AXE_OP_iconst     ? 0
+           : n->type == AXE_TYPE_bool ? -n->u.i
+                                      : n->u.i;
     return r;
 }
 
@@ -231,6 +233,12 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
     fit_masks(lw, b, n, src);
+    if ((n->op == AXE_OP_lt || n->op == AXE_OP_le) &&
+        n->arg[0]->type == AXE_TYPE_bool) {
+        axe_reg r = src[0];
+        src[0] = src[1]; /* true is all ones, which is less than none */
+        src[1] = r;
+    }
     if (n->type == AXE_TYPE_bool)
         t = mask_type(src[0].type);
     for (int i = 0; i < AXE_LEN(plain); i++)

@@ -152,8 +152,7 @@ axe_compute_type(axe_ctx *cx, const axe_machine *mc, axe_span at, axe_type t,
     for (int i = 0; i < mc->n_compute; i++)
         axe_putf(&b, "%s%s", i ? " " : "",
                  axe_type_table[mc->compute[i].type].name);
-    axe_help(cx, "it has them for %s%s", b.text ? b.text : "nothing",
-             t == AXE_TYPE_bool ? "; keep truths as 0 and 1 of i8" : "");
+    axe_help(cx, "it has them for %s", b.text ? b.text : "nothing");
     return AXE_EUNSUPPORTED;
 }
 

@@ -34,29 +34,16 @@ each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
     return first;
 }
 
-/* No scope anywhere in the body. */
-static axe_status
-check_flat(planner *p, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        if (body[i]->kind == AXE_STMT_SCOPE)
-            return axe_fail(p->cx, body[i]->at, AXE_EUNSUPPORTED,
-                            "%s has no scopes inside a cta yet", p->mc->name);
-        AXE_TRY(check_flat(p, body[i]->n_body, body[i]->body));
-        AXE_TRY(check_flat(p, body[i]->n_other, body[i]->other));
-    }
-    return AXE_OK;
-}
-
-/* A CPU core runs one task at a time: no scopes inside a cta. */
+/* A CPU core runs one task at a time; the entities of scopes inside take turns.
+ */
 static axe_status
 check_scope(planner *p, const axe_stmt *s)
 {
-    if (s->scope != AXE_SCOPE_CTA && s->scope != AXE_SCOPE_CORE)
+    if (s->scope == AXE_SCOPE_CLUSTER)
         return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
                         "%s has no scope '%s' yet; use cta", p->mc->name,
                         axe_scope_name(s->scope));
-    return check_flat(p, s->n_body, s->body);
+    return AXE_OK;
 }
 
 static axe_shape
@@ -155,7 +142,8 @@ place_rest(planner *p)
         axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->layout)
             continue;
-        pl->why = why_row_major(p, pl->tensor);
+        pl->why = pl->tensor->rank == 0 ? "a scalar: no memory"
+                                        : why_row_major(p, pl->tensor);
         AXE_TRY(axe_layout_row_major(p->cx, tile_shape(p, pl->tensor),
                                      &pl->layout));
     }
@@ -275,7 +263,7 @@ allocate(planner *p, int64_t *total)
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
         int64_t    n;
-        if (!pl->tensor)
+        if (!pl->tensor || pl->tensor->rank == 0)
             continue;
         AXE_TRY(axe_layout_cosize(p->cx, pl->layout, AXE_AXIS_M, &n));
         if (!size_of(p, pl, n) || pl->bytes > INT64_MAX - 63 ||

@@ -17,9 +17,14 @@ check_body(planner *p, int n, axe_stmt *const *body)
             st = check_body(p, s->n_body, s->body);
             if (st == AXE_OK)
                 st = check_body(p, s->n_other, s->other);
-        } else if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_BARRIER &&
-                   !(s->kind == AXE_STMT_TENSOR &&
-                     s->tensor->space == AXE_SPACE_GLOBAL))
+        } else if (s->kind == AXE_STMT_SCOPE && s->scope > AXE_SCOPE_CTA)
+            st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                          "the scope '%s' is in no cta; put a cta scope "
+                          "around it",
+                          axe_scope_name(s->scope));
+        else if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_BARRIER &&
+                 !(s->kind == AXE_STMT_TENSOR &&
+                   s->tensor->space == AXE_SPACE_GLOBAL))
             st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
                           "a statement outside any scope: nobody runs it; "
                           "put it in a cta scope");

@@ -92,7 +92,8 @@ covers(int n, axe_stmt *const *body, const axe_stmt *w, const axe_stmt *s)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *b = body[i];
-        bool may_skip = b->kind == AXE_STMT_FOR || b->kind == AXE_STMT_IF;
+        bool may_skip = b->kind == AXE_STMT_FOR || b->kind == AXE_STMT_IF ||
+                        b->kind == AXE_STMT_LOOP;
         if (holds(b->n_body, b->body, w))
             return (!may_skip || holds(b->n_body, b->body, s)) &&
                    covers(b->n_body, b->body, w, s);

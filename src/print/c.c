@@ -86,6 +86,17 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
         case AXE_LIR_IF:
             AXE_TRY(put_if(p, l, depth));
             break;
+        case AXE_LIR_EVER:
+            axe_putf(p->out, "%*sfor (;;) {\n", 4 * depth, "");
+            AXE_TRY(put_block(p, &l->body, depth + 1));
+            axe_putf(p->out, "%*s}\n", 4 * depth, "");
+            break;
+        case AXE_LIR_BREAK:
+            axe_putf(p->out, "%*sbreak;\n", 4 * depth, "");
+            break;
+        case AXE_LIR_CONTINUE:
+            axe_putf(p->out, "%*scontinue;\n", 4 * depth, "");
+            break;
         case AXE_LIR_LET:
             axe_putf(p->out, "%*sconst i64 %s = ", 4 * depth, "",
                      axe_c_var(p, l->var));
@@ -141,7 +152,10 @@ put_params(axe_cprinter *p)
         put_global(p, k->temp[i], k->n_param + i);
     for (int i = 0; i < p->l->plan->n_place; i++) {
         const axe_place *pl = &p->l->plan->place[i];
-        if (pl->tensor)
+        if (pl->tensor && pl->tensor->rank == 0)
+            axe_putf(p->out, "    %s %s[1];\n", axe_c_element(pl->type),
+                     axe_c_name(p->cx, "t", pl->tensor->name));
+        else if (pl->tensor)
             axe_putf(p->out,
                      "    %s *restrict %s = (void *)((char *)scratch + %" PRId64
                      "); /* %s : %s */\n",

@@ -126,6 +126,10 @@ put(axe_cprinter *p, axe_buf *b, const axe_node *n, int prec)
         axe_puts(b, axe_c_var(p, n->u.var));
         return AXE_OK;
     }
+    if (n->op == AXE_OP_load && n->n_arg == 0) {
+        axe_putf(b, "%s[0]", axe_c_name(p->cx, "t", n->u.tensor->name));
+        return AXE_OK;
+    }
     if (n->op == AXE_OP_select) {
         axe_putc(b, '(');
         AXE_TRY(put(p, b, n->arg[0], P_OR));

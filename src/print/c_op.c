@@ -40,7 +40,8 @@ memory(axe_cprinter *p, const axe_mem *m, int lanes, axe_status *st)
     return b.text;
 }
 
-/* A memory element as a register of type t. */
+/* A memory element as a register of type t.  A bool is 1 in memory, and all
+ * ones in a register. */
 static const char *
 widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
 {
@@ -52,9 +53,10 @@ widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
     }
     if (strcmp(axe_c_element(from), axe_c_element(t)) == 0)
         return mem;
+    const char *sign = from == AXE_TYPE_bool ? "-" : "";
     if (lanes == 1)
-        return axe_textf(p->cx, "(%s)%s", axe_c_element(t), mem);
-    return axe_textf(p->cx, "__builtin_convertvector(%s, %s)", mem,
+        return axe_textf(p->cx, "%s(%s)%s", sign, axe_c_element(t), mem);
+    return axe_textf(p->cx, "%s__builtin_convertvector(%s, %s)", sign, mem,
                      axe_c_type(p, t, lanes));
 }
 
@@ -69,6 +71,8 @@ narrow(axe_cprinter *p, const char *reg, axe_type from, axe_type to, int lanes)
     }
     if (strcmp(axe_c_element(from), axe_c_element(to)) == 0)
         return reg;
+    if (to == AXE_TYPE_bool)
+        reg = axe_textf(p->cx, "(%s & 1)", reg);
     if (lanes == 1)
         return axe_textf(p->cx, "(%s)%s", axe_c_element(to), reg);
     return axe_textf(p->cx, "__builtin_convertvector(%s, %s)", reg,

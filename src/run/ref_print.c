@@ -368,11 +368,11 @@ put_store(printer *p, const axe_tensor *t, int at, int value)
     const char *type = axe_type_table[t->type].name;
 
     if (real(t->type))
-        LINE(p, "{ R w = to_%s(r%d); v%d[r%d] = w.v; e%d[r%d] = w.e; }", type,
-             value, t->id, at, t->id, at);
+        LINE(p, "{ R w = to_%s(r%d); v%d[r%d] = w.v; e%d[r%d] = w.e + lost; }",
+             type, value, t->id, at, t->id, at);
     else
-        LINE(p, "v%d[r%d] = r%d; e%d[r%d] = doubt;", t->id, at, value, t->id,
-             at);
+        LINE(p, "v%d[r%d] = r%d; e%d[r%d] = doubt + lost%s;", t->id, at, value,
+             t->id, at, t->type == AXE_TYPE_bool ? " + maybe" : "");
 }
 
 /* The new value of the element that dst names, for fixed free indices. */
@@ -438,7 +438,7 @@ put_pass(printer *p, const axe_stmt *s, const int *extent, int n, bool copy)
     LINE(p, "if (r%d) {", in);
     p->depth++;
     if (n < 0)
-        LINE(p, "doubt = 0;");
+        LINE(p, "doubt = maybe = 0;");
     if (copy)
         value = result(p, s->dst->type, axe_textf(p->cx, "n%d[k%d++]", n, n));
     else
@@ -471,7 +471,7 @@ put_index(printer *p, const axe_stmt *s)
     LINE(p, "%s *n%d = malloc(m%d + 1);", type, n, n);
     LINE(p, "if (!n%d) return 1;", n);
     LINE(p, "i64 k%d;", n);
-    LINE(p, "doubt = 0;");
+    LINE(p, "doubt = maybe = 0;");
     AXE_TRY(put_pass(p, s, extent, n, false));
     AXE_TRY(put_pass(p, s, extent, n, true));
     LINE(p, "free(n%d);", n);
@@ -499,6 +499,8 @@ put_loops(printer *p, const axe_stmt *s)
         AXE_TRY(put_node(p, s->var[i]->extent, &extent));
         open_loop(p, s->var[i], extent);
     }
+    if (s->kind == AXE_STMT_SCOPE && s->scope <= AXE_SCOPE_CTA)
+        LINE(p, "lost = 0;");
     AXE_TRY(put_body(p, s->n_body, s->body));
     close_loops(p, s->n_var);
     return AXE_OK;
@@ -509,7 +511,9 @@ put_if(printer *p, const axe_stmt *s)
 {
     int cond;
 
+    LINE(p, "doubt = maybe = 0;");
     AXE_TRY(put_node(p, s->cond, &cond));
+    LINE(p, "if (doubt > 0) lost = 1 / 0.0;");
     LINE(p, "if (r%d) {", cond);
     p->depth++;
     AXE_TRY(put_body(p, s->n_body, s->body));
@@ -572,6 +576,16 @@ put_stmt(printer *p, const axe_stmt *s)
         return put_stage(p, s);
     case AXE_STMT_IF:
         return put_if(p, s);
+    case AXE_STMT_LOOP:
+        LINE(p, "for (;;) {");
+        p->depth++;
+        AXE_TRY(put_body(p, s->n_body, s->body));
+        close_loops(p, 1);
+        return AXE_OK;
+    case AXE_STMT_BREAK:
+    case AXE_STMT_CONTINUE:
+        LINE(p, s->kind == AXE_STMT_BREAK ? "break;" : "continue;");
+        return AXE_OK;
     case AXE_STMT_INDEX:
         return put_index(p, s);
     default:

@@ -18,7 +18,10 @@
  * Integers are exact, with one exception: where a real number is cast to one,
  * its bound may reach over a half.  `doubt` is by how much the integers of the
  * element at hand may differ: once stored it is the element's bound, and what
- * is computed from such an integer has none (an infinite one). */
+ * is computed from such an integer has none (an infinite one).  A comparison
+ * that rounding may turn is a `maybe`, which a stored bool keeps.  Behind a
+ * branch on what is in doubt nothing is certain: `lost` is infinite from there
+ * on. */
 #include "run/ref_int.h"
 
 #define LINE(...) #__VA_ARGS__ "\n"
@@ -40,10 +43,12 @@ LINE(static R add(R a, R b, double u)
        return (R){v, a.e + b.e + u * fabs(v)}; })
 LINE(static R sub(R a, R b, double u)
      { return add(a, (R){-b.v, b.e}, u); })
+LINE(static double times(double a, double b)
+     { return a == 0 || b == 0 ? 0 : a * b; })
 LINE(static R mul(R a, R b, double u)
      { double v = a.v * b.v;
-       return (R){v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e +
-                     u * fabs(v)}; })
+       return (R){v, times(fabs(a.v), b.e) + times(fabs(b.v), a.e) +
+                     times(a.e, b.e) + u * fabs(v)}; })
 LINE(static R mul_bf16(R a, R b, double u)
      { R r = mul(a, b, u); double least = 0x1p-126;
        int none = fabs(a.v) < least || fabs(b.v) < least;
@@ -51,7 +56,7 @@ LINE(static R mul_bf16(R a, R b, double u)
        return r; })
 LINE(static R quo(R a, R b, double u)
      { double v = a.v / b.v; double d = fabs(b.v) - b.e;
-       return (R){v, (a.e + fabs(v) * b.e) / (d > 0 ? d : 0) +
+       return (R){v, (a.e + times(fabs(v), b.e)) / (d > 0 ? d : 0) +
                      4 * u * fabs(v)}; })
 LINE(static R neg(R a) { return (R){-a.v, a.e}; })
 LINE(static R mag(R a) { return (R){fabs(a.v), a.e}; })
@@ -78,7 +83,7 @@ LINE(static R ftanh(R a, double u)
 LINE(static R to_f64(R a) { return a; })
 LINE(static R to_f32(R a)
      { double v = (float)a.v;
-       return (R){v, a.e > 0 ? a.e + fabs(v) * 0x1p-23 + 0x1p-125 : 0}; })
+       return (R){v, a.e != 0 ? a.e + fabs(v) * 0x1p-23 + 0x1p-125 : 0}; })
 LINE(static R round_to(R a, int p, int emin, double max)
      { int k; double s; double v = a.v;
        if (v != 0 && v - v == 0) {
@@ -88,7 +93,7 @@ LINE(static R round_to(R a, int p, int emin, double max)
          if (fabs(v) > max) { v = v > 0 ? 1 / 0.0 : -1 / 0.0; }
        }
        s = ldexp(1.0, emin + 1);
-       return (R){v, a.e > 0 ? a.e + fabs(v) * ldexp(1.0, 1 - p) + s : 0}; })
+       return (R){v, a.e != 0 ? a.e + fabs(v) * ldexp(1.0, 1 - p) + s : 0}; })
 LINE(static R to_f16(R a) { return round_to(a, 11, -14, 65504); })
 LINE(static R to_tf32(R a) { return round_to(a, 11, -126, 0x1.ffcp127); })
 LINE(static R to_bf16(R a) { return round_to(a, 8, -126, 0x1.fep127); })
@@ -108,6 +113,11 @@ LINE(static i64 floor_div(i64 a, i64 b)
 LINE(static i64 floor_mod(i64 a, i64 b)
      { return b == 0 ? a : wrap_sub(a, wrap_mul(floor_div(a, b), b)); })
 LINE(static double doubt;)
+LINE(static double lost;)
+LINE(static double maybe;)
+LINE(static int test(R a, R b, int holds)
+     { if (fabs(a.v - b.v) <= a.e + b.e && a.e + b.e > 0) maybe = 1 / 0.0;
+       return holds; })
 LINE(static i64 whole(double v, double lo, double end)
      { v = rint(v);
        return v != v ? 0 : v < lo ? (i64)lo

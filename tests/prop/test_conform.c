@@ -169,7 +169,40 @@ typedef struct row {
                 " + K[(h + 1) % G, 3] + K[cdiv(h, G) - 1, 2];" \
                 " T[h, i*32 + m] = R[h*M + i*32 + m]; } }"
 
+#define NEWTON "kernel root(in f32 X[M], out f32 Y[M], out i32 N[M], out bool B[M])" \
+               " { cta (i : M) { f32 y = 1; i32 n = 0; while (n < 50) {" \
+               " f32 a = abs(X[i]); f32 next = 0.5 * (y + a / y);" \
+               " if (abs(next - y) <= 1e-3 * y) break; y = next; n += 1; }" \
+               " Y[i] = y; N[i] = n; B[i] = y > 0.5; } }"
+#define COUNTS "kernel k(in i32 X[M], out i32 Y[M], out i32 Z[M], out i32 W[M])" \
+               " { cta (i : M) { i32 n = X[i]; i64 steps = 0; u8 w = 250;" \
+               " if (n < 0) n = -1 - n; n = n - n / 100 * 100 + 1;" \
+               " while (true) { if (n == 1) break; steps += 1; w += 1;" \
+               " if (n - n / 2 * 2 == 0) { n = n / 2; continue; }" \
+               " n = 3*n + 1; w max= 3; } Y[i] = n; Z[i] = i32(steps); W[i] = w; } }"
+#define THREADS "kernel k(in f32 X[M], out f32 Y[M], inout i32 N[M])" \
+                " { index m, k; cta (i : M by 64) { shared f32 x[64];" \
+                " reg f32 all[4] = 0; f32 total = 0; x[m] = X[i*64 + m];" \
+                " warp (w : 0..2) { f32 s = 0; for (k0 : 2..32 step 3) {" \
+                " if (x[w*32 + k0] < 0) continue; s += x[w*32 + k0];" \
+                " if (k0 > 20) break; } all[w] = s; thread (t) {" \
+                " bool neg = x[w*32 + t] < 0; i64 c = 3; while (c > 0) {" \
+                " c += -1; if (c == 1) continue; x[w*32 + t] *= 2; }" \
+                " Y[i*64 + w*32 + t] = neg ? x[w*32 + t] + s : 0.5; } }" \
+                " warp (3) all[3] = 1; thread (0) { total = sum[k](all[k]);" \
+                " N[i] += i32(total > 0 ? 1 : 0); } } }"
+#define SLICES "kernel k<N = 3>(in f32 X[M, 8], out f32 Y[M, 8]) { index m;" \
+               " cta (i : M) { reg f32 v[8] = 0; warpgroup (g : 0..2)" \
+               " warp (w : 1..3) thread (t : 4..6) { f32 s = 0;" \
+               " for (j : 0..8) { f32 q = X[i, j]; if (j > t) s += q;" \
+               " else s max= q; } v[g*4 + (w - 1)*2 + t - 4] = s*N; }" \
+               " lane (l : 8) Y[i, l] = v[l] + 1; } }"
+
 static const row rows[] = {
+    {"newton's steps",        NULL, NEWTON, {NULL},                            {{"M", 131}}},
+    {"a loop to one",         NULL, COUNTS, {NULL},                            {{"M", 200}}},
+    {"threads of warps",      NULL, THREADS, {NULL},                           {{"M", 333}}},
+    {"slices of scopes",      NULL, SLICES, {NULL},                            {{"M", 21}}},
     {"gemm f32 one tile",     "gemm.axe", NULL, {"BM=16", "BN=48", "BK=8"},    {{"M", 16}, {"N", 48}, {"K", 8}}},
     {"gemm f32 odd",          "gemm.axe", NULL, {NULL},                        {{"M", 131}, {"N", 77}, {"K", 259}}},
     {"gemm f32 small tiles",  "gemm.axe", NULL, {"BM=24", "BN=32", "BK=7"},    {{"M", 61}, {"N", 95}, {"K", 23}}},

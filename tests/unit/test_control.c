@@ -76,7 +76,56 @@ static const struct {
      "    for (i : 4) {\n        if (i == M || !(i < 2)) {\n"
      "            Y[m] = X[m] over m:M\n        }\n    }\n}\n"},
     {"if (B == 8 && T(1) == T(1)) Y[m] = X[m]; }",
-     "`1.0` cannot be part of a condition of `if`, which compares integers"},
+     "    reg bool cond\n    cond = 1.0_f32 == 1.0_f32\n    if (cond) {\n"
+     "        Y[m] = X[m] over m:M\n    }\n}\n"},
+    {"cta (i : M) { f32 s = X[i]; s += 2; Y[i] = s; } Y[m] = X[m]; }",
+     "    cta (i : M) {\n        reg f32 s\n        s = X[i]\n"
+     "        s += 2.0_f32\n        Y[i] = s\n    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : M) { i32 n = 0; while (n < 3) { n += 1; if (i > 2) continue; "
+     "Y[i] = f32(n); } } Y[m] = X[m]; }",
+     "    cta (i : M) {\n        reg i32 n\n        n = 0_i32\n        loop {\n"
+     "            reg bool cond\n            cond = n < 3_i32\n"
+     "            if (!cond) {\n                break\n            }\n"
+     "            n += 1_i32\n            if (2 < i) {\n"
+     "                continue\n            }\n            Y[i] = f32(n)\n"
+     "        }\n    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"for (t : 2..M step 3) { while (t < M) { break; } Y[t] = 0; } Y[m] = X[m]; }",
+     "    for (t : cdiv(M - 2, 3)) {\n        loop {\n"
+     "            if (!(t*3 + 2 < M)) {\n                break\n            }\n"
+     "            break\n        }\n        Y[t*3 + 2] = 0.0_f32\n    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : M) { warp (w : 2..4, v : 2) thread (t) Y[i] = X[w + t + v]; } Y[m] = X[m]; }",
+     "    cta (i : M) {\n        warp (w : 2 from 2, v : 2 from 0) {\n"
+     "            thread (t : 32) {\n                Y[i] = X[w + 2 + t + v]\n"
+     "            }\n        }\n    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : M) { thread (3) { bool b = X[i] < 0; while (!b && B > 3) "
+     "b = true; Y[i] = b ? 1 : 0; } } cta (j : M) lane (l) Y[j*16 + l] = 0; Y[m] = X[m]; }",
+     "    cta (i : M) {\n        thread (thread : 1 from 3) {\n"
+     "            reg bool b\n            b = X[i] < 0.0_f32\n"
+     "            loop {\n                reg bool cond\n"
+     "                cond = !b\n                if (!cond) {\n"
+     "                    break\n                }\n                b = true\n"
+     "            }\n            Y[i] = b ? 1.0_f32 : 0.0_f32\n        }\n"
+     "    }\n    cta (j : M) {\n"
+     "        lane (l : 16) {\n            Y[j*16 + l] = 0.0_f32\n        }\n"
+     "    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
+    {"cta (i : M) { f32 s; for (t : 4) { if (i == 1) { s = 1; } else { s = 2; "
+     "break; } } if (i == 2) s = 3; else while (true) { s = 4; if (i < 9) "
+     "{ s = 5; break; } } Y[i] = s; } Y[m] = X[m]; }",
+     "    cta (i : M) {\n        reg f32 s\n        for (t : 4) {\n"
+     "            if (i == 1) {\n                s = 1.0_f32\n"
+     "            } else {\n                s = 2.0_f32\n"
+     "                break\n            }\n        }\n"
+     "        if (i == 2) {\n            s = 3.0_f32\n        } else {\n"
+     "            loop {\n                s = 4.0_f32\n"
+     "                if (i < 9) {\n                    s = 5.0_f32\n"
+     "                    break\n                }\n            }\n"
+     "        }\n        Y[i] = s\n    }\n"
+     "    Y[m] = X[m] over m:M\n}\n"},
     {"if (B == 8) Y[m] = X[m]; else Y[m, m] = i8(1.5); }",
      "    Y[m] = X[m] over m:M\n}\n"},
     {"if (B != 8) Y[m, m] = i8(1.5); else Y[m] = X[m]; }",

@@ -1,0 +1,478 @@
+/* resolve_loop.c - scopes and loops: their ranges, what leaves them, and what
+ * is written after them.
+ *
+ * Variables of the IR run from 0.  What the text calls `v` in `v : a..b step c`
+ * is a + c*v' for a variable v' of the IR; a scope keeps the number of its
+ * first entity, since which entities they are matters where they are hardware.
+ *
+ * `while (c) body` is a loop that begins with `if (!c) break`.
+ *
+ * What is written: a `for` and a scope run at least once, a `while` may not.
+ * After a loop a tensor is written if it was on every way out of it; behind
+ * `break` and `continue` nothing is reached, so that all is as good as written.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lang/resolve_int.h"
+
+static axe_stmt *
+new_stmt(axe_resolver *r, axe_stmt_kind kind, axe_span at, const axe_list *body)
+{
+    axe_stmt *s = axe_new(r->cx, axe_stmt);
+
+    s->kind = kind;
+    s->at = at;
+    if (body) {
+        s->n_body = body->n;
+        s->body = (axe_stmt *const *)(const void *)body->item;
+    }
+    return s;
+}
+
+/* ---------------------------------------------------------------- ranges */
+
+static const axe_node *
+resolve_tiles(axe_resolver *r, const axe_range *g, const axe_node *count,
+              int64_t *by)
+{
+    const axe_node *arg[2] = {count, NULL};
+
+    if (!axe_resolve_int(r, g->by, "a tile's size", by))
+        return NULL;
+    if (*by < 1) {
+        axe_resolve_fail(r, axe_fail(r->cx, g->by->at, AXE_ESHAPE,
+                                     "a tile has at least 1 element, not "
+                                     "%" PRId64,
+                                     *by));
+        return NULL;
+    }
+    arg[1] = axe_iconst(r->cx, g->by->at, AXE_TYPE_INDEX, *by);
+    return axe_node_new(r->cx, AXE_OP_cdiv, AXE_TYPE_INDEX,
+                        axe_span_join(g->count->at, g->by->at), 2, arg);
+}
+
+/* cdiv(count - from, step), each as far as it is given. */
+static const axe_node *
+resolve_steps(axe_resolver *r, const axe_range *g, const axe_node *count,
+              const axe_node *from, int64_t *step)
+{
+    int64_t a, b;
+
+    if (from && axe_is_iconst(from, &a) && axe_is_iconst(count, &b) && a >= b) {
+        axe_resolve_fail(
+            r, axe_fail(r->cx, axe_span_join(g->from->at, g->count->at),
+                        AXE_ESHAPE,
+                        "the range %" PRId64 "..%" PRId64 " is empty", a, b));
+        return NULL;
+    }
+    if (from)
+        count = axe_node2(r->cx, AXE_OP_sub, count, from);
+    if (!g->step)
+        return count;
+    if (!axe_resolve_int(r, g->step, "a step", step))
+        return NULL;
+    if (*step < 1) {
+        axe_resolve_fail(r,
+                         axe_fail(r->cx, g->step->at, AXE_ESHAPE,
+                                  "a step is at least 1, not %" PRId64, *step));
+        return NULL;
+    }
+    return axe_node2(r->cx, AXE_OP_cdiv, count,
+                     axe_iconst(r->cx, g->step->at, AXE_TYPE_INDEX, *step));
+}
+
+/* A range with its numbers known: v = from + step * (0 .. extent - 1). */
+typedef struct counted {
+    const axe_node *extent, *from; /* from: or NULL: 0 */
+    int64_t         by, step;      /* by: 0: none */
+} counted;
+
+static bool
+resolve_counts(axe_resolver *r, const axe_range *g, counted *out)
+{
+    int64_t n;
+
+    *out = (counted){.step = 1};
+    out->extent = axe_resolve_index(r, g->count, false, "a count");
+    if (g->from)
+        out->from =
+            axe_resolve_index(r, g->from, false, "the beginning of a range");
+    if (!out->extent || (g->from && !out->from))
+        return false;
+    if (!g->from && axe_is_iconst(out->extent, &n) && n < 1)
+        return axe_resolve_fail(r, axe_fail(r->cx, g->count->at, AXE_ESHAPE,
+                                            "a range has at least 1 value, not "
+                                            "%" PRId64,
+                                            n));
+    if (g->by && g->from) {
+        axe_resolve_fail(r, axe_fail(r->cx, g->by->at, AXE_ESYNTAX,
+                                     "tiles begin at 0: `a..b` goes with "
+                                     "`step`, not with `by`"));
+        return false;
+    }
+    out->extent = g->by
+                      ? resolve_tiles(r, g, out->extent, &out->by)
+                      : resolve_steps(r, g, out->extent, out->from, &out->step);
+    return out->extent != NULL;
+}
+
+/* v' as the text's v. */
+static const axe_node *
+value_of(axe_resolver *r, const counted *c, const axe_var *v)
+{
+    axe_ctx        *cx = r->cx;
+    const axe_node *n = axe_var_node(cx, v->at, v);
+
+    n = axe_node2(cx, AXE_OP_mul, n,
+                  axe_iconst(cx, v->at, AXE_TYPE_INDEX, c->step));
+    return c->from ? axe_node2(cx, AXE_OP_add, n, c->from) : n;
+}
+
+/* Declare the range's name; NULL after an error. */
+static const axe_var *
+declare_range(axe_resolver *r, axe_word word, const counted *c,
+              axe_var_kind kind)
+{
+    bool       moved = c && (c->from || c->step != 1);
+    axe_tiled *tile = axe_new(r->cx, axe_tiled);
+    axe_entry *e = axe_names_add(r,
+                                 !c      ? AXE_ENTRY_BAD
+                                 : moved ? AXE_ENTRY_VALUE
+                                         : AXE_ENTRY_VAR,
+                                 word);
+
+    if (e->kind == AXE_ENTRY_BAD)
+        return NULL;
+    e->var = axe_resolve_var(r, kind, word, c->extent);
+    e->value = moved ? value_of(r, c, e->var) : NULL;
+    *tile = (axe_tiled){e->var, c->by};
+    if (c->by > 0)
+        axe_list_push(&r->tiled, tile);
+    return e->var;
+}
+
+static const axe_var *
+resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind,
+              counted *c)
+{
+    return declare_range(r, g->word, resolve_counts(r, g, c) ? c : NULL, kind);
+}
+
+/* --------------------------------------------------------------- leaving */
+
+/* A loop being resolved: what was written on each way out and on each way to
+ * the next turn. */
+struct axe_flow {
+    int   n; /* entries when it began */
+    bool *out, *next;
+    bool  left; /* by some break */
+};
+
+bool *
+axe_written_get(const axe_resolver *r, int n)
+{
+    bool *w = axe_new_array(r->cx, bool, n);
+
+    for (int i = 0; i < n; i++)
+        w[i] = ((const axe_entry *)r->names.item[i])->written;
+    return w;
+}
+
+void
+axe_written_set(axe_resolver *r, int n, const bool *w)
+{
+    for (int i = 0; i < n; i++)
+        ((axe_entry *)r->names.item[i])->written = w[i];
+}
+
+static void
+meet(const axe_resolver *r, int n, bool *w)
+{
+    for (int i = 0; i < n; i++)
+        w[i] = w[i] && ((const axe_entry *)r->names.item[i])->written;
+}
+
+static bool *
+all_written(const axe_resolver *r, int n)
+{
+    bool *w = axe_new_array(r->cx, bool, n);
+
+    for (int i = 0; i < n; i++)
+        w[i] = true;
+    return w;
+}
+
+bool
+axe_resolve_reached(axe_resolver *r, const axe_syntax *x)
+{
+    bool reached = !r->gone_away;
+
+    r->gone_away = false;
+    if (reached || x->kind == AXE_SYNTAX_INDEX || x->kind == AXE_SYNTAX_CONST ||
+        x->kind == AXE_SYNTAX_LAYOUT)
+        return true;
+    return axe_resolve_fail(
+        r, axe_fail(r->cx, x->at, AXE_ESYNTAX, "this is never reached"));
+}
+
+void
+axe_resolve_inner(axe_resolver *r, int n, const axe_syntax *const *s,
+                  axe_list *out)
+{
+    axe_flow *flow = r->flow;
+
+    r->flow = NULL;
+    axe_resolve_body(r, n, s, out);
+    r->flow = flow;
+    r->gone_away = false;
+}
+
+void
+axe_resolve_leave(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    bool          ends = x->kind == AXE_SYNTAX_BREAK;
+    axe_stmt_kind kind = ends ? AXE_STMT_BREAK : AXE_STMT_CONTINUE;
+    const char   *what = ends ? "break" : "continue";
+
+    if (!r->flow) {
+        axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESYNTAX,
+                                     "there is no loop for `%s` here", what));
+        axe_help(r->cx, "it belongs to a `for` or `while` around it, and "
+                        "leaves no scope, stage or function");
+        return;
+    }
+    meet(r, r->flow->n, ends ? r->flow->out : r->flow->next);
+    r->flow->left = r->flow->left || ends;
+    axe_written_set(r, r->names.n, all_written(r, r->names.n));
+    r->gone_away = true;
+    axe_list_push(out, new_stmt(r, kind, x->at, NULL));
+}
+
+/* -------------------------------------------------------- scopes, loops */
+
+static axe_flow *
+enter_loop(axe_resolver *r, axe_flow *f)
+{
+    axe_flow *around = r->flow;
+    int       n = r->names.n;
+
+    *f = (axe_flow){n, all_written(r, n), all_written(r, n), false};
+    r->flow = f;
+    return around;
+}
+
+void
+axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    int             mark = r->names.n;
+    axe_list        body = {.cx = r->cx};
+    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
+    counted         c;
+    axe_flow        f, *around;
+    axe_stmt       *s;
+
+    if (x->n_range > 1)
+        axe_resolve_fail(r,
+                         axe_fail(r->cx, x->range[1]->word.at, AXE_ESYNTAX,
+                                  "`for` has one range; nest another inside"));
+    for (int i = 0; i < x->n_range; i++) {
+        if (x->range[i]->count)
+            var[i] = resolve_range(r, x->range[i], AXE_VAR_LOOP, &c);
+        else
+            axe_resolve_fail(r,
+                             axe_fail(r->cx, x->range[i]->word.at, AXE_ESYNTAX,
+                                      "`for` needs a range, as in "
+                                      "`(t : 8)`"));
+    }
+    around = enter_loop(r, &f);
+    axe_resolve_body(r, x->n_body, x->body, &body);
+    r->flow = around;
+    r->gone_away = false;
+    meet(r, f.n, f.out);
+    for (int i = 0; i < f.n; i++)
+        f.out[i] = f.out[i] && f.next[i];
+    axe_written_set(r, f.n, f.out);
+    axe_names_leave(r, mark);
+    s = new_stmt(r, AXE_STMT_FOR, x->at, &body);
+    s->n_var = x->n_range;
+    s->var = var;
+    axe_list_push(out, s);
+}
+
+void
+axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_list        body = {.cx = r->cx};
+    axe_flow        f, *around = enter_loop(r, &f);
+    const axe_node *go = axe_resolve_condition(r, x->value, "while", &body);
+    bool           *before = axe_written_get(r, f.n);
+    int64_t         known = 1;
+    bool            ever = go && axe_is_iconst(go, &known);
+
+    if (go && !ever) {
+        axe_stmt *leave = new_stmt(r, AXE_STMT_BREAK, x->value->at, NULL);
+        axe_stmt *test = new_stmt(r, AXE_STMT_IF, x->value->at, NULL);
+        axe_list  one = {.cx = r->cx};
+        axe_list_push(&one, leave);
+        test->cond = axe_node1(r->cx, AXE_OP_not, go);
+        test->n_body = 1;
+        test->body = (axe_stmt *const *)(const void *)one.item;
+        axe_list_push(&body, test);
+    }
+    if (known == 0)
+        axe_resolve_fail(r, axe_fail(r->cx, x->value->at, AXE_EARG,
+                                     "this loop is never entered"));
+    axe_resolve_body(r, x->n_body, x->body, &body);
+    r->flow = around;
+    r->gone_away = false;
+    if (ever && known != 0 && !f.left)
+        axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_EARG,
+                                     "this loop never ends: nothing leaves "
+                                     "it"));
+    axe_written_set(r, f.n, ever ? f.out : before);
+    axe_list_push(out, new_stmt(r, AXE_STMT_LOOP, x->at, &body));
+}
+
+/* How many of the scope are in the one around it, for `thread (t)`. */
+static bool
+count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, counted *c)
+{
+    int64_t n = 0;
+
+    *c = (counted){.step = 1};
+    if (r->inside &&
+        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) &&
+        n > 0) {
+        c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
+        return true;
+    }
+    axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
+                                 "how many of `%s` there are is not known here",
+                                 axe_scope_name(kind)));
+    axe_help(r->cx, "give a range, as in `%s (t : 0..128)`",
+             axe_scope_name(kind));
+    return false;
+}
+
+/* One range of a scope: all entities, a slice of them, or one. */
+static const axe_var *
+resolve_entities(axe_resolver *r, const axe_syntax *x, const axe_range *g,
+                 int64_t *first)
+{
+    counted  c = {.step = 1};
+    axe_word word = g->word;
+    axe_var *one;
+    bool     ok;
+
+    *first = 0;
+    if (!g->count && !g->from)
+        return declare_range(r, word,
+                             count_all(r, x->scope, word.at, &c) ? &c : NULL,
+                             AXE_VAR_SCOPE);
+    if (g->step)
+        axe_resolve_fail(r, axe_fail(r->cx, g->step->at, AXE_ESYNTAX,
+                                     "the entities of a scope have no step"));
+    if (g->count) {
+        const axe_var *v = resolve_range(r, g, AXE_VAR_SCOPE, &c);
+        if (v && c.from && !axe_is_iconst(c.from, first))
+            axe_resolve_fail(r, axe_fail(r->cx, g->from->at, AXE_ETYPE,
+                                         "which entities these are must be "
+                                         "known at compile time"));
+        return v;
+    }
+    ok = axe_resolve_int(r, g->from, "an entity's number", first);
+    word.name = axe_intern(r->cx, axe_scope_name(x->scope),
+                           strlen(axe_scope_name(x->scope)));
+    word.at = g->from->at;
+    one = axe_resolve_var(r, AXE_VAR_SCOPE, word,
+                          axe_iconst(r->cx, word.at, AXE_TYPE_INDEX, 1));
+    return ok ? one : NULL;
+}
+
+static void
+check_nesting(axe_resolver *r, const axe_syntax *x, const axe_stmt *s)
+{
+    axe_scope_kind outer = r->inside ? r->inside->scope : x->scope;
+    int64_t        n = 0, all = 1, e;
+
+    if (!r->inside)
+        return;
+    if (!axe_scope_nests(r->inst->machine, outer, x->scope, &n)) {
+        axe_resolve_fail(
+            r, axe_fail(r->cx, x->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
+                        axe_scope_name(outer), axe_scope_name(x->scope)));
+        axe_note(r->cx, r->inside->at, "it is in this scope");
+        return;
+    }
+    for (int i = 0; i < s->n_var; i++) {
+        if (!s->var[i])
+            return;
+        if (x->scope <= AXE_SCOPE_CTA)
+            continue;
+        if (!axe_is_iconst(s->var[i]->extent, &e)) {
+            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
+                                         "how many of `%s` run must be known "
+                                         "at compile time",
+                                         axe_scope_name(x->scope)));
+            return;
+        }
+        if (!axe_add(e, s->first[i], &e) || !axe_mul(all, e, &all))
+            all = INT64_MAX;
+        if (s->first[i] < 0)
+            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
+                                         "entities are numbered from 0, not "
+                                         "%" PRId64,
+                                         s->first[i]));
+    }
+    if (n > 0 && all > n)
+        axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESHAPE,
+                                     "a `%s` has %" PRId64 " of `%s`, and "
+                                     "this needs %" PRId64,
+                                     axe_scope_name(outer), n,
+                                     axe_scope_name(x->scope), all));
+}
+
+/* Does more than one entity run the body? */
+static bool
+is_crowd(const axe_stmt *s)
+{
+    int64_t e;
+
+    for (int i = 0; i < s->n_var; i++)
+        if (s->var[i] && (!axe_is_iconst(s->var[i]->extent, &e) || e > 1))
+            return true;
+    return false;
+}
+
+void
+axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    int             mark = r->names.n, crowd = r->crowd;
+    axe_stmt       *s = new_stmt(r, AXE_STMT_SCOPE, x->at, NULL);
+    const axe_stmt *around = r->inside;
+    axe_list        body = {.cx = r->cx};
+    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
+    int64_t        *first = axe_new_array(r->cx, int64_t, x->n_range);
+    bool            slice = false;
+
+    for (int i = 0; i < x->n_range; i++) {
+        var[i] = resolve_entities(r, x, x->range[i], &first[i]);
+        slice = slice || first[i] != 0;
+    }
+    s->scope = x->scope;
+    s->n_var = x->n_range;
+    s->var = var;
+    s->first = first;
+    check_nesting(r, x, s);
+    s->first = slice ? first : NULL;
+    r->crowd += around != NULL && is_crowd(s);
+    r->inside = s;
+    axe_resolve_inner(r, x->n_body, x->body, &body);
+    r->inside = around;
+    r->crowd = crowd;
+    axe_names_leave(r, mark);
+    s->n_body = body.n;
+    s->body = (axe_stmt *const *)(const void *)body.item;
+    axe_list_push(out, s);
+}
