@@ -1,8 +1,12 @@
 /* main.c - the `axe` command: finds the verb in verbs.def and hands over. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "axe.h"
+#include "run/cache.h"
 
 static const struct verb {
     const char *name, *args, *what;
@@ -45,11 +49,32 @@ unknown(const char *name)
     return AXE_EXIT_USAGE;
 }
 
+/* Ended by a signal, the command leaves nothing behind in /tmp. */
+static void
+on_end(int sig)
+{
+    axe_cache_abandon();
+    raise(sig);
+}
+
+static void
+handle_ends(void)
+{
+    static const int sig[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction act = {.sa_handler = on_end}, old;
+
+    act.sa_flags = (int)SA_RESETHAND;
+    for (int i = 0; i < AXE_LEN(sig); i++)
+        if (sigaction(sig[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(sig[i], &act, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
 
+    handle_ends();
     if (!name)
         return axe_tool_usage(NULL, "a verb is missing");
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||

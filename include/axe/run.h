@@ -92,6 +92,11 @@ typedef struct axe_exec axe_exec;
  * Cost    a compilation (0.1 s), or below a millisecond if the cache has it */
 AXE_CHECK axe_status axe_exec_new(axe_ctx *cx, axe_device *d,
                                   const axe_program *p, axe_exec **out);
+/* Several at once: those that are not in the cache are compiled side by side.
+ * All or, after an error, none. */
+AXE_CHECK axe_status axe_exec_new_all(axe_ctx *cx, axe_device *d, int n,
+                                      const axe_program *const *p,
+                                      axe_exec                **out);
 void                 axe_exec_free(axe_exec *e);
 /* Where the shared object lies. */
 const char *axe_exec_path(const axe_exec *e);

@@ -5,10 +5,13 @@
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run/cache.h"
@@ -17,7 +20,9 @@
 /* Of axe_entry's arguments: an entry compiled for another is not found. */
 static const char abi[] = "axe abi 2";
 
-enum { SEAL_BYTES = AXE_SHA256_BYTES, CPU_MAX = 8192 };
+/* An entry's time of change says when it was used, to the hour. */
+enum { SEAL_BYTES = AXE_SHA256_BYTES, CPU_MAX = 8192, USED_STEP = 3600 };
+_Static_assert(SEAL_BYTES == 4 * 8, "four lanes");
 
 typedef struct key {
     unsigned char hash[AXE_SHA256_BYTES];
@@ -118,6 +123,18 @@ give_up_dir(axe_ctx *cx, axe_cache *c, const char *why)
     c->dir = NULL;
 }
 
+static const char *
+cpu_digest(axe_ctx *cx)
+{
+    unsigned char hash[AXE_SHA256_BYTES];
+    const char   *cpu = axe_cache_cpu(cx);
+    char         *text = axe_alloc(cx, AXE_SHA256_TEXT);
+
+    axe_sha256_of(cpu, strlen(cpu), hash);
+    axe_sha256_text(hash, text);
+    return text;
+}
+
 void
 axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
 {
@@ -126,11 +143,76 @@ axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
 
     *out = (axe_cache){.cx = owner,
                        .dir = axe_cache_choose(owner, wanted),
-                       .cpu = axe_cache_cpu(owner)};
+                       .cpu = cpu_digest(owner)};
     e = out->dir ? make_dirs(axe_textf(cx, "%s", out->dir)) : 0;
     why = e != 0 ? strerror(e) : out->dir ? distrust(out->dir) : "";
     if (why)
         give_up_dir(cx, out, why);
+}
+
+/* Temporary directories of this process, for axe_cache_abandon. */
+enum { MAX_TMP = 16, MAX_TMP_PATH = 256 };
+static struct tmp_dir {
+    atomic_int n; /* files numbered so far + 1; 0: free */
+    char       path[MAX_TMP_PATH];
+} tmp_dir[MAX_TMP];
+
+static void
+register_tmp(axe_cache *c)
+{
+    c->slot = -1;
+    for (int i = 0; i < MAX_TMP && c->slot < 0; i++) {
+        int none = 0;
+        if (strlen(c->tmp) >= MAX_TMP_PATH - 16 ||
+            !atomic_compare_exchange_strong(&tmp_dir[i].n, &none, 1))
+            continue;
+        snprintf(tmp_dir[i].path, MAX_TMP_PATH, "%s", c->tmp);
+        c->slot = i;
+    }
+}
+
+static void
+note_tmp(axe_cache *c)
+{
+    c->n_tmp++;
+    if (c->slot >= 0)
+        atomic_store(&tmp_dir[c->slot].n, c->n_tmp + 1);
+}
+
+/* dir/number.end into out, by hand: snprintf may take locks. */
+static void
+tmp_path(const char *dir, int number, const char *end, char out[MAX_TMP_PATH])
+{
+    char   digit[12];
+    int    n = 0;
+    size_t at = strlen(dir);
+
+    memcpy(out, dir, at);
+    out[at++] = '/';
+    do
+        digit[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (n > 0)
+        out[at++] = digit[--n];
+    memcpy(out + at, end, strlen(end) + 1);
+}
+
+void
+axe_cache_abandon(void)
+{
+    char path[MAX_TMP_PATH];
+
+    for (int i = 0; i < MAX_TMP; i++) {
+        int n = atomic_load(&tmp_dir[i].n);
+        for (int k = 0; k < n - 1; k++) {
+            tmp_path(tmp_dir[i].path, k, ".c", path);
+            unlink(path);
+            tmp_path(tmp_dir[i].path, k, ".so", path);
+            unlink(path);
+        }
+        if (n > 0)
+            rmdir(tmp_dir[i].path);
+    }
 }
 
 static axe_status
@@ -147,6 +229,8 @@ need_tmp(axe_ctx *cx, axe_cache *c)
                         "%s: no temporary directory to compile in: %s", dir,
                         strerror(errno));
     c->tmp = dir;
+    register_tmp(c);
+    axe_cache_sweep_tmp(base && *base ? base : "/tmp");
     return AXE_OK;
 }
 
@@ -158,8 +242,11 @@ axe_cache_close(axe_cache *c)
     for (int i = 0; i < c->n_tmp; i++)
         for (int k = 0; k < AXE_LEN(kind); k++)
             unlink(axe_textf(c->cx, "%s/%d.%s", c->tmp, i, kind[k]));
-    if (c->tmp)
+    if (c->tmp) {
         rmdir(c->tmp);
+        if (c->slot >= 0)
+            atomic_store(&tmp_dir[c->slot].n, 0);
+    }
     c->tmp = NULL;
 }
 
@@ -172,35 +259,54 @@ add_text(axe_sha256 *s, const char *text)
 }
 
 static key
-make_key(const axe_cache *c, const axe_cc *cc, const char *text,
-         const char *extra)
+make_key(const axe_cache *c, const axe_cc *cc, const axe_cache_item *item)
 {
-    axe_sha256 s;
-    key        k;
+    unsigned char hash[AXE_SHA256_BYTES];
+    axe_sha256    s;
+    key           k;
 
     axe_sha256_init(&s);
     add_text(&s, abi);
     add_text(&s, cc->id);
     for (int i = 0; i < cc->n_flag; i++)
         add_text(&s, cc->flag[i]);
-    add_text(&s, extra ? extra : "");
+    add_text(&s, item->extra ? item->extra : "");
     add_text(&s, c->cpu);
-    add_text(&s, text);
+    if (!item->digest)
+        axe_sha256_of(item->text, strlen(item->text), hash);
+    axe_sha256_add(&s, item->digest ? item->digest : hash, sizeof hash);
     axe_sha256_end(&s, k.hash);
     axe_sha256_text(k.hash, k.text);
     return k;
+}
+
+/* A checksum at the speed of memory.  Every step is a bijection of its lane, so
+ * that no single change of a word goes unseen. */
+static void
+mix(uint64_t lane[4], const unsigned char *p)
+{
+    for (int i = 0; i < 4; i++) {
+        uint64_t w;
+        memcpy(&w, p + 8 * i, sizeof w);
+        lane[i] = (lane[i] ^ w) * UINT64_C(0x9e3779b97f4a7c15);
+        lane[i] ^= lane[i] >> 29;
+    }
 }
 
 static void
 seal_of(const key *k, const unsigned char *code, size_t len,
         unsigned char seal[SEAL_BYTES])
 {
-    axe_sha256 s;
+    uint64_t      lane[4] = {len, 1, 2, 3};
+    unsigned char rest[SEAL_BYTES] = {0};
+    size_t        i = 0;
 
-    axe_sha256_init(&s);
-    axe_sha256_add(&s, k->hash, sizeof k->hash);
-    axe_sha256_add(&s, code, len);
-    axe_sha256_end(&s, seal);
+    mix(lane, k->hash);
+    for (; len - i >= SEAL_BYTES; i += SEAL_BYTES)
+        mix(lane, code + i);
+    memcpy(rest, code + i, len - i);
+    mix(lane, rest);
+    memcpy(seal, lane, sizeof lane);
 }
 
 /* Is there a whole entry at this path? */
@@ -209,11 +315,14 @@ sound(axe_ctx *cx, const key *k, const char *path)
 {
     axe_mark      m = axe_ctx_mark(cx);
     unsigned char seal[SEAL_BYTES];
+    struct stat   st;
     axe_bytes     b;
     bool          ok;
 
-    if (access(path, R_OK) != 0)
+    if (stat(path, &st) != 0)
         return false;
+    if (st.st_mtime < time(NULL) - USED_STEP)
+        utimensat(AT_FDCWD, path, NULL, 0);
     ok = axe_file_read(cx, path, &b) == AXE_OK;
     axe_ctx_release(cx, m);
     if (!ok)
@@ -277,44 +386,140 @@ keep(axe_ctx *cx, axe_cache *c, const key *k, const char *stem,
     return false;
 }
 
-/* Compile into the private directory. */
-static axe_status
-compile(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
-        const char *extra, const char **object)
+/* Megabytes that the directory may have. */
+static int64_t
+most_bytes(void)
 {
-    const char *source, *path;
+    const char *text = getenv("AXE_CACHE_MB");
+    char       *end;
+    double      mb = text ? strtod(text, &end) : 0;
+
+    if (!text || end == text || *end != '\0' || !(mb > 0) || mb > 1e9)
+        mb = 512;
+    return (int64_t)(mb * 1048576);
+}
+
+/* ------------------------------------------------------------------ getting */
+
+enum { MAX_JOB = 64 };
+
+/* What is being compiled. */
+typedef struct pending {
+    axe_cache_item *item;
+    key             key;
+    const char     *made;
+    axe_cc_job      job;
+} pending;
+
+/* Start compiling into the private directory. */
+static axe_status
+begin(axe_ctx *cx, axe_cache *c, const axe_cc *cc, pending *p)
+{
+    const char *source;
 
     AXE_TRY(need_tmp(cx, c));
     source = axe_textf(cx, "%s/%d.c", c->tmp, c->n_tmp);
-    path = axe_textf(c->cx, "%s/%d.so", c->tmp, c->n_tmp);
-    c->n_tmp++;
-    AXE_TRY(axe_file_write(cx, source, 0600, text, strlen(text)));
-    AXE_TRY(axe_cc_compile(cx, cc, source, extra, path));
-    *object = path;
+    p->made = axe_textf(c->cx, "%s/%d.so", c->tmp, c->n_tmp);
+    note_tmp(c);
+    AXE_TRY(
+        axe_file_write(cx, source, 0600, p->item->text, strlen(p->item->text)));
+    return axe_cc_start(cx, cc, source, p->item->extra, p->made, &p->job);
+}
+
+static const char *
+stem_of(const axe_cache *c, const key *k)
+{
+    return axe_textf(c->cx, "%s/%.2s/%s", c->dir, k->text, k->text);
+}
+
+static axe_status
+finish(axe_ctx *cx, axe_cache *c, pending *p)
+{
+    const char *stem = c->dir ? stem_of(c, &p->key) : NULL;
+
+    AXE_TRY(axe_cc_wait(cx, &p->job));
+    p->item->fresh = true;
+    p->item->path = p->made;
+    if (stem && keep(cx, c, &p->key, stem, p->item->text, p->made))
+        p->item->path = axe_textf(c->cx, "%s.so", stem);
     return AXE_OK;
+}
+
+/* Is it there already? */
+static bool
+find(axe_ctx *cx, axe_cache *c, const key *k, axe_cache_item *item)
+{
+    const char *path;
+
+    if (!c->dir)
+        return false;
+    path = axe_textf(c->cx, "%s.so", stem_of(c, k));
+    if (!sound(cx, k, path))
+        return false;
+    item->path = path;
+    item->fresh = false;
+    return true;
+}
+
+static int
+most_jobs(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > MAX_JOB ? MAX_JOB : (int)n;
+}
+
+/* After a failure what runs is waited for, and what it says forgotten. */
+static axe_status
+finish_all(axe_ctx *cx, axe_cache *c, int n, pending *run, axe_status st)
+{
+    for (int i = 0; i < n; i++) {
+        axe_mark m = axe_ctx_mark(cx);
+        if (st == AXE_OK)
+            st = finish(cx, c, &run[i]);
+        else if (axe_cc_wait(cx, &run[i].job) != AXE_OK)
+            axe_ctx_release(cx, m);
+    }
+    return st;
+}
+
+axe_status
+axe_cache_get_all(axe_ctx *cx, axe_cache *c, const axe_cc *cc, int n,
+                  axe_cache_item *item)
+{
+    pending    run[MAX_JOB];
+    int        n_run = 0, n_fresh = 0, most = most_jobs();
+    axe_status st = AXE_OK;
+
+    for (int i = 0; i < n && st == AXE_OK; i++) {
+        pending p = {.item = &item[i], .key = make_key(c, cc, &item[i])};
+        if (find(cx, c, &p.key, &item[i]))
+            continue;
+        n_fresh++;
+        if (n_run == most) {
+            st = finish(cx, c, &run[0]);
+            memmove(run, run + 1, (size_t)--n_run * sizeof run[0]);
+        }
+        if (st == AXE_OK)
+            st = begin(cx, c, cc, &p);
+        if (st == AXE_OK)
+            run[n_run++] = p;
+    }
+    st = finish_all(cx, c, n_run, run, st);
+    if (n_fresh > 0 && c->dir)
+        axe_cache_sweep(c->dir, most_bytes());
+    return st;
 }
 
 axe_status
 axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
               const char *extra, const char **path, bool *fresh)
 {
-    key         k = make_key(c, cc, text, extra);
-    const char *stem = NULL, *object = NULL;
-    bool        hit = false;
+    axe_cache_item item = {.text = text, .extra = extra};
 
-    if (c->dir) {
-        stem = axe_textf(c->cx, "%s/%.2s/%s", c->dir, k.text, k.text);
-        object = axe_textf(c->cx, "%s.so", stem);
-        hit = sound(cx, &k, object);
-    }
-    if (!hit) {
-        const char *made;
-        AXE_TRY(compile(cx, c, cc, text, extra, &made));
-        if (!stem || !keep(cx, c, &k, stem, text, made))
-            object = made;
-    }
+    AXE_TRY(axe_cache_get_all(cx, c, cc, 1, &item));
     if (fresh)
-        *fresh = !hit;
-    *path = object;
+        *fresh = item.fresh;
+    *path = item.path;
     return AXE_OK;
 }

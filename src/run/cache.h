@@ -5,9 +5,15 @@
  * the C text, flags, compiler, processor and ABI, so an entry is never wrong,
  * only unused.  Entries appear whole by rename, so any number of processes may
  * share a directory without locks; two that compile the same text at once
- * write the same entry twice.  Each entry ends with a seal, a hash of itself
- * and its name, so that a truncated or altered file is recompiled instead of
- * crashing the loader.
+ * write the same entry twice.  Each entry ends with a seal, a checksum of
+ * itself and its name, so that a truncated or damaged file is recompiled
+ * instead of crashing the loader.
+ *
+ * Whoever adds an entry also looks after the size of the directory: beyond
+ * $AXE_CACHE_MB megabytes (default 512) the entries go that were not used for
+ * longest, down to three quarters of it, and so does what a killed process has
+ * left behind.  An entry that is being loaded may go: it is open by then, or
+ * compiled again.
  *
  * What cannot be kept (no directory, not writable, disk full) is a warning:
  * the kernel is then compiled into a private temporary directory, removed at
@@ -19,11 +25,11 @@
 #include "run/sha256.h"
 
 typedef struct axe_cache {
-    axe_ctx    *cx;  /* where its texts live */
-    const char *dir; /* NULL: keep nothing */
-    const char *tmp; /* private directory, NULL until needed */
-    const char *cpu; /* what -march=native stands for */
-    int         n_tmp;
+    axe_ctx    *cx;          /* where its texts live */
+    const char *dir;         /* NULL: keep nothing */
+    const char *tmp;         /* private directory, NULL until needed */
+    const char *cpu;         /* digest of what -march=native stands for */
+    int         n_tmp, slot; /* files in it; its number in this process */
 } axe_cache;
 
 /* The directory that axe_cache_open would take, in cx; NULL: there is none. */
@@ -43,13 +49,35 @@ void axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted,
 /* Remove the temporary directory. */
 void axe_cache_close(axe_cache *c);
 
-/* Path of a shared object compiled from `text`, ready for dlopen.
- * extra   as axe_cc_compile
- * path    in the ctx of the cache
- * fresh   NULL, or set to whether it had to be compiled
- * Errors  ETOOL, as axe_cc_compile; EIO: not even a temporary file. */
+/* A shared object that is wanted. */
+typedef struct axe_cache_item {
+    const char          *text;   /* of the C */
+    const unsigned char *digest; /* its SHA-256, or NULL: not known yet */
+    const char          *extra;  /* as axe_cc_compile */
+    const char          *path;   /* out: ready for dlopen, in the cache's ctx */
+    bool                 fresh;  /* out: had it to be compiled? */
+} axe_cache_item;
+
+/* All of them, those to be compiled side by side, as many at a time as there
+ * are processors.
+ * Errors  ETOOL, as axe_cc_compile; EIO: not even a temporary file.  The first
+ *         failure ends it. */
+AXE_CHECK axe_status axe_cache_get_all(axe_ctx *cx, axe_cache *c,
+                                       const axe_cc *cc, int n,
+                                       axe_cache_item *item);
+
+/* One.  fresh may be NULL. */
 AXE_CHECK axe_status axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc,
                                    const char *text, const char *extra,
                                    const char **path, bool *fresh);
+
+/* Remove the temporary directories of this process's caches: for a handler of
+ * the signal that is about to end it, so only what is safe there. */
+void axe_cache_abandon(void);
+
+/* sweep.c: see above.  Cost: a look at every entry, some milliseconds. */
+void axe_cache_sweep(const char *dir, int64_t most_bytes);
+/* Temporary directories that killed processes left in `base` a day ago. */
+void axe_cache_sweep_tmp(const char *base);
 
 #endif

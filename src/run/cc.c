@@ -229,13 +229,12 @@ judge(axe_ctx *cx, const char *path, int status, const char *said)
     return st;
 }
 
-/* Run a command to its end.  The strings are not changed: posix_spawn's type
- * is older than const. */
+/* Start a command.  The strings are not changed: posix_spawn's type is older
+ * than const. */
 static axe_status
-run(axe_ctx *cx, const char *const *argv)
+start(axe_ctx *cx, const char *const *argv, axe_cc_job *job)
 {
-    char  said[MAX_SAID];
-    int   pipe_fd[2], e, status = 0;
+    int   pipe_fd[2], e;
     pid_t pid = 0;
 
     if (pipe(pipe_fd) != 0)
@@ -245,23 +244,43 @@ run(axe_ctx *cx, const char *const *argv)
     fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC);
     e = spawn((char *const *)argv, pipe_fd[1], &pid);
     close(pipe_fd[1]);
-    if (e == 0)
-        listen_to(pipe_fd[0], said);
-    close(pipe_fd[0]);
-    if (e != 0)
+    if (e != 0) {
+        close(pipe_fd[0]);
         return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s cannot be run: %s",
                         argv[0], strerror(e));
-    while ((e = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    if (e < 0)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: lost: %s", argv[0],
-                        strerror(errno));
-    return judge(cx, argv[0], status, said);
+    }
+    *job = (axe_cc_job){argv[0], (int)pid, pipe_fd[0]};
+    return AXE_OK;
 }
 
 axe_status
-axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
-               const char *extra, const char *out)
+axe_cc_wait(axe_ctx *cx, axe_cc_job *job)
+{
+    char said[MAX_SAID];
+    int  e, status = 0;
+
+    listen_to(job->fd, said);
+    close(job->fd);
+    while ((e = waitpid(job->pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    if (e < 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s: lost: %s", job->path,
+                        strerror(errno));
+    return judge(cx, job->path, status, said);
+}
+
+static axe_status
+run(axe_ctx *cx, const char *const *argv)
+{
+    axe_cc_job job;
+
+    AXE_TRY(start(cx, argv, &job));
+    return axe_cc_wait(cx, &job);
+}
+
+axe_status
+axe_cc_start(axe_ctx *cx, const axe_cc *cc, const char *source,
+             const char *extra, const char *out, axe_cc_job *job)
 {
     const char **argv = axe_new_array(cx, const char *, cc->n_flag + 6);
     int          n = 0;
@@ -274,7 +293,17 @@ axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
     argv[n++] = source;
     if (extra)
         argv[n++] = extra;
-    return run(cx, argv);
+    return start(cx, argv, job);
+}
+
+axe_status
+axe_cc_compile(axe_ctx *cx, const axe_cc *cc, const char *source,
+               const char *extra, const char *out)
+{
+    axe_cc_job job;
+
+    AXE_TRY(axe_cc_start(cx, cc, source, extra, out, &job));
+    return axe_cc_wait(cx, &job);
 }
 
 axe_status

@@ -28,6 +28,18 @@ AXE_CHECK axe_status axe_cc_compile(axe_ctx *cx, const axe_cc *cc,
                                     const char *source, const char *extra,
                                     const char *out);
 
+/* The same in two steps, so that several compilers run side by side.  A job
+ * that was started must be waited for once; its output is at most a few
+ * kilobytes, which a pipe holds. */
+typedef struct axe_cc_job {
+    const char *path;
+    int         pid, fd;
+} axe_cc_job;
+AXE_CHECK axe_status axe_cc_start(axe_ctx *cx, const axe_cc *cc,
+                                  const char *source, const char *extra,
+                                  const char *out, axe_cc_job *job);
+AXE_CHECK axe_status axe_cc_wait(axe_ctx *cx, axe_cc_job *job);
+
 /* Compile to an object that any program may link, without what this host's
  * processor alone has: the text says what it needs. */
 AXE_CHECK axe_status axe_cc_object(axe_ctx *cx, const axe_cc *cc,

@@ -57,6 +57,7 @@ print_c(axe_ctx *cx, axe_program *p)
 
     AXE_TRY(axe_print_c(cx, p->lowered, &text));
     p->c_text = text.text;
+    axe_sha256_of(text.text, text.len, p->c_digest);
     return AXE_OK;
 }
 

@@ -67,21 +67,32 @@ need_tools(axe_ctx *cx, axe_device *d)
 }
 
 axe_status
+axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item,
+                    void **handle)
+{
+    AXE_TRY(need_tools(cx, d));
+    AXE_TRY(axe_cache_get_all(cx, &d->cache, &d->cc, n, item));
+    for (int i = 0; i < n; i++) {
+        handle[i] = dlopen(item[i].path, RTLD_NOW | RTLD_LOCAL);
+        if (handle[i])
+            continue;
+        axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
+                 "the compiled kernel cannot be loaded: %s", dlerror());
+        while (i > 0)
+            dlclose(handle[--i]);
+        return AXE_ETOOL;
+    }
+    return AXE_OK;
+}
+
+axe_status
 axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *extra,
                 void **handle, const char **path, bool *cached)
 {
-    bool        fresh;
-    const char *file;
-    void       *h;
+    axe_cache_item item = {.text = text, .extra = extra};
 
-    AXE_TRY(need_tools(cx, d));
-    AXE_TRY(axe_cache_get(cx, &d->cache, &d->cc, text, extra, &file, &fresh));
-    h = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!h)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
-                        "the compiled kernel cannot be loaded: %s", dlerror());
-    *handle = h;
-    *path = file;
-    *cached = !fresh;
+    AXE_TRY(axe_device_load_all(cx, d, 1, &item, handle));
+    *path = item.path;
+    *cached = !item.fresh;
     return AXE_OK;
 }

@@ -25,6 +25,10 @@ struct axe_device {
 /* Compile C text and load it.
  * extra   as axe_cc_compile
  * handle  for dlsym and dlclose; path, cached: as axe_exec_path and so on */
+/* The same for several, compiled side by side; handles of what was loaded
+ * before a failure are closed. */
+AXE_CHECK axe_status axe_device_load_all(axe_ctx *cx, axe_device *d, int n,
+                                         axe_cache_item *item, void **handle);
 AXE_CHECK axe_status axe_device_load(axe_ctx *cx, axe_device *d,
                                      const char *text, const char *extra,
                                      void **handle, const char **path,

@@ -56,31 +56,66 @@ extra_flag(const axe_program *p)
     return NULL;
 }
 
+/* The loaded object as a kernel to launch; NULL, and an error, if it is not
+ * one.  Takes the handle in any case. */
+static axe_exec *
+make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
+          const axe_cache_item *item)
+{
+    void     *symbol = dlsym(handle, entry_name);
+    axe_exec *e = malloc(sizeof *e);
+
+    if (!symbol || !e) {
+        dlclose(handle);
+        free(e);
+        axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                 symbol ? "no memory for a kernel"
+                        : "the compiled kernel has no %s",
+                 entry_name);
+        return NULL;
+    }
+    *e = (axe_exec){.device = d,
+                    .program = p,
+                    .handle = handle,
+                    .path = item->path,
+                    .cached = !item->fresh};
+    memcpy(&e->entry, &symbol, sizeof e->entry);
+    return e;
+}
+
+axe_status
+axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
+                 axe_exec **out)
+{
+    axe_cache_item *item = axe_new_array(cx, axe_cache_item, n + 1);
+    void          **handle = axe_new_array(cx, void *, n + 1);
+    axe_exec      **made = axe_new_array(cx, axe_exec *, n + 1);
+    bool            ok = true;
+
+    for (int i = 0; i < n; i++) {
+        if (!p[i]->c_text)
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                            "the program was not compiled as far as C");
+        item[i] = (axe_cache_item){.text = p[i]->c_text,
+                                   .digest = p[i]->c_digest,
+                                   .extra = extra_flag(p[i])};
+    }
+    AXE_TRY(axe_device_load_all(cx, d, n, item, handle));
+    for (int i = 0; i < n; i++) {
+        made[i] = make_exec(cx, d, p[i], handle[i], &item[i]);
+        ok = ok && made[i];
+    }
+    for (int i = 0; i < n && !ok; i++)
+        axe_exec_free(made[i]);
+    for (int i = 0; i < n && ok; i++)
+        out[i] = made[i];
+    return ok ? AXE_OK : AXE_EDEVICE;
+}
+
 axe_status
 axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
 {
-    axe_exec e = {.device = d, .program = p}, *copy;
-    void    *symbol;
-
-    if (!p->c_text)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "the program was not compiled as far as C");
-    AXE_TRY(axe_device_load(cx, d, p->c_text, extra_flag(p), &e.handle, &e.path,
-                            &e.cached));
-    symbol = dlsym(e.handle, entry_name);
-    copy = malloc(sizeof *copy);
-    if (!symbol || !copy) {
-        dlclose(e.handle);
-        free(copy);
-        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
-                        symbol ? "no memory for a kernel"
-                               : "the compiled kernel has no %s",
-                        entry_name);
-    }
-    memcpy(&e.entry, &symbol, sizeof e.entry);
-    *copy = e;
-    *out = copy;
-    return AXE_OK;
+    return axe_exec_new_all(cx, d, 1, &p, out);
 }
 
 void

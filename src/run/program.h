@@ -4,6 +4,7 @@
 
 #include "axe/run.h"
 #include "ir/ir.h"
+#include "run/sha256.h"
 
 typedef struct axe_plan    axe_plan;
 typedef struct axe_lowered axe_lowered;
@@ -13,8 +14,9 @@ struct axe_program {
     const axe_plan    *plan;    /* NULL where compilation stopped earlier */
     const axe_lowered *lowered; /* likewise */
     const char        *c_text;  /* likewise */
-    int64_t            scratch_bytes; /* for each worker */
-    const char        *tuned;         /* where values came from, or NULL */
+    unsigned char      c_digest[AXE_SHA256_BYTES]; /* of c_text */
+    int64_t            scratch_bytes;              /* for each worker */
+    const char        *tuned; /* where values came from, or NULL */
 };
 
 /* What a kernel is called with, in the order of its parameters and sizes. */

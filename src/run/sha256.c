@@ -112,6 +112,16 @@ axe_sha256_end(axe_sha256 *s, unsigned char out[AXE_SHA256_BYTES])
 }
 
 void
+axe_sha256_of(const void *bytes, size_t n, unsigned char out[AXE_SHA256_BYTES])
+{
+    axe_sha256 s;
+
+    axe_sha256_init(&s);
+    axe_sha256_add(&s, bytes, n);
+    axe_sha256_end(&s, out);
+}
+
+void
 axe_sha256_text(const unsigned char hash[AXE_SHA256_BYTES],
                 char                out[AXE_SHA256_TEXT])
 {

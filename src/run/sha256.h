@@ -22,6 +22,10 @@ void axe_sha256_init(axe_sha256 *s);
 void axe_sha256_add(axe_sha256 *s, const void *bytes, size_t n);
 void axe_sha256_end(axe_sha256 *s, unsigned char out[AXE_SHA256_BYTES]);
 
+/* All of it in one call. */
+void axe_sha256_of(const void *bytes, size_t n,
+                   unsigned char out[AXE_SHA256_BYTES]);
+
 /* Lower-case hexadecimal with a NUL. */
 void axe_sha256_text(const unsigned char hash[AXE_SHA256_BYTES],
                      char                out[AXE_SHA256_TEXT]);

@@ -15,6 +15,7 @@
 #include "axe/tune.h"
 #include "machine/machine.h"
 #include "plan/cost.h"
+#include "run/device.h"
 #include "run/program.h"
 #include "run/tuned.h"
 
@@ -407,6 +408,28 @@ leader(const tuner *t)
     return best;
 }
 
+/* Compile the next of the ranking side by side, so that start() finds them in
+ * the cache.  What fails here is told there. */
+static void
+prefetch(tuner *t, int n_most)
+{
+    const axe_program *p[GROUP];
+    axe_exec          *e[GROUP];
+    axe_mark           m = axe_ctx_mark(t->cx);
+    int                n = 0;
+
+    for (int i = 0; i < t->result->n_try && n < n_most; i++) {
+        axe_compile_spec s = spec_with(t, t->result->each[i].value);
+        if (!t->tried[i] &&
+            axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p[n]) == AXE_OK)
+            n++;
+    }
+    if (n > 1 && axe_exec_new_all(t->cx, t->device, n, p, e) == AXE_OK)
+        for (int i = 0; i < n; i++)
+            axe_exec_free(e[i]);
+    axe_ctx_release(t->cx, m);
+}
+
 static axe_status
 fill_group(tuner *t, runner *r, int *n)
 {
@@ -417,6 +440,8 @@ fill_group(tuner *t, runner *r, int *n)
         bool ok;
         if (*n > 0 && (stopped(t) || over(t, 1)))
             break;
+        if (*n == 1 && t->device->cache.dir)
+            prefetch(t, GROUP - 1);
         AXE_TRY(try_start(t, k, &r[*n], &ok));
         *n += ok;
         report(t, "compiling");

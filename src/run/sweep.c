@@ -1,0 +1,196 @@
+/* sweep.c - the size of the cache's directory.
+ *
+ * An entry is NAME.so and NAME.c; its age is that of the object.  Other files
+ * are those that a process is writing, or was when it was killed: they go after
+ * a day.  What was used within the last minute stays, since a process may be
+ * about to load it.  Several sweepers at once do no harm: what is gone already
+ * is gone. */
+#define _XOPEN_SOURCE 700
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/cache.h"
+
+enum {
+    DAY = 86400,
+    MINUTE = 60,
+    STEM = AXE_SHA256_TEXT - 1,
+    PATH_BYTES = 4096
+};
+
+typedef struct entry {
+    char    name[STEM];
+    time_t  used;
+    int64_t bytes;
+} entry;
+
+typedef struct list {
+    int     n, cap;
+    int64_t bytes;
+    entry  *item; /* on the heap */
+} list;
+
+static bool
+is_hex(const char *s, size_t n)
+{
+    return strspn(s, "0123456789abcdef") >= n;
+}
+
+static int64_t
+bytes_of(const struct stat *s)
+{
+    return (int64_t)s->st_blocks * 512;
+}
+
+static void
+add(list *l, const char *name, const struct stat *s, int64_t bytes)
+{
+    if (l->n == l->cap) {
+        int    cap = l->cap ? 2 * l->cap : 256;
+        entry *more = realloc(l->item, (size_t)cap * sizeof *more);
+        if (!more)
+            return;
+        l->item = more;
+        l->cap = cap;
+    }
+    entry *e = &l->item[l->n++];
+    memcpy(e->name, name, STEM);
+    e->used = s->st_mtime;
+    e->bytes = bytes;
+    l->bytes += bytes;
+}
+
+/* One file of a folder. */
+static void
+look(const char *folder, const char *name, list *l)
+{
+    char        path[PATH_BYTES], source[PATH_BYTES];
+    struct stat s, c;
+    bool        named = strlen(name) > STEM && is_hex(name, STEM);
+
+    if (*name == '.' && (name[1] == '\0' || strcmp(name, "..") == 0))
+        return;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >=
+            sizeof path ||
+        lstat(path, &s) != 0 || !S_ISREG(s.st_mode))
+        return;
+    if (named && strcmp(name + STEM, ".so") == 0) {
+        memcpy(source, path, strlen(path) - 3);
+        strcpy(source + strlen(path) - 3, ".c");
+        add(l, name, &s, bytes_of(&s) + (stat(source, &c) ? 0 : bytes_of(&c)));
+    } else if (s.st_mtime < time(NULL) - DAY) {
+        memcpy(source, path, strlen(path) + 1);
+        char *dot = strrchr(source, '.');
+        if (named && dot && strcmp(dot, ".c") == 0) {
+            strcpy(dot, ".so");
+            if (access(source, F_OK) == 0)
+                return;
+        }
+        unlink(path);
+    }
+}
+
+static void
+look_in(const char *folder, list *l)
+{
+    DIR           *d = opendir(folder);
+    struct dirent *e;
+
+    while (d && (e = readdir(d)))
+        look(folder, e->d_name, l);
+    if (d)
+        closedir(d);
+}
+
+static int
+by_use(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+
+    if (x->used != y->used)
+        return x->used < y->used ? -1 : 1;
+    return memcmp(x->name, y->name, STEM);
+}
+
+static void
+drop(const char *dir, const entry *e)
+{
+    static const char *const end[] = {"so", "c"};
+    char                     path[PATH_BYTES];
+
+    for (int i = 0; i < AXE_LEN(end); i++)
+        if ((size_t)snprintf(path, sizeof path, "%s/%.2s/%.*s.%s", dir, e->name,
+                             (int)STEM, e->name, end[i]) < sizeof path)
+            unlink(path);
+}
+
+void
+axe_cache_sweep(const char *dir, int64_t most_bytes)
+{
+    list           l = {0};
+    DIR           *d = opendir(dir);
+    struct dirent *e;
+    char           folder[PATH_BYTES];
+
+    while (d && (e = readdir(d)))
+        if (strlen(e->d_name) == 2 && is_hex(e->d_name, 2) &&
+            (size_t)snprintf(folder, sizeof folder, "%s/%s", dir, e->d_name) <
+                sizeof folder)
+            look_in(folder, &l);
+    if (d)
+        closedir(d);
+    if (l.bytes > most_bytes) {
+        qsort(l.item, (size_t)l.n, sizeof l.item[0], by_use);
+        for (int i = 0; i < l.n && l.bytes > most_bytes / 4 * 3; i++) {
+            if (l.item[i].used > time(NULL) - MINUTE)
+                break;
+            drop(dir, &l.item[i]);
+            l.bytes -= l.item[i].bytes;
+        }
+    }
+    free(l.item);
+}
+
+/* ---------------------------------------------------------------- temporary */
+
+static void
+empty(const char *folder)
+{
+    DIR           *d = opendir(folder);
+    struct dirent *e;
+    char           path[PATH_BYTES];
+
+    while (d && (e = readdir(d)))
+        if (strspn(e->d_name, "0123456789") > 0 &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) <
+                sizeof path)
+            unlink(path);
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
+void
+axe_cache_sweep_tmp(const char *base)
+{
+    DIR           *d = opendir(base);
+    struct dirent *e;
+    struct stat    s;
+    char           path[PATH_BYTES];
+
+    while (d && (e = readdir(d)))
+        if (strncmp(e->d_name, "axe_", 4) == 0 && strlen(e->d_name) == 10 &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", base, e->d_name) <
+                sizeof path &&
+            lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
+            s.st_uid == geteuid() && s.st_mtime < time(NULL) - DAY)
+            empty(path);
+    if (d)
+        closedir(d);
+}
