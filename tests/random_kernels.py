@@ -217,7 +217,8 @@ class Maker:
         self.whole_k = Axis("k", "K", "k", None)
         self.part_k = Axis("k", "K", "t*%d + k" % self.bk, self.bk)
         makers = [self.elementwise] * 4 + [self.fold] * 3 + \
-            [self.contract] * 4 + [self.loop] * 2 + [self.carried]
+            [self.contract] * 4 + [self.loop] * 2 + \
+            [self.carried, self.scatter]
         self.segments = []
         for _ in range(rng.randint(2, 4)):
             self.seg = Segment()
@@ -251,15 +252,27 @@ class Maker:
             self.seg.order[s.name] = \
                 r.choice(["strided", "F"]) if direction != "out" else "strided"
         movable = [i for i, a in enumerate(axes) if a.var]
-        if shift_ok and movable and r.random() < 0.15:
+        if shift_ok and movable and \
+                r.random() < (0.5 if shift_ok == "any" else 0.15):
             i = r.choice(movable)
             other = r.choice([axes[j].sub for j in movable])
             how = ["%s + 1", "%s + 3", "%s + 5", "%s - 1", "%s - 4"]
             if shift_ok == "any":
                 how += ["2*(%s)", "7 - (%s)", "%s + (" + other + ")"]
+                if r.random() < 0.3:
+                    how = ["(%s) / 2", "(%s) %% 5 - 1"]
+                elif r.random() < 0.4:
+                    how = [self.table(axes[i]) + "[%s] %% 9 - 1"]
             s.shift = (i, r.choice(how))
         self.use(axes)
         return s
+
+    def table(self, axis):
+        """An integer tensor along the axis."""
+        name = self.name("R")
+        self.seg.params.append(
+            ("in", self.rng.choice(["i32", "i64", "u8"]), name, [axis.size]))
+        return name
 
     def tile(self, kind, axes, init=None):
         s = Source(self.name("t"), kind, axes, False)
@@ -365,8 +378,18 @@ class Maker:
                              "log(abs(%s) + 0.5)"]) % x
         return self.load(kind, axes, sources)
 
+    def picked(self, kind, axes, over):
+        """An argmax of elements as they are: ties must not be near ones."""
+        r = self.rng
+        s = self.param("in", self.some_kind(), self.subset(axes + [over],
+                                                           [over]))
+        return "%s(min(%s[%s](%s), 99))" % (
+            kind, r.choice(["argmax", "argmin"]), over.var, s.load())
+
     def reduction(self, kind, axes, sources, depth, folds):
         r = self.rng
+        if r.random() < 0.4:
+            return self.picked(kind, list(axes), r.choice(list(folds)))
         over = r.sample(list(folds), r.randint(1, len(folds)))
         op = r.choice(["sum", "sum", "max", "min", "prod"])
         if op == "prod" and kind[0] in "fb":
@@ -391,6 +414,10 @@ class Maker:
         if r.random() < 0.5:
             text = "%s %s %s" % (text, r.choice("+*"), self.expr(
                 kind, list(axes) + over, sources, depth - 1))
+        if r.random() < 0.3 and any(a.var for a in list(axes) + over):
+            text = "%s ? %s : %s" % (
+                self.condition(list(axes) + over, []), text,
+                {"sum": "0", "prod": "1"}.get(op, text))
         return "%s[%s](%s)" % (op, ", ".join(a.var for a in over), text)
 
     def cast(self, to, kind, text):
@@ -457,6 +484,21 @@ class Maker:
             if direction == "inout" else "="
         self.seg.lines.append("%s %s %s slow;" % (
             dst.load(), op, self.value(dst.kind, axes, sources)))
+
+    def scatter(self):
+        """Rows of a table, some named twice, in order."""
+        r = self.rng
+        c = r.choice([self.cax, self.whole_k])
+        sources, axes = [], self.out_axes()
+        dst = self.param("inout", self.some_kind(), axes)
+        self.seg.params[-1][3].insert(0, "5")
+        self.seg.order.pop(dst.name, None)
+        self.use([c])
+        self.seg.lines.append("%s %s %s slow;" % (
+            dst.load().replace("[", "[%s[%s] %% 6, " % (
+                self.table(c), c.sub), 1),
+            r.choice(["=", "=", "+=", "max="]),
+            self.value(dst.kind, axes + [c], sources)))
 
     def fold(self):
         r = self.rng
