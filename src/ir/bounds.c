@@ -410,6 +410,8 @@ axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s)
     }
     if (!all_known(&w) && !axe_is_scatter(cx, s))
         return refuse(&w);
+    if (s->n_free == 0)
+        return AXE_OK; /* one element, stored when its value is known */
     for (int k = 0; k < w.rank; k++)
         AXE_TRY(check_own_reads(cx, s, s->dst->arg[k]));
     return check_own_reads(cx, s, s->value);

@@ -374,12 +374,17 @@ AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);
 /* No element of dst is written twice: its subscripts are injective over the
  * free indices.  ESHAPE with two points that clash, or where mixed radices do
  * not show it.  Nor is what it writes read by its value, but for the element
- * itself where nothing is folded. */
+ * itself where nothing is folded, and where it is one element altogether. */
 AXE_CHECK axe_status axe_stmt_check_writes(axe_ctx *cx, const axe_stmt *s);
 /* Does a subscript on the left compute with indices?  Then elements may be
  * written more than once: in the order of the free indices, the last fastest.
  */
 bool axe_is_scatter(axe_ctx *cx, const axe_stmt *s);
+
+/* The kernel with perfect nests of loops and inner scopes around one element
+ * as index statements, where that is the same (raise.c); k itself if there is
+ * none.  Statements keep their numbers, variables are added. */
+const axe_kernel *axe_kernel_raise(axe_ctx *cx, const axe_kernel *k);
 
 /* ------------------------------------------------------------- text */
 

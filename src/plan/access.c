@@ -292,8 +292,26 @@ open_window(planner *p, const request *r, const axe_node *at, int64_t full,
     return AXE_OK;
 }
 
-/* A window that moves: along a dimension that is one iter, or by whole blocks
- * of all iters but the slowest. */
+/* An element alone, wherever it is: each iter takes its digit. */
+static void
+take_digits(planner *p, const axe_node *outer, int n, const axe_iter *it,
+            axe_operand *op)
+{
+    int64_t w = 1;
+
+    for (int i = n - 1; i >= 0; i--) {
+        const axe_node *d =
+            axe_node2(p->cx, AXE_OP_div, outer, int_node(p->cx, w));
+        if (i > 0)
+            d = axe_node2(p->cx, AXE_OP_mod, d, int_node(p->cx, it[i].extent));
+        d = axe_node2(p->cx, AXE_OP_mul, d, int_node(p->cx, it[i].stride));
+        op->base = axe_node2(p->cx, AXE_OP_add, op->base, d);
+        w *= it[i].extent;
+    }
+}
+
+/* A window that moves: along a dimension that is one iter, by whole blocks of
+ * all iters but the slowest, or without an index. */
 static axe_status
 move_window(planner *p, const request *r, const axe_node *at, const window *w,
             int n, const axe_iter *it, axe_operand *op)
@@ -310,6 +328,10 @@ move_window(planner *p, const request *r, const axe_node *at, const window *w,
                        (e > 0 || w->s.inner.n == 0));
     for (int i = 0; i < o.n && n > 1; i++)
         steps = steps && o.coef[i] % block == 0;
+    if (!steps && w->s.inner.n == 0) {
+        take_digits(p, w->s.outer_node, n, it, op);
+        return AXE_OK;
+    }
     if (!steps)
         return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
                         "the subscript %s moves within blocks of %" PRId64
@@ -461,7 +483,7 @@ spell_fold(axe_ctx *cx, const axe_stmt *s)
 static axe_status
 check_overlap(planner *p, const request *r)
 {
-    for (int i = 1; i < r->n_operand; i++) {
+    for (int i = 1; i < r->n_operand && r->stmt->n_free > 0; i++) {
         const axe_operand *op = &r->operand[i];
         if (op->tensor != r->operand[0].tensor)
             continue;

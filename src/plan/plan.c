@@ -285,8 +285,11 @@ axe_status
 axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
-    planner p = {.cx = cx, .kernel = k, .mc = mc};
+    planner p = {.cx = cx, .mc = mc};
     int64_t scratch;
+
+    k = axe_kernel_raise(cx, k);
+    p.kernel = k;
 
     p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
     p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);

@@ -41,6 +41,20 @@ uses(int n, axe_stmt *const *body, const axe_pipeline *ring)
     return false;
 }
 
+/* Does `break` or `continue` of this loop stand in its body? */
+static bool
+leaves(int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i]->kind == AXE_STMT_BREAK ||
+            body[i]->kind == AXE_STMT_CONTINUE ||
+            (body[i]->kind == AXE_STMT_IF &&
+             (leaves(body[i]->n_body, body[i]->body) ||
+              leaves(body[i]->n_other, body[i]->other))))
+            return true;
+    return false;
+}
+
 /* Is every produce followed by its consume at once? */
 static bool
 paired(int n, axe_stmt *const *body, const axe_pipeline *ring)
@@ -117,6 +131,8 @@ effect_of_loop(const counter *c, const axe_stmt *s, effect *out)
     int64_t n;
 
     AXE_TRY(effect_of(c, s->n_body, s->body, &turn));
+    if (uses(s->n_body, s->body, c->ring) && leaves(s->n_body, s->body))
+        return unknown(c, s, "`break` or `continue` leaves a turn early");
     *out = turn;
     if (turn.change == 0)
         return AXE_OK;

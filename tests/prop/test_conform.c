@@ -198,7 +198,23 @@ typedef struct row {
                " else s max= q; } v[g*4 + (w - 1)*2 + t - 4] = s*N; }" \
                " lane (l : 8) Y[i, l] = v[l] + 1; } }"
 
+#define RUNNING "kernel k(in f32 X[M, N], out f32 Y[M, N]) { cta (i : M) {" \
+                " Y[i, 0] = X[i, 0]; for (n : 1..N)" \
+                " Y[i, n] = Y[i, n - 1] * 0.5 + X[i, n]; } }"
+#define REGION "kernel k(in f32 G[M, N], out f32 Y[16, 64], inout f32 Z[M, N])" \
+               " { cta (i : 1) { shared f32 S[16, 64];" \
+               " shared f32 T[64, 16] : ((8, 8), 16) : ((128, 1), 8);" \
+               " warp (w : 0..4) thread (t) for (v : 8)" \
+               " S[w*4 + t/8, t%8*8 + v] = G[16 + w*4 + t/8, 64 + v + t%8*8];" \
+               " for (a : 8) for (b : 16) for (c : 8)" \
+               " T[c*8 + a, b] = S[b, a + 8*c] + f32(c - b);" \
+               " thread (t : 0..1024) Y[t/64, t%64] = T[t%64, t/64]; }" \
+               " cta (j : N by 32) thread (t : 0..32) for (r : M)" \
+               " Z[r, j*32 + t] += G[r, j*32 + t]; }"
+
 static const row rows[] = {
+    {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
+    {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
     {"newton's steps",        NULL, NEWTON, {NULL},                            {{"M", 131}}},
     {"a loop to one",         NULL, COUNTS, {NULL},                            {{"M", 200}}},
     {"threads of warps",      NULL, THREADS, {NULL},                           {{"M", 333}}},
