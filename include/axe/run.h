@@ -87,7 +87,8 @@ int                  axe_device_n_thread(const axe_device *d);
  * the device: free it before them. */
 typedef struct axe_exec axe_exec;
 
-/* The program must have been compiled as far as AXE_STAGE_C.
+/* The program must have been compiled as far as AXE_STAGE_C.  Where there is no
+ * C compiler, the kernels that the library brings along are used.
  * Errors  ETOOL: no C compiler, or it failed.  EIO: nowhere to compile.
  * Cost    a compilation (0.1 s), or below a millisecond if the cache has it */
 AXE_CHECK axe_status axe_exec_new(axe_ctx *cx, axe_device *d,
@@ -98,7 +99,7 @@ AXE_CHECK axe_status axe_exec_new_all(axe_ctx *cx, axe_device *d, int n,
                                       const axe_program *const *p,
                                       axe_exec                **out);
 void                 axe_exec_free(axe_exec *e);
-/* Where the shared object lies. */
+/* Where the shared object lies; the name of a kernel of the library's own. */
 const char *axe_exec_path(const axe_exec *e);
 /* Was it in the cache? */
 bool axe_exec_cached(const axe_exec *e);

@@ -306,35 +306,6 @@ put_header(axe_ctx *cx, axe_buf *h, int n, const axe_c_entry *e,
     axe_puts(h, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-/* Instructions beyond the compiler's default, for gcc and for clang. */
-static void
-put_target(axe_buf *c, const axe_machine *mc, bool begin)
-{
-    axe_buf     list = {.cx = c->cx};
-    const char *word = mc->features;
-
-    while (*word) {
-        size_t n = strcspn(word, " ");
-#define X86(name, one, two, three)                                             \
-    if (strlen(name) == n && strncmp(word, name, n) == 0)                      \
-        axe_puts(&list, list.len ? "," one "," two "," three                   \
-                                 : one "," two "," three);
-#define ARM(name)
-#include "machine/cpu/features.def"
-        word += n + strspn(word + n, " ");
-    }
-    if (list.len > 0 && begin)
-        axe_putf(c,
-                 "#ifdef __clang__\n#pragma clang attribute "
-                 "push(__attribute__((target(\"%s\"))), apply_to = function)\n"
-                 "#else\n#pragma GCC push_options\n"
-                 "#pragma GCC target(\"%s\")\n#endif\n",
-                 list.text, list.text);
-    if (list.len > 0 && !begin)
-        axe_puts(c, "#ifdef __clang__\n#pragma clang attribute pop\n#else\n"
-                    "#pragma GCC pop_options\n#endif\n");
-}
-
 static axe_status
 check_names(axe_ctx *cx, int n, const axe_c_entry *e)
 {
@@ -377,9 +348,9 @@ axe_print_aot(axe_ctx *cx, int n, const axe_lowered *const *lowered,
     axe_puts(c, "\nstatic int axe_cpu(void)\n{\n");
     put_cpu_test(c, mc);
     axe_puts(c, "}\n\n");
-    put_target(c, mc, true);
+    axe_print_c_target(c, mc, true);
     AXE_TRY(axe_print_c_unit(cx, n, e, c));
-    put_target(c, mc, false);
+    axe_print_c_target(c, mc, false);
     axe_puts(c, axe_aot_team);
     axe_puts(c, axe_aot_call);
     for (int i = 0; i < n; i++)

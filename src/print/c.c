@@ -6,6 +6,7 @@
  * clang compile best; nothing is included, since headers cost more time than
  * the kernel. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "print/c_int.h"
 
@@ -213,6 +214,34 @@ axe_print_c_unit(axe_ctx *cx, int n, const axe_c_entry *entry, axe_buf *out)
         axe_puts(out, fn.text);
     axe_puts(out, body.text ? body.text : "");
     return AXE_OK;
+}
+
+void
+axe_print_c_target(axe_buf *c, const axe_machine *mc, bool begin)
+{
+    axe_buf     list = {.cx = c->cx};
+    const char *word = mc->features;
+
+    while (*word) {
+        size_t n = strcspn(word, " ");
+#define X86(name, one, two, three)                                             \
+    if (strlen(name) == n && strncmp(word, name, n) == 0)                      \
+        axe_puts(&list, list.len ? "," one "," two "," three                   \
+                                 : one "," two "," three);
+#define ARM(name)
+#include "machine/cpu/features.def"
+        word += n + strspn(word + n, " ");
+    }
+    if (list.len > 0 && begin)
+        axe_putf(c,
+                 "#ifdef __clang__\n#pragma clang attribute "
+                 "push(__attribute__((target(\"%s\"))), apply_to = function)\n"
+                 "#else\n#pragma GCC push_options\n"
+                 "#pragma GCC target(\"%s\")\n#endif\n",
+                 list.text, list.text);
+    if (list.len > 0 && !begin)
+        axe_puts(c, "#ifdef __clang__\n#pragma clang attribute pop\n#else\n"
+                    "#pragma GCC pop_options\n#endif\n");
 }
 
 axe_status

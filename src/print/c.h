@@ -29,6 +29,9 @@ typedef struct axe_c_entry {
     const char        *name;
     bool               local; /* static */
 } axe_c_entry;
+/* Before and after a unit that is compiled without the flags of its machine:
+ * which instructions it may use, for gcc and for clang. */
+void axe_print_c_target(axe_buf *c, const axe_machine *mc, bool begin);
 AXE_CHECK axe_status axe_print_c_unit(axe_ctx *cx, int n,
                                       const axe_c_entry *entry, axe_buf *out);
 

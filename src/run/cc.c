@@ -138,6 +138,10 @@ missing(axe_ctx *cx, const char *what)
 {
     axe_status st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL, "%s", what);
 
+    axe_note(cx, AXE_NOWHERE,
+             "without one there are the library's own kernels "
+             "(gemm, gemv, softmax, layernorm, rmsnorm, ...) "
+             "as in kernels/, with their defaults");
     axe_help(cx, "install one ('apt-get install gcc'), or name one in AXE_CC");
     return st;
 }

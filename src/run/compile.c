@@ -57,7 +57,9 @@ print_c(axe_ctx *cx, axe_program *p)
 
     AXE_TRY(axe_print_c(cx, p->lowered, &text));
     p->c_text = text.text;
-    axe_sha256_of(text.text, text.len, p->c_digest);
+    /* The first line is a comment with the machine's name. */
+    size_t line = strcspn(text.text, "\n");
+    axe_sha256_of(text.text + line, text.len - line, p->c_digest);
     return AXE_OK;
 }
 

@@ -66,6 +66,20 @@ need_tools(axe_ctx *cx, axe_device *d)
     return AXE_OK;
 }
 
+bool
+axe_device_has_cc(axe_ctx *cx, axe_device *d)
+{
+    axe_mark m = axe_ctx_mark(cx);
+    bool     has = d->cc_found;
+
+    if (!has) {
+        axe_cc probe;
+        has = axe_cc_find(cx, d->want_cc, &probe) == AXE_OK;
+        axe_ctx_release(cx, m);
+    }
+    return has;
+}
+
 axe_status
 axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item,
                     void **handle)

@@ -25,6 +25,8 @@ struct axe_device {
 /* Compile C text and load it.
  * extra   as axe_cc_compile
  * handle  for dlsym and dlclose; path, cached: as axe_exec_path and so on */
+/* Is there a C compiler?  Says nothing. */
+bool axe_device_has_cc(axe_ctx *cx, axe_device *d);
 /* The same for several, compiled side by side; handles of what was loaded
  * before a failure are closed. */
 AXE_CHECK axe_status axe_device_load_all(axe_ctx *cx, axe_device *d, int n,

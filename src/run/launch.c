@@ -14,20 +14,18 @@
 
 #include "plan/plan.h"
 #include "run/device.h"
+#include "run/pack.h"
 #include "run/program.h"
 
 enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 
 static const char entry_name[] = "axe_entry";
 
-typedef void entry_fn(void *const *ptr, const int64_t *size, int64_t worker,
-                      int64_t n_worker, void *scratch, void *team);
-
 struct axe_exec {
     axe_device        *device;
     const axe_program *program;
     void              *handle;
-    entry_fn          *entry;
+    axe_entry_fn      *entry;
     const char        *path;
     bool               cached;
 };
@@ -83,6 +81,33 @@ make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
     return e;
 }
 
+/* Without a C compiler, kernels of the library's own; false if there is one, or
+ * a kernel is not among them. */
+static bool
+use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
+         axe_exec **out)
+{
+    int done = 0;
+
+    if (axe_device_has_cc(cx, d))
+        return false;
+    for (; done < n; done++) {
+        const axe_pack_entry *e = axe_pack_find(p[done]->c_digest);
+        axe_exec             *x = e ? malloc(sizeof *x) : NULL;
+        if (!x)
+            break;
+        *x = (axe_exec){.device = d,
+                        .program = p[done],
+                        .entry = e->entry,
+                        .path = e->name,
+                        .cached = true};
+        out[done] = x;
+    }
+    for (int i = 0; i < done && done < n; i++)
+        axe_exec_free(out[i]);
+    return done == n;
+}
+
 axe_status
 axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
@@ -100,6 +125,8 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                                    .digest = p[i]->c_digest,
                                    .extra = extra_flag(p[i])};
     }
+    if (use_pack(cx, d, n, p, out))
+        return AXE_OK;
     AXE_TRY(axe_device_load_all(cx, d, n, item, handle));
     for (int i = 0; i < n; i++) {
         made[i] = make_exec(cx, d, p[i], handle[i], &item[i]);
@@ -121,7 +148,7 @@ axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
 void
 axe_exec_free(axe_exec *e)
 {
-    if (e)
+    if (e && e->handle)
         dlclose(e->handle);
     free(e);
 }
