@@ -1,22 +1,89 @@
 /* contract.c - the register tile: accumulators stay in registers over k.
  *
- *     for each tile of mr rows and nv vectors:
+ *     for each tile of mr rows and up to nv vectors:
  *         acc[i][j] = 0          mr * nv registers
  *         for k: b[j] = nv loads; a[i] = one element, splat; acc += a * b
- *         c += acc
+ *         c += acc, or in turn 0 c = acc, or in the last turn what follows
  *
  * The old sums are added at the end, when they have long arrived, and not
- * loaded at the start, where every multiply-add would wait for them.
+ * loaded at the start, where every multiply-add would wait for them.  They are
+ * asked for only NEAR steps before the end: earlier they would be driven out
+ * again.
  *
  * Where an atom takes a group of neighbours of k in a lane, a step of k is a
  * group: both factors are words of it, one element of a is one word, and `+=`
  * is the atom's.  Where a's signs are kept flipped, which adds 2^(bits-1) to
  * each element, that many times the sums of b are too much; they are found once
- * for each block of columns, before its rows. */
+ * for each block of columns, before its rows, so columns are then outside. */
 #include "lower/lower_int.h"
 
-/* The operand's address at the bound digits, `row` steps of one variable and
- * `col` of another further on. */
+enum { NEAR = 64 };
+
+/* Where a factor is read: a pointer and steps, or where the plan says. */
+typedef struct source {
+    const axe_tensor *view; /* or NULL */
+    const axe_node   *step, *sum;
+} source;
+
+typedef struct tile {
+    int             lanes, width;          /* vectors of this tile */
+    int             n_from, n_end, k_from; /* digits of n and k in the nest */
+    const axe_node *near, *depth; /* of k: where c is asked for, the end */
+    source          a, b;
+    axe_type        type;   /* of the sums */
+    axe_type        word;   /* of a group */
+    axe_reg        *acc;    /* [mr][width] */
+    axe_reg        *excess; /* [width] what flipped signs add, or NULL */
+    axe_reg         flip;   /* the signs of a word, in every lane */
+} tile;
+
+static const axe_node *
+op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(lw->cx, op, a, b);
+}
+
+static const axe_node *
+let(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
+{
+    int64_t k;
+
+    if (axe_is_iconst(value, &k) || value->op == AXE_OP_var)
+        return value;
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+    l->var = axe_loop_var(lw, name);
+    l->value = value;
+    return axe_ivar(lw, l->var);
+}
+
+static const axe_node *
+choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
+{
+    return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                        (const axe_node *[]){c, a, b});
+}
+
+/* The block of code where the condition holds; b itself where it surely does,
+ * NULL where it surely does not. */
+static axe_lblock *
+where(lowering *lw, axe_lblock *b, const axe_node *cond, axe_lblock **other)
+{
+    int64_t  known;
+    axe_lir *l;
+
+    if (axe_is_iconst(cond, &known)) {
+        *other = known ? NULL : b;
+        return known ? b : NULL;
+    }
+    l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = cond;
+    *other = &l->other;
+    return &l->body;
+}
+
+/* ----------------------------------------------------------------- factors */
+
+/* The operand's address, `steps` of variable v further on. */
 static const axe_node *
 offset(lowering *lw, const axe_operand *op, const axe_node *at,
        const axe_var *v, int64_t steps)
@@ -38,26 +105,55 @@ offset(lowering *lw, const axe_operand *op, const axe_node *at,
     return at;
 }
 
-typedef struct tile {
-    int      lanes;
-    axe_reg *acc;    /* [mr][nv] */
-    axe_reg *excess; /* [nv] what flipped signs add; NULL: nothing is flipped */
-    axe_type word;   /* of a group */
-    axe_reg  flip;   /* the signs of a word, in every lane */
-    int      row_from; /* first digit behind the columns, first of k */
-    int      k_from;
-} tile;
-
+/* Element or vector number i of a factor at the bound steps of k; `from` of
+ * its index v. */
 static axe_mem
-c_at(lowering *lw, int i, int j, int lanes)
+factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
+       int64_t from, int64_t i)
 {
-    const axe_operand    *c = &lw->s->operand[0];
-    const axe_tile_shape *t = &lw->s->tile;
-    const axe_node       *at = axe_address(lw, c);
+    const axe_node *at;
 
-    at = offset(lw, c, at, t->m, i);
-    at = offset(lw, c, at, t->n, (int64_t)j * lanes);
-    return axe_mem_of(lw, c, at);
+    if (!src->view)
+        return axe_mem_of(lw, op, offset(lw, op, axe_address(lw, op), v, from));
+    at = op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
+    at = axe_sum(lw, op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
+    return (axe_mem){src->view, axe_mem_of(lw, op, at).type, at};
+}
+
+/* A pointer to the first of this register tile's rows or columns, which end at
+ * `end`: in the argument where the view holds and the tile is whole. */
+static source
+look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
+     const axe_node *end)
+{
+    source      src = {0};
+    axe_tensor *t;
+    axe_lir    *l;
+
+    if (!v->source)
+        return src;
+    const axe_node *seen =
+        let(lw, b, "seen",
+            op2(lw, AXE_OP_and, v->when, op2(lw, AXE_OP_le, end, v->end)));
+    t = axe_new(lw->cx, axe_tensor);
+    *t = *op->tensor;
+    l = axe_emit(lw, b, AXE_LIR_VIEW);
+    t->name = axe_textf(lw->cx, "%s.%d", op->tensor->name, lw->n_var++);
+    l->value = seen;
+    l->choice[0] = axe_mem_of(lw, v->source, axe_address(lw, v->source));
+    l->choice[1] = axe_mem_of(lw, op, axe_address(lw, op));
+    l->mem = (axe_mem){t, l->choice[1].type, axe_int(lw, 0)};
+    src.view = t;
+    const axe_node *one = axe_int(lw, 1);
+    src.step = let(lw, b, "step",
+                   choose(lw, seen, axe_scaled(lw, one, v->step[1]),
+                          axe_scaled(lw, one, v->step[0])));
+    src.sum = axe_scaled(lw, one, v->sum[1]);
+    if (v->sum[0].coef != v->sum[1].coef || v->sum[0].unit != v->sum[1].unit)
+        src.sum =
+            let(lw, b, "along",
+                choose(lw, seen, src.sum, axe_scaled(lw, one, v->sum[0])));
+    return src;
 }
 
 /* What the atom adds to. */
@@ -76,12 +172,12 @@ multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
 
 /* A factor's elements, or groups of them, as the atom takes them. */
 static axe_reg
-factor(lowering *lw, axe_lblock *b, axe_mem m, axe_type type, int lanes,
-       const tile *tl)
+load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl)
 {
-    bool     words = lw->s->tile.group > 1;
-    axe_type from = words ? tl->word : axe_compute_of(lw, m.type);
-    axe_reg  r = axe_emit_op(lw, b, AXE_LOP_load, from, lanes, 0, NULL);
+    axe_lblock *b = lw->level[lw->top].block;
+    bool        words = lw->s->tile.group > 1;
+    axe_type    from = words ? tl->word : axe_compute_of(lw, m.type);
+    axe_reg     r = axe_emit_op(lw, b, AXE_LOP_load, from, lanes, 0, NULL);
 
     if (words)
         m.type = from;
@@ -93,18 +189,16 @@ factor(lowering *lw, axe_lblock *b, axe_mem m, axe_type type, int lanes,
 
 /* The vectors of b in this step of k. */
 static axe_reg *
-columns(lowering *lw, axe_lblock *blk, axe_type type, const tile *tl)
+columns(lowering *lw, const tile *tl)
 {
     const axe_tile_shape *t = &lw->s->tile;
     const axe_operand    *b = &lw->s->operand[t->b];
-    axe_reg              *col = axe_new_array(lw->cx, axe_reg, t->nv);
+    axe_reg              *col = axe_new_array(lw->cx, axe_reg, tl->width);
 
-    for (int j = 0; j < t->nv; j++)
-        col[j] = factor(lw, blk,
-                        axe_mem_of(lw, b,
-                                   offset(lw, b, axe_address(lw, b), t->n,
-                                          (int64_t)j * tl->lanes)),
-                        type, tl->lanes, tl);
+    for (int j = 0; j < tl->width; j++)
+        col[j] =
+            load(lw, factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j),
+                 tl->lanes, tl->type, tl);
     return col;
 }
 
@@ -116,16 +210,14 @@ k_body(lowering *lw, void *user)
     const axe_operand    *a = &lw->s->operand[t->a];
     tile                 *tl = user;
     axe_lblock           *blk = lw->level[lw->top].block;
-    axe_type              type = tl->acc[0].type;
-    axe_reg              *col = columns(lw, blk, type, tl);
+    axe_reg              *col = columns(lw, tl);
 
     for (int i = 0; i < t->mr; i++) {
-        axe_mem m =
-            axe_mem_of(lw, a, offset(lw, a, axe_address(lw, a), t->m, i));
-        axe_reg r = factor(lw, blk, m, type, 1, tl);
+        axe_reg r =
+            load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl);
         r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
-        for (int j = 0; j < t->nv; j++)
-            multiply_add(lw, blk, tl->acc[i * t->nv + j], r, col[j]);
+        for (int j = 0; j < tl->width; j++)
+            multiply_add(lw, blk, tl->acc[i * tl->width + j], r, col[j]);
     }
     return AXE_OK;
 }
@@ -136,64 +228,256 @@ excess_body(lowering *lw, void *user)
 {
     tile       *tl = user;
     axe_lblock *blk = lw->level[lw->top].block;
-    axe_reg    *col = columns(lw, blk, tl->excess[0].type, tl);
+    axe_reg    *col = columns(lw, tl);
 
-    for (int j = 0; j < lw->s->tile.nv; j++)
+    for (int j = 0; j < tl->width; j++)
         multiply_add(lw, blk, tl->excess[j], tl->flip, col[j]);
     return AXE_OK;
 }
 
-/* The sums are needed only after the last step of k; ask for their lines. */
+/* ------------------------------------------------------------------- loops */
+
+/* A loop over a digit, from begin to end by step. */
+static axe_status
+loop_over(lowering *lw, axe_digit d, const axe_node *begin, const axe_node *end,
+          int64_t step, body_fn *body, void *user)
+{
+    axe_lblock hold = {0};
+    int64_t    b, e;
+    axe_lir   *l;
+
+    if (axe_is_iconst(begin, &b) && axe_is_iconst(end, &e) && b >= e)
+        return AXE_OK;
+    if (lw->top + 1 == MAX_LEVEL)
+        return axe_fail(lw->cx, lw->s->stmt->at, AXE_ELIMIT,
+                        "a statement needs over %d nested loops", MAX_LEVEL);
+    l = axe_emit(lw, &hold, AXE_LIR_LOOP);
+    l->var = axe_loop_var(lw, d.var->name);
+    l->begin = begin;
+    l->end = end;
+    l->step = step;
+    bound bd = {d, l->var, 0, lw->bound};
+    lw->bound = &bd;
+    lw->level[++lw->top] = (level){.block = &l->body, .index = d.var};
+    AXE_TRY(body(lw, user));
+    lw->bound = bd.next;
+    lw->top--;
+    *axe_emit(lw, lw->level[lw->top].block, AXE_LIR_LOOP) = *l;
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------ c at the end */
+
+static axe_mem
+c_at(lowering *lw, int i, int j, int lanes)
+{
+    const axe_operand    *c = &lw->s->operand[0];
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_node       *at = axe_address(lw, c);
+
+    at = offset(lw, c, at, t->m, i);
+    at = offset(lw, c, at, t->n, (int64_t)j * lanes);
+    return axe_mem_of(lw, c, at);
+}
+
 static void
-ask_for_c(lowering *lw, axe_lblock *b, const tile *tl)
+put_sums(lowering *lw, axe_lblock *b, const tile *tl)
 {
     for (int i = 0; i < lw->s->tile.mr; i++)
-        for (int j = 0; j < lw->s->tile.nv; j++) {
+        for (int j = 0; j < tl->width; j++) {
             axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-            l->op = AXE_LOP_prefetch;
+            l->op = AXE_LOP_store;
+            l->n_src = 1;
+            l->src = &tl->acc[i * tl->width + j];
             l->mem = c_at(lw, i, j, tl->lanes);
         }
 }
 
-/* c += acc - excess */
 static void
-add_to_c(lowering *lw, axe_lblock *b, axe_mem m, axe_reg acc,
-         const axe_reg *excess)
+add_old(lowering *lw, axe_lblock *b, const tile *tl)
 {
-    axe_reg old =
-        axe_emit_op(lw, b, AXE_LOP_load, acc.type, acc.lanes, 0, NULL);
-    axe_reg *sum = axe_new(lw->cx, axe_reg);
-
-    b->item[b->n - 1]->mem = m;
-    if (excess)
-        acc = axe_emit_op(lw, b, AXE_LOP_sub, acc.type, acc.lanes, 2,
-                          (axe_reg[]){acc, *excess});
-    *sum = axe_emit_op(lw, b, AXE_LOP_add, acc.type, acc.lanes, 2,
-                       (axe_reg[]){old, acc});
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-    l->op = AXE_LOP_store;
-    l->n_src = 1;
-    l->src = sum;
-    l->mem = m;
+    for (int i = 0; i < lw->s->tile.mr; i++)
+        for (int j = 0; j < tl->width; j++) {
+            axe_reg acc = tl->acc[i * tl->width + j];
+            axe_reg old =
+                axe_emit_op(lw, b, AXE_LOP_load, acc.type, acc.lanes, 0, NULL);
+            b->item[b->n - 1]->mem = c_at(lw, i, j, tl->lanes);
+            axe_emit_op(lw, b, AXE_LOP_add, acc.type, acc.lanes, 2,
+                        (axe_reg[]){old, acc});
+            b->item[b->n - 1]->dst = acc;
+        }
 }
 
-/* The type of the sums in registers. */
-static axe_type
-sum_type(lowering *lw, const tile *tl)
+/* Is this turn not the first? */
+static const axe_node *
+has_old(lowering *lw)
 {
-    return axe_compute_of(lw, c_at(lw, 0, 0, tl->lanes).type);
+    const axe_schedule *s = lw->s;
+    int64_t             n;
+
+    if (!s->fresh)
+        return axe_int(lw, 1);
+    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
+        return axe_int(lw, 0);
+    return op2(lw, AXE_OP_lt, axe_int(lw, 0), s->turn);
+}
+
+/* Is this turn the last, and the register tile whole? */
+static const axe_node *
+is_done(lowering *lw, const tile *tl)
+{
+    const axe_schedule *s = lw->s;
+    const axe_node     *row = axe_index_so_far(lw, s->tile.m), *done, *end;
+    const axe_node     *col = axe_index_so_far(lw, s->tile.n);
+    int64_t             n;
+
+    if (!s->then)
+        return axe_int(lw, 0);
+    row = axe_sum(lw, row, axe_int(lw, s->tile.mr));
+    col = axe_sum(lw, col, axe_int(lw, (int64_t)tl->width * tl->lanes));
+    done = op2(lw, AXE_OP_and, op2(lw, AXE_OP_le, row, s->split.whole_row),
+               op2(lw, AXE_OP_le, col, s->split.whole_column));
+    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
+        return done;
+    end = op2(lw, AXE_OP_eq, axe_sum(lw, s->turn, axe_int(lw, 1)), s->turns);
+    return op2(lw, AXE_OP_and, end, done);
+}
+
+/* ------------------------------------------------- what follows, with sums */
+
+/* Index v of the statement as a variable of its own: all of it one digit. */
+static bound
+whole_index(lowering *lw, axe_lblock *b, const axe_schedule *s,
+            const axe_var *v, const axe_node *value)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+    int64_t  e = 0;
+
+    l->var = axe_loop_var(lw, v->name);
+    l->value = value;
+    axe_is_iconst(axe_extent_of(s, v), &e);
+    return (bound){{v, 1, e}, l->var, 0, NULL};
+}
+
+typedef axe_status then_fn(lowering *lw, axe_lblock *b);
+
+/* fn for every vector of the register tile, as the statement that follows sees
+ * it: its own indices bound, the sums in registers. */
+static axe_status
+each_vector(lowering *lw, axe_lblock *b, const tile *tl, then_fn *fn)
+{
+    const axe_schedule *s = lw->s, *e = s->then;
+    lowering           *saved = axe_new(lw->cx, lowering);
+    bound               bd[2] = {
+                      whole_index(lw, b, e, e->merged[0], axe_index_so_far(lw, s->tile.m)),
+                      whole_index(lw, b, e, e->merged[1], axe_index_so_far(lw, s->tile.n))};
+
+    bd[0].next = &bd[1];
+    *saved = *lw;
+    lw->s = e;
+    lw->stream = axe_over_caches(lw, b);
+    lw->bound = bd;
+    lw->vector = e->merged[1];
+    lw->lanes = tl->lanes;
+    lw->full = true;
+    lw->level[0] = (level){.block = b};
+    lw->level[1] = (level){.block = b, .index = e->merged[1]};
+    lw->vector_level = 1;
+    lw->top = 2;
+    for (int j = 0; j < tl->width; j++) {
+        bd[1].step = (int64_t)j * tl->lanes;
+        lw->level[1].known = NULL;
+        for (int i = 0; i < s->tile.mr; i++) {
+            bd[0].step = i;
+            lw->level[2] = (level){.block = b, .index = e->merged[0]};
+            for (int k = 1; k < e->n_operand; k++)
+                if (e->operand[k].tensor == s->operand[0].tensor)
+                    axe_remember(lw, 2, e->operand[k].load,
+                                 tl->acc[i * tl->width + j]);
+            AXE_TRY(fn(lw, b));
+        }
+    }
+    saved->n_reg = lw->n_reg;
+    saved->n_var = lw->n_var;
+    *lw = *saved;
+    return AXE_OK;
+}
+
+static axe_status
+finish_vector(lowering *lw, axe_lblock *b)
+{
+    (void)b;
+    return axe_store_value(lw, NULL);
+}
+
+static axe_status
+ask_for_vector(lowering *lw, axe_lblock *b)
+{
+    const axe_operand *dst = &lw->s->operand[0];
+    axe_lir           *l = axe_emit(lw, b, AXE_LIR_OP);
+
+    l->op = AXE_LOP_prefetch;
+    l->mem = axe_mem_of(lw, dst, axe_address(lw, dst));
+    return AXE_OK;
+}
+
+/* ---------------------------------------------------------------- the tile */
+
+/* What the end will need, soon. */
+static axe_status
+ask_for_c(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    axe_lblock *other;
+    axe_lblock *old = where(lw, b, has_old(lw), &other);
+
+    for (int i = 0; old && i < lw->s->tile.mr; i++)
+        for (int j = 0; j < tl->width; j++) {
+            axe_lir *l = axe_emit(lw, old, AXE_LIR_OP);
+            l->op = AXE_LOP_prefetch;
+            l->mem = c_at(lw, i, j, tl->lanes);
+        }
+    b = where(lw, b, is_done(lw, tl), &other);
+    return b ? each_vector(lw, b, tl, ask_for_vector) : AXE_OK;
+}
+
+/* acc -= excess */
+static void
+take_off(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    for (int i = 0; tl->excess && i < lw->s->tile.mr * tl->width; i++) {
+        axe_reg acc = tl->acc[i];
+        axe_emit_op(lw, b, AXE_LOP_sub, acc.type, acc.lanes, 2,
+                    (axe_reg[]){acc, tl->excess[i % tl->width]});
+        b->item[b->n - 1]->dst = acc;
+    }
+}
+
+static axe_status
+end_tile(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    axe_lblock *other;
+    axe_lblock *old = where(lw, b, has_old(lw), &other);
+
+    take_off(lw, b, tl);
+    if (old)
+        add_old(lw, old, tl);
+    b = where(lw, b, is_done(lw, tl), &other);
+    if (other)
+        put_sums(lw, other, tl);
+    return b ? each_vector(lw, b, tl, finish_vector) : AXE_OK;
 }
 
 /* n registers of zeros. */
-static void
-clear(lowering *lw, axe_lblock *b, const tile *tl, int n, axe_reg *out)
+static axe_reg *
+clear(lowering *lw, axe_lblock *b, const tile *tl, int n)
 {
-    axe_type type = sum_type(lw, tl);
-    axe_lop  zero = axe_type_table[type].cls == AXE_CLASS_FLOAT ? AXE_LOP_fconst
-                                                                : AXE_LOP_iconst;
+    bool     fl = axe_type_table[tl->type].cls == AXE_CLASS_FLOAT;
+    axe_reg *out = axe_new_array(lw->cx, axe_reg, n);
 
     for (int i = 0; i < n; i++)
-        out[i] = axe_emit_op(lw, b, zero, type, tl->lanes, 0, NULL);
+        out[i] = axe_emit_op(lw, b, fl ? AXE_LOP_fconst : AXE_LOP_iconst,
+                             tl->type, tl->lanes, 0, NULL);
+    return out;
 }
 
 static axe_nest
@@ -207,44 +491,126 @@ part_of(const axe_nest *all, int from, int end)
     return n;
 }
 
+/* All of k. */
+static axe_status
+sum_up(lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
+       body_fn *body)
+{
+    const axe_nest *all = &lw->s->nest[0];
+    axe_nest        k = part_of(all, tl->k_from, all->n_digit);
+
+    if (tl->depth)
+        return loop_over(lw, k.digit[0], begin, end, 1, body, tl);
+    return axe_nest_open(lw, &k, body, tl);
+}
+
+static void
+look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    int64_t               n = left ? t->mr : (int64_t)tl->width * tl->lanes;
+    const axe_node       *end =
+        axe_sum(lw, axe_index_so_far(lw, left ? t->m : t->n), axe_int(lw, n));
+    source s = look(lw, b, &lw->s->operand[left ? t->a : t->b],
+                    &lw->s->view[left ? 0 : 1], end);
+
+    *(left ? &tl->a : &tl->b) = s;
+}
+
 static axe_status
 tile_body(lowering *lw, void *user)
 {
-    const axe_tile_shape *t = &lw->s->tile;
-    tile                 *tl = user;
-    axe_lblock           *b = lw->level[lw->top].block;
-    const axe_nest       *all = &lw->s->nest[0];
-    axe_nest              k = part_of(all, tl->k_from, all->n_digit);
+    tile           *tl = user;
+    axe_lblock     *b = lw->level[lw->top].block;
+    const axe_node *zero = axe_int(lw, 0);
 
-    ask_for_c(lw, b, tl);
-    clear(lw, b, tl, t->mr * t->nv, tl->acc);
-    AXE_TRY(axe_nest_open(lw, &k, k_body, tl));
-    for (int i = 0; i < t->mr; i++)
-        for (int j = 0; j < t->nv; j++)
-            add_to_c(lw, b, c_at(lw, i, j, tl->lanes), tl->acc[i * t->nv + j],
-                     tl->excess ? &tl->excess[j] : NULL);
+    look_at(lw, b, tl, false);
+    tl->acc = clear(lw, b, tl, lw->s->tile.mr * tl->width);
+    if (tl->depth) {
+        AXE_TRY(sum_up(lw, tl, zero, tl->near, k_body));
+        AXE_TRY(ask_for_c(lw, b, tl));
+    }
+    AXE_TRY(sum_up(lw, tl, tl->near, tl->depth, k_body));
+    return end_tile(lw, b, tl);
+}
+
+/* body for all columns: `wide` tiles of width + 1 vectors, then those of
+ * width. */
+static axe_status
+each_column(lowering *lw, tile *tl, body_fn *body)
+{
+    const axe_split *sp = &lw->s->split;
+    const axe_nest  *all = &lw->s->nest[0];
+    axe_nest         n = part_of(all, tl->n_from, tl->n_end);
+    const axe_node  *zero = axe_int(lw, 0), *begin, *end;
+
+    tl->width = lw->s->tile.nv;
+    if (!lw->s->tile.narrow)
+        return axe_nest_open(lw, &n, body, tl);
+    for (int w = tl->width; w >= 1; w--) {
+        const axe_node *is = op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w));
+        const axe_node *less =
+            op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w - 1));
+        begin = op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w + 1));
+        end = op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w));
+        tl->width = w;
+        AXE_TRY(
+            loop_over(lw, n.digit[0], choose(lw, is, begin, zero),
+                      choose(lw, is, sp->vectors, choose(lw, less, end, zero)),
+                      w, body, tl));
+    }
     return AXE_OK;
 }
 
-/* A block of columns: all its rows. */
+/* A block of rows: all its columns. */
+static axe_status
+row_body(lowering *lw, void *user)
+{
+    tile *tl = user;
+
+    look_at(lw, lw->level[lw->top].block, tl, true);
+    return each_column(lw, tl, tile_body);
+}
+
+/* A block of columns, where signs are flipped: all its rows. */
+static axe_status
+flipped_body(lowering *lw, void *user)
+{
+    tile       *tl = user;
+    axe_nest    m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
+    axe_lblock *b = lw->level[lw->top].block;
+
+    look_at(lw, b, tl, false);
+    tl->flip = axe_signs(lw, b, lw->s->atom[0]->type[1], tl->word, tl->lanes);
+    tl->excess = clear(lw, b, tl, tl->width);
+    AXE_TRY(sum_up(lw, tl, axe_int(lw, 0), tl->depth, excess_body));
+    return axe_nest_open(lw, &m, tile_body, tl);
+}
+
 static axe_status
 columns_body(lowering *lw, void *user)
 {
-    const axe_tile_shape *t = &lw->s->tile;
-    const axe_nest       *all = &lw->s->nest[0];
-    tile                 *tl = user;
-    axe_nest              m = part_of(all, tl->row_from, tl->k_from);
-    axe_nest              k = part_of(all, tl->k_from, all->n_digit);
-    axe_lblock           *b = lw->level[lw->top].block;
+    return each_column(lw, user, flipped_body);
+}
 
-    if (lw->s->atom[0]->flip) {
-        tl->flip =
-            axe_signs(lw, b, lw->s->atom[0]->type[1], tl->word, tl->lanes);
-        tl->excess = axe_new_array(lw->cx, axe_reg, t->nv);
-        clear(lw, b, tl, t->nv, tl->excess);
-        AXE_TRY(axe_nest_open(lw, &k, excess_body, tl));
-    }
-    return axe_nest_open(lw, &m, tile_body, tl);
+/* How far the sum goes, if it is one digit. */
+static void
+measure_depth(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_nest  *nest = &lw->s->nest[0];
+    const axe_digit *k = &nest->digit[nest->n_digit - 1];
+    const axe_node  *end = axe_int(lw, k->extent * k->weight);
+
+    if (nest->n_digit - tl->k_from != 1 || k->extent == 0)
+        return;
+    for (int i = 0; i < lw->s->n_bound; i++)
+        if (lw->s->bound[i].var == k->var)
+            end = op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);
+    end = op2(lw, AXE_OP_max, end, axe_int(lw, 0));
+    end = op2(lw, AXE_OP_cdiv, end, axe_int(lw, k->weight));
+    tl->depth = let(lw, b, "depth", end);
+    end = op2(lw, AXE_OP_sub, tl->depth, axe_int(lw, NEAR));
+    tl->near = let(lw, b, "near", op2(lw, AXE_OP_max, end, axe_int(lw, 0)));
 }
 
 axe_status
@@ -252,18 +618,22 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
 {
     const axe_tile_shape *t = &lw->s->tile;
     const axe_nest       *all = &lw->s->nest[0];
+    bool                  flip = lw->s->atom[0]->flip;
     tile                  tl = {.lanes = all->lanes};
 
     while (tl.k_from < all->n_digit && all->digit[tl.k_from].var != t->k)
         tl.k_from++;
-    for (int i = 0; i < tl.k_from; i++)
-        if (all->digit[i].var == t->n)
-            tl.row_from = i + 1;
-    tl.acc = axe_new_array(lw->cx, axe_reg, t->mr * t->nv);
+    while (tl.n_from < tl.k_from && all->digit[tl.n_from].var != t->n)
+        tl.n_from++;
+    tl.n_end = tl.n_from;
+    while (tl.n_end < tl.k_from && all->digit[tl.n_end].var == t->n)
+        tl.n_end++;
     if (t->group > 1)
         tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
     lw->level[0] = (level){.block = b};
     lw->top = 0;
-    axe_nest outer = part_of(all, 0, tl.row_from);
-    return axe_nest_open(lw, &outer, columns_body, &tl);
+    tl.type = axe_compute_of(lw, c_at(lw, 0, 0, tl.lanes).type);
+    measure_depth(lw, b, &tl);
+    axe_nest outer = part_of(all, 0, tl.n_from);
+    return axe_nest_open(lw, &outer, flip ? columns_body : row_body, &tl);
 }

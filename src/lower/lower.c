@@ -128,6 +128,28 @@ meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
         }
 }
 
+static void
+name_parts(lowering *lw, axe_lblock *b, const axe_schedule *s)
+{
+    for (int i = 0; i < s->split.n_let; i++)
+        let(lw, b, s->split.let[i].var, s->split.let[i].value);
+}
+
+/* The parts of contractions in the scope that it knows already. */
+static void
+name_all_parts(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_schedule *s = body[i]->kind == AXE_STMT_INDEX
+                                    ? lw->plan->schedule[body[i]->id]
+                                    : NULL;
+        if (s && s->split.early)
+            name_parts(lw, b, s);
+        name_all_parts(lw, b, body[i]->n_body, body[i]->body);
+        name_all_parts(lw, b, body[i]->n_other, body[i]->other);
+    }
+}
+
 static axe_status
 lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
@@ -147,6 +169,7 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
     l->begin = axe_int(lw, 0);
     l->end = n;
     split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
+    name_all_parts(lw, &l->body, s->n_body, s->body);
     return lower_body(lw, &l->body, s->n_body, s->body);
 }
 
@@ -238,8 +261,8 @@ and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
 }
 
 /* All guards hold: every extent is within its limit; so do the checks.  NULL
- * without any, or where an extent is not a constant, so that full code would
- * gain nothing. */
+ * without any, or where full code would gain nothing: an extent is not a
+ * constant, blocks are transposed either way, or little is left to do. */
 static const axe_node *
 all_inside(lowering *lw)
 {
@@ -247,7 +270,7 @@ all_inside(lowering *lw)
     const axe_node     *all = NULL;
     bool                ok = true;
 
-    if (s->kind == AXE_SCHED_CONTRACT)
+    if (s->kind != AXE_SCHED_MAP || s->within || s->n_from > 0)
         return NULL;
     for (int i = 0; i < s->n_operand; i++)
         for (int g = 0; g < s->operand[i].n_guard; g++)
@@ -344,6 +367,48 @@ lower_masked(lowering *lw, axe_lblock *b)
     return lower_edges(lw, b);
 }
 
+/* What a contraction left of the statement that is merged into it: the rows
+ * behind its whole register tiles, and the columns behind them. */
+static axe_status
+lower_ragged(lowering *lw, axe_lblock *b)
+{
+    const axe_schedule *all = lw->s;
+    const axe_split    *sp = &all->within->split;
+    axe_schedule        part = *all;
+    axe_guard           row = {all->merged[0], sp->whole_row},
+              column = {all->merged[1], sp->whole_column};
+
+    part.n_from = 1;
+    part.from = &row;
+    lw->s = &part;
+    AXE_TRY(lower_masked(lw, b));
+    part.from = &column;
+    part.n_bound = 1;
+    part.bound = &row;
+    AXE_TRY(lower_masked(lw, b));
+    lw->s = all;
+    return AXE_OK;
+}
+
+/* A statement whose work a contraction does, but where there is none. */
+static axe_status
+lower_merged(lowering *lw, axe_lblock *b)
+{
+    const axe_schedule *s = lw->s, *into = s->within;
+    const axe_node     *none =
+        into->turns ? op2(lw, AXE_OP_eq, into->turns, axe_int(lw, 0)) : NULL;
+    int64_t known = 0;
+
+    if (none && !axe_is_iconst(none, &known)) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = none;
+        AXE_TRY(lower_masked(lw, &l->body));
+        b = &l->other;
+    } else if (known)
+        return lower_masked(lw, b);
+    return into->then == s ? lower_ragged(lw, b) : AXE_OK;
+}
+
 static axe_status
 lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
@@ -359,7 +424,9 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
-    return lower_masked(lw, b);
+    if (lw->s->kind == AXE_SCHED_CONTRACT && !lw->s->split.early)
+        name_parts(lw, b, lw->s);
+    return lw->s->within ? lower_merged(lw, b) : lower_masked(lw, b);
 }
 
 /* The counters of a pipeline that keeps its stages. */

@@ -48,6 +48,7 @@ typedef enum axe_lir_kind {
     AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
     AXE_LIR_COUNT, /* var = 0, to be turned */
     AXE_LIR_TURN,  /* var = var + 1, or 0 where that is `step` */
+    AXE_LIR_VIEW,  /* mem.tensor begins at choice[value == 0] */
     AXE_LIR_OP,
     AXE_LIR_NOTE /* text for readers */
 } axe_lir_kind;
@@ -62,7 +63,7 @@ typedef struct axe_lblock {
 struct axe_lir {
     axe_lir_kind    kind;
     const axe_var  *var;                 /* TASKS, LOOP, LET, TAKE */
-    const axe_node *begin, *end, *value; /* value: LET; cond of IF */
+    const axe_node *begin, *end, *value; /* value: LET; cond of IF, VIEW */
     int64_t         step;
     axe_lblock      body, other;
     axe_lop         op; /* OP */
@@ -70,6 +71,7 @@ struct axe_lir {
     int             n_src;
     const axe_reg  *src;
     axe_mem         mem;
+    axe_mem         choice[2]; /* VIEW */
     double          f;
     int64_t         i;
     axe_type        as;   /* round */

@@ -116,7 +116,9 @@ axe_reg axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op,
 /* The integer type that holds `n` elements of t, of 8 to 64 bits. */
 axe_type axe_word_of(axe_type t, int n);
 
-/* value.c: the register that holds the node at the open loops. */
+/* value.c: the node's value at level `at` is in the register already. */
+void axe_remember(lowering *lw, int at, const axe_node *n, axe_reg r);
+/* The register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
                                      axe_reg *out);
 /* The deepest open loop whose index the node mentions. */
@@ -169,6 +171,9 @@ AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
 
 /* Is the operand outside its tensor in the code at hand? */
 bool axe_reads_zero(const lowering *lw, const axe_operand *op);
+
+/* map.c: the statement's value into its destination at the bound digits. */
+AXE_CHECK axe_status axe_store_value(lowering *lw, void *user);
 
 /* map.c, transpose.c, contract.c: one statement into block b. */
 AXE_CHECK axe_status axe_lower_map(lowering *lw, axe_lblock *b);

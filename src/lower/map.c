@@ -1,8 +1,8 @@
 /* map.c - element-wise statements and reductions: loops around one store. */
 #include "lower/lower_int.h"
 
-static axe_status
-store_body(lowering *lw, void *user)
+axe_status
+axe_store_value(lowering *lw, void *user)
 {
     const axe_operand *dst = &lw->s->operand[0];
     const axe_node    *v = lw->s->value;
@@ -47,5 +47,5 @@ axe_lower_map(lowering *lw, axe_lblock *b)
     lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){.block = b};
     lw->top = 0;
-    return axe_nest_open(lw, &lw->s->nest[0], store_body, NULL);
+    return axe_nest_open(lw, &lw->s->nest[0], axe_store_value, NULL);
 }

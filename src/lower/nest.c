@@ -368,6 +368,25 @@ split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
     return AXE_OK;
 }
 
+/* Where the digit begins, at most its end; `before`: the digits around. */
+static const axe_node *
+first(nest_walk *w, const axe_digit *d, const axe_node *before,
+      const axe_node *end)
+{
+    lowering       *lw = w->lw;
+    const axe_node *begin = axe_int(lw, 0);
+
+    for (int i = 0; i < lw->s->n_from && !w->nest->reduce; i++) {
+        if (lw->s->from[i].var != d->var)
+            continue;
+        begin = axe_node2(lw->cx, AXE_OP_sub, lw->s->from[i].limit, before);
+        begin = axe_node2(lw->cx, AXE_OP_max, begin, axe_int(lw, 0));
+        begin = axe_node2(lw->cx, AXE_OP_div, begin, axe_int(lw, d->weight));
+        begin = axe_node2(lw->cx, AXE_OP_min, begin, end);
+    }
+    return let(lw, "begin", begin);
+}
+
 static axe_status
 walk(nest_walk *w, int j)
 {
@@ -393,7 +412,7 @@ walk(nest_walk *w, int j)
     }
     if (d->weight > 1)
         lim.n = 0;
-    return split(w, j, &lim, 0, before, zero, end);
+    return split(w, j, &lim, 0, before, first(w, d, before, end), end);
 }
 
 axe_status

@@ -97,6 +97,14 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_TURN:
             axe_putf(b, "turn %s below %" PRId64, l->var->name, l->step);
             break;
+        case AXE_LIR_VIEW:
+            axe_putf(b, "view %s = %s[%s]", l->mem.tensor->name,
+                     l->choice[0].tensor->name,
+                     axe_node_text(cx, l->choice[0].at));
+            axe_putf(b, " if %s else %s[%s]", axe_node_text(cx, l->value),
+                     l->choice[1].tensor->name,
+                     axe_node_text(cx, l->choice[1].at));
+            break;
         case AXE_LIR_OP:
             put_op(cx, b, l);
             break;

@@ -39,6 +39,12 @@ remember(lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
     lw->level[at].known = m;
 }
 
+void
+axe_remember(lowering *lw, int at, const axe_node *n, axe_reg r)
+{
+    remember(lw, at, n, false, r);
+}
+
 static bool
 is_vector(const lowering *lw, const axe_node *n)
 {

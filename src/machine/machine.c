@@ -23,10 +23,11 @@ static const axe_compute_row cpu_types[] = {
 };
 
 static const axe_machine machines[] = {
-#define CPU(name, bits, n_vreg, l1, l2, stream, ghz, features)                 \
+#define CPU(name, bits, n_vreg, l1, l2, w1, w2, stream, ghz, features)         \
     {name,      "cpu",                                                         \
      bits,      n_vreg,                                                        \
      l1,        l2,                                                            \
+     w1,        w2,                                                            \
      stream,    ghz,                                                           \
      features,  AXE_LEN(cpu_atoms),                                            \
      cpu_atoms, AXE_LEN(cpu_types),                                            \

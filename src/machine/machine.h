@@ -46,9 +46,10 @@ typedef struct axe_machine {
     const char            *family; /* "cpu": what `default` and `target` name */
     int                    vector_bits, n_vreg;
     int64_t                l1_bytes, l2_bytes;
-    int64_t                stream_bytes; /* see plan.h; 0: never */
-    double                 ghz;          /* nominal, for estimates */
-    const char            *features;     /* words of features.def */
+    int                    l1_ways, l2_ways; /* lines in a set */
+    int64_t                stream_bytes;     /* see plan.h; 0: never */
+    double                 ghz;              /* nominal, for estimates */
+    const char            *features;         /* words of features.def */
     int                    n_atom;
     const axe_atom        *atom;
     int                    n_compute;

@@ -93,22 +93,38 @@ recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
  * about twice as much.  Of equals the one with most rows: packing a transposes
  * blocks of MR. */
 static bool
-choose_tile(const axe_machine *mc, int64_t em, int64_t en, int lanes, int *mr,
-            int *nv)
+choose_tile(const axe_machine *mc, int64_t em, int64_t en, way *w)
 {
     double best = 0;
 
     for (int i = 1; i <= mc->n_vreg; i++)
         for (int j = 1; j <= mc->n_vreg; j++) {
-            double score = (double)(i * j) / (i + 2 * j);
-            if (em % i != 0 || en % ((int64_t)j * lanes) != 0 ||
+            double  score = (double)(i * j) / (i + 2 * j);
+            int64_t unit = (int64_t)(w->narrow ? 1 : j) * w->lanes;
+            if (em % i != 0 || en % unit != 0 || (int64_t)j * w->lanes > en ||
                 i * j + j + 1 > mc->n_vreg || score < best)
                 continue;
             best = score;
-            *mr = i;
-            *nv = j;
+            w->mr = i;
+            w->nv = j;
         }
     return best > 0;
+}
+
+/* Does every operand move by one stride from vector to vector?  Then a tile may
+ * begin at any, and have fewer. */
+static bool
+vectors_alike(planner *p, const request *r, const roles *ro, int lanes)
+{
+    axe_digit *d;
+    int        n;
+    int64_t    cut[1] = {lanes}, en = axe_dim_extent(ro->n);
+    axe_mark   m = axe_ctx_mark(p->cx);
+    bool alike = en % lanes == 0 && axe_plan_cut(p, r, ro->n, 1, cut, &n, &d) &&
+                 (en == lanes || (n > 1 && d[0].weight == lanes));
+
+    axe_ctx_release(p->cx, m);
+    return alike;
 }
 
 /* Register tile and lanes for the statement; reasons into r. */
@@ -131,9 +147,11 @@ tile_for(planner *p, request *r, const roles *ro, way *w)
                      ro->k->var->name, w->group);
         return false;
     }
-    for (; w->lanes >= 2; w->lanes /= 2)
-        if (choose_tile(p->mc, em, en, w->lanes, &w->mr, &w->nv))
+    for (; w->lanes >= 2; w->lanes /= 2) {
+        w->narrow = vectors_alike(p, r, ro, w->lanes);
+        if (choose_tile(p->mc, em, en, w))
             return true;
+    }
     axe_rejected(p, r, "contract",
                  "the extent %" PRId64 " of %s is not a multiple of 2 lanes",
                  en, ro->n->var->name);
@@ -312,7 +330,8 @@ unguarded(planner *p, request *r, const roles *ro)
     return true;
 }
 
-/* Loops: batch, m blocks, n blocks, k, then the register tile.  What flipped
+/* Loops: batch, m blocks, n blocks, k, then the register tile: rows of a stay
+ * in the first-level cache while those of b pass by.  What flipped
  * signs add to a block of columns is found once for all its rows, so it comes
  * first there. */
 static bool
@@ -323,7 +342,8 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
     axe_nest  *nest = axe_new_array(p->cx, axe_nest, 1);
     axe_digit *d;
     int        n = 0, k;
-    int64_t    cut[3] = {w->mr, (int64_t)w->nv * w->lanes, w->group};
+    int64_t    nr = (int64_t)(w->narrow ? 1 : w->nv) * w->lanes;
+    int64_t    cut[3] = {w->mr, nr, w->group};
 
     for (int i = 0; i < ro->n_batch; i++) {
         if (!axe_plan_cut(p, r, ro->batch[i], 0, NULL, &k, &d))
@@ -386,8 +406,9 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
     if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
-    out->tile = (axe_tile_shape){ro->m->var, ro->n->var, ro->k->var, w->mr,
-                                 w->nv,      ro->a,      ro->b,      w->group};
+    out->tile =
+        (axe_tile_shape){ro->m->var, ro->n->var, ro->k->var, w->mr,    w->nv,
+                         ro->a,      ro->b,      w->group,   w->narrow};
     out->atom = list;
     double steps = (double)axe_dim_extent(ro->m) / w->mr *
                    (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);

@@ -20,6 +20,7 @@ typedef struct way {
     axe_type        compute; /* of the sums */
     int             group;   /* neighbours of the sum in one lane */
     int             lanes, mr, nv;
+    bool            narrow; /* tiles may have fewer vectors */
 } way;
 
 /* infer.c: is the tile filled by one unconverted move, for s alone? */

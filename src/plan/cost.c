@@ -189,8 +189,8 @@ static void
 cost(model *m, const axe_cost_frame *f, axe_cost *out)
 {
     *out = (axe_cost){.runs = f->share};
-    if (f->n_loop == 0)
-        return;
+    if (f->n_loop == 0 || f->s->within || f->s->n_from > 0)
+        return; /* ragged edges at most: a contraction does the rest */
     for (int l = 0; l < f->n_around; l++)
         out->runs *= f->loop[l].trips;
     out->issue = axe_cost_issue(&m->env, f);

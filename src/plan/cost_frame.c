@@ -48,9 +48,10 @@ block_of(const axe_schedule *s, const axe_var *v)
 {
     if (s->kind != AXE_SCHED_CONTRACT)
         return 1;
-    return v == s->tile.m   ? s->tile.mr
-           : v == s->tile.n ? (double)s->tile.nv * s->nest[0].lanes
-                            : 1;
+    return v == s->tile.m ? s->tile.mr
+           : v == s->tile.n
+               ? (double)(s->tile.narrow ? 1 : s->tile.nv) * s->nest[0].lanes
+               : 1;
 }
 
 /* Is it the first digit of its variable in the nest? */
@@ -97,6 +98,22 @@ vector_trips(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i,
     return full > 0 ? trips * some / full : trips;
 }
 
+/* Vectors of columns that go nv at a time are a loop over tiles. */
+static void
+by_tiles(axe_cost_loop *l, axe_cost_env *e, const axe_schedule *s)
+{
+    axe_digit *d;
+
+    if (s->kind != AXE_SCHED_CONTRACT || !s->tile.narrow ||
+        l->var != s->tile.n || l->digit->weight != s->nest[0].lanes)
+        return;
+    d = axe_new(e->cx, axe_digit);
+    *d = (axe_digit){l->var, l->digit->weight * s->tile.nv,
+                     (l->digit->extent + s->tile.nv - 1) / s->tile.nv};
+    l->digit = d;
+    l->trips = fmax(1, l->trips / s->tile.nv);
+}
+
 static void
 push_nest(axe_cost_frame *f, axe_cost_env *e, int k)
 {
@@ -110,7 +127,9 @@ push_nest(axe_cost_frame *f, axe_cost_env *e, int k)
                              .digit = &n->digit[i],
                              .nest = k,
                              .lanes = 1};
-        l->trips = f->vtrips[f->n_loop] = trips_of(e, s, n, i);
+        l->trips = trips_of(e, s, n, i);
+        by_tiles(l, e, s);
+        f->vtrips[f->n_loop] = l->trips;
         if (lanes && i == n->n_digit - 1) {
             f->vtrips[f->n_loop] = vector_trips(e, s, n, i, l->trips);
             l->lanes = n->lanes;
@@ -141,13 +160,15 @@ static void
 push_tile(axe_cost_frame *f, axe_ctx *cx)
 {
     const axe_schedule *s = f->s;
-    axe_digit          *d = axe_new_array(cx, axe_digit, 2);
+    axe_digit          *d = axe_new_array(cx, axe_digit, 3);
+    int64_t             lanes = s->nest[0].lanes;
 
-    if (s->kind != AXE_SCHED_CONTRACT || f->n_loop + 2 > AXE_COST_LOOPS)
+    if (s->kind != AXE_SCHED_CONTRACT || f->n_loop + 3 > AXE_COST_LOOPS)
         return;
     d[0] = (axe_digit){s->tile.m, 1, s->tile.mr};
-    d[1] = (axe_digit){s->tile.n, 1, (int64_t)s->tile.nv * s->nest[0].lanes};
-    for (int i = 0; i < 2; i++) {
+    d[1] = (axe_digit){s->tile.n, lanes, s->tile.nv};
+    d[2] = (axe_digit){s->tile.n, 1, lanes};
+    for (int i = 0; i < 3; i++) {
         f->vtrips[f->n_loop] = 1;
         f->loop[f->n_loop++] = (axe_cost_loop){
             .var = d[i].var,

@@ -34,7 +34,8 @@ reach_of(const axe_schedule *s, const axe_node *load, int d)
     if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.m)
         out.round = s->tile.mr;
     if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.n)
-        out.round = (int64_t)s->tile.nv * s->nest[0].lanes;
+        out.round =
+            (int64_t)(s->tile.narrow ? 1 : s->tile.nv) * s->nest[0].lanes;
     if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.k)
         out.round = s->tile.group;
     return out;
@@ -76,6 +77,14 @@ common_reach(planner *p, const axe_tensor *t, int d, reach *out)
         }
     }
     return !first;
+}
+
+const axe_node *
+axe_common_limit(planner *p, const axe_tensor *t, int d)
+{
+    reach r;
+
+    return common_reach(p, t, d, &r) ? r.limit : NULL;
 }
 
 static const axe_node *

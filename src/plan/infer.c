@@ -3,9 +3,12 @@
  * The innermost loop runs over the sum.  Its vectors come from b, whose columns
  * must therefore lie together, and its single elements from a:
  *
- *     b: (n / NR, k, NR)      c: (m / MR, n / NR, MR, NR)
+ *     b: (n / V, k, V)        c: (m, n + pad)
  *     a: (m, k + pad)         where the tile is filled from rows along k,
  *        (m / MR, k, MR)      where it is filled from columns along m
+ *
+ * V is a vector's length: a register tile takes as many neighbouring vectors of
+ * b as it likes, so that tiles of different widths read one packing.
  *
  * Single elements may come from anywhere, so a is laid out as its source is
  * fast and filling it needs no transpose; the padding of one line keeps MR rows
@@ -239,37 +242,36 @@ static void
 lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
               const way *w)
 {
-    piece   b[12];
-    int     n = batches(ro, b);
-    int64_t nr = (int64_t)w->nv * w->lanes;
+    piece b[12];
+    int   n = batches(ro, b);
 
-    b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / nr, 0};
+    b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / w->lanes, 0};
     b[n++] = (piece){ro->k, axe_dim_extent(ro->k) / w->group, 0};
-    b[n++] = (piece){ro->n, nr, 0};
+    b[n++] = (piece){ro->n, w->lanes, 0};
     b[n++] = (piece){ro->k, w->group, 0};
     settle(p, y->u.tensor, lay_out(p, y, n, b), taken_as(w, 2),
            axe_textf(p->cx,
-                     "right factor of statement %d: columns in blocks of "
-                     "%" PRId64 ", the sum between them%s",
-                     s->id, nr,
+                     "right factor of statement %d: columns in vectors of "
+                     "%d, the sum between them%s",
+                     s->id, w->lanes,
                      w->group > 1 ? ", in groups within a lane" : ""));
 }
 
 static void
-lay_out_sums(planner *p, const axe_stmt *s, const roles *ro, int mr, int64_t nr)
+lay_out_sums(planner *p, const axe_stmt *s, const roles *ro)
 {
-    piece c[12];
-    int   n = batches(ro, c);
+    axe_type type = s->dst->u.tensor->type;
+    int64_t  line = 64 * 8 / axe_type_table[type].bits;
+    piece    c[12];
+    int      n = batches(ro, c);
 
-    c[n++] = (piece){ro->m, axe_dim_extent(ro->m) / mr, 0};
-    c[n++] = (piece){ro->n, axe_dim_extent(ro->n) / nr, 0};
-    c[n++] = (piece){ro->m, mr, 0};
-    c[n++] = (piece){ro->n, nr, 0};
-    settle(p, s->dst->u.tensor, lay_out(p, s->dst, n, c),
-           s->dst->u.tensor->type,
+    c[n++] = (piece){ro->m, axe_dim_extent(ro->m), 0};
+    c[n++] = (piece){ro->n, axe_dim_extent(ro->n), line};
+    settle(p, s->dst->u.tensor, lay_out(p, s->dst, n, c), type,
            axe_textf(p->cx,
-                     "sums of statement %d: register tiles of %d x %" PRId64,
-                     s->id, mr, nr));
+                     "sums of statement %d: rows, a line of padding behind "
+                     "each",
+                     s->id));
 }
 
 void
@@ -281,5 +283,5 @@ axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
     if (open_tile(p, y->u.tensor))
         lay_out_right(p, s, ro, y, w);
     if (open_tile(p, s->dst->u.tensor))
-        lay_out_sums(p, s, ro, w->mr, (int64_t)w->nv * w->lanes);
+        lay_out_sums(p, s, ro);
 }

@@ -308,6 +308,11 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     axe_cut_dead(&p);
     axe_round_retiles(&p);
+    for (int i = 0; i < k->n_index_stmt; i++)
+        if (p.schedule[i] && p.schedule[i]->kind == AXE_SCHED_CONTRACT)
+            axe_split_tile(&p, (axe_schedule *)p.schedule[i]);
+    axe_merge_ends(&p);
+    axe_find_views(&p);
 
     axe_plan *plan = axe_new(cx, axe_plan);
     *plan = (axe_plan){

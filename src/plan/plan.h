@@ -96,7 +96,36 @@ typedef struct axe_tile_shape {
     int            mr, nv; /* rows, vectors */
     int            a, b;   /* operand numbers of the left and right factor */
     int            group;  /* neighbours of the sum in one lane */
+    bool           narrow; /* a tile may have fewer vectors: they are alike */
 } axe_tile_shape;
+
+typedef struct axe_let {
+    const axe_var  *var;
+    const axe_node *value;
+} axe_let;
+
+/* A contraction's tile as register tiles; see split.c.  The lets, in order, are
+ * known at the beginning of the statement, or if early of its scope. */
+typedef struct axe_split {
+    bool            early;
+    int             n_let;
+    axe_let        *let;
+    const axe_node *rows, *columns;           /* to compute */
+    const axe_node *vectors, *width, *wide;   /* of columns, where narrow */
+    const axe_node *whole_row, *whole_column; /* tiles before these are whole */
+} axe_split;
+
+/* A factor of a contraction that lies in a tile may be read where the tile is
+ * filled from: register tiles before `end`, if `when` holds, do so, and only
+ * what lies behind is copied. */
+typedef struct axe_view {
+    const axe_operand *source; /* by the contraction's indices; NULL: none */
+    const axe_node    *when, *end;
+    axe_stride         step[2], sum[2]; /* in the tile, in the source: from row
+                                           to row of a, vector to vector of b;
+                                           from group to group of the sum */
+    const char *why;                    /* or why not */
+} axe_view;
 
 typedef struct axe_schedule {
     const axe_stmt    *stmt;
@@ -110,9 +139,20 @@ typedef struct axe_schedule {
     int                n_bound; /* values of an index at or beyond its limit
                                    are not visited: they would add zeros, or
                                    nobody reads what they would write */
-    const axe_guard       *bound;
-    int                    n_atom;
-    const axe_atom *const *atom; /* CONTRACT: the first adds products */
+    const axe_guard *bound;
+    int              n_from; /* nor values below their limit */
+    const axe_guard *from;
+    axe_split        split;            /* CONTRACT */
+    axe_view         view[2];          /* CONTRACT: of a and b */
+    const axe_node  *turns;            /* of the loop around a contraction whose
+                                          ends are merged into it, see merge.c */
+    const axe_node            *turn;   /* this one; both NULL without a loop */
+    bool                       fresh;  /* CONTRACT: turn 0 needs no old sums */
+    const struct axe_schedule *then;   /* CONTRACT: done with the last sums */
+    const struct axe_schedule *within; /* that contraction, of what is merged */
+    const axe_var             *merged[2]; /* the indices that are its m and n */
+    int                        n_atom;
+    const axe_atom *const     *atom; /* CONTRACT: the first adds products */
     bool raw;  /* a move of unconverted elements, as integers of their bits */
     int  word; /* that many neighbours as one in blocks of a TRANSPOSE */
     const axe_var *word_var; /* along which they are neighbours */

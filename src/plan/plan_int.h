@@ -108,6 +108,26 @@ bool axe_walks_whole(const axe_node *load);
 
 /* dead.c: bound the statements that fill tiles by what is read of them. */
 void axe_cut_dead(planner *p);
+/* The limit in dimension d that all who read the tile share, or NULL. */
+const axe_node *axe_common_limit(planner *p, const axe_tensor *t, int d);
+
+/* split.c: divide a contraction's tile. */
+void axe_split_tile(planner *p, axe_schedule *s);
+/* A name for a value that is known where the split is. */
+const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
+                              const axe_node *value);
+
+/* merge.c: what surrounds contractions into them. */
+void axe_merge_ends(planner *p);
+
+/* view.c: factors that are read where they come from. */
+void axe_find_views(planner *p);
+
+/* sets.c: a bool: of `rows` pieces of `bytes` each, `stride` bytes apart, does
+ * no set of a cache get more lines than `ways`?  `period`: its bytes / ways. */
+const axe_node *axe_fits_sets(axe_ctx *cx, const axe_node *rows,
+                              const axe_node *bytes, const axe_node *stride,
+                              int64_t period, int64_t ways);
 
 /* retile.c: which scope variables' tiles may begin elsewhere; then, with all
  * schedules made, in which multiples. */

@@ -343,7 +343,8 @@ axe_round_retiles(planner *p)
                 axe_retile *r = &p->retile[k];
                 int64_t     n = s->bound[b].var == s->tile.m ? s->tile.mr
                                 : s->bound[b].var == s->tile.n
-                                    ? (int64_t)s->tile.nv * s->nest[0].lanes
+                                    ? (int64_t)(s->tile.narrow ? 1 : s->tile.nv) *
+                                      s->nest[0].lanes
                                     : 1;
                 if (axe_mentions(s->bound[b].limit, r->origin) && n > r->round)
                     r->round = n;

@@ -67,6 +67,23 @@ put_if(axe_cprinter *p, const axe_lir *l, int depth)
 }
 
 static axe_status
+put_view(axe_cprinter *p, const axe_lir *l, int depth)
+{
+    axe_buf *b = p->out;
+
+    axe_putf(b, "%*sconst %s *%s = ", 4 * depth, "", axe_c_element(l->mem.type),
+             axe_c_name(p->cx, "t", l->mem.tensor->name));
+    AXE_TRY(axe_c_index(p, b, l->value));
+    for (int i = 0; i < 2; i++) {
+        axe_putf(b, " %c %s + ", "?:"[i],
+                 axe_c_name(p->cx, "t", l->choice[i].tensor->name));
+        AXE_TRY(axe_c_index(p, b, l->choice[i].at));
+    }
+    axe_puts(b, ";\n");
+    return AXE_OK;
+}
+
+static axe_status
 put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
 {
     for (int i = 0; i < blk->n; i++) {
@@ -116,6 +133,9 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
             v = axe_c_var(p, l->var);
             axe_putf(p->out, "%*s%s = %s + 1 == %" PRId64 " ? 0 : %s + 1;\n",
                      4 * depth, "", v, v, l->step, v);
+            break;
+        case AXE_LIR_VIEW:
+            AXE_TRY(put_view(p, l, depth));
             break;
         case AXE_LIR_OP:
             AXE_TRY(axe_c_op(p, l, depth));

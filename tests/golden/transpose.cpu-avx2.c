@@ -76,89 +76,53 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
             }
         }
         /* statement 1, line 12: Y[j*64 + n, i*64 + m]  */
-        if (64 <= s_N - v_j * 64 && 64 <= s_M - v_i * 64) {
-            const i64 l_large_11 = 16777216 < s_M * (s_N * 4);
-            for (i64 l_n_12 = 0; l_n_12 < 64; l_n_12 += 8) {
-                for (i64 l_m_13 = 0; l_m_13 < 64; l_m_13 += 8) {
-                    f32x8 r3 = *(f32x8u *)(t_tile + l_n_12 + l_m_13 * 64);
-                    f32x8 r4 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 1) * 64);
-                    f32x8 r5 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 2) * 64);
-                    f32x8 r6 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 3) * 64);
-                    f32x8 r7 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 4) * 64);
-                    f32x8 r8 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 5) * 64);
-                    f32x8 r9 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 6) * 64);
-                    f32x8 r10 = *(f32x8u *)(t_tile + l_n_12 + (l_m_13 + 7) * 64);
-                    { f32x8 t = __builtin_shufflevector(r3, r4, 0, 8, 2, 10, 4, 12, 6, 14); r4 = __builtin_shufflevector(r3, r4, 1, 9, 3, 11, 5, 13, 7, 15); r3 = t; }
-                    { f32x8 t = __builtin_shufflevector(r5, r6, 0, 8, 2, 10, 4, 12, 6, 14); r6 = __builtin_shufflevector(r5, r6, 1, 9, 3, 11, 5, 13, 7, 15); r5 = t; }
-                    { f32x8 t = __builtin_shufflevector(r7, r8, 0, 8, 2, 10, 4, 12, 6, 14); r8 = __builtin_shufflevector(r7, r8, 1, 9, 3, 11, 5, 13, 7, 15); r7 = t; }
-                    { f32x8 t = __builtin_shufflevector(r9, r10, 0, 8, 2, 10, 4, 12, 6, 14); r10 = __builtin_shufflevector(r9, r10, 1, 9, 3, 11, 5, 13, 7, 15); r9 = t; }
-                    { f32x8 t = __builtin_shufflevector(r3, r5, 0, 1, 8, 9, 4, 5, 12, 13); r5 = __builtin_shufflevector(r3, r5, 2, 3, 10, 11, 6, 7, 14, 15); r3 = t; }
-                    { f32x8 t = __builtin_shufflevector(r4, r6, 0, 1, 8, 9, 4, 5, 12, 13); r6 = __builtin_shufflevector(r4, r6, 2, 3, 10, 11, 6, 7, 14, 15); r4 = t; }
-                    { f32x8 t = __builtin_shufflevector(r7, r9, 0, 1, 8, 9, 4, 5, 12, 13); r9 = __builtin_shufflevector(r7, r9, 2, 3, 10, 11, 6, 7, 14, 15); r7 = t; }
-                    { f32x8 t = __builtin_shufflevector(r8, r10, 0, 1, 8, 9, 4, 5, 12, 13); r10 = __builtin_shufflevector(r8, r10, 2, 3, 10, 11, 6, 7, 14, 15); r8 = t; }
-                    { f32x8 t = __builtin_shufflevector(r3, r7, 0, 1, 2, 3, 8, 9, 10, 11); r7 = __builtin_shufflevector(r3, r7, 4, 5, 6, 7, 12, 13, 14, 15); r3 = t; }
-                    { f32x8 t = __builtin_shufflevector(r4, r8, 0, 1, 2, 3, 8, 9, 10, 11); r8 = __builtin_shufflevector(r4, r8, 4, 5, 6, 7, 12, 13, 14, 15); r4 = t; }
-                    { f32x8 t = __builtin_shufflevector(r5, r9, 0, 1, 2, 3, 8, 9, 10, 11); r9 = __builtin_shufflevector(r5, r9, 4, 5, 6, 7, 12, 13, 14, 15); r5 = t; }
-                    { f32x8 t = __builtin_shufflevector(r6, r10, 0, 1, 2, 3, 8, 9, 10, 11); r10 = __builtin_shufflevector(r6, r10, 4, 5, 6, 7, 12, 13, 14, 15); r6 = t; }
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_12 * s_M + l_m_13], r3, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 1) * s_M + l_m_13], r4, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 2) * s_M + l_m_13], r5, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 3) * s_M + l_m_13], r6, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 4) * s_M + l_m_13], r7, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 5) * s_M + l_m_13], r8, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 6) * s_M + l_m_13], r9, l_large_11);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_12 + 7) * s_M + l_m_13], r10, l_large_11);
-                }
+        const i64 l_large_11 = 16777216 < s_M * (s_N * 4);
+        const i64 l_inside_12 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+        const i64 l_inside_13 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+        const i64 l_whole_14 = l_inside_12 / 8 * 8;
+        const i64 l_whole_15 = l_inside_13 / 8 * 8;
+        for (i64 l_n_16 = 0; l_n_16 < l_whole_14; l_n_16 += 8) {
+            for (i64 l_m_17 = 0; l_m_17 < l_whole_15; l_m_17 += 8) {
+                f32x8 r3 = *(f32x8u *)(t_tile + l_n_16 + l_m_17 * 64);
+                f32x8 r4 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 1) * 64);
+                f32x8 r5 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 2) * 64);
+                f32x8 r6 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 3) * 64);
+                f32x8 r7 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 4) * 64);
+                f32x8 r8 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 5) * 64);
+                f32x8 r9 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 6) * 64);
+                f32x8 r10 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 7) * 64);
+                { f32x8 t = __builtin_shufflevector(r3, r4, 0, 8, 2, 10, 4, 12, 6, 14); r4 = __builtin_shufflevector(r3, r4, 1, 9, 3, 11, 5, 13, 7, 15); r3 = t; }
+                { f32x8 t = __builtin_shufflevector(r5, r6, 0, 8, 2, 10, 4, 12, 6, 14); r6 = __builtin_shufflevector(r5, r6, 1, 9, 3, 11, 5, 13, 7, 15); r5 = t; }
+                { f32x8 t = __builtin_shufflevector(r7, r8, 0, 8, 2, 10, 4, 12, 6, 14); r8 = __builtin_shufflevector(r7, r8, 1, 9, 3, 11, 5, 13, 7, 15); r7 = t; }
+                { f32x8 t = __builtin_shufflevector(r9, r10, 0, 8, 2, 10, 4, 12, 6, 14); r10 = __builtin_shufflevector(r9, r10, 1, 9, 3, 11, 5, 13, 7, 15); r9 = t; }
+                { f32x8 t = __builtin_shufflevector(r3, r5, 0, 1, 8, 9, 4, 5, 12, 13); r5 = __builtin_shufflevector(r3, r5, 2, 3, 10, 11, 6, 7, 14, 15); r3 = t; }
+                { f32x8 t = __builtin_shufflevector(r4, r6, 0, 1, 8, 9, 4, 5, 12, 13); r6 = __builtin_shufflevector(r4, r6, 2, 3, 10, 11, 6, 7, 14, 15); r4 = t; }
+                { f32x8 t = __builtin_shufflevector(r7, r9, 0, 1, 8, 9, 4, 5, 12, 13); r9 = __builtin_shufflevector(r7, r9, 2, 3, 10, 11, 6, 7, 14, 15); r7 = t; }
+                { f32x8 t = __builtin_shufflevector(r8, r10, 0, 1, 8, 9, 4, 5, 12, 13); r10 = __builtin_shufflevector(r8, r10, 2, 3, 10, 11, 6, 7, 14, 15); r8 = t; }
+                { f32x8 t = __builtin_shufflevector(r3, r7, 0, 1, 2, 3, 8, 9, 10, 11); r7 = __builtin_shufflevector(r3, r7, 4, 5, 6, 7, 12, 13, 14, 15); r3 = t; }
+                { f32x8 t = __builtin_shufflevector(r4, r8, 0, 1, 2, 3, 8, 9, 10, 11); r8 = __builtin_shufflevector(r4, r8, 4, 5, 6, 7, 12, 13, 14, 15); r4 = t; }
+                { f32x8 t = __builtin_shufflevector(r5, r9, 0, 1, 2, 3, 8, 9, 10, 11); r9 = __builtin_shufflevector(r5, r9, 4, 5, 6, 7, 12, 13, 14, 15); r5 = t; }
+                { f32x8 t = __builtin_shufflevector(r6, r10, 0, 1, 2, 3, 8, 9, 10, 11); r10 = __builtin_shufflevector(r6, r10, 4, 5, 6, 7, 12, 13, 14, 15); r6 = t; }
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_16 * s_M + l_m_17], r3, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 1) * s_M + l_m_17], r4, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 2) * s_M + l_m_17], r5, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 3) * s_M + l_m_17], r6, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 4) * s_M + l_m_17], r7, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 5) * s_M + l_m_17], r8, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 6) * s_M + l_m_17], r9, l_large_11);
+                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 7) * s_M + l_m_17], r10, l_large_11);
             }
-        } else {
-            const i64 l_large_14 = 16777216 < s_M * (s_N * 4);
-            const i64 l_inside_15 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
-            const i64 l_inside_16 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
-            const i64 l_whole_17 = l_inside_15 / 8 * 8;
-            const i64 l_whole_18 = l_inside_16 / 8 * 8;
-            for (i64 l_n_19 = 0; l_n_19 < l_whole_17; l_n_19 += 8) {
-                for (i64 l_m_20 = 0; l_m_20 < l_whole_18; l_m_20 += 8) {
-                    f32x8 r11 = *(f32x8u *)(t_tile + l_n_19 + l_m_20 * 64);
-                    f32x8 r12 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 1) * 64);
-                    f32x8 r13 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 2) * 64);
-                    f32x8 r14 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 3) * 64);
-                    f32x8 r15 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 4) * 64);
-                    f32x8 r16 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 5) * 64);
-                    f32x8 r17 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 6) * 64);
-                    f32x8 r18 = *(f32x8u *)(t_tile + l_n_19 + (l_m_20 + 7) * 64);
-                    { f32x8 t = __builtin_shufflevector(r11, r12, 0, 8, 2, 10, 4, 12, 6, 14); r12 = __builtin_shufflevector(r11, r12, 1, 9, 3, 11, 5, 13, 7, 15); r11 = t; }
-                    { f32x8 t = __builtin_shufflevector(r13, r14, 0, 8, 2, 10, 4, 12, 6, 14); r14 = __builtin_shufflevector(r13, r14, 1, 9, 3, 11, 5, 13, 7, 15); r13 = t; }
-                    { f32x8 t = __builtin_shufflevector(r15, r16, 0, 8, 2, 10, 4, 12, 6, 14); r16 = __builtin_shufflevector(r15, r16, 1, 9, 3, 11, 5, 13, 7, 15); r15 = t; }
-                    { f32x8 t = __builtin_shufflevector(r17, r18, 0, 8, 2, 10, 4, 12, 6, 14); r18 = __builtin_shufflevector(r17, r18, 1, 9, 3, 11, 5, 13, 7, 15); r17 = t; }
-                    { f32x8 t = __builtin_shufflevector(r11, r13, 0, 1, 8, 9, 4, 5, 12, 13); r13 = __builtin_shufflevector(r11, r13, 2, 3, 10, 11, 6, 7, 14, 15); r11 = t; }
-                    { f32x8 t = __builtin_shufflevector(r12, r14, 0, 1, 8, 9, 4, 5, 12, 13); r14 = __builtin_shufflevector(r12, r14, 2, 3, 10, 11, 6, 7, 14, 15); r12 = t; }
-                    { f32x8 t = __builtin_shufflevector(r15, r17, 0, 1, 8, 9, 4, 5, 12, 13); r17 = __builtin_shufflevector(r15, r17, 2, 3, 10, 11, 6, 7, 14, 15); r15 = t; }
-                    { f32x8 t = __builtin_shufflevector(r16, r18, 0, 1, 8, 9, 4, 5, 12, 13); r18 = __builtin_shufflevector(r16, r18, 2, 3, 10, 11, 6, 7, 14, 15); r16 = t; }
-                    { f32x8 t = __builtin_shufflevector(r11, r15, 0, 1, 2, 3, 8, 9, 10, 11); r15 = __builtin_shufflevector(r11, r15, 4, 5, 6, 7, 12, 13, 14, 15); r11 = t; }
-                    { f32x8 t = __builtin_shufflevector(r12, r16, 0, 1, 2, 3, 8, 9, 10, 11); r16 = __builtin_shufflevector(r12, r16, 4, 5, 6, 7, 12, 13, 14, 15); r12 = t; }
-                    { f32x8 t = __builtin_shufflevector(r13, r17, 0, 1, 2, 3, 8, 9, 10, 11); r17 = __builtin_shufflevector(r13, r17, 4, 5, 6, 7, 12, 13, 14, 15); r13 = t; }
-                    { f32x8 t = __builtin_shufflevector(r14, r18, 0, 1, 2, 3, 8, 9, 10, 11); r18 = __builtin_shufflevector(r14, r18, 4, 5, 6, 7, 12, 13, 14, 15); r14 = t; }
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_19 * s_M + l_m_20], r11, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 1) * s_M + l_m_20], r12, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 2) * s_M + l_m_20], r13, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 3) * s_M + l_m_20], r14, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 4) * s_M + l_m_20], r15, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 5) * s_M + l_m_20], r16, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 6) * s_M + l_m_20], r17, l_large_14);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_19 + 7) * s_M + l_m_20], r18, l_large_14);
-                }
+        }
+        for (i64 l_n_18 = 0; l_n_18 < l_whole_14; l_n_18++) {
+            for (i64 l_m_19 = l_whole_15; l_m_19 < l_inside_13; l_m_19++) {
+                f32 r11 = t_tile[l_n_18 + l_m_19 * 64];
+                t_Y[v_j * 64 * s_M + v_i * 64 + l_n_18 * s_M + l_m_19] = r11;
             }
-            for (i64 l_n_21 = 0; l_n_21 < l_whole_17; l_n_21++) {
-                for (i64 l_m_22 = l_whole_18; l_m_22 < l_inside_16; l_m_22++) {
-                    f32 r19 = t_tile[l_n_21 + l_m_22 * 64];
-                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_21 * s_M + l_m_22] = r19;
-                }
-            }
-            for (i64 l_n_23 = l_whole_17; l_n_23 < l_inside_15; l_n_23++) {
-                for (i64 l_m_24 = 0; l_m_24 < l_inside_16; l_m_24++) {
-                    f32 r20 = t_tile[l_n_23 + l_m_24 * 64];
-                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_23 * s_M + l_m_24] = r20;
-                }
+        }
+        for (i64 l_n_20 = l_whole_14; l_n_20 < l_inside_12; l_n_20++) {
+            for (i64 l_m_21 = 0; l_m_21 < l_inside_13; l_m_21++) {
+                f32 r12 = t_tile[l_n_20 + l_m_21 * 64];
+                t_Y[v_j * 64 * s_M + v_i * 64 + l_n_20 * s_M + l_m_21] = r12;
             }
         }
     }

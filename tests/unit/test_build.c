@@ -163,7 +163,7 @@ test_gemm_text(void **state)
     const axe_program *p;
 
     (void)state;
-    assert_int_equal(axe_compile_kernel(cx, build_gemm(cx, 512, 384, 256),
+    assert_int_equal(axe_compile_kernel(cx, build_gemm(cx, 3840, 192, 512),
                                         "cpu-base", AXE_STAGE_IR, &p),
                      AXE_OK);
     assert_string_equal(
