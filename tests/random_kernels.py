@@ -104,7 +104,8 @@ CORNERS = [
     ("in f32 A[M, K], in f32 B[4, 16], out f32 C[M, 16]", "cta (i : M by 8) { "
      "reg f32 c[16, 16] = 0; shared f32 a[16, 4]; shared f32 b[4, 16]; "
      "b[k, n] = B[k, n]; for (u : 2) { a[u*8 + m, k] = A[i*8 + m, u*4 + k]; "
-     "c[x, n] += a[x, k] * b[k, n]; } C[i*8 + m, n] = c[m, n]; }", "M=8 K=4"),
+     "c[x, n] += a[x, k] * b[k, n]; } reg f32 d[8, 16]; for (u : 1) "
+     "d[m, n] = c[u*8 + m, n]; C[i*8 + m, n] = d[m, n]; }", "M=8 K=4"),
     ("in f32 X[M, N], out f32 Y[32, 32]", "cta (i : 1) { shared f32 a[32, 32] "
      "= 1; a[n, m] = X[i*32 + m, i*32 + n]; Y[n, m] = a[n, m]; }", "M=19 N=20"),
     ("in i8 X[M, 12], out f32 Y[M]", "cta (i : M) { Y[i] = f32(prod[n]("

@@ -169,6 +169,9 @@ typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);
 
+/* hoist.c: take divisions apart and out of loops, all through a block. */
+void axe_hoist(lowering *lw, axe_lblock *b);
+
 /* Is the operand outside its tensor in the code at hand? */
 bool axe_reads_zero(const lowering *lw, const axe_operand *op);
 

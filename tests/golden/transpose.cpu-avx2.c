@@ -61,9 +61,9 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
             }
         } else {
             const i64 l_end_5 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+            const i64 l_end_7 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+            const i64 l_whole_8 = l_end_7 / 8 * 8;
             for (i64 l_m_6 = 0; l_m_6 < l_end_5; l_m_6++) {
-                const i64 l_end_7 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
-                const i64 l_whole_8 = l_end_7 / 8 * 8;
                 for (i64 l_n_9 = 0; l_n_9 < l_whole_8; l_n_9 += 8) {
                     f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N);
                     __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N + 4 * s_N]);
