@@ -219,6 +219,30 @@ typedef struct axe_dim {
     const axe_node *extent; /* iconst, or an expression over sizes */
 } axe_dim;
 
+typedef enum axe_attr_key {
+#define ATTR(key, values, least, most, takes, text) AXE_ATTR_##key,
+#include "ir/attrs.def"
+    AXE_N_ATTR
+} axe_attr_key;
+
+enum { AXE_ATTR_NAME = -1 }; /* for n_value: a name */
+
+typedef struct axe_attr_info {
+    const char *name;
+    int         n_value, least, most;
+    const char *takes;
+} axe_attr_info;
+
+extern const axe_attr_info axe_attr_table[AXE_N_ATTR];
+
+/* One attribute of an index statement; `via` and `slow` have their own place
+ * there. */
+typedef struct axe_attr {
+    axe_attr_key key;
+    axe_span     at;
+    int64_t      value[2];
+} axe_attr;
+
 struct axe_stmt {
     axe_stmt_kind         kind;
     axe_span              at;
@@ -243,10 +267,12 @@ struct axe_stmt {
     int             n_dim; /* free indices in order of dst, then folded ones in
                               order of appearance; indices bound by a reduce
                               node inside value are not here */
-    int            n_free;
-    const axe_dim *dim;
-    const char    *via;  /* pinned schedule, or NULL */
-    bool           slow; /* fallback permitted */
+    int             n_free;
+    const axe_dim  *dim;
+    const char     *via;  /* pinned schedule, or NULL */
+    bool            slow; /* fallback permitted */
+    int             n_attr;
+    const axe_attr *attr;
 };
 
 typedef struct axe_binding {
@@ -304,6 +330,14 @@ const axe_node *axe_reduce(axe_ctx *cx, axe_span at, axe_fold fold, int n_over,
  * Errors  EOVERFLOW: constant extents beyond 64-bit addresses */
 AXE_CHECK axe_status axe_tensor_strides(axe_ctx *cx, const axe_tensor *t,
                                         bool column_major, axe_stride *s);
+
+bool axe_attr_find(const char *name, axe_attr_key *out);
+/* The statement's attribute of that key, or NULL. */
+const axe_attr *axe_attr_of(const axe_stmt *s, axe_attr_key key);
+/* ENAME: given twice, or excluded by another; ESHAPE: out of its range. */
+AXE_CHECK axe_status axe_attr_add(axe_ctx *cx, axe_stmt *s, const axe_attr *a);
+/* " prefetch = 4 tile = (6, 2)" */
+void axe_attrs_print(axe_buf *out, const axe_stmt *s);
 
 /* The neutral element of a fold in a type (-inf, 0, 1, +inf, INT_MIN ...). */
 const axe_node *axe_fold_unit(axe_ctx *cx, axe_fold fold, axe_type type);

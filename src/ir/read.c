@@ -384,7 +384,35 @@ read_fold(axe_reader *r, axe_fold *out)
     return axe_read_expected(r, "`=`, `+=`, `*=`, `max=` or `min=`");
 }
 
-/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ] [ "slow" ] */
+/* { KEY [ "=" ( INT | "(" INT "," INT ")" ) ] } */
+static axe_status
+read_attrs(axe_reader *r, axe_stmt *s)
+{
+    for (int k = 0; k < AXE_N_ATTR; k++) {
+        const axe_attr_info *info = &axe_attr_table[k];
+        axe_attr             a = {(axe_attr_key)k, axe_read_at(r), {0}};
+        if (info->n_value < 0 || k == AXE_ATTR_slow ||
+            !axe_read_word(r, info->name))
+            continue;
+        if (info->n_value > 0)
+            AXE_TRY(axe_read_need(r, "="));
+        if (info->n_value > 1)
+            AXE_TRY(axe_read_need(r, "("));
+        for (int i = 0; i < info->n_value; i++) {
+            if (i > 0)
+                AXE_TRY(axe_read_need(r, ","));
+            AXE_TRY(axe_read_int(r, &a.value[i]));
+        }
+        if (info->n_value > 1)
+            AXE_TRY(axe_read_need(r, ")"));
+        AXE_TRY(axe_attr_add(r->cx, s, &a));
+        k = -1; /* keys come in any order */
+    }
+    return AXE_OK;
+}
+
+/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ] [ "slow" ]
+ * attrs */
 static axe_status
 read_index(axe_reader *r, axe_stmt *s)
 {
@@ -408,6 +436,7 @@ read_index(axe_reader *r, axe_stmt *s)
     if (axe_read_word(r, "via"))
         AXE_TRY(axe_read_name(r, &s->via));
     s->slow = axe_read_word(r, "slow");
+    AXE_TRY(read_attrs(r, s));
     s->id = r->kernel->n_index_stmt++;
     return AXE_OK;
 }

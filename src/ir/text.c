@@ -257,6 +257,7 @@ put_index(printer *p, const axe_stmt *s)
         axe_putf(p->out, " via %s", s->via);
     if (s->slow)
         axe_puts(p->out, " slow");
+    axe_attrs_print(p->out, s);
 }
 
 const char *

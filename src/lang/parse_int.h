@@ -58,6 +58,12 @@ const axe_fn_decl *axe_parse_fn(axe_parser *p);
 /* call = NAME "(" [ expr { "," expr } ] ")" ";" */
 const axe_syntax *axe_parse_call(axe_parser *p);
 
+/* ---------------------------------------------------- parse_attr.c */
+
+/* attr = "via" NAME | KEY [ "=" ( expr | "(" expr "," expr ")" ) ], any number;
+ * ends before what is none. */
+bool axe_parse_attrs(axe_parser *p, axe_syntax *s);
+
 /* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
 

@@ -403,26 +403,16 @@ parse_fold(axe_parser *p, axe_fold *out)
     return true;
 }
 
-/* assign = place fold expr { "via" NAME | "slow" } ";" */
+/* assign = place fold expr { attr } ";" */
 static const axe_syntax *
 parse_assign(axe_parser *p)
 {
     axe_syntax *s = new_stmt(p, AXE_SYNTAX_ASSIGN);
-    axe_word    via = {NULL, AXE_NOWHERE};
 
     s->dst = axe_parse_place(p);
-    if (!s->dst || !parse_fold(p, &s->fold) || !(s->value = axe_parse_expr(p)))
+    if (!s->dst || !parse_fold(p, &s->fold) ||
+        !(s->value = axe_parse_expr(p)) || !axe_parse_attrs(p, s))
         return NULL;
-    for (;;) {
-        if (axe_parse_take(p, AXE_TOK_slow))
-            s->slow = true;
-        else if (axe_parse_take(p, AXE_TOK_via)) {
-            if (!axe_parse_word(p, "a schedule's name", &via))
-                return NULL;
-            s->via = via.name;
-        } else
-            break;
-    }
     s->at = axe_span_join(s->at, p->tok[-1].at);
     return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
 }

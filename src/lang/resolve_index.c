@@ -156,6 +156,26 @@ check_owner(axe_resolver *r, const axe_syntax *s, const axe_entry *x)
     return false;
 }
 
+static void
+resolve_attrs(axe_resolver *r, const axe_syntax *s, axe_stmt *out)
+{
+    for (int i = 0; i < s->n_attr; i++) {
+        const axe_attr_syntax *x = s->attr[i];
+        const char            *name = axe_attr_table[x->key].name;
+        axe_attr               a = {x->key, x->at, {0}};
+        bool                   ok = true;
+        axe_status             st;
+        for (int k = 0; k < axe_attr_table[x->key].n_value; k++)
+            ok = axe_resolve_int(r, x->value[k],
+                                 axe_textf(r->cx, "the value of `%s`", name),
+                                 &a.value[k]) &&
+                 ok;
+        st = ok ? axe_attr_add(r->cx, out, &a) : AXE_OK;
+        if (st != AXE_OK)
+            axe_resolve_fail(r, st);
+    }
+}
+
 static axe_stmt *
 resolve_parts(axe_resolver *r, const axe_syntax *s)
 {
@@ -173,6 +193,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     out->fold = s->fold;
     out->via = s->via;
     out->slow = s->slow;
+    resolve_attrs(r, s, out);
     out->dst = axe_resolve_load(r, s->dst, true);
     x = axe_names_find(r, s->dst->word.name);
     if (out->dst && (!check_begun(r, s, x) || !check_owner(r, s, x)))

@@ -118,6 +118,13 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_BARRIER
 } axe_syntax_kind;
 
+/* key [= value, or (value, value)] */
+typedef struct axe_attr_syntax {
+    axe_attr_key    key;
+    axe_span        at;
+    const axe_expr *value[2];
+} axe_attr_syntax;
+
 typedef struct axe_syntax axe_syntax;
 struct axe_syntax {
     axe_syntax_kind         kind;
@@ -138,7 +145,9 @@ struct axe_syntax {
     axe_fold        fold;
     const char     *via;
     bool            slow;
-    const axe_expr *const *arg; /* CALL */
+    int             n_attr;
+    const axe_attr_syntax *const *attr; /* ASSIGN: but for via and slow */
+    const axe_expr *const        *arg;  /* CALL */
 };
 
 /* A compile-time parameter, or a value for one. */

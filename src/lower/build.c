@@ -298,6 +298,8 @@ axe_over_caches(lowering *lw, axe_lblock *b)
 
     if (!lw->s->stream)
         return NULL;
+    if (lw->s->always)
+        return axe_int(lw, 1);
     for (int i = 0; i < t->rank; i++)
         n = axe_node2(lw->cx, AXE_OP_mul, t->shape[i], n);
     l = axe_emit(lw, b, AXE_LIR_LET);

@@ -29,6 +29,8 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, "%s%s.%s[%s]", l->n_src ? ", " : " ", l->mem.tensor->name,
                  axe_type_table[l->mem.type].name,
                  axe_node_text(cx, l->mem.at));
+    if (l->op == AXE_LOP_prefetch && l->i)
+        axe_puts(b, " to leave first");
     if (l->op == AXE_LOP_fconst)
         axe_putf(b, " %.17g", l->f);
     if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes)

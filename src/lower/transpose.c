@@ -71,6 +71,7 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
             axe_sum(lw, at->nu, axe_int(lw, (int64_t)lw->s->ahead * lanes));
         axe_lir *f = axe_emit(lw, b, AXE_LIR_OP);
         f->op = AXE_LOP_prefetch;
+        f->i = lw->s->evict;
         f->mem = words_at(lw, src,
                           at_uv(lw, src, at->u, later, at->v,
                                 axe_sum(lw, at->nv, axe_int(lw, i))));

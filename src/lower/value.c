@@ -107,6 +107,7 @@ ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
         return;
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = AXE_LOP_prefetch;
+    l->i = lw->s->evict;
     l->mem = mem;
     l->mem.at = at;
 }

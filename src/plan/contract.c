@@ -93,7 +93,8 @@ recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
  * about twice as much.  Of equals the one with most rows: packing a transposes
  * blocks of MR. */
 static bool
-choose_tile(const axe_machine *mc, int64_t em, int64_t en, way *w)
+choose_tile(const axe_machine *mc, const axe_attr *pin, int64_t em, int64_t en,
+            way *w)
 {
     double best = 0;
 
@@ -102,7 +103,8 @@ choose_tile(const axe_machine *mc, int64_t em, int64_t en, way *w)
             double  score = (double)(i * j) / (i + 2 * j);
             int64_t unit = (int64_t)(w->narrow ? 1 : j) * w->lanes;
             if (em % i != 0 || en % unit != 0 || (int64_t)j * w->lanes > en ||
-                i * j + j + 1 > mc->n_vreg || score < best)
+                i * j + j + 1 > mc->n_vreg || score < best ||
+                (pin && (pin->value[0] != i || pin->value[1] != j)))
                 continue;
             best = score;
             w->mr = i;
@@ -131,7 +133,8 @@ vectors_alike(planner *p, const request *r, const roles *ro, int lanes)
 static bool
 tile_for(planner *p, request *r, const roles *ro, way *w)
 {
-    int64_t em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
+    int64_t         em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
+    const axe_attr *pin = axe_attr_of(r->stmt, AXE_ATTR_tile);
 
     w->lanes = axe_machine_lanes(p->mc, w->compute);
     if (em == 0 || en == 0) {
@@ -149,8 +152,18 @@ tile_for(planner *p, request *r, const roles *ro, way *w)
     }
     for (; w->lanes >= 2; w->lanes /= 2) {
         w->narrow = vectors_alike(p, r, ro, w->lanes);
-        if (choose_tile(p->mc, em, en, w))
+        if (choose_tile(p->mc, pin, em, en, w))
             return true;
+    }
+    if (pin) {
+        axe_rejected(p, r, "contract",
+                     "tile = (%" PRId64 ", %" PRId64
+                     "): rows must divide %" PRId64 " of %s, whole vectors "
+                     "%" PRId64 " of %s, and rows*vectors + vectors + 1 be at "
+                     "most the %d registers",
+                     pin->value[0], pin->value[1], em, ro->m->var->name, en,
+                     ro->n->var->name, p->mc->n_vreg);
+        return false;
     }
     axe_rejected(p, r, "contract",
                  "the extent %" PRId64 " of %s is not a multiple of 2 lanes",

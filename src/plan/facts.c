@@ -186,13 +186,17 @@ tell_memory(teller *t)
     tell(t, AXE_FACT_sync, "none: one core runs a task's statements in order");
     if (s->stream)
         tell(t, AXE_FACT_stream,
-             axe_textf(t->cx, "%s past the caches if over %" PRId64 " MiB",
-                       s->operand[0].tensor->name,
-                       t->p->machine->stream_bytes >> 20));
+             s->always ? axe_textf(t->cx, "%s past the caches, as asked",
+                                   s->operand[0].tensor->name)
+                       : axe_textf(t->cx,
+                                   "%s past the caches if over %" PRId64 " MiB",
+                                   s->operand[0].tensor->name,
+                                   t->p->machine->stream_bytes >> 20));
     if (s->ahead > 0)
         tell(t, AXE_FACT_prefetch,
-             axe_textf(t->cx, "%d %s ahead", s->ahead,
-                       s->kind == AXE_SCHED_MAP ? "rows" : "blocks"));
+             axe_textf(t->cx, "%d %s ahead%s", s->ahead,
+                       s->kind == AXE_SCHED_MAP ? "rows" : "blocks",
+                       s->evict ? ", to leave the caches first" : ""));
 }
 
 /* "1.5 MiB": three digits. */

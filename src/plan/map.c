@@ -522,12 +522,30 @@ streams(const planner *p, const request *r, const axe_schedule *s)
     const axe_tensor *t = r->operand[0].tensor;
     axe_type          c;
 
+    if (axe_attr_of(r->stmt, AXE_ATTR_no_stream))
+        return false;
     return p->mc->stream_bytes > 0 && s->kind != AXE_SCHED_CONTRACT &&
-           t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_OUT &&
+           t->space == AXE_SPACE_GLOBAL &&
+           (t->dir == AXE_DIR_OUT || s->always) &&
            axe_compute_type(p->cx, p->mc, r->stmt->at, t->type, &c) == AXE_OK &&
            (s->raw || c == t->type) &&
            r->nest[0].lanes * axe_type_table[t->type].bits ==
                p->mc->vector_bits;
+}
+
+/* What the text says of prefetching, streaming and turns in a row. */
+static void
+take_attrs(request *r, axe_schedule *out)
+{
+    const axe_attr *ahead = axe_attr_of(r->stmt, AXE_ATTR_prefetch);
+    const axe_attr *turns = axe_attr_of(r->stmt, AXE_ATTR_unroll);
+
+    if (ahead)
+        out->ahead = (int)ahead->value[0];
+    if (turns)
+        r->nest[0].chains = (int)turns->value[0];
+    out->evict = axe_attr_of(r->stmt, AXE_ATTR_evict_first) != NULL;
+    out->always = axe_attr_of(r->stmt, AXE_ATTR_stream) != NULL;
 }
 
 axe_status
@@ -543,6 +561,7 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         order_digits(p, r, &r->nest[k], out,
                      k == 0 && !axe_is_scatter(p->cx, r->stmt),
                      k == 0 ? last2 : NULL, k == 0 ? last : NULL);
+    take_attrs(r, out);
     out->stream = streams(p, r, out);
     out->cycles = estimate(r, out);
     return AXE_OK;

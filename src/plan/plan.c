@@ -150,41 +150,6 @@ place_rest(planner *p)
     return AXE_OK;
 }
 
-static const char *const kind_name[] = {
-    [AXE_SCHED_MAP] = "map",
-    [AXE_SCHED_TRANSPOSE] = "transpose",
-    [AXE_SCHED_CONTRACT] = "contract",
-};
-
-static axe_status
-refuse(planner *p, const request *r, const char *what)
-{
-    axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED, "%s", what);
-    for (int i = 0; i < r->n_reject; i++)
-        axe_note(p->cx, AXE_NOWHERE, "%s: %s", r->reject[i].what,
-                 r->reject[i].why);
-    return AXE_EUNSUPPORTED;
-}
-
-static axe_status
-check_pins(planner *p, const request *r, const axe_schedule *s, bool wanted)
-{
-    if (r->stmt->via && strcmp(r->stmt->via, kind_name[s->kind]) != 0)
-        return refuse(p, r,
-                      axe_textf(p->cx, "the schedule '%s' does not apply here",
-                                r->stmt->via));
-    if (wanted && s->kind != AXE_SCHED_CONTRACT && !r->stmt->slow) {
-        axe_status st =
-            refuse(p, r,
-                   "this sum of products would run far below the machine's "
-                   "best: no contract atom fits");
-        axe_help(p->cx, "mend what the notes say, or write `slow` behind the "
-                        "statement to accept it");
-        return st;
-    }
-    return AXE_OK;
-}
-
 /* Bytes of the global operands for one execution of a whole tile; -1 where an
  * extent is known at run time only. */
 static int64_t
@@ -223,7 +188,7 @@ schedule(planner *p, const axe_stmt *s)
         out->n_nest = r.n_nest;
         out->nest = r.nest;
     }
-    AXE_TRY(check_pins(p, &r, out, wanted));
+    AXE_TRY(axe_check_pins(p, &r, out, wanted));
     out->stmt = s;
     out->value = r.value;
     out->n_operand = r.n_operand;

@@ -157,6 +157,8 @@ typedef struct axe_schedule {
     int  word; /* that many neighbours as one in blocks of a TRANSPOSE */
     const axe_var *word_var; /* along which they are neighbours */
     int            ahead;    /* blocks or rows to prefetch ahead, or 0 */
+    bool           evict;    /* what is prefetched leaves the caches first */
+    bool           always;   /* streamed whatever the size */
     bool           stream;   /* stored past the caches where the
                                 tensor is over machine->stream_bytes */
     bool    slow;

@@ -81,6 +81,12 @@ void axe_plan_sync(planner *p);
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_scatter(planner *p, const axe_stmt *s);
 
+/* pins.c: does the schedule keep what the text asks of it?
+ * wanted  a contract atom should have been found
+ * Errors  EUNSUPPORTED, ENAME with what was rejected and why */
+AXE_CHECK axe_status axe_check_pins(planner *p, const request *r,
+                                    const axe_schedule *s, bool wanted);
+
 /* map.c */
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 

@@ -131,6 +131,8 @@ why_not_stream(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         why = axe_textf(cx, "`%s` is read, too", t->name);
     else if (s->kind == AXE_SCHED_CONTRACT)
         why = "sums are added to what is there";
+    else if (axe_attr_of(s->stmt, AXE_ATTR_no_stream))
+        why = "as asked";
     else
         why = "only whole vectors of the type computed in pass the caches by";
     say(cx, out, "stream", why);

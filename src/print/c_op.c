@@ -209,7 +209,8 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
         return AXE_OK;
     }
     if (l->op == AXE_LOP_prefetch) {
-        axe_putf(b, "__builtin_prefetch(&%s);\n", memory(p, &l->mem, 1, &st));
+        axe_putf(b, "__builtin_prefetch(&%s%s);\n", memory(p, &l->mem, 1, &st),
+                 l->i ? ", 0, 0" : "");
         return st;
     }
     if (!p->declared[d.id])

@@ -57,6 +57,20 @@ static const struct {
      "a statement outside any scope: nobody runs it; put it in a cta scope"},
     {IN "if (M > 4) { barrier; } }",
      "kernel k has no scope: nobody would run anything"},
+    {IN "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n] tile = (4, 2); }",
+     "map takes no key `tile`; contract does"},
+    {IN "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n] via contrct; }",
+     "cpu-avx512 has no schedule 'contrct'; there are map, transpose and contract"},
+    {IN "cta (i : M by 8, j : N by 16) { reg f32 y[16, 8]; y[n, m] = X[i*8 + m, j*16 + n] unroll = 2; Y[i*8 + m, j*16 + n] = y[n, m]; } }",
+     "transpose takes no key `unroll`; map does"},
+    {IN "cta (i : M by 8, j : N by 16) { reg f32 y[8, 16]; y[m, n] = X[i*8 + m, j*16 + n] stream; Y[i*8 + m, j*16 + n] = y[m, n]; } }",
+     "`stream` needs whole vectors of y's own type into a global tensor"},
+    {IN "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n] evict_first; }",
+     "`evict_first` says how to ask for what is ahead, and nothing is asked for here: add `prefetch = n`"},
+    {IN "cta (i : M by 8, j : N by 16) { reg f32 c[8, 16] = 0; shared f32 a[8, 4]; shared f32 b[16, 4]; "
+        "for (t : N by 4) a[m, k] = X[i*8 + m, t*4 + k]; for (t : N by 4) b[n, k] = X[j*16 + n, t*4 + k]; c[m, n] += a[m, k] * b[n, k] tile = (3, 1);"
+        " Y[i*8 + m, j*16 + n] = c[m, n]; } }",
+     "map takes no key `tile`; contract does"},
     {IN "cta (i : M) { pipeline p[2] { shared f32 a[4]; } consume p Y[i, n] = 0.0; "
         "produce p p.a[k] = 0.0; } }",
      "no stage of p is full here"},
