@@ -435,6 +435,7 @@ test_cost(void **state)
              none = cost_of("gemm", NULL, mc, NULL, 0, 512, 512, 1),
              open = cost_of("gemm", NULL, mc, NULL, -1, 0, 0, 1),
              add = cost_of("elementwise", "add", mc, NULL, 8192, 4096, 0, 1),
+             rows = cost_of("softmax", NULL, mc, NULL, 8192, 4096, 0, 1),
              warm = cost_of("elementwise", "add", mc, NULL, 64, 256, 0, 1);
 
     (void)state;
@@ -447,6 +448,11 @@ test_cost(void **state)
     assert_true(open.cycles == -1);
     assert_true(add.memory_bound);
     assert_true(add.bytes[AXE_LEVEL_MEMORY] == 3 * 8192. * 4096 * 4);
+    /* Its later passes find the rows where the first has left them. */
+    assert_true(rows.bytes[AXE_LEVEL_MEMORY] > 1.9 * 8192 * 4096 * 4);
+    assert_true(rows.bytes[AXE_LEVEL_MEMORY] < 2.1 * 8192 * 4096 * 4);
+    assert_true(rows.bytes[AXE_LEVEL_L2] > 1.9 * 8192 * 4096 * 4);
+    assert_true(rows.bytes[AXE_LEVEL_L2] < 4. * 8192 * 4096 * 4);
     assert_true(warm.bytes[AXE_LEVEL_MEMORY] == 0);
     assert_true(warm.bytes[AXE_LEVEL_L2] > 3 * 64 * 256 * 4 * 0.9);
 }
