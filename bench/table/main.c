@@ -4,7 +4,8 @@
  *   --quick        some rows, and less time for each: under a minute
  *   --json         lines of JSON instead of a table
  *   --record FILE  write them to FILE, too
- *   --threads N    one or two; else one, then two */
+ *   --threads N    one or two; else one, then two
+ *   --set A=1      a compile-time parameter, or several: "A=1 B=2" */
 #define _GNU_SOURCE
 
 #include <sched.h>
@@ -28,6 +29,7 @@ typedef struct options {
     report report;
     bool   quick;
     int    threads; /* 0: one and two */
+    char  *set;     /* more than the row's, or NULL */
     int    n_word;
     char **word;
 } options;
@@ -53,9 +55,14 @@ run_row(const options *o, const row *r, int n_thread, int n,
 {
     axe_ctx   *cx = axe_ctx_new();
     axe_buf    said = {.cx = cx};
+    row        mine = *r;
     problem    p;
     contest    c;
-    axe_status st = problem_new(cx, r, n_thread, &p);
+    axe_status st;
+
+    if (o->set)
+        mine.set = axe_textf(cx, "%s %s", r->set, o->set);
+    st = problem_new(cx, &mine, n_thread, &p);
 
     if (st == AXE_OK)
         st = problem_launch(&p);
@@ -122,6 +129,8 @@ read_options(options *o, int argc, char **argv)
             o->report.json = true;
         else if (strcmp(argv[i], "--threads") == 0 && more)
             o->threads = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--set") == 0 && more)
+            o->set = argv[++i];
         else if (strcmp(argv[i], "--record") == 0 && more)
             o->report.record = fopen(argv[++i], "w");
         else
@@ -139,7 +148,7 @@ main(int argc, char **argv)
     if (i < 0) {
         fprintf(stderr,
                 "usage: %s [--quick] [--json] [--record FILE] [--threads 1|2] "
-                "[KERNEL...]\n",
+                "[--set \"A=1 B=2\"] [KERNEL...]\n",
                 argv[0]);
         return 2;
     }

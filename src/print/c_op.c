@@ -40,6 +40,25 @@ memory(axe_cprinter *p, const axe_mem *m, int lanes, axe_status *st)
     return b.text;
 }
 
+/* Vectors, by a helper where there is one.  gcc widens 8 bits to 32 in one step
+ * lane by lane, but not in two. */
+static const char *
+widen_integers(axe_cprinter *p, const char *mem, axe_type from, axe_type t,
+               int lanes)
+{
+    const char *name = axe_textf(p->cx, "%s_to", axe_c_element(from));
+    const char *f = axe_c_call(p, name, strlen(name), t, lanes);
+    axe_type    half = from == AXE_TYPE_i8 ? AXE_TYPE_i16 : AXE_TYPE_u16;
+
+    if (f)
+        return axe_textf(p->cx, "%s(%s)", f, mem);
+    if (axe_type_table[from].bits == 8)
+        mem = axe_textf(p->cx, "__builtin_convertvector(%s, %s)", mem,
+                        axe_c_type(p, half, lanes));
+    return axe_textf(p->cx, "__builtin_convertvector(%s, %s)", mem,
+                     axe_c_type(p, t, lanes));
+}
+
 /* A memory element as a register of type t.  A bool is 1 in memory, and all
  * ones in a register. */
 static const char *
@@ -56,8 +75,8 @@ widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
     const char *sign = from == AXE_TYPE_bool ? "-" : "";
     if (lanes == 1)
         return axe_textf(p->cx, "%s(%s)%s", sign, axe_c_element(t), mem);
-    return axe_textf(p->cx, "%s__builtin_convertvector(%s, %s)", sign, mem,
-                     axe_c_type(p, t, lanes));
+    return axe_textf(p->cx, "%s%s", sign,
+                     widen_integers(p, mem, from, t, lanes));
 }
 
 static const char *
