@@ -70,6 +70,8 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
             bool           used = false;
             for (int t = 0; t < op->n_term; t++)
                 used = used || op->term[t].var == d->var;
+            for (int t = 0; t < n; t++)
+                used = used && var[t] != d->var;
             if (!used)
                 continue;
             var[n] = d->var;

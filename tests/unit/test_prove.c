@@ -21,6 +21,10 @@ static const char *const kernels[] = {
     "reg f32 x[8, 64] : (8, (16, 4)) : (64, (1, 16)); "
     "x[a, b] = X[i*512 + a*64 + b]; "
     "for (t : 4) for (u : 2) Y[i*512 + t*128 + u*64 + c] = x[2*t + u, c]; } }",
+    /* two folds over one index */
+    "kernel k(in f32 X[M, 6], out f32 Y[M]) { index m, c; cta (i : M by 13) { "
+    "reg f32 x[13, 6] : (13, 6) : (1, 13); x[m, c] = X[i*13 + m, c]; "
+    "Y[i*13 + m] = sum[c](x[m, c]) + min[c](x[m, 5 - c] + X[i*13 + m, c]); } }",
     "kernel k(in f32 X[M], out f32 Y[M]) { index a, b; cta (i : M by 64) { "
     "reg f32 x[8, 8] = 0; x[a, a] = X[i*64 + a]; "
     "for (t : 7) x[t + 1, 3] = 5; "
