@@ -6,9 +6,10 @@
 A kernel is a few independent segments in one cta scope: element-wise
 statements with broadcasts, permutations, casts and masks, folds, tiles of
 random declared layouts, contractions in every orientation, loops that carry
-tiles from one turn to the next.  Extents are odd, sizes are 0, 1 or no
-multiples of the tiles, arrays are row-major, column-major or strided, plans
-are for wide, narrow and no vectors.  `axe run --check` judges.
+tiles from one turn to the next, threads and loops around elements and scalars.
+Extents are odd, sizes are 0, 1 or no multiples of the tiles, arrays are
+row-major, column-major or strided, plans are for wide, narrow and no vectors.
+`axe run --check` judges.
 
 A kernel that fails is made smaller, segment by segment, and printed with the
 command that shows it.  The same seed gives the same kernels; seed 1 begins with
@@ -219,7 +220,7 @@ class Maker:
         self.part_k = Axis("k", "K", "t*%d + k" % self.bk, self.bk)
         makers = [self.elementwise] * 4 + [self.fold] * 3 + \
             [self.contract] * 4 + [self.loop] * 2 + \
-            [self.carried, self.scatter]
+            [self.carried, self.scatter, self.threads, self.threads]
         self.segments = []
         for _ in range(rng.randint(2, 4)):
             self.seg = Segment()
@@ -641,6 +642,72 @@ class Maker:
         self.seg.lines.append(text)
         out = self.param("out", "f32", self.needed)
         self.seg.lines.append("%s = %s;" % (out.load(), acc.load()))
+
+
+    def nest(self):
+        """Headers of a nest over the needed tiles, and what m and n are."""
+        r = self.rng
+        m, n, k = self.name("a"), self.name("b"), self.name("c")
+        bn = self.bn if self.n in self.needed else 1
+        scope = r.choice(["for (%s : %d)", "thread (%s : 0..%d)"])
+        style = r.choice(["plain", "plain", "flat", "split", "swap"])
+        if style == "flat":
+            head = scope % (m, self.bm * bn)
+            return head, "(%s/%d)" % (m, bn), "%s%%%d" % (m, bn)
+        heads = [scope % (m, self.bm), "for (%s : %d)" % (n, bn)]
+        if style == "split" and divisors(self.bm):
+            f = r.choice(divisors(self.bm))
+            heads[0] = "%s for (%s : %d..%d)" % (
+                scope % (m, self.bm // f), k, f, 2 * f)
+            m = "(%s*%d + %s - %d)" % (m, f, k, f)
+        if style == "swap" and not heads[0].startswith("thread"):
+            heads.reverse()
+        return " ".join(heads), m, n
+
+    def threads(self):
+        """Loops and threads around elements and scalars, in integers."""
+        r = self.rng
+        head, m, n = self.nest()
+        axes = self.subset(self.needed, self.needed)
+        body = r.choice(["copy", "copy", "count", "walk"])
+        kind = "i32" if body != "copy" else r.choice(["f32", "i32", "f64"])
+        src = self.param("in", kind, axes + ([self.cax] if body == "walk"
+                                             else []))
+        dst = self.param("inout" if r.random() < 0.3 else "out", kind,
+                         self.subset(self.needed, self.needed))
+
+        def at(text, c="0"):
+            for var, now in (("m", m), ("n", n), ("c", c)):
+                text = re.sub(r"\b%s\b" % var, now, text)
+            return text
+
+        x, y, v = at(src.load(), "q"), at(dst.load()), self.name("v")
+        if body == "copy":
+            text = "%s %s %s%s;" % (y, r.choice(["=", "=", "+=", "max="])
+                                    if "Z" in y else "=", x, r.choice(
+                ["", " * 3", " + %s(%s)" % (kind, m), " * %s(%s) + 1" % (
+                    kind, n)]))
+        elif body == "count":
+            text = ("i32 %(v)s = 0; i32 x%(v)s = abs(%(x)s) + 2; while (%(c)s) "
+                    "{ %(v)s += %(d)d; if (%(v)s * %(v)s > x%(v)s) break; %(e)s"
+                    " } %(y)s = %(v)s;") % {
+                "v": v, "x": x, "y": y, "d": r.randint(1, 3),
+                "c": r.choice(["true", v + " < 9", v + " < x" + v]),
+                "e": r.choice(["", "if (%s > 4) continue;" % v,
+                               "if (%s > 4 && %s != 7) { x%s = 0; } else "
+                               "x%s += -1;" % (v, v, v, v)])}
+        else:
+            text = ("i64 %(v)s = %(s)d; for (q : %(f)d..%(c)d%(step)s) { "
+                    "if (%(x)s %(op)s 2) %(g)s; %(v)s %(fold)s i64(%(x)s); } "
+                    "%(y)s = i32(%(v)s);") % {
+                "v": v, "x": x, "y": y, "s": r.randint(-3, 3),
+                "f": r.randint(0, self.c - 1), "c": self.c,
+                "step": r.choice(["", " step 2", " step 3"]),
+                "op": r.choice(["<", ">", "=="]),
+                "g": r.choice(["break", "continue"]),
+                "fold": r.choice(["+=", "max=", "min="])}
+        self.seg.lines.append("%s { %s }" % (head, text))
+        self.seg.indices -= {"m", "n", "c"}
 
 
 def spell(maker, segments, size):

@@ -99,7 +99,13 @@ const axe_ir_expr *axe_build_index(axe_builder *b, const char *name);
 void               axe_build_scope(axe_builder *b, const char *kind, int n,
                                    const axe_ir_range *range, const axe_ir_expr **var);
 const axe_ir_expr *axe_build_for(axe_builder *b, axe_ir_range range);
-/* A bool over sizes, scopes and loops; axe_build_else once, inside. */
+/* Again and again, until axe_build_break in it. */
+void axe_build_loop(axe_builder *b);
+/* Out of the innermost loop or for; on to its next turn. */
+void axe_build_break(axe_builder *b);
+void axe_build_continue(axe_builder *b);
+/* A bool over sizes, scopes and loops, and rank-0 tiles of bool; axe_build_else
+ * once, inside. */
 void axe_build_if(axe_builder *b, const axe_ir_expr *cond);
 void axe_build_else(axe_builder *b);
 /* A ring of stages: its block holds tiles only. */
@@ -113,7 +119,7 @@ void             axe_build_end(axe_builder *b);
 
 /* A tile of the innermost block, or of the pipeline being declared.
  * space   "reg", "shared"
- * extent  [rank]
+ * extent  [rank]; rank 0: a scalar, NULL will do
  * layout  of the same ctx; NULL: the compiler's choice */
 axe_ir_tensor *axe_build_tile(axe_builder *b, const char *space,
                               const char *type, const char *name, int rank,

@@ -188,6 +188,36 @@ axe_build_for(axe_builder *b, axe_ir_range range)
     return var;
 }
 
+void
+axe_build_loop(axe_builder *b)
+{
+    axe_stmt *s = axe_build_begin(b) ? axe_build_stmt(b, AXE_STMT_LOOP) : NULL;
+
+    if (s)
+        open_stmt(b, s);
+}
+
+static void
+leave(axe_builder *b, axe_stmt_kind kind)
+{
+    axe_stmt *s = axe_build_begin(b) ? axe_build_stmt(b, kind) : NULL;
+
+    if (s)
+        axe_list_push(&b->block->body, s);
+}
+
+void
+axe_build_break(axe_builder *b)
+{
+    leave(b, AXE_STMT_BREAK);
+}
+
+void
+axe_build_continue(axe_builder *b)
+{
+    leave(b, AXE_STMT_CONTINUE);
+}
+
 /* ---------------------------------------------------------------- branches */
 
 void
@@ -319,10 +349,13 @@ tile_shape(axe_builder *b, axe_tensor *t, int rank, const int64_t *extent)
     const axe_node **shape;
     int64_t          size = 1;
 
-    if (rank < 1 || rank > AXE_RANK_MAX || !extent)
+    if (rank < 0 || rank > AXE_RANK_MAX)
         return axe_build_fail(b, AXE_ESHAPE,
-                              "`%s` has %d dimensions; it must have 1 to %d",
-                              t->name, extent ? rank : 0, AXE_RANK_MAX);
+                              "`%s` has %d dimensions; it must have 0 to %d",
+                              t->name, rank, AXE_RANK_MAX);
+    if (rank > 0 && !extent)
+        return axe_build_fail(b, AXE_EARG, "the extents of `%s` are NULL",
+                              t->name);
     shape = axe_new_array(b->cx, const axe_node *, rank);
     for (int k = 0; k < rank; k++) {
         if (extent[k] < 1)

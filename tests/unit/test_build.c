@@ -347,6 +347,7 @@ CASE(type_near, axe_build_float(b, "f33", 1);)
 CASE(type_int, axe_build_float(b, "i32", 1);)
 CASE(value_range, axe_build_int(b, "i8", 128);)
 CASE(rank_wrong, axe_build_load(b, s->x, 2, (expr[]){s->m, s->m});)
+CASE(break_alone, axe_build_break(b);)
 CASE(rank_limit,
      axe_build_tile(b, "reg", "f32", "t", 17, (int64_t[]){1, 1, 1}, NULL);)
 CASE(extent_zero,
@@ -435,7 +436,7 @@ static const struct {
     {null_type, AT "`(null)` is no type\n"},
     {null_fold, AT "`(null)` is no fold\n"},
     {null_ring, AT "the pipeline is NULL\n"},
-    {null_extent, AT "`t` has 0 dimensions; it must have 1 to 16\n"},
+    {null_extent, AT "the extents of `t` are NULL\n"},
     {null_attribute, AT "`(null)` is no attribute of a statement\n"},
     {foreign_expr, AT "an operand belongs to the builder of `other`, not of `k`\n"},
     {foreign_tensor, AT "tensor `Z` belongs to the builder of `other`, not of `k`\n"},
@@ -452,7 +453,8 @@ static const struct {
     {type_int, AT "i32 is not a floating type\n"},
     {value_range, AT "128 is not a value of i8\n"},
     {rank_wrong, AT "`X` has 1 dimensions, but 2 subscripts are given\n"},
-    {rank_limit, AT "`t` has 17 dimensions; it must have 1 to 16\n"},
+    {break_alone, AT "there is no loop to leave here\n"},
+    {rank_limit, AT "`t` has 17 dimensions; it must have 0 to 16\n"},
     {extent_zero, AT "extent 0 of `t` is 0; it must be at least 1\n"},
     {extent_huge, AT "`t` has too many elements for 64-bit addresses\n"},
     {space_near, AT "`shard` is no space of a tile\n  help: did you mean `shared`?\n"},
@@ -537,6 +539,48 @@ test_sticky(void **state)
     axe_ctx_free(cx);
 }
 
+/* Scalars and loops without a count, as the language's `while` makes them. */
+static void
+test_loops(void **state)
+{
+    axe_ctx         *cx = axe_ctx_new();
+    axe_compile_spec spec = {.machine = "cpu-base"};
+    axe_builder     *b = axe_build_kernel(cx, "k");
+    expr             n = axe_build_size(b, "M"), i, c, at;
+    axe_ir_tensor   *y = axe_build_param(b, "out", "f32", "Y", 1, &n, NULL);
+    axe_ir_tensor   *s, *go;
+
+    (void)state;
+    axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", n, 0}, &i);
+    s = axe_build_tile(b, "reg", "f32", "s", 0, NULL, NULL);
+    axe_build_fill(b, s, axe_build_float(b, "f32", 0));
+    axe_build_loop(b);
+    go = axe_build_tile(b, "reg", "bool", "cond", 0, NULL, NULL);
+    at = axe_build_load(b, s, 0, NULL);
+    c = axe_build_load(b, go, 0, NULL);
+    axe_build_assign(
+        b, c, "=", axe_build_binary(b, "<", at, axe_build_float(b, "f32", 4)));
+    axe_build_if(b, axe_build_unary(b, "!", c));
+    axe_build_break(b);
+    axe_build_end(b);
+    axe_build_assign(b, at, "+=", axe_build_float(b, "f32", 1));
+    axe_build_if(b, axe_build_binary(b, "<", i, axe_build_int(b, NULL, 2)));
+    axe_build_continue(b);
+    axe_build_end(b);
+    axe_build_assign(b, at, "*=", axe_build_float(b, "f32", 2));
+    axe_build_end(b);
+    axe_build_assign(b, axe_build_load(b, y, 1, &i), "=", at);
+    axe_build_end(b);
+    assert_string_equal(
+        ir_of_calls(cx, b),
+        ir_of_text(cx,
+                   "kernel k(out f32 Y[M]) { cta (i : M) { f32 s = 0;"
+                   " while (s < 4) { s += 1; if (i < 2) continue; s *= 2; }"
+                   " Y[i] = s; } }",
+                   &spec));
+    axe_ctx_free(cx);
+}
+
 /* No builder at all is an error without a place. */
 static void
 test_no_builder(void **state)
@@ -581,7 +625,7 @@ main(void)
         cmocka_unit_test(test_gemm_text),  cmocka_unit_test(test_gemm_run),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_sticky),     cmocka_unit_test(test_no_builder),
-        cmocka_unit_test(test_plan_label),
+        cmocka_unit_test(test_plan_label), cmocka_unit_test(test_loops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
