@@ -87,6 +87,14 @@ axe_ir_tensor *axe_build_param(axe_builder *b, const char *dir,
                                const char *type, const char *name, int rank,
                                const axe_ir_expr *const *shape,
                                const char               *order);
+/* How many workers run the kernel. */
+const axe_ir_expr *axe_build_cores(axe_builder *b);
+/* A row-major tensor of the kernel's own, shared by all entities and made for
+ * one launch; outside all blocks.
+ * shape  as of an argument, but shape[0] may be any expression over sizes */
+axe_ir_tensor *axe_build_global(axe_builder *b, const char *type,
+                                const char *name, int rank,
+                                const axe_ir_expr *const *shape);
 /* An index variable; statements run over those that they mention. */
 const axe_ir_expr *axe_build_index(axe_builder *b, const char *name);
 
@@ -95,17 +103,24 @@ const axe_ir_expr *axe_build_index(axe_builder *b, const char *name);
 /* Blocks hold the statements made until axe_build_end, which closes the
  * innermost one. */
 
-/* kind "cta", ...; var [n] receives the entity's numbers, NULL on error. */
-void               axe_build_scope(axe_builder *b, const char *kind, int n,
-                                   const axe_ir_range *range, const axe_ir_expr **var);
+/* kind "cta", "core", "thread", ...; var [n] receives the entity's numbers,
+ * NULL on error. */
+void axe_build_scope(axe_builder *b, const char *kind, int n,
+                     const axe_ir_range *range, const axe_ir_expr **var);
+/* Of the scope just opened, one inside another: its entities are those from
+ * first[k] on, [n] as many as ranges; the variables still begin at 0. */
+void               axe_build_from(axe_builder *b, int n, const int64_t *first);
 const axe_ir_expr *axe_build_for(axe_builder *b, axe_ir_range range);
-/* Again and again, until axe_build_break in it. */
+/* Again and again until axe_build_break; `while (c)` is a loop that begins with
+ * a break under `!c`. */
 void axe_build_loop(axe_builder *b);
-/* Out of the innermost loop or for; on to its next turn. */
 void axe_build_break(axe_builder *b);
 void axe_build_continue(axe_builder *b);
-/* A bool over sizes, scopes and loops, and rank-0 tiles of bool; axe_build_else
- * once, inside. */
+/* All entities of the cta or core scope around, or all workers between scopes,
+ * come here before any goes on. */
+void axe_build_barrier(axe_builder *b);
+/* A bool over sizes, scopes, loops, and scalars (tiles of rank 0) of bool;
+ * axe_build_else once, inside. */
 void axe_build_if(axe_builder *b, const axe_ir_expr *cond);
 void axe_build_else(axe_builder *b);
 /* A ring of stages: its block holds tiles only. */
@@ -119,7 +134,8 @@ void             axe_build_end(axe_builder *b);
 
 /* A tile of the innermost block, or of the pipeline being declared.
  * space   "reg", "shared"
- * extent  [rank]; rank 0: a scalar, NULL will do
+ * rank    0: a scalar, extent NULL
+ * extent  [rank]
  * layout  of the same ctx; NULL: the compiler's choice */
 axe_ir_tensor *axe_build_tile(axe_builder *b, const char *space,
                               const char *type, const char *name, int rank,
@@ -132,8 +148,8 @@ void axe_build_fill(axe_builder *b, const axe_ir_tensor *tile,
  * the range it is in (docs/language.md, 7). */
 void axe_build_assign(axe_builder *b, const axe_ir_expr *dst, const char *op,
                       const axe_ir_expr *value);
-/* Of the statement made last: "via" with a schedule's name, "slow" with NULL.
- */
+/* Of the statement made last, as the language writes it: "via" and "map",
+ * "slow" and NULL, "prefetch" and "4", "tile" and "6, 2". */
 void axe_build_attribute(axe_builder *b, const char *key, const char *value);
 
 /* ----------------------------------------------------------- expressions */

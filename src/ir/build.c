@@ -88,10 +88,11 @@ static bool
 is_taken(const char *name)
 {
     static const char *const word[] = {
-        "sum",  "prod", "inf",  "true",   "false",   "auto",
-        "for",  "if",   "else", "kernel", "size",    "index",
-        "set",  "in",   "out",  "inout",  "produce", "consume",
-        "over", "fold", "via",  "slow",   "target",  "pipeline",
+        "sum",  "prod",  "inf",      "true",    "false",   "auto",
+        "for",  "if",    "else",     "kernel",  "size",    "index",
+        "set",  "in",    "out",      "inout",   "produce", "consume",
+        "over", "fold",  "via",      "slow",    "target",  "pipeline",
+        "loop", "break", "continue", "barrier", "from",    "cores",
     };
     axe_type type;
 
@@ -241,6 +242,8 @@ axe_build_kernel(axe_ctx *cx, const char *name)
                        .block = axe_new(cx, open_block)};
     b->block->body.cx = cx;
     b->kernel->name = "?";
+    b->kernel->cores = axe_build_var(
+        b, AXE_VAR_SIZE, axe_intern(cx, AXE_CORES, strlen(AXE_CORES)), NULL);
     axe_build_begin(b);
     b->kernel->at = b->at;
     name = axe_build_name(b, name);
@@ -468,6 +471,7 @@ complete(axe_builder *b)
     k->size = (const axe_var *const *)(const void *)b->sizes.item;
     k->n_body = b->block->body.n;
     k->body = (axe_stmt *const *)(const void *)b->block->body.item;
+    axe_kernel_find_temps(b->cx, k);
     AXE_TRY(axe_kernel_verify(b->cx, k));
     AXE_TRY(axe_kernel_check(b->cx, k));
     axe_check_unused(b->cx, k);

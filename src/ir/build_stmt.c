@@ -178,6 +178,24 @@ axe_build_scope(axe_builder *b, const char *kind, int n,
         s->scope = of;
 }
 
+void
+axe_build_from(axe_builder *b, int n, const int64_t *first)
+{
+    axe_stmt *s;
+
+    if (!axe_build_begin(b))
+        return;
+    s = b->block->stmt;
+    if (!s || s->kind != AXE_STMT_SCOPE || b->block->body.n > 0 || !first ||
+        n != s->n_var)
+        axe_build_fail(b, AXE_EARG,
+                       "first entities belong to a scope just opened, one for "
+                       "each of its ranges");
+    else
+        s->first = memcpy(axe_new_array(b->cx, int64_t, n), first,
+                          (size_t)n * sizeof first[0]);
+}
+
 const axe_ir_expr *
 axe_build_for(axe_builder *b, axe_ir_range range)
 {
@@ -195,27 +213,6 @@ axe_build_loop(axe_builder *b)
 
     if (s)
         open_stmt(b, s);
-}
-
-static void
-leave(axe_builder *b, axe_stmt_kind kind)
-{
-    axe_stmt *s = axe_build_begin(b) ? axe_build_stmt(b, kind) : NULL;
-
-    if (s)
-        axe_list_push(&b->block->body, s);
-}
-
-void
-axe_build_break(axe_builder *b)
-{
-    leave(b, AXE_STMT_BREAK);
-}
-
-void
-axe_build_continue(axe_builder *b)
-{
-    leave(b, AXE_STMT_CONTINUE);
 }
 
 /* ---------------------------------------------------------------- branches */
@@ -354,8 +351,7 @@ tile_shape(axe_builder *b, axe_tensor *t, int rank, const int64_t *extent)
                               "`%s` has %d dimensions; it must have 0 to %d",
                               t->name, rank, AXE_RANK_MAX);
     if (rank > 0 && !extent)
-        return axe_build_fail(b, AXE_EARG, "the extents of `%s` are NULL",
-                              t->name);
+        return axe_build_fail(b, AXE_EARG, "`%s` has no extents", t->name);
     shape = axe_new_array(b->cx, const axe_node *, rank);
     for (int k = 0; k < rank; k++) {
         if (extent[k] < 1)
@@ -520,37 +516,9 @@ axe_build_fill(axe_builder *b, const axe_ir_tensor *tile,
         return;
     }
     t = tile->tensor;
-    for (int k = 0; k < t->rank && !tile->fill[t->rank - 1]; k++)
-        tile->fill[k] = fill_index(b, t, k);
+    for (int k = 0; k < t->rank; k++)
+        if (!tile->fill[k])
+            tile->fill[k] = fill_index(b, t, k);
     assign(b, axe_load(b->cx, b->at, t, tile->fill), AXE_FOLD_NONE,
            value->node);
-}
-
-void
-axe_build_attribute(axe_builder *b, const char *key, const char *value)
-{
-    static const char *const known[] = {"via", "slow"};
-    bool                     via, slow;
-
-    if (!axe_build_begin(b))
-        return;
-    via = key && strcmp(key, "via") == 0;
-    slow = key && strcmp(key, "slow") == 0;
-    if (!via && !slow)
-        axe_build_unknown(b, "attribute of a statement", key, AXE_LEN(known),
-                          known);
-    else if (!b->last)
-        axe_build_fail(b, AXE_EARG,
-                       "`%s` belongs to an index statement, and none was just "
-                       "made",
-                       key);
-    else if (via != (value != NULL))
-        axe_build_fail(b, AXE_EARG,
-                       via ? "`%s` needs the name of a schedule"
-                           : "`%s` takes no value",
-                       key);
-    else if (via)
-        b->last->via = axe_intern(b->cx, value, strlen(value));
-    else
-        b->last->slow = true;
 }

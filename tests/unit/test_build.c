@@ -280,6 +280,58 @@ test_rows(void **state)
     axe_ctx_free(cx);
 }
 
+/* Scratch of the kernel's own, cores, loops that are left, scalars, attributes,
+ * barriers. */
+static void
+test_rest(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_builder       *b = axe_build_kernel(cx, "rest");
+    expr               M = axe_build_size(b, "M"), N = axe_build_size(b, "N");
+    expr               m = axe_build_index(b, "m"), n = axe_build_index(b, "n");
+    expr               tiles, i, j, t, k;
+    tensor             X, Y, T, s;
+    const axe_kernel  *out;
+    const axe_program *p;
+
+    (void)state;
+    X = param2(b, "in", "X", M, N);
+    Y = param2(b, "out", "Y", M, N);
+    tiles = axe_build_binary(b, "cdiv", M, integer(b, 8));
+    T = axe_build_global(b, "f32", "T", 2, (expr[]){tiles, N});
+    axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", M, 8}, &i);
+    axe_build_assign(
+        b, at2(b, T, i, n), "=",
+        axe_build_reduce(b, "sum", 1, &m,
+                         at2(b, X, axe_build_tiled(b, i, 8, m), n)));
+    axe_build_end(b);
+    axe_build_barrier(b);
+    axe_build_scope(b, "cta", 1, &(axe_ir_range){"j", M, 8}, &j);
+    s = axe_build_tile(b, "reg", "f32", "s", 0, NULL, NULL);
+    axe_build_fill(b, s, axe_build_float(b, "f32", 0));
+    t = axe_build_for(b, (axe_ir_range){"t", N, 0});
+    axe_build_if(b, axe_build_binary(b, ">", t, axe_build_cores(b)));
+    axe_build_break(b);
+    axe_build_end(b);
+    axe_build_assign(b, axe_build_load(b, s, 0, NULL), "+=", at2(b, T, j, t));
+    axe_build_end(b);
+    k = axe_build_index(b, "k");
+    axe_build_assign(b, at2(b, Y, axe_build_tiled(b, j, 8, m), k), "=",
+                     axe_build_load(b, s, 0, NULL));
+    axe_build_attribute(b, "prefetch", "4");
+    axe_build_attribute(b, "no_stream", NULL);
+    axe_build_end(b);
+    if (axe_build_finish(b, &out) != AXE_OK ||
+        axe_compile_kernel(cx, out, "cpu-base", AXE_STAGE_C, &p) != AXE_OK)
+        fail_msg("%s", said(cx));
+    assert_non_null(strstr(emit(cx, p), "global f32 T[cdiv(M, 8), N]"));
+    assert_non_null(strstr(emit(cx, p), "prefetch = 4 no_stream"));
+    assert_non_null(strstr(emit(cx, p), "            break\n"));
+    assert_non_null(strstr(emit(cx, p), "    barrier\n"));
+    assert_non_null(strstr(emit(cx, p), "s += T[j, t]"));
+    axe_ctx_free(cx);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 /* What every row below begins with. */
@@ -384,6 +436,21 @@ CASE(attribute_near, axe_build_assign(b, s->ym, "=", s->xm);
 CASE(attribute_alone, axe_build_attribute(b, "slow", NULL);)
 CASE(attribute_value, axe_build_assign(b, s->ym, "=", s->xm);
      axe_build_attribute(b, "slow", "1");)
+CASE(attribute_number, axe_build_assign(b, s->ym, "=", s->xm);
+     axe_build_attribute(b, "prefetch", "x");)
+CASE(attribute_range, axe_build_assign(b, s->ym, "=", s->xm);
+     axe_build_attribute(b, "tile", "0, 2");)
+CASE(attribute_missing, axe_build_assign(b, s->ym, "=", s->xm);
+     axe_build_attribute(b, "via", NULL);)
+CASE(global_rank, axe_build_global(b, "f32", "G", 0, NULL);)
+CASE(global_extent, axe_build_global(b, "f32", "G", 2, (expr[]){s->N, s->m});)
+CASE(global_zero, expr zero = integer(b, 0);
+     axe_build_global(b, "f32", "G", 1, &zero);)
+CASE(loop_open, axe_build_loop(b);)
+CASE(race_cta, expr i;
+     axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
+     axe_build_assign(b, s->ym, "=", s->xm); axe_build_end(b);)
+CASE(from_alone, axe_build_from(b, 1, (int64_t[]){1});)
 CASE(fill_param, axe_build_fill(b, s->y, axe_build_float(b, "f32", 0));)
 CASE(fold_index, axe_build_reduce(b, "sum", 1, &s->N, s->xm);)
 CASE(fold_none, axe_build_reduce(b, "sum", 0, NULL, s->xm);)
@@ -436,7 +503,7 @@ static const struct {
     {null_type, AT "`(null)` is no type\n"},
     {null_fold, AT "`(null)` is no fold\n"},
     {null_ring, AT "the pipeline is NULL\n"},
-    {null_extent, AT "the extents of `t` are NULL\n"},
+    {null_extent, AT "`t` has no extents\n"},
     {null_attribute, AT "`(null)` is no attribute of a statement\n"},
     {foreign_expr, AT "an operand belongs to the builder of `other`, not of `k`\n"},
     {foreign_tensor, AT "tensor `Z` belongs to the builder of `other`, not of `k`\n"},
@@ -453,7 +520,6 @@ static const struct {
     {type_int, AT "i32 is not a floating type\n"},
     {value_range, AT "128 is not a value of i8\n"},
     {rank_wrong, AT "`X` has 1 dimensions, but 2 subscripts are given\n"},
-    {break_alone, AT "there is no loop to leave here\n"},
     {rank_limit, AT "`t` has 17 dimensions; it must have 0 to 16\n"},
     {extent_zero, AT "extent 0 of `t` is 0; it must be at least 1\n"},
     {extent_huge, AT "`t` has too many elements for 64-bit addresses\n"},
@@ -479,6 +545,16 @@ static const struct {
     {attribute_near, AT "`slo` is no attribute of a statement\n  help: did you mean `slow`?\n"},
     {attribute_alone, AT "`slow` belongs to an index statement, and none was just made\n"},
     {attribute_value, AT "`slow` takes no value\n"},
+    {attribute_number, AT "`prefetch` is given by 1 number, not by `x`\n"},
+    {attribute_range, AT "`tile` is from 1 to 64, not 0\n"},
+    {attribute_missing, AT "`via` needs a value\n"},
+    {global_rank, AT "`G` has 0 dimensions; it must have 1 to 16\n"},
+    {global_extent, AT "`m` cannot be an extent of `G`\n"},
+    {global_zero, AT "extent `0` of `G` is neither a size nor a positive integer\n"},
+    {break_alone, AT},
+    {loop_open, AT "a block is still open\n"},
+    {race_cta, "at builder call 7: error: `Y[m]` is written by more than one cta: it does not tell `i`\n"},
+    {from_alone, AT "first entities belong to a scope just opened"},
     {fill_param, AT "`Y` is an argument, not a tile\n"},
     {fold_index, AT "`N` is not an index\n"},
     {fold_none, AT "a fold has 1 to 16 indices, not 0\n"},
@@ -624,8 +700,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gemm_text),  cmocka_unit_test(test_gemm_run),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_rest),       cmocka_unit_test(test_loops),
         cmocka_unit_test(test_sticky),     cmocka_unit_test(test_no_builder),
-        cmocka_unit_test(test_plan_label), cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_plan_label),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
