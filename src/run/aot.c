@@ -69,9 +69,9 @@ static axe_status
 build(axe_ctx *cx, const char *dir, const char *text, const char *cc_wanted,
       const char *object, const char *archive)
 {
-    const char *c = axe_textf(cx, "%s/k.c", dir);
-    const char *o = axe_textf(cx, "%s/k.o", dir);
-    const char *a = axe_textf(cx, "%s/k.a", dir);
+    const char *c = axe_textf(cx, "%s/0.c", dir);
+    const char *o = axe_textf(cx, "%s/0.o", dir);
+    const char *a = axe_textf(cx, "%s/0.a", dir);
     axe_cc      cc;
 
     AXE_TRY(axe_cc_find(cx, cc_wanted, &cc));
@@ -89,7 +89,7 @@ axe_status
 axe_aot_build(axe_ctx *cx, const char *text, const char *cc, const char *object,
               const char *archive)
 {
-    static const char *const made[] = {"k.c", "k.o", "k.a"};
+    static const char *const made[] = {"0.c", "0.o", "0.a"};
     const char              *base = getenv("TMPDIR");
     char *dir = axe_textf(cx, "%s/axe_XXXXXX", base && *base ? base : "/tmp");
     axe_status st;

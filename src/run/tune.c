@@ -1,10 +1,4 @@
-/* tune.c - the search: plan all, measure few.
- *
- * Combinations are ranked by the cost model.  The defaults and the first of the
- * ranking form a group whose members take turns, so that what else the machine
- * does meets all alike; after each turn those that are clearly behind leave.
- * Groups follow one another, each with the best so far in it, until a group
- * brings next to nothing or time is up. */
+/* tune.c - the search: plan all, rank them, keep the best of those measured. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -12,49 +6,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "axe/tune.h"
 #include "machine/machine.h"
 #include "plan/cost.h"
-#include "run/device.h"
 #include "run/program.h"
-#include "run/tuned.h"
+#include "run/tune_int.h"
 
-enum { MAX_PLAN = 4096, GROUP = 8, TURNS = 25, MIN_TURNS = 4 };
+enum { MAX_PLAN = 4096 };
 
 static const double default_budget = 30, /* seconds */
-    plan_share = 0.3,                    /* of the budget, for planning */
-    sample_s = 1e-4,                     /* least length of a sample */
-    behind = 1.15,                       /* of the best: leaves */
-    worth_it = 0.99;                     /* a group must come below this */
+    plan_share = 0.3;                    /* of the budget, for planning */
 
-/* One that is being measured. */
-typedef struct runner {
-    int       number; /* in result->each */
-    axe_exec *exec;
-    double    sample[TURNS];
-    int       n_sample, batch;
-    bool      out;
-} runner;
-
-typedef struct tuner {
-    axe_ctx             *cx;
-    axe_device          *device;
-    int32_t              source;
-    const axe_tune_spec *spec;
-    axe_compile_spec     fit;
-    axe_kernel_sig       sig;
-    const int           *varied; /* [n_param] numbers of constants */
-    int                  n_array, n_size;
-    const axe_array     *array;
-    const axe_size      *size;
-    double               begin, budget;
-    axe_tune_result     *result;
-    bool                *tried; /* [n_try] measured, or cannot be */
-    axe_levels           levels;
-} tuner;
-
-static double
-now(void)
+double
+axe_tuner_now(void)
 {
     struct timespec t;
 
@@ -62,22 +25,22 @@ now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool
-stopped(tuner *t)
+bool
+axe_tuner_stopped(axe_tuner *t)
 {
     if (t->spec->stop && t->spec->stop(t->spec->user))
         t->result->stopped = true;
     return t->result->stopped;
 }
 
-static bool
-over(const tuner *t, double share)
+bool
+axe_tuner_over(const axe_tuner *t, double share)
 {
-    return now() - t->begin > share * t->budget;
+    return axe_tuner_now() - t->begin > share * t->budget;
 }
 
-static void
-report(const tuner *t, const char *doing)
+void
+axe_tuner_report(const axe_tuner *t, const char *doing)
 {
     if (t->spec->progress)
         t->spec->progress(t->spec->user, t->result, doing);
@@ -86,7 +49,7 @@ report(const tuner *t, const char *doing)
 /* -------------------------------------------------------------- candidates */
 
 static axe_status
-find_varied(tuner *t)
+find_varied(axe_tuner *t)
 {
     int         *varied = axe_new_array(t->cx, int, t->sig.n_const);
     const char **name = axe_new_array(t->cx, const char *, t->sig.n_const);
@@ -113,7 +76,7 @@ find_varied(tuner *t)
 
 /* The number of combinations, at most 2^62. */
 static int64_t
-count_all(const tuner *t)
+count_all(const axe_tuner *t)
 {
     int64_t all = 1;
 
@@ -124,7 +87,7 @@ count_all(const tuner *t)
 }
 
 static const char *const *
-combination(tuner *t, int64_t number)
+combination(axe_tuner *t, int64_t number)
 {
     const char **v = axe_new_array(t->cx, const char *, t->result->n_param);
 
@@ -136,9 +99,8 @@ combination(tuner *t, int64_t number)
     return v;
 }
 
-/* The fitted spec with these values set. */
-static axe_compile_spec
-spec_with(tuner *t, const char *const *value)
+axe_compile_spec
+axe_tuner_spec(axe_tuner *t, const char *const *value)
 {
     axe_compile_spec s = t->fit;
     int              n = s.n_set + t->result->n_param;
@@ -158,7 +120,7 @@ spec_with(tuner *t, const char *const *value)
 
 /* Seconds that the model expects of a planned program; -1: it cannot tell. */
 static double
-estimate(tuner *t, const axe_program *p)
+estimate(axe_tuner *t, const axe_program *p)
 {
     const axe_machine *mc = p->plan->machine;
     axe_bound          b;
@@ -174,10 +136,10 @@ estimate(tuner *t, const axe_program *p)
 
 /* Plan one combination; false if it has no plan. */
 static bool
-plan(tuner *t, const char *const *value, double *estimate_s)
+plan(axe_tuner *t, const char *const *value, double *estimate_s)
 {
     axe_mark           m = axe_ctx_mark(t->cx);
-    axe_compile_spec   s = spec_with(t, value);
+    axe_compile_spec   s = axe_tuner_spec(t, value);
     const axe_program *p;
     axe_status st = axe_compile(t->cx, t->source, &s, AXE_STAGE_PLAN, &p);
 
@@ -189,7 +151,7 @@ plan(tuner *t, const char *const *value, double *estimate_s)
 
 /* What the parameters are without tuning. */
 static axe_status
-standard_values(tuner *t, const char *const **out)
+standard_values(axe_tuner *t, const char *const **out)
 {
     const char **v = axe_new_array(t->cx, const char *, t->result->n_param);
     const axe_program *p;
@@ -208,7 +170,7 @@ standard_values(tuner *t, const char *const **out)
 }
 
 static bool
-same_values(const tuner *t, const char *const *a, const char *const *b)
+same_values(const axe_tuner *t, const char *const *a, const char *const *b)
 {
     for (int i = 0; i < t->result->n_param; i++)
         if (strcmp(a[i], b[i]) != 0)
@@ -228,7 +190,7 @@ by_estimate(const void *a, const void *b)
 }
 
 static void
-find_standard(tuner *t, const char *const *standard)
+find_standard(axe_tuner *t, const char *const *standard)
 {
     t->result->standard = -1;
     for (int i = 0; i < t->result->n_try; i++)
@@ -238,7 +200,7 @@ find_standard(tuner *t, const char *const *standard)
 
 /* Plan every combination, or evenly chosen ones where they are many. */
 static axe_status
-plan_all(tuner *t)
+plan_all(axe_tuner *t)
 {
     int64_t            all = count_all(t), n = all < MAX_PLAN ? all : MAX_PLAN;
     const char *const *standard;
@@ -250,7 +212,7 @@ plan_all(tuner *t)
         r->each[r->n_try++].value = standard;
     for (int64_t i = 0; i < n; i++) {
         axe_tune_try c = {.value = combination(t, all / n * i)};
-        if ((i > 0 && over(t, plan_share)) || stopped(t))
+        if ((i > 0 && axe_tuner_over(t, plan_share)) || axe_tuner_stopped(t))
             break;
         if (same_values(t, c.value, standard))
             continue;
@@ -259,236 +221,10 @@ plan_all(tuner *t)
         else
             r->n_refused++;
         if (i % 16 == 0)
-            report(t, "planning");
+            axe_tuner_report(t, "planning");
     }
     qsort(r->each, (size_t)r->n_try, sizeof r->each[0], by_estimate);
     find_standard(t, standard);
-    return AXE_OK;
-}
-
-/* --------------------------------------------------------------- measuring */
-
-static axe_status
-launch(tuner *t, runner *r, int times)
-{
-    for (int i = 0; i < times; i++)
-        AXE_TRY(axe_launch(t->cx, r->exec, t->n_array, t->array, t->n_size,
-                           t->size));
-    return AXE_OK;
-}
-
-/* Compile, load, and run until warm. */
-static axe_status
-start(tuner *t, int number, runner *out)
-{
-    axe_compile_spec   s = spec_with(t, t->result->each[number].value);
-    const axe_program *p;
-    double             begin, s_each;
-
-    *out = (runner){.number = number};
-    AXE_TRY(axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p));
-    AXE_TRY(axe_exec_new(t->cx, t->device, p, &out->exec));
-    AXE_TRY(launch(t, out, 1));
-    begin = now();
-    AXE_TRY(launch(t, out, 1));
-    s_each = now() - begin;
-    out->batch = s_each >= sample_s ? 1 : (int)(sample_s / (s_each + 1e-7)) + 1;
-    return AXE_OK;
-}
-
-/* Start it or rule it out; one that does not compile is no error, unless it is
- * what the caller would have got anyway. */
-static axe_status
-try_start(tuner *t, int number, runner *out, bool *started)
-{
-    axe_mark   m = axe_ctx_mark(t->cx);
-    axe_status st = start(t, number, out);
-
-    t->tried[number] = true;
-    *started = st == AXE_OK;
-    if (st == AXE_OK)
-        return st;
-    axe_exec_free(out->exec);
-    if (number == t->result->standard || stopped(t))
-        return stopped(t) ? AXE_OK : st;
-    axe_ctx_release(t->cx, m);
-    t->result->n_refused++;
-    return AXE_OK;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The lower quartile: what else the machine does only ever adds. */
-static double
-typical(const runner *r)
-{
-    double s[TURNS];
-
-    memcpy(s, r->sample, (size_t)r->n_sample * sizeof s[0]);
-    qsort(s, (size_t)r->n_sample, sizeof s[0], by_value);
-    return s[r->n_sample / 4];
-}
-
-/* One thread is timed by its processor's clock, which stands still while
- * others have the processor. */
-static double
-tick(const tuner *t)
-{
-    struct timespec s;
-
-    clock_gettime(t->result->n_worker == 1 ? CLOCK_THREAD_CPUTIME_ID
-                                           : CLOCK_MONOTONIC,
-                  &s);
-    return (double)s.tv_sec + 1e-9 * (double)s.tv_nsec;
-}
-
-static axe_status
-sample(tuner *t, runner *r)
-{
-    axe_tune_try *c = &t->result->each[r->number];
-    double        begin = tick(t);
-
-    AXE_TRY(launch(t, r, r->batch));
-    r->sample[r->n_sample++] = (tick(t) - begin) / r->batch;
-    c->time_s = typical(r);
-    c->n_time = r->n_sample;
-    return AXE_OK;
-}
-
-static double
-best_of(int n, const runner *r)
-{
-    double best = 1e300;
-
-    for (int i = 0; i < n; i++)
-        if (r[i].n_sample > 0 && typical(&r[i]) < best)
-            best = typical(&r[i]);
-    return best;
-}
-
-/* Turns until time is up or one is left; the rest of a turn is finished. */
-static axe_status
-take_turns(tuner *t, int n, runner *r, const char *doing)
-{
-    int left = n;
-
-    for (int turn = 0; turn < TURNS && left > 0; turn++) {
-        if (stopped(t) || (turn >= MIN_TURNS && over(t, 1)))
-            return AXE_OK;
-        for (int i = 0; i < n; i++)
-            if (!r[(i + turn) % n].out)
-                AXE_TRY(sample(t, &r[(i + turn) % n]));
-        double best = best_of(n, r);
-        for (int i = 0; i < n && turn + 1 >= MIN_TURNS; i++)
-            if (!r[i].out && typical(&r[i]) > behind * best) {
-                r[i].out = true;
-                left--;
-            }
-        report(t, doing);
-        if (left == 1 && turn >= 2 * MIN_TURNS)
-            break;
-    }
-    return AXE_OK;
-}
-
-/* The next of the ranking that was not tried; -1: none. */
-static int
-next(const tuner *t)
-{
-    for (int i = 0; i < t->result->n_try; i++)
-        if (!t->tried[i])
-            return i;
-    return -1;
-}
-
-/* The fastest so far. */
-static int
-leader(const tuner *t)
-{
-    int best = -1;
-
-    for (int i = 0; i < t->result->n_try; i++)
-        if (t->result->each[i].time_s > 0 &&
-            (best < 0 ||
-             t->result->each[i].time_s < t->result->each[best].time_s))
-            best = i;
-    return best;
-}
-
-/* Compile the next of the ranking side by side, so that start() finds them in
- * the cache.  What fails here is told there. */
-static void
-prefetch(tuner *t, int n_most)
-{
-    const axe_program *p[GROUP];
-    axe_exec          *e[GROUP];
-    axe_mark           m = axe_ctx_mark(t->cx);
-    int                n = 0;
-
-    for (int i = 0; i < t->result->n_try && n < n_most; i++) {
-        axe_compile_spec s = spec_with(t, t->result->each[i].value);
-        if (!t->tried[i] &&
-            axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p[n]) == AXE_OK)
-            n++;
-    }
-    if (n > 1 && axe_exec_new_all(t->cx, t->device, n, p, e) == AXE_OK)
-        for (int i = 0; i < n; i++)
-            axe_exec_free(e[i]);
-    axe_ctx_release(t->cx, m);
-}
-
-static axe_status
-fill_group(tuner *t, runner *r, int *n)
-{
-    int first = leader(t) >= 0 ? leader(t) : t->result->standard;
-
-    for (int k = first >= 0 ? first : next(t); k >= 0 && *n < GROUP;
-         k = next(t)) {
-        bool ok;
-        if (*n > 0 && (stopped(t) || over(t, 1)))
-            break;
-        if (*n == 1 && t->device->cache.dir)
-            prefetch(t, GROUP - 1);
-        AXE_TRY(try_start(t, k, &r[*n], &ok));
-        *n += ok;
-        report(t, "compiling");
-    }
-    return AXE_OK;
-}
-
-/* One group; *gain is the new best as a share of the old. */
-static axe_status
-measure_group(tuner *t, double *gain)
-{
-    runner     r[GROUP];
-    int        n = 0, was = leader(t);
-    double     old = was >= 0 ? t->result->each[was].time_s : 0;
-    axe_status st = fill_group(t, r, &n);
-
-    if (st == AXE_OK && n > 0)
-        st = take_turns(t, n, r, "measuring");
-    for (int i = 0; i < n; i++)
-        axe_exec_free(r[i].exec);
-    int is = leader(t);
-    *gain = was < 0 || is < 0 || is == was ? (was < 0 ? 0 : 1)
-                                           : t->result->each[is].time_s / old;
-    return st;
-}
-
-static axe_status
-measure(tuner *t)
-{
-    double gain = 0;
-
-    t->tried = axe_new_array(t->cx, bool, t->result->n_try + 1);
-    while (gain < worth_it && next(t) >= 0 && !stopped(t) && !over(t, 1))
-        AXE_TRY(measure_group(t, &gain));
     return AXE_OK;
 }
 
@@ -508,7 +244,7 @@ by_time(const void *a, const void *b)
 }
 
 static void
-order_result(tuner *t)
+order_result(axe_tuner *t)
 {
     axe_tune_result   *r = t->result;
     const char *const *standard =
@@ -522,7 +258,7 @@ order_result(tuner *t)
 }
 
 static axe_status
-put_record(tuner *t, const char *path, const axe_record_key *key)
+put_record(axe_tuner *t, const char *path, const axe_record_key *key)
 {
     const axe_tune_result *r = t->result;
     axe_buf                b = {.cx = t->cx};
@@ -544,7 +280,7 @@ put_record(tuner *t, const char *path, const axe_record_key *key)
 
 /* Keep the best; trouble with that is told, but what was found is found. */
 static void
-keep(tuner *t, const axe_record_key *key)
+keep(axe_tuner *t, const axe_record_key *key)
 {
     const char *wanted = t->spec->records;
     const char *path = wanted && !*wanted
@@ -567,7 +303,7 @@ keep(tuner *t, const axe_record_key *key)
 
 /* The sizes given are what later launches will hint at. */
 static void
-hint_sizes(tuner *t)
+hint_sizes(axe_tuner *t)
 {
     const char **name = axe_new_array(t->cx, const char *, t->n_size);
     int64_t     *value = axe_new_array(t->cx, int64_t, t->n_size);
@@ -588,18 +324,18 @@ axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
 {
     const axe_module *m;
     axe_tune_result   result = {.n_worker = axe_device_n_thread(d)};
-    tuner             t = {
-                    .cx = cx,
-                    .device = d,
-                    .source = source,
-                    .spec = spec,
-                    .n_array = n_array,
-                    .array = array,
-                    .n_size = n_size,
-                    .size = size,
-                    .begin = now(),
-                    .budget = spec->budget_s > 0 ? spec->budget_s : default_budget,
-                    .result = &result,
+    axe_tuner         t = {
+                .cx = cx,
+                .device = d,
+                .source = source,
+                .spec = spec,
+                .n_array = n_array,
+                .array = array,
+                .n_size = n_size,
+                .size = size,
+                .begin = axe_tuner_now(),
+                .budget = spec->budget_s > 0 ? spec->budget_s : default_budget,
+                .result = &result,
     };
 
     AXE_TRY(axe_module_parse(cx, source, &m));
@@ -611,7 +347,7 @@ axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
                                        array, result.n_worker);
     result.sizes = axe_records_class(cx, key.n_size, key.size);
     AXE_TRY(plan_all(&t));
-    AXE_TRY(measure(&t));
+    AXE_TRY(axe_tuner_measure(&t));
     order_result(&t);
     keep(&t, &key);
     *out = result;

@@ -1,0 +1,39 @@
+/* tune_int.h - between the files of the tuner. */
+#ifndef AXE_RUN_TUNE_INT_H
+#define AXE_RUN_TUNE_INT_H
+
+#include "axe/tune.h"
+#include "machine/levels.h"
+#include "run/tuned.h"
+
+typedef struct axe_tuner {
+    axe_ctx             *cx;
+    axe_device          *device;
+    int32_t              source;
+    const axe_tune_spec *spec;
+    axe_compile_spec     fit;
+    axe_kernel_sig       sig;
+    const int           *varied; /* [n_param] numbers of constants */
+    int                  n_array, n_size;
+    const axe_array     *array;
+    const axe_size      *size;
+    double               begin, budget;
+    axe_tune_result     *result;
+    bool                *tried; /* [n_try] measured, or cannot be */
+    axe_levels           levels;
+} axe_tuner;
+
+/* [seconds] on the wall. */
+double axe_tuner_now(void);
+/* Has the caller asked to stop?  Asks. */
+bool axe_tuner_stopped(axe_tuner *t);
+/* Is this share of the budget spent? */
+bool axe_tuner_over(const axe_tuner *t, double share);
+void axe_tuner_report(const axe_tuner *t, const char *doing);
+/* The fitted spec with these values set. */
+axe_compile_spec axe_tuner_spec(axe_tuner *t, const char *const *value);
+
+/* tune_measure.c: measure the best of the ranking, in groups. */
+AXE_CHECK axe_status axe_tuner_measure(axe_tuner *t);
+
+#endif
