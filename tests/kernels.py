@@ -211,6 +211,10 @@ ROWS = [
         ("MNK", MNK)),
     Row("gemm_i8", "gemm_i8", {"A": "MK", "B": "NK"}, {"C": "MN"},
         lambda a, b: matmul(a, b.T), ("i8", "u8"), ("MNK", MNK)),
+    Row("gemm_dequantise", "gemm_dequantise",
+        {"A": "MK", "Q": "NK", "S": "N"}, {"C": "MN"},
+        lambda a, q, s: [((a @ q.T) * s, (abs(a) @ abs(q.T)) * abs(s))],
+        ("f32", "f16", "bf16"), ("MNK", MNK)),
     Row("gemv", "gemv", {"A": "MK", "x": "K"}, {"y": "M"}, matmul, REAL,
         ("MK", MN)),
     Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},
@@ -294,6 +298,7 @@ ROWS = [
 # The element type where it is not the kernel's T.
 FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
+         ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
          ("topk", "J"): "i64", ("row_argmax", "y"): "i64",
          ("gather_rows", "rows"): "i32", ("scatter_add_rows", "rows"): "i32"}

@@ -38,6 +38,23 @@ EXTENTS = [1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 24, 32, 33]
 # Kernels that were wrong once: text between the arguments and the end of the
 # cta scope, sizes.
 CORNERS = [
+    ("in f32 A[M, K], in i8 Q[K, N], in f32 S[N], in f32 R[M], out f32 C[M, N]",
+     "cta (i : M by 64, j : N by 48) { reg f32 acc[64, 48] = 0; shared f32 "
+     "a[64, 32]; shared i8 q[32, 48]; shared f32 s[48]; s[n] = S[j*48 + n]; "
+     "for (t : K by 32) { a[m, k] = A[i*64 + m, t*32 + k]; q[k, n] = Q[t*32 + "
+     "k, j*48 + n]; acc[m, n] += a[m, k] * (f32(q[k, n]) * s[n]) * R[i*64 + "
+     "m]; } C[i*64 + m, j*48 + n] = acc[m, n]; }", "M=65 N=131 K=33"),
+    ("in f32 A[M, 16], in f32 B[16, 32], in f32 D[32, 48], out f32 C[M, 48]",
+     "cta (i : M by 64) { reg f32 acc[64, 48] = 0; shared f32 a[64, 16]; "
+     "a[m, k] = A[i*64 + m, k]; acc[m, n] += a[m, k] * B[k, x] * D[x, n]; "
+     "C[i*64 + m, n] = acc[m, n]; }", "M=131"),
+    ("in f32 X[M, N], in bool P[M, N], out bool Q[M, N], out f64 Z[M, N], "
+     "out bool T[N, M], out i8 C[M]", "cta (i : M by 8) { reg bool t[8, 32]; "
+     "t[m, k] = P[i*8 + m, k + 1] && k < m; Q[i*8 + m, n] = X[i*8 + m, n] > "
+     "0.25 && !P[i*8 + m, n] || n % 3 == 1 || t[m, n % 32]; Z[i*8 + m, n] = "
+     "P[i*8 + m, n] ? f64(X[i*8 + m, n]) : X[i*8 + m, n] < 0 ? -1 : 2; "
+     "T[n, i*8 + m] = P[i*8 + m, n]; C[i*8 + m] = i8(sum[n](P[i*8 + m, n] ? "
+     "i32(n) : 0)); }", "M=65 N=131"),
     ("in f32 X[M, M], out f32 Y[M], out f32 Z[M, M]", "cta (i : M by 8) { "
      "Y[i*8 + m] = X[i*8 + m, i*8 + m]; Z[i*8 + m, i*8 + m] = 1.0; }", "M=30"),
     ("in f32 X[M, N], out f32 Z[M, N]", "cta (i : M by 8, j : N by 8) { "

@@ -208,7 +208,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
 }
 
 axe_stmt *
-axe_resolve_assign(axe_resolver *r, const axe_syntax *s)
+axe_resolve_assign(axe_resolver *r, const axe_syntax *s, axe_list *before)
 {
     axe_stmt *out;
 
@@ -217,5 +217,7 @@ axe_resolve_assign(axe_resolver *r, const axe_syntax *s)
     out = resolve_parts(r, s);
     r->dst = NULL;
     r->value = NULL;
-    return out ? axe_resolve_finish(r, out) : NULL;
+    if (!out || (before && !axe_resolve_split(r, out, before)))
+        return NULL;
+    return axe_resolve_finish(r, out);
 }

@@ -192,7 +192,12 @@ axe_typed axe_resolve_pick(axe_resolver *r, const axe_expr *e);
 /* The index variable of this name: there is one in a kernel. */
 const axe_var *axe_resolve_index_var(axe_resolver *r, const char *name,
                                      axe_span at);
-axe_stmt      *axe_resolve_assign(axe_resolver *r, const axe_syntax *s);
+/* before: takes statements that must run first; NULL: there are to be none. */
+axe_stmt *axe_resolve_assign(axe_resolver *r, const axe_syntax *s,
+                             axe_list *before);
+/* resolve_split.c: contractions that the product of s is made of go to `out`
+ * and its value becomes what is left; false after an error. */
+bool axe_resolve_split(axe_resolver *r, axe_stmt *s, axe_list *out);
 /* How far `var` runs, from the loads in `in` (n nodes) where it is alone in a
  * subscript; NULL after an error. */
 const axe_node *axe_resolve_extent(axe_resolver *r, const axe_var *var,

@@ -178,7 +178,7 @@ axe_resolve_set(axe_resolver *r, axe_word word, const axe_expr *value)
     place->at = word.at;
     place->word = word;
     set.dst = place;
-    return axe_resolve_assign(r, &set);
+    return axe_resolve_assign(r, &set, NULL);
 }
 
 /* name[d0, d1, ...] = init over the whole tile. */
@@ -450,7 +450,7 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_list_push(out, new_stmt(r, AXE_STMT_BARRIER, x->at));
         break;
     case AXE_SYNTAX_ASSIGN:
-        s = axe_resolve_assign(r, x);
+        s = axe_resolve_assign(r, x, out);
         if (s)
             axe_list_push(out, s);
         break;
