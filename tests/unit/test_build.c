@@ -551,7 +551,7 @@ static const struct {
     {global_rank, AT "`G` has 0 dimensions; it must have 1 to 16\n"},
     {global_extent, AT "`m` cannot be an extent of `G`\n"},
     {global_zero, AT "extent `0` of `G` is neither a size nor a positive integer\n"},
-    {break_alone, AT},
+    {break_alone, AT "there is no loop to leave here\n"},
     {loop_open, AT "a block is still open\n"},
     {race_cta, "at builder call 7: error: `Y[m]` is written by more than one cta: it does not tell `i`\n"},
     {from_alone, AT "first entities belong to a scope just opened"},
