@@ -19,16 +19,26 @@ set_to(const axe_run_args *a, const char *name, const char *value)
     return false;
 }
 
-/* NumPy has no bf16: where the kernel says that it is one, 16-bit integers
- * are taken for its bits. */
+/* NumPy has none of these: where the kernel says that it is one, unsigned
+ * integers are taken for its bits. */
 static void
-see_as_bf16(const axe_run_args *a, const axe_param_sig *sig, axe_npy *npy)
+see_as_bits(const axe_run_args *a, const axe_param_sig *sig, axe_npy *npy)
 {
-    bool wanted = sig->type_is_param ? set_to(a, sig->type, "bf16")
-                                     : strcmp(sig->type, "bf16") == 0;
+    static const struct {
+        axe_type type, bits;
+    } row[] = {{AXE_TYPE_bf16, AXE_TYPE_u16},
+               {AXE_TYPE_f8e4m3, AXE_TYPE_u8},
+               {AXE_TYPE_f8e5m2, AXE_TYPE_u8}};
 
-    if (wanted && npy->type == AXE_TYPE_u16)
-        npy->type = AXE_TYPE_bf16;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        const char *name = axe_type_table[row[i].type].name;
+        bool        wanted = sig->type_is_param ? set_to(a, sig->type, name)
+                                                : strcmp(sig->type, name) == 0;
+        if (wanted && npy->type == row[i].bits) {
+            npy->type = row[i].type;
+            return;
+        }
+    }
 }
 
 static axe_status
@@ -47,7 +57,7 @@ open_param(axe_ctx *cx, const axe_run_args *a, const axe_param_sig *sig,
     if (out->path && (out->access & AXE_READS)) {
         AXE_TRY(axe_npy_read(cx, out->path, &out->npy));
         out->have = true;
-        see_as_bf16(a, sig, &out->npy);
+        see_as_bits(a, sig, &out->npy);
     }
     return AXE_OK;
 }

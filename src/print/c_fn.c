@@ -38,6 +38,8 @@ axe_c_element(axe_type t)
 {
     if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16)
         return "u16";
+    if (t == AXE_TYPE_f8e4m3 || t == AXE_TYPE_f8e5m2)
+        return "u8";
     return t == AXE_TYPE_bool ? "u8" : axe_type_table[t].name;
 }
 
@@ -146,6 +148,9 @@ put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
     case 'H':
         axe_puts(out, axe_c_type(p, AXE_TYPE_u16, u->lanes));
         break;
+    case 'B':
+        axe_puts(out, axe_c_type(p, AXE_TYPE_u8, u->lanes));
+        break;
     case 'n':
         put_turned(out, u->lanes, turn);
         break;
@@ -183,12 +188,13 @@ put_wrapper(axe_buf *out, const fn_row *f, const axe_cuse *u)
 {
     const char *t = axe_c_element(u->type);
     bool        to = strncmp(f->name, "to_", 3) == 0;
-    bool        from = strstr(f->name, "16_to") != NULL;
+    bool        from = strstr(f->name, "_to") != NULL;
+    const char *h = strstr(f->name, "f8") ? "u8" : "u16";
 
-    axe_putf(out, "static inline %s %s_%s(%s a)\n{\n", to ? "u16" : t, f->name,
-             t, from ? "u16" : t);
+    axe_putf(out, "static inline %s %s_%s(%s a)\n{\n", to ? h : t, f->name, t,
+             from ? h : t);
     axe_putf(out, "    return %s_%sx4((%sx4){a})[0];\n}\n", f->name, t,
-             from ? "u16" : t);
+             from ? h : t);
 }
 
 void

@@ -59,13 +59,21 @@ widen_integers(axe_cprinter *p, const char *mem, axe_type from, axe_type t,
                      axe_c_type(p, t, lanes));
 }
 
+/* Floating types that helpers convert, by their names: f16_to, to_f16. */
+static bool
+by_helper(axe_type t)
+{
+    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_f8e4m3 ||
+           t == AXE_TYPE_f8e5m2;
+}
+
 /* A memory element as a register of type t.  A bool is 1 in memory, and all
  * ones in a register. */
 static const char *
 widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
 {
-    if (from == AXE_TYPE_f16 || from == AXE_TYPE_bf16) {
-        const char *f = from == AXE_TYPE_f16 ? "f16_to" : "bf16_to";
+    if (by_helper(from)) {
+        const char *f = axe_textf(p->cx, "%s_to", axe_type_table[from].name);
         axe_c_type(p, from, lanes == 1 ? 4 : lanes);
         return axe_textf(p->cx, "%s(%s)", axe_c_call(p, f, strlen(f), t, lanes),
                          mem);
@@ -82,8 +90,8 @@ widen(axe_cprinter *p, const char *mem, axe_type from, axe_type t, int lanes)
 static const char *
 narrow(axe_cprinter *p, const char *reg, axe_type from, axe_type to, int lanes)
 {
-    if (to == AXE_TYPE_f16 || to == AXE_TYPE_bf16) {
-        const char *f = to == AXE_TYPE_f16 ? "to_f16" : "to_bf16";
+    if (by_helper(to)) {
+        const char *f = axe_textf(p->cx, "to_%s", axe_type_table[to].name);
         axe_c_type(p, to, lanes == 1 ? 4 : lanes);
         return axe_textf(p->cx, "%s(%s)",
                          axe_c_call(p, f, strlen(f), from, lanes), reg);

@@ -391,7 +391,10 @@ static axe_status
 put_header(axe_ctx *cx, axe_buf *b, const char *path, const axe_npy *a)
 {
     const axe_type_info *t = &axe_type_table[a->type];
-    const char          *descr = a->type == AXE_TYPE_bf16 ? "V2" : t->npy;
+    bool eighth = a->type == AXE_TYPE_f8e4m3 || a->type == AXE_TYPE_f8e5m2;
+    const char *descr = a->type == AXE_TYPE_bf16 ? "V2"
+                        : eighth                 ? "u1"
+                                                 : t->npy;
 
     if (!*descr)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,

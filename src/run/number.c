@@ -10,6 +10,8 @@ static const axe_float_format format[AXE_N_TYPE] = {
     [AXE_TYPE_tf32] = {11, -126, 0x1.ffcp127},
     [AXE_TYPE_f16] = {11, -14, 0x1.ffcp15},
     [AXE_TYPE_bf16] = {8, -126, 0x1.fep127},
+    [AXE_TYPE_f8e4m3] = {4, -6, 448},
+    [AXE_TYPE_f8e5m2] = {3, -14, 57344},
 };
 
 bool
@@ -25,12 +27,16 @@ axe_float_round(const axe_float_format *f, double x)
     int    e;
     double unit, y;
 
+    if (isinf(x) && f->p <= 4)
+        return copysign(f->max, x);
     if (x == 0 || !isfinite(x) || f->p == 53)
         return x;
     (void)frexp(x, &e);
     unit = ldexp(1.0, (e - 1 > f->emin ? e - 1 : f->emin) - (f->p - 1));
     y = nearbyint(x / unit) * unit;
-    return fabs(y) > f->max ? copysign(HUGE_VAL, x) : y;
+    if (fabs(y) <= f->max)
+        return y;
+    return copysign(f->p <= 4 ? f->max : HUGE_VAL, x);
 }
 
 bool
@@ -105,6 +111,41 @@ get_u16(const void *at)
     return v;
 }
 
+/* The value of an 8-bit code with m bits of mantissa and this bias. */
+static double
+get_eighth(axe_type t, uint8_t h)
+{
+    int m = t == AXE_TYPE_f8e4m3 ? 3 : 2, bias = t == AXE_TYPE_f8e4m3 ? 7 : 15;
+    int e = (h & 127) >> m, f = h & ((1 << m) - 1);
+    double v =
+        e == 0 ? ldexp(f, 1 - bias - m) : ldexp(f + (1 << m), e - bias - m);
+
+    if (t == AXE_TYPE_f8e4m3 && (h & 127) == 127)
+        v = (double)NAN;
+    if (t == AXE_TYPE_f8e5m2 && e == 31)
+        v = f ? (double)NAN : HUGE_VAL;
+    return h >> 7 ? -v : v;
+}
+
+/* The code of the rounded value: codes are in the order of their values. */
+static uint8_t
+put_eighth(axe_type t, double x)
+{
+    unsigned sign = signbit(x) ? 0x80 : 0, lo = 0, hi = 0x7f;
+    double   v = fabs(axe_float_round(&format[t], x));
+
+    if (isnan(x))
+        return (uint8_t)(sign | 0x7f);
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (get_eighth(t, (uint8_t)mid) < v)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return (uint8_t)(sign | lo);
+}
+
 double
 axe_number_get(axe_type t, const void *at)
 {
@@ -115,6 +156,9 @@ axe_number_get(axe_type t, const void *at)
         return get_half(get_u16(at));
     case AXE_TYPE_bf16:
         return get_bfloat(get_u16(at));
+    case AXE_TYPE_f8e4m3:
+    case AXE_TYPE_f8e5m2:
+        return get_eighth(t, *(const uint8_t *)at);
     case AXE_TYPE_f64:
         memcpy(&v, at, sizeof v);
         return v;
@@ -131,6 +175,8 @@ axe_number_put(axe_type t, void *at, double x)
 
     if (t == AXE_TYPE_f64) {
         memcpy(at, &x, sizeof x);
+    } else if (axe_type_table[t].bits == 8) {
+        *(uint8_t *)at = put_eighth(t, x);
     } else if (axe_type_table[t].bits == 16) {
         h = t == AXE_TYPE_f16 ? put_half(x) : put_bfloat(x);
         memcpy(at, &h, sizeof h);

@@ -6,14 +6,15 @@
 #include "ir/ir.h"
 
 /* What a floating type can represent: p bits of significand (the leading one
- * included), normal exponents from emin, magnitudes up to max. */
+ * included), normal exponents from emin, magnitudes up to max. Beyond max the
+ * types of 8 bits have max itself. */
 typedef struct axe_float_format {
     int    p, emin;
     double max;
 } axe_float_format;
 
 /* False for types that are not floating or that this file cannot convert
- * (those of 8 bits and less). */
+ * (f8e8m0 and those of 4 bits). */
 bool axe_float_format_of(axe_type t, axe_float_format *out);
 
 /* Nearest representable, ties to even; beyond max: infinity. */

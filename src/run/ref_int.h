@@ -6,7 +6,7 @@
 #include "ir/ir.h"
 
 /* The arithmetic of values with error bounds, in C. */
-extern const char axe_ref_text[];
+extern const char axe_ref_text[], axe_ref_text_8[];
 
 /* The text defines
  *

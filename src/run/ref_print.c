@@ -688,6 +688,7 @@ axe_ref_print(axe_ctx *cx, const axe_kernel *k, axe_buf *out)
     printer p = {.cx = cx, .k = k, .out = out};
 
     axe_puts(out, axe_ref_text);
+    axe_puts(out, axe_ref_text_8);
     LINE(&p, "int axe_reference(void *const *value, double *const *bound,");
     LINE(&p, "                  const i64 *size)");
     LINE(&p, "{");
