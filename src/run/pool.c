@@ -158,6 +158,16 @@ axe_pool_run(axe_pool *p, axe_work *work, void *user)
         await(&p->worker[i], turn, p->crowded);
 }
 
+/* Has the word's writer come to meeting `turn`?  Looks so many times. */
+static bool
+has_come(atomic_uint *word, unsigned turn, int looks)
+{
+    while (looks-- > 0)
+        if ((int)(atomic_load_explicit(word, memory_order_acquire) - turn) >= 0)
+            return true;
+    return false;
+}
+
 static void
 meet(void *team, int64_t number)
 {
@@ -168,12 +178,8 @@ meet(void *team, int64_t number)
     for (int r = 0, step = 1; step < p->n; r++, step *= 2) {
         worker *to = &p->worker[(number + step) % p->n];
         atomic_store_explicit(&to->came[r], turn, memory_order_release);
-        for (unsigned looks = 1;
-             (int)(atomic_load_explicit(&w->came[r], memory_order_acquire) -
-                   turn) < 0;
-             looks++)
-            if (looks % (p->crowded ? 1 : 64 * LOOKS) == 0)
-                sched_yield();
+        while (!has_come(&w->came[r], turn, p->crowded ? 1 : 64 * LOOKS))
+            sched_yield();
     }
 }
 
