@@ -1,13 +1,14 @@
-/* check_race.c - no element of an argument is written by two entities.
+/* check_race.c - no element that entities share is written by two of them.
  *
- * The entities of an outermost scope run at the same time, in any number and
- * order.  A write is safe if the element tells the entity: every variable of
- * the scope can be computed from the subscripts.  It can where its coefficient
- * in one of them is greater than all that the other terms, without those known
- * already, can add up to, be it in the remainder by what divides all greater
- * terms; or from its quotient and remainder by a constant; or where a condition
- * around the statement fixes it.  Two accesses agree if they
- * tell the variables in the same way.  Elements that a scatter picks are the
+ * The entities of a scope run at the same time, in any number and order.  They
+ * share arguments and what is declared outside of the scope, and agree on the
+ * variables around it.  A write is safe if the element tells the entity: every
+ * variable of the scope can be computed from the subscripts.  It can where its
+ * coefficient in one of them is greater than all that the other terms, without
+ * those known already, can add up to, be it in the remainder by what divides
+ * all greater terms; or from its quotient and remainder by a constant; or where
+ * a condition around the statement fixes it.  Two accesses agree if they tell
+ * the variables in the same way.  Elements that a scatter picks are the
  * program's own affair. */
 #include <inttypes.h>
 #include <string.h>
@@ -46,6 +47,8 @@ typedef struct finder {
     axe_ctx        *cx;
     const axe_stmt *scope;
     const around   *at;
+    const axe_list *outer; /* axe_var: scopes and loops around the scope */
+    axe_list        own;   /* axe_tensor: tiles declared in it */
     axe_list        found; /* access */
     axe_status      status;
 } finder;
@@ -102,11 +105,21 @@ values_of(const access *a, const axe_var *v, int64_t *lo, int64_t *hi)
     return r.has_hi;
 }
 
-/* The same for all entities: a size, or an expression of sizes. */
+static bool
+has(const axe_list *l, const void *item)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->item[i] == item)
+            return true;
+    return false;
+}
+
+/* The same for all entities: a size, what is around the scope, or an expression
+ * of such. */
 static bool
 is_common(const finder *f, const axe_var *v)
 {
-    return v->kind == AXE_VAR_SIZE ||
+    return v->kind == AXE_VAR_SIZE || has(f->outer, v) ||
            (v->kind == AXE_VAR_PART && !mentions_scope(f, v->extent));
 }
 
@@ -321,6 +334,14 @@ add_access(finder *f, const axe_stmt *s, const axe_node *load, bool write)
     axe_list_push(&f->found, a);
 }
 
+/* Do the entities of the scope share it? */
+static bool
+is_shared(const finder *f, const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL ||
+           (f->outer->n > 0 && !has(&f->own, t));
+}
+
 typedef struct reads {
     finder         *f;
     const axe_stmt *s;
@@ -331,7 +352,7 @@ note_read(void *user, const axe_node *n)
 {
     reads *r = user;
 
-    if (n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_GLOBAL &&
+    if (n->op == AXE_OP_load && is_shared(r->f, n->u.tensor) &&
         n->u.tensor->dir != AXE_DIR_IN)
         add_access(r->f, r->s, n, false);
 }
@@ -344,8 +365,13 @@ find_accesses(finder *f, int n, axe_stmt *const *body)
         const around   *up = f->at;
         around          in = {s->cond, up};
         reads           r = {f, s};
+        if (s->kind == AXE_STMT_TENSOR)
+            axe_list_push(&f->own, s->tensor);
+        for (int k = 0;
+             s->kind == AXE_STMT_PIPELINE && k < s->pipeline->n_tensor; k++)
+            axe_list_push(&f->own, s->pipeline->tensor[k]);
         if (s->kind == AXE_STMT_INDEX) {
-            if (s->dst->u.tensor->space == AXE_SPACE_GLOBAL)
+            if (is_shared(f, s->dst->u.tensor))
                 add_access(f, s, s->dst, true);
             axe_node_walk(s->value, note_read, &r);
         }
@@ -517,20 +543,31 @@ check_scope(finder *f)
     }
 }
 
-/* Loops around scopes run their turns one after the other. */
+/* Loops around scopes run their turns one after the other, scopes in scopes do
+ * so for each entity. */
 static void
-find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_status *status)
+find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
+            axe_status *status)
 {
+    int mark = outer->n;
+
     for (int i = 0; i < n; i++) {
-        finder f = {.cx = cx, .scope = body[i], .found = {.cx = cx}};
-        if (body[i]->kind != AXE_STMT_SCOPE) {
-            find_scopes(cx, body[i]->n_body, body[i]->body, status);
-            find_scopes(cx, body[i]->n_other, body[i]->other, status);
-            continue;
+        const axe_stmt *s = body[i];
+        finder          f = {.cx = cx,
+                             .scope = s,
+                             .outer = outer,
+                             .own = {.cx = cx},
+                             .found = {.cx = cx}};
+        if (s->kind == AXE_STMT_SCOPE) {
+            find_accesses(&f, s->n_body, s->body);
+            check_scope(&f);
+            *status = *status == AXE_OK ? f.status : *status;
         }
-        find_accesses(&f, body[i]->n_body, body[i]->body);
-        check_scope(&f);
-        *status = *status == AXE_OK ? f.status : *status;
+        for (int k = 0; k < s->n_var; k++)
+            axe_list_push(outer, s->var[k]);
+        find_scopes(cx, s->n_body, s->body, outer, status);
+        outer->n = mark;
+        find_scopes(cx, s->n_other, s->other, outer, status);
     }
 }
 
@@ -538,7 +575,8 @@ axe_status
 axe_check_races(axe_ctx *cx, const axe_kernel *k)
 {
     axe_status status = AXE_OK;
+    axe_list   outer = {.cx = cx};
 
-    find_scopes(cx, k->n_body, k->body, &status);
+    find_scopes(cx, k->n_body, k->body, &outer, &status);
     return status;
 }

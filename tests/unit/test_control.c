@@ -96,9 +96,9 @@ static const struct {
      "            if (!(t*3 + 2 < M)) {\n                break\n            }\n"
      "            break\n        }\n        Y[t*3 + 2] = 0.0_f32\n    }\n"
      "    Y[m] = X[m] over m:M\n}\n"},
-    {"cta (i : M) { warp (w : 2..4, v : 2) thread (t) Y[i] = X[w + t + v]; } Y[m] = X[m]; }",
+    {"cta (i : M) { warp (w : 2..4, v : 2) thread (t) Y[i*128 + w*64 + v*32 + t] = X[w]; } Y[m] = X[m]; }",
      "    cta (i : M) {\n        warp (w : 2 from 2, v : 2 from 0) {\n"
-     "            thread (t : 32) {\n                Y[i] = X[w + 2 + t + v]\n"
+     "            thread (t : 32) {\n                Y[i*128 + (w + 2)*64 + v*32 + t] = X[w + 2]\n"
      "            }\n        }\n    }\n"
      "    Y[m] = X[m] over m:M\n}\n"},
     {"cta (i : M) { thread (3) { bool b = X[i] < 0; while (!b && B > 3) "
