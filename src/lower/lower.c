@@ -526,6 +526,7 @@ axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
     if (lw->streams)
         axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;
     axe_hoist(lw, &l->body);
+    axe_tidy(lw, &l->body);
     l->plan = p;
     l->n_reg = lw->n_reg;
     l->scratch_bytes = p->scratch_bytes;

@@ -171,6 +171,8 @@ AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
 
 /* hoist.c: take divisions apart and out of loops, all through a block. */
 void axe_hoist(lowering *lw, axe_lblock *b);
+/* tidy.c: drops integers that nothing mentions. */
+void axe_tidy(lowering *lw, axe_lblock *b);
 
 /* Is the operand outside its tensor in the code at hand? */
 bool axe_reads_zero(const lowering *lw, const axe_operand *op);
