@@ -120,6 +120,11 @@ def bias_relu(a, b, bias):
     return [(np.maximum(c, 0), abs(a) @ abs(b.T) + abs(bias))]
 
 
+def bias_gelu(a, b, bias):
+    c = a @ b.T + bias
+    return [(gelu(c)[0][0], abs(a) @ abs(b.T) + abs(bias))]
+
+
 def conv2d(x, f):
     """The sum over the shifts of products over c."""
     def shifted(x, f):
@@ -215,6 +220,13 @@ ROWS = [
         {"A": "MK", "Q": "NK", "S": "N"}, {"C": "MN"},
         lambda a, q, s: [((a @ q.T) * s, (abs(a) @ abs(q.T)) * abs(s))],
         ("f32", "f16", "bf16"), ("MNK", MNK)),
+    Row("gemm_epilogue", "gemm_bias_gelu",
+        {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, bias_gelu, REAL,
+        ("MNK", MNK)),
+    Row("gemm_epilogue", "gemm_residual",
+        {"A": "MK", "B": "NK", "R": "MN"}, {"C": "MN"},
+        lambda a, b, r: [(a @ b.T + r, abs(a) @ abs(b.T) + abs(r))], ALL,
+        ("MNK", MNK)),
     Row("gemv", "gemv", {"A": "MK", "x": "K"}, {"y": "M"}, matmul, REAL,
         ("MK", MN)),
     Row("gemv", "gemv_t", {"A": "KN", "x": "K"}, {"y": "N"},

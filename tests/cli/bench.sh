@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every kernel of kernels/ has a row in the benchmark, and every row a kernel.
+# Every kernel of kernels/ has a row in the benchmark and one in the table of
+# kernels/README.md, and every row of the benchmark a kernel.
 set -euo pipefail
 
 rows=$SRC/bench/table/rows.def
@@ -7,6 +8,10 @@ bad=0
 while read -r file kernel; do
     if ! grep -Eq "\"$file\", +\"$kernel\"," "$rows"; then
         echo "$kernel of kernels/$file.axe has no row in bench/table/rows.def"
+        bad=1
+    fi
+    if ! grep -q "$file.axe) | .$kernel. |" "$SRC/kernels/README.md"; then
+        echo "$kernel of kernels/$file.axe has no row in kernels/README.md"
         bad=1
     fi
 done < <(for f in "$SRC"/kernels/*.axe; do
