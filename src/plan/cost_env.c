@@ -76,6 +76,20 @@ axe_cost_value(const axe_cost_env *e, const axe_node *n)
         return a > b ? a : b;
     case AXE_OP_neg:
         return -a;
+    case AXE_OP_eq:
+        return a == b;
+    case AXE_OP_ne:
+        return a != b;
+    case AXE_OP_lt:
+        return a < b;
+    case AXE_OP_le:
+        return a <= b;
+    case AXE_OP_and:
+        return a != 0 && b != 0;
+    case AXE_OP_or:
+        return a != 0 || b != 0;
+    case AXE_OP_not:
+        return a == 0;
     case AXE_OP_cast:
         return a;
     default:
@@ -83,7 +97,96 @@ axe_cost_value(const axe_cost_env *e, const axe_node *n)
     }
 }
 
+/* ---------------------------------------------------------------- branches */
+
+static bool
+mentions_loop(const axe_cost_env *e, const axe_node *n, const axe_var *loop)
+{
+    const axe_retile *r =
+        axe_retile_of(e->plan->n_retile, e->plan->retile, loop);
+
+    return axe_mentions(n, loop) || (r && axe_mentions(n, r->origin));
+}
+
+/* The innermost loop whose turns decide the expression's value, or NULL. */
+static const axe_cost_loop *
+decides(const axe_cost_env *e, const axe_node *n)
+{
+    for (int l = e->n_loop - 1; l >= 0; l--)
+        if (mentions_loop(e, n, e->loop[l].var))
+            return &e->loop[l];
+    return NULL;
+}
+
+/* Are all branches around taken in the turn at hand? */
+static bool
+taken(const axe_cost_env *e)
+{
+    for (int i = 0; i < e->n_cond; i++) {
+        double v = axe_cost_value(e, e->cond[i].cond);
+        if (!isnan(v) && (v != 0) != e->cond[i].want)
+            return false;
+    }
+    return true;
+}
+
+enum { FEW_TURNS = 64 };
+
+/* Over the turns of loop l in which all branches are taken: how many they are
+ * as a share of all, and the mean of n (NULL: nothing) in them.  Of many turns
+ * only the last is told from the others. */
+static double
+over_turns(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
+           double *mean)
+{
+    double turns = l ? l->trips : 1, sum = 0, weight = 0;
+    bool   few = turns <= FEW_TURNS;
+
+    e->var = l ? l->var : NULL;
+    for (e->value = 0; e->value < turns;
+         e->value += few || e->value > 0 ? 1 : turns - 1) {
+        double w = few || e->value > 0 ? 1 : turns - 1;
+        if (!taken(e))
+            continue;
+        weight += w;
+        sum += n ? w * fmax(axe_cost_value(e, n), 0) : 0;
+    }
+    e->var = NULL;
+    *mean = weight > 0 ? sum / weight : 0;
+    return turns > 0 ? weight / turns : 0;
+}
+
+/* The share of turns in which the branch is taken, besides those around; a
+ * half where that depends on data. */
+static double
+share_of(axe_cost_env *e, const axe_node *cond, bool want)
+{
+    const axe_cost_loop *l = decides(e, cond);
+    double               v = axe_cost_value(e, cond), all, part, mean;
+
+    if (e->n_cond == AXE_COST_CONDS || isnan(v) || (l && isnan(l->trips)))
+        return 0.5;
+    all = over_turns(e, l, NULL, &mean);
+    e->cond[e->n_cond++] = (axe_cost_cond){cond, want};
+    part = over_turns(e, l, NULL, &mean);
+    e->n_cond--;
+    return all > 0 ? part / all : 0;
+}
+
 /* ------------------------------------------------------------------- loops */
+
+/* Mean turns of a loop whose extent may depend on those around. */
+static double
+turns_of(axe_cost_env *e, const axe_node *extent)
+{
+    const axe_cost_loop *l = decides(e, extent);
+    double               mean;
+
+    if (!l || isnan(l->trips))
+        return axe_cost_value(e, extent);
+    over_turns(e, l, extent, &mean);
+    return mean;
+}
 
 static bool
 same_scope(const axe_stmt *s, const axe_retile *r)
@@ -131,7 +234,7 @@ push_loops(axe_cost_env *e, const axe_stmt *s)
         e->loop[e->n_loop++] = (axe_cost_loop){
             .stmt = s,
             .var = s->var[i],
-            .trips = extent ? axe_cost_value(e, extent) : 1,
+            .trips = extent ? turns_of(e, extent) : 1,
         };
     }
     if (s->kind != AXE_STMT_SCOPE || e->n_loop - first != s->n_var)
@@ -143,20 +246,42 @@ push_loops(axe_cost_env *e, const axe_stmt *s)
         e->tasks = all;
 }
 
+static bool find(axe_cost_env *e, int n, axe_stmt *const *body,
+                 const axe_stmt *s, double share);
+
+/* Look for s in a body that runs where cond, if there is one, is `want`. */
+static bool
+find_in(axe_cost_env *e, const axe_node *cond, bool want, int n,
+        axe_stmt *const *body, const axe_stmt *s, double share)
+{
+    int mark = e->n_cond;
+
+    if (cond) {
+        share *= share_of(e, cond, want);
+        if (e->n_cond < AXE_COST_CONDS)
+            e->cond[e->n_cond++] = (axe_cost_cond){cond, want};
+    }
+    if (find(e, n, body, s, share))
+        return true;
+    e->n_cond = mark;
+    return false;
+}
+
 static bool
 find(axe_cost_env *e, int n, axe_stmt *const *body, const axe_stmt *s,
      double share)
 {
     for (int i = 0; i < n; i++) {
-        int    mark = e->n_loop;
-        double part = body[i]->n_other > 0 ? share / 2 : share;
-        if (body[i] == s) {
+        const axe_stmt *b = body[i];
+        const axe_node *cond = b->kind == AXE_STMT_IF ? b->cond : NULL;
+        int             mark = e->n_loop;
+        if (b == s) {
             e->share = share;
             return true;
         }
-        push_loops(e, body[i]);
-        if (find(e, body[i]->n_body, body[i]->body, s, part) ||
-            find(e, body[i]->n_other, body[i]->other, s, part))
+        push_loops(e, b);
+        if (find_in(e, cond, true, b->n_body, b->body, s, share) ||
+            find_in(e, cond, false, b->n_other, b->other, s, share))
             return true;
         e->n_loop = mark;
     }
@@ -167,6 +292,7 @@ bool
 axe_cost_around(axe_cost_env *e, const axe_stmt *s)
 {
     e->n_loop = 0;
+    e->n_cond = 0;
     e->tasks = 1;
     return find(e, e->plan->kernel->n_body, e->plan->kernel->body, s, 1);
 }
@@ -190,15 +316,6 @@ reach(const axe_cost_env *e, const axe_schedule *s, const axe_var *v,
     return isnan(n) || n < 0 ? 0 : n;
 }
 
-static bool
-limit_has(const axe_cost_env *e, const axe_node *limit, const axe_var *loop)
-{
-    const axe_retile *r =
-        axe_retile_of(e->plan->n_retile, e->plan->retile, loop);
-
-    return axe_mentions(limit, loop) || (r && axe_mentions(limit, r->origin));
-}
-
 /* The loop whose turns decide how far v runs, or NULL. */
 static const axe_cost_loop *
 decider(const axe_cost_env *e, const axe_schedule *s, const axe_var *v)
@@ -207,17 +324,16 @@ decider(const axe_cost_env *e, const axe_schedule *s, const axe_var *v)
         for (int i = 0; i < s->n_operand; i++)
             for (int g = 0; g < s->operand[i].n_guard; g++)
                 if (s->operand[i].guard[g].var == v &&
-                    limit_has(e, s->operand[i].guard[g].limit, e->loop[l].var))
+                    mentions_loop(e, s->operand[i].guard[g].limit,
+                                  e->loop[l].var))
                     return &e->loop[l];
         for (int i = 0; i < s->n_bound; i++)
             if (s->bound[i].var == v &&
-                limit_has(e, s->bound[i].limit, e->loop[l].var))
+                mentions_loop(e, s->bound[i].limit, e->loop[l].var))
                 return &e->loop[l];
     }
     return NULL;
 }
-
-enum { FEW_TURNS = 64 };
 
 double
 axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,

@@ -16,6 +16,14 @@ typedef struct axe_cost_loop {
     double           trips;
 } axe_cost_loop;
 
+enum { AXE_COST_CONDS = 16 };
+
+/* A branch that the statement stands in. */
+typedef struct axe_cost_cond {
+    const axe_node *cond;
+    bool            want;
+} axe_cost_cond;
+
 /* What is known while a statement is looked at. */
 typedef struct axe_cost_env {
     axe_ctx           *cx;
@@ -25,6 +33,8 @@ typedef struct axe_cost_env {
     double             value;
     int                n_loop; /* of the kernel, around the statement */
     axe_cost_loop      loop[AXE_COST_LOOPS];
+    int                n_cond;
+    axe_cost_cond      cond[AXE_COST_CONDS];
     double             tasks; /* of the outermost scope */
     double             share; /* of all turns, if it stands in a branch */
 } axe_cost_env;

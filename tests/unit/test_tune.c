@@ -435,6 +435,7 @@ test_cost(void **state)
              none = cost_of("gemm", NULL, mc, NULL, 0, 512, 512, 1),
              open = cost_of("gemm", NULL, mc, NULL, -1, 0, 0, 1),
              add = cost_of("elementwise", "add", mc, NULL, 8192, 4096, 0, 1),
+             column = cost_of("reduce", "col_max", mc, NULL, 1001, 1000, 0, 1),
              rows = cost_of("softmax", NULL, mc, NULL, 8192, 4096, 0, 1),
              warm = cost_of("elementwise", "add", mc, NULL, 64, 256, 0, 1);
 
@@ -453,6 +454,8 @@ test_cost(void **state)
     assert_true(rows.bytes[AXE_LEVEL_MEMORY] < 2.1 * 8192 * 4096 * 4);
     assert_true(rows.bytes[AXE_LEVEL_L2] > 1.9 * 8192 * 4096 * 4);
     assert_true(rows.bytes[AXE_LEVEL_L2] < 4. * 8192 * 4096 * 4);
+    /* Its `else` runs once, for a few rows. */
+    assert_true(share(column, add) < 0.1);
     assert_true(warm.bytes[AXE_LEVEL_MEMORY] == 0);
     assert_true(warm.bytes[AXE_LEVEL_L2] > 3 * 64 * 256 * 4 * 0.9);
 }
