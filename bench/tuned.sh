@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # How far the defaults are from what `axe tune` finds, on one thread: the time
 # with the defaults over that of the best combination.  Arguments: seconds for
-# each row (default 20).
+# each row (default 10).
 set -euo pipefail
 printf '%-10s %-22s %10s %10s %7s %6s  %s\n' kernel sizes 'default ms' \
     'best ms' ratio tried best
 while read -r kernel sizes; do
     # shellcheck disable=SC2086
     "$AXE" tune "$SRC/kernels/$kernel.axe" --random --threads 1 --records '' \
-        --budget "${1-20}" --json $sizes 2>/dev/null |
+        --budget "${1-10}" --json $sizes 2>/dev/null |
         "$PYTHON" -c '
 import json, sys
 r = json.load(sys.stdin)
