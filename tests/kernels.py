@@ -214,6 +214,8 @@ ROWS = [
     Row("gemm_bias_relu", "gemm_bias_relu",
         {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, bias_relu, REAL,
         ("MNK", MNK)),
+    Row("linear", "linear", {"X": "MK", "W": "NK"}, {"Y": "MN"},
+        lambda x, w: matmul(x, w.T), ALL, ("MNK", MNK)),
     Row("gemm_i8", "gemm_i8", {"A": "MK", "B": "NK"}, {"C": "MN"},
         lambda a, b: matmul(a, b.T), ("i8", "u8"), ("MNK", MNK)),
     Row("gemm_dequantise", "gemm_dequantise",

@@ -44,7 +44,7 @@ enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_WERROR, AXE_OPT_FREE };
 #define AXE_KERNEL_HELP                                                        \
     "      --set NAME=VALUE    a compile-time parameter: --set BM=64 "         \
     "--set T=bf16\n"                                                           \
-    "      --order A=C|F|strided  how parameter A lies in memory\n"            \
+    "      --order A=C|F|packed|strided  how parameter A lies in memory\n"     \
     "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"    \
     "      --werror            warnings are errors\n"
 

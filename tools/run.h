@@ -22,6 +22,7 @@ typedef struct axe_run_param {
     axe_access  access;
     const char *path; /* NULL: none given */
     bool        have; /* npy holds an array */
+    const char *type; /* of a packed one, or NULL */
     axe_npy     npy;
 } axe_run_param;
 

@@ -5,6 +5,7 @@
 
 #include "lang/lang.h"
 #include "run.h"
+#include "run/axt.h"
 #include "run/number.h"
 #include "run/records.h"
 
@@ -55,7 +56,9 @@ open_param(axe_ctx *cx, const axe_run_args *a, const axe_param_sig *sig,
         if (strcmp(a->given.name[i], sig->name) == 0)
             out->path = a->given.value[i];
     if (out->path && (out->access & AXE_READS)) {
-        AXE_TRY(axe_npy_read(cx, out->path, &out->npy));
+        AXE_TRY(axe_axt_is(out->path)
+                    ? axe_axt_read(cx, out->path, &out->npy, &out->type)
+                    : axe_npy_read(cx, out->path, &out->npy));
         out->have = true;
         see_as_bits(a, sig, &out->npy);
     }
@@ -144,12 +147,14 @@ axe_run_arrays(const axe_run *r, axe_array *array)
     for (int i = 0; i < r->n_param; i++) {
         const axe_npy *npy = &r->param[i].npy;
         if (r->param[i].have)
-            array[n++] = (axe_array){.name = r->param[i].name,
-                                     .type = axe_type_table[npy->type].name,
-                                     .rank = npy->rank,
-                                     .shape = npy->shape,
-                                     .stride = npy->stride,
-                                     .data = npy->data};
+            array[n++] = (axe_array){
+                .name = r->param[i].name,
+                .type = r->param[i].type ? r->param[i].type
+                                         : axe_type_table[npy->type].name,
+                .rank = npy->rank,
+                .shape = npy->shape,
+                .stride = npy->stride,
+                .data = npy->data};
     }
     return n;
 }

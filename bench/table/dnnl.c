@@ -3,6 +3,7 @@
  *
  * Its header is needed to build this file; without it, or with that of another
  * major version, whose descriptors differ, the peer is absent. */
+#define _DEFAULT_SOURCE
 #include "table.h"
 
 #if __has_include(<oneapi/dnnl/dnnl.h>)
@@ -15,12 +16,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define FUNCTIONS(X)                                                           \
     X(engine_create)                                                           \
     X(stream_create)                                                           \
     X(stream_wait)                                                             \
     X(memory_desc_init_by_strides)                                             \
+    X(memory_desc_init_by_tag)                                                 \
+    X(memory_desc_get_size)                                                    \
+    X(primitive_desc_query_md)                                                 \
     X(memory_create)                                                           \
     X(memory_destroy)                                                          \
     X(primitive_attr_create)                                                   \
@@ -174,6 +179,28 @@ add_step(job *j, const void *desc, const_dnnl_primitive_attr_t attr, int n,
            add_primitive(j, pd, n, v);
 }
 
+static void
+run(const job *j)
+{
+    for (int i = 0; i < j->n_step; i++)
+        if (lib.primitive_execute(j->step[i].primitive, lib.stream,
+                                  j->step[i].n_arg,
+                                  j->step[i].arg) != dnnl_success)
+            abort();
+    lib.stream_wait(lib.stream);
+}
+
+static void
+clear(const job *j)
+{
+    for (int i = 0; i < MAX_STEP; i++) {
+        for (int k = 0; k < j->step[i].n_arg; k++)
+            lib.memory_destroy(j->step[i].arg[k].memory);
+        if (j->step[i].primitive)
+            lib.primitive_destroy(j->step[i].primitive);
+    }
+}
+
 /* --------------------------------------------------------------- operations */
 
 /* One post-op: relu, or a product with `by`. */
@@ -228,6 +255,51 @@ matmul(job *j, const problem *p, bool trans_a, bool trans_b)
     if (attr)
         lib.primitive_attr_destroy(attr);
     return ok;
+}
+
+/* Weights in the layout that oneDNN asks for, reordered here and not in the
+ * calls. */
+static bool
+linear(job *j, const problem *p)
+{
+    int64_t m = problem_size(p, "M"), n = problem_size(p, "N"),
+            k = problem_size(p, "K");
+    const char           *type = p->array[0].type;
+    job                   once = {0};
+    dnnl_dims_t           extent = {k, n};
+    dnnl_matmul_desc_t    d;
+    dnnl_primitive_desc_t pd, move;
+    view from = make_view(DNNL_ARG_FROM, p->peer[1].type, p->peer[1].data, 2,
+                          (int64_t[]){k, n}, (int64_t[]){1, k});
+    view v[3] = {matrix(DNNL_ARG_SRC, &p->peer[0], m, k),
+                 {.arg = DNNL_ARG_WEIGHTS},
+                 matrix(DNNL_ARG_DST, &p->peer[2], m, n)};
+
+    if (lib.memory_desc_init_by_tag(&v[1].md, 2, extent, type_of(type),
+                                    dnnl_format_tag_any) != dnnl_success ||
+        lib.matmul_desc_init(&d, &v[0].md, &v[1].md, NULL, &v[2].md) !=
+            dnnl_success ||
+        lib.primitive_desc_create(&pd, &d, NULL, lib.engine, NULL) !=
+            dnnl_success)
+        return false;
+    v[1].md = *lib.primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    size_t bytes = lib.memory_desc_get_size(&v[1].md);
+    j->scratch = aligned_alloc(2 << 20, (bytes / (2 << 20) + 1) * (2 << 20));
+    v[1].data = j->scratch;
+    if (j->scratch)
+        madvise(j->scratch, bytes, MADV_HUGEPAGE);
+    bool ok =
+        j->scratch &&
+        lib.reorder_primitive_desc_create(&move, &from.md, lib.engine, &v[1].md,
+                                          lib.engine, NULL) == dnnl_success &&
+        add_primitive(
+            &once, move, 2,
+            (view[]){from,
+                     {.arg = DNNL_ARG_TO, .md = v[1].md, .data = v[1].data}});
+    if (ok)
+        run(&once);
+    clear(&once);
+    return add_primitive(j, pd, 3, v) && ok;
 }
 
 static bool
@@ -524,6 +596,7 @@ static const struct {
     {"gemm_batched", gemm},
     {"gemm_bias_relu", gemm},
     {"gemm_i8", gemm},
+    {"linear", linear},
     {"gemv", gemv},
     {"gemv_t", gemv},
     {"add", add},
@@ -552,12 +625,7 @@ done(void *user)
 {
     job *j = user;
 
-    for (int i = 0; i < MAX_STEP; i++) {
-        for (int k = 0; k < j->step[i].n_arg; k++)
-            lib.memory_destroy(j->step[i].arg[k].memory);
-        if (j->step[i].primitive)
-            lib.primitive_destroy(j->step[i].primitive);
-    }
+    clear(j);
     free(j->scratch);
     free(j);
 }
@@ -583,14 +651,7 @@ prepare(const problem *p)
 static void
 call(void *user)
 {
-    job *j = user;
-
-    for (int i = 0; i < j->n_step; i++)
-        if (lib.primitive_execute(j->step[i].primitive, lib.stream,
-                                  j->step[i].n_arg,
-                                  j->step[i].arg) != dnnl_success)
-            abort();
-    lib.stream_wait(lib.stream);
+    run(user);
 }
 
 const peer dnnl_peer = {.name = "onednn",

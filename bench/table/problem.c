@@ -36,6 +36,7 @@ compile(problem *p)
         axe_textf(p->cx, AXE_SOURCE_DIR "/kernels/%s.axe", p->row->file);
     const char *name[MAX_SIZE], *value[MAX_SIZE];
     int         n = split(p->cx, p->row->set, name, value);
+    int         packed = n > 0 && strcmp(value[n - 1], "packed") == 0;
     axe_bytes   text;
     int32_t     source;
 
@@ -44,9 +45,12 @@ compile(problem *p)
     free(text.data);
     return axe_compile(p->cx, source,
                        &(axe_compile_spec){.kernel = p->row->kernel,
-                                           .n_set = n,
+                                           .n_set = n - packed,
                                            .set_name = name,
-                                           .set_value = value},
+                                           .set_value = value,
+                                           .n_order = packed,
+                                           .order_name = name + n - packed,
+                                           .order = value + n - packed},
                        AXE_STAGE_C, &p->program);
 }
 
@@ -121,6 +125,30 @@ make_array(problem *p, int i, axe_shape shape)
     return AXE_OK;
 }
 
+/* A matrix that the program takes packed; peers see it as it was. */
+static axe_status
+pack(problem *p, int i)
+{
+    axe_packed packed;
+    axe_array *a = &p->array[i];
+    void      *to;
+
+    if (!p->program->kernel->param[i]->packed)
+        return AXE_OK;
+    AXE_TRY(axe_packed_of(p->cx, p->program, a->name, a->shape, &packed));
+    to = new_block(p, 2 * i + 1, packed.bytes);
+    if (!to)
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "no memory for %s of %s", a->name, p->row->kernel);
+    AXE_TRY(axe_matrix_pack(p->cx, p->program, a, to));
+    int64_t *stride = axe_new_array(p->cx, int64_t, 2);
+    memcpy(stride, packed.stride, sizeof packed.stride);
+    a->data = to;
+    a->stride = stride;
+    a->type = packed.type;
+    return AXE_OK;
+}
+
 static void
 count(problem *p)
 {
@@ -158,8 +186,10 @@ problem_new(axe_ctx *cx, const row *r, int n_thread, problem *out)
     shape = axe_new_array(cx, axe_shape, out->n_array);
     AXE_TRY(axe_program_shapes(cx, out->program, 0, NULL, out->n_size,
                                out->size, shape));
-    for (int i = 0; i < out->n_array; i++)
+    for (int i = 0; i < out->n_array; i++) {
         AXE_TRY(make_array(out, i, shape[i]));
+        AXE_TRY(pack(out, i));
+    }
     count(out);
     judge(out);
     AXE_TRY(axe_device_new(cx, &(axe_device_spec){.n_thread = n_thread},
@@ -225,7 +255,8 @@ problem_difference(const problem *p)
     for (int i = 0; i < p->n_array; i++) {
         axe_type t = AXE_TYPE_f32;
         size_t   n = 1;
-        if (p->array[i].data == p->peer[i].data)
+        if (p->array[i].data == p->peer[i].data ||
+            p->array[i].type != p->peer[i].type)
             continue;
         (void)axe_type_find(p->array[i].type, &t);
         for (int d = 0; d < p->array[i].rank; d++)

@@ -21,9 +21,9 @@ extern "C" {
 #endif
 
 typedef struct axe_array {
-    const char    *name;   /* of the kernel's parameter */
-    const char    *type;   /* of its elements: "f32", "bf16" */
-    int            rank;   /* 0: a single element */
+    const char *name; /* of the kernel's parameter */
+    const char *type; /* of its elements: "f32", "bf16"; see axe_matrix_pack */
+    int         rank; /* 0: a single element */
     const int64_t *shape;  /* [rank] */
     const int64_t *stride; /* [rank] [elements]; NULL: row-major */
     void          *data;   /* first element; NULL only without elements */
@@ -121,6 +121,30 @@ AXE_CHECK axe_status axe_launch(axe_ctx *cx, axe_exec *e, int n_array,
                                 const axe_array *array, int n_size,
                                 const axe_size *size);
 
+/* ------------------------------------------------------------- packing */
+
+/* A matrix that is used again and again, as weights are, may be kept as the
+ * machine reads it: compile with order "packed" for it, pack it once, and give
+ * the launch the packed memory with these strides and this type, which tells
+ * the layout, too: "bf16 packed as ((256, 16), (32, 2)) : ((1024, 2), (32,
+ * 1))". Programs that agree in it can share the matrix. */
+typedef struct axe_packed {
+    size_t      bytes;
+    int64_t     stride[2];
+    const char *type;
+} axe_packed;
+
+/* What parameter `name` needs for a matrix of this shape, [2].
+ * p       compiled as far as AXE_STAGE_PLAN
+ * Errors  ENAME: not a packed parameter.  EOVERFLOW */
+AXE_CHECK axe_status axe_packed_of(axe_ctx *cx, const axe_program *p,
+                                   const char *name, const int64_t *shape,
+                                   axe_packed *out);
+/* Copy a matrix of any strides to `to`, which has the bytes for it.
+ * Errors  as above; ETYPE: other elements, or already packed */
+AXE_CHECK axe_status axe_matrix_pack(axe_ctx *cx, const axe_program *p,
+                                     const axe_array *from, void *to);
+
 /* ------------------------------------------------------------- checking */
 
 /* What a program should compute, by the definition of its IR: naive loops in
@@ -129,7 +153,7 @@ AXE_CHECK axe_status axe_launch(axe_ctx *cx, axe_exec *e, int n_array,
 typedef struct axe_reference axe_reference;
 
 /* Compute from the arrays as they are, so before axe_launch.
- * Errors  as axe_launch and axe_exec_new */
+ * Errors  as axe_launch and axe_exec_new; EUNSUPPORTED: packed parameters */
 AXE_CHECK axe_status axe_reference_new(axe_ctx *cx, axe_device *d,
                                        const axe_program *p, int n_array,
                                        const axe_array *array, int n_size,

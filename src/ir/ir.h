@@ -168,9 +168,10 @@ struct axe_tensor {
     axe_dir     dir;
     int         rank;
     const axe_node *const
-                       *shape;  /* global: sizes or constants; else constants */
-    const axe_stride   *stride; /* global: [rank]; else NULL */
-    const axe_layout   *layout; /* tile: as declared, or NULL: inferred */
+                     *shape;  /* global: sizes or constants; else constants */
+    const axe_stride *stride; /* global: [rank]; else NULL */
+    bool packed; /* global: laid out for the machine, see plan/packed.c */
+    const axe_layout   *layout;   /* tile: as declared, or NULL: inferred */
     const axe_pipeline *pipeline; /* or NULL */
 };
 

@@ -242,7 +242,7 @@ read_type(axe_reader *r, axe_type *out)
     return axe_fail(r->cx, at, AXE_ETYPE, "`%s` is not a type", name);
 }
 
-/* tensor = type NAME shape [ ":" ( strides | layout ) ] */
+/* tensor = type NAME shape [ ":" ( strides [ "packed" ] | layout ) ] */
 static axe_status
 read_tensor(axe_reader *r, axe_space space, axe_dir dir,
             const axe_pipeline *ring, const axe_tensor **out)
@@ -256,9 +256,10 @@ read_tensor(axe_reader *r, axe_space space, axe_dir dir,
     t->at = axe_read_at(r);
     AXE_TRY(axe_read_name(r, &t->name));
     AXE_TRY(read_shape(r, t));
-    if (space == AXE_SPACE_GLOBAL)
+    if (space == AXE_SPACE_GLOBAL) {
         AXE_TRY(read_strides(r, t));
-    else if (axe_read_take(r, ":"))
+        t->packed = axe_read_word(r, "packed");
+    } else if (axe_read_take(r, ":"))
         AXE_TRY(read_layout(r, t));
     t->id = r->kernel->n_tensor++;
     *out = t;

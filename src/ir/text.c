@@ -297,7 +297,7 @@ put_tensor(printer *p, const axe_tensor *t)
             axe_puts(p->out, i ? ", " : "");
             put_stride(p->out, t->stride[i]);
         }
-        axe_putc(p->out, ')');
+        axe_puts(p->out, t->packed ? ") packed" : ")");
     }
     if (t->layout)
         axe_putf(p->out, " : %s", axe_layout_text(p->out->cx, t->layout));

@@ -27,6 +27,8 @@ AXE_CHECK axe_status axe_module_format(axe_ctx *cx, int32_t source,
 typedef enum axe_order {
     AXE_ORDER_C,      /* row-major, strides are products of the sizes */
     AXE_ORDER_F,      /* column-major */
+    AXE_ORDER_PACKED, /* as the planner wants a matrix, with its strides as if
+                         STRIDED; see axe/run.h */
     AXE_ORDER_STRIDED /* every stride a runtime size, "A.stride0", ... */
 } axe_order;
 

@@ -333,7 +333,8 @@ resolve_params(axe_resolver *r)
         axe_tensor *t = (axe_tensor *)param.item[i];
         axe_stride *s = axe_new_array(r->cx, axe_stride, t->rank);
         axe_order   order = order_of(r, t->name);
-        if (order == AXE_ORDER_STRIDED)
+        t->packed = order == AXE_ORDER_PACKED;
+        if (order == AXE_ORDER_STRIDED || t->packed)
             open_strides(r, t, s);
         else
             dense_strides(r, t, order == AXE_ORDER_F, s);

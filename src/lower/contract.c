@@ -187,6 +187,24 @@ load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl)
     return r;
 }
 
+/* A packed b comes from memory and is read in order: ask for what is some way
+ * ahead. */
+enum { AHEAD_BYTES = 4096 };
+
+static void
+ask_ahead(lowering *lw, axe_lblock *blk, axe_mem m)
+{
+    int64_t  bytes = axe_type_table[m.tensor->type].bits / 8;
+    axe_lir *l;
+
+    if (!m.tensor->packed)
+        return;
+    l = axe_emit(lw, blk, AXE_LIR_OP);
+    l->op = AXE_LOP_prefetch;
+    l->mem = m;
+    l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes));
+}
+
 /* The vectors of b in this step of k. */
 static axe_reg *
 columns(lowering *lw, const tile *tl)
@@ -195,10 +213,11 @@ columns(lowering *lw, const tile *tl)
     const axe_operand    *b = &lw->s->operand[t->b];
     axe_reg              *col = axe_new_array(lw->cx, axe_reg, tl->width);
 
-    for (int j = 0; j < tl->width; j++)
-        col[j] =
-            load(lw, factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j),
-                 tl->lanes, tl->type, tl);
+    for (int j = 0; j < tl->width; j++) {
+        axe_mem m = factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j);
+        ask_ahead(lw, lw->level[lw->top].block, m);
+        col[j] = load(lw, m, tl->lanes, tl->type, tl);
+    }
     return col;
 }
 
@@ -572,14 +591,24 @@ row_body(lowering *lw, void *user)
     return each_column(lw, tl, tile_body);
 }
 
-/* A block of columns, where signs are flipped: all its rows. */
 static axe_status
-flipped_body(lowering *lw, void *user)
+row_of_columns(lowering *lw, void *user)
+{
+    look_at(lw, lw->level[lw->top].block, user, true);
+    return tile_body(lw, user);
+}
+
+/* A block of columns: all its rows.  Where signs are flipped, a is in its
+ * tile. */
+static axe_status
+column_body(lowering *lw, void *user)
 {
     tile       *tl = user;
     axe_nest    m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
     axe_lblock *b = lw->level[lw->top].block;
 
+    if (!lw->s->atom[0]->flip)
+        return axe_nest_open(lw, &m, row_of_columns, tl);
     look_at(lw, b, tl, false);
     tl->flip = axe_signs(lw, b, lw->s->atom[0]->type[1], tl->word, tl->lanes);
     tl->excess = clear(lw, b, tl, tl->width);
@@ -590,7 +619,7 @@ flipped_body(lowering *lw, void *user)
 static axe_status
 columns_body(lowering *lw, void *user)
 {
-    return each_column(lw, user, flipped_body);
+    return each_column(lw, user, column_body);
 }
 
 /* How far the sum goes, if it is one digit. */
@@ -618,7 +647,6 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
 {
     const axe_tile_shape *t = &lw->s->tile;
     const axe_nest       *all = &lw->s->nest[0];
-    bool                  flip = lw->s->atom[0]->flip;
     tile                  tl = {.lanes = all->lanes};
 
     while (tl.k_from < all->n_digit && all->digit[tl.k_from].var != t->k)
@@ -635,5 +663,6 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
     tl.type = axe_compute_of(lw, c_at(lw, 0, 0, tl.lanes).type);
     measure_depth(lw, b, &tl);
     axe_nest outer = part_of(all, 0, tl.n_from);
-    return axe_nest_open(lw, &outer, flip ? columns_body : row_body, &tl);
+    return axe_nest_open(lw, &outer, t->by_column ? columns_body : row_body,
+                         &tl);
 }

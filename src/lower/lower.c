@@ -421,6 +421,11 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->outside = NULL;
     lw->full = false;
     lw->sure = NULL;
+    if (lw->s->skip) {
+        note->text = axe_textf(lw->cx, "statement %d, line %d: packed", s->id,
+                               s->at.line);
+        return AXE_OK;
+    }
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));

@@ -402,6 +402,37 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     return AXE_OK;
 }
 
+const axe_var *
+axe_alone_in(planner *p, const axe_node *at)
+{
+    subscript s;
+    axe_mark  m = axe_ctx_mark(p->cx);
+
+    if (take_apart(p, at, &s) != AXE_OK || s.computed)
+        s.index = NULL;
+    axe_ctx_release(p->cx, m);
+    return s.index;
+}
+
+axe_status
+axe_global_dim(planner *p, const request *r, const axe_node *at, int d,
+               const axe_var *as, axe_operand *op, axe_affine *outer)
+{
+    const axe_tensor *t = op->tensor;
+    subscript         s;
+
+    AXE_TRY(take_apart(p, at, &s));
+    s.index = as;
+    guard_subscript(p, r, &s, t->shape[d], op);
+    const axe_node *step =
+        axe_node2(p->cx, AXE_OP_mul, unit_node(p, t->stride[d].unit),
+                  int_node(p->cx, t->stride[d].coef));
+    op->base = axe_node2(p->cx, AXE_OP_add, op->base,
+                         axe_node2(p->cx, AXE_OP_mul, s.outer_node, step));
+    *outer = s.outer;
+    return AXE_OK;
+}
+
 static axe_status
 resolve(planner *p, const request *r, const axe_node *load, axe_operand *op)
 {
@@ -415,6 +446,8 @@ resolve(planner *p, const request *r, const axe_node *load, axe_operand *op)
                         .term = axe_new_array(p->cx, axe_term, n)};
     if (op->tensor->space == AXE_SPACE_GLOBAL)
         return global_operand(p, r, op);
+    if (p->place[op->tensor->id].view && load != r->stmt->dst)
+        return axe_packed_operand(p, r, op);
     return tile_operand(p, r, op);
 }
 

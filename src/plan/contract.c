@@ -333,7 +333,8 @@ unguarded(planner *p, request *r, const roles *ro)
     int at[3] = {0, ro->a, ro->b};
 
     for (int i = 0; i < 3; i++)
-        if (r->operand[at[i]].n_guard + r->operand[at[i]].n_check > 0) {
+        if (!r->operand[at[i]].tensor->packed &&
+            r->operand[at[i]].n_guard + r->operand[at[i]].n_check > 0) {
             axe_rejected(p, r, "contract",
                          "%s may reach outside its tensor; stage it through a "
                          "shared tile",
@@ -343,10 +344,18 @@ unguarded(planner *p, request *r, const roles *ro)
     return true;
 }
 
+/* Columns outside, rows within? */
+static bool
+by_column(const request *r, const roles *ro, const way *w)
+{
+    return w->atom->flip || r->operand[ro->b].tensor->packed;
+}
+
 /* Loops: batch, m blocks, n blocks, k, then the register tile: rows of a stay
  * in the first-level cache while those of b pass by.  What flipped
  * signs add to a block of columns is found once for all its rows, so it comes
- * first there. */
+ * first there; and so does it where it comes from far away, for the last time.
+ */
 static bool
 nest_for(planner *p, request *r, const roles *ro, const way *w,
          axe_schedule *out)
@@ -367,7 +376,7 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
     const axe_dim   *dim[3] = {ro->m, ro->n, ro->k};
     static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
     for (int i = 0; i < 3; i++) {
-        int v = w->atom->flip ? columns_first[i] : plain[i];
+        int v = by_column(r, ro, w) ? columns_first[i] : plain[i];
         if (!axe_plan_cut(p, r, dim[v], 1, &cut[v], &k, &d))
             return false;
         for (int j = 0; j < k; j++)
@@ -382,6 +391,16 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
     out->n_nest = 1;
     out->nest = nest;
     return true;
+}
+
+/* A limit from which on the operand is zero along v, or NULL. */
+static const axe_node *
+zero_from(planner *p, const request *r, const axe_operand *op, const axe_var *v)
+{
+    for (int i = 0; op->tensor->packed && i < op->n_guard; i++)
+        if (op->guard[i].var == v)
+            return op->guard[i].limit;
+    return axe_zero_limit(p, r->stmt, op, v);
 }
 
 /* Blocks of m, n and k in which a factor is zero need no visit. */
@@ -399,7 +418,7 @@ find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
 
     for (int i = 0; i < AXE_LEN(ask); i++) {
         const axe_node *l =
-            axe_zero_limit(p, r->stmt, &r->operand[ask[i].operand], ask[i].v);
+            zero_from(p, r, &r->operand[ask[i].operand], ask[i].v);
         if (!l || (out->n_bound > 0 && bound[out->n_bound - 1].var == ask[i].v))
             continue;
         bound[out->n_bound++] = (axe_guard){ask[i].v, l};
@@ -419,9 +438,9 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
     if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
-    out->tile =
-        (axe_tile_shape){ro->m->var, ro->n->var, ro->k->var, w->mr,    w->nv,
-                         ro->a,      ro->b,      w->group,   w->narrow};
+    out->tile = (axe_tile_shape){
+        ro->m->var, ro->n->var, ro->k->var, w->mr,     w->nv,
+        ro->a,      ro->b,      w->group,   w->narrow, by_column(r, ro, w)};
     out->atom = list;
     double steps = (double)axe_dim_extent(ro->m) / w->mr *
                    (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);
@@ -429,6 +448,15 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
     out->cycles =
         steps * (k * w->mr * w->nv * w->atom->cost + 2.0 * w->mr * w->nv);
     return true;
+}
+
+/* What guards said of packed operands, bounds do now. */
+static void
+forget_packed(request *r)
+{
+    for (int i = 0; i < r->n_operand; i++)
+        if (r->operand[i].tensor->packed)
+            r->operand[i].n_guard = 0;
 }
 
 bool
@@ -447,12 +475,40 @@ axe_contract_plan(planner *p, request *r, axe_schedule *out)
     find_skips(p, r, &ro, out);
     int n = find_ways(p, r->stmt, x, y, list);
     for (int i = 0; i < n; i++)
-        if (plan_way(p, r, &ro, &list[i], out))
+        if (plan_way(p, r, &ro, &list[i], out)) {
+            forget_packed(r);
             return true;
+        }
     if (n == 0)
         axe_rejected(p, r, "contract", "%s has no atom that adds products",
                      p->mc->name);
     return false;
+}
+
+/* The tile that y reads as a view of the packed argument. */
+static bool
+see_packed(planner *p, const roles *ro, const axe_node *y,
+           const axe_tensor *packed, const way *w)
+{
+    const axe_stmt *fill = axe_only_writer(p, y->u.tensor);
+    int             column = -1;
+
+    if (packed->rank != 2 || y->n_arg != 2 || ro->n_batch > 0)
+        return false;
+    for (int d = 0; d < 2; d++) {
+        const axe_var *v = axe_alone_in(p, fill->value->arg[d]);
+        for (int i = 0; i < 2; i++)
+            if (fill->dst->arg[i]->u.var == v &&
+                axe_mentions(y->arg[i], ro->n->var))
+                column = d;
+    }
+    if (column < 0)
+        return false;
+    p->pack[packed->id] = (axe_packing){w->lanes, w->group, column};
+    p->place[y->u.tensor->id].view = packed;
+    p->place[y->u.tensor->id].why =
+        axe_textf(p->cx, "no memory: %s is packed", packed->name);
+    return true;
 }
 
 /* Would the statement run this way, with its open tiles laid out for it?  The
@@ -462,6 +518,7 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
         roles *ro, way *w, bool last)
 {
     const axe_tensor *t[3] = {s->dst->u.tensor, x->u.tensor, y->u.tensor};
+    const axe_tensor *packed = axe_packed_source(p, s, y->u.tensor);
     axe_place         old[3];
     request           r = {.stmt = s};
     axe_mark          m = axe_ctx_mark(p->cx);
@@ -470,13 +527,15 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
 
     for (int i = 0; i < 3; i++)
         old[i] = p->place[t[i]->id];
+    if (ok && packed)
+        ok = see_packed(p, ro, y, packed, w);
     if (ok)
         axe_contract_layouts(p, s, ro, x, y, w);
     if (last)
         return ok;
     for (int i = 0; i < 3; i++)
-        laid = laid &&
-               (t[i]->space == AXE_SPACE_GLOBAL || p->place[t[i]->id].layout);
+        laid = laid && (t[i]->space == AXE_SPACE_GLOBAL ||
+                        p->place[t[i]->id].layout || p->place[t[i]->id].view);
     ok = ok && laid && axe_request_make(p, s, &r) == AXE_OK;
     ro->a = ok ? find_operand(&r, x) : -1;
     ro->b = ok ? find_operand(&r, y) : -1;
@@ -485,6 +544,8 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
         return true;
     for (int i = 0; i < 3; i++)
         p->place[t[i]->id] = old[i];
+    if (packed)
+        p->pack[packed->id] = (axe_packing){0};
     axe_ctx_release(p->cx, m);
     return false;
 }

@@ -23,9 +23,6 @@ typedef struct way {
     bool            narrow; /* tiles may have fewer vectors */
 } way;
 
-/* infer.c: is the tile filled by one unconverted move, for s alone? */
-bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
-
 /* infer.c: lay the open tiles among c, x (the left factor) and y out for it. */
 void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
                           const axe_node *x, const axe_node *y, const way *w);

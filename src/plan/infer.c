@@ -280,7 +280,7 @@ axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
 {
     if (open_tile(p, x->u.tensor))
         lay_out_left(p, s, ro, x, w);
-    if (open_tile(p, y->u.tensor))
+    if (open_tile(p, y->u.tensor) && !p->place[y->u.tensor->id].view)
         lay_out_right(p, s, ro, y, w);
     if (open_tile(p, s->dst->u.tensor))
         lay_out_sums(p, s, ro);

@@ -142,8 +142,9 @@ place_rest(planner *p)
         axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->layout)
             continue;
-        pl->why = pl->tensor->rank == 0 ? "a scalar: no memory"
-                                        : why_row_major(p, pl->tensor);
+        if (!pl->view)
+            pl->why = pl->tensor->rank == 0 ? "a scalar: no memory"
+                                            : why_row_major(p, pl->tensor);
         AXE_TRY(axe_layout_row_major(p->cx, tile_shape(p, pl->tensor),
                                      &pl->layout));
     }
@@ -190,6 +191,7 @@ schedule(planner *p, const axe_stmt *s)
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     out->stmt = s;
+    out->skip = p->place[s->dst->u.tensor->id].view;
     out->value = r.value;
     out->n_operand = r.n_operand;
     out->operand = r.operand;
@@ -228,7 +230,7 @@ allocate(planner *p, int64_t *total)
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
         int64_t    n;
-        if (!pl->tensor || pl->tensor->rank == 0)
+        if (!pl->tensor || pl->tensor->rank == 0 || pl->view)
             continue;
         AXE_TRY(axe_layout_cosize(p->cx, pl->layout, AXE_AXIS_M, &n));
         if (!size_of(p, pl, n) || pl->bytes > INT64_MAX - 63 ||
@@ -264,9 +266,11 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
         each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    p.pack = axe_new_array(cx, axe_packing, k->n_tensor + 1);
     axe_find_retiles(&p);
     axe_plan_sync(&p);
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, infer));
+    AXE_TRY(axe_check_packed(&p));
     AXE_TRY(place_rest(&p));
     AXE_TRY(allocate(&p, &scratch));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
@@ -287,6 +291,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .schedule = p.schedule,
         .n_place = k->n_tensor,
         .place = p.place,
+        .pack = p.pack,
         .n_retile = p.n_retile,
         .retile = p.retile,
         .n_ring = p.n_ring,

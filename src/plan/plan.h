@@ -97,6 +97,7 @@ typedef struct axe_tile_shape {
     int            a, b;   /* operand numbers of the left and right factor */
     int            group;  /* neighbours of the sum in one lane */
     bool           narrow; /* a tile may have fewer vectors: they are alike */
+    bool           by_column; /* columns outside, rows within */
 } axe_tile_shape;
 
 typedef struct axe_let {
@@ -161,6 +162,7 @@ typedef struct axe_schedule {
     bool           always;   /* streamed whatever the size */
     bool           stream;   /* stored past the caches where the
                                 tensor is over machine->stream_bytes */
+    bool    skip; /* not run: it only fills a tile that is read elsewhere */
     bool    slow;
     double  cycles; /* estimate for one execution, full tile */
     int64_t bytes;  /* moved to or from global, full tile; -1:
@@ -181,7 +183,9 @@ typedef struct axe_place {
                                computes wider and the tile feeds a contraction */
     int64_t bytes, offset;  /* in a worker's scratch */
     int64_t stage;          /* [elements] from a pipeline's stage to the next */
-    bool    flip;    /* kept with the sign bits of its integers flipped; then
+    const axe_tensor *view; /* no memory of its own: read from this packed
+                               argument; or NULL */
+    bool flip;       /* kept with the sign bits of its integers flipped; then
                         written by raw moves and read by one contraction */
     const char *why; /* where the layout comes from */
 } axe_place;
@@ -219,6 +223,13 @@ typedef struct axe_sync {
     const char     *why;
 } axe_sync;
 
+/* How a packed argument (n, k) lies: ((n / lanes, lanes), (k / group, group)) :
+ * ((lanes*Kp, group), (lanes*group, 1)) with Kp = k rounded up to groups. */
+typedef struct axe_packing {
+    int64_t lanes, group; /* 0: not packed */
+    int     column;       /* which of its two dimensions n is */
+} axe_packing;
+
 typedef struct axe_plan {
     const axe_kernel          *kernel;
     const axe_machine         *machine;
@@ -226,6 +237,7 @@ typedef struct axe_plan {
     const axe_schedule *const *schedule;
     int                        n_place; /* by tensor id; tensor NULL: global */
     axe_place                 *place;
+    const axe_packing         *pack; /* by tensor id */
     int                        n_retile;
     const axe_retile          *retile;
     int                        n_ring;

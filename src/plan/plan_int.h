@@ -10,6 +10,7 @@ typedef struct planner {
     const axe_machine   *mc;
     axe_place           *place; /* by tensor id */
     const axe_schedule **schedule;
+    axe_packing         *pack; /* by tensor id */
     int                  n_retile;
     axe_retile          *retile;
     int                  n_ring, cap_ring;
@@ -86,6 +87,32 @@ AXE_CHECK axe_status axe_check_scatter(planner *p, const axe_stmt *s);
  * Errors  EUNSUPPORTED, ENAME with what was rejected and why */
 AXE_CHECK axe_status axe_check_pins(planner *p, const request *r,
                                     const axe_schedule *s, bool wanted);
+
+/* packed.c: the packed argument that the tile which s reads is only a copy of,
+ * or NULL. */
+const axe_tensor *axe_packed_source(const planner *p, const axe_stmt *s,
+                                    const axe_tensor *tile);
+/* The access `load` of such a tile as one of its source.  Guards say where the
+ * source ends; what is visited up to the next whole vector and group are zeros.
+ * Errors  EUNSUPPORTED: it does not begin at whole vectors and groups */
+AXE_CHECK axe_status axe_packed_operand(planner *p, const request *r,
+                                        axe_operand *op);
+/* All packed arguments have found their contraction.
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_check_packed(planner *p);
+
+/* infer.c: is the tile filled by one unconverted move, for s alone? */
+bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
+
+/* access.c: the index of a subscript that is one index and the rest, or NULL.
+ */
+const axe_var *axe_alone_in(planner *p, const axe_node *at);
+/* Dimension d of a global operand, whose one index is called `as` here: adds to
+ * its base and guards; `outer` gets what is no index. */
+AXE_CHECK axe_status axe_global_dim(planner *p, const request *r,
+                                    const axe_node *at, int d,
+                                    const axe_var *as, axe_operand *op,
+                                    axe_affine *outer);
 
 /* map.c */
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "run/program.h"
+#include "run/weights.h"
 
 typedef struct binder {
     axe_ctx          *cx;
@@ -70,7 +70,10 @@ check_type(binder *b, const axe_tensor *t, const axe_array *a)
         return axe_fail(b->cx, t->at, AXE_EUNSUPPORTED,
                         "%s: arrays of %s have less than a byte an element",
                         t->name, wanted);
-    if (a->type && strcmp(a->type, wanted) == 0)
+    if (t->packed)
+        wanted = axe_textf(b->cx, "%s" AXE_PACKED_AS, wanted);
+    if (a->type && (t->packed ? strncmp(a->type, wanted, strlen(wanted)) == 0
+                              : strcmp(a->type, wanted) == 0))
         return AXE_OK;
     st = axe_fail(b->cx, t->at, AXE_ETYPE, "%s has elements of %s, not of %s",
                   t->name, wanted, a->type ? a->type : "(null)");

@@ -5,12 +5,13 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "print/c.h"
-#include "run/program.h"
 #include "run/tuned.h"
+#include "run/weights.h"
 
 static const char *const order_name[] = {
     [AXE_ORDER_C] = "C",
     [AXE_ORDER_F] = "F",
+    [AXE_ORDER_PACKED] = "packed",
     [AXE_ORDER_STRIDED] = "strided",
 };
 
@@ -25,7 +26,8 @@ order_named(axe_ctx *cx, const char *param, const char *name, axe_order *out)
             return AXE_OK;
         }
     return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                    "%s: order '%s' is none of C, F and strided", param, name);
+                    "%s: order '%s' is none of C, F, packed and strided", param,
+                    name);
 }
 
 static axe_status
@@ -164,19 +166,22 @@ fit_type(axe_ctx *cx, fitting *f, const axe_param_sig *param,
          const axe_array *a)
 {
     int         n = f->spec.n_set;
+    const char *type =
+        a->type ? axe_textf(cx, "%.*s", (int)strcspn(a->type, " "), a->type)
+                : NULL;
     const char *have = lookup(n, f->set_name, f->set_value, param->type);
     const char *from = lookup(n, f->set_name, f->set_from, param->type);
 
-    if (!param->type_is_param || !a->type)
+    if (!param->type_is_param || !type)
         return AXE_OK;
-    if (have && from && strcmp(have, a->type) != 0)
+    if (have && from && strcmp(have, type) != 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
                         "type %s is %s from %s but %s from %s", param->type,
-                        have, from, a->type, param->name);
+                        have, from, type, param->name);
     if (have)
         return AXE_OK;
     f->set_name[n] = param->type;
-    f->set_value[n] = a->type;
+    f->set_value[n] = type;
     f->set_from[n] = param->name;
     f->spec.n_set++;
     return AXE_OK;
@@ -185,7 +190,8 @@ fit_type(axe_ctx *cx, fitting *f, const axe_param_sig *param,
 static void
 fit_order(fitting *f, const axe_array *a)
 {
-    axe_order order = order_of(a);
+    bool      packed = a->type && strstr(a->type, AXE_PACKED_AS);
+    axe_order order = packed ? AXE_ORDER_PACKED : order_of(a);
     int       n = f->spec.n_order;
 
     if (order == AXE_ORDER_C || lookup(n, f->order_name, f->order, a->name))

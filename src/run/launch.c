@@ -16,6 +16,7 @@
 #include "run/device.h"
 #include "run/pack.h"
 #include "run/program.h"
+#include "run/weights.h"
 
 enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 
@@ -226,6 +227,7 @@ axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     job               j = {.exec = e};
 
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j.bound));
+    AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
     j.ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
         j.ptr[i] = j.bound.data[i];

@@ -154,6 +154,12 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
     axe_reference *r;
     axe_status     st;
 
+    for (int i = 0; i < p->kernel->n_param; i++)
+        if (p->kernel->param[i]->packed)
+            return axe_fail(cx, p->kernel->param[i]->at, AXE_EUNSUPPORTED,
+                            "the reference does not read %s packed; check "
+                            "with the matrix as it was",
+                            p->kernel->param[i]->name);
     AXE_TRY(axe_bind(cx, p->kernel, n_array, array, n_size, size, true, &b));
     r = calloc(1, sizeof *r);
     if (r)

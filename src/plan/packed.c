@@ -1,0 +1,131 @@
+/* packed.c - arguments that lie as the machine wants them.
+ *
+ * A right factor that is only copied into a tile, for one contraction, may as
+ * well lie in memory as that contraction reads it: a matrix (n, k) as
+ *
+ *     ((n / V, V), (k / g, g)) : ((V*Kp, g), (V*g, 1))
+ *
+ * V columns together, as many as a vector of sums has; g neighbours of the sum
+ * in one lane; Kp = k rounded up to g; zeros up to whole vectors and groups.
+ * Then the tile has no memory, filling it is no work, and tasks read the
+ * argument: columns from j on begin at j * Kp, the sum from k on at k * V.  Kp
+ * and V are the argument's strides, which a launch binds. */
+#include "plan/plan_int.h"
+
+/* The statement that fills the tile with elements of a packed argument. */
+static const axe_stmt *
+filled_by(const planner *p, const axe_tensor *tile)
+{
+    const axe_stmt *w = axe_only_writer(p, tile);
+    bool ok = w && w->fold == AXE_FOLD_NONE && w->value->op == AXE_OP_load &&
+              w->value->u.tensor->packed && axe_walks_whole(w->dst);
+
+    for (int i = 0; ok && i < w->dst->n_arg; i++)
+        ok = w->dst->arg[i]->op == AXE_OP_var;
+    return ok ? w : NULL;
+}
+
+const axe_tensor *
+axe_packed_source(const planner *p, const axe_stmt *s, const axe_tensor *tile)
+{
+    const axe_stmt *w =
+        tile->space == AXE_SPACE_GLOBAL ? NULL : filled_by(p, tile);
+
+    if (!w || axe_stage_of(p, s, tile) || !axe_runs_before(p, w, s) ||
+        !axe_moved_for(p, tile, s))
+        return NULL;
+    return w->value->u.tensor;
+}
+
+/* The reader's name for what the writer calls v. */
+static const axe_var *
+renamed(const axe_stmt *w, const axe_node *load, const axe_var *v)
+{
+    for (int i = 0; v && i < load->n_arg; i++)
+        if (w->dst->arg[i]->u.var == v && load->arg[i]->op == AXE_OP_var)
+            return load->arg[i]->u.var;
+    return NULL;
+}
+
+/* Are all parts of the subscript that no index has multiples of `unit`?  Tiles
+ * of even size begin at whole register tiles. */
+static bool
+begins_at(const planner *p, const axe_affine *outer, int64_t unit)
+{
+    if (outer->constant % unit != 0)
+        return false;
+    for (int i = 0; i < outer->n; i++)
+        if (outer->coef[i] % unit != 0 &&
+            !axe_retile_of(p->n_retile, p->retile, outer->var[i]))
+            return false;
+    return true;
+}
+
+/* v moves by whole vectors, or groups, and within them. */
+static void
+add_term(planner *p, const axe_var *v, int64_t extent, int64_t unit,
+         axe_stride whole, int64_t within, axe_operand *op)
+{
+    axe_iter *it = axe_new_array(p->cx, axe_iter, 2);
+    int       n = 0;
+
+    it[n++] = (axe_iter){extent / unit, whole.coef, AXE_AXIS_M, whole.unit};
+    if (unit > 1)
+        it[n++] = (axe_iter){unit, within, AXE_AXIS_M, AXE_UNIT_ONE};
+    ((axe_term *)op->term)[op->n_term++] = (axe_term){v, n, it};
+}
+
+axe_status
+axe_packed_operand(planner *p, const request *r, axe_operand *op)
+{
+    const axe_node    *load = op->load;
+    const axe_stmt    *w = filled_by(p, op->tensor);
+    const axe_tensor  *t = w->value->u.tensor;
+    const axe_packing *k = &p->pack[t->id];
+
+    op->tensor = t;
+    op->base = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0);
+    op->guard = axe_new_array(p->cx, axe_guard, t->rank);
+    op->check = axe_new_array(p->cx, axe_check, t->rank);
+    for (int d = 0; d < t->rank; d++) {
+        const axe_node *at = w->value->arg[d];
+        const axe_var  *v = renamed(w, load, axe_alone_in(p, at));
+        const axe_dim  *dim = v ? axe_request_dim(r, v) : NULL;
+        bool            column = d == k->column;
+        int64_t         unit = column ? k->lanes : k->group;
+        int64_t         e = dim ? axe_dim_extent(dim) : 0;
+        axe_affine      outer;
+        if (e == 0 || e % unit != 0 ||
+            axe_global_dim(p, r, at, d, v, op, &outer) != AXE_OK ||
+            op->n_check > 0 || !begins_at(p, &outer, unit))
+            return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
+                            "%s is packed in units of %d, which %s does not "
+                            "walk as a whole",
+                            t->name, (int)unit, axe_node_text(p->cx, at));
+        if (column)
+            add_term(p, v, e, unit, (axe_stride){unit, t->stride[d].unit},
+                     k->group, op);
+        else
+            add_term(p, v, e, unit,
+                     (axe_stride){k->lanes * k->group, AXE_UNIT_ONE}, 1, op);
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_check_packed(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_param; i++) {
+        const axe_tensor *t = p->kernel->param[i];
+        if (!t->packed || p->pack[t->id].lanes > 0)
+            continue;
+        axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                 "%s cannot be packed: no contraction has it as its right "
+                 "factor, through a tile that is filled with it and for "
+                 "nothing else",
+                 t->name);
+        axe_help(p->cx, "compile it with order \"C\"");
+        return AXE_EUNSUPPORTED;
+    }
+    return AXE_OK;
+}
