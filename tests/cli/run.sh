@@ -225,7 +225,7 @@ no 1 "no memory for an array of" "${run[@]}" \
 no 1 "and the value is no size" "${run[@]}" --random M=99999999999999999999 N=1
 no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads -1
 no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads 1000000000
-no 1 "none of C, F and strided" "${run[@]}" A=a_f4.npy B=b_f4.npy --order A=Z
+no 1 "none of C, F, packed and strided" "${run[@]}" A=a_f4.npy B=b_f4.npy --order A=Z
 no 1 "there is no machine" "${run[@]}" A=a_f4.npy B=b_f4.npy -t pdp11
 
 # --- files

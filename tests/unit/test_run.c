@@ -479,7 +479,7 @@ test_fitting(void **state)
     assert_int_equal(axe_compile(cx, source, &spec, AXE_STAGE_IR, &p),
                      AXE_EARG);
     assert_string_equal(axe_last_error(cx),
-                        "A: order 'X' is none of C, F and strided");
+                        "A: order 'X' is none of C, F, packed and strided");
     axe_ctx_free(cx);
 }
 
