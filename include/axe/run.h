@@ -121,6 +121,19 @@ AXE_CHECK axe_status axe_launch(axe_ctx *cx, axe_exec *e, int n_array,
                                 const axe_array *array, int n_size,
                                 const axe_size *size);
 
+/* A launch that is checked once and run again and again, on the same arrays:
+ * what axe_launch spends on names and shapes is more than a small kernel takes.
+ * The arrays must stay where they are; what they hold may change.  It uses the
+ * exec: free it before.
+ * Errors  as axe_launch */
+typedef struct axe_call axe_call;
+AXE_CHECK axe_status    axe_call_new(axe_ctx *cx, axe_exec *e, int n_array,
+                                     const axe_array *array, int n_size,
+                                     const axe_size *size, axe_call **out);
+/* Run once and wait.  Errors  EDEVICE: no memory for the workers. */
+AXE_CHECK axe_status axe_call_run(axe_ctx *cx, axe_call *c);
+void                 axe_call_free(axe_call *c);
+
 /* ------------------------------------------------------------- packing */
 
 /* A matrix that is used again and again, as weights are, may be kept as the

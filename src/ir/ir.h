@@ -115,6 +115,8 @@ struct axe_var {
     const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
                                else NULL */
     axe_unit unit;          /* SIZE: the unit of this one symbol */
+    bool     is_fixed;      /* SIZE: it is `fixed` in every launch */
+    int64_t  fixed;
 };
 
 struct axe_node {

@@ -570,6 +570,11 @@ read_vars(axe_reader *r, axe_var_kind kind)
         AXE_TRY(new_var(r, kind, NULL, name, &v));
         if (kind == AXE_VAR_SIZE) {
             v->unit = axe_unit_symbol(r->cx, name);
+            v->is_fixed = axe_read_take(r, "=");
+            if (v->is_fixed)
+                AXE_TRY(axe_read_int(r, &v->fixed));
+            if (v->fixed < 0)
+                return axe_read_expected(r, "a size from 0 on");
             axe_list_push(&r->sizes, v);
         }
     } while (axe_read_take(r, ","));

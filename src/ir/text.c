@@ -452,6 +452,14 @@ note_body(names *u, int n, axe_stmt *const *body)
 }
 
 static void
+put_size(axe_buf *out, const char *before, const axe_var *v)
+{
+    axe_putf(out, "%s%s", before, v->name);
+    if (v->is_fixed)
+        axe_putf(out, " = %" PRId64, v->fixed);
+}
+
+static void
 put_header(printer *p, const axe_kernel *k)
 {
     axe_buf *out = p->out;
@@ -470,7 +478,7 @@ put_header(printer *p, const axe_kernel *k)
     }
     axe_puts(out, k->n_binding ? "\n" : "");
     for (int i = 0; i < k->n_size; i++)
-        axe_putf(out, "%s%s", i ? ", " : "size ", k->size[i]->name);
+        put_size(out, i ? ", " : "size ", k->size[i]);
     axe_puts(out, k->n_size ? "\n" : "");
     note_body(&used, k->n_body, k->body);
     axe_puts(out, used.n ? "\n" : "");

@@ -154,12 +154,25 @@ check_once(axe_resolver *r, int i)
                                          m.name));
 }
 
+/* Is it a name that dimensions of arguments have? */
+static bool
+is_size(const axe_kernel_decl *d, const char *name)
+{
+    for (int i = 0; i < d->n_param; i++)
+        for (int k = 0; k < d->param[i]->n_dim; k++)
+            if (d->param[i]->dim[k]->kind == AXE_EXPR_NAME &&
+                strcmp(d->param[i]->dim[k]->word.name, name) == 0)
+                return true;
+    return false;
+}
+
 /* Every name that is set, by the caller or by a default, must be there. */
 static void
 check_set(axe_resolver *r)
 {
     for (int i = 0; i < r->inst->n_set; i++)
-        if (!find_const(r, r->inst->set_name[i]))
+        if (!find_const(r, r->inst->set_name[i]) &&
+            !is_size(r->decl, r->inst->set_name[i]))
             unknown_const(r, r->decl->word.at, r->inst->set_name[i]);
     for (int i = 0; i < r->decl->n_tune; i++) {
         const axe_tune_decl  *t = r->decl->tune[i];
@@ -201,12 +214,31 @@ bind_consts(axe_resolver *r)
 
 /* -------------------------------------------------------------- arguments */
 
+/* A size that the caller set is the same in every launch. */
+static void
+fix_size(axe_resolver *r, axe_var *v, const char *text)
+{
+    char *end;
+
+    if (!text)
+        return;
+    errno = 0;
+    v->fixed = strtoll(text, &end, 10);
+    v->is_fixed = errno == 0 && end != text && *end == '\0' && v->fixed >= 0;
+    if (!v->is_fixed)
+        axe_resolve_fail(r, axe_fail(r->cx, v->at, AXE_EARG,
+                                     "size `%s` was set to `%s`, which is not "
+                                     "an integer from 0 on",
+                                     v->name, text));
+}
+
 static const axe_var *
 new_size(axe_resolver *r, axe_word w)
 {
     axe_var *v = axe_resolve_var(r, AXE_VAR_SIZE, w, NULL);
 
     v->unit = axe_unit_symbol(r->cx, w.name);
+    fix_size(r, v, caller_value(r->inst, w.name));
     axe_list_push(&r->sizes, v);
     return v;
 }

@@ -165,8 +165,12 @@ put_params(axe_cprinter *p)
     const axe_kernel *k = p->l->plan->kernel;
 
     for (int i = 0; i < k->n_size; i++)
-        axe_putf(p->out, "    const i64 %s = size[%d];\n",
-                 axe_c_var(p, k->size[i]), i);
+        if (k->size[i]->is_fixed)
+            axe_putf(p->out, "    const i64 %s = %" PRId64 ";\n",
+                     axe_c_var(p, k->size[i]), k->size[i]->fixed);
+        else
+            axe_putf(p->out, "    const i64 %s = size[%d];\n",
+                     axe_c_var(p, k->size[i]), i);
     for (int i = 0; i < k->n_param; i++)
         put_global(p, k->param[i], i);
     for (int i = 0; i < k->n_temp; i++)

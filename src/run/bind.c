@@ -175,30 +175,15 @@ take_arrays(binder *b, int n, const axe_array *array, bool complete)
 
 /* ------------------------------------------------------------------- sizes */
 
-static axe_status
-take_sizes(binder *b, int n, const axe_size *size)
+/* Sizes that the program is made for are not asked of anybody. */
+static void
+take_fixed(binder *b)
 {
-    const char **known = axe_new_array(b->cx, const char *, b->k->n_size);
-
     for (int i = 0; i < b->k->n_size; i++)
-        known[i] = b->k->size[i]->name;
-    for (int i = 0; i < n; i++) {
-        int s = find_size(b, size[i].name);
-        if (s < 0)
-            return unknown(b->cx, "size", b->k->name, size[i].name,
-                           b->k->n_size, known);
-        if (b->from[s])
-            return axe_fail(b->cx, b->k->size[s]->at, AXE_ENAME,
-                            "size %s is given twice", known[s]);
-        if (size[i].value < 0)
-            return axe_fail(b->cx, b->k->size[s]->at, AXE_EARG,
-                            "size %s is given as %" PRId64
-                            "; sizes are not negative",
-                            known[s], size[i].value);
-        b->to.size[s] = size[i].value;
-        b->from[s] = "the value given";
-    }
-    return AXE_OK;
+        if (b->k->size[i]->is_fixed) {
+            b->to.size[i] = b->k->size[i]->fixed;
+            b->from[i] = "the program, which is made for it";
+        }
 }
 
 static axe_status
@@ -215,6 +200,32 @@ agree(binder *b, axe_span at, int s, int64_t value, const char *from)
                     "%s is %" PRId64 " from %s but %" PRId64 " from %s",
                     b->k->size[s]->name, b->to.size[s], b->from[s], value,
                     from);
+}
+
+static axe_status
+take_sizes(binder *b, int n, const axe_size *size)
+{
+    const char **known = axe_new_array(b->cx, const char *, b->k->n_size);
+
+    for (int i = 0; i < b->k->n_size; i++)
+        known[i] = b->k->size[i]->name;
+    for (int i = 0; i < n; i++) {
+        int s = find_size(b, size[i].name);
+        if (s < 0)
+            return unknown(b->cx, "size", b->k->name, size[i].name,
+                           b->k->n_size, known);
+        if (b->from[s] && !b->k->size[s]->is_fixed)
+            return axe_fail(b->cx, b->k->size[s]->at, AXE_ENAME,
+                            "size %s is given twice", known[s]);
+        if (size[i].value < 0)
+            return axe_fail(b->cx, b->k->size[s]->at, AXE_EARG,
+                            "size %s is given as %" PRId64
+                            "; sizes are not negative",
+                            known[s], size[i].value);
+        AXE_TRY(
+            agree(b, b->k->size[s]->at, s, size[i].value, "the value given"));
+    }
+    return AXE_OK;
 }
 
 /* What the kernel declares an extent to be, against what the array has. */
@@ -454,6 +465,7 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
           .to.size = axe_new_array(cx, int64_t, k->n_size),
     };
 
+    take_fixed(&b);
     AXE_TRY(take_arrays(&b, n_array, array, complete));
     AXE_TRY(take_sizes(&b, n_size, size));
     AXE_TRY(bind_extents(&b));

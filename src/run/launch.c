@@ -218,23 +218,89 @@ work(void *user, int worker)
                    scratch, axe_pool_team(d->pool));
 }
 
+/* Check and note all that a launch needs; in ctx memory. */
+static axe_status
+prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
+        int n_size, const axe_size *size, job *j)
+{
+    const axe_kernel *k = e->program->kernel;
+
+    j->exec = e;
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j->bound));
+    AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
+    j->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
+    for (int i = 0; i < k->n_param; i++)
+        j->ptr[i] = j->bound.data[i];
+    return AXE_OK;
+}
+
+static axe_status
+start(axe_ctx *cx, job *j)
+{
+    const axe_program *p = j->exec->program;
+    const axe_kernel  *k = p->kernel;
+    axe_device        *d = j->exec->device;
+
+    if (k->n_temp > 0)
+        AXE_TRY(axe_device_temps(cx, d, k, j->bound.size, j->ptr + k->n_param));
+    AXE_TRY(need_scratch(cx, d, p->scratch_bytes));
+    axe_pool_run(d->pool, work, j);
+    return AXE_OK;
+}
+
 axe_status
 axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
            int n_size, const axe_size *size)
 {
-    const axe_kernel *k = e->program->kernel;
-    axe_mark          m = axe_ctx_mark(cx);
-    job               j = {.exec = e};
+    axe_mark m = axe_ctx_mark(cx);
+    job      j;
 
-    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j.bound));
-    AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
-    j.ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
-    for (int i = 0; i < k->n_param; i++)
-        j.ptr[i] = j.bound.data[i];
-    AXE_TRY(
-        axe_device_temps(cx, e->device, k, j.bound.size, j.ptr + k->n_param));
-    AXE_TRY(need_scratch(cx, e->device, e->program->scratch_bytes));
-    axe_pool_run(e->device->pool, work, &j);
+    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &j));
+    AXE_TRY(start(cx, &j));
     axe_ctx_release(cx, m);
     return AXE_OK;
+}
+
+struct axe_call {
+    job     job;
+    int64_t room[]; /* sizes, then pointers */
+};
+
+axe_status
+axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
+             int n_size, const axe_size *size, axe_call **out)
+{
+    const axe_kernel *k = e->program->kernel;
+    axe_mark          m = axe_ctx_mark(cx);
+    size_t            n_ptr = (size_t)(k->n_param + k->n_temp);
+    size_t            n = (size_t)k->n_size + n_ptr;
+    job               j;
+    axe_call         *c;
+
+    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &j));
+    c = malloc(sizeof *c + (n + 1) * sizeof c->room[0]);
+    if (!c)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a call");
+    c->job = (job){.exec = e};
+    c->job.bound.size = c->room;
+    c->job.ptr = (void **)(void *)(c->room + k->n_size);
+    if (k->n_size > 0)
+        memcpy(c->room, j.bound.size, (size_t)k->n_size * sizeof c->room[0]);
+    if (n_ptr > 0)
+        memcpy(c->job.ptr, j.ptr, n_ptr * sizeof j.ptr[0]);
+    axe_ctx_release(cx, m);
+    *out = c;
+    return AXE_OK;
+}
+
+axe_status
+axe_call_run(axe_ctx *cx, axe_call *c)
+{
+    return start(cx, &c->job);
+}
+
+void
+axe_call_free(axe_call *c)
+{
+    free(c);
 }
