@@ -17,7 +17,7 @@
  * for each block of columns, before its rows, so columns are then outside. */
 #include "lower/lower_int.h"
 
-enum { NEAR = 64 };
+enum { NEAR = 64, ROWS_ASKED = 2 };
 
 /* Where a factor is read: a pointer and steps, or where the plan says. */
 typedef struct source {
@@ -30,11 +30,13 @@ typedef struct tile {
     int             n_from, n_end, k_from; /* digits of n and k in the nest */
     const axe_node *near, *depth; /* of k: where c is asked for, the end */
     source          a, b;
-    axe_type        type;   /* of the sums */
-    axe_type        word;   /* of a group */
-    axe_reg        *acc;    /* [mr][width] */
-    axe_reg        *excess; /* [width] what flipped signs add, or NULL */
-    axe_reg         flip;   /* the signs of a word, in every lane */
+    const axe_node *next; /* of a's view: where the rows begin that this tile
+                             asks for, NULL: none */
+    axe_type type;        /* of the sums */
+    axe_type word;        /* of a group */
+    axe_reg *acc;         /* [mr][width] */
+    axe_reg *excess;      /* [width] what flipped signs add, or NULL */
+    axe_reg  flip;        /* the signs of a word, in every lane */
 } tile;
 
 static const axe_node *
@@ -221,6 +223,22 @@ columns(lowering *lw, const tile *tl)
     return col;
 }
 
+/* The element at k of the rows that this tile asks for. */
+static void
+ask_for_rows(lowering *lw, const tile *tl)
+{
+    const axe_node *at = tl->next;
+
+    for (int i = 0; tl->next && i < ROWS_ASKED; i++) {
+        axe_lir *l = axe_emit(lw, lw->level[lw->top].block, AXE_LIR_OP);
+        l->op = AXE_LOP_prefetch;
+        l->mem = factor(lw, &lw->s->operand[lw->s->tile.a], &tl->a,
+                        lw->s->tile.m, 0, 0);
+        l->mem.at = axe_sum(lw, l->mem.at, at);
+        at = axe_sum(lw, at, tl->a.step);
+    }
+}
+
 /* One step of k. */
 static axe_status
 k_body(lowering *lw, void *user)
@@ -231,6 +249,7 @@ k_body(lowering *lw, void *user)
     axe_lblock           *blk = lw->level[lw->top].block;
     axe_reg              *col = columns(lw, tl);
 
+    ask_for_rows(lw, tl);
     for (int i = 0; i < t->mr; i++) {
         axe_reg r =
             load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl);
@@ -536,6 +555,26 @@ look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
     *(left ? &tl->a : &tl->b) = s;
 }
 
+/* Tile after tile of a block of rows asks for two rows of the next block, which
+ * lie far apart where a is read from an argument. */
+static void
+find_next(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_view       *v = &lw->s->view[0];
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_node       *n = axe_index_so_far(lw, t->n);
+
+    tl->next = NULL;
+    if (!tl->a.view || tl->width < 2 || v->sum[1].coef != 1 ||
+        v->sum[1].unit != AXE_UNIT_ONE)
+        return;
+    n = op2(lw, AXE_OP_div, n, axe_int(lw, (int64_t)tl->width * tl->lanes));
+    n = op2(lw, AXE_OP_mul, n, axe_int(lw, ROWS_ASKED));
+    n = op2(lw, AXE_OP_mod, n, axe_int(lw, t->mr));
+    n = axe_sum(lw, n, axe_int(lw, t->mr));
+    tl->next = let(lw, b, "next", op2(lw, AXE_OP_mul, n, tl->a.step));
+}
+
 static axe_status
 tile_body(lowering *lw, void *user)
 {
@@ -546,7 +585,9 @@ tile_body(lowering *lw, void *user)
     look_at(lw, b, tl, false);
     tl->acc = clear(lw, b, tl, lw->s->tile.mr * tl->width);
     if (tl->depth) {
+        find_next(lw, b, tl);
         AXE_TRY(sum_up(lw, tl, zero, tl->near, k_body));
+        tl->next = NULL;
         AXE_TRY(ask_for_c(lw, b, tl));
     }
     AXE_TRY(sum_up(lw, tl, tl->near, tl->depth, k_body));
