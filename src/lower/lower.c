@@ -44,20 +44,41 @@ retile_of(const lowering *lw, const axe_var *v)
     return axe_retile_of(lw->plan->n_retile, lw->plan->retile, v);
 }
 
-/* The counts of tiles as written; where tiles may be smaller, the first such
- * count is raised until tasks can be dealt evenly, if they are few. */
+static const axe_node *
+choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
+{
+    return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                        (const axe_node *[]){c, a, b});
+}
+
+/* The count raised to a multiple of the workers unless `keep`. */
+static const axe_node *
+raised(lowering *lw, axe_lblock *b, const axe_node *keep, const axe_node *count)
+{
+    const axe_node *w = n_worker(lw);
+    const axe_node *more =
+        op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, count, w), w);
+
+    return let(lw, b, axe_loop_var(lw, "tiles"), choose(lw, keep, count, more));
+}
+
+/* The counts of tiles as written; where tiles may be smaller, one such count is
+ * raised until tasks can be dealt evenly, if they are few: the first, or one of
+ * which more tiles cost nothing, if it has enough register tiles. */
 static void
 count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
             const axe_node **count)
 {
-    const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *more, *enough;
-    int             first = s->n_var;
+    const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *enough;
+    int             first = s->n_var, cheap = s->n_var;
 
     for (int i = 0; i < s->n_var; i++) {
+        const axe_retile *r = retile_of(lw, s->var[i]);
         count[i] = s->var[i]->extent;
-        if (!retile_of(lw, s->var[i]))
+        if (!r)
             continue;
         first = first < i ? first : i;
+        cheap = r->cheap ? i : cheap;
         count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
                        op2(lw, AXE_OP_max, count[i], axe_int(lw, 1)));
     }
@@ -65,15 +86,21 @@ count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
         all = op2(lw, AXE_OP_mul, all, count[i]);
     if (first == s->n_var)
         return;
-    more = op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, count[first], w), w);
     enough =
         op2(lw, AXE_OP_or,
             op2(lw, AXE_OP_eq, op2(lw, AXE_OP_mod, all, w), axe_int(lw, 0)),
             op2(lw, AXE_OP_le, op2(lw, AXE_OP_mul, axe_int(lw, 8), w), all));
-    count[first] =
-        let(lw, b, axe_loop_var(lw, "tiles"),
-            axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, s->at, 3,
-                         (const axe_node *[]){enough, count[first], more}));
+    if (cheap < s->n_var && cheap != first) {
+        const axe_retile *r = retile_of(lw, s->var[cheap]);
+        const axe_node   *wide =
+            op2(lw, AXE_OP_le, w,
+                op2(lw, AXE_OP_cdiv, r->size, axe_int(lw, r->round)));
+        const axe_node *narrow = axe_node1(lw->cx, AXE_OP_not, wide);
+        count[cheap] =
+            raised(lw, b, op2(lw, AXE_OP_or, enough, narrow), count[cheap]);
+        enough = op2(lw, AXE_OP_or, enough, wide);
+    }
+    count[first] = raised(lw, b, enough, count[first]);
 }
 
 /* Even steps: whole register tiles, at most the tile. */

@@ -25,6 +25,22 @@ check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)
              s->tile.k->name);
 }
 
+/* Bytes of tiles that are filled: not those that are only looked through. */
+static int64_t
+kept_bytes(const axe_plan *p)
+{
+    int64_t n = p->scratch_bytes;
+
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_schedule *s = p->schedule[i];
+        for (int k = 0; s && s->kind == AXE_SCHED_CONTRACT && k < 2; k++)
+            if (s->view[k].source)
+                n -= p->place[s->operand[k ? s->tile.b : s->tile.a].tensor->id]
+                         .bytes;
+    }
+    return n;
+}
+
 void
 axe_check_caches(axe_ctx *cx, const axe_plan *p)
 {
@@ -33,9 +49,10 @@ axe_check_caches(axe_ctx *cx, const axe_plan *p)
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
             check_right(cx, p, p->schedule[i], l.bytes[AXE_LEVEL_L2]);
-    if ((double)p->scratch_bytes > l.bytes[AXE_LEVEL_L3])
+    int64_t kept = kept_bytes(p);
+    if ((double)kept > l.bytes[AXE_LEVEL_L3])
         axe_warn(cx, p->kernel->at,
                  "the tiles of a task take %" PRId64
                  " bytes, more than the %.0f of %s's L3",
-                 p->scratch_bytes, l.bytes[AXE_LEVEL_L3], p->machine->name);
+                 kept, l.bytes[AXE_LEVEL_L3], p->machine->name);
 }

@@ -176,6 +176,57 @@ tell_edges(teller *t)
                        axe_node_text(cx, s->bound[i].limit)));
 }
 
+/* ------------------------------------------------------- factors and ends */
+
+static void
+tell_view(teller *t, const axe_operand *op, const axe_view *v)
+{
+    axe_ctx    *cx = t->cx;
+    int64_t     known;
+    const char *name = op->tensor->name;
+
+    if (!v->source) {
+        if (v->why)
+            tell(t, AXE_FACT_views,
+                 axe_textf(cx, "%s is packed: %s", name, v->why));
+        return;
+    }
+    tell(t, AXE_FACT_views,
+         axe_textf(cx, "whole tiles of %s are read in %s%s %s", name,
+                   v->source->tensor->name,
+                   axe_is_iconst(v->when, &known) ? ":" : " if", v->why));
+}
+
+static void
+tell_merged(teller *t)
+{
+    const axe_schedule *s = t->s;
+
+    if (s->kind == AXE_SCHED_CONTRACT) {
+        tell_view(t, &s->operand[s->tile.a], &s->view[0]);
+        tell_view(t, &s->operand[s->tile.b], &s->view[1]);
+        if (s->fresh)
+            tell(t, AXE_FACT_merged, "the first turn adds to nothing");
+        if (s->then)
+            tell(t, AXE_FACT_merged,
+                 axe_textf(t->cx,
+                           "the last turn does s%d for whole register tiles",
+                           s->then->stmt->id));
+    }
+    if (s->within)
+        tell(t, AXE_FACT_merged,
+             axe_textf(t->cx,
+                       s->within->then == s
+                           ? "into s%d but for ragged register tiles"
+                           : "into s%d, and run only where that has no turn",
+                       s->within->stmt->id));
+    for (int i = 0; i < s->n_from; i++)
+        tell(t, AXE_FACT_views,
+             axe_textf(t->cx, "%s < %s is not filled but read where it lies",
+                       s->from[i].var->name,
+                       axe_node_text(t->cx, s->from[i].limit)));
+}
+
 /* ------------------------------------------------------------------ memory */
 
 static void
@@ -258,6 +309,7 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         out->row[f].cx = cx;
     tell_choice(&t);
     tell_edges(&t);
+    tell_merged(&t);
     tell_memory(&t);
     tell_cost(&t, at);
     tell(&t, AXE_FACT_proved,

@@ -197,6 +197,7 @@ typedef struct axe_retile {
     const axe_var  *scope, *origin, *step;
     const axe_node *size;
     int64_t         tile, round;
+    bool            cheap; /* more tiles of it copy nothing again */
 } axe_retile;
 
 /* The row that v belongs to, as any of its three variables; or NULL. */

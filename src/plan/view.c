@@ -10,6 +10,8 @@
  *   the edge and read from the tile;
  *   for the kernel, since strides may put what is read again and again into
  *   few sets of a cache (sets.c).  What is read only once is never copied. */
+#include <inttypes.h>
+
 #include "plan/contract.h"
 
 static const axe_node *
@@ -147,7 +149,8 @@ extent_of(const axe_schedule *s, const axe_var *v)
  * are read again at once, tile after tile of the columns; everything else when
  * all else has passed, so it may take half of the second-level cache. */
 static const axe_node *
-settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left)
+settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
+        const char **why)
 {
     const axe_machine *mc = p->mc;
     const axe_iter    *m = step_of(op, left ? s->tile.m : s->tile.n);
@@ -158,6 +161,8 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left)
     int                bytes = axe_type_table[op->tensor->type].bits / 8;
     const axe_node    *n = int_node(p, extent_of(s, s->tile.k));
 
+    *why = axe_textf(p->cx, "%d rows get at most %d of the %d ways of L1",
+                     s->tile.mr, s->tile.mr, ways);
     if (rows)
         return axe_fits_sets(p->cx, int_node(p, s->tile.mr), int_node(p, 64),
                              in_bytes(p, op, m), period, ways);
@@ -166,7 +171,14 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left)
     const axe_node *row =
         left ? int_node(p, (int64_t)s->tile.mr * bytes)
              : op2(p, AXE_OP_mul, s->split.columns, int_node(p, bytes));
-    return axe_fits_sets(p->cx, n, row, in_bytes(p, op, k), period, ways / 2);
+    const axe_node *stride = in_bytes(p, op, k);
+    *why = axe_textf(
+        p->cx,
+        "%s pieces of %s bytes, %s apart, get %d of the %d ways of "
+        "L2 in no set of its %" PRId64 ", or they are read once",
+        axe_node_text(p->cx, n), axe_node_text(p->cx, row),
+        axe_node_text(p->cx, stride), ways / 2 + 1, ways, period / 64);
+    return axe_fits_sets(p->cx, n, row, stride, period, ways / 2);
 }
 
 /* Does the sum end with a whole group, wherever it is cut?  The tile has zeros
@@ -260,10 +272,9 @@ find_view(planner *p, axe_schedule *s, bool left)
     v->source = src;
     v->end = left ? s->split.whole_row : s->split.whole_column;
     const axe_node *fits =
-        op2(p, AXE_OP_or, settled(p, s, src, left), once(p, s, left));
+        op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
                             op2(p, AXE_OP_and, whole_groups(p, s, src), fits));
-    v->why = "read where it is";
     from = axe_new(p->cx, axe_guard);
     *from = (axe_guard){
         renamed(op->load, fill->stmt->dst, of),
@@ -271,6 +282,17 @@ find_view(planner *p, axe_schedule *s, bool left)
                      (const axe_node *[]){v->when, v->end, int_node(p, 0)})};
     fill->n_from = 1;
     fill->from = from;
+}
+
+/* Columns in more tiles would copy rows again, but for a view. */
+static void
+note_cheap(planner *p, const axe_schedule *s)
+{
+    for (int i = 0; s->view[0].source && i < s->n_bound; i++)
+        for (int k = 0; k < p->n_retile; k++)
+            if (s->bound[i].var == s->tile.n &&
+                axe_mentions(s->bound[i].limit, p->retile[k].origin))
+                p->retile[k].cheap = true;
 }
 
 void
@@ -282,5 +304,6 @@ axe_find_views(planner *p)
             continue;
         find_view(p, s, true);
         find_view(p, s, false);
+        note_cheap(p, s);
     }
 }
