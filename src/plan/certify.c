@@ -116,3 +116,83 @@ axe_certify(planner *p, axe_schedule *s)
         s->n_proved += certify_tile(p, s, &s->operand[i]);
     }
 }
+
+/* ------------------------------------------------------------------- views */
+
+/* Values for the variables of an address: any will do, if tiles begin where
+ * they are said to. */
+static int64_t
+value_of(const planner *p, const axe_var *v)
+{
+    const axe_retile *r = axe_retile_of(p->n_retile, p->retile, v);
+
+    if (r && v == r->origin)
+        return value_of(p, r->scope) * r->tile;
+    return 3 + (v->id & 7) + (v->kind == AXE_VAR_SIZE ? 1000 : 0);
+}
+
+/* The value of a sum of products. */
+static int64_t
+evaluate(const planner *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i;
+    if (n->op == AXE_OP_var)
+        return value_of(p, n->u.var);
+    assert(n->op == AXE_OP_add || n->op == AXE_OP_sub || n->op == AXE_OP_mul);
+    int64_t a = evaluate(p, n->arg[0]), b = evaluate(p, n->arg[1]);
+    return n->op == AXE_OP_add ? a + b : n->op == AXE_OP_sub ? a - b : a * b;
+}
+
+static int64_t
+step_value(const planner *p, int64_t stride, axe_unit unit)
+{
+    for (int i = 0; i < axe_unit_n_factor(p->cx, unit); i++)
+        for (int k = 0; k < p->kernel->n_size; k++)
+            if (axe_unit_factor(p->cx, unit, i) == p->kernel->size[k]->name)
+                stride *= value_of(p, p->kernel->size[k]);
+    return stride;
+}
+
+/* The value of index v: that of the dimension of the tile which it walks. */
+static int64_t
+index_value(const axe_node *access, const axe_var *v, const int64_t *value)
+{
+    for (int d = 0; d < access->n_arg; d++)
+        if (access->arg[d]->op == AXE_OP_var && access->arg[d]->u.var == v)
+            return value[d];
+    return 0;
+}
+
+int64_t
+axe_certify_view(planner *p, const axe_operand *src, const axe_node *load,
+                 const axe_schedule *fill)
+{
+    const axe_node *from = fill->operand[1].load, *dst = fill->stmt->dst;
+    int64_t         value[16] = {0};
+
+    for (int i = 0; i < 1 << load->n_arg && load->n_arg <= 4; i++) {
+        int64_t at = evaluate(p, src->base), want = 0;
+        for (int d = 0; d < load->n_arg; d++)
+            value[d] = i >> d & 1 ? 5 + d : 0;
+        for (int t = 0; t < src->n_term; t++)
+            at += index_value(load, src->term[t].var, value) *
+                  step_value(p, src->term[t].iter[0].stride,
+                             src->term[t].iter[0].unit);
+        for (int d = 0; d < from->n_arg; d++) {
+            axe_affine a;
+            int64_t    x = 0;
+            if (!axe_affine_of(p->cx, from->arg[d], &a))
+                return 0;
+            x = a.constant;
+            for (int k = 0; k < a.n; k++)
+                x += a.coef[k] * (a.var[k]->kind == AXE_VAR_INDEX
+                                      ? index_value(dst, a.var[k], value)
+                                      : value_of(p, a.var[k]));
+            want += x * step_value(p, src->tensor->stride[d].coef,
+                                   src->tensor->stride[d].unit);
+        }
+        assert(at == want);
+    }
+    return 1 << load->n_arg;
+}

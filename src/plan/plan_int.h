@@ -172,6 +172,11 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */
 void axe_certify(planner *p, axe_schedule *s);
+/* The same for a view: its address, for some values of all variables, is that
+ * of the tensor's strides at the subscripts of the statement that fills the
+ * tile; how many were compared.  src: by the indices of `load`. */
+int64_t axe_certify_view(planner *p, const axe_operand *src,
+                         const axe_node *load, const axe_schedule *fill);
 /* prove.c: the same for one access of a tile, by algebra; UNKNOWN where that
  * does not reach (a base that moves with a size, digits that carry). */
 typedef enum axe_proof {

@@ -270,6 +270,7 @@ find_view(planner *p, axe_schedule *s, bool left)
     if (!find_steps(p, s, op, src, left, v) || (!left && !s->tile.narrow))
         return;
     v->source = src;
+    s->n_proved += axe_certify_view(p, src, op->load, fill);
     v->end = left ? s->split.whole_row : s->split.whole_column;
     const axe_node *fits =
         op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
