@@ -8,9 +8,10 @@ import subprocess
 import sys
 
 AXE = os.environ["AXE"]
-ONE = ["schedule", "vector", "loops", "sync", "stream", "prefetch", "bytes",
-       "cycles", "proved"]
-LIST = ["atoms", "folds", "address", "edges", "skips", "rejected"]
+FACT = re.findall(r"FACT\( *(\w+), *(ONE|LIST)",
+                  open("src/plan/facts.def").read())
+ONE = [key for key, shape in FACT if shape == "ONE"]
+LIST = [key for key, shape in FACT if shape == "LIST"]
 NEEDED = ["schedule", "atoms", "vector", "loops", "address", "sync", "bytes",
           "cycles", "proved", "rejected"]
 
@@ -47,7 +48,7 @@ def check(name, text, data):
     for s in data["statements"]:
         have = told[s["id"]]
         want = {k: [s[k]] for k in ONE if k in s}
-        want.update({k: s[k] for k in LIST if s[k]})
+        want.update({k: s[k] for k in LIST if s.get(k)})
         if have != want:
             return f"s{s['id']}: text {have}\n  JSON {want}"
         for k in NEEDED:

@@ -1,5 +1,6 @@
 /* test_check.c - programs that the checks of whole kernels must accept without
- * a word, beside the refusals of tests/bad and tests/warn. */
+ * a word, beside the refusals of tests/bad and tests/warn; and IR text that no
+ * program becomes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ir/check.h"
 #include "lang/lang.h"
 
 /* clang-format off */
@@ -87,10 +89,43 @@ test_good(void **state)
     assert_int_equal(failed, 0);
 }
 
+/* In IR text a statement may walk a part of a tile: what it does not reach is
+ * not lost. */
+static void
+test_overwritten_part(void **state)
+{
+    static const char head[] =
+        "kernel k\nindex m\nin f32 X[8] : (1)\nout f32 Y[8] : (1)\n{\n"
+        "cta (i : 1) {\nreg f32 x[8]\nx[m] = X[m] over m:8\n";
+    static const char tail[] = "Y[m] = x[m] over m:8\n}\n}\n";
+    static const int  extent[] = {8, 7, 4, 1};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(extent); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        const axe_kernel *k;
+        char   *text = axe_textf(cx, "%sx[m] = 2.0_f32 over m:%d\n%s", head,
+                                 extent[i], tail);
+        int32_t source = axe_source_add(cx, "ir", text, strlen(text));
+        assert_int_equal(axe_kernel_read(cx, source, &k), AXE_OK);
+        assert_int_equal(axe_kernel_check(cx, k), AXE_OK);
+        if (extent[i] == 8)
+            assert_string_equal(axe_diags(cx)->text,
+                                "what this writes to `x` is overwritten before "
+                                "anything reads it");
+        else
+            assert_null(axe_diags(cx));
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_overwritten_part),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
