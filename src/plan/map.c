@@ -59,7 +59,7 @@ holds_indices(const axe_node *n)
 
 /* Lanes for the widest compute type of the statement. */
 static axe_status
-widest(planner *p, const request *r, int *lanes)
+widest(planner *p, request *r, int *lanes)
 {
     int min = p->mc->vector_bits;
 
@@ -74,6 +74,10 @@ widest(planner *p, const request *r, int *lanes)
         min = p->mc->vector_bits / axe_type_table[r->value->type].bits;
     if (holds_indices(r->value)) {
         int n = axe_machine_lanes(p->mc, AXE_TYPE_INDEX);
+        if (n < min)
+            axe_rejected(p, r, axe_textf(p->cx, "%d lanes", 2 * n),
+                         "indices are values here, of %d bits in a lane",
+                         axe_type_table[AXE_TYPE_INDEX].bits);
         min = n < min ? n : min;
     }
     *lanes = min;
@@ -219,6 +223,29 @@ plain_move(const planner *p, const request *r)
            (kept && (from != AXE_TYPE_f64 || bits >= 32));
 }
 
+/* May blocks of the statement be transposed in registers?  Notes why not, where
+ * the plan does not show it. */
+static bool
+may_transpose(planner *p, request *r)
+{
+    const axe_node *v = r->value;
+    const char     *why = NULL;
+
+    while (v->op == AXE_OP_cast)
+        v = v->arg[0];
+    if (v->op != AXE_OP_load || r->n_nest != 1)
+        return false;
+    if (r->n_operand != 2)
+        why = "a subscript reads a tensor";
+    else if (r->operand[0].n_check + r->operand[1].n_check > 0)
+        why = "elements may lie outside elsewhere than behind an end";
+    else if (!plain_move(p, r))
+        why = "no store does this conversion";
+    if (why)
+        axe_rejected(p, r, "transpose", "%s", why);
+    return !why;
+}
+
 /* The variable along which both sides of a move have `word` neighbours, or
  * NULL. */
 static const axe_var *
@@ -247,9 +274,6 @@ try_transpose(planner *p, request *r, int lanes, int word,
 {
     const axe_nest *nest = &r->nest[0];
 
-    if (r->n_operand != 2 || r->n_nest != 1 || !plain_move(p, r) ||
-        r->operand[0].n_check + r->operand[1].n_check > 0)
-        return false;
     *u = *v = NULL;
     for (int i = 0; i < nest->n_dim; i++) {
         const axe_dim  *d = &nest->dim[i];
@@ -443,12 +467,15 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
     block = lanes < p->mc->vector_bits / WORD_BITS
                 ? lanes
                 : p->mc->vector_bits / WORD_BITS;
-    if (choose_vector(p, r, lanes, few, out, list, last) ||
-        (word > 1 &&
-         choose_transpose(p, r, block, word, out, list, last2, last)) ||
-        choose_transpose(p, r, block, 1, out, list, last2, last) ||
-        (few > MIN_LANES &&
-         choose_vector(p, r, few / 2, MIN_LANES, out, list, last)))
+    if (choose_vector(p, r, lanes, few, out, list, last))
+        return AXE_OK;
+    if (may_transpose(p, r) &&
+        ((word > 1 &&
+          choose_transpose(p, r, block, word, out, list, last2, last)) ||
+         choose_transpose(p, r, block, 1, out, list, last2, last)))
+        return AXE_OK;
+    if (few > MIN_LANES &&
+        choose_vector(p, r, few / 2, MIN_LANES, out, list, last))
         return AXE_OK;
     bool any = false;
     for (int k = 1; k < r->n_nest; k++)

@@ -60,7 +60,7 @@ why_not_transpose(axe_ctx *cx, const axe_schedule *s, axe_list *out)
 {
     const char *why = NULL;
 
-    if (s->kind == AXE_SCHED_TRANSPOSE)
+    if (s->kind == AXE_SCHED_TRANSPOSE || was_tried(s, "transpose"))
         return;
     if (s->kind == AXE_SCHED_CONTRACT)
         why = "a contraction moves its factors by itself";

@@ -341,6 +341,42 @@ test_retiles(void **state)
     }
 }
 
+/* The reason that is told is the one that holds. */
+static void
+test_reasons(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"kernel k(in f32 X[M, N], out i8 Y[N, M]) { index m, n; "
+         "cta (i : M by 8) Y[n, i*8 + m] = i8(X[i*8 + m, n]); }",
+         "transpose: no store does this conversion"},
+        {"kernel k(in f32 X[M, N], in i32 I[M], out f32 Y[N, M]) { "
+         "index m, n; cta (i : M by 8) Y[n, i*8 + m] = X[I[i*8 + m], n]; }",
+         "transpose: a subscript reads a tensor"},
+        {"kernel k(in f32 X[M, N], out f32 Y[N, M]) { index m, n; "
+         "cta (i : M by 8) Y[n, i*8 + m] = X[i*8 + m - 1, n]; }",
+         "transpose: elements may lie outside elsewhere than behind an end"},
+        {"kernel k(in f32 X[M, M], out f32 Y[M]) { index m; "
+         "cta (i : M by 8) Y[i*8 + m] = X[i*8 + m, i*8 + m]; }",
+         "transpose: it needs two indices"},
+        {IN "cta (i : M) Y[i, n] = X[i, n] * f32(n > 5 ? n : 2*n); }",
+         "16 lanes: indices are values here, of 64 bits in a lane"},
+    };
+
+    (void)state;
+    for (int k = 0; k < AXE_LEN(rows); k++) {
+        axe_ctx        *cx = axe_ctx_new();
+        axe_buf         out = {.cx = cx};
+        const axe_plan *p;
+        assert_int_equal(plan(cx, rows[k].text, avx512(cx), &p), AXE_OK);
+        axe_plan_print(cx, &out, p);
+        if (!strstr(out.text, rows[k].why))
+            fail_msg("row %d: no '%s' in\n%s", k, rows[k].why, out.text);
+        axe_ctx_free(cx);
+    }
+}
+
 /* The same kernel gives the same bytes at every stage. */
 static void
 test_deterministic(void **state)
@@ -394,6 +430,7 @@ main(void)
         cmocka_unit_test(test_register_tiles),
         cmocka_unit_test(test_inferred_layouts),
         cmocka_unit_test(test_retiles),
+        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_unknown_machine),
     };
