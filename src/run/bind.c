@@ -10,13 +10,32 @@
 
 #include "run/weights.h"
 
+/* Where a size's value comes from.  A launch that goes well prints none. */
+typedef struct witness {
+    enum { UNBOUND, FIXED, GIVEN, EXTENT, STRIDE } how;
+    const axe_tensor *tensor; /* and its dimension, of an extent or stride */
+    int               dim;
+} witness;
+
 typedef struct binder {
     axe_ctx          *cx;
     const axe_kernel *k;
     const axe_array **of;   /* [n_param] the array of each, or NULL */
-    const char      **from; /* [n_size] witness of its value, NULL: unbound */
+    witness          *from; /* [n_size] */
     axe_bound         to;
 } binder;
+
+static const char *
+witness_text(axe_ctx *cx, witness w)
+{
+    if (w.how == FIXED)
+        return "the program, which is made for it";
+    if (w.how == GIVEN)
+        return "the value given";
+    return axe_textf(cx,
+                     w.how == EXTENT ? "%s (dimension %d)" : "%s (stride %d)",
+                     w.tensor->name, w.dim);
+}
 
 /* ------------------------------------------------------------------- names */
 
@@ -182,15 +201,15 @@ take_fixed(binder *b)
     for (int i = 0; i < b->k->n_size; i++)
         if (b->k->size[i]->is_fixed) {
             b->to.size[i] = b->k->size[i]->fixed;
-            b->from[i] = "the program, which is made for it";
+            b->from[i].how = FIXED;
         }
 }
 
 static axe_status
-agree(binder *b, axe_span at, int s, int64_t value, const char *from)
+agree(binder *b, axe_span at, int s, int64_t value, witness from)
 {
     assert(s >= 0); /* the kernel was verified */
-    if (!b->from[s]) {
+    if (b->from[s].how == UNBOUND) {
         b->from[s] = from;
         b->to.size[s] = value;
     }
@@ -198,8 +217,9 @@ agree(binder *b, axe_span at, int s, int64_t value, const char *from)
         return AXE_OK;
     return axe_fail(b->cx, at, AXE_ESHAPE,
                     "%s is %" PRId64 " from %s but %" PRId64 " from %s",
-                    b->k->size[s]->name, b->to.size[s], b->from[s], value,
-                    from);
+                    b->k->size[s]->name, b->to.size[s],
+                    witness_text(b->cx, b->from[s]), value,
+                    witness_text(b->cx, from));
 }
 
 static axe_status
@@ -214,7 +234,7 @@ take_sizes(binder *b, int n, const axe_size *size)
         if (s < 0)
             return unknown(b->cx, "size", b->k->name, size[i].name,
                            b->k->n_size, known);
-        if (b->from[s] && !b->k->size[s]->is_fixed)
+        if (b->from[s].how != UNBOUND && !b->k->size[s]->is_fixed)
             return axe_fail(b->cx, b->k->size[s]->at, AXE_ENAME,
                             "size %s is given twice", known[s]);
         if (size[i].value < 0)
@@ -222,8 +242,8 @@ take_sizes(binder *b, int n, const axe_size *size)
                             "size %s is given as %" PRId64
                             "; sizes are not negative",
                             known[s], size[i].value);
-        AXE_TRY(
-            agree(b, b->k->size[s]->at, s, size[i].value, "the value given"));
+        AXE_TRY(agree(b, b->k->size[s]->at, s, size[i].value,
+                      (witness){.how = GIVEN}));
     }
     return AXE_OK;
 }
@@ -237,7 +257,7 @@ bind_extent(binder *b, const axe_tensor *t, int dim, int64_t extent)
 
     if (n->op == AXE_OP_var)
         return agree(b, t->at, find_size(b, n->u.var->name), extent,
-                     axe_textf(b->cx, "%s (dimension %d)", t->name, dim));
+                     (witness){EXTENT, t, dim});
     if (!axe_is_iconst(n, &fixed))
         return axe_fail(b->cx, n->at, AXE_EUNSUPPORTED,
                         "%s (dimension %d): an extent that is neither a size "
@@ -270,7 +290,8 @@ declared(const binder *b, axe_stride s, int64_t *out)
     *out = s.coef;
     for (int i = 0; i < axe_unit_n_factor(b->cx, s.unit); i++) {
         int k = find_size(b, axe_unit_factor(b->cx, s.unit, i));
-        if (k < 0 || !b->from[k] || !axe_mul(*out, b->to.size[k], out))
+        if (k < 0 || b->from[k].how == UNBOUND ||
+            !axe_mul(*out, b->to.size[k], out))
             return false;
     }
     return true;
@@ -286,9 +307,9 @@ bind_stride(binder *b, const axe_tensor *t, int dim, int64_t stride)
     if (s.coef != 1 || axe_unit_n_factor(b->cx, s.unit) != 1)
         return;
     k = find_size(b, axe_unit_factor(b->cx, s.unit, 0));
-    if (k >= 0 && !b->from[k]) {
+    if (k >= 0 && b->from[k].how == UNBOUND) {
         b->to.size[k] = stride;
-        b->from[k] = axe_textf(b->cx, "%s (stride %d)", t->name, dim);
+        b->from[k] = (witness){STRIDE, t, dim};
     }
 }
 
@@ -418,7 +439,7 @@ static axe_status
 check_bound(binder *b)
 {
     for (int i = 0; i < b->k->n_size; i++)
-        if (!b->from[i]) {
+        if (b->from[i].how == UNBOUND) {
             axe_status st =
                 axe_fail(b->cx, b->k->size[i]->at, AXE_EARG,
                          "size %s follows from no array", b->k->size[i]->name);
@@ -439,7 +460,7 @@ infer_shapes(binder *b)
         for (int i = 0; i < t->rank; i++) {
             const axe_node *n = t->shape[i];
             int s = n->op == AXE_OP_var ? find_size(b, n->u.var->name) : -1;
-            if (s >= 0 && b->from[s])
+            if (s >= 0 && b->from[s].how != UNBOUND)
                 shape[i] = b->to.size[s];
             else
                 known = known && axe_is_iconst(n, &shape[i]);
@@ -458,7 +479,7 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
           .cx = cx,
           .k = k,
           .of = axe_new_array(cx, const axe_array *, k->n_param),
-          .from = axe_new_array(cx, const char *, k->n_size),
+          .from = axe_new_array(cx, witness, k->n_size),
           .to.data = axe_new_array(cx, void *, k->n_param),
           .to.stride = axe_new_array(cx, const int64_t *, k->n_param),
           .to.shape = axe_new_array(cx, const int64_t *, k->n_param),

@@ -9,16 +9,27 @@
 #include "plan/plan.h"
 #include "run/weights.h"
 
+/* The packed parameter of that name, or NULL. */
+static const axe_tensor *
+packed_param(const axe_program *p, const char *name)
+{
+    for (int i = 0; p->plan && name && i < p->kernel->n_param; i++)
+        if (p->kernel->param[i]->packed &&
+            strcmp(p->kernel->param[i]->name, name) == 0)
+            return p->kernel->param[i];
+    return NULL;
+}
+
 static axe_status
 find_packed(axe_ctx *cx, const axe_program *p, const char *name,
             const axe_tensor **out)
 {
-    for (int i = 0; p->plan && i < p->kernel->n_param; i++)
-        if (name && strcmp(p->kernel->param[i]->name, name) == 0 &&
-            p->kernel->param[i]->packed) {
-            *out = p->kernel->param[i];
-            return AXE_OK;
-        }
+    const axe_tensor *t = packed_param(p, name);
+
+    if (t) {
+        *out = t;
+        return AXE_OK;
+    }
     return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
                     "kernel %s has no parameter '%s' that is packed",
                     p->kernel->name, name ? name : "(null)");
@@ -111,13 +122,10 @@ axe_check_packing(axe_ctx *cx, const axe_program *p, int n,
                   const axe_array *array)
 {
     for (int i = 0; i < n; i++) {
-        const axe_tensor *t;
+        const axe_tensor *t = packed_param(p, array[i].name);
         axe_packed        want;
-        axe_mark          m = axe_ctx_mark(cx);
-        if (find_packed(cx, p, array[i].name, &t) != AXE_OK) {
-            axe_ctx_release(cx, m);
+        if (!t)
             continue;
-        }
         AXE_TRY(axe_packed_of(cx, p, t->name, array[i].shape, &want));
         if (strcmp(want.type, array[i].type) == 0)
             continue;
