@@ -149,7 +149,7 @@ void axe_build_fill(axe_builder *b, const axe_ir_tensor *tile,
 void axe_build_assign(axe_builder *b, const axe_ir_expr *dst, const char *op,
                       const axe_ir_expr *value);
 /* Of the statement made last, as the language writes it: "via" and "map",
- * "slow" and NULL, "prefetch" and "4", "tile" and "6, 2". */
+ * "atom" and "vfma", "slow" and NULL, "prefetch" and "4", "tile" and "6, 2". */
 void axe_build_attribute(axe_builder *b, const char *key, const char *value);
 
 /* ----------------------------------------------------------- expressions */

@@ -88,11 +88,11 @@ static bool
 is_taken(const char *name)
 {
     static const char *const word[] = {
-        "sum",  "prod",  "inf",      "true",    "false",   "auto",
-        "for",  "if",    "else",     "kernel",  "size",    "index",
-        "set",  "in",    "out",      "inout",   "produce", "consume",
-        "over", "fold",  "via",      "slow",    "target",  "pipeline",
-        "loop", "break", "continue", "barrier", "from",    "cores",
+        "sum",  "prod",   "inf",      "true",    "false", "auto",     "for",
+        "if",   "else",   "kernel",   "size",    "index", "set",      "in",
+        "out",  "inout",  "produce",  "consume", "over",  "fold",     "via",
+        "slow", "target", "pipeline", "loop",    "break", "continue", "barrier",
+        "from", "cores",  "atom",
     };
     axe_type type;
 

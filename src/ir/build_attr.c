@@ -36,6 +36,8 @@ add_attr(axe_builder *b, axe_attr_key key, const char *value)
                        info->name);
     else if (key == AXE_ATTR_via)
         b->last->via = axe_intern(b->cx, value, strlen(value));
+    else if (key == AXE_ATTR_atom)
+        b->last->atom = axe_intern(b->cx, value, strlen(value));
     else if (key == AXE_ATTR_slow)
         b->last->slow = true;
     else if (value && !read_values(value, info->n_value, a.value))

@@ -238,8 +238,8 @@ typedef struct axe_attr_info {
 
 extern const axe_attr_info axe_attr_table[AXE_N_ATTR];
 
-/* One attribute of an index statement; `via` and `slow` have their own place
- * there. */
+/* One attribute of an index statement; `via`, `atom` and `slow` have their own
+ * place there. */
 typedef struct axe_attr {
     axe_attr_key key;
     axe_span     at;
@@ -270,9 +270,12 @@ struct axe_stmt {
     int             n_dim; /* free indices in order of dst, then folded ones in
                               order of appearance; indices bound by a reduce
                               node inside value are not here */
-    int             n_free;
-    const axe_dim  *dim;
-    const char     *via;  /* pinned schedule, or NULL */
+    int            n_free;
+    const axe_dim *dim;
+    const char    *via;   /* pinned schedule, or NULL */
+    const char    *atom;  /* the statement is one invocation of the machine's
+                             atom of that name, dst = load or dst += load *
+                             load; or NULL */
     bool            slow; /* fallback permitted */
     int             n_attr;
     const axe_attr *attr;

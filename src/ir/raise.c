@@ -362,7 +362,8 @@ take_nest(nest *x, const axe_stmt *s)
         s = s->body[0];
     }
     x->s = s;
-    return x->n_loop > 0 && s->kind == AXE_STMT_INDEX && s->n_dim == 0;
+    return x->n_loop > 0 && s->kind == AXE_STMT_INDEX && s->n_dim == 0 &&
+           !s->atom;
 }
 
 static bool

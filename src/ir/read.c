@@ -412,8 +412,8 @@ read_attrs(axe_reader *r, axe_stmt *s)
     return AXE_OK;
 }
 
-/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ] [ "slow" ]
- * attrs */
+/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ]
+ * [ "atom" NAME ] [ "slow" ] attrs */
 static axe_status
 read_index(axe_reader *r, axe_stmt *s)
 {
@@ -436,6 +436,8 @@ read_index(axe_reader *r, axe_stmt *s)
     s->dim = dim;
     if (axe_read_word(r, "via"))
         AXE_TRY(axe_read_name(r, &s->via));
+    if (axe_read_word(r, "atom"))
+        AXE_TRY(axe_read_name(r, &s->atom));
     s->slow = axe_read_word(r, "slow");
     AXE_TRY(read_attrs(r, s));
     s->id = r->kernel->n_index_stmt++;

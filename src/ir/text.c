@@ -255,6 +255,8 @@ put_index(printer *p, const axe_stmt *s)
     put_dims(p, " fold ", s->n_dim - s->n_free, s->dim + s->n_free);
     if (s->via)
         axe_putf(p->out, " via %s", s->via);
+    if (s->atom)
+        axe_putf(p->out, " atom %s", s->atom);
     if (s->slow)
         axe_puts(p->out, " slow");
     axe_attrs_print(p->out, s);

@@ -323,6 +323,33 @@ check_target(verifier *v, const axe_stmt *s)
                             axe_type_table[s->value->type].name));
 }
 
+static bool
+is_source(const axe_node *n)
+{
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    return n->op == AXE_OP_load;
+}
+
+/* d = a, or d += a * b */
+static bool
+check_atom(verifier *v, const axe_stmt *s)
+{
+    const axe_node *x = s->value;
+    bool            ok = s->fold == AXE_FOLD_NONE && is_source(x);
+
+    if (!s->atom)
+        return true;
+    while (x->op == AXE_OP_cast)
+        x = x->arg[0];
+    ok = ok || (s->fold == AXE_FOLD_SUM && x->op == AXE_OP_mul &&
+                is_source(x->arg[0]) && is_source(x->arg[1]));
+    return ok || fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                                  "atom `%s` is `d = a` or `d += a * b` of "
+                                  "places of tensors, not `%s`",
+                                  s->atom, axe_node_text(v->cx, s->value)));
+}
+
 static void
 check_index(verifier *v, const axe_stmt *s)
 {
@@ -332,8 +359,8 @@ check_index(verifier *v, const axe_stmt *s)
 
     for (int i = 0; i < s->n_dim && ok; i++)
         ok = bind_index(v, s->dim[i].var, s->dim[i].extent);
-    ok =
-        ok && check_target(v, s) && check_expr(v, s->value) && check_free(v, s);
+    ok = ok && check_target(v, s) && check_expr(v, s->value) &&
+         check_atom(v, s) && check_free(v, s);
     v->vars.n = mark;
     if (!ok)
         return;

@@ -7,12 +7,14 @@ static bool
 unknown(axe_parser *p)
 {
     const char *known[AXE_N_ATTR], *near;
+    int         n = 0;
 
     for (int k = 0; k < AXE_N_ATTR; k++)
-        known[k] = axe_attr_table[k].name;
+        if (k != AXE_ATTR_atom)
+            known[n++] = axe_attr_table[k].name;
     axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_ENAME,
                                "`%s` is no key of a statement", p->tok->name));
-    near = axe_nearest(p->tok->name, AXE_N_ATTR, known);
+    near = axe_nearest(p->tok->name, n, known);
     if (near)
         axe_help(p->cx, "did you mean `%s`?", near);
     return false;

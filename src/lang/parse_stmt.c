@@ -417,6 +417,67 @@ parse_assign(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
 }
 
+/* The name of an atom: NAME { "." NAME }, without blanks. */
+static const char *
+parse_atom_name(axe_parser *p)
+{
+    axe_buf  b = {.cx = p->cx};
+    axe_word w;
+
+    if (!axe_parse_word(p, "an atom's name", &w))
+        return NULL;
+    axe_puts(&b, w.name);
+    while (axe_parse_take(p, AXE_TOK_dot)) {
+        if (!axe_parse_word(p, "the rest of the atom's name", &w))
+            return NULL;
+        axe_putf(&b, ".%s", w.name);
+    }
+    return axe_intern(p->cx, b.text, b.len);
+}
+
+/* source, or the product of two */
+static const axe_expr *
+parse_sources(axe_parser *p)
+{
+    const axe_expr **arg = axe_new_array(p->cx, const axe_expr *, 2);
+    axe_expr        *e = axe_new(p->cx, axe_expr);
+
+    arg[0] = axe_parse_place(p);
+    if (!arg[0] || !axe_parse_take(p, AXE_TOK_comma))
+        return arg[0];
+    arg[1] = axe_parse_place(p);
+    if (!arg[1])
+        return NULL;
+    *e = (axe_expr){.kind = AXE_EXPR_OP,
+                    .at = axe_span_join(arg[0]->at, arg[1]->at),
+                    .op = AXE_OP_mul,
+                    .n_arg = 2,
+                    .arg = arg};
+    return e;
+}
+
+/* atom = "atom" NAME { "." NAME } "(" place "," place [ "," place ] ")" ";":
+ * d = a, or d += a * b */
+static const axe_syntax *
+parse_atom(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_ASSIGN);
+
+    p->tok++;
+    if (!(s->atom = parse_atom_name(p)) ||
+        !axe_parse_need(p, AXE_TOK_lparen, "before the atom's operands") ||
+        !(s->dst = axe_parse_place(p)) ||
+        !axe_parse_need(p, AXE_TOK_comma,
+                        "and one or two sources behind the destination") ||
+        !(s->value = parse_sources(p)) ||
+        !axe_parse_need(p, AXE_TOK_rparen, "after the atom's operands"))
+        return NULL;
+    if (s->value->kind == AXE_EXPR_OP)
+        s->fold = AXE_FOLD_SUM;
+    s->at = axe_span_join(s->at, p->tok[-1].at);
+    return axe_parse_need(p, AXE_TOK_semi, "after the statement") ? s : NULL;
+}
+
 /* Of what begins with a name: `f32 s`, `load(...)`, `s = ...`, `x[m] = ...`. */
 static const axe_syntax *
 parse_named(axe_parser *p)
@@ -467,6 +528,8 @@ parse_stmt(axe_parser *p)
         return parse_layout_stmt(p);
     case AXE_TOK_name:
         return parse_named(p);
+    case AXE_TOK_atom:
+        return parse_atom(p);
     case AXE_TOK_while:
         return parse_while(p);
     case AXE_TOK_break:

@@ -192,6 +192,7 @@ resolve_parts(axe_resolver *r, const axe_syntax *s)
     out->at = s->at;
     out->fold = s->fold;
     out->via = s->via;
+    out->atom = s->atom;
     out->slow = s->slow;
     resolve_attrs(r, s, out);
     out->dst = axe_resolve_load(r, s->dst, true);

@@ -301,7 +301,7 @@ axe_resolve_split(axe_resolver *r, axe_stmt *s, axe_list *out)
     splitter   p = {.r = r, .s = &whole, .out = out, .ok = true};
     axe_status st;
 
-    if (s->fold != AXE_FOLD_SUM || s->slow || s->via ||
+    if (s->fold != AXE_FOLD_SUM || s->slow || s->via || s->atom ||
         s->dst->u.tensor->space == AXE_SPACE_GLOBAL ||
         strip(s->value)->op != AXE_OP_mul)
         return true;

@@ -143,7 +143,7 @@ struct axe_syntax {
     size_t          layout_begin, layout_end;
     const axe_expr *dst; /* ASSIGN */
     axe_fold        fold;
-    const char     *via;
+    const char     *via, *atom; /* ASSIGN: or NULL */
     bool            slow;
     int             n_attr;
     const axe_attr_syntax *const *attr; /* ASSIGN: but for via and slow */

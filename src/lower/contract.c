@@ -253,7 +253,8 @@ k_body(lowering *lw, void *user)
     for (int i = 0; i < t->mr; i++) {
         axe_reg r =
             load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl);
-        r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
+        if (tl->lanes > 1)
+            r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
         for (int j = 0; j < tl->width; j++)
             multiply_add(lw, blk, tl->acc[i * tl->width + j], r, col[j]);
     }
@@ -318,6 +319,17 @@ c_at(lowering *lw, int i, int j, int lanes)
     return axe_mem_of(lw, c, at);
 }
 
+/* Where one atom is the whole statement it adds to the old sums at once. */
+static axe_reg *
+take_old(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    axe_reg *acc = axe_new(lw->cx, axe_reg);
+
+    *acc = axe_emit_op(lw, b, AXE_LOP_load, tl->type, tl->lanes, 0, NULL);
+    b->item[b->n - 1]->mem = c_at(lw, 0, 0, tl->lanes);
+    return acc;
+}
+
 static void
 put_sums(lowering *lw, axe_lblock *b, const tile *tl)
 {
@@ -353,6 +365,8 @@ has_old(lowering *lw)
     const axe_schedule *s = lw->s;
     int64_t             n;
 
+    if (s->stmt->atom)
+        return axe_int(lw, 0);
     if (!s->fresh)
         return axe_int(lw, 1);
     if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
@@ -583,7 +597,8 @@ tile_body(lowering *lw, void *user)
     const axe_node *zero = axe_int(lw, 0);
 
     look_at(lw, b, tl, false);
-    tl->acc = clear(lw, b, tl, lw->s->tile.mr * tl->width);
+    tl->acc = lw->s->stmt->atom ? take_old(lw, b, tl)
+                                : clear(lw, b, tl, lw->s->tile.mr * tl->width);
     if (tl->depth) {
         find_next(lw, b, tl);
         AXE_TRY(sum_up(lw, tl, zero, tl->near, k_body));

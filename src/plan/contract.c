@@ -70,7 +70,7 @@ recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
 {
     const axe_node *v = s->value;
 
-    if (s->fold != AXE_FOLD_SUM || v->op != AXE_OP_mul)
+    if (s->atom || s->fold != AXE_FOLD_SUM || v->op != AXE_OP_mul)
         return false;
     *x = strip(v->arg[0]);
     *y = strip(v->arg[1]);

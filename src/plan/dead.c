@@ -149,8 +149,8 @@ axe_cut_dead(planner *p)
         axe_schedule     *s = (axe_schedule *)p->schedule[i];
         const axe_tensor *t = s ? s->operand[0].tensor : NULL;
         if (!s || t->space == AXE_SPACE_GLOBAL || axe_stage_of(p, s->stmt, t) ||
-            s->kind == AXE_SCHED_CONTRACT || s->stmt->fold != AXE_FOLD_NONE ||
-            !axe_walks_whole(s->stmt->dst))
+            s->stmt->atom || s->kind == AXE_SCHED_CONTRACT ||
+            s->stmt->fold != AXE_FOLD_NONE || !axe_walks_whole(s->stmt->dst))
             continue;
         for (int d = 0; d < t->rank; d++) {
             reach r;

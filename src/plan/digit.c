@@ -113,10 +113,9 @@ axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
            axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
 }
 
-/* Does the atom join these two sides? */
-static bool
-joins(planner *p, const axe_atom *a, int lanes, int group,
-      const axe_layout *mem, const axe_layout *reg)
+bool
+axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
+               const axe_layout *mem, const axe_layout *reg)
 {
     bool              load = a->kind == AXE_ATOM_LOAD, same = true;
     const axe_layout *want, *have, *outer;
@@ -146,7 +145,8 @@ axe_find_move(planner *p, axe_atom_kind kind, int lanes, int group,
     for (int i = 0; i < p->mc->n_atom; i++) {
         const axe_atom *a = &p->mc->atom[i];
         if (a->kind == kind && !a->slow && (!best || a->cost < best->cost) &&
-            axe_machine_has(p->mc, a) && joins(p, a, lanes, group, mem, reg))
+            axe_machine_has(p->mc, a) &&
+            axe_atom_joins(p, a, lanes, group, mem, reg))
             best = a;
     }
     return best;

@@ -127,7 +127,9 @@ tell_choice(teller *t)
     tell(t, AXE_FACT_schedule,
          axe_textf(cx, "%s%s%s", axe_schedule_name(s->kind),
                    s->slow ? ", slow" : "",
-                   s->stmt->via ? ", pinned by `via`" : ""));
+                   s->stmt->via    ? ", pinned by `via`"
+                   : s->stmt->atom ? ", one atom by name"
+                                   : ""));
     for (int i = 0; i < s->n_atom; i++)
         tell(t, AXE_FACT_atoms,
              axe_textf(cx, "%s: %s, cost %g", s->atom[i]->name,

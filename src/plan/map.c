@@ -57,9 +57,8 @@ holds_indices(const axe_node *n)
     return any;
 }
 
-/* Lanes for the widest compute type of the statement. */
-static axe_status
-widest(planner *p, request *r, int *lanes)
+axe_status
+axe_map_lanes(planner *p, request *r, int *lanes)
 {
     int min = p->mc->vector_bits;
 
@@ -461,7 +460,7 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
     out->kind = AXE_SCHED_MAP;
     out->raw = is_raw(p, r);
     out->word = 1;
-    AXE_TRY(widest(p, r, &lanes));
+    AXE_TRY(axe_map_lanes(p, r, &lanes));
     word = out->raw ? WORD_BITS / axe_type_table[r->value->type].bits : 1;
     few = word > 1 ? 2 * word : MIN_LANES;
     block = lanes < p->mc->vector_bits / WORD_BITS
@@ -589,6 +588,8 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
                      k == 0 && !axe_is_scatter(p->cx, r->stmt),
                      k == 0 ? last2 : NULL, k == 0 ? last : NULL);
     take_attrs(r, out);
+    out->n_nest = r->n_nest;
+    out->nest = r->nest;
     out->stream = streams(p, r, out);
     out->cycles = estimate(r, out);
     return AXE_OK;

@@ -191,8 +191,9 @@ static bool
 fits(const axe_schedule *s, axe_schedule *e)
 {
     const axe_tensor *t = s->stmt->dst->u.tensor;
-    bool ok = e && e->kind == AXE_SCHED_MAP && e->stmt->fold == AXE_FOLD_NONE &&
-              e->n_nest == 1 && e->stmt->n_dim == 2 && e->n_bound == 0 &&
+    bool              ok = e && !e->stmt->atom && e->kind == AXE_SCHED_MAP &&
+              e->stmt->fold == AXE_FOLD_NONE && e->n_nest == 1 &&
+              e->stmt->n_dim == 2 && e->n_bound == 0 &&
               e->operand[0].tensor->space == AXE_SPACE_GLOBAL &&
               e->nest[0].lanes == s->nest[0].lanes && accesses_in(e, t) > 0;
 
@@ -253,7 +254,7 @@ axe_merge_ends(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = (axe_schedule *)p->schedule[i];
-        if (s && s->kind == AXE_SCHED_CONTRACT)
+        if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom)
             merge(p, s);
     }
 }

@@ -183,11 +183,11 @@ schedule(planner *p, const axe_stmt *s)
 
     AXE_TRY(axe_check_scatter(p, s));
     AXE_TRY(axe_request_make(p, s, &r));
-    if (!wanted || !axe_contract_plan(p, &r, out)) {
+    if (s->atom)
+        AXE_TRY(axe_atom_plan(p, &r, out));
+    else if (!wanted || !axe_contract_plan(p, &r, out)) {
         *out = (axe_schedule){.slow = wanted};
         AXE_TRY(axe_map_plan(p, &r, out));
-        out->n_nest = r.n_nest;
-        out->nest = r.nest;
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     out->stmt = s;

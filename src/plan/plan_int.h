@@ -114,7 +114,14 @@ AXE_CHECK axe_status axe_global_dim(planner *p, const request *r,
                                     const axe_var *as, axe_operand *op,
                                     axe_affine *outer);
 
+/* atom.c: the schedule of a statement that names its atom: one invocation.
+ * Errors  ENAME: no such atom; EUNSUPPORTED: the machine lacks it;
+ *         ESHAPE, ETYPE: it does not take the operands, and which would */
+AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
+
 /* map.c */
+/* Lanes for the widest compute type of the statement. */
+AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 
 /* zero.c: the statement that writes tile t, if it is the only one. */
@@ -186,6 +193,11 @@ typedef enum axe_proof {
 } axe_proof;
 axe_proof axe_prove_operand(planner *p, const axe_schedule *s,
                             const axe_operand *op);
+
+/* Does the move join this memory, of `lanes` times `group` elements, with reg,
+ * or if that is NULL with any registers? */
+bool axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
+                    const axe_layout *mem, const axe_layout *reg);
 
 /* The cheapest atom that moves a memory operand (lanes : stride), each lane
  * `group` neighbours, by tile-of against its memory side, and, if reg is not

@@ -78,9 +78,9 @@ turns(const planner *p, const axe_node *n)
 static int64_t
 extent_of(const axe_schedule *s, const axe_var *v)
 {
-    for (int i = 0; i < s->stmt->n_dim; i++)
-        if (s->stmt->dim[i].var == v)
-            return axe_dim_extent(&s->stmt->dim[i]);
+    for (int i = 0; i < s->nest[0].n_dim; i++)
+        if (s->nest[0].dim[i].var == v)
+            return axe_dim_extent(&s->nest[0].dim[i]);
     return 0;
 }
 

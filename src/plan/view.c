@@ -301,7 +301,8 @@ axe_find_views(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = (axe_schedule *)p->schedule[i];
-        if (!s || s->kind != AXE_SCHED_CONTRACT || !s->split.early)
+        if (!s || s->stmt->atom || s->kind != AXE_SCHED_CONTRACT ||
+            !s->split.early)
             continue;
         find_view(p, s, true);
         find_view(p, s, false);

@@ -9,8 +9,9 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 while read -r kernel machine stage; do
     want=tests/golden/$kernel.$machine.$stage
-    "$AXE" compile "kernels/$kernel.axe" --emit "$stage" -t "$machine" \
-        -o "$tmp/got"
+    file=kernels/$kernel.axe
+    [ -f "$file" ] || file=tests/atoms/$kernel.axe
+    "$AXE" compile "$file" --emit "$stage" -t "$machine" -o "$tmp/got"
     if [ "${UPDATE:-}" ]; then
         cp "$tmp/got" "$want"
     elif ! diff -u "$want" "$tmp/got"; then
@@ -30,5 +31,9 @@ transpose cpu-avx512 ir
 transpose cpu-avx512 plan
 transpose cpu-base lower
 transpose cpu-avx2 c
+floats cpu-avx512 ir
+floats cpu-avx512 plan
+dots cpu-avx512-bf16 plan
+dots cpu-avx512-bf16 lower
 EOT
 exit $failed

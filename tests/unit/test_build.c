@@ -332,6 +332,46 @@ test_rest(void **state)
     axe_ctx_free(cx);
 }
 
+/* A statement that names its atom; the name is checked with the plan. */
+static axe_status
+build_atom(axe_ctx *cx, const char *atom, const axe_program **out)
+{
+    axe_builder *b = axe_build_kernel(cx, "copy");
+    expr         M = axe_build_size(b, "M"), n = axe_build_index(b, "n"), i;
+    tensor       X = axe_build_param(b, "in", "f32", "X", 1, &M, NULL);
+    tensor       Y = axe_build_param(b, "out", "f32", "Y", 1, &M, NULL), t;
+    const axe_kernel *k;
+
+    axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", M, 4}, &i);
+    t = axe_build_tile(b, "reg", "f32", "t", 1, (int64_t[]){4}, NULL);
+    i = axe_build_tiled(b, i, 4, n);
+    axe_build_assign(b, axe_build_load(b, t, 1, &n), "=",
+                     axe_build_load(b, X, 1, &i));
+    axe_build_attribute(b, "atom", atom);
+    axe_build_assign(b, axe_build_load(b, Y, 1, &i), "=",
+                     axe_build_load(b, t, 1, &n));
+    axe_build_end(b);
+    if (axe_build_finish(b, &k) != AXE_OK)
+        return AXE_EARG;
+    return axe_compile_kernel(cx, k, "cpu-base", AXE_STAGE_C, out);
+}
+
+static void
+test_atom(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_program *p;
+
+    (void)state;
+    if (build_atom(cx, "vload", &p) != AXE_OK)
+        fail_msg("%s", said(cx));
+    assert_non_null(strstr(emit(cx, p), "over n:4 atom vload"));
+    assert_int_equal(build_atom(cx, "vbcast", &p), AXE_ESHAPE);
+    assert_int_equal(build_atom(cx, "", &p), AXE_ENAME);
+    assert_int_equal(build_atom(cx, NULL, &p), AXE_EARG);
+    axe_ctx_free(cx);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 /* What every row below begins with. */
@@ -700,9 +740,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gemm_text),  cmocka_unit_test(test_gemm_run),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_rest),       cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_sticky),     cmocka_unit_test(test_no_builder),
-        cmocka_unit_test(test_plan_label),
+        cmocka_unit_test(test_rest),       cmocka_unit_test(test_atom),
+        cmocka_unit_test(test_loops),      cmocka_unit_test(test_sticky),
+        cmocka_unit_test(test_no_builder), cmocka_unit_test(test_plan_label),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
