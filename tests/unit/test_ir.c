@@ -120,6 +120,8 @@ static const struct {
     {"Y[m] *= X[m, n] over m:M fold n:N", NULL},
     {"Y[m] max= X[m, n] over m:M fold n:N", NULL},
     {"Y[m] min= X[m, n] over m:M fold n:N via rows slow", NULL},
+    {"Y[m] = X[m, 0] over m:M via map atom ldmatrix.x4 slow", NULL},
+    {"Y[m] += X[m, n]*X[m, 1] over m:M fold n:N atom v", NULL},
     {"Y[0] = 1.0_f32", NULL},
     {"Y[q] = 1.0_f32 slow", NULL},
     {"t[16*m + n] = X[m, n] over m:4, n:16", NULL},
@@ -228,6 +230,15 @@ static const struct {
      "`t[m + 1]` is read while this statement writes `t[m]`"},
     {"t[m] += t[m]*X[m, n] over m:64 fold n:4",
      "`t[m]` is read while this statement writes `t[m]`"},
+    {"Y[m] = exp(X[m, 0]) over m:M atom v",
+     "atom `v` is `d = a` or `d += a * b` of places of tensors, not "
+     "`exp(X[m, 0])`"},
+    {"Y[m] += X[m, n] over m:M fold n:N atom v",
+     "atom `v` is `d = a` or `d += a * b` of places of tensors, not "
+     "`X[m, n]`"},
+    {"Y[m] = X[m, 0]*X[m, 1] over m:M atom v",
+     "atom `v` is `d = a` or `d += a * b` of places of tensors, not "
+     "`X[m, 0]*X[m, 1]`"},
     {"produce p { }", "there is no pipeline `p` here"},
     {"pipeline p[0] { shared f32 a[4] }", "expected at least one stage"},
     {"pipeline p[1] { }", "pipeline `p` has no stages or no tensors"},
