@@ -3,13 +3,18 @@
  * A row is a kernel, its settings and sizes; each runs for all CPU rows that
  * this host can execute (narrower vectors run on wider hosts, so AVX2 and base
  * plans are executed too), on one and on three workers, and every element must
- * lie within the reference's rounding bound.  Targets to come run this suite.
+ * lie within the reference's rounding bound.  Arrays lie at pages that cannot
+ * be read or written, so that a kernel that leaves one dies.  Targets to come
+ * run this suite.
  */
+#define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,7 +32,7 @@ typedef struct row {
     const char *file; /* in kernels/, or NULL: text */
     const char *text;
     const char *set[5]; /* "BM=64" */
-    size_row    size[4];
+    size_row    size[6];
 } row;
 
 /* clang-format off */
@@ -212,6 +217,38 @@ typedef struct row {
                " cta (j : N by 32) thread (t : 0..32) for (r : M)" \
                " Z[r, j*32 + t] += G[r, j*32 + t]; }"
 
+/* A product: how many rows and columns of results, what the sums begin with,
+ * what comes before and after them. */
+#define ENDS(rows, columns, params, start, more, end)                           \
+    "kernel k(in f32 A[M, K], in f32 B[L, N], " params                         \
+    ") { index m, n, k; cta (i : " rows " by 32, j : " columns " by 32) {"     \
+    " reg f32 acc[32, 32] = " start "; shared f32 a[32, 16];"                  \
+    " shared f32 b[16, 32]; " more                                             \
+    " for (t : K by 16) { a[m, k] = A[i*32 + m, t*16 + k];"                    \
+    " b[k, n] = B[t*16 + k, j*32 + n];"                                        \
+    " acc[m, n] += a[m, k] * b[k, n]; } " end " } }"
+#define ALIKE(params, start, more, end)                                        \
+    ENDS("M", "N", params, start, more, end)
+#define PUT "C[i*32 + m, j*32 + n] = acc[m, n];"
+#define WRAPS "kernel k(in i8 A[M, K], in i8 B[K, N], out i32 C[M, N])" \
+              " { index m, n, k; cta (i : M by 32, j : N by 32) {" \
+              " reg i8 acc[32, 32] = 0; shared i8 a[32, 16];" \
+              " shared i8 b[16, 32]; for (t : K by 16) {" \
+              " a[m, k] = A[i*32 + m, t*16 + k];" \
+              " b[k, n] = B[t*16 + k, j*32 + n];" \
+              " acc[m, n] += a[m, k] * b[k, n]; }" \
+              " C[i*32 + m, j*32 + n] = i32(acc[m, n]); } }"
+#define WINDOW "kernel k(in f32 X[M, N], out f32 Y[M, N], out f32 Z[M])" \
+               " { index m, n; cta (i : M by 8) { Y[i*8 + m, n] =" \
+               " (n < 40 ? X[i*8 + m, n] : 0.0) +" \
+               " (n < 2*(i*8 + m) ? 1.0 : 2.0) + (n == 33 ? 4.0 : 0.0);" \
+               " Z[i*8 + m] = sum[n](n <= 20 && n + 9 > i*8 + m ?" \
+               " X[i*8 + m, n] : 0.0); } }"
+#define FAR "kernel k(in f32 X[M, N], out f32 Y[M, N], out f64 Z[M, N])" \
+            " { index m, n; cta (i : M by 8) { Y[i*8 + m, n] =" \
+            " n*1000000000 > (i*8 + m)*3000000000 ? X[i*8 + m, n] : 0.5;" \
+            " Z[i*8 + m, n] = f64(n - 3000000000) + f64(m*1000000000); } }"
+
 static const row rows[] = {
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
@@ -268,6 +305,27 @@ static const row rows[] = {
     {"loop named m_2",        NULL, LOOPED("m_2"), {NULL},                     {{"M", 37}}},
     {"loop named m_5",        NULL, LOOPED("m_5"), {NULL},                     {{"M", 37}}},
     {"loop named end_3",      NULL, LOOPED("end_3"), {NULL},                   {{"M", 37}}},
+    {"results beyond the factors", NULL, ENDS("P", "Q", "out f32 C[P, Q]", "0", "", PUT), {NULL},
+     {{"M", 21}, {"N", 75}, {"K", 20}, {"L", 20}, {"P", 75}, {"Q", 200}}},
+    {"a sum cut twice", NULL, ALIKE("out f32 C[M, N]", "0", "", PUT), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 60}, {"L", 23}}},
+    {"a sum cut twice, later", NULL, ALIKE("out f32 C[M, N]", "0", "", PUT), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 23}, {"L", 60}}},
+    {"sums that begin at 1.5", NULL, ALIKE("out f32 C[M, N]", "1.5", "", PUT), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"sums that begin elsewhere", NULL, ALIKE("in f32 D[M, N], out f32 C[M, N]", "0", "acc[m, n] += D[i*32 + m, j*32 + n];", PUT), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"sums that are read twice", NULL, ALIKE("out f32 C[M, N], out f32 D[M, N]", "0", "", PUT " D[i*32 + m, j*32 + n] = 2*acc[m, n];"), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"sums that are read across", NULL, ALIKE("out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[n, m] + 2*acc[m, n];"), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"sums and a longer row", NULL, ALIKE("in f32 D[P, N], out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[m, n] + D[i*32 + m, j*32 + n];"), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}, {"P", 45}}},
+    {"sums and a shifted row", NULL, ALIKE("in f32 D[M, N], out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[m, n] + D[i*32 + m - 1, j*32 + n];"), {NULL},
+     {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"sums that wrap",          NULL, WRAPS, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 100}}},
+    {"two masks in a row",      NULL, WINDOW, {NULL},                          {{"M", 37}, {"N", 70}}},
+    {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},
 };
 /* clang-format on */
 
@@ -354,22 +412,52 @@ check(axe_ctx *cx, axe_status st, const char *what)
     fail_msg("%s: %s", what, out.text);
 }
 
+/* Memory for an array between two pages that nobody may touch: it ends where
+ * the second begins, or begins where the first ends. */
+typedef struct fence {
+    char  *pages;
+    size_t n_page, page;
+    void  *data;
+} fence;
+
+static fence
+fence_new(size_t bytes, bool at_end)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    fence  f = {.page = page, .n_page = (bytes + page - 1) / page + 2};
+
+    f.pages = mmap(NULL, f.n_page * page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(f.pages != MAP_FAILED);
+    char *last = f.pages + (f.n_page - 1) * page;
+    assert_int_equal(mprotect(f.pages, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(last, page, PROT_NONE), 0);
+    f.data = at_end ? last - bytes : f.pages + page;
+    return f;
+}
+
 static void
-make_arrays(axe_ctx *cx, const axe_program *p, const axe_shape *shape,
-            axe_array *a)
+fence_free(fence f)
+{
+    munmap(f.pages, f.n_page * f.page);
+}
+
+static void
+make_arrays(const axe_program *p, const axe_shape *shape, bool at_end,
+            axe_array *a, fence *f)
 {
     for (int i = 0; i < axe_program_n_param(p); i++) {
         axe_param pa = axe_program_param(p, i);
         int64_t   n = 1;
         for (int d = 0; d < pa.rank; d++)
             n *= shape[i].extent[d];
-        void *data = axe_alloc(cx, (size_t)n * element_bytes(pa.type) + 64);
-        fill(data, pa.type, n, (uint64_t)i + 1);
+        f[i] = fence_new((size_t)n * element_bytes(pa.type), at_end);
+        fill(f[i].data, pa.type, n, (uint64_t)i + 1);
         a[i] = (axe_array){.name = pa.name,
                            .type = pa.type,
                            .rank = pa.rank,
                            .shape = shape[i].extent,
-                           .data = data};
+                           .data = f[i].data};
     }
 }
 
@@ -381,7 +469,8 @@ run_row(const row *r, const char *machine, int n_thread)
     axe_compile_spec   spec = {.machine = machine};
     axe_shape          shape[MAX_ARRAY];
     axe_array          a[MAX_ARRAY];
-    axe_size           size[4];
+    fence              f[MAX_ARRAY];
+    axe_size           size[6];
     axe_device        *dev;
     axe_exec          *ex;
     axe_reference     *ref;
@@ -409,7 +498,7 @@ run_row(const row *r, const char *machine, int n_thread)
     int32_t src = axe_source_add(cx, r->what, text ? text : r->text, len);
     check(cx, axe_compile(cx, src, &spec, AXE_STAGE_C, &p), what);
     check(cx, axe_program_shapes(cx, p, 0, NULL, n_size, size, shape), what);
-    make_arrays(cx, p, shape, a);
+    make_arrays(p, shape, n_thread == 1, a, f);
     check(cx,
           axe_device_new(cx, &(axe_device_spec){.n_thread = n_thread}, &dev),
           what);
@@ -429,6 +518,8 @@ run_row(const row *r, const char *machine, int n_thread)
                      (long long)d.worst, d.got, d.want, d.bound);
         assert_int_equal(d.n_unbound, 0);
     }
+    for (int i = 0; i < n; i++)
+        fence_free(f[i]);
     axe_reference_free(ref);
     axe_exec_free(ex);
     axe_device_free(dev);

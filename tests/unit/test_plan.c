@@ -41,6 +41,9 @@ avx512(axe_ctx *cx)
     return mc;
 }
 
+#define SCATTER                                                                \
+    "kernel k(in f32 X[M, 64], in i64 rows[M], inout f32 Y[R, N]) { "          \
+    "index m, n, r; "
 #define IN "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n, k; "
 
 /* clang-format off */
@@ -87,6 +90,12 @@ static const struct {
     {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } "
         "for (t : 4) for (u : 3) { produce p p.a[k] = 0.0; produce p p.a[k] = 1.0; consume p Y[i, 0] = p.a[0]; } } }",
      "all 4 stages of p are full here: it is produced 5 times more than consumed"},
+    {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } for (t : 3) produce p p.a[k] = 0.0; "
+        "for (t : 5) consume p Y[i, 0] = p.a[0]; } }",
+     "no stage of p is full here"},
+    {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } for (t : 5) { if (t > 2) break; "
+        "produce p p.a[k] = 0.0; Y[i, 1] = X[i, 1]; consume p Y[i, 0] = p.a[0]; } } }",
+     "how many stages of p are full is not known here: `break` or `continue` leaves a turn early"},
     {IN "cta (i : M) { Y[i, n] = X[i, n] via contract; } }",
      "the schedule 'contract' does not apply here"},
     {"kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) { index m, n, k; "
@@ -111,6 +120,12 @@ static const struct {
     {"kernel k(in f32 X[M, N], in i64 rows[M], inout f32 Y[R, N]) { index m, n; cta (i : M by 8) "
      "Y[rows[i*8 + m], n] += X[i*8 + m, n]; }",
      "`Y[rows[i*8 + m], n]` may be one element for several tasks of `i`, which have no order"},
+    {SCATTER "cta (i : N by 63) Y[rows[m], i*63 + n] += X[m, n]; }",
+     "`Y[rows[m], i*63 + n]` may be one element for several tasks of `i`, which have no order"},
+    {SCATTER "cta (i : N by 10) { reg f32 x[8, 8] = 1; Y[rows[m], i*10 + n - r] += x[n, r]; } }",
+     "`Y[rows[m], i*10 + n - r]` may be one element for several tasks of `i`, which have no order"},
+    {SCATTER "cta (i : 4, j : 4) Y[rows[m], i*64 + j*64 + n] += X[m, n]; }",
+     "`Y[rows[m], i*64 + j*64 + n]` may be one element for several tasks of `i`, which have no order"},
 };
 /* clang-format on */
 
@@ -316,6 +331,7 @@ test_retiles(void **state)
         {GEMM("c[m, n] = i < 2 ? c[m, n] : 0.0;"), false, true},
         {GEMM("c[m, n] += D[m + 1, j*48 + n];"), false, true},
         {GEMM("c[m, n] += D[i, j*48 + n];"), false, true},
+        {GEMM("c[m, n] += D[i*16 + m, m + 1];"), false, true},
         {GEMM("c[m, n] += D[i*16 + m + 1, j*48 + n];"), false, true},
         {GEMM("if (i < 2) { c[m, n] = c[m, n] + 1.0; }"), false, true},
         {GEMM("if (M < 2) { c[m, n] += D[i, j*48 + n]; }"), false, true},

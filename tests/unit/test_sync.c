@@ -24,7 +24,17 @@ static const struct {
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "0"},
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + 7 - m, n];", "1"},
     {FILL "cta (i : M by 8) { reg f32 a[4]; a[r] = t[i*8 + r + 4, 0]; Y[i*8 + r, 0] = a[r]; }", "0"},
+    /* as many entities as the turn says: others in the next one */
+    {"for (p : 3) { cta (i : p + 1) { reg f32 a[8] = 0; a[r] = X[i, 0]; t[i*8 + r, n] = a[r]; }"
+     " cta (i : p + 1) { reg f32 b[8]; b[r] = t[i*8 + r, 0]; Y[i*8 + r, 0] = b[r]; } }", "11"},
     /* by another */
+    {"cta (i : M by 16) t[i*16 + m, n] = X[i*16 + m, n]; cta (i : M by 16) { reg f32 a[10]; "
+     "a[r] = t[i*16 + 2*r, 0]; Y[i*16 + r, 0] = a[r]; }", "1"},
+    /* tiles that begin elsewhere */
+    {"cta (i : M by 16) { reg f32 c[16, 48] = 0; shared f32 a[16, 8]; shared f32 b[8, 48]; "
+     "for (p : N by 8) { a[m, r] = X[i*16 + m, p*8 + r]; b[r, n] = X[p*8 + r, n + 1]; "
+     "c[m, n] += a[m, r]*b[r, n]; } t[i*16 + m, n + 1] = c[m, n]; } "
+     "cta (i : M by 16) Y[i*16 + m, n] = t[i*16 + m, n];", "1"},
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m + 1, n];", "1"},
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m - 1, n];", "1"},
     {FILL "cta (i : M by 4) Y[i*4 + m, n] = t[i*4 + m, n];", "1"},
