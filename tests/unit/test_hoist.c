@@ -33,7 +33,7 @@ static const struct {
     {OUT "for (t : 8) for (u : 4) if (t < M) Y[i, (4*t - u - 1)/4 + 1, u] = 1; }",
      "Y.f32[", "/4"},
     {OUT "for (t : 8) for (u : 4) if (t < M) Y[i, cdiv(4*t + u, 4), u] = 1; }",
-     "cdiv(4*t + u, 4)", "%"},
+     "+ cdiv(4*t + u, 4)*64", "%"},
     {OUT "for (t : 8) for (u : 4) if (t < M) Y[i, t, (M/3)%16] = 1; }",
      "= M/3", "/3 +"},
 };
