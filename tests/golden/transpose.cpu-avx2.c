@@ -50,79 +50,154 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
         const i64 v_j = axe_mod(l_task_1, ((s_N + 64 - 1) / 64));
         const i64 l_task_2 = axe_div(l_task_1, ((s_N + 64 - 1) / 64));
         const i64 v_i = l_task_2;
-        /* statement 0, line 11: tile[m, n]  */
-        if (64 <= s_M - v_i * 64 && 64 <= s_N - v_j * 64) {
-            for (i64 l_m_3 = 0; l_m_3 < 64; l_m_3++) {
-                for (i64 l_n_4 = 0; l_n_4 < 64; l_n_4 += 8) {
-                    f32x8 r0 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_4 + l_m_3 * s_N);
-                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_4 + l_m_3 * s_N + 4 * s_N]);
-                    *(f32x8u *)(t_tile + l_n_4 + l_m_3 * 64) = r0;
+        if (1048576 < s_M * s_N) {
+            /* statement 0, line 14: Y[j*64 + n, i*64 + m]  */
+            const i64 l_large_3 = 16777216 < s_M * (s_N * 4);
+            const i64 l_inside_4 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+            const i64 l_inside_5 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+            const i64 l_inside_6 = axe_min(axe_max(s_N - v_j * 64, 0), l_inside_4);
+            const i64 l_inside_7 = axe_min(axe_max(s_M - v_i * 64, 0), l_inside_5);
+            const i64 l_whole_8 = l_inside_6 / 8 * 8;
+            const i64 l_whole_9 = l_inside_7 / 8 * 8;
+            for (i64 l_n_10 = 0; l_n_10 < l_whole_8; l_n_10 += 8) {
+                for (i64 l_m_11 = 0; l_m_11 < l_whole_9; l_m_11 += 8) {
+                    f32x8 r0 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + l_m_11 * s_N);
+                    f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 1) * s_N);
+                    f32x8 r2 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 2) * s_N);
+                    f32x8 r3 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 3) * s_N);
+                    f32x8 r4 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 4) * s_N);
+                    f32x8 r5 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 5) * s_N);
+                    f32x8 r6 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 6) * s_N);
+                    f32x8 r7 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_10 + (l_m_11 + 7) * s_N);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + l_m_11 * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 1) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 2) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 3) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 4) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 5) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 6) * s_N]);
+                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + 32 + (l_m_11 + 7) * s_N]);
+                    { f32x8 t = __builtin_shufflevector(r0, r1, 0, 8, 2, 10, 4, 12, 6, 14); r1 = __builtin_shufflevector(r0, r1, 1, 9, 3, 11, 5, 13, 7, 15); r0 = t; }
+                    { f32x8 t = __builtin_shufflevector(r2, r3, 0, 8, 2, 10, 4, 12, 6, 14); r3 = __builtin_shufflevector(r2, r3, 1, 9, 3, 11, 5, 13, 7, 15); r2 = t; }
+                    { f32x8 t = __builtin_shufflevector(r4, r5, 0, 8, 2, 10, 4, 12, 6, 14); r5 = __builtin_shufflevector(r4, r5, 1, 9, 3, 11, 5, 13, 7, 15); r4 = t; }
+                    { f32x8 t = __builtin_shufflevector(r6, r7, 0, 8, 2, 10, 4, 12, 6, 14); r7 = __builtin_shufflevector(r6, r7, 1, 9, 3, 11, 5, 13, 7, 15); r6 = t; }
+                    { f32x8 t = __builtin_shufflevector(r0, r2, 0, 1, 8, 9, 4, 5, 12, 13); r2 = __builtin_shufflevector(r0, r2, 2, 3, 10, 11, 6, 7, 14, 15); r0 = t; }
+                    { f32x8 t = __builtin_shufflevector(r1, r3, 0, 1, 8, 9, 4, 5, 12, 13); r3 = __builtin_shufflevector(r1, r3, 2, 3, 10, 11, 6, 7, 14, 15); r1 = t; }
+                    { f32x8 t = __builtin_shufflevector(r4, r6, 0, 1, 8, 9, 4, 5, 12, 13); r6 = __builtin_shufflevector(r4, r6, 2, 3, 10, 11, 6, 7, 14, 15); r4 = t; }
+                    { f32x8 t = __builtin_shufflevector(r5, r7, 0, 1, 8, 9, 4, 5, 12, 13); r7 = __builtin_shufflevector(r5, r7, 2, 3, 10, 11, 6, 7, 14, 15); r5 = t; }
+                    { f32x8 t = __builtin_shufflevector(r0, r4, 0, 1, 2, 3, 8, 9, 10, 11); r4 = __builtin_shufflevector(r0, r4, 4, 5, 6, 7, 12, 13, 14, 15); r0 = t; }
+                    { f32x8 t = __builtin_shufflevector(r1, r5, 0, 1, 2, 3, 8, 9, 10, 11); r5 = __builtin_shufflevector(r1, r5, 4, 5, 6, 7, 12, 13, 14, 15); r1 = t; }
+                    { f32x8 t = __builtin_shufflevector(r2, r6, 0, 1, 2, 3, 8, 9, 10, 11); r6 = __builtin_shufflevector(r2, r6, 4, 5, 6, 7, 12, 13, 14, 15); r2 = t; }
+                    { f32x8 t = __builtin_shufflevector(r3, r7, 0, 1, 2, 3, 8, 9, 10, 11); r7 = __builtin_shufflevector(r3, r7, 4, 5, 6, 7, 12, 13, 14, 15); r3 = t; }
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_10 * s_M + l_m_11], r0, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 1) * s_M + l_m_11], r1, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 2) * s_M + l_m_11], r2, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 3) * s_M + l_m_11], r3, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 4) * s_M + l_m_11], r4, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 5) * s_M + l_m_11], r5, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 6) * s_M + l_m_11], r6, l_large_3);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_10 + 7) * s_M + l_m_11], r7, l_large_3);
+                }
+            }
+            for (i64 l_n_12 = 0; l_n_12 < l_whole_8; l_n_12++) {
+                for (i64 l_m_13 = l_whole_9; l_m_13 < l_inside_7; l_m_13++) {
+                    f32 r8 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_12 + l_m_13 * s_N];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_12 * s_M + l_m_13] = r8;
+                }
+            }
+            for (i64 l_n_14 = l_whole_8; l_n_14 < l_inside_6; l_n_14++) {
+                for (i64 l_m_15 = 0; l_m_15 < l_inside_7; l_m_15++) {
+                    f32 r9 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_14 + l_m_15 * s_N];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_14 * s_M + l_m_15] = r9;
+                }
+            }
+            for (i64 l_n_16 = 0; l_n_16 < l_inside_6; l_n_16++) {
+                for (i64 l_m_17 = l_inside_7; l_m_17 < l_inside_5; l_m_17++) {
+                    f32 r10 = (f32)(0x0p+0f);
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_16 * s_M + l_m_17] = r10;
+                }
+            }
+            for (i64 l_n_18 = l_inside_6; l_n_18 < l_inside_4; l_n_18++) {
+                for (i64 l_m_19 = 0; l_m_19 < l_inside_5; l_m_19++) {
+                    f32 r11 = (f32)(0x0p+0f);
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_18 * s_M + l_m_19] = r11;
                 }
             }
         } else {
-            const i64 l_end_5 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
-            const i64 l_end_7 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
-            const i64 l_whole_8 = l_end_7 / 8 * 8;
-            for (i64 l_m_6 = 0; l_m_6 < l_end_5; l_m_6++) {
-                for (i64 l_n_9 = 0; l_n_9 < l_whole_8; l_n_9 += 8) {
-                    f32x8 r1 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N);
-                    __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_9 + l_m_6 * s_N + 4 * s_N]);
-                    *(f32x8u *)(t_tile + l_n_9 + l_m_6 * 64) = r1;
+            /* statement 1, line 16: tile[m, n]  */
+            if (64 <= s_M - v_i * 64 && 64 <= s_N - v_j * 64) {
+                for (i64 l_m_20 = 0; l_m_20 < 64; l_m_20++) {
+                    for (i64 l_n_21 = 0; l_n_21 < 64; l_n_21 += 8) {
+                        f32x8 r12 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_21 + l_m_20 * s_N);
+                        __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_21 + l_m_20 * s_N + 4 * s_N]);
+                        *(f32x8u *)(t_tile + l_n_21 + l_m_20 * 64) = r12;
+                    }
                 }
-                for (i64 l_n_10 = l_whole_8; l_n_10 < l_end_7; l_n_10++) {
-                    f32 r2 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_10 + l_m_6 * s_N];
-                    t_tile[l_n_10 + l_m_6 * 64] = r2;
+            } else {
+                const i64 l_end_22 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+                const i64 l_end_24 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+                const i64 l_whole_25 = l_end_24 / 8 * 8;
+                for (i64 l_m_23 = 0; l_m_23 < l_end_22; l_m_23++) {
+                    for (i64 l_n_26 = 0; l_n_26 < l_whole_25; l_n_26 += 8) {
+                        f32x8 r13 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_26 + l_m_23 * s_N);
+                        __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_26 + l_m_23 * s_N + 4 * s_N]);
+                        *(f32x8u *)(t_tile + l_n_26 + l_m_23 * 64) = r13;
+                    }
+                    for (i64 l_n_27 = l_whole_25; l_n_27 < l_end_24; l_n_27++) {
+                        f32 r14 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_27 + l_m_23 * s_N];
+                        t_tile[l_n_27 + l_m_23 * 64] = r14;
+                    }
                 }
             }
-        }
-        /* statement 1, line 12: Y[j*64 + n, i*64 + m]  */
-        const i64 l_large_11 = 16777216 < s_M * (s_N * 4);
-        const i64 l_inside_12 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
-        const i64 l_inside_13 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
-        const i64 l_whole_14 = l_inside_12 / 8 * 8;
-        const i64 l_whole_15 = l_inside_13 / 8 * 8;
-        for (i64 l_n_16 = 0; l_n_16 < l_whole_14; l_n_16 += 8) {
-            for (i64 l_m_17 = 0; l_m_17 < l_whole_15; l_m_17 += 8) {
-                f32x8 r3 = *(f32x8u *)(t_tile + l_n_16 + l_m_17 * 64);
-                f32x8 r4 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 1) * 64);
-                f32x8 r5 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 2) * 64);
-                f32x8 r6 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 3) * 64);
-                f32x8 r7 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 4) * 64);
-                f32x8 r8 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 5) * 64);
-                f32x8 r9 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 6) * 64);
-                f32x8 r10 = *(f32x8u *)(t_tile + l_n_16 + (l_m_17 + 7) * 64);
-                { f32x8 t = __builtin_shufflevector(r3, r4, 0, 8, 2, 10, 4, 12, 6, 14); r4 = __builtin_shufflevector(r3, r4, 1, 9, 3, 11, 5, 13, 7, 15); r3 = t; }
-                { f32x8 t = __builtin_shufflevector(r5, r6, 0, 8, 2, 10, 4, 12, 6, 14); r6 = __builtin_shufflevector(r5, r6, 1, 9, 3, 11, 5, 13, 7, 15); r5 = t; }
-                { f32x8 t = __builtin_shufflevector(r7, r8, 0, 8, 2, 10, 4, 12, 6, 14); r8 = __builtin_shufflevector(r7, r8, 1, 9, 3, 11, 5, 13, 7, 15); r7 = t; }
-                { f32x8 t = __builtin_shufflevector(r9, r10, 0, 8, 2, 10, 4, 12, 6, 14); r10 = __builtin_shufflevector(r9, r10, 1, 9, 3, 11, 5, 13, 7, 15); r9 = t; }
-                { f32x8 t = __builtin_shufflevector(r3, r5, 0, 1, 8, 9, 4, 5, 12, 13); r5 = __builtin_shufflevector(r3, r5, 2, 3, 10, 11, 6, 7, 14, 15); r3 = t; }
-                { f32x8 t = __builtin_shufflevector(r4, r6, 0, 1, 8, 9, 4, 5, 12, 13); r6 = __builtin_shufflevector(r4, r6, 2, 3, 10, 11, 6, 7, 14, 15); r4 = t; }
-                { f32x8 t = __builtin_shufflevector(r7, r9, 0, 1, 8, 9, 4, 5, 12, 13); r9 = __builtin_shufflevector(r7, r9, 2, 3, 10, 11, 6, 7, 14, 15); r7 = t; }
-                { f32x8 t = __builtin_shufflevector(r8, r10, 0, 1, 8, 9, 4, 5, 12, 13); r10 = __builtin_shufflevector(r8, r10, 2, 3, 10, 11, 6, 7, 14, 15); r8 = t; }
-                { f32x8 t = __builtin_shufflevector(r3, r7, 0, 1, 2, 3, 8, 9, 10, 11); r7 = __builtin_shufflevector(r3, r7, 4, 5, 6, 7, 12, 13, 14, 15); r3 = t; }
-                { f32x8 t = __builtin_shufflevector(r4, r8, 0, 1, 2, 3, 8, 9, 10, 11); r8 = __builtin_shufflevector(r4, r8, 4, 5, 6, 7, 12, 13, 14, 15); r4 = t; }
-                { f32x8 t = __builtin_shufflevector(r5, r9, 0, 1, 2, 3, 8, 9, 10, 11); r9 = __builtin_shufflevector(r5, r9, 4, 5, 6, 7, 12, 13, 14, 15); r5 = t; }
-                { f32x8 t = __builtin_shufflevector(r6, r10, 0, 1, 2, 3, 8, 9, 10, 11); r10 = __builtin_shufflevector(r6, r10, 4, 5, 6, 7, 12, 13, 14, 15); r6 = t; }
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_16 * s_M + l_m_17], r3, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 1) * s_M + l_m_17], r4, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 2) * s_M + l_m_17], r5, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 3) * s_M + l_m_17], r6, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 4) * s_M + l_m_17], r7, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 5) * s_M + l_m_17], r8, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 6) * s_M + l_m_17], r9, l_large_11);
-                stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_16 + 7) * s_M + l_m_17], r10, l_large_11);
+            /* statement 2, line 17: Y[j*64 + n, i*64 + m]  */
+            const i64 l_large_28 = 16777216 < s_M * (s_N * 4);
+            const i64 l_inside_29 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+            const i64 l_inside_30 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
+            const i64 l_whole_31 = l_inside_29 / 8 * 8;
+            const i64 l_whole_32 = l_inside_30 / 8 * 8;
+            for (i64 l_n_33 = 0; l_n_33 < l_whole_31; l_n_33 += 8) {
+                for (i64 l_m_34 = 0; l_m_34 < l_whole_32; l_m_34 += 8) {
+                    f32x8 r15 = *(f32x8u *)(t_tile + l_n_33 + l_m_34 * 64);
+                    f32x8 r16 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 1) * 64);
+                    f32x8 r17 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 2) * 64);
+                    f32x8 r18 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 3) * 64);
+                    f32x8 r19 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 4) * 64);
+                    f32x8 r20 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 5) * 64);
+                    f32x8 r21 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 6) * 64);
+                    f32x8 r22 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 7) * 64);
+                    { f32x8 t = __builtin_shufflevector(r15, r16, 0, 8, 2, 10, 4, 12, 6, 14); r16 = __builtin_shufflevector(r15, r16, 1, 9, 3, 11, 5, 13, 7, 15); r15 = t; }
+                    { f32x8 t = __builtin_shufflevector(r17, r18, 0, 8, 2, 10, 4, 12, 6, 14); r18 = __builtin_shufflevector(r17, r18, 1, 9, 3, 11, 5, 13, 7, 15); r17 = t; }
+                    { f32x8 t = __builtin_shufflevector(r19, r20, 0, 8, 2, 10, 4, 12, 6, 14); r20 = __builtin_shufflevector(r19, r20, 1, 9, 3, 11, 5, 13, 7, 15); r19 = t; }
+                    { f32x8 t = __builtin_shufflevector(r21, r22, 0, 8, 2, 10, 4, 12, 6, 14); r22 = __builtin_shufflevector(r21, r22, 1, 9, 3, 11, 5, 13, 7, 15); r21 = t; }
+                    { f32x8 t = __builtin_shufflevector(r15, r17, 0, 1, 8, 9, 4, 5, 12, 13); r17 = __builtin_shufflevector(r15, r17, 2, 3, 10, 11, 6, 7, 14, 15); r15 = t; }
+                    { f32x8 t = __builtin_shufflevector(r16, r18, 0, 1, 8, 9, 4, 5, 12, 13); r18 = __builtin_shufflevector(r16, r18, 2, 3, 10, 11, 6, 7, 14, 15); r16 = t; }
+                    { f32x8 t = __builtin_shufflevector(r19, r21, 0, 1, 8, 9, 4, 5, 12, 13); r21 = __builtin_shufflevector(r19, r21, 2, 3, 10, 11, 6, 7, 14, 15); r19 = t; }
+                    { f32x8 t = __builtin_shufflevector(r20, r22, 0, 1, 8, 9, 4, 5, 12, 13); r22 = __builtin_shufflevector(r20, r22, 2, 3, 10, 11, 6, 7, 14, 15); r20 = t; }
+                    { f32x8 t = __builtin_shufflevector(r15, r19, 0, 1, 2, 3, 8, 9, 10, 11); r19 = __builtin_shufflevector(r15, r19, 4, 5, 6, 7, 12, 13, 14, 15); r15 = t; }
+                    { f32x8 t = __builtin_shufflevector(r16, r20, 0, 1, 2, 3, 8, 9, 10, 11); r20 = __builtin_shufflevector(r16, r20, 4, 5, 6, 7, 12, 13, 14, 15); r16 = t; }
+                    { f32x8 t = __builtin_shufflevector(r17, r21, 0, 1, 2, 3, 8, 9, 10, 11); r21 = __builtin_shufflevector(r17, r21, 4, 5, 6, 7, 12, 13, 14, 15); r17 = t; }
+                    { f32x8 t = __builtin_shufflevector(r18, r22, 0, 1, 2, 3, 8, 9, 10, 11); r22 = __builtin_shufflevector(r18, r22, 4, 5, 6, 7, 12, 13, 14, 15); r18 = t; }
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_33 * s_M + l_m_34], r15, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 1) * s_M + l_m_34], r16, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 2) * s_M + l_m_34], r17, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 3) * s_M + l_m_34], r18, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 4) * s_M + l_m_34], r19, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 5) * s_M + l_m_34], r20, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 6) * s_M + l_m_34], r21, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 7) * s_M + l_m_34], r22, l_large_28);
+                }
             }
-        }
-        for (i64 l_n_18 = 0; l_n_18 < l_whole_14; l_n_18++) {
-            for (i64 l_m_19 = l_whole_15; l_m_19 < l_inside_13; l_m_19++) {
-                f32 r11 = t_tile[l_n_18 + l_m_19 * 64];
-                t_Y[v_j * 64 * s_M + v_i * 64 + l_n_18 * s_M + l_m_19] = r11;
+            for (i64 l_n_35 = 0; l_n_35 < l_whole_31; l_n_35++) {
+                for (i64 l_m_36 = l_whole_32; l_m_36 < l_inside_30; l_m_36++) {
+                    f32 r23 = t_tile[l_n_35 + l_m_36 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_35 * s_M + l_m_36] = r23;
+                }
             }
-        }
-        for (i64 l_n_20 = l_whole_14; l_n_20 < l_inside_12; l_n_20++) {
-            for (i64 l_m_21 = 0; l_m_21 < l_inside_13; l_m_21++) {
-                f32 r12 = t_tile[l_n_20 + l_m_21 * 64];
-                t_Y[v_j * 64 * s_M + v_i * 64 + l_n_20 * s_M + l_m_21] = r12;
+            for (i64 l_n_37 = l_whole_31; l_n_37 < l_inside_29; l_n_37++) {
+                for (i64 l_m_38 = 0; l_m_38 < l_inside_30; l_m_38++) {
+                    f32 r24 = t_tile[l_n_37 + l_m_38 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_37 * s_M + l_m_38] = r24;
+                }
             }
         }
     }

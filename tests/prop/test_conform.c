@@ -277,6 +277,8 @@ static const row rows[] = {
     {"transpose f32",         "transpose.axe", NULL, {NULL},                   {{"M", 100}, {"N", 75}}},
     {"transpose exact",       "transpose.axe", NULL, {NULL},                   {{"M", 128}, {"N", 64}}},
     {"transpose f16",         "transpose.axe", NULL, {"T=f16"},                {{"M", 70}, {"N", 65}}},
+    {"transpose direct",      "transpose.axe", NULL, {"LARGE=0"},            {{"M", 100}, {"N", 75}}},
+    {"transpose direct f64",  "transpose.axe", NULL, {"T=f64", "LARGE=0"},   {{"M", 33}, {"N", 90}}},
     {"transpose i8",          "transpose.axe", NULL, {"T=i8"},                 {{"M", 33}, {"N", 90}}},
     {"transpose f64 odd tile","transpose.axe", NULL, {"T=f64", "BM=9", "BN=7"}, {{"M", 33}, {"N", 90}}},
     {"scale",                 NULL, SCALE, {NULL},                             {{"M", 33}, {"N", 50}}},
