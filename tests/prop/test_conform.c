@@ -249,6 +249,18 @@ typedef struct row {
             " n*1000000000 > (i*8 + m)*3000000000 ? X[i*8 + m, n] : 0.5;" \
             " Z[i*8 + m, n] = f64(n - 3000000000) + f64(m*1000000000); } }"
 
+#define SHIFTS "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
+               " cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n - 3] +" \
+               " X[i*8 + m, n + i*8 - 20] + X[i*8 + m, n - m]; }"
+#define BYTES "kernel k(in i8 A[M, K], in i8 B[N, K], out i32 C[M, N])" \
+              " { index m, n, k; cta (i : M by 16, j : N by 48) {" \
+              " reg i32 c[16, 48] = 0; shared i8 a[16, 16];" \
+              " shared i8 b[48, 16]; for (t : K by 16) {" \
+              " a[m, k] = A[i*16 + m, t*16 + k];" \
+              " b[n, k] = B[j*48 + n, t*16 + k];" \
+              " c[m, n] += a[m, k] * b[n, k]; }" \
+              " C[i*16 + m, j*48 + n] = c[m, n]; } }"
+
 static const row rows[] = {
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
@@ -325,6 +337,9 @@ static const row rows[] = {
      {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}, {"P", 45}}},
     {"sums and a shifted row", NULL, ALIKE("in f32 D[M, N], out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[m, n] + D[i*32 + m - 1, j*32 + n];"), {NULL},
      {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"rows shifted by tasks",   NULL, SHIFTS, {NULL},                          {{"M", 37}, {"N", 70}}},
+    {"bytes in whole groups",   NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 64}}},
+    {"bytes and a rest",        NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 63}}},
     {"sums that wrap",          NULL, WRAPS, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 100}}},
     {"two masks in a row",      NULL, WINDOW, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},
