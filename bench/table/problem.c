@@ -194,12 +194,15 @@ problem_new(axe_ctx *cx, const row *r, int n_thread, problem *out)
     judge(out);
     AXE_TRY(axe_device_new(cx, &(axe_device_spec){.n_thread = n_thread},
                            &out->device));
-    return axe_exec_new(cx, out->device, out->program, &out->exec);
+    AXE_TRY(axe_exec_new(cx, out->device, out->program, &out->exec));
+    return axe_call_new(cx, out->exec, out->n_array, out->array, out->n_size,
+                        out->size, &out->call);
 }
 
 void
 problem_free(problem *p)
 {
+    axe_call_free(p->call);
     axe_exec_free(p->exec);
     axe_device_free(p->device);
     for (int i = 0; i < 2 * MAX_ARRAY; i++)
@@ -211,8 +214,7 @@ axe_status
 problem_launch(problem *p)
 {
     axe_mark   m = axe_ctx_mark(p->cx);
-    axe_status st =
-        axe_launch(p->cx, p->exec, p->n_array, p->array, p->n_size, p->size);
+    axe_status st = axe_call_run(p->cx, p->call);
 
     if (st == AXE_OK)
         axe_ctx_release(p->cx, m);

@@ -31,6 +31,7 @@ typedef struct problem {
     axe_device        *device;
     const axe_program *program;
     axe_exec          *exec;
+    axe_call          *call; /* arrays checked once, as pointers are to peers */
     int                n_array, n_size;
     axe_array          array[MAX_ARRAY]; /* axe's */
     axe_array          peer[MAX_ARRAY];  /* the same, but written ones apart */

@@ -15,97 +15,11 @@
  * is the atom's.  Where a's signs are kept flipped, which adds 2^(bits-1) to
  * each element, that many times the sums of b are too much; they are found once
  * for each block of columns, before its rows, so columns are then outside. */
-#include "lower/lower_int.h"
+#include "lower/tile.h"
 
 enum { NEAR = 64, ROWS_ASKED = 2 };
 
-/* Where a factor is read: a pointer and steps, or where the plan says. */
-typedef struct source {
-    const axe_tensor *view; /* or NULL */
-    const axe_node   *step, *sum;
-} source;
-
-typedef struct tile {
-    int             lanes, width;          /* vectors of this tile */
-    int             n_from, n_end, k_from; /* digits of n and k in the nest */
-    const axe_node *near, *depth; /* of k: where c is asked for, the end */
-    source          a, b;
-    const axe_node *next; /* of a's view: where the rows begin that this tile
-                             asks for, NULL: none */
-    axe_type type;        /* of the sums */
-    axe_type word;        /* of a group */
-    axe_reg *acc;         /* [mr][width] */
-    axe_reg *excess;      /* [width] what flipped signs add, or NULL */
-    axe_reg  flip;        /* the signs of a word, in every lane */
-} tile;
-
-static const axe_node *
-op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(lw->cx, op, a, b);
-}
-
-static const axe_node *
-let(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
-{
-    int64_t k;
-
-    if (axe_is_iconst(value, &k) || value->op == AXE_OP_var)
-        return value;
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
-    l->var = axe_loop_var(lw, name);
-    l->value = value;
-    return axe_ivar(lw, l->var);
-}
-
-static const axe_node *
-choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
-{
-    return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
-                        (const axe_node *[]){c, a, b});
-}
-
-/* The block of code where the condition holds; b itself where it surely does,
- * NULL where it surely does not. */
-static axe_lblock *
-where(lowering *lw, axe_lblock *b, const axe_node *cond, axe_lblock **other)
-{
-    int64_t  known;
-    axe_lir *l;
-
-    if (axe_is_iconst(cond, &known)) {
-        *other = known ? NULL : b;
-        return known ? b : NULL;
-    }
-    l = axe_emit(lw, b, AXE_LIR_IF);
-    l->value = cond;
-    *other = &l->other;
-    return &l->body;
-}
-
 /* ----------------------------------------------------------------- factors */
-
-/* The operand's address, `steps` of variable v further on. */
-static const axe_node *
-offset(lowering *lw, const axe_operand *op, const axe_node *at,
-       const axe_var *v, int64_t steps)
-{
-    for (int i = 0; i < op->n_term; i++) {
-        const axe_term *t = &op->term[i];
-        int64_t         rest = steps;
-        if (t->var != v)
-            continue;
-        for (int k = t->n_iter - 1; k >= 0 && rest > 0; k--) {
-            const axe_iter *it = &t->iter[k];
-            int64_t         d = it->extent > 0 ? rest % it->extent : rest;
-            rest = it->extent > 0 ? rest / it->extent : 0;
-            at = axe_sum(lw, at,
-                         axe_scaled(lw, axe_int(lw, d),
-                                    (axe_stride){it->stride, it->unit}));
-        }
-    }
-    return at;
-}
 
 /* Element or vector number i of a factor at the bound steps of k; `from` of
  * its index v. */
@@ -116,9 +30,10 @@ factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
     const axe_node *at;
 
     if (!src->view)
-        return axe_mem_of(lw, op, offset(lw, op, axe_address(lw, op), v, from));
-    at = op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
-    at = axe_sum(lw, op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
+        return axe_mem_of(lw, op,
+                          axe_steps_on(lw, op, axe_address(lw, op), v, from));
+    at = axe_op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
+    at = axe_sum(lw, axe_op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
     return (axe_mem){src->view, axe_mem_of(lw, op, at).type, at};
 }
 
@@ -134,9 +49,9 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
 
     if (!v->source)
         return src;
-    const axe_node *seen =
-        let(lw, b, "seen",
-            op2(lw, AXE_OP_and, v->when, op2(lw, AXE_OP_le, end, v->end)));
+    const axe_node *seen = axe_named(
+        lw, b, "seen",
+        axe_op2(lw, AXE_OP_and, v->when, axe_op2(lw, AXE_OP_le, end, v->end)));
     t = axe_new(lw->cx, axe_tensor);
     *t = *op->tensor;
     l = axe_emit(lw, b, AXE_LIR_VIEW);
@@ -147,14 +62,14 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
     l->mem = (axe_mem){t, l->choice[1].type, axe_int(lw, 0)};
     src.view = t;
     const axe_node *one = axe_int(lw, 1);
-    src.step = let(lw, b, "step",
-                   choose(lw, seen, axe_scaled(lw, one, v->step[1]),
-                          axe_scaled(lw, one, v->step[0])));
+    src.step = axe_named(lw, b, "step",
+                         axe_choose(lw, seen, axe_scaled(lw, one, v->step[1]),
+                                    axe_scaled(lw, one, v->step[0])));
     src.sum = axe_scaled(lw, one, v->sum[1]);
     if (v->sum[0].coef != v->sum[1].coef || v->sum[0].unit != v->sum[1].unit)
-        src.sum =
-            let(lw, b, "along",
-                choose(lw, seen, src.sum, axe_scaled(lw, one, v->sum[0])));
+        src.sum = axe_named(
+            lw, b, "along",
+            axe_choose(lw, seen, src.sum, axe_scaled(lw, one, v->sum[0])));
     return src;
 }
 
@@ -305,19 +220,7 @@ loop_over(lowering *lw, axe_digit d, const axe_node *begin, const axe_node *end,
     return AXE_OK;
 }
 
-/* ------------------------------------------------------------ c at the end */
-
-static axe_mem
-c_at(lowering *lw, int i, int j, int lanes)
-{
-    const axe_operand    *c = &lw->s->operand[0];
-    const axe_tile_shape *t = &lw->s->tile;
-    const axe_node       *at = axe_address(lw, c);
-
-    at = offset(lw, c, at, t->m, i);
-    at = offset(lw, c, at, t->n, (int64_t)j * lanes);
-    return axe_mem_of(lw, c, at);
-}
+/* ---------------------------------------------------------------- the tile */
 
 /* Where one atom is the whole statement it adds to the old sums at once. */
 static axe_reg *
@@ -326,197 +229,8 @@ take_old(lowering *lw, axe_lblock *b, const tile *tl)
     axe_reg *acc = axe_new(lw->cx, axe_reg);
 
     *acc = axe_emit_op(lw, b, AXE_LOP_load, tl->type, tl->lanes, 0, NULL);
-    b->item[b->n - 1]->mem = c_at(lw, 0, 0, tl->lanes);
+    b->item[b->n - 1]->mem = axe_sum_at(lw, 0, 0, tl->lanes);
     return acc;
-}
-
-static void
-put_sums(lowering *lw, axe_lblock *b, const tile *tl)
-{
-    for (int i = 0; i < lw->s->tile.mr; i++)
-        for (int j = 0; j < tl->width; j++) {
-            axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-            l->op = AXE_LOP_store;
-            l->n_src = 1;
-            l->src = &tl->acc[i * tl->width + j];
-            l->mem = c_at(lw, i, j, tl->lanes);
-        }
-}
-
-static void
-add_old(lowering *lw, axe_lblock *b, const tile *tl)
-{
-    for (int i = 0; i < lw->s->tile.mr; i++)
-        for (int j = 0; j < tl->width; j++) {
-            axe_reg acc = tl->acc[i * tl->width + j];
-            axe_reg old =
-                axe_emit_op(lw, b, AXE_LOP_load, acc.type, acc.lanes, 0, NULL);
-            b->item[b->n - 1]->mem = c_at(lw, i, j, tl->lanes);
-            axe_emit_op(lw, b, AXE_LOP_add, acc.type, acc.lanes, 2,
-                        (axe_reg[]){old, acc});
-            b->item[b->n - 1]->dst = acc;
-        }
-}
-
-/* Is this turn not the first? */
-static const axe_node *
-has_old(lowering *lw)
-{
-    const axe_schedule *s = lw->s;
-    int64_t             n;
-
-    if (s->stmt->atom)
-        return axe_int(lw, 0);
-    if (!s->fresh)
-        return axe_int(lw, 1);
-    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
-        return axe_int(lw, 0);
-    return op2(lw, AXE_OP_lt, axe_int(lw, 0), s->turn);
-}
-
-/* Is this turn the last, and the register tile whole? */
-static const axe_node *
-is_done(lowering *lw, const tile *tl)
-{
-    const axe_schedule *s = lw->s;
-    const axe_node     *row = axe_index_so_far(lw, s->tile.m), *done, *end;
-    const axe_node     *col = axe_index_so_far(lw, s->tile.n);
-    int64_t             n;
-
-    if (!s->then)
-        return axe_int(lw, 0);
-    row = axe_sum(lw, row, axe_int(lw, s->tile.mr));
-    col = axe_sum(lw, col, axe_int(lw, (int64_t)tl->width * tl->lanes));
-    done = op2(lw, AXE_OP_and, op2(lw, AXE_OP_le, row, s->split.whole_row),
-               op2(lw, AXE_OP_le, col, s->split.whole_column));
-    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
-        return done;
-    end = op2(lw, AXE_OP_eq, axe_sum(lw, s->turn, axe_int(lw, 1)), s->turns);
-    return op2(lw, AXE_OP_and, end, done);
-}
-
-/* ------------------------------------------------- what follows, with sums */
-
-/* Index v of the statement as a variable of its own: all of it one digit. */
-static bound
-whole_index(lowering *lw, axe_lblock *b, const axe_schedule *s,
-            const axe_var *v, const axe_node *value)
-{
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
-    int64_t  e = 0;
-
-    l->var = axe_loop_var(lw, v->name);
-    l->value = value;
-    axe_is_iconst(axe_extent_of(s, v), &e);
-    return (bound){{v, 1, e}, l->var, 0, NULL};
-}
-
-typedef axe_status then_fn(lowering *lw, axe_lblock *b);
-
-/* fn for every vector of the register tile, as the statement that follows sees
- * it: its own indices bound, the sums in registers. */
-static axe_status
-each_vector(lowering *lw, axe_lblock *b, const tile *tl, then_fn *fn)
-{
-    const axe_schedule *s = lw->s, *e = s->then;
-    lowering           *saved = axe_new(lw->cx, lowering);
-    bound               bd[2] = {
-                      whole_index(lw, b, e, e->merged[0], axe_index_so_far(lw, s->tile.m)),
-                      whole_index(lw, b, e, e->merged[1], axe_index_so_far(lw, s->tile.n))};
-
-    bd[0].next = &bd[1];
-    *saved = *lw;
-    lw->s = e;
-    lw->stream = axe_over_caches(lw, b);
-    lw->bound = bd;
-    lw->vector = e->merged[1];
-    lw->lanes = tl->lanes;
-    lw->full = true;
-    lw->level[0] = (level){.block = b};
-    lw->level[1] = (level){.block = b, .index = e->merged[1]};
-    lw->vector_level = 1;
-    lw->top = 2;
-    for (int j = 0; j < tl->width; j++) {
-        bd[1].step = (int64_t)j * tl->lanes;
-        lw->level[1].known = NULL;
-        for (int i = 0; i < s->tile.mr; i++) {
-            bd[0].step = i;
-            lw->level[2] = (level){.block = b, .index = e->merged[0]};
-            for (int k = 1; k < e->n_operand; k++)
-                if (e->operand[k].tensor == s->operand[0].tensor)
-                    axe_remember(lw, 2, e->operand[k].load,
-                                 tl->acc[i * tl->width + j]);
-            AXE_TRY(fn(lw, b));
-        }
-    }
-    saved->n_reg = lw->n_reg;
-    saved->n_var = lw->n_var;
-    *lw = *saved;
-    return AXE_OK;
-}
-
-static axe_status
-finish_vector(lowering *lw, axe_lblock *b)
-{
-    (void)b;
-    return axe_store_value(lw, NULL);
-}
-
-static axe_status
-ask_for_vector(lowering *lw, axe_lblock *b)
-{
-    const axe_operand *dst = &lw->s->operand[0];
-    axe_lir           *l = axe_emit(lw, b, AXE_LIR_OP);
-
-    l->op = AXE_LOP_prefetch;
-    l->mem = axe_mem_of(lw, dst, axe_address(lw, dst));
-    return AXE_OK;
-}
-
-/* ---------------------------------------------------------------- the tile */
-
-/* What the end will need, soon. */
-static axe_status
-ask_for_c(lowering *lw, axe_lblock *b, const tile *tl)
-{
-    axe_lblock *other;
-    axe_lblock *old = where(lw, b, has_old(lw), &other);
-
-    for (int i = 0; old && i < lw->s->tile.mr; i++)
-        for (int j = 0; j < tl->width; j++) {
-            axe_lir *l = axe_emit(lw, old, AXE_LIR_OP);
-            l->op = AXE_LOP_prefetch;
-            l->mem = c_at(lw, i, j, tl->lanes);
-        }
-    b = where(lw, b, is_done(lw, tl), &other);
-    return b ? each_vector(lw, b, tl, ask_for_vector) : AXE_OK;
-}
-
-/* acc -= excess */
-static void
-take_off(lowering *lw, axe_lblock *b, const tile *tl)
-{
-    for (int i = 0; tl->excess && i < lw->s->tile.mr * tl->width; i++) {
-        axe_reg acc = tl->acc[i];
-        axe_emit_op(lw, b, AXE_LOP_sub, acc.type, acc.lanes, 2,
-                    (axe_reg[]){acc, tl->excess[i % tl->width]});
-        b->item[b->n - 1]->dst = acc;
-    }
-}
-
-static axe_status
-end_tile(lowering *lw, axe_lblock *b, const tile *tl)
-{
-    axe_lblock *other;
-    axe_lblock *old = where(lw, b, has_old(lw), &other);
-
-    take_off(lw, b, tl);
-    if (old)
-        add_old(lw, old, tl);
-    b = where(lw, b, is_done(lw, tl), &other);
-    if (other)
-        put_sums(lw, other, tl);
-    return b ? each_vector(lw, b, tl, finish_vector) : AXE_OK;
 }
 
 /* n registers of zeros. */
@@ -582,31 +296,62 @@ find_next(lowering *lw, axe_lblock *b, tile *tl)
     if (!tl->a.view || tl->width < 2 || v->sum[1].coef != 1 ||
         v->sum[1].unit != AXE_UNIT_ONE)
         return;
-    n = op2(lw, AXE_OP_div, n, axe_int(lw, (int64_t)tl->width * tl->lanes));
-    n = op2(lw, AXE_OP_mul, n, axe_int(lw, ROWS_ASKED));
-    n = op2(lw, AXE_OP_mod, n, axe_int(lw, t->mr));
+    n = axe_op2(lw, AXE_OP_div, n, axe_int(lw, (int64_t)tl->width * tl->lanes));
+    n = axe_op2(lw, AXE_OP_mul, n, axe_int(lw, ROWS_ASKED));
+    n = axe_op2(lw, AXE_OP_mod, n, axe_int(lw, t->mr));
     n = axe_sum(lw, n, axe_int(lw, t->mr));
-    tl->next = let(lw, b, "next", op2(lw, AXE_OP_mul, n, tl->a.step));
+    tl->next = axe_named(lw, b, "next", axe_op2(lw, AXE_OP_mul, n, tl->a.step));
+}
+
+/* All of k in two parts, with c asked for between them; one loop over both, as
+ * the code of a step is long and a compiler's time goes into it. */
+static axe_status
+sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_node *zero = axe_int(lw, 0), *part, *first;
+    axe_lblock      hold = {0}, *other;
+    int64_t         near;
+    axe_lir        *l;
+
+    if (axe_is_iconst(tl->near, &near) && near == 0) {
+        AXE_TRY(axe_tile_ask(lw, b, tl));
+        return sum_up(lw, tl, zero, tl->depth, k_body);
+    }
+    l = axe_emit(lw, &hold, AXE_LIR_LOOP);
+    l->var = axe_loop_var(lw, "part");
+    l->begin = zero;
+    l->end = axe_int(lw, 2);
+    part = axe_ivar(lw, l->var);
+    first = axe_op2(lw, AXE_OP_eq, part, zero);
+    lw->level[++lw->top] = (level){.block = &l->body};
+    AXE_TRY(sum_up(
+        lw, tl,
+        axe_named(lw, &l->body, "from", axe_choose(lw, first, zero, tl->near)),
+        axe_named(lw, &l->body, "to",
+                  axe_choose(lw, first, tl->near, tl->depth)),
+        k_body));
+    AXE_TRY(axe_tile_ask(lw, axe_where(lw, &l->body, first, &other), tl));
+    lw->top--;
+    *axe_emit(lw, b, AXE_LIR_LOOP) = *l;
+    return AXE_OK;
 }
 
 static axe_status
 tile_body(lowering *lw, void *user)
 {
-    tile           *tl = user;
-    axe_lblock     *b = lw->level[lw->top].block;
-    const axe_node *zero = axe_int(lw, 0);
+    tile       *tl = user;
+    axe_lblock *b = lw->level[lw->top].block;
 
     look_at(lw, b, tl, false);
     tl->acc = lw->s->stmt->atom ? take_old(lw, b, tl)
                                 : clear(lw, b, tl, lw->s->tile.mr * tl->width);
     if (tl->depth) {
         find_next(lw, b, tl);
-        AXE_TRY(sum_up(lw, tl, zero, tl->near, k_body));
-        tl->next = NULL;
-        AXE_TRY(ask_for_c(lw, b, tl));
+        AXE_TRY(sum_in_parts(lw, b, tl));
+    } else {
+        AXE_TRY(sum_up(lw, tl, NULL, NULL, k_body));
     }
-    AXE_TRY(sum_up(lw, tl, tl->near, tl->depth, k_body));
-    return end_tile(lw, b, tl);
+    return axe_tile_end(lw, b, tl);
 }
 
 /* body for all columns: `wide` tiles of width + 1 vectors, then those of
@@ -623,16 +368,16 @@ each_column(lowering *lw, tile *tl, body_fn *body)
     if (!lw->s->tile.narrow)
         return axe_nest_open(lw, &n, body, tl);
     for (int w = tl->width; w >= 1; w--) {
-        const axe_node *is = op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w));
+        const axe_node *is = axe_op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w));
         const axe_node *less =
-            op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w - 1));
-        begin = op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w + 1));
-        end = op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w));
+            axe_op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w - 1));
+        begin = axe_op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w + 1));
+        end = axe_op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w));
         tl->width = w;
-        AXE_TRY(
-            loop_over(lw, n.digit[0], choose(lw, is, begin, zero),
-                      choose(lw, is, sp->vectors, choose(lw, less, end, zero)),
-                      w, body, tl));
+        AXE_TRY(loop_over(
+            lw, n.digit[0], axe_choose(lw, is, begin, zero),
+            axe_choose(lw, is, sp->vectors, axe_choose(lw, less, end, zero)), w,
+            body, tl));
     }
     return AXE_OK;
 }
@@ -690,12 +435,13 @@ measure_depth(lowering *lw, axe_lblock *b, tile *tl)
         return;
     for (int i = 0; i < lw->s->n_bound; i++)
         if (lw->s->bound[i].var == k->var)
-            end = op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);
-    end = op2(lw, AXE_OP_max, end, axe_int(lw, 0));
-    end = op2(lw, AXE_OP_cdiv, end, axe_int(lw, k->weight));
-    tl->depth = let(lw, b, "depth", end);
-    end = op2(lw, AXE_OP_sub, tl->depth, axe_int(lw, NEAR));
-    tl->near = let(lw, b, "near", op2(lw, AXE_OP_max, end, axe_int(lw, 0)));
+            end = axe_op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);
+    end = axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0));
+    end = axe_op2(lw, AXE_OP_cdiv, end, axe_int(lw, k->weight));
+    tl->depth = axe_named(lw, b, "depth", end);
+    end = axe_op2(lw, AXE_OP_sub, tl->depth, axe_int(lw, NEAR));
+    tl->near =
+        axe_named(lw, b, "near", axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0)));
 }
 
 axe_status
@@ -716,7 +462,7 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
         tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
     lw->level[0] = (level){.block = b};
     lw->top = 0;
-    tl.type = axe_compute_of(lw, c_at(lw, 0, 0, tl.lanes).type);
+    tl.type = axe_compute_of(lw, axe_sum_at(lw, 0, 0, tl.lanes).type);
     measure_depth(lw, b, &tl);
     axe_nest outer = part_of(all, 0, tl.n_from);
     return axe_nest_open(lw, &outer, t->by_column ? columns_body : row_body,

@@ -27,10 +27,10 @@ typedef f32 f32x4 __attribute__((vector_size(16)));
 typedef f32 f32x4u __attribute__((vector_size(16), aligned(1), may_alias));
 static inline void stream_f32x8(f32x8 *p, f32x8 a, i64 past)
 {
-    if (past && ((unsigned long)p & (sizeof a - 1)) == 0)
-        __asm__("vmovntps %1, %0" : "=m"(*(f32x8u *)p) : "v"(a));
-    else
-        *(f32x8u *)p = a;
+    past &= ((unsigned long)p & (sizeof a - 1)) == 0;
+    __asm__("test %2, %2\n\tjz 1f\n\tvmovntps %1, %0\n\tjmp 2f\n"
+            "1:\tvmovups %1, %0\n2:"
+            : "=m"(*(f32x8u *)p) : "v"(a), "r"(past) : "cc");
 }
 static inline void fence_f32x4(void)
 {
