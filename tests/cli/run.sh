@@ -258,7 +258,7 @@ assert (np.load("same.npy") == np.load("a_f4.npy").T).all()' ||
 
 # --- no compiler, bad compiler, bad caches
 small=("${run[@]}" A=a_f4.npy B=b_f4.npy)
-small+=(--set BM=40) # or the kernel is in the library
+small+=(--set BK=256) # or the kernel is in the library
 no 1 "none of gcc, clang and cc is on PATH" \
     env -u CC -u AXE_CC PATH=/nowhere AXE_CACHE=fresh "${small[@]}"
 no 1 "no C compiler 'none' (AXE_CC for it)" \
