@@ -227,10 +227,11 @@ steps(lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
                axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, step)));
 }
 
-/* The two innermost digits. */
+/* The two innermost digits; user: is the source absent: outside its tensor? */
 static axe_status
 block_body(lowering *lw, void *user)
 {
+    const bool      *absent = user;
     const axe_nest  *nest = &lw->s->nest[0];
     const axe_digit *du = &nest->digit[nest->n_digit - 2],
                     *dv = &nest->digit[nest->n_digit - 1];
@@ -241,10 +242,9 @@ block_body(lowering *lw, void *user)
     axe_digit       eu = by_element(lw, du, &su), ev = by_element(lw, dv, &sv);
     block_at        at = {&eu, &ev, zero, zero};
 
-    (void)user;
     const axe_node *end_u = inside(lw, b, du->var, 0, extent_of(lw, &eu));
     const axe_node *end_v = inside(lw, b, dv->var, 0, extent_of(lw, &ev));
-    if (axe_reads_zero(lw, &lw->s->operand[1])) {
+    if (*absent || axe_reads_zero(lw, &lw->s->operand[1])) {
         one_by_one(lw, b, at, zero, end_u, zero, end_v, true);
         return AXE_OK;
     }
@@ -267,15 +267,38 @@ block_body(lowering *lw, void *user)
     return AXE_OK;
 }
 
-axe_status
-axe_lower_transpose(lowering *lw, axe_lblock *b)
+static axe_status
+open_blocks(lowering *lw, axe_lblock *b, bool absent)
 {
     axe_nest outer = lw->s->nest[0];
 
     outer.n_digit -= 2;
     outer.lanes = 1;
+    lw->level[0] = (level){.block = b};
+    lw->top = 0;
+    return axe_nest_open(lw, &outer, block_body, &absent);
+}
+
+/* Checks are the same for all elements (plan/map.c), so they are made here. */
+axe_status
+axe_lower_transpose(lowering *lw, axe_lblock *b)
+{
+    const axe_node *in;
+
     lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){.block = b};
     lw->top = 0;
-    return axe_nest_open(lw, &outer, block_body, NULL);
+    in = axe_inside(lw, &lw->s->operand[0]);
+    if (in) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = in;
+        b = &l->body;
+    }
+    in = axe_inside(lw, &lw->s->operand[1]);
+    if (!in)
+        return open_blocks(lw, b, false);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = in;
+    AXE_TRY(open_blocks(lw, &l->body, false));
+    return open_blocks(lw, &l->other, true);
 }

@@ -222,6 +222,21 @@ plain_move(const planner *p, const request *r)
            (kept && (from != AXE_TYPE_f64 || bits >= 32));
 }
 
+/* Is what the operand's checks ask the same for all elements? */
+static bool
+asks_once(const request *r, const axe_operand *op)
+{
+    bool once = true;
+
+    for (int i = 0; i < op->n_check; i++) {
+        once = once && op->check[i].index.n == 0;
+        for (int d = 0; d < r->nest[0].n_dim; d++)
+            once = once &&
+                   !axe_mentions(op->check[i].outer, r->nest[0].dim[d].var);
+    }
+    return once;
+}
+
 /* May blocks of the statement be transposed in registers?  Notes why not, where
  * the plan does not show it. */
 static bool
@@ -236,7 +251,7 @@ may_transpose(planner *p, request *r)
         return false;
     if (r->n_operand != 2)
         why = "a subscript reads a tensor";
-    else if (r->operand[0].n_check + r->operand[1].n_check > 0)
+    else if (!asks_once(r, &r->operand[0]) || !asks_once(r, &r->operand[1]))
         why = "elements may lie outside elsewhere than behind an end";
     else if (!plain_move(p, r))
         why = "no store does this conversion";

@@ -174,6 +174,11 @@ typedef struct row {
                 " + K[(h + 1) % G, 3] + K[cdiv(h, G) - 1, 2];" \
                 " T[h, i*32 + m] = R[h*M + i*32 + m]; } }"
 
+#define TURNED "kernel k(in f32 K[G, N, M], out f32 Y[H, M, N])" \
+               " { index m, n; cta (h : H, i : M by 32, j : N by 32)" \
+               " Y[h, i*32 + m, j*32 + n]" \
+               " = K[h/cdiv(H, G) - 1, j*32 + n, i*32 + m]; }"
+
 #define NEWTON "kernel root(in f32 X[M], out f32 Y[M], out i32 N[M], out bool B[M])" \
                " { cta (i : M) { f32 y = 1; i32 n = 0; while (n < 50) {" \
                " f32 a = abs(X[i]); f32 next = 0.5 * (y + a / y);" \
@@ -280,6 +285,7 @@ static const row rows[] = {
     {"gemm no sum",           "gemm.axe", NULL, {NULL},                        {{"M", 5}, {"N", 6}, {"K", 0}}},
     {"grouped heads",         NULL, GROUPED, {NULL},                           {{"H", 7}, {"M", 45}, {"L", 2}, {"N", 300}}},
     {"grouped heads, all",    NULL, GROUPED, {NULL},                           {{"H", 6}, {"M", 33}, {"L", 3}, {"N", 198}}},
+    {"turned heads",          NULL, TURNED, {NULL},                            {{"H", 7}, {"M", 45}, {"N", 70}, {"G", 3}}},
     {"gemm nothing",          "gemm.axe", NULL, {NULL},                        {{"M", 0}, {"N", 6}, {"K", 3}}},
     {"softmax",               "softmax.axe", NULL, {NULL},                     {{"M", 37}, {"N", 129}}},
     {"softmax short rows",    "softmax.axe", NULL, {"BM=4"},                   {{"M", 9}, {"N", 3}}},
