@@ -174,7 +174,7 @@ launch(axe_ctx *cx, axe_device *dev, const axe_program *p, matrices *x,
     char                    *data[3] = {x->a, x->b, x->c};
     axe_array                array[3];
     axe_exec                *e;
-    axe_reference           *ref;
+    axe_reference           *ref = NULL;
 
     memcpy(x->shape, (int64_t[3][2]){{M, K}, {N, K}, {M, N}}, sizeof x->shape);
     for (int i = 0; i < 3; i++)
@@ -212,7 +212,7 @@ check_integers(const char *machine, axe_type s, axe_type t)
     axe_ctx           *cx = axe_ctx_new();
     matrices           x = {.type = {s, t, AXE_TYPE_i32}};
     const axe_program *p;
-    axe_device        *dev;
+    axe_device        *dev = NULL;
     axe_difference     d;
     unsigned           seed = 7;
     int ws = axe_type_table[s].bits / 8, wt = axe_type_table[t].bits / 8;
@@ -270,7 +270,7 @@ test_bf16(void **state)
     axe_ctx *cx = axe_ctx_new();
     matrices x = {.type = {AXE_TYPE_bf16, AXE_TYPE_bf16, AXE_TYPE_f32}};
     const axe_program *p;
-    axe_device        *dev;
+    axe_device        *dev = NULL;
     axe_difference     d;
     unsigned           seed = 11;
 

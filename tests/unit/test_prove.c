@@ -39,7 +39,7 @@ plan(axe_ctx *cx, const char *text, const char *machine)
     const axe_module  *m;
     const axe_kernel  *k;
     const axe_machine *mc;
-    const axe_plan    *p;
+    const axe_plan    *p = NULL;
 
     if (axe_module_parse(cx, source, &m) != AXE_OK ||
         axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
