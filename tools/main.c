@@ -29,7 +29,7 @@ help(void)
     printf("axe: layouts, kernels and their compiler\n\n"
            "usage: axe VERB [ARGUMENT]...\n\nverbs:\n");
     for (int i = 0; i < AXE_LEN(verbs); i++)
-        printf("  %-9s%-18s%s\n", verbs[i].name, verbs[i].args, verbs[i].what);
+        printf("  %-9s%-28s%s\n", verbs[i].name, verbs[i].args, verbs[i].what);
     printf("\n'axe VERB --help' explains a verb; 'axe --version' says which "
            "axe this is.\n"
            "exit codes: 0 done, 1 the work failed, 2 wrong command line\n");
