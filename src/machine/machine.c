@@ -115,6 +115,16 @@ axe_machine_at(int i)
     return &machines[i];
 }
 
+static const char *
+list_names(axe_ctx *cx, int n, const char *const *name)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < n; i++)
+        axe_putf(&b, "%s%s", i > 0 ? ", " : "", name[i]);
+    return b.text;
+}
+
 axe_status
 axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
 {
@@ -132,8 +142,10 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
     }
     const char *near = axe_nearest(name, AXE_LEN(names), names);
     axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "there is no machine '%s'", name);
-    axe_help(cx, "%s%s%s", near ? "did you mean '" : "known: cpu, cpu-avx512, ",
-             near ? near : "cpu-avx2, cpu-neon, cpu-base", near ? "'?" : "");
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
+    else
+        axe_help(cx, "known: %s", list_names(cx, AXE_LEN(names), names));
     return AXE_ENAME;
 }
 
