@@ -85,6 +85,7 @@ static const struct {
     {"for (a : 8) for (c : 63) S[a, c] = S[a, c + 1];", NULL},
     {"for (a : 8) S[a, 0] = G[R[a], 0];", NULL},
     {"for (a : 8) for (c : 64) S[a, 0] += G[a, c];", NULL},
+    {"for (v : 9) S[1, (v + 8)%16] = G[i, v];", NULL},
     {"for (v : 12) S[1, (v + 8)%16] = G[i, v];", NULL},
     {"for (v : 8) S[1, (v + 8)%16] = G[i, v];",
      "        S[1, i0 + 8] = G[i, i0] over i0:8\n"},
