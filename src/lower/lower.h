@@ -50,8 +50,30 @@ typedef enum axe_lir_kind {
     AXE_LIR_TURN,  /* var = var + 1, or 0 where that is `step` */
     AXE_LIR_VIEW,  /* mem.tensor begins at choice[value == 0] */
     AXE_LIR_OP,
-    AXE_LIR_NOTE /* text for readers */
+    AXE_LIR_NOTE, /* text for readers */
+    /* Of grids alone: */
+    AXE_LIR_SET,  /* var = value; of a COUNT */
+    AXE_LIR_ATOM, /* one invocation of an atom by the threads that are here */
+    AXE_LIR_CALC  /* arg[0], an element of registers, = value */
 } axe_lir_kind;
+
+/* An operand of an atom that is invoked. */
+typedef struct axe_arg {
+    axe_arg_space     space;
+    const axe_tensor *tensor; /* REG: an array of the thread; SHARED, DSMEM: a
+                                 buffer; GLOBAL: a parameter or temporary */
+    const axe_node *at; /* [elements] REG: the first; SHARED, GLOBAL: from the
+                           tensor's start, before the buffer's swizzle; INT: the
+                           number */
+    const axe_node        *cta;   /* DSMEM: whose, by its rank in the cluster */
+    int                    map;   /* MAP: which of the grid's */
+    int                    n_at;  /* MAP: coordinates, fastest first */
+    const axe_node *const *coord; /* [elements], may be outside */
+    int64_t lead, stride; /* SHARED operands of CONTRACT: [bytes] from one atom
+                             of the swizzle to the next along the fast and the
+                             slow dimension */
+    bool major;           /* of those: the sum index is not the fast one */
+} axe_arg;
 
 typedef struct axe_lir axe_lir;
 
@@ -74,20 +96,78 @@ struct axe_lir {
     axe_mem         choice[2]; /* VIEW */
     double          f;
     int64_t         i;
-    axe_type        as;   /* round */
-    const axe_atom *atom; /* dot */
-    const char     *text; /* NOTE */
+    axe_type        as;     /* round */
+    const axe_atom *atom;   /* dot; ATOM */
+    const char     *text;   /* NOTE */
+    bool            unroll; /* LOOP: constant bounds, written out */
+    int             param;  /* ATOM: P of a family */
+    int             n_arg;  /* ATOM: as its kind says; CALC: 1 */
+    const axe_arg  *arg;
+    const axe_node *pred; /* ATOM: threads where it is false take no part; what
+                             they would load is zero; NULL: all do */
+    const axe_stmt *from; /* the statement it comes from, for reports; or NULL
+                           */
 };
 
 /* The variable of kind SIZE with this name and id -1 is the number of workers
  * at launch. */
 #define AXE_WORKERS "workers"
 
+/* What a thread is, as variables of kind SCOPE with these names. */
+typedef enum axe_id {
+    AXE_ID_BLOCK,   /* CTA of the grid */
+    AXE_ID_N_BLOCK, /* how many there are */
+    AXE_ID_RANK,    /* CTA of its cluster */
+    AXE_ID_WARP,    /* of the CTA; the same in all its lanes */
+    AXE_ID_LANE,
+    AXE_N_ID
+} axe_id;
+const char *axe_id_name(axe_id id); /* "block", "n_block", "rank" ... */
+
+/* Shared memory of a CTA.  Buffers may lie over one another if they are not
+ * alive together. */
+typedef struct axe_buffer {
+    const axe_tensor *tensor; /* rank 1: its elements; i64: mbarriers */
+    int64_t           offset, bytes;
+    axe_swizzle       swizzle; /* of byte addresses in it; bits 0: none */
+} axe_buffer;
+
+/* How a box of a global tensor is seen by copies, made on the host. */
+typedef struct axe_map {
+    const axe_tensor *tensor;
+    int               rank;      /* 1 to 5, fastest first */
+    const axe_node   *size[5];   /* [elements] of the tensor */
+    const axe_node   *stride[5]; /* [elements]; of the first: 1 */
+    int               box[5];    /* [elements] */
+    int               swizzle;   /* [bytes] 0, 32, 64, 128 */
+} axe_map;
+
+/* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and
+ * what is declared in it. */
+typedef struct axe_grid {
+    const char        *name; /* the kernel's; with a number if there are more */
+    int                n_thread, cluster; /* of a CTA; CTAs of a cluster */
+    bool               persistent; /* as many CTAs as fit; else `blocks` */
+    const axe_node    *blocks;     /* CTAs to do all, a multiple of cluster */
+    const axe_var     *id[AXE_N_ID];
+    int                n_array; /* registers of a thread, rank 1 */
+    const axe_tensor **array;
+    int                n_buffer;
+    axe_buffer        *buffer;
+    int64_t            shared_bytes;
+    int                n_map;
+    axe_map           *map;
+    axe_lblock         body;
+} axe_grid;
+
 typedef struct axe_lowered {
     const axe_plan *plan;
     axe_lblock      body;
     int             n_reg;
     int64_t         scratch_bytes;
+    int             n_grid; /* machines with threads: launches, in order; then
+                               the body is empty */
+    axe_grid *grid;
 } axe_lowered;
 
 AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,

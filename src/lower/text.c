@@ -46,6 +46,43 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
 }
 
 static void
+put_arg(axe_ctx *cx, axe_buf *b, const axe_arg *a)
+{
+    if (a->space == AXE_ARG_INT) {
+        axe_puts(b, axe_node_text(cx, a->at));
+        return;
+    }
+    if (a->space == AXE_ARG_MAP) {
+        axe_putf(b, "map%d[", a->map);
+        for (int i = 0; i < a->n_at; i++)
+            axe_putf(b, "%s%s", i ? ", " : "", axe_node_text(cx, a->coord[i]));
+        axe_putc(b, ']');
+        return;
+    }
+    axe_putf(b, "%s[%s]", a->tensor->name, axe_node_text(cx, a->at));
+    if (a->cta)
+        axe_putf(b, " of cta %s", axe_node_text(cx, a->cta));
+    if (a->lead || a->stride)
+        axe_putf(b, " %s %" PRId64 ", %" PRId64, a->major ? "across" : "along",
+                 a->lead, a->stride);
+}
+
+/* "mma.m16n8k16 acc[0], fa[0], fb[0] if p" */
+static void
+put_atom(axe_ctx *cx, axe_buf *b, const axe_lir *l)
+{
+    axe_puts(b, l->atom->name);
+    if (l->atom->step)
+        axe_putf(b, "<%d>", l->param);
+    for (int i = 0; i < l->n_arg; i++) {
+        axe_puts(b, i ? ", " : " ");
+        put_arg(cx, b, &l->arg[i]);
+    }
+    if (l->pred)
+        axe_putf(b, " if %s", axe_node_text(cx, l->pred));
+}
+
+static void
 put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
 {
     for (int i = 0; i < blk->n; i++) {
@@ -64,8 +101,8 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_LOOP:
             axe_putf(b, "for %s = %s .. ", l->var->name,
                      axe_node_text(cx, l->begin));
-            axe_putf(b, "%s by %" PRId64 "\n", axe_node_text(cx, l->end),
-                     l->step);
+            axe_putf(b, "%s by %" PRId64 "%s\n", axe_node_text(cx, l->end),
+                     l->step, l->unroll ? " unrolled" : "");
             put_block(cx, b, &l->body, depth + 1);
             continue;
         case AXE_LIR_IF:
@@ -110,6 +147,19 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_OP:
             put_op(cx, b, l);
             break;
+        case AXE_LIR_SET:
+            axe_putf(b, "set %s = %s", l->var->name,
+                     axe_node_text(cx, l->value));
+            break;
+        case AXE_LIR_ATOM:
+            put_atom(cx, b, l);
+            break;
+        case AXE_LIR_CALC:
+            put_arg(cx, b, &l->arg[0]);
+            axe_putf(b, " = %s", axe_node_text(cx, l->value));
+            if (l->pred)
+                axe_putf(b, " if %s", axe_node_text(cx, l->pred));
+            break;
         case AXE_LIR_NOTE:
             axe_putf(b, "; %s", l->text);
         }
@@ -117,10 +167,60 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
     }
 }
 
+const char *
+axe_id_name(axe_id id)
+{
+    static const char *const name[AXE_N_ID] = {"block", "n_block", "rank",
+                                               "warp", "lane"};
+
+    return name[id];
+}
+
+static void
+put_map(axe_ctx *cx, axe_buf *b, int number, const axe_map *m)
+{
+    axe_putf(b, "  map%d of %s: ", number, m->tensor->name);
+    for (int i = 0; i < m->rank; i++)
+        axe_putf(b, "%s%d of %s by %s", i ? ", " : "", m->box[i],
+                 axe_node_text(cx, m->size[i]),
+                 axe_node_text(cx, m->stride[i]));
+    axe_putf(b, "; swizzle %d\n", m->swizzle);
+}
+
+static void
+put_grid(axe_ctx *cx, axe_buf *b, const axe_grid *g)
+{
+    axe_putf(b, "grid %s: %d threads, clusters of %d, %s%s CTAs, ", g->name,
+             g->n_thread, g->cluster, g->persistent ? "persistent, for " : "",
+             axe_node_text(cx, g->blocks));
+    axe_putf(b, "%" PRId64 " bytes of shared memory\n", g->shared_bytes);
+    for (int i = 0; i < g->n_map; i++)
+        put_map(cx, b, i, &g->map[i]);
+    for (int i = 0; i < g->n_buffer; i++) {
+        const axe_buffer *s = &g->buffer[i];
+        axe_putf(b, "  shared %s %s: %" PRId64 " bytes at %" PRId64,
+                 axe_type_table[s->tensor->type].name, s->tensor->name,
+                 s->bytes, s->offset);
+        if (s->swizzle.bits)
+            axe_putf(b, ", swizzle (%d, %d, %d)", s->swizzle.bits,
+                     s->swizzle.base, s->swizzle.shift);
+        axe_putc(b, '\n');
+    }
+    for (int i = 0; i < g->n_array; i++)
+        axe_putf(b, "  reg %s %s[%s]\n", axe_type_table[g->array[i]->type].name,
+                 g->array[i]->name, axe_node_text(cx, g->array[i]->shape[0]));
+    put_block(cx, b, &g->body, 1);
+}
+
 void
 axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l)
 {
-    axe_putf(out, "lowered %s for %s: scratch %" PRId64 " bytes a worker\n",
-             l->plan->kernel->name, l->plan->machine->name, l->scratch_bytes);
+    axe_putf(out, "lowered %s for %s", l->plan->kernel->name,
+             l->plan->machine->name);
+    if (l->n_grid == 0)
+        axe_putf(out, ": scratch %" PRId64 " bytes a worker", l->scratch_bytes);
+    axe_putc(out, '\n');
+    for (int i = 0; i < l->n_grid; i++)
+        put_grid(cx, out, &l->grid[i]);
     put_block(cx, out, &l->body, 1);
 }

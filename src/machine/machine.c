@@ -7,13 +7,18 @@
 #include "machine/machine.h"
 
 static const axe_atom cpu_atoms[] = {
-#define ATOM(name, kind, td, ta, tb, d, a, b, cost, slow, flip, needs, text)   \
-    {#name, AXE_ATOM_##kind,                                                   \
-     d,     a,                                                                 \
-     b,     {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                     \
-     cost,  slow,                                                              \
-     flip,  needs,                                                             \
-     text},
+#define ATOM(id, sort, td, ta, tb, dl, al, bl, slots, poor, signs, word, says) \
+    {.name = #id,                                                              \
+     .kind = AXE_ATOM_##sort,                                                  \
+     .d = (dl),                                                                \
+     .a = (al),                                                                \
+     .b = (bl),                                                                \
+     .type = {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                    \
+     .cost = (slots),                                                          \
+     .slow = (poor),                                                           \
+     .flip = (signs),                                                          \
+     .needs = (word),                                                          \
+     .text = (says)},
 #include "machine/cpu/atoms.def"
 };
 
@@ -23,15 +28,22 @@ static const axe_compute_row cpu_types[] = {
 };
 
 static const axe_machine machines[] = {
-#define CPU(name, bits, n_vreg, l1, l2, w1, w2, stream, ghz, features)         \
-    {name,      "cpu",                                                         \
-     bits,      n_vreg,                                                        \
-     l1,        l2,                                                            \
-     w1,        w2,                                                            \
-     stream,    ghz,                                                           \
-     features,  AXE_LEN(cpu_atoms),                                            \
-     cpu_atoms, AXE_LEN(cpu_types),                                            \
-     cpu_types},
+#define CPU(id, bits, vregs, l1, l2, w1, w2, stream, clock, words)             \
+    {.name = (id),                                                             \
+     .family = "cpu",                                                          \
+     .vector_bits = (bits),                                                    \
+     .n_vreg = (vregs),                                                        \
+     .l1_bytes = (l1),                                                         \
+     .l2_bytes = (l2),                                                         \
+     .l1_ways = (w1),                                                          \
+     .l2_ways = (w2),                                                          \
+     .stream_bytes = (stream),                                                 \
+     .ghz = (clock),                                                           \
+     .features = (words),                                                      \
+     .n_atom = AXE_LEN(cpu_atoms),                                             \
+     .atom = cpu_atoms,                                                        \
+     .n_compute = AXE_LEN(cpu_types),                                          \
+     .compute = cpu_types},
 #include "machine/cpu/cpus.def"
 };
 

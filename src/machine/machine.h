@@ -15,8 +15,40 @@ typedef enum axe_atom_kind {
     AXE_ATOM_STORE,    /* registers to memory */
     AXE_ATOM_PERMUTE,  /* registers to registers */
     AXE_ATOM_CONTRACT, /* c += a * b */
-    AXE_ATOM_MAP       /* element by element */
+    AXE_ATOM_MAP,      /* element by element */
+    AXE_ATOM_COPY,     /* memory to memory */
+    AXE_ATOM_SYNC      /* moves nothing, orders what others do: see axe_sync */
 } axe_atom_kind;
+
+/* What an atom of kind SYNC does.  Its operands, in order, are in brackets. */
+typedef enum axe_sync_kind {
+    AXE_SYNC_NONE,
+    AXE_SYNC_MEET,    /* [id, n] n threads have come here; id: a named barrier;
+                         of the atom's whole scope without operands */
+    AXE_SYNC_COME,    /* [id, n] the first half of MEET: arrive only */
+    AXE_SYNC_INIT,    /* [bar, n] an mbarrier that waits for n arrivals */
+    AXE_SYNC_EXPECT,  /* [bar, bytes] arrive, and wait for so many more bytes */
+    AXE_SYNC_ARRIVE,  /* [bar], [bar, cta] here, or in another CTA */
+    AXE_SYNC_WAIT,    /* [bar, parity] the phase of that parity is over */
+    AXE_SYNC_COMMIT,  /* what was issued since is a group of `group` */
+    AXE_SYNC_DRAIN,   /* [n] at most n groups of `group` are not done */
+    AXE_SYNC_READ,    /* [n] the same, of their reading only */
+    AXE_SYNC_FENCE,   /* before atoms of `group` see what threads wrote */
+    AXE_SYNC_INITED,  /* INITs are seen by the cluster and by copies */
+    AXE_SYNC_BUDGET,  /* [n] registers a thread from here on */
+    AXE_SYNC_PREFETCH /* [map] of a tensor map */
+} axe_sync_kind;
+
+/* Where an operand of an atom is. */
+typedef enum axe_arg_space {
+    AXE_ARG_NONE,
+    AXE_ARG_REG,    /* registers of the threads that issue it */
+    AXE_ARG_SHARED, /* of the CTA */
+    AXE_ARG_DSMEM,  /* shared memory of any CTA of the cluster */
+    AXE_ARG_GLOBAL,
+    AXE_ARG_MAP, /* global through a tensor map: a box at coordinates */
+    AXE_ARG_INT  /* a number */
+} axe_arg_space;
 
 /* Of an atom's operand: the compute type of what it adds to. */
 #define AXE_TYPE_any AXE_N_TYPE
@@ -34,7 +66,38 @@ typedef struct axe_atom {
     bool          flip;      /* CONTRACT: a's sign bits, see atoms.def */
     const char   *needs;     /* a feature, or "" */
     const char   *text;      /* what it computes, for people */
+
+    /* Machines with threads.  Operand layouts are over the thread axes of `by`,
+     * reg, and m; where a memory operand has thread axes, too, each thread
+     * gives an address, and m counts from that of the thread named. */
+    axe_scope_kind by;       /* which threads issue it together */
+    axe_arg_space  space[3]; /* of d, a, b */
+    int lo, hi, step;        /* a family: one row for P = lo, lo + step .. hi;
+                                all 0: not one */
+    int         align;       /* [bytes] of memory operands */
+    const char *group;       /* how it completes: "": when issued; "tx": by
+                                bytes at an mbarrier; else by COMMIT and DRAIN
+                                of that group.  SYNC: the group it speaks of */
+    axe_sync_kind sync;
+    const char   *asm_text; /* what the printer writes, see atoms.def */
 } axe_atom;
+
+/* A machine whose CTAs have threads that run a kernel together. */
+typedef struct axe_simt {
+    int         lanes;       /* threads of a warp */
+    int         max_threads; /* of a CTA */
+    int         threads;     /* of a CTA, where the kernel names no number */
+    int         max_cluster; /* CTAs; 1: no clusters */
+    int         banks, bank_bytes; /* of shared memory */
+    int64_t     shared_bytes;      /* that a CTA may have */
+    int64_t     registers;         /* 32-bit ones, of an SM */
+    int         max_registers;     /* of a thread */
+    int         n_sm;              /* of the usual board, for estimates */
+    int         sector_bytes;      /* of global memory, one transaction */
+    int         max_vector;        /* [bytes] of one thread's load or store */
+    int         named_barriers;    /* of a CTA */
+    const char *arch;              /* what compilers call it: "sm_90a" */
+} axe_simt;
 
 /* The type in which values of an element type are held in registers. */
 typedef struct axe_compute_row {
@@ -54,6 +117,7 @@ typedef struct axe_machine {
     const axe_atom        *atom;
     int                    n_compute;
     const axe_compute_row *compute; /* types it can hold; others: refused */
+    const axe_simt        *simt;    /* NULL: one core runs a CTA alone */
 } axe_machine;
 
 /* "cpu" is the best row this host can run; "cpu-avx2" and so on by name.

@@ -5,6 +5,7 @@
  * variables of their own and loops are plain, which is the style that gcc and
  * clang compile best; nothing is included, since headers cost more time than
  * the kernel. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -142,6 +143,11 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
             break;
         case AXE_LIR_NOTE:
             axe_putf(p->out, "%*s/* %s */\n", 4 * depth, "", l->text);
+            break;
+        case AXE_LIR_SET:
+        case AXE_LIR_ATOM:
+        case AXE_LIR_CALC:
+            assert(!"only grids have these");
         }
     }
     return AXE_OK;
