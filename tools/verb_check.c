@@ -1,7 +1,8 @@
 /* verb_check.c - `axe check`: everything that is wrong with kernel files.
  *
  * Each kernel is compiled with its defaults as far as its plan, so that all
- * that a user could be told without arrays is told at once. */
+ * that a user could be told without arrays is told at once; one that is for
+ * another machine than a CPU as far as its IR, unless the machine is named. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +81,9 @@ check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
         a.set.value[a.set.n++] = o->kernel.set.value[i];
     }
     spec = axe_kernel_spec(&a);
-    return axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p);
+    return axe_compile(cx, source, &spec,
+                       sig.target && !a.machine ? AXE_STAGE_IR : AXE_STAGE_PLAN,
+                       &p);
 }
 
 /* How many of its kernels are wrong; -1: the file itself is. */

@@ -32,7 +32,8 @@ typedef enum axe_stage {
  * kernel of the source, its defaults, row-major tensors, this host's CPU. */
 typedef struct axe_compile_spec {
     const char *kernel;
-    const char *machine; /* "cpu", "cpu-avx2", ...; NULL: "cpu" */
+    const char *machine; /* "cpu", "cpu-avx2", ...; NULL: the kernel's target,
+                            or "cpu" */
     /* Values of compile-time parameters: "BM" = "64", "T" = "bf16". */
     int                n_set;
     const char *const *set_name, *const *set_value;

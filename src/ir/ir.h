@@ -173,7 +173,10 @@ struct axe_tensor {
                      *shape;  /* global: sizes or constants; else constants */
     const axe_stride *stride; /* global: [rank]; else NULL */
     bool packed; /* global: laid out for the machine, see plan/packed.c */
-    const axe_layout   *layout;   /* tile: as declared, or NULL: inferred */
+    const axe_layout *layout; /* tile: as declared, or NULL: inferred */
+    int               n_replica;
+    const axe_iter   *replica;    /* layout NULL: R of the inferred one; on
+                                     `cta`: the same in each CTA of a cluster */
     const axe_pipeline *pipeline; /* or NULL */
 };
 
@@ -198,6 +201,8 @@ typedef enum axe_stmt_kind {
     AXE_STMT_CONTINUE, /* begins its next turn */
     AXE_STMT_INDEX,    /* dst op= value */
     AXE_STMT_BARRIER,  /* all entities around have come here */
+    AXE_STMT_ROLES, /* the SCOPEs in body, of different threads, side by side;
+                       those that produce stand before those that consume */
     AXE_N_STMT
 } axe_stmt_kind;
 
@@ -212,6 +217,49 @@ const char *axe_scope_name(axe_scope_kind s);
  * any. */
 bool axe_scope_nests(const char *machine, axe_scope_kind outer,
                      axe_scope_kind inner, int64_t *count);
+
+/* What is said of the entities of a scope, by the rows of scope_keys.def; 0:
+ * nothing, or no.
+ *
+ * A cluster's CTAs run at the same time and reach each other's shared memory:
+ * entities that follow each other along the scope's first variable, v / cluster
+ * the same.  The last cluster is filled up with CTAs that run along, write
+ * nothing, and read zeros.
+ *
+ * The order of tiles is that of their clusters: row-major; or `group` of the
+ * first variable at a time, and among these the first variable fastest; or
+ * along a Hilbert curve.  Persistent: CTAs that stay take the tiles in that
+ * order.  What the body declares lives as long as they do; where it holds only
+ * declarations and `roles`, each role runs its own loop over the tiles. */
+typedef struct axe_scope_keys {
+#define KEY(name, least, most, step, scopes, text) int name;
+#include "ir/scope_keys.def"
+} axe_scope_keys;
+
+typedef enum axe_scope_key {
+#define KEY(name, least, most, step, scopes, text) AXE_SCOPE_KEY_##name,
+#include "ir/scope_keys.def"
+    AXE_N_SCOPE_KEY
+} axe_scope_key;
+
+typedef struct axe_scope_key_info {
+    const char *name;
+    int64_t     least, most, step; /* its values; most 1: yes or no */
+    unsigned    scopes;            /* bits 1 << axe_scope_kind */
+    const char *text;
+} axe_scope_key_info;
+
+extern const axe_scope_key_info axe_scope_key_table[AXE_N_SCOPE_KEY];
+
+/* The axis that counts the CTAs of a cluster: `cta`, known on every machine.
+ * ENAME if it is there as something else. */
+AXE_CHECK axe_status axe_cluster_axis(axe_ctx *cx, axe_axis *out);
+
+int axe_scope_key_get(const axe_scope_keys *s, axe_scope_key key);
+/* Set it.  ESHAPE: no value it may have; EUNSUPPORTED: not of such a scope. */
+AXE_CHECK axe_status axe_scope_key_set(axe_ctx *cx, axe_span at,
+                                       axe_scope_kind scope, axe_scope_key key,
+                                       int64_t value, axe_scope_keys *s);
 
 /* What the language calls the number of workers. */
 #define AXE_CORES "cores"
@@ -254,6 +302,7 @@ struct axe_stmt {
     const axe_var *const *var;
     const int64_t *first; /* SCOPE: [n_var] number of the entity where var is
                              0; or NULL: 0 */
+    axe_scope_keys      keys;     /* SCOPE */
     const axe_tensor   *tensor;   /* TENSOR */
     const axe_pipeline *pipeline; /* PIPELINE, PRODUCE, CONSUME */
     int                 n_body;

@@ -195,13 +195,26 @@ read_strides(axe_reader *r, axe_tensor *t)
     return axe_read_need(r, ")");
 }
 
-/* A layout, to the end of the line. */
+/* A layout, or "auto" and its replicas, to the end of the line. */
 static axe_status
 read_layout(axe_reader *r, axe_tensor *t)
 {
-    const char *stop = memchr(r->s, '\n', (size_t)(r->end - r->s));
-    size_t      len = (size_t)((stop ? stop : r->end) - r->text), end;
+    bool              open = axe_read_word(r, "auto");
+    const char       *stop = memchr(r->s, '\n', (size_t)(r->end - r->s));
+    size_t            len = (size_t)((stop ? stop : r->end) - r->text), end;
+    const axe_layout *copies;
+    axe_axis          cta;
 
+    if (open) {
+        AXE_TRY(axe_cluster_axis(r->cx, &cta));
+        AXE_TRY(axe_replicas_read_at(r->cx, r->source, r->text, len,
+                                     (size_t)(r->s - r->text), NULL, &copies,
+                                     &end));
+        t->n_replica = copies->n_replica;
+        t->replica = copies->replica;
+        r->s = r->text + end;
+        return AXE_OK;
+    }
     AXE_TRY(axe_layout_read_at(r->cx, r->source, r->text, len,
                                (size_t)(r->s - r->text), NULL, &t->layout,
                                &end));
@@ -344,7 +357,24 @@ read_first(axe_reader *r, axe_stmt_kind kind, int n, const int64_t **out)
     return axe_read_int(r, &all[n - 1]);
 }
 
-/* "(" NAME ":" expr [ "from" INT ] { "," ... } ")" body */
+/* { KEY [ INT ] }, in the order of scope_keys.def */
+static axe_status
+read_keys(axe_reader *r, axe_stmt *s)
+{
+    for (int k = 0; k < AXE_N_SCOPE_KEY; k++) {
+        axe_span at = axe_read_at(r);
+        int64_t  value = 1;
+        if (!axe_read_word(r, axe_scope_key_table[k].name))
+            continue;
+        if (axe_scope_key_table[k].most > 1)
+            AXE_TRY(axe_read_int(r, &value));
+        AXE_TRY(axe_scope_key_set(r->cx, at, s->scope, (axe_scope_key)k, value,
+                                  &s->keys));
+    }
+    return AXE_OK;
+}
+
+/* "(" NAME ":" expr [ "from" INT ] { "," ... } ")" keys body */
 static axe_status
 read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
 {
@@ -368,6 +398,8 @@ read_ranged(axe_reader *r, axe_stmt *s, axe_stmt_kind kind)
     AXE_TRY(axe_read_need(r, ")"));
     s->n_var = var.n;
     s->var = (const axe_var *const *)var.item;
+    if (kind == AXE_STMT_SCOPE)
+        AXE_TRY(read_keys(r, s));
     AXE_TRY(read_body(r, s));
     r->names.n = mark;
     return AXE_OK;
@@ -494,6 +526,10 @@ read_stmt(axe_reader *r, axe_stmt *s)
     if (axe_read_word(r, "barrier")) {
         s->kind = AXE_STMT_BARRIER;
         return AXE_OK;
+    }
+    if (axe_read_word(r, "roles")) {
+        s->kind = AXE_STMT_ROLES;
+        return read_body(r, s);
     }
     if (!take_space(r, &space))
         return read_index(r, s);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "ir/text_int.h"
+#include "layout/layout_int.h"
 
 const axe_sign axe_sign_table[AXE_N_SIGN] = {
     {AXE_OP_or, "||", PREC_OR},    {AXE_OP_and, "&&", PREC_AND},
@@ -303,6 +304,10 @@ put_tensor(printer *p, const axe_tensor *t)
     }
     if (t->layout)
         axe_putf(p->out, " : %s", axe_layout_text(p->out->cx, t->layout));
+    else if (t->n_replica > 0) {
+        axe_puts(p->out, " : auto");
+        axe_replicas_print(p->out, t->n_replica, t->replica);
+    }
     axe_putc(p->out, '\n');
 }
 
@@ -317,6 +322,19 @@ put_ranges(printer *p, const axe_stmt *s)
             axe_putf(p->out, " from %" PRId64, s->first[i]);
     }
     axe_putc(p->out, ')');
+}
+
+/* " cluster 2 persistent": yes and no by the name alone. */
+static void
+put_keys(axe_buf *out, const axe_scope_keys *s)
+{
+    for (int k = 0; k < AXE_N_SCOPE_KEY; k++) {
+        int value = axe_scope_key_get(s, (axe_scope_key)k);
+        if (value != 0)
+            axe_putf(out, " %s", axe_scope_key_table[k].name);
+        if (value != 0 && axe_scope_key_table[k].most > 1)
+            axe_putf(out, " %d", value);
+    }
 }
 
 static void put_body(printer *p, int n, axe_stmt *const *body, int depth);
@@ -368,6 +386,11 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
         axe_puts(p->out,
                  s->kind == AXE_STMT_FOR ? "for" : axe_scope_name(s->scope));
         put_ranges(p, s);
+        put_keys(p->out, &s->keys);
+        put_block(p, s, depth);
+        break;
+    case AXE_STMT_ROLES:
+        axe_puts(p->out, "roles");
         put_block(p, s, depth);
         break;
     case AXE_STMT_TENSOR:

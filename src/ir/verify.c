@@ -542,6 +542,9 @@ check_stmt(verifier *v, const axe_stmt *s)
     case AXE_STMT_BARRIER:
         check_barrier(v, s);
         break;
+    case AXE_STMT_ROLES:
+        check_body(v, s->n_body, s->body);
+        break;
     case AXE_STMT_PIPELINE:
         check_pipeline(v, s->pipeline);
         break;

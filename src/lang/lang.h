@@ -34,7 +34,8 @@ typedef enum axe_order {
 
 typedef struct axe_inst {
     const char *kernel;  /* NULL: the module's only kernel */
-    const char *machine; /* picks `default NAME (...)` values, "cpu" */
+    const char *machine; /* picks `default NAME (...)` values, "cpu", */
+    const char *model;   /* and these before them, "sm_90a"; or NULL */
     /* Values for compile-time parameters: "BM" "64", "T" "bf16". */
     int                n_set;
     const char *const *set_name, *const *set_value;
@@ -65,6 +66,7 @@ typedef struct axe_param_sig {
 
 typedef struct axe_kernel_sig {
     const char          *name;
+    const char          *target; /* the machine it is for, or NULL: any */
     int                  n_param, n_const;
     const axe_param_sig *param;
     const char *const   *const_name;    /* compile-time parameters */

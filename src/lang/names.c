@@ -66,6 +66,7 @@ axe_entry_text(const axe_entry *e)
         "a layout",
         "an `fn`, which is called as a statement",
         "an integer argument",
+        "a name for tiles, whose numbers are its members `.i`, `.j`",
     };
 
     return text[e->kind];
@@ -113,7 +114,7 @@ suits(const axe_entry *e, const char *what)
         if (strcmp(only[i].what, what) == 0)
             return e->kind == only[i].kind;
     return e->kind != AXE_ENTRY_TYPE && e->kind != AXE_ENTRY_PIPELINE &&
-           e->kind != AXE_ENTRY_FN;
+           e->kind != AXE_ENTRY_FN && e->kind != AXE_ENTRY_TILES;
 }
 
 /* A name of one letter is near to all others, so that it says nothing. */

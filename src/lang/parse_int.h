@@ -58,6 +58,12 @@ const axe_fn_decl *axe_parse_fn(axe_parser *p);
 /* call = NAME "(" [ expr { "," expr } ] ")" ";" */
 const axe_syntax *axe_parse_call(axe_parser *p);
 
+/* --------------------------------------------------- parse_scope.c */
+
+const axe_syntax *axe_parse_scope(axe_parser *p);
+const axe_syntax *axe_parse_for(axe_parser *p);
+const axe_syntax *axe_parse_roles(axe_parser *p);
+
 /* ---------------------------------------------------- parse_attr.c */
 
 /* attr = "via" NAME | KEY [ "=" ( expr | "(" expr "," expr ")" ) ], any number;

@@ -162,96 +162,6 @@ parse_pipeline(axe_parser *p)
     return s;
 }
 
-/* `core (c)`: as many as there are. */
-static bool
-parse_all_cores(axe_parser *p, axe_list *out)
-{
-    axe_range *r = axe_new(p->cx, axe_range);
-    axe_expr  *n = axe_new(p->cx, axe_expr);
-    bool       ok = axe_parse_word(p, "a name for the core's number", &r->word);
-
-    n->kind = AXE_EXPR_NAME;
-    n->at = r->word.at;
-    n->word =
-        (axe_word){axe_intern(p->cx, AXE_CORES, strlen(AXE_CORES)), r->word.at};
-    r->count = n;
-    axe_list_push(out, r);
-    return ok;
-}
-
-/* What follows "NAME :" of a range. */
-static bool
-parse_counts(axe_parser *p, axe_range *r)
-{
-    const axe_token *t;
-
-    r->count = axe_parse_expr(p);
-    if (!r->count)
-        return false;
-    if (axe_parse_take(p, AXE_TOK_dots)) {
-        r->from = r->count;
-        if (!(r->count = axe_parse_expr(p)))
-            return false;
-    }
-    if (axe_parse_take(p, AXE_TOK_by))
-        return (r->by = axe_parse_expr(p)) != NULL;
-    t = p->tok;
-    if (t->kind != AXE_TOK_name || strcmp(t->name, "step") != 0)
-        return true;
-    p->tok++;
-    return (r->step = axe_parse_expr(p)) != NULL;
-}
-
-/* range = NAME [ ":" expr [ ".." expr ] [ "by" expr | "step" expr ] ] | INT */
-static bool
-parse_range(axe_parser *p, axe_list *out)
-{
-    axe_range *r = axe_new(p->cx, axe_range);
-
-    r->word.at = p->tok->at;
-    if (p->tok->kind == AXE_TOK_int) {
-        if (!(r->from = axe_parse_expr(p)))
-            return false;
-    } else if (!axe_parse_word(p, "a name for the range", &r->word))
-        return false;
-    else if (axe_parse_take(p, AXE_TOK_colon) && !parse_counts(p, r))
-        return false;
-    axe_list_push(out, r);
-    return true;
-}
-
-/* scope = SCOPE "(" range { "," range } ")" block
- * for   = "for" "(" range ")" ( block | statement ) */
-static const axe_syntax *
-parse_ranged(axe_parser *p, axe_syntax_kind kind)
-{
-    axe_syntax *s = new_stmt(p, kind);
-    axe_list    range = {.cx = p->cx}, body = {.cx = p->cx};
-
-    s->scope = AXE_N_SCOPE;
-    if (kind == AXE_SYNTAX_SCOPE)
-        s->scope = (axe_scope_kind)(p->tok->kind - AXE_TOK_core);
-    p->tok++;
-    if (!axe_parse_need(p, AXE_TOK_lparen, "before the range"))
-        return NULL;
-    do
-        if (s->scope == AXE_SCOPE_CORE && p->tok[0].kind == AXE_TOK_name &&
-                    p->tok[1].kind != AXE_TOK_colon
-                ? !parse_all_cores(p, &range)
-                : !parse_range(p, &range))
-            return NULL;
-    while (axe_parse_take(p, AXE_TOK_comma));
-    if (!axe_parse_need(p, AXE_TOK_rparen, "after the range"))
-        return NULL;
-    s->at = axe_span_join(s->at, p->tok[-1].at);
-    s->n_range = range.n;
-    s->range = (const axe_range *const *)range.item;
-    if (!axe_parse_block(p, &body))
-        return NULL;
-    set_body(s, &body);
-    return s;
-}
-
 /* while = "while" "(" expr ")" block */
 static const axe_syntax *
 parse_while(axe_parser *p)
@@ -502,9 +412,11 @@ parse_stmt(axe_parser *p)
     case AXE_TOK_warp:
     case AXE_TOK_thread:
     case AXE_TOK_lane:
-        return parse_ranged(p, AXE_SYNTAX_SCOPE);
+        return axe_parse_scope(p);
+    case AXE_TOK_roles:
+        return axe_parse_roles(p);
     case AXE_TOK_for:
-        return parse_ranged(p, AXE_SYNTAX_FOR);
+        return axe_parse_for(p);
     case AXE_TOK_if:
         return parse_if(p);
     case AXE_TOK_barrier:

@@ -22,12 +22,20 @@ caller_value(const axe_inst *inst, const char *name)
 }
 
 static const axe_default_decl *
-machine_default(const axe_resolver *r)
+default_named(const axe_resolver *r, const char *machine)
 {
-    for (int i = 0; r->inst->machine && i < r->decl->n_default; i++)
-        if (strcmp(r->decl->defaults[i]->machine.name, r->inst->machine) == 0)
+    for (int i = 0; machine && i < r->decl->n_default; i++)
+        if (strcmp(r->decl->defaults[i]->machine.name, machine) == 0)
             return r->decl->defaults[i];
     return NULL;
+}
+
+static const axe_default_decl *
+machine_default(const axe_resolver *r)
+{
+    const axe_default_decl *own = default_named(r, r->inst->model);
+
+    return own ? own : default_named(r, r->inst->machine);
 }
 
 static const axe_expr *

@@ -4,7 +4,8 @@
  *     resolve.c          a kernel: compile-time parameters, arguments, sizes
  *     resolve_stmt.c     statements, tensors, pipelines
  *     resolve_if.c       branches
- *     resolve_loop.c     scopes, loops, what leaves them
+ *     resolve_loop.c     ranges, loops, what leaves them
+ *     resolve_scope.c    scopes, roles
  *     resolve_fn.c       calls
  *     resolve_tune.c     domains of compile-time parameters
  *     resolve_expr.c     values: operators, casts, functions, names
@@ -34,7 +35,8 @@ typedef enum axe_entry_kind {
     AXE_ENTRY_PIPELINE,
     AXE_ENTRY_LAYOUT,
     AXE_ENTRY_FN,
-    AXE_ENTRY_VALUE /* an integer argument: value */
+    AXE_ENTRY_VALUE, /* an integer argument: value */
+    AXE_ENTRY_TILES  /* of a scope, whose variables are its members */
 } axe_entry_kind;
 
 typedef struct axe_entry axe_entry;
@@ -228,7 +230,19 @@ void axe_resolve_global(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ---------------------------------------------------- resolve_loop.c */
 
-void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
+/* A range with its numbers known: v = from + step * (0 .. extent - 1). */
+typedef struct axe_counted {
+    const axe_node *extent, *from; /* from: or NULL: 0 */
+    int64_t         by, step;      /* by: 0: none */
+} axe_counted;
+
+/* The variable of a range, its name declared; NULL after an error.  c NULL: it
+ * has none, and its name is known but wrong. */
+const axe_var *axe_range_declare(axe_resolver *r, axe_word word,
+                                 const axe_counted *c, axe_var_kind kind);
+/* The same, after its numbers. */
+const axe_var *axe_range_resolve(axe_resolver *r, const axe_range *g,
+                                 axe_var_kind kind, axe_counted *c);
 void axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out);
 void axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out);
 void axe_resolve_leave(axe_resolver *r, const axe_syntax *x, axe_list *out);
@@ -240,6 +254,11 @@ bool axe_resolve_reached(axe_resolver *r, const axe_syntax *x);
 /* A body that no `break` leaves. */
 void axe_resolve_inner(axe_resolver *r, int n, const axe_syntax *const *s,
                        axe_list *out);
+
+/* --------------------------------------------------- resolve_scope.c */
+
+void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
+void axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ------------------------------------------------------ resolve_if.c */
 

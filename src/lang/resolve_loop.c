@@ -1,5 +1,5 @@
-/* resolve_loop.c - scopes and loops: their ranges, what leaves them, and what
- * is written after them.
+/* resolve_loop.c - ranges and loops, what leaves them, and what is written
+ * after them.
  *
  * Variables of the IR run from 0.  What the text calls `v` in `v : a..b step c`
  * is a + c*v' for a variable v' of the IR; a scope keeps the number of its
@@ -82,18 +82,12 @@ resolve_steps(axe_resolver *r, const axe_range *g, const axe_node *count,
                      axe_iconst(r->cx, g->step->at, AXE_TYPE_INDEX, *step));
 }
 
-/* A range with its numbers known: v = from + step * (0 .. extent - 1). */
-typedef struct counted {
-    const axe_node *extent, *from; /* from: or NULL: 0 */
-    int64_t         by, step;      /* by: 0: none */
-} counted;
-
 static bool
-resolve_counts(axe_resolver *r, const axe_range *g, counted *out)
+resolve_counts(axe_resolver *r, const axe_range *g, axe_counted *out)
 {
     int64_t n;
 
-    *out = (counted){.step = 1};
+    *out = (axe_counted){.step = 1};
     out->extent = axe_resolve_index(r, g->count, false, "a count");
     if (g->from)
         out->from =
@@ -119,7 +113,7 @@ resolve_counts(axe_resolver *r, const axe_range *g, counted *out)
 
 /* v' as the text's v. */
 static const axe_node *
-value_of(axe_resolver *r, const counted *c, const axe_var *v)
+value_of(axe_resolver *r, const axe_counted *c, const axe_var *v)
 {
     axe_ctx        *cx = r->cx;
     const axe_node *n = axe_var_node(cx, v->at, v);
@@ -130,9 +124,9 @@ value_of(axe_resolver *r, const counted *c, const axe_var *v)
 }
 
 /* Declare the range's name; NULL after an error. */
-static const axe_var *
-declare_range(axe_resolver *r, axe_word word, const counted *c,
-              axe_var_kind kind)
+const axe_var *
+axe_range_declare(axe_resolver *r, axe_word word, const axe_counted *c,
+                  axe_var_kind kind)
 {
     bool       moved = c && (c->from || c->step != 1);
     axe_tiled *tile = axe_new(r->cx, axe_tiled);
@@ -152,11 +146,12 @@ declare_range(axe_resolver *r, axe_word word, const counted *c,
     return e->var;
 }
 
-static const axe_var *
-resolve_range(axe_resolver *r, const axe_range *g, axe_var_kind kind,
-              counted *c)
+const axe_var *
+axe_range_resolve(axe_resolver *r, const axe_range *g, axe_var_kind kind,
+                  axe_counted *c)
 {
-    return declare_range(r, g->word, resolve_counts(r, g, c) ? c : NULL, kind);
+    return axe_range_declare(r, g->word, resolve_counts(r, g, c) ? c : NULL,
+                             kind);
 }
 
 /* --------------------------------------------------------------- leaving */
@@ -249,7 +244,7 @@ axe_resolve_leave(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_list_push(out, new_stmt(r, kind, x->at, NULL));
 }
 
-/* -------------------------------------------------------- scopes, loops */
+/* ------------------------------------------------------------------ loops */
 
 static axe_flow *
 enter_loop(axe_resolver *r, axe_flow *f)
@@ -268,7 +263,7 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
     int             mark = r->names.n;
     axe_list        body = {.cx = r->cx};
     const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
-    counted         c;
+    axe_counted     c;
     axe_flow        f, *around;
     axe_stmt       *s;
 
@@ -278,7 +273,7 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                   "`for` has one range; nest another inside"));
     for (int i = 0; i < x->n_range; i++) {
         if (x->range[i]->count)
-            var[i] = resolve_range(r, x->range[i], AXE_VAR_LOOP, &c);
+            var[i] = axe_range_resolve(r, x->range[i], AXE_VAR_LOOP, &c);
         else
             axe_resolve_fail(r,
                              axe_fail(r->cx, x->range[i]->word.at, AXE_ESYNTAX,
@@ -332,147 +327,4 @@ axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                      "it"));
     axe_written_set(r, f.n, ever ? f.out : before);
     axe_list_push(out, new_stmt(r, AXE_STMT_LOOP, x->at, &body));
-}
-
-/* How many of the scope are in the one around it, for `thread (t)`. */
-static bool
-count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, counted *c)
-{
-    int64_t n = 0;
-
-    *c = (counted){.step = 1};
-    if (r->inside &&
-        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) &&
-        n > 0) {
-        c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
-        return true;
-    }
-    axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
-                                 "how many of `%s` there are is not known here",
-                                 axe_scope_name(kind)));
-    axe_help(r->cx, "give a range, as in `%s (t : 0..128)`",
-             axe_scope_name(kind));
-    return false;
-}
-
-/* One range of a scope: all entities, a slice of them, or one. */
-static const axe_var *
-resolve_entities(axe_resolver *r, const axe_syntax *x, const axe_range *g,
-                 int64_t *first)
-{
-    counted  c = {.step = 1};
-    axe_word word = g->word;
-    axe_var *one;
-    bool     ok;
-
-    *first = 0;
-    if (!g->count && !g->from)
-        return declare_range(r, word,
-                             count_all(r, x->scope, word.at, &c) ? &c : NULL,
-                             AXE_VAR_SCOPE);
-    if (g->step)
-        axe_resolve_fail(r, axe_fail(r->cx, g->step->at, AXE_ESYNTAX,
-                                     "the entities of a scope have no step"));
-    if (g->count) {
-        const axe_var *v = resolve_range(r, g, AXE_VAR_SCOPE, &c);
-        if (v && c.from && !axe_is_iconst(c.from, first))
-            axe_resolve_fail(r, axe_fail(r->cx, g->from->at, AXE_ETYPE,
-                                         "which entities these are must be "
-                                         "known at compile time"));
-        return v;
-    }
-    ok = axe_resolve_int(r, g->from, "an entity's number", first);
-    word.name = axe_intern(r->cx, axe_scope_name(x->scope),
-                           strlen(axe_scope_name(x->scope)));
-    word.at = g->from->at;
-    one = axe_resolve_var(r, AXE_VAR_SCOPE, word,
-                          axe_iconst(r->cx, word.at, AXE_TYPE_INDEX, 1));
-    return ok ? one : NULL;
-}
-
-static void
-check_nesting(axe_resolver *r, const axe_syntax *x, const axe_stmt *s)
-{
-    axe_scope_kind outer = r->inside ? r->inside->scope : x->scope;
-    int64_t        n = 0, all = 1, e;
-
-    if (!r->inside)
-        return;
-    if (!axe_scope_nests(r->inst->machine, outer, x->scope, &n)) {
-        axe_resolve_fail(
-            r, axe_fail(r->cx, x->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
-                        axe_scope_name(outer), axe_scope_name(x->scope)));
-        axe_note(r->cx, r->inside->at, "it is in this scope");
-        return;
-    }
-    for (int i = 0; i < s->n_var; i++) {
-        if (!s->var[i])
-            return;
-        if (x->scope <= AXE_SCOPE_CTA)
-            continue;
-        if (!axe_is_iconst(s->var[i]->extent, &e)) {
-            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
-                                         "how many of `%s` run must be known "
-                                         "at compile time",
-                                         axe_scope_name(x->scope)));
-            return;
-        }
-        if (!axe_add(e, s->first[i], &e) || !axe_mul(all, e, &all))
-            all = INT64_MAX;
-        if (s->first[i] < 0)
-            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
-                                         "entities are numbered from 0, not "
-                                         "%" PRId64,
-                                         s->first[i]));
-    }
-    if (n > 0 && all > n)
-        axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESHAPE,
-                                     "a `%s` has %" PRId64 " of `%s`, and "
-                                     "this needs %" PRId64,
-                                     axe_scope_name(outer), n,
-                                     axe_scope_name(x->scope), all));
-}
-
-/* Does more than one entity run the body? */
-static bool
-is_crowd(const axe_stmt *s)
-{
-    int64_t e;
-
-    for (int i = 0; i < s->n_var; i++)
-        if (s->var[i] && (!axe_is_iconst(s->var[i]->extent, &e) || e > 1))
-            return true;
-    return false;
-}
-
-void
-axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
-{
-    int             mark = r->names.n, crowd = r->crowd;
-    axe_stmt       *s = new_stmt(r, AXE_STMT_SCOPE, x->at, NULL);
-    const axe_stmt *around = r->inside;
-    axe_list        body = {.cx = r->cx};
-    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
-    int64_t        *first = axe_new_array(r->cx, int64_t, x->n_range);
-    bool            slice = false;
-
-    for (int i = 0; i < x->n_range; i++) {
-        var[i] = resolve_entities(r, x, x->range[i], &first[i]);
-        slice = slice || first[i] != 0;
-    }
-    s->scope = x->scope;
-    s->n_var = x->n_range;
-    s->var = var;
-    s->first = first;
-    check_nesting(r, x, s);
-    s->first = slice ? first : NULL;
-    r->crowd += around != NULL && is_crowd(s);
-    r->inside = s;
-    axe_resolve_inner(r, x->n_body, x->body, &body);
-    r->inside = around;
-    r->crowd = crowd;
-    axe_names_leave(r, mark);
-    s->n_body = body.n;
-    s->body = (axe_stmt *const *)(const void *)body.item;
-    axe_list_push(out, s);
 }

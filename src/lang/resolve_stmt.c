@@ -4,6 +4,7 @@
 
 #include "base/ctx.h"
 #include "lang/resolve_int.h"
+#include "layout/layout_int.h"
 
 static axe_stmt *
 new_stmt(axe_resolver *r, axe_stmt_kind kind, axe_span at)
@@ -124,6 +125,39 @@ tile_layout(axe_resolver *r, const axe_tensor_decl *d, const axe_node **shape)
     return NULL;
 }
 
+/* `auto`, and what follows it: replicas of the layout to be inferred. */
+static void
+tile_replicas(axe_resolver *r, const axe_tensor_decl *d, axe_tensor *t)
+{
+    axe_literal_env   env = {r, layout_constant, NULL};
+    size_t            len, stop = 0, at = d->layout_begin + strlen("auto");
+    const char       *text = axe_source_text(r->cx, r->source, &len);
+    const axe_layout *l = NULL;
+    axe_axis          cta;
+    axe_status        st = axe_cluster_axis(r->cx, &cta);
+
+    if (st == AXE_OK)
+        st = axe_replicas_read_at(r->cx, r->source, text, d->layout_end, at,
+                                  &env, &l, &stop);
+    if (st == AXE_OK && stop < d->layout_end)
+        st = axe_fail(r->cx, d->layout_at, AXE_ESYNTAX,
+                      "after `auto` only replicas stand, as in `auto + [2 : "
+                      "1@cta]`");
+    if (st != AXE_OK) {
+        axe_resolve_fail(r, st);
+        return;
+    }
+    t->n_replica = l->n_replica;
+    t->replica = l->replica;
+}
+
+static bool
+is_auto(const char *layout)
+{
+    return strncmp(layout, "auto", 4) == 0 &&
+           (layout[4] == '\0' || strchr(" \t\r\n+", layout[4]));
+}
+
 static const char *
 ir_name(axe_resolver *r, axe_word word, const axe_tensor_decl *d,
         const axe_pipeline *ring)
@@ -162,7 +196,9 @@ declare_tile(axe_resolver *r, const axe_tensor_decl *d, axe_word word,
     t->rank = d->n_dim;
     t->shape = shape;
     t->pipeline = ring;
-    if (d->layout_text && strcmp(d->layout_text, "auto") != 0)
+    if (d->layout_text && is_auto(d->layout_text))
+        tile_replicas(r, d, t);
+    else if (d->layout_text)
         t->layout = tile_layout(r, d, shape);
     e->tensor = t;
     return e;
@@ -407,6 +443,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
     switch (x->kind) {
     case AXE_SYNTAX_SCOPE:
         axe_resolve_scope(r, x, out);
+        break;
+    case AXE_SYNTAX_ROLES:
+        axe_resolve_roles(r, x, out);
         break;
     case AXE_SYNTAX_FOR:
         axe_resolve_for(r, x, out);

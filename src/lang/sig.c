@@ -56,8 +56,9 @@ fill(axe_ctx *cx, const axe_kernel_decl *k, axe_kernel_sig *out)
         n_domain[i] = t ? t->n : 0;
         domain[i] = t ? t->text : NULL;
     }
-    *out = (axe_kernel_sig){k->word.name, k->n_param, k->n_const, param,
-                            name,         text,       n_domain,   domain};
+    *out =
+        (axe_kernel_sig){k->word.name, k->target, k->n_param, k->n_const, param,
+                         name,         text,      n_domain,   domain};
 }
 
 axe_status

@@ -115,8 +115,17 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_CONST,
     AXE_SYNTAX_LAYOUT,
     AXE_SYNTAX_ASSIGN,
-    AXE_SYNTAX_BARRIER
+    AXE_SYNTAX_BARRIER,
+    AXE_SYNTAX_ROLES
 } axe_syntax_kind;
+
+/* What is said of a scope: key = value, counted in threads of `unit`. */
+typedef struct axe_key_syntax {
+    axe_scope_key   key;
+    axe_span        at;
+    axe_scope_kind  unit;
+    const axe_expr *value; /* NULL: yes */
+} axe_key_syntax;
 
 /* key [= value, or (value, value)] */
 typedef struct axe_attr_syntax {
@@ -136,7 +145,9 @@ struct axe_syntax {
     const axe_syntax *const      *body;
     const axe_syntax *const      *other; /* IF: after `else` */
     const axe_word *const        *words; /* INDEX */
-    axe_word                      word;  /* pipeline, const, layout */
+    axe_word word; /* pipeline, const, layout; SCOPE: of its tiles, or none */
+    int      n_key;
+    const axe_key_syntax *const *key; /* SCOPE */
     const axe_expr *value; /* ASSIGN, CONST, IF, WHILE; number of stages */
     const char     *layout_text; /* LAYOUT, where it is: */
     axe_span        layout_at;

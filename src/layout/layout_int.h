@@ -259,6 +259,15 @@ AXE_CHECK axe_status axe_layout_read_at(axe_ctx *cx, int32_t source,
                                         const axe_literal_env *env,
                                         const axe_layout **out, size_t *end);
 
+/* The same for the replicas that follow an inferred layout: "+ [2 : 1@cta]",
+ * any number, as those of a layout of one element. */
+AXE_CHECK axe_status axe_replicas_read_at(axe_ctx *cx, int32_t source,
+                                          const char *text, size_t len,
+                                          size_t at, const axe_literal_env *env,
+                                          const axe_layout **out, size_t *end);
+/* " + [2 : 1@cta]"; n > 0. */
+void axe_replicas_print(axe_buf *out, int n, const axe_iter *replica);
+
 /* The same for "swizzle(128)" and "swizzle<3, 4, 3> 8b", without the "o". */
 AXE_CHECK axe_status axe_swizzle_read_at(axe_ctx *cx, int32_t source,
                                          const char *text, size_t len,

@@ -406,6 +406,27 @@ axe_layout_read_at(axe_ctx *cx, int32_t source, const char *text, size_t len,
 }
 
 axe_status
+axe_replicas_read_at(axe_ctx *cx, int32_t source, const char *text, size_t len,
+                     size_t at, const axe_literal_env *env,
+                     const axe_layout **out, size_t *end)
+{
+    axe_reader        r = {cx, source, text, len, at, env};
+    iters             replica = {0};
+    axe_layout        spec = {0};
+    const axe_layout *l;
+
+    while (axe_scan_take(&r, '+'))
+        AXE_TRY(read_replica(&r, &replica));
+    spec.n_replica = replica.n;
+    spec.replica = replica.iter;
+    AXE_TRY(axe_layout_make(cx, &spec, &l));
+    axe_scan_peek(&r);
+    *out = l;
+    *end = r.at;
+    return AXE_OK;
+}
+
+axe_status
 axe_swizzle_read_at(axe_ctx *cx, int32_t source, const char *text, size_t len,
                     size_t at, axe_swizzle *out, size_t *end)
 {

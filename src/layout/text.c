@@ -77,8 +77,8 @@ put_tree(axe_buf *b, const axe_layout *l, put_fn *put)
     axe_putc(b, ')');
 }
 
-static void
-put_replicas(axe_buf *b, int n, const axe_iter *iter)
+void
+axe_replicas_print(axe_buf *b, int n, const axe_iter *iter)
 {
     axe_puts(b, " + [");
     if (n == 1) {
@@ -125,7 +125,7 @@ axe_layout_text(axe_ctx *cx, const axe_layout *l)
     axe_puts(&b, " : ");
     put_tree(&b, l, put_stride);
     if (l->n_replica > 0)
-        put_replicas(&b, l->n_replica, l->replica);
+        axe_replicas_print(&b, l->n_replica, l->replica);
     for (int k = 0; k < l->n_offset; k++)
         put_offset(&b, l->offset[k]);
     return b.text;

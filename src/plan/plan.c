@@ -46,6 +46,36 @@ check_scope(planner *p, const axe_stmt *s)
     return AXE_OK;
 }
 
+static axe_status
+check_roles(planner *p, const axe_stmt *s)
+{
+    axe_status st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                             "%s has no plan for roles, which run side by side",
+                             p->mc->name);
+
+    axe_help(p->cx, "write one loop that produces and consumes, as "
+                    "kernels/gemm.axe does, for this machine");
+    return st;
+}
+
+/* Is the kernel for this machine, or its family? */
+static axe_status
+check_target(planner *p)
+{
+    const char *target = p->kernel->target;
+    axe_status  st;
+
+    if (!target || strcmp(target, p->mc->name) == 0 ||
+        strcmp(target, p->mc->family) == 0)
+        return AXE_OK;
+    st = axe_fail(p->cx, p->kernel->at, AXE_EUNSUPPORTED,
+                  "kernel %s is for %s, not for %s", p->kernel->name, target,
+                  p->mc->name);
+    axe_help(p->cx, "name %s as the target, or take `target %s` away", target,
+             target);
+    return st;
+}
+
 static axe_shape
 tile_shape(planner *p, const axe_tensor *t)
 {
@@ -260,8 +290,10 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
     p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
+    AXE_TRY(check_target(&p));
     AXE_TRY(axe_check_top(&p));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
+    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_ROLES, check_roles));
     AXE_TRY(axe_plan_rings(&p));
     AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(

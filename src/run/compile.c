@@ -31,7 +31,7 @@ order_named(axe_ctx *cx, const char *param, const char *name, axe_order *out)
 }
 
 static axe_status
-read_spec(axe_ctx *cx, const axe_compile_spec *spec, const char *family,
+read_spec(axe_ctx *cx, const axe_compile_spec *spec, const axe_machine *mc,
           axe_inst *out)
 {
     axe_order *order = axe_new_array(cx, axe_order, spec->n_order);
@@ -40,7 +40,8 @@ read_spec(axe_ctx *cx, const axe_compile_spec *spec, const char *family,
         AXE_TRY(
             order_named(cx, spec->order_name[i], spec->order[i], &order[i]));
     *out = (axe_inst){.kernel = spec->kernel,
-                      .machine = family,
+                      .machine = mc->family,
+                      .model = mc->name,
                       .n_set = spec->n_set,
                       .set_name = spec->set_name,
                       .set_value = spec->set_value,
@@ -88,6 +89,32 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
     return AXE_OK;
 }
 
+static bool
+is_machine(const char *name)
+{
+    for (int i = 0; i < axe_n_machine(); i++)
+        if (strcmp(axe_machine_at(i)->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The machine asked for, else the kernel's, else this host's CPU: it serves
+ * also for a machine not known here, as far as nothing is planned. */
+static axe_status
+find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
+             axe_stage last, const axe_machine **out)
+{
+    const char    *name = spec->machine;
+    axe_kernel_sig sig;
+
+    AXE_TRY(axe_module_sig(cx, m, spec->kernel, &sig));
+    if (!name)
+        name = sig.target ? sig.target : "cpu";
+    if (!spec->machine && last == AXE_STAGE_IR && !is_machine(name))
+        name = "cpu";
+    return axe_machine_find(cx, name, out);
+}
+
 axe_status
 axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
             axe_stage last, const axe_program **out)
@@ -97,10 +124,9 @@ axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
     const axe_kernel  *kernel;
     axe_inst           inst;
 
-    AXE_TRY(
-        axe_machine_find(cx, spec->machine ? spec->machine : "cpu", &machine));
     AXE_TRY(axe_module_parse(cx, source, &module));
-    AXE_TRY(read_spec(cx, spec, machine->family, &inst));
+    AXE_TRY(find_machine(cx, module, spec, last, &machine));
+    AXE_TRY(read_spec(cx, spec, machine, &inst));
     AXE_TRY(axe_module_instantiate(cx, module, &inst, &kernel));
     return translate(cx, machine, kernel, last, out);
 }

@@ -14,7 +14,7 @@ while read -r file kernel; do
         echo "$kernel of kernels/$file.axe has no row in kernels/README.md"
         bad=1
     fi
-done < <(for f in "$SRC"/kernels/*.axe; do
+done < <(grep -L '^ *target ' "$SRC"/kernels/*.axe | while read -r f; do
     sed -n "s/^kernel \([A-Za-z0-9_]*\).*/$(basename "$f" .axe) \1/p" "$f"
 done)
 while read -r file kernel; do

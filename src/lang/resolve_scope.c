@@ -1,0 +1,213 @@
+/* resolve_scope.c - scopes: which entities they have, what is said of them, how
+ * they nest; and roles. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lang/resolve_int.h"
+
+/* How many of the scope are in the one around it, for `thread (t)`. */
+static bool
+count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, axe_counted *c)
+{
+    int64_t n = 0;
+
+    *c = (axe_counted){.step = 1};
+    if (r->inside &&
+        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) &&
+        n > 0) {
+        c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
+        return true;
+    }
+    axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
+                                 "how many of `%s` there are is not known here",
+                                 axe_scope_name(kind)));
+    axe_help(r->cx, "give a range, as in `%s (t : 0..128)`",
+             axe_scope_name(kind));
+    return false;
+}
+
+/* One range of a scope: all entities, a slice of them, or one. */
+static const axe_var *
+resolve_entities(axe_resolver *r, const axe_syntax *x, const axe_range *g,
+                 int64_t *first)
+{
+    axe_counted c = {.step = 1};
+    axe_word    word = g->word;
+    axe_var    *one;
+    bool        ok;
+
+    *first = 0;
+    if (!g->count && !g->from)
+        return axe_range_declare(
+            r, word, count_all(r, x->scope, word.at, &c) ? &c : NULL,
+            AXE_VAR_SCOPE);
+    if (g->step)
+        axe_resolve_fail(r, axe_fail(r->cx, g->step->at, AXE_ESYNTAX,
+                                     "the entities of a scope have no step"));
+    if (g->count) {
+        const axe_var *v = axe_range_resolve(r, g, AXE_VAR_SCOPE, &c);
+        if (v && c.from && !axe_is_iconst(c.from, first))
+            axe_resolve_fail(r, axe_fail(r->cx, g->from->at, AXE_ETYPE,
+                                         "which entities these are must be "
+                                         "known at compile time"));
+        return v;
+    }
+    ok = axe_resolve_int(r, g->from, "an entity's number", first);
+    word.name = axe_intern(r->cx, axe_scope_name(x->scope),
+                           strlen(axe_scope_name(x->scope)));
+    word.at = g->from->at;
+    one = axe_resolve_var(r, AXE_VAR_SCOPE, word,
+                          axe_iconst(r->cx, word.at, AXE_TYPE_INDEX, 1));
+    return ok ? one : NULL;
+}
+
+static void
+check_nesting(axe_resolver *r, const axe_syntax *x, const axe_stmt *s)
+{
+    axe_scope_kind outer = r->inside ? r->inside->scope : x->scope;
+    int64_t        n = 0, all = 1, e;
+
+    if (!r->inside)
+        return;
+    if (!axe_scope_nests(r->inst->machine, outer, x->scope, &n)) {
+        axe_resolve_fail(
+            r, axe_fail(r->cx, x->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
+                        axe_scope_name(outer), axe_scope_name(x->scope)));
+        axe_note(r->cx, r->inside->at, "it is in this scope");
+        return;
+    }
+    for (int i = 0; i < s->n_var; i++) {
+        if (!s->var[i])
+            return;
+        if (x->scope <= AXE_SCOPE_CTA)
+            continue;
+        if (!axe_is_iconst(s->var[i]->extent, &e)) {
+            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
+                                         "how many of `%s` run must be known "
+                                         "at compile time",
+                                         axe_scope_name(x->scope)));
+            return;
+        }
+        if (!axe_add(e, s->first[i], &e) || !axe_mul(all, e, &all))
+            all = INT64_MAX;
+        if (s->first[i] < 0)
+            axe_resolve_fail(r, axe_fail(r->cx, s->var[i]->at, AXE_ESHAPE,
+                                         "entities are numbered from 0, not "
+                                         "%" PRId64,
+                                         s->first[i]));
+    }
+    if (n > 0 && all > n)
+        axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESHAPE,
+                                     "a `%s` has %" PRId64 " of `%s`, and "
+                                     "this needs %" PRId64,
+                                     axe_scope_name(outer), n,
+                                     axe_scope_name(x->scope), all));
+}
+
+/* Does more than one entity run the body? */
+static bool
+is_crowd(const axe_stmt *s)
+{
+    int64_t e;
+
+    for (int i = 0; i < s->n_var; i++)
+        if (s->var[i] && (!axe_is_iconst(s->var[i]->extent, &e) || e > 1))
+            return true;
+    return false;
+}
+
+/* The value of a key, in its own unit; false after an error. */
+static bool
+key_value(axe_resolver *r, const axe_key_syntax *k, int64_t *out)
+{
+    int64_t each = 1;
+
+    *out = 1;
+    if (!k->value)
+        return true;
+    if (!axe_resolve_int(r, k->value, axe_scope_key_table[k->key].text, out))
+        return false;
+    if (k->unit == AXE_SCOPE_THREAD ||
+        !axe_scope_nests(NULL, k->unit, AXE_SCOPE_THREAD, &each))
+        return true;
+    return axe_mul(*out, each, out) ||
+           axe_resolve_fail(r, axe_fail(r->cx, k->at, AXE_EOVERFLOW,
+                                        "so many threads have no number"));
+}
+
+static void
+resolve_keys(axe_resolver *r, const axe_syntax *x, axe_stmt *s)
+{
+    for (int i = 0; i < x->n_key; i++) {
+        const axe_key_syntax *k = x->key[i];
+        int64_t               v;
+        axe_status            st;
+        if (axe_scope_key_get(&s->keys, k->key) != 0)
+            axe_resolve_fail(r, axe_fail(r->cx, k->at, AXE_ENAME,
+                                         "`%s` is given twice",
+                                         axe_scope_key_table[k->key].name));
+        if (!key_value(r, k, &v))
+            continue;
+        st = axe_scope_key_set(r->cx, k->value ? k->value->at : k->at, s->scope,
+                               k->key, v, &s->keys);
+        if (st != AXE_OK)
+            axe_resolve_fail(r, st);
+    }
+}
+
+void
+axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    int             mark = r->names.n, crowd = r->crowd;
+    axe_stmt       *s = axe_new(r->cx, axe_stmt);
+    const axe_stmt *around = r->inside;
+    axe_list        body = {.cx = r->cx};
+    const axe_var **var = axe_new_array(r->cx, const axe_var *, x->n_range);
+    int64_t        *first = axe_new_array(r->cx, int64_t, x->n_range);
+    bool            slice = false;
+
+    s->kind = AXE_STMT_SCOPE;
+    s->at = x->at;
+    if (x->word.name)
+        axe_names_add(r, AXE_ENTRY_TILES, x->word);
+    for (int i = 0; i < x->n_range; i++) {
+        var[i] = resolve_entities(r, x, x->range[i], &first[i]);
+        slice = slice || first[i] != 0;
+    }
+    s->scope = x->scope;
+    s->n_var = x->n_range;
+    s->var = var;
+    s->first = first;
+    check_nesting(r, x, s);
+    s->first = slice ? first : NULL;
+    resolve_keys(r, x, s);
+    r->crowd += around != NULL && is_crowd(s);
+    r->inside = s;
+    axe_resolve_inner(r, x->n_body, x->body, &body);
+    r->inside = around;
+    r->crowd = crowd;
+    axe_names_leave(r, mark);
+    s->n_body = body.n;
+    s->body = (axe_stmt *const *)(const void *)body.item;
+    axe_list_push(out, s);
+}
+
+/* Each role begins with what was written before all of them. */
+void
+axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_stmt *s = axe_new(r->cx, axe_stmt);
+    axe_list  body = {.cx = r->cx};
+
+    for (int i = 0; i < x->n_body; i++)
+        if (x->body[i]->kind != AXE_SYNTAX_SCOPE)
+            axe_resolve_fail(r, axe_fail(r->cx, x->body[i]->at, AXE_ESYNTAX,
+                                         "`roles` holds scopes, one for each "
+                                         "role"));
+    axe_resolve_inner(r, x->n_body, x->body, &body);
+    *s = (axe_stmt){.kind = AXE_STMT_ROLES,
+                    .at = x->at,
+                    .n_body = body.n,
+                    .body = (axe_stmt *const *)(const void *)body.item};
+    axe_list_push(out, s);
+}
