@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/number.h"
 #include "lang/lang.h"
 #include "run.h"
 #include "run/axt.h"
-#include "run/number.h"
 #include "run/records.h"
 
 /* ----------------------------------------------------------------- reading */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "ir/number.h"
 #include "run/count.h"
 #include "run/file.h"
-#include "run/number.h"
 #include "run/program.h"
 #include "table.h"
 

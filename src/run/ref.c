@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/number.h"
 #include "run/device.h"
-#include "run/number.h"
 #include "run/program.h"
 #include "run/ref_int.h"
 

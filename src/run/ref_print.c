@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "run/number.h"
+#include "ir/number.h"
 #include "run/ref_int.h"
 
 typedef struct printer {

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "axe/run.h"
+#include "ir/number.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
-#include "run/number.h"
 #include "run/program.h"
 
 /* Tiles, and sums of 6 in two turns, the second partial. */

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "ir/number.h"
 #include "run/count.h"
-#include "run/number.h"
 #include "run_kernels.h"
 
 static float buffer[128];

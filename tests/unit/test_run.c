@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "run/number.h"
+#include "ir/number.h"
 #include "run/pool.h"
 #include "run/program.h"
 #include "run_kernels.h"

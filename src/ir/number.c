@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "run/number.h"
+#include "ir/number.h"
 
 static const axe_float_format format[AXE_N_TYPE] = {
     [AXE_TYPE_f64] = {53, -1022, 0x1.fffffffffffffp1023},

@@ -1,7 +1,7 @@
 /* number.h - elements of tensors as host numbers, for filling, checking and
  * printing; never on a kernel's path. */
-#ifndef AXE_RUN_NUMBER_H
-#define AXE_RUN_NUMBER_H
+#ifndef AXE_IR_NUMBER_H
+#define AXE_IR_NUMBER_H
 
 #include "ir/ir.h"
 
