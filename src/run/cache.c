@@ -309,9 +309,9 @@ seal_of(const key *k, const unsigned char *code, size_t len,
     memcpy(seal, lane, sizeof lane);
 }
 
-/* Is there a whole entry at this path? */
+/* The bytes of a whole entry at this path, to be freed; false: none. */
 static bool
-sound(axe_ctx *cx, const key *k, const char *path)
+unseal(axe_ctx *cx, const key *k, const char *path, axe_bytes *out)
 {
     axe_mark      m = axe_ctx_mark(cx);
     unsigned char seal[SEAL_BYTES];
@@ -333,7 +333,23 @@ sound(axe_ctx *cx, const key *k, const char *path)
     } else {
         ok = false;
     }
-    free(b.data);
+    if (!ok) {
+        free(b.data);
+        return false;
+    }
+    b.len -= SEAL_BYTES;
+    *out = b;
+    return true;
+}
+
+static bool
+sound(axe_ctx *cx, const key *k, const char *path)
+{
+    axe_bytes b;
+    bool      ok = unseal(cx, k, path, &b);
+
+    if (ok)
+        free(b.data);
     return ok;
 }
 
@@ -350,40 +366,53 @@ write_sealed(axe_ctx *cx, const key *k, const char *path, axe_bytes code)
     return axe_file_commit(cx, &f);
 }
 
+/* What an entry's files end with. */
+typedef struct ends {
+    const char *text, *code;
+} ends;
+static const ends object_ends = {"c", "so"}, gpu_ends = {"cu", "cubin"};
+
 static axe_status
-write_entry(axe_ctx *cx, const key *k, const char *stem, const char *text,
+write_entry(axe_ctx *cx, axe_cache *c, const key *k, ends e, const char *text,
             axe_bytes code)
 {
-    AXE_TRY(axe_file_write(cx, axe_textf(cx, "%s.c", stem), 0600, text,
-                           strlen(text)));
-    return write_sealed(cx, k, axe_textf(cx, "%s.so", stem), code);
-}
-
-/* Put the object into the directory.  On trouble say so once and go on
- * without: false. */
-static bool
-keep(axe_ctx *cx, axe_cache *c, const key *k, const char *stem,
-     const char *text, const char *object)
-{
-    axe_mark   m = axe_ctx_mark(cx);
-    char      *folder = axe_textf(c->cx, "%s/%.2s", c->dir, k->text);
-    char       why[512] = "";
-    axe_bytes  code = {0};
-    axe_status st = AXE_OK;
+    char *folder = axe_textf(c->cx, "%s/%.2s", c->dir, k->text);
+    char *stem = axe_textf(cx, "%s/%s", folder, k->text);
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        st = axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s", strerror(errno));
-    if (st == AXE_OK)
-        st = axe_file_read(cx, object, &code);
-    if (st == AXE_OK)
-        st = write_entry(cx, k, stem, text, code);
-    free(code.data);
+        return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s", strerror(errno));
+    AXE_TRY(axe_file_write(cx, axe_textf(cx, "%s.%s", stem, e.text), 0600, text,
+                           strlen(text)));
+    return write_sealed(cx, k, axe_textf(cx, "%s.%s", stem, e.code), code);
+}
+
+/* On trouble say so once and go on without: false. */
+static bool
+settle(axe_ctx *cx, axe_cache *c, axe_mark m, axe_status st)
+{
+    char why[512] = "";
+
     if (st == AXE_OK)
         return true;
     snprintf(why, sizeof why, "%s", axe_last_error(cx));
     axe_ctx_release(cx, m);
     give_up_dir(cx, c, why);
     return false;
+}
+
+/* Put the object into the directory. */
+static bool
+keep(axe_ctx *cx, axe_cache *c, const key *k, const char *text,
+     const char *object)
+{
+    axe_mark   m = axe_ctx_mark(cx);
+    axe_bytes  code = {0};
+    axe_status st = axe_file_read(cx, object, &code);
+
+    if (st == AXE_OK)
+        st = write_entry(cx, c, k, object_ends, text, code);
+    free(code.data);
+    return settle(cx, c, m, st);
 }
 
 /* Megabytes that the directory may have. */
@@ -440,7 +469,7 @@ finish(axe_ctx *cx, axe_cache *c, pending *p)
     AXE_TRY(axe_cc_wait(cx, &p->job));
     p->item->fresh = true;
     p->item->path = p->made;
-    if (stem && keep(cx, c, &p->key, stem, p->item->text, p->made))
+    if (stem && keep(cx, c, &p->key, p->item->text, p->made))
         p->item->path = axe_textf(c->cx, "%s.so", stem);
     return AXE_OK;
 }
@@ -522,4 +551,44 @@ axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc, const char *text,
         *fresh = item.fresh;
     *path = item.path;
     return AXE_OK;
+}
+
+/* ------------------------------------------------------------ other code */
+
+static key
+key_of(int n, const char *const *what)
+{
+    axe_sha256 s;
+    key        k;
+
+    axe_sha256_init(&s);
+    for (int i = 0; i < n; i++)
+        add_text(&s, what[i]);
+    axe_sha256_end(&s, k.hash);
+    axe_sha256_text(k.hash, k.text);
+    return k;
+}
+
+bool
+axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
+               axe_bytes *out)
+{
+    key k = key_of(n, what);
+
+    if (!c->dir)
+        return false;
+    return unseal(cx, &k, axe_textf(cx, "%s.%s", stem_of(c, &k), gpu_ends.code),
+                  out);
+}
+
+void
+axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
+               const char *text, axe_bytes code)
+{
+    key      k = key_of(n, what);
+    axe_mark m = axe_ctx_mark(cx);
+
+    if (c->dir &&
+        settle(cx, c, m, write_entry(cx, c, &k, gpu_ends, text, code)))
+        axe_cache_sweep(c->dir, most_bytes());
 }

@@ -1,13 +1,13 @@
 /* cache.h - compiled kernels on disk, named by what they were made from.
  *
  * An entry is `<first 2 digits>/<hash>.so` with its source `<hash>.c` beside
- * it.  The hash (SHA-256) covers everything that the machine code depends on:
- * the C text, flags, compiler, processor and ABI, so an entry is never wrong,
- * only unused.  Entries appear whole by rename, so any number of processes may
- * share a directory without locks; two that compile the same text at once
- * write the same entry twice.  Each entry ends with a seal, a checksum of
- * itself and its name, so that a truncated or damaged file is recompiled
- * instead of crashing the loader.
+ * it, or of a GPU's code .cubin and .cu.  The hash (SHA-256) covers everything
+ * that the machine code depends on: the C text, flags, compiler, processor and
+ * ABI, so an entry is never wrong, only unused.  Entries appear whole by
+ * rename, so any number of processes may share a directory without locks; two
+ * that compile the same text at once write the same entry twice.  Each entry
+ * ends with a seal, a checksum of itself and its name, so that a truncated or
+ * damaged file is recompiled instead of crashing the loader.
  *
  * Whoever adds an entry also looks after the size of the directory: beyond
  * $AXE_CACHE_MB megabytes (default 512) the entries go that were not used for
@@ -22,6 +22,7 @@
 #define AXE_RUN_CACHE_H
 
 #include "run/cc.h"
+#include "run/file.h"
 #include "run/sha256.h"
 
 typedef struct axe_cache {
@@ -70,6 +71,14 @@ AXE_CHECK axe_status axe_cache_get_all(axe_ctx *cx, axe_cache *c,
 AXE_CHECK axe_status axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc,
                                    const char *text, const char *extra,
                                    const char **path, bool *fresh);
+
+/* Machine code of a GPU: `<hash>.cubin` with its text `<hash>.cu`.
+ * what  all that it depends on, [n] */
+bool axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
+                    axe_bytes *out);
+/* Best effort, as for shared objects: trouble is a warning. */
+void axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
+                    const char *text, axe_bytes code);
 
 /* Remove the temporary directories of this process's caches: for a handler of
  * the signal that is about to end it, so only what is safe there. */

@@ -1,10 +1,10 @@
 /* sweep.c - the size of the cache's directory.
  *
- * An entry is NAME.so and NAME.c; its age is that of the object.  Other files
- * are those that a process is writing, or was when it was killed: they go after
- * a day.  What was used within the last minute stays, since a process may be
- * about to load it.  Several sweepers at once do no harm: what is gone already
- * is gone. */
+ * An entry is NAME.so and NAME.c, or NAME.cubin and NAME.cu; its age is that of
+ * the object.  Other files are those that a process is writing, or was when it
+ * was killed: they go after a day.  What was used within the last minute stays,
+ * since a process may be about to load it.  Several sweepers at once do no
+ * harm: what is gone already is gone. */
 #define _XOPEN_SOURCE 700
 
 #include <dirent.h>
@@ -66,13 +66,38 @@ add(list *l, const char *name, const struct stat *s, int64_t bytes)
     l->bytes += bytes;
 }
 
+static const struct {
+    const char *code, *text;
+} ends[] = {{".so", ".c"}, {".cubin", ".cu"}};
+
+/* Which of `ends` the name has after the hash, as code or as text; or -1. */
+static int
+end_of(const char *name, bool code)
+{
+    if (strlen(name) <= STEM || !is_hex(name, STEM))
+        return -1;
+    for (int i = 0; i < AXE_LEN(ends); i++)
+        if (strcmp(name + STEM, code ? ends[i].code : ends[i].text) == 0)
+            return i;
+    return -1;
+}
+
+/* The entry's other file: `path` with `end` after the hash. */
+static bool
+other(const char *folder, const char *name, const char *end,
+      char path[PATH_BYTES])
+{
+    return (size_t)snprintf(path, PATH_BYTES, "%s/%.*s%s", folder, (int)STEM,
+                            name, end) < PATH_BYTES;
+}
+
 /* One file of a folder. */
 static void
 look(const char *folder, const char *name, list *l)
 {
-    char        path[PATH_BYTES], source[PATH_BYTES];
+    char        path[PATH_BYTES], beside[PATH_BYTES];
     struct stat s, c;
-    bool        named = strlen(name) > STEM && is_hex(name, STEM);
+    int         code = end_of(name, true), text = end_of(name, false);
 
     if (*name == '.' && (name[1] == '\0' || strcmp(name, "..") == 0))
         return;
@@ -80,18 +105,14 @@ look(const char *folder, const char *name, list *l)
             sizeof path ||
         lstat(path, &s) != 0 || !S_ISREG(s.st_mode))
         return;
-    if (named && strcmp(name + STEM, ".so") == 0) {
-        memcpy(source, path, strlen(path) - 3);
-        strcpy(source + strlen(path) - 3, ".c");
-        add(l, name, &s, bytes_of(&s) + (stat(source, &c) ? 0 : bytes_of(&c)));
+    if (code >= 0) {
+        bool has = other(folder, name, ends[code].text, beside) &&
+                   stat(beside, &c) == 0;
+        add(l, name, &s, bytes_of(&s) + (has ? bytes_of(&c) : 0));
     } else if (s.st_mtime < time(NULL) - DAY) {
-        memcpy(source, path, strlen(path) + 1);
-        char *dot = strrchr(source, '.');
-        if (named && dot && strcmp(dot, ".c") == 0) {
-            strcpy(dot, ".so");
-            if (access(source, F_OK) == 0)
-                return;
-        }
+        if (text >= 0 && other(folder, name, ends[text].code, beside) &&
+            access(beside, F_OK) == 0)
+            return;
         unlink(path);
     }
 }
@@ -121,13 +142,17 @@ by_use(const void *a, const void *b)
 static void
 drop(const char *dir, const entry *e)
 {
-    static const char *const end[] = {"so", "c"};
-    char                     path[PATH_BYTES];
+    char folder[PATH_BYTES], path[PATH_BYTES];
 
-    for (int i = 0; i < AXE_LEN(end); i++)
-        if ((size_t)snprintf(path, sizeof path, "%s/%.2s/%.*s.%s", dir, e->name,
-                             (int)STEM, e->name, end[i]) < sizeof path)
+    if ((size_t)snprintf(folder, sizeof folder, "%s/%.2s", dir, e->name) >=
+        sizeof folder)
+        return;
+    for (int i = 0; i < AXE_LEN(ends); i++) {
+        if (other(folder, e->name, ends[i].code, path))
             unlink(path);
+        if (other(folder, e->name, ends[i].text, path))
+            unlink(path);
+    }
 }
 
 void
