@@ -1,9 +1,9 @@
 /* sqlite.c - finding SQLite's library and its symbols. */
 #include <assert.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "run/dl.h"
 #include "run/sqlite.h"
 
 static const char *const symbol[] = {
@@ -22,15 +22,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 load(void)
 {
-    void *table[AXE_LEN(symbol)], *h = NULL;
+    void *table[AXE_LEN(symbol)];
 
-    for (int i = 0; i < AXE_LEN(file) && !h; i++)
-        h = dlopen(file[i], RTLD_NOW | RTLD_LOCAL);
-    missing = h ? NULL : file[0];
-    for (int i = 0; i < AXE_LEN(symbol) && !missing; i++) {
-        table[i] = dlsym(h, symbol[i]);
-        missing = table[i] ? NULL : symbol[i];
-    }
+    missing = axe_dl_load(AXE_LEN(file), file, AXE_LEN(symbol), symbol, table);
     if (!missing)
         memcpy(&loaded, table, sizeof loaded);
 }

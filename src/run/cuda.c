@@ -1,0 +1,86 @@
+/* cuda.c - finding the driver, and its errors as diagnostics. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/cuda.h"
+#include "run/dl.h"
+
+static const char *const symbol[] = {
+#define SYMBOL(name, type, args) "cu" #name,
+#include "run/cuda.def"
+};
+
+static const char *const usual[] = {"libcuda.so.1", "libcuda.so"};
+
+static axe_cuda       loaded;
+static const char    *missing;
+static int            started; /* what Init gave */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void
+load(void)
+{
+    static_assert(sizeof(axe_cuda) == AXE_LEN(symbol) * sizeof(void *),
+                  "one pointer a row");
+    void       *table[AXE_LEN(symbol)];
+    const char *own = getenv("AXE_CUDA");
+
+    missing = axe_dl_load(own ? 1 : AXE_LEN(usual), own ? &own : usual,
+                          AXE_LEN(symbol), symbol, table);
+    if (missing)
+        return;
+    memcpy(&loaded, table, sizeof loaded);
+    started = loaded.Init(0);
+}
+
+axe_status
+axe_cuda_load(axe_ctx *cx, const axe_cuda **out)
+{
+    pthread_once(&once, load);
+    if (missing) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                 "an NVIDIA GPU needs its driver, but there is no %s", missing);
+        axe_help(cx, "install the driver; without a GPU use `axe sim`, or "
+                     "`axe compile` for the code alone");
+        return AXE_EDEVICE;
+    }
+    AXE_TRY(axe_cuda_check(cx, &loaded, started, "starting the driver"));
+    *out = &loaded;
+    return AXE_OK;
+}
+
+/* What an error of these often comes from. */
+static const struct {
+    int         result;
+    const char *help;
+} helps[] = {
+    {2, "free device memory, or use smaller arrays"},
+    {100, "no GPU is visible: look at nvidia-smi and CUDA_VISIBLE_DEVICES"},
+    {209, "the code is for another architecture: compile with --target of the "
+          "GPU at hand"},
+    {700, "an address outside: run `axe sim` on the same sizes, it says where"},
+    {701, "too many registers or too much shared memory for a launch: use "
+          "smaller tiles or fewer stages"},
+    {719, "a trap or a fault in the kernel: `axe sim` on the same sizes says "
+          "where"},
+    {803, "the driver is older than the toolkit: update it"},
+};
+
+axe_status
+axe_cuda_check(axe_ctx *cx, const axe_cuda *cu, int result, const char *what)
+{
+    const char *name = NULL, *text = NULL;
+
+    if (result == 0)
+        return AXE_OK;
+    cu->GetErrorName(result, &name);
+    cu->GetErrorString(result, &text);
+    axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "%s: %s (%d), %s", what,
+             name ? name : "unknown error", result, text ? text : "no text");
+    for (int i = 0; i < AXE_LEN(helps); i++)
+        if (helps[i].result == result)
+            axe_help(cx, "%s", helps[i].help);
+    return AXE_EDEVICE;
+}

@@ -1,0 +1,30 @@
+/* cuda.h - NVIDIA's driver, opened when a GPU is first asked for. */
+#ifndef AXE_RUN_CUDA_H
+#define AXE_RUN_CUDA_H
+
+#include "axe/base.h"
+
+typedef struct axe_cuda {
+#define SYMBOL(name, type, args) type(*name) args;
+#include "run/cuda.def"
+} axe_cuda;
+
+enum {
+#define ATTRIBUTE(name, number) AXE_CUDA_##name = number,
+#include "run/cuda.def"
+    AXE_CUDA_FUNC_MAX_SHARED = 8 /* of FuncSetAttribute: dynamic, bytes */
+};
+
+/* A tensor map as the hardware reads it. */
+enum { AXE_CUDA_MAP_BYTES = 128, AXE_CUDA_MAP_ALIGN = 64 };
+
+/* The process's one copy, initialised; it stays open.  $AXE_CUDA names another
+ * library than libcuda.so.1.
+ * Errors  EDEVICE: there is no driver, or it does not start */
+AXE_CHECK axe_status axe_cuda_load(axe_ctx *cx, const axe_cuda **out);
+
+/* AXE_OK for 0; else EDEVICE, "what: CUDA_ERROR_NAME, its text". */
+AXE_CHECK axe_status axe_cuda_check(axe_ctx *cx, const axe_cuda *cu, int result,
+                                    const char *what);
+
+#endif

@@ -1,0 +1,12 @@
+/* dl.h - libraries that are opened when they are first needed. */
+#ifndef AXE_RUN_DL_H
+#define AXE_RUN_DL_H
+
+/* Open the first of the files that is there and look its symbols up.
+ * table   [n] addresses, of functions
+ * Returns NULL, or what there is not: the first file's name or a symbol's.
+ * A library that is opened stays open. */
+const char *axe_dl_load(int n_file, const char *const *file, int n,
+                        const char *const *symbol, void **table);
+
+#endif

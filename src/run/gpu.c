@@ -1,0 +1,210 @@
+/* gpu.c - one GPU: context, memory, waiting. */
+#define _DEFAULT_SOURCE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lower.h"
+#include "run/gpu_int.h"
+
+axe_status
+axe_gpu_push(axe_ctx *cx, const axe_gpu *g)
+{
+    return axe_cuda_check(cx, g->cuda, g->cuda->CtxPushCurrent_v2(g->ctx),
+                          "using the GPU");
+}
+
+void
+axe_gpu_pop(const axe_gpu *g)
+{
+    void *old;
+
+    g->cuda->CtxPopCurrent_v2(&old);
+}
+
+/* The newest of our machines whose code this GPU runs: "sm_90a" only on 9.0,
+ * "sm_80" on every later one, too. */
+static const axe_machine *
+machine_for(int major, int minor)
+{
+    const axe_machine *best = NULL;
+    int                have = major * 10 + minor, most = 0;
+
+    for (int i = 0; i < axe_n_machine(); i++) {
+        const axe_machine *mc = axe_machine_at(i);
+        char              *end;
+        if (!mc->simt || strncmp(mc->simt->arch, "sm_", 3) != 0)
+            continue;
+        int  arch = (int)strtol(mc->simt->arch + 3, &end, 10);
+        bool only = *end == 'a';
+        if ((only ? arch == have : arch <= have) && arch > most) {
+            best = mc;
+            most = arch;
+        }
+    }
+    return best;
+}
+
+static axe_status
+find_device(axe_ctx *cx, axe_gpu *g, int number)
+{
+    const axe_cuda *cu = g->cuda;
+    int             n = 0;
+
+    AXE_TRY(axe_cuda_check(cx, cu, cu->DeviceGetCount(&n), "counting GPUs"));
+    if (number < 0 || number >= n)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "there is no GPU %d: the driver knows %d", number, n);
+    return axe_cuda_check(cx, cu, cu->DeviceGet(&g->device, number),
+                          "finding the GPU");
+}
+
+static axe_status
+read_device(axe_ctx *cx, axe_gpu *g)
+{
+    const axe_cuda *cu = g->cuda;
+    char            name[128] = "";
+    int             r = cu->DeviceGetName(name, sizeof name - 1, g->device);
+
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&g->major, AXE_CUDA_COMPUTE_CAPABILITY_MAJOR,
+                                   g->device);
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&g->minor, AXE_CUDA_COMPUTE_CAPABILITY_MINOR,
+                                   g->device);
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&g->n_sm, AXE_CUDA_MULTIPROCESSOR_COUNT,
+                                   g->device);
+    AXE_TRY(axe_cuda_check(cx, cu, r, "asking the GPU"));
+    g->name = axe_textf(g->cx, "%s", name);
+    g->machine = machine_for(g->major, g->minor);
+    if (g->machine)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                    "%s has compute capability %d.%d, which no machine in the "
+                    "table runs on",
+                    name, g->major, g->minor);
+}
+
+static axe_status
+open_device(axe_ctx *cx, axe_gpu *g, const axe_gpu_spec *spec)
+{
+    AXE_TRY(axe_cuda_load(cx, &g->cuda));
+    AXE_TRY(find_device(cx, g, spec->number));
+    AXE_TRY(read_device(cx, g));
+    AXE_TRY(axe_cuda_check(cx, g->cuda,
+                           g->cuda->DevicePrimaryCtxRetain(&g->ctx, g->device),
+                           "opening the GPU"));
+    axe_cache_open(cx, g->cx, spec->cache, &g->cache);
+    return AXE_OK;
+}
+
+axe_status
+axe_gpu_new(axe_ctx *cx, const axe_gpu_spec *spec, axe_gpu **out)
+{
+    axe_gpu   *g = calloc(1, sizeof *g);
+    axe_status st;
+
+    if (g)
+        g->cx = axe_ctx_new();
+    if (!g || !g->cx) {
+        free(g);
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
+    }
+    st = open_device(cx, g, spec);
+    if (st == AXE_OK)
+        *out = g;
+    else
+        axe_gpu_free(g);
+    return st;
+}
+
+void
+axe_gpu_free(axe_gpu *g)
+{
+    if (!g)
+        return;
+    if (g->ctx) {
+        axe_cache_close(&g->cache);
+        g->cuda->DevicePrimaryCtxRelease_v2(g->device);
+    }
+    axe_ctx_free(g->cx);
+    free(g);
+}
+
+const char *
+axe_gpu_name(const axe_gpu *g)
+{
+    return g->name;
+}
+
+const char *
+axe_gpu_machine(const axe_gpu *g)
+{
+    return g->machine->name;
+}
+
+int
+axe_gpu_n_sm(const axe_gpu *g)
+{
+    return g->n_sm;
+}
+
+axe_status
+axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
+{
+    uint64_t p = 0;
+    int      r;
+
+    AXE_TRY(axe_gpu_push(cx, g));
+    r = g->cuda->MemAlloc_v2(&p, bytes > 0 ? bytes : 1);
+    axe_gpu_pop(g);
+    AXE_TRY(axe_cuda_check(cx, g->cuda, r,
+                           axe_textf(cx, "allocating %zu bytes", bytes)));
+    *out = (void *)(uintptr_t)p;
+    return AXE_OK;
+}
+
+void
+axe_gpu_release(axe_gpu *g, void *memory)
+{
+    if (!memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
+        return;
+    g->cuda->MemFree_v2((uint64_t)(uintptr_t)memory);
+    axe_gpu_pop(g);
+}
+
+axe_status
+axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
+{
+    int r = 0;
+
+    AXE_TRY(axe_gpu_push(cx, g));
+    if (bytes > 0)
+        r = g->cuda->MemcpyHtoD_v2((uint64_t)(uintptr_t)to, from, bytes);
+    axe_gpu_pop(g);
+    return axe_cuda_check(cx, g->cuda, r, "copying to the GPU");
+}
+
+axe_status
+axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
+{
+    int r = 0;
+
+    AXE_TRY(axe_gpu_push(cx, g));
+    if (bytes > 0)
+        r = g->cuda->MemcpyDtoH_v2(to, (uint64_t)(uintptr_t)from, bytes);
+    axe_gpu_pop(g);
+    return axe_cuda_check(cx, g->cuda, r, "copying from the GPU");
+}
+
+axe_status
+axe_gpu_wait(axe_ctx *cx, axe_gpu *g, void *stream)
+{
+    int r;
+
+    AXE_TRY(axe_gpu_push(cx, g));
+    r = g->cuda->StreamSynchronize(stream);
+    axe_gpu_pop(g);
+    return axe_cuda_check(cx, g->cuda, r, "running on the GPU");
+}

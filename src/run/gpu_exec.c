@@ -1,0 +1,398 @@
+/* gpu_exec.c - a program's code on a GPU, and its launch.
+ *
+ * A grid's kernel takes, in this order: the grid's tensor maps by value, the
+ * address of each of the kernel's parameters and of its own tensors, and its
+ * sizes as 64-bit integers. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lower.h"
+#include "plan/plan.h"
+#include "run/gpu_int.h"
+#include "run/nvrtc.h"
+#include "run/program.h"
+
+typedef struct loaded {
+    void *function;
+    int   n_resident; /* CTAs on the whole GPU at once */
+} loaded;
+
+struct axe_gpu_exec {
+    axe_gpu           *gpu;
+    const axe_program *program;
+    void              *module;
+    bool               cached;
+    void              *temp; /* of the kernel's own tensors, grown as needed */
+    int64_t            temp_bytes;
+    loaded             grid[];
+};
+
+/* --------------------------------------------------------------- compiling */
+
+static axe_status
+check_program(axe_ctx *cx, const axe_program *p)
+{
+    if (!p->c_text)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "kernel %s was not compiled so far", p->kernel->name);
+    if (!p->plan->machine->simt)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "kernel %s was compiled for %s, which is not a GPU",
+                        p->kernel->name, p->plan->machine->name);
+    return AXE_OK;
+}
+
+/* Machine code from the cache or from NVRTC. */
+static axe_status
+get_code(axe_ctx *cx, axe_cache *c, const axe_program *p, bool *cached,
+         axe_bytes *out)
+{
+    const char *what[3] = {p->c_text, p->plan->machine->simt->arch};
+
+    AXE_TRY(axe_nvrtc_id(cx, &what[2]));
+    *cached = axe_cache_find(cx, c, AXE_LEN(what), what, out);
+    if (*cached)
+        return AXE_OK;
+    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, what[1], NULL, out));
+    axe_cache_keep(cx, c, AXE_LEN(what), what, p->c_text, *out);
+    return AXE_OK;
+}
+
+axe_status
+axe_gpu_code(axe_ctx *cx, const axe_program *p, const char **log, void **code,
+             size_t *bytes)
+{
+    axe_bytes b;
+
+    AXE_TRY(check_program(cx, p));
+    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->simt->arch, log,
+                              &b));
+    *code = b.data;
+    *bytes = b.len;
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- loading */
+
+static axe_status
+load_grid(axe_ctx *cx, axe_gpu_exec *e, const axe_grid *grid, loaded *out)
+{
+    const axe_cuda *cu = e->gpu->cuda;
+    int r = cu->ModuleGetFunction(&out->function, e->module, grid->name), n = 0;
+
+    if (r == 0)
+        r = cu->FuncSetAttribute(out->function, AXE_CUDA_FUNC_MAX_SHARED,
+                                 (int)grid->shared_bytes);
+    if (r == 0)
+        r = cu->OccupancyMaxActiveBlocksPerMultiprocessor(
+            &n, out->function, grid->n_thread, (size_t)grid->shared_bytes);
+    AXE_TRY(axe_cuda_check(cx, cu, r,
+                           axe_textf(cx, "loading kernel %s", grid->name)));
+    if (n < 1)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "kernel %s does not fit on %s: %d threads, %" PRId64
+                        " bytes of shared memory",
+                        grid->name, e->gpu->name, grid->n_thread,
+                        grid->shared_bytes);
+    out->n_resident = n * e->gpu->n_sm / grid->cluster * grid->cluster;
+    return AXE_OK;
+}
+
+static axe_status
+load(axe_ctx *cx, axe_gpu_exec *e)
+{
+    const axe_lowered *l = e->program->lowered;
+    axe_bytes          code;
+    axe_status         st;
+    int                r;
+
+    AXE_TRY(get_code(cx, &e->gpu->cache, e->program, &e->cached, &code));
+    st = axe_gpu_push(cx, e->gpu);
+    if (st != AXE_OK) {
+        free(code.data);
+        return st;
+    }
+    r = e->gpu->cuda->ModuleLoadData(&e->module, code.data);
+    free(code.data);
+    st = axe_cuda_check(cx, e->gpu->cuda, r, "loading the code");
+    for (int i = 0; i < l->n_grid && st == AXE_OK; i++)
+        st = load_grid(cx, e, &l->grid[i], &e->grid[i]);
+    axe_gpu_pop(e->gpu);
+    return st;
+}
+
+static bool
+runs(const axe_gpu *g, const axe_machine *mc)
+{
+    const char *arch = mc->simt->arch;
+    size_t      n = strlen(arch);
+
+    if (strcmp(arch, g->machine->simt->arch) == 0)
+        return true;
+    return arch[n - 1] != 'a' &&
+           strtol(arch + 3, NULL, 10) <= g->major * 10 + g->minor;
+}
+
+axe_status
+axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
+                 axe_gpu_exec **out)
+{
+    axe_gpu_exec *e;
+    axe_status    st;
+
+    AXE_TRY(check_program(cx, p));
+    if (!runs(g, p->plan->machine)) {
+        st = axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                      "kernel %s is for %s, but %s is %s", p->kernel->name,
+                      p->plan->machine->name, g->name, g->machine->name);
+        axe_help(cx, "compile it with --target %s", g->machine->name);
+        return st;
+    }
+    e = calloc(1, sizeof *e + (size_t)p->lowered->n_grid * sizeof e->grid[0]);
+    if (!e)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
+    e->gpu = g;
+    e->program = p;
+    st = load(cx, e);
+    if (st == AXE_OK)
+        *out = e;
+    else
+        axe_gpu_exec_free(e);
+    return st;
+}
+
+void
+axe_gpu_exec_free(axe_gpu_exec *e)
+{
+    if (!e)
+        return;
+    axe_gpu_release(e->gpu, e->temp);
+    if (e->module && e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
+        e->gpu->cuda->ModuleUnload(e->module);
+        axe_gpu_pop(e->gpu);
+    }
+    free(e);
+}
+
+bool
+axe_gpu_exec_cached(const axe_gpu_exec *e)
+{
+    return e->cached;
+}
+
+/* ---------------------------------------------------------------- launching */
+
+typedef struct launch {
+    axe_gpu_exec *e;
+    axe_bound     bound;
+    axe_values    values;
+    void        **ptr; /* parameters, then the kernel's own tensors */
+} launch;
+
+static axe_status
+place_temps(axe_ctx *cx, launch *l)
+{
+    const axe_kernel *k = l->e->program->kernel;
+    int64_t          *at = axe_new_array(cx, int64_t, k->n_temp + 1);
+    int64_t           all = 0, n;
+
+    for (int i = 0; i < k->n_temp; i++) {
+        at[i] = all;
+        if (!axe_temp_bytes(&l->values, k->temp[i], &n) ||
+            !axe_add(all, n, &all))
+            return axe_fail(cx, k->temp[i]->at, AXE_EOVERFLOW,
+                            "%s has more elements than int64 counts",
+                            k->temp[i]->name);
+    }
+    if (all > l->e->temp_bytes) {
+        axe_gpu_release(l->e->gpu, l->e->temp);
+        l->e->temp = NULL;
+        l->e->temp_bytes = 0;
+        AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, (size_t)all, &l->e->temp));
+        l->e->temp_bytes = all;
+    }
+    for (int i = 0; i < k->n_temp; i++)
+        l->ptr[k->n_param + i] = (char *)l->e->temp + at[i];
+    return AXE_OK;
+}
+
+static void *
+address_of(const launch *l, const axe_tensor *t)
+{
+    const axe_kernel *k = l->e->program->kernel;
+
+    for (int i = 0; i < k->n_param; i++)
+        if (k->param[i] == t)
+            return l->ptr[i];
+    for (int i = 0; i < k->n_temp; i++)
+        if (k->temp[i] == t)
+            return l->ptr[k->n_param + i];
+    return NULL;
+}
+
+/* Maps lie on 64 bytes, as the argument's copy must. */
+static axe_status
+make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
+{
+    size_t         bytes = (size_t)grid->n_map * AXE_CUDA_MAP_BYTES;
+    unsigned char *room = axe_alloc(cx, bytes + AXE_CUDA_MAP_ALIGN);
+
+    room += AXE_CUDA_MAP_ALIGN - 1 -
+            ((uintptr_t)room + AXE_CUDA_MAP_ALIGN - 1) % AXE_CUDA_MAP_ALIGN;
+    for (int i = 0; i < grid->n_map; i++) {
+        unsigned char *m = room + (size_t)i * AXE_CUDA_MAP_BYTES;
+        AXE_TRY(axe_gpu_map(cx, l->e->gpu, &grid->map[i], &l->values,
+                            address_of(l, grid->map[i].tensor), m));
+        arg[i] = m;
+    }
+    return AXE_OK;
+}
+
+static axe_status
+count_blocks(axe_ctx *cx, const launch *l, const axe_grid *grid, int resident,
+             int64_t *out)
+{
+    int64_t n, most = INT32_MAX;
+
+    if (!axe_value_of(&l->values, grid->blocks, &n) || n > most)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
+                        "kernel %s needs more than 2^31 - 1 CTAs at these "
+                        "sizes; use larger tiles",
+                        grid->name);
+    *out = grid->persistent && n > resident ? resident : n;
+    return AXE_OK;
+}
+
+static axe_status
+start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
+           void *stream)
+{
+    const axe_kernel *k = l->e->program->kernel;
+    int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
+    void   **arg = axe_new_array(cx, void *, n + n_ptr + k->n_size + 1);
+    int64_t  blocks;
+    axe_gpu *g = l->e->gpu;
+    int      r;
+
+    AXE_TRY(count_blocks(cx, l, grid, code->n_resident, &blocks));
+    if (blocks <= 0)
+        return AXE_OK;
+    AXE_TRY(make_maps(cx, l, grid, arg));
+    for (int i = 0; i < n_ptr; i++)
+        arg[n++] = &l->ptr[i];
+    for (int i = 0; i < k->n_size; i++)
+        arg[n++] = &l->bound.size[i];
+    r = g->cuda->LaunchKernel(code->function, (unsigned)blocks, 1, 1,
+                              (unsigned)grid->n_thread, 1, 1,
+                              (unsigned)grid->shared_bytes, stream, arg, NULL);
+    return axe_cuda_check(cx, g->cuda, r,
+                          axe_textf(cx, "launching kernel %s", grid->name));
+}
+
+static axe_status
+start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
+{
+    const axe_lowered *lw = e->program->lowered;
+    axe_status         st = AXE_OK;
+
+    AXE_TRY(place_temps(cx, l));
+    AXE_TRY(axe_gpu_push(cx, e->gpu));
+    for (int i = 0; i < lw->n_grid && st == AXE_OK; i++)
+        st = start_grid(cx, l, &lw->grid[i], &e->grid[i], stream);
+    axe_gpu_pop(e->gpu);
+    return st;
+}
+
+static axe_status
+prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
+        int n_size, const axe_size *size, launch *l)
+{
+    const axe_kernel *k = e->program->kernel;
+
+    *l = (launch){.e = e};
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
+    l->values = (axe_values){k, l->bound.size, e->gpu->n_sm};
+    l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
+    for (int i = 0; i < k->n_param; i++)
+        l->ptr[i] = l->bound.data[i];
+    return AXE_OK;
+}
+
+axe_status
+axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
+               const axe_array *array, int n_size, const axe_size *size,
+               void *stream)
+{
+    axe_mark m = axe_ctx_mark(cx);
+    launch   l;
+
+    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &l));
+    AXE_TRY(start(cx, e, &l, stream));
+    axe_ctx_release(cx, m);
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------- the host's arrays */
+
+/* Bytes from an array's first element to its last. */
+static size_t
+span_of(const launch *l, int i)
+{
+    const axe_tensor *t = l->e->program->kernel->param[i];
+    int64_t           n = 1;
+
+    for (int d = 0; d < t->rank; d++) {
+        if (l->bound.shape[i][d] == 0)
+            return 0;
+        n += (l->bound.shape[i][d] - 1) * l->bound.stride[i][d];
+    }
+    return (size_t)n * (size_t)(axe_type_table[t->type].bits / 8);
+}
+
+static axe_status
+copy_in(axe_ctx *cx, launch *l)
+{
+    const axe_kernel *k = l->e->program->kernel;
+
+    for (int i = 0; i < k->n_param; i++)
+        l->ptr[i] = NULL;
+    for (int i = 0; i < k->n_param; i++) {
+        AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, span_of(l, i), &l->ptr[i]));
+        AXE_TRY(axe_gpu_put(cx, l->e->gpu, l->ptr[i], l->bound.data[i],
+                            span_of(l, i)));
+    }
+    return AXE_OK;
+}
+
+static axe_status
+copy_out(axe_ctx *cx, launch *l)
+{
+    const axe_kernel *k = l->e->program->kernel;
+
+    for (int i = 0; i < k->n_param; i++)
+        if (k->param[i]->dir != AXE_DIR_IN)
+            AXE_TRY(axe_gpu_get(cx, l->e->gpu, l->bound.data[i], l->ptr[i],
+                                span_of(l, i)));
+    return AXE_OK;
+}
+
+axe_status
+axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
+            int n_size, const axe_size *size)
+{
+    launch     l;
+    axe_status st;
+
+    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &l));
+    st = copy_in(cx, &l);
+    if (st == AXE_OK)
+        st = start(cx, e, &l, NULL);
+    if (st == AXE_OK)
+        st = axe_gpu_wait(cx, e->gpu, NULL);
+    if (st == AXE_OK)
+        st = copy_out(cx, &l);
+    for (int i = 0; i < e->program->kernel->n_param; i++)
+        axe_gpu_release(e->gpu, l.ptr[i]);
+    return st;
+}

@@ -1,0 +1,33 @@
+/* gpu_int.h - the insides of a GPU device. */
+#ifndef AXE_RUN_GPU_INT_H
+#define AXE_RUN_GPU_INT_H
+
+#include "axe/gpu.h"
+#include "machine/machine.h"
+#include "run/cache.h"
+#include "run/cuda.h"
+#include "run/values.h"
+
+struct axe_gpu {
+    axe_ctx           *cx; /* where its texts live */
+    const axe_cuda    *cuda;
+    const axe_machine *machine;
+    int                device, major, minor, n_sm;
+    const char        *name;
+    void              *ctx;
+    axe_cache          cache;
+};
+
+/* Make the GPU's context current for a while; every push has its pop. */
+AXE_CHECK axe_status axe_gpu_push(axe_ctx *cx, const axe_gpu *g);
+void                 axe_gpu_pop(const axe_gpu *g);
+
+/* A tensor map for this launch.
+ * data    the tensor's address in device memory
+ * Errors  EUNSUPPORTED: an extent or stride that no map can hold, with which */
+AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, const axe_gpu *g,
+                                 const axe_map *m, const axe_values *values,
+                                 void         *data,
+                                 unsigned char out[AXE_CUDA_MAP_BYTES]);
+
+#endif
