@@ -27,6 +27,63 @@ static const axe_compute_row cpu_types[] = {
 #include "machine/cpu/types.def"
 };
 
+#define AXE_ATOM_NAMED(id, by_, cost_, word, code, says)                       \
+    .name = #id, .by = AXE_SCOPE_##by_, .cost = (cost_), .needs = (word),      \
+    .asm_text = (code), .text = (says)
+
+/* What `wide` says of a row of MMA(). */
+enum { plain, fresh, major };
+
+static const axe_atom nvidia_atoms[] = {
+#define MOVE(id, sort, by_, ty, op, sd, dl, sa, al, sb, from, to, by_step,     \
+             bytes, how, slots, word, code, says)                              \
+    {AXE_ATOM_NAMED(id, by_, slots, word, code, says),                         \
+     .kind = AXE_ATOM_##sort,                                                  \
+     .d = (dl),                                                                \
+     .a = (al),                                                                \
+     .b = "",                                                                  \
+     .type = {AXE_TYPE_##ty, AXE_TYPE_##ty, AXE_TYPE_##ty},                    \
+     .space = {AXE_ARG_##sd, AXE_ARG_##sa, AXE_ARG_##sb},                      \
+     .lo = (from),                                                             \
+     .hi = (to),                                                               \
+     .step = (by_step),                                                        \
+     .align = (bytes),                                                         \
+     .group = (how),                                                           \
+     .fold = AXE_FOLD_##op},
+#define MMA(id, by_, td, ta, tb, dl, sa, al, sb, bl, from, to, by_step, slots, \
+            wide, how, word, code, says)                                       \
+    {AXE_ATOM_NAMED(id, by_, slots, word, code, says),                         \
+     .kind = AXE_ATOM_CONTRACT,                                                \
+     .d = (dl),                                                                \
+     .a = (al),                                                                \
+     .b = (bl),                                                                \
+     .type = {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                    \
+     .space = {AXE_ARG_REG, AXE_ARG_##sa, AXE_ARG_##sb},                       \
+     .lo = (from),                                                             \
+     .hi = (to),                                                               \
+     .step = (by_step),                                                        \
+     .group = (how),                                                           \
+     .fold = AXE_FOLD_SUM,                                                     \
+     .fresh = (wide) >= fresh,                                                 \
+     .major = (wide) == major},
+#define SYNC(id, what, by_, sd, sa, how, op, slots, word, code, says)          \
+    {AXE_ATOM_NAMED(id, by_, slots, word, code, says),                         \
+     .kind = AXE_ATOM_SYNC,                                                    \
+     .d = "",                                                                  \
+     .a = "",                                                                  \
+     .b = "",                                                                  \
+     .sync = AXE_SYNC_##what,                                                  \
+     .space = {AXE_ARG_##sd, AXE_ARG_##sa, AXE_ARG_NONE},                      \
+     .group = (how),                                                           \
+     .fold = AXE_FOLD_##op},
+#include "machine/nvidia/atoms.def"
+};
+
+static const axe_compute_row nvidia_types[] = {
+#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
+#include "machine/nvidia/types.def"
+};
+
 static const axe_machine machines[] = {
 #define CPU(id, bits, vregs, l1, l2, w1, w2, stream, clock, words)             \
     {.name = (id),                                                             \
@@ -45,6 +102,34 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(cpu_types),                                          \
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
+#define NVIDIA(id, usual, shared, regs, most, clusters, sms, l2, clock, words) \
+    {.name = (id),                                                             \
+     .family = "nvidia",                                                       \
+     .vector_bits = 128,                                                       \
+     .n_vreg = (most),                                                         \
+     .l2_bytes = (l2),                                                         \
+     .l2_ways = 16,                                                            \
+     .ghz = (clock),                                                           \
+     .features = (words),                                                      \
+     .n_atom = AXE_LEN(nvidia_atoms),                                          \
+     .atom = nvidia_atoms,                                                     \
+     .n_compute = AXE_LEN(nvidia_types),                                       \
+     .compute = nvidia_types,                                                  \
+     .simt = &(const axe_simt){.lanes = 32,                                    \
+                               .max_threads = 1024,                            \
+                               .threads = (usual),                             \
+                               .max_cluster = (clusters),                      \
+                               .banks = 32,                                    \
+                               .bank_bytes = 4,                                \
+                               .shared_bytes = (shared),                       \
+                               .registers = (regs),                            \
+                               .max_registers = (most),                        \
+                               .n_sm = (sms),                                  \
+                               .sector_bytes = 32,                             \
+                               .max_vector = 16,                               \
+                               .named_barriers = 16,                           \
+                               .arch = (id)}},
+#include "machine/nvidia/machines.def"
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -99,7 +184,7 @@ axe_machine_runs_here(const axe_machine *mc)
         if (!host_has(word))
             return false;
     }
-    return true;
+    return mc->simt == NULL;
 }
 
 bool
@@ -187,50 +272,4 @@ axe_machine_lanes(const axe_machine *mc, axe_type t)
     int bits = axe_type_table[t].bits;
 
     return mc->vector_bits / (bits < 32 ? 32 : bits);
-}
-
-/* Put numbers in for every V and G of the text. */
-static const char *
-substitute(axe_ctx *cx, const char *text, int lanes, int group)
-{
-    axe_buf b = {.cx = cx};
-
-    for (; *text; text++)
-        if (*text == 'V' || *text == 'G')
-            axe_putf(&b, "%d", *text == 'V' ? lanes : group);
-        else
-            axe_putc(&b, *text);
-    return b.text ? b.text : "";
-}
-
-axe_status
-axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
-                const char **roles, const axe_layout **out)
-{
-    const char *close = strchr(operand, ']');
-    size_t      n = close ? (size_t)(close - operand) - 1 : 0;
-    const char *text = close ? close + 1 : "";
-
-    *roles = axe_textf(cx, "%.*s", (int)n, operand + 1);
-    return axe_layout_read(cx, substitute(cx, text, lanes, group), out);
-}
-
-int
-axe_atom_group(axe_ctx *cx, const axe_atom *atom)
-{
-    const axe_layout *l;
-    const char       *roles;
-    axe_mark          m = axe_ctx_mark(cx);
-    int64_t           group = 1;
-
-    if (atom->kind == AXE_ATOM_CONTRACT &&
-        axe_atom_layout(cx, atom->b, 2, 1, &roles, &l) == AXE_OK)
-        for (int d = 0; d < l->n_dim && roles[0]; d++) {
-            roles += strspn(roles, ", ");
-            if (roles[0] == 'k' && l->dim_end[d] > 0)
-                group = l->shard[l->dim_end[d] - 1].extent;
-            roles += strcspn(roles, ",");
-        }
-    axe_ctx_release(cx, m);
-    return (int)group;
 }

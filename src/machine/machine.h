@@ -73,8 +73,15 @@ typedef struct axe_atom {
     axe_scope_kind by;       /* which threads issue it together */
     axe_arg_space  space[3]; /* of d, a, b */
     int lo, hi, step;        /* a family: one row for P = lo, lo + step .. hi;
-                                all 0: not one */
-    int         align;       /* [bytes] of memory operands */
+                                step 0: see axe_atom_param */
+    int align;               /* [bytes] of memory operands; PERMUTE: size of an
+                                element; 0: any */
+    axe_fold fold;           /* STORE, COPY: d = a, d += a ...; BUDGET: MAX for
+                                more registers, MIN for fewer */
+    bool fresh;              /* CONTRACT: a 4th operand, 0 or 1, says whether
+                                c's old value counts; else it does */
+    bool major;              /* CONTRACT: operands in SHARED may have the sum
+                                index as the slow dimension */
     const char *group;       /* how it completes: "": when issued; "tx": by
                                 bytes at an mbarrier; else by COMMIT and DRAIN
                                 of that group.  SYNC: the group it speaks of */
@@ -140,8 +147,17 @@ bool axe_machine_runs_here(const axe_machine *mc);
 /* Has the machine what the atom needs? */
 bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
 
-/* An atom's operand layout with V = lanes and G = group; roles gets the text
- * in brackets. */
+/* What P is in the row's layouts where it moves elements of `type`: of rows
+ * that are no family, how many of them `align` bytes are (1 if it has no P or
+ * no align).  false if there is no such P, and for families, whose P the caller
+ * takes by axe_atom_takes. */
+bool axe_atom_param(const axe_atom *atom, axe_type type, int *param);
+/* Is P = param one of the family, and do its layouts exist? */
+bool axe_atom_takes(const axe_atom *atom, int param);
+
+/* An atom's operand layout with V = P = lanes and G = group, of which products
+ * and quotients are numbers, too ("P/8", "2*P"); roles gets the text in
+ * brackets.  ESHAPE where a quotient is not a whole number. */
 AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
                                      int lanes, int group, const char **roles,
                                      const axe_layout **out);

@@ -1,0 +1,161 @@
+/* atom.c - what the texts in an atom's row mean. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "axe/machine.h"
+#include "machine/machine.h"
+
+/* What stands for the letters of a layout's text. */
+typedef struct letters {
+    int64_t p, g; /* V and P; G */
+} letters;
+
+/* A number or a letter at *text, which is moved on. */
+static bool
+read_factor(const char **text, const letters *v, int64_t *out)
+{
+    const char *t = *text;
+
+    if (*t == 'V' || *t == 'P' || *t == 'G') {
+        *out = *t == 'G' ? v->g : v->p;
+        *text = t + 1;
+        return true;
+    }
+    for (*out = 0; *t >= '0' && *t <= '9' && *out < INT32_MAX; t++)
+        *out = 10 * *out + (*t - '0');
+    if (t == *text)
+        return false;
+    *text = t;
+    return true;
+}
+
+/* Products and quotients, from left to right.  false where there is none at
+ * *text, and where one is not a whole number. */
+static bool
+read_term(const char **text, const letters *v, int64_t *out, bool *whole)
+{
+    int64_t x, y;
+
+    if (!read_factor(text, v, &x))
+        return false;
+    while (**text == '*' || **text == '/') {
+        bool times = *(*text)++ == '*';
+        if (!read_factor(text, v, &y) || (!times && (y == 0 || x % y != 0)) ||
+            (times && !axe_mul(x, y, &x))) {
+            *whole = false;
+            return true;
+        }
+        if (!times)
+            x /= y;
+    }
+    *out = x;
+    return true;
+}
+
+/* The text with numbers for its terms; false if one is not whole.  Names of
+ * axes are copied. */
+static bool
+substitute(axe_buf *b, const char *text, const letters *v)
+{
+    bool    whole = true, name = false;
+    int64_t x;
+
+    while (*text) {
+        if (!name && read_term(&text, v, &x, &whole)) {
+            if (!whole)
+                return false;
+            axe_putf(b, "%" PRId64, x);
+        } else {
+            name = *text == '@' || (name && *text >= 'a' && *text <= 'z');
+            axe_putc(b, *text++);
+        }
+    }
+    return true;
+}
+
+static bool
+has_param(const char *text)
+{
+    const char *close = strchr(text, ']');
+
+    return close && strchr(close, 'P');
+}
+
+static bool
+is_whole(const char *text, int param)
+{
+    const char *close = strchr(text, ']');
+    letters     v = {param, 1};
+    bool        whole = true;
+    int64_t     x;
+
+    for (const char *t = close ? close + 1 : ""; *t && whole;)
+        if (!read_term(&t, &v, &x, &whole))
+            t++;
+    return whole;
+}
+
+bool
+axe_atom_param(const axe_atom *atom, axe_type type, int *param)
+{
+    int bits = axe_type_table[type].bits, p;
+
+    if (atom->step > 0)
+        return false;
+    if (!has_param(atom->d) && !has_param(atom->a) && atom->hi == 0) {
+        *param = 1;
+        return atom->kind != AXE_ATOM_PERMUTE || 8 * atom->align == bits;
+    }
+    p = 8 * atom->align / bits;
+    if (p < 1 || p * bits != 8 * atom->align ||
+        (atom->hi > 0 && atom->hi != p) || !is_whole(atom->d, p) ||
+        !is_whole(atom->a, p))
+        return false;
+    *param = p;
+    return true;
+}
+
+bool
+axe_atom_takes(const axe_atom *atom, int param)
+{
+    return atom->step > 0 && param >= atom->lo && param <= atom->hi &&
+           (param - atom->lo) % atom->step == 0 && is_whole(atom->d, param) &&
+           is_whole(atom->a, param) && is_whole(atom->b, param);
+}
+
+axe_status
+axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
+                const char **roles, const axe_layout **out)
+{
+    const char *close = strchr(operand, ']');
+    size_t      n = close ? (size_t)(close - operand) - 1 : 0;
+    const char *text = close ? close + 1 : "";
+    letters     v = {lanes, group};
+    axe_buf     b = {.cx = cx};
+
+    if (!substitute(&b, text, &v))
+        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "there is no %s with P = %d", text, lanes);
+    *roles = axe_textf(cx, "%.*s", (int)n, operand + 1);
+    return axe_layout_read(cx, b.text ? b.text : "", out);
+}
+
+int
+axe_atom_group(axe_ctx *cx, const axe_atom *atom)
+{
+    const axe_layout *l;
+    const char       *roles;
+    axe_mark          m = axe_ctx_mark(cx);
+    int64_t           group = 1;
+
+    if (atom->kind == AXE_ATOM_CONTRACT &&
+        axe_atom_layout(cx, atom->b, 2, 1, &roles, &l) == AXE_OK)
+        for (int d = 0; d < l->n_dim && roles[0]; d++) {
+            roles += strspn(roles, ", ");
+            if (roles[0] == 'k' && l->dim_end[d] > 0)
+                group = l->shard[l->dim_end[d] - 1].extent;
+            roles += strcspn(roles, ",");
+        }
+    axe_ctx_release(cx, m);
+    return (int)group;
+}
