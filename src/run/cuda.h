@@ -16,7 +16,7 @@ enum {
 };
 
 /* A tensor map as the hardware reads it. */
-enum { AXE_CUDA_MAP_BYTES = 128, AXE_CUDA_MAP_ALIGN = 64 };
+enum { AXE_CUDA_MAP_BYTES = 128, AXE_CUDA_MAP_ALIGN = 128 };
 
 /* The process's one copy, initialised; it stays open.  $AXE_CUDA names another
  * library than libcuda.so.1.

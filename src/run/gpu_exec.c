@@ -231,7 +231,7 @@ address_of(const launch *l, const axe_tensor *t)
     return NULL;
 }
 
-/* Maps lie on 64 bytes, as the argument's copy must. */
+/* Maps lie on 128 bytes, as the argument's copy must. */
 static axe_status
 make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
 {

@@ -1,0 +1,286 @@
+/* cuda.c - a driver that says what it is asked to do, and does what needs no
+ * GPU: a device of compute capability $FAKE_CC (90), memory in the host's,
+ * launches that are written down.
+ *
+ * $FAKE_FAIL=NAME:NUMBER makes that call fail.  fake_log() is what was asked;
+ * fake_arg() what the last launch was given. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_BYTES = 1 << 16, MAX_ARG = 32 };
+
+static char      log_text[LOG_BYTES];
+static size_t    log_len;
+static void     *last_arg[MAX_ARG];
+static long long last_value[MAX_ARG];
+static int       current; /* contexts pushed and not popped */
+
+const char *fake_log(void);
+long long   fake_value(int i);
+int         fake_depth(void);
+void        fake_clear(void);
+
+const char *
+fake_log(void)
+{
+    return log_text;
+}
+
+long long
+fake_value(int i)
+{
+    return last_value[i];
+}
+
+int
+fake_depth(void)
+{
+    return current;
+}
+
+void
+fake_clear(void)
+{
+    log_len = 0;
+    log_text[0] = '\0';
+}
+
+static int
+fails(const char *name)
+{
+    const char *want = getenv("FAKE_FAIL");
+    size_t      n = strlen(name);
+
+    return want && strncmp(want, name, n) == 0 && want[n] == ':'
+               ? atoi(want + n + 1)
+               : 0;
+}
+
+#define CALL(name, args)                                                       \
+    int cu##name args;                                                         \
+    int cu##name args
+
+#define SAY(...)                                                               \
+    do {                                                                       \
+        int n =                                                                \
+            snprintf(log_text + log_len, LOG_BYTES - log_len, __VA_ARGS__);    \
+        if (n > 0 && log_len + (size_t)n < LOG_BYTES)                          \
+            log_len += (size_t)n;                                              \
+    } while (0)
+
+CALL(Init, (unsigned flags))
+{
+    (void)flags;
+    return fails("Init");
+}
+
+CALL(DriverGetVersion, (int *version))
+{
+    *version = 13000;
+    return 0;
+}
+
+CALL(GetErrorName, (int result, const char **name))
+{
+    *name = result == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_FAKE";
+    return 0;
+}
+
+CALL(GetErrorString, (int result, const char **text))
+{
+    (void)result;
+    *text = "a text of the driver";
+    return 0;
+}
+
+CALL(DeviceGetCount, (int *n))
+{
+    *n = 1;
+    return fails("DeviceGetCount");
+}
+
+CALL(DeviceGet, (int *device, int number))
+{
+    *device = number;
+    return 0;
+}
+
+CALL(DeviceGetName, (char *name, int n, int device))
+{
+    (void)device;
+    snprintf(name, (size_t)n, "Fake GPU");
+    return 0;
+}
+
+CALL(DeviceGetAttribute, (int *value, int attribute, int device))
+{
+    const char *cc = getenv("FAKE_CC");
+    int         have = cc ? atoi(cc) : 90;
+
+    (void)device;
+    *value = attribute == 75 ? have / 10 : attribute == 76 ? have % 10 : 4;
+    return 0;
+}
+
+CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
+{
+    (void)device;
+    *ctx = log_text;
+    return fails("DevicePrimaryCtxRetain");
+}
+
+CALL(DevicePrimaryCtxRelease_v2, (int device))
+{
+    (void)device;
+    return 0;
+}
+
+CALL(CtxPushCurrent_v2, (void *ctx))
+{
+    (void)ctx;
+    current++;
+    return 0;
+}
+
+CALL(CtxPopCurrent_v2, (void **ctx))
+{
+    *ctx = NULL;
+    current--;
+    return 0;
+}
+
+CALL(ModuleLoadData, (void **module, const void *image))
+{
+    SAY("load %s\n", memcmp(image, "\177ELF", 4) == 0 ? "an ELF" : "?");
+    *module = log_text;
+    return fails("ModuleLoadData");
+}
+
+CALL(ModuleUnload, (void *module))
+{
+    (void)module;
+    return 0;
+}
+
+CALL(ModuleGetFunction, (void **function, void *module, const char *name))
+{
+    (void)module;
+    SAY("function %s\n", name);
+    *function = log_text + 1;
+    return fails("ModuleGetFunction");
+}
+
+CALL(FuncSetAttribute, (void *function, int attribute, int value))
+{
+    (void)function;
+    SAY("attribute %d = %d\n", attribute, value);
+    return fails("FuncSetAttribute");
+}
+
+CALL(OccupancyMaxActiveBlocksPerMultiprocessor,
+     (int *n, void *function, int threads, size_t shared))
+{
+    (void)function;
+    (void)threads;
+    *n = shared > 232448 ? 0 : 2;
+    return 0;
+}
+
+CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
+                    unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                    void *stream, void **arg, void **extra))
+{
+    (void)function;
+    (void)stream;
+    (void)extra;
+    SAY("launch %ux%ux%u of %ux%ux%u, %u bytes\n", gx, gy, gz, bx, by, bz,
+        shared);
+    for (int i = 0; i < MAX_ARG && arg[i]; i++) {
+        last_arg[i] = arg[i];
+        memcpy(&last_value[i], arg[i], 8);
+    }
+    return fails("LaunchKernel");
+}
+
+CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))
+{
+    *p = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return fails("MemAlloc_v2");
+}
+
+CALL(MemFree_v2, (uint64_t p))
+{
+    free((void *)(uintptr_t)p);
+    return 0;
+}
+
+CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
+{
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return 0;
+}
+
+CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
+{
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+
+CALL(StreamSynchronize, (void *stream))
+{
+    (void)stream;
+    return fails("StreamSynchronize");
+}
+
+CALL(EventCreate, (void **event, unsigned flags))
+{
+    (void)flags;
+    *event = log_text;
+    return 0;
+}
+
+CALL(EventRecord, (void *event, void *stream))
+{
+    (void)event;
+    (void)stream;
+    return 0;
+}
+
+CALL(EventSynchronize, (void *event))
+{
+    (void)event;
+    return 0;
+}
+
+CALL(EventElapsedTime, (float *ms, void *begin, void *end))
+{
+    (void)begin;
+    (void)end;
+    *ms = 1;
+    return 0;
+}
+
+CALL(EventDestroy_v2, (void *event))
+{
+    (void)event;
+    return 0;
+}
+
+CALL(TensorMapEncodeTiled,
+     (void *map, int type, uint32_t rank, void *address, const uint64_t *size,
+      const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+      int interleave, int swizzle, int promotion, int fill))
+{
+    (void)address;
+    (void)promotion;
+    SAY("map type %d rank %u swizzle %d", type, rank, swizzle);
+    for (uint32_t i = 0; i < rank; i++)
+        SAY(" %u of %llu by %llu", box[i] / step[i],
+            (unsigned long long)size[i],
+            i > 0 ? (unsigned long long)stride[i - 1] : 0ull);
+    SAY("\n");
+    memset(map, interleave + fill, 128);
+    return fails("TensorMapEncodeTiled");
+}

@@ -1,0 +1,27 @@
+/* cuda_abi.c - the numbers that run/cuda.def and gpu_map.c take from cuda.h are
+ * those of the header that is installed.  Compiling it is the test. */
+#include <cuda.h>
+
+#define ATTRIBUTE(name, number)                                                \
+    _Static_assert(CU_DEVICE_ATTRIBUTE_##name == (number), #name);
+#include "run/cuda.def"
+
+_Static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == 8, "shared");
+_Static_assert(sizeof(CUtensorMap) == 128, "map");
+_Static_assert(_Alignof(CUtensorMap) == 128, "map");
+_Static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 &&
+                   CU_TENSOR_MAP_DATA_TYPE_UINT16 == 1 &&
+                   CU_TENSOR_MAP_DATA_TYPE_UINT32 == 2 &&
+                   CU_TENSOR_MAP_DATA_TYPE_INT32 == 3 &&
+                   CU_TENSOR_MAP_DATA_TYPE_INT64 == 5 &&
+                   CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == 6 &&
+                   CU_TENSOR_MAP_DATA_TYPE_FLOAT32 == 7 &&
+                   CU_TENSOR_MAP_DATA_TYPE_FLOAT64 == 8 &&
+                   CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == 9,
+               "types");
+_Static_assert(CU_TENSOR_MAP_SWIZZLE_32B == 1 &&
+                   CU_TENSOR_MAP_SWIZZLE_64B == 2 &&
+                   CU_TENSOR_MAP_SWIZZLE_128B == 3,
+               "swizzles");
+_Static_assert(CU_TENSOR_MAP_L2_PROMOTION_L2_128B == 2, "promotion");
+_Static_assert(sizeof(CUdeviceptr) == 8, "device memory");

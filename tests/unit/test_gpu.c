@@ -1,0 +1,308 @@
+/* test_gpu.c - the way to a GPU without one: a driver that writes down what it
+ * is asked (tests/fake/cuda.c), and NVRTC where it is installed. */
+#define _XOPEN_SOURCE 700
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "lower/lower.h"
+#include "plan/plan.h"
+#include "run/gpu_int.h"
+#include "run/nvrtc.h"
+#include "run/program.h"
+
+static char cache[] = "/tmp/axe_gpu_XXXXXX";
+
+static const char *(*fake_log)(void);
+static long long (*fake_value)(int i);
+static int (*fake_depth)(void);
+static void (*fake_clear)(void);
+
+static bool
+has_nvrtc(axe_ctx *cx)
+{
+    const char *id;
+    axe_mark    m = axe_ctx_mark(cx);
+    bool        has = axe_nvrtc_id(cx, &id) == AXE_OK;
+
+    axe_ctx_release(cx, m);
+    return has;
+}
+
+/* ----------------------------------------------------------------- programs */
+
+static const char text[] =
+    "kernel k(in f32 X[M, N], out f32 Y[M, N]) {\n"
+    "    index m, n;\n"
+    "    cta (i : M by 4) Y[i*4 + m, n] = X[i*4 + m, n];\n"
+    "}\n";
+
+static const char code[] =
+    "struct alignas(64) TMap { unsigned char b[128]; };\n"
+    "extern \"C\" __global__ void __launch_bounds__(128, 1)\n"
+    "k(const __grid_constant__ TMap m0, const float *X, float *Y,\n"
+    "  long long M, long long N) { Y[0] = X[0] + m0.b[0] + M + N; }\n";
+
+static const axe_simt    simt = {.lanes = 32, .arch = "sm_90a", .n_sm = 132};
+static const axe_machine machine = {
+    .name = "sm_90a", .family = "nvidia", .simt = &simt};
+
+static const axe_node *
+number(axe_ctx *cx, int64_t v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+/* A program with one grid by hand: ceil(M/4) CTAs, a map of X. */
+static axe_program *
+make_program(axe_ctx *cx)
+{
+    const axe_module *module;
+    const axe_kernel *k;
+    axe_inst          inst = {.kernel = "k", .machine = "nvidia"};
+    int32_t      source = axe_source_add(cx, "k.axe", text, sizeof text - 1);
+    axe_program *p = axe_new(cx, axe_program);
+    axe_plan    *plan = axe_new(cx, axe_plan);
+    axe_lowered *l = axe_new(cx, axe_lowered);
+    axe_map     *map = axe_new(cx, axe_map);
+
+    assert_int_equal(axe_module_parse(cx, source, &module), AXE_OK);
+    assert_int_equal(axe_module_instantiate(cx, module, &inst, &k), AXE_OK);
+    const axe_node *m = axe_var_node(cx, AXE_NOWHERE, k->size[0]);
+    const axe_node *n = axe_var_node(cx, AXE_NOWHERE, k->size[1]);
+    *map = (axe_map){.tensor = k->param[0],
+                     .rank = 2,
+                     .size = {n, m},
+                     .stride = {number(cx, 1), n},
+                     .box = {32, 4},
+                     .swizzle = 128};
+    *plan = (axe_plan){.kernel = k, .machine = &machine};
+    l->plan = plan;
+    l->n_grid = 1;
+    l->grid = axe_new(cx, axe_grid);
+    *l->grid =
+        (axe_grid){.name = "k",
+                   .n_thread = 128,
+                   .cluster = 1,
+                   .blocks = axe_node2(cx, AXE_OP_cdiv, m, number(cx, 4)),
+                   .shared_bytes = 1024,
+                   .n_map = 1,
+                   .map = map};
+    *p = (axe_program){.kernel = k, .plan = plan, .lowered = l, .c_text = code};
+    return p;
+}
+
+static axe_array
+make_array(const char *name, float *data, int64_t *shape)
+{
+    return (axe_array){name, "f32", 2, shape, NULL, data};
+}
+
+static void
+check_said(axe_ctx *cx, const char *part)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_diags_print(cx, &b, false);
+    if (!b.text || !strstr(b.text, part))
+        fail_msg("no \"%s\" in:\n%s", part, b.text ? b.text : "");
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static void
+device_is_described(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    axe_gpu *g;
+
+    (void)state;
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    assert_string_equal(axe_gpu_name(g), "Fake GPU");
+    assert_string_equal(axe_gpu_machine(g), "sm_90a");
+    assert_int_equal(axe_gpu_n_sm(g), 4);
+    axe_gpu_free(g);
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.number = 3}, &g),
+                     AXE_EDEVICE);
+    check_said(cx, "there is no GPU 3: the driver knows 1");
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
+static void
+old_device_is_refused(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    axe_gpu *g;
+
+    (void)state;
+    setenv("FAKE_CC", "70", 1);
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){0}, &g), AXE_EUNSUPPORTED);
+    check_said(cx, "compute capability 7.0");
+    unsetenv("FAKE_CC");
+    axe_ctx_free(cx);
+}
+
+static void
+launch_is_what_the_grid_says(void **state)
+{
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[10 * 32], y[10 * 32];
+    int64_t       shape[2] = {10, 32};
+    axe_array     a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    fake_clear();
+    assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
+    assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_OK);
+    assert_string_equal(fake_log(), "load an ELF\n"
+                                    "function k\n"
+                                    "attribute 8 = 1024\n"
+                                    "map type 7 rank 2 swizzle 3 32 of 32 by 0"
+                                    " 4 of 10 by 128\n"
+                                    "launch 3x1x1 of 128x1x1, 1024 bytes\n");
+    assert_int_equal(fake_value(3), 10);
+    assert_int_equal(fake_value(4), 32);
+    axe_gpu_exec_free(e);
+    assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
+    assert_true(axe_gpu_exec_cached(e));
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
+static void
+maps_have_limits(void **state)
+{
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[10 * 31], y[10 * 31];
+    int64_t       shape[2] = {10, 31};
+    axe_array     a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
+    assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_EUNSUPPORTED);
+    check_said(cx, "X: a step of bytes 124 has no tensor map");
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
+static void
+failures_are_decoded(void **state)
+{
+    static const struct {
+        const char *fail, *says;
+    } row[] = {
+        {"ModuleLoadData:209", "for another architecture"},
+        {"LaunchKernel:701", "too many registers or too much shared memory"},
+        {"StreamSynchronize:700", "CUDA_ERROR_ILLEGAL_ADDRESS (700)"},
+        {"MemAlloc_v2:2", "free device memory"},
+        {"TensorMapEncodeTiled:1", "the tensor map of X"},
+        {"ModuleGetFunction:500", "loading kernel k"},
+    };
+    static float x[10 * 32], y[10 * 32];
+    int64_t      shape[2] = {10, 32};
+    axe_array    a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx      *cx = axe_ctx_new();
+        axe_gpu      *g;
+        axe_gpu_exec *e;
+        axe_status    st;
+        if (!has_nvrtc(cx)) {
+            axe_ctx_free(cx);
+            skip();
+        }
+        assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                         AXE_OK);
+        setenv("FAKE_FAIL", row[i].fail, 1);
+        st = axe_gpu_exec_new(cx, g, make_program(cx), &e);
+        if (st == AXE_OK) {
+            st = axe_gpu_run(cx, e, 2, a, 0, NULL);
+            axe_gpu_exec_free(e);
+        }
+        unsetenv("FAKE_FAIL");
+        assert_int_equal(st, AXE_EDEVICE);
+        check_said(cx, row[i].says);
+        axe_gpu_free(g);
+        assert_int_equal(fake_depth(), 0);
+        axe_ctx_free(cx);
+    }
+}
+
+static void
+bad_text_is_told(void **state)
+{
+    axe_ctx  *cx = axe_ctx_new();
+    axe_bytes b;
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_nvrtc_compile(cx, "__global__ void k() { x = 1; }",
+                                       "sm_90a", NULL, &b),
+                     AXE_ETOOL);
+    check_said(cx, "identifier \"x\" is undefined");
+    assert_int_equal(axe_nvrtc_compile(cx, "", "sm_1", NULL, &b), AXE_ETOOL);
+    axe_ctx_free(cx);
+}
+
+static int
+setup(void **state)
+{
+    void *h = dlopen(FAKE_CUDA, RTLD_NOW);
+
+    (void)state;
+    if (!h || !mkdtemp(cache))
+        return -1;
+    *(void **)&fake_log = dlsym(h, "fake_log");
+    *(void **)&fake_value = dlsym(h, "fake_value");
+    *(void **)&fake_depth = dlsym(h, "fake_depth");
+    *(void **)&fake_clear = dlsym(h, "fake_clear");
+    return setenv("AXE_CUDA", FAKE_CUDA, 1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_is_described),
+        cmocka_unit_test(old_device_is_refused),
+        cmocka_unit_test(launch_is_what_the_grid_says),
+        cmocka_unit_test(maps_have_limits),
+        cmocka_unit_test(failures_are_decoded),
+        cmocka_unit_test(bad_text_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
