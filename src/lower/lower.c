@@ -7,7 +7,7 @@
  * with constant bounds, and for the edges. */
 #include <string.h>
 
-#include "lower/lower_int.h"
+#include "lower/simt_int.h"
 
 static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);
@@ -233,6 +233,7 @@ lower_schedule(lowering *lw, axe_lblock *b)
         return axe_lower_contract(lw, b);
     case AXE_SCHED_TRANSPOSE:
         return axe_lower_transpose(lw, b);
+    case AXE_SCHED_COPY:
     case AXE_SCHED_MAP:
         break;
     }
@@ -550,6 +551,11 @@ axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
     lowering    *lw = axe_new(cx, lowering);
     axe_lowered *l = axe_new(cx, axe_lowered);
 
+    if (p->simt) {
+        AXE_TRY(axe_simt_lower(cx, p, l));
+        *out = l;
+        return AXE_OK;
+    }
     lw->cx = cx;
     lw->plan = p;
     for (int i = 0; i < p->n_schedule; i++)

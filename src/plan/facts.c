@@ -11,6 +11,7 @@ axe_schedule_name(axe_schedule_kind k)
         [AXE_SCHED_MAP] = "map",
         [AXE_SCHED_TRANSPOSE] = "transpose",
         [AXE_SCHED_CONTRACT] = "contract",
+        [AXE_SCHED_COPY] = "copy",
     };
 
     return name[k];

@@ -12,6 +12,7 @@ static const struct {
     [AXE_SCHED_MAP] = {"map", 'm'},
     [AXE_SCHED_TRANSPOSE] = {"transpose", 't'},
     [AXE_SCHED_CONTRACT] = {"contract", 'c'},
+    [AXE_SCHED_COPY] = {"copy", 'y'},
 };
 
 static axe_status

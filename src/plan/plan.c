@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/check.h"
-#include "plan/plan_int.h"
+#include "plan/simt_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
 
@@ -278,42 +278,52 @@ allocate(planner *p, int64_t *total)
     return AXE_OK;
 }
 
+/* One core runs the statements of a CTA alone. */
+static axe_status
+plan_alone(planner *p, int64_t *scratch)
+{
+    const axe_kernel *k = p->kernel;
+
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_ROLES, check_roles));
+    AXE_TRY(axe_plan_rings(p));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    axe_find_retiles(p);
+    axe_plan_sync(p);
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer));
+    AXE_TRY(axe_check_packed(p));
+    AXE_TRY(place_rest(p));
+    AXE_TRY(allocate(p, scratch));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+
+    axe_cut_dead(p);
+    axe_round_retiles(p);
+    for (int i = 0; i < k->n_index_stmt; i++)
+        if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
+            axe_split_tile(p, (axe_schedule *)p->schedule[i]);
+    axe_merge_ends(p);
+    axe_find_views(p);
+    return AXE_OK;
+}
+
 axe_status
 axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
     planner p = {.cx = cx, .mc = mc};
-    int64_t scratch;
+    int64_t scratch = 0;
 
     k = axe_kernel_raise(cx, k);
     p.kernel = k;
 
     p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
     p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
+    p.pack = axe_new_array(cx, axe_packing, k->n_tensor + 1);
     AXE_TRY(check_target(&p));
     AXE_TRY(axe_check_top(&p));
-    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
-    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_ROLES, check_roles));
-    AXE_TRY(axe_plan_rings(&p));
-    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
-    AXE_TRY(
-        each_stmt(&p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
-    p.pack = axe_new_array(cx, axe_packing, k->n_tensor + 1);
-    axe_find_retiles(&p);
-    axe_plan_sync(&p);
-    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, infer));
-    AXE_TRY(axe_check_packed(&p));
-    AXE_TRY(place_rest(&p));
-    AXE_TRY(allocate(&p, &scratch));
-    AXE_TRY(each_stmt(&p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
-
-    axe_cut_dead(&p);
-    axe_round_retiles(&p);
-    for (int i = 0; i < k->n_index_stmt; i++)
-        if (p.schedule[i] && p.schedule[i]->kind == AXE_SCHED_CONTRACT)
-            axe_split_tile(&p, (axe_schedule *)p.schedule[i]);
-    axe_merge_ends(&p);
-    axe_find_views(&p);
+    AXE_TRY(mc->simt ? axe_simt_plan_kernel(&p) : plan_alone(&p, &scratch));
 
     axe_plan *plan = axe_new(cx, axe_plan);
     *plan = (axe_plan){
@@ -332,8 +342,10 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .sync = p.sync,
         .shared = p.shared,
         .scratch_bytes = scratch,
+        .simt = p.simt,
     };
-    axe_check_caches(cx, plan);
+    if (!mc->simt)
+        axe_check_caches(cx, plan);
     *out = plan;
     return AXE_OK;
 }

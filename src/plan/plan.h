@@ -80,10 +80,15 @@ typedef struct axe_nest {
     int              chains; /* of a reduction: accumulators in turn */
 } axe_nest;
 
+/* Of machines with threads: plan/simt.h. */
+typedef struct axe_simt_schedule axe_simt_schedule;
+typedef struct axe_simt_plan     axe_simt_plan;
+
 typedef enum axe_schedule_kind {
     AXE_SCHED_MAP,       /* loops around element-wise vectors */
     AXE_SCHED_TRANSPOSE, /* loops around lanes x lanes transposes */
-    AXE_SCHED_CONTRACT   /* loops around a register tile of contract atoms */
+    AXE_SCHED_CONTRACT,  /* loops around a register tile of contract atoms */
+    AXE_SCHED_COPY       /* atoms from memory to memory */
 } axe_schedule_kind;
 
 typedef struct axe_reject {
@@ -171,8 +176,9 @@ typedef struct axe_schedule {
     const axe_reject *reject;
     /* The certificate: accesses of tiles, how many address maps were shown
      * equal to their layouts' by algebra, and addresses compared one by one. */
-    int     n_tile, n_equal;
-    int64_t n_proved;
+    int                      n_tile, n_equal;
+    int64_t                  n_proved;
+    const axe_simt_schedule *simt; /* machines with threads; else NULL */
 } axe_schedule;
 
 /* Where a tile lives. */
@@ -247,7 +253,8 @@ typedef struct axe_plan {
     const axe_sync            *sync;
     const bool                *shared; /* by tensor id: global, written in one
                                           scope and touched in another */
-    int64_t scratch_bytes;
+    int64_t              scratch_bytes;
+    const axe_simt_plan *simt; /* machines with threads; else NULL */
 } axe_plan;
 
 /* Plan every statement and every open layout.

@@ -18,6 +18,7 @@ typedef struct planner {
     int                  n_sync, cap_sync;
     axe_sync            *sync;
     bool                *shared; /* by tensor id */
+    axe_simt_plan       *simt;   /* machines with threads; else NULL */
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */

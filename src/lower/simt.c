@@ -1,0 +1,274 @@
+/* simt.c - a kernel as launches: one grid for each top scope.
+ *
+ * Statements become code of each thread, in order; a scope in a cta is a
+ * condition on who the thread is. */
+#include <inttypes.h>
+
+#include "lower/simt_int.h"
+
+static const axe_node *
+op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(sl->lw.cx, op, a, b);
+}
+
+static void
+let(simt_lowering *sl, axe_lblock *b, const axe_var *v, const axe_node *value)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
+
+    l->var = v;
+    l->value = value;
+}
+
+void
+axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+               const axe_node *number)
+{
+    for (int i = s->n_var - 1; i >= 0; i--) {
+        const axe_node *e = s->var[i]->extent;
+        const axe_node *v = i == 0 ? number : op2(sl, AXE_OP_mod, number, e);
+        if (s->first && s->first[i] != 0)
+            v = axe_sum(&sl->lw, v, axe_int(&sl->lw, 0));
+        let(sl, b, s->var[i], v);
+        if (i > 0)
+            number = op2(sl, AXE_OP_div, number, e);
+    }
+}
+
+/* Is the thread one of the crew's, given that it is one of those around? */
+static const axe_node *
+is_in(simt_lowering *sl, const axe_crew *c)
+{
+    int64_t         lanes = sl->sp->lanes, unit = 1;
+    int64_t         end = c->first + (int64_t)c->n_entity * c->n_thread;
+    const axe_node *n = axe_simt_thread(sl, c->in), *in = NULL;
+    axe_crew        whole = *c->in;
+
+    if (c->first % lanes == 0 && end % lanes == 0 && c->in->n_thread > lanes) {
+        whole.n_thread = (int)lanes;
+        whole.n_entity = c->in->n_thread / (int)lanes;
+        whole.in = c->in;
+        whole.first = 0;
+        n = axe_simt_entity(sl, &whole);
+        unit = lanes;
+    }
+    if (c->first > 0)
+        in = op2(sl, AXE_OP_le, axe_int(&sl->lw, c->first / unit), n);
+    if (end < c->in->n_thread)
+        in = axe_simt_both(sl, in,
+                           op2(sl, AXE_OP_lt, n, axe_int(&sl->lw, end / unit)));
+    return in;
+}
+
+/* A scope in a cta: its entities side by side. */
+static axe_status
+lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_crew *c = axe_crew_at(sl->sp, s);
+    const axe_node *in = is_in(sl, c);
+    axe_lir        *l = axe_emit(&sl->lw, b, in ? AXE_LIR_IF : AXE_LIR_BLOCK);
+
+    l->value = in;
+    axe_simt_split(sl, &l->body, s, axe_simt_entity(sl, c));
+    return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
+}
+
+static axe_status
+lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l;
+
+    if (axe_simt_is_pipelined(sl, s))
+        return axe_simt_lower_pipelined(sl, b, s);
+    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    l->var = s->var[0];
+    l->begin = axe_int(&sl->lw, 0);
+    l->end = s->var[0]->extent;
+    return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
+}
+
+static axe_status
+lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = s->cond;
+    AXE_TRY(axe_simt_lower_body(sl, &l->body, s->n_body, s->body));
+    return axe_simt_lower_body(sl, &l->other, s->n_other, s->other);
+}
+
+static axe_status
+lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE);
+    axe_status st;
+
+    note->text =
+        axe_textf(sl->lw.cx, "statement %d, line %d: %s %s", s->id, s->at.line,
+                  axe_node_text(sl->lw.cx, s->dst), axe_fold_text(s->fold));
+    AXE_TRY(axe_simt_lower_waits(sl, b, s));
+    sl->s = sl->lw.plan->schedule[s->id];
+    switch (sl->s->kind) {
+    case AXE_SCHED_CONTRACT:
+        st = axe_simt_lower_contract(sl, b, sl->s);
+        break;
+    case AXE_SCHED_COPY:
+        st = axe_simt_lower_copy(sl, b, sl->s);
+        break;
+    default:
+        st = axe_simt_lower_map(sl, b, sl->s);
+    }
+    sl->s = NULL;
+    return st;
+}
+
+axe_status
+axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
+                    axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        switch (s->kind) {
+        case AXE_STMT_SCOPE:
+            AXE_TRY(lower_entities(sl, b, s));
+            break;
+        case AXE_STMT_LOOP:
+            AXE_TRY(axe_simt_lower_body(
+                sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body,
+                s->body));
+            break;
+        case AXE_STMT_BREAK:
+            axe_emit(&sl->lw, b, AXE_LIR_BREAK);
+            break;
+        case AXE_STMT_CONTINUE:
+            axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
+            break;
+        case AXE_STMT_FOR:
+            AXE_TRY(lower_for(sl, b, s));
+            break;
+        case AXE_STMT_IF:
+            AXE_TRY(lower_if(sl, b, s));
+            break;
+        case AXE_STMT_INDEX:
+            AXE_TRY(lower_index(sl, b, s));
+            break;
+        case AXE_STMT_PIPELINE:
+            AXE_TRY(axe_simt_lower_pipeline(sl, b, s));
+            break;
+        case AXE_STMT_PRODUCE:
+        case AXE_STMT_CONSUME:
+            AXE_TRY(axe_simt_lower_stage(sl, b, s));
+            break;
+        case AXE_STMT_ROLES:
+            AXE_TRY(axe_simt_lower_roles(sl, b, s));
+            break;
+        case AXE_STMT_BARRIER:
+            return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
+                            "all CTAs of a launch cannot meet on %s; end the "
+                            "scope here and begin another",
+                            sl->lw.plan->machine->name);
+        case AXE_STMT_TENSOR:
+        case AXE_N_STMT:
+            break;
+        }
+    }
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------ grids */
+
+static void
+name_ids(simt_lowering *sl, axe_grid *g)
+{
+    for (int i = 0; i < AXE_N_ID; i++) {
+        axe_var *v = axe_new(sl->lw.cx, axe_var);
+        *v = (axe_var){.kind = AXE_VAR_SCOPE,
+                       .name = axe_id_name((axe_id)i),
+                       .id = sl->lw.plan->kernel->n_var + sl->lw.n_var++};
+        g->id[i] = v;
+    }
+}
+
+/* One CTA for each entity, the last variable fastest. */
+static axe_status
+lower_tasks(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    if (axe_simt_is_persistent(s))
+        return axe_simt_lower_persistent(sl, b, s);
+    axe_simt_split(sl, b, s, axe_simt_id(sl, AXE_ID_BLOCK));
+    return axe_simt_lower_body(sl, b, s->n_body, s->body);
+}
+
+static const axe_node *
+count_tasks(simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_node *n = axe_int(&sl->lw, 1);
+
+    for (int i = 0; i < s->n_var; i++)
+        n = op2(sl, AXE_OP_mul, n, s->var[i]->extent);
+    return n;
+}
+
+static axe_status
+lower_launch(simt_lowering *sl, int number, axe_grid *g)
+{
+    const axe_simt_launch *l = &sl->sp->launch[number];
+    const char            *name = sl->lw.plan->kernel->name;
+
+    *g = (axe_grid){
+        .name = sl->sp->n_launch == 1
+                    ? name
+                    : axe_textf(sl->lw.cx, "%s_%d", name, number),
+        .n_thread = l->crew->n_thread,
+        .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
+        .persistent = l->scope->keys.persistent,
+        .shared_bytes = l->shared_bytes,
+    };
+    sl->grid = g;
+    sl->launch = l;
+    sl->cap_array = sl->cap_buffer = sl->cap_map = 0;
+    sl->tile = axe_new_array(sl->lw.cx, const axe_tensor *,
+                             sl->lw.plan->kernel->n_tensor + 1);
+    name_ids(sl, g);
+    g->blocks = count_tasks(sl, l->scope);
+    AXE_TRY(axe_simt_lower_prologue(sl, &g->body));
+    AXE_TRY(lower_tasks(sl, &g->body, l->scope));
+    AXE_TRY(axe_simt_lower_epilogue(sl, &g->body));
+    axe_hoist(&sl->lw, &g->body);
+    axe_tidy(&sl->lw, &g->body);
+    return AXE_OK;
+}
+
+/* Launches are one after the other; nothing may be around them. */
+static axe_status
+check_order(simt_lowering *sl)
+{
+    const axe_kernel *k = sl->lw.plan->kernel;
+
+    for (int i = 0; i < k->n_body; i++)
+        if (k->body[i]->kind == AXE_STMT_FOR || k->body[i]->kind == AXE_STMT_IF)
+            return axe_fail(sl->lw.cx, k->body[i]->at, AXE_EUNSUPPORTED,
+                            "on %s a scope at the top is a launch, and loops "
+                            "and branches around launches are not planned yet; "
+                            "put them inside the scope",
+                            sl->lw.plan->machine->name);
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
+{
+    simt_lowering *sl = axe_new(cx, simt_lowering);
+
+    sl->lw.cx = cx;
+    sl->lw.plan = p;
+    sl->sp = p->simt;
+    AXE_TRY(check_order(sl));
+    out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(lower_launch(sl, i, &out->grid[i]));
+    out->n_grid = p->simt->n_launch;
+    out->plan = p;
+    return AXE_OK;
+}

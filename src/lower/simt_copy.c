@@ -1,0 +1,11 @@
+/* simt_copy.c - moves of copy engines as atoms. */
+#include "lower/simt_int.h"
+
+axe_status
+axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    (void)b;
+    return axe_fail(sl->lw.cx, s->stmt->at, AXE_EUNSUPPORTED,
+                    "copies are not lowered for %s yet",
+                    sl->lw.plan->machine->name);
+}

@@ -1,0 +1,126 @@
+/* simt_int.h - between the files that lower to grids. */
+#ifndef AXE_LOWER_SIMT_INT_H
+#define AXE_LOWER_SIMT_INT_H
+
+#include "lower/lower_int.h"
+#include "plan/simt.h"
+
+typedef struct simt_lowering {
+    lowering               lw; /* cx, plan, names of variables */
+    const axe_simt_plan   *sp;
+    const axe_simt_launch *launch;
+    axe_grid              *grid; /* being made */
+    const axe_schedule    *s;    /* the statement being lowered */
+    const axe_tensor     **tile; /* by tensor id: its array or buffer in the
+                                    grid; NULL: none yet */
+    const axe_tensor *scratch;   /* bytes that statements use in turn */
+    int               cap_array, cap_buffer, cap_map, n_name;
+} simt_lowering;
+
+/* ------------------------------------------------- simt_build.c: grid items */
+
+/* warp, lane, ... as an integer. */
+const axe_node *axe_simt_id(simt_lowering *sl, axe_id id);
+/* A thread's coordinate on an axis of the crew. */
+const axe_node *axe_simt_coordinate(simt_lowering *sl, const axe_crew *c,
+                                    axe_axis axis);
+/* A thread's number in its entity of the crew: 0 .. n_thread - 1. */
+const axe_node *axe_simt_thread(simt_lowering *sl, const axe_crew *c);
+/* Which entity of the crew it is: 0 .. n_entity - 1. */
+const axe_node *axe_simt_entity(simt_lowering *sl, const axe_crew *c);
+/* coordinate / stride % extent */
+const axe_node *axe_simt_digit(simt_lowering *sl, const axe_crew *c,
+                               axe_iter it);
+
+/* New registers of a thread, n of type t; the same name gets a number. */
+const axe_tensor *axe_simt_array(simt_lowering *sl, const char *name,
+                                 axe_type t, int64_t n);
+/* The grid's array (reg) or buffer (shared) of a tile; of a global tensor
+ * itself. */
+const axe_tensor *axe_simt_tensor(simt_lowering *sl, const axe_tensor *t);
+/* New shared memory at `offset`. */
+const axe_tensor *axe_simt_buffer(simt_lowering *sl, const char *name,
+                                  axe_type t, int64_t n, int64_t offset,
+                                  axe_swizzle swizzle);
+/* The statement's own scratch, as elements of t. */
+const axe_tensor *axe_simt_scratch(simt_lowering *sl, axe_type t);
+
+axe_arg axe_simt_reg(const axe_tensor *array, const axe_node *at);
+axe_arg axe_simt_shared(const axe_tensor *buffer, const axe_node *at);
+axe_arg axe_simt_global(const axe_tensor *t, const axe_node *at);
+axe_arg axe_simt_number(const axe_node *n);
+
+/* One invocation. */
+axe_lir *axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a,
+                       int param, int n_arg, const axe_arg *arg,
+                       const axe_node *pred);
+/* array[at] = value */
+void axe_simt_calc(simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
+                   const axe_node *at, const axe_node *value,
+                   const axe_node *pred);
+/* The element of an array, in values of CALC. */
+const axe_node *axe_simt_element(simt_lowering *sl, const axe_tensor *array,
+                                 const axe_node *at);
+/* A loop that is written out, 0 .. n - 1: its variable, 0 if n is 1; *b becomes
+ * its body. */
+const axe_node *axe_simt_unrolled(simt_lowering *sl, axe_lblock **b,
+                                  const char *name, int64_t n);
+const axe_node *axe_simt_let(simt_lowering *sl, axe_lblock *b, const char *name,
+                             const axe_node *value);
+/* Both; either may be NULL: true. */
+const axe_node *axe_simt_both(simt_lowering *sl, const axe_node *a,
+                              const axe_node *b);
+/* All threads of the crew's entity have come here. */
+AXE_CHECK axe_status axe_simt_meet(simt_lowering *sl, axe_lblock *b,
+                                   const axe_crew *c);
+/* The machine's SYNC row of that kind with these operands.
+ * Errors  EUNSUPPORTED: it has none */
+AXE_CHECK axe_status axe_simt_sync(simt_lowering *sl, axe_lblock *b,
+                                   axe_sync_kind kind, axe_scope_kind by,
+                                   const char *group, int n_arg,
+                                   const axe_arg *arg);
+
+/* ------------------------------------------------------ simt.c: statements */
+
+AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
+                                    axe_lowered *out);
+/* Statements in order into b. */
+AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
+                                         int n, axe_stmt *const *body);
+/* The variables of a scope from the number of the entity, last fastest. */
+void axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+                    const axe_node *number);
+
+/* simt_map.c */
+AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
+                                        const axe_schedule *s);
+/* simt_contract.c (P2) */
+AXE_CHECK axe_status axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b,
+                                             const axe_schedule *s);
+/* simt_copy.c (P3) */
+AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
+                                         const axe_schedule *s);
+/* simt_ring.c (P3): at the start of a grid (barriers), and at its end. */
+AXE_CHECK axe_status axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
+/* What an index statement must wait for: meets, groups, phases. */
+AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
+                                             const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *s);
+/* A FOR with stages of one role in it: whether it takes it, and then the loop.
+ */
+bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
+                                              const axe_stmt *s);
+/* Statements of kinds that only such machines have: roles. */
+AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *s);
+/* The tasks of a top scope that is not one CTA for each: false if it is. */
+bool                 axe_simt_is_persistent(const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,
+                                               const axe_stmt *s);
+
+#endif

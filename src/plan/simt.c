@@ -1,0 +1,300 @@
+/* simt.c - plans for machines with threads: statements, then memory.
+ *
+ * Layouts first: what is declared, then what contractions want of open tiles,
+ * then statement by statement what each writes.  A schedule is made against
+ * layouts as they are.  Last, shared tiles get offsets, and what threads must
+ * wait for is derived from who wrote and who reads what. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt_int.h"
+
+typedef axe_status each_fn(planner *p, const axe_stmt *s);
+
+static axe_status
+each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
+          each_fn *fn)
+{
+    axe_status first = AXE_OK, st;
+
+    for (int i = 0; i < n; i++) {
+        st = body[i]->kind == kind ? fn(p, body[i]) : AXE_OK;
+        first = first == AXE_OK ? st : first;
+        st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
+        first = first == AXE_OK ? st : first;
+        st = each_stmt(p, body[i]->n_other, body[i]->other, kind, fn);
+        first = first == AXE_OK ? st : first;
+    }
+    return first;
+}
+
+/* ------------------------------------------------------------------ tiles */
+
+axe_shape
+axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t)
+{
+    int64_t *e = axe_new_array(cx, int64_t, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++)
+        axe_is_iconst(t->shape[d], &e[d]);
+    return (axe_shape){t->rank, e};
+}
+
+/* May the axis stand in a tile of that space held by the crew? */
+static bool
+axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
+{
+    const axe_simt_plan *sp = p->simt;
+    axe_iter             own[2];
+    int                  n = axe_crew_axes(sp, sp->home[t->id], own);
+
+    if (t->space == AXE_SPACE_SHARED)
+        return a == AXE_AXIS_M;
+    for (int i = 0; i < n; i++)
+        if (own[i].axis == a)
+            return true;
+    return a == sp->reg;
+}
+
+static axe_status
+check_axes(planner *p, const axe_tensor *t, int n, const axe_iter *it)
+{
+    for (int i = 0; i < n; i++)
+        if (!axis_fits(p, t, it[i].axis))
+            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                            "axis %s of the layout of %s has no meaning for a "
+                            "%s tile of a %s",
+                            axe_axis_name(p->cx, it[i].axis), t->name,
+                            axe_space_name(t->space),
+                            axe_scope_name(p->simt->home[t->id]->scope));
+    return AXE_OK;
+}
+
+static axe_status
+place_tile(planner *p, const axe_tensor *t)
+{
+    axe_place *pl = &p->place[t->id];
+
+    *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
+    if (!t->layout)
+        return AXE_OK;
+    AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));
+    if (t->space == AXE_SPACE_REG)
+        AXE_TRY(check_axes(p, t, t->layout->n_replica, t->layout->replica));
+    return axe_layout_group(p->cx, t->layout, axe_shape_of_tile(p->cx, t),
+                            &pl->layout);
+}
+
+static axe_status
+place_tensor(planner *p, const axe_stmt *s)
+{
+    return s->tensor->space == AXE_SPACE_GLOBAL ? AXE_OK
+                                                : place_tile(p, s->tensor);
+}
+
+static axe_status
+place_pipeline(planner *p, const axe_stmt *s)
+{
+    for (int i = 0; i < s->pipeline->n_tensor; i++)
+        AXE_TRY(place_tile(p, s->pipeline->tensor[i]));
+    return AXE_OK;
+}
+
+bool
+axe_simt_is_open(const planner *p, const axe_tensor *t)
+{
+    return t->space != AXE_SPACE_GLOBAL && p->place[t->id].tensor &&
+           !p->place[t->id].layout;
+}
+
+void
+axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+                const char *why)
+{
+    p->place[t->id].layout = l;
+    p->place[t->id].why = why;
+}
+
+static axe_status
+infer_contraction(planner *p, const axe_stmt *s)
+{
+    axe_mark m = axe_ctx_mark(p->cx);
+
+    if (!axe_simt_contract_infer(p, s))
+        axe_ctx_release(p->cx, m);
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- statements */
+
+static axe_status
+schedule(planner *p, const axe_stmt *s)
+{
+    request       r;
+    axe_schedule *out = axe_new(p->cx, axe_schedule);
+    bool          wanted = axe_contract_wanted(s);
+
+    AXE_TRY(axe_simt_infer(p, s));
+    AXE_TRY(axe_request_make(p, s, &r));
+    *out = (axe_schedule){
+        .stmt = s,
+        .value = r.value,
+        .n_operand = r.n_operand,
+        .operand = r.operand,
+        .n_nest = r.n_nest,
+        .nest = r.nest,
+        .bytes = -1,
+    };
+    axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
+    *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
+    out->simt = simt;
+    if (wanted && axe_simt_contract_plan(p, &r, out))
+        out->kind = AXE_SCHED_CONTRACT;
+    else if (axe_simt_copy_plan(p, &r, out))
+        out->kind = AXE_SCHED_COPY;
+    else {
+        out->slow = wanted;
+        AXE_TRY(axe_simt_map_plan(p, &r, out));
+    }
+    AXE_TRY(axe_check_pins(p, &r, out, wanted));
+    out->n_reject = r.n_reject;
+    out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
+    memcpy((axe_reject *)out->reject, r.reject,
+           (size_t)r.n_reject * sizeof r.reject[0]);
+    p->schedule[s->id] = out;
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+/* What offsets of a tile are multiples of [bytes]: its swizzle's period. */
+static int64_t
+align_of(const axe_layout *l)
+{
+    const axe_swizzle *s = &l->swizzle;
+    int                up = s->shift > 0 ? s->shift : 0;
+    int64_t            n = 128;
+
+    if (s->bits > 0 && s->base + up + s->bits > 7)
+        n = INT64_C(1) << (s->base + up + s->bits);
+    return n < 1024 && s->bits > 0 ? 1024 : n;
+}
+
+static axe_status
+size_tile(planner *p, axe_place *pl)
+{
+    const axe_ring *r = pl->tensor->pipeline ? axe_ring_of(p->n_ring, p->ring,
+                                                           pl->tensor->pipeline)
+                                             : NULL;
+    bool            reg = pl->tensor->space == AXE_SPACE_REG;
+    int64_t         size = axe_type_table[pl->type].bits / 8, n;
+    int64_t         all = align_of(pl->layout);
+    axe_axis        a = reg ? p->simt->reg : AXE_AXIS_M;
+
+    if (size == 0)
+        size = 1;
+    AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
+    if (!axe_mul(n, size, &pl->bytes) || pl->bytes > INT64_C(1) << 40)
+        return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
+                        "tile %s is larger than any memory", pl->tensor->name);
+    if (reg || !r || r->n_stage == 1)
+        return AXE_OK;
+    pl->stage = (pl->bytes + all - 1) / all * all / size;
+    pl->bytes = pl->stage * size * r->n_stage;
+    return AXE_OK;
+}
+
+/* The top scope around what the crew does. */
+static axe_simt_launch *
+launch_of(planner *p, const axe_crew *c)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        if (p->simt->launch[i].crew == axe_crew_cta(c))
+            return &p->simt->launch[i];
+    return NULL;
+}
+
+static axe_status
+check_shared(planner *p, const axe_simt_launch *l)
+{
+    if (l->shared_bytes <= p->mc->simt->shared_bytes)
+        return AXE_OK;
+    return axe_fail(p->cx, l->scope->at, AXE_ELIMIT,
+                    "a CTA needs %" PRId64 " bytes of shared memory; one of %s "
+                    "may have %" PRId64 ": smaller tiles or fewer stages",
+                    l->shared_bytes, p->mc->name, p->mc->simt->shared_bytes);
+}
+
+/* Offsets of shared tiles; statements' own scratch lies behind all of them. */
+static axe_status
+allocate(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_place       *pl = &p->place[i];
+        axe_simt_launch *l;
+        int64_t          align;
+        if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED)
+            continue;
+        l = launch_of(p, p->simt->home[i]);
+        align = align_of(pl->layout);
+        pl->offset = (l->shared_bytes + align - 1) / align * align;
+        l->shared_bytes = pl->offset + pl->bytes;
+    }
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        axe_simt_launch *l = &p->simt->launch[i];
+        int64_t          most = 0;
+        l->scratch = l->shared_bytes = (l->shared_bytes + 127) / 128 * 128;
+        for (int k = 0; k < p->kernel->n_index_stmt; k++)
+            if (p->schedule[k] && launch_of(p, p->simt->who[k]) == l &&
+                p->schedule[k]->simt->scratch > most)
+                most = p->schedule[k]->simt->scratch;
+        l->shared_bytes += most;
+        AXE_TRY(check_shared(p, l));
+    }
+    return AXE_OK;
+}
+
+static axe_status
+size_tiles(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++)
+        if (p->place[i].tensor && p->place[i].layout)
+            AXE_TRY(size_tile(p, &p->place[i]));
+    return AXE_OK;
+}
+
+/* A tile that nothing writes has no layout yet; any will do. */
+static axe_status
+place_rest(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        const axe_tensor *t = p->place[i].tensor;
+        const axe_layout *l;
+        if (!t || p->place[i].layout || t->space == AXE_SPACE_REG)
+            continue;
+        AXE_TRY(axe_layout_row_major(p->cx, axe_shape_of_tile(p->cx, t), &l));
+        axe_simt_settle(p, t, l, "auto: row-major");
+    }
+    return size_tiles(p);
+}
+
+axe_status
+axe_simt_plan_kernel(planner *p)
+{
+    const axe_kernel *k = p->kernel;
+
+    p->simt = axe_new(p->cx, axe_simt_plan);
+    AXE_TRY(axe_simt_find_crews(p));
+    AXE_TRY(axe_simt_plan_rings(p));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
+    AXE_TRY(place_rest(p));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+    AXE_TRY(size_tiles(p));
+    AXE_TRY(allocate(p));
+    axe_simt_plan_sync(p);
+    return AXE_OK;
+}

@@ -1,0 +1,130 @@
+/* simt.h - plans of machines whose threads run a statement together.
+ *
+ * Who does what is a layout: the work of a statement has a dim for each of its
+ * indices, over the thread axes of its crew, `reg` (turns written out, so that
+ * array elements become registers) and `m` (turns of loops).  See
+ * docs/design/nvidia.md. */
+#ifndef AXE_PLAN_SIMT_H
+#define AXE_PLAN_SIMT_H
+
+#include "plan/plan.h"
+
+/* The threads that run the statements of a scope: those of one of its entities.
+ * Thread axes of layouts count within the entity: `warp` and `lane` in a cta,
+ * `wid` and `lane` in a warpgroup, `lane` in a warp, none in a thread. */
+typedef struct axe_crew {
+    axe_scope_kind scope;
+    int            n_thread; /* of one entity */
+    int            n_entity;
+    int            first;             /* thread of entity 0, within `in` */
+    int            barrier;           /* number of the barrier that the threads
+                                         of entity 0 meet at; those of entity e
+                                         at barrier + e; -1: threads of a warp */
+    int                    registers; /* a thread may have; 0: its share */
+    const axe_stmt        *at;
+    const struct axe_crew *in; /* NULL: the cta itself */
+} axe_crew;
+
+/* A digit of an index and who counts it. */
+typedef struct axe_work_digit {
+    axe_digit of;     /* extent 0: as many turns of a loop as the index needs */
+    axe_axis  axis;   /* of the crew's threads, `reg` or `m` */
+    int64_t   stride; /* thread axes: the digit is coordinate / stride % extent;
+                         reg: what a step is in arrays of one value a turn */
+} axe_work_digit;
+
+/* The work layout of a statement, nest by nest: a reduction's threads are those
+ * of its own indices and of the statement's. */
+typedef struct axe_work {
+    int n_digit; /* of an index slow to fast; of all, loops
+                    first, then threads, then reg */
+    const axe_work_digit *digit;
+    int                   n_copy;  /* parts of the threads that do the same */
+    const axe_iter       *copy;    /* extent, stride, axis */
+    int64_t               n_value; /* that a thread has at once: reg */
+    const axe_var        *vector;  /* along which neighbours move together */
+} axe_work;
+
+typedef enum axe_convert {
+    AXE_CONVERT_NONE, /* its elements lie where the work wants them */
+    AXE_CONVERT_TRIP  /* through shared memory */
+} axe_convert;
+
+/* How an operand of a map gets to or from the registers that the work wants. */
+typedef struct axe_simt_access {
+    const axe_atom *atom;  /* NULL: it is in registers */
+    const axe_atom *least; /* one element at a time, where `wide` fails */
+    int width;            /* elements of one invocation, the atom's parameter */
+    const axe_node *wide; /* when that is possible; NULL: always */
+    axe_convert     convert;
+    int             conflict; /* SHARED: cycles of an access over the least */
+    int             sector;   /* GLOBAL: [bytes] used of each sector moved */
+} axe_simt_access;
+
+/* Filled and read by the contraction's and the copy's files alone. */
+typedef struct axe_simt_contract axe_simt_contract;
+typedef struct axe_simt_copy     axe_simt_copy;
+
+/* What axe_schedule.simt is. */
+struct axe_simt_schedule {
+    const axe_crew          *crew;
+    axe_work                *work;   /* [n_nest]; MAP */
+    axe_simt_access         *access; /* [n_operand]; MAP */
+    const axe_simt_contract *contract;
+    const axe_simt_copy     *copy;
+    bool    collective; /* it uses scratch: all threads of the crew come */
+    int64_t scratch;    /* [bytes] of shared memory of its own */
+    int     n_register; /* estimate of what a thread holds meanwhile */
+};
+
+/* All threads of the crew's entity meet before `at` begins. */
+typedef struct axe_meet {
+    const axe_stmt *at;
+    const axe_crew *crew;
+    const char     *why;
+} axe_meet;
+
+/* One launch: a top scope. */
+typedef struct axe_simt_launch {
+    const axe_stmt *scope;
+    const axe_crew *crew; /* of the cta */
+    int64_t         shared_bytes;
+    int64_t scratch; /* where the statements' own begins in shared memory */
+} axe_simt_launch;
+
+/* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`
+ * is from the start of the CTA's shared memory; of reg tiles, `bytes` are a
+ * thread's. */
+struct axe_simt_plan {
+    axe_axis         lane, warp, wid, reg;
+    int              lanes; /* threads of a warp */
+    int              n_crew, cap_crew;
+    axe_crew       **crew;
+    const axe_crew **home; /* by tensor id: who holds it; tiles */
+    const axe_crew **who;  /* by index statement's id */
+    int              n_launch, cap_launch;
+    axe_simt_launch *launch;
+    int              n_meet, cap_meet;
+    axe_meet        *meet;
+    int              n_barrier; /* named ones in use, 0 too */
+};
+
+/* The cta that a crew is in. */
+const axe_crew *axe_crew_cta(const axe_crew *c);
+/* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */
+int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
+/* The crew whose scope is s, or NULL. */
+const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
+
+/* The cheapest row of that kind and spaces (of d, a) that the machine has for
+ * one thread, `width` elements of type t at once; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
+                                   axe_atom_kind kind, axe_arg_space d,
+                                   axe_arg_space a, axe_type t, int width,
+                                   int *param);
+/* The SYNC row of that kind, scope, group and spaces of operands, or NULL. */
+const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
+                                   axe_scope_kind by, const char *group,
+                                   axe_arg_space first, axe_arg_space second);
+
+#endif

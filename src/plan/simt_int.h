@@ -1,0 +1,52 @@
+/* simt_int.h - between the planners for machines with threads. */
+#ifndef AXE_PLAN_SIMT_INT_H
+#define AXE_PLAN_SIMT_INT_H
+
+#include "plan/plan_int.h"
+#include "plan/simt.h"
+
+/* simt.c: the whole of axe_plan_kernel for such machines, with what is known
+ * of the kernel's shape.
+ * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: shared memory, registers */
+AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
+/* simt_crew.c: crews, launches, who runs and holds what.
+ * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
+AXE_CHECK axe_status axe_simt_find_crews(planner *p);
+/* The constant extents of a tile. */
+axe_shape axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t);
+/* Give an open tile its layout. */
+void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+                     const char *why);
+/* Is it a tile without a layout yet? */
+bool axe_simt_is_open(const planner *p, const axe_tensor *t);
+
+/* simt_infer.c: layouts of tiles that no contraction gave one. */
+AXE_CHECK axe_status axe_simt_infer(planner *p, const axe_stmt *s);
+
+/* simt_map.c: moves, elementwise, reductions.
+ * Errors  EUNSUPPORTED with what was rejected */
+AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
+                                       axe_schedule *out);
+/* The work of a statement whose destination may still be open: then the
+ * request was made with it as if row-major. */
+AXE_CHECK axe_status axe_simt_map_work(planner *p, request *r,
+                                       const axe_crew *crew, axe_work *work);
+/* When is `n` a multiple of v: a condition over sizes that is sufficient;
+ * iconst 1: always; iconst 0: not known. */
+const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);
+
+/* simt_contract.c (P2): open tiles of a contraction; false if it is none, or
+ * no row fits.  Its schedule: fills out->simt->contract; false with reasons in
+ * r. */
+bool axe_simt_contract_infer(planner *p, const axe_stmt *s);
+bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
+
+/* simt_copy.c (P3): a move from memory to memory by COPY rows; false with
+ * reasons in r. */
+bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
+/* simt_ring.c (P3): stages of pipelines, and the stage as axe_stage_of. */
+AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
+/* simt_sync.c (P3): p->simt->meet, with all schedules made. */
+void axe_simt_plan_sync(planner *p);
+
+#endif
