@@ -34,6 +34,7 @@ typedef struct axe_run {
     axe_difference    *check; /* [n_param]; NULL: not checked */
     int                n_thread, n_time;
     double            *time; /* [n_time] seconds, ascending */
+    const char        *on;   /* "cpu, 2 threads" */
     double             flops, bytes;
     bool               cached;
 } axe_run;
@@ -53,6 +54,25 @@ int axe_run_arrays(const axe_run *r, axe_array *array);
 /* Write those that were written and have a path. */
 AXE_CHECK axe_status axe_run_save(axe_ctx *cx, const axe_run *r);
 void                 axe_run_close(axe_run *r);
+
+/* What runs the program on the host's arrays, once or for a->n_time times with
+ * times in r. */
+typedef struct axe_runner {
+    void *user;
+    axe_status (*run)(axe_ctx *cx, void *user, int n, const axe_array *array,
+                      const axe_run *r);
+    axe_status (*time)(axe_ctx *cx, void *user, const axe_run_args *a, int n,
+                       const axe_array *array, axe_run *r);
+} axe_runner;
+
+/* Run once, compare, save, then time.
+ * device  compiles the reference; NULL: one is made if there is a check */
+AXE_CHECK axe_status axe_run_by(axe_ctx *cx, const axe_run_args *a,
+                                axe_device *device, const axe_runner *by,
+                                axe_run *r);
+/* run_gpu.c */
+AXE_CHECK axe_status axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a,
+                                    axe_run *r);
 
 /* Results on standard output. */
 void axe_run_print(axe_ctx *cx, const axe_run *r);

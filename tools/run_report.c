@@ -102,8 +102,7 @@ print_time(const axe_run *r)
 void
 axe_run_print(axe_ctx *cx, const axe_run *r)
 {
-    printf("%s on cpu, %d thread%s", axe_program_kernel(r->program),
-           r->n_thread, r->n_thread == 1 ? "" : "s");
+    printf("%s on %s", axe_program_kernel(r->program), r->on);
     for (int i = 0; i < r->n_size; i++)
         printf("%s%s = %" PRId64, i > 0 ? ", " : ": ", r->size[i].name,
                r->size[i].value);
@@ -173,8 +172,9 @@ axe_run_print_json(axe_ctx *cx, const axe_run *r)
 {
     axe_buf b = {.cx = cx};
 
-    axe_putf(&b, "{\"kernel\": \"%s\", \"threads\": %d, \"cached\": %s",
-             axe_program_kernel(r->program), r->n_thread,
+    axe_putf(&b, "{\"kernel\": \"%s\", \"machine\": \"%s\", ",
+             axe_program_kernel(r->program), axe_program_machine(r->program));
+    axe_putf(&b, "\"threads\": %d, \"cached\": %s", r->n_thread,
              r->cached ? "true" : "false");
     axe_puts(&b, ", \"tuned\": ");
     if (axe_program_tuned(r->program))

@@ -22,7 +22,9 @@ static const char verb[] = "run";
 static const char help[] =
     "usage: axe run [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
     "\n"
-    "Runs a kernel on this machine's CPU.  NAME=FILE.npy gives a parameter's\n"
+    "Runs a kernel on this machine's CPU, or with --target sm_80 or sm_90a on "
+    "its\n"
+    "GPU.  NAME=FILE.npy gives a parameter's\n"
     "array: read if the kernel reads it, written if it writes it.  "
     "NAME=NUMBER\n"
     "gives a size that follows from no array.\n"
@@ -177,10 +179,18 @@ by_value(const void *a, const void *b)
 }
 
 static axe_status
-measure(axe_ctx *cx, const axe_run_args *a, axe_exec *e, int n,
-        const axe_array *array, axe_run *r)
+run_on_cpu(axe_ctx *cx, void *exec, int n, const axe_array *array,
+           const axe_run *r)
 {
-    double begin, start;
+    return axe_launch(cx, exec, n, array, r->n_size, r->size);
+}
+
+static axe_status
+time_on_cpu(axe_ctx *cx, void *exec, const axe_run_args *a, int n,
+            const axe_array *array, axe_run *r)
+{
+    double    begin, start;
+    axe_exec *e = exec;
 
     r->time = axe_new_array(cx, double, MAX_TIME);
     for (int i = 0; i < N_WARM; i++)
@@ -194,7 +204,6 @@ measure(axe_ctx *cx, const axe_run_args *a, axe_exec *e, int n,
         AXE_TRY(axe_launch(cx, e, n, array, r->n_size, r->size));
         r->time[r->n_time++] = now() - start;
     }
-    qsort(r->time, (size_t)r->n_time, sizeof r->time[0], by_value);
     return AXE_OK;
 }
 
@@ -229,9 +238,8 @@ compare(axe_ctx *cx, const axe_reference *ref, const axe_array *array,
     return AXE_OK;
 }
 
-/* Run once, compare, save, then time. */
 static axe_status
-launch(axe_ctx *cx, const axe_run_args *a, axe_device *d, axe_exec *e,
+launch(axe_ctx *cx, const axe_run_args *a, axe_device *d, const axe_runner *by,
        axe_run *r)
 {
     axe_array     *array = axe_new_array(cx, axe_array, r->n_param);
@@ -243,14 +251,33 @@ launch(axe_ctx *cx, const axe_run_args *a, axe_device *d, axe_exec *e,
     if (a->check)
         AXE_TRY(axe_reference_new(cx, d, r->program, n, array, r->n_size,
                                   r->size, &ref));
-    st = axe_launch(cx, e, n, array, r->n_size, r->size);
+    st = by->run(cx, by->user, n, array, r);
     if (st == AXE_OK && ref)
         st = compare(cx, ref, array, r);
     axe_reference_free(ref);
     if (st == AXE_OK && axe_run_passed(r))
         st = axe_run_save(cx, r);
     if (st == AXE_OK && a->time)
-        st = measure(cx, a, e, n, array, r);
+        st = by->time(cx, by->user, a, n, array, r);
+    if (r->n_time > 0)
+        qsort(r->time, (size_t)r->n_time, sizeof r->time[0], by_value);
+    return st;
+}
+
+axe_status
+axe_run_by(axe_ctx *cx, const axe_run_args *a, axe_device *device,
+           const axe_runner *by, axe_run *r)
+{
+    axe_device_spec spec = {.n_thread = 1, .cache = a->cache};
+    axe_device     *own = NULL;
+    axe_status      st;
+
+    if (!device && a->check) {
+        AXE_TRY(axe_device_new(cx, &spec, &own));
+        device = own;
+    }
+    st = launch(cx, a, device, by, r);
+    axe_device_free(own);
     return st;
 }
 
@@ -264,10 +291,13 @@ run_on_device(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 
     AXE_TRY(axe_device_new(cx, &spec, &device));
     r->n_thread = axe_device_n_thread(device);
+    r->on = axe_textf(cx, "cpu, %d thread%s", r->n_thread,
+                      r->n_thread == 1 ? "" : "s");
     st = axe_exec_new(cx, device, r->program, &exec);
     if (st == AXE_OK) {
+        axe_runner by = {exec, run_on_cpu, time_on_cpu};
         r->cached = axe_exec_cached(exec);
-        st = launch(cx, a, device, exec, r);
+        st = axe_run_by(cx, a, device, &by, r);
     }
     axe_exec_free(exec);
     axe_device_free(device);
@@ -300,7 +330,8 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
     AXE_TRY(axe_run_fill(cx, a, r));
-    AXE_TRY(run_on_device(cx, a, r));
+    AXE_TRY(axe_program_on_gpu(r->program) ? axe_run_on_gpu(cx, a, r)
+                                           : run_on_device(cx, a, r));
     if (a->json)
         axe_run_print_json(cx, r);
     else

@@ -110,8 +110,12 @@ typedef struct axe_param {
 } axe_param;
 
 const char *axe_program_kernel(const axe_program *p);
-int         axe_program_n_param(const axe_program *p);
-axe_param   axe_program_param(const axe_program *p, int i);
+/* The machine it was planned for, "cpu-avx2"; NULL if not so far. */
+const char *axe_program_machine(const axe_program *p);
+/* Does axe/gpu.h run it? */
+bool      axe_program_on_gpu(const axe_program *p);
+int       axe_program_n_param(const axe_program *p);
+axe_param axe_program_param(const axe_program *p, int i);
 /* Runtime sizes: "M", "K", and "A.stride0" of strided parameters. */
 int         axe_program_n_size(const axe_program *p);
 const char *axe_program_size(const axe_program *p, int i);

@@ -74,6 +74,13 @@ AXE_CHECK axe_status axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array,
                                  const axe_array *array, int n_size,
                                  const axe_size *size);
 
+/* Run n times on arrays in device memory, after two that are not counted, and
+ * measure each on the GPU.
+ * seconds [n], in the order of the runs */
+AXE_CHECK axe_status axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array,
+                                  const axe_array *array, int n_size,
+                                  const axe_size *size, int n, double *seconds);
+
 /* The machine code of a program for its machine, without a GPU.
  * log     what the compiler said, "" if nothing; may be NULL
  * Errors  EUNSUPPORTED: the program is not for a GPU.  ETOOL */

@@ -384,6 +384,18 @@ axe_program_kernel(const axe_program *p)
     return p->kernel->name;
 }
 
+const char *
+axe_program_machine(const axe_program *p)
+{
+    return p->plan ? p->plan->machine->name : NULL;
+}
+
+bool
+axe_program_on_gpu(const axe_program *p)
+{
+    return p->plan && p->plan->machine->simt;
+}
+
 int
 axe_program_n_param(const axe_program *p)
 {

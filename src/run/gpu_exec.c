@@ -333,6 +333,51 @@ axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
     return AXE_OK;
 }
 
+static axe_status
+time_once(axe_ctx *cx, launch *l, void *const event[2], double *seconds)
+{
+    const axe_cuda *cu = l->e->gpu->cuda;
+    float           ms = 0;
+    int             r = cu->EventRecord(event[0], NULL);
+
+    AXE_TRY(axe_cuda_check(cx, cu, r, "timing"));
+    AXE_TRY(start(cx, l->e, l, NULL));
+    r = cu->EventRecord(event[1], NULL);
+    if (r == 0)
+        r = cu->EventSynchronize(event[1]);
+    if (r == 0)
+        r = cu->EventElapsedTime(&ms, event[0], event[1]);
+    *seconds = ms * 1e-3;
+    return axe_cuda_check(cx, cu, r, "timing");
+}
+
+axe_status
+axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
+             int n_size, const axe_size *size, int n, double *seconds)
+{
+    enum { N_WARM = 2 };
+    const axe_cuda *cu = e->gpu->cuda;
+    void           *event[2] = {NULL, NULL};
+    double          warm;
+    axe_status      st;
+    launch          l;
+    int             r;
+
+    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &l));
+    AXE_TRY(axe_gpu_push(cx, e->gpu));
+    r = cu->EventCreate(&event[0], 0);
+    if (r == 0)
+        r = cu->EventCreate(&event[1], 0);
+    st = axe_cuda_check(cx, cu, r, "timing");
+    for (int i = -N_WARM; i < n && st == AXE_OK; i++)
+        st = time_once(cx, &l, event, i < 0 ? &warm : &seconds[i]);
+    for (int i = 0; i < 2; i++)
+        if (event[i])
+            cu->EventDestroy_v2(event[i]);
+    axe_gpu_pop(e->gpu);
+    return st;
+}
+
 /* -------------------------------------------------------- the host's arrays */
 
 /* Bytes from an array's first element to its last. */

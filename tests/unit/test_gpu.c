@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +293,16 @@ setup(void **state)
     return setenv("AXE_CUDA", FAKE_CUDA, 1);
 }
 
+static int
+teardown(void **state)
+{
+    char line[64];
+
+    (void)state;
+    snprintf(line, sizeof line, "rm -rf %s", cache);
+    return system(line);
+}
+
 int
 main(void)
 {
@@ -304,5 +315,5 @@ main(void)
         cmocka_unit_test(bad_text_is_told),
     };
 
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }
