@@ -75,6 +75,10 @@ AXE_CHECK axe_status axe_check_top(planner *p);
  * Errors  ESHAPE: a produce or consume without a stage; EUNSUPPORTED: not known
  */
 AXE_CHECK axe_status axe_plan_rings(planner *p);
+/* The same for the pipeline that body[0] declares, for the rest of its block.
+ */
+AXE_CHECK axe_status axe_plan_ring(planner *p, int n, axe_stmt *const *body);
+void                 axe_add_ring(planner *p, axe_ring r);
 const axe_var       *axe_stage_of(const planner *p, const axe_stmt *s,
                                   const axe_tensor *t);
 /* sync.c: where all workers must meet; with p->retile known. */

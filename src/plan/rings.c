@@ -262,8 +262,8 @@ made_var(planner *p, const axe_pipeline *ring, const char *what)
     return v;
 }
 
-static void
-add_ring(planner *p, axe_ring r)
+void
+axe_add_ring(planner *p, axe_ring r)
 {
     if (p->n_ring == p->cap_ring) {
         p->cap_ring = p->cap_ring ? 2 * p->cap_ring : 4;
@@ -275,28 +275,27 @@ add_ring(planner *p, axe_ring r)
     p->ring[p->n_ring++] = r;
 }
 
-/* The pipeline that body[0] declares, for the rest of its block. */
-static axe_status
-plan_ring(planner *p, int n, axe_stmt *const *body)
+axe_status
+axe_plan_ring(planner *p, int n, axe_stmt *const *body)
 {
     counter c = {p, body[0]->pipeline};
     effect  e;
 
     if (paired(n - 1, body + 1, c.ring)) {
-        add_ring(p, (axe_ring){.ring = c.ring, .n_stage = 1});
+        axe_add_ring(p, (axe_ring){.ring = c.ring, .n_stage = 1});
         return AXE_OK;
     }
     AXE_TRY(effect_of(&c, n - 1, body + 1, &e));
     if (!fits(&c, e, 0))
         return find_misfit(&c, n - 1, body + 1, 0);
-    add_ring(p, (axe_ring){
-                    .ring = c.ring,
-                    .n_stage = c.ring->n_stage,
-                    .most = (int)e.most,
-                    .left = (int)e.change,
-                    .fill = made_var(p, c.ring, "fill"),
-                    .read = made_var(p, c.ring, "read"),
-                });
+    axe_add_ring(p, (axe_ring){
+                        .ring = c.ring,
+                        .n_stage = c.ring->n_stage,
+                        .most = (int)e.most,
+                        .left = (int)e.change,
+                        .fill = made_var(p, c.ring, "fill"),
+                        .read = made_var(p, c.ring, "read"),
+                    });
     return AXE_OK;
 }
 
@@ -308,7 +307,7 @@ plan_body(planner *p, int n, axe_stmt *const *body)
     for (int i = 0; i < n; i++) {
         axe_status st = AXE_OK;
         if (body[i]->kind == AXE_STMT_PIPELINE)
-            st = plan_ring(p, n - i, body + i);
+            st = axe_plan_ring(p, n - i, body + i);
         if (st == AXE_OK)
             st = plan_body(p, body[i]->n_body, body[i]->body);
         if (st == AXE_OK)

@@ -240,6 +240,7 @@ allocate(planner *p)
         pl->offset = (l->shared_bytes + align - 1) / align * align;
         l->shared_bytes = pl->offset + pl->bytes;
     }
+    AXE_TRY(axe_simt_plan_protocols(p));
     for (int i = 0; i < p->simt->n_launch; i++) {
         axe_simt_launch *l = &p->simt->launch[i];
         int64_t          most = 0;

@@ -64,6 +64,7 @@ typedef struct axe_simt_access {
 /* Filled and read by the contraction's and the copy's files alone. */
 typedef struct axe_simt_contract axe_simt_contract;
 typedef struct axe_simt_copy     axe_simt_copy;
+typedef struct axe_simt_ring     axe_simt_ring; /* simt_ring.h */
 
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
@@ -107,6 +108,9 @@ struct axe_simt_plan {
     int              n_meet, cap_meet;
     axe_meet        *meet;
     int              n_barrier; /* named ones in use, 0 too */
+    int              n_ring, cap_ring;
+    axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */
+    int              n_var; /* made by planning, behind the kernel's own */
 };
 
 /* The cta that a crew is in. */

@@ -1,11 +1,497 @@
-/* simt_copy.c - moves that copy engines make, memory to memory. */
+/* simt_copy.c - moves from memory to memory by COPY rows.
+ *
+ * Pieces: the widest row that both sides have neighbours for; the threads of
+ * the crew take the fast digits of the global side, so that neighbouring
+ * threads read neighbouring pieces, and turns take the rest.  Boxes: box.c
+ * says what they are; the row is one that goes through a map.  Rows are chosen
+ * by kind, spaces and how they complete; the one that moves most at once is
+ * preferred. */
+#include "plan/simt_copy.h"
+
+#include <inttypes.h>
+#include <string.h>
+
 #include "plan/simt_int.h"
+
+typedef struct attempt {
+    planner             *p;
+    request             *r;
+    const axe_crew      *crew;
+    const axe_operand   *to, *from;
+    axe_type             type;
+    struct axe_simt_copy out;
+} attempt;
+
+static axe_arg_space
+space_of(const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL   ? AXE_ARG_GLOBAL
+           : t->space == AXE_SPACE_SHARED ? AXE_ARG_SHARED
+                                          : AXE_ARG_REG;
+}
+
+static axe_type
+kept_as(const planner *p, const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
+}
+
+/* Elements as they are, between global and shared memory? */
+static bool
+is_copy(attempt *a)
+{
+    const request *r = a->r;
+
+    if (r->value->op != AXE_OP_load || r->n_operand != 2 || r->n_nest != 1)
+        return false;
+    a->to = &r->operand[0];
+    a->from = &r->operand[1];
+    a->type = kept_as(a->p, a->to->tensor);
+    a->out.in = space_of(a->to->tensor) == AXE_ARG_SHARED;
+    return kept_as(a->p, a->from->tensor) == a->type &&
+           space_of(a->to->tensor) + space_of(a->from->tensor) ==
+               AXE_ARG_SHARED + AXE_ARG_GLOBAL;
+}
+
+const axe_atom *
+axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
+                    const char *group, axe_arg_space space)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_SYNC && a->sync == kind &&
+            strcmp(a->group, group) == 0 && axe_machine_has(mc, a) &&
+            (space == AXE_ARG_NONE || a->space[0] == space))
+            return a;
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static bool
+is_piece_row(const attempt *a, const axe_atom *row)
+{
+    return row->kind == AXE_ATOM_COPY && row->by == AXE_SCOPE_THREAD &&
+           row->fold == AXE_FOLD_NONE &&
+           row->space[0] == space_of(a->to->tensor) &&
+           row->space[1] == space_of(a->from->tensor) &&
+           row->space[2] == AXE_ARG_NONE && row->step == 0 &&
+           (row->type[0] == AXE_TYPE_any || row->type[0] == a->type) &&
+           axe_machine_has(a->p->mc, row);
+}
+
+/* The row that moves `bytes` at a time. */
+static const axe_atom *
+find_piece(const attempt *a, int bytes)
+{
+    for (int i = 0; i < a->p->mc->n_atom; i++)
+        if (is_piece_row(a, &a->p->mc->atom[i]) &&
+            a->p->mc->atom[i].align == bytes)
+            return &a->p->mc->atom[i];
+    return NULL;
+}
+
+/* All of c; false: never. */
+static bool
+require(attempt *a, const axe_node **all, const axe_node *c)
+{
+    int64_t v;
+
+    if (axe_is_iconst(c, &v))
+        return v != 0;
+    *all = *all ? axe_simt_and(a->p->cx, *all, c) : c;
+    return true;
+}
+
+static const axe_node *
+stride_node(attempt *a, axe_stride s)
+{
+    axe_ctx        *cx = a->p->cx;
+    const axe_node *n = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
+
+    for (int i = 0; i < axe_unit_n_factor(cx, s.unit); i++)
+        for (int k = 0; k < a->p->kernel->n_size; k++)
+            if (strcmp(a->p->kernel->size[k]->name,
+                       axe_unit_factor(cx, s.unit, i)) == 0)
+                n = axe_node2(
+                    cx, AXE_OP_mul, n,
+                    axe_var_node(cx, AXE_NOWHERE, a->p->kernel->size[k]));
+    return n;
+}
+
+/* Do whole pieces of `width` neighbours of v lie in the operand, the first of
+ * each at a multiple of them?  What that needs goes to *when. */
+static bool
+operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
+             const axe_node **when)
+{
+    axe_ctx *cx = a->p->cx;
+    axe_iter it;
+
+    if (op->n_check > 0 || !axe_fast_iter(op, v, 1, width, &it) ||
+        it.stride != 1 || it.unit != AXE_UNIT_ONE ||
+        !require(a, when, axe_simt_multiple(cx, op->base, width)))
+        return false;
+    for (int t = 0; t < op->n_term; t++)
+        for (int k = 0; k < op->term[t].n_iter; k++) {
+            axe_stride s = {op->term[t].iter[k].stride,
+                            op->term[t].iter[k].unit};
+            if (op->term[t].var == v && k == op->term[t].n_iter - 1)
+                continue;
+            if (!require(a, when,
+                         axe_simt_multiple(cx, stride_node(a, s), width)))
+                return false;
+        }
+    for (int g = 0; g < op->n_guard; g++)
+        if (op->guard[g].var == v &&
+            !require(a, when, axe_simt_multiple(cx, op->guard[g].limit, width)))
+            return false;
+    return true;
+}
+
+/* The index that both sides are fast in, or NULL. */
+static const axe_var *
+fast_index(attempt *a)
+{
+    const axe_nest *nest = &a->r->nest[0];
+
+    for (int i = 0; i < nest->n_dim; i++) {
+        axe_iter to, from;
+        int64_t  e = axe_dim_extent(&nest->dim[i]);
+        if (e > 1 && axe_fast_iter(a->to, nest->dim[i].var, 1, 2, &to) &&
+            axe_fast_iter(a->from, nest->dim[i].var, 1, 2, &from) &&
+            to.stride == 1 && from.stride == 1 && to.unit == AXE_UNIT_ONE &&
+            from.unit == AXE_UNIT_ONE)
+            return nest->dim[i].var;
+    }
+    return NULL;
+}
+
+/* The widest row with both sides' neighbours. */
+static bool
+choose_piece(attempt *a, const axe_var *v)
+{
+    int esize = axe_type_table[a->type].bits / 8;
+
+    for (int bytes = 16; esize > 0 && bytes >= esize; bytes /= 2) {
+        const axe_atom *row = find_piece(a, bytes);
+        const axe_node *when = NULL;
+        int             width = bytes / esize;
+        if (!row)
+            continue;
+        if (axe_dim_extent(axe_request_dim(a->r, v)) % width != 0 ||
+            !operand_fits(a, a->to, v, width, &when) ||
+            !operand_fits(a, a->from, v, width, &when)) {
+            axe_rejected(a->p, a->r, row->name,
+                         "both sides have no whole pieces of %d %s along %s",
+                         width, axe_type_table[a->type].name, v->name);
+            continue;
+        }
+        a->out.atom = row;
+        a->out.param = width;
+        a->out.width = width;
+        a->out.when = when;
+        return true;
+    }
+    return false;
+}
+
+/* How far apart the steps of a digit are in global memory, for sorting: digits
+ * whose strides have sizes in them are slower. */
+static int64_t
+distance(const axe_operand *op, const axe_digit *d)
+{
+    axe_move part[16];
+    int      n = 0;
+    int64_t  sum = 0;
+
+    if (axe_operand_n_iter(op) <= AXE_LEN(part))
+        n = axe_operand_moves(op, d, part);
+    for (int i = 0; i < n; i++)
+        sum += (int64_t)part[i].stride.unit << 40 | part[i].stride.coef;
+    return sum;
+}
+
+/* All digits of the statement, slow to fast in global memory, the vector's
+ * without its neighbours; false if layouts clash. */
+static bool
+list_digits(attempt *a, const axe_var *fast, int *n, axe_digit *out, int most)
+{
+    const axe_nest    *nest = &a->r->nest[0];
+    const axe_operand *global = a->out.in ? a->from : a->to;
+
+    *n = 0;
+    for (int i = 0; i < nest->n_dim; i++) {
+        bool       is_fast = nest->dim[i].var == fast;
+        int64_t    width = a->out.width;
+        int        k;
+        axe_digit *d;
+        if (axe_dim_extent(&nest->dim[i]) == 0 ||
+            !axe_plan_cut(a->p, a->r, &nest->dim[i], is_fast, &width, &k, &d))
+            return false;
+        for (int j = 0; j < k; j++) {
+            if ((is_fast && d[j].weight < width) || d[j].extent == 1)
+                continue;
+            if (*n == most)
+                return false;
+            int at = (*n)++;
+            for (; at > 0 &&
+                   distance(global, &out[at - 1]) < distance(global, &d[j]);
+                 at--)
+                out[at] = out[at - 1];
+            out[at] = d[j];
+        }
+    }
+    return true;
+}
+
+static void
+add_digit(attempt *a, axe_digit of, int64_t by, bool thread)
+{
+    if (of.extent > 1)
+        a->out.digit[a->out.n_digit++] = (axe_copy_digit){of, by, thread};
+}
+
+/* Threads take the fast digits as far as they go. */
+static void
+share_digits(attempt *a, int n, const axe_digit *d)
+{
+    int64_t left = a->crew->n_thread, by = 1;
+
+    a->out.digit = axe_new_array(a->p->cx, axe_copy_digit, 2 * n + 1);
+    for (int i = n - 1; i >= 0; i--) {
+        int64_t   e = axe_gcd(d[i].extent, left);
+        axe_digit of = d[i];
+        of.extent = e;
+        add_digit(a, of, by, true);
+        by *= e;
+        left /= e;
+    }
+    a->out.n_thread = (int)by;
+    left = a->crew->n_thread;
+    for (int i = n - 1, first = a->out.n_digit; i >= 0; i--) {
+        int64_t   e = axe_gcd(d[i].extent, left);
+        axe_digit of = {d[i].var, d[i].weight * e, d[i].extent / e};
+        add_digit(a, of, 0, false);
+        left /= e;
+        if (of.extent > 1 && a->out.n_digit - 1 > first) {
+            axe_copy_digit t = a->out.digit[a->out.n_digit - 1];
+            memmove(a->out.digit + first + 1, a->out.digit + first,
+                    (size_t)(a->out.n_digit - 1 - first) * sizeof t);
+            a->out.digit[first] = t;
+        }
+    }
+}
+
+static int64_t
+region_bytes(const attempt *a)
+{
+    const axe_nest *nest = &a->r->nest[0];
+    int64_t         n = axe_type_table[a->type].bits / 8;
+
+    for (int i = 0; i < nest->n_dim; i++)
+        n *= axe_dim_extent(&nest->dim[i]);
+    return n;
+}
+
+static bool
+plan_each(attempt *a)
+{
+    axe_digit      d[16];
+    int            n;
+    const axe_var *fast = fast_index(a);
+
+    if (!fast) {
+        axe_rejected(a->p, a->r, "copies by pieces",
+                     "the two sides have no neighbours in common");
+        return false;
+    }
+    if (!choose_piece(a, fast))
+        return false;
+    if (!list_digits(a, fast, &n, d, AXE_LEN(d))) {
+        axe_rejected(a->p, a->r, a->out.atom->name,
+                     "the layouts of both sides cut indices in ways that do "
+                     "not refine one another");
+        return false;
+    }
+    share_digits(a, n, d);
+    a->out.bytes = region_bytes(a);
+    if (a->out.when)
+        a->out.why =
+            axe_textf(a->p->cx, "pieces of %d bytes need %s",
+                      a->out.atom->align, axe_node_text(a->p->cx, a->out.when));
+    return true;
+}
+
+/* ------------------------------------------------------------------- boxes */
+
+static bool
+is_box_row(const attempt *a, const axe_atom *row, bool shared_by_many)
+{
+    axe_arg_space near = shared_by_many ? AXE_ARG_DSMEM : AXE_ARG_SHARED;
+
+    return row->kind == AXE_ATOM_COPY && row->fold == AXE_FOLD_NONE &&
+           row->space[0] == (a->out.in ? near : AXE_ARG_MAP) &&
+           row->space[1] == (a->out.in ? AXE_ARG_MAP : AXE_ARG_SHARED) &&
+           axe_machine_has(a->p->mc, row);
+}
+
+static const axe_atom *
+find_box_row(const attempt *a, int share)
+{
+    for (int i = 0; i < a->p->mc->n_atom; i++)
+        if (is_box_row(a, &a->p->mc->atom[i], share > 1))
+            return &a->p->mc->atom[i];
+    return NULL;
+}
+
+/* CTAs that hold the same of the tile. */
+static int
+share_of(const attempt *a, const axe_tensor *t)
+{
+    axe_axis cta;
+    int64_t  n = 1;
+
+    if (!a->out.in || axe_cluster_axis(a->p->cx, &cta) != AXE_OK)
+        return 1;
+    for (int i = 0; i < t->n_replica; i++)
+        if (t->replica[i].axis == cta)
+            n *= t->replica[i].extent;
+    return (int)n;
+}
+
+static const axe_node *
+without_indices(axe_ctx *cx, const axe_node *n)
+{
+    const axe_node *arg[3];
+
+    if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
+        return axe_iconst(cx, n->at, n->type, 0);
+    if (n->n_arg == 0 || n->n_arg > 3)
+        return n;
+    for (int i = 0; i < n->n_arg; i++)
+        arg[i] = without_indices(cx, n->arg[i]);
+    return axe_node_new(cx, n->op, n->type, n->at, n->n_arg, arg);
+}
+
+/* How index v walks the tile. */
+static bool
+walk_of(const attempt *a, const axe_operand *tile, const axe_var *v,
+        axe_box_walk *w)
+{
+    int found = 0;
+
+    for (int t = 0; t < tile->n_term; t++)
+        if (tile->term[t].var == v) {
+            w->n_iter = tile->term[t].n_iter;
+            w->iter = tile->term[t].iter;
+            found++;
+        }
+    for (int k = 0; k < w->n_iter && found == 1; k++)
+        found += w->iter[k].extent == 0;
+    (void)a;
+    return found == 1;
+}
+
+/* Both sides as a copy of boxes; false with the reason recorded. */
+static bool
+see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
+             axe_box_copy *c)
+{
+    axe_ctx      *cx = a->p->cx;
+    axe_box_walk *w = axe_new_array(cx, axe_box_walk, global->load->n_arg + 1);
+
+    a->out.origin =
+        axe_new_array(cx, const axe_node *, global->load->n_arg + 1);
+    *c = (axe_box_copy){.tensor = global->tensor, .walk = w};
+    for (int d = 0; d < global->load->n_arg; d++) {
+        const axe_node *at = global->load->arg[d];
+        const axe_var  *v = axe_alone_in(a->p, at);
+        axe_affine      in;
+        a->out.origin[d] = without_indices(cx, at);
+        if (!v) {
+            if (!axe_affine_of(cx, at, &in))
+                return false;
+            for (int i = 0; i < in.n; i++)
+                if (in.var[i]->kind == AXE_VAR_INDEX)
+                    return false;
+            continue;
+        }
+        w[c->n_walk].dim = d;
+        if (!walk_of(a, tile, v, &w[c->n_walk++]))
+            return false;
+    }
+    c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
+    c->share = share_of(a, tile->tensor);
+    return c->n_walk == a->r->nest[0].n_dim;
+}
+
+/* The strides that must be whole multiples of 16 bytes, as a condition. */
+static bool
+require_strides(attempt *a, const axe_tensor *t)
+{
+    int64_t n = 16 / (axe_type_table[t->type].bits / 8);
+
+    for (int d = 0; d < t->rank; d++)
+        if (a->out.map.ask >> d & 1 &&
+            !require(
+                a, &a->out.when,
+                axe_simt_multiple(a->p->cx, stride_node(a, t->stride[d]), n)))
+            return false;
+    return true;
+}
+
+static bool
+plan_box(attempt *a)
+{
+    const axe_operand *tile = a->out.in ? a->to : a->from;
+    const axe_operand *global = a->out.in ? a->from : a->to;
+    const axe_atom    *row;
+    axe_box_copy       c;
+    const char        *why = "";
+
+    if (!find_box_row(a, 1))
+        return false;
+    if (!see_as_boxes(a, tile, global, &c)) {
+        axe_rejected(a->p, a->r, find_box_row(a, 1)->name,
+                     "each index must walk one dimension of %s by ones",
+                     global->tensor->name);
+        return false;
+    }
+    row = find_box_row(a, c.share);
+    if (!row || axe_box_find(a->p->cx, &c, &a->out.map, &why) == AXE_NO ||
+        !require_strides(a, global->tensor)) {
+        axe_rejected(a->p, a->r, find_box_row(a, 1)->name, "%s",
+                     row ? why : "it has no form for several CTAs");
+        return false;
+    }
+    a->out.box = true;
+    a->out.atom = row;
+    a->out.param = a->out.map.rank;
+    a->out.why = why;
+    a->out.global = global->tensor;
+    a->out.bytes = region_bytes(a);
+    a->out.n_certified = axe_box_certify(a->p->cx, &c, &a->out.map);
+    return a->out.n_certified > 0;
+}
 
 bool
 axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
 {
-    (void)p;
-    (void)r;
-    (void)out;
-    return false;
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    attempt            a = {.p = p, .r = r, .crew = simt->crew};
+
+    if (!is_copy(&a))
+        return false;
+    if (!plan_box(&a)) {
+        bool in = a.out.in;
+        a.out = (struct axe_simt_copy){.in = in};
+        if (!plan_each(&a))
+            return false;
+    }
+    struct axe_simt_copy *copy = axe_new(p->cx, struct axe_simt_copy);
+    *copy = a.out;
+    simt->copy = copy;
+    return true;
 }

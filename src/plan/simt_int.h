@@ -31,9 +31,12 @@ AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
  * request was made with it as if row-major. */
 AXE_CHECK axe_status axe_simt_map_work(planner *p, request *r,
                                        const axe_crew *crew, axe_work *work);
-/* When is `n` a multiple of v: a condition over sizes that is sufficient;
- * iconst 1: always; iconst 0: not known. */
+
+/* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
+ * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);
+/* Both of such conditions, each said once. */
+const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 
 /* simt_contract.c (P2): open tiles of a contraction; false if it is none, or
  * no row fits.  Its schedule: fills out->simt->contract; false with reasons in
@@ -46,6 +49,10 @@ bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
 /* simt_ring.c (P3): stages of pipelines, and the stage as axe_stage_of. */
 AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
+/* With all schedules made: bytes, arrivals, and barriers behind what is in
+ * shared memory so far.
+ * Errors  ESHAPE: replicated over other CTAs than the cluster's */
+AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
 /* simt_sync.c (P3): p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
 

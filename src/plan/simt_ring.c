@@ -1,8 +1,332 @@
-/* simt_ring.c - stages of pipelines on machines with threads. */
+/* simt_ring.c - the protocol of each pipeline, see simt_ring.h.
+ *
+ * Which way and how many stages is known from the text; who copies what, and so
+ * bytes and arrivals, when all statements have their schedules. */
+#include "plan/simt_ring.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt_copy.h"
 #include "plan/simt_int.h"
+
+const axe_simt_ring *
+axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
+{
+    for (int i = 0; i < sp->n_ring; i++)
+        if (sp->ring[i].ring == ring)
+            return &sp->ring[i];
+    return NULL;
+}
+
+bool
+axe_simt_runs_ahead(const axe_stmt *loop)
+{
+    return loop->kind == AXE_STMT_FOR && loop->n_body == 2 &&
+           loop->body[0]->kind == AXE_STMT_PRODUCE &&
+           loop->body[1]->kind == AXE_STMT_CONSUME &&
+           loop->body[0]->pipeline == loop->body[1]->pipeline;
+}
+
+/* --------------------------------------------------------- from the text */
+
+/* The stages of a ring in a body, each with what is around it. */
+typedef struct finding {
+    const axe_pipeline *ring;
+    const axe_stmt     *role; /* the scope of ROLES around; NULL: none */
+    const axe_stmt     *produce_role, *consume_role;
+    bool                ahead; /* all stages are in loops that run ahead */
+    bool                any;
+    const axe_stmt     *second; /* a second role that produces or consumes */
+} finding;
+
+static void
+find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt  *s = body[i], *around = f->role;
+        const axe_stmt **seen =
+            s->kind == AXE_STMT_PRODUCE ? &f->produce_role : &f->consume_role;
+        if ((s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
+            s->pipeline == f->ring) {
+            f->ahead = (f->ahead || !f->any) && ahead;
+            f->any = true;
+            if (*seen && *seen != f->role)
+                f->second = s;
+            *seen = f->role;
+        }
+        for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
+            f->role = s->body[k];
+            find_stages(f, s->body[k]->n_body, s->body[k]->body, false);
+            f->role = around;
+        }
+        if (s->kind == AXE_STMT_ROLES)
+            continue;
+        find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
+        find_stages(f, s->n_other, s->other, false);
+    }
+}
+
+static const axe_var *
+made_var(planner *p, const axe_pipeline *ring, const char *what)
+{
+    axe_var *v = axe_new(p->cx, axe_var);
+
+    *v = (axe_var){
+        .kind = AXE_VAR_LOOP,
+        .name = axe_textf(p->cx, "%s_%s", ring->name, what),
+        .at = ring->at,
+        .id = p->kernel->n_var + p->simt->n_var++,
+    };
+    return v;
+}
+
+static axe_simt_ring *
+add_ring(planner *p, const axe_pipeline *ring)
+{
+    axe_simt_plan *sp = p->simt;
+
+    if (sp->n_ring == sp->cap_ring) {
+        sp->cap_ring = sp->cap_ring ? 2 * sp->cap_ring : 4;
+        axe_simt_ring *more = axe_new_array(p->cx, axe_simt_ring, sp->cap_ring);
+        if (sp->n_ring > 0)
+            memcpy(more, sp->ring, (size_t)sp->n_ring * sizeof *more);
+        sp->ring = more;
+    }
+    sp->ring[sp->n_ring] = (axe_simt_ring){.ring = ring};
+    return &sp->ring[sp->n_ring++];
+}
+
+static axe_status
+check_roles(planner *p, const finding *f)
+{
+    axe_status st;
+
+    if (!f->second && f->produce_role != f->consume_role)
+        return AXE_OK;
+    st = axe_fail(
+        p->cx, f->second ? f->second->at : f->ring->at, AXE_EUNSUPPORTED,
+        "pipeline %s is to be produced in one role and consumed in "
+        "one other; %s",
+        f->ring->name, f->second ? "here is another" : "here both are in one");
+    axe_help(p->cx, "the entities of one role may share it: "
+                    "`warpgroup (w : 1..3) {...}` is one role");
+    return st;
+}
+
+/* The pipeline that body[0] declares, for the rest of its block. */
+static axe_status
+plan_ring(planner *p, int n, axe_stmt *const *body)
+{
+    finding        f = {.ring = body[0]->pipeline};
+    axe_simt_ring *r;
+
+    find_stages(&f, n - 1, body + 1, false);
+    if (f.produce_role || f.consume_role)
+        AXE_TRY(check_roles(p, &f));
+    r = add_ring(p, f.ring);
+    if (f.produce_role || f.consume_role)
+        r->way = AXE_RING_ROLES;
+    else if (f.ahead && f.ring->n_stage > 1)
+        r->way = AXE_RING_AHEAD;
+    if (r->way == AXE_RING_PLAIN) {
+        const axe_ring *one;
+        AXE_TRY(axe_plan_ring(p, n, body));
+        one = axe_ring_of(p->n_ring, p->ring, f.ring);
+        r->n_stage = one->n_stage;
+        r->fill = one->fill;
+        r->read = one->read;
+        return AXE_OK;
+    }
+    r->n_stage = f.ring->n_stage;
+    if (r->n_stage > 1) {
+        r->fill = made_var(p, f.ring, "fill");
+        r->read = made_var(p, f.ring, "read");
+    }
+    axe_add_ring(p, (axe_ring){.ring = f.ring,
+                               .n_stage = r->n_stage,
+                               .most = r->n_stage,
+                               .fill = r->fill,
+                               .read = r->read});
+    return AXE_OK;
+}
+
+static axe_status
+plan_body(planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_PIPELINE)
+            AXE_TRY(plan_ring(p, n - i, body + i));
+        AXE_TRY(plan_body(p, body[i]->n_body, body[i]->body));
+        AXE_TRY(plan_body(p, body[i]->n_other, body[i]->other));
+    }
+    return AXE_OK;
+}
 
 axe_status
 axe_simt_plan_rings(planner *p)
 {
-    return axe_plan_rings(p);
+    return plan_body(p, p->kernel->n_body, p->kernel->body);
+}
+
+/* ------------------------------------------------------ from the schedules */
+
+static bool
+writes_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    return s->dst->u.tensor->pipeline == ring;
+}
+
+typedef struct looking {
+    const axe_pipeline *ring;
+    bool                found;
+} looking;
+
+static void
+look(void *user, const axe_node *n)
+{
+    looking *l = user;
+
+    l->found =
+        l->found || (n->op == AXE_OP_load && n->u.tensor->pipeline == l->ring);
+}
+
+static bool
+reads_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    looking l = {ring, false};
+
+    axe_node_walk(s->value, look, &l);
+    return l.found;
+}
+
+/* What a statement that fills a stage adds to the protocol. */
+static void
+add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+
+    r->producer = s->simt->crew;
+    if (!c || !c->box) {
+        r->writes = true;
+        if (c)
+            r->group = c->atom->group;
+        return;
+    }
+    r->boxes = true;
+    r->bytes += c->bytes;
+    if (c->map.part.extent > r->cluster)
+        r->cluster = (int)c->map.part.extent;
+    (void)p;
+}
+
+/* The atom that reads a stage itself, not by way of registers; or NULL. */
+static const axe_atom *
+reads_by(const axe_schedule *s)
+{
+    const axe_atom *a = s->n_atom > 0 ? s->atom[0] : NULL;
+
+    if (s->simt->copy)
+        return s->simt->copy->atom;
+    return a && (a->space[1] == AXE_ARG_SHARED || a->space[2] == AXE_ARG_SHARED)
+               ? a
+               : NULL;
+}
+
+/* Who reads a stage: as many threads as its atom takes together, and through
+ * which engine. */
+static void
+add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_atom *a = reads_by(s);
+    const char     *group = a ? a->group : "";
+    bool            wide = a && a->by == AXE_SCOPE_WARPGROUP;
+
+    r->consumer = s->simt->crew;
+    if (!wide)
+        r->reader = AXE_SCOPE_WARP;
+    if (*group &&
+        axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
+        r->fence = group;
+}
+
+static axe_status
+check_cluster(planner *p, const axe_simt_ring *r)
+{
+    const axe_stmt *top = axe_crew_cta(r->producer)->at;
+    int             n = top->keys.cluster > 1 ? top->keys.cluster : 1;
+
+    if (r->cluster <= 1 || r->cluster == n)
+        return AXE_OK;
+    axe_fail(p->cx, r->ring->at, AXE_ESHAPE,
+             "pipeline %s is replicated over %d CTAs; the cluster has %d",
+             r->ring->name, r->cluster, n);
+    axe_help(p->cx, "write `cluster (%d) cta ...`", r->cluster);
+    return AXE_ESHAPE;
+}
+
+/* Arrivals of a phase, see simt_ring.h. */
+static void
+count_arrivals(const planner *p, axe_simt_ring *r)
+{
+    int lanes = p->mc->simt->lanes, n;
+
+    if (r->boxes)
+        r->full = 1;
+    if (r->way != AXE_RING_ROLES)
+        return;
+    if (r->writes)
+        r->full += r->producer->n_thread * r->producer->n_entity;
+    n = r->consumer->n_thread * r->consumer->n_entity;
+    n = r->reader == AXE_SCOPE_WARPGROUP ? r->consumer->n_entity
+                                         : (n + lanes - 1) / lanes;
+    r->empty = n * r->cluster;
+}
+
+static axe_simt_launch *
+launch_of(planner *p, const axe_crew *c)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        if (p->simt->launch[i].crew == axe_crew_cta(c))
+            return &p->simt->launch[i];
+    return NULL;
+}
+
+static axe_status
+plan_protocol(planner *p, axe_simt_ring *r)
+{
+    axe_simt_launch *l;
+    int64_t          n;
+
+    r->cluster = 1;
+    r->reader = AXE_SCOPE_WARPGROUP;
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && writes_ring(s->stmt, r->ring))
+            add_writer(p, r, s);
+        if (s && reads_ring(s->stmt, r->ring))
+            add_reader(p, r, s);
+    }
+    if (!r->producer || !r->consumer)
+        return AXE_OK;
+    r->home = axe_crew_cta(r->producer);
+    AXE_TRY(check_cluster(p, r));
+    count_arrivals(p, r);
+    n = (int64_t)r->n_stage * ((r->full > 0) + (r->empty > 0));
+    l = launch_of(p, r->producer);
+    r->barriers = (l->shared_bytes + 7) / 8 * 8;
+    l->shared_bytes = r->barriers + 8 * n;
+    if (r->full > 0) {
+        r->fill_phase = made_var(p, r->ring, "fill_phase");
+        r->read_phase = made_var(p, r->ring, "read_phase");
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_plan_protocols(planner *p)
+{
+    for (int i = 0; i < p->simt->n_ring; i++)
+        AXE_TRY(plan_protocol(p, &p->simt->ring[i]));
+    return AXE_OK;
 }

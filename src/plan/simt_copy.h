@@ -1,0 +1,45 @@
+/* simt_copy.h - copies from memory to memory without registers.
+ *
+ * Either every thread of the crew copies pieces, each an atom of one thread
+ * (EACH); or one thread hands boxes of a tensor map to an engine (BOX). */
+#ifndef AXE_SIMT_COPY_H
+#define AXE_SIMT_COPY_H
+
+#include "plan/box.h"
+#include "plan/simt.h"
+
+/* A digit of an index: what the thread's number, or the turn, says of it. */
+typedef struct axe_copy_digit {
+    axe_digit of;
+    int64_t   by; /* of a thread: its number / by % extent */
+    bool      thread;
+} axe_copy_digit;
+
+struct axe_simt_copy {
+    const axe_atom *atom;
+    int             param;
+    bool            box; /* else each */
+    bool            in;  /* from global to shared; else back */
+    /* When it is possible, a condition over sizes; NULL: always.  EACH: else
+     * the schedule's map runs.  BOX: the launch is refused. */
+    const axe_node *when;
+    const char     *why;   /* `when` in words */
+    int64_t         bytes; /* that arrive in a CTA's shared memory, or leave */
+    /* EACH */
+    int             n_digit; /* threads, then turns, slow to fast */
+    axe_copy_digit *digit;
+    int             width;    /* elements of a piece */
+    int             n_thread; /* that copy; those behind them do not */
+    /* BOX */
+    const axe_tensor *global;
+    axe_box           map;
+    const axe_node  **origin; /* [rank of global] where all indices are 0 */
+    int64_t           n_certified;
+};
+
+/* The SYNC row of that kind for a group, whatever its scope; with an operand in
+ * `space`, if that is not NONE.  NULL: none. */
+const axe_atom *axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
+                                    const char *group, axe_arg_space space);
+
+#endif

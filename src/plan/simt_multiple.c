@@ -1,0 +1,88 @@
+/* simt_multiple.c - when an integer expression is a multiple of a number, as a
+ * condition over the kernel's sizes. */
+#include "plan/simt_int.h"
+
+static const axe_node *
+truth(axe_ctx *cx, bool v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_bool, v);
+}
+
+/* Is c one of the conditions that `all` is? */
+static bool
+has(const axe_node *all, const axe_node *c)
+{
+    if (all->op == AXE_OP_and)
+        return has(all->arg[0], c) || has(all->arg[1], c);
+    return axe_node_same(all, c);
+}
+
+const axe_node *
+axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b)
+{
+    int64_t v;
+
+    if (axe_is_iconst(a, &v))
+        return v ? b : a;
+    if (axe_is_iconst(b, &v))
+        return v ? a : b;
+    return has(a, b) ? a : axe_node2(cx, AXE_OP_and, a, b);
+}
+
+static const axe_node *
+either(axe_ctx *cx, const axe_node *a, const axe_node *b)
+{
+    int64_t v;
+
+    if (axe_is_iconst(a, &v))
+        return v ? a : b;
+    if (axe_is_iconst(b, &v))
+        return v ? b : a;
+    return axe_node_same(a, b) ? a : axe_node2(cx, AXE_OP_or, a, b);
+}
+
+static const axe_node *
+product(axe_ctx *cx, const axe_node *n, int64_t v)
+{
+    int64_t c;
+
+    for (int i = 0; i < 2; i++)
+        if (axe_is_iconst(n->arg[i], &c))
+            return axe_simt_multiple(cx, n->arg[1 - i], v / axe_gcd(c, v));
+    return either(cx, axe_simt_multiple(cx, n->arg[0], v),
+                  axe_simt_multiple(cx, n->arg[1], v));
+}
+
+const axe_node *
+axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v)
+{
+    const axe_node *by;
+    int64_t         c;
+
+    if (v == 1)
+        return truth(cx, true);
+    if (axe_is_iconst(n, &c))
+        return truth(cx, c % v == 0);
+    switch (n->op) {
+    case AXE_OP_mul:
+        return product(cx, n, v);
+    case AXE_OP_add:
+    case AXE_OP_sub:
+    case AXE_OP_min:
+    case AXE_OP_max:
+        return axe_simt_and(cx, axe_simt_multiple(cx, n->arg[0], v),
+                            axe_simt_multiple(cx, n->arg[1], v));
+    case AXE_OP_select:
+        return axe_simt_and(cx, axe_simt_multiple(cx, n->arg[1], v),
+                            axe_simt_multiple(cx, n->arg[2], v));
+    case AXE_OP_var:
+        break;
+    default:
+        return truth(cx, false);
+    }
+    if (n->u.var->kind != AXE_VAR_SIZE)
+        return truth(cx, false);
+    by = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+    return axe_node2(cx, AXE_OP_eq, axe_node2(cx, AXE_OP_mod, n, by),
+                     axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+}

@@ -1,0 +1,52 @@
+/* simt_ring.h - how the threads of a CTA pass the stages of a pipeline on.
+ *
+ * PLAIN  the crew fills a stage, meets, reads it, and meets before it fills it
+ *        again
+ * AHEAD  one crew in one loop: it runs n_stage - 1 produces ahead, so that
+ *        copies move while it computes; one meeting a turn
+ * ROLES  a stage has two mbarriers: `full` is over when what was produced is
+ *        there, `empty` when all who read it have done so
+ *
+ * A phase of `full` takes one arrival of the thread that hands boxes to the
+ * engine, which also says how many bytes will come, and one of each other
+ * thread that writes.  A phase of `empty` takes one of each warp group, or each
+ * warp, that reads, of all CTAs whose boxes come to this one. */
+#ifndef AXE_SIMT_RING_H
+#define AXE_SIMT_RING_H
+
+#include "plan/simt.h"
+
+typedef enum axe_ring_way {
+    AXE_RING_PLAIN,
+    AXE_RING_AHEAD,
+    AXE_RING_ROLES
+} axe_ring_way;
+
+struct axe_simt_ring {
+    const axe_pipeline *ring;
+    axe_ring_way        way;
+    int                 n_stage;
+    const axe_crew     *home, *producer, *consumer;
+    const axe_var      *fill, *read; /* NULL: one stage */
+    const axe_var      *fill_phase, *read_phase;
+    bool                boxes;  /* something comes by boxes */
+    bool                writes; /* something is written by threads, or comes by
+                                   their pieces */
+    const char    *group;       /* of those pieces; NULL: none */
+    int64_t        bytes;       /* of a stage that come by boxes */
+    int            cluster;     /* CTAs whose boxes come here; 1: own */
+    int            full, empty; /* arrivals; 0: no such barrier */
+    axe_scope_kind reader;      /* who arrives at `empty` as one */
+    const char    *fence;    /* readers are engines of this group; NULL: no */
+    int64_t        barriers; /* where in shared memory: n_stage of `full`,
+                                then n_stage of `empty` */
+};
+
+/* The loop that the ring runs ahead in: its whole body is a produce and a
+ * consume of the same pipeline. */
+bool axe_simt_runs_ahead(const axe_stmt *loop);
+
+const axe_simt_ring *axe_simt_ring_of(const axe_simt_plan *sp,
+                                      const axe_pipeline  *ring);
+
+#endif
