@@ -18,6 +18,10 @@ AXE_CHECK axe_status axe_kernel_check(axe_ctx *cx, const axe_kernel *k);
 AXE_CHECK axe_status axe_check_races(axe_ctx *cx, const axe_kernel *k);
 /* check_tile.c: parts of tiles that are read but never written. */
 AXE_CHECK axe_status axe_check_tiles(axe_ctx *cx, const axe_kernel *k);
+/* check_roles.c: what roles do to one another. */
+AXE_CHECK axe_status axe_check_roles(axe_ctx *cx, const axe_kernel *k);
+/* check_cluster.c: tiles of which CTAs of a cluster hold copies. */
+AXE_CHECK axe_status axe_check_clusters(axe_ctx *cx, const axe_kernel *k);
 /* check_dead.c: statements whose result is lost. */
 void axe_check_dead(axe_ctx *cx, const axe_kernel *k);
 /* The same for what is declared and never used.  The front end says it of

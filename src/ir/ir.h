@@ -457,6 +457,22 @@ void         axe_node_walk(const axe_node *n, axe_visit *fn, void *user);
  * are recorded; the first one's status is returned. */
 AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
 
+/* The parts of it that scopes and roles are (verify_scope.c).
+ * outer   the innermost scope around, or NULL
+ * role    s stands in `roles`
+ * Errors  ESHAPE, ESYNTAX, ENAME, EUNSUPPORTED, the first one */
+AXE_CHECK axe_status axe_scope_verify(axe_ctx *cx, const axe_stmt *s,
+                                      const axe_stmt *outer, bool role);
+AXE_CHECK axe_status axe_roles_verify(axe_ctx *cx, const axe_stmt *s,
+                                      const axe_stmt *outer);
+/* Threads of `outer` that no role has: is there one, which is the first, and of
+ * how many. */
+bool axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,
+                   int64_t *n_thread);
+/* The first PRODUCE or CONSUME of p (NULL: any) that s is or holds, or NULL. */
+const axe_stmt *axe_stage_find(const axe_stmt *s, const axe_pipeline *p,
+                               axe_stmt_kind kind);
+
 /* Every subscript affine; those of tiles inside, for every point of the domain
  * and all values of loops and scopes around.  ESHAPE, EUNSUPPORTED. */
 AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);

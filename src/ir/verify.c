@@ -21,6 +21,7 @@ typedef struct verifier {
     int               depth;     /* statements around */
     const axe_stmt   *inside;    /* innermost scope, or NULL */
     bool              in_loop;   /* that may be left here */
+    bool              in_roles;  /* right in them */
 } verifier;
 
 static bool
@@ -472,37 +473,33 @@ check_barrier(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_nested(verifier *v, const axe_stmt *s)
-{
-    const axe_stmt *outer = v->inside;
-    int64_t         n, e;
-
-    if (outer && !axe_scope_nests(NULL, outer->scope, s->scope, &n))
-        fail(v,
-             axe_fail(v->cx, s->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
-                      axe_scope_name(outer->scope), axe_scope_name(s->scope)));
-    for (int i = 0; i < s->n_var; i++)
-        if ((s->scope > AXE_SCOPE_CTA || s->first) && s->var[i]->extent &&
-            (!axe_is_iconst(s->var[i]->extent, &e) ||
-             (s->first && (s->first[i] < 0 || !axe_add(s->first[i], e, &e)))))
-            fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
-                             "which entities of `%s` run must be known at "
-                             "compile time",
-                             axe_scope_name(s->scope)));
-}
-
-static void
 check_scope(verifier *v, const axe_stmt *s)
 {
     const axe_stmt *outer = v->inside;
-    bool            in_loop = v->in_loop;
+    bool            in_loop = v->in_loop, role = v->in_roles;
+    axe_status      st = axe_scope_verify(v->cx, s, outer, role);
 
-    check_nested(v, s);
+    if (st != AXE_OK)
+        fail(v, st);
+    v->in_roles = false;
     v->inside = s;
     v->in_loop = false;
     check_ranged(v, s);
     v->inside = outer;
     v->in_loop = in_loop;
+    v->in_roles = role;
+}
+
+static void
+check_roles(verifier *v, const axe_stmt *s)
+{
+    axe_status st = axe_roles_verify(v->cx, s, v->inside);
+
+    if (st != AXE_OK)
+        fail(v, st);
+    v->in_roles = true;
+    check_body(v, s->n_body, s->body);
+    v->in_roles = false;
 }
 
 static void
@@ -543,7 +540,7 @@ check_stmt(verifier *v, const axe_stmt *s)
         check_barrier(v, s);
         break;
     case AXE_STMT_ROLES:
-        check_body(v, s->n_body, s->body);
+        check_roles(v, s);
         break;
     case AXE_STMT_PIPELINE:
         check_pipeline(v, s->pipeline);

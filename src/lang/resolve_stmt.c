@@ -249,11 +249,10 @@ init_stmt(axe_resolver *r, const axe_tensor_decl *d, const axe_tensor *t)
 }
 
 static void
-resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
+resolve_tile(axe_resolver *r, const axe_tensor_decl *d, axe_list *out)
 {
-    const axe_tensor_decl *d = x->tensor[0];
-    axe_entry             *e = declare_tile(r, d, d->word, NULL);
-    axe_stmt              *s = new_stmt(r, AXE_STMT_TENSOR, d->word.at), *init;
+    axe_entry *e = declare_tile(r, d, d->word, NULL);
+    axe_stmt  *s = new_stmt(r, AXE_STMT_TENSOR, d->word.at), *init;
 
     if (e->kind == AXE_ENTRY_BAD)
         return;
@@ -269,6 +268,15 @@ resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
     }
     if (init)
         axe_list_push(out, init);
+}
+
+static void
+resolve_tensor(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    if (x->tensor[0]->space == AXE_SPACE_GLOBAL)
+        axe_resolve_global(r, x, out);
+    else
+        resolve_tile(r, x->tensor[0], out);
 }
 
 /* -------------------------------------------------------------- pipelines */
@@ -458,10 +466,7 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_leave(r, x, out);
         break;
     case AXE_SYNTAX_TENSOR:
-        if (x->tensor[0]->space == AXE_SPACE_GLOBAL)
-            axe_resolve_global(r, x, out);
-        else
-            resolve_tensor(r, x, out);
+        resolve_tensor(r, x, out);
         break;
     case AXE_SYNTAX_PIPELINE:
         resolve_pipeline(r, x, out);

@@ -1,9 +1,11 @@
 /* ref_int.h - shared by the files of the reference: ref.c runs and compares,
- * ref_print.c writes the C text, ref_text.c is its fixed part. */
+ * ref_print.c writes the C text, ref_ring.c that of pipelines and roles,
+ * ref_text.c is its fixed part. */
 #ifndef AXE_RUN_REF_INT_H
 #define AXE_RUN_REF_INT_H
 
 #include "ir/ir.h"
+#include "ir/list.h"
 
 /* The arithmetic of values with error bounds, in C. */
 extern const char axe_ref_text[], axe_ref_text_8[];
@@ -19,5 +21,39 @@ extern const char axe_ref_text[], axe_ref_text_8[];
  * Errors  EUNSUPPORTED: a type that the reference cannot compute in. */
 AXE_CHECK axe_status axe_ref_print(axe_ctx *cx, const axe_kernel *k,
                                    axe_buf *out);
+
+typedef struct axe_ref_printer {
+    axe_ctx          *cx;
+    const axe_kernel *k;
+    axe_buf          *out;
+    int               depth, n_result;
+    int               n_roles; /* AXE_STMT_ROLES around */
+    axe_list          handed;  /* axe_pipeline: those that roles use */
+} axe_ref_printer;
+
+#define PUT_LINE(p, ...)                                                       \
+    (axe_putf((p)->out, "%*s", 2 * (p)->depth, ""),                            \
+     axe_putf((p)->out, __VA_ARGS__), axe_putc((p)->out, '\n'))
+
+AXE_CHECK axe_status axe_ref_put_body(axe_ref_printer *p, int n,
+                                      axe_stmt *const *body);
+/* A tile begins undefined: what reads it before it was written shows. */
+void axe_ref_put_poison(axe_ref_printer *p, const axe_tensor *t);
+
+/* --------------------------------------------------------- ref_ring.c */
+
+/* Note the pipelines that roles use, before anything is printed. */
+void axe_ref_find_handed(axe_ref_printer *p, int n, axe_stmt *const *body);
+/* Memory for the stages of a pipeline's tensor. */
+void axe_ref_put_stages(axe_ref_printer *p, const axe_tensor *t);
+/* The statements PIPELINE, PRODUCE, CONSUME. */
+void axe_ref_put_ring(axe_ref_printer *p, const axe_pipeline *r);
+AXE_CHECK axe_status axe_ref_put_stage(axe_ref_printer *p, const axe_stmt *s);
+/* Roles, and entities of scopes in them, each go through the stages from where
+ * all of them begin: begin, then again and note around each, then end. */
+void axe_ref_rings_begin(axe_ref_printer *p);
+void axe_ref_rings_again(axe_ref_printer *p);
+void axe_ref_rings_note(axe_ref_printer *p);
+void axe_ref_rings_end(axe_ref_printer *p);
 
 #endif

@@ -6,21 +6,13 @@
  * one numbered variable, so the text is straight-line inside its loops.
  *
  * Names: zI sizes and xI other variables by id, rI results; of tensor I the
- * values vI, the bounds eI, the extents dI_K; of a pipeline's tensor those of
- * all stages wI and hI. */
+ * values vI, the bounds eI, the extents dI_K; pipelines' are ref_ring.c's. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
 #include "ir/number.h"
 #include "run/ref_int.h"
-
-typedef struct printer {
-    axe_ctx          *cx;
-    const axe_kernel *k;
-    axe_buf          *out;
-    int               depth, n_result;
-} printer;
 
 static const struct ref_row {
     const char *real, *whole;
@@ -29,8 +21,7 @@ static const struct ref_row {
 #include "run/ref.def"
 };
 
-static axe_status put_node(printer *p, const axe_node *n, int *out);
-static axe_status put_body(printer *p, int n, axe_stmt *const *body);
+static axe_status put_node(axe_ref_printer *p, const axe_node *n, int *out);
 
 static bool
 real(axe_type t)
@@ -45,25 +36,21 @@ c_type(axe_type t)
     return real(t) ? "R" : "i64";
 }
 
-#define LINE(p, ...)                                                           \
-    (axe_putf((p)->out, "%*s", 2 * (p)->depth, ""),                            \
-     axe_putf((p)->out, __VA_ARGS__), axe_putc((p)->out, '\n'))
-
 /* "for (...) {", closed by close_loops. */
 static void
-open_loop(printer *p, const axe_var *v, int extent)
+open_loop(axe_ref_printer *p, const axe_var *v, int extent)
 {
-    LINE(p, "for (i64 x%d = 0; x%d < r%d; x%d++) {", v->id, v->id, extent,
-         v->id);
+    PUT_LINE(p, "for (i64 x%d = 0; x%d < r%d; x%d++) {", v->id, v->id, extent,
+             v->id);
     p->depth++;
 }
 
 static void
-close_loops(printer *p, int n)
+close_loops(axe_ref_printer *p, int n)
 {
     while (n-- > 0) {
         p->depth--;
-        LINE(p, "}");
+        PUT_LINE(p, "}");
     }
 }
 
@@ -111,7 +98,8 @@ wrap_text(axe_ctx *cx, axe_type t, const char *x)
 
 /* The template of ref.def with its operands put in. */
 static const char *
-fill(printer *p, const char *template, const axe_node *n, const int *arg)
+fill(axe_ref_printer *p, const char *template, const axe_node *n,
+     const int *arg)
 {
     axe_buf b = {.cx = p->cx};
 
@@ -126,15 +114,15 @@ fill(printer *p, const char *template, const axe_node *n, const int *arg)
 }
 
 static int
-result(printer *p, axe_type t, const char *text)
+result(axe_ref_printer *p, axe_type t, const char *text)
 {
-    LINE(p, "%s r%d = %s;", c_type(t), p->n_result, text);
+    PUT_LINE(p, "%s r%d = %s;", c_type(t), p->n_result, text);
     return p->n_result++;
 }
 
 /* Row-major place of an access by Horner's rule, and whether it is inside. */
 static axe_status
-put_place(printer *p, const axe_node *load, int *at, int *inside)
+put_place(axe_ref_printer *p, const axe_node *load, int *at, int *inside)
 {
     const axe_tensor *t = load->u.tensor;
     axe_buf           cond = {.cx = p->cx};
@@ -154,7 +142,7 @@ put_place(printer *p, const axe_node *load, int *at, int *inside)
 }
 
 static axe_status
-put_load(printer *p, const axe_node *n, int *out)
+put_load(axe_ref_printer *p, const axe_node *n, int *out)
 {
     int id = n->u.tensor->id, at, in;
 
@@ -166,7 +154,7 @@ put_load(printer *p, const axe_node *n, int *out)
                                 ": (R){0, 0}",
                                 in, id, at, id, id, at));
     else {
-        LINE(p, "if (r%d && e%d) recall(e%d[r%d]);", in, id, id, at);
+        PUT_LINE(p, "if (r%d && e%d) recall(e%d[r%d]);", in, id, id, at);
         *out = result(p, n->type,
                       axe_textf(p->cx, "r%d ? v%d[r%d] : 0", in, id, at));
     }
@@ -175,7 +163,7 @@ put_load(printer *p, const axe_node *n, int *out)
 
 /* A real number as an integer of type t: nearest, and not beyond its ends. */
 static int
-put_whole(printer *p, axe_type t, int arg)
+put_whole(axe_ref_printer *p, axe_type t, int arg)
 {
     const axe_type_info *info = &axe_type_table[t];
     bool                 sign = info->cls == AXE_CLASS_INT;
@@ -196,7 +184,7 @@ as_stored(const axe_node *n)
 }
 
 static int
-put_cast(printer *p, const axe_node *n, int arg)
+put_cast(axe_ref_printer *p, const axe_node *n, int arg)
 {
     bool        from = real(n->arg[0]->type), to = real(n->type);
     const char *x = axe_textf(p->cx,
@@ -218,39 +206,39 @@ put_cast(printer *p, const axe_node *n, int arg)
 
 /* acc = acc folded with x; of a real sum, also s<acc> += |x|. */
 static void
-put_fold(printer *p, axe_fold fold, axe_type t, int acc, int x)
+put_fold(axe_ref_printer *p, axe_fold fold, axe_type t, int acc, int x)
 {
     bool sum = fold == AXE_FOLD_SUM;
 
     if (real(t) && sum)
-        LINE(p, "r%d.v += r%d.v; r%d.e += r%d.e; s%d += fabs(r%d.v);", acc, x,
-             acc, x, acc, x);
+        PUT_LINE(p, "r%d.v += r%d.v; r%d.e += r%d.e; s%d += fabs(r%d.v);", acc,
+                 x, acc, x, acc, x);
     else if (real(t) && fold == AXE_FOLD_MUL)
-        LINE(p, "r%d = mul(r%d, r%d, %a);", acc, acc, x, roundoff(t));
+        PUT_LINE(p, "r%d = mul(r%d, r%d, %a);", acc, acc, x, roundoff(t));
     else if (real(t))
-        LINE(p, "r%d = %s(r%d, r%d);", acc,
-             fold == AXE_FOLD_MAX ? "upper" : "lower", acc, x);
+        PUT_LINE(p, "r%d = %s(r%d, r%d);", acc,
+                 fold == AXE_FOLD_MAX ? "upper" : "lower", acc, x);
     else if (sum || fold == AXE_FOLD_MUL)
-        LINE(p, "r%d = %s;", acc,
-             wrap_text(p->cx, t,
-                       axe_textf(p->cx, "wrap_%s(r%d, r%d)",
-                                 sum ? "add" : "mul", acc, x)));
+        PUT_LINE(p, "r%d = %s;", acc,
+                 wrap_text(p->cx, t,
+                           axe_textf(p->cx, "wrap_%s(r%d, r%d)",
+                                     sum ? "add" : "mul", acc, x)));
     else
-        LINE(p, "if (r%d %c r%d) r%d = r%d;", x,
-             fold == AXE_FOLD_MAX ? '>' : '<', acc, acc, x);
+        PUT_LINE(p, "if (r%d %c r%d) r%d = r%d;", x,
+                 fold == AXE_FOLD_MAX ? '>' : '<', acc, acc, x);
 }
 
 /* Declares what put_fold adds to. */
 static void
-begin_fold(printer *p, axe_type t, int acc)
+begin_fold(axe_ref_printer *p, axe_type t, int acc)
 {
     if (real(t))
-        LINE(p, "double s%d = fabs(r%d.v);", acc, acc);
+        PUT_LINE(p, "double s%d = fabs(r%d.v);", acc, acc);
 }
 
 /* The rounding of a sum over dims of the extents r<extent[i]>. */
 static void
-end_fold(printer *p, axe_fold fold, axe_type t, int acc, int n,
+end_fold(axe_ref_printer *p, axe_fold fold, axe_type t, int acc, int n,
          const int *extent)
 {
     axe_buf count = {.cx = p->cx};
@@ -260,12 +248,12 @@ end_fold(printer *p, axe_fold fold, axe_type t, int acc, int n,
     axe_puts(&count, "1.0");
     for (int i = 0; i < n; i++)
         axe_putf(&count, " * r%d", extent[i]);
-    LINE(p, "r%d = finish_sum(r%d, s%d, %s, %a);", acc, acc, acc, count.text,
-         roundoff(t));
+    PUT_LINE(p, "r%d = finish_sum(r%d, s%d, %s, %a);", acc, acc, acc,
+             count.text, roundoff(t));
 }
 
 static axe_status
-put_reduce(printer *p, const axe_node *n, int *out)
+put_reduce(axe_ref_printer *p, const axe_node *n, int *out)
 {
     int *extent = axe_new_array(p->cx, int, n->u.reduce.n_over);
     int  n_over = n->u.reduce.n_over, acc, x;
@@ -274,7 +262,7 @@ put_reduce(printer *p, const axe_node *n, int *out)
         AXE_TRY(put_node(p, n->u.reduce.extent[i], &extent[i]));
     AXE_TRY(put_node(p, axe_fold_unit(p->cx, n->u.reduce.fold, n->type), &acc));
     if (real(n->type))
-        LINE(p, "double s%d = 0;", acc);
+        PUT_LINE(p, "double s%d = 0;", acc);
     for (int i = 0; i < n_over; i++)
         open_loop(p, n->u.reduce.over[i], extent[i]);
     AXE_TRY(put_node(p, n->arg[0], &x));
@@ -288,7 +276,7 @@ put_reduce(printer *p, const axe_node *n, int *out)
 /* ------------------------------------------------------------- expressions */
 
 static axe_status
-put_leaf(printer *p, const axe_node *n, int *out)
+put_leaf(axe_ref_printer *p, const axe_node *n, int *out)
 {
     const axe_var *v = n->u.var;
 
@@ -316,7 +304,7 @@ is_bf16(const axe_node *n)
 }
 
 static axe_status
-put_op(printer *p, const axe_node *n, int *out)
+put_op(axe_ref_printer *p, const axe_node *n, int *out)
 {
     bool        on_real = real(n->arg[0]->type);
     const char *text = on_real ? row[n->op].real : row[n->op].whole;
@@ -346,7 +334,7 @@ put_op(printer *p, const axe_node *n, int *out)
 }
 
 static axe_status
-put_node(printer *p, const axe_node *n, int *out)
+put_node(axe_ref_printer *p, const axe_node *n, int *out)
 {
     if (!axe_number_known(n->type))
         return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
@@ -363,21 +351,23 @@ put_node(printer *p, const axe_node *n, int *out)
 
 /* v<id>[at] = value, rounded to the tensor's type. */
 static void
-put_store(printer *p, const axe_tensor *t, int at, int value)
+put_store(axe_ref_printer *p, const axe_tensor *t, int at, int value)
 {
     const char *type = axe_type_table[t->type].name;
 
     if (real(t->type))
-        LINE(p, "{ R w = to_%s(r%d); v%d[r%d] = w.v; e%d[r%d] = w.e + lost; }",
-             type, value, t->id, at, t->id, at);
+        PUT_LINE(p,
+                 "{ R w = to_%s(r%d); v%d[r%d] = w.v; e%d[r%d] = w.e + lost; }",
+                 type, value, t->id, at, t->id, at);
     else
-        LINE(p, "v%d[r%d] = r%d; e%d[r%d] = doubt + lost%s;", t->id, at, value,
-             t->id, at, t->type == AXE_TYPE_bool ? " + maybe" : "");
+        PUT_LINE(p, "v%d[r%d] = r%d; e%d[r%d] = doubt + lost%s;", t->id, at,
+                 value, t->id, at, t->type == AXE_TYPE_bool ? " + maybe" : "");
 }
 
 /* The new value of the element that dst names, for fixed free indices. */
 static axe_status
-put_element(printer *p, const axe_stmt *s, const int *extent, int at, int *out)
+put_element(axe_ref_printer *p, const axe_stmt *s, const int *extent, int at,
+            int *out)
 {
     axe_type t = s->dst->u.tensor->type;
     int      id = s->dst->u.tensor->id, n_folded = s->n_dim - s->n_free, x;
@@ -385,7 +375,7 @@ put_element(printer *p, const axe_stmt *s, const int *extent, int at, int *out)
     if (s->fold == AXE_FOLD_NONE)
         return put_node(p, s->value, out);
     if (!real(t))
-        LINE(p, "recall(e%d[r%d]);", id, at);
+        PUT_LINE(p, "recall(e%d[r%d]);", id, at);
     *out = result(p, t,
                   axe_textf(p->cx,
                             real(t) ? "(R){v%d[r%d], e%d[r%d]}" : "v%d[r%d]",
@@ -426,27 +416,28 @@ reads_itself(const axe_stmt *s)
 /* One pass over the free indices.  Through memory n<n> if n >= 0: first the
  * values go into it, then (copy) from it to the destination. */
 static axe_status
-put_pass(printer *p, const axe_stmt *s, const int *extent, int n, bool copy)
+put_pass(axe_ref_printer *p, const axe_stmt *s, const int *extent, int n,
+         bool copy)
 {
     int at, in, value;
 
     if (n >= 0)
-        LINE(p, "k%d = 0;", n);
+        PUT_LINE(p, "k%d = 0;", n);
     for (int i = 0; i < s->n_free; i++)
         open_loop(p, s->dim[i].var, extent[i]);
     AXE_TRY(put_place(p, s->dst, &at, &in));
-    LINE(p, "if (r%d) {", in);
+    PUT_LINE(p, "if (r%d) {", in);
     p->depth++;
     if (n < 0)
-        LINE(p, "doubt = maybe = 0;");
+        PUT_LINE(p, "doubt = maybe = 0;");
     if (copy)
         value = result(p, s->dst->type, axe_textf(p->cx, "n%d[k%d++]", n, n));
     else
         AXE_TRY(put_element(p, s, extent, at, &value));
     if (s->fold != AXE_FOLD_NONE || !as_stored(s->value))
-        LINE(p, "doubt = widen(doubt);");
+        PUT_LINE(p, "doubt = widen(doubt);");
     if (n >= 0 && !copy)
-        LINE(p, "n%d[k%d++] = r%d;", n, n, value);
+        PUT_LINE(p, "n%d[k%d++] = r%d;", n, n, value);
     else
         put_store(p, s->dst->u.tensor, at, value);
     close_loops(p, s->n_free + 1);
@@ -455,7 +446,7 @@ put_pass(printer *p, const axe_stmt *s, const int *extent, int n, bool copy)
 
 /* All values are computed before any is stored, where that matters. */
 static axe_status
-put_index(printer *p, const axe_stmt *s)
+put_index(axe_ref_printer *p, const axe_stmt *s)
 {
     int        *extent = axe_new_array(p->cx, int, s->n_dim), n = -1;
     const char *type = c_type(s->dst->u.tensor->type);
@@ -465,126 +456,122 @@ put_index(printer *p, const axe_stmt *s)
     if (!reads_itself(s))
         return put_pass(p, s, extent, -1, false);
     n = p->n_result++;
-    LINE(p, "u64 m%d = sizeof(%s);", n, type);
+    PUT_LINE(p, "u64 m%d = sizeof(%s);", n, type);
     for (int i = 0; i < s->n_free; i++)
-        LINE(p, "m%d *= (u64)r%d;", n, extent[i]);
-    LINE(p, "%s *n%d = malloc(m%d + 1);", type, n, n);
-    LINE(p, "if (!n%d) return 1;", n);
-    LINE(p, "i64 k%d;", n);
-    LINE(p, "doubt = maybe = 0;");
+        PUT_LINE(p, "m%d *= (u64)r%d;", n, extent[i]);
+    PUT_LINE(p, "%s *n%d = malloc(m%d + 1);", type, n, n);
+    PUT_LINE(p, "if (!n%d) return 1;", n);
+    PUT_LINE(p, "i64 k%d;", n);
+    PUT_LINE(p, "doubt = maybe = 0;");
     AXE_TRY(put_pass(p, s, extent, n, false));
     AXE_TRY(put_pass(p, s, extent, n, true));
-    LINE(p, "free(n%d);", n);
+    PUT_LINE(p, "free(n%d);", n);
     return AXE_OK;
 }
 
 /* A tile begins undefined: what reads it before it was written shows. */
-static void
-put_poison(printer *p, const axe_tensor *t)
+void
+axe_ref_put_poison(axe_ref_printer *p, const axe_tensor *t)
 {
-    LINE(p, "for (i64 i = 0; i < c%d; i++)", t->id);
+    PUT_LINE(p, "for (i64 i = 0; i < c%d; i++)", t->id);
     if (real(t->type))
-        LINE(p, "  v%d[i] = 0 / 0.0, e%d[i] = 0;", t->id, t->id);
+        PUT_LINE(p, "  v%d[i] = 0 / 0.0, e%d[i] = 0;", t->id, t->id);
     else
-        LINE(p, "  v%d[i] = (i64)0xaaaaaaaaaaaaaaaaull, e%d[i] = 0;", t->id,
-             t->id);
+        PUT_LINE(p, "  v%d[i] = (i64)0xaaaaaaaaaaaaaaaaull, e%d[i] = 0;", t->id,
+                 t->id);
 }
 
 static axe_status
-put_loops(printer *p, const axe_stmt *s)
+put_loops(axe_ref_printer *p, const axe_stmt *s)
 {
-    int extent;
+    bool sides = s->kind == AXE_STMT_SCOPE && p->n_roles > 0;
+    int  extent;
 
+    if (sides)
+        axe_ref_rings_begin(p);
     for (int i = 0; i < s->n_var; i++) {
         AXE_TRY(put_node(p, s->var[i]->extent, &extent));
         open_loop(p, s->var[i], extent);
     }
     if (s->kind == AXE_STMT_SCOPE && s->scope <= AXE_SCOPE_CTA)
-        LINE(p, "lost = 0;");
-    AXE_TRY(put_body(p, s->n_body, s->body));
+        PUT_LINE(p, "lost = 0;");
+    if (sides)
+        axe_ref_rings_again(p);
+    AXE_TRY(axe_ref_put_body(p, s->n_body, s->body));
+    if (sides)
+        axe_ref_rings_note(p);
     close_loops(p, s->n_var);
+    if (sides)
+        axe_ref_rings_end(p);
+    return AXE_OK;
+}
+
+/* One after the other, each from where all of them begin. */
+static axe_status
+put_roles(axe_ref_printer *p, const axe_stmt *s)
+{
+    p->n_roles++;
+    axe_ref_rings_begin(p);
+    for (int i = 0; i < s->n_body; i++) {
+        axe_ref_rings_again(p);
+        AXE_TRY(axe_ref_put_body(p, 1, &s->body[i]));
+        axe_ref_rings_note(p);
+    }
+    axe_ref_rings_end(p);
+    p->n_roles--;
     return AXE_OK;
 }
 
 static axe_status
-put_if(printer *p, const axe_stmt *s)
+put_if(axe_ref_printer *p, const axe_stmt *s)
 {
     int cond;
 
-    LINE(p, "doubt = maybe = 0;");
+    PUT_LINE(p, "doubt = maybe = 0;");
     AXE_TRY(put_node(p, s->cond, &cond));
-    LINE(p, "if (doubt > 0) lost = 1 / 0.0;");
-    LINE(p, "if (r%d) {", cond);
+    PUT_LINE(p, "if (doubt > 0) lost = 1 / 0.0;");
+    PUT_LINE(p, "if (r%d) {", cond);
     p->depth++;
-    AXE_TRY(put_body(p, s->n_body, s->body));
+    AXE_TRY(axe_ref_put_body(p, s->n_body, s->body));
     close_loops(p, 1);
-    LINE(p, "else {");
+    PUT_LINE(p, "else {");
     p->depth++;
-    AXE_TRY(put_body(p, s->n_other, s->other));
+    AXE_TRY(axe_ref_put_body(p, s->n_other, s->other));
     close_loops(p, 1);
     return AXE_OK;
 }
 
-/* A pipeline goes by the name of its first tensor. */
-static int
-ring_id(const axe_stmt *s)
-{
-    return s->pipeline->tensor[0]->id;
-}
-
-/* In turn the stages, which are numbered on and on: f<id> is the next one to
- * fill, g<id> the next one to read.  To fill one that is full, or to read one
- * that is not, would be a mistake that planning lets pass: NaN shows it. */
 static axe_status
-put_stage(printer *p, const axe_stmt *s)
-{
-    int  id = ring_id(s), n = s->pipeline->n_stage;
-    bool produce = s->kind == AXE_STMT_PRODUCE;
-
-    for (int i = 0; i < s->pipeline->n_tensor; i++) {
-        const axe_tensor *t = s->pipeline->tensor[i];
-        const char       *type = real(t->type) ? "double" : "i64";
-        LINE(p, "%s *v%d = w%d + %c%d %% %d * c%d;", type, t->id, t->id,
-             produce ? 'f' : 'g', id, n, t->id);
-        LINE(p, "double *e%d = h%d + %c%d %% %d * c%d;", t->id, t->id,
-             produce ? 'f' : 'g', id, n, t->id);
-        if (produce)
-            put_poison(p, t);
-    }
-    AXE_TRY(put_body(p, s->n_body, s->body));
-    LINE(p, "%c%d++;", produce ? 'f' : 'g', id);
-    return AXE_OK;
-}
-
-static axe_status
-put_stmt(printer *p, const axe_stmt *s)
+put_stmt(axe_ref_printer *p, const axe_stmt *s)
 {
     switch (s->kind) {
     case AXE_STMT_SCOPE:
     case AXE_STMT_FOR:
         return put_loops(p, s);
     case AXE_STMT_TENSOR:
-        put_poison(p, s->tensor);
+        axe_ref_put_poison(p, s->tensor);
         return AXE_OK;
     case AXE_STMT_BARRIER:
         return AXE_OK;
     case AXE_STMT_PIPELINE:
-        LINE(p, "f%d = g%d = 0;", ring_id(s), ring_id(s));
+        axe_ref_put_ring(p, s->pipeline);
         return AXE_OK;
     case AXE_STMT_PRODUCE:
     case AXE_STMT_CONSUME:
-        return put_stage(p, s);
+        return axe_ref_put_stage(p, s);
+    case AXE_STMT_ROLES:
+        return put_roles(p, s);
     case AXE_STMT_IF:
         return put_if(p, s);
     case AXE_STMT_LOOP:
-        LINE(p, "for (;;) {");
+        PUT_LINE(p, "for (;;) {");
         p->depth++;
-        AXE_TRY(put_body(p, s->n_body, s->body));
+        AXE_TRY(axe_ref_put_body(p, s->n_body, s->body));
         close_loops(p, 1);
         return AXE_OK;
     case AXE_STMT_BREAK:
     case AXE_STMT_CONTINUE:
-        LINE(p, s->kind == AXE_STMT_BREAK ? "break;" : "continue;");
+        PUT_LINE(p, s->kind == AXE_STMT_BREAK ? "break;" : "continue;");
         return AXE_OK;
     case AXE_STMT_INDEX:
         return put_index(p, s);
@@ -594,11 +581,11 @@ put_stmt(printer *p, const axe_stmt *s)
     }
 }
 
-static axe_status
-put_body(printer *p, int n, axe_stmt *const *body)
+axe_status
+axe_ref_put_body(axe_ref_printer *p, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        LINE(p, "{");
+        PUT_LINE(p, "{");
         p->depth++;
         AXE_TRY(put_stmt(p, body[i]));
         close_loops(p, 1);
@@ -610,7 +597,7 @@ put_body(printer *p, int n, axe_stmt *const *body)
 
 /* The extents d<id>_<k> and the count c<id> of a tensor. */
 static axe_status
-put_extents(printer *p, const axe_tensor *t)
+put_extents(axe_ref_printer *p, const axe_tensor *t)
 {
     int extent;
 
@@ -618,56 +605,56 @@ put_extents(printer *p, const axe_tensor *t)
         return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                         "the reference cannot hold %s of %s", t->name,
                         axe_type_table[t->type].name);
-    LINE(p, "i64 c%d = 1;", t->id);
+    PUT_LINE(p, "i64 c%d = 1;", t->id);
     for (int i = 0; i < t->rank; i++) {
         AXE_TRY(put_node(p, t->shape[i], &extent));
-        LINE(p, "const i64 d%d_%d = r%d;", t->id, i, extent);
-        LINE(p, "c%d *= r%d;", t->id, extent);
+        PUT_LINE(p, "const i64 d%d_%d = r%d;", t->id, i, extent);
+        PUT_LINE(p, "c%d *= r%d;", t->id, extent);
     }
     return AXE_OK;
 }
 
 static axe_status
-put_param(printer *p, int i)
+put_param(axe_ref_printer *p, int i)
 {
     const axe_tensor *t = p->k->param[i];
 
     AXE_TRY(put_extents(p, t));
-    LINE(p, "%s *v%d = value[%d];", real(t->type) ? "double" : "i64", t->id, i);
-    LINE(p, "double *e%d = bound[%d];", t->id, i);
+    PUT_LINE(p, "%s *v%d = value[%d];", real(t->type) ? "double" : "i64", t->id,
+             i);
+    PUT_LINE(p, "double *e%d = bound[%d];", t->id, i);
     return AXE_OK;
 }
 
-/* v<id> and e<id>, or w<id> and h<id> for all stages of a pipeline's. */
 static axe_status
-put_tile(printer *p, const axe_tensor *t)
+put_tile(axe_ref_printer *p, const axe_tensor *t)
 {
     const char *type = real(t->type) ? "double" : "i64";
-    char        v = t->pipeline ? 'w' : 'v', e = t->pipeline ? 'h' : 'e';
-    int         n = t->pipeline ? t->pipeline->n_stage : 1;
 
     AXE_TRY(put_extents(p, t));
-    LINE(p, "%s *%c%d = malloc(%d * c%d + 1);", type, v, t->id, 8 * n, t->id);
-    LINE(p, "double *%c%d = malloc(%d * c%d + 1);", e, t->id, 8 * n, t->id);
-    LINE(p, "if (!%c%d || !%c%d) return 1;", v, t->id, e, t->id);
-    if (t->pipeline && t->pipeline->tensor[0] == t)
-        LINE(p, "i64 f%d = 0, g%d = 0;", t->id, t->id);
+    if (t->pipeline) {
+        axe_ref_put_stages(p, t);
+        return AXE_OK;
+    }
+    PUT_LINE(p, "%s *v%d = malloc(8 * c%d + 1);", type, t->id, t->id);
+    PUT_LINE(p, "double *e%d = malloc(8 * c%d + 1);", t->id, t->id);
+    PUT_LINE(p, "if (!v%d || !e%d) return 1;", t->id, t->id);
     return AXE_OK;
 }
 
-typedef axe_status each_tile(printer *p, const axe_tensor *t);
+typedef axe_status each_tile(axe_ref_printer *p, const axe_tensor *t);
 
 static axe_status
-drop_tile(printer *p, const axe_tensor *t)
+drop_tile(axe_ref_printer *p, const axe_tensor *t)
 {
-    LINE(p, t->pipeline ? "free(w%d); free(h%d);" : "free(v%d); free(e%d);",
-         t->id, t->id);
+    PUT_LINE(p, t->pipeline ? "free(w%d); free(h%d);" : "free(v%d); free(e%d);",
+             t->id, t->id);
     return AXE_OK;
 }
 
 /* fn for every tile that is declared anywhere in the body. */
 static axe_status
-walk_tiles(printer *p, int n, axe_stmt *const *body, each_tile *fn)
+walk_tiles(axe_ref_printer *p, int n, axe_stmt *const *body, each_tile *fn)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -685,24 +672,25 @@ walk_tiles(printer *p, int n, axe_stmt *const *body, each_tile *fn)
 axe_status
 axe_ref_print(axe_ctx *cx, const axe_kernel *k, axe_buf *out)
 {
-    printer p = {.cx = cx, .k = k, .out = out};
+    axe_ref_printer p = {.cx = cx, .k = k, .out = out, .handed = {.cx = cx}};
 
     axe_puts(out, axe_ref_text);
     axe_puts(out, axe_ref_text_8);
-    LINE(&p, "int axe_reference(void *const *value, double *const *bound,");
-    LINE(&p, "                  const i64 *size)");
-    LINE(&p, "{");
+    PUT_LINE(&p, "int axe_reference(void *const *value, double *const *bound,");
+    PUT_LINE(&p, "                  const i64 *size)");
+    PUT_LINE(&p, "{");
     p.depth++;
     for (int i = 0; i < k->n_size; i++)
-        LINE(&p, "const i64 z%d = size[%d];", k->size[i]->id, i);
+        PUT_LINE(&p, "const i64 z%d = size[%d];", k->size[i]->id, i);
     if (k->cores)
-        LINE(&p, "const i64 z%d = size[%d];", k->cores->id, k->n_size);
+        PUT_LINE(&p, "const i64 z%d = size[%d];", k->cores->id, k->n_size);
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(put_param(&p, i));
+    axe_ref_find_handed(&p, k->n_body, k->body);
     AXE_TRY(walk_tiles(&p, k->n_body, k->body, put_tile));
-    AXE_TRY(put_body(&p, k->n_body, k->body));
+    AXE_TRY(axe_ref_put_body(&p, k->n_body, k->body));
     AXE_TRY(walk_tiles(&p, k->n_body, k->body, drop_tile));
-    LINE(&p, "return 0;");
+    PUT_LINE(&p, "return 0;");
     close_loops(&p, 1);
     return AXE_OK;
 }

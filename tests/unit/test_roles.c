@@ -1,0 +1,258 @@
+/* test_roles.c - roles, clusters, tiles that persist: what the reference makes
+ * of them, their text, and what may not be said. */
+#define _XOPEN_SOURCE 700
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run_kernels.h"
+
+#include "lang/lang.h"
+
+static axe_device *device;
+static char        cache[] = "/tmp/axe_roles_XXXXXX";
+
+static void
+report(axe_ctx *cx, axe_status st)
+{
+    axe_buf said = {.cx = cx};
+
+    if (st == AXE_OK)
+        return;
+    axe_diags_print(cx, &said, false);
+    fail_msg("%s", said.text ? said.text : "?");
+}
+
+/* Does the reference alone give exactly what array[n - 1] holds, and notice
+ * where one element is another? */
+static void
+check_reference(const char *text, int n_set, const char *const *name,
+                const char *const *value, int n, axe_array *array)
+{
+    axe_ctx         *cx = axe_ctx_new();
+    int32_t          source = axe_source_add(cx, "t.axe", text, strlen(text));
+    axe_compile_spec spec = {
+        .n_set = n_set, .set_name = name, .set_value = value};
+    float             *out = array[n - 1].data;
+    axe_reference     *ref;
+    axe_difference     d;
+    const axe_program *p;
+
+    report(cx, axe_compile(cx, source, &spec, AXE_STAGE_IR, &p));
+    report(cx, axe_reference_new(cx, device, p, n, array, 0, NULL, &ref));
+    report(cx, axe_reference_compare(cx, ref, &array[n - 1], &d));
+    if (d.n_wrong > 0 || d.n_unbound > 0 || d.max_abs > 0)
+        fail_msg("element %lld of %s is %g, not %g, in\n%s", (long long)d.worst,
+                 array[n - 1].name, d.want, d.got, text);
+    out[7] += 1;
+    report(cx, axe_reference_compare(cx, ref, &array[n - 1], &d));
+    assert_int_equal(d.n_wrong, 1);
+    out[7] -= 1;
+    axe_reference_free(ref);
+    axe_ctx_free(cx);
+}
+
+/* -------------------------------------------------------------------- a file
+ */
+
+static char *
+read_file(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = calloc(1, 1 << 16);
+
+    assert_non_null(f);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+static char *
+gemm_sm90(void)
+{
+    return read_file(AXE_SOURCE_DIR "/kernels/gemm_sm90.axe");
+}
+
+static void
+test_gemm(void **state)
+{
+    static const char *const name[] = {"T", "BM", "BN", "BK", "STAGES"};
+    static const char *const value[] = {"f32", "32", "48", "16", "3"};
+    enum { M = 131, N = 70, K = 75 };
+    static float a[M * K], b[N * K], c[M * N];
+    axe_array    array[] = {MAT("A", M, K, a), MAT("B", N, K, b),
+                            MAT("C", M, N, c)};
+    char        *text = gemm_sm90();
+
+    (void)state;
+    for (int i = 0; i < M * K; i++)
+        a[i] = (float)(i * 7 % 23 - 11);
+    for (int i = 0; i < N * K; i++)
+        b[i] = (float)(i * 5 % 19 - 9);
+    for (int i = 0; i < M * N; i++)
+        for (int k = 0; k < K; k++)
+            c[i] += a[i / N * K + k] * b[i % N * K + k];
+    check_reference(text, 5, name, value, 3, array);
+    check_reference(text, 4, name, value, 3, array);
+    free(text);
+}
+
+/* --------------------------------------------------------------- small ones */
+
+/* Each computes Y[r, m] = 3 * X[m], r < 2. */
+#define HEAD                                                                   \
+    "kernel k(in f32 X[M], out f32 Y[2, M]) { index m; "                       \
+    "cta (i : M by 64) warps 12 { "
+#define FILL "warp (0) for (t : 4) produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
+#define TAKE(r) "Y[" r ", i*64 + t*16 + m] = p.x[m]; "
+#define RING "pipeline p[2] { shared f32 x[16]; } "
+
+static const char *const kernels[] = {
+    /* two roles read every stage */
+    HEAD RING "roles { " FILL "warp (1) for (t : 4) consume p " TAKE(
+        "0") "warp (w : 2..3) for (t : 4) consume p " TAKE("1") "} } }",
+    /* each of two entities reads every stage */
+    HEAD RING "roles { " FILL
+              "warp (w : 4..6) for (t : 4) consume p " TAKE("w - 4") "} } }",
+    /* scopes in a role, around stages and in them */
+    HEAD RING "roles { " FILL "warpgroup (1) { warp (w) for (t : 4) consume p "
+              "for (e : 4) Y[0, i*64 + t*16 + w*4 + e] = p.x[w*4 + e]; "
+              "for (t : 4) { } } "
+              "warpgroup (2) for (t : 4) consume p warp (w) for (e : 4) "
+              "Y[1, i*64 + t*16 + w*4 + e] = p.x[w*4 + e]; } } }",
+    /* four entities fill a part each */
+    HEAD RING
+    "roles { warpgroup (0) warp (w) for (t : 4) produce p for (e : 4) "
+    "p.x[w*4 + e] = 3 * X[i*64 + t*16 + w*4 + e]; "
+    "warp (w : 4..6) for (t : 4) consume p " TAKE("w - 4") "} } }",
+    /* from role to role to role, and two pipelines at once */
+    HEAD RING "pipeline q[3] { shared f32 y[16]; shared f32 z[16]; } "
+              "roles { " FILL
+              "warp (1) for (t : 4) consume p produce q { q.y[m] = p.x[m] - 1; "
+              "q.z[m] = 1; } "
+              "warp (w : 2..4) for (t : 4) consume q "
+              "Y[w - 2, i*64 + t*16 + m] = q.y[m] + q.z[m]; } } }",
+    /* one more than is read, roles in a loop, and what is outside */
+    HEAD "for (u : 2) { " RING "reg f32 three[16] = 3; roles { "
+         "warp (0) for (t : 3) produce p p.x[m] = X[i*64 + u*32 + t*16 + m]; "
+         "warp (w : 1..3) for (t : 2) consume p "
+         "Y[w - 1, i*64 + u*32 + t*16 + m] = p.x[m] * three[m]; } } } }",
+    /* filled in part before */
+    HEAD RING "for (t : 2) produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
+              "roles { warp (0) for (t : 2..4) produce p "
+              "p.x[m] = 3 * X[i*64 + t*16 + m]; "
+              "warp (w : 2..4) for (t : 4) consume p " TAKE("w - 2") "} } }",
+};
+
+static void
+test_kernels(void **state)
+{
+    enum { M = 150 };
+    static float x[M], y[2 * M];
+    axe_array    array[] = {{.name = "X",
+                             .type = "f32",
+                             .rank = 1,
+                             .shape = (const int64_t[]){M},
+                             .data = x},
+                            MAT("Y", 2, M, y)};
+
+    (void)state;
+    for (int i = 0; i < 2 * M; i++) {
+        x[i % M] = (float)(i % M * 13 % 37 - 18);
+        y[i] = 3 * x[i % M];
+    }
+    for (int i = 0; i < AXE_LEN(kernels); i++)
+        check_reference(kernels[i], 0, NULL, NULL, 2, array);
+}
+
+/* --------------------------------------------------------------------- text */
+
+static void
+test_text(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    char              *text = gemm_sm90();
+    int32_t            source = axe_source_add(cx, "t", text, strlen(text));
+    axe_buf            once = {.cx = cx}, twice = {.cx = cx}, form = {.cx = cx};
+    const axe_program *p;
+    const axe_kernel  *k;
+
+    (void)state;
+    report(cx, axe_module_format(cx, source, &form));
+    assert_string_equal(form.text, text);
+    report(cx,
+           axe_compile(cx, source, &(axe_compile_spec){0}, AXE_STAGE_IR, &p));
+    report(cx, axe_program_emit(cx, p, AXE_STAGE_IR, &once));
+    assert_non_null(strstr(once.text, "cluster 2 persistent group 8 threads "
+                                      "384 {"));
+    assert_non_null(strstr(once.text, "registers 232 {"));
+    assert_non_null(strstr(once.text, " : auto + [2 : 1@cta]"));
+    report(cx, axe_kernel_read(
+                   cx, axe_source_add(cx, "ir", once.text, once.len), &k));
+    axe_kernel_print(cx, &twice, k);
+    assert_string_equal(once.text, twice.text);
+    assert_int_equal(axe_n_error(cx), 0);
+    assert_null(axe_diags(cx));
+    free(text);
+    axe_ctx_free(cx);
+}
+
+/* A kernel for one machine is planned for no other. */
+static void
+test_target(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    char              *text = gemm_sm90();
+    int32_t            source = axe_source_add(cx, "t", text, strlen(text));
+    const axe_program *p;
+
+    (void)state;
+    assert_int_equal(axe_compile(cx, source,
+                                 &(axe_compile_spec){.machine = "cpu-avx2"},
+                                 AXE_STAGE_PLAN, &p),
+                     AXE_EUNSUPPORTED);
+    assert_non_null(strstr(axe_last_error(cx),
+                           "kernel gemm_sm90 is for sm_90a, not for cpu-avx2"));
+    free(text);
+    axe_ctx_free(cx);
+}
+
+static int
+start(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+
+    (void)state;
+    assert_non_null(mkdtemp(cache));
+    report(cx,
+           axe_device_new(cx, &(axe_device_spec){.n_thread = 1, .cache = cache},
+                          &device));
+    axe_ctx_free(cx);
+    return 0;
+}
+
+static int
+stop(void **state)
+{
+    char command[64];
+
+    (void)state;
+    axe_device_free(device);
+    snprintf(command, sizeof command, "rm -rf %s", cache);
+    return system(command);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gemm),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_target),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
