@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axe/run.h"
+#include "axe/gpu.h"
 #include "kernel.h"
 #include "run/file.h"
 
 static const char verb[] = "compile";
 
 /* What ahead of time makes, by the ends of file names. */
-enum { AOT_C, AOT_H, AOT_O, AOT_A, AOT_KINDS };
-static const char *const aot_end[] = {".c", ".h", ".o", ".a"};
+enum { AOT_C, AOT_H, AOT_O, AOT_A, AOT_CU, AOT_CUBIN, AOT_KINDS };
+static const char *const aot_end[] = {".c", ".h", ".o", ".a", ".cu", ".cubin"};
 
 typedef struct options {
     axe_kernel_args kernel;
@@ -33,13 +33,16 @@ static const char help[] =
     "\n"
     "  axe compile gemm.axe --emit plan\n"
     "  axe compile gemm.axe --target cpu-avx2 -o gemm.{h,a}\n"
+    "  axe compile gemm.axe --target sm_90a -o gemm.{cu,cubin,c,h}\n"
     "\n"
     "      --emit STAGE        ir, plan, lower, c (default) or so\n"
     "  -o, --output OUT        where to; '-' is standard output (default).  "
     "Without\n"
     "                          --emit, what ends in .c .h .o .a is for "
-    "linking;\n"
-    "                          more such names may follow\n" AXE_KERNEL_HELP
+    "linking,\n"
+    "                          and .cu .cubin are a GPU's code; more such "
+    "names may\n"
+    "                          follow\n" AXE_KERNEL_HELP
     "      --cache DIR         of compiled kernels\n"
     "  -h, --help              this text\n";
 
@@ -59,11 +62,13 @@ take_aot(options *o, const char *name)
 {
     size_t n = strlen(name);
 
-    for (int i = 0; i < AOT_KINDS; i++)
-        if (n > 2 && strcmp(name + n - 2, aot_end[i]) == 0) {
+    for (int i = 0; i < AOT_KINDS; i++) {
+        size_t end = strlen(aot_end[i]);
+        if (n > end && strcmp(name + n - end, aot_end[i]) == 0) {
             o->aot[i] = name;
             return true;
         }
+    }
     return false;
 }
 
@@ -152,12 +157,58 @@ write_aot(axe_ctx *cx, const options *o, const axe_buf *c, const axe_buf *h)
     return AXE_OK;
 }
 
+/* A GPU's code by itself: of one kernel. */
+static axe_status
+write_code(axe_ctx *cx, const options *o, int n, const axe_program *const *p)
+{
+    axe_buf    text = {.cx = cx};
+    void      *code;
+    size_t     bytes;
+    axe_status st;
+
+    if (!o->aot[AOT_CU] && !o->aot[AOT_CUBIN])
+        return AXE_OK;
+    if (n > 1 || !axe_program_on_gpu(p[0]))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        n > 1 ? ".cu and .cubin hold one kernel: name it"
+                              : ".cu and .cubin are for a GPU: give --target");
+    AXE_TRY(axe_program_emit(cx, p[0], AXE_STAGE_C, &text));
+    if (o->aot[AOT_CU])
+        AXE_TRY(axe_tool_write(cx, o->aot[AOT_CU], text.text, text.len));
+    if (!o->aot[AOT_CUBIN])
+        return AXE_OK;
+    AXE_TRY(axe_gpu_code(cx, p[0], NULL, &code, &bytes));
+    st = axe_tool_write(cx, o->aot[AOT_CUBIN], code, bytes);
+    free(code);
+    return st;
+}
+
+static bool
+wants_library(const options *o)
+{
+    return o->aot[AOT_C] || o->aot[AOT_H] || o->aot[AOT_O] || o->aot[AOT_A];
+}
+
+static axe_status
+compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
+            const char *const *name, const axe_program **p)
+{
+    axe_compile_spec spec = axe_kernel_spec(&o->kernel);
+
+    for (int i = 0; i < n; i++) {
+        spec.kernel = name[i];
+        AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
+        if (axe_program_on_gpu(p[i]))
+            AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_C, &p[i]));
+    }
+    return AXE_OK;
+}
+
 static axe_status
 put_aot(axe_ctx *cx, const options *o)
 {
     const char        *path = o->aot[AOT_H] ? o->aot[AOT_H] : "kernels.h";
     const char        *base = strrchr(path, '/');
-    axe_compile_spec   spec = axe_kernel_spec(&o->kernel);
     axe_buf            c = {.cx = cx}, h = {.cx = cx};
     const char *const *name;
     int32_t            source;
@@ -170,10 +221,10 @@ put_aot(axe_ctx *cx, const options *o)
         n = 1;
     }
     const axe_program **p = axe_new_array(cx, const axe_program *, n + 1);
-    for (int i = 0; i < n; i++) {
-        spec.kernel = name[i];
-        AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
-    }
+    AXE_TRY(compile_all(cx, o, source, n, name, p));
+    AXE_TRY(write_code(cx, o, n, p));
+    if (!wants_library(o))
+        return AXE_OK;
     AXE_TRY(axe_programs_aot(cx, n, p, base ? base + 1 : path, &c, &h));
     return write_aot(cx, o, &c, &h);
 }

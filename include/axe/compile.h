@@ -79,9 +79,11 @@ AXE_CHECK axe_status axe_program_plan_json(axe_ctx *cx, const axe_program *p,
 
 /* Programs ahead of time, as a C file and its header: what the functions are
  * called and return is said there.  All must be for one machine, have names of
- * their own, and be compiled as far as AXE_STAGE_LOWER.
+ * their own, and be compiled as far as AXE_STAGE_LOWER; those for a GPU as far
+ * as AXE_STAGE_C, and NVRTC is needed.
  * name   of the header, "k.h"
- * Errors EARG: two machines, or not compiled so far; ENAME; EUNSUPPORTED */
+ * Errors EARG: two machines, or not compiled so far; ENAME; EUNSUPPORTED; ETOOL
+ */
 AXE_CHECK axe_status axe_programs_aot(axe_ctx *cx, int n,
                                       const axe_program *const *p,
                                       const char *name, axe_buf *c, axe_buf *h);

@@ -3,103 +3,23 @@
  * The unit is: a little runtime (threads that start, meet and end; checks),
  * the kernels, and for each kernel the functions that users call.  The runtime
  * is text here, the same in every unit, and all of it static. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "print/aot.h"
+#include "print/aot_int.h"
 #include "print/aot_text.h"
 #include "print/c_int.h"
 
-/* ------------------------------------------------------------------- texts */
-
-static const char *const keyword[] = {
-    "alignas",  "asm",      "auto",   "bool",     "break",     "case",
-    "catch",    "char",     "class",  "const",    "continue",  "default",
-    "delete",   "do",       "double", "else",     "enum",      "extern",
-    "float",    "for",      "friend", "goto",     "if",        "inline",
-    "int",      "long",     "main",   "mutable",  "namespace", "new",
-    "operator", "private",  "public", "register", "restrict",  "return",
-    "short",    "signed",   "sizeof", "static",   "struct",    "switch",
-    "template", "this",     "throw",  "try",      "typedef",   "typename",
-    "union",    "unsigned", "using",  "virtual",  "void",      "volatile",
-    "while",    "n_thread", "errno",  "NULL",     "true",      "false",
-    "free",     "malloc",   "memset", "memcpy",   "abs",       "exp",
-    "log",      "sqrt",     "linux",  "unix",     "signal",    "index"};
-
-/* ------------------------------------------------------------------- names */
-
-/* A name of the language as one of C and C++. */
-static const char *
-c_name(axe_ctx *cx, const char *name)
-{
-    char *s = axe_textf(cx, "%s", name);
-    bool  taken = strncmp(name, "axe_", 4) == 0;
-
-    for (char *c = s; *c; c++)
-        *c = *c == '.' ? '_' : *c;
-    for (int i = 0; i < AXE_LEN(keyword); i++)
-        taken = taken || strcmp(name, keyword[i]) == 0;
-    return taken ? axe_textf(cx, "%s_", s) : s;
-}
-
-static const char *
-c_type(axe_type t)
-{
-    static const char *const by_bits[2][9] = {
-        {[1] = "int8_t", [2] = "int16_t", [4] = "int32_t", [8] = "int64_t"},
-        {[1] = "uint8_t",
-         [2] = "uint16_t",
-         [4] = "uint32_t",
-         [8] = "uint64_t"}};
-    int bytes = axe_type_table[t].bits / 8;
-
-    if (t == AXE_TYPE_f64)
-        return "double";
-    if (t == AXE_TYPE_f32 || t == AXE_TYPE_tf32)
-        return "float";
-    return by_bits[axe_type_table[t].cls != AXE_CLASS_INT][bytes];
-}
-
-static axe_status
-check_params(axe_ctx *cx, const axe_kernel *k)
-{
-    for (int i = 0; i < k->n_param; i++)
-        if (axe_type_table[k->param[i]->type].bits % 8 != 0)
-            return axe_fail(cx, k->param[i]->at, AXE_EUNSUPPORTED,
-                            "%s: elements of %s are no whole bytes, so C has "
-                            "no type for them",
-                            k->param[i]->name,
-                            axe_type_table[k->param[i]->type].name);
-    return AXE_OK;
-}
-
 /* ---------------------------------------------------------------- functions */
-
-/* "const float *A, ..., int64_t M" */
-static void
-put_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
-{
-    for (int i = 0; i < k->n_param; i++) {
-        const axe_tensor *t = k->param[i];
-        axe_putf(b, "%s%s%s *%s", i ? ", " : "",
-                 t->dir == AXE_DIR_IN ? "const " : "", c_type(t->type),
-                 c_name(cx, t->name));
-    }
-    for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, "%sint64_t %s", i + k->n_param ? ", " : "",
-                 c_name(cx, k->size[i]->name));
-    if (k->n_param + k->n_size == 0)
-        axe_puts(b, "void");
-}
 
 static void
 put_values(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
 {
     for (int i = 0; i < k->n_param; i++)
-        axe_putf(b, ", %s", c_name(cx, k->param[i]->name));
+        axe_putf(b, ", %s", axe_aot_name(cx, k->param[i]->name));
     for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, ", %s", c_name(cx, k->size[i]->name));
+        axe_putf(b, ", %s", axe_aot_name(cx, k->size[i]->name));
 }
 
 static void
@@ -107,72 +27,12 @@ put_prototype(axe_ctx *cx, axe_buf *b, const axe_kernel *k, bool threads)
 {
     bool any = k->n_param + k->n_size > 0;
 
-    axe_putf(b, "int %s%s(%s", c_name(cx, k->name), threads ? "_threads" : "",
+    axe_putf(b, "int %s%s(%s", axe_aot_name(cx, k->name),
+             threads ? "_threads" : "",
              threads ? any ? "int n_thread, " : "int n_thread" : "");
     if (any || !threads)
-        put_arguments(cx, b, k);
+        axe_aot_arguments(cx, b, k);
     axe_putc(b, ')');
-}
-
-static const char *
-stride_text(axe_ctx *cx, axe_stride s)
-{
-    const char *unit = axe_unit_text(cx, s.unit);
-
-    if (s.unit == AXE_UNIT_ONE)
-        return axe_textf(cx, "%" PRId64, s.coef);
-    return s.coef == 1 ? unit : axe_textf(cx, "%" PRId64 "*%s", s.coef, unit);
-}
-
-static void
-put_doc(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
-{
-    static const char *const does[] = {[AXE_DIR_LOCAL] = "",
-                                       [AXE_DIR_IN] = "read",
-                                       [AXE_DIR_OUT] = "written",
-                                       [AXE_DIR_INOUT] = "read and written"};
-
-    axe_putf(b, "\n/* kernel %s\n", k->name);
-    for (int i = 0; i < k->n_param; i++) {
-        const axe_tensor *t = k->param[i];
-        axe_putf(b, " *   %s: %s[", c_name(cx, t->name),
-                 axe_type_table[t->type].name);
-        for (int d = 0; d < t->rank; d++)
-            axe_putf(b, "%s%s", d ? ", " : "", axe_node_text(cx, t->shape[d]));
-        axe_puts(b, "], strides (");
-        for (int d = 0; d < t->rank; d++)
-            axe_putf(b, "%s%s", d ? ", " : "", stride_text(cx, t->stride[d]));
-        axe_putf(b, "), %s\n", does[t->dir]);
-    }
-    axe_puts(b, " * What is written overlaps nothing else. */\n");
-}
-
-/* Extents, and strides where they are sizes of their own, put to the check. */
-static axe_status
-put_check(axe_cprinter *p, axe_buf *b, const axe_tensor *t)
-{
-    const char *name = c_name(p->cx, t->name);
-    bool        strided = false;
-
-    axe_putf(b, "    const i64 e_%s[] = {", name);
-    for (int d = 0; d < t->rank; d++) {
-        axe_puts(b, d ? ", " : "");
-        AXE_TRY(axe_c_index(p, b, t->shape[d]));
-        strided = strided || strchr(stride_text(p->cx, t->stride[d]), '.');
-    }
-    axe_puts(b, t->rank ? "};\n" : "0};\n");
-    if (strided)
-        axe_putf(b, "    const i64 d_%s[] = {", name);
-    for (int d = 0; d < t->rank && strided; d++)
-        axe_putf(b, "%s%s", d ? ", " : "",
-                 axe_c_name(p->cx, "s", stride_text(p->cx, t->stride[d])));
-    axe_puts(b, strided ? "};\n" : "");
-    axe_putf(b,
-             "    if (!status)\n"
-             "        status = axe_check(%s, %d, %d, e_%s, %s%s);\n",
-             name, axe_type_table[t->type].bits / 8, t->rank, name,
-             strided ? "d_" : "0", strided ? name : "");
-    return AXE_OK;
 }
 
 /* Tensors of the kernel's own, between its scopes. */
@@ -224,7 +84,7 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
     axe_puts(b, "\n{\n    int status = axe_cpu();\n");
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, "    const i64 %s = %s;\n", axe_c_var(p, k->size[i]),
-                 c_name(p->cx, k->size[i]->name));
+                 axe_aot_name(p->cx, k->size[i]->name));
     axe_puts(b, "    const i64 size[] = {0");
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, ", %s", axe_c_var(p, k->size[i]));
@@ -232,12 +92,12 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
     for (int i = 0; i < k->n_param; i++)
         axe_putf(b, "%s (void *)%s",
                  i ? "," : "};\n    void *const given[] = {",
-                 c_name(p->cx, k->param[i]->name));
+                 axe_aot_name(p->cx, k->param[i]->name));
     axe_puts(b, "};\n");
     if (k->n_param > 0)
         axe_puts(b, "    memcpy(ptr, given, sizeof given);\n");
     for (int i = 0; i < k->n_param; i++)
-        AXE_TRY(put_check(p, b, k->param[i]));
+        AXE_TRY(axe_aot_check(p, b, k->param[i]));
     for (int i = 0; i < k->n_size; i++)
         if (!strchr(k->size[i]->name, '.'))
             axe_putf(b,
@@ -268,7 +128,7 @@ put_functions(axe_ctx *cx, axe_buf *b, const axe_c_entry *e)
     AXE_TRY(put_body(&p, b, e->name));
     axe_putc(b, '\n');
     put_prototype(cx, b, k, false);
-    axe_putf(b, "\n{\n    return %s_threads(1", c_name(cx, k->name));
+    axe_putf(b, "\n{\n    return %s_threads(1", axe_aot_name(cx, k->name));
     put_values(cx, b, k);
     axe_puts(b, ");\n}\n");
     return AXE_OK;
@@ -280,11 +140,8 @@ static void
 put_header(axe_ctx *cx, axe_buf *h, int n, const axe_c_entry *e,
            const char *name)
 {
-    char *guard = axe_textf(cx, "AXE_AOT_%s", name);
+    const char *guard = axe_aot_guard(cx, name);
 
-    for (char *c = guard; *c; c++)
-        *c =
-            isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
     axe_putf(h,
              "/* %s - made by axe %s for %s; do not edit.\n"
              " *\n"
@@ -297,7 +154,7 @@ put_header(axe_ctx *cx, axe_buf *h, int n, const axe_c_entry *e,
              axe_aot_status);
     for (int i = 0; i < n; i++) {
         const axe_kernel *k = e[i].lowered->plan->kernel;
-        put_doc(cx, h, k);
+        axe_aot_doc(cx, h, k);
         put_prototype(cx, h, k, false);
         axe_puts(h, ";\n");
         put_prototype(cx, h, k, true);
@@ -311,10 +168,10 @@ check_names(axe_ctx *cx, int n, const axe_c_entry *e)
 {
     for (int i = 0; i < n; i++) {
         const axe_kernel *k = e[i].lowered->plan->kernel;
-        AXE_TRY(check_params(cx, k));
+        AXE_TRY(axe_aot_check_params(cx, k));
         for (int j = 0; j < n; j++)
             if (j != i &&
-                strcmp(axe_textf(cx, "%s_threads", c_name(cx, k->name)),
+                strcmp(axe_textf(cx, "%s_threads", axe_aot_name(cx, k->name)),
                        e[j].lowered->plan->kernel->name) == 0)
                 return axe_fail(cx, k->at, AXE_ENAME,
                                 "kernel %s would make a function %s_threads, "
@@ -332,11 +189,11 @@ axe_print_aot(axe_ctx *cx, int n, const axe_lowered *const *lowered,
     const axe_machine *mc = lowered[0]->plan->machine;
 
     for (int i = 0; i < n; i++)
-        e[i] =
-            (axe_c_entry){lowered[i],
-                          axe_textf(cx, "axe_kernel_%s",
-                                    c_name(cx, lowered[i]->plan->kernel->name)),
-                          true};
+        e[i] = (axe_c_entry){
+            lowered[i],
+            axe_textf(cx, "axe_kernel_%s",
+                      axe_aot_name(cx, lowered[i]->plan->kernel->name)),
+            true};
     AXE_TRY(check_names(cx, n, e));
     axe_putf(c,
              "/* made by axe %s for %s; do not edit.\n"
@@ -353,6 +210,7 @@ axe_print_aot(axe_ctx *cx, int n, const axe_lowered *const *lowered,
     axe_print_c_target(c, mc, false);
     axe_puts(c, axe_aot_team);
     axe_puts(c, axe_aot_call);
+    axe_puts(c, axe_aot_check_text);
     for (int i = 0; i < n; i++)
         AXE_TRY(put_functions(cx, c, &e[i]));
     return AXE_OK;

@@ -1,10 +1,11 @@
 /* aot_text.h - the C of print/aot.c that is the same for all kernels: the
  * statuses, for the header too; what is included; threads that start, meet and
- * end; memory for tiles, the call, and the check of arguments. */
+ * end; memory for tiles, the call, the check of arguments, and launches on a
+ * GPU. */
 #ifndef AXE_PRINT_AOT_TEXT_H
 #define AXE_PRINT_AOT_TEXT_H
 
 extern const char axe_aot_status[], axe_aot_includes[], axe_aot_team[],
-    axe_aot_call[];
+    axe_aot_call[], axe_aot_check_text[], axe_aot_gpu[], axe_aot_index[];
 
 #endif

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "axe/gpu.h"
 #include "lang/lang.h"
+#include "machine/machine.h"
 #include "plan/plan.h"
 #include "print/aot.h"
+#include "print/aot_gpu.h"
 #include "run/cc.h"
 #include "run/file.h"
 #include "run/program.h"
@@ -28,6 +31,26 @@ axe_source_kernels(axe_ctx *cx, int32_t source, int *n,
     *n = axe_module_n_kernel(m);
     *name = list;
     return AXE_OK;
+}
+
+static axe_status
+gpu_aot(axe_ctx *cx, int n, const axe_program *const *p, const char *name,
+        axe_buf *c, axe_buf *h)
+{
+    axe_gpu_image *image = axe_new_array(cx, axe_gpu_image, n);
+    void         **code = axe_new_array(cx, void *, n);
+    axe_status     st = AXE_OK;
+
+    for (int i = 0; i < n && st == AXE_OK; i++) {
+        st = axe_gpu_code(cx, p[i], NULL, &code[i], &image[i].bytes);
+        image[i].lowered = p[i]->lowered;
+        image[i].code = code[i];
+    }
+    if (st == AXE_OK)
+        st = axe_print_aot_gpu(cx, n, image, name, c, h);
+    for (int i = 0; i < n; i++)
+        free(code[i]);
+    return st;
 }
 
 axe_status
@@ -49,7 +72,8 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                             "kernels %s and %s are for two machines",
                             p[0]->kernel->name, p[i]->kernel->name);
     }
-    return axe_print_aot(cx, n, l, name, c, h);
+    return p[0]->plan->machine->simt ? gpu_aot(cx, n, p, name, c, h)
+                                     : axe_print_aot(cx, n, l, name, c, h);
 }
 
 /* Copy a file that a tool made to where it is wanted, whole or not at all. */

@@ -5,25 +5,8 @@
  * 16 bytes. */
 #include <inttypes.h>
 
-#include "lower/lower.h"
+#include "print/aot_gpu.h"
 #include "run/gpu_int.h"
-
-/* CUtensorMapDataType of elements that are moved as they are. */
-static int
-type_of(axe_type t)
-{
-    static const struct {
-        axe_type type;
-        int      number;
-    } row[] = {{AXE_TYPE_f16, 6},  {AXE_TYPE_f32, 7},  {AXE_TYPE_f64, 8},
-               {AXE_TYPE_bf16, 9}, {AXE_TYPE_tf32, 7}, {AXE_TYPE_i32, 3},
-               {AXE_TYPE_i64, 5},  {AXE_TYPE_u32, 2}};
-
-    for (int i = 0; i < AXE_LEN(row); i++)
-        if (row[i].type == t)
-            return row[i].number;
-    return axe_type_table[t].bits == 16 ? 1 : 0;
-}
 
 static axe_status
 refuse(axe_ctx *cx, const axe_map *m, const char *what, int64_t value,
@@ -32,12 +15,6 @@ refuse(axe_ctx *cx, const axe_map *m, const char *what, int64_t value,
     return axe_fail(cx, m->tensor->at, AXE_EUNSUPPORTED,
                     "%s: %s %" PRId64 " has no tensor map, which needs %s",
                     m->tensor->name, what, value, need);
-}
-
-static int
-swizzle_of(int bytes)
-{
-    return bytes == 0 ? 0 : bytes == 32 ? 1 : bytes == 64 ? 2 : 3;
 }
 
 static axe_status
@@ -78,7 +55,7 @@ axe_gpu_map(axe_ctx *cx, const axe_gpu *g, const axe_map *m,
     return axe_cuda_check(
         cx, g->cuda,
         g->cuda->TensorMapEncodeTiled(
-            out, type_of(m->tensor->type), (uint32_t)m->rank, data, size,
-            stride + 1, box, step, 0, swizzle_of(m->swizzle), 2, 0),
+            out, axe_map_type(m->tensor->type), (uint32_t)m->rank, data, size,
+            stride + 1, box, step, 0, axe_map_swizzle(m->swizzle), 2, 0),
         axe_textf(cx, "the tensor map of %s", m->tensor->name));
 }

@@ -268,6 +268,53 @@ CALL(EventDestroy_v2, (void *event))
     return 0;
 }
 
+CALL(LibraryLoadData,
+     (void **library, const void *code, void *jit, void *jit_values,
+      unsigned n_jit, void *option, void *values, unsigned n))
+{
+    (void)jit;
+    (void)jit_values;
+    (void)n_jit;
+    (void)option;
+    (void)values;
+    (void)n;
+    SAY("library of %s\n", memcmp(code, "\177ELF", 4) == 0 ? "an ELF" : "?");
+    *library = log_text;
+    return fails("LibraryLoadData");
+}
+
+CALL(LibraryGetKernel, (void **kernel, void *library, const char *name))
+{
+    (void)library;
+    SAY("kernel %s\n", name);
+    *kernel = log_text;
+    return 0;
+}
+
+CALL(KernelGetFunction, (void **function, void *kernel))
+{
+    *function = kernel;
+    return 0;
+}
+
+CALL(CtxGetDevice, (int *device))
+{
+    *device = 0;
+    return 0;
+}
+
+CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
+{
+    (void)stream;
+    return cuMemAlloc_v2(p, bytes);
+}
+
+CALL(MemFreeAsync, (uint64_t p, void *stream))
+{
+    (void)stream;
+    return cuMemFree_v2(p);
+}
+
 CALL(TensorMapEncodeTiled,
      (void *map, int type, uint32_t rank, void *address, const uint64_t *size,
       const uint64_t *stride, const uint32_t *box, const uint32_t *step,
