@@ -66,8 +66,8 @@ fails(const char *name)
     do {                                                                       \
         int n =                                                                \
             snprintf(log_text + log_len, LOG_BYTES - log_len, __VA_ARGS__);    \
-        if (n > 0 && log_len + (size_t)n < LOG_BYTES)                          \
-            log_len += (size_t)n;                                              \
+        if (said > 0 && log_len + (size_t)said < LOG_BYTES)                    \
+            log_len += (size_t)said;                                           \
     } while (0)
 
 CALL(Init, (unsigned flags))
