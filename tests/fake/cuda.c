@@ -64,7 +64,7 @@ fails(const char *name)
 
 #define SAY(...)                                                               \
     do {                                                                       \
-        int n =                                                                \
+        int said =                                                             \
             snprintf(log_text + log_len, LOG_BYTES - log_len, __VA_ARGS__);    \
         if (said > 0 && log_len + (size_t)said < LOG_BYTES)                    \
             log_len += (size_t)said;                                           \
