@@ -59,10 +59,12 @@ read_int(axe_resolver *r, const axe_const_decl *c, const char *text,
     *out = strtoll(text, &end, 10);
     if (errno == 0 && end != text && *end == '\0')
         return true;
-    return axe_resolve_fail(
+    axe_resolve_fail(
         r, axe_fail(r->cx, c->word.at, AXE_EARG,
                     "`%s` was set to `%s`, which is not a 64-bit integer",
                     c->word.name, text));
+    axe_help(r->cx, "give a number in decimal: `--set %s=64`", c->word.name);
+    return false;
 }
 
 static bool

@@ -26,6 +26,28 @@ fail(axe_ctx *cx, const char *path, const char *what)
                     strerror(errno));
 }
 
+/* The same, where the path cannot be opened or made, and what would do. */
+static axe_status
+fail_at(axe_ctx *cx, const char *path, const char *what, bool create)
+{
+    int         error = errno;
+    const char *end = strrchr(path, '/');
+    axe_status  st = fail(cx, path, what);
+
+    if (error == ENOENT && create && end && end > path)
+        axe_help(cx, "make its directory first: mkdir -p %.*s",
+                 (int)(end - path), path);
+    else if (error == ENOENT && !create)
+        axe_help(cx, "check the name; relative ones begin at the current "
+                     "directory");
+    else if (error == ENOTDIR)
+        axe_help(cx, "something before a '/' in it is a file");
+    else if (error == EACCES || error == EROFS)
+        axe_help(cx, "name a place where you may %s",
+                 create ? "write" : "read");
+    return st;
+}
+
 /* Room for cap bytes and a NUL; NULL, with errno, if there is none. */
 static unsigned char *
 make_room(unsigned char *old, size_t len, size_t cap)
@@ -84,7 +106,7 @@ axe_file_read(axe_ctx *cx, const char *path, axe_bytes *out)
     bool        ok;
 
     if (fd < 0)
-        return fail(cx, path, "cannot open");
+        return fail_at(cx, path, "cannot open", false);
     ok = fstat(fd, &s) == 0;
     if (ok)
         ok = drain(fd, s.st_size > 0 ? (size_t)s.st_size + 1 : 0, &b);
@@ -143,11 +165,11 @@ axe_file_create(axe_ctx *cx, const char *path, int mode, axe_file *out)
 
     f.path = there ? realpath(path, NULL) : copy_text(path);
     if (!f.path)
-        return fail(cx, path, "cannot create");
+        return fail_at(cx, path, "cannot create", true);
     f.fd = there && !S_ISREG(s.st_mode) ? open(path, O_WRONLY | O_CLOEXEC)
                                         : open_beside(&f, mode);
     if (f.fd < 0) {
-        axe_status st = fail(cx, path, "cannot create");
+        axe_status st = fail_at(cx, path, "cannot create", true);
         drop(&f);
         return st;
     }

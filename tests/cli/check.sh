@@ -55,6 +55,7 @@ one.axe: 1 kernel, no errors" "$AXE" check --set Q=1 one.axe
 is 2 "axe check: a kernel file is missing
   help: 'axe check --help' explains" "$AXE" check
 is 1 "one.axe: 1 kernel, no errors
-error: none.axe: cannot open: No such file or directory" \
+error: none.axe: cannot open: No such file or directory
+  help: check the name; relative ones begin at the current directory" \
     "$AXE" check none.axe one.axe
 exit $((n_bad > 0))

@@ -45,7 +45,8 @@ cmp bad.axe same.axe || fail "a wrong file was changed"
 : >empty.axe
 is 0 "" "$AXE" fmt empty.axe
 is 0 "" "$AXE" fmt --check empty.axe
-is 1 "error: none.axe: cannot open: No such file or directory" \
+is 1 "error: none.axe: cannot open: No such file or directory
+  help: check the name; relative ones begin at the current directory" \
     "$AXE" fmt none.axe
 is 2 "axe fmt: a kernel file is missing
   help: 'axe fmt --help' explains" "$AXE" fmt -w

@@ -230,6 +230,8 @@ no 1 "there is no machine" "${run[@]}" A=a_f4.npy B=b_f4.npy -t pdp11
 
 # --- files
 no 1 "none.npy: cannot open: No such file" "${run[@]}" A=none.npy B=b_f4.npy
+no 1 "help: check the name; relative ones" "${run[@]}" A=none.npy B=b_f4.npy
+no 1 "help: something before a '/' in it is a file" "${run[@]}" A=a_f4.npy/a.npy B=b_f4.npy
 no 1 "truncated: the shape needs 7844 bytes of data, the file has 7843" \
     "${run[@]}" A=cut.npy B=b_f4.npy
 no 1 "not a .npy file" "${run[@]}" A=text.npy B=b_f4.npy
@@ -238,6 +240,10 @@ no 1 "no tensor has elements of NumPy type '|O'" "${run[@]}" A=obj.npy B=b_f4.np
 no 1 "Is a directory" "${run[@]}" A=. B=b_f4.npy
 no 1 "cannot create: No such file" \
     "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=no/c.npy
+no 1 "help: make its directory first: mkdir -p no/nor" \
+    "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=no/nor/c.npy
+no 1 "help: give a number in decimal: \`--set BM=64\`" \
+    "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=0x40
 # A full device of our own: were axe to replace it and we root, the system's
 # would be lost.
 if mknod full c 1 7 2>/dev/null && ! echo x 2>/dev/null >full; then
