@@ -249,8 +249,10 @@ find_view(planner *p, axe_schedule *s, bool left)
     const axe_operand *op = &s->operand[left ? s->tile.a : s->tile.b];
     const axe_var     *of = left ? s->tile.m : s->tile.n;
     const axe_operand *src;
+    const axe_node    *whole;
     axe_schedule      *fill = filled_by(p, s, op, &v->why);
     axe_guard         *from;
+    int64_t            known;
 
     if (!fill)
         return;
@@ -269,13 +271,17 @@ find_view(planner *p, axe_schedule *s, bool left)
     v->why = "its layout is uneven";
     if (!find_steps(p, s, op, src, left, v) || (!left && !s->tile.narrow))
         return;
+    v->why = "a turn may end within a group of the sum";
+    whole = whole_groups(p, s, src);
+    if (axe_is_iconst(whole, &known) && !known)
+        return;
     v->source = src;
     s->n_proved += axe_certify_view(p, src, op->load, fill);
     v->end = left ? s->split.whole_row : s->split.whole_column;
     const axe_node *fits =
         op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
-                            op2(p, AXE_OP_and, whole_groups(p, s, src), fits));
+                            op2(p, AXE_OP_and, whole, fits));
     from = axe_new(p->cx, axe_guard);
     *from = (axe_guard){
         renamed(op->load, fill->stmt->dst, of),

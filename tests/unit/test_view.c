@@ -1,0 +1,209 @@
+/* test_view.c - which factors of products are read where they come from, and
+ * why the others are not; which writes of tiles end early. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "plan/plan.h"
+
+static const axe_plan *
+plan(axe_ctx *cx, const char *machine, const char *text)
+{
+    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
+    axe_inst           inst = {.machine = "cpu"};
+    const axe_module  *m;
+    const axe_kernel  *k;
+    const axe_machine *mc;
+    const axe_plan    *p = NULL;
+
+    assert_int_equal(axe_machine_find(cx, machine, &mc), AXE_OK);
+    if (axe_module_parse(cx, src, &m) != AXE_OK ||
+        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
+        axe_kernel_verify(cx, k) != AXE_OK ||
+        axe_plan_kernel(cx, k, mc, &p) != AXE_OK)
+        fail_msg("%s: %s", text, axe_last_error(cx));
+    return p;
+}
+
+/* c[m, n] += a[m, k] * b[k, n] for blocks of 16 x 48 x 32. */
+#define GEMM(T, T2, S, more, tiles, a, b, after)                               \
+    "kernel k(in " T " A[M, K], in " T2 " B[K, N], out " S " C[M, N]" more     \
+    ") { index m, n, k; cta (i : M by 16, j : N by 48) { reg " S               \
+    " c[16, 48] = 0; " tiles " for (t : K by 32) { " a " " b                   \
+    " c[m, n] += a[m, k] * b[k, n]; " after                                    \
+    " } C[i*16 + m, j*48 + n] = c[m, n]; } }"
+#define TILES "shared f32 a[16, 32]; shared f32 b[32, 48];"
+#define BYTES "shared u8 a[16, 32]; shared i8 b[32, 48];"
+#define A "a[m, k] = A[i*16 + m, t*32 + k];"
+#define B "b[k, n] = B[t*32 + k, j*48 + n];"
+
+#define COPY "it is no plain copy of an argument"
+#define OTHERS "others read it, too, or at another time"
+#define ACROSS "it is transposed"
+#define EDGES "it may be read beyond its edges"
+#define GROUPS "groups of the sum do not lie together"
+#define COLUMNS "its columns do not lie together"
+#define UNEVEN "its layout is uneven"
+#define WITHIN "a turn may end within a group of the sum"
+#define LATER "not asked" /* the tile's edges turn with a loop */
+
+/* clang-format off */
+static const struct {
+    const char *text, *machine, *a, *b; /* NULL: read where it comes from */
+} views[] = {
+    {GEMM("f32", "f32", "f32", "", TILES, A, B, ""), "cpu-avx512", NULL, NULL},
+    /* another statement wants the tile, or the same one twice */
+    {GEMM("f32", "f32", "f32", "", "reg f32 s[16] = 0; " TILES, A, B, "s[m] += a[m, k];"), "cpu-avx512", OTHERS, NULL},
+    {"kernel k(in f32 A[M, K], out f32 C[M, 48]) { index m, n, k; cta (i : M by 48) { reg f32 c[48, 48] = 0;"
+     " shared f32 a[48, 32] : (48, 32) : (1, 48); for (t : K by 32) { a[m, k] = A[i*48 + m, t*32 + k]; c[m, n] += a[m, k] * a[n, k]; }"
+     " C[i*48 + m, n] = c[m, n]; } }", "cpu-avx512", OTHERS, OTHERS},
+    /* it holds what an earlier turn left there */
+    {GEMM("f32", "f32", "f32", "", TILES, "for (u : K - t) " A, B, ""), "cpu-avx512", OTHERS, NULL},
+    /* elements may be missing elsewhere than behind an end */
+    {GEMM("f32", "f32", "f32", "", TILES, "a[m, k] = A[i*16 + m - 3, t*32 + k];", B, ""), "cpu-avx512", COPY, NULL},
+    {GEMM("f32", "f32", "f32", "", TILES, "a[m, k] = A[i*16 + m, t*32 + k] * 2;", B, ""), "cpu-avx512", COPY, NULL},
+    /* rows of a register tile are not evenly apart */
+    {GEMM("f32", "f32", "f32", "", "shared f32 a[16, 32] : ((4, 4), 32) : ((1, 200), 4); shared f32 b[32, 48];", A, B, ""),
+     "cpu-avx512", UNEVEN, NULL},
+    /* a scope that is left */
+    {GEMM("f32", "f32", "f32", "", TILES, "warp (w : 0..1) a[m, k] = A[i*16 + m, t*32 + w*32 + k];", B, ""), "cpu-avx512", OTHERS, NULL},
+    /* columns */
+    {GEMM("f32", "f32", "f32", "", TILES, A, "b[k, n] = B[j*48 + n, t*32 + k];", ""), "cpu-avx512", NULL, ACROSS},
+    {GEMM("f32", "f32", "f32", ", in f32 D[K, N, 2]", TILES, A, "b[k, n] = D[t*32 + k, j*48 + n, 1];", ""), "cpu-avx512", NULL, COLUMNS},
+    {GEMM("f32", "f32", "f32", ", in f32 D[K, N, P]", TILES "for (p : P) ", A, "b[k, n] = D[t*32 + k, j*48 + n, p];", ""), "cpu-avx512", NULL, COLUMNS},
+    /* groups */
+    {GEMM("u8", "i8", "i32", "", BYTES, A, B, ""), "cpu-avx512-bf16", NULL, ACROSS},
+    {GEMM("u8", "i8", "i32", ", in u8 D[M, K, 2]", BYTES, "a[m, k] = D[i*16 + m, t*32 + k, 1];", B, ""), "cpu-avx512-bf16", GROUPS, ACROSS},
+    {GEMM("u8", "i8", "i32", ", in u8 D[M, K, P]", BYTES "for (p : P) ", "a[m, k] = D[i*16 + m, t*32 + k, p];", B, ""), "cpu-avx512-bf16", GROUPS, ACROSS},
+    {GEMM("u8", "i8", "i32", ", in i8 D[K, N, 2]", BYTES, A, "b[k, n] = D[t*32 + k, j*48 + n, 1];", ""), "cpu-avx512-bf16", NULL, GROUPS},
+    {"kernel k(in u8 A[M, K], in i8 B[K, N], out i32 C[M, N]) { index m, n, k; cta (i : M by 16, j : N by 48) {"
+     " reg i32 c[16, 48] = 0; " BYTES " for (t : K by 30) { a[m, k] = A[i*16 + m, t*30 + k];"
+     " b[k, n] = B[t*30 + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; } C[i*16 + m, j*48 + n] = c[m, n]; } }",
+     "cpu-avx512-bf16", WITHIN, ACROSS},
+    {"kernel k(in u8 A[M, K], in i8 B[K, N], out i32 C[M, N]) { index m, n, k; cta (i : M by 16, j : N by 48) {"
+     " reg i32 c[16, 48] = 0; " BYTES " for (t : 4) { a[m, k] = A[i*16 + m, t*32 + k];"
+     " b[k, n] = B[t*32 + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; } C[i*16 + m, j*48 + n] = c[m, n]; } }",
+     "cpu-avx512-bf16", WITHIN, ACROSS},
+    /* sums of two lengths */
+    {GEMM("f32", "f32", "f32", ", in f32 D[L, N]", TILES, A, "b[k, n] = D[t*32 + k, j*48 + n];", ""), "cpu-avx512", NULL, EDGES},
+    /* columns, or rows, by turns of a loop */
+    {"kernel k(in f32 A[M, 32], in f32 B[32, N], out f32 C[M, N]) { index m, n, k; cta (i : M by 16) {"
+     " shared f32 a[16, 32]; a[m, k] = A[i*16 + m, k]; for (j : N by 48) { shared f32 b[32, 48]; reg f32 c[16, 48] = 0;"
+     " b[k, n] = B[k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; C[i*16 + m, j*48 + n] = c[m, n]; } } }",
+     "cpu-avx512", LATER, LATER},
+    {"kernel k(in f32 A[M, 32], in f32 B[32, N], out f32 C[M, N]) { index m, n, k; cta (j : N by 48) {"
+     " shared f32 b[32, 48]; b[k, n] = B[k, j*48 + n]; for (i : M by 16) { shared f32 a[16, 32]; reg f32 c[16, 48] = 0;"
+     " a[m, k] = A[i*16 + m, k]; c[m, n] += a[m, k] * b[k, n]; C[i*16 + m, j*48 + n] = c[m, n]; } } }",
+     "cpu-avx512", LATER, LATER},
+};
+/* clang-format on */
+
+static const axe_schedule *
+contraction(const axe_plan *p)
+{
+    for (int i = 0; i < p->n_schedule; i++)
+        if (p->schedule[i]->kind == AXE_SCHED_CONTRACT)
+            return p->schedule[i];
+    fail_msg("no statement is a contraction");
+    return NULL;
+}
+
+static bool
+agrees(int row, char name, const axe_view *v, const char *want)
+{
+    const char *got = v->source ? NULL : v->why ? v->why : LATER;
+
+    if (got == want || (got && want && strcmp(got, want) == 0))
+        return true;
+    print_error("row %d: %c: want '%s', got '%s'\n", row, name,
+                want ? want : "a view", got ? got : "a view");
+    return false;
+}
+
+static void
+test_views(void **state)
+{
+    bool ok = true;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(views); i++) {
+        axe_ctx            *cx = axe_ctx_new();
+        const axe_schedule *s =
+            contraction(plan(cx, views[i].machine, views[i].text));
+        ok = agrees(i, 'a', &s->view[0], views[i].a) && ok;
+        ok = agrees(i, 'b', &s->view[1], views[i].b) && ok;
+        axe_ctx_free(cx);
+    }
+    assert_true(ok);
+}
+
+/* Two products with one left factor, in register tiles of 8 rows and of r. */
+#define TWO(r)                                                                 \
+    "kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[M, N], out f32 D[M, "  \
+    "N]) { index m, n, k; cta (i : M by 24, j : N by 48) { reg f32 c[24, 48] " \
+    "= 0; reg f32 d[24, 48] = 0; shared f32 a[24, 32]; shared f32 b[32, 48]; " \
+    "for (t : K by 32) { a[m, k] = A[i*24 + m, t*32 + k]; "                    \
+    "b[k, n] = B[t*32 + k, j*48 + n]; "                                        \
+    "c[m, n] += a[m, k] * b[k, n] tile = (8, 3); "                             \
+    "d[m, n] += a[m, k] * b[k, n] tile = (" r ", 3); } "                       \
+    "C[i*24 + m, j*48 + n] = c[m, n]; D[i*24 + m, j*48 + n] = d[m, n]; } }"
+/* What a turn fills is stored by the next, further to the front. */
+#define BACKWARDS(n, fill, store)                                              \
+    "kernel k(in f32 X[L], out f32 Y[N]) { index m; cta (i : N by 40) { "      \
+    "pipeline p[" n "] { shared f32 a[8]; } " fill                             \
+    " for (t : 5) { produce p p.a[m] = X[i*40 + t*8 + m]; " store " } } }"
+#define STORE "consume p Y[i*40 + 32 - t*8 + m] = p.a[m];"
+#define GROUP(bk)                                                              \
+    "kernel k(in u8 A[M, K], in i8 B[K, N], out i32 C[M, N]) { "               \
+    "index m, n, k; cta (i : M by 16, j : N by 48) { reg i32 c[16, 48] = 0; "  \
+    "shared u8 a[16, " bk "]; shared i8 b[" bk ", 48]; "                       \
+    "for (t : K by " bk ") { a[m, k] = A[i*16 + m, t*" bk " + k]; "            \
+    "b[k, n] = B[t*" bk " + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; } "    \
+    "C[i*16 + m, j*48 + n] = c[m, n]; } }"
+
+/* clang-format off */
+static const struct {
+    const char *text, *machine, *has, *lacks; /* in the plan */
+} facts[] = {
+    /* a tile is not filled where no reader goes, in whole register tiles */
+    {TWO("4"), "cpu-avx512", "  m >= cdiv(min(M - i.at, i.step), 8)*8\n", "  m >= cdiv(min(M - i.at, i.step), 4)*4\n"},
+    {TWO("6"), "cpu-avx512", "c.0 >= cdiv(min(M - i.at, i.step), 8)*8\n", "  m >= cdiv(min(M - i.at, i.step)"},
+    /* by the limit of this turn, unless the next one reads it */
+    {BACKWARDS("1", "", STORE), "cpu-avx512", "skips     m >= N - (i*40 + t*-8 + 32)", "p.read"},
+    {BACKWARDS("2", "produce p p.a[m] = X[i*40 + m];", STORE), "cpu-avx512", "Y is written where m < N", "skips"},
+    /* groups of 4 do not divide 30, of 2 they do */
+    {GROUP("32"), "cpu-avx512-bf16", "vdpus: d +=", "the extent of k is not a multiple"},
+    {GROUP("30"), "cpu-avx512-bf16", "b: [n/16]*480 + [k/2]*32", "vdpus: d +="},
+    {"kernel k(in u8 A[16, K], in i8 B[K, 48], out i32 C[16, 48]) { index m, n, k; cta (i : 1) { C[m, n] = 0;"
+     " C[m, n] += A[m, k] * B[k, n]; } }", "cpu-avx512-bf16", "the extent of k is not a multiple of 4", "vdpus: d +="},
+};
+/* clang-format on */
+
+static void
+test_facts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(facts); i++) {
+        axe_ctx *cx = axe_ctx_new();
+        axe_buf  out = {.cx = cx};
+        axe_plan_print(cx, &out, plan(cx, facts[i].machine, facts[i].text));
+        if (!strstr(out.text, facts[i].has))
+            fail_msg("row %d: no '%s' in\n%s", i, facts[i].has, out.text);
+        if (strstr(out.text, facts[i].lacks))
+            fail_msg("row %d: '%s' in\n%s", i, facts[i].lacks, out.text);
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_views),
+                                       cmocka_unit_test(test_facts)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
