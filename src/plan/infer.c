@@ -74,9 +74,21 @@ lay_out_pieces(const axe_var *v, int64_t full, int n_piece, const piece *pc,
     return true;
 }
 
+/* Does the index walk another dimension, too?  All places would be in use on
+ * the diagonal only, and pieces for one dimension are none for the other. */
+static bool
+walks_before(const axe_node *load, int d)
+{
+    for (int i = 0; i < d; i++)
+        if (is_index(load->arg[i]) &&
+            load->arg[i]->u.var == load->arg[d]->u.var)
+            return true;
+    return false;
+}
+
 /* The layout of tile `t`, accessed by `load`, whose pieces lie one after the
  * other, slow to fast.  NULL if a subscript with an index is not one whole
- * index. */
+ * index, or one that another has. */
 static const axe_layout *
 lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
 {
@@ -99,7 +111,7 @@ lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
             return NULL;
         if (is_outer(load->arg[d]))
             it[n++] = (axe_iter){full, end[d], AXE_AXIS_M, AXE_UNIT_ONE};
-        else if (!is_index(load->arg[d]) ||
+        else if (!is_index(load->arg[d]) || walks_before(load, d) ||
                  !lay_out_pieces(load->arg[d]->u.var, full, n_piece, pc, it,
                                  &n))
             return NULL;

@@ -266,6 +266,15 @@ typedef struct row {
               " c[m, n] += a[m, k] * b[n, k]; }" \
               " C[i*16 + m, j*48 + n] = c[m, n]; } }"
 
+#define DIAGONAL "kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[M, N])" \
+                 " { index m, n, k, r; cta (i : M by 16, j : N by 48) {" \
+                 " reg f32 c[16, 48] = 0; shared f32 a[16, 32, 16];" \
+                 " shared f32 b[32, 48]; for (t : K by 32) {" \
+                 " a[m, k, r] = A[i*16 + m, t*32 + k] + f32(m - r);" \
+                 " b[k, n] = B[t*32 + k, j*48 + n];" \
+                 " c[m, n] += a[m, k, m] * b[k, n]; }" \
+                 " C[i*16 + m, j*48 + n] = c[m, n]; } }"
+
 static const row rows[] = {
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
@@ -346,6 +355,7 @@ static const row rows[] = {
     {"rows shifted by tasks",   NULL, SHIFTS, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"bytes in whole groups",   NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 64}}},
     {"bytes and a rest",        NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 63}}},
+    {"a factor's diagonal",     NULL, DIAGONAL, {NULL},                        {{"M", 37}, {"N", 61}, {"K", 67}}},
     {"sums that wrap",          NULL, WRAPS, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 100}}},
     {"two masks in a row",      NULL, WINDOW, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},
