@@ -86,6 +86,40 @@ tile_shape(planner *p, const axe_tensor *t)
     return (axe_shape){t->rank, e};
 }
 
+/* The element of the tile with this flat index, as it is written. */
+static const char *
+element(planner *p, const axe_tensor *t, int64_t flat)
+{
+    const char *text = "]";
+
+    for (int d = t->rank - 1; d >= 0; d--) {
+        int64_t e = 1;
+        axe_is_iconst(t->shape[d], &e);
+        text = axe_textf(p->cx, "%s%" PRId64 "%s", d > 0 ? ", " : "[", flat % e,
+                         text);
+        flat /= e;
+    }
+    return axe_textf(p->cx, "%s%s", t->name, text);
+}
+
+/* Has each element a place of its own? */
+static axe_status
+check_distinct(planner *p, const axe_tensor *t)
+{
+    int64_t at[2];
+    bool    distinct;
+
+    AXE_TRY(axe_layout_injective(p->cx, t->layout, &distinct, at));
+    if (distinct)
+        return AXE_OK;
+    axe_fail(p->cx, t->at, AXE_ESHAPE,
+             "the layout of %s puts %s and %s in one place", t->name,
+             element(p, t, at[0]), element(p, t, at[1]));
+    axe_help(p->cx, "let each stride step over all that the smaller ones "
+                    "reach, or leave the layout open");
+    return AXE_ESHAPE;
+}
+
 static axe_status
 place_declared(planner *p, const axe_tensor *t)
 {
@@ -106,6 +140,7 @@ place_declared(planner *p, const axe_tensor *t)
         return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                         "%s cannot keep %s replicated or swizzled", p->mc->name,
                         t->name);
+    AXE_TRY(check_distinct(p, t));
     return axe_layout_group(p->cx, t->layout, tile_shape(p, t), &pl->layout);
 }
 
