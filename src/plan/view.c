@@ -10,6 +10,7 @@
  *   the edge and read from the tile;
  *   for the kernel, since strides may put what is read again and again into
  *   few sets of a cache (sets.c).  What is read only once is never copied. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "plan/contract.h"
@@ -213,7 +214,8 @@ once(planner *p, const axe_schedule *s, bool left)
                int_node(p, n));
 }
 
-/* What n steps of `weight` move the operand by each; false if it differs. */
+/* What n steps of `weight` move the operand by each; false if it differs: one
+ * part is within one iter, since no iter of a tile stands still. */
 static bool
 even_steps(planner *p, const axe_operand *op, const axe_var *v, int64_t weight,
            int64_t n, axe_stride *out)
@@ -221,8 +223,9 @@ even_steps(planner *p, const axe_operand *op, const axe_var *v, int64_t weight,
     axe_move *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
     axe_digit d = {v, weight, n};
 
-    if (axe_operand_moves(op, &d, m) != 1 || m[0].over != 1 || m[0].extent != 0)
+    if (axe_operand_moves(op, &d, m) != 1)
         return false;
+    assert(m[0].over == 1 && m[0].extent == 0);
     *out = m[0].stride;
     return true;
 }

@@ -69,12 +69,22 @@ static const struct {
     /* rows of a register tile are not evenly apart */
     {GEMM("f32", "f32", "f32", "", "shared f32 a[16, 32] : ((4, 4), 32) : ((1, 200), 4); shared f32 b[32, 48];", A, B, ""),
      "cpu-avx512", UNEVEN, NULL},
+    /* nor where one index walks the tile twice */
+    {"kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[M, N]) { index m, n, k, r; cta (i : M by 16, j : N by 48) {"
+     " reg f32 c[16, 48] = 0; shared f32 a[16, 32, 16]; shared f32 b[32, 48]; for (t : K by 32) {"
+     " a[m, k, r] = A[i*16 + m, t*32 + k]; " B " c[m, n] += a[m, k, m] * b[k, n]; } C[i*16 + m, j*48 + n] = c[m, n]; } }",
+     "cpu-avx512", UNEVEN, NULL},
     /* a scope that is left */
     {GEMM("f32", "f32", "f32", "", TILES, "warp (w : 0..1) a[m, k] = A[i*16 + m, t*32 + w*32 + k];", B, ""), "cpu-avx512", OTHERS, NULL},
     /* columns */
     {GEMM("f32", "f32", "f32", "", TILES, A, "b[k, n] = B[j*48 + n, t*32 + k];", ""), "cpu-avx512", NULL, ACROSS},
     {GEMM("f32", "f32", "f32", ", in f32 D[K, N, 2]", TILES, A, "b[k, n] = D[t*32 + k, j*48 + n, 1];", ""), "cpu-avx512", NULL, COLUMNS},
     {GEMM("f32", "f32", "f32", ", in f32 D[K, N, P]", TILES "for (p : P) ", A, "b[k, n] = D[t*32 + k, j*48 + n, p];", ""), "cpu-avx512", NULL, COLUMNS},
+    /* in vectors whose number a tile cannot choose */
+    {"kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[M, N]) { index m, n, k; cta (i : M by 16, j : N by 96) {"
+     " reg f32 c[16, 96] : (16, (2, 48)) : (48, (768, 1)) = 0; shared f32 a[16, 32]; shared f32 b[32, 96]; for (t : K by 32) {"
+     " a[m, k] = A[i*16 + m, t*32 + k]; b[k, n] = B[t*32 + k, j*96 + n]; c[m, n] += a[m, k] * b[k, n]; }"
+     " C[i*16 + m, j*96 + n] = c[m, n]; } }", "cpu-avx512", NULL, UNEVEN},
     /* groups */
     {GEMM("u8", "i8", "i32", "", BYTES, A, B, ""), "cpu-avx512-bf16", NULL, ACROSS},
     {GEMM("u8", "i8", "i32", ", in u8 D[M, K, 2]", BYTES, "a[m, k] = D[i*16 + m, t*32 + k, 1];", B, ""), "cpu-avx512-bf16", GROUPS, ACROSS},
@@ -180,6 +190,10 @@ static const struct {
     {GROUP("30"), "cpu-avx512-bf16", "b: [n/16]*480 + [k/2]*32", "vdpus: d +="},
     {"kernel k(in u8 A[16, K], in i8 B[K, 48], out i32 C[16, 48]) { index m, n, k; cta (i : 1) { C[m, n] = 0;"
      " C[m, n] += A[m, k] * B[k, n]; } }", "cpu-avx512-bf16", "the extent of k is not a multiple of 4", "vdpus: d +="},
+    /* rows that do not lie together are not counted as lines of L1 */
+    {GEMM("f32", "f32", "f32", "", TILES, A, B, ""), "cpu-avx512", "read in A: 8 rows get at most", "pieces of 32 bytes"},
+    {GEMM("f32", "f32", "f32", ", in f32 D[M, K, 2]", TILES, "a[m, k] = D[i*16 + m, t*32 + k, 1];", B, ""), "cpu-avx512",
+     "pieces of 32 bytes, 8 apart", "8 rows get at most"},
 };
 /* clang-format on */
 
