@@ -30,8 +30,8 @@ has(const axe_node *load, const axe_var *v)
     return false;
 }
 
-static int
-find_operand(const request *r, const axe_node *load)
+int
+axe_find_operand(const request *r, const axe_node *load)
 {
     for (int i = 0; i < r->n_operand; i++)
         if (r->operand[i].load == load)
@@ -65,8 +65,9 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 }
 
 /* Left factor: the one whose free variable comes first in the destination. */
-static bool
-recognise(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
+bool
+axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
+                   roles *out)
 {
     const axe_node *v = s->value;
 
@@ -245,7 +246,7 @@ axe_contract_wanted(const axe_stmt *s)
     const axe_node *x, *y;
     roles           ro = {0};
 
-    return recognise(s, &x, &y, &ro);
+    return axe_contract_roles(s, &x, &y, &ro);
 }
 
 /* Can moves bring the memory operands c, a and b into the registers that this
@@ -466,10 +467,10 @@ axe_contract_plan(planner *p, request *r, axe_schedule *out)
     roles           ro = {0};
     way             list[MAX_WAY];
 
-    if (!recognise(r->stmt, &x, &y, &ro))
+    if (!axe_contract_roles(r->stmt, &x, &y, &ro))
         return false;
-    ro.a = find_operand(r, x);
-    ro.b = find_operand(r, y);
+    ro.a = axe_find_operand(r, x);
+    ro.b = axe_find_operand(r, y);
     if (ro.a < 0 || ro.b < 0 || !unguarded(p, r, &ro))
         return false;
     find_skips(p, r, &ro, out);
@@ -537,8 +538,8 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
         laid = laid && (t[i]->space == AXE_SPACE_GLOBAL ||
                         p->place[t[i]->id].layout || p->place[t[i]->id].view);
     ok = ok && laid && axe_request_make(p, s, &r) == AXE_OK;
-    ro->a = ok ? find_operand(&r, x) : -1;
-    ro->b = ok ? find_operand(&r, y) : -1;
+    ro->a = ok ? axe_find_operand(&r, x) : -1;
+    ro->b = ok ? axe_find_operand(&r, y) : -1;
     ok = ro->a >= 0 && ro->b >= 0 && plan_way(p, &r, ro, w, &out);
     if (ok)
         return true;
@@ -558,7 +559,7 @@ axe_contract_infer(planner *p, const axe_stmt *s)
     way             list[MAX_WAY];
     int             n;
 
-    if (!recognise(s, &x, &y, &ro))
+    if (!axe_contract_roles(s, &x, &y, &ro))
         return false;
     n = find_ways(p, s, x, y, list);
     for (int i = 0; i < n; i++)

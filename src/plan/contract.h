@@ -23,6 +23,18 @@ typedef struct way {
     bool            narrow; /* tiles may have fewer vectors */
 } way;
 
+/* contract.c: is the statement a sum of products of one row, one column and one
+ * sum?  x is the left factor, that of the rows; both without casts that change
+ * no value. */
+bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
+                        const axe_node **y, roles *out);
+/* The number of the operand that is this very node, or -1. */
+int axe_find_operand(const request *r, const axe_node *load);
+
+/* infer.c: the index of `load` along which the tile's only source is fast, or
+ * NULL. */
+const axe_var *axe_fast_source(planner *p, const axe_node *load);
+
 /* infer.c: lay the open tiles among c, x (the left factor) and y out for it. */
 void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
                           const axe_node *x, const axe_node *y, const way *w);

@@ -135,9 +135,8 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
                           .why = axe_textf(p->cx, "auto: %s", why)};
 }
 
-/* The index of `load` along which the tile's only source is fast, or NULL. */
-static const axe_var *
-fast_source(planner *p, const axe_node *load)
+const axe_var *
+axe_fast_source(planner *p, const axe_node *load)
 {
     const axe_stmt *w = load->u.tensor->pipeline
                             ? axe_some_writer(p, load->u.tensor)
@@ -227,7 +226,7 @@ lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
     int64_t     line = 64 * 8 / axe_type_table[t].bits;
     const char *why;
 
-    if (fast_source(p, x) == ro->k->var) {
+    if (axe_fast_source(p, x) == ro->k->var) {
         a[n++] = (piece){ro->m, em, 0};
         a[n++] = (piece){ro->k, ek, line};
         why = axe_textf(p->cx,

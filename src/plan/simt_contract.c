@@ -1,18 +1,386 @@
-/* simt_contract.c - operands of contract atoms that many threads issue. */
-#include "plan/simt_int.h"
+/* simt_contract.c - sums of products by a crew: layouts, then the schedule.
+ *
+ * Options come best first (simt_option.c); the first whose factors can be fed
+ * is taken.  Open tiles get the layouts it wants: c by tiling, shared tiles the
+ * layout that it reads in the fewest cycles among those that are filled by
+ * rows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt_option.h"
+
+enum { MAX_TRY = 24, MAX_GOOD = 6 }; /* options: looked at, taken on */
+
+/* ------------------------------------------------------------------ feeding */
+
+/* What an integer expression is surely a multiple of; 0: of everything. */
+static int64_t
+factor_of(const axe_node *n)
+{
+    int64_t v;
+
+    if (axe_is_iconst(n, &v))
+        return v < 0 ? -v : v;
+    switch (n->op) {
+    case AXE_OP_add:
+    case AXE_OP_sub:
+        return axe_gcd(factor_of(n->arg[0]), factor_of(n->arg[1]));
+    case AXE_OP_mul:
+        return axe_mul(factor_of(n->arg[0]), factor_of(n->arg[1]), &v) ? v : 1;
+    default:
+        return 1;
+    }
+}
+
+static bool
+term_of(const axe_operand *op, const axe_var *v, const axe_term **out)
+{
+    *out = NULL;
+    for (int i = 0; i < op->n_term; i++)
+        if (op->term[i].var == v) {
+            if (*out)
+                return false;
+            *out = &op->term[i];
+        }
+    return *out != NULL;
+}
+
+/* How an operand lies over (row, k), on m. */
+static const axe_layout *
+memory_of(const job *j, const axe_operand *op, const axe_var *row)
+{
+    const axe_term *t[2];
+    axe_iter        it[64];
+    int             n = 0, end[2];
+
+    if (!term_of(op, row, &t[0]) || !term_of(op, j->ro.k->var, &t[1]) ||
+        op->n_term != 2 || op->n_guard + op->n_check > 0 ||
+        t[0]->n_iter + t[1]->n_iter > AXE_LEN(it))
+        return NULL;
+    for (int d = 0; d < 2; d++) {
+        for (int i = 0; i < t[d]->n_iter; i++)
+            it[n++] = t[d]->iter[i];
+        end[d] = n;
+    }
+    axe_layout spec = {.n_shard = n, .shard = it, .n_dim = 2, .dim_end = end};
+    const axe_layout *l;
+    return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
+}
+
+/* A tile's swizzle, of bytes. */
+static axe_swizzle
+swizzle_of(const planner *p, const axe_tensor *t)
+{
+    axe_swizzle s = p->place[t->id].layout->swizzle;
+
+    if (s.bits > 0 && s.unit_bits != 8) {
+        int64_t bytes = axe_type_table[p->place[t->id].type].bits / 8;
+        for (; bytes > 1; bytes /= 2)
+            s.base++;
+        s.unit_bits = 8;
+    }
+    return s;
+}
+
+static bool
+ask_for(const job *j, const option *o, const request *r, int side,
+        axe_feed_ask *q, const char **why)
+{
+    const axe_tensor *t = j->load[side]->u.tensor;
+    int               op = axe_find_operand(r, j->load[side]);
+    int64_t           size = axe_type_table[j->type[side]].bits / 8;
+
+    *q = (axe_feed_ask){
+        .p = j->p,
+        .crew = j->crew,
+        .atom = o->atom,
+        .side = side,
+        .inner = o->side[side],
+        .row = side == 1 ? &o->m : &o->n,
+        .k = &o->k,
+        .other = side == 1 ? &o->n : &o->m,
+        .type = j->type[side],
+        .swizzle = swizzle_of(j->p, t),
+    };
+    *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
+                     axe_node_text(j->p->cx, j->load[side]));
+    q->mem = op < 0 ? NULL
+                    : memory_of(j, &r->operand[op],
+                                (side == 1 ? j->ro.m : j->ro.n)->var);
+    if (!q->mem)
+        return false;
+    q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128,
+                       factor_of(r->operand[op].base) * size);
+    return true;
+}
+
+/* Feeds one side from where its tile lies. */
+static bool
+feed_side(const job *j, const option *o, int side, axe_feed *out,
+          double *cycles, const char **why)
+{
+    request      r;
+    axe_feed_ask q;
+
+    if (axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, why) || !axe_feed_fit(&q, out, why))
+        return false;
+    out->operand = axe_find_operand(&r, j->load[side]);
+    *cycles = axe_feed_cycles(&q, out);
+    return true;
+}
+
+/* ---------------------------------------------------------------- inference */
+
+/* The dimension of an operand's tile that the variable walks, or -1. */
+static int
+walked_by(const axe_node *load, const axe_var *v)
+{
+    for (int d = 0; v && d < load->n_arg; d++)
+        if (axe_mentions(load->arg[d], v))
+            return d;
+    return -1;
+}
+
+/* The best layout of an open shared tile that is filled along `fast`. */
+static bool
+lay_along(const job *j, const option *o, int side, int fast, double *best)
+{
+    const axe_tensor *t = j->load[side]->u.tensor;
+    const axe_layout *list[AXE_MAX_SHARED], *kept = NULL;
+    int               n = axe_shared_layouts(j->p, t, fast, list);
+
+    for (int i = 0; i < n; i++) {
+        axe_feed    f;
+        double      cycles;
+        const char *why;
+        j->p->place[t->id].layout = list[i];
+        if (feed_side(j, o, side, &f, &cycles, &why) &&
+            (!kept || cycles < *best)) {
+            kept = list[i];
+            *best = cycles;
+        }
+    }
+    j->p->place[t->id].layout = kept;
+    return kept != NULL;
+}
+
+/* A factor's tile, laid out if it is open; false: the option cannot read it. */
+static bool
+lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
+{
+    const axe_node *load = j->load[side];
+    int             k = walked_by(load, j->ro.k->var), f;
+    const char     *why;
+    axe_feed        feed;
+
+    if (!open)
+        return feed_side(j, o, side, &feed, cycles, &why);
+    f = walked_by(load, axe_fast_source(j->p, load));
+    if (lay_along(j, o, side, f < 0 ? k : f, cycles))
+        return true;
+    return f >= 0 && f != k && lay_along(j, o, side, k, cycles);
+}
+
+static const axe_layout *
+row_major(const job *j, const axe_tensor *t)
+{
+    const axe_layout *l;
+    int64_t          *e = axe_new_array(j->p->cx, int64_t, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++)
+        if (!axe_is_iconst(t->shape[d], &e[d]))
+            return NULL;
+    return axe_layout_row_major(j->p->cx, (axe_shape){t->rank, e}, &l) == AXE_OK
+               ? l
+               : NULL;
+}
+
+/* c's layout over (m, n) as one of its dimensions, and back. */
+static const axe_layout *
+in_order(const job *j, const axe_layout *l)
+{
+    static const int other[2] = {1, 0};
+
+    if (!l || axe_job_dim(j, j->ro.m->var) == 0)
+        return l;
+    return axe_layout_permute(j->p->cx, l, 2, other, &l) == AXE_OK ? l : NULL;
+}
+
+/* What tiles are open, and the best layouts of them so far. */
+typedef struct choice {
+    bool              open[3];
+    const axe_layout *layout[3];
+    const option     *by;
+    double            score; /* of the cycles that factors really take */
+} choice;
+
+static void
+put_layouts(const job *j, const choice *c, const axe_layout *const layout[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (c->open[i])
+            j->p->place[j->load[i]->u.tensor->id].layout = layout[i];
+}
+
+/* Lays out what is open for the option; keeps it in `best` if it is. */
+static bool
+try_option(const job *j, const option *o, choice *best)
+{
+    const axe_layout *l[3];
+    axe_place        *pl = j->p->place;
+    option            real = *o;
+    double            cycles[3];
+
+    l[0] = in_order(j, axe_option_layout(j, o));
+    for (int i = 1; i < 3; i++)
+        l[i] = row_major(j, j->load[i]->u.tensor);
+    if (best->open[0] && !l[0])
+        return false;
+    put_layouts(j, best, l);
+    for (int i = 1; i < 3; i++)
+        if (!lay_factor(j, o, i, best->open[i], &cycles[i]))
+            return false;
+    real.traffic = cycles[1] + cycles[2];
+    if (best->by && axe_option_score(&real) >= best->score)
+        return true;
+    best->score = axe_option_score(&real);
+    best->by = o;
+    for (int i = 0; i < 3; i++)
+        best->layout[i] = pl[j->load[i]->u.tensor->id].layout;
+    return true;
+}
+
+/* The options that are not surely worse than the best one found. */
+static void
+try_options(job *j, choice *best)
+{
+    static const axe_layout *const none[3] = {NULL, NULL, NULL};
+    const axe_layout *c = j->p->place[j->load[0]->u.tensor->id].layout;
+    int               n_good = 0;
+
+    axe_job_options(j, best->open[0] ? NULL : in_order(j, c));
+    for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
+        if (!best->by || axe_option_score(&j->option[i]) < best->score)
+            n_good += try_option(j, &j->option[i], best);
+    put_layouts(j, best, none);
+}
+
+/* Layouts in the order of the statement's c, left and right. */
+static void
+settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
+{
+    put_layouts(j, c, c->layout);
+    for (int i = 0; i < 3; i++)
+        if (c->open[i])
+            p->place[j->load[i]->u.tensor->id].why =
+                axe_textf(p->cx, "auto: for %s of statement %d",
+                          c->by->atom->name, s->id);
+}
 
 bool
 axe_simt_contract_infer(planner *p, const axe_stmt *s)
 {
-    (void)p;
-    (void)s;
+    job    j[2];
+    choice best[2] = {{.by = NULL}, {.by = NULL}};
+    int    pick = 0;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (!axe_job_open(p, s, turn == 1, &j[turn]) ||
+            !axe_job_possible(&j[turn]))
+            return false;
+        for (int i = 0; i < 3; i++)
+            best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
+        try_options(&j[turn], &best[turn]);
+    }
+    if (!best[0].by || (best[1].by && best[1].score < 0.9 * best[0].score))
+        pick = 1;
+    if (!best[pick].by)
+        return false;
+    settle(p, s, &best[pick], &j[pick]);
+    return true;
+}
+
+/* ----------------------------------------------------------------- schedule */
+
+static void
+acc_steps(const axe_spread *s, axe_simt_contract *out)
+{
+    for (int i = 0; i < s->n_part; i++)
+        if (s->part[i].regs > 0)
+            out->acc[out->n_acc++] =
+                (axe_step){s->part[i].of, s->part[i].over, s->part[i].extent,
+                           s->part[i].regs};
+}
+
+static bool
+plan_option(const job *j, const option *o, axe_simt_contract *out,
+            const char **why)
+{
+    double cycles[2];
+
+    *out = (axe_simt_contract){.atom = o->atom,
+                               .param = o->param,
+                               .m = o->m,
+                               .n = o->n,
+                               .k = o->k,
+                               .compute = o->compute};
+    if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
+        !feed_side(j, o, 2, &out->b, &cycles[1], why))
+        return false;
+    out->traffic = cycles[0] + cycles[1];
+    acc_steps(&o->m, out);
+    acc_steps(&o->n, out);
+    out->acc_regs =
+        axe_frag_regs(j->p->cx, o->side[0]) * o->m.n_rep * o->n.n_rep;
+    return true;
+}
+
+/* [32-bit] registers that a feed takes. */
+static int
+feed_registers(const axe_feed *f, axe_type t)
+{
+    return f->direct ? 4 : (int)(2 * f->regs * axe_type_table[t].bits / 32);
+}
+
+static bool
+plan_as(planner *p, request *r, bool turn, axe_schedule *out)
+{
+    axe_simt_contract *sc = axe_new(p->cx, axe_simt_contract);
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    job                j;
+    const char        *why;
+
+    if (!axe_job_open(p, r->stmt, turn, &j))
+        return false;
+    if (!axe_job_possible(&j)) {
+        axe_rejected(p, r, "contract", "%s", j.why);
+        return false;
+    }
+    axe_job_options(&j,
+                    in_order(&j, p->place[r->stmt->dst->u.tensor->id].layout));
+    for (int i = 0; i < j.n_option && i < MAX_TRY; i++) {
+        if (!plan_option(&j, &j.option[i], sc, &why)) {
+            axe_rejected(p, r, j.option[i].atom->name, "%s", why);
+            continue;
+        }
+        simt->contract = sc;
+        simt->n_register =
+            (int)(sc->acc_regs * axe_type_table[j.type[0]].bits / 32) +
+            feed_registers(&sc->a, j.type[1]) +
+            feed_registers(&sc->b, j.type[2]);
+        out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
+        return true;
+    }
+    if (j.n_option == 0)
+        axe_rejected(p, r, "contract",
+                     "no atom of %s has the types and the layout of %s",
+                     p->mc->name, r->stmt->dst->u.tensor->name);
     return false;
 }
 
 bool
 axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
 {
-    (void)out;
-    axe_rejected(p, r, "contract", "%s has no such plan yet", p->mc->name);
-    return false;
+    return plan_as(p, r, false, out) || plan_as(p, r, true, out);
 }

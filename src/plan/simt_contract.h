@@ -1,0 +1,69 @@
+/* simt_contract.h - sums of products by the threads of a crew.
+ *
+ * c[m, n] += a[m, k] * b[n, k] is repetitions of one atom.  The layout of c
+ * says which threads have which of its rows and columns: it is
+ *
+ *     threads >< repetitions >< the atom's c
+ *
+ * and taking the atom's c out of it by tile-of gives the rest, the spread of m
+ * and of n.  What a thread must have of a and b follows: a's rows are spread as
+ * c's rows, and threads that differ in columns alone have the same of a. */
+#ifndef AXE_PLAN_SIMT_CONTRACT_H
+#define AXE_PLAN_SIMT_CONTRACT_H
+
+#include "plan/simt.h"
+#include "plan/simt_frag.h"
+
+enum { AXE_MAX_PART = 8 };
+
+/* A part of an index, in units of the atom's extent: count / over % extent. */
+typedef struct axe_part {
+    axe_counter of; /* WARP, LANE, or the index's own repetitions */
+    int64_t     over, extent;
+    int64_t     regs; /* own repetitions: [elements] of c's registers a step */
+} axe_part;
+
+/* An index of a contraction: its parts, slow to fast, then the atom's. */
+typedef struct axe_spread {
+    int64_t  extent, atom, n_rep;
+    int      n_part;
+    axe_part part[AXE_MAX_PART];
+} axe_spread;
+
+/* How the atom reads a tile in shared memory itself: what the descriptor
+ * says. */
+typedef struct axe_descriptor {
+    int64_t         lead, stride; /* [bytes], as in axe_arg */
+    bool            major;        /* the sum index is the slow one */
+    int             n_step; /* WARP, M or N, K: where an invocation begins */
+    const axe_step *step;   /* [elements] */
+    axe_banks       banks;  /* of one invocation */
+} axe_descriptor;
+
+/* A factor of the contraction. */
+typedef struct axe_feed {
+    int            operand; /* of the schedule */
+    bool           direct; /* the atom reads memory; else the registers below */
+    axe_descriptor desc;
+    /* Registers hold `chunk` steps of k at a time, loaded before them. */
+    axe_reg_move      load; /* steps are also of K, which counts chunks */
+    int64_t           chunk, regs; /* [elements] of a chunk in a thread */
+    int               n_reg;
+    axe_step          reg[AXE_MAX_PART + 1]; /* M or N, K: the first element */
+    const axe_layout *frag; /* all of it: (row, k) over threads and reg */
+} axe_feed;
+
+struct axe_simt_contract {
+    const axe_atom *atom;
+    int             param;
+    axe_spread      m, n, k;
+    axe_feed        a, b;
+    int             n_acc;
+    axe_step        acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
+    int64_t         acc_regs;              /* [elements] of a thread */
+    bool            fresh;     /* the first step of k overwrites: c was zero */
+    int             in_flight; /* groups that may be unfinished at the end */
+    double          compute, traffic; /* cycles of an SM, shared memory's */
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* simt_feed.h - between the files that plan contractions of many threads. */
+#ifndef AXE_PLAN_SIMT_FEED_H
+#define AXE_PLAN_SIMT_FEED_H
+
+#include "plan/contract.h"
+#include "plan/simt_contract.h"
+#include "plan/simt_int.h"
+
+/* What a factor is fed from. */
+typedef struct axe_feed_ask {
+    planner          *p;
+    const axe_crew   *crew;
+    const axe_atom   *atom;
+    int               side;            /* 1: a, 2: b */
+    const axe_layout *inner;           /* the atom's, (row, k) */
+    const axe_spread *row, *k, *other; /* m, k, n for a */
+    axe_type          type;
+    const axe_layout *mem; /* (row, k) on m */
+    axe_swizzle       swizzle;
+    int64_t           align; /* [bytes] of where mem is 0 */
+} axe_feed_ask;
+
+/* simt_desc.c: as a tile that the atom reads itself.
+ * why     what is in the way */
+bool axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
+
+/* simt_feed.c */
+bool axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why);
+/* Cycles of shared memory that one turn of the statement takes for it. */
+double axe_feed_cycles(const axe_feed_ask *q, const axe_feed *f);
+
+/* simt_shared.c: layouts for an open shared tile whose fast dimension is
+ * `fast`, best first; how many, at most AXE_MAX_SHARED. */
+enum { AXE_MAX_SHARED = 5 };
+int axe_shared_layouts(planner *p, const axe_tensor *t, int fast,
+                       const axe_layout *out[AXE_MAX_SHARED]);
+
+#endif

@@ -1,0 +1,461 @@
+/* simt_option.c - the ways to run a contraction on a crew.
+ *
+ * An option is a row of the table with its parameter and an arrangement of the
+ * crew over rows and columns.  It is judged by cycles: what the tensor cores or
+ * the lanes take, and what shared memory takes to bring the factors, whichever
+ * is more. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt_option.h"
+
+enum { SPARE_REGISTERS = 28 };
+
+/* ----------------------------------------------------------------- the job */
+
+static axe_type
+type_of(const planner *p, const axe_node *load)
+{
+    const axe_tensor *t = load->u.tensor;
+
+    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
+}
+
+/* Roles with m the row of the left operand of atoms; `turn`: the other way. */
+bool
+axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+
+    if (!axe_contract_roles(s, &x, &y, &ro))
+        return false;
+    *out = (job){.p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
+    out->ro = ro;
+    out->ro.m = turn ? ro.n : ro.m;
+    out->ro.n = turn ? ro.m : ro.n;
+    out->load[0] = s->dst;
+    out->load[1] = turn ? y : x;
+    out->load[2] = turn ? x : y;
+    for (int i = 0; i < 3; i++)
+        out->type[i] = type_of(p, out->load[i]);
+    out->extent[0] = axe_dim_extent(out->ro.m);
+    out->extent[1] = axe_dim_extent(out->ro.n);
+    out->extent[2] = axe_dim_extent(out->ro.k);
+    out->option = axe_new_array(p->cx, option, AXE_MAX_OPTION);
+    return true;
+}
+
+static bool
+refuse(job *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+/* Which dimension of c the variable is, or -1. */
+static int
+whole_dim(const job *j, const axe_var *v, int64_t extent)
+{
+    const axe_node *c = j->load[0];
+    int64_t         e;
+
+    for (int d = 0; d < c->n_arg; d++)
+        if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v &&
+            axe_is_iconst(c->u.tensor->shape[d], &e) && e == extent)
+            return d;
+    return -1;
+}
+
+bool
+axe_job_possible(job *j)
+{
+    axe_ctx *cx = j->p->cx;
+
+    if (j->ro.n_batch > 0)
+        return refuse(j, "a batch index: one product at a time, please");
+    if (j->load[0]->u.tensor->space != AXE_SPACE_REG ||
+        j->load[0]->n_arg != 2 ||
+        whole_dim(j, j->ro.m->var, j->extent[0]) < 0 ||
+        whole_dim(j, j->ro.n->var, j->extent[1]) < 0)
+        return refuse(j, axe_textf(cx,
+                                   "%s is not a whole reg tile of rows and "
+                                   "columns",
+                                   axe_node_text(cx, j->load[0])));
+    for (int i = 1; i < 3; i++)
+        if (j->load[i]->u.tensor->space != AXE_SPACE_SHARED)
+            return refuse(j, axe_textf(cx,
+                                       "%s is not in shared memory: stage it "
+                                       "through a shared tile",
+                                       j->load[i]->u.tensor->name));
+    if (j->extent[2] == 0)
+        return refuse(j, "the extent of the sum is no constant");
+    return true;
+}
+
+/* ----------------------------------------------------------------- the row */
+
+/* Warps of a warpgroup are warps of the CTA where the crew counts those. */
+static const axe_layout *
+on_crew(const job *j, const axe_layout *l)
+{
+    axe_iter  *it = axe_new_array(j->p->cx, axe_iter, l->n_shard + 1);
+    axe_layout spec = *l;
+    axe_iter   own[2];
+    int        n = axe_crew_axes(j->p->simt, j->crew, own);
+
+    for (int i = 0; i < l->n_shard; i++) {
+        it[i] = l->shard[i];
+        if (n == 2 &&
+            (it[i].axis == j->p->simt->wid || it[i].axis == j->p->simt->warp))
+            it[i].axis = own[0].axis;
+    }
+    spec.shard = it;
+    return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
+}
+
+static int64_t
+dim_size(const axe_layout *l, int d)
+{
+    int64_t n = 1;
+
+    for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
+        n *= l->shard[i].extent;
+    return n;
+}
+
+/* One operand's layout as two dims; a single element has both of extent 1. */
+static const axe_layout *
+read_side(const job *j, const char *text, const char *names, int param)
+{
+    static const int64_t one[2] = {1, 1};
+    const char          *said;
+    const axe_layout    *l;
+
+    if (axe_atom_layout(j->p->cx, text, param, 1, &said, &l) != AXE_OK)
+        return NULL;
+    if (l->size == 1 &&
+        axe_layout_group(j->p->cx, l, (axe_shape){2, one}, &l) != AXE_OK)
+        return NULL;
+    if (l->size > 1 && (strcmp(said, names) != 0 || l->n_dim != 2))
+        return NULL;
+    return on_crew(j, l);
+}
+
+static bool
+read_row(const job *j, const axe_atom *a, int param, option *o)
+{
+    static const char *const names[3] = {"m, n", "m, k", "n, k"};
+    const char              *text[3] = {a->d, a->a, a->b};
+
+    o->atom = a;
+    o->param = param;
+    for (int i = 0; i < 3; i++)
+        if (!(o->side[i] = read_side(j, text[i], names[i], param)))
+            return false;
+    int64_t     size[3] = {dim_size(o->side[0], 0), dim_size(o->side[0], 1),
+                           dim_size(o->side[1], 1)};
+    axe_spread *s[3] = {&o->m, &o->n, &o->k};
+    for (int i = 0; i < 3; i++) {
+        *s[i] = (axe_spread){.extent = j->extent[i], .atom = size[i]};
+        if (j->extent[i] % size[i] != 0)
+            return false;
+    }
+    o->k.n_rep = j->extent[2] / size[2];
+    o->k.n_part = 1;
+    o->k.part[0] = (axe_part){AXE_COUNT_K, 1, o->k.n_rep, 0};
+    return dim_size(o->side[1], 0) == size[0] &&
+           dim_size(o->side[2], 0) == size[1];
+}
+
+static bool
+takes_types(const job *j, const axe_atom *a)
+{
+    if (a->kind != AXE_ATOM_CONTRACT || a->fold != AXE_FOLD_SUM ||
+        !axe_machine_has(j->p->mc, a) || axe_atom_threads(a) == 0 ||
+        j->crew->n_thread % axe_atom_threads(a) != 0)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (a->type[i] != j->type[i])
+            return false;
+    return a->space[0] == AXE_ARG_REG;
+}
+
+/* --------------------------------------------------------------- the spread */
+
+/* The parts of one index, from how c repeats the atom's. */
+static bool
+take_parts(const job *j, const option *o, int d, axe_counter own,
+           axe_spread *out)
+{
+    const axe_layout *l = o->outer;
+    int64_t           over = 1, span;
+
+    out->n_part = l->dim_end[d] - (d > 0 ? l->dim_end[d - 1] : 0);
+    if (out->n_part > AXE_MAX_PART)
+        return false;
+    for (int i = l->dim_end[d] - 1, k = out->n_part - 1; k >= 0; i--, k--) {
+        axe_iter it = l->shard[i];
+        if (axe_layout_span(j->p->cx, o->side[0], it.axis, &span) != AXE_OK ||
+            it.stride <= 0)
+            return false;
+        out->part[k] = (axe_part){it.axis == j->p->simt->lane ? AXE_COUNT_LANE
+                                                              : AXE_COUNT_WARP,
+                                  it.stride * span, it.extent, 0};
+        if (it.axis != j->p->simt->reg)
+            continue;
+        out->part[k] = (axe_part){own, over, it.extent, it.stride * span};
+        over *= it.extent;
+    }
+    out->n_rep = over;
+    return true;
+}
+
+/* Neither replicas nor offsets: each element of c is added to once. */
+static bool
+take_spread(const job *j, option *o)
+{
+    return o->outer->n_dim == 2 && o->outer->n_replica == 0 &&
+           o->outer->n_offset == 0 && take_parts(j, o, 0, AXE_COUNT_M, &o->m) &&
+           take_parts(j, o, 1, AXE_COUNT_N, &o->n);
+}
+
+/* [bytes] that one warp or group reads of a factor: through registers each
+ * element once, at the cost of asking for it; lanes that have atoms of their
+ * own ask each for its own. */
+static double
+bytes_of(const job *j, const option *o, int side, const axe_spread *row,
+         const axe_spread *other)
+{
+    double  size = axe_type_table[o->atom->type[side]].bits / 8.0;
+    int64_t each = axe_atom_threads(o->atom) == 1 ? j->p->mc->simt->lanes : 1;
+    double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
+
+    return o->atom->space[side] == AXE_ARG_SHARED ? n * (double)other->n_rep
+                                                  : n * 1.25;
+}
+
+static void
+judge(const job *j, option *o)
+{
+    const axe_simt *simt = j->p->mc->simt;
+    int64_t         group = axe_atom_threads(o->atom);
+    double          units = (double)j->crew->n_thread /
+                   (double)(group < simt->lanes ? simt->lanes : group);
+    double cost = o->atom->cost * (o->atom->step > 0 ? o->param : 1);
+
+    o->compute = units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost;
+    o->traffic =
+        units *
+        (bytes_of(j, o, 1, &o->m, &o->n) + bytes_of(j, o, 2, &o->n, &o->m)) /
+        (simt->banks * simt->bank_bytes);
+}
+
+double
+axe_option_score(const option *o)
+{
+    double most = o->compute > o->traffic ? o->compute : o->traffic;
+
+    return most + (o->compute + o->traffic) / 16;
+}
+
+/* Registers of a thread for c and, twice, for one step of what is fed through
+ * them. */
+static int64_t
+registers_of(const job *j, const option *o)
+{
+    int64_t rep[3] = {o->m.n_rep * o->n.n_rep, 2 * o->m.n_rep, 2 * o->n.n_rep};
+    int64_t bits = 0;
+
+    for (int i = 0; i < 3; i++)
+        if (o->atom->space[i] == AXE_ARG_REG)
+            bits += rep[i] * axe_type_table[o->atom->type[i]].bits *
+                    axe_frag_regs(j->p->cx, o->side[i]);
+    return bits / 32 + SPARE_REGISTERS;
+}
+
+static int64_t
+registers_left(const job *j)
+{
+    const axe_simt *simt = j->p->mc->simt;
+    int64_t share = simt->registers / axe_crew_cta(j->crew)->n_thread / 8 * 8;
+
+    if (j->crew->registers > 0)
+        return j->crew->registers;
+    return share < simt->max_registers ? share : simt->max_registers;
+}
+
+/* Keeps the list in order, best first, the first of equals first. */
+static void
+add_option(job *j, const option *o)
+{
+    int at = j->n_option;
+
+    if (at == AXE_MAX_OPTION &&
+        axe_option_score(o) >= axe_option_score(&j->option[at - 1]))
+        return;
+    if (at == AXE_MAX_OPTION)
+        at--;
+    else
+        j->n_option++;
+    for (; at > 0 && axe_option_score(o) < axe_option_score(&j->option[at - 1]);
+         at--)
+        j->option[at] = j->option[at - 1];
+    j->option[at] = *o;
+}
+
+/* ------------------------------------------------------------- arrangements */
+
+/* The crew as wm x wn groups, of lm x ln lanes each where an atom is one
+ * thread's; a thread's neighbouring columns come by `v`. */
+typedef struct arrangement {
+    int64_t wm, wn, lm, ln, v;
+} arrangement;
+
+static axe_axis
+warp_axis(const job *j)
+{
+    axe_iter own[2];
+    int      n = axe_crew_axes(j->p->simt, j->crew, own);
+
+    return n == 2 ? own[0].axis : j->p->simt->warp;
+}
+
+/* Rows slow to fast: warps, repetitions, lanes; columns the same, and then
+ * neighbours. */
+static bool
+arrange(const job *j, const arrangement *r, option *o)
+{
+    int64_t  em = j->extent[0] / o->m.atom, en = j->extent[1] / o->n.atom;
+    int64_t  rm = em / (r->wm * r->lm), rn = en / (r->wn * r->ln);
+    axe_axis warp = warp_axis(j), lane = j->p->simt->lane,
+             reg = j->p->simt->reg;
+    const axe_iter it[] = {
+        {r->wm, r->wn, warp, AXE_UNIT_ONE},   {rm, rn, reg, AXE_UNIT_ONE},
+        {r->lm, r->ln, lane, AXE_UNIT_ONE},   {r->wn, 1, warp, AXE_UNIT_ONE},
+        {rn / r->v, r->v, reg, AXE_UNIT_ONE}, {r->ln, 1, lane, AXE_UNIT_ONE},
+        {r->v, 1, reg, AXE_UNIT_ONE},
+    };
+    axe_iter kept[AXE_LEN(it)];
+    int      n = 0, end[2];
+
+    if (em % (r->wm * r->lm) != 0 || en % (r->wn * r->ln * r->v) != 0)
+        return false;
+    for (int i = 0; i < AXE_LEN(it); i++) {
+        if (it[i].extent > 1)
+            kept[n++] = it[i];
+        if (i == 2)
+            end[0] = n;
+    }
+    end[1] = n;
+    axe_layout spec = {.n_shard = n, .shard = kept, .n_dim = 2, .dim_end = end};
+    return axe_layout_make(j->p->cx, &spec, &o->outer) == AXE_OK;
+}
+
+static void
+try_arrangement(job *j, option *o, const arrangement *r)
+{
+    axe_mark m = axe_ctx_mark(j->p->cx);
+
+    if (!arrange(j, r, o) || !take_spread(j, o) ||
+        registers_of(j, o) > registers_left(j)) {
+        axe_ctx_release(j->p->cx, m);
+        return;
+    }
+    judge(j, o);
+    add_option(j, o);
+}
+
+/* All ways to lay the crew over rows and columns. */
+static void
+try_arrangements(job *j, option *o)
+{
+    int64_t threads = axe_atom_threads(o->atom), lanes = j->p->mc->simt->lanes;
+    int64_t groups = j->crew->n_thread / (threads < lanes ? lanes : threads);
+    int64_t each = threads < lanes ? lanes / threads : 1;
+
+    for (int64_t wm = groups; wm > 0; wm--)
+        for (int64_t lm = 1; lm <= each; lm++) {
+            arrangement r = {wm, groups / wm, lm, each / lm, 1};
+            if (groups % wm != 0 || each % lm != 0)
+                continue;
+            if (each > 1)
+                r.v = j->p->mc->simt->max_vector * 8 /
+                      axe_type_table[o->atom->type[0]].bits;
+            try_arrangement(j, o, &r);
+            if (r.v > 1) {
+                r.v = 1;
+                try_arrangement(j, o, &r);
+            }
+        }
+}
+
+/* The rest of c when the atom's part is taken out of it. */
+static void
+try_layout(job *j, option *o, const axe_layout *c)
+{
+    int64_t  all[2] = {j->extent[0], j->extent[1]};
+    int64_t  part[2] = {o->m.atom, o->n.atom};
+    axe_mark m = axe_ctx_mark(j->p->cx);
+
+    if (axe_layout_tile_of(j->p->cx, c, (axe_shape){2, all}, o->side[0],
+                           (axe_shape){2, part}, &o->outer) != AXE_OK ||
+        !take_spread(j, o)) {
+        axe_ctx_release(j->p->cx, m);
+        return;
+    }
+    judge(j, o);
+    add_option(j, o);
+}
+
+static void
+try_row(job *j, const axe_atom *a, int param, const axe_layout *c)
+{
+    option   o = {0};
+    axe_mark m = axe_ctx_mark(j->p->cx);
+
+    if (!read_row(j, a, param, &o))
+        axe_ctx_release(j->p->cx, m);
+    else if (c)
+        try_layout(j, &o, c);
+    else
+        try_arrangements(j, &o);
+}
+
+void
+axe_job_options(job *j, const axe_layout *c)
+{
+    for (int i = 0; i < j->p->mc->n_atom; i++) {
+        const axe_atom *a = &j->p->mc->atom[i];
+        if (!takes_types(j, a))
+            continue;
+        if (a->step == 0)
+            try_row(j, a, 1, c);
+        for (int p = a->lo; a->step > 0 && p <= a->hi; p += a->step)
+            if (j->extent[1] % p == 0 || j->extent[0] % p == 0)
+                try_row(j, a, p, c);
+    }
+}
+
+const axe_layout *
+axe_option_layout(const job *j, const option *o)
+{
+    int64_t out[2] = {j->extent[0] / o->m.atom, j->extent[1] / o->n.atom};
+    int64_t in[2] = {o->m.atom, o->n.atom};
+    int64_t all[2] = {j->extent[0], j->extent[1]};
+    const axe_layout *l;
+
+    if (axe_layout_tile(j->p->cx, o->outer, (axe_shape){2, out}, o->side[0],
+                        (axe_shape){2, in}, &l) != AXE_OK ||
+        axe_layout_group(j->p->cx, l, (axe_shape){2, all}, &l) != AXE_OK)
+        return NULL;
+    return l;
+}
+
+int
+axe_job_dim(const job *j, const axe_var *v)
+{
+    int64_t e = v == j->ro.m->var ? j->extent[0] : j->extent[1];
+
+    return whole_dim(j, v, e);
+}

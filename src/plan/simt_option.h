@@ -1,0 +1,49 @@
+/* simt_option.h - the ways to run a contraction on a crew. */
+#ifndef AXE_PLAN_SIMT_OPTION_H
+#define AXE_PLAN_SIMT_OPTION_H
+
+#include "plan/simt_feed.h"
+
+enum { AXE_MAX_OPTION = 200 };
+
+/* One way to run it. */
+typedef struct option {
+    const axe_atom   *atom;
+    int               param;
+    const axe_layout *side[3]; /* the atom's c, a, b, over the crew's axes */
+    const axe_layout *outer;   /* how c repeats it */
+    axe_spread        m, n, k;
+    double            compute, traffic;
+} option;
+
+/* The statement, as options see it. */
+typedef struct job {
+    planner        *p;
+    const axe_stmt *s;
+    const axe_crew *crew;
+    roles           ro;      /* a and b not numbered yet */
+    bool            turn;    /* the left factor is that of the columns */
+    const axe_node *load[3]; /* c, a, b */
+    axe_type        type[3];
+    int64_t         extent[3]; /* of m, n, k */
+    int             n_option;
+    option         *option;
+    const char     *why;
+} job;
+
+/* `turn`: with the factor of the columns as the atom's left one.  false: it is
+ * no sum of products. */
+bool axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out);
+/* Are its operands of a kind that atoms take?  If not, j->why. */
+bool axe_job_possible(job *j);
+/* Fills in j->option, best first, for a c laid out over (m, n), or, if NULL,
+ * for the best that c could have. */
+void axe_job_options(job *j, const axe_layout *c);
+/* What takes longer, and a little of the rest. */
+double axe_option_score(const option *o);
+/* The layout of c that the option makes. */
+const axe_layout *axe_option_layout(const job *j, const option *o);
+/* Which dimension of c an index is. */
+int axe_job_dim(const job *j, const axe_var *v);
+
+#endif
