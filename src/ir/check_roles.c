@@ -325,8 +325,11 @@ check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
         (left > 0 && left <= p->n_stage && !stays))
         return;
     fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
-                     "`%s` is filled %" PRId64 " times %s than it is read here",
-                     p->name, left < 0 ? -left : left,
+                     "`%s` is filled %s %s than it is read here", p->name,
+                     left == 1 || left == -1
+                         ? "once"
+                         : axe_textf(c->cx, "%" PRId64 " times",
+                                     left < 0 ? -left : left),
                      left < 0 ? "less" : "more"));
     axe_note(c->cx, axe_stage_find(fill, p, AXE_STMT_PRODUCE)->at,
              "it is filled here");

@@ -244,7 +244,7 @@ typedef enum axe_scope_key {
 
 typedef struct axe_scope_key_info {
     const char *name;
-    int64_t     least, most, step; /* its values; most 1: yes or no */
+    int         least, most, step; /* its values; most 1: yes or no */
     unsigned    scopes;            /* bits 1 << axe_scope_kind */
     const char *text;
 } axe_scope_key_info;

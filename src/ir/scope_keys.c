@@ -53,10 +53,13 @@ axe_scope_key_set(axe_ctx *cx, axe_span at, axe_scope_kind scope,
                         info->name, info->text);
     if (value < info->least || value > info->most ||
         (value - info->least) % info->step != 0)
-        return axe_fail(cx, at, AXE_ESHAPE,
-                        "`%s` is from %" PRId64 " to %" PRId64
-                        " in steps of %" PRId64 ", not %" PRId64,
-                        info->name, info->least, info->most, info->step, value);
+        return axe_fail(
+            cx, at, AXE_ESHAPE,
+            "`%s` is from %d to %d%s, not "
+            "%" PRId64,
+            info->name, info->least, info->most,
+            info->step == 1 ? "" : axe_textf(cx, " in steps of %d", info->step),
+            value);
     *place_of(s, key) = (int)value;
     return AXE_OK;
 }

@@ -46,6 +46,8 @@ range_of(const axe_stmt *s, threads *out)
 static int64_t
 threads_around(const axe_stmt *outer)
 {
+    if (outer->scope < AXE_SCOPE_CTA)
+        return 0;
     return outer->scope == AXE_SCOPE_CTA ? outer->keys.threads
                                          : threads_of(outer->scope);
 }

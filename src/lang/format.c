@@ -46,12 +46,26 @@ block_indent(const formatter *f)
     return f->n_brace > 0 ? f->brace[f->n_brace - 1].indent + 4 : 0;
 }
 
+/* Does it say something of the scope whose ranges came before? */
+static bool
+is_key(axe_token_kind k)
+{
+    return AXE_TOK_threads <= k && k <= AXE_TOK_registers;
+}
+
 static bool
 is_header(axe_token_kind k)
 {
     return k == AXE_TOK_for || k == AXE_TOK_if || k == AXE_TOK_produce ||
            k == AXE_TOK_consume || k == AXE_TOK_while ||
-           (AXE_TOK_core <= k && k <= AXE_TOK_lane);
+           (AXE_TOK_core <= k && k <= AXE_TOK_lane) || is_key(k);
+}
+
+/* Can a header end with it? */
+static bool
+ends_header(axe_token_kind k)
+{
+    return k == AXE_TOK_rparen || k == AXE_TOK_name || k == AXE_TOK_int;
 }
 
 static bool
@@ -147,7 +161,7 @@ indent_of(formatter *f, bool *aligned)
         return f->brace[f->n_brace - 1].indent;
     if (!f->going)
         return block_indent(f);
-    if (f->header_done && k != AXE_TOK_lbrace)
+    if (f->header_done && k != AXE_TOK_lbrace && !is_key(k))
         return f->start + 4 * ++f->nested;
     if (k == AXE_TOK_lbrace)
         return f->start + 4 * f->nested;
@@ -200,8 +214,7 @@ follow(formatter *f, const axe_token *first)
                 (k == AXE_TOK_rparen || k == AXE_TOK_rbracket);
     f->square += (k == AXE_TOK_lbracket) - (k == AXE_TOK_rbracket);
     f->header_done =
-        k == AXE_TOK_else || (f->header && f->paren == 0 &&
-                              (k == AXE_TOK_rparen || k == AXE_TOK_name));
+        k == AXE_TOK_else || (f->header && f->paren == 0 && ends_header(k));
     f->header = is_header(k) || (f->header && !f->header_done);
     if (f->generic && k == AXE_TOK_gt)
         f->generic = false;

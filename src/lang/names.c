@@ -66,7 +66,7 @@ axe_entry_text(const axe_entry *e)
         "a layout",
         "an `fn`, which is called as a statement",
         "an integer argument",
-        "a name for tiles, whose numbers are its members `.i`, `.j`",
+        "a name for tiles (`.i`, `.j` number them)",
     };
 
     return text[e->kind];

@@ -51,6 +51,11 @@ check_access(axe_resolver *r, const axe_expr *e, axe_entry *x, bool writing)
                         x->name));
         if (t->dir == AXE_DIR_OUT)
             axe_help(r->cx, "declare it `inout` if the caller fills it");
+        else if (t->pipeline)
+            axe_help(r->cx,
+                     "every `produce %s` before writes it; of roles, the one "
+                     "that fills it stands first",
+                     t->pipeline->name);
         else if (t->space == AXE_SPACE_GLOBAL)
             axe_help(r->cx, "write it in a scope before this one");
         else

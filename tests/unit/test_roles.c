@@ -199,6 +199,92 @@ test_text(void **state)
     axe_ctx_free(cx);
 }
 
+/* IR, each with its error. */
+#define IR(scope, body)                                                        \
+    "kernel k\nsize M\nout f32 Y[M] : (1)\n{\n" scope " {\n" body "\n}\n}\n"
+#define ONE "Y[i] = 1.0_f32"
+
+static const struct {
+    const char *text, *want;
+} wrong[] = {
+    {IR("cta (i : M) group 2 hilbert", ONE), "two orders; give one"},
+    {IR("cta (i : M) hilbert", ONE), "`hilbert` orders tiles of 2 ranges"},
+    {IR("cta (i : M) cluster 0", ONE), "`cluster` is from 1 to 16, not 0"},
+    {IR("cta (i : M) registers 25", ONE), "in steps of 8, not 25"},
+    {IR("cta (i : M) threads 64 cluster 2", ONE), "expected `{`"},
+    {IR("core (i : M) threads 64", ONE), "a scope `core` has no `threads`"},
+    {IR("cta (i : M)", "roles {\nfor (t : 2) {\n" ONE "\n}\n}"),
+     "`roles` holds scopes of a cta's threads"},
+    {IR("core (i : M)", "roles {\nwarp (w : 1) {\n" ONE "\n}\n}"),
+     "`roles` stands in a cta"},
+    {IR("cta (i : M)", "roles {\nwarp (w : M) {\n" ONE "\n}\n}"),
+     "which entities of `warp` run must be known"},
+    {IR("cta (i : M) threads 32",
+        "roles {\nwarp (w : 1 from 1) {\n" ONE "\n}\n}"),
+     "needs threads up to 64 of a cta that has 32"},
+    {IR("cta (i : M)", "shared f32 x[2] : auto + [2 : 1@ctb]\n" ONE),
+     "there is no axis 'ctb'"},
+    {IR("cta (i : M)",
+        "warp (w : 1) {\nroles {\nwarp (v : 1) {\n" ONE "\n}\n}\n}"),
+     "a `warp` holds no scope `warp`"},
+};
+
+static void
+test_wrong(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(wrong); i++) {
+        axe_ctx          *cx = axe_ctx_new();
+        const char       *text = wrong[i].text;
+        int32_t           source = axe_source_add(cx, "t", text, strlen(text));
+        const axe_kernel *k;
+        if (axe_kernel_read(cx, source, &k) == AXE_OK ||
+            !strstr(axe_last_error(cx), wrong[i].want))
+            fail_msg("%s\nwant: %s\ngot: %s", text, wrong[i].want,
+                     axe_n_error(cx) ? axe_last_error(cx) : "no error");
+        axe_ctx_free(cx);
+    }
+}
+
+/* Threads that no role has. */
+static void
+test_gap(void **state)
+{
+    static const struct {
+        const char *cta, *roles, *want;
+    } row[] = {
+        {"warps 4", "warp (0) 0; warp (2) 1;", "thread 32 of 128 has no role"},
+        {"warps 4", "warp (a : 2..4) a; warp (0) 9; thread (b : 32..63) 9 + b;",
+         "thread 63 of 128 has no role"},
+        {"", "warp (1) 1; warp (0) 2; warpgroup (1) 3;",
+         "thread 64 of 256 has no role"},
+        {"", "warp (1) 1; warp (0) 2; warp (2) 3;", NULL},
+        {"threads 96", "warp (w : 0..2) w; thread (t : 64..96) t;", NULL},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        axe_buf            b = {.cx = cx};
+        const axe_program *p;
+        axe_putf(&b, "kernel k(out f32 O[99, M]) { cta (i : M) %s roles { ",
+                 row[i].cta);
+        for (const char *s = row[i].roles; *s; s++)
+            if (*s == ';')
+                axe_puts(&b, ", i] = 1;");
+            else
+                axe_putf(&b, "%c%s", *s, *s == ')' ? " O[" : "");
+        axe_puts(&b, " } }");
+        report(cx, axe_compile(cx, axe_source_add(cx, "t", b.text, b.len),
+                               &(axe_compile_spec){0}, AXE_STAGE_IR, &p));
+        if ((axe_diags(cx) != NULL) != (row[i].want != NULL) ||
+            (row[i].want && !strstr(axe_diags(cx)->text, row[i].want)))
+            fail_msg("row %d: %s", i,
+                     axe_diags(cx) ? axe_diags(cx)->text : "no warning");
+        axe_ctx_free(cx);
+    }
+}
+
 /* A kernel for one machine is planned for no other. */
 static void
 test_target(void **state)
@@ -248,10 +334,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_gemm), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_text), cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_gap),  cmocka_unit_test(test_target),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
