@@ -157,7 +157,10 @@ typedef struct axe_grid {
     int64_t            shared_bytes;
     int                n_map;
     axe_map           *map;
-    axe_lblock         body;
+    int                n_need; /* conditions over sizes that a launch keeps, as
+                                  its host checks */
+    const axe_node **need;
+    axe_lblock       body;
 } axe_grid;
 
 typedef struct axe_lowered {

@@ -61,9 +61,8 @@ is_in(simt_lowering *sl, const axe_crew *c)
     return in;
 }
 
-/* A scope in a cta: its entities side by side. */
-static axe_status
-lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_lblock *
+axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_crew *c = axe_crew_at(sl->sp, s);
     const axe_node *in = is_in(sl, c);
@@ -71,7 +70,15 @@ lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
     l->value = in;
     axe_simt_split(sl, &l->body, s, axe_simt_entity(sl, c));
-    return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
+    return &l->body;
+}
+
+/* A scope in a cta: its entities side by side. */
+static axe_status
+lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    return axe_simt_lower_body(sl, axe_simt_open_scope(sl, b, s), s->n_body,
+                               s->body);
 }
 
 static axe_status
@@ -264,6 +271,7 @@ axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     sl->lw.cx = cx;
     sl->lw.plan = p;
     sl->sp = p->simt;
+    sl->lw.n_var = p->simt->n_var;
     AXE_TRY(check_order(sl));
     out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
     for (int i = 0; i < p->simt->n_launch; i++)

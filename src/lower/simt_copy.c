@@ -1,11 +1,316 @@
-/* simt_copy.c - moves of copy engines as atoms. */
+/* simt_copy.c - moves from memory to memory as atoms.
+ *
+ * Pieces: a thread's digits are integers of its number, turns are loops that
+ * are written out.  Boxes: one thread of the crew names coordinates; where CTAs
+ * of a cluster share a tile, each brings its part to all of them.  What comes
+ * in is waited for by the ring's protocol; what goes out is awaited here, so
+ * that the tile is free again behind the statement. */
+#include <string.h>
+
 #include "lower/simt_int.h"
+#include "plan/simt_copy.h"
+#include "plan/simt_ring.h"
+
+static const axe_node *
+op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(sl->lw.cx, op, a, b);
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static void
+bind(simt_lowering *sl, axe_digit of, const axe_node *value)
+{
+    bound *d = axe_new(sl->lw.cx, bound);
+
+    *d = (bound){of, value->u.var, 0, sl->lw.bound};
+    sl->lw.bound = d;
+}
+
+/* What the thread's number says of the indices, then the turns: *b becomes the
+ * body of their loops. */
+static void
+bind_digits(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
+            const axe_crew *crew)
+{
+    const axe_node *thread = axe_simt_thread(sl, crew);
+
+    for (int i = 0; i < c->n_digit; i++) {
+        const axe_copy_digit *d = &c->digit[i];
+        const axe_node       *v = thread;
+        if (!d->thread)
+            continue;
+        if (d->by > 1)
+            v = op2(sl, AXE_OP_div, v, axe_int(&sl->lw, d->by));
+        if (d->by * d->of.extent < crew->n_thread)
+            v = op2(sl, AXE_OP_mod, v, axe_int(&sl->lw, d->of.extent));
+        bind(sl, d->of, axe_simt_let(sl, *b, d->of.var->name, v));
+    }
+    for (int i = 0; i < c->n_digit; i++)
+        if (!c->digit[i].thread)
+            bind(sl, c->digit[i].of,
+                 axe_simt_unrolled(sl, b, c->digit[i].of.var->name,
+                                   c->digit[i].of.extent));
+}
+
+/* Is the piece inside the operand's tensor? */
+static const axe_node *
+inside(simt_lowering *sl, const axe_operand *op, const axe_node *also)
+{
+    for (int g = 0; g < op->n_guard; g++)
+        also = axe_simt_both(sl, also,
+                             op2(sl, AXE_OP_lt,
+                                 axe_index_so_far(&sl->lw, op->guard[g].var),
+                                 op->guard[g].limit));
+    return also;
+}
+
+static axe_arg
+operand(simt_lowering *sl, const axe_operand *op)
+{
+    const axe_node *at = axe_address(&sl->lw, op);
+
+    if (op->tensor->space == AXE_SPACE_GLOBAL)
+        return axe_simt_global(op->tensor, at);
+    return axe_simt_shared(axe_simt_tensor(sl, op->tensor), at);
+}
+
+static axe_status
+lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+    const axe_crew      *crew = s->simt->crew;
+    const axe_node      *here = NULL;
+
+    if (c->n_thread < crew->n_thread)
+        here = op2(sl, AXE_OP_lt, axe_simt_thread(sl, crew),
+                   axe_int(&sl->lw, c->n_thread));
+    sl->lw.s = s;
+    sl->lw.bound = NULL;
+    bind_digits(sl, &b, c, crew);
+    for (int i = 0; i < 2; i++)
+        here = inside(sl, &s->operand[i], here);
+    axe_arg arg[2] = {operand(sl, &s->operand[0]), operand(sl, &s->operand[1])};
+    axe_simt_atom(sl, b, c->atom, c->param, 2, arg, here);
+    sl->lw.bound = NULL;
+    return AXE_OK;
+}
+
+/* Pieces where they are possible, else by way of registers. */
+static axe_status
+lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+    axe_lir             *l;
+
+    if (!c->when)
+        return lower_each(sl, b, s);
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = c->when;
+    AXE_TRY(lower_each(sl, &l->body, s));
+    return axe_simt_lower_map(sl, &l->other, s);
+}
+
+/* ------------------------------------------------------------------- boxes */
+
+static bool
+same_map(const axe_map *a, const axe_map *b)
+{
+    bool same = a->tensor == b->tensor && a->rank == b->rank &&
+                a->swizzle == b->swizzle;
+
+    for (int i = 0; i < a->rank && same; i++)
+        same = a->box[i] == b->box[i] &&
+               axe_node_same(a->size[i], b->size[i]) &&
+               axe_node_same(a->stride[i], b->stride[i]);
+    return same;
+}
+
+int
+axe_simt_map(simt_lowering *sl, const axe_map *m)
+{
+    axe_grid *g = sl->grid;
+
+    for (int i = 0; i < g->n_map; i++)
+        if (same_map(&g->map[i], m))
+            return i;
+    if (g->n_map == sl->cap_map) {
+        sl->cap_map = sl->cap_map ? 2 * sl->cap_map : 4;
+        axe_map *more = axe_new_array(sl->lw.cx, axe_map, sl->cap_map);
+        if (g->n_map > 0)
+            memcpy(more, g->map, (size_t)g->n_map * sizeof *more);
+        g->map = more;
+    }
+    g->map[g->n_map] = *m;
+    return g->n_map++;
+}
+
+static int
+map_of(simt_lowering *sl, const axe_simt_copy *c)
+{
+    const axe_tensor *t = c->global;
+    axe_map m = {.tensor = t, .rank = c->map.rank, .swizzle = c->map.swizzle};
+
+    for (int i = 0; i < m.rank; i++) {
+        int d = c->map.dim[i];
+        m.size[i] = t->shape[d];
+        m.stride[i] = axe_scaled(&sl->lw, axe_int(&sl->lw, 1), t->stride[d]);
+        m.box[i] = c->map.extent[i];
+    }
+    return axe_simt_map(sl, &m);
+}
+
+/* The launch must keep the condition. */
+static void
+need(simt_lowering *sl, const axe_node *c)
+{
+    axe_grid        *g = sl->grid;
+    const axe_node **more =
+        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
+
+    for (int i = 0; i < g->n_need; i++) {
+        if (axe_node_same(g->need[i], c))
+            return;
+        more[i] = g->need[i];
+    }
+    more[g->n_need++] = c;
+    g->need = more;
+}
+
+/* A box: where it is in the tile, and its coordinates. */
+typedef struct where {
+    const axe_node *at;
+    const axe_node *coord[AXE_BOX_RANK]; /* by dimension of the tensor */
+} where;
+
+static void
+move_by(simt_lowering *sl, where *w, const axe_box_loop *l, const axe_node *n)
+{
+    lowering *lw = &sl->lw;
+
+    w->at = axe_sum(lw, w->at, op2(sl, AXE_OP_mul, n, axe_int(lw, l->step)));
+    w->coord[l->dim] = axe_sum(lw, w->coord[l->dim],
+                               op2(sl, AXE_OP_mul, n, axe_int(lw, l->move)));
+}
+
+/* The first box of this CTA, then loops over the others: *b becomes the body.
+ */
+static where
+walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
+           const axe_operand *tile)
+{
+    where w = {.at = tile->base};
+
+    for (int d = 0; d < c->global->rank; d++)
+        w.coord[d] = c->origin[d];
+    if (c->map.part.extent > 1)
+        move_by(sl, &w, &c->map.part, axe_simt_id(sl, AXE_ID_RANK));
+    for (int i = 0; i < c->map.n_loop; i++)
+        move_by(sl, &w, &c->map.loop[i],
+                axe_simt_unrolled(sl, b, "box", c->map.loop[i].extent));
+    return w;
+}
+
+/* The first thread of the crew, if not it alone is here. */
+static const axe_node *
+first_thread(simt_lowering *sl, const axe_crew *crew)
+{
+    if (sl->alone || crew->n_thread == 1)
+        return NULL;
+    return op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
+}
+
+static axe_arg
+map_arg(simt_lowering *sl, const axe_simt_copy *c, const where *w)
+{
+    const axe_node **x =
+        axe_new_array(sl->lw.cx, const axe_node *, c->map.rank);
+
+    for (int i = 0; i < c->map.rank; i++)
+        x[i] = w->coord[c->map.dim[i]];
+    return (axe_arg){.space = AXE_ARG_MAP,
+                     .tensor = c->global,
+                     .map = map_of(sl, c),
+                     .n_at = c->map.rank,
+                     .coord = x};
+}
+
+/* The mbarrier of the stage that is being filled. */
+static axe_arg
+full_arg(simt_lowering *sl)
+{
+    const axe_simt_ring *r = sl->filling;
+    const axe_node      *at =
+        r->fill ? axe_ivar(&sl->lw, r->fill) : axe_int(&sl->lw, 0);
+
+    return axe_simt_shared(sl->full[r - sl->sp->ring], at);
+}
+
+static axe_status
+load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+    const axe_node      *pred = first_thread(sl, s->simt->crew);
+    int64_t              n = c->map.part.extent;
+    where                w = walk_boxes(sl, &b, c, &s->operand[0]);
+    axe_arg              arg[4] = {
+                     axe_simt_shared(axe_simt_tensor(sl, s->operand[0].tensor), w.at),
+                     map_arg(sl, c, &w), full_arg(sl),
+                     axe_simt_number(axe_int(&sl->lw, (INT64_C(1) << n) - 1))};
+
+    axe_simt_atom(sl, b, c->atom, c->param, n > 1 ? 4 : 3, arg, pred);
+    return AXE_OK;
+}
+
+/* The SYNC row of a group, by any threads. */
+static axe_status
+group_sync(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+           const char *group, axe_arg_space space, const axe_node *pred)
+{
+    const axe_machine *mc = sl->lw.plan->machine;
+    const axe_atom    *a = axe_simt_group_sync(mc, kind, group, space);
+    axe_arg            zero = axe_simt_number(axe_int(&sl->lw, 0));
+
+    if (!a)
+        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "%s has no row by which copies of group %s are ordered",
+                        mc->name, group);
+    axe_simt_atom(sl, b, a, 0, a->space[0] == AXE_ARG_INT, &zero, pred);
+    return AXE_OK;
+}
+
+/* Threads have written the tile: the engine must see that, and nobody may write
+ * again before it has read. */
+static axe_status
+store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+    const axe_crew      *crew = s->simt->crew;
+    const char          *group = c->atom->group;
+    const axe_node      *pred = first_thread(sl, crew);
+    axe_lblock          *in = b;
+
+    AXE_TRY(group_sync(sl, b, AXE_SYNC_FENCE, group, AXE_ARG_SHARED, NULL));
+    AXE_TRY(axe_simt_meet(sl, b, crew));
+    where   w = walk_boxes(sl, &in, c, &s->operand[1]);
+    axe_arg arg[2] = {
+        map_arg(sl, c, &w),
+        axe_simt_shared(axe_simt_tensor(sl, s->operand[1].tensor), w.at)};
+    axe_simt_atom(sl, in, c->atom, c->param, 2, arg, pred);
+    AXE_TRY(group_sync(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, pred));
+    AXE_TRY(group_sync(sl, b, AXE_SYNC_DRAIN, group, AXE_ARG_NONE, pred));
+    return axe_simt_meet(sl, b, crew);
+}
 
 axe_status
 axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    (void)b;
-    return axe_fail(sl->lw.cx, s->stmt->at, AXE_EUNSUPPORTED,
-                    "copies are not lowered for %s yet",
-                    sl->lw.plan->machine->name);
+    const axe_simt_copy *c = s->simt->copy;
+
+    if (!c->box)
+        return lower_pieces(sl, b, s);
+    if (c->when)
+        need(sl, c->when);
+    return c->in ? load_boxes(sl, b, s) : store_boxes(sl, b, s);
 }

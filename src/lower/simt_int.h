@@ -9,12 +9,18 @@ typedef struct simt_lowering {
     lowering               lw; /* cx, plan, names of variables */
     const axe_simt_plan   *sp;
     const axe_simt_launch *launch;
-    axe_grid              *grid; /* being made */
-    const axe_schedule    *s;    /* the statement being lowered */
-    const axe_tensor     **tile; /* by tensor id: its array or buffer in the
-                                    grid; NULL: none yet */
-    const axe_tensor *scratch;   /* bytes that statements use in turn */
-    int               cap_array, cap_buffer, cap_map, n_name;
+    axe_grid              *grid;  /* being made */
+    const axe_schedule    *s;     /* the statement being lowered */
+    const axe_tensor     **tile;  /* by tensor id: its array or buffer in the
+                                     grid; NULL: none yet */
+    const axe_tensor    *scratch; /* bytes that statements use in turn */
+    int                  cap_array, cap_buffer, cap_map, n_name;
+    const axe_tensor   **full, **empty; /* by ring: their mbarriers, or NULL */
+    axe_lblock          *opening; /* what the first thread does at first */
+    const axe_simt_ring *filling; /* whose stage the code at hand fills */
+    bool                 alone;   /* one thread of the crew runs it */
+    int                  n_left;  /* groups that a contraction may leave in
+                                     flight: who waits for them is known */
 } simt_lowering;
 
 /* ------------------------------------------------- simt_build.c: grid items */
@@ -110,11 +116,20 @@ AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
                                              const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);
+/* The counters of a ring, of those who fill it and those who read it. */
+void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
+                         const axe_simt_ring *r, bool fill, bool read);
 /* A FOR with stages of one role in it: whether it takes it, and then the loop.
  */
 bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
                                               const axe_stmt *s);
+/* The threads that a scope in a cta is, as a block with the scope's variables.
+ */
+axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
+                                const axe_stmt *s);
+/* The number of a map in the grid, the same for the same map. */
+int axe_simt_map(simt_lowering *sl, const axe_map *m);
 /* Statements of kinds that only such machines have: roles. */
 AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);

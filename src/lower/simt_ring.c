@@ -1,20 +1,157 @@
-/* simt_ring.c - pipelines, roles and waits of grids. */
+/* simt_ring.c - the stages of pipelines, and who waits for what.
+ *
+ * A stage number turns below the number of stages, a phase flips each time that
+ * it begins anew.  Running ahead, a turn's copies are of a later turn of the
+ * loop: its variable has that value in the code of the produce. */
+#include "plan/simt_ring.h"
+
 #include "lower/simt_int.h"
+#include "plan/simt_copy.h"
+
+static const axe_node *
+op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(sl->lw.cx, op, a, b);
+}
+
+static const axe_node *
+number(simt_lowering *sl, int64_t v)
+{
+    return axe_int(&sl->lw, v);
+}
+
+/* The variable, or 0 where there is none. */
+static const axe_node *
+value_of(simt_lowering *sl, const axe_var *v)
+{
+    return v ? axe_ivar(&sl->lw, v) : number(sl, 0);
+}
+
+static const axe_node *
+first_thread(simt_lowering *sl, const axe_crew *c)
+{
+    if (sl->alone || c->n_thread == 1)
+        return NULL;
+    return op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), number(sl, 0));
+}
+
+/* --------------------------------------------------------------- mbarriers */
+
+static axe_status
+sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind, const char *group,
+        int n_arg, const axe_arg *arg, const axe_node *pred)
+{
+    AXE_TRY(axe_simt_sync(sl, b, kind, AXE_SCOPE_THREAD, group, n_arg, arg));
+    b->item[b->n - 1]->pred = pred;
+    return AXE_OK;
+}
+
+static axe_status
+wait(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
+     const axe_var *stage, const axe_node *parity)
+{
+    axe_arg arg[2] = {axe_simt_shared(bars, value_of(sl, stage)),
+                      axe_simt_number(parity)};
+
+    return sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL);
+}
+
+static const axe_tensor *
+full_of(const simt_lowering *sl, const axe_simt_ring *r)
+{
+    return sl->full[r - sl->sp->ring];
+}
+
+static const axe_tensor *
+empty_of(const simt_lowering *sl, const axe_simt_ring *r)
+{
+    return sl->empty[r - sl->sp->ring];
+}
+
+static axe_status
+init_all(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars, int n_stage,
+         int n)
+{
+    for (int i = 0; i < n_stage && bars; i++) {
+        axe_arg arg[2] = {axe_simt_shared(bars, number(sl, i)),
+                          axe_simt_number(number(sl, n))};
+        AXE_TRY(sync_if(sl, b, AXE_SYNC_INIT, "", 2, arg, NULL));
+    }
+    return AXE_OK;
+}
+
+static const axe_tensor *
+make_bars(simt_lowering *sl, const axe_simt_ring *r, const char *what, int from)
+{
+    return axe_simt_buffer(
+        sl, axe_textf(sl->lw.cx, "%s_%s", r->ring->name, what), AXE_TYPE_i64,
+        r->n_stage, r->barriers + 8 * (int64_t)from, (axe_swizzle){0});
+}
+
+static axe_status
+make_ring(simt_lowering *sl, axe_lblock *b, int i)
+{
+    const axe_simt_ring *r = &sl->sp->ring[i];
+
+    if (r->full > 0)
+        sl->full[i] = make_bars(sl, r, "full", 0);
+    if (r->empty > 0)
+        sl->empty[i] = make_bars(sl, r, "empty", r->full > 0 ? r->n_stage : 0);
+    AXE_TRY(init_all(sl, b, sl->full[i], r->n_stage, r->full));
+    return init_all(sl, b, sl->empty[i], r->n_stage, r->empty);
+}
+
+/* Where there is a row for it: the INITs are seen. */
+static axe_status
+show_inits(simt_lowering *sl, axe_lblock *b)
+{
+    if (!axe_simt_group_sync(sl->lw.plan->machine, AXE_SYNC_INITED, "",
+                             AXE_ARG_NONE))
+        return AXE_OK;
+    return sync_if(sl, b, AXE_SYNC_INITED, "", 0, NULL, NULL);
+}
 
 axe_status
 axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
 {
-    (void)sl;
-    (void)b;
-    return AXE_OK;
+    const axe_crew *cta = sl->launch->crew;
+    int             n = sl->sp->n_ring;
+    axe_lir        *l;
+
+    sl->full = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
+    sl->empty = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
+    sl->opening = NULL;
+    for (int i = 0; i < n; i++)
+        if (sl->sp->ring[i].home == cta && sl->sp->ring[i].full > 0) {
+            if (!sl->opening) {
+                l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+                l->value = first_thread(sl, cta);
+                sl->opening = &l->body;
+            }
+            AXE_TRY(make_ring(sl, sl->opening, i));
+        }
+    if (!sl->opening)
+        return AXE_OK;
+    AXE_TRY(show_inits(sl, sl->opening));
+    if (sl->grid->cluster > 1)
+        return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
+                             NULL);
+    return axe_simt_meet(sl, b, cta);
 }
 
+/* Tensor maps are asked for early; no CTA of a cluster leaves while others may
+ * arrive at its barriers or send it boxes. */
 axe_status
 axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
 {
-    (void)sl;
-    (void)b;
-    return AXE_OK;
+    for (int i = 0; i < sl->grid->n_map && sl->opening; i++) {
+        axe_arg arg = {
+            .space = AXE_ARG_MAP, .tensor = sl->grid->map[i].tensor, .map = i};
+        AXE_TRY(sync_if(sl, sl->opening, AXE_SYNC_PREFETCH, "", 1, &arg, NULL));
+    }
+    if (!sl->opening || sl->grid->cluster == 1)
+        return AXE_OK;
+    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
 }
 
 axe_status
@@ -26,62 +163,285 @@ axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return AXE_OK;
 }
 
+/* ----------------------------------------------------------------- counters */
+
+static void
+count(simt_lowering *sl, axe_lblock *b, const axe_var *v)
+{
+    if (v)
+        axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
+}
+
+static void
+turn(simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
+
+    l->var = v;
+    l->step = below;
+}
+
+/* On to the next stage. */
+static void
+next(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+     const axe_var *stage, const axe_var *phase)
+{
+    axe_lir *l;
+
+    if (stage)
+        turn(sl, b, stage, r->n_stage);
+    if (phase && !stage)
+        turn(sl, b, phase, 2);
+    if (!phase || !stage)
+        return;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = op2(sl, AXE_OP_eq, axe_ivar(&sl->lw, stage), number(sl, 0));
+    turn(sl, &l->body, phase, 2);
+}
+
+/* Of rings within one role; others count in each role. */
 axe_status
 axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    (void)sl;
-    (void)b;
-    (void)s;
+    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
+
+    if (r->way == AXE_RING_ROLES)
+        return AXE_OK;
+    axe_simt_count_ring(sl, b, r, true, true);
+    return AXE_OK;
+}
+
+void
+axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                    bool fill, bool read)
+{
+    bool plain = r->way == AXE_RING_PLAIN;
+
+    count(sl, b, fill ? r->fill : NULL);
+    count(sl, b, read ? r->read : NULL);
+    count(sl, b, fill && r->way != AXE_RING_AHEAD ? r->fill_phase : NULL);
+    count(sl, b, read && !plain ? r->read_phase : NULL);
+}
+
+/* ------------------------------------------------------------------ groups */
+
+/* Of pieces: COMMIT, or DRAIN to n. */
+static axe_status
+group_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           axe_sync_kind kind, int64_t n)
+{
+    axe_arg         arg = axe_simt_number(number(sl, n));
+    const axe_atom *a;
+
+    if (!r->group)
+        return AXE_OK;
+    a = axe_simt_group_sync(sl->lw.plan->machine, kind, r->group, AXE_ARG_NONE);
+    if (!a)
+        return axe_fail(sl->lw.cx, r->ring->at, AXE_EUNSUPPORTED,
+                        "%s has no row by which copies of group %s are ordered",
+                        sl->lw.plan->machine->name, r->group);
+    axe_simt_atom(sl, b, a, 0, kind == AXE_SYNC_DRAIN, &arg, NULL);
+    return AXE_OK;
+}
+
+/* What threads wrote is for an engine to read. */
+static void
+fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    const axe_atom *a;
+
+    if (!r->fence || !r->writes)
+        return;
+    a = axe_simt_group_sync(sl->lw.plan->machine, AXE_SYNC_FENCE, r->fence,
+                            AXE_ARG_SHARED);
+    axe_simt_atom(sl, b, a, 0, 0, NULL, NULL);
+}
+
+/* The statements of a produce, their boxes announced at the full barrier. */
+static axe_status
+fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           const axe_stmt *s)
+{
+    axe_status st;
+
+    if (r->boxes) {
+        axe_arg arg[2] = {
+            axe_simt_shared(full_of(sl, r), value_of(sl, r->fill)),
+            axe_simt_number(number(sl, r->bytes))};
+        AXE_TRY(sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
+                        first_thread(sl, r->producer)));
+    }
+    sl->filling = r;
+    st = axe_simt_lower_body(sl, b, s->n_body, s->body);
+    sl->filling = NULL;
+    return st;
+}
+
+/* ------------------------------------------------------------ running ahead */
+
+bool
+axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_simt_ring *r;
+
+    if (!axe_simt_runs_ahead(s))
+        return false;
+    r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
+    return r->way == AXE_RING_AHEAD;
+}
+
+static axe_lblock *
+begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
+           const axe_node *value)
+{
+    axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK);
+    axe_lir *l = axe_emit(&sl->lw, &block->body, AXE_LIR_LET);
+
+    l->var = loop->var[0];
+    l->value = value;
+    return &block->body;
+}
+
+/* The produce of turn `at`, if there is one; and its group. */
+static axe_status
+produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           const axe_stmt *loop, const axe_node *at)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
+    AXE_TRY(
+        fill_stage(sl, begin_turn(sl, &l->body, loop, at), r, loop->body[0]));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+    next(sl, b, r, r->fill, NULL);
+    return AXE_OK;
+}
+
+/* The stage to read is there, and all threads have read the one before it. */
+static axe_status
+await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    if (r->boxes)
+        AXE_TRY(
+            wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, r->n_stage - 2));
+    fence(sl, b, r);
+    return axe_simt_meet(sl, b, r->consumer);
+}
+
+axe_status
+axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
+    int64_t              ahead = r->n_stage - 1;
+    axe_lblock          *in = b;
+    const axe_node      *at;
+    axe_lir             *l;
+
+    AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+    at = axe_simt_unrolled(sl, &in, s->var[0]->name, ahead);
+    AXE_TRY(produce_at(sl, in, r, s, at));
+    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    l->var = axe_loop_var(&sl->lw, s->var[0]->name);
+    l->begin = number(sl, 0);
+    l->end = s->var[0]->extent;
+    at = axe_ivar(&sl->lw, l->var);
+    AXE_TRY(await_stage(sl, &l->body, r));
+    AXE_TRY(produce_at(sl, &l->body, r, s,
+                       axe_sum(&sl->lw, at, number(sl, ahead))));
+    AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, &l->body, s, at),
+                                s->body[1]->n_body, s->body[1]->body));
+    next(sl, &l->body, r, r->read, r->read_phase);
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------- one stage at a time
+ */
+
+static axe_status
+lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+            const axe_stmt *s)
+{
+    if (s->kind == AXE_STMT_CONSUME) {
+        AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+        next(sl, b, r, r->read, NULL);
+        return AXE_OK;
+    }
+    AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    AXE_TRY(fill_stage(sl, b, r, s));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
+    if (r->boxes)
+        AXE_TRY(
+            wait(sl, b, full_of(sl, r), r->fill, value_of(sl, r->fill_phase)));
+    fence(sl, b, r);
+    if (r->writes)
+        AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    next(sl, b, r, r->fill, r->fill_phase);
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------- across roles */
+
+static axe_status
+produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+               const axe_stmt *s)
+{
+    axe_arg full = axe_simt_shared(full_of(sl, r), value_of(sl, r->fill));
+
+    AXE_TRY(
+        wait(sl, b, empty_of(sl, r), r->fill,
+             op2(sl, AXE_OP_sub, number(sl, 1), value_of(sl, r->fill_phase))));
+    AXE_TRY(fill_stage(sl, b, r, s));
+    if (r->writes) {
+        AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+        AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
+        fence(sl, b, r);
+        AXE_TRY(sync_if(sl, b, AXE_SYNC_ARRIVE, "", 1, &full, NULL));
+    }
+    next(sl, b, r, r->fill, r->fill_phase);
+    return AXE_OK;
+}
+
+/* One thread of each warp group, or warp, that has read the stage says so to
+ * every CTA whose boxes come here. */
+static axe_status
+release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+        const axe_var *stage, const axe_node *when)
+{
+    const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
+    axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage))};
+
+    if (r->reader == AXE_SCOPE_WARPGROUP)
+        who = axe_simt_thread(sl, r->consumer);
+    else
+        AXE_TRY(
+            axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
+    when = axe_simt_both(sl, op2(sl, AXE_OP_lt, who, number(sl, r->cluster)),
+                         when);
+    arg[1] = axe_simt_number(who);
+    return sync_if(sl, b, AXE_SYNC_ARRIVE, "", r->cluster > 1 ? 2 : 1, arg,
+                   when);
+}
+
+static axe_status
+consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+               const axe_stmt *s)
+{
+    AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+    AXE_TRY(release(sl, b, r, r->read, NULL));
+    next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }
 
 axe_status
 axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_plan *p = sl->lw.plan;
-    const axe_ring *r = axe_ring_of(p->n_ring, p->ring, s->pipeline);
+    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
 
-    if (r->n_stage > 1)
-        return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
-                        "rings of several stages are not lowered for %s yet",
-                        p->machine->name);
-    return axe_simt_lower_body(sl, b, s->n_body, s->body);
-}
-
-bool
-axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s)
-{
-    (void)sl;
-    (void)s;
-    return false;
-}
-
-axe_status
-axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    return axe_simt_lower_body(sl, b, s->n_body, s->body);
-}
-
-axe_status
-axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    (void)b;
-    return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
-                    "roles are not lowered for %s yet",
-                    sl->lw.plan->machine->name);
-}
-
-bool
-axe_simt_is_persistent(const axe_stmt *s)
-{
-    return s->keys.persistent;
-}
-
-axe_status
-axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    (void)b;
-    return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
-                    "persistent scopes are not lowered for %s yet",
-                    sl->lw.plan->machine->name);
+    if (r->way == AXE_RING_PLAIN)
+        return lower_plain(sl, b, r, s);
+    return s->kind == AXE_STMT_PRODUCE ? produce_across(sl, b, r, s)
+                                       : consume_across(sl, b, r, s);
 }

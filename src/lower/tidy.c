@@ -27,6 +27,19 @@ count_in(uses *u, const axe_node *n)
         axe_node_walk(n, count_node, u);
 }
 
+/* The operands of an atom, or the element that CALC sets. */
+static void
+count_args(uses *u, const axe_lir *l)
+{
+    for (int i = 0; i < l->n_arg; i++) {
+        count_in(u, l->arg[i].at);
+        count_in(u, l->arg[i].cta);
+        for (int k = 0; k < l->arg[i].n_at; k++)
+            count_in(u, l->arg[i].coord[k]);
+    }
+    count_in(u, l->pred);
+}
+
 static void
 count_block(uses *u, const axe_lblock *b)
 {
@@ -38,6 +51,7 @@ count_block(uses *u, const axe_lblock *b)
         count_in(u, l->mem.at);
         count_in(u, l->choice[0].at);
         count_in(u, l->choice[1].at);
+        count_args(u, l);
         count_block(u, &l->body);
         count_block(u, &l->other);
     }

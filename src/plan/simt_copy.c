@@ -453,6 +453,13 @@ plan_box(attempt *a)
 
     if (!find_box_row(a, 1))
         return false;
+    if (a->out.in && !a->to->tensor->pipeline) {
+        axe_rejected(a->p, a->r, find_box_row(a, 1)->name,
+                     "%s is no tile of a pipeline, whose barriers say when "
+                     "boxes have come",
+                     a->to->tensor->name);
+        return false;
+    }
     if (!see_as_boxes(a, tile, global, &c)) {
         axe_rejected(a->p, a->r, find_box_row(a, 1)->name,
                      "each index must walk one dimension of %s by ones",

@@ -1,0 +1,262 @@
+/* simt_roles.c - roles side by side, and CTAs that stay.
+ *
+ * A role is a branch on who the thread is.  Where CTAs stay, each role runs its
+ * own loop over the tiles, and only its pipelines hold it back.  A role that
+ * does nothing but hand boxes to the engine is one thread's. */
+#include <string.h>
+
+#include "lower/order.h"
+#include "lower/simt_int.h"
+#include "plan/simt_copy.h"
+#include "plan/simt_ring.h"
+
+static const axe_node *
+op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(sl->lw.cx, op, a, b);
+}
+
+/* ------------------------------------------------------------------- tiles */
+
+typedef struct letting {
+    simt_lowering *sl;
+    axe_lblock    *b;
+} letting;
+
+static const axe_node *
+let(void *user, const char *name, const axe_node *value)
+{
+    letting *l = user;
+
+    return axe_simt_let(l->sl, l->b, name, value);
+}
+
+/* The scope's variables in cluster `at`. */
+static axe_status
+set_tile(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+         const axe_node *at)
+{
+    const axe_node **v = axe_new_array(sl->lw.cx, const axe_node *, s->n_var);
+    letting          to = {sl, b};
+    axe_order_sink   sink = {&to, let};
+
+    AXE_TRY(axe_order_tile(sl->lw.cx, s, at, axe_simt_id(sl, AXE_ID_RANK),
+                           &sink, v));
+    for (int i = 0; i < s->n_var; i++) {
+        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
+        l->var = s->var[i];
+        l->value = v[i];
+    }
+    return AXE_OK;
+}
+
+static const axe_node *
+cluster_of(simt_lowering *sl, axe_id id)
+{
+    const axe_node *n = axe_simt_id(sl, id);
+    int             c = sl->grid->cluster;
+
+    return c == 1 ? n : op2(sl, AXE_OP_div, n, axe_int(&sl->lw, c));
+}
+
+/* A loop over this cluster's tiles: its body. */
+static axe_status
+open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+           axe_lblock **body)
+{
+    const axe_var  *v = axe_loop_var(&sl->lw, "tile");
+    const axe_node *at = axe_ivar(&sl->lw, v);
+    axe_lir        *l, *last;
+
+    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
+    l = axe_emit(&sl->lw, b, AXE_LIR_SET);
+    l->var = v;
+    l->value = cluster_of(sl, AXE_ID_BLOCK);
+    l = axe_emit(&sl->lw, b, AXE_LIR_EVER);
+    last = axe_emit(&sl->lw, &l->body, AXE_LIR_IF);
+    last->value = op2(sl, AXE_OP_le, axe_order_count(sl->lw.cx, s), at);
+    axe_emit(&sl->lw, &last->body, AXE_LIR_BREAK);
+    AXE_TRY(set_tile(sl, &l->body, s, at));
+    last = axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK);
+    *body = &last->body;
+    last = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
+    last->var = v;
+    last->value = axe_sum(&sl->lw, at, cluster_of(sl, AXE_ID_N_BLOCK));
+    return AXE_OK;
+}
+
+static bool
+declares(const axe_stmt *s)
+{
+    return s->kind == AXE_STMT_PIPELINE || s->kind == AXE_STMT_TENSOR;
+}
+
+/* Only declarations and roles? */
+static bool
+is_of_roles(const axe_stmt *s)
+{
+    bool any = false;
+
+    for (int i = 0; i < s->n_body; i++) {
+        any = any || s->body[i]->kind == AXE_STMT_ROLES;
+        if (!declares(s->body[i]) && s->body[i]->kind != AXE_STMT_ROLES)
+            return false;
+    }
+    return any;
+}
+
+bool
+axe_simt_is_persistent(const axe_stmt *s)
+{
+    return s->keys.persistent || s->keys.cluster > 1 || s->keys.group > 1 ||
+           s->keys.hilbert;
+}
+
+/* The tasks of a top scope in their order: one for each CTA, or CTAs stay. */
+axe_status
+axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_node *n = axe_order_count(sl->lw.cx, s);
+
+    sl->grid->blocks =
+        op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
+    if (s->keys.persistent && is_of_roles(s))
+        return axe_simt_lower_body(sl, b, s->n_body, s->body);
+    for (int i = 0; i < s->n_body; i++)
+        if (declares(s->body[i]))
+            AXE_TRY(axe_simt_lower_body(sl, b, 1, s->body + i));
+    if (s->keys.persistent)
+        AXE_TRY(open_tiles(sl, b, s, &b));
+    else
+        AXE_TRY(set_tile(sl, b, s, cluster_of(sl, AXE_ID_BLOCK)));
+    for (int i = 0; i < s->n_body; i++)
+        if (!declares(s->body[i]))
+            AXE_TRY(axe_simt_lower_body(sl, b, 1, s->body + i));
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- roles */
+
+static bool
+stands_in(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i] == s || stands_in(body[i]->n_body, body[i]->body, s) ||
+            stands_in(body[i]->n_other, body[i]->other, s))
+            return true;
+    return false;
+}
+
+/* Is everything that the role does boxes for others? */
+static bool
+only_boxes(const simt_lowering *sl, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt      *s = body[i];
+        const axe_simt_copy *c;
+        switch (s->kind) {
+        case AXE_STMT_FOR:
+        case AXE_STMT_IF:
+        case AXE_STMT_PRODUCE:
+            if (!only_boxes(sl, s->n_body, s->body) ||
+                !only_boxes(sl, s->n_other, s->other))
+                return false;
+            break;
+        case AXE_STMT_INDEX:
+            c = sl->lw.plan->schedule[s->id]->simt->copy;
+            if (!c || !c->box || !c->in)
+                return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The row that gives a thread more registers than its share, or fewer. */
+static const axe_atom *
+find_budget(const axe_machine *mc, bool more)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_SYNC && a->sync == AXE_SYNC_BUDGET &&
+            a->fold == (more ? AXE_FOLD_MAX : AXE_FOLD_MIN) &&
+            axe_machine_has(mc, a))
+            return a;
+    }
+    return NULL;
+}
+
+/* Registers of a thread at the start: an even share, in eights. */
+static int64_t
+share_of(const simt_lowering *sl)
+{
+    const axe_simt *m = sl->lw.plan->machine->simt;
+    int64_t         n = m->registers / sl->launch->crew->n_thread / 8 * 8;
+
+    return n < m->max_registers ? n : m->max_registers;
+}
+
+static void
+set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+{
+    int64_t         share = share_of(sl);
+    const axe_atom *a;
+    axe_arg         n = axe_simt_number(axe_int(&sl->lw, c->registers));
+
+    if (c->registers == 0 || c->registers == share)
+        return;
+    a = find_budget(sl->lw.plan->machine, c->registers > share);
+    if (a)
+        axe_simt_atom(sl, b, a, 0, 1, &n, NULL);
+}
+
+/* The rings whose stages the role passes on. */
+static void
+count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        bool                 fill = r->producer && r->producer->at == role;
+        bool                 read = r->consumer && r->consumer->at == role;
+        if (r->way == AXE_RING_ROLES && (fill || read))
+            axe_simt_count_ring(sl, b, r, fill, read);
+    }
+}
+
+static axe_status
+lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
+           const axe_stmt *tiles)
+{
+    const axe_crew *c = axe_crew_at(sl->sp, role);
+    axe_status      st;
+
+    b = axe_simt_open_scope(sl, b, role);
+    set_budget(sl, b, c);
+    if (c->n_entity == 1 && only_boxes(sl, role->n_body, role->body)) {
+        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+        l->value =
+            op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0));
+        b = &l->body;
+        sl->alone = true;
+    }
+    count_rings(sl, b, role);
+    st = tiles ? open_tiles(sl, b, tiles, &b) : AXE_OK;
+    if (st == AXE_OK)
+        st = axe_simt_lower_body(sl, b, role->n_body, role->body);
+    sl->alone = false;
+    return st;
+}
+
+axe_status
+axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_stmt *top = sl->launch->scope;
+    bool            stay = top->keys.persistent && is_of_roles(top) &&
+                stands_in(top->n_body, top->body, s);
+
+    for (int i = 0; i < s->n_body; i++)
+        AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
+    return AXE_OK;
+}
