@@ -138,6 +138,7 @@ axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
         const axe_stmt *s = body[i];
         switch (s->kind) {
         case AXE_STMT_SCOPE:
+            AXE_TRY(axe_simt_lower_waits(sl, b, s));
             AXE_TRY(lower_entities(sl, b, s));
             break;
         case AXE_STMT_LOOP:

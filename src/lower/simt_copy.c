@@ -280,8 +280,23 @@ group_sync(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
     return AXE_OK;
 }
 
-/* Threads have written the tile: the engine must see that, and nobody may write
- * again before it has read. */
+/* Is the tile filled by other means than boxes? */
+static bool
+threads_write(const simt_lowering *sl, const axe_tensor *tile)
+{
+    const axe_plan *p = sl->lw.plan;
+
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && s->stmt->dst->u.tensor == tile &&
+            !(s->simt->copy && s->simt->copy->box))
+            return true;
+    }
+    return false;
+}
+
+/* What threads have written of the tile, the engine must see; it has read the
+ * tile when the thread that hands it boxes goes on. */
 static axe_status
 store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -291,16 +306,17 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     const axe_node      *pred = first_thread(sl, crew);
     axe_lblock          *in = b;
 
-    AXE_TRY(group_sync(sl, b, AXE_SYNC_FENCE, group, AXE_ARG_SHARED, NULL));
-    AXE_TRY(axe_simt_meet(sl, b, crew));
+    if (threads_write(sl, s->operand[1].tensor)) {
+        AXE_TRY(group_sync(sl, b, AXE_SYNC_FENCE, group, AXE_ARG_SHARED, NULL));
+        AXE_TRY(axe_simt_meet(sl, b, crew));
+    }
     where   w = walk_boxes(sl, &in, c, &s->operand[1]);
     axe_arg arg[2] = {
         map_arg(sl, c, &w),
         axe_simt_shared(axe_simt_tensor(sl, s->operand[1].tensor), w.at)};
     axe_simt_atom(sl, in, c->atom, c->param, 2, arg, pred);
     AXE_TRY(group_sync(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, pred));
-    AXE_TRY(group_sync(sl, b, AXE_SYNC_DRAIN, group, AXE_ARG_NONE, pred));
-    return axe_simt_meet(sl, b, crew);
+    return group_sync(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE, pred);
 }
 
 axe_status

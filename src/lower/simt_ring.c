@@ -338,7 +338,8 @@ axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     const axe_node      *at;
     axe_lir             *l;
 
-    AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+    if (r->again || sl->grid->persistent)
+        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
     at = axe_simt_unrolled(sl, &in, s->var[0]->name, ahead);
     AXE_TRY(produce_at(sl, in, r, s, at));
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);

@@ -55,5 +55,9 @@ AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
 AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
 /* simt_sync.c (P3): p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
+/* Does each thread, of what b touches of the tile, find only elements that it
+ * touched itself in a? */
+bool axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
+                     const axe_tensor *tile);
 
 #endif

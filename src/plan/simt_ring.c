@@ -19,13 +19,66 @@ axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
     return NULL;
 }
 
+/* Does a statement of the body, or in it, write the tensor? */
+static bool
+writes(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if ((body[i]->kind == AXE_STMT_INDEX && body[i]->dst->u.tensor == t) ||
+            writes(body[i]->n_body, body[i]->body, t) ||
+            writes(body[i]->n_other, body[i]->other, t))
+            return true;
+    return false;
+}
+
+typedef struct asking {
+    const axe_stmt *consume;
+    bool            depends;
+} asking;
+
+static void
+ask(void *user, const axe_node *n)
+{
+    asking *a = user;
+
+    a->depends = a->depends ||
+                 (n->op == AXE_OP_load &&
+                  writes(a->consume->n_body, a->consume->body, n->u.tensor));
+}
+
+/* May all that the body does be done before earlier turns are consumed? */
+static bool
+may_precede(int n, axe_stmt *const *body, const axe_pipeline *ring,
+            const axe_stmt *consume)
+{
+    asking a = {consume, false};
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_INDEX) {
+            axe_node_walk(s->value, ask, &a);
+            axe_node_walk(s->dst, ask, &a);
+            a.depends = a.depends || s->dst->u.tensor->pipeline != ring;
+        }
+        if (s->cond)
+            axe_node_walk(s->cond, ask, &a);
+        if (!may_precede(s->n_body, s->body, ring, consume) ||
+            !may_precede(s->n_other, s->other, ring, consume))
+            return false;
+    }
+    return !a.depends;
+}
+
 bool
 axe_simt_runs_ahead(const axe_stmt *loop)
 {
-    return loop->kind == AXE_STMT_FOR && loop->n_body == 2 &&
-           loop->body[0]->kind == AXE_STMT_PRODUCE &&
+    const axe_stmt *fill = loop->n_body == 2 ? loop->body[0] : NULL;
+
+    return fill && loop->kind == AXE_STMT_FOR &&
+           fill->kind == AXE_STMT_PRODUCE &&
            loop->body[1]->kind == AXE_STMT_CONSUME &&
-           loop->body[0]->pipeline == loop->body[1]->pipeline;
+           fill->pipeline == loop->body[1]->pipeline &&
+           may_precede(fill->n_body, fill->body, fill->pipeline, loop->body[1]);
 }
 
 /* --------------------------------------------------------- from the text */
@@ -37,8 +90,16 @@ typedef struct finding {
     const axe_stmt     *produce_role, *consume_role;
     bool                ahead; /* all stages are in loops that run ahead */
     bool                any;
+    int                 n_loop; /* loops around */
+    int                 n_use;  /* produces; those in loops count twice */
     const axe_stmt     *second; /* a second role that produces or consumes */
 } finding;
+
+static bool
+is_loop(const axe_stmt *s)
+{
+    return s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
+}
 
 static void
 find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
@@ -54,6 +115,8 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
             if (*seen && *seen != f->role)
                 f->second = s;
             *seen = f->role;
+            if (s->kind == AXE_STMT_PRODUCE)
+                f->n_use += f->n_loop > ahead ? 2 : 1;
         }
         for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
             f->role = s->body[k];
@@ -62,8 +125,10 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
         }
         if (s->kind == AXE_STMT_ROLES)
             continue;
+        f->n_loop += is_loop(s);
         find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
         find_stages(f, s->n_other, s->other, false);
+        f->n_loop -= is_loop(s);
     }
 }
 
@@ -125,6 +190,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body)
     if (f.produce_role || f.consume_role)
         AXE_TRY(check_roles(p, &f));
     r = add_ring(p, f.ring);
+    r->again = f.n_use > 1;
     if (f.produce_role || f.consume_role)
         r->way = AXE_RING_ROLES;
     else if (f.ahead && f.ring->n_stage > 1)

@@ -26,6 +26,7 @@ struct axe_simt_ring {
     const axe_pipeline *ring;
     axe_ring_way        way;
     int                 n_stage;
+    bool                again; /* AHEAD: its loop, or another, has run before */
     const axe_crew     *home, *producer, *consumer;
     const axe_var      *fill, *read; /* NULL: one stage */
     const axe_var      *fill_phase, *read_phase;
@@ -42,8 +43,8 @@ struct axe_simt_ring {
                                 then n_stage of `empty` */
 };
 
-/* The loop that the ring runs ahead in: its whole body is a produce and a
- * consume of the same pipeline. */
+/* A loop that a ring runs ahead in: its whole body is a produce and a consume
+ * of one pipeline, and the produce needs nothing that the consume makes. */
 bool axe_simt_runs_ahead(const axe_stmt *loop);
 
 const axe_simt_ring *axe_simt_ring_of(const axe_simt_plan *sp,

@@ -1,8 +1,325 @@
-/* simt_sync.c - where threads must wait for one another. */
+/* simt_sync.c - where the threads of a CTA must wait for one another.
+ *
+ * Threads that touch the same element of a shared tile, one of them writing,
+ * need a meeting between: of the innermost scope around both statements, before
+ * what that scope does of the second.  Nothing is needed where each thread
+ * finds only what it wrote itself.  Within one scope its entities do not meet,
+ * nor may they touch what another one writes.  Stages of pipelines are passed
+ * on by protocols of their own (simt_ring.c).
+ *
+ * One pass in order keeps what was touched since the threads last met; a loop
+ * is passed until what a turn leaves behind is known to the next one. */
+#include <string.h>
+
+#include "ir/list.h"
 #include "plan/simt_int.h"
+#include "plan/simt_ring.h"
+
+/* One access of a shared tile. */
+typedef struct touch {
+    const axe_stmt   *stmt;
+    const axe_tensor *tile;
+    bool              writes;
+    const axe_crew   *crew; /* one entity of which did it; behind a scope any
+                               of the entity around may have */
+} touch;
+
+/* A statement and the scope around it, from the outside in. */
+typedef struct place {
+    const axe_stmt     *stmt;
+    const axe_crew     *crew; /* whose code it is */
+    const struct place *up;
+} place;
+
+typedef struct passing {
+    planner *p;
+    axe_list pending; /* const touch * */
+} passing;
+
+typedef struct gathering {
+    passing        *g;
+    const axe_stmt *stmt;
+    const axe_crew *crew;
+    axe_list       *out;
+} gathering;
+
+static void
+add_touch(gathering *g, const axe_tensor *t, bool writes)
+{
+    touch *new;
+
+    if (t->space != AXE_SPACE_SHARED || t->pipeline)
+        return;
+    new = axe_new(g->g->p->cx, touch);
+    *new = (touch){g->stmt, t, writes, g->crew};
+    axe_list_push(g->out, new);
+}
+
+static void
+visit(void *user, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        add_touch(user, n->u.tensor, false);
+}
+
+static void
+gather(passing *g, const place *at, axe_list *out)
+{
+    const axe_stmt *s = at->stmt;
+    gathering       to = {g, s, at->crew, out};
+
+    if (s->kind == AXE_STMT_INDEX) {
+        add_touch(&to, s->dst->u.tensor, true);
+        if (s->fold != AXE_FOLD_NONE)
+            add_touch(&to, s->dst->u.tensor, false);
+        axe_node_walk(s->value, visit, &to);
+    }
+}
+
+/* ------------------------------------------------------------------ meetings
+ */
+
+static bool
+is_within(const axe_crew *c, const axe_crew *outer)
+{
+    while (c && c != outer)
+        c = c->in;
+    return c == outer;
+}
+
+/* The innermost crew around both. */
+static const axe_crew *
+common_crew(const axe_crew *a, const axe_crew *b)
+{
+    while (a && !is_within(b, a))
+        a = a->in;
+    return a;
+}
+
+static void
+add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
+{
+    axe_simt_plan *sp = g->p->simt;
+
+    for (int i = 0; i < sp->n_meet; i++)
+        if (sp->meet[i].at == at)
+            return;
+    if (sp->n_meet == sp->cap_meet) {
+        sp->cap_meet = sp->cap_meet ? 2 * sp->cap_meet : 8;
+        axe_meet *more = axe_new_array(g->p->cx, axe_meet, sp->cap_meet);
+        if (sp->n_meet > 0)
+            memcpy(more, sp->meet, (size_t)sp->n_meet * sizeof *more);
+        sp->meet = more;
+    }
+    sp->meet[sp->n_meet++] = (axe_meet){at, crew, why};
+}
+
+/* What the crew did is behind a meeting of it. */
+static void
+forget(passing *g, const axe_crew *crew)
+{
+    int kept = 0;
+
+    for (int i = 0; i < g->pending.n; i++) {
+        const touch *t = g->pending.item[i];
+        if (!is_within(t->crew, crew))
+            g->pending.item[kept++] = t;
+    }
+    g->pending.n = kept;
+}
+
+/* The statement at whose beginning the crew can meet before `at`. */
+static const axe_stmt *
+entry_of(const place *at, const axe_crew *crew)
+{
+    while (at->crew != crew)
+        at = at->up;
+    return at->stmt;
+}
+
+static void
+decide(passing *g, const place *at, const touch *a, const touch *b)
+{
+    const axe_crew *crew = common_crew(a->crew, b->crew);
+
+    if (a->tile != b->tile || !(a->writes || b->writes) ||
+        axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile))
+        return;
+    add_meet(g, entry_of(at, crew), crew,
+             axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
+                       a->tile->name, a->writes ? "written" : "read",
+                       a->stmt->at.line, b->writes ? "written" : "read",
+                       b->stmt->at.line));
+    forget(g, crew);
+}
+
+static void
+pass_index(passing *g, const place *at)
+{
+    axe_list now = {.cx = g->p->cx};
+
+    gather(g, at, &now);
+    for (int i = 0; i < now.n; i++)
+        for (int k = 0; k < g->pending.n; k++) {
+            int before = g->pending.n;
+            decide(g, at, g->pending.item[k], now.item[i]);
+            if (g->pending.n < before)
+                k = -1;
+        }
+    for (int i = 0; i < now.n; i++)
+        axe_list_push(&g->pending, now.item[i]);
+}
+
+/* ------------------------------------------------------------------ the pass
+ */
+
+static bool
+knows(const axe_list *l, const touch *t)
+{
+    for (int i = 0; i < l->n; i++) {
+        const touch *a = l->item[i];
+        if (a->stmt == t->stmt && a->tile == t->tile &&
+            a->writes == t->writes && a->crew == t->crew)
+            return true;
+    }
+    return false;
+}
+
+/* to |= more; did it grow? */
+static bool
+join(axe_list *to, const axe_list *more)
+{
+    bool grew = false;
+
+    for (int i = 0; i < more->n; i++)
+        if (!knows(to, more->item[i])) {
+            axe_list_push(to, more->item[i]);
+            grew = true;
+        }
+    return grew;
+}
+
+static axe_list
+copy_of(passing *g, const axe_list *l)
+{
+    axe_list out = {.cx = g->p->cx};
+
+    join(&out, l);
+    return out;
+}
+
+static void pass(passing *g, int n, axe_stmt *const *body, const place *up,
+                 const axe_crew *crew);
+
+/* What one turn leaves behind is there when the next begins. */
+static void
+pass_loop(passing *g, const place *at, const axe_crew *crew)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in = copy_of(g, &g->pending);
+    bool            more = true;
+
+    while (more) {
+        g->pending = copy_of(g, &in);
+        pass(g, s->n_body, s->body, at, crew);
+        more = join(&in, &g->pending);
+    }
+    g->pending = in;
+}
+
+/* Both ways, or side by side: each from what was before. */
+static void
+pass_apart(passing *g, const place *at, const axe_crew *crew)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in = copy_of(g, &g->pending), out;
+
+    pass(g, s->n_body, s->body, at, crew);
+    out = copy_of(g, &g->pending);
+    g->pending = in;
+    pass(g, s->n_other, s->other, at, crew);
+    join(&g->pending, &out);
+}
+
+/* Behind it any entity may have done what its entities did. */
+static void
+pass_scope(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+    const axe_crew *inner = axe_crew_at(g->p->simt, s);
+    axe_list        out = {.cx = g->p->cx};
+
+    pass(g, s->n_body, s->body, at, inner);
+    for (int i = 0; i < g->pending.n; i++) {
+        touch *t = axe_new(g->p->cx, touch);
+        *t = *(const touch *)g->pending.item[i];
+        if (is_within(t->crew, inner))
+            t->crew = at->crew;
+        if (!knows(&out, t))
+            axe_list_push(&out, t);
+    }
+    g->pending = out;
+}
+
+static void
+pass_one(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+
+    switch (s->kind) {
+    case AXE_STMT_INDEX:
+        pass_index(g, at);
+        break;
+    case AXE_STMT_SCOPE:
+        pass_scope(g, at);
+        break;
+    case AXE_STMT_FOR:
+    case AXE_STMT_LOOP:
+        pass_loop(g, at, at->crew);
+        break;
+    default:
+        pass_apart(g, at, at->crew);
+    }
+}
+
+static void
+pass(passing *g, int n, axe_stmt *const *body, const place *up,
+     const axe_crew *crew)
+{
+    for (int i = 0; i < n; i++) {
+        place at = {body[i], crew, up};
+        pass_one(g, &at);
+    }
+}
+
+/* Tiles live on where CTAs stay: what the last statements touched is there when
+ * the next tile begins. */
+static void
+pass_launch(planner *p, const axe_simt_launch *l)
+{
+    passing  g = {p, {.cx = p->cx}};
+    axe_stmt stay = *l->scope;
+    place    at = {&stay, l->crew, NULL};
+
+    stay.kind = AXE_STMT_FOR;
+    if (l->scope->keys.persistent)
+        pass_loop(&g, &at, l->crew);
+    else
+        pass(&g, l->scope->n_body, l->scope->body, NULL, l->crew);
+}
 
 void
 axe_simt_plan_sync(planner *p)
 {
-    (void)p;
+    for (int i = 0; i < p->simt->n_launch; i++)
+        pass_launch(p, &p->simt->launch[i]);
+}
+
+bool
+axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
+                const axe_tensor *tile)
+{
+    (void)tile;
+    return p->simt->who[a->id]->n_thread == 1 &&
+           p->simt->who[a->id] == p->simt->who[b->id];
 }
