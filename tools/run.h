@@ -6,6 +6,8 @@
 #include "kernel.h"
 #include "run/npy.h"
 
+struct option; /* of getopt.h */
+
 typedef struct axe_run_args {
     axe_kernel_args kernel;
     axe_pairs       given; /* NAME=FILE and NAME=SIZE */
@@ -15,6 +17,16 @@ typedef struct axe_run_args {
     double          budget; /* of `axe tune` [s] */
     bool            random, check, time, json, emit, help, no_tuned;
 } axe_run_args;
+
+/* An option of the verb, as getopt_long gives it; an exit code, after a message
+ * where that is not AXE_EXIT_OK. */
+typedef int axe_run_option(axe_ctx *cx, axe_run_args *a, int c,
+                           const char *arg);
+/* The whole command line: options as `known`, FILE [KERNEL] and NAME=VALUE in
+ * any order.  Stops at --help.  Returns likewise. */
+int axe_run_read(axe_ctx *cx, const char *verb, int argc, char **argv,
+                 const struct option *known, axe_run_option *take,
+                 axe_run_args *a);
 
 /* One parameter of the kernel. */
 typedef struct axe_run_param {

@@ -104,26 +104,6 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
     return axe_kernel_option(cx, &a->kernel, verb, c, arg);
 }
 
-static int
-read_args(axe_ctx *cx, int argc, char **argv, axe_run_args *a)
-{
-    int   c, code = AXE_EXIT_OK, n = 0;
-    char *name[3];
-
-    while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
-        code = take_option(cx, a, c, optarg);
-        if (code != AXE_EXIT_OK || a->help)
-            return code;
-    }
-    for (int i = optind; i < argc; i++) {
-        if (n < 3 && !strchr(argv[i], '='))
-            name[n++] = argv[i];
-        else if (!axe_pairs_add(cx, &a->given, argv[i]))
-            return axe_tool_usage(verb, "'%s': NAME=VALUE is needed", argv[i]);
-    }
-    return axe_kernel_names(&a->kernel, verb, n, name);
-}
-
 /* ---------------------------------------------------------------- progress */
 
 static volatile sig_atomic_t interrupted;
@@ -280,10 +260,10 @@ tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 int
 axe_verb_tune(int argc, char **argv)
 {
-    axe_ctx         *cx = axe_ctx_new();
-    axe_run_args     a = {.seed = 1};
-    axe_run          r = {0};
-    int              code = read_args(cx, argc, argv, &a);
+    axe_ctx     *cx = axe_ctx_new();
+    axe_run_args a = {.seed = 1};
+    axe_run      r = {0};
+    int code = axe_run_read(cx, verb, argc, argv, known, take_option, &a);
     struct sigaction act = {.sa_handler = on_interrupt};
 
     sigaction(SIGINT, &act, NULL);
