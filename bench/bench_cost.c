@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "axe/run.h"
+#include "clock.h"
 #include "plan/cost.h"
 #include "run/program.h"
 
@@ -83,23 +83,6 @@ typedef struct result {
     double model, clock;
 } result;
 
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void
 must(axe_ctx *cx, axe_status st)
 {
@@ -165,17 +148,18 @@ measure(axe_ctx *cx, axe_device *d, const axe_program *p, int n_size,
     must(cx, axe_exec_new(cx, d, p, &e));
     for (int i = 0; i < 3; i++)
         must(cx, axe_launch(cx, e, n, array, n_size, size));
-    begin = now();
-    while (n_run < MAX_RUN && (n_run < 3 || now() - begin < budget)) {
-        double start = now();
+    begin = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    while (n_run < MAX_RUN &&
+           (n_run < 3 ||
+            clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin < budget)) {
+        double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         must(cx, axe_launch(cx, e, n, array, n_size, size));
-        time[n_run++] = now() - start;
+        time[n_run++] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     }
-    qsort(time, (size_t)n_run, sizeof time[0], by_value);
     for (int i = 0; i < n; i++)
         free(array[i].data);
     axe_exec_free(e);
-    return time[n_run / 2];
+    return median_of(time, n_run);
 }
 
 static result

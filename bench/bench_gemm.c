@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "axe/run.h"
+#include "clock.h"
 #include "run/file.h"
 
 enum { N_MAX = 2048, MAX_TURN = 101, MIN_TURN = 7, ROW_MAJOR = 101 };
@@ -57,30 +57,6 @@ typedef struct result {
     double axe, peer[N_PEER]; /* [GFLOP/s]; 0: not here */
     double error;             /* largest difference from the first peer */
 } result;
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-median(double *t, int n)
-{
-    qsort(t, (size_t)n, sizeof t[0], by_value);
-    return t[n / 2];
-}
 
 static const peer peers[N_PEER] = {
     {.name = "openblas",
@@ -196,16 +172,16 @@ turn(bench *b, axe_exec *e, int n, times *t, int k)
     double start;
 
     AXE_TRY(run_axe(b, e, n));
-    start = now();
+    start = clock_seconds(CLOCK_MONOTONIC);
     AXE_TRY(run_axe(b, e, n));
-    t->axe[k] = now() - start;
+    t->axe[k] = clock_seconds(CLOCK_MONOTONIC) - start;
     for (int i = 0; i < N_PEER; i++) {
         if (!is_here(&b->peer[i]))
             continue;
         run_peer(b, &b->peer[i], n);
-        start = now();
+        start = clock_seconds(CLOCK_MONOTONIC);
         run_peer(b, &b->peer[i], n);
-        t->peer[i][k] = now() - start;
+        t->peer[i][k] = clock_seconds(CLOCK_MONOTONIC) - start;
     }
     return AXE_OK;
 }
@@ -214,17 +190,19 @@ static axe_status
 measure(bench *b, axe_exec *e, result *r)
 {
     times  t;
-    double begin = now(), work = 2e-9 * r->n * r->n * r->n;
+    double begin = clock_seconds(CLOCK_MONOTONIC),
+           work = 2e-9 * r->n * r->n * r->n;
 
     while (r->n_turn < MAX_TURN &&
-           (r->n_turn < MIN_TURN || now() - begin < BUDGET)) {
+           (r->n_turn < MIN_TURN ||
+            clock_seconds(CLOCK_MONOTONIC) - begin < BUDGET)) {
         AXE_TRY(turn(b, e, r->n, &t, r->n_turn));
         r->n_turn++;
     }
-    r->axe = work / median(t.axe, r->n_turn);
+    r->axe = work / median_of(t.axe, r->n_turn);
     for (int i = 0; i < N_PEER; i++)
         if (is_here(&b->peer[i]))
-            r->peer[i] = work / median(t.peer[i], r->n_turn);
+            r->peer[i] = work / median_of(t.peer[i], r->n_turn);
     r->error = difference(b, r->n);
     return AXE_OK;
 }

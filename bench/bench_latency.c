@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "axe/run.h"
+#include "clock.h"
 #include "run/file.h"
 
 enum { TURNS = 21, LAUNCHES = 1000 };
@@ -35,30 +35,6 @@ must(axe_ctx *cx, axe_status st)
     axe_diags_print(cx, &b, false);
     fputs(b.text, stderr);
     exit(1);
-}
-
-static double
-now(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-median(double t[TURNS])
-{
-    qsort(t, TURNS, sizeof t[0], by_value);
-    return t[TURNS / 2];
 }
 
 static const axe_program *
@@ -84,12 +60,12 @@ text_to_c(const char *file, const char *kernel)
 
     for (int i = 0; i < TURNS; i++) {
         axe_ctx *cx = axe_ctx_new();
-        t[i] = now(CLOCK_PROCESS_CPUTIME_ID);
+        t[i] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         compile(cx, file, kernel);
-        t[i] = now(CLOCK_PROCESS_CPUTIME_ID) - t[i];
+        t[i] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t[i];
         axe_ctx_free(cx);
     }
-    return median(t);
+    return median_of(t, TURNS);
 }
 
 /* Seconds from the program to a loaded kernel; processor time of this process
@@ -112,9 +88,9 @@ load(const char *file, const char *kernel, const char *cache, bool cached)
         must(cx, axe_exec_new(cx, d, warm, &e));
         axe_exec_free(e);
         clockid_t clock = cached ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
-        t[i] = now(clock);
+        t[i] = clock_seconds(clock);
         must(cx, axe_exec_new(cx, d, p, &e));
-        t[i] = now(clock) - t[i];
+        t[i] = clock_seconds(clock) - t[i];
         if (axe_exec_cached(e) != cached) {
             fprintf(stderr, "%s: not from where it should be\n", kernel);
             exit(1);
@@ -123,7 +99,7 @@ load(const char *file, const char *kernel, const char *cache, bool cached)
         axe_device_free(d);
     }
     axe_ctx_free(cx);
-    return cached ? median(t) : t[0];
+    return cached ? median_of(t, TURNS) : t[0];
 }
 
 static double
@@ -144,15 +120,15 @@ launch(const char *cache)
                  cx, &(axe_device_spec){.n_thread = 1, .cache = cache}, &d));
     must(cx, axe_exec_new(cx, d, p, &e));
     for (int i = 0; i < TURNS; i++) {
-        t[i] = now(CLOCK_PROCESS_CPUTIME_ID);
+        t[i] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         for (int k = 0; k < LAUNCHES; k++)
             must(cx, axe_launch(cx, e, 3, a, 0, NULL));
-        t[i] = (now(CLOCK_PROCESS_CPUTIME_ID) - t[i]) / LAUNCHES;
+        t[i] = (clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t[i]) / LAUNCHES;
     }
     axe_exec_free(e);
     axe_device_free(d);
     axe_ctx_free(cx);
-    return median(t);
+    return median_of(t, TURNS);
 }
 
 /* The kernel that load() wakes a device with is in the cache. */

@@ -13,15 +13,15 @@
  * The target is 150 ns for every operation of the first table; one that misses
  * it is marked.
  */
-#define _POSIX_C_SOURCE 199309L
+#define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "axe/layout.h"
+#include "clock.h"
 
 enum { REPEATS = 11, RUN_NS = 2000000, TARGET_NS = 150, MAX_ITER = 64 };
 
@@ -216,19 +216,11 @@ long_subject(axe_ctx *cx, int n)
 
 /* ---------------------------------------------------------------- measuring */
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int64_t
+/* [ns] of processor time for n of them. */
+static double
 time_calls(axe_ctx *cx, op_fn *fn, subject *s, int64_t n)
 {
-    int64_t start = now_ns();
+    double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 
     for (int64_t i = 0; i < n; i++) {
         axe_mark m = axe_ctx_mark(cx);
@@ -236,15 +228,7 @@ time_calls(axe_ctx *cx, op_fn *fn, subject *s, int64_t n)
             die(cx, s->text);
         axe_ctx_release(cx, m);
     }
-    return now_ns() - start;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return 1e9 * (clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
 }
 
 /* Median cost of one call; *heap grows by what the context's memory grew. */
@@ -259,10 +243,9 @@ measure(axe_ctx *cx, op_fn *fn, subject *s, size_t *heap)
         n *= 2;
     bytes = axe_ctx_bytes(cx);
     for (int r = 0; r < REPEATS; r++)
-        ns[r] = (double)time_calls(cx, fn, s, 4 * n) / (double)(4 * n);
+        ns[r] = time_calls(cx, fn, s, 4 * n) / (double)(4 * n);
     *heap += axe_ctx_bytes(cx) - bytes;
-    qsort(ns, REPEATS, sizeof ns[0], by_value);
-    return ns[REPEATS / 2];
+    return median_of(ns, REPEATS);
 }
 
 /* One row per operation, one column per subject. */

@@ -5,22 +5,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "run/pool.h"
 
 enum { N_ROUND = 41, N_TURN = 2000 };
 
 typedef void meet_fn(void *team, int64_t worker);
-
-static double
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void
 nothing(void *user, int worker)
@@ -38,14 +29,6 @@ meet_often(void *user, int worker)
         (*(meet_fn **)team)(team, worker);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* [ns] of one start and end, or of one meeting. */
 static double
 median(axe_pool *p, bool meet)
@@ -53,13 +36,12 @@ median(axe_pool *p, bool meet)
     double ns[N_ROUND];
 
     for (int r = 0; r < N_ROUND; r++) {
-        double begin = now_ns();
+        double begin = 1e9 * clock_seconds(CLOCK_MONOTONIC);
         for (int i = 0; i < (meet ? 1 : N_TURN); i++)
             axe_pool_run(p, meet ? meet_often : nothing, p);
-        ns[r] = (now_ns() - begin) / N_TURN;
+        ns[r] = (1e9 * clock_seconds(CLOCK_MONOTONIC) - begin) / N_TURN;
     }
-    qsort(ns, N_ROUND, sizeof ns[0], compare);
-    return ns[N_ROUND / 2];
+    return median_of(ns, N_ROUND);
 }
 
 int

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../clock.h"
 #include "table.h"
 
 enum { MIN_TURN = 7, FEW_TURNS = 3, FAR_BEHIND = 3, MAX_CALL = 2000 };
@@ -21,11 +21,8 @@ enum { MIN_TURN = 7, FEW_TURNS = 3, FAR_BEHIND = 3, MAX_CALL = 2000 };
 double
 seconds_now(int n_thread)
 {
-    struct timespec t;
-
-    clock_gettime(n_thread == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC,
-                  &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_seconds(n_thread == 1 ? CLOCK_THREAD_CPUTIME_ID
+                                       : CLOCK_MONOTONIC);
 }
 
 /* Seconds that n calls take. */
@@ -61,14 +58,6 @@ turn(const peer *pr, void *job, int n_thread, double one)
     return time_calls(pr, job, n_thread, n) / n;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The value that a share of n sorted ones lies below. */
 static double
 quantile(const double *t, int n, double share)
@@ -76,7 +65,7 @@ quantile(const double *t, int n, double share)
     double sorted[MAX_TURN];
 
     memcpy(sorted, t, (size_t)n * sizeof *t);
-    qsort(sorted, (size_t)n, sizeof *t, by_value);
+    sort_numbers(sorted, n);
     return sorted[(int)(share * (n - 1) + 0.5)];
 }
 
