@@ -218,19 +218,16 @@ axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
 }
 
 const axe_tensor *
-axe_simt_scratch(simt_lowering *sl, axe_type t)
+axe_simt_scratch(simt_lowering *sl, const axe_crew *c, axe_type t)
 {
     axe_grid *g = sl->grid;
-    int64_t   bits = axe_type_table[t].bits;
-    int64_t   n = sl->launch->shared_bytes - sl->launch->scratch;
 
     for (int i = 0; i < g->n_buffer; i++)
-        if (g->buffer[i].offset == sl->launch->scratch &&
-            g->buffer[i].tensor->type == t)
+        if (g->buffer[i].offset == c->scratch && g->buffer[i].tensor->type == t)
             return g->buffer[i].tensor;
-    return axe_simt_buffer(
-        sl, axe_textf(sl->lw.cx, "scratch_%s", axe_type_table[t].name), t,
-        n * 8 / bits, sl->launch->scratch, (axe_swizzle){0});
+    return axe_simt_buffer(sl, "scratch", t,
+                           c->scratch_bytes * 8 / axe_type_table[t].bits,
+                           c->scratch, (axe_swizzle){0});
 }
 
 /* ------------------------------------------------------------------ items */

@@ -9,11 +9,10 @@ typedef struct simt_lowering {
     lowering               lw; /* cx, plan, names of variables */
     const axe_simt_plan   *sp;
     const axe_simt_launch *launch;
-    axe_grid              *grid;  /* being made */
-    const axe_schedule    *s;     /* the statement being lowered */
-    const axe_tensor     **tile;  /* by tensor id: its array or buffer in the
-                                     grid; NULL: none yet */
-    const axe_tensor    *scratch; /* bytes that statements use in turn */
+    axe_grid              *grid; /* being made */
+    const axe_schedule    *s;    /* the statement being lowered */
+    const axe_tensor     **tile; /* by tensor id: its array or buffer in the
+                                    grid; NULL: none yet */
     int                  cap_array, cap_buffer, cap_map, n_name;
     const axe_tensor   **full, **empty; /* by ring: their mbarriers, or NULL */
     axe_lblock          *opening; /* what the first thread does at first */
@@ -48,8 +47,9 @@ const axe_tensor *axe_simt_tensor(simt_lowering *sl, const axe_tensor *t);
 const axe_tensor *axe_simt_buffer(simt_lowering *sl, const char *name,
                                   axe_type t, int64_t n, int64_t offset,
                                   axe_swizzle swizzle);
-/* The statement's own scratch, as elements of t. */
-const axe_tensor *axe_simt_scratch(simt_lowering *sl, axe_type t);
+/* The crew's scratch, as elements of t. */
+const axe_tensor *axe_simt_scratch(simt_lowering *sl, const axe_crew *c,
+                                   axe_type t);
 
 axe_arg axe_simt_reg(const axe_tensor *array, const axe_node *at);
 axe_arg axe_simt_shared(const axe_tensor *buffer, const axe_node *at);

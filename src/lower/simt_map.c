@@ -1,11 +1,462 @@
-/* simt_map.c - moves, elementwise, reductions as loads, values, stores. */
-#include "lower/simt_int.h"
+/* simt_map.c - moves, elementwise statements and reductions of many threads.
+ *
+ * Thread digits of the work are parts of who the thread is; `m` digits are
+ * loops, `reg` digits are written out.  In the loops: operands in memory are
+ * loaded into arrays, with as many elements as there are turns; then reductions
+ * are done; then every turn's value is computed; then it is stored. */
+#include "lower/simt_map.h"
+
+/* ------------------------------------------------------------------- digits */
+
+const axe_node *
+axe_map_index(map_lowering *x, const axe_var *v)
+{
+    const axe_work *w = &x->simt->work;
+    const axe_node *sum = axe_int(&x->sl->lw, 0);
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].of.var == v && x->value[i])
+            sum = axe_sum(
+                &x->sl->lw, sum,
+                axe_scaled(&x->sl->lw, x->value[i],
+                           (axe_stride){w->digit[i].of.weight, AXE_UNIT_ONE}));
+    return sum;
+}
+
+bool
+axe_map_in_nest(const map_lowering *x, int i, int nest)
+{
+    const axe_var *v = x->simt->work.digit[i].of.var;
+
+    return axe_nest_has(&x->s->nest[0], v) ||
+           axe_nest_has(&x->s->nest[nest], v);
+}
+
+static void
+name_threads(map_lowering *x, axe_lblock *b)
+{
+    const axe_work      *w = &x->simt->work;
+    const axe_simt_plan *sp = x->sl->sp;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        axe_iter it = {d->of.extent, d->stride, d->axis, AXE_UNIT_ONE};
+        if (d->axis != sp->reg && d->axis != AXE_AXIS_M)
+            x->value[i] =
+                axe_simt_let(x->sl, b, d->of.var->name,
+                             axe_simt_digit(x->sl, x->simt->crew, it));
+    }
+}
+
+/* Loops of the digits that `nest` has and nest 0, if it is another, has not. */
+axe_lblock *
+axe_map_loops(map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        const axe_node       *e = axe_extent_of(x->s, d->of.var);
+        axe_lir              *l;
+        if (d->axis != AXE_AXIS_M ||
+            !axe_nest_has(&x->s->nest[nest], d->of.var))
+            continue;
+        l = axe_emit(&x->sl->lw, b, AXE_LIR_LOOP);
+        l->var = axe_loop_var(&x->sl->lw, d->of.var->name);
+        l->begin = axe_int(&x->sl->lw, 0);
+        l->end = d->of.extent ? axe_int(&x->sl->lw, d->of.extent)
+                              : axe_node2(x->sl->lw.cx, AXE_OP_cdiv, e,
+                                          axe_int(&x->sl->lw, d->of.weight));
+        x->value[i] = axe_ivar(&x->sl->lw, l->var);
+        b = &l->body;
+    }
+    return b;
+}
+
+/* ------------------------------------------------------------------- values */
+
+/* Is digit i one of those that tell the operand's elements in an array apart?
+ */
+static bool
+is_kept(const map_lowering *x, int op, int i)
+{
+    const axe_work_digit *d = &x->simt->work.digit[i];
+
+    return d->axis == x->sl->sp->reg &&
+           axe_operand_depends(&x->s->operand[op], d->of.var);
+}
+
+static bool
+is_along(const map_lowering *x, int op, int i)
+{
+    const axe_work_digit *d = &x->simt->work.digit[i];
+
+    return d->of.var == x->simt->access[op].along && d->of.weight == 1 &&
+           d->axis == x->sl->sp->reg;
+}
+
+/* What a step of digit i is in the operand's array: along its vector, 1. */
+static int64_t
+array_stride(const map_lowering *x, int op, int i)
+{
+    const axe_work *w = &x->simt->work;
+    int64_t         n = 1;
+
+    if (is_along(x, op, i))
+        return 1;
+    for (int k = 0; k < w->n_digit; k++)
+        if (is_along(x, op, k) || (k > i && is_kept(x, op, k)))
+            n *= w->digit[k].of.extent;
+    return n;
+}
+
+static int64_t
+array_size(const map_lowering *x, int op)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < x->simt->work.n_digit; i++)
+        if (is_kept(x, op, i))
+            n *= x->simt->work.digit[i].of.extent;
+    return n;
+}
+
+static const axe_node *
+array_index(map_lowering *x, int op)
+{
+    const axe_node *at = axe_int(&x->sl->lw, 0);
+
+    for (int i = 0; i < x->simt->work.n_digit; i++)
+        if (is_kept(x, op, i) && x->value[i])
+            at = axe_sum(
+                &x->sl->lw, at,
+                axe_scaled(&x->sl->lw, x->value[i],
+                           (axe_stride){array_stride(x, op, i), AXE_UNIT_ONE}));
+    return at;
+}
+
+/* The operand that the load is. */
+static int
+operand_of(const map_lowering *x, const axe_node *load)
+{
+    for (int i = 0; i < x->s->n_operand; i++)
+        if (x->s->operand[i].load == load)
+            return x->same[i];
+    return -1;
+}
+
+/* The address of an operand where the digits are. */
+static const axe_node *
+address(map_lowering *x, const axe_operand *op)
+{
+    const axe_node *at = axe_map_value(x, op->base);
+
+    for (int i = 0; i < x->simt->work.n_digit; i++)
+        if (x->value[i])
+            at = axe_moved(&x->sl->lw, at, op, &x->simt->work.digit[i].of,
+                           x->value[i]);
+    return at;
+}
+
+static const axe_node *
+loaded(map_lowering *x, const axe_node *load)
+{
+    int                k = operand_of(x, load);
+    const axe_operand *op = &x->s->operand[k];
+
+    if (op->tensor->space == AXE_SPACE_REG)
+        return axe_simt_element(x->sl, axe_simt_tensor(x->sl, op->tensor),
+                                address(x, op));
+    return axe_simt_element(x->sl, x->array[k], array_index(x, k));
+}
+
+const axe_node *
+axe_map_value(map_lowering *x, const axe_node *n)
+{
+    axe_node *copy;
+
+    if (n->op == AXE_OP_load)
+        return loaded(x, n);
+    if (n->op == AXE_OP_reduce)
+        return axe_map_reduced(x, n);
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_INDEX ? axe_map_index(x, n->u.var) : n;
+    if (n->n_arg == 0)
+        return n;
+    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++)
+        copy->arg[i] = axe_map_value(x, n->arg[i]);
+    return copy;
+}
+
+/* ------------------------------------------------------------------- inside */
+
+static const axe_node *
+below(map_lowering *x, const axe_var *v, const axe_node *limit)
+{
+    return axe_node2(x->sl->lw.cx, AXE_OP_lt, axe_map_index(x, v), limit);
+}
+
+const axe_node *
+axe_map_bounds(map_lowering *x, const axe_nest *nest)
+{
+    const axe_node *in = NULL;
+
+    for (int i = 0; i < x->s->n_bound; i++)
+        if (axe_nest_has(nest, x->s->bound[i].var))
+            in = axe_simt_both(
+                x->sl, in, below(x, x->s->bound[i].var, x->s->bound[i].limit));
+    return in;
+}
+
+static const axe_node *
+check_node(map_lowering *x, const axe_check *c)
+{
+    axe_ctx        *cx = x->sl->lw.cx;
+    const axe_node *at = axe_map_value(x, c->outer);
+
+    for (int k = 0; k < c->index.n; k++)
+        at = axe_sum(&x->sl->lw, at,
+                     axe_scaled(&x->sl->lw, axe_map_index(x, c->index.var[k]),
+                                (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
+    return axe_node2(cx, AXE_OP_and,
+                     axe_node2(cx, AXE_OP_le, axe_int(&x->sl->lw, 0), at),
+                     axe_node2(cx, AXE_OP_lt, at, c->size));
+}
+
+/* When the operand's element is one of its tensor's, and asked for; NULL: it
+ * always is. */
+static const axe_node *
+inside(map_lowering *x, const axe_operand *op)
+{
+    const axe_node *in = NULL;
+
+    for (int i = 0; i < x->s->n_bound; i++)
+        if (axe_operand_depends(op, x->s->bound[i].var))
+            in = axe_simt_both(
+                x->sl, in, below(x, x->s->bound[i].var, x->s->bound[i].limit));
+    for (int i = 0; i < op->n_guard; i++)
+        in = axe_simt_both(x->sl, in,
+                           below(x, op->guard[i].var, op->guard[i].limit));
+    for (int i = 0; i < op->n_check; i++)
+        in = axe_simt_both(x->sl, in, check_node(x, &op->check[i]));
+    return in;
+}
+
+/* Of threads that do the same one writes. */
+static const axe_node *
+is_owner(map_lowering *x)
+{
+    const axe_work *w = &x->simt->work;
+    const axe_node *own = NULL, *zero = axe_int(&x->sl->lw, 0);
+    axe_ctx        *cx = x->sl->lw.cx;
+
+    for (int i = 0; i < w->n_copy; i++)
+        own = axe_simt_both(
+            x->sl, own,
+            axe_node2(cx, AXE_OP_eq,
+                      axe_simt_digit(x->sl, x->simt->crew, w->copy[i]), zero));
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].axis != AXE_AXIS_M &&
+            w->digit[i].axis != x->sl->sp->reg &&
+            !axe_nest_has(&x->s->nest[0], w->digit[i].of.var))
+            own = axe_simt_both(x->sl, own,
+                                axe_node2(cx, AXE_OP_eq, x->value[i], zero));
+    return own;
+}
+
+/* ------------------------------------------------------------------- moving */
+
+static axe_arg
+memory(map_lowering *x, const axe_operand *op)
+{
+    const axe_tensor *t = axe_simt_tensor(x->sl, op->tensor);
+    const axe_node   *at = address(x, op);
+
+    return op->tensor->space == AXE_SPACE_GLOBAL ? axe_simt_global(t, at)
+                                                 : axe_simt_shared(t, at);
+}
+
+/* All turns of one operand, `width` elements at a time. */
+static void
+move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
+{
+    const axe_operand     *op = &x->s->operand[k];
+    const axe_simt_access *a = &x->simt->access[k];
+    const axe_work        *w = &x->simt->work;
+    const axe_node        *own = store ? is_owner(x) : NULL;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        int64_t step = is_along(x, k, i) ? width : 1;
+        if (!is_kept(x, k, i))
+            continue;
+        x->value[i] =
+            axe_scaled(&x->sl->lw,
+                       axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
+                                         w->digit[i].of.extent / step),
+                       (axe_stride){step, AXE_UNIT_ONE});
+    }
+    axe_arg reg = axe_simt_reg(x->array[k], array_index(x, k));
+    axe_arg arg[2] = {store ? memory(x, op) : reg, store ? reg : memory(x, op)};
+    axe_simt_atom(x->sl, b, width > 1 ? a->atom : a->least, width, 2, arg,
+                  axe_simt_both(x->sl, inside(x, op), own));
+    for (int i = 0; i < w->n_digit; i++)
+        if (is_kept(x, k, i))
+            x->value[i] = NULL;
+}
+
+static void
+move(map_lowering *x, axe_lblock *b, int k, bool store)
+{
+    const axe_simt_access *a = &x->simt->access[k];
+    axe_lir               *l;
+
+    if (!a->wide) {
+        move_turns(x, b, k, a->width, store);
+        return;
+    }
+    l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
+    l->value = a->wide;
+    move_turns(x, &l->body, k, a->width, store);
+    move_turns(x, &l->other, k, 1, store);
+}
+
+static bool
+reads(const axe_node *n, const axe_node *load)
+{
+    if (n == load)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (reads(n->arg[i], load))
+            return true;
+    return false;
+}
+
+/* The nest whose turns the operand differs in: a reduction, or 0. */
+static int
+nest_of(const map_lowering *x, const axe_operand *op)
+{
+    for (int k = 1; k < x->s->n_nest; k++)
+        for (int i = 0; i < x->s->nest[k].n_dim; i++)
+            if (axe_operand_depends(op, x->s->nest[k].dim[i].var) &&
+                reads(x->s->nest[k].reduce, op->load))
+                return k;
+    return 0;
+}
+
+/* Operands whose addresses read others come behind these. */
+void
+axe_map_load(map_lowering *x, axe_lblock *b, int nest)
+{
+    for (int i = x->s->n_operand - 1; i >= 0; i--) {
+        const axe_operand *op = &x->s->operand[i];
+        bool               wanted = reads(x->s->value, op->load);
+        for (int d = 0; d < x->s->operand[0].load->n_arg; d++)
+            wanted = wanted || reads(x->s->operand[0].load->arg[d], op->load);
+        if (op->tensor->space == AXE_SPACE_REG || !wanted || x->same[i] != i ||
+            nest_of(x, op) != nest)
+            continue;
+        x->array[i] = axe_simt_array(x->sl, op->tensor->name, op->tensor->type,
+                                     array_size(x, i));
+        move(x, b, i, false);
+    }
+}
+
+/* ------------------------------------------------------------------ storing */
+
+axe_lblock *
+axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].axis == x->sl->sp->reg &&
+            axe_nest_has(nest, w->digit[i].of.var))
+            x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
+                                            w->digit[i].of.extent);
+    return b;
+}
+
+void
+axe_map_turned(map_lowering *x, const axe_nest *nest)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].axis == x->sl->sp->reg &&
+            axe_nest_has(nest, w->digit[i].of.var))
+            x->value[i] = NULL;
+}
+
+static void
+compute(map_lowering *x, axe_lblock *b)
+{
+    const axe_operand *dst = &x->s->operand[0];
+    bool               reg = dst->tensor->space == AXE_SPACE_REG;
+    const axe_tensor  *array;
+    const axe_node    *value;
+
+    array = reg ? axe_simt_tensor(x->sl, dst->tensor) : x->out;
+    b = axe_map_turns(x, b, &x->s->nest[0]);
+    value = axe_map_value(x, x->s->value);
+    axe_simt_calc(x->sl, b, array, reg ? address(x, dst) : array_index(x, 0),
+                  value, NULL);
+    axe_map_turned(x, &x->s->nest[0]);
+}
+
+static void
+store(map_lowering *x, axe_lblock *b)
+{
+    const axe_tensor *dst = x->s->operand[0].tensor;
+
+    if (dst->space != AXE_SPACE_REG)
+        x->out = axe_simt_array(x->sl, dst->name, dst->type, array_size(x, 0));
+    compute(x, b);
+    if (dst->space == AXE_SPACE_REG)
+        return;
+    x->array[0] = x->out;
+    move(x, b, 0, true);
+}
+
+/* ---------------------------------------------------------------- statement */
+
+/* Loads of the same element are one. */
+static void
+find_same(map_lowering *x)
+{
+    for (int i = 0; i < x->s->n_operand; i++) {
+        x->same[i] = i;
+        for (int k = i - 1; k >= 0; k--)
+            if (axe_node_same(x->s->operand[i].load, x->s->operand[k].load) &&
+                nest_of(x, &x->s->operand[i]) ==
+                    nest_of(x, &x->s->operand[k]) &&
+                (k > 0 || reads(x->s->value, x->s->operand[0].load)))
+                x->same[i] = x->same[k];
+    }
+}
 
 axe_status
 axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    (void)b;
-    return axe_fail(sl->lw.cx, s->stmt->at, AXE_EUNSUPPORTED,
-                    "maps are not lowered for %s yet",
-                    sl->lw.plan->machine->name);
+    map_lowering x = {
+        .sl = sl,
+        .s = s,
+        .simt = s->simt,
+        .value =
+            axe_new_array(sl->lw.cx, const axe_node *, s->simt->work.n_digit),
+        .array = axe_new_array(sl->lw.cx, const axe_tensor *, s->n_operand),
+        .same = axe_new_array(sl->lw.cx, int, s->n_operand),
+        .sum = axe_new_array(sl->lw.cx, const axe_tensor *, s->n_nest),
+    };
+
+    sl->lw.s = s;
+    find_same(&x);
+    name_threads(&x, b);
+    b = axe_map_loops(&x, b, 0);
+    axe_map_load(&x, b, 0);
+    for (int k = s->n_nest - 1; k >= 1; k--)
+        AXE_TRY(axe_map_reduce(&x, b, k));
+    store(&x, b);
+    return AXE_OK;
 }

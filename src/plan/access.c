@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/plan_int.h"
+#include "plan/simt_int.h"
 
 int64_t
 axe_dim_extent(const axe_dim *d)
@@ -369,6 +369,8 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     int64_t          *full = axe_new_array(p->cx, int64_t, t->rank + 1);
     window           *w = axe_new_array(p->cx, window, t->rank + 1);
 
+    if (p->simt)
+        AXE_TRY(axe_simt_storage(p, t, &l));
     op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         axe_is_iconst(t->shape[d], &full[d]);

@@ -225,7 +225,25 @@ check_shared(planner *p, const axe_simt_launch *l)
                     l->shared_bytes, p->mc->name, p->mc->simt->shared_bytes);
 }
 
-/* Offsets of shared tiles; statements' own scratch lies behind all of them. */
+/* The crews' scratch, behind all tiles: crews may use theirs side by side. */
+static void
+place_scratch(planner *p)
+{
+    for (int k = 0; k < p->kernel->n_index_stmt; k++) {
+        axe_crew *c = (axe_crew *)p->simt->who[k];
+        if (p->schedule[k] && p->schedule[k]->simt->scratch > c->scratch_bytes)
+            c->scratch_bytes = p->schedule[k]->simt->scratch;
+    }
+    for (int i = 0; i < p->simt->n_crew; i++) {
+        axe_crew        *c = p->simt->crew[i];
+        axe_simt_launch *l = launch_of(p, c);
+        if (c->scratch_bytes == 0)
+            continue;
+        c->scratch = (l->shared_bytes + 127) / 128 * 128;
+        l->shared_bytes = c->scratch + c->scratch_bytes;
+    }
+}
+
 static axe_status
 allocate(planner *p)
 {
@@ -240,18 +258,9 @@ allocate(planner *p)
         pl->offset = (l->shared_bytes + align - 1) / align * align;
         l->shared_bytes = pl->offset + pl->bytes;
     }
-    AXE_TRY(axe_simt_plan_protocols(p));
-    for (int i = 0; i < p->simt->n_launch; i++) {
-        axe_simt_launch *l = &p->simt->launch[i];
-        int64_t          most = 0;
-        l->scratch = l->shared_bytes = (l->shared_bytes + 127) / 128 * 128;
-        for (int k = 0; k < p->kernel->n_index_stmt; k++)
-            if (p->schedule[k] && launch_of(p, p->simt->who[k]) == l &&
-                p->schedule[k]->simt->scratch > most)
-                most = p->schedule[k]->simt->scratch;
-        l->shared_bytes += most;
-        AXE_TRY(check_shared(p, l));
-    }
+    place_scratch(p);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(check_shared(p, &p->simt->launch[i]));
     return AXE_OK;
 }
 

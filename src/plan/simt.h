@@ -16,11 +16,13 @@ typedef struct axe_crew {
     axe_scope_kind scope;
     int            n_thread; /* of one entity */
     int            n_entity;
-    int            first;             /* thread of entity 0, within `in` */
-    int            barrier;           /* number of the barrier that the threads
-                                         of entity 0 meet at; those of entity e
-                                         at barrier + e; -1: threads of a warp */
-    int                    registers; /* a thread may have; 0: its share */
+    int            first;           /* thread of entity 0, within `in` */
+    int            barrier;         /* number of the barrier that the threads
+                                       of entity 0 meet at; those of entity e
+                                       at barrier + e; -1: threads of a warp */
+    int     registers;              /* a thread may have; 0: its share */
+    int64_t scratch, scratch_bytes; /* shared memory that its statements use
+                                       in turn: where, how much */
     const axe_stmt        *at;
     const struct axe_crew *in; /* NULL: the cta itself */
 } axe_crew;
@@ -33,22 +35,14 @@ typedef struct axe_work_digit {
                          reg: what a step is in arrays of one value a turn */
 } axe_work_digit;
 
-/* The work layout of a statement, nest by nest: a reduction's threads are those
- * of its own indices and of the statement's. */
+/* The work layout of a statement and its reductions: threads that count an
+ * index of a reduction are copies of one another for the statement itself. */
 typedef struct axe_work {
-    int n_digit; /* of an index slow to fast; of all, loops
-                    first, then threads, then reg */
-    const axe_work_digit *digit;
-    int                   n_copy;  /* parts of the threads that do the same */
-    const axe_iter       *copy;    /* extent, stride, axis */
-    int64_t               n_value; /* that a thread has at once: reg */
-    const axe_var        *vector;  /* along which neighbours move together */
+    int                   n_digit;
+    const axe_work_digit *digit;  /* of an index, slow to fast */
+    int                   n_copy; /* parts of the threads that do the same */
+    const axe_iter       *copy;   /* extent, stride, axis */
 } axe_work;
-
-typedef enum axe_convert {
-    AXE_CONVERT_NONE, /* its elements lie where the work wants them */
-    AXE_CONVERT_TRIP  /* through shared memory */
-} axe_convert;
 
 /* How an operand of a map gets to or from the registers that the work wants. */
 typedef struct axe_simt_access {
@@ -56,7 +50,7 @@ typedef struct axe_simt_access {
     const axe_atom *least; /* one element at a time, where `wide` fails */
     int width;            /* elements of one invocation, the atom's parameter */
     const axe_node *wide; /* when that is possible; NULL: always */
-    axe_convert     convert;
+    const axe_var  *along;    /* whose neighbours are moved together */
     int             conflict; /* SHARED: cycles of an access over the least */
     int             sector;   /* GLOBAL: [bytes] used of each sector moved */
 } axe_simt_access;
@@ -69,13 +63,12 @@ typedef struct axe_simt_ring     axe_simt_ring; /* simt_ring.h */
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
     const axe_crew          *crew;
-    axe_work                *work;   /* [n_nest]; MAP */
+    axe_work                 work;   /* MAP */
     axe_simt_access         *access; /* [n_operand]; MAP */
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
-    bool    collective; /* it uses scratch: all threads of the crew come */
-    int64_t scratch;    /* [bytes] of shared memory of its own */
-    int     n_register; /* estimate of what a thread holds meanwhile */
+    int64_t                  scratch; /* [bytes] of the crew's that it uses */
+    int n_register; /* estimate of what a thread holds meanwhile */
 };
 
 /* All threads of the crew's entity meet before `at` begins. */
@@ -90,7 +83,6 @@ typedef struct axe_simt_launch {
     const axe_stmt *scope;
     const axe_crew *crew; /* of the cta */
     int64_t         shared_bytes;
-    int64_t scratch; /* where the statements' own begins in shared memory */
 } axe_simt_launch;
 
 /* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`
@@ -120,12 +112,21 @@ int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
 /* The crew whose scope is s, or NULL. */
 const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
 
+/* Does the nest of the statement count v? */
+bool axe_nest_has(const axe_nest *nest, const axe_var *v);
+/* Does the operand's place, or whether it is inside, depend on v? */
+bool axe_operand_depends(const axe_operand *op, const axe_var *v);
+
 /* The cheapest row of that kind and spaces (of d, a) that the machine has for
  * one thread, `width` elements of type t at once; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
                                    axe_atom_kind kind, axe_arg_space d,
                                    axe_arg_space a, axe_type t, int width,
                                    int *param);
+/* The row by which every lane gets the element of the lane whose number differs
+ * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,
+                                       axe_type t, int distance, int *param);
 /* The SYNC row of that kind, scope, group and spaces of operands, or NULL. */
 const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
                                    axe_scope_kind by, const char *group,

@@ -27,11 +27,26 @@ AXE_CHECK axe_status axe_simt_infer(planner *p, const axe_stmt *s);
  * Errors  EUNSUPPORTED with what was rejected */
 AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
                                        axe_schedule *out);
-/* The work of a statement whose destination may still be open: then the
- * request was made with it as if row-major. */
-AXE_CHECK axe_status axe_simt_map_work(planner *p, request *r,
-                                       const axe_crew *crew, axe_work *work);
-
+/* simt_work.c: who does which part of the statement; operands with `skip` in
+ * registers (an open destination) say nothing.
+ * Errors  EUNSUPPORTED, ELIMIT */
+AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,
+                                   const axe_crew    *crew,
+                                   const axe_operand *skip, axe_work *out);
+/* What the work of tensor t's writer makes of t in registers: the projection on
+ * its dimensions, replicas for what they do not have.  ESHAPE: not the whole
+ * tile. */
+AXE_CHECK axe_status axe_simt_project(planner *p, const request *r,
+                                      const axe_work    *w,
+                                      const axe_layout **out);
+/* simt_place.c: the layout of a tile in its memory or a thread's registers:
+ * thread axes do not move, reg is m. */
+AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
+                                      const axe_layout **out);
+/* Do all threads find the operand's elements in their own registers where the
+ * work wants them?  Shown element by element. */
+bool axe_simt_is_local(planner *p, const request *r, const axe_work *w,
+                       const axe_operand *op, int64_t *n_proved);
 /* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
  * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);

@@ -1,10 +1,267 @@
-/* simt_map.c - moves, elementwise, reductions of many threads. */
+/* simt_map.c - moves, elementwise statements, reductions: how wide each operand
+ * moves between memory and registers.
+ *
+ * A thread takes neighbours of one index at once where they are neighbours in
+ * memory and in its own turns, and where every address is a multiple of the
+ * vector.  What is known at launch only (rows of K elements) becomes a
+ * condition; without it the same elements are moved one by one. */
+#include <string.h>
+
 #include "plan/simt_int.h"
+
+static const axe_node *
+boolean(axe_ctx *cx, bool v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_bool, v);
+}
+
+static bool
+is_known(const axe_node *c, bool v)
+{
+    int64_t k;
+
+    return axe_is_iconst(c, &k) && (k != 0) == v;
+}
+
+/* When a stride is a multiple of w. */
+static const axe_node *
+stride_multiple(planner *p, axe_stride s, int64_t w)
+{
+    const axe_node *n = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
+
+    for (int i = 0; i < axe_unit_n_factor(p->cx, s.unit); i++)
+        for (int k = 0; k < p->kernel->n_size; k++) {
+            const axe_var *v = p->kernel->size[k];
+            if (strcmp(axe_unit_factor(p->cx, s.unit, i), v->name) == 0)
+                n = axe_node2(p->cx, AXE_OP_mul,
+                              axe_var_node(p->cx, AXE_NOWHERE, v), n);
+        }
+    return axe_simt_multiple(p->cx, n, w);
+}
+
+/* -------------------------------------------------------------------- width */
+
+/* The digit of neighbours that one thread has of v, or NULL. */
+static const axe_work_digit *
+fast_digit(const planner *p, const axe_work *w, const axe_var *v)
+{
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].of.var == v && w->digit[i].of.weight == 1 &&
+            w->digit[i].axis == p->simt->reg)
+            return &w->digit[i];
+    return NULL;
+}
+
+/* Does the operand move by one element with each of the digit's steps? */
+static bool
+walks(const axe_operand *op, const axe_digit *d)
+{
+    axe_iter it;
+
+    return axe_fast_iter(op, d->var, 1, d->extent, &it) && it.stride == 1 &&
+           it.unit == AXE_UNIT_ONE;
+}
+
+/* When `w` elements from a multiple of w of v on are neighbours inside, or all
+ * of them outside. */
+static const axe_node *
+when_wide(planner *p, const request *r, const axe_work *work,
+          const axe_operand *op, const axe_var *v, int w)
+{
+    const axe_node *c = axe_simt_multiple(p->cx, op->base, w);
+    axe_move       *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op));
+    const axe_dim  *dim = axe_request_dim(r, v);
+
+    for (int i = 0; i < work->n_digit; i++) {
+        const axe_digit *d = &work->digit[i].of;
+        int              n = axe_operand_moves(op, d, m);
+        for (int k = 0; k < n && !(d->var == v && d->weight == 1); k++)
+            c = axe_simt_and(p->cx, c, stride_multiple(p, m[k].stride, w));
+    }
+    for (int i = 0; i < op->n_guard; i++)
+        if (op->guard[i].var == v)
+            c = axe_simt_and(p->cx, c,
+                             axe_simt_multiple(p->cx, op->guard[i].limit, w));
+    for (int i = 0; i < op->n_check; i++)
+        if (axe_affine_coef(&op->check[i].index, v) != 0 ||
+            axe_mentions(op->check[i].outer, v))
+            c = boolean(p->cx, false);
+    if (axe_mentions(op->base, v))
+        c = boolean(p->cx, false);
+    return axe_simt_and(p->cx, c, axe_simt_multiple(p->cx, dim->extent, w));
+}
+
+static axe_arg_space
+space_of(const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL ? AXE_ARG_GLOBAL : AXE_ARG_SHARED;
+}
+
+static axe_type
+kept_as(const planner *p, const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
+}
+
+/* Neighbours that a swizzle keeps together. */
+static int64_t
+kept_together(const planner *p, const axe_tensor *t)
+{
+    const axe_layout *l = p->place[t->id].layout;
+    int64_t           bits = axe_type_table[p->place[t->id].type].bits;
+
+    if (t->space == AXE_SPACE_GLOBAL || l->swizzle.bits == 0)
+        return INT64_MAX;
+    int     down = l->swizzle.shift < 0 ? -l->swizzle.shift : 0;
+    int64_t n = INT64_C(1) << (l->swizzle.base - down);
+    return l->swizzle.unit_bits ? n * l->swizzle.unit_bits / bits : n;
+}
+
+static const axe_atom *
+row_of(const planner *p, const axe_operand *op, bool store, int w)
+{
+    axe_type      t = kept_as(p, op->tensor);
+    axe_arg_space s = space_of(op->tensor);
+    int           param;
+
+    return axe_simt_find_move(
+        p->cx, p->mc, store ? AXE_ATOM_STORE : AXE_ATOM_LOAD,
+        store ? s : AXE_ARG_REG, store ? AXE_ARG_REG : s, t, w, &param);
+}
+
+/* The widest access along v, if it is wider than what there is. */
+static void
+try_along(planner *p, const request *r, const axe_work *work,
+          const axe_operand *op, bool store, const axe_work_digit *d,
+          axe_simt_access *out)
+{
+    int64_t size = axe_type_table[kept_as(p, op->tensor)].bits / 8;
+    int64_t w = d->of.extent, most = p->mc->simt->max_vector;
+
+    if (!walks(op, &d->of) || size == 0)
+        return;
+    while (w % 2 == 0 && (w * size > most || w > kept_together(p, op->tensor)))
+        w /= 2;
+    for (; w > out->width && w * size <= most; w /= 2) {
+        const axe_node *c = when_wide(p, r, work, op, d->of.var, (int)w);
+        const axe_atom *a = row_of(p, op, store, (int)w);
+        if (a && !is_known(c, false)) {
+            out->atom = a;
+            out->width = (int)w;
+            out->wide = is_known(c, true) ? NULL : c;
+            out->along = d->of.var;
+            return;
+        }
+        if (w % 2 != 0)
+            return;
+    }
+}
+
+static axe_status
+plan_access(planner *p, const request *r, const axe_work *work,
+            const axe_operand *op, bool store, axe_simt_access *out)
+{
+    *out = (axe_simt_access){.width = 1};
+    if (op->tensor->space == AXE_SPACE_REG)
+        return AXE_OK;
+    out->atom = out->least = row_of(p, op, store, 1);
+    if (!out->atom)
+        return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
+                        "%s has no row that moves one %s between %s memory "
+                        "and registers",
+                        p->mc->name,
+                        axe_type_table[kept_as(p, op->tensor)].name,
+                        axe_space_name(op->tensor->space));
+    for (int k = 0; k < r->n_nest; k++)
+        for (int i = 0; i < r->nest[k].n_dim; i++) {
+            const axe_work_digit *d =
+                fast_digit(p, work, r->nest[k].dim[i].var);
+            if (d && axe_operand_depends(op, d->of.var))
+                try_along(p, r, work, op, store, d, out);
+        }
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- bounds */
+
+/* Indices whose digits go beyond their extents. */
+static void
+find_bounds(planner *p, const request *r, const axe_work *w, axe_schedule *out)
+{
+    axe_guard *b = axe_new_array(p->cx, axe_guard, 64);
+
+    out->bound = b;
+    for (int k = 0; k < r->n_nest; k++)
+        for (int i = 0; i < r->nest[k].n_dim; i++) {
+            const axe_dim *d = &r->nest[k].dim[i];
+            int64_t        all = 1, e = axe_dim_extent(d);
+            bool           old = false;
+            for (int j = 0; j < w->n_digit; j++)
+                if (w->digit[j].of.var == d->var)
+                    all *= w->digit[j].of.extent;
+            for (int j = 0; j < out->n_bound; j++)
+                old = old || b[j].var == d->var;
+            if (!old && (e == 0 || all != e))
+                b[out->n_bound++] = (axe_guard){d->var, d->extent};
+        }
+}
+
+static axe_status
+check_local(planner *p, request *r, const axe_work *w, axe_schedule *out)
+{
+    for (int i = 0; i < r->n_operand; i++) {
+        const axe_operand *op = &r->operand[i];
+        if (op->tensor->space != AXE_SPACE_REG ||
+            axe_simt_is_local(p, r, w, op, &out->n_proved))
+            continue;
+        return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
+                        "%s lies in other threads' registers than this "
+                        "statement works in",
+                        axe_node_text(p->cx, op->load));
+    }
+    return AXE_OK;
+}
+
+/* Shared memory in which warps leave the sums of their turns. */
+static axe_status
+find_scratch(planner *p, const request *r, axe_simt_schedule *s)
+{
+    const axe_work *w = &s->work;
+    int64_t         n = (int64_t)s->crew->n_thread * s->crew->n_entity;
+    axe_type        t;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].axis == p->simt->reg &&
+            axe_nest_has(&r->nest[0], w->digit[i].of.var))
+            n *= w->digit[i].of.extent;
+    for (int k = 1; k < r->n_nest; k++)
+        for (int i = 0; i < w->n_digit; i++) {
+            axe_axis a = w->digit[i].axis;
+            if (!axe_nest_has(&r->nest[k], w->digit[i].of.var) ||
+                (a != p->simt->warp && a != p->simt->wid))
+                continue;
+            AXE_TRY(axe_compute_type(p->cx, p->mc, r->stmt->at,
+                                     r->nest[k].reduce->type, &t));
+            int64_t bytes = n * axe_type_table[t].bits / 8;
+            s->scratch = s->scratch > bytes ? s->scratch : bytes;
+        }
+    return AXE_OK;
+}
 
 axe_status
 axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
 {
-    (void)out;
-    return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
-                    "%s has no plan for this statement yet", p->mc->name);
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    const axe_crew    *crew = simt->crew;
+
+    AXE_TRY(axe_simt_deal(p, r, crew, NULL, &simt->work));
+    AXE_TRY(check_local(p, r, &simt->work, out));
+    simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
+    for (int i = 0; i < r->n_operand; i++)
+        AXE_TRY(plan_access(p, r, &simt->work, &r->operand[i], i == 0,
+                            &simt->access[i]));
+    find_bounds(p, r, &simt->work, out);
+    AXE_TRY(find_scratch(p, r, simt));
+    out->kind = AXE_SCHED_MAP;
+    return AXE_OK;
 }

@@ -26,6 +26,49 @@ axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
     return best;
 }
 
+/* Does lane l get what lane l ^ distance has? */
+static bool
+exchanges(axe_ctx *cx, const axe_atom *row, int param, int lanes, int distance)
+{
+    const axe_layout *d, *a;
+    const char       *roles;
+    axe_axis          lane;
+    axe_mark          m = axe_ctx_mark(cx);
+    bool ok = axe_axis_find(cx, AXE_NOWHERE, "lane", &lane) == AXE_OK &&
+              axe_atom_layout(cx, row->d, param, 1, &roles, &d) == AXE_OK &&
+              axe_atom_layout(cx, row->a, param, 1, &roles, &a) == AXE_OK &&
+              d->size == lanes && a->size == lanes;
+
+    for (int64_t i = 0; ok && i < lanes; i++)
+        ok =
+            axe_layout_at(a, i, lane) == (axe_layout_at(d, i, lane) ^ distance);
+    axe_ctx_release(cx, m);
+    return ok;
+}
+
+const axe_atom *
+axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc, axe_type t,
+                       int distance, int *param)
+{
+    const axe_atom *best = NULL;
+
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        if (row->kind != AXE_ATOM_PERMUTE || row->by != AXE_SCOPE_WARP ||
+            row->space[2] != AXE_ARG_NONE || row->step == 0 ||
+            row->align * 8 != axe_type_table[t].bits ||
+            (best && best->cost <= row->cost) || !axe_machine_has(mc, row))
+            continue;
+        for (int q = row->lo; q <= row->hi && best != row; q += row->step)
+            if (axe_atom_takes(row, q) &&
+                exchanges(cx, row, q, mc->simt->lanes, distance)) {
+                best = row;
+                *param = q;
+            }
+    }
+    return best;
+}
+
 const axe_atom *
 axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind, axe_scope_kind by,
                    const char *group, axe_arg_space first, axe_arg_space second)

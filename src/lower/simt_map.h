@@ -1,0 +1,39 @@
+/* simt_map.h - between the files that lower maps of many threads. */
+#ifndef AXE_LOWER_SIMT_MAP_H
+#define AXE_LOWER_SIMT_MAP_H
+
+#include "lower/simt_int.h"
+
+typedef struct map_lowering {
+    simt_lowering           *sl;
+    const axe_schedule      *s;
+    const axe_simt_schedule *simt;
+    const axe_node   **value; /* of each digit here; NULL: 0, or unbound */
+    const axe_tensor **array; /* of each operand in memory */
+    const axe_tensor  *out;   /* what is to be stored */
+    const axe_tensor **sum;   /* of each reduction, by nest */
+    int *same; /* of each operand: the first of the same element */
+} map_lowering;
+
+/* The value of an index at the digits. */
+const axe_node *axe_map_index(map_lowering *x, const axe_var *v);
+/* Is digit i one of nest 0 or of `nest`? */
+bool axe_map_in_nest(const map_lowering *x, int i, int nest);
+/* Open the loops of a nest's own digits; their innermost body. */
+axe_lblock *axe_map_loops(map_lowering *x, axe_lblock *b, int nest);
+/* Write out the turns of a nest's own digits; and forget them again. */
+axe_lblock *axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest);
+void        axe_map_turned(map_lowering *x, const axe_nest *nest);
+/* Load what a nest reads from memory. */
+void axe_map_load(map_lowering *x, axe_lblock *b, int nest);
+/* An expression in terms of arrays and integers. */
+const axe_node *axe_map_value(map_lowering *x, const axe_node *n);
+/* The nest's indices are within their extents; NULL: always. */
+const axe_node *axe_map_bounds(map_lowering *x, const axe_nest *nest);
+
+/* simt_reduce.c: a reduction into x->sum[nest], for all turns of nest 0, the
+ * same in all threads that share it; and its element at the digits. */
+AXE_CHECK axe_status axe_map_reduce(map_lowering *x, axe_lblock *b, int nest);
+const axe_node      *axe_map_reduced(map_lowering *x, const axe_node *reduce);
+
+#endif

@@ -1,0 +1,255 @@
+/* simt_reduce.c - reductions of many threads.
+ *
+ * Every thread folds its own turns; then lanes exchange what they have, until
+ * all that share the reduction hold the result; then warps, through shared
+ * memory.  No lane is told apart: the result is replicated. */
+#include "lower/simt_map.h"
+
+static const axe_op fold_op[] = {
+    [AXE_FOLD_SUM] = AXE_OP_add,
+    [AXE_FOLD_MUL] = AXE_OP_mul,
+    [AXE_FOLD_MAX] = AXE_OP_max,
+    [AXE_FOLD_MIN] = AXE_OP_min,
+};
+
+/* What a turn of nest 0 is in the array of sums. */
+static const axe_node *
+sum_index(map_lowering *x)
+{
+    const axe_work *w = &x->simt->work;
+    const axe_node *at = axe_int(&x->sl->lw, 0);
+    int64_t         stride = 1;
+
+    for (int i = w->n_digit - 1; i >= 0; i--) {
+        if (w->digit[i].axis != x->sl->sp->reg ||
+            !axe_nest_has(&x->s->nest[0], w->digit[i].of.var))
+            continue;
+        if (x->value[i])
+            at = axe_sum(&x->sl->lw, at,
+                         axe_scaled(&x->sl->lw, x->value[i],
+                                    (axe_stride){stride, AXE_UNIT_ONE}));
+        stride *= w->digit[i].of.extent;
+    }
+    return at;
+}
+
+static int64_t
+n_sum(const map_lowering *x)
+{
+    const axe_work *w = &x->simt->work;
+    int64_t         n = 1;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].axis == x->sl->sp->reg &&
+            axe_nest_has(&x->s->nest[0], w->digit[i].of.var))
+            n *= w->digit[i].of.extent;
+    return n;
+}
+
+static const axe_node *
+converted(map_lowering *x, const axe_node *n, axe_type t)
+{
+    return n->type == t ? n : axe_cast(x->sl->lw.cx, n->at, t, n);
+}
+
+const axe_node *
+axe_map_reduced(map_lowering *x, const axe_node *reduce)
+{
+    for (int k = 1; k < x->s->n_nest; k++)
+        if (x->s->nest[k].reduce == reduce)
+            return converted(x,
+                             axe_simt_element(x->sl, x->sum[k], sum_index(x)),
+                             reduce->type);
+    return reduce;
+}
+
+/* sum[at] = sum[at] op value */
+static void
+fold(map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
+     const axe_node *value)
+{
+    axe_fold        f = x->s->nest[nest].reduce->u.reduce.fold;
+    const axe_node *old = axe_simt_element(x->sl, x->sum[nest], at);
+
+    axe_simt_calc(x->sl, b, x->sum[nest], at,
+                  axe_node2(x->sl->lw.cx, fold_op[f], old, value), NULL);
+}
+
+static void
+clear(map_lowering *x, axe_lblock *b, int nest)
+{
+    axe_fold        f = x->s->nest[nest].reduce->u.reduce.fold;
+    const axe_node *unit = axe_fold_unit(x->sl->lw.cx, f, x->sum[nest]->type);
+    const axe_node *at = axe_simt_unrolled(x->sl, &b, "clear", n_sum(x));
+
+    axe_simt_calc(x->sl, b, x->sum[nest], at, unit, NULL);
+}
+
+/* The thread's own turns. */
+static void
+fold_turns(map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_nest *own = &x->s->nest[nest];
+    axe_ctx        *cx = x->sl->lw.cx;
+    axe_type        t = x->sum[nest]->type;
+    const axe_node *value, *in;
+
+    b = axe_map_loops(x, b, nest);
+    axe_map_load(x, b, nest);
+    b = axe_map_turns(x, b, &x->s->nest[0]);
+    b = axe_map_turns(x, b, own);
+    value = converted(x, axe_map_value(x, own->reduce->arg[0]), t);
+    in = axe_map_bounds(x, own);
+    if (in)
+        value = axe_node_new(
+            cx, AXE_OP_select, t, AXE_NOWHERE, 3,
+            (const axe_node *[]){
+                in, value, axe_fold_unit(cx, own->reduce->u.reduce.fold, t)});
+    fold(x, b, nest, sum_index(x), value);
+    axe_map_turned(x, own);
+    axe_map_turned(x, &x->s->nest[0]);
+}
+
+/* The digits of nest's own indices that threads of the axis count. */
+static bool
+is_shared_by(const map_lowering *x, int i, int nest, bool lanes)
+{
+    const axe_work_digit *d = &x->simt->work.digit[i];
+    const axe_simt_plan  *sp = x->sl->sp;
+
+    return axe_nest_has(&x->s->nest[nest], d->of.var) &&
+           (lanes ? d->axis == sp->lane
+                  : d->axis == sp->warp || d->axis == sp->wid);
+}
+
+static axe_status
+exchange(map_lowering *x, axe_lblock *b, int nest, int distance)
+{
+    const axe_tensor *sum = x->sum[nest];
+    int               param;
+    const axe_atom   *a = axe_simt_find_exchange(
+          x->sl->lw.cx, x->sl->lw.plan->machine, sum->type, distance, &param);
+    const axe_tensor *other;
+    const axe_node   *at, *zero = axe_int(&x->sl->lw, 0);
+
+    if (!a)
+        return axe_fail(x->sl->lw.cx, x->s->stmt->at, AXE_EUNSUPPORTED,
+                        "%s has no row by which lanes exchange elements of "
+                        "type %s",
+                        x->sl->lw.plan->machine->name,
+                        axe_type_table[sum->type].name);
+    other = axe_simt_array(x->sl, "other", sum->type, 1);
+    at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
+    axe_arg arg[2] = {axe_simt_reg(other, zero), axe_simt_reg(sum, at)};
+    axe_simt_atom(x->sl, b, a, param, 2, arg, NULL);
+    fold(x, b, nest, at, axe_simt_element(x->sl, other, zero));
+    return AXE_OK;
+}
+
+static axe_status
+fold_lanes(map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        if (!is_shared_by(x, i, nest, true))
+            continue;
+        for (int64_t s = 1; s < d->of.extent; s *= 2)
+            AXE_TRY(exchange(x, b, nest, (int)(s * d->stride)));
+    }
+    return AXE_OK;
+}
+
+/* Where a thread's sum is in scratch, for the thread that has `other` in place
+ * of its own warp digits of the reduction. */
+static const axe_node *
+slot(map_lowering *x, int nest, const axe_node *turn, const axe_node *other)
+{
+    const axe_crew *c = x->simt->crew;
+    const axe_work *w = &x->simt->work;
+    lowering       *lw = &x->sl->lw;
+    const axe_node *at = axe_simt_thread(x->sl, c);
+    int64_t         seen = 1;
+
+    for (int i = w->n_digit - 1; i >= 0 && other; i--) {
+        const axe_work_digit *d = &w->digit[i];
+        const axe_node       *v = other;
+        if (!is_shared_by(x, i, nest, false))
+            continue;
+        if (seen > 1)
+            v = axe_node2(lw->cx, AXE_OP_div, v, axe_int(lw, seen));
+        v = axe_node2(lw->cx, AXE_OP_mod, v, axe_int(lw, d->of.extent));
+        v = axe_node2(lw->cx, AXE_OP_sub, v, x->value[i]);
+        at = axe_sum(lw, at,
+                     axe_scaled(lw, v,
+                                (axe_stride){d->stride * x->sl->sp->lanes,
+                                             AXE_UNIT_ONE}));
+        seen *= d->of.extent;
+    }
+    at = axe_sum(lw, at,
+                 axe_scaled(lw, turn, (axe_stride){c->n_thread, AXE_UNIT_ONE}));
+    return axe_sum(
+        lw, at,
+        axe_scaled(lw, axe_simt_entity(x->sl, c),
+                   (axe_stride){c->n_thread * n_sum(x), AXE_UNIT_ONE}));
+}
+
+/* Every thread leaves what it has, and reads what the other warps left. */
+static axe_status
+fold_warps(map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_work    *w = &x->simt->work;
+    const axe_machine *mc = x->sl->lw.plan->machine;
+    const axe_tensor  *sum = x->sum[nest], *scratch, *other;
+    axe_ctx           *cx = x->sl->lw.cx;
+    const axe_node    *zero = axe_int(&x->sl->lw, 0), *at, *from;
+    int64_t            n = 1;
+    int                param;
+    axe_lblock        *in = b;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (is_shared_by(x, i, nest, false))
+            n *= w->digit[i].of.extent;
+    if (n == 1)
+        return AXE_OK;
+    scratch = axe_simt_scratch(x->sl, x->simt->crew, sum->type);
+    other = axe_simt_array(x->sl, "other", sum->type, 1);
+    AXE_TRY(axe_simt_meet(x->sl, b, x->simt->crew));
+    at = axe_simt_unrolled(x->sl, &in, "turn", n_sum(x));
+    axe_simt_atom(x->sl, in,
+                  axe_simt_find_move(cx, mc, AXE_ATOM_STORE, AXE_ARG_SHARED,
+                                     AXE_ARG_REG, sum->type, 1, &param),
+                  1, 2,
+                  (axe_arg[]){axe_simt_shared(scratch, slot(x, nest, at, NULL)),
+                              axe_simt_reg(sum, at)},
+                  NULL);
+    AXE_TRY(axe_simt_meet(x->sl, b, x->simt->crew));
+    clear(x, b, nest);
+    at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
+    from = axe_simt_unrolled(x->sl, &b, "from", n);
+    axe_simt_atom(
+        x->sl, b,
+        axe_simt_find_move(cx, mc, AXE_ATOM_LOAD, AXE_ARG_REG, AXE_ARG_SHARED,
+                           sum->type, 1, &param),
+        1, 2,
+        (axe_arg[]){axe_simt_reg(other, zero),
+                    axe_simt_shared(scratch, slot(x, nest, at, from))},
+        NULL);
+    fold(x, b, nest, at, axe_simt_element(x->sl, other, zero));
+    return AXE_OK;
+}
+
+axe_status
+axe_map_reduce(map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_node *r = x->s->nest[nest].reduce;
+
+    x->sum[nest] =
+        axe_simt_array(x->sl, axe_fold_name(r->u.reduce.fold),
+                       axe_compute_of(&x->sl->lw, r->type), n_sum(x));
+    clear(x, b, nest);
+    fold_turns(x, b, nest);
+    AXE_TRY(fold_lanes(x, b, nest));
+    return fold_warps(x, b, nest);
+}

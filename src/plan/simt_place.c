@@ -1,0 +1,362 @@
+/* simt_place.c - tiles of many threads: what is in whose registers.
+ *
+ * The layout of a register tile says both who holds an element (thread axes)
+ * and which of the holder's registers it is (`reg`).  Addresses need the second
+ * alone; whether a statement may be done where its operands are is a question
+ * about the first. */
+#include <string.h>
+
+#include "plan/simt_int.h"
+
+enum { MAX_POINT = 1 << 16, MAX_OFFSET = 4096 };
+
+/* ----------------------------------------------------------------- storage */
+
+axe_status
+axe_simt_storage(planner *p, const axe_tensor *t, const axe_layout **out)
+{
+    const axe_layout *l = p->place[t->id].layout;
+    axe_axis    own = t->space == AXE_SPACE_REG ? p->simt->reg : AXE_AXIS_M;
+    axe_iter   *shard = axe_new_array(p->cx, axe_iter, l->n_shard + 1);
+    axe_offset *offset = axe_new_array(p->cx, axe_offset, l->n_offset + 1);
+    axe_layout  spec = *l;
+
+    spec.shard = shard;
+    spec.offset = offset;
+    spec.n_offset = spec.n_replica = 0;
+    spec.swizzle = (axe_swizzle){0};
+    for (int i = 0; i < l->n_shard; i++) {
+        bool here = l->shard[i].axis == own;
+        shard[i] = (axe_iter){l->shard[i].extent, here ? l->shard[i].stride : 0,
+                              AXE_AXIS_M, l->shard[i].unit};
+    }
+    for (int i = 0; i < l->n_offset; i++)
+        if (l->offset[i].axis == own) {
+            offset[spec.n_offset] = l->offset[i];
+            offset[spec.n_offset++].axis = AXE_AXIS_M;
+        }
+    return axe_layout_make(p->cx, &spec, out);
+}
+
+/* -------------------------------------------------------------- projection */
+
+typedef struct projection {
+    planner        *p;
+    const axe_work *w;
+    int             n, n_replica;
+    axe_iter        shard[AXE_WALK_MAX], replica[AXE_WALK_MAX];
+    int64_t         n_reg;
+} projection;
+
+/* The digits of v as iters behind those there are, slow to fast; registers
+ * counted from the fastest on. */
+static bool
+project_dim(projection *x, const axe_var *v, int64_t extent)
+{
+    int     first = x->n;
+    int64_t all = 1;
+
+    for (int i = 0; i < x->w->n_digit; i++) {
+        const axe_work_digit *d = &x->w->digit[i];
+        if (d->of.var != v)
+            continue;
+        if (d->axis == AXE_AXIS_M || x->n == AXE_WALK_MAX)
+            return false;
+        x->shard[x->n++] =
+            (axe_iter){d->of.extent, d->stride, d->axis, AXE_UNIT_ONE};
+        all *= d->of.extent;
+    }
+    for (int i = x->n - 1; i >= first; i--)
+        if (x->shard[i].axis == x->p->simt->reg) {
+            x->shard[i].stride = x->n_reg;
+            x->n_reg *= x->shard[i].extent;
+        }
+    return all == extent;
+}
+
+static bool
+has_dim(const axe_node *dst, const axe_var *v)
+{
+    for (int k = 0; k < dst->n_arg; k++)
+        if (axe_mentions(dst->arg[k], v))
+            return true;
+    return false;
+}
+
+static void
+add_replica(projection *x, axe_iter it)
+{
+    if (x->n_replica < AXE_WALK_MAX)
+        x->replica[x->n_replica++] = it;
+}
+
+/* Threads that count what the tile does not have, or nothing. */
+static void
+project_copies(projection *x, const axe_node *dst)
+{
+    for (int i = 0; i < x->w->n_digit; i++) {
+        const axe_work_digit *d = &x->w->digit[i];
+        if (d->axis != AXE_AXIS_M && d->axis != x->p->simt->reg &&
+            !has_dim(dst, d->of.var))
+            add_replica(
+                x, (axe_iter){d->of.extent, d->stride, d->axis, AXE_UNIT_ONE});
+    }
+    for (int i = 0; i < x->w->n_copy; i++)
+        add_replica(x, x->w->copy[i]);
+}
+
+static axe_status
+not_whole(planner *p, const axe_stmt *s)
+{
+    axe_status st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                             "%s has no layout, and this statement, the first "
+                             "to write it, does not fill it by indices alone",
+                             s->dst->u.tensor->name);
+
+    axe_help(p->cx, "fill it first (`%s = 0`), or declare its layout",
+             s->dst->u.tensor->name);
+    return st;
+}
+
+axe_status
+axe_simt_project(planner *p, const request *r, const axe_work *w,
+                 const axe_layout **out)
+{
+    const axe_node *dst = r->stmt->dst;
+    axe_shape       shape = axe_shape_of_tile(p->cx, dst->u.tensor);
+    int            *end = axe_new_array(p->cx, int, shape.n + 1);
+    projection     *x = axe_new(p->cx, projection);
+    axe_iter       *part = axe_new_array(p->cx, axe_iter, AXE_WALK_MAX);
+    int             n = 0;
+
+    *x = (projection){.p = p, .w = w, .n_reg = 1};
+    for (int k = shape.n - 1; k >= 0; k--) {
+        const axe_var *v = axe_alone_in(p, dst->arg[k]);
+        int64_t        zero;
+        x->n = 0;
+        if (v ? !project_dim(x, v, shape.extent[k])
+              : !(shape.extent[k] == 1 && axe_is_iconst(dst->arg[k], &zero)))
+            return not_whole(p, r->stmt);
+        if (n + x->n > AXE_WALK_MAX)
+            return not_whole(p, r->stmt);
+        memmove(part + x->n, part, (size_t)n * sizeof *part);
+        memcpy(part, x->shard, (size_t)x->n * sizeof *part);
+        n += x->n;
+        end[k] = x->n;
+    }
+    for (int k = 1; k < shape.n; k++)
+        end[k] += end[k - 1];
+    project_copies(x, dst);
+    axe_layout spec = {.n_shard = n,
+                       .shard = part,
+                       .n_replica = x->n_replica,
+                       .replica = x->replica,
+                       .n_dim = shape.n,
+                       .dim_end = end};
+    return axe_layout_make(p->cx, &spec, out);
+}
+
+/* ------------------------------------------------------------------- places */
+
+/* Threads as numbers: warp * lanes + lane. */
+static int64_t
+number_of(const planner *p, axe_axis a)
+{
+    return a == p->simt->lane  ? 1
+           : a == p->simt->reg ? 0
+           : a == AXE_AXIS_M   ? 0
+                               : p->simt->lanes;
+}
+
+/* Every sum of the iters' steps, as threads; false if there are too many. */
+static bool
+all_sums(const planner *p, int n, const axe_iter *it, int *n_out, int64_t *out)
+{
+    *n_out = 1;
+    out[0] = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t step = it[i].stride * number_of(p, it[i].axis);
+        int     k = *n_out;
+        if (step == 0 || it[i].extent == 1)
+            continue;
+        if (k * it[i].extent > MAX_OFFSET)
+            return false;
+        for (int64_t e = 1; e < it[i].extent; e++)
+            for (int j = 0; j < k; j++)
+                out[(*n_out)++] = out[j] + e * step;
+    }
+    return true;
+}
+
+/* The threads that count what the operand does not depend on. */
+static int
+free_parts(planner *p, const axe_work *w, const axe_operand *op, axe_iter *out)
+{
+    int n = 0;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        if (number_of(p, d->axis) > 0 && !axe_operand_depends(op, d->of.var))
+            out[n++] =
+                (axe_iter){d->of.extent, d->stride, d->axis, AXE_UNIT_ONE};
+    }
+    for (int i = 0; i < w->n_copy; i++)
+        out[n++] = w->copy[i];
+    return n;
+}
+
+/* The thread that works where the indices are so, all others 0. */
+static int64_t
+worker_at(const planner *p, const axe_work *w, const axe_operand *op, int n,
+          const axe_var *const *var, const int64_t *value)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < w->n_digit; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        for (int k = 0; k < n; k++)
+            if (var[k] == d->of.var && axe_operand_depends(op, var[k]))
+                at += value[k] / d->of.weight % d->of.extent * d->stride *
+                      number_of(p, d->axis);
+    }
+    return at;
+}
+
+/* The element that the operand is, by flat index: begin + sum step * index, as
+ * far as indices move it. */
+typedef struct element {
+    int64_t begin, step[AXE_RANK_MAX];
+} element;
+
+static bool
+find_element(const planner *p, const axe_operand *op, int n,
+             const axe_var *const *var, element *out)
+{
+    int64_t full = 0;
+
+    *out = (element){0};
+    for (int d = 0; d < op->tensor->rank; d++) {
+        axe_affine a;
+        axe_is_iconst(op->tensor->shape[d], &full);
+        if (!axe_subscript_of(p->cx, op->load->arg[d], &a))
+            return false;
+        out->begin = out->begin * full + a.constant;
+        for (int k = 0; k < n; k++)
+            out->step[k] = out->step[k] * full + axe_affine_coef(&a, var[k]);
+    }
+    return true;
+}
+
+/* The first thread that holds it. */
+static int64_t
+holder_of(const planner *p, const axe_layout *l, int64_t flat)
+{
+    return axe_layout_at(l, flat, p->simt->lane) +
+           p->simt->lanes * (axe_layout_at(l, flat, p->simt->warp) +
+                             axe_layout_at(l, flat, p->simt->wid));
+}
+
+/* Are all of `want`, moved by delta, among `have`? */
+static bool
+covers(int n_have, const int64_t *have, int n_want, const int64_t *want,
+       int64_t delta)
+{
+    for (int i = 0; i < n_want; i++) {
+        int k = 0;
+        while (k < n_have && have[k] != want[i] + delta)
+            k++;
+        if (k == n_have)
+            return false;
+    }
+    return true;
+}
+
+/* The next point of a box; false behind the last. */
+static bool
+next_point(int n, const int64_t *extent, int64_t *value)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        if (++value[i] < extent[i])
+            return true;
+        value[i] = 0;
+    }
+    return false;
+}
+
+/* The indices that the operand depends on. */
+static int
+indices_of(const request *r, const axe_operand *op, const axe_var **var,
+           int64_t *extent)
+{
+    int n = 0;
+
+    for (int k = 0; k < r->n_nest; k++)
+        for (int i = 0; i < r->nest[k].n_dim && n < AXE_RANK_MAX; i++) {
+            const axe_dim *d = &r->nest[k].dim[i];
+            bool           old = false;
+            for (int j = 0; j < n; j++)
+                old = old || var[j] == d->var;
+            if (old || !axe_operand_depends(op, d->var))
+                continue;
+            var[n] = d->var;
+            extent[n++] = axe_dim_extent(d);
+        }
+    return n;
+}
+
+/* May subscripts that move with loops leave the thread?  Then dimensions that
+ * they move in are all one thread's. */
+static bool
+moves_within(planner *p, const axe_operand *op)
+{
+    const axe_layout *l = p->place[op->tensor->id].layout;
+
+    for (int d = 0; d < op->tensor->rank; d++) {
+        axe_affine a;
+        if (!axe_subscript_of(p->cx, op->load->arg[d], &a))
+            return false;
+        for (int k = 0; k < a.n; k++)
+            for (int i = d > 0 ? l->dim_end[d - 1] : 0;
+                 a.var[k]->kind != AXE_VAR_INDEX && i < l->dim_end[d]; i++)
+                if (number_of(p, l->shard[i].axis) > 0 &&
+                    l->shard[i].extent > 1)
+                    return false;
+    }
+    return true;
+}
+
+bool
+axe_simt_is_local(planner *p, const request *r, const axe_work *w,
+                  const axe_operand *op, int64_t *n_proved)
+{
+    const axe_layout *l = p->place[op->tensor->id].layout;
+    int64_t          *have = axe_new_array(p->cx, int64_t, MAX_OFFSET);
+    int64_t          *want = axe_new_array(p->cx, int64_t, MAX_OFFSET);
+    const axe_var    *var[AXE_RANK_MAX];
+    int64_t           extent[AXE_RANK_MAX], value[AXE_RANK_MAX] = {0}, last = 0;
+    axe_iter          part[2 * AXE_WALK_MAX];
+    int               n_have, n_want, n = indices_of(r, op, var, extent);
+    bool              known = false;
+    element           e;
+
+    if (!moves_within(p, op) || !find_element(p, op, n, var, &e) ||
+        !all_sums(p, l->n_replica, l->replica, &n_have, have) ||
+        !all_sums(p, free_parts(p, w, op, part), part, &n_want, want))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (extent[i] == 0)
+            return false;
+    do {
+        int64_t flat = e.begin, delta;
+        for (int i = 0; i < n; i++)
+            flat += e.step[i] * value[i];
+        delta = worker_at(p, w, op, n, var, value) - holder_of(p, l, flat);
+        if ((!known || delta != last) &&
+            !covers(n_have, have, n_want, want, delta))
+            return false;
+        last = delta;
+        known = true;
+        ++*n_proved;
+    } while (next_point(n, extent, value));
+    return true;
+}

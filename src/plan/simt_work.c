@@ -1,0 +1,471 @@
+/* simt_work.c - who does which part of a statement.
+ *
+ * The work layout has a dim for each index.  Where an operand lies in registers
+ * its layout says who has which element, and the work follows (the largest such
+ * operand: the others must agree).  Indices that it does not have are dealt to
+ * the threads that are left: neighbours in memory to one thread as far as a
+ * vector goes, then to lanes; other indices to warps first; what remains are
+ * turns, written out while registers last. */
+#include <string.h>
+
+#include "plan/simt_int.h"
+
+enum { MAX_DIGIT = 64, MAX_PART = 16, MAX_DIM = 24, MAX_TURN = 16, AHEAD = 4 };
+
+typedef struct share {
+    const axe_dim *dim;
+    bool           reduced; /* an index of a reduction */
+    bool           fixed;   /* a register operand has said it all */
+    bool           exact;   /* must come out even, without loops */
+    int64_t        done;    /* neighbours that have been dealt */
+} share;
+
+typedef struct deal {
+    planner        *p;
+    const request  *r;
+    const axe_crew *crew;
+    int             n_digit, n_part, n_dim;
+    axe_work_digit  digit[MAX_DIGIT];
+    axe_iter        part[MAX_PART]; /* of the threads, counted by no index */
+    share           dim[MAX_DIM];
+    int             order[MAX_DIM]; /* fastest in memory first */
+} deal;
+
+bool
+axe_nest_has(const axe_nest *nest, const axe_var *v)
+{
+    for (int i = 0; i < nest->n_dim; i++)
+        if (nest->dim[i].var == v)
+            return true;
+    return false;
+}
+
+bool
+axe_operand_depends(const axe_operand *op, const axe_var *v)
+{
+    bool any = axe_mentions(op->base, v) || axe_operand_asks(op, v);
+
+    for (int i = 0; i < op->n_term; i++)
+        any = any || op->term[i].var == v;
+    for (int i = 0; i < op->n_guard; i++)
+        any = any || op->guard[i].var == v;
+    for (int i = 0; i < op->n_check; i++)
+        any = any || axe_mentions(op->check[i].outer, v);
+    return any;
+}
+
+/* ------------------------------------------------------------------- start */
+
+static axe_status
+add_dim(deal *d, const axe_dim *dim, bool reduced)
+{
+    for (int i = 0; i < d->n_dim; i++) {
+        const axe_dim *old = d->dim[i].dim;
+        if (old->var != dim->var)
+            continue;
+        if (axe_node_same(old->extent, dim->extent))
+            return AXE_OK;
+        return axe_fail(d->p->cx, d->r->stmt->at, AXE_EUNSUPPORTED,
+                        "index %s runs over %s and over %s here; use two",
+                        dim->var->name, axe_node_text(d->p->cx, old->extent),
+                        axe_node_text(d->p->cx, dim->extent));
+    }
+    if (d->n_dim == MAX_DIM)
+        return axe_fail(d->p->cx, d->r->stmt->at, AXE_ELIMIT,
+                        "a statement for threads has at most %d indices",
+                        MAX_DIM);
+    d->dim[d->n_dim++] = (share){.dim = dim, .reduced = reduced, .done = 1};
+    return AXE_OK;
+}
+
+static axe_status
+begin(deal *d)
+{
+    d->n_part = axe_crew_axes(d->p->simt, d->crew, d->part);
+    for (int k = 0; k < d->r->n_nest; k++)
+        for (int i = 0; i < d->r->nest[k].n_dim; i++)
+            AXE_TRY(add_dim(d, &d->r->nest[k].dim[i], k > 0));
+    return AXE_OK;
+}
+
+static share *
+share_of(deal *d, const axe_var *v)
+{
+    for (int i = 0; i < d->n_dim; i++)
+        if (d->dim[i].dim->var == v)
+            return &d->dim[i];
+    return NULL;
+}
+
+static void
+add_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
+          axe_axis axis, int64_t stride)
+{
+    if (d->n_digit < MAX_DIGIT && extent != 1)
+        d->digit[d->n_digit++] =
+            (axe_work_digit){{v, weight, extent}, axis, stride};
+}
+
+/* ----------------------------------------------------------------- registers
+ */
+
+/* Elements of the statement's domain that the operand tells apart. */
+static int64_t
+elements(const deal *d, const axe_operand *op)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < d->n_dim; i++) {
+        int64_t e = axe_dim_extent(d->dim[i].dim);
+        if (axe_operand_depends(op, d->dim[i].dim->var))
+            n *= e ? e : 1;
+    }
+    return n;
+}
+
+/* The register operand that the work follows, or NULL. */
+static const axe_operand *
+find_anchor(const deal *d, const axe_operand *skip)
+{
+    const axe_operand *best = NULL;
+
+    for (int i = 0; i < d->r->n_operand; i++) {
+        const axe_operand *op = &d->r->operand[i];
+        if (op == skip || op->tensor->space != AXE_SPACE_REG)
+            continue;
+        if (!best || elements(d, op) > elements(d, best))
+            best = op;
+    }
+    return best;
+}
+
+/* Threads (extent, stride) of an axis are counted now. */
+static bool
+use_part(deal *d, axe_iter it)
+{
+    for (int i = 0; i < d->n_part; i++) {
+        axe_iter *p = &d->part[i];
+        int64_t   below = it.stride / p->stride, used = below * it.extent;
+        if (p->axis != it.axis || it.stride % p->stride != 0 ||
+            used > p->extent || p->extent % used != 0 ||
+            d->n_part + 2 > MAX_PART)
+            continue;
+        axe_iter above = {p->extent / used, it.stride * it.extent, it.axis,
+                          AXE_UNIT_ONE};
+        p->extent = below;
+        if (above.extent > 1)
+            d->part[d->n_part++] = above;
+        return true;
+    }
+    return false;
+}
+
+/* The digits of v as an operand's dimension has them. */
+static bool
+follow_dim(deal *d, const axe_var *v, int n, const axe_iter *it)
+{
+    share  *s = share_of(d, v);
+    int64_t w = 1;
+
+    if (s->fixed)
+        return true;
+    for (int i = n - 1; i >= 0; i--) {
+        bool reg = it[i].axis == d->p->simt->reg || it[i].stride == 0;
+        if (it[i].extent == 1)
+            continue;
+        if (!reg && (it[i].stride < 0 || !use_part(d, it[i])))
+            return false;
+        add_digit(d, v, w, it[i].extent, reg ? d->p->simt->reg : it[i].axis,
+                  it[i].stride);
+        w *= it[i].extent;
+    }
+    s->done = w;
+    s->fixed = w >= axe_dim_extent(s->dim);
+    return true;
+}
+
+/* The part of a dimension that begins at 0 and has e elements. */
+static bool
+first_of(deal *d, const axe_tensor *t, int dim, int64_t e,
+         const axe_layout **out)
+{
+    axe_shape s = axe_shape_of_tile(d->p->cx, t);
+    int64_t  *begin = axe_new_array(d->p->cx, int64_t, t->rank + 1);
+    int64_t  *end = axe_new_array(d->p->cx, int64_t, t->rank + 1);
+    axe_mark  m = axe_ctx_mark(d->p->cx);
+
+    for (int i = 0; i < t->rank; i++)
+        end[i] = i == dim ? e : 1;
+    if (e >= 1 && e <= s.extent[dim] &&
+        axe_layout_slice(d->p->cx, d->p->place[t->id].layout, s, begin, end,
+                         out) == AXE_OK)
+        return true;
+    axe_ctx_release(d->p->cx, m);
+    return false;
+}
+
+static void
+follow(deal *d, const axe_operand *op)
+{
+    const axe_tensor *t = op->tensor;
+
+    for (int k = 0; k < t->rank; k++) {
+        const axe_var    *v = axe_alone_in(d->p, op->load->arg[k]);
+        const axe_layout *l;
+        share            *s = v ? share_of(d, v) : NULL;
+        deal              before = *d;
+        if (s && first_of(d, t, k, axe_dim_extent(s->dim), &l) &&
+            !follow_dim(d, v, l->n_shard, l->shard))
+            *d = before;
+    }
+}
+
+/* ------------------------------------------------------------------ dealing */
+
+/* How far a step of v moves an operand in memory; 0: not, or not by one
+ * stride. */
+static axe_stride
+step_of(const axe_operand *op, const axe_var *v)
+{
+    axe_iter it;
+
+    if (!axe_fast_iter(op, v, 1, 1, &it))
+        return (axe_stride){0, AXE_UNIT_ONE};
+    return (axe_stride){it.stride, it.unit};
+}
+
+/* The operand whose memory order the threads follow: global before shared, more
+ * indices before fewer, the destination before sources. */
+static const axe_operand *
+find_guide(const deal *d)
+{
+    const axe_operand *best = NULL;
+    int                most = -1;
+
+    for (int i = 0; i < d->r->n_operand; i++) {
+        const axe_operand *op = &d->r->operand[i];
+        int                n = op->tensor->space == AXE_SPACE_GLOBAL;
+        if (op->tensor->space == AXE_SPACE_REG)
+            continue;
+        for (int k = 0; k < d->n_dim; k++)
+            n += 2 * (step_of(op, d->dim[k].dim->var).coef != 0);
+        if (n > most) {
+            best = op;
+            most = n;
+        }
+    }
+    return best;
+}
+
+/* Is a the smaller step?  One that does not move is the largest. */
+static bool
+steps_less(axe_ctx *cx, axe_stride a, axe_stride b)
+{
+    int na = axe_unit_n_factor(cx, a.unit), nb = axe_unit_n_factor(cx, b.unit);
+
+    if (a.coef == 0 || b.coef == 0)
+        return a.coef != 0;
+    if (na != nb)
+        return na < nb;
+    return (a.coef < 0 ? -a.coef : a.coef) < (b.coef < 0 ? -b.coef : b.coef);
+}
+
+static void
+order_dims(deal *d)
+{
+    const axe_operand *g = find_guide(d);
+
+    for (int i = 0; i < d->n_dim; i++) {
+        int        k = i;
+        axe_stride s = {0, AXE_UNIT_ONE};
+        if (g)
+            s = step_of(g, d->dim[i].dim->var);
+        for (; k > 0; k--) {
+            const axe_var *v = d->dim[d->order[k - 1]].dim->var;
+            bool less = g ? steps_less(d->p->cx, s, step_of(g, v)) : true;
+            if (!less)
+                break;
+            d->order[k] = d->order[k - 1];
+        }
+        d->order[k] = i;
+    }
+}
+
+/* Elements that one thread moves at once along v: what the widest type among
+ * the operands that v walks element by element fills a vector with. */
+static int64_t
+vector_of(const deal *d, const share *s)
+{
+    const axe_simt *m = d->p->mc->simt;
+    int64_t         e = axe_dim_extent(s->dim), n = 0;
+
+    for (int i = 0; i < d->r->n_operand; i++) {
+        const axe_operand *op = &d->r->operand[i];
+        axe_stride         step = step_of(op, s->dim->var);
+        int64_t            size = axe_type_table[op->tensor->type].bits / 8;
+        if (op->tensor->space == AXE_SPACE_REG || step.coef != 1 ||
+            step.unit != AXE_UNIT_ONE)
+            continue;
+        size = m->max_vector / (size ? size : 1);
+        n = n == 0 || size < n ? size : n;
+    }
+    while (n > 1 && e % n != 0)
+        n /= 2;
+    return n ? n : 1;
+}
+
+/* Threads that share `need` steps: a divisor of n. */
+static int64_t
+fit(int64_t n, int64_t need, bool exact)
+{
+    int64_t even = 1, over = n;
+
+    for (int64_t f = 1; f <= n; f++) {
+        if (n % f != 0)
+            continue;
+        if (need % f == 0)
+            even = f;
+        if (f >= need && f < over)
+            over = f;
+    }
+    if (exact || 2 * even >= (need < n ? need : n))
+        return even;
+    return over;
+}
+
+/* Deal the threads of one axis to the share, as many as it can use. */
+static void
+take_threads(deal *d, share *s, axe_axis axis)
+{
+    int64_t e = axe_dim_extent(s->dim);
+
+    for (int i = 0; i < d->n_part && !s->fixed; i++) {
+        axe_iter *p = &d->part[i];
+        int64_t   f = p->extent;
+        if (p->axis != axis || f == 1)
+            continue;
+        if (e > 0)
+            f = fit(f, (e + s->done - 1) / s->done, s->exact);
+        add_digit(d, s->dim->var, s->done, f, axis, p->stride);
+        s->done *= f;
+        p->extent /= f;
+        p->stride *= f;
+    }
+}
+
+static void
+take_warps(deal *d, bool reduced, bool constant)
+{
+    axe_axis axis = d->crew->in ? d->p->simt->wid : d->p->simt->warp;
+
+    for (int i = d->n_dim - 1; i >= 0; i--) {
+        share *s = &d->dim[d->order[i]];
+        if (s->reduced == reduced && (axe_dim_extent(s->dim) > 0) == constant)
+            take_threads(d, s, axis);
+    }
+}
+
+static int64_t
+turns_left(const share *s)
+{
+    int64_t e = axe_dim_extent(s->dim);
+
+    return e == 0 ? AHEAD : (e + s->done - 1) / s->done;
+}
+
+/* What is left of a share: turns written out, then a loop. */
+static void
+take_turns(deal *d, share *s, int64_t *budget)
+{
+    int64_t e = axe_dim_extent(s->dim), n = turns_left(s), out = n;
+
+    if (s->fixed)
+        return;
+    while (!s->exact && out > *budget) {
+        int64_t f = 2;
+        while (out % f != 0)
+            f++;
+        out /= f;
+    }
+    add_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
+    *budget = *budget / out ? *budget / out : 1;
+    s->done *= out;
+    if (e == 0 || n > out)
+        add_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out, AXE_AXIS_M, 0);
+}
+
+static void
+deal_rest(deal *d)
+{
+    int64_t budget = MAX_TURN;
+
+    order_dims(d);
+    for (int i = 0; i < d->n_dim; i++) {
+        share  *s = &d->dim[d->order[i]];
+        int64_t v = i == 0 && !s->fixed ? vector_of(d, s) : 1;
+        add_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
+        s->done *= v;
+        budget = budget / v ? budget / v : 1;
+    }
+    for (int i = 0; i < d->n_dim; i++)
+        take_threads(d, &d->dim[d->order[i]], d->p->simt->lane);
+    take_warps(d, false, true);
+    take_warps(d, false, false);
+    take_warps(d, true, true);
+    take_warps(d, true, false);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < d->n_dim; i++) {
+            share *s = &d->dim[d->order[i]];
+            if ((axe_dim_extent(s->dim) == 0) == pass)
+                take_turns(d, s, &budget);
+        }
+}
+
+/* Digits of an index slow to fast; what nobody counts are copies. */
+static void
+finish(deal *d, axe_work *out)
+{
+    axe_work_digit *digit = axe_new_array(d->p->cx, axe_work_digit, d->n_digit);
+    axe_iter       *copy = axe_new_array(d->p->cx, axe_iter, d->n_part);
+
+    *out = (axe_work){.digit = digit, .copy = copy};
+    for (int i = 0; i < d->n_digit; i++) {
+        int k = out->n_digit++;
+        for (; k > 0 && digit[k - 1].of.weight < d->digit[i].of.weight; k--)
+            digit[k] = digit[k - 1];
+        digit[k] = d->digit[i];
+    }
+    for (int i = 0; i < d->n_part; i++)
+        if (d->part[i].extent > 1)
+            copy[out->n_copy++] = d->part[i];
+}
+
+axe_status
+axe_simt_deal(planner *p, const request *r, const axe_crew *crew,
+              const axe_operand *skip, axe_work *out)
+{
+    deal              *d = axe_new(p->cx, deal);
+    const axe_operand *anchor;
+
+    d->p = p;
+    d->r = r;
+    d->crew = crew;
+    AXE_TRY(begin(d));
+    anchor = find_anchor(d, skip);
+    if (anchor)
+        follow(d, anchor);
+    for (int i = 0; i < d->n_dim; i++)
+        for (int k = 0; k < r->n_operand; k++)
+            d->dim[i].exact =
+                d->dim[i].exact ||
+                (r->operand[k].tensor->space == AXE_SPACE_REG &&
+                 axe_operand_depends(&r->operand[k], d->dim[i].dim->var));
+    deal_rest(d);
+    if (d->n_digit == MAX_DIGIT)
+        return axe_fail(p->cx, r->stmt->at, AXE_ELIMIT,
+                        "the layouts cut this statement's indices into over %d "
+                        "digits",
+                        MAX_DIGIT);
+    finish(d, out);
+    return AXE_OK;
+}
