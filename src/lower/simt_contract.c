@@ -1,11 +1,283 @@
-/* simt_contract.c - contractions of many threads as atoms. */
+/* simt_contract.c - contractions of many threads as atoms.
+ *
+ * Repetitions of the atom are written out, the sum outermost.  Factors that go
+ * through registers are loaded one group of steps ahead, into the other half of
+ * their registers, so that loads and products overlap. */
+#include <string.h>
+
 #include "lower/simt_int.h"
+#include "plan/simt_contract.h"
+
+/* The counters at hand; NULL: 0. */
+typedef struct counters {
+    const axe_node *of[AXE_COUNT_TURN + 1];
+    int64_t         end[AXE_COUNT_TURN + 1]; /* how far each goes */
+} counters;
+
+/* One factor while the statement is lowered. */
+typedef struct factor {
+    const axe_feed    *feed;
+    const axe_operand *op;
+    axe_type           type;
+    const axe_tensor  *array;  /* two halves; NULL: read from memory */
+    const axe_tensor  *buffer; /* the tile */
+    const axe_node    *at;     /* [elements] what no loop here moves */
+    int64_t            half;   /* [elements] registers of a group of steps */
+} factor;
+
+typedef struct emitter {
+    simt_lowering           *sl;
+    const axe_simt_contract *sc;
+    const axe_crew          *crew;
+    factor                   a, b;
+    const axe_tensor        *acc;
+    int64_t                  step; /* of the sum, in a group */
+    bool                     two;  /* registers are in two halves */
+} emitter;
+
+static const axe_node *
+op2(emitter *e, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(e->sl->lw.cx, op, a, b);
+}
+
+static const axe_node *
+integer(emitter *e, int64_t n)
+{
+    return axe_int(&e->sl->lw, n);
+}
+
+/* count / over % extent * stride */
+static const axe_node *
+step_node(emitter *e, const counters *c, const axe_step *s)
+{
+    const axe_node *n = c->of[s->of];
+
+    if (!n)
+        return integer(e, 0);
+    if (s->over > 1)
+        n = op2(e, AXE_OP_div, n, integer(e, s->over));
+    if (s->over * s->extent < c->end[s->of])
+        n = op2(e, AXE_OP_mod, n, integer(e, s->extent));
+    return op2(e, AXE_OP_mul, n, integer(e, s->stride));
+}
+
+static const axe_node *
+sum_steps(emitter *e, const counters *c, int n, const axe_step *s,
+          const axe_node *at)
+{
+    for (int i = 0; i < n; i++)
+        at = axe_sum(&e->sl->lw, at, step_node(e, c, &s[i]));
+    return at;
+}
+
+/* ----------------------------------------------------------------- factors */
+
+/* How far each counter goes while this factor is addressed. */
+static counters
+ends_for(const emitter *e, const factor *f)
+{
+    counters c = {.of = {NULL}};
+
+    c.end[AXE_COUNT_WARP] = e->crew->n_thread / e->sl->sp->lanes;
+    c.end[AXE_COUNT_LANE] = e->sl->sp->lanes;
+    c.end[AXE_COUNT_M] = e->sc->m.n_rep;
+    c.end[AXE_COUNT_N] = e->sc->n.n_rep;
+    c.end[AXE_COUNT_K] = e->sc->k.n_rep;
+    c.end[AXE_COUNT_TURN] = f->feed->direct ? 1 : f->feed->load.n_turn;
+    return c;
+}
+
+static int
+steps_of(const axe_feed *f, const axe_step **step)
+{
+    *step = f->direct ? f->desc.step : f->load.step;
+    return f->direct ? f->desc.n_step : f->load.n_step;
+}
+
+/* Warp and lane are the same in all of the statement. */
+static void
+begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
+             const char *name)
+{
+    const axe_schedule *s = e->sl->s;
+    const axe_step     *step;
+    axe_iter            own[2];
+    int                 n = axe_crew_axes(e->sl->sp, e->crew, own);
+
+    f->feed = feed;
+    f->op = &s->operand[feed->operand];
+    f->type = e->sl->lw.plan->place[f->op->tensor->id].type;
+    f->buffer = axe_simt_tensor(e->sl, f->op->tensor);
+    counters c = ends_for(e, f);
+    c.of[AXE_COUNT_LANE] = axe_simt_coordinate(e->sl, e->crew, e->sl->sp->lane);
+    if (n == 2)
+        c.of[AXE_COUNT_WARP] = axe_simt_coordinate(e->sl, e->crew, own[0].axis);
+    n = steps_of(feed, &step);
+    f->at = axe_simt_let(e->sl, b, axe_textf(e->sl->lw.cx, "%s_at", name),
+                         sum_steps(e, &c, n, step, f->op->base));
+    if (feed->direct)
+        return;
+    f->half = feed->regs * (e->step / feed->chunk);
+    f->array = axe_simt_array(e->sl, axe_textf(e->sl->lw.cx, "%s_frag", name),
+                              f->type, f->half * (e->two ? 2 : 1));
+}
+
+/* Which half of the registers a group of steps is in. */
+static const axe_node *
+half_of(emitter *e, const factor *f, const axe_node *group)
+{
+    if (!e->two)
+        return integer(e, 0);
+    return op2(e, AXE_OP_mul, op2(e, AXE_OP_mod, group, integer(e, 2)),
+               integer(e, f->half));
+}
+
+/* The loads of a group of steps. */
+static void
+load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
+{
+    counters        c = ends_for(e, f);
+    int64_t         n_chunk;
+    const axe_node *chunk, *reg;
+
+    if (f->feed->direct)
+        return;
+    n_chunk = e->step / f->feed->chunk;
+    chunk = axe_simt_unrolled(e->sl, &b, "c", n_chunk);
+    c.of[AXE_COUNT_TURN] =
+        axe_simt_unrolled(e->sl, &b, "l", f->feed->load.n_turn);
+    c.of[AXE_COUNT_K] =
+        axe_sum(&e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)),
+                op2(e, AXE_OP_mul, chunk, integer(e, f->feed->chunk)));
+    reg = axe_sum(&e->sl->lw, half_of(e, f, group),
+                  op2(e, AXE_OP_mul, chunk, integer(e, f->feed->regs)));
+    reg = axe_sum(&e->sl->lw, reg,
+                  op2(e, AXE_OP_mul, c.of[AXE_COUNT_TURN],
+                      integer(e, f->feed->load.regs)));
+    axe_arg arg[2] = {
+        axe_simt_reg(f->array, reg),
+        axe_simt_shared(f->buffer, sum_steps(e, &c, f->feed->load.n_step,
+                                             f->feed->load.step, f->at))};
+    axe_simt_atom(e->sl, b, f->feed->load.atom, f->feed->load.param, 2, arg,
+                  NULL);
+}
+
+/* The factor as the atom's operand at the counters. */
+static axe_arg
+factor_arg(emitter *e, const factor *f, const counters *c,
+           const axe_node *group, const axe_node *step)
+{
+    const axe_feed *d = f->feed;
+    const axe_node *at;
+
+    if (d->direct) {
+        axe_arg arg = axe_simt_shared(
+            f->buffer, sum_steps(e, c, d->desc.n_step, d->desc.step, f->at));
+        arg.lead = d->desc.lead;
+        arg.stride = d->desc.stride;
+        arg.major = d->desc.major;
+        return arg;
+    }
+    at = op2(e, AXE_OP_div, step, integer(e, d->chunk));
+    at = axe_sum(&e->sl->lw, half_of(e, f, group),
+                 op2(e, AXE_OP_mul, at, integer(e, d->regs)));
+    return axe_simt_reg(f->array, sum_steps(e, c, d->n_reg, d->reg, at));
+}
+
+/* ---------------------------------------------------------------- products */
+
+/* All products of a group of steps. */
+static void
+multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
+{
+    const axe_simt_contract *sc = e->sc;
+    const axe_node          *step = axe_simt_unrolled(e->sl, &b, "k", e->step);
+    counters                 c = ends_for(e, &e->a);
+    axe_arg                  arg[4];
+
+    c.of[AXE_COUNT_K] = axe_sum(
+        &e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)), step);
+    c.of[AXE_COUNT_M] = axe_simt_unrolled(e->sl, &b, "m", sc->m.n_rep);
+    c.of[AXE_COUNT_N] = axe_simt_unrolled(e->sl, &b, "n", sc->n.n_rep);
+    arg[0] = axe_simt_reg(e->acc,
+                          sum_steps(e, &c, sc->n_acc, sc->acc, integer(e, 0)));
+    arg[1] = factor_arg(e, &e->a, &c, group, step);
+    arg[2] = factor_arg(e, &e->b, &c, group, step);
+    arg[3] = axe_simt_number(integer(e, 1));
+    axe_simt_atom(e->sl, b, sc->atom, sc->param, sc->atom->fresh ? 4 : 3, arg,
+                  NULL);
+}
+
+static void
+load_both(emitter *e, axe_lblock *b, const axe_node *group)
+{
+    load_group(e, b, &e->a, group);
+    load_group(e, b, &e->b, group);
+}
+
+/* Group after group, the next one's loads before the products of this. */
+static void
+all_groups(emitter *e, axe_lblock *b)
+{
+    int64_t         n = e->sc->k.n_rep / e->step;
+    axe_lblock     *in = b;
+    const axe_node *g;
+
+    if (!e->two) {
+        g = axe_simt_unrolled(e->sl, &in, "g", n);
+        load_both(e, in, g);
+        multiply_group(e, in, g);
+        return;
+    }
+    load_both(e, b, integer(e, 0));
+    g = axe_simt_unrolled(e->sl, &in, "g", n - 1);
+    load_both(e, in, axe_sum(&e->sl->lw, g, integer(e, 1)));
+    multiply_group(e, in, g);
+    multiply_group(e, b, integer(e, n - 1));
+}
+
+/* Atoms that are done later: what is around them. */
+static axe_status
+begin_group(emitter *e, axe_lblock *b)
+{
+    const axe_atom *a = e->sc->atom;
+    axe_arg         acc = axe_simt_reg(e->acc, integer(e, 0));
+
+    if (!*a->group ||
+        !axe_simt_find_sync(e->sl->lw.plan->machine, AXE_SYNC_FENCE, a->by,
+                            a->group, AXE_ARG_REG, AXE_ARG_NONE))
+        return AXE_OK;
+    return axe_simt_sync(e->sl, b, AXE_SYNC_FENCE, a->by, a->group, 1, &acc);
+}
+
+static axe_status
+end_group(emitter *e, axe_lblock *b)
+{
+    const axe_atom *a = e->sc->atom;
+    axe_arg         n = axe_simt_number(integer(e, e->sc->in_flight));
+
+    if (!*a->group)
+        return AXE_OK;
+    AXE_TRY(axe_simt_sync(e->sl, b, AXE_SYNC_COMMIT, a->by, a->group, 0, NULL));
+    return axe_simt_sync(e->sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &n);
+}
 
 axe_status
 axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    (void)b;
-    return axe_fail(sl->lw.cx, s->stmt->at, AXE_EUNSUPPORTED,
-                    "contractions are not lowered for %s yet",
-                    sl->lw.plan->machine->name);
+    const axe_simt_contract *sc = s->simt->contract;
+    emitter e = {.sl = sl, .sc = sc, .crew = s->simt->crew, .step = 1};
+
+    if (!sc->a.direct)
+        e.step = sc->a.chunk;
+    if (!sc->b.direct && sc->b.chunk > e.step)
+        e.step = sc->b.chunk;
+    e.two = !(sc->a.direct && sc->b.direct) && sc->k.n_rep / e.step > 1;
+    e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
+    begin_factor(&e, b, &e.a, &sc->a, "a");
+    begin_factor(&e, b, &e.b, &sc->b, "b");
+    AXE_TRY(begin_group(&e, b));
+    all_groups(&e, b);
+    return end_group(&e, b);
 }
