@@ -209,6 +209,31 @@ fold_unit(axe_ctx *cx, axe_op op, axe_span at, const axe_node *a,
     return NULL;
 }
 
+/* A constant added, or with minus taken away. */
+static bool
+step_of(axe_op op, const axe_node *c, int64_t *out)
+{
+    return (op == AXE_OP_add || op == AXE_OP_sub) &&
+           c->type == AXE_TYPE_INDEX && axe_is_iconst(c, out) &&
+           (op == AXE_OP_add || axe_mul(*out, -1, out));
+}
+
+/* `x + 3 - 1` is x + 2. */
+static const axe_node *
+fold_steps(axe_ctx *cx, axe_op op, axe_span at, const axe_node *a,
+           const axe_node *b)
+{
+    int64_t first, second;
+
+    if (!step_of(op, b, &second) || a->n_arg != 2 ||
+        !step_of(a->op, a->arg[1], &first) || !axe_add(first, second, &first))
+        return NULL;
+    op = first < 0 && first > INT64_MIN ? AXE_OP_sub : AXE_OP_add;
+    first = op == AXE_OP_sub ? -first : first;
+    return axe_node2(cx, op, a->arg[0],
+                     axe_iconst(cx, at, AXE_TYPE_INDEX, first));
+}
+
 /* `true && b` is b, `a || true` is true. */
 static const axe_node *
 fold_logic(axe_op op, const axe_node *a, const axe_node *b)
@@ -226,7 +251,8 @@ static const axe_node *
 fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
       const axe_node *b)
 {
-    int64_t v;
+    const axe_node *folded;
+    int64_t         v;
 
     if (a->op == AXE_OP_iconst && b->op == AXE_OP_iconst &&
         a->type == b->type && eval2(op, a->u.i, b->u.i, &v) &&
@@ -234,7 +260,8 @@ fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
         return axe_iconst(cx, at, type, v);
     if (op == AXE_OP_and || op == AXE_OP_or)
         return fold_logic(op, a, b);
-    return fold_unit(cx, op, at, a, b);
+    folded = fold_steps(cx, op, at, a, b);
+    return folded ? folded : fold_unit(cx, op, at, a, b);
 }
 
 static const axe_node *
