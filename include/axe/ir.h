@@ -109,7 +109,12 @@ void axe_build_scope(axe_builder *b, const char *kind, int n,
                      const axe_ir_range *range, const axe_ir_expr **var);
 /* Of the scope just opened, one inside another: its entities are those from
  * first[k] on, [n] as many as ranges; the variables still begin at 0. */
-void               axe_build_from(axe_builder *b, int n, const int64_t *first);
+void axe_build_from(axe_builder *b, int n, const int64_t *first);
+/* Of the scope just opened, as the IR's text says it: "threads", "registers",
+ * "cluster", "group" and a number, "persistent" or "hilbert" and 1. */
+void axe_build_key(axe_builder *b, const char *key, int64_t value);
+/* Scopes of different threads, one for each role, side by side. */
+void               axe_build_roles(axe_builder *b);
 const axe_ir_expr *axe_build_for(axe_builder *b, axe_ir_range range);
 /* Again and again until axe_build_break; `while (c)` is a loop that begins with
  * a break under `!c`. */
@@ -140,6 +145,9 @@ void             axe_build_end(axe_builder *b);
 axe_ir_tensor *axe_build_tile(axe_builder *b, const char *space,
                               const char *type, const char *name, int rank,
                               const int64_t *extent, const axe_layout *layout);
+/* The same in n CTAs that follow each other in a cluster: `auto + [n : 1@cta]`.
+ * Of a shared tile whose layout is open. */
+void axe_build_copies(axe_builder *b, axe_ir_tensor *tile, int64_t n);
 /* tile[...] = value, everywhere. */
 void axe_build_fill(axe_builder *b, const axe_ir_tensor *tile,
                     const axe_ir_expr *value);

@@ -73,7 +73,9 @@ axe_var *axe_build_var(axe_builder *b, axe_var_kind kind, const char *name,
                        const axe_node *extent);
 const axe_ir_expr *axe_build_node(axe_builder *b, const axe_node *n,
                                   int64_t n_op);
-/* Append to the innermost block. */
+/* A statement for the innermost block. */
 axe_stmt *axe_build_stmt(axe_builder *b, axe_stmt_kind kind);
+/* Append it there and open its own block; false after an error. */
+bool axe_build_open(axe_builder *b, axe_stmt *s);
 
 #endif

@@ -28,8 +28,8 @@ axe_build_stmt(axe_builder *b, axe_stmt_kind kind)
     return s;
 }
 
-static bool
-open_stmt(axe_builder *b, axe_stmt *s)
+bool
+axe_build_open(axe_builder *b, axe_stmt *s)
 {
     open_block *block;
 
@@ -133,7 +133,7 @@ open_ranges(axe_builder *b, axe_stmt_kind kind, int n,
         if (!var[i])
             return NULL;
     }
-    if (!s || !open_stmt(b, s))
+    if (!s || !axe_build_open(b, s))
         return NULL;
     s->n_var = n;
     s->var = var;
@@ -178,24 +178,6 @@ axe_build_scope(axe_builder *b, const char *kind, int n,
         s->scope = of;
 }
 
-void
-axe_build_from(axe_builder *b, int n, const int64_t *first)
-{
-    axe_stmt *s;
-
-    if (!axe_build_begin(b))
-        return;
-    s = b->block->stmt;
-    if (!s || s->kind != AXE_STMT_SCOPE || b->block->body.n > 0 || !first ||
-        n != s->n_var)
-        axe_build_fail(b, AXE_EARG,
-                       "first entities belong to a scope just opened, one for "
-                       "each of its ranges");
-    else
-        s->first = memcpy(axe_new_array(b->cx, int64_t, n), first,
-                          (size_t)n * sizeof first[0]);
-}
-
 const axe_ir_expr *
 axe_build_for(axe_builder *b, axe_ir_range range)
 {
@@ -212,7 +194,7 @@ axe_build_loop(axe_builder *b)
     axe_stmt *s = axe_build_begin(b) ? axe_build_stmt(b, AXE_STMT_LOOP) : NULL;
 
     if (s)
-        open_stmt(b, s);
+        axe_build_open(b, s);
 }
 
 /* ---------------------------------------------------------------- branches */
@@ -228,7 +210,7 @@ axe_build_if(axe_builder *b, const axe_ir_expr *cond)
     if (!s)
         return;
     s->cond = cond->node;
-    open_stmt(b, s);
+    axe_build_open(b, s);
 }
 
 void
@@ -268,7 +250,7 @@ axe_build_pipeline(axe_builder *b, const char *name, int n_stage)
         return NULL;
     }
     s = axe_build_stmt(b, AXE_STMT_PIPELINE);
-    if (!s || !open_stmt(b, s))
+    if (!s || !axe_build_open(b, s))
         return NULL;
     ring = axe_new(b->cx, axe_pipeline);
     *ring = (axe_pipeline){.name = name, .at = b->at, .n_stage = n_stage};
@@ -305,7 +287,7 @@ open_stage(axe_builder *b, axe_stmt_kind kind, const axe_ir_pipeline *p)
     if (!s)
         return;
     s->pipeline = p->ring;
-    open_stmt(b, s);
+    axe_build_open(b, s);
 }
 
 void

@@ -491,6 +491,21 @@ CASE(race_cta, expr i;
      axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
      axe_build_assign(b, s->ym, "=", s->xm); axe_build_end(b);)
 CASE(from_alone, axe_build_from(b, 1, (int64_t[]){1});)
+CASE(key_alone, axe_build_key(b, "threads", 32);)
+CASE(key_near, expr i;
+     axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
+     axe_build_key(b, "thread", 32);)
+CASE(key_twice, expr i;
+     axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
+     axe_build_key(b, "threads", 32); axe_build_key(b, "threads", 32);)
+CASE(key_value, expr i;
+     axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
+     axe_build_key(b, "registers", 20);)
+CASE(roles_alone, axe_build_roles(b); axe_build_end(b);)
+CASE(copies_reg,
+     tensor t = axe_build_tile(b, "reg", "f32", "t", 1, (int64_t[]){4}, NULL);
+     axe_build_copies(b, t, 2);)
+CASE(copies_param, axe_build_copies(b, s->y, 2);)
 CASE(fill_param, axe_build_fill(b, s->y, axe_build_float(b, "f32", 0));)
 CASE(fold_index, axe_build_reduce(b, "sum", 1, &s->N, s->xm);)
 CASE(fold_none, axe_build_reduce(b, "sum", 0, NULL, s->xm);)
@@ -595,6 +610,13 @@ static const struct {
     {loop_open, AT "a block is still open\n"},
     {race_cta, "at builder call 7: error: `Y[m]` is written by more than one cta: it does not tell `i`\n"},
     {from_alone, AT "first entities belong to a scope just opened"},
+    {key_alone, AT "`threads` belongs to a scope just opened\n"},
+    {key_near, AT "`thread` is no key of a scope\n  help: did you mean `threads`?\n"},
+    {key_twice, AT "`threads` is given twice\n"},
+    {key_value, AT "`registers` is from 24 to 256 in steps of 8, not 20\n"},
+    {roles_alone, AT "`roles` stands in a cta, whose threads they divide\n"},
+    {copies_reg, AT "`t` has no 2 copies: it must be shared, with its layout open, and that not said before\n"},
+    {copies_param, AT "`Y` has no 2 copies"},
     {fill_param, AT "`Y` is an argument, not a tile\n"},
     {fold_index, AT "`N` is not an index\n"},
     {fold_none, AT "a fold has 1 to 16 indices, not 0\n"},
@@ -697,6 +719,62 @@ test_loops(void **state)
     axe_ctx_free(cx);
 }
 
+/* Two roles, a pipeline between them, a cluster. */
+static void
+test_roles(void **state)
+{
+    axe_ctx         *cx = axe_ctx_new();
+    axe_compile_spec spec = {.machine = "cpu-base"};
+    axe_builder     *b = axe_build_kernel(cx, "k");
+    expr             n = axe_build_size(b, "M"), m, i, w, at;
+    axe_ir_pipeline *p;
+    tensor           x, y, v;
+
+    (void)state;
+    x = axe_build_param(b, "in", "f32", "X", 1, &n, NULL);
+    y = axe_build_param(b, "out", "f32", "Y", 1, &n, NULL);
+    m = axe_build_index(b, "m");
+    axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", n, 8}, &i);
+    axe_build_key(b, "cluster", 2);
+    axe_build_key(b, "persistent", 1);
+    axe_build_key(b, "threads", 64);
+    p = axe_build_pipeline(b, "p", 3);
+    v = axe_build_tile(b, "shared", "f32", "v", 1, (int64_t[]){8}, NULL);
+    axe_build_copies(b, v, 2);
+    axe_build_end(b);
+    axe_build_roles(b);
+    axe_build_scope(b, "warp", 1,
+                    &(axe_ir_range){"f", axe_build_int(b, NULL, 1), 0}, &w);
+    axe_build_key(b, "registers", 40);
+    axe_build_produce(b, p);
+    axe_build_assign(
+        b, axe_build_load(b, v, 1, &m), "=",
+        axe_build_load(
+            b, x, 1,
+            (expr[]){axe_build_binary(b, "+", m, axe_build_int(b, NULL, 1))}));
+    axe_build_end(b);
+    axe_build_end(b);
+    axe_build_scope(b, "warp", 1,
+                    &(axe_ir_range){"w", axe_build_int(b, NULL, 1), 0}, &w);
+    axe_build_from(b, 1, (int64_t[]){1});
+    axe_build_consume(b, p);
+    at = axe_build_tiled(b, i, 8, m);
+    axe_build_assign(b, axe_build_load(b, y, 1, &at), "=",
+                     axe_build_load(b, v, 1, &m));
+    for (int open = 0; open < 4; open++)
+        axe_build_end(b);
+    assert_string_equal(
+        ir_of_calls(cx, b),
+        ir_of_text(cx,
+                   "kernel k(in f32 X[M], out f32 Y[M]) { index m; cluster (2)"
+                   " cta persistent (i : M by 8) warps 2 { pipeline p[3] {"
+                   " shared f32 v[8] : auto + [2 : 1@cta]; } roles {"
+                   " warp (f : 1) registers 40 produce p p.v[m] = X[m + 1];"
+                   " warp (w : 1..2) consume p Y[i*8 + m] = p.v[m]; } } }",
+                   &spec));
+    axe_ctx_free(cx);
+}
+
 /* No builder at all is an error without a place. */
 static void
 test_no_builder(void **state)
@@ -741,8 +819,9 @@ main(void)
         cmocka_unit_test(test_gemm_text),  cmocka_unit_test(test_gemm_run),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_rest),       cmocka_unit_test(test_atom),
-        cmocka_unit_test(test_loops),      cmocka_unit_test(test_sticky),
-        cmocka_unit_test(test_no_builder), cmocka_unit_test(test_plan_label),
+        cmocka_unit_test(test_loops),      cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_sticky),     cmocka_unit_test(test_no_builder),
+        cmocka_unit_test(test_plan_label),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
