@@ -1,4 +1,4 @@
-/* read_int.h - the IR reader's state, for its two files. */
+/* read_int.h - the IR reader's state, for its files read*.c. */
 #ifndef AXE_IR_READ_INT_H
 #define AXE_IR_READ_INT_H
 
@@ -40,6 +40,16 @@ AXE_CHECK axe_status axe_read_enter(axe_reader *r);
 const axe_named *axe_read_find(const axe_reader *r, const char *name);
 /* ENAME if it is taken. */
 AXE_CHECK axe_status axe_read_declare(axe_reader *r, axe_named what);
+
+AXE_CHECK axe_status axe_read_var(axe_reader *r, axe_var_kind kind,
+                                  const axe_node *extent, const char *name,
+                                  axe_var **out);
+/* type NAME shape [ ":" ( strides [ "packed" ] | layout ) ] */
+AXE_CHECK axe_status axe_read_tensor(axe_reader *r, axe_space space,
+                                     axe_dir dir, const axe_pipeline *ring,
+                                     const axe_tensor **out);
+/* "{" { statement } "}" into out; names end with it. */
+AXE_CHECK axe_status axe_read_block(axe_reader *r, axe_list *out);
 
 AXE_CHECK axe_status axe_read_expr(axe_reader *r, const axe_node **out);
 /* name "[" subscripts "]" */
