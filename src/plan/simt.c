@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/simt_copy.h"
 #include "plan/simt_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
@@ -127,6 +128,21 @@ infer_contraction(planner *p, const axe_stmt *s)
 
 /* --------------------------------------------------------------- statements */
 
+/* A copy that needs a condition has a map beside it, which then need not ask
+ * for the same again. */
+static void
+forget_wide(const axe_simt_schedule *s, int n_operand)
+{
+    const axe_node *when = s->copy->when;
+
+    for (int i = 0; when && i < n_operand; i++)
+        if (s->access[i].wide && axe_node_same(s->access[i].wide, when)) {
+            s->access[i].wide = NULL;
+            s->access[i].width = 1;
+            s->access[i].along = NULL;
+        }
+}
+
 static axe_status
 schedule(planner *p, const axe_stmt *s)
 {
@@ -148,13 +164,15 @@ schedule(planner *p, const axe_stmt *s)
     axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
     *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
     out->simt = simt;
-    if (wanted && axe_simt_contract_plan(p, &r, out))
+    if (wanted && axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
-    else if (axe_simt_copy_plan(p, &r, out))
-        out->kind = AXE_SCHED_COPY;
-    else {
+    } else {
+        bool copied = axe_simt_copy_plan(p, &r, out);
         out->slow = wanted;
         AXE_TRY(axe_simt_map_plan(p, &r, out));
+        out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
+        if (copied)
+            forget_wide(simt, r.n_operand);
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     out->n_reject = r.n_reject;
@@ -258,6 +276,7 @@ allocate(planner *p)
         pl->offset = (l->shared_bytes + align - 1) / align * align;
         l->shared_bytes = pl->offset + pl->bytes;
     }
+    AXE_TRY(axe_simt_plan_protocols(p));
     place_scratch(p);
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(check_shared(p, &p->simt->launch[i]));

@@ -8,13 +8,32 @@ truth(axe_ctx *cx, bool v)
     return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_bool, v);
 }
 
-/* Is c one of the conditions that `all` is? */
-static bool
-has(const axe_node *all, const axe_node *c)
+/* x if c is x % n == 0, and its n; else NULL. */
+static const axe_node *
+divided(const axe_node *c, int64_t *n)
 {
-    if (all->op == AXE_OP_and)
-        return has(all->arg[0], c) || has(all->arg[1], c);
-    return axe_node_same(all, c);
+    if (c->op != AXE_OP_eq || c->arg[0]->op != AXE_OP_mod ||
+        !axe_is_iconst(c->arg[0]->arg[1], n))
+        return NULL;
+    return c->arg[0]->arg[0];
+}
+
+/* Does c hold where `all` does? */
+static bool
+implies(const axe_node *all, const axe_node *c)
+{
+    const axe_node *x, *y;
+    int64_t         n, k;
+
+    if (all->op == AXE_OP_and &&
+        (implies(all->arg[0], c) || implies(all->arg[1], c)))
+        return true;
+    if (c->op == AXE_OP_or)
+        return implies(all, c->arg[0]) || implies(all, c->arg[1]);
+    x = divided(all, &n);
+    y = divided(c, &k);
+    return (x && y && n % k == 0 && axe_node_same(x, y)) ||
+           axe_node_same(all, c);
 }
 
 const axe_node *
@@ -26,7 +45,9 @@ axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b)
         return v ? b : a;
     if (axe_is_iconst(b, &v))
         return v ? a : b;
-    return has(a, b) ? a : axe_node2(cx, AXE_OP_and, a, b);
+    if (implies(b, a))
+        return b;
+    return implies(a, b) ? a : axe_node2(cx, AXE_OP_and, a, b);
 }
 
 static const axe_node *
