@@ -1,0 +1,404 @@
+/* cuda.c - grids as CUDA C: declarations, loops, branches, elements.
+ *
+ * A kernel's body is printed first, noting what it uses; then come the helpers,
+ * a function for each atom, and the kernels.  Registers are arrays: every index
+ * is constant once the loops that are to be written out are.  Two neighbours of
+ * 16 bits that one such loop computes are computed together, as one word. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "print/cuda_int.h"
+
+static axe_status put_block(cuda_printer *p, const axe_lblock *blk, int depth);
+
+static void
+indent(cuda_printer *p, int depth)
+{
+    axe_putf(p->out, "%*s", 4 * depth, "");
+}
+
+/* ---------------------------------------------------------------- elements */
+
+/* Two elements, in one word. */
+static axe_status
+put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
+{
+    const axe_arg  *d = &l->arg[0];
+    axe_type        t = d->tensor->type;
+    const axe_node *x = l->value;
+    const char     *pack = axe_textf(p->cx, "pack_%s", axe_type_table[t].name);
+    axe_buf        *b = p->out;
+
+    axe_cuda_need(p, pack);
+    axe_putf(b, "t_%s[", d->tensor->name);
+    AXE_TRY(axe_cuda_word(p, b, t, d->at));
+    axe_putf(b, "] = %s(", pack);
+    AXE_TRY(axe_cuda_float(p, b, x));
+    axe_puts(b, ", ");
+    p->later = v;
+    AXE_TRY(axe_cuda_float(p, b, x));
+    p->later = NULL;
+    axe_puts(b, ");\n");
+    return AXE_OK;
+}
+
+static axe_status
+put_calc(cuda_printer *p, const axe_lir *l)
+{
+    const axe_arg *d = &l->arg[0];
+    axe_type       t = d->tensor->type;
+    int            bits = axe_type_table[t].bits;
+    axe_buf       *b = p->out;
+
+    if (bits < 8)
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "CUDA C has no registers of type %s",
+                        axe_type_table[t].name);
+    if (l->pred) {
+        axe_puts(b, "if (");
+        AXE_TRY(axe_cuda_expr(p, b, l->pred, CUDA_INDEX));
+        axe_puts(b, ") ");
+    }
+    if (bits < 32) {
+        const char *put = bits == 16 ? "put16" : "put8";
+        axe_cuda_need(p, put);
+        axe_putf(b, "%s(t_%s, ", put, d->tensor->name);
+    } else
+        axe_putf(b, "t_%s[", d->tensor->name);
+    AXE_TRY(axe_cuda_expr(p, b, d->at, CUDA_INDEX));
+    axe_puts(b, bits < 32 ? ", " : "] = ");
+    AXE_TRY(axe_cuda_bits(p, b, l->value, t));
+    axe_puts(b, bits < 32 ? ");\n" : ";\n");
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- loops */
+
+/* Is the index 2 x plus the loop's variable? */
+static bool
+steps_by_one(cuda_printer *p, const axe_node *at, const axe_var *v)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(p->cx, at, &a) || a.constant % 2 != 0 ||
+        axe_affine_coef(&a, v) != 1)
+        return false;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i] != v && a.coef[i] % 2 != 0)
+            return false;
+    return true;
+}
+
+/* Does nothing in the value change from one turn to the next but elements that
+ * the loop does not write? */
+static bool
+reads(const axe_node *n, const axe_tensor *t)
+{
+    if (n->op == AXE_OP_load && n->u.tensor == t)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (reads(n->arg[i], t))
+            return true;
+    return false;
+}
+
+static bool
+is_pair(cuda_printer *p, const axe_lir *loop)
+{
+    int64_t begin, end;
+
+    if (!loop->unroll || loop->step != 1 || loop->body.n == 0 ||
+        !axe_is_iconst(loop->begin, &begin) ||
+        !axe_is_iconst(loop->end, &end) || begin % 2 != 0 || end % 2 != 0)
+        return false;
+    for (int i = 0; i < loop->body.n; i++) {
+        const axe_lir *l = loop->body.item[i];
+        if (l->kind != AXE_LIR_CALC || l->pred ||
+            (l->arg[0].tensor->type != AXE_TYPE_f16 &&
+             l->arg[0].tensor->type != AXE_TYPE_bf16) ||
+            !steps_by_one(p, l->arg[0].at, loop->var))
+            return false;
+        for (int k = 0; k < loop->body.n; k++)
+            if (reads(l->value, loop->body.item[k]->arg[0].tensor))
+                return false;
+    }
+    return true;
+}
+
+static axe_status
+put_loop(cuda_printer *p, const axe_lir *l, int depth)
+{
+    axe_buf *b = p->out;
+    bool    wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin);
+    bool    pair = is_pair(p, l);
+    axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
+
+    AXE_TRY(axe_cuda_expr(p, &begin, l->begin, CUDA_INDEX));
+    AXE_TRY(axe_cuda_expr(p, &end, l->end, CUDA_INDEX));
+    const char *v = axe_cuda_declare(p, l->var, wide);
+    p->name[p->n_name - 1].unrolled = l->unroll;
+    if (l->unroll && axe_is_iconst(l->end, &p->name[p->n_name - 1].most))
+        p->name[p->n_name - 1].most--;
+    indent(p, depth);
+    axe_puts(b, l->unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
+    indent(p, depth);
+    axe_putf(b, "for (%s %s = %s; %s < %s; ", wide ? "i64" : "int", v,
+             begin.text, v, end.text);
+    axe_putf(b, l->step == 1 && !pair ? "%s++" : "%s += %" PRId64, v,
+             pair ? 2 : l->step);
+    axe_puts(b, ") {\n");
+    for (int i = 0; pair && i < l->body.n; i++) {
+        indent(p, depth + 1);
+        AXE_TRY(put_pair(p, l->body.item[i], l->var));
+    }
+    if (!pair)
+        AXE_TRY(put_block(p, &l->body, depth + 1));
+    indent(p, depth);
+    axe_puts(b, "}\n");
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------------- statements */
+
+static axe_status
+put_if(cuda_printer *p, const axe_lir *l, int depth)
+{
+    axe_puts(p->out, "if (");
+    AXE_TRY(axe_cuda_expr(p, p->out, l->value, CUDA_INDEX));
+    axe_puts(p->out, ") {\n");
+    AXE_TRY(put_block(p, &l->body, depth + 1));
+    if (l->other.n > 0) {
+        indent(p, depth);
+        axe_puts(p->out, "} else {\n");
+        AXE_TRY(put_block(p, &l->other, depth + 1));
+    }
+    indent(p, depth);
+    axe_puts(p->out, "}\n");
+    return AXE_OK;
+}
+
+static axe_status
+put_let(cuda_printer *p, const axe_lir *l)
+{
+    bool    wide = axe_cuda_is_wide(p, l->value);
+    axe_buf value = {.cx = p->cx};
+
+    AXE_TRY(axe_cuda_expr(p, &value, l->value, CUDA_INDEX));
+    axe_putf(p->out, "const %s %s = %s;\n", wide ? "i64" : "int",
+             axe_cuda_declare(p, l->var, wide), value.text);
+    return AXE_OK;
+}
+
+static axe_status
+put_set(cuda_printer *p, const axe_lir *l)
+{
+    axe_putf(p->out, "%s = ", axe_cuda_name(p, l->var));
+    AXE_TRY(axe_cuda_expr(p, p->out, l->value, CUDA_INDEX));
+    axe_puts(p->out, ";\n");
+    return AXE_OK;
+}
+
+static axe_status
+put_stmt(cuda_printer *p, const axe_lir *l, int depth)
+{
+    const char *v;
+
+    switch (l->kind) {
+    case AXE_LIR_BLOCK:
+        axe_puts(p->out, "{\n");
+        AXE_TRY(put_block(p, &l->body, depth + 1));
+        indent(p, depth);
+        axe_puts(p->out, "}\n");
+        return AXE_OK;
+    case AXE_LIR_IF:
+        return put_if(p, l, depth);
+    case AXE_LIR_EVER:
+        axe_puts(p->out, "for (;;) {\n");
+        AXE_TRY(put_block(p, &l->body, depth + 1));
+        indent(p, depth);
+        axe_puts(p->out, "}\n");
+        return AXE_OK;
+    case AXE_LIR_BREAK:
+        axe_puts(p->out, "break;\n");
+        return AXE_OK;
+    case AXE_LIR_CONTINUE:
+        axe_puts(p->out, "continue;\n");
+        return AXE_OK;
+    case AXE_LIR_LET:
+        return put_let(p, l);
+    case AXE_LIR_COUNT:
+        axe_putf(p->out, "int %s = 0;\n", axe_cuda_declare(p, l->var, false));
+        return AXE_OK;
+    case AXE_LIR_TURN:
+        v = axe_cuda_name(p, l->var);
+        axe_putf(p->out, "%s = %s + 1 == %" PRId64 " ? 0 : %s + 1;\n", v, v,
+                 l->step, v);
+        return AXE_OK;
+    case AXE_LIR_SET:
+        return put_set(p, l);
+    case AXE_LIR_ATOM:
+        return axe_cuda_atom(p, l);
+    case AXE_LIR_CALC:
+        return put_calc(p, l);
+    case AXE_LIR_NOTE:
+        axe_putf(p->out, "/* %s */\n", l->text);
+        return AXE_OK;
+    case AXE_LIR_TASKS:
+    case AXE_LIR_LOOP:
+    case AXE_LIR_TAKE:
+    case AXE_LIR_VIEW:
+    case AXE_LIR_OP:
+        break;
+    }
+    return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                    "CUDA C has no spelling for a part of grid %s", p->g->name);
+}
+
+static axe_status
+put_block(cuda_printer *p, const axe_lblock *blk, int depth)
+{
+    for (int i = 0; i < blk->n; i++) {
+        const axe_lir *l = blk->item[i];
+        if (l->kind == AXE_LIR_LOOP) {
+            AXE_TRY(put_loop(p, l, depth));
+            continue;
+        }
+        indent(p, depth);
+        AXE_TRY(put_stmt(p, l, depth));
+    }
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- kernels */
+
+static void
+put_tensor(cuda_printer *p, axe_buf *b, const axe_tensor *t)
+{
+    (void)p;
+    axe_putf(b, "%s%s *t_%s", t->dir == AXE_DIR_IN ? "const " : "",
+             axe_cuda_element_type(t->type), t->name);
+}
+
+static void
+put_head(cuda_printer *p, axe_buf *b)
+{
+    const axe_grid   *g = p->g;
+    const axe_kernel *k = p->l->plan->kernel;
+    const char       *next = "";
+
+    axe_putf(b, "extern \"C\" __global__ void __launch_bounds__(%d, 1)",
+             g->n_thread);
+    if (g->cluster > 1)
+        axe_putf(b, " __cluster_dims__(%d, 1, 1)", g->cluster);
+    axe_putf(b, "\n%s(", g->name);
+    for (int i = 0; i < g->n_map; i++, next = ",\n    ")
+        axe_putf(b, "%sconst __grid_constant__ tensor_map map%d", next, i);
+    for (int i = 0; i < k->n_param; i++, next = ", ") {
+        axe_puts(b, next);
+        put_tensor(p, b, k->param[i]);
+    }
+    for (int i = 0; i < k->n_temp; i++, next = ", ") {
+        axe_puts(b, next);
+        put_tensor(p, b, k->temp[i]);
+    }
+    for (int i = 0; i < k->n_size; i++, next = ", ")
+        axe_putf(b, "%si64 n_%s", next, k->size[i]->name);
+    axe_puts(b, ")\n{\n");
+}
+
+static const char *const id_text[AXE_N_ID] = {
+    [AXE_ID_BLOCK] = "const int block = (int)blockIdx.x;",
+    [AXE_ID_N_BLOCK] = "const int n_block = (int)gridDim.x;",
+    [AXE_ID_RANK] = "const int rank = cluster_rank();",
+    [AXE_ID_WARP] =
+        "const int warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);",
+    [AXE_ID_LANE] = "const int lane = (int)threadIdx.x & 31;",
+};
+
+static void
+put_buffers(const axe_grid *g, axe_buf *b)
+{
+    if (g->n_buffer == 0)
+        return;
+    axe_puts(b,
+             "    extern __shared__ __align__(1024) u8 shared[];\n"
+             "    const u32 smem = (u32)__cvta_generic_to_shared(shared);\n");
+    for (int i = 0; i < g->n_buffer; i++)
+        axe_putf(b, "    const u32 t_%s = smem + %" PRId64 ";\n",
+                 g->buffer[i].tensor->name, g->buffer[i].offset);
+}
+
+static axe_status
+put_arrays(cuda_printer *p, axe_buf *b)
+{
+    for (int i = 0; i < p->g->n_array; i++) {
+        const axe_tensor *t = p->g->array[i];
+        int64_t           n = 1, per = axe_cuda_per_word(t->type);
+        if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
+            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                            "CUDA C: %s has no constant size", t->name);
+        axe_putf(b, "    %s t_%s[%" PRId64 "];\n", axe_cuda_word_type(t->type),
+                 t->name, (n + per - 1) / per);
+    }
+    return AXE_OK;
+}
+
+static axe_status
+put_kernel(cuda_printer *p, axe_buf *b)
+{
+    const axe_kernel *k = p->l->plan->kernel;
+    axe_buf           body = {.cx = p->cx};
+
+    p->n_name = 0;
+    memset(p->id, 0, sizeof p->id);
+    p->out = &body;
+    for (int i = 0; i < k->n_size; i++)
+        axe_cuda_declare(p, k->size[i], false);
+    AXE_TRY(put_block(p, &p->g->body, 1));
+    put_head(p, b);
+    put_buffers(p->g, b);
+    for (int i = 0; i < AXE_N_ID; i++)
+        if (p->id[i])
+            axe_putf(b, "    %s\n", id_text[i]);
+    for (int i = 0; i < k->n_size; i++)
+        if (p->name[i].used)
+            axe_putf(b, "    const int %s = (int)n_%s;\n", p->name[i].text,
+                     k->size[i]->name);
+    AXE_TRY(put_arrays(p, b));
+    axe_puts(b, body.text ? body.text : "");
+    axe_puts(b, "}\n");
+    if (p->id[AXE_ID_RANK])
+        axe_cuda_need(p, "cluster_rank");
+    return AXE_OK;
+}
+
+static const char types[] = "typedef unsigned char u8;\n"
+                            "typedef signed char i8;\n"
+                            "typedef unsigned short u16;\n"
+                            "typedef short i16;\n"
+                            "typedef unsigned u32;\n"
+                            "typedef long long i64;\n"
+                            "typedef unsigned long long u64;\n"
+                            "struct __align__(64) tensor_map { u8 b[128]; };\n";
+
+axe_status
+axe_print_cuda(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
+{
+    cuda_printer p = {.cx = cx, .l = l};
+    axe_buf      kernels = {.cx = cx};
+
+    for (int i = 0; i < l->n_grid; i++) {
+        p.g = &l->grid[i];
+        axe_puts(&kernels, "\n");
+        AXE_TRY(put_kernel(&p, &kernels));
+    }
+    axe_putf(out, "/* %s for %s */\n", l->plan->kernel->name,
+             l->plan->machine->name);
+    axe_puts(out, types);
+    axe_puts(out, "\n");
+    axe_cuda_put_helpers(&p, out);
+    for (int i = 0; i < p.n_atom; i++)
+        axe_putf(out, "%s%s", i ? "\n" : "", p.atom[i]);
+    axe_puts(out, kernels.text ? kernels.text : "");
+    return AXE_OK;
+}

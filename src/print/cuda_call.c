@@ -1,0 +1,422 @@
+/* cuda_call.c - invocations of atoms as statements: operands as arguments.
+ *
+ * A shared address is a byte address: the buffer's plus the element's, whose
+ * bits the buffer's swizzle exchanges.  The swizzle is linear over bits, so
+ * where the parts of an address share none, those that unrolling makes constant
+ * are put in behind it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "print/cuda_int.h"
+
+static const axe_buffer *
+buffer_of(const cuda_printer *p, const axe_tensor *t)
+{
+    for (int i = 0; i < p->g->n_buffer; i++)
+        if (p->g->buffer[i].tensor == t)
+            return &p->g->buffer[i];
+    return NULL;
+}
+
+/* --------------------------------------------------------- shared addresses */
+
+enum { MAX_TERM = 16, ALL_BITS = 62 };
+
+/* A part of a sum, and the bits that it may have. */
+typedef struct term {
+    const axe_node *node;
+    bool            fixed; /* once loops are written out */
+    uint64_t        bits;
+} term;
+
+static bool
+cut(const axe_node *n, term *t, int *count)
+{
+    if (n->op == AXE_OP_add)
+        return cut(n->arg[0], t, count) && cut(n->arg[1], t, count);
+    if (*count == MAX_TERM)
+        return false;
+    t[(*count)++].node = n;
+    return true;
+}
+
+/* All bits below the one above the largest of v. */
+static uint64_t
+mask_of(int64_t v)
+{
+    uint64_t m = 0;
+
+    while (m < (uint64_t)v)
+        m = 2 * m + 1;
+    return m;
+}
+
+/* The largest value, if the printer knows it; -1 if not. */
+static int64_t
+largest(const cuda_printer *p, const axe_node *n)
+{
+    int64_t a, b;
+
+    if (n->op == AXE_OP_iconst)
+        return n->u.i;
+    if (n->op == AXE_OP_var)
+        return axe_cuda_most(p, n->u.var);
+    if (n->op == AXE_OP_mod && n->arg[1]->op == AXE_OP_iconst)
+        return n->arg[1]->u.i - 1;
+    if (n->n_arg != 2)
+        return -1;
+    a = largest(p, n->arg[0]);
+    b = largest(p, n->arg[1]);
+    if (n->op == AXE_OP_div && a >= 0 && n->arg[1]->op == AXE_OP_iconst &&
+        b > 0)
+        return a / b;
+    if (a < 0 || b < 0)
+        return -1;
+    if ((n->op == AXE_OP_add && axe_add(a, b, &a)) ||
+        (n->op == AXE_OP_mul && axe_mul(a, b, &a)))
+        return a;
+    return -1;
+}
+
+/* A power of two that divides every value. */
+static int64_t
+divides(const axe_node *n)
+{
+    int64_t a, b;
+
+    if (n->op == AXE_OP_iconst)
+        return n->u.i ? n->u.i & -n->u.i : INT64_C(1) << 40;
+    if (n->op == AXE_OP_add || n->op == AXE_OP_mul) {
+        a = divides(n->arg[0]);
+        b = divides(n->arg[1]);
+        if (n->op == AXE_OP_add)
+            return a < b ? a : b;
+        return axe_mul(a, b, &a) ? a : INT64_C(1) << 40;
+    }
+    return 1;
+}
+
+static bool
+is_fixed(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return true;
+    if (n->op == AXE_OP_var)
+        return axe_cuda_is_unrolled(p, n->u.var);
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_fixed(p, n->arg[i]))
+            return false;
+    return n->n_arg > 0;
+}
+
+/* Is the sum of the parts their exclusive or? */
+static bool
+are_disjoint(const cuda_printer *p, int n, term *t)
+{
+    uint64_t all = 0;
+
+    for (int i = 0; i < n; i++) {
+        int64_t most = largest(p, t[i].node), by = divides(t[i].node);
+        t[i].bits =
+            (most < 0 ? UINT64_MAX : mask_of(most)) & ~((uint64_t)by - 1);
+        t[i].fixed = is_fixed(p, t[i].node);
+        if (all & t[i].bits)
+            return false;
+        all |= t[i].bits;
+    }
+    return true;
+}
+
+static const axe_node *
+sum_of(axe_ctx *cx, int n, const term *t, bool fixed)
+{
+    const axe_node *s = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (t[i].fixed == fixed)
+            s = s ? axe_node2(cx, AXE_OP_add, s, t[i].node) : t[i].node;
+    return s;
+}
+
+static axe_status
+put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+             const axe_node *at)
+{
+    if (at->op == AXE_OP_iconst) {
+        uint64_t x = (uint64_t)at->u.i;
+        uint64_t ones = ((UINT64_C(1) << s->bits) - 1) << s->base;
+        axe_putf(b, "%" PRIu64, x ^ (x >> s->shift & ones));
+        return AXE_OK;
+    }
+    axe_cuda_need(p, "swizzle");
+    axe_putf(b, "swizzle<%d, %d, %d>(", s->bits, s->base, s->shift);
+    AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+/* Bits that the swizzle neither reads nor writes. */
+static bool
+is_apart(const axe_swizzle *s, const term *t)
+{
+    uint64_t ones = ((UINT64_C(1) << s->bits) - 1) << s->base;
+
+    return (t->bits & ones << s->shift) == 0;
+}
+
+static axe_status
+put_offset(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+           const axe_node *at)
+{
+    term            t[MAX_TERM];
+    int             n = 0;
+    const axe_node *moving, *fixed;
+
+    if (!cut(at, t, &n) || !are_disjoint(p, n, t))
+        return put_swizzled(p, b, s, at);
+    for (int i = 0; i < n; i++)
+        t[i].fixed = t[i].fixed && is_apart(s, &t[i]);
+    moving = sum_of(p->cx, n, t, false);
+    fixed = sum_of(p->cx, n, t, true);
+    if (!moving || !fixed)
+        return put_swizzled(p, b, s, at);
+    axe_putc(b, '(');
+    AXE_TRY(put_swizzled(p, b, s, moving));
+    axe_puts(b, " ^ (");
+    AXE_TRY(axe_cuda_expr(p, b, fixed, CUDA_INDEX));
+    axe_puts(b, "))");
+    return AXE_OK;
+}
+
+/* The sum with every term times n. */
+static const axe_node *
+times(axe_ctx *cx, const axe_node *x, int64_t n)
+{
+    int64_t v;
+
+    if (n == 1)
+        return x;
+    if (x->op == AXE_OP_add)
+        return axe_node2(cx, AXE_OP_add, times(cx, x->arg[0], n),
+                         times(cx, x->arg[1], n));
+    for (int i = 0; x->op == AXE_OP_mul && i < 2; i++)
+        if (axe_is_iconst(x->arg[i], &v) && axe_mul(v, n, &v))
+            return axe_node2(cx, AXE_OP_mul, x->arg[1 - i],
+                             axe_iconst(cx, x->at, AXE_TYPE_INDEX, v));
+    return axe_node2(cx, AXE_OP_mul, x,
+                     axe_iconst(cx, x->at, AXE_TYPE_INDEX, n));
+}
+
+/* "t_a + (2 * ...)": the byte address of an element of shared memory. */
+static axe_status
+put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
+{
+    const axe_buffer *s = buffer_of(p, a->tensor);
+    int               bits = axe_type_table[a->tensor->type].bits;
+    const axe_node   *at;
+
+    if (!s || bits % 8 != 0)
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "CUDA C: %s is no buffer of whole bytes",
+                        a->tensor->name);
+    axe_putf(b, "t_%s", a->tensor->name);
+    at = times(p->cx, a->at, bits / 8);
+    if (at->op == AXE_OP_iconst && at->u.i == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    if (s->swizzle.bits && !plain)
+        return put_offset(p, b, &s->swizzle, at);
+    return axe_cuda_expr(p, b, at, CUDA_INDEX);
+}
+
+/* --------------------------------------------------------------- arguments */
+
+/* wgmma's number for a buffer's swizzle. */
+static int
+swizzle_mode(const cuda_printer *p, const axe_tensor *t)
+{
+    const axe_buffer *s = buffer_of(p, t);
+
+    return !s || s->swizzle.bits == 0 ? 0 : 4 - s->swizzle.bits;
+}
+
+static axe_status
+put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
+{
+    axe_cuda_need(p, "describe");
+    axe_puts(b, "describe(");
+    AXE_TRY(put_shared(p, b, a, true));
+    axe_putf(b, ", %" PRId64 ", %" PRId64 ", %d)", a->lead, a->stride,
+             swizzle_mode(p, a->tensor));
+    return AXE_OK;
+}
+
+static axe_status
+put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
+{
+    int64_t zero;
+
+    axe_putf(b, "t_%s", a->tensor->name);
+    if (axe_is_iconst(a->at, &zero) && zero == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    return axe_cuda_word(p, b, a->tensor->type, a->at);
+}
+
+static axe_status
+put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
+{
+    const axe_arg *a = &l->arg[i];
+    int64_t        zero;
+
+    switch (a->space) {
+    case AXE_ARG_REG:
+        return put_words(p, b, a);
+    case AXE_ARG_GLOBAL:
+        axe_putf(b, "t_%s", a->tensor->name);
+        if (axe_is_iconst(a->at, &zero) && zero == 0)
+            return AXE_OK;
+        axe_puts(b, " + ");
+        return axe_cuda_expr(p, b, a->at, CUDA_ADDRESS);
+    case AXE_ARG_SHARED:
+        if (l->atom->kind == AXE_ATOM_CONTRACT)
+            return put_descriptor(p, b, a);
+        return put_shared(p, b, a, false);
+    case AXE_ARG_DSMEM:
+        AXE_TRY(put_shared(p, b, a, false));
+        axe_puts(b, ", ");
+        return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
+    case AXE_ARG_MAP:
+        axe_putf(b, "&map%d", a->map);
+        for (int k = 0; k < a->n_at; k++) {
+            axe_puts(b, ", ");
+            AXE_TRY(axe_cuda_expr(p, b, a->coord[k], CUDA_INDEX));
+        }
+        return AXE_OK;
+    case AXE_ARG_INT:
+        return axe_cuda_expr(p, b, a->at, CUDA_INDEX);
+    case AXE_ARG_NONE:
+        break;
+    }
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------------- statements */
+
+/* Bits of the one operand in registers that is less than a word, or 0. */
+static int
+part_bits(const axe_lir *l, int i)
+{
+    int bits = 8 * l->atom->align;
+
+    return i < l->n_arg && l->arg[i].space == AXE_ARG_REG &&
+                   l->atom->by == AXE_SCOPE_THREAD &&
+                   (l->atom->kind == AXE_ATOM_LOAD ||
+                    l->atom->kind == AXE_ATOM_STORE) &&
+                   bits < 32 && bits > 0
+               ? bits
+               : 0;
+}
+
+/* Which 8 or 16 bits of the array an element begins. */
+static axe_status
+put_place(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits)
+{
+    int n = bits / axe_type_table[a->tensor->type].bits;
+
+    axe_putf(b, "t_%s, ", a->tensor->name);
+    return axe_cuda_expr(
+        p, b,
+        n == 1 ? a->at
+               : axe_node2(p->cx, AXE_OP_div, a->at,
+                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, n)),
+        CUDA_INDEX);
+}
+
+/* `get16(t_x, i)` before, `put16(t_x, i, w)` after. */
+static axe_status
+put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits, bool get)
+{
+    const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", bits);
+
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s(", name);
+    AXE_TRY(put_place(p, b, a, bits));
+    axe_puts(b, get ? ")" : ", w)");
+    return AXE_OK;
+}
+
+static bool
+branches(const axe_lir *l)
+{
+    return l->pred && l->atom->kind != AXE_ATOM_LOAD &&
+           !strstr(l->atom->asm_text, "$z");
+}
+
+static axe_status
+put_call(cuda_printer *p, const axe_lir *l, const char *name, int part)
+{
+    axe_buf *b = p->out;
+    bool     first = true;
+
+    axe_putf(b, "%s(", name);
+    for (int i = 0; i < l->n_arg; i++) {
+        if (axe_cuda_in_name(l, i))
+            continue;
+        axe_puts(b, first ? "" : ", ");
+        first = false;
+        if (i == part)
+            axe_puts(b, "&w");
+        else
+            AXE_TRY(put_arg(p, b, l, i));
+    }
+    if (l->pred && !branches(l)) {
+        axe_puts(b, ", ");
+        AXE_TRY(axe_cuda_expr(p, b, l->pred, CUDA_INDEX));
+    }
+    axe_puts(b, ");");
+    return AXE_OK;
+}
+
+/* A load or store of less than a word, by way of one. */
+static axe_status
+put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int part,
+            int bits)
+{
+    axe_buf *b = p->out;
+
+    axe_puts(b, "{ u32 w");
+    if (part == 1) {
+        axe_puts(b, " = ");
+        AXE_TRY(put_part(p, b, &l->arg[1], bits, true));
+    }
+    axe_puts(b, "; ");
+    AXE_TRY(put_call(p, l, name, part));
+    if (part == 0) {
+        axe_putc(b, ' ');
+        AXE_TRY(put_part(p, b, &l->arg[0], bits, false));
+        axe_putc(b, ';');
+    }
+    axe_puts(b, " }");
+    return AXE_OK;
+}
+
+axe_status
+axe_cuda_atom(cuda_printer *p, const axe_lir *l)
+{
+    const char *name;
+    int         part = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
+
+    AXE_TRY(axe_cuda_function(p, l, &name));
+    if (branches(l)) {
+        axe_puts(p->out, "if (");
+        AXE_TRY(axe_cuda_expr(p, p->out, l->pred, CUDA_INDEX));
+        axe_puts(p->out, ") ");
+    }
+    if (part >= 0)
+        AXE_TRY(put_by_word(p, l, name, part, part_bits(l, part)));
+    else
+        AXE_TRY(put_call(p, l, name, -1));
+    axe_putc(p->out, '\n');
+    return AXE_OK;
+}

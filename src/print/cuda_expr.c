@@ -1,0 +1,746 @@
+/* cuda_expr.c - integer expressions and values of elements in CUDA C.
+ *
+ * Sizes and variables are below 2^31, so an index is an int; a product of sizes
+ * is not, nor is an address in global memory.  Division by a power of two is a
+ * shift, which rounds to minus infinity as the language does.  Values of narrow
+ * floating types are computed with as float, those of narrow integers as int.
+ * A spelling has the precedence of C's operators, so parentheses stand only
+ * where needed. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "print/cuda_int.h"
+
+static const struct {
+    const char *name, *needs, *text;
+} fns[] = {
+#define FN(name, needs, text) {#name, needs, text},
+#include "print/cuda_fn.def"
+};
+
+void
+axe_cuda_need(cuda_printer *p, const char *name)
+{
+    if (!p->fn)
+        p->fn = axe_new_array(p->cx, bool, AXE_LEN(fns));
+    for (int i = 0; i < AXE_LEN(fns); i++)
+        if (strcmp(fns[i].name, name) == 0 && !p->fn[i]) {
+            p->fn[i] = true;
+            if (*fns[i].needs)
+                axe_cuda_need(p, fns[i].needs);
+        }
+}
+
+void
+axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
+{
+    for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
+        if (p->fn[i])
+            axe_putf(out, "%s\n", fns[i].text);
+}
+
+/* ------------------------------------------------------------------- types */
+
+static bool
+is_half(axe_type t)
+{
+    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
+           t == AXE_TYPE_f8e4m3 || t == AXE_TYPE_f8e5m2;
+}
+
+const char *
+axe_cuda_value_type(axe_type t)
+{
+    if (t == AXE_TYPE_f64)
+        return "double";
+    if (axe_type_is_float(t))
+        return "float";
+    if (t == AXE_TYPE_bool)
+        return "bool";
+    if (axe_type_table[t].bits < 32 || t == AXE_TYPE_i32)
+        return "int";
+    return axe_type_table[t].name;
+}
+
+const char *
+axe_cuda_element_type(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    if (t == AXE_TYPE_bool || (is_half(t) && bits == 8))
+        return "u8";
+    if (is_half(t))
+        return bits == 32 ? "u32" : "u16";
+    if (t == AXE_TYPE_f64 || t == AXE_TYPE_f32 || t == AXE_TYPE_i32)
+        return axe_cuda_value_type(t);
+    return axe_type_table[t].name;
+}
+
+int
+axe_cuda_per_word(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    return bits < 32 ? 32 / bits : 1;
+}
+
+const char *
+axe_cuda_word_type(axe_type t)
+{
+    return axe_cuda_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
+}
+
+/* --------------------------------------------------------------- variables */
+
+static cuda_name *
+find_name(const cuda_printer *p, const axe_var *v)
+{
+    for (int i = p->n_name - 1; i >= 0; i--)
+        if (p->name[i].var == v)
+            return &p->name[i];
+    return NULL;
+}
+
+const char *
+axe_cuda_name(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name ? name->text : v->name;
+}
+
+bool
+axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name && name->unrolled;
+}
+
+int64_t
+axe_cuda_most(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    if (v == p->g->id[AXE_ID_LANE])
+        return 31;
+    if (v == p->g->id[AXE_ID_WARP])
+        return p->g->n_thread / 32 - 1;
+    if (v == p->g->id[AXE_ID_RANK])
+        return p->g->cluster - 1;
+    return name && name->unrolled ? name->most : -1;
+}
+
+static bool
+is_taken(const cuda_printer *p, const char *text)
+{
+    for (int i = 0; i < p->n_name; i++)
+        if (strcmp(p->name[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* Words of C, and names of the printed text's own. */
+static bool
+is_reserved(const char *s)
+{
+    static const char *const word[] = {
+        "int",   "for",  "if",     "else",  "do",      "while", "short",
+        "long",  "char", "double", "float", "return",  "break", "case",
+        "const", "auto", "static", "void",  "default", "goto",  "continue",
+        "union", "bool", "half",   "true",  "false",   "min",   "max",
+        "asm",   "new",  "this",   "class", "delete",  "u8",    "u16",
+        "u32",   "u64",  "i8",     "i16",   "i64",     "smem",  "map",
+    };
+
+    for (int i = 0; i < AXE_LEN(word); i++)
+        if (strcmp(word[i], s) == 0)
+            return true;
+    return false;
+}
+
+const char *
+axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
+{
+    const char *base = v->kind == AXE_VAR_SIZE
+                           ? axe_textf(p->cx, "s_%s", v->name)
+                           : axe_textf(p->cx, "v_%s", v->name);
+    const char *text;
+    char       *c = axe_textf(p->cx, "%s", base);
+
+    for (char *s = c; *s; s++)
+        if (*s == '.')
+            *s = '_';
+    text = c;
+    for (int i = 2; is_taken(p, text) || is_reserved(text); i++)
+        text = axe_textf(p->cx, "%s_%d", c, i);
+    if (p->n_name == p->cap_name) {
+        p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
+        cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
+        if (p->n_name > 0)
+            memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
+        p->name = more;
+    }
+    p->name[p->n_name++] = (cuda_name){.var = v, .text = text, .wide = wide};
+    return text;
+}
+
+static axe_status
+put_var(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_var *v = n->u.var;
+    cuda_name     *name = find_name(p, v);
+
+    for (int i = 0; i < AXE_N_ID; i++)
+        if (p->g->id[i] == v) {
+            p->id[i] = true;
+            axe_puts(b, axe_id_name((axe_id)i));
+            return AXE_OK;
+        }
+    if (!name)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "CUDA C: '%s' is not known here", v->name);
+    name->used = true;
+    axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
+    return AXE_OK;
+}
+
+/* Does the product of this and something else need 64 bits?  Sizes do, how many
+ * tiles there are of them does not: there are fewer than 2^31 CTAs. */
+static bool
+has_size(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_var) {
+        const cuda_name *name = find_name(p, n->u.var);
+        return n->u.var->kind == AXE_VAR_SIZE || (name && name->wide);
+    }
+    if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
+        return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
+                   ? has_size(p, n->arg[0])
+                   : axe_cuda_is_wide(p, n->arg[0]);
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load && has_size(p, n->arg[i]))
+            return true;
+    return false;
+}
+
+bool
+axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
+    if (n->op == AXE_OP_var) {
+        const cuda_name *name = find_name(p, n->u.var);
+        return name && name->wide;
+    }
+    if (n->op == AXE_OP_load)
+        return axe_type_table[n->type].bits > 32;
+    if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
+        n->arg[1]->op != AXE_OP_iconst &&
+        (has_size(p, n->arg[0]) || has_size(p, n->arg[1])))
+        return true;
+    if (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
+        return false;
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_cuda_is_wide(p, n->arg[i]))
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------- expressions */
+
+/* Precedence of C: larger binds tighter. */
+enum { P_OR = 1, P_AND, P_BITS, P_EQ, P_LESS, P_SHIFT, P_ADD, P_MUL, P_UNARY };
+enum { P_CALL = P_UNARY + 1 };
+
+/* Which operands a spelling is for. */
+typedef enum kind {
+    K_INDEX,
+    K_INT,   /* elements: they wrap around */
+    K_UINT,  /* of 32 bits */
+    K_FLOAT, /* f32 and what is computed as that */
+    K_DOUBLE,
+    K_BOOL
+} kind;
+
+static const struct row {
+    axe_op      op;
+    unsigned    kinds;             /* bits of kind */
+    int         prec, left, right; /* of the whole; what the operands need */
+    const char *needs;             /* a helper, or "" */
+    const char *text;              /* %0 %1 %2; $T: the type, $U: unsigned */
+} rows[] = {
+#define ANY ~0u
+#define ON(k) (1u << K_##k)
+#define REAL (ON(FLOAT) | ON(DOUBLE))
+    {AXE_OP_add, ON(INT), P_UNARY, P_ADD, P_ADD, "", "($T)(($U)%0 + ($U)%1)"},
+    {AXE_OP_sub, ON(INT), P_UNARY, P_UNARY, P_UNARY, "",
+     "($T)(($U)%0 - ($U)%1)"},
+    {AXE_OP_mul, ON(INT), P_UNARY, P_UNARY, P_UNARY, "",
+     "($T)(($U)%0 * ($U)%1)"},
+    {AXE_OP_neg, ON(INT), P_UNARY, P_UNARY, 0, "", "($T)(0 - ($U)%0)"},
+    {AXE_OP_add, ANY, P_ADD, P_ADD, P_ADD, "", "%0 + %1"},
+    {AXE_OP_sub, ANY, P_ADD, P_ADD, P_MUL, "", "%0 - %1"},
+    {AXE_OP_mul, ANY, P_MUL, P_MUL, P_UNARY, "", "%0 * %1"},
+    {AXE_OP_div, REAL, P_MUL, P_MUL, P_UNARY, "", "%0 / %1"},
+    {AXE_OP_div, ANY, P_CALL, 0, 0, "floor_div", "floor_div<$T>(%0, %1)"},
+    {AXE_OP_mod, ANY, P_CALL, 0, 0, "floor_mod", "floor_mod<$T>(%0, %1)"},
+    {AXE_OP_cdiv, ANY, P_UNARY, P_UNARY, 0, "floor_div",
+     "-floor_div<$T>(-%0, %1)"},
+    {AXE_OP_min, ON(INDEX), P_CALL, 0, 0, "lesser", "lesser<$T>(%0, %1)"},
+    {AXE_OP_max, ON(INDEX), P_CALL, 0, 0, "greater", "greater<$T>(%0, %1)"},
+    {AXE_OP_min, ANY, P_CALL, 0, 0, "lesser", "lesser<$T>(%0, %1)"},
+    {AXE_OP_max, ANY, P_CALL, 0, 0, "greater", "greater<$T>(%0, %1)"},
+    {AXE_OP_le, ANY, P_LESS, P_SHIFT, P_SHIFT, "", "%0 <= %1"},
+    {AXE_OP_lt, ANY, P_LESS, P_SHIFT, P_SHIFT, "", "%0 < %1"},
+    {AXE_OP_eq, ANY, P_EQ, P_LESS, P_LESS, "", "%0 == %1"},
+    {AXE_OP_ne, ANY, P_EQ, P_LESS, P_LESS, "", "%0 != %1"},
+    {AXE_OP_and, ANY, P_AND, P_AND, P_AND, "", "%0 && %1"},
+    {AXE_OP_or, ANY, P_OR, P_AND, P_AND, "", "%0 || %1"},
+    {AXE_OP_neg, ANY, P_UNARY, P_UNARY, 0, "", "-%0"},
+    {AXE_OP_not, ANY, P_UNARY, P_UNARY, 0, "", "!%0"},
+    {AXE_OP_select, ANY, P_CALL, P_AND, P_AND, "", "(%0 ? %1 : %2)"},
+    {AXE_OP_exp, ON(FLOAT), P_CALL, 0, 0, "", "expf(%0)"},
+    {AXE_OP_exp2, ON(FLOAT), P_CALL, 0, 0, "", "exp2f(%0)"},
+    {AXE_OP_log, ON(FLOAT), P_CALL, 0, 0, "", "logf(%0)"},
+    {AXE_OP_sqrt, ON(FLOAT), P_CALL, 0, 0, "", "sqrtf(%0)"},
+    {AXE_OP_rsqrt, ON(FLOAT), P_CALL, 0, 0, "", "rsqrtf(%0)"},
+    {AXE_OP_tanh, ON(FLOAT), P_CALL, 0, 0, "", "tanhf(%0)"},
+    {AXE_OP_abs, ON(FLOAT), P_CALL, 0, 0, "", "fabsf(%0)"},
+    {AXE_OP_exp, ON(DOUBLE), P_CALL, 0, 0, "", "exp(%0)"},
+    {AXE_OP_exp2, ON(DOUBLE), P_CALL, 0, 0, "", "exp2(%0)"},
+    {AXE_OP_log, ON(DOUBLE), P_CALL, 0, 0, "", "log(%0)"},
+    {AXE_OP_sqrt, ON(DOUBLE), P_CALL, 0, 0, "", "sqrt(%0)"},
+    {AXE_OP_rsqrt, ON(DOUBLE), P_CALL, 0, 0, "", "rsqrt(%0)"},
+    {AXE_OP_tanh, ON(DOUBLE), P_CALL, 0, 0, "", "tanh(%0)"},
+    {AXE_OP_abs, ON(DOUBLE), P_CALL, 0, 0, "", "fabs(%0)"},
+    {AXE_OP_abs, ON(UINT), P_UNARY, P_UNARY, 0, "", "%0"},
+    {AXE_OP_abs, ON(INT), P_CALL, P_UNARY, 0, "",
+     "(%0 < 0 ? ($T)(0 - ($U)%0) : %0)"},
+    {AXE_OP_abs, ANY, P_CALL, P_UNARY, 0, "greater", "greater<$T>(%0, -%0)"},
+};
+
+static axe_status put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
+                      cuda_mode mode);
+
+static kind
+kind_of(const axe_node *n, cuda_mode mode)
+{
+    axe_type t =
+        n->type == AXE_TYPE_bool && n->n_arg > 0 ? n->arg[0]->type : n->type;
+
+    if (t == AXE_TYPE_f64)
+        return K_DOUBLE;
+    if (axe_type_is_float(t))
+        return K_FLOAT;
+    if (t == AXE_TYPE_bool)
+        return K_BOOL;
+    if (t == AXE_TYPE_INDEX && mode != CUDA_VALUE)
+        return K_INDEX;
+    return t == AXE_TYPE_u32 ? K_UINT : K_INT;
+}
+
+/* Is the index expression at least 0 for sure?  Variables are, but for those
+ * read from tensors. */
+static bool
+nonneg(const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i >= 0;
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind != AXE_VAR_PART;
+    if (n->op == AXE_OP_max)
+        return nonneg(n->arg[0]) || nonneg(n->arg[1]);
+    if (n->op == AXE_OP_mod)
+        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
+    if (n->op == AXE_OP_add || n->op == AXE_OP_mul || n->op == AXE_OP_div ||
+        n->op == AXE_OP_cdiv || n->op == AXE_OP_min)
+        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
+    return false;
+}
+
+static int
+log2_of(const axe_node *n)
+{
+    if (n->op != AXE_OP_iconst || n->u.i < 1 || (n->u.i & (n->u.i - 1)))
+        return -1;
+    for (int k = 0;; k++)
+        if (n->u.i >> k == 1)
+            return k;
+}
+
+/* Division of indices: by shifts and masks, or of what is not negative. */
+static axe_status
+put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
+             bool *done)
+{
+    const axe_node *x = n->arg[0], *y = n->arg[1];
+    int         k = log2_of(y), own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
+    bool        wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y);
+    const char *name = n->op == AXE_OP_mod ? "rest" : "quot";
+
+    *done = k >= 0 || (nonneg(x) && nonneg(y));
+    if (k >= 0) {
+        axe_puts(b, own < prec ? "(" : "");
+        AXE_TRY(put(p, b, x, n->op == AXE_OP_mod ? P_EQ : P_ADD, CUDA_INDEX));
+        if (n->op == AXE_OP_mod)
+            axe_putf(b, " & %" PRId64, y->u.i - 1);
+        else if (n->op == AXE_OP_cdiv)
+            axe_putf(b, " + %" PRId64 " >> %d", y->u.i - 1, k);
+        else
+            axe_putf(b, " >> %d", k);
+        axe_puts(b, own < prec ? ")" : "");
+    } else if (*done) {
+        axe_cuda_need(p, name);
+        axe_putf(b, "%s%s(", name, wide ? "64" : "");
+        AXE_TRY(put(p, b, x, P_ADD, CUDA_INDEX));
+        if (n->op == AXE_OP_cdiv) {
+            axe_puts(b, " + ");
+            AXE_TRY(put(p, b, y, P_ADD, CUDA_INDEX));
+            axe_puts(b, " - 1");
+        }
+        axe_puts(b, ", ");
+        AXE_TRY(put(p, b, y, 0, CUDA_INDEX));
+        axe_putc(b, ')');
+    }
+    return AXE_OK;
+}
+
+/* A product of 64 bits: its left factor decides. */
+static axe_status
+put_wide_product(cuda_printer *p, axe_buf *b, const axe_node *n, int prec)
+{
+    axe_puts(b, P_MUL < prec ? "((i64)" : "(i64)");
+    for (int i = 0; i < 2; i++) {
+        cuda_mode mode =
+            axe_cuda_is_wide(p, n->arg[i]) ? CUDA_ADDRESS : CUDA_INDEX;
+        AXE_TRY(put(p, b, n->arg[i], P_UNARY, mode));
+        axe_puts(b, i == 0 ? " * " : P_MUL < prec ? ")" : "");
+    }
+    return AXE_OK;
+}
+
+/* Elements narrower than an int wrap around as their type does. */
+static const char *
+wraps_to(const axe_node *n, kind k)
+{
+    return k == K_INT && axe_type_table[n->type].bits < 32 &&
+                   n->type != AXE_TYPE_bool && n->op != AXE_OP_select
+               ? axe_type_table[n->type].name
+               : NULL;
+}
+
+static const char *
+type_text(cuda_printer *p, const axe_node *n, kind k)
+{
+    if (k == K_INDEX)
+        return axe_cuda_is_wide(p, n->arg[0]) || axe_cuda_is_wide(p, n->arg[1])
+                   ? "i64"
+                   : "int";
+    return axe_cuda_value_type(n->type);
+}
+
+static axe_status
+put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
+        int prec, cuda_mode mode)
+{
+    kind        k = kind_of(n, mode);
+    const char *type = type_text(p, n, k), *wrap = wraps_to(n, k);
+    int         own = wrap ? P_UNARY : r->prec;
+
+    if (*r->needs)
+        axe_cuda_need(p, r->needs);
+    axe_puts(b, own < prec ? "(" : "");
+    if (wrap)
+        axe_putf(b, "(%s)(", wrap);
+    for (const char *s = r->text; *s; s++)
+        if (*s == '%') {
+            int i = *++s - '0';
+            AXE_TRY(put(p, b, n->arg[i], i ? r->right : r->left, mode));
+        } else if (*s == '$')
+            axe_puts(b, *++s == 'T'                         ? type
+                        : axe_type_table[n->type].bits > 32 ? "u64"
+                                                            : "u32");
+        else
+            axe_putc(b, *s);
+    axe_puts(b, wrap ? ")" : "");
+    axe_puts(b, own < prec ? ")" : "");
+    return AXE_OK;
+}
+
+static void
+put_float(axe_buf *b, double f, axe_type t)
+{
+    bool        narrow = t != AXE_TYPE_f64;
+    axe_ctx    *cx = b->cx;
+    const char *s = axe_textf(cx, narrow ? "%.9g" : "%.17g", f);
+
+    if (isnan(f))
+        axe_puts(b, narrow ? "__int_as_float(0x7fc00000)"
+                           : "__longlong_as_double(0x7ff8000000000000)");
+    else if (isinf(f))
+        axe_putf(b,
+                 narrow ? "%s__int_as_float(0x7f800000)"
+                        : "%s__longlong_as_double(0x7ff0000000000000)",
+                 f < 0 ? "-" : "");
+    else
+        axe_putf(b, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0",
+                 narrow ? "f" : "");
+}
+
+static void
+put_constant(axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
+{
+    bool    minus = n->op == AXE_OP_fconst ? signbit(n->u.f) : n->u.i < 0;
+    int64_t i = n->op == AXE_OP_iconst ? n->u.i : 0;
+
+    axe_puts(b, minus && prec > P_ADD ? "(" : "");
+    if (n->op == AXE_OP_fconst)
+        put_float(b, n->u.f, n->type);
+    else if (axe_type_is_float(n->type))
+        put_float(b, (double)i, n->type);
+    else if (i == INT64_MIN || i == INT32_MIN)
+        axe_putf(b, "(%" PRId64 "%s - 1)", i + 1, i == INT64_MIN ? "ll" : "");
+    else
+        axe_putf(b, "%" PRId64 "%s", i,
+                 n->type == AXE_TYPE_u32 ? "u"
+                 : (n->type == AXE_TYPE_INDEX && mode == CUDA_VALUE) ||
+                         i > INT32_MAX || i < INT32_MIN
+                     ? "ll"
+                     : "");
+    axe_puts(b, minus && prec > P_ADD ? ")" : "");
+}
+
+/* ------------------------------------------------------ elements of arrays */
+
+/* Is every term of the sum a multiple of n? */
+static bool
+is_multiple(const axe_node *x, int64_t n)
+{
+    if (x->op == AXE_OP_iconst)
+        return x->u.i % n == 0;
+    if (x->op == AXE_OP_add)
+        return is_multiple(x->arg[0], n) && is_multiple(x->arg[1], n);
+    return x->op == AXE_OP_mul &&
+           (is_multiple(x->arg[0], n) || is_multiple(x->arg[1], n));
+}
+
+/* What n times it is x, where is_multiple. */
+static const axe_node *
+divided(axe_ctx *cx, const axe_node *x, int64_t n)
+{
+    const axe_node *a = x->n_arg > 0 ? x->arg[0] : NULL;
+
+    if (x->op == AXE_OP_iconst)
+        return axe_iconst(cx, x->at, x->type, x->u.i / n);
+    if (x->op == AXE_OP_add)
+        return axe_node2(cx, AXE_OP_add, divided(cx, a, n),
+                         divided(cx, x->arg[1], n));
+    if (is_multiple(a, n))
+        return axe_node2(cx, AXE_OP_mul, divided(cx, a, n), x->arg[1]);
+    return axe_node2(cx, AXE_OP_mul, a, divided(cx, x->arg[1], n));
+}
+
+axe_status
+axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at)
+{
+    int64_t         n = axe_cuda_per_word(t);
+    const axe_node *by = axe_iconst(p->cx, at->at, AXE_TYPE_INDEX, n);
+
+    if (n > 1)
+        at = is_multiple(at, n) ? divided(p->cx, at, n)
+                                : axe_node2(p->cx, AXE_OP_div, at, by);
+    return put(p, b, at, P_ADD, CUDA_INDEX);
+}
+
+/* The bits of an element of an array, or the element itself if it is a word. */
+static axe_status
+put_element(cuda_printer *p, axe_buf *b, const axe_tensor *t,
+            const axe_node *at)
+{
+    int         bits = axe_type_table[t->type].bits;
+    const char *get = bits == 16 ? "get16" : "get8";
+
+    if (bits < 32) {
+        axe_cuda_need(p, get);
+        axe_putf(b, "%s(t_%s, ", get, t->name);
+    } else
+        axe_putf(b, "t_%s[", t->name);
+    AXE_TRY(put(p, b, at, 0, CUDA_INDEX));
+    axe_putc(b, bits < 32 ? ')' : ']');
+    return AXE_OK;
+}
+
+static axe_status
+put_load(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_tensor *t = n->u.tensor;
+    const axe_node   *zero = axe_iconst(p->cx, n->at, AXE_TYPE_INDEX, 0);
+    const char       *from = NULL;
+
+    if (t->space != AXE_SPACE_REG || n->n_arg > 1 ||
+        axe_type_table[t->type].bits < 8)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "CUDA C computes with elements of registers; %s is "
+                        "none",
+                        t->name);
+    if (is_half(t->type)) {
+        from = axe_textf(p->cx, "from_%s", axe_type_table[t->type].name);
+        axe_cuda_need(p, from);
+        axe_putf(b, "%s(", from);
+    } else if (axe_type_table[t->type].bits < 32)
+        axe_putf(b, t->type == AXE_TYPE_bool ? "(bool)" : "(%s)",
+                 axe_type_table[t->type].name);
+    AXE_TRY(put_element(p, b, t, n->n_arg ? n->arg[0] : zero));
+    axe_puts(b, from ? ")" : "");
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------- conversions */
+
+/* A float to be rounded once more: of a value of a type that is wider, rounded
+ * to odd, so that this is as if the value had been. */
+static axe_status
+put_as_float(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    axe_type t = n->type;
+    bool     odd =
+        axe_type_table[t].bits >= 32 && t != AXE_TYPE_f32 && t != AXE_TYPE_tf32;
+
+    if (odd) {
+        axe_cuda_need(p, "f32_odd");
+        axe_puts(b, "f32_odd(");
+    }
+    if (!axe_type_is_float(t))
+        axe_puts(b, odd ? "(double)" : "(float)");
+    AXE_TRY(put(p, b, n, axe_type_is_float(t) ? 0 : P_UNARY, CUDA_VALUE));
+    axe_puts(b, odd ? ")" : "");
+    return AXE_OK;
+}
+
+/* A value as a narrow floating type's bits. */
+static axe_status
+put_rounded(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
+{
+    const char *to = axe_textf(p->cx, "to_%s", axe_type_table[t].name);
+
+    axe_cuda_need(p, to);
+    axe_putf(b, "%s(", to);
+    AXE_TRY(put_as_float(p, b, n));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+static axe_status
+put_cast(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_node *x = n->arg[0];
+    axe_type        to = n->type, from = x->type;
+    const char     *name = axe_type_table[to].name;
+
+    if (to == from)
+        return put(p, b, x, P_UNARY, CUDA_VALUE);
+    if (is_half(to)) {
+        const char *back = axe_textf(p->cx, "from_%s", name);
+        axe_cuda_need(p, back);
+        axe_putf(b, "%s(", back);
+        AXE_TRY(put_rounded(p, b, x, to));
+        axe_putc(b, ')');
+        return AXE_OK;
+    }
+    if (axe_type_is_float(from) && !axe_type_is_float(to)) {
+        const char *near = axe_textf(p->cx, "nearest_%s", name);
+        axe_cuda_need(p, near);
+        axe_putf(b, "%s(", near);
+        AXE_TRY(put(p, b, x, 0, CUDA_VALUE));
+        axe_putc(b, ')');
+        return AXE_OK;
+    }
+    if (strcmp(axe_cuda_value_type(to), axe_cuda_value_type(from)) != 0 ||
+        axe_type_table[to].bits < axe_type_table[from].bits)
+        axe_putf(b, "(%s)",
+                 axe_type_table[to].bits < 32 ? name : axe_cuda_value_type(to));
+    return put(p, b, x, P_UNARY, CUDA_VALUE);
+}
+
+/* The operand of a cast to t that is to be stored as one, or n itself. */
+static const axe_node *
+uncast(const axe_node *n)
+{
+    return n->op == AXE_OP_cast && is_half(n->type) ? n->arg[0] : n;
+}
+
+axe_status
+axe_cuda_float(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    return put_as_float(p, b, uncast(n));
+}
+
+axe_status
+axe_cuda_bits(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
+{
+    if (n->op == AXE_OP_load && n->u.tensor->type == t && n->n_arg == 1)
+        return put_element(p, b, n->u.tensor, n->arg[0]);
+    if (is_half(t))
+        return put_rounded(p, b, uncast(n), t);
+    if (axe_type_table[t].bits < 32) {
+        axe_putf(b, axe_type_table[t].bits == 16 ? "(u16)" : "(u8)");
+        return put(p, b, n, P_UNARY, CUDA_VALUE);
+    }
+    return put(p, b, n, 0, CUDA_VALUE);
+}
+
+/* Of indices and constants alone? */
+static bool
+is_pure(const axe_node *n)
+{
+    if (n->type != AXE_TYPE_INDEX || n->op == AXE_OP_load ||
+        n->op == AXE_OP_cast || n->op == AXE_OP_select)
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_pure(n->arg[i]))
+            return false;
+    return true;
+}
+
+static axe_status
+put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
+{
+    bool done = false;
+
+    if (mode == CUDA_VALUE && is_pure(n))
+        mode = CUDA_ADDRESS;
+
+    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst) {
+        put_constant(b, n, prec, mode);
+        return AXE_OK;
+    }
+    if (n->op == AXE_OP_var)
+        return put_var(p, b, n);
+    if (n->op == AXE_OP_load)
+        return put_load(p, b, n);
+    if (n->op == AXE_OP_cast)
+        return put_cast(p, b, n);
+    if (mode != CUDA_VALUE && kind_of(n, mode) == K_INDEX) {
+        if (n->op == AXE_OP_div || n->op == AXE_OP_mod || n->op == AXE_OP_cdiv)
+            AXE_TRY(put_division(p, b, n, prec, &done));
+        if (done)
+            return AXE_OK;
+        if (n->op == AXE_OP_mul &&
+            (mode == CUDA_ADDRESS || axe_cuda_is_wide(p, n)))
+            return put_wide_product(p, b, n, prec);
+    }
+    for (int i = 0; i < AXE_LEN(rows); i++)
+        if (rows[i].op == n->op && rows[i].kinds & 1u << kind_of(n, mode))
+            return put_row(p, b, n, &rows[i], prec, mode);
+    return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                    "CUDA C has no spelling for '%s'",
+                    axe_op_table[n->op].name);
+}
+
+axe_status
+axe_cuda_expr(cuda_printer *p, axe_buf *b, const axe_node *n, cuda_mode mode)
+{
+    return put(p, b, n, 0, mode);
+}

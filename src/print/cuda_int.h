@@ -1,0 +1,84 @@
+/* cuda_int.h - between the files of the CUDA printer. */
+#ifndef AXE_CUDA_INT_H
+#define AXE_CUDA_INT_H
+
+#include "print/cuda.h"
+
+/* How a variable of the grid is spelt. */
+typedef struct cuda_name {
+    const axe_var *var;
+    const char    *text;
+    bool           wide;     /* 64 bits */
+    bool           unrolled; /* of a loop that is written out */
+    bool           used;
+    int64_t        most; /* its largest value, if unrolled */
+} cuda_name;
+
+typedef struct cuda_printer {
+    axe_ctx           *cx;
+    const axe_lowered *l;
+    const axe_grid    *g;
+    axe_buf           *out; /* of the statements */
+    bool              *fn;  /* helpers that are used, by row of cuda_fn.def */
+    int                n_atom, cap_atom, n_name, cap_name;
+    const char       **atom; /* texts of atoms' functions that are used */
+    cuda_name         *name;
+    bool               id[AXE_N_ID];
+    const axe_var     *later; /* is one more than it is; or NULL */
+} cuda_printer;
+
+/* cuda_expr.c ------------------------------------------------------------- */
+
+typedef enum cuda_mode {
+    CUDA_INDEX,   /* 32 bits, wider only where sizes are multiplied */
+    CUDA_ADDRESS, /* products have 64 bits */
+    CUDA_VALUE    /* of an element */
+} cuda_mode;
+
+/* "float": of the values of a type while they are computed with. */
+const char *axe_cuda_value_type(axe_type t);
+/* "u16": of one element in memory. */
+const char *axe_cuda_element_type(axe_type t);
+/* "u32": of the words of an array of registers. */
+const char *axe_cuda_word_type(axe_type t);
+/* Elements in a word. */
+int axe_cuda_per_word(axe_type t);
+/* Note that a helper is used. */
+void axe_cuda_need(cuda_printer *p, const char *name);
+/* Give a variable a name of its own. */
+const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
+const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
+/* Is it constant once loops are written out? */
+bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
+/* Its largest value, or -1 if that is not known. */
+int64_t axe_cuda_most(const cuda_printer *p, const axe_var *v);
+/* Has the value of an index expression 64 bits? */
+bool                 axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
+AXE_CHECK axe_status axe_cuda_expr(cuda_printer *p, axe_buf *b,
+                                   const axe_node *n, cuda_mode mode);
+/* The value as the bits of an element of type t, rounded. */
+AXE_CHECK axe_status axe_cuda_bits(cuda_printer *p, axe_buf *b,
+                                   const axe_node *n, axe_type t);
+/* The value as a float that has yet to be rounded to its type. */
+AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
+                                    const axe_node *n);
+/* The number of the word that the element at `at`, the first of one, is in. */
+AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
+                                   const axe_node *at);
+/* Texts of the helpers that are used. */
+void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
+
+/* cuda_atom.c ------------------------------------------------------------- */
+
+/* The name of the function of this invocation, which is noted. */
+AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
+                                       const char **name);
+/* Is operand i part of that name, and so no argument? */
+bool axe_cuda_in_name(const axe_lir *l, int i);
+
+/* cuda_call.c ------------------------------------------------------------- */
+
+/* One invocation as a statement. */
+AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l);
+
+#endif
