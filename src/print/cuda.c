@@ -30,8 +30,8 @@ put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
     axe_buf        *b = p->out;
 
     axe_cuda_need(p, pack);
-    axe_putf(b, "t_%s[", d->tensor->name);
-    AXE_TRY(axe_cuda_word(p, b, t, d->at));
+    axe_putf(b, "%s[", axe_cuda_tensor(p, d->tensor));
+    AXE_TRY(axe_cuda_word(p, b, t, d->at, true));
     axe_putf(b, "] = %s(", pack);
     AXE_TRY(axe_cuda_float(p, b, x));
     axe_puts(b, ", ");
@@ -62,9 +62,9 @@ put_calc(cuda_printer *p, const axe_lir *l)
     if (bits < 32) {
         const char *put = bits == 16 ? "put16" : "put8";
         axe_cuda_need(p, put);
-        axe_putf(b, "%s(t_%s, ", put, d->tensor->name);
+        axe_putf(b, "%s(%s, ", put, axe_cuda_tensor(p, d->tensor));
     } else
-        axe_putf(b, "t_%s[", d->tensor->name);
+        axe_putf(b, "%s[", axe_cuda_tensor(p, d->tensor));
     AXE_TRY(axe_cuda_expr(p, b, d->at, CUDA_INDEX));
     axe_puts(b, bits < 32 ? ", " : "] = ");
     AXE_TRY(axe_cuda_bits(p, b, l->value, t));
@@ -155,6 +155,7 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
         AXE_TRY(put_block(p, &l->body, depth + 1));
     indent(p, depth);
     axe_puts(b, "}\n");
+    p->n_name--;
     return AXE_OK;
 }
 
@@ -237,7 +238,7 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
     case AXE_LIR_SET:
         return put_set(p, l);
     case AXE_LIR_ATOM:
-        return axe_cuda_atom(p, l);
+        return axe_cuda_atom(p, l, 4 * depth);
     case AXE_LIR_CALC:
         return put_calc(p, l);
     case AXE_LIR_NOTE:
@@ -257,6 +258,8 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 static axe_status
 put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 {
+    int known = p->n_name;
+
     for (int i = 0; i < blk->n; i++) {
         const axe_lir *l = blk->item[i];
         if (l->kind == AXE_LIR_LOOP) {
@@ -266,6 +269,7 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
         indent(p, depth);
         AXE_TRY(put_stmt(p, l, depth));
     }
+    p->n_name = known;
     return AXE_OK;
 }
 
@@ -274,9 +278,8 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 static void
 put_tensor(cuda_printer *p, axe_buf *b, const axe_tensor *t)
 {
-    (void)p;
-    axe_putf(b, "%s%s *t_%s", t->dir == AXE_DIR_IN ? "const " : "",
-             axe_cuda_element_type(t->type), t->name);
+    axe_putf(b, "%s%s *%s", t->dir == AXE_DIR_IN ? "const " : "",
+             axe_cuda_element_type(t->type), axe_cuda_tensor(p, t));
 }
 
 static void
@@ -316,16 +319,18 @@ static const char *const id_text[AXE_N_ID] = {
 };
 
 static void
-put_buffers(const axe_grid *g, axe_buf *b)
+put_buffers(cuda_printer *p, axe_buf *b)
 {
+    const axe_grid *g = p->g;
+
     if (g->n_buffer == 0)
         return;
     axe_puts(b,
              "    extern __shared__ __align__(1024) u8 shared[];\n"
              "    const u32 smem = (u32)__cvta_generic_to_shared(shared);\n");
     for (int i = 0; i < g->n_buffer; i++)
-        axe_putf(b, "    const u32 t_%s = smem + %" PRId64 ";\n",
-                 g->buffer[i].tensor->name, g->buffer[i].offset);
+        axe_putf(b, "    const u32 %s = smem + %" PRId64 ";\n",
+                 axe_cuda_tensor(p, g->buffer[i].tensor), g->buffer[i].offset);
 }
 
 static axe_status
@@ -337,8 +342,8 @@ put_arrays(cuda_printer *p, axe_buf *b)
         if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
             return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                             "CUDA C: %s has no constant size", t->name);
-        axe_putf(b, "    %s t_%s[%" PRId64 "];\n", axe_cuda_word_type(t->type),
-                 t->name, (n + per - 1) / per);
+        axe_putf(b, "    %s %s[%" PRId64 "];\n", axe_cuda_word_type(t->type),
+                 axe_cuda_tensor(p, t), (n + per - 1) / per);
     }
     return AXE_OK;
 }
@@ -356,7 +361,7 @@ put_kernel(cuda_printer *p, axe_buf *b)
         axe_cuda_declare(p, k->size[i], false);
     AXE_TRY(put_block(p, &p->g->body, 1));
     put_head(p, b);
-    put_buffers(p->g, b);
+    put_buffers(p, b);
     for (int i = 0; i < AXE_N_ID; i++)
         if (p->id[i])
             axe_putf(b, "    %s\n", id_text[i]);

@@ -10,7 +10,7 @@
 
 #include "print/cuda_int.h"
 
-enum { MAX_ARG = 5, MAX_WORD = 160, WIDTH = 79 };
+enum { MAX_WORD = 160, WIDTH = 79 };
 
 static const char arg_name[] = "dabcefghij";
 
@@ -281,9 +281,8 @@ put_text(const maker *mk, axe_buf *b)
     return AXE_OK;
 }
 
-/* A list of texts in lines, each behind `indent` blanks. */
-static void
-put_list(axe_buf *b, int n, const char *const *item, int indent)
+void
+axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent)
 {
     int column = indent;
 
@@ -354,7 +353,7 @@ static void
 put_section(axe_buf *b, int n, const char *const *item, int indent)
 {
     axe_putf(b, "\n%*s:%s", indent, "", n > 0 ? " " : "");
-    put_list(b, n, item, indent + 2);
+    axe_cuda_list(b, n, item, indent + 2);
 }
 
 static axe_status
@@ -368,8 +367,11 @@ put_asm(maker *mk, axe_buf *b, int indent)
     axe_putf(b, "%*sasm%s(", indent, "", how);
     AXE_TRY(put_text(mk, &text));
     put_strings(b, text.text, in);
-    if (mk->n_out + mk->n_in > 0 || memory)
-        put_section(b, mk->n_out, mk->out, in);
+    if (mk->n_out + mk->n_in == 0) {
+        axe_puts(b, memory ? " ::: \"memory\");\n" : "::);\n");
+        return AXE_OK;
+    }
+    put_section(b, mk->n_out, mk->out, in);
     if (mk->n_in > 0 || memory)
         put_section(b, mk->n_in, mk->in, in);
     if (memory)

@@ -20,7 +20,7 @@ buffer_of(const cuda_printer *p, const axe_tensor *t)
 
 /* --------------------------------------------------------- shared addresses */
 
-enum { MAX_TERM = 16, ALL_BITS = 62 };
+enum { MAX_TERM = 16 };
 
 /* A part of a sum, and the bits that it may have. */
 typedef struct term {
@@ -49,33 +49,6 @@ mask_of(int64_t v)
     while (m < (uint64_t)v)
         m = 2 * m + 1;
     return m;
-}
-
-/* The largest value, if the printer knows it; -1 if not. */
-static int64_t
-largest(const cuda_printer *p, const axe_node *n)
-{
-    int64_t a, b;
-
-    if (n->op == AXE_OP_iconst)
-        return n->u.i;
-    if (n->op == AXE_OP_var)
-        return axe_cuda_most(p, n->u.var);
-    if (n->op == AXE_OP_mod && n->arg[1]->op == AXE_OP_iconst)
-        return n->arg[1]->u.i - 1;
-    if (n->n_arg != 2)
-        return -1;
-    a = largest(p, n->arg[0]);
-    b = largest(p, n->arg[1]);
-    if (n->op == AXE_OP_div && a >= 0 && n->arg[1]->op == AXE_OP_iconst &&
-        b > 0)
-        return a / b;
-    if (a < 0 || b < 0)
-        return -1;
-    if ((n->op == AXE_OP_add && axe_add(a, b, &a)) ||
-        (n->op == AXE_OP_mul && axe_mul(a, b, &a)))
-        return a;
-    return -1;
 }
 
 /* A power of two that divides every value. */
@@ -116,7 +89,7 @@ are_disjoint(const cuda_printer *p, int n, term *t)
     uint64_t all = 0;
 
     for (int i = 0; i < n; i++) {
-        int64_t most = largest(p, t[i].node), by = divides(t[i].node);
+        int64_t most = axe_cuda_largest(p, t[i].node), by = divides(t[i].node);
         t[i].bits =
             (most < 0 ? UINT64_MAX : mask_of(most)) & ~((uint64_t)by - 1);
         t[i].fixed = is_fixed(p, t[i].node);
@@ -142,6 +115,8 @@ static axe_status
 put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
              const axe_node *at)
 {
+    if (divides(at) >= INT64_C(1) << (s->base + s->bits + s->shift))
+        return axe_cuda_expr(p, b, at, CUDA_INDEX);
     if (at->op == AXE_OP_iconst) {
         uint64_t x = (uint64_t)at->u.i;
         uint64_t ones = ((UINT64_C(1) << s->bits) - 1) << s->base;
@@ -219,7 +194,7 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C: %s is no buffer of whole bytes",
                         a->tensor->name);
-    axe_putf(b, "t_%s", a->tensor->name);
+    axe_puts(b, axe_cuda_tensor(p, a->tensor));
     at = times(p->cx, a->at, bits / 8);
     if (at->op == AXE_OP_iconst && at->u.i == 0)
         return AXE_OK;
@@ -256,11 +231,19 @@ put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
 {
     int64_t zero;
 
-    axe_putf(b, "t_%s", a->tensor->name);
+    axe_puts(b, axe_cuda_tensor(p, a->tensor));
     if (axe_is_iconst(a->at, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, " + ");
-    return axe_cuda_word(p, b, a->tensor->type, a->at);
+    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+}
+
+/* A box's bytes are exchanged by the copy itself. */
+static bool
+by_map(const axe_lir *l)
+{
+    return l->arg[0].space == AXE_ARG_MAP ||
+           (l->n_arg > 1 && l->arg[1].space == AXE_ARG_MAP);
 }
 
 static axe_status
@@ -273,7 +256,7 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
     case AXE_ARG_REG:
         return put_words(p, b, a);
     case AXE_ARG_GLOBAL:
-        axe_putf(b, "t_%s", a->tensor->name);
+        axe_puts(b, axe_cuda_tensor(p, a->tensor));
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
@@ -281,7 +264,7 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
     case AXE_ARG_SHARED:
         if (l->atom->kind == AXE_ATOM_CONTRACT)
             return put_descriptor(p, b, a);
-        return put_shared(p, b, a, false);
+        return put_shared(p, b, a, by_map(l));
     case AXE_ARG_DSMEM:
         AXE_TRY(put_shared(p, b, a, false));
         axe_puts(b, ", ");
@@ -324,7 +307,7 @@ put_place(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits)
 {
     int n = bits / axe_type_table[a->tensor->type].bits;
 
-    axe_putf(b, "t_%s, ", a->tensor->name);
+    axe_putf(b, "%s, ", axe_cuda_tensor(p, a->tensor));
     return axe_cuda_expr(
         p, b,
         n == 1 ? a->at
@@ -354,45 +337,48 @@ branches(const axe_lir *l)
 }
 
 static axe_status
-put_call(cuda_printer *p, const axe_lir *l, const char *name, int part)
+put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
+         int indent)
 {
-    axe_buf *b = p->out;
-    bool     first = true;
+    const char *arg[MAX_ARG + 1];
+    int         n = 0;
 
-    axe_putf(b, "%s(", name);
     for (int i = 0; i < l->n_arg; i++) {
+        axe_buf b = {.cx = p->cx};
         if (axe_cuda_in_name(l, i))
             continue;
-        axe_puts(b, first ? "" : ", ");
-        first = false;
-        if (i == part)
-            axe_puts(b, "&w");
+        if (i == partial)
+            axe_puts(&b, "&w");
         else
-            AXE_TRY(put_arg(p, b, l, i));
+            AXE_TRY(put_arg(p, &b, l, i));
+        arg[n++] = b.text;
     }
     if (l->pred && !branches(l)) {
-        axe_puts(b, ", ");
-        AXE_TRY(axe_cuda_expr(p, b, l->pred, CUDA_INDEX));
+        axe_buf b = {.cx = p->cx};
+        AXE_TRY(axe_cuda_expr(p, &b, l->pred, CUDA_INDEX));
+        arg[n++] = b.text;
     }
-    axe_puts(b, ");");
+    axe_putf(p->out, "%s(", name);
+    axe_cuda_list(p->out, n, arg, indent + (int)strlen(name) + 1);
+    axe_puts(p->out, ");");
     return AXE_OK;
 }
 
 /* A load or store of less than a word, by way of one. */
 static axe_status
-put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int part,
+put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
             int bits)
 {
     axe_buf *b = p->out;
 
     axe_puts(b, "{ u32 w");
-    if (part == 1) {
+    if (partial == 1) {
         axe_puts(b, " = ");
         AXE_TRY(put_part(p, b, &l->arg[1], bits, true));
     }
     axe_puts(b, "; ");
-    AXE_TRY(put_call(p, l, name, part));
-    if (part == 0) {
+    AXE_TRY(put_call(p, l, name, partial, 8));
+    if (partial == 0) {
         axe_putc(b, ' ');
         AXE_TRY(put_part(p, b, &l->arg[0], bits, false));
         axe_putc(b, ';');
@@ -402,21 +388,22 @@ put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int part,
 }
 
 axe_status
-axe_cuda_atom(cuda_printer *p, const axe_lir *l)
+axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
 {
     const char *name;
-    int         part = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
+    int         partial = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
 
     AXE_TRY(axe_cuda_function(p, l, &name));
     if (branches(l)) {
         axe_puts(p->out, "if (");
         AXE_TRY(axe_cuda_expr(p, p->out, l->pred, CUDA_INDEX));
-        axe_puts(p->out, ") ");
+        axe_putf(p->out, ")\n%*s", indent + 4, "");
+        indent += 4;
     }
-    if (part >= 0)
-        AXE_TRY(put_by_word(p, l, name, part, part_bits(l, part)));
+    if (partial >= 0)
+        AXE_TRY(put_by_word(p, l, name, partial, part_bits(l, partial)));
     else
-        AXE_TRY(put_call(p, l, name, -1));
+        AXE_TRY(put_call(p, l, name, -1, indent));
     axe_putc(p->out, '\n');
     return AXE_OK;
 }

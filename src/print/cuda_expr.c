@@ -12,242 +12,6 @@
 
 #include "print/cuda_int.h"
 
-static const struct {
-    const char *name, *needs, *text;
-} fns[] = {
-#define FN(name, needs, text) {#name, needs, text},
-#include "print/cuda_fn.def"
-};
-
-void
-axe_cuda_need(cuda_printer *p, const char *name)
-{
-    if (!p->fn)
-        p->fn = axe_new_array(p->cx, bool, AXE_LEN(fns));
-    for (int i = 0; i < AXE_LEN(fns); i++)
-        if (strcmp(fns[i].name, name) == 0 && !p->fn[i]) {
-            p->fn[i] = true;
-            if (*fns[i].needs)
-                axe_cuda_need(p, fns[i].needs);
-        }
-}
-
-void
-axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
-{
-    for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
-        if (p->fn[i])
-            axe_putf(out, "%s\n", fns[i].text);
-}
-
-/* ------------------------------------------------------------------- types */
-
-static bool
-is_half(axe_type t)
-{
-    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
-           t == AXE_TYPE_f8e4m3 || t == AXE_TYPE_f8e5m2;
-}
-
-const char *
-axe_cuda_value_type(axe_type t)
-{
-    if (t == AXE_TYPE_f64)
-        return "double";
-    if (axe_type_is_float(t))
-        return "float";
-    if (t == AXE_TYPE_bool)
-        return "bool";
-    if (axe_type_table[t].bits < 32 || t == AXE_TYPE_i32)
-        return "int";
-    return axe_type_table[t].name;
-}
-
-const char *
-axe_cuda_element_type(axe_type t)
-{
-    int bits = axe_type_table[t].bits;
-
-    if (t == AXE_TYPE_bool || (is_half(t) && bits == 8))
-        return "u8";
-    if (is_half(t))
-        return bits == 32 ? "u32" : "u16";
-    if (t == AXE_TYPE_f64 || t == AXE_TYPE_f32 || t == AXE_TYPE_i32)
-        return axe_cuda_value_type(t);
-    return axe_type_table[t].name;
-}
-
-int
-axe_cuda_per_word(axe_type t)
-{
-    int bits = axe_type_table[t].bits;
-
-    return bits < 32 ? 32 / bits : 1;
-}
-
-const char *
-axe_cuda_word_type(axe_type t)
-{
-    return axe_cuda_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
-}
-
-/* --------------------------------------------------------------- variables */
-
-static cuda_name *
-find_name(const cuda_printer *p, const axe_var *v)
-{
-    for (int i = p->n_name - 1; i >= 0; i--)
-        if (p->name[i].var == v)
-            return &p->name[i];
-    return NULL;
-}
-
-const char *
-axe_cuda_name(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    return name ? name->text : v->name;
-}
-
-bool
-axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    return name && name->unrolled;
-}
-
-int64_t
-axe_cuda_most(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    if (v == p->g->id[AXE_ID_LANE])
-        return 31;
-    if (v == p->g->id[AXE_ID_WARP])
-        return p->g->n_thread / 32 - 1;
-    if (v == p->g->id[AXE_ID_RANK])
-        return p->g->cluster - 1;
-    return name && name->unrolled ? name->most : -1;
-}
-
-static bool
-is_taken(const cuda_printer *p, const char *text)
-{
-    for (int i = 0; i < p->n_name; i++)
-        if (strcmp(p->name[i].text, text) == 0)
-            return true;
-    return false;
-}
-
-/* Words of C, and names of the printed text's own. */
-static bool
-is_reserved(const char *s)
-{
-    static const char *const word[] = {
-        "int",   "for",  "if",     "else",  "do",      "while", "short",
-        "long",  "char", "double", "float", "return",  "break", "case",
-        "const", "auto", "static", "void",  "default", "goto",  "continue",
-        "union", "bool", "half",   "true",  "false",   "min",   "max",
-        "asm",   "new",  "this",   "class", "delete",  "u8",    "u16",
-        "u32",   "u64",  "i8",     "i16",   "i64",     "smem",  "map",
-    };
-
-    for (int i = 0; i < AXE_LEN(word); i++)
-        if (strcmp(word[i], s) == 0)
-            return true;
-    return false;
-}
-
-const char *
-axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
-{
-    const char *base = v->kind == AXE_VAR_SIZE
-                           ? axe_textf(p->cx, "s_%s", v->name)
-                           : axe_textf(p->cx, "v_%s", v->name);
-    const char *text;
-    char       *c = axe_textf(p->cx, "%s", base);
-
-    for (char *s = c; *s; s++)
-        if (*s == '.')
-            *s = '_';
-    text = c;
-    for (int i = 2; is_taken(p, text) || is_reserved(text); i++)
-        text = axe_textf(p->cx, "%s_%d", c, i);
-    if (p->n_name == p->cap_name) {
-        p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
-        cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
-        if (p->n_name > 0)
-            memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
-        p->name = more;
-    }
-    p->name[p->n_name++] = (cuda_name){.var = v, .text = text, .wide = wide};
-    return text;
-}
-
-static axe_status
-put_var(cuda_printer *p, axe_buf *b, const axe_node *n)
-{
-    const axe_var *v = n->u.var;
-    cuda_name     *name = find_name(p, v);
-
-    for (int i = 0; i < AXE_N_ID; i++)
-        if (p->g->id[i] == v) {
-            p->id[i] = true;
-            axe_puts(b, axe_id_name((axe_id)i));
-            return AXE_OK;
-        }
-    if (!name)
-        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
-                        "CUDA C: '%s' is not known here", v->name);
-    name->used = true;
-    axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
-    return AXE_OK;
-}
-
-/* Does the product of this and something else need 64 bits?  Sizes do, how many
- * tiles there are of them does not: there are fewer than 2^31 CTAs. */
-static bool
-has_size(const cuda_printer *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_var) {
-        const cuda_name *name = find_name(p, n->u.var);
-        return n->u.var->kind == AXE_VAR_SIZE || (name && name->wide);
-    }
-    if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
-        return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
-                   ? has_size(p, n->arg[0])
-                   : axe_cuda_is_wide(p, n->arg[0]);
-    for (int i = 0; i < n->n_arg; i++)
-        if (n->op != AXE_OP_load && has_size(p, n->arg[i]))
-            return true;
-    return false;
-}
-
-bool
-axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
-    if (n->op == AXE_OP_var) {
-        const cuda_name *name = find_name(p, n->u.var);
-        return name && name->wide;
-    }
-    if (n->op == AXE_OP_load)
-        return axe_type_table[n->type].bits > 32;
-    if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
-        n->arg[1]->op != AXE_OP_iconst &&
-        (has_size(p, n->arg[0]) || has_size(p, n->arg[1])))
-        return true;
-    if (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
-        return false;
-    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
-        if (axe_cuda_is_wide(p, n->arg[i]))
-            return true;
-    return false;
-}
-
 /* ------------------------------------------------------------- expressions */
 
 /* Precedence of C: larger binds tighter. */
@@ -383,11 +147,13 @@ put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
     *done = k >= 0 || (nonneg(x) && nonneg(y));
     if (k >= 0) {
         axe_puts(b, own < prec ? "(" : "");
-        AXE_TRY(put(p, b, x, n->op == AXE_OP_mod ? P_EQ : P_ADD, CUDA_INDEX));
+        if (n->op == AXE_OP_cdiv)
+            axe_putc(b, '(');
+        AXE_TRY(put(p, b, x, n->op == AXE_OP_cdiv ? P_ADD : P_MUL, CUDA_INDEX));
         if (n->op == AXE_OP_mod)
             axe_putf(b, " & %" PRId64, y->u.i - 1);
         else if (n->op == AXE_OP_cdiv)
-            axe_putf(b, " + %" PRId64 " >> %d", y->u.i - 1, k);
+            axe_putf(b, " + %" PRId64 ") >> %d", y->u.i - 1, k);
         else
             axe_putf(b, " >> %d", k);
         axe_puts(b, own < prec ? ")" : "");
@@ -543,7 +309,8 @@ divided(axe_ctx *cx, const axe_node *x, int64_t n)
 }
 
 axe_status
-axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at)
+axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at,
+              bool alone)
 {
     int64_t         n = axe_cuda_per_word(t);
     const axe_node *by = axe_iconst(p->cx, at->at, AXE_TYPE_INDEX, n);
@@ -551,7 +318,7 @@ axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at)
     if (n > 1)
         at = is_multiple(at, n) ? divided(p->cx, at, n)
                                 : axe_node2(p->cx, AXE_OP_div, at, by);
-    return put(p, b, at, P_ADD, CUDA_INDEX);
+    return put(p, b, at, alone ? 0 : P_ADD, CUDA_INDEX);
 }
 
 /* The bits of an element of an array, or the element itself if it is a word. */
@@ -564,9 +331,9 @@ put_element(cuda_printer *p, axe_buf *b, const axe_tensor *t,
 
     if (bits < 32) {
         axe_cuda_need(p, get);
-        axe_putf(b, "%s(t_%s, ", get, t->name);
+        axe_putf(b, "%s(%s, ", get, axe_cuda_tensor(p, t));
     } else
-        axe_putf(b, "t_%s[", t->name);
+        axe_putf(b, "%s[", axe_cuda_tensor(p, t));
     AXE_TRY(put(p, b, at, 0, CUDA_INDEX));
     axe_putc(b, bits < 32 ? ')' : ']');
     return AXE_OK;
@@ -585,7 +352,7 @@ put_load(cuda_printer *p, axe_buf *b, const axe_node *n)
                         "CUDA C computes with elements of registers; %s is "
                         "none",
                         t->name);
-    if (is_half(t->type)) {
+    if (axe_cuda_is_narrow(t->type)) {
         from = axe_textf(p->cx, "from_%s", axe_type_table[t->type].name);
         axe_cuda_need(p, from);
         axe_putf(b, "%s(", from);
@@ -641,7 +408,7 @@ put_cast(cuda_printer *p, axe_buf *b, const axe_node *n)
 
     if (to == from)
         return put(p, b, x, P_UNARY, CUDA_VALUE);
-    if (is_half(to)) {
+    if (axe_cuda_is_narrow(to)) {
         const char *back = axe_textf(p->cx, "from_%s", name);
         axe_cuda_need(p, back);
         axe_putf(b, "%s(", back);
@@ -668,7 +435,7 @@ put_cast(cuda_printer *p, axe_buf *b, const axe_node *n)
 static const axe_node *
 uncast(const axe_node *n)
 {
-    return n->op == AXE_OP_cast && is_half(n->type) ? n->arg[0] : n;
+    return n->op == AXE_OP_cast && axe_cuda_is_narrow(n->type) ? n->arg[0] : n;
 }
 
 axe_status
@@ -682,7 +449,7 @@ axe_cuda_bits(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
 {
     if (n->op == AXE_OP_load && n->u.tensor->type == t && n->n_arg == 1)
         return put_element(p, b, n->u.tensor, n->arg[0]);
-    if (is_half(t))
+    if (axe_cuda_is_narrow(t))
         return put_rounded(p, b, uncast(n), t);
     if (axe_type_table[t].bits < 32) {
         axe_putf(b, axe_type_table[t].bits == 16 ? "(u16)" : "(u8)");
@@ -717,7 +484,7 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
         return AXE_OK;
     }
     if (n->op == AXE_OP_var)
-        return put_var(p, b, n);
+        return axe_cuda_var(p, b, n);
     if (n->op == AXE_OP_load)
         return put_load(p, b, n);
     if (n->op == AXE_OP_cast)
@@ -728,7 +495,8 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
         if (done)
             return AXE_OK;
         if (n->op == AXE_OP_mul &&
-            (mode == CUDA_ADDRESS || axe_cuda_is_wide(p, n)))
+            (axe_cuda_is_wide(p, n) ||
+             (mode == CUDA_ADDRESS && axe_cuda_largest(p, n) < 0)))
             return put_wide_product(p, b, n, prec);
     }
     for (int i = 0; i < AXE_LEN(rows); i++)

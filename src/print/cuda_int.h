@@ -4,6 +4,9 @@
 
 #include "print/cuda.h"
 
+/* Operands of an atom. */
+enum { MAX_ARG = 5 };
+
 /* How a variable of the grid is spelt. */
 typedef struct cuda_name {
     const axe_var *var;
@@ -27,16 +30,12 @@ typedef struct cuda_printer {
     const axe_var     *later; /* is one more than it is; or NULL */
 } cuda_printer;
 
-/* cuda_expr.c ------------------------------------------------------------- */
-
-typedef enum cuda_mode {
-    CUDA_INDEX,   /* 32 bits, wider only where sizes are multiplied */
-    CUDA_ADDRESS, /* products have 64 bits */
-    CUDA_VALUE    /* of an element */
-} cuda_mode;
+/* cuda_name.c ------------------------------------------------------------- */
 
 /* "float": of the values of a type while they are computed with. */
 const char *axe_cuda_value_type(axe_type t);
+/* A floating type that is computed with as float: elements are bits. */
+bool axe_cuda_is_narrow(axe_type t);
 /* "u16": of one element in memory. */
 const char *axe_cuda_element_type(axe_type t);
 /* "u32": of the words of an array of registers. */
@@ -48,12 +47,28 @@ void axe_cuda_need(cuda_printer *p, const char *name);
 /* Give a variable a name of its own. */
 const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
 const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
+/* "t_ring$a" */
+const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
 /* Is it constant once loops are written out? */
 bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
-/* Its largest value, or -1 if that is not known. */
-int64_t axe_cuda_most(const cuda_printer *p, const axe_var *v);
+/* The largest value of an index expression, or -1 if that is not known. */
+int64_t axe_cuda_largest(const cuda_printer *p, const axe_node *n);
 /* Has the value of an index expression 64 bits? */
-bool                 axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
+bool axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
+/* Texts of the helpers that are used. */
+void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
+/* A variable in an expression. */
+AXE_CHECK axe_status axe_cuda_var(cuda_printer *p, axe_buf *b,
+                                  const axe_node *n);
+
+/* cuda_expr.c ------------------------------------------------------------- */
+
+typedef enum cuda_mode {
+    CUDA_INDEX,   /* 32 bits, wider only where sizes are multiplied */
+    CUDA_ADDRESS, /* products have 64 bits */
+    CUDA_VALUE    /* of an element */
+} cuda_mode;
+
 AXE_CHECK axe_status axe_cuda_expr(cuda_printer *p, axe_buf *b,
                                    const axe_node *n, cuda_mode mode);
 /* The value as the bits of an element of type t, rounded. */
@@ -62,12 +77,10 @@ AXE_CHECK axe_status axe_cuda_bits(cuda_printer *p, axe_buf *b,
 /* The value as a float that has yet to be rounded to its type. */
 AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
                                     const axe_node *n);
-/* The number of the word that the element at `at`, the first of one, is in. */
+/* The number of the word that the element at `at`, the first of one, is in;
+ * alone: in brackets of its own. */
 AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
-                                   const axe_node *at);
-/* Texts of the helpers that are used. */
-void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
-
+                                   const axe_node *at, bool alone);
 /* cuda_atom.c ------------------------------------------------------------- */
 
 /* The name of the function of this invocation, which is noted. */
@@ -76,9 +89,14 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
 
+/* Texts with commas between them, in lines that begin behind `indent` blanks,
+ * the first at the end of what is there. */
+void axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent);
+
 /* cuda_call.c ------------------------------------------------------------- */
 
-/* One invocation as a statement. */
-AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l);
+/* One invocation as a statement, behind `indent` blanks. */
+AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l,
+                                   int indent);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "print/c.h"
+#include "print/cuda.h"
 #include "run/tuned.h"
 #include "run/weights.h"
 
@@ -58,7 +59,8 @@ print_c(axe_ctx *cx, axe_program *p)
 {
     axe_buf text = {.cx = cx};
 
-    AXE_TRY(axe_print_c(cx, p->lowered, &text));
+    AXE_TRY(p->plan->machine->simt ? axe_print_cuda(cx, p->lowered, &text)
+                                   : axe_print_c(cx, p->lowered, &text));
     p->c_text = text.text;
     /* The first line is a comment with the machine's name. */
     size_t line = strcspn(text.text, "\n");

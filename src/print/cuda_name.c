@@ -1,0 +1,266 @@
+/* cuda_name.c - helpers, types and variables of printed CUDA C, and which
+ * integers need 64 bits.
+ *
+ * Sizes and variables are below 2^31, so an index is an int; a product of sizes
+ * is not. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "print/cuda_int.h"
+
+static const struct {
+    const char *name, *needs, *text;
+} fns[] = {
+#define FN(name, needs, text) {#name, needs, text},
+#include "print/cuda_fn.def"
+};
+
+void
+axe_cuda_need(cuda_printer *p, const char *name)
+{
+    if (!p->fn)
+        p->fn = axe_new_array(p->cx, bool, AXE_LEN(fns));
+    for (int i = 0; i < AXE_LEN(fns); i++)
+        if (strcmp(fns[i].name, name) == 0 && !p->fn[i]) {
+            p->fn[i] = true;
+            if (*fns[i].needs)
+                axe_cuda_need(p, fns[i].needs);
+        }
+}
+
+void
+axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
+{
+    for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
+        if (p->fn[i])
+            axe_putf(out, "%s\n", fns[i].text);
+}
+
+/* ------------------------------------------------------------------- types */
+
+bool
+axe_cuda_is_narrow(axe_type t)
+{
+    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
+           t == AXE_TYPE_f8e4m3 || t == AXE_TYPE_f8e5m2;
+}
+
+const char *
+axe_cuda_value_type(axe_type t)
+{
+    if (t == AXE_TYPE_f64)
+        return "double";
+    if (axe_type_is_float(t))
+        return "float";
+    if (t == AXE_TYPE_bool)
+        return "bool";
+    if (axe_type_table[t].bits < 32 || t == AXE_TYPE_i32)
+        return "int";
+    return axe_type_table[t].name;
+}
+
+const char *
+axe_cuda_element_type(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    if (t == AXE_TYPE_bool || (axe_cuda_is_narrow(t) && bits == 8))
+        return "u8";
+    if (axe_cuda_is_narrow(t))
+        return bits == 32 ? "u32" : "u16";
+    if (t == AXE_TYPE_f64 || t == AXE_TYPE_f32 || t == AXE_TYPE_i32)
+        return axe_cuda_value_type(t);
+    return axe_type_table[t].name;
+}
+
+int
+axe_cuda_per_word(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    return bits < 32 ? 32 / bits : 1;
+}
+
+const char *
+axe_cuda_word_type(axe_type t)
+{
+    return axe_cuda_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
+}
+
+/* --------------------------------------------------------------- variables */
+
+static cuda_name *
+find_name(const cuda_printer *p, const axe_var *v)
+{
+    for (int i = p->n_name - 1; i >= 0; i--)
+        if (p->name[i].var == v)
+            return &p->name[i];
+    return NULL;
+}
+
+const char *
+axe_cuda_name(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name ? name->text : v->name;
+}
+
+/* The language has no `$`. */
+static const char *
+spell(axe_ctx *cx, const char *prefix, const char *name)
+{
+    char *s = axe_textf(cx, "%s_%s", prefix, name);
+
+    for (char *c = s; *c; c++)
+        if (*c == '.')
+            *c = '$';
+    return s;
+}
+
+const char *
+axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
+{
+    return spell(p->cx, "t", t->name);
+}
+
+bool
+axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name && name->unrolled;
+}
+
+static bool
+is_taken(const cuda_printer *p, const char *text)
+{
+    for (int i = 0; i < p->n_name; i++)
+        if (strcmp(p->name[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+const char *
+axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
+{
+    const char *base =
+        spell(p->cx, v->kind == AXE_VAR_SIZE ? "s" : "v", v->name);
+    const char *text = base;
+
+    for (int i = 2; is_taken(p, text); i++)
+        text = axe_textf(p->cx, "%s$%d", base, i);
+    if (p->n_name == p->cap_name) {
+        p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
+        cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
+        if (p->n_name > 0)
+            memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
+        p->name = more;
+    }
+    p->name[p->n_name++] = (cuda_name){.var = v, .text = text, .wide = wide};
+    return text;
+}
+
+axe_status
+axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_var *v = n->u.var;
+    cuda_name     *name = find_name(p, v);
+
+    for (int i = 0; i < AXE_N_ID; i++)
+        if (p->g->id[i] == v) {
+            p->id[i] = true;
+            axe_puts(b, axe_id_name((axe_id)i));
+            return AXE_OK;
+        }
+    if (!name)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "CUDA C: '%s' is not known here", v->name);
+    name->used = true;
+    axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
+    return AXE_OK;
+}
+
+static int64_t
+largest_of(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    if (v == p->g->id[AXE_ID_LANE])
+        return 31;
+    if (v == p->g->id[AXE_ID_WARP])
+        return p->g->n_thread / 32 - 1;
+    if (v == p->g->id[AXE_ID_RANK])
+        return p->g->cluster - 1;
+    return name && name->unrolled ? name->most : -1;
+}
+
+int64_t
+axe_cuda_largest(const cuda_printer *p, const axe_node *n)
+{
+    int64_t a, b;
+
+    if (n->op == AXE_OP_iconst)
+        return n->u.i;
+    if (n->op == AXE_OP_var)
+        return largest_of(p, n->u.var);
+    if (n->op == AXE_OP_mod && n->arg[1]->op == AXE_OP_iconst)
+        return n->arg[1]->u.i - 1;
+    if (n->n_arg != 2)
+        return -1;
+    a = axe_cuda_largest(p, n->arg[0]);
+    b = axe_cuda_largest(p, n->arg[1]);
+    if (n->op == AXE_OP_div && a >= 0 && n->arg[1]->op == AXE_OP_iconst &&
+        b > 0)
+        return a / b;
+    if (a < 0 || b < 0)
+        return -1;
+    if ((n->op == AXE_OP_add && axe_add(a, b, &a)) ||
+        (n->op == AXE_OP_mul && axe_mul(a, b, &a)))
+        return a;
+    return -1;
+}
+
+/* Does the product of this and something else need 64 bits?  Sizes do, how many
+ * tiles there are of them does not: there are fewer than 2^31 CTAs. */
+static bool
+has_size(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_var) {
+        const cuda_name *name = find_name(p, n->u.var);
+        return n->u.var->kind == AXE_VAR_SIZE || (name && name->wide);
+    }
+    if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
+        return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
+                   ? has_size(p, n->arg[0])
+                   : axe_cuda_is_wide(p, n->arg[0]);
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load && has_size(p, n->arg[i]))
+            return true;
+    return false;
+}
+
+bool
+axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
+    if (n->op == AXE_OP_var) {
+        const cuda_name *name = find_name(p, n->u.var);
+        return name && name->wide;
+    }
+    if (n->op == AXE_OP_load)
+        return axe_type_table[n->type].bits > 32;
+    if (axe_cuda_largest(p, n) >= 0)
+        return axe_cuda_largest(p, n) > INT32_MAX;
+    if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
+        n->arg[1]->op != AXE_OP_iconst &&
+        (has_size(p, n->arg[0]) || has_size(p, n->arg[1])))
+        return true;
+    if (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
+        return false;
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_cuda_is_wide(p, n->arg[i]))
+            return true;
+    return false;
+}
