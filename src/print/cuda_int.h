@@ -47,7 +47,7 @@ void axe_cuda_need(cuda_printer *p, const char *name);
 /* Give a variable a name of its own. */
 const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
 const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
-/* "t_ring$a" */
+/* "b_ring$a": a buffer; r_: an array; t_: in global memory */
 const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
 /* Is it constant once loops are written out? */
 bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);

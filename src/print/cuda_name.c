@@ -118,10 +118,33 @@ spell(axe_ctx *cx, const char *prefix, const char *name)
     return s;
 }
 
+/* How many arrays and buffers of the grid that come before have the name. */
+static int
+namesakes(const axe_grid *g, const axe_tensor *t)
+{
+    int n = 0;
+
+    for (int i = 0; i < g->n_array && g->array[i] != t; i++)
+        n += t->space == AXE_SPACE_REG &&
+             strcmp(g->array[i]->name, t->name) == 0;
+    for (int i = 0; i < g->n_buffer && g->buffer[i].tensor != t; i++)
+        n += t->space == AXE_SPACE_SHARED &&
+             strcmp(g->buffer[i].tensor->name, t->name) == 0;
+    return n;
+}
+
 const char *
 axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
 {
-    return spell(p->cx, "t", t->name);
+    static const char *const prefix[AXE_N_SPACE] = {
+        [AXE_SPACE_GLOBAL] = "t",
+        [AXE_SPACE_SHARED] = "b",
+        [AXE_SPACE_REG] = "r",
+    };
+    const char *s = spell(p->cx, prefix[t->space], t->name);
+    int         n = namesakes(p->g, t);
+
+    return n > 0 ? axe_textf(p->cx, "%s$%d", s, n + 1) : s;
 }
 
 bool

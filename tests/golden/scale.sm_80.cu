@@ -54,14 +54,14 @@ scale(const u16 *t_X, u16 *t_Y, i64 n_N)
     const int warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);
     const int lane = (int)threadIdx.x & 31;
     const int s_N = (int)n_N;
-    u32 t_r[4];
-    u32 t_w[4];
+    u32 r_r[4];
+    u32 r_w[4];
     const int v_at = block * 1024 + warp * 256 + lane * 8;
-    ld_global_b128(t_r, t_X + v_at, v_at < s_N);
+    ld_global_b128(r_r, t_X + v_at, v_at < s_N);
     #pragma unroll
     for (int v_e = 0; v_e < 8; v_e += 2) {
-        t_w[v_e >> 1] = pack_f16(2.0f * from_f16(get16(t_r, v_e)), 2.0f * from_f16(get16(t_r, (v_e + 1))));
+        r_w[v_e >> 1] = pack_f16(2.0f * from_f16(get16(r_r, v_e)), 2.0f * from_f16(get16(r_r, (v_e + 1))));
     }
     if (v_at < s_N)
-        st_global_b128(t_Y + v_at, t_w);
+        st_global_b128(t_Y + v_at, r_w);
 }

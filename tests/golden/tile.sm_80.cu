@@ -83,28 +83,28 @@ tile(const u16 *t_A, const u16 *t_B, float *t_C, i64 n_K)
 {
     extern __shared__ __align__(1024) u8 shared[];
     const u32 smem = (u32)__cvta_generic_to_shared(shared);
-    const u32 t_a = smem + 0;
-    const u32 t_b = smem + 2048;
+    const u32 b_a = smem + 0;
+    const u32 b_b = smem + 2048;
     const int lane = (int)threadIdx.x & 31;
     const int s_K = (int)n_K;
-    u32 t_fa[4];
-    u32 t_fb[2];
-    float t_acc[4];
+    u32 r_fa[4];
+    u32 r_fb[2];
+    float r_acc[4];
     #pragma unroll
     for (int v_z = 0; v_z < 4; v_z++) {
-        t_acc[v_z] = 0.0f;
+        r_acc[v_z] = 0.0f;
     }
     #pragma unroll 1
     for (int v_t = 0; v_t < (s_K + 63) >> 6; v_t++) {
         #pragma unroll
         for (int v_r = 0; v_r < 4; v_r++) {
-            cp_async_b128(t_a + swizzle<3, 4, 3>((v_r * 4 + (lane >> 3)) * 128 + (lane & 7) * 16),
+            cp_async_b128(b_a + swizzle<3, 4, 3>((v_r * 4 + (lane >> 3)) * 128 + (lane & 7) * 16),
                           t_A + (i64)(v_r * 4 + (lane >> 3)) * s_K + (i64)v_t * 64 + (lane & 7) * 8,
                           v_t * 64 + (lane & 7) * 8 < s_K);
         }
         #pragma unroll
         for (int v_r = 0; v_r < 2; v_r++) {
-            cp_async_b128(t_b + swizzle<3, 4, 3>((v_r * 4 + (lane >> 3)) * 128 + (lane & 7) * 16),
+            cp_async_b128(b_b + swizzle<3, 4, 3>((v_r * 4 + (lane >> 3)) * 128 + (lane & 7) * 16),
                           t_B + (i64)(v_r * 4 + (lane >> 3)) * s_K + (i64)v_t * 64 + (lane & 7) * 8,
                           v_t * 64 + (lane & 7) * 8 < s_K);
         }
@@ -113,17 +113,17 @@ tile(const u16 *t_A, const u16 *t_B, float *t_C, i64 n_K)
         meet_warp();
         #pragma unroll
         for (int v_kk = 0; v_kk < 4; v_kk++) {
-            ldmatrix_x4(t_fa,
-                        t_a + (swizzle<3, 4, 3>((lane & 15) * 128 + (lane >> 4) * 16) ^ (v_kk * 32)));
-            ldmatrix_x2(t_fb,
-                        t_b + (swizzle<3, 4, 3>((lane & 7) * 128 + ((lane >> 3) & 1) * 16) ^ (v_kk * 32)));
-            mma_m16n8k16_f32_f16(t_acc, t_fa, t_fb);
+            ldmatrix_x4(r_fa,
+                        b_a + (swizzle<3, 4, 3>((lane & 15) * 128 + (lane >> 4) * 16) ^ (v_kk * 32)));
+            ldmatrix_x2(r_fb,
+                        b_b + (swizzle<3, 4, 3>((lane & 7) * 128 + ((lane >> 3) & 1) * 16) ^ (v_kk * 32)));
+            mma_m16n8k16_f32_f16(r_acc, r_fa, r_fb);
         }
         meet_warp();
     }
     #pragma unroll
     for (int v_h = 0; v_h < 2; v_h++) {
         st_global_b64(t_C + ((lane >> 2) + v_h * 8) * 8 + (lane & 3) * 2,
-                      t_acc + v_h * 2);
+                      r_acc + v_h * 2);
     }
 }

@@ -283,23 +283,23 @@ gemm(const __grid_constant__ tensor_map map0,
 {
     extern __shared__ __align__(1024) u8 shared[];
     const u32 smem = (u32)__cvta_generic_to_shared(shared);
-    const u32 t_ring$a = smem + 0;
-    const u32 t_ring$b = smem + 32768;
-    const u32 t_stage = smem + 98304;
-    const u32 t_full = smem + 106496;
-    const u32 t_empty = smem + 107520;
+    const u32 b_ring$a = smem + 0;
+    const u32 b_ring$b = smem + 32768;
+    const u32 b_stage = smem + 98304;
+    const u32 b_full = smem + 106496;
+    const u32 b_empty = smem + 107520;
     const int block = (int)blockIdx.x;
     const int rank = cluster_rank();
     const int warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);
     const int lane = (int)threadIdx.x & 31;
     const int s_K = (int)n_K;
-    float t_acc[64];
-    u32 t_out[32];
+    float r_acc[64];
+    u32 r_out[32];
     if (warp * 32 + lane == 0) {
         #pragma unroll
         for (int v_i = 0; v_i < 4; v_i++) {
-            mbarrier_init(t_full + v_i * 8, 1);
-            mbarrier_init(t_empty + v_i * 8, 2);
+            mbarrier_init(b_full + v_i * 8, 1);
+            mbarrier_init(b_empty + v_i * 8, 2);
         }
         mbarrier_inited();
         map_prefetch(&map0);
@@ -312,13 +312,13 @@ gemm(const __grid_constant__ tensor_map map0,
         if ((warp & 3) * 32 + lane == 0) {
             #pragma unroll 1
             for (int v_t = 0; v_t < (s_K + 63) >> 6; v_t++) {
-                mbarrier_wait(t_empty + v_stage * 8, 1 - v_phase);
-                mbarrier_expect(t_full + v_stage * 8, 24576);
-                tma_load_2(t_ring$a + v_stage * 8192,
-                           &map0, v_t * 64, block * 64, t_full + v_stage * 8);
-                tma_load_multicast_2(t_ring$b + v_stage * 16384 + rank * 8192,
+                mbarrier_wait(b_empty + v_stage * 8, 1 - v_phase);
+                mbarrier_expect(b_full + v_stage * 8, 24576);
+                tma_load_2(b_ring$a + v_stage * 8192,
+                           &map0, v_t * 64, block * 64, b_full + v_stage * 8);
+                tma_load_multicast_2(b_ring$b + v_stage * 16384 + rank * 8192,
                                      &map1, v_t * 64, rank * 64,
-                                     t_full + v_stage * 8, 3);
+                                     b_full + v_stage * 8, 3);
                 v_stage = v_stage + 1 == 4 ? 0 : v_stage + 1;
                 if (v_stage == 0) {
                     v_phase = v_phase + 1 == 2 ? 0 : v_phase + 1;
@@ -329,19 +329,19 @@ gemm(const __grid_constant__ tensor_map map0,
         setmaxnreg_inc_232();
         #pragma unroll 1
         for (int v_t = 0; v_t < (s_K + 63) >> 6; v_t++) {
-            mbarrier_wait(t_full + v_stage * 8, v_phase);
+            mbarrier_wait(b_full + v_stage * 8, v_phase);
             wgmma_fence();
             #pragma unroll
             for (int v_kk = 0; v_kk < 4; v_kk++) {
-                wgmma_f32_bf16_ss_128(t_acc,
-                                      describe(t_ring$a + v_stage * 8192 + v_kk * 32, 16, 1024, 1),
-                                      describe(t_ring$b + v_stage * 16384 + v_kk * 32, 16, 1024, 1),
+                wgmma_f32_bf16_ss_128(r_acc,
+                                      describe(b_ring$a + v_stage * 8192 + v_kk * 32, 16, 1024, 1),
+                                      describe(b_ring$b + v_stage * 16384 + v_kk * 32, 16, 1024, 1),
                                       v_t + v_kk != 0);
             }
             wgmma_commit();
             wgmma_drain_0();
             if ((warp & 3) * 32 + lane < 2)
-                mbarrier_arrive_cluster(t_empty + v_stage * 8,
+                mbarrier_arrive_cluster(b_empty + v_stage * 8,
                                         (warp & 3) * 32 + lane);
             v_stage = v_stage + 1 == 4 ? 0 : v_stage + 1;
             if (v_stage == 0) {
@@ -350,17 +350,17 @@ gemm(const __grid_constant__ tensor_map map0,
         }
         #pragma unroll
         for (int v_e = 0; v_e < 64; v_e += 2) {
-            t_out[v_e >> 1] = pack_bf16(t_acc[v_e], t_acc[(v_e + 1)]);
+            r_out[v_e >> 1] = pack_bf16(r_acc[v_e], r_acc[(v_e + 1)]);
         }
         #pragma unroll
         for (int v_j = 0; v_j < 4; v_j++) {
-            stmatrix_x4(t_stage + (swizzle<3, 4, 3>(((warp & 3) * 16 + (lane & 15)) * 128 + (lane >> 4) * 16) ^ (v_j * 32)),
-                        t_out + v_j * 4);
+            stmatrix_x4(b_stage + (swizzle<3, 4, 3>(((warp & 3) * 16 + (lane & 15)) * 128 + (lane >> 4) * 16) ^ (v_j * 32)),
+                        r_out + v_j * 4);
         }
         bulk_fence();
         meet(1, 128);
         if ((warp & 3) * 32 + lane == 0) {
-            tma_store_2(&map2, 0, block * 64, t_stage);
+            tma_store_2(&map2, 0, block * 64, b_stage);
             bulk_commit();
             bulk_drain_0();
         }
