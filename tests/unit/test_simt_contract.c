@@ -1,0 +1,196 @@
+/* test_simt_contract.c - which atoms contractions of many threads run on, what
+ * feeds them; every product exactly once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "plan/simt_contract.h"
+
+static void
+show_feed(axe_buf *b, const axe_feed *f)
+{
+    if (f->direct)
+        axe_putf(b, "direct %d %d%s, %d/%d cycles", (int)f->desc.lead,
+                 (int)f->desc.stride, f->desc.major ? " major" : "",
+                 (int)f->desc.banks.cycles, (int)f->desc.banks.phases);
+    else
+        axe_putf(b, "%s x %d, %d registers, %d/%d cycles", f->load.atom->name,
+                 (int)f->load.n_turn, (int)f->regs, (int)f->load.banks.cycles,
+                 (int)f->load.banks.phases);
+}
+
+static axe_status
+plan(axe_ctx *cx, const char *text, const char *name, const axe_plan **p)
+{
+    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
+    const axe_module  *m;
+    const axe_kernel  *k;
+    const axe_machine *mc;
+    axe_inst           inst = {.machine = name};
+
+    AXE_TRY(axe_machine_find(cx, name, &mc));
+    AXE_TRY(axe_module_parse(cx, src, &m));
+    AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
+    AXE_TRY(axe_kernel_verify(cx, k));
+    return axe_plan_kernel(cx, k, mc, p);
+}
+
+/* "atom P: repetitions; a; b" of the only contraction. */
+static const char *
+summary(axe_ctx *cx, const axe_plan *p)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_simt_contract *sc =
+            p->schedule[i] ? p->schedule[i]->simt->contract : NULL;
+        if (!sc)
+            continue;
+        axe_putf(&b, "%s %d: %d x %d x %d; ", sc->atom->name, sc->param,
+                 (int)sc->m.n_rep, (int)sc->n.n_rep, (int)sc->k.n_rep);
+        show_feed(&b, &sc->a);
+        axe_putf(&b, "; ");
+        show_feed(&b, &sc->b);
+    }
+    return b.text ? b.text : "none";
+}
+
+static const char *
+kernel(axe_ctx *cx, const char *type, int bm, int bn, int bk, const char *order,
+       const char *keys)
+{
+    bool        ta = order[0] == 't', tb = order[1] == 't';
+    const char *acc = axe_textf(cx, "accum(%s)", type);
+
+    return axe_textf(
+        cx,
+        "kernel g(in %s A[%s], in %s B[%s], out accum(%s) C[M, N]) { "
+        "index m, n, k; cta (i : M by %d, j : N by %d) %s { reg %s acc[%d, %d] "
+        "= 0; shared %s a[%d, %d]; shared %s b[%d, %d]; for (t : K by %d) { "
+        "a[m, k] = A[%s]; b[n, k] = B[%s]; acc[m, n] += a[m, k] * b[n, k]; } "
+        "C[i*%d + m, j*%d + n] = acc[m, n]; } }",
+        type, ta ? "K, M" : "M, K", type, tb ? "K, N" : "N, K", type, bm, bn,
+        keys, acc, bm, bn, type, bm, bk, type, bn, bk, bk,
+        ta ? axe_textf(cx, "t*%d + k, i*%d + m", bk, bm)
+           : axe_textf(cx, "i*%d + m, t*%d + k", bm, bk),
+        tb ? axe_textf(cx, "t*%d + k, j*%d + n", bk, bn)
+           : axe_textf(cx, "j*%d + n, t*%d + k", bn, bk),
+        bm, bn);
+}
+
+/* A and B as [row, k] (n) or [k, row] (t). */
+static const struct {
+    const char *machine, *type;
+    int         bm, bn, bk;
+    const char *order, *keys, *want;
+} row[] = {
+    {"sm_80", "f16", 128, 128, 32, "nn", "",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "f16", 128, 128, 64, "tt", "",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 4; ldmatrix.x4.trans x 2, 16 registers, "
+     "8/8 cycles; ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "bf16", 128, 128, 64, "nt", "",
+     "mma.m16n8k16.f32.bf16 1: 2 x 8 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "bf16", 128, 128, 64, "tn", "",
+     "mma.m16n8k16.f32.bf16 1: 2 x 8 x 4; ldmatrix.x4.trans x 2, 16 registers, "
+     "8/8 cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "bf16", 64, 64, 64, "nn", "warps 4",
+     "mma.m16n8k16.f32.bf16 1: 2 x 4 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 2, 16 registers, 8/8 cycles"},
+    {"sm_80", "f16", 96, 64, 16, "nn", "warps 4",
+     "mma.m16n8k16.f32.f16 1: 3 x 4 x 1; ldmatrix.x4 x 3, 24 registers, 12/12 "
+     "cycles; ldmatrix.x4 x 2, 16 registers, 8/8 cycles"},
+    {"sm_80", "tf32", 128, 128, 32, "nn", "",
+     "mma.m16n8k8.f32.tf32 1: 2 x 8 x 4; ldmatrix.x4 x 2, 8 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 16 registers, 16/16 cycles"},
+    {"sm_80", "tf32", 128, 128, 32, "tt", "",
+     "mma.m16n8k8.f32.tf32 1: 2 x 8 x 4; ld.shared.b32 x 8, 8 registers, 8/8 "
+     "cycles; ld.shared.b32 x 16, 16 registers, 16/16 cycles"},
+    {"sm_80", "i8", 128, 128, 64, "nn", "",
+     "mma.m16n8k32.s32.s8 1: 2 x 8 x 2; ldmatrix.x4 x 2, 32 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 64 registers, 16/16 cycles"},
+    {"sm_80", "i8", 128, 128, 64, "tn", "",
+     "mma.m16n8k32.s32.s8 1: 1 x 16 x 2; ld.shared.b8 x 16, 16 registers, "
+     "32/16 cycles; ldmatrix.x4 x 8, 128 registers, 32/32 cycles"},
+    {"sm_80", "f64", 64, 64, 16, "nn", "",
+     "mma.m8n8k4.f64 1: 2 x 4 x 4; ld.shared.b64 x 2, 2 registers, 4/4 cycles; "
+     "ld.shared.b64 x 4, 4 registers, 8/8 cycles"},
+    {"sm_80", "f32", 128, 128, 32, "nn", "",
+     "fma.f32 1: 8 x 8 x 32; ld.shared.b128 x 8, 32 registers, 32/32 cycles; "
+     "ld.shared.b128 x 8, 32 registers, 32/32 cycles"},
+    {"sm_80", "f32", 128, 128, 32, "tt", "",
+     "fma.f32 1: 8 x 8 x 32; ld.shared.b32 x 8, 8 registers, 8/8 cycles; "
+     "ld.shared.b128 x 2, 8 registers, 8/8 cycles"},
+    {"sm_90a", "f16", 128, 128, 32, "nn", "",
+     "wgmma.f32.f16.ss 128: 1 x 1 x 2; direct 0 512, 16/16 cycles; direct 0 "
+     "512, 32/32 cycles"},
+    {"sm_90a", "f16", 128, 256, 64, "nn", "",
+     "wgmma.f32.f16.ss 256: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 64/64 cycles"},
+    {"sm_90a", "f16", 128, 256, 64, "tt", "",
+     "wgmma.f32.f16.ss 256: 1 x 1 x 4; direct 0 1024 major, 16/16 cycles; "
+     "direct 8192 1024 major, 64/64 cycles"},
+    {"sm_90a", "bf16", 256, 128, 64, "nt", "",
+     "wgmma.f32.bf16.ss 128: 2 x 1 x 4; direct 0 1024, 16/16 cycles; direct "
+     "8192 1024 major, 32/32 cycles"},
+    {"sm_90a", "bf16", 64, 24, 64, "nn", "warps 4",
+     "wgmma.f32.bf16.ss 24: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 6/6 cycles"},
+    {"sm_90a", "bf16", 16, 256, 64, "nn", "",
+     "wgmma.f32.bf16.ss 16: 2 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 4/4 cycles"},
+    {"sm_90a", "f8e4m3", 128, 128, 128, "nn", "",
+     "wgmma.f32.e4m3.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_90a", "f8e5m2", 128, 128, 128, "nt", "",
+     "wgmma.f32.e5m2.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_90a", "tf32", 128, 128, 32, "nn", "",
+     "wgmma.f32.tf32.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_90a", "i8", 128, 128, 128, "nn", "",
+     "wgmma.s32.s8.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_90a", "f64", 64, 64, 16, "nn", "",
+     "mma.m16n8k4.f64 1: 1 x 4 x 4; ld.shared.b64 x 2, 2 registers, 4/4 "
+     "cycles; ld.shared.b64 x 4, 4 registers, 8/8 cycles"},
+    {"sm_80", "f16", 96, 72, 48, "nn", "",
+     "this sum of products would run far below the machine's best: no contract "
+     "atom fits"},
+};
+
+static void
+test_rows(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        const char     *got;
+        const char     *text = kernel(cx, row[i].type, row[i].bm, row[i].bn,
+                                      row[i].bk, row[i].order, row[i].keys);
+        if (plan(cx, text, row[i].machine, &p) != AXE_OK)
+            got = axe_last_error(cx);
+        else
+            got = summary(cx, p);
+        if (strcmp(got, row[i].want) != 0)
+            fail_msg("row %d: %s\n", i, got);
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
