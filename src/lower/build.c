@@ -1,4 +1,5 @@
 /* build.c - making lowered code: registers, operations, addresses. */
+#include <assert.h>
 #include <string.h>
 
 #include "lower/lower_int.h"
@@ -53,6 +54,62 @@ axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type, int lanes,
     l->src = copy;
     l->dst = axe_reg_new(lw, type, lanes);
     return l->dst;
+}
+
+axe_reg
+axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
+              axe_type type, int lanes)
+{
+    bool     part = lw->part && lanes > 1;
+    axe_reg  r = axe_emit_op(lw, b, part ? AXE_LOP_loadm : AXE_LOP_load, type,
+                             lanes, 0, NULL);
+    axe_lir *l = b->item[b->n - 1];
+
+    l->mem = mem;
+    if (part) {
+        assert(op->part[0]);
+        l->value = lw->part;
+        l->atom = op->part[0];
+    }
+    return r;
+}
+
+void
+axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
+               axe_mem mem)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
+    axe_reg *src = axe_new(lw->cx, axe_reg);
+    bool     part = lw->part && r.lanes > 1;
+
+    *src = r;
+    l->op = part                        ? AXE_LOP_storem
+            : lw->stream && r.lanes > 1 ? AXE_LOP_stream
+                                        : AXE_LOP_store;
+    l->value = part ? lw->part : lw->stream;
+    l->n_src = 1;
+    l->src = src;
+    l->mem = mem;
+    if (part) {
+        assert(op->part[1]);
+        l->atom = op->part[1];
+    }
+}
+
+axe_reg
+axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e)
+{
+    axe_type t =
+        axe_type_table[r.type].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
+    axe_reg at = axe_emit_op(lw, b, AXE_LOP_lanes, t, r.lanes, 0, NULL), n;
+
+    b->item[b->n - 1]->i = 1;
+    n = axe_emit_op(lw, b, AXE_LOP_index, t, 1, 0, NULL);
+    b->item[b->n - 1]->value = lw->part;
+    n = axe_emit_op(lw, b, AXE_LOP_splat, t, r.lanes, 1, &n);
+    at = axe_emit_op(lw, b, AXE_LOP_lt, t, r.lanes, 2, (axe_reg[]){at, n});
+    return axe_emit_op(lw, b, AXE_LOP_select, r.type, r.lanes, 3,
+                       (axe_reg[]){at, r, e});
 }
 
 const axe_var *

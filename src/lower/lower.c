@@ -446,6 +446,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->bound = NULL;
     lw->vector = NULL;
     lw->lanes = 1;
+    lw->part = NULL;
     lw->outside = NULL;
     lw->full = false;
     lw->sure = NULL;

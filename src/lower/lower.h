@@ -85,7 +85,8 @@ typedef struct axe_lblock {
 struct axe_lir {
     axe_lir_kind    kind;
     const axe_var  *var;                 /* TASKS, LOOP, LET, TAKE */
-    const axe_node *begin, *end, *value; /* value: LET; cond of IF, VIEW */
+    const axe_node *begin, *end, *value; /* value: LET; cond of IF, VIEW; .node
+                                            of an OP */
     int64_t         step;
     axe_lblock      body, other;
     axe_lop         op; /* OP */
@@ -97,7 +98,7 @@ struct axe_lir {
     double          f;
     int64_t         i;
     axe_type        as;     /* round */
-    const axe_atom *atom;   /* dot; ATOM */
+    const axe_atom *atom;   /* dot, loadm, storem; ATOM */
     const char     *text;   /* NOTE */
     bool            unroll; /* LOOP: constant bounds, written out */
     int             param;  /* ATOM: P of a family */

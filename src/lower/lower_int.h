@@ -58,12 +58,13 @@ typedef struct lowering {
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    const axe_node *stream;  /* does the result pass the caches by? or NULL */
-    int             chain;   /* which accumulator a reduction adds to */
-    const outside  *outside; /* operands with these guards read zero */
-    bool            full;    /* no guards: everything is inside */
-    const axe_var  *sure;    /* checks that speak of it hold; or NULL */
-    const axe_node *mask;    /* holds all over the domain or nowhere; or NULL */
+    const axe_node     *part; /* only that many of them count; NULL: all */
+    const axe_node *stream;   /* does the result pass the caches by? or NULL */
+    int             chain;    /* which accumulator a reduction adds to */
+    const outside  *outside;  /* operands with these guards read zero */
+    bool            full;     /* no guards: everything is inside */
+    const axe_var  *sure;     /* checks that speak of it hold; or NULL */
+    const axe_node *mask; /* holds all over the domain or nowhere; or NULL */
     bool            holds;
 } lowering;
 
@@ -115,6 +116,16 @@ axe_reg axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op,
                     axe_reg r);
 /* The integer type that holds `n` elements of t, of 8 to 64 bits. */
 axe_type axe_word_of(axe_type t, int n);
+
+/* build.c: as many neighbours of the operand at mem as there are lanes to
+ * move, in part of them if the lanes at hand are such. */
+axe_reg axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op,
+                      axe_mem mem, axe_type type, int lanes);
+/* The same to memory; past the caches where that is to be. */
+void axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op,
+                    axe_reg r, axe_mem mem);
+/* r where its lane counts, else e. */
+axe_reg axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e);
 
 /* value.c: the node's value at level `at` is in the register already. */
 void axe_remember(lowering *lw, int at, const axe_node *n, axe_reg r);

@@ -30,14 +30,7 @@ axe_store_value(lowering *lw, void *user)
         b = &in->body;
     }
     r = axe_as_kept(lw, b, dst, r);
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-    axe_reg *src = axe_new(lw->cx, axe_reg);
-    *src = r;
-    l->op = lw->stream && want > 1 ? AXE_LOP_stream : AXE_LOP_store;
-    l->value = lw->stream;
-    l->n_src = 1;
-    l->src = src;
-    l->mem = mem;
+    axe_emit_store(lw, b, dst, r, mem);
     return AXE_OK;
 }
 

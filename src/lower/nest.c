@@ -9,8 +9,8 @@
  *     [mid, end)  those guarded on v read zero
  *
  * once for each limit that operands have, and each range runs `lanes` at a
- * time, then one at a time.  In `full` code the guards are known to hold, and
- * extents are constants. */
+ * time, then in part or one at a time.  In `full` code the guards are known to
+ * hold, and extents are constants. */
 #include "lower/lower_int.h"
 
 /* Each doubles the code. */
@@ -172,6 +172,24 @@ part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
     return AXE_OK;
 }
 
+/* What is left of a range, less than a vector: its first lanes, or one by one.
+ */
+static axe_status
+rest(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes)
+{
+    lowering       *lw = w->lw;
+    const axe_node *part = lw->part;
+    int64_t         b, e;
+
+    if (lanes == 1 || !w->nest->parts ||
+        (axe_is_iconst(begin, &b) && axe_is_iconst(end, &e) && b >= e))
+        return loop(w, j, begin, end, 1, 1);
+    lw->part = let(lw, "left", axe_node2(lw->cx, AXE_OP_sub, end, begin));
+    AXE_TRY(loop(w, j, begin, end, lanes, 1));
+    lw->part = part;
+    return AXE_OK;
+}
+
 /* How a range goes by: several chains at once where it may be long, the rest
  * one by one where there may be one. */
 enum { LONG = 1, REST = 2 };
@@ -190,7 +208,7 @@ range(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int how)
         AXE_TRY(part(w, j, &begin, end, lanes, chains));
     if (lanes > 1)
         AXE_TRY(part(w, j, &begin, end, lanes, 1));
-    return how & REST ? loop(w, j, begin, end, 1, 1) : AXE_OK;
+    return how & REST ? rest(w, j, begin, end, lanes) : AXE_OK;
 }
 
 /* min(max(a, lo), hi) */

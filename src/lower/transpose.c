@@ -23,15 +23,9 @@ at_uv(lowering *lw, const axe_operand *op, const axe_digit *u,
 static void
 put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
 {
-    axe_reg *src = axe_new(lw->cx, axe_reg);
+    const axe_operand *dst = &lw->s->operand[0];
 
-    *src = axe_as_kept(lw, b, &lw->s->operand[0], r);
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
-    l->op = lw->stream && r.lanes > 1 ? AXE_LOP_stream : AXE_LOP_store;
-    l->value = lw->stream;
-    l->n_src = 1;
-    l->src = src;
-    l->mem = mem;
+    axe_emit_store(lw, b, dst, axe_as_kept(lw, b, dst, r), mem);
 }
 
 typedef struct block_at {

@@ -136,9 +136,8 @@ asked(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
 
     l->value = axe_inside(lw, op);
     b = &l->body;
-    r = axe_emit_op(lw, b, AXE_LOP_load, zero.type,
-                    in_lanes(lw, op) ? zero.lanes : 1, 0, NULL);
-    b->item[b->n - 1]->mem = mem;
+    r = axe_emit_load(lw, b, op, mem, zero.type,
+                      in_lanes(lw, op) ? zero.lanes : 1);
     if (r.lanes != zero.lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, r.type, zero.lanes, 1, &r);
     axe_emit_op(lw, b, AXE_LOP_copy, r.type, r.lanes, 1, &r);
@@ -169,9 +168,9 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
         return AXE_OK;
     }
     bool    moves = in_lanes(lw, op);
-    axe_reg r = axe_emit_op(lw, b, AXE_LOP_load, t, moves ? lanes : 1, 0, NULL);
-    b->item[b->n - 1]->mem = mem;
-    if (moves && lanes > 1 && op->tensor->space == AXE_SPACE_GLOBAL)
+    axe_reg r = axe_emit_load(lw, b, op, mem, t, moves ? lanes : 1);
+    if (moves && lanes > 1 && !lw->part &&
+        op->tensor->space == AXE_SPACE_GLOBAL)
         ask_for_next_row(lw, b, op, mem);
     if (r.lanes != lanes)
         r = axe_emit_op(lw, b, AXE_LOP_splat, t, lanes, 1, &r);
@@ -390,6 +389,7 @@ typedef struct folding {
     int             outside; /* lanes of the loops around the reduction */
     int             chains;
     axe_reg         one[MAX_CHAIN], many[MAX_CHAIN];
+    axe_reg         unit; /* as wide as many */
 } folding;
 
 static axe_status
@@ -399,6 +399,8 @@ fold_body(lowering *lw, void *user)
     axe_reg *acc = lw->lanes == f->outside ? f->one : f->many, x;
 
     AXE_TRY(value_in(lw, f->node->arg[0], acc->lanes, &x));
+    if (lw->part && acc == f->many)
+        x = axe_emit_part(lw, lw->level[lw->top].block, x, f->unit);
     fold_into(lw, lw->level[lw->top].block, f->op, acc[lw->chain], x);
     return AXE_OK;
 }
@@ -442,6 +444,7 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     else {
         lw->vector = NULL;
         lw->lanes = 1;
+        lw->part = NULL;
     }
     lw->top = l;
     lw->chain = 0;
@@ -449,6 +452,8 @@ reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
         f.one[i] = constant(lw, b, unit, lanes);
     for (int i = 0; nest.lanes > 1 && i < f.chains; i++)
         f.many[i] = constant(lw, b, unit, nest.lanes);
+    if (nest.parts && nest.lanes > 1)
+        f.unit = constant(lw, b, unit, nest.lanes);
     AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
     join(lw, b, &f, nest.lanes > 1 ? f.many : f.one);
     if (nest.lanes > 1) {

@@ -11,13 +11,15 @@
 #include "ir/ir.h"
 
 typedef enum axe_atom_kind {
-    AXE_ATOM_LOAD,     /* memory to registers */
-    AXE_ATOM_STORE,    /* registers to memory */
-    AXE_ATOM_PERMUTE,  /* registers to registers */
-    AXE_ATOM_CONTRACT, /* c += a * b */
-    AXE_ATOM_MAP,      /* element by element */
-    AXE_ATOM_COPY,     /* memory to memory */
-    AXE_ATOM_SYNC      /* moves nothing, orders what others do: see axe_sync */
+    AXE_ATOM_LOAD,       /* memory to registers */
+    AXE_ATOM_STORE,      /* registers to memory */
+    AXE_ATOM_LOAD_PART,  /* memory to the first lanes of a register */
+    AXE_ATOM_STORE_PART, /* the first lanes of a register to memory */
+    AXE_ATOM_PERMUTE,    /* registers to registers */
+    AXE_ATOM_CONTRACT,   /* c += a * b */
+    AXE_ATOM_MAP,        /* element by element */
+    AXE_ATOM_COPY,       /* memory to memory */
+    AXE_ATOM_SYNC /* moves nothing, orders what others do: see axe_sync */
 } axe_atom_kind;
 
 /* What an atom of kind SYNC does.  Its operands, in order, are in brackets. */
@@ -50,17 +52,23 @@ typedef enum axe_arg_space {
     AXE_ARG_INT  /* a number */
 } axe_arg_space;
 
-/* Of an atom's operand: the compute type of what it adds to. */
+/* Of an atom's operand: the compute type of what it adds to, or where it moves
+ * elements, any; elements of 32 bits or more. */
 #define AXE_TYPE_any AXE_N_TYPE
+#define AXE_TYPE_wide ((axe_type)(AXE_N_TYPE + 1))
+
+/* The shortest vector that atoms move in part [bits]. */
+enum { AXE_LEAST_PART = 128 };
 
 /* An operand's text names index roles in brackets, then its layout over them:
- * "[n] (V) : (1@vlane)".  LOAD: d from a.  STORE: d (memory) from a.
+ * "[n] (V) : (1@vlane)".  LOAD: d from a.  STORE: d (memory) from a; and so
+ * do their PARTs, but for lanes behind a number, which are 0 or not stored.
  * PERMUTE: d from a.  CONTRACT: c = d, a, b. */
 typedef struct axe_atom {
     const char   *name;
     axe_atom_kind kind;
     const char   *d, *a, *b; /* "" where there is none */
-    axe_type      type[3];   /* CONTRACT: of d, a, b; see AXE_TYPE_any */
+    axe_type      type[3];   /* of d, a, b; see AXE_TYPE_any */
     double        cost;      /* issue slots [cycles of one port] */
     bool          slow;      /* far below the machine's best */
     bool          flip;      /* CONTRACT: a's sign bits, see atoms.def */

@@ -146,12 +146,6 @@ moves_fit(axe_fit *f)
     return true;
 }
 
-static axe_type
-kept_as(const planner *p, const axe_tensor *t)
-{
-    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
-}
-
 static const char *
 type_name(axe_type t)
 {
@@ -168,7 +162,7 @@ types_fit(axe_fit *f)
 
     for (int i = 0; i < f->n_side && a->kind == AXE_ATOM_CONTRACT; i++) {
         const axe_operand *op = f->op[i];
-        axe_type           t = kept_as(f->p, op->tensor);
+        axe_type           t = axe_kept_as(f->p, op->tensor);
         if (a->type[i] != AXE_TYPE_any && a->type[i] != t)
             return fail(f, AXE_ETYPE, op->load->at,
                         axe_textf(cx, "`%s` takes %s as its %s, and `%s` is %s",
@@ -382,6 +376,12 @@ axe_atom_fits(planner *p, request *r, const axe_atom *a, axe_fit *f)
     int             n;
 
     *f = (axe_fit){.p = p, .r = r, .atom = a, .n_side = n_column(a)};
+    if (a->kind == AXE_ATOM_LOAD_PART || a->kind == AXE_ATOM_STORE_PART)
+        return fail(f, AXE_EUNSUPPORTED, s->at,
+                    axe_textf(p->cx,
+                              "`%s` moves the end of a row, which plans find "
+                              "where a statement has rows",
+                              a->name));
     n = list_operands(f);
     if (n != f->n_side)
         return fail(f, AXE_ESHAPE, s->at,

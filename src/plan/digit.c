@@ -117,7 +117,8 @@ bool
 axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
                const axe_layout *mem, const axe_layout *reg)
 {
-    bool              load = a->kind == AXE_ATOM_LOAD, same = true;
+    bool load = a->kind == AXE_ATOM_LOAD || a->kind == AXE_ATOM_LOAD_PART;
+    bool same = true;
     const axe_layout *want, *have, *outer;
     const char       *roles;
     int64_t           n = (int64_t)lanes * group;

@@ -27,20 +27,14 @@ depends(const axe_operand *op, const axe_var *v)
     return false;
 }
 
-static axe_type
-kept_as(const planner *p, const axe_tensor *t)
-{
-    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
-}
-
 /* Does the statement move elements from one tensor to another as they are? */
 static bool
 is_raw(const planner *p, const request *r)
 {
-    axe_type t = kept_as(p, r->operand[0].tensor);
+    axe_type t = axe_kept_as(p, r->operand[0].tensor);
 
     return r->value->op == AXE_OP_load && r->n_operand == 2 && r->n_nest == 1 &&
-           kept_as(p, r->operand[1].tensor) == t && r->value->type == t &&
+           axe_kept_as(p, r->operand[1].tensor) == t && r->value->type == t &&
            axe_type_table[t].bits < WORD_BITS;
 }
 
@@ -140,17 +134,6 @@ refines(planner *p, request *r, const axe_dim *d, int64_t word)
     return ok;
 }
 
-/* Note an atom once. */
-static void
-use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list)
-{
-    for (int i = 0; i < s->n_atom; i++)
-        if (list[i] == a)
-            return;
-    list[s->n_atom++] = a;
-    s->atom = list;
-}
-
 /* Try v in the lanes of the statement's own loops. */
 static bool
 try_vector(planner *p, request *r, const axe_dim *d, int lanes,
@@ -173,7 +156,7 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
             out->n_atom = 0;
             return false;
         }
-        use_atom(out, a, list);
+        axe_use_atom(out, a, list);
     }
     return true;
 }
@@ -194,7 +177,7 @@ try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
         const axe_atom *a = fits(p, op, AXE_ATOM_LOAD, d->var, lanes);
         if (!a)
             return false;
-        use_atom(out, a, list);
+        axe_use_atom(out, a, list);
     }
     return true;
 }
@@ -465,11 +448,9 @@ choose_transpose(planner *p, request *r, int lanes, int word, axe_schedule *out,
 
 /* Choose lanes for each nest; fills out->kind and atoms. */
 static axe_status
-choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
-       const axe_var **last)
+choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
+       const axe_var **last2, const axe_var **last)
 {
-    const axe_atom **list =
-        axe_new_array(p->cx, const axe_atom *, p->mc->n_atom + 3);
     int lanes, few, block, word;
 
     out->kind = AXE_SCHED_MAP;
@@ -509,9 +490,21 @@ choose(planner *p, request *r, axe_schedule *out, const axe_var **last2,
                     break;
                 }
     if (!any)
-        use_atom(out, scalar_atom(p, AXE_ATOM_LOAD), list);
-    use_atom(out, scalar_atom(p, AXE_ATOM_STORE), list);
+        axe_use_atom(out, scalar_atom(p, AXE_ATOM_LOAD), list);
+    axe_use_atom(out, scalar_atom(p, AXE_ATOM_STORE), list);
     return AXE_OK;
+}
+
+static void
+plan_parts(planner *p, request *r, axe_schedule *out, const axe_atom **list,
+           const axe_var *last)
+{
+    if (out->kind == AXE_SCHED_MAP)
+        for (int k = 0; k < r->n_nest; k++) {
+            axe_nest *n = &r->nest[k];
+            axe_plan_part(p, r, n, k ? n->dim[n->n_dim - 1].var : last, out,
+                          list);
+        }
 }
 
 /* A fold waits for its last result: where little else is done for each
@@ -549,9 +542,11 @@ estimate(const request *r, const axe_schedule *s)
         trips /= r->nest[i].lanes;
     }
     for (int i = 0; i < s->n_atom; i++)
-        slots += s->atom[i]->kind == AXE_ATOM_PERMUTE
-                     ? s->atom[i]->cost / r->nest[0].lanes
-                     : s->atom[i]->cost;
+        if (s->atom[i]->kind == AXE_ATOM_PERMUTE)
+            slots += s->atom[i]->cost / r->nest[0].lanes;
+        else if (s->atom[i]->kind == AXE_ATOM_LOAD ||
+                 s->atom[i]->kind == AXE_ATOM_STORE)
+            slots += s->atom[i]->cost;
     return trips * slots;
 }
 
@@ -592,9 +587,12 @@ take_attrs(request *r, axe_schedule *out)
 axe_status
 axe_map_plan(planner *p, request *r, axe_schedule *out)
 {
-    const axe_var *last = NULL, *last2 = NULL;
+    const axe_var   *last = NULL, *last2 = NULL;
+    const axe_atom **list =
+        axe_new_array(p->cx, const axe_atom *, p->mc->n_atom + 3);
 
-    AXE_TRY(choose(p, r, out, &last2, &last));
+    AXE_TRY(choose(p, r, out, list, &last2, &last));
+    plan_parts(p, r, out, list, last);
     for (int k = 1; k < r->n_nest; k++)
         if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
             r->nest[k].chains = CHAINS;

@@ -50,6 +50,7 @@ typedef struct axe_operand {
     const axe_guard  *guard;
     int               n_check;
     const axe_check  *check;
+    const axe_atom   *part[2]; /* load, store the end of a row, see axe_nest */
 } axe_operand;
 
 /* Does a check of the operand speak of the variable? */
@@ -78,6 +79,8 @@ typedef struct axe_nest {
     const axe_digit *digit;
     int              lanes;  /* of the innermost digit at a time; 1: scalar */
     int              chains; /* of a reduction: accumulators in turn */
+    bool parts; /* what is left of the innermost digit is the first lanes of
+                   one more vector, moved by the operands' part atoms */
 } axe_nest;
 
 /* Of machines with threads: plan/simt.h. */

@@ -129,6 +129,16 @@ AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
 AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 
+/* part.c: may the nest's rows along `last` end in a vector of which only the
+ * first lanes count?  Then they do so; the operands' atoms go into list, which
+ * has room, if a row may have such an end. */
+void axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
+                   axe_schedule *out, const axe_atom **list);
+/* Note an atom once. */
+void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
+/* The type in which elements of a tensor lie in memory. */
+axe_type axe_kept_as(const planner *p, const axe_tensor *t);
+
 /* zero.c: the statement that writes tile t, if it is the only one. */
 const axe_stmt *axe_only_writer(const planner *p, const axe_tensor *t);
 

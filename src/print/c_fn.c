@@ -1,4 +1,5 @@
 /* c_fn.c - vector types and helper functions, as far as a unit uses them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "print/c_int.h"
@@ -68,6 +69,8 @@ type_fits(const char *types, axe_type t)
         return true;
     if (strcmp(types, "F") == 0 || strcmp(types, "I") == 0)
         return fl == (*types == 'F');
+    if (*types >= '0' && *types <= '9')
+        return atoi(types) == axe_type_table[t].bits;
     return strcmp(types, axe_type_table[t].name) == 0;
 }
 
@@ -150,6 +153,15 @@ put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
         break;
     case 'B':
         axe_puts(out, axe_c_type(p, AXE_TYPE_u8, u->lanes));
+        break;
+    case 'E':
+        axe_puts(out, axe_c_element(axe_c_mask(u->type)));
+        break;
+    case 'W':
+        axe_putf(out, "%d", axe_type_table[u->type].bits);
+        break;
+    case 'l':
+        put_turned(out, u->lanes, 0);
         break;
     case 'n':
         put_turned(out, u->lanes, turn);

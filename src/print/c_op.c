@@ -196,6 +196,38 @@ put_transpose(axe_cprinter *p, const axe_lir *l, int depth)
         }
 }
 
+/* The helper that is the operation's atom on elements of type t. */
+static axe_status
+atom_call(axe_cprinter *p, const axe_lir *l, axe_type t, int lanes,
+          const char **out)
+{
+    const char *name = l->atom->name;
+    const char *f = axe_c_call(p, name, strlen(name), t, lanes);
+
+    if (!f)
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "C has no spelling for '%s' on %d lanes", name, lanes);
+    *out = f;
+    return AXE_OK;
+}
+
+/* The first lanes of a vector in memory, as what lies there. */
+static axe_status
+load_part(axe_cprinter *p, const axe_lir *l, const char **out)
+{
+    axe_status  st;
+    axe_buf     b = {.cx = p->cx};
+    const char *mem = memory(p, &l->mem, 1, &st), *f;
+
+    AXE_TRY(st);
+    AXE_TRY(atom_call(p, l, l->mem.type, l->dst.lanes, &f));
+    axe_putf(&b, "%s(&%s, ", f, mem);
+    AXE_TRY(axe_c_index(p, &b, l->value));
+    axe_putc(&b, ')');
+    *out = b.text;
+    return AXE_OK;
+}
+
 axe_status
 axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
 {
@@ -216,6 +248,18 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
                  narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type,
                         a.lanes));
         return st;
+    }
+    if (l->op == AXE_LOP_storem) {
+        axe_reg     a = l->src[0];
+        const char *mem = memory(p, &l->mem, 1, &st);
+        AXE_TRY(st);
+        AXE_TRY(atom_call(p, l, l->mem.type, a.lanes, &s));
+        axe_putf(b, "%s(&%s, %s, ", s, mem,
+                 narrow(p, axe_textf(p->cx, "r%d", a.id), a.type, l->mem.type,
+                        a.lanes));
+        AXE_TRY(axe_c_index(p, b, l->value));
+        axe_puts(b, ");\n");
+        return AXE_OK;
     }
     if (l->op == AXE_LOP_stream) {
         axe_reg a = l->src[0];
@@ -245,13 +289,11 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
     p->declared[d.id] = true;
     axe_putf(b, "r%d = ", d.id);
     if (l->op == AXE_LOP_dot) {
-        const char *f = axe_c_call(p, l->atom->name, strlen(l->atom->name),
-                                   d.type, d.lanes);
-        if (!f)
-            return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                            "C has no spelling for '%s' on %d lanes",
-                            l->atom->name, d.lanes);
-        axe_putf(b, "%s(r%d, r%d, r%d)", f, d.id, l->src[0].id, l->src[1].id);
+        AXE_TRY(atom_call(p, l, d.type, d.lanes, &s));
+        axe_putf(b, "%s(r%d, r%d, r%d)", s, d.id, l->src[0].id, l->src[1].id);
+    } else if (l->op == AXE_LOP_loadm) {
+        AXE_TRY(load_part(p, l, &s));
+        axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));
     } else if (l->op == AXE_LOP_load) {
         s = memory(p, &l->mem, d.lanes, &st);
         axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));

@@ -32,6 +32,18 @@ static inline void stream_f32x8(f32x8 *p, f32x8 a, i64 past)
             "1:\tvmovups %1, %0\n2:"
             : "=m"(*(f32x8u *)p) : "v"(a), "r"(past) : "cc");
 }
+static inline f32x8 vmaskld_f32x8(const void *p, i64 n)
+{
+    f32x8 r;
+    __asm__("vmaskmovps %1, %2, %0"
+            : "=x"(r) : "m"(*(const f32x8u *)p), "x"((i32x8){0, 1, 2, 3, 4, 5, 6, 7} < (i32)n));
+    return r;
+}
+static inline void vmaskst_f32x8(void *p, f32x8 a, i64 n)
+{
+    __asm__("vmaskmovps %1, %2, %0"
+            : "+m"(*(f32x8u *)p) : "x"(a), "x"((i32x8){0, 1, 2, 3, 4, 5, 6, 7} < (i32)n));
+}
 static inline void fence_f32x4(void)
 {
     __asm__ volatile("sfence" ::: "memory");
@@ -137,34 +149,35 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
                 const i64 l_end_22 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
                 const i64 l_end_24 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
                 const i64 l_whole_25 = l_end_24 / 8 * 8;
+                const i64 l_left_27 = l_end_24 - l_whole_25;
                 for (i64 l_m_23 = 0; l_m_23 < l_end_22; l_m_23++) {
                     for (i64 l_n_26 = 0; l_n_26 < l_whole_25; l_n_26 += 8) {
                         f32x8 r13 = *(f32x8u *)(t_X + v_i * 64 * s_N + v_j * 64 + l_n_26 + l_m_23 * s_N);
                         __builtin_prefetch(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_26 + l_m_23 * s_N + 4 * s_N]);
                         *(f32x8u *)(t_tile + l_n_26 + l_m_23 * 64) = r13;
                     }
-                    for (i64 l_n_27 = l_whole_25; l_n_27 < l_end_24; l_n_27++) {
-                        f32 r14 = t_X[v_i * 64 * s_N + v_j * 64 + l_n_27 + l_m_23 * s_N];
-                        t_tile[l_n_27 + l_m_23 * 64] = r14;
+                    for (i64 l_n_28 = l_whole_25; l_n_28 < l_end_24; l_n_28 += 8) {
+                        f32x8 r14 = vmaskld_f32x8(&t_X[v_i * 64 * s_N + v_j * 64 + l_n_28 + l_m_23 * s_N], l_left_27);
+                        vmaskst_f32x8(&t_tile[l_n_28 + l_m_23 * 64], r14, l_left_27);
                     }
                 }
             }
             /* statement 2, line 17: Y[j*64 + n, i*64 + m]  */
-            const i64 l_large_28 = 16777216 < s_M * (s_N * 4);
-            const i64 l_inside_29 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
-            const i64 l_inside_30 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
-            const i64 l_whole_31 = l_inside_29 / 8 * 8;
+            const i64 l_large_29 = 16777216 < s_M * (s_N * 4);
+            const i64 l_inside_30 = axe_min(axe_max(s_N - v_j * 64, 0), 64);
+            const i64 l_inside_31 = axe_min(axe_max(s_M - v_i * 64, 0), 64);
             const i64 l_whole_32 = l_inside_30 / 8 * 8;
-            for (i64 l_n_33 = 0; l_n_33 < l_whole_31; l_n_33 += 8) {
-                for (i64 l_m_34 = 0; l_m_34 < l_whole_32; l_m_34 += 8) {
-                    f32x8 r15 = *(f32x8u *)(t_tile + l_n_33 + l_m_34 * 64);
-                    f32x8 r16 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 1) * 64);
-                    f32x8 r17 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 2) * 64);
-                    f32x8 r18 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 3) * 64);
-                    f32x8 r19 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 4) * 64);
-                    f32x8 r20 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 5) * 64);
-                    f32x8 r21 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 6) * 64);
-                    f32x8 r22 = *(f32x8u *)(t_tile + l_n_33 + (l_m_34 + 7) * 64);
+            const i64 l_whole_33 = l_inside_31 / 8 * 8;
+            for (i64 l_n_34 = 0; l_n_34 < l_whole_32; l_n_34 += 8) {
+                for (i64 l_m_35 = 0; l_m_35 < l_whole_33; l_m_35 += 8) {
+                    f32x8 r15 = *(f32x8u *)(t_tile + l_n_34 + l_m_35 * 64);
+                    f32x8 r16 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 1) * 64);
+                    f32x8 r17 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 2) * 64);
+                    f32x8 r18 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 3) * 64);
+                    f32x8 r19 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 4) * 64);
+                    f32x8 r20 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 5) * 64);
+                    f32x8 r21 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 6) * 64);
+                    f32x8 r22 = *(f32x8u *)(t_tile + l_n_34 + (l_m_35 + 7) * 64);
                     { f32x8 t = __builtin_shufflevector(r15, r16, 0, 8, 2, 10, 4, 12, 6, 14); r16 = __builtin_shufflevector(r15, r16, 1, 9, 3, 11, 5, 13, 7, 15); r15 = t; }
                     { f32x8 t = __builtin_shufflevector(r17, r18, 0, 8, 2, 10, 4, 12, 6, 14); r18 = __builtin_shufflevector(r17, r18, 1, 9, 3, 11, 5, 13, 7, 15); r17 = t; }
                     { f32x8 t = __builtin_shufflevector(r19, r20, 0, 8, 2, 10, 4, 12, 6, 14); r20 = __builtin_shufflevector(r19, r20, 1, 9, 3, 11, 5, 13, 7, 15); r19 = t; }
@@ -177,26 +190,26 @@ void axe_entry(void *const *ptr, const i64 *size, i64 worker, i64 workers, void 
                     { f32x8 t = __builtin_shufflevector(r16, r20, 0, 1, 2, 3, 8, 9, 10, 11); r20 = __builtin_shufflevector(r16, r20, 4, 5, 6, 7, 12, 13, 14, 15); r16 = t; }
                     { f32x8 t = __builtin_shufflevector(r17, r21, 0, 1, 2, 3, 8, 9, 10, 11); r21 = __builtin_shufflevector(r17, r21, 4, 5, 6, 7, 12, 13, 14, 15); r17 = t; }
                     { f32x8 t = __builtin_shufflevector(r18, r22, 0, 1, 2, 3, 8, 9, 10, 11); r22 = __builtin_shufflevector(r18, r22, 4, 5, 6, 7, 12, 13, 14, 15); r18 = t; }
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_33 * s_M + l_m_34], r15, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 1) * s_M + l_m_34], r16, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 2) * s_M + l_m_34], r17, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 3) * s_M + l_m_34], r18, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 4) * s_M + l_m_34], r19, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 5) * s_M + l_m_34], r20, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 6) * s_M + l_m_34], r21, l_large_28);
-                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_33 + 7) * s_M + l_m_34], r22, l_large_28);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + l_n_34 * s_M + l_m_35], r15, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 1) * s_M + l_m_35], r16, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 2) * s_M + l_m_35], r17, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 3) * s_M + l_m_35], r18, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 4) * s_M + l_m_35], r19, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 5) * s_M + l_m_35], r20, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 6) * s_M + l_m_35], r21, l_large_29);
+                    stream_f32x8((void *)&t_Y[v_j * 64 * s_M + v_i * 64 + (l_n_34 + 7) * s_M + l_m_35], r22, l_large_29);
                 }
             }
-            for (i64 l_n_35 = 0; l_n_35 < l_whole_31; l_n_35++) {
-                for (i64 l_m_36 = l_whole_32; l_m_36 < l_inside_30; l_m_36++) {
-                    f32 r23 = t_tile[l_n_35 + l_m_36 * 64];
-                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_35 * s_M + l_m_36] = r23;
+            for (i64 l_n_36 = 0; l_n_36 < l_whole_32; l_n_36++) {
+                for (i64 l_m_37 = l_whole_33; l_m_37 < l_inside_31; l_m_37++) {
+                    f32 r23 = t_tile[l_n_36 + l_m_37 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_36 * s_M + l_m_37] = r23;
                 }
             }
-            for (i64 l_n_37 = l_whole_31; l_n_37 < l_inside_29; l_n_37++) {
-                for (i64 l_m_38 = 0; l_m_38 < l_inside_30; l_m_38++) {
-                    f32 r24 = t_tile[l_n_37 + l_m_38 * 64];
-                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_37 * s_M + l_m_38] = r24;
+            for (i64 l_n_38 = l_whole_32; l_n_38 < l_inside_30; l_n_38++) {
+                for (i64 l_m_39 = 0; l_m_39 < l_inside_31; l_m_39++) {
+                    f32 r24 = t_tile[l_n_38 + l_m_39 * 64];
+                    t_Y[v_j * 64 * s_M + v_i * 64 + l_n_38 * s_M + l_m_39] = r24;
                 }
             }
         }
