@@ -74,13 +74,35 @@ axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
     return r;
 }
 
+/* All lanes or some, where the store is in part and may be whole. */
+static void
+store_either(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
+             axe_mem mem)
+{
+    const axe_node *part = lw->part;
+    axe_lir        *l = axe_emit(lw, b, AXE_LIR_IF);
+
+    l->value = axe_node2(lw->cx, AXE_OP_le, axe_int(lw, r.lanes), part);
+    lw->part = NULL;
+    axe_emit_store(lw, &l->body, op, r, mem);
+    lw->part = part;
+    lw->whole = false;
+    axe_emit_store(lw, &l->other, op, r, mem);
+    lw->whole = true;
+}
+
 void
 axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
                axe_mem mem)
 {
+    bool part = lw->part && r.lanes > 1;
+
+    if (part && lw->whole) {
+        store_either(lw, b, op, r, mem);
+        return;
+    }
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     axe_reg *src = axe_new(lw->cx, axe_reg);
-    bool     part = lw->part && r.lanes > 1;
 
     *src = r;
     l->op = part                        ? AXE_LOP_storem

@@ -49,9 +49,11 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
 
     if (!v->source)
         return src;
-    const axe_node *seen = axe_named(
-        lw, b, "seen",
-        axe_op2(lw, AXE_OP_and, v->when, axe_op2(lw, AXE_OP_le, end, v->end)));
+    const axe_node *seen = v->when;
+    if (!v->part)
+        seen =
+            axe_op2(lw, AXE_OP_and, seen, axe_op2(lw, AXE_OP_le, end, v->end));
+    seen = axe_named(lw, b, "seen", seen);
     t = axe_new(lw->cx, axe_tensor);
     *t = *op->tensor;
     l = axe_emit(lw, b, AXE_LIR_VIEW);
@@ -87,18 +89,24 @@ multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
     l->atom = words ? lw->s->atom[0] : NULL;
 }
 
-/* A factor's elements, or groups of them, as the atom takes them. */
+/* A factor's elements, or groups of them, as the atom takes them; part: an atom
+ * that leaves out what is no column, or NULL. */
 static axe_reg
-load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl)
+load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
+     const axe_atom *part)
 {
     axe_lblock *b = lw->level[lw->top].block;
     bool        words = lw->s->tile.group > 1;
     axe_type    from = words ? tl->word : axe_compute_of(lw, m.type);
-    axe_reg     r = axe_emit_op(lw, b, AXE_LOP_load, from, lanes, 0, NULL);
+    axe_reg  r = axe_emit_op(lw, b, part ? AXE_LOP_loadm : AXE_LOP_load, from,
+                             lanes, 0, NULL);
+    axe_lir *l = b->item[b->n - 1];
 
     if (words)
         m.type = from;
-    b->item[b->n - 1]->mem = m;
+    l->mem = m;
+    l->atom = part;
+    l->value = part ? tl->left : NULL;
     if (!words && from != type)
         r = axe_emit_op(lw, b, AXE_LOP_convert, type, lanes, 1, &r);
     return r;
@@ -133,7 +141,9 @@ columns(lowering *lw, const tile *tl)
     for (int j = 0; j < tl->width; j++) {
         axe_mem m = factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j);
         ask_ahead(lw, lw->level[lw->top].block, m);
-        col[j] = load(lw, m, tl->lanes, tl->type, tl);
+        col[j] =
+            load(lw, m, tl->lanes, tl->type, tl,
+                 tl->left && j + 1 == tl->width ? lw->s->view[1].part : NULL);
     }
     return col;
 }
@@ -167,7 +177,7 @@ k_body(lowering *lw, void *user)
     ask_for_rows(lw, tl);
     for (int i = 0; i < t->mr; i++) {
         axe_reg r =
-            load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl);
+            load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl, NULL);
         if (tl->lanes > 1)
             r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
         for (int j = 0; j < tl->width; j++)
@@ -336,6 +346,25 @@ sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
     return AXE_OK;
 }
 
+/* How many columns the tile's last vector has, where that is asked for and may
+ * be less than all. */
+static void
+find_left(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_split *sp = &lw->s->split;
+    const axe_node  *lanes = axe_int(lw, tl->lanes), *n;
+    int64_t          all;
+
+    tl->left = NULL;
+    if ((!lw->s->parts && !lw->s->view[1].part) ||
+        (axe_is_iconst(sp->columns, &all) && all % tl->lanes == 0))
+        return;
+    n = axe_sum(lw, axe_index_so_far(lw, lw->s->tile.n),
+                axe_int(lw, (int64_t)(tl->width - 1) * tl->lanes));
+    n = axe_op2(lw, AXE_OP_sub, sp->columns, n);
+    tl->left = axe_named(lw, b, "left", axe_op2(lw, AXE_OP_min, n, lanes));
+}
+
 static axe_status
 tile_body(lowering *lw, void *user)
 {
@@ -343,6 +372,7 @@ tile_body(lowering *lw, void *user)
     axe_lblock *b = lw->level[lw->top].block;
 
     look_at(lw, b, tl, false);
+    find_left(lw, b, tl);
     tl->acc = lw->s->stmt->atom ? take_old(lw, b, tl)
                                 : clear(lw, b, tl, lw->s->tile.mr * tl->width);
     if (tl->depth) {

@@ -413,7 +413,8 @@ lower_ragged(lowering *lw, axe_lblock *b)
     part.from = &column;
     part.n_bound = 1;
     part.bound = &row;
-    AXE_TRY(lower_masked(lw, b));
+    if (!all->within->parts)
+        AXE_TRY(lower_masked(lw, b));
     lw->s = all;
     return AXE_OK;
 }
@@ -447,6 +448,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->vector = NULL;
     lw->lanes = 1;
     lw->part = NULL;
+    lw->whole = false;
     lw->outside = NULL;
     lw->full = false;
     lw->sure = NULL;

@@ -58,12 +58,13 @@ typedef struct lowering {
     const axe_var      *vector; /* variable in the lanes of the open loops */
     int                 lanes;
     int                 vector_level;
-    const axe_node     *part; /* only that many of them count; NULL: all */
-    const axe_node *stream;   /* does the result pass the caches by? or NULL */
-    int             chain;    /* which accumulator a reduction adds to */
-    const outside  *outside;  /* operands with these guards read zero */
-    bool            full;     /* no guards: everything is inside */
-    const axe_var  *sure;     /* checks that speak of it hold; or NULL */
+    const axe_node     *part;  /* only that many of them count; NULL: all */
+    bool                whole; /* which may still be all */
+    const axe_node *stream;    /* does the result pass the caches by? or NULL */
+    int             chain;     /* which accumulator a reduction adds to */
+    const outside  *outside;   /* operands with these guards read zero */
+    bool            full;      /* no guards: everything is inside */
+    const axe_var  *sure;      /* checks that speak of it hold; or NULL */
     const axe_node *mask; /* holds all over the domain or nowhere; or NULL */
     bool            holds;
 } lowering;

@@ -16,6 +16,8 @@ typedef struct tile {
     int             n_from, n_end, k_from; /* digits of n and k in the nest */
     const axe_node *near, *depth; /* of k: where c is asked for, the end */
     source          a, b;
+    const axe_node *left; /* lanes of the last vector that are columns; NULL:
+                             all, or what lies behind is zeros */
     const axe_node *next; /* of a's view: where the rows begin that this tile
                              asks for, NULL: none */
     axe_type type;        /* of the sums */

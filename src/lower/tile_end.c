@@ -163,9 +163,10 @@ is_done(lowering *lw, const tile *tl)
         return axe_int(lw, 0);
     row = axe_sum(lw, row, axe_int(lw, s->tile.mr));
     col = axe_sum(lw, col, axe_int(lw, (int64_t)tl->width * tl->lanes));
-    done =
-        axe_op2(lw, AXE_OP_and, axe_op2(lw, AXE_OP_le, row, s->split.whole_row),
-                axe_op2(lw, AXE_OP_le, col, s->split.whole_column));
+    done = axe_op2(lw, AXE_OP_le, row, s->split.whole_row);
+    if (!s->parts)
+        done = axe_op2(lw, AXE_OP_and, done,
+                       axe_op2(lw, AXE_OP_le, col, s->split.whole_column));
     if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
         return done;
     end =
@@ -220,6 +221,8 @@ each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
     for (int j = 0; j < tl->width; j++) {
         bd[1].step = (int64_t)j * tl->lanes;
         lw->level[1].known = NULL;
+        lw->part = j + 1 == tl->width ? tl->left : NULL;
+        lw->whole = lw->part != NULL;
         for (int i = 0; i < n_row; i++) {
             bd[0].step = i;
             lw->level[2] = (level){.block = b, .index = e->merged[0]};

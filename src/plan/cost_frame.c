@@ -32,6 +32,13 @@ vectors(double n, double unit)
     return floor(n / unit) + fmod(n, unit);
 }
 
+/* The same where the rest is one vector in part. */
+static double
+parts(double n, double unit)
+{
+    return ceil(n / unit);
+}
+
 static const axe_node *
 extent_of(const axe_schedule *s, const axe_var *v)
 {
@@ -82,19 +89,20 @@ trips_of(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i)
                                   : (double)d->extent;
 }
 
-/* Turns of the digit in the lanes: whole vectors, then one by one. */
+/* Turns of the digit in the lanes: whole vectors, then the rest. */
 static double
 vector_trips(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i,
              double trips)
 {
     const axe_digit *d = &n->digit[i];
+    axe_cost_fn     *count = n->parts ? parts : vectors;
 
     if (d->extent > 0 && !leads(n, i))
-        return vectors((double)d->extent, n->lanes);
+        return count((double)d->extent, n->lanes);
     double all = d->extent > 0 ? (double)d->extent
                                : axe_cost_value(e, extent_of(s, d->var));
     double full = axe_cost_mean(e, s, d->var, all, just, 1);
-    double some = axe_cost_mean(e, s, d->var, all, vectors, n->lanes);
+    double some = axe_cost_mean(e, s, d->var, all, count, n->lanes);
     return full > 0 ? trips * some / full : trips;
 }
 

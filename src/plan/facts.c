@@ -195,8 +195,11 @@ tell_view(teller *t, const axe_operand *op, const axe_view *v)
         return;
     }
     tell(t, AXE_FACT_views,
-         axe_textf(cx, "whole tiles of %s are read in %s%s %s", name,
-                   v->source->tensor->name,
+         axe_textf(cx, "whole %s of %s are read in %s%s %s",
+                   v->part ? axe_textf(cx, "tiles, and ends of rows by %s,",
+                                       v->part->name)
+                           : "tiles",
+                   name, v->source->tensor->name,
                    axe_is_iconst(v->when, &known) ? ":" : " if", v->why));
 }
 
@@ -212,14 +215,17 @@ tell_merged(teller *t)
             tell(t, AXE_FACT_merged, "the first turn adds to nothing");
         if (s->then)
             tell(t, AXE_FACT_merged,
-                 axe_textf(t->cx,
-                           "the last turn does s%d for whole register tiles",
-                           s->then->stmt->id));
+                 axe_textf(t->cx, "the last turn does s%d for whole %s",
+                           s->then->stmt->id,
+                           s->parts ? "rows of register tiles"
+                                    : "register tiles"));
     }
     if (s->within)
         tell(t, AXE_FACT_merged,
              axe_textf(t->cx,
-                       s->within->then == s
+                       s->within->then == s && s->within->parts
+                           ? "into s%d but for ragged rows of register tiles"
+                       : s->within->then == s
                            ? "into s%d but for ragged register tiles"
                            : "into s%d, and run only where that has no turn",
                        s->within->stmt->id));

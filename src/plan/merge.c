@@ -245,6 +245,7 @@ merge(planner *p, axe_schedule *s)
     }
     if (fits(s, fs)) {
         s->then = fs;
+        s->parts = s->tile.narrow && fs->nest[0].parts;
         fs->within = s;
     }
 }

@@ -30,22 +30,33 @@ takes(const axe_atom *a, axe_type t)
            a->type[0] == t;
 }
 
-/* The cheapest atom that moves the first of `lanes` elements of type t, which
- * lie like this. */
+/* The cheapest atom that moves the first of `lanes` steps of v. */
 static const axe_atom *
-find_part(planner *p, axe_atom_kind kind, int lanes, axe_type t,
-          const axe_layout *mem)
+find(planner *p, axe_atom_kind kind, const axe_operand *op, const axe_var *v,
+     int lanes)
 {
-    const axe_atom *best = NULL;
+    axe_type          t = axe_kept_as(p, op->tensor);
+    axe_mark          m = axe_ctx_mark(p->cx);
+    const axe_atom   *best = NULL;
+    const axe_layout *mem;
 
     for (int i = 0; i < p->mc->n_atom; i++) {
         const axe_atom *a = &p->mc->atom[i];
         if (a->kind == kind && (!best || a->cost < best->cost) &&
+            axe_type_table[t].bits * lanes >= AXE_LEAST_PART &&
             axe_machine_has(p->mc, a) && takes(a, t) &&
+            axe_fast_layout(p, op, v, lanes, &mem) &&
             axe_atom_joins(p, a, lanes, 1, mem, NULL))
             best = a;
     }
+    axe_ctx_release(p->cx, m);
     return best;
+}
+
+const axe_atom *
+axe_find_part(planner *p, const axe_operand *op, const axe_var *v, int lanes)
+{
+    return find(p, AXE_ATOM_LOAD_PART, op, v, lanes);
 }
 
 /* May a row along v, `lanes` at a time, end in less than a vector? */
@@ -70,22 +81,17 @@ static bool
 parts_of(planner *p, const axe_operand *op, bool writes, const axe_nest *nest,
          const axe_var *v, const axe_atom **part)
 {
-    axe_type          t = axe_kept_as(p, op->tensor);
-    axe_mark          m = axe_ctx_mark(p->cx);
-    const axe_layout *mem;
-    axe_iter          it;
-    bool              ok = axe_fast_iter(op, v, 1, nest->lanes, &it);
+    axe_iter it;
 
-    if (ok && (it.stride != 0 || writes)) {
-        ok = axe_type_table[t].bits * nest->lanes >= AXE_LEAST_PART &&
-             axe_layout_of_iters(p->cx, 1, &it, &mem) == AXE_OK;
-        for (int i = 0; ok && i < (writes ? 2 : 1); i++)
-            part[i] = find_part(p, i ? AXE_ATOM_STORE_PART : AXE_ATOM_LOAD_PART,
-                                nest->lanes, t, mem);
-        ok = ok && part[0] && (part[1] || !writes);
-    }
-    axe_ctx_release(p->cx, m);
-    return ok;
+    part[0] = part[1] = NULL;
+    if (!axe_fast_iter(op, v, 1, nest->lanes, &it))
+        return false;
+    if (it.stride == 0 && !writes)
+        return true;
+    part[0] = find(p, AXE_ATOM_LOAD_PART, op, v, nest->lanes);
+    if (writes)
+        part[1] = find(p, AXE_ATOM_STORE_PART, op, v, nest->lanes);
+    return part[0] && (part[1] || !writes);
 }
 
 void
@@ -94,19 +100,17 @@ axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
 {
     const axe_atom *part[2];
     bool            reads = r->stmt->fold != AXE_FOLD_NONE;
-    bool            ends = may_end(r, nest, last);
+    int             first = nest->reduce ? 1 : 0;
 
     if (nest->lanes == 1)
         return;
-    for (int i = nest->reduce ? 1 : 0; i < r->n_operand; i++) {
-        part[0] = part[1] = NULL;
+    for (int i = first; i < r->n_operand; i++)
         if (!parts_of(p, &r->operand[i], i == 0, nest, last, part))
             return;
-    }
     nest->parts = true;
-    for (int i = nest->reduce ? 1 : 0; i < r->n_operand; i++) {
+    bool ends = may_end(r, nest, last);
+    for (int i = first; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
-        part[0] = part[1] = NULL;
         parts_of(p, op, i == 0, nest, last, part);
         for (int k = 0; k < 2 && part[k]; k++) {
             op->part[k] = part[k];

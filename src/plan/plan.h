@@ -133,7 +133,9 @@ typedef struct axe_view {
     axe_stride         step[2], sum[2]; /* in the tile, in the source: from row
                                            to row of a, vector to vector of b;
                                            from group to group of the sum */
-    const char *why;                    /* or why not */
+    const axe_atom
+               *part; /* b: loads a row's last vector; NULL: end it before */
+    const char *why;  /* or why not */
 } axe_view;
 
 typedef struct axe_schedule {
@@ -151,13 +153,15 @@ typedef struct axe_schedule {
     const axe_guard *bound;
     int              n_from; /* nor values below their limit */
     const axe_guard *from;
-    axe_split        split;            /* CONTRACT */
-    axe_view         view[2];          /* CONTRACT: of a and b */
-    const axe_node  *turns;            /* of the loop around a contraction whose
-                                          ends are merged into it, see merge.c */
-    const axe_node            *turn;   /* this one; both NULL without a loop */
-    bool                       fresh;  /* CONTRACT: turn 0 needs no old sums */
-    const struct axe_schedule *then;   /* CONTRACT: done with the last sums */
+    axe_split        split;           /* CONTRACT */
+    axe_view         view[2];         /* CONTRACT: of a and b */
+    const axe_node  *turns;           /* of the loop around a contraction whose
+                                         ends are merged into it, see merge.c */
+    const axe_node            *turn;  /* this one; both NULL without a loop */
+    bool                       fresh; /* CONTRACT: turn 0 needs no old sums */
+    const struct axe_schedule *then;  /* CONTRACT: done with the last sums */
+    bool parts; /* which stores a row's last vector in part; else the tile of
+                   that keeps its sums */
     const struct axe_schedule *within; /* that contraction, of what is merged */
     const axe_var             *merged[2]; /* the indices that are its m and n */
     int                        n_atom;

@@ -134,6 +134,9 @@ AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
  * has room, if a row may have such an end. */
 void axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
                    axe_schedule *out, const axe_atom **list);
+/* The atom that loads the first of `lanes` steps of v, or NULL. */
+const axe_atom *axe_find_part(planner *p, const axe_operand *op,
+                              const axe_var *v, int lanes);
 /* Note an atom once. */
 void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
 /* The type in which elements of a tensor lie in memory. */

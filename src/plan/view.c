@@ -245,6 +245,21 @@ find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
            (ek == 1 || even_steps(p, src, k, 1, ek, &v->sum[1]));
 }
 
+/* The atom that loads the last vector of columns where it is less than whole.
+ * Every tile's goes that way, so only one that costs no more than a whole. */
+static const axe_atom *
+end_of_row(planner *p, const axe_schedule *s, const axe_operand *src)
+{
+    const axe_layout *mem;
+    int               lanes = s->nest[0].lanes;
+    const axe_atom   *all, *part = axe_find_part(p, src, s->tile.n, lanes);
+
+    if (!part || !axe_fast_layout(p, src, s->tile.n, lanes, &mem))
+        return NULL;
+    all = axe_find_move(p, AXE_ATOM_LOAD, lanes, 1, mem, NULL);
+    return all && part->cost <= all->cost ? part : NULL;
+}
+
 static void
 find_view(planner *p, axe_schedule *s, bool left)
 {
@@ -280,7 +295,10 @@ find_view(planner *p, axe_schedule *s, bool left)
         return;
     v->source = src;
     s->n_proved += axe_certify_view(p, src, op->load, fill);
-    v->end = left ? s->split.whole_row : s->split.whole_column;
+    v->part = left ? NULL : end_of_row(p, s, src);
+    v->end = left      ? s->split.whole_row
+             : v->part ? s->split.columns
+                       : s->split.whole_column;
     const axe_node *fits =
         op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
