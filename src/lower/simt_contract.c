@@ -238,17 +238,16 @@ all_groups(emitter *e, axe_lblock *b)
 }
 
 /* Atoms that are done later: what is around them. */
-static axe_status
+static void
 begin_group(emitter *e, axe_lblock *b)
 {
     const axe_atom *a = e->sc->atom;
-    axe_arg         acc = axe_simt_reg(e->acc, integer(e, 0));
+    const axe_atom *fence =
+        axe_simt_find_sync(e->sl->lw.plan->machine, AXE_SYNC_FENCE, a->by,
+                           a->group, AXE_ARG_REG, AXE_ARG_NONE);
 
-    if (!*a->group ||
-        !axe_simt_find_sync(e->sl->lw.plan->machine, AXE_SYNC_FENCE, a->by,
-                            a->group, AXE_ARG_REG, AXE_ARG_NONE))
-        return AXE_OK;
-    return axe_simt_sync(e->sl, b, AXE_SYNC_FENCE, a->by, a->group, 1, &acc);
+    if (*a->group && fence)
+        axe_simt_atom(e->sl, b, fence, 0, 0, NULL, NULL);
 }
 
 static axe_status
@@ -277,7 +276,7 @@ axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
-    AXE_TRY(begin_group(&e, b));
+    begin_group(&e, b);
     all_groups(&e, b);
     return end_group(&e, b);
 }
