@@ -94,29 +94,29 @@ find_piece(const attempt *a, int bytes)
 
 /* All of c; false: never. */
 static bool
-require(attempt *a, const axe_node **all, const axe_node *c)
+require(axe_ctx *cx, const axe_node **all, const axe_node *c)
 {
     int64_t v;
 
     if (axe_is_iconst(c, &v))
         return v != 0;
-    *all = *all ? axe_simt_and(a->p->cx, *all, c) : c;
+    *all = *all ? axe_simt_and(cx, *all, c) : c;
     return true;
 }
 
 static const axe_node *
-stride_node(attempt *a, axe_stride s)
+stride_node(const planner *p, axe_stride s)
 {
-    axe_ctx        *cx = a->p->cx;
+    axe_ctx        *cx = p->cx;
     const axe_node *n = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
 
     for (int i = 0; i < axe_unit_n_factor(cx, s.unit); i++)
-        for (int k = 0; k < a->p->kernel->n_size; k++)
-            if (strcmp(a->p->kernel->size[k]->name,
+        for (int k = 0; k < p->kernel->n_size; k++)
+            if (strcmp(p->kernel->size[k]->name,
                        axe_unit_factor(cx, s.unit, i)) == 0)
                 n = axe_node2(
                     cx, AXE_OP_mul, n,
-                    axe_var_node(cx, AXE_NOWHERE, a->p->kernel->size[k]));
+                    axe_var_node(cx, AXE_NOWHERE, p->kernel->size[k]));
     return n;
 }
 
@@ -131,7 +131,7 @@ operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
 
     if (op->n_check > 0 || !axe_fast_iter(op, v, 1, width, &it) ||
         it.stride != 1 || it.unit != AXE_UNIT_ONE ||
-        !require(a, when, axe_simt_multiple(cx, op->base, width)))
+        !require(cx, when, axe_simt_multiple(cx, op->base, width)))
         return false;
     for (int t = 0; t < op->n_term; t++)
         for (int k = 0; k < op->term[t].n_iter; k++) {
@@ -139,13 +139,14 @@ operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
                             op->term[t].iter[k].unit};
             if (op->term[t].var == v && k == op->term[t].n_iter - 1)
                 continue;
-            if (!require(a, when,
-                         axe_simt_multiple(cx, stride_node(a, s), width)))
+            if (!require(cx, when,
+                         axe_simt_multiple(cx, stride_node(a->p, s), width)))
                 return false;
         }
     for (int g = 0; g < op->n_guard; g++)
         if (op->guard[g].var == v &&
-            !require(a, when, axe_simt_multiple(cx, op->guard[g].limit, width)))
+            !require(cx, when,
+                     axe_simt_multiple(cx, op->guard[g].limit, width)))
             return false;
     return true;
 }
@@ -326,24 +327,26 @@ plan_each(attempt *a)
 
 /* ------------------------------------------------------------------- boxes */
 
-static bool
-is_box_row(const attempt *a, const axe_atom *row, bool shared_by_many)
+const axe_atom *
+axe_simt_box_row(const axe_machine *mc, axe_arg_space d, axe_arg_space from)
 {
-    axe_arg_space near = shared_by_many ? AXE_ARG_DSMEM : AXE_ARG_SHARED;
-
-    return row->kind == AXE_ATOM_COPY && row->fold == AXE_FOLD_NONE &&
-           row->space[0] == (a->out.in ? near : AXE_ARG_MAP) &&
-           row->space[1] == (a->out.in ? AXE_ARG_MAP : AXE_ARG_SHARED) &&
-           axe_machine_has(a->p->mc, row);
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_COPY && a->fold == AXE_FOLD_NONE &&
+            a->space[0] == d && a->space[1] == from && axe_machine_has(mc, a))
+            return a;
+    }
+    return NULL;
 }
 
+/* Into the shared memory of this CTA, or of several. */
 static const axe_atom *
 find_box_row(const attempt *a, int share)
 {
-    for (int i = 0; i < a->p->mc->n_atom; i++)
-        if (is_box_row(a, &a->p->mc->atom[i], share > 1))
-            return &a->p->mc->atom[i];
-    return NULL;
+    if (!a->out.in)
+        return axe_simt_box_row(a->p->mc, AXE_ARG_MAP, AXE_ARG_SHARED);
+    return axe_simt_box_row(
+        a->p->mc, share > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED, AXE_ARG_MAP);
 }
 
 /* CTAs that hold the same of the tile. */
@@ -361,8 +364,8 @@ share_of(const attempt *a, const axe_tensor *t)
     return (int)n;
 }
 
-static const axe_node *
-without_indices(axe_ctx *cx, const axe_node *n)
+const axe_node *
+axe_simt_origin(axe_ctx *cx, const axe_node *n)
 {
     const axe_node *arg[3];
 
@@ -371,7 +374,7 @@ without_indices(axe_ctx *cx, const axe_node *n)
     if (n->n_arg == 0 || n->n_arg > 3)
         return n;
     for (int i = 0; i < n->n_arg; i++)
-        arg[i] = without_indices(cx, n->arg[i]);
+        arg[i] = axe_simt_origin(cx, n->arg[i]);
     return axe_node_new(cx, n->op, n->type, n->at, n->n_arg, arg);
 }
 
@@ -409,7 +412,7 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
         const axe_node *at = global->load->arg[d];
         const axe_var  *v = axe_alone_in(a->p, at);
         axe_affine      in;
-        a->out.origin[d] = without_indices(cx, at);
+        a->out.origin[d] = axe_simt_origin(cx, at);
         if (!v) {
             if (!axe_affine_of(cx, at, &in))
                 return false;
@@ -427,17 +430,16 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     return c->n_walk == a->r->nest[0].n_dim;
 }
 
-/* The strides that must be whole multiples of 16 bytes, as a condition. */
-static bool
-require_strides(attempt *a, const axe_tensor *t)
+bool
+axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
+                         const axe_node **all)
 {
     int64_t n = 16 / (axe_type_table[t->type].bits / 8);
 
     for (int d = 0; d < t->rank; d++)
-        if (a->out.map.ask >> d & 1 &&
-            !require(
-                a, &a->out.when,
-                axe_simt_multiple(a->p->cx, stride_node(a, t->stride[d]), n)))
+        if (ask >> d & 1 &&
+            !require(p->cx, all,
+                     axe_simt_multiple(p->cx, stride_node(p, t->stride[d]), n)))
             return false;
     return true;
 }
@@ -468,7 +470,8 @@ plan_box(attempt *a)
     }
     row = find_box_row(a, c.share);
     if (!row || axe_box_find(a->p->cx, &c, &a->out.map, &why) == AXE_NO ||
-        !require_strides(a, global->tensor)) {
+        !axe_simt_require_strides(a->p, global->tensor, a->out.map.ask,
+                                  &a->out.when)) {
         axe_rejected(a->p, a->r, find_box_row(a, 1)->name, "%s",
                      row ? why : "it has no form for several CTAs");
         return false;
@@ -483,21 +486,60 @@ plan_box(attempt *a)
     return a->out.n_certified > 0;
 }
 
+/* What runs where the copy is not possible; without that, launches where it
+ * is not are refused. */
+static void
+plan_fallback(planner *p, request *r, axe_schedule *out)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    axe_mark           m = axe_ctx_mark(p->cx);
+    int                n = r->n_reject;
+
+    simt->falls_back = axe_simt_map_plan(p, r, out) == AXE_OK;
+    if (simt->falls_back)
+        return;
+    axe_ctx_release(p->cx, m);
+    r->n_reject = n;
+}
+
+/* Registers to global memory. */
+static bool
+plan_stage(planner *p, request *r, axe_schedule *out)
+{
+    axe_simt_schedule    *simt = (axe_simt_schedule *)out->simt;
+    struct axe_simt_stage stage;
+    struct axe_simt_copy *copy;
+
+    if (!axe_simt_stage_plan(p, r, simt->crew, &stage))
+        return false;
+    plan_fallback(p, r, out);
+    if (!simt->falls_back)
+        return false;
+    copy = axe_new(p->cx, struct axe_simt_copy);
+    copy->stage = axe_new(p->cx, struct axe_simt_stage);
+    *copy->stage = stage;
+    simt->copy = copy;
+    return true;
+}
+
 bool
 axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
-    attempt            a = {.p = p, .r = r, .crew = simt->crew};
+    axe_simt_schedule    *simt = (axe_simt_schedule *)out->simt;
+    attempt               a = {.p = p, .r = r, .crew = simt->crew};
+    struct axe_simt_copy *copy;
 
     if (!is_copy(&a))
-        return false;
+        return plan_stage(p, r, out);
     if (!plan_box(&a)) {
         bool in = a.out.in;
         a.out = (struct axe_simt_copy){.in = in};
         if (!plan_each(&a))
             return false;
     }
-    struct axe_simt_copy *copy = axe_new(p->cx, struct axe_simt_copy);
+    if (a.out.when && !a.out.box)
+        plan_fallback(p, r, out);
+    copy = axe_new(p->cx, struct axe_simt_copy);
     *copy = a.out;
     simt->copy = copy;
     return true;

@@ -7,6 +7,7 @@
 
 #include "plan/box.h"
 #include "plan/simt.h"
+#include "plan/simt_stage.h"
 
 /* A digit of an index: what the thread's number, or the turn, says of it. */
 typedef struct axe_copy_digit {
@@ -16,10 +17,12 @@ typedef struct axe_copy_digit {
 } axe_copy_digit;
 
 struct axe_simt_copy {
-    const axe_atom *atom;
-    int             param;
-    bool            box; /* else each */
-    bool            in;  /* from global to shared; else back */
+    const axe_atom        *atom;
+    int                    param;
+    bool                   box;   /* else each */
+    struct axe_simt_stage *stage; /* registers by way of shared memory; else
+                                     NULL; then only this and bytes count */
+    bool in;                      /* from global to shared; else back */
     /* When it is possible, a condition over sizes; NULL: always.  EACH: else
      * the schedule's map runs.  BOX: the launch is refused. */
     const axe_node *when;

@@ -62,6 +62,20 @@ bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
 /* simt_copy.c (P3): a move from memory to memory by COPY rows; false with
  * reasons in r. */
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
+/* The row that moves boxes between these spaces, or NULL. */
+const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_arg_space d,
+                                 axe_arg_space a);
+/* A subscript where all indices are 0. */
+const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
+/* *all and what the strides of t's dimensions with a bit in `ask` need for a
+ * map; false: never. */
+bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
+                              const axe_node **all);
+/* simt_stage.c: a statement from registers to global memory by way of staging;
+ * false: it is none. */
+struct axe_simt_stage;
+bool axe_simt_stage_plan(planner *p, const request *r, const axe_crew *crew,
+                         struct axe_simt_stage *out);
 /* simt_ring.c (P3): stages of pipelines, and the stage as axe_stage_of. */
 AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
 /* With all schedules made: bytes, arrivals, and barriers behind what is in

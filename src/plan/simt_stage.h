@@ -1,0 +1,33 @@
+/* simt_stage.h - registers to global memory by way of staging.
+ *
+ * What a crew holds in registers goes to a swizzled piece of shared memory that
+ * an engine then moves as a box, while the threads already write the next
+ * part.  The destination's fast index is cut into parts as wide as the swizzle;
+ * two parts have room at a time. */
+#ifndef AXE_SIMT_STAGE_H
+#define AXE_SIMT_STAGE_H
+
+#include "plan/box.h"
+#include "plan/simt.h"
+#include "plan/simt_frag.h"
+
+struct axe_simt_stage {
+    int               n_part, n_room;
+    int64_t           regs;  /* [elements] of a thread in a part */
+    axe_reg_move      store; /* a part into its room */
+    const axe_tensor *global;
+    axe_box           map;      /* of a part */
+    const axe_node  **origin;   /* [rank of global] of part 0 */
+    int               part_dim; /* the dimension that parts follow along */
+    int64_t           part;     /* [elements] of a part along it */
+    int64_t           room;     /* [elements] of one part in shared memory */
+    axe_swizzle       swizzle;
+    const axe_node   *when; /* over sizes; NULL: always.  Else, and where
+                               there is no memory for it, the map runs */
+    const char     *group;  /* of the engine */
+    const axe_atom *move;
+    int64_t         offset; /* in shared memory, entity by entity */
+    bool            fits;   /* in what is left of shared memory */
+};
+
+#endif
