@@ -128,7 +128,10 @@ lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = c->when;
     AXE_TRY(lower_each(sl, &l->body, s));
-    return axe_simt_lower_map(sl, &l->other, s);
+    sl->never = c->when;
+    AXE_TRY(axe_simt_lower_map(sl, &l->other, s));
+    sl->never = NULL;
+    return AXE_OK;
 }
 
 /* ------------------------------------------------------------------- boxes */
@@ -146,8 +149,9 @@ same_map(const axe_map *a, const axe_map *b)
     return same;
 }
 
-int
-axe_simt_map(simt_lowering *sl, const axe_map *m)
+/* The number of the map in the grid, the same for the same. */
+static int
+add_map(simt_lowering *sl, const axe_map *m)
 {
     axe_grid *g = sl->grid;
 
@@ -165,19 +169,18 @@ axe_simt_map(simt_lowering *sl, const axe_map *m)
     return g->n_map++;
 }
 
-static int
-map_of(simt_lowering *sl, const axe_simt_copy *c)
+int
+axe_simt_map_of(simt_lowering *sl, const axe_tensor *t, const axe_box *box)
 {
-    const axe_tensor *t = c->global;
-    axe_map m = {.tensor = t, .rank = c->map.rank, .swizzle = c->map.swizzle};
+    axe_map m = {.tensor = t, .rank = box->rank, .swizzle = box->swizzle};
 
     for (int i = 0; i < m.rank; i++) {
-        int d = c->map.dim[i];
+        int d = box->dim[i];
         m.size[i] = t->shape[d];
         m.stride[i] = axe_scaled(&sl->lw, axe_int(&sl->lw, 1), t->stride[d]);
-        m.box[i] = c->map.extent[i];
+        m.box[i] = box->extent[i];
     }
-    return axe_simt_map(sl, &m);
+    return add_map(sl, &m);
 }
 
 /* A box: where it is in the tile, and its coordinates. */
@@ -233,7 +236,7 @@ map_arg(simt_lowering *sl, const axe_simt_copy *c, const where *w)
         x[i] = w->coord[c->map.dim[i]];
     return (axe_arg){.space = AXE_ARG_MAP,
                      .tensor = c->global,
-                     .map = map_of(sl, c),
+                     .map = axe_simt_map_of(sl, c->global, &c->map),
                      .n_at = c->map.rank,
                      .coord = x};
 }
@@ -265,20 +268,20 @@ load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     return AXE_OK;
 }
 
-/* The SYNC row of a group, by any threads. */
-static axe_status
-group_sync(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
-           const char *group, axe_arg_space space, const axe_node *pred)
+axe_status
+axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+                     const char *group, axe_arg_space space, int64_t n,
+                     const axe_node *pred)
 {
     const axe_machine *mc = sl->lw.plan->machine;
     const axe_atom    *a = axe_simt_group_sync(mc, kind, group, space);
-    axe_arg            zero = axe_simt_number(axe_int(&sl->lw, 0));
+    axe_arg            most = axe_simt_number(axe_int(&sl->lw, n));
 
     if (!a)
         return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "%s has no row by which copies of group %s are ordered",
                         mc->name, group);
-    axe_simt_atom(sl, b, a, 0, a->space[0] == AXE_ARG_INT, &zero, pred);
+    axe_simt_atom(sl, b, a, 0, a->space[0] == AXE_ARG_INT, &most, pred);
     return AXE_OK;
 }
 
@@ -309,7 +312,8 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     axe_lblock          *in = b;
 
     if (threads_write(sl, s->operand[1].tensor)) {
-        AXE_TRY(group_sync(sl, b, AXE_SYNC_FENCE, group, AXE_ARG_SHARED, NULL));
+        AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_FENCE, group,
+                                     AXE_ARG_SHARED, 0, NULL));
         AXE_TRY(axe_simt_meet(sl, b, crew));
     }
     where   w = walk_boxes(sl, &in, c, &s->operand[1]);
@@ -317,8 +321,10 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
         map_arg(sl, c, &w),
         axe_simt_shared(axe_simt_tensor(sl, s->operand[1].tensor), w.at)};
     axe_simt_atom(sl, in, c->atom, c->param, 2, arg, pred);
-    AXE_TRY(group_sync(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, pred));
-    return group_sync(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE, pred);
+    AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, 0,
+                                 pred));
+    return axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE, 0,
+                                pred);
 }
 
 axe_status
@@ -326,6 +332,8 @@ axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
 
+    if (c->stage)
+        return axe_simt_lower_stage_out(sl, b, s);
     if (!c->box)
         return lower_pieces(sl, b, s);
     if (c->when)

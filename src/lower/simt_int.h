@@ -18,8 +18,10 @@ typedef struct simt_lowering {
     axe_lblock          *opening; /* what the first thread does at first */
     const axe_simt_ring *filling; /* whose stage the code at hand fills */
     bool                 alone;   /* one thread of the crew runs it */
-    int                  n_left;  /* groups that a contraction may leave in
-                                     flight: who waits for them is known */
+    const char          *leaves;  /* a group of copies that may still read
+                                     shared memory at the end; or NULL */
+    const axe_node *never;        /* a condition that does not hold in the code
+                                     at hand; or NULL */
 } simt_lowering;
 
 /* ------------------------------------------------- simt_build.c: grid items */
@@ -128,8 +130,20 @@ AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
  */
 axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
                                 const axe_stmt *s);
-/* The number of a map in the grid, the same for the same map. */
-int axe_simt_map(simt_lowering *sl, const axe_map *m);
+/* The number in the grid of the map that boxes of t are seen by. */
+struct axe_box;
+int axe_simt_map_of(simt_lowering *sl, const axe_tensor *t,
+                    const struct axe_box *box);
+/* The SYNC row of that kind for a group, by the threads where pred holds; n: at
+ * most so many of its groups are left, where it takes a number.
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_simt_order_group(simt_lowering *sl, axe_lblock *b,
+                                          axe_sync_kind kind, const char *group,
+                                          axe_arg_space space, int64_t n,
+                                          const axe_node *pred);
+/* simt_stage.c: by way of staging. */
+AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
+                                              const axe_schedule *s);
 /* Statements of kinds that only such machines have: roles. */
 AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);

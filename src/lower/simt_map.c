@@ -316,6 +316,10 @@ move(map_lowering *x, axe_lblock *b, int k, bool store)
         move_turns(x, b, k, a->width, store);
         return;
     }
+    if (x->sl->never && axe_node_same(x->sl->never, a->wide)) {
+        move_turns(x, b, k, 1, store);
+        return;
+    }
     l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
     l->value = a->wide;
     move_turns(x, &l->body, k, a->width, store);

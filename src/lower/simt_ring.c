@@ -121,6 +121,7 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
     sl->full = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
     sl->empty = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
     sl->opening = NULL;
+    sl->leaves = NULL;
     for (int i = 0; i < n; i++)
         if (sl->sp->ring[i].home == cta && sl->sp->ring[i].full > 0) {
             if (!sl->opening) {
@@ -139,7 +140,8 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
     return axe_simt_meet(sl, b, cta);
 }
 
-/* Tensor maps are asked for early; no CTA of a cluster leaves while others may
+/* Tensor maps are asked for early; engines have read what is in shared memory
+ * when a CTA leaves, and no CTA of a cluster leaves while others may
  * arrive at its barriers or send it boxes. */
 axe_status
 axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
@@ -149,6 +151,9 @@ axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
             .space = AXE_ARG_MAP, .tensor = sl->grid->map[i].tensor, .map = i};
         AXE_TRY(sync_if(sl, sl->opening, AXE_SYNC_PREFETCH, "", 1, &arg, NULL));
     }
+    if (sl->leaves)
+        AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, sl->leaves,
+                                     AXE_ARG_NONE, 0, NULL));
     if (!sl->opening || sl->grid->cluster == 1)
         return AXE_OK;
     return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
@@ -230,18 +235,9 @@ static axe_status
 group_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
            axe_sync_kind kind, int64_t n)
 {
-    axe_arg         arg = axe_simt_number(number(sl, n));
-    const axe_atom *a;
-
     if (!r->group)
         return AXE_OK;
-    a = axe_simt_group_sync(sl->lw.plan->machine, kind, r->group, AXE_ARG_NONE);
-    if (!a)
-        return axe_fail(sl->lw.cx, r->ring->at, AXE_EUNSUPPORTED,
-                        "%s has no row by which copies of group %s are ordered",
-                        sl->lw.plan->machine->name, r->group);
-    axe_simt_atom(sl, b, a, 0, kind == AXE_SYNC_DRAIN, &arg, NULL);
-    return AXE_OK;
+    return axe_simt_order_group(sl, b, kind, r->group, AXE_ARG_NONE, n, NULL);
 }
 
 /* What threads wrote is for an engine to read. */

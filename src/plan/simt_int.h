@@ -82,6 +82,9 @@ AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
  * shared memory so far.
  * Errors  ESHAPE: replicated over other CTAs than the cluster's */
 AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
+/* Rooms of statements that go by way of staging, as far as shared memory goes.
+ */
+void axe_simt_place_staging(planner *p);
 /* simt_sync.c (P3): p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
 /* Does each thread, of what b touches of the tile, find only elements that it

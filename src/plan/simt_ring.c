@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_int.h"
 
@@ -290,13 +291,11 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 static const axe_atom *
 reads_by(const axe_schedule *s)
 {
-    const axe_atom *a = s->n_atom > 0 ? s->atom[0] : NULL;
+    const axe_simt_contract *c = s->simt->contract;
 
     if (s->simt->copy)
         return s->simt->copy->atom;
-    return a && (a->space[1] == AXE_ARG_SHARED || a->space[2] == AXE_ARG_SHARED)
-               ? a
-               : NULL;
+    return c && c->a.direct && c->b.direct ? c->atom : NULL;
 }
 
 /* Who reads a stage: as many threads as its atom takes together, and through
@@ -395,4 +394,29 @@ axe_simt_plan_protocols(planner *p)
     for (int i = 0; i < p->simt->n_ring; i++)
         AXE_TRY(plan_protocol(p, &p->simt->ring[i]));
     return AXE_OK;
+}
+
+/* Statements may share rooms where they follow each other, which is not looked
+ * for: each has its own. */
+void
+axe_simt_place_staging(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule    *s = p->schedule[i];
+        const axe_simt_copy   *c = s ? s->simt->copy : NULL;
+        struct axe_simt_stage *st = c ? c->stage : NULL;
+        axe_simt_launch       *l;
+        int64_t                at, bytes;
+        if (!st)
+            continue;
+        l = launch_of(p, s->simt->crew);
+        at = (l->shared_bytes + 1023) / 1024 * 1024;
+        bytes = st->room * st->n_room * s->simt->crew->n_entity *
+                (axe_type_table[st->global->type].bits / 8);
+        st->fits = at + bytes <= p->mc->simt->shared_bytes;
+        if (!st->fits)
+            continue;
+        st->offset = at;
+        l->shared_bytes = at + bytes;
+    }
 }
