@@ -139,6 +139,20 @@ static const char *const kernels[] = {
          "warp (0) for (t : 3) produce p p.x[m] = X[i*64 + u*32 + t*16 + m]; "
          "warp (w : 1..3) for (t : 2) consume p "
          "Y[w - 1, i*64 + u*32 + t*16 + m] = p.x[m] * three[m]; } } } }",
+    /* each its own part of a row, none of a pipeline */
+    HEAD "roles { warp (0) for (r : 2) for (e : 32) "
+         "Y[r, i*64 + e] = 3 * X[i*64 + e]; "
+         "warp (1) for (r : 2) for (e : 32) "
+         "Y[r, i*64 + 32 + e] = 3 * X[i*64 + 32 + e]; } } }",
+    /* read so often as cannot be counted */
+    HEAD RING
+    "roles { " FILL
+    "warp (w : 2..4) for (t : 4) if (M > 3) consume p " TAKE("w - 2") "} } }",
+    /* the same in both ctas of a cluster */
+    "kernel k(in f32 X[M], out f32 Y[2, M]) { index m; "
+    "cluster (2) cta (i : M by 8) { shared f32 x[32] : auto + [2 : 1@cta]; "
+    "x[m] = 3 * X[i/2*16 + m + 0*M]; "
+    "for (e : 8) for (r : 2) Y[r, i*8 + e] = x[i%2*8 + e]; } }",
     /* filled in part before */
     HEAD RING "for (t : 2) produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
               "roles { warp (0) for (t : 2..4) produce p "
