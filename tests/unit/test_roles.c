@@ -153,6 +153,22 @@ static const char *const kernels[] = {
     "cluster (2) cta (i : M by 8) { shared f32 x[32] : auto + [2 : 1@cta]; "
     "x[m] = 3 * X[i/2*16 + m + 0*M]; "
     "for (e : 8) for (r : 2) Y[r, i*8 + e] = x[i%2*8 + e]; } }",
+    HEAD "roles { warp (0) for (r : 2) for (e : 32) "
+         "Y[r, i*64 + 32 + e] = 3 * X[i*64 + 32 + e]; "
+         "warp (1) for (r : 2) for (e : 32) "
+         "Y[r, i*64 + e] = 3 * X[i*64 + e]; } } }",
+    HEAD RING "roles { " FILL "warp (w : 2..4) for (t : 8) if (t < 4) "
+              "consume p "
+              "Y[w - 2, i*64 + t%4*16 + m] = p.x[m]; "
+              "} } }",
+    /* filled and read on behind the roles */
+    HEAD RING
+    "roles { warp (0) for (t : 3) produce p "
+    "p.x[m] = 3 * X[i*64 + t*16 + m]; "
+    "warp (1) for (t : 2) consume p { for (r : 2) Y[r, i*64 + t*16 + m] = "
+    "p.x[m]; } } "
+    "produce p p.x[m] = 3 * X[i*64 + 48 + m]; "
+    "for (t : 2..4) consume p for (r : 2) " TAKE("r") "} }",
     /* filled in part before */
     HEAD RING "for (t : 2) produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
               "roles { warp (0) for (t : 2..4) produce p "
