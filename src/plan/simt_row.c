@@ -16,7 +16,7 @@ axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
         const axe_atom *row = &mc->atom[i];
         bool one = row->kind == kind && row->by == AXE_SCOPE_THREAD &&
                    row->space[0] == d && row->space[1] == a &&
-                   row->space[2] == AXE_ARG_NONE;
+                   row->space[2] == AXE_ARG_NONE && row->fold == AXE_FOLD_NONE;
         if (one && row->align == bytes && row->group[0] == '\0' &&
             axe_machine_has(mc, row) && (!best || row->cost < best->cost)) {
             best = row;

@@ -456,6 +456,14 @@ axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C has no spelling for the atom %s on %d operands",
                         l->atom->name, l->n_arg);
+    for (int i = 0; i < l->n_arg && i < AXE_LEN(l->atom->space); i++)
+        if (l->arg[i].space != l->atom->space[i] &&
+            l->atom->space[i] != AXE_ARG_NONE)
+            return axe_fail(p->cx, l->from ? l->from->at : AXE_NOWHERE,
+                            AXE_EUNSUPPORTED,
+                            "operand %d of the atom %s is not where its row "
+                            "says",
+                            i, l->atom->name);
     for (int i = 0; i < l->n_arg; i++)
         if (asks(l, 'n', i) && !axe_is_iconst(l->arg[i].at, &v))
             return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
