@@ -204,6 +204,7 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 {
     const char *v;
 
+    indent(p, depth);
     switch (l->kind) {
     case AXE_LIR_BLOCK:
         axe_puts(p->out, "{\n");
@@ -237,8 +238,6 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
         return AXE_OK;
     case AXE_LIR_SET:
         return put_set(p, l);
-    case AXE_LIR_ATOM:
-        return axe_cuda_atom(p, l, 4 * depth);
     case AXE_LIR_CALC:
         return put_calc(p, l);
     case AXE_LIR_NOTE:
@@ -246,6 +245,7 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
         return AXE_OK;
     case AXE_LIR_TASKS:
     case AXE_LIR_LOOP:
+    case AXE_LIR_ATOM:
     case AXE_LIR_TAKE:
     case AXE_LIR_VIEW:
     case AXE_LIR_OP:
@@ -262,12 +262,12 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 
     for (int i = 0; i < blk->n; i++) {
         const axe_lir *l = blk->item[i];
-        if (l->kind == AXE_LIR_LOOP) {
+        if (l->kind == AXE_LIR_LOOP)
             AXE_TRY(put_loop(p, l, depth));
-            continue;
-        }
-        indent(p, depth);
-        AXE_TRY(put_stmt(p, l, depth));
+        else if (l->kind == AXE_LIR_ATOM)
+            AXE_TRY(axe_cuda_atom(p, l, 4 * depth));
+        else
+            AXE_TRY(put_stmt(p, l, depth));
     }
     p->n_name = known;
     return AXE_OK;

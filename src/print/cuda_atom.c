@@ -137,6 +137,15 @@ asks(const axe_lir *l, char how, int i)
     return false;
 }
 
+/* Does it name the CTA of operand i? */
+bool
+axe_cuda_names_cta(const axe_lir *l, int i)
+{
+    char s[] = {'$', (char)('0' + i), '.', 'c', '\0'};
+
+    return strstr(l->atom->asm_text, s) != NULL;
+}
+
 static bool
 takes_zero(const axe_atom *a)
 {
@@ -150,6 +159,8 @@ add_operand(maker *mk, int i, char *next)
     bool w = is_written(mk->l, i) || mk->l->atom->kind == AXE_ATOM_STORE;
 
     mk->at[i] = mk->n_in;
+    if (axe_cuda_in_name(mk->l, i))
+        return AXE_OK;
     switch (a->space) {
     case AXE_ARG_REG:
         return add_registers(mk, i);
@@ -163,7 +174,7 @@ add_operand(maker *mk, int i, char *next)
             add_input(mk, "u64 ", arg_name[i], 'l');
         else
             add_input(mk, "u32 ", arg_name[i], 'r');
-        if (a->space == AXE_ARG_DSMEM)
+        if (axe_cuda_names_cta(mk->l, i))
             add_input(mk, "int ", (*next)++, 'r');
         break;
     case AXE_ARG_MAP:
@@ -174,7 +185,7 @@ add_operand(maker *mk, int i, char *next)
     case AXE_ARG_INT:
         if (asks(mk->l, 'h', i))
             add_input(mk, "u16 ", arg_name[i], 'h');
-        else if (!asks(mk->l, 'n', i))
+        else
             add_input(mk, "int ", arg_name[i], 'r');
         break;
     case AXE_ARG_NONE:
@@ -442,7 +453,17 @@ note(cuda_printer *p, const char *text)
 bool
 axe_cuda_in_name(const axe_lir *l, int i)
 {
-    return asks(l, 'n', i);
+    return asks(l, 'n', i) ||
+           (l->atom->kind == AXE_ATOM_SYNC && l->arg[i].space == AXE_ARG_REG);
+}
+
+/* May an operand be there, where the row says `want`?  A CTA's shared memory is
+ * its cluster's, too. */
+static bool
+may_be(axe_arg_space want, axe_arg_space got)
+{
+    return want == AXE_ARG_NONE || want == got ||
+           (want == AXE_ARG_DSMEM && got == AXE_ARG_SHARED);
 }
 
 axe_status
@@ -457,8 +478,7 @@ axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
                         "CUDA C has no spelling for the atom %s on %d operands",
                         l->atom->name, l->n_arg);
     for (int i = 0; i < l->n_arg && i < AXE_LEN(l->atom->space); i++)
-        if (l->arg[i].space != l->atom->space[i] &&
-            l->atom->space[i] != AXE_ARG_NONE)
+        if (!may_be(l->atom->space[i], l->arg[i].space))
             return axe_fail(p->cx, l->from ? l->from->at : AXE_NOWHERE,
                             AXE_EUNSUPPORTED,
                             "operand %d of the atom %s is not where its row "

@@ -88,6 +88,8 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
+/* Does the atom's text name the CTA of operand i? */
+bool axe_cuda_names_cta(const axe_lir *l, int i);
 
 /* Texts with commas between them, in lines that begin behind `indent` blanks,
  * the first at the end of what is there. */
@@ -95,7 +97,7 @@ void axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent);
 
 /* cuda_call.c ------------------------------------------------------------- */
 
-/* One invocation as a statement, behind `indent` blanks. */
+/* One invocation as lines behind `indent` blanks. */
 AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l,
                                    int indent);
 

@@ -15,6 +15,27 @@ __device__ __forceinline__ u32 pack_bf16(float lo, float hi)
     return r;
 }
 
+__device__ __forceinline__ void pin_one(float &x)
+{
+    asm volatile("" : "+f"(x)::"memory");
+}
+__device__ __forceinline__ void pin_one(u32 &x)
+{
+    asm volatile("" : "+r"(x)::"memory");
+}
+__device__ __forceinline__ void pin_one(int &x)
+{
+    asm volatile("" : "+r"(x)::"memory");
+}
+
+/* Here the registers have their values, and may get others. */
+template <int n, class T> __device__ __forceinline__ void pin(T *x)
+{
+    #pragma unroll
+    for (int i = 0; i < n; i++)
+        pin_one(x[i]);
+}
+
 __device__ __forceinline__ int cluster_rank()
 {
     int r;
@@ -330,6 +351,7 @@ gemm(const __grid_constant__ tensor_map map0,
         #pragma unroll 1
         for (int v_t = 0; v_t < (s_K + 63) >> 6; v_t++) {
             mbarrier_wait(b_full + v_stage * 8, v_phase);
+            pin<64>(r_acc);
             wgmma_fence();
             #pragma unroll
             for (int v_kk = 0; v_kk < 4; v_kk++) {
@@ -340,6 +362,7 @@ gemm(const __grid_constant__ tensor_map map0,
             }
             wgmma_commit();
             wgmma_drain_0();
+            pin<64>(r_acc);
             if ((warp & 3) * 32 + lane < 2)
                 mbarrier_arrive_cluster(b_empty + v_stage * 8,
                                         (warp & 3) * 32 + lane);

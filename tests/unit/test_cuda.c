@@ -213,7 +213,9 @@ test_wgmma(void **state)
          {.space = AXE_ARG_MAP, .map = 0, .n_at = 2, .coord = at},
          shared(full, st));
     ATOM(m, "tma.load.multicast", 2,
-         shared(sb, add(m, mul(m, st, 8192), mul(m, rank, 4096))),
+         {.space = AXE_ARG_DSMEM,
+          .tensor = sb,
+          .at = add(m, mul(m, st, 8192), mul(m, rank, 4096))},
          {.space = AXE_ARG_MAP, .map = 1, .n_at = 2, .coord = bt},
          shared(full, st), number(num(m, 3)));
     l = emit(m, AXE_LIR_TURN);
@@ -232,7 +234,7 @@ test_wgmma(void **state)
     v = loop(m, "t", turns, false);
     turn = m->at;
     ATOM(m, "mbarrier.wait", 0, shared(full, st), number(ph));
-    invoke(m, "wgmma.fence", 0, 0, NULL, NULL);
+    ATOM(m, "wgmma.fence", 0, reg(acc, num(m, 0)));
     const axe_node *kk = loop(m, "kk", num(m, 4), true);
     axe_arg         da = shared(sa, add(m, mul(m, st, 4096), mul(m, kk, 16)));
     axe_arg         db = shared(sb, add(m, mul(m, st, 8192), mul(m, kk, 16)));
