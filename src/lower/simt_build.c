@@ -133,25 +133,30 @@ grow(axe_ctx *cx, void *old, int n, int *cap, size_t size)
     return out;
 }
 
+static bool
+is_taken(const axe_grid *g, const char *name)
+{
+    for (int i = 0; i < g->n_array; i++)
+        if (strcmp(g->array[i]->name, name) == 0)
+            return true;
+    for (int i = 0; i < g->n_buffer; i++)
+        if (strcmp(g->buffer[i].tensor->name, name) == 0)
+            return true;
+    return false;
+}
+
 static const char *
 fresh_name(simt_lowering *sl, const char *name)
 {
-    int       n = 0;
-    axe_grid *g = sl->grid;
-    axe_buf   b = {.cx = sl->lw.cx};
+    axe_buf     b = {.cx = sl->lw.cx};
+    const char *out;
 
     for (const char *c = name; *c; c++)
         axe_putc(&b, *c == '.' ? '_' : *c);
-    name = b.text;
-    for (int i = 0; i < g->n_array; i++) {
-        size_t k = strlen(name);
-        n += strncmp(g->array[i]->name, name, k) == 0 &&
-             strspn(g->array[i]->name + k, "_0123456789") ==
-                 strlen(g->array[i]->name + k);
-    }
-    for (int i = 0; i < g->n_buffer; i++)
-        n += strcmp(g->buffer[i].tensor->name, name) == 0;
-    return n ? axe_textf(sl->lw.cx, "%s_%d", name, n) : name;
+    out = b.text;
+    for (int n = 1; is_taken(sl->grid, out); n++)
+        out = axe_textf(sl->lw.cx, "%s_%d", b.text, n);
+    return out;
 }
 
 const axe_tensor *

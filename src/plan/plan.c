@@ -343,22 +343,42 @@ plan_alone(planner *p, int64_t *scratch)
     return AXE_OK;
 }
 
+/* What is to be staged is, until nothing is. */
+enum { MAX_STAGED = 64 };
+
+static axe_status
+plan_once(planner *p, int64_t *scratch)
+{
+    const axe_kernel *k = p->kernel;
+
+    p->place = axe_new_array(p->cx, axe_place, k->n_tensor + 1);
+    p->schedule =
+        axe_new_array(p->cx, const axe_schedule *, k->n_index_stmt + 1);
+    p->pack = axe_new_array(p->cx, axe_packing, k->n_tensor + 1);
+    AXE_TRY(check_target(p));
+    AXE_TRY(axe_check_top(p));
+    return p->mc->simt ? axe_simt_plan_kernel(p) : plan_alone(p, scratch);
+}
+
 axe_status
 axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
-    planner p = {.cx = cx, .mc = mc};
-    int64_t scratch = 0;
+    planner    p;
+    int64_t    scratch = 0;
+    axe_status st;
 
     k = axe_kernel_raise(cx, k);
-    p.kernel = k;
-
-    p.place = axe_new_array(cx, axe_place, k->n_tensor + 1);
-    p.schedule = axe_new_array(cx, const axe_schedule *, k->n_index_stmt + 1);
-    p.pack = axe_new_array(cx, axe_packing, k->n_tensor + 1);
-    AXE_TRY(check_target(&p));
-    AXE_TRY(axe_check_top(&p));
-    AXE_TRY(mc->simt ? axe_simt_plan_kernel(&p) : plan_alone(&p, &scratch));
+    for (int i = 0;; i++) {
+        axe_mark m = axe_ctx_mark(cx);
+        p = (planner){.cx = cx, .mc = mc, .kernel = k};
+        st = plan_once(&p, &scratch);
+        if (st == AXE_OK || !p.trip || i == MAX_STAGED)
+            break;
+        axe_ctx_release(cx, m);
+        k = axe_simt_trip(cx, k, p.trip_at, p.trip);
+    }
+    AXE_TRY(st);
 
     axe_plan *plan = axe_new(cx, axe_plan);
     *plan = (axe_plan){

@@ -17,8 +17,11 @@ typedef struct planner {
     axe_ring            *ring;
     int                  n_sync, cap_sync;
     axe_sync            *sync;
-    bool                *shared; /* by tensor id */
-    axe_simt_plan       *simt;   /* machines with threads; else NULL */
+    bool                *shared;  /* by tensor id */
+    axe_simt_plan       *simt;    /* machines with threads; else NULL */
+    const axe_stmt      *trip_at; /* planning failed since this operand of it is
+                                     to go through shared memory */
+    const axe_node *trip;
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */

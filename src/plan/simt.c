@@ -114,6 +114,7 @@ axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
 {
     p->place[t->id].layout = l;
     p->place[t->id].why = why;
+    p->simt->open[t->id] = false;
 }
 
 static axe_status
@@ -150,7 +151,6 @@ schedule(planner *p, const axe_stmt *s)
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s);
 
-    AXE_TRY(axe_simt_infer(p, s));
     AXE_TRY(axe_request_make(p, s, &r));
     *out = (axe_schedule){
         .stmt = s,
@@ -294,17 +294,19 @@ size_tiles(planner *p)
     return AXE_OK;
 }
 
-/* A tile that nothing writes has no layout yet; any will do. */
+/* Tiles without a layout are row-major; those in registers for the time being.
+ */
 static axe_status
 place_rest(planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         const axe_tensor *t = p->place[i].tensor;
         const axe_layout *l;
-        if (!t || p->place[i].layout || t->space == AXE_SPACE_REG)
+        if (!t || p->place[i].layout)
             continue;
         AXE_TRY(axe_layout_row_major(p->cx, axe_shape_of_tile(p->cx, t), &l));
         axe_simt_settle(p, t, l, "auto: row-major");
+        p->simt->open[i] = t->space == AXE_SPACE_REG;
     }
     return size_tiles(p);
 }
@@ -323,6 +325,7 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(
         each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
     AXE_TRY(place_rest(p));
+    AXE_TRY(axe_simt_infer(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
     AXE_TRY(size_tiles(p));
     AXE_TRY(allocate(p));

@@ -95,6 +95,7 @@ struct axe_simt_plan {
     int              n_crew, cap_crew;
     axe_crew       **crew;
     const axe_crew **home; /* by tensor id: who holds it; tiles */
+    bool            *open; /* by tensor id: its layout is a stand-in yet */
     const axe_crew **who;  /* by index statement's id */
     int              n_launch, cap_launch;
     axe_simt_launch *launch;

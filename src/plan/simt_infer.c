@@ -1,46 +1,136 @@
 /* simt_infer.c - layouts of register tiles that no contraction gave one.
  *
- * The first statement that writes such a tile is dealt to threads as if the
- * tile were not there; what each thread computes it keeps. */
+ * Where a statement has a register operand with a layout, its work follows, and
+ * so do open tiles in it: each thread keeps what it computes, and reads what it
+ * has.  That goes on until nothing follows any more.  Then the first statement
+ * that fills an open tile by more than constants is dealt to threads as if the
+ * tile were not there, and so on; those that nothing but constants fill come
+ * last. */
 #include "plan/simt_int.h"
 
-static axe_status
-infer_from(planner *p, const axe_stmt *s, const axe_tensor *t)
-{
-    request           r;
-    axe_work          w;
-    const axe_layout *l;
+typedef struct inferring {
+    planner        *p;
+    const axe_stmt *s;
+    request         r;
+    axe_work        work;
+    bool            any; /* some tile got its layout */
+} inferring;
 
-    AXE_TRY(axe_layout_row_major(p->cx, axe_shape_of_tile(p->cx, t), &l));
-    p->place[t->id].layout = l;
-    AXE_TRY(axe_request_make(p, s, &r));
-    AXE_TRY(axe_simt_deal(p, &r, p->simt->who[s->id], &r.operand[0], &w));
-    AXE_TRY(axe_simt_project(p, &r, &w, &l));
-    axe_simt_settle(p, t, l,
-                    axe_textf(p->cx, "auto: as statement %d makes it", s->id));
+static bool
+is_open(const inferring *x, const axe_operand *op)
+{
+    const axe_simt_plan *sp = x->p->simt;
+
+    return op->tensor->space == AXE_SPACE_REG && sp->open[op->tensor->id] &&
+           sp->home[op->tensor->id] == sp->who[x->s->id];
+}
+
+/* Of its operands in registers, has one a layout, or an open one none? */
+static bool
+has(const inferring *x, bool open)
+{
+    for (int i = 0; i < x->r.n_operand; i++) {
+        const axe_operand *op = &x->r.operand[i];
+        if (open ? is_open(x, op)
+                 : op->tensor->space == AXE_SPACE_REG && op->tensor->rank > 0 &&
+                       !x->p->simt->open[op->tensor->id])
+            return true;
+    }
+    return false;
+}
+
+static void
+settle(inferring *x, const axe_operand *op)
+{
+    const axe_layout *l;
+    axe_mark          m = axe_ctx_mark(x->p->cx);
+
+    if (!axe_simt_project(x->p, &x->work, op->load, &l)) {
+        axe_ctx_release(x->p->cx, m);
+        return;
+    }
+    axe_simt_settle(x->p, op->tensor, l,
+                    axe_textf(x->p->cx,
+                              "auto: as the threads of statement %d %s it",
+                              x->s->id, op == x->r.operand ? "make" : "read"));
+    x->any = true;
+}
+
+/* What a statement says, in order of how much it knows. */
+typedef enum stage { FOLLOW, FILL, CLEAR, N_STAGE } stage;
+
+static bool
+speaks(const inferring *x, stage at)
+{
+    bool fills = is_open(x, &x->r.operand[0]);
+
+    switch (at) {
+    case FOLLOW:
+        return has(x, false) && has(x, true);
+    case FILL:
+        return fills && x->r.n_operand > 1;
+    default:
+        return fills;
+    }
+}
+
+static axe_status
+infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
+{
+    inferring x = {.p = p, .s = s};
+
+    AXE_TRY(axe_request_make(p, s, &x.r));
+    if (!speaks(&x, at))
+        return AXE_OK;
+    AXE_TRY(axe_simt_deal(p, &x.r, p->simt->who[s->id], &x.work));
+    for (int i = 0; i < x.r.n_operand; i++)
+        if (is_open(&x, &x.r.operand[i]) && (at == FOLLOW || i == 0))
+            settle(&x, &x.r.operand[i]);
+    *any = *any || x.any;
     return AXE_OK;
 }
 
-static const axe_tensor *
-open_load(const planner *p, const axe_node *n)
+static axe_status
+infer_body(planner *p, int n, axe_stmt *const *body, stage at, bool *any)
 {
-    const axe_tensor *t = NULL;
+    for (int i = 0; i < n && !(*any && at != FOLLOW); i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_INDEX)
+            AXE_TRY(infer_from(p, s, at, any));
+        AXE_TRY(infer_body(p, s->n_body, s->body, at, any));
+        AXE_TRY(infer_body(p, s->n_other, s->other, at, any));
+    }
+    return AXE_OK;
+}
 
-    if (n->op == AXE_OP_load && axe_simt_is_open(p, n->u.tensor))
-        return n->u.tensor;
-    for (int i = 0; i < n->n_arg && !t; i++)
-        t = open_load(p, n->arg[i]);
-    return t;
+static axe_status
+check_all(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        const axe_tensor *t = p->place[i].tensor;
+        axe_status        st;
+        if (!t || !p->simt->open[i] || !axe_some_writer(p, t))
+            continue;
+        st = axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                      "%s has no layout, and no statement of its scope fills "
+                      "it whole, by indices alone",
+                      t->name);
+        axe_help(p->cx, "fill it first (`%s = 0`), or declare its layout",
+                 t->name);
+        return st;
+    }
+    return AXE_OK;
 }
 
 axe_status
-axe_simt_infer(planner *p, const axe_stmt *s)
+axe_simt_infer(planner *p)
 {
-    const axe_tensor *t = s->dst->u.tensor, *before = open_load(p, s->value);
+    const axe_kernel *k = p->kernel;
 
-    if (before && before != t)
-        return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-                        "%s is read here before anything writes it",
-                        before->name);
-    return axe_simt_is_open(p, t) ? infer_from(p, s, t) : AXE_OK;
+    for (int at = 0; at < N_STAGE;) {
+        bool any = false;
+        AXE_TRY(infer_body(p, k->n_body, k->body, (stage)at, &any));
+        at = any ? 0 : at + 1;
+    }
+    return check_all(p);
 }

@@ -20,25 +20,23 @@ void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
 /* Is it a tile without a layout yet? */
 bool axe_simt_is_open(const planner *p, const axe_tensor *t);
 
-/* simt_infer.c: layouts of tiles that no contraction gave one. */
-AXE_CHECK axe_status axe_simt_infer(planner *p, const axe_stmt *s);
+/* simt_infer.c: layouts of register tiles that no contraction gave one.
+ * Errors  EUNSUPPORTED: a tile that no statement fills by indices alone */
+AXE_CHECK axe_status axe_simt_infer(planner *p);
 
 /* simt_map.c: moves, elementwise, reductions.
  * Errors  EUNSUPPORTED with what was rejected */
 AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
                                        axe_schedule *out);
-/* simt_work.c: who does which part of the statement; operands with `skip` in
- * registers (an open destination) say nothing.
+/* simt_work.c: who does which part of the statement; open tiles say nothing.
  * Errors  EUNSUPPORTED, ELIMIT */
 AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,
-                                   const axe_crew    *crew,
-                                   const axe_operand *skip, axe_work *out);
-/* What the work of tensor t's writer makes of t in registers: the projection on
- * its dimensions, replicas for what they do not have.  ESHAPE: not the whole
- * tile. */
-AXE_CHECK axe_status axe_simt_project(planner *p, const request *r,
-                                      const axe_work    *w,
-                                      const axe_layout **out);
+                                   const axe_crew *crew, axe_work *out);
+/* What the work makes of a tile in registers that it accesses so: the
+ * projection on its dimensions, replicas for what they do not have.  False if
+ * the access does not walk the whole tile by indices alone. */
+bool axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
+                      const axe_layout **out);
 /* simt_place.c: the layout of a tile in its memory or a thread's registers:
  * thread axes do not move, reg is m. */
 AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
@@ -47,6 +45,10 @@ AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
  * work wants them?  Shown element by element. */
 bool axe_simt_is_local(planner *p, const request *r, const axe_work *w,
                        const axe_operand *op, int64_t *n_proved);
+/* simt_trip.c: the kernel with a shared tile between the operand `load` of the
+ * statement and what the statement does. */
+const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,
+                                const axe_stmt *at, const axe_node *load);
 /* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
  * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);

@@ -214,6 +214,8 @@ check_local(planner *p, request *r, const axe_work *w, axe_schedule *out)
         if (op->tensor->space != AXE_SPACE_REG ||
             axe_simt_is_local(p, r, w, op, &out->n_proved))
             continue;
+        p->trip_at = r->stmt;
+        p->trip = op->load;
         return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
                         "%s lies in other threads' registers than this "
                         "statement works in",
@@ -254,7 +256,7 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
     const axe_crew    *crew = simt->crew;
 
-    AXE_TRY(axe_simt_deal(p, r, crew, NULL, &simt->work));
+    AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
     AXE_TRY(check_local(p, r, &simt->work, out));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)

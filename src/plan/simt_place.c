@@ -74,6 +74,16 @@ project_dim(projection *x, const axe_var *v, int64_t extent)
     return all == extent;
 }
 
+/* A dimension that no index walks is all in each thread's registers. */
+static bool
+project_turns(projection *x, int64_t extent)
+{
+    if (extent > 1)
+        x->shard[x->n++] =
+            (axe_iter){extent, x->n_reg, x->p->simt->reg, AXE_UNIT_ONE};
+    return axe_mul(x->n_reg, extent, &x->n_reg);
+}
+
 static bool
 has_dim(const axe_node *dst, const axe_var *v)
 {
@@ -105,40 +115,25 @@ project_copies(projection *x, const axe_node *dst)
         add_replica(x, x->w->copy[i]);
 }
 
-static axe_status
-not_whole(planner *p, const axe_stmt *s)
-{
-    axe_status st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-                             "%s has no layout, and this statement, the first "
-                             "to write it, does not fill it by indices alone",
-                             s->dst->u.tensor->name);
-
-    axe_help(p->cx, "fill it first (`%s = 0`), or declare its layout",
-             s->dst->u.tensor->name);
-    return st;
-}
-
-axe_status
-axe_simt_project(planner *p, const request *r, const axe_work *w,
+bool
+axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
                  const axe_layout **out)
 {
-    const axe_node *dst = r->stmt->dst;
-    axe_shape       shape = axe_shape_of_tile(p->cx, dst->u.tensor);
-    int            *end = axe_new_array(p->cx, int, shape.n + 1);
-    projection     *x = axe_new(p->cx, projection);
-    axe_iter       *part = axe_new_array(p->cx, axe_iter, AXE_WALK_MAX);
-    int             n = 0;
+    axe_shape   shape = axe_shape_of_tile(p->cx, load->u.tensor);
+    int        *end = axe_new_array(p->cx, int, shape.n + 1);
+    projection *x = axe_new(p->cx, projection);
+    axe_iter   *part = axe_new_array(p->cx, axe_iter, AXE_WALK_MAX);
+    int         n = 0;
 
     *x = (projection){.p = p, .w = w, .n_reg = 1};
     for (int k = shape.n - 1; k >= 0; k--) {
-        const axe_var *v = axe_alone_in(p, dst->arg[k]);
-        int64_t        zero;
+        const axe_var *v = axe_alone_in(p, load->arg[k]);
         x->n = 0;
         if (v ? !project_dim(x, v, shape.extent[k])
-              : !(shape.extent[k] == 1 && axe_is_iconst(dst->arg[k], &zero)))
-            return not_whole(p, r->stmt);
+              : !project_turns(x, shape.extent[k]))
+            return false;
         if (n + x->n > AXE_WALK_MAX)
-            return not_whole(p, r->stmt);
+            return false;
         memmove(part + x->n, part, (size_t)n * sizeof *part);
         memcpy(part, x->shard, (size_t)x->n * sizeof *part);
         n += x->n;
@@ -146,14 +141,14 @@ axe_simt_project(planner *p, const request *r, const axe_work *w,
     }
     for (int k = 1; k < shape.n; k++)
         end[k] += end[k - 1];
-    project_copies(x, dst);
+    project_copies(x, load);
     axe_layout spec = {.n_shard = n,
                        .shard = part,
                        .n_replica = x->n_replica,
                        .replica = x->replica,
                        .n_dim = shape.n,
                        .dim_end = end};
-    return axe_layout_make(p->cx, &spec, out);
+    return axe_layout_make(p->cx, &spec, out) == AXE_OK;
 }
 
 /* ------------------------------------------------------------------- places */

@@ -125,13 +125,14 @@ elements(const deal *d, const axe_operand *op)
 
 /* The register operand that the work follows, or NULL. */
 static const axe_operand *
-find_anchor(const deal *d, const axe_operand *skip)
+find_anchor(const deal *d)
 {
     const axe_operand *best = NULL;
 
     for (int i = 0; i < d->r->n_operand; i++) {
         const axe_operand *op = &d->r->operand[i];
-        if (op == skip || op->tensor->space != AXE_SPACE_REG)
+        if (op->tensor->space != AXE_SPACE_REG ||
+            d->p->simt->open[op->tensor->id])
             continue;
         if (!best || elements(d, op) > elements(d, best))
             best = op;
@@ -441,8 +442,7 @@ finish(deal *d, axe_work *out)
 }
 
 axe_status
-axe_simt_deal(planner *p, const request *r, const axe_crew *crew,
-              const axe_operand *skip, axe_work *out)
+axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
 {
     deal              *d = axe_new(p->cx, deal);
     const axe_operand *anchor;
@@ -451,7 +451,7 @@ axe_simt_deal(planner *p, const request *r, const axe_crew *crew,
     d->r = r;
     d->crew = crew;
     AXE_TRY(begin(d));
-    anchor = find_anchor(d, skip);
+    anchor = find_anchor(d);
     if (anchor)
         follow(d, anchor);
     for (int i = 0; i < d->n_dim; i++)

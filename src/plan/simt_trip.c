@@ -1,0 +1,182 @@
+/* simt_trip.c - tiles through shared memory.
+ *
+ * Where a statement works in other threads than those that hold an operand, the
+ * kernel is written anew with a shared tile between:
+ *
+ *     y[m, n] = f(x[n, m])    becomes    staged[i, j] = x[i, j];
+ *                                        y[m, n] = f(staged[n, m]);
+ *
+ * and is planned again.  Everything else, widths, banks, meetings and memory,
+ * follows as for a tile that the text declares. */
+#include <string.h>
+
+#include "ir/list.h"
+#include "plan/simt_int.h"
+
+typedef struct staging {
+    axe_ctx          *cx;
+    axe_kernel       *k;
+    const axe_stmt   *at;
+    const axe_node   *load;   /* of the operand that moves */
+    const axe_tensor *staged; /* the tile between */
+} staging;
+
+static const axe_tensor *
+make_tile(staging *x)
+{
+    const axe_tensor *from = x->load->u.tensor;
+    axe_tensor       *t = axe_new(x->cx, axe_tensor);
+
+    *t = (axe_tensor){
+        .name = axe_textf(x->cx, "%s.staged", from->name),
+        .at = x->load->at,
+        .id = x->k->n_tensor++,
+        .space = AXE_SPACE_SHARED,
+        .type = from->type,
+        .rank = from->rank,
+        .shape = from->shape,
+    };
+    return t;
+}
+
+static axe_stmt *
+make_stmt(staging *x, axe_stmt_kind kind)
+{
+    axe_stmt *s = axe_new(x->cx, axe_stmt);
+
+    s->kind = kind;
+    s->at = x->at->at;
+    return s;
+}
+
+/* to[i0, ...] = from[i0, ...], all of it. */
+static axe_stmt *
+make_move(staging *x, const axe_tensor *to, const axe_tensor *from)
+{
+    axe_stmt        *s = make_stmt(x, AXE_STMT_INDEX);
+    axe_dim         *dim = axe_new_array(x->cx, axe_dim, to->rank + 1);
+    const axe_node **sub = axe_new_array(x->cx, const axe_node *, to->rank + 1);
+
+    for (int d = 0; d < to->rank; d++) {
+        axe_var *v = axe_new(x->cx, axe_var);
+        *v = (axe_var){.kind = AXE_VAR_INDEX,
+                       .name = axe_textf(x->cx, "%s.%d", from->name, d),
+                       .at = s->at,
+                       .id = x->k->n_var++};
+        dim[d] = (axe_dim){v, to->shape[d]};
+        sub[d] = axe_var_node(x->cx, s->at, v);
+    }
+    s->id = x->k->n_index_stmt++;
+    s->dst = axe_load(x->cx, s->at, to, sub);
+    s->value = axe_load(x->cx, s->at, from, sub);
+    s->dim = dim;
+    s->n_dim = s->n_free = to->rank;
+    return s;
+}
+
+/* n with the one load read from the tile between. */
+static const axe_node *
+replaced(staging *x, const axe_node *n)
+{
+    axe_node *copy;
+    bool      same = n != x->load;
+
+    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++) {
+        copy->arg[i] = replaced(x, n->arg[i]);
+        same = same && copy->arg[i] == n->arg[i];
+    }
+    if (n == x->load)
+        copy->u.tensor = x->staged;
+    return same ? n : copy;
+}
+
+/* Does the statement set every element of its destination anew? */
+static bool
+sets_all(const axe_stmt *s)
+{
+    const axe_tensor *t = s->dst->u.tensor;
+
+    if (s->fold != AXE_FOLD_NONE || s->n_free != t->rank)
+        return false;
+    for (int d = 0; d < t->rank; d++) {
+        bool whole = false;
+        for (int i = 0; i < s->n_free; i++)
+            whole = whole || (s->dst->arg[d]->op == AXE_OP_var &&
+                              s->dst->arg[d]->u.var == s->dim[i].var &&
+                              axe_node_same(s->dim[i].extent, t->shape[d]));
+        if (!whole)
+            return false;
+    }
+    return true;
+}
+
+/* The statements in place of x->at. */
+static void
+rewrite(staging *x, axe_list *out)
+{
+    const axe_tensor *t = x->load->u.tensor;
+    bool              dst = x->load == x->at->dst;
+    axe_stmt         *tile = make_stmt(x, AXE_STMT_TENSOR);
+    axe_stmt         *s = axe_new(x->cx, axe_stmt);
+
+    x->staged = tile->tensor = make_tile(x);
+    *s = *x->at;
+    s->dst = replaced(x, s->dst);
+    s->value = replaced(x, s->value);
+    axe_list_push(out, tile);
+    if (!dst || !sets_all(x->at))
+        axe_list_push(out, make_move(x, x->staged, t));
+    axe_list_push(out, s);
+    if (dst)
+        axe_list_push(out, make_move(x, t, x->staged));
+}
+
+static void rewrite_body(staging *x, int *n, axe_stmt *const **body);
+
+static axe_stmt *
+rewrite_inside(staging *x, axe_stmt *s)
+{
+    axe_stmt *out = axe_new(x->cx, axe_stmt);
+
+    *out = *s;
+    rewrite_body(x, &out->n_body, &out->body);
+    rewrite_body(x, &out->n_other, &out->other);
+    return out->body == s->body && out->other == s->other ? s : out;
+}
+
+static void
+rewrite_body(staging *x, int *n, axe_stmt *const **body)
+{
+    axe_list out = {.cx = x->cx};
+    bool     same = true;
+
+    for (int i = 0; i < *n; i++) {
+        axe_stmt *s = (*body)[i];
+        if (s == x->at) {
+            rewrite(x, &out);
+            same = false;
+            continue;
+        }
+        axe_stmt *in = rewrite_inside(x, s);
+        same = same && in == s;
+        axe_list_push(&out, in);
+    }
+    if (same)
+        return;
+    *n = out.n;
+    *body = (axe_stmt *const *)out.item;
+}
+
+const axe_kernel *
+axe_simt_trip(axe_ctx *cx, const axe_kernel *k, const axe_stmt *at,
+              const axe_node *load)
+{
+    axe_kernel *out = axe_new(cx, axe_kernel);
+    staging     x = {.cx = cx, .k = out, .at = at, .load = load};
+
+    *out = *k;
+    rewrite_body(&x, &out->n_body, &out->body);
+    return out;
+}
