@@ -275,6 +275,27 @@ typedef struct row {
                  " c[m, n] += a[m, k, m] * b[k, n]; }" \
                  " C[i*16 + m, j*48 + n] = c[m, n]; } }"
 
+#define GATHERED "kernel k(in f32 X[N], in i8 I[K], out f32 Y[M], out f32 Z[M])" \
+                 " { index m, k; cta (i : M by 32) {" \
+                 " Y[i*32 + m] = sum[k](X[i*32 + m + I[k]]);" \
+                 " Z[i*32 + m] = sum[k](X[(I[k] > 0 ? I[k] : k) + i*32 + m]); } }"
+#define WINDOWS "kernel k(in f32 X[N], in f32 W[K], out f32 Y[N])" \
+                " { index n, k; cta (i : N by 64) Y[i*64 + n] =" \
+                " sum[k](X[i*64 + n - 2*k + 3] * W[k]); }"
+#define BLOCKS "kernel k(in f32 X[M, N], out f32 Y[M, T]) { index m, n;" \
+               " cta (i : M by 8, j : N by 64) {" \
+               " reg f32 y[8, 64] : (8, (2, 32)) : (32, (256, 1));" \
+               " y[m, n] = j*64 + n > i*8 + m ? X[i*8 + m, j*64 + n] : 0.5;" \
+               " Y[i*8 + m, j] = sum[n](y[m, n]); } }"
+#define ACROSS "kernel k(in f32 A[K, M], in f32 B[K, N], out f32 C[M, N])" \
+               " { index m, n, k; cta (i : M by 32, j : N by 48) {" \
+               " reg f32 c[32, 48] = 0; shared f32 a[32, 16];" \
+               " shared f32 b[16, 48]; for (t : K by 16) {" \
+               " a[m, k] = A[t*16 + k, i*32 + m];" \
+               " b[k, n] = B[t*16 + k, j*48 + n];" \
+               " c[m, n] += a[m, k] * b[k, n]; }" \
+               " C[i*32 + m, j*48 + n] = c[m, n]; } }"
+
 static const row rows[] = {
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
@@ -356,6 +377,10 @@ static const row rows[] = {
     {"bytes in whole groups",   NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 64}}},
     {"bytes and a rest",        NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 63}}},
     {"a factor's diagonal",     NULL, DIAGONAL, {NULL},                        {{"M", 37}, {"N", 61}, {"K", 67}}},
+    {"elements that subscripts read", NULL, GATHERED, {NULL},                  {{"M", 70}, {"N", 90}, {"K", 70}}},
+    {"windows of a sum",        NULL, WINDOWS, {NULL},                         {{"N", 150}, {"K", 5}}},
+    {"a mask over blocks",      NULL, BLOCKS, {NULL},                          {{"M", 37}, {"N", 90}, {"T", 2}}},
+    {"a left factor by columns", NULL, ACROSS, {NULL},                         {{"M", 61}, {"N", 50}, {"K", 37}}},
     {"sums that wrap",          NULL, WRAPS, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 100}}},
     {"two masks in a row",      NULL, WINDOW, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},

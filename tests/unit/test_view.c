@@ -10,21 +10,29 @@
 #include "lang/lang.h"
 #include "plan/plan.h"
 
+static const axe_kernel *
+kernel(axe_ctx *cx, const char *text)
+{
+    int32_t           src = axe_source_add(cx, "t.axe", text, strlen(text));
+    axe_inst          inst = {.machine = "cpu"};
+    const axe_module *m;
+    const axe_kernel *k = NULL;
+
+    if (axe_module_parse(cx, src, &m) != AXE_OK ||
+        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
+        axe_kernel_verify(cx, k) != AXE_OK)
+        fail_msg("%s: %s", text, axe_last_error(cx));
+    return k;
+}
+
 static const axe_plan *
 plan(axe_ctx *cx, const char *machine, const char *text)
 {
-    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
-    axe_inst           inst = {.machine = "cpu"};
-    const axe_module  *m;
-    const axe_kernel  *k;
     const axe_machine *mc;
     const axe_plan    *p = NULL;
 
     assert_int_equal(axe_machine_find(cx, machine, &mc), AXE_OK);
-    if (axe_module_parse(cx, src, &m) != AXE_OK ||
-        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
-        axe_kernel_verify(cx, k) != AXE_OK ||
-        axe_plan_kernel(cx, k, mc, &p) != AXE_OK)
+    if (axe_plan_kernel(cx, kernel(cx, text), mc, &p) != AXE_OK)
         fail_msg("%s: %s", text, axe_last_error(cx));
     return p;
 }
@@ -167,6 +175,14 @@ test_views(void **state)
     "pipeline p[" n "] { shared f32 a[8]; } " fill                             \
     " for (t : 5) { produce p p.a[m] = X[i*40 + t*8 + m]; " store " } } }"
 #define STORE "consume p Y[i*40 + 32 - t*8 + m] = p.a[m];"
+/* Signed bytes on both sides; what a is, and what else reads it. */
+#define SIGNED(a, more)                                                        \
+    "kernel k(in i8 A[M, K], in i8 B[K, N], out i32 C[M, N]) { "               \
+    "index m, n, k; cta (i : M by 16, j : N by 48) { reg i32 c[16, 48] = 0; "  \
+    "reg i32 s[16] = 0; shared i8 a[16, 32]" a "; shared i8 b[32, 48]; "       \
+    "for (t : K by 32) { a[m, k] = A[i*16 + m, t*32 + k]; "                    \
+    "b[k, n] = B[t*32 + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; " more     \
+    " } C[i*16 + m, j*48 + n] = c[m, n] + s[m]; } }"
 #define GROUP(bk)                                                              \
     "kernel k(in u8 A[M, K], in i8 B[K, N], out i32 C[M, N]) { "               \
     "index m, n, k; cta (i : M by 16, j : N by 48) { reg i32 c[16, 48] = 0; "  \
@@ -194,6 +210,13 @@ static const struct {
     {GEMM("f32", "f32", "f32", "", TILES, A, B, ""), "cpu-avx512", "read in A: 8 rows get at most", "pieces of 32 bytes"},
     {GEMM("f32", "f32", "f32", ", in f32 D[M, K, 2]", TILES, "a[m, k] = D[i*16 + m, t*32 + k, 1];", B, ""), "cpu-avx512",
      "pieces of 32 bytes, 8 apart", "8 rows get at most"},
+    /* signs are flipped where the tile is laid out for it and for nothing else */
+    {SIGNED("", ""), "cpu-avx512-bf16", "signs flipped for vdpss", "vfma"},
+    {SIGNED("", "s[m] += i32(a[m, k]);"), "cpu-avx512-bf16", "vdpww: d +=", "vdpss: d +="},
+    {SIGNED(" : (16, 32) : (96, 1)", ""), "cpu-avx512-bf16", "vfma: d +=", "vdpss: d +="},
+    {"kernel k(in i8 A[16, 32], in i8 B[32, N], out i32 C[16, N]) { index m, n, k; cta (j : N by 48) {"
+     " reg i32 c[16, 48] = 0; shared i8 b[32, 48]; b[k, n] = B[k, j*48 + n]; c[m, n] += A[m, k] * b[k, n];"
+     " C[m, j*48 + n] = c[m, n]; } }", "cpu-avx512-bf16", "vfma: d +=", "vdpss: d +="},
 };
 /* clang-format on */
 
@@ -213,11 +236,41 @@ test_facts(void **state)
     }
 }
 
+/* Where an atom of groups of 4 is all that there is, a sum of 30 is refused. */
+static void
+test_groups_alone(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_machine *all;
+    axe_machine        mc;
+    axe_atom           atom[64];
+    const axe_plan    *p;
+    int                n = 0;
+
+    (void)state;
+    assert_int_equal(axe_machine_find(cx, "cpu-avx512-bf16", &all), AXE_OK);
+    mc = *all;
+    assert_in_range(mc.n_atom, 1, AXE_LEN(atom));
+    for (int i = 0; i < mc.n_atom; i++)
+        if (mc.atom[i].kind != AXE_ATOM_CONTRACT ||
+            strcmp(mc.atom[i].name, "vdpus") == 0)
+            atom[n++] = mc.atom[i];
+    mc.atom = atom;
+    mc.n_atom = n;
+    assert_int_equal(axe_plan_kernel(cx, kernel(cx, GROUP("32")), &mc, &p),
+                     AXE_OK);
+    assert_int_equal(axe_plan_kernel(cx, kernel(cx, GROUP("30")), &mc, &p),
+                     AXE_EUNSUPPORTED);
+    assert_non_null(strstr(axe_last_error(cx), "no contract atom fits"));
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_views),
-                                       cmocka_unit_test(test_facts)};
+                                       cmocka_unit_test(test_facts),
+                                       cmocka_unit_test(test_groups_alone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
