@@ -97,23 +97,6 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     return AXE_OK;
 }
 
-/* The launch must keep the condition. */
-static void
-need(simt_lowering *sl, const axe_node *c)
-{
-    axe_grid        *g = sl->grid;
-    const axe_node **more =
-        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
-
-    for (int i = 0; i < g->n_need; i++) {
-        if (axe_node_same(g->need[i], c))
-            return;
-        more[i] = g->need[i];
-    }
-    more[g->n_need++] = c;
-    g->need = more;
-}
-
 /* Pieces where they are possible, else by way of registers. */
 static axe_status
 lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
@@ -121,9 +104,7 @@ lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     const axe_simt_copy *c = s->simt->copy;
     axe_lir             *l;
 
-    if (c->when && !s->simt->falls_back)
-        need(sl, c->when);
-    if (!c->when || !s->simt->falls_back)
+    if (!c->when)
         return lower_each(sl, b, s);
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = c->when;
@@ -325,6 +306,23 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
                                  pred));
     return axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE, 0,
                                 pred);
+}
+
+/* The launch must keep the condition. */
+static void
+need(simt_lowering *sl, const axe_node *c)
+{
+    axe_grid        *g = sl->grid;
+    const axe_node **more =
+        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
+
+    for (int i = 0; i < g->n_need; i++) {
+        if (axe_node_same(g->need[i], c))
+            return;
+        more[i] = g->need[i];
+    }
+    more[g->n_need++] = c;
+    g->need = more;
 }
 
 axe_status

@@ -278,7 +278,6 @@ allocate(planner *p)
     }
     AXE_TRY(axe_simt_plan_protocols(p));
     place_scratch(p);
-    AXE_TRY(axe_simt_plan_protocols(p));
     axe_simt_place_staging(p);
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(check_shared(p, &p->simt->launch[i]));

@@ -68,8 +68,7 @@ struct axe_simt_schedule {
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
     int64_t                  scratch; /* [bytes] of the crew's that it uses */
-    int  n_register; /* estimate of what a thread holds meanwhile */
-    bool falls_back; /* there is a map, too, where the copy cannot be */
+    int n_register; /* estimate of what a thread holds meanwhile */
 };
 
 /* All threads of the crew's entity meet before `at` begins. */

@@ -486,34 +486,14 @@ plan_box(attempt *a)
     return a->out.n_certified > 0;
 }
 
-/* What runs where the copy is not possible; without that, launches where it
- * is not are refused. */
-static void
-plan_fallback(planner *p, request *r, axe_schedule *out)
-{
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
-    axe_mark           m = axe_ctx_mark(p->cx);
-    int                n = r->n_reject;
-
-    simt->falls_back = axe_simt_map_plan(p, r, out) == AXE_OK;
-    if (simt->falls_back)
-        return;
-    axe_ctx_release(p->cx, m);
-    r->n_reject = n;
-}
-
 /* Registers to global memory. */
 static bool
-plan_stage(planner *p, request *r, axe_schedule *out)
+plan_stage(planner *p, const request *r, axe_simt_schedule *simt)
 {
-    axe_simt_schedule    *simt = (axe_simt_schedule *)out->simt;
     struct axe_simt_stage stage;
     struct axe_simt_copy *copy;
 
     if (!axe_simt_stage_plan(p, r, simt->crew, &stage))
-        return false;
-    plan_fallback(p, r, out);
-    if (!simt->falls_back)
         return false;
     copy = axe_new(p->cx, struct axe_simt_copy);
     copy->stage = axe_new(p->cx, struct axe_simt_stage);
@@ -530,15 +510,13 @@ axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
     struct axe_simt_copy *copy;
 
     if (!is_copy(&a))
-        return plan_stage(p, r, out);
+        return plan_stage(p, r, simt);
     if (!plan_box(&a)) {
         bool in = a.out.in;
         a.out = (struct axe_simt_copy){.in = in};
         if (!plan_each(&a))
             return false;
     }
-    if (a.out.when && !a.out.box)
-        plan_fallback(p, r, out);
     copy = axe_new(p->cx, struct axe_simt_copy);
     *copy = a.out;
     simt->copy = copy;
