@@ -6,6 +6,7 @@
 #include "plan/simt_ring.h"
 
 #include "lower/simt_int.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 
 static const axe_node *
@@ -275,26 +276,59 @@ fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
 /* ------------------------------------------------------------ running ahead */
 
+/* The ring whose stages the loop's turns are, if its turns overlap. */
+static const axe_simt_ring *
+overlapping(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_simt_ring *r = NULL;
+
+    if (s->n_body > 0 && s->body[0]->pipeline)
+        r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
+    if (r &&
+        (r->lags == s || (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(s))))
+        return r;
+    return NULL;
+}
+
 bool
 axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s)
 {
-    const axe_simt_ring *r;
-
-    if (!axe_simt_runs_ahead(s))
-        return false;
-    r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
-    return r->way == AXE_RING_AHEAD;
+    return overlapping(sl, s);
 }
 
+static bool
+speaks_of(int n, axe_stmt *const *body, const axe_var *v)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if ((s->kind == AXE_STMT_INDEX &&
+             (axe_mentions(s->dst, v) || axe_mentions(s->value, v))) ||
+            (s->cond && axe_mentions(s->cond, v)) ||
+            speaks_of(s->n_body, s->body, v) ||
+            speaks_of(s->n_other, s->other, v))
+            return true;
+        for (int k = 0; k < s->n_var; k++)
+            if (s->var[k]->extent && axe_mentions(s->var[k]->extent, v))
+                return true;
+        for (int k = 0; k < s->n_dim; k++)
+            if (axe_mentions(s->dim[k].extent, v))
+                return true;
+    }
+    return false;
+}
+
+/* Code of the stage in turn `value` of the loop. */
 static axe_lblock *
 begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
-           const axe_node *value)
+           const axe_stmt *stage, const axe_node *value)
 {
-    axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK);
-    axe_lir *l = axe_emit(&sl->lw, &block->body, AXE_LIR_LET);
+    axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK), *l;
 
-    l->var = loop->var[0];
-    l->value = value;
+    if (speaks_of(stage->n_body, stage->body, loop->var[0])) {
+        l = axe_emit(&sl->lw, &block->body, AXE_LIR_LET);
+        l->var = loop->var[0];
+        l->value = value;
+    }
     return &block->body;
 }
 
@@ -306,50 +340,81 @@ produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
     l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
-    AXE_TRY(
-        fill_stage(sl, begin_turn(sl, &l->body, loop, at), r, loop->body[0]));
+    AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, loop->body[0], at), r,
+                       loop->body[0]));
     AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
     next(sl, b, r, r->fill, NULL);
     return AXE_OK;
 }
 
-/* The stage to read is there, and all threads have read the one before it. */
+/* The stage to read is there. */
 static axe_status
 await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     if (r->boxes)
         AXE_TRY(
             wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    if (!r->writes)
+        return AXE_OK;
     AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, r->n_stage - 2));
     fence(sl, b, r);
-    return axe_simt_meet(sl, b, r->consumer);
+    return AXE_OK;
 }
 
-axe_status
-axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+/* One turn: all threads have read the stage before when its room is filled
+ * again.  Where that reading is in flight it is over once this turn's has been
+ * issued. */
+static axe_status
+lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           const axe_stmt *s, const axe_node *at)
 {
-    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
-    int64_t              ahead = r->n_stage - 1;
-    axe_lblock          *in = b;
-    const axe_node      *at;
-    axe_lir             *l;
+    const axe_stmt *consume = s->body[1];
+    const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
+    bool            lags = r->lags == s;
+
+    AXE_TRY(await_stage(sl, b, r));
+    if (!lags) {
+        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+        AXE_TRY(produce_at(sl, b, r, s, later));
+    }
+    AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
+                                consume->n_body, consume->body));
+    if (lags) {
+        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+        AXE_TRY(produce_at(sl, b, r, s, later));
+    }
+    next(sl, b, r, r->read, r->read_phase);
+    return AXE_OK;
+}
+
+/* What turns have left in flight is over. */
+static axe_status
+drain_lag(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    const axe_atom *a = r->lagging->simt->contract->atom;
+    axe_arg         none = axe_simt_number(number(sl, 0));
+
+    return axe_simt_sync(sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &none);
+}
+
+static axe_status
+lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+            const axe_stmt *s)
+{
+    axe_lblock     *in = b;
+    const axe_node *at;
+    axe_lir        *l;
 
     if (r->again || sl->grid->persistent)
         AXE_TRY(axe_simt_meet(sl, b, r->consumer));
-    at = axe_simt_unrolled(sl, &in, s->var[0]->name, ahead);
+    at = axe_simt_unrolled(sl, &in, s->var[0]->name, r->n_stage - 1);
     AXE_TRY(produce_at(sl, in, r, s, at));
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = axe_loop_var(&sl->lw, s->var[0]->name);
     l->begin = number(sl, 0);
     l->end = s->var[0]->extent;
-    at = axe_ivar(&sl->lw, l->var);
-    AXE_TRY(await_stage(sl, &l->body, r));
-    AXE_TRY(produce_at(sl, &l->body, r, s,
-                       axe_sum(&sl->lw, at, number(sl, ahead))));
-    AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, &l->body, s, at),
-                                s->body[1]->n_body, s->body[1]->body));
-    next(sl, &l->body, r, r->read, r->read_phase);
-    return AXE_OK;
+    AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
+    return r->lags == s ? drain_lag(sl, b, r) : AXE_OK;
 }
 
 /* ------------------------------------------------------- one stage at a time
@@ -430,6 +495,45 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(release(sl, b, r, r->read, NULL));
     next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
+}
+
+/* A loop of consumes, each of which leaves its stage in flight and frees the
+ * one before. */
+static axe_status
+lower_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+              const axe_stmt *s)
+{
+    const axe_var  *before = axe_loop_var(&sl->lw, "before");
+    const axe_stmt *consume = s->body[0];
+    const axe_node *some;
+    axe_lir        *l, *set;
+
+    count(sl, b, before);
+    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    l->var = s->var[0];
+    l->begin = number(sl, 0);
+    l->end = s->var[0]->extent;
+    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
+    AXE_TRY(wait(sl, &l->body, full_of(sl, r), r->read,
+                 value_of(sl, r->read_phase)));
+    AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
+    AXE_TRY(release(sl, &l->body, r, before, some));
+    set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
+    set->var = before;
+    set->value = value_of(sl, r->read);
+    next(sl, &l->body, r, r->read, r->read_phase);
+    some = op2(sl, AXE_OP_lt, number(sl, 0), s->var[0]->extent);
+    AXE_TRY(drain_lag(sl, b, r));
+    return release(sl, b, r, before, some);
+}
+
+axe_status
+axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_simt_ring *r = overlapping(sl, s);
+
+    return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
+                                    : lower_lagging(sl, b, r, s);
 }
 
 axe_status

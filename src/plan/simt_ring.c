@@ -330,6 +330,53 @@ check_cluster(planner *p, const axe_simt_ring *r)
     return AXE_ESHAPE;
 }
 
+/* The contraction that is all that the consume does, by an engine that reads
+ * the stage itself, later; or NULL. */
+static const axe_schedule *
+only_engine(planner *p, const axe_stmt *consume)
+{
+    const axe_schedule      *s;
+    const axe_simt_contract *c;
+
+    if (consume->kind != AXE_STMT_CONSUME || consume->n_body != 1 ||
+        consume->body[0]->kind != AXE_STMT_INDEX)
+        return NULL;
+    s = p->schedule[consume->body[0]->id];
+    c = s ? s->simt->contract : NULL;
+    return c && c->a.direct && c->b.direct && *c->atom->group ? s : NULL;
+}
+
+/* Find the loop that may leave a stage's contraction in flight: it does nothing
+ * else but, running ahead, what waits for no such stage. */
+static void
+find_lag(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        int             last = s->n_body - 1;
+        if (s->kind == AXE_STMT_FOR && last >= 0 &&
+            s->body[last]->pipeline == r->ring &&
+            last == (r->way == AXE_RING_AHEAD)) {
+            r->lagging = only_engine(p, s->body[last]);
+            r->lags = r->lagging ? s : NULL;
+        }
+        find_lag(p, r, s->n_body, s->body);
+        find_lag(p, r, s->n_other, s->other);
+    }
+}
+
+/* The engine works on one stage while the next one's work is issued. */
+static void
+plan_lag(planner *p, axe_simt_ring *r)
+{
+    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 ||
+        (r->way == AXE_RING_AHEAD && r->writes))
+        return;
+    find_lag(p, r, p->kernel->n_body, p->kernel->body);
+    if (r->lagging)
+        ((axe_simt_contract *)r->lagging->simt->contract)->in_flight = 1;
+}
+
 /* Arrivals of a phase, see simt_ring.h. */
 static void
 count_arrivals(const planner *p, axe_simt_ring *r)
@@ -377,6 +424,7 @@ plan_protocol(planner *p, axe_simt_ring *r)
     r->home = axe_crew_cta(r->producer);
     AXE_TRY(check_cluster(p, r));
     count_arrivals(p, r);
+    plan_lag(p, r);
     n = (int64_t)r->n_stage * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
     r->barriers = (l->shared_bytes + 7) / 8 * 8;

@@ -30,17 +30,21 @@ struct axe_simt_ring {
     const axe_crew     *home, *producer, *consumer;
     const axe_var      *fill, *read; /* NULL: one stage */
     const axe_var      *fill_phase, *read_phase;
-    bool                boxes;  /* something comes by boxes */
-    bool                writes; /* something is written by threads, or comes by
-                                   their pieces */
-    const char    *group;       /* of those pieces; NULL: none */
-    int64_t        bytes;       /* of a stage that come by boxes */
-    int            cluster;     /* CTAs whose boxes come here; 1: own */
-    int            full, empty; /* arrivals; 0: no such barrier */
-    axe_scope_kind reader;      /* who arrives at `empty` as one */
-    const char    *fence;    /* readers are engines of this group; NULL: no */
-    int64_t        barriers; /* where in shared memory: n_stage of `full`,
-                                then n_stage of `empty` */
+    bool                boxes;   /* something comes by boxes */
+    bool                writes;  /* something is written by threads, or comes by
+                                    their pieces */
+    const char     *group;       /* of those pieces; NULL: none */
+    int64_t         bytes;       /* of a stage that come by boxes */
+    int             cluster;     /* CTAs whose boxes come here; 1: own */
+    int             full, empty; /* arrivals; 0: no such barrier */
+    axe_scope_kind  reader;      /* who arrives at `empty` as one */
+    const char     *fence; /* readers are engines of this group; NULL: no */
+    const axe_stmt *lags;  /* the loop whose turns leave the contraction of a
+                              stage in flight: it is read when the next one has
+                              been issued; NULL: none */
+    const axe_schedule *lagging;  /* that contraction */
+    int64_t             barriers; /* where in shared memory: n_stage of `full`,
+                                     then n_stage of `empty` */
 };
 
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume
