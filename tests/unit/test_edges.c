@@ -17,17 +17,14 @@ static const struct {
     /* a row that is open has its own ends */
     {"kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; cta (i : M by 8) "
      "Y[i*8 + m, n] = X[i*8 + m, n - 3*m + 7]; }",
-     {"let sure_4 = min(max(-(7 + m_3*-3), 0), N)\n",
-      "let unsure_5 = min(max(N - 1 - (7 + m_3*-3) + 1, sure_4), N)\n"}},
+     {" = min(max(-(7 + m_3*-3), 0), N)\n", " = min(max(N - 1 - (7 + m_3*-3) + 1, sure_"}},
     /* a sum that is not yet open has the ends that all of it has */
     {"kernel k(in f32 X[N], in f32 W[5], out f32 Y[N]) { index n, k; cta (i : N by 64) "
      "Y[i*64 + n] = sum[k](X[i*64 + n - 2*k + 3] * W[k]); }",
-     {"let sure_8 = min(max(-(i*64 + 3 + -8), 0), end_7)\n",
-      "let unsure_9 = min(max(N - 1 - (i*64 + 3) + 1, sure_8), end_7)\n"}},
+     {" = min(max(-(i*64 - 5), 0), end_", " = min(max(N - 1 - (i*64 + 3) + 1, sure_"}},
     {"kernel k(in f32 X[N], in f32 W[5], out f32 Y[N]) { index n, k; cta (i : N by 64) "
-     "Y[i*64 + n] = sum[k](X[i*64 + n + 2*k + 3] * W[k]); }",
-     {"let sure_8 = min(max(-(i*64 + 3), 0), end_7)\n",
-      "let unsure_9 = min(max(N - 1 - (i*64 + 3 + 8) + 1, sure_8), end_7)\n"}},
+     "Y[i*64 + n] = sum[k](X[i*64 + n + 2*k - 3] * W[k]); }",
+     {" = min(max(-(i*64 - 3), 0), end_", " = min(max(N - 1 - (i*64 + 5) + 1, sure_"}},
 };
 /* clang-format on */
 
