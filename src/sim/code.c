@@ -1,0 +1,493 @@
+/* code.c - lowered code as a flat list of instructions with jumps, so that a
+ * warp that waits is a number and needs no stack of its own.
+ *
+ * Which variables differ between the lanes of a warp is found first: what is
+ * the same in all is kept and computed once.  A counter differs, too, where
+ * only some lanes may come to set it. */
+#include <string.h>
+
+#include "sim/sim_int.h"
+
+typedef struct coder {
+    sim      *s;
+    sim_code *c;
+    int       cap, depth, n_slot, cap_slot;
+} coder;
+
+/* ----------------------------------------------------------------- slots */
+
+static int
+add_slot(sim *s, sim_code *c, const axe_var *v)
+{
+    if (c->n_slot == c->cap_slot) {
+        int             cap = c->cap_slot ? 2 * c->cap_slot : 64;
+        bool           *lanes = axe_new_array(s->own, bool, cap);
+        const axe_var **var = axe_new_array(s->own, const axe_var *, cap);
+        int64_t        *init = axe_new_array(s->own, int64_t, cap);
+        for (int i = 0; i < c->n_slot; i++) {
+            lanes[i] = c->lanes[i];
+            var[i] = c->var[i];
+            init[i] = c->init[i];
+        }
+        c->lanes = lanes;
+        c->var = var;
+        c->init = init;
+        c->cap_slot = cap;
+    }
+    c->var[c->n_slot] = v;
+    return c->n_slot++;
+}
+
+/* A size's value; of the number of workers, that of SMs. */
+static int64_t
+size_value(const sim *s, const axe_var *v)
+{
+    const axe_kernel *k = s->l->plan->kernel;
+
+    for (int i = 0; i < k->n_size; i++)
+        if (k->size[i] == v)
+            return s->spec->size[i];
+    return v->is_fixed ? v->fixed : s->n_sm;
+}
+
+int
+axe_sim_slot(sim *s, sim_code *c, const axe_var *v)
+{
+    int slot;
+
+    for (slot = 0; slot < c->n_slot; slot++)
+        if (c->var[slot] && axe_var_same(c->var[slot], v))
+            return slot;
+    slot = add_slot(s, c, v);
+    if (v->kind == AXE_VAR_SIZE)
+        c->init[slot] = size_value(s, v);
+    return slot;
+}
+
+/* --------------------------------------------------- what differs by lane */
+
+typedef struct look {
+    sim      *s;
+    sim_code *c;
+    bool      found;
+} look;
+
+static void
+look_at(void *user, const axe_node *n)
+{
+    look *k = user;
+
+    if (n->op == AXE_OP_load)
+        k->found = true;
+    if (n->op == AXE_OP_var)
+        k->found = k->found || k->c->lanes[axe_sim_slot(k->s, k->c, n->u.var)];
+}
+
+static bool
+varies(coder *k, const axe_node *n)
+{
+    look l = {k->s, k->c, false};
+
+    axe_node_walk(n, look_at, &l);
+    return l.found;
+}
+
+/* Do some lanes leave the loop, or its turn, before others? */
+static bool
+leaves_apart(coder *k, const axe_lblock *b, bool apart)
+{
+    for (int i = 0; i < b->n; i++) {
+        const axe_lir *l = b->item[i];
+        if (l->kind == AXE_LIR_BREAK || l->kind == AXE_LIR_CONTINUE) {
+            if (apart)
+                return true;
+        } else if (l->kind == AXE_LIR_IF) {
+            bool deep = apart || varies(k, l->value);
+            if (leaves_apart(k, &l->body, deep) ||
+                leaves_apart(k, &l->other, deep))
+                return true;
+        } else if (l->kind == AXE_LIR_BLOCK &&
+                   leaves_apart(k, &l->body, apart)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+set_varies(coder *k, const axe_var *v, bool now)
+{
+    int  slot = axe_sim_slot(k->s, k->c, v);
+    bool was = k->c->lanes[slot];
+
+    k->c->lanes[slot] = was || now;
+    return now && !was;
+}
+
+/* Mark variables; apart: only some lanes may be here.  True if one was new. */
+static bool
+mark(coder *k, const axe_lblock *b, bool apart)
+{
+    bool grew = false, deep;
+
+    for (int i = 0; i < b->n; i++) {
+        const axe_lir *l = b->item[i];
+        switch (l->kind) {
+        case AXE_LIR_LET:
+            grew |= set_varies(k, l->var, varies(k, l->value));
+            break;
+        case AXE_LIR_SET:
+            grew |= set_varies(k, l->var, apart || varies(k, l->value));
+            break;
+        case AXE_LIR_TURN:
+            grew |= set_varies(k, l->var, apart);
+            break;
+        case AXE_LIR_LOOP:
+            deep = varies(k, l->begin) || varies(k, l->end);
+            grew |= set_varies(k, l->var, deep);
+            deep = deep || apart || leaves_apart(k, &l->body, false);
+            grew |= mark(k, &l->body, deep);
+            break;
+        case AXE_LIR_EVER:
+            deep = apart || leaves_apart(k, &l->body, false);
+            grew |= mark(k, &l->body, deep);
+            break;
+        case AXE_LIR_IF:
+            deep = apart || varies(k, l->value);
+            grew |= mark(k, &l->body, deep);
+            grew |= mark(k, &l->other, deep);
+            break;
+        default:
+            grew |= mark(k, &l->body, apart);
+        }
+    }
+    return grew;
+}
+
+/* ---------------------------------------------------------- instructions */
+
+/* By number: the list moves while it grows. */
+static int
+add(coder *k, sim_op op, const axe_lir *from)
+{
+    sim_code *c = k->c;
+
+    if (c->n_inst == k->cap) {
+        int       cap = k->cap ? 2 * k->cap : 64;
+        sim_inst *inst = axe_new_array(k->s->own, sim_inst, cap);
+        if (c->n_inst > 0)
+            memcpy(inst, c->inst, (size_t)c->n_inst * sizeof inst[0]);
+        c->inst = inst;
+        k->cap = cap;
+    }
+    c->inst[c->n_inst] = (sim_inst){.op = op, .from = from};
+    return c->n_inst++;
+}
+
+static axe_status
+expr_into(coder *k, int at, const axe_node *n, int which)
+{
+    const sim_expr *e;
+
+    AXE_TRY(axe_sim_expr_make(k->s, k->c, n, &e));
+    if (which == 0)
+        k->c->inst[at].a = e;
+    else if (which == 1)
+        k->c->inst[at].b = e;
+    else
+        k->c->inst[at].pred = e;
+    return AXE_OK;
+}
+
+static axe_status
+missing(coder *k, const axe_arg *a, const char *what)
+{
+    return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                    "the simulator: %s is no %s of grid %s",
+                    a->tensor ? a->tensor->name : "an operand", what,
+                    k->s->g->name);
+}
+
+static axe_status
+find_tensor(coder *k, const axe_arg *a, int *out)
+{
+    const axe_grid *g = k->s->g;
+
+    for (int i = 0; i < g->n_array && a->space == AXE_ARG_REG; i++)
+        if (g->array[i] == a->tensor) {
+            *out = i;
+            return AXE_OK;
+        }
+    for (int i = 0; i < g->n_buffer; i++)
+        if (g->buffer[i].tensor == a->tensor &&
+            (a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM)) {
+            *out = i;
+            return AXE_OK;
+        }
+    for (int i = 0; i < k->s->n_global && a->space == AXE_ARG_GLOBAL; i++)
+        if (k->s->global[i].tensor == a->tensor) {
+            *out = i;
+            return AXE_OK;
+        }
+    return missing(k, a,
+                   a->space == AXE_ARG_REG      ? "array"
+                   : a->space == AXE_ARG_GLOBAL ? "global tensor"
+                                                : "buffer");
+}
+
+static axe_status
+make_map_arg(coder *k, const axe_arg *a, sim_arg *out)
+{
+    const axe_map *m;
+
+    if (a->map < 0 || a->map >= k->s->g->n_map)
+        return missing(k, a, "tensor map");
+    m = &k->s->g->map[a->map];
+    if (m->rank < 1 || m->rank > MAX_RANK || a->n_at > MAX_RANK)
+        return axe_fail(k->s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "the simulator: tensor map %d has rank %d and an atom "
+                        "%d coordinates; 1 to %d there may be",
+                        a->map, m->rank, a->n_at, MAX_RANK);
+    out->map = a->map;
+    out->n_at = a->n_at;
+    for (int i = 0; i < a->n_at; i++)
+        AXE_TRY(axe_sim_expr_make(k->s, k->c, a->coord[i], &out->coord[i]));
+    return AXE_OK;
+}
+
+static axe_status
+make_arg(coder *k, const axe_arg *a, sim_arg *out)
+{
+    *out = (sim_arg){.space = a->space,
+                     .lead = a->lead,
+                     .stride = a->stride,
+                     .major = a->major};
+    if (a->space == AXE_ARG_NONE)
+        return AXE_OK;
+    if (a->space == AXE_ARG_MAP)
+        return make_map_arg(k, a, out);
+    if (a->space != AXE_ARG_INT)
+        AXE_TRY(find_tensor(k, a, &out->tensor));
+    if (!a->at)
+        return missing(k, a, "operand with an address");
+    AXE_TRY(axe_sim_expr_make(k->s, k->c, a->at, &out->at));
+    return a->cta ? axe_sim_expr_make(k->s, k->c, a->cta, &out->cta) : AXE_OK;
+}
+
+/* The report's counter for atoms of this name. */
+static int64_t *
+counter(sim *s, const char *name)
+{
+    axe_sim_report *r = s->report;
+
+    for (int i = 0; i < r->n_count; i++)
+        if (strcmp(r->count[i].name, name) == 0)
+            return &r->count[i].n;
+    r->count[r->n_count] = (axe_sim_count){.name = name};
+    return &r->count[r->n_count++].n;
+}
+
+/* What an atom's operands say of the tensors: mbarriers, and what is written.
+ */
+static void
+note_use(coder *k, const sim_inst *in)
+{
+    const axe_atom *atom = in->shape->atom;
+    bool sync = atom->sync == AXE_SYNC_INIT || atom->sync == AXE_SYNC_EXPECT ||
+                atom->sync == AXE_SYNC_ARRIVE || atom->sync == AXE_SYNC_WAIT;
+
+    for (int i = 0; i < in->n_arg; i++) {
+        const sim_arg *a = &in->arg[i];
+        bool shared = a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM;
+        if (shared && (sync || (atom->kind == AXE_ATOM_COPY && i == 2)))
+            k->c->bar0[a->tensor] = 0;
+        if (i > 0 ||
+            (atom->kind != AXE_ATOM_STORE && atom->kind != AXE_ATOM_COPY))
+            continue;
+        if (a->space == AXE_ARG_GLOBAL)
+            k->s->global[a->tensor].writes = true;
+        if (a->space == AXE_ARG_MAP)
+            k->s->global[k->s->map_of[a->map]].writes = true;
+    }
+}
+
+static axe_status
+make_atom(coder *k, const axe_lir *l)
+{
+    int      at = add(k, SIM_ATOM, l);
+    sim_arg *arg = axe_new_array(k->s->own, sim_arg, l->n_arg);
+
+    if (l->n_arg > MAX_ARG)
+        return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s with %d operands; %d are the most",
+                        l->atom->name, l->n_arg, MAX_ARG);
+    for (int i = 0; i < l->n_arg; i++)
+        AXE_TRY(make_arg(k, &l->arg[i], &arg[i]));
+    k->c->inst[at].n_arg = l->n_arg;
+    k->c->inst[at].arg = arg;
+    k->c->inst[at].count = counter(k->s, l->atom->name);
+    if (l->pred)
+        AXE_TRY(expr_into(k, at, l->pred, 2));
+    AXE_TRY(axe_sim_shape_of(k->s, l, &k->c->inst[at].shape));
+    note_use(k, &k->c->inst[at]);
+    return AXE_OK;
+}
+
+static axe_status
+make_calc(coder *k, const axe_lir *l)
+{
+    int      at = add(k, SIM_CALC, l);
+    sim_arg *arg = axe_new(k->s->own, sim_arg);
+
+    if (l->n_arg != 1 || l->arg[0].space != AXE_ARG_REG)
+        return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: what is computed goes to registers");
+    AXE_TRY(make_arg(k, &l->arg[0], arg));
+    k->c->inst[at].n_arg = 1;
+    k->c->inst[at].arg = arg;
+    if (l->pred)
+        AXE_TRY(expr_into(k, at, l->pred, 2));
+    return expr_into(k, at, l->value, 0);
+}
+
+static axe_status make_block(coder *k, const axe_lblock *b);
+
+static axe_status
+make_loop(coder *k, const axe_lir *l)
+{
+    bool ever = l->kind == AXE_LIR_EVER;
+    int  at = add(k, ever ? SIM_EVER : SIM_LOOP, l), end;
+
+    if (!ever) {
+        if (l->step < 1)
+            return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "the simulator: a loop by %lld",
+                            (long long)l->step);
+        AXE_TRY(expr_into(k, at, l->begin, 0));
+        AXE_TRY(expr_into(k, at, l->end, 1));
+        k->c->inst[at].slot = axe_sim_slot(k->s, k->c, l->var);
+        k->c->inst[at].bound = add_slot(k->s, k->c, NULL);
+        k->c->lanes[k->c->inst[at].bound] = k->c->lanes[k->c->inst[at].slot];
+    }
+    AXE_TRY(make_block(k, &l->body));
+    end = add(k, ever ? SIM_AGAIN : SIM_NEXT, l);
+    k->c->inst[end].slot = k->c->inst[at].slot;
+    k->c->inst[end].bound = k->c->inst[at].bound;
+    k->c->inst[end].step = l->step;
+    k->c->inst[end].jump = at + 1;
+    k->c->inst[at].jump = end + 1;
+    return AXE_OK;
+}
+
+static axe_status
+make_if(coder *k, const axe_lir *l)
+{
+    int at = add(k, SIM_IF, l), other = -1, end;
+
+    AXE_TRY(expr_into(k, at, l->value, 0));
+    AXE_TRY(make_block(k, &l->body));
+    if (l->other.n > 0) {
+        other = add(k, SIM_ELSE, l);
+        AXE_TRY(make_block(k, &l->other));
+    }
+    end = add(k, SIM_END, l);
+    k->c->inst[at].jump = other < 0 ? end : other;
+    if (other >= 0)
+        k->c->inst[other].jump = end;
+    return AXE_OK;
+}
+
+static axe_status
+make_let(coder *k, const axe_lir *l)
+{
+    int at = add(k, l->kind == AXE_LIR_TURN ? SIM_TURN : SIM_LET, l);
+
+    k->c->inst[at].slot = axe_sim_slot(k->s, k->c, l->var);
+    k->c->inst[at].step = l->step;
+    if (l->kind == AXE_LIR_LET || l->kind == AXE_LIR_SET)
+        return expr_into(k, at, l->value, 0);
+    return l->kind == AXE_LIR_COUNT
+               ? expr_into(
+                     k, at,
+                     axe_iconst(k->s->own, AXE_NOWHERE, AXE_TYPE_INDEX, 0), 0)
+               : AXE_OK;
+}
+
+static axe_status
+make_one(coder *k, const axe_lir *l)
+{
+    switch (l->kind) {
+    case AXE_LIR_LOOP:
+    case AXE_LIR_EVER:
+        return make_loop(k, l);
+    case AXE_LIR_BLOCK:
+        return make_block(k, &l->body);
+    case AXE_LIR_IF:
+        return make_if(k, l);
+    case AXE_LIR_BREAK:
+        add(k, SIM_BREAK, l);
+        return AXE_OK;
+    case AXE_LIR_CONTINUE:
+        add(k, SIM_CONTINUE, l);
+        return AXE_OK;
+    case AXE_LIR_LET:
+    case AXE_LIR_SET:
+    case AXE_LIR_COUNT:
+    case AXE_LIR_TURN:
+        return make_let(k, l);
+    case AXE_LIR_ATOM:
+        return make_atom(k, l);
+    case AXE_LIR_CALC:
+        return make_calc(k, l);
+    case AXE_LIR_NOTE:
+        return AXE_OK;
+    default:
+        return axe_fail(
+            k->s->cx, l->from ? l->from->at : AXE_NOWHERE, AXE_EUNSUPPORTED,
+            "the simulator: grid %s has code for a CPU's core", k->s->g->name);
+    }
+}
+
+static axe_status
+make_block(coder *k, const axe_lblock *b)
+{
+    if (++k->depth > k->c->max_frame)
+        k->c->max_frame = k->depth;
+    for (int i = 0; i < b->n; i++)
+        AXE_TRY(make_one(k, b->item[i]));
+    k->depth--;
+    return AXE_OK;
+}
+
+/* Number the mbarriers of buffers that have some. */
+static void
+number_bars(sim *s, sim_code *c)
+{
+    for (int i = 0; i < s->g->n_buffer; i++)
+        if (c->bar0[i] == 0) {
+            c->bar0[i] = c->n_bar;
+            c->n_bar += (int)(s->g->buffer[i].bytes / 8);
+        }
+}
+
+axe_status
+axe_sim_code_make(sim *s, sim_code **out)
+{
+    sim_code *c = axe_new(s->own, sim_code);
+    coder     k = {.s = s, .c = c};
+
+    c->bar0 = axe_new_array(s->own, int, s->g->n_buffer);
+    for (int i = 0; i < s->g->n_buffer; i++)
+        c->bar0[i] = -1;
+    for (int i = 0; i < AXE_N_ID; i++)
+        c->id[i] = s->g->id[i] ? axe_sim_slot(s, c, s->g->id[i]) : -1;
+    if (c->id[AXE_ID_LANE] >= 0)
+        c->lanes[c->id[AXE_ID_LANE]] = true;
+    while (mark(&k, &s->g->body, false))
+        ;
+    AXE_TRY(make_block(&k, &s->g->body));
+    add(&k, SIM_HALT, NULL);
+    number_bars(s, c);
+    *out = c;
+    return AXE_OK;
+}

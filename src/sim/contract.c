@@ -1,0 +1,426 @@
+/* contract.c - CONTRACT: c += a b by the three layouts of the row.
+ *
+ * Operands are gathered into matrices once, multiplied, and put back.  The sums
+ * of an asynchronous atom stay as a matrix (they are held) until their threads
+ * touch the registers, since the next atom nearly always adds to the same. */
+#include <string.h>
+
+#include "sim/bits.h"
+#include "sim/sim_int.h"
+
+enum { PAD_COLS = 32, PAD_ROWS = 4 };
+
+/* Sums that are not in their registers now. */
+typedef struct sim_held {
+    const sim_product *p;
+    sim_warp          *warp; /* the first of the crew */
+    int                array;
+    int64_t            at;
+    int64_t            ld;
+    size_t             cap; /* floats of d */
+    float             *d;
+    struct sim_held   *next;  /* of the same array */
+    struct sim_held   *spare; /* of those without use */
+} sim_held;
+
+static int64_t
+padded(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by * by;
+}
+
+/* ------------------------------------------------------------- registers */
+
+/* lane: the thread that issues, where it is one alone. */
+static uint8_t *
+reg_at(sim_warp *first, int array, int64_t at, const sim_place *p, int lane)
+{
+    sim_warp  *w = first + (p->warp > 0 ? p->warp : 0);
+    sim_array *x = &w->array[array];
+
+    if (p->lane >= 0)
+        lane = p->lane;
+    return x->bits + ((at + p->at) * LANES + lane) * x->size;
+}
+
+static void
+sums_out(sim_warp *first, int array, int64_t at, const sim_product *p,
+         int64_t ld, float *d, int lane)
+{
+    const sim_place *q = p->c.place;
+    axe_type         t = first->array[array].type;
+
+    for (int i = 0; i < p->m; i++)
+        for (int j = 0; j < p->n; j++, q += p->c.n_copy)
+            d[i * ld + j] =
+                (float)axe_sim_get(t, reg_at(first, array, at, q, lane));
+}
+
+static void
+sums_back(sim_warp *first, int array, int64_t at, const sim_product *p,
+          int64_t ld, const float *d, int lane)
+{
+    const sim_place *q = p->c.place;
+    axe_type         t = first->array[array].type;
+
+    for (int i = 0; i < p->m; i++)
+        for (int j = 0; j < p->n; j++)
+            for (int k = 0; k < p->c.n_copy; k++, q++)
+                axe_sim_put(t, reg_at(first, array, at, q, lane),
+                            axe_sim_round(t, (double)d[i * ld + j]));
+}
+
+void
+axe_sim_unhold(sim *s, sim_held *h)
+{
+    sim_held *next;
+
+    for (int w = 0; w < CREW_WARPS; w++)
+        h->warp[w].array[h->array].held = NULL;
+    for (; h; h = next) {
+        next = h->next;
+        sums_back(h->warp, h->array, h->at, h->p, h->ld, h->d, 0);
+        h->spare = s->held;
+        s->held = h;
+    }
+}
+
+static sim_held *
+new_held(sim *s, size_t need)
+{
+    sim_held **at = &s->held, *h;
+
+    while (*at && (*at)->cap < need)
+        at = &(*at)->spare;
+    if (*at) {
+        h = *at;
+        *at = h->spare;
+        return h;
+    }
+    h = axe_new(s->own, sim_held);
+    h->cap = need;
+    h->d = axe_new_array(s->own, float, need);
+    return h;
+}
+
+/* The sums of an asynchronous atom as a matrix. */
+static float *
+hold(sim *s, const sim_call *c, int64_t ld)
+{
+    const sim_product *p = c->in->shape->product;
+    int                array = c->in->arg[0].tensor;
+    int64_t            at = c->at[0][0], rows = padded(p->m, PAD_ROWS);
+    sim_array         *x = &c->warp->array[array];
+
+    for (sim_held *h = x->held; h; h = h->next)
+        if (h->p->m != p->m || h->p->n != p->n || h->warp != c->warp) {
+            axe_sim_unhold(s, x->held);
+            break;
+        }
+    for (sim_held *h = x->held; h; h = h->next)
+        if (h->at == at)
+            return h->d;
+    sim_held *h = new_held(s, (size_t)(rows * ld));
+    h->p = p;
+    h->warp = c->warp;
+    h->array = array;
+    h->at = at;
+    h->ld = ld;
+    h->next = x->held;
+    memset(h->d, 0, (size_t)(rows * ld) * sizeof h->d[0]);
+    sums_out(c->warp, array, at, p, ld, h->d, 0);
+    for (int w = 0; w < CREW_WARPS; w++)
+        c->warp[w].array[array].held = h;
+    return h->d;
+}
+
+/* -------------------------------------------------------------- operands */
+
+/* What the tensor core makes of an element. */
+static double
+as_read(axe_type type, axe_type as, const uint8_t *at)
+{
+    double v = axe_sim_get(type, at);
+
+    if (as == AXE_TYPE_tf32)
+        v = (double)axe_sim_float_of(axe_sim_bits_of((float)v) & ~0x1fffu);
+    return v;
+}
+
+/* Neighbours in memory as floats, `by` apart. */
+static void
+to_floats(axe_type t, axe_type as, const uint8_t *bits, int n, float *out,
+          int64_t by)
+{
+    uint16_t h[64];
+
+    if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16) {
+        memcpy(h, bits, (size_t)n * sizeof h[0]);
+        if (t == AXE_TYPE_bf16)
+            for (int i = 0; i < n; i++)
+                out[i * by] = axe_sim_float_of((uint32_t)h[i] << 16);
+        else
+            for (int i = 0; i < n; i++)
+                out[i * by] = axe_sim_half(h[i]);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        out[i * by] =
+            (float)as_read(t, as, bits + i * axe_type_table[t].bits / 8);
+}
+
+/* A matrix in shared memory as a descriptor says: rows of the swizzle's span,
+ * 8 of them one atom of it, the next ones lead and stride bytes apart.
+ * n, k      rows of the operand, of the sum
+ * out       element (r, j) at r * row + j * col */
+static void
+gather_memory(sim *s, sim_call *c, int which, int n, int k, float *out,
+              int64_t row, int64_t col)
+{
+    const sim_arg    *a = &c->in->arg[which];
+    const axe_buffer *b = &s->g->buffer[a->tensor];
+    axe_type          t = b->tensor->type;
+    axe_type          as = c->in->shape->atom->type[which];
+    int     size = axe_type_table[t].bits / 8, span = 16 << b->swizzle.bits;
+    int     fast = a->major ? n : k, slow = a->major ? k : n;
+    int     step = span / size, len = step < 64 ? step : 64;
+    uint8_t data[64 * 8];
+
+    for (int i = 0; i < slow; i++)
+        for (int j = 0; j < fast; j += len) {
+            int     some = fast - j < len ? fast - j : len;
+            int64_t byte = (i % 8) * span + (i / 8) * a->stride +
+                           j * size % span +
+                           (int64_t)(j * size / span) * a->lead;
+            if (!axe_sim_bytes(s, c, a, c->warp->cta,
+                               c->at[which][0] + byte / size, some, false,
+                               data))
+                memset(data, 0, sizeof data);
+            to_floats(t, as, data, some,
+                      out + (a->major ? j * row + i * col : i * row + j * col),
+                      a->major ? row : col);
+        }
+}
+
+static void
+gather_registers(sim_call *c, int which, const sim_side *side, int rows,
+                 int cols, float *out, int64_t ld)
+{
+    int              array = c->in->arg[which].tensor;
+    axe_type         t = c->warp->array[array].type;
+    axe_type         as = c->in->shape->atom->type[which];
+    const sim_place *q = side->place;
+
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++, q += side->n_copy)
+            out[i * ld + j] = (float)as_read(
+                t, as,
+                reg_at(c->warp, array, c->at[which][c->lane], q, c->lane));
+}
+
+/* ---------------------------------------------------------------- in f32 */
+
+static void
+multiply(sim *s, sim_call *c, bool fresh)
+{
+    const sim_product *p = c->in->shape->product;
+    int64_t            ld = padded(p->n, PAD_COLS);
+    int64_t            rows = padded(p->m, PAD_ROWS);
+    float             *a = s->mma, *b = a + rows * p->k, *d = b + ld * p->k;
+    bool               held = c->in->shape->async;
+
+    memset(s->mma, 0, (size_t)(rows * p->k + ld * p->k) * sizeof a[0]);
+    if (p->a.memory)
+        gather_memory(s, c, 1, p->m, p->k, a, p->k, 1);
+    else
+        gather_registers(c, 1, &p->a, p->m, p->k, a, p->k);
+    if (p->b.memory)
+        gather_memory(s, c, 2, p->n, p->k, b, 1, ld);
+    else
+        gather_registers(c, 2, &p->b, p->k, p->n, b, ld);
+    if (held) {
+        d = hold(s, c, ld);
+    } else {
+        memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);
+        sums_out(c->warp, c->in->arg[0].tensor, c->at[0][c->lane], p, ld, d,
+                 c->lane);
+    }
+    if (fresh)
+        memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);
+    axe_sim_mma((int)rows, p->k, ld, a, b, d);
+    if (!held)
+        sums_back(c->warp, c->in->arg[0].tensor, c->at[0][c->lane], p, ld, d,
+                  c->lane);
+}
+
+/* ------------------------------------------------ integers and f64, by rows */
+
+/* One element of an operand: registers, or memory as a descriptor says. */
+static void
+element(sim *s, sim_call *c, int which, int row, int col, int cols,
+        uint8_t *out)
+{
+    const sim_product *p = c->in->shape->product;
+    const sim_side    *side = which == 1 ? &p->a : &p->b;
+    const sim_arg     *a = &c->in->arg[which];
+
+    memset(out, 0, sizeof(int64_t));
+    if (!side->memory) {
+        const sim_array *x = &c->warp->array[a->tensor];
+        memcpy(out,
+               reg_at(c->warp, a->tensor, c->at[which][c->lane],
+                      &side->place[(row * cols + col) * side->n_copy], c->lane),
+               (size_t)x->size);
+        return;
+    }
+    const axe_buffer *b = &s->g->buffer[a->tensor];
+    int               e = axe_type_table[b->tensor->type].bits / 8;
+    int               span = 16 << b->swizzle.bits;
+    int               r = which == 1 ? row : col, k = which == 1 ? col : row;
+    int               fast = a->major ? r : k, slow = a->major ? k : r;
+    int64_t           byte = (slow % 8) * span + (slow / 8) * a->stride +
+                   fast * e % span + (int64_t)(fast * e / span) * a->lead;
+    (void)axe_sim_bytes(s, c, a, c->warp->cta, c->at[which][0] + byte / e, 1,
+                        false, out);
+}
+
+static axe_type
+type_of(const sim *s, const sim_call *c, int which)
+{
+    const sim_arg *a = &c->in->arg[which];
+
+    return a->space == AXE_ARG_REG ? c->warp->array[a->tensor].type
+                                   : s->g->buffer[a->tensor].tensor->type;
+}
+
+static void
+put_sum(sim_call *c, int i, int j, bool is_float, double f, int64_t v)
+{
+    const sim_product *p = c->in->shape->product;
+    int                array = c->in->arg[0].tensor;
+    axe_type           t = c->warp->array[array].type;
+
+    for (int k = 0; k < p->c.n_copy; k++) {
+        uint8_t *at =
+            reg_at(c->warp, array, c->at[0][c->lane],
+                   &p->c.place[(i * p->n + j) * p->c.n_copy + k], c->lane);
+        if (is_float)
+            axe_sim_put(t, at, axe_sim_round(t, f));
+        else
+            axe_number_put_int(t, at, v);
+    }
+}
+
+static void
+multiply_exactly(sim *s, sim_call *c, bool fresh)
+{
+    const sim_product *p = c->in->shape->product;
+    int                array = c->in->arg[0].tensor;
+    axe_type           t = c->warp->array[array].type, ta = type_of(s, c, 1);
+    axe_type           tb = type_of(s, c, 2);
+    bool               is_float = axe_type_is_float(t);
+    uint8_t            a[8], b[8];
+
+    for (int i = 0; i < p->m; i++)
+        for (int j = 0; j < p->n; j++) {
+            const uint8_t *at =
+                reg_at(c->warp, array, c->at[0][c->lane],
+                       &p->c.place[(i * p->n + j) * p->c.n_copy], c->lane);
+            double  f = fresh || !is_float ? 0 : axe_sim_get(t, at);
+            int64_t v = fresh || is_float ? 0 : axe_number_get_int(t, at);
+            for (int k = 0; k < p->k; k++) {
+                element(s, c, 1, i, k, p->k, a);
+                element(s, c, 2, k, j, p->n, b);
+                if (is_float)
+                    f = fma(axe_sim_get(ta, a), axe_sim_get(tb, b), f);
+                else
+                    v += axe_number_get_int(ta, a) * axe_number_get_int(tb, b);
+            }
+            put_sum(c, i, j, is_float, f, v);
+        }
+}
+
+/* ------------------------------------------------- operands in registers */
+
+/* All registers of one operand, of the warps [first, last) of the crew. */
+static void
+check_side(sim *s, const sim_call *c, int which, const sim_side *side, int n,
+           sim_warp *w, int crew, bool write)
+{
+    int array = c->in->arg[which].tensor;
+
+    for (int i = 0; i < n * side->n_copy; i++) {
+        const sim_place *q = &side->place[i];
+        uint32_t         mask = q->lane < 0 ? c->pred : 1u << q->lane;
+        int64_t          at = c->at[which][q->lane < 0 ? c->lane : 0];
+        if (q->warp <= 0 ? crew == 0 : q->warp == crew)
+            (void)axe_sim_reg_check(s, w, c->in, array, at + q->at, mask,
+                                    write);
+        if (write && (q->warp <= 0 ? crew == 0 : q->warp == crew) &&
+            at + q->at >= 0 && at + q->at < w->array[array].n)
+            w->array[array].init[at + q->at] |= mask;
+    }
+}
+
+bool
+axe_sim_is_fresh(const sim_call *c)
+{
+    return c->in->shape->atom->fresh && c->in->n_arg > 3 && c->at[3][0] == 0;
+}
+
+/* The first and the last register of an operand, from the issuing thread's. */
+static bool
+inside(sim *s, const sim_call *c, int which, const sim_side *side, int n)
+{
+    int              array = c->in->arg[which].tensor, lane = c->lane;
+    const sim_array *x = &c->warp->array[array];
+
+    for (int i = 0; i < n * side->n_copy; i++) {
+        int64_t at = c->at[which][lane] + side->place[i].at;
+        if (at < 0 || at >= x->n) {
+            (void)axe_sim_reg_check(s, c->warp, c->in, array, at, 1, false);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+axe_sim_contract_inside(sim *s, const sim_call *c)
+{
+    const sim_product *p = c->in->shape->product;
+
+    return inside(s, c, 0, &p->c, p->m * p->n) &&
+           (p->a.memory || inside(s, c, 1, &p->a, p->m * p->k)) &&
+           (p->b.memory || inside(s, c, 2, &p->b, p->n * p->k));
+}
+
+void
+axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew)
+{
+    const sim_product *p = c->in->shape->product;
+
+    if (!p->a.memory)
+        check_side(s, c, 1, &p->a, p->m * p->k, w, crew, false);
+    if (!p->b.memory)
+        check_side(s, c, 2, &p->b, p->n * p->k, w, crew, false);
+    if (!axe_sim_is_fresh(c))
+        check_side(s, c, 0, &p->c, p->m * p->n, w, crew, false);
+    check_side(s, c, 0, &p->c, p->m * p->n, w, crew, true);
+}
+
+void
+axe_sim_contract(sim *s, sim_call *c)
+{
+    const sim_product *p = c->in->shape->product;
+    axe_type           t = c->warp->array[c->in->arg[0].tensor].type;
+    bool               fresh = axe_sim_is_fresh(c);
+
+    s->report->products += (int64_t)p->m * p->n * p->k;
+    if (c->warp->array[c->in->arg[0].tensor].held && !c->in->shape->async)
+        axe_sim_unhold(s, c->warp->array[c->in->arg[0].tensor].held);
+    if (axe_type_is_float(t) && t != AXE_TYPE_f64)
+        multiply(s, c, fresh);
+    else
+        multiply_exactly(s, c, fresh);
+}

@@ -1,0 +1,438 @@
+/* engine.c - asynchronous atoms: from their issue to their completion.
+ *
+ * Each knows what its issuers knew, acts as an agent of its own, and is done
+ * when the policy says so; atoms of one tensor core are done in order.  What a
+ * warpgroup issues begins when its last warp has come. */
+#include <assert.h>
+#include <string.h>
+
+#include "sim/sim_int.h"
+
+static sim_async *
+new_async(sim *s, const sim_call *c)
+{
+    sim_async *o = s->spare;
+    sim_clock  clock;
+
+    if (o) {
+        s->spare = o->next;
+        clock = o->call.clock;
+    } else {
+        o = axe_new(s->own, sim_async);
+        clock = axe_sim_clock_new(s);
+    }
+    *o = (sim_async){.call = *c, .to = c->warp->cta};
+    o->call.clock = clock;
+    o->call.proxy = c->in->shape->proxy;
+    axe_sim_clock_copy(s, &o->call.clock, c->warp->clock);
+    return o;
+}
+
+static void
+enqueue(sim *s, sim_async *o)
+{
+    o->next = NULL;
+    *s->tail = o;
+    s->tail = &o->next;
+    while (s->spec->policy == AXE_SIM_EAGER && axe_sim_engine_step(s))
+        ;
+}
+
+/* ------------------------------------------------------------- completion */
+
+static void
+perform(sim *s, sim_async *o)
+{
+    const axe_atom *atom = o->call.in->shape->atom;
+
+    if (o->arrives)
+        axe_sim_mbar_arrive(s, &o->call, o->bar_of, o->bar, o->bytes,
+                            o->call.clock);
+    else if (atom->kind == AXE_ATOM_CONTRACT)
+        axe_sim_contract(s, &o->call);
+    else if (o->call.in->shape->moves)
+        axe_sim_move(s, &o->call);
+    else
+        axe_sim_copy_box(s, o);
+    if (o->bar && !o->arrives)
+        axe_sim_mbar_bytes(s, o);
+}
+
+/* May it be done before all that were issued before it? */
+static bool
+may_start(const sim *s, const sim_async *o)
+{
+    bool in_order =
+        o->arrives || o->call.in->shape->atom->kind == AXE_ATOM_CONTRACT;
+
+    for (const sim_async *p = s->queue; in_order && p != o; p = p->next)
+        if (p->call.agent == o->call.agent)
+            return false;
+    return true;
+}
+
+bool
+axe_sim_engine_step(sim *s)
+{
+    sim_async **at = &s->queue, *o;
+    uint64_t    n = 0, pick = 0;
+
+    if (!s->queue)
+        return false;
+    if (s->spec->policy == AXE_SIM_RANDOM) {
+        for (o = s->queue; o; o = o->next)
+            n += may_start(s, o);
+        pick = axe_sim_random(s) % n;
+    }
+    while (!may_start(s, *at) || pick-- > 0)
+        at = &(*at)->next;
+    o = *at;
+    *at = o->next;
+    if (!o->next)
+        s->tail = at;
+    perform(s, o);
+    o->next = s->spare;
+    s->spare = o;
+    axe_sim_group_wake(s, o->call.warp->cta);
+    return true;
+}
+
+bool
+axe_sim_engine_idle(const sim *s, int agent, uint32_t upto)
+{
+    const sim_cta *cta = s->agent[agent].cta;
+
+    for (const sim_async *o = s->queue; o; o = o->next)
+        if (o->call.agent == agent && o->call.epoch <= upto && !o->arrives)
+            return false;
+    for (int i = 0; i < s->n_crew; i++)
+        for (const sim_async *o = cta->crew[i]; o; o = o->next)
+            if (o->call.agent == agent && o->call.epoch <= upto)
+                return false;
+    return true;
+}
+
+/* ------------------------------------------------------------ tensor cores */
+
+/* The registers of the operand belong to the operation until it is done. */
+static void
+mark_flight(sim_warp *w, const sim_call *c, int which, const sim_side *side,
+            int n, int crew, uint32_t op, bool writes)
+{
+    sim_array *x = &w->array[c->in->arg[which].tensor];
+
+    for (int i = 0; i < n * side->n_copy; i++) {
+        const sim_place *q = &side->place[i];
+        int64_t          at = c->at[which][0] + q->at;
+        if (q->warp != crew)
+            continue;
+        if (writes)
+            x->writes[at] = op;
+        else
+            x->reads[at] = op;
+    }
+}
+
+/* Registers that threads wrote need a fence before the tensor core uses them.
+ */
+static void
+check_fence(sim *s, sim_warp *w, const sim_call *c, int which,
+            const sim_side *side, int n, int crew)
+{
+    int        array = c->in->arg[which].tensor;
+    sim_array *x = &w->array[array];
+
+    for (int i = 0; i < n * side->n_copy && c->in->shape->fenced; i++) {
+        const sim_place *q = &side->place[i];
+        int64_t          at = c->at[which][0] + q->at;
+        if (q->warp != crew || x->fence[at] <= w->n_fence)
+            continue;
+        if (!axe_sim_known(s, AXE_SIM_FENCE, c->in, -1))
+            axe_sim_find(
+                s, AXE_SIM_FENCE, c->in, -1,
+                "%s: %s[%lld] was written by its threads, and no fence "
+                "of registers lies between",
+                axe_sim_agent_text(s, w->agent), s->g->array[array]->name,
+                (long long)at);
+        return;
+    }
+}
+
+static bool
+is_flying(const sim_array *x, int64_t at, uint32_t known)
+{
+    return x->writes[at] > known;
+}
+
+/* Has what the operand reads a value, and does nothing else still write it?
+ * Sums of earlier atoms of this tensor core may be under way. */
+static void
+check_set(sim *s, sim_warp *w, const sim_call *c, int which,
+          const sim_side *side, int n, int crew)
+{
+    int        array = c->in->arg[which].tensor;
+    sim_array *x = &w->array[array];
+    uint32_t   known = w->clock.vc[w->tensor];
+
+    for (int i = 0; i < n * side->n_copy; i++) {
+        const sim_place *q = &side->place[i];
+        int64_t          at = c->at[which][0] + q->at;
+        bool             unset;
+        if (q->warp != crew)
+            continue;
+        unset = !(x->init[at] >> q->lane & 1);
+        if (which != 0 && is_flying(x, at, known) &&
+            !axe_sim_known(s, AXE_SIM_FLIGHT, c->in, -1))
+            axe_sim_find(s, AXE_SIM_FLIGHT, c->in, -1,
+                         "%s: operand %s[%lld] is still being written",
+                         axe_sim_agent_text(s, w->agent),
+                         s->g->array[array]->name, (long long)at);
+        if (unset && !axe_sim_known(s, AXE_SIM_UNINIT, c->in, -1))
+            axe_sim_find(s, AXE_SIM_UNINIT, c->in, -1,
+                         "%s: %s[%lld] has no value",
+                         axe_sim_agent_text(s, w->agent),
+                         s->g->array[array]->name, (long long)at);
+    }
+}
+
+static void
+set_all(sim_warp *w, const sim_call *c, const sim_side *side, int n, int crew)
+{
+    sim_array *x = &w->array[c->in->arg[0].tensor];
+
+    for (int i = 0; i < n * side->n_copy; i++)
+        if (side->place[i].warp == crew)
+            x->init[c->at[0][0] + side->place[i].at] |= 1u
+                                                        << side->place[i].lane;
+}
+
+static void
+take_registers(sim *s, sim_warp *w, const sim_call *c, int crew, uint32_t op)
+{
+    const sim_product *p = c->in->shape->product;
+    int                nc = p->m * p->n, na = p->m * p->k;
+
+    if (s->checks) {
+        check_fence(s, w, c, 0, &p->c, nc, crew);
+        if (!axe_sim_is_fresh(c))
+            check_set(s, w, c, 0, &p->c, nc, crew);
+        mark_flight(w, c, 0, &p->c, nc, crew, op, true);
+        set_all(w, c, &p->c, nc, crew);
+    }
+    if (p->a.memory)
+        return;
+    if (w->array[c->in->arg[1].tensor].held)
+        axe_sim_unhold(s, w->array[c->in->arg[1].tensor].held);
+    if (s->checks) {
+        check_fence(s, w, c, 1, &p->a, na, crew);
+        check_set(s, w, c, 1, &p->a, na, crew);
+        mark_flight(w, c, 1, &p->a, na, crew, op, false);
+    }
+}
+
+/* The tensor core of the warp's warpgroup. */
+static sim_group *
+tensor_group(sim *s, sim_warp *w, int group)
+{
+    int        crew = w->id / CREW_WARPS;
+    sim_group *g = &w->group[group];
+
+    if (w->cta->tensor[crew] < 0)
+        w->cta->tensor[crew] =
+            axe_sim_agent_new(s, SIM_AGENT_TENSOR, w->cta, crew, group);
+    w->tensor = w->cta->tensor[crew];
+    g->agent = g->ragent = w->tensor + 1;
+    return g;
+}
+
+static void
+check_same(sim *s, sim_warp *w, const sim_call *c, const sim_async *o)
+{
+    if (o->call.in != c->in) {
+        axe_sim_find(s, AXE_SIM_PARTIAL, c->in, axe_sim_site(s, o->call.in),
+                     "%s issues it where other warps of its warpgroup issue "
+                     "%s",
+                     axe_sim_agent_text(s, w->agent),
+                     o->call.in->shape->atom->name);
+        return;
+    }
+    for (int i = 0; i < c->in->n_arg; i++)
+        if (c->in->arg[i].space != AXE_ARG_MAP &&
+            c->at[i][0] != o->call.at[i][0])
+            axe_sim_find(s, AXE_SIM_UNIFORM, c->in, -1,
+                         "operand %d is %lld for %s and %lld for %s", i,
+                         (long long)c->at[i][0],
+                         axe_sim_agent_text(s, w->agent),
+                         (long long)o->call.at[i][0],
+                         axe_sim_agent_text(s, o->call.warp->agent));
+}
+
+static void
+issue_product(sim *s, sim_warp *w, sim_call *c)
+{
+    int         crew = w->id / CREW_WARPS, rank = w->id % CREW_WARPS;
+    sim_group  *g = tensor_group(s, w, c->in->shape->group);
+    sim_async **at = &w->cta->crew[crew], *o;
+    uint32_t    op = ++g->n_op;
+
+    if (!axe_sim_contract_inside(s, c))
+        return;
+    g->lanes = (uint32_t)ALL_LANES;
+    g->reads = true;
+    g->site = axe_sim_site(s, c->in);
+    take_registers(s, w, c, rank, op);
+    while (*at && (*at)->call.epoch != op)
+        at = &(*at)->next;
+    if (!*at) {
+        *at = new_async(s, c);
+        (*at)->call.agent = (*at)->call.ragent = w->tensor;
+        (*at)->call.epoch = op;
+        (*at)->call.warp = w - rank;
+        (*at)->next = NULL;
+    }
+    o = *at;
+    check_same(s, w, c, o);
+    axe_sim_clock_join(s, &o->call.clock, w->clock);
+    o->came |= 1u << rank;
+    axe_sim_release(s, w);
+    if (++o->n_came < CREW_WARPS)
+        return;
+    *at = o->next;
+    *c->in->count += 1;
+    enqueue(s, o);
+}
+
+/* ----------------------------------------------------------------- copies */
+
+static void
+to_group(sim *s, sim_warp *w, sim_async *o)
+{
+    sim_group *g = axe_sim_group_of(s, w, o->call.in->shape->group);
+
+    o->call.agent = g->agent - 1;
+    o->call.ragent = g->ragent - 1;
+    o->call.epoch = ++g->n_op;
+    g->lanes |= o->call.mask;
+    g->reads = g->reads || o->call.in->arg[1].space == AXE_ARG_SHARED;
+    g->site = axe_sim_site(s, o->call.in);
+    enqueue(s, o);
+}
+
+/* One that ends at the mbarrier of its operand 2 in `to`. */
+static void
+to_mbar(sim *s, sim_warp *w, const sim_call *c, sim_cta *to, sim_cta *bar_of,
+        int lane)
+{
+    sim_mbar  *b = axe_sim_mbar_of(s, c, 2, lane, bar_of, true);
+    sim_async *o;
+
+    if (!b)
+        return;
+    o = new_async(s, c);
+    o->to = to;
+    o->bar = b;
+    o->bar_of = bar_of;
+    o->bytes = c->in->shape->moves
+                   ? (int64_t)c->in->shape->moves->n * c->in->shape->elem_bytes
+                   : axe_sim_box_bytes(s, c);
+    o->call.mask = o->call.pred = 1u << lane;
+    o->call.agent = o->call.ragent = b->agent;
+    o->call.epoch = b->phase + 1;
+    b->last = o->call.epoch;
+    (void)w;
+    enqueue(s, o);
+}
+
+static void
+issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
+{
+    int64_t mask = c->in->n_arg > 3 ? c->at[3][lane] : 0;
+
+    if (c->in->n_arg > 3) {
+        if (mask < 1 || mask >> s->g->cluster != 0)
+            axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                         "%s sends to the CTAs 0x%llx of a cluster of %d",
+                         axe_sim_agent_text(s, w->agent),
+                         (unsigned long long)mask, s->g->cluster);
+        for (int i = 0; i < s->g->cluster; i++)
+            if (mask >> i & 1)
+                to_mbar(s, w, c, &s->cta[i], &s->cta[i], lane);
+        return;
+    }
+    sim_cta *to = axe_sim_cta_of(s, c, 0, lane);
+    sim_cta *bar_of = axe_sim_cta_of(s, c, 2, lane);
+    if (to && bar_of)
+        to_mbar(s, w, c, to, bar_of, lane);
+}
+
+static void
+issue_copy(sim *s, sim_warp *w, sim_call *c)
+{
+    bool at_mbar = c->in->n_arg > 2;
+    bool alone = at_mbar || !c->in->shape->moves;
+
+    if (!alone) {
+        to_group(s, w, new_async(s, c));
+        axe_sim_release(s, w);
+        return;
+    }
+    for (int l = 0; l < LANES; l++) {
+        if (!axe_sim_has(c->pred, l))
+            continue;
+        for (int i = 0; i < MAX_RANK; i++)
+            c->coord[i] = c->coords[i][l];
+        if (!c->in->shape->moves && s->checks)
+            axe_sim_box_check(s, c);
+        if (at_mbar) {
+            issue_at_mbar(s, w, c, l);
+        } else {
+            sim_async *o = new_async(s, c);
+            o->call.mask = o->call.pred = 1u << l;
+            to_group(s, w, o);
+        }
+    }
+    axe_sim_release(s, w);
+}
+
+/* Arrivals that come when the warp's copies of the group so far are done. */
+static void
+issue_arrival(sim *s, sim_warp *w, sim_call *c)
+{
+    sim_group *g = axe_sim_group_of(s, w, c->in->shape->group);
+
+    for (int l = 0; l < LANES; l++) {
+        sim_mbar  *b;
+        sim_async *o;
+        if (!axe_sim_has(c->pred, l))
+            continue;
+        b = axe_sim_mbar_of(s, c, 0, l, w->cta, false);
+        if (!b)
+            continue;
+        o = new_async(s, c);
+        o->arrives = true;
+        o->bar = b;
+        o->bar_of = w->cta;
+        o->bytes = 1;
+        o->call.agent = o->call.ragent = g->agent - 1;
+        o->call.epoch = g->n_op;
+        if (o->call.clock.vc[g->agent - 1] < g->n_op)
+            o->call.clock.vc[g->agent - 1] = g->n_op;
+        enqueue(s, o);
+    }
+    axe_sim_release(s, w);
+}
+
+void
+axe_sim_issue(sim *s, sim_warp *w, sim_call *c)
+{
+    switch (c->in->shape->atom->kind) {
+    case AXE_ATOM_CONTRACT:
+        issue_product(s, w, c);
+        return;
+    case AXE_ATOM_COPY:
+        issue_copy(s, w, c);
+        return;
+    default:
+        issue_arrival(s, w, c);
+    }
+}

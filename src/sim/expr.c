@@ -1,0 +1,425 @@
+/* expr.c - expressions of lowered code, for all lanes of a warp at once.
+ *
+ * An expression becomes a list in postfix order, so that evaluation has no
+ * recursion and one stack serves all warps.  What is the same in all lanes is
+ * computed once.  Floating-point values are kept as doubles and rounded to
+ * their type after every operation, which for f32 and smaller is the correctly
+ * rounded result of + - * / and sqrt. */
+#include <string.h>
+
+#include "sim/bits.h"
+#include "sim/sim_int.h"
+
+/* ---------------------------------------------------------------- making */
+
+typedef struct maker {
+    sim      *s;
+    sim_code *code;
+    sim_term *term;
+    int       n, cap, depth, most;
+} maker;
+
+static sim_term *
+add_term(maker *m, const axe_node *n, bool lanes, int n_arg)
+{
+    if (m->n == m->cap) {
+        int       cap = m->cap ? 2 * m->cap : 8;
+        sim_term *term = axe_new_array(m->s->own, sim_term, cap);
+        if (m->n > 0)
+            memcpy(term, m->term, (size_t)m->n * sizeof term[0]);
+        m->term = term;
+        m->cap = cap;
+    }
+    m->depth += 1 - n_arg;
+    if (m->depth > m->most)
+        m->most = m->depth;
+    sim_term *t = &m->term[m->n++];
+    *t = (sim_term){.op = n->op,
+                    .type = n->type,
+                    .from = n_arg > 0 ? n->arg[0]->type : n->type,
+                    .lanes = lanes};
+    return t;
+}
+
+static axe_status
+array_of(maker *m, const axe_node *n, int *out)
+{
+    const axe_grid *g = m->s->g;
+
+    for (int i = 0; i < g->n_array; i++)
+        if (g->array[i] == n->u.tensor) {
+            *out = i;
+            return AXE_OK;
+        }
+    return axe_fail(m->s->cx, n->at, AXE_EUNSUPPORTED,
+                    "the simulator: an expression reads %s, which is no array "
+                    "of registers",
+                    n->u.tensor->name);
+}
+
+static axe_status make(maker *m, const axe_node *n, bool *lanes);
+
+static axe_status
+make_leaf(maker *m, const axe_node *n, bool *lanes)
+{
+    sim_term *t;
+    int       slot;
+
+    if (n->op == AXE_OP_var) {
+        slot = axe_sim_slot(m->s, m->code, n->u.var);
+        *lanes = m->code->lanes[slot];
+    } else if (n->op == AXE_OP_load) {
+        AXE_TRY(array_of(m, n, &slot));
+        AXE_TRY(make(m, n->arg[0], lanes));
+        *lanes = true;
+    } else {
+        *lanes = false;
+        slot = 0;
+    }
+    t = add_term(m, n, *lanes, n->op == AXE_OP_load);
+    t->slot = slot;
+    if (n->op == AXE_OP_iconst)
+        t->i = n->u.i;
+    if (n->op == AXE_OP_fconst)
+        t->f = axe_sim_round(n->type, n->u.f);
+    return AXE_OK;
+}
+
+static axe_status
+make(maker *m, const axe_node *n, bool *lanes)
+{
+    bool any = false, one;
+
+    if (axe_op_table[n->op].traits & AXE_TRAIT_LEAF)
+        return make_leaf(m, n, lanes);
+    if (n->op == AXE_OP_reduce)
+        return axe_fail(m->s->cx, n->at, AXE_EUNSUPPORTED,
+                        "the simulator: a reduction in lowered code");
+    for (int i = 0; i < n->n_arg; i++) {
+        AXE_TRY(make(m, n->arg[i], &one));
+        any = any || one;
+    }
+    *lanes = any;
+    add_term(m, n, any, n->n_arg);
+    return AXE_OK;
+}
+
+axe_status
+axe_sim_expr_make(sim *s, sim_code *code, const axe_node *n,
+                  const sim_expr **out)
+{
+    sim_expr *e = axe_new(s->own, sim_expr);
+    maker     m = {.s = s, .code = code};
+
+    AXE_TRY(make(&m, n, &e->lanes));
+    e->n = m.n;
+    e->term = m.term;
+    e->depth = m.most;
+    if (m.most > code->max_depth)
+        code->max_depth = m.most;
+    *out = e;
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------ arithmetic */
+
+static int64_t
+wrapped(axe_type t, int64_t v)
+{
+    int bits = axe_type_table[t].bits;
+
+    if (bits == 64 || axe_type_table[t].cls == AXE_CLASS_BOOL)
+        return v;
+    uint64_t u = (uint64_t)v & ((UINT64_C(1) << bits) - 1);
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+    if (axe_type_table[t].cls == AXE_CLASS_INT)
+        return (int64_t)((u ^ sign) - sign);
+    return (int64_t)u;
+}
+
+static int64_t
+floor_div(int64_t a, int64_t b)
+{
+    if (b == 0 || (a == INT64_MIN && b == -1))
+        return 0;
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t
+ceil_div(int64_t a, int64_t b)
+{
+    if (b == 0 || (a == INT64_MIN && b == -1))
+        return 0;
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
+
+static int64_t
+int_op(axe_op op, int64_t a, int64_t b)
+{
+    uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+
+    switch (op) {
+    case AXE_OP_add:
+        return (int64_t)(ua + ub);
+    case AXE_OP_sub:
+        return (int64_t)(ua - ub);
+    case AXE_OP_mul:
+        return (int64_t)(ua * ub);
+    case AXE_OP_div:
+        return floor_div(a, b);
+    case AXE_OP_mod:
+        return b == 0 ? 0 : (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
+    case AXE_OP_cdiv:
+        return ceil_div(a, b);
+    case AXE_OP_min:
+        return a < b ? a : b;
+    case AXE_OP_max:
+        return a > b ? a : b;
+    case AXE_OP_eq:
+        return a == b;
+    case AXE_OP_ne:
+        return a != b;
+    case AXE_OP_lt:
+        return a < b;
+    case AXE_OP_le:
+        return a <= b;
+    case AXE_OP_and:
+        return a && b;
+    case AXE_OP_or:
+        return a || b;
+    case AXE_OP_not:
+        return !a;
+    case AXE_OP_neg:
+        return (int64_t)(0 - ua);
+    case AXE_OP_abs:
+        return a < 0 ? (int64_t)(0 - ua) : a;
+    default:
+        return 0;
+    }
+}
+
+static double
+float_op(axe_op op, double a, double b)
+{
+    switch (op) {
+    case AXE_OP_add:
+        return a + b;
+    case AXE_OP_sub:
+        return a - b;
+    case AXE_OP_mul:
+        return a * b;
+    case AXE_OP_div:
+        return a / b;
+    case AXE_OP_min:
+        return isnan(a) || a < b ? a : b;
+    case AXE_OP_max:
+        return isnan(a) || a > b ? a : b;
+    case AXE_OP_neg:
+        return -a;
+    case AXE_OP_exp:
+        return exp(a);
+    case AXE_OP_exp2:
+        return exp2(a);
+    case AXE_OP_log:
+        return log(a);
+    case AXE_OP_sqrt:
+        return sqrt(a);
+    case AXE_OP_rsqrt:
+        return 1 / sqrt(a);
+    case AXE_OP_tanh:
+        return tanh(a);
+    case AXE_OP_abs:
+        return fabs(a);
+    default:
+        return 0;
+    }
+}
+
+static bool
+float_compare(axe_op op, double a, double b)
+{
+    switch (op) {
+    case AXE_OP_eq:
+        return a == b;
+    case AXE_OP_ne:
+        return a != b;
+    case AXE_OP_lt:
+        return a < b;
+    default:
+        return a <= b;
+    }
+}
+
+static int64_t
+int_of_float(axe_type t, double v)
+{
+    const axe_type_info *info = &axe_type_table[t];
+    int                  sign = info->cls == AXE_CLASS_INT;
+    double               hi = ldexp(1, info->bits - sign);
+
+    v = rint(v);
+    if (isnan(v))
+        return 0;
+    if (v >= hi)
+        return info->bits == 64 ? INT64_MAX : (int64_t)(hi - 1);
+    if (v < (sign ? -hi : 0))
+        return sign ? (int64_t)-hi : 0;
+    return (int64_t)v;
+}
+
+/* ------------------------------------------------------------ evaluating */
+
+static void
+spread(sim_val *v)
+{
+    for (int l = 1; l < LANES; l++)
+        v->i[l] = v->i[0];
+}
+
+static void
+eval_float(const sim_term *t, int n, const sim_val *a, const sim_val *b,
+           sim_val *out)
+{
+    if (t->op == AXE_OP_add && t->type == AXE_TYPE_f32) {
+        for (int l = 0; l < n; l++)
+            out->f[l] = (double)(float)(a->f[l] + b->f[l]);
+    } else if (t->op == AXE_OP_mul && t->type == AXE_TYPE_f32) {
+        for (int l = 0; l < n; l++)
+            out->f[l] = (double)(float)(a->f[l] * b->f[l]);
+    } else {
+        for (int l = 0; l < n; l++)
+            out->f[l] =
+                axe_sim_round(t->type, float_op(t->op, a->f[l], b->f[l]));
+    }
+}
+
+static void
+eval_int(const sim_term *t, int n, const sim_val *a, const sim_val *b,
+         sim_val *out)
+{
+    if (t->op == AXE_OP_add && t->type == AXE_TYPE_i64) {
+        for (int l = 0; l < n; l++)
+            out->i[l] = (int64_t)((uint64_t)a->i[l] + (uint64_t)b->i[l]);
+    } else if (t->op == AXE_OP_mul && t->type == AXE_TYPE_i64) {
+        for (int l = 0; l < n; l++)
+            out->i[l] = (int64_t)((uint64_t)a->i[l] * (uint64_t)b->i[l]);
+    } else {
+        for (int l = 0; l < n; l++)
+            out->i[l] = wrapped(t->type, int_op(t->op, a->i[l], b->i[l]));
+    }
+}
+
+static void
+eval_cast(const sim_term *t, int n, const sim_val *a, sim_val *out)
+{
+    bool to = axe_type_is_float(t->type), from = axe_type_is_float(t->from);
+
+    for (int l = 0; l < n; l++)
+        if (to)
+            out->f[l] =
+                axe_sim_round(t->type, from ? a->f[l] : (double)a->i[l]);
+        else
+            out->i[l] = from ? int_of_float(t->type, a->f[l])
+                             : wrapped(t->type, a->i[l]);
+}
+
+/* Elements of registers: number a of the array, in every lane its own. */
+static void
+eval_load(sim_warp *w, const sim_term *t, uint32_t mask, const sim_inst *in,
+          bool uniform, sim_val *a)
+{
+    sim_array *x = &w->array[t->slot];
+    sim       *s = w->cta->s;
+    bool       is_float = axe_type_is_float(x->type);
+    uint32_t   here = mask;
+
+    if (uniform && !axe_sim_reg_check(s, w, in, t->slot, a->i[0], mask, false))
+        here = 0;
+    if (uniform)
+        spread(a);
+    for (int l = 0; l < LANES; l++) {
+        const uint8_t *at = x->bits + (a->i[l] * LANES + l) * x->size;
+        if (!axe_sim_has(here, l) ||
+            (!uniform &&
+             !axe_sim_reg_check(s, w, in, t->slot, a->i[l], 1u << l, false)))
+            a->i[l] = 0;
+        else if (is_float)
+            a->f[l] = axe_sim_get(x->type, at);
+        else
+            a->i[l] = axe_number_get_int(x->type, at);
+    }
+}
+
+static void
+eval_leaf(sim_warp *w, const sim_term *t, sim_val *out)
+{
+    if (t->op == AXE_OP_iconst)
+        out->i[0] = t->i;
+    else if (t->op == AXE_OP_fconst)
+        out->f[0] = t->f;
+    else if (t->lanes)
+        memcpy(out->i, w->slot[t->slot], sizeof out->i);
+    else
+        out->i[0] = w->slot[t->slot][0];
+}
+
+/* The operation of t on the values at `a`. */
+static void
+eval_op(const sim_term *t, sim_val *a)
+{
+    int            n = t->lanes ? LANES : 1;
+    int            n_arg = axe_op_table[t->op].n_arg;
+    const sim_val *b = n_arg > 1 ? a + 1 : a;
+
+    if (t->op == AXE_OP_select) {
+        for (int l = 0; l < n; l++)
+            a->i[l] = a->i[l] ? a[1].i[l] : a[2].i[l];
+    } else if (t->op == AXE_OP_cast) {
+        eval_cast(t, n, a, a);
+    } else if (axe_type_is_float(t->type)) {
+        eval_float(t, n, a, b, a);
+    } else if (axe_type_is_float(t->from)) {
+        for (int l = 0; l < n; l++)
+            a->i[l] = float_compare(t->op, a->f[l], b->f[l]);
+    } else {
+        eval_int(t, n, a, b, a);
+    }
+}
+
+const sim_val *
+axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask, const sim_inst *in)
+{
+    sim_val *top = w->cta->s->stack;
+    bool    *lanes = w->cta->s->stack_lanes;
+
+    for (int i = 0; i < e->n; i++) {
+        const sim_term *t = &e->term[i];
+        int             n_arg = axe_op_table[t->op].n_arg;
+        if (t->op == AXE_OP_load) {
+            eval_load(w, t, mask, in, !lanes[-1], top - 1);
+            lanes[-1] = true;
+        } else if (axe_op_table[t->op].traits & AXE_TRAIT_LEAF) {
+            eval_leaf(w, t, top++);
+            *lanes++ = t->lanes;
+        } else {
+            top -= n_arg;
+            lanes -= n_arg;
+            for (int k = 0; k < n_arg && t->lanes; k++)
+                if (!lanes[k])
+                    spread(top + k);
+            eval_op(t, top++);
+            *lanes++ = t->lanes;
+        }
+    }
+    return top - 1;
+}
+
+void
+axe_sim_eval_all(sim_warp *w, const sim_expr *e, uint32_t mask,
+                 const sim_inst *in, int64_t *out)
+{
+    const sim_val *v = axe_sim_eval(w, e, mask, in);
+
+    for (int l = 0; l < LANES; l++)
+        out[l] = v->i[e->lanes ? l : 0];
+}

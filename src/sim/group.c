@@ -1,0 +1,158 @@
+/* group.c - SYNC: groups of asynchronous atoms, and fences.
+ *
+ * What a warp issues to a group is numbered; a commit says up to which number
+ * its group goes, a drain that operations up to a number are done, of which
+ * only the threads that issued them and drain may be sure. */
+#include <string.h>
+
+#include "sim/sim_int.h"
+
+sim_group *
+axe_sim_group_of(sim *s, sim_warp *w, int group)
+{
+    sim_group *g = &w->group[group];
+
+    if (g->agent == 0) {
+        g->agent =
+            1 + axe_sim_agent_new(s, SIM_AGENT_GROUP, w->cta, w->id, group);
+        g->ragent =
+            1 + axe_sim_agent_new(s, SIM_AGENT_READ, w->cta, w->id, group);
+    }
+    return g;
+}
+
+static void
+commit(sim *s, sim_warp *w, const sim_call *c, sim_group *g)
+{
+    uint32_t others = g->lanes & ~c->pred;
+
+    if (g->n_commit == g->cap) {
+        int         cap = g->cap ? 2 * g->cap : 16;
+        sim_commit *list = axe_new_array(s->own, sim_commit, cap);
+        if (g->n_commit > 0)
+            memcpy(list, g->commit, (size_t)g->n_commit * sizeof list[0]);
+        g->commit = list;
+        g->cap = cap;
+    }
+    if (others && !axe_sim_known(s, AXE_SIM_PARTIAL, c->in, -1))
+        axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
+                     "%s commits without lanes 0x%x, which have issued atoms "
+                     "of group %s",
+                     axe_sim_agent_text(s, w->agent), others,
+                     s->group[c->in->shape->group]);
+    g->commit[g->n_commit++] = (sim_commit){g->n_op, g->lanes};
+    g->lanes = 0;
+}
+
+static bool
+try_group(sim *s, sim_warp *w)
+{
+    sim_group *g = &w->group[w->drain];
+    int        agent = g->agent - 1;
+
+    if (g->agent > 0 && !axe_sim_engine_idle(s, agent, w->upto))
+        return false;
+    if (g->agent > 0 && w->known > w->clock.vc[g->ragent - 1])
+        w->clock.vc[g->ragent - 1] = w->known;
+    if (g->agent > 0 && !w->reads_only && w->known > w->clock.vc[agent])
+        w->clock.vc[agent] = w->known;
+    w->wait = SIM_RUN;
+    return true;
+}
+
+void
+axe_sim_group_wake(sim *s, sim_cta *cta)
+{
+    for (int i = 0; i < s->n_warp; i++)
+        if (cta->warp[i].wait == SIM_WAIT_GROUP)
+            (void)try_group(s, &cta->warp[i]);
+}
+
+/* Up to which operation the threads that drain know that all is done. */
+static uint32_t
+known_upto(const sim_group *g, int n, uint32_t mask)
+{
+    uint32_t known = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (g->commit[i].lanes & ~mask)
+            return known;
+        known = g->commit[i].upto;
+    }
+    return known;
+}
+
+static void
+drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
+{
+    int64_t left = c->at[0][__builtin_ctz(c->pred)];
+    int     n = left >= g->n_commit || left < 0 ? 0 : g->n_commit - (int)left;
+
+    if (n == 0)
+        return;
+    w->wait = SIM_WAIT_GROUP;
+    w->at = c->in;
+    w->drain = c->in->shape->group;
+    w->upto = g->commit[n - 1].upto;
+    w->known = known_upto(g, n, c->pred);
+    w->reads_only = reads_only;
+    (void)try_group(s, w);
+}
+
+/* What the warp knows, asynchronous atoms may know, too; of what its own
+ * threads wrote only if all of them are here. */
+static void
+fence(sim *s, sim_warp *w, const sim_call *c)
+{
+    uint32_t own = w->clock.vc[w->agent], before = w->clock.pvc[w->agent];
+
+    if (c->in->shape->atom->space[0] == AXE_ARG_REG) {
+        w->n_fence++;
+        return;
+    }
+    for (int i = 0; i < s->n_agent; i++)
+        if (w->clock.vc[i] > w->clock.pvc[i])
+            w->clock.pvc[i] = w->clock.vc[i];
+    if (c->pred != (uint32_t)ALL_LANES)
+        w->clock.pvc[w->agent] = before > own - 1 ? before : own - 1;
+    axe_sim_release(s, w);
+}
+
+void
+axe_sim_group(sim *s, sim_warp *w, sim_call *c)
+{
+    sim_group *g =
+        c->in->shape->group < 0 ? NULL : &w->group[c->in->shape->group];
+
+    switch (c->in->shape->atom->sync) {
+    case AXE_SYNC_COMMIT:
+        if (g)
+            commit(s, w, c, g);
+        return;
+    case AXE_SYNC_DRAIN:
+    case AXE_SYNC_READ:
+        if (g)
+            drain(s, w, c, g, c->in->shape->atom->sync == AXE_SYNC_READ);
+        return;
+    case AXE_SYNC_FENCE:
+        fence(s, w, c);
+        return;
+    default:
+        return;
+    }
+}
+
+void
+axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in)
+{
+    for (int i = 0; i < s->n_group; i++) {
+        const sim_group *g = &w->group[i];
+        if (g->agent == 0 || !g->reads || !s->checks ||
+            w->clock.vc[g->ragent - 1] >= g->n_op)
+            continue;
+        axe_sim_find(s, AXE_SIM_LEFT, in, g->site,
+                     "%s ends while its atoms of group %s may still read the "
+                     "CTA's shared memory: no drain",
+                     axe_sim_agent_text(s, w->agent), s->group[i]);
+    }
+}

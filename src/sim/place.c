@@ -1,0 +1,344 @@
+/* place.c - operands as bytes and registers: is it there, may it be touched,
+ * and has it a value? */
+#include <string.h>
+
+#include "sim/bits.h"
+#include "sim/sim_int.h"
+
+int64_t
+axe_sim_swizzled(const axe_buffer *b, int64_t byte)
+{
+    return b->swizzle.bits > 0 ? axe_swizzle_apply(b->swizzle, byte) : byte;
+}
+
+sim_cta *
+axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane)
+{
+    const sim_arg *a = &c->in->arg[arg];
+    int            rank = c->cta[arg][lane];
+
+    if (!a->cta || a->space != AXE_ARG_DSMEM)
+        return c->warp->cta;
+    if (rank >= 0 && rank < s->g->cluster)
+        return &s->cta[rank];
+    axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                 "%s means CTA %d of a cluster of %d",
+                 axe_sim_agent_text(s, c->warp->agent), rank, s->g->cluster);
+    return NULL;
+}
+
+static void
+report_bounds(sim *s, const sim_call *c, const char *name, int64_t at,
+              int64_t n, int64_t have)
+{
+    if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s means elements %lld to %lld of %s, which has %lld",
+                     axe_sim_agent_text(s, c->agent), (long long)at,
+                     (long long)(at + n - 1), name, (long long)have);
+}
+
+static void
+check_align(sim *s, const sim_call *c, const char *name, int64_t byte,
+            int64_t bytes)
+{
+    int align = c->in->shape->atom->align;
+
+    if (!s->checks || align < 2 || bytes % align != 0 || byte % align == 0 ||
+        axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))
+        return;
+    axe_sim_find(s, AXE_SIM_ALIGN, c->in, -1,
+                 "%s moves %lld bytes at byte %lld of %s, which is no multiple "
+                 "of %d",
+                 axe_sim_agent_text(s, c->agent), (long long)bytes,
+                 (long long)byte, name, align);
+}
+
+/* -------------------------------------------------------- global memory */
+
+/* Is there an element so far from the first?  Larger strides are peeled off
+ * first, which is right where dimensions do not interleave. */
+static bool
+exists(const sim_global *g, int64_t at)
+{
+    int  rank = g->tensor->rank;
+    bool used[AXE_RANK_MAX] = {false};
+
+    for (int i = 0; i < rank; i++) {
+        int best = -1;
+        for (int d = 0; d < rank; d++)
+            if (!used[d] && (best < 0 || g->stride[d] > g->stride[best]))
+                best = d;
+        used[best] = true;
+        if (g->stride[best] <= 0)
+            continue;
+        int64_t q = at / g->stride[best];
+        at -= (q < g->shape[best] ? q : g->shape[best] - 1) * g->stride[best];
+    }
+    return at == 0;
+}
+
+/* Blocks of other clusters are not ordered with this one's at all. */
+static void
+check_clusters(sim *s, const sim_touch *t, sim_global *g, int64_t at)
+{
+    uint32_t me = s->cluster;
+    int      site = axe_sim_site(s, t->call->in);
+    uint32_t w = g->writer[at], r = g->reader[at];
+    bool     clash = w != 0 && w != me, by_read = false;
+
+    if (t->atomic && g->w_atomic[at])
+        clash = false;
+    if (t->write && r != 0 && r != me) {
+        by_read = !clash;
+        clash = true;
+    }
+    if (clash && !axe_sim_known(s, AXE_SIM_RACE, t->call->in,
+                                by_read ? g->r_site[at] : g->w_site[at]))
+        axe_sim_find(s, AXE_SIM_RACE, t->call->in,
+                     by_read ? g->r_site[at] : g->w_site[at],
+                     "%s %s element %lld of %s, which %s has %s",
+                     axe_sim_agent_text(s, t->call->agent),
+                     t->write ? "writes" : "reads", (long long)at,
+                     g->tensor->name,
+                     (by_read ? r : w) == SIM_MANY ? "more than one other block"
+                                                   : "another block",
+                     by_read ? "read" : "written");
+    if (t->write) {
+        g->writer[at] = w == 0 || w == me ? me : SIM_MANY;
+        g->w_site[at] = (uint16_t)site;
+        g->w_atomic[at] = t->atomic;
+    } else {
+        g->reader[at] = r == 0 || r == me ? me : SIM_MANY;
+        g->r_site[at] = (uint16_t)site;
+    }
+}
+
+static void
+check_set(sim *s, const sim_touch *t, const sim_global *g, int64_t at)
+{
+    if (g->is_init[at] || axe_sim_known(s, AXE_SIM_UNINIT, t->call->in, -1))
+        return;
+    axe_sim_find(s, AXE_SIM_UNINIT, t->call->in, -1,
+                 "%s reads element %lld of %s, which nobody has written",
+                 axe_sim_agent_text(s, t->call->agent), (long long)at,
+                 g->tensor->name);
+}
+
+static void
+check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
+             bool write)
+{
+    int       size = axe_type_table[g->tensor->type].bits / 8;
+    sim_touch t = {.call = c,
+                   .shadow = &g->shadow,
+                   .tensor = g->tensor,
+                   .write = write,
+                   .atomic =
+                       write && c->in->shape->atom->fold != AXE_FOLD_NONE};
+
+    for (int64_t i = at; i < at + n && g->is_init; i++) {
+        if (!write || t.atomic)
+            check_set(s, &t, g, i);
+        g->is_init[i] = g->is_init[i] || write;
+    }
+    if (!g->writes)
+        return;
+    for (int64_t i = at; i < at + n; i++)
+        check_clusters(s, &t, g, i);
+    axe_sim_touch(s, &t, at * size, n * size);
+}
+
+static bool
+global_bytes(sim *s, const sim_call *c, const sim_arg *a, int64_t at, int64_t n,
+             bool write, void *data)
+{
+    sim_global *g = &s->global[a->tensor];
+    int         size = axe_type_table[g->tensor->type].bits / 8;
+    bool        there = at >= 0 && at <= g->span - n;
+
+    for (int64_t i = at; i < at + n && there && !g->dense; i++)
+        there = exists(g, i);
+    if (!there) {
+        report_bounds(s, c, g->tensor->name, at, n, g->span);
+        return false;
+    }
+    check_align(s, c, g->tensor->name, at * size, n * size);
+    if (s->checks)
+        check_global(s, c, g, at, n, write);
+    if (write)
+        memcpy(g->data + at * size, data, (size_t)(n * size));
+    else
+        memcpy(data, g->data + at * size, (size_t)(n * size));
+    *(write ? &s->report->global_written : &s->report->global_read) += n * size;
+    return true;
+}
+
+/* -------------------------------------------------------- shared memory */
+
+static bool
+shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
+             int64_t at, int64_t n, bool write, uint8_t *data)
+{
+    const axe_buffer *b = &s->g->buffer[a->tensor];
+    int               size = axe_type_table[b->tensor->type].bits / 8;
+    int64_t           byte = at * size, end = byte + n * size;
+    sim_touch         t = {.call = c,
+                           .shadow = &cta->shadow,
+                           .tensor = b->tensor,
+                           .buffer = b,
+                           .cta = cta,
+                           .tag = a->tensor + 1,
+                           .write = write,
+                           .atomic =
+                               write && c->in->shape->atom->fold != AXE_FOLD_NONE};
+
+    if (at < 0 || at > b->bytes || end > b->bytes) {
+        report_bounds(s, c, b->tensor->name, at, n, b->bytes / size);
+        return false;
+    }
+    check_align(s, c, b->tensor->name, b->offset + byte, n * size);
+    *(write ? &s->report->shared_written : &s->report->shared_read) += n * size;
+    while (byte < end) {
+        int64_t room =
+            b->swizzle.bits > 0 ? GRANULE - byte % GRANULE : end - byte;
+        int64_t len = end - byte < room ? end - byte : room;
+        int64_t real = b->offset + axe_sim_swizzled(b, byte);
+        if (s->checks)
+            axe_sim_touch(s, &t, real, len);
+        if (write)
+            memcpy(cta->memory + real, data, (size_t)len);
+        else
+            memcpy(data, cta->memory + real, (size_t)len);
+        byte += len;
+        data += len;
+    }
+    return true;
+}
+
+bool
+axe_sim_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
+              int64_t at, int64_t n, bool write, void *data)
+{
+    if (a->space == AXE_ARG_GLOBAL)
+        return global_bytes(s, c, a, at, n, write, data);
+    if (cta != c->warp->cta && c->agent == c->warp->agent) {
+        cta->remote[c->warp->agent] = c->warp->clock.vc[c->warp->agent];
+        cta->remote_site[c->warp->agent] = (uint16_t)axe_sim_site(s, c->in);
+    }
+    return shared_bytes(s, c, a, cta, at, n, write, data);
+}
+
+bool
+axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at, void *to)
+{
+    const uint8_t *from;
+    int64_t        have;
+    int            size;
+
+    if (a->space == AXE_ARG_GLOBAL) {
+        size = axe_type_table[s->global[a->tensor].tensor->type].bits / 8;
+        have = s->global[a->tensor].span;
+        from = s->global[a->tensor].data + at * size;
+    } else {
+        const axe_buffer *b = &s->g->buffer[a->tensor];
+        size = axe_type_table[b->tensor->type].bits / 8;
+        have = b->bytes / size;
+        from = cta->memory + b->offset + axe_sim_swizzled(b, at * size);
+    }
+    if (at < 0 || at >= have)
+        return false;
+    memcpy(to, from, (size_t)size);
+    return true;
+}
+
+void
+axe_sim_fold(axe_fold fold, axe_type t, void *to, const void *with)
+{
+    if (axe_type_is_float(t)) {
+        double a = axe_sim_get(t, to), b = axe_sim_get(t, with);
+        double v = fold == AXE_FOLD_SUM   ? a + b
+                   : fold == AXE_FOLD_MUL ? a * b
+                   : fold == AXE_FOLD_MAX ? fmax(a, b)
+                                          : fmin(a, b);
+        axe_sim_put(t, to, axe_sim_round(t, v));
+        return;
+    }
+    int64_t  a = axe_number_get_int(t, to), b = axe_number_get_int(t, with);
+    uint64_t sum = (uint64_t)a + (uint64_t)b, mul = (uint64_t)a * (uint64_t)b;
+    axe_number_put_int(t, to,
+                       fold == AXE_FOLD_SUM   ? (int64_t)sum
+                       : fold == AXE_FOLD_MUL ? (int64_t)mul
+                       : fold == AXE_FOLD_MAX ? (a > b ? a : b)
+                                              : (a < b ? a : b));
+}
+
+/* ------------------------------------------------------------- registers */
+
+static void
+report_reg(sim *s, sim_warp *w, const sim_inst *in, axe_sim_kind kind,
+           int array, int64_t at, const char *why)
+{
+    if (!axe_sim_known(s, kind, in, -1))
+        axe_sim_find(s, kind, in, -1, "%s: %s[%lld] %s",
+                     axe_sim_agent_text(s, w->agent), s->g->array[array]->name,
+                     (long long)at, why);
+}
+
+bool
+axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
+                  int64_t at, uint32_t mask, bool write)
+{
+    sim_array *x = &w->array[array];
+
+    if (at < 0 || at >= x->n) {
+        if (mask)
+            report_reg(s, w, in, AXE_SIM_BOUNDS, array, at, "does not exist");
+        return false;
+    }
+    if (x->held)
+        axe_sim_unhold(s, x->held);
+    if (!s->checks)
+        return true;
+    if (!write && (mask & ~x->init[at]))
+        report_reg(s, w, in, AXE_SIM_UNINIT, array, at,
+                   "is read, and nothing was written there");
+    if (w->tensor >= 0) {
+        uint32_t known = w->clock.vc[w->tensor];
+        if (x->writes[at] > known)
+            report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
+                       "is used while an atom still writes it: no drain "
+                       "between");
+        if (write && x->reads[at] > known)
+            report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
+                       "is written while an atom still reads it: no drain "
+                       "between");
+    }
+    if (write)
+        x->fence[at] = w->n_fence + 1;
+    return true;
+}
+
+void
+axe_sim_reg_get(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
+                int lane, int64_t at, void *to)
+{
+    sim_array *x = &w->array[a->tensor];
+
+    if (axe_sim_reg_check(s, w, c->in, a->tensor, at, 1u << lane, false))
+        memcpy(to, x->bits + (at * LANES + lane) * x->size, (size_t)x->size);
+    else
+        memset(to, 0, (size_t)x->size);
+}
+
+void
+axe_sim_reg_put(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
+                int lane, int64_t at, const void *from)
+{
+    sim_array *x = &w->array[a->tensor];
+
+    if (!axe_sim_reg_check(s, w, c->in, a->tensor, at, 1u << lane, true))
+        return;
+    memcpy(x->bits + (at * LANES + lane) * x->size, from, (size_t)x->size);
+    x->init[at] |= 1u << lane;
+}

@@ -1,0 +1,282 @@
+/* shadow.c - who touched each byte last, and whether that is ordered with who
+ * touches it now.
+ *
+ * A cell stands for 16 bytes while all accesses are of all of them, which
+ * nearly all are; else it is split into one for each byte.  It has the last
+ * write and all reads since that are not ordered with one another, as epochs of
+ * their agents: an epoch is ordered before an access if the accessing agent's
+ * clock has come so far.  Source: Flanagan and Freund, FastTrack, 2009. */
+#include <string.h>
+
+#include "sim/sim_int.h"
+
+void
+axe_sim_shadow_init(sim *s, sim_shadow *sh, int64_t bytes)
+{
+    int64_t pages = bytes / (GRANULE * PAGE_CELLS) + 1;
+
+    *sh = (sim_shadow){.bytes = bytes};
+    sh->page = axe_new_array(s->own, sim_page *, pages);
+    sh->used = axe_new_array(s->own, int, pages);
+}
+
+static sim_page *
+page_at(sim *s, sim_shadow *sh, int64_t number)
+{
+    sim_page *p = sh->page[number];
+
+    if (p)
+        return p;
+    p = s->spare_page;
+    if (p) {
+        s->spare_page = p->next;
+        memset(p->cell, 0, sizeof p->cell);
+        p->is_split = 0;
+        p->next = NULL;
+    } else {
+        p = axe_new(s->own, sim_page);
+    }
+    sh->page[number] = p;
+    sh->used[sh->n_used++] = (int)number;
+    return p;
+}
+
+void
+axe_sim_shadow_reset(sim *s, sim_shadow *sh)
+{
+    for (int i = 0; i < sh->n_used; i++) {
+        sim_page *p = sh->page[sh->used[i]];
+        p->next = s->spare_page;
+        s->spare_page = p;
+        sh->page[sh->used[i]] = NULL;
+    }
+    sh->n_used = 0;
+}
+
+/* -------------------------------------------------- readers beyond a cell's */
+
+static int
+take_more(sim *s)
+{
+    int i = s->spare_more - 1;
+
+    if (i >= 0) {
+        s->spare_more = s->more[i].next;
+        memset(s->more[i].epoch, 0, (size_t)s->max_agent * sizeof(uint32_t));
+        return i;
+    }
+    if (s->n_more == s->cap_more) {
+        int       cap = s->cap_more ? 2 * s->cap_more : 256;
+        sim_more *more = axe_new_array(s->own, sim_more, cap);
+        if (s->n_more > 0)
+            memcpy(more, s->more, (size_t)s->n_more * sizeof more[0]);
+        s->more = more;
+        s->cap_more = cap;
+    }
+    s->more[s->n_more].epoch = axe_new_array(s->own, uint32_t, s->max_agent);
+    return s->n_more++;
+}
+
+static void
+drop_readers(sim *s, sim_cell *c)
+{
+    if (c->more > 0) {
+        s->more[c->more - 1].next = s->spare_more;
+        s->spare_more = (int)c->more;
+    }
+    c->more = 0;
+    c->n_read = 0;
+}
+
+/* ------------------------------------------------------------- reporting */
+
+const char *
+axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
+{
+    int     size = axe_type_table[t->tensor->type].bits / 8;
+    int64_t byte = at;
+
+    if (t->buffer)
+        byte = axe_sim_swizzled(t->buffer, at - t->buffer->offset);
+    if (t->buffer && t->cta)
+        return axe_textf(s->cx, "element %lld of %s in block %lld",
+                         (long long)(byte / size), t->tensor->name,
+                         (long long)t->cta->block);
+    return axe_textf(s->cx, "element %lld of %s", (long long)(byte / size),
+                     t->tensor->name);
+}
+
+static void
+report_race(sim *s, const sim_touch *t, int64_t at, int other, int site,
+            bool other_writes)
+{
+    if (axe_sim_known(s, AXE_SIM_RACE, t->call->in, site))
+        return;
+    axe_sim_find(s, AXE_SIM_RACE, t->call->in, site,
+                 "%s %s %s, which %s %s; no barrier, wait or drain orders the "
+                 "two",
+                 axe_sim_agent_text(s, t->call->agent),
+                 t->write ? "writes" : "reads", axe_sim_byte_text(s, t, at),
+                 axe_sim_agent_text(s, other),
+                 other_writes ? "writes" : "reads");
+}
+
+static void
+report_unset(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
+{
+    bool         stale = c->is_init;
+    axe_sim_kind kind = stale ? AXE_SIM_STALE : AXE_SIM_UNINIT;
+    const char  *last = "nobody has written";
+
+    if (axe_sim_known(s, kind, t->call->in, stale ? c->w_site : -1))
+        return;
+    if (stale)
+        last = axe_textf(s->cx, "%s has written as part of %s",
+                         axe_sim_agent_text(s, c->w_agent),
+                         s->g->buffer[c->tag - 1].tensor->name);
+    axe_sim_find(s, kind, t->call->in, stale ? c->w_site : -1,
+                 "%s reads %s, which %s", axe_sim_agent_text(s, t->call->agent),
+                 axe_sim_byte_text(s, t, at), last);
+}
+
+static void
+report_proxy(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
+{
+    if (axe_sim_known(s, AXE_SIM_PROXY, t->call->in, c->w_site))
+        return;
+    axe_sim_find(s, AXE_SIM_PROXY, t->call->in, c->w_site,
+                 "%s %s %s, which %s has written without a fence for "
+                 "asynchronous atoms since",
+                 axe_sim_agent_text(s, t->call->agent),
+                 t->write ? "writes" : "reads", axe_sim_byte_text(s, t, at),
+                 axe_sim_agent_text(s, c->w_agent));
+}
+
+/* ------------------------------------------------------------ one access */
+
+static void
+check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
+{
+    const sim_call *k = t->call;
+
+    if (c->w_epoch == 0 || (t->atomic && c->atomic))
+        return;
+    if (c->w_epoch > k->clock.vc[c->w_agent])
+        report_race(s, t, at, c->w_agent, c->w_site, true);
+    else if (k->proxy && !c->by_proxy && c->w_epoch > k->clock.pvc[c->w_agent])
+        report_proxy(s, t, c, at);
+}
+
+static void
+check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
+{
+    const uint32_t *vc = t->call->clock.vc;
+
+    for (int i = 0; i < c->n_read; i++)
+        if (c->r_epoch[i] > vc[c->r_agent[i]])
+            report_race(s, t, at, c->r_agent[i], c->r_site[i], false);
+    for (int i = 0; c->more && i < s->n_agent; i++)
+        if (s->more[c->more - 1].epoch[i] > vc[i])
+            report_race(s, t, at, i, -1, false);
+}
+
+static void
+note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
+{
+    const sim_call *k = t->call;
+    int             agent = t->write ? k->agent : k->ragent, i;
+
+    for (i = 0; i < c->n_read; i++)
+        if (c->r_agent[i] == agent ||
+            c->r_epoch[i] <= k->clock.vc[c->r_agent[i]])
+            break;
+    if (i == CELL_READERS) {
+        if (c->more == 0)
+            c->more = (uint32_t)take_more(s) + 1;
+        s->more[c->more - 1].epoch[agent] = k->epoch;
+        return;
+    }
+    c->r_agent[i] = (uint16_t)agent;
+    c->r_epoch[i] = k->epoch;
+    c->r_site[i] = (uint16_t)site;
+    if (i == c->n_read)
+        c->n_read++;
+}
+
+static void
+touch_cell(sim *s, const sim_touch *t, sim_cell *c, int64_t at, int site)
+{
+    bool reads = !t->write || t->atomic;
+
+    check_write(s, t, c, at);
+    if (reads && t->tag && (!c->is_init || c->tag != t->tag))
+        report_unset(s, t, c, at);
+    if (!t->write) {
+        note_read(s, t, c, site);
+        return;
+    }
+    check_readers(s, t, c, at);
+    drop_readers(s, c);
+    c->w_agent = (uint16_t)t->call->agent;
+    c->w_epoch = t->call->epoch;
+    c->w_site = (uint16_t)site;
+    c->by_proxy = t->call->proxy;
+    c->atomic = t->atomic;
+    c->is_init = true;
+    c->tag = (uint16_t)t->tag;
+}
+
+/* --------------------------------------------------------------- granules */
+
+static void
+split_cell(sim *s, sim_page *p, int i)
+{
+    if (!p->split[i])
+        p->split[i] = axe_new_array(s->own, sim_cell, GRANULE);
+    for (int b = 0; b < GRANULE; b++) {
+        p->split[i][b] = p->cell[i];
+        if (p->cell[i].more) {
+            int m = take_more(s);
+            memcpy(s->more[m].epoch, s->more[p->cell[i].more - 1].epoch,
+                   (size_t)s->max_agent * sizeof(uint32_t));
+            p->split[i][b].more = (uint32_t)m + 1;
+        }
+    }
+    drop_readers(s, &p->cell[i]);
+    p->is_split |= UINT64_C(1) << i;
+}
+
+/* Bytes [at, at + n) of one granule. */
+static void
+touch_granule(sim *s, const sim_touch *t, int64_t at, int n, int site)
+{
+    int64_t   number = at / GRANULE;
+    sim_page *p = page_at(s, t->shadow, number / PAGE_CELLS);
+    int       i = (int)(number % PAGE_CELLS), b = (int)(at % GRANULE);
+
+    if (!(p->is_split >> i & 1) && n == GRANULE) {
+        touch_cell(s, t, &p->cell[i], at, site);
+        return;
+    }
+    if (!(p->is_split >> i & 1))
+        split_cell(s, p, i);
+    for (int k = b; k < b + n; k++)
+        touch_cell(s, t, &p->split[i][k], at + k - b, site);
+    if (n == GRANULE && t->write) {
+        p->cell[i] = p->split[i][0];
+        p->is_split &= ~(UINT64_C(1) << i);
+    }
+}
+
+void
+axe_sim_touch(sim *s, const sim_touch *t, int64_t at, int64_t n)
+{
+    int site = axe_sim_site(s, t->call->in);
+
+    while (n > 0) {
+        int64_t room = GRANULE - at % GRANULE, len = n < room ? n : room;
+        touch_granule(s, t, at, (int)len, site);
+        at += len;
+        n -= len;
+    }
+}

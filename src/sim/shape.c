@@ -1,0 +1,412 @@
+/* shape.c - atoms as lists of places, made from the layouts of their rows.
+ *
+ * Element e of an operand is where its layout says; two operands' elements
+ * belong together where the indices of equal names are equal. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_int.h"
+
+enum { MAX_ROLE = 8 };
+
+typedef struct operand {
+    int               n; /* roles */
+    char              role[MAX_ROLE];
+    int64_t           extent[MAX_ROLE];
+    const axe_layout *layout;
+} operand;
+
+static axe_status
+read_operand(sim *s, const sim_shape *sh, const char *text, operand *o)
+{
+    int         p = sh->param > 0 ? sh->param : 1;
+    const char *roles;
+    axe_shape   dims;
+
+    AXE_TRY(axe_atom_layout(s->cx, text, p, 1, &roles, &o->layout));
+    dims = axe_layout_shape(s->cx, o->layout);
+    o->n = 0;
+    for (; *roles; roles++)
+        if (*roles != ' ' && *roles != ',' && o->n < MAX_ROLE)
+            o->role[o->n++] = *roles;
+    if (o->n != dims.n && !(o->n == 0 && o->layout->size == 1))
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: operand %s of %s has not one dimension "
+                        "for each role",
+                        text, sh->atom->name);
+    for (int i = 0; i < o->n; i++)
+        o->extent[i] = dims.extent[i];
+    return AXE_OK;
+}
+
+static int64_t
+flat(const operand *o, const operand *all, const int64_t *at)
+{
+    int64_t x = 0;
+
+    for (int i = 0; i < o->n; i++) {
+        int64_t v = 0;
+        for (int k = 0; k < all->n; k++)
+            if (all->role[k] == o->role[i])
+                v = at[k];
+        x = x * o->extent[i] + v;
+    }
+    return x;
+}
+
+/* Roles of o that `all` has not are appended. */
+static axe_status
+unite(sim *s, const sim_shape *sh, operand *all, const operand *o)
+{
+    for (int i = 0; i < o->n; i++) {
+        int k = 0;
+        while (k < all->n && all->role[k] != o->role[i])
+            k++;
+        if (k == MAX_ROLE || (k < all->n && all->extent[k] != o->extent[i]))
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "the simulator: operands of %s differ in how far "
+                            "%c runs",
+                            sh->atom->name, o->role[i]);
+        all->role[k] = o->role[i];
+        all->extent[k] = o->extent[i];
+        all->n += k == all->n;
+    }
+    return AXE_OK;
+}
+
+static bool
+next_point(const operand *all, int64_t *at)
+{
+    for (int i = all->n - 1; i >= 0; i--) {
+        if (++at[i] < all->extent[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------- places */
+
+static bool
+add_coord(const char *axis, int64_t v, sim_place *p)
+{
+    static const struct {
+        const char *name;
+        int         warp, lane; /* threads of one step of either; 0: none */
+    } row[] = {{"lane", 0, 1},
+               {"wid", 1, 0},
+               {"warp", 1, 0},
+               {"tid", 1, 1},
+               {"thread", 1, 1}};
+
+    if (strcmp(axis, "reg") == 0 || strcmp(axis, "m") == 0) {
+        p->at += (int32_t)v;
+        return true;
+    }
+    for (int i = 0; i < AXE_LEN(row); i++)
+        if (strcmp(axis, row[i].name) == 0) {
+            bool both = row[i].warp && row[i].lane;
+            if (row[i].lane)
+                p->lane = (int)(both ? v % LANES : v);
+            if (row[i].warp)
+                p->warp = (int)(both ? v / LANES : v);
+            return true;
+        }
+    return false;
+}
+
+/* Places of element x, one for each replica, into out (room for most). */
+static axe_status
+places(sim *s, const sim_shape *sh, const operand *o, int64_t x, int most,
+       sim_place *out, int *n)
+{
+    axe_points pts;
+
+    AXE_TRY(axe_layout_apply(s->cx, o->layout, x, &pts));
+    *n = pts.n_point < most ? pts.n_point : most;
+    for (int i = 0; i < *n; i++) {
+        out[i] = (sim_place){.warp = -1, .lane = -1};
+        for (int k = 0; k < pts.n_axis; k++)
+            if (!add_coord(axe_axis_name(s->cx, pts.axis[k]),
+                           pts.coord[i * pts.n_axis + k], &out[i]))
+                return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                                "the simulator: %s has operands over axis %s",
+                                sh->atom->name,
+                                axe_axis_name(s->cx, pts.axis[k]));
+        if (out[i].lane >= 0 && out[i].warp < 0)
+            out[i].warp = 0;
+        if (out[i].warp >= 0 && out[i].lane < 0)
+            out[i].lane = 0;
+    }
+    return AXE_OK;
+}
+
+/* ----------------------------------------------------------------- moves */
+
+typedef struct pair {
+    sim_place to, from, memory;
+} pair;
+
+static int
+by_memory(const void *a, const void *b)
+{
+    const sim_place *x = &((const pair *)a)->memory;
+    const sim_place *y = &((const pair *)b)->memory;
+
+    if (x->warp != y->warp)
+        return x->warp - y->warp;
+    return x->lane != y->lane ? x->lane - y->lane : x->at - y->at;
+}
+
+static bool
+follows(const sim_place *a, const sim_place *b)
+{
+    return b->warp == a->warp && b->lane == a->lane && b->at == a->at + 1;
+}
+
+static void
+cut_runs(sim *s, const sim_shape *sh, const pair *p, sim_moves *m)
+{
+    bool copy = sh->atom->kind == AXE_ATOM_COPY;
+
+    m->run = axe_new_array(s->own, int, m->n + 1);
+    for (int i = 0; i < m->n; i++) {
+        bool goes_on = i > 0 && follows(&p[i - 1].memory, &p[i].memory) &&
+                       (!copy || follows(&p[i - 1].from, &p[i].from));
+        if (!goes_on)
+            m->run[m->n_run++] = i;
+    }
+    m->run[m->n_run] = m->n;
+}
+
+static axe_status
+make_moves(sim *s, sim_shape *sh)
+{
+    enum { MOST = 32 };
+    operand    d, a, all = {0};
+    int64_t    at[MAX_ROLE] = {0}, n = 1;
+    sim_place  to[MOST], from;
+    sim_moves *m = axe_new(s->own, sim_moves);
+    pair      *p;
+    int        n_to, n_from;
+
+    AXE_TRY(read_operand(s, sh, sh->atom->d, &d));
+    AXE_TRY(read_operand(s, sh, sh->atom->a, &a));
+    AXE_TRY(unite(s, sh, &all, &d));
+    AXE_TRY(unite(s, sh, &all, &a));
+    for (int i = 0; i < all.n; i++)
+        n *= all.extent[i];
+    p = axe_new_array(s->own, pair, n * MOST);
+    do {
+        axe_mark mark = axe_ctx_mark(s->cx);
+        AXE_TRY(places(s, sh, &d, flat(&d, &all, at), MOST, to, &n_to));
+        AXE_TRY(places(s, sh, &a, flat(&a, &all, at), 1, &from, &n_from));
+        for (int i = 0; i < n_to; i++)
+            p[m->n++] = (pair){to[i], from,
+                               sh->atom->kind == AXE_ATOM_LOAD ? from : to[i]};
+        axe_ctx_release(s->cx, mark);
+    } while (next_point(&all, at));
+    qsort(p, (size_t)m->n, sizeof p[0], by_memory);
+    cut_runs(s, sh, p, m);
+    m->to = axe_new_array(s->own, sim_place, m->n);
+    m->from = axe_new_array(s->own, sim_place, m->n);
+    for (int i = 0; i < m->n; i++) {
+        m->to[i] = p[i].to;
+        m->from[i] = p[i].from;
+    }
+    sh->moves = m;
+    if (sh->atom->kind == AXE_ATOM_PERMUTE && m->n > LANES * 2)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s permutes %d elements",
+                        sh->atom->name, m->n);
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------------- products */
+
+static bool
+has_role(const operand *o, char r)
+{
+    return memchr(o->role, r, (size_t)o->n) != NULL;
+}
+
+/* Extents of roles that are in x and y and not in z, in order of x. */
+static void
+shared_roles(const operand *x, const operand *y, const operand *z, operand *out)
+{
+    out->n = 0;
+    for (int i = 0; i < x->n; i++)
+        if (has_role(y, x->role[i]) && !has_role(z, x->role[i])) {
+            out->role[out->n] = x->role[i];
+            out->extent[out->n++] = x->extent[i];
+        }
+}
+
+static int
+n_points(const operand *o)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < o->n; i++)
+        n *= o->extent[i];
+    return (int)n;
+}
+
+/* Places of an operand as a matrix whose rows and columns are these roles. */
+static axe_status
+make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
+          const operand *col, bool all_copies, sim_side *out)
+{
+    enum { MOST = 32 };
+    operand   all = *row;
+    int64_t   at[MAX_ROLE] = {0};
+    int       n = n_points(row) * n_points(col), got, i = 0;
+    sim_place p[MOST];
+
+    AXE_TRY(unite(s, sh, &all, col));
+    do {
+        axe_mark mark = axe_ctx_mark(s->cx);
+        AXE_TRY(places(s, sh, o, flat(o, &all, at), all_copies ? MOST : 1, p,
+                       &got));
+        axe_ctx_release(s->cx, mark);
+        if (!out->place) {
+            out->n_copy = got;
+            out->place = axe_new_array(s->own, sim_place, n * got);
+        }
+        for (int k = 0; k < out->n_copy; k++)
+            out->place[i++] = p[k];
+    } while (next_point(&all, at));
+    return AXE_OK;
+}
+
+static axe_status
+make_product(sim *s, sim_shape *sh)
+{
+    const axe_atom *atom = sh->atom;
+    sim_product    *p = axe_new(s->own, sim_product);
+    operand         c, a, b, m, n, k;
+
+    AXE_TRY(read_operand(s, sh, atom->d, &c));
+    AXE_TRY(read_operand(s, sh, atom->a, &a));
+    AXE_TRY(read_operand(s, sh, atom->b, &b));
+    shared_roles(&c, &a, &b, &m);
+    shared_roles(&c, &b, &a, &n);
+    shared_roles(&a, &b, &c, &k);
+    if (m.n + n.n != c.n || m.n + k.n != a.n || n.n + k.n != b.n)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s is no product of matrices",
+                        atom->name);
+    p->m = n_points(&m);
+    p->n = n_points(&n);
+    p->k = n_points(&k);
+    p->a.memory = atom->space[1] != AXE_ARG_REG;
+    p->b.memory = atom->space[2] != AXE_ARG_REG;
+    AXE_TRY(make_side(s, sh, &c, &m, &n, true, &p->c));
+    if (!p->a.memory)
+        AXE_TRY(make_side(s, sh, &a, &m, &k, false, &p->a));
+    if (!p->b.memory)
+        AXE_TRY(make_side(s, sh, &b, &k, &n, false, &p->b));
+    sh->product = p;
+    return AXE_OK;
+}
+
+/* ---------------------------------------------------------------- shapes */
+
+/* The tensor whose elements an atom moves: what is in memory, else any. */
+static const axe_tensor *
+moved(const axe_lir *l)
+{
+    const axe_tensor *t = NULL;
+
+    for (int i = 0; i < l->n_arg && i < 2; i++)
+        if (l->arg[i].tensor && (!t || l->arg[i].space != AXE_ARG_REG))
+            t = l->arg[i].tensor;
+    return t;
+}
+
+static int
+group_of(sim *s, const char *name)
+{
+    if (!name || *name == '\0')
+        return -1;
+    for (int i = 0; i < s->n_group; i++)
+        if (strcmp(s->group[i], name) == 0)
+            return i;
+    if (s->n_group == MAX_GROUP)
+        return -1;
+    s->group[s->n_group] = name;
+    return s->n_group++;
+}
+
+/* Does the machine have fences between what threads do to registers, or to
+ * memory, and atoms of the group?  Then these reach it by a way of their own.
+ */
+static bool
+has_fence(const sim *s, const axe_atom *atom, bool registers)
+{
+    for (int i = 0; i < s->mc->n_atom; i++) {
+        const axe_atom *f = &s->mc->atom[i];
+        if (f->kind == AXE_ATOM_SYNC && f->sync == AXE_SYNC_FENCE && f->group &&
+            (f->space[0] == AXE_ARG_REG) == registers && atom->group &&
+            *atom->group != '\0' && strcmp(f->group, atom->group) == 0)
+            return true;
+    }
+    return false;
+}
+
+static axe_status
+make_shape(sim *s, sim_shape *sh)
+{
+    const axe_atom *a = sh->atom;
+
+    sh->group = group_of(s, a->group);
+    sh->async = a->kind != AXE_ATOM_SYNC && sh->group >= 0;
+    sh->proxy = sh->async && has_fence(s, a, false);
+    sh->fenced = sh->async && has_fence(s, a, true);
+    if (sh->async && a->kind != AXE_ATOM_COPY &&
+        (a->kind != AXE_ATOM_CONTRACT || a->by != AXE_SCOPE_WARPGROUP))
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s is asynchronous, but neither a copy "
+                        "nor a warpgroup's product",
+                        a->name);
+    if (a->kind == AXE_ATOM_CONTRACT)
+        return make_product(s, sh);
+    if (a->kind == AXE_ATOM_SYNC || *a->d == '\0')
+        return AXE_OK;
+    if (a->kind == AXE_ATOM_MAP)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: atom %s is neither a move nor a "
+                        "product",
+                        a->name);
+    return make_moves(s, sh);
+}
+
+axe_status
+axe_sim_shape_of(sim *s, const axe_lir *l, const sim_shape **out)
+{
+    const axe_tensor *t = moved(l);
+    int               param = l->param, bytes = 0;
+    sim_shape        *sh;
+
+    if (t)
+        bytes = axe_type_table[t->type].bits / 8;
+    if (t && bytes == 0)
+        return axe_fail(s->cx, t->at, AXE_EUNSUPPORTED,
+                        "the simulator: %s has elements of less than a byte",
+                        t->name);
+    if (l->atom->step == 0 && l->atom->kind != AXE_ATOM_SYNC && t)
+        (void)axe_atom_param(l->atom, t->type, &param);
+    for (sh = s->shape; sh; sh = sh->next)
+        if (sh->atom == l->atom && sh->param == param &&
+            sh->elem_bytes == bytes) {
+            *out = sh;
+            return AXE_OK;
+        }
+    sh = axe_new(s->own, sim_shape);
+    *sh = (sim_shape){
+        .atom = l->atom, .param = param, .elem_bytes = bytes, .next = s->shape};
+    AXE_TRY(make_shape(s, sh));
+    s->shape = sh;
+    *out = sh;
+    return AXE_OK;
+}

@@ -1,0 +1,404 @@
+/* sim.c - grids one after the other: arrays bound, memory made, clusters run.
+ */
+#include <string.h>
+
+#include "axe/machine.h"
+#include "sim/sim_int.h"
+
+/* -------------------------------------------------------------- host values */
+
+static axe_status
+host_value(sim *s, const axe_node *n, int64_t *out)
+{
+    const axe_kernel *k = s->l->plan->kernel;
+    int64_t           v[3];
+
+    if (n->op == AXE_OP_iconst) {
+        *out = n->u.i;
+        return AXE_OK;
+    }
+    if (n->op == AXE_OP_var) {
+        *out = n->u.var->is_fixed ? n->u.var->fixed : s->n_sm;
+        for (int i = 0; i < k->n_size; i++)
+            if (k->size[i] == n->u.var)
+                *out = s->spec->size[i];
+        return AXE_OK;
+    }
+    if (n->n_arg < 1 || n->n_arg > 3)
+        return axe_fail(s->cx, n->at, AXE_EUNSUPPORTED,
+                        "the simulator: %s is not known before a launch",
+                        axe_node_text(s->cx, n));
+    for (int i = 0; i < n->n_arg; i++)
+        AXE_TRY(host_value(s, n->arg[i], &v[i]));
+    if (!axe_op_value(n->op, v, out))
+        return axe_fail(s->cx, n->at, AXE_EOVERFLOW,
+                        "the simulator: %s has no value",
+                        axe_node_text(s->cx, n));
+    return AXE_OK;
+}
+
+axe_status
+axe_sim_eval_host(sim *s, const axe_node *n, int64_t *out)
+{
+    return host_value(s, n, out);
+}
+
+/* ------------------------------------------------------------ global tensors
+ */
+
+/* Dense: every place up to the last element is one. */
+static axe_status
+measure(sim *s, sim_global *g)
+{
+    int64_t n = 1, last = 0, step;
+
+    for (int i = 0; i < g->tensor->rank; i++) {
+        if (!axe_mul(n, g->shape[i], &n))
+            return axe_fail(s->cx, g->tensor->at, AXE_EOVERFLOW,
+                            "the simulator: %s has too many elements",
+                            g->tensor->name);
+        if (g->shape[i] > 0 &&
+            (!axe_mul(g->shape[i] - 1, g->stride[i], &step) ||
+             !axe_add(last, step, &last)))
+            return axe_fail(s->cx, g->tensor->at, AXE_EOVERFLOW,
+                            "the simulator: %s is too large", g->tensor->name);
+    }
+    g->span = n == 0 ? 0 : last + 1;
+    g->dense = n == g->span;
+    return AXE_OK;
+}
+
+static void
+dense_strides(sim_global *g)
+{
+    int64_t step = 1;
+
+    for (int i = g->tensor->rank - 1; i >= 0; i--) {
+        g->stride[i] = step;
+        step *= g->shape[i] > 0 ? g->shape[i] : 1;
+    }
+}
+
+static axe_status
+bind_param(sim *s, int number, sim_global *g)
+{
+    const axe_sim_array *a = &s->spec->param[number];
+
+    g->tensor = s->l->plan->kernel->param[number];
+    g->data = a->data;
+    if (g->tensor->rank > 0)
+        memcpy(g->shape, a->shape,
+               (size_t)g->tensor->rank * sizeof g->shape[0]);
+    dense_strides(g);
+    if (a->stride)
+        memcpy(g->stride, a->stride,
+               (size_t)g->tensor->rank * sizeof g->stride[0]);
+    AXE_TRY(measure(s, g));
+    if (s->checks && g->tensor->dir == AXE_DIR_OUT)
+        g->is_init = axe_new_array(s->own, uint8_t, g->span);
+    return AXE_OK;
+}
+
+static axe_status
+make_temp(sim *s, int number, sim_global *g)
+{
+    int64_t bytes;
+
+    g->tensor = s->l->plan->kernel->temp[number];
+    for (int i = 0; i < g->tensor->rank; i++) {
+        AXE_TRY(host_value(s, g->tensor->shape[i], &g->shape[i]));
+        if (g->shape[i] < 0)
+            g->shape[i] = 0;
+    }
+    dense_strides(g);
+    AXE_TRY(measure(s, g));
+    if (!axe_mul(g->span, 8, &bytes) || bytes > INT64_C(1) << 36)
+        return axe_fail(s->cx, g->tensor->at, AXE_ELIMIT,
+                        "the simulator: %s has %lld elements", g->tensor->name,
+                        (long long)g->span);
+    g->data = axe_new_array(
+        s->own, uint8_t,
+        (size_t)g->span * (size_t)axe_type_table[g->tensor->type].bits / 8);
+    g->is_init = axe_new_array(s->own, uint8_t, g->span);
+    return AXE_OK;
+}
+
+static axe_status
+bind(sim *s)
+{
+    const axe_kernel *k = s->l->plan->kernel;
+
+    s->n_global = k->n_param + k->n_temp;
+    s->global = axe_new_array(s->own, sim_global, s->n_global);
+    for (int i = 0; i < k->n_param; i++)
+        AXE_TRY(bind_param(s, i, &s->global[i]));
+    for (int i = 0; i < k->n_temp; i++)
+        AXE_TRY(make_temp(s, i, &s->global[k->n_param + i]));
+    return AXE_OK;
+}
+
+/* What a grid's clusters find out about a tensor; launches are in order, so it
+ * is forgotten between them. */
+static void
+watch(sim *s, sim_global *g)
+{
+    size_t n = (size_t)g->span;
+
+    if (!g->writes || !s->checks)
+        return;
+    if (!g->writer) {
+        g->writer = axe_new_array(s->own, uint32_t, n);
+        g->reader = axe_new_array(s->own, uint32_t, n);
+        g->w_site = axe_new_array(s->own, uint16_t, n);
+        g->r_site = axe_new_array(s->own, uint16_t, n);
+        g->w_atomic = axe_new_array(s->own, bool, n);
+        axe_sim_shadow_init(s, &g->shadow,
+                            g->span * axe_type_table[g->tensor->type].bits / 8);
+    }
+    memset(g->writer, 0, n * sizeof g->writer[0]);
+    memset(g->reader, 0, n * sizeof g->reader[0]);
+}
+
+/* --------------------------------------------------------------------- grids
+ */
+
+static axe_status
+check_grid(sim *s)
+{
+    const axe_grid *g = s->g;
+    const axe_simt *t = s->mc->simt;
+
+    if (g->n_thread < 1 || g->n_thread > t->max_threads ||
+        g->n_thread % LANES != 0 || g->cluster < 1 ||
+        g->cluster > t->max_cluster || g->shared_bytes < 0 ||
+        g->shared_bytes > t->shared_bytes)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "the simulator: %s has %d threads, clusters of %d and "
+                        "%lld bytes of shared memory; %s has at most %d (by "
+                        "%d), %d and %lld",
+                        g->name, g->n_thread, g->cluster,
+                        (long long)g->shared_bytes, s->mc->name, t->max_threads,
+                        LANES, t->max_cluster, (long long)t->shared_bytes);
+    for (int i = 0; i < g->n_buffer; i++)
+        if (g->buffer[i].offset < 0 || g->buffer[i].bytes < 0 ||
+            g->buffer[i].offset > g->shared_bytes - g->buffer[i].bytes ||
+            g->buffer[i].offset % GRANULE != 0)
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "the simulator: buffer %s of %s is outside of its "
+                            "shared memory, or begins at no multiple of %d",
+                            g->buffer[i].tensor->name, g->name, GRANULE);
+    return AXE_OK;
+}
+
+static axe_status
+read_maps(sim *s)
+{
+    const axe_grid *g = s->g;
+
+    s->map_of = axe_new_array(s->own, int, g->n_map);
+    s->map_size = axe_alloc(s->own, (size_t)g->n_map * sizeof s->map_size[0]);
+    s->map_stride =
+        axe_alloc(s->own, (size_t)g->n_map * sizeof s->map_stride[0]);
+    for (int i = 0; i < g->n_map; i++) {
+        s->map_of[i] = -1;
+        for (int k = 0; k < s->n_global; k++)
+            if (s->global[k].tensor == g->map[i].tensor)
+                s->map_of[i] = k;
+        if (s->map_of[i] < 0 || g->map[i].rank < 1 || g->map[i].rank > MAX_RANK)
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "the simulator: tensor map %d of %s is of no "
+                            "global tensor, or of rank %d",
+                            i, g->name, g->map[i].rank);
+        for (int d = 0; d < g->map[i].rank; d++) {
+            AXE_TRY(host_value(s, g->map[i].size[d], &s->map_size[i][d]));
+            AXE_TRY(host_value(s, g->map[i].stride[d], &s->map_stride[i][d]));
+        }
+    }
+    return AXE_OK;
+}
+
+static axe_status
+make_warp(sim *s, sim_cta *cta, sim_warp *w, int id)
+{
+    const axe_grid *g = s->g;
+
+    w->cta = cta;
+    w->id = id;
+    w->frame = axe_new_array(s->own, sim_frame, s->code->max_frame + 1);
+    w->slot = axe_alloc(s->own, (size_t)s->code->n_slot * sizeof w->slot[0]);
+    w->array = axe_new_array(s->own, sim_array, g->n_array);
+    w->clock = axe_sim_clock_new(s);
+    for (int i = 0; i < g->n_array; i++) {
+        sim_array *x = &w->array[i];
+        AXE_TRY(host_value(s, g->array[i]->shape[0], &x->n));
+        x->type = g->array[i]->type;
+        x->size = axe_type_table[x->type].bits / 8;
+        if (x->size < 1 || x->n < 0 || x->n > 1 << 16)
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "the simulator: registers %s[%lld] of %s",
+                            g->array[i]->name, (long long)x->n,
+                            axe_type_table[x->type].name);
+        x->bits = axe_alloc(s->own, (size_t)(x->n * x->size * LANES));
+        x->init = axe_new_array(s->own, uint32_t, x->n);
+        x->writes = axe_new_array(s->own, uint32_t, x->n);
+        x->reads = axe_new_array(s->own, uint32_t, x->n);
+        x->fence = axe_new_array(s->own, uint32_t, x->n);
+    }
+    return AXE_OK;
+}
+
+static axe_status
+make_cta(sim *s, sim_cta *cta, int rank)
+{
+    cta->s = s;
+    cta->rank = rank;
+    cta->memory = axe_new_array(s->own, uint8_t, s->g->shared_bytes);
+    axe_sim_shadow_init(s, &cta->shadow, s->g->shared_bytes);
+    cta->warp = axe_new_array(s->own, sim_warp, s->n_warp);
+    cta->bar = axe_new_array(s->own, sim_mbar, s->code->n_bar);
+    cta->crew = axe_new_array(s->own, sim_async *, s->n_crew);
+    cta->tensor = axe_new_array(s->own, int, s->n_crew);
+    cta->remote = axe_new_array(s->own, uint32_t, s->max_agent);
+    cta->remote_site = axe_new_array(s->own, uint16_t, s->max_agent);
+    for (int i = 0; i < s->code->n_bar; i++) {
+        cta->bar[i].cur = axe_sim_clock_new(s);
+        cta->bar[i].over = axe_sim_clock_new(s);
+    }
+    for (int i = 0; i <= MAX_NAMED; i++) {
+        cta->named[i].cur = axe_sim_clock_new(s);
+        cta->named[i].over = axe_sim_clock_new(s);
+    }
+    for (int i = 0; i < s->n_warp; i++)
+        AXE_TRY(make_warp(s, cta, &cta->warp[i], i));
+    return AXE_OK;
+}
+
+/* Room for one product's operands and sums. */
+static void
+make_scratch(sim *s)
+{
+    int64_t most = 0;
+
+    for (const sim_shape *sh = s->shape; sh; sh = sh->next) {
+        int64_t m, n, k;
+        if (!sh->product)
+            continue;
+        m = sh->product->m + 4;
+        n = sh->product->n + 32;
+        k = sh->product->k;
+        most = m * k + n * k + m * n > most ? m * k + n * k + m * n : most;
+    }
+    s->mma = axe_new_array(s->own, float, most);
+}
+
+static axe_status
+count_blocks(sim *s)
+{
+    int64_t n, fit = s->n_sm / s->g->cluster * s->g->cluster;
+
+    AXE_TRY(host_value(s, s->g->blocks, &n));
+    if (fit < s->g->cluster)
+        fit = s->g->cluster;
+    if (n % s->g->cluster != 0)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "the simulator: %lld CTAs in clusters of %d",
+                        (long long)n, s->g->cluster);
+    s->n_block = s->g->persistent && n > fit ? fit : n;
+    return AXE_OK;
+}
+
+static axe_status
+run_grid(sim *s)
+{
+    AXE_TRY(check_grid(s));
+    AXE_TRY(count_blocks(s));
+    AXE_TRY(read_maps(s));
+    for (int i = 0; i < s->n_global; i++)
+        s->global[i].writes = false;
+    s->shape = NULL;
+    s->held = NULL;
+    AXE_TRY(axe_sim_code_make(s, &s->code));
+    s->n_warp = s->g->n_thread / LANES;
+    s->n_crew = (s->n_warp + CREW_WARPS - 1) / CREW_WARPS;
+    s->max_agent = s->g->cluster * (s->n_warp + s->n_crew + s->code->n_bar +
+                                    2 * s->n_warp * s->n_group);
+    s->agent = axe_new_array(s->own, sim_agent, s->max_agent);
+    s->stack = axe_new_array(s->own, sim_val, s->code->max_depth + 1);
+    s->stack_lanes = axe_new_array(s->own, bool, s->code->max_depth + 1);
+    s->queue = s->spare = NULL;
+    s->tail = &s->queue;
+    s->more = NULL;
+    s->cap_more = s->n_more = 0;
+    s->all =
+        (sim_named){.cur = axe_sim_clock_new(s), .over = axe_sim_clock_new(s)};
+    make_scratch(s);
+    for (int i = 0; i < s->n_global; i++)
+        watch(s, &s->global[i]);
+    s->cta = axe_new_array(s->own, sim_cta, s->g->cluster);
+    for (int i = 0; i < s->g->cluster; i++)
+        AXE_TRY(make_cta(s, &s->cta[i], i));
+    s->cluster = 0;
+    return axe_sim_clusters(s);
+}
+
+static int
+n_atoms(const axe_lblock *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++)
+        n += 1 + n_atoms(&b->item[i]->body) + n_atoms(&b->item[i]->other);
+    return n;
+}
+
+static axe_status
+run(sim *s)
+{
+    int n = 0;
+
+    if (!s->mc->simt || s->l->n_grid == 0 || s->mc->simt->lanes != LANES)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator runs grids of machines with warps of "
+                        "%d threads; %s is for %s",
+                        LANES, s->l->plan->kernel->name, s->mc->name);
+    for (int i = 0; i < s->l->n_grid; i++)
+        n += n_atoms(&s->l->grid[i].body);
+    s->report->count = axe_new_array(s->cx, axe_sim_count, n);
+    s->report->finding = axe_new_array(s->cx, axe_sim_finding, AXE_SIM_MAX);
+    AXE_TRY(axe_axes_load(s->cx, axe_machine_axes(s->mc->family)));
+    AXE_TRY(bind(s));
+    for (int i = 0; i < s->l->n_grid && !s->stop; i++) {
+        s->g = &s->l->grid[i];
+        AXE_TRY(run_grid(s));
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
+             axe_sim_report *out)
+{
+    sim           *s;
+    axe_sim_report report = {0};
+    axe_ctx       *own = axe_ctx_new();
+    axe_status     st;
+
+    if (!own)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "the simulator: no memory");
+    s = axe_new(own, sim);
+    *s = (sim){.cx = cx,
+               .own = own,
+               .l = l,
+               .mc = l->plan->machine,
+               .spec = spec,
+               .report = &report,
+               .checks = !spec->no_check,
+               .random = spec->seed};
+    s->n_sm = spec->n_sm > 0 ? spec->n_sm : s->mc->simt ? s->mc->simt->n_sm : 1;
+    st = run(s);
+    axe_ctx_free(own);
+    if (st == AXE_OK)
+        *out = report;
+    return st;
+}

@@ -1,0 +1,551 @@
+/* sim_int.h - between the files of this room.
+ *
+ *     code.c      lowered code as a list of instructions with jumps
+ *     expr.c      expressions in postfix order, evaluated for 32 lanes at once
+ *     shape.c     what atoms move and multiply, as lists of places
+ *     clock.c     agents and vector clocks
+ *     shadow.c    who touched which bytes last
+ *     place.c     operands as registers and bytes, with their checks
+ *     move.c      LOAD, STORE, PERMUTE, COPY
+ *     box.c       COPY through tensor maps
+ *     contract.c  CONTRACT; mma.c its loops
+ *     barrier.c   SYNC: meetings and mbarriers
+ *     group.c     SYNC: commit groups, fences
+ *     engine.c    asynchronous atoms: queue, order, completion
+ *     warp.c      runs one warp until it must wait
+ *     cluster.c   runs the CTAs of a cluster, finds deadlocks
+ *     finding.c   findings and their texts
+ *     sim.c       grids, arrays, the report
+ *
+ * Everything of a run is in a context of its own, which ends with it. */
+#ifndef AXE_SIM_INT_H
+#define AXE_SIM_INT_H
+
+#include "sim/sim.h"
+
+enum {
+    LANES = 32,
+    MAX_ARG = 4,    /* operands of an atom */
+    MAX_RANK = 5,   /* of a tensor map */
+    MAX_NAMED = 32, /* named barriers of a CTA */
+    MAX_GROUP = 8,  /* names of groups in a machine's table */
+    CREW_WARPS = 4, /* of a warpgroup */
+    GRANULE = 16,   /* bytes of a shadow cell */
+    ALL_LANES = -1  /* as a mask: (uint32_t)ALL_LANES */
+};
+
+typedef struct sim      sim;
+typedef struct sim_cta  sim_cta;
+typedef struct sim_warp sim_warp;
+
+/* ----------------------------------------------------------- expressions */
+
+/* Values of 32 lanes; of uniform ones only the first counts. */
+typedef union sim_val {
+    int64_t i[LANES];
+    double  f[LANES];
+} sim_val;
+
+typedef struct sim_term {
+    axe_op   op;
+    axe_type type, from; /* of the result, of the first operand */
+    bool     lanes;      /* the result differs between lanes */
+    int      slot;       /* var: the variable's; load: the array */
+    int64_t  i;
+    double   f;
+} sim_term;
+
+/* Terms in postfix order. */
+typedef struct sim_expr {
+    int       n, depth;
+    bool      lanes;
+    sim_term *term;
+} sim_expr;
+
+/* ----------------------------------------------------------- instructions */
+
+/* What a crew's element is: thread `lane` of warp `warp` of the crew (those of
+ * a memory operand give the address), element `at` from there. */
+typedef struct sim_place {
+    int     warp, lane; /* -1: the thread that issues */
+    int32_t at;
+} sim_place;
+
+/* Element by element: to[i] from from[i], in order of the memory side. */
+typedef struct sim_moves {
+    int        n;
+    sim_place *to, *from;
+    int        n_run; /* neighbours in memory: of one address, one by one */
+    int       *run;   /* [n_run + 1] begin of each */
+} sim_moves;
+
+/* A side of a product: where its elements are. */
+typedef struct sim_side {
+    bool       memory; /* by descriptor: place is NULL */
+    int        n_copy; /* of each element: replicas */
+    sim_place *place;  /* [rows * cols * n_copy] */
+} sim_side;
+
+typedef struct sim_product {
+    int      m, n, k;
+    sim_side c, a, b; /* c: [m][n], a: [m][k], b: [k][n]; of memory [n][k] */
+} sim_product;
+
+/* A row of the machine's table, for one parameter and element size. */
+typedef struct sim_shape {
+    const axe_atom *atom;
+    int             param, elem_bytes;
+    bool            async; /* completes later: group is not "" */
+    bool            proxy; /* touches memory by the asynchronous proxy */
+    bool fenced; /* a fence lies between it and what threads do to registers */
+    int  group;  /* which name, or -1 */
+    sim_moves        *moves;   /* LOAD, STORE, PERMUTE, COPY without map */
+    sim_product      *product; /* CONTRACT */
+    struct sim_shape *next;
+} sim_shape;
+
+typedef struct sim_arg {
+    axe_arg_space space;
+    int           tensor; /* REG: array; SHARED, DSMEM: buffer; GLOBAL: of
+                             the sim's */
+    const sim_expr *at, *cta;
+    int             map, n_at;
+    const sim_expr *coord[MAX_RANK];
+    int64_t         lead, stride;
+    bool            major;
+} sim_arg;
+
+typedef enum sim_op {
+    SIM_LET,   /* slot = a */
+    SIM_TURN,  /* slot = slot + 1, or 0 where that is step */
+    SIM_LOOP,  /* slot from a to b; jump: behind the loop */
+    SIM_NEXT,  /* slot += step; jump: the first of the body */
+    SIM_EVER,  /* jump: behind the loop */
+    SIM_AGAIN, /* jump: the first of the body */
+    SIM_IF,    /* a; jump: the ELSE or END */
+    SIM_ELSE,  /* jump: the END */
+    SIM_END,   /* of IF */
+    SIM_BREAK, /* of the innermost loop */
+    SIM_CONTINUE,
+    SIM_CALC, /* arg[0] = a */
+    SIM_ATOM,
+    SIM_HALT
+} sim_op;
+
+typedef struct sim_inst {
+    sim_op           op;
+    int              slot, bound; /* bound: slot of a loop's end */
+    int              jump;
+    int64_t          step;
+    const sim_expr  *a, *b, *pred;
+    int              n_arg;
+    sim_arg         *arg;
+    const sim_shape *shape;
+    const axe_lir   *from;
+    int64_t         *count; /* of the report, ATOM */
+} sim_inst;
+
+typedef struct sim_code {
+    int             n_inst, n_slot, cap_slot, max_frame, max_depth;
+    sim_inst       *inst;
+    bool           *lanes;        /* [n_slot] the value differs between lanes */
+    const axe_var **var;          /* [n_slot] or NULL */
+    int64_t        *init;         /* [n_slot] sizes */
+    int             id[AXE_N_ID]; /* slots, or -1 */
+    int             n_bar;        /* mbarriers of a CTA */
+    int            *bar0;         /* [n_buffer] first of a buffer's, or -1 */
+} sim_code;
+
+/* ----------------------------------------------------------- agents */
+
+/* Who acts.  Clocks count what an agent has done: of a warp the stretches
+ * between its releases, of an mbarrier its phases, else operations. */
+typedef enum sim_agent_kind {
+    SIM_AGENT_WARP,
+    SIM_AGENT_TENSOR, /* the tensor core of a warpgroup; op by op */
+    SIM_AGENT_BAR,    /* what completes at an mbarrier, by phases */
+    SIM_AGENT_GROUP,  /* what a warp's groups do, op by op */
+    SIM_AGENT_READ    /* their reading alone */
+} sim_agent_kind;
+
+typedef struct sim_agent {
+    sim_agent_kind kind;
+    const sim_cta *cta;
+    int            index, group; /* warp, crew or mbarrier; name of group */
+} sim_agent;
+
+/* What is known to have happened, by agent: vc as threads see it, pvc as the
+ * asynchronous proxy sees what threads wrote. */
+typedef struct sim_clock {
+    uint32_t *vc, *pvc;
+} sim_clock;
+
+/* ----------------------------------------------------------- shadow */
+
+/* What happened last to 16 bytes; or to one, where they differ.  A read that
+ * an other reader's is not ordered with is kept beside it. */
+enum { CELL_READERS = 3 };
+typedef struct sim_cell {
+    uint32_t w_epoch, r_epoch[CELL_READERS];
+    uint16_t w_agent, r_agent[CELL_READERS];
+    uint16_t w_site, r_site[CELL_READERS]; /* instructions */
+    uint16_t tag;                          /* buffer that wrote, + 1 */
+    uint8_t  n_read;
+    bool     is_init, by_proxy, atomic;
+    uint32_t more; /* readers beyond: number of a list, + 1 */
+} sim_cell;
+
+/* Readers of a cell beyond those that have place in it. */
+typedef struct sim_more {
+    uint32_t *epoch; /* [max_agent] */
+    int       next;  /* of those to spare */
+} sim_more;
+
+enum { PAGE_CELLS = 64 };
+typedef struct sim_page {
+    sim_cell         cell[PAGE_CELLS];
+    uint64_t         is_split;          /* by cell */
+    sim_cell        *split[PAGE_CELLS]; /* [GRANULE], or NULL */
+    struct sim_page *next;              /* of those to spare */
+} sim_page;
+
+/* Of one CTA's shared memory or one global tensor. */
+typedef struct sim_shadow {
+    int64_t    bytes;
+    sim_page **page;
+    int        n_used;
+    int       *used; /* pages, to forget them */
+} sim_shadow;
+
+/* A global tensor. */
+typedef struct sim_global {
+    const axe_tensor *tensor;
+    uint8_t          *data;
+    int64_t           shape[AXE_RANK_MAX], stride[AXE_RANK_MAX];
+    int64_t           span;     /* [elements] */
+    bool              writes;   /* some atom writes it */
+    bool              dense;    /* every element below span exists */
+    uint8_t          *is_init;  /* [span]; NULL: all are */
+    uint32_t  *writer, *reader; /* [span] cluster + 1; SIM_MANY: several */
+    uint16_t  *w_site, *r_site;
+    bool      *w_atomic;
+    sim_shadow shadow; /* within a cluster */
+} sim_global;
+#define SIM_MANY UINT32_MAX
+
+/* ----------------------------------------------------------- run state */
+
+typedef struct sim_mbar {
+    bool      is_init, is_seen; /* INIT; and then INITED */
+    int64_t   count, pending, tx;
+    uint32_t  phase;       /* that are over */
+    int       agent, by;   /* by: agent of INIT, at epoch */
+    uint32_t  epoch, last; /* last: of the last copy that ends there */
+    int       site;
+    sim_clock cur, over; /* what arrivals brought; what waits give */
+} sim_mbar;
+
+typedef struct sim_named {
+    int64_t   count, came; /* threads */
+    uint32_t  crew;        /* warps that used it since the CTA met */
+    int       site;
+    sim_clock cur, over;
+} sim_named;
+
+/* Commits of one warp to groups of one name. */
+typedef struct sim_commit {
+    uint32_t upto, lanes; /* operations; threads that issued some of them */
+} sim_commit;
+
+typedef struct sim_group {
+    int         agent, ragent; /* + 1; 0: not used yet */
+    uint32_t    n_op, lanes;   /* issued; by whom since the last commit */
+    bool        reads;         /* shared memory, which must last so long */
+    int         site;
+    int         n_commit, cap;
+    sim_commit *commit;
+} sim_group;
+
+/* An array of a warp's threads. */
+typedef struct sim_array {
+    int       size; /* bytes of an element */
+    axe_type  type;
+    int64_t   n;
+    uint8_t  *bits;   /* [n][LANES] */
+    uint32_t *init;   /* [n] lanes that were written */
+    uint32_t *writes; /* [n] operation of the tensor core that writes it */
+    uint32_t *reads;  /* [n] or reads it */
+    uint32_t *fence;  /* [n] fences before the last write by threads, + 1 */
+    struct sim_held *held; /* its elements are elsewhere: see contract.c */
+} sim_array;
+
+typedef struct sim_frame {
+    uint32_t mask, gone, other; /* at entry; that left the loop or the turn;
+                                   that take ELSE */
+    uint32_t broke;
+    int      loop; /* frame of the loop around, or -1 */
+} sim_frame;
+
+typedef enum sim_wait {
+    SIM_RUN,
+    SIM_WAIT_NAMED,
+    SIM_WAIT_CLUSTER,
+    SIM_WAIT_MBAR,
+    SIM_WAIT_GROUP,
+    SIM_DONE
+} sim_wait;
+
+struct sim_warp {
+    sim_cta   *cta;
+    int        id, agent, pc, n_frame, loop;
+    uint32_t   mask;
+    sim_frame *frame;
+    int64_t (*slot)[LANES];
+    sim_array      *array;
+    sim_clock       clock;
+    sim_group       group[MAX_GROUP];
+    uint32_t        n_fence; /* of registers */
+    int             tensor;  /* agent of its warpgroup's tensor core, or -1 */
+    sim_wait        wait;
+    const sim_inst *at;         /* where it waits */
+    int             named;      /* WAIT_NAMED: which */
+    uint32_t        lanes;      /* WAIT_MBAR: whose */
+    int             bar[LANES]; /* of the CTA */
+    int             parity[LANES];
+    int             drain; /* WAIT_GROUP: which */
+    uint32_t upto, known;  /* operations that must be done; that the threads
+                              know of then */
+    bool reads_only;
+};
+
+/* One invocation of an atom, by whom, with all operands evaluated. */
+typedef struct sim_call {
+    const sim_inst *in;
+    sim_warp       *warp; /* the first of the crew */
+    uint32_t        mask, pred;
+    int64_t         at[MAX_ARG][LANES];
+    int             cta[MAX_ARG][LANES]; /* DSMEM: ranks */
+    int64_t         coords[MAX_RANK][LANES], coord[MAX_RANK];
+    int             lane; /* the thread at hand, of atoms that each issues */
+    int             agent, ragent; /* ragent: of what it reads */
+    uint32_t        epoch;
+    sim_clock       clock;
+    bool            proxy;
+} sim_call;
+
+/* One that completes later. */
+typedef struct sim_async {
+    sim_call          call;
+    struct sim_async *next;
+    int               n_came; /* warps of the crew that issued it */
+    uint32_t          came;
+    sim_cta          *to;  /* COPY to shared memory: whose */
+    sim_mbar         *bar; /* or NULL */
+    sim_cta          *bar_of;
+    int64_t           bytes;
+    bool              arrives; /* an arrival and no copy */
+} sim_async;
+
+struct sim_cta {
+    sim        *s;
+    int         rank;
+    int64_t     block;
+    uint8_t    *memory;
+    sim_shadow  shadow;
+    sim_warp   *warp;
+    sim_mbar   *bar;
+    sim_named   named[MAX_NAMED + 1];
+    sim_async **crew;   /* [crews] issued by some of its warps only */
+    int        *tensor; /* [crews] agents, or -1 */
+    int         n_left; /* warps that are done */
+    uint32_t   *remote; /* [agents] epoch of the last use by other CTAs */
+    uint16_t   *remote_site;
+};
+
+/* What a finding of the report was found by. */
+typedef struct sim_found {
+    axe_sim_kind    kind;
+    const sim_inst *in;
+    int             site;
+    const axe_grid *grid;
+} sim_found;
+
+struct sim {
+    axe_ctx            *cx, *own;
+    const axe_lowered  *l;
+    const axe_machine  *mc;
+    const axe_grid     *g;
+    const axe_sim_spec *spec;
+    axe_sim_report     *report;
+    sim_found           found[AXE_SIM_MAX];
+    axe_status          status; /* the first failure that ends the run */
+    bool                checks;
+    sim_code           *code;
+    sim_shape          *shape;
+    int                 n_group;
+    const char         *group[MAX_GROUP];
+    int                 n_global;
+    sim_global         *global;
+    int                *map_of; /* [n_map] which global tensor */
+    int64_t (*map_size)[MAX_RANK], (*map_stride)[MAX_RANK]; /* [n_map] */
+    int              n_sm, n_warp, n_crew;                  /* of a CTA */
+    sim_cta         *cta;                                   /* [cluster] */
+    sim_named        all; /* the cluster's meeting */
+    int              n_agent, max_agent;
+    sim_agent       *agent;
+    sim_call         call; /* of the instruction at hand */
+    sim_async       *queue, **tail, *spare;
+    struct sim_held *held;
+    uint64_t         random;
+    int64_t          n_block, n_step;
+    uint32_t         cluster; /* number of the running one, + 1 */
+    bool             stop;    /* of this cluster */
+    sim_val         *stack;
+    bool            *stack_lanes;
+    sim_page        *spare_page;
+    int              n_more, cap_more, spare_more;
+    sim_more        *more;
+    float           *mma; /* scratch of contract.c */
+};
+
+/* expr.c */
+AXE_CHECK axe_status axe_sim_expr_make(sim *s, sim_code *code,
+                                       const axe_node *n, const sim_expr **out);
+/* The value of 32 lanes; of uniform expressions only of the first. Valid until
+ * the next call. */
+const sim_val *axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask,
+                            const sim_inst *in);
+/* The same, with all lanes filled in. */
+void axe_sim_eval_all(sim_warp *w, const sim_expr *e, uint32_t mask,
+                      const sim_inst *in, int64_t *out);
+/* Of a uniform expression without elements of arrays, on the host. */
+AXE_CHECK axe_status axe_sim_eval_host(sim *s, const axe_node *n, int64_t *out);
+
+/* code.c */
+AXE_CHECK axe_status axe_sim_code_make(sim *s, sim_code **out);
+int                  axe_sim_slot(sim *s, sim_code *c, const axe_var *v);
+
+/* shape.c */
+AXE_CHECK axe_status axe_sim_shape_of(sim *s, const axe_lir *l,
+                                      const sim_shape **out);
+
+/* clock.c */
+int       axe_sim_agent_new(sim *s, sim_agent_kind kind, const sim_cta *cta,
+                            int index, int group);
+sim_clock axe_sim_clock_new(sim *s);
+void      axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from);
+void      axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
+void      axe_sim_clock_zero(const sim *s, sim_clock *c);
+/* What w did so far comes before what it does next. */
+void        axe_sim_release(sim *s, sim_warp *w);
+const char *axe_sim_agent_text(sim *s, int agent);
+
+/* shadow.c */
+void axe_sim_shadow_init(sim *s, sim_shadow *sh, int64_t bytes);
+void axe_sim_shadow_reset(sim *s, sim_shadow *sh);
+/* A look at bytes [at, at + n) by the call. tag: buffer + 1; 0: none. */
+typedef struct sim_touch {
+    const sim_call   *call;
+    sim_shadow       *shadow;
+    const axe_tensor *tensor;
+    const axe_buffer *buffer; /* of shared memory, or NULL */
+    const sim_cta    *cta;    /* whose it is */
+    int               tag;
+    bool              write, atomic;
+} sim_touch;
+void axe_sim_touch(sim *s, const sim_touch *t, int64_t at, int64_t n);
+/* "element 7 of a in block 3" */
+const char *axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at);
+
+/* place.c */
+/* Bytes of an operand's elements; NULL, reported, where they are outside.
+ * at      [elements] from the tensor's start
+ * n       elements, neighbours in memory before the swizzle
+ * Shared memory with a swizzle: the pieces are of 16 bytes. */
+bool axe_sim_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
+                   int64_t at, int64_t n, bool write, void *data);
+/* Elements of a warp's registers. */
+void axe_sim_reg_get(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
+                     int lane, int64_t at, void *to);
+void axe_sim_reg_put(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
+                     int lane, int64_t at, const void *from);
+/* May the threads in mask touch it?  Reports, and says whether it is there. */
+bool axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
+                       int64_t at, uint32_t mask, bool write);
+/* One element as it is, unchecked; false if it is outside. */
+bool axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at,
+                  void *to);
+/* to = fold(to, with), elements of type t */
+void     axe_sim_fold(axe_fold fold, axe_type t, void *to, const void *with);
+sim_cta *axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane);
+/* Byte in the CTA's memory of a byte of a buffer. */
+int64_t axe_sim_swizzled(const axe_buffer *b, int64_t byte);
+
+/* move.c, box.c, contract.c: what an atom does, once its time has come. */
+void axe_sim_move(sim *s, sim_call *c);
+void axe_sim_copy_box(sim *s, sim_async *o);
+void axe_sim_contract(sim *s, sim_call *c);
+bool axe_sim_is_fresh(const sim_call *c);
+/* Do all registers of its operands exist? */
+bool axe_sim_contract_inside(sim *s, const sim_call *c);
+/* May warp w, number `crew` of those that issue it, use its registers? */
+void axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew);
+/* The bytes that a box through a map has. */
+int64_t axe_sim_box_bytes(const sim *s, const sim_call *c);
+void    axe_sim_box_check(sim *s, const sim_call *c);
+/* Elements that contract.c keeps elsewhere go back to their registers. */
+void axe_sim_unhold(sim *s, struct sim_held *h);
+
+/* mma.c: d[m][ld] += a[m][k] b[k][ld], ld a multiple of 32, in order of k. */
+void axe_sim_mma(int m, int k, int64_t ld, const float *a, const float *b,
+                 float *d);
+
+/* barrier.c: meetings and mbarriers; group.c: groups and fences. */
+void axe_sim_barrier(sim *s, sim_warp *w, sim_call *c);
+void axe_sim_group(sim *s, sim_warp *w, sim_call *c);
+/* The mbarrier that operand `arg` of thread `lane` means in a CTA; NULL,
+ * reported, if there is none, it is not set or that is not seen.
+ * far  by copies or by another CTA */
+sim_mbar *axe_sim_mbar_of(sim *s, const sim_call *c, int arg, int lane,
+                          sim_cta *cta, bool far);
+void axe_sim_mbar_arrive(sim *s, const sim_call *c, sim_cta *cta, sim_mbar *b,
+                         int64_t n, sim_clock with);
+/* The bytes of a copy have come. */
+void        axe_sim_mbar_bytes(sim *s, const sim_async *o);
+const char *axe_sim_mbar_text(sim *s, const sim_cta *cta, int bar);
+/* The warp's group of that name, with agents. */
+sim_group *axe_sim_group_of(sim *s, sim_warp *w, int group);
+/* Warps of the CTA that wait for groups: go on if these are done. */
+void axe_sim_group_wake(sim *s, sim_cta *cta);
+/* At its end: is something of the warp's still under way? */
+void axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in);
+
+/* engine.c */
+void axe_sim_issue(sim *s, sim_warp *w, sim_call *c);
+/* Do one that may be next; false if there is none. */
+bool axe_sim_engine_step(sim *s);
+/* Are all operations of the agent up to that one done? */
+bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
+
+/* warp.c: until it must wait, is done, or has taken so many steps. */
+void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);
+
+/* cluster.c */
+AXE_CHECK axe_status axe_sim_clusters(sim *s);
+uint64_t             axe_sim_random(sim *s);
+
+/* finding.c */
+/* in: where it was found; site: instruction of the other actor, or -1. */
+void axe_sim_find(sim *s, axe_sim_kind kind, const sim_inst *in, int site,
+                  const char *fmt, ...) AXE_PRINTF(5, 6);
+/* Has this been said already?  Then its text need not be made. */
+bool axe_sim_known(sim *s, axe_sim_kind kind, const sim_inst *in, int site);
+int  axe_sim_site(const sim *s, const sim_inst *in);
+
+static inline bool
+axe_sim_has(uint32_t mask, int lane)
+{
+    return mask >> lane & 1;
+}
+
+#endif

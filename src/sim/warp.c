@@ -1,0 +1,416 @@
+/* warp.c - one warp, instruction by instruction, until it must wait.
+ *
+ * Lanes that do not take part are off in the mask.  A frame is an open IF or
+ * loop; lanes that have left the innermost loop, or its turn, are in `gone` and
+ * come back at its end. */
+#include <string.h>
+
+#include "sim/bits.h"
+#include "sim/sim_int.h"
+
+/* ------------------------------------------------------------------ control */
+
+static sim_frame *
+push(sim_warp *w)
+{
+    sim_frame *f = &w->frame[w->n_frame++];
+
+    *f = (sim_frame){.mask = w->mask, .other = w->mask, .loop = w->loop};
+    return f;
+}
+
+static uint32_t
+gone(const sim_warp *w)
+{
+    return w->loop < 0 ? 0 : w->frame[w->loop].gone;
+}
+
+/* Lanes where the variable is still below its bound. */
+static uint32_t
+below(const sim_warp *w, const sim_inst *in, uint32_t mask)
+{
+    const int64_t *v = w->slot[in->slot], *end = w->slot[in->bound];
+    uint32_t       on = 0;
+
+    if (!w->cta->s->code->lanes[in->slot])
+        return v[0] < end[0] ? mask : 0;
+    for (int l = 0; l < LANES; l++)
+        on |= (uint32_t)(v[l] < end[l]) << l;
+    return on & mask;
+}
+
+static void
+assign(sim_warp *w, int slot, const sim_expr *e, const sim_inst *in)
+{
+    const sim_val *v = axe_sim_eval(w, e, w->mask, in);
+
+    if (!w->cta->s->code->lanes[slot]) {
+        w->slot[slot][0] = v->i[0];
+        return;
+    }
+    for (int l = 0; l < LANES; l++)
+        if (axe_sim_has(w->mask, l))
+            w->slot[slot][l] = v->i[e->lanes ? l : 0];
+}
+
+/* Out of the innermost loop: its frame goes, the lanes that came in go on. */
+static void
+leave(sim_warp *w, int pc)
+{
+    sim_frame *f = &w->frame[--w->n_frame];
+
+    w->mask = f->other;
+    w->loop = f->loop;
+    w->pc = pc;
+}
+
+static void
+enter_loop(sim_warp *w, const sim_inst *in)
+{
+    bool counts = in->op == SIM_LOOP;
+
+    if (w->mask && counts) {
+        assign(w, in->slot, in->a, in);
+        assign(w, in->bound, in->b, in);
+    }
+    push(w);
+    w->loop = w->n_frame - 1;
+    if (counts)
+        w->mask = below(w, in, w->mask);
+    w->frame[w->loop].mask = w->mask;
+    if (!w->mask)
+        leave(w, in->jump);
+    else
+        w->pc++;
+}
+
+static void
+advance(sim_warp *w, const sim_inst *in)
+{
+    int64_t *v = w->slot[in->slot];
+    int      n = w->cta->s->code->lanes[in->slot] ? LANES : 1;
+
+    for (int l = 0; l < n; l++)
+        if (n == 1 || axe_sim_has(w->mask, l))
+            v[l] = (int64_t)((uint64_t)v[l] + (uint64_t)in->step);
+}
+
+static void
+next_turn(sim_warp *w, const sim_inst *in)
+{
+    sim_frame *f = &w->frame[w->loop];
+
+    w->mask = f->mask & ~f->broke;
+    f->gone = f->broke;
+    if (in->op == SIM_NEXT) {
+        advance(w, in);
+        w->mask = below(w, in, w->mask);
+    }
+    f->mask = w->mask;
+    if (!w->mask)
+        leave(w, w->pc + 1);
+    else
+        w->pc = in->jump;
+}
+
+static void
+branch(sim_warp *w, const sim_inst *in)
+{
+    uint32_t   on = 0;
+    sim_frame *f;
+
+    if (w->mask) {
+        const sim_val *v = axe_sim_eval(w, in->a, w->mask, in);
+        for (int l = 0; l < LANES; l++)
+            on |= (uint32_t)(v->i[in->a->lanes ? l : 0] != 0) << l;
+    }
+    f = push(w);
+    f->other = w->mask & ~on;
+    w->mask &= on;
+    w->pc = w->mask ? w->pc + 1 : in->jump;
+}
+
+static void
+turn(sim_warp *w, const sim_inst *in)
+{
+    int64_t *v = w->slot[in->slot];
+    int      n = w->cta->s->code->lanes[in->slot] ? LANES : 1;
+
+    for (int l = 0; l < n; l++)
+        if (n == 1 || axe_sim_has(w->mask, l))
+            v[l] = v[l] + 1 == in->step ? 0 : v[l] + 1;
+}
+
+static void
+jump_out(sim_warp *w, const sim_inst *in)
+{
+    sim_frame *f;
+
+    w->pc++;
+    if (w->loop < 0)
+        return;
+    f = &w->frame[w->loop];
+    f->gone |= w->mask;
+    if (in->op == SIM_BREAK)
+        f->broke |= w->mask;
+    w->mask = 0;
+}
+
+/* True if the instruction was one of these. */
+static bool
+control(sim_warp *w, const sim_inst *in)
+{
+    switch (in->op) {
+    case SIM_LOOP:
+    case SIM_EVER:
+        enter_loop(w, in);
+        return true;
+    case SIM_NEXT:
+    case SIM_AGAIN:
+        next_turn(w, in);
+        return true;
+    case SIM_IF:
+        branch(w, in);
+        return true;
+    case SIM_ELSE:
+        w->mask = w->frame[w->n_frame - 1].other;
+        w->pc = w->mask ? w->pc + 1 : in->jump;
+        return true;
+    case SIM_END:
+        w->mask = w->frame[--w->n_frame].mask & ~gone(w);
+        w->pc++;
+        return true;
+    case SIM_BREAK:
+    case SIM_CONTINUE:
+        jump_out(w, in);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ------------------------------------------------------------------- values */
+
+static uint32_t
+where(sim_warp *w, const sim_inst *in)
+{
+    const sim_val *v;
+    uint32_t       on = 0;
+
+    if (!in->pred)
+        return w->mask;
+    v = axe_sim_eval(w, in->pred, w->mask, in);
+    for (int l = 0; l < LANES; l++)
+        on |= (uint32_t)(v->i[in->pred->lanes ? l : 0] != 0) << l;
+    return on & w->mask;
+}
+
+static void
+calc(sim_warp *w, const sim_inst *in)
+{
+    sim           *s = w->cta->s;
+    const sim_arg *a = &in->arg[0];
+    sim_array     *x = &w->array[a->tensor];
+    uint32_t       mask = where(w, in);
+    int64_t        at[LANES];
+    const sim_val *v;
+
+    if (!mask)
+        return;
+    axe_sim_eval_all(w, a->at, mask, in, at);
+    v = axe_sim_eval(w, in->a, mask, in);
+    if (!a->at->lanes &&
+        !axe_sim_reg_check(s, w, in, a->tensor, at[0], mask, true))
+        return;
+    for (int l = 0; l < LANES; l++) {
+        int      k = in->a->lanes ? l : 0;
+        uint8_t *to = x->bits + (at[l] * LANES + l) * x->size;
+        if (!axe_sim_has(mask, l) ||
+            (a->at->lanes &&
+             !axe_sim_reg_check(s, w, in, a->tensor, at[l], 1u << l, true)))
+            continue;
+        x->init[at[l]] |= 1u << l;
+        if (axe_type_is_float(x->type))
+            axe_sim_put(x->type, to, v->f[k]);
+        else
+            axe_number_put_int(x->type, to, v->i[k]);
+    }
+}
+
+/* -------------------------------------------------------------------- atoms */
+
+static void
+operands(sim_warp *w, sim_call *c)
+{
+    const sim_inst *in = c->in;
+    int64_t         rank[LANES];
+
+    for (int i = 0; i < in->n_arg; i++) {
+        const sim_arg *a = &in->arg[i];
+        if (a->at)
+            axe_sim_eval_all(w, a->at, c->mask, in, c->at[i]);
+        if (a->cta) {
+            axe_sim_eval_all(w, a->cta, c->mask, in, rank);
+            for (int l = 0; l < LANES; l++)
+                c->cta[i][l] = rank[l] >= 0 && rank[l] < 64 ? (int)rank[l] : -1;
+        }
+        for (int k = 0; k < a->n_at; k++)
+            axe_sim_eval_all(w, a->coord[k], c->mask, in, c->coords[k]);
+    }
+}
+
+static bool
+is_collective(const axe_atom *a)
+{
+    return a->by == AXE_SCOPE_WARP || a->by == AXE_SCOPE_WARPGROUP ||
+           a->by == AXE_SCOPE_CTA || a->by == AXE_SCOPE_CLUSTER;
+}
+
+/* Registers and numbers that one instruction names for all its lanes. */
+static void
+check_uniform(sim *s, const sim_call *c)
+{
+    const axe_atom *atom = c->in->shape->atom;
+
+    for (int i = 0; i < c->in->n_arg; i++) {
+        const sim_arg *a = &c->in->arg[i];
+        bool           one =
+            a->space == AXE_ARG_REG ||
+            (a->space == AXE_ARG_INT && atom->kind != AXE_ATOM_PERMUTE) ||
+            (a->space == AXE_ARG_SHARED && atom->kind == AXE_ATOM_CONTRACT);
+        for (int l = 1; l < LANES && one && a->at && a->at->lanes; l++)
+            if (c->at[i][l] != c->at[i][0]) {
+                axe_sim_find(s, AXE_SIM_UNIFORM, c->in, -1,
+                             "operand %d is %lld for lane 0 of %s and %lld for "
+                             "lane %d",
+                             i, (long long)c->at[i][0],
+                             axe_sim_agent_text(s, c->warp->agent),
+                             (long long)c->at[i][l], l);
+                return;
+            }
+    }
+}
+
+static void
+check_collective(sim *s, const sim_call *c)
+{
+    const axe_atom *atom = c->in->shape->atom;
+    bool     rows = atom->kind == AXE_ATOM_LOAD || atom->kind == AXE_ATOM_STORE;
+    uint32_t here = rows ? c->mask : c->pred;
+
+    if (!is_collective(atom))
+        return;
+    if (here != (uint32_t)ALL_LANES)
+        axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
+                     "%s is there with lanes 0x%x only",
+                     axe_sim_agent_text(s, c->warp->agent), here);
+    if (s->checks)
+        check_uniform(s, c);
+}
+
+static void
+sync(sim *s, sim_warp *w, sim_call *c)
+{
+    switch (c->in->shape->atom->sync) {
+    case AXE_SYNC_ARRIVE:
+        if (c->in->shape->group >= 0)
+            axe_sim_issue(s, w, c);
+        else
+            axe_sim_barrier(s, w, c);
+        return;
+    case AXE_SYNC_MEET:
+    case AXE_SYNC_COME:
+    case AXE_SYNC_INIT:
+    case AXE_SYNC_EXPECT:
+    case AXE_SYNC_WAIT:
+    case AXE_SYNC_INITED:
+        axe_sim_barrier(s, w, c);
+        return;
+    default:
+        axe_sim_group(s, w, c);
+    }
+}
+
+static void
+products(sim *s, sim_warp *w, sim_call *c)
+{
+    bool alone = c->in->shape->atom->by == AXE_SCOPE_THREAD;
+
+    for (c->lane = 0; c->lane < (alone ? LANES : 1); c->lane++) {
+        if (alone && !axe_sim_has(c->pred, c->lane))
+            continue;
+        if (!axe_sim_contract_inside(s, c))
+            return;
+        if (s->checks && (!alone || c->lane == __builtin_ctz(c->pred)))
+            axe_sim_contract_check(s, c, w, 0);
+        axe_sim_contract(s, c);
+    }
+}
+
+static void
+atom(sim *s, sim_warp *w, const sim_inst *in)
+{
+    sim_call     *c = &s->call;
+    axe_atom_kind kind = in->shape->atom->kind;
+
+    c->in = in;
+    c->warp = w;
+    c->mask = w->mask;
+    c->lane = 0;
+    c->proxy = false;
+    operands(w, c);
+    c->pred = where(w, in);
+    c->agent = c->ragent = w->agent;
+    c->clock = w->clock;
+    c->epoch = w->clock.vc[w->agent];
+    if (!c->pred && kind != AXE_ATOM_LOAD && kind != AXE_ATOM_COPY)
+        return;
+    check_collective(s, c);
+    if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
+        (kind == AXE_ATOM_SYNC && w->id % CREW_WARPS == 0))
+        *in->count += 1;
+    if (kind == AXE_ATOM_SYNC)
+        sync(s, w, c);
+    else if (in->shape->async)
+        axe_sim_issue(s, w, c);
+    else if (kind == AXE_ATOM_CONTRACT)
+        products(s, w, c);
+    else
+        axe_sim_move(s, c);
+}
+
+static void
+execute(sim *s, sim_warp *w, const sim_inst *in)
+{
+    w->pc++;
+    if (!w->mask)
+        return;
+    if (in->op == SIM_LET)
+        assign(w, in->slot, in->a, in);
+    else if (in->op == SIM_TURN)
+        turn(w, in);
+    else if (in->op == SIM_CALC)
+        calc(w, in);
+    else
+        atom(s, w, in);
+}
+
+void
+axe_sim_warp_run(sim *s, sim_warp *w, int64_t most)
+{
+    int64_t n = 0;
+
+    while (w->wait == SIM_RUN && n < most && !s->stop) {
+        const sim_inst *in = &s->code->inst[w->pc];
+        n++;
+        if (in->op == SIM_HALT) {
+            axe_sim_group_end(s, w, in);
+            w->wait = SIM_DONE;
+            w->cta->n_left++;
+        } else if (!control(w, in)) {
+            execute(s, w, in);
+        }
+    }
+    s->n_step += n;
+    s->report->n_inst += n;
+}
