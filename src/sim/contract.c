@@ -147,59 +147,100 @@ as_read(axe_type type, axe_type as, const uint8_t *at)
     return v;
 }
 
-/* Neighbours in memory as floats, `by` apart. */
 static void
-to_floats(axe_type t, axe_type as, const uint8_t *bits, int n, float *out,
-          int64_t by)
+report_outside(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte)
 {
-    uint16_t h[64];
-
-    if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16) {
-        memcpy(h, bits, (size_t)n * sizeof h[0]);
-        if (t == AXE_TYPE_bf16)
-            for (int i = 0; i < n; i++)
-                out[i * by] = axe_sim_float_of((uint32_t)h[i] << 16);
-        else
-            for (int i = 0; i < n; i++)
-                out[i * by] = axe_sim_half(h[i]);
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        out[i * by] =
-            (float)as_read(t, as, bits + i * axe_type_table[t].bits / 8);
+    if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s reads byte %lld of %s, which has %lld",
+                     axe_sim_agent_text(s, c->agent), (long long)byte,
+                     b->tensor->name, (long long)b->bytes);
 }
 
-/* A matrix in shared memory as a descriptor says: rows of the swizzle's span,
- * 8 of them one atom of it, the next ones lead and stride bytes apart.
- * n, k      rows of the operand, of the sum
- * out       element (r, j) at r * row + j * col */
+/* Descriptors count in pieces of 16 bytes, and swizzles from multiples of their
+ * period. */
+static bool
+check_descriptor(sim *s, const sim_call *c, int which)
+{
+    const sim_arg    *a = &c->in->arg[which];
+    const axe_buffer *b = &s->g->buffer[a->tensor];
+    int               size = axe_type_table[b->tensor->type].bits / 8;
+    int               period = 8 * (GRANULE << b->swizzle.bits);
+    const char       *why = NULL;
+
+    if (c->at[which][0] * size % GRANULE != 0)
+        why = "does not begin at a multiple of 16 bytes";
+    else if (a->stride % GRANULE != 0)
+        why = "has a stride that is no multiple of 16 bytes";
+    else if (b->swizzle.bits > 0 && b->offset % period != 0)
+        why = "lies in a buffer that begins within a period of its swizzle";
+    else if (a->major && !c->in->shape->atom->major)
+        why = "is major, which the atom has no form for";
+    if (!why)
+        return true;
+    axe_sim_find(s, AXE_SIM_LAYOUT, c->in, -1, "operand %d, %s, %s", which,
+                 b->tensor->name, why);
+    return false;
+}
+
+/* The bytes of a matrix in shared memory as a descriptor says, row by row: rows
+ * of the swizzle's span, 8 of them one atom of it, the next ones lead and
+ * stride bytes apart. */
+static void
+fetch(sim *s, sim_call *c, int which, int rows, int row_bytes, uint8_t *out)
+{
+    const sim_arg    *a = &c->in->arg[which];
+    const axe_buffer *b = &s->g->buffer[a->tensor];
+    sim_cta          *cta = c->warp->cta;
+    int               size = axe_type_table[b->tensor->type].bits / 8;
+    int64_t           base = c->at[which][0] * size;
+    int               span = GRANULE << b->swizzle.bits;
+    sim_touch         t = {.call = c,
+                           .shadow = &cta->shadow,
+                           .tensor = b->tensor,
+                           .buffer = b,
+                           .cta = cta,
+                           .tag = a->tensor + 1};
+
+    for (int i = 0; i < rows; i++)
+        for (int f = 0; f < row_bytes; f += GRANULE, out += GRANULE) {
+            int64_t byte = base + i % 8 * span + i / 8 * a->stride + f % span +
+                           f / span * a->lead;
+            if (byte < 0 || byte > b->bytes - GRANULE) {
+                report_outside(s, c, b, byte);
+                memset(out, 0, GRANULE);
+                continue;
+            }
+            int64_t real = b->offset + axe_sim_swizzled(b, byte);
+            if (s->checks)
+                axe_sim_touch(s, &t, real, GRANULE);
+            memcpy(out, cta->memory + real, GRANULE);
+        }
+    s->report->shared_read += (int64_t)rows * row_bytes;
+}
+
+/* n, k      rows of the operand, of the sum
+ * out       element (r, j) at r * row + j * col, one of which is 1 */
 static void
 gather_memory(sim *s, sim_call *c, int which, int n, int k, float *out,
               int64_t row, int64_t col)
 {
-    const sim_arg    *a = &c->in->arg[which];
-    const axe_buffer *b = &s->g->buffer[a->tensor];
-    axe_type          t = b->tensor->type;
-    axe_type          as = c->in->shape->atom->type[which];
-    int     size = axe_type_table[t].bits / 8, span = 16 << b->swizzle.bits;
-    int     fast = a->major ? n : k, slow = a->major ? k : n;
-    int     step = span / size, len = step < 64 ? step : 64;
-    uint8_t data[64 * 8];
+    const sim_arg *a = &c->in->arg[which];
+    axe_type       t = s->g->buffer[a->tensor].tensor->type;
+    axe_type       as = c->in->shape->atom->type[which];
+    int            fast = a->major ? n : k, slow = a->major ? k : n;
+    int64_t        near = a->major ? row : col, far = a->major ? col : row;
+    int            bytes = fast * axe_type_table[t].bits / 8;
 
+    if (bytes % GRANULE != 0 || !check_descriptor(s, c, which))
+        return;
+    fetch(s, c, which, slow, bytes, s->raw);
     for (int i = 0; i < slow; i++)
-        for (int j = 0; j < fast; j += len) {
-            int     some = fast - j < len ? fast - j : len;
-            int64_t byte = (i % 8) * span + (i / 8) * a->stride +
-                           j * size % span +
-                           (int64_t)(j * size / span) * a->lead;
-            if (!axe_sim_bytes(s, c, a, c->warp->cta,
-                               c->at[which][0] + byte / size, some, false,
-                               data))
-                memset(data, 0, sizeof data);
-            to_floats(t, as, data, some,
-                      out + (a->major ? j * row + i * col : i * row + j * col),
-                      a->major ? row : col);
-        }
+        axe_sim_widen(t, as, s->raw + (int64_t)i * bytes, fast,
+                      near == 1 ? out + i * far : s->wide + i * fast);
+    for (int j = 0; j < fast && near != 1; j++)
+        for (int i = 0; i < slow; i++)
+            out[j * near + i] = s->wide[i * fast + j];
 }
 
 static void
@@ -342,23 +383,20 @@ multiply_exactly(sim *s, sim_call *c, bool fresh)
 
 /* ------------------------------------------------- operands in registers */
 
-/* All registers of one operand, of the warps [first, last) of the crew. */
+/* All registers of one operand of warp w, number `crew` of the crew. */
 static void
-check_side(sim *s, const sim_call *c, int which, const sim_side *side, int n,
+check_side(sim *s, const sim_call *c, int which, const sim_side *side,
            sim_warp *w, int crew, bool write)
 {
-    int array = c->in->arg[which].tensor;
+    const sim_regs *r = &side->regs[crew];
+    int             array = c->in->arg[which].tensor;
 
-    for (int i = 0; i < n * side->n_copy; i++) {
-        const sim_place *q = &side->place[i];
-        uint32_t         mask = q->lane < 0 ? c->pred : 1u << q->lane;
-        int64_t          at = c->at[which][q->lane < 0 ? c->lane : 0];
-        if (q->warp <= 0 ? crew == 0 : q->warp == crew)
-            (void)axe_sim_reg_check(s, w, c->in, array, at + q->at, mask,
-                                    write);
-        if (write && (q->warp <= 0 ? crew == 0 : q->warp == crew) &&
-            at + q->at >= 0 && at + q->at < w->array[array].n)
-            w->array[array].init[at + q->at] |= mask;
+    for (int i = 0; i < r->n; i++) {
+        uint32_t mask = r->lanes[i] ? r->lanes[i] : c->pred;
+        int64_t  at = c->at[which][c->lane] + r->at[i];
+        (void)axe_sim_reg_check(s, w, c->in, array, at, mask, write);
+        if (write)
+            w->array[array].init[at] |= mask;
     }
 }
 
@@ -368,20 +406,21 @@ axe_sim_is_fresh(const sim_call *c)
     return c->in->shape->atom->fresh && c->in->n_arg > 3 && c->at[3][0] == 0;
 }
 
-/* The first and the last register of an operand, from the issuing thread's. */
 static bool
-inside(sim *s, const sim_call *c, int which, const sim_side *side, int n)
+inside(sim *s, const sim_call *c, int which, const sim_side *side)
 {
-    int              array = c->in->arg[which].tensor, lane = c->lane;
+    int              array = c->in->arg[which].tensor;
     const sim_array *x = &c->warp->array[array];
+    int64_t          first = c->at[which][c->lane];
 
-    for (int i = 0; i < n * side->n_copy; i++) {
-        int64_t at = c->at[which][lane] + side->place[i].at;
-        if (at < 0 || at >= x->n) {
-            (void)axe_sim_reg_check(s, c->warp, c->in, array, at, 1, false);
+    for (int w = 0; w < CREW_WARPS && !side->memory; w++)
+        if (side->regs[w].n > 0 &&
+            (first + side->regs[w].lo < 0 || first >= x->n ||
+             first + side->regs[w].hi >= x->n)) {
+            (void)axe_sim_reg_check(s, c->warp, c->in, array,
+                                    first + side->regs[w].hi, 1, false);
             return false;
         }
-    }
     return true;
 }
 
@@ -390,9 +429,8 @@ axe_sim_contract_inside(sim *s, const sim_call *c)
 {
     const sim_product *p = c->in->shape->product;
 
-    return inside(s, c, 0, &p->c, p->m * p->n) &&
-           (p->a.memory || inside(s, c, 1, &p->a, p->m * p->k)) &&
-           (p->b.memory || inside(s, c, 2, &p->b, p->n * p->k));
+    return inside(s, c, 0, &p->c) && inside(s, c, 1, &p->a) &&
+           inside(s, c, 2, &p->b);
 }
 
 void
@@ -401,12 +439,12 @@ axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew)
     const sim_product *p = c->in->shape->product;
 
     if (!p->a.memory)
-        check_side(s, c, 1, &p->a, p->m * p->k, w, crew, false);
+        check_side(s, c, 1, &p->a, w, crew, false);
     if (!p->b.memory)
-        check_side(s, c, 2, &p->b, p->n * p->k, w, crew, false);
+        check_side(s, c, 2, &p->b, w, crew, false);
     if (!axe_sim_is_fresh(c))
-        check_side(s, c, 0, &p->c, p->m * p->n, w, crew, false);
-    check_side(s, c, 0, &p->c, p->m * p->n, w, crew, true);
+        check_side(s, c, 0, &p->c, w, crew, false);
+    check_side(s, c, 0, &p->c, w, crew, true);
 }
 
 void

@@ -114,120 +114,66 @@ axe_sim_engine_idle(const sim *s, int agent, uint32_t upto)
 
 /* ------------------------------------------------------------ tensor cores */
 
-/* The registers of the operand belong to the operation until it is done. */
 static void
-mark_flight(sim_warp *w, const sim_call *c, int which, const sim_side *side,
-            int n, int crew, uint32_t op, bool writes)
+report_side(sim *s, const sim_warp *w, const sim_call *c, int array,
+            axe_sim_kind kind, const char *what)
 {
-    sim_array *x = &w->array[c->in->arg[which].tensor];
-
-    for (int i = 0; i < n * side->n_copy; i++) {
-        const sim_place *q = &side->place[i];
-        int64_t          at = c->at[which][0] + q->at;
-        if (q->warp != crew)
-            continue;
-        if (writes)
-            x->writes[at] = op;
-        else
-            x->reads[at] = op;
-    }
+    if (!axe_sim_known(s, kind, c->in, -1))
+        axe_sim_find(s, kind, c->in, -1, "%s: operand %s %s",
+                     axe_sim_agent_text(s, w->agent), s->g->array[array]->name,
+                     what);
 }
 
-/* Registers that threads wrote need a fence before the tensor core uses them.
- */
+/* The registers of an operand that one warp has: they belong to operation `op`
+ * until it is done.  Registers that threads wrote need a fence before; operands
+ * need values, and sums that are added to; sums of earlier atoms of this tensor
+ * core may be under way. */
 static void
-check_fence(sim *s, sim_warp *w, const sim_call *c, int which,
-            const sim_side *side, int n, int crew)
-{
-    int        array = c->in->arg[which].tensor;
-    sim_array *x = &w->array[array];
-
-    for (int i = 0; i < n * side->n_copy && c->in->shape->fenced; i++) {
-        const sim_place *q = &side->place[i];
-        int64_t          at = c->at[which][0] + q->at;
-        if (q->warp != crew || x->fence[at] <= w->n_fence)
-            continue;
-        if (!axe_sim_known(s, AXE_SIM_FENCE, c->in, -1))
-            axe_sim_find(
-                s, AXE_SIM_FENCE, c->in, -1,
-                "%s: %s[%lld] was written by its threads, and no fence "
-                "of registers lies between",
-                axe_sim_agent_text(s, w->agent), s->g->array[array]->name,
-                (long long)at);
-        return;
-    }
-}
-
-static bool
-is_flying(const sim_array *x, int64_t at, uint32_t known)
-{
-    return x->writes[at] > known;
-}
-
-/* Has what the operand reads a value, and does nothing else still write it?
- * Sums of earlier atoms of this tensor core may be under way. */
-static void
-check_set(sim *s, sim_warp *w, const sim_call *c, int which,
-          const sim_side *side, int n, int crew)
+take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
+          uint32_t op)
 {
     int        array = c->in->arg[which].tensor;
     sim_array *x = &w->array[array];
     uint32_t   known = w->clock.vc[w->tensor];
+    bool       reads = which > 0 || !axe_sim_is_fresh(c), bare = false;
+    bool       unset = false, flying = false;
 
-    for (int i = 0; i < n * side->n_copy; i++) {
-        const sim_place *q = &side->place[i];
-        int64_t          at = c->at[which][0] + q->at;
-        bool             unset;
-        if (q->warp != crew)
-            continue;
-        unset = !(x->init[at] >> q->lane & 1);
-        if (which != 0 && is_flying(x, at, known) &&
-            !axe_sim_known(s, AXE_SIM_FLIGHT, c->in, -1))
-            axe_sim_find(s, AXE_SIM_FLIGHT, c->in, -1,
-                         "%s: operand %s[%lld] is still being written",
-                         axe_sim_agent_text(s, w->agent),
-                         s->g->array[array]->name, (long long)at);
-        if (unset && !axe_sim_known(s, AXE_SIM_UNINIT, c->in, -1))
-            axe_sim_find(s, AXE_SIM_UNINIT, c->in, -1,
-                         "%s: %s[%lld] has no value",
-                         axe_sim_agent_text(s, w->agent),
-                         s->g->array[array]->name, (long long)at);
+    for (int i = 0; i < r->n; i++) {
+        int64_t at = c->at[which][0] + r->at[i];
+        bare = bare || x->fence[at] > w->n_fence;
+        unset = unset || (reads && (r->lanes[i] & ~x->init[at]));
+        flying = flying || (which > 0 && x->writes[at] > known);
+        if (which > 0) {
+            x->reads[at] = op;
+        } else {
+            x->writes[at] = op;
+            x->init[at] |= r->lanes[i];
+        }
     }
-}
-
-static void
-set_all(sim_warp *w, const sim_call *c, const sim_side *side, int n, int crew)
-{
-    sim_array *x = &w->array[c->in->arg[0].tensor];
-
-    for (int i = 0; i < n * side->n_copy; i++)
-        if (side->place[i].warp == crew)
-            x->init[c->at[0][0] + side->place[i].at] |= 1u
-                                                        << side->place[i].lane;
+    if (bare && c->in->shape->fenced)
+        report_side(s, w, c, array, AXE_SIM_FENCE,
+                    "is written by its threads, and no fence of registers lies "
+                    "between");
+    if (unset)
+        report_side(s, w, c, array, AXE_SIM_UNINIT, "has no value");
+    if (flying)
+        report_side(s, w, c, array, AXE_SIM_FLIGHT,
+                    "is still being written by another atom");
 }
 
 static void
 take_registers(sim *s, sim_warp *w, const sim_call *c, int crew, uint32_t op)
 {
     const sim_product *p = c->in->shape->product;
-    int                nc = p->m * p->n, na = p->m * p->k;
 
-    if (s->checks) {
-        check_fence(s, w, c, 0, &p->c, nc, crew);
-        if (!axe_sim_is_fresh(c))
-            check_set(s, w, c, 0, &p->c, nc, crew);
-        mark_flight(w, c, 0, &p->c, nc, crew, op, true);
-        set_all(w, c, &p->c, nc, crew);
-    }
+    if (s->checks)
+        take_side(s, w, c, 0, &p->c.regs[crew], op);
     if (p->a.memory)
         return;
     if (w->array[c->in->arg[1].tensor].held)
         axe_sim_unhold(s, w->array[c->in->arg[1].tensor].held);
-    if (s->checks) {
-        check_fence(s, w, c, 1, &p->a, na, crew);
-        check_set(s, w, c, 1, &p->a, na, crew);
-        mark_flight(w, c, 1, &p->a, na, crew, op, false);
-    }
+    if (s->checks)
+        take_side(s, w, c, 1, &p->a.regs[crew], op);
 }
 
 /* The tensor core of the warp's warpgroup. */

@@ -6,7 +6,7 @@
 #include "sim/bits.h"
 #include "sim/sim_int.h"
 
-enum { MAX_ELEM = 8, PIECE = 256, MAX_PERMUTED = 512 };
+enum { MAX_ELEM = 8, PIECE = 256, MAX_PERMUTED = 512, MAX_BANKS = 32 };
 
 /* ---------------------------------------------------------- bank conflicts */
 
@@ -16,27 +16,28 @@ typedef struct rows {
     int64_t at[LANES]; /* [bytes] in shared memory */
 } rows;
 
-/* Turns beyond the first that banks of 4 bytes need for rows [from, to): the
- * most different words of one bank. */
+/* Turns beyond the first that banks need for rows [from, to): the most
+ * different words of one bank. */
 static int
 turns(const sim *s, const rows *r, int from, int to)
 {
-    int     banks = s->mc->simt->banks, width = s->mc->simt->bank_bytes;
-    int64_t word[2 * LANES];
-    int     n = 0, most = 1;
+    enum { MOST = LANES };
+    int64_t word[MAX_BANKS][MOST];
+    int     n[MAX_BANKS] = {0}, most = 1, banks = s->mc->simt->banks;
+    int     width = s->mc->simt->bank_bytes;
 
     for (int i = from; i < to; i++)
         for (int64_t b = r->at[i] / width;
              b <= (r->at[i] + r->bytes - 1) / width; b++) {
-            int k = 0, same = 1;
-            while (k < n && word[k] != b)
+            int bank = (int)(b % banks), k = 0, kept = n[bank];
+            kept = kept < MOST ? kept : MOST;
+            while (k < kept && word[bank][k] != b)
                 k++;
-            if (k < n || n == 2 * LANES)
+            if (k < kept)
                 continue;
-            for (k = 0; k < n; k++)
-                same += word[k] % banks == b % banks;
-            word[n++] = b;
-            most = same > most ? same : most;
+            if (k < MOST)
+                word[bank][k] = b;
+            most = ++n[bank] > most ? n[bank] : most;
         }
     return most - 1;
 }

@@ -252,6 +252,34 @@ n_points(const operand *o)
     return (int)n;
 }
 
+static void
+sum_up(sim *s, const sim_side *side, int n, int warp, sim_regs *out)
+{
+    int32_t hi = -1;
+
+    for (int i = 0; i < n * side->n_copy; i++)
+        hi = side->place[i].at > hi ? side->place[i].at : hi;
+    uint32_t *lanes = axe_new_array(s->own, uint32_t, hi + 1);
+    bool     *used = axe_new_array(s->own, bool, hi + 1);
+    for (int i = 0; i < n * side->n_copy; i++) {
+        const sim_place *q = &side->place[i];
+        if ((q->warp > 0 ? q->warp : 0) != warp || q->at < 0)
+            continue;
+        used[q->at] = true;
+        if (q->lane >= 0)
+            lanes[q->at] |= 1u << q->lane;
+    }
+    out->at = axe_new_array(s->own, int32_t, hi + 1);
+    out->lanes = lanes;
+    for (int32_t r = 0; r <= hi; r++)
+        if (used[r]) {
+            out->lanes[out->n] = lanes[r];
+            out->at[out->n++] = r;
+        }
+    out->lo = out->n > 0 ? out->at[0] : 0;
+    out->hi = out->n > 0 ? out->at[out->n - 1] : -1;
+}
+
 /* Places of an operand as a matrix whose rows and columns are these roles. */
 static axe_status
 make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
@@ -276,6 +304,8 @@ make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
         for (int k = 0; k < out->n_copy; k++)
             out->place[i++] = p[k];
     } while (next_point(&all, at));
+    for (int w = 0; w < CREW_WARPS; w++)
+        sum_up(s, out, n, w, &out->regs[w]);
     return AXE_OK;
 }
 

@@ -277,7 +277,7 @@ make_cta(sim *s, sim_cta *cta, int rank)
 static void
 make_scratch(sim *s)
 {
-    int64_t most = 0;
+    int64_t most = 0, side = 0;
 
     for (const sim_shape *sh = s->shape; sh; sh = sh->next) {
         int64_t m, n, k;
@@ -287,8 +287,11 @@ make_scratch(sim *s)
         n = sh->product->n + 32;
         k = sh->product->k;
         most = m * k + n * k + m * n > most ? m * k + n * k + m * n : most;
+        side = (m + n) * k > side ? (m + n) * k : side;
     }
     s->mma = axe_new_array(s->own, float, most);
+    s->wide = axe_new_array(s->own, float, side);
+    s->raw = axe_new_array(s->own, uint8_t, side * 4);
 }
 
 static axe_status

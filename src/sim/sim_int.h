@@ -79,11 +79,20 @@ typedef struct sim_moves {
     int       *run;   /* [n_run + 1] begin of each */
 } sim_moves;
 
+/* Registers of one warp that an operand has, each once, from its first. */
+typedef struct sim_regs {
+    int       n;
+    int32_t   lo, hi;
+    int32_t  *at;
+    uint32_t *lanes; /* 0: of the thread that issues */
+} sim_regs;
+
 /* A side of a product: where its elements are. */
 typedef struct sim_side {
     bool       memory; /* by descriptor: place is NULL */
     int        n_copy; /* of each element: replicas */
     sim_place *place;  /* [rows * cols * n_copy] */
+    sim_regs   regs[CREW_WARPS];
 } sim_side;
 
 typedef struct sim_product {
@@ -405,7 +414,9 @@ struct sim {
     sim_page        *spare_page;
     int              n_more, cap_more, spare_more;
     sim_more        *more;
-    float           *mma; /* scratch of contract.c */
+    float           *mma;  /* scratch of contract.c: operands and sums */
+    uint8_t         *raw;  /* likewise: an operand as bytes */
+    float           *wide; /* likewise: its elements */
 };
 
 /* expr.c */
@@ -499,6 +510,10 @@ void axe_sim_unhold(sim *s, struct sim_held *h);
 /* mma.c: d[m][ld] += a[m][k] b[k][ld], ld a multiple of 32, in order of k. */
 void axe_sim_mma(int m, int k, int64_t ld, const float *a, const float *b,
                  float *d);
+
+/* n elements of type t in f32, as the tensor core of type `as` reads them. */
+void axe_sim_widen(axe_type t, axe_type as, const uint8_t *bits, int n,
+                   float *out);
 
 /* barrier.c: meetings and mbarriers; group.c: groups and fences. */
 void axe_sim_barrier(sim *s, sim_warp *w, sim_call *c);

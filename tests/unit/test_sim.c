@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "sim_grids.h"
 #include "ir/number.h"
 #include "sim/sim.h"
+#include "sim_grids.h"
 
 static axe_ctx *cx;
 
