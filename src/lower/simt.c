@@ -95,12 +95,30 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
 }
 
+/* A condition, with scalars as elements of arrays. */
+static const axe_node *
+condition(simt_lowering *sl, const axe_node *n)
+{
+    axe_node *copy;
+
+    if (n->op == AXE_OP_load)
+        return axe_simt_element(sl, axe_simt_tensor(sl, n->u.tensor),
+                                axe_int(&sl->lw, 0));
+    if (n->n_arg == 0)
+        return n;
+    copy = axe_new_flex(sl->lw.cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++)
+        copy->arg[i] = condition(sl, n->arg[i]);
+    return copy;
+}
+
 static axe_status
 lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
-    l->value = s->cond;
+    l->value = condition(sl, s->cond);
     AXE_TRY(axe_simt_lower_body(sl, &l->body, s->n_body, s->body));
     return axe_simt_lower_body(sl, &l->other, s->n_other, s->other);
 }

@@ -34,12 +34,13 @@ warp_in(simt_lowering *sl, const axe_crew *c)
 {
     const axe_node *w = axe_simt_id(sl, AXE_ID_WARP);
     int64_t         n = c->n_thread / sl->sp->lanes;
+    int64_t         first = c->first / sl->sp->lanes;
 
     if (!c->in)
         return w;
     w = warp_in(sl, c->in);
-    if (c->first > 0)
-        w = op2(sl, AXE_OP_sub, w, axe_int(&sl->lw, c->first / sl->sp->lanes));
+    if (first > 0 && (first % n != 0 || c->n_entity == 1))
+        w = op2(sl, AXE_OP_sub, w, axe_int(&sl->lw, first));
     return c->n_entity == 1 ? w : rest(sl, w, n);
 }
 

@@ -210,19 +210,30 @@ axe_map_bounds(map_lowering *x, const axe_nest *nest)
     return in;
 }
 
+static bool
+may_be_negative(const axe_check *c)
+{
+    axe_interval r = axe_interval_of(c->outer);
+    bool         low = !r.has_lo || r.lo < 0;
+
+    for (int k = 0; k < c->index.n; k++)
+        low = low || c->index.coef[k] < 0;
+    return low;
+}
+
 static const axe_node *
 check_node(map_lowering *x, const axe_check *c)
 {
     axe_ctx        *cx = x->sl->lw.cx;
-    const axe_node *at = axe_map_value(x, c->outer);
+    const axe_node *at = axe_map_value(x, c->outer), *low = NULL;
 
     for (int k = 0; k < c->index.n; k++)
         at = axe_sum(&x->sl->lw, at,
                      axe_scaled(&x->sl->lw, axe_map_index(x, c->index.var[k]),
                                 (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
-    return axe_node2(cx, AXE_OP_and,
-                     axe_node2(cx, AXE_OP_le, axe_int(&x->sl->lw, 0), at),
-                     axe_node2(cx, AXE_OP_lt, at, c->size));
+    if (may_be_negative(c))
+        low = axe_node2(cx, AXE_OP_le, axe_int(&x->sl->lw, 0), at);
+    return axe_simt_both(x->sl, low, axe_node2(cx, AXE_OP_lt, at, c->size));
 }
 
 /* When the operand's element is one of its tensor's, and asked for; NULL: it
@@ -349,6 +360,16 @@ nest_of(const map_lowering *x, const axe_operand *op)
     return 0;
 }
 
+/* An array for an operand's elements, as many as there are turns. */
+static const axe_tensor *
+values_of(map_lowering *x, int op)
+{
+    const axe_tensor *t = x->s->operand[op].tensor;
+
+    return axe_simt_array(x->sl, axe_textf(x->sl->lw.cx, "%s_v", t->name),
+                          t->type, array_size(x, op));
+}
+
 /* Operands whose addresses read others come behind these. */
 void
 axe_map_load(map_lowering *x, axe_lblock *b, int nest)
@@ -361,8 +382,7 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
         if (op->tensor->space == AXE_SPACE_REG || !wanted || x->same[i] != i ||
             nest_of(x, op) != nest)
             continue;
-        x->array[i] = axe_simt_array(x->sl, op->tensor->name, op->tensor->type,
-                                     array_size(x, i));
+        x->array[i] = values_of(x, i);
         move(x, b, i, false);
     }
 }
@@ -415,7 +435,7 @@ store(map_lowering *x, axe_lblock *b)
     const axe_tensor *dst = x->s->operand[0].tensor;
 
     if (dst->space != AXE_SPACE_REG)
-        x->out = axe_simt_array(x->sl, dst->name, dst->type, array_size(x, 0));
+        x->out = values_of(x, 0);
     compute(x, b);
     if (dst->space == AXE_SPACE_REG)
         return;

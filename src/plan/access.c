@@ -391,6 +391,12 @@ tile_operand(planner *p, const request *r, axe_operand *op)
                              axe_node2(p->cx, AXE_OP_mul,
                                        axe_var_node(p->cx, AXE_NOWHERE, stage),
                                        int_node(p->cx, p->place[t->id].stage)));
+    if (p->place[t->id].each)
+        op->base =
+            axe_node2(p->cx, AXE_OP_add, op->base,
+                      axe_node2(p->cx, AXE_OP_mul,
+                                axe_crew_number(p->cx, p->simt->home[t->id]),
+                                int_node(p->cx, p->place[t->id].each)));
     for (int d = 0; d < t->rank; d++) {
         int first = d > 0 ? view->dim_end[d - 1] : 0;
         int n = view->dim_end[d] - first;

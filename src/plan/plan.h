@@ -196,6 +196,8 @@ typedef struct axe_place {
                                computes wider and the tile feeds a contraction */
     int64_t bytes, offset;  /* in a worker's scratch */
     int64_t stage;          /* [elements] from a pipeline's stage to the next */
+    int64_t each; /* [elements] from an entity's to the next, where the entities
+                     of a scope in a CTA have their own; else 0 */
     const axe_tensor *view; /* no memory of its own: read from this packed
                                argument; or NULL */
     bool flip;       /* kept with the sign bits of its integers flipped; then

@@ -215,10 +215,17 @@ size_tile(planner *p, axe_place *pl)
     if (!axe_mul(n, size, &pl->bytes) || pl->bytes > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
                         "tile %s is larger than any memory", pl->tensor->name);
-    if (reg || !r || r->n_stage == 1)
+    if (reg)
         return AXE_OK;
-    pl->stage = (pl->bytes + all - 1) / all * all / size;
-    pl->bytes = pl->stage * size * r->n_stage;
+    if (r && r->n_stage > 1) {
+        pl->stage = (pl->bytes + all - 1) / all * all / size;
+        pl->bytes = pl->stage * size * r->n_stage;
+    }
+    n = axe_crew_copies(p->simt->home[pl->tensor->id]);
+    if (n > 1) {
+        pl->each = (pl->bytes + all - 1) / all * all / size;
+        pl->bytes = pl->each * size * n;
+    }
     return AXE_OK;
 }
 

@@ -108,6 +108,10 @@ struct axe_simt_plan {
 
 /* The cta that a crew is in. */
 const axe_crew *axe_crew_cta(const axe_crew *c);
+/* How many entities of its kind the CTA has, and which of them it is, by the
+ * variables of the scopes around. */
+int64_t         axe_crew_copies(const axe_crew *c);
+const axe_node *axe_crew_number(axe_ctx *cx, const axe_crew *c);
 /* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */
 int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
 /* The crew whose scope is s, or NULL. */

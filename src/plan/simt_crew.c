@@ -208,6 +208,31 @@ axe_crew_cta(const axe_crew *c)
     return c;
 }
 
+int64_t
+axe_crew_copies(const axe_crew *c)
+{
+    int64_t n = 1;
+
+    for (; c->in; c = c->in)
+        n *= c->n_entity;
+    return n;
+}
+
+const axe_node *
+axe_crew_number(axe_ctx *cx, const axe_crew *c)
+{
+    const axe_node *n;
+
+    if (!c->in)
+        return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0);
+    n = axe_crew_number(cx, c->in);
+    for (int i = 0; i < c->at->n_var; i++)
+        n = axe_node2(cx, AXE_OP_add,
+                      axe_node2(cx, AXE_OP_mul, n, c->at->var[i]->extent),
+                      axe_var_node(cx, AXE_NOWHERE, c->at->var[i]));
+    return n;
+}
+
 const axe_crew *
 axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s)
 {

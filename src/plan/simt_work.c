@@ -292,8 +292,23 @@ order_dims(deal *d)
     }
 }
 
+/* Points of the statement and its reductions; INT64_MAX if known at launch. */
+static int64_t
+domain(const deal *d)
+{
+    int64_t n = 1, e;
+
+    for (int i = 0; i < d->n_dim; i++) {
+        e = axe_dim_extent(d->dim[i].dim);
+        if (e == 0 || !axe_mul(n, e, &n))
+            return INT64_MAX;
+    }
+    return n;
+}
+
 /* Elements that one thread moves at once along v: what the widest type among
- * the operands that v walks element by element fills a vector with. */
+ * the operands that v walks element by element fills a vector with, or fewer
+ * where all threads are to have some. */
 static int64_t
 vector_of(const deal *d, const share *s)
 {
@@ -310,7 +325,7 @@ vector_of(const deal *d, const share *s)
         size = m->max_vector / (size ? size : 1);
         n = n == 0 || size < n ? size : n;
     }
-    while (n > 1 && e % n != 0)
+    while (n > 1 && (e % n != 0 || n * d->crew->n_thread > domain(d)))
         n /= 2;
     return n ? n : 1;
 }
