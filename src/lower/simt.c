@@ -126,7 +126,7 @@ lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 static axe_status
 lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE);
+    axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE), *in;
     axe_status st;
 
     note->text =
@@ -134,6 +134,11 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
                   axe_node_text(sl->lw.cx, s->dst), axe_fold_text(s->fold));
     AXE_TRY(axe_simt_lower_waits(sl, b, s));
     sl->s = sl->lw.plan->schedule[s->id];
+    if (sl->s->simt->when) {
+        in = axe_emit(&sl->lw, b, AXE_LIR_IF);
+        in->value = sl->s->simt->when;
+        b = &in->body;
+    }
     switch (sl->s->kind) {
     case AXE_SCHED_CONTRACT:
         st = axe_simt_lower_contract(sl, b, sl->s);

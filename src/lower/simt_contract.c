@@ -187,6 +187,17 @@ factor_arg(emitter *e, const factor *f, const counters *c,
 
 /* ---------------------------------------------------------------- products */
 
+/* 0 in the very first step if c is to be overwritten then, else 1. */
+static const axe_node *
+counts_old(emitter *e, const axe_node *step)
+{
+    if (!e->sc->fresh)
+        return integer(e, 1);
+    return op2(e, AXE_OP_min,
+               axe_sum(&e->sl->lw, axe_ivar(&e->sl->lw, e->sc->fresh), step),
+               integer(e, 1));
+}
+
 /* All products of a group of steps. */
 static void
 multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
@@ -204,7 +215,7 @@ multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
                           sum_steps(e, &c, sc->n_acc, sc->acc, integer(e, 0)));
     arg[1] = factor_arg(e, &e->a, &c, group, step);
     arg[2] = factor_arg(e, &e->b, &c, group, step);
-    arg[3] = axe_simt_number(integer(e, 1));
+    arg[3] = axe_simt_number(counts_old(e, c.of[AXE_COUNT_K]));
     axe_simt_atom(e->sl, b, sc->atom, sc->param, sc->atom->fresh ? 4 : 3, arg,
                   NULL);
 }

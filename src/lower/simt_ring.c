@@ -296,16 +296,26 @@ axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s)
     return overlapping(sl, s);
 }
 
+/* Does the statement, or its contraction's first turn? */
 static bool
-speaks_of(int n, axe_stmt *const *body, const axe_var *v)
+index_speaks_of(const simt_lowering *sl, const axe_stmt *s, const axe_var *v)
+{
+    const axe_simt_contract *c = sl->lw.plan->schedule[s->id]->simt->contract;
+
+    return axe_mentions(s->dst, v) || axe_mentions(s->value, v) ||
+           (c && c->fresh == v);
+}
+
+static bool
+speaks_of(const simt_lowering *sl, int n, axe_stmt *const *body,
+          const axe_var *v)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
-        if ((s->kind == AXE_STMT_INDEX &&
-             (axe_mentions(s->dst, v) || axe_mentions(s->value, v))) ||
+        if ((s->kind == AXE_STMT_INDEX && index_speaks_of(sl, s, v)) ||
             (s->cond && axe_mentions(s->cond, v)) ||
-            speaks_of(s->n_body, s->body, v) ||
-            speaks_of(s->n_other, s->other, v))
+            speaks_of(sl, s->n_body, s->body, v) ||
+            speaks_of(sl, s->n_other, s->other, v))
             return true;
         for (int k = 0; k < s->n_var; k++)
             if (s->var[k]->extent && axe_mentions(s->var[k]->extent, v))
@@ -324,7 +334,7 @@ begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
 {
     axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK), *l;
 
-    if (speaks_of(stage->n_body, stage->body, loop->var[0])) {
+    if (speaks_of(sl, stage->n_body, stage->body, loop->var[0])) {
         l = axe_emit(&sl->lw, &block->body, AXE_LIR_LET);
         l->var = loop->var[0];
         l->value = value;

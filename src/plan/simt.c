@@ -336,5 +336,6 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(size_tiles(p));
     AXE_TRY(allocate(p));
     axe_simt_plan_sync(p);
+    axe_simt_take_zeros(p);
     return AXE_OK;
 }

@@ -67,6 +67,7 @@ struct axe_simt_schedule {
     axe_simt_access         *access; /* [n_operand]; MAP */
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
+    const axe_node          *when;    /* it runs only then; NULL: always */
     int64_t                  scratch; /* [bytes] of the crew's that it uses */
     int n_register; /* estimate of what a thread holds meanwhile */
 };

@@ -61,9 +61,10 @@ struct axe_simt_contract {
     int             n_acc;
     axe_step        acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
     int64_t         acc_regs;              /* [elements] of a thread */
-    bool            fresh;     /* the first step of k overwrites: c was zero */
-    int             in_flight; /* groups that may be unfinished at the end */
-    double          compute, traffic; /* cycles of an SM, shared memory's */
+    const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
+                             be zero then; or NULL */
+    int            in_flight; /* groups that may be unfinished at the end */
+    double compute, traffic; /* cycles of an SM, shared memory's */
 };
 
 #endif

@@ -61,6 +61,10 @@ const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 bool axe_simt_contract_infer(planner *p, const axe_stmt *s);
 bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
 
+/* simt_fresh.c: accumulators that contractions overwrite; with all schedules
+ * made. */
+void axe_simt_take_zeros(planner *p);
+
 /* simt_copy.c (P3): a move from memory to memory by COPY rows; false with
  * reasons in r. */
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);

@@ -1,0 +1,133 @@
+/* simt_fresh.c - accumulators that need no zeroing.
+ *
+ * One that is set to zero right before a loop need not be, if the atom of the
+ * loop's only contraction can overwrite it, and does so in the first turn.
+ * Where the loop has no turns it is set to zero. */
+#include "ir/check.h"
+#include "plan/simt_contract.h"
+#include "plan/simt_int.h"
+
+static bool touches(const axe_stmt *s, const axe_tensor *t);
+
+static bool
+any_touches(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if (touches(body[i], t))
+            return true;
+    return false;
+}
+
+static bool
+touches(const axe_stmt *s, const axe_tensor *t)
+{
+    if (s->kind == AXE_STMT_INDEX &&
+        (axe_stmt_reads(s, t) || axe_stmt_writes(s, t)))
+        return true;
+    return any_touches(s->n_body, s->body, t) ||
+           any_touches(s->n_other, s->other, t);
+}
+
+static axe_simt_contract *
+contract_of(const planner *p, const axe_stmt *s)
+{
+    const axe_schedule *d =
+        s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
+
+    return d && d->simt ? (axe_simt_contract *)d->simt->contract : NULL;
+}
+
+/* Statements that run once in each turn of the loop: those of its body, or of
+ * its consume. */
+static const axe_stmt *
+last_body(const axe_stmt *loop)
+{
+    const axe_stmt *last =
+        loop->n_body > 0 ? loop->body[loop->n_body - 1] : NULL;
+
+    return last && last->kind == AXE_STMT_CONSUME ? last : loop;
+}
+
+/* The one contraction of each turn that nothing else in it sees the result of,
+ * or NULL. */
+static const axe_stmt *
+lone_contraction(const planner *p, const axe_stmt *loop)
+{
+    const axe_stmt *in = last_body(loop), *found = NULL;
+    int             n = 0;
+
+    for (int i = 0; i < in->n_body; i++)
+        if (contract_of(p, in->body[i]))
+            found = in->body[i];
+    if (!found)
+        return NULL;
+    for (int i = 0; i < in->n_body; i++)
+        n += touches(in->body[i], found->dst->u.tensor);
+    for (int i = 0; i < loop->n_body; i++)
+        n += loop->body[i] != in && in != loop &&
+             touches(loop->body[i], found->dst->u.tensor);
+    return n == 1 ? found : NULL;
+}
+
+static bool
+is_zero(const axe_node *n)
+{
+    int64_t v;
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    return (axe_is_iconst(n, &v) && v == 0) ||
+           (n->op == AXE_OP_fconst && n->u.f == 0);
+}
+
+/* The statement before body[at] that sets t to zero, with none between that
+ * touches t; or NULL. */
+static const axe_stmt *
+zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
+{
+    for (int i = at - 1; i >= 0; i--) {
+        const axe_stmt *s = body[i];
+        if (!touches(s, t))
+            continue;
+        return s->kind == AXE_STMT_INDEX && s->fold == AXE_FOLD_NONE &&
+                       s->dst->u.tensor == t && is_zero(s->value) &&
+                       axe_walks_whole(s->dst)
+                   ? s
+                   : NULL;
+    }
+    return NULL;
+}
+
+static void
+take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+{
+    const axe_stmt    *loop = body[at];
+    axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+
+    if (!sc->atom->fresh || !zero || !p->schedule[zero->id])
+        return;
+    sc->fresh = loop->var[0];
+    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    simt->when = axe_node2(p->cx, AXE_OP_le, loop->var[0]->extent,
+                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+}
+
+static void
+plan_body(planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s =
+            body[i]->kind == AXE_STMT_FOR ? lone_contraction(p, body[i]) : NULL;
+        if (s)
+            take_zero(p, body, i, s);
+        plan_body(p, body[i]->n_body, body[i]->body);
+        plan_body(p, body[i]->n_other, body[i]->other);
+    }
+}
+
+void
+axe_simt_take_zeros(planner *p)
+{
+    plan_body(p, p->kernel->n_body, p->kernel->body);
+}
