@@ -103,8 +103,10 @@ axe_atom_param(const axe_atom *atom, axe_type type, int *param)
     if (atom->step > 0)
         return false;
     if (!has_param(atom->d) && !has_param(atom->a) && atom->hi == 0) {
+        if (atom->kind == AXE_ATOM_PERMUTE && 8 * atom->align != bits)
+            return false;
         *param = 1;
-        return atom->kind != AXE_ATOM_PERMUTE || 8 * atom->align == bits;
+        return true;
     }
     p = 8 * atom->align / bits;
     if (p < 1 || p * bits != 8 * atom->align ||
