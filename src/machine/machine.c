@@ -222,6 +222,19 @@ list_names(axe_ctx *cx, int n, const char *const *name)
     return b.text;
 }
 
+/* The machines of that family, listed; NULL if it is none. */
+static const char *
+family_names(axe_ctx *cx, const char *name)
+{
+    const char *names[AXE_LEN(machines)];
+    int         n = 0;
+
+    for (int i = 0; i < AXE_LEN(machines); i++)
+        if (strcmp(name, machines[i].family) == 0)
+            names[n++] = machines[i].name;
+    return n > 0 ? list_names(cx, n, names) : NULL;
+}
+
 axe_status
 axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
 {
@@ -239,7 +252,10 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
     }
     const char *near = axe_nearest(name, AXE_LEN(names), names);
     axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "there is no machine '%s'", name);
-    if (near)
+    if (family_names(cx, name))
+        axe_help(cx, "'%s' is a family; name one of it: %s", name,
+                 family_names(cx, name));
+    else if (near)
         axe_help(cx, "did you mean '%s'?", near);
     else
         axe_help(cx, "known: %s", list_names(cx, AXE_LEN(names), names));

@@ -335,6 +335,38 @@ test_target(void **state)
     axe_ctx_free(cx);
 }
 
+/* Values for a machine come before those for its family, and these before the
+ * declaration's; a kernel for a family is for its machines. */
+static void
+test_defaults(void **state)
+{
+    static const char text[] =
+        "kernel k<B = 1>(out f32 Y[M]) target nvidia default nvidia (B = 2) "
+        "default sm_90a (B = 3) { cta (i : M by B) for (e : B) Y[i*B + e] = 0; "
+        "}";
+    static const struct {
+        const char *machine, *want;
+    } row[] = {{NULL, "B = 1"}, {"sm_80", "B = 2"}, {"sm_90a", "B = 3"}};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        axe_buf            ir = {.cx = cx};
+        int32_t            source = axe_source_add(cx, "t", text, strlen(text));
+        const axe_program *p;
+        report(cx, axe_compile(cx, source,
+                               &(axe_compile_spec){.machine = row[i].machine},
+                               AXE_STAGE_IR, &p));
+        report(cx, axe_program_emit(cx, p, AXE_STAGE_IR, &ir));
+        assert_non_null(strstr(ir.text, row[i].want));
+        if (!row[i].machine)
+            assert_int_not_equal(axe_compile(cx, source, &(axe_compile_spec){0},
+                                             AXE_STAGE_PLAN, &p),
+                                 AXE_OK);
+        axe_ctx_free(cx);
+    }
+}
+
 static int
 start(void **state)
 {
@@ -364,9 +396,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_text), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_gap),  cmocka_unit_test(test_target),
+        cmocka_unit_test(test_gemm),     cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_text),     cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_gap),      cmocka_unit_test(test_target),
+        cmocka_unit_test(test_defaults),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
