@@ -40,7 +40,7 @@ measure(const gemm_spec *g, bool no_check)
     axe_sim_array param[3] = {{fill(cx, g->m * g->k), a, NULL},
                               {fill(cx, g->n * g->k), b, NULL},
                               {fill(cx, g->m * g->n), c, NULL}};
-    axe_sim_spec  spec = {.param = param, .no_check = no_check};
+    axe_sim_spec  spec = {.param = param, .with = {.no_check = no_check}};
     axe_sim_report     r = {0};
     const axe_lowered *l = make_gemm(&m, cx, g);
     double             start = now(), t;

@@ -280,7 +280,7 @@ all_done(const sim *s)
 static int64_t
 most_steps(const sim *s)
 {
-    return s->spec->max_step > 0 ? s->spec->max_step : 1000000000;
+    return s->spec->with.max_step > 0 ? s->spec->with.max_step : 1000000000;
 }
 
 /* ------------------------------------------------------------------- ending */
@@ -312,7 +312,7 @@ check_exit(sim *s, sim_cta *cta)
 static void
 run_cluster(sim *s, int64_t first)
 {
-    bool random = s->spec->policy == AXE_SIM_RANDOM;
+    bool random = s->spec->with.policy == AXE_SIM_RANDOM;
 
     s->cluster++;
     begin(s, first);

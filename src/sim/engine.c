@@ -34,7 +34,7 @@ enqueue(sim *s, sim_async *o)
     o->next = NULL;
     *s->tail = o;
     s->tail = &o->next;
-    while (s->spec->policy == AXE_SIM_EAGER && axe_sim_engine_step(s))
+    while (s->spec->with.policy == AXE_SIM_EAGER && axe_sim_engine_step(s))
         ;
 }
 
@@ -79,7 +79,7 @@ axe_sim_engine_step(sim *s)
 
     if (!s->queue)
         return false;
-    if (s->spec->policy == AXE_SIM_RANDOM) {
+    if (s->spec->with.policy == AXE_SIM_RANDOM) {
         for (o = s->queue; o; o = o->next)
             n += may_start(s, o);
         pick = axe_sim_random(s) % n;

@@ -1,7 +1,9 @@
 /* finding.c - what was found, each kind once for a pair of statements. */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "sim/sim_int.h"
 
@@ -10,7 +12,7 @@ axe_sim_kind_name(axe_sim_kind k)
 {
     static const char *const name[AXE_N_SIM] = {
 #define FINDING(name, text) text,
-#include "sim/findings.def"
+#include "axe/findings.def"
     };
 
     return name[k];
@@ -108,4 +110,45 @@ axe_sim_report_print(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
              r->shared_written, r->conflicts);
     for (int i = 0; i < r->n_count; i++)
         axe_putf(out, "  %10" PRId64 "  %s\n", r->count[i].n, r->count[i].name);
+}
+
+static void
+put_span(axe_ctx *cx, axe_buf *b, const char *key, axe_span at)
+{
+    const char *file = axe_source_name(cx, at.source);
+
+    if (at.line == 0)
+        return;
+    axe_putf(b, ", \"%s\": {\"file\": ", key);
+    axe_json_put_text(b, file, strlen(file));
+    axe_putf(b, ", \"line\": %d, \"col\": %d}", at.line, at.col);
+}
+
+void
+axe_sim_report_json(axe_ctx *cx, axe_buf *out, const axe_sim_report *r)
+{
+    axe_puts(out, "{\"findings\": [");
+    for (int i = 0; i < r->n_finding; i++) {
+        const axe_sim_finding *f = &r->finding[i];
+        axe_putf(out, "%s{\"kind\": \"%s\", \"n\": %" PRId64 ", \"text\": ",
+                 i > 0 ? ", " : "", axe_sim_kind_name(f->kind), f->n);
+        axe_json_put_text(out, f->text, strlen(f->text));
+        put_span(cx, out, "at", f->at);
+        put_span(cx, out, "other", f->other);
+        axe_putc(out, '}');
+    }
+    axe_putf(out,
+             "], \"blocks\": %" PRId64 ", \"instructions\": %" PRId64
+             ", \"products\": %" PRId64 ", \"conflicts\": %" PRId64,
+             r->n_block, r->n_inst, r->products, r->conflicts);
+    axe_putf(out,
+             ", \"global_read\": %" PRId64 ", \"global_written\": %" PRId64
+             ", \"shared_read\": %" PRId64 ", \"shared_written\": %" PRId64
+             ", \"atoms\": {",
+             r->global_read, r->global_written, r->shared_read,
+             r->shared_written);
+    for (int i = 0; i < r->n_count; i++)
+        axe_putf(out, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->count[i].name,
+                 r->count[i].n);
+    axe_puts(out, "}}\n");
 }

@@ -44,8 +44,8 @@ check_align(sim *s, const sim_call *c, const char *name, int64_t byte,
 {
     int align = c->in->shape->atom->align;
 
-    if (!s->checks || align < 2 || bytes % align != 0 || byte % align == 0 ||
-        axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))
+    if (!s->checks || !c->in->shape->moves || align < 2 || bytes % align != 0 ||
+        byte % align == 0 || axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))
         return;
     axe_sim_find(s, AXE_SIM_ALIGN, c->in, -1,
                  "%s moves %lld bytes at byte %lld of %s, which is no multiple "

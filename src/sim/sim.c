@@ -310,10 +310,27 @@ count_blocks(sim *s)
     return AXE_OK;
 }
 
+/* What the launch takes for granted of the sizes. */
+static axe_status
+check_needs(sim *s)
+{
+    int64_t holds;
+
+    for (int i = 0; i < s->g->n_need; i++) {
+        AXE_TRY(host_value(s, s->g->need[i], &holds));
+        if (!holds)
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "%s is made for launches where %s", s->g->name,
+                            axe_node_text(s->cx, s->g->need[i]));
+    }
+    return AXE_OK;
+}
+
 static axe_status
 run_grid(sim *s)
 {
     AXE_TRY(check_grid(s));
+    AXE_TRY(check_needs(s));
     AXE_TRY(count_blocks(s));
     AXE_TRY(read_maps(s));
     for (int i = 0; i < s->n_global; i++)
@@ -396,9 +413,11 @@ axe_simulate(axe_ctx *cx, const axe_lowered *l, const axe_sim_spec *spec,
                .mc = l->plan->machine,
                .spec = spec,
                .report = &report,
-               .checks = !spec->no_check,
-               .random = spec->seed};
-    s->n_sm = spec->n_sm > 0 ? spec->n_sm : s->mc->simt ? s->mc->simt->n_sm : 1;
+               .checks = !spec->with.no_check,
+               .random = spec->with.seed};
+    s->n_sm = spec->with.n_sm > 0 ? spec->with.n_sm
+              : s->mc->simt       ? s->mc->simt->n_sm
+                                  : 1;
     st = run(s);
     axe_ctx_free(own);
     if (st == AXE_OK)

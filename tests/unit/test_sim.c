@@ -38,7 +38,8 @@ simulate(const axe_lowered *l, axe_sim_policy policy, uint64_t seed,
          const axe_sim_array *param)
 {
     axe_sim_report r = {0};
-    axe_sim_spec   spec = {.param = param, .policy = policy, .seed = seed};
+    axe_sim_spec   spec = {.param = param,
+                           .with = {.policy = policy, .seed = seed}};
     axe_buf        said = {.cx = cx};
 
     if (axe_simulate(cx, l, &spec, &r) != AXE_OK) {

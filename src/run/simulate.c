@@ -1,0 +1,28 @@
+/* simulate.c - a program's launches in the simulator, on arrays. */
+#include "axe/sim.h"
+#include "lower/lower.h"
+#include "plan/plan.h"
+#include "run/program.h"
+#include "sim/sim.h"
+
+axe_status
+axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
+                     const axe_array *array, int n_size, const axe_size *size,
+                     const axe_sim_options *options, axe_sim_report *out)
+{
+    const axe_kernel *k = p->kernel;
+    axe_sim_array    *param = axe_new_array(cx, axe_sim_array, k->n_param);
+    axe_bound         b;
+
+    if (!p->lowered || !p->plan->machine->simt)
+        return axe_fail(
+            cx, k->at, AXE_EUNSUPPORTED,
+            "kernel %s is not compiled for a GPU, which is what the "
+            "simulator runs",
+            k->name);
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &b));
+    for (int i = 0; i < k->n_param; i++)
+        param[i] = (axe_sim_array){b.data[i], b.shape[i], b.stride[i]};
+    return axe_simulate(cx, p->lowered,
+                        &(axe_sim_spec){param, b.size, *options}, out);
+}

@@ -1,0 +1,253 @@
+/* verb_sim.c - `axe sim`: runs a GPU's kernel in the simulator and says what is
+ * wrong with it.
+ *
+ * Each order of events starts from the same arrays; the first that finds
+ * anything ends the run. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axe/sim.h"
+#include "run.h"
+
+static const char verb[] = "sim";
+
+static const char help[] =
+    "usage: axe sim [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
+    "\n"
+    "Executes a kernel for a GPU on this machine, thread by thread, and "
+    "reports\n"
+    "races, missing waits and fences, reads of what nobody wrote, accesses "
+    "out\n"
+    "of bounds, deadlocks.  Arrays and sizes are given as for `axe run`.\n"
+    "\n"
+    "  axe sim kernels/gemm.axe --target sm_90a --random M=512 N=512 K=256 "
+    "--check\n"
+    "\n"
+    "      --random            make the arrays that are read and not given\n"
+    "      --seed N            of --random, and the first order (default 1)\n"
+    "      --check             compare with the reference; exit 1 if wrong\n"
+    "      --policy ORDER      lazy (default), eager, or N: lazy, eager and N\n"
+    "                          random orders of what is asynchronous\n"
+    "      --sms N             blocks at a time of kernels that persist\n"
+    "      --emit STAGE        print ir, plan, lower or c of what is run\n"
+    "      --json              report as one line of JSON\n"
+    "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
+    "  -h, --help              this text\n";
+
+enum {
+    OPT_RANDOM = AXE_OPT_FREE,
+    OPT_SEED,
+    OPT_CHECK,
+    OPT_POLICY,
+    OPT_SMS,
+    OPT_EMIT,
+    OPT_JSON,
+    OPT_CACHE
+};
+
+static const struct option known[] = {
+    AXE_KERNEL_OPTIONS,
+    {"random", no_argument, NULL, OPT_RANDOM},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"check", no_argument, NULL, OPT_CHECK},
+    {"policy", required_argument, NULL, OPT_POLICY},
+    {"sms", required_argument, NULL, OPT_SMS},
+    {"emit", required_argument, NULL, OPT_EMIT},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"cache", required_argument, NULL, OPT_CACHE},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+/* What the options say beyond those of `axe run`. */
+typedef struct orders {
+    axe_sim_options first;
+    int64_t         n_random; /* after lazy and eager; -1: `first` alone */
+    axe_sim_report  report;
+} orders;
+
+static orders want; /* axe_run_read's callback has no place for it */
+
+enum { MAX_ORDERS = 10000, MAX_SMS = 1024 };
+
+static int
+take_policy(const char *arg)
+{
+    want.n_random = -1;
+    if (strcmp(arg, "lazy") == 0)
+        want.first.policy = AXE_SIM_LAZY;
+    else if (strcmp(arg, "eager") == 0)
+        want.first.policy = AXE_SIM_EAGER;
+    else if (!axe_tool_int(arg, &want.n_random) || want.n_random < 0 ||
+             want.n_random > MAX_ORDERS)
+        return axe_tool_usage(verb, "--policy %s: lazy, eager, or a number",
+                              arg);
+    return AXE_EXIT_OK;
+}
+
+static int
+take_number(const char *option, const char *arg, int64_t least, int64_t most,
+            int64_t *out)
+{
+    if (!axe_tool_int(arg, out) || *out < least || *out > most)
+        return axe_tool_usage(verb, "--%s %s: a number from %lld to %lld",
+                              option, arg, (long long)least, (long long)most);
+    return AXE_EXIT_OK;
+}
+
+static int
+take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
+{
+    int64_t n = 0;
+    int     code = AXE_EXIT_OK;
+
+    switch (c) {
+    case '?':
+        return axe_tool_usage(verb, "wrong option");
+    case OPT_SEED:
+        return take_number("seed", arg, INT64_MIN, INT64_MAX, &a->seed);
+    case OPT_SMS:
+        code = take_number("sms", arg, 1, MAX_SMS, &n);
+        want.first.n_sm = (int)n;
+        return code;
+    case OPT_POLICY:
+        return take_policy(arg);
+    case OPT_CACHE:
+        a->cache = arg;
+        return AXE_EXIT_OK;
+    case OPT_EMIT:
+        a->emit = true;
+        return axe_stage_named(arg, &a->stage)
+                   ? AXE_EXIT_OK
+                   : axe_tool_usage(verb, "--emit %s: ir, plan, lower or c",
+                                    arg);
+    case 't':
+    case AXE_OPT_SET:
+    case AXE_OPT_ORDER:
+        return axe_kernel_option(cx, &a->kernel, verb, c, arg);
+    default:
+        a->random = a->random || c == OPT_RANDOM;
+        a->check = a->check || c == OPT_CHECK;
+        a->json = a->json || c == OPT_JSON;
+        a->help = a->help || c == 'h';
+        return AXE_EXIT_OK;
+    }
+}
+
+/* ----------------------------------------------------------------- running */
+
+/* What the kernel writes, as it was. */
+static void
+restore(const axe_run *r, void *const *saved)
+{
+    for (int i = 0; i < r->n_param; i++)
+        if (saved[i])
+            memcpy(r->param[i].npy.data, saved[i], r->param[i].npy.n_bytes);
+}
+
+static axe_status
+run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
+             const axe_run *r)
+{
+    orders         *o = user;
+    axe_sim_options with = o->first;
+    void          **saved = axe_new_array(cx, void *, r->n_param);
+
+    for (int i = 0; i < r->n_param; i++)
+        if ((r->param[i].access & AXE_WRITES) && r->param[i].npy.n_bytes > 0) {
+            saved[i] = axe_alloc(cx, r->param[i].npy.n_bytes);
+            memcpy(saved[i], r->param[i].npy.data, r->param[i].npy.n_bytes);
+        }
+    for (int64_t i = 0; i == 0 || i < o->n_random + 2; i++) {
+        if (o->n_random >= 0)
+            with.policy = i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM;
+        with.seed = o->first.seed + (uint64_t)i;
+        restore(r, saved);
+        AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size,
+                                     r->size, &with, &o->report));
+        if (o->report.n_finding > 0)
+            return AXE_OK;
+        if (o->n_random < 0)
+            break;
+    }
+    return AXE_OK;
+}
+
+static axe_status
+compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
+{
+    axe_compile_spec spec = axe_run_spec(cx, a, r);
+    axe_array       *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_buf          text = {.cx = cx};
+    int              n = axe_run_arrays(r, array);
+    axe_stage        last =
+        a->emit && a->stage > AXE_STAGE_LOWER ? a->stage : AXE_STAGE_LOWER;
+
+    spec.no_tuned = true;
+    AXE_TRY(axe_compile_for(cx, source, &spec, n, array, last, &r->program));
+    AXE_TRY(axe_kernel_strict(cx, &a->kernel));
+    if (!a->emit)
+        return AXE_OK;
+    AXE_TRY(axe_program_emit(cx, r->program, a->stage, &text));
+    return axe_tool_write(cx, "-", text.text, text.len);
+}
+
+static void
+print(axe_ctx *cx, const axe_run_args *a, const axe_run *r)
+{
+    axe_buf b = {.cx = cx};
+
+    if (a->json) {
+        axe_sim_report_json(cx, &b, &want.report);
+        fwrite(b.text, 1, b.len, stdout);
+        return;
+    }
+    axe_run_print(cx, r);
+    axe_sim_report_print(cx, &b, &want.report);
+    fwrite(b.text, 1, b.len, stdout);
+}
+
+static axe_status
+run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    axe_runner by = {&want, run_in_order, NULL};
+    int32_t    source;
+
+    want.first.seed = (uint64_t)a->seed;
+    AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
+    AXE_TRY(axe_run_open(cx, a, source, r));
+    AXE_TRY(compile(cx, a, source, r));
+    AXE_TRY(axe_run_fill(cx, a, r));
+    r->n_thread = 1;
+    r->on = "the simulator";
+    AXE_TRY(axe_run_by(cx, a, NULL, &by, r));
+    print(cx, a, r);
+    if (want.report.n_finding > 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "the simulator found %d things wrong",
+                        want.report.n_finding);
+    if (axe_run_passed(r))
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                    "the kernel's result is not what its text means; nothing "
+                    "was written");
+}
+
+int
+axe_verb_sim(int argc, char **argv)
+{
+    axe_ctx     *cx = axe_ctx_new();
+    axe_run_args a = {.seed = 1};
+    axe_run      r = {0};
+    int          code;
+
+    want = (orders){.n_random = -1};
+    code = axe_run_read(cx, verb, argc, argv, known, take_option, &a);
+    if (code == AXE_EXIT_OK && a.help)
+        fputs(help, stdout);
+    else if (code == AXE_EXIT_OK && run(cx, &a, &r) != AXE_OK)
+        code = AXE_EXIT_FAIL;
+    axe_run_close(&r);
+    return axe_kernel_end(cx, code);
+}
