@@ -251,8 +251,24 @@ typedef struct row {
                " X[i*8 + m, n] : 0.0); } }"
 #define FAR "kernel k(in f32 X[M, N], out f32 Y[M, N], out f64 Z[M, N])" \
             " { index m, n; cta (i : M by 8) { Y[i*8 + m, n] =" \
-            " n*1000000000 > (i*8 + m)*3000000000 ? X[i*8 + m, n] : 0.5;" \
+            " (n*1000000000 > (i*8 + m)*3000000000 ? X[i*8 + m, n] : 0.5)" \
+            " + (n*1000000000 < (i*8 + m)*3000000000 + 7 ? 1.0 : 3.0);" \
             " Z[i*8 + m, n] = f64(n - 3000000000) + f64(m*1000000000); } }"
+
+#define LARGE "kernel k(out f32 Y[M, 16], out f32 Z[M, 16], out f32 W[M, N])" \
+              " { index m, n; cta (i : M by 8) {" \
+              " reg f32 y[8, 16]; reg f32 z[8, 16];" \
+              " y[m, n] = f32(n*100000000 + m*1000000000);" \
+              " z[m, n] = f32(n*100000000 - m*1000000000);" \
+              " Y[i*8 + m, n] = y[m, n]; Z[i*8 + m, n] = z[m, n];" \
+              " W[i*8 + m, n] = f32(i32(n*5000000001 + m)); } }"
+
+#define CLASH "kernel k(in f32 X[M, 24], out f32 Y[M, 24]) { index m, n;" \
+              " cta (i : M by 8) {" \
+              " reg f32 x[8, 24] : (8, (4, 6)) : (52, (13, 2));" \
+              " reg f32 y[8, 24] : (8, (6, 4)) : (70, (11, 1));" \
+              " x[m, n] = X[i*8 + m, n]; y[m, n] = x[m, n] * 2;" \
+              " Y[i*8 + m, n] = y[m, n]; } }"
 
 #define SHIFTS "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
                " cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n - 3] +" \
@@ -373,6 +389,8 @@ static const row rows[] = {
      {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}, {"P", 45}}},
     {"sums and a shifted row", NULL, ALIKE("in f32 D[M, N], out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[m, n] + D[i*32 + m - 1, j*32 + n];"), {NULL},
      {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
+    {"layouts that clash",      NULL, CLASH, {NULL},                           {{"M", 21}}},
+    {"large numbers of indices", NULL, LARGE, {NULL},                          {{"M", 21}, {"N", 70}}},
     {"rows shifted by tasks",   NULL, SHIFTS, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"bytes in whole groups",   NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 64}}},
     {"bytes and a rest",        NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 63}}},

@@ -213,6 +213,45 @@ test_sets(void **state)
     axe_ctx_free(cx);
 }
 
+/* As many rows as ways, each in a line, fit wherever they lie; one more, or
+ * longer ones, where they lie well. */
+static void
+test_sets_anywhere(void **state)
+{
+    static const struct {
+        int  rows, bytes, stride; /* 0: not known */
+        bool known, fits;
+    } row[] = {
+        {WAYS, 64, PERIOD, true, true},
+        {WAYS + 1, 64, PERIOD, true, false},
+        {WAYS + 1, 64, PERIOD / 2, true, true},
+        {2 * WAYS + 1, 64, PERIOD / 2, true, false},
+        {WAYS, PERIOD + 64, 2 * PERIOD, true, false},
+        {WAYS, 64, 0, true, true},
+        {WAYS + 1, 64, 0, false, false},
+        {WAYS, 65, 0, false, false},
+    };
+    axe_ctx *cx = axe_ctx_new();
+    axe_var  s = {.kind = AXE_VAR_SIZE, .name = "s"};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        const axe_node *stride =
+            row[i].stride > 0
+                ? axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, row[i].stride)
+                : axe_var_node(cx, AXE_NOWHERE, &s);
+        const axe_node *fits = axe_fits_sets(
+            cx, axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, row[i].rows),
+            axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, row[i].bytes), stride,
+            PERIOD, WAYS);
+        int64_t known;
+        bool    is = axe_is_iconst(fits, &known);
+        if (is != row[i].known || (is && (known != 0) != row[i].fits))
+            fail_msg("row %d: %s", i, axe_node_text(cx, fits));
+    }
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -220,6 +259,7 @@ main(void)
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_sets_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
