@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "ir/number.h"
 #include "lang/lang.h"
 #include "plan/simt_contract.h"
+#include "sim/sim.h"
 
 static void
 show_feed(axe_buf *b, const axe_feed *f)
@@ -185,11 +187,121 @@ test_rows(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- products */
+
+static double
+get(axe_type t, const void *data, int64_t i)
+{
+    const char *at = (const char *)data + i * axe_type_table[t].bits / 8;
+
+    return axe_type_is_float(t) ? axe_number_get(t, at)
+                                : (double)axe_number_get_int(t, at);
+}
+
+static void
+put(axe_type t, void *data, int64_t i, double v)
+{
+    char *at = (char *)data + i * axe_type_table[t].bits / 8;
+
+    if (axe_type_is_float(t))
+        axe_number_put(t, at, v);
+    else
+        axe_number_put_int(t, at, (int64_t)v);
+}
+
+/* A matrix of small integers, which all types hold. */
+static axe_sim_array
+matrix(axe_ctx *cx, axe_type t, int64_t rows, int64_t columns, int seed)
+{
+    int64_t      *shape = axe_new_array(cx, int64_t, 2);
+    axe_sim_array a = {.data =
+                           axe_alloc(cx, (size_t)(rows * columns * 8) + 16)};
+
+    shape[0] = rows;
+    shape[1] = columns;
+    a.shape = shape;
+    for (int64_t i = 0; i < rows * columns; i++)
+        put(t, a.data, i, (double)((i * 7 + i / 5 + seed) % 5));
+    return a;
+}
+
+/* Every element of C against the sum. */
+static void
+expect_product(const axe_sim_array *x, axe_type t, axe_type acc, int64_t k,
+               const char *order, int at)
+{
+    int64_t m = x[2].shape[0], n = x[2].shape[1];
+    bool    ta = order[0] == 't', tb = order[1] == 't';
+
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double want = 0, got = get(acc, x[2].data, i * n + j);
+            for (int64_t h = 0; h < k; h++)
+                want += get(t, x[0].data, ta ? h * m + i : i * k + h) *
+                        get(t, x[1].data, tb ? h * n + j : j * k + h);
+            if (got != want)
+                fail_msg("row %d: C[%d, %d] is %g, not %g", at, (int)i, (int)j,
+                         got, want);
+        }
+}
+
+static void
+simulate(axe_ctx *cx, const axe_plan *p, int r, axe_sim_policy policy)
+{
+    const axe_lowered *l;
+    axe_type           t, acc;
+    int64_t            m = row[r].bm + 40, n = row[r].bn + 24;
+    int64_t            k = row[r].bk * 2 + 16;
+    axe_sim_report     rep;
+    axe_buf            said = {.cx = cx};
+
+    assert_true(axe_type_find(row[r].type, &t));
+    acc = axe_type_table[t].accum;
+    axe_sim_array x[3] = {row[r].order[0] == 't' ? matrix(cx, t, k, m, 1)
+                                                 : matrix(cx, t, m, k, 1),
+                          row[r].order[1] == 't' ? matrix(cx, t, k, n, 2)
+                                                 : matrix(cx, t, n, k, 2),
+                          matrix(cx, acc, m, n, 3)};
+    int64_t size[3];
+    for (int i = 0; i < 3; i++) {
+        const char *name = p->kernel->size[i]->name;
+        size[i] = *name == 'M' ? m : *name == 'N' ? n : k;
+    }
+    axe_sim_spec spec = {.param = x, .size = size, .policy = policy, .seed = 1};
+    if (axe_lower(cx, p, &l) != AXE_OK ||
+        axe_simulate(cx, l, &spec, &rep) != AXE_OK)
+        fail_msg("row %d: %s", r, axe_last_error(cx));
+    axe_sim_report_print(cx, &said, &rep);
+    if (rep.n_finding > 0)
+        fail_msg("row %d: %s", r, said.text);
+    expect_product(x, t, acc, k, row[r].order, r);
+}
+
+/* Ragged in all three sizes. */
+static void
+test_products(void **state)
+{
+    static const axe_sim_policy policy[] = {AXE_SIM_LAZY, AXE_SIM_RANDOM};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++)
+        for (int k = 0; k < AXE_LEN(policy); k++) {
+            axe_ctx        *cx = axe_ctx_new();
+            const axe_plan *p;
+            const char     *text = kernel(cx, row[i].type, row[i].bm, row[i].bn,
+                                          row[i].bk, row[i].order, row[i].keys);
+            if (plan(cx, text, row[i].machine, &p) == AXE_OK)
+                simulate(cx, p, i, policy[k]);
+            axe_ctx_free(cx);
+        }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_products),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
