@@ -82,10 +82,14 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     const axe_simt_copy *c = s->simt->copy;
     const axe_crew      *crew = s->simt->crew;
     const axe_node      *here = NULL;
+    axe_lir             *l;
 
-    if (c->n_thread < crew->n_thread)
-        here = op2(sl, AXE_OP_lt, axe_simt_thread(sl, crew),
-                   axe_int(&sl->lw, c->n_thread));
+    if (c->n_thread < crew->n_thread) {
+        l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+        l->value = op2(sl, AXE_OP_lt, axe_simt_thread(sl, crew),
+                       axe_int(&sl->lw, c->n_thread));
+        b = &l->body;
+    }
     sl->lw.s = s;
     sl->lw.bound = NULL;
     bind_digits(sl, &b, c, crew);
