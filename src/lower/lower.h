@@ -141,6 +141,8 @@ typedef struct axe_map {
     const axe_node   *stride[5]; /* [elements]; of the first: 1 */
     int               box[5];    /* [elements] */
     int               swizzle;   /* [bytes] 0, 32, 64, 128 */
+    const axe_node   *when; /* it is used only where this condition over sizes
+                               holds, and need not be made else; NULL: always */
 } axe_map;
 
 /* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and

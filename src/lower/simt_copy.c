@@ -141,8 +141,12 @@ add_map(simt_lowering *sl, const axe_map *m)
     axe_grid *g = sl->grid;
 
     for (int i = 0; i < g->n_map; i++)
-        if (same_map(&g->map[i], m))
+        if (same_map(&g->map[i], m)) {
+            if (!m->when ||
+                (g->map[i].when && !axe_node_same(m->when, g->map[i].when)))
+                g->map[i].when = NULL;
             return i;
+        }
     if (g->n_map == sl->cap_map) {
         sl->cap_map = sl->cap_map ? 2 * sl->cap_map : 4;
         axe_map *more = axe_new_array(sl->lw.cx, axe_map, sl->cap_map);
@@ -155,9 +159,11 @@ add_map(simt_lowering *sl, const axe_map *m)
 }
 
 int
-axe_simt_map_of(simt_lowering *sl, const axe_tensor *t, const axe_box *box)
+axe_simt_map_of(simt_lowering *sl, const axe_tensor *t, const axe_box *box,
+                const axe_node *when)
 {
-    axe_map m = {.tensor = t, .rank = box->rank, .swizzle = box->swizzle};
+    axe_map m = {
+        .tensor = t, .rank = box->rank, .swizzle = box->swizzle, .when = when};
 
     for (int i = 0; i < m.rank; i++) {
         int d = box->dim[i];
@@ -221,7 +227,7 @@ map_arg(simt_lowering *sl, const axe_simt_copy *c, const where *w)
         x[i] = w->coord[c->map.dim[i]];
     return (axe_arg){.space = AXE_ARG_MAP,
                      .tensor = c->global,
-                     .map = axe_simt_map_of(sl, c->global, &c->map),
+                     .map = axe_simt_map_of(sl, c->global, &c->map, NULL),
                      .n_at = c->map.rank,
                      .coord = x};
 }

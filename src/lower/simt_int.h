@@ -130,10 +130,11 @@ AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
  */
 axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
                                 const axe_stmt *s);
-/* The number in the grid of the map that boxes of t are seen by. */
+/* The number in the grid of the map that boxes of t are seen by, used where
+ * `when` holds; NULL: always. */
 struct axe_box;
 int axe_simt_map_of(simt_lowering *sl, const axe_tensor *t,
-                    const struct axe_box *box);
+                    const struct axe_box *box, const axe_node *when);
 /* The SYNC row of that kind for a group, by the threads where pred holds; n: at
  * most so many of its groups are left, where it takes a number.
  * Errors  EUNSUPPORTED */

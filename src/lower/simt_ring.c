@@ -150,7 +150,8 @@ axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
     for (int i = 0; i < sl->grid->n_map && sl->opening; i++) {
         axe_arg arg = {
             .space = AXE_ARG_MAP, .tensor = sl->grid->map[i].tensor, .map = i};
-        AXE_TRY(sync_if(sl, sl->opening, AXE_SYNC_PREFETCH, "", 1, &arg, NULL));
+        AXE_TRY(sync_if(sl, sl->opening, AXE_SYNC_PREFETCH, "", 1, &arg,
+                        sl->grid->map[i].when));
     }
     if (sl->leaves)
         AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, sl->leaves,

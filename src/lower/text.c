@@ -187,7 +187,10 @@ put_map(axe_ctx *cx, axe_buf *b, int number, const axe_map *m)
         axe_putf(b, "%s%d of %s by %s", i ? ", " : "", m->box[i],
                  axe_node_text(cx, m->size[i]),
                  axe_node_text(cx, m->stride[i]));
-    axe_putf(b, "; swizzle %d\n", m->swizzle);
+    axe_putf(b, "; swizzle %d", m->swizzle);
+    if (m->when)
+        axe_putf(b, " if %s", axe_node_text(cx, m->when));
+    axe_putc(b, '\n');
 }
 
 static void

@@ -108,7 +108,7 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
     for (int d = 0; d < m->rank; d++)
         axe_putf(b, "%s%d", d ? ", " : "", m->box[d]);
     axe_putf(b,
-             "};\n        if (!status)\n            status = "
+             "};\n            status = "
              "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d);\n",
              i, axe_map_type(m->tensor->type), m->rank,
              axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle));
@@ -144,7 +144,12 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     if (g->n_map > 0)
         axe_putf(b, "        axe_map map[%d];\n", g->n_map);
     for (int i = 0; i < g->n_map; i++) {
-        axe_puts(b, "        {\n");
+        axe_puts(b, "        if (!status");
+        if (g->map[i].when) {
+            axe_puts(b, " && ");
+            AXE_TRY(axe_c_index(p, b, g->map[i].when));
+        }
+        axe_puts(b, ") {\n");
         AXE_TRY(put_map(p, b, i, &g->map[i]));
         axe_puts(b, "        }\n");
     }

@@ -231,6 +231,29 @@ address_of(const launch *l, const axe_tensor *t)
     return NULL;
 }
 
+/* A condition over sizes; NULL: none. */
+static bool
+holds(const launch *l, const axe_node *n)
+{
+    int64_t v = 0;
+
+    return !n || (axe_value_of(&l->values, n, &v) && v != 0);
+}
+
+static axe_status
+check_needs(axe_ctx *cx, const launch *l, const axe_grid *grid)
+{
+    for (int i = 0; i < grid->n_need; i++)
+        if (!holds(l, grid->need[i]))
+            return axe_fail(cx, l->e->program->kernel->at, AXE_EUNSUPPORTED,
+                            "kernel %s on %s needs %s, so that rows begin at "
+                            "whole 16 bytes",
+                            grid->name,
+                            l->e->program->lowered->plan->machine->name,
+                            axe_node_text(cx, grid->need[i]));
+    return AXE_OK;
+}
+
 /* Maps lie on 128 bytes, as the argument's copy must. */
 static axe_status
 make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
@@ -242,9 +265,11 @@ make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
             ((uintptr_t)room + AXE_CUDA_MAP_ALIGN - 1) % AXE_CUDA_MAP_ALIGN;
     for (int i = 0; i < grid->n_map; i++) {
         unsigned char *m = room + (size_t)i * AXE_CUDA_MAP_BYTES;
+        arg[i] = m;
+        if (!holds(l, grid->map[i].when))
+            continue;
         AXE_TRY(axe_gpu_map(cx, l->e->gpu, &grid->map[i], &l->values,
                             address_of(l, grid->map[i].tensor), m));
-        arg[i] = m;
     }
     return AXE_OK;
 }
@@ -278,6 +303,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
     AXE_TRY(count_blocks(cx, l, grid, code->n_resident, &blocks));
     if (blocks <= 0)
         return AXE_OK;
+    AXE_TRY(check_needs(cx, l, grid));
     AXE_TRY(make_maps(cx, l, grid, arg));
     for (int i = 0; i < n_ptr; i++)
         arg[n++] = &l->ptr[i];
