@@ -91,12 +91,12 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
 {
     int bytes = axe_type_table[m->tensor->type].bits / 8;
 
-    axe_puts(b, "        const i64 extent[] = {");
+    axe_puts(b, "            const i64 extent[] = {");
     for (int d = 0; d < m->rank; d++) {
         axe_puts(b, d ? ", " : "");
         AXE_TRY(axe_c_index(p, b, m->size[d]));
     }
-    axe_puts(b, "};\n        const i64 step[] = {");
+    axe_puts(b, "};\n            const i64 step[] = {");
     for (int d = 0; d < m->rank; d++) {
         axe_puts(b, d ? ", " : "");
         AXE_TRY(axe_c_index(
@@ -104,7 +104,7 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
             axe_node2(p->cx, AXE_OP_mul, m->stride[d],
                       axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, bytes))));
     }
-    axe_puts(b, "};\n        const int box[] = {");
+    axe_puts(b, "};\n            const int box[] = {");
     for (int d = 0; d < m->rank; d++)
         axe_putf(b, "%s%d", d ? ", " : "", m->box[d]);
     axe_putf(b,

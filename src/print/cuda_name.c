@@ -106,16 +106,16 @@ axe_cuda_name(const cuda_printer *p, const axe_var *v)
     return name ? name->text : v->name;
 }
 
-/* The language has no `$`. */
+/* A dot becomes two underscores: NVRTC takes no `$`. */
 static const char *
 spell(axe_ctx *cx, const char *prefix, const char *name)
 {
-    char *s = axe_textf(cx, "%s_%s", prefix, name);
+    axe_buf b = {.cx = cx};
 
-    for (char *c = s; *c; c++)
-        if (*c == '.')
-            *c = '$';
-    return s;
+    axe_putf(&b, "%s_", prefix);
+    for (const char *c = name; *c; c++)
+        axe_puts(&b, *c == '.' ? "__" : (char[]){*c, '\0'});
+    return b.text;
 }
 
 /* How many arrays and buffers of the grid that come before have the name. */
