@@ -97,7 +97,8 @@ make_ring(simt_lowering *sl, axe_lblock *b, int i)
     if (r->full > 0)
         sl->full[i] = make_bars(sl, r, "full", 0);
     if (r->empty > 0)
-        sl->empty[i] = make_bars(sl, r, "empty", r->full > 0 ? r->n_stage : 0);
+        sl->empty[i] = make_bars(sl, r, "empty",
+                                 r->full > 0 ? (r->n_stage + 1) / 2 * 2 : 0);
     AXE_TRY(init_all(sl, b, sl->full[i], r->n_stage, r->full));
     return init_all(sl, b, sl->empty[i], r->n_stage, r->empty);
 }

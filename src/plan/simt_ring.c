@@ -425,9 +425,9 @@ plan_protocol(planner *p, axe_simt_ring *r)
     AXE_TRY(check_cluster(p, r));
     count_arrivals(p, r);
     plan_lag(p, r);
-    n = (int64_t)r->n_stage * ((r->full > 0) + (r->empty > 0));
+    n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
-    r->barriers = (l->shared_bytes + 7) / 8 * 8;
+    r->barriers = (l->shared_bytes + 15) / 16 * 16;
     l->shared_bytes = r->barriers + 8 * n;
     if (r->full > 0) {
         r->fill_phase = made_var(p, r->ring, "fill_phase");

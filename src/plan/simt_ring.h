@@ -42,9 +42,9 @@ struct axe_simt_ring {
     const axe_stmt *lags;  /* the loop whose turns leave the contraction of a
                               stage in flight: it is read when the next one has
                               been issued; NULL: none */
-    const axe_schedule *lagging;  /* that contraction */
-    int64_t             barriers; /* where in shared memory: n_stage of `full`,
-                                     then n_stage of `empty` */
+    const axe_schedule *lagging; /* that contraction */
+    int64_t barriers; /* where in shared memory: n_stage of `full`, then, on 16
+                         bytes again, n_stage of `empty` */
 };
 
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume

@@ -1,0 +1,259 @@
+/* test_simt_ring.c - pipelines on machines with threads, in the simulator: in
+ * one role ahead, across roles with phases, multicast, CTAs that stay, results
+ * by way of staging.  Sizes are odd where the kernel lets them; elements are
+ * small integers, so that results are exact. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/number.h"
+#include "lang/lang.h"
+#include "machine/machine.h"
+#include "sim/sim.h"
+
+enum { MAX_SET = 8 };
+
+/* C[M, N] = A[M, K] * B[N, K]^T by a kernel of kernels/. */
+typedef struct row {
+    const char *file, *machine;
+    const char *set[2 * MAX_SET]; /* name, value ... */
+    int         m, n, k;
+    const char *atoms; /* that it is done with, each of them */
+} row;
+
+static const row rows[] = {
+    {"gemm", "sm_80", {"T", "f16"}, 200, 136, 104, "cp.async.b128 ldmatrix"},
+    {"gemm", "sm_80", {"T", "bf16", "STAGES", "4"}, 128, 128, 256, "cp.drain"},
+    {"gemm", "sm_80", {"T", "f16", "STAGES", "2"}, 65, 63, 96, "cp.commit"},
+    {"gemm", "sm_80", {"T", "f16", "STAGES", "1"}, 65, 63, 96, "cp.async.b128"},
+    {"gemm", "sm_80", {"T", "f16"}, 33, 47, 65, "ld.global.b16"},
+    {"gemm", "sm_90a", {"T", "f16"}, 200, 136, 104, "tma.load wgmma tma.store"},
+    {"gemm",
+     "sm_90a",
+     {"T", "f16", "BK", "64", "STAGES", "4"},
+     130,
+     257,
+     320,
+     "tma.load wgmma st.global.b16"},
+    {"gemm", "sm_90a", {"T", "bf16", "STAGES", "1"}, 64, 72, 96, "tma.load"},
+    {"gemm_sm90",
+     "sm_90a",
+     {"T", "f16"},
+     512,
+     512,
+     320,
+     "tma.load.multicast wgmma tma.store setmaxnreg stmatrix"},
+    {"gemm_sm90",
+     "sm_90a",
+     {"T", "bf16", "STAGES", "2"},
+     300,
+     500,
+     72,
+     "tma.load.multicast tma.load wgmma"},
+    {"gemm_sm90",
+     "sm_90a",
+     {"T", "f16", "CLUSTER", "1"},
+     300,
+     260,
+     200,
+     "tma.load wgmma mbarrier.arrive"},
+    {"gemm_sm90",
+     "sm_90a",
+     {"T", "f16", "STAGES", "3", "BN", "128", "CLUSTER", "4"},
+     640,
+     128,
+     136,
+     "tma.load.multicast"},
+};
+
+static const char *
+read_file(axe_ctx *cx, const char *name)
+{
+    const char *path = axe_textf(cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR, name);
+    FILE       *f = fopen(path, "rb");
+    char       *text = axe_alloc(cx, 1 << 16);
+    size_t      n;
+
+    assert_non_null(f);
+    n = fread(text, 1, (1 << 16) - 1, f);
+    assert_true(n > 0);
+    fclose(f);
+    return text;
+}
+
+static axe_status
+lower(axe_ctx *cx, const row *r, const axe_lowered **out)
+{
+    const char        *text = read_file(cx, r->file);
+    int32_t            src = axe_source_add(cx, r->file, text, strlen(text));
+    const char        *name[MAX_SET], *value[MAX_SET];
+    const axe_module  *mod;
+    const axe_kernel  *k;
+    const axe_machine *mc;
+    const axe_plan    *p;
+    axe_inst           inst = {
+                  .machine = r->machine, .set_name = name, .set_value = value};
+
+    for (; inst.n_set < MAX_SET && r->set[2 * inst.n_set]; inst.n_set++) {
+        name[inst.n_set] = r->set[2 * inst.n_set];
+        value[inst.n_set] = r->set[2 * inst.n_set + 1];
+    }
+    AXE_TRY(axe_machine_find(cx, r->machine, &mc));
+    AXE_TRY(axe_module_parse(cx, src, &mod));
+    AXE_TRY(axe_module_instantiate(cx, mod, &inst, &k));
+    AXE_TRY(axe_kernel_verify(cx, k));
+    AXE_TRY(axe_plan_kernel(cx, k, mc, &p));
+    return axe_lower(cx, p, out);
+}
+
+static uint32_t
+draw(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 16;
+}
+
+/* n elements of -1, 0, 1, and the same as numbers. */
+static void *
+fill(axe_ctx *cx, axe_type t, int n, uint32_t *seed, int8_t **numbers)
+{
+    int   size = axe_type_table[t].bits / 8;
+    char *data = axe_alloc(cx, (size_t)(n * size));
+
+    *numbers = axe_alloc(cx, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        (*numbers)[i] = (int8_t)(draw(seed) % 3) - 1;
+        axe_number_put(t, data + i * size, (*numbers)[i]);
+    }
+    return data;
+}
+
+static int64_t
+size_of(const row *r, const axe_var *v)
+{
+    return v->name[0] == 'M' ? r->m : v->name[0] == 'N' ? r->n : r->k;
+}
+
+static void
+check_atoms(const axe_sim_report *rep, const char *atoms)
+{
+    char list[200];
+
+    snprintf(list, sizeof list, "%s", atoms);
+    for (char *a = strtok(list, " "); a; a = strtok(NULL, " ")) {
+        bool found = false;
+        for (int i = 0; i < rep->n_count; i++)
+            found = found || strncmp(rep->count[i].name, a, strlen(a)) == 0;
+        if (!found)
+            fail_msg("no atom %s", a);
+    }
+}
+
+typedef struct job {
+    axe_ctx           *cx;
+    const row         *r;
+    const axe_lowered *l;
+    int8_t            *a, *b;
+    axe_sim_array      param[3];
+    int64_t            size[3], shape[3][2];
+    axe_type           type;
+} job;
+
+static void
+check_result(const job *j)
+{
+    int bytes = axe_type_table[j->type].bits / 8;
+
+    for (int m = 0; m < j->r->m; m++)
+        for (int n = 0; n < j->r->n; n++) {
+            int    sum = 0, k = j->r->k;
+            double got =
+                axe_number_get(j->type, (const char *)j->param[2].data +
+                                            (m * j->r->n + n) * bytes);
+            for (int i = 0; i < k; i++)
+                sum += j->a[m * k + i] * j->b[n * k + i];
+            if (got != sum)
+                fail_msg("%s %s: C[%d, %d] is %g, not %d", j->r->file,
+                         j->r->machine, m, n, got, sum);
+        }
+}
+
+static void
+run(job *j, axe_sim_policy policy, uint64_t seed)
+{
+    axe_sim_report rep = {0};
+    axe_sim_spec   spec = {.param = j->param,
+                           .size = j->size,
+                           .policy = policy,
+                           .seed = seed,
+                           .n_sm = 4};
+    axe_buf        said = {.cx = j->cx};
+
+    memset(j->param[2].data, 0xff,
+           (size_t)(j->r->m * j->r->n * axe_type_table[j->type].bits / 8));
+    if (axe_simulate(j->cx, j->l, &spec, &rep) != AXE_OK) {
+        axe_diags_print(j->cx, &said, false);
+        fail_msg("%s", said.text);
+    }
+    if (rep.n_finding > 0) {
+        axe_sim_report_print(j->cx, &said, &rep);
+        fail_msg("%s %s:\n%s", j->r->file, j->r->machine, said.text);
+    }
+    check_result(j);
+    check_atoms(&rep, j->r->atoms);
+}
+
+static void
+run_row(const row *r)
+{
+    axe_ctx *cx = axe_ctx_new();
+    job      j = {.cx = cx, .r = r};
+    uint32_t seed = 7;
+    axe_buf  said = {.cx = cx};
+
+    if (lower(cx, r, &j.l) != AXE_OK) {
+        axe_diags_print(cx, &said, false);
+        fail_msg("%s", said.text);
+    }
+    j.type = j.l->plan->kernel->param[0]->type;
+    j.param[0].data = fill(cx, j.type, r->m * r->k, &seed, &j.a);
+    j.param[1].data = fill(cx, j.type, r->n * r->k, &seed, &j.b);
+    j.param[2].data =
+        axe_alloc(cx, (size_t)(r->m * r->n * axe_type_table[j.type].bits / 8));
+    memcpy(j.shape,
+           (int64_t[3][2]){{r->m, r->k}, {r->n, r->k}, {r->m, r->n}},
+           sizeof j.shape);
+    for (int i = 0; i < 3; i++)
+        j.param[i].shape = j.shape[i];
+    for (int i = 0; i < j.l->plan->kernel->n_size; i++)
+        j.size[i] = size_of(r, j.l->plan->kernel->size[i]);
+    run(&j, AXE_SIM_EAGER, 0);
+    run(&j, AXE_SIM_LAZY, 0);
+    run(&j, AXE_SIM_RANDOM, 1);
+    axe_ctx_free(cx);
+}
+
+static void
+test_rows(void **state)
+{
+    const char *only = getenv("ROW");
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++)
+        if (!only || atoi(only) == i)
+            run_row(&rows[i]);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+    };
+
+    return cmocka_run_group_tests_name("simt_ring", tests, NULL, NULL);
+}
