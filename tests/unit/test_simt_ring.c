@@ -188,9 +188,7 @@ run(job *j, axe_sim_policy policy, uint64_t seed)
     axe_sim_report rep = {0};
     axe_sim_spec   spec = {.param = j->param,
                            .size = j->size,
-                           .policy = policy,
-                           .seed = seed,
-                           .n_sm = 4};
+                           .with = {.policy = policy, .seed = seed, .n_sm = 4}};
     axe_buf        said = {.cx = j->cx};
 
     memset(j->param[2].data, 0xff,
@@ -224,8 +222,7 @@ run_row(const row *r)
     j.param[1].data = fill(cx, j.type, r->n * r->k, &seed, &j.b);
     j.param[2].data =
         axe_alloc(cx, (size_t)(r->m * r->n * axe_type_table[j.type].bits / 8));
-    memcpy(j.shape,
-           (int64_t[3][2]){{r->m, r->k}, {r->n, r->k}, {r->m, r->n}},
+    memcpy(j.shape, (int64_t[3][2]){{r->m, r->k}, {r->n, r->k}, {r->m, r->n}},
            sizeof j.shape);
     for (int i = 0; i < 3; i++)
         j.param[i].shape = j.shape[i];
