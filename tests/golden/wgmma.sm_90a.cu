@@ -304,8 +304,8 @@ gemm(const __grid_constant__ tensor_map map0,
 {
     extern __shared__ __align__(1024) u8 shared[];
     const u32 smem = (u32)__cvta_generic_to_shared(shared);
-    const u32 b_ring$a = smem + 0;
-    const u32 b_ring$b = smem + 32768;
+    const u32 b_ring__a = smem + 0;
+    const u32 b_ring__b = smem + 32768;
     const u32 b_stage = smem + 98304;
     const u32 b_full = smem + 106496;
     const u32 b_empty = smem + 107520;
@@ -335,9 +335,9 @@ gemm(const __grid_constant__ tensor_map map0,
             for (int v_t = 0; v_t < (s_K + 63) >> 6; v_t++) {
                 mbarrier_wait(b_empty + v_stage * 8, 1 - v_phase);
                 mbarrier_expect(b_full + v_stage * 8, 24576);
-                tma_load_2(b_ring$a + v_stage * 8192,
+                tma_load_2(b_ring__a + v_stage * 8192,
                            &map0, v_t * 64, block * 64, b_full + v_stage * 8);
-                tma_load_multicast_2(b_ring$b + v_stage * 16384 + rank * 8192,
+                tma_load_multicast_2(b_ring__b + v_stage * 16384 + rank * 8192,
                                      &map1, v_t * 64, rank * 64,
                                      b_full + v_stage * 8, 3);
                 v_stage = v_stage + 1 == 4 ? 0 : v_stage + 1;
@@ -356,8 +356,8 @@ gemm(const __grid_constant__ tensor_map map0,
             #pragma unroll
             for (int v_kk = 0; v_kk < 4; v_kk++) {
                 wgmma_f32_bf16_ss_128(r_acc,
-                                      describe(b_ring$a + v_stage * 8192 + v_kk * 32, 16, 1024, 1),
-                                      describe(b_ring$b + v_stage * 16384 + v_kk * 32, 16, 1024, 1),
+                                      describe(b_ring__a + v_stage * 8192 + v_kk * 32, 16, 1024, 1),
+                                      describe(b_ring__b + v_stage * 16384 + v_kk * 32, 16, 1024, 1),
                                       v_t + v_kk != 0);
             }
             wgmma_commit();
