@@ -30,7 +30,8 @@ begin_arrays(sim *s, sim_warp *w)
         memset(x->init, 0, n * sizeof x->init[0]);
         memset(x->writes, 0, n * sizeof x->writes[0]);
         memset(x->reads, 0, n * sizeof x->reads[0]);
-        memset(x->fence, 0, n * sizeof x->fence[0]);
+        for (size_t k = 0; k < n; k++)
+            x->fence[k] = 1;
         if (x->held)
             axe_sim_unhold(s, x->held);
     }
@@ -65,7 +66,8 @@ begin_warp(sim *s, sim_warp *w)
     w->loop = w->tensor = -1;
     w->mask = (uint32_t)ALL_LANES;
     w->wait = SIM_RUN;
-    w->n_fence = 0;
+    w->n_fence = w->n_crew = 0;
+    w->crew_at = NULL;
     memset(w->group, 0, sizeof w->group);
 }
 
@@ -309,6 +311,23 @@ check_exit(sim *s, sim_cta *cta)
                          (long long)cta->block, axe_sim_mbar_text(s, cta, i));
 }
 
+/* What a warpgroup does together, all its warps must have done. */
+static void
+check_crews(sim *s, const sim_cta *cta)
+{
+    for (int i = 1; i < s->n_warp; i++) {
+        const sim_warp *w = &cta->warp[i];
+        const sim_warp *first = &cta->warp[i / CREW_WARPS * CREW_WARPS];
+        const sim_inst *in = w->crew_at ? w->crew_at : first->crew_at;
+        if (w->n_crew != first->n_crew)
+            axe_sim_find(s, AXE_SIM_PARTIAL, in, -1,
+                         "%s has done %u things of its whole warpgroup, and %s "
+                         "%u",
+                         axe_sim_agent_text(s, w->agent), w->n_crew,
+                         axe_sim_agent_text(s, first->agent), first->n_crew);
+    }
+}
+
 static void
 run_cluster(sim *s, int64_t first)
 {
@@ -329,8 +348,10 @@ run_cluster(sim *s, int64_t first)
     }
     while (axe_sim_engine_step(s))
         ;
-    for (int i = 0; i < s->g->cluster && s->checks && !s->stop; i++)
+    for (int i = 0; i < s->g->cluster && s->checks && !s->stop; i++) {
         check_exit(s, &s->cta[i]);
+        check_crews(s, &s->cta[i]);
+    }
 }
 
 axe_status

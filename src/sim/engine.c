@@ -125,9 +125,9 @@ report_side(sim *s, const sim_warp *w, const sim_call *c, int array,
 }
 
 /* The registers of an operand that one warp has: they belong to operation `op`
- * until it is done.  Registers that threads wrote need a fence before; operands
- * need values, and sums that are added to; sums of earlier atoms of this tensor
- * core may be under way. */
+ * until it is done.  Registers that threads touched need a fence before;
+ * operands need values, and sums that are added to; sums of earlier atoms of
+ * this tensor core may be under way. */
 static void
 take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
           uint32_t op)
@@ -151,9 +151,10 @@ take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
         }
     }
     if (bare && c->in->shape->fenced)
-        report_side(s, w, c, array, AXE_SIM_FENCE,
-                    "is written by its threads, and no fence of registers lies "
-                    "between");
+        report_side(
+            s, w, c, array, AXE_SIM_FENCE,
+            "is touched by its threads or used for the first time, and no "
+            "fence of registers lies between");
     if (unset)
         report_side(s, w, c, array, AXE_SIM_UNINIT, "has no value");
     if (flying)

@@ -314,8 +314,7 @@ axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
                        "is written while an atom still reads it: no drain "
                        "between");
     }
-    if (write)
-        x->fence[at] = w->n_fence + 1;
+    x->fence[at] = w->n_fence + 1;
     return true;
 }
 

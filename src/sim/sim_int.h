@@ -284,7 +284,7 @@ typedef struct sim_array {
     uint32_t *init;   /* [n] lanes that were written */
     uint32_t *writes; /* [n] operation of the tensor core that writes it */
     uint32_t *reads;  /* [n] or reads it */
-    uint32_t *fence;  /* [n] fences before the last write by threads, + 1 */
+    uint32_t *fence;  /* [n] fences before the last touch by threads, + 1 */
     struct sim_held *held; /* its elements are elsewhere: see contract.c */
 } sim_array;
 
@@ -314,6 +314,8 @@ struct sim_warp {
     sim_clock       clock;
     sim_group       group[MAX_GROUP];
     uint32_t        n_fence; /* of registers */
+    uint32_t        n_crew;  /* SYNCs of its whole warpgroup */
+    const sim_inst *crew_at; /* the last of them */
     int             tensor;  /* agent of its warpgroup's tensor core, or -1 */
     sim_wait        wait;
     const sim_inst *at;         /* where it waits */

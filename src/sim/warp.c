@@ -311,6 +311,10 @@ check_collective(sim *s, const sim_call *c)
 static void
 sync(sim *s, sim_warp *w, sim_call *c)
 {
+    if (c->in->shape->atom->by == AXE_SCOPE_WARPGROUP) {
+        w->n_crew++;
+        w->crew_at = c->in;
+    }
     switch (c->in->shape->atom->sync) {
     case AXE_SYNC_ARRIVE:
         if (c->in->shape->group >= 0)

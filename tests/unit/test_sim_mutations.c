@@ -1,0 +1,381 @@
+/* test_sim_mutations.c - bugs put into kernels that are right, by editing their
+ * lowered code: each must be found, and called what it is; the kernels as they
+ * are must be clean in every order of events.
+ *
+ * A row names an atom of the grid by its place among those whose names begin
+ * so, and what is done to it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/sim.h"
+#include "ir/number.h"
+#include "lower/lower.h"
+#include "run/program.h"
+
+typedef enum edit {
+    DROP,    /* the atom is not there */
+    ADD,     /* to the first number of operand `arg` */
+    SET,     /* it becomes `value` */
+    FLIP,    /* it becomes 1 - it */
+    ONLY,    /* threads whose warp of the warpgroup is below `value` */
+    ANYBODY, /* no condition */
+    NOBODY,  /* a condition that never holds: zeros instead */
+    BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
+    MAP      /* so does the tensor map of operand `arg` */
+} edit;
+
+typedef enum which { SM90, RING, CP, N_WHICH } which;
+
+#define K(kind) (1u << AXE_SIM_##kind)
+
+enum { ALL = -1 };
+
+typedef struct row {
+    const char *what;
+    which       kernel;
+    const char *atom;
+    int         nth; /* ALL: every one */
+    edit        edit;
+    int         arg;
+    int64_t     value;
+    unsigned    kinds; /* one of which must be found */
+} row;
+
+/* clang-format off */
+static const row rows[] = {
+    {"a full stage is not waited for",       SM90, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"a full stage, by the wrong parity",    SM90, "mbarrier.wait", 1, FLIP, 1, 0, K(RACE) | K(LAPPED)},
+    {"an empty stage is not waited for",     SM90, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"an empty stage, by the wrong parity",  SM90, "mbarrier.wait", 0, FLIP, 1, 0, K(DEADLOCK)},
+    {"a wait for another stage",             SM90, "mbarrier.wait", 1, SET, 0, 0, K(RACE) | K(LAPPED)},
+    {"one byte less is expected",            SM90, "mbarrier.expect", 0, ADD, 1, -1, K(BYTES)},
+    {"one byte more is expected",            SM90, "mbarrier.expect", 0, ADD, 1, 1, K(BYTES)},
+    {"only one copy is expected",            SM90, "mbarrier.expect", 0, SET, 1, 16384, K(BYTES)},
+    {"nothing is expected at all",           SM90, "mbarrier.expect", 0, DROP, 0, 0, K(BYTES) | K(DEADLOCK)},
+    {"a multicast without the peer",         SM90, "tma.load.multicast", 0, SET, 3, 1, K(BYTES)},
+    {"a multicast beyond the cluster",       SM90, "tma.load.multicast", 0, SET, 3, 7, K(BOUNDS)},
+    {"a multicast to the other's half",      SM90, "tma.load.multicast", 0, ADD, 0, 8192, K(RACE) | K(BOUNDS)},
+    {"a copy that is not there",             SM90, "tma.load<", 0, DROP, 0, 0, K(BYTES)},
+    {"a box that begins 16 bytes on",        SM90, "tma.load<", 0, ADD, 0, 8, K(ALIGN)},
+    {"copies at the barrier of a stage on",  SM90, "tma.load<", 0, SET, 2, 1, K(BYTES) | K(UNINITED)},
+    {"products are not drained in the loop", SM90, "wgmma.drain", 0, DROP, 0, 0, K(RACE)},
+    {"two groups are left in flight",        SM90, "wgmma.drain", 0, SET, 0, 2, K(RACE)},
+    {"products are not drained at the end",  SM90, "wgmma.drain", 1, DROP, 0, 0, K(FLIGHT)},
+    {"products are not committed",           SM90, "wgmma.commit", 0, DROP, 0, 0, K(RACE) | K(FLIGHT)},
+    {"no fence of registers",                SM90, "wgmma.fence", 0, DROP, 0, 0, K(FENCE)},
+    {"a product of another stage",           SM90, "wgmma.f32", ALL, SET, 1, 0, K(RACE)},
+    {"a descriptor 2 bytes on",              SM90, "wgmma.f32", ALL, ADD, 1, 1, K(LAYOUT)},
+    {"a warp that does not multiply",        SM90, "wgmma.f32", ALL, ONLY, 0, 3, K(PARTIAL)},
+    {"the first product adds to nothing",    SM90, "wgmma.f32", ALL, SET, 3, 1, K(UNINIT)},
+    {"a stage is freed before it is read",   SM90, "mbarrier.arrive.cluster", 0, ANYBODY, 0, 0, K(ARRIVALS) | K(BOUNDS)},
+    {"a stage is not freed",                 SM90, "mbarrier.arrive.cluster", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"only one's own stage is freed",        SM90, "mbarrier.arrive.cluster", ALL, SET, 1, 0, K(RACE)},
+    {"the last stage is not freed",          SM90, "mbarrier.arrive.cluster", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"one arrival too many",                 SM90, "mbarrier.init", 4, SET, 1, 3, K(ARRIVALS) | K(RACE)},
+    {"one arrival is missing",               SM90, "mbarrier.init", 4, SET, 1, 5, K(DEADLOCK)},
+    {"an mbarrier that is not initialised",  SM90, "mbarrier.init", 2, DROP, 0, 0, K(UNINITED)},
+    {"mbarriers that nobody is told of",     SM90, "mbarrier.inited", 0, DROP, 0, 0, K(UNINITED)},
+    {"no meeting after mbarriers are made",  SM90, "meet.cluster", 0, DROP, 0, 0, K(UNINITED)},
+    {"no meeting before the end",            SM90, "meet.cluster", 1, DROP, 0, 0, K(LEFT)},
+    {"the proxy is not fenced",              SM90, "bulk.fence", 0, DROP, 0, 0, K(PROXY)},
+    {"staging is stored before it is full",  SM90, "meet<", 1, DROP, 0, 0, K(RACE)},
+    {"staging is refilled too early",        SM90, "meet<", 0, DROP, 0, 0, K(RACE)},
+    {"a barrier that two crews share",       SM90, "meet<", 1, SET, 0, 5, K(NAMED)},
+    {"a barrier for the wrong number",       SM90, "meet<", 1, SET, 1, 256, K(NAMED) | K(DEADLOCK) | K(RACE)},
+    {"a barrier that is not there",          SM90, "meet<", 1, SET, 0, 16, K(NAMED)},
+    {"staging is read while it is refilled", SM90, "bulk.read", 0, DROP, 0, 0, K(RACE)},
+    {"two stores in flight for one staging", SM90, "bulk.read", 0, SET, 0, 2, K(RACE)},
+    {"no drain before the end",              SM90, "bulk.read", 1, DROP, 0, 0, K(LEFT)},
+    {"stores that are not committed",        SM90, "bulk.commit", 0, DROP, 0, 0, K(RACE) | K(LEFT)},
+    {"rows one lane off",                    SM90, "stmatrix", 0, ADD, 0, 64, K(RACE) | K(UNINIT)},
+    {"a row 2 bytes off",                    SM90, "stmatrix", 0, ADD, 0, 1, K(ALIGN)},
+    {"registers beyond the last",            SM90, "stmatrix", 0, ADD, 1, 8, K(BOUNDS)},
+    {"the wrong swizzle of a tile",          SM90, "tma.load<", 0, BUFFER, 0, 64, K(MAP)},
+    {"the wrong swizzle of a map",           SM90, "tma.store", 0, MAP, 0, 64, K(MAP)},
+    {"registers for a part of the crew",     SM90, "setmaxnreg.inc", 0, ONLY, 0, 1, K(PARTIAL)},
+
+    {"a full stage is not waited for",       RING, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"a stage is refilled too early",        RING, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"products are not drained in the loop", RING, "wgmma.drain", 0, DROP, 0, 0, K(RACE)},
+    {"everybody expects",                    RING, "mbarrier.expect", 0, ANYBODY, 0, 0, K(ARRIVALS)},
+    {"everybody copies",                     RING, "tma.load<", 0, ANYBODY, 0, 0, K(BYTES) | K(RACE)},
+    {"the proxy is not fenced",              RING, "bulk.fence", 0, DROP, 0, 0, K(PROXY)},
+    {"no meeting after mbarriers are made",  RING, "meet.cta", 0, DROP, 0, 0, K(UNINITED)},
+
+    {"copies are not drained",               CP, "cp.drain", ALL, DROP, 0, 0, K(RACE)},
+    {"one group too many in flight",         CP, "cp.drain", 0, SET, 0, 2, K(RACE)},
+    {"copies are not committed",             CP, "cp.commit", ALL, DROP, 0, 0, K(RACE)},
+    {"nobody waits for the others' copies",  CP, "meet.cta", ALL, DROP, 0, 0, K(RACE)},
+    {"a fragment that is not loaded",        CP, "ldmatrix", ALL, DROP, 0, 0, K(UNINIT)},
+    {"a row 2 bytes off",                    CP, "ldmatrix", 0, ADD, 1, 1, K(ALIGN)},
+    {"one warp row off",                     CP, "ldmatrix", 0, ADD, 1, 24576, K(BOUNDS)},
+    {"copies of a stage on",                 CP, "cp.async.b128", ALL, ADD, 0, 4096, K(RACE) | K(BOUNDS)},
+    {"results beyond the edge",              CP, "st.global", ALL, ANYBODY, 0, 0, K(RACE) | K(BOUNDS)},
+    {"copies from beyond the edge",          CP, "cp.async.b128", ALL, ANYBODY, 0, 0, K(BOUNDS)},
+};
+/* clang-format on */
+
+/* ------------------------------------------------------------------ kernels */
+
+typedef struct subject {
+    const char *file, *machine;
+    int64_t     m, n, k;
+} subject;
+
+static const subject subjects[N_WHICH] = {
+    [SM90] = {"gemm_sm90.axe", "sm_90a", 512, 256, 384},
+    [RING] = {"gemm.axe", "sm_90a", 128, 128, 224},
+    [CP] = {"gemm.axe", "sm_80", 200, 136, 160},
+};
+
+static axe_ctx *cx;
+
+static const char *
+slurp(const char *file, size_t *n)
+{
+    char *text = axe_alloc(cx, 1 << 16);
+    FILE *f = fopen(axe_textf(cx, "%s/kernels/%s", AXE_SOURCE_DIR, file), "rb");
+
+    assert_non_null(f);
+    *n = fread(text, 1, (1 << 16) - 1, f);
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+static void
+fail_with_diags(void)
+{
+    axe_buf said = {.cx = cx};
+
+    axe_diags_print(cx, &said, false);
+    fail_msg("%s", said.text);
+}
+
+static const axe_program *
+compile(const subject *s)
+{
+    const axe_program *p = NULL;
+    size_t             n;
+    const char        *text = slurp(s->file, &n);
+    axe_compile_spec   spec = {.machine = s->machine,
+                               .n_set = 1,
+                               .set_name = (const char *[]){"T"},
+                               .set_value = (const char *[]){"f16"}};
+
+    if (axe_compile(cx, axe_source_add(cx, s->file, text, n), &spec,
+                    AXE_STAGE_LOWER, &p) != AXE_OK)
+        fail_with_diags();
+    return p;
+}
+
+static void *
+fill(int64_t n)
+{
+    uint16_t *x = axe_new_array(cx, uint16_t, n);
+
+    for (int64_t i = 0; i < n; i++)
+        axe_number_put(AXE_TYPE_f16, &x[i], (double)(i * 37 % 101) / 50 - 1);
+    return x;
+}
+
+static axe_sim_report
+simulate(const subject *s, const axe_program *p, axe_sim_options with)
+{
+    axe_sim_report r = {0};
+    axe_array      array[] = {
+             {"A", "f16", 2, (int64_t[]){s->m, s->k}, NULL, fill(s->m * s->k)},
+             {"B", "f16", 2, (int64_t[]){s->n, s->k}, NULL, fill(s->n * s->k)},
+             {"C", "f16", 2, (int64_t[]){s->m, s->n}, NULL, fill(s->m * s->n)}};
+
+    with.n_sm = 2;
+    with.max_step = 2000000;
+    if (axe_program_simulate(cx, p, 3, array, 0, NULL, &with, &r) != AXE_OK)
+        fail_with_diags();
+    return r;
+}
+
+/* -------------------------------------------------------------------- edits */
+
+/* "tma.load<": just this name. */
+static bool
+is_named(const axe_lir *l, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (l->kind != AXE_LIR_ATOM)
+        return false;
+    return name[n - 1] == '<' ? strlen(l->atom->name) == n - 1 &&
+                                    strncmp(l->atom->name, name, n - 1) == 0
+                              : strncmp(l->atom->name, name, n) == 0;
+}
+
+static const axe_node *
+number(int64_t v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+static void
+edit_number(const row *r, axe_lir *l)
+{
+    axe_arg *arg = axe_new_array(cx, axe_arg, l->n_arg);
+
+    memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
+    if (r->edit == ADD)
+        arg[r->arg].at =
+            axe_node2(cx, AXE_OP_add, arg[r->arg].at, number(r->value));
+    else if (r->edit == FLIP)
+        arg[r->arg].at = axe_node2(cx, AXE_OP_sub, number(1), arg[r->arg].at);
+    else
+        arg[r->arg].at = number(r->value);
+    l->arg = arg;
+}
+
+static void
+edit_swizzle(const row *r, axe_grid *g, const axe_lir *l)
+{
+    if (r->edit == MAP) {
+        g->map[l->arg[r->arg].map].swizzle = (int)r->value;
+        return;
+    }
+    for (int i = 0; i < g->n_buffer; i++)
+        if (g->buffer[i].tensor == l->arg[r->arg].tensor)
+            assert_int_equal(
+                axe_swizzle_of_bytes(cx, (int)r->value, &g->buffer[i].swizzle),
+                AXE_OK);
+}
+
+static const axe_node *
+first_warps(const axe_grid *g, int64_t n)
+{
+    const axe_node *w = axe_var_node(cx, AXE_NOWHERE, g->id[AXE_ID_WARP]);
+
+    return axe_node2(cx, AXE_OP_lt, axe_node2(cx, AXE_OP_mod, w, number(4)),
+                     number(n));
+}
+
+static void
+apply(const row *r, axe_grid *g, axe_lir *l)
+{
+    switch (r->edit) {
+    case DROP:
+        l->kind = AXE_LIR_NOTE;
+        l->text = "dropped";
+        return;
+    case ONLY:
+        l->pred = first_warps(g, r->value);
+        return;
+    case ANYBODY:
+        l->pred = NULL;
+        return;
+    case BUFFER:
+    case MAP:
+        edit_swizzle(r, g, l);
+        return;
+    default:
+        edit_number(r, l);
+    }
+}
+
+/* Apply to the nth that is left; returns how many were edited. */
+static int
+edit_block(const row *r, axe_grid *g, axe_lblock *b, int *left)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++) {
+        axe_lir *l = b->item[i];
+        if (is_named(l, r->atom) && (r->nth == ALL || (*left)-- == 0)) {
+            apply(r, g, l);
+            n++;
+        }
+        n += edit_block(r, g, &l->body, left);
+        n += edit_block(r, g, &l->other, left);
+    }
+    return n;
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static const char *
+said(const axe_sim_report *r)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_sim_report_print(cx, &b, r);
+    return b.text;
+}
+
+static void
+test_clean(void **state)
+{
+    enum { ORDERS = 20 };
+
+    (void)state;
+    for (int w = 0; w < N_WHICH; w++) {
+        cx = axe_ctx_new();
+        const axe_program *p = compile(&subjects[w]);
+        for (int i = 0; i < ORDERS; i++) {
+            axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
+                                    (uint64_t)i, 0, 0, false};
+            axe_sim_report r = simulate(&subjects[w], p, with);
+            if (r.n_finding > 0)
+                fail_msg("%s, order %d: %s", subjects[w].file, i, said(&r));
+        }
+        axe_ctx_free(cx);
+    }
+}
+
+static bool
+run_row(const row *r)
+{
+    const axe_program *p = compile(&subjects[r->kernel]);
+    axe_grid          *g = &p->lowered->grid[0];
+    int                left = r->nth;
+    axe_sim_report     out;
+
+    if (edit_block(r, g, &g->body, &left) == 0) {
+        print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
+        return false;
+    }
+    out = simulate(&subjects[r->kernel], p, (axe_sim_options){0});
+    for (int i = 0; i < out.n_finding; i++)
+        if (r->kinds >> out.finding[i].kind & 1)
+            return true;
+    if (r->kinds == 0 && out.n_finding == 0)
+        return true;
+    print_error("%s: %s %s\n", subjects[r->kernel].file, r->what, said(&out));
+    return false;
+}
+
+static void
+test_mutations(void **state)
+{
+    int n_missed = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        cx = axe_ctx_new();
+        n_missed += !run_row(&rows[i]);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_missed, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_mutations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
