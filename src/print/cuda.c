@@ -289,6 +289,8 @@ put_head(cuda_printer *p, axe_buf *b)
     const axe_kernel *k = p->l->plan->kernel;
     const char       *next = "";
 
+    axe_putf(b, "/* %d threads, %" PRId64 " bytes of shared memory */\n",
+             g->n_thread, g->shared_bytes);
     axe_putf(b, "extern \"C\" __global__ void __launch_bounds__(%d, 1)",
              g->n_thread);
     if (g->cluster > 1)

@@ -204,6 +204,47 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
     return axe_cuda_expr(p, b, at, CUDA_INDEX);
 }
 
+/* -------------------------------------------------------- global addresses */
+
+/* The factor of a product that is not constant and names a size, or NULL. */
+static const axe_node *
+size_factor(const cuda_printer *p, const axe_node *n, const axe_node **other)
+{
+    for (int i = 1; n->op == AXE_OP_mul && i >= 0; i--)
+        if (axe_cuda_has_size(p, n->arg[i])) {
+            *other = n->arg[1 - i];
+            return n->arg[i];
+        }
+    return NULL;
+}
+
+/* The sum with what is multiplied by the same size put together:
+ * a K + b + c K  is  (a + c) K + b. */
+static const axe_node *
+gather(cuda_printer *p, const axe_node *at)
+{
+    term            t[MAX_TERM];
+    int             n = 0;
+    const axe_node *sum = NULL, *a, *b;
+
+    if (!cut(at, t, &n))
+        return at;
+    for (int i = 0; i < n; i++) {
+        const axe_node *f = t[i].node ? size_factor(p, t[i].node, &a) : NULL;
+        const axe_node *one = t[i].node;
+        for (int k = i + 1; f && k < n; k++)
+            if (t[k].node && size_factor(p, t[k].node, &b) &&
+                axe_node_same(f, size_factor(p, t[k].node, &b))) {
+                a = axe_node2(p->cx, AXE_OP_add, a, b);
+                one = axe_node2(p->cx, AXE_OP_mul, a, f);
+                t[k].node = NULL;
+            }
+        if (one)
+            sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, one) : one;
+    }
+    return sum;
+}
+
 /* --------------------------------------------------------------- arguments */
 
 /* wgmma's number for a buffer's swizzle. */
@@ -260,7 +301,7 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
-        return axe_cuda_expr(p, b, a->at, CUDA_ADDRESS);
+        return axe_cuda_expr(p, b, gather(p, a->at), CUDA_ADDRESS);
     case AXE_ARG_SHARED:
         if (l->atom->kind == AXE_ATOM_CONTRACT)
             return put_descriptor(p, b, a);
@@ -369,23 +410,24 @@ put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
 /* A load or store of less than a word, by way of one. */
 static axe_status
 put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
-            int bits)
+            int bits, int indent)
 {
     axe_buf *b = p->out;
 
-    axe_puts(b, "{ u32 w");
+    axe_puts(b, "{\n");
+    axe_putf(b, "%*su32 w", indent + 4, "");
     if (partial == 1) {
         axe_puts(b, " = ");
         AXE_TRY(put_part(p, b, &l->arg[1], bits, true));
     }
-    axe_puts(b, "; ");
-    AXE_TRY(put_call(p, l, name, partial, 8));
+    axe_putf(b, ";\n%*s", indent + 4, "");
+    AXE_TRY(put_call(p, l, name, partial, indent + 4));
     if (partial == 0) {
-        axe_putc(b, ' ');
+        axe_putf(b, "\n%*s", indent + 4, "");
         AXE_TRY(put_part(p, b, &l->arg[0], bits, false));
         axe_putc(b, ';');
     }
-    axe_puts(b, " }");
+    axe_putf(b, "\n%*s}", indent, "");
     return AXE_OK;
 }
 
@@ -462,10 +504,12 @@ axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
         pad += 4;
         axe_puts(p->out, "if (");
         AXE_TRY(axe_cuda_expr(p, p->out, l->pred, CUDA_INDEX));
-        axe_putf(p->out, ")\n%*s", pad, "");
+        axe_putf(p->out, ")%s%*s", partial >= 0 ? " " : "\n",
+                 partial >= 0 ? 0 : pad, "");
+        pad -= partial >= 0 ? 4 : 0;
     }
     if (partial >= 0)
-        AXE_TRY(put_by_word(p, l, name, partial, part_bits(l, partial)));
+        AXE_TRY(put_by_word(p, l, name, partial, part_bits(l, partial), pad));
     else
         AXE_TRY(put_call(p, l, name, -1, pad));
     axe_putc(p->out, '\n');

@@ -53,6 +53,9 @@ const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
 bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
 /* The largest value of an index expression, or -1 if that is not known. */
 int64_t axe_cuda_largest(const cuda_printer *p, const axe_node *n);
+/* Does the product of this and something else need 64 bits?  Sizes do, how many
+ * tiles there are of them does not: there are fewer than 2^31 CTAs. */
+bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);
 /* Has the value of an index expression 64 bits? */
 bool axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
 /* Texts of the helpers that are used. */

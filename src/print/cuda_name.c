@@ -144,7 +144,7 @@ axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
     const char *s = spell(p->cx, prefix[t->space], t->name);
     int         n = namesakes(p->g, t);
 
-    return n > 0 ? axe_textf(p->cx, "%s$%d", s, n + 1) : s;
+    return n > 0 ? axe_textf(p->cx, "%s__%d", s, n + 1) : s;
 }
 
 bool
@@ -172,7 +172,7 @@ axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
     const char *text = base;
 
     for (int i = 2; is_taken(p, text); i++)
-        text = axe_textf(p->cx, "%s$%d", base, i);
+        text = axe_textf(p->cx, "%s__%d", base, i);
     if (p->n_name == p->cap_name) {
         p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
         cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
@@ -244,10 +244,8 @@ axe_cuda_largest(const cuda_printer *p, const axe_node *n)
     return -1;
 }
 
-/* Does the product of this and something else need 64 bits?  Sizes do, how many
- * tiles there are of them does not: there are fewer than 2^31 CTAs. */
-static bool
-has_size(const cuda_printer *p, const axe_node *n)
+bool
+axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
 {
     if (n->op == AXE_OP_var) {
         const cuda_name *name = find_name(p, n->u.var);
@@ -255,10 +253,10 @@ has_size(const cuda_printer *p, const axe_node *n)
     }
     if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
         return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
-                   ? has_size(p, n->arg[0])
+                   ? axe_cuda_has_size(p, n->arg[0])
                    : axe_cuda_is_wide(p, n->arg[0]);
     for (int i = 0; i < n->n_arg; i++)
-        if (n->op != AXE_OP_load && has_size(p, n->arg[i]))
+        if (n->op != AXE_OP_load && axe_cuda_has_size(p, n->arg[i]))
             return true;
     return false;
 }
@@ -278,7 +276,7 @@ axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
         return axe_cuda_largest(p, n) > INT32_MAX;
     if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
         n->arg[1]->op != AXE_OP_iconst &&
-        (has_size(p, n->arg[0]) || has_size(p, n->arg[1])))
+        (axe_cuda_has_size(p, n->arg[0]) || axe_cuda_has_size(p, n->arg[1])))
         return true;
     if (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
         return false;

@@ -330,6 +330,19 @@ start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
     return st;
 }
 
+/* Indices in printed code are ints. */
+static axe_status
+check_sizes(axe_ctx *cx, const axe_kernel *k, const int64_t *size)
+{
+    for (int i = 0; i < k->n_size; i++)
+        if (size[i] > INT32_MAX)
+            return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
+                            "%s is %" PRId64 ", and on a GPU sizes are below "
+                            "2^31",
+                            k->size[i]->name, size[i]);
+    return AXE_OK;
+}
+
 static axe_status
 prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
         int n_size, const axe_size *size, launch *l)
@@ -338,6 +351,7 @@ prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
 
     *l = (launch){.e = e};
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
+    AXE_TRY(check_sizes(cx, k, l->bound.size));
     l->values = (axe_values){k, l->bound.size, e->gpu->n_sm};
     l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)

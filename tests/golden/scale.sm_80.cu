@@ -47,6 +47,7 @@ st_global_b128(void *d, const u32 *a)
                  : "memory");
 }
 
+/* 128 threads, 0 bytes of shared memory */
 extern "C" __global__ void __launch_bounds__(128, 1)
 scale(const u16 *t_X, u16 *t_Y, i64 n_N)
 {

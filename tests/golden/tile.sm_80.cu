@@ -78,6 +78,7 @@ st_global_b64(void *d, const float *a)
                  : "memory");
 }
 
+/* 32 threads, 3072 bytes of shared memory */
 extern "C" __global__ void __launch_bounds__(32, 1)
 tile(const u16 *t_A, const u16 *t_B, float *t_C, i64 n_K)
 {

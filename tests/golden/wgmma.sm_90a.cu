@@ -296,6 +296,7 @@ bulk_drain_0()
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
+/* 256 threads, 108544 bytes of shared memory */
 extern "C" __global__ void __launch_bounds__(256, 1) __cluster_dims__(2, 1, 1)
 gemm(const __grid_constant__ tensor_map map0,
     const __grid_constant__ tensor_map map1,

@@ -1,0 +1,10 @@
+#!/bin/sh
+# gate.sh - the GPU code of the library's kernels, compiled and looked at, where
+# there is an nvcc.  Given: AXE the command, SRC the source directory.
+set -eu
+
+if ! command -v nvcc >/dev/null 2>&1; then
+    echo "no nvcc"
+    exit 77
+fi
+exec "${PYTHON:-python3}" "$SRC/tests/gate/gate.py" "$AXE" "$SRC"

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Compile every kernel of kernels/ for every GPU that has a plan for it, with
+nvcc, and look at what came out.  No GPU is needed, and nothing runs on one.
+
+    gate.py AXE SRC            compare with tests/gate/golden.txt
+    UPDATE=1 gate.py AXE SRC   write it
+
+Wrong, whatever the golden says: nvcc refuses the text; a message (C75..) of
+ptxas, which says that wgmma was made to wait; a call; a tensor, copy or matrix
+instruction that the text has and the machine code has not.  Compared with the
+golden: a kernel that has a plan no more; more spilled bytes; fences (MEMBAR,
+CCTL) other than they were, as those of a whole GPU come without a message;
+more than 16 registers or a third of code more than there were.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import sass
+
+MACHINES = ["sm_80", "sm_90a"]
+# Kernels that are compiled with other parameters, too.
+ALSO = {
+    "gemm": [["T=f16"], ["T=bf16"]],
+    "gemm_nn": [["T=f16"]],
+    "gemm_tn": [["T=f16"]],
+    "gemm_tt": [["T=f16"]],
+    "gemm_batched": [["T=f16"]],
+    "linear": [["T=f16"]],
+    "attention": [["T=f16"]],
+    "softmax": [["T=f16"]],
+}
+# What a text that names this must have in its machine code.
+MUST = {
+    "wgmma.mma_async": {"HGMMA", "QGMMA", "IGMMA"},
+    "mma.sync": {"HMMA", "IMMA", "DMMA"},
+    "cp.async.bulk.tensor": {"UTMALDG", "UTMASTG"},
+    "cp.async.c": {"LDGSTS"},
+    "ldmatrix": {"LDSM"},
+    "stmatrix": {"STSM"},
+    "setmaxnreg": {"USETMAXREG"},
+}
+FENCES = ["MEMBAR", "CCTL"]
+
+
+def jobs(src):
+    """(name, file, kernel, settings, machine)"""
+    for path in sorted((src / "kernels").glob("*.axe")):
+        for kernel in re.findall(r"^kernel (\w+)", path.read_text(), re.M):
+            for settings in [[]] + ALSO.get(kernel, []):
+                for machine in MACHINES:
+                    name = " ".join([kernel] + settings + [machine])
+                    yield name, path, kernel, settings, machine
+
+
+def compile_one(axe, tmp, job):
+    """(name, None) where there is no plan; (name, error); (name, facts)"""
+    name, path, kernel, settings, machine = job
+    text = tmp / (name.replace(" ", ".").replace("=", "_") + ".cu")
+    cubin = text.with_suffix(".cubin")
+    command = [axe, "compile", path, kernel, "-t", machine, "--emit", "c", "-o", text]
+    for s in settings:
+        command += ["--set", s]
+    r = subprocess.run(command, capture_output=True, text=True)
+    if r.returncode == 1:
+        return name, None, r.stderr.split("\n")[0]
+    if r.returncode != 0:
+        return name, "axe compile: exit status %d\n%s" % (r.returncode, r.stderr), ""
+    command = ["nvcc", f"-arch={machine}", "-cubin", "-Xptxas", "-v", text, "-o", cubin]
+    r = subprocess.run(command, capture_output=True, text=True)
+    log = r.stdout + r.stderr
+    if r.returncode != 0:
+        return name, "nvcc: " + log, ""
+    return name, facts_of(text.read_text(), log, cubin.read_bytes()), log
+
+
+def facts_of(text, log, cubin):
+    sizes = sass.kernels(cubin)
+    facts = {
+        "registers": max(map(int, re.findall(r"Used (\d+) registers", log))),
+        "shared": max(map(int, re.findall(r", (\d+) bytes of shared memory", text))),
+        "stack": sum(map(int, re.findall(r"(\d+) bytes stack frame", log))),
+        "spill": sum(map(int, re.findall(r"(\d+) bytes spill", log))),
+        "code": sum(n for n, _ in sizes.values()),
+    }
+    for _, count in sizes.values():
+        for op, n in count.items():
+            facts[op] = facts.get(op, 0) + n
+    facts["text"] = text
+    return facts
+
+
+def hard(facts, log):
+    """What is wrong whatever was before."""
+    for line in log.split("\n"):
+        if "(C75" in line:
+            yield line
+        if "warning" in line and "#177-D" not in line:
+            yield line
+    if facts.get("CALL"):
+        yield f"{facts['CALL']} calls"
+    for word, ops in MUST.items():
+        if word in facts["text"] and not any(facts.get(op) for op in ops):
+            yield f"the text has {word}, the code none of {' '.join(sorted(ops))}"
+
+
+def worse(new, old):
+    """What is worse than it was."""
+    for key in ["stack", "spill"]:
+        if new[key] > old.get(key, 0):
+            yield f"{new[key]} bytes of {key}, were {old.get(key, 0)}"
+    if new["registers"] > old["registers"] + 16:
+        yield f"{new['registers']} registers, were {old['registers']}"
+    if new["code"] * 3 > old["code"] * 4:
+        yield f"{new['code']} bytes of code, were {old['code']}"
+    for key in FENCES:
+        if new.get(key, 0) != old.get(key, 0):
+            yield f"{new.get(key, 0)} {key}, were {old.get(key, 0)}"
+
+
+def line_of(name, facts):
+    rest = [f"{k}={v}" for k, v in facts.items() if k != "text" and v]
+    return f"{name}: " + " ".join(rest)
+
+
+def read_golden(path):
+    out = {}
+    for line in path.read_text().split("\n") if path.exists() else []:
+        if ": " in line and not line.startswith("#"):
+            name, rest = line.split(": ")
+            out[name] = {k: int(v) for k, v in (w.split("=") for w in rest.split())}
+    return out
+
+
+def version():
+    out = subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout
+    return re.search(r"V([\d.]+)", out)[1]
+
+
+def main():
+    axe, src = sys.argv[1], Path(sys.argv[2])
+    path = src / "tests" / "gate" / "golden.txt"
+    golden, lines, bad, none = read_golden(path), [], 0, []
+    with tempfile.TemporaryDirectory() as tmp, ThreadPoolExecutor(2) as pool:
+        done = pool.map(lambda j: compile_one(axe, Path(tmp), j), jobs(src))
+        for name, facts, log in done:
+            wrong = []
+            if facts is None:
+                none.append(f"{name}: {log}")
+                wrong = ["it has no plan any more: " + log] if name in golden else []
+            elif isinstance(facts, str):
+                wrong = [facts]
+            else:
+                lines.append(line_of(name, facts))
+                wrong = list(hard(facts, log))
+                if name in golden:
+                    wrong += worse(facts, golden[name])
+                elif facts["spill"]:
+                    wrong += worse(facts, {"registers": 255, "code": facts["code"]})
+            if os.environ.get("UPDATE") and not isinstance(facts, str):
+                wrong = list(hard(facts, log)) if facts else []
+            for w in wrong:
+                print(f"{name}: {w}")
+            bad += len(wrong)
+    if os.environ.get("UPDATE"):
+        head = f"# Written by gate.py with nvcc {version()}; see there.\n"
+        path.write_text(head + "\n".join(sorted(lines)) + "\n")
+    for n in none:
+        print("no plan: " + n)
+    print(f"{len(lines)} compiled by nvcc {version()}, {len(none)} have no plan, {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
