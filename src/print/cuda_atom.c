@@ -238,6 +238,12 @@ put_operand(const maker *mk, axe_buf *b, int i, const char *s, bool braced)
     int            in = mk->n_out + mk->at[i];
     bool           dot = s[0] == '.';
 
+    if (dot && s[1] >= '0' && s[1] <= '9') {
+        axe_putf(b, "%%%d",
+                 mk->at[i] + (is_written(mk->l, i) ? 0 : mk->n_out) + s[1] -
+                     '0');
+        return s + 2;
+    }
     if (dot && s[1] == 't') {
         axe_putf(b, "%d", a->major);
         return s + 2;
