@@ -591,6 +591,10 @@ part_of(const axe_iter *it, int64_t w, bool slowest, const axe_digit *d,
     *out = (axe_move){1, 0, {it->stride, it->unit}};
     if (within)
         out->stride.coef *= d->weight / w;
+    else if (d->weight > w)
+        *out = (axe_move){1,
+                          slowest ? 0 : it->extent / (d->weight / w),
+                          {it->stride * (d->weight / w), it->unit}};
     else
         *out = (axe_move){w / d->weight, slowest ? 0 : it->extent, out->stride};
     return true;
