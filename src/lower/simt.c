@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "lower/simt_int.h"
+#include "plan/simt_copy.h"
 
 static const axe_node *
 op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
@@ -153,58 +154,87 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return st;
 }
 
+static axe_status
+lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        return lower_entities(sl, b, s);
+    case AXE_STMT_LOOP:
+        return axe_simt_lower_body(
+            sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body, s->body);
+    case AXE_STMT_BREAK:
+        axe_emit(&sl->lw, b, AXE_LIR_BREAK);
+        break;
+    case AXE_STMT_CONTINUE:
+        axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
+        break;
+    case AXE_STMT_FOR:
+        return lower_for(sl, b, s);
+    case AXE_STMT_IF:
+        return lower_if(sl, b, s);
+    case AXE_STMT_INDEX:
+        return lower_index(sl, b, s);
+    case AXE_STMT_PIPELINE:
+        return axe_simt_lower_pipeline(sl, b, s);
+    case AXE_STMT_PRODUCE:
+    case AXE_STMT_CONSUME:
+        return axe_simt_lower_stage(sl, b, s);
+    case AXE_STMT_ROLES:
+        return axe_simt_lower_roles(sl, b, s);
+    case AXE_STMT_BARRIER:
+        return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
+                        "all CTAs of a launch cannot meet on %s; end the "
+                        "scope here and begin another",
+                        sl->lw.plan->machine->name);
+    case AXE_STMT_TENSOR:
+    case AXE_N_STMT:
+        break;
+    }
+    return AXE_OK;
+}
+
+/* A copy that is awaited where something else begins: copies that follow one
+ * another are in flight together. */
+static bool
+flies(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_schedule *c =
+        s->kind == AXE_STMT_INDEX ? sl->lw.plan->schedule[s->id] : NULL;
+
+    return c && c->kind == AXE_SCHED_COPY && !c->simt->copy->box &&
+           c->simt->copy->atom->group[0] != '\0' && !s->dst->u.tensor->pipeline;
+}
+
+static axe_status
+land(simt_lowering *sl, axe_lblock *b)
+{
+    const char *group = sl->flying;
+
+    if (!group)
+        return AXE_OK;
+    sl->flying = NULL;
+    AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, 0,
+                                 NULL));
+    return axe_simt_order_group(sl, b, AXE_SYNC_DRAIN, group, AXE_ARG_NONE, 0,
+                                NULL);
+}
+
 axe_status
 axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
                     axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        switch (s->kind) {
-        case AXE_STMT_SCOPE:
-            AXE_TRY(axe_simt_lower_waits(sl, b, s));
-            AXE_TRY(lower_entities(sl, b, s));
-            break;
-        case AXE_STMT_LOOP:
-            AXE_TRY(axe_simt_lower_body(
-                sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body,
-                s->body));
-            break;
-        case AXE_STMT_BREAK:
-            axe_emit(&sl->lw, b, AXE_LIR_BREAK);
-            break;
-        case AXE_STMT_CONTINUE:
-            axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
-            break;
-        case AXE_STMT_FOR:
-            AXE_TRY(lower_for(sl, b, s));
-            break;
-        case AXE_STMT_IF:
-            AXE_TRY(lower_if(sl, b, s));
-            break;
-        case AXE_STMT_INDEX:
-            AXE_TRY(lower_index(sl, b, s));
-            break;
-        case AXE_STMT_PIPELINE:
-            AXE_TRY(axe_simt_lower_pipeline(sl, b, s));
-            break;
-        case AXE_STMT_PRODUCE:
-        case AXE_STMT_CONSUME:
-            AXE_TRY(axe_simt_lower_stage(sl, b, s));
-            break;
-        case AXE_STMT_ROLES:
-            AXE_TRY(axe_simt_lower_roles(sl, b, s));
-            break;
-        case AXE_STMT_BARRIER:
-            return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
-                            "all CTAs of a launch cannot meet on %s; end the "
-                            "scope here and begin another",
-                            sl->lw.plan->machine->name);
-        case AXE_STMT_TENSOR:
-        case AXE_N_STMT:
-            break;
-        }
+        bool copy = flies(sl, body[i]);
+        if (!copy)
+            AXE_TRY(land(sl, b));
+        AXE_TRY(lower_stmt(sl, b, body[i]));
+        if (copy)
+            sl->flying =
+                sl->lw.plan->schedule[body[i]->id]->simt->copy->atom->group;
     }
-    return AXE_OK;
+    return land(sl, b);
 }
 
 /* ------------------------------------------------------------------ grids */
