@@ -1,6 +1,6 @@
 /* ref_int.h - shared by the files of the reference: ref.c runs and compares,
- * ref_print.c writes the C text, ref_ring.c that of pipelines and roles,
- * ref_text.c is its fixed part. */
+ * ref_print.c writes the C text, ref_value.c that of expressions, ref_ring.c
+ * that of pipelines and roles, ref_text.c is its fixed part. */
 #ifndef AXE_RUN_REF_INT_H
 #define AXE_RUN_REF_INT_H
 
@@ -39,6 +39,30 @@ AXE_CHECK axe_status axe_ref_put_body(axe_ref_printer *p, int n,
                                       axe_stmt *const *body);
 /* A tile begins undefined: what reads it before it was written shows. */
 void axe_ref_put_poison(axe_ref_printer *p, const axe_tensor *t);
+
+/* -------------------------------------------------------- ref_value.c */
+
+const char *axe_ref_c_type(axe_type t); /* "R", "i64" */
+/* A variable r<result> that holds what the text says. */
+int axe_ref_result(axe_ref_printer *p, axe_type t, const char *text);
+/* "for (x<v> < r<extent>) {", closed by close_loops. */
+void axe_ref_open_loop(axe_ref_printer *p, const axe_var *v, int extent);
+void axe_ref_close_loops(axe_ref_printer *p, int n);
+/* n's value in r<out>.  EUNSUPPORTED: of a type the reference has not. */
+AXE_CHECK axe_status axe_ref_put_node(axe_ref_printer *p, const axe_node *n,
+                                      int *out);
+/* Row-major place of an access, and whether it is inside. */
+AXE_CHECK axe_status axe_ref_put_place(axe_ref_printer *p, const axe_node *load,
+                                       int *at, int *inside);
+/* Is the integer one that was loaded or rounded, so that `doubt` bounds it? */
+bool axe_ref_as_stored(const axe_node *n);
+/* r<acc> folded with r<x>, between begin and end; extent: of the dims that were
+ * folded, r<extent[i]>, for the sum's rounding. */
+void axe_ref_begin_fold(axe_ref_printer *p, axe_type t, int acc);
+void axe_ref_put_fold(axe_ref_printer *p, axe_fold fold, axe_type t, int acc,
+                      int x);
+void axe_ref_end_fold(axe_ref_printer *p, axe_fold fold, axe_type t, int acc,
+                      int n, const int *extent);
 
 /* --------------------------------------------------------- ref_ring.c */
 
