@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "plan/facts.h"
+#include "plan/simt_facts.h"
 
 enum { NOMINAL = 1024 };
 
@@ -78,7 +78,9 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                      pl->bytes, pl->offset, layout,
                      axe_layout_text(cx, pl->layout), pl->why);
     }
-    axe_putf(out, "scratch: %" PRId64 " bytes a worker\n", p->scratch_bytes);
+    if (!p->simt)
+        axe_putf(out, "scratch: %" PRId64 " bytes a worker\n",
+                 p->scratch_bytes);
 }
 
 /* Pipelines that keep their stages. */
@@ -90,6 +92,46 @@ put_rings(axe_buf *out, const axe_plan *p)
         if (r->n_stage > 1)
             axe_putf(out, "pipeline %s: %d stages, at most %d full, %d left\n",
                      r->ring->name, r->n_stage, r->most, r->left);
+    }
+}
+
+typedef void told_fn(axe_ctx *cx, const axe_plan *p, axe_list *out);
+
+/* What is told of a whole kernel on machines with threads. */
+static const struct {
+    const char *key;
+    told_fn    *fn;
+} told[] = {
+    {"launches", axe_simt_launches_of},
+    {"pipelines", axe_simt_rings_of},
+    {"meets", axe_simt_meets_of},
+};
+
+static void
+put_told(axe_ctx *cx, axe_buf *out, const axe_plan *p)
+{
+    for (int k = 0; p->simt && k < AXE_LEN(told); k++) {
+        axe_list line = {.cx = cx};
+        told[k].fn(cx, p, &line);
+        for (int i = 0; i < line.n; i++)
+            axe_putf(out, "%-10s  %s\n", i ? "" : told[k].key,
+                     (const char *)line.item[i]);
+    }
+}
+
+static void
+put_told_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
+{
+    for (int k = 0; p->simt && k < AXE_LEN(told); k++) {
+        axe_list line = {.cx = cx};
+        told[k].fn(cx, p, &line);
+        axe_putf(out, "\"%s\":[", told[k].key);
+        for (int i = 0; i < line.n; i++) {
+            const char *text = line.item[i];
+            axe_puts(out, i ? "," : "");
+            axe_json_put_text(out, text, strlen(text));
+        }
+        axe_puts(out, "],");
     }
 }
 
@@ -167,12 +209,16 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                  binding_text(cx, &p->kernel->binding[i]));
     axe_putc(out, '\n');
     put_domains(out, p->kernel);
-    put_estimate(cx, out, p, &at);
+    if (p->simt)
+        put_told(cx, out, p);
+    else
+        put_estimate(cx, out, p, &at);
     for (int i = 0; i < p->n_retile; i++)
         axe_putf(out, "tasks of %s: %s\n", p->retile[i].scope->name,
                  retile_text(cx, &p->retile[i]));
     put_sync(cx, out, p);
-    put_rings(out, p);
+    if (!p->simt)
+        put_rings(out, p);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
             put_schedule(cx, out, p, p->schedule[i], &at);
@@ -313,7 +359,9 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     bool        first = true;
 
     put_head_json(cx, out, p, &at);
-    axe_puts(out, "],\"statements\":[");
+    axe_puts(out, "],");
+    put_told_json(cx, out, p);
+    axe_puts(out, "\"statements\":[");
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i]) {
             axe_puts(out, first ? "" : ",");

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/facts.h"
+#include "plan/simt_facts.h"
 
 const char *
 axe_schedule_name(axe_schedule_kind k)
@@ -316,6 +316,10 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     *out = (axe_facts){0};
     for (int f = 0; f < AXE_N_FACT; f++)
         out->row[f].cx = cx;
+    if (s->simt) {
+        axe_simt_facts_of(cx, p, s, out);
+        return;
+    }
     tell_choice(&t);
     tell_edges(&t);
     tell_merged(&t);

@@ -1,0 +1,310 @@
+/* simt_facts.c - a statement of many threads, told in rows. */
+#include "plan/simt_facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt_contract.h"
+#include "plan/simt_copy.h"
+#include "plan/simt_ring.h"
+
+typedef struct teller {
+    axe_ctx                 *cx;
+    const axe_plan          *p;
+    const axe_schedule      *s;
+    const axe_simt_schedule *simt;
+    axe_facts               *out;
+} teller;
+
+static void
+tell(teller *t, axe_fact f, const char *text)
+{
+    axe_list_push(&t->out->row[f], text);
+}
+
+static void
+tell_atom(teller *t, const axe_atom *a, int param, const char *more)
+{
+    const char *name =
+        a->step ? axe_textf(t->cx, "%s<%d>", a->name, param) : a->name;
+
+    tell(t, AXE_FACT_atoms, axe_textf(t->cx, "%s: %s%s", name, a->text, more));
+}
+
+const char *
+axe_crew_text(axe_ctx *cx, const axe_crew *c)
+{
+    const char *name = axe_scope_name(c->scope);
+
+    if (!c->in)
+        return axe_textf(cx, "the %s of %d threads", name, c->n_thread);
+    if (c->n_entity == 1)
+        return axe_textf(cx, "%s %d of its %s", name, c->first / c->n_thread,
+                         axe_scope_name(c->in->scope));
+    return axe_textf(cx, "each %s from %d to %d", name, c->first / c->n_thread,
+                     c->first / c->n_thread + c->n_entity - 1);
+}
+
+static const char *
+banks_text(teller *t, const axe_banks *k)
+{
+    const char *n = axe_textf(t->cx, "%" PRId64 " cycles of banks", k->cycles);
+
+    return k->cycles == k->phases
+               ? n
+               : axe_textf(t->cx, "%s, %" PRId64 " at least", n, k->phases);
+}
+
+/* -------------------------------------------------------------------- copies
+ */
+
+static void
+put_box(teller *t, axe_buf *b, const axe_box *box)
+{
+    for (int i = 0; i < box->rank; i++)
+        axe_putf(b, "%s%d", i ? " x " : "box of ", box->extent[i]);
+    for (int i = 0; i < box->n_loop; i++)
+        axe_putf(b, ", %" PRId64 " along dimension %d", box->loop[i].extent,
+                 box->loop[i].dim);
+    if (box->part.extent > 1)
+        axe_putf(b,
+                 "; each of %" PRId64
+                 " CTAs brings a part along dimension %d to all of them",
+                 box->part.extent, box->part.dim);
+    axe_putf(b, "; swizzle %d", box->swizzle);
+    (void)t;
+}
+
+static void
+tell_box(teller *t, const axe_simt_copy *c)
+{
+    axe_buf b = {.cx = t->cx};
+
+    tell(t, AXE_FACT_crew,
+         axe_textf(t->cx, "one thread of %s",
+                   axe_crew_text(t->cx, t->simt->crew)));
+    tell_atom(t, c->atom, c->param, "");
+    put_box(t, &b, &c->map);
+    tell(t, AXE_FACT_loops, b.text);
+    if (c->when)
+        tell(t, AXE_FACT_needs,
+             axe_textf(t->cx, "%s, else the launch is refused: %s",
+                       axe_node_text(t->cx, c->when), c->why));
+    tell(t, AXE_FACT_bytes,
+         axe_textf(t->cx, "%" PRId64 " %s each CTA", c->bytes,
+                   c->in ? "to" : "from"));
+    tell(t, AXE_FACT_proved,
+         axe_textf(t->cx,
+                   "%" PRId64 " elements of boxes are where the tile has them",
+                   c->n_certified));
+}
+
+/* " = lane/4%8" */
+static void
+put_who(axe_buf *b, const char *who, int64_t by, int64_t extent)
+{
+    axe_putf(b, " = %s", who);
+    if (by > 1)
+        axe_putf(b, "/%" PRId64, by);
+    axe_putf(b, "%%%" PRId64, extent);
+}
+
+static void
+put_digit(axe_buf *b, const axe_copy_digit *d)
+{
+    axe_putf(b, "%s%s", b->len ? ", " : "", d->of.var->name);
+    if (d->of.weight > 1)
+        axe_putf(b, "/%" PRId64, d->of.weight);
+    if (d->thread)
+        put_who(b, "thread", d->by, d->of.extent);
+    else
+        axe_putf(b, " < %" PRId64, d->of.extent);
+}
+
+static void
+tell_pieces(teller *t, const axe_simt_copy *c)
+{
+    axe_buf b = {.cx = t->cx};
+
+    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell_atom(t, c->atom, c->param, "");
+    tell(t, AXE_FACT_vector,
+         axe_textf(t->cx, "%d neighbours, %d bytes", c->width, c->atom->align));
+    for (int i = 0; i < c->n_digit; i++)
+        put_digit(&b, &c->digit[i]);
+    tell(t, AXE_FACT_loops, b.len ? b.text : "none");
+    if (c->when)
+        tell(t, AXE_FACT_needs,
+             axe_textf(t->cx, "%s, else by way of registers",
+                       axe_node_text(t->cx, c->when)));
+    tell(t, AXE_FACT_bytes,
+         axe_textf(t->cx, "%" PRId64 " to each CTA", c->bytes));
+}
+
+static void
+tell_staging(teller *t, const struct axe_simt_stage *st)
+{
+    axe_buf b = {.cx = t->cx};
+
+    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell_atom(t, st->store.atom, st->store.param,
+              axe_textf(t->cx, ", %s", banks_text(t, &st->store.banks)));
+    tell_atom(t, st->move, st->map.rank, "");
+    axe_putf(&b, "%d parts along dimension %d through %d rooms: ", st->n_part,
+             st->part_dim, st->n_room);
+    put_box(t, &b, &st->map);
+    tell(t, AXE_FACT_loops, b.text);
+    if (st->when)
+        tell(t, AXE_FACT_needs,
+             axe_textf(t->cx, "%s, else straight from registers",
+                       axe_node_text(t->cx, st->when)));
+    if (!st->fits)
+        tell(t, AXE_FACT_needs,
+             "more shared memory than is left: straight from registers");
+}
+
+/* ------------------------------------------------------- maps, contractions */
+
+static void
+tell_access(teller *t, int i)
+{
+    const axe_simt_access *a = &t->simt->access[i];
+    axe_buf                more = {.cx = t->cx};
+
+    if (!a->atom)
+        return;
+    axe_putf(&more, ", %d of %s at a time", a->width,
+             t->s->operand[i].tensor->name);
+    if (a->conflict > 1)
+        axe_putf(&more, ", banks give it in %d times the cycles", a->conflict);
+    if (a->wide)
+        axe_putf(&more, " if %s", axe_node_text(t->cx, a->wide));
+    tell_atom(t, a->atom, a->width, more.text);
+}
+
+static void
+put_work(teller *t, axe_buf *b, const axe_work_digit *d)
+{
+    axe_axis a = d->axis;
+
+    axe_putf(b, "%s%s", b->len ? ", " : "", d->of.var->name);
+    if (d->of.weight > 1)
+        axe_putf(b, "/%" PRId64, d->of.weight);
+    if (axe_axis_kind_of(t->cx, a) == AXE_KIND_THREAD)
+        put_who(b, axe_axis_name(t->cx, a), d->stride, d->of.extent);
+    else if (d->of.extent > 0)
+        axe_putf(b, " < %" PRId64 "%s", d->of.extent,
+                 axe_axis_kind_of(t->cx, a) == AXE_KIND_REG ? " at once" : "");
+    else
+        axe_puts(b, " in turns");
+}
+
+static void
+tell_map(teller *t)
+{
+    axe_buf b = {.cx = t->cx};
+
+    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    for (int i = 0; t->simt->access && i < t->s->n_operand; i++)
+        tell_access(t, i);
+    for (int i = 0; i < t->simt->work.n_digit; i++)
+        put_work(t, &b, &t->simt->work.digit[i]);
+    tell(t, AXE_FACT_loops, b.len ? b.text : "none");
+}
+
+static void
+tell_feed(teller *t, const axe_feed *f)
+{
+    const axe_banks *k = f->direct ? &f->desc.banks : &f->load.banks;
+    const char      *name = t->s->operand[f->operand].tensor->name;
+    const char *cost = axe_textf(t->cx, "%" PRId64 " of %" PRId64 " cycles",
+                                 k->cycles, k->phases);
+
+    if (!f->direct) {
+        tell_atom(t, f->load.atom, f->load.param,
+                  axe_textf(t->cx, ", %s to %" PRId64 " registers, %s", name,
+                            f->regs, cost));
+        return;
+    }
+    tell(t, AXE_FACT_address,
+         axe_textf(t->cx,
+                   "%s by descriptor%s: %" PRId64 " and %" PRId64
+                   " bytes from one atom of the swizzle to the next, %s",
+                   name, f->desc.major ? ", the sum slow" : "", f->desc.lead,
+                   f->desc.stride, cost));
+}
+
+static void
+tell_contract(teller *t, const axe_simt_contract *c)
+{
+    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell_atom(t, c->atom, c->param, "");
+    tell_feed(t, &c->a);
+    tell_feed(t, &c->b);
+    tell(t, AXE_FACT_loops,
+         axe_textf(t->cx,
+                   "%" PRId64 " x %" PRId64 " x %" PRId64
+                   " of the atom; %" PRId64 " sums in a thread",
+                   c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs));
+    if (c->fresh)
+        tell(t, AXE_FACT_merged,
+             "the first step of the sum overwrites, in place of the zeros");
+    tell(t, AXE_FACT_cycles,
+         axe_textf(t->cx, "%.0f of the tensor core, %.0f of shared memory",
+                   c->compute, c->traffic));
+}
+
+/* ----------------------------------------------------------------- the rest */
+
+static const char *
+kind_text(const teller *t)
+{
+    const axe_simt_copy *c = t->simt->copy;
+
+    if (t->s->kind != AXE_SCHED_COPY || !c)
+        return axe_schedule_name(t->s->kind);
+    if (c->stage)
+        return "copy, by way of staging";
+    return c->box ? "copy, by boxes of a tensor map" : "copy, by pieces";
+}
+
+static void
+tell_sync(teller *t)
+{
+    const axe_simt_plan *sp = t->p->simt;
+
+    for (int i = 0; i < sp->n_meet; i++)
+        if (sp->meet[i].at == t->s->stmt) {
+            tell(t, AXE_FACT_sync,
+                 axe_textf(t->cx, "%s meets before it: %s",
+                           axe_crew_text(t->cx, sp->meet[i].crew),
+                           sp->meet[i].why));
+            return;
+        }
+}
+
+void
+axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                  axe_facts *out)
+{
+    teller               t = {cx, p, s, s->simt, out};
+    const axe_simt_copy *c = s->simt->copy;
+
+    tell(&t, AXE_FACT_schedule,
+         axe_textf(cx, "%s%s%s", kind_text(&t), s->slow ? ", slow" : "",
+                   s->stmt->via ? ", pinned by `via`" : ""));
+    if (s->kind == AXE_SCHED_CONTRACT && s->simt->contract)
+        tell_contract(&t, s->simt->contract);
+    else if (s->kind != AXE_SCHED_COPY || !c)
+        tell_map(&t);
+    else if (c->stage)
+        tell_staging(&t, c->stage);
+    else if (c->box)
+        tell_box(&t, c);
+    else
+        tell_pieces(&t, c);
+    tell_sync(&t);
+    for (int i = 0; i < s->n_reject; i++)
+        tell(&t, AXE_FACT_rejected,
+             axe_textf(cx, "%s: %s", s->reject[i].what, s->reject[i].why));
+}

@@ -1,0 +1,190 @@
+/* simt_told.c - launches, shared memory, pipelines and meetings, told in lines.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "plan/simt_copy.h"
+#include "plan/simt_facts.h"
+#include "plan/simt_ring.h"
+
+/* A piece of a CTA's shared memory. */
+typedef struct piece {
+    int64_t     at, bytes;
+    const char *what;
+} piece;
+
+static int
+by_place(const void *x, const void *y)
+{
+    const piece *a = x, *b = y;
+
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int
+list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->n_place; i++) {
+        const axe_place *pl = &p->place[i];
+        if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED ||
+            axe_crew_cta(p->simt->home[i]) != cta)
+            continue;
+        out[n++] = (piece){
+            pl->offset, pl->bytes,
+            axe_textf(cx, "%s %s as %s", axe_type_table[pl->type].name,
+                      pl->tensor->name, axe_layout_text(cx, pl->layout))};
+    }
+    return n;
+}
+
+static int
+list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->simt->n_ring; i++) {
+        const axe_simt_ring *r = &p->simt->ring[i];
+        int64_t              bytes = 16 * ((r->n_stage + 1) / 2) *
+                        (int64_t)((r->full > 0) + (r->empty > 0));
+        if (r->home == cta && bytes > 0)
+            out[n++] = (piece){r->barriers, bytes,
+                               axe_textf(cx, "barriers of %s", r->ring->name)};
+    }
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_schedule          *s = p->schedule[i];
+        const struct axe_simt_stage *st =
+            s && s->simt->copy ? s->simt->copy->stage : NULL;
+        if (st && st->fits && axe_crew_cta(s->simt->crew) == cta)
+            out[n++] = (piece){st->offset,
+                               st->room * st->n_room * s->simt->crew->n_entity *
+                                   (axe_type_table[st->global->type].bits / 8),
+                               axe_textf(cx, "staging of statement %d", i)};
+    }
+    for (int i = 0; i < p->simt->n_crew; i++) {
+        const axe_crew *c = p->simt->crew[i];
+        if (c->scratch_bytes > 0 && axe_crew_cta(c) == cta)
+            out[n++] =
+                (piece){c->scratch, c->scratch_bytes,
+                        axe_textf(cx, "scratch of %s", axe_crew_text(cx, c))};
+    }
+    return n;
+}
+
+static const char *
+launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
+{
+    const axe_scope_keys *k = &l->scope->keys;
+    axe_buf               b = {.cx = cx};
+
+    axe_putf(&b, "CTAs of %d threads", l->crew->n_thread);
+    if (k->cluster > 1)
+        axe_putf(&b, " in clusters of %d", k->cluster);
+    if (k->persistent)
+        axe_puts(&b, ", that stay");
+    if (k->group > 1)
+        axe_putf(&b, ", tiles in bands of %d", k->group);
+    axe_putf(&b, "; %" PRId64 " of %" PRId64 " bytes of shared memory",
+             l->shared_bytes, p->machine->simt->shared_bytes);
+    return b.text;
+}
+
+void
+axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
+{
+    int most = p->n_place + p->simt->n_ring + p->n_schedule + p->simt->n_crew;
+    piece *all = axe_new_array(cx, piece, most + 1);
+
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        const axe_simt_launch *l = &p->simt->launch[i];
+        int                    n = list_tiles(cx, p, l->crew, all);
+        axe_list_push(out, launch_text(cx, p, l));
+        n += list_own(cx, p, l->crew, all + n);
+        qsort(all, (size_t)n, sizeof *all, by_place);
+        for (int k = 0; k < n; k++)
+            axe_list_push(
+                out, axe_textf(cx, "  at %" PRId64 ", %" PRId64 " bytes: %s",
+                               all[k].at, all[k].bytes, all[k].what));
+    }
+}
+
+/* ----------------------------------------------------------------- pipelines
+ */
+
+static const char *
+way_text(axe_ctx *cx, const axe_simt_ring *r)
+{
+    if (r->way == AXE_RING_AHEAD)
+        return axe_textf(cx, "%d turns ahead in one role", r->n_stage - 1);
+    return r->way == AXE_RING_ROLES ? "across roles"
+                                    : "filled, then read, by one role";
+}
+
+static void
+tell_full(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
+{
+    const char *first =
+        axe_textf(cx, "thread 0 of %s", axe_crew_text(cx, r->producer));
+
+    if (r->full == 0) {
+        axe_list_push(out, axe_textf(cx, "  full: %s, then all threads meet",
+                                     r->group ? "each thread waits for the "
+                                                "copies that it began"
+                                              : "threads write it"));
+        return;
+    }
+    axe_list_push(
+        out, axe_textf(
+                 cx, "  full: %d arrival%s%s%s, and %" PRId64 " bytes of boxes",
+                 r->full, r->full == 1 ? "" : "s", r->boxes ? " with " : "",
+                 r->boxes ? first : "", r->bytes));
+}
+
+static void
+tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
+{
+    const char *who = r->reader == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
+
+    if (r->empty > 0)
+        axe_list_push(out,
+                      axe_textf(cx,
+                                "  empty: %d arrivals, one of each %s that "
+                                "reads, of %d CTA%s",
+                                r->empty, who, r->cluster,
+                                r->cluster > 1 ? "s" : ""));
+    else if (r->way == AXE_RING_AHEAD)
+        axe_list_push(out, "  empty: all threads meet once a turn");
+    if (r->lags)
+        axe_list_push(out, "  a stage is free when the contraction of the next "
+                           "one has been issued and its own is done");
+}
+
+void
+axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
+{
+    for (int i = 0; i < p->simt->n_ring; i++) {
+        const axe_simt_ring *r = &p->simt->ring[i];
+        if (!r->producer || !r->consumer)
+            continue;
+        axe_list_push(out, axe_textf(cx, "%s: %d stage%s, %s", r->ring->name,
+                                     r->n_stage, r->n_stage > 1 ? "s" : "",
+                                     way_text(cx, r)));
+        axe_list_push(out, axe_textf(cx, "  filled by %s, read by %s",
+                                     axe_crew_text(cx, r->producer),
+                                     axe_crew_text(cx, r->consumer)));
+        tell_full(cx, r, out);
+        tell_empty(cx, r, out);
+    }
+}
+
+void
+axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
+{
+    for (int i = 0; i < p->simt->n_meet; i++) {
+        const axe_meet *m = &p->simt->meet[i];
+        axe_list_push(out, axe_textf(cx, "before %s: %s: %s",
+                                     axe_place_text(cx, m->at->at),
+                                     axe_crew_text(cx, m->crew), m->why));
+    }
+}
