@@ -261,12 +261,14 @@ static axe_status
 fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
            const axe_stmt *s)
 {
-    axe_status st;
+    const axe_plan *p = sl->lw.plan;
+    int64_t         bytes = axe_simt_box_bytes(p->n_schedule, p->schedule, s);
+    axe_status      st;
 
     if (r->boxes) {
         axe_arg arg[2] = {
             axe_simt_shared(full_of(sl, r), value_of(sl, r->fill)),
-            axe_simt_number(number(sl, r->bytes))};
+            axe_simt_number(number(sl, bytes))};
         AXE_TRY(sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
                         first_thread(sl, r->producer)));
     }
@@ -344,19 +346,20 @@ begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
     return &block->body;
 }
 
-/* The produce of turn `at`, if there is one; and its group. */
+/* The produce of turn `at`, if there is one.  There is a group in every turn,
+ * so that the number of groups says which stages are there. */
 static axe_status
 produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
            const axe_stmt *loop, const axe_node *at)
 {
-    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    const axe_stmt *produce = loop->body[0];
+    axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
     l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
-    AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, loop->body[0], at), r,
-                       loop->body[0]));
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-    next(sl, b, r, r->fill, NULL);
-    return AXE_OK;
+    AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, produce, at), r,
+                       produce));
+    next(sl, &l->body, r, r->fill, NULL);
+    return group_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
 }
 
 /* The stage to read is there. */

@@ -444,9 +444,27 @@ axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
     return true;
 }
 
+/* Does the statement stand in a produce of its own, not in a branch or loop of
+ * it?  Then how many bytes come is known. */
+static bool
+stands_alone(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++) {
+        for (int k = 0;
+             body[i]->kind == AXE_STMT_PRODUCE && k < body[i]->n_body; k++)
+            if (body[i]->body[k] == s)
+                return true;
+        if (stands_alone(body[i]->n_body, body[i]->body, s) ||
+            stands_alone(body[i]->n_other, body[i]->other, s))
+            return true;
+    }
+    return false;
+}
+
 static bool
 plan_box(attempt *a)
 {
+    const axe_kernel  *k = a->p->kernel;
     const axe_operand *tile = a->out.in ? a->to : a->from;
     const axe_operand *global = a->out.in ? a->from : a->to;
     const axe_atom    *row;
@@ -455,11 +473,10 @@ plan_box(attempt *a)
 
     if (!find_box_row(a, 1))
         return false;
-    if (a->out.in && !a->to->tensor->pipeline) {
+    if (a->out.in && !stands_alone(k->n_body, k->body, a->r->stmt)) {
         axe_rejected(a->p, a->r, find_box_row(a, 1)->name,
-                     "%s is no tile of a pipeline, whose barriers say when "
-                     "boxes have come",
-                     a->to->tensor->name);
+                     "it does not stand in a produce, whose barrier would say "
+                     "when boxes have come");
         return false;
     }
     if (!see_as_boxes(a, tile, global, &c)) {

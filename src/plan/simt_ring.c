@@ -91,9 +91,10 @@ typedef struct finding {
     const axe_stmt     *produce_role, *consume_role;
     bool                ahead; /* all stages are in loops that run ahead */
     bool                any;
-    int                 n_loop; /* loops around */
-    int                 n_use;  /* produces; those in loops count twice */
-    const axe_stmt     *second; /* a second role that produces or consumes */
+    int                 n_loop;  /* loops around */
+    int                 n_use;   /* produces; those in loops count twice */
+    const axe_stmt     *produce; /* the first one */
+    const axe_stmt     *second;  /* a second role that produces or consumes */
 } finding;
 
 static bool
@@ -116,6 +117,8 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
             if (*seen && *seen != f->role)
                 f->second = s;
             *seen = f->role;
+            if (s->kind == AXE_STMT_PRODUCE && !f->produce)
+                f->produce = s;
             if (s->kind == AXE_STMT_PRODUCE)
                 f->n_use += f->n_loop > ahead ? 2 : 1;
         }
@@ -192,6 +195,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body)
         AXE_TRY(check_roles(p, &f));
     r = add_ring(p, f.ring);
     r->again = f.n_use > 1;
+    r->produce = f.produce;
     if (f.produce_role || f.consume_role)
         r->way = AXE_RING_ROLES;
     else if (f.ahead && f.ring->n_stage > 1)
@@ -281,7 +285,6 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
         return;
     }
     r->boxes = true;
-    r->bytes += c->bytes;
     if (c->map.part.extent > r->cluster)
         r->cluster = (int)c->map.part.extent;
     (void)p;
@@ -402,6 +405,21 @@ launch_of(planner *p, const axe_crew *c)
         if (p->simt->launch[i].crew == axe_crew_cta(c))
             return &p->simt->launch[i];
     return NULL;
+}
+
+int64_t
+axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
+                   const axe_stmt *produce)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < produce->n_body; i++) {
+        const axe_stmt *s = produce->body[i];
+        if (s->kind == AXE_STMT_INDEX && s->id < n_schedule &&
+            schedule[s->id]->simt->copy && schedule[s->id]->simt->copy->box)
+            sum += schedule[s->id]->simt->copy->bytes;
+    }
+    return sum;
 }
 
 static axe_status

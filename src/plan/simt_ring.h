@@ -24,6 +24,7 @@ typedef enum axe_ring_way {
 
 struct axe_simt_ring {
     const axe_pipeline *ring;
+    const axe_stmt     *produce; /* the first one */
     axe_ring_way        way;
     int                 n_stage;
     bool                again; /* AHEAD: its loop, or another, has run before */
@@ -34,7 +35,6 @@ struct axe_simt_ring {
     bool                writes;  /* something is written by threads, or comes by
                                     their pieces */
     const char     *group;       /* of those pieces; NULL: none */
-    int64_t         bytes;       /* of a stage that come by boxes */
     int             cluster;     /* CTAs whose boxes come here; 1: own */
     int             full, empty; /* arrivals; 0: no such barrier */
     axe_scope_kind  reader;      /* who arrives at `empty` as one */
@@ -50,6 +50,10 @@ struct axe_simt_ring {
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume
  * of one pipeline, and the produce needs nothing that the consume makes. */
 bool axe_simt_runs_ahead(const axe_stmt *loop);
+
+/* Bytes that come to each CTA by the boxes of a produce. */
+int64_t axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
+                           const axe_stmt *produce);
 
 const axe_simt_ring *axe_simt_ring_of(const axe_simt_plan *sp,
                                       const axe_pipeline  *ring);

@@ -122,7 +122,7 @@ way_text(axe_ctx *cx, const axe_simt_ring *r)
 }
 
 static void
-tell_full(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
+tell_full(axe_ctx *cx, const axe_plan *p, const axe_simt_ring *r, axe_list *out)
 {
     const char *first =
         axe_textf(cx, "thread 0 of %s", axe_crew_text(cx, r->producer));
@@ -138,7 +138,8 @@ tell_full(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
         out, axe_textf(
                  cx, "  full: %d arrival%s%s%s, and %" PRId64 " bytes of boxes",
                  r->full, r->full == 1 ? "" : "s", r->boxes ? " with " : "",
-                 r->boxes ? first : "", r->bytes));
+                 r->boxes ? first : "",
+                 axe_simt_box_bytes(p->n_schedule, p->schedule, r->produce)));
 }
 
 static void
@@ -173,7 +174,7 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
         axe_list_push(out, axe_textf(cx, "  filled by %s, read by %s",
                                      axe_crew_text(cx, r->producer),
                                      axe_crew_text(cx, r->consumer)));
-        tell_full(cx, r, out);
+        tell_full(cx, p, r, out);
         tell_empty(cx, r, out);
     }
 }

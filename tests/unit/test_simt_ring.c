@@ -17,7 +17,7 @@
 
 enum { MAX_SET = 8 };
 
-/* C[M, N] = A[M, K] * B[N, K]^T by a kernel of kernels/. */
+/* C[M, N] = A[M, K] * B[N, K]^T by a kernel of kernels/, or by one below. */
 typedef struct row {
     const char *file, *machine;
     const char *set[2 * MAX_SET]; /* name, value ... */
@@ -25,6 +25,7 @@ typedef struct row {
     const char *atoms; /* that it is done with, each of them */
 } row;
 
+/* clang-format off */
 static const row rows[] = {
     {"gemm", "sm_80", {"T", "f16"}, 200, 136, 104, "cp.async.b128 ldmatrix"},
     {"gemm", "sm_80", {"T", "bf16", "STAGES", "4"}, 128, 128, 256, "cp.drain"},
@@ -32,47 +33,113 @@ static const row rows[] = {
     {"gemm", "sm_80", {"T", "f16", "STAGES", "1"}, 65, 63, 96, "cp.async.b128"},
     {"gemm", "sm_80", {"T", "f16"}, 33, 47, 65, "ld.global.b16"},
     {"gemm", "sm_90a", {"T", "f16"}, 200, 136, 104, "tma.load wgmma tma.store"},
-    {"gemm",
-     "sm_90a",
-     {"T", "f16", "BK", "64", "STAGES", "4"},
-     130,
-     257,
-     320,
+    {"gemm", "sm_90a", {"T", "f16", "BK", "64", "STAGES", "4"}, 130, 257, 320,
      "tma.load wgmma st.global.b16"},
     {"gemm", "sm_90a", {"T", "bf16", "STAGES", "1"}, 64, 72, 96, "tma.load"},
-    {"gemm_sm90",
-     "sm_90a",
-     {"T", "f16"},
-     512,
-     512,
-     320,
+    {"gemm_sm90", "sm_90a", {"T", "f16"}, 512, 512, 320,
      "tma.load.multicast wgmma tma.store setmaxnreg stmatrix"},
-    {"gemm_sm90",
-     "sm_90a",
-     {"T", "bf16", "STAGES", "2"},
-     300,
-     500,
-     72,
+    {"gemm_sm90", "sm_90a", {"T", "bf16", "STAGES", "2"}, 300, 500, 72,
      "tma.load.multicast tma.load wgmma"},
-    {"gemm_sm90",
-     "sm_90a",
-     {"T", "f16", "CLUSTER", "1"},
-     300,
-     260,
-     200,
+    {"gemm_sm90", "sm_90a", {"T", "f16", "CLUSTER", "1"}, 300, 260, 200,
      "tma.load wgmma mbarrier.arrive"},
-    {"gemm_sm90",
-     "sm_90a",
-     {"T", "f16", "STAGES", "3", "BN", "128", "CLUSTER", "4"},
-     640,
-     128,
-     136,
+    {"gemm_sm90", "sm_90a",
+     {"T", "f16", "STAGES", "3", "BN", "128", "CLUSTER", "4"}, 640, 128, 136,
      "tma.load.multicast"},
+    {"stays", "sm_80", {NULL}, 200, 136, 104, "cp.async.b128 ldmatrix"},
+    {"stays", "sm_90a", {NULL}, 200, 136, 104, "tma.load"},
+    {"padded", "sm_90a", {NULL}, 100, 136, 104, "cp.async mbarrier ldmatrix"},
+    {"rounded", "sm_80", {NULL}, 130, 70, 136, "ldmatrix"},
+    {"rounded", "sm_90a", {NULL}, 130, 70, 136, "wgmma.fence.shared"},
+    {"primed", "sm_80", {NULL}, 100, 72, 104, "cp.drain"},
+    {"primed", "sm_90a", {NULL}, 100, 72, 104, "tma.load"},
+    {"twice", "sm_80", {NULL}, 100, 136, 104, "cp.async"},
+    {"twice", "sm_90a", {NULL}, 100, 136, 104, "tma.load tma.store"},
+};
+/* clang-format on */
+
+/* What is around and between the stages of a pipeline. */
+static const struct {
+    const char *name, *text;
+} own[] = {
+    {"stays", /* one role, CTAs that stay: the ring runs again */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta persistent (t : tiles(M by 64, N by 64, group = 2)) warps 4 {"
+     "  pipeline ring[3] { shared f16 a[64, 32]; shared f16 b[64, 32]; }"
+     "  reg f32 acc[64, 64] = 0;"
+     "  for (kt : K by 32) {"
+     "    produce ring {"
+     "      ring.a[m, k] = A[t.i*64 + m, kt*32 + k];"
+     "      ring.b[n, k] = B[t.j*64 + n, kt*32 + k]; }"
+     "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "  C[t.i*64 + m, t.j*64 + n] = f16(acc[m, n]); } }"},
+    {"padded", /* across roles, by pieces: threads arrive, warps read */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[3] { shared f16 a[64, 32] : (64, 32) : (40, 1);"
+     "                     shared f16 b[64, 32] : (64, 32) : (40, 1); }"
+     "  roles {"
+     "    warpgroup (0) { for (kt : K by 32) produce ring {"
+     "      ring.a[m, k] = A[i*64 + m, kt*32 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*32 + k]; } }"
+     "    warpgroup (1) {"
+     "      reg f32 acc[64, 64] = 0;"
+     "      for (kt : K by 32) consume ring"
+     "        acc[m, n] += ring.a[m, k] * ring.b[n, k];"
+     "      C[i*64 + m, j*64 + n] = f16(acc[m, n]); } } } }"},
+    {"rounded", /* threads compute what an engine reads */
+     "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128, j : N by 64) {"
+     "  pipeline ring[3] { shared f16 a[128, 64]; shared f16 b[64, 64]; }"
+     "  reg f32 acc[128, 64] = 0;"
+     "  for (kt : K by 64) {"
+     "    produce ring {"
+     "      ring.a[m, k] = f16(A[i*128 + m, kt*64 + k]);"
+     "      ring.b[n, k] = f16(B[j*64 + n, kt*64 + k]); }"
+     "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "  C[i*128 + m, j*64 + n] = acc[m, n]; } }"},
+    {"primed", /* a stage is filled before the loop, and read behind it */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warps 4 {"
+     "  pipeline ring[2] { shared f16 a[64, 32]; shared f16 b[64, 32]; }"
+     "  reg f32 acc[64, 64] = 0;"
+     "  for (p : 1) produce ring {"
+     "    ring.a[m, k] = A[i*64 + m, p*32 + k];"
+     "    ring.b[n, k] = B[j*64 + n, p*32 + k]; }"
+     "  for (kt : K by 32) {"
+     "    produce ring {"
+     "      ring.a[m, k] = A[i*64 + m, kt*32 + 32 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*32 + 32 + k]; }"
+     "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "  consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k];"
+     "  C[i*64 + m, j*64 + n] = f16(acc[m, n]); } }"},
+    {"twice", /* a loop around the ring's, and tiles of shared memory beside */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64) warps 4 {"
+     "  pipeline ring[3] { shared f16 a[64, 32]; shared f16 b[64, 32]; }"
+     "  shared f16 c[64, 64];"
+     "  for (j : N by 64) {"
+     "    reg f32 acc[64, 64] = 0;"
+     "    for (kt : K by 32) {"
+     "      produce ring {"
+     "        ring.a[m, k] = A[i*64 + m, kt*32 + k];"
+     "        ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
+     "      consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "    c[m, n] = f16(acc[m, n]);"
+     "    C[i*64 + m, j*64 + n] = c[m, n]; } } }"},
 };
 
 static const char *
 read_file(axe_ctx *cx, const char *name)
 {
+    for (int i = 0; i < AXE_LEN(own); i++)
+        if (strcmp(own[i].name, name) == 0)
+            return own[i].text;
+
     const char *path = axe_textf(cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR, name);
     FILE       *f = fopen(path, "rb");
     char       *text = axe_alloc(cx, 1 << 16);
