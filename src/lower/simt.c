@@ -200,11 +200,12 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 static bool
 flies(const simt_lowering *sl, const axe_stmt *s)
 {
-    const axe_schedule *c =
+    const axe_schedule *at =
         s->kind == AXE_STMT_INDEX ? sl->lw.plan->schedule[s->id] : NULL;
+    const axe_simt_copy *c = at ? at->simt->copy : NULL;
 
-    return c && c->kind == AXE_SCHED_COPY && !c->simt->copy->box &&
-           c->simt->copy->atom->group[0] != '\0' && !s->dst->u.tensor->pipeline;
+    return c && !c->box && !c->stage && c->atom->group[0] != '\0' &&
+           !s->dst->u.tensor->pipeline;
 }
 
 static axe_status
