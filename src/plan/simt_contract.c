@@ -4,6 +4,7 @@
  * is taken.  Open tiles get the layouts it wants: c by tiling, shared tiles the
  * layout that it reads in the fewest cycles among those that are filled by
  * rows. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -126,6 +127,8 @@ feed_side(const job *j, const option *o, int side, axe_feed *out,
         !ask_for(j, o, &r, side, &q, why) || !axe_feed_fit(&q, out, why))
         return false;
     out->operand = axe_find_operand(&r, j->load[side]);
+    out->tensor = j->load[side]->u.tensor;
+    out->memory = q.mem;
     *cycles = axe_feed_cycles(&q, out);
     return true;
 }
@@ -348,6 +351,7 @@ plan_as(planner *p, request *r, bool turn, axe_schedule *out)
 {
     axe_simt_contract *sc = axe_new(p->cx, axe_simt_contract);
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    const axe_layout  *c;
     job                j;
     const char        *why;
 
@@ -357,13 +361,16 @@ plan_as(planner *p, request *r, bool turn, axe_schedule *out)
         axe_rejected(p, r, "contract", "%s", j.why);
         return false;
     }
-    axe_job_options(&j,
-                    in_order(&j, p->place[r->stmt->dst->u.tensor->id].layout));
+    c = in_order(&j, p->place[r->stmt->dst->u.tensor->id].layout);
+    axe_job_options(&j, c);
     for (int i = 0; i < j.n_option && i < MAX_TRY; i++) {
         if (!plan_option(&j, &j.option[i], sc, &why)) {
             axe_rejected(p, r, j.option[i].atom->name, "%s", why);
             continue;
         }
+        assert(axe_simt_contract_holds(p, &j, &j.option[i], c, sc));
+        out->n_tile = 3;
+        out->n_proved = j.extent[0] * j.extent[1] * j.extent[2];
         simt->contract = sc;
         simt->n_register =
             (int)(sc->acc_regs * axe_type_table[j.type[0]].bits / 32) +

@@ -42,9 +42,11 @@ typedef struct axe_descriptor {
 
 /* A factor of the contraction. */
 typedef struct axe_feed {
-    int            operand; /* of the schedule */
-    bool           direct; /* the atom reads memory; else the registers below */
-    axe_descriptor desc;
+    int  operand; /* of the schedule */
+    bool direct;  /* the atom reads memory; else the registers below */
+    const axe_tensor *tensor;
+    const axe_layout *memory; /* (row, k) on m, less the operand's base */
+    axe_descriptor    desc;
     /* Registers hold `chunk` steps of k at a time, loaded before them. */
     axe_reg_move      load; /* steps are also of K, which counts chunks */
     int64_t           chunk, regs; /* [elements] of a chunk in a thread */

@@ -174,7 +174,8 @@ through_registers(const axe_feed_ask *q, axe_feed *f, const char **why)
 bool
 axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
 {
-    *out = (axe_feed){.direct = q->atom->space[q->side] == AXE_ARG_SHARED};
+    *out = (axe_feed){.direct = q->atom->space[q->side] == AXE_ARG_SHARED,
+                      .chunk = 1};
     return out->direct ? axe_desc_fit(q, &out->desc, why)
                        : through_registers(q, out, why);
 }

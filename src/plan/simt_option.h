@@ -46,4 +46,9 @@ const axe_layout *axe_option_layout(const job *j, const option *o);
 /* Which dimension of c an index is. */
 int axe_job_dim(const job *j, const axe_var *v);
 
+/* simt_prove.c: does the schedule add every product once to c, which is laid
+ * out over (m, n) as `c`? */
+bool axe_simt_contract_holds(planner *p, const job *j, const option *o,
+                             const axe_layout *c, const axe_simt_contract *sc);
+
 #endif
