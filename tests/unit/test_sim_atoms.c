@@ -1,0 +1,809 @@
+/* test_sim_atoms.c - small grids, one for each thing that the simulator does or
+ * finds: control flow by lanes, values, every kind of atom, every finding. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir/number.h"
+#include "sim/sim.h"
+#include "sim_grids.h"
+
+static axe_ctx        *cx;
+static maker           m;
+static axe_sim_report  r;
+static float           x[4096], y[4096];
+static axe_sim_options with;
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    cx = axe_ctx_new();
+    with = (axe_sim_options){0};
+    for (int i = 0; i < AXE_LEN(x); i++) {
+        x[i] = (float)i;
+        y[i] = -1;
+    }
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    axe_ctx_free(cx);
+    return 0;
+}
+
+/* Run the grid on x and y, which its parameters have the shapes of. */
+static axe_status
+simulate(void)
+{
+    static int64_t shape[2][2];
+    axe_sim_array  param[2] = {{x, shape[0], NULL}, {y, shape[1], NULL}};
+    axe_sim_spec   spec = {.param = param, .with = with};
+
+    for (int i = 0; i < m.n_param; i++)
+        for (int d = 0; d < 2; d++)
+            shape[i][d] = m.param[i]->shape[d]->u.i;
+    r = (axe_sim_report){0};
+    return axe_simulate(cx, made(&m), &spec, &r);
+}
+
+static const char *
+said(void)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_sim_report_print(cx, &b, &r);
+    return b.text;
+}
+
+static void
+run_clean(void)
+{
+    if (simulate() != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    if (r.n_finding > 0)
+        fail_msg("%s", said());
+}
+
+/* Run and find it; its text has these words. */
+static void
+run_wrong(axe_sim_kind kind, const char *words)
+{
+    if (simulate() != AXE_OK)
+        fail_msg("%s", axe_last_error(cx));
+    for (int i = 0; i < r.n_finding; i++)
+        if (r.finding[i].kind == kind && strstr(r.finding[i].text, words))
+            return;
+    fail_msg("no %s with '%s' in\n%s", axe_sim_kind_name(kind), words, said());
+}
+
+static node
+lane(void)
+{
+    return id(&m, AXE_ID_LANE);
+}
+
+static node
+n(int64_t v)
+{
+    return num(&m, v);
+}
+
+/* X and Y of one row, a CTA of these threads, registers r of f32. */
+static const axe_tensor *
+one_cta(const char *machine, int threads, int cluster, int blocks,
+        const axe_tensor **px, const axe_tensor **py)
+{
+    make(&m, cx, machine, threads, cluster, blocks);
+    *px = param(&m, "X", AXE_TYPE_f32, AXE_DIR_IN, 1, AXE_LEN(x));
+    *py = param(&m, "Y", AXE_TYPE_f32, AXE_DIR_OUT, 1, AXE_LEN(y));
+    return array(&m, "r", AXE_TYPE_f32, 8);
+}
+
+static axe_lir *
+move(const char *name, axe_arg to, axe_arg from)
+{
+    return atom(&m, name, 0, 2, (axe_arg[]){to, from});
+}
+
+static node
+f32_of(node integer_value)
+{
+    return axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f32, integer_value);
+}
+
+/* ------------------------------------------------------------ control flow */
+
+/* Each lane counts to its number in its own way. */
+static void
+test_lanes(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    const axe_var    *i, *count = NULL;
+    axe_lir          *l;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    (void)px;
+    count = new_var(&m, AXE_VAR_LOOP, "count");
+    l = emit(&m, AXE_LIR_COUNT);
+    l->var = count;
+    i = begin_for(&m, "i", n(0), lane());
+    begin_if(&m, is(&m, rem(&m, var(&m, i), 3), 1));
+    emit(&m, AXE_LIR_CONTINUE);
+    end(&m);
+    begin_if(&m, op2(&m, AXE_OP_lt, n(20), var(&m, i)));
+    emit(&m, AXE_LIR_BREAK);
+    end(&m);
+    l = emit(&m, AXE_LIR_SET);
+    l->var = count;
+    l->value = add(&m, var(&m, count), n(1));
+    end(&m);
+    l = emit(&m, AXE_LIR_EVER);
+    m.open[m.n_open++] = &l->body;
+    begin_if(&m, op2(&m, AXE_OP_le, n(100), var(&m, count)));
+    emit(&m, AXE_LIR_BREAK);
+    end(&m);
+    l = emit(&m, AXE_LIR_SET);
+    l->var = count;
+    l->value = add(&m, var(&m, count), n(10));
+    end(&m);
+    calc(&m, reg, n(0), f32_of(var(&m, count)));
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    run_clean();
+    for (int k = 0; k < 32; k++) {
+        int want = 0;
+        for (int j = 0; j < k; j++)
+            want += j % 3 != 1 && j <= 20;
+        while (want < 100)
+            want += 10;
+        assert_int_equal((int)y[k], want);
+    }
+}
+
+static void
+test_turns(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    const axe_var    *turns;
+    axe_lir          *l, *branch;
+
+    (void)state;
+    reg = one_cta("sm_80", 64, 1, 1, &px, &py);
+    turns = new_var(&m, AXE_VAR_LOOP, "turns");
+    l = emit(&m, AXE_LIR_COUNT);
+    l->var = turns;
+    (void)begin_for(&m, "i", n(0), n(7));
+    l = emit(&m, AXE_LIR_TURN);
+    l->var = turns;
+    l->step = 3;
+    end(&m);
+    branch = emit(&m, AXE_LIR_IF);
+    branch->value = less(&m, lane(), 9);
+    m.open[m.n_open++] = &branch->body;
+    calc(&m, reg, n(0), f32_of(var(&m, turns)));
+    end(&m);
+    m.open[m.n_open++] = &branch->other;
+    calc(&m, reg, n(0), f32_of(id(&m, AXE_ID_WARP)));
+    end(&m);
+    move("st.global.b32", at(py, thread(&m)), at(reg, n(0)));
+    run_clean();
+    for (int k = 0; k < 64; k++)
+        assert_int_equal((int)y[k], k % 32 < 9 ? 1 : k / 32);
+}
+
+static void
+test_endless(void **state)
+{
+    const axe_tensor *px, *py;
+    axe_lir          *l;
+
+    (void)state;
+    (void)one_cta("sm_80", 32, 1, 1, &px, &py);
+    l = emit(&m, AXE_LIR_EVER);
+    m.open[m.n_open++] = &l->body;
+    atom(&m, "meet.warp", 0, 0, NULL);
+    end(&m);
+    with.max_step = 10000;
+    run_wrong(AXE_SIM_DEADLOCK, "do not end within");
+}
+
+/* ------------------------------------------------------------------ values */
+
+static void
+test_values(void **state)
+{
+    static const axe_type type[] = {AXE_TYPE_f16, AXE_TYPE_bf16,
+                                    AXE_TYPE_f8e4m3, AXE_TYPE_f8e5m2,
+                                    AXE_TYPE_tf32};
+    const axe_tensor     *px, *py, *reg, *narrow;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(x); i++)
+        x[i] = (float)(sin(i) * ldexp(1, i % 40 - 22));
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    for (int t = 0; t < AXE_LEN(type); t++) {
+        narrow = array(&m, "narrow", type[t], 1);
+        node where = add(&m, lane(), n(t * 32));
+        move("ld.global.b32", at(reg, n(0)), at(px, where));
+        calc(&m, narrow, n(0),
+             axe_cast(cx, AXE_NOWHERE, type[t], element(&m, reg, n(0))));
+        calc(
+            &m, reg, n(1),
+            axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f32, element(&m, narrow, n(0))));
+        move("st.global.b32", at(py, where), at(reg, n(1)));
+    }
+    run_clean();
+    for (int i = 0; i < AXE_LEN(type) * 32; i++) {
+        axe_float_format f;
+        assert_true(axe_float_format_of(type[i / 32], &f));
+        assert_true((double)y[i] == axe_float_round(&f, (double)x[i]));
+    }
+}
+
+static void
+test_functions(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    node              a, b, v;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b32", at(reg, n(0)), at(px, add(&m, lane(), n(1))));
+    a = element(&m, reg, n(0));
+    b = axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 3);
+    v = op2(&m, AXE_OP_div, a, b);
+    v = op2(&m, AXE_OP_max, v, axe_node1(cx, AXE_OP_sqrt, a));
+    v = op2(&m, AXE_OP_sub, v,
+            axe_node1(cx, AXE_OP_exp, axe_node1(cx, AXE_OP_neg, a)));
+    const axe_node *arg[3] = {
+        op2(&m, AXE_OP_lt, a, axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 17)), v,
+        a};
+    calc(&m, reg, n(1),
+         axe_node_new(cx, AXE_OP_select, AXE_TYPE_f32, AXE_NOWHERE, 3, arg));
+    move("st.global.b32", at(py, lane()), at(reg, n(1)));
+    run_clean();
+    for (int i = 0; i < 32; i++) {
+        float f = (float)(i + 1), q = f / 3, s = sqrtf(f);
+        float w = (q > s ? q : s) - (float)exp(-(double)f);
+        assert_true(fabsf(y[i] - (f < 17 ? w : f)) <= 1e-6f * fabsf(f));
+    }
+}
+
+/* ------------------------------------------------------------------- moves */
+
+static void
+test_shuffles(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b32", at(reg, n(0)), at(px, lane()));
+    atom(&m, "shfl.bfly.b32", 4, 2, (axe_arg[]){at(reg, n(1)), at(reg, n(0))});
+    atom(&m, "shfl.idx.b32", 0, 3,
+         (axe_arg[]){at(reg, n(2)), at(reg, n(0)),
+                     integer(op2(&m, AXE_OP_sub, n(31), lane()))});
+    move("st.global.b32", at(py, lane()), at(reg, n(1)));
+    move("st.global.b32", at(py, add(&m, lane(), n(32))), at(reg, n(2)));
+    run_clean();
+    for (int i = 0; i < 32; i++) {
+        assert_int_equal((int)y[i], i ^ 4);
+        assert_int_equal((int)y[i + 32], 31 - i);
+    }
+}
+
+/* A matrix of 16 x 16 f16 by ldmatrix.x4, and back as it is or transposed. */
+static void
+matrices(const char *load, bool across)
+{
+    const axe_tensor *px, *py, *frag, *wide, *tile;
+    node              row;
+
+    make(&m, cx, "sm_90a", 32, 1, 1);
+    px = param(&m, "X", AXE_TYPE_f16, AXE_DIR_IN, 16, 16);
+    py = param(&m, "Y", AXE_TYPE_f16, AXE_DIR_OUT, 16, 16);
+    frag = array(&m, "frag", AXE_TYPE_f16, 8);
+    wide = array(&m, "wide", AXE_TYPE_f16, 8);
+    tile = buffer(&m, "tile", AXE_TYPE_f16, 512, 32);
+    row = mul(&m, lane(), 8);
+    move("ld.global.b128", at(wide, n(0)), at(px, row));
+    move("st.shared.b128", at(tile, row), at(wide, n(0)));
+    atom(&m, "meet.warp", 0, 0, NULL);
+    row = add(&m, mul(&m, rem(&m, lane(), 16), 16),
+              mul(&m, quot(&m, lane(), 16), 8));
+    move(load, at(frag, n(0)), at(tile, row));
+    move("stmatrix.x4", at(tile, add(&m, row, n(256))), at(frag, n(0)));
+    atom(&m, "meet.warp", 0, 0, NULL);
+    row = mul(&m, lane(), 8);
+    move("ld.shared.b128", at(wide, n(0)), at(tile, add(&m, row, n(256))));
+    move("st.global.b128", at(py, row), at(wide, n(0)));
+    run_clean();
+    const uint16_t *from = (const uint16_t *)(const void *)x;
+    const uint16_t *to = (const uint16_t *)(const void *)y;
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) {
+            int ti = i / 8 * 8, tj = j / 8 * 8;
+            assert_int_equal(to[i * 16 + j],
+                             across ? from[(ti + j % 8) * 16 + tj + i % 8]
+                                    : from[i * 16 + j]);
+        }
+}
+
+static void
+test_matrices(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(x); i++)
+        memcpy(&x[i], &(uint16_t[2]){(uint16_t)(2 * i), (uint16_t)(2 * i + 1)},
+               4);
+    matrices("ldmatrix.x4", false);
+    matrices("ldmatrix.x4.trans", true);
+}
+
+static void
+test_predicates(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    axe_lir          *l;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    l = move("ld.global.b32", at(reg, n(0)),
+             at(px, add(&m, lane(), n(AXE_LEN(x) - 10))));
+    l->pred = less(&m, lane(), 10);
+    l = move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    l->pred = less(&m, lane(), 20);
+    run_clean();
+    for (int i = 0; i < 32; i++)
+        assert_true(y[i] == (i < 10   ? x[AXE_LEN(x) - 10 + i]
+                             : i < 20 ? 0
+                                      : -1));
+}
+
+static void
+test_atomics(void **state)
+{
+    const axe_tensor *py, *px, *reg;
+
+    (void)state;
+    make(&m, cx, "sm_90a", 64, 1, 5);
+    px = param(&m, "X", AXE_TYPE_f32, AXE_DIR_IN, 1, AXE_LEN(x));
+    py = param(&m, "Y", AXE_TYPE_f32, AXE_DIR_INOUT, 1, AXE_LEN(y));
+    reg = array(&m, "r", AXE_TYPE_f32, 1);
+    move("ld.global.b32", at(reg, n(0)), at(px, lane()));
+    move("red.global.add.f32", at(py, rem(&m, lane(), 2)), at(reg, n(0)));
+    run_clean();
+    assert_int_equal((int)y[0], 10 * 240 - 1);
+    assert_int_equal((int)y[1], 10 * 256 - 1);
+    move("ld.global.b32", at(reg, n(0)), at(py, lane()));
+    run_wrong(AXE_SIM_RACE, "other block has written");
+}
+
+/* Blocks of a cluster exchange a row of shared memory. */
+static void
+make_exchange(bool meets, bool stays)
+{
+    const axe_tensor *px, *py, *reg, *tile;
+    axe_arg           far;
+    node              rank;
+
+    reg = one_cta("sm_90a", 32, 2, 2, &px, &py);
+    tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
+    rank = id(&m, AXE_ID_RANK);
+    move("ld.global.b32", at(reg, n(0)),
+         at(px, add(&m, mul(&m, rank, 32), lane())));
+    move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+    if (meets)
+        atom(&m, "meet.cluster", 0, 0, NULL);
+    far = at(tile, lane());
+    far.space = AXE_ARG_DSMEM;
+    far.cta = op2(&m, AXE_OP_sub, n(1), rank);
+    move("ld.cluster.b32", at(reg, n(1)), far);
+    move("st.global.b32", at(py, add(&m, mul(&m, rank, 32), lane())),
+         at(reg, n(1)));
+    if (stays)
+        atom(&m, "meet.cluster", 0, 0, NULL);
+}
+
+static void
+test_exchange(void **state)
+{
+    (void)state;
+    make_exchange(true, true);
+    run_clean();
+    for (int i = 0; i < 64; i++)
+        assert_int_equal((int)y[i], i ^ 32);
+    make_exchange(false, true);
+    run_wrong(AXE_SIM_RACE, "tile in block");
+    make_exchange(true, false);
+    run_wrong(AXE_SIM_LEFT, "may have ended");
+}
+
+/* A row by cp.async, which arrives at an mbarrier when it is there. */
+static void
+test_arrival(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile, *bar;
+
+    (void)state;
+    for (int fault = 0; fault < 2; fault++) {
+        reg = one_cta("sm_90a", 64, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 128, 0);
+        bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+        begin_if(&m, is(&m, thread(&m), 0));
+        atom(&m, "mbarrier.init", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(32))});
+        end(&m);
+        atom(&m, "meet.cta", 0, 0, NULL);
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+        move("cp.async.b128", at(tile, mul(&m, lane(), 4)),
+             at(px, mul(&m, lane(), 4)));
+        atom(&m, "mbarrier.arrive.cp", 0, 1, (axe_arg[]){at(bar, n(0))});
+        end(&m);
+        if (fault == 0)
+            atom(&m, "mbarrier.wait", 0, 2,
+                 (axe_arg[]){at(bar, n(0)), integer(n(0))});
+        move("ld.shared.b32", at(reg, n(0)), at(tile, thread(&m)));
+        move("st.global.b32", at(py, thread(&m)), at(reg, n(0)));
+        if (fault == 0)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "group cp");
+    }
+    with.policy = AXE_SIM_EAGER;
+    run_wrong(AXE_SIM_RACE, "group cp");
+}
+
+/* Rows of 1-D copies: in, to the other CTA, out; nobody leaves too early. */
+static void
+test_bulk(void **state)
+{
+    const axe_tensor *px, *py, *tile, *got, *bar;
+    axe_arg           to, at_bar;
+    node              rank, other;
+
+    (void)state;
+    (void)one_cta("sm_90a", 32, 2, 2, &px, &py);
+    tile = buffer(&m, "tile", AXE_TYPE_f32, 64, 0);
+    got = buffer(&m, "got", AXE_TYPE_f32, 64, 0);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 2, 0);
+    rank = id(&m, AXE_ID_RANK);
+    other = op2(&m, AXE_OP_sub, n(1), rank);
+    begin_if(&m, is(&m, lane(), 0));
+    for (int i = 0; i < 2; i++)
+        atom(&m, "mbarrier.init", 0, 2,
+             (axe_arg[]){at(bar, n(i)), integer(n(1))});
+    atom(&m, "mbarrier.inited", 0, 0, NULL);
+    end(&m);
+    atom(&m, "meet.cluster", 0, 0, NULL);
+    begin_if(&m, is(&m, lane(), 0));
+    for (int i = 0; i < 2; i++)
+        atom(&m, "mbarrier.expect", 0, 2,
+             (axe_arg[]){at(bar, n(i)), integer(n(256))});
+    atom(&m, "cp.bulk.load", 64, 3,
+         (axe_arg[]){at(tile, n(0)), at(px, mul(&m, rank, 64)), at(bar, n(0))});
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(0))});
+    to = at(got, n(0));
+    at_bar = at(bar, n(1));
+    to.space = at_bar.space = AXE_ARG_DSMEM;
+    to.cta = at_bar.cta = other;
+    atom(&m, "cp.bulk.cluster", 64, 3, (axe_arg[]){to, at(tile, n(0)), at_bar});
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(1)), integer(n(0))});
+    atom(&m, "cp.bulk.store", 64, 2,
+         (axe_arg[]){at(py, mul(&m, rank, 64)), at(got, n(0))});
+    atom(&m, "bulk.commit", 0, 0, NULL);
+    atom(&m, "bulk.drain", 0, 1, (axe_arg[]){integer(n(0))});
+    end(&m);
+    atom(&m, "meet.cluster", 0, 0, NULL);
+    for (int i = 0; i < 5; i++) {
+        with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
+                                 (uint64_t)i, 0, 0, false};
+        run_clean();
+        for (int k = 0; k < 128; k++)
+            assert_int_equal((int)y[k], k ^ 64);
+    }
+}
+
+/* ---------------------------------------------------------------- findings */
+
+static void
+test_addresses(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b32", at(reg, n(0)),
+         at(px, add(&m, lane(), n(AXE_LEN(x) - 31))));
+    run_wrong(AXE_SIM_BOUNDS, "elements 4096 to 4096 of X, which has 4096");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b64", at(reg, n(0)),
+         at(px, add(&m, mul(&m, lane(), 2), n(1))));
+    run_wrong(AXE_SIM_ALIGN, "no multiple of 8");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    tile = buffer(&m, "tile", AXE_TYPE_f32, 31, 0);
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+    run_wrong(AXE_SIM_BOUNDS, "of tile");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    calc(&m, reg, lane(), f32_of(lane()));
+    run_wrong(AXE_SIM_BOUNDS, "r[8] does not exist");
+}
+
+static void
+test_unset(void **state)
+{
+    const axe_tensor *px, *py, *reg, *a, *b;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    run_wrong(AXE_SIM_UNINIT, "r[0] is read");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b32", at(reg, n(0)), at(py, lane()));
+    run_wrong(AXE_SIM_UNINIT, "of Y, which nobody has written");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    a = buffer(&m, "a", AXE_TYPE_f32, 32, 0);
+    b = buffer(&m, "b", AXE_TYPE_f32, 32, 0);
+    move("ld.shared.b32", at(reg, n(0)), at(a, lane()));
+    run_wrong(AXE_SIM_UNINIT, "of a in block 0, which nobody has written");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    a = buffer(&m, "a", AXE_TYPE_f32, 32, 0);
+    b = buffer(&m, "b", AXE_TYPE_f32, 32, 0);
+    m.buffer[1].offset = m.buffer[0].offset;
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.shared.b32", at(a, lane()), at(reg, n(0)));
+    atom(&m, "meet.cta", 0, 0, NULL);
+    move("ld.shared.b32", at(reg, n(0)), at(b, lane()));
+    run_wrong(AXE_SIM_STALE, "as part of a");
+}
+
+/* Bytes beside one another are no race, whoever writes them. */
+static void
+test_bytes(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile, *wide;
+
+    (void)state;
+    for (int apart = 1; apart >= 0; apart--) {
+        (void)one_cta("sm_80", 64, 1, 1, &px, &py);
+        reg = array(&m, "b", AXE_TYPE_u8, 1);
+        wide = array(&m, "wide", AXE_TYPE_u8, 16);
+        tile = buffer(&m, "tile", AXE_TYPE_u8, 64, 0);
+        calc(&m, reg, n(0), axe_cast(cx, AXE_NOWHERE, AXE_TYPE_u8, thread(&m)));
+        move("st.shared.b8",
+             at(tile,
+                apart ? add(&m, mul(&m, lane(), 2), id(&m, AXE_ID_WARP))
+                      : op2(&m, AXE_OP_sub, thread(&m), id(&m, AXE_ID_WARP))),
+             at(reg, n(0)));
+        atom(&m, "meet.cta", 0, 0, NULL);
+        begin_if(&m, less(&m, thread(&m), 3));
+        move("ld.shared.b128", at(wide, n(0)),
+             at(tile, mul(&m, thread(&m), 16)));
+        end(&m);
+        if (apart)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "of tile in block 0");
+    }
+}
+
+static void
+test_races(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 2, &px, &py);
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    run_wrong(AXE_SIM_RACE, "which another block has written");
+    reg = one_cta("sm_80", 64, 1, 1, &px, &py);
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    run_wrong(AXE_SIM_RACE, "warp 1 of block 0 writes element 0 of Y, which "
+                            "warp 0 of block 0 writes");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.global.b32", at(py, quot(&m, lane(), 2)), at(reg, n(0)));
+    run_wrong(AXE_SIM_RACE, "lanes 0 and 1");
+}
+
+/* Two warps: one signals the other by a named barrier, or does not. */
+static void
+test_named(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile;
+
+    (void)state;
+    for (int fault = 0; fault < 3; fault++) {
+        reg = one_cta("sm_80", 64, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+        calc(&m, reg, n(0), f32_of(lane()));
+        if (fault != 1)
+            move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        atom(&m, "come", 0, 2, (axe_arg[]){integer(n(3)), integer(n(64))});
+        if (fault == 1)
+            move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        end(&m);
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 1));
+        atom(&m, "meet", 0, 2,
+             (axe_arg[]){integer(n(3)), integer(n(fault == 2 ? 96 : 64))});
+        move("ld.shared.b32", at(reg, n(0)), at(tile, lane()));
+        move("st.global.b32", at(py, lane()), at(reg, n(0)));
+        end(&m);
+        if (fault == 0)
+            run_clean();
+        else
+            run_wrong(fault == 1 ? AXE_SIM_RACE : AXE_SIM_NAMED, "");
+    }
+}
+
+static void
+test_deadlock(void **state)
+{
+    const axe_tensor *px, *py, *bar;
+
+    (void)state;
+    (void)one_cta("sm_80", 64, 1, 1, &px, &py);
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+    atom(&m, "meet.cta", 0, 0, NULL);
+    end(&m);
+    run_wrong(AXE_SIM_DEADLOCK,
+              "warp 0 of block 0 waits at barrier 0, where 32 of 64 threads "
+              "are");
+    (void)one_cta("sm_90a", 32, 1, 1, &px, &py);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 2, 0);
+    begin_if(&m, is(&m, lane(), 0));
+    atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(1)), integer(n(2))});
+    atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(1))});
+    end(&m);
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(1)), integer(n(0))});
+    run_wrong(AXE_SIM_DEADLOCK, "for parity 0 of bar[1] of block 0, phase 0, "
+                                "which lacks 1 arrivals");
+}
+
+/* One warp ends two phases while the other does not look. */
+static void
+test_lapped(void **state)
+{
+    const axe_tensor *px, *py, *bar;
+
+    (void)state;
+    (void)one_cta("sm_90a", 64, 1, 1, &px, &py);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+    begin_if(&m, is(&m, thread(&m), 0));
+    atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(1))});
+    end(&m);
+    atom(&m, "meet.cta", 0, 0, NULL);
+    begin_if(&m, is(&m, thread(&m), 32));
+    for (int i = 0; i < 2; i++)
+        atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});
+    end(&m);
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(0))});
+    end(&m);
+    run_wrong(AXE_SIM_LAPPED, "phase 0 of bar[0]");
+}
+
+static void
+test_partial(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    calc(&m, reg, n(0), f32_of(lane()));
+    begin_if(&m, less(&m, lane(), 31));
+    atom(&m, "shfl.bfly.b32", 1, 2, (axe_arg[]){at(reg, n(1)), at(reg, n(0))});
+    end(&m);
+    run_wrong(AXE_SIM_PARTIAL, "lanes 0x7fffffff only");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    for (int i = 0; i < 8; i++)
+        calc(&m, reg, n(i), f32_of(lane()));
+    atom(&m, "shfl.bfly.b32", 1, 2,
+         (axe_arg[]){at(reg, n(1)), at(reg, rem(&m, lane(), 2))});
+    run_wrong(AXE_SIM_UNIFORM, "operand 1 is 0 for lane 0");
+}
+
+/* Rows of a matrix whose rows lie apart: what lies between is none of it. */
+static void
+test_strides(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    int64_t           shape[2] = {4, 8}, stride[2] = {10, 1};
+    int64_t           out[2] = {1, AXE_LEN(y)};
+    axe_sim_array     param[2] = {{x, shape, stride}, {y, out, NULL}};
+    axe_sim_spec      spec = {.param = param};
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("ld.global.b32", at(reg, n(0)),
+         at(px, add(&m, mul(&m, quot(&m, lane(), 8), 10), rem(&m, lane(), 8))));
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    assert_int_equal(axe_simulate(cx, made(&m), &spec, &r), AXE_OK);
+    if (r.n_finding > 0)
+        fail_msg("%s", said());
+    assert_int_equal((int)y[31], 37);
+    move("ld.global.b32", at(reg, n(0)), at(px, lane()));
+    assert_int_equal(axe_simulate(cx, made(&m), &spec, &r), AXE_OK);
+    assert_int_equal(r.n_finding, 1);
+    assert_int_equal(r.finding[0].kind, AXE_SIM_BOUNDS);
+}
+
+static void
+test_refused(void **state)
+{
+    const axe_tensor *px, *py;
+
+    (void)state;
+    (void)one_cta("sm_80", 48, 1, 1, &px, &py);
+    assert_int_equal(simulate(), AXE_ESHAPE);
+    (void)one_cta("sm_80", 32, 2, 2, &px, &py);
+    assert_int_equal(simulate(), AXE_ESHAPE);
+    (void)one_cta("sm_90a", 32, 2, 3, &px, &py);
+    assert_int_equal(simulate(), AXE_ESHAPE);
+    (void)one_cta("sm_80", 32, 1, 1, &px, &py);
+    (void)emit(&m, AXE_LIR_TASKS);
+    assert_int_equal(simulate(), AXE_EUNSUPPORTED);
+    (void)one_cta("sm_80", 32, 1, 1, &px, &py);
+    (void)array(&m, "nibble", AXE_TYPE_i4, 4);
+    assert_int_equal(simulate(), AXE_EUNSUPPORTED);
+    (void)one_cta("sm_80", 32, 1, 1, &px, &py);
+    m.machine = axe_machine_at(0);
+    assert_int_equal(simulate(), AXE_EUNSUPPORTED);
+    (void)one_cta("sm_80", 32, 1, 0, &px, &py);
+    run_clean();
+    assert_int_equal(r.n_block, 0);
+}
+
+static void
+test_json(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    axe_buf           b = {.cx = cx};
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("st.global.b32", at(py, lane()), at(reg, n(0)));
+    assert_int_equal(simulate(), AXE_OK);
+    axe_sim_report_json(cx, &b, &r);
+    assert_string_equal(
+        b.text,
+        "{\"findings\": [{\"kind\": \"uninitialised\", \"n\": 32, \"text\": "
+        "\"st.global.b32: warp 0 of block 0: r[0] is read, and nothing was "
+        "written there\", \"at\": {\"file\": \"grid\", \"line\": 1, \"col\": "
+        "1}}], \"blocks\": 1, \"instructions\": 2, \"products\": 0, "
+        "\"conflicts\": 0, \"global_read\": 0, \"global_written\": 128, "
+        "\"shared_read\": 0, \"shared_written\": 0, \"atoms\": "
+        "{\"st.global.b32\": 1}}\n");
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(lanes),     TEST(turns),    TEST(endless),  TEST(values),
+        TEST(functions), TEST(shuffles), TEST(matrices), TEST(predicates),
+        TEST(atomics),   TEST(exchange), TEST(arrival),  TEST(bulk),
+        TEST(addresses), TEST(unset),    TEST(bytes),    TEST(races),
+        TEST(named),     TEST(deadlock), TEST(lapped),   TEST(partial),
+        TEST(strides),   TEST(refused),  TEST(json),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
