@@ -399,6 +399,12 @@ make_shape(sim *s, sim_shape *sh)
                         "the simulator: %s is asynchronous, but neither a copy "
                         "nor a warpgroup's product",
                         a->name);
+    if (a->kind != AXE_ATOM_SYNC && !sh->async && a->by != AXE_SCOPE_THREAD &&
+        a->by != AXE_SCOPE_WARP)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s is issued by more than a warp, and "
+                        "not asynchronous",
+                        a->name);
     if (a->kind == AXE_ATOM_CONTRACT)
         return make_product(s, sh);
     if (a->kind == AXE_ATOM_SYNC || *a->d == '\0')
