@@ -1,12 +1,13 @@
 /* verb_check.c - `axe check`: everything that is wrong with kernel files.
  *
  * Each kernel is compiled with its defaults as far as its plan, so that all
- * that a user could be told without arrays is told at once; one that is for
- * another machine than a CPU as far as its IR, unless the machine is named. */
+ * that a user could be told without arrays is told at once; one for a family of
+ * machines as far as its IR, unless one of them is named. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "axe/machine.h"
 #include "kernel.h"
 #include "lang/lang.h"
 
@@ -63,6 +64,13 @@ has_const(const axe_kernel_sig *s, const char *name)
     return false;
 }
 
+/* Of several machines, none of which stands for all: `cpu` is this host's. */
+static bool
+is_family(const char *target)
+{
+    return target && strcmp(target, "cpu") != 0 && axe_machine_axes(target);
+}
+
 static axe_status
 check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
              const char *name)
@@ -82,7 +90,8 @@ check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
     }
     spec = axe_kernel_spec(&a);
     return axe_compile(cx, source, &spec,
-                       sig.target && !a.machine ? AXE_STAGE_IR : AXE_STAGE_PLAN,
+                       !a.machine && is_family(sig.target) ? AXE_STAGE_IR
+                                                           : AXE_STAGE_PLAN,
                        &p);
 }
 

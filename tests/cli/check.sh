@@ -58,4 +58,21 @@ is 1 "one.axe: 1 kernel, no errors
 error: none.axe: cannot open: No such file or directory
   help: check the name; relative ones begin at the current directory" \
     "$AXE" check none.axe one.axe
+
+# A kernel for one machine is checked for it, one for a family as far as its IR.
+for target in sm_90a nvidia sm_9; do
+    sed "s/{ index/target $target { index/" one.axe >$target.axe
+done
+is 0 "sm_90a.axe: 1 kernel, no errors" "$AXE" check sm_90a.axe
+is 0 "nvidia.axe: 1 kernel, no errors" "$AXE" check nvidia.axe
+is 0 "nvidia.axe: 1 kernel, no errors" "$AXE" check -t sm_80 nvidia.axe
+is 1 "sm_9.axe: errors in 1 of 1 kernel
+error: there is no machine 'sm_9'
+  help: did you mean 'sm_80'?" "$AXE" check sm_9.axe
+is 1 "sm_90a.axe: errors in 1 of 1 kernel
+sm_90a.axe:1:8: error: kernel b is for sm_90a, not for cpu-avx2
+$(sed 's/^/    1 | /' sm_90a.axe)
+      |        ^
+  help: name sm_90a as the target, or take \`target sm_90a\` away" \
+    env NO_COLOR=1 "$AXE" check -t cpu-avx2 sm_90a.axe
 exit $((n_bad > 0))
