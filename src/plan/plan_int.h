@@ -159,8 +159,8 @@ const axe_node *axe_zero_limit(planner *p, const axe_stmt *s,
 /* Are all variables of the expression bound around statement s? */
 bool axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n);
 
-/* Does s run only after w, in the same turn of every loop around w, and never
- * without it? */
+/* Does s, another statement than w, run only after w, in the same turn of every
+ * loop around w, and never without it? */
 bool axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s);
 
 /* Is it the whole tile that the access walks, the same in every turn of a loop?

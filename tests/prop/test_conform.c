@@ -266,9 +266,15 @@ typedef struct row {
 #define CLASH "kernel k(in f32 X[M, 24], out f32 Y[M, 24]) { index m, n;" \
               " cta (i : M by 8) {" \
               " reg f32 x[8, 24] : (8, (4, 6)) : (52, (13, 2));" \
-              " reg f32 y[8, 24] : (8, (6, 4)) : (70, (11, 1));" \
+              " reg f32 y[8, 24] : (8, (2, 3, 4)) : (70, (35, 11, 2));" \
               " x[m, n] = X[i*8 + m, n]; y[m, n] = x[m, n] * 2;" \
               " Y[i*8 + m, n] = y[m, n]; } }"
+
+#define UNGROUPED "kernel k(in i8 X[M, N], out i8 Y[M, N]) { index m, n;" \
+                  " cta (i : M by 32, j : N by 64) {" \
+                  " shared i8 t[32, 64] : (32, (16, 4)) : (4, (128, 1));" \
+                  " t[m, n] = X[i*32 + m, j*64 + n];" \
+                  " Y[i*32 + m, j*64 + n] = t[m, n]; } }"
 
 #define SHIFTS "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;" \
                " cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n - 3] +" \
@@ -390,6 +396,7 @@ static const row rows[] = {
     {"sums and a shifted row", NULL, ALIKE("in f32 D[M, N], out f32 C[M, N]", "0", "", "C[i*32 + m, j*32 + n] = acc[m, n] + D[i*32 + m - 1, j*32 + n];"), {NULL},
      {{"M", 70}, {"N", 100}, {"K", 40}, {"L", 40}}},
     {"layouts that clash",      NULL, CLASH, {NULL},                           {{"M", 21}}},
+    {"words along the result",  NULL, UNGROUPED, {NULL},                       {{"M", 37}, {"N", 101}}},
     {"large numbers of indices", NULL, LARGE, {NULL},                          {{"M", 21}, {"N", 70}}},
     {"rows shifted by tasks",   NULL, SHIFTS, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"bytes in whole groups",   NULL, BYTES, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 64}}},

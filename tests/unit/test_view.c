@@ -217,6 +217,14 @@ static const struct {
     {"kernel k(in i8 A[16, 32], in i8 B[32, N], out i32 C[16, N]) { index m, n, k; cta (j : N by 48) {"
      " reg i32 c[16, 48] = 0; shared i8 b[32, 48]; b[k, n] = B[k, j*48 + n]; c[m, n] += A[m, k] * b[k, n];"
      " C[m, j*48 + n] = c[m, n]; } }", "cpu-avx512-bf16", "vfma: d +=", "vdpss: d +="},
+    /* results that go on where the factors end are stored by themselves */
+    {"kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[64, N]) { index m, n, k; cta (i : 2, j : N by 48) {"
+     " reg f32 c[32, 48] = 0; shared f32 a[32, 16]; shared f32 b[16, 48]; for (t : K by 16) {"
+     " a[m, k] = A[i*32 + m, t*16 + k]; b[k, n] = B[t*16 + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; }"
+     " C[i*32 + m, j*48 + n] = c[m, n]; } }", "cpu-avx512", "m >= M - i*32", "the last turn does"},
+    /* one element beyond the end of what is known to be there */
+    {"kernel k(in f32 X[24], out f32 Y[24]) { index m; cta (i : 1) { reg f32 y[24]; y[m] = X[m + 1]; Y[m] = y[m]; } }",
+     "cpu-avx512", "X is read, else zero, where m < 23\n", "scratch: 0"},
 };
 /* clang-format on */
 
