@@ -255,7 +255,7 @@ inside(map_lowering *x, const axe_operand *op)
     return in;
 }
 
-/* Of threads that do the same one writes. */
+/* Of threads that do the same one writes, and reads what is written. */
 static const axe_node *
 is_owner(map_lowering *x)
 {
@@ -289,14 +289,32 @@ memory(map_lowering *x, const axe_operand *op)
                                                  : axe_simt_shared(t, at);
 }
 
+/* The row that moves so many elements; a destination that is read has its own.
+ */
+static const axe_atom *
+row_of(const map_lowering *x, int k, int width, bool store)
+{
+    const axe_simt_access *a = &x->simt->access[k];
+    const axe_operand     *op = &x->s->operand[k];
+    const axe_plan        *p = x->sl->lw.plan;
+    int                    param;
+
+    if (store || k > 0)
+        return width > 1 ? a->atom : a->least;
+    return axe_simt_find_move(
+        x->sl->lw.cx, p->machine, AXE_ATOM_LOAD, AXE_ARG_REG,
+        op->tensor->space == AXE_SPACE_GLOBAL ? AXE_ARG_GLOBAL : AXE_ARG_SHARED,
+        op->tensor->type, width, &param);
+}
+
 /* All turns of one operand, `width` elements at a time. */
 static void
 move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
 {
-    const axe_operand     *op = &x->s->operand[k];
-    const axe_simt_access *a = &x->simt->access[k];
-    const axe_work        *w = &x->simt->work;
-    const axe_node        *own = store ? is_owner(x) : NULL;
+    const axe_operand *op = &x->s->operand[k];
+    const axe_work    *w = &x->simt->work;
+    const axe_node    *own =
+        op->tensor == x->s->operand[0].tensor ? is_owner(x) : NULL;
 
     for (int i = 0; i < w->n_digit; i++) {
         int64_t step = is_along(x, k, i) ? width : 1;
@@ -310,7 +328,7 @@ move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
     }
     axe_arg reg = axe_simt_reg(x->array[k], array_index(x, k));
     axe_arg arg[2] = {store ? memory(x, op) : reg, store ? reg : memory(x, op)};
-    axe_simt_atom(x->sl, b, width > 1 ? a->atom : a->least, width, 2, arg,
+    axe_simt_atom(x->sl, b, row_of(x, k, width, store), width, 2, arg,
                   axe_simt_both(x->sl, inside(x, op), own));
     for (int i = 0; i < w->n_digit; i++)
         if (is_kept(x, k, i))

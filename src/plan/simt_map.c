@@ -250,30 +250,12 @@ find_scratch(planner *p, const request *r, axe_simt_schedule *s)
     return AXE_OK;
 }
 
-/* Elements may be written more than once, in an order that threads have not. */
-static axe_status
-check_scatter(planner *p, const axe_stmt *s)
-{
-    if (!axe_is_scatter(p->cx, s))
-        return AXE_OK;
-    axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-             "threads of %s would write elements of %s, which its subscripts "
-             "compute, in no certain order",
-             p->mc->name, s->dst->u.tensor->name);
-    axe_help(p->cx,
-             "let one thread do it (`thread (0)`, with loops), or gather "
-             "instead");
-    return AXE_EUNSUPPORTED;
-}
-
 axe_status
 axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
 {
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
     const axe_crew    *crew = simt->crew;
 
-    if (crew->n_thread > 1)
-        AXE_TRY(check_scatter(p, r->stmt));
     AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
     AXE_TRY(check_local(p, r, &simt->work, out));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);

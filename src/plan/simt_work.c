@@ -17,6 +17,7 @@ typedef struct share {
     bool           reduced; /* an index of a reduction */
     bool           fixed;   /* a register operand has said it all */
     bool           exact;   /* must come out even, without loops */
+    bool           ordered; /* its turns are one after the other */
     int64_t        done;    /* neighbours that have been dealt */
 } share;
 
@@ -355,7 +356,7 @@ take_threads(deal *d, share *s, axe_axis axis)
 {
     int64_t e = axe_dim_extent(s->dim);
 
-    for (int i = 0; i < d->n_part && !s->fixed; i++) {
+    for (int i = 0; i < d->n_part && !s->fixed && !s->ordered; i++) {
         axe_iter *p = &d->part[i];
         int64_t   f = p->extent;
         if (p->axis != axis || f == 1)
@@ -397,6 +398,8 @@ take_turns(deal *d, share *s, int64_t *budget)
 
     if (s->fixed)
         return;
+    if (s->ordered)
+        out = 1;
     while (!s->exact && out > *budget) {
         int64_t f = 2;
         while (out % f != 0)
@@ -418,7 +421,7 @@ deal_rest(deal *d)
     order_dims(d);
     for (int i = 0; i < d->n_dim; i++) {
         share  *s = &d->dim[d->order[i]];
-        int64_t v = i == 0 && !s->fixed ? vector_of(d, s) : 1;
+        int64_t v = i == 0 && !s->fixed && !s->ordered ? vector_of(d, s) : 1;
         add_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
         s->done *= v;
         budget = budget / v ? budget / v : 1;
@@ -435,6 +438,23 @@ deal_rest(deal *d)
             if ((axe_dim_extent(s->dim) == 0) == pass)
                 take_turns(d, s, &budget);
         }
+}
+
+/* Where a subscript computes elements to write, one may be written more than
+ * once, in the order of the indices: one thread counts those that no dimension
+ * has alone. */
+static void
+mark_ordered(deal *d)
+{
+    const axe_node *dst = d->r->stmt->dst;
+
+    for (int i = 0; i < d->n_dim && axe_is_scatter(d->p->cx, d->r->stmt); i++) {
+        share *s = &d->dim[i];
+        s->ordered = !s->reduced && !s->fixed;
+        for (int k = 0; k < dst->n_arg; k++)
+            if (axe_alone_in(d->p, dst->arg[k]) == s->dim->var)
+                s->ordered = false;
+    }
 }
 
 /* Digits of an index slow to fast; what nobody counts are copies. */
@@ -475,6 +495,7 @@ axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
                 d->dim[i].exact ||
                 (r->operand[k].tensor->space == AXE_SPACE_REG &&
                  axe_operand_depends(&r->operand[k], d->dim[i].dim->var));
+    mark_ordered(d);
     deal_rest(d);
     if (d->n_digit == MAX_DIGIT)
         return axe_fail(p->cx, r->stmt->at, AXE_ELIMIT,
