@@ -4,7 +4,9 @@
  * condition on who the thread is. */
 #include <inttypes.h>
 
+#include "ir/check.h"
 #include "lower/simt_int.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 
 static const axe_node *
@@ -222,20 +224,68 @@ land(simt_lowering *sl, axe_lblock *b)
                                 NULL);
 }
 
+/* The engine that reads the tile itself in statement s, or NULL. */
+static const axe_atom *
+engine_in(const axe_schedule *s, const axe_tensor *t)
+{
+    const axe_simt_contract *c = s ? s->simt->contract : NULL;
+    const axe_simt_copy     *k = s ? s->simt->copy : NULL;
+
+    if (c && ((c->a.direct && c->a.tensor == t) ||
+              (c->b.direct && c->b.tensor == t)))
+        return c->atom;
+    return k && k->box && !k->in && axe_stmt_reads(s->stmt, t) ? k->atom : NULL;
+}
+
+/* The fence behind what threads write to a tile of no pipeline in s, for the
+ * engine that reads it; NULL: none is needed. */
+static const axe_atom *
+fence_behind(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_plan     *p = sl->lw.plan;
+    const axe_tensor   *t = s->kind == AXE_STMT_INDEX ? s->dst->u.tensor : NULL;
+    const axe_schedule *w = t ? p->schedule[s->id] : NULL;
+
+    if (!t || t->space != AXE_SPACE_SHARED || t->pipeline ||
+        (w->simt->copy && w->simt->copy->box))
+        return NULL;
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_atom *a = engine_in(p->schedule[i], t);
+        if (a && *a->group)
+            return axe_simt_group_sync(p->machine, AXE_SYNC_FENCE, a->group,
+                                       AXE_ARG_SHARED);
+    }
+    return NULL;
+}
+
+static void
+fence(simt_lowering *sl, axe_lblock *b)
+{
+    if (sl->fence)
+        axe_simt_atom(sl, b, sl->fence, 0, 0, NULL, NULL);
+    sl->fence = NULL;
+}
+
 axe_status
 axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
                     axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        bool copy = flies(sl, body[i]);
+        bool            copy = flies(sl, body[i]);
+        const axe_atom *behind = fence_behind(sl, body[i]);
         if (!copy)
             AXE_TRY(land(sl, b));
+        if (behind != sl->fence)
+            fence(sl, b);
         AXE_TRY(lower_stmt(sl, b, body[i]));
+        sl->fence = behind;
         if (copy)
             sl->flying =
                 sl->lw.plan->schedule[body[i]->id]->simt->copy->atom->group;
     }
-    return land(sl, b);
+    AXE_TRY(land(sl, b));
+    fence(sl, b);
+    return AXE_OK;
 }
 
 /* ------------------------------------------------------------------ grids */

@@ -22,8 +22,9 @@ typedef struct simt_lowering {
                                      shared memory at the end; or NULL */
     const axe_node *never;        /* a condition that does not hold in the code
                                      at hand; or NULL */
-    const char *flying; /* the group of copies to tiles of no pipeline that
-                           have not been waited for; or NULL */
+    const axe_atom *fence;        /* due behind what threads wrote; or NULL */
+    const char     *flying; /* the group of copies to tiles of no pipeline that
+                               have not been waited for; or NULL */
 } simt_lowering;
 
 /* ------------------------------------------------- simt_build.c: grid items */
