@@ -10,7 +10,11 @@
 
 #include "plan/simt_option.h"
 
-enum { MAX_TRY = 24, MAX_GOOD = 6 }; /* options: looked at, taken on */
+enum {
+    MAX_TRY = 24,
+    MAX_GOOD = 6,
+    MAX_OTHER = 3
+}; /* options: looked at, taken on */
 
 /* ------------------------------------------------------------------ feeding */
 
@@ -346,6 +350,32 @@ feed_registers(const axe_feed *f, axe_type t)
     return f->direct ? 4 : (int)(2 * f->regs * axe_type_table[t].bits / 32);
 }
 
+/* What other rows would take, at their best, with c laid out for them. */
+static void
+reject_others(const job *j, request *r, const axe_simt_contract *sc)
+{
+    job             all = *j;
+    const axe_atom *seen[MAX_OTHER + 1] = {sc->atom};
+    int             n = 1;
+
+    all.n_option = 0;
+    all.option = axe_new_array(j->p->cx, option, AXE_MAX_OPTION);
+    axe_job_options(&all, NULL);
+    for (int i = 0; i < all.n_option && n <= MAX_OTHER; i++) {
+        const option *o = &all.option[i];
+        bool          known = false;
+        for (int k = 0; k < n; k++)
+            known = known || seen[k] == o->atom;
+        if (known)
+            continue;
+        seen[n++] = o->atom;
+        axe_rejected(j->p, r, o->atom->name,
+                     "about %.0f cycles, %.0f of shared memory, where it takes "
+                     "%.0f and %.0f",
+                     o->compute, o->traffic, sc->compute, sc->traffic);
+    }
+}
+
 static bool
 plan_as(planner *p, request *r, bool turn, axe_schedule *out)
 {
@@ -369,6 +399,7 @@ plan_as(planner *p, request *r, bool turn, axe_schedule *out)
             continue;
         }
         assert(axe_simt_contract_holds(p, &j, &j.option[i], c, sc));
+        reject_others(&j, r, sc);
         out->n_tile = 3;
         out->n_proved = j.extent[0] * j.extent[1] * j.extent[2];
         simt->contract = sc;

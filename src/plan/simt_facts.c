@@ -234,24 +234,51 @@ tell_feed(teller *t, const axe_feed *f)
                    f->desc.stride, cost));
 }
 
+/* Groups of threads that have rows, or columns, of their own. */
+static int64_t
+groups_of(const axe_spread *s, int64_t each)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < s->n_part; i++)
+        if (s->part[i].of == AXE_COUNT_WARP ||
+            (s->part[i].of == AXE_COUNT_LANE && each == 1))
+            n *= s->part[i].extent;
+    return n;
+}
+
 static void
 tell_contract(teller *t, const axe_simt_contract *c)
 {
-    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    int64_t each = axe_atom_threads(c->atom);
+
+    tell(t, AXE_FACT_crew,
+         axe_textf(t->cx,
+                   "%s, as %" PRId64 " x %" PRId64 " groups of %" PRId64
+                   " over rows and columns",
+                   axe_crew_text(t->cx, t->simt->crew), groups_of(&c->m, each),
+                   groups_of(&c->n, each), each));
     tell_atom(t, c->atom, c->param, "");
     tell_feed(t, &c->a);
     tell_feed(t, &c->b);
     tell(t, AXE_FACT_loops,
          axe_textf(t->cx,
                    "%" PRId64 " x %" PRId64 " x %" PRId64
-                   " of the atom; %" PRId64 " sums in a thread",
-                   c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs));
+                   " of the atom; %" PRId64
+                   " sums in a thread, about %d registers with factors",
+                   c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs,
+                   t->simt->n_register));
     if (c->fresh)
         tell(t, AXE_FACT_merged,
              "the first step of the sum overwrites, in place of the zeros");
     tell(t, AXE_FACT_cycles,
          axe_textf(t->cx, "%.0f of the tensor core, %.0f of shared memory",
                    c->compute, c->traffic));
+    tell(t, AXE_FACT_proved,
+         axe_textf(t->cx,
+                   "%" PRId64 " products, each by one atom; registers filled "
+                   "as the loads fill them",
+                   t->s->n_proved));
 }
 
 /* ----------------------------------------------------------------- the rest */
