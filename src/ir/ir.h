@@ -228,9 +228,10 @@ bool axe_scope_nests(const char *machine, axe_scope_kind outer,
  *
  * The order of tiles is that of their clusters: row-major; or `group` of the
  * first variable at a time, and among these the first variable fastest; or
- * along a Hilbert curve.  Persistent: CTAs that stay take the tiles in that
- * order.  What the body declares lives as long as they do; where it holds only
- * declarations and `roles`, each role runs its own loop over the tiles. */
+ * along a Hilbert curve (lower/order.h).  Persistent: CTAs that stay take the
+ * tiles in that order.  What the body declares lives as long as they do; where
+ * it holds only declarations and `roles`, each role runs its own loop over the
+ * tiles. */
 typedef struct axe_scope_keys {
 #define KEY(name, least, most, step, scopes, text) int name;
 #include "ir/scope_keys.def"

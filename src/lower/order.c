@@ -61,46 +61,129 @@ split_rest(axe_ctx *cx, const axe_stmt *s, int first, const axe_node *at,
         value[first] = at;
 }
 
-/* Bands of `group` clusters of the first variable, in each of which that is the
- * fastest; the last band may be narrower. */
-static void
-split_bands(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
-            const axe_order_sink *sink, const axe_node **value)
+/* Where a number is in bands of `height` clusters of the first variable, of
+ * which the last may be narrower. */
+typedef struct band {
+    const axe_node *begin, *width; /* clusters of the first variable */
+    const axe_node *in;            /* the number in the band */
+} band;
+
+static band
+split_bands(axe_ctx *cx, const axe_stmt *s, int height, const axe_node *number,
+            const axe_order_sink *sink)
 {
-    const axe_node *group = int_node(cx, s->keys.group);
-    const axe_node *size = op2(cx, AXE_OP_mul, group, n_from(cx, s, 1));
-    const axe_node *band =
+    const axe_node *most = int_node(cx, height);
+    const axe_node *size = op2(cx, AXE_OP_mul, most, n_from(cx, s, 1));
+    const axe_node *at =
         sink->let(sink->user, "band", op2(cx, AXE_OP_div, number, size));
     const axe_node *in =
         sink->let(sink->user, "in_band", op2(cx, AXE_OP_mod, number, size));
-    const axe_node *begin = op2(cx, AXE_OP_mul, band, group);
+    const axe_node *begin = op2(cx, AXE_OP_mul, at, most);
     const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 0), begin);
-    const axe_node *width =
-        sink->let(sink->user, "width", op2(cx, AXE_OP_min, group, left));
 
-    value[0] = op2(cx, AXE_OP_add, begin, op2(cx, AXE_OP_mod, in, width));
-    split_rest(cx, s, 1, op2(cx, AXE_OP_div, in, width), sink, value);
+    return (band){
+        begin, sink->let(sink->user, "width", op2(cx, AXE_OP_min, most, left)),
+        in};
 }
 
-axe_status
+/* In a band the first variable is the fastest. */
+static void
+split_group(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
+            const axe_order_sink *sink, const axe_node **value)
+{
+    int  height = s->keys.group / axe_order_cluster(s);
+    band b = split_bands(cx, s, height > 1 ? height : 1, number, sink);
+
+    value[0] = op2(cx, AXE_OP_add, b.begin, op2(cx, AXE_OP_mod, b.in, b.width));
+    split_rest(cx, s, 1, op2(cx, AXE_OP_div, b.in, b.width), sink, value);
+}
+
+/* ------------------------------------------------------------------ a curve */
+
+enum { SIDE_LOG = 3, SIDE = 1 << SIDE_LOG };
+
+static const axe_node *
+choose(axe_ctx *cx, const axe_node *bit, const axe_node *one,
+       const axe_node *zero)
+{
+    const axe_node *arg[3] = {op2(cx, AXE_OP_eq, bit, int_node(cx, 1)), one,
+                              zero};
+
+    return axe_node_new(cx, AXE_OP_select, AXE_TYPE_INDEX, one->at, 3, arg);
+}
+
+/* One level more of the curve: a square of side `s` is one of four, turned so
+ * that their ends meet.  along and across: the place in the smaller square and
+ * then in the greater; two bits of `at` say which of the four. */
+static void
+turn(axe_ctx *cx, int64_t s, const axe_node *at, const axe_order_sink *sink,
+     const axe_node **along, const axe_node **across)
+{
+    const axe_node *two = int_node(cx, 2), *last = int_node(cx, s - 1);
+    const axe_node *a = *along, *b = *across, *x, *y;
+    const axe_node *far =
+        sink->let(sink->user, "far",
+                  op2(cx, AXE_OP_mod, op2(cx, AXE_OP_div, at, two), two));
+    const axe_node *side =
+        sink->let(sink->user, "side",
+                  op2(cx, AXE_OP_mod, op2(cx, AXE_OP_add, at, far), two));
+
+    x = choose(cx, far, op2(cx, AXE_OP_sub, last, b), b);
+    y = choose(cx, far, op2(cx, AXE_OP_sub, last, a), a);
+    x = choose(cx, side, a, x);
+    y = choose(cx, side, b, y);
+    *along = sink->let(
+        sink->user, "along",
+        op2(cx, AXE_OP_add, x, op2(cx, AXE_OP_mul, far, int_node(cx, s))));
+    *across = sink->let(
+        sink->user, "across",
+        op2(cx, AXE_OP_add, y, op2(cx, AXE_OP_mul, side, int_node(cx, s))));
+}
+
+/* Hilbert's curve in squares of SIDE, which follow each other along the second
+ * variable in bands of the first: it enters and leaves each at the first of
+ * the band.  In what is left at the ends the first variable is the fastest. */
+static void
+split_curve(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
+            const axe_order_sink *sink, const axe_node **value)
+{
+    const axe_node *side = int_node(cx, SIDE), *zero = int_node(cx, 0);
+    band            b = split_bands(cx, s, SIDE, number, sink);
+    const axe_node *size = op2(cx, AXE_OP_mul, b.width, side);
+    const axe_node *square = op2(cx, AXE_OP_div, b.in, size);
+    const axe_node *in =
+        sink->let(sink->user, "in_square", op2(cx, AXE_OP_mod, b.in, size));
+    const axe_node *begin =
+        sink->let(sink->user, "square", op2(cx, AXE_OP_mul, square, side));
+    const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 1), begin);
+    const axe_node *along = zero, *across = zero, *whole, *x, *y;
+
+    for (int k = 0; k < SIDE_LOG; k++)
+        turn(cx, INT64_C(1) << k,
+             op2(cx, AXE_OP_div, in, int_node(cx, INT64_C(1) << 2 * k)), sink,
+             &along, &across);
+    whole = op2(cx, AXE_OP_min, b.width, op2(cx, AXE_OP_min, left, side));
+    whole = sink->let(sink->user, "whole", op2(cx, AXE_OP_div, whole, side));
+    x = choose(cx, whole, across, op2(cx, AXE_OP_mod, in, b.width));
+    y = choose(cx, whole, along, op2(cx, AXE_OP_div, in, b.width));
+    value[0] = sink->let(sink->user, "first", op2(cx, AXE_OP_add, b.begin, x));
+    value[1] = sink->let(sink->user, "second", op2(cx, AXE_OP_add, begin, y));
+}
+
+void
 axe_order_tile(axe_ctx *cx, const axe_stmt *scope, const axe_node *number,
                const axe_node *rank, const axe_order_sink *sink,
                const axe_node **value)
 {
     int c = axe_order_cluster(scope);
 
-    if (scope->keys.hilbert) {
-        axe_fail(cx, scope->at, AXE_EUNSUPPORTED,
-                 "tiles along a Hilbert curve have no plan yet");
-        axe_help(cx, "`group = 8` keeps neighbouring tiles together, too");
-        return AXE_EUNSUPPORTED;
-    }
-    if (scope->keys.group > 1 && scope->n_var > 1)
-        split_bands(cx, scope, number, sink, value);
+    if (scope->keys.hilbert && scope->n_var == 2)
+        split_curve(cx, scope, number, sink, value);
+    else if (scope->keys.group > 1 && scope->n_var > 1)
+        split_group(cx, scope, number, sink, value);
     else
         split_rest(cx, scope, 0, number, sink, value);
     if (c > 1)
         value[0] = op2(cx, AXE_OP_add,
                        op2(cx, AXE_OP_mul, value[0], int_node(cx, c)), rank);
-    return AXE_OK;
 }

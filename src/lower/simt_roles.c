@@ -40,8 +40,7 @@ set_tile(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     letting          to = {sl, b};
     axe_order_sink   sink = {&to, let};
 
-    AXE_TRY(axe_order_tile(sl->lw.cx, s, at, axe_simt_id(sl, AXE_ID_RANK),
-                           &sink, v));
+    axe_order_tile(sl->lw.cx, s, at, axe_simt_id(sl, AXE_ID_RANK), &sink, v);
     for (int i = 0; i < s->n_var; i++) {
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
         l->var = s->var[i];
