@@ -412,22 +412,30 @@ drain_lag(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
     return axe_simt_sync(sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &none);
 }
 
+/* A loop of the statement's turns, or of some. */
+static axe_lir *
+open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+          const axe_node *end)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(&sl->lw, s->var[0]->name);
+    l->begin = number(sl, 0);
+    l->end = end;
+    return l;
+}
+
 static axe_status
 lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
             const axe_stmt *s)
 {
-    axe_lblock     *in = b;
-    const axe_node *at;
-    axe_lir        *l;
+    axe_lir *l;
 
     if (r->again || sl->grid->persistent)
         AXE_TRY(axe_simt_meet(sl, b, r->consumer));
-    at = axe_simt_unrolled(sl, &in, s->var[0]->name, r->n_stage - 1);
-    AXE_TRY(produce_at(sl, in, r, s, at));
-    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
-    l->var = axe_loop_var(&sl->lw, s->var[0]->name);
-    l->begin = number(sl, 0);
-    l->end = s->var[0]->extent;
+    l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
+    AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
+    l = open_loop(sl, b, s, s->var[0]->extent);
     AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     return r->lags == s ? drain_lag(sl, b, r) : AXE_OK;
 }

@@ -173,40 +173,12 @@ only_boxes(const simt_lowering *sl, int n, axe_stmt *const *body)
     return true;
 }
 
-/* The row that gives a thread more registers than its share, or fewer. */
-static const axe_atom *
-find_budget(const axe_machine *mc, bool more)
-{
-    for (int i = 0; i < mc->n_atom; i++) {
-        const axe_atom *a = &mc->atom[i];
-        if (a->kind == AXE_ATOM_SYNC && a->sync == AXE_SYNC_BUDGET &&
-            a->fold == (more ? AXE_FOLD_MAX : AXE_FOLD_MIN) &&
-            axe_machine_has(mc, a))
-            return a;
-    }
-    return NULL;
-}
-
-/* Registers of a thread at the start: an even share, in eights. */
-static int64_t
-share_of(const simt_lowering *sl)
-{
-    const axe_simt *m = sl->lw.plan->machine->simt;
-    int64_t         n = m->registers / sl->launch->crew->n_thread / 8 * 8;
-
-    return n < m->max_registers ? n : m->max_registers;
-}
-
 static void
 set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 {
-    int64_t         share = share_of(sl);
-    const axe_atom *a;
+    const axe_atom *a = axe_simt_budget(sl->lw.plan->machine, c);
     axe_arg         n = axe_simt_number(axe_int(&sl->lw, c->registers));
 
-    if (c->registers == 0 || c->registers == share)
-        return;
-    a = find_budget(sl->lw.plan->machine, c->registers > share);
     if (a)
         axe_simt_atom(sl, b, a, 0, 1, &n, NULL);
 }

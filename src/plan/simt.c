@@ -324,6 +324,7 @@ axe_simt_plan_kernel(planner *p)
 
     p->simt = axe_new(p->cx, axe_simt_plan);
     AXE_TRY(axe_simt_find_crews(p));
+    AXE_TRY(axe_simt_check_crews(p));
     AXE_TRY(axe_simt_plan_rings(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(

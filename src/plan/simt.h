@@ -107,6 +107,9 @@ struct axe_simt_plan {
     int              n_var; /* made by planning, behind the kernel's own */
 };
 
+/* The row by which the crew's threads change to its number of registers; NULL:
+ * it keeps its share. */
+const axe_atom *axe_simt_budget(const axe_machine *mc, const axe_crew *c);
 /* The cta that a crew is in. */
 const axe_crew *axe_crew_cta(const axe_crew *c);
 /* How many entities of its kind the CTA has, and which of them it is, by the

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "plan/simt_int.h"
+#include "plan/simt_ring.h"
 
 typedef struct attempt {
     planner             *p;
@@ -364,6 +365,29 @@ share_of(const attempt *a, const axe_tensor *t)
     return (int)n;
 }
 
+/* May CTAs send boxes to each other?  What they send must be the same wherever
+ * it goes, and only across roles does a stage say to all of them that it is
+ * free. */
+static bool
+may_share(attempt *a, const axe_tensor *t)
+{
+    const axe_simt_ring *r = axe_simt_ring_of(a->p->simt, t->pipeline);
+    const axe_stmt      *top = axe_crew_cta(a->crew)->at;
+    const char          *why = NULL;
+
+    if (!r || r->way != AXE_RING_ROLES)
+        why = "stages are freed by each CTA alone: it has no roles";
+    for (int d = 0; d < a->from->load->n_arg; d++)
+        if (axe_mentions(a->from->load->arg[d], top->var[0]))
+            why = axe_textf(a->p->cx,
+                            "the CTAs of a cluster differ in %s, and so does "
+                            "what they read",
+                            top->var[0]->name);
+    if (why)
+        axe_rejected(a->p, a->r, "boxes for all CTAs of a cluster", "%s", why);
+    return !why;
+}
+
 const axe_node *
 axe_simt_origin(axe_ctx *cx, const axe_node *n)
 {
@@ -427,6 +451,8 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     }
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
     c->share = share_of(a, tile->tensor);
+    if (c->share > 1 && !may_share(a, tile->tensor))
+        c->share = 1;
     return c->n_walk == a->r->nest[0].n_dim;
 }
 

@@ -88,6 +88,10 @@ AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
  * shared memory so far.
  * Errors  ESHAPE: replicated over other CTAs than the cluster's */
 AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
+/* simt_budget.c: registers and barriers of all crews.
+ * Errors  ELIMIT; EUNSUPPORTED: registers of others than warp groups */
+AXE_CHECK axe_status axe_simt_check_crews(planner *p);
+const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 /* Rooms of statements that go by way of staging, as far as shared memory goes.
  */
 void axe_simt_place_staging(planner *p);

@@ -54,6 +54,7 @@ static const row rows[] = {
     {"primed", "sm_90a", {NULL}, 100, 72, 104, "tma.load"},
     {"twice", "sm_80", {NULL}, 100, 136, 104, "cp.async"},
     {"twice", "sm_90a", {NULL}, 100, 136, 104, "tma.load tma.store"},
+    {"alone", "sm_90a", {NULL}, 300, 136, 104, "tma.load meet.cluster"},
 };
 /* clang-format on */
 
@@ -73,6 +74,19 @@ static const struct {
      "      ring.b[n, k] = B[t.j*64 + n, kt*32 + k]; }"
      "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
      "  C[t.i*64 + m, t.j*64 + n] = f16(acc[m, n]); } }"},
+    {"alone", /* a cluster without roles: each CTA brings all of b itself */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cluster (2) cta (i : M by 64, j : N by 64) warpgroups 1 {"
+     "  pipeline ring[3] { shared f16 a[64, 32];"
+     "                     shared f16 b[64, 32] : auto + [2 : 1@cta]; }"
+     "  reg f32 acc[64, 64] = 0;"
+     "  for (kt : K by 32) {"
+     "    produce ring {"
+     "      ring.a[m, k] = A[i*64 + m, kt*32 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
+     "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "  C[i*64 + m, j*64 + n] = f16(acc[m, n]); } }"},
     {"padded", /* across roles, by pieces: threads arrive, warps read */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"

@@ -1,0 +1,110 @@
+/* simt_budget.c - what crews of a CTA have together: registers, barriers.
+ *
+ * Threads begin with equal shares of the registers; a role may ask for more
+ * where others give theirs back.  Only whole warp groups can.  Barriers that
+ * crews larger than a warp meet at are numbered, each for one entity. */
+#include <inttypes.h>
+
+#include "plan/simt_copy.h"
+#include "plan/simt_int.h"
+
+static int64_t
+share_of(const axe_machine *mc, const axe_crew *cta)
+{
+    int64_t n = mc->simt->registers / cta->n_thread / 8 * 8;
+
+    return n < mc->simt->max_registers ? n : mc->simt->max_registers;
+}
+
+/* The row that gives a thread more, or fewer, registers. */
+const axe_atom *
+axe_simt_find_budget(const axe_machine *mc, bool more)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_SYNC && a->sync == AXE_SYNC_BUDGET &&
+            a->fold == (more ? AXE_FOLD_MAX : AXE_FOLD_MIN) &&
+            axe_machine_has(mc, a))
+            return a;
+    }
+    return NULL;
+}
+
+const axe_atom *
+axe_simt_budget(const axe_machine *mc, const axe_crew *c)
+{
+    int64_t share = share_of(mc, axe_crew_cta(c));
+
+    if (c->registers == 0 || c->registers == share)
+        return NULL;
+    return axe_simt_find_budget(mc, c->registers > share);
+}
+
+/* Who may ask for registers: whole warp groups directly in a cta. */
+static axe_status
+check_asker(planner *p, const axe_crew *c)
+{
+    int64_t group = 1;
+
+    axe_scope_nests(p->mc->family, AXE_SCOPE_WARPGROUP, AXE_SCOPE_THREAD,
+                    &group);
+    if (!axe_simt_find_budget(p->mc, true) ||
+        (c->in && !c->in->in && c->scope == AXE_SCOPE_WARPGROUP &&
+         c->n_thread % group == 0))
+        return AXE_OK;
+    axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
+             "registers %d: %s gives registers to warp groups of a cta, not "
+             "to each %s",
+             c->registers, p->mc->name, axe_scope_name(c->scope));
+    axe_help(p->cx, "write the role as `warpgroup (...) registers %d`",
+             c->registers);
+    return AXE_EUNSUPPORTED;
+}
+
+/* Registers that all crews directly in the cta hold at once; threads of none
+ * keep their share. */
+static axe_status
+check_registers(planner *p, const axe_crew *cta)
+{
+    int64_t share = share_of(p->mc, cta), sum = share * cta->n_thread;
+    bool    any = false;
+
+    for (int i = 0; i < p->simt->n_crew; i++) {
+        const axe_crew *c = p->simt->crew[i];
+        if (c->registers == 0 || axe_crew_cta(c) != cta)
+            continue;
+        AXE_TRY(check_asker(p, c));
+        any = any || axe_simt_budget(p->mc, c);
+        sum += (c->registers - share) * c->n_thread * c->n_entity;
+    }
+    if (!any || sum <= p->mc->simt->registers)
+        return AXE_OK;
+    axe_fail(p->cx, cta->at->at, AXE_ELIMIT,
+             "the roles ask for %" PRId64 " registers; %s has %" PRId64, sum,
+             p->mc->name, p->mc->simt->registers);
+    axe_help(p->cx,
+             "an even share is %" PRId64
+             " a thread; where one role takes more, another must give",
+             share);
+    return AXE_ELIMIT;
+}
+
+axe_status
+axe_simt_check_crews(planner *p)
+{
+    const axe_simt_plan *sp = p->simt;
+
+    for (int i = 0; i < sp->n_launch; i++)
+        AXE_TRY(check_registers(p, sp->launch[i].crew));
+    for (int i = 0; i < sp->n_crew; i++) {
+        const axe_crew *c = sp->crew[i];
+        if (c->barrier >= 0 &&
+            c->barrier + c->n_entity > p->mc->simt->named_barriers)
+            return axe_fail(p->cx, c->at->at, AXE_ELIMIT,
+                            "the scopes up to this one meet at %d barriers; a "
+                            "CTA of %s has %d",
+                            c->barrier + c->n_entity, p->mc->name,
+                            p->mc->simt->named_barriers);
+    }
+    return AXE_OK;
+}
