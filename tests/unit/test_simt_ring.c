@@ -167,28 +167,40 @@ read_file(axe_ctx *cx, const char *name)
 }
 
 static axe_status
-lower(axe_ctx *cx, const row *r, const axe_lowered **out)
+lower_text(axe_ctx *cx, const char *file, const char *text, const char *machine,
+           int n_set, const char *const *name, const char *const *value,
+           const axe_lowered **out)
 {
-    const char        *text = read_file(cx, r->file);
-    int32_t            src = axe_source_add(cx, r->file, text, strlen(text));
-    const char        *name[MAX_SET], *value[MAX_SET];
+    int32_t            src = axe_source_add(cx, file, text, strlen(text));
     const axe_module  *mod;
     const axe_kernel  *k;
     const axe_machine *mc;
     const axe_plan    *p;
-    axe_inst           inst = {
-                  .machine = r->machine, .set_name = name, .set_value = value};
+    axe_inst           inst = {.machine = machine,
+                               .n_set = n_set,
+                               .set_name = name,
+                               .set_value = value};
 
-    for (; inst.n_set < MAX_SET && r->set[2 * inst.n_set]; inst.n_set++) {
-        name[inst.n_set] = r->set[2 * inst.n_set];
-        value[inst.n_set] = r->set[2 * inst.n_set + 1];
-    }
-    AXE_TRY(axe_machine_find(cx, r->machine, &mc));
+    AXE_TRY(axe_machine_find(cx, machine, &mc));
     AXE_TRY(axe_module_parse(cx, src, &mod));
     AXE_TRY(axe_module_instantiate(cx, mod, &inst, &k));
     AXE_TRY(axe_kernel_verify(cx, k));
     AXE_TRY(axe_plan_kernel(cx, k, mc, &p));
     return axe_lower(cx, p, out);
+}
+
+static axe_status
+lower(axe_ctx *cx, const row *r, const axe_lowered **out)
+{
+    const char *name[MAX_SET], *value[MAX_SET];
+    int         n = 0;
+
+    for (; n < MAX_SET && r->set[2 * n]; n++) {
+        name[n] = r->set[2 * n];
+        value[n] = r->set[2 * n + 1];
+    }
+    return lower_text(cx, r->file, read_file(cx, r->file), r->machine, n, name,
+                      value, out);
 }
 
 static uint32_t
@@ -326,11 +338,66 @@ test_rows(void **state)
             run_row(&rows[i]);
 }
 
+#define RING(keys, bt, one, two)                                               \
+    "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"              \
+    "index m, n, k; " keys " { "                                               \
+    "pipeline ring[3] { shared f16 a[64, 32]; shared f16 b[64, 32]" bt "; } "  \
+    "roles { " one " { for (kt : K by 32) produce ring { "                     \
+    "ring.a[m, k] = A[t.i*64 + m, kt*32 + k]; "                                \
+    "ring.b[n, k] = B[t.j*64 + n, kt*32 + k]; } } " two                        \
+    " { reg f32 acc[64, 64] = 0; for (kt : K by 32) consume ring acc[m, n] "   \
+    "+= ring.a[m, k] * ring.b[n, k]; "                                         \
+    "C[t.i*64 + m, t.j*64 + n] = f16(acc[m, n]); } } } }"
+#define STAY "cta persistent (t : tiles(M by 64, N by 64)) warpgroups 2"
+#define PAIR                                                                   \
+    "cluster (4) cta persistent (t : tiles(M by 64, N by 64)) warpgroups 2"
+#define FILLS "warpgroup (0)"
+#define READS "warpgroup (1)"
+
+/* What cannot be, and what is said of it. */
+static const struct {
+    const char *text, *says;
+} wrong[] = {
+    {RING(STAY, "", "warp (0) registers 40", READS),
+     "registers 40: sm_90a gives registers to warp groups of a cta, not to "
+     "each warp"},
+    {RING("cta persistent (t : tiles(M by 64, N by 64)) warpgroups 3", "",
+          FILLS " registers 240", READS " registers 256"),
+     "the roles ask for 84992 registers; sm_90a has 65536"},
+    {RING(STAY, "", FILLS " registers 256", READS " registers 256"), ""},
+    {RING(PAIR, " : auto + [2 : 1@cta]", FILLS, READS),
+     "pipeline ring is replicated over 2 CTAs; the cluster has 4"},
+    {RING("cta persistent (t : tiles(M by 64, N by 64, group = 2, hilbert)) "
+          "warpgroups 2",
+          "", FILLS, READS),
+     "tiles along a Hilbert curve have no plan yet"},
+    {RING(STAY, "", FILLS, READS), ""},
+};
+
+static void
+test_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(wrong); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_lowered *l = NULL;
+        axe_status         st =
+            lower_text(cx, "t", wrong[i].text, "sm_90a", 0, NULL, NULL, &l);
+
+        if (st == AXE_OK)
+            assert_string_equal("", wrong[i].says);
+        else
+            assert_string_equal(axe_last_error(cx), wrong[i].says);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests_name("simt_ring", tests, NULL, NULL);
