@@ -312,7 +312,7 @@ place_rest(planner *p)
             continue;
         AXE_TRY(axe_layout_row_major(p->cx, axe_shape_of_tile(p->cx, t), &l));
         axe_simt_settle(p, t, l, "auto: row-major");
-        p->simt->open[i] = t->space == AXE_SPACE_REG;
+        p->simt->open[i] = true;
     }
     return size_tiles(p);
 }
@@ -333,6 +333,8 @@ axe_simt_plan_kernel(planner *p)
         each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
     AXE_TRY(place_rest(p));
     AXE_TRY(axe_simt_infer(p));
+    AXE_TRY(axe_simt_choose_tiles(p));
+    AXE_TRY(size_tiles(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
     AXE_TRY(size_tiles(p));
     AXE_TRY(allocate(p));

@@ -109,7 +109,8 @@ check_all(planner *p)
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         const axe_tensor *t = p->place[i].tensor;
         axe_status        st;
-        if (!t || !p->simt->open[i] || !axe_some_writer(p, t))
+        if (!t || t->space != AXE_SPACE_REG || !p->simt->open[i] ||
+            !axe_some_writer(p, t))
             continue;
         st = axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                       "%s has no layout, and no statement of its scope fills "

@@ -4,6 +4,7 @@
 
 #include "plan/plan_int.h"
 #include "plan/simt.h"
+#include "plan/simt_banks.h"
 
 /* simt.c: the whole of axe_plan_kernel for such machines, with what is known
  * of the kernel's shape.
@@ -45,6 +46,16 @@ AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
  * work wants them?  Shown element by element. */
 bool axe_simt_is_local(planner *p, const request *r, const axe_work *w,
                        const axe_operand *op, int64_t *n_proved);
+/* How wide one operand of a map is moved. */
+AXE_CHECK axe_status axe_simt_plan_access(planner *p, const request *r,
+                                          const axe_work    *work,
+                                          const axe_operand *op, bool store,
+                                          axe_simt_access *out);
+/* simt_tile.c: layouts of open shared tiles.  And what banks one access of a
+ * warp in a shared tile costs. */
+AXE_CHECK axe_status axe_simt_choose_tiles(planner *p);
+axe_banks axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op,
+                         int width);
 /* simt_trip.c: the kernel with a shared tile between the operand `load` of the
  * statement and what the statement does. */
 const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,

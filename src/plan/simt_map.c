@@ -157,9 +157,9 @@ try_along(planner *p, const request *r, const axe_work *work,
     }
 }
 
-static axe_status
-plan_access(planner *p, const request *r, const axe_work *work,
-            const axe_operand *op, bool store, axe_simt_access *out)
+axe_status
+axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
+                     const axe_operand *op, bool store, axe_simt_access *out)
 {
     *out = (axe_simt_access){.width = 1};
     if (op->tensor->space == AXE_SPACE_REG)
@@ -180,6 +180,15 @@ plan_access(planner *p, const request *r, const axe_work *work,
                 try_along(p, r, work, op, store, d, out);
         }
     return AXE_OK;
+}
+
+static void
+count_banks(planner *p, const axe_work *work, const axe_operand *op,
+            axe_simt_access *a)
+{
+    if (op->tensor->space == AXE_SPACE_SHARED)
+        a->conflict =
+            (int)axe_banks_degree(axe_simt_banks(p, work, op, a->width));
 }
 
 /* ------------------------------------------------------------------- bounds */
@@ -260,8 +269,10 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
     AXE_TRY(check_local(p, r, &simt->work, out));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)
-        AXE_TRY(plan_access(p, r, &simt->work, &r->operand[i], i == 0,
-                            &simt->access[i]));
+        AXE_TRY(axe_simt_plan_access(p, r, &simt->work, &r->operand[i], i == 0,
+                                     &simt->access[i]));
+    for (int i = 0; i < r->n_operand; i++)
+        count_banks(p, &simt->work, &r->operand[i], &simt->access[i]);
     find_bounds(p, r, &simt->work, out);
     AXE_TRY(find_scratch(p, r, simt));
     out->kind = AXE_SCHED_MAP;

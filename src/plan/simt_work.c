@@ -307,6 +307,16 @@ domain(const deal *d)
     return n;
 }
 
+static int64_t
+dealt(const deal *d)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < d->n_dim; i++)
+        n *= d->dim[i].done;
+    return n;
+}
+
 /* Elements that one thread moves at once along v: what the widest type among
  * the operands that v walks element by element fills a vector with, or fewer
  * where all threads are to have some. */
@@ -326,7 +336,8 @@ vector_of(const deal *d, const share *s)
         size = m->max_vector / (size ? size : 1);
         n = n == 0 || size < n ? size : n;
     }
-    while (n > 1 && (e % n != 0 || n * d->crew->n_thread > domain(d)))
+    while (n > 1 &&
+           (e % n != 0 || n * dealt(d) * d->crew->n_thread > domain(d)))
         n /= 2;
     return n ? n : 1;
 }
@@ -413,6 +424,23 @@ take_turns(deal *d, share *s, int64_t *budget)
         add_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out, AXE_AXIS_M, 0);
 }
 
+/* Does some operand in memory have neighbours along s, and go far along the
+ * fastest index?  Then it is turned: blocks of both are moved. */
+static bool
+is_turned(const deal *d, const share *s)
+{
+    const axe_var *fast = d->dim[d->order[0]].dim->var;
+
+    for (int i = 0; i < d->r->n_operand && d->r->n_nest == 1; i++) {
+        const axe_operand *op = &d->r->operand[i];
+        axe_stride         a = step_of(op, s->dim->var), b = step_of(op, fast);
+        if (op->tensor->space != AXE_SPACE_REG && a.coef == 1 &&
+            a.unit == AXE_UNIT_ONE && b.coef != 0)
+            return true;
+    }
+    return false;
+}
+
 static void
 deal_rest(deal *d)
 {
@@ -421,10 +449,14 @@ deal_rest(deal *d)
     order_dims(d);
     for (int i = 0; i < d->n_dim; i++) {
         share  *s = &d->dim[d->order[i]];
-        int64_t v = i == 0 && !s->fixed && !s->ordered ? vector_of(d, s) : 1;
+        int64_t v = 1;
+        if (!s->fixed && !s->ordered && (i == 0 || is_turned(d, s)))
+            v = vector_of(d, s);
+        if (v > budget)
+            v = 1;
         add_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
         s->done *= v;
-        budget = budget / v ? budget / v : 1;
+        budget /= v;
     }
     for (int i = 0; i < d->n_dim; i++)
         take_threads(d, &d->dim[d->order[i]], d->p->simt->lane);
