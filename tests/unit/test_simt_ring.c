@@ -367,10 +367,10 @@ static const struct {
     {RING(STAY, "", FILLS " registers 256", READS " registers 256"), ""},
     {RING(PAIR, " : auto + [2 : 1@cta]", FILLS, READS),
      "pipeline ring is replicated over 2 CTAs; the cluster has 4"},
-    {RING("cta persistent (t : tiles(M by 64, N by 64, group = 2, hilbert)) "
+    {RING("cta persistent (t : tiles(M by 64, N by 64, hilbert)) "
           "warpgroups 2",
           "", FILLS, READS),
-     "tiles along a Hilbert curve have no plan yet"},
+     ""},
     {RING(STAY, "", FILLS, READS), ""},
 };
 
