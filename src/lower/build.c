@@ -56,21 +56,36 @@ axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type, int lanes,
     return l->dst;
 }
 
+/* How far apart the operand's elements are along the lanes, if its plan says
+ * that they are; else NULL. */
+static const axe_node *
+apart(lowering *lw, const axe_operand *op)
+{
+    axe_digit       d = {lw->vector, 1, lw->lanes};
+    const axe_node *step;
+    int64_t         k;
+
+    if (!op->apart)
+        return NULL;
+    step = axe_moved(lw, axe_int(lw, 0), op, &d, axe_int(lw, 1));
+    return axe_is_iconst(step, &k) && k == 1 ? NULL : step;
+}
+
 axe_reg
 axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
               axe_type type, int lanes)
 {
-    bool     part = lw->part && lanes > 1;
-    axe_reg  r = axe_emit_op(lw, b, part ? AXE_LOP_loadm : AXE_LOP_load, type,
-                             lanes, 0, NULL);
+    bool            part = lw->part && lanes > 1;
+    const axe_node *step = lanes > 1 ? apart(lw, op) : NULL;
+    axe_lop  lop = step ? AXE_LOP_gather : part ? AXE_LOP_loadm : AXE_LOP_load;
+    axe_reg  r = axe_emit_op(lw, b, lop, type, lanes, 0, NULL);
     axe_lir *l = b->item[b->n - 1];
 
+    assert(!part || op->part[0]);
     l->mem = mem;
-    if (part) {
-        assert(op->part[0]);
-        l->value = lw->part;
-        l->atom = op->part[0];
-    }
+    l->begin = step;
+    l->value = part ? lw->part : NULL;
+    l->atom = part ? op->part[0] : step ? op->apart : NULL;
     return r;
 }
 

@@ -41,6 +41,11 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " to %s", axe_type_table[l->as].name);
     if (l->op == AXE_LOP_stream)
         axe_putf(b, " if %s", axe_node_text(cx, l->value));
+    if (l->op == AXE_LOP_gather)
+        axe_putf(b, " by %s, %s apart", l->atom->name,
+                 axe_node_text(cx, l->begin));
+    if (l->op == AXE_LOP_gather && l->value)
+        axe_putf(b, ", first %s", axe_node_text(cx, l->value));
     if (l->op == AXE_LOP_loadm || l->op == AXE_LOP_storem)
         axe_putf(b, " by %s, first %s", l->atom->name,
                  axe_node_text(cx, l->value));

@@ -11,14 +11,16 @@
 #include "ir/ir.h"
 
 typedef enum axe_atom_kind {
-    AXE_ATOM_LOAD,       /* memory to registers */
-    AXE_ATOM_STORE,      /* registers to memory */
-    AXE_ATOM_LOAD_PART,  /* memory to the first lanes of a register */
-    AXE_ATOM_STORE_PART, /* the first lanes of a register to memory */
-    AXE_ATOM_PERMUTE,    /* registers to registers */
-    AXE_ATOM_CONTRACT,   /* c += a * b */
-    AXE_ATOM_MAP,        /* element by element */
-    AXE_ATOM_COPY,       /* memory to memory */
+    AXE_ATOM_LOAD,        /* memory to registers */
+    AXE_ATOM_STORE,       /* registers to memory */
+    AXE_ATOM_LOAD_PART,   /* memory to the first lanes of a register */
+    AXE_ATOM_STORE_PART,  /* the first lanes of a register to memory */
+    AXE_ATOM_GATHER,      /* memory, evenly apart, to registers */
+    AXE_ATOM_GATHER_PART, /* the same to the first lanes of a register */
+    AXE_ATOM_PERMUTE,     /* registers to registers */
+    AXE_ATOM_CONTRACT,    /* c += a * b */
+    AXE_ATOM_MAP,         /* element by element */
+    AXE_ATOM_COPY,        /* memory to memory */
     AXE_ATOM_SYNC /* moves nothing, orders what others do: see axe_sync */
 } axe_atom_kind;
 
@@ -57,12 +59,13 @@ typedef enum axe_arg_space {
 #define AXE_TYPE_any AXE_N_TYPE
 #define AXE_TYPE_wide ((axe_type)(AXE_N_TYPE + 1))
 
-/* The shortest vector that atoms move in part [bits]. */
-enum { AXE_LEAST_PART = 128 };
+/* The shortest vector that parts of vectors and dot products are of [bits]. */
+enum { AXE_LEAST_VECTOR = 128 };
 
 /* An operand's text names index roles in brackets, then its layout over them:
  * "[n] (V) : (1@vlane)".  LOAD: d from a.  STORE: d (memory) from a; and so
- * do their PARTs, but for lanes behind a number, which are 0 or not stored.
+ * do their PARTs, but for lanes behind a number, which hold anything or are not
+ * stored.  GATHER: as LOAD, with S for any stride.
  * PERMUTE: d from a.  CONTRACT: c = d, a, b. */
 typedef struct axe_atom {
     const char   *name;

@@ -376,11 +376,13 @@ axe_atom_fits(planner *p, request *r, const axe_atom *a, axe_fit *f)
     int             n;
 
     *f = (axe_fit){.p = p, .r = r, .atom = a, .n_side = n_column(a)};
-    if (a->kind == AXE_ATOM_LOAD_PART || a->kind == AXE_ATOM_STORE_PART)
+    if (a->kind == AXE_ATOM_LOAD_PART || a->kind == AXE_ATOM_STORE_PART ||
+        a->kind == AXE_ATOM_GATHER || a->kind == AXE_ATOM_GATHER_PART)
         return fail(f, AXE_EUNSUPPORTED, s->at,
                     axe_textf(p->cx,
-                              "`%s` moves the end of a row, which plans find "
-                              "where a statement has rows",
+                              "`%s` is for ends of rows or for elements that "
+                              "lie apart, which plans find in statements "
+                              "without atoms",
                               a->name));
     n = list_operands(f);
     if (n != f->n_side)

@@ -151,7 +151,9 @@ tile_for(planner *p, request *r, const roles *ro, way *w)
                      ro->k->var->name, w->group);
         return false;
     }
-    for (; w->lanes >= 2; w->lanes /= 2) {
+    int bits = w->group > 1 ? AXE_LEAST_VECTOR : 0;
+    for (; w->lanes >= 2 && w->lanes * axe_type_table[w->compute].bits >= bits;
+         w->lanes /= 2) {
         w->narrow = vectors_alike(p, r, ro, w->lanes);
         if (choose_tile(p->mc, pin, em, en, w))
             return true;
@@ -383,6 +385,8 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
         for (int j = 0; j < k; j++)
             if (d[j].weight >= cut[v])
                 all[n++] = d[j];
+        if (v == 1 && w->narrow && axe_dim_extent(dim[v]) == nr)
+            all[n++] = (axe_digit){dim[v]->var, nr, 1};
     }
     *nest = (axe_nest){.n_dim = r->stmt->n_dim,
                        .dim = r->stmt->dim,

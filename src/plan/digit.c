@@ -117,14 +117,16 @@ bool
 axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
                const axe_layout *mem, const axe_layout *reg)
 {
-    bool load = a->kind == AXE_ATOM_LOAD || a->kind == AXE_ATOM_LOAD_PART;
+    bool load = a->kind != AXE_ATOM_STORE && a->kind != AXE_ATOM_STORE_PART;
     bool same = true;
     const axe_layout *want, *have, *outer;
     const char       *roles;
     int64_t           n = (int64_t)lanes * group;
     axe_shape         shape = {1, &n};
     axe_mark          m = axe_ctx_mark(p->cx);
-    bool              ok =
+    if (a->kind == AXE_ATOM_GATHER || a->kind == AXE_ATOM_GATHER_PART)
+        return mem->n_shard == 1 && mem->shard[0].extent == n && !reg;
+    bool ok =
         axe_atom_layout(p->cx, load ? a->a : a->d, lanes, group, &roles,
                         &want) == AXE_OK &&
         axe_layout_tile_of(p->cx, mem, shape, want, shape, &outer) == AXE_OK;

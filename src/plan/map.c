@@ -18,6 +18,10 @@ enum { MIN_LANES = 2, AHEAD = 4, SHORT_ROW = 1024 };
 /* Neighbours of fewer bits move together where both sides have them. */
 enum { WORD_BITS = 32 };
 
+/* Elements that are nearly neighbours, and operations that hide that lines of
+ * others come one by one. */
+enum { NEAR_STEP = 16, SOME_SLOTS = 2 };
+
 static bool
 depends(const axe_operand *op, const axe_var *v)
 {
@@ -134,9 +138,43 @@ refines(planner *p, request *r, const axe_dim *d, int64_t word)
     return ok;
 }
 
-/* Try v in the lanes of the statement's own loops. */
+static int
+count_math(const axe_node *n)
+{
+    int k = n->op != AXE_OP_load && n->op != AXE_OP_fconst &&
+            n->op != AXE_OP_iconst;
+
+    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2 || n->op == AXE_OP_log ||
+        n->op == AXE_OP_tanh)
+        k = 24;
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load)
+            k += count_math(n->arg[i]);
+    return k;
+}
+
+/* The atom that loads an operand lane by lane, where that is no slower than one
+ * by one: neighbours share lines, or enough is done with each element to hide
+ * that lines come one after the other. */
+static const axe_atom *
+fits_apart(planner *p, const request *r, axe_operand *op, const axe_var *v,
+           int lanes)
+{
+    axe_iter it;
+
+    if (!axe_fast_iter(op, v, 1, lanes, &it))
+        return NULL;
+    if ((it.unit != AXE_UNIT_ONE || it.stride < -NEAR_STEP ||
+         it.stride > NEAR_STEP) &&
+        count_math(r->value) < SOME_SLOTS)
+        return NULL;
+    return op->apart = fits(p, op, AXE_ATOM_GATHER, v, lanes);
+}
+
+/* Try v in the lanes of the statement's own loops; apart: it may load what is
+ * no run along them. */
 static bool
-try_vector(planner *p, request *r, const axe_dim *d, int lanes,
+try_vector(planner *p, request *r, const axe_dim *d, int lanes, bool apart,
            axe_schedule *out, const axe_atom **list)
 {
     int64_t e = axe_dim_extent(d);
@@ -147,6 +185,8 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes,
         axe_operand    *op = &r->operand[i];
         const axe_atom *a =
             fits(p, op, i == 0 ? AXE_ATOM_STORE : AXE_ATOM_LOAD, d->var, lanes);
+        if (!a && apart && i > 0)
+            a = fits_apart(p, r, op, d->var, lanes);
         if (!a) {
             axe_rejected(
                 p, r, axe_textf(p->cx, "%d lanes of %s", lanes, d->var->name),
@@ -405,13 +445,13 @@ short_rows(const request *r, const axe_dim *d)
 
 /* Lanes for the statement's own loops, at least `min`. */
 static bool
-choose_vector(planner *p, request *r, int lanes, int min, axe_schedule *out,
-              const axe_atom **list, const axe_var **last)
+choose_vector(planner *p, request *r, int lanes, int min, bool apart,
+              axe_schedule *out, const axe_atom **list, const axe_var **last)
 {
     for (int n = lanes; n >= min; n /= 2)
         for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
             if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
-                try_vector(p, r, &r->nest[0].dim[i], n, out, list)) {
+                try_vector(p, r, &r->nest[0].dim[i], n, apart, out, list)) {
                 out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
                 r->nest[0].lanes = n;
                 *last = r->nest[0].dim[i].var;
@@ -462,7 +502,7 @@ choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
     block = lanes < p->mc->vector_bits / WORD_BITS
                 ? lanes
                 : p->mc->vector_bits / WORD_BITS;
-    if (choose_vector(p, r, lanes, few, out, list, last))
+    if (choose_vector(p, r, lanes, few, false, out, list, last))
         return AXE_OK;
     if (may_transpose(p, r) &&
         ((word > 1 &&
@@ -470,8 +510,13 @@ choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
          choose_transpose(p, r, block, 1, out, list, last2, last)))
         return AXE_OK;
     if (few > MIN_LANES &&
-        choose_vector(p, r, few / 2, MIN_LANES, out, list, last))
+        choose_vector(p, r, few / 2, MIN_LANES, false, out, list, last))
         return AXE_OK;
+    int n_reject = r->n_reject;
+    if (r->n_nest == 1 &&
+        choose_vector(p, r, lanes, MIN_LANES, true, out, list, last))
+        return AXE_OK;
+    r->n_reject = n_reject;
     bool any = false;
     for (int k = 1; k < r->n_nest; k++)
         for (int i = r->nest[k].n_dim - 1; i >= 0 && r->nest[k].lanes == 1; i--)
@@ -495,36 +540,9 @@ choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
     return AXE_OK;
 }
 
-static void
-plan_parts(planner *p, request *r, axe_schedule *out, const axe_atom **list,
-           const axe_var *last)
-{
-    if (out->kind == AXE_SCHED_MAP)
-        for (int k = 0; k < r->n_nest; k++) {
-            axe_nest *n = &r->nest[k];
-            axe_plan_part(p, r, n, k ? n->dim[n->n_dim - 1].var : last, out,
-                          list);
-        }
-}
-
 /* A fold waits for its last result: where little else is done for each
  * element, several accumulators take turns. */
 enum { CHAINS = 4, FEW_SLOTS = 12 };
-
-static int
-count_math(const axe_node *n)
-{
-    int k = n->op != AXE_OP_load && n->op != AXE_OP_fconst &&
-            n->op != AXE_OP_iconst;
-
-    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2 || n->op == AXE_OP_log ||
-        n->op == AXE_OP_tanh)
-        k = 24;
-    for (int i = 0; i < n->n_arg; i++)
-        if (n->op != AXE_OP_load)
-            k += count_math(n->arg[i]);
-    return k;
-}
 
 /* Issue slots for one execution; -1 where an extent is known only later. */
 static double
@@ -592,7 +610,7 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         axe_new_array(p->cx, const axe_atom *, p->mc->n_atom + 3);
 
     AXE_TRY(choose(p, r, out, list, &last2, &last));
-    plan_parts(p, r, out, list, last);
+    axe_plan_parts(p, r, last, out, list);
     for (int k = 1; k < r->n_nest; k++)
         if (count_math(r->nest[k].reduce->arg[0]) <= FEW_SLOTS)
             r->nest[k].chains = CHAINS;

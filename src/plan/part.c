@@ -43,7 +43,8 @@ find(planner *p, axe_atom_kind kind, const axe_operand *op, const axe_var *v,
     for (int i = 0; i < p->mc->n_atom; i++) {
         const axe_atom *a = &p->mc->atom[i];
         if (a->kind == kind && (!best || a->cost < best->cost) &&
-            axe_type_table[t].bits * lanes >= AXE_LEAST_PART &&
+            (kind == AXE_ATOM_GATHER_PART ||
+             axe_type_table[t].bits * lanes >= AXE_LEAST_VECTOR) &&
             axe_machine_has(p->mc, a) && takes(a, t) &&
             axe_fast_layout(p, op, v, lanes, &mem) &&
             axe_atom_joins(p, a, lanes, 1, mem, NULL))
@@ -88,15 +89,19 @@ parts_of(planner *p, const axe_operand *op, bool writes, const axe_nest *nest,
         return false;
     if (it.stride == 0 && !writes)
         return true;
-    part[0] = find(p, AXE_ATOM_LOAD_PART, op, v, nest->lanes);
+    part[0] =
+        find(p,
+             it.stride == 1 && it.unit == AXE_UNIT_ONE ? AXE_ATOM_LOAD_PART
+                                                       : AXE_ATOM_GATHER_PART,
+             op, v, nest->lanes);
     if (writes)
         part[1] = find(p, AXE_ATOM_STORE_PART, op, v, nest->lanes);
     return part[0] && (part[1] || !writes);
 }
 
-void
-axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
-              axe_schedule *out, const axe_atom **list)
+static void
+plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
+          axe_schedule *out, const axe_atom **list)
 {
     const axe_atom *part[2];
     bool            reads = r->stmt->fold != AXE_FOLD_NONE;
@@ -117,5 +122,15 @@ axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
             if (ends && (i > 0 || k > 0 || reads))
                 axe_use_atom(out, part[k], list);
         }
+    }
+}
+
+void
+axe_plan_parts(planner *p, request *r, const axe_var *last, axe_schedule *out,
+               const axe_atom **list)
+{
+    for (int k = 0; k < r->n_nest && out->kind == AXE_SCHED_MAP; k++) {
+        axe_nest *n = &r->nest[k];
+        plan_part(p, r, n, k ? n->dim[n->n_dim - 1].var : last, out, list);
     }
 }

@@ -51,6 +51,7 @@ typedef struct axe_operand {
     int               n_check;
     const axe_check  *check;
     const axe_atom   *part[2]; /* load, store the end of a row, see axe_nest */
+    const axe_atom   *apart;   /* loads what is no run along the lanes */
 } axe_operand;
 
 /* Does a check of the operand speak of the variable? */

@@ -132,11 +132,12 @@ AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
 AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
 
-/* part.c: may the nest's rows along `last` end in a vector of which only the
- * first lanes count?  Then they do so; the operands' atoms go into list, which
- * has room, if a row may have such an end. */
-void axe_plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
-                   axe_schedule *out, const axe_atom **list);
+/* part.c: may the rows of the request's nests, of the statement's own along
+ * `last`, end in a vector of which only the first lanes count?  Then they do
+ * so; the operands' atoms go into list, which has room, if a row may have such
+ * an end. */
+void axe_plan_parts(planner *p, request *r, const axe_var *last,
+                    axe_schedule *out, const axe_atom **list);
 /* The atom that loads the first of `lanes` steps of v, or NULL. */
 const axe_atom *axe_find_part(planner *p, const axe_operand *op,
                               const axe_var *v, int lanes);

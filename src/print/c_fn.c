@@ -171,6 +171,23 @@ put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
     }
 }
 
+/* "$<" to "$>" for each lane, with $k its number; what follows. */
+static const char *
+put_each(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
+{
+    const char *end = strstr(s, "$>");
+
+    for (int k = 0; k < u->lanes; k++)
+        for (const char *c = s; c < end; c++)
+            if (*c != '$')
+                axe_putc(out, *c);
+            else if (*++c == 'k')
+                axe_putf(out, "%d", k);
+            else
+                put_escape(p, out, *c, u, 0);
+    return end + 1;
+}
+
 /* The helper's text with its types put in. */
 static void
 put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
@@ -184,7 +201,9 @@ put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
             continue;
         }
         s++;
-        if (*s == '[')
+        if (*s == '<')
+            s = put_each(p, out, s + 1, u);
+        else if (*s == '[')
             again = s;
         else if (*s != ']')
             put_escape(p, out, *s, u, turn);

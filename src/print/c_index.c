@@ -83,7 +83,7 @@ static const struct {
     {AXE_OP_ne, P_EQ, P_LESS, P_LESS, "%0 != %1", NULL, 0},
     {AXE_OP_and, P_AND, P_AND, P_AND, "%0 && %1", NULL, 0},
     {AXE_OP_or, P_OR, P_AND, P_AND, "%0 || %1", NULL, 0},
-    {AXE_OP_neg, P_UNARY, P_UNARY, 0, "-%0", NULL, 0},
+    {AXE_OP_neg, P_UNARY, P_CALL, 0, "-%0", NULL, 0},
     {AXE_OP_not, P_UNARY, P_UNARY, 0, "!%0", NULL, 0},
     {AXE_OP_abs, P_CALL, 0, P_UNARY, "axe_max(%0, -(%0))", NULL, 0},
     {AXE_OP_select, P_CALL, P_OR, 0, "(%0 ? %1 : %2)", NULL, 0},

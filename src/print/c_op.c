@@ -211,18 +211,24 @@ atom_call(axe_cprinter *p, const axe_lir *l, axe_type t, int lanes,
     return AXE_OK;
 }
 
-/* The first lanes of a vector in memory, as what lies there. */
+/* What the operation's atom loads, as what lies there. */
 static axe_status
-load_part(axe_cprinter *p, const axe_lir *l, const char **out)
+load_by(axe_cprinter *p, const axe_lir *l, const char **out)
 {
-    axe_status  st;
-    axe_buf     b = {.cx = p->cx};
-    const char *mem = memory(p, &l->mem, 1, &st), *f;
+    axe_status      st;
+    axe_buf         b = {.cx = p->cx};
+    const char     *mem = memory(p, &l->mem, 1, &st), *f;
+    const axe_node *arg[] = {l->begin, l->value};
 
     AXE_TRY(st);
     AXE_TRY(atom_call(p, l, l->mem.type, l->dst.lanes, &f));
-    axe_putf(&b, "%s(&%s, ", f, mem);
-    AXE_TRY(axe_c_index(p, &b, l->value));
+    axe_putf(&b, "%s(&%s", f, mem);
+    for (int i = 0; i < 2; i++) {
+        if (!arg[i])
+            continue;
+        axe_puts(&b, ", ");
+        AXE_TRY(axe_c_index(p, &b, arg[i]));
+    }
     axe_putc(&b, ')');
     *out = b.text;
     return AXE_OK;
@@ -291,8 +297,8 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
     if (l->op == AXE_LOP_dot) {
         AXE_TRY(atom_call(p, l, d.type, d.lanes, &s));
         axe_putf(b, "%s(r%d, r%d, r%d)", s, d.id, l->src[0].id, l->src[1].id);
-    } else if (l->op == AXE_LOP_loadm) {
-        AXE_TRY(load_part(p, l, &s));
+    } else if (l->op == AXE_LOP_loadm || l->op == AXE_LOP_gather) {
+        AXE_TRY(load_by(p, l, &s));
         axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));
     } else if (l->op == AXE_LOP_load) {
         s = memory(p, &l->mem, d.lanes, &st);

@@ -62,7 +62,7 @@ static const struct row {
     {AXE_OP_ne, ANY, P_EQ, P_LESS, P_LESS, "", "%0 != %1"},
     {AXE_OP_and, ANY, P_AND, P_AND, P_AND, "", "%0 && %1"},
     {AXE_OP_or, ANY, P_OR, P_AND, P_AND, "", "%0 || %1"},
-    {AXE_OP_neg, ANY, P_UNARY, P_UNARY, 0, "", "-%0"},
+    {AXE_OP_neg, ANY, P_UNARY, P_CALL, 0, "", "-%0"},
     {AXE_OP_not, ANY, P_UNARY, P_UNARY, 0, "", "!%0"},
     {AXE_OP_select, ANY, P_CALL, P_AND, P_AND, "", "(%0 ? %1 : %2)"},
     {AXE_OP_exp, ON(FLOAT), P_CALL, 0, 0, "", "expf(%0)"},

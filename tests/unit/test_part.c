@@ -1,6 +1,7 @@
 /* test_part.c - the ends of rows as parts of a vector: right for every length,
  * and nothing behind the last is read or written: every array ends where
- * memory begins that may not be touched. */
+ * memory begins that may not be touched.  So do rows whose elements are taken
+ * one by one, from places that may lie outside. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,6 +43,9 @@ static const struct {
             " a[m, k] = A[i*16 + m, k]; b[n, k] = X[k, j*48 + n];"
             " c[m, n] += a[m, k] * b[n, k];"
             " Y[i*16 + m, j*48 + n] = c[m, n] + v[j*48 + n]; } }"},
+    {"f32 i8", KERNEL TWO "Y[i*2 + m, n] = X[i*2 + m, N - 1 - n]; } }"},
+    {"f32 f16", KERNEL TWO "Y[i*2 + m, n] = X[i*2 + m, 2*n - 3]"
+                           " + X[i*2 + m, 3 - n]; } }"},
 };
 
 /* ----------------------------------------------------------------- arrays */
@@ -228,6 +232,8 @@ test_choice(void **state)
     assert_false(plans(0, "f16", "cpu-avx2", "loadm"));
     assert_false(plans(0, "f32", "cpu-base", "loadm"));
     assert_false(plans(0, "f32", "cpu-neon", "loadm"));
+    assert_true(plans(5, "i8", "cpu-avx512", "by vpickm, -1 apart, first"));
+    assert_true(plans(6, "f32", "cpu-neon", "by vpick, 2 apart"));
     assert_true(plans(4, "f32", "cpu-avx512", "ends of rows by vloadm"));
     assert_false(plans(4, "f32", "cpu-avx2", "ends of rows by"));
     assert_true(plans(4, "f32", "cpu-avx2", "whole rows of register tiles"));
