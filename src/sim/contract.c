@@ -43,17 +43,46 @@ reg_at(sim_warp *first, int array, int64_t at, const sim_place *p, int lane)
     return x->bits + ((at + p->at) * LANES + lane) * x->size;
 }
 
+/* The registers of an operand in f32, warp by warp, from its first: where they
+ * are in f32 anyway, themselves. */
 static void
-sums_out(sim_warp *first, int array, int64_t at, const sim_product *p,
-         int64_t ld, float *d, int lane)
+in_floats(sim *s, sim_warp *first, int array, int64_t at, const sim_side *side,
+          axe_type as, const float **base)
 {
-    const sim_place *q = p->c.place;
-    axe_type         t = first->array[array].type;
+    float *to = s->wide;
 
-    for (int i = 0; i < p->m; i++)
-        for (int j = 0; j < p->n; j++, q += p->c.n_copy)
-            d[i * ld + j] =
-                (float)axe_sim_get(t, reg_at(first, array, at, q, lane));
+    for (int w = 0; w < CREW_WARPS; w++) {
+        const sim_regs *r = &side->regs[w];
+        int             n = (r->hi + 1) * LANES;
+        if (r->n == 0)
+            continue;
+        const sim_array *x = &first[w].array[array];
+        const uint8_t   *bits = x->bits + at * LANES * x->size;
+        if (x->type == AXE_TYPE_f32 && as != AXE_TYPE_tf32) {
+            base[w] = (const float *)(const void *)bits;
+            continue;
+        }
+        axe_sim_widen(x->type, as, bits, n, to);
+        base[w] = to;
+        to += n;
+    }
+}
+
+/* An operand in registers as a matrix; of elements with copies the first. */
+static void
+gather_registers(sim *s, const sim_call *c, int which, const sim_side *side,
+                 int rows, int cols, float *out, int64_t ld)
+{
+    const float     *base[CREW_WARPS] = {NULL};
+    const sim_place *q = side->place;
+
+    in_floats(s, c->warp, c->in->arg[which].tensor, c->at[which][c->lane], side,
+              c->in->shape->atom->type[which], base);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++, q += side->n_copy)
+            out[i * ld + j] =
+                base[q->warp > 0 ? q->warp : 0]
+                    [q->at * LANES + (q->lane >= 0 ? q->lane : c->lane)];
 }
 
 static void
@@ -65,9 +94,13 @@ sums_back(sim_warp *first, int array, int64_t at, const sim_product *p,
 
     for (int i = 0; i < p->m; i++)
         for (int j = 0; j < p->n; j++)
-            for (int k = 0; k < p->c.n_copy; k++, q++)
-                axe_sim_put(t, reg_at(first, array, at, q, lane),
-                            axe_sim_round(t, (double)d[i * ld + j]));
+            for (int k = 0; k < p->c.n_copy; k++, q++) {
+                uint8_t *to = reg_at(first, array, at, q, lane);
+                if (t == AXE_TYPE_f32)
+                    memcpy(to, &d[i * ld + j], sizeof d[0]);
+                else
+                    axe_sim_put(t, to, axe_sim_round(t, (double)d[i * ld + j]));
+            }
 }
 
 void
@@ -128,24 +161,13 @@ hold(sim *s, const sim_call *c, int64_t ld)
     h->ld = ld;
     h->next = x->held;
     memset(h->d, 0, (size_t)(rows * ld) * sizeof h->d[0]);
-    sums_out(c->warp, array, at, p, ld, h->d, 0);
+    gather_registers(s, c, 0, &p->c, p->m, p->n, h->d, ld);
     for (int w = 0; w < CREW_WARPS; w++)
         c->warp[w].array[array].held = h;
     return h->d;
 }
 
 /* -------------------------------------------------------------- operands */
-
-/* What the tensor core makes of an element. */
-static double
-as_read(axe_type type, axe_type as, const uint8_t *at)
-{
-    double v = axe_sim_get(type, at);
-
-    if (as == AXE_TYPE_tf32)
-        v = (double)axe_sim_float_of(axe_sim_bits_of((float)v) & ~0x1fffu);
-    return v;
-}
 
 static void
 report_outside(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte)
@@ -243,22 +265,6 @@ gather_memory(sim *s, sim_call *c, int which, int n, int k, float *out,
             out[j * near + i] = s->wide[i * fast + j];
 }
 
-static void
-gather_registers(sim_call *c, int which, const sim_side *side, int rows,
-                 int cols, float *out, int64_t ld)
-{
-    int              array = c->in->arg[which].tensor;
-    axe_type         t = c->warp->array[array].type;
-    axe_type         as = c->in->shape->atom->type[which];
-    const sim_place *q = side->place;
-
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++, q += side->n_copy)
-            out[i * ld + j] = (float)as_read(
-                t, as,
-                reg_at(c->warp, array, c->at[which][c->lane], q, c->lane));
-}
-
 /* ---------------------------------------------------------------- in f32 */
 
 static void
@@ -274,17 +280,16 @@ multiply(sim *s, sim_call *c, bool fresh)
     if (p->a.memory)
         gather_memory(s, c, 1, p->m, p->k, a, p->k, 1);
     else
-        gather_registers(c, 1, &p->a, p->m, p->k, a, p->k);
+        gather_registers(s, c, 1, &p->a, p->m, p->k, a, p->k);
     if (p->b.memory)
         gather_memory(s, c, 2, p->n, p->k, b, 1, ld);
     else
-        gather_registers(c, 2, &p->b, p->k, p->n, b, ld);
+        gather_registers(s, c, 2, &p->b, p->k, p->n, b, ld);
     if (held) {
         d = hold(s, c, ld);
     } else {
         memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);
-        sums_out(c->warp, c->in->arg[0].tensor, c->at[0][c->lane], p, ld, d,
-                 c->lane);
+        gather_registers(s, c, 0, &p->c, p->m, p->n, d, ld);
     }
     if (fresh)
         memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);

@@ -273,6 +273,22 @@ make_cta(sim *s, sim_cta *cta, int rank)
     return AXE_OK;
 }
 
+static int64_t
+n_registers(const sim_side *side)
+{
+    int64_t n = 0;
+
+    for (int w = 0; w < CREW_WARPS; w++)
+        n += (side->regs[w].hi + 1) * LANES;
+    return n;
+}
+
+static int64_t
+larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Room for one product's operands and sums. */
 static void
 make_scratch(sim *s)
@@ -286,8 +302,11 @@ make_scratch(sim *s)
         m = sh->product->m + 4;
         n = sh->product->n + 32;
         k = sh->product->k;
-        most = m * k + n * k + m * n > most ? m * k + n * k + m * n : most;
-        side = (m + n) * k > side ? (m + n) * k : side;
+        most = larger(most, m * k + n * k + m * n);
+        side = larger(side, (m + n) * k);
+        side = larger(side, n_registers(&sh->product->a));
+        side = larger(side, n_registers(&sh->product->b));
+        side = larger(side, n_registers(&sh->product->c));
     }
     s->mma = axe_new_array(s->own, float, most);
     s->wide = axe_new_array(s->own, float, side);
