@@ -75,6 +75,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
     b->came += LANES;
     b->site = axe_sim_site(s, c->in);
     if (stays) {
+        axe_sim_met(s, w);
         w->wait = SIM_WAIT_NAMED;
         w->named = id;
         w->at = c->in;
@@ -95,7 +96,7 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
     sim_named *b = &s->all;
 
     axe_sim_clock_join(s, &b->cur, w->clock);
-    axe_sim_release(s, w);
+    axe_sim_met(s, w);
     w->wait = SIM_WAIT_CLUSTER;
     w->at = c->in;
     b->came += LANES;
@@ -123,7 +124,7 @@ meet(sim *s, sim_warp *w, const sim_call *c)
         if (check_named(s, w, c, c->at[0][0], c->at[1][0]))
             come(s, w, c, (int)c->at[0][0], c->at[1][0], stays);
     } else if (atom->by == AXE_SCOPE_WARP) {
-        axe_sim_release(s, w);
+        axe_sim_met(s, w);
     } else if (atom->by == AXE_SCOPE_CLUSTER) {
         come_all(s, w, c);
     } else if (check_named(s, w, c, 0, (int64_t)s->n_warp * LANES)) {
@@ -321,6 +322,7 @@ static void
 arrive(sim *s, sim_warp *w, const sim_call *c, int lane, bool expect)
 {
     sim_cta  *cta = expect ? w->cta : arrival_at(s, w, c, lane);
+    uint32_t  now = w->clock.vc[w->agent];
     sim_mbar *b;
 
     if (!cta)
@@ -334,7 +336,9 @@ arrive(sim *s, sim_warp *w, const sim_call *c, int lane, bool expect)
         return;
     if (expect)
         b->tx += c->at[1][lane];
+    w->clock.vc[w->agent] = axe_sim_told(w, c->pred);
     axe_sim_mbar_arrive(s, c, cta, b, 1, w->clock);
+    w->clock.vc[w->agent] = now;
 }
 
 static void

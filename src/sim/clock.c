@@ -56,6 +56,20 @@ axe_sim_release(sim *s, sim_warp *w)
     w->clock.vc[w->agent]++;
 }
 
+void
+axe_sim_met(sim *s, sim_warp *w)
+{
+    axe_sim_release(s, w);
+    w->met = w->clock.vc[w->agent];
+    w->touched = 0;
+}
+
+uint32_t
+axe_sim_told(const sim_warp *w, uint32_t lanes)
+{
+    return w->touched & ~lanes ? w->met - 1 : w->clock.vc[w->agent];
+}
+
 const char *
 axe_sim_agent_text(sim *s, int agent)
 {

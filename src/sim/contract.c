@@ -222,6 +222,7 @@ fetch(sim *s, sim_call *c, int which, int rows, int row_bytes, uint8_t *out)
                            .tensor = b->tensor,
                            .buffer = b,
                            .cta = cta,
+                           .lane = EVERY_LANE,
                            .tag = a->tensor + 1};
 
     for (int i = 0; i < rows; i++)

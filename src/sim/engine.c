@@ -25,6 +25,7 @@ new_async(sim *s, const sim_call *c)
     o->call.clock = clock;
     o->call.proxy = c->in->shape->proxy;
     axe_sim_clock_copy(s, &o->call.clock, c->warp->clock);
+    o->call.clock.vc[c->warp->agent] = axe_sim_told(c->warp, c->pred);
     return o;
 }
 

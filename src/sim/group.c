@@ -68,18 +68,14 @@ axe_sim_group_wake(sim *s, sim_cta *cta)
             (void)try_group(s, &cta->warp[i]);
 }
 
-/* Up to which operation the threads that drain know that all is done. */
+/* Up to which operation the threads that drain know that all is done: of what
+ * only others have issued they do not. */
 static uint32_t
-known_upto(const sim_group *g, int n, uint32_t mask)
+known_upto(sim_group *g, int n, uint32_t mask)
 {
-    uint32_t known = 0;
-
-    for (int i = 0; i < n; i++) {
-        if (g->commit[i].lanes & ~mask)
-            return known;
-        known = g->commit[i].upto;
-    }
-    return known;
+    while (g->n_known < n && !(g->commit[g->n_known].lanes & ~mask))
+        g->n_known++;
+    return g->n_known > 0 ? g->commit[g->n_known - 1].upto : 0;
 }
 
 static void

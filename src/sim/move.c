@@ -111,6 +111,7 @@ move_run(sim *s, sim_call *c, int from, int to, int lane, rows *r)
             data + i * size);
     if (here && cta) {
         note_row(s, ma, at, n, r);
+        c->lane = mp[from].lane < 0 ? lane : EVERY_LANE;
         (void)axe_sim_bytes(s, c, ma, cta, at, n, !load, data);
     }
     for (int i = 0; i < n && load; i++)
@@ -169,6 +170,7 @@ fold_lane(sim *s, sim_call *c, int lane)
         if (!axe_sim_peek(s, to, cta, at, old))
             memset(old, 0, sizeof old);
         axe_sim_fold(atom->fold, t, old, new);
+        c->lane = lane;
         (void)axe_sim_bytes(s, c, to, cta, at, 1, true, old);
     }
 }
@@ -179,6 +181,8 @@ load_or_store(sim *s, sim_call *c)
     const axe_atom *atom = c->in->shape->atom;
     rows            r = {0};
 
+    c->warp->touched |=
+        atom->by == AXE_SCOPE_THREAD ? c->pred : (uint32_t)ALL_LANES;
     if (atom->by != AXE_SCOPE_THREAD) {
         move_lane(s, c, 0, &r);
         count_conflicts(s, &r);

@@ -133,6 +133,7 @@ check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
     sim_touch t = {.call = c,
                    .shadow = &g->shadow,
                    .tensor = g->tensor,
+                   .lane = c->lane,
                    .write = write,
                    .atomic =
                        write && c->in->shape->atom->fold != AXE_FOLD_NONE};
@@ -189,6 +190,7 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
                            .buffer = b,
                            .cta = cta,
                            .tag = a->tensor + 1,
+                           .lane = c->lane,
                            .write = write,
                            .atomic =
                                write && c->in->shape->atom->fold != AXE_FOLD_NONE};

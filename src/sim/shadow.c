@@ -106,6 +106,28 @@ axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
                      t->tensor->name);
 }
 
+/* Lanes of one warp, apart since they met: also where the clock, which is the
+ * warp's, says nothing. */
+static bool
+is_apart(const sim *s, const sim_touch *t, int agent, uint32_t epoch, int lane)
+{
+    return agent == t->call->agent && s->agent[agent].kind == SIM_AGENT_WARP &&
+           epoch >= t->call->met && (lane != t->lane || lane == EVERY_LANE);
+}
+
+static void
+report_lanes(sim *s, const sim_touch *t, int64_t at, int site, bool written)
+{
+    if (axe_sim_known(s, AXE_SIM_RACE, t->call->in, site))
+        return;
+    axe_sim_find(s, AXE_SIM_RACE, t->call->in, site,
+                 "a lane of %s %s %s, which another lane of it has %s; they "
+                 "have not met since",
+                 axe_sim_agent_text(s, t->call->agent),
+                 t->write ? "writes" : "reads", axe_sim_byte_text(s, t, at),
+                 written ? "written" : "read");
+}
+
 static void
 report_race(sim *s, const sim_touch *t, int64_t at, int other, int site,
             bool other_writes)
@@ -163,6 +185,8 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
         return;
     if (c->w_epoch > k->clock.vc[c->w_agent])
         report_race(s, t, at, c->w_agent, c->w_site, true);
+    else if (is_apart(s, t, c->w_agent, c->w_epoch, c->w_lane))
+        report_lanes(s, t, at, c->w_site, true);
     else if (k->proxy && !c->by_proxy && c->w_epoch > k->clock.pvc[c->w_agent])
         report_proxy(s, t, c, at);
 }
@@ -175,6 +199,8 @@ check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
     for (int i = 0; i < c->n_read; i++)
         if (c->r_epoch[i] > vc[c->r_agent[i]])
             report_race(s, t, at, c->r_agent[i], c->r_site[i], false);
+        else if (is_apart(s, t, c->r_agent[i], c->r_epoch[i], c->r_lane[i]))
+            report_lanes(s, t, at, c->r_site[i], false);
     for (int i = 0; c->more && i < s->n_agent; i++)
         if (s->more[c->more - 1].epoch[i] > vc[i])
             report_race(s, t, at, i, -1, false);
@@ -196,6 +222,10 @@ note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
         s->more[c->more - 1].epoch[agent] = k->epoch;
         return;
     }
+    c->r_lane[i] = i < c->n_read && is_apart(s, t, c->r_agent[i], c->r_epoch[i],
+                                             c->r_lane[i])
+                       ? EVERY_LANE
+                       : (uint8_t)t->lane;
     c->r_agent[i] = (uint16_t)agent;
     c->r_epoch[i] = k->epoch;
     c->r_site[i] = (uint16_t)site;
@@ -219,6 +249,7 @@ touch_cell(sim *s, const sim_touch *t, sim_cell *c, int64_t at, int site)
     drop_readers(s, c);
     c->w_agent = (uint16_t)t->call->agent;
     c->w_epoch = t->call->epoch;
+    c->w_lane = (uint8_t)t->lane;
     c->w_site = (uint16_t)site;
     c->by_proxy = t->call->proxy;
     c->atomic = t->atomic;

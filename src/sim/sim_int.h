@@ -31,7 +31,8 @@ enum {
     MAX_GROUP = 8,  /* names of groups in a machine's table */
     CREW_WARPS = 4, /* of a warpgroup */
     GRANULE = 16,   /* bytes of a shadow cell */
-    ALL_LANES = -1  /* as a mask: (uint32_t)ALL_LANES */
+    EVERY_LANE = 255,
+    ALL_LANES = -1 /* as a mask: (uint32_t)ALL_LANES */
 };
 
 typedef struct sim      sim;
@@ -200,6 +201,7 @@ typedef struct sim_cell {
     uint16_t w_site, r_site[CELL_READERS]; /* instructions */
     uint16_t tag;                          /* buffer that wrote, + 1 */
     uint8_t  n_read;
+    uint8_t  w_lane, r_lane[CELL_READERS]; /* EVERY_LANE: several */
     bool     is_init, by_proxy, atomic;
     uint32_t more; /* readers beyond: number of a list, + 1 */
 } sim_cell;
@@ -272,6 +274,7 @@ typedef struct sim_group {
     bool        reads;         /* shared memory, which must last so long */
     int         site;
     int         n_commit, cap;
+    int         n_known; /* commits that the warp knows to be done */
     sim_commit *commit;
 } sim_group;
 
@@ -312,6 +315,8 @@ struct sim_warp {
     int64_t (*slot)[LANES];
     sim_array      *array;
     sim_clock       clock;
+    uint32_t        met;     /* what it did from here on its lanes did apart */
+    uint32_t        touched; /* lanes that used memory since */
     sim_group       group[MAX_GROUP];
     uint32_t        n_fence; /* of registers */
     uint32_t        n_crew;  /* SYNCs of its whole warpgroup */
@@ -340,6 +345,7 @@ typedef struct sim_call {
     int             lane; /* the thread at hand, of atoms that each issues */
     int             agent, ragent; /* ragent: of what it reads */
     uint32_t        epoch;
+    uint32_t        met; /* from here on lanes of the warp are not ordered */
     sim_clock       clock;
     bool            proxy;
 } sim_call;
@@ -450,7 +456,12 @@ void      axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from);
 void      axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
 void      axe_sim_clock_zero(const sim *s, sim_clock *c);
 /* What w did so far comes before what it does next. */
-void        axe_sim_release(sim *s, sim_warp *w);
+void axe_sim_release(sim *s, sim_warp *w);
+/* All its lanes have met. */
+void axe_sim_met(sim *s, sim_warp *w);
+/* Up to when what the warp did is told by these lanes: only what they did
+ * themselves, or what lies before all met. */
+uint32_t    axe_sim_told(const sim_warp *w, uint32_t lanes);
 const char *axe_sim_agent_text(sim *s, int agent);
 
 /* shadow.c */
@@ -461,9 +472,9 @@ typedef struct sim_touch {
     const sim_call   *call;
     sim_shadow       *shadow;
     const axe_tensor *tensor;
-    const axe_buffer *buffer; /* of shared memory, or NULL */
-    const sim_cta    *cta;    /* whose it is */
-    int               tag;
+    const axe_buffer *buffer;    /* of shared memory, or NULL */
+    const sim_cta    *cta;       /* whose it is */
+    int               tag, lane; /* lane: EVERY_LANE for all together */
     bool              write, atomic;
 } sim_touch;
 void axe_sim_touch(sim *s, const sim_touch *t, int64_t at, int64_t n);

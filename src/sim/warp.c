@@ -367,6 +367,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     c->agent = c->ragent = w->agent;
     c->clock = w->clock;
     c->epoch = w->clock.vc[w->agent];
+    c->met = w->met;
     if (!c->pred && kind != AXE_ATOM_LOAD && kind != AXE_ATOM_COPY)
         return;
     check_collective(s, c);

@@ -120,8 +120,8 @@ test_transpose(void **state)
     meet->kind = AXE_LIR_NOTE;
     r = simulate(l, AXE_SIM_LAZY, 1, param);
     const axe_sim_finding *f = expect(&r, AXE_SIM_RACE);
-    assert_int_equal(f->at.line, 3);
-    assert_int_equal(f->other.line, 6);
+    assert_int_equal(f->at.line, 6);
+    assert_int_equal(f->other.line, 3);
 }
 
 static void

@@ -385,6 +385,7 @@ test_atomics(void **state)
     run_clean();
     assert_int_equal((int)y[0], 10 * 240 - 1);
     assert_int_equal((int)y[1], 10 * 256 - 1);
+    atom(&m, "meet.warp", 0, 0, NULL);
     move("ld.global.b32", at(reg, n(0)), at(py, lane()));
     run_wrong(AXE_SIM_RACE, "other block has written");
 }
@@ -619,6 +620,70 @@ test_races(void **state)
     run_wrong(AXE_SIM_RACE, "lanes 0 and 1");
 }
 
+/* What one lane wrote is another's only after they have met. */
+static void
+test_lockstep(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile;
+
+    (void)state;
+    for (int meets = 0; meets < 2; meets++) {
+        reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
+        calc(&m, reg, n(0), f32_of(lane()));
+        move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
+        if (meets)
+            atom(&m, "meet.warp", 0, 0, NULL);
+        move("ld.shared.b32", at(reg, n(1)),
+             at(tile, op2(&m, AXE_OP_sub, n(31), lane())));
+        move("st.global.b32", at(py, lane()), at(reg, n(1)));
+        if (meets)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "they have not met since");
+    }
+}
+
+/* A stage that all lanes of warp 1 read, and one of them frees for warp 0. */
+static void
+test_release(void **state)
+{
+    const axe_tensor *px, *py, *reg, *tile, *bar;
+    axe_lir          *l;
+
+    (void)state;
+    for (int meets = 0; meets < 2; meets++) {
+        reg = one_cta("sm_90a", 64, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
+        bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+        calc(&m, reg, n(0), f32_of(lane()));
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+        l = atom(&m, "mbarrier.init", 0, 2,
+                 (axe_arg[]){at(bar, n(0)), integer(n(1))});
+        l->pred = is(&m, lane(), 0);
+        move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        end(&m);
+        atom(&m, "meet.cta", 0, 0, NULL);
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 1));
+        move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
+        if (meets)
+            atom(&m, "meet.warp", 0, 0, NULL);
+        l = atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});
+        l->pred = is(&m, lane(), 0);
+        end(&m);
+        begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+        atom(&m, "mbarrier.wait", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(0))});
+        move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
+        end(&m);
+        if (meets)
+            run_clean();
+        else
+            run_wrong(AXE_SIM_RACE, "warp 0 of block 0 writes");
+    }
+}
+
 /* Two warps: one signals the other by a named barrier, or does not. */
 static void
 test_named(void **state)
@@ -801,8 +866,9 @@ main(void)
         TEST(functions), TEST(shuffles), TEST(matrices), TEST(predicates),
         TEST(atomics),   TEST(exchange), TEST(arrival),  TEST(bulk),
         TEST(addresses), TEST(unset),    TEST(bytes),    TEST(races),
-        TEST(named),     TEST(deadlock), TEST(lapped),   TEST(partial),
-        TEST(strides),   TEST(refused),  TEST(json),
+        TEST(lockstep),  TEST(release),  TEST(named),    TEST(deadlock),
+        TEST(lapped),    TEST(partial),  TEST(strides),  TEST(refused),
+        TEST(json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
