@@ -71,11 +71,14 @@ axe_sim_group_wake(sim *s, sim_cta *cta)
 /* Up to which operation the threads that drain know that all is done: of what
  * only others have issued they do not. */
 static uint32_t
-known_upto(sim_group *g, int n, uint32_t mask)
+known_upto(sim_group *g, int n, uint32_t mask, bool reads_only)
 {
-    while (g->n_known < n && !(g->commit[g->n_known].lanes & ~mask))
-        g->n_known++;
-    return g->n_known > 0 ? g->commit[g->n_known - 1].upto : 0;
+    int *known = &g->n_known[reads_only];
+
+    while (*known < n && !(g->commit[*known].lanes & ~mask))
+        ++*known;
+    n = *known < n ? *known : n;
+    return n > 0 ? g->commit[n - 1].upto : 0;
 }
 
 static void
@@ -90,7 +93,7 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
     w->at = c->in;
     w->drain = c->in->shape->group;
     w->upto = g->commit[n - 1].upto;
-    w->known = known_upto(g, n, c->pred);
+    w->known = known_upto(g, n, c->pred, reads_only);
     w->reads_only = reads_only;
     (void)try_group(s, w);
 }

@@ -269,12 +269,13 @@ typedef struct sim_commit {
 } sim_commit;
 
 typedef struct sim_group {
-    int         agent, ragent; /* + 1; 0: not used yet */
-    uint32_t    n_op, lanes;   /* issued; by whom since the last commit */
-    bool        reads;         /* shared memory, which must last so long */
-    int         site;
-    int         n_commit, cap;
-    int         n_known; /* commits that the warp knows to be done */
+    int      agent, ragent; /* + 1; 0: not used yet */
+    uint32_t n_op, lanes;   /* issued; by whom since the last commit */
+    bool     reads;         /* shared memory, which must last so long */
+    int      site;
+    int      n_commit, cap;
+    int      n_known[2]; /* commits that the warp knows to be done, to have
+                            been read */
     sim_commit *commit;
 } sim_group;
 
