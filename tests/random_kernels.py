@@ -55,6 +55,11 @@ CORNERS = [
      "P[i*8 + m, n] ? f64(X[i*8 + m, n]) : X[i*8 + m, n] < 0 ? -1 : 2; "
      "T[n, i*8 + m] = P[i*8 + m, n]; C[i*8 + m] = i8(sum[n](P[i*8 + m, n] ? "
      "i32(n) : 0)); }", "M=65 N=131"),
+    ("in i8 X[M, K], in i8 Z[K, N], out i8 Y[N, M]", "cta (i : M, j : N by 2) "
+     "{ reg i32 c[1, 2] = 0; shared i8 a[2, 1]; shared i8 b[2, 2]; for (t : K "
+     "by 2) { a[k, m] = X[i + m, t*2 + k]; b[k, n] = Z[t*2 + k, j*2 + n]; "
+     "c[m, n] += i32(a[k, m]) * i32(b[k, n]) slow; } Y[j*2 + n, i + m] = "
+     "i8(c[m, n]); }", "M=5 N=7 K=4"),
     ("in f32 X[M, M], out f32 Y[M], out f32 Z[M, M]", "cta (i : M by 8) { "
      "Y[i*8 + m] = X[i*8 + m, i*8 + m]; Z[i*8 + m, i*8 + m] = 1.0; }", "M=30"),
     ("in f32 X[M, N], out f32 Z[M, N]", "cta (i : M by 8, j : N by 8) { "
