@@ -364,14 +364,16 @@ axe_status
 axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
-    planner    p;
-    int64_t    scratch = 0;
-    axe_status st;
+    const axe_kernel *written;
+    planner           p;
+    int64_t           scratch = 0;
+    axe_status        st;
 
+    written = k;
     k = axe_kernel_raise(cx, k);
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
-        p = (planner){.cx = cx, .mc = mc, .kernel = k};
+        p = (planner){.cx = cx, .mc = mc, .kernel = k, .written = written};
         st = plan_once(&p, &scratch);
         if (st == AXE_OK || !p.trip || i == MAX_STAGED)
             break;

@@ -19,6 +19,7 @@ typedef struct planner {
     axe_sync            *sync;
     bool                *shared;  /* by tensor id */
     axe_simt_plan       *simt;    /* machines with threads; else NULL */
+    const axe_kernel    *written; /* before perfect nests were raised */
     const axe_stmt      *trip_at; /* planning failed since this operand of it is
                                      to go through shared memory */
     const axe_node *trip;

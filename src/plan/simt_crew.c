@@ -57,6 +57,23 @@ threads_needed(planner *p, int n, axe_stmt *const *body, int64_t *most)
     return AXE_OK;
 }
 
+/* The same of the scope as it was written: of a nest that is one statement now,
+ * the number of its threads is kept. */
+static axe_status
+threads_written(planner *p, const axe_stmt *s, int n, axe_stmt *const *body,
+                int64_t *most)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *w = body[i];
+        if (w->kind == AXE_STMT_SCOPE && w->scope == s->scope &&
+            w->at.source == s->at.source && w->at.line == s->at.line &&
+            w->at.col == s->at.col)
+            return threads_needed(p, w->n_body, w->body, most);
+        AXE_TRY(threads_written(p, s, w->n_body, w->body, most));
+    }
+    return AXE_OK;
+}
+
 /* Threads of a CTA: named, else what scopes in it take, else the machine's
  * usual number; whole warps. */
 static axe_status
@@ -66,7 +83,8 @@ cta_threads(planner *p, const axe_stmt *s, int *out)
     int64_t         n = s->keys.threads;
 
     if (n == 0)
-        AXE_TRY(threads_needed(p, s->n_body, s->body, &n));
+        AXE_TRY(
+            threads_written(p, s, p->written->n_body, p->written->body, &n));
     if (n == 0)
         n = m->threads;
     n = (n + m->lanes - 1) / m->lanes * m->lanes;

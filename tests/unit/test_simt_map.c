@@ -1,0 +1,320 @@
+/* test_simt_map.c - moves, elementwise statements and reductions of threads, in
+ * the simulator: what they compute against the reference, and what they do it
+ * with.  Sizes are ragged where the kernel lets them. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/sim.h"
+#include "ir/number.h"
+#include "lower/lower.h"
+#include "run/program.h"
+
+enum { MAX_SIZE = 3, MAX_ARRAY = 4 };
+
+typedef struct row {
+    const char *name, *text;
+    int64_t     size[MAX_SIZE]; /* in order of appearance */
+    const char *atoms;          /* that do something, each of these words */
+    const char *never;          /* that do nothing, or "" */
+    int64_t     written; /* [bytes] to global memory: each element once */
+    int64_t     conflicts;
+} row;
+
+/* clang-format off */
+static const row rows[] = {
+    /* Neighbours in vectors where rows are multiples of them, else one by one;
+     * every element is written once, at the edge too. */
+    {"vectors", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 1024) Y[i*1024 + m] = X[i*1024 + m]; }",
+     {3000}, "ld.global.b128 st.global.b128", "ld.global.b32", 12000, 0},
+    {"ragged", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 1024) Y[i*1024 + m] = X[i*1024 + m]; }",
+     {3001}, "ld.global.b32 st.global.b32", "b128", 12004, 0},
+    {"narrow", "kernel k(in f16 X[M, 40], out f32 Y[M, 40]) { index m, n;"
+     "cta (i : M by 64) Y[i*64 + m, n] = f32(X[i*64 + m, n]); }",
+     {70}, "ld.global.b64 st.global.b128", "", 70 * 160, 0},
+    {"odd rows", "kernel k(in f16 X[M, 9], out f16 Y[M, 9]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n]; }",
+     {21}, "ld.global.b16", "b128", 21 * 18, 0},
+    /* One text in two styles: the threads' own and the statement's. */
+    {"motive by threads",
+     "kernel k(in f16 G[M, N], out f16 S[64, 128]) { cta (i : 1)"
+     "thread (t : 0..128) for (r : 8) for (v : 8)"
+     "  S[t/16 + 8*r, t%16*8 + v] = G[16 + t/16 + 8*r, 64 + t%16*8 + v]; }",
+     {80, 192}, "ld.global.b128 st.global.b128", "b16", 64 * 256, 0},
+    {"motive by a statement",
+     "kernel k(in f16 G[M, N], out f16 S[64, 128]) { index m, n;"
+     "cta (i : 1) threads 128 S[m, n] = G[16 + m, 64 + n]; }",
+     {80, 192}, "ld.global.b128 st.global.b128", "b16", 64 * 256, 0},
+    /* A reduction's threads: lanes, warps, both, and only some. */
+    {"rows by lanes", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] = sum[n](X[i*8 + m, n]); }",
+     {13, 301}, "shfl.bfly.b32", "ld.shared.b32", 13 * 4, 0},
+    {"one row by all", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
+     "cta (i : M) Y[i] = max[n](X[i, n]); }",
+     {5, 2300}, "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 20, 0},
+    {"products of i64", "kernel k(in i64 X[M, 70], out i64 Y[M]) { index n;"
+     "cta (i : M) Y[i] = prod[n](X[i, n]); }",
+     {5}, "shfl.bfly.b64", "", 40, 0},
+    {"least f16", "kernel k(in f16 X[M, N], out f16 Y[M]) { index n;"
+     "cta (i : M) Y[i] = min[n](X[i, n]); }",
+     {5, 70}, "shfl.bfly.b32", "", 10, 0},
+    {"two at once", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
+     "cta (i : M) Y[i] = max[n](X[i, n]) - min[n](X[i, n]); }",
+     {5, 700}, "shfl.bfly.b32", "", 20, 0},
+    {"columns", "kernel k(in f32 X[M, N], out f32 Y[N]) { index m, n;"
+     "cta (j : N by 64) Y[j*64 + n] = sum[m](X[m, j*64 + n]); }",
+     {70, 130}, "shfl.bfly.b32 ld.shared.b32", "", 130 * 4, 0},
+    /* Tiles in registers: what statements make of them, what they follow. */
+    {"kept", "kernel k(in f32 X[M, 256], out f32 Y[M, 256]) { index m, n;"
+     "cta (i : M by 4) { reg f32 x[4, 256]; reg f32 s[4];"
+     "x[m, n] = X[i*4 + m, n]; s[m] = sum[n](x[m, n]);"
+     "Y[i*4 + m, n] = x[m, n] - s[m] / 256; } }",
+     {9}, "ld.global.b128", "", 9 * 1024, 0},
+    {"declared", "kernel k(in f32 X[M, 8], out f32 Y[M, 8]) { index m, n;"
+     "cta (i : M by 32) threads 32 {"
+     "reg f32 x[32, 8] : (32, 8) : (1@lane, 1@reg);"
+     "x[m, n] = X[i*32 + m, n]; Y[i*32 + m, n] = 2 * x[m, n]; } }",
+     {70}, "ld.global.b128", "shfl st.shared.b32", 70 * 32, 0},
+    {"elsewhere", "kernel k(in f32 X[M, 32], out f32 Y[32, M]) { index m, n;"
+     "cta (i : M by 32) threads 32 {"
+     "reg f32 x[32, 32] : (32, 32) : (1@lane, 1@reg);"
+     "reg f32 y[32, 32] : (32, 32) : (1@reg, 1@lane);"
+     "x[m, n] = X[i*32 + m, n]; y[m, n] = x[m, n] + 1;"
+     "Y[n, i*32 + m] = y[m, n]; } }",
+     {70}, "st.shared.b128 ld.shared meet.cta", "", 32 * 280, 0},
+    /* Turned tiles, whatever lies between. */
+    {"turned", "kernel k(in f32 X[M, N], out f32 Y[N, M]) { index m, n;"
+     "cta (i : M by 64, j : N by 64) { shared f32 t[64, 64];"
+     "t[m, n] = X[i*64 + m, j*64 + n]; Y[j*64 + n, i*64 + m] = t[m, n]; } }",
+     {68, 132}, "cp.async.b128 ld.shared.b128 st.global.b128", "b32",
+     68 * 132 * 4, 0},
+    {"turned, 16 bits", "kernel k(in f16 X[M, N], out f16 Y[N, M]) {"
+     "index m, n; cta (i : M by 64, j : N by 64) { shared f16 t[64, 64];"
+     "t[m, n] = X[i*64 + m, j*64 + n]; Y[j*64 + n, i*64 + m] = t[m, n]; } }",
+     {69, 131}, "st.global.b16", "", 69 * 131 * 2, 0},
+    /* Subscripts that are read. */
+    {"gathered", "kernel k(in f32 X[V, N], in i32 R[M], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 8) Y[i*8 + m, n] = X[R[i*8 + m], n]; }",
+     {7, 36, 21}, "ld.global.b128", "", 21 * 144, 0},
+    {"scattered", "kernel k(in f32 X[M, N], in i32 R[M], inout f32 Y[V, N]) {"
+     "index m, n; cta (j : N by 64) Y[R[m], j*64 + n] += X[m, j*64 + n]; }",
+     {21, 132, 7}, "st.global.b128", "", 0, 0},
+    {"read and written", "kernel k(in f32 X[M], inout f32 Y[M]) { index m;"
+     "cta (i : M by 96) Y[i*96 + m] = Y[i*96 + m] * X[i*96 + m]; }",
+     {200}, "st.global", "", 800, 0},
+    {"added", "kernel k(in f32 X[M, N], inout f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] += X[i*8 + m, n]; }",
+     {21, 77}, "shfl.bfly.b32", "", 84, 0},
+    /* Scopes in a CTA. */
+    {"each thread", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 128)"
+     "thread (t : 0..128) { f32 s = 0; for (k : 4) s = s + X[i*128 + t];"
+     "if (t > 3) Y[i*128 + t] = s; else Y[i*128 + t] = -s; } }",
+     {300}, "ld.global.b32", "meet", 1200, 0},
+    {"each warp", "kernel k(in f32 X[M, 64], out f32 Y[M]) { index n;"
+     "cta (i : M by 4) warp (w : 0..4) { shared f32 x[64]; f32 s;"
+     "x[n] = X[i*4 + w, n]; s = sum[n](x[n]); Y[i*4 + w] = s; } }",
+     {9}, "meet.warp ld.shared", "meet.cta", 36, 0},
+    {"two warpgroups", "kernel k(in f32 X[M, 512], out f32 Y[M]) { index n;"
+     "cta (i : M by 2) warpgroup (w : 0..2) { f32 s;"
+     "s = sum[n](X[i*2 + w, n]); Y[i*2 + w] = s; } }",
+     {5}, "meet ld.shared.b32", "meet.cta", 20, 0},
+    {"while", "kernel k(in f32 X[N], out f32 Y[N]) { index n;"
+     "cta (i : N by 256) { f32 e; reg f32 x[256]; x[n] = X[i*256 + n];"
+     "e = max[n](x[n]); while (e > 1) { x[n] = x[n] / 2; e = max[n](x[n]); }"
+     "Y[i*256 + n] = x[n]; } }",
+     {700}, "shfl.bfly.b32", "", 2800, 0},
+    {"no rows", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] = sum[n](X[i*8 + m, n]); }",
+     {0, 5}, "", "", 0, 0},
+    {"no columns", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] = max[n](X[i*8 + m, n]); }",
+     {9, 0}, "", "", 36, 0},
+};
+/* clang-format on */
+
+typedef struct run {
+    axe_ctx           *cx;
+    const axe_program *p;
+    int                n_size, n_array;
+    axe_size           size[MAX_SIZE];
+    axe_array          array[MAX_ARRAY];
+} run;
+
+static void
+fail_row(axe_ctx *cx, const row *r)
+{
+    axe_buf said = {.cx = cx};
+
+    axe_diags_print(cx, &said, false);
+    fail_msg("%s: %s", r->name, said.text ? said.text : "?");
+}
+
+static bool
+compile(run *x, const row *r, const char *machine)
+{
+    axe_compile_spec spec = {.machine = machine};
+    int32_t source = axe_source_add(x->cx, r->name, r->text, strlen(r->text));
+
+    return axe_compile(x->cx, source, &spec, AXE_STAGE_LOWER, &x->p) == AXE_OK;
+}
+
+/* Small numbers, so that sums of any order are alike but for rounding. */
+static void
+fill(axe_array *a, const axe_tensor *t)
+{
+    int64_t  n = 1, size = axe_type_table[t->type].bits / 8;
+    uint32_t seed = 1;
+
+    for (int d = 0; d < t->rank; d++)
+        n *= a->shape[d];
+    a->data = calloc((size_t)n + 1, (size_t)size);
+    for (int64_t i = 0; i < n; i++) {
+        char *at = (char *)a->data + i * size;
+        seed = seed * 1664525u + 1013904223u;
+        if (axe_type_is_float(t->type))
+            axe_number_put(t->type, at, (int)(seed >> 24) / 32.0 - 4);
+        else
+            axe_number_put_int(t->type, at, seed >> 30);
+    }
+}
+
+static void
+make_arrays(run *x, const row *r)
+{
+    const axe_kernel *k = x->p->kernel;
+    axe_shape         shape[MAX_ARRAY];
+
+    x->n_size = k->n_size;
+    x->n_array = k->n_param;
+    for (int i = 0; i < k->n_size; i++)
+        x->size[i] = (axe_size){k->size[i]->name, r->size[i]};
+    if (axe_program_shapes(x->cx, x->p, 0, NULL, x->n_size, x->size, shape) !=
+        AXE_OK)
+        fail_row(x->cx, r);
+    for (int i = 0; i < k->n_param; i++) {
+        const axe_tensor *t = k->param[i];
+        x->array[i] = (axe_array){.name = t->name,
+                                  .type = axe_type_table[t->type].name,
+                                  .rank = t->rank,
+                                  .shape = shape[i].extent};
+        fill(&x->array[i], t);
+    }
+}
+
+/* Has an atom whose name begins so done something? */
+static bool
+has_done(const axe_sim_report *s, const char *word, size_t n)
+{
+    for (int i = 0; i < s->n_count; i++)
+        if (strncmp(s->count[i].name, word, n) == 0 && s->count[i].n > 0)
+            return true;
+    return false;
+}
+
+static void
+check_atoms(const row *r, const axe_sim_report *s)
+{
+    for (const char *w = r->atoms; *w; w += strspn(w, " ")) {
+        size_t n = strcspn(w, " ");
+        if (!has_done(s, w, n))
+            fail_msg("%s: no %.*s", r->name, (int)n, w);
+        w += n;
+    }
+    for (int i = 0; i < s->n_count && *r->never; i++)
+        for (const char *w = r->never; *w; w += strspn(w, " ")) {
+            char   word[32];
+            size_t n = strcspn(w, " ");
+            snprintf(word, sizeof word, "%.*s", (int)n, w);
+            if (s->count[i].n > 0 && strstr(s->count[i].name, word))
+                fail_msg("%s: %s", r->name, s->count[i].name);
+            w += n;
+        }
+}
+
+static void
+check_report(run *x, const row *r, const axe_sim_report *s)
+{
+    axe_buf said = {.cx = x->cx};
+
+    if (s->n_finding > 0) {
+        axe_sim_report_print(x->cx, &said, s);
+        fail_msg("%s: %s", r->name, said.text);
+    }
+    check_atoms(r, s);
+    if (r->written > 0 && s->global_written != r->written)
+        fail_msg("%s: %" PRId64 " bytes written", r->name, s->global_written);
+    if (s->conflicts != r->conflicts)
+        fail_msg("%s: %" PRId64 " conflicts", r->name, s->conflicts);
+}
+
+static void
+compare(run *x, const row *r, const axe_reference *ref)
+{
+    axe_difference d;
+
+    for (int i = 0; i < x->n_array; i++) {
+        if (x->p->kernel->param[i]->dir == AXE_DIR_IN)
+            continue;
+        if (axe_reference_compare(x->cx, ref, &x->array[i], &d) != AXE_OK)
+            fail_row(x->cx, r);
+        if (d.n_wrong > 0)
+            fail_msg("%s: element %" PRId64 " is %g, not %g", r->name, d.worst,
+                     d.got, d.want);
+    }
+}
+
+static void
+run_row(axe_device *dev, const row *r, const char *machine)
+{
+    run             x = {.cx = axe_ctx_new()};
+    axe_reference  *ref;
+    axe_sim_options how = {.policy = AXE_SIM_LAZY};
+    axe_sim_report  s;
+
+    if (!compile(&x, r, machine))
+        fail_row(x.cx, r);
+    make_arrays(&x, r);
+    if (axe_reference_new(x.cx, dev, x.p, x.n_array, x.array, x.n_size, x.size,
+                          &ref) != AXE_OK ||
+        axe_program_simulate(x.cx, x.p, x.n_array, x.array, x.n_size, x.size,
+                             &how, &s) != AXE_OK)
+        fail_row(x.cx, r);
+    check_report(&x, r, &s);
+    compare(&x, r, ref);
+    axe_reference_free(ref);
+    for (int i = 0; i < x.n_array; i++)
+        free(x.array[i].data);
+    axe_ctx_free(x.cx);
+}
+
+static void
+test_rows(void **state)
+{
+    axe_ctx    *cx = axe_ctx_new();
+    axe_device *dev;
+
+    (void)state;
+    assert_int_equal(
+        axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev), AXE_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        run_row(dev, &rows[i], "sm_80");
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
