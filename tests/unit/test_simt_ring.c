@@ -55,6 +55,8 @@ static const row rows[] = {
     {"twice", "sm_80", {NULL}, 100, 136, 104, "cp.async"},
     {"twice", "sm_90a", {NULL}, 100, 136, 104, "tma.load tma.store"},
     {"alone", "sm_90a", {NULL}, 300, 136, 104, "tma.load meet.cluster"},
+    {"turned", "sm_80", {NULL}, 136, 72, 104, "cp.async ldmatrix"},
+    {"turned", "sm_90a", {NULL}, 136, 72, 104, "tma.load wgmma"},
 };
 /* clang-format on */
 
@@ -87,6 +89,18 @@ static const struct {
      "      ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
      "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
      "  C[i*64 + m, j*64 + n] = f16(acc[m, n]); } }"},
+    {"turned", /* rows of the factors are the sum */
+     "kernel k(in f16 A[K, M], in f16 B[K, N], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[3] { shared f16 a[128, 32]; shared f16 b[64, 32]; }"
+     "  reg f32 acc[128, 64] = 0;"
+     "  for (kt : K by 32) {"
+     "    produce ring {"
+     "      ring.a[m, k] = A[kt*32 + k, i*128 + m];"
+     "      ring.b[n, k] = B[kt*32 + k, j*64 + n]; }"
+     "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "  C[i*128 + m, j*64 + n] = f16(acc[m, n]); } }"},
     {"padded", /* across roles, by pieces: threads arrive, warps read */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"
@@ -254,6 +268,7 @@ typedef struct job {
     axe_sim_array      param[3];
     int64_t            size[3], shape[3][2];
     axe_type           type;
+    bool               turned; /* A is [K, M], B is [K, N] */
 } job;
 
 static void
@@ -267,8 +282,10 @@ check_result(const job *j)
             double got =
                 axe_number_get(j->type, (const char *)j->param[2].data +
                                             (m * j->r->n + n) * bytes);
-            for (int i = 0; i < k; i++)
+            for (int i = 0; i < k && !j->turned; i++)
                 sum += j->a[m * k + i] * j->b[n * k + i];
+            for (int i = 0; i < k && j->turned; i++)
+                sum += j->a[i * j->r->m + m] * j->b[i * j->r->n + n];
             if (got != sum)
                 fail_msg("%s %s: C[%d, %d] is %g, not %d", j->r->file,
                          j->r->machine, m, n, got, sum);
@@ -302,7 +319,7 @@ static void
 run_row(const row *r)
 {
     axe_ctx *cx = axe_ctx_new();
-    job      j = {.cx = cx, .r = r};
+    job      j = {.cx = cx, .r = r, .turned = strcmp(r->file, "turned") == 0};
     uint32_t seed = 7;
     axe_buf  said = {.cx = cx};
 
@@ -317,6 +334,10 @@ run_row(const row *r)
         axe_alloc(cx, (size_t)(r->m * r->n * axe_type_table[j.type].bits / 8));
     memcpy(j.shape, (int64_t[3][2]){{r->m, r->k}, {r->n, r->k}, {r->m, r->n}},
            sizeof j.shape);
+    for (int i = 0; i < 2 && j.turned; i++) {
+        j.shape[i][1] = j.shape[i][0];
+        j.shape[i][0] = r->k;
+    }
     for (int i = 0; i < 3; i++)
         j.param[i].shape = j.shape[i];
     for (int i = 0; i < j.l->plan->kernel->n_size; i++)
