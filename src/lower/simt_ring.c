@@ -425,14 +425,14 @@ open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     return l;
 }
 
+/* The stages that are filled at first are all but the one that was read last,
+ * if the loop has run before: nobody has to meet. */
 static axe_status
 lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
             const axe_stmt *s)
 {
     axe_lir *l;
 
-    if (r->again || sl->grid->persistent)
-        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
     l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     l = open_loop(sl, b, s, s->var[0]->extent);

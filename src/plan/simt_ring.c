@@ -86,28 +86,24 @@ axe_simt_runs_ahead(const axe_stmt *loop)
 
 /* The stages of a ring in a body, each with what is around it. */
 typedef struct finding {
-    const axe_pipeline *ring;
-    const axe_stmt     *role; /* the scope of ROLES around; NULL: none */
-    const axe_stmt     *produce_role, *consume_role;
-    bool                ahead; /* all stages are in loops that run ahead */
-    bool                any;
-    int                 n_loop;  /* loops around */
-    int                 n_use;   /* produces; those in loops count twice */
-    const axe_stmt     *produce; /* the first one */
-    const axe_stmt     *second;  /* a second role that produces or consumes */
+    const axe_pipeline  *ring;
+    const axe_stmt      *role; /* the scope of ROLES around; NULL: none */
+    const axe_stmt      *produce_role, *consume_role;
+    bool                 ahead; /* all stages are in loops that run ahead */
+    bool                 any;
+    const axe_stmt      *produce; /* the first one */
+    const axe_stmt      *second;  /* a second role that produces or consumes */
+    const axe_simt_plan *sp;
+    const axe_crew      *crew; /* whose code it is */
+    const axe_crew      *producer, *consumer;
 } finding;
-
-static bool
-is_loop(const axe_stmt *s)
-{
-    return s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
-}
 
 static void
 find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt  *s = body[i], *around = f->role;
+        const axe_crew  *crew = f->crew;
         const axe_stmt **seen =
             s->kind == AXE_STMT_PRODUCE ? &f->produce_role : &f->consume_role;
         if ((s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
@@ -119,20 +115,20 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
             *seen = f->role;
             if (s->kind == AXE_STMT_PRODUCE && !f->produce)
                 f->produce = s;
-            if (s->kind == AXE_STMT_PRODUCE)
-                f->n_use += f->n_loop > ahead ? 2 : 1;
+            *(s->kind == AXE_STMT_PRODUCE ? &f->producer : &f->consumer) =
+                f->crew;
         }
+        if (s->kind == AXE_STMT_SCOPE)
+            f->crew = axe_crew_at(f->sp, s);
         for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
             f->role = s->body[k];
-            find_stages(f, s->body[k]->n_body, s->body[k]->body, false);
+            find_stages(f, 1, s->body + k, false);
             f->role = around;
         }
-        if (s->kind == AXE_STMT_ROLES)
-            continue;
-        f->n_loop += is_loop(s);
-        find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
+        if (s->kind != AXE_STMT_ROLES)
+            find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
         find_stages(f, s->n_other, s->other, false);
-        f->n_loop -= is_loop(s);
+        f->crew = crew;
     }
 }
 
@@ -166,18 +162,34 @@ add_ring(planner *p, const axe_pipeline *ring)
     return &sp->ring[sp->n_ring++];
 }
 
+/* One role fills it, another one reads it, and threads can wait for phases. */
 static axe_status
 check_roles(planner *p, const finding *f)
 {
-    axe_status st;
+    const char *name = f->ring->name;
+    axe_status  st;
 
+    if (!axe_simt_group_sync(p->mc, AXE_SYNC_WAIT, "", AXE_ARG_NONE)) {
+        st = axe_fail(p->cx, f->ring->at, AXE_EUNSUPPORTED,
+                      "%s has no barriers that roles wait at for stages of %s",
+                      p->mc->name, name);
+        axe_help(p->cx, "write one loop that produces and consumes, as "
+                        "kernels/gemm.axe does, for this machine");
+        return st;
+    }
+    if (!f->produce_role || !f->consume_role)
+        return axe_fail(p->cx, f->ring->at, AXE_ESHAPE,
+                        "pipeline %s is %s and never %s: a role would wait for "
+                        "ever",
+                        name, f->produce_role ? "produced" : "consumed",
+                        f->produce_role ? "consumed" : "produced");
     if (!f->second && f->produce_role != f->consume_role)
         return AXE_OK;
-    st = axe_fail(
-        p->cx, f->second ? f->second->at : f->ring->at, AXE_EUNSUPPORTED,
-        "pipeline %s is to be produced in one role and consumed in "
-        "one other; %s",
-        f->ring->name, f->second ? "here is another" : "here both are in one");
+    st = axe_fail(p->cx, f->second ? f->second->at : f->ring->at,
+                  AXE_EUNSUPPORTED,
+                  "pipeline %s is to be produced in one role and consumed in "
+                  "one other; %s",
+                  name, f->second ? "here is another" : "here both are in one");
     axe_help(p->cx, "the entities of one role may share it: "
                     "`warpgroup (w : 1..3) {...}` is one role");
     return st;
@@ -187,15 +199,17 @@ check_roles(planner *p, const finding *f)
 static axe_status
 plan_ring(planner *p, int n, axe_stmt *const *body)
 {
-    finding        f = {.ring = body[0]->pipeline};
+    finding        f = {.ring = body[0]->pipeline, .sp = p->simt};
     axe_simt_ring *r;
 
+    f.crew = p->simt->home[f.ring->tensor[0]->id];
     find_stages(&f, n - 1, body + 1, false);
     if (f.produce_role || f.consume_role)
         AXE_TRY(check_roles(p, &f));
     r = add_ring(p, f.ring);
-    r->again = f.n_use > 1;
     r->produce = f.produce;
+    r->producer = f.producer;
+    r->consumer = f.consumer;
     if (f.produce_role || f.consume_role)
         r->way = AXE_RING_ROLES;
     else if (f.ahead && f.ring->n_stage > 1)
@@ -277,7 +291,6 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
 
-    r->producer = s->simt->crew;
     if (!c || !c->box) {
         r->writes = true;
         if (c)
@@ -310,7 +323,6 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
     const char     *group = a ? a->group : "";
     bool            wide = a && a->by == AXE_SCOPE_WARPGROUP;
 
-    r->consumer = s->simt->crew;
     if (!wide)
         r->reader = AXE_SCOPE_WARP;
     if (*group &&

@@ -27,7 +27,6 @@ struct axe_simt_ring {
     const axe_stmt     *produce; /* the first one */
     axe_ring_way        way;
     int                 n_stage;
-    bool                again; /* AHEAD: its loop, or another, has run before */
     const axe_crew     *home, *producer, *consumer;
     const axe_var      *fill, *read; /* NULL: one stage */
     const axe_var      *fill_phase, *read_phase;

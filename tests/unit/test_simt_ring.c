@@ -393,6 +393,12 @@ static const struct {
           "", FILLS, READS),
      ""},
     {RING(STAY, "", FILLS, READS), ""},
+    {"kernel k(in f16 A[M, K], out f16 C[M, K]) { index m, k; cta (i : M by "
+     "64) warpgroups 2 { pipeline ring[3] { shared f16 a[64, 64]; } roles { "
+     "warpgroup (0) { for (t : K by 64) produce ring ring.a[m, k] = A[i*64 + "
+     "m, t*64 + k]; } warpgroup (1) C[i*64 + m, k] = f16(1.0); } } }",
+     "pipeline ring is produced and never consumed: a role would wait for "
+     "ever"},
 };
 
 static void
