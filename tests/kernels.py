@@ -23,12 +23,12 @@ import sys
 import numpy as np
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
-       "i32": 0, "i8": 0, "u8": 0}
+       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4}
 LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37,
-         "i32": 0, "i8": 0, "u8": 0}
+         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10}
 ACC = {"f64": 2.0**-52}
 STORED = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4",
-          "i8": "i1", "u8": "u1"}
+          "i8": "i1", "u8": "u1", "f8e4m3": "u1"}
 REAL = ("f32", "f64", "f16", "bf16")
 ALL = REAL + ("i32", "i8", "u8")
 
@@ -107,6 +107,31 @@ def quantise(x):
     return [(q, 0 * q), (s, s)]
 
 
+def f8_rows(x):
+    """What is stored, before it is rounded, and its scales."""
+    m, k = x.shape
+    blocks = np.zeros((m, -(-k // 128) * 128))
+    blocks[:, :k] = abs(x)
+    s = blocks.reshape(m, -1, 128).max(2).clip(1e-12) / 448
+    return [(x / s.repeat(128, 1)[:, :k], 0 * x), (s.T, s.T)]
+
+
+def f8_blocks(x):
+    n, k = x.shape
+    blocks = np.zeros((-(-n // 128) * 128, -(-k // 128) * 128))
+    blocks[:n, :k] = abs(x)
+    s = blocks.reshape(len(blocks) // 128, 128, -1, 128).max((1, 3))
+    s = s.clip(1e-12) / 448
+    return [(x / s.repeat(128, 0).repeat(128, 1)[:n, :k], 0 * x), (s, s)]
+
+
+def swiglu_f8(a, g, u):
+    (y, size), = swiglu(a, g, u)
+    (c, _), (s, _) = f8_rows(y)
+    big = size.max()
+    return [(c, 448 * size / abs(y).max(1, keepdims=True)), (s, s + big)]
+
+
 def residual(r, s, b, x):
     return [(x + s * r + b, magnitude(x, s * r, b))]
 
@@ -142,6 +167,25 @@ def gathered(x, rows):
     rows = rows.astype(int)
     inside = (0 <= rows) & (rows < len(x))
     return padded[np.where(inside, rows, len(x))]
+
+
+def grouped(x, row, w, expert):
+    """Rows of x by experts, 64 of one in a row."""
+    x = gathered(x, row)
+    w = np.concatenate((w, np.zeros((1,) + w.shape[1:])))
+    e = expert.astype(int)
+    e = np.where((0 <= e) & (e < len(w) - 1), e, len(w) - 1)
+    y, size = np.zeros((2, len(x), w.shape[1]))
+    for i in range(0, len(x), 64):
+        y[i:i + 64], size[i:i + 64] = matmul(x[i:i + 64], w[e[i // 64]].T)[0]
+    return [(y, size)]
+
+
+def swiglu(a, g, u):
+    gate, up = a @ g.T, a @ u.T
+    size = abs(a) @ (abs(g) + abs(u)).T
+    return [(gate / (1 + np.exp(-gate)) * up, size * (1 + abs(gate)) *
+             (1 + abs(up)))]
 
 
 def scattered(x, rows, y):
@@ -241,6 +285,21 @@ ROWS = [
     Row("gather_rows", "gather_rows", {"X": "VN", "rows": "M"}, {"Y": "MN"},
         exact(gathered), ALL, ("VMN", [(100, 5, 3), (128, 70, 33), (3, 9, 16),
                                        (0, 3, 4), (4, 0, 3)])),
+    Row("gemm_grouped", "gemm_grouped",
+        {"X": "MK", "row": "P", "W": "ENK", "expert": "Q"}, {"Y": "PN"},
+        grouped, ("f32", "bf16"),
+        ("MKPENQ", [(100, 33, 130, 90, 70, 3), (64, 64, 64, 8, 64, 1)])),
+    Row("quantise_f8", "quantise_f8_rows", {"X": "MK"},
+        {"A": "MK", "S": "QM"}, f8_rows, ("f32", "bf16"),
+        ("MKQ", [(100, 300, 3), (33, 128, 1), (1, 1, 1)])),
+    Row("quantise_f8", "quantise_f8_blocks", {"X": "NK"},
+        {"B": "NK", "S": "PQ"}, f8_blocks, ("f32", "bf16"),
+        ("NKPQ", [(200, 300, 2, 3), (128, 128, 1, 1)])),
+    Row("gemm_swiglu_f8", "gemm_swiglu_f8",
+        {"A": "MK", "G": "NK", "U": "NK"}, {"C": "MN", "S": "QM"}, swiglu_f8,
+        ("f32",), ("MNKQ", [(100, 300, 90, 3)])),
+    Row("gemm_swiglu", "gemm_swiglu", {"A": "MK", "G": "NK", "U": "NK"},
+        {"C": "MN"}, swiglu, ("f32", "f16"), ("MNK", MNK[:4])),
     Row("gather_rows", "scatter_add_rows",
         {"X": "MN", "rows": "M", "Y": "VN"}, {"Y": "VN"}, scattered,
         ("f32", "f64", "i32"),
@@ -311,12 +370,17 @@ ROWS = [
 ]
 
 # The element type where it is not the kernel's T.
-FIXED = {("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
+FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
+         ("quantise_f8_blocks", "B"): "f8e4m3",
+         ("quantise_f8_blocks", "S"): "f32",
+         ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
+         ("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
          ("topk", "J"): "i64", ("row_argmax", "y"): "i64",
-         ("gather_rows", "rows"): "i32", ("scatter_add_rows", "rows"): "i32"}
+         ("gather_rows", "rows"): "i32",
+         ("gemm_grouped", "row"): "i32", ("gemm_grouped", "expert"): "i32", ("scatter_add_rows", "rows"): "i32"}
 # Extents that are no sizes of the kernel, unless a row says that they are.
 CONSTANT = {"2": 2, "3": 3, "8": 8, "D": 128, "H": 64}
 WIDE = {"f64": "f64", "u8": "u32"}
@@ -344,6 +408,11 @@ def encode(x, t):
 def decode(a, t):
     if t == "bf16":
         return (a.view("u2").astype("u4") << 16).view("f4").astype("f8")
+    if t == "f8e4m3":
+        b = a.view("u1").astype(int)
+        e, m = b >> 3 & 15, b & 7
+        v = np.where(e > 0, (8 + m) * 2.0**(e - 10), m * 2.0**-9)
+        return np.where(b >> 7, -v, v)
     return a.astype("f8")
 
 
@@ -388,6 +457,8 @@ def run(row, t, size, machine, seed):
     for name in row.outs:
         if name not in row.ins:
             args.append(f"{name}={stem}.{name}.npy")
+    shown = set("".join(row.ins.values())) | set(CONSTANT)
+    args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
     p = subprocess.run(
         [os.environ["AXE"], "run", "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,
