@@ -67,7 +67,7 @@ def check(name, text, data):
         if len(line) != 1 or t["layout"] not in line[0] or \
                 not line[0].endswith(t["why"]):
             return f"tile {t['tensor']} is told otherwise in text"
-        if not t["why"].startswith(("auto: ", "declared")):
+        if not t["why"].startswith(("auto: ", "declared", "a scalar: ")):
             return f"tile {t['tensor']}: {t['why']}"
     return None
 
