@@ -108,8 +108,8 @@ const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 void axe_simt_place_staging(planner *p);
 /* simt_sync.c (P3): p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
-/* Does each thread, of what b touches of the tile, find only elements that it
- * touched itself in a? */
+/* simt_own.c: does each thread, of what b touches of the tile, find only
+ * elements that it touched itself in a? */
 bool axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
                      const axe_tensor *tile);
 

@@ -314,12 +314,3 @@ axe_simt_plan_sync(planner *p)
     for (int i = 0; i < p->simt->n_launch; i++)
         pass_launch(p, &p->simt->launch[i]);
 }
-
-bool
-axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
-                const axe_tensor *tile)
-{
-    (void)tile;
-    return p->simt->who[a->id]->n_thread == 1 &&
-           p->simt->who[a->id] == p->simt->who[b->id];
-}
