@@ -14,8 +14,8 @@
 typedef struct checker {
     axe_ctx          *cx;
     const axe_kernel *k;
-    const axe_stmt   *cta;   /* innermost scope CTA, or NULL */
     const axe_stmt   *inner; /* innermost scope */
+    bool              again; /* a cta comes here more than once */
     axe_status        status;
 } checker;
 
@@ -26,7 +26,7 @@ fail(checker *c, axe_status st)
         c->status = st;
 }
 
-/* -------------------------------------------------------------- one element */
+/* ----------------------------------------------------------- one element */
 
 /* An access of a role, with its statement. */
 typedef struct access {
@@ -130,8 +130,7 @@ apart(axe_ctx *cx, const access *a, const access *b)
     return false;
 }
 
-/* ------------------------------------------------------------- between roles
- */
+/* ---------------------------------------------------------- between roles */
 
 static void
 clash(checker *c, const access *w, const access *b)
@@ -192,8 +191,7 @@ check_gap(checker *c, const axe_stmt *s)
                  first, n);
 }
 
-/* ------------------------------------------------------------------ counting
- */
+/* --------------------------------------------------------------- counting */
 
 /* coef times a product of extents; LIMIT of them at most. */
 enum { LIMIT = 8 };
@@ -318,11 +316,10 @@ check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
             const axe_stmt *at)
 {
     const axe_pipeline *p = at->pipeline;
-    bool                stays = c->cta && c->cta->keys.persistent;
     int64_t             left;
 
     if (!difference(c, fill, use, p, &left) || left == 0 ||
-        (left > 0 && left <= p->n_stage && !stays))
+        (left > 0 && left <= p->n_stage && !c->again))
         return;
     fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
                      "`%s` is filled %s %s than it is read here", p->name,
@@ -333,28 +330,42 @@ check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
                      left < 0 ? "less" : "more"));
     axe_note(c->cx, axe_stage_find(fill, p, AXE_STMT_PRODUCE)->at,
              "it is filled here");
-    axe_help(c->cx, left < 0 ? "this role would wait for ever"
-                    : stays  ? "what is left would be read with the next tile"
-                             : "the role that fills it would wait for ever");
+    axe_help(c->cx, left < 0   ? "this role would wait for ever"
+                    : c->again ? "what is left would be read the next time"
+                               : "the role that fills it would wait for ever");
 }
 
-/* Count each pipeline that is filled in one role and read in another, and
- * nowhere else. */
+static bool
+is_elsewhere(checker *c, const axe_stmt *s, const axe_pipeline *p)
+{
+    if (n_stage(p, c->k->n_body, c->k->body) == n_stage(p, s->n_body, s->body))
+        return false;
+    fail(c, axe_fail(c->cx, s->at, AXE_EUNSUPPORTED,
+                     "`%s` leads from role to role, but it is used outside of "
+                     "these roles, too",
+                     p->name));
+    axe_help(c->cx, "use a pipeline of its own there");
+    return true;
+}
+
+/* Count each pipeline that is filled in role `fill` and read in another. */
 static void
 check_counts(checker *c, const axe_stmt *s, const axe_stmt *fill,
              const axe_stmt *at)
 {
     const axe_pipeline *p = at->pipeline;
+    const axe_stmt     *use;
 
-    if (at->kind == AXE_STMT_PRODUCE &&
-        axe_stage_find(fill, p, AXE_STMT_PRODUCE) == at &&
-        n_stage(p, c->k->n_body, c->k->body) == n_stage(p, s->n_body, s->body))
-        for (int i = 0; i < s->n_body; i++) {
-            const axe_stmt *use =
-                axe_stage_find(s->body[i], p, AXE_STMT_CONSUME);
-            if (use && s->body[i] != fill)
-                check_count(c, fill, s->body[i], use);
-        }
+    for (int i = 0; i < s->n_body && at->kind == AXE_STMT_PRODUCE &&
+                    axe_stage_find(fill, p, AXE_STMT_PRODUCE) == at;
+         i++) {
+        use = axe_stage_find(s->body[i], p, AXE_STMT_CONSUME);
+        if (!use || s->body[i] == fill)
+            continue;
+        if (is_elsewhere(c, s, p))
+            break;
+        check_count(c, fill, s->body[i], use);
+    }
     for (int i = 0; i < at->n_body; i++)
         check_counts(c, s, fill, at->body[i]);
     for (int i = 0; i < at->n_other; i++)
@@ -370,8 +381,7 @@ check_roles(checker *c, const axe_stmt *s)
         check_counts(c, s, s->body[i], s->body[i]);
 }
 
-/* ----------------------------------------------------------------------- all
- */
+/* -------------------------------------------------------------------- all */
 
 static void
 check_body(checker *c, int n, axe_stmt *const *body)
@@ -382,14 +392,17 @@ check_body(checker *c, int n, axe_stmt *const *body)
         const axe_stmt *s = body[i];
         if (s->kind == AXE_STMT_SCOPE) {
             c->inner = s;
-            c->cta = s->scope == AXE_SCOPE_CTA ? s : c->cta;
+            c->again =
+                s->keys.persistent || (c->again && s->scope > AXE_SCOPE_CTA);
         }
+        if (s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP)
+            c->again = c->inner != NULL;
         if (s->kind == AXE_STMT_ROLES)
             check_roles(c, s);
         check_body(c, s->n_body, s->body);
         check_body(c, s->n_other, s->other);
         c->inner = around.inner;
-        c->cta = around.cta;
+        c->again = around.again;
     }
 }
 

@@ -441,18 +441,20 @@ raise_nest(axe_ctx *cx, axe_kernel *k, const axe_stmt *s)
 }
 
 static axe_stmt *const *raise_body(axe_ctx *cx, axe_kernel *k, int n,
-                                   axe_stmt *const *body);
+                                   axe_stmt *const *body, bool roles);
 
+/* role: s says which threads run it, and stays. */
 static axe_stmt *
-raise_stmt(axe_ctx *cx, axe_kernel *k, axe_stmt *s)
+raise_stmt(axe_ctx *cx, axe_kernel *k, axe_stmt *s, bool role)
 {
-    axe_stmt        *out = raise_nest(cx, k, s);
+    axe_stmt        *out = role ? NULL : raise_nest(cx, k, s);
+    bool             roles = s->kind == AXE_STMT_ROLES;
     axe_stmt *const *body, *const *other;
 
     if (out)
         return out;
-    body = raise_body(cx, k, s->n_body, s->body);
-    other = raise_body(cx, k, s->n_other, s->other);
+    body = raise_body(cx, k, s->n_body, s->body, roles);
+    other = raise_body(cx, k, s->n_other, s->other, false);
     if (body == s->body && other == s->other)
         return s;
     out = axe_new(cx, axe_stmt);
@@ -463,13 +465,13 @@ raise_stmt(axe_ctx *cx, axe_kernel *k, axe_stmt *s)
 }
 
 static axe_stmt *const *
-raise_body(axe_ctx *cx, axe_kernel *k, int n, axe_stmt *const *body)
+raise_body(axe_ctx *cx, axe_kernel *k, int n, axe_stmt *const *body, bool roles)
 {
     axe_stmt **out = axe_new_array(cx, axe_stmt *, n + 1);
     bool       same = true;
 
     for (int i = 0; i < n; i++) {
-        out[i] = raise_stmt(cx, k, body[i]);
+        out[i] = raise_stmt(cx, k, body[i], roles);
         same = same && out[i] == body[i];
     }
     return same ? body : out;
@@ -481,6 +483,6 @@ axe_kernel_raise(axe_ctx *cx, const axe_kernel *k)
     axe_kernel *out = axe_new(cx, axe_kernel);
 
     *out = *k;
-    out->body = raise_body(cx, out, k->n_body, k->body);
+    out->body = raise_body(cx, out, k->n_body, k->body, false);
     return out->body == k->body ? k : out;
 }

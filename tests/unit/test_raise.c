@@ -100,6 +100,10 @@ static const struct {
     {"for (a : 512) S[a/64%4 + a/256*4, a%64] = G[a/128, a%128];", NULL},
     {"for (a : 1024) S[a/64/4*4 + a/64%4, (a + 0)%64] = G[a/64, 64 - a%64];",
      "        S[i0, i1] = G[i0, i1*-1 + 64] over i0:16, i1:64\n"},
+    {"roles { warp (0) for (a : 8) S[a, 0] = G[a, 1]; }",
+     "        roles {\n            warp (warp : 1) {\n"
+     "                S[i0, 0] = G[i0, 1] over i0:8\n            }\n"
+     "        }\n"},
     {"for (a : 16) for (c : 64) S[15 - a, c] = G[a, c];",
      "        for (a : 16) {\n            S[15 - a, i0] = G[a, i0] over i0:64\n"
      "        }\n"},

@@ -134,11 +134,19 @@ static const char *const kernels[] = {
               "q.z[m] = 1; } "
               "warp (w : 2..4) for (t : 4) consume q "
               "Y[w - 2, i*64 + t*16 + m] = q.y[m] + q.z[m]; } } }",
-    /* one more than is read, roles in a loop, and what is outside */
+    /* roles in a loop, and what is outside */
     HEAD "for (u : 2) { " RING "reg f32 three[16] = 3; roles { "
-         "warp (0) for (t : 3) produce p p.x[m] = X[i*64 + u*32 + t*16 + m]; "
+         "warp (0) for (t : 2) produce p p.x[m] = X[i*64 + u*32 + t*16 + m]; "
          "warp (w : 1..3) for (t : 2) consume p "
          "Y[w - 1, i*64 + u*32 + t*16 + m] = p.x[m] * three[m]; } } } }",
+    /* one more than is read */
+    HEAD RING "roles { warp (0) for (t : 5) produce p "
+              "p.x[m] = 3 * X[i*64 + t*16 + m]; "
+              "warp (w : 1..3) for (t : 4) consume p " TAKE("w - 1") "} } }",
+    /* scopes that fill in turns of a loop */
+    HEAD RING "roles { warpgroup (0) for (t : 4) warp (w) produce p "
+              "for (e : 4) p.x[w*4 + e] = 3 * X[i*64 + t*16 + w*4 + e]; "
+              "warp (w : 4..6) for (t : 4) consume p " TAKE("w - 4") "} } }",
     /* each its own part of a row, none of a pipeline */
     HEAD "roles { warp (0) for (r : 2) for (e : 32) "
          "Y[r, i*64 + e] = 3 * X[i*64 + e]; "
@@ -161,19 +169,6 @@ static const char *const kernels[] = {
               "consume p "
               "Y[w - 2, i*64 + t%4*16 + m] = p.x[m]; "
               "} } }",
-    /* filled and read on behind the roles */
-    HEAD RING
-    "roles { warp (0) for (t : 3) produce p "
-    "p.x[m] = 3 * X[i*64 + t*16 + m]; "
-    "warp (1) for (t : 2) consume p { for (r : 2) Y[r, i*64 + t*16 + m] = "
-    "p.x[m]; } } "
-    "produce p p.x[m] = 3 * X[i*64 + 48 + m]; "
-    "for (t : 2..4) consume p for (r : 2) " TAKE("r") "} }",
-    /* filled in part before */
-    HEAD RING "for (t : 2) produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
-              "roles { warp (0) for (t : 2..4) produce p "
-              "p.x[m] = 3 * X[i*64 + t*16 + m]; "
-              "warp (w : 2..4) for (t : 4) consume p " TAKE("w - 2") "} } }",
 };
 
 static void
