@@ -36,6 +36,9 @@ static const row rows[] = {
     {"ragged", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 1024) Y[i*1024 + m] = X[i*1024 + m]; }",
      {3001}, "ld.global.b32 st.global.b32", "b128", 12004, 0},
+    {"all of it", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : 1) Y[m] = X[m]; }",
+     {1003}, "ld.global.b32", "b128", 4012, 0},
     {"narrow", "kernel k(in f16 X[M, 40], out f32 Y[M, 40]) { index m, n;"
      "cta (i : M by 64) Y[i*64 + m, n] = f32(X[i*64 + m, n]); }",
      {70}, "ld.global.b64 st.global.b128", "", 70 * 160, 0},
@@ -68,6 +71,10 @@ static const row rows[] = {
     {"two at once", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
      "cta (i : M) Y[i] = max[n](X[i, n]) - min[n](X[i, n]); }",
      {5, 700}, "shfl.bfly.b32", "", 20, 0},
+    {"nothing beyond", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] = max[n](X[i*8 + m, n] - 9)"
+     " + sum[n](exp(X[i*8 + m, n])); }",
+     {13, 301}, "shfl.bfly.b32", "", 13 * 4, 0},
     {"columns", "kernel k(in f32 X[M, N], out f32 Y[N]) { index m, n;"
      "cta (j : N by 64) Y[j*64 + n] = sum[m](X[m, j*64 + n]); }",
      {70, 130}, "shfl.bfly.b32 ld.shared.b32", "", 130 * 4, 0},
