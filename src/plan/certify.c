@@ -8,7 +8,7 @@
  * difference is our own bug. */
 #include <assert.h>
 
-#include "plan/plan_int.h"
+#include "plan/simt_int.h"
 
 enum { MAX_POINTS = 1 << 12 };
 
@@ -38,8 +38,8 @@ planned(axe_ctx *cx, const axe_operand *op, int n, const axe_var *const *var,
 
 /* Address by the definition: the layout at the flat index. */
 static int64_t
-defined(axe_ctx *cx, const axe_layout *l, const axe_operand *op, int n,
-        const axe_var *const *var, const int64_t *value)
+defined(axe_ctx *cx, const axe_layout *l, axe_axis axis, const axe_operand *op,
+        int n, const axe_var *const *var, const int64_t *value)
 {
     int64_t flat = 0;
 
@@ -54,7 +54,7 @@ defined(axe_ctx *cx, const axe_layout *l, const axe_operand *op, int n,
             x += axe_affine_coef(&a, var[i]) * value[i];
         flat = flat * full + x;
     }
-    return axe_layout_at(l, flat, AXE_AXIS_M);
+    return axe_layout_at(l, flat, axis);
 }
 
 static int64_t
@@ -63,6 +63,7 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
     const axe_var *var[16];
     int64_t        extent[16], value[16] = {0}, points = 1, proved = 0;
     int            n = 0;
+    bool           reg = p->simt && op->tensor->space == AXE_SPACE_REG;
 
     for (int k = 0; k < s->n_nest; k++)
         for (int j = 0; j < s->nest[k].n_dim && n < AXE_LEN(var); j++) {
@@ -84,7 +85,8 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
     for (;;) {
         axe_mark m = axe_ctx_mark(p->cx);
         int64_t  want =
-            defined(p->cx, p->place[op->tensor->id].layout, op, n, var, value);
+            defined(p->cx, p->place[op->tensor->id].layout,
+                    reg ? p->simt->reg : AXE_AXIS_M, op, n, var, value);
         assert(planned(p->cx, op, n, var, value) == want);
         axe_ctx_release(p->cx, m);
         proved++;

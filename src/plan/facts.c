@@ -308,6 +308,30 @@ tell_cost(teller *t, const axe_cost_at *at)
 }
 
 void
+axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                axe_facts *out)
+{
+    teller t = {cx, p, s, out};
+
+    tell_edges(&t);
+}
+
+void
+axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                 axe_facts *out)
+{
+    teller t = {cx, p, s, out};
+
+    tell(&t, AXE_FACT_proved,
+         s->n_tile == 0
+             ? "no tiles touched"
+             : axe_textf(cx,
+                         "%d of %d maps into tiles equal by algebra, %" PRId64
+                         " addresses compared",
+                         s->n_equal, s->n_tile, s->n_proved));
+}
+
+void
 axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
              const axe_cost_at *at, axe_facts *out)
 {
@@ -325,12 +349,6 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     tell_merged(&t);
     tell_memory(&t);
     tell_cost(&t, at);
-    tell(&t, AXE_FACT_proved,
-         s->n_tile == 0
-             ? "no tiles touched"
-             : axe_textf(cx,
-                         "%d of %d maps into tiles equal by algebra, %" PRId64
-                         " addresses compared",
-                         s->n_equal, s->n_tile, s->n_proved));
+    axe_facts_proved(cx, p, s, out);
     axe_facts_rejected(cx, p, s, &out->row[AXE_FACT_rejected]);
 }

@@ -21,6 +21,12 @@ typedef struct axe_facts {
 void axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                   const axe_cost_at *at, axe_facts *out);
 
+/* Parts of it: where operands leave their tensors; the certificate. */
+void axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                     axe_facts *out);
+void axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                      axe_facts *out);
+
 /* why.c: alternatives that were not taken, beyond those that the planner
  * tried: other schedules, wider vectors, streaming. */
 void axe_facts_rejected(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,

@@ -7,7 +7,7 @@
  * their strides, and what its base adds for each loop.  The two are compared
  * by axe_layout_equal, which decides.  The planner got its map by slicing and
  * grouping L; composition is not used there. */
-#include "plan/plan_int.h"
+#include "plan/simt_int.h"
 
 enum { MAX_VAR = 32, MAX_ITER = 96 };
 
@@ -158,15 +158,16 @@ prove(planner *p, const axe_schedule *s, const axe_operand *op)
     maps              m = {0};
     int64_t           base;
     const axe_layout *own, *flat, *want;
+    const axe_layout *l = p->place[op->tensor->id].layout;
     bool              same;
 
     if (!read_subscripts(p, s, op, &m) || !read_plan(p, op, &m, &base))
         return AXE_PROOF_UNKNOWN;
+    if (p->simt && axe_simt_storage(p, op->tensor, &l) != AXE_OK)
+        return AXE_PROOF_UNKNOWN;
     own = layout_of(p, m.n_iter, m.own, base);
     flat = layout_of(p, m.n, m.flat, m.first);
-    if (!own || !flat ||
-        axe_layout_compose(p->cx, p->place[op->tensor->id].layout, flat,
-                           &want) != AXE_OK ||
+    if (!own || !flat || axe_layout_compose(p->cx, l, flat, &want) != AXE_OK ||
         axe_layout_equal(p->cx, own, want, &same) != AXE_OK)
         return AXE_PROOF_UNKNOWN;
     return same ? AXE_PROOF_EQUAL : AXE_PROOF_WRONG;

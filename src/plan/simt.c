@@ -144,6 +144,17 @@ forget_wide(const axe_simt_schedule *s, int n_operand)
         }
 }
 
+/* Addresses in tiles.  A contraction has proved more already. */
+static void
+certify(planner *p, axe_schedule *s)
+{
+    int64_t n = s->n_proved;
+
+    axe_certify(p, s);
+    if (s->kind == AXE_SCHED_CONTRACT)
+        s->n_proved = n;
+}
+
 static axe_status
 schedule(planner *p, const axe_stmt *s)
 {
@@ -179,6 +190,7 @@ schedule(planner *p, const axe_stmt *s)
     out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
     memcpy((axe_reject *)out->reject, r.reject,
            (size_t)r.n_reject * sizeof r.reject[0]);
+    certify(p, out);
     p->schedule[s->id] = out;
     return AXE_OK;
 }

@@ -177,6 +177,9 @@ tell_access(teller *t, int i)
              t->s->operand[i].tensor->name);
     if (a->conflict > 1)
         axe_putf(&more, ", banks give it in %d times the cycles", a->conflict);
+    if (a->sector > 0)
+        axe_putf(&more, ", %d of %d bytes of a sector", a->sector,
+                 t->p->machine->simt->sector_bytes);
     if (a->wide)
         axe_putf(&more, " if %s", axe_node_text(t->cx, a->wide));
     tell_atom(t, a->atom, a->width, more.text);
@@ -210,6 +213,14 @@ tell_map(teller *t)
     for (int i = 0; i < t->simt->work.n_digit; i++)
         put_work(t, &b, &t->simt->work.digit[i]);
     tell(t, AXE_FACT_loops, b.len ? b.text : "none");
+    tell(t, AXE_FACT_vector,
+         axe_textf(t->cx, "%d registers hold what moves", t->simt->n_register));
+    if (t->simt->scratch > 0)
+        tell(t, AXE_FACT_bytes,
+             axe_textf(t->cx, "%" PRId64 " of shared memory, for sums of warps",
+                       t->simt->scratch));
+    axe_facts_edges(t->cx, t->p, t->s, t->out);
+    axe_facts_proved(t->cx, t->p, t->s, t->out);
 }
 
 static void

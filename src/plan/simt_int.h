@@ -56,6 +56,10 @@ AXE_CHECK axe_status axe_simt_plan_access(planner *p, const request *r,
 AXE_CHECK axe_status axe_simt_choose_tiles(planner *p);
 axe_banks axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op,
                          int width);
+/* [bytes] used of each sector that one access of a warp to global memory moves;
+ * rows whose length is known at launch lie far apart. */
+int axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
+                     int width);
 /* simt_trip.c: the kernel with a shared tile between the operand `load` of the
  * statement and what the statement does. */
 const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,

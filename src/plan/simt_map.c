@@ -182,13 +182,26 @@ axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
     return AXE_OK;
 }
 
+/* What an access costs, and the registers that it needs: all turns at once. */
 static void
-count_banks(planner *p, const axe_work *work, const axe_operand *op,
-            axe_simt_access *a)
+count_cost(planner *p, axe_simt_schedule *s, const axe_operand *op,
+           axe_simt_access *a)
 {
+    int64_t n = 1;
+
+    if (op->tensor->space == AXE_SPACE_REG)
+        return;
     if (op->tensor->space == AXE_SPACE_SHARED)
         a->conflict =
-            (int)axe_banks_degree(axe_simt_banks(p, work, op, a->width));
+            (int)axe_banks_degree(axe_simt_banks(p, &s->work, op, a->width));
+    else
+        a->sector = axe_simt_sectors(p, &s->work, op, a->width);
+    for (int i = 0; i < s->work.n_digit; i++)
+        if (s->work.digit[i].axis == p->simt->reg &&
+            axe_operand_depends(op, s->work.digit[i].of.var))
+            n *= s->work.digit[i].of.extent;
+    n *= axe_type_table[kept_as(p, op->tensor)].bits;
+    s->n_register += (int)((n + 31) / 32);
 }
 
 /* ------------------------------------------------------------------- bounds */
@@ -272,7 +285,7 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
         AXE_TRY(axe_simt_plan_access(p, r, &simt->work, &r->operand[i], i == 0,
                                      &simt->access[i]));
     for (int i = 0; i < r->n_operand; i++)
-        count_banks(p, &simt->work, &r->operand[i], &simt->access[i]);
+        count_cost(p, simt, &r->operand[i], &simt->access[i]);
     find_bounds(p, r, &simt->work, out);
     AXE_TRY(find_scratch(p, r, simt));
     out->kind = AXE_SCHED_MAP;

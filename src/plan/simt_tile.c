@@ -31,7 +31,8 @@ lane_address(planner *p, const axe_work *w, const axe_operand *op, int lane)
         int     n = axe_operand_moves(op, &d->of, m);
         for (int k = 0; k < n; k++)
             at += (m[k].extent ? v / m[k].over % m[k].extent : v / m[k].over) *
-                  m[k].stride.coef;
+                  m[k].stride.coef *
+                  (m[k].stride.unit == AXE_UNIT_ONE ? 1 : RUN_TIME);
     }
     return at;
 }
@@ -58,6 +59,34 @@ axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op, int width)
     for (int i = 0; i < lanes; i++)
         at[i] = swizzled(pl->layout, lane_address(p, w, op, i), bits);
     return axe_banks_of(p->mc->simt, lanes, at, bits * width / 8);
+}
+
+int
+axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
+                 int width)
+{
+    int64_t  size = axe_type_table[op->tensor->type].bits / 8;
+    int64_t  of = p->mc->simt->sector_bytes, used = 0;
+    int      lanes = p->simt->lanes, n = 0;
+    int64_t *seen = axe_new_array(p->cx, int64_t, lanes * (1 + width));
+
+    for (int i = 0; i < lanes; i++)
+        for (int k = 0; k < width; k++) {
+            int64_t sector = (lane_address(p, w, op, i) + k) * size / of;
+            int     j = 0;
+            while (j < n && seen[j] != sector)
+                j++;
+            if (j == n)
+                seen[n++] = sector;
+        }
+    for (int i = 0; i < lanes; i++) {
+        int64_t at = lane_address(p, w, op, i);
+        bool    old = false;
+        for (int k = 0; k < i; k++)
+            old = old || lane_address(p, w, op, k) == at;
+        used += old ? 0 : width * size;
+    }
+    return (int)(used / n);
 }
 
 /* Accesses of the operand by one thread's worth of lanes. */
