@@ -35,5 +35,7 @@ floats cpu-avx512 ir
 floats cpu-avx512 plan
 dots cpu-avx512-bf16 plan
 dots cpu-avx512-bf16 lower
+gemm_sm90 sm_90a plan
+gemm_sm90 sm_90a lower
 EOT
 exit $failed
