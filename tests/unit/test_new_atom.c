@@ -46,7 +46,7 @@ lower(axe_ctx *cx, const axe_machine *mc)
     const axe_module  *m;
     const axe_kernel  *k;
     const axe_plan    *p;
-    const axe_lowered *l;
+    const axe_lowered *l = NULL;
     axe_inst           inst = {.machine = "nvidia"};
 
     if (axe_module_parse(cx, src, &m) != AXE_OK ||
