@@ -73,6 +73,13 @@ sum_steps(emitter *e, const counters *c, int n, const axe_step *s,
 
 /* ----------------------------------------------------------------- factors */
 
+/* Does it come into registers of its own? */
+static bool
+is_loaded(const axe_feed *f)
+{
+    return !f->direct && !f->held;
+}
+
 /* How far each counter goes while this factor is addressed. */
 static counters
 ends_for(const emitter *e, const factor *f)
@@ -108,6 +115,10 @@ begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
     f->feed = feed;
     f->op = &s->operand[feed->operand];
     f->type = e->sl->lw.plan->place[f->op->tensor->id].type;
+    if (feed->held) {
+        f->array = axe_simt_tensor(e->sl, f->op->tensor);
+        return;
+    }
     f->buffer = axe_simt_tensor(e->sl, f->op->tensor);
     counters c = ends_for(e, f);
     c.of[AXE_COUNT_LANE] = axe_simt_coordinate(e->sl, e->crew, e->sl->sp->lane);
@@ -127,7 +138,7 @@ begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
 static const axe_node *
 half_of(emitter *e, const factor *f, const axe_node *group)
 {
-    if (!e->two)
+    if (!e->two || f->feed->held)
         return integer(e, 0);
     return op2(e, AXE_OP_mul, op2(e, AXE_OP_mod, group, integer(e, 2)),
                integer(e, f->half));
@@ -141,7 +152,7 @@ load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
     int64_t         n_chunk;
     const axe_node *chunk, *reg;
 
-    if (f->feed->direct)
+    if (!is_loaded(f->feed))
         return;
     n_chunk = e->step / f->feed->chunk;
     chunk = axe_simt_unrolled(e->sl, &b, "c", n_chunk);
@@ -179,6 +190,9 @@ factor_arg(emitter *e, const factor *f, const counters *c,
         arg.major = d->desc.major;
         return arg;
     }
+    if (d->held)
+        return axe_simt_reg(f->array,
+                            sum_steps(e, c, d->n_reg, d->reg, integer(e, 0)));
     at = op2(e, AXE_OP_div, step, integer(e, d->chunk));
     at = axe_sum(&e->sl->lw, half_of(e, f, group),
                  op2(e, AXE_OP_mul, at, integer(e, d->regs)));
@@ -283,7 +297,8 @@ axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
         e.step = sc->a.chunk;
     if (!sc->b.direct && sc->b.chunk > e.step)
         e.step = sc->b.chunk;
-    e.two = !(sc->a.direct && sc->b.direct) && sc->k.n_rep / e.step > 1;
+    e.two =
+        (is_loaded(&sc->a) || is_loaded(&sc->b)) && sc->k.n_rep / e.step > 1;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");

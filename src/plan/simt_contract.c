@@ -12,7 +12,7 @@
 
 enum {
     MAX_TRY = 24,
-    MAX_GOOD = 6,
+    MAX_GOOD = 8,
     MAX_OTHER = 3
 }; /* options: looked at, taken on */
 
@@ -72,6 +72,24 @@ memory_of(const job *j, const axe_operand *op, const axe_var *row)
     return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
 }
 
+/* A layout of (row, k) as the factor's dimensions, and back: the same. */
+static const axe_layout *
+by_rows(const job *j, int side, const axe_layout *l)
+{
+    static const int other[2] = {1, 0};
+    const axe_var   *row = (side == 1 ? j->ro.m : j->ro.n)->var;
+
+    if (!l || axe_mentions(j->load[side]->arg[0], row))
+        return l;
+    return axe_layout_permute(j->p->cx, l, 2, other, &l) == AXE_OK ? l : NULL;
+}
+
+static bool
+is_held(const job *j, int side)
+{
+    return j->load[side]->u.tensor->space == AXE_SPACE_REG;
+}
+
 /* A tile's swizzle, of bytes. */
 static axe_swizzle
 swizzle_of(const planner *p, const axe_tensor *t)
@@ -107,6 +125,11 @@ ask_for(const job *j, const option *o, const request *r, int side,
         .type = j->type[side],
         .swizzle = swizzle_of(j->p, t),
     };
+    if (is_held(j, side)) {
+        q->held = by_rows(j, side, j->p->place[t->id].layout);
+        *why = "its layout has no rows";
+        return q->held != NULL;
+    }
     *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
                      axe_node_text(j->p->cx, j->load[side]));
     q->mem = op < 0 ? NULL
@@ -172,6 +195,25 @@ lay_along(const job *j, const option *o, int side, int fast, double *best)
     return kept != NULL;
 }
 
+/* An open tile in registers, as the option's atom wants it. */
+static bool
+lay_held(const job *j, const option *o, int side, double *cycles)
+{
+    const axe_tensor *t = j->load[side]->u.tensor;
+    request           r;
+    axe_feed_ask      q;
+    axe_feed          f;
+    const char       *why;
+
+    if (o->atom->space[side] != AXE_ARG_REG ||
+        axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, &why))
+        return false;
+    j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
+    return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
+           feed_side(j, o, side, &f, cycles, &why);
+}
+
 /* A factor's tile, laid out if it is open; false: the option cannot read it. */
 static bool
 lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
@@ -183,6 +225,8 @@ lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
 
     if (!open)
         return feed_side(j, o, side, &feed, cycles, &why);
+    if (is_held(j, side))
+        return lay_held(j, o, side, cycles);
     f = walked_by(load, axe_fast_source(j->p, load));
     if (lay_along(j, o, side, f < 0 ? k : f, cycles))
         return true;
@@ -258,7 +302,8 @@ try_option(const job *j, const option *o, choice *best)
     return true;
 }
 
-/* The options that are not surely worse than the best one found. */
+/* The options that are not surely worse than the best one found: what they
+ * really take may be less than thought by what loads were thought to cost. */
 static void
 try_options(job *j, choice *best)
 {
@@ -268,7 +313,8 @@ try_options(job *j, choice *best)
 
     axe_job_options(j, best->open[0] ? NULL : in_order(j, c));
     for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
-        if (!best->by || axe_option_score(&j->option[i]) < best->score)
+        if (!best->by ||
+            axe_option_score(&j->option[i]) < AXE_ASKING * best->score)
             n_good += try_option(j, &j->option[i], best);
     put_layouts(j, best, none);
 }
@@ -347,6 +393,8 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
 static int
 feed_registers(const axe_feed *f, axe_type t)
 {
+    if (f->held)
+        return (int)(f->regs * axe_type_table[t].bits / 32);
     return f->direct ? 4 : (int)(2 * f->regs * axe_type_table[t].bits / 32);
 }
 

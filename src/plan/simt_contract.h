@@ -44,6 +44,8 @@ typedef struct axe_descriptor {
 typedef struct axe_feed {
     int  operand; /* of the schedule */
     bool direct;  /* the atom reads memory; else the registers below */
+    bool held;    /* those of the tile itself: `reg` says where in them, nothing
+                     is loaded, `frag` is the tile's layout */
     const axe_tensor *tensor;
     const axe_layout *memory; /* (row, k) on m, less the operand's base */
     axe_descriptor    desc;

@@ -231,6 +231,14 @@ tell_feed(teller *t, const axe_feed *f)
     const char *cost = axe_textf(t->cx, "%" PRId64 " of %" PRId64 " cycles",
                                  k->cycles, k->phases);
 
+    if (f->held) {
+        tell(t, AXE_FACT_address,
+             axe_textf(t->cx,
+                       "%s from the registers that it is in, %" PRId64
+                       " of a thread",
+                       name, f->regs));
+        return;
+    }
     if (!f->direct) {
         tell_atom(t, f->load.atom, f->load.param,
                   axe_textf(t->cx, ", %s to %" PRId64 " registers, %s", name,

@@ -58,7 +58,7 @@ outer_of(const axe_feed_ask *q, axe_feed *f)
 {
     axe_iter it[MAX_ITER], copy[AXE_MAX_PART];
     int64_t  own = axe_frag_regs(q->p->cx, q->inner);
-    int64_t  rep = own * (q->k->atom == 1 ? f->chunk : 1), regs = rep;
+    int64_t  regs = own * f->chunk;
     int      n = q->row->n_part, n_copy = 0, end[2];
 
     f->n_reg = 0;
@@ -149,6 +149,7 @@ split_turns(axe_ctx *cx, axe_feed *f, int64_t n_chunk)
     m->step = step;
 }
 
+/* In chunks that are whole loads. */
 static bool
 through_registers(const axe_feed_ask *q, axe_feed *f, const char **why)
 {
@@ -162,18 +163,33 @@ through_registers(const axe_feed_ask *q, axe_feed *f, const char **why)
                         .swizzle = q->swizzle,
                         .align = q->align};
 
-    f->chunk = chunk_for(q);
-    ask.reg = f->frag = fragment(q, f);
     *why = "no load brings its elements to the threads that need them";
-    if (!ask.reg || !axe_frag_find(&ask, &f->load))
-        return false;
-    split_turns(q->p->cx, f, q->k->n_rep / f->chunk);
-    return true;
+    for (f->chunk = chunk_for(q); q->k->n_rep % f->chunk == 0; f->chunk *= 2) {
+        int64_t n = q->k->n_rep / f->chunk;
+        ask.reg = f->frag = fragment(q, f);
+        if (!ask.reg || !axe_frag_find(&ask, &f->load))
+            return false;
+        if (f->load.n_turn % n != 0)
+            continue;
+        split_turns(q->p->cx, f, n);
+        return true;
+    }
+    return false;
+}
+
+const axe_layout *
+axe_feed_layout(const axe_feed_ask *q)
+{
+    axe_feed f = {.chunk = 1};
+
+    return fragment(q, &f);
 }
 
 bool
 axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
 {
+    if (q->held)
+        return axe_held_fit(q, out, why);
     *out = (axe_feed){.direct = q->atom->space[q->side] == AXE_ARG_SHARED,
                       .chunk = 1};
     return out->direct ? axe_desc_fit(q, &out->desc, why)
@@ -186,6 +202,8 @@ axe_feed_cycles(const axe_feed_ask *q, const axe_feed *f)
     int64_t crews = q->crew->n_thread / axe_atom_threads(q->atom);
     int64_t warps = q->crew->n_thread / q->p->mc->simt->lanes;
 
+    if (f->held)
+        return 0;
     if (f->direct)
         return (double)(f->desc.banks.cycles * crews * q->row->n_rep *
                         q->other->n_rep * q->k->n_rep);

@@ -15,7 +15,9 @@ typedef struct axe_feed_ask {
     const axe_layout *inner;           /* the atom's, (row, k) */
     const axe_spread *row, *k, *other; /* m, k, n for a */
     axe_type          type;
-    const axe_layout *mem; /* (row, k) on m */
+    const axe_layout *held; /* a tile in registers, (row, k) over threads and
+                               reg; NULL: it is in memory */
+    const axe_layout *mem;  /* (row, k) on m */
     axe_swizzle       swizzle;
     int64_t           align; /* [bytes] of where mem is 0 */
 } axe_feed_ask;
@@ -24,7 +26,13 @@ typedef struct axe_feed_ask {
  * why     what is in the way */
 bool axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
 
+/* simt_held.c: as a tile that the threads hold already, for atoms that read
+ * registers. */
+bool axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why);
+
 /* simt_feed.c */
+/* What the crew should hold of the factor, over (row, k). */
+const axe_layout *axe_feed_layout(const axe_feed_ask *q);
 bool axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why);
 /* Cycles of shared memory that one turn of the statement takes for it. */
 double axe_feed_cycles(const axe_feed_ask *q, const axe_feed *f);

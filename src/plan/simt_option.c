@@ -53,18 +53,43 @@ refuse(job *j, const char *why)
     return false;
 }
 
-/* Which dimension of c the variable is, or -1. */
+/* Which dimension of the tile the variable is all of, or -1. */
 static int
-whole_dim(const job *j, const axe_var *v, int64_t extent)
+whole_dim(const axe_node *c, const axe_var *v, int64_t extent)
 {
-    const axe_node *c = j->load[0];
-    int64_t         e;
+    int64_t e;
 
     for (int d = 0; d < c->n_arg; d++)
         if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v &&
             axe_is_iconst(c->u.tensor->shape[d], &e) && e == extent)
             return d;
     return -1;
+}
+
+/* Is the factor a tile that the crew holds, or one in shared memory? */
+static bool
+factor_possible(job *j, int side)
+{
+    axe_ctx          *cx = j->p->cx;
+    const axe_node   *l = j->load[side];
+    const axe_tensor *t = l->u.tensor;
+    const axe_dim    *row = side == 1 ? j->ro.m : j->ro.n;
+
+    if (t->space == AXE_SPACE_SHARED)
+        return true;
+    if (t->space != AXE_SPACE_REG)
+        return refuse(j, axe_textf(cx,
+                                   "%s is not in shared memory: stage it "
+                                   "through a shared tile",
+                                   t->name));
+    if (l->n_arg != 2 || j->p->simt->home[t->id] != j->crew ||
+        whole_dim(l, row->var, j->extent[side - 1]) < 0 ||
+        whole_dim(l, j->ro.k->var, j->extent[2]) < 0)
+        return refuse(j, axe_textf(cx,
+                                   "%s is not a whole reg tile of this crew, "
+                                   "by its row and the sum",
+                                   axe_node_text(cx, l)));
+    return true;
 }
 
 bool
@@ -76,21 +101,15 @@ axe_job_possible(job *j)
         return refuse(j, "a batch index: one product at a time, please");
     if (j->load[0]->u.tensor->space != AXE_SPACE_REG ||
         j->load[0]->n_arg != 2 ||
-        whole_dim(j, j->ro.m->var, j->extent[0]) < 0 ||
-        whole_dim(j, j->ro.n->var, j->extent[1]) < 0)
+        whole_dim(j->load[0], j->ro.m->var, j->extent[0]) < 0 ||
+        whole_dim(j->load[0], j->ro.n->var, j->extent[1]) < 0)
         return refuse(j, axe_textf(cx,
                                    "%s is not a whole reg tile of rows and "
                                    "columns",
                                    axe_node_text(cx, j->load[0])));
-    for (int i = 1; i < 3; i++)
-        if (j->load[i]->u.tensor->space != AXE_SPACE_SHARED)
-            return refuse(j, axe_textf(cx,
-                                       "%s is not in shared memory: stage it "
-                                       "through a shared tile",
-                                       j->load[i]->u.tensor->name));
     if (j->extent[2] == 0)
         return refuse(j, "the extent of the sum is no constant");
-    return true;
+    return factor_possible(j, 1) && factor_possible(j, 2);
 }
 
 /* ----------------------------------------------------------------- the row */
@@ -222,7 +241,7 @@ take_spread(const job *j, option *o)
 
 /* [bytes] that one warp or group reads of a factor: through registers each
  * element once, at the cost of asking for it; lanes that have atoms of their
- * own ask each for its own. */
+ * own ask each for its own.  What is in registers is read by nobody. */
 static double
 bytes_of(const job *j, const option *o, int side, const axe_spread *row,
          const axe_spread *other)
@@ -231,8 +250,19 @@ bytes_of(const job *j, const option *o, int side, const axe_spread *row,
     int64_t each = axe_atom_threads(o->atom) == 1 ? j->p->mc->simt->lanes : 1;
     double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
 
+    if (j->load[side]->u.tensor->space == AXE_SPACE_REG)
+        return 0;
     return o->atom->space[side] == AXE_ARG_SHARED ? n * (double)other->n_rep
-                                                  : n * 1.25;
+                                                  : n * AXE_ASKING;
+}
+
+static bool
+over_warps(const axe_spread *s)
+{
+    for (int i = 0; i < s->n_part; i++)
+        if (s->part[i].of == AXE_COUNT_WARP && s->part[i].extent > 1)
+            return true;
+    return false;
 }
 
 static void
@@ -249,6 +279,8 @@ judge(const job *j, option *o)
         units *
         (bytes_of(j, o, 1, &o->m, &o->n) + bytes_of(j, o, 2, &o->n, &o->m)) /
         (simt->banks * simt->bank_bytes);
+    o->around =
+        over_warps(&o->m) * j->folds[0] + over_warps(&o->n) * j->folds[1];
 }
 
 double
@@ -256,7 +288,9 @@ axe_option_score(const option *o)
 {
     double most = o->compute > o->traffic ? o->compute : o->traffic;
 
-    return most + (o->compute + o->traffic) / 16;
+    double n = (double)(o->m.n_rep * o->n.n_rep);
+
+    return most + (o->compute + o->traffic + n) / 16 + o->around;
 }
 
 /* Registers of a thread for c and, twice, for one step of what is fed through
@@ -425,6 +459,12 @@ try_row(job *j, const axe_atom *a, int param, const axe_layout *c)
 void
 axe_job_options(job *j, const axe_layout *c)
 {
+    const axe_tensor *t = j->load[0]->u.tensor;
+
+    if (!c) {
+        j->folds[0] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.m->var));
+        j->folds[1] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.n->var));
+    }
     for (int i = 0; i < j->p->mc->n_atom; i++) {
         const axe_atom *a = &j->p->mc->atom[i];
         if (!takes_types(j, a))
@@ -457,5 +497,5 @@ axe_job_dim(const job *j, const axe_var *v)
 {
     int64_t e = v == j->ro.m->var ? j->extent[0] : j->extent[1];
 
-    return whole_dim(j, v, e);
+    return whole_dim(j->load[0], v, e);
 }

@@ -6,6 +6,10 @@
 
 enum { AXE_MAX_OPTION = 200 };
 
+/* What a byte by way of registers is thought to take over one that the atom
+ * reads itself. */
+#define AXE_ASKING 1.25
+
 /* One way to run it. */
 typedef struct option {
     const axe_atom   *atom;
@@ -14,6 +18,7 @@ typedef struct option {
     const axe_layout *outer;   /* how c repeats it */
     axe_spread        m, n, k;
     double            compute, traffic;
+    double            around; /* cycles that other statements take for it */
 } option;
 
 /* The statement, as options see it. */
@@ -28,6 +33,7 @@ typedef struct job {
     int64_t         extent[3]; /* of m, n, k */
     int             n_option;
     option         *option;
+    double          folds[2]; /* cycles of those along rows, columns of c */
     const char     *why;
 } job;
 
@@ -39,12 +45,21 @@ bool axe_job_possible(job *j);
 /* Fills in j->option, best first, for a c laid out over (m, n), or, if NULL,
  * for the best that c could have. */
 void axe_job_options(job *j, const axe_layout *c);
-/* What takes longer, and a little of the rest. */
+/* What takes longer, a little of the rest and of each of the atom's places in
+ * c, and what it costs others. */
 double axe_option_score(const option *o);
 /* The layout of c that the option makes. */
 const axe_layout *axe_option_layout(const job *j, const option *o);
 /* Which dimension of c an index is. */
 int axe_job_dim(const job *j, const axe_var *v);
+
+/* simt_around.c.  Cycles that folds along dimension d of the tile, or of
+ * register tiles that are made from it element by element, take where warps
+ * share what is folded; products too, where it is a factor. */
+double axe_fold_cycles(planner *p, const axe_tensor *t, int d);
+/* Is the tile, laid out, made element by element from a register tile that
+ * other threads hold? */
+bool axe_made_apart(planner *p, const axe_tensor *t);
 
 /* simt_prove.c: does the schedule add every product once to c, which is laid
  * out over (m, n) as `c`? */

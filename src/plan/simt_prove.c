@@ -104,6 +104,42 @@ run_loads(const proof *q, const axe_feed *f)
     return filled == q->n_thread * all ? from : NULL;
 }
 
+/* ------------------------------------------------------------------- tiles */
+
+static int64_t
+thread_step(const proof *q, axe_iter it)
+{
+    return it.axis == q->p->simt->lane ? it.stride : it.stride * q->lanes;
+}
+
+/* What is in each register of a tile that the threads hold, as row * sums +
+ * sum; NULL: more than one element. */
+static int64_t *
+run_held(const proof *q, const axe_feed *f)
+{
+    const axe_layout *l = f->frag;
+    int64_t          *of = axe_new_array(q->cx, int64_t, q->n_thread * f->regs);
+    side              s = list_side(q, l);
+    int64_t           copies = 1;
+
+    for (int i = 0; i < l->n_replica; i++)
+        copies *= l->replica[i].extent;
+    for (int64_t i = 0; i < q->n_thread * f->regs; i++)
+        of[i] = NOWHERE;
+    for (int64_t x = 0; x < copies * s.n; x++) {
+        int64_t e = x % s.n, c = x / s.n, thread = s.thread[e];
+        for (int i = 0; i < l->n_replica; i++) {
+            thread += c % l->replica[i].extent * thread_step(q, l->replica[i]);
+            c /= l->replica[i].extent;
+        }
+        int64_t *r = &of[thread * f->regs + s.reg[e]];
+        if (thread >= q->n_thread || s.reg[e] >= f->regs || *r != NOWHERE)
+            return NULL;
+        *r = e;
+    }
+    return of;
+}
+
 /* ----------------------------------------------------------------- factors */
 
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
@@ -141,9 +177,12 @@ factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
     const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
     axe_counter       own = s == 1 ? AXE_COUNT_M : AXE_COUNT_N;
     axe_type          t = q->j->type[s];
-    int64_t  ak = q->sc->k.atom, all = q->sc->k.n_rep / f->chunk * f->regs;
-    int64_t *memory = list_memory(q, f->memory);
-    int64_t *from = f->direct ? NULL : run_loads(q, f);
+    int64_t           ak = q->sc->k.atom;
+    int64_t  all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
+    int64_t *memory = f->held ? NULL : list_memory(q, f->memory);
+    int64_t *from = f->direct ? NULL
+                    : f->held ? run_held(q, f)
+                              : run_loads(q, f);
     side     in = list_side(q, q->o->side[s]);
     int64_t  n_group = q->n_thread / q->group;
 
@@ -158,13 +197,14 @@ factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
         count[AXE_COUNT_K] = k;
         for (int64_t e = 0; e < in.n; e++) {
             int64_t want = row_of[(g * row->n_rep + rep) * row->atom + e / ak];
-            want = memory[want * q->sc->k.extent + k * ak + e % ak];
+            want = want * q->sc->k.extent + k * ak + e % ak;
+            want = memory ? memory[want] : want;
             int64_t got =
                 f->direct
                     ? sum_steps(f->desc.n_step, f->desc.step, count) +
                           described(q, f, t, e / ak, e % ak)
                     : from[(g * q->group + in.thread[e]) * all +
-                           k / f->chunk * f->regs +
+                           (f->held ? 0 : k / f->chunk * f->regs) +
                            sum_steps(f->n_reg, f->reg, count) + in.reg[e]];
             if (got != want)
                 return false;

@@ -311,7 +311,9 @@ reads_by(const axe_schedule *s)
 
     if (s->simt->copy)
         return s->simt->copy->atom;
-    return c && c->a.direct && c->b.direct ? c->atom : NULL;
+    return c && (c->a.direct || c->a.held) && (c->b.direct || c->b.held)
+               ? c->atom
+               : NULL;
 }
 
 /* Who reads a stage: as many threads as its atom takes together, and through

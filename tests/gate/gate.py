@@ -33,6 +33,7 @@ ALSO = {
     "gemm_batched": [["T=f16"]],
     "linear": [["T=f16"]],
     "attention": [["T=f16"]],
+    "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "softmax": [["T=f16"]],
 }
 # What a text that names this must have in its machine code.

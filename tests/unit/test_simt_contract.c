@@ -19,6 +19,8 @@ show_feed(axe_buf *b, const axe_feed *f)
         axe_putf(b, "direct %d %d%s, %d/%d cycles", (int)f->desc.lead,
                  (int)f->desc.stride, f->desc.major ? " major" : "",
                  (int)f->desc.banks.cycles, (int)f->desc.banks.phases);
+    else if (f->held)
+        axe_putf(b, "held, %d registers", (int)f->regs);
     else
         axe_putf(b, "%s x %d, %d registers, %d/%d cycles", f->load.atom->name,
                  (int)f->load.n_turn, (int)f->regs, (int)f->load.banks.cycles,
@@ -41,7 +43,7 @@ plan(axe_ctx *cx, const char *text, const char *name, const axe_plan **p)
     return axe_plan_kernel(cx, k, mc, p);
 }
 
-/* "atom P: repetitions; a; b" of the only contraction. */
+/* "atom P: repetitions; a; b" of each contraction. */
 static const char *
 summary(axe_ctx *cx, const axe_plan *p)
 {
@@ -52,6 +54,8 @@ summary(axe_ctx *cx, const axe_plan *p)
             p->schedule[i] ? p->schedule[i]->simt->contract : NULL;
         if (!sc)
             continue;
+        if (b.len > 0)
+            axe_putf(&b, "\n");
         axe_putf(&b, "%s %d: %d x %d x %d; ", sc->atom->name, sc->param,
                  (int)sc->m.n_rep, (int)sc->n.n_rep, (int)sc->k.n_rep);
         show_feed(&b, &sc->a);
@@ -188,6 +192,69 @@ test_rows(void **state)
     }
 }
 
+/* ------------------------------------------------------------------- chains */
+
+/* (A B^T) V: the first product's sums, by way of `middle`, are the second one's
+ * left factor. */
+static const char *
+chain(axe_ctx *cx, const char *middle)
+{
+    return axe_textf(
+        cx,
+        "kernel g(in f16 A[M, 64], in f16 B[64, 64], in f16 V[64, 64], "
+        "out f32 C[M, 64]) { index m, n, d; cta (i : M by 128) warps 8 { "
+        "shared f16 a[128, 64]; shared f16 b[64, 64]; shared f16 v[64, 64]; "
+        "reg f32 s[128, 64] = 0; reg f16 p[128, 64]; reg f32 acc[128, 64] = 0; "
+        "reg f32 top[128]; "
+        "a[m, d] = A[i*128 + m, d]; b[n, d] = B[n, d]; v[n, d] = V[n, d]; "
+        "s[m, n] += a[m, d] * b[n, d]; %s "
+        "acc[m, d] += p[m, n] * v[n, d]; C[i*128 + m, d] = acc[m, d]; } }",
+        middle);
+}
+
+static const struct {
+    const char *machine, *middle, *want;
+} links[] = {
+    {"sm_80", "p[m, n] = f16(s[m, n]);",
+     "mma.m16n8k16.f32.f16 1: 1 x 8 x 4; ldmatrix.x4 x 1, 8 registers, 4/4 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles\n"
+     "mma.m16n8k16.f32.f16 1: 1 x 8 x 4; held, 32 registers; "
+     "ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
+    {"sm_80",
+     "top[m] = max[n](s[m, n]); p[m, n] = f16(exp2(s[m, n] - top[m]));",
+     "mma.m16n8k16.f32.f16 1: 1 x 8 x 4; ldmatrix.x4 x 1, 8 registers, 4/4 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles\n"
+     "mma.m16n8k16.f32.f16 1: 1 x 8 x 4; held, 32 registers; "
+     "ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
+    {"sm_90a", "p[m, n] = f16(s[m, n]);",
+     "wgmma.f32.f16.ss 64: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 16/16 cycles\n"
+     "wgmma.f32.f16.rs 64: 1 x 1 x 4; held, 32 registers; direct 0 1024 "
+     "major, 16/16 cycles"},
+};
+
+/* No tile between, no meeting for it, no warps that share a row. */
+static void
+test_chains(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(links); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        const char     *got;
+        if (plan(cx, chain(cx, links[i].middle), links[i].machine, &p) !=
+            AXE_OK)
+            fail_msg("chain %d: %s", i, axe_last_error(cx));
+        got = summary(cx, p);
+        if (strcmp(got, links[i].want) != 0)
+            fail_msg("chain %d: %s\n", i, got);
+        for (int k = 0; k < p->n_schedule; k++)
+            assert_int_equal(p->schedule[k]->simt->scratch, 0);
+        assert_int_equal(p->n_place, p->kernel->n_tensor);
+        axe_ctx_free(cx);
+    }
+}
+
 /* ---------------------------------------------------------------- products */
 
 static double
@@ -302,6 +369,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_chains),
         cmocka_unit_test(test_products),
     };
 

@@ -1,0 +1,119 @@
+/* simt_held.c - factors of a contraction that lie in registers.
+ *
+ * A tile that threads hold feeds the atom as it lies if each of them has in its
+ * registers what the atom's operand wants there: then the factor is a renaming
+ * and nothing moves.  Where repetitions begin is read off the layout; that it
+ * is so for every element is shown one by one. */
+#include <string.h>
+
+#include "plan/simt_feed.h"
+
+/* The thread of the crew that holds element x first. */
+static int64_t
+holder_of(const axe_feed_ask *q, const axe_layout *l, int64_t x)
+{
+    const axe_simt_plan *sp = q->p->simt;
+
+    return axe_layout_at(l, x, sp->lane) +
+           sp->lanes *
+               (axe_layout_at(l, x, sp->warp) + axe_layout_at(l, x, sp->wid));
+}
+
+static int64_t
+register_of(const axe_feed_ask *q, int64_t row, int64_t k)
+{
+    return axe_layout_at(q->held, row * q->k->extent + k, q->p->simt->reg);
+}
+
+/* Have both the same replicas, in whatever order? */
+static bool
+same_copies(const axe_layout *a, const axe_layout *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < a->n_replica; i++) {
+        bool found = false;
+        for (int k = 0; k < b->n_replica; k++)
+            found = found || (a->replica[i].extent == b->replica[k].extent &&
+                              a->replica[i].stride == b->replica[k].stride &&
+                              a->replica[i].axis == b->replica[k].axis);
+        n += found;
+    }
+    return n == a->n_replica && n == b->n_replica;
+}
+
+/* Where in the registers repetitions of the row and steps of the sum begin. */
+static void
+read_steps(const axe_feed_ask *q, axe_feed *f)
+{
+    int64_t row = q->row->atom;
+
+    f->n_reg = 0;
+    for (int i = q->row->n_part - 1; i >= 0; i--) {
+        const axe_part *p = &q->row->part[i];
+        if (p->of == AXE_COUNT_M || p->of == AXE_COUNT_N)
+            f->reg[f->n_reg++] = (axe_step){
+                p->of, p->over, p->extent,
+                p->extent > 1 ? register_of(q, row, 0) - register_of(q, 0, 0)
+                              : 0};
+        row *= p->extent;
+    }
+    f->reg[f->n_reg++] = (axe_step){
+        AXE_COUNT_K, 1, q->k->n_rep,
+        q->k->n_rep > 1 ? register_of(q, 0, q->k->atom) - register_of(q, 0, 0)
+                        : 0};
+}
+
+/* The repetition that the row is in. */
+static int64_t
+repetition_of(const axe_spread *s, int64_t row)
+{
+    int64_t n = 0;
+
+    row /= s->atom;
+    for (int i = s->n_part - 1; i >= 0; i--) {
+        const axe_part *p = &s->part[i];
+        if (p->of == AXE_COUNT_M || p->of == AXE_COUNT_N)
+            n += row % p->extent * p->over;
+        row /= p->extent;
+    }
+    return n;
+}
+
+/* Is element (row, k) where the atom looks for it? */
+static bool
+is_there(const axe_feed_ask *q, const axe_feed *f, const axe_layout *want,
+         int64_t row, int64_t k)
+{
+    int64_t x = row * q->k->extent + k;
+    int64_t e = row % q->row->atom * q->k->atom + k % q->k->atom;
+    int64_t at = axe_layout_at(q->inner, e, q->p->simt->reg);
+
+    for (int i = 0; i < f->n_reg; i++)
+        at += axe_step_at(&f->reg[i], f->reg[i].of == AXE_COUNT_K
+                                          ? k / q->k->atom
+                                          : repetition_of(q->row, row));
+    return holder_of(q, q->held, x) == holder_of(q, want, x) &&
+           axe_layout_at(q->held, x, q->p->simt->reg) == at;
+}
+
+bool
+axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
+{
+    const axe_layout *want = axe_feed_layout(q);
+
+    *out = (axe_feed){.held = true, .chunk = 1, .frag = q->held};
+    *why = "it is in registers, and the atom reads shared memory";
+    if (q->atom->space[q->side] != AXE_ARG_REG)
+        return false;
+    *why = "other threads hold it than those that the atom asks";
+    if (!want || !same_copies(want, q->held))
+        return false;
+    read_steps(q, out);
+    for (int64_t row = 0; row < q->row->extent; row++)
+        for (int64_t k = 0; k < q->k->extent; k++)
+            if (!is_there(q, out, want, row, k))
+                return false;
+    out->regs = axe_frag_regs(q->p->cx, q->held);
+    return true;
+}
