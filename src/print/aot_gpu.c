@@ -132,9 +132,22 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
     axe_puts(b, "0};\n");
 }
 
+/* Sizes that the grid cannot have are refused. */
+static axe_status
+put_needs(axe_cprinter *p, axe_buf *b, const axe_grid *g)
+{
+    for (int i = 0; i < g->n_need; i++) {
+        axe_puts(b, "    if (!status && !(");
+        AXE_TRY(axe_c_index(p, b, g->need[i]));
+        axe_puts(b, "))\n        status = AXE_AOT_EARG;\n");
+    }
+    return AXE_OK;
+}
+
 static axe_status
 put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
 {
+    AXE_TRY(put_needs(p, b, g));
     axe_putf(
         b,
         "    if (!status) {\n"
@@ -146,8 +159,9 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     for (int i = 0; i < g->n_map; i++) {
         axe_puts(b, "        if (!status");
         if (g->map[i].when) {
-            axe_puts(b, " && ");
+            axe_puts(b, " && (");
             AXE_TRY(axe_c_index(p, b, g->map[i].when));
+            axe_putc(b, ')');
         }
         axe_puts(b, ") {\n");
         AXE_TRY(put_map(p, b, i, &g->map[i]));

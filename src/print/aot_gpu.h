@@ -8,7 +8,8 @@
  *
  * as axe_print_aot does, but the arrays are in device memory, it starts on the
  * stream and returns.  It is compiled by any C11 compiler and needs nothing but
- * the driver's library (-lcuda) and threads; no header of CUDA's. */
+ * the driver's library (-lcuda) and threads; no header of CUDA's.  Sizes whose
+ * rows no tensor map can hold are AXE_AOT_EARG. */
 #ifndef AXE_PRINT_AOT_GPU_H
 #define AXE_PRINT_AOT_GPU_H
 

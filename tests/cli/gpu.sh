@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# A GPU's kernels ahead of time, linked with a driver that writes down what it
+# is asked, and what the command says where there is no GPU, no NVRTC.
+set -u
+fake=$(dirname "$AXE")/tests/libfake_cuda.so
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export AXE_CACHE=$PWD/cache
+bad=0
+
+fail() {
+    echo "FAILED: $*"
+    bad=1
+}
+
+# What `axe $1...` says, with exit status 1.
+says() {
+    local want=$1
+    shift
+    "$AXE" "$@" >out 2>&1
+    [ $? = 1 ] && grep -q "$want" out || {
+        fail "axe $*: no '$want'"
+        cat out
+    }
+}
+
+add="$SRC/kernels/elementwise.axe add"
+# shellcheck disable=SC2086
+AXE_CUDA=/none AXE_NVRTC=/none says "needs its driver, but there is no /none" \
+    run $add -t sm_80 --random M=4 N=8
+# shellcheck disable=SC2086
+AXE_NVRTC=/none says "compiled by NVRTC, but there is no /none" \
+    compile $add -t sm_80 -o k.cubin
+# shellcheck disable=SC2086
+says "are for a GPU: give --target" compile $add -o k.cubin
+says "hold one kernel" compile "$SRC/kernels/elementwise.axe" -t sm_80 -o k.cu
+
+# shellcheck disable=SC2086
+"$AXE" compile $add -t sm_80 -o probe.cubin >out 2>&1 || {
+    grep -q "there is no libnvrtc" out && exit 77
+    fail "compile"
+    cat out
+}
+
+# shellcheck disable=SC2086
+"$AXE" compile $add -t sm_80 -o k.cu k.cubin k.c k.h || fail "all four"
+"$AXE" compile $add -t sm_80 -o l.cubin && cmp -s k.cubin l.cubin ||
+    fail "the same text gives other code"
+head -c 4 k.cubin | grep -q ELF || fail "k.cubin is no ELF file"
+grep -q "__global__" k.cu || fail "k.cu has no kernel"
+
+cat >main.c <<'EOF'
+#include <stdio.h>
+
+#include "k.h"
+
+const char *fake_log(void);
+
+int
+main(void)
+{
+    static float x[33 * 136];
+    int bad = add(x, x, NULL, 33, 136, NULL);
+    int none = add(NULL, NULL, NULL, 0, 136, NULL);
+    int good = add(x, x, x, 33, 136, NULL);
+
+    printf("%d %d %d\n%s", bad, none, good, fake_log());
+    return 0;
+}
+EOF
+cc=${CC:-cc}
+$cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main \
+    2>err || {
+    fail "the C does not compile"
+    cat err
+}
+LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
+cat >want <<'EOF'
+1 0 0
+library of an ELF
+kernel add
+attribute 8 = 0
+launch 9x1x1 of 256x1x1, 0 bytes
+EOF
+cmp -s got want || {
+    fail "launches"
+    diff want got
+}
+
+# Tensor maps, sizes that none can hold, a grid that stays on 4 SMs.
+"$AXE" compile "$SRC/kernels/gemm_sm90.axe" -t sm_90a -o g.c g.h ||
+    fail "gemm_sm90"
+cat >main.c <<'EOF'
+#include <stdio.h>
+
+#include "g.h"
+
+const char *fake_log(void);
+
+int
+main(void)
+{
+    static uint16_t x[1 << 20];
+    int odd = gemm_sm90(x, x, x, 300, 201, 520, NULL);
+    int good = gemm_sm90(x, x, x, 300, 200, 520, NULL);
+
+    printf("%d %d\n%s", odd, good, fake_log());
+    return 0;
+}
+EOF
+$cc -std=c11 -Wall -Wextra -Werror -O1 main.c g.c "$fake" -lpthread -o main ||
+    fail "the C of gemm_sm90 does not compile"
+LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
+for line in "^1 0$" \
+    "^map type 6 rank 2 swizzle 3 64 of 200 by 0 128 of 300 by 400$" \
+    "^map type 6 rank 2 swizzle 3 64 of 200 by 0 128 of 520 by 400$" \
+    "^launch [68]x1x1 of 384x1x1, [0-9]* bytes$"; do
+    grep -q "$line" got || {
+        fail "gemm_sm90: no $line"
+        cat got
+    }
+done
+exit $bad
