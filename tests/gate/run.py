@@ -140,12 +140,22 @@ def check_size(row, t, built, size):
     return None
 
 
+def stored(row, name, t):
+    """The NumPy type of an array's elements, or of their bits."""
+    e = kernels.element(row, name, t)
+    return kernels.STORED.get(e) or e[0] + str(int(e[1:]) // 8)
+
+
 def make_arrays(row, t, n):
     """Those that are read, as bytes and as numbers; results are all 77."""
     rng = np.random.default_rng(1)
     arrays, values = {}, []
     for name, dims in row.ins.items():
         e, shape = kernels.element(row, name, t), [n[d] for d in dims]
+        if e == "f8e4m3":
+            arrays[name] = rng.integers(0, 0x7F, shape, np.uint8)
+            values.append(kernels.decode(arrays[name], e))
+            continue
         if name == "rows":
             x = rng.integers(-1, n["V"] + 1, shape).astype(float)
         elif e[0] in "iu":
@@ -156,10 +166,7 @@ def make_arrays(row, t, n):
         values.append(kernels.decode(arrays[name], e))
     for name, dims in row.outs.items():
         if name not in arrays:
-            shape = [n[d] for d in dims]
-            arrays[name] = kernels.encode(
-                np.full(shape, 77.0), kernels.element(row, name, t)
-            )
+            arrays[name] = np.full([n[d] for d in dims], 77, stored(row, name, t))
     return arrays, values
 
 
