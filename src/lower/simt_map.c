@@ -447,10 +447,36 @@ compute(map_lowering *x, axe_lblock *b)
     axe_map_turned(x, &x->s->nest[0]);
 }
 
+/* What is loaded is stored as it is: the operand whose array has the turns of
+ * the destination's; or 0. */
+static int
+is_moved(const map_lowering *x)
+{
+    const axe_node *v = x->s->value;
+    int             k = v->op == AXE_OP_load ? operand_of(x, v) : 0;
+
+    if (k <= 0 || !x->array[k] ||
+        x->array[k]->type != x->s->operand[0].tensor->type)
+        return 0;
+    for (int i = 0; i < x->simt->work.n_digit; i++)
+        if (is_kept(x, 0, i) != is_kept(x, k, i) ||
+            (is_kept(x, 0, i) &&
+             array_stride(x, 0, i) != array_stride(x, k, i)))
+            return 0;
+    return k;
+}
+
 static void
 store(map_lowering *x, axe_lblock *b)
 {
     const axe_tensor *dst = x->s->operand[0].tensor;
+    int               k = is_moved(x);
+
+    if (dst->space != AXE_SPACE_REG && k > 0) {
+        x->array[0] = x->array[k];
+        move(x, b, 0, true);
+        return;
+    }
 
     if (dst->space != AXE_SPACE_REG)
         x->out = values_of(x, 0);

@@ -37,5 +37,8 @@ dots cpu-avx512-bf16 plan
 dots cpu-avx512-bf16 lower
 gemm_sm90 sm_90a plan
 gemm_sm90 sm_90a lower
+softmax sm_80 lower
+transpose sm_80 plan
+transpose sm_80 lower
 EOT
 exit $failed

@@ -316,11 +316,52 @@ test_rows(void **state)
     axe_ctx_free(cx);
 }
 
+/* clang-format off */
+static const struct {
+    const char *name, *text, *said;
+} refused[] = {
+    {"threads", "kernel k(out f32 Y[N]) { cta (i : 1) thread (t : 0..2000) {"
+     "f32 s = 1; if (t < N) Y[t] = s; } }",
+     "this cta takes 2016 threads; one of sm_80 has at most 1024"},
+    {"memory", "kernel k(in f32 X[256, 256], out f32 Y[256, 256]) {"
+     "index m, n; cta (i : 1) { shared f32 x[256, 256];"
+     "x[m, n] = X[m, n]; Y[m, n] = x[m, n]; } }",
+     "a CTA needs 262144 bytes of shared memory; one of sm_80 may have 166912"},
+    {"axis", "kernel k(in f32 X[32], out f32 Y[32]) { index m; cta (i : 1) {"
+     "reg f32 x[32] : (32) : (1@cta); x[m] = X[m]; Y[m] = x[m]; } }",
+     "axis cta of the layout of x has no meaning for a reg tile of a cta"},
+    {"in part", "kernel k(in f32 X[4], out f32 Y[4]) { index m; cta (i : 1) {"
+     "reg f32 x[8]; x[m + 4] = X[m]; Y[m] = x[m + 4]; } }",
+     "x has no layout, and no statement of its scope fills it whole"},
+    {"launches", "kernel k(in f32 X[8], out f32 Y[8]) { index m;"
+     "for (k : 4) cta (i : 1) Y[m] = X[m]; }",
+     "loops and branches around launches are not planned yet"},
+};
+/* clang-format on */
+
+static void
+test_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        run     x = {.cx = axe_ctx_new()};
+        row     r = {.name = refused[i].name, .text = refused[i].text};
+        axe_buf said = {.cx = x.cx};
+        if (compile(&x, &r, "sm_80"))
+            fail_msg("%s: not refused", r.name);
+        axe_diags_print(x.cx, &said, false);
+        if (!strstr(said.text, refused[i].said))
+            fail_msg("%s: %s", r.name, said.text);
+        axe_ctx_free(x.cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
