@@ -509,13 +509,45 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                    when);
 }
 
+static void
+find_ring(void *user, const axe_node *n)
+{
+    const axe_pipeline **ring = user;
+
+    if (n->op == AXE_OP_load && n->u.tensor->pipeline == *ring)
+        *ring = NULL;
+}
+
+/* Does a statement, or one in it, read the ring's stage? */
+static bool
+reads(const axe_stmt *s, const axe_pipeline *ring)
+{
+    const axe_pipeline *left = ring;
+
+    if (s->value)
+        axe_node_walk(s->value, find_ring, &left);
+    if (s->cond && left)
+        axe_node_walk(s->cond, find_ring, &left);
+    for (int i = 0; i < s->n_body && left; i++)
+        left = reads(s->body[i], ring) ? NULL : left;
+    for (int i = 0; i < s->n_other && left; i++)
+        left = reads(s->other[i], ring) ? NULL : left;
+    return !left;
+}
+
+/* The stage is free behind the last statement that reads it. */
 static axe_status
 consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                const axe_stmt *s)
 {
+    int n = s->n_body;
+
+    while (n > 0 && !reads(s->body[n - 1], r->ring))
+        n--;
     AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
-    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+    AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
     AXE_TRY(release(sl, b, r, r->read, NULL));
+    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body - n, s->body + n));
     next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }

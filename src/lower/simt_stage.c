@@ -53,10 +53,17 @@ value_at(staging *x, const axe_node *n, const axe_node *at)
 static void
 compute_part(staging *x, axe_lblock *b)
 {
-    const axe_node *i = axe_simt_unrolled(x->sl, &b, "e", x->st->regs);
-    const axe_node *at = axe_sum(&x->sl->lw, times(x, x->part, x->st->regs), i);
+    const axe_node *from = times(x, x->part, x->st->step), *to = number(x, 0);
+    int64_t         left = x->st->regs;
 
-    axe_simt_calc(x->sl, b, x->array, i, value_at(x, x->s->stmt->value, at),
+    for (int i = 0; i < x->st->n_digit; i++) {
+        const axe_iter *d = &x->st->digit[i];
+        const axe_node *v = axe_simt_unrolled(x->sl, &b, "e", d->extent);
+        left /= d->extent;
+        from = axe_sum(&x->sl->lw, from, times(x, v, d->stride));
+        to = axe_sum(&x->sl->lw, to, times(x, v, left));
+    }
+    axe_simt_calc(x->sl, b, x->array, to, value_at(x, x->s->stmt->value, from),
                   NULL);
 }
 

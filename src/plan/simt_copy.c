@@ -531,7 +531,7 @@ plan_box(attempt *a)
 
 /* Registers to global memory. */
 static bool
-plan_stage(planner *p, const request *r, axe_simt_schedule *simt)
+plan_stage(planner *p, request *r, axe_simt_schedule *simt)
 {
     struct axe_simt_stage stage;
     struct axe_simt_copy *copy;

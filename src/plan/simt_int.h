@@ -93,9 +93,9 @@ const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
 bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
                               const axe_node **all);
 /* simt_stage.c: a statement from registers to global memory by way of staging;
- * false: it is none. */
+ * false, with the reason in r, if it is none. */
 struct axe_simt_stage;
-bool axe_simt_stage_plan(planner *p, const request *r, const axe_crew *crew,
+bool axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
                          struct axe_simt_stage *out);
 /* simt_ring.c (P3): stages of pipelines, and the stage as axe_stage_of. */
 AXE_CHECK axe_status axe_simt_plan_rings(planner *p);

@@ -121,20 +121,50 @@ offset_on(const axe_layout *l, axe_axis a)
     return 0;
 }
 
-/* Is part i the same registers of the same threads, `regs` later each? */
+/* Is part i the same registers of the same threads, a step later each? */
 static bool
-follows(const attempt *a, const axe_layout *first, const axe_layout *l, int i)
+follows(attempt *a, const axe_layout *first, const axe_layout *l, int i)
 {
     axe_layout        x = *first, y = *l;
     bool              same = false;
     const axe_layout *px, *py;
+    int64_t           at = offset_on(l, a->p->simt->reg);
 
+    if (i == 1)
+        a->out.step = at;
     x.n_offset = y.n_offset = 0;
-    return l->n_offset == (i > 0) &&
-           offset_on(l, a->p->simt->reg) == a->out.regs * i &&
+    return l->n_offset == 1 && at == a->out.step * i &&
            axe_layout_make(a->p->cx, &x, &px) == AXE_OK &&
            axe_layout_make(a->p->cx, &y, &py) == AXE_OK &&
            axe_layout_equal(a->p->cx, px, py, &same) == AXE_OK && same;
+}
+
+/* The part's registers close together, in the order of the layout; how they lie
+ * in what is read goes to out.digit. */
+static bool
+pack_registers(attempt *a, const axe_layout *first, const axe_layout **out)
+{
+    axe_iter  *it = axe_new_array(a->p->cx, axe_iter, first->n_shard + 1);
+    axe_layout spec = *first;
+    int64_t    n = 1;
+
+    a->out.n_digit = 0;
+    for (int i = 0; i < first->n_shard; i++) {
+        it[i] = first->shard[i];
+        if (it[i].axis != a->p->simt->reg || it[i].extent == 1)
+            continue;
+        if (a->out.n_digit == AXE_STAGE_DIGITS)
+            return false;
+        a->out.digit[a->out.n_digit++] = it[i];
+    }
+    for (int i = first->n_shard - 1; i >= 0; i--)
+        if (it[i].axis == a->p->simt->reg) {
+            it[i].stride = n;
+            n *= it[i].extent;
+        }
+    spec.shard = it;
+    a->out.regs = n;
+    return axe_layout_make(a->p->cx, &spec, out) == AXE_OK;
 }
 
 /* Row-major, as a part lies in its room. */
@@ -202,11 +232,11 @@ cut(attempt *a, int64_t bytes)
     a->out.part = part;
     a->out.n_part = (int)(a->shape.extent[a->fast] / part);
     a->out.n_room = a->out.n_part > 1 ? 2 : 1;
-    a->out.regs = axe_frag_regs(cx, first);
     for (int i = 1; i < a->out.n_part; i++)
         if (!part_layout(a, part, i, &l) || !follows(a, first, l, i))
             return false;
-    if (!room_layout(a, part, &room) || !part_box(a, room))
+    if (!pack_registers(a, first, &first) || !room_layout(a, part, &room) ||
+        !part_box(a, room))
         return false;
     ask = (axe_frag_ask){cx,
                          a->p->mc,
@@ -243,20 +273,35 @@ find_fast(attempt *a)
     return a->fast >= 0;
 }
 
+/* Does it write a rectangle of a global tensor, each element once? */
 static bool
-attempt_stage(attempt *a)
+writes_rectangle(const attempt *a)
 {
     const axe_stmt *s = a->r->stmt;
 
-    if (s->fold != AXE_FOLD_NONE || s->n_dim != s->n_free || s->n_free == 0 ||
-        s->dst->u.tensor->space != AXE_SPACE_GLOBAL ||
-        a->r->operand[0].n_check > 0 || a->crew->n_thread < 32)
-        return false;
-    a->type = s->dst->u.tensor->type;
-    a->out.global = s->dst->u.tensor;
-    a->out.move = axe_simt_box_row(a->p->mc, AXE_ARG_MAP, AXE_ARG_SHARED);
-    if (!a->out.move || !find_fast(a) || !reads_registers(a))
-        return false;
+    return s->fold == AXE_FOLD_NONE && s->n_dim == s->n_free && s->n_free > 0 &&
+           s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
+           a->r->operand[0].n_check == 0 &&
+           a->crew->n_thread >= a->p->mc->simt->lanes;
+}
+
+/* NULL if it applies, else why not. */
+static const char *
+attempt_stage(attempt *a)
+{
+    const axe_stmt   *s = a->r->stmt;
+    const axe_tensor *t = s->dst->u.tensor;
+
+    a->type = t->type;
+    a->out.global = t;
+    if (!find_fast(a))
+        return axe_textf(a->p->cx,
+                         "no index of constant extent walks the fast dimension "
+                         "of %s",
+                         t->name);
+    if (!reads_registers(a))
+        return "what it reads is not registers of its threads alone, all laid "
+               "out alike";
     a->out.group = a->out.move->group;
     a->out.origin =
         axe_new_array(a->p->cx, const axe_node *, s->dst->n_arg + 1);
@@ -264,21 +309,31 @@ attempt_stage(attempt *a)
         a->out.origin[d] = axe_simt_origin(a->p->cx, s->dst->arg[d]);
     for (int64_t bytes = 128; bytes >= 32; bytes /= 2)
         if (cut(a, bytes))
-            return true;
-    return false;
+            return NULL;
+    return axe_textf(a->p->cx,
+                     "no part of 128, 64 or 32 bytes along %s is a part of "
+                     "every thread's registers, and a box",
+                     s->dim[a->fast].var->name);
 }
 
 bool
-axe_simt_stage_plan(planner *p, const request *r, const axe_crew *crew,
+axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
                     struct axe_simt_stage *out)
 {
-    attempt  a = {.p = p, .r = r, .crew = crew};
-    axe_mark m = axe_ctx_mark(p->cx);
+    attempt     a = {.p = p, .r = r, .crew = crew};
+    axe_mark    m = axe_ctx_mark(p->cx);
+    const char *why;
 
-    if (!attempt_stage(&a)) {
-        axe_ctx_release(p->cx, m);
+    a.out.move = axe_simt_box_row(p->mc, AXE_ARG_MAP, AXE_ARG_SHARED);
+    if (!a.out.move || !writes_rectangle(&a))
         return false;
+    why = attempt_stage(&a);
+    if (!why) {
+        *out = a.out;
+        return true;
     }
-    *out = a.out;
-    return true;
+    why = axe_intern(p->cx, why, strlen(why));
+    axe_ctx_release(p->cx, m);
+    axe_rejected(p, r, a.out.move->name, "%s", why);
+    return false;
 }

@@ -11,10 +11,15 @@
 #include "plan/simt.h"
 #include "plan/simt_frag.h"
 
+enum { AXE_STAGE_DIGITS = 8 };
+
 struct axe_simt_stage {
-    int               n_part, n_room;
-    int64_t           regs;  /* [elements] of a thread in a part */
-    axe_reg_move      store; /* a part into its room */
+    int          n_part, n_room;
+    int64_t      regs;                    /* [elements] of a thread in a part */
+    int          n_digit;                 /* of them, slow to fast: */
+    axe_iter     digit[AXE_STAGE_DIGITS]; /* how they lie in what is read */
+    int64_t      step;  /* [elements] there, from a part to the next */
+    axe_reg_move store; /* a part into its room */
     const axe_tensor *global;
     axe_box           map;      /* of a part */
     const axe_node  **origin;   /* [rank of global] of part 0 */
