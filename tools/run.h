@@ -3,6 +3,7 @@
 #define AXE_TOOL_RUN_H
 
 #include "axe/run.h"
+#include "axe/sim.h"
 #include "kernel.h"
 #include "run/npy.h"
 
@@ -14,7 +15,9 @@ typedef struct axe_run_args {
     const char     *cache, *save_random, *records;
     int64_t         n_thread, seed, n_time; /* n_time 0: as many as fit */
     axe_stage       stage;
-    double          budget; /* of `axe tune` [s] */
+    double          budget;  /* of `axe tune` [s] */
+    axe_sim_options sim;     /* of `axe sim`: the first order of events */
+    int64_t         n_order; /* lazy, eager, then random ones; 0: that alone */
     bool            random, check, time, json, emit, help, no_tuned;
 } axe_run_args;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axe/sim.h"
+#include "lang/lang.h"
 #include "run.h"
 
 static const char verb[] = "sim";
@@ -20,7 +20,9 @@ static const char help[] =
     "reports\n"
     "races, missing waits and fences, reads of what nobody wrote, accesses "
     "out\n"
-    "of bounds, deadlocks.  Arrays and sizes are given as for `axe run`.\n"
+    "of bounds, deadlocks.  Arrays and sizes are given as for `axe run`.  "
+    "Without\n"
+    "a target it is for sm_90a.\n"
     "\n"
     "  axe sim kernels/gemm.axe --target sm_90a --random M=512 N=512 K=256 "
     "--check\n"
@@ -60,29 +62,22 @@ static const struct option known[] = {
     {"help", no_argument, NULL, 'h'},
     {0}};
 
-/* What the options say beyond those of `axe run`. */
-typedef struct orders {
-    axe_sim_options first;
-    int64_t         n_random; /* after lazy and eager; -1: `first` alone */
-    axe_sim_report  report;
-} orders;
-
-static orders want; /* axe_run_read's callback has no place for it */
-
 enum { MAX_ORDERS = 10000, MAX_SMS = 1024 };
 
 static int
-take_policy(const char *arg)
+take_policy(axe_run_args *a, const char *arg)
 {
-    want.n_random = -1;
-    if (strcmp(arg, "lazy") == 0)
-        want.first.policy = AXE_SIM_LAZY;
-    else if (strcmp(arg, "eager") == 0)
-        want.first.policy = AXE_SIM_EAGER;
-    else if (!axe_tool_int(arg, &want.n_random) || want.n_random < 0 ||
-             want.n_random > MAX_ORDERS)
+    int64_t n;
+
+    a->n_order = 0;
+    if (strcmp(arg, "lazy") == 0 || strcmp(arg, "eager") == 0) {
+        a->sim.policy = arg[0] == 'l' ? AXE_SIM_LAZY : AXE_SIM_EAGER;
+        return AXE_EXIT_OK;
+    }
+    if (!axe_tool_int(arg, &n) || n < 0 || n > MAX_ORDERS)
         return axe_tool_usage(verb, "--policy %s: lazy, eager, or a number",
                               arg);
+    a->n_order = n + 2;
     return AXE_EXIT_OK;
 }
 
@@ -109,10 +104,10 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
         return take_number("seed", arg, INT64_MIN, INT64_MAX, &a->seed);
     case OPT_SMS:
         code = take_number("sms", arg, 1, MAX_SMS, &n);
-        want.first.n_sm = (int)n;
+        a->sim.n_sm = (int)n;
         return code;
     case OPT_POLICY:
-        return take_policy(arg);
+        return take_policy(a, arg);
     case OPT_CACHE:
         a->cache = arg;
         return AXE_EXIT_OK;
@@ -146,6 +141,13 @@ restore(const axe_run *r, void *const *saved)
             memcpy(r->param[i].npy.data, saved[i], r->param[i].npy.n_bytes);
 }
 
+/* What a run needs beyond the arrays, and what it finds. */
+typedef struct orders {
+    axe_sim_options first;
+    int64_t         n; /* of orders; 0: the first alone */
+    axe_sim_report  report;
+} orders;
+
 static axe_status
 run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
              const axe_run *r)
@@ -159,18 +161,31 @@ run_in_order(axe_ctx *cx, void *user, int n, const axe_array *array,
             saved[i] = axe_alloc(cx, r->param[i].npy.n_bytes);
             memcpy(saved[i], r->param[i].npy.data, r->param[i].npy.n_bytes);
         }
-    for (int64_t i = 0; i == 0 || i < o->n_random + 2; i++) {
-        if (o->n_random >= 0)
+    for (int64_t i = 0; i == 0 || i < o->n; i++) {
+        if (o->n > 0)
             with.policy = i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM;
         with.seed = o->first.seed + (uint64_t)i;
         restore(r, saved);
         AXE_TRY(axe_program_simulate(cx, r->program, n, array, r->n_size,
                                      r->size, &with, &o->report));
         if (o->report.n_finding > 0)
-            return AXE_OK;
-        if (o->n_random < 0)
             break;
     }
+    return AXE_OK;
+}
+
+/* Where neither the command line nor the kernel names a machine. */
+static axe_status
+choose_machine(axe_ctx *cx, const axe_run_args *a, int32_t source,
+               axe_compile_spec *spec)
+{
+    const axe_module *m;
+    axe_kernel_sig    sig;
+
+    AXE_TRY(axe_module_parse(cx, source, &m));
+    AXE_TRY(axe_module_sig(cx, m, a->kernel.kernel, &sig));
+    if (!spec->machine && !sig.target)
+        spec->machine = "sm_90a";
     return AXE_OK;
 }
 
@@ -185,6 +200,7 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
         a->emit && a->stage > AXE_STAGE_LOWER ? a->stage : AXE_STAGE_LOWER;
 
     spec.no_tuned = true;
+    AXE_TRY(choose_machine(cx, a, source, &spec));
     AXE_TRY(axe_compile_for(cx, source, &spec, n, array, last, &r->program));
     AXE_TRY(axe_kernel_strict(cx, &a->kernel));
     if (!a->emit)
@@ -194,27 +210,28 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 }
 
 static void
-print(axe_ctx *cx, const axe_run_args *a, const axe_run *r)
+print(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
+      const axe_sim_report *found)
 {
     axe_buf b = {.cx = cx};
 
     if (a->json) {
-        axe_sim_report_json(cx, &b, &want.report);
-        fwrite(b.text, 1, b.len, stdout);
-        return;
+        axe_sim_report_json(cx, &b, found);
+    } else {
+        axe_run_print(cx, r);
+        axe_sim_report_print(cx, &b, found);
     }
-    axe_run_print(cx, r);
-    axe_sim_report_print(cx, &b, &want.report);
     fwrite(b.text, 1, b.len, stdout);
 }
 
 static axe_status
 run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
-    axe_runner by = {&want, run_in_order, NULL};
+    orders     o = {.first = a->sim, .n = a->n_order};
+    axe_runner by = {&o, run_in_order, NULL};
     int32_t    source;
 
-    want.first.seed = (uint64_t)a->seed;
+    o.first.seed = (uint64_t)a->seed;
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
@@ -222,11 +239,11 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     r->n_thread = 1;
     r->on = "the simulator";
     AXE_TRY(axe_run_by(cx, a, NULL, &by, r));
-    print(cx, a, r);
-    if (want.report.n_finding > 0)
+    print(cx, a, r, &o.report);
+    if (o.report.n_finding > 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "the simulator found %d things wrong",
-                        want.report.n_finding);
+                        o.report.n_finding);
     if (axe_run_passed(r))
         return AXE_OK;
     return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
@@ -242,7 +259,6 @@ axe_verb_sim(int argc, char **argv)
     axe_run      r = {0};
     int          code;
 
-    want = (orders){.n_random = -1};
     code = axe_run_read(cx, verb, argc, argv, known, take_option, &a);
     if (code == AXE_EXIT_OK && a.help)
         fputs(help, stdout);
