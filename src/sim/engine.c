@@ -313,6 +313,8 @@ issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
         to_mbar(s, w, c, to, bar_of, lane);
 }
 
+/* Threads without the predicate put zeros into shared memory, and nothing
+ * elsewhere. */
 static void
 issue_copy(sim *s, sim_warp *w, sim_call *c)
 {
@@ -320,7 +322,10 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
     bool alone = at_mbar || !c->in->shape->moves;
 
     if (!alone) {
-        to_group(s, w, new_async(s, c));
+        sim_async *o = new_async(s, c);
+        if (c->in->arg[0].space != AXE_ARG_SHARED)
+            o->call.mask = c->pred;
+        to_group(s, w, o);
         axe_sim_release(s, w);
         return;
     }

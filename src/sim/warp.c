@@ -351,6 +351,16 @@ products(sim *s, sim_warp *w, sim_call *c)
     }
 }
 
+/* Does it do something for threads without the predicate? */
+static bool
+fills_zeros(const sim_inst *in)
+{
+    axe_atom_kind kind = in->shape->atom->kind;
+
+    return kind == AXE_ATOM_LOAD ||
+           (kind == AXE_ATOM_COPY && in->arg[0].space == AXE_ARG_SHARED);
+}
+
 static void
 atom(sim *s, sim_warp *w, const sim_inst *in)
 {
@@ -368,7 +378,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     c->clock = w->clock;
     c->epoch = w->clock.vc[w->agent];
     c->met = w->met;
-    if (!c->pred && kind != AXE_ATOM_LOAD && kind != AXE_ATOM_COPY)
+    if (!c->pred && !fills_zeros(in))
         return;
     check_collective(s, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||

@@ -1,125 +1,9 @@
 /* test_sim_atoms.c - small grids, one for each thing that the simulator does or
  * finds: control flow by lanes, values, every kind of atom, every finding. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/number.h"
-#include "sim/sim.h"
-#include "sim_grids.h"
-
-static axe_ctx        *cx;
-static maker           m;
-static axe_sim_report  r;
-static float           x[4096], y[4096];
-static axe_sim_options with;
-
-static int
-set_up(void **state)
-{
-    (void)state;
-    cx = axe_ctx_new();
-    with = (axe_sim_options){0};
-    for (int i = 0; i < AXE_LEN(x); i++) {
-        x[i] = (float)i;
-        y[i] = -1;
-    }
-    return 0;
-}
-
-static int
-tear_down(void **state)
-{
-    (void)state;
-    axe_ctx_free(cx);
-    return 0;
-}
-
-/* Run the grid on x and y, which its parameters have the shapes of. */
-static axe_status
-simulate(void)
-{
-    static int64_t shape[2][2];
-    axe_sim_array  param[2] = {{x, shape[0], NULL}, {y, shape[1], NULL}};
-    axe_sim_spec   spec = {.param = param, .with = with};
-
-    for (int i = 0; i < m.n_param; i++)
-        for (int d = 0; d < 2; d++)
-            shape[i][d] = m.param[i]->shape[d]->u.i;
-    r = (axe_sim_report){0};
-    return axe_simulate(cx, made(&m), &spec, &r);
-}
-
-static const char *
-said(void)
-{
-    axe_buf b = {.cx = cx};
-
-    axe_sim_report_print(cx, &b, &r);
-    return b.text;
-}
-
-static void
-run_clean(void)
-{
-    if (simulate() != AXE_OK)
-        fail_msg("%s", axe_last_error(cx));
-    if (r.n_finding > 0)
-        fail_msg("%s", said());
-}
-
-/* Run and find it; its text has these words. */
-static void
-run_wrong(axe_sim_kind kind, const char *words)
-{
-    if (simulate() != AXE_OK)
-        fail_msg("%s", axe_last_error(cx));
-    for (int i = 0; i < r.n_finding; i++)
-        if (r.finding[i].kind == kind && strstr(r.finding[i].text, words))
-            return;
-    fail_msg("no %s with '%s' in\n%s", axe_sim_kind_name(kind), words, said());
-}
-
-static node
-lane(void)
-{
-    return id(&m, AXE_ID_LANE);
-}
-
-static node
-n(int64_t v)
-{
-    return num(&m, v);
-}
-
-/* X and Y of one row, a CTA of these threads, registers r of f32. */
-static const axe_tensor *
-one_cta(const char *machine, int threads, int cluster, int blocks,
-        const axe_tensor **px, const axe_tensor **py)
-{
-    make(&m, cx, machine, threads, cluster, blocks);
-    *px = param(&m, "X", AXE_TYPE_f32, AXE_DIR_IN, 1, AXE_LEN(x));
-    *py = param(&m, "Y", AXE_TYPE_f32, AXE_DIR_OUT, 1, AXE_LEN(y));
-    return array(&m, "r", AXE_TYPE_f32, 8);
-}
-
-static axe_lir *
-move(const char *name, axe_arg to, axe_arg from)
-{
-    return atom(&m, name, 0, 2, (axe_arg[]){to, from});
-}
-
-static node
-f32_of(node integer_value)
-{
-    return axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f32, integer_value);
-}
+#include "sim_check.h"
 
 /* ------------------------------------------------------------ control flow */
 
@@ -128,7 +12,7 @@ static void
 test_lanes(void **state)
 {
     const axe_tensor *px, *py, *reg;
-    const axe_var    *i, *count = NULL;
+    const axe_var    *i, *count, *other;
     axe_lir          *l;
 
     (void)state;
@@ -148,25 +32,27 @@ test_lanes(void **state)
     l->var = count;
     l->value = add(&m, var(&m, count), n(1));
     end(&m);
+    other = new_var(&m, AXE_VAR_LOOP, "other");
+    l = emit(&m, AXE_LIR_COUNT);
+    l->var = other;
     l = emit(&m, AXE_LIR_EVER);
     m.open[m.n_open++] = &l->body;
-    begin_if(&m, op2(&m, AXE_OP_le, n(100), var(&m, count)));
+    begin_if(&m, op2(&m, AXE_OP_le, lane(), var(&m, other)));
     emit(&m, AXE_LIR_BREAK);
     end(&m);
     l = emit(&m, AXE_LIR_SET);
-    l->var = count;
-    l->value = add(&m, var(&m, count), n(10));
+    l->var = other;
+    l->value = add(&m, var(&m, other), n(10));
     end(&m);
-    calc(&m, reg, n(0), f32_of(var(&m, count)));
+    calc(&m, reg, n(0),
+         f32_of(add(&m, var(&m, count), mul(&m, var(&m, other), 100))));
     move("st.global.b32", at(py, lane()), at(reg, n(0)));
     run_clean();
     for (int k = 0; k < 32; k++) {
         int want = 0;
         for (int j = 0; j < k; j++)
             want += j % 3 != 1 && j <= 20;
-        while (want < 100)
-            want += 10;
-        assert_int_equal((int)y[k], want);
+        assert_int_equal((int)y[k], want + (k + 9) / 10 * 1000);
     }
 }
 
@@ -229,7 +115,9 @@ test_values(void **state)
 
     (void)state;
     for (int i = 0; i < AXE_LEN(x); i++)
-        x[i] = (float)(sin(i) * ldexp(1, i % 40 - 22));
+        x[i] = i % 3 == 0   ? (float)(sin(i) * ldexp(1, i % 40 - 22))
+               : i % 3 == 1 ? (float)(2049 + 2 * i)
+                            : (float)(257 + 2 * i);
     reg = one_cta("sm_80", 32, 1, 1, &px, &py);
     for (int t = 0; t < AXE_LEN(type); t++) {
         narrow = array(&m, "narrow", type[t], 1);
@@ -328,6 +216,7 @@ matrices(const char *load, bool across)
     move("ld.shared.b128", at(wide, n(0)), at(tile, add(&m, row, n(256))));
     move("st.global.b128", at(py, row), at(wide, n(0)));
     run_clean();
+    assert_int_equal(r.conflicts, 0);
     const uint16_t *from = (const uint16_t *)(const void *)x;
     const uint16_t *to = (const uint16_t *)(const void *)y;
     for (int i = 0; i < 16; i++)
@@ -854,9 +743,6 @@ test_json(void **state)
         "\"shared_read\": 0, \"shared_written\": 0, \"atoms\": "
         "{\"st.global.b32\": 1}}\n");
 }
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
 
 int
 main(void)
