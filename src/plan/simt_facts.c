@@ -213,8 +213,10 @@ tell_map(teller *t)
     for (int i = 0; i < t->simt->work.n_digit; i++)
         put_work(t, &b, &t->simt->work.digit[i]);
     tell(t, AXE_FACT_loops, b.len ? b.text : "none");
-    tell(t, AXE_FACT_vector,
-         axe_textf(t->cx, "%d registers hold what moves", t->simt->n_register));
+    if (t->simt->n_register > 0)
+        tell(t, AXE_FACT_vector,
+             axe_textf(t->cx, "%d registers hold what moves",
+                       t->simt->n_register));
     if (t->simt->scratch > 0)
         tell(t, AXE_FACT_bytes,
              axe_textf(t->cx, "%" PRId64 " of shared memory, for sums of warps",
