@@ -120,10 +120,42 @@ invariant(const hoister *h, const axe_node *n)
     return true;
 }
 
+/* Only of what never changes while a grid runs? */
+static bool
+is_fixed(const axe_node *n)
+{
+    if (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE &&
+        n->u.var->kind != AXE_VAR_SCOPE)
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_fixed(n->arg[i]))
+            return false;
+    return true;
+}
+
+/* The variable that has left with this value already, or NULL. */
+static const axe_var *
+find_moved(const hoister *h, const axe_node *n)
+{
+    for (int i = h->before->n - 1; i >= 0 && is_fixed(n); i--) {
+        const axe_lir *l = h->before->item[i];
+        if (l->kind == AXE_LIR_LET &&
+            l->var->id >= h->lw->plan->kernel->n_var &&
+            axe_node_same(l->value, n))
+            return l->var;
+    }
+    return NULL;
+}
+
 static const axe_node *
 move_out(hoister *h, const axe_node *n)
 {
-    axe_lir *l = axe_emit(h->lw, h->before, AXE_LIR_LET);
+    const axe_var *moved = find_moved(h, n);
+    axe_lir       *l;
+
+    if (moved)
+        return axe_ivar(h->lw, moved);
+    l = axe_emit(h->lw, h->before, AXE_LIR_LET);
 
     l->var = axe_loop_var(h->lw, "part");
     l->value = n;
