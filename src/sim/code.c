@@ -79,8 +79,10 @@ look_at(void *user, const axe_node *n)
 
     if (n->op == AXE_OP_load)
         k->found = true;
-    if (n->op == AXE_OP_var)
-        k->found = k->found || k->c->lanes[axe_sim_slot(k->s, k->c, n->u.var)];
+    if (n->op == AXE_OP_var) {
+        int slot = axe_sim_slot(k->s, k->c, n->u.var); /* may move `lanes` */
+        k->found = k->found || k->c->lanes[slot];
+    }
 }
 
 static bool
