@@ -2,7 +2,8 @@
  *
  * Repetitions of the atom are written out, the sum outermost.  Factors that go
  * through registers are loaded one group of steps ahead, into the other half of
- * their registers, so that loads and products overlap. */
+ * their registers, so that loads and products overlap; but all before the first
+ * product where atoms are done later, as they still read them. */
 #include <string.h>
 
 #include "lower/simt_int.h"
@@ -19,10 +20,12 @@ typedef struct factor {
     const axe_feed    *feed;
     const axe_operand *op;
     axe_type           type;
-    const axe_tensor  *array;  /* two halves; NULL: read from memory */
-    const axe_tensor  *buffer; /* the tile */
-    const axe_node    *at;     /* [elements] what no loop here moves */
-    int64_t            half;   /* [elements] registers of a group of steps */
+    const axe_tensor  *array; /* groups of steps; NULL: read from memory */
+    const axe_tensor  *raw;   /* a group as it is in memory, if that is not as
+                                 the atom takes it; or NULL */
+    const axe_tensor *buffer; /* the tile */
+    const axe_node   *at;     /* [elements] what no loop here moves */
+    int64_t           half;   /* [elements] registers of a group of steps */
 } factor;
 
 typedef struct emitter {
@@ -31,8 +34,8 @@ typedef struct emitter {
     const axe_crew          *crew;
     factor                   a, b;
     const axe_tensor        *acc;
-    int64_t                  step; /* of the sum, in a group */
-    bool                     two;  /* registers are in two halves */
+    int64_t                  step;  /* of the sum, in a group */
+    int64_t                  slots; /* groups that registers hold at once */
 } emitter;
 
 static const axe_node *
@@ -130,18 +133,36 @@ begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
     if (feed->direct)
         return;
     f->half = feed->regs * (e->step / feed->chunk);
+    axe_type takes = e->sc->atom->type[feed == &e->sc->a ? 1 : 2];
     f->array = axe_simt_array(e->sl, axe_textf(e->sl->lw.cx, "%s_frag", name),
-                              f->type, f->half * (e->two ? 2 : 1));
+                              takes, f->half * e->slots);
+    if (takes != f->type)
+        f->raw = axe_simt_array(e->sl, axe_textf(e->sl->lw.cx, "%s_raw", name),
+                                f->type, f->half);
 }
 
-/* Which half of the registers a group of steps is in. */
+/* Where in the registers a group of steps is. */
 static const axe_node *
-half_of(emitter *e, const factor *f, const axe_node *group)
+slot_of(emitter *e, const factor *f, const axe_node *group)
 {
-    if (!e->two || f->feed->held)
+    if (e->slots == 1 || f->feed->held)
         return integer(e, 0);
-    return op2(e, AXE_OP_mul, op2(e, AXE_OP_mod, group, integer(e, 2)),
-               integer(e, f->half));
+    if (e->slots < e->sc->k.n_rep / e->step)
+        group = op2(e, AXE_OP_mod, group, integer(e, e->slots));
+    return op2(e, AXE_OP_mul, group, integer(e, f->half));
+}
+
+/* A group as the atom takes it. */
+static void
+convert_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
+{
+    const axe_node *r = axe_simt_unrolled(e->sl, &b, "r", f->half);
+
+    axe_simt_calc(e->sl, b, f->array,
+                  axe_sum(&e->sl->lw, slot_of(e, f, group), r),
+                  axe_cast(e->sl->lw.cx, AXE_NOWHERE, f->array->type,
+                           axe_simt_element(e->sl, f->raw, r)),
+                  NULL);
 }
 
 /* The loads of a group of steps. */
@@ -149,6 +170,7 @@ static void
 load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
 {
     counters        c = ends_for(e, f);
+    axe_lblock     *all = b;
     int64_t         n_chunk;
     const axe_node *chunk, *reg;
 
@@ -161,17 +183,19 @@ load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
     c.of[AXE_COUNT_K] =
         axe_sum(&e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)),
                 op2(e, AXE_OP_mul, chunk, integer(e, f->feed->chunk)));
-    reg = axe_sum(&e->sl->lw, half_of(e, f, group),
+    reg = axe_sum(&e->sl->lw, f->raw ? integer(e, 0) : slot_of(e, f, group),
                   op2(e, AXE_OP_mul, chunk, integer(e, f->feed->regs)));
     reg = axe_sum(&e->sl->lw, reg,
                   op2(e, AXE_OP_mul, c.of[AXE_COUNT_TURN],
                       integer(e, f->feed->load.regs)));
     axe_arg arg[2] = {
-        axe_simt_reg(f->array, reg),
+        axe_simt_reg(f->raw ? f->raw : f->array, reg),
         axe_simt_shared(f->buffer, sum_steps(e, &c, f->feed->load.n_step,
                                              f->feed->load.step, f->at))};
     axe_simt_atom(e->sl, b, f->feed->load.atom, f->feed->load.param, 2, arg,
                   NULL);
+    if (f->raw)
+        convert_group(e, all, f, group);
 }
 
 /* The factor as the atom's operand at the counters. */
@@ -194,7 +218,7 @@ factor_arg(emitter *e, const factor *f, const counters *c,
         return axe_simt_reg(f->array,
                             sum_steps(e, c, d->n_reg, d->reg, integer(e, 0)));
     at = op2(e, AXE_OP_div, step, integer(e, d->chunk));
-    at = axe_sum(&e->sl->lw, half_of(e, f, group),
+    at = axe_sum(&e->sl->lw, slot_of(e, f, group),
                  op2(e, AXE_OP_mul, at, integer(e, d->regs)));
     return axe_simt_reg(f->array, sum_steps(e, c, d->n_reg, d->reg, at));
 }
@@ -243,18 +267,12 @@ load_both(emitter *e, axe_lblock *b, const axe_node *group)
 
 /* Group after group, the next one's loads before the products of this. */
 static void
-all_groups(emitter *e, axe_lblock *b)
+overlap_groups(emitter *e, axe_lblock *b)
 {
     int64_t         n = e->sc->k.n_rep / e->step;
     axe_lblock     *in = b;
     const axe_node *g;
 
-    if (!e->two) {
-        g = axe_simt_unrolled(e->sl, &in, "g", n);
-        load_both(e, in, g);
-        multiply_group(e, in, g);
-        return;
-    }
     load_both(e, b, integer(e, 0));
     g = axe_simt_unrolled(e->sl, &in, "g", n - 1);
     load_both(e, in, axe_sum(&e->sl->lw, g, integer(e, 1)));
@@ -287,22 +305,42 @@ end_group(emitter *e, axe_lblock *b)
     return axe_simt_sync(e->sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &n);
 }
 
+/* All loads, then atoms that are done later. */
+static axe_status
+all_groups(emitter *e, axe_lblock *b)
+{
+    int64_t         n = e->sc->k.n_rep / e->step;
+    axe_lblock     *in = b;
+    const axe_node *g;
+
+    if (is_loaded(e->a.feed) || is_loaded(e->b.feed)) {
+        g = axe_simt_unrolled(e->sl, &in, "g", n);
+        load_both(e, in, g);
+    }
+    begin_group(e, b);
+    in = b;
+    g = axe_simt_unrolled(e->sl, &in, "g", n);
+    multiply_group(e, in, g);
+    return end_group(e, b);
+}
+
 axe_status
 axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_contract *sc = s->simt->contract;
     emitter e = {.sl = sl, .sc = sc, .crew = s->simt->crew, .step = 1};
+    bool    overlap =
+        !*sc->atom->group && (is_loaded(&sc->a) || is_loaded(&sc->b));
 
-    if (!sc->a.direct)
-        e.step = sc->a.chunk;
-    if (!sc->b.direct && sc->b.chunk > e.step)
-        e.step = sc->b.chunk;
-    e.two =
-        (is_loaded(&sc->a) || is_loaded(&sc->b)) && sc->k.n_rep / e.step > 1;
+    e.step = sc->a.chunk > sc->b.chunk ? sc->a.chunk : sc->b.chunk;
+    e.slots = sc->k.n_rep / e.step;
+    if (overlap && e.slots > 2)
+        e.slots = 2;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
-    begin_group(&e, b);
-    all_groups(&e, b);
-    return end_group(&e, b);
+    if (!overlap || e.slots == 1)
+        return all_groups(&e, b);
+    overlap_groups(&e, b);
+    return AXE_OK;
 }

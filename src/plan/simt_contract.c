@@ -305,13 +305,11 @@ try_option(const job *j, const option *o, choice *best)
 /* The options that are not surely worse than the best one found: what they
  * really take may be less than thought by what loads were thought to cost. */
 static void
-try_options(job *j, choice *best)
+try_options(const job *j, choice *best)
 {
     static const axe_layout *const none[3] = {NULL, NULL, NULL};
-    const axe_layout *c = j->p->place[j->load[0]->u.tensor->id].layout;
-    int               n_good = 0;
+    int                            n_good = 0;
 
-    axe_job_options(j, best->open[0] ? NULL : in_order(j, c));
     for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
         if (!best->by ||
             axe_option_score(&j->option[i]) < AXE_ASKING * best->score)
@@ -344,8 +342,13 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
             return false;
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
-        try_options(&j[turn], &best[turn]);
+        const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
+        axe_job_options(&j[turn],
+                        best[turn].open[0] ? NULL : in_order(&j[turn], c));
     }
+    axe_jobs_drop_slow(j);
+    for (int turn = 0; turn < 2; turn++)
+        try_options(&j[turn], &best[turn]);
     if (!best[0].by || (best[1].by && best[1].score < 0.9 * best[0].score))
         pick = 1;
     if (!best[pick].by)
@@ -424,49 +427,67 @@ reject_others(const job *j, request *r, const axe_simt_contract *sc)
     }
 }
 
-static bool
-plan_as(planner *p, request *r, bool turn, axe_schedule *out)
+/* Fills in the schedule with an option that fits. */
+static void
+take(const job *j, const option *o, request *r, const axe_layout *c,
+     const axe_simt_contract *sc, axe_schedule *out)
 {
-    axe_simt_contract *sc = axe_new(p->cx, axe_simt_contract);
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
-    const axe_layout  *c;
-    job                j;
+
+    assert(axe_simt_contract_holds(j->p, j, o, c, sc));
+    reject_others(j, r, sc);
+    out->n_tile = 3;
+    out->n_proved = j->extent[0] * j->extent[1] * j->extent[2];
+    out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
+    simt->contract = sc;
+    simt->n_register =
+        (int)(sc->acc_regs * axe_type_table[j->type[0]].bits / 32) +
+        feed_registers(&sc->a, j->type[1]) + feed_registers(&sc->b, j->type[2]);
+}
+
+/* The first option that can be fed. */
+static bool
+plan_job(const job *j, request *r, axe_schedule *out)
+{
+    axe_simt_contract *sc = axe_new(j->p->cx, axe_simt_contract);
+    const axe_layout  *c = j->p->place[r->stmt->dst->u.tensor->id].layout;
     const char        *why;
 
-    if (!axe_job_open(p, r->stmt, turn, &j))
-        return false;
-    if (!axe_job_possible(&j)) {
-        axe_rejected(p, r, "contract", "%s", j.why);
-        return false;
-    }
-    c = in_order(&j, p->place[r->stmt->dst->u.tensor->id].layout);
-    axe_job_options(&j, c);
-    for (int i = 0; i < j.n_option && i < MAX_TRY; i++) {
-        if (!plan_option(&j, &j.option[i], sc, &why)) {
-            axe_rejected(p, r, j.option[i].atom->name, "%s", why);
-            continue;
+    for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
+        if (plan_option(j, &j->option[i], sc, &why)) {
+            take(j, &j->option[i], r, in_order(j, c), sc, out);
+            return true;
         }
-        assert(axe_simt_contract_holds(p, &j, &j.option[i], c, sc));
-        reject_others(&j, r, sc);
-        out->n_tile = 3;
-        out->n_proved = j.extent[0] * j.extent[1] * j.extent[2];
-        simt->contract = sc;
-        simt->n_register =
-            (int)(sc->acc_regs * axe_type_table[j.type[0]].bits / 32) +
-            feed_registers(&sc->a, j.type[1]) +
-            feed_registers(&sc->b, j.type[2]);
-        out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
-        return true;
+        axe_rejected(j->p, r, j->option[i].atom->name, "%s", why);
     }
-    if (j.n_option == 0)
-        axe_rejected(p, r, "contract",
-                     "no atom of %s has the types and the layout of %s",
-                     p->mc->name, r->stmt->dst->u.tensor->name);
     return false;
 }
 
+/* Rows and columns as they are, or the other way, whichever is better. */
 bool
 axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
 {
-    return plan_as(p, r, false, out) || plan_as(p, r, true, out);
+    const axe_layout *c = p->place[r->stmt->dst->u.tensor->id].layout;
+    job               j[2];
+    int               first = 0;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (!axe_job_open(p, r->stmt, turn == 1, &j[turn]))
+            return false;
+        if (!axe_job_possible(&j[turn])) {
+            axe_rejected(p, r, "contract", "%s", j[turn].why);
+            return false;
+        }
+        axe_job_options(&j[turn], in_order(&j[turn], c));
+    }
+    axe_jobs_drop_slow(j);
+    if (j[0].n_option + j[1].n_option == 0)
+        axe_rejected(p, r, "contract",
+                     "no atom of %s has the types and the layout of %s",
+                     p->mc->name, r->stmt->dst->u.tensor->name);
+    if (j[1].n_option > 0 &&
+        (j[0].n_option == 0 ||
+         axe_option_score(&j[1].option[0]) < axe_option_score(&j[0].option[0])))
+        first = 1;
+    return plan_job(&j[first], r, out) || plan_job(&j[1 - first], r, out);
 }

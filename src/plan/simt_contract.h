@@ -53,7 +53,7 @@ typedef struct axe_feed {
     axe_reg_move      load; /* steps are also of K, which counts chunks */
     int64_t           chunk, regs; /* [elements] of a chunk in a thread */
     int               n_reg;
-    axe_step          reg[AXE_MAX_PART + 1]; /* M or N, K: the first element */
+    axe_step          reg[AXE_MAX_PART + 2]; /* M or N, K: the first element */
     const axe_layout *frag; /* all of it: (row, k) over threads and reg */
 } axe_feed;
 

@@ -9,7 +9,7 @@
 
 #include "plan/simt_option.h"
 
-enum { SPARE_REGISTERS = 28 };
+enum { SPARE_REGISTERS = 28, FAR_BELOW = 4 };
 
 /* ----------------------------------------------------------------- the job */
 
@@ -187,6 +187,8 @@ read_row(const job *j, const axe_atom *a, int param, option *o)
            dim_size(o->side[2], 0) == size[1];
 }
 
+/* Factors that go through registers may be of a narrower type, and are
+ * converted there. */
 static bool
 takes_types(const job *j, const axe_atom *a)
 {
@@ -195,7 +197,10 @@ takes_types(const job *j, const axe_atom *a)
         j->crew->n_thread % axe_atom_threads(a) != 0)
         return false;
     for (int i = 0; i < 3; i++)
-        if (a->type[i] != j->type[i])
+        if (a->type[i] != j->type[i] &&
+            (i == 0 || a->space[i] != AXE_ARG_REG ||
+             j->load[i]->u.tensor->space == AXE_SPACE_REG ||
+             !axe_type_widens(j->type[i], a->type[i])))
             return false;
     return a->space[0] == AXE_ARG_REG;
 }
@@ -246,7 +251,7 @@ static double
 bytes_of(const job *j, const option *o, int side, const axe_spread *row,
          const axe_spread *other)
 {
-    double  size = axe_type_table[o->atom->type[side]].bits / 8.0;
+    double  size = axe_type_table[j->type[side]].bits / 8.0;
     int64_t each = axe_atom_threads(o->atom) == 1 ? j->p->mc->simt->lanes : 1;
     double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
 
@@ -265,6 +270,13 @@ over_warps(const axe_spread *s)
     return false;
 }
 
+/* Of one invocation, in cycles of an SM. */
+static double
+cost_of(const option *o)
+{
+    return o->atom->cost * (o->atom->step > 0 ? o->param : 1);
+}
+
 static void
 judge(const job *j, option *o)
 {
@@ -272,9 +284,9 @@ judge(const job *j, option *o)
     int64_t         group = axe_atom_threads(o->atom);
     double          units = (double)j->crew->n_thread /
                    (double)(group < simt->lanes ? simt->lanes : group);
-    double cost = o->atom->cost * (o->atom->step > 0 ? o->param : 1);
 
-    o->compute = units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost;
+    o->compute =
+        units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost_of(o);
     o->traffic =
         units *
         (bytes_of(j, o, 1, &o->m, &o->n) + bytes_of(j, o, 2, &o->n, &o->m)) /
@@ -442,15 +454,29 @@ try_layout(job *j, option *o, const axe_layout *c)
     add_option(j, o);
 }
 
+/* Cycles of an SM for a product. */
+static double
+rate_of(const job *j, const option *o)
+{
+    int64_t threads = axe_atom_threads(o->atom), lanes = j->p->mc->simt->lanes;
+    double  n = (double)(o->m.atom * o->n.atom * o->k.atom);
+
+    return cost_of(o) / (threads < lanes ? n * (double)(lanes / threads) : n);
+}
+
 static void
 try_row(job *j, const axe_atom *a, int param, const axe_layout *c)
 {
     option   o = {0};
     axe_mark m = axe_ctx_mark(j->p->cx);
 
-    if (!read_row(j, a, param, &o))
+    if (!read_row(j, a, param, &o)) {
         axe_ctx_release(j->p->cx, m);
-    else if (c)
+        return;
+    }
+    if (j->rate == 0 || rate_of(j, &o) < j->rate)
+        j->rate = rate_of(j, &o);
+    if (c)
         try_layout(j, &o, c);
     else
         try_arrangements(j, &o);
@@ -461,6 +487,7 @@ axe_job_options(job *j, const axe_layout *c)
 {
     const axe_tensor *t = j->load[0]->u.tensor;
 
+    j->rate = 0;
     if (!c) {
         j->folds[0] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.m->var));
         j->folds[1] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.n->var));
@@ -474,6 +501,23 @@ axe_job_options(job *j, const axe_layout *c)
         for (int p = a->lo; a->step > 0 && p <= a->hi; p += a->step)
             if (j->extent[1] % p == 0 || j->extent[0] % p == 0)
                 try_row(j, a, p, c);
+    }
+}
+
+void
+axe_jobs_drop_slow(job j[2])
+{
+    double rate = j[0].rate;
+
+    if (rate == 0 || (j[1].rate > 0 && j[1].rate < rate))
+        rate = j[1].rate;
+    for (int k = 0; k < 2; k++) {
+        int n = 0;
+        for (int i = 0; i < j[k].n_option; i++)
+            if (j[k].s->slow ||
+                rate_of(&j[k], &j[k].option[i]) <= FAR_BELOW * rate)
+                j[k].option[n++] = j[k].option[i];
+        j[k].n_option = n;
     }
 }
 

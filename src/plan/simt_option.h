@@ -34,6 +34,7 @@ typedef struct job {
     int             n_option;
     option         *option;
     double          folds[2]; /* cycles of those along rows, columns of c */
+    double          rate;     /* least cycles for a product, of any row */
     const char     *why;
 } job;
 
@@ -45,6 +46,9 @@ bool axe_job_possible(job *j);
 /* Fills in j->option, best first, for a c laid out over (m, n), or, if NULL,
  * for the best that c could have. */
 void axe_job_options(job *j, const axe_layout *c);
+/* Of both ways, drops options far below what the machine can do with these
+ * types, unless the statement says `slow`. */
+void axe_jobs_drop_slow(job j[2]);
 /* What takes longer, a little of the rest and of each of the atom's places in
  * c, and what it costs others. */
 double axe_option_score(const option *o);

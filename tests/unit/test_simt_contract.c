@@ -66,8 +66,8 @@ summary(axe_ctx *cx, const axe_plan *p)
 }
 
 static const char *
-kernel(axe_ctx *cx, const char *type, int bm, int bn, int bk, const char *order,
-       const char *keys)
+kernel(axe_ctx *cx, const char *type, const char *right, int bm, int bn, int bk,
+       const char *order, const char *keys)
 {
     bool        ta = order[0] == 't', tb = order[1] == 't';
     const char *acc = axe_textf(cx, "accum(%s)", type);
@@ -78,98 +78,111 @@ kernel(axe_ctx *cx, const char *type, int bm, int bn, int bk, const char *order,
         "index m, n, k; cta (i : M by %d, j : N by %d) %s { reg %s acc[%d, %d] "
         "= 0; pipeline r[2] { shared %s a[%d, %d]; shared %s b[%d, %d]; } for "
         "(t : K by %d) { produce r { r.a[m, k] = A[%s]; r.b[n, k] = B[%s]; } "
-        "consume r acc[m, n] += r.a[m, k] * r.b[n, k]; } "
+        "consume r acc[m, n] += %s(r.a[m, k]) * %s(r.b[n, k]); } "
         "C[i*%d + m, j*%d + n] = acc[m, n]; } }",
-        type, ta ? "K, M" : "M, K", type, tb ? "K, N" : "N, K", type, bm, bn,
-        keys, acc, bm, bn, type, bm, bk, type, bn, bk, bk,
+        type, ta ? "K, M" : "M, K", right, tb ? "K, N" : "N, K", type, bm, bn,
+        keys, acc, bm, bn, type, bm, bk, right, bn, bk, bk,
         ta ? axe_textf(cx, "t*%d + k, i*%d + m", bk, bm)
            : axe_textf(cx, "i*%d + m, t*%d + k", bm, bk),
         tb ? axe_textf(cx, "t*%d + k, j*%d + n", bk, bn)
            : axe_textf(cx, "j*%d + n, t*%d + k", bn, bk),
-        bm, bn);
+        acc, acc, bm, bn);
 }
 
 /* A and B as [row, k] (n) or [k, row] (t). */
 static const struct {
-    const char *machine, *type;
+    const char *machine, *type, *right; /* right: of B */
     int         bm, bn, bk;
     const char *order, *keys, *want;
 } row[] = {
-    {"sm_80", "f16", 128, 128, 32, "nn", "",
+    {"sm_80", "f16", "f16", 128, 128, 32, "nn", "",
      "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
      "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
-    {"sm_80", "f16", 128, 128, 64, "tt", "",
+    {"sm_80", "f16", "f16", 128, 128, 64, "tt", "",
      "mma.m16n8k16.f32.f16 1: 2 x 8 x 4; ldmatrix.x4.trans x 2, 16 registers, "
      "8/8 cycles; ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
-    {"sm_80", "bf16", 128, 128, 64, "nt", "",
+    {"sm_80", "bf16", "bf16", 128, 128, 64, "nt", "",
      "mma.m16n8k16.f32.bf16 1: 2 x 8 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
      "cycles; ldmatrix.x4.trans x 4, 32 registers, 16/16 cycles"},
-    {"sm_80", "bf16", 128, 128, 64, "tn", "",
+    {"sm_80", "bf16", "bf16", 128, 128, 64, "tn", "",
      "mma.m16n8k16.f32.bf16 1: 2 x 8 x 4; ldmatrix.x4.trans x 2, 16 registers, "
      "8/8 cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
-    {"sm_80", "bf16", 64, 64, 64, "nn", "warps 4",
+    {"sm_80", "bf16", "bf16", 64, 64, 64, "nn", "warps 4",
      "mma.m16n8k16.f32.bf16 1: 2 x 4 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
      "cycles; ldmatrix.x4 x 2, 16 registers, 8/8 cycles"},
-    {"sm_80", "f16", 96, 64, 16, "nn", "warps 4",
+    {"sm_80", "f16", "f16", 96, 64, 16, "nn", "warps 4",
      "mma.m16n8k16.f32.f16 1: 3 x 4 x 1; ldmatrix.x4 x 3, 24 registers, 12/12 "
      "cycles; ldmatrix.x4 x 2, 16 registers, 8/8 cycles"},
-    {"sm_80", "tf32", 128, 128, 32, "nn", "",
+    {"sm_80", "tf32", "tf32", 128, 128, 32, "nn", "",
      "mma.m16n8k8.f32.tf32 1: 2 x 8 x 4; ldmatrix.x4 x 2, 8 registers, 8/8 "
      "cycles; ldmatrix.x4 x 4, 16 registers, 16/16 cycles"},
-    {"sm_80", "tf32", 128, 128, 32, "tt", "",
+    {"sm_80", "tf32", "tf32", 128, 128, 32, "tt", "",
      "mma.m16n8k8.f32.tf32 1: 2 x 8 x 4; ld.shared.b32 x 8, 8 registers, 8/8 "
      "cycles; ld.shared.b32 x 16, 16 registers, 16/16 cycles"},
-    {"sm_80", "i8", 128, 128, 64, "nn", "",
+    {"sm_80", "i8", "i8", 128, 128, 64, "nn", "",
      "mma.m16n8k32.s32.s8 1: 2 x 8 x 2; ldmatrix.x4 x 2, 32 registers, 8/8 "
      "cycles; ldmatrix.x4 x 4, 64 registers, 16/16 cycles"},
-    {"sm_80", "i8", 128, 128, 64, "tn", "",
+    {"sm_80", "i8", "i8", 128, 128, 64, "tn", "",
      "mma.m16n8k32.s32.s8 1: 1 x 16 x 2; ld.shared.b8 x 16, 16 registers, "
      "32/16 cycles; ldmatrix.x4 x 8, 128 registers, 32/32 cycles"},
-    {"sm_80", "f64", 64, 64, 16, "nn", "",
+    {"sm_80", "f64", "f64", 64, 64, 16, "nn", "",
      "mma.m8n8k4.f64 1: 2 x 4 x 4; ld.shared.b64 x 2, 2 registers, 4/4 cycles; "
      "ld.shared.b64 x 4, 4 registers, 8/8 cycles"},
-    {"sm_80", "f32", 128, 128, 32, "nn", "",
+    {"sm_80", "f32", "f32", 128, 128, 32, "nn", "",
      "fma.f32 1: 8 x 8 x 32; ld.shared.b128 x 8, 32 registers, 32/32 cycles; "
      "ld.shared.b128 x 8, 32 registers, 32/32 cycles"},
-    {"sm_80", "f32", 128, 128, 32, "tt", "",
+    {"sm_80", "f32", "f32", 128, 128, 32, "tt", "",
      "fma.f32 1: 8 x 8 x 32; ld.shared.b32 x 8, 8 registers, 8/8 cycles; "
      "ld.shared.b128 x 2, 8 registers, 8/8 cycles"},
-    {"sm_90a", "f16", 128, 128, 32, "nn", "",
+    {"sm_90a", "f16", "f16", 128, 128, 32, "nn", "",
      "wgmma.f32.f16.ss 128: 1 x 1 x 2; direct 0 512, 16/16 cycles; direct 0 "
      "512, 32/32 cycles"},
-    {"sm_90a", "f16", 128, 256, 64, "nn", "",
+    {"sm_90a", "f16", "f16", 128, 256, 64, "nn", "",
      "wgmma.f32.f16.ss 256: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 64/64 cycles"},
-    {"sm_90a", "f16", 128, 256, 64, "tt", "",
+    {"sm_90a", "f16", "f16", 128, 256, 64, "tt", "",
      "wgmma.f32.f16.ss 256: 1 x 1 x 4; direct 0 1024 major, 16/16 cycles; "
      "direct 8192 1024 major, 64/64 cycles"},
-    {"sm_90a", "bf16", 256, 128, 64, "nt", "",
+    {"sm_90a", "bf16", "bf16", 256, 128, 64, "nt", "",
      "wgmma.f32.bf16.ss 128: 2 x 1 x 4; direct 0 1024, 16/16 cycles; direct "
      "8192 1024 major, 32/32 cycles"},
-    {"sm_90a", "bf16", 64, 24, 64, "nn", "warps 4",
+    {"sm_90a", "bf16", "bf16", 64, 24, 64, "nn", "warps 4",
      "wgmma.f32.bf16.ss 24: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 6/6 cycles"},
-    {"sm_90a", "bf16", 16, 256, 64, "nn", "",
+    {"sm_90a", "bf16", "bf16", 16, 256, 64, "nn", "",
      "wgmma.f32.bf16.ss 16: 2 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 4/4 cycles"},
-    {"sm_90a", "f8e4m3", 128, 128, 128, "nn", "",
+    {"sm_90a", "f8e4m3", "f8e4m3", 128, 128, 128, "nn", "",
      "wgmma.f32.e4m3.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 32/32 cycles"},
-    {"sm_90a", "f8e5m2", 128, 128, 128, "nt", "",
+    {"sm_90a", "f8e5m2", "f8e5m2", 128, 128, 128, "nt", "",
      "wgmma.f32.e5m2.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 32/32 cycles"},
-    {"sm_90a", "tf32", 128, 128, 32, "nn", "",
+    {"sm_90a", "tf32", "tf32", 128, 128, 32, "nn", "",
      "wgmma.f32.tf32.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 32/32 cycles"},
-    {"sm_90a", "i8", 128, 128, 128, "nn", "",
+    {"sm_90a", "i8", "i8", 128, 128, 128, "nn", "",
      "wgmma.s32.s8.ss 128: 1 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
      "1024, 32/32 cycles"},
-    {"sm_90a", "f64", 64, 64, 16, "nn", "",
+    {"sm_90a", "f64", "f64", 64, 64, 16, "nn", "",
      "mma.m16n8k4.f64 1: 1 x 4 x 4; ld.shared.b64 x 2, 2 registers, 4/4 "
      "cycles; ld.shared.b64 x 4, 4 registers, 8/8 cycles"},
-    {"sm_80", "f16", 96, 72, 48, "nn", "",
+    {"sm_80", "f16", "f16", 96, 72, 48, "nn", "",
      "this sum of products would run far below the machine's best: no contract "
      "atom fits"},
+    /* converted on the way */
+    {"sm_80", "f16", "f8e4m3", 128, 128, 64, "nn", "",
+     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
+     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+    {"sm_80", "bf16", "f8e5m2", 64, 128, 32, "nt", "",
+     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
+     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+    {"sm_90a", "f16", "f8e4m3", 128, 128, 64, "nn", "",
+     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
+     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+    {"sm_90a", "f8e4m3", "bf16", 64, 128, 64, "nt", "warps 4",
+     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
+     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
 };
 
 static void
@@ -180,8 +193,9 @@ test_rows(void **state)
         axe_ctx        *cx = axe_ctx_new();
         const axe_plan *p;
         const char     *got;
-        const char     *text = kernel(cx, row[i].type, row[i].bm, row[i].bn,
-                                      row[i].bk, row[i].order, row[i].keys);
+        const char     *text =
+            kernel(cx, row[i].type, row[i].right, row[i].bm, row[i].bn,
+                   row[i].bk, row[i].order, row[i].keys);
         if (plan(cx, text, row[i].machine, &p) != AXE_OK)
             got = axe_last_error(cx);
         else
@@ -295,8 +309,8 @@ matrix(axe_ctx *cx, axe_type t, int64_t rows, int64_t columns, int seed)
 
 /* Every element of C against the sum. */
 static void
-expect_product(const axe_sim_array *x, axe_type t, axe_type acc, int64_t k,
-               const char *order, int at)
+expect_product(const axe_sim_array *x, axe_type t, axe_type u, axe_type acc,
+               int64_t k, const char *order, int at)
 {
     int64_t m = x[2].shape[0], n = x[2].shape[1];
     bool    ta = order[0] == 't', tb = order[1] == 't';
@@ -306,7 +320,7 @@ expect_product(const axe_sim_array *x, axe_type t, axe_type acc, int64_t k,
             double want = 0, got = get(acc, x[2].data, i * n + j);
             for (int64_t h = 0; h < k; h++)
                 want += get(t, x[0].data, ta ? h * m + i : i * k + h) *
-                        get(t, x[1].data, tb ? h * n + j : j * k + h);
+                        get(u, x[1].data, tb ? h * n + j : j * k + h);
             if (got != want)
                 fail_msg("row %d: C[%d, %d] is %g, not %g", at, (int)i, (int)j,
                          got, want);
@@ -317,18 +331,19 @@ static void
 simulate(axe_ctx *cx, const axe_plan *p, int r, axe_sim_policy policy)
 {
     const axe_lowered *l;
-    axe_type           t, acc;
+    axe_type           t, u, acc;
     int64_t            m = row[r].bm + 40, n = row[r].bn + 24;
     int64_t            k = row[r].bk * 2 + 16;
     axe_sim_report     rep;
     axe_buf            said = {.cx = cx};
 
     assert_true(axe_type_find(row[r].type, &t));
+    assert_true(axe_type_find(row[r].right, &u));
     acc = axe_type_table[t].accum;
     axe_sim_array x[3] = {row[r].order[0] == 't' ? matrix(cx, t, k, m, 1)
                                                  : matrix(cx, t, m, k, 1),
-                          row[r].order[1] == 't' ? matrix(cx, t, k, n, 2)
-                                                 : matrix(cx, t, n, k, 2),
+                          row[r].order[1] == 't' ? matrix(cx, u, k, n, 2)
+                                                 : matrix(cx, u, n, k, 2),
                           matrix(cx, acc, m, n, 3)};
     int64_t size[3];
     for (int i = 0; i < 3; i++) {
@@ -343,7 +358,7 @@ simulate(axe_ctx *cx, const axe_plan *p, int r, axe_sim_policy policy)
     axe_sim_report_print(cx, &said, &rep);
     if (rep.n_finding > 0)
         fail_msg("row %d: %s", r, said.text);
-    expect_product(x, t, acc, k, row[r].order, r);
+    expect_product(x, t, u, acc, k, row[r].order, r);
 }
 
 /* Ragged in all three sizes. */
@@ -356,8 +371,9 @@ test_products(void **state)
     for (int i = 0; i < AXE_LEN(row); i++) {
         axe_ctx        *cx = axe_ctx_new();
         const axe_plan *p;
-        const char     *text = kernel(cx, row[i].type, row[i].bm, row[i].bn,
-                                      row[i].bk, row[i].order, row[i].keys);
+        const char     *text =
+            kernel(cx, row[i].type, row[i].right, row[i].bm, row[i].bn,
+                   row[i].bk, row[i].order, row[i].keys);
         if (plan(cx, text, row[i].machine, &p) == AXE_OK)
             simulate(cx, p, i, policy[i % 2]);
         axe_ctx_free(cx);
