@@ -12,7 +12,7 @@
 
 enum {
     MAX_TRY = 24,
-    MAX_GOOD = 8,
+    MAX_GOOD = 12,
     MAX_OTHER = 3
 }; /* options: looked at, taken on */
 

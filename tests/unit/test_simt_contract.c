@@ -172,17 +172,17 @@ static const struct {
      "atom fits"},
     /* converted on the way */
     {"sm_80", "f16", "f8e4m3", 128, 128, 64, "nn", "",
-     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
-     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ld.shared.b16 x 16, 32 registers, 16/16 cycles"},
     {"sm_80", "bf16", "f8e5m2", 64, 128, 32, "nt", "",
-     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
-     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+     "mma.m16n8k16.f32.bf16 1: 2 x 4 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ld.shared.b8 x 16, 16 registers, 16/16 cycles"},
     {"sm_90a", "f16", "f8e4m3", 128, 128, 64, "nn", "",
-     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
-     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+     "wgmma.f32.f16.rs 128: 1 x 1 x 4; ld.shared.b16 x 4, 8 registers, 4/4 "
+     "cycles; direct 0 1024, 32/32 cycles"},
     {"sm_90a", "f8e4m3", "bf16", 64, 128, 64, "nt", "warps 4",
-     "mma.m16n8k16.f64 1: 1 x 4 x 1; ld.shared.b64 x 8, 8 registers, 16/16 "
-     "cycles; ld.shared.b64 x 16, 16 registers, 32/32 cycles"},
+     "wgmma.f32.bf16.rs 128: 1 x 1 x 4; ld.shared.b16 x 4, 8 registers, 4/4 "
+     "cycles; direct 8192 1024 major, 32/32 cycles"},
 };
 
 static void
