@@ -229,6 +229,8 @@ factor_arg(emitter *e, const factor *f, const counters *c,
 static const axe_node *
 counts_old(emitter *e, const axe_node *step)
 {
+    if (e->sc->begins)
+        return op2(e, AXE_OP_min, step, integer(e, 1));
     if (!e->sc->fresh)
         return integer(e, 1);
     return op2(e, AXE_OP_min,

@@ -67,6 +67,7 @@ struct axe_simt_contract {
     int64_t         acc_regs;              /* [elements] of a thread */
     const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
                              be zero then; or NULL */
+    bool   begins;        /* it overwrites c each time, which was zero */
     int    in_flight;     /* groups that may be unfinished at the end */
     double compute, traffic; /* cycles of an SM, shared memory's */
 };

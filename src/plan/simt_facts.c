@@ -289,7 +289,7 @@ tell_contract(teller *t, const axe_simt_contract *c)
                    " sums in a thread, about %d registers with factors",
                    c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs,
                    t->simt->n_register));
-    if (c->fresh)
+    if (c->fresh || c->begins)
         tell(t, AXE_FACT_merged,
              "the first step of the sum overwrites, in place of the zeros");
     tell(t, AXE_FACT_cycles,

@@ -2,7 +2,8 @@
  *
  * One that is set to zero right before a loop need not be, if the atom of the
  * loop's only contraction can overwrite it, and does so in the first turn.
- * Where the loop has no turns it is set to zero. */
+ * Where the loop has no turns it is set to zero.  Nor need one that is set to
+ * zero before a contraction that is no loop's: its first step overwrites. */
 #include "ir/check.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_int.h"
@@ -113,6 +114,35 @@ take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
                            axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
 }
 
+static const axe_node *
+never(planner *p)
+{
+    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
+}
+
+/* The contraction that s is, or that a consume begins with. */
+static const axe_stmt *
+first_contraction(const planner *p, const axe_stmt *s)
+{
+    if (s->kind == AXE_STMT_CONSUME && s->n_body > 0)
+        s = s->body[0];
+    return contract_of(p, s) ? s : NULL;
+}
+
+/* body[at] is or begins with s. */
+static void
+take_own_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+{
+    axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+
+    if (!sc->atom->fresh || sc->fresh || !zero || !p->schedule[zero->id])
+        return;
+    sc->begins = true;
+    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    simt->when = never(p);
+}
+
 static void
 plan_body(planner *p, int n, axe_stmt *const *body)
 {
@@ -121,6 +151,9 @@ plan_body(planner *p, int n, axe_stmt *const *body)
             body[i]->kind == AXE_STMT_FOR ? lone_contraction(p, body[i]) : NULL;
         if (s)
             take_zero(p, body, i, s);
+        s = first_contraction(p, body[i]);
+        if (s)
+            take_own_zero(p, body, i, s);
         plan_body(p, body[i]->n_body, body[i]->body);
         plan_body(p, body[i]->n_other, body[i]->other);
     }

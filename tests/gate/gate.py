@@ -34,6 +34,7 @@ ALSO = {
     "linear": [["T=f16"]],
     "attention": [["T=f16"]],
     "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
+    "attention_sm90": [["T=bf16"], ["CAUSAL=1"], ["D=64"]],
     "softmax": [["T=f16"]],
 }
 # What a text that names this must have in its machine code.

@@ -247,7 +247,7 @@ static const struct {
      "major, 16/16 cycles"},
 };
 
-/* No tile between, no meeting for it, no warps that share a row. */
+/* No tile between, no warps that share a row, no zeros to begin with. */
 static void
 test_chains(void **state)
 {
@@ -262,8 +262,12 @@ test_chains(void **state)
         got = summary(cx, p);
         if (strcmp(got, links[i].want) != 0)
             fail_msg("chain %d: %s\n", i, got);
-        for (int k = 0; k < p->n_schedule; k++)
+        for (int k = 0; k < p->n_schedule; k++) {
+            const axe_simt_contract *sc = p->schedule[k]->simt->contract;
             assert_int_equal(p->schedule[k]->simt->scratch, 0);
+            if (sc)
+                assert_int_equal(sc->begins, sc->atom->fresh);
+        }
         assert_int_equal(p->n_place, p->kernel->n_tensor);
         axe_ctx_free(cx);
     }
