@@ -165,6 +165,40 @@ check_pair(checker *c, const finder *a, const finder *b, bool both)
     }
 }
 
+static bool
+declares(const axe_stmt *s, const axe_tensor *t)
+{
+    if (s->kind == AXE_STMT_TENSOR && s->tensor == t)
+        return true;
+    for (int i = 0; i < s->n_body; i++)
+        if (declares(s->body[i], t))
+            return true;
+    for (int i = 0; i < s->n_other; i++)
+        if (declares(s->other[i], t))
+            return true;
+    return false;
+}
+
+/* A tile in registers is spread over the threads of its scope, and those of a
+ * role are not all of them. */
+static void
+check_registers(checker *c, const axe_stmt *role, const finder *f)
+{
+    for (int i = 0; i < f->found.n; i++) {
+        const access     *a = f->found.item[i];
+        const axe_tensor *t = a->load->u.tensor;
+        if (t->space != AXE_SPACE_REG || t->rank == 0 || declares(role, t))
+            continue;
+        fail(c, axe_fail(c->cx, a->load->at, AXE_ESHAPE,
+                         "`%s` lies in registers of threads that have other "
+                         "roles",
+                         t->name));
+        axe_note(c->cx, t->at, "declared outside of `roles` here");
+        axe_help(c->cx, "declare it in the role, or make it `shared`");
+        return;
+    }
+}
+
 static void
 check_accesses(checker *c, const axe_stmt *s)
 {
@@ -173,6 +207,7 @@ check_accesses(checker *c, const axe_stmt *s)
     for (int i = 0; i < s->n_body; i++) {
         f[i] = (finder){.cx = c->cx, .found = {.cx = c->cx}};
         find_accesses(&f[i], s->body[i]);
+        check_registers(c, s->body[i], &f[i]);
         for (int j = 0; j < i; j++) {
             check_pair(c, &f[j], &f[i], true);
             check_pair(c, &f[i], &f[j], false);

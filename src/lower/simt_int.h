@@ -121,6 +121,9 @@ AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
                                              const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);
+/* Do its counters begin with the CTA, since where it is declared, or its roles
+ * are, is come to again? */
+bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
 /* The counters of a ring, of those who fill it and those who read it. */
 void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
                          const axe_simt_ring *r, bool fill, bool read);

@@ -133,6 +133,10 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
             }
             AXE_TRY(make_ring(sl, sl->opening, i));
         }
+    for (int i = 0; i < n; i++)
+        if (sl->sp->ring[i].home == cta &&
+            axe_simt_is_early(sl, &sl->sp->ring[i]))
+            axe_simt_count_ring(sl, b, &sl->sp->ring[i], true, true);
     if (!sl->opening)
         return AXE_OK;
     AXE_TRY(show_inits(sl, sl->opening));
@@ -213,9 +217,8 @@ axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
 
-    if (r->way == AXE_RING_ROLES)
-        return AXE_OK;
-    axe_simt_count_ring(sl, b, r, true, true);
+    if (r->way != AXE_RING_ROLES && !axe_simt_is_early(sl, r))
+        axe_simt_count_ring(sl, b, r, true, true);
     return AXE_OK;
 }
 

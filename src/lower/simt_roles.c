@@ -105,6 +105,15 @@ is_of_roles(const axe_stmt *s)
 }
 
 bool
+axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
+{
+    const axe_stmt *top = sl->launch->scope;
+
+    return r->early || (r->way == AXE_RING_ROLES && top->keys.persistent &&
+                        !is_of_roles(top));
+}
+
+bool
 axe_simt_is_persistent(const axe_stmt *s)
 {
     return s->keys.persistent || s->keys.cluster > 1 || s->keys.group > 1 ||
@@ -191,7 +200,8 @@ count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
         const axe_simt_ring *r = &sl->sp->ring[i];
         bool                 fill = r->producer && r->producer->at == role;
         bool                 read = r->consumer && r->consumer->at == role;
-        if (r->way == AXE_RING_ROLES && (fill || read))
+        if (r->way == AXE_RING_ROLES && (fill || read) &&
+            !axe_simt_is_early(sl, r))
             axe_simt_count_ring(sl, b, r, fill, read);
     }
 }

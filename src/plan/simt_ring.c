@@ -91,12 +91,20 @@ typedef struct finding {
     const axe_stmt      *produce_role, *consume_role;
     bool                 ahead; /* all stages are in loops that run ahead */
     bool                 any;
+    bool                 turns;   /* its roles stand in a loop */
+    int                  n_loop;  /* loops around, in the cta */
     const axe_stmt      *produce; /* the first one */
     const axe_stmt      *second;  /* a second role that produces or consumes */
     const axe_simt_plan *sp;
     const axe_crew      *crew; /* whose code it is */
     const axe_crew      *producer, *consumer;
 } finding;
+
+static bool
+is_loop(const axe_stmt *s)
+{
+    return s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
+}
 
 static void
 find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
@@ -121,13 +129,16 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
         if (s->kind == AXE_STMT_SCOPE)
             f->crew = axe_crew_at(f->sp, s);
         for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
+            f->turns = f->turns || f->n_loop > 0;
             f->role = s->body[k];
             find_stages(f, 1, s->body + k, false);
             f->role = around;
         }
+        f->n_loop += is_loop(s);
         if (s->kind != AXE_STMT_ROLES)
             find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
         find_stages(f, s->n_other, s->other, false);
+        f->n_loop -= is_loop(s);
         f->crew = crew;
     }
 }
@@ -195,11 +206,26 @@ check_roles(planner *p, const finding *f)
     return st;
 }
 
-/* The pipeline that body[0] declares, for the rest of its block. */
+/* What is left full in one turn of a loop is not dropped before the next. */
 static axe_status
-plan_ring(planner *p, int n, axe_stmt *const *body)
+check_left(planner *p, const axe_simt_ring *r, const axe_ring *ring)
 {
-    finding        f = {.ring = body[0]->pipeline, .sp = p->simt};
+    if (!r->early || ring->left == 0)
+        return AXE_OK;
+    axe_fail(p->cx, ring->ring->at, AXE_EUNSUPPORTED,
+             "%d stages of pipeline %s are left full at the end of a turn of "
+             "the loop around it",
+             ring->left, ring->ring->name);
+    axe_help(p->cx, "consume as often as you produce in each turn");
+    return AXE_EUNSUPPORTED;
+}
+
+/* The pipeline that body[0] declares, for the rest of its block; n_loop: loops
+ * around that. */
+static axe_status
+plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
+{
+    finding f = {.ring = body[0]->pipeline, .n_loop = n_loop, .sp = p->simt};
     axe_simt_ring *r;
 
     f.crew = p->simt->home[f.ring->tensor[0]->id];
@@ -207,6 +233,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body)
     if (f.produce_role || f.consume_role)
         AXE_TRY(check_roles(p, &f));
     r = add_ring(p, f.ring);
+    r->early = n_loop > 0 || f.turns;
     r->produce = f.produce;
     r->producer = f.producer;
     r->consumer = f.consumer;
@@ -221,7 +248,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body)
         r->n_stage = one->n_stage;
         r->fill = one->fill;
         r->read = one->read;
-        return AXE_OK;
+        return check_left(p, r, one);
     }
     r->n_stage = f.ring->n_stage;
     if (r->n_stage > 1) {
@@ -237,13 +264,16 @@ plan_ring(planner *p, int n, axe_stmt *const *body)
 }
 
 static axe_status
-plan_body(planner *p, int n, axe_stmt *const *body)
+plan_body(planner *p, int n, axe_stmt *const *body, int n_loop)
 {
     for (int i = 0; i < n; i++) {
-        if (body[i]->kind == AXE_STMT_PIPELINE)
-            AXE_TRY(plan_ring(p, n - i, body + i));
-        AXE_TRY(plan_body(p, body[i]->n_body, body[i]->body));
-        AXE_TRY(plan_body(p, body[i]->n_other, body[i]->other));
+        const axe_stmt *s = body[i];
+        bool top = s->kind == AXE_STMT_SCOPE && s->scope == AXE_SCOPE_CTA;
+        int  in = top ? 0 : n_loop + is_loop(s);
+        if (s->kind == AXE_STMT_PIPELINE)
+            AXE_TRY(plan_ring(p, n - i, body + i, n_loop));
+        AXE_TRY(plan_body(p, s->n_body, s->body, in));
+        AXE_TRY(plan_body(p, s->n_other, s->other, in));
     }
     return AXE_OK;
 }
@@ -251,7 +281,7 @@ plan_body(planner *p, int n, axe_stmt *const *body)
 axe_status
 axe_simt_plan_rings(planner *p)
 {
-    return plan_body(p, p->kernel->n_body, p->kernel->body);
+    return plan_body(p, p->kernel->n_body, p->kernel->body, 0);
 }
 
 /* ------------------------------------------------------ from the schedules */

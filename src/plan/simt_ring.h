@@ -27,11 +27,13 @@ struct axe_simt_ring {
     const axe_stmt     *produce; /* the first one */
     axe_ring_way        way;
     int                 n_stage;
-    const axe_crew     *home, *producer, *consumer;
-    const axe_var      *fill, *read; /* NULL: one stage */
-    const axe_var      *fill_phase, *read_phase;
-    bool                boxes;   /* something comes by boxes */
-    bool                writes;  /* something is written by threads, or comes by
+    bool early; /* its counters begin with the CTA, as its barriers do, and not
+                   where it is declared or its roles are: that is in a loop */
+    const axe_crew *home, *producer, *consumer;
+    const axe_var  *fill, *read; /* NULL: one stage */
+    const axe_var  *fill_phase, *read_phase;
+    bool            boxes;       /* something comes by boxes */
+    bool            writes;      /* something is written by threads, or comes by
                                     their pieces */
     const char     *group;       /* of those pieces; NULL: none */
     int             cluster;     /* CTAs whose boxes come here; 1: own */

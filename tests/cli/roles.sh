@@ -27,4 +27,56 @@ sim '' --set CLUSTER=1
 sim '' --set CLUSTER=4
 sim '' --set STAGES=2
 sim 's/group = 8/group = 4/' --set CLUSTER=4 --set BK=32
+# Roles and pipelines that are come to again and again.
+sim 's/^ *roles \{/shared f32 one[4]; one[k] = 1; roles {/; s/T\(acc\[m, n\]\)/T(acc[m, n] * one[0])/'
+cat >loop.axe <<'EOT'
+kernel loop<BM = 64, BN = 64, BK = 32>
+    (in f16 A[M, K], in f16 B[N, K], out f16 C[M, N])
+{
+    index m, n, k;
+
+    cta (i : M by BM, j : N by BN) {
+        reg f32 acc[BM, BN] = 0;
+
+        for (u : 3) {
+            pipeline ring[3] { shared f16 a[BM, BK]; shared f16 b[BN, BK]; }
+
+            for (t : K by BK) {
+                produce ring {
+                    ring.a[m, k] = A[i*BM + m, t*BK + k];
+                    ring.b[n, k] = B[j*BN + n, t*BK + k];
+                }
+                consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k];
+            }
+        }
+        C[i*BM + m, j*BN + n] = f16(acc[m, n]);
+    }
+}
+EOT
+cat >turns.axe <<'EOT'
+kernel turns(in f32 X[M], out f32 Y[2, M])
+{
+    index m;
+
+    cta (i : M by 64) warps 3 {
+        for (u : 2) {
+            pipeline p[3] { shared f32 x[16]; }
+
+            roles {
+                warp (0) for (t : 2) produce p p.x[m] = X[i*64 + u*32 + t*16 + m];
+                warp (w : 1..3) for (t : 2) consume p
+                    Y[w - 1, i*64 + u*32 + t*16 + m] = p.x[m] * 3;
+            }
+        }
+    }
+}
+EOT
+for k in "loop sm_80 N=64 K=136" "loop sm_90a N=64 K=136" "turns sm_90a"; do
+    # shellcheck disable=SC2086
+    set -- $k
+    "$AXE" sim "$1.axe" -t "$2" --random M=136 "${@:3}" --policy 2 --check >out 2>&1 && continue
+    n_bad=$((n_bad + 1))
+    echo "FAILED: $k"
+    head -n 20 out
+done
 [ $n_bad = 0 ]

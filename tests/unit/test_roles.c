@@ -135,7 +135,7 @@ static const char *const kernels[] = {
               "warp (w : 2..4) for (t : 4) consume q "
               "Y[w - 2, i*64 + t*16 + m] = q.y[m] + q.z[m]; } } }",
     /* roles in a loop, and what is outside */
-    HEAD "for (u : 2) { " RING "reg f32 three[16] = 3; roles { "
+    HEAD "for (u : 2) { " RING "shared f32 three[16] = 3; roles { "
          "warp (0) for (t : 2) produce p p.x[m] = X[i*64 + u*32 + t*16 + m]; "
          "warp (w : 1..3) for (t : 2) consume p "
          "Y[w - 1, i*64 + u*32 + t*16 + m] = p.x[m] * three[m]; } } } }",
