@@ -470,6 +470,8 @@ AXE_CHECK axe_status axe_roles_verify(axe_ctx *cx, const axe_stmt *s,
  * how many. */
 bool axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,
                    int64_t *n_thread);
+/* Does the body of s hold declarations and roles, and nothing else? */
+bool axe_scope_is_of_roles(const axe_stmt *s);
 /* The first PRODUCE or CONSUME of p (NULL: any) that s is or holds, or NULL. */
 const axe_stmt *axe_stage_find(const axe_stmt *s, const axe_pipeline *p,
                                axe_stmt_kind kind);

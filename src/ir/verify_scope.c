@@ -245,6 +245,21 @@ axe_roles_verify(axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer)
     return AXE_OK;
 }
 
+bool
+axe_scope_is_of_roles(const axe_stmt *s)
+{
+    bool any = false;
+
+    for (int i = 0; i < s->n_body; i++) {
+        axe_stmt_kind k = s->body[i]->kind;
+        any = any || k == AXE_STMT_ROLES;
+        if (k != AXE_STMT_PIPELINE && k != AXE_STMT_TENSOR &&
+            k != AXE_STMT_ROLES)
+            return false;
+    }
+    return any;
+}
+
 /* The first thread that has no role, of those there are. */
 bool
 axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,

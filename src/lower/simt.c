@@ -184,6 +184,7 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     case AXE_STMT_CONSUME:
         return axe_simt_lower_stage(sl, b, s);
     case AXE_STMT_ROLES:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
         return axe_simt_lower_roles(sl, b, s);
     case AXE_STMT_BARRIER:
         return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,

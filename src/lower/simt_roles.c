@@ -90,27 +90,13 @@ declares(const axe_stmt *s)
     return s->kind == AXE_STMT_PIPELINE || s->kind == AXE_STMT_TENSOR;
 }
 
-/* Only declarations and roles? */
-static bool
-is_of_roles(const axe_stmt *s)
-{
-    bool any = false;
-
-    for (int i = 0; i < s->n_body; i++) {
-        any = any || s->body[i]->kind == AXE_STMT_ROLES;
-        if (!declares(s->body[i]) && s->body[i]->kind != AXE_STMT_ROLES)
-            return false;
-    }
-    return any;
-}
-
 bool
 axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
 {
     const axe_stmt *top = sl->launch->scope;
 
     return r->early || (r->way == AXE_RING_ROLES && top->keys.persistent &&
-                        !is_of_roles(top));
+                        !axe_scope_is_of_roles(top));
 }
 
 bool
@@ -128,7 +114,7 @@ axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
     sl->grid->blocks =
         op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
-    if (s->keys.persistent && is_of_roles(s))
+    if (s->keys.persistent && axe_scope_is_of_roles(s))
         return axe_simt_lower_body(sl, b, s->n_body, s->body);
     for (int i = 0; i < s->n_body; i++)
         if (declares(s->body[i]))
@@ -234,7 +220,7 @@ axe_status
 axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_stmt *top = sl->launch->scope;
-    bool            stay = top->keys.persistent && is_of_roles(top) &&
+    bool            stay = top->keys.persistent && axe_scope_is_of_roles(top) &&
                 stands_in(top->n_body, top->body, s);
 
     for (int i = 0; i < s->n_body; i++)

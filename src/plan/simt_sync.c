@@ -34,6 +34,7 @@ typedef struct place {
 typedef struct passing {
     planner *p;
     axe_list pending; /* const touch * */
+    bool     stay;    /* each role runs its own loop over the tiles */
 } passing;
 
 typedef struct gathering {
@@ -241,22 +242,53 @@ pass_apart(passing *g, const place *at, const axe_crew *crew)
     join(&g->pending, &out);
 }
 
-/* Behind it any entity may have done what its entities did. */
+/* Behind it any entity of the scope around may have done what its entities
+ * did. */
+static void
+widen(passing *g, const axe_crew *inner, const axe_crew *around)
+{
+    axe_list out = {.cx = g->p->cx};
+
+    for (int i = 0; i < g->pending.n; i++) {
+        touch *t = axe_new(g->p->cx, touch);
+        *t = *(const touch *)g->pending.item[i];
+        if (is_within(t->crew, inner))
+            t->crew = around;
+        if (!knows(&out, t))
+            axe_list_push(&out, t);
+    }
+    g->pending = out;
+}
+
 static void
 pass_scope(passing *g, const place *at)
 {
     const axe_stmt *s = at->stmt;
     const axe_crew *inner = axe_crew_at(g->p->simt, s);
-    axe_list        out = {.cx = g->p->cx};
 
     pass(g, s->n_body, s->body, at, inner);
-    for (int i = 0; i < g->pending.n; i++) {
-        touch *t = axe_new(g->p->cx, touch);
-        *t = *(const touch *)g->pending.item[i];
-        if (is_within(t->crew, inner))
-            t->crew = at->crew;
-        if (!knows(&out, t))
-            axe_list_push(&out, t);
+    widen(g, inner, at->crew);
+}
+
+/* Side by side, each from what was before: the threads around meet before all
+ * of them, if at all. */
+static void
+pass_roles(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in = copy_of(g, &g->pending), out = {.cx = g->p->cx};
+
+    for (int i = 0; i < s->n_body; i++) {
+        const axe_crew *inner = axe_crew_at(g->p->simt, s->body[i]);
+        axe_stmt        loop = *s->body[i];
+        place           turn = {&loop, inner, at};
+        g->pending = copy_of(g, &in);
+        if (g->stay)
+            pass_loop(g, &turn, inner);
+        else
+            pass(g, loop.n_body, loop.body, at, inner);
+        widen(g, inner, at->crew);
+        join(&out, &g->pending);
     }
     g->pending = out;
 }
@@ -272,6 +304,9 @@ pass_one(passing *g, const place *at)
         break;
     case AXE_STMT_SCOPE:
         pass_scope(g, at);
+        break;
+    case AXE_STMT_ROLES:
+        pass_roles(g, at);
         break;
     case AXE_STMT_FOR:
     case AXE_STMT_LOOP:
@@ -297,12 +332,14 @@ pass(passing *g, int n, axe_stmt *const *body, const place *up,
 static void
 pass_launch(planner *p, const axe_simt_launch *l)
 {
-    passing  g = {p, {.cx = p->cx}};
+    passing  g = {p,
+                  {.cx = p->cx},
+                  l->scope->keys.persistent && axe_scope_is_of_roles(l->scope)};
     axe_stmt stay = *l->scope;
     place    at = {&stay, l->crew, NULL};
 
     stay.kind = AXE_STMT_FOR;
-    if (l->scope->keys.persistent)
+    if (l->scope->keys.persistent && !g.stay)
         pass_loop(&g, &at, l->crew);
     else
         pass(&g, l->scope->n_body, l->scope->body, NULL, l->crew);
