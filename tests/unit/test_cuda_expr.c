@@ -1,0 +1,188 @@
+/* test_cuda_expr.c - expressions in CUDA C: which integers are how wide, how
+ * they divide, what narrow types are computed as. */
+#include "grids.h"
+#include "print/cuda_int.h"
+
+typedef struct world {
+    maker          *m;
+    cuda_printer    p;
+    const axe_node *lane, *i, *u,
+        *size; /* a loop's variable, one written out */
+    const axe_tensor *f, *h, *b, *e, *n;
+} world;
+
+static world *
+world_new(axe_ctx *cx)
+{
+    world         *w = axe_new(cx, world);
+    const axe_var *v;
+
+    w->m = grid_new(cx, "sm_80", "k", 128);
+    w->p = (cuda_printer){.cx = cx, .g = &w->m->grid};
+    w->lane = id(w->m, AXE_ID_LANE);
+    v = new_var(w->m, AXE_VAR_LOOP, "i");
+    axe_cuda_declare(&w->p, v, false);
+    w->i = var(w->m, v);
+    v = new_var(w->m, AXE_VAR_LOOP, "u");
+    axe_cuda_declare(&w->p, v, false);
+    w->p.name[w->p.n_name - 1].unrolled = true;
+    w->p.name[w->p.n_name - 1].most = 3;
+    w->u = var(w->m, v);
+    w->size = new_size(w->m, "K");
+    axe_cuda_declare(&w->p, w->size->u.var, false);
+    w->f = new_array(w->m, AXE_TYPE_f32, "f", 8);
+    w->h = new_array(w->m, AXE_TYPE_f16, "h", 8);
+    w->b = new_array(w->m, AXE_TYPE_bool, "b", 8);
+    w->e = new_array(w->m, AXE_TYPE_f8e4m3, "e", 8);
+    w->n = new_array(w->m, AXE_TYPE_i8, "n", 8);
+    grid_done(w->m);
+    return w;
+}
+
+static void
+expect(world *w, const axe_node *n, cuda_mode mode, const char *want)
+{
+    axe_buf b = {.cx = w->p.cx};
+
+    if (axe_cuda_expr(&w->p, &b, n, mode) != AXE_OK)
+        fail_msg("%s: %s", want, axe_last_error(w->p.cx));
+    assert_string_equal(b.text, want);
+}
+
+#define OP2(o, a, b) op(w->m, AXE_OP_##o, (a), (b))
+#define N(v) num(w->m, (v))
+
+static void
+test_integers(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    world   *w = world_new(cx);
+
+    (void)state;
+    expect(w, OP2(div, w->lane, N(8)), CUDA_INDEX, "lane >> 3");
+    expect(w, OP2(mod, OP2(div, w->lane, N(8)), N(2)), CUDA_INDEX,
+           "(lane >> 3) & 1");
+    expect(w, OP2(div, w->i, N(6)), CUDA_INDEX, "quot(v_i, 6)");
+    expect(w, OP2(mod, w->i, w->size), CUDA_INDEX, "rest(v_i, s_K)");
+    expect(w, OP2(cdiv, w->size, N(64)), CUDA_INDEX, "(s_K + 63) >> 6");
+    expect(w, OP2(cdiv, w->size, N(48)), CUDA_INDEX, "quot(s_K + 48 - 1, 48)");
+    expect(w, OP2(div, OP2(sub, w->i, N(1)), N(6)), CUDA_INDEX,
+           "floor_div<int>(v_i - 1, 6)");
+    expect(w, OP2(mul, OP2(add, w->i, N(1)), N(64)), CUDA_INDEX,
+           "(v_i + 1) * 64");
+    expect(w, OP2(sub, w->i, OP2(sub, w->u, N(1))), CUDA_INDEX,
+           "v_i - (v_u - 1)");
+    expect(w, OP2(min, w->i, w->size), CUDA_INDEX, "lesser<int>(v_i, s_K)");
+    expect(w, OP2(lt, OP2(add, w->i, N(2)), w->size), CUDA_INDEX,
+           "v_i + 2 < s_K");
+    axe_ctx_free(cx);
+}
+
+/* Products of sizes, and all that is not known to be small in addresses. */
+static void
+test_widths(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    world          *w = world_new(cx);
+    const axe_node *tiles = OP2(cdiv, w->size, N(64));
+
+    (void)state;
+    expect(w, OP2(mul, w->i, w->size), CUDA_INDEX, "(i64)v_i * s_K");
+    expect(w, OP2(mul, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
+           "(i64)((i64)v_i * s_K) * s_K");
+    expect(w, OP2(mul, w->i, tiles), CUDA_INDEX, "v_i * ((s_K + 63) >> 6)");
+    expect(w, OP2(mul, w->i, N(64)), CUDA_INDEX, "v_i * 64");
+    expect(w, OP2(mul, w->i, N(64)), CUDA_ADDRESS, "(i64)v_i * 64");
+    expect(w, OP2(mul, OP2(add, w->lane, w->u), N(64)), CUDA_ADDRESS,
+           "(lane + v_u) * 64");
+    expect(w, OP2(div, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
+           "quot64((i64)v_i * s_K, s_K)");
+    assert_true(axe_cuda_is_wide(&w->p, OP2(mul, w->i, w->size)));
+    assert_false(axe_cuda_is_wide(&w->p, OP2(mul, w->i, tiles)));
+    assert_false(
+        axe_cuda_is_wide(&w->p, OP2(lt, OP2(mul, w->i, w->size), w->size)));
+    axe_ctx_free(cx);
+}
+
+static const axe_node *
+cast(axe_type t, const axe_node *n, axe_ctx *cx)
+{
+    return axe_cast(cx, AXE_NOWHERE, t, n);
+}
+
+static void
+test_values(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    world          *w = world_new(cx);
+    const axe_node *f = element(w->m, w->f, w->u),
+                   *h = element(w->m, w->h, w->u);
+    const axe_node *e = element(w->m, w->e, w->u),
+                   *n = element(w->m, w->n, w->u);
+    const axe_node *b = element(w->m, w->b, w->u);
+    const axe_node *one = axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 1);
+
+    (void)state;
+    expect(w, OP2(add, f, one), CUDA_VALUE, "r_f[v_u] + 1.0f");
+    expect(w, OP2(div, one, OP2(sub, f, one)), CUDA_VALUE,
+           "1.0f / (r_f[v_u] - 1.0f)");
+    expect(w, OP2(max, f, one), CUDA_VALUE, "greater<float>(r_f[v_u], 1.0f)");
+    expect(w, axe_node1(cx, AXE_OP_exp, f), CUDA_VALUE, "expf(r_f[v_u])");
+    expect(w, cast(AXE_TYPE_f32, h, cx), CUDA_VALUE,
+           "from_f16(get16(r_h, v_u))");
+    expect(w, cast(AXE_TYPE_f16, f, cx), CUDA_VALUE,
+           "from_f16(to_f16(r_f[v_u]))");
+    expect(w, cast(AXE_TYPE_f32, e, cx), CUDA_VALUE,
+           "from_f8e4m3(get8(r_e, v_u))");
+    expect(w, OP2(add, n, n), CUDA_VALUE,
+           "(i8)((int)((u32)(i8)get8(r_n, v_u) + (u32)(i8)get8(r_n, v_u)))");
+    expect(w, cast(AXE_TYPE_i8, f, cx), CUDA_VALUE, "nearest_i8(r_f[v_u])");
+    expect(w, cast(AXE_TYPE_f16, cast(AXE_TYPE_f64, f, cx), cx), CUDA_VALUE,
+           "from_f16(to_f16(f32_odd((double)r_f[v_u])))");
+    expect(w, cast(AXE_TYPE_f32, OP2(mul, w->i, w->i), cx), CUDA_VALUE,
+           "(float)((i64)v_i * v_i)");
+    expect(w,
+           axe_node_new(cx, AXE_OP_select, AXE_TYPE_f32, AXE_NOWHERE, 3,
+                        (const axe_node *[]){b, f, one}),
+           CUDA_VALUE, "((bool)get8(r_b, v_u) ? r_f[v_u] : 1.0f)");
+    expect(w, axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, -1.0 / 0.0), CUDA_VALUE,
+           "-__int_as_float(0x7f800000)");
+    expect(w, axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_i32, INT32_MIN), CUDA_VALUE,
+           "(-2147483647 - 1)");
+    axe_ctx_free(cx);
+}
+
+/* What is stored is rounded once; a copy is not converted. */
+static void
+test_bits(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    world   *w = world_new(cx);
+    axe_buf  b = {.cx = cx};
+
+    (void)state;
+    assert_int_equal(
+        axe_cuda_bits(&w->p, &b,
+                      cast(AXE_TYPE_f16, element(w->m, w->f, w->u), cx),
+                      AXE_TYPE_f16),
+        AXE_OK);
+    axe_puts(&b, "; ");
+    assert_int_equal(
+        axe_cuda_bits(&w->p, &b, element(w->m, w->h, w->u), AXE_TYPE_f16),
+        AXE_OK);
+    assert_string_equal(b.text, "to_f16(r_f[v_u]); get16(r_h, v_u)");
+    axe_ctx_free(cx);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_bits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
