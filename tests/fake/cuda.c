@@ -206,8 +206,11 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
 
 CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))
 {
-    *p = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return fails("MemAlloc_v2");
+    int bad = fails("MemAlloc_v2");
+
+    if (!bad)
+        *p = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return bad;
 }
 
 CALL(MemFree_v2, (uint64_t p))

@@ -134,7 +134,7 @@ make_out(int fault)
 {
     const axe_tensor *px, *py, *reg, *tile;
     axe_lir          *l;
-    node              first = is(&m, lane(), 0);
+    node              first;
 
     reg = one_cta("sm_90a", 32, 1, 1, &px, &py);
     first = is(&m, lane(), 0);
