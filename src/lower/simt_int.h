@@ -105,13 +105,13 @@ void axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 /* simt_map.c */
 AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
                                         const axe_schedule *s);
-/* simt_contract.c (P2) */
+/* simt_contract.c */
 AXE_CHECK axe_status axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b,
                                              const axe_schedule *s);
-/* simt_copy.c (P3) */
+/* simt_copy.c */
 AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
                                          const axe_schedule *s);
-/* simt_ring.c (P3): at the start of a grid (barriers), and at its end. */
+/* simt_begin.c: at the start of a grid, and at its end. */
 AXE_CHECK axe_status axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b);
 AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
 /* What an index statement must wait for: meets, groups, phases. */
@@ -148,6 +148,11 @@ AXE_CHECK axe_status axe_simt_order_group(simt_lowering *sl, axe_lblock *b,
                                           axe_sync_kind kind, const char *group,
                                           axe_arg_space space, int64_t n,
                                           const axe_node *pred);
+/* simt_begin.c: one thread's SYNC row, where pred holds; NULL: always. */
+AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
+                                      axe_sync_kind kind, const char *group,
+                                      int n_arg, const axe_arg *arg,
+                                      const axe_node *pred);
 /* simt_stage.c: by way of staging. */
 AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
                                               const axe_schedule *s);

@@ -404,8 +404,7 @@ axe_simt_origin(axe_ctx *cx, const axe_node *n)
 
 /* How index v walks the tile. */
 static bool
-walk_of(const attempt *a, const axe_operand *tile, const axe_var *v,
-        axe_box_walk *w)
+walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
 {
     int found = 0;
 
@@ -417,7 +416,6 @@ walk_of(const attempt *a, const axe_operand *tile, const axe_var *v,
         }
     for (int k = 0; k < w->n_iter && found == 1; k++)
         found += w->iter[k].extent == 0;
-    (void)a;
     return found == 1;
 }
 
@@ -446,7 +444,7 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
             continue;
         }
         w[c->n_walk].dim = d;
-        if (!walk_of(a, tile, v, &w[c->n_walk++]))
+        if (!walk_of(tile, v, &w[c->n_walk++]))
             return false;
     }
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;

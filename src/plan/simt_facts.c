@@ -59,7 +59,7 @@ banks_text(teller *t, const axe_banks *k)
  */
 
 static void
-put_box(teller *t, axe_buf *b, const axe_box *box)
+put_box(axe_buf *b, const axe_box *box)
 {
     for (int i = 0; i < box->rank; i++)
         axe_putf(b, "%s%d", i ? " x " : "box of ", box->extent[i]);
@@ -72,7 +72,6 @@ put_box(teller *t, axe_buf *b, const axe_box *box)
                  " CTAs brings a part along dimension %d to all of them",
                  box->part.extent, box->part.dim);
     axe_putf(b, "; swizzle %d", box->swizzle);
-    (void)t;
 }
 
 static void
@@ -84,7 +83,7 @@ tell_box(teller *t, const axe_simt_copy *c)
          axe_textf(t->cx, "one thread of %s",
                    axe_crew_text(t->cx, t->simt->crew)));
     tell_atom(t, c->atom, c->param, "");
-    put_box(t, &b, &c->map);
+    put_box(&b, &c->map);
     tell(t, AXE_FACT_loops, b.text);
     if (c->when)
         tell(t, AXE_FACT_needs,
@@ -152,7 +151,7 @@ tell_staging(teller *t, const struct axe_simt_stage *st)
     tell_atom(t, st->move, st->map.rank, "");
     axe_putf(&b, "%d parts along dimension %d through %d rooms: ", st->n_part,
              st->part_dim, st->n_room);
-    put_box(t, &b, &st->map);
+    put_box(&b, &st->map);
     tell(t, AXE_FACT_loops, b.text);
     if (st->when)
         tell(t, AXE_FACT_needs,

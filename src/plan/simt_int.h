@@ -70,7 +70,7 @@ const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);
 /* Both of such conditions, each said once. */
 const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 
-/* simt_contract.c (P2): open tiles of a contraction; false if it is none, or
+/* simt_contract.c: open tiles of a contraction; false if it is none, or
  * no row fits.  Its schedule: fills out->simt->contract; false with reasons in
  * r. */
 bool axe_simt_contract_infer(planner *p, const axe_stmt *s);
@@ -80,7 +80,7 @@ bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
  * made. */
 void axe_simt_take_zeros(planner *p);
 
-/* simt_copy.c (P3): a move from memory to memory by COPY rows; false with
+/* simt_copy.c: a move from memory to memory by COPY rows; false with
  * reasons in r. */
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
 /* The row that moves boxes between these spaces, or NULL. */
@@ -97,7 +97,7 @@ bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
 struct axe_simt_stage;
 bool axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
                          struct axe_simt_stage *out);
-/* simt_ring.c (P3): stages of pipelines, and the stage as axe_stage_of. */
+/* simt_ring.c: stages of pipelines, and the stage as axe_stage_of. */
 AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
 /* With all schedules made: bytes, arrivals, and barriers behind what is in
  * shared memory so far.
@@ -110,7 +110,7 @@ const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 /* Rooms of statements that go by way of staging, as far as shared memory goes.
  */
 void axe_simt_place_staging(planner *p);
-/* simt_sync.c (P3): p->simt->meet, with all schedules made. */
+/* simt_sync.c: p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
 /* simt_own.c: does each thread, of what b touches of the tile, find only
  * elements that it touched itself in a? */

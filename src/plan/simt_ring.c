@@ -317,7 +317,7 @@ reads_ring(const axe_stmt *s, const axe_pipeline *ring)
 
 /* What a statement that fills a stage adds to the protocol. */
 static void
-add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
+add_writer(axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
 
@@ -330,7 +330,6 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
     r->boxes = true;
     if (c->map.part.extent > r->cluster)
         r->cluster = (int)c->map.part.extent;
-    (void)p;
 }
 
 /* The atom that reads a stage itself, not by way of registers; or NULL. */
@@ -477,7 +476,7 @@ plan_protocol(planner *p, axe_simt_ring *r)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && writes_ring(s->stmt, r->ring))
-            add_writer(p, r, s);
+            add_writer(r, s);
         if (s && reads_ring(s->stmt, r->ring))
             add_reader(p, r, s);
     }
