@@ -1,0 +1,31 @@
+#!/bin/sh
+# cuda_fn.sh - the helpers of printed CUDA C that are plain arithmetic, compiled
+# for the host and compared with their definitions.
+# Given: SRC the source directory.
+set -eu
+
+cxx=${CXX:-c++}
+if ! command -v "$cxx" >/dev/null 2>&1; then
+    echo "no C++ compiler"
+    exit 77
+fi
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+"${PYTHON:-python3}" - "$SRC/src/print/cuda_fn.def" >"$tmp/helpers.inc" <<'EOT'
+import re
+import sys
+
+WANT = """floor_div floor_mod get16 put16 get8 put8 from_bf16 from_tf32 to_tf32
+from_f8e4m3 to_f8e4m3 to_f8e5m2 f32_odd""".split()
+found = 0
+for m in re.finditer(r'FN\( (\w+), "\w*",\n((?:\s+".*"\n?)+) \)', open(sys.argv[1]).read()):
+    if m[1] in WANT:
+        found += 1
+        text = "".join(re.findall(r'^\s+"(.*)"', m[2], re.M))
+        text = text.replace("\\n", "\n").replace('\\"', '"')
+        print(text.replace("__device__ __forceinline__", "static"))
+if found != len(WANT):
+    sys.exit("helpers are missing")
+EOT
+"$cxx" -std=c++17 -O1 -I"$tmp" -o "$tmp/check" "$SRC/tests/gate/helpers.cc"
+"$tmp/check"

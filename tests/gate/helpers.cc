@@ -1,0 +1,159 @@
+/* helpers.cc - helpers of printed CUDA C against what they are defined to be.
+ * helpers.inc holds their texts; the few intrinsics that they use are here. */
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+typedef unsigned u32;
+typedef long long i64;
+typedef unsigned long long u64;
+
+static int
+__float_as_int(float f)
+{
+    int i;
+
+    memcpy(&i, &f, sizeof i);
+    return i;
+}
+
+static float
+__int_as_float(int i)
+{
+    float f;
+
+    memcpy(&f, &i, sizeof f);
+    return f;
+}
+
+static float
+__double2float_rz(double d)
+{
+    float f = (float)d;
+
+    return fabs((double)f) > fabs(d) ? nextafterf(f, 0) : f;
+}
+
+#include "helpers.inc"
+
+static long n_bad;
+
+static void
+expect(bool ok, const char *what, double at)
+{
+    if (!ok && n_bad++ < 20)
+        printf("%s at %a\n", what, at);
+}
+
+/* A byte of f8 with so many bits of mantissa, finite. */
+static double
+value(int a, int bits)
+{
+    int bias = bits == 3 ? 7 : 15, e = (a & 127) >> bits;
+    int m = a & ((1 << bits) - 1);
+
+    return ldexp(e ? (1 << bits) + m : m, (e ? e : 1) - bias - bits);
+}
+
+/* The nearest byte, ties to even; beyond the largest, that. */
+static u32
+nearest(float f, int bits)
+{
+    u32    sign = std::signbit(f) ? 0x80 : 0, best = 0;
+    int    top = bits == 3 ? 0x7e : 0x7b;
+    double a = fabs((double)f), least = INFINITY;
+
+    if (std::isnan(f))
+        return sign | 0x7f;
+    if (a >= value(top, bits))
+        return sign | (u32)top;
+    for (int i = 0; i <= top; i++) {
+        double d = fabs(value(i, bits) - a);
+        if (d < least || (d == least && i % 2 == 0)) {
+            least = d;
+            best = (u32)i;
+        }
+    }
+    return sign | best;
+}
+
+static u64
+next(u64 *r)
+{
+    *r ^= *r << 13;
+    *r ^= *r >> 7;
+    *r ^= *r << 17;
+    return *r;
+}
+
+/* All that f16 holds, so all ties of the narrower types, and others. */
+static void
+check_f8(u64 *r)
+{
+    for (int a = 0; a < 256; a++) {
+        float g = from_f8e4m3((u32)a);
+        expect((a & 127) == 127
+                   ? g != g
+                   : g == (a > 127 ? -value(a, 3) : value(a, 3)),
+               "from_f8e4m3", a);
+    }
+    for (int i = 0; i < 200000; i++) {
+        u32   e = 0x3a + (u32)(next(r) % 14);
+        u32   b = (u32)(next(r) & 0x80ffffff) | e << 24;
+        float f = __int_as_float((int)(i % 2 ? b : b & 0xfffc0000));
+        if (i % 97 == 0)
+            f = __int_as_float((int)next(r));
+        expect(to_f8e4m3(f) == nearest(f, 3), "to_f8e4m3", f);
+        expect(to_f8e5m2(f) == nearest(f, 2), "to_f8e5m2", f);
+    }
+}
+
+static void
+check_floats(u64 *r)
+{
+    for (int i = 0; i < 200000; i++) {
+        double d = ldexp((double)(i64)next(r), (int)(next(r) % 60) - 90);
+        float  z = __double2float_rz(d), o = f32_odd(d);
+        expect(__float_as_int(o) == (__float_as_int(z) | (z != d)), "f32_odd",
+               d);
+        float  f = (float)d;
+        double step = ldexp(1, ilogb(f) - 10), t = from_tf32(to_tf32(f));
+        expect(t == step * nearbyint(f / step), "to_tf32", f);
+    }
+    expect(from_bf16(0x3f80) == 1 && from_bf16(0xc000) == -2, "from_bf16", 0);
+    expect(std::isnan(from_tf32(to_tf32(NAN))), "to_tf32", NAN);
+}
+
+static void
+check_integers()
+{
+    u32 x[4] = {};
+
+    for (int a = -20; a <= 20; a++)
+        for (int b = -6; b <= 6; b++) {
+            int q = b ? (int)floor((double)a / b) : 0;
+            expect(floor_div(a, b) == q, "floor_div", a);
+            expect(floor_mod(a, b) == a - q * b, "floor_mod", a);
+        }
+    expect(floor_div<i64>(-0x7fffffffffffffffll - 1, -1) < 0, "floor_div", 0);
+    for (int i = 0; i < 16; i++)
+        put8(x, i, (u32)(i * 37 & 255));
+    for (int i = 0; i < 16; i++)
+        expect(get8(x, i) == (u32)(i * 37 & 255), "get8", i);
+    for (int i = 7; i >= 0; i--)
+        put16(x, i, (u32)(i * 9377 & 0xffff));
+    for (int i = 0; i < 8; i++)
+        expect(get16(x, i) == (u32)(i * 9377 & 0xffff), "get16", i);
+}
+
+int
+main()
+{
+    u64 r = 88172645463325252ull;
+
+    check_f8(&r);
+    check_floats(&r);
+    check_integers();
+    printf("%ld wrong\n", n_bad);
+    return n_bad > 0;
+}
