@@ -384,6 +384,35 @@ test_products(void **state)
     }
 }
 
+/* What the notes of a refusal say. */
+static const struct {
+    const char *type;
+    int         bm, bn, bk;
+    const char *note;
+} refused[] = {
+    {"f16", 96, 72, 48, "256 threads do not share 96 x 72 in whole atoms"},
+    {"f16", 256, 512, 16, "or have no registers for the sums"},
+};
+
+static void
+test_refusals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(refused); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        axe_buf         said = {.cx = cx};
+        const char     *text =
+            kernel(cx, refused[i].type, refused[i].type, refused[i].bm,
+                   refused[i].bn, refused[i].bk, "nn", "");
+        assert_int_not_equal(plan(cx, text, "sm_80", &p), AXE_OK);
+        axe_diags_print(cx, &said, false);
+        if (!strstr(said.text, refused[i].note))
+            fail_msg("row %d: %s", i, said.text);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
@@ -391,6 +420,7 @@ main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
