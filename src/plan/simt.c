@@ -71,6 +71,33 @@ check_axes(planner *p, const axe_tensor *t, int n, const axe_iter *it)
     return AXE_OK;
 }
 
+/* Elements of a register tile begin with the first thread, and the last thread
+ * that has one exists. */
+static axe_status
+check_threads(planner *p, const axe_tensor *t)
+{
+    axe_iter own[2];
+    int      n = axe_crew_axes(p->simt, p->simt->home[t->id], own);
+    int64_t  last;
+
+    for (int i = 0; i < n; i++) {
+        const char *name = axe_axis_name(p->cx, own[i].axis);
+        AXE_TRY(axe_layout_cosize(p->cx, t->layout, own[i].axis, &last));
+        if (last > own[i].extent)
+            return axe_fail(p->cx, t->at, AXE_ESHAPE,
+                            "the layout of %s reaches %s %" PRId64
+                            "; there are %" PRId64,
+                            t->name, name, last - 1, own[i].extent);
+        for (int k = 0; k < t->layout->n_offset; k++)
+            if (t->layout->offset[k].axis == own[i].axis)
+                return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                                "the layout of %s begins at %s %" PRId64
+                                "; let a scope of those threads alone hold it",
+                                t->name, name, t->layout->offset[k].value);
+    }
+    return AXE_OK;
+}
+
 static axe_status
 place_tile(planner *p, const axe_tensor *t)
 {
@@ -80,8 +107,10 @@ place_tile(planner *p, const axe_tensor *t)
     if (!t->layout)
         return AXE_OK;
     AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));
-    if (t->space == AXE_SPACE_REG)
+    if (t->space == AXE_SPACE_REG) {
         AXE_TRY(check_axes(p, t, t->layout->n_replica, t->layout->replica));
+        AXE_TRY(check_threads(p, t));
+    }
     return axe_layout_group(p->cx, t->layout, axe_shape_of_tile(p->cx, t),
                             &pl->layout);
 }

@@ -330,6 +330,12 @@ static const struct {
     {"axis", "kernel k(in f32 X[32], out f32 Y[32]) { index m; cta (i : 1) {"
      "reg f32 x[32] : (32) : (1@cta); x[m] = X[m]; Y[m] = x[m]; } }",
      "axis cta of the layout of x has no meaning for a reg tile of a cta"},
+    {"lane 62", "kernel k(in f32 X[32], out f32 Y[32]) { index m; cta (i : 1) {"
+     "reg f32 x[32] : (32) : (2@lane); x[m] = X[m]; Y[m] = x[m]; } }",
+     "the layout of x reaches lane 62; there are 32"},
+    {"lane 5", "kernel k(in f32 X[8], out f32 Y[8]) { index m; cta (i : 1) {"
+     "reg f32 x[8] : (8) : (1@lane) + 5@lane; x[m] = X[m]; Y[m] = x[m]; } }",
+     "the layout of x begins at lane 5"},
     {"in part", "kernel k(in f32 X[4], out f32 Y[4]) { index m; cta (i : 1) {"
      "reg f32 x[8]; x[m + 4] = X[m]; Y[m] = x[m + 4]; } }",
      "x has no layout, and no statement of its scope fills it whole"},
