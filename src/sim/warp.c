@@ -335,11 +335,72 @@ sync(sim *s, sim_warp *w, sim_call *c)
     }
 }
 
+/* A product of each thread's own. */
+static void
+fuse(sim_call *c)
+{
+    const sim_inst  *in = c->in;
+    sim_array       *x = c->warp->array;
+    const sim_array *d = &x[in->arg[0].tensor];
+    axe_type         t = d->type;
+
+    for (int l = 0; l < LANES; l++) {
+        uint8_t *at[3];
+        if (!axe_sim_has(c->pred, l))
+            continue;
+        for (int i = 0; i < 3; i++) {
+            const sim_array *o = &x[in->arg[i].tensor];
+            at[i] = o->bits + (c->at[i][l] * LANES + l) * o->size;
+        }
+        if (t == AXE_TYPE_f32) {
+            float f[3];
+            for (int i = 0; i < 3; i++)
+                memcpy(&f[i], at[i], sizeof f[i]);
+            f[0] = fmaf(f[1], f[2], f[0]);
+            memcpy(at[0], &f[0], sizeof f[0]);
+        } else if (t == AXE_TYPE_f64) {
+            axe_sim_put(t, at[0],
+                        fma(axe_sim_get(t, at[1]), axe_sim_get(t, at[2]),
+                            axe_sim_get(t, at[0])));
+        } else {
+            uint64_t v = (uint64_t)axe_number_get_int(t, at[1]) *
+                         (uint64_t)axe_number_get_int(t, at[2]);
+            v += (uint64_t)axe_number_get_int(t, at[0]);
+            axe_number_put_int(t, at[0], (int64_t)v);
+        }
+    }
+    c->warp->cta->s->report->products += __builtin_popcount(c->pred);
+}
+
+/* One element by one, all of the sums' type, at the same registers in all
+ * lanes? */
+static bool
+is_single(const sim_call *c)
+{
+    const sim_product *p = c->in->shape->product;
+    axe_type           t = c->warp->array[c->in->arg[0].tensor].type;
+    bool               same = true;
+
+    for (int i = 0; i < 3; i++) {
+        const sim_arg *a = &c->in->arg[i];
+        same = same && !a->at->lanes && c->warp->array[a->tensor].type == t;
+    }
+    return same && p->m * p->n * p->k == 1 && !axe_sim_is_fresh(c) &&
+           (!axe_type_is_float(t) || t == AXE_TYPE_f32 || t == AXE_TYPE_f64);
+}
+
 static void
 products(sim *s, sim_warp *w, sim_call *c)
 {
     bool alone = c->in->shape->atom->by == AXE_SCOPE_THREAD;
 
+    if (alone && is_single(c)) {
+        if (!axe_sim_contract_inside(s, c))
+            return;
+        axe_sim_contract_check(s, c, w, 0);
+        fuse(c);
+        return;
+    }
     for (c->lane = 0; c->lane < (alone ? LANES : 1); c->lane++) {
         if (alone && !axe_sim_has(c->pred, c->lane))
             continue;
