@@ -5,6 +5,7 @@
  * memory and in its own turns, and where every address is a multiple of the
  * vector.  What is known at launch only (rows of K elements) becomes a
  * condition; without it the same elements are moved one by one. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "plan/simt_int.h"
@@ -22,6 +23,8 @@ is_known(const axe_node *c, bool v)
 
     return axe_is_iconst(c, &k) && (k != 0) == v;
 }
+
+enum { MAX_REGISTERS = 1 << 13 };
 
 /* When a stride is a multiple of w. */
 static const axe_node *
@@ -228,13 +231,30 @@ find_bounds(planner *p, const request *r, const axe_work *w, axe_schedule *out)
         }
 }
 
+/* No thread has so many registers; and nobody waits for the proof. */
+static axe_status
+check_size(planner *p, const axe_operand *op, const axe_crew *crew)
+{
+    int64_t n = p->place[op->tensor->id].layout->size / crew->n_thread;
+
+    if (n <= MAX_REGISTERS)
+        return AXE_OK;
+    return axe_fail(p->cx, op->tensor->at, AXE_ELIMIT,
+                    "each of %d threads would hold %" PRId64
+                    " elements of %s; %s has %d registers for a thread",
+                    crew->n_thread, n, op->tensor->name, p->mc->name,
+                    p->mc->simt->max_registers);
+}
+
 static axe_status
 check_local(planner *p, request *r, const axe_work *w, axe_schedule *out)
 {
     for (int i = 0; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];
-        if (op->tensor->space != AXE_SPACE_REG ||
-            axe_simt_is_local(p, r, w, op, &out->n_proved))
+        if (op->tensor->space != AXE_SPACE_REG)
+            continue;
+        AXE_TRY(check_size(p, op, p->simt->who[r->stmt->id]));
+        if (axe_simt_is_local(p, r, w, op, &out->n_proved))
             continue;
         p->trip_at = r->stmt;
         p->trip = op->load;

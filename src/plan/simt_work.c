@@ -10,7 +10,14 @@
 
 #include "plan/simt_int.h"
 
-enum { MAX_DIGIT = 64, MAX_PART = 16, MAX_DIM = 24, MAX_TURN = 16, AHEAD = 4 };
+enum {
+    MAX_DIGIT = 64,
+    MAX_PART = 16,
+    MAX_DIM = 24,
+    MAX_TURN = 16,
+    MAX_FACTOR = 1024,
+    AHEAD = 4
+};
 
 typedef struct share {
     const axe_dim *dim;
@@ -118,8 +125,9 @@ elements(const deal *d, const axe_operand *op)
 
     for (int i = 0; i < d->n_dim; i++) {
         int64_t e = axe_dim_extent(d->dim[i].dim);
-        if (axe_operand_depends(op, d->dim[i].dim->var))
-            n *= e ? e : 1;
+        if (e > 0 && axe_operand_depends(op, d->dim[i].dim->var) &&
+            !axe_mul(n, e, &n))
+            return INT64_MAX;
     }
     return n;
 }
@@ -411,12 +419,11 @@ take_turns(deal *d, share *s, int64_t *budget)
         return;
     if (s->ordered)
         out = 1;
-    while (!s->exact && out > *budget) {
-        int64_t f = 2;
-        while (out % f != 0)
-            f++;
-        out /= f;
-    }
+    for (int64_t f = 2; !s->exact && out > *budget;)
+        if (out % f == 0)
+            out /= f;
+        else if (++f > MAX_FACTOR)
+            out = 1;
     add_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
     *budget = *budget / out ? *budget / out : 1;
     s->done *= out;

@@ -336,6 +336,9 @@ static const struct {
     {"lane 5", "kernel k(in f32 X[8], out f32 Y[8]) { index m; cta (i : 1) {"
      "reg f32 x[8] : (8) : (1@lane) + 5@lane; x[m] = X[m]; Y[m] = x[m]; } }",
      "the layout of x begins at lane 5"},
+    {"registers", "kernel k(out f32 Y[1]) { cta (i : 1) {"
+     "reg f32 x[32768, 32768] = 0; Y[0] = x[0, 0]; } }",
+     "each of 256 threads would hold 4194304 elements of x"},
     {"in part", "kernel k(in f32 X[4], out f32 Y[4]) { index m; cta (i : 1) {"
      "reg f32 x[8]; x[m + 4] = X[m]; Y[m] = x[m + 4]; } }",
      "x has no layout, and no statement of its scope fills it whole"},
