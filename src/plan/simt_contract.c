@@ -445,6 +445,26 @@ take(const job *j, const option *o, request *r, const axe_layout *c,
         feed_registers(&sc->a, j->type[1]) + feed_registers(&sc->b, j->type[2]);
 }
 
+/* Does each thread of the crew have as many elements of c, each its own? */
+static bool
+is_shared_out(const job *j, const axe_layout *c)
+{
+    axe_ctx       *cx = j->p->cx;
+    axe_simt_plan *sp = j->p->simt;
+    axe_iter       own[2];
+    int            n = axe_crew_axes(sp, j->crew, own);
+    int64_t        regs = axe_frag_regs(cx, c), far;
+    bool           own_place;
+
+    for (int i = 0; i < n; i++)
+        if (axe_layout_cosize(cx, c, own[i].axis, &far) != AXE_OK ||
+            far > own[i].extent)
+            return false;
+    return c->n_replica == 0 && c->n_offset == 0 &&
+           c->size == j->crew->n_thread * regs &&
+           axe_layout_injective(cx, c, &own_place, NULL) == AXE_OK && own_place;
+}
+
 /* The first option that can be fed. */
 static bool
 plan_job(const job *j, request *r, axe_schedule *out)
@@ -453,6 +473,12 @@ plan_job(const job *j, request *r, axe_schedule *out)
     const axe_layout  *c = j->p->place[r->stmt->dst->u.tensor->id].layout;
     const char        *why;
 
+    if (j->n_option > 0 && !is_shared_out(j, c)) {
+        axe_rejected(j->p, r, "contract",
+                     "%s does not lie as an equal share of each thread",
+                     r->stmt->dst->u.tensor->name);
+        return false;
+    }
     for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
         if (plan_option(j, &j->option[i], sc, &why)) {
             take(j, &j->option[i], r, in_order(j, c), sc, out);

@@ -175,6 +175,12 @@ axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why)
     axe_mark    m = axe_ctx_mark(q->p->cx);
     const char *other;
 
+    if (q->swizzle.bits > 0 &&
+        (q->swizzle.base != 4 || q->swizzle.shift != 3)) {
+        *why = axe_textf(q->p->cx, "it takes swizzles of 32, 64 or 128 bytes, "
+                                   "as a tensor map does");
+        return false;
+    }
     if (q->align % block != 0) {
         *why = axe_textf(q->p->cx,
                          "it begins at a multiple of %" PRId64

@@ -413,14 +413,46 @@ test_refusals(void **state)
     }
 }
 
+/* Tiles that the text lays out: c with holes between registers; a with a
+ * swizzle that no descriptor says. */
+static void
+test_declared(void **state)
+{
+#define ROWS(gap, swizzle)                                                     \
+    "kernel g(in f16 A[M, K], in f16 B[N, K], out f32 C[M, N]) { index m, n, " \
+    "k; cta (i : M by 64, j : N by 32) warps 4 { reg f32 acc[64, 32] : ((4, "  \
+    "2, 8), (4, 4, 2)) : ((1@warp, 2@reg, 4@lane), (" gap                      \
+    "@reg, 1@lane, 1@reg)); shared f16 a[64, 16] : " swizzle                   \
+    "(64, 16) : (16, 1); shared f16 b[32, 16]; acc[m, n] = 0; for (t : K by "  \
+    "16) { a[m, k] = A[i*64 + m, t*16 + k]; b[n, k] = B[j*32 + n, t*16 + k]; " \
+    "acc[m, n] += a[m, k] * b[n, k]; } C[i*64 + m, j*32 + n] = acc[m, n]; } }"
+    axe_ctx        *cx = axe_ctx_new();
+    const axe_plan *p;
+    axe_buf         said = {.cx = cx};
+
+    (void)state;
+    assert_int_not_equal(plan(cx, ROWS("8", ""), "sm_90a", &p), AXE_OK);
+    axe_diags_print(cx, &said, false);
+    assert_non_null(
+        strstr(said.text, "acc does not lie as an equal share of each thread"));
+    assert_int_equal(plan(cx, ROWS("4", ""), "sm_90a", &p), AXE_OK);
+    assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.rs 32"));
+    assert_int_equal(plan(cx, ROWS("4", "swizzle(32) o "), "sm_90a", &p),
+                     AXE_OK);
+    assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.ss 32"));
+    assert_int_equal(plan(cx, ROWS("4", "swizzle<1, 4, 3> o "), "sm_90a", &p),
+                     AXE_OK);
+    assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.rs 32"));
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_declared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
