@@ -12,6 +12,9 @@
  * missing or wrong still sticks out by sqrt(n) or more.  Exact values stay
  * exact: a copy or a cast of what was only copied has the bound 0.
  *
+ * An infinity with a finite bound is one for certain, as what is computed from
+ * a constant one may be; one that an overflow makes has an infinite bound.
+ *
  * Products of bf16 elements may be added by instructions that take subnormal
  * operands and results as zero.
  *
@@ -38,15 +41,20 @@ LINE(double exp2(double); double log(double); double tanh(double);)
 LINE(double rint(double); double frexp(double, int *);)
 LINE(double ldexp(double, int); double expm1(double);)
 
+LINE(static int infinite(double v) { return v == v && v - v != 0; })
 LINE(static R add(R a, R b, double u)
      { double v = a.v + b.v;
-       return (R){v, a.e + b.e + u * fabs(v)}; })
+       int sure = infinite(v) && (infinite(a.v) || infinite(b.v));
+       return (R){v, a.e + b.e + (sure ? 0 : u * fabs(v))}; })
 LINE(static R sub(R a, R b, double u)
      { return add(a, (R){-b.v, b.e}, u); })
 LINE(static double times(double a, double b)
      { return a == 0 || b == 0 ? 0 : a * b; })
+LINE(static int scales(R a, R b)
+     { return infinite(a.v) && a.e - a.e == 0 && fabs(b.v) > b.e; })
 LINE(static R mul(R a, R b, double u)
      { double v = a.v * b.v;
+       if (scales(a, b) || scales(b, a)) { return (R){v, 0}; }
        return (R){v, times(fabs(a.v), b.e) + times(fabs(b.v), a.e) +
                      times(a.e, b.e) + u * fabs(v)}; })
 LINE(static R mul_bf16(R a, R b, double u)
@@ -83,9 +91,11 @@ LINE(static R ftanh(R a, double u)
 LINE(static R to_f64(R a) { return a; })
 LINE(static R to_f32(R a)
      { double v = (float)a.v;
+       if (infinite(a.v)) { return a; }
        return (R){v, a.e != 0 ? a.e + fabs(v) * 0x1p-23 + 0x1p-125 : 0}; })
 LINE(static R round_to(R a, int p, int emin, double max)
      { int k; double s; double v = a.v;
+       if (infinite(v)) { return a; }
        if (v != 0 && v - v == 0) {
          frexp(v, &k);
          s = ldexp(1.0, (k - 1 > emin ? k - 1 : emin) - (p - 1));
@@ -102,6 +112,10 @@ LINE(static R finish_sum(R acc, double sum, double n, double u)
      { double g = 4 * sqrt(n); g = n < g ? n : g;
        return (R){acc.v, acc.e + g * u * sum}; })
 
+;
+
+/* Integers, and what is in doubt. */
+const char axe_ref_text_whole[] =
 LINE(static i64 wrap_add(i64 a, i64 b) { return (i64)((u64)a + (u64)b); })
 LINE(static i64 wrap_sub(i64 a, i64 b) { return (i64)((u64)a - (u64)b); })
 LINE(static i64 wrap_mul(i64 a, i64 b) { return (i64)((u64)a * (u64)b); })
