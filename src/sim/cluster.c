@@ -355,12 +355,11 @@ run_cluster(sim *s, int64_t first)
     }
 }
 
-axe_status
+void
 axe_sim_clusters(sim *s)
 {
     for (int64_t b = 0; b < s->n_block && !s->stop; b += s->g->cluster) {
         run_cluster(s, b);
         s->report->n_block += s->g->cluster;
     }
-    return s->status;
 }

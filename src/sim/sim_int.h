@@ -396,7 +396,6 @@ struct sim {
     const axe_sim_spec *spec;
     axe_sim_report     *report;
     sim_found           found[AXE_SIM_MAX];
-    axe_status          status; /* the first failure that ends the run */
     bool                checks;
     sim_code           *code;
     sim_shape          *shape;
@@ -438,8 +437,6 @@ const sim_val *axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask,
 /* The same, with all lanes filled in. */
 void axe_sim_eval_all(sim_warp *w, const sim_expr *e, uint32_t mask,
                       const sim_inst *in, int64_t *out);
-/* Of a uniform expression without elements of arrays, on the host. */
-AXE_CHECK axe_status axe_sim_eval_host(sim *s, const axe_node *n, int64_t *out);
 
 /* code.c */
 AXE_CHECK axe_status axe_sim_code_make(sim *s, sim_code **out);
@@ -560,8 +557,8 @@ bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
 void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);
 
 /* cluster.c */
-AXE_CHECK axe_status axe_sim_clusters(sim *s);
-uint64_t             axe_sim_random(sim *s);
+void     axe_sim_clusters(sim *s);
+uint64_t axe_sim_random(sim *s);
 
 /* finding.c */
 /* in: where it was found; site: instruction of the other actor, or -1. */
