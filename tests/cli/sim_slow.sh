@@ -5,13 +5,15 @@ cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export AXE_CACHE=$PWD/cache
 
-# FILE KERNEL MACHINE TYPE SIZES: says what is wrong, and nothing else.
+# FILE KERNEL MACHINE TYPE SIZES: says what is wrong, and nothing else.  Where
+# the reference has no bound nothing was compared.
 one() {
     local file=$1 kernel=$2 machine=$3 type=$4 said
     shift 4
     [ "$type" = - ] || set -- --set "T=$type" "$@"
     said=$("$AXE" sim "$SRC/kernels/$file.axe" "$kernel" --target "$machine" \
-        --random --check --policy 2 "$@" 2>&1) && return
+        --random --check --policy 2 "$@" 2>&1) &&
+        ! [[ $said == *"no error bound"* ]] && return
     echo "FAILED: $kernel on $machine, $type: $*"
     echo "$said" | head -n 40
 }
