@@ -1,5 +1,5 @@
 #!/bin/sh
-# gate.sh - the GPU code of the library's kernels, compiled and looked at, where
+# gate_slow.sh - the GPU code of the library's kernels, compiled and looked at, where
 # there is an nvcc.  Given: AXE the command, SRC the source directory.
 set -eu
 
