@@ -5,19 +5,55 @@
  * nothing mentions is dropped, then those that only it mentioned. */
 #include "lower/lower_int.h"
 
-/* How often each variable is mentioned, by id; the workers' id is -1. */
+/* How often each variable is mentioned, by its address: numbers are the
+ * planner's and lowering's own, and may be the same.  Open addressing. */
+typedef struct use {
+    const axe_var *var;
+    int64_t        n;
+} use;
+
 typedef struct uses {
-    int64_t *of;
+    axe_ctx *cx;
+    size_t   n, cap; /* cap: a power of two */
+    use     *slot;
     int64_t  by; /* +1, or -1 for what has been dropped */
 } uses;
+
+static use *
+find(uses *u, const axe_var *v)
+{
+    size_t i = ((uintptr_t)v >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+
+    for (i &= u->cap - 1; u->slot[i].var && u->slot[i].var != v;)
+        i = (i + 1) & (u->cap - 1);
+    return &u->slot[i];
+}
+
+static void
+grow(uses *u)
+{
+    uses old = *u;
+
+    u->cap = old.cap ? 2 * old.cap : 256;
+    u->slot = axe_new_array(u->cx, use, (int)u->cap);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slot[i].var)
+            *find(u, old.slot[i].var) = old.slot[i];
+}
 
 static void
 count_node(void *user, const axe_node *n)
 {
     uses *u = user;
 
-    if (n->op == AXE_OP_var && n->u.var->id >= 0)
-        u->of[n->u.var->id] += u->by;
+    if (n->op != AXE_OP_var)
+        return;
+    if (4 * (u->n + 1) > 3 * u->cap)
+        grow(u);
+    use *s = find(u, n->u.var);
+    u->n += !s->var;
+    s->var = n->u.var;
+    s->n += u->by;
 }
 
 static void
@@ -67,7 +103,7 @@ drop_unused(uses *u, axe_lblock *b)
         axe_lir *l = b->item[i];
         drop_unused(u, &l->body);
         drop_unused(u, &l->other);
-        if (l->kind == AXE_LIR_LET && u->of[l->var->id] == 0)
+        if (l->kind == AXE_LIR_LET && (u->cap == 0 || find(u, l->var)->n == 0))
             count_in(u, l->value);
         else
             b->item[--kept] = l;
@@ -80,8 +116,7 @@ drop_unused(uses *u, axe_lblock *b)
 void
 axe_tidy(lowering *lw, axe_lblock *b)
 {
-    int  n_var = lw->plan->kernel->n_var + lw->n_var;
-    uses u = {axe_new_array(lw->cx, int64_t, n_var + 1), 1};
+    uses u = {.cx = lw->cx, .by = 1};
 
     count_block(&u, b);
     u.by = -1;

@@ -322,9 +322,12 @@ put_strings(axe_buf *b, const char *text, int indent)
     axe_putc(b, '"');
     while (*text) {
         int n = (int)strlen(text), room = WIDTH - indent - 2;
-        if (n > room)
-            for (n = room; n > 1 && text[n - 1] != ' '; n--)
+        if (n > room) {
+            for (n = room; n > 0 && text[n - 1] != ' '; n--)
                 ;
+            if (n == 0)
+                n = (int)strcspn(text, " ") + (strchr(text, ' ') != NULL);
+        }
         axe_putf(b, "%.*s", n, text);
         text += n;
         if (*text)
