@@ -49,6 +49,9 @@ says "hold one kernel" compile "$SRC/kernels/elementwise.axe" -t sm_80 -o k.cu
 head -c 4 k.cubin | grep -q ELF || fail "k.cubin is no ELF file"
 grep -q "__global__" k.cu || fail "k.cu has no kernel"
 
+# A driver with sanitizers in it wants a program that has them, too.
+case $(ldd "$fake") in *asan*) exit $bad ;; esac
+
 cat >main.c <<'EOF'
 #include <stdio.h>
 
