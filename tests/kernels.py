@@ -510,7 +510,8 @@ def missing():
 
 
 def main():
-    todo = list(jobs(sys.argv[1:]))
+    share = int(os.environ.get("AXE_SHARE", "1"))
+    todo = list(jobs(sys.argv[1:]))[::share]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         said = [s for s in pool.map(lambda j: run(*j), todo) if s]
     said += [f"{f}: no test here" for f in missing()]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ptx.sh - the PTX of the library's kernels, run on the host and compared with
+# ptx_slow.sh - the PTX of the library's kernels, run on the host and compared with
 # NumPy, where there are an nvcc and a NumPy.
 # Given: AXE the command, SRC the source directory.
 set -eu
