@@ -21,6 +21,27 @@ typedef struct axe_run_args {
     bool            random, check, time, json, emit, help, no_tuned;
 } axe_run_args;
 
+/* Options that several of these verbs have; a verb's `known` names those that
+ * it takes, and its own begin at AXE_RUN_FREE. */
+enum {
+    AXE_RUN_RANDOM = AXE_OPT_FREE,
+    AXE_RUN_SEED,
+    AXE_RUN_CHECK,
+    AXE_RUN_EMIT,
+    AXE_RUN_JSON,
+    AXE_RUN_CACHE,
+    AXE_RUN_RECORDS,
+    AXE_RUN_THREADS,
+    AXE_RUN_FREE
+};
+
+/* Take one of them, or one of every verb with a kernel (kernel.h). */
+int axe_run_common(axe_ctx *cx, const char *verb, axe_run_args *a, int c,
+                   const char *arg);
+/* The argument of --option as a number in [least, most]. */
+int axe_run_number(const char *verb, const char *option, const char *arg,
+                   int64_t least, int64_t most, int64_t *out);
+
 /* An option of the verb, as getopt_long gives it; an exit code, after a message
  * where that is not AXE_EXIT_OK. */
 typedef int axe_run_option(axe_ctx *cx, axe_run_args *a, int c,

@@ -44,97 +44,40 @@ static const char help[] =
     "      --records FILE      where it has kept them\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum {
-    OPT_RANDOM = AXE_OPT_FREE,
-    OPT_SEED,
-    OPT_SAVE,
-    OPT_CHECK,
-    OPT_TIME,
-    OPT_THREADS,
-    OPT_EMIT,
-    OPT_JSON,
-    OPT_CACHE,
-    OPT_NO_TUNED,
-    OPT_RECORDS
-};
+enum { OPT_SAVE = AXE_RUN_FREE, OPT_TIME, OPT_NO_TUNED };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
-    {"random", no_argument, NULL, OPT_RANDOM},
-    {"seed", required_argument, NULL, OPT_SEED},
+    {"random", no_argument, NULL, AXE_RUN_RANDOM},
+    {"seed", required_argument, NULL, AXE_RUN_SEED},
     {"save-random", required_argument, NULL, OPT_SAVE},
-    {"check", no_argument, NULL, OPT_CHECK},
+    {"check", no_argument, NULL, AXE_RUN_CHECK},
     {"time", optional_argument, NULL, OPT_TIME},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"emit", required_argument, NULL, OPT_EMIT},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"cache", required_argument, NULL, OPT_CACHE},
+    {"threads", required_argument, NULL, AXE_RUN_THREADS},
+    {"emit", required_argument, NULL, AXE_RUN_EMIT},
+    {"json", no_argument, NULL, AXE_RUN_JSON},
+    {"cache", required_argument, NULL, AXE_RUN_CACHE},
     {"no-tuned", no_argument, NULL, OPT_NO_TUNED},
-    {"records", required_argument, NULL, OPT_RECORDS},
+    {"records", required_argument, NULL, AXE_RUN_RECORDS},
     {"help", no_argument, NULL, 'h'},
     {0}};
-
-/* ----------------------------------------------------------------- options */
-
-static int
-take_number(const char *option, const char *arg, int64_t least, int64_t most,
-            int64_t *out)
-{
-    int64_t v;
-
-    if (!axe_tool_int(arg, &v) || v < least || v > most)
-        return axe_tool_usage(verb, "--%s %s: a number from %lld to %lld",
-                              option, arg, (long long)least, (long long)most);
-    *out = v;
-    return AXE_EXIT_OK;
-}
-
-static int
-take_flag(axe_run_args *a, int c)
-{
-    a->random = a->random || c == OPT_RANDOM;
-    a->check = a->check || c == OPT_CHECK;
-    a->json = a->json || c == OPT_JSON;
-    a->no_tuned = a->no_tuned || c == OPT_NO_TUNED;
-    a->help = a->help || c == 'h';
-    return AXE_EXIT_OK;
-}
 
 static int
 take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
     switch (c) {
-    case '?':
-        return axe_tool_usage(verb, "wrong option");
-    case OPT_SEED:
-        return take_number("seed", arg, INT64_MIN, INT64_MAX, &a->seed);
-    case OPT_THREADS:
-        return take_number("threads", arg, INT64_MIN, INT64_MAX, &a->n_thread);
     case OPT_TIME:
         a->time = true;
-        return arg ? take_number("time", arg, 1, MAX_TIME, &a->n_time)
+        return arg ? axe_run_number(verb, "time", arg, 1, MAX_TIME, &a->n_time)
                    : AXE_EXIT_OK;
     case OPT_SAVE:
         a->save_random = arg;
         return AXE_EXIT_OK;
-    case OPT_CACHE:
-        a->cache = arg;
+    case OPT_NO_TUNED:
+        a->no_tuned = true;
         return AXE_EXIT_OK;
-    case OPT_RECORDS:
-        a->records = arg;
-        return AXE_EXIT_OK;
-    case OPT_EMIT:
-        a->emit = true;
-        return axe_stage_named(arg, &a->stage)
-                   ? AXE_EXIT_OK
-                   : axe_tool_usage(verb, "--emit %s: ir, plan, lower or c",
-                                    arg);
-    case 't':
-    case AXE_OPT_SET:
-    case AXE_OPT_ORDER:
-        return axe_kernel_option(cx, &a->kernel, verb, c, arg);
     default:
-        return take_flag(a, c);
+        return axe_run_common(cx, verb, a, c, arg);
     }
 }
 

@@ -38,27 +38,18 @@ static const char help[] =
     "      --cache DIR         of the compiled reference\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum {
-    OPT_RANDOM = AXE_OPT_FREE,
-    OPT_SEED,
-    OPT_CHECK,
-    OPT_POLICY,
-    OPT_SMS,
-    OPT_EMIT,
-    OPT_JSON,
-    OPT_CACHE
-};
+enum { OPT_POLICY = AXE_RUN_FREE, OPT_SMS };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
-    {"random", no_argument, NULL, OPT_RANDOM},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"check", no_argument, NULL, OPT_CHECK},
+    {"random", no_argument, NULL, AXE_RUN_RANDOM},
+    {"seed", required_argument, NULL, AXE_RUN_SEED},
+    {"check", no_argument, NULL, AXE_RUN_CHECK},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"sms", required_argument, NULL, OPT_SMS},
-    {"emit", required_argument, NULL, OPT_EMIT},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"cache", required_argument, NULL, OPT_CACHE},
+    {"emit", required_argument, NULL, AXE_RUN_EMIT},
+    {"json", no_argument, NULL, AXE_RUN_JSON},
+    {"cache", required_argument, NULL, AXE_RUN_CACHE},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -75,59 +66,27 @@ take_policy(axe_run_args *a, const char *arg)
         return AXE_EXIT_OK;
     }
     if (!axe_tool_int(arg, &n) || n < 0 || n > MAX_ORDERS)
-        return axe_tool_usage(verb, "--policy %s: lazy, eager, or a number",
-                              arg);
+        return axe_tool_usage(verb,
+                              "--policy %s: lazy, eager, or how many "
+                              "random orders, up to %d",
+                              arg, MAX_ORDERS);
     a->n_order = n + 2;
-    return AXE_EXIT_OK;
-}
-
-static int
-take_number(const char *option, const char *arg, int64_t least, int64_t most,
-            int64_t *out)
-{
-    if (!axe_tool_int(arg, out) || *out < least || *out > most)
-        return axe_tool_usage(verb, "--%s %s: a number from %lld to %lld",
-                              option, arg, (long long)least, (long long)most);
     return AXE_EXIT_OK;
 }
 
 static int
 take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
-    int64_t n = 0;
-    int     code = AXE_EXIT_OK;
+    int64_t n = a->sim.n_sm;
+    int     code;
 
-    switch (c) {
-    case '?':
-        return axe_tool_usage(verb, "wrong option");
-    case OPT_SEED:
-        return take_number("seed", arg, INT64_MIN, INT64_MAX, &a->seed);
-    case OPT_SMS:
-        code = take_number("sms", arg, 1, MAX_SMS, &n);
-        a->sim.n_sm = (int)n;
-        return code;
-    case OPT_POLICY:
+    if (c == OPT_POLICY)
         return take_policy(a, arg);
-    case OPT_CACHE:
-        a->cache = arg;
-        return AXE_EXIT_OK;
-    case OPT_EMIT:
-        a->emit = true;
-        return axe_stage_named(arg, &a->stage)
-                   ? AXE_EXIT_OK
-                   : axe_tool_usage(verb, "--emit %s: ir, plan, lower or c",
-                                    arg);
-    case 't':
-    case AXE_OPT_SET:
-    case AXE_OPT_ORDER:
-        return axe_kernel_option(cx, &a->kernel, verb, c, arg);
-    default:
-        a->random = a->random || c == OPT_RANDOM;
-        a->check = a->check || c == OPT_CHECK;
-        a->json = a->json || c == OPT_JSON;
-        a->help = a->help || c == 'h';
-        return AXE_EXIT_OK;
-    }
+    if (c != OPT_SMS)
+        return axe_run_common(cx, verb, a, c, arg);
+    code = axe_run_number(verb, "sms", arg, 1, MAX_SMS, &n);
+    a->sim.n_sm = (int)n;
+    return code;
 }
 
 /* ----------------------------------------------------------------- running */

@@ -42,25 +42,17 @@ static const char help[] =
     "      --cache DIR         of compiled kernels\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum {
-    OPT_RANDOM = AXE_OPT_FREE,
-    OPT_SEED,
-    OPT_BUDGET,
-    OPT_THREADS,
-    OPT_RECORDS,
-    OPT_JSON,
-    OPT_CACHE
-};
+enum { OPT_BUDGET = AXE_RUN_FREE };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
-    {"random", no_argument, NULL, OPT_RANDOM},
-    {"seed", required_argument, NULL, OPT_SEED},
+    {"random", no_argument, NULL, AXE_RUN_RANDOM},
+    {"seed", required_argument, NULL, AXE_RUN_SEED},
     {"budget", required_argument, NULL, OPT_BUDGET},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"records", required_argument, NULL, OPT_RECORDS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"cache", required_argument, NULL, OPT_CACHE},
+    {"threads", required_argument, NULL, AXE_RUN_THREADS},
+    {"records", required_argument, NULL, AXE_RUN_RECORDS},
+    {"json", no_argument, NULL, AXE_RUN_JSON},
+    {"cache", required_argument, NULL, AXE_RUN_CACHE},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -86,22 +78,9 @@ take_budget(const char *arg, double *out)
 static int
 take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
-    a->random = a->random || c == OPT_RANDOM;
-    a->json = a->json || c == OPT_JSON;
-    a->help = a->help || c == 'h';
-    if (c == '?')
-        return axe_tool_usage(verb, "wrong option");
     if (c == OPT_BUDGET)
         return take_budget(arg, &a->budget);
-    if (c == OPT_SEED && !axe_tool_int(arg, &a->seed))
-        return axe_tool_usage(verb, "--seed %s: a number", arg);
-    if (c == OPT_THREADS && !axe_tool_int(arg, &a->n_thread))
-        return axe_tool_usage(verb, "--threads %s: a number", arg);
-    if (c == OPT_RECORDS)
-        a->records = arg;
-    if (c == OPT_CACHE)
-        a->cache = arg;
-    return axe_kernel_option(cx, &a->kernel, verb, c, arg);
+    return axe_run_common(cx, verb, a, c, arg);
 }
 
 /* ---------------------------------------------------------------- progress */
