@@ -411,6 +411,9 @@ void axe_kernel_find_temps(axe_ctx *cx, axe_kernel *k);
 /* ------------------------------------------------------------- reading */
 
 bool axe_is_iconst(const axe_node *n, int64_t *value);
+/* Is the index expression at least 0 for sure?  Variables are, but for those
+ * read from tensors. */
+bool axe_is_nonneg(const axe_node *n);
 /* An operation on index integers and conditions; false where int64 does not
  * hold the result. */
 bool axe_op_value(axe_op op, const int64_t *arg, int64_t *out);

@@ -90,6 +90,28 @@ axe_is_iconst(const axe_node *n, int64_t *value)
     return true;
 }
 
+bool
+axe_is_nonneg(const axe_node *n)
+{
+    switch (n->op) {
+    case AXE_OP_iconst:
+        return n->u.i >= 0;
+    case AXE_OP_var:
+        return n->u.var->kind != AXE_VAR_PART;
+    case AXE_OP_max:
+        return axe_is_nonneg(n->arg[0]) || axe_is_nonneg(n->arg[1]);
+    case AXE_OP_add:
+    case AXE_OP_mul:
+    case AXE_OP_div:
+    case AXE_OP_mod:
+    case AXE_OP_cdiv:
+    case AXE_OP_min:
+        return axe_is_nonneg(n->arg[0]) && axe_is_nonneg(n->arg[1]);
+    default:
+        return false;
+    }
+}
+
 static bool
 divide(axe_op op, int64_t a, int64_t b, int64_t *out)
 {

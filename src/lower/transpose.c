@@ -8,6 +8,7 @@
  * Elements may move in words, several neighbours along u or v as one: a step
  * of the digit is then a word. */
 #include "lower/lower_int.h"
+#include "lower/tile.h"
 
 /* The address of `op` at the bound digits, with u and v bound to these. */
 static const axe_node *
@@ -142,19 +143,6 @@ one_by_one(lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
     one_element(lw, b, &at, zero);
 }
 
-static const axe_node *
-let(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
-{
-    int64_t k;
-
-    if (axe_is_iconst(value, &k) || value->op == AXE_OP_var)
-        return value;
-    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
-    l->var = axe_loop_var(lw, name);
-    l->value = value;
-    return axe_ivar(lw, l->var);
-}
-
 /* min(max(limit - before, 0), end) */
 static const axe_node *
 up_to(lowering *lw, axe_lblock *b, const axe_node *limit,
@@ -163,7 +151,7 @@ up_to(lowering *lw, axe_lblock *b, const axe_node *limit,
     const axe_node *left = axe_node2(lw->cx, AXE_OP_sub, limit, before);
 
     left = axe_node2(lw->cx, AXE_OP_max, left, axe_int(lw, 0));
-    return let(lw, b, "inside", axe_node2(lw->cx, AXE_OP_min, left, end));
+    return axe_named(lw, b, "inside", axe_node2(lw->cx, AXE_OP_min, left, end));
 }
 
 /* How far [0, e) of v's fastest digit is inside operand i, and in its own
@@ -189,8 +177,8 @@ whole(lowering *lw, axe_lblock *b, const axe_node *n, int64_t lanes)
 {
     const axe_node *q = axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, lanes));
 
-    return let(lw, b, "whole",
-               axe_node2(lw->cx, AXE_OP_mul, q, axe_int(lw, lanes)));
+    return axe_named(lw, b, "whole",
+                     axe_node2(lw->cx, AXE_OP_mul, q, axe_int(lw, lanes)));
 }
 
 static const axe_node *
@@ -217,8 +205,8 @@ steps(lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
 {
     if (step == 1)
         return n;
-    return let(lw, b, "steps",
-               axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, step)));
+    return axe_named(lw, b, "steps",
+                     axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, step)));
 }
 
 /* The two innermost digits; user: is the source absent: outside its tensor? */

@@ -34,25 +34,6 @@ axe_c_var(axe_cprinter *p, const axe_var *v)
                       v->name);
 }
 
-/* Is the index expression at least 0 for sure?  Variables are, but for those
- * read from tensors. */
-static bool
-nonneg(const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return n->u.i >= 0;
-    if (n->op == AXE_OP_var)
-        return n->u.var->kind != AXE_VAR_PART;
-    if (n->op == AXE_OP_max)
-        return nonneg(n->arg[0]) || nonneg(n->arg[1]);
-    if (n->op == AXE_OP_mod)
-        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
-    if (n->op == AXE_OP_add || n->op == AXE_OP_mul || n->op == AXE_OP_div ||
-        n->op == AXE_OP_cdiv || n->op == AXE_OP_min)
-        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
-    return false;
-}
-
 static bool
 positive(const axe_node *n)
 {
@@ -97,7 +78,8 @@ put_spelling(axe_cprinter *p, axe_buf *b, const axe_node *n, int row, int prec)
     const char *s = spelling[row].plain;
     int         own = spelling[row].prec;
 
-    if (spelling[row].floor && !(nonneg(n->arg[0]) && positive(n->arg[1]))) {
+    if (spelling[row].floor &&
+        !(axe_is_nonneg(n->arg[0]) && positive(n->arg[1]))) {
         s = spelling[row].floor;
         own = spelling[row].floor_prec;
     }

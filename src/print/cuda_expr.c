@@ -105,25 +105,6 @@ kind_of(const axe_node *n, cuda_mode mode)
     return t == AXE_TYPE_u32 ? K_UINT : K_INT;
 }
 
-/* Is the index expression at least 0 for sure?  Variables are, but for those
- * read from tensors. */
-static bool
-nonneg(const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return n->u.i >= 0;
-    if (n->op == AXE_OP_var)
-        return n->u.var->kind != AXE_VAR_PART;
-    if (n->op == AXE_OP_max)
-        return nonneg(n->arg[0]) || nonneg(n->arg[1]);
-    if (n->op == AXE_OP_mod)
-        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
-    if (n->op == AXE_OP_add || n->op == AXE_OP_mul || n->op == AXE_OP_div ||
-        n->op == AXE_OP_cdiv || n->op == AXE_OP_min)
-        return nonneg(n->arg[0]) && nonneg(n->arg[1]);
-    return false;
-}
-
 static int
 log2_of(const axe_node *n)
 {
@@ -144,7 +125,7 @@ put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
     bool        wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y);
     const char *name = n->op == AXE_OP_mod ? "rest" : "quot";
 
-    *done = k >= 0 || (nonneg(x) && nonneg(y));
+    *done = k >= 0 || (axe_is_nonneg(x) && axe_is_nonneg(y));
     if (k >= 0) {
         axe_puts(b, own < prec ? "(" : "");
         if (n->op == AXE_OP_cdiv)
