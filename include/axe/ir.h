@@ -138,7 +138,7 @@ void             axe_build_end(axe_builder *b);
 /* ------------------------------------------------------------ statements */
 
 /* A tile of the innermost block, or of the pipeline being declared.
- * space   "reg", "shared"
+ * space   "reg", "shared", "tmem"
  * rank    0: a scalar, extent NULL
  * extent  [rank]
  * layout  of the same ctx; NULL: the compiler's choice */

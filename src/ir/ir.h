@@ -143,6 +143,7 @@ typedef enum axe_space {
     AXE_SPACE_GLOBAL,
     AXE_SPACE_SHARED,
     AXE_SPACE_REG,
+    AXE_SPACE_TMEM, /* of a cta: sums of its tensor core */
     AXE_N_SPACE
 } axe_space;
 const char *axe_space_name(axe_space s);
@@ -460,6 +461,12 @@ void         axe_node_walk(const axe_node *n, axe_visit *fn, void *user);
 /* Types, ranks, names in scope, one write per element, domains.  All errors
  * are recorded; the first one's status is returned. */
 AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
+
+/* Does a tile that is declared in `outer`, NULL: in no scope, lie where tensor
+ * memory is, if that is its space (verify_scope.c)?
+ * Errors  ESHAPE: no cta's; ETYPE: not of 32 or 16 bits */
+AXE_CHECK axe_status axe_tmem_verify(axe_ctx *cx, const axe_tensor *t,
+                                     const axe_stmt *outer);
 
 /* The parts of it that scopes and roles are (verify_scope.c).
  * outer   the innermost scope around, or NULL

@@ -107,7 +107,7 @@ axe_type_fits(axe_type t, int64_t v)
 const char *
 axe_space_name(axe_space s)
 {
-    static const char *const name[] = {"global", "shared", "reg"};
+    static const char *const name[] = {"global", "shared", "reg", "tmem"};
 
     return (unsigned)s < AXE_N_SPACE ? name[s] : "?";
 }

@@ -258,6 +258,10 @@ check_tensor(verifier *v, const axe_tensor *t)
                            "`%s` is neither an argument nor a tile", t->name));
     for (int k = 0; ok && k < t->rank; k++)
         ok = check_extent_kind(v, t, t->shape[k]);
+    if (ok) {
+        axe_status st = axe_tmem_verify(v->cx, t, v->inside);
+        ok = st == AXE_OK || fail(v, st);
+    }
     if (ok && !global)
         check_layout(v, t);
     axe_list_push(&v->tensors, t);

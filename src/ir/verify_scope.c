@@ -132,6 +132,30 @@ axe_scope_verify(axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer,
     return outer ? check_fits(cx, s, outer) : AXE_OK;
 }
 
+/* -------------------------------------------------------------------- tiles */
+
+axe_status
+axe_tmem_verify(axe_ctx *cx, const axe_tensor *t, const axe_stmt *outer)
+{
+    int        bits = axe_type_table[t->type].bits;
+    axe_status st;
+
+    if (t->space != AXE_SPACE_TMEM)
+        return AXE_OK;
+    if (!outer || outer->scope != AXE_SCOPE_CTA) {
+        st = axe_fail(cx, t->at, AXE_ESHAPE,
+                      "`%s` lies in tensor memory, which is a cta's", t->name);
+        axe_help(cx, "declare it in the cta, or in a pipeline of the cta");
+        return st;
+    }
+    if (bits == 32 || bits == 16)
+        return AXE_OK;
+    return axe_fail(cx, t->at, AXE_ETYPE,
+                    "`%s` is of %s; tensor memory holds elements of 32 and 16 "
+                    "bits",
+                    t->name, axe_type_table[t->type].name);
+}
+
 /* ---------------------------------------------------------------- pipelines */
 
 const axe_stmt *

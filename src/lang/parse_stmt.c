@@ -87,20 +87,35 @@ parse_layout(axe_parser *p, const char **text, axe_span *at, size_t *begin,
     return true;
 }
 
-/* tensor = ( "reg" | "shared" | "global" ) type NAME dims [ ":" layout ]
- *          [ "=" expr ]
+/* The word for a space, if it is one; else REG, as scalars are. */
+static bool
+take_space(axe_parser *p, axe_space *out)
+{
+    static const axe_token_kind word[AXE_N_SPACE] = {
+        [AXE_SPACE_GLOBAL] = AXE_TOK_global,
+        [AXE_SPACE_SHARED] = AXE_TOK_shared,
+        [AXE_SPACE_REG] = AXE_TOK_reg,
+        [AXE_SPACE_TMEM] = AXE_TOK_tmem,
+    };
+
+    for (int s = 0; s < AXE_N_SPACE; s++)
+        if (axe_parse_take(p, word[s])) {
+            *out = (axe_space)s;
+            return true;
+        }
+    *out = AXE_SPACE_REG;
+    return false;
+}
+
+/* tensor = ( "reg" | "shared" | "tmem" | "global" ) type NAME dims
+ *          [ ":" layout ] [ "=" expr ]
  * scalar = type NAME [ "=" expr ] */
 static const axe_tensor_decl *
 parse_tensor(axe_parser *p)
 {
     axe_tensor_decl *t = axe_new(p->cx, axe_tensor_decl);
-    bool             shared = axe_parse_take(p, AXE_TOK_shared);
-    bool             global = !shared && axe_parse_take(p, AXE_TOK_global);
-    bool scalar = !shared && !global && !axe_parse_take(p, AXE_TOK_reg);
+    bool             scalar = !take_space(p, &t->space);
 
-    t->space = shared   ? AXE_SPACE_SHARED
-               : global ? AXE_SPACE_GLOBAL
-                        : AXE_SPACE_REG;
     if (!axe_parse_type(p, &t->type) ||
         !axe_parse_word(p, "the tensor's name", &t->word) ||
         (!scalar && !axe_parse_dims(p, t)))
@@ -147,14 +162,15 @@ parse_pipeline(axe_parser *p)
     if (!s->value || !axe_parse_need(p, AXE_TOK_rbracket, "after the stages") ||
         !axe_parse_need(p, AXE_TOK_lbrace, "before the pipeline's tensors"))
         return NULL;
-    while (p->tok->kind == AXE_TOK_reg || p->tok->kind == AXE_TOK_shared) {
+    while (p->tok->kind == AXE_TOK_reg || p->tok->kind == AXE_TOK_shared ||
+           p->tok->kind == AXE_TOK_tmem) {
         const axe_tensor_decl *t = parse_tensor(p);
         if (!t || !axe_parse_need(p, AXE_TOK_semi, "after the declaration"))
             return NULL;
         axe_list_push(&tensor, t);
     }
     if (!axe_parse_take(p, AXE_TOK_rbrace)) {
-        axe_parse_expected(p, "`shared`, `reg` or `}`");
+        axe_parse_expected(p, "`shared`, `reg`, `tmem` or `}`");
         return NULL;
     }
     s->n_tensor = tensor.n;
@@ -423,6 +439,7 @@ parse_stmt(axe_parser *p)
         return parse_barrier(p);
     case AXE_TOK_reg:
     case AXE_TOK_shared:
+    case AXE_TOK_tmem:
     case AXE_TOK_global:
     case AXE_TOK_accum:
         return parse_tensor_stmt(p);

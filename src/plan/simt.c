@@ -104,6 +104,9 @@ place_tile(planner *p, const axe_tensor *t)
     axe_place *pl = &p->place[t->id];
 
     *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
+    if (t->space == AXE_SPACE_TMEM)
+        return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                        "%s has no tensor memory for %s", p->mc->name, t->name);
     if (!t->layout)
         return AXE_OK;
     AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));
