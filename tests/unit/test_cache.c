@@ -369,6 +369,27 @@ test_not_a_compiler(void **state)
     axe_ctx_free(cx);
 }
 
+/* Machine code comes back byte for byte, for the same words alone. */
+static void
+test_code(void **state)
+{
+    static char       code[] = "\177ELF and 100 more";
+    const char *const one[2] = {"text", "sm_90a"}, *const two[2] = {"text", ""};
+    fixture   f = open_at("code");
+    axe_bytes b;
+
+    (void)state;
+    assert_false(axe_cache_find(f.cx, &f.cache, 2, one, &b));
+    axe_cache_keep(f.cx, &f.cache, 2, one, "// text",
+                   (axe_bytes){.data = (void *)code, .len = sizeof code});
+    assert_false(axe_cache_find(f.cx, &f.cache, 2, two, &b));
+    assert_true(axe_cache_find(f.cx, &f.cache, 2, one, &b));
+    assert_int_equal(b.len, sizeof code);
+    assert_memory_equal(b.data, code, sizeof code);
+    free(b.data);
+    close_fixture(&f);
+}
+
 static int
 clean(void **state)
 {
@@ -387,6 +408,7 @@ main(void)
         cmocka_unit_test(test_found_again),
         cmocka_unit_test(test_key),
         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_code),
         cmocka_unit_test(test_compile_error),
         cmocka_unit_test(test_bad_dirs),
         cmocka_unit_test(test_lost_dir),

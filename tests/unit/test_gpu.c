@@ -189,6 +189,48 @@ launch_is_what_the_grid_says(void **state)
     axe_ctx_free(cx);
 }
 
+/* A persistent grid is as many CTAs as fit at once: 8 on a GPU of 4 SMs, less
+ * what does not fill a cluster. */
+static void
+persistent_grid_fits(void **state)
+{
+    static const struct {
+        int         cluster, rows;
+        const char *blocks;
+    } row[] = {{1, 3200, "launch 8x1x1 "},
+               {3, 3200, "launch 6x1x1 "},
+               {1, 10, "launch 3x1x1 "}};
+    axe_ctx      *cx = axe_ctx_new();
+    static float  x[3200 * 32], y[3200 * 32];
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    for (size_t i = 0; i < AXE_LEN(row); i++) {
+        int64_t   shape[2] = {row[i].rows, 32};
+        axe_array a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+        axe_program *p = make_program(cx);
+        axe_grid    *grid = p->lowered->grid;
+
+        grid->persistent = true;
+        grid->cluster = row[i].cluster;
+        fake_clear();
+        assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+        assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_OK);
+        if (!strstr(fake_log(), row[i].blocks))
+            fail_msg("no \"%s\" in:\n%s", row[i].blocks, fake_log());
+        axe_gpu_exec_free(e);
+    }
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 static void
 maps_have_limits(void **state)
 {
@@ -310,6 +352,7 @@ main(void)
         cmocka_unit_test(device_is_described),
         cmocka_unit_test(old_device_is_refused),
         cmocka_unit_test(launch_is_what_the_grid_says),
+        cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
         cmocka_unit_test(failures_are_decoded),
         cmocka_unit_test(bad_text_is_told),
