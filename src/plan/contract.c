@@ -39,8 +39,22 @@ axe_find_operand(const request *r, const axe_node *load)
     return -1;
 }
 
+/* The index counts rows (0) or columns (1), fastest of those so far. */
+static bool
+add_index(roles *out, int which, const axe_dim *d)
+{
+    const axe_dim **last = which == 0 ? &out->m : &out->n;
+
+    if (*last && out->n_more[which] == AXE_MAX_MORE)
+        return false;
+    if (*last)
+        out->more[which][out->n_more[which]++] = *last;
+    *last = d;
+    return true;
+}
+
 /* Sort the variables into roles with x as the left factor; false if this is no
- * contraction of one row, one column and one sum. */
+ * contraction of rows, columns and one sum. */
 static bool
 assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 {
@@ -51,10 +65,8 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
         const axe_dim **slot = NULL;
         if (in_c && in_x && in_y && out->n_batch < AXE_LEN(out->batch))
             slot = &out->batch[out->n_batch++];
-        else if (in_c && in_x && !in_y)
-            slot = &out->m;
-        else if (in_c && !in_x && in_y)
-            slot = &out->n;
+        else if (in_c && in_x != in_y && add_index(out, in_y, d))
+            continue;
         else if (!in_c && in_x && in_y)
             slot = &out->k;
         if (!slot || *slot)
@@ -66,8 +78,8 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 
 /* Left factor: the one whose free variable comes first in the destination. */
 bool
-axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
-                   roles *out)
+axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
+                  roles *out)
 {
     const axe_node *v = s->value;
 
@@ -87,6 +99,14 @@ axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
         return assign(s, *x, *y, out);
     }
     return true;
+}
+
+bool
+axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
+                   roles *out)
+{
+    return axe_contract_sort(s, x, y, out) && out->n_more[0] == 0 &&
+           out->n_more[1] == 0;
 }
 
 /* The register tile with the most multiply-adds per load, within the registers:

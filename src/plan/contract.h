@@ -4,9 +4,15 @@
 
 #include "plan/plan_int.h"
 
-/* c[m, n] += a[m, k] * b[n, k], batched: which variable is which. */
+enum { AXE_MAX_MORE = 3 };
+
+/* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Rows or
+ * columns may be counted by several: `more` are those before m or n, slow to
+ * fast. */
 typedef struct roles {
     const axe_dim *m, *n, *k;
+    int            n_more[2]; /* of the rows, of the columns */
+    const axe_dim *more[2][AXE_MAX_MORE];
     int            n_batch;
     const axe_dim *batch[8];
     int            a, b; /* operands */
@@ -28,6 +34,9 @@ typedef struct way {
  * no value. */
 bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
                         const axe_node **y, roles *out);
+/* The same with rows and columns of several indices. */
+bool axe_contract_sort(const axe_stmt *s, const axe_node **x,
+                       const axe_node **y, roles *out);
 /* The number of the operand that is this very node, or -1. */
 int axe_find_operand(const request *r, const axe_node *load);
 

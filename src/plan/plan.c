@@ -371,6 +371,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     written = k;
     k = axe_kernel_raise(cx, k);
+    if (mc->simt)
+        k = axe_simt_unloop(cx, k);
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
         p = (planner){.cx = cx, .mc = mc, .kernel = k, .written = written};

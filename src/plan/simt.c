@@ -207,7 +207,7 @@ schedule(planner *p, const axe_stmt *s)
     axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
     *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
     out->simt = simt;
-    if (wanted && axe_simt_contract_plan(p, &r, out)) {
+    if (axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
     } else {
         bool copied = axe_simt_copy_plan(p, &r, out);

@@ -50,23 +50,37 @@ term_of(const axe_operand *op, const axe_var *v, const axe_term **out)
     return *out != NULL;
 }
 
-/* How an operand lies over (row, k), on m. */
-static const axe_layout *
-memory_of(const job *j, const axe_operand *op, const axe_var *row)
-{
-    const axe_term *t[2];
-    axe_iter        it[64];
-    int             n = 0, end[2];
+enum { MAX_ITER = 64 };
 
-    if (!term_of(op, row, &t[0]) || !term_of(op, j->ro.k->var, &t[1]) ||
-        op->n_term != 2 || op->n_guard + op->n_check > 0 ||
-        t[0]->n_iter + t[1]->n_iter > AXE_LEN(it))
+/* Takes on how the operand moves by v. */
+static bool
+add_iters(const axe_operand *op, const axe_var *v, axe_iter *it, int *n)
+{
+    const axe_term *t;
+
+    if (!term_of(op, v, &t) || *n + t->n_iter > MAX_ITER)
+        return false;
+    for (int i = 0; i < t->n_iter; i++)
+        it[(*n)++] = t->iter[i];
+    return true;
+}
+
+/* How the operand of side 1 or 2 lies over (row, k), on m. */
+static const axe_layout *
+memory_of(const job *j, const axe_operand *op, int side)
+{
+    axe_iter it[MAX_ITER];
+    int      n = 0, end[2], n_row = j->n_dim[side - 1];
+
+    if (op->n_term != n_row + 1 || op->n_guard + op->n_check > 0)
         return NULL;
-    for (int d = 0; d < 2; d++) {
-        for (int i = 0; i < t[d]->n_iter; i++)
-            it[n++] = t[d]->iter[i];
-        end[d] = n;
-    }
+    for (int i = 0; i < n_row; i++)
+        if (!add_iters(op, j->dim[side - 1][i]->var, it, &n))
+            return NULL;
+    end[0] = n;
+    if (!add_iters(op, j->ro.k->var, it, &n))
+        return NULL;
+    end[1] = n;
     axe_layout spec = {.n_shard = n, .shard = it, .n_dim = 2, .dim_end = end};
     const axe_layout *l;
     return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
@@ -77,7 +91,7 @@ static const axe_layout *
 by_rows(const job *j, int side, const axe_layout *l)
 {
     static const int other[2] = {1, 0};
-    const axe_var   *row = (side == 1 ? j->ro.m : j->ro.n)->var;
+    const axe_var   *row = j->dim[side - 1][0]->var;
 
     if (!l || axe_mentions(j->load[side]->arg[0], row))
         return l;
@@ -132,9 +146,7 @@ ask_for(const job *j, const option *o, const request *r, int side,
     }
     *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
                      axe_node_text(j->p->cx, j->load[side]));
-    q->mem = op < 0 ? NULL
-                    : memory_of(j, &r->operand[op],
-                                (side == 1 ? j->ro.m : j->ro.n)->var);
+    q->mem = op < 0 ? NULL : memory_of(j, &r->operand[op], side);
     if (!q->mem)
         return false;
     q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128,
@@ -214,6 +226,19 @@ lay_held(const job *j, const option *o, int side, double *cycles)
            feed_side(j, o, side, &f, cycles, &why);
 }
 
+/* The dimension along which the tile is filled, if an index of the product
+ * walks it, or -1. */
+static int
+filled_along(const job *j, int side)
+{
+    const axe_var *v = axe_fast_source(j->p, j->load[side]);
+    bool           own = v == j->ro.k->var;
+
+    for (int i = 0; i < j->n_dim[side - 1]; i++)
+        own = own || v == j->dim[side - 1][i]->var;
+    return own ? walked_by(j->load[side], v) : -1;
+}
+
 /* A factor's tile, laid out if it is open; false: the option cannot read it. */
 static bool
 lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
@@ -227,7 +252,7 @@ lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
         return feed_side(j, o, side, &feed, cycles, &why);
     if (is_held(j, side))
         return lay_held(j, o, side, cycles);
-    f = walked_by(load, axe_fast_source(j->p, load));
+    f = filled_along(j, side);
     if (lay_along(j, o, side, f < 0 ? k : f, cycles))
         return true;
     return f >= 0 && f != k && lay_along(j, o, side, k, cycles);
@@ -247,15 +272,51 @@ row_major(const job *j, const axe_tensor *t)
                : NULL;
 }
 
-/* c's layout over (m, n) as one of its dimensions, and back. */
-static const axe_layout *
-in_order(const job *j, const axe_layout *l)
+/* The dimensions of c in the order of rows, then columns; how many. */
+static int
+list_dims(const job *j, int *dim)
 {
-    static const int other[2] = {1, 0};
+    int n = 0;
 
-    if (!l || axe_job_dim(j, j->ro.m->var) == 0)
-        return l;
-    return axe_layout_permute(j->p->cx, l, 2, other, &l) == AXE_OK ? l : NULL;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++)
+            dim[n++] = axe_job_dim(j, side, i);
+    return n;
+}
+
+/* A layout of c as one of (rows, columns). */
+static const axe_layout *
+by_sides(const job *j, const axe_layout *l)
+{
+    int dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), end[2];
+
+    if (!l || axe_layout_permute(j->p->cx, l, n, dim, &l) != AXE_OK)
+        return NULL;
+    end[0] = l->dim_end[j->n_dim[0] - 1];
+    end[1] = l->dim_end[n - 1];
+    axe_layout two = *l;
+    two.n_dim = 2;
+    two.dim_end = end;
+    return axe_layout_make(j->p->cx, &two, &l) == AXE_OK ? l : NULL;
+}
+
+/* A layout of (rows, columns) as one of c. */
+static const axe_layout *
+by_dims(const job *j, const axe_layout *l)
+{
+    int     dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), at = 0;
+    int     back[2 * AXE_MAX_MORE + 2];
+    int64_t e[2 * AXE_MAX_MORE + 2];
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++) {
+            back[dim[at]] = at;
+            e[at++] = axe_dim_extent(j->dim[side][i]);
+        }
+    if (!l || axe_layout_group(j->p->cx, l, (axe_shape){n, e}, &l) != AXE_OK ||
+        axe_layout_permute(j->p->cx, l, n, back, &l) != AXE_OK)
+        return NULL;
+    return l;
 }
 
 /* What tiles are open, and the best layouts of them so far. */
@@ -283,7 +344,7 @@ try_option(const job *j, const option *o, choice *best)
     option            real = *o;
     double            cycles[3];
 
-    l[0] = in_order(j, axe_option_layout(j, o));
+    l[0] = by_dims(j, axe_option_layout(j, o));
     for (int i = 1; i < 3; i++)
         l[i] = row_major(j, j->load[i]->u.tensor);
     if (best->open[0] && !l[0])
@@ -344,7 +405,7 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
         const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
         axe_job_options(&j[turn],
-                        best[turn].open[0] ? NULL : in_order(&j[turn], c));
+                        best[turn].open[0] ? NULL : by_sides(&j[turn], c));
     }
     axe_jobs_drop_slow(j);
     for (int turn = 0; turn < 2; turn++)
@@ -481,7 +542,7 @@ plan_job(const job *j, request *r, axe_schedule *out)
     }
     for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
         if (plan_option(j, &j->option[i], sc, &why)) {
-            take(j, &j->option[i], r, in_order(j, c), sc, out);
+            take(j, &j->option[i], r, by_sides(j, c), sc, out);
             return true;
         }
         axe_rejected(j->p, r, j->option[i].atom->name, "%s", why);
@@ -523,7 +584,7 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
             axe_rejected(p, r, "contract", "%s", j[turn].why);
             return false;
         }
-        axe_job_options(&j[turn], in_order(&j[turn], c));
+        axe_job_options(&j[turn], by_sides(&j[turn], c));
     }
     axe_jobs_drop_slow(j);
     if (j[0].n_option + j[1].n_option == 0)

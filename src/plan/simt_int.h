@@ -10,6 +10,9 @@
  * of the kernel's shape.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: shared memory, registers */
 AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
+/* simt_unloop.c: k with loops that count a register tile as indices; k itself
+ * if there are none. */
+const axe_kernel *axe_simt_unloop(axe_ctx *cx, const axe_kernel *k);
 /* simt_crew.c: crews, launches, who runs and holds what.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
 AXE_CHECK axe_status axe_simt_find_crews(planner *p);

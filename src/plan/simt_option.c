@@ -21,26 +21,42 @@ type_of(const planner *p, const axe_node *load)
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
-/* Roles with m the row of the left operand of atoms; `turn`: the other way. */
+/* The indices of side 0 or 1, those of `from` in the roles. */
+static void
+open_side(job *j, int side, int from)
+{
+    const roles *ro = &j->ro;
+    int          n = ro->n_more[from];
+
+    for (int i = 0; i < n; i++)
+        j->dim[side][i] = ro->more[from][i];
+    j->dim[side][n] = from == 0 ? ro->m : ro->n;
+    j->n_dim[side] = n + 1;
+    j->extent[side] = 1;
+    for (int i = 0; i <= n; i++)
+        if (!axe_mul(j->extent[side], axe_dim_extent(j->dim[side][i]),
+                     &j->extent[side]))
+            j->extent[side] = 0;
+}
+
+/* Rows are those of the left operand of atoms; `turn`: the other way. */
 bool
 axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
 {
     const axe_node *x, *y;
     roles           ro = {0};
 
-    if (!axe_contract_roles(s, &x, &y, &ro))
+    if (!axe_contract_sort(s, &x, &y, &ro))
         return false;
     *out = (job){.p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
     out->ro = ro;
-    out->ro.m = turn ? ro.n : ro.m;
-    out->ro.n = turn ? ro.m : ro.n;
+    for (int i = 0; i < 2; i++)
+        open_side(out, i, turn ? 1 - i : i);
     out->load[0] = s->dst;
     out->load[1] = turn ? y : x;
     out->load[2] = turn ? x : y;
     for (int i = 0; i < 3; i++)
         out->type[i] = type_of(p, out->load[i]);
-    out->extent[0] = axe_dim_extent(out->ro.m);
-    out->extent[1] = axe_dim_extent(out->ro.n);
     out->extent[2] = axe_dim_extent(out->ro.k);
     out->option = axe_new_array(p->cx, option, AXE_MAX_OPTION);
     return true;
@@ -55,15 +71,28 @@ refuse(job *j, const char *why)
 
 /* Which dimension of the tile the variable is all of, or -1. */
 static int
-whole_dim(const axe_node *c, const axe_var *v, int64_t extent)
+whole_dim(const axe_node *c, const axe_dim *v)
 {
     int64_t e;
 
     for (int d = 0; d < c->n_arg; d++)
-        if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v &&
-            axe_is_iconst(c->u.tensor->shape[d], &e) && e == extent)
+        if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v->var &&
+            axe_is_iconst(c->u.tensor->shape[d], &e) && e == axe_dim_extent(v))
             return d;
     return -1;
+}
+
+/* Is each dimension of c one of the indices, and all of it? */
+static bool
+is_whole(const job *j)
+{
+    const axe_node *c = j->load[0];
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++)
+            if (whole_dim(c, j->dim[side][i]) < 0)
+                return false;
+    return c->n_arg == j->n_dim[0] + j->n_dim[1];
 }
 
 /* Is the factor a tile that the crew holds, or one in shared memory? */
@@ -73,8 +102,6 @@ factor_possible(job *j, int side)
     axe_ctx          *cx = j->p->cx;
     const axe_node   *l = j->load[side];
     const axe_tensor *t = l->u.tensor;
-    const axe_dim    *row = side == 1 ? j->ro.m : j->ro.n;
-
     if (t->space == AXE_SPACE_SHARED)
         return true;
     if (t->space != AXE_SPACE_REG)
@@ -83,8 +110,8 @@ factor_possible(job *j, int side)
                                    "through a shared tile",
                                    t->name));
     if (l->n_arg != 2 || j->p->simt->home[t->id] != j->crew ||
-        whole_dim(l, row->var, j->extent[side - 1]) < 0 ||
-        whole_dim(l, j->ro.k->var, j->extent[2]) < 0)
+        j->n_dim[side - 1] != 1 || whole_dim(l, j->dim[side - 1][0]) < 0 ||
+        whole_dim(l, j->ro.k) < 0)
         return refuse(j, axe_textf(cx,
                                    "%s is not a whole reg tile of this crew, "
                                    "by its row and the sum",
@@ -99,10 +126,7 @@ axe_job_possible(job *j)
 
     if (j->ro.n_batch > 0)
         return refuse(j, "a batch index: one product at a time, please");
-    if (j->load[0]->u.tensor->space != AXE_SPACE_REG ||
-        j->load[0]->n_arg != 2 ||
-        whole_dim(j->load[0], j->ro.m->var, j->extent[0]) < 0 ||
-        whole_dim(j->load[0], j->ro.n->var, j->extent[1]) < 0)
+    if (j->load[0]->u.tensor->space != AXE_SPACE_REG || !is_whole(j))
         return refuse(j, axe_textf(cx,
                                    "%s is not a whole reg tile of rows and "
                                    "columns",
@@ -489,8 +513,10 @@ axe_job_options(job *j, const axe_layout *c)
 
     j->rate = 0;
     if (!c) {
-        j->folds[0] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.m->var));
-        j->folds[1] = axe_fold_cycles(j->p, t, axe_job_dim(j, j->ro.n->var));
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < j->n_dim[side]; i++)
+                j->folds[side] +=
+                    axe_fold_cycles(j->p, t, axe_job_dim(j, side, i));
     }
     for (int i = 0; i < j->p->mc->n_atom; i++) {
         const axe_atom *a = &j->p->mc->atom[i];
@@ -537,9 +563,7 @@ axe_option_layout(const job *j, const option *o)
 }
 
 int
-axe_job_dim(const job *j, const axe_var *v)
+axe_job_dim(const job *j, int side, int i)
 {
-    int64_t e = v == j->ro.m->var ? j->extent[0] : j->extent[1];
-
-    return whole_dim(j->load[0], v, e);
+    return whole_dim(j->load[0], j->dim[side][i]);
 }

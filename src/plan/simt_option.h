@@ -26,11 +26,13 @@ typedef struct job {
     planner        *p;
     const axe_stmt *s;
     const axe_crew *crew;
-    roles           ro;      /* a and b not numbered yet */
+    roles           ro;       /* a and b not numbered yet */
+    int             n_dim[2]; /* indices of the rows, of the columns */
+    const axe_dim  *dim[2][AXE_MAX_MORE + 1]; /* slow to fast */
     bool            turn;    /* the left factor is that of the columns */
     const axe_node *load[3]; /* c, a, b */
     axe_type        type[3];
-    int64_t         extent[3]; /* of m, n, k */
+    int64_t         extent[3]; /* of rows, columns, sum; 0: no constant */
     int             n_option;
     option         *option;
     double          folds[2]; /* cycles of those along rows, columns of c */
@@ -54,8 +56,8 @@ void axe_jobs_drop_slow(job j[2]);
 double axe_option_score(const option *o);
 /* The layout of c that the option makes. */
 const axe_layout *axe_option_layout(const job *j, const option *o);
-/* Which dimension of c an index is. */
-int axe_job_dim(const job *j, const axe_var *v);
+/* Which dimension of c the index i of rows (side 0) or columns (1) is. */
+int axe_job_dim(const job *j, int side, int i);
 
 /* simt_around.c.  Cycles that folds along dimension d of the tile, or of
  * register tiles that are made from it element by element, take where warps

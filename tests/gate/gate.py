@@ -32,6 +32,7 @@ ALSO = {
     "gemm_tt": [["T=f16"]],
     "gemm_batched": [["T=f16"]],
     "linear": [["T=f16"]],
+    "conv2d": [["T=f16"]],
     "attention": [["T=f16"]],
     "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "attention_sm90": [["T=bf16"], ["CAUSAL=1"], ["D=64"]],

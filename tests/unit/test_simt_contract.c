@@ -446,13 +446,73 @@ test_declared(void **state)
     axe_ctx_free(cx);
 }
 
+/* Rows or columns counted by several indices, loops that are such, and others
+ * that stay loops: 4 rows of 32 columns each. */
+static const struct {
+    const char *machine, *loops, *want;
+} several[] = {
+    {"sm_80", "acc[r, m, n] += a[m, k] * b[r, n, k];",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "acc[r, m, n] += b[r, n, k] * a[m, k];",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_80", "for (u : 4) acc[u, m, n] += a[m, k] * b[u, n, k];",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_80",
+     "for (u : 4) for (v : 2) acc[u, m, n] += a[m, k] * b[u + v - v, n, k];",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_90a", "acc[r, m, n] += a[m, k] * b[r, n, k];",
+     "wgmma.f32.f16.rs 64: 1 x 2 x 2; ldmatrix.x4 x 1, 8 registers, 4/4 "
+     "cycles; direct 0 512, 16/16 cycles"},
+    {"sm_80",
+     "for (u : 4) for (v : u + 1) acc[u, m, n] += a[m, k] * b[u, n, k];",
+     "this sum of products would run far below the machine's best: no contract "
+     "atom fits"},
+    {"sm_80", "for (u : 3) acc[u + 1, m, n] += a[m, k] * b[u, n, k];",
+     "this sum of products would run far below the machine's best: no contract "
+     "atom fits"},
+};
+
+static void
+test_several(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(several); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        const char     *got, *text = axe_textf(cx,
+                                               "kernel g(in f16 A[M, K], in f16 "
+                                                   "B[4, N, K], out f32 C[4, M, N]) { "
+                                                   "index r, m, n, k; cta (i : M by "
+                                                   "64, j : N by 64) { reg f32 acc[4, "
+                                                   "64, 64] = 0; for (t : K by 32) { "
+                                                   "shared f16 a[64, 32]; shared f16 "
+                                                   "b[4, 64, 32]; a[m, k] = A[i*64 + "
+                                                   "m, t*32 + k]; b[r, n, k] = B[r, "
+                                                   "j*64 + n, t*32 + k]; %s } C[r, "
+                                                   "i*64 + m, j*64 + n] = acc[r, m, "
+                                                   "n]; } }",
+                                               several[i].loops);
+        if (plan(cx, text, several[i].machine, &p) != AXE_OK)
+            got = axe_last_error(cx);
+        else
+            got = summary(cx, p);
+        if (strcmp(got, several[i].want) != 0)
+            fail_msg("row %d: %s\n", i, got);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),     cmocka_unit_test(test_chains),
         cmocka_unit_test(test_products), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_declared), cmocka_unit_test(test_several),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

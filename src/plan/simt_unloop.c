@@ -1,0 +1,191 @@
+/* simt_unloop.c - loops that count a register tile become indices.
+ *
+ *     for (r : 8) for (g : 3) acc[r, o, x] += f[g, o, c] * t[c, r + g, x];
+ *
+ * A thread has no registers that a loop's variable could count; and threads
+ * that share out r as they do o and x have more to share.  Turns of r touch
+ * elements of their own, so their order against the loops inside is free: r is
+ * an index of the statement.  Loops of which this is not true stay. */
+#include "ir/list.h"
+#include "plan/simt_int.h"
+
+typedef struct unloop {
+    axe_ctx       *cx;
+    axe_kernel    *k;
+    const axe_var *loop, *index;
+} unloop;
+
+/* The statement of a perfect nest of loops, or NULL; *ends: do their extents
+ * mention v? */
+static const axe_stmt *
+innermost(const axe_stmt *s, const axe_var *v, bool *ends)
+{
+    while (s->kind == AXE_STMT_FOR && s->n_body == 1 && s->n_var == 1) {
+        *ends = *ends || axe_mentions(s->var[0]->extent, v);
+        s = s->body[0];
+    }
+    return s->kind == AXE_STMT_INDEX ? s : NULL;
+}
+
+typedef struct reading {
+    const axe_node *dst;
+    bool            other; /* than the element that is written */
+} reading;
+
+static void
+look_at(void *user, const axe_node *n)
+{
+    reading *r = user;
+
+    if (n->op == AXE_OP_load && n->u.tensor == r->dst->u.tensor)
+        r->other = r->other || !axe_node_same(n, r->dst);
+}
+
+/* Do turns of v write and read elements of a register tile that are theirs
+ * alone, since v is one of its subscripts? */
+static bool
+counts_tile(const axe_stmt *s, const axe_var *v)
+{
+    reading r = {.dst = s->dst};
+    int     n = 0;
+
+    for (int d = 0; d < s->dst->n_arg; d++) {
+        const axe_node *a = s->dst->arg[d];
+        if (a->op == AXE_OP_var && a->u.var == v)
+            n++;
+        else if (axe_mentions(a, v))
+            return false;
+    }
+    axe_node_walk(s->value, look_at, &r);
+    return n == 1 && !r.other && !s->atom &&
+           s->dst->u.tensor->space == AXE_SPACE_REG;
+}
+
+static bool
+is_index(const axe_stmt *s)
+{
+    const axe_stmt *in;
+    int64_t         e;
+    bool            ends = false;
+
+    if (s->kind != AXE_STMT_FOR || s->n_body != 1 || s->n_var != 1 ||
+        !axe_is_iconst(s->var[0]->extent, &e) || e < 1)
+        return false;
+    in = innermost(s->body[0], s->var[0], &ends);
+    return in && !ends && counts_tile(in, s->var[0]);
+}
+
+/* n by the index in place of the loop's variable. */
+static const axe_node *
+replaced(unloop *x, const axe_node *n)
+{
+    axe_node *copy;
+
+    if (!axe_mentions(n, x->loop))
+        return n;
+    if (n->op == AXE_OP_var)
+        return axe_var_node(x->cx, n->at, x->index);
+    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++)
+        copy->arg[i] = replaced(x, n->arg[i]);
+    return copy;
+}
+
+/* The place among free indices, which have the order of the destination. */
+static int
+place_of(const axe_stmt *s, const axe_var *v)
+{
+    int n = 0;
+
+    for (int d = 0; d < s->dst->n_arg && !axe_mentions(s->dst->arg[d], v); d++)
+        for (int i = 0; i < s->n_free; i++)
+            n += axe_mentions(s->dst->arg[d], s->dim[i].var);
+    return n < s->n_free ? n : s->n_free;
+}
+
+static axe_stmt *
+with_index(unloop *x, const axe_stmt *s)
+{
+    axe_stmt *out = axe_new(x->cx, axe_stmt);
+    axe_dim  *dim = axe_new_array(x->cx, axe_dim, s->n_dim + 1);
+    int       at = place_of(s, x->loop);
+
+    *out = *s;
+    for (int i = 0; i < s->n_dim; i++)
+        dim[i < at ? i : i + 1] = s->dim[i];
+    dim[at] = (axe_dim){x->index, x->loop->extent};
+    out->dim = dim;
+    out->n_dim++;
+    out->n_free++;
+    out->dst = replaced(x, s->dst);
+    out->value = replaced(x, s->value);
+    return out;
+}
+
+/* The nest below the loop, its statement with the index. */
+static axe_stmt *
+nest_below(unloop *x, axe_stmt *s)
+{
+    axe_stmt  *out;
+    axe_stmt **body;
+
+    if (s->kind == AXE_STMT_INDEX)
+        return with_index(x, s);
+    out = axe_new(x->cx, axe_stmt);
+    body = axe_new_array(x->cx, axe_stmt *, 1);
+    *out = *s;
+    body[0] = nest_below(x, s->body[0]);
+    out->body = body;
+    return out;
+}
+
+static void unloop_body(unloop *x, int *n, axe_stmt *const **body);
+
+static axe_stmt *
+unloop_stmt(unloop *x, axe_stmt *s)
+{
+    axe_stmt *out = axe_new(x->cx, axe_stmt);
+    axe_var  *v;
+
+    while (is_index(s)) {
+        v = axe_new(x->cx, axe_var);
+        *v = (axe_var){.kind = AXE_VAR_INDEX,
+                       .name = s->var[0]->name,
+                       .at = s->var[0]->at,
+                       .id = x->k->n_var++};
+        x->loop = s->var[0];
+        x->index = v;
+        s = nest_below(x, s->body[0]);
+    }
+    *out = *s;
+    unloop_body(x, &out->n_body, &out->body);
+    unloop_body(x, &out->n_other, &out->other);
+    return out->body == s->body && out->other == s->other ? s : out;
+}
+
+static void
+unloop_body(unloop *x, int *n, axe_stmt *const **body)
+{
+    axe_list out = {.cx = x->cx};
+    bool     same = true;
+
+    for (int i = 0; i < *n; i++) {
+        axe_stmt *s = unloop_stmt(x, (*body)[i]);
+        same = same && s == (*body)[i];
+        axe_list_push(&out, s);
+    }
+    if (!same)
+        *body = (axe_stmt *const *)out.item;
+}
+
+const axe_kernel *
+axe_simt_unloop(axe_ctx *cx, const axe_kernel *k)
+{
+    axe_kernel *out = axe_new(cx, axe_kernel);
+    unloop      x = {.cx = cx, .k = out};
+
+    *out = *k;
+    unloop_body(&x, &out->n_body, &out->body);
+    return out->body == k->body ? k : out;
+}
