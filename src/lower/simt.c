@@ -278,7 +278,9 @@ axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
             AXE_TRY(land(sl, b));
         if (behind != sl->fence)
             fence(sl, b);
+        AXE_TRY(axe_simt_lower_drains(sl, b, body[i], false));
         AXE_TRY(lower_stmt(sl, b, body[i]));
+        AXE_TRY(axe_simt_lower_drains(sl, b, body[i], true));
         sl->fence = behind;
         if (copy)
             sl->flying =

@@ -8,6 +8,7 @@
 
 #include "lower/simt_int.h"
 #include "plan/simt_contract.h"
+#include "plan/simt_flight.h"
 
 /* The counters at hand; NULL: 0. */
 typedef struct counters {
@@ -304,6 +305,8 @@ end_group(emitter *e, axe_lblock *b)
     if (!*a->group)
         return AXE_OK;
     AXE_TRY(axe_simt_sync(e->sl, b, AXE_SYNC_COMMIT, a->by, a->group, 0, NULL));
+    if (axe_simt_drain_of(e->sl->sp, e->sl->s->stmt))
+        return AXE_OK;
     return axe_simt_sync(e->sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &n);
 }
 

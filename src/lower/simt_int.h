@@ -117,6 +117,14 @@ AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
 /* What an index statement must wait for: meets, groups, phases. */
 AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);
+/* simt_flight.c: contractions that the plan waits for before s, or behind it.
+ */
+AXE_CHECK axe_status axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b,
+                                           const axe_stmt *s, bool behind);
+/* simt_ring.c: the stage of a CONSUME across roles has been read, and the next
+ * one is the ring's. */
+AXE_CHECK axe_status axe_simt_free_stage(simt_lowering *sl, axe_lblock *b,
+                                         const axe_stmt *consume);
 AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
                                              const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b,

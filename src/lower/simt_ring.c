@@ -8,6 +8,7 @@
 #include "lower/simt_int.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
+#include "plan/simt_flight.h"
 
 static const axe_node *
 op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
@@ -432,7 +433,18 @@ reads(const axe_stmt *s, const axe_pipeline *ring)
     return !left;
 }
 
-/* The stage is free behind the last statement that reads it. */
+axe_status
+axe_simt_free_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *consume)
+{
+    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, consume->pipeline);
+
+    AXE_TRY(release(sl, b, r, r->read, NULL));
+    next(sl, b, r, r->read, r->read_phase);
+    return AXE_OK;
+}
+
+/* The stage is free behind the last statement that reads it, or where that is
+ * waited for. */
 static axe_status
 consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                const axe_stmt *s)
@@ -443,10 +455,9 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         n--;
     AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
-    AXE_TRY(release(sl, b, r, r->read, NULL));
-    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body - n, s->body + n));
-    next(sl, b, r, r->read, r->read_phase);
-    return AXE_OK;
+    if (!axe_simt_drain_of(sl->sp, s))
+        AXE_TRY(axe_simt_free_stage(sl, b, s));
+    return axe_simt_lower_body(sl, b, s->n_body - n, s->body + n);
 }
 
 /* A loop of consumes, each of which leaves its stage in flight and frees the

@@ -384,5 +384,6 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(allocate(p));
     axe_simt_plan_sync(p);
     axe_simt_take_zeros(p);
+    axe_simt_plan_flights(p);
     return AXE_OK;
 }

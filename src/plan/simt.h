@@ -59,6 +59,7 @@ typedef struct axe_simt_access {
 typedef struct axe_simt_contract axe_simt_contract;
 typedef struct axe_simt_copy     axe_simt_copy;
 typedef struct axe_simt_ring     axe_simt_ring; /* simt_ring.h */
+typedef struct axe_drain         axe_drain;     /* simt_flight.h */
 
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
@@ -101,6 +102,8 @@ struct axe_simt_plan {
     axe_simt_launch *launch;
     int              n_meet, cap_meet;
     axe_meet        *meet;
+    int              n_drain, cap_drain;
+    axe_drain       *drain;
     int              n_barrier; /* named ones in use, 0 too */
     int              n_ring, cap_ring;
     axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */

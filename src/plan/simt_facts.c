@@ -6,6 +6,7 @@
 
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
+#include "plan/simt_flight.h"
 #include "plan/simt_ring.h"
 
 typedef struct teller {
@@ -315,19 +316,40 @@ kind_text(const teller *t)
     return c->box ? "copy, by boxes of a tensor map" : "copy, by pieces";
 }
 
+/* Where a contraction that is done later is waited for. */
+static void
+tell_flight(teller *t, axe_buf *b)
+{
+    const axe_drain *d = axe_simt_drain_of(t->p->simt, t->s->stmt);
+
+    if (!d)
+        return;
+    axe_putf(b, "%swaited for %s ", b->len ? "; " : "",
+             d->behind ? "behind" : "before");
+    if (d->at->kind == AXE_STMT_INDEX)
+        axe_putf(b, "statement %d", d->at->id);
+    else
+        axe_puts(b, axe_place_text(t->cx, d->at->at));
+    axe_putf(b, ", with %d group%s in flight", d->left,
+             d->left == 1 ? "" : "s");
+    for (int i = 0; i < d->n_free; i++)
+        axe_putf(b, "%s%s", i == 0 ? "; frees stages of " : ", ",
+                 d->free[i]->pipeline->name);
+}
+
 static void
 tell_sync(teller *t)
 {
     const axe_simt_plan *sp = t->p->simt;
+    axe_buf              b = {.cx = t->cx};
 
-    for (int i = 0; i < sp->n_meet; i++)
-        if (sp->meet[i].at == t->s->stmt) {
-            tell(t, AXE_FACT_sync,
-                 axe_textf(t->cx, "%s meets before it: %s",
-                           axe_crew_text(t->cx, sp->meet[i].crew),
-                           sp->meet[i].why));
-            return;
-        }
+    for (int i = 0; i < sp->n_meet && b.len == 0; i++)
+        if (sp->meet[i].at == t->s->stmt)
+            axe_putf(&b, "%s meets before it: %s",
+                     axe_crew_text(t->cx, sp->meet[i].crew), sp->meet[i].why);
+    tell_flight(t, &b);
+    if (b.len > 0)
+        tell(t, AXE_FACT_sync, b.text);
 }
 
 void

@@ -115,6 +115,9 @@ const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 void axe_simt_place_staging(planner *p);
 /* simt_sync.c: p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
+/* simt_flight.c: p->simt->drain, with schedules, rings, meetings and zeros
+ * known. */
+void axe_simt_plan_flights(planner *p);
 /* simt_own.c: does each thread, of what b touches of the tile, find only
  * elements that it touched itself in a? */
 bool axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,

@@ -472,13 +472,15 @@ put_pin(cuda_printer *p, const axe_tensor *t, int indent)
 }
 
 /* What asynchronous atoms write changes while they run: the compiler may move
- * nothing that uses it past a DRAIN of them, nor past a FENCE of it. */
+ * nothing that uses it past a DRAIN of them, nor past a FENCE of it.  A
+ * DRAIN that names registers is of these, one that does not of all. */
 static int
 find_pinned(cuda_printer *p, const axe_lir *l, const axe_tensor **list)
 {
     int n = 0;
 
-    if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN)
+    if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN &&
+        l->n_arg == 1)
         find_written(&p->g->body, l->atom->group, &n, list);
     for (int i = 0; i < l->n_arg && l->atom->kind == AXE_ATOM_SYNC; i++)
         if (l->arg[i].space == AXE_ARG_REG)

@@ -31,7 +31,7 @@ typedef enum edit {
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
 
-typedef enum which { SM90, RING, CP, N_WHICH } which;
+typedef enum which { SM90, RING, CP, CHAIN, N_WHICH } which;
 
 #define K(kind) (1u << AXE_SIM_##kind)
 
@@ -119,20 +119,50 @@ static const row rows[] = {
     {"copies of a stage on",                 CP, "cp.async.b128", ALL, ADD, 0, 4096, K(RACE) | K(BOUNDS)},
     {"results beyond the edge",              CP, "st.global", ALL, ANYBODY, 0, 0, K(RACE) | K(BOUNDS)},
     {"copies from beyond the edge",          CP, "cp.async.b128", ALL, ANYBODY, 0, 0, K(BOUNDS)},
+
+    {"scores are not waited for",            CHAIN, "wgmma.drain", 0, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"nor in the loop",                      CHAIN, "wgmma.drain", 1, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"the next product is let run, too",     CHAIN, "wgmma.drain", 1, SET, 0, 2, K(FLIGHT) | K(RACE)},
+    {"weights are made while they are read", CHAIN, "wgmma.drain", 2, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"a group is left in their place",       CHAIN, "wgmma.drain", 2, SET, 0, 1, K(FLIGHT) | K(RACE)},
+    {"the last sums are not waited for",     CHAIN, "wgmma.drain", 3, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"scores are not a group of their own",  CHAIN, "wgmma.commit", 1, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"sums are not a group",                 CHAIN, "wgmma.commit", 2, DROP, 0, 0, K(FLIGHT) | K(RACE)},
+    {"no fence before the scores",           CHAIN, "wgmma.fence", 1, DROP, 0, 0, K(FENCE)},
+    {"no fence of the last weights",         CHAIN, "wgmma.fence", 3, DROP, 0, 0, K(FENCE)},
+    {"a stage of keys is not freed",         CHAIN, "mbarrier.arrive", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"a stage of values is not freed",       CHAIN, "mbarrier.arrive", 2, DROP, 0, 0, K(DEADLOCK)},
 };
 /* clang-format on */
 
 /* ------------------------------------------------------------------ kernels */
 
+enum { MAX_ARRAY = 4, RANK = 4 };
+
 typedef struct subject {
     const char *file, *machine;
-    int64_t     m, n, k;
+    struct {
+        const char *name;
+        int64_t     shape[RANK]; /* up to the first 0 */
+    } array[MAX_ARRAY];
 } subject;
 
 static const subject subjects[N_WHICH] = {
-    [SM90] = {"gemm_sm90.axe", "sm_90a", 512, 256, 384},
-    [RING] = {"gemm.axe", "sm_90a", 128, 128, 224},
-    [CP] = {"gemm.axe", "sm_80", 200, 136, 160},
+    [SM90] = {"gemm_sm90.axe",
+              "sm_90a",
+              {{"A", {512, 384}}, {"B", {256, 384}}, {"C", {512, 256}}}},
+    [RING] = {"gemm.axe",
+              "sm_90a",
+              {{"A", {128, 224}}, {"B", {128, 224}}, {"C", {128, 128}}}},
+    [CP] = {"gemm.axe",
+            "sm_80",
+            {{"A", {200, 160}}, {"B", {136, 160}}, {"C", {200, 136}}}},
+    [CHAIN] = {"attention_sm90.axe",
+               "sm_90a",
+               {{"Q", {1, 1, 128, 128}},
+                {"K", {1, 500, 128}},
+                {"V", {1, 500, 128}},
+                {"O", {1, 1, 128, 128}}}},
 };
 
 static axe_ctx *cx;
@@ -189,14 +219,23 @@ static axe_sim_report
 simulate(const subject *s, const axe_program *p, axe_sim_options with)
 {
     axe_sim_report r = {0};
-    axe_array      array[] = {
-             {"A", "f16", 2, (int64_t[]){s->m, s->k}, NULL, fill(s->m * s->k)},
-             {"B", "f16", 2, (int64_t[]){s->n, s->k}, NULL, fill(s->n * s->k)},
-             {"C", "f16", 2, (int64_t[]){s->m, s->n}, NULL, fill(s->m * s->n)}};
+    axe_array      array[MAX_ARRAY];
+    int            n = 0;
 
+    for (; n < MAX_ARRAY && s->array[n].name; n++) {
+        int     rank = 0;
+        int64_t size = 1;
+        while (rank < RANK && s->array[n].shape[rank] > 0)
+            size *= s->array[n].shape[rank++];
+        array[n] = (axe_array){.name = s->array[n].name,
+                               .type = "f16",
+                               .rank = rank,
+                               .shape = s->array[n].shape,
+                               .data = fill(size)};
+    }
     with.n_sm = 2;
     with.max_step = 2000000;
-    if (axe_program_simulate(cx, p, 3, array, 0, NULL, &with, &r) != AXE_OK)
+    if (axe_program_simulate(cx, p, n, array, 0, NULL, &with, &r) != AXE_OK)
         fail_with_diags();
     return r;
 }
