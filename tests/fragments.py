@@ -3,6 +3,7 @@
 
     fragments.py ATOMS.def FILE.jsonl
 
+ATOMS.def comes through the C preprocessor, since some rows are made by macros.
 A vector says which element of a tile each value of each thread is:
 map_rowmajor[thread][value].  A row says where each element is, as a layout over
 thread axes and reg.  Both are enumerated here, without the layout library.
@@ -19,12 +20,12 @@ from itertools import product
 NONE = [
     (r"^SM70_", "sm_70: quads of threads"),
     (r"^SM120_", "sm_120"),
-    (r"^SM100_", "sm_100"),
-    (r"^tmem_", "tensor memory"),
+    (r"^tmem_.*2 M-tiles", "two rows side by side"),
     (r"S4S4|U1U1", "elements of 4 bits and of 1"),
 ]
 TYPE = {"E4M3": "e4m3", "E5M2": "e5m2"}
-AXES = {"lane": 1, "wid": 32}
+AXES = {"lane": 1, "wid": 32, "tlane": 1}
+REGS = ("reg", "tcol")
 
 
 def strings(line):
@@ -34,16 +35,17 @@ def strings(line):
 def read_rows(path):
     """name -> operand ("A" "B" "C", "reg") -> layout text"""
     rows = {}
-    for line in open(path):
-        m = re.match(r"(MMA|MOVE)\( ([\w.]+),", line)
+    for row in re.split(r"\b(?=(?:MMA|PRODUCT|MOVE)\()", open(path).read()):
+        m = re.match(r"(MMA|PRODUCT|MOVE)\(\s*([\w. ]+),", row)
         if not m:
             continue
-        s = strings(line)
-        if m[1] == "MMA":
-            rows[m[2]] = {"C": s[0], "A": s[1], "B": s[2]}
+        name = m[2].replace(" ", "")
+        s = strings(re.sub(r'"\s*"', "", row))
+        if m[1] != "MOVE":
+            rows[name] = {"C": s[0], "A": s[1], "B": s[2]}
         else:
             reg = [t for t in s[:2] if "@reg" in t]
-            rows[m[2]] = {"reg": reg[0] if reg else ""}
+            rows[name] = {"reg": reg[0] if reg else ""}
     return rows
 
 
@@ -88,7 +90,8 @@ def dims(text):
 
 
 def points(text, p):
-    """The tile's extents, and (thread, register) of each element, row-major."""
+    """The tile's extents, and (thread, register) of each element, row-major;
+    of tensor memory (lane, column) in the first CTA."""
     body = text[text.index("]") + 1 :]
     shape, strides = body.split(":")
     extents = [number(t, p) for t in flat(shape)]
@@ -107,9 +110,9 @@ def points(text, p):
     for digits in product(*[range(e) for e in extents]):
         thread = reg = 0
         for d, (step, axis) in zip(digits, steps):
-            if axis == "reg":
+            if axis in REGS:
                 reg += d * step
-            else:
+            elif axis != "cta":
                 thread += d * step * AXES[axis]
         out.append((thread, reg))
     return tile, out
@@ -135,18 +138,56 @@ def find(name, operand):
     m = re.match(r"SM90::GMMA::CLayout_64xN<(\d+)>$", name)
     if m:
         return "wgmma.f32.f16.ss", "C", int(m[1])
+    m = re.match(r"SM100_U8x(\d+)_STSM_T$", name)
+    if m:
+        return f"stmatrix.x{int(m[1]) // 4}.trans.b8", "reg", 16
     m = re.match(r"SM\d+_U(\d+)x(\d)_(LD|ST)SM_(N|T)$", name)
     if m:
         n = int(m[2]) * int(m[1]) // 32
         op = "ldmatrix" if m[3] == "LD" else "stmatrix"
         return f"{op}.x{n}" + (".trans" if m[4] == "T" else ""), "reg", 8
+    m = re.match(r"SM100_TMEM_LOAD_(\d+)dp(\d+)b(\d+)x(_16b)?$", name)
+    if m:
+        pack = ".pack" if m[4] else ""
+        return f"tc.ld.{m[1]}x{m[2]}b.x{m[3]}{pack}", "reg", 1
+    m = re.match(r"tmem_frg_1sm<f32> M=(\d+) N=(\d+)", name)
+    if m:
+        return f"tc.f32.f16.m{m[1]}.ss", "C", int(m[2])
+    m = re.match(r"tmem_frg_2sm<f32> M=(\d+)\(64/CTA\) N=(\d+)", name)
+    if m:
+        return f"tc.f32.f16.pair{m[1]}.ss", "C", int(m[2])
+    return None
+
+
+def first_warp(tile, at, shape):
+    """Of four warps' 16 or 32 rows the first's; of two CTAs' rows."""
+    if tile[0] in (4 * shape[0], 2 * shape[0]) and tile[1:] == shape[1:]:
+        n = shape[0]
+        for x in shape[1:]:
+            n *= x
+        return shape, at[:n]
+    return tile, at
+
+
+def check_lanes(v, text, p):
+    """Of an accumulator in tensor memory."""
+    tile, at = first_warp(*points(text, p), v["tile"])
+    if tile != v["tile"]:
+        return f"the row's tile is {tile}, the vector's {v['tile']}"
+    cols = tile[1]
+    lanes = [at[m * cols][0] for m in range(tile[0])]
+    row0 = (v["tmem_lane_of_row0"], v["tmem_col_of_row0"])
+    if lanes != v["tmem_lane_of_row"] or list(zip(*row0)) != at[:cols]:
+        return "rows are in other lanes, or columns elsewhere"
     return None
 
 
 def check(v, text, p):
     """What is wrong, or None."""
-    tile, at = points(text, p)
+    if "map_rowmajor" not in v:
+        return check_lanes(v, text, p)
     shape = v["axe"]["shape"]
+    tile, at = first_warp(*points(text, p), shape)
     if tile != shape:
         return f"the row's tile is {tile}, the vector's {shape}"
     for thread, values in enumerate(v["map_rowmajor"]):

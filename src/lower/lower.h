@@ -63,15 +63,16 @@ typedef struct axe_arg {
     const axe_tensor *tensor; /* REG: an array of the thread; SHARED, DSMEM: a
                                  buffer; GLOBAL: a parameter or temporary */
     const axe_node *at; /* [elements] REG: the first; SHARED, GLOBAL: from the
-                           tensor's start, before the buffer's swizzle; INT: the
-                           number */
+                           tensor's start, before the buffer's swizzle; TMEM:
+                           from the tile's, lanes being AXE_TMEM_LANE / bits
+                           apart; INT: the number */
     const axe_node        *cta;   /* DSMEM: whose, by its rank in the cluster */
     int                    map;   /* MAP: which of the grid's */
     int                    n_at;  /* MAP: coordinates, fastest first */
     const axe_node *const *coord; /* [elements], may be outside */
-    int64_t lead, stride; /* SHARED operands of CONTRACT: [bytes] from one atom
-                             of the swizzle to the next along the fast and the
-                             slow dimension */
+    int64_t lead, stride; /* SHARED operands by descriptor: [bytes] from one
+                             atom of the swizzle to the next along the fast and
+                             the slow dimension */
     bool major;           /* of those: the sum index is not the fast one */
 } axe_arg;
 
@@ -133,6 +134,13 @@ typedef struct axe_buffer {
     axe_swizzle       swizzle; /* of byte addresses in it; bits 0: none */
 } axe_buffer;
 
+/* A tile in tensor memory: columns [first, first + columns) of what the grid
+ * allocates. */
+typedef struct axe_tmem {
+    const axe_tensor *tensor;
+    int               first, columns;
+} axe_tmem;
+
 /* How a box of a global tensor is seen by copies, made on the host. */
 typedef struct axe_map {
     const axe_tensor *tensor;
@@ -158,10 +166,16 @@ typedef struct axe_grid {
     int                n_buffer;
     axe_buffer        *buffer;
     int64_t            shared_bytes;
-    int                n_map;
-    axe_map           *map;
-    int                n_need; /* conditions over sizes that a launch keeps, as
-                                  its host checks */
+    int                n_tmem;
+    axe_tmem          *tmem;
+    int                tmem_columns; /* that ALLOC is asked for; 0: none */
+    const axe_tensor  *tmem_base;    /* array of one u32: where they begin, as
+                                        each thread has read it from the word
+                                        that ALLOC wrote; NULL: no columns */
+    int      n_map;
+    axe_map *map;
+    int      n_need; /* conditions over sizes that a launch keeps, as
+                        its host checks */
     const axe_node **need;
     axe_lblock       body;
 } axe_grid;

@@ -219,6 +219,11 @@ put_grid(axe_ctx *cx, axe_buf *b, const axe_grid *g)
                      s->swizzle.base, s->swizzle.shift);
         axe_putc(b, '\n');
     }
+    for (int i = 0; i < g->n_tmem; i++)
+        axe_putf(b, "  tmem %s %s: columns %d to %d of %d\n",
+                 axe_type_table[g->tmem[i].tensor->type].name,
+                 g->tmem[i].tensor->name, g->tmem[i].first,
+                 g->tmem[i].first + g->tmem[i].columns - 1, g->tmem_columns);
     for (int i = 0; i < g->n_array; i++)
         axe_putf(b, "  reg %s %s[%s]\n", axe_type_table[g->array[i]->type].name,
                  g->array[i]->name, axe_node_text(cx, g->array[i]->shape[0]));

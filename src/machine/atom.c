@@ -142,6 +142,71 @@ axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
     return axe_layout_read(cx, b.text ? b.text : "", out);
 }
 
+/* Bits of an element of the operand. */
+static int
+element_bits(const axe_atom *atom, int which, int param)
+{
+    axe_type t = atom->type[which];
+
+    if (t < AXE_N_TYPE)
+        return axe_type_table[t].bits;
+    return atom->align > 0 && param > 0 ? 8 * atom->align / param : 32;
+}
+
+/* Lanes and columns of tensor memory as m, in elements of so many bits. */
+static axe_status
+flatten(axe_ctx *cx, const axe_layout *l, int bits, const axe_layout **out)
+{
+    axe_layout  flat = *l;
+    int         n = l->n_shard + l->n_replica;
+    axe_iter   *it = axe_new_array(cx, axe_iter, n);
+    axe_offset *off = axe_new_array(cx, axe_offset, l->n_offset);
+    axe_axis    lane, col;
+
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "tlane", &lane));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "tcol", &col));
+    for (int i = 0; i < n; i++) {
+        it[i] = i < l->n_shard ? l->shard[i] : l->replica[i - l->n_shard];
+        if (it[i].axis == lane)
+            it[i].stride *= AXE_TMEM_LANE / bits;
+        if (it[i].axis == lane || it[i].axis == col)
+            it[i].axis = AXE_AXIS_M;
+    }
+    for (int i = 0; i < l->n_offset; i++) {
+        off[i] = l->offset[i];
+        if (off[i].axis == lane)
+            off[i].value *= AXE_TMEM_LANE / bits;
+        if (off[i].axis == lane || off[i].axis == col)
+            off[i].axis = AXE_AXIS_M;
+    }
+    flat.shard = it;
+    flat.replica = it + l->n_shard;
+    flat.offset = off;
+    return axe_layout_make(cx, &flat, out);
+}
+
+axe_status
+axe_atom_operand(axe_ctx *cx, const axe_atom *atom, int which, int param,
+                 const char **roles, const axe_layout **out)
+{
+    const char *text = which == 0 ? atom->d : which == 1 ? atom->a : atom->b;
+    const axe_layout *l;
+
+    AXE_TRY(axe_atom_layout(cx, text, param, 1, roles, &l));
+    if (strstr(text, "@tlane") || strstr(text, "@tcol"))
+        return flatten(cx, l, element_bits(atom, which, param), out);
+    *out = l;
+    return AXE_OK;
+}
+
+bool
+axe_atom_by_descriptor(const axe_atom *atom, int which)
+{
+    return atom->space[which] == AXE_ARG_SHARED &&
+           (atom->kind == AXE_ATOM_CONTRACT ||
+            (atom->kind == AXE_ATOM_COPY && atom->space[0] == AXE_ARG_TMEM));
+}
+
 int
 axe_atom_group(axe_ctx *cx, const axe_atom *atom)
 {

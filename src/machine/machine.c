@@ -52,13 +52,17 @@ static const axe_atom nvidia_atoms[] = {
      .fold = AXE_FOLD_##op},
 #define MMA(id, by_, td, ta, tb, dl, sa, al, sb, bl, from, to, by_step, slots, \
             wide, how, word, code, says)                                       \
+    PRODUCT(id, by_, td, ta, tb, REG, dl, sa, al, sb, bl, from, to, by_step,   \
+            slots, wide, how, word, code, says)
+#define PRODUCT(id, by_, td, ta, tb, sd, dl, sa, al, sb, bl, from, to,         \
+                by_step, slots, wide, how, word, code, says)                   \
     {AXE_ATOM_NAMED(id, by_, slots, word, code, says),                         \
      .kind = AXE_ATOM_CONTRACT,                                                \
      .d = (dl),                                                                \
      .a = (al),                                                                \
      .b = (bl),                                                                \
      .type = {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                    \
-     .space = {AXE_ARG_REG, AXE_ARG_##sa, AXE_ARG_##sb},                       \
+     .space = {AXE_ARG_##sd, AXE_ARG_##sa, AXE_ARG_##sb},                      \
      .lo = (from),                                                             \
      .hi = (to),                                                               \
      .step = (by_step),                                                        \
@@ -102,7 +106,8 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(cpu_types),                                          \
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
-#define NVIDIA(id, usual, shared, regs, most, clusters, sms, l2, clock, words) \
+#define NVIDIA(id, usual, shared, regs, most, clusters, columns, sms, l2,      \
+               clock, words)                                                   \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
      .vector_bits = 128,                                                       \
@@ -128,6 +133,7 @@ static const axe_machine machines[] = {
                                .sector_bytes = 32,                             \
                                .max_vector = 16,                               \
                                .named_barriers = 16,                           \
+                               .tmem_columns = (columns),                      \
                                .arch = (id)}},
 #include "machine/nvidia/machines.def"
 };

@@ -27,20 +27,30 @@ typedef enum axe_atom_kind {
 /* What an atom of kind SYNC does.  Its operands, in order, are in brackets. */
 typedef enum axe_sync_kind {
     AXE_SYNC_NONE,
-    AXE_SYNC_MEET,    /* [id, n] n threads have come here; id: a named barrier;
-                         of the atom's whole scope without operands */
-    AXE_SYNC_COME,    /* [id, n] the first half of MEET: arrive only */
-    AXE_SYNC_INIT,    /* [bar, n] an mbarrier that waits for n arrivals */
-    AXE_SYNC_EXPECT,  /* [bar, bytes] arrive, and wait for so many more bytes */
-    AXE_SYNC_ARRIVE,  /* [bar], [bar, cta] here, or in another CTA */
-    AXE_SYNC_WAIT,    /* [bar, parity] the phase of that parity is over */
-    AXE_SYNC_COMMIT,  /* what was issued since is a group of `group` */
-    AXE_SYNC_DRAIN,   /* [n] at most n groups of `group` are not done */
-    AXE_SYNC_READ,    /* [n] the same, of their reading only */
-    AXE_SYNC_FENCE,   /* before atoms of `group` see what threads wrote */
-    AXE_SYNC_INITED,  /* INITs are seen by the cluster and by copies */
-    AXE_SYNC_BUDGET,  /* [n] registers a thread from here on */
-    AXE_SYNC_PREFETCH /* [map] of a tensor map */
+    AXE_SYNC_MEET,   /* [id, n] n threads have come here; id: a named barrier;
+                        of the atom's whole scope without operands */
+    AXE_SYNC_COME,   /* [id, n] the first half of MEET: arrive only */
+    AXE_SYNC_INIT,   /* [bar, n] an mbarrier that waits for n arrivals */
+    AXE_SYNC_EXPECT, /* [bar, bytes] arrive, and wait for so many more bytes */
+    AXE_SYNC_ARRIVE, /* [bar], [bar, cta] here, or in another CTA */
+    AXE_SYNC_WAIT,   /* [bar, parity] the phase of that parity is over */
+    AXE_SYNC_COMMIT, /* what was issued since is a group of `group`; [bar],
+                        [bar, mask] one arrival there, or in these CTAs, when
+                        all that this thread issued to the group is done */
+    AXE_SYNC_DRAIN,  /* [n] at most n groups of `group` are not done; all that
+                        was issued is done without operands */
+    AXE_SYNC_READ,   /* [n] the same, of their reading only */
+    AXE_SYNC_FENCE,  /* before atoms of `group` see what threads wrote */
+    AXE_SYNC_INITED, /* INITs are seen by the cluster and by copies */
+    AXE_SYNC_BUDGET, /* [n] registers a thread from here on */
+    AXE_SYNC_PREFETCH, /* [map] of a tensor map */
+    AXE_SYNC_ALLOC,    /* [word, n] n columns of tensor memory; the first one's
+                          address is put into the word of shared memory */
+    AXE_SYNC_FREE,     /* [tile, n] the n columns that begin with the tile */
+    AXE_SYNC_BEFORE,   /* what the thread did in tensor memory and knows to be
+                          done comes before what threads do that it meets next */
+    AXE_SYNC_AFTER     /* what it does there from here on comes after what those
+                          did that it met before */
 } axe_sync_kind;
 
 /* Where an operand of an atom is. */
@@ -50,8 +60,9 @@ typedef enum axe_arg_space {
     AXE_ARG_SHARED, /* of the CTA */
     AXE_ARG_DSMEM,  /* shared memory of any CTA of the cluster */
     AXE_ARG_GLOBAL,
-    AXE_ARG_MAP, /* global through a tensor map: a box at coordinates */
-    AXE_ARG_INT  /* a number */
+    AXE_ARG_TMEM, /* tensor memory of the CTA */
+    AXE_ARG_MAP,  /* global through a tensor map: a box at coordinates */
+    AXE_ARG_INT   /* a number */
 } axe_arg_space;
 
 /* Of an atom's operand: the compute type of what it adds to, or where it moves
@@ -114,6 +125,7 @@ typedef struct axe_simt {
     int         sector_bytes;      /* of global memory, one transaction */
     int         max_vector;        /* [bytes] of one thread's load or store */
     int         named_barriers;    /* of a CTA */
+    int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
     const char *arch;              /* what compilers call it: "sm_90a" */
 } axe_simt;
 
@@ -172,6 +184,18 @@ bool axe_atom_takes(const axe_atom *atom, int param);
 AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
                                      int lanes, int group, const char **roles,
                                      const axe_layout **out);
+
+/* The layout of operand `which` (0: d, 1: a, 2: b) with P = param.  Where its
+ * text has axes tlane and tcol they are made m, counted in elements as
+ * addresses in tensor memory are: tlane * AXE_TMEM_LANE / bits + tcol. */
+enum { AXE_TMEM_LANE = 1 << 21 };
+AXE_CHECK axe_status axe_atom_operand(axe_ctx *cx, const axe_atom *atom,
+                                      int which, int param, const char **roles,
+                                      const axe_layout **out);
+
+/* Is the operand a matrix in shared memory that a descriptor (lead, stride)
+ * tells of? */
+bool axe_atom_by_descriptor(const axe_atom *atom, int which);
 
 /* How many neighbours of the sum a contract atom takes in one lane: the extent
  * of the role k in its b, or 1. */

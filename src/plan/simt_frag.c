@@ -318,14 +318,14 @@ count_banks(const trial *t, int n, const axe_step *step)
 static bool
 read_sides(trial *t, int param, const char **why)
 {
-    const char *reg = t->atom->kind == AXE_ATOM_LOAD ? t->atom->d : t->atom->a;
-    const char *mem = t->atom->kind == AXE_ATOM_LOAD ? t->atom->a : t->atom->d;
+    int         reg = t->atom->kind == AXE_ATOM_LOAD ? 0 : 1;
     const char *roles;
 
     *why = "it has no layout for this parameter";
-    return axe_atom_layout(t->q->cx, reg, param, 1, &roles, &t->reg) ==
+    return axe_atom_operand(t->q->cx, t->atom, reg, param, &roles, &t->reg) ==
                AXE_OK &&
-           axe_atom_layout(t->q->cx, mem, param, 1, &roles, &t->mem) == AXE_OK;
+           axe_atom_operand(t->q->cx, t->atom, 1 - reg, param, &roles,
+                            &t->mem) == AXE_OK;
 }
 
 static bool

@@ -169,13 +169,14 @@ dim_size(const axe_layout *l, int d)
 
 /* One operand's layout as two dims; a single element has both of extent 1. */
 static const axe_layout *
-read_side(const job *j, const char *text, const char *names, int param)
+read_side(const job *j, const axe_atom *a, int which, const char *names,
+          int param)
 {
     static const int64_t one[2] = {1, 1};
     const char          *said;
     const axe_layout    *l;
 
-    if (axe_atom_layout(j->p->cx, text, param, 1, &said, &l) != AXE_OK)
+    if (axe_atom_operand(j->p->cx, a, which, param, &said, &l) != AXE_OK)
         return NULL;
     if (l->size == 1 &&
         axe_layout_group(j->p->cx, l, (axe_shape){2, one}, &l) != AXE_OK)
@@ -189,12 +190,11 @@ static bool
 read_row(const job *j, const axe_atom *a, int param, option *o)
 {
     static const char *const names[3] = {"m, n", "m, k", "n, k"};
-    const char              *text[3] = {a->d, a->a, a->b};
 
     o->atom = a;
     o->param = param;
     for (int i = 0; i < 3; i++)
-        if (!(o->side[i] = read_side(j, text[i], names[i], param)))
+        if (!(o->side[i] = read_side(j, a, i, names[i], param)))
             return false;
     int64_t     size[3] = {dim_size(o->side[0], 0), dim_size(o->side[0], 1),
                            dim_size(o->side[1], 1)};

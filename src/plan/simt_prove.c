@@ -78,8 +78,8 @@ run_loads(const proof *q, const axe_feed *f)
     int64_t            *from = axe_new_array(q->cx, int64_t, q->n_thread * all);
     int64_t             by = axe_atom_threads(m->atom), filled = 0;
 
-    if (axe_atom_layout(q->cx, m->atom->d, m->param, 1, &names, &d) != AXE_OK ||
-        axe_atom_layout(q->cx, m->atom->a, m->param, 1, &names, &a) != AXE_OK)
+    if (axe_atom_operand(q->cx, m->atom, 0, m->param, &names, &d) != AXE_OK ||
+        axe_atom_operand(q->cx, m->atom, 1, m->param, &names, &a) != AXE_OK)
         return NULL;
     side to = list_side(q, d), at = list_side(q, a);
     for (int64_t i = 0; i < q->n_thread * all; i++)

@@ -35,8 +35,8 @@ exchanges(axe_ctx *cx, const axe_atom *row, int param, int lanes, int distance)
     axe_axis          lane;
     axe_mark          m = axe_ctx_mark(cx);
     bool ok = axe_axis_find(cx, AXE_NOWHERE, "lane", &lane) == AXE_OK &&
-              axe_atom_layout(cx, row->d, param, 1, &roles, &d) == AXE_OK &&
-              axe_atom_layout(cx, row->a, param, 1, &roles, &a) == AXE_OK &&
+              axe_atom_operand(cx, row, 0, param, &roles, &d) == AXE_OK &&
+              axe_atom_operand(cx, row, 1, param, &roles, &a) == AXE_OK &&
               d->size == lanes && a->size == lanes;
 
     for (int64_t i = 0; ok && i < lanes; i++)

@@ -29,13 +29,6 @@ typedef struct maker {
 
 /* ---------------------------------------------------------------- operands */
 
-/* The operand's layout text in the row. */
-static const char *
-layout_text(const axe_atom *a, int i)
-{
-    return i == 0 ? a->d : i == 1 ? a->a : a->b;
-}
-
 /* P, which rows that are no family have from the type. */
 static int
 param_of(const axe_lir *l)
@@ -60,8 +53,7 @@ count_elements(maker *mk, int i, int64_t *out)
     int64_t           n = 1;
 
     AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "reg", &reg));
-    AXE_TRY(axe_atom_layout(cx, layout_text(mk->l->atom, i), param_of(mk->l), 1,
-                            &roles, &l));
+    AXE_TRY(axe_atom_operand(cx, mk->l->atom, i, param_of(mk->l), &roles, &l));
     for (int k = 0; k < l->n_shard; k++)
         if (l->shard[k].axis == reg)
             n += (l->shard[k].extent - 1) * l->shard[k].stride;
@@ -137,11 +129,10 @@ asks(const axe_lir *l, char how, int i)
     return false;
 }
 
-/* Does it name the CTA of operand i? */
 bool
-axe_cuda_names_cta(const axe_lir *l, int i)
+axe_cuda_names(const axe_lir *l, int i, char part)
 {
-    char s[] = {'$', (char)('0' + i), '.', 'c', '\0'};
+    char s[] = {'$', (char)('0' + i), '.', part, '\0'};
 
     return strstr(l->atom->asm_text, s) != NULL;
 }
@@ -170,12 +161,15 @@ add_operand(maker *mk, int i, char *next)
         break;
     case AXE_ARG_SHARED:
     case AXE_ARG_DSMEM:
-        if (mk->l->atom->kind == AXE_ATOM_CONTRACT)
+        if (i < 3 && axe_atom_by_descriptor(mk->l->atom, i))
             add_input(mk, "u64 ", arg_name[i], 'l');
         else
             add_input(mk, "u32 ", arg_name[i], 'r');
-        if (axe_cuda_names_cta(mk->l, i))
+        if (axe_cuda_names(mk->l, i, 'c'))
             add_input(mk, "int ", (*next)++, 'r');
+        break;
+    case AXE_ARG_TMEM:
+        add_input(mk, "u32 ", arg_name[i], 'r');
         break;
     case AXE_ARG_MAP:
         add_input(mk, "const tensor_map *", arg_name[i], 'l');
@@ -246,6 +240,10 @@ put_operand(const maker *mk, axe_buf *b, int i, const char *s, bool braced)
     }
     if (dot && s[1] == 't') {
         axe_putf(b, "%d", a->major);
+        return s + 2;
+    }
+    if (dot && s[1] == 'w') {
+        axe_putf(b, "%%%d", in);
         return s + 2;
     }
     if (dot && s[1] == 'c') {

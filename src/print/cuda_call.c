@@ -279,6 +279,37 @@ put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
     return axe_cuda_word(p, b, a->tensor->type, a->at, false);
 }
 
+/* "r_base[0] + 32 + 65536 * x": the address of a word of tensor memory, lanes
+ * in its upper half; of the warp's own lanes: a warp of a warp group has 32. */
+static axe_status
+put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
+{
+    const axe_grid *g = p->g;
+    int             i = 0;
+    int64_t         zero;
+
+    while (i < g->n_tmem && g->tmem[i].tensor != a->tensor)
+        i++;
+    if (i == g->n_tmem || !g->tmem_base || (own && !g->id[AXE_ID_WARP]))
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "CUDA C: %s is no tile in the grid's tensor memory",
+                        a->tensor->name);
+    axe_putf(b, "%s[0]", axe_cuda_tensor(p, g->tmem_base));
+    if (g->tmem[i].first > 0)
+        axe_putf(b, " + %d", g->tmem[i].first);
+    if (own) {
+        axe_puts(b, " + (");
+        AXE_TRY(axe_cuda_expr(
+            p, b, axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
+            CUDA_INDEX));
+        axe_puts(b, " << 21 & 0x600000)");
+    }
+    if (axe_is_iconst(a->at, &zero) && zero == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+}
+
 /* A box's bytes are exchanged by the copy itself. */
 static bool
 by_map(const axe_lir *l)
@@ -303,15 +334,17 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         axe_puts(b, " + ");
         return axe_cuda_expr(p, b, gather(p, a->at), CUDA_ADDRESS);
     case AXE_ARG_SHARED:
-        if (l->atom->kind == AXE_ATOM_CONTRACT)
+        if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);
         return put_shared(p, b, a, by_map(l));
     case AXE_ARG_DSMEM:
         AXE_TRY(put_shared(p, b, a, by_map(l)));
-        if (!axe_cuda_names_cta(l, i))
+        if (!axe_cuda_names(l, i, 'c'))
             return AXE_OK;
         axe_puts(b, ", ");
         return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
+    case AXE_ARG_TMEM:
+        return put_tmem(p, b, a, axe_cuda_names(l, i, 'w'));
     case AXE_ARG_MAP:
         axe_putf(b, "&map%d", a->map);
         for (int k = 0; k < a->n_at; k++) {

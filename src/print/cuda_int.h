@@ -91,8 +91,8 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
-/* Does the atom's text name the CTA of operand i? */
-bool axe_cuda_names_cta(const axe_lir *l, int i);
+/* Does the atom's text name such a part of operand i: $i.c, $i.w? */
+bool axe_cuda_names(const axe_lir *l, int i, char part);
 
 /* Texts with commas between them, in lines that begin behind `indent` blanks,
  * the first at the end of what is there. */

@@ -17,13 +17,13 @@ typedef struct operand {
 } operand;
 
 static axe_status
-read_operand(sim *s, const sim_shape *sh, const char *text, operand *o)
+read_operand(sim *s, const sim_shape *sh, int which, operand *o)
 {
     int         p = sh->param > 0 ? sh->param : 1;
     const char *roles;
     axe_shape   dims;
 
-    AXE_TRY(axe_atom_layout(s->cx, text, p, 1, &roles, &o->layout));
+    AXE_TRY(axe_atom_operand(s->cx, sh->atom, which, p, &roles, &o->layout));
     dims = axe_layout_shape(s->cx, o->layout);
     o->n = 0;
     for (; *roles; roles++)
@@ -31,9 +31,9 @@ read_operand(sim *s, const sim_shape *sh, const char *text, operand *o)
             o->role[o->n++] = *roles;
     if (o->n != dims.n && !(o->n == 0 && o->layout->size == 1))
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "the simulator: operand %s of %s has not one dimension "
+                        "the simulator: operand %d of %s has not one dimension "
                         "for each role",
-                        text, sh->atom->name);
+                        which, sh->atom->name);
     for (int i = 0; i < o->n; i++)
         o->extent[i] = dims.extent[i];
     return AXE_OK;
@@ -190,8 +190,8 @@ make_moves(sim *s, sim_shape *sh)
     pair      *p;
     int        n_to, n_from;
 
-    AXE_TRY(read_operand(s, sh, sh->atom->d, &d));
-    AXE_TRY(read_operand(s, sh, sh->atom->a, &a));
+    AXE_TRY(read_operand(s, sh, 0, &d));
+    AXE_TRY(read_operand(s, sh, 1, &a));
     AXE_TRY(unite(s, sh, &all, &d));
     AXE_TRY(unite(s, sh, &all, &a));
     for (int i = 0; i < all.n; i++)
@@ -316,9 +316,9 @@ make_product(sim *s, sim_shape *sh)
     sim_product    *p = axe_new(s->own, sim_product);
     operand         c, a, b, m, n, k;
 
-    AXE_TRY(read_operand(s, sh, atom->d, &c));
-    AXE_TRY(read_operand(s, sh, atom->a, &a));
-    AXE_TRY(read_operand(s, sh, atom->b, &b));
+    AXE_TRY(read_operand(s, sh, 0, &c));
+    AXE_TRY(read_operand(s, sh, 1, &a));
+    AXE_TRY(read_operand(s, sh, 2, &b));
     shared_roles(&c, &a, &b, &m);
     shared_roles(&c, &b, &a, &n);
     shared_roles(&a, &b, &c, &k);

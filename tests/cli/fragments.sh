@@ -9,5 +9,7 @@ if [ ! -f "$file" ]; then
     echo "no vectors of fragments"
     exit 77
 fi
-exec "${PYTHON:-python3}" "$SRC/tests/fragments.py" \
-    "$SRC/src/machine/nvidia/atoms.def" "$file"
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+"${CC:-cc}" -E -P -x c -I "$SRC/src" "$SRC/src/machine/nvidia/atoms.def" >"$rows"
+"${PYTHON:-python3}" "$SRC/tests/fragments.py" "$rows" "$file"

@@ -142,7 +142,101 @@ test_needs(void **state)
     assert_false(axe_machine_has(a, find(a, "wgmma.f32.f16.ss")));
     assert_false(axe_machine_has(a, find(a, "tma.load")));
     for (int i = 0; i < h->n_atom; i++)
-        assert_true(axe_machine_has(h, &h->atom[i]));
+        assert_true(axe_machine_has(h, &h->atom[i]) ==
+                    (strcmp(h->atom[i].needs, "tc") != 0));
+    assert_int_equal(axe_machine_find(cx, "sm_100a", &h), AXE_OK);
+    for (int i = 0; i < h->n_atom; i++)
+        assert_true(axe_machine_has(h, &h->atom[i]) ==
+                    (strcmp(h->atom[i].needs, "wgmma") != 0));
+    axe_ctx_free(cx);
+}
+
+/* What an operand's layout reads as: tensor memory is linear. */
+static const struct {
+    const char *name;
+    int         which, param;
+    const char *want;
+} operands[] = {
+    {"tc.ld.32x32b.x1", 0, 1, "((4, 32), 1) : ((1@wid, 1@lane), 1@reg)"},
+    {"tc.ld.32x32b.x8", 1, 1, "((4, 32), 8) : ((2097152, 65536), 1)"},
+    {"tc.ld.32x32b.x8", 1, 2, "((4, 32), 16) : ((4194304, 131072), 1)"},
+    {"tc.st.16x256b.x2.unpack", 0, 2, "((4, 16), 32) : ((4194304, 131072), 2)"},
+    {"tc.f32.bf16.m64.ss", 0, 64, "((4, 16), 64) : ((2097152, 65536), 1)"},
+    {"tc.f16.f16.m128.ss", 0, 64, "(128, 64) : (131072, 2)"},
+    {"tc.f32.e4m3.m128.ts", 1, 64, "(128, 32) : (262144, 1)"},
+    {"tc.f32.f16.pair128.ss", 0, 64,
+     "((2, 64), (2, 32)) : ((1@cta, 65536), (4194304, 1))"},
+    {"tc.cp.32x128b.warpx4", 0, 4, "(32, 16) : (262144, 1) + [4 : 8388608]"},
+    {"ldmatrix.x4", 1, 8, "(4, 8, 8) : (8@lane, 1@lane, 1)"},
+};
+
+static void
+test_operands(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_machine *mc;
+    const axe_layout  *l;
+    const char        *roles;
+
+    (void)state;
+    assert_int_equal(axe_machine_find(cx, "sm_100a", &mc), AXE_OK);
+    for (int i = 0; i < AXE_LEN(operands); i++) {
+        assert_int_equal(axe_atom_operand(cx, find(mc, operands[i].name),
+                                          operands[i].which, operands[i].param,
+                                          &roles, &l),
+                         AXE_OK);
+        assert_string_equal(axe_layout_text(cx, l), operands[i].want);
+    }
+    axe_ctx_free(cx);
+}
+
+/* Both sides of a move have the same elements, and operands of products agree
+ * in how far they run, whatever P is. */
+static void
+check_row(axe_ctx *cx, const axe_atom *a, int p)
+{
+    const axe_layout *l[3];
+    const char       *roles;
+    int               n = a->kind == AXE_ATOM_CONTRACT ? 3 : 2;
+
+    for (int i = 0; i < n; i++)
+        if (axe_atom_operand(cx, a, i, p, &roles, &l[i]) != AXE_OK)
+            fail_msg("%s<%d>: operand %d", a->name, p, i);
+    if (n == 2 && l[0]->size != l[1]->size)
+        fail_msg("%s<%d> moves %d elements to %d", a->name, p, (int)l[1]->size,
+                 (int)l[0]->size);
+    if (n == 3 && axe_layout_shape(cx, l[0]).extent[0] *
+                          axe_layout_shape(cx, l[2]).extent[0] !=
+                      l[0]->size)
+        fail_msg("%s<%d> is no product", a->name, p);
+}
+
+static void
+test_rows(void **state)
+{
+    static const axe_type any[] = {AXE_TYPE_u8, AXE_TYPE_f16, AXE_TYPE_f32};
+    axe_ctx              *cx = axe_ctx_new();
+    const axe_machine    *mc;
+    int                   p, n = 0;
+
+    (void)state;
+    assert_int_equal(axe_machine_find(cx, "sm_100a", &mc), AXE_OK);
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (strcmp(a->needs, "tc") != 0 || a->kind == AXE_ATOM_SYNC)
+            continue;
+        n++;
+        for (int k = 0; k < AXE_LEN(any) && a->step == 0; k++)
+            if (axe_atom_param(a, any[k], &p))
+                check_row(cx, a, p);
+        for (p = 8; p <= 256 && a->step > 0; p += 8)
+            if (axe_atom_takes(a, p))
+                check_row(cx, a, p);
+    }
+    assert_true(n > 160);
+    assert_false(axe_atom_takes(find(mc, "tc.f32.f16.m128.ss"), 8));
+    assert_true(axe_atom_takes(find(mc, "tc.f32.f16.m64.ss"), 8));
+    assert_false(axe_atom_takes(find(mc, "tc.f32.f16.pair256.ss"), 48));
     axe_ctx_free(cx);
 }
 
@@ -150,10 +244,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_params),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_texts),    cmocka_unit_test(test_params),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_operands), cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
