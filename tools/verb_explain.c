@@ -4,17 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axe/run.h"
 #include "kernel.h"
 #include "run/file.h"
 
 static const char verb[] = "explain";
 
 static const char help[] =
-    "usage: axe explain [OPTION]... FILE [KERNEL]\n"
+    "usage: axe explain [OPTION]... FILE [KERNEL] [SIZE=NUMBER]...\n"
     "\n"
     "Says how each statement of a kernel will run on the machine: atoms, "
     "loops,\n"
-    "layouts, costs, and what was rejected and why.\n"
+    "layouts, costs, and what was rejected and why.  With sizes, what a "
+    "launch should\n"
+    "take.\n"
     "\n"
     "      --json              as one line of JSON\n"
     "      --lock FILE         write the plan to FILE, to be kept with the "
@@ -34,9 +37,25 @@ static const struct option known[] = {
 
 typedef struct options {
     axe_kernel_args kernel;
+    axe_pairs       given;
     const char     *lock, *check;
     bool            json, help;
 } options;
+
+/* FILE [KERNEL] SIZE=NUMBER... */
+static int
+take_rest(axe_ctx *cx, options *o, int n, char **arg)
+{
+    char **name = axe_new_array(cx, char *, n + 1);
+    int    n_name = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!strchr(arg[i], '='))
+            name[n_name++] = arg[i];
+        else if (!axe_pairs_add(cx, &o->given, arg[i]))
+            return axe_tool_usage(verb, "cannot read '%s'", arg[i]);
+    return axe_kernel_names(&o->kernel, verb, n_name, name);
+}
 
 /* argv into o; AXE_EXIT_OK, or AXE_EXIT_USAGE after a message. */
 static int
@@ -60,7 +79,20 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
         if (code != AXE_EXIT_OK || o->help)
             return code;
     }
-    return axe_kernel_names(&o->kernel, verb, argc - optind, argv + optind);
+    return take_rest(cx, o, argc - optind, argv + optind);
+}
+
+static axe_status
+take_sizes(axe_ctx *cx, const options *o, axe_size *size)
+{
+    for (int i = 0; i < o->given.n; i++) {
+        size[i].name = o->given.name[i];
+        if (!axe_tool_int(o->given.value[i], &size[i].value))
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                            "%s=%s: a size is a whole number", size[i].name,
+                            o->given.value[i]);
+    }
+    return AXE_OK;
 }
 
 /* The line that starts at s. */
@@ -102,17 +134,16 @@ static axe_status
 explain(axe_ctx *cx, const options *o)
 {
     axe_compile_spec   spec = axe_kernel_spec(&o->kernel);
+    axe_size          *size = axe_new_array(cx, axe_size, o->given.n + 1);
     axe_buf            text = {.cx = cx};
     const axe_program *p;
     int32_t            source;
 
+    AXE_TRY(take_sizes(cx, o, size));
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p));
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));
-    if (o->json)
-        AXE_TRY(axe_program_plan_json(cx, p, &text));
-    else
-        AXE_TRY(axe_program_emit(cx, p, AXE_STAGE_PLAN, &text));
+    AXE_TRY(axe_program_explain(cx, p, o->json, o->given.n, size, &text));
     if (text.len > 0 && text.text[text.len - 1] != '\n')
         axe_putc(&text, '\n');
     if (o->check)

@@ -158,6 +158,28 @@ AXE_CHECK axe_status axe_packed_of(axe_ctx *cx, const axe_program *p,
 AXE_CHECK axe_status axe_matrix_pack(axe_ctx *cx, const axe_program *p,
                                      const axe_array *from, void *to);
 
+/* ------------------------------------------------------------ estimates */
+
+/* By the model; [s], -1: it cannot tell. */
+typedef struct axe_estimate {
+    double seconds; /* of a launch */
+    double least;   /* what the machine could do it in at best; GPUs only */
+} axe_estimate;
+
+/* p         compiled as far as AXE_STAGE_PLAN
+ * n_worker  threads of a CPU; of no meaning on a GPU
+ * Errors    EARG: not compiled so far, or a size is missing */
+AXE_CHECK axe_status axe_program_estimate(axe_ctx *cx, const axe_program *p,
+                                          int n_worker, int n_size,
+                                          const axe_size *size,
+                                          axe_estimate   *out);
+
+/* The plan for people, or as one line of JSON, with estimates at these sizes;
+ * without any at usual ones.  Errors as above. */
+AXE_CHECK axe_status axe_program_explain(axe_ctx *cx, const axe_program *p,
+                                         bool json, int n_size,
+                                         const axe_size *size, axe_buf *out);
+
 /* ------------------------------------------------------------- checking */
 
 /* What a program should compute, by the definition of its IR: naive loops in

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "plan/cost_frame.h"
+#include "plan/cost_simt.h"
 
 /* Part of the smaller of issuing and waiting that the larger does not hide, and
  * what a launch costs that does nothing. */
@@ -214,6 +215,21 @@ axe_cost_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     axe_ctx_release(cx, mark);
 }
 
+/* Of many threads: a model of its own. */
+static axe_cost
+simt_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at)
+{
+    axe_simt_cost c;
+    axe_cost      out = {.runs = 1};
+
+    axe_simt_cost_plan(cx, p, at->size, &c);
+    out.cycles = c.seconds < 0 ? -1 : c.seconds * p->machine->ghz * 1e9;
+    out.bytes[AXE_LEVEL_L2] = c.l2_bytes;
+    out.bytes[AXE_LEVEL_MEMORY] = c.memory_bytes;
+    out.memory_bound = c.most == AXE_BUSY_MEMORY;
+    return out;
+}
+
 void
 axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
               axe_cost *out)
@@ -223,6 +239,10 @@ axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
     double   waits = 0;
     model    m;
 
+    if (p->simt) {
+        *out = simt_cost(cx, p, at);
+        return;
+    }
     model_make(cx, p, at, &m);
     for (int i = 0; i < m.n; i++) {
         if (!m.frame[i].s)

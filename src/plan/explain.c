@@ -26,12 +26,12 @@ static const struct {
 };
 
 static axe_cost_at
-nominal(axe_ctx *cx, const axe_plan *p)
+launch_of(axe_ctx *cx, const axe_plan *p, const int64_t *given)
 {
     int64_t *size = axe_new_array(cx, int64_t, p->kernel->n_size + 1);
 
     for (int i = 0; i < p->kernel->n_size; i++)
-        size[i] = NOMINAL;
+        size[i] = given ? given[i] : NOMINAL;
     return (axe_cost_at){size, 1, axe_machine_levels(p->machine)};
 }
 
@@ -198,9 +198,10 @@ put_estimate(axe_ctx *cx, axe_buf *out, const axe_plan *p,
 }
 
 void
-axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
+axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+               const int64_t *size)
 {
-    axe_cost_at at = nominal(cx, p);
+    axe_cost_at at = launch_of(cx, p, size);
 
     axe_putf(out, "plan of %s for %s", p->kernel->name, p->machine->name);
     for (int i = 0; i < p->kernel->n_binding; i++)
@@ -209,6 +210,8 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                  binding_text(cx, &p->kernel->binding[i]));
     axe_putc(out, '\n');
     put_domains(out, p->kernel);
+    if (p->simt && size)
+        axe_explain_launches(cx, out, p, size);
     if (p->simt)
         put_told(cx, out, p);
     else
@@ -353,13 +356,15 @@ put_place_json(axe_ctx *cx, axe_buf *out, const axe_place *pl)
 }
 
 void
-axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
+axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
 {
-    axe_cost_at at = nominal(cx, p);
+    axe_cost_at at = launch_of(cx, p, size);
     bool        first = true;
 
     put_head_json(cx, out, p, &at);
     axe_puts(out, "],");
+    if (p->simt && size)
+        axe_explain_launches_json(cx, out, p, size);
     put_told_json(cx, out, p);
     axe_puts(out, "\"statements\":[");
     for (int i = 0; i < p->n_schedule; i++)

@@ -274,8 +274,11 @@ AXE_CHECK axe_status axe_plan_kernel(axe_ctx *cx, const axe_kernel *k,
                                      const axe_machine *mc,
                                      const axe_plan   **out);
 
-/* For people: one block a statement, then the tiles. */
-void axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p);
-void axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p);
+/* For people: one block a statement, then the tiles.
+ * size  [kernel->n_size] for estimates, or NULL: usual ones */
+void axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                    const int64_t *size);
+void axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                   const int64_t *size);
 
 #endif

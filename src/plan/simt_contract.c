@@ -441,7 +441,8 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
                                .m = o->m,
                                .n = o->n,
                                .k = o->k,
-                               .compute = o->compute};
+                               .compute = o->compute,
+                               .best = j->rate};
     if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
         !feed_side(j, o, 2, &out->b, &cycles[1], why))
         return false;

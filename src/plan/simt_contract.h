@@ -70,6 +70,7 @@ struct axe_simt_contract {
     bool   begins;        /* it overwrites c each time, which was zero */
     int    in_flight;     /* groups that may be unfinished at the end */
     double compute, traffic; /* cycles of an SM, shared memory's */
+    double best; /* cycles of an SM for a product, by the fastest row */
 };
 
 #endif

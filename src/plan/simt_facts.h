@@ -14,6 +14,13 @@ void axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 
+/* explain_simt.c: what each launch should take at these sizes, in lines, or as
+ * "estimates":[...], */
+void axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                          const int64_t *size);
+void axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                               const int64_t *size);
+
 /* "each warpgroup of 2", "the cta of 256 threads" */
 const char *axe_crew_text(axe_ctx *cx, const axe_crew *c);
 

@@ -357,7 +357,7 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
     else if (stage == AXE_STAGE_PLAN) {
         if (p->tuned)
             axe_putf(out, "values: %s\n", p->tuned);
-        axe_plan_print(cx, out, p->plan);
+        axe_plan_print(cx, out, p->plan, NULL);
     } else if (stage == AXE_STAGE_LOWER)
         axe_lowered_print(cx, out, p->lowered);
     else
@@ -370,7 +370,7 @@ axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
 {
     if (!p->plan)
         return too_early(cx, p);
-    axe_plan_json(cx, out, p->plan);
+    axe_plan_json(cx, out, p->plan, NULL);
     return AXE_OK;
 }
 

@@ -217,12 +217,12 @@ test_new_atom(void **state)
     mc.atom = atom;
     mc.n_atom++;
     assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
-    axe_plan_print(cx, &out, p);
+    axe_plan_print(cx, &out, p, NULL);
     assert_non_null(strstr(out.text, "vload.magic"));
     mc.n_atom--;
     out = (axe_buf){.cx = cx};
     assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
-    axe_plan_print(cx, &out, p);
+    axe_plan_print(cx, &out, p, NULL);
     assert_null(strstr(out.text, "vload.magic"));
     axe_ctx_free(cx);
 }
@@ -386,7 +386,7 @@ test_reasons(void **state)
         axe_buf         out = {.cx = cx};
         const axe_plan *p;
         assert_int_equal(plan(cx, rows[k].text, avx512(cx), &p), AXE_OK);
-        axe_plan_print(cx, &out, p);
+        axe_plan_print(cx, &out, p, NULL);
         if (!strstr(out.text, rows[k].why))
             fail_msg("row %d: no '%s' in\n%s", k, rows[k].why, out.text);
         axe_ctx_free(cx);
@@ -407,7 +407,7 @@ test_deterministic(void **state)
         axe_buf            out[3] = {{.cx = cx}, {.cx = cx}, {.cx = cx}};
         assert_int_equal(plan(cx, gemm, avx512(cx), &p), AXE_OK);
         assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
-        axe_plan_print(cx, &out[0], p);
+        axe_plan_print(cx, &out[0], p, NULL);
         axe_lowered_print(cx, &out[1], l);
         assert_int_equal(axe_print_c(cx, l, &out[2]), AXE_OK);
         for (int i = 0; i < 3; i++) {

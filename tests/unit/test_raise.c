@@ -147,7 +147,7 @@ plan_of(axe_ctx *cx, const char *text)
     if (axe_machine_find(cx, "cpu-avx512", &mc) != AXE_OK ||
         axe_plan_kernel(cx, compile(cx, text), mc, &p) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
-    axe_plan_print(cx, &out, p);
+    axe_plan_print(cx, &out, p, NULL);
     return out.text;
 }
 

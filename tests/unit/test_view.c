@@ -235,7 +235,8 @@ test_facts(void **state)
     for (int i = 0; i < AXE_LEN(facts); i++) {
         axe_ctx *cx = axe_ctx_new();
         axe_buf  out = {.cx = cx};
-        axe_plan_print(cx, &out, plan(cx, facts[i].machine, facts[i].text));
+        axe_plan_print(cx, &out, plan(cx, facts[i].machine, facts[i].text),
+                       NULL);
         if (!strstr(out.text, facts[i].has))
             fail_msg("row %d: no '%s' in\n%s", i, facts[i].has, out.text);
         if (strstr(out.text, facts[i].lacks))

@@ -1,0 +1,18 @@
+/* rates.h - how fast a machine with threads is, for estimates. */
+#ifndef AXE_MACHINE_RATES_H
+#define AXE_MACHINE_RATES_H
+
+#include "machine/machine.h"
+
+/* As rates.def says. */
+typedef struct axe_rates {
+    const char *machine;
+    double      busy_ghz, memory_gb, l2, wait, launch_us, fp32;
+    int         threads, ctas;
+    int64_t     shared, own;
+} axe_rates;
+
+/* The machine's row, else the last. */
+const axe_rates *axe_machine_rates(const axe_machine *mc);
+
+#endif

@@ -1,0 +1,390 @@
+/* cost_simt.c - from statements to the time of a launch. */
+#include <math.h>
+
+#include "plan/cost_simt.h"
+#include "plan/simt_ring.h"
+
+/* How sharply the longest counts: two that are equal take 1.04 as long. */
+static const double sharpness = 16;
+
+/* Registers of a thread beside what statements hold; what it has at least. */
+enum { BESIDE = 24, LEAST_REGISTERS = 32 };
+
+const char *
+axe_busy_name(axe_busy b)
+{
+    static const char *const name[] = {
+        [AXE_BUSY_TENSOR] = "tensor cores", [AXE_BUSY_SHARED] = "shared memory",
+        [AXE_BUSY_ISSUE] = "issue",         [AXE_BUSY_L2] = "L2",
+        [AXE_BUSY_MEMORY] = "memory",       [AXE_BUSY_CHAIN] = "longest role",
+    };
+
+    return name[b];
+}
+
+typedef struct model {
+    axe_cost_env           env;
+    const axe_simt_launch *launch;
+    const axe_simt        *simt;
+    const axe_rates       *rates;
+    int                    n; /* statements of the launch */
+    axe_cost_work         *work;
+    axe_simt_cost         *out;
+} model;
+
+static void
+gather(model *m)
+{
+    const axe_plan *p = m->env.plan;
+
+    m->work = axe_new_array(m->env.cx, axe_cost_work, p->n_schedule + 1);
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && s->simt && s->simt->crew &&
+            axe_crew_cta(s->simt->crew) == m->launch->crew &&
+            axe_cost_around(&m->env, s->stmt))
+            axe_cost_work_of(&m->env, s, m->launch->scope->n_var,
+                             &m->work[m->n++]);
+    }
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+/* CTAs that an SM holds: threads, registers as they are thought to be, shared
+ * memory. */
+static double
+resident(const model *m)
+{
+    const axe_crew *cta = m->launch->crew;
+    double          held = 0, n = m->rates->ctas;
+    bool            asks = false;
+
+    for (int i = 0; i < m->n; i++) {
+        held = fmax(held, m->work[i].s->simt->n_register);
+        asks = asks || m->work[i].s->simt->crew->registers > 0;
+    }
+    held = asks ? (double)m->simt->registers / cta->n_thread
+                : ceil(fmax(held + BESIDE, LEAST_REGISTERS) / 8) * 8;
+    n = fmin(n, floor((double)m->rates->threads / cta->n_thread));
+    n = fmin(n, floor((double)m->simt->registers / held / cta->n_thread));
+    n = fmin(n, floor((double)m->rates->shared /
+                      (double)(m->launch->shared_bytes + m->rates->own)));
+    return fmax(n, 1);
+}
+
+/* The last cluster along the first variable is filled up. */
+static void
+count_rounds(model *m)
+{
+    const axe_stmt *s = m->launch->scope;
+    double          cluster = s->keys.cluster > 1 ? s->keys.cluster : 1;
+    double          groups = 1, slots;
+
+    m->out->tiles = 1;
+    for (int l = 0; l < s->n_var; l++) {
+        double n = m->env.loop[l].trips;
+        m->out->tiles *= n;
+        groups *= l == 0 ? ceil(n / cluster) : n;
+    }
+    m->out->resident = resident(m);
+    slots = floor(m->simt->n_sm * m->out->resident / cluster);
+    m->out->rounds = ceil(groups / fmax(slots, 1));
+    m->out->full = m->out->tiles / fmax(m->out->rounds * slots * cluster, 1);
+}
+
+/* -------------------------------------------------------------------- roles */
+
+/* [cycles] of an SM for all executions of the statement in all tiles. */
+static double
+cycles(const axe_cost_work *w)
+{
+    return w->runs * fmax(w->tensor, fmax(w->shared, w->issue));
+}
+
+static bool
+in_ring(const axe_pipeline *p, const axe_tensor *t)
+{
+    for (int i = 0; i < p->n_tensor; i++)
+        if (p->tensor[i] == t)
+            return true;
+    return false;
+}
+
+/* Does the statement fill a stage of the pipeline (operand 0), or read one? */
+static bool
+fills(const axe_cost_work *w, const axe_pipeline *p)
+{
+    return in_ring(p, w->s->operand[0].tensor);
+}
+
+static bool
+reads(const axe_cost_work *w, const axe_pipeline *p)
+{
+    for (int i = 1; i < w->s->n_operand; i++)
+        if (in_ring(p, w->s->operand[i].tensor))
+            return true;
+    return false;
+}
+
+static bool
+from_global(const axe_cost_work *w)
+{
+    return w->n_touch > 0 && !w->touch[0].write;
+}
+
+/* [cycles] in all tiles that the crew waits for stages: where fewer are under
+ * way than memory takes. */
+static double
+stalls(const model *m, const axe_simt_ring *r, const axe_crew *crew)
+{
+    double turns = 0, work = 0, turn,
+           ahead = r->n_stage - 1 - (r->lags != NULL);
+
+    if (r->consumer != crew)
+        return 0;
+    for (int i = 0; i < m->n; i++) {
+        if (fills(&m->work[i], r->ring) && from_global(&m->work[i]))
+            turns = fmax(turns, m->work[i].runs);
+        if (reads(&m->work[i], r->ring))
+            work += cycles(&m->work[i]);
+    }
+    turn = turns > 0 ? work / turns : 0;
+    return turns * fmax(0, m->rates->wait - fmax(ahead, 0) * turn);
+}
+
+static bool
+fills_any(const model *m, const axe_cost_work *w)
+{
+    const axe_simt_plan *sp = m->env.plan->simt;
+
+    for (int i = 0; i < sp->n_ring; i++)
+        if (fills(w, sp->ring[i].ring))
+            return true;
+    return false;
+}
+
+/* Statements of one loop: its entities take turns at what they share, so that
+ * one multiplies while the other computes. */
+typedef struct group {
+    const axe_var *in;
+    double         tensor, shared, issue, own;
+} group;
+
+static group *
+group_of(group *g, int *n, const axe_var *in)
+{
+    for (int i = 0; i < *n; i++)
+        if (g[i].in == in)
+            return &g[i];
+    g[*n] = (group){.in = in};
+    return &g[(*n)++];
+}
+
+/* [cycles] of one role for all tiles: its loops one after the other, and what
+ * stands in none. */
+static double
+role(const model *m, const axe_crew *crew)
+{
+    const axe_simt_plan *sp = m->env.plan->simt;
+    group               *g = axe_new_array(m->env.cx, group, m->n + 1);
+    double               sum = 0;
+    int                  n = 0;
+
+    for (int i = 0; i < m->n; i++) {
+        const axe_cost_work *w = &m->work[i];
+        if (w->s->simt->crew != crew)
+            continue;
+        if (!fills_any(m, w))
+            sum += w->waits * m->rates->wait * w->runs / crew->n_entity;
+        if (!w->in) {
+            sum += cycles(w);
+            continue;
+        }
+        group *q = group_of(g, &n, w->in);
+        q->tensor += w->runs * w->tensor;
+        q->shared += w->runs * w->shared;
+        q->issue += w->runs * w->issue;
+        q->own += cycles(w) / crew->n_entity;
+    }
+    for (int i = 0; i < n; i++)
+        sum += fmax(g[i].own, fmax(g[i].tensor, fmax(g[i].shared, g[i].issue)));
+    for (int i = 0; i < sp->n_ring; i++)
+        sum += stalls(m, &sp->ring[i], crew);
+    return sum;
+}
+
+/* The longest role; crews within a cta that are no roles follow each other. */
+static double
+chain(const model *m)
+{
+    const axe_simt_plan *sp = m->env.plan->simt;
+    bool                 roles = false;
+    double               most = 0, sum = 0;
+
+    for (int i = 0; i < sp->n_crew; i++) {
+        double one = role(m, sp->crew[i]);
+        if (axe_crew_cta(sp->crew[i]) != m->launch->crew)
+            continue;
+        most = fmax(most, one);
+        sum += one;
+    }
+    for (int i = 0; i < sp->n_ring; i++)
+        roles = roles || (sp->ring[i].way == AXE_RING_ROLES &&
+                          axe_crew_cta(sp->ring[i].home) == m->launch->crew);
+    return roles ? most : sum;
+}
+
+/* -------------------------------------------------------------------- times */
+
+/* Cycles of all SMs as seconds, where they are dealt evenly in whole tiles. */
+static double
+dealt(const model *m, double all, double ghz)
+{
+    double share = ceil(m->out->tiles / m->simt->n_sm) / m->out->tiles;
+
+    return m->out->tiles > 0 ? all * share / ghz * 1e-9 : 0;
+}
+
+static double
+bytes_of(model *m, const axe_tensor *t)
+{
+    double n = axe_type_table[t->type].bits / 8.0;
+
+    for (int d = 0; d < t->rank; d++)
+        n *= axe_cost_value(&m->env, t->shape[d]);
+    return n;
+}
+
+/* Of a tensor, all that is touched, once. */
+static double
+touched_once(model *m, int tensor)
+{
+    double most = 0;
+
+    for (int w = 0; w < m->n; w++)
+        for (int t = 0; t < m->work[w].n_touch; t++) {
+            const axe_cost_touch *c = &m->work[w].touch[t];
+            double                all = c->tile;
+            for (int l = 0; l < m->launch->scope->n_var; l++)
+                all *= c->moves[l] ? m->env.loop[l].trips : 1;
+            if (c->tensor->id == tensor)
+                most = fmax(most, fmin(all, bytes_of(m, c->tensor)));
+        }
+    return most;
+}
+
+/* What nobody could do faster. */
+static void
+set_least(model *m, double best, double ghz)
+{
+    const axe_machine *mc = m->env.plan->machine;
+    double             once = 0;
+
+    for (int i = 0; i < m->env.plan->kernel->n_tensor; i++)
+        once += touched_once(m, i);
+    m->out->peak_s = best / m->simt->n_sm / mc->ghz * 1e-9;
+    m->out->least_s = fmax(best / m->simt->n_sm / ghz * 1e-9,
+                           once / m->rates->memory_gb * 1e-9);
+}
+
+static void
+settle(model *m)
+{
+    axe_simt_cost *o = m->out;
+    double         sum = 0, shorter = 0;
+
+    for (int b = 0; b < AXE_N_BUSY; b++)
+        if (o->busy[b] > o->busy[o->most])
+            o->most = (axe_busy)b;
+    sum = o->busy[o->most];
+    for (int b = 0; b < AXE_N_BUSY; b++)
+        if (b != (int)o->most && b != AXE_BUSY_CHAIN && sum > 0)
+            shorter += pow(o->busy[b] / sum, sharpness);
+    if (o->most == AXE_BUSY_CHAIN && sum > 0) /* has the tensor cores' in it */
+        shorter -= pow(o->busy[AXE_BUSY_TENSOR] / sum, sharpness);
+    o->seconds =
+        sum * pow(1 + shorter, 1 / sharpness) + m->rates->launch_us * 1e-6;
+    if (isnan(o->seconds) || isinf(o->seconds))
+        o->seconds = -1;
+}
+
+static void
+add_up(model *m)
+{
+    double         sum[AXE_BUSY_L2] = {0}, best = 0, asked = 0, ghz, slots;
+    axe_simt_cost *o = m->out;
+
+    for (int i = 0; i < m->n; i++) {
+        const axe_cost_work *w = &m->work[i];
+        sum[AXE_BUSY_TENSOR] += w->runs * w->tensor;
+        sum[AXE_BUSY_SHARED] += w->runs * w->shared;
+        sum[AXE_BUSY_ISSUE] += w->runs * w->issue;
+        o->flops += w->runs * w->flops;
+        best += w->runs * w->best;
+        for (int k = 0; k < w->n_touch; k++)
+            asked += w->runs * w->touch[k].run;
+    }
+    ghz = sum[AXE_BUSY_TENSOR] > 0 ? m->rates->busy_ghz
+                                   : m->env.plan->machine->ghz;
+    for (int b = 0; b < AXE_BUSY_L2; b++)
+        o->busy[b] = dealt(m, sum[b], ghz);
+    slots = fmin(o->tiles, m->simt->n_sm * o->resident);
+    o->l2_bytes = asked;
+    o->memory_bytes =
+        axe_cost_wave_bytes(&m->env, m->launch->scope, m->n, m->work, slots);
+    o->busy[AXE_BUSY_L2] =
+        asked / (m->rates->l2 * fmin(o->tiles, m->simt->n_sm) * ghz) * 1e-9;
+    o->busy[AXE_BUSY_MEMORY] = o->memory_bytes / m->rates->memory_gb * 1e-9;
+    o->busy[AXE_BUSY_CHAIN] =
+        (o->rounds * chain(m) / o->tiles + m->rates->wait) / ghz * 1e-9;
+    set_least(m, best, ghz);
+    settle(m);
+}
+
+void
+axe_simt_cost_launch(axe_ctx *cx, const axe_plan *p, int i, const int64_t *size,
+                     axe_simt_cost *out)
+{
+    axe_mark      mark = axe_ctx_mark(cx);
+    axe_cost_at   at = {.size = size, .n_worker = 1};
+    axe_simt_cost c = {0};
+    model         m = {.env = {.cx = cx, .plan = p, .at = &at},
+                       .launch = &p->simt->launch[i],
+                       .simt = p->machine->simt,
+                       .rates = axe_machine_rates(p->machine),
+                       .out = &c};
+
+    gather(&m);
+    c.seconds = m.n > 0 ? -1 : m.rates->launch_us * 1e-6;
+    if (m.n > 0)
+        count_rounds(&m);
+    if (m.n > 0 && c.tiles > 0)
+        add_up(&m);
+    else if (m.n > 0 && !isnan(c.tiles))
+        c.seconds = m.rates->launch_us * 1e-6;
+    axe_ctx_release(cx, mark);
+    *out = c;
+}
+
+void
+axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
+                   axe_simt_cost *out)
+{
+    axe_simt_cost sum = {0}, one;
+    double        longest = 0, all = 0;
+
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        double least = sum.least_s, flops = sum.flops, peak = sum.peak_s;
+        axe_simt_cost_launch(cx, p, i, size, &one);
+        all = one.seconds < 0 || all < 0 ? -1 : all + one.seconds;
+        if (i == 0 || one.seconds > longest) {
+            longest = one.seconds;
+            sum = one;
+        }
+        sum.least_s = least + one.least_s;
+        sum.peak_s = peak + one.peak_s;
+        sum.flops = flops + one.flops;
+    }
+    sum.seconds = all;
+    *out = sum;
+}

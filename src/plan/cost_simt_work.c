@@ -1,0 +1,315 @@
+/* cost_simt_work.c - what one statement takes of an SM and asks of L2.
+ *
+ * How much of a tensor is touched is read off its subscripts: for each one, how
+ * far it goes when the indices and loops below run, at most as many elements as
+ * they have values together. */
+#include <math.h>
+
+#include "plan/cost_simt.h"
+#include "plan/simt_contract.h"
+#include "plan/simt_copy.h"
+
+static const double warp_cycles[AXE_N_OP] = {
+#define COST(op, slots, warp) [AXE_OP_##op] = (warp) + 1e-9,
+#include "plan/cost.def"
+};
+
+enum { NARROW = 2 }; /* a cast that rounds */
+
+typedef struct index {
+    const axe_var *var;
+    double         values;
+    bool           own; /* of the statement, not a loop around it */
+} index;
+
+typedef struct worker {
+    axe_cost_env       *e;
+    const axe_schedule *s;
+    int                 n; /* what runs in a tile */
+    index               at[AXE_COST_LOOPS];
+    axe_cost_work      *out;
+} worker;
+
+static double
+just(double n, double unit)
+{
+    (void)unit;
+    return n;
+}
+
+static void
+push(worker *w, const axe_var *v, double values, bool own)
+{
+    for (int i = 0; i < w->n; i++)
+        if (w->at[i].var == v)
+            return;
+    if (w->n < AXE_COST_LOOPS)
+        w->at[w->n++] = (index){v, values, own};
+}
+
+static void
+find_indices(worker *w, int n_tile)
+{
+    axe_cost_env *e = w->e;
+
+    for (int l = n_tile; l < e->n_loop; l++)
+        push(w, e->loop[l].var, e->loop[l].trips, false);
+    for (int k = 0; k < w->s->n_nest; k++)
+        for (int i = 0; i < w->s->nest[k].n_dim; i++) {
+            const axe_dim *d = &w->s->nest[k].dim[i];
+            push(w, d->var,
+                 axe_cost_mean(e, w->s, d->var, axe_cost_value(e, d->extent),
+                               just, 1),
+                 true);
+        }
+}
+
+/* ------------------------------------------------------------------ regions */
+
+/* Values that the indices in n have together; `all`: and the loops. */
+static double
+values_in(const worker *w, const axe_node *n, bool all)
+{
+    double v = 1;
+
+    for (int i = 0; i < w->n; i++)
+        if ((all || w->at[i].own) && axe_mentions(n, w->at[i].var))
+            v *= w->at[i].values;
+    return v;
+}
+
+/* From the least value of n to its greatest. */
+static double
+span(const worker *w, const axe_node *n, bool all)
+{
+    double a =
+        n->n_arg > 0 && n->op != AXE_OP_load ? span(w, n->arg[0], all) : 0;
+    double b =
+        n->n_arg > 1 && n->op != AXE_OP_load ? span(w, n->arg[1], all) : 0;
+
+    switch (n->op) {
+    case AXE_OP_var:
+        return fmax(values_in(w, n, all) - 1, 0);
+    case AXE_OP_load:
+        return values_in(w, n, all) - 1;
+    case AXE_OP_add:
+    case AXE_OP_sub:
+        return a + b;
+    case AXE_OP_mul:
+        return a * fabs(axe_cost_value(w->e, n->arg[1])) * (b == 0) +
+               b * fabs(axe_cost_value(w->e, n->arg[0])) * (a == 0) +
+               (a > 0 && b > 0 ? (double)INFINITY : 0);
+    case AXE_OP_div:
+        return floor(a / fmax(axe_cost_value(w->e, n->arg[1]), 1));
+    case AXE_OP_mod:
+        return fmin(a, fmax(axe_cost_value(w->e, n->arg[1]) - 1, 0));
+    default:
+        return fmax(a, b);
+    }
+}
+
+/* [bytes] of a tensor that an access touches. */
+static double
+touched(const worker *w, const axe_node *load, bool all)
+{
+    const axe_tensor *t = load->u.tensor;
+    double            n = axe_type_table[t->type].bits / 8.0;
+
+    for (int d = 0; d < load->n_arg; d++) {
+        double here = fmin(span(w, load->arg[d], all) + 1,
+                           values_in(w, load->arg[d], all));
+        n *= fmin(here, axe_cost_value(w->e, t->shape[d]));
+    }
+    return n;
+}
+
+static void
+touch(worker *w, int operand, double share, int n_tile)
+{
+    axe_cost_touch *t = &w->out->touch[w->out->n_touch];
+    const axe_node *load = w->s->operand[operand].load;
+    double          twice = 1;
+
+    if (load->u.tensor->space != AXE_SPACE_GLOBAL ||
+        w->out->n_touch == AXE_COST_TOUCHES)
+        return;
+    if (operand == 0 && w->s->stmt->fold != AXE_FOLD_NONE)
+        twice = 2;
+    w->out->n_touch++;
+    *t = (axe_cost_touch){load->u.tensor,
+                          operand == 0,
+                          twice * share * touched(w, load, false),
+                          twice * touched(w, load, true),
+                          {false}};
+    for (int l = 0; l < n_tile; l++)
+        for (int d = 0; d < load->n_arg; d++)
+            t->moves[l] =
+                t->moves[l] || axe_mentions(load->arg[d], w->e->loop[l].var);
+}
+
+/* --------------------------------------------------------------------- maps */
+
+/* [cycles] of all lanes, of n where it stands: in the loops whose indices it
+ * mentions.  Where things are is computed outside of them. */
+static double
+math_of(const worker *w, const axe_node *n)
+{
+    double own = warp_cycles[n->op], sum = 0;
+
+    if (n->op == AXE_OP_load || n->type == AXE_TYPE_INDEX)
+        return 0;
+    own = own > 0 ? floor(own) : 1;
+    if (n->op == AXE_OP_cast && !axe_type_widens(n->arg[0]->type, n->type))
+        own = NARROW;
+    for (int i = 0; i < n->n_arg; i++)
+        sum += math_of(w, n->arg[i]);
+    n = n->op == AXE_OP_reduce ? n->arg[0] : n;
+    return sum + own * values_in(w, n, false);
+}
+
+/* [cycles] of an SM for the statement's value. */
+static double
+math_cycles(const worker *w)
+{
+    return math_of(w, w->s->stmt->value) /
+           axe_machine_rates(w->e->plan->machine)->fp32;
+}
+
+static void
+add_access(worker *w, int i, const axe_simt_access *a)
+{
+    const axe_machine *mc = w->e->plan->machine;
+    const axe_node    *load = w->s->operand[i].load;
+    const axe_tensor  *t = load->u.tensor;
+    bool               wide = !a->wide || axe_cost_value(w->e, a->wide) != 0;
+    double             n = 1, lanes = mc->simt->lanes;
+
+    for (int d = 0; d < load->n_arg; d++)
+        n *= values_in(w, load->arg[d], false);
+    w->out->issue += wide || !a->least ? n / (a->width * lanes) * a->atom->cost
+                                       : n / lanes * a->least->cost;
+    if (t->space == AXE_SPACE_SHARED)
+        w->out->shared += n * axe_type_table[t->type].bits / 8.0 /
+                          (mc->simt->banks * mc->simt->bank_bytes) *
+                          (a->conflict > 1 ? a->conflict : 1);
+}
+
+/* Turns of loops, one after the other, that each thread makes. */
+static double
+turns(const worker *w)
+{
+    const axe_work *work = &w->s->simt->work;
+    double          all = 1;
+
+    for (int i = 0; i < w->n; i++) {
+        double n = w->at[i].values;
+        for (int k = 0; k < work->n_digit; k++) {
+            const axe_work_digit *d = &work->digit[k];
+            if (d->of.var == w->at[i].var && d->of.extent > 0 &&
+                axe_axis_kind_of(w->e->cx, d->axis) != AXE_KIND_MEMORY)
+                n /= (double)d->of.extent;
+        }
+        if (w->at[i].own)
+            all *= fmax(1, ceil(n - 1e-9));
+    }
+    return all;
+}
+
+static void
+add_map(worker *w, int n_tile)
+{
+    const axe_simt_schedule *simt = w->s->simt;
+    double                   copies = 1;
+
+    for (int i = 0; i < simt->work.n_copy; i++)
+        copies *= (double)simt->work.copy[i].extent;
+    w->out->issue += copies * math_cycles(w);
+    for (int i = 0; simt->access && i < w->s->n_operand; i++) {
+        const axe_simt_access *a = &simt->access[i];
+        if (!a->atom)
+            continue;
+        add_access(w, i, a);
+        int sector = w->e->plan->machine->simt->sector_bytes;
+        touch(w, i, a->sector > 0 ? (double)sector / a->sector : 1, n_tile);
+        if (i > 0 && w->s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
+            w->out->waits = turns(w);
+    }
+}
+
+/* ------------------------------------------------------- products and copies
+ */
+
+static void
+add_contract(worker *w, const axe_simt_contract *c)
+{
+    double n = (double)(c->m.extent * c->n.extent) * (double)c->k.extent;
+
+    w->out->flops = 2 * n;
+    w->out->best = c->best * n;
+    w->out->shared = c->traffic;
+    if (axe_atom_threads(c->atom) > 1) {
+        w->out->tensor = c->compute;
+        return;
+    }
+    w->out->issue = n / axe_machine_rates(w->e->plan->machine)->fp32;
+    if (c->best * n >= c->compute) /* the best that there is */
+        w->out->best = w->out->issue;
+}
+
+static void
+add_copy(worker *w, const axe_simt_copy *c, int n_tile)
+{
+    const axe_simt *m = w->e->plan->machine->simt;
+    int g = w->s->operand[0].tensor->space == AXE_SPACE_GLOBAL ? 0 : 1;
+    const axe_node *load = w->s->operand[g].load;
+    double          bytes = touched(w, load, false), each = bytes;
+
+    touch(w, g,
+          c->box && c->map.part.extent > 1 ? 1.0 / (double)c->map.part.extent
+                                           : 1,
+          n_tile);
+    w->out->shared = (c->stage ? 2 : 1) * bytes / (m->banks * m->bank_bytes);
+    if (c->stage) {
+        w->out->issue = math_cycles(w);
+        each = bytes / (m->lanes * m->max_vector);
+        w->out->issue += each * c->stage->store.atom->cost;
+    } else if (!c->box)
+        w->out->issue = bytes / (m->lanes * c->atom->align) * c->atom->cost;
+}
+
+/* Does the copy run, or what runs in its place? */
+static bool
+copies(const worker *w, const axe_simt_copy *c)
+{
+    const axe_node *when = c->stage ? c->stage->when : c->when;
+
+    return (!c->stage || c->stage->fits) &&
+           (!when || axe_cost_value(w->e, when) != 0);
+}
+
+void
+axe_cost_work_of(axe_cost_env *e, const axe_schedule *s, int n_tile,
+                 axe_cost_work *out)
+{
+    worker w = {.e = e, .s = s, .out = out};
+
+    *out = (axe_cost_work){.s = s, .runs = e->share};
+    for (int l = 0; l < e->n_loop; l++) {
+        out->runs *= e->loop[l].trips;
+        if (l >= n_tile && e->loop[l].stmt->kind == AXE_STMT_FOR)
+            out->in = e->loop[l].var;
+    }
+    find_indices(&w, n_tile);
+    if (s->skip || (s->simt->when && axe_cost_value(e, s->simt->when) == 0))
+        return;
+    if (s->kind == AXE_SCHED_CONTRACT && s->simt->contract)
+        add_contract(&w, s->simt->contract);
+    else if (s->kind == AXE_SCHED_COPY && s->simt->copy &&
+             copies(&w, s->simt->copy))
+        add_copy(&w, s->simt->copy, n_tile);
+    else if (s->kind == AXE_SCHED_COPY && s->simt->copy && s->simt->copy->box &&
+             !s->simt->copy->stage)
+        out->runs = (double)NAN; /* refused */
+    else
+        add_map(&w, n_tile);
+}

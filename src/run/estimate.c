@@ -1,0 +1,68 @@
+/* estimate.c - what a program should take at given sizes, by the model. */
+#include "plan/cost.h"
+#include "plan/cost_simt.h"
+#include "run/program.h"
+
+/* All sizes, each given or following from one that is. */
+static axe_status
+take_sizes(axe_ctx *cx, const axe_program *p, int n_size, const axe_size *size,
+           const int64_t **out)
+{
+    axe_shape *shape = axe_new_array(cx, axe_shape, p->kernel->n_param + 1);
+    axe_bound  b;
+
+    AXE_TRY(axe_program_shapes(cx, p, 0, NULL, n_size, size, shape));
+    AXE_TRY(axe_bind(cx, p->kernel, 0, NULL, n_size, size, false, &b));
+    *out = b.size;
+    return AXE_OK;
+}
+
+static axe_status
+too_early(axe_ctx *cx, const axe_program *p)
+{
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "kernel %s was not compiled so far as its plan",
+                    p->kernel->name);
+}
+
+axe_status
+axe_program_explain(axe_ctx *cx, const axe_program *p, bool json, int n_size,
+                    const axe_size *size, axe_buf *out)
+{
+    const int64_t *at = NULL;
+
+    if (!p->plan)
+        return too_early(cx, p);
+    if (n_size > 0)
+        AXE_TRY(take_sizes(cx, p, n_size, size, &at));
+    if (!json && p->tuned)
+        axe_putf(out, "values: %s\n", p->tuned);
+    if (json)
+        axe_plan_json(cx, out, p->plan, at);
+    else
+        axe_plan_print(cx, out, p->plan, at);
+    return AXE_OK;
+}
+
+axe_status
+axe_program_estimate(axe_ctx *cx, const axe_program *p, int n_worker,
+                     int n_size, const axe_size *size, axe_estimate *out)
+{
+    const axe_machine *mc;
+    const int64_t     *at;
+    axe_cost           c;
+    axe_simt_cost      simt = {.least_s = -1};
+
+    if (!p->plan)
+        return too_early(cx, p);
+    AXE_TRY(take_sizes(cx, p, n_size, size, &at));
+    mc = p->plan->machine;
+    if (p->plan->simt)
+        axe_simt_cost_plan(cx, p->plan, at, &simt);
+    axe_cost_plan(cx, p->plan,
+                  &(axe_cost_at){at, n_worker, axe_host_levels(mc)}, &c);
+    *out = (axe_estimate){.seconds =
+                              c.cycles < 0 ? -1 : c.cycles / (mc->ghz * 1e9),
+                          .least = simt.least_s};
+    return AXE_OK;
+}

@@ -1,0 +1,236 @@
+/* test_cost_simt.c - what the model of GPUs must know, by hand arithmetic:
+ * cycles of tensor cores, tiles in rounds, bytes by tiles and multicast, what
+ * L2 keeps; and that it ranks as anyone would. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/run.h"
+#include "plan/cost_simt.h"
+#include "run/file.h"
+#include "run/program.h"
+
+typedef struct ask {
+    const char *file, *kernel, *machine, *type;
+    int64_t     m, n, k;            /* m < 0: sizes are not known */
+    const char *name[2], *value[2]; /* of further parameters */
+} ask;
+
+static const axe_program *
+planned(axe_ctx *cx, const ask *q)
+{
+    const char        *name[3] = {"T"}, *value[3] = {q->type};
+    int                n = 1;
+    axe_bytes          b;
+    const axe_program *p;
+
+    for (int i = 0; i < 2 && q->name[i]; i++, n++) {
+        name[n] = q->name[i];
+        value[n] = q->value[i];
+    }
+    assert_int_equal(axe_file_read(cx,
+                                   axe_textf(cx, "%s/kernels/%s.axe",
+                                             AXE_SOURCE_DIR, q->file),
+                                   &b),
+                     AXE_OK);
+    int32_t src = axe_source_add(cx, q->file, (const char *)b.data, b.len);
+    free(b.data);
+    axe_compile_spec spec = {.kernel = q->kernel,
+                             .machine = q->machine,
+                             .n_set = n,
+                             .set_name = name,
+                             .set_value = value};
+    assert_int_equal(axe_compile(cx, src, &spec, AXE_STAGE_PLAN, &p), AXE_OK);
+    return p;
+}
+
+static axe_simt_cost
+cost_of(ask q)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_program *p = planned(cx, &q);
+    int64_t            size[8];
+    axe_simt_cost      c;
+
+    for (int i = 0; i < p->kernel->n_size; i++) {
+        const char *s = p->kernel->size[i]->name;
+        size[i] = strchr("MSL", *s) ? q.m : strchr("NGR", *s) ? q.n : q.k;
+    }
+    axe_simt_cost_plan(cx, p->plan, q.m < 0 ? NULL : size, &c);
+    axe_ctx_free(cx);
+    return c;
+}
+
+static ask
+hopper(int64_t m, int64_t n, int64_t k)
+{
+    return (ask){"gemm_sm90", NULL, "sm_90a", "bf16", m, n, k, {0}, {0}};
+}
+
+static ask
+with(ask q, const char *name, const char *value)
+{
+    int i = q.name[0] ? 1 : 0;
+
+    q.name[i] = name;
+    q.value[i] = value;
+    return q;
+}
+
+static void
+near(double have, double want, double part)
+{
+    if (fabs(have / want - 1) > part)
+        fail_msg("%g, not %g", have, want);
+}
+
+/* 64 x 16 tiles of 128 x 256 in clusters of two, 66 at a time. */
+static void
+test_rounds(void **state)
+{
+    static const struct {
+        int64_t n, k;
+        double  full;
+    } shape[] = {{4096, 12288, 0.970},  {4096, 14336, 0.970},
+                 {24576, 4096, 0.990},  {8192, 28672, 0.970},
+                 {16384, 53248, 0.970}, {28672, 4096, 0.987}};
+
+    (void)state;
+    for (size_t i = 0; i < AXE_LEN(shape); i++) {
+        axe_simt_cost c = cost_of(hopper(8192, shape[i].n, shape[i].k));
+        assert_true(c.tiles == (double)shape[i].n / 4);
+        assert_true(c.resident == 1);
+        near(c.full, shape[i].full, 1e-3);
+    }
+    near(cost_of(hopper(128, 256, 64)).full, 1.0 / 132, 1e-9);
+}
+
+/* 4096 operations in a cycle of each of 132 SMs, at 1.46 GHz: 790 TFLOP/s. */
+static void
+test_products(void **state)
+{
+    double flops = 2.0 * 8192 * 8192 * 8192;
+    axe_simt_cost
+        c = cost_of(hopper(8192, 8192, 8192)),
+        mma = cost_of(
+            (ask){"gemm", NULL, "sm_80", "bf16", 4096, 4096, 4096, {0}, {0}}),
+        fma = cost_of(
+            (ask){"gemm", NULL, "sm_80", "f32", 4096, 4096, 4096, {0}, {0}});
+
+    (void)state;
+    assert_true(c.flops == flops);
+    near(c.least_s, flops / 789.4e12, 1e-3);
+    near(c.peak_s, flops / (132 * 4096 * 1.755e9), 1e-6);
+    near(c.busy[AXE_BUSY_TENSOR], 16 * 132 / 2048.0 * flops / 789.4e12, 1e-3);
+    assert_true(c.seconds > c.least_s);
+    near(mma.least_s, 2 * pow(4096, 3) / (108 * 2048 * 1.16e9), 1e-3);
+    near(fma.least_s, pow(4096, 3) / (108 * 64 * 1.41e9), 1e-6);
+    near(fma.busy[AXE_BUSY_ISSUE] * 1024 / (108 * 10),
+         pow(4096, 3) / (108 * 64 * 1.41e9), 0.05);
+}
+
+/* A K-step brings 16 KiB of A, and 32 KiB of B or half of it. */
+static void
+test_multicast(void **state)
+{
+    axe_simt_cost two = cost_of(hopper(8192, 8192, 8192)),
+                  one = cost_of(with(hopper(8192, 8192, 8192), "CLUSTER", "1"));
+    double steps = 2048 * 128, out = 8192.0 * 8192 * 2;
+
+    (void)state;
+    assert_true(two.l2_bytes == steps * (16384 + 16384) + out);
+    assert_true(one.l2_bytes == steps * (16384 + 32768) + out);
+    assert_true(one.seconds > two.seconds);
+}
+
+/* What fits into 50 MB of L2 comes from memory never again; what does not,
+ * once a wave at most. */
+static void
+test_memory(void **state)
+{
+    axe_simt_cost
+        small = cost_of(hopper(1024, 1024, 1024)),
+        large = cost_of(hopper(8192, 24576, 4096)),
+        copy = cost_of((ask){
+            "elementwise", "add", "sm_90a", "bf16", 16384, 8192, 0, {0}, {0}});
+    double once = 2.0 * (8192 * 4096 + 24576.0 * 4096 + 8192.0 * 24576);
+
+    (void)state;
+    assert_true(small.memory_bytes == 0);
+    assert_true(large.memory_bytes >= once);
+    assert_true(large.memory_bytes < large.l2_bytes / 4);
+    assert_true(copy.memory_bytes == 3 * 2 * 16384.0 * 8192);
+    assert_int_equal(copy.most, AXE_BUSY_MEMORY);
+    near(copy.least_s, 3 * 2 * 16384.0 * 8192 / 4300e9, 1e-9);
+}
+
+/* Rows that are read three times come from memory three times if those of all
+ * CTAs at a time do not fit into L2, else once. */
+static void
+test_rows(void **state)
+{
+    ask wide = {"softmax", NULL, "sm_90a", "f32", 32768, 8192, 0, {0}, {0}};
+    axe_simt_cost eight = cost_of(with(wide, "BM", "64")),
+                  one = cost_of(with(wide, "BM", "1"));
+
+    (void)state;
+    near(eight.memory_bytes, 4.0 * 4 * 32768 * 8192, 1e-6);
+    near(one.memory_bytes, 2.0 * 4 * 32768 * 8192, 1e-6);
+    assert_true(one.seconds < eight.seconds);
+}
+
+/* Two warp groups: one multiplies while the other takes exponentials. */
+static void
+test_turns(void **state)
+{
+    ask q = {"attention_sm90", NULL, "sm_90a", "f16", 8192, 32, 0, {0}, {0}};
+    axe_simt_cost all = cost_of(q), half = cost_of(with(q, "CAUSAL", "1"));
+
+    (void)state;
+    near(all.flops, 4.0 * 32 * 32 * 8192 * 8192 * 128, 1e-9);
+    near(half.flops, all.flops / 2, 0.02);
+    assert_true(all.seconds < 1.05 * all.busy[AXE_BUSY_ISSUE] ||
+                all.seconds < 1.05 * all.busy[AXE_BUSY_TENSOR]);
+    assert_true(half.seconds < 0.6 * all.seconds);
+}
+
+static void
+test_order(void **state)
+{
+    ask q = hopper(8192, 4096, 12288);
+
+    (void)state;
+    assert_true(cost_of(with(q, "STAGES", "2")).seconds > cost_of(q).seconds);
+    assert_true(cost_of(with(with(q, "BM", "128"), "BN", "128")).seconds >
+                cost_of(q).seconds);
+    assert_true(cost_of(hopper(8192, 4096, 24576)).seconds >
+                1.9 * cost_of(q).seconds);
+}
+
+static void
+test_unknown(void **state)
+{
+    (void)state;
+    assert_true(cost_of(hopper(-1, 0, 0)).seconds < 0);
+    assert_true(cost_of(hopper(64, 64, 7)).seconds < 0); /* no tensor map */
+    near(cost_of(hopper(0, 4096, 4096)).seconds, 3e-6, 1e-9);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_products),
+        cmocka_unit_test(test_multicast), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_turns),     cmocka_unit_test(test_unknown),
+    };
+
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
