@@ -543,11 +543,15 @@ check_overlap(planner *p, const request *r)
 axe_status
 axe_request_make(planner *p, const axe_stmt *s, request *out)
 {
-    request r = {.stmt = s, .value = spell_fold(p->cx, s)};
+    request r = {.stmt = s,
+                 .value = spell_fold(p->cx, s),
+                 .meets = axe_scatter_meets(p, s)};
     int     n_load = 1,
         n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
+    if (r.meets)
+        r.value = r.value->arg[1];
     r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);
     r.nest[r.n_nest++] =
         (axe_nest){.n_dim = s->n_free, .dim = s->dim, .lanes = 1, .chains = 1};

@@ -33,8 +33,10 @@ typedef struct request {
     axe_operand    *operand;
     int             n_nest;
     axe_nest       *nest; /* digits not chosen yet */
-    int             n_reject;
-    axe_reject      reject[16];
+    bool meets; /* a scatter whose elements the machine folds into by rows of
+                   that fold: the value is only what comes to them */
+    int        n_reject;
+    axe_reject reject[16];
 } request;
 
 /* access.c: resolve every access of the statement. */
@@ -90,6 +92,9 @@ void axe_plan_sync(planner *p);
 /* scatter.c: no two tasks fold into an element that a subscript computes.
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_scatter(planner *p, const axe_stmt *s);
+/* Does the statement fold into elements that subscripts compute, and may
+ * threads meet there, since the machine has rows that fold into memory? */
+bool axe_scatter_meets(const planner *p, const axe_stmt *s);
 
 /* pins.c: does the schedule keep what the text asks of it?
  * wanted  a contract atom should have been found

@@ -5,8 +5,10 @@
  * is the program's own affair; but of two tasks that read, fold and write back
  * one would be lost.  So each scope variable must tell its tasks' elements
  * apart: in a subscript that computes nothing it steps over all that the
- * indices there can reach. */
+ * indices there can reach.  Machines with rows that fold into memory need not
+ * ask: every thread brings what it has, in any order. */
 #include "plan/plan_int.h"
+#include "plan/simt.h"
 
 /* How far the index variables of the subscript reach; false if not known. */
 static bool
@@ -84,14 +86,30 @@ check_around(planner *p, int n, axe_stmt *const *body, const axe_stmt *s,
     return AXE_OK;
 }
 
+static bool
+folds(const planner *p, const axe_stmt *s)
+{
+    return s->fold != AXE_FOLD_NONE &&
+           s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
+           axe_is_scatter(p->cx, s);
+}
+
+bool
+axe_scatter_meets(const planner *p, const axe_stmt *s)
+{
+    int param;
+
+    return p->mc->simt && folds(p, s) &&
+           axe_simt_find_fold(p->mc, s->fold, s->dst->u.tensor->type, 1,
+                              &param);
+}
+
 axe_status
 axe_check_scatter(planner *p, const axe_stmt *s)
 {
     bool found = false;
 
-    if (s->fold == AXE_FOLD_NONE ||
-        s->dst->u.tensor->space != AXE_SPACE_GLOBAL ||
-        !axe_is_scatter(p->cx, s))
+    if (!folds(p, s) || axe_scatter_meets(p, s))
         return AXE_OK;
     return check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
 }

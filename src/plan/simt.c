@@ -194,6 +194,7 @@ schedule(planner *p, const axe_stmt *s)
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s);
 
+    AXE_TRY(axe_check_scatter(p, s));
     AXE_TRY(axe_request_make(p, s, &r));
     *out = (axe_schedule){
         .stmt = s,

@@ -135,6 +135,10 @@ const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
                                    axe_atom_kind kind, axe_arg_space d,
                                    axe_arg_space a, axe_type t, int width,
                                    int *param);
+/* The cheapest row by which one thread folds `width` elements of type t into
+ * global memory, whoever else does; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_fold(const axe_machine *mc, axe_fold fold,
+                                   axe_type t, int width, int *param);
 /* The row by which every lane gets the element of the lane whose number differs
  * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,

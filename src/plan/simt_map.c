@@ -121,12 +121,15 @@ kept_together(const planner *p, const axe_tensor *t)
 }
 
 static const axe_atom *
-row_of(const planner *p, const axe_operand *op, bool store, int w)
+row_of(const planner *p, const request *r, const axe_operand *op, bool store,
+       int w)
 {
     axe_type      t = kept_as(p, op->tensor);
     axe_arg_space s = space_of(op->tensor);
     int           param;
 
+    if (store && r->meets)
+        return axe_simt_find_fold(p->mc, r->stmt->fold, t, w, &param);
     return axe_simt_find_move(
         p->cx, p->mc, store ? AXE_ATOM_STORE : AXE_ATOM_LOAD,
         store ? s : AXE_ARG_REG, store ? AXE_ARG_REG : s, t, w, &param);
@@ -147,7 +150,7 @@ try_along(planner *p, const request *r, const axe_work *work,
         w /= 2;
     for (; w > out->width && w * size <= most; w /= 2) {
         const axe_node *c = when_wide(p, r, work, op, d->of.var, (int)w);
-        const axe_atom *a = row_of(p, op, store, (int)w);
+        const axe_atom *a = row_of(p, r, op, store, (int)w);
         if (a && !is_known(c, false)) {
             out->atom = a;
             out->width = (int)w;
@@ -167,7 +170,7 @@ axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
     *out = (axe_simt_access){.width = 1};
     if (op->tensor->space == AXE_SPACE_REG)
         return AXE_OK;
-    out->atom = out->least = row_of(p, op, store, 1);
+    out->atom = out->least = row_of(p, r, op, store, 1);
     if (!out->atom)
         return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
                         "%s has no row that moves one %s between %s memory "

@@ -3,27 +3,50 @@
 
 #include "plan/simt.h"
 
+/* The cheapest row of a thread that is like `what` in kind, spaces, types and
+ * fold, for so many bytes. */
+static const axe_atom *
+find_row(const axe_machine *mc, const axe_atom *what, int64_t bytes)
+{
+    const axe_atom *best = NULL;
+
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        bool one = row->kind == what->kind && row->by == AXE_SCOPE_THREAD &&
+                   row->space[0] == what->space[0] &&
+                   row->space[1] == what->space[1] &&
+                   row->space[2] == AXE_ARG_NONE && row->fold == what->fold &&
+                   row->type[0] == what->type[0];
+        if (one && row->align == bytes && row->group[0] == '\0' &&
+            axe_machine_has(mc, row) && (!best || row->cost < best->cost))
+            best = row;
+    }
+    return best;
+}
+
 const axe_atom *
 axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
                    axe_arg_space d, axe_arg_space a, axe_type t, int width,
                    int *param)
 {
-    const axe_atom *best = NULL;
-    int             bytes = width * axe_type_table[t].bits / 8;
+    axe_atom what = {.kind = kind, .space = {d, a}, .type = {AXE_TYPE_any}};
 
     (void)cx;
-    for (int i = 0; i < mc->n_atom; i++) {
-        const axe_atom *row = &mc->atom[i];
-        bool one = row->kind == kind && row->by == AXE_SCOPE_THREAD &&
-                   row->space[0] == d && row->space[1] == a &&
-                   row->space[2] == AXE_ARG_NONE && row->fold == AXE_FOLD_NONE;
-        if (one && row->align == bytes && row->group[0] == '\0' &&
-            axe_machine_has(mc, row) && (!best || row->cost < best->cost)) {
-            best = row;
-            *param = width;
-        }
-    }
-    return best;
+    *param = width;
+    return find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+}
+
+const axe_atom *
+axe_simt_find_fold(const axe_machine *mc, axe_fold fold, axe_type t, int width,
+                   int *param)
+{
+    axe_atom what = {.kind = AXE_ATOM_STORE,
+                     .space = {AXE_ARG_GLOBAL, AXE_ARG_REG},
+                     .type = {t},
+                     .fold = fold};
+
+    *param = width;
+    return find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
 }
 
 /* Does lane l get what lane l ^ distance has? */

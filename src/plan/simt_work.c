@@ -487,7 +487,9 @@ mark_ordered(deal *d)
 {
     const axe_node *dst = d->r->stmt->dst;
 
-    for (int i = 0; i < d->n_dim && axe_is_scatter(d->p->cx, d->r->stmt); i++) {
+    if (d->r->meets || !axe_is_scatter(d->p->cx, d->r->stmt))
+        return;
+    for (int i = 0; i < d->n_dim; i++) {
         share *s = &d->dim[i];
         s->ordered = !s->reduced && !s->fixed;
         for (int k = 0; k < dst->n_arg; k++)

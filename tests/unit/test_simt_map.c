@@ -112,7 +112,13 @@ static const row rows[] = {
      {7, 36, 21}, "ld.global.b128", "", 21 * 144, 0},
     {"scattered", "kernel k(in f32 X[M, N], in i32 R[M], inout f32 Y[V, N]) {"
      "index m, n; cta (j : N by 64) Y[R[m], j*64 + n] += X[m, j*64 + n]; }",
-     {21, 132, 7}, "st.global.b128", "", 0, 0},
+     {21, 132, 7}, "red.global.add", "st.global ld.global.b64", 0, 0},
+    {"by several tasks", "kernel k(in i32 X[M], in i32 R[M], inout i32 Y[V]) {"
+     "index m; cta (i : M by 64) Y[R[i*64 + m]] min= X[i*64 + m]; }",
+     {200, 7}, "red.global.min.i32", "st.global", 0, 0},
+    {"in order", "kernel k(in f32 X[M, N], in i32 R[M], inout f32 Y[V, N]) {"
+     "index m, n; cta (j : N by 64) Y[R[m], j*64 + n] max= X[m, j*64 + n]; }",
+     {21, 132, 7}, "st.global.b128", "red", 0, 0},
     {"read and written", "kernel k(in f32 X[M], inout f32 Y[M]) { index m;"
      "cta (i : M by 96) Y[i*96 + m] = Y[i*96 + m] * X[i*96 + m]; }",
      {200}, "st.global", "", 800, 0},
