@@ -164,7 +164,7 @@ loaded(map_lowering *x, const axe_node *load)
     int                k = operand_of(x, load);
     const axe_operand *op = &x->s->operand[k];
 
-    if (op->tensor->space == AXE_SPACE_REG)
+    if (!x->array[k])
         return axe_simt_element(x->sl, axe_simt_tensor(x->sl, op->tensor),
                                 address(x, op));
     return axe_simt_element(x->sl, x->array[k], array_index(x, k));
@@ -397,11 +397,15 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
         bool               wanted = reads(x->s->value, op->load);
         for (int d = 0; d < x->s->operand[0].load->n_arg; d++)
             wanted = wanted || reads(x->s->operand[0].load->arg[d], op->load);
-        if (op->tensor->space == AXE_SPACE_REG || !wanted || x->same[i] != i ||
-            nest_of(x, op) != nest)
+        bool far = op->tensor->space != AXE_SPACE_REG;
+        if ((!far && !x->simt->access[i].shuffle) || !wanted ||
+            x->same[i] != i || nest_of(x, op) != nest)
             continue;
         x->array[i] = values_of(x, i);
-        move(x, b, i, false);
+        if (far)
+            move(x, b, i, false);
+        else
+            axe_map_shuffle(x, b, i);
     }
 }
 

@@ -26,6 +26,8 @@ axe_lblock *axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest);
 void        axe_map_turned(map_lowering *x, const axe_nest *nest);
 /* Load what a nest reads from memory. */
 void axe_map_load(map_lowering *x, axe_lblock *b, int nest);
+/* simt_shuffle.c: an operand in other lanes' registers, into its array. */
+void axe_map_shuffle(map_lowering *x, axe_lblock *b, int op);
 /* An expression in terms of arrays and integers. */
 const axe_node *axe_map_value(map_lowering *x, const axe_node *n);
 /* The nest's indices are within their extents; NULL: always. */

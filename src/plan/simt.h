@@ -53,6 +53,8 @@ typedef struct axe_simt_access {
     const axe_var  *along;    /* whose neighbours are moved together */
     int             conflict; /* SHARED: cycles of an access over the least */
     int             sector;   /* GLOBAL: [bytes] used of each sector moved */
+    const struct axe_simt_shuffle *shuffle; /* in other lanes' registers: how
+                                               it gets here; else NULL */
 } axe_simt_access;
 
 /* Filled and read by the contraction's and the copy's files alone. */

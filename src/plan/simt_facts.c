@@ -8,6 +8,7 @@
 #include "plan/simt_copy.h"
 #include "plan/simt_flight.h"
 #include "plan/simt_ring.h"
+#include "plan/simt_shuffle.h"
 
 typedef struct teller {
     axe_ctx                 *cx;
@@ -166,11 +167,38 @@ tell_staging(teller *t, const struct axe_simt_stage *st)
 /* ------------------------------------------------------- maps, contractions */
 
 static void
+tell_shuffle(teller *t, int i, const axe_simt_shuffle *s)
+{
+    const char *name = t->s->operand[i].tensor->name;
+    axe_buf     rest = {.cx = t->cx};
+
+    for (int k = 0; k < s->rounds.n; k++) {
+        int first = 0;
+        while (s->step[first].atom != s->step[k].atom ||
+               s->step[first].param != s->step[k].param)
+            first++;
+        if (first == k)
+            tell_atom(t, s->step[k].atom, s->step[k].param,
+                      axe_textf(t->cx, ", %s", name));
+    }
+    axe_putf(&rest,
+             "%s to the lanes that want it: %d rounds, %d at least, and %d "
+             "selects, %.1f cycles of an SM for a warp; by way of shared "
+             "memory %.1f at least",
+             name, s->rounds.n, s->rounds.least, s->n_select, s->cost, s->trip);
+    if (s->pack > 1)
+        axe_putf(&rest, "; %d elements travel as one word", s->pack);
+    tell(t, AXE_FACT_address, rest.text);
+}
+
+static void
 tell_access(teller *t, int i)
 {
     const axe_simt_access *a = &t->simt->access[i];
     axe_buf                more = {.cx = t->cx};
 
+    if (a->shuffle)
+        tell_shuffle(t, i, a->shuffle);
     if (!a->atom)
         return;
     axe_putf(&more, ", %d of %s at a time", a->width,

@@ -49,6 +49,10 @@ AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
  * work wants them?  Shown element by element. */
 bool axe_simt_is_local(planner *p, const request *r, const axe_work *w,
                        const axe_operand *op, int64_t *n_proved);
+/* The flat index of the element in each register of each thread, have[thread *
+ * n_reg + reg]; -1: none.  False if some element is in none of them. */
+bool axe_simt_hold(planner *p, const axe_layout *l, int n_thread, int n_reg,
+                   int64_t *have);
 /* How wide one operand of a map is moved. */
 AXE_CHECK axe_status axe_simt_plan_access(planner *p, const request *r,
                                           const axe_work    *work,

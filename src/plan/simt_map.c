@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plan/simt_int.h"
+#include "plan/simt_shuffle.h"
 
 static const axe_node *
 boolean(axe_ctx *cx, bool v)
@@ -250,15 +251,24 @@ check_size(planner *p, const axe_operand *op, const axe_crew *crew)
 }
 
 static axe_status
-check_local(planner *p, request *r, const axe_work *w, axe_schedule *out)
+check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
 {
+    const axe_work *w = &s->work;
+
     for (int i = 0; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];
+        axe_simt_access   *a = &s->access[i];
         if (op->tensor->space != AXE_SPACE_REG)
             continue;
         AXE_TRY(check_size(p, op, p->simt->who[r->stmt->id]));
         if (axe_simt_is_local(p, r, w, op, &out->n_proved))
             continue;
+        if (i > 0)
+            axe_simt_shuffle_plan(p, r, w, op, &a->shuffle, &out->n_proved);
+        if (a->shuffle) {
+            s->n_register += a->shuffle->n_slot;
+            continue;
+        }
         p->trip_at = r->stmt;
         p->trip = op->load;
         return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
@@ -302,11 +312,11 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
     const axe_crew    *crew = simt->crew;
 
     AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
-    AXE_TRY(check_local(p, r, &simt->work, out));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)
         AXE_TRY(axe_simt_plan_access(p, r, &simt->work, &r->operand[i], i == 0,
                                      &simt->access[i]));
+    AXE_TRY(check_local(p, r, simt, out));
     for (int i = 0; i < r->n_operand; i++)
         count_cost(p, simt, &r->operand[i], &simt->access[i]);
     find_bounds(p, r, &simt->work, out);

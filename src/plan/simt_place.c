@@ -251,6 +251,30 @@ holder_of(const planner *p, const axe_layout *l, int64_t flat)
                              axe_layout_at(l, flat, p->simt->wid));
 }
 
+bool
+axe_simt_hold(planner *p, const axe_layout *l, int n_thread, int n_reg,
+              int64_t *have)
+{
+    int64_t *copy = axe_new_array(p->cx, int64_t, MAX_OFFSET);
+    int      n;
+
+    if (!all_sums(p, l->n_replica, l->replica, &n, copy))
+        return false;
+    for (int i = 0; i < n_thread * n_reg; i++)
+        have[i] = -1;
+    for (int64_t e = 0; e < l->size; e++) {
+        int64_t who = holder_of(p, l, e);
+        int64_t reg = axe_layout_at(l, e, p->simt->reg);
+        for (int i = 0; i < n; i++) {
+            int64_t t = who + copy[i];
+            if (t < 0 || t >= n_thread || reg < 0 || reg >= n_reg)
+                return false;
+            have[t * n_reg + reg] = e;
+        }
+    }
+    return true;
+}
+
 /* Are all of `want`, moved by delta, among `have`? */
 static bool
 covers(int n_have, const int64_t *have, int n_want, const int64_t *want,

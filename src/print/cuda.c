@@ -3,7 +3,8 @@
  * A kernel's body is printed first, noting what it uses; then come the helpers,
  * a function for each atom, and the kernels.  Registers are arrays: every index
  * is constant once the loops that are to be written out are.  Two neighbours of
- * 16 bits that one such loop computes are computed together, as one word. */
+ * 16 bits that one such loop computes are computed together, as one word; what
+ * it only moves goes in whole words (cuda_word.c). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -130,7 +131,8 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
 {
     axe_buf *b = p->out;
     bool    wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin);
-    bool    pair = is_pair(p, l);
+    int     words = axe_cuda_words(p, l);
+    int     by = words > 1 ? words : is_pair(p, l) ? 2 : 1;
     axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
 
     AXE_TRY(axe_cuda_expr(p, &begin, l->begin, CUDA_INDEX));
@@ -144,14 +146,14 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
     indent(p, depth);
     axe_putf(b, "for (%s %s = %s; %s < %s; ", wide ? "i64" : "int", v,
              begin.text, v, end.text);
-    axe_putf(b, l->step == 1 && !pair ? "%s++" : "%s += %" PRId64, v,
-             pair ? 2 : l->step);
+    axe_putf(b, l->step * by == 1 ? "%s++" : "%s += %" PRId64, v, l->step * by);
     axe_puts(b, ") {\n");
-    for (int i = 0; pair && i < l->body.n; i++) {
+    for (int i = 0; by > 1 && i < l->body.n; i++) {
         indent(p, depth + 1);
-        AXE_TRY(put_pair(p, l->body.item[i], l->var));
+        AXE_TRY(words > 1 ? axe_cuda_put_word(p, l->body.item[i])
+                          : put_pair(p, l->body.item[i], l->var));
     }
-    if (!pair)
+    if (by == 1)
         AXE_TRY(put_block(p, &l->body, depth + 1));
     indent(p, depth);
     axe_puts(b, "}\n");

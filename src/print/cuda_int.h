@@ -84,6 +84,14 @@ AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
  * alone: in brackets of its own. */
 AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
                                    const axe_node *at, bool alone);
+/* cuda_word.c -------------------------------------------------------------- */
+
+/* Elements that turns of the loop move together, as words; 1: it does more than
+ * move them. */
+int axe_cuda_words(cuda_printer *p, const axe_lir *loop);
+/* Such a computation, of the word that begins at the loop's variable. */
+AXE_CHECK axe_status axe_cuda_put_word(cuda_printer *p, const axe_lir *l);
+
 /* cuda_atom.c ------------------------------------------------------------- */
 
 /* The name of the function of this invocation, which is noted. */

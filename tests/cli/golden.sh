@@ -11,6 +11,7 @@ while read -r kernel machine stage; do
     want=tests/golden/$kernel.$machine.$stage
     file=kernels/$kernel.axe
     [ -f "$file" ] || file=tests/atoms/$kernel.axe
+    [ -f "$file" ] || file=tests/gate/$kernel.axe
     "$AXE" compile "$file" --emit "$stage" -t "$machine" -o "$tmp/got"
     if [ "${UPDATE:-}" ]; then
         cp "$tmp/got" "$want"
@@ -40,5 +41,6 @@ gemm_sm90 sm_90a lower
 softmax sm_80 lower
 transpose sm_80 plan
 transpose sm_80 lower
+lanes sm_80 plan
 EOT
 exit $failed

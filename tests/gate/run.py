@@ -31,6 +31,11 @@ os.environ.setdefault("SRC", SRC)
 import kernels  # noqa: E402
 
 MACHINE = "sm_80"
+HERE = [  # kernels of this folder
+    kernels.Row("../tests/gate/lanes", "lanes", {"X": "ME", "Z": "MT"}, {"Y": "ME", "W": "MT"},
+        lambda x, z: [(x, 0 * x), (2 * z, 0 * z)], ("f32", "f16", "bf16"), ("M", [(5,), (70,)])),
+]
+kernels.CONSTANT.update(E=8, T=12)
 BASE = 4096  # of the first array
 OWN = 1 << 20  # bytes for each tensor that is the kernel's own
 
@@ -173,7 +178,7 @@ def make_arrays(row, t, n):
 def jobs(only):
     """Every row in one type, in turn; of the kernels named, in all."""
     turn, done = itertools.count(), set()
-    for row in kernels.ROWS:
+    for row in kernels.ROWS + HERE:
         types = [t for t in row.types if t != "f64" and (row.kernel, t) not in done]
         if only and row.kernel.split()[0] not in only:
             continue
@@ -185,7 +190,7 @@ def jobs(only):
 def one(job):
     row, t = job
     with tempfile.TemporaryDirectory() as tmp:
-        return check(next(r for r in kernels.ROWS if r.kernel == row), t, Path(tmp))
+        return check(next(r for r in kernels.ROWS + HERE if r.kernel == row), t, Path(tmp))
 
 
 def main():
