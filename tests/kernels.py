@@ -357,6 +357,8 @@ ROWS = [
         ("f32", "f16", "bf16"), ("MN", MN)),
     Row("transpose", "transpose", {"X": "MN"}, {"Y": "NM"},
         exact(lambda x: x.T), ALL, ("MN", MN + [(2064, 2064), (2065, 2063)])),
+    Row("transpose", "transpose LARGE=0", {"X": "MN"}, {"Y": "NM"},
+        exact(lambda x: x.T), ALL, ("MN", MN)),
     Row("permute", "permute_acb", {"X": "ABC"}, {"Y": "ACB"},
         exact(lambda x: x.transpose(0, 2, 1)), ALL, ("ABC", ABC)),
     Row("permute", "permute_bac", {"X": "ABC"}, {"Y": "BAC"},

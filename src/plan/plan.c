@@ -365,6 +365,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
     const axe_kernel *written;
+    turned            list[MAX_STAGED];
+    int               n_turned = 0;
     planner           p;
     int64_t           scratch = 0;
     axe_status        st;
@@ -375,12 +377,19 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         k = axe_simt_unloop(cx, k);
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
-        p = (planner){.cx = cx, .mc = mc, .kernel = k, .written = written};
+        p = (planner){.cx = cx,
+                      .mc = mc,
+                      .kernel = k,
+                      .written = written,
+                      .n_turned = n_turned,
+                      .turned = list};
         st = plan_once(&p, &scratch);
         if (st == AXE_OK || !p.trip || i == MAX_STAGED)
             break;
         axe_ctx_release(cx, m);
         k = axe_simt_trip(cx, k, p.trip_at, p.trip);
+        if (p.direct > 0)
+            list[n_turned++] = (turned){k->n_tensor - 1, p.direct, p.staged};
     }
     AXE_TRY(st);
 

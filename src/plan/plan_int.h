@@ -4,6 +4,12 @@
 
 #include "plan/plan.h"
 
+/* A shared tile between two sides that are fast along different indices. */
+typedef struct turned {
+    int    tile;           /* tensor id */
+    double direct, staged; /* [cycles] of the path to memory, either way */
+} turned;
+
 typedef struct planner {
     axe_ctx             *cx;
     const axe_kernel    *kernel;
@@ -23,6 +29,9 @@ typedef struct planner {
     const axe_stmt      *trip_at; /* planning failed since this operand of it is
                                      to go through shared memory */
     const axe_node *trip;
+    double          direct, staged; /* [cycles] why; or 0 */
+    int             n_turned;
+    const turned   *turned; /* statements that go by way of shared memory */
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */

@@ -187,6 +187,20 @@ certify(planner *p, axe_schedule *s)
         s->n_proved = n;
 }
 
+/* What the statement does by way of a shared tile was not done straight. */
+static void
+reject_straight(planner *p, request *r)
+{
+    for (int i = 1; i < r->n_operand; i++)
+        for (int k = 0; k < p->n_turned; k++)
+            if (r->operand[i].tensor->id == p->turned[k].tile)
+                axe_rejected(p, r, "blocks turned in registers",
+                             "about %.0f cycles of the path to memory for a "
+                             "tile, %.0f by way of %s",
+                             p->turned[k].direct, p->turned[k].staged,
+                             r->operand[i].tensor->name);
+}
+
 static axe_status
 schedule(planner *p, const axe_stmt *s)
 {
@@ -214,11 +228,15 @@ schedule(planner *p, const axe_stmt *s)
         bool copied = axe_simt_copy_plan(p, &r, out);
         out->slow = wanted;
         AXE_TRY(axe_simt_map_plan(p, &r, out));
+        if (!copied && axe_simt_turn(p, &r, simt))
+            return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+                            "it goes by way of shared memory");
         out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
         if (copied)
             forget_wide(simt, r.n_operand);
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
+    reject_straight(p, &r);
     out->n_reject = r.n_reject;
     out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
     memcpy((axe_reject *)out->reject, r.reject,

@@ -67,10 +67,17 @@ axe_banks axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op,
  * rows whose length is known at launch lie far apart. */
 int axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
                      int width);
+/* [cycles] of the path to global memory that all accesses of an operand take,
+ * one for each line that one of a warp goes to. */
+double axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
+                            const axe_operand *op, int width);
 /* simt_trip.c: the kernel with a shared tile between the operand `load` of the
- * statement and what the statement does. */
+ * statement and what the statement does; the tile is the last tensor. */
 const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,
                                 const axe_stmt *at, const axe_node *load);
+/* simt_turn.c: is the map, planned so, better done by way of a shared tile?
+ * Then p says of which operand. */
+bool axe_simt_turn(planner *p, const request *r, const axe_simt_schedule *s);
 /* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
  * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);

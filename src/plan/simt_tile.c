@@ -105,6 +105,34 @@ invocations(const request *r, const axe_operand *op, const planner *p,
     return n / p->simt->lanes / width;
 }
 
+/* Lines, as wide as all banks, that one access of a warp goes to. */
+static int
+lines_of(planner *p, const axe_work *w, const axe_operand *op, int width)
+{
+    const axe_simt *m = p->mc->simt;
+    int64_t         size = axe_type_table[op->tensor->type].bits / 8;
+    int64_t         line = (int64_t)m->banks * m->bank_bytes, at;
+    int64_t        *seen = axe_new_array(p->cx, int64_t, p->simt->lanes);
+    int             n = 0, k;
+
+    for (int i = 0; i < p->simt->lanes; i++) {
+        at = lane_address(p, w, op, i) * size / line;
+        for (k = 0; k < n && seen[k] != at; k++)
+            ;
+        seen[k] = at;
+        n += k == n;
+    }
+    at = (int64_t)p->simt->lanes * width * size / line;
+    return n > at ? n : (int)at;
+}
+
+double
+axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
+                     const axe_operand *op, int width)
+{
+    return invocations(r, op, p, width) * lines_of(p, w, op, width);
+}
+
 static axe_status
 cost_stmt(planner *p, const axe_stmt *s, const axe_tensor *t, double *cost)
 {

@@ -6,7 +6,8 @@
  *     y[m, n] = f(x[n, m])    becomes    staged[i, j] = x[i, j];
  *                                        y[m, n] = f(staged[n, m]);
  *
- * and is planned again.  Everything else, widths, banks, meetings and memory,
+ * and is planned again; so are the elements of an argument that is read across
+ * (simt_turn.c).  Everything else, widths, banks, meetings and memory,
  * follows as for a tile that the text declares. */
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct staging {
     const axe_stmt   *at;
     const axe_node   *load;   /* of the operand that moves */
     const axe_tensor *staged; /* the tile between */
+    const axe_node   *inside; /* of an argument: the load of the tile */
 } staging;
 
 static const axe_tensor *
@@ -46,6 +48,60 @@ make_stmt(staging *x, axe_stmt_kind kind)
 
     s->kind = kind;
     s->at = x->at->at;
+    return s;
+}
+
+/* Which subscripts of the load an index of the statement walks, in order: those
+ * that the tile has as dimensions. */
+static int
+walked(const staging *x, const axe_dim **dim)
+{
+    int n = 0;
+
+    for (int k = 0; k < x->load->n_arg; k++)
+        for (int i = 0; i < x->at->n_free; i++)
+            if (axe_mentions(x->load->arg[k], x->at->dim[i].var))
+                dim[n++] = &x->at->dim[i];
+    return n;
+}
+
+/* The tile of what an argument's load reads, and the load of it. */
+static const axe_node *
+make_turned(staging *x)
+{
+    const axe_dim **dim =
+        axe_new_array(x->cx, const axe_dim *, x->load->n_arg + 1);
+    int              n = walked(x, dim);
+    const axe_node **shape = axe_new_array(x->cx, const axe_node *, n + 1);
+    const axe_node **sub = axe_new_array(x->cx, const axe_node *, n + 1);
+    axe_tensor      *t;
+
+    for (int i = 0; i < n; i++) {
+        shape[i] = dim[i]->extent;
+        sub[i] = axe_var_node(x->cx, x->load->at, dim[i]->var);
+    }
+    x->staged = t = (axe_tensor *)make_tile(x);
+    t->rank = n;
+    t->shape = shape;
+    return axe_load(x->cx, x->load->at, t, sub);
+}
+
+/* staged[m, n] = the argument's load. */
+static axe_stmt *
+make_fill(staging *x)
+{
+    axe_stmt       *s = make_stmt(x, AXE_STMT_INDEX);
+    const axe_dim **dim =
+        axe_new_array(x->cx, const axe_dim *, x->load->n_arg + 1);
+    axe_dim *own = axe_new_array(x->cx, axe_dim, x->load->n_arg + 1);
+
+    s->n_dim = s->n_free = walked(x, dim);
+    for (int i = 0; i < s->n_dim; i++)
+        own[i] = *dim[i];
+    s->id = x->k->n_index_stmt++;
+    s->dst = x->inside;
+    s->value = x->load;
+    s->dim = own;
     return s;
 }
 
@@ -87,6 +143,8 @@ replaced(staging *x, const axe_node *n)
         copy->arg[i] = replaced(x, n->arg[i]);
         same = same && copy->arg[i] == n->arg[i];
     }
+    if (n == x->load && x->inside)
+        return x->inside;
     if (n == x->load)
         copy->u.tensor = x->staged;
     return same ? n : copy;
@@ -121,12 +179,18 @@ rewrite(staging *x, axe_list *out)
     axe_stmt         *tile = make_stmt(x, AXE_STMT_TENSOR);
     axe_stmt         *s = axe_new(x->cx, axe_stmt);
 
-    x->staged = tile->tensor = make_tile(x);
+    if (t->space == AXE_SPACE_GLOBAL)
+        x->inside = make_turned(x);
+    else
+        x->staged = make_tile(x);
+    tile->tensor = x->staged;
     *s = *x->at;
     s->dst = replaced(x, s->dst);
     s->value = replaced(x, s->value);
     axe_list_push(out, tile);
-    if (!dst || !sets_all(x->at))
+    if (x->inside)
+        axe_list_push(out, make_fill(x));
+    else if (!dst || !sets_all(x->at))
         axe_list_push(out, make_move(x, x->staged, t));
     axe_list_push(out, s);
     if (dst)

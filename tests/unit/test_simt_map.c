@@ -106,6 +106,19 @@ static const row rows[] = {
      "index m, n; cta (i : M by 64, j : N by 64) { shared f16 t[64, 64];"
      "t[m, n] = X[i*64 + m, j*64 + n]; Y[j*64 + n, i*64 + m] = t[m, n]; } }",
      {69, 131}, "st.global.b16", "", 69 * 131 * 2, 0},
+    {"turned by itself", "kernel k(in f32 X[M, N], in f32 Z[N, M], out f32 Y[N,"
+     " M]) { index m, n; cta (i : M by 64, j : N by 64) Y[j*64 + n, i*64 + m] ="
+     " X[i*64 + m, j*64 + n] * 2 + Z[j*64 + n, i*64 + m]; }",
+     {68, 132}, "cp.async.b128 meet ld.shared.b128 st.global.b128", "b32",
+     68 * 132 * 4, 0},
+    {"turned by itself, odd", "kernel k(in f16 X[A, M, N], out f16 Y[N, M, A])"
+     "{ index m, n; cta (a : A, i : M by 64, j : N by 64) "
+     "Y[j*64 + n, i*64 + m, a] = X[a, i*64 + m, j*64 + n]; }",
+     {3, 69, 131}, "st.global.b16", "shared", 3 * 69 * 131 * 2, 0},
+    {"turned in registers", "kernel k(in f32 X[M, N], out f32 Y[N, M]) {"
+     "index m, n; cta (i : M by 8, j : N by 8) warps 1 "
+     "Y[j*8 + n, i*8 + m] = X[i*8 + m, j*8 + n]; }",
+     {68, 132}, "st.global", "shared", 68 * 132 * 4, 0},
     /* Subscripts that are read. */
     {"gathered", "kernel k(in f32 X[V, N], in i32 R[M], out f32 Y[M, N]) {"
      "index m, n; cta (i : M by 8) Y[i*8 + m, n] = X[R[i*8 + m], n]; }",
