@@ -45,10 +45,8 @@ int_node(axe_ctx *cx, int64_t v)
     return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
 }
 
-/* The sum; of a scope variable whose tiles may begin elsewhere, the beginning.
- */
-static const axe_node *
-affine_node(planner *p, const axe_affine *a)
+const axe_node *
+axe_affine_node(planner *p, const axe_affine *a)
 {
     const axe_node *sum = NULL;
 
@@ -95,7 +93,7 @@ take_apart(planner *p, const axe_node *n, subscript *out)
     out->outer = terms_of(p, &a, false);
     out->index =
         out->inner.n == 1 && out->inner.coef[0] == 1 ? out->inner.var[0] : NULL;
-    out->outer_node = affine_node(p, &out->outer);
+    out->outer_node = axe_affine_node(p, &out->outer);
     out->computed = false;
     for (int i = 0; i < a.n; i++)
         out->computed = out->computed || axe_is_computed(a.var[i]);
@@ -292,68 +290,21 @@ open_window(planner *p, const request *r, const axe_node *at, int64_t full,
     return AXE_OK;
 }
 
-/* An element alone, wherever it is: each iter takes its digit. */
-static void
-take_digits(planner *p, const axe_node *outer, int n, const axe_iter *it,
-            axe_operand *op)
-{
-    int64_t w = 1;
-
-    for (int i = n - 1; i >= 0; i--) {
-        const axe_node *d =
-            axe_node2(p->cx, AXE_OP_div, outer, int_node(p->cx, w));
-        if (i > 0)
-            d = axe_node2(p->cx, AXE_OP_mod, d, int_node(p->cx, it[i].extent));
-        d = axe_node2(p->cx, AXE_OP_mul, d, int_node(p->cx, it[i].stride));
-        op->base = axe_node2(p->cx, AXE_OP_add, op->base, d);
-        w *= it[i].extent;
-    }
-}
-
-/* A window that moves: along a dimension that is one iter, by whole blocks of
- * all iters but the slowest, or without an index. */
+/* A window that moves: where the dimension is one iter by any steps, else as
+ * window.c says. */
 static axe_status
 move_window(planner *p, const request *r, const axe_node *at, const window *w,
             int n, const axe_iter *it, axe_operand *op)
 {
-    int64_t    block = 1, e = 0, stride = n > 0 ? it[0].stride : 0;
-    axe_affine o = w->s.outer;
-    bool       steps;
+    axe_stride step = {n > 0 ? it[0].stride : 0, AXE_UNIT_ONE};
 
-    for (int i = 1; i < n; i++)
-        block *= it[i].extent;
-    if (n > 1 && w->s.index)
-        e = axe_dim_extent(axe_request_dim(r, w->s.index));
-    steps = n <= 1 || (o.constant % block == 0 && e <= block &&
-                       (e > 0 || w->s.inner.n == 0));
-    for (int i = 0; i < o.n && n > 1; i++)
-        steps = steps && o.coef[i] % block == 0;
-    if (!steps && w->s.inner.n == 0) {
-        take_digits(p, w->s.outer_node, n, it, op);
-        return AXE_OK;
-    }
-    if (!steps)
-        return axe_fail(p->cx, at->at, AXE_EUNSUPPORTED,
-                        "the subscript %s moves within blocks of %" PRId64
-                        " that the layout of %s keeps together; move it by "
-                        "multiples of %" PRId64
-                        ", or declare a layout where the dimension is one iter",
-                        axe_node_text(p->cx, at), block, op->tensor->name,
-                        block);
-    int64_t *by = axe_new_array(p->cx, int64_t, o.n + 1);
-    for (int i = 0; i < o.n; i++)
-        by[i] = o.coef[i] / block;
-    o = (axe_affine){o.n, o.var, by, o.constant / block};
-    op->base = axe_node2(p->cx, AXE_OP_add, op->base,
-                         axe_node2(p->cx, AXE_OP_mul, affine_node(p, &o),
-                                   int_node(p->cx, stride)));
-    if (n <= 1)
-        return add_terms(p, r, at, &w->s, (axe_stride){stride, AXE_UNIT_ONE},
-                         op);
-    if (w->s.index)
-        ((axe_term *)op->term)[op->n_term++] =
-            (axe_term){w->s.index, n - 1, it + 1};
-    return AXE_OK;
+    if (n > 1)
+        return axe_window_move(p, r, at, &w->s.inner, &w->s.outer, n, it, op);
+    op->base =
+        axe_node2(p->cx, AXE_OP_add, op->base,
+                  axe_node2(p->cx, AXE_OP_mul, axe_affine_node(p, &w->s.outer),
+                            int_node(p->cx, step.coef)));
+    return add_terms(p, r, at, &w->s, step, op);
 }
 
 /* The block of dimension d of the tile's layout, restricted to the region that

@@ -130,6 +130,17 @@ bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
 /* access.c: the index of a subscript that is one index and the rest, or NULL.
  */
 const axe_var *axe_alone_in(planner *p, const axe_node *at);
+/* The sum; of a scope variable whose tiles may begin elsewhere, the beginning.
+ */
+const axe_node *axe_affine_node(planner *p, const axe_affine *a);
+/* window.c: adds to op what the subscript `at` of a tile, inner of indices plus
+ * outer, moves it by along a dimension of n > 1 iters.
+ * Errors  EUNSUPPORTED: two parts of it move one digit of the dimension */
+AXE_CHECK axe_status axe_window_move(planner *p, const request *r,
+                                     const axe_node   *at,
+                                     const axe_affine *inner,
+                                     const axe_affine *outer, int n,
+                                     const axe_iter *it, axe_operand *op);
 /* Dimension d of a global operand, whose one index is called `as` here: adds to
  * its base and guards; `outer` gets what is no index. */
 AXE_CHECK axe_status axe_global_dim(planner *p, const request *r,

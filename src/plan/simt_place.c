@@ -323,8 +323,8 @@ indices_of(const request *r, const axe_operand *op, const axe_var **var,
     return n;
 }
 
-/* May subscripts that move with loops leave the thread?  Then dimensions that
- * they move in are all one thread's. */
+/* Do subscripts that move with loops stay in the thread?  What a loop moves is
+ * digits of its step's weight and more: they must be registers. */
 static bool
 moves_within(planner *p, const axe_operand *op)
 {
@@ -332,14 +332,17 @@ moves_within(planner *p, const axe_operand *op)
 
     for (int d = 0; d < op->tensor->rank; d++) {
         axe_affine a;
+        int64_t    step = 0, weight = 1;
         if (!axe_subscript_of(p->cx, op->load->arg[d], &a))
             return false;
         for (int k = 0; k < a.n; k++)
-            for (int i = d > 0 ? l->dim_end[d - 1] : 0;
-                 a.var[k]->kind != AXE_VAR_INDEX && i < l->dim_end[d]; i++)
-                if (number_of(p, l->shard[i].axis) > 0 &&
-                    l->shard[i].extent > 1)
-                    return false;
+            if (a.var[k]->kind != AXE_VAR_INDEX)
+                step = axe_gcd(step, a.coef[k]);
+        for (int i = l->dim_end[d] - 1; i >= (d > 0 ? l->dim_end[d - 1] : 0);
+             weight *= l->shard[i--].extent)
+            if (step > 0 && weight * l->shard[i].extent > step &&
+                number_of(p, l->shard[i].axis) > 0 && l->shard[i].extent > 1)
+                return false;
     }
     return true;
 }

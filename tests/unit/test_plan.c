@@ -110,8 +110,8 @@ static const struct {
     {IN "cta (i : M) { shared f32 t[8000000, 8000000]; t[m, n] = 0.0; Y[i, n] = X[i, n] + t[0, 0]; } }",
      "tile t needs 64000000000000 elements of 4 bytes, more than the 2^40 bytes of scratch memory that a worker may "
      "have; use smaller tiles"},
-    {"kernel k(in f32 S[8], out f32 Y[32]) { index m; cta (i : 1) { shared f32 t[32] : ((2, 16)) : ((100, 1)); "
-     "for (u : 4) { t[u*8 + m] = S[m]; } Y[m] = t[m]; } }",
+    {"kernel k(in f32 S[32], inout f32 Y[12]) { index m, n; cta (i : 1) { shared f32 t[32] : ((2, 16)) : ((100, 1)); "
+     "t[n] = S[n]; for (u : 2) { Y[m] += t[u*8 + m]; } } }",
      "the subscript u*8 + m moves within blocks of 16 that the layout of t keeps together; "
      "move it by multiples of 16, or declare a layout where the dimension is one iter"},
     {"kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 8) { "
