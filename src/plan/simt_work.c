@@ -6,6 +6,7 @@
  * the threads that are left: neighbours in memory to one thread as far as a
  * vector goes, then to lanes; other indices to warps first; what remains are
  * turns, written out while registers last. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "plan/simt_int.h"
@@ -325,6 +326,24 @@ dealt(const deal *d)
     return n;
 }
 
+/* May a digit of the index end at weight w?  Where the layout of an operand
+ * ends one at b, one of the two is a multiple of the other. */
+static bool
+may_end(const deal *d, const axe_dim *dim, int64_t w)
+{
+    int64_t e = axe_dim_extent(dim);
+
+    for (int i = 0; i < d->r->n_operand && w < e; i++)
+        for (int t = 0; t < d->r->operand[i].n_term; t++) {
+            const axe_term *term = &d->r->operand[i].term[t];
+            int64_t         b = 1;
+            for (int k = term->n_iter - 1; term->var == dim->var && k > 0; k--)
+                if (b *= term->iter[k].extent, w > b ? w % b : b % w)
+                    return false;
+        }
+    return true;
+}
+
 /* Elements that one thread moves at once along v: what the widest type among
  * the operands that v walks element by element fills a vector with, or fewer
  * where all threads are to have some. */
@@ -344,27 +363,29 @@ vector_of(const deal *d, const share *s)
         size = m->max_vector / (size ? size : 1);
         n = n == 0 || size < n ? size : n;
     }
-    while (n > 1 &&
-           (e % n != 0 || n * dealt(d) * d->crew->n_thread > domain(d)))
+    while (n > 1 && (e % n != 0 || !may_end(d, s->dim, s->done * n) ||
+                     n * dealt(d) * d->crew->n_thread > domain(d)))
         n /= 2;
     return n ? n : 1;
 }
 
-/* Threads that share `need` steps: a divisor of n. */
+/* Of n threads, a divisor, those that share what is left of s. */
 static int64_t
-fit(int64_t n, int64_t need, bool exact)
+fit(const deal *d, const share *s, int64_t n)
 {
-    int64_t even = 1, over = n;
+    int64_t even = 1, over = n, e = axe_dim_extent(s->dim);
+    int64_t need = (e + s->done - 1) / s->done;
 
     for (int64_t f = 1; f <= n; f++) {
         if (n % f != 0)
             continue;
-        if (need % f == 0)
+        if (need % f == 0 && may_end(d, s->dim, s->done * f))
             even = f;
         if (f >= need && f < over)
             over = f;
     }
-    if (exact || 2 * even >= (need < n ? need : n))
+    if (s->exact || !may_end(d, s->dim, s->done * over) ||
+        2 * even >= (need < n ? need : n))
         return even;
     return over;
 }
@@ -381,7 +402,7 @@ take_threads(deal *d, share *s, axe_axis axis)
         if (p->axis != axis || f == 1)
             continue;
         if (e > 0)
-            f = fit(f, (e + s->done - 1) / s->done, s->exact);
+            f = fit(d, s, f);
         add_digit(d, s->dim->var, s->done, f, axis, p->stride);
         s->done *= f;
         p->extent /= f;
@@ -419,7 +440,8 @@ take_turns(deal *d, share *s, int64_t *budget)
         return;
     if (s->ordered)
         out = 1;
-    for (int64_t f = 2; !s->exact && out > *budget;)
+    for (int64_t f = 2; !s->exact && out > 1 &&
+                        (out > *budget || !may_end(d, s->dim, s->done * out));)
         if (out % f == 0)
             out /= f;
         else if (++f > MAX_FACTOR)
@@ -498,6 +520,28 @@ mark_ordered(deal *d)
     }
 }
 
+/* Do all digits end where the layouts of operands let them? */
+static axe_status
+check_digits(const deal *d)
+{
+    for (int i = 0; i < d->n_digit; i++) {
+        const axe_digit *of = &d->digit[i].of;
+        const axe_dim   *dim = axe_request_dim(d->r, of->var);
+        axe_status       st;
+        if (!dim || may_end(d, dim, of->weight))
+            continue;
+        st = axe_fail(d->p->cx, d->r->stmt->at, AXE_EUNSUPPORTED,
+                      "threads have blocks of %" PRId64
+                      " of %s, and the layouts of its operands end digits "
+                      "elsewhere",
+                      of->weight, of->var->name);
+        axe_help(d->p->cx, "leave the layout open, or declare one whose "
+                           "extents divide one another");
+        return st;
+    }
+    return AXE_OK;
+}
+
 /* Digits of an index slow to fast; what nobody counts are copies. */
 static void
 finish(deal *d, axe_work *out)
@@ -543,6 +587,7 @@ axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
                         "the layouts cut this statement's indices into over %d "
                         "digits",
                         MAX_DIGIT);
+    AXE_TRY(check_digits(d));
     finish(d, out);
     return AXE_OK;
 }
