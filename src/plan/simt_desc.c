@@ -48,14 +48,20 @@ cut_dim(const axe_feed_ask *q, int d, const axe_spread *s, int n_inner,
                                  &out->l) == AXE_OK;
 }
 
-/* The stride of dim k of the cut if it is one iter; 0 if its extent is 1. */
+/* The stride of dim k of the cut if it is one iter, or iters that step on where
+ * the next ones end; 0 if its extent is 1. */
 static bool
 stride_of(const cut *c, int k, int64_t *stride)
 {
-    int first = k > 0 ? c->l->dim_end[k - 1] : 0, n = c->l->dim_end[k] - first;
+    int             first = k > 0 ? c->l->dim_end[k - 1] : 0;
+    int             n = c->l->dim_end[k] - first;
+    const axe_iter *it = c->l->shard + first;
 
-    *stride = n == 1 ? c->l->shard[first].stride : 0;
-    return n <= 1;
+    *stride = n > 0 ? it[n - 1].stride : 0;
+    for (int i = 1; i < n; i++)
+        if (it[i - 1].stride != it[i].stride * it[i].extent)
+            return false;
+    return true;
 }
 
 /* The spread's parts as steps of the address. */

@@ -465,8 +465,8 @@ static const struct {
      "mma.m16n8k16.f32.f16 1: 2 x 8 x 2; ldmatrix.x4 x 2, 16 registers, 8/8 "
      "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
     {"sm_90a", "acc[r, m, n] += a[m, k] * b[r, n, k];",
-     "wgmma.f32.f16.rs 64: 1 x 2 x 2; ldmatrix.x4 x 1, 8 registers, 4/4 "
-     "cycles; direct 0 512, 16/16 cycles"},
+     "wgmma.f32.f16.ss 128: 1 x 1 x 2; direct 0 512, 16/16 cycles; direct 0 "
+     "512, 32/32 cycles"},
     {"sm_80",
      "for (u : 4) for (v : u + 1) acc[u, m, n] += a[m, k] * b[u, n, k];",
      "this sum of products would run far below the machine's best: no contract "
