@@ -9,6 +9,8 @@
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 
+enum { MAX_UNROLL = 64 }; /* turns of a loop that are written out */
+
 static const axe_node *
 op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
 {
@@ -84,10 +86,45 @@ lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
                                s->body);
 }
 
+/* A loop over registers is written out: arrays have no address. */
+typedef struct picking {
+    const axe_var *v;
+    bool           found;
+} picking;
+
+static void
+look(void *user, const axe_node *n)
+{
+    picking *x = user;
+
+    for (int d = 0; n->op == AXE_OP_load && d < n->n_arg; d++)
+        x->found = x->found || (n->u.tensor->space == AXE_SPACE_REG &&
+                                axe_mentions(n->arg[d], x->v));
+}
+
+/* Does v say which of a thread's registers a statement means? */
+static bool
+picks_registers(int n, axe_stmt *const *body, const axe_var *v)
+{
+    picking x = {v, false};
+
+    for (int i = 0; i < n && !x.found; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX) {
+            axe_node_walk(body[i]->dst, look, &x);
+            axe_node_walk(body[i]->value, look, &x);
+        }
+        x.found = x.found ||
+                  picks_registers(body[i]->n_body, body[i]->body, v) ||
+                  picks_registers(body[i]->n_other, body[i]->other, v);
+    }
+    return x.found;
+}
+
 static axe_status
 lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l;
+    int64_t  n;
 
     if (axe_simt_is_pipelined(sl, s))
         return axe_simt_lower_pipelined(sl, b, s);
@@ -95,6 +132,8 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     l->var = s->var[0];
     l->begin = axe_int(&sl->lw, 0);
     l->end = s->var[0]->extent;
+    l->unroll = axe_is_iconst(l->end, &n) && n <= MAX_UNROLL &&
+                picks_registers(s->n_body, s->body, s->var[0]);
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
 }
 
