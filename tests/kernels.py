@@ -9,7 +9,8 @@ element and the accumulating type at 1, a result may be off by
     eps |value| + 16 acc magnitude + the type's smallest number
 
 and integers must be equal modulo their width.  Sizes include 0, 1, less than a
-vector, and no multiple of any tile.  Usage: kernels.py [KERNEL...], with AXE
+vector, and no multiple of any tile.  Kernels for one GPU alone run on its
+simulator.  Usage: kernels.py [KERNEL...], with AXE
 and SRC in the environment, in a folder of its own.
 """
 import collections
@@ -123,6 +124,15 @@ def f8_blocks(x):
     s = blocks.reshape(len(blocks) // 128, 128, -1, 128).max((1, 3))
     s = s.clip(1e-12) / 448
     return [(x / s.repeat(128, 0).repeat(128, 1)[:n, :k], 0 * x), (s, s)]
+
+
+def activated(f):
+    """f(A B^T + bias)."""
+    def g(a, b, bias):
+        c = a @ b.T + bias
+        size = abs(a) @ abs(b.T) + abs(bias)
+        return [(f(c), size * (2 + abs(c)))]
+    return g
 
 
 def swiglu_f8(a, g, u):
@@ -371,6 +381,28 @@ ROWS = [
         rope, REAL, ("SHD", [(1, 1, 1), (3, 2, 5), (17, 3, 32), (10, 2, 67)])),
 ]
 
+# Of kernels for one machine: boxes need rows of whole 16 bytes.
+SM90 = [(1, 8, 8), (130, 72, 8), (300, 264, 200)]
+ON = {"sm_90a": [
+    Row("gemm_sm90", "gemm_sm90", {"A": "MK", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
+    *(Row("gemm_epilogue_sm90", f"gemm_act_sm90 ACT={i}",
+          {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, activated(f),
+          ("bf16",), ("MNK", SM90[i:] + SM90[:1])) for i, f in enumerate(
+              [lambda x: x, lambda x: np.maximum(x, 0)])),
+    *(Row("gemm_epilogue_sm90", f"gemm_act_sm90 ACT={i + 2}",
+          {"A": "MK", "B": "NK", "bias": "N"}, {"C": "MN"}, activated(f),
+          ("f16",), ("MNK", SM90[i:])) for i, f in enumerate(
+              [lambda x: x / (1 + np.exp(-x)), lambda x: gelu(x)[0][0]])),
+    Row("gemm_epilogue_sm90", "gemm_residual_sm90",
+        {"A": "MK", "B": "NK", "bias": "N", "R": "MN"}, {"C": "MN"},
+        lambda a, b, bias, r: [(a @ b.T + bias + r, magnitude(
+            abs(a) @ abs(b.T), bias, r))], ("f16", "bf16"), ("MNK", SM90)),
+    Row("gemm_swiglu_sm90", "gemm_swiglu_sm90", {"A": "MK", "W": "N2K"},
+        {"C": "MN"}, lambda a, w: swiglu(a, w[:, 0], w[:, 1]),
+        ("f16", "bf16"), ("MNK", SM90)),
+]}
+
 # The element type where it is not the kernel's T.
 FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("quantise_f8_blocks", "B"): "f8e4m3",
@@ -461,10 +493,11 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     shown = set("".join(row.ins.values())) | set(CONSTANT)
     args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
+    how = ["sim"] if machine in ON else ["run", "--threads", str(1 + seed % 2)]
     p = subprocess.run(
-        [os.environ["AXE"], "run", "-t", machine,
+        [os.environ["AXE"], *how, "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,
-         *(f"--set={s}" for s in [f"T={t}", *sets]), "--threads", str(1 + seed % 2), "--check"],
+         *(f"--set={s}" for s in [f"T={t}", *sets]), "--check"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if p.returncode != 0:
         return f"{what}: exit {p.returncode}\n{p.stdout}"
@@ -486,6 +519,14 @@ def run(row, t, size, machine, seed):
 def jobs(only):
     """All sizes in the first type; one, in turn, in others and elsewhere."""
     seed = itertools.count(1)
+    for row, machine in [(row, m) for m in ON for row in ON[m]]:
+        if only and row.kernel.split()[0] not in only:
+            continue
+        size = itertools.cycle(row.sizes[1])
+        for s in row.sizes[1]:
+            yield row, row.types[0], s, machine, next(seed)
+        for t in row.types[1:]:
+            yield row, t, next(size), machine, next(seed)
     for row in ROWS:
         if only and row.kernel.split()[0] not in only:
             continue
