@@ -3,7 +3,8 @@
  * Thread digits of the work are parts of who the thread is; `m` digits are
  * loops, `reg` digits are written out.  In the loops: operands in memory are
  * loaded into arrays, with as many elements as there are turns; then reductions
- * are done; then every turn's value is computed; then it is stored. */
+ * are done; then every turn's value is computed; then it is stored.  Turns that
+ * are `apart` are written out around all that. */
 #include "lower/simt_map.h"
 
 /* ------------------------------------------------------------------- digits */
@@ -75,6 +76,13 @@ axe_map_loops(map_lowering *x, axe_lblock *b, int nest)
 
 /* ------------------------------------------------------------------- values */
 
+/* Is it one of turns that run together? */
+static bool
+is_turn(const map_lowering *x, const axe_work_digit *d)
+{
+    return d->axis == x->sl->sp->reg && !d->apart;
+}
+
 /* Is digit i one of those that tell the operand's elements in an array apart?
  */
 static bool
@@ -82,8 +90,7 @@ is_kept(const map_lowering *x, int op, int i)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
 
-    return d->axis == x->sl->sp->reg &&
-           axe_operand_depends(&x->s->operand[op], d->of.var);
+    return is_turn(x, d) && axe_operand_depends(&x->s->operand[op], d->of.var);
 }
 
 static bool
@@ -388,6 +395,17 @@ values_of(map_lowering *x, int op)
                           t->type, array_size(x, op));
 }
 
+static bool
+is_in_parts(const map_lowering *x, const axe_operand *op)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].apart && axe_operand_depends(op, w->digit[i].of.var))
+            return true;
+    return false;
+}
+
 /* Operands whose addresses read others come behind these. */
 void
 axe_map_load(map_lowering *x, axe_lblock *b, int nest)
@@ -399,7 +417,8 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
             wanted = wanted || reads(x->s->operand[0].load->arg[d], op->load);
         bool far = op->tensor->space != AXE_SPACE_REG;
         if ((!far && !x->simt->access[i].shuffle) || !wanted ||
-            x->same[i] != i || nest_of(x, op) != nest)
+            x->same[i] != i || nest_of(x, op) != nest || x->array[i] ||
+            (!x->in_part && is_in_parts(x, op)))
             continue;
         x->array[i] = values_of(x, i);
         if (far)
@@ -417,8 +436,7 @@ axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest)
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (w->digit[i].axis == x->sl->sp->reg &&
-            axe_nest_has(nest, w->digit[i].of.var))
+        if (is_turn(x, &w->digit[i]) && axe_nest_has(nest, w->digit[i].of.var))
             x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
                                             w->digit[i].of.extent);
     return b;
@@ -430,8 +448,7 @@ axe_map_turned(map_lowering *x, const axe_nest *nest)
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (w->digit[i].axis == x->sl->sp->reg &&
-            axe_nest_has(nest, w->digit[i].of.var))
+        if (is_turn(x, &w->digit[i]) && axe_nest_has(nest, w->digit[i].of.var))
             x->value[i] = NULL;
 }
 
@@ -508,6 +525,20 @@ find_same(map_lowering *x)
     }
 }
 
+/* What follows is done part by part, with the same arrays. */
+static axe_lblock *
+open_parts(map_lowering *x, axe_lblock *b)
+{
+    const axe_work *w = &x->simt->work;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (w->digit[i].apart)
+            x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
+                                            w->digit[i].of.extent);
+    x->in_part = true;
+    return b;
+}
+
 axe_status
 axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -526,6 +557,8 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     find_same(&x);
     name_threads(&x, b);
     b = axe_map_loops(&x, b, 0);
+    axe_map_load(&x, b, 0);
+    b = open_parts(&x, b);
     axe_map_load(&x, b, 0);
     for (int k = s->n_nest - 1; k >= 1; k--)
         AXE_TRY(axe_map_reduce(&x, b, k));

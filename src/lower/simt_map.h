@@ -8,10 +8,11 @@ typedef struct map_lowering {
     simt_lowering           *sl;
     const axe_schedule      *s;
     const axe_simt_schedule *simt;
-    const axe_node   **value; /* of each digit here; NULL: 0, or unbound */
-    const axe_tensor **array; /* of each operand in memory */
-    const axe_tensor  *out;   /* what is to be stored */
-    const axe_tensor **sum;   /* of each reduction, by nest */
+    const axe_node   **value;   /* of each digit here; NULL: 0, or unbound */
+    const axe_tensor **array;   /* of each operand in memory */
+    const axe_tensor  *out;     /* what is to be stored */
+    const axe_tensor **sum;     /* of each reduction, by nest */
+    bool               in_part; /* turns that are apart are bound */
     int *same; /* of each operand: the first of the same element */
 } map_lowering;
 

@@ -400,6 +400,7 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(size_tiles(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
     AXE_TRY(size_tiles(p));
+    axe_simt_part_maps(p);
     AXE_TRY(allocate(p));
     axe_simt_plan_sync(p);
     axe_simt_take_zeros(p);

@@ -33,6 +33,8 @@ typedef struct axe_work_digit {
     axe_axis  axis;   /* of the crew's threads, `reg` or `m` */
     int64_t   stride; /* thread axes: the digit is coordinate / stride % extent;
                          reg: what a step is in arrays of one value a turn */
+    bool apart;       /* reg: its turns run one after the other, each from loads
+                         to stores; arrays have no room for it */
 } axe_work_digit;
 
 /* The work layout of a statement and its reductions: threads that count an
@@ -115,6 +117,8 @@ struct axe_simt_plan {
 /* The row by which the crew's threads change to its number of registers; NULL:
  * it keeps its share. */
 const axe_atom *axe_simt_budget(const axe_machine *mc, const axe_crew *c);
+/* Registers that a thread of the crew has. */
+int64_t axe_simt_registers(const axe_machine *mc, const axe_crew *c);
 /* The cta that a crew is in. */
 const axe_crew *axe_crew_cta(const axe_crew *c);
 /* How many entities of its kind the CTA has, and which of them it is, by the

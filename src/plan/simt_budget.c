@@ -40,6 +40,16 @@ axe_simt_budget(const axe_machine *mc, const axe_crew *c)
     return axe_simt_find_budget(mc, c->registers > share);
 }
 
+int64_t
+axe_simt_registers(const axe_machine *mc, const axe_crew *c)
+{
+    int64_t share = share_of(mc, axe_crew_cta(c));
+
+    while (c->in && c->registers == 0)
+        c = c->in;
+    return c->registers > 0 ? c->registers : share;
+}
+
 /* Who may ask for registers: whole warp groups directly in a cta. */
 static axe_status
 check_asker(planner *p, const axe_crew *c)

@@ -225,7 +225,9 @@ put_work(teller *t, axe_buf *b, const axe_work_digit *d)
         put_who(b, axe_axis_name(t->cx, a), d->stride, d->of.extent);
     else if (d->of.extent > 0)
         axe_putf(b, " < %" PRId64 "%s", d->of.extent,
-                 axe_axis_kind_of(t->cx, a) == AXE_KIND_REG ? " at once" : "");
+                 d->apart                                     ? " in parts"
+                 : axe_axis_kind_of(t->cx, a) == AXE_KIND_REG ? " at once"
+                                                              : "");
     else
         axe_puts(b, " in turns");
 }

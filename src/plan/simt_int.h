@@ -90,6 +90,9 @@ const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 bool axe_simt_contract_infer(planner *p, const axe_stmt *s);
 bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
 
+/* simt_part.c: maps that move more than a thread has registers for. */
+void axe_simt_part_maps(planner *p);
+
 /* simt_fresh.c: accumulators that contractions overwrite; with all schedules
  * made. */
 void axe_simt_take_zeros(planner *p);

@@ -301,34 +301,6 @@ cost_of(const option *o)
     return o->atom->cost * (o->atom->step > 0 ? o->param : 1);
 }
 
-static void
-judge(const job *j, option *o)
-{
-    const axe_simt *simt = j->p->mc->simt;
-    int64_t         group = axe_atom_threads(o->atom);
-    double          units = (double)j->crew->n_thread /
-                   (double)(group < simt->lanes ? simt->lanes : group);
-
-    o->compute =
-        units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost_of(o);
-    o->traffic =
-        units *
-        (bytes_of(j, o, 1, &o->m, &o->n) + bytes_of(j, o, 2, &o->n, &o->m)) /
-        (simt->banks * simt->bank_bytes);
-    o->around =
-        over_warps(&o->m) * j->folds[0] + over_warps(&o->n) * j->folds[1];
-}
-
-double
-axe_option_score(const option *o)
-{
-    double most = o->compute > o->traffic ? o->compute : o->traffic;
-
-    double n = (double)(o->m.n_rep * o->n.n_rep);
-
-    return most + (o->compute + o->traffic + n) / 16 + o->around;
-}
-
 /* Registers of a thread for c and, twice, for one step of what is fed through
  * them. */
 static int64_t
@@ -344,15 +316,59 @@ registers_of(const job *j, const option *o)
     return bits / 32 + SPARE_REGISTERS;
 }
 
+/* Registers of a thread for factors that are tiles of registers: all of them
+ * at once. */
 static int64_t
-registers_left(const job *j)
+held_registers(const job *j, const option *o)
+{
+    int64_t rep[3] = {0, o->m.n_rep, o->n.n_rep}, bits = 0;
+
+    for (int i = 1; i < 3; i++)
+        if (j->load[i]->u.tensor->space == AXE_SPACE_REG)
+            bits += rep[i] * o->k.n_rep * axe_type_table[j->type[i]].bits *
+                    axe_frag_regs(j->p->cx, o->side[i]);
+    return bits / 32;
+}
+
+/* Cycles of what a thread has no registers for, out to memory and back. */
+static double
+spill_of(const job *j, const option *o)
 {
     const axe_simt *simt = j->p->mc->simt;
-    int64_t share = simt->registers / axe_crew_cta(j->crew)->n_thread / 8 * 8;
+    int64_t         n = registers_of(j, o) + held_registers(j, o) -
+                axe_simt_registers(j->p->mc, j->crew);
 
-    if (j->crew->registers > 0)
-        return j->crew->registers;
-    return share < simt->max_registers ? share : simt->max_registers;
+    return n > 0 ? 2.0 * 4 * (double)(n * j->crew->n_thread) /
+                       (simt->banks * simt->bank_bytes)
+                 : 0;
+}
+
+static void
+judge(const job *j, option *o)
+{
+    const axe_simt *simt = j->p->mc->simt;
+    int64_t         group = axe_atom_threads(o->atom);
+    double          units = (double)j->crew->n_thread /
+                   (double)(group < simt->lanes ? simt->lanes : group);
+
+    o->compute =
+        units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost_of(o);
+    o->traffic =
+        units *
+        (bytes_of(j, o, 1, &o->m, &o->n) + bytes_of(j, o, 2, &o->n, &o->m)) /
+        (simt->banks * simt->bank_bytes);
+    o->around = over_warps(&o->m) * j->folds[0] +
+                over_warps(&o->n) * j->folds[1] + spill_of(j, o);
+}
+
+double
+axe_option_score(const option *o)
+{
+    double most = o->compute > o->traffic ? o->compute : o->traffic;
+
+    double n = (double)(o->m.n_rep * o->n.n_rep);
+
+    return most + (o->compute + o->traffic + n) / 16 + o->around;
 }
 
 /* Keeps the list in order, best first, the first of equals first. */
@@ -428,7 +444,7 @@ try_arrangement(job *j, option *o, const arrangement *r)
     axe_mark m = axe_ctx_mark(j->p->cx);
 
     if (!arrange(j, r, o) || !take_spread(j, o) ||
-        registers_of(j, o) > registers_left(j)) {
+        registers_of(j, o) > axe_simt_registers(j->p->mc, j->crew)) {
         axe_ctx_release(j->p->cx, m);
         return;
     }

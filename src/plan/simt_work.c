@@ -112,7 +112,7 @@ add_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
 {
     if (d->n_digit < MAX_DIGIT && extent != 1)
         d->digit[d->n_digit++] =
-            (axe_work_digit){{v, weight, extent}, axis, stride};
+            (axe_work_digit){{v, weight, extent}, axis, stride, false};
 }
 
 /* ----------------------------------------------------------------- registers

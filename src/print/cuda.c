@@ -186,9 +186,12 @@ put_let(cuda_printer *p, const axe_lir *l)
     bool    wide = axe_cuda_is_wide(p, l->value);
     axe_buf value = {.cx = p->cx};
 
-    AXE_TRY(axe_cuda_expr(p, &value, l->value, CUDA_INDEX));
+    AXE_TRY(axe_cuda_expr(p, &value,
+                          wide ? axe_cuda_gather(p, l->value) : l->value,
+                          wide ? CUDA_ADDRESS : CUDA_INDEX));
     axe_putf(p->out, "const %s %s = %s;\n", wide ? "i64" : "int",
              axe_cuda_declare(p, l->var, wide), value.text);
+    p->name[p->n_name - 1].bits = axe_cuda_bits_of(p, l->value);
     return AXE_OK;
 }
 

@@ -2,8 +2,8 @@
  *
  * A shared address is a byte address: the buffer's plus the element's, whose
  * bits the buffer's swizzle exchanges.  The swizzle is linear over bits, so
- * where the parts of an address share none, those that unrolling makes constant
- * are put in behind it. */
+ * what unrolling makes constant is swizzled apart where it shares none with the
+ * rest, and what the swizzle leaves alone is added behind it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,35 +40,6 @@ cut(const axe_node *n, term *t, int *count)
     return true;
 }
 
-/* All bits below the one above the largest of v. */
-static uint64_t
-mask_of(int64_t v)
-{
-    uint64_t m = 0;
-
-    while (m < (uint64_t)v)
-        m = 2 * m + 1;
-    return m;
-}
-
-/* A power of two that divides every value. */
-static int64_t
-divides(const axe_node *n)
-{
-    int64_t a, b;
-
-    if (n->op == AXE_OP_iconst)
-        return n->u.i ? n->u.i & -n->u.i : INT64_C(1) << 40;
-    if (n->op == AXE_OP_add || n->op == AXE_OP_mul) {
-        a = divides(n->arg[0]);
-        b = divides(n->arg[1]);
-        if (n->op == AXE_OP_add)
-            return a < b ? a : b;
-        return axe_mul(a, b, &a) ? a : INT64_C(1) << 40;
-    }
-    return 1;
-}
-
 static bool
 is_fixed(const cuda_printer *p, const axe_node *n)
 {
@@ -82,45 +53,37 @@ is_fixed(const cuda_printer *p, const axe_node *n)
     return n->n_arg > 0;
 }
 
-/* Is the sum of the parts their exclusive or? */
-static bool
-are_disjoint(const cuda_printer *p, int n, term *t)
-{
-    uint64_t all = 0;
-
-    for (int i = 0; i < n; i++) {
-        int64_t most = axe_cuda_largest(p, t[i].node), by = divides(t[i].node);
-        t[i].bits =
-            (most < 0 ? UINT64_MAX : mask_of(most)) & ~((uint64_t)by - 1);
-        t[i].fixed = is_fixed(p, t[i].node);
-        if (all & t[i].bits)
-            return false;
-        all |= t[i].bits;
-    }
-    return true;
-}
-
 static const axe_node *
 sum_of(axe_ctx *cx, int n, const term *t, bool fixed)
 {
     const axe_node *s = NULL;
 
     for (int i = 0; i < n; i++)
-        if (t[i].fixed == fixed)
+        if (t[i].node && t[i].fixed == fixed)
             s = s ? axe_node2(cx, AXE_OP_add, s, t[i].node) : t[i].node;
     return s;
 }
 
+/* Bits that the swizzle reads. */
+static uint64_t
+read_by(const axe_swizzle *s)
+{
+    return ((UINT64_C(1) << s->bits) - 1) << s->base << s->shift;
+}
+
 static axe_status
 put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
-             const axe_node *at)
+             const axe_node *at, bool alone)
 {
-    if (divides(at) >= INT64_C(1) << (s->base + s->bits + s->shift))
-        return axe_cuda_expr(p, b, at, CUDA_INDEX);
+    if ((axe_cuda_bits_of(p, at) & read_by(s)) == 0) {
+        axe_puts(b, alone ? "" : "(");
+        AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+        axe_puts(b, alone ? "" : ")");
+        return AXE_OK;
+    }
     if (at->op == AXE_OP_iconst) {
         uint64_t x = (uint64_t)at->u.i;
-        uint64_t ones = ((UINT64_C(1) << s->bits) - 1) << s->base;
-        axe_putf(b, "%" PRIu64, x ^ (x >> s->shift & ones));
+        axe_putf(b, "%" PRIu64, x ^ (x & read_by(s)) >> s->shift);
         return AXE_OK;
     }
     axe_cuda_need(p, "swizzle");
@@ -130,13 +93,52 @@ put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
     return AXE_OK;
 }
 
-/* Bits that the swizzle neither reads nor writes. */
+/* May term i be added behind the swizzle?  If it is of multiples of the period;
+ * or constant, of bits that the swizzle leaves alone and no other term has. */
 static bool
-is_apart(const axe_swizzle *s, const term *t)
+is_behind(const axe_swizzle *s, int n, const term *t, int i)
 {
-    uint64_t ones = ((UINT64_C(1) << s->bits) - 1) << s->base;
+    uint64_t others = 0;
 
-    return (t->bits & ones << s->shift) == 0;
+    if ((t[i].bits & (2 * read_by(s) - 1)) == 0)
+        return true;
+    for (int k = 0; k < n; k++)
+        others |= k != i && t[k].node ? t[k].bits : 0;
+    return t[i].fixed &&
+           (t[i].bits & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
+}
+
+/* Takes what may be added behind the swizzle out of the terms. */
+static const axe_node *
+take_behind(cuda_printer *p, const axe_swizzle *s, int n, term *t)
+{
+    const axe_node *sum = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (is_behind(s, n, t, i)) {
+            sum =
+                sum ? axe_node2(p->cx, AXE_OP_add, sum, t[i].node) : t[i].node;
+            t[i].node = NULL;
+        }
+    return sum;
+}
+
+/* The swizzle of moving + fixed, apart where they share no bits. */
+static axe_status
+put_parts(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+          const axe_node *moving, const axe_node *fixed)
+{
+    if (!moving || !fixed)
+        return put_swizzled(p, b, s, moving ? moving : fixed, true);
+    if (axe_cuda_bits_of(p, moving) & axe_cuda_bits_of(p, fixed))
+        return put_swizzled(p, b, s,
+                            axe_node2(p->cx, AXE_OP_add, moving, fixed), true);
+    axe_puts(b, "(");
+    AXE_TRY(put_swizzled(p, b, s, moving, false));
+    axe_puts(b, " ^ ");
+    AXE_TRY(put_swizzled(p, b, s, fixed, false));
+    axe_puts(b, ")");
+    return AXE_OK;
 }
 
 static axe_status
@@ -145,22 +147,23 @@ put_offset(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
 {
     term            t[MAX_TERM];
     int             n = 0;
-    const axe_node *moving, *fixed;
+    const axe_node *moving, *fixed, *behind;
 
-    if (!cut(at, t, &n) || !are_disjoint(p, n, t))
-        return put_swizzled(p, b, s, at);
-    for (int i = 0; i < n; i++)
-        t[i].fixed = t[i].fixed && is_apart(s, &t[i]);
+    if (!cut(at, t, &n) || s->shift <= 0)
+        return put_swizzled(p, b, s, at, true);
+    for (int i = 0; i < n; i++) {
+        t[i].fixed = is_fixed(p, t[i].node);
+        t[i].bits = axe_cuda_bits_of(p, t[i].node);
+    }
+    behind = take_behind(p, s, n, t);
     moving = sum_of(p->cx, n, t, false);
     fixed = sum_of(p->cx, n, t, true);
-    if (!moving || !fixed)
-        return put_swizzled(p, b, s, at);
-    axe_putc(b, '(');
-    AXE_TRY(put_swizzled(p, b, s, moving));
-    axe_puts(b, " ^ (");
-    AXE_TRY(axe_cuda_expr(p, b, fixed, CUDA_INDEX));
-    axe_puts(b, "))");
-    return AXE_OK;
+    if (moving || fixed)
+        AXE_TRY(put_parts(p, b, s, moving, fixed));
+    if (!behind)
+        return AXE_OK;
+    axe_puts(b, moving || fixed ? " + " : "");
+    return axe_cuda_expr(p, b, behind, CUDA_INDEX);
 }
 
 /* The sum with every term times n. */
@@ -218,10 +221,9 @@ size_factor(const cuda_printer *p, const axe_node *n, const axe_node **other)
     return NULL;
 }
 
-/* The sum with what is multiplied by the same size put together:
- * a K + b + c K  is  (a + c) K + b. */
-static const axe_node *
-gather(cuda_printer *p, const axe_node *at)
+/* a K + b + c K  is  (a + c) K + b. */
+const axe_node *
+axe_cuda_gather(cuda_printer *p, const axe_node *at)
 {
     term            t[MAX_TERM];
     int             n = 0;
@@ -332,7 +334,7 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
-        return axe_cuda_expr(p, b, gather(p, a->at), CUDA_ADDRESS);
+        return axe_cuda_expr(p, b, axe_cuda_gather(p, a->at), CUDA_ADDRESS);
     case AXE_ARG_SHARED:
         if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);

@@ -15,6 +15,7 @@ typedef struct cuda_name {
     bool           unrolled; /* of a loop that is written out */
     bool           used;
     int64_t        most; /* its largest value, if unrolled */
+    uint64_t       bits; /* that it may have, if it is a `let`; 0: any */
 } cuda_name;
 
 typedef struct cuda_printer {
@@ -53,6 +54,8 @@ const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
 bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
 /* The largest value of an index expression, or -1 if that is not known. */
 int64_t axe_cuda_largest(const cuda_printer *p, const axe_node *n);
+/* Bits that an index expression may have; all where nothing is known. */
+uint64_t axe_cuda_bits_of(const cuda_printer *p, const axe_node *n);
 /* Does the product of this and something else need 64 bits?  Sizes do, how many
  * tiles there are of them does not: there are fewer than 2^31 CTAs. */
 bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);
@@ -108,6 +111,8 @@ void axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent);
 
 /* cuda_call.c ------------------------------------------------------------- */
 
+/* The sum with what is multiplied by the same size put together. */
+const axe_node *axe_cuda_gather(cuda_printer *p, const axe_node *at);
 /* One invocation as lines behind `indent` blanks. */
 AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l,
                                    int indent);

@@ -244,6 +244,78 @@ axe_cuda_largest(const cuda_printer *p, const axe_node *n)
     return -1;
 }
 
+/* From the lowest of the bits on. */
+static uint64_t
+from_lowest(uint64_t bits)
+{
+    return ~((bits & -bits) - 1);
+}
+
+static uint64_t
+bits_of_var(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+    int64_t          most = largest_of(p, v);
+    uint64_t         all = 0;
+
+    if (v == p->later || (most < 0 && (!name || name->bits == 0)))
+        return UINT64_MAX;
+    if (most < 0)
+        return name->bits;
+    while (all < (uint64_t)most)
+        all = 2 * all + 1;
+    return all;
+}
+
+/* A product with a constant, of whose other factor the bits are known: those
+ * of a shift, or from the lowest on. */
+static uint64_t
+bits_of_product(uint64_t a, uint64_t b)
+{
+    uint64_t low = b & -b;
+
+    if (a == 0 || b == 0)
+        return 0;
+    return b == low ? a * b : from_lowest((a & -a) * low);
+}
+
+static uint64_t
+bits_of_op(const cuda_printer *p, const axe_node *n)
+{
+    uint64_t a = axe_cuda_bits_of(p, n->arg[0]);
+    uint64_t b = axe_cuda_bits_of(p, n->arg[1]);
+    int64_t  by;
+    bool     power =
+        axe_is_iconst(n->arg[1], &by) && by > 0 && (by & (by - 1)) == 0;
+
+    if (n->op == AXE_OP_add)
+        return a & b ? from_lowest(a | b) : a | b;
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &by))
+        return by < 0 ? UINT64_MAX : bits_of_product(a, (uint64_t)by);
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &by))
+        return by < 0 ? UINT64_MAX : bits_of_product(b, (uint64_t)by);
+    if (n->op == AXE_OP_div && power && a != UINT64_MAX)
+        return a / (uint64_t)by;
+    if (n->op == AXE_OP_mod && power)
+        return a & ((uint64_t)by - 1);
+    return UINT64_MAX;
+}
+
+uint64_t
+axe_cuda_bits_of(const cuda_printer *p, const axe_node *n)
+{
+    int64_t  most = axe_cuda_largest(p, n);
+    uint64_t all = UINT64_MAX;
+
+    if (n->op == AXE_OP_iconst)
+        return (uint64_t)n->u.i;
+    if (n->op == AXE_OP_var)
+        return bits_of_var(p, n->u.var);
+    while (most >= 0 && all >> 1 >= (uint64_t)most)
+        all >>= 1;
+    return n->n_arg == 2 ? all & bits_of_op(p, n) : all;
+}
+
 bool
 axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
 {

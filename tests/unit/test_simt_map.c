@@ -13,6 +13,7 @@
 #include "axe/sim.h"
 #include "ir/number.h"
 #include "lower/lower.h"
+#include "plan/simt.h"
 #include "run/program.h"
 
 enum { MAX_SIZE = 3, MAX_ARRAY = 4 };
@@ -119,6 +120,20 @@ static const row rows[] = {
      "index m, n; cta (i : M by 8, j : N by 8) warps 1 "
      "Y[j*8 + n, i*8 + m] = X[i*8 + m, j*8 + n]; }",
      {68, 132}, "st.global", "shared", 68 * 132 * 4, 0},
+    /* More than there are registers for, beside a tile that lives on. */
+    {"parts", "kernel k(in f32 X[M, N], in f32 R[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 128, j : N by 128) { reg f32 x[128, 128];"
+     "x[m, n] = X[i*128 + m, j*128 + n];"
+     "Y[i*128 + m, j*128 + n] = x[m, n]"
+     " + R[i*128 + m, j*128 + n] * x[m, n]; } }",
+     {130, 164}, "ld.global.b128 st.global.b128", "b32", 130 * 164 * 4, 0},
+    {"parts of a row", "kernel k(in f32 X[M, N], in f16 R[N], out f32 Y[M, N])"
+     "{ index m, n; cta (i : M by 128, j : N by 128) { reg f32 x[128, 128];"
+     "x[m, n] = X[i*128 + m, j*128 + n];"
+     "Y[i*128 + m, j*128 + n] = x[m, n] * f32(R[j*128 + n])"
+     " + X[i*128 + m, j*128 + n]; } }",
+     {130, 163}, "ld.global.b32 ld.global.b16 st.global.b32", "b128",
+     130 * 163 * 4, 0},
     /* Subscripts that are read. */
     {"gathered", "kernel k(in f32 X[V, N], in i32 R[M], out f32 Y[M, N]) {"
      "index m, n; cta (i : M by 8) Y[i*8 + m, n] = X[R[i*8 + m], n]; }",
@@ -335,6 +350,46 @@ test_rows(void **state)
     axe_ctx_free(cx);
 }
 
+/* Statements in parts: beside `alive` registers, so many of what moves. */
+static void
+check_parts(const char *body, int at, int n_part, int n_register)
+{
+    run x = {.cx = axe_ctx_new()};
+    row r = {.name = body,
+             .text = axe_textf(x.cx,
+                               "kernel k(in f32 X[128, 128], in f32 R[128], "
+                               "inout f32 Y[128, 128]) { index m, n;"
+                               "cta (i : 1) { reg f32 x[128, 128];"
+                               "x[m, n] = X[m, n]; %s } }",
+                               body)};
+    int n = 1;
+
+    if (!compile(&x, &r, "sm_80"))
+        fail_row(x.cx, &r);
+    const axe_simt_schedule *s = x.p->plan->schedule[at]->simt;
+    for (int i = 0; i < s->work.n_digit; i++)
+        n *= s->work.digit[i].apart ? (int)s->work.digit[i].of.extent : 1;
+    if (n != n_part || s->n_register != n_register)
+        fail_msg("%s: %d parts of %d registers", body, n, s->n_register);
+    axe_ctx_free(x.cx);
+}
+
+static void
+test_parts(void **state)
+{
+    (void)state;
+    check_parts("Y[m, n] = x[m, n];", 1, 1, 64);
+    check_parts("Y[m, n] = x[m, n] + X[m, n];", 1, 2, 64);
+    check_parts("Y[m, n] += x[m, n] + X[m, n];", 1, 2, 64);
+    /* What every part needs is loaded once. */
+    check_parts("Y[m, n] = x[m, n] + X[m, n] * R[n];", 1, 4, 36);
+    /* x is done with, and lives through the loop. */
+    check_parts("Y[m, n] = X[m, n] * R[m];", 1, 1, 36);
+    check_parts("for (t : 2) { reg f32 y[128, 128]; y[m, n] = x[m, n];"
+                " Y[m, n] = y[m, n] + X[m, n]; }",
+                2, 4, 32);
+}
+
 /* clang-format off */
 static const struct {
     const char *name, *text, *said;
@@ -389,6 +444,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_refused),
     };
 
