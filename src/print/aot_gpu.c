@@ -109,7 +109,8 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
         axe_putf(b, "%s%d", d ? ", " : "", m->box[d]);
     axe_putf(b,
              "};\n            status = "
-             "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d);\n",
+             "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d,\n"
+             "                                &nothing, stream);\n",
              i, axe_map_type(m->tensor->type), m->rank,
              axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle));
     return AXE_OK;
@@ -200,6 +201,16 @@ put_temps(axe_cprinter *p, axe_buf *b, const axe_kernel *k)
     return AXE_OK;
 }
 
+static bool
+has_maps(const axe_lowered *l)
+{
+    int n = 0;
+
+    for (int i = 0; i < l->n_grid; i++)
+        n += l->grid[i].n_map;
+    return n > 0;
+}
+
 static axe_status
 put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
 {
@@ -221,6 +232,8 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                      "        status = AXE_AOT_EARG;\n",
                      axe_c_var(&p, k->size[i]));
     AXE_TRY(put_temps(&p, b, k));
+    if (has_maps(code->lowered))
+        axe_puts(b, "    uint64_t nothing = 0;\n");
     for (int i = 0; i < code->lowered->n_grid; i++)
         AXE_TRY(put_grid(&p, b, number, &code->lowered->grid[i]));
     for (int i = 0; i < k->n_temp; i++)
@@ -228,6 +241,9 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                  "    if (temp[%d])\n        cuMemFreeAsync(temp[%d], "
                  "stream);\n",
                  i, i);
+    if (has_maps(code->lowered))
+        axe_puts(b, "    if (nothing)\n"
+                    "        cuMemFreeAsync(nothing, stream);\n");
     axe_puts(b, "    return status;\n}\n");
     return AXE_OK;
 }
@@ -244,6 +260,7 @@ axe_print_aot_gpu(axe_ctx *cx, int n, const axe_gpu_image *code,
              axe_aot_includes, axe_aot_status, axe_aot_index);
     axe_puts(c, axe_aot_check_text);
     axe_puts(c, axe_aot_gpu);
+    axe_puts(c, axe_aot_map);
     for (int i = 0; i < n; i++)
         put_bytes(c, i, &code[i]);
     for (int i = 0; i < n; i++)

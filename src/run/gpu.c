@@ -125,6 +125,7 @@ axe_gpu_free(axe_gpu *g)
     if (!g)
         return;
     if (g->ctx) {
+        axe_gpu_release(g, g->nothing);
         axe_cache_close(&g->cache);
         g->cuda->DevicePrimaryCtxRelease_v2(g->device);
     }

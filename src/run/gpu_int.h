@@ -15,6 +15,7 @@ struct axe_gpu {
     int                device, major, minor, n_sm;
     const char        *name;
     void              *ctx;
+    void              *nothing; /* what maps of empty tensors see, or NULL */
     axe_cache          cache;
 };
 
@@ -22,10 +23,11 @@ struct axe_gpu {
 AXE_CHECK axe_status axe_gpu_push(axe_ctx *cx, const axe_gpu *g);
 void                 axe_gpu_pop(const axe_gpu *g);
 
-/* A tensor map for this launch.
+/* A tensor map for this launch; of a tensor without elements one of a zero, so
+ * that reading it anywhere gives zeros, as reading outside of any tensor does.
  * data    the tensor's address in device memory
  * Errors  EUNSUPPORTED: an extent or stride that no map can hold, with which */
-AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, const axe_gpu *g,
+AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, axe_gpu *g,
                                  const axe_map *m, const axe_values *values,
                                  void         *data,
                                  unsigned char out[AXE_CUDA_MAP_BYTES]);

@@ -17,6 +17,43 @@ refuse(axe_ctx *cx, const axe_map *m, const char *what, int64_t value,
                     m->tensor->name, what, value, need);
 }
 
+enum { NOTHING_BYTES = 32, WRITTEN_AT = 16 };
+
+static bool
+is_empty(const axe_map *m, const axe_values *values)
+{
+    int64_t v;
+
+    for (int i = 0; i < m->rank; i++)
+        if (axe_value_of(values, m->size[i], &v) && v == 0)
+            return true;
+    return false;
+}
+
+/* No map has an extent of 0: one zero, and where it is written another place,
+ * so that it stays one. */
+static axe_status
+take_nothing(axe_ctx *cx, axe_gpu *g, const axe_map *m, void **data,
+             uint64_t size[5], uint64_t stride[5])
+{
+    static const char zero[NOTHING_BYTES];
+
+    if (!g->nothing) {
+        void *p;
+        AXE_TRY(axe_gpu_alloc(cx, g, sizeof zero, &p));
+        g->nothing = p;
+        AXE_TRY(axe_gpu_put(cx, g, p, zero, sizeof zero));
+    }
+    *data = g->nothing;
+    if (m->tensor->dir != AXE_DIR_IN)
+        *data = (char *)g->nothing + WRITTEN_AT;
+    for (int i = 0; i < m->rank; i++) {
+        size[i] = 1;
+        stride[i] = WRITTEN_AT;
+    }
+    return AXE_OK;
+}
+
 static axe_status
 measure(axe_ctx *cx, const axe_map *m, const axe_values *values,
         uint64_t size[5], uint64_t stride[5])
@@ -37,14 +74,16 @@ measure(axe_ctx *cx, const axe_map *m, const axe_values *values,
 }
 
 axe_status
-axe_gpu_map(axe_ctx *cx, const axe_gpu *g, const axe_map *m,
-            const axe_values *values, void *data,
-            unsigned char out[AXE_CUDA_MAP_BYTES])
+axe_gpu_map(axe_ctx *cx, axe_gpu *g, const axe_map *m, const axe_values *values,
+            void *data, unsigned char out[AXE_CUDA_MAP_BYTES])
 {
     uint64_t size[5], stride[5];
     uint32_t box[5], step[5];
 
-    AXE_TRY(measure(cx, m, values, size, stride));
+    if (is_empty(m, values))
+        AXE_TRY(take_nothing(cx, g, m, &data, size, stride));
+    else
+        AXE_TRY(measure(cx, m, values, size, stride));
     if ((uintptr_t)data % 16 != 0)
         return refuse(cx, m, "the address", (int64_t)(uintptr_t)data,
                       "one on 16 bytes");

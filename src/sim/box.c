@@ -94,9 +94,6 @@ axe_sim_box_check(sim *s, const sim_call *c)
                   "1");
         if (i > 0 && bytes % MAP_ALIGN != 0)
             wrong(s, c, &b, "a stride has bytes", bytes, "a multiple of 16");
-        if (s->map_size[b.number][i] < 1)
-            wrong(s, c, &b, "a size is", s->map_size[b.number][i],
-                  "at least 1");
     }
     check_swizzle(s, c, &b);
 }

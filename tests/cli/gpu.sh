@@ -106,15 +106,19 @@ main(void)
     static uint16_t x[1 << 20];
     int odd = gemm_sm90(x, x, x, 300, 201, 520, NULL);
     int good = gemm_sm90(x, x, x, 300, 200, 520, NULL);
+    int empty = gemm_sm90(NULL, NULL, x, 304, 0, 528, NULL);
+    int none = gemm_sm90(NULL, x, NULL, 0, 208, 528, NULL);
 
-    printf("%d %d\n%s", odd, good, fake_log());
+    printf("%d %d %d %d\n%s", odd, good, empty, none, fake_log());
     return 0;
 }
 EOF
 $cc -std=c11 -Wall -Wextra -Werror -O1 main.c g.c "$fake" -lpthread -o main ||
     fail "the C of gemm_sm90 does not compile"
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
-for line in "^1 0$" \
+for line in "^1 0 0 0$" \
+    "^map type 6 rank 2 swizzle 3 64 of 1 by 0 128 of 1 by 16$" \
+    "^map type 6 rank 2 swizzle 3 64 of 528 by 0 64 of 304 by 1056$" \
     "^map type 6 rank 2 swizzle 3 64 of 200 by 0 128 of 300 by 400$" \
     "^map type 6 rank 2 swizzle 3 64 of 200 by 0 128 of 520 by 400$" \
     "^launch [68]x1x1 of 384x1x1, [0-9]* bytes$"; do

@@ -312,6 +312,14 @@ CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
     return cuMemAlloc_v2(p, bytes);
 }
 
+CALL(MemsetD8Async,
+     (uint64_t p, unsigned char v, size_t bytes, void *stream))
+{
+    (void)stream;
+    memset((void *)(uintptr_t)p, v, bytes);
+    return 0;
+}
+
 CALL(MemFreeAsync, (uint64_t p, void *stream))
 {
     (void)stream;
@@ -323,8 +331,9 @@ CALL(TensorMapEncodeTiled,
       const uint64_t *stride, const uint32_t *box, const uint32_t *step,
       int interleave, int swizzle, int promotion, int fill))
 {
-    (void)address;
     (void)promotion;
+    if (!address)
+        return 1;
     SAY("map type %d rank %u swizzle %d", type, rank, swizzle);
     for (uint32_t i = 0; i < rank; i++)
         SAY(" %u of %llu by %llu", box[i] / step[i],

@@ -257,6 +257,42 @@ maps_have_limits(void **state)
     axe_ctx_free(cx);
 }
 
+/* Nothing is launched for no row; of no column there is a map of one zero. */
+static void
+empty_tensors_have_maps(void **state)
+{
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[32], y[32];
+    int64_t       wide[2] = {0, 32}, high[2] = {10, 0};
+    axe_array     a[2] = {make_array("X", x, wide), make_array("Y", y, wide)};
+    axe_array     b[2] = {make_array("X", x, high), make_array("Y", y, high)};
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
+    fake_clear();
+    assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_OK);
+    assert_string_equal(fake_log(), "");
+    for (int i = 0; i < 2; i++) {
+        fake_clear();
+        assert_int_equal(axe_gpu_run(cx, e, 2, b, 0, NULL), AXE_OK);
+        assert_string_equal(fake_log(),
+                            "map type 7 rank 2 swizzle 3 32 of 1 by 0 4 of 1 "
+                            "by 16\nlaunch 3x1x1 of 128x1x1, 1024 bytes\n");
+    }
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
 static void
 failures_are_decoded(void **state)
 {
@@ -354,6 +390,7 @@ main(void)
         cmocka_unit_test(launch_is_what_the_grid_says),
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
+        cmocka_unit_test(empty_tensors_have_maps),
         cmocka_unit_test(failures_are_decoded),
         cmocka_unit_test(bad_text_is_told),
     };
