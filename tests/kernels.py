@@ -400,7 +400,11 @@ ON = {"sm_90a": [
             abs(a) @ abs(b.T), bias, r))], ("f16", "bf16"), ("MNK", SM90)),
     Row("gemm_swiglu_sm90", "gemm_swiglu_sm90", {"A": "MK", "W": "N2K"},
         {"C": "MN"}, lambda a, w: swiglu(a, w[:, 0], w[:, 1]),
-        ("f16", "bf16"), ("MNK", SM90)),
+        ("f16", "bf16"), ("MNK", SM90 + [(70, 131, 16)])),
+    Row("gemm_swiglu_f8_sm90", "gemm_swiglu_f8_sm90",
+        {"A": "MK", "W": "N2K"}, {"C": "MN", "S": "QM"},
+        lambda a, w: swiglu_f8(a, w[:, 0], w[:, 1]), ("bf16", "f16"),
+        ("MNKQ", [(100, 304, 88, 3), (70, 131, 16, 2)])),
 ]}
 
 # The element type where it is not the kernel's T.
@@ -408,6 +412,8 @@ FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("quantise_f8_blocks", "B"): "f8e4m3",
          ("quantise_f8_blocks", "S"): "f32",
          ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
+         ("gemm_swiglu_f8_sm90", "C"): "f8e4m3",
+         ("gemm_swiglu_f8_sm90", "S"): "f32",
          ("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",

@@ -20,7 +20,7 @@ indent(cuda_printer *p, int depth)
 
 /* ---------------------------------------------------------------- elements */
 
-/* Two elements, in one word. */
+/* Two elements at once: a word of 16 bits each, or half a word of 8. */
 static axe_status
 put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
 {
@@ -31,15 +31,22 @@ put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
     axe_buf        *b = p->out;
 
     axe_cuda_need(p, pack);
-    axe_putf(b, "%s[", axe_cuda_tensor(p, d->tensor));
-    AXE_TRY(axe_cuda_word(p, b, t, d->at, true));
-    axe_putf(b, "] = %s(", pack);
+    if (axe_type_table[t].bits == 8) {
+        axe_cuda_need(p, "put16");
+        axe_putf(b, "put16(%s, (", axe_cuda_tensor(p, d->tensor));
+        AXE_TRY(axe_cuda_expr(p, b, d->at, CUDA_INDEX));
+        axe_putf(b, ") / 2, %s(", pack);
+    } else {
+        axe_putf(b, "%s[", axe_cuda_tensor(p, d->tensor));
+        AXE_TRY(axe_cuda_word(p, b, t, d->at, true));
+        axe_putf(b, "] = %s(", pack);
+    }
     AXE_TRY(axe_cuda_float(p, b, x));
     axe_puts(b, ", ");
     p->later = v;
     AXE_TRY(axe_cuda_float(p, b, x));
     p->later = NULL;
-    axe_puts(b, ");\n");
+    axe_puts(b, axe_type_table[t].bits == 8 ? "));\n" : ");\n");
     return AXE_OK;
 }
 
@@ -103,6 +110,13 @@ reads(const axe_node *n, const axe_tensor *t)
     return false;
 }
 
+/* Has the type a pack_ helper? */
+static bool
+is_packed(axe_type t)
+{
+    return axe_cuda_is_narrow(t) && axe_type_table[t].bits <= 16;
+}
+
 static bool
 is_pair(cuda_printer *p, const axe_lir *loop)
 {
@@ -115,8 +129,7 @@ is_pair(cuda_printer *p, const axe_lir *loop)
     for (int i = 0; i < loop->body.n; i++) {
         const axe_lir *l = loop->body.item[i];
         if (l->kind != AXE_LIR_CALC || l->pred ||
-            (l->arg[0].tensor->type != AXE_TYPE_f16 &&
-             l->arg[0].tensor->type != AXE_TYPE_bf16) ||
+            !is_packed(l->arg[0].tensor->type) ||
             !steps_by_one(p, l->arg[0].at, loop->var))
             return false;
         for (int k = 0; k < loop->body.n; k++)
