@@ -114,7 +114,9 @@ void axe_build_from(axe_builder *b, int n, const int64_t *first);
  * "cluster", "group" and a number, "persistent" or "hilbert" and 1. */
 void axe_build_key(axe_builder *b, const char *key, int64_t value);
 /* Scopes of different threads, one for each role, side by side. */
-void               axe_build_roles(axe_builder *b);
+void axe_build_roles(axe_builder *b);
+/* What the entities of the scope around do one after the other. */
+void               axe_build_turn(axe_builder *b);
 const axe_ir_expr *axe_build_for(axe_builder *b, axe_ir_range range);
 /* Again and again until axe_build_break; `while (c)` is a loop that begins with
  * a break under `!c`. */

@@ -73,6 +73,15 @@ axe_build_roles(axe_builder *b)
 }
 
 void
+axe_build_turn(axe_builder *b)
+{
+    axe_stmt *s = axe_build_begin(b) ? axe_build_stmt(b, AXE_STMT_TURN) : NULL;
+
+    if (s)
+        axe_build_open(b, s);
+}
+
+void
 axe_build_copies(axe_builder *b, axe_ir_tensor *tile, int64_t n)
 {
     axe_iter  *it;

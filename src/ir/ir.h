@@ -204,6 +204,8 @@ typedef enum axe_stmt_kind {
     AXE_STMT_BARRIER,  /* all entities around have come here */
     AXE_STMT_ROLES, /* the SCOPEs in body, of different threads, side by side;
                        those that produce stand before those that consume */
+    AXE_STMT_TURN,  /* body, by one entity of the scope around after the other,
+                       round by round; what is computed is the same without */
     AXE_N_STMT
 } axe_stmt_kind;
 
@@ -476,6 +478,12 @@ AXE_CHECK axe_status axe_scope_verify(axe_ctx *cx, const axe_stmt *s,
                                       const axe_stmt *outer, bool role);
 AXE_CHECK axe_status axe_roles_verify(axe_ctx *cx, const axe_stmt *s,
                                       const axe_stmt *outer);
+/* verify_turn.c: TURNs in the scope s, those of inner scopes aside: are there
+ * any; are they well formed.  And one TURN, in `outer` or NULL. */
+bool                 axe_scope_has_turns(const axe_stmt *s);
+AXE_CHECK axe_status axe_turns_verify(axe_ctx *cx, const axe_stmt *s);
+AXE_CHECK axe_status axe_turn_verify(axe_ctx *cx, const axe_stmt *s,
+                                     const axe_stmt *outer);
 /* Threads of `outer` that no role has: is there one, which is the first, and of
  * how many. */
 bool axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,

@@ -248,8 +248,8 @@ read_stmt(axe_reader *r, axe_stmt *s)
         s->kind = AXE_STMT_BARRIER;
         return AXE_OK;
     }
-    if (axe_read_word(r, "roles")) {
-        s->kind = AXE_STMT_ROLES;
+    if (axe_read_word(r, "turn") || axe_read_word(r, "roles")) {
+        s->kind = r->s[-1] == 'n' ? AXE_STMT_TURN : AXE_STMT_ROLES;
         return read_body(r, s);
     }
     if (!take_space(r, &space))

@@ -390,7 +390,8 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
         put_block(p, s, depth);
         break;
     case AXE_STMT_ROLES:
-        axe_puts(p->out, "roles");
+    case AXE_STMT_TURN:
+        axe_puts(p->out, s->kind == AXE_STMT_TURN ? "turn" : "roles");
         put_block(p, s, depth);
         break;
     case AXE_STMT_TENSOR:

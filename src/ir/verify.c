@@ -483,6 +483,8 @@ check_scope(verifier *v, const axe_stmt *s)
     bool            in_loop = v->in_loop, role = v->in_roles;
     axe_status      st = axe_scope_verify(v->cx, s, outer, role);
 
+    if (st == AXE_OK)
+        st = axe_turns_verify(v->cx, s);
     if (st != AXE_OK)
         fail(v, st);
     v->in_roles = false;
@@ -504,6 +506,19 @@ check_roles(verifier *v, const axe_stmt *s)
     v->in_roles = true;
     check_body(v, s->n_body, s->body);
     v->in_roles = false;
+}
+
+static void
+check_turn(verifier *v, const axe_stmt *s)
+{
+    bool       in_loop = v->in_loop;
+    axe_status st = axe_turn_verify(v->cx, s, v->inside);
+
+    if (st != AXE_OK)
+        fail(v, st);
+    v->in_loop = false;
+    check_body(v, s->n_body, s->body);
+    v->in_loop = in_loop;
 }
 
 static void
@@ -545,6 +560,9 @@ check_stmt(verifier *v, const axe_stmt *s)
         break;
     case AXE_STMT_ROLES:
         check_roles(v, s);
+        break;
+    case AXE_STMT_TURN:
+        check_turn(v, s);
         break;
     case AXE_STMT_PIPELINE:
         check_pipeline(v, s->pipeline);

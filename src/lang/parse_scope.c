@@ -325,3 +325,13 @@ axe_parse_roles(axe_parser *p)
     }
     return parse_body(p, s) ? s : NULL;
 }
+
+/* turn = "turn" block */
+const axe_syntax *
+axe_parse_turn(axe_parser *p)
+{
+    axe_syntax *s = new_stmt(p, AXE_SYNTAX_TURN);
+
+    p->tok++;
+    return parse_body(p, s) ? s : NULL;
+}

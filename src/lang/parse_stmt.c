@@ -431,6 +431,8 @@ parse_stmt(axe_parser *p)
         return axe_parse_scope(p);
     case AXE_TOK_roles:
         return axe_parse_roles(p);
+    case AXE_TOK_turn:
+        return axe_parse_turn(p);
     case AXE_TOK_for:
         return axe_parse_for(p);
     case AXE_TOK_if:

@@ -234,7 +234,7 @@ axe_resolve_leave(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_ESYNTAX,
                                      "there is no loop for `%s` here", what));
         axe_help(r->cx, "it belongs to a `for` or `while` around it, and "
-                        "leaves no scope, stage or function");
+                        "leaves no scope, stage, turn or function");
         return;
     }
     meet(r, r->flow->n, ends ? r->flow->out : r->flow->next);

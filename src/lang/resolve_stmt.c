@@ -402,6 +402,17 @@ resolve_stage(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_list_push(out, s);
 }
 
+static void
+resolve_turn(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_stmt *s = new_stmt(r, AXE_STMT_TURN, x->at);
+    axe_list  body = {.cx = r->cx};
+
+    axe_resolve_inner(r, x->n_body, x->body, &body);
+    set_body(s, &body);
+    axe_list_push(out, s);
+}
+
 /* ------------------------------------------------------------------ rest */
 
 static void
@@ -454,6 +465,9 @@ axe_resolve_one(axe_resolver *r, const axe_syntax *x, axe_list *out)
         break;
     case AXE_SYNTAX_ROLES:
         axe_resolve_roles(r, x, out);
+        break;
+    case AXE_SYNTAX_TURN:
+        resolve_turn(r, x, out);
         break;
     case AXE_SYNTAX_FOR:
         axe_resolve_for(r, x, out);

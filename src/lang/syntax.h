@@ -116,7 +116,8 @@ typedef enum axe_syntax_kind {
     AXE_SYNTAX_LAYOUT,
     AXE_SYNTAX_ASSIGN,
     AXE_SYNTAX_BARRIER,
-    AXE_SYNTAX_ROLES
+    AXE_SYNTAX_ROLES,
+    AXE_SYNTAX_TURN
 } axe_syntax_kind;
 
 /* What is said of a scope: key = value, counted in threads of `unit`. */

@@ -82,8 +82,15 @@ axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 static axe_status
 lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    return axe_simt_lower_body(sl, axe_simt_open_scope(sl, b, s), s->n_body,
-                               s->body);
+    const axe_crew *around = sl->crew;
+
+    sl->crew = axe_crew_at(sl->sp, s);
+    b = axe_simt_open_scope(sl, b, s);
+    AXE_TRY(axe_simt_begin_turns(sl, b, sl->crew));
+    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+    AXE_TRY(axe_simt_end_turns(sl, b, sl->crew));
+    sl->crew = around;
+    return AXE_OK;
 }
 
 /* A loop over registers is written out: arrays have no address. */
@@ -211,6 +218,8 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     case AXE_STMT_CONTINUE:
         axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
         break;
+    case AXE_STMT_TURN:
+        return axe_simt_lower_turn(sl, b, s);
     case AXE_STMT_FOR:
         return lower_for(sl, b, s);
     case AXE_STMT_IF:

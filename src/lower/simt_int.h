@@ -10,6 +10,7 @@ typedef struct simt_lowering {
     const axe_simt_plan   *sp;
     const axe_simt_launch *launch;
     axe_grid              *grid; /* being made */
+    const axe_crew        *crew; /* of the scope around */
     const axe_schedule    *s;    /* the statement being lowered */
     const axe_tensor     **tile; /* by tensor id: its array or buffer in the
                                     grid; NULL: none yet */
@@ -170,6 +171,13 @@ AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
 /* Statements of kinds that only such machines have: roles. */
 AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);
+/* simt_turn.c: around all that a scope does, and one TURN in it. */
+AXE_CHECK axe_status axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b,
+                                          const axe_crew *c);
+AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
+                                        const axe_crew *c);
+AXE_CHECK axe_status axe_simt_lower_turn(simt_lowering *sl, axe_lblock *b,
+                                         const axe_stmt *s);
 /* The tasks of a top scope that is not one CTA for each: false if it is. */
 bool                 axe_simt_is_persistent(const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,

@@ -196,11 +196,14 @@ static axe_status
 lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
            const axe_stmt *tiles)
 {
-    const axe_crew *c = axe_crew_at(sl->sp, role);
+    const axe_crew *c = axe_crew_at(sl->sp, role), *around = sl->crew;
+    axe_lblock     *all;
     axe_status      st;
 
-    b = axe_simt_open_scope(sl, b, role);
+    b = all = axe_simt_open_scope(sl, b, role);
     set_budget(sl, b, c);
+    AXE_TRY(axe_simt_begin_turns(sl, all, c));
+    sl->crew = c;
     if (c->n_entity == 1 && only_boxes(sl, role->n_body, role->body)) {
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value =
@@ -213,7 +216,8 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     if (st == AXE_OK)
         st = axe_simt_lower_body(sl, b, role->n_body, role->body);
     sl->alone = false;
-    return st;
+    sl->crew = around;
+    return st == AXE_OK ? axe_simt_end_turns(sl, all, c) : st;
 }
 
 axe_status

@@ -164,7 +164,7 @@ effect_of_one(const counter *c, const axe_stmt *s, effect *out)
     if (s->kind == AXE_STMT_SCOPE)
         return unknown(c, s, "each entity of a scope has a part in it");
     if (s->kind != AXE_STMT_IF && s->kind != AXE_STMT_PRODUCE &&
-        s->kind != AXE_STMT_CONSUME)
+        s->kind != AXE_STMT_CONSUME && s->kind != AXE_STMT_TURN)
         return effect_of_loop(c, s, out);
     AXE_TRY(effect_of(c, s->n_body, s->body, &body));
     AXE_TRY(effect_of(c, s->n_other, s->other, &other));

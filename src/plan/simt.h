@@ -20,6 +20,9 @@ typedef struct axe_crew {
     int            barrier;         /* number of the barrier that the threads
                                        of entity 0 meet at; those of entity e
                                        at barrier + e; -1: threads of a warp */
+    int turn;                       /* the first of n_entity barriers of each
+                                       copy by which they take turns, two by
+                                       two; -1: they take none */
     int     registers;              /* a thread may have; 0: its share */
     int64_t scratch, scratch_bytes; /* shared memory that its statements use
                                        in turn: where, how much */

@@ -99,6 +99,25 @@ check_registers(planner *p, const axe_crew *cta)
     return AXE_ELIMIT;
 }
 
+/* Named barriers are of whole warps. */
+static axe_status
+check_turns(planner *p, const axe_crew *c)
+{
+    int64_t end = c->turn + c->n_entity * axe_crew_copies(c->in);
+
+    if (c->n_thread % p->mc->simt->lanes != 0)
+        return axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
+                        "each %s has %d threads; on %s turns are of whole "
+                        "warps or warp groups",
+                        axe_scope_name(c->scope), c->n_thread, p->mc->name);
+    if (end <= p->mc->simt->named_barriers)
+        return AXE_OK;
+    return axe_fail(p->cx, c->at->at, AXE_ELIMIT,
+                    "turns and meetings up to this scope take %" PRId64
+                    " barriers; a CTA of %s has %d",
+                    end, p->mc->name, p->mc->simt->named_barriers);
+}
+
 axe_status
 axe_simt_check_crews(planner *p)
 {
@@ -108,6 +127,8 @@ axe_simt_check_crews(planner *p)
         AXE_TRY(check_registers(p, sp->launch[i].crew));
     for (int i = 0; i < sp->n_crew; i++) {
         const axe_crew *c = sp->crew[i];
+        if (c->turn >= 0)
+            AXE_TRY(check_turns(p, c));
         if (c->barrier >= 0 &&
             c->barrier + c->n_entity > p->mc->simt->named_barriers)
             return axe_fail(p->cx, c->at->at, AXE_ELIMIT,

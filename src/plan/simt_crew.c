@@ -128,6 +128,18 @@ take_barriers(planner *p, const axe_crew *c)
     return first;
 }
 
+/* One barrier for each entity, where it waits for the one before. */
+static int
+take_turns(planner *p, const axe_crew *c)
+{
+    int first = p->simt->n_barrier;
+
+    if (c->n_entity < 2 || !axe_scope_has_turns(c->at))
+        return -1;
+    p->simt->n_barrier += c->n_entity * (int)axe_crew_copies(c->in);
+    return first;
+}
+
 static axe_status
 make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
 {
@@ -135,6 +147,7 @@ make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
         .scope = s->scope,
         .n_entity = 1,
         .registers = s->keys.registers,
+        .turn = -1,
         .at = s,
         .in = in,
     };
@@ -157,6 +170,7 @@ make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
                         end, axe_scope_name(in->scope), in->n_thread);
     c.first = (int)first_of(s) * c.n_thread;
     c.barrier = take_barriers(p, &c);
+    c.turn = take_turns(p, &c);
     *out = add_crew(p, c);
     return AXE_OK;
 }

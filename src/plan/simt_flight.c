@@ -1,8 +1,9 @@
 /* simt_flight.c - where contractions that are done later are waited for.
  *
  * One pass over each block keeps the groups that may not be done, oldest first;
- * stages that another role fills are parts of the block around them.  Groups
- * are done in order, so that waiting for one is waiting for all before it. */
+ * stages that another role fills, and turns, are parts of the block around.
+ * Groups are done in order, so that waiting for one is waiting for all before
+ * it. */
 #include "plan/simt_flight.h"
 
 #include <string.h>
@@ -297,6 +298,8 @@ pass(flying *g, int n, axe_stmt *const *body, const open_stage *up)
         if (is_across(g->p, body[i])) {
             drain(g, count_before(g, body[i]->pipeline), body[i], false);
             pass(g, body[i]->n_body, body[i]->body, &in);
+        } else if (body[i]->kind == AXE_STMT_TURN) {
+            pass(g, body[i]->n_body, body[i]->body, up);
         } else {
             pass_one(g, body[i], up);
         }

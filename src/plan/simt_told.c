@@ -188,4 +188,10 @@ axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
                                      axe_place_text(cx, m->at->at),
                                      axe_crew_text(cx, m->crew), m->why));
     }
+    for (int i = 0; i < p->simt->n_crew; i++) {
+        const axe_crew *c = p->simt->crew[i];
+        if (c->turn >= 0)
+            axe_list_push(out, axe_textf(cx, "in turn: %s, at barriers from %d",
+                                         axe_crew_text(cx, c), c->turn));
+    }
 }

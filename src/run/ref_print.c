@@ -225,6 +225,8 @@ put_stmt(axe_ref_printer *p, const axe_stmt *s)
         return put_roles(p, s);
     case AXE_STMT_IF:
         return put_if(p, s);
+    case AXE_STMT_TURN:
+        return axe_ref_put_body(p, s->n_body, s->body);
     case AXE_STMT_LOOP:
         PUT_LINE(p, "for (;;) {");
         p->depth++;

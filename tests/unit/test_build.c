@@ -359,11 +359,12 @@ test_roles(void **state)
     axe_build_scope(b, "warp", 1,
                     &(axe_ir_range){"w", axe_build_int(b, NULL, 1), 0}, &w);
     axe_build_from(b, 1, (int64_t[]){1});
+    axe_build_turn(b);
     axe_build_consume(b, p);
     at = axe_build_tiled(b, i, 8, m);
     axe_build_assign(b, axe_build_load(b, y, 1, &at), "=",
                      axe_build_load(b, v, 1, &m));
-    for (int open = 0; open < 4; open++)
+    for (int open = 0; open < 5; open++)
         axe_build_end(b);
     assert_string_equal(
         ir_of_calls(cx, b),
@@ -372,7 +373,7 @@ test_roles(void **state)
                    " cta persistent (i : M by 8) warps 2 { pipeline p[3] {"
                    " shared f32 v[8] : auto + [2 : 1@cta]; } roles {"
                    " warp (f : 1) registers 40 produce p p.v[m] = X[m + 1];"
-                   " warp (w : 1..2) consume p Y[i*8 + m] = p.v[m]; } } }",
+                   " warp (w : 1..2) turn consume p Y[i*8 + m] = p.v[m]; } } }",
                    &spec));
     axe_ctx_free(cx);
 }

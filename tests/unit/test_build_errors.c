@@ -132,6 +132,7 @@ CASE(key_value, expr i;
      axe_build_scope(b, "cta", 1, &(axe_ir_range){"i", s->N, 4}, &i);
      axe_build_key(b, "registers", 20);)
 CASE(roles_alone, axe_build_roles(b); axe_build_end(b);)
+CASE(turn_alone, axe_build_turn(b); axe_build_end(b);)
 CASE(copies_reg,
      tensor t = axe_build_tile(b, "reg", "f32", "t", 1, (int64_t[]){4}, NULL);
      axe_build_copies(b, t, 2);)
@@ -245,6 +246,8 @@ static const struct {
     {key_twice, AT "`threads` is given twice\n"},
     {key_value, AT "`registers` is from 24 to 256 in steps of 8, not 20\n"},
     {roles_alone, AT "`roles` stands in a cta, whose threads they divide\n"},
+    {turn_alone, AT "`turn` stands in a scope of a cta, whose entities take "
+                    "turns\n"},
     {copies_reg, AT "`t` has no 2 copies: it must be shared, with its layout open, and that not said before\n"},
     {copies_param, AT "`Y` has no 2 copies"},
     {fill_param, AT "`Y` is an argument, not a tile\n"},

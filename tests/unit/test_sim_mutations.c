@@ -45,7 +45,7 @@ typedef struct row {
     edit        edit;
     int         arg;
     int64_t     value;
-    unsigned    kinds; /* one of which must be found */
+    unsigned    kinds; /* one of which must be found; 0: nothing may be */
 } row;
 
 /* clang-format off */
@@ -130,6 +130,15 @@ static const row rows[] = {
     {"sums are not a group",                 CHAIN, "wgmma.commit", 2, DROP, 0, 0, K(FLIGHT) | K(RACE)},
     {"no fence before the scores",           CHAIN, "wgmma.fence", 1, DROP, 0, 0, K(FENCE)},
     {"no fence of the last weights",         CHAIN, "wgmma.fence", 3, DROP, 0, 0, K(FENCE)},
+    {"a turn is not passed on",              CHAIN, "come", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"nobody has the first turn",            CHAIN, "come", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"the second has the first turn, too",   CHAIN, "come", 0, SET, 0, 5, K(DEADLOCK)},
+    {"a turn is passed on to oneself",       CHAIN, "come", 1, SET, 0, 4, K(DEADLOCK)},
+    {"both have a turn at once, only slow",  CHAIN, "meet<", 0, SET, 0, 4, 0},
+    {"a turn at the barrier of a meeting",   CHAIN, "meet<", 0, SET, 0, 2, K(DEADLOCK) | K(NAMED)},
+    {"turns of half as many threads",        CHAIN, "come", 1, SET, 1, 128, K(NAMED) | K(DEADLOCK)},
+    {"nobody waits for a turn",              CHAIN, "meet<", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"the last turn is not taken, no harm",   CHAIN, "meet<", 3, DROP, 0, 0, 0},
     {"a stage of keys is not freed",         CHAIN, "mbarrier.arrive", 1, DROP, 0, 0, K(DEADLOCK)},
     {"a stage of values is not freed",       CHAIN, "mbarrier.arrive", 2, DROP, 0, 0, K(DEADLOCK)},
 };

@@ -57,6 +57,9 @@ static const row rows[] = {
     {"alone", "sm_90a", {NULL}, 300, 136, 104, "tma.load meet.cluster"},
     {"turned", "sm_80", {NULL}, 136, 72, 104, "cp.async ldmatrix"},
     {"turned", "sm_90a", {NULL}, 136, 72, 104, "tma.load wgmma"},
+    {"in_turn", "sm_90a", {NULL}, 400, 136, 104, "come meet wgmma.drain"},
+    {"again", "sm_90a", {NULL}, 128, 136, 104, "come meet"},
+    {"two_sums", "sm_90a", {NULL}, 128, 64, 264, "wgmma.drain"},
 };
 /* clang-format on */
 
@@ -101,6 +104,52 @@ static const struct {
      "      ring.b[n, k] = B[kt*32 + k, j*64 + n]; }"
      "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
      "  C[i*128 + m, j*64 + n] = f16(acc[m, n]); } }"},
+    {"in_turn", /* three that stay take turns, tile after tile */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta persistent (t : tiles(M by 192, N by 64)) warpgroups 4 {"
+     "  pipeline ring[3] { shared f16 a[192, 64]; shared f16 b[64, 64]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 64) produce ring {"
+     "      ring.a[m, k] = A[t.i*192 + m, kt*64 + k];"
+     "      ring.b[n, k] = B[t.j*64 + n, kt*64 + k]; }"
+     "    warpgroup (w : 1..4) {"
+     "      reg f32 acc[64, 64] = 0;"
+     "      for (kt : K by 64) turn consume ring"
+     "        acc[m, n] += ring.a[(w - 1)*64 + m, k] * ring.b[n, k];"
+     "      C[t.i*192 + (w - 1)*64 + m, t.j*64 + n] = f16(acc[m, n]); } } } }"},
+    {"again", /* a scope in a loop, whose barriers are as they were each time */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64) warps 2 {"
+     "  for (j : N by 64) warp (w : 0..2) {"
+     "    reg f32 c[32, 64] = 0;"
+     "    for (p : K by 64) turn {"
+     "      reg f32 d[32, 64] = 0;"
+     "      for (q : 64) d[m, n] += f32(A[i*64 + w*32 + m, p*64 + q])"
+     "        * f32(B[j*64 + n, p*64 + q]);"
+     "      c[m, n] += d[m, n]; }"
+     "    C[i*64 + w*32 + m, j*64 + n] = f16(c[m, n]); } } }"},
+    {"two_sums", /* both in flight, and drained one by one */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[2] { shared f16 a[64, 64]; }"
+     "  pipeline side[2] { shared f16 b[64, 64]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 64) {"
+     "      produce ring ring.a[m, k] = A[i*64 + m, kt*64 + k];"
+     "      produce side side.b[n, k] = B[j*64 + n, kt*64 + k]; }"
+     "    warpgroup (1) {"
+     "      reg f32 all[64, 64] = 0; reg f32 c[64, 64]; reg f32 d[64, 64];"
+     "      for (kt : K by 64) {"
+     "        c[m, n] = 0; d[m, n] = 0;"
+     "        consume ring consume side {"
+     "          c[m, n] += ring.a[m, k] * side.b[n, k];"
+     "          d[m, n] += ring.a[m, k] * side.b[n, k]; }"
+     "        all[m, n] += 0.5 * c[m, n];"
+     "        all[m, n] += 0.5 * d[m, n]; }"
+     "      C[i*64 + m, j*64 + n] = f16(all[m, n]); } } } }"},
     {"padded", /* across roles, by pieces: threads arrive, warps read */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"
@@ -399,6 +448,16 @@ static const struct {
      "m, t*64 + k]; } warpgroup (1) C[i*64 + m, k] = f16(1.0); } } }",
      "pipeline ring is produced and never consumed: a role would wait for "
      "ever"},
+    {"kernel k(in f32 X[M], out f32 Y[M]) { cta (i : M by 8) threads 32 thread "
+     "(t : 0..8) turn Y[i*8 + t] = X[i*8 + t]; }",
+     "each thread has 1 threads; on sm_90a turns are of whole warps or warp "
+     "groups"},
+    {"kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 512) warps "
+     "16 warp (w : 0..16) { reg f32 x[32]; x[m] = X[i*512 + w*32 + m]; turn "
+     "Y[i*512 + w*32 + m] = x[m]; } }",
+     "turns and meetings up to this scope take 17 barriers; a CTA of sm_90a "
+     "has "
+     "16"},
 };
 
 static void
