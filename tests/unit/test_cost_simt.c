@@ -185,7 +185,8 @@ test_rows(void **state)
     assert_true(one.seconds < eight.seconds);
 }
 
-/* Two warp groups: one multiplies while the other takes exponentials. */
+/* Two warp groups: one multiplies while the other takes exponentials, but for
+ * those of the first block. */
 static void
 test_turns(void **state)
 {
@@ -195,8 +196,8 @@ test_turns(void **state)
     (void)state;
     near(all.flops, 4.0 * 32 * 32 * 8192 * 8192 * 128, 1e-9);
     near(half.flops, all.flops / 2, 0.02);
-    assert_true(all.seconds < 1.05 * all.busy[AXE_BUSY_ISSUE] ||
-                all.seconds < 1.05 * all.busy[AXE_BUSY_TENSOR]);
+    assert_true(all.seconds < 1.06 * all.busy[AXE_BUSY_ISSUE] ||
+                all.seconds < 1.06 * all.busy[AXE_BUSY_TENSOR]);
     assert_true(half.seconds < 0.6 * all.seconds);
 }
 
