@@ -250,6 +250,8 @@ check_size(planner *p, const axe_operand *op, const axe_crew *crew)
                     p->mc->simt->max_registers);
 }
 
+/* A contraction that no atom takes as its factors lie, `slow`, may yet find one
+ * where they come by way of a shared tile. */
 static axe_status
 check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
 {
@@ -263,7 +265,7 @@ check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
         AXE_TRY(check_size(p, op, p->simt->who[r->stmt->id]));
         if (axe_simt_is_local(p, r, w, op, &out->n_proved))
             continue;
-        if (i > 0)
+        if (i > 0 && !out->slow)
             axe_simt_shuffle_plan(p, r, w, op, &a->shuffle, &out->n_proved);
         if (a->shuffle) {
             s->n_register += a->shuffle->n_slot;
