@@ -25,13 +25,6 @@ OVERRULED = {
     "(64, 32): it is no layout of that shape",
 }
 
-# Layouts made for machines that are not there yet: an answer of EUNSUPPORTED.
-LATER = {
-    "tcgen05_atom_layout",
-    "tmem_datapath_layout",
-    "tmem_mma_operand_layout",
-}
-
 # What a refusal may be: the operation's own, not a misread request.
 REFUSALS = {"ESHAPE", "EOVERFLOW"}
 
@@ -182,11 +175,9 @@ class Eval:
 
 
 def run_case(ev, case):
-    """passed, later, overruled or failed, and why"""
+    """passed, overruled or failed, and why"""
     reply = ev.ask(case["op"], case["in"])
     error = reply.get("error")
-    if case["op"] in LATER and error and error["code"] == "EUNSUPPORTED":
-        return "later", ""
     want = case["out"]
     if isinstance(want, dict) and want.get("fail"):
         ok = bool(error) and error["code"] in REFUSALS
@@ -221,7 +212,7 @@ def main():
     axe, files = sys.argv[1], sys.argv[2:]
     ev = Eval(axe)
     total = Counter()
-    columns = ("passed", "overruled", "later", "failed")
+    columns = ("passed", "overruled", "failed")
     print(f"{'file':24}{'operation':26}" + "".join(f"{c:>10}" for c in columns))
     for path in files:
         table, notes = run_file(ev, path)

@@ -25,6 +25,9 @@ AXE_CHECK axe_status axe_job_layout(axe_job *j, const char *key,
                                     const axe_layout **out);
 AXE_CHECK axe_status axe_job_shape(axe_job *j, const char *key, axe_shape *out);
 AXE_CHECK axe_status axe_job_int(axe_job *j, const char *key, int64_t *out);
+/* log2 of the bytes of TVM's element type at "dtype"; op: for messages.
+ * Errors  ETYPE: no such type */
+AXE_CHECK axe_status axe_job_dtype(axe_job *j, const char *op, int *out);
 /* The axis named, or -1 if the key is missing or null. */
 AXE_CHECK axe_status axe_job_axis(axe_job *j, const char *key, axe_axis *out);
 

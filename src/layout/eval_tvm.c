@@ -274,14 +274,6 @@ axe_op_select(axe_job *j)
 
 /* ------------------------------------------------------- made for machines */
 
-axe_status
-axe_op_later(axe_job *j)
-{
-    return axe_fail(j->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                    "this layout comes with its machine, which is not there "
-                    "yet");
-}
-
 static axe_status
 reply_iters(axe_job *j, int n, const axe_iter *it)
 {
@@ -317,9 +309,8 @@ axe_op_wg_local(axe_job *j)
                                     {cols, 1, AXE_AXIS_M, AXE_UNIT_ONE}});
 }
 
-/* log2 of the bytes of an element type. */
-static axe_status
-type_log2(axe_job *j, int *out)
+axe_status
+axe_job_dtype(axe_job *j, const char *op, int *out)
 {
     static const struct row {
         const char *name;
@@ -337,7 +328,7 @@ type_log2(axe_job *j, int *out)
             return AXE_OK;
         }
     return axe_fail(j->cx, AXE_NOWHERE, AXE_ETYPE,
-                    "mma_shared_layout: no such element type: %s",
+                    "%s: no such element type: %s", op,
                     v->kind == AXE_JSON_TEXT ? v->text : axe_json_kind_text(v));
 }
 
@@ -352,7 +343,7 @@ axe_op_mma_shared(axe_job *j)
     axe_iter         *it;
     const axe_layout *l, *out;
 
-    AXE_TRY(type_log2(j, &log2));
+    AXE_TRY(axe_job_dtype(j, "mma_shared_layout", &log2));
     AXE_TRY(axe_job_int(j, "swizzle_mode", &mode));
     AXE_TRY(axe_job_shape(j, "shape", &shape));
     if (mode < 1 || mode > 3)
