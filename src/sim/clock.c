@@ -18,21 +18,22 @@ sim_clock
 axe_sim_clock_new(sim *s)
 {
     return (sim_clock){axe_new_array(s->own, uint32_t, s->max_agent),
+                       axe_new_array(s->own, uint32_t, s->max_agent),
                        axe_new_array(s->own, uint32_t, s->max_agent)};
 }
 
-static void
-join(uint32_t *to, const uint32_t *from, int n)
+void
+axe_sim_clock_raise(const sim *s, uint32_t *to, const uint32_t *from)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < s->n_agent; i++)
         to[i] = to[i] > from[i] ? to[i] : from[i];
 }
 
 void
 axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from)
 {
-    join(to->vc, from.vc, s->n_agent);
-    join(to->pvc, from.pvc, s->n_agent);
+    axe_sim_clock_raise(s, to->vc, from.vc);
+    axe_sim_clock_raise(s, to->pvc, from.pvc);
 }
 
 void
@@ -40,6 +41,7 @@ axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from)
 {
     memcpy(to->vc, from.vc, (size_t)s->max_agent * sizeof to->vc[0]);
     memcpy(to->pvc, from.pvc, (size_t)s->max_agent * sizeof to->pvc[0]);
+    memcpy(to->tvc, from.tvc, (size_t)s->max_agent * sizeof to->tvc[0]);
 }
 
 void
@@ -47,6 +49,7 @@ axe_sim_clock_zero(const sim *s, sim_clock *c)
 {
     memset(c->vc, 0, (size_t)s->max_agent * sizeof c->vc[0]);
     memset(c->pvc, 0, (size_t)s->max_agent * sizeof c->pvc[0]);
+    memset(c->tvc, 0, (size_t)s->max_agent * sizeof c->tvc[0]);
 }
 
 void

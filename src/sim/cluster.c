@@ -5,7 +5,7 @@
 
 #include "sim/sim_int.h"
 
-enum { SLICE = 4096, SHORT_SLICE = 64, POISON = 0xff };
+enum { SLICE = 4096, SHORT_SLICE = 64 };
 
 /* Steele, Lea and Flood's SplitMix64. */
 uint64_t
@@ -64,7 +64,7 @@ begin_warp(sim *s, sim_warp *w)
     w->clock.vc[w->agent] = w->met = 1;
     w->touched = 0;
     w->pc = w->n_frame = 0;
-    w->loop = w->tensor = -1;
+    w->loop = w->tensor = w->writer = w->reader = -1;
     w->mask = (uint32_t)ALL_LANES;
     w->wait = SIM_RUN;
     w->n_fence = w->n_crew = 0;
@@ -79,6 +79,7 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
     cta->n_left = 0;
     memset(cta->memory, POISON, (size_t)s->g->shared_bytes);
     axe_sim_shadow_reset(s, &cta->shadow);
+    axe_sim_tmem_begin(s, cta);
     for (int i = 0; i < s->n_warp; i++)
         begin_warp(s, &cta->warp[i]);
     for (int i = 0; i < s->n_crew; i++) {
@@ -351,6 +352,7 @@ run_cluster(sim *s, int64_t first)
         ;
     for (int i = 0; i < s->g->cluster && s->checks && !s->stop; i++) {
         check_exit(s, &s->cta[i]);
+        axe_sim_tmem_end(s, &s->cta[i]);
         check_crews(s, &s->cta[i]);
     }
 }

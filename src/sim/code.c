@@ -226,6 +226,11 @@ find_tensor(coder *k, const axe_arg *a, int *out)
             *out = i;
             return AXE_OK;
         }
+    for (int i = 0; i < g->n_tmem && a->space == AXE_ARG_TMEM; i++)
+        if (g->tmem[i].tensor == a->tensor && k->c->base >= 0) {
+            *out = i;
+            return AXE_OK;
+        }
     for (int i = 0; i < k->s->n_global && a->space == AXE_ARG_GLOBAL; i++)
         if (k->s->global[i].tensor == a->tensor) {
             *out = i;
@@ -234,6 +239,7 @@ find_tensor(coder *k, const axe_arg *a, int *out)
     return missing(k, a,
                    a->space == AXE_ARG_REG      ? "array"
                    : a->space == AXE_ARG_GLOBAL ? "global tensor"
+                   : a->space == AXE_ARG_TMEM   ? "tile in tensor memory"
                                                 : "buffer");
 }
 
@@ -296,7 +302,8 @@ note_use(coder *k, const sim_inst *in)
 {
     const axe_atom *atom = in->shape->atom;
     bool sync = atom->sync == AXE_SYNC_INIT || atom->sync == AXE_SYNC_EXPECT ||
-                atom->sync == AXE_SYNC_ARRIVE || atom->sync == AXE_SYNC_WAIT;
+                atom->sync == AXE_SYNC_ARRIVE || atom->sync == AXE_SYNC_WAIT ||
+                atom->sync == AXE_SYNC_COMMIT;
 
     for (int i = 0; i < in->n_arg; i++) {
         const sim_arg *a = &in->arg[i];
@@ -483,6 +490,10 @@ axe_sim_code_make(sim *s, sim_code **out)
         c->bar0[i] = -1;
     for (int i = 0; i < AXE_N_ID; i++)
         c->id[i] = s->g->id[i] ? axe_sim_slot(s, c, s->g->id[i]) : -1;
+    c->base = -1;
+    for (int i = 0; i < s->g->n_array; i++)
+        if (s->g->array[i] == s->g->tmem_base)
+            c->base = i;
     if (c->id[AXE_ID_LANE] >= 0)
         c->lanes[c->id[AXE_ID_LANE]] = true;
     while (mark(&k, &s->g->body, false))

@@ -190,7 +190,7 @@ check_descriptor(sim *s, const sim_call *c, int which)
     int               period = 8 * (GRANULE << b->swizzle.bits);
     const char       *why = NULL;
 
-    if (c->at[which][0] * size % GRANULE != 0)
+    if (c->at[which][c->lane] * size % GRANULE != 0)
         why = "does not begin at a multiple of 16 bytes";
     else if (a->stride % GRANULE != 0)
         why = "has a stride that is no multiple of 16 bytes";
@@ -208,14 +208,14 @@ check_descriptor(sim *s, const sim_call *c, int which)
 /* The bytes of a matrix in shared memory as a descriptor says, row by row: rows
  * of the swizzle's span, 8 of them one atom of it, the next ones lead and
  * stride bytes apart. */
-static void
-fetch(sim *s, sim_call *c, int which, int rows, int row_bytes, uint8_t *out)
+void
+axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
+              int row_bytes, uint8_t *out)
 {
     const sim_arg    *a = &c->in->arg[which];
     const axe_buffer *b = &s->g->buffer[a->tensor];
-    sim_cta          *cta = c->warp->cta;
     int               size = axe_type_table[b->tensor->type].bits / 8;
-    int64_t           base = c->at[which][0] * size;
+    int64_t           base = c->at[which][c->lane] * size;
     int               span = GRANULE << b->swizzle.bits;
     sim_touch         t = {.call = c,
                            .shadow = &cta->shadow,
@@ -242,11 +242,9 @@ fetch(sim *s, sim_call *c, int which, int rows, int row_bytes, uint8_t *out)
     s->report->shared_read += (int64_t)rows * row_bytes;
 }
 
-/* n, k      rows of the operand, of the sum
- * out       element (r, j) at r * row + j * col, one of which is 1 */
-static void
-gather_memory(sim *s, sim_call *c, int which, int n, int k, float *out,
-              int64_t row, int64_t col)
+void
+axe_sim_gather(sim *s, sim_call *c, int which, sim_cta *cta, int n, int k,
+               float *out, int64_t row, int64_t col)
 {
     const sim_arg *a = &c->in->arg[which];
     axe_type       t = s->g->buffer[a->tensor].tensor->type;
@@ -257,7 +255,7 @@ gather_memory(sim *s, sim_call *c, int which, int n, int k, float *out,
 
     if (bytes % GRANULE != 0 || !check_descriptor(s, c, which))
         return;
-    fetch(s, c, which, slow, bytes, s->raw);
+    axe_sim_fetch(s, c, which, cta, slow, bytes, s->raw);
     for (int i = 0; i < slow; i++)
         axe_sim_widen(t, as, s->raw + (int64_t)i * bytes, fast,
                       near == 1 ? out + i * far : s->wide + i * fast);
@@ -279,11 +277,11 @@ multiply(sim *s, sim_call *c, bool fresh)
 
     memset(s->mma, 0, (size_t)(rows * p->k + ld * p->k) * sizeof a[0]);
     if (p->a.memory)
-        gather_memory(s, c, 1, p->m, p->k, a, p->k, 1);
+        axe_sim_gather(s, c, 1, c->warp->cta, p->m, p->k, a, p->k, 1);
     else
         gather_registers(s, c, 1, &p->a, p->m, p->k, a, p->k);
     if (p->b.memory)
-        gather_memory(s, c, 2, p->n, p->k, b, 1, ld);
+        axe_sim_gather(s, c, 2, c->warp->cta, p->n, p->k, b, 1, ld);
     else
         gather_registers(s, c, 2, &p->b, p->k, p->n, b, ld);
     if (held) {
@@ -409,7 +407,8 @@ check_side(sim *s, const sim_call *c, int which, const sim_side *side,
 bool
 axe_sim_is_fresh(const sim_call *c)
 {
-    return c->in->shape->atom->fresh && c->in->n_arg > 3 && c->at[3][0] == 0;
+    return c->in->shape->atom->fresh && c->in->n_arg > 3 &&
+           c->at[3][c->lane] == 0;
 }
 
 static bool

@@ -8,8 +8,8 @@
 
 #include "sim/sim_int.h"
 
-static sim_async *
-new_async(sim *s, const sim_call *c)
+sim_async *
+axe_sim_async_new(sim *s, const sim_call *c)
 {
     sim_async *o = s->spare;
     sim_clock  clock;
@@ -44,14 +44,21 @@ enqueue(sim *s, sim_async *o)
 static void
 perform(sim *s, sim_async *o)
 {
-    const axe_atom *atom = o->call.in->shape->atom;
+    const sim_shape *sh = o->call.in->shape;
+    bool             product = sh->atom->kind == AXE_ATOM_CONTRACT;
 
     if (o->arrives)
         axe_sim_mbar_arrive(s, &o->call, o->bar_of, o->bar, o->bytes,
                             o->call.clock);
-    else if (atom->kind == AXE_ATOM_CONTRACT)
+    else if (product && sh->product->c.tile)
+        axe_sim_tmem_contract(s, &o->call);
+    else if (product)
         axe_sim_contract(s, &o->call);
-    else if (o->call.in->shape->moves)
+    else if (sh->tile)
+        axe_sim_tmem_copy(s, &o->call);
+    else if (sh->atom->kind != AXE_ATOM_COPY)
+        axe_sim_tmem_move(s, &o->call);
+    else if (sh->moves)
         axe_sim_move(s, &o->call);
     else
         axe_sim_copy_box(s, o);
@@ -63,8 +70,8 @@ perform(sim *s, sim_async *o)
 static bool
 may_start(const sim *s, const sim_async *o)
 {
-    bool in_order =
-        o->arrives || o->call.in->shape->atom->kind == AXE_ATOM_CONTRACT;
+    bool in_order = o->arrives || o->in_order ||
+                    o->call.in->shape->atom->kind == AXE_ATOM_CONTRACT;
 
     for (const sim_async *p = s->queue; in_order && p != o; p = p->next)
         if (p->call.agent == o->call.agent)
@@ -188,7 +195,7 @@ tensor_group(sim *s, sim_warp *w, int group)
     if (w->cta->tensor[crew] < 0)
         w->cta->tensor[crew] =
             axe_sim_agent_new(s, SIM_AGENT_TENSOR, w->cta, crew, group);
-    w->tensor = w->cta->tensor[crew];
+    w->tensor = w->writer = w->reader = w->cta->tensor[crew];
     g->agent = g->ragent = w->tensor + 1;
     return g;
 }
@@ -232,7 +239,7 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
     while (*at && (*at)->call.epoch != op)
         at = &(*at)->next;
     if (!*at) {
-        *at = new_async(s, c);
+        *at = axe_sim_async_new(s, c);
         (*at)->call.agent = (*at)->call.ragent = w->tensor;
         (*at)->call.epoch = op;
         (*at)->call.warp = w - rank;
@@ -252,14 +259,17 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
 
 /* ----------------------------------------------------------------- copies */
 
-static void
-to_group(sim *s, sim_warp *w, sim_async *o)
+/* What is done in order comes after what was issued before. */
+void
+axe_sim_to_group(sim *s, sim_group *g, sim_async *o)
 {
-    sim_group *g = axe_sim_group_of(s, w, o->call.in->shape->group);
-
     o->call.agent = g->agent - 1;
     o->call.ragent = g->ragent - 1;
     o->call.epoch = ++g->n_op;
+    if (o->in_order) {
+        o->call.clock.tvc[g->agent - 1] = o->call.epoch;
+        o->call.clock.tvc[g->ragent - 1] = o->call.epoch;
+    }
     g->lanes |= o->call.mask;
     g->reads = g->reads || o->call.in->arg[1].space == AXE_ARG_SHARED;
     g->site = axe_sim_site(s, o->call.in);
@@ -276,7 +286,7 @@ to_mbar(sim *s, sim_warp *w, const sim_call *c, sim_cta *to, sim_cta *bar_of,
 
     if (!b)
         return;
-    o = new_async(s, c);
+    o = axe_sim_async_new(s, c);
     o->to = to;
     o->bar = b;
     o->bar_of = bar_of;
@@ -292,16 +302,22 @@ to_mbar(sim *s, sim_warp *w, const sim_call *c, sim_cta *to, sim_cta *bar_of,
 }
 
 static void
+check_mask(sim *s, const sim_warp *w, const sim_call *c, int64_t mask)
+{
+    if (mask < 1 || mask >> s->g->cluster != 0)
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s sends to the CTAs 0x%llx of a cluster of %d",
+                     axe_sim_agent_text(s, w->agent), (unsigned long long)mask,
+                     s->g->cluster);
+}
+
+static void
 issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
 {
     int64_t mask = c->in->n_arg > 3 ? c->at[3][lane] : 0;
 
     if (c->in->n_arg > 3) {
-        if (mask < 1 || mask >> s->g->cluster != 0)
-            axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
-                         "%s sends to the CTAs 0x%llx of a cluster of %d",
-                         axe_sim_agent_text(s, w->agent),
-                         (unsigned long long)mask, s->g->cluster);
+        check_mask(s, w, c, mask);
         for (int i = 0; i < s->g->cluster; i++)
             if (mask >> i & 1)
                 to_mbar(s, w, c, &s->cta[i], &s->cta[i], lane);
@@ -322,10 +338,10 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
     bool alone = at_mbar || !c->in->shape->moves;
 
     if (!alone) {
-        sim_async *o = new_async(s, c);
+        sim_async *o = axe_sim_async_new(s, c);
         if (c->in->arg[0].space != AXE_ARG_SHARED)
             o->call.mask = c->pred;
-        to_group(s, w, o);
+        axe_sim_to_group(s, axe_sim_group_of(s, w, c->in->shape->group), o);
         axe_sim_release(s, w);
         return;
     }
@@ -339,38 +355,74 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
         if (at_mbar) {
             issue_at_mbar(s, w, c, l);
         } else {
-            sim_async *o = new_async(s, c);
+            sim_async *o = axe_sim_async_new(s, c);
             o->call.mask = o->call.pred = 1u << l;
-            to_group(s, w, o);
+            axe_sim_to_group(s, axe_sim_group_of(s, w, c->in->shape->group), o);
         }
     }
     axe_sim_release(s, w);
 }
 
-/* Arrivals that come when the warp's copies of the group so far are done. */
+/* An arrival that comes when lane l's operations of the group so far are done.
+ */
+static void
+arrive_later(sim *s, sim_warp *w, sim_call *c, sim_group *g, sim_cta *cta,
+             int l)
+{
+    bool       commit = c->in->shape->atom->sync == AXE_SYNC_COMMIT;
+    sim_mbar  *b = axe_sim_mbar_of(s, c, 0, l, cta, commit);
+    sim_async *o;
+
+    (void)w;
+    if (!b)
+        return;
+    o = axe_sim_async_new(s, c);
+    o->arrives = true;
+    o->bar = b;
+    o->bar_of = cta;
+    o->bytes = 1;
+    o->call.agent = o->call.ragent = g->agent - 1;
+    o->call.epoch = g->n_op;
+    if (o->call.clock.vc[g->agent - 1] < g->n_op)
+        o->call.clock.vc[g->agent - 1] = g->n_op;
+    if (commit)
+        o->call.clock.vc[g->ragent - 1] = g->n_op;
+    enqueue(s, o);
+}
+
+static void
+check_committer(sim *s, const sim_warp *w, const sim_call *c,
+                const sim_group *g)
+{
+    uint32_t others = g->lanes & ~c->pred;
+
+    if (c->in->shape->atom->sync == AXE_SYNC_COMMIT && others &&
+        !axe_sim_known(s, AXE_SIM_PARTIAL, c->in, g->site))
+        axe_sim_find(s, AXE_SIM_PARTIAL, c->in, g->site,
+                     "%s commits without lanes 0x%x, which have issued atoms "
+                     "of group %s",
+                     axe_sim_agent_text(s, w->agent), others,
+                     s->group[c->in->shape->group]);
+}
+
+/* At the mbarrier of this CTA, or of those in a mask. */
 static void
 issue_arrival(sim *s, sim_warp *w, sim_call *c)
 {
     sim_group *g = axe_sim_group_of(s, w, c->in->shape->group);
 
+    check_committer(s, w, c, g);
     for (int l = 0; l < LANES; l++) {
-        sim_mbar  *b;
-        sim_async *o;
         if (!axe_sim_has(c->pred, l))
             continue;
-        b = axe_sim_mbar_of(s, c, 0, l, w->cta, false);
-        if (!b)
+        if (c->in->n_arg < 2) {
+            arrive_later(s, w, c, g, w->cta, l);
             continue;
-        o = new_async(s, c);
-        o->arrives = true;
-        o->bar = b;
-        o->bar_of = w->cta;
-        o->bytes = 1;
-        o->call.agent = o->call.ragent = g->agent - 1;
-        o->call.epoch = g->n_op;
-        if (o->call.clock.vc[g->agent - 1] < g->n_op)
-            o->call.clock.vc[g->agent - 1] = g->n_op;
-        enqueue(s, o);
+        }
+        check_mask(s, w, c, c->at[1][l]);
+        for (int i = 0; i < s->g->cluster; i++)
+            if (c->at[1][l] >> i & 1)
+                arrive_later(s, w, c, g, &s->cta[i], l);
     }
     axe_sim_release(s, w);
 }
@@ -378,12 +430,24 @@ issue_arrival(sim *s, sim_warp *w, sim_call *c)
 void
 axe_sim_issue(sim *s, sim_warp *w, sim_call *c)
 {
-    switch (c->in->shape->atom->kind) {
+    const sim_shape *sh = c->in->shape;
+
+    switch (sh->atom->kind) {
+    case AXE_ATOM_LOAD:
+    case AXE_ATOM_STORE:
+        axe_sim_tmem_issue(s, w, c);
+        return;
     case AXE_ATOM_CONTRACT:
-        issue_product(s, w, c);
+        if (sh->product->c.tile)
+            axe_sim_tmem_ask(s, w, c);
+        else
+            issue_product(s, w, c);
         return;
     case AXE_ATOM_COPY:
-        issue_copy(s, w, c);
+        if (sh->tile)
+            axe_sim_tmem_ask(s, w, c);
+        else
+            issue_copy(s, w, c);
         return;
     default:
         issue_arrival(s, w, c);

@@ -49,13 +49,15 @@ try_group(sim *s, sim_warp *w)
 {
     sim_group *g = &w->group[w->drain];
     int        agent = g->agent - 1;
+    uint32_t  *know;
 
     if (g->agent > 0 && !axe_sim_engine_idle(s, agent, w->upto))
         return false;
-    if (g->agent > 0 && w->known > w->clock.vc[g->ragent - 1])
-        w->clock.vc[g->ragent - 1] = w->known;
-    if (g->agent > 0 && !w->reads_only && w->known > w->clock.vc[agent])
-        w->clock.vc[agent] = w->known;
+    know = g->private ? w->clock.tvc : w->clock.vc;
+    if (g->agent > 0 && w->known > know[g->ragent - 1])
+        know[g->ragent - 1] = w->known;
+    if (g->agent > 0 && !w->reads_only && w->known > know[agent])
+        know[agent] = w->known;
     w->wait = SIM_RUN;
     return true;
 }
@@ -81,21 +83,34 @@ known_upto(sim_group *g, int n, uint32_t mask, bool reads_only)
     return n > 0 ? g->commit[n - 1].upto : 0;
 }
 
+/* Wait until operations up to one are done, and know that. */
+static void
+wait_for(sim *s, sim_warp *w, const sim_call *c, uint32_t upto, uint32_t known,
+         bool reads_only)
+{
+    w->wait = SIM_WAIT_GROUP;
+    w->at = c->in;
+    w->drain = c->in->shape->group;
+    w->upto = upto;
+    w->known = known;
+    w->reads_only = reads_only;
+    (void)try_group(s, w);
+}
+
 static void
 drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
 {
+    if (c->in->n_arg == 0) {
+        wait_for(s, w, c, g->n_op, g->n_op, reads_only);
+        return;
+    }
     int64_t left = c->at[0][__builtin_ctz(c->pred)];
     int     n = left >= g->n_commit || left < 0 ? 0 : g->n_commit - (int)left;
 
     if (n == 0)
         return;
-    w->wait = SIM_WAIT_GROUP;
-    w->at = c->in;
-    w->drain = c->in->shape->group;
-    w->upto = g->commit[n - 1].upto;
-    w->known = known_upto(g, n, c->pred, reads_only);
-    w->reads_only = reads_only;
-    (void)try_group(s, w);
+    wait_for(s, w, c, g->commit[n - 1].upto,
+             known_upto(g, n, c->pred, reads_only), reads_only);
 }
 
 /* What the warp knows, asynchronous atoms may know, too; of what its own

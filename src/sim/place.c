@@ -287,6 +287,15 @@ report_reg(sim *s, sim_warp *w, const sim_inst *in, axe_sim_kind kind,
                      (long long)at, why);
 }
 
+/* Operations of the agent that the warp knows to be done. */
+static uint32_t
+known_of(const sim_warp *w, int agent)
+{
+    const sim_clock *c = &w->clock;
+
+    return c->vc[agent] > c->tvc[agent] ? c->vc[agent] : c->tvc[agent];
+}
+
 bool
 axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
                   int64_t at, uint32_t mask, bool write)
@@ -305,17 +314,13 @@ axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
     if (!write && (mask & ~x->init[at]))
         report_reg(s, w, in, AXE_SIM_UNINIT, array, at,
                    "is read, and nothing was written there");
-    if (w->tensor >= 0) {
-        uint32_t known = w->clock.vc[w->tensor];
-        if (x->writes[at] > known)
-            report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
-                       "is used while an atom still writes it: no drain "
-                       "between");
-        if (write && x->reads[at] > known)
-            report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
-                       "is written while an atom still reads it: no drain "
-                       "between");
-    }
+    if (w->writer >= 0 && x->writes[at] > known_of(w, w->writer))
+        report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
+                   "is used while an atom still writes it: no drain between");
+    if (write && w->reader >= 0 && x->reads[at] > known_of(w, w->reader))
+        report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
+                   "is written while an atom still reads it: no drain "
+                   "between");
     x->fence[at] = w->n_fence + 1;
     return true;
 }

@@ -96,6 +96,13 @@ axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
     int     size = axe_type_table[t->tensor->type].bits / 8;
     int64_t byte = at;
 
+    if (t->tmem) {
+        int columns = s->mc->simt->tmem_columns;
+        return axe_textf(s->cx, "lane %lld, column %lld of %s in block %lld",
+                         (long long)(at / WORD / columns),
+                         (long long)(at / WORD % columns), t->tensor->name,
+                         (long long)t->cta->block);
+    }
     if (t->buffer)
         byte = axe_sim_swizzled(t->buffer, at - t->buffer->offset);
     if (t->buffer && t->cta)
@@ -143,6 +150,20 @@ report_race(sim *s, const sim_touch *t, int64_t at, int other, int site,
                  other_writes ? "writes" : "reads");
 }
 
+/* Threads have ordered the two, but not for tensor memory. */
+static void
+report_unfenced(sim *s, const sim_touch *t, int64_t at, int other, int site)
+{
+    if (axe_sim_known(s, AXE_SIM_TFENCE, t->call->in, site))
+        return;
+    axe_sim_find(s, AXE_SIM_TFENCE, t->call->in, site,
+                 "%s %s %s, which %s has used before; threads have met "
+                 "between, but the one that issues this has not said AFTER",
+                 axe_sim_agent_text(s, t->call->agent),
+                 t->write ? "writes" : "reads", axe_sim_byte_text(s, t, at),
+                 axe_sim_agent_text(s, other));
+}
+
 static void
 report_unset(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
@@ -155,7 +176,8 @@ report_unset(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
     if (stale)
         last = axe_textf(s->cx, "%s has written as part of %s",
                          axe_sim_agent_text(s, c->w_agent),
-                         s->g->buffer[c->tag - 1].tensor->name);
+                         t->tmem ? s->g->tmem[c->tag - 1].tensor->name
+                                 : s->g->buffer[c->tag - 1].tensor->name);
     axe_sim_find(s, kind, t->call->in, stale ? c->w_site : -1,
                  "%s reads %s, which %s", axe_sim_agent_text(s, t->call->agent),
                  axe_sim_byte_text(s, t, at), last);
@@ -176,6 +198,23 @@ report_proxy(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 
 /* ------------------------------------------------------------ one access */
 
+/* What the one that touches knows. */
+static const uint32_t *
+known(const sim_touch *t)
+{
+    return t->tmem ? t->call->clock.tvc : t->call->clock.vc;
+}
+
+static void
+report_order(sim *s, const sim_touch *t, int64_t at, int other, uint32_t epoch,
+             int site, bool other_writes)
+{
+    if (t->tmem && epoch <= t->call->clock.vc[other])
+        report_unfenced(s, t, at, other, site);
+    else
+        report_race(s, t, at, other, site, other_writes);
+}
+
 static void
 check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
@@ -183,22 +222,24 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 
     if (c->w_epoch == 0 || (t->atomic && c->atomic))
         return;
-    if (c->w_epoch > k->clock.vc[c->w_agent])
-        report_race(s, t, at, c->w_agent, c->w_site, true);
+    if (c->w_epoch > known(t)[c->w_agent])
+        report_order(s, t, at, c->w_agent, c->w_epoch, c->w_site, true);
     else if (is_apart(s, t, c->w_agent, c->w_epoch, c->w_lane))
         report_lanes(s, t, at, c->w_site, true);
-    else if (k->proxy && !c->by_proxy && c->w_epoch > k->clock.pvc[c->w_agent])
+    else if (k->proxy && !t->tmem && !c->by_proxy &&
+             c->w_epoch > k->clock.pvc[c->w_agent])
         report_proxy(s, t, c, at);
 }
 
 static void
 check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
-    const uint32_t *vc = t->call->clock.vc;
+    const uint32_t *vc = known(t);
 
     for (int i = 0; i < c->n_read; i++)
         if (c->r_epoch[i] > vc[c->r_agent[i]])
-            report_race(s, t, at, c->r_agent[i], c->r_site[i], false);
+            report_order(s, t, at, c->r_agent[i], c->r_epoch[i], c->r_site[i],
+                         false);
         else if (is_apart(s, t, c->r_agent[i], c->r_epoch[i], c->r_lane[i]))
             report_lanes(s, t, at, c->r_site[i], false);
     for (int i = 0; c->more && i < s->n_agent; i++)
@@ -213,8 +254,7 @@ note_read(sim *s, const sim_touch *t, sim_cell *c, int site)
     int             agent = t->write ? k->agent : k->ragent, i;
 
     for (i = 0; i < c->n_read; i++)
-        if (c->r_agent[i] == agent ||
-            c->r_epoch[i] <= k->clock.vc[c->r_agent[i]])
+        if (c->r_agent[i] == agent || c->r_epoch[i] <= known(t)[c->r_agent[i]])
             break;
     if (i == CELL_READERS) {
         if (c->more == 0)

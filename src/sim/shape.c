@@ -222,6 +222,78 @@ make_moves(sim *s, sim_shape *sh)
     return AXE_OK;
 }
 
+/* ---------------------------------------------------------- tensor memory */
+
+/* What rows or columns i add, and in which CTA of a pair. */
+static axe_status
+make_parts(sim *s, const sim_shape *sh, const operand *o, int64_t step, int n,
+           sim_part *out)
+{
+    for (int i = 0; i < n; i++) {
+        axe_mark   mark = axe_ctx_mark(s->cx);
+        axe_points pts;
+        AXE_TRY(axe_layout_apply(s->cx, o->layout, i * step, &pts));
+        for (int k = 0; k < pts.n_axis; k++) {
+            const char *axis = axe_axis_name(s->cx, pts.axis[k]);
+            if (strcmp(axis, "m") == 0)
+                out[i].at = (int32_t)pts.coord[k];
+            else if (strcmp(axis, "cta") == 0)
+                out[i].cta = (int)pts.coord[k];
+            else
+                return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                                "the simulator: %s has an operand in tensor "
+                                "memory over axis %s",
+                                sh->atom->name, axis);
+        }
+        axe_ctx_release(s->cx, mark);
+    }
+    return AXE_OK;
+}
+
+/* An operand of two dims in tensor memory.  Replicas of one axis come in order.
+ */
+static axe_status
+make_tile(sim *s, const sim_shape *sh, const operand *o, sim_tile **out)
+{
+    sim_tile  *t = axe_new(s->own, sim_tile);
+    axe_points pts;
+
+    if (o->n != 2)
+        return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "the simulator: %s has no matrix in tensor memory",
+                        sh->atom->name);
+    t->rows = (int)o->extent[0];
+    t->cols = (int)o->extent[1];
+    t->row = axe_new_array(s->own, sim_part, t->rows);
+    t->col = axe_new_array(s->own, sim_part, t->cols);
+    AXE_TRY(make_parts(s, sh, o, t->cols, t->rows, t->row));
+    AXE_TRY(make_parts(s, sh, o, 1, t->cols, t->col));
+    AXE_TRY(axe_layout_apply(s->cx, o->layout, 0, &pts));
+    t->n_copy = (int)pts.n_point;
+    t->copy = axe_new_array(s->own, int64_t, t->n_copy);
+    for (int i = 0; i < t->n_copy && pts.n_axis == 1; i++)
+        t->copy[i] = pts.coord[i];
+    *out = t;
+    return AXE_OK;
+}
+
+/* Is the row for a pair of CTAs? */
+static bool
+is_pair(const axe_atom *a)
+{
+    return strstr(a->d, "@cta") != NULL;
+}
+
+/* A COPY whose source a descriptor tells of: where it goes. */
+static axe_status
+make_copy(sim *s, sim_shape *sh)
+{
+    operand d;
+
+    AXE_TRY(read_operand(s, sh, 0, &d));
+    return make_tile(s, sh, &d, &sh->tile);
+}
+
 /* -------------------------------------------------------------- products */
 
 static bool
@@ -331,7 +403,14 @@ make_product(sim *s, sim_shape *sh)
     p->k = n_points(&k);
     p->a.memory = atom->space[1] != AXE_ARG_REG;
     p->b.memory = atom->space[2] != AXE_ARG_REG;
-    AXE_TRY(make_side(s, sh, &c, &m, &n, true, &p->c));
+    p->ctas = is_pair(atom) ? 2 : 1;
+    p->c.memory = atom->space[0] != AXE_ARG_REG;
+    if (p->c.memory)
+        AXE_TRY(make_tile(s, sh, &c, &p->c.tile));
+    else
+        AXE_TRY(make_side(s, sh, &c, &m, &n, true, &p->c));
+    if (atom->space[1] == AXE_ARG_TMEM)
+        AXE_TRY(make_tile(s, sh, &a, &p->a.tile));
     if (!p->a.memory)
         AXE_TRY(make_side(s, sh, &a, &m, &k, false, &p->a));
     if (!p->b.memory)
@@ -384,6 +463,13 @@ has_fence(const sim *s, const axe_atom *atom, bool registers)
     return false;
 }
 
+/* Does it work on tensor memory? */
+static bool
+in_tmem(const axe_atom *a)
+{
+    return a->space[0] == AXE_ARG_TMEM || a->space[1] == AXE_ARG_TMEM;
+}
+
 static axe_status
 make_shape(sim *s, sim_shape *sh)
 {
@@ -393,11 +479,11 @@ make_shape(sim *s, sim_shape *sh)
     sh->async = a->kind != AXE_ATOM_SYNC && sh->group >= 0;
     sh->proxy = sh->async && has_fence(s, a, false);
     sh->fenced = sh->async && has_fence(s, a, true);
-    if (sh->async && a->kind != AXE_ATOM_COPY &&
+    if (sh->async && a->kind != AXE_ATOM_COPY && !in_tmem(a) &&
         (a->kind != AXE_ATOM_CONTRACT || a->by != AXE_SCOPE_WARPGROUP))
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator: %s is asynchronous, but neither a copy "
-                        "nor a warpgroup's product",
+                        "nor a warpgroup's product, nor in tensor memory",
                         a->name);
     if (a->kind != AXE_ATOM_SYNC && !sh->async && a->by != AXE_SCOPE_THREAD &&
         a->by != AXE_SCOPE_WARP)
@@ -414,6 +500,8 @@ make_shape(sim *s, sim_shape *sh)
                         "the simulator: atom %s is neither a move nor a "
                         "product",
                         a->name);
+    if (axe_atom_by_descriptor(a, 1))
+        return make_copy(s, sh);
     return make_moves(s, sh);
 }
 

@@ -157,6 +157,26 @@ watch(sim *s, sim_global *g)
  */
 
 static axe_status
+check_tmem(const sim *s)
+{
+    const axe_grid *g = s->g;
+    int             most = s->mc->simt->tmem_columns;
+
+    for (int i = 0; i < g->n_tmem; i++)
+        if (g->tmem[i].first < 0 || g->tmem[i].columns < 1 ||
+            g->tmem_columns > most || !g->tmem_base ||
+            g->tmem[i].first > g->tmem_columns - g->tmem[i].columns)
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "the simulator: tile %s of %s has columns %d to %d "
+                            "of %d; %s has %d, and a grid that uses some needs "
+                            "an array that says where they begin",
+                            g->tmem[i].tensor->name, g->name, g->tmem[i].first,
+                            g->tmem[i].first + g->tmem[i].columns - 1,
+                            g->tmem_columns, s->mc->name, most);
+    return AXE_OK;
+}
+
+static axe_status
 check_grid(sim *s)
 {
     const axe_grid *g = s->g;
@@ -181,7 +201,7 @@ check_grid(sim *s)
                             "the simulator: buffer %s of %s is outside of its "
                             "shared memory, or begins at no multiple of %d",
                             g->buffer[i].tensor->name, g->name, GRANULE);
-    return AXE_OK;
+    return check_tmem(s);
 }
 
 static axe_status
@@ -248,6 +268,7 @@ make_cta(sim *s, sim_cta *cta, int rank)
     cta->rank = rank;
     cta->memory = axe_new_array(s->own, uint8_t, s->g->shared_bytes);
     axe_sim_shadow_init(s, &cta->shadow, s->g->shared_bytes);
+    axe_sim_tmem_make(s, cta);
     cta->warp = axe_new_array(s->own, sim_warp, s->n_warp);
     cta->bar = axe_new_array(s->own, sim_mbar, s->code->n_bar);
     cta->crew = axe_new_array(s->own, sim_async *, s->n_crew);
@@ -291,6 +312,8 @@ make_scratch(sim *s)
 
     for (const sim_shape *sh = s->shape; sh; sh = sh->next) {
         int64_t m, n, k;
+        if (sh->tile)
+            side = larger(side, (int64_t)sh->tile->rows * sh->tile->cols * 2);
         if (!sh->product)
             continue;
         m = sh->product->m + 4;

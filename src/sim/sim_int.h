@@ -9,6 +9,8 @@
  *     move.c      LOAD, STORE, PERMUTE, COPY
  *     box.c       COPY through tensor maps
  *     contract.c  CONTRACT; mma.c its loops
+ *     tmem.c      tensor memory: columns, access, moves of warps
+ *     tproduct.c  CONTRACT and COPY into it
  *     barrier.c   SYNC: meetings and mbarriers
  *     group.c     SYNC: commit groups, fences
  *     engine.c    asynchronous atoms: queue, order, completion
@@ -31,6 +33,10 @@ enum {
     MAX_GROUP = 8,  /* names of groups in a machine's table */
     CREW_WARPS = 4, /* of a warpgroup */
     GRANULE = 16,   /* bytes of a shadow cell */
+    TMEM_LANES = 128,
+    WORD = 4,         /* bytes of a column of a lane */
+    MAX_COLUMNS = 16, /* allocations of tensor memory in a CTA */
+    POISON = 0xff,    /* what lies in memory at first */
     EVERY_LANE = 255,
     ALL_LANES = -1 /* as a mask: (uint32_t)ALL_LANES */
 };
@@ -88,16 +94,28 @@ typedef struct sim_regs {
     uint32_t *lanes; /* 0: of the thread that issues */
 } sim_regs;
 
+/* An operand in tensor memory: element (i, j) of it lies at row[i] + col[j]. */
+typedef struct sim_part {
+    int32_t at; /* [elements], lanes AXE_TMEM_LANE / bits apart */
+    int     cta;
+} sim_part;
+typedef struct sim_tile {
+    int       rows, cols, n_copy;
+    sim_part *row, *col;
+    int64_t  *copy; /* [n_copy] what replicas add; the first 0 */
+} sim_tile;
+
 /* A side of a product: where its elements are. */
 typedef struct sim_side {
-    bool       memory; /* by descriptor: place is NULL */
+    bool       memory; /* not in registers: place is NULL */
+    sim_tile  *tile;   /* in tensor memory; else by descriptor */
     int        n_copy; /* of each element: replicas */
     sim_place *place;  /* [rows * cols * n_copy] */
     sim_regs   regs[CREW_WARPS];
 } sim_side;
 
 typedef struct sim_product {
-    int      m, n, k;
+    int      m, n, k, ctas; /* ctas: 2 where a pair multiplies */
     sim_side c, a, b; /* c: [m][n], a: [m][k], b: [k][n]; of memory [n][k] */
 } sim_product;
 
@@ -111,13 +129,14 @@ typedef struct sim_shape {
     int  group;  /* which name, or -1 */
     sim_moves        *moves;   /* LOAD, STORE, PERMUTE, COPY without map */
     sim_product      *product; /* CONTRACT */
+    sim_tile         *tile;    /* COPY to tensor memory: where to */
     struct sim_shape *next;
 } sim_shape;
 
 typedef struct sim_arg {
     axe_arg_space space;
     int           tensor; /* REG: array; SHARED, DSMEM: buffer; GLOBAL: of
-                             the sim's */
+                             the sim's; TMEM: tile */
     const sim_expr *at, *cta;
     int             map, n_at;
     const sim_expr *coord[MAX_RANK];
@@ -162,6 +181,7 @@ typedef struct sim_code {
     const axe_var **var;          /* [n_slot] or NULL */
     int64_t        *init;         /* [n_slot] sizes */
     int             id[AXE_N_ID]; /* slots, or -1 */
+    int             base;         /* array: where tensor memory begins; or -1 */
     int             n_bar;        /* mbarriers of a CTA */
     int            *bar0;         /* [n_buffer] first of a buffer's, or -1 */
 } sim_code;
@@ -185,9 +205,10 @@ typedef struct sim_agent {
 } sim_agent;
 
 /* What is known to have happened, by agent: vc as threads see it, pvc as the
- * asynchronous proxy sees what threads wrote. */
+ * asynchronous proxy sees what threads wrote, tvc of tensor memory (of warps
+ * and what they issue: it is in no message). */
 typedef struct sim_clock {
-    uint32_t *vc, *pvc;
+    uint32_t *vc, *pvc, *tvc;
 } sim_clock;
 
 /* ----------------------------------------------------------- shadow */
@@ -269,9 +290,10 @@ typedef struct sim_commit {
 } sim_commit;
 
 typedef struct sim_group {
-    int      agent, ragent; /* + 1; 0: not used yet */
-    uint32_t n_op, lanes;   /* issued; by whom since the last commit */
-    bool     reads;         /* shared memory, which must last so long */
+    int agent, ragent;    /* + 1; 0: not used yet */
+    bool private;         /* drained for tensor memory alone: see tmem.c */
+    uint32_t n_op, lanes; /* issued; by whom since the last commit */
+    bool     reads;       /* shared memory, which must last so long */
     int      site;
     int      n_commit, cap;
     int      n_known[2]; /* commits that the warp knows to be done, to have
@@ -323,6 +345,7 @@ struct sim_warp {
     uint32_t        n_crew;  /* SYNCs of its whole warpgroup */
     const sim_inst *crew_at; /* the last of them */
     int             tensor;  /* agent of its warpgroup's tensor core, or -1 */
+    int writer, reader; /* agents that write and read its registers, or -1 */
     sim_wait        wait;
     const sim_inst *at;         /* where it waits */
     int             named;      /* WAIT_NAMED: which */
@@ -349,6 +372,7 @@ typedef struct sim_call {
     uint32_t        met; /* from here on lanes of the warp are not ordered */
     sim_clock       clock;
     bool            proxy;
+    int32_t         base[LANES]; /* of tensor memory */
 } sim_call;
 
 /* One that completes later. */
@@ -361,8 +385,16 @@ typedef struct sim_async {
     sim_mbar         *bar; /* or NULL */
     sim_cta          *bar_of;
     int64_t           bytes;
-    bool              arrives; /* an arrival and no copy */
+    bool              arrives;  /* an arrival and no copy */
+    bool              in_order; /* behind all that its agent issued before */
 } sim_async;
+
+/* Columns that were allocated. */
+typedef struct sim_columns {
+    int      first, n, agent, site; /* agent: the warp's, at epoch */
+    uint32_t epoch;
+    bool     live;
+} sim_columns;
 
 struct sim_cta {
     sim        *s;
@@ -370,6 +402,10 @@ struct sim_cta {
     int64_t     block;
     uint8_t    *memory;
     sim_shadow  shadow;
+    uint8_t    *tmem; /* lane by lane; NULL: none is used */
+    sim_shadow  tmem_shadow;
+    int         n_columns;
+    sim_columns columns[MAX_COLUMNS];
     sim_warp   *warp;
     sim_mbar   *bar;
     sim_named   named[MAX_NAMED + 1];
@@ -453,6 +489,8 @@ sim_clock axe_sim_clock_new(sim *s);
 void      axe_sim_clock_join(const sim *s, sim_clock *to, sim_clock from);
 void      axe_sim_clock_copy(const sim *s, sim_clock *to, sim_clock from);
 void      axe_sim_clock_zero(const sim *s, sim_clock *c);
+/* to = the larger, agent by agent */
+void axe_sim_clock_raise(const sim *s, uint32_t *to, const uint32_t *from);
 /* What w did so far comes before what it does next. */
 void axe_sim_release(sim *s, sim_warp *w);
 /* All its lanes have met. */
@@ -471,6 +509,7 @@ typedef struct sim_touch {
     sim_shadow       *shadow;
     const axe_tensor *tensor;
     const axe_buffer *buffer;    /* of shared memory, or NULL */
+    const axe_tmem   *tmem;      /* of tensor memory, or NULL */
     const sim_cta    *cta;       /* whose it is */
     int               tag, lane; /* lane: EVERY_LANE for all together */
     bool              write, atomic;
@@ -510,6 +549,14 @@ void axe_sim_contract(sim *s, sim_call *c);
 bool axe_sim_is_fresh(const sim_call *c);
 /* Do all registers of its operands exist? */
 bool axe_sim_contract_inside(sim *s, const sim_call *c);
+/* An operand in shared memory by its descriptor, as numbers of the atom's type.
+ * n, k      rows of the operand, of the sum
+ * out       element (r, j) at r * row + j * col, one of which is 1 */
+void axe_sim_gather(sim *s, sim_call *c, int which, sim_cta *cta, int n, int k,
+                    float *out, int64_t row, int64_t col);
+/* Its bytes, row by row. */
+void axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
+                   int row_bytes, uint8_t *out);
 /* May warp w, number `crew` of those that issue it, use its registers? */
 void axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew);
 /* The bytes that a box through a map has. */
@@ -517,6 +564,27 @@ int64_t axe_sim_box_bytes(const sim *s, const sim_call *c);
 void    axe_sim_box_check(sim *s, const sim_call *c);
 /* Elements that contract.c keeps elsewhere go back to their registers. */
 void axe_sim_unhold(sim *s, struct sim_held *h);
+
+/* tmem.c */
+void axe_sim_tmem_make(sim *s, sim_cta *cta);
+void axe_sim_tmem_begin(sim *s, sim_cta *cta);
+void axe_sim_tmem_end(sim *s, const sim_cta *cta);
+/* ALLOC, FREE, BEFORE, AFTER */
+void axe_sim_tmem_sync(sim *s, sim_warp *w, sim_call *c);
+/* Where the call's threads believe that it begins: c->base. */
+void axe_sim_tmem_base(sim *s, sim_warp *w, sim_call *c);
+/* The first of n neighbours in one lane of operand arg's tile, in a CTA; NULL,
+ * reported, if there is none. */
+uint8_t *axe_sim_tmem(sim *s, const sim_call *c, int arg, sim_cta *cta,
+                      int64_t at, int64_t n, bool write);
+/* LOAD and STORE of one warp: when issued, when done. */
+void axe_sim_tmem_issue(sim *s, sim_warp *w, sim_call *c);
+void axe_sim_tmem_move(sim *s, sim_call *c);
+
+/* tproduct.c: CONTRACT and COPY, likewise. */
+void axe_sim_tmem_ask(sim *s, sim_warp *w, sim_call *c);
+void axe_sim_tmem_contract(sim *s, sim_call *c);
+void axe_sim_tmem_copy(sim *s, sim_call *c);
 
 /* mma.c: d[m][ld] += a[m][k] b[k][ld], ld a multiple of 32, in order of k. */
 void axe_sim_mma(int m, int k, int64_t ld, const float *a, const float *b,
@@ -547,6 +615,9 @@ void axe_sim_group_wake(sim *s, sim_cta *cta);
 void axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in);
 
 /* engine.c */
+sim_async *axe_sim_async_new(sim *s, const sim_call *c);
+/* One more operation of the group: what it and its readers know, and when. */
+void axe_sim_to_group(sim *s, sim_group *g, sim_async *o);
 void axe_sim_issue(sim *s, sim_warp *w, sim_call *c);
 /* Do one that may be next; false if there is none. */
 bool axe_sim_engine_step(sim *s);

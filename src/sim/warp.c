@@ -249,6 +249,8 @@ operands(sim_warp *w, sim_call *c)
         const sim_arg *a = &in->arg[i];
         if (a->at)
             axe_sim_eval_all(w, a->at, c->mask, in, c->at[i]);
+        if (a->space == AXE_ARG_TMEM)
+            axe_sim_tmem_base(w->cta->s, w, c);
         if (a->cta) {
             axe_sim_eval_all(w, a->cta, c->mask, in, rank);
             for (int l = 0; l < LANES; l++)
@@ -275,7 +277,7 @@ check_uniform(sim *s, const sim_call *c)
     for (int i = 0; i < c->in->n_arg; i++) {
         const sim_arg *a = &c->in->arg[i];
         bool           one =
-            a->space == AXE_ARG_REG ||
+            a->space == AXE_ARG_REG || a->space == AXE_ARG_TMEM ||
             (a->space == AXE_ARG_INT && atom->kind != AXE_ATOM_PERMUTE) ||
             (a->space == AXE_ARG_SHARED && atom->kind == AXE_ATOM_CONTRACT);
         for (int l = 1; l < LANES && one && a->at && a->at->lanes; l++)
@@ -316,6 +318,18 @@ sync(sim *s, sim_warp *w, sim_call *c)
         w->crew_at = c->in;
     }
     switch (c->in->shape->atom->sync) {
+    case AXE_SYNC_COMMIT:
+        if (c->in->n_arg > 0)
+            axe_sim_issue(s, w, c);
+        else
+            axe_sim_group(s, w, c);
+        return;
+    case AXE_SYNC_ALLOC:
+    case AXE_SYNC_FREE:
+    case AXE_SYNC_BEFORE:
+    case AXE_SYNC_AFTER:
+        axe_sim_tmem_sync(s, w, c);
+        return;
     case AXE_SYNC_ARRIVE:
         if (c->in->shape->group >= 0)
             axe_sim_issue(s, w, c);
@@ -443,7 +457,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
         return;
     check_collective(s, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
-        (kind == AXE_ATOM_SYNC && w->id % CREW_WARPS == 0))
+        (kind != AXE_ATOM_CONTRACT && w->id % CREW_WARPS == 0))
         *in->count += 1;
     if (kind == AXE_ATOM_SYNC)
         sync(s, w, c);

@@ -18,6 +18,7 @@ typedef struct maker {
     const axe_tensor  *array[GRID_MAX], *param[GRID_MAX];
     axe_buffer         buffer[GRID_MAX];
     axe_map            map[GRID_MAX];
+    axe_tmem           tmem[GRID_DEPTH];
     axe_lblock        *open[GRID_DEPTH];
     int                n_open, n_param, n_var, line;
     int32_t            source;
@@ -190,6 +191,21 @@ buffer(maker *m, const char *name, axe_type type, int64_t n, int swizzle)
     return st == AXE_OK ? b->tensor : NULL;
 }
 
+/* A tile of so many columns of tensor memory behind those that there are. */
+static inline const axe_tensor *
+tmem(maker *m, const char *name, axe_type type, int columns)
+{
+    axe_tmem *t = &m->tmem[m->grid.n_tmem++];
+    int64_t   n = (int64_t)128 * columns * 32 / axe_type_table[type].bits;
+
+    t->tensor =
+        new_tensor(m, name, AXE_SPACE_SHARED, type, AXE_DIR_LOCAL, 1, &n);
+    t->first = m->grid.tmem_columns;
+    t->columns = columns;
+    m->grid.tmem_columns += columns;
+    return t->tensor;
+}
+
 /* Boxes of a matrix that lies row by row. */
 static inline int
 new_map(maker *m, const axe_tensor *t, int rows, int cols, int swizzle)
@@ -270,6 +286,12 @@ at(const axe_tensor *t, node n)
 }
 
 static inline axe_arg
+in_tmem(const axe_tensor *t, node n)
+{
+    return (axe_arg){.space = AXE_ARG_TMEM, .tensor = t, .at = n};
+}
+
+static inline axe_arg
 integer(node n)
 {
     return (axe_arg){.space = AXE_ARG_INT, .at = n};
@@ -346,6 +368,7 @@ made(maker *m)
     m->grid.array = m->array;
     m->grid.buffer = m->buffer;
     m->grid.map = m->map;
+    m->grid.tmem = m->tmem;
     m->kernel.name = "test";
     m->kernel.n_param = m->n_param;
     m->kernel.param = m->param;

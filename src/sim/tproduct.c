@@ -1,0 +1,191 @@
+/* tproduct.c - what the tensor core does in tensor memory: CONTRACT whose sums
+ * are there, and COPY into it from shared memory.
+ *
+ * An operand there is a tile: element (i, j) lies at row[i] + col[j], since a
+ * layout adds what its dims say.  One thread issues them; what it issues to one
+ * group is done in order. */
+#include <string.h>
+
+#include "sim/bits.h"
+#include "sim/sim_int.h"
+
+/* The CTA of the pair that has this part of an operand. */
+static sim_cta *
+part_of(sim *s, const sim_call *c, int part)
+{
+    sim_cta *cta = c->warp->cta;
+
+    if (c->in->shape->product && c->in->shape->product->ctas == 2 &&
+        (cta->rank | 1) < s->g->cluster)
+        return &s->cta[(cta->rank & ~1) + part];
+    return cta;
+}
+
+/* Columns [from, *to) of a tile that lie evenly apart in one CTA; how far. */
+static int64_t
+run_of(const sim_tile *t, int from, int *to)
+{
+    int64_t step =
+        from + 1 < t->cols ? t->col[from + 1].at - t->col[from].at : 1;
+    int e = from + 1;
+
+    while (e < t->cols && t->col[e].cta == t->col[from].cta &&
+           t->col[e].at - t->col[e - 1].at == step)
+        e++;
+    *to = e;
+    return e - from > 1 ? step : 1;
+}
+
+/* Elements of a tile to or from memory, run by run. */
+typedef void by_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n);
+
+static void
+each_run(sim *s, sim_call *c, int which, const sim_tile *t, bool write,
+         float *x, int64_t ld, by_run *f)
+{
+    axe_type type = s->g->tmem[c->in->arg[which].tensor].tensor->type;
+    int      size = axe_type_table[type].bits / 8, e;
+
+    for (int i = 0; i < t->rows; i++)
+        for (int j = 0; j < t->cols; j = e) {
+            int64_t  step = run_of(t, j, &e);
+            int      cta = t->row[i].cta + t->col[j].cta;
+            int64_t  at = c->at[which][c->lane] + t->row[i].at + t->col[j].at;
+            uint8_t *mem = axe_sim_tmem(s, c, which, part_of(s, c, cta), at,
+                                        (e - j - 1) * step + 1, write);
+            if (mem)
+                f(type, mem, step * size, x + i * ld + j, e - j);
+        }
+}
+
+static void
+get_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n)
+{
+    if (t == AXE_TYPE_f32)
+        memcpy(x, mem, (size_t)n * sizeof *x);
+    for (int i = 0; i < n && t != AXE_TYPE_f32; i++, mem += step)
+        x[i] = (float)axe_sim_get(t, mem);
+}
+
+static void
+put_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n)
+{
+    if (t == AXE_TYPE_f32)
+        memcpy(mem, x, (size_t)n * sizeof *x);
+    for (int i = 0; i < n && t != AXE_TYPE_f32; i++, mem += step)
+        axe_sim_put(t, mem, axe_sim_round(t, (double)x[i]));
+}
+
+/* Integers: x is what comes to what is there, and below 2^24. */
+static void
+set_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n)
+{
+    for (int i = 0; i < n; i++, mem += step)
+        axe_number_put_int(t, mem, (int64_t)x[i]);
+}
+
+static void
+add_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n)
+{
+    for (int i = 0; i < n; i++, mem += step)
+        axe_number_put_int(t, mem, axe_number_get_int(t, mem) + (int64_t)x[i]);
+}
+
+/* --------------------------------------------------------------- products */
+
+static void
+gather(sim *s, sim_call *c, int which, const sim_side *side, int rows, int k,
+       float *out, int64_t row, int64_t col)
+{
+    int part = rows / c->in->shape->product->ctas;
+
+    if (side->tile) {
+        each_run(s, c, which, side->tile, false, out, row, get_run);
+        return;
+    }
+    for (int i = 0; i < c->in->shape->product->ctas; i++)
+        axe_sim_gather(s, c, which, part_of(s, c, i), part, k,
+                       out + i * part * row, row, col);
+}
+
+static void
+check_pair(sim *s, const sim_call *c)
+{
+    const sim_cta *cta = c->warp->cta;
+
+    if (c->in->shape->product->ctas == 1 ||
+        (cta->rank % 2 == 0 && cta->rank + 1 < s->g->cluster))
+        return;
+    axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
+                 "%s is a product of two CTAs, which a thread of the first "
+                 "issues; it is CTA %d of %d",
+                 axe_sim_agent_text(s, c->warp->agent), cta->rank,
+                 s->g->cluster);
+}
+
+void
+axe_sim_tmem_contract(sim *s, sim_call *c)
+{
+    const sim_product *p = c->in->shape->product;
+    axe_type           t = s->g->tmem[c->in->arg[0].tensor].tensor->type;
+    int64_t            ld = (p->n + 31) / 32 * 32, rows = (p->m + 3) / 4 * 4;
+    float             *a = s->mma, *b = a + rows * p->k, *d = b + ld * p->k;
+    bool               fresh = axe_sim_is_fresh(c);
+    bool               whole = axe_type_is_float(t);
+
+    check_pair(s, c);
+    memset(a, 0, (size_t)(rows * p->k + ld * p->k + rows * ld) * sizeof a[0]);
+    gather(s, c, 1, &p->a, p->m, p->k, a, p->k, 1);
+    gather(s, c, 2, &p->b, p->n, p->k, b, 1, ld);
+    if (!fresh)
+        each_run(s, c, 0, p->c.tile, false, d, ld, get_run);
+    if (!fresh && !whole)
+        memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);
+    axe_sim_mma((int)rows, p->k, ld, a, b, d);
+    each_run(s, c, 0, p->c.tile, true, d, ld,
+             whole   ? put_run
+             : fresh ? set_run
+                     : add_run);
+    s->report->products += (int64_t)p->m * p->n * p->k;
+}
+
+/* ------------------------------------------------------------------ copies */
+
+void
+axe_sim_tmem_copy(sim *s, sim_call *c)
+{
+    const sim_tile *t = c->in->shape->tile;
+    int             size = c->in->shape->elem_bytes;
+    int             row = t->cols * size;
+
+    axe_sim_fetch(s, c, 1, c->warp->cta, t->rows, row, s->raw);
+    for (int k = 0; k < t->n_copy; k++)
+        for (int i = 0; i < t->rows; i++) {
+            int64_t  at = c->at[0][c->lane] + t->row[i].at + t->copy[k];
+            uint8_t *mem =
+                axe_sim_tmem(s, c, 0, c->warp->cta, at, t->cols, true);
+            if (mem)
+                memcpy(mem, s->raw + (int64_t)i * row, (size_t)row);
+        }
+}
+
+/* ------------------------------------------------------------------- issue */
+
+void
+axe_sim_tmem_ask(sim *s, sim_warp *w, sim_call *c)
+{
+    sim_group *g = axe_sim_group_of(s, w, c->in->shape->group);
+
+    for (int l = 0; l < LANES; l++) {
+        sim_async *o;
+        if (!axe_sim_has(c->pred, l))
+            continue;
+        o = axe_sim_async_new(s, c);
+        o->in_order = true;
+        o->call.lane = l;
+        o->call.mask = o->call.pred = 1u << l;
+        g->reads = true;
+        axe_sim_to_group(s, g, o);
+    }
+    axe_sim_release(s, w);
+}
