@@ -293,7 +293,7 @@ touch_cell(sim *s, const sim_touch *t, sim_cell *c, int64_t at, int site)
     c->w_site = (uint16_t)site;
     c->by_proxy = t->call->proxy;
     c->atomic = t->atomic;
-    c->is_init = true;
+    c->is_init = !t->ends;
     c->tag = (uint16_t)t->tag;
 }
 

@@ -513,6 +513,7 @@ typedef struct sim_touch {
     const sim_cta    *cta;       /* whose it is */
     int               tag, lane; /* lane: EVERY_LANE for all together */
     bool              write, atomic;
+    bool              ends; /* a write that leaves nothing there */
 } sim_touch;
 void axe_sim_touch(sim *s, const sim_touch *t, int64_t at, int64_t n);
 /* "element 7 of a in block 3" */

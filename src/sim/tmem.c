@@ -113,7 +113,8 @@ touch_all(sim *s, const sim_call *c, sim_cta *cta, const sim_columns *k)
                          .tmem = tile,
                          .cta = cta,
                          .lane = EVERY_LANE,
-                         .write = true};
+                         .write = true,
+                         .ends = true};
 
     for (int lane = 0; lane < TMEM_LANES; lane++)
         axe_sim_touch(s, &t, ((int64_t)lane * n_column(s) + k->first) * WORD,

@@ -293,12 +293,20 @@ check_uniform(sim *s, const sim_call *c)
     }
 }
 
+/* A move whose rows are at addresses of their lanes: those without the
+ * predicate have none. */
+static bool
+by_rows(const axe_atom *a)
+{
+    return (a->kind == AXE_ATOM_LOAD || a->kind == AXE_ATOM_STORE) &&
+           a->space[0] != AXE_ARG_TMEM && a->space[1] != AXE_ARG_TMEM;
+}
+
 static void
 check_collective(sim *s, const sim_call *c)
 {
     const axe_atom *atom = c->in->shape->atom;
-    bool     rows = atom->kind == AXE_ATOM_LOAD || atom->kind == AXE_ATOM_STORE;
-    uint32_t here = rows ? c->mask : c->pred;
+    uint32_t        here = by_rows(atom) ? c->mask : c->pred;
 
     if (!is_collective(atom))
         return;

@@ -1,9 +1,7 @@
 /* test_sim_mutations.c - bugs put into kernels that are right, by editing their
  * lowered code: each must be found, and called what it is; the kernels as they
  * are must be clean in every order of events.
- *
- * A row names an atom of the grid by its place among those whose names begin
- * so, and what is done to it. */
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,41 +13,15 @@
 #include <cmocka.h>
 
 #include "axe/sim.h"
+#include "edits.h"
 #include "ir/number.h"
 #include "lower/lower.h"
 #include "run/program.h"
 
-typedef enum edit {
-    DROP,    /* the atom is not there */
-    ADD,     /* to the first number of operand `arg` */
-    SET,     /* it becomes `value` */
-    FLIP,    /* it becomes 1 - it */
-    ONLY,    /* threads whose warp of the warpgroup is below `value` */
-    ANYBODY, /* no condition */
-    NOBODY,  /* a condition that never holds: zeros instead */
-    BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
-    MAP      /* so does the tensor map of operand `arg` */
-} edit;
-
 typedef enum which { SM90, RING, CP, CHAIN, N_WHICH } which;
 
-#define K(kind) (1u << AXE_SIM_##kind)
-
-enum { ALL = -1 };
-
-typedef struct row {
-    const char *what;
-    which       kernel;
-    const char *atom;
-    int         nth; /* ALL: every one */
-    edit        edit;
-    int         arg;
-    int64_t     value;
-    unsigned    kinds; /* one of which must be found; 0: nothing may be */
-} row;
-
 /* clang-format off */
-static const row rows[] = {
+static const mutation rows[] = {
     {"a full stage is not waited for",       SM90, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
     {"a full stage, by the wrong parity",    SM90, "mbarrier.wait", 1, FLIP, 1, 0, K(RACE) | K(LAPPED)},
     {"an empty stage is not waited for",     SM90, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
@@ -249,107 +221,6 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
     return r;
 }
 
-/* -------------------------------------------------------------------- edits */
-
-/* "tma.load<": just this name. */
-static bool
-is_named(const axe_lir *l, const char *name)
-{
-    size_t n = strlen(name);
-
-    if (l->kind != AXE_LIR_ATOM)
-        return false;
-    return name[n - 1] == '<' ? strlen(l->atom->name) == n - 1 &&
-                                    strncmp(l->atom->name, name, n - 1) == 0
-                              : strncmp(l->atom->name, name, n) == 0;
-}
-
-static const axe_node *
-number(int64_t v)
-{
-    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
-static void
-edit_number(const row *r, axe_lir *l)
-{
-    axe_arg *arg = axe_new_array(cx, axe_arg, l->n_arg);
-
-    memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
-    if (r->edit == ADD)
-        arg[r->arg].at =
-            axe_node2(cx, AXE_OP_add, arg[r->arg].at, number(r->value));
-    else if (r->edit == FLIP)
-        arg[r->arg].at = axe_node2(cx, AXE_OP_sub, number(1), arg[r->arg].at);
-    else
-        arg[r->arg].at = number(r->value);
-    l->arg = arg;
-}
-
-static void
-edit_swizzle(const row *r, axe_grid *g, const axe_lir *l)
-{
-    if (r->edit == MAP) {
-        g->map[l->arg[r->arg].map].swizzle = (int)r->value;
-        return;
-    }
-    for (int i = 0; i < g->n_buffer; i++)
-        if (g->buffer[i].tensor == l->arg[r->arg].tensor)
-            assert_int_equal(
-                axe_swizzle_of_bytes(cx, (int)r->value, &g->buffer[i].swizzle),
-                AXE_OK);
-}
-
-static const axe_node *
-first_warps(const axe_grid *g, int64_t n)
-{
-    const axe_node *w = axe_var_node(cx, AXE_NOWHERE, g->id[AXE_ID_WARP]);
-
-    return axe_node2(cx, AXE_OP_lt, axe_node2(cx, AXE_OP_mod, w, number(4)),
-                     number(n));
-}
-
-static void
-apply(const row *r, axe_grid *g, axe_lir *l)
-{
-    switch (r->edit) {
-    case DROP:
-        l->kind = AXE_LIR_NOTE;
-        l->text = "dropped";
-        return;
-    case ONLY:
-        l->pred = first_warps(g, r->value);
-        return;
-    case ANYBODY:
-        l->pred = NULL;
-        return;
-    case BUFFER:
-    case MAP:
-        edit_swizzle(r, g, l);
-        return;
-    default:
-        edit_number(r, l);
-    }
-}
-
-/* Apply to the nth that is left; returns how many were edited. */
-static int
-edit_block(const row *r, axe_grid *g, axe_lblock *b, int *left)
-{
-    int n = 0;
-
-    for (int i = 0; i < b->n; i++) {
-        axe_lir *l = b->item[i];
-        if (is_named(l, r->atom) && (r->nth == ALL || (*left)-- == 0)) {
-            apply(r, g, l);
-            n++;
-        }
-        n += edit_block(r, g, &l->body, left);
-        n += edit_block(r, g, &l->other, left);
-    }
-    return n;
-}
-
 /* -------------------------------------------------------------------- tests */
 
 static const char *
@@ -382,14 +253,14 @@ test_clean(void **state)
 }
 
 static bool
-run_row(const row *r)
+run_row(const mutation *r)
 {
     const axe_program *p = compile(&subjects[r->kernel]);
     axe_grid          *g = &p->lowered->grid[0];
     int                left = r->nth;
     axe_sim_report     out;
 
-    if (edit_block(r, g, &g->body, &left) == 0) {
+    if (edit_block(cx, r, g, &g->body, &left) == 0) {
         print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
         return false;
     }

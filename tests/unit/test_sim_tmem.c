@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "edits.h"
 #include "ir/number.h"
 #include "sim/sim.h"
 #include "tc_grids.h"
@@ -94,11 +95,89 @@ test_clean(void **state)
     }
 }
 
+/* clang-format off */
+static const mutation rows[] = {
+    {"columns are not allocated",              0, "tc.alloc", 0, DROP, 0, 0, K(UNINIT)},
+    {"fewer columns than the tiles have",      0, "tc.alloc", 0, SET, 1, 32, K(TMEM)},
+    {"48 columns",                             0, "tc.alloc", 0, SET, 1, 48, K(TMEM)},
+    {"their address is not read",              0, "ld.shared", 0, DROP, 0, 0, K(UNINIT)},
+    {"it is read before it is there",          0, "meet.cta", 0, DROP, 0, 0, K(RACE)},
+    {"columns are not freed",                  0, "tc.free", 0, DROP, 0, 0, K(TMEM)},
+    {"not all of them are freed",              0, "tc.free", 0, SET, 1, 32, K(TMEM)},
+    {"columns of the second tile are freed",   0, "tc.free", 0, SET, 0, 32, K(TMEM)},
+    {"they are freed while others use them",   0, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"they are freed without AFTER",           0, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
+    {"sums are not waited for",                0, "mbarrier.wait", 3, DROP, 0, 0, K(RACE)},
+    {"sums, by the wrong parity",              0, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED)},
+    {"sums of another accumulator",            0, "mbarrier.wait", 3, SET, 0, 0, K(RACE) | K(LAPPED) | K(DEADLOCK)},
+    {"no AFTER behind the sums",               0, "tc.after", 2, DROP, 0, 0, K(TFENCE)},
+    {"an accumulator is not waited for",       0, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"one, by the wrong parity",               0, "mbarrier.wait", 1, FLIP, 1, 0, K(DEADLOCK)},
+    {"no AFTER when it is free",               0, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
+    {"no BEFORE when it is given back",        0, "tc.before", 1, DROP, 0, 0, K(RACE)},
+    {"it is not given back",                   0, "mbarrier.arrive", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"it is given back by all lanes",          0, "mbarrier.arrive", 0, ANYBODY, 0, 0, K(ARRIVALS) | K(RACE)},
+    {"three of four warps give it back",       0, "mbarrier.init", 7, SET, 1, 3, K(RACE) | K(ARRIVALS)},
+    {"loads are not drained",                  0, "tc.ld.drain", 0, DROP, 0, 0, K(FLIGHT)},
+    {"a warp does not load",                   0, "tc.ld.32x32b", 0, ONLY, 0, 3, K(PARTIAL)},
+    {"a load of the other accumulator",        0, "tc.ld.32x32b", 0, SET, 1, 0, K(RACE)},
+    {"a load one lane on",                     0, "tc.ld.32x32b", 0, ADD, 1, 65536, K(REACH)},
+    {"a load of the next warp's lanes",        0, "tc.ld.32x32b", 0, ADD, 1, 32 * 65536, K(REACH)},
+    {"a load beyond the tile",                 0, "tc.ld.32x32b", 0, ADD, 1, 33, K(BOUNDS)},
+    {"registers are loaded too far on",        0, "tc.ld.32x32b", 0, ADD, 0, 1, K(BOUNDS)},
+    {"a full stage is not waited for",         0, "mbarrier.wait", 2, DROP, 0, 0, K(RACE)},
+    {"an empty stage is not waited for",       0, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"products of another stage",              0, "tc.f32", ALL, SET, 1, 0, K(RACE)},
+    {"a descriptor 2 bytes on",                0, "tc.f32", ALL, ADD, 2, 1, K(LAYOUT)},
+    {"sums always in the first accumulator",   0, "tc.f32", ALL, SET, 0, 0, K(RACE) | K(UNINIT)},
+    {"sums 16 columns on",                     0, "tc.f32", ALL, ADD, 0, 16, K(RACE) | K(BOUNDS)},
+    {"sums a lane on",                         0, "tc.f32", ALL, ADD, 0, 65536, K(BOUNDS)},
+    {"the first product adds to nothing",      0, "tc.f32", 0, SET, 3, 1, K(UNINIT)},
+    {"stages are not given back",              0, "tc.commit", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"sums are not committed",                 0, "tc.commit", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"sums are committed to another barrier",  0, "tc.commit", 1, SET, 0, 1, K(DEADLOCK) | K(RACE)},
+    {"stages are committed to another one",    0, "tc.commit", 0, SET, 0, 0, K(DEADLOCK)},
+    {"barriers are not seen by the engine",    0, "mbarrier.inited", 0, DROP, 0, 0, K(UNINITED)},
+};
+/* clang-format on */
+
+static bool
+is_found(const mutation *k)
+{
+    const axe_lowered *l = make_tc(&m, cx, &spec);
+    int                left = k->nth;
+
+    if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
+        fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
+    if (simulate(l, (axe_sim_options){.max_step = 100000}) != AXE_OK)
+        fail_msg("%s: %s", k->what, axe_last_error(cx));
+    for (int i = 0; i < r.n_finding; i++)
+        if (k->kinds >> r.finding[i].kind & 1)
+            return true;
+    print_error("%s: %s\n", k->what, said());
+    return false;
+}
+
+static void
+test_mutations(void **state)
+{
+    int n_missed = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        cx = axe_ctx_new();
+        n_missed += !is_found(&rows[i]);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_missed, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_mutations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

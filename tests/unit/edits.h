@@ -1,0 +1,145 @@
+/* edits.h - bugs as rows: an atom of a grid, by its place among those whose
+ * names begin so, and what is done to it. */
+#ifndef EDITS_H
+#define EDITS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/sim.h"
+#include "lower/lower.h"
+
+typedef enum edit {
+    DROP,    /* the atom is not there */
+    ADD,     /* to the first number of operand `arg` */
+    SET,     /* it becomes `value` */
+    FLIP,    /* it becomes 1 - it */
+    ONLY,    /* threads whose warp of the warpgroup is below `value` */
+    ANYBODY, /* no condition */
+    NOBODY,  /* a condition that never holds: zeros instead */
+    BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
+    MAP      /* so does the tensor map of operand `arg` */
+} edit;
+
+#define K(kind) (1u << AXE_SIM_##kind)
+
+enum { ALL = -1 };
+
+typedef struct mutation {
+    const char *what;
+    int         kernel;
+    const char *atom;
+    int         nth; /* ALL: every one */
+    edit        edit;
+    int         arg;
+    int64_t     value;
+    unsigned    kinds; /* one of which must be found; 0: nothing may be */
+} mutation;
+
+/* "tma.load<": just this name. */
+static inline bool
+is_named(const axe_lir *l, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (l->kind != AXE_LIR_ATOM)
+        return false;
+    return name[n - 1] == '<' ? strlen(l->atom->name) == n - 1 &&
+                                    strncmp(l->atom->name, name, n - 1) == 0
+                              : strncmp(l->atom->name, name, n) == 0;
+}
+
+static inline const axe_node *
+number(axe_ctx *cx, int64_t v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+static inline void
+edit_number(axe_ctx *cx, const mutation *r, axe_lir *l)
+{
+    axe_arg *arg = axe_new_array(cx, axe_arg, l->n_arg);
+
+    memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
+    if (r->edit == ADD)
+        arg[r->arg].at =
+            axe_node2(cx, AXE_OP_add, arg[r->arg].at, number(cx, r->value));
+    else if (r->edit == FLIP)
+        arg[r->arg].at =
+            axe_node2(cx, AXE_OP_sub, number(cx, 1), arg[r->arg].at);
+    else
+        arg[r->arg].at = number(cx, r->value);
+    l->arg = arg;
+}
+
+static inline void
+edit_swizzle(axe_ctx *cx, const mutation *r, axe_grid *g, const axe_lir *l)
+{
+    if (r->edit == MAP) {
+        g->map[l->arg[r->arg].map].swizzle = (int)r->value;
+        return;
+    }
+    for (int i = 0; i < g->n_buffer; i++)
+        if (g->buffer[i].tensor == l->arg[r->arg].tensor)
+            assert_int_equal(
+                axe_swizzle_of_bytes(cx, (int)r->value, &g->buffer[i].swizzle),
+                AXE_OK);
+}
+
+static inline const axe_node *
+first_warps(axe_ctx *cx, const axe_grid *g, int64_t n)
+{
+    const axe_node *w = axe_var_node(cx, AXE_NOWHERE, g->id[AXE_ID_WARP]);
+
+    return axe_node2(cx, AXE_OP_lt, axe_node2(cx, AXE_OP_mod, w, number(cx, 4)),
+                     number(cx, n));
+}
+
+static inline void
+apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
+{
+    switch (r->edit) {
+    case DROP:
+        l->kind = AXE_LIR_NOTE;
+        l->text = "dropped";
+        return;
+    case ONLY:
+        l->pred = first_warps(cx, g, r->value);
+        return;
+    case ANYBODY:
+        l->pred = NULL;
+        return;
+    case BUFFER:
+    case MAP:
+        edit_swizzle(cx, r, g, l);
+        return;
+    default:
+        edit_number(cx, r, l);
+    }
+}
+
+/* Apply to the nth that is left; returns how many were edited. */
+static inline int
+edit_block(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lblock *b,
+           int *left)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->n; i++) {
+        axe_lir *l = b->item[i];
+        if (is_named(l, r->atom) && (r->nth == ALL || (*left)-- == 0)) {
+            apply(cx, r, g, l);
+            n++;
+        }
+        n += edit_block(cx, r, g, &l->body, left);
+        n += edit_block(cx, r, g, &l->other, left);
+    }
+    return n;
+}
+
+#endif
