@@ -27,9 +27,8 @@ void                 axe_gpu_pop(const axe_gpu *g);
  * that reading it anywhere gives zeros, as reading outside of any tensor does.
  * data    the tensor's address in device memory
  * Errors  EUNSUPPORTED: an extent or stride that no map can hold, with which */
-AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, axe_gpu *g,
-                                 const axe_map *m, const axe_values *values,
-                                 void         *data,
+AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, axe_gpu *g, const axe_map *m,
+                                 const axe_values *values, void *data,
                                  unsigned char out[AXE_CUDA_MAP_BYTES]);
 
 #endif

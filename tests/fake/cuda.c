@@ -312,8 +312,7 @@ CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
     return cuMemAlloc_v2(p, bytes);
 }
 
-CALL(MemsetD8Async,
-     (uint64_t p, unsigned char v, size_t bytes, void *stream))
+CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 {
     (void)stream;
     memset((void *)(uintptr_t)p, v, bytes);
