@@ -16,6 +16,8 @@ typedef struct axe_run_args {
     int64_t         n_thread, seed, n_time; /* n_time 0: as many as fit */
     axe_stage       stage;
     double          budget;  /* of `axe tune` [s] */
+    int64_t         n_best;  /* of its ranking; 0: as many as is usual */
+    bool            prepare; /* compile them, measure nothing */
     axe_sim_options sim;     /* of `axe sim`: the first order of events */
     int64_t         n_order; /* lazy, eager, then random ones; 0: that alone */
     bool            random, check, time, json, emit, help, no_tuned;

@@ -30,10 +30,20 @@ static const char help[] =
     "known.\n"
     "\n"
     "  axe tune kernels/gemm.axe --random M=512 N=512 K=512\n"
+    "  axe tune kernels/gemm_sm90.axe --prepare M=8192 N=4096 K=12288\n"
+    "\n"
+    "For a GPU only sizes are given.  Where there is none, the ranking by the "
+    "model is\n"
+    "shown; with --prepare its best are compiled into the cache, for the day "
+    "there is one.\n"
     "\n"
     "      --random            make the arrays that are read and not given\n"
     "      --seed N            of --random (default 1)\n"
     "      --budget SECONDS    time for all of it (default 30)\n"
+    "      --best N            on a GPU: how many of the ranking are tried "
+    "(default 24)\n"
+    "      --prepare           for a GPU: compile them beforehand, measure "
+    "nothing\n"
     "      --threads N         0 (default): one for each processor\n"
     "      --records FILE      database (default: $AXE_TUNED, or tuned.db "
     "beside\n"
@@ -42,13 +52,15 @@ static const char help[] =
     "      --cache DIR         of compiled kernels\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum { OPT_BUDGET = AXE_RUN_FREE };
+enum { OPT_BUDGET = AXE_RUN_FREE, OPT_BEST, OPT_PREPARE };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
     {"random", no_argument, NULL, AXE_RUN_RANDOM},
     {"seed", required_argument, NULL, AXE_RUN_SEED},
     {"budget", required_argument, NULL, OPT_BUDGET},
+    {"best", required_argument, NULL, OPT_BEST},
+    {"prepare", no_argument, NULL, OPT_PREPARE},
     {"threads", required_argument, NULL, AXE_RUN_THREADS},
     {"records", required_argument, NULL, AXE_RUN_RECORDS},
     {"json", no_argument, NULL, AXE_RUN_JSON},
@@ -80,6 +92,12 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
 {
     if (c == OPT_BUDGET)
         return take_budget(arg, &a->budget);
+    if (c == OPT_BEST)
+        return axe_run_number(verb, "best", arg, 1, 4096, &a->n_best);
+    if (c == OPT_PREPARE) {
+        a->prepare = true;
+        return AXE_EXIT_OK;
+    }
     return axe_run_common(cx, verb, a, c, arg);
 }
 
@@ -133,12 +151,39 @@ values_text(axe_ctx *cx, const axe_tune_result *r, int k)
 }
 
 static void
-print(axe_ctx *cx, const char *kernel, const axe_tune_result *r)
+print_head(const char *kernel, const axe_tune_result *r, bool gpu)
 {
-    printf("%s for %s on %d thread%s: %d combinations planned, %" PRId64
-           " refused, %d measured%s\n",
-           kernel, r->sizes, r->n_worker, r->n_worker == 1 ? "" : "s", r->n_try,
-           r->n_refused, r->n_timed, r->stopped ? ", interrupted" : "");
+    printf("%s for %s on ", kernel, r->sizes);
+    if (gpu)
+        printf("%s", r->machine);
+    else
+        printf("%d thread%s", r->n_worker, r->n_worker == 1 ? "" : "s");
+    printf(": %d combinations planned, %" PRId64 " refused, %d measured%s\n",
+           r->n_try, r->n_refused, r->n_timed,
+           r->stopped ? ", interrupted" : "");
+}
+
+/* Nothing was measured: the ranking. */
+static void
+print_ranking(axe_ctx *cx, const axe_tune_result *r)
+{
+    for (int i = 0; i < r->n_try; i++)
+        if (i < MOST_SHOWN || i == r->standard)
+            printf(
+                "  model %9.4g ms  %5.2f  %s%s\n", r->each[i].estimate_s * 1e3,
+                r->each[i].estimate_s / r->each[0].estimate_s,
+                values_text(cx, r, i), i == r->standard ? "  (default)" : "");
+    if (r->prepared.n_ready > 0)
+        printf("prepared: %d, %d of them compiled now\n", r->prepared.n_ready,
+               r->prepared.n_fresh);
+}
+
+static void
+print(axe_ctx *cx, const char *kernel, const axe_tune_result *r, bool gpu)
+{
+    print_head(kernel, r, gpu);
+    if (r->n_timed == 0)
+        print_ranking(cx, r);
     for (int i = 0; i < r->n_timed; i++)
         if (i < MOST_SHOWN || i == r->standard)
             printf("  %9.4g ms  model %9.4g ms  %5.2f  %s%s\n",
@@ -170,11 +215,15 @@ print_json(axe_ctx *cx, const char *kernel, const axe_tune_result *r)
     axe_putf(&b,
              "{\"kernel\": \"%s\", \"sizes\": \"%s\", \"threads\": %d, "
              "\"planned\": %d, \"refused\": %" PRId64 ", \"interrupted\": %s, "
-             "\"default\": %d, \"measured\": [",
+             "\"machine\": \"%s\", \"prepared\": %d, \"default\": %d, "
+             "\"measured\": [",
              kernel, r->sizes, r->n_worker, r->n_try, r->n_refused,
-             r->stopped ? "true" : "false",
-             r->standard < r->n_timed ? r->standard : -1);
+             r->stopped ? "true" : "false", r->machine, r->prepared.n_ready,
+             r->n_timed == 0 || r->standard < r->n_timed ? r->standard : -1);
     for (int i = 0; i < r->n_timed; i++)
+        put_try(&b, r, i);
+    axe_puts(&b, "], \"ranked\": [");
+    for (int i = 0; i < r->n_try && r->n_timed == 0; i++)
         put_try(&b, r, i);
     axe_puts(&b, "], \"records\": ");
     if (r->records)
@@ -187,28 +236,77 @@ print_json(axe_ctx *cx, const char *kernel, const axe_tune_result *r)
 
 /* ------------------------------------------------------------------ tuning */
 
+static axe_tune_spec
+spec_of(const axe_run_args *a)
+{
+    axe_tune_spec spec = {.compile = axe_kernel_spec(&a->kernel),
+                          .budget_s = a->budget,
+                          .records = a->records,
+                          .cache = a->cache,
+                          .prepare = a->prepare,
+                          .n_best = (int)a->n_best,
+                          .stop = stop};
+
+    if (isatty(STDERR_FILENO))
+        spec.progress = show;
+    return spec;
+}
+
 static axe_status
 search(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r,
        axe_tune_result *out)
 {
     axe_device_spec device = {.n_thread = a->n_thread, .cache = a->cache};
     axe_array      *array = axe_new_array(cx, axe_array, r->n_param);
-    axe_tune_spec   spec = {.compile = axe_kernel_spec(&a->kernel),
-                            .budget_s = a->budget,
-                            .records = a->records,
-                            .cache = a->cache,
-                            .stop = stop};
+    axe_tune_spec   spec = spec_of(a);
     axe_device     *d;
     axe_status      st;
 
-    if (isatty(STDERR_FILENO))
-        spec.progress = show;
+    if (a->prepare)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "--prepare compiles for a GPU: give --target");
+    AXE_TRY(axe_run_fill(cx, a, r));
     AXE_TRY(axe_device_new(cx, &device, &d));
     st = axe_tune(cx, d, source, &spec, axe_run_arrays(r, array), array,
                   r->n_size, r->size, out);
     if (spec.progress)
         fputs("\r\033[K", stderr);
     axe_device_free(d);
+    return st;
+}
+
+/* The GPU, if there is one and it is asked for; what is in the way is told. */
+static axe_gpu *
+find_gpu(axe_ctx *cx, const axe_run_args *a)
+{
+    axe_gpu_spec spec = {.cache = a->cache};
+    axe_mark     m = axe_ctx_mark(cx);
+    axe_gpu     *gpu = NULL;
+
+    if (a->prepare)
+        return NULL;
+    if (axe_gpu_new(cx, &spec, &gpu) == AXE_OK)
+        return gpu;
+    fprintf(stderr, "axe tune: no GPU: ranked by the model only (%s)\n",
+            axe_last_error(cx));
+    axe_ctx_release(cx, m);
+    return NULL;
+}
+
+static axe_status
+search_gpu(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r,
+           axe_tune_result *out)
+{
+    axe_array    *array = axe_new_array(cx, axe_array, r->n_param);
+    axe_tune_spec spec = spec_of(a);
+    axe_status    st;
+
+    spec.gpu = find_gpu(cx, a);
+    st = axe_tune(cx, NULL, source, &spec, axe_run_arrays(r, array), array,
+                  r->n_size, r->size, out);
+    if (spec.progress)
+        fputs("\r\033[K", stderr);
+    axe_gpu_free(spec.gpu);
     return st;
 }
 
@@ -219,6 +317,7 @@ tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     axe_tune_result  result;
     axe_array       *array;
     int32_t          source;
+    bool             gpu;
 
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
@@ -226,13 +325,14 @@ tune(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     spec.no_tuned = true;
     array = axe_new_array(cx, axe_array, r->n_param);
     AXE_TRY(axe_compile_for(cx, source, &spec, axe_run_arrays(r, array), array,
-                            AXE_STAGE_IR, &r->program));
-    AXE_TRY(axe_run_fill(cx, a, r));
-    AXE_TRY(search(cx, a, source, r, &result));
+                            AXE_STAGE_PLAN, &r->program));
+    gpu = axe_program_on_gpu(r->program);
+    AXE_TRY(gpu ? search_gpu(cx, a, source, r, &result)
+                : search(cx, a, source, r, &result));
     if (a->json)
         print_json(cx, axe_program_kernel(r->program), &result);
     else
-        print(cx, axe_program_kernel(r->program), &result);
+        print(cx, axe_program_kernel(r->program), &result, gpu);
     return AXE_OK;
 }
 

@@ -47,6 +47,10 @@ AXE_CHECK axe_status axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to,
                                  const void *from, size_t bytes);
 AXE_CHECK axe_status axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to,
                                  const void *from, size_t bytes);
+/* Fill with numbers of the type, floats normal(0, 1), integers small: one block
+ * of them again and again.  EDEVICE; ETYPE: no such type */
+AXE_CHECK axe_status axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type,
+                                  void *to, size_t bytes);
 
 /* ------------------------------------------------------------- running */
 
@@ -86,6 +90,30 @@ AXE_CHECK axe_status axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array,
  * Errors  EUNSUPPORTED: the program is not for a GPU.  ETOOL */
 AXE_CHECK axe_status axe_gpu_code(axe_ctx *cx, const axe_program *p,
                                   const char **log, void **code, size_t *bytes);
+
+/* ---------------------------------------------------------- beforehand */
+
+/* The callbacks are called by several threads, one at a time. */
+typedef struct axe_gpu_prepare_spec {
+    const char *cache; /* directory; NULL: as axe_device_spec */
+    bool (*stop)(void *user);
+    void (*progress)(void *user, int n_done, int n);
+    void *user;
+} axe_gpu_prepare_spec;
+
+typedef struct axe_gpu_prepared {
+    int n_ready; /* programs whose code is there */
+    int n_fresh; /* of them compiled now */
+} axe_gpu_prepared;
+
+/* Compile programs into the cache, side by side, without a GPU.  Machines to
+ * which the directory is brought need no NVRTC for them.
+ * Errors  EIO: no directory; else, where not one could be compiled, as
+ *         axe_gpu_code */
+AXE_CHECK axe_status axe_gpu_prepare(axe_ctx                    *cx,
+                                     const axe_gpu_prepare_spec *spec, int n,
+                                     const axe_program *const *program,
+                                     axe_gpu_prepared         *out);
 
 #ifdef __cplusplus
 }

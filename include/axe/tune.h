@@ -6,11 +6,15 @@
  * ones follow as long as that helps and the budget lasts.  What is found is
  * kept in a database, from where axe_compile_for takes it for launches of
  * nearly the same sizes.
+ *
+ * Kernels for a GPU are ranked where there is none, and the best of the ranking
+ * can be compiled beforehand: then where there is one, all of the time goes to
+ * measuring.
  */
 #ifndef AXE_TUNE_H
 #define AXE_TUNE_H
 
-#include "axe/run.h"
+#include "axe/gpu.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +40,8 @@ typedef struct axe_tune_result {
     int                standard;  /* number of the defaults in each; -1: none */
     int64_t            n_refused; /* combinations without a plan */
     bool               stopped;   /* by the caller, before it was done */
+    const char        *machine;   /* "sm_90a" */
+    axe_gpu_prepared   prepared;  /* of the first n_best, if asked for */
     const char        *records;   /* where the best was kept, or NULL */
 } axe_tune_result;
 
@@ -45,6 +51,11 @@ typedef struct axe_tune_spec {
     const char      *records;  /* database; NULL: $AXE_TUNED, else tuned.db in
                                   the cache; "": keep nothing */
     const char *cache;         /* as the device's, for the default above */
+    /* For kernels on a GPU: */
+    axe_gpu *gpu; /* where they are measured; NULL: ranked alone, and
+                     nothing is kept */
+    bool prepare; /* compile the first n_best into the cache */
+    int  n_best;  /* that are compiled, or measured; 0: 24 */
     /* Called now and then.  stop: return true to end with what is known. */
     bool (*stop)(void *user);
     void (*progress)(void *user, const axe_tune_result *so_far,
@@ -53,7 +64,8 @@ typedef struct axe_tune_spec {
 } axe_tune_spec;
 
 /* Arrays and sizes are those of axe_launch; arrays that are written are written
- * over and over.
+ * over and over.  On a GPU sizes are enough: its arrays are made there.
+ * d       NULL: for kernels on a GPU alone
  * Errors  as axe_compile_for, axe_exec_new and axe_launch for the defaults;
  *         EARG: the kernel has nothing to tune.  What goes wrong with a
  *         combination only rules that out; a database that cannot be written

@@ -4,9 +4,10 @@
 #include "machine/rates.h"
 
 static const axe_rates rows[] = {
-#define RATES(machine, busy, memory, l2, wait, launch, fp32, threads, ctas,    \
-              shared, own)                                                     \
-    {machine, busy, memory, l2, wait, launch, fp32, threads, ctas, shared, own},
+#define RATES(machine, busy, memory, l2, wait, launch, parts, fp32, threads,   \
+              ctas, shared, own)                                               \
+    {machine, busy, memory,  l2,   wait,   launch,                             \
+     parts,   fp32, threads, ctas, shared, own},
 #include "machine/nvidia/rates.def"
 };
 

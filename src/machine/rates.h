@@ -7,7 +7,9 @@
 /* As rates.def says. */
 typedef struct axe_rates {
     const char *machine;
-    double      busy_ghz, memory_gb, l2, wait, launch_us, fp32;
+    double      busy_ghz, memory_gb, l2, wait, launch_us;
+    int         parts;
+    double      fp32;
     int         threads, ctas;
     int64_t     shared, own;
 } axe_rates;

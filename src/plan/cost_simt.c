@@ -72,6 +72,17 @@ resident(const model *m)
     return fmax(n, 1);
 }
 
+/* Clusters at a time: none leaves its part of the GPU, which has pairs. */
+static double
+slots_of(const model *m, double cluster)
+{
+    double all = m->simt->n_sm, part = all / m->rates->parts;
+
+    if (cluster <= 2)
+        return floor(all * m->out->resident / cluster);
+    return m->rates->parts * floor(floor(part) * m->out->resident / cluster);
+}
+
 /* The last cluster along the first variable is filled up. */
 static void
 count_rounds(model *m)
@@ -87,7 +98,7 @@ count_rounds(model *m)
         groups *= l == 0 ? ceil(n / cluster) : n;
     }
     m->out->resident = resident(m);
-    slots = floor(m->simt->n_sm * m->out->resident / cluster);
+    slots = slots_of(m, cluster);
     m->out->rounds = ceil(groups / fmax(slots, 1));
     m->out->full = m->out->tiles / fmax(m->out->rounds * slots * cluster, 1);
 }

@@ -10,7 +10,6 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "run/gpu_int.h"
-#include "run/nvrtc.h"
 #include "run/program.h"
 
 typedef struct loaded {
@@ -27,51 +26,6 @@ struct axe_gpu_exec {
     int64_t            temp_bytes;
     loaded             grid[];
 };
-
-/* --------------------------------------------------------------- compiling */
-
-static axe_status
-check_program(axe_ctx *cx, const axe_program *p)
-{
-    if (!p->c_text)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "kernel %s was not compiled so far", p->kernel->name);
-    if (!p->plan->machine->simt)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "kernel %s was compiled for %s, which is not a GPU",
-                        p->kernel->name, p->plan->machine->name);
-    return AXE_OK;
-}
-
-/* Machine code from the cache or from NVRTC. */
-static axe_status
-get_code(axe_ctx *cx, axe_cache *c, const axe_program *p, bool *cached,
-         axe_bytes *out)
-{
-    const char *what[3] = {p->c_text, p->plan->machine->simt->arch};
-
-    AXE_TRY(axe_nvrtc_id(cx, &what[2]));
-    *cached = axe_cache_find(cx, c, AXE_LEN(what), what, out);
-    if (*cached)
-        return AXE_OK;
-    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, what[1], NULL, out));
-    axe_cache_keep(cx, c, AXE_LEN(what), what, p->c_text, *out);
-    return AXE_OK;
-}
-
-axe_status
-axe_gpu_code(axe_ctx *cx, const axe_program *p, const char **log, void **code,
-             size_t *bytes)
-{
-    axe_bytes b;
-
-    AXE_TRY(check_program(cx, p));
-    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->simt->arch, log,
-                              &b));
-    *code = b.data;
-    *bytes = b.len;
-    return AXE_OK;
-}
 
 /* ----------------------------------------------------------------- loading */
 
@@ -107,7 +61,8 @@ load(axe_ctx *cx, axe_gpu_exec *e)
     axe_status         st;
     int                r;
 
-    AXE_TRY(get_code(cx, &e->gpu->cache, e->program, &e->cached, &code));
+    AXE_TRY(
+        axe_gpu_get_code(cx, &e->gpu->cache, e->program, &e->cached, &code));
     st = axe_gpu_push(cx, e->gpu);
     if (st != AXE_OK) {
         free(code.data);
@@ -141,7 +96,7 @@ axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
     axe_gpu_exec *e;
     axe_status    st;
 
-    AXE_TRY(check_program(cx, p));
+    AXE_TRY(axe_gpu_check_program(cx, p));
     if (!runs(g, p->plan->machine)) {
         st = axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                       "kernel %s is for %s, but %s is %s", p->kernel->name,

@@ -3,6 +3,7 @@
 #define AXE_RUN_GPU_INT_H
 
 #include "axe/gpu.h"
+#include "lower/lower.h"
 #include "machine/machine.h"
 #include "run/cache.h"
 #include "run/cuda.h"
@@ -22,6 +23,13 @@ struct axe_gpu {
 /* Make the GPU's context current for a while; every push has its pop. */
 AXE_CHECK axe_status axe_gpu_push(axe_ctx *cx, const axe_gpu *g);
 void                 axe_gpu_pop(const axe_gpu *g);
+
+/* gpu_code.c: EARG, EUNSUPPORTED: not compiled so far, or for no GPU. */
+AXE_CHECK axe_status axe_gpu_check_program(axe_ctx *cx, const axe_program *p);
+/* Machine code from the cache or from NVRTC; the caller frees it. */
+AXE_CHECK axe_status axe_gpu_get_code(axe_ctx *cx, axe_cache *c,
+                                      const axe_program *p, bool *cached,
+                                      axe_bytes *out);
 
 /* A tensor map for this launch; of a tensor without elements one of a zero, so
  * that reading it anywhere gives zeros, as reading outside of any tensor does.

@@ -11,7 +11,7 @@
 #include "run/program.h"
 #include "run/tune_int.h"
 
-enum { MAX_PLAN = 4096 };
+enum { MAX_PLAN = 4096, MANY_BEST = 24 };
 
 static const double default_budget = 30, /* seconds */
     plan_share = 0.3;                    /* of the budget, for planning */
@@ -129,7 +129,7 @@ estimate(axe_tuner *t, const axe_program *p)
     if (axe_bind(t->cx, p->kernel, t->n_array, t->array, t->n_size, t->size,
                  false, &b) != AXE_OK)
         return -1;
-    axe_cost_at at = {b.size, axe_device_n_thread(t->device), t->levels};
+    axe_cost_at at = {b.size, t->result->n_worker, t->levels};
     axe_cost_plan(t->cx, p->plan, &at, &c);
     return c.cycles < 0 ? -1 : c.cycles / (mc->ghz * 1e9);
 }
@@ -157,6 +157,9 @@ standard_values(axe_tuner *t, const char *const **out)
     const axe_program *p;
 
     AXE_TRY(axe_compile(t->cx, t->source, &t->fit, AXE_STAGE_PLAN, &p));
+    t->program = p;
+    t->on_gpu = axe_program_on_gpu(p);
+    t->result->machine = p->plan->machine->name;
     t->levels = axe_host_levels(p->plan->machine);
     for (int i = 0; i < t->result->n_param; i++)
         for (int k = 0; k < p->kernel->n_binding; k++) {
@@ -198,11 +201,39 @@ find_standard(axe_tuner *t, const char *const *standard)
             t->result->standard = i;
 }
 
-/* Plan every combination, or evenly chosen ones where they are many. */
+/* A step that visits all of n, and in any beginning of the walk numbers from
+ * all over: near the golden section, without a common divisor. */
+static int64_t
+golden_step(int64_t n)
+{
+    int64_t step = (int64_t)((double)n * 0.618);
+
+    for (;; step--) {
+        int64_t a = n, b = step < 1 ? 1 : step;
+        while (b > 0) {
+            int64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step < 1 ? 1 : step;
+    }
+}
+
+/* Of the budget, for planning: all where nothing follows. */
+static double
+share_of_plans(const axe_tuner *t)
+{
+    return t->on_gpu && !t->spec->gpu ? 1 : plan_share;
+}
+
+/* Plan every combination, or evenly chosen ones where they are too many
+ * or time is short. */
 static axe_status
 plan_all(axe_tuner *t)
 {
     int64_t            all = count_all(t), n = all < MAX_PLAN ? all : MAX_PLAN;
+    int64_t            step = golden_step(n);
     const char *const *standard;
     axe_tune_result   *r = t->result;
 
@@ -211,8 +242,9 @@ plan_all(axe_tuner *t)
     if (plan(t, standard, &r->each[0].estimate_s))
         r->each[r->n_try++].value = standard;
     for (int64_t i = 0; i < n; i++) {
-        axe_tune_try c = {.value = combination(t, all / n * i)};
-        if ((i > 0 && axe_tuner_over(t, plan_share)) || axe_tuner_stopped(t))
+        axe_tune_try c = {.value = combination(t, all / n * (i * step % n))};
+        if ((i > 0 && axe_tuner_over(t, share_of_plans(t))) ||
+            axe_tuner_stopped(t))
             break;
         if (same_values(t, c.value, standard))
             continue;
@@ -317,13 +349,44 @@ hint_sizes(axe_tuner *t)
     t->fit.hint = value;
 }
 
+int
+axe_tuner_best(const axe_tuner *t)
+{
+    int n = t->spec->n_best > 0 ? t->spec->n_best : MANY_BEST;
+
+    return n < t->result->n_try ? n : t->result->n_try;
+}
+
+/* The ranking is there: on what it is tried. */
+static axe_status
+measure(axe_tuner *t)
+{
+    axe_status st = AXE_OK;
+
+    if (!t->on_gpu && !t->device)
+        return axe_fail(t->cx, AXE_NOWHERE, AXE_EARG,
+                        "kernel %s is for %s: it is measured on a device",
+                        t->sig.name, t->result->machine);
+    if (!t->on_gpu)
+        return axe_tuner_measure(t);
+    if (t->spec->prepare)
+        AXE_TRY(axe_tuner_prepare_best(t));
+    if (t->spec->gpu) {
+        st = axe_tuner_gpu_arrays(t);
+        if (st == AXE_OK)
+            st = axe_tuner_measure(t);
+        axe_tuner_gpu_free(t);
+    }
+    return st;
+}
+
 axe_status
 axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
          int n_array, const axe_array *array, int n_size, const axe_size *size,
          axe_tune_result *out)
 {
     const axe_module *m;
-    axe_tune_result   result = {.n_worker = axe_device_n_thread(d)};
+    axe_tune_result   result = {.n_worker = d ? axe_device_n_thread(d) : 1};
     axe_tuner         t = {
                 .cx = cx,
                 .device = d,
@@ -347,7 +410,7 @@ axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
                                        array, result.n_worker);
     result.sizes = axe_records_class(cx, key.n_size, key.size);
     AXE_TRY(plan_all(&t));
-    AXE_TRY(axe_tuner_measure(&t));
+    AXE_TRY(measure(&t));
     order_result(&t);
     keep(&t, &key);
     *out = result;

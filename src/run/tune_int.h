@@ -21,6 +21,9 @@ typedef struct axe_tuner {
     axe_tune_result     *result;
     bool                *tried; /* [n_try] measured, or cannot be */
     axe_levels           levels;
+    const axe_program   *program; /* the kernel with its defaults */
+    bool                 on_gpu;
+    axe_array           *device_array; /* in the GPU's memory; NULL: not yet */
 } axe_tuner;
 
 /* [seconds] on the wall. */
@@ -32,6 +35,19 @@ bool axe_tuner_over(const axe_tuner *t, double share);
 void axe_tuner_report(const axe_tuner *t, const char *doing);
 /* The fitted spec with these values set. */
 axe_compile_spec axe_tuner_spec(axe_tuner *t, const char *const *value);
+
+/* How many of the ranking are compiled or measured on a GPU. */
+int axe_tuner_best(const axe_tuner *t);
+
+/* tune_gpu.c.  Programs [n] into the cache, side by side. */
+AXE_CHECK axe_status axe_tuner_prepare(axe_tuner *t, int n,
+                                       const axe_program *const *p,
+                                       axe_gpu_prepared         *out);
+/* The first of the ranking, and the defaults. */
+AXE_CHECK axe_status axe_tuner_prepare_best(axe_tuner *t);
+/* The kernel's arrays in the GPU's memory, filled; made once, until freed. */
+AXE_CHECK axe_status axe_tuner_gpu_arrays(axe_tuner *t);
+void                 axe_tuner_gpu_free(axe_tuner *t);
 
 /* tune_measure.c: measure the best of the ranking, in groups. */
 AXE_CHECK axe_status axe_tuner_measure(axe_tuner *t);

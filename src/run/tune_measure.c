@@ -21,11 +21,12 @@ static const double sample_s = 1e-4, /* least length of a sample */
 
 /* One that is being measured. */
 typedef struct runner {
-    int       number; /* in result->each */
-    axe_exec *exec;
-    double    sample[TURNS];
-    int       n_sample, batch;
-    bool      out;
+    int           number; /* in result->each */
+    axe_exec     *exec;   /* or, on a GPU: */
+    axe_gpu_exec *gpu_exec;
+    double        sample[TURNS];
+    int           n_sample, batch;
+    bool          out;
 } runner;
 
 static axe_status
@@ -37,23 +38,62 @@ launch(axe_tuner *t, runner *r, int times)
     return AXE_OK;
 }
 
+static void
+set_batch(runner *r, double s_each)
+{
+    r->batch = s_each >= sample_s ? 1 : (int)(sample_s / (s_each + 1e-7)) + 1;
+}
+
+/* [s] of one launch, by the GPU's own clock: the mean of n. */
+static axe_status
+time_gpu(axe_tuner *t, const runner *r, int n, double *out)
+{
+    double *s = axe_new_array(t->cx, double, n), sum = 0;
+
+    AXE_TRY(axe_gpu_time(t->cx, r->gpu_exec, axe_program_n_param(t->program),
+                         t->device_array, t->n_size, t->size, n, s));
+    for (int i = 0; i < n; i++)
+        sum += s[i];
+    *out = sum / n;
+    return AXE_OK;
+}
+
+static axe_status
+start_gpu(axe_tuner *t, const axe_program *p, runner *out)
+{
+    double s_each;
+
+    AXE_TRY(axe_gpu_exec_new(t->cx, t->spec->gpu, p, &out->gpu_exec));
+    AXE_TRY(time_gpu(t, out, 1, &s_each));
+    set_batch(out, s_each);
+    return AXE_OK;
+}
+
 /* Compile, load, and run until warm. */
 static axe_status
 start(axe_tuner *t, int number, runner *out)
 {
     axe_compile_spec   s = axe_tuner_spec(t, t->result->each[number].value);
     const axe_program *p;
-    double             begin, s_each;
+    double             begin;
 
     *out = (runner){.number = number};
     AXE_TRY(axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p));
+    if (t->on_gpu)
+        return start_gpu(t, p, out);
     AXE_TRY(axe_exec_new(t->cx, t->device, p, &out->exec));
     AXE_TRY(launch(t, out, 1));
     begin = axe_tuner_now();
     AXE_TRY(launch(t, out, 1));
-    s_each = axe_tuner_now() - begin;
-    out->batch = s_each >= sample_s ? 1 : (int)(sample_s / (s_each + 1e-7)) + 1;
+    set_batch(out, axe_tuner_now() - begin);
     return AXE_OK;
+}
+
+static void
+end(runner *r)
+{
+    axe_exec_free(r->exec);
+    axe_gpu_exec_free(r->gpu_exec);
 }
 
 /* Start it or rule it out; one that does not compile is no error, unless it is
@@ -68,7 +108,7 @@ try_start(axe_tuner *t, int number, runner *out, bool *started)
     *started = st == AXE_OK;
     if (st == AXE_OK)
         return st;
-    axe_exec_free(out->exec);
+    end(out);
     if (number == t->result->standard || axe_tuner_stopped(t))
         return axe_tuner_stopped(t) ? AXE_OK : st;
     axe_ctx_release(t->cx, m);
@@ -109,13 +149,25 @@ tick(const axe_tuner *t)
 }
 
 static axe_status
+time_cpu(axe_tuner *t, runner *r, double *out)
+{
+    double begin = tick(t);
+
+    AXE_TRY(launch(t, r, r->batch));
+    *out = (tick(t) - begin) / r->batch;
+    return AXE_OK;
+}
+
+static axe_status
 sample(axe_tuner *t, runner *r)
 {
     axe_tune_try *c = &t->result->each[r->number];
-    double        begin = tick(t);
+    axe_mark      m = axe_ctx_mark(t->cx);
+    double       *s = &r->sample[r->n_sample];
 
-    AXE_TRY(launch(t, r, r->batch));
-    r->sample[r->n_sample++] = (tick(t) - begin) / r->batch;
+    AXE_TRY(t->on_gpu ? time_gpu(t, r, r->batch, s) : time_cpu(t, r, s));
+    axe_ctx_release(t->cx, m);
+    r->n_sample++;
     c->time_s = typical(r);
     c->n_time = r->n_sample;
     return AXE_OK;
@@ -161,7 +213,9 @@ take_turns(axe_tuner *t, int n, runner *r, const char *doing)
 static int
 next(const axe_tuner *t)
 {
-    for (int i = 0; i < t->result->n_try; i++)
+    int n = t->on_gpu ? axe_tuner_best(t) : t->result->n_try;
+
+    for (int i = 0; i < n; i++)
         if (!t->tried[i])
             return i;
     return -1;
@@ -197,9 +251,12 @@ prefetch(axe_tuner *t, int n_most)
             axe_compile(t->cx, t->source, &s, AXE_STAGE_C, &p[n]) == AXE_OK)
             n++;
     }
-    if (n > 1 && axe_exec_new_all(t->cx, t->device, n, p, e) == AXE_OK)
-        for (int i = 0; i < n; i++)
-            axe_exec_free(e[i]);
+    axe_gpu_prepared done;
+    axe_status       st = n < 2       ? AXE_EARG
+                          : t->on_gpu ? axe_tuner_prepare(t, n, p, &done)
+                                      : axe_exec_new_all(t->cx, t->device, n, p, e);
+    for (int i = 0; i < n && st == AXE_OK && !t->on_gpu; i++)
+        axe_exec_free(e[i]);
     axe_ctx_release(t->cx, m);
 }
 
@@ -213,7 +270,7 @@ fill_group(axe_tuner *t, runner *r, int *n)
         bool ok;
         if (*n > 0 && (axe_tuner_stopped(t) || axe_tuner_over(t, 1)))
             break;
-        if (*n == 1 && t->device->cache.dir)
+        if (*n == 1 && (t->on_gpu || t->device->cache.dir))
             prefetch(t, GROUP - 1);
         AXE_TRY(try_start(t, k, &r[*n], &ok));
         *n += ok;
@@ -234,7 +291,7 @@ measure_group(axe_tuner *t, double *gain)
     if (st == AXE_OK && n > 0)
         st = take_turns(t, n, r, "measuring");
     for (int i = 0; i < n; i++)
-        axe_exec_free(r[i].exec);
+        end(&r[i]);
     int is = leader(t);
     *gain = was < 0 || is < 0 || is == was ? (was < 0 ? 0 : 1)
                                            : t->result->each[is].time_s / old;

@@ -115,21 +115,28 @@ axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
 {
     size_t             len;
     const char        *text = axe_source_text(cx, source, &len);
-    const char        *name = spec->machine ? spec->machine : "cpu";
+    const char        *name = spec->machine ? spec->machine
+                              : sig->target ? sig->target
+                                            : "cpu";
     const axe_machine *mc;
     axe_size *size = axe_new_array(cx, axe_size, most_sizes(sig, spec) + 1);
     axe_mark  m = axe_ctx_mark(cx);
 
-    if (axe_machine_find(cx, name, &mc) == AXE_OK)
+    bool gpu = false;
+
+    if (axe_machine_find(cx, name, &mc) == AXE_OK) {
         name = mc->name;
-    else
+        gpu = mc->simt;
+    } else
         axe_ctx_release(cx, m);
     return (axe_record_key){
-        .machine = axe_records_machine(cx, name),
+        .machine = gpu ? name : axe_records_machine(cx, name),
         .digest = axe_records_digest(cx, text, len),
         .kernel = sig->name,
         .variant = variant_of(cx, sig, spec),
-        .n_worker = n_worker > 0 ? n_worker : processors(),
+        .n_worker = gpu            ? 1
+                    : n_worker > 0 ? n_worker
+                                   : processors(),
         .n_size = sizes_of(sig, spec, n_array, array, size),
         .size = size,
     };

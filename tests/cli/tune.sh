@@ -75,3 +75,35 @@ sleep 2
 kill -INT $pid
 wait $pid || fail "interrupted: exit $?: $(cat "$tmp/err")"
 [ "$(json 'r["interrupted"]' <"$tmp/out")" = True ] || fail "$(cat "$tmp/out")"
+
+# For a GPU: the ranking where there is none; code made beforehand; a driver that
+# only writes down runs what was prepared, with no compiler.
+fake=$(dirname "$AXE")/tests/libfake_cuda.so
+gemm() { "$AXE" tune "$SRC/kernels/gemm_sm90.axe" --set BK=64 --set GROUP=8 \
+    --set BM=128 --json "$@" M=4096 N=4096 K=4096 2>"$tmp/err"; }
+
+AXE_CUDA=/none gemm >"$tmp/out" || fail "no GPU: $(cat "$tmp/err")"
+grep -q 'no GPU: ranked by the model only' "$tmp/err" || fail "$(cat "$tmp/err")"
+[ "$(json 'r["machine"], r["measured"], r["records"]' <"$tmp/out")" = \
+    "sm_90a [] None" ] || fail "$(cat "$tmp/out")"
+[ "$(json 'r["ranked"][0]["set"]["BN"], r["ranked"][-1]["set"]["STAGES"]' \
+    <"$tmp/out")" = "256 2" ] || fail "$(cat "$tmp/out")"
+json 'all(a["estimate_s"] <= b["estimate_s"] for a, b in zip(r["ranked"], r["ranked"][1:]))' \
+    <"$tmp/out" | grep -q True || fail "the ranking is none"
+
+! tune --prepare M=100 || fail "prepared for a CPU"
+if gemm --prepare --best 3 >"$tmp/out"; then
+    prepared=$(json 'r["prepared"]' <"$tmp/out")
+    case $prepared in 3 | 4) ;; *) fail "prepared $prepared" ;; esac
+    [ "$(find "$AXE_CACHE" -name '*.cubin' | wc -l)" = "$prepared" ] ||
+        fail "cubins"
+    case $(ldd "$fake") in *asan*) exit 0 ;; esac
+    AXE_NVRTC=/none AXE_CUDA=$fake gemm --best 3 >"$tmp/out" ||
+        fail "measured from what was prepared: $(cat "$tmp/err")"
+    [ "$(json 'len(r["measured"])' <"$tmp/out")" = "$prepared" ] ||
+        fail "$(cat "$tmp/out")"
+    [ "$(json 'r["records"]' <"$tmp/out")" = "$AXE_CACHE/tuned.db" ] ||
+        fail "not kept"
+else
+    grep -q 'no libnvrtc' "$tmp/err" || fail "prepare: $(cat "$tmp/err")"
+fi

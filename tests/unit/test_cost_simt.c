@@ -108,6 +108,8 @@ test_rounds(void **state)
         assert_true(c.resident == 1);
         near(c.full, shape[i].full, 1e-3);
     }
+    near(cost_of(with(hopper(8192, 4096, 4096), "CLUSTER", "4")).full,
+         1024 / (8.0 * 128), 1e-9);
     near(cost_of(hopper(128, 256, 64)).full, 1.0 / 132, 1e-9);
 }
 
@@ -196,8 +198,8 @@ test_turns(void **state)
     (void)state;
     near(all.flops, 4.0 * 32 * 32 * 8192 * 8192 * 128, 1e-9);
     near(half.flops, all.flops / 2, 0.02);
-    assert_true(all.seconds < 1.06 * all.busy[AXE_BUSY_ISSUE] ||
-                all.seconds < 1.06 * all.busy[AXE_BUSY_TENSOR]);
+    assert_true(all.seconds < 1.15 * all.busy[AXE_BUSY_ISSUE] ||
+                all.seconds < 1.15 * all.busy[AXE_BUSY_TENSOR]);
     assert_true(half.seconds < 0.6 * all.seconds);
 }
 
