@@ -183,6 +183,8 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
                   axe_node_text(sl->lw.cx, s->dst), axe_fold_text(s->fold));
     AXE_TRY(axe_simt_lower_waits(sl, b, s));
     sl->s = sl->lw.plan->schedule[s->id];
+    if (sl->s->simt->tmem)
+        return axe_simt_lower_tmem(sl, b, sl->s);
     if (sl->s->simt->when) {
         in = axe_emit(&sl->lw, b, AXE_LIR_IF);
         in->value = sl->s->simt->when;
@@ -390,7 +392,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     };
     sl->grid = g;
     sl->launch = l;
-    sl->cap_array = sl->cap_buffer = sl->cap_map = 0;
+    sl->cap_array = sl->cap_buffer = sl->cap_map = sl->cap_tmem = 0;
     sl->tile = axe_new_array(sl->lw.cx, const axe_tensor *,
                              sl->lw.plan->kernel->n_tensor + 1);
     name_ids(sl, g);

@@ -1,6 +1,7 @@
 /* simt_begin.c - what a CTA does first and last: barriers are made and seen,
  * tensor maps asked for; nobody leaves while others still need its memory. */
 #include "lower/simt_int.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
 
@@ -64,38 +65,107 @@ show_inits(simt_lowering *sl, axe_lblock *b)
     return axe_simt_sync_if(sl, b, AXE_SYNC_INITED, "", 0, NULL, NULL);
 }
 
+/* What the first thread does at first. */
+static axe_lblock *
+opening(simt_lowering *sl, axe_lblock *b)
+{
+    axe_lir *l;
+
+    if (sl->opening)
+        return sl->opening;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = axe_node2(sl->lw.cx, AXE_OP_eq,
+                         axe_simt_thread(sl, sl->launch->crew), number(sl, 0));
+    return sl->opening = &l->body;
+}
+
+/* The barrier at which an engine arrives for a meeting. */
+static axe_status
+make_done(simt_lowering *sl, axe_lblock *b, int i)
+{
+    const axe_meet *m = &sl->sp->meet[i];
+
+    if (!m->asker || axe_crew_cta(m->crew) != sl->launch->crew)
+        return AXE_OK;
+    sl->done[i] =
+        axe_simt_buffer(sl, axe_textf(sl->lw.cx, "%s_done", m->phase->name),
+                        AXE_TYPE_i64, 1, m->barrier, (axe_swizzle){0});
+    return init_all(sl, opening(sl, b), sl->done[i], 1, 1);
+}
+
+/* All barriers of the launch, made by its first thread. */
+static axe_status
+make_barriers(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_simt_plan *sp = sl->sp;
+
+    sl->full = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_ring + 1);
+    sl->empty = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_ring + 1);
+    sl->done = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_meet + 1);
+    for (int i = 0; i < sp->n_ring; i++)
+        if (sp->ring[i].home == sl->launch->crew &&
+            sp->ring[i].full + sp->ring[i].empty > 0)
+            AXE_TRY(make_ring(sl, opening(sl, b), i));
+    for (int i = 0; i < sp->n_meet; i++)
+        AXE_TRY(make_done(sl, b, i));
+    return AXE_OK;
+}
+
+static void
+begin_counters(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_simt_plan *sp = sl->sp;
+
+    for (int i = 0; i < sp->n_ring; i++)
+        if (sp->ring[i].home == sl->launch->crew &&
+            axe_simt_is_early(sl, &sp->ring[i]))
+            axe_simt_count_ring(sl, b, &sp->ring[i], true, true);
+    for (int i = 0; i < sp->n_meet; i++)
+        if (sl->done[i])
+            axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sp->meet[i].phase;
+}
+
+/* The group of what has its operands in tensor memory, in this launch. */
+static const char *
+find_engine(const simt_lowering *sl)
+{
+    const axe_plan    *p = sl->lw.plan;
+    const axe_machine *mc = p->machine;
+
+    for (int i = 0; i < p->n_schedule; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && s->simt->contract &&
+            s->simt->contract->atom->space[0] == AXE_ARG_TMEM &&
+            axe_crew_cta(s->simt->crew) == sl->launch->crew)
+            return s->simt->contract->atom->group;
+    }
+    for (int i = 0; i < mc->n_atom; i++)
+        if (mc->atom[i].sync == AXE_SYNC_ALLOC)
+            return mc->atom[i].group;
+    return "";
+}
+
 axe_status
 axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
 {
-    const axe_crew *cta = sl->launch->crew;
-    int             n = sl->sp->n_ring;
-    axe_lir        *l;
-
-    sl->full = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
-    sl->empty = axe_new_array(sl->lw.cx, const axe_tensor *, n + 1);
     sl->opening = NULL;
     sl->leaves = NULL;
-    for (int i = 0; i < n; i++)
-        if (sl->sp->ring[i].home == cta && sl->sp->ring[i].full > 0) {
-            if (!sl->opening) {
-                l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-                l->value = axe_node2(sl->lw.cx, AXE_OP_eq,
-                                     axe_simt_thread(sl, cta), number(sl, 0));
-                sl->opening = &l->body;
-            }
-            AXE_TRY(make_ring(sl, sl->opening, i));
-        }
-    for (int i = 0; i < n; i++)
-        if (sl->sp->ring[i].home == cta &&
-            axe_simt_is_early(sl, &sl->sp->ring[i]))
-            axe_simt_count_ring(sl, b, &sl->sp->ring[i], true, true);
-    if (!sl->opening)
+    sl->engine = find_engine(sl);
+    AXE_TRY(make_barriers(sl, b));
+    begin_counters(sl, b);
+    AXE_TRY(axe_simt_ask_columns(sl, b));
+    if (!sl->opening && sl->launch->tmem_columns == 0)
         return AXE_OK;
-    AXE_TRY(show_inits(sl, sl->opening));
+    if (sl->opening)
+        AXE_TRY(show_inits(sl, sl->opening));
+    AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (sl->grid->cluster > 1)
-        return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
-                             NULL);
-    return axe_simt_meet(sl, b, cta);
+        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
+                              NULL));
+    else
+        AXE_TRY(axe_simt_meet(sl, b, sl->launch->crew));
+    AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    return axe_simt_read_columns(sl, b);
 }
 
 /* Tensor maps are asked for early; engines have read what is in shared memory
@@ -113,7 +183,11 @@ axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
     if (sl->leaves)
         AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, sl->leaves,
                                      AXE_ARG_NONE, 0, NULL));
-    if (!sl->opening || sl->grid->cluster == 1)
-        return AXE_OK;
-    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
+    AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
+    if (sl->opening && sl->grid->cluster > 1)
+        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
+                              NULL));
+    else if (sl->launch->tmem_columns > 0)
+        AXE_TRY(axe_simt_meet(sl, b, sl->launch->crew));
+    return axe_simt_free_columns(sl, b);
 }

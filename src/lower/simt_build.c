@@ -143,6 +143,9 @@ is_taken(const axe_grid *g, const char *name)
     for (int i = 0; i < g->n_buffer; i++)
         if (strcmp(g->buffer[i].tensor->name, name) == 0)
             return true;
+    for (int i = 0; i < g->n_tmem; i++)
+        if (strcmp(g->tmem[i].tensor->name, name) == 0)
+            return true;
     return false;
 }
 
@@ -190,6 +193,26 @@ axe_simt_buffer(simt_lowering *sl, const char *name, axe_type t, int64_t n,
     return g->buffer[g->n_buffer++].tensor;
 }
 
+/* The columns of a tile in tensor memory. */
+static const axe_tensor *
+new_columns(simt_lowering *sl, const axe_tensor *t)
+{
+    axe_grid        *g = sl->grid;
+    const axe_place *pl = &sl->lw.plan->place[t->id];
+    int64_t          words = pl->bytes / 4;
+
+    g->tmem =
+        grow(sl->lw.cx, g->tmem, g->n_tmem, &sl->cap_tmem, sizeof *g->tmem);
+    g->tmem[g->n_tmem] = (axe_tmem){
+        .tensor =
+            new_tensor(sl, fresh_name(sl, t->name), AXE_SPACE_TMEM, pl->type,
+                       words * 32 / axe_type_table[pl->type].bits),
+        .first = (int)(pl->offset / 4),
+        .columns = (int)words,
+    };
+    return g->tmem[g->n_tmem++].tensor;
+}
+
 /* The swizzle as one of byte addresses. */
 static axe_swizzle
 in_bytes(axe_swizzle s, axe_type t)
@@ -214,6 +237,8 @@ axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
     if (sl->tile[t->id])
         return sl->tile[t->id];
     size = size ? size : 1;
+    if (t->space == AXE_SPACE_TMEM)
+        return sl->tile[t->id] = new_columns(sl, t);
     sl->tile[t->id] =
         t->space == AXE_SPACE_REG
             ? axe_simt_array(sl, t->name, pl->type, pl->bytes / size)

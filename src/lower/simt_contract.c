@@ -9,6 +9,7 @@
 #include "lower/simt_int.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_flight.h"
+#include "plan/simt_tmem.h"
 
 /* The counters at hand; NULL: 0. */
 typedef struct counters {
@@ -239,6 +240,19 @@ counts_old(emitter *e, const axe_node *step)
                integer(e, 1));
 }
 
+/* Where the atom adds to. */
+static axe_arg
+sums_arg(emitter *e, const counters *c)
+{
+    const axe_simt_contract *sc = e->sc;
+
+    if (sc->atom->space[0] == AXE_ARG_REG)
+        return axe_simt_reg(e->acc,
+                            sum_steps(e, c, sc->n_acc, sc->acc, integer(e, 0)));
+    return axe_simt_sums(
+        e->acc, sum_steps(e, c, sc->n_acc, sc->acc, e->sl->s->operand[0].base));
+}
+
 /* All products of a group of steps. */
 static void
 multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
@@ -252,8 +266,7 @@ multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
         &e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)), step);
     c.of[AXE_COUNT_M] = axe_simt_unrolled(e->sl, &b, "m", sc->m.n_rep);
     c.of[AXE_COUNT_N] = axe_simt_unrolled(e->sl, &b, "n", sc->n.n_rep);
-    arg[0] = axe_simt_reg(e->acc,
-                          sum_steps(e, &c, sc->n_acc, sc->acc, integer(e, 0)));
+    arg[0] = sums_arg(e, &c);
     arg[1] = factor_arg(e, &e->a, &c, group, step);
     arg[2] = factor_arg(e, &e->b, &c, group, step);
     arg[3] = axe_simt_number(counts_old(e, c.of[AXE_COUNT_K]));
@@ -302,7 +315,7 @@ end_group(emitter *e, axe_lblock *b)
     const axe_atom *a = e->sc->atom;
     axe_arg         n = axe_simt_number(integer(e, e->sc->in_flight));
 
-    if (!*a->group)
+    if (!*a->group || axe_atom_commits(e->sl->lw.plan->machine, a))
         return AXE_OK;
     AXE_TRY(axe_simt_sync(e->sl, b, AXE_SYNC_COMMIT, a->by, a->group, 0, NULL));
     if (axe_simt_drain_of(e->sl->sp, e->sl->s->stmt))
@@ -329,6 +342,20 @@ all_groups(emitter *e, axe_lblock *b)
     return end_group(e, b);
 }
 
+/* One thread asks for atoms whose sums no thread holds. */
+static axe_lblock *
+open_asker(emitter *e, axe_lblock *b)
+{
+    axe_lir *l;
+
+    if (e->sl->alone || e->crew->n_thread == 1)
+        return b;
+    l = axe_emit(&e->sl->lw, b, AXE_LIR_IF);
+    l->value =
+        op2(e, AXE_OP_eq, axe_simt_thread(e->sl, e->crew), integer(e, 0));
+    return &l->body;
+}
+
 axe_status
 axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -342,6 +369,8 @@ axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     if (overlap && e.slots > 2)
         e.slots = 2;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
+    if (sc->atom->space[0] == AXE_ARG_TMEM)
+        b = open_asker(&e, b);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
     if (!overlap || e.slots == 1)

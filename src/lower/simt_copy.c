@@ -318,9 +318,8 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
                                 pred);
 }
 
-/* The launch must keep the condition. */
-static void
-need(simt_lowering *sl, const axe_node *c)
+void
+axe_simt_need(simt_lowering *sl, const axe_node *c)
 {
     axe_grid        *g = sl->grid;
     const axe_node **more =
@@ -345,6 +344,6 @@ axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     if (!c->box)
         return lower_pieces(sl, b, s);
     if (c->when)
-        need(sl, c->when);
+        axe_simt_need(sl, c->when);
     return c->in ? load_boxes(sl, b, s) : store_boxes(sl, b, s);
 }

@@ -14,9 +14,12 @@ typedef struct simt_lowering {
     const axe_schedule    *s;    /* the statement being lowered */
     const axe_tensor     **tile; /* by tensor id: its array or buffer in the
                                     grid; NULL: none yet */
-    int                  cap_array, cap_buffer, cap_map, n_name;
-    const axe_tensor   **full, **empty; /* by ring: their mbarriers, or NULL */
-    axe_lblock          *opening; /* what the first thread does at first */
+    int                cap_array, cap_buffer, cap_map, cap_tmem, n_name;
+    const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
+    const axe_tensor **done; /* by meeting: where an engine arrives, or NULL */
+    const axe_tensor  *word; /* where ALLOC says which columns */
+    const char        *engine;    /* group of what uses them */
+    axe_lblock        *opening;   /* what the first thread does at first */
     const axe_simt_ring *filling; /* whose stage the code at hand fills */
     bool                 alone;   /* one thread of the crew runs it */
     const char          *leaves;  /* a group of copies that may still read
@@ -168,6 +171,28 @@ void axe_simt_name_bases(simt_lowering *sl, axe_lblock *b);
 /* simt_stage.c: by way of staging. */
 AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
                                               const axe_schedule *s);
+/* simt_tmem.c.  A place in a tile of tensor memory. */
+axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
+/* What the thread did there comes BEFORE, or does comes AFTER, what others do
+ * that it meets; nothing where the launch has no tensor memory. */
+AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
+                                         axe_sync_kind kind);
+/* Columns: asked for, read where that has been done, given back. */
+AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
+/* An arrival at the mbarrier when all is done that the threads where pred holds
+ * have asked of the group. */
+AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
+                                     const char *group, axe_arg barrier,
+                                     const axe_node *pred);
+/* All threads of the meeting's crew wait for what its asker asked. */
+AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
+                                    const axe_meet *m);
+AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
+                                         const axe_schedule *s);
+/* simt_copy.c: the launch must keep the condition. */
+void axe_simt_need(simt_lowering *sl, const axe_node *c);
 /* Statements of kinds that only such machines have: roles. */
 AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);

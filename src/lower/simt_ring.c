@@ -64,9 +64,19 @@ empty_of(const simt_lowering *sl, const axe_simt_ring *r)
 axe_status
 axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    for (int i = 0; i < sl->sp->n_meet; i++)
-        if (sl->sp->meet[i].at == s)
-            AXE_TRY(axe_simt_meet(sl, b, sl->sp->meet[i].crew));
+    for (int i = 0; i < sl->sp->n_meet; i++) {
+        const axe_meet *m = &sl->sp->meet[i];
+        if (m->at != s)
+            continue;
+        if (m->sums && m->meets)
+            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
+        if (m->meets)
+            AXE_TRY(axe_simt_meet(sl, b, m->crew));
+        if (m->asker)
+            AXE_TRY(axe_simt_await(sl, b, m));
+        if (m->sums)
+            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    }
     return AXE_OK;
 }
 
@@ -125,7 +135,9 @@ axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     count(sl, b, fill ? r->fill : NULL);
     count(sl, b, read ? r->read : NULL);
-    count(sl, b, fill && r->way != AXE_RING_AHEAD ? r->fill_phase : NULL);
+    count(sl, b,
+          fill && (r->way != AXE_RING_AHEAD || r->read_by) ? r->fill_phase
+                                                           : NULL);
     count(sl, b, read && !plain ? r->read_phase : NULL);
 }
 
@@ -154,6 +166,33 @@ fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
     axe_simt_atom(sl, b, a, 0, 0, NULL, NULL);
 }
 
+/* An engine has read all that its threads asked it to, stage by stage, before
+ * the stage is filled again. */
+static axe_status
+await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    return wait(
+        sl, b, empty_of(sl, r), r->fill,
+        op2(sl, AXE_OP_sub, number(sl, 1), value_of(sl, r->fill_phase)));
+}
+
+/* One thread that has asked an engine to read, or to fill, a stage lets it
+ * arrive there. */
+static axe_status
+commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+             bool read)
+{
+    const char *group = read ? r->read_by : r->filled_by;
+
+    if (!group)
+        return AXE_OK;
+    return axe_simt_commit(
+        sl, b, group,
+        axe_simt_shared(read ? empty_of(sl, r) : full_of(sl, r),
+                        value_of(sl, read ? r->read : r->fill)),
+        first_thread(sl, read ? r->consumer : r->producer));
+}
+
 /* The statements of a produce, their boxes announced at the full barrier. */
 static axe_status
 fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
@@ -170,10 +209,11 @@ fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
                                  first_thread(sl, r->producer)));
     }
+    const axe_simt_ring *outer = sl->filling;
     sl->filling = r;
     st = axe_simt_lower_body(sl, b, s->n_body, s->body);
-    sl->filling = NULL;
-    return st;
+    sl->filling = outer;
+    return st == AXE_OK ? commit_stage(sl, b, r, false) : st;
 }
 
 /* ------------------------------------------------------------ running ahead */
@@ -254,9 +294,11 @@ produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
     l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
+    if (r->read_by)
+        AXE_TRY(await_empty(sl, &l->body, r));
     AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, produce, at), r,
                        produce));
-    next(sl, &l->body, r, r->fill, NULL);
+    next(sl, &l->body, r, r->fill, r->read_by ? r->fill_phase : NULL);
     return group_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
 }
 
@@ -283,19 +325,22 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     const axe_stmt *consume = s->body[1];
     const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
-    bool            lags = r->lags == s;
+    bool            lags = r->lags == s || r->read_by;
 
     AXE_TRY(await_stage(sl, b, r));
-    if (!lags) {
+    if (!lags || (r->read_by && r->writes))
         AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+    if (r->read_by)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    if (!lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
-    }
     AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
-    if (lags) {
+    AXE_TRY(commit_stage(sl, b, r, true));
+    if (lags && (!r->read_by || r->threads_read))
         AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+    if (lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
-    }
     next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }
@@ -347,16 +392,25 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     if (s->kind == AXE_STMT_CONSUME) {
         AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+        AXE_TRY(commit_stage(sl, b, r, true));
+        if (r->sums)
+            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
         next(sl, b, r, r->read, NULL);
         return AXE_OK;
     }
     AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    if (r->read_by)
+        AXE_TRY(await_empty(sl, b, r));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(fill_stage(sl, b, r, s));
     AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
     AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
-    if (r->boxes)
+    if (r->boxes || r->filled_by)
         AXE_TRY(
             wait(sl, b, full_of(sl, r), r->fill, value_of(sl, r->fill_phase)));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     fence(sl, b, r);
     if (r->writes)
         AXE_TRY(axe_simt_meet(sl, b, r->producer));
@@ -372,11 +426,13 @@ produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     axe_arg full = axe_simt_shared(full_of(sl, r), value_of(sl, r->fill));
 
-    AXE_TRY(
-        wait(sl, b, empty_of(sl, r), r->fill,
-             op2(sl, AXE_OP_sub, number(sl, 1), value_of(sl, r->fill_phase))));
+    AXE_TRY(await_empty(sl, b, r));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(fill_stage(sl, b, r, s));
     if (r->writes) {
+        if (r->sums)
+            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
         AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
         AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
         fence(sl, b, r);
@@ -395,6 +451,11 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
     axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage))};
 
+    AXE_TRY(commit_stage(sl, b, r, true));
+    if (!r->threads_read)
+        return AXE_OK;
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (r->reader == AXE_SCOPE_WARPGROUP)
         who = axe_simt_thread(sl, r->consumer);
     else
@@ -454,6 +515,8 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     while (n > 0 && !reads(s->body[n - 1], r->ring))
         n--;
     AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    if (r->sums || r->read_by)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
     if (!axe_simt_drain_of(sl->sp, s))
         AXE_TRY(axe_simt_free_stage(sl, b, s));

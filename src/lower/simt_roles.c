@@ -2,13 +2,15 @@
  *
  * A role is a branch on who the thread is.  Where CTAs stay, each role runs its
  * own loop over the tiles, and only its pipelines hold it back.  A role that
- * does nothing but hand boxes to the engine is one thread's. */
+ * does nothing but ask engines is one thread's. */
 #include <string.h>
 
 #include "lower/order.h"
 #include "lower/simt_int.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
+#include "plan/simt_tmem.h"
 
 static const axe_node *
 op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
@@ -141,24 +143,32 @@ stands_in(int n, axe_stmt *const *body, const axe_stmt *s)
     return false;
 }
 
-/* Is everything that the role does boxes for others? */
+/* Is it one thread that asks an engine to do it, or nothing? */
 static bool
-only_boxes(const simt_lowering *sl, int n, axe_stmt *const *body)
+is_asked(const axe_simt_schedule *s)
+{
+    if (s->contract)
+        return s->contract->atom->space[0] == AXE_ARG_TMEM;
+    return s->copy ? s->copy->box && s->copy->in : s->tmem && !s->tmem->able;
+}
+
+/* Is everything that the role does asked of engines? */
+static bool
+only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt      *s = body[i];
-        const axe_simt_copy *c;
+        const axe_stmt *s = body[i];
         switch (s->kind) {
         case AXE_STMT_FOR:
         case AXE_STMT_IF:
         case AXE_STMT_PRODUCE:
-            if (!only_boxes(sl, s->n_body, s->body) ||
-                !only_boxes(sl, s->n_other, s->other))
+        case AXE_STMT_CONSUME:
+            if (!only_asks(sl, s->n_body, s->body) ||
+                !only_asks(sl, s->n_other, s->other))
                 return false;
             break;
         case AXE_STMT_INDEX:
-            c = sl->lw.plan->schedule[s->id]->simt->copy;
-            if (!c || !c->box || !c->in)
+            if (!is_asked(sl->lw.plan->schedule[s->id]->simt))
                 return false;
             break;
         default:
@@ -204,7 +214,7 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     set_budget(sl, b, c);
     AXE_TRY(axe_simt_begin_turns(sl, all, c));
     sl->crew = c;
-    if (c->n_entity == 1 && only_boxes(sl, role->n_body, role->body)) {
+    if (c->n_entity == 1 && only_asks(sl, role->n_body, role->body)) {
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value =
             op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0));

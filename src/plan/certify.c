@@ -66,22 +66,37 @@ planned(const axe_operand *op, const point *p)
     return at;
 }
 
+/* Where the layout puts a flat index. */
+static int64_t
+place_in(const planner *p, const axe_tensor *t, int64_t flat)
+{
+    const axe_layout *l = p->place[t->id].layout;
+    int64_t           at = 0;
+
+    if (!p->simt)
+        return axe_layout_at(l, flat, AXE_AXIS_M);
+    const axe_axis axis[] = {AXE_AXIS_M, p->simt->reg, p->simt->tlane,
+                             p->simt->tcol};
+    for (int i = 0; i < AXE_LEN(axis); i++)
+        at += axe_simt_places(p, t, axis[i]) * axe_layout_at(l, flat, axis[i]);
+    return at;
+}
+
 /* Address by the definition: the layout at the flat index.  False if that is
  * not inside the tile, as in turns of loops that branches exclude. */
 static bool
-defined(const axe_layout *l, axe_axis axis, const axe_operand *op,
-        const point *p, int64_t *out)
+defined(const planner *p, const axe_operand *op, const point *at, int64_t *out)
 {
     int64_t flat = 0;
 
     for (int d = 0; d < op->tensor->rank; d++) {
-        int64_t full = 0, x = at_point(p, op->load->arg[d]);
+        int64_t full = 0, x = at_point(at, op->load->arg[d]);
         axe_is_iconst(op->tensor->shape[d], &full);
         if (x < 0 || x >= full)
             return false;
         flat = flat * full + x;
     }
-    *out = axe_layout_at(l, flat, axis);
+    *out = place_in(p, op->tensor, flat);
     return true;
 }
 
@@ -91,7 +106,6 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
     const axe_var *var[16];
     int64_t        extent[16], value[16] = {0}, points = 1, proved = 0;
     int            n = 0;
-    bool           reg = p->simt && op->tensor->space == AXE_SPACE_REG;
 
     for (int k = 0; k < s->n_nest; k++)
         for (int j = 0; j < s->nest[k].n_dim && n < AXE_LEN(var); j++) {
@@ -114,8 +128,7 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
         for (int last = 0; last < 2; last++) {
             point   at = {n, var, value, last == 1};
             int64_t want;
-            if (!defined(p->place[op->tensor->id].layout,
-                         reg ? p->simt->reg : AXE_AXIS_M, op, &at, &want))
+            if (!defined(p, op, &at, &want))
                 continue;
             assert(planned(op, &at) == want);
             proved += last == 0;

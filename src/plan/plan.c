@@ -375,6 +375,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     k = axe_kernel_raise(cx, k);
     if (mc->simt)
         k = axe_simt_unloop(cx, k);
+    if (mc->simt && mc->simt->tmem_columns > 0)
+        AXE_TRY(axe_simt_hold_sums(cx, k, &k));
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
         p = (planner){.cx = cx,

@@ -49,8 +49,8 @@ axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
     axe_iter             own[2];
     int                  n = axe_crew_axes(sp, sp->home[t->id], own);
 
-    if (t->space == AXE_SPACE_SHARED)
-        return a == AXE_AXIS_M;
+    if (t->space != AXE_SPACE_REG)
+        return axe_simt_places(p, t, a) > 0;
     for (int i = 0; i < n; i++)
         if (own[i].axis == a)
             return true;
@@ -104,7 +104,7 @@ place_tile(planner *p, const axe_tensor *t)
     axe_place *pl = &p->place[t->id];
 
     *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
-    if (t->space == AXE_SPACE_TMEM)
+    if (t->space == AXE_SPACE_TMEM && p->mc->simt->tmem_columns == 0)
         return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                         "%s has no tensor memory for %s", p->mc->name, t->name);
     if (!t->layout)
@@ -201,12 +201,29 @@ reject_straight(planner *p, request *r)
                              r->operand[i].tensor->name);
 }
 
+/* By copies, or by way of registers. */
+static axe_status
+schedule_map(planner *p, request *r, axe_schedule *out)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    bool               copied = axe_simt_copy_plan(p, r, out);
+
+    AXE_TRY(axe_simt_map_plan(p, r, out));
+    if (!copied && axe_simt_turn(p, r, simt))
+        return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
+                        "it goes by way of shared memory");
+    out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
+    if (copied)
+        forget_wide(simt, r->n_operand);
+    return AXE_OK;
+}
+
 static axe_status
 schedule(planner *p, const axe_stmt *s)
 {
     request       r;
     axe_schedule *out = axe_new(p->cx, axe_schedule);
-    bool          wanted = axe_contract_wanted(s);
+    bool          wanted = axe_contract_wanted(s), moved;
 
     AXE_TRY(axe_check_scatter(p, s));
     AXE_TRY(axe_request_make(p, s, &r));
@@ -225,15 +242,10 @@ schedule(planner *p, const axe_stmt *s)
     if (axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
     } else {
-        bool copied = axe_simt_copy_plan(p, &r, out);
         out->slow = wanted;
-        AXE_TRY(axe_simt_map_plan(p, &r, out));
-        if (!copied && axe_simt_turn(p, &r, simt))
-            return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-                            "it goes by way of shared memory");
-        out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
-        if (copied)
-            forget_wide(simt, r.n_operand);
+        AXE_TRY(axe_simt_tmem_plan(p, &r, out, &moved));
+        if (!moved)
+            AXE_TRY(schedule_map(p, &r, out));
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     reject_straight(p, &r);
@@ -274,6 +286,8 @@ size_tile(planner *p, axe_place *pl)
 
     if (size == 0)
         size = 1;
+    if (pl->tensor->space == AXE_SPACE_TMEM)
+        return axe_simt_tmem_size(p, pl);
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
     if (!axe_mul(n, size, &pl->bytes) || pl->bytes > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
@@ -347,6 +361,8 @@ allocate(planner *p)
         l->shared_bytes = pl->offset + pl->bytes;
     }
     AXE_TRY(axe_simt_plan_protocols(p));
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
     place_scratch(p);
     axe_simt_place_staging(p);
     for (int i = 0; i < p->simt->n_launch; i++)
@@ -394,6 +410,8 @@ axe_simt_plan_kernel(planner *p)
         each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
     AXE_TRY(
         each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tmem_infer));
     AXE_TRY(place_rest(p));
     AXE_TRY(axe_simt_infer(p));
     AXE_TRY(axe_simt_choose_tiles(p));
@@ -401,9 +419,9 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
     AXE_TRY(size_tiles(p));
     axe_simt_part_maps(p);
-    AXE_TRY(allocate(p));
-    axe_simt_plan_sync(p);
     axe_simt_take_zeros(p);
+    axe_simt_plan_sync(p);
+    AXE_TRY(allocate(p));
     axe_simt_plan_flights(p);
     return AXE_OK;
 }

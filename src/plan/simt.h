@@ -65,6 +65,7 @@ typedef struct axe_simt_access {
 /* Filled and read by the contraction's and the copy's files alone. */
 typedef struct axe_simt_contract axe_simt_contract;
 typedef struct axe_simt_copy     axe_simt_copy;
+typedef struct axe_simt_tmem     axe_simt_tmem; /* simt_tmem.h */
 typedef struct axe_simt_ring     axe_simt_ring; /* simt_ring.h */
 typedef struct axe_drain         axe_drain;     /* simt_flight.h */
 
@@ -75,16 +76,24 @@ struct axe_simt_schedule {
     axe_simt_access         *access; /* [n_operand]; MAP */
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
+    const axe_simt_tmem     *tmem;
     const axe_node          *when;    /* it runs only then; NULL: always */
     int64_t                  scratch; /* [bytes] of the crew's that it uses */
     int n_register; /* estimate of what a thread holds meanwhile */
 };
 
-/* All threads of the crew's entity meet before `at` begins. */
+/* All threads of the crew's entity meet before `at` begins; or they wait until
+ * what a thread asked of an engine is done. */
 typedef struct axe_meet {
     const axe_stmt *at;
     const axe_crew *crew;
     const char     *why;
+    bool            meets;   /* else they only wait */
+    bool            sums;    /* for what is done in tensor memory */
+    const axe_crew *asker;   /* its first thread asked, and says COMMIT; NULL */
+    const char     *group;   /* of what was asked */
+    int64_t         barrier; /* where in shared memory that arrives */
+    const axe_var  *phase;
 } axe_meet;
 
 /* One launch: a top scope. */
@@ -92,13 +101,16 @@ typedef struct axe_simt_launch {
     const axe_stmt *scope;
     const axe_crew *crew; /* of the cta */
     int64_t         shared_bytes;
+    int             tmem_columns; /* that it asks for; 0: none */
+    int64_t         tmem_word;    /* where in shared memory ALLOC says which */
 } axe_simt_launch;
 
 /* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`
  * is from the start of the CTA's shared memory; of reg tiles, `bytes` are a
- * thread's. */
+ * thread's; of tmem tiles both are those of a lane, from the launch's first
+ * column on. */
 struct axe_simt_plan {
-    axe_axis         lane, warp, wid, reg;
+    axe_axis         lane, warp, wid, reg, tlane, tcol, cta;
     int              lanes; /* threads of a warp */
     int              n_crew, cap_crew;
     axe_crew       **crew;

@@ -449,8 +449,9 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
     out->traffic = cycles[0] + cycles[1];
     acc_steps(&o->m, out);
     acc_steps(&o->n, out);
-    out->acc_regs =
-        axe_frag_regs(j->p->cx, o->side[0]) * o->m.n_rep * o->n.n_rep;
+    if (o->atom->space[0] == AXE_ARG_REG)
+        out->acc_regs =
+            axe_frag_regs(j->p->cx, o->side[0]) * o->m.n_rep * o->n.n_rep;
     return true;
 }
 
@@ -507,6 +508,21 @@ take(const job *j, const option *o, request *r, const axe_layout *c,
         feed_registers(&sc->a, j->type[1]) + feed_registers(&sc->b, j->type[2]);
 }
 
+/* Has each element of c a place of its own in tensor memory? */
+static bool
+is_placed(const job *j, const axe_layout *c)
+{
+    bool own_place;
+
+    for (int i = 0; i < c->n_shard; i++)
+        if (c->shard[i].axis != j->p->simt->tlane &&
+            c->shard[i].axis != j->p->simt->tcol)
+            return false;
+    return c->n_replica == 0 && c->n_offset == 0 &&
+           axe_layout_injective(j->p->cx, c, &own_place, NULL) == AXE_OK &&
+           own_place;
+}
+
 /* Does each thread of the crew have as many elements of c, each its own? */
 static bool
 is_shared_out(const job *j, const axe_layout *c)
@@ -535,10 +551,16 @@ plan_job(const job *j, request *r, axe_schedule *out)
     const axe_layout  *c = j->p->place[r->stmt->dst->u.tensor->id].layout;
     const char        *why;
 
-    if (j->n_option > 0 && !is_shared_out(j, c)) {
+    const axe_tensor *t = r->stmt->dst->u.tensor;
+
+    if (t->space == AXE_SPACE_TMEM ? !is_placed(j, c)
+                                   : j->n_option > 0 && !is_shared_out(j, c)) {
         axe_rejected(j->p, r, "contract",
-                     "%s does not lie as an equal share of each thread",
-                     r->stmt->dst->u.tensor->name);
+                     t->space == AXE_SPACE_TMEM
+                         ? "%s has not a place in tensor memory for each "
+                           "element"
+                         : "%s does not lie as an equal share of each thread",
+                     t->name);
         return false;
     }
     for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {

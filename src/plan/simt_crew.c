@@ -226,6 +226,9 @@ axe_simt_find_crews(planner *p)
     AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "warp", &sp->warp));
     AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "wid", &sp->wid));
     AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "reg", &sp->reg));
+    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "cta", &sp->cta));
+    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "tlane", &sp->tlane));
+    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "tcol", &sp->tcol));
     sp->home = axe_new_array(p->cx, const axe_crew *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
     sp->who = axe_new_array(p->cx, const axe_crew *, k->n_index_stmt + 1);

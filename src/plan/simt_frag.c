@@ -258,6 +258,9 @@ is_aligned(const trial *t, int n, const axe_step *step, const char **why)
     int64_t bytes = run_bytes(t), size = axe_type_table[t->q->type].bits / 8;
     int64_t worst = t->q->align;
 
+    if (t->q->space == AXE_ARG_TMEM)
+        bytes = t->atom->align;
+
     for (int i = 0; i < n; i++)
         worst = axe_gcd(worst, step[i].stride * size);
     if (worst % bytes != 0) {
@@ -376,15 +379,24 @@ concerns(const axe_frag_ask *q, const axe_atom *a)
 {
     bool load = q->kind == AXE_ATOM_LOAD;
 
-    return a->kind == q->kind && !*a->group && a->fold == AXE_FOLD_NONE &&
-           a->space[load] == q->space && a->space[!load] == AXE_ARG_REG &&
-           axe_machine_has(q->mc, a);
+    return a->kind == q->kind && (!*a->group || q->space == AXE_ARG_TMEM) &&
+           a->fold == AXE_FOLD_NONE && a->space[load] == q->space &&
+           a->space[!load] == AXE_ARG_REG && axe_machine_has(q->mc, a);
 }
 
 static double
 cost_of(const axe_reg_move *m)
 {
     return (double)m->banks.cycles + m->atom->cost * (double)m->n_turn;
+}
+
+/* In fewer cycles, or of those as few in fewer invocations. */
+static bool
+is_better(const axe_reg_move *a, const axe_reg_move *b)
+{
+    double x = cost_of(a), y = cost_of(b);
+
+    return x < y || (x <= y && a->n_turn < b->n_turn);
 }
 
 bool
@@ -399,7 +411,7 @@ axe_frag_find(const axe_frag_ask *q, axe_reg_move *out)
         int             param;
         if (!concerns(q, a) || !axe_atom_param(a, q->type, &param) ||
             !axe_frag_fit(q, a, param, &m, &why) ||
-            (found && cost_of(&m) >= cost_of(out)))
+            (found && !is_better(&m, out)))
             continue;
         *out = m;
         found = true;

@@ -41,8 +41,10 @@ AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,
  * the access does not walk the whole tile by indices alone. */
 bool axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
                       const axe_layout **out);
-/* simt_place.c: the layout of a tile in its memory or a thread's registers:
- * thread axes do not move, reg is m. */
+/* simt_place.c: places [elements] that a step on the axis is in the tile's
+ * memory, or a thread's registers. */
+int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
+/* The layout of a tile there, on m: thread axes do not move. */
 AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 /* Do all threads find the operand's elements in their own registers where the
@@ -109,6 +111,24 @@ const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
  * map; false: never. */
 bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
                               const axe_node **all);
+/* simt_sums.c: the kernel with all statements on tensor memory as contractions,
+ * constants, and moves to and from registers.
+ * Errors  ELIMIT: too many loads of it in one */
+AXE_CHECK axe_status axe_simt_hold_sums(axe_ctx *cx, const axe_kernel *k,
+                                        const axe_kernel **out);
+/* simt_tmem.c: layouts of open tiles in tensor memory that no contraction gave
+ * one, and of open register tiles that s moves to or from it.
+ * Errors  EUNSUPPORTED: no row moves it */
+AXE_CHECK axe_status axe_simt_tmem_infer(planner *p, const axe_stmt *s);
+/* The schedule of such a move, or of a constant; *is: whether it is one.
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_simt_tmem_plan(planner *p, request *r,
+                                        axe_schedule *out, bool *is);
+/* The size of a tile there, and with all sizes known its columns.
+ * Errors  ESHAPE, EUNSUPPORTED, ELIMIT */
+AXE_CHECK axe_status axe_simt_tmem_size(planner *p, axe_place *pl);
+AXE_CHECK axe_status axe_simt_tmem_allocate(planner *p, axe_simt_launch *l);
+
 /* simt_stage.c: a statement from registers to global memory by way of staging;
  * false, with the reason in r, if it is none. */
 struct axe_simt_stage;

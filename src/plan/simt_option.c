@@ -119,6 +119,12 @@ factor_possible(job *j, int side)
     return true;
 }
 
+static bool
+takes_sums(axe_space s)
+{
+    return s == AXE_SPACE_REG || s == AXE_SPACE_TMEM;
+}
+
 bool
 axe_job_possible(job *j)
 {
@@ -126,10 +132,10 @@ axe_job_possible(job *j)
 
     if (j->ro.n_batch > 0)
         return refuse(j, "a batch index: one product at a time, please");
-    if (j->load[0]->u.tensor->space != AXE_SPACE_REG || !is_whole(j))
+    if (!takes_sums(j->load[0]->u.tensor->space) || !is_whole(j))
         return refuse(j, axe_textf(cx,
-                                   "%s is not a whole reg tile of rows and "
-                                   "columns",
+                                   "%s is not a whole reg or tmem tile of rows "
+                                   "and columns",
                                    axe_node_text(cx, j->load[0])));
     if (j->extent[2] == 0)
         return refuse(j, "the extent of the sum is no constant");
@@ -176,13 +182,20 @@ read_side(const job *j, const axe_atom *a, int which, const char *names,
     const char          *said;
     const axe_layout    *l;
 
-    if (axe_atom_operand(j->p->cx, a, which, param, &said, &l) != AXE_OK)
+    if (axe_atom_layout(j->p->cx,
+                        which == 0   ? a->d
+                        : which == 1 ? a->a
+                                     : a->b,
+                        param, 1, &said, &l) != AXE_OK)
         return NULL;
     if (l->size == 1 &&
         axe_layout_group(j->p->cx, l, (axe_shape){2, one}, &l) != AXE_OK)
         return NULL;
     if (l->size > 1 && (strcmp(said, names) != 0 || l->n_dim != 2))
         return NULL;
+    for (int i = 0; i < l->n_shard; i++)
+        if (l->shard[i].axis == j->p->simt->cta)
+            return NULL;
     return on_crew(j, l);
 }
 
@@ -226,10 +239,20 @@ takes_types(const job *j, const axe_atom *a)
              j->load[i]->u.tensor->space == AXE_SPACE_REG ||
              !axe_type_widens(j->type[i], a->type[i])))
             return false;
-    return a->space[0] == AXE_ARG_REG;
+    return a->space[0] == (j->load[0]->u.tensor->space == AXE_SPACE_TMEM
+                               ? AXE_ARG_TMEM
+                               : AXE_ARG_REG);
 }
 
 /* --------------------------------------------------------------- the spread */
+
+/* What repetitions of the atom's c follow each other along. */
+static axe_axis
+sums_axis(const job *j)
+{
+    return j->load[0]->u.tensor->space == AXE_SPACE_TMEM ? j->p->simt->tcol
+                                                         : j->p->simt->reg;
+}
 
 /* The parts of one index, from how c repeats the atom's. */
 static bool
@@ -245,12 +268,12 @@ take_parts(const job *j, const option *o, int d, axe_counter own,
     for (int i = l->dim_end[d] - 1, k = out->n_part - 1; k >= 0; i--, k--) {
         axe_iter it = l->shard[i];
         if (axe_layout_span(j->p->cx, o->side[0], it.axis, &span) != AXE_OK ||
-            it.stride <= 0)
+            it.stride <= 0 || it.axis == j->p->simt->tlane)
             return false;
         out->part[k] = (axe_part){it.axis == j->p->simt->lane ? AXE_COUNT_LANE
                                                               : AXE_COUNT_WARP,
                                   it.stride * span, it.extent, 0};
-        if (it.axis != j->p->simt->reg)
+        if (it.axis != sums_axis(j))
             continue;
         out->part[k] = (axe_part){own, over, it.extent, it.stride * span};
         over *= it.extent;
@@ -268,6 +291,27 @@ take_spread(const job *j, option *o)
            take_parts(j, o, 1, AXE_COUNT_N, &o->n);
 }
 
+/* Groups of the crew that each have atoms of their own; one where nobody holds
+ * the sums. */
+int64_t
+axe_job_groups(const job *j, const axe_atom *a)
+{
+    int64_t threads = axe_atom_threads(a), lanes = j->p->mc->simt->lanes;
+
+    return a->space[0] == AXE_ARG_TMEM
+               ? 1
+               : j->crew->n_thread / (threads < lanes ? lanes : threads);
+}
+
+/* Lanes of a warp that each have atoms of their own. */
+static int64_t
+lanes_each(const job *j, const axe_atom *a)
+{
+    int64_t threads = axe_atom_threads(a), lanes = j->p->mc->simt->lanes;
+
+    return threads < lanes && a->space[0] == AXE_ARG_REG ? lanes / threads : 1;
+}
+
 /* [bytes] that one warp or group reads of a factor: through registers each
  * element once, at the cost of asking for it; lanes that have atoms of their
  * own ask each for its own.  What is in registers is read by nobody. */
@@ -276,7 +320,7 @@ bytes_of(const job *j, const option *o, int side, const axe_spread *row,
          const axe_spread *other)
 {
     double  size = axe_type_table[j->type[side]].bits / 8.0;
-    int64_t each = axe_atom_threads(o->atom) == 1 ? j->p->mc->simt->lanes : 1;
+    int64_t each = axe_atom_threads(o->atom) == 1 ? lanes_each(j, o->atom) : 1;
     double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
 
     if (j->load[side]->u.tensor->space == AXE_SPACE_REG)
@@ -347,9 +391,7 @@ static void
 judge(const job *j, option *o)
 {
     const axe_simt *simt = j->p->mc->simt;
-    int64_t         group = axe_atom_threads(o->atom);
-    double          units = (double)j->crew->n_thread /
-                   (double)(group < simt->lanes ? simt->lanes : group);
+    double          units = (double)axe_job_groups(j, o->atom);
 
     o->compute =
         units * (double)(o->m.n_rep * o->n.n_rep * o->k.n_rep) * cost_of(o);
@@ -414,8 +456,7 @@ arrange(const job *j, const arrangement *r, option *o)
 {
     int64_t  em = j->extent[0] / o->m.atom, en = j->extent[1] / o->n.atom;
     int64_t  rm = em / (r->wm * r->lm), rn = en / (r->wn * r->ln);
-    axe_axis warp = warp_axis(j), lane = j->p->simt->lane,
-             reg = j->p->simt->reg;
+    axe_axis warp = warp_axis(j), lane = j->p->simt->lane, reg = sums_axis(j);
     const axe_iter it[] = {
         {r->wm, r->wn, warp, AXE_UNIT_ONE},   {rm, rn, reg, AXE_UNIT_ONE},
         {r->lm, r->ln, lane, AXE_UNIT_ONE},   {r->wn, 1, warp, AXE_UNIT_ONE},
@@ -456,9 +497,8 @@ try_arrangement(job *j, option *o, const arrangement *r)
 static void
 try_arrangements(job *j, option *o)
 {
-    int64_t threads = axe_atom_threads(o->atom), lanes = j->p->mc->simt->lanes;
-    int64_t groups = j->crew->n_thread / (threads < lanes ? lanes : threads);
-    int64_t each = threads < lanes ? lanes / threads : 1;
+    int64_t groups = axe_job_groups(j, o->atom);
+    int64_t each = lanes_each(j, o->atom);
 
     for (int64_t wm = groups; wm > 0; wm--)
         for (int64_t lm = 1; lm <= each; lm++) {
@@ -498,10 +538,9 @@ try_layout(job *j, option *o, const axe_layout *c)
 static double
 rate_of(const job *j, const option *o)
 {
-    int64_t threads = axe_atom_threads(o->atom), lanes = j->p->mc->simt->lanes;
-    double  n = (double)(o->m.atom * o->n.atom * o->k.atom);
+    double n = (double)(o->m.atom * o->n.atom * o->k.atom);
 
-    return cost_of(o) / (threads < lanes ? n * (double)(lanes / threads) : n);
+    return cost_of(o) / (n * (double)lanes_each(j, o->atom));
 }
 
 static void

@@ -51,6 +51,8 @@ void axe_job_options(job *j, const axe_layout *c);
 /* Of both ways, drops options far below what the machine can do with these
  * types, unless the statement says `slow`. */
 void axe_jobs_drop_slow(job j[2]);
+/* Groups of the crew that each have atoms of their own. */
+int64_t axe_job_groups(const job *j, const axe_atom *a);
 /* What takes longer, a little of the rest and of each of the atom's places in
  * c, and what it costs others. */
 double axe_option_score(const option *o);

@@ -3,8 +3,8 @@
  * What loads and atoms do, by their rows' own layouts, thread by thread,
  * against what the statement says:
  *
- *   each element of c is in one register of one thread, and one atom of each
- *   step of the sum adds to it;
+ *   each element of c is in one register of one thread, or one place of tensor
+ *   memory, and one atom of each step of the sum adds to it;
  *   what that atom finds for its row i and its step h of the sum is the element
  *   of a at the row of c and the step of the sum that it should be; so for b.
  *
@@ -25,6 +25,8 @@ typedef struct proof {
     const axe_simt_contract *sc;
     int64_t n_thread, group; /* of the crew, of an invocation */
     int64_t lanes;
+    int64_t columns; /* of c in tensor memory; 0: it is in registers */
+    int64_t slots;   /* places of c that a thread reaches */
 } proof;
 
 /* One side of an atom, element by element. */
@@ -47,7 +49,9 @@ list_side(const proof *q, const axe_layout *l)
         s.thread[x] = axe_layout_at(l, x, sp->lane) +
                       q->lanes * (axe_layout_at(l, x, sp->warp) +
                                   axe_layout_at(l, x, sp->wid));
-        s.reg[x] = axe_layout_at(l, x, sp->reg);
+        s.reg[x] = axe_layout_at(l, x, sp->reg) +
+                   axe_layout_at(l, x, sp->tlane) * q->columns +
+                   axe_layout_at(l, x, sp->tcol);
         s.m[x] = axe_layout_at(l, x, AXE_AXIS_M);
     }
     return s;
@@ -219,18 +223,18 @@ factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
 static int64_t *
 find_elements(const proof *q, const axe_layout *c)
 {
-    int64_t *of = axe_new_array(q->cx, int64_t, q->n_thread * q->sc->acc_regs);
+    int64_t *of = axe_new_array(q->cx, int64_t, q->n_thread * q->slots);
     side     s = list_side(q, c);
 
-    for (int64_t i = 0; i < q->n_thread * q->sc->acc_regs; i++)
+    for (int64_t i = 0; i < q->n_thread * q->slots; i++)
         of[i] = NOWHERE;
     for (int64_t x = 0; x < s.n; x++) {
-        if (s.thread[x] >= q->n_thread || s.reg[x] >= q->sc->acc_regs ||
-            of[s.thread[x] * q->sc->acc_regs + s.reg[x]] != NOWHERE)
+        if (s.thread[x] >= q->n_thread || s.reg[x] >= q->slots ||
+            of[s.thread[x] * q->slots + s.reg[x]] != NOWHERE)
             return NULL;
-        of[s.thread[x] * q->sc->acc_regs + s.reg[x]] = x;
+        of[s.thread[x] * q->slots + s.reg[x]] = x;
     }
-    return s.n == q->n_thread * q->sc->acc_regs ? of : NULL;
+    return q->columns > 0 || s.n == q->n_thread * q->slots ? of : NULL;
 }
 
 /* Notes the row; false if another is noted already. */
@@ -249,6 +253,7 @@ rows_hold(const proof *q, int64_t *of, int64_t *row_of, int64_t *column_of)
 {
     const axe_simt_contract *sc = q->sc;
     side                     s = list_side(q, q->o->side[0]);
+    int64_t                  left = q->j->extent[0] * q->j->extent[1];
     int64_t                  n_group = q->n_thread / q->group, n = sc->n.extent;
 
     for (int64_t x = 0; x < n_group * sc->m.n_rep * sc->n.n_rep; x++) {
@@ -259,17 +264,18 @@ rows_hold(const proof *q, int64_t *of, int64_t *row_of, int64_t *column_of)
         count[AXE_COUNT_N] = rn;
         int64_t at = sum_steps(sc->n_acc, sc->acc, count);
         for (int64_t e = 0; e < s.n; e++) {
-            int64_t *r = &of[(g * q->group + s.thread[e]) * sc->acc_regs + at +
-                             s.reg[e]];
-            int64_t  i = (g * sc->m.n_rep + rm) * sc->m.atom + e / sc->n.atom;
-            int64_t  k = (g * sc->n.n_rep + rn) * sc->n.atom + e % sc->n.atom;
+            int64_t *r =
+                &of[(g * q->group + s.thread[e]) * q->slots + at + s.reg[e]];
+            int64_t i = (g * sc->m.n_rep + rm) * sc->m.atom + e / sc->n.atom;
+            int64_t k = (g * sc->n.n_rep + rn) * sc->n.atom + e % sc->n.atom;
             if (*r == NOWHERE || !note(&row_of[i], *r / n) ||
                 !note(&column_of[k], *r % n))
                 return false;
             *r = NOWHERE;
+            left--;
         }
     }
-    return true;
+    return left == 0;
 }
 
 static int64_t *
@@ -295,6 +301,16 @@ axe_simt_contract_holds(planner *p, const job *j, const option *o,
                   .n_thread = j->crew->n_thread,
                   .group = axe_atom_threads(sc->atom),
                   .lanes = p->mc->simt->lanes};
+    int64_t  lanes = 1;
+
+    q.slots = sc->acc_regs;
+    if (sc->atom->space[0] == AXE_ARG_TMEM) {
+        q.n_thread = q.group;
+        if (axe_layout_cosize(p->cx, c, p->simt->tcol, &q.columns) != AXE_OK ||
+            axe_layout_cosize(p->cx, c, p->simt->tlane, &lanes) != AXE_OK)
+            return false;
+        q.slots = lanes * q.columns;
+    }
     int64_t  n_group = q.n_thread / q.group;
     int64_t *rows = unknown(p->cx, n_group * sc->m.n_rep * sc->m.atom);
     int64_t *columns = unknown(p->cx, n_group * sc->n.n_rep * sc->n.atom);

@@ -10,6 +10,7 @@
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_int.h"
+#include "plan/simt_tmem.h"
 
 const axe_simt_ring *
 axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
@@ -237,9 +238,10 @@ plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
     r->produce = f.produce;
     r->producer = f.producer;
     r->consumer = f.consumer;
+    r->sums = f.ring->tensor[0]->space == AXE_SPACE_TMEM;
     if (f.produce_role || f.consume_role)
         r->way = AXE_RING_ROLES;
-    else if (f.ahead && f.ring->n_stage > 1)
+    else if (f.ahead && f.ring->n_stage > 1 && !r->sums)
         r->way = AXE_RING_AHEAD;
     if (r->way == AXE_RING_PLAIN) {
         const axe_ring *one;
@@ -317,9 +319,17 @@ reads_ring(const axe_stmt *s, const axe_pipeline *ring)
 
 /* What a statement that fills a stage adds to the protocol. */
 static void
-add_writer(axe_simt_ring *r, const axe_schedule *s)
+add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
-    const axe_simt_copy *c = s->simt->copy;
+    const axe_simt_copy     *c = s->simt->copy;
+    const axe_simt_contract *k = s->simt->contract;
+
+    if (k && axe_atom_commits(p->mc, k->atom)) {
+        r->filled_by = k->atom->group;
+        return;
+    }
+    if (s->simt->tmem && s->simt->when)
+        return;
 
     if (!c || !c->box) {
         r->writes = true;
@@ -354,8 +364,13 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
     const char     *group = a ? a->group : "";
     bool            wide = a && a->by == AXE_SCOPE_WARPGROUP;
 
-    if (!wide)
-        r->reader = AXE_SCOPE_WARP;
+    if (a && axe_atom_commits(p->mc, a)) {
+        r->read_by = group;
+    } else {
+        r->threads_read = true;
+        if (!wide)
+            r->reader = AXE_SCOPE_WARP;
+    }
     if (*group &&
         axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
         r->fence = group;
@@ -415,7 +430,7 @@ find_lag(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body)
 static void
 plan_lag(planner *p, axe_simt_ring *r)
 {
-    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 ||
+    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 || r->read_by ||
         (r->way == AXE_RING_AHEAD && r->writes))
         return;
     find_lag(p, r, p->kernel->n_body, p->kernel->body);
@@ -431,6 +446,10 @@ count_arrivals(const planner *p, axe_simt_ring *r)
 
     if (r->boxes)
         r->full = 1;
+    if (r->filled_by)
+        r->full += r->producer->n_entity;
+    if (r->read_by)
+        r->empty = r->consumer->n_entity * r->cluster;
     if (r->way != AXE_RING_ROLES)
         return;
     if (r->writes)
@@ -438,7 +457,8 @@ count_arrivals(const planner *p, axe_simt_ring *r)
     n = r->consumer->n_thread * r->consumer->n_entity;
     n = r->reader == AXE_SCOPE_WARPGROUP ? r->consumer->n_entity
                                          : (n + lanes - 1) / lanes;
-    r->empty = n * r->cluster;
+    if (r->threads_read || !r->read_by)
+        r->empty += n * r->cluster;
 }
 
 static axe_simt_launch *
@@ -476,7 +496,7 @@ plan_protocol(planner *p, axe_simt_ring *r)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && writes_ring(s->stmt, r->ring))
-            add_writer(r, s);
+            add_writer(p, r, s);
         if (s && reads_ring(s->stmt, r->ring))
             add_reader(p, r, s);
     }
@@ -490,11 +510,25 @@ plan_protocol(planner *p, axe_simt_ring *r)
     l = launch_of(p, r->producer);
     r->barriers = (l->shared_bytes + 15) / 16 * 16;
     l->shared_bytes = r->barriers + 8 * n;
-    if (r->full > 0) {
+    if (r->full + r->empty > 0) {
         r->fill_phase = made_var(p, r->ring, "fill_phase");
         r->read_phase = made_var(p, r->ring, "read_phase");
     }
     return AXE_OK;
+}
+
+/* Barriers at which engines arrive for meetings. */
+static void
+place_meets(planner *p)
+{
+    for (int i = 0; i < p->simt->n_meet; i++) {
+        axe_meet        *m = &p->simt->meet[i];
+        axe_simt_launch *l = launch_of(p, m->crew);
+        if (!m->asker)
+            continue;
+        m->barrier = (l->shared_bytes + 15) / 16 * 16;
+        l->shared_bytes = m->barrier + 8;
+    }
 }
 
 axe_status
@@ -502,6 +536,7 @@ axe_simt_plan_protocols(planner *p)
 {
     for (int i = 0; i < p->simt->n_ring; i++)
         AXE_TRY(plan_protocol(p, &p->simt->ring[i]));
+    place_meets(p);
     return AXE_OK;
 }
 

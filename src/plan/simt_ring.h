@@ -7,6 +7,11 @@
  * ROLES  a stage has two mbarriers: `full` is over when what was produced is
  *        there, `empty` when all who read it have done so
  *
+ * Where an engine reads the stage, or fills it, and arrives at a barrier by
+ * itself when it has done so, `empty` and `full` take one arrival of it; a ring
+ * in one role then has `empty`, too, and waits for that before it fills a stage
+ * again.
+ *
  * A phase of `full` takes one arrival of the thread that hands boxes to the
  * engine, which also says how many bytes will come, and one of each other
  * thread that writes.  A phase of `empty` takes one of each warp group, or each
@@ -32,13 +37,19 @@ struct axe_simt_ring {
     const axe_crew *home, *producer, *consumer;
     const axe_var  *fill, *read; /* NULL: one stage */
     const axe_var  *fill_phase, *read_phase;
-    bool            boxes;       /* something comes by boxes */
-    bool            writes;      /* something is written by threads, or comes by
-                                    their pieces */
-    const char     *group;       /* of those pieces; NULL: none */
-    int             cluster;     /* CTAs whose boxes come here; 1: own */
-    int             full, empty; /* arrivals; 0: no such barrier */
-    axe_scope_kind  reader;      /* who arrives at `empty` as one */
+    bool            boxes;      /* something comes by boxes */
+    bool            writes;     /* something is written by threads, or comes by
+                                   their pieces */
+    const char    *group;       /* of those pieces; NULL: none */
+    int            cluster;     /* CTAs whose boxes come here; 1: own */
+    int            full, empty; /* arrivals; 0: no such barrier */
+    axe_scope_kind reader;      /* who arrives at `empty` as one */
+    const char    *read_by;     /* group of the engine that reads it, arrives at
+                                   `empty`, and is asked by one thread of each
+                                   entity; NULL */
+    const char     *filled_by;  /* the same of what fills it, at `full` */
+    bool            threads_read; /* others read it, too */
+    bool            sums;         /* its tiles are in tensor memory */
     const char     *fence; /* readers are engines of this group; NULL: no */
     const axe_stmt *lags;  /* the loop whose turns leave the contraction of a
                               stage in flight: it is read when the next one has

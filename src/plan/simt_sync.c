@@ -5,22 +5,27 @@
  * what that scope does of the second.  Nothing is needed where each thread
  * finds only what it wrote itself.  Within one scope its entities do not meet,
  * nor may they touch what another one writes.  Stages of pipelines are passed
- * on by protocols of their own (simt_ring.c).
+ * on by protocols of their own (simt_ring.c).  So it is for tensor memory. What
+ * a thread asked of an engine is waited for instead, at a barrier at which the
+ * engine arrives; what it asked of it next comes in order.
  *
  * One pass in order keeps what was touched since the threads last met; a loop
  * is passed until what a turn leaves behind is known to the next one. */
 #include <string.h>
 
 #include "ir/list.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_int.h"
 #include "plan/simt_ring.h"
+#include "plan/simt_tmem.h"
 
-/* One access of a shared tile. */
+/* One access of a tile that threads share. */
 typedef struct touch {
     const axe_stmt   *stmt;
     const axe_tensor *tile;
     bool              writes;
-    const axe_crew   *crew; /* one entity of which did it; behind a scope any
+    const axe_atom *engine; /* that was asked to, and arrives later; or NULL */
+    const axe_crew *crew;   /* one entity of which did it; behind a scope any
                                of the entity around may have */
 } touch;
 
@@ -44,15 +49,35 @@ typedef struct gathering {
     axe_list       *out;
 } gathering;
 
+/* The atom that the statement asks for and that arrives at a barrier, or NULL.
+ */
+static const axe_atom *
+engine_of(const planner *p, const axe_stmt *s)
+{
+    const axe_simt_contract *c = p->schedule[s->id]->simt->contract;
+
+    return c && axe_atom_commits(p->mc, c->atom) ? c->atom : NULL;
+}
+
+/* Does it run only where there is nothing to add to what it sets to zero? */
+static bool
+is_spare(const planner *p, const axe_stmt *s)
+{
+    const axe_simt_schedule *d = p->schedule[s->id]->simt;
+
+    return d->tmem && d->when;
+}
+
 static void
 add_touch(gathering *g, const axe_tensor *t, bool writes)
 {
     touch *new;
 
-    if (t->space != AXE_SPACE_SHARED || t->pipeline)
+    if ((t->space != AXE_SPACE_SHARED && t->space != AXE_SPACE_TMEM) ||
+        t->pipeline)
         return;
     new = axe_new(g->g->p->cx, touch);
-    *new = (touch){g->stmt, t, writes, g->crew};
+    *new = (touch){g->stmt, t, writes, engine_of(g->g->p, g->stmt), g->crew};
     axe_list_push(g->out, new);
 }
 
@@ -69,7 +94,7 @@ gather(passing *g, const place *at, axe_list *out)
     const axe_stmt *s = at->stmt;
     gathering       to = {g, s, at->crew, out};
 
-    if (s->kind == AXE_STMT_INDEX) {
+    if (s->kind == AXE_STMT_INDEX && !is_spare(g->p, s)) {
         add_touch(&to, s->dst->u.tensor, true);
         if (s->fold != AXE_FOLD_NONE)
             add_touch(&to, s->dst->u.tensor, false);
@@ -97,14 +122,14 @@ common_crew(const axe_crew *a, const axe_crew *b)
     return a;
 }
 
-static void
+static axe_meet *
 add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
 {
     axe_simt_plan *sp = g->p->simt;
 
     for (int i = 0; i < sp->n_meet; i++)
         if (sp->meet[i].at == at)
-            return;
+            return &sp->meet[i];
     if (sp->n_meet == sp->cap_meet) {
         sp->cap_meet = sp->cap_meet ? 2 * sp->cap_meet : 8;
         axe_meet *more = axe_new_array(g->p->cx, axe_meet, sp->cap_meet);
@@ -112,18 +137,40 @@ add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
             memcpy(more, sp->meet, (size_t)sp->n_meet * sizeof *more);
         sp->meet = more;
     }
-    sp->meet[sp->n_meet++] = (axe_meet){at, crew, why};
+    sp->meet[sp->n_meet] = (axe_meet){.at = at, .crew = crew, .why = why};
+    return &sp->meet[sp->n_meet++];
 }
 
-/* What the crew did is behind a meeting of it. */
+/* The threads wait for what was asked, rather than for each other. */
 static void
-forget(passing *g, const axe_crew *crew)
+await(passing *g, axe_meet *m, const touch *asked)
+{
+    axe_var *v;
+
+    if (m->asker)
+        return;
+    v = axe_new(g->p->cx, axe_var);
+    *v = (axe_var){
+        .kind = AXE_VAR_LOOP,
+        .name = axe_textf(g->p->cx, "%s_phase", asked->tile->name),
+        .at = asked->stmt->at,
+        .id = g->p->kernel->n_var + g->p->simt->n_var++,
+    };
+    m->asker = asked->crew;
+    m->group = asked->engine->group;
+    m->phase = v;
+}
+
+/* What the crew did is behind a meeting of it, or what it asked of an engine
+ * behind waiting for that. */
+static void
+forget(passing *g, const axe_crew *crew, bool asked)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const touch *t = g->pending.item[i];
-        if (!is_within(t->crew, crew))
+        if (!is_within(t->crew, crew) || (t->engine != NULL) != asked)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
@@ -142,16 +189,24 @@ static void
 decide(passing *g, const place *at, const touch *a, const touch *b)
 {
     const axe_crew *crew = common_crew(a->crew, b->crew);
+    axe_meet       *m;
 
     if (a->tile != b->tile || !(a->writes || b->writes) ||
-        axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile))
+        (a->engine && b->engine && a->crew == b->crew) ||
+        (a->tile->space == AXE_SPACE_SHARED && !a->engine && !b->engine &&
+         axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile)))
         return;
-    add_meet(g, entry_of(at, crew), crew,
-             axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
-                       a->tile->name, a->writes ? "written" : "read",
-                       a->stmt->at.line, b->writes ? "written" : "read",
-                       b->stmt->at.line));
-    forget(g, crew);
+    m = add_meet(g, entry_of(at, crew), crew,
+                 axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
+                           a->tile->name, a->writes ? "written" : "read",
+                           a->stmt->at.line, b->writes ? "written" : "read",
+                           b->stmt->at.line));
+    m->sums = m->sums || a->tile->space == AXE_SPACE_TMEM;
+    if (a->engine)
+        await(g, m, a);
+    else
+        m->meets = true;
+    forget(g, crew, a->engine);
 }
 
 static void

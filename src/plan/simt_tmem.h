@@ -1,0 +1,32 @@
+/* simt_tmem.h - tiles in tensor memory.
+ *
+ * Its layouts are over lanes and columns; planners count places as one number,
+ * as axe_atom_operand does.  A contraction fills a tile as one thread asks for
+ * it; all else are moves between it and the registers of a crew, by rows whose
+ * layouts say which lanes a thread reaches. */
+#ifndef AXE_SIMT_TMEM_H
+#define AXE_SIMT_TMEM_H
+
+#include "plan/simt.h"
+#include "plan/simt_frag.h"
+
+/* A move of all of a tile in registers to or from places in tensor memory, or a
+ * constant put there. */
+struct axe_simt_tmem {
+    bool able; /* else the crew cannot: what a constant is for then has
+                  to be done otherwise */
+    bool              in; /* to registers */
+    axe_reg_move      move;
+    int               operand; /* of the schedule: that in tensor memory */
+    const axe_tensor *array;   /* the tile in registers; NULL: */
+    const axe_node   *filled;  /* the constant */
+};
+
+/* Elements of a type from a place of one lane to the next lane's. */
+int64_t axe_tmem_lane(axe_type t);
+
+/* Does the atom complete by an arrival at an mbarrier, after its thread has
+ * said COMMIT? */
+bool axe_atom_commits(const axe_machine *mc, const axe_atom *a);
+
+#endif
