@@ -233,7 +233,7 @@ axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
                         "tensor memory, and a contraction that overwrites it",
                         s->operand[0].tensor->name);
     if (!x.t->able) {
-        axe_simt_need(sl, axe_node1(sl->lw.cx, AXE_OP_not, when));
+        axe_simt_need(sl, op2(sl, AXE_OP_lt, when->arg[1], when->arg[0]));
         return AXE_OK;
     }
     if (!when)
