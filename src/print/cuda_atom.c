@@ -363,7 +363,8 @@ function_name(cuda_printer *p, const axe_lir *l)
 static const char *
 effect(const axe_atom *a, bool *memory)
 {
-    *memory = a->kind != AXE_ATOM_CONTRACT && a->kind != AXE_ATOM_PERMUTE;
+    *memory = a->space[0] == AXE_ARG_TMEM ||
+              (a->kind != AXE_ATOM_CONTRACT && a->kind != AXE_ATOM_PERMUTE);
     return a->kind == AXE_ATOM_CONTRACT && *a->group == '\0' ? "" : " volatile";
 }
 

@@ -515,7 +515,7 @@ find_pinned(cuda_printer *p, const axe_lir *l, const axe_tensor **list)
     int n = 0;
 
     if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN &&
-        l->n_arg == 1)
+        l->n_arg <= 1)
         find_written(&p->g->body, l->atom->group, &n, list);
     for (int i = 0; i < l->n_arg && l->atom->kind == AXE_ATOM_SYNC; i++)
         if (l->arg[i].space == AXE_ARG_REG)

@@ -1,49 +1,7 @@
 /* test_cuda.c - CUDA C of grids made by hand, compared byte by byte.
- *
- * After an intended change: UPDATE=1 build/.../unit.cuda, and read the
- * difference.  tests/gate compiles the same files where there is an nvcc. */
-#include <stdio.h>
-#include <stdlib.h>
-
+ */
+#include "goldens.h"
 #include "grids.h"
-#include "print/cuda.h"
-
-static char *
-read_text(axe_ctx *cx, const char *path)
-{
-    FILE  *f = fopen(path, "rb");
-    char  *s;
-    size_t n;
-
-    if (!f)
-        return NULL;
-    s = axe_alloc(cx, 1 << 20);
-    n = fread(s, 1, (1 << 20) - 1, f);
-    s[n] = '\0';
-    fclose(f);
-    return s;
-}
-
-static void
-compare(axe_ctx *cx, const axe_lowered *l, const char *name)
-{
-    const char *path =
-        axe_textf(cx, AXE_SOURCE_DIR "/tests/golden/%s.cu", name);
-    axe_buf b = {.cx = cx};
-    char   *want;
-
-    if (axe_print_cuda(cx, l, &b) != AXE_OK)
-        fail_msg("%s", axe_last_error(cx));
-    if (getenv("UPDATE")) {
-        FILE *f = fopen(path, "wb");
-        assert_non_null(f);
-        fwrite(b.text, 1, b.len, f);
-        fclose(f);
-    }
-    want = read_text(cx, path);
-    if (!want || strcmp(want, b.text) != 0)
-        fail_msg("%s differs:\n%s", path, b.text);
-}
 
 /* Y[i] = f16(2 * X[i]), 8 elements a thread, the last one guarded. */
 static void
