@@ -108,6 +108,9 @@ typedef struct axe_runner {
 AXE_CHECK axe_status axe_run_by(axe_ctx *cx, const axe_run_args *a,
                                 axe_device *device, const axe_runner *by,
                                 axe_run *r);
+/* On this host, with a->n_thread threads. */
+AXE_CHECK axe_status axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a,
+                                    axe_run *r);
 /* run_gpu.c */
 AXE_CHECK axe_status axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a,
                                     axe_run *r);

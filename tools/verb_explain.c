@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "axe/run.h"
-#include "kernel.h"
+#include "run.h"
 #include "run/file.h"
 
 static const char verb[] = "explain";
@@ -20,16 +19,21 @@ static const char help[] =
     "take.\n"
     "\n"
     "      --json              as one line of JSON\n"
+    "      --measure           run it on random arrays: the time it takes "
+    "beside the estimate\n"
+    "      --threads N         for --measure on a CPU (default 1)\n"
     "      --lock FILE         write the plan to FILE, to be kept with the "
     "kernel\n"
     "      --check FILE        fail, saying where, if the plan is not the one "
     "in FILE\n" AXE_KERNEL_HELP "  -h, --help              this text\n";
 
-enum { OPT_JSON = AXE_OPT_FREE, OPT_LOCK, OPT_CHECK };
+enum { OPT_JSON = AXE_OPT_FREE, OPT_LOCK, OPT_CHECK, OPT_MEASURE, OPT_THREADS };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
     {"json", no_argument, NULL, OPT_JSON},
+    {"measure", no_argument, NULL, OPT_MEASURE},
+    {"threads", required_argument, NULL, OPT_THREADS},
     {"lock", required_argument, NULL, OPT_LOCK},
     {"check", required_argument, NULL, OPT_CHECK},
     {"help", no_argument, NULL, 'h'},
@@ -39,7 +43,8 @@ typedef struct options {
     axe_kernel_args kernel;
     axe_pairs       given;
     const char     *lock, *check;
-    bool            json, help;
+    int64_t         n_thread;
+    bool            json, help, measure;
 } options;
 
 /* FILE [KERNEL] SIZE=NUMBER... */
@@ -72,6 +77,11 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
             o->lock = optarg;
         else if (c == OPT_CHECK)
             o->check = optarg;
+        else if (c == OPT_MEASURE)
+            o->measure = true;
+        else if (c == OPT_THREADS)
+            code =
+                axe_run_number(verb, "threads", optarg, 1, 1023, &o->n_thread);
         else if (c == 'h')
             o->help = true;
         else
@@ -130,12 +140,80 @@ check(axe_ctx *cx, const char *path, const char *now)
     return AXE_ESHAPE;
 }
 
+/* ---------------------------------------------------------------- measuring */
+
+static axe_run_args
+run_args(const options *o)
+{
+    return (axe_run_args){.kernel = o->kernel,
+                          .given = o->given,
+                          .n_thread = o->n_thread,
+                          .seed = 1,
+                          .random = true,
+                          .time = true,
+                          .no_tuned = true};
+}
+
+/* What the program takes on random arrays; all sizes are then in r. */
 static axe_status
-explain(axe_ctx *cx, const options *o)
+measure(axe_ctx *cx, const options *o, const axe_run_args *a, axe_run *r)
+{
+    axe_compile_spec spec = axe_kernel_spec(&o->kernel);
+    int32_t          source;
+
+    AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
+    AXE_TRY(axe_run_open(cx, a, source, r));
+    AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_C, &r->program));
+    AXE_TRY(axe_run_fill(cx, a, r));
+    return axe_program_on_gpu(r->program) ? axe_run_on_gpu(cx, a, r)
+                                          : axe_run_on_cpu(cx, a, r);
+}
+
+static void
+put_measured(const options *o, const axe_run *r, const axe_estimate *e,
+             axe_buf *text)
+{
+    double s = r->time[r->n_time / 2];
+
+    if (!o->json) {
+        axe_putf(text, "measured    %.4g us, median of %d on %s", s * 1e6,
+                 r->n_time, r->on);
+        if (e->seconds >= 0)
+            axe_putf(text, "; the estimate is %.4g us, %.2f of it",
+                     e->seconds * 1e6, e->seconds / s);
+        axe_puts(text, "\n\n");
+        return;
+    }
+    axe_putf(text,
+             "{\"measured\":{\"seconds\":%.6g,\"estimate\":%.6g,\"n\":%d,"
+             "\"on\":\"%s\"},\"plan\":",
+             s, e->seconds, r->n_time, r->on);
+}
+
+static axe_status
+explain_measured(axe_ctx *cx, const options *o, axe_run *r, axe_buf *text)
+{
+    axe_run_args a = run_args(o);
+    axe_estimate e;
+
+    AXE_TRY(measure(cx, o, &a, r));
+    AXE_TRY(axe_program_estimate(cx, r->program, (int)o->n_thread, r->n_size,
+                                 r->size, &e));
+    put_measured(o, r, &e, text);
+    AXE_TRY(
+        axe_program_explain(cx, r->program, o->json, r->n_size, r->size, text));
+    if (o->json) {
+        text->len -= text->text[text->len - 1] == '\n';
+        axe_puts(text, "}");
+    }
+    return AXE_OK;
+}
+
+static axe_status
+explain_planned(axe_ctx *cx, const options *o, axe_buf *text)
 {
     axe_compile_spec   spec = axe_kernel_spec(&o->kernel);
     axe_size          *size = axe_new_array(cx, axe_size, o->given.n + 1);
-    axe_buf            text = {.cx = cx};
     const axe_program *p;
     int32_t            source;
 
@@ -143,7 +221,16 @@ explain(axe_ctx *cx, const options *o)
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p));
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));
-    AXE_TRY(axe_program_explain(cx, p, o->json, o->given.n, size, &text));
+    return axe_program_explain(cx, p, o->json, o->given.n, size, text);
+}
+
+static axe_status
+explain(axe_ctx *cx, const options *o, axe_run *r)
+{
+    axe_buf text = {.cx = cx};
+
+    AXE_TRY(o->measure ? explain_measured(cx, o, r, &text)
+                       : explain_planned(cx, o, &text));
     if (text.len > 0 && text.text[text.len - 1] != '\n')
         axe_putc(&text, '\n');
     if (o->check)
@@ -155,12 +242,14 @@ int
 axe_verb_explain(int argc, char **argv)
 {
     axe_ctx *cx = axe_ctx_new();
-    options  o = {0};
+    options  o = {.n_thread = 1};
+    axe_run  r = {0};
     int      code = read_args(cx, argc, argv, &o);
 
     if (code == AXE_EXIT_OK && o.help)
         fputs(help, stdout);
-    else if (code == AXE_EXIT_OK && explain(cx, &o) != AXE_OK)
+    else if (code == AXE_EXIT_OK && explain(cx, &o, &r) != AXE_OK)
         code = AXE_EXIT_FAIL;
+    axe_run_close(&r);
     return axe_kernel_end(cx, code);
 }

@@ -203,8 +203,8 @@ axe_run_by(axe_ctx *cx, const axe_run_args *a, axe_device *device,
     return st;
 }
 
-static axe_status
-run_on_device(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+axe_status
+axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
     axe_device_spec spec = {.n_thread = a->n_thread, .cache = a->cache};
     axe_device     *device;
@@ -253,7 +253,7 @@ run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     AXE_TRY(compile(cx, a, source, r));
     AXE_TRY(axe_run_fill(cx, a, r));
     AXE_TRY(axe_program_on_gpu(r->program) ? axe_run_on_gpu(cx, a, r)
-                                           : run_on_device(cx, a, r));
+                                           : axe_run_on_cpu(cx, a, r));
     if (a->json)
         axe_run_print_json(cx, r);
     else

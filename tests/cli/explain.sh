@@ -4,3 +4,35 @@
 set -eu
 cd "$SRC"
 "$PYTHON" tests/explain.py
+
+# Measured beside the estimate: on this host; on a GPU only where there is one.
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export AXE_CACHE=$tmp/cache
+"$AXE" explain --measure kernels/softmax.axe M=64 N=1000 >"$tmp/out"
+grep -Eq '^measured    [0-9.]+ us, median of [0-9]+ on cpu, 1 thread; the estimate is [0-9.]+ us' \
+    "$tmp/out"
+grep -q '^estimates for M = 64, N = 1000 on 1 worker: ' "$tmp/out"
+"$AXE" explain --measure --json kernels/gemm.axe M=100 N=90 K=80 |
+    "$PYTHON" -c 'import json, sys
+r = json.load(sys.stdin)
+assert 0 < r["measured"]["seconds"] < 1, r
+assert r["measured"]["n"] > 1 and r["measured"]["estimate"] > 0, r
+assert r["plan"]["estimate"]["M"] == 100, r'
+rc=0
+AXE_CUDA=/none "$AXE" explain --measure kernels/gemm_sm90.axe \
+    M=64 N=64 K=64 2>"$tmp/err" || rc=$?
+[ $rc = 1 ] && grep -q "needs its driver, but there is no /none" "$tmp/err"
+
+# Sizes, for a GPU, without one; one too few; one that is no number.
+"$AXE" explain kernels/gemm_sm90.axe M=8192 N=4096 K=4096 >"$tmp/out"
+grep -q '1024 tiles in 8 rounds, 0.970 full; 1 CTA in an SM' "$tmp/out"
+"$AXE" explain --json kernels/gemm_sm90.axe M=8192 N=4096 K=4096 |
+    "$PYTHON" -c 'import json, sys
+e = json.load(sys.stdin)["estimates"]
+assert len(e) == 1 and e[0]["tiles"] == 1024 and e[0]["rounds"] == 8, e
+assert e[0]["least"] < e[0]["seconds"] < 2 * e[0]["least"], e'
+! "$AXE" explain kernels/gemm_sm90.axe M=64 N=64 2>"$tmp/err"
+grep -q 'does not follow from the arrays and sizes' "$tmp/err"
+! "$AXE" explain kernels/gemm_sm90.axe M=x 2>"$tmp/err"
+grep -q 'M=x: a size is a whole number' "$tmp/err"
