@@ -158,8 +158,10 @@ axe_sim_widen(axe_type t, axe_type as, const uint8_t *bits, int n, float *out)
 
     if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16)
         i = choose().widen(t == AXE_TYPE_f16, bits, n, out);
-    for (; i < n; i++)
+    for (; i < n && axe_type_is_float(t); i++)
         out[i] = (float)axe_sim_get(t, bits + i * size);
+    for (; i < n; i++)
+        out[i] = (float)axe_number_get_int(t, bits + i * size);
     for (i = 0; i < n && as == AXE_TYPE_tf32; i++)
         out[i] = axe_sim_float_of(axe_sim_bits_of(out[i]) & ~0x1fffu);
 }

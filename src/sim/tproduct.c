@@ -61,10 +61,14 @@ each_run(sim *s, sim_call *c, int which, const sim_tile *t, bool write,
 static void
 get_run(axe_type t, uint8_t *mem, int64_t step, float *x, int n)
 {
-    if (t == AXE_TYPE_f32)
+    bool evenly = step == axe_type_table[t].bits / 8;
+
+    if (evenly && t == AXE_TYPE_f32)
         memcpy(x, mem, (size_t)n * sizeof *x);
-    for (int i = 0; i < n && t != AXE_TYPE_f32; i++, mem += step)
-        x[i] = (float)axe_sim_get(t, mem);
+    else if (evenly)
+        axe_sim_widen(t, t, mem, n, x);
+    for (int i = 0; i < n && !evenly; i++, mem += step)
+        axe_sim_widen(t, t, mem, 1, &x[i]);
 }
 
 static void

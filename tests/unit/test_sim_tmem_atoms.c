@@ -1,0 +1,335 @@
+/* test_sim_tmem_atoms.c - moves, copies and products of all kinds in tensor
+ * memory, one at a time, against what they should give. */
+#include "edits.h"
+#include "sim_check.h"
+
+static node
+warp_lane(void)
+{
+    return thread(&m);
+}
+
+/* A CTA of 128 threads with a tile of 64 columns, whose address all know. */
+static const axe_tensor *
+tile_cta(axe_type type, const axe_tensor **py)
+{
+    const axe_tensor *px, *t, *word, *base;
+
+    (void)one_cta("sm_100a", 128, 1, 1, &px, py);
+    t = tmem(&m, "t", type, 64);
+    word = buffer(&m, "word", AXE_TYPE_u32, 1, 0);
+    m.grid.tmem_base = base = array(&m, "base", AXE_TYPE_u32, 1);
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+    atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(64))});
+    end(&m);
+    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "tc.after", 0, 0, NULL);
+    move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
+    return t;
+}
+
+static void
+free_tile(const axe_tensor *t)
+{
+    atom(&m, "tc.before", 0, 0, NULL);
+    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "tc.after", 0, 0, NULL);
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+    atom(&m, "tc.free", 0, 2, (axe_arg[]){in_tmem(t, n(0)), integer(n(64))});
+    end(&m);
+}
+
+/* ------------------------------------------------------------------- moves */
+
+/* Lane l, column c of a tile of words holds 8 l + c. */
+static const axe_tensor *
+filled_tile(const axe_tensor **py)
+{
+    const axe_tensor *t = tile_cta(AXE_TYPE_f32, py), *v;
+
+    v = array(&m, "v", AXE_TYPE_f32, 8);
+    for (int i = 0; i < 8; i++)
+        calc(&m, v, n(i), f32_of(add(&m, mul(&m, warp_lane(), 8), n(i))));
+    move("tc.st.32x32b.x8", in_tmem(t, n(0)), at(v, n(0)));
+    atom(&m, "tc.st.drain", 0, 0, NULL);
+    return t;
+}
+
+/* What a thread of a warp has in register i of a shape: lane, column. */
+typedef void where(int lane, int i, int *row, int *col);
+
+static void
+in_32x32(int l, int i, int *row, int *col)
+{
+    *row = l;
+    *col = i;
+}
+
+static void
+in_16x64(int l, int i, int *row, int *col)
+{
+    *row = l / 4 + l % 2 * 8;
+    *col = i * 2 + l / 2 % 2;
+}
+
+static void
+in_16x128(int l, int i, int *row, int *col)
+{
+    *row = l / 4 + i % 2 * 8;
+    *col = l % 4 + i / 2 * 4;
+}
+
+static void
+in_16x256(int l, int i, int *row, int *col)
+{
+    *row = l / 4 + i / 2 % 2 * 8;
+    *col = l % 4 * 2 + i % 2;
+}
+
+static const struct {
+    const char *name;
+    int         regs;
+    int64_t     first; /* lane of the address */
+    where      *where;
+} loads[] = {
+    {"tc.ld.32x32b.x8", 8, 0, in_32x32},
+    {"tc.ld.16x64b.x4", 4, 0, in_16x64},
+    {"tc.ld.16x64b.x4", 4, 16, in_16x64},
+    {"tc.ld.16x128b.x2", 4, 0, in_16x128},
+    {"tc.ld.16x256b.x1", 4, 16, in_16x256},
+};
+
+static void
+test_loads(void **state)
+{
+    const axe_tensor *t, *py, *w;
+
+    (void)state;
+    for (int k = 0; k < AXE_LEN(loads); k++) {
+        t = filled_tile(&py);
+        w = array(&m, "w", AXE_TYPE_f32, 8);
+        move(loads[k].name, at(w, n(0)), in_tmem(t, n(loads[k].first << 16)));
+        atom(&m, "tc.ld.drain", 0, 0, NULL);
+        for (int i = 0; i < loads[k].regs; i++)
+            move("st.global.b32",
+                 at(py, add(&m, mul(&m, warp_lane(), 8), n(i))), at(w, n(i)));
+        free_tile(t);
+        run_clean();
+        for (int i = 0; i < 128 * loads[k].regs; i++) {
+            int th = i / loads[k].regs, reg = i % loads[k].regs, row, col;
+            loads[k].where(th % 32, reg, &row, &col);
+            row += th / 32 * 32 + (int)loads[k].first;
+            if (y[th * 8 + reg] != (float)(row * 8 + col))
+                fail_msg("%s: register %d of thread %d is %g, not lane %d, "
+                         "column %d",
+                         loads[k].name, reg, th, (double)y[th * 8 + reg], row,
+                         col);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- products */
+
+enum { COLS = 16 };
+
+typedef struct kind {
+    const char *name, *load;
+    axe_type    sum, factor;
+    int         k;
+    bool        by_copy; /* the left factor comes by tc.cp */
+} kind;
+
+static const kind kinds[] = {
+    {"tc.f32.f16.m128.ts", "tc.ld.32x32b.x16", AXE_TYPE_f32, AXE_TYPE_f16, 16,
+     false},
+    {"tc.f32.bf16.m128.ts", "tc.ld.32x32b.x16", AXE_TYPE_f32, AXE_TYPE_bf16, 16,
+     false},
+    {"tc.f16.f16.m128.ts", "tc.ld.32x32b.x8.pack", AXE_TYPE_f16, AXE_TYPE_f16,
+     16, false},
+    {"tc.f32.e4m3.m128.ts", "tc.ld.32x32b.x16", AXE_TYPE_f32, AXE_TYPE_f8e4m3,
+     32, false},
+    {"tc.s32.s8.m128.ts", "tc.ld.32x32b.x16", AXE_TYPE_i32, AXE_TYPE_i8, 32,
+     false},
+    {"tc.f32.f16.m128.ts", "tc.ld.32x32b.x16", AXE_TYPE_f32, AXE_TYPE_f16, 16,
+     true},
+};
+
+/* Small numbers: (row + 2 col) % 5 - 2. */
+static node
+small(node row, node col)
+{
+    return op2(&m, AXE_OP_sub, rem(&m, add(&m, row, mul(&m, col, 2)), 5), n(2));
+}
+
+/* Element i of registers of the type. */
+static void
+put_small(const axe_tensor *t, int i, node row, node col)
+{
+    calc(&m, t, n(i), axe_cast(cx, AXE_NOWHERE, t->type, small(row, col)));
+}
+
+/* Rows of 16 bytes below one another, k in parts of them: a thread has 16 bytes
+ * of row thread / 2 or thread. */
+static void
+fill_shared(const kind *q, const axe_tensor *s, int rows)
+{
+    int               per = 16 * 8 / axe_type_table[q->factor].bits;
+    const axe_tensor *v = array(&m, "f", q->factor, per);
+
+    begin_if(&m, less(&m, warp_lane(), rows));
+    for (int part = 0; part < q->k / per; part++) {
+        for (int i = 0; i < per; i++)
+            put_small(v, i, warp_lane(), n(part * per + i));
+        move("st.shared.b128",
+             at(s, add(&m, n(part * rows * per), mul(&m, warp_lane(), per))),
+             at(v, n(0)));
+    }
+    end(&m);
+}
+
+static axe_arg
+plain_matrix(const axe_tensor *s, int rows)
+{
+    axe_arg a = at(s, n(0));
+
+    a.lead = 16 * rows;
+    a.stride = 128;
+    return a;
+}
+
+/* c = a b^T of 128 x 16 x k, a in tensor memory, b in shared memory; twice, so
+ * that the second adds. */
+static void
+make_product(const kind *q)
+{
+    const axe_tensor *py, *acc, *fa, *ra, *sa = NULL, *sb, *bar, *out, *w;
+    int               words = q->k * axe_type_table[q->factor].bits / 32;
+
+    acc = tile_cta(q->sum, &py);
+    m.grid.tmem_columns = 32;
+    m.tmem[0].columns = 32;
+    fa = tmem(&m, "a", q->factor, 32);
+    sb = buffer(&m, "b", q->factor, (int64_t)COLS * q->k, 0);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+    ra = array(&m, "ra", q->factor, q->k);
+    out = array(&m, "out", q->sum, COLS);
+    w = array(&m, "w", AXE_TYPE_f32, COLS);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(1))});
+    atom(&m, "mbarrier.inited", 0, 0, NULL);
+    end(&m);
+    fill_shared(q, sb, COLS);
+    if (q->by_copy) {
+        sa = buffer(&m, "sa", q->factor, (int64_t)128 * q->k, 0);
+        fill_shared(q, sa, 128);
+    } else {
+        for (int i = 0; i < q->k; i++)
+            put_small(ra, i, warp_lane(), n(i));
+        move(axe_textf(cx, "tc.st.32x32b.x%d", words), in_tmem(fa, n(0)),
+             at(ra, n(0)));
+        atom(&m, "tc.st.drain", 0, 0, NULL);
+    }
+    atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(sb, n(0))});
+    atom(&m, "tc.before", 0, 0, NULL);
+    atom(&m, "meet.cta", 0, 0, NULL);
+    atom(&m, "tc.after", 0, 0, NULL);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    if (q->by_copy)
+        move("tc.cp.128x256b", in_tmem(fa, n(0)), plain_matrix(sa, 128));
+    for (int i = 0; i < 2; i++)
+        atom(&m, q->name, COLS, 4,
+             (axe_arg[]){in_tmem(acc, n(0)), in_tmem(fa, n(0)),
+                         plain_matrix(sb, COLS), integer(n(i))});
+    atom(&m, "tc.commit", 0, 1, (axe_arg[]){at(bar, n(0))});
+    end(&m);
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(0))});
+    atom(&m, "tc.after", 0, 0, NULL);
+    move(q->load, at(out, n(0)), in_tmem(acc, n(0)));
+    atom(&m, "tc.ld.drain", 0, 0, NULL);
+    for (int i = 0; i < COLS; i++)
+        calc(&m, w, n(i), f32_of(element(&m, out, n(i))));
+    for (int i = 0; i < COLS; i += 4)
+        move("st.global.b128",
+             at(py, add(&m, mul(&m, warp_lane(), COLS), n(i))), at(w, n(i)));
+    free_tile(acc);
+}
+
+static int
+number_at(int row, int col)
+{
+    return (row + 2 * col) % 5 - 2;
+}
+
+static void
+check_product(const kind *q)
+{
+    for (int i = 0; i < 128 * COLS; i++) {
+        int sum = 0;
+        for (int k = 0; k < q->k; k++)
+            sum += 2 * number_at(i / COLS, k) * number_at(i % COLS, k);
+        if (y[i] != (float)sum)
+            fail_msg("%s: (%d, %d) is %g, not %d", q->name, i / COLS, i % COLS,
+                     (double)y[i], sum);
+    }
+}
+
+static void
+test_products(void **state)
+{
+    (void)state;
+    for (int k = 0; k < AXE_LEN(kinds); k++)
+        for (int i = 0; i < 4; i++) {
+            with = (axe_sim_options){i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
+                                     (uint64_t)i, 0, 0, false};
+            make_product(&kinds[k]);
+            run_clean();
+            check_product(&kinds[k]);
+        }
+}
+
+/* clang-format off */
+static const mutation bugs[] = {
+    {"no fence behind what threads wrote",     0, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
+    {"a factor's stores are not drained",      0, "tc.st.drain", 0, DROP, 0, 0, K(RACE)},
+    {"they are not told",                      0, "tc.before", 0, DROP, 0, 0, K(RACE)},
+    {"a product that does not listen",         0, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
+    {"a factor one column on",                 0, "tc.f32", 0, ADD, 1, 2, K(UNINIT)},
+    {"a factor in the other's place",          0, "tc.f32", 1, SET, 0, 1, K(UNINIT)},
+    {"threads never meet",                     0, "meet.cta", 1, DROP, 0, 0, K(RACE) | K(UNINITED)},
+    {"a copy behind the products",             5, "tc.cp", 0, SET, 1, 8, K(RACE) | K(UNINIT) | K(BOUNDS)},
+    {"a copy that is not drained by threads",  5, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
+};
+/* clang-format on */
+
+static void
+test_bugs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(bugs); i++) {
+        const mutation *k = &bugs[i];
+        int             left = k->nth;
+        bool            found = false;
+        make_product(&kinds[k->kernel]);
+        if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
+            fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
+        with = (axe_sim_options){.max_step = 100000};
+        if (simulate() != AXE_OK)
+            fail_msg("%s: %s", k->what, axe_last_error(cx));
+        for (int f = 0; f < r.n_finding; f++)
+            found = found || k->kinds >> r.finding[f].kind & 1;
+        if (!found)
+            fail_msg("%s: %s", k->what, said());
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(loads),
+        TEST(products),
+        TEST(bugs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
