@@ -9,7 +9,9 @@
  * all greater terms; or from its quotient and remainder by a constant; or where
  * a condition around the statement fixes it.  Two accesses agree if they tell
  * the variables in the same way.  Elements that a scatter picks are the
- * program's own affair. */
+ * program's own affair; and where all that a scope does with a tensor is to
+ * fold into it by one op, entities may meet: whether they can is the machine's.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -482,6 +484,21 @@ open_key(const finder *f, const access *a)
     return NULL;
 }
 
+/* Does the scope do nothing with the global tensor but fold into it alike? */
+static bool
+folds_alone(const finder *f, const access *a)
+{
+    const axe_tensor *t = a->load->u.tensor;
+
+    for (int i = 0; i < f->found.n; i++) {
+        const access *b = f->found.item[i];
+        if (b->load->u.tensor == t &&
+            (!b->write || b->stmt->fold != a->stmt->fold))
+            return false;
+    }
+    return a->stmt->fold != AXE_FOLD_NONE && t->space == AXE_SPACE_GLOBAL;
+}
+
 static void
 check_alone(finder *f, access *a)
 {
@@ -489,7 +506,7 @@ check_alone(finder *f, access *a)
     const char *scope = axe_scope_name(f->scope->scope);
     axe_status  st;
 
-    if (!k || a->scatter)
+    if (!k || a->scatter || folds_alone(f, a))
         return;
     st = axe_fail(f->cx, a->load->at, AXE_ESHAPE,
                   "`%s` is written by more than one %s: it does not tell `%s`",
@@ -569,6 +586,58 @@ find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
         outer->n = mark;
         find_scopes(cx, s->n_other, s->other, outer, status);
     }
+}
+
+/* A variable of the scope that the statement's element does not tell. */
+static const axe_var *
+untold(axe_ctx *cx, const axe_stmt *scope, axe_list *outer, const axe_stmt *s)
+{
+    finder f = {.cx = cx,
+                .scope = scope,
+                .outer = outer,
+                .own = {.cx = cx},
+                .found = {.cx = cx}};
+
+    find_accesses(&f, scope->n_body, scope->body);
+    for (int i = 0; i < f.found.n; i++) {
+        const access *a = f.found.item[i];
+        const key    *k = a->stmt == s && a->write ? open_key(&f, a) : NULL;
+        if (k)
+            return k->var;
+    }
+    return NULL;
+}
+
+static bool
+find_meeting(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
+             const axe_stmt *s, const axe_var **out)
+{
+    int  mark = outer->n;
+    bool in = false;
+
+    for (int i = 0; i < n && !in; i++) {
+        const axe_stmt *at = body[i];
+        const axe_var  *v = NULL;
+        for (int k = 0; k < at->n_var; k++)
+            axe_list_push(outer, at->var[k]);
+        in = at == s || find_meeting(cx, at->n_body, at->body, outer, s, out) ||
+             find_meeting(cx, at->n_other, at->other, outer, s, out);
+        outer->n = mark;
+        if (in && at->kind == AXE_STMT_SCOPE)
+            v = untold(cx, at, outer, s);
+        *out = v ? v : *out;
+    }
+    return in;
+}
+
+const axe_var *
+axe_stmt_meets(axe_ctx *cx, const axe_kernel *k, const axe_stmt *s)
+{
+    axe_list       outer = {.cx = cx};
+    const axe_var *v = NULL;
+
+    (void)find_meeting(cx, k->n_body, k->body, &outer, s, &v);
+    return v;
 }
 
 axe_status

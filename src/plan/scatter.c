@@ -7,6 +7,7 @@
  * apart: in a subscript that computes nothing it steps over all that the
  * indices there can reach.  Machines with rows that fold into memory need not
  * ask: every thread brings what it has, in any order. */
+#include "ir/check.h"
 #include "plan/plan_int.h"
 #include "plan/simt.h"
 
@@ -91,7 +92,7 @@ folds(const planner *p, const axe_stmt *s)
 {
     return s->fold != AXE_FOLD_NONE &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
-           axe_is_scatter(p->cx, s);
+           (axe_is_scatter(p->cx, s) || axe_stmt_meets(p->cx, p->kernel, s));
 }
 
 bool
@@ -107,9 +108,25 @@ axe_scatter_meets(const planner *p, const axe_stmt *s)
 axe_status
 axe_check_scatter(planner *p, const axe_stmt *s)
 {
-    bool found = false;
+    bool           found = false;
+    const axe_var *v;
+    axe_status     st;
 
     if (!folds(p, s) || axe_scatter_meets(p, s))
         return AXE_OK;
+    v = axe_is_scatter(p->cx, s) ? NULL : axe_stmt_meets(p->cx, p->kernel, s);
+    if (v) {
+        st = axe_fail(p->cx, s->dst->at, AXE_EUNSUPPORTED,
+                      "`%s` is folded into by several tasks of `%s` at once, "
+                      "for which %s has no atom",
+                      axe_node_text(p->cx, s->dst), v->name, p->mc->name);
+        axe_help(
+            p->cx,
+            "give each task a part of a tensor of its own, as in "
+            "`part[%s, ...]`, and fold the parts in a scope behind; or run "
+            "over `%s` in a `for`",
+            v->name, v->name);
+        return st;
+    }
     return check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
 }

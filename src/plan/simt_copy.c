@@ -74,7 +74,7 @@ static bool
 is_piece_row(const attempt *a, const axe_atom *row)
 {
     return row->kind == AXE_ATOM_COPY && row->by == AXE_SCOPE_THREAD &&
-           row->fold == AXE_FOLD_NONE &&
+           row->fold == a->r->stmt->fold &&
            row->space[0] == space_of(a->to->tensor) &&
            row->space[1] == space_of(a->from->tensor) &&
            row->space[2] == AXE_ARG_NONE && row->step == 0 &&
@@ -329,11 +329,13 @@ plan_each(attempt *a)
 /* ------------------------------------------------------------------- boxes */
 
 const axe_atom *
-axe_simt_box_row(const axe_machine *mc, axe_arg_space d, axe_arg_space from)
+axe_simt_box_row(const axe_machine *mc, axe_fold fold, axe_type t,
+                 axe_arg_space d, axe_arg_space from)
 {
     for (int i = 0; i < mc->n_atom; i++) {
         const axe_atom *a = &mc->atom[i];
-        if (a->kind == AXE_ATOM_COPY && a->fold == AXE_FOLD_NONE &&
+        if (a->kind == AXE_ATOM_COPY && a->fold == fold &&
+            (a->type[0] == AXE_TYPE_any || a->type[0] == t) &&
             a->space[0] == d && a->space[1] == from && axe_machine_has(mc, a))
             return a;
     }
@@ -344,10 +346,14 @@ axe_simt_box_row(const axe_machine *mc, axe_arg_space d, axe_arg_space from)
 static const axe_atom *
 find_box_row(const attempt *a, int share)
 {
+    axe_fold fold = a->r->stmt->fold;
+
     if (!a->out.in)
-        return axe_simt_box_row(a->p->mc, AXE_ARG_MAP, AXE_ARG_SHARED);
-    return axe_simt_box_row(
-        a->p->mc, share > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED, AXE_ARG_MAP);
+        return axe_simt_box_row(a->p->mc, fold, a->type, AXE_ARG_MAP,
+                                AXE_ARG_SHARED);
+    return axe_simt_box_row(a->p->mc, fold, a->type,
+                            share > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED,
+                            AXE_ARG_MAP);
 }
 
 /* CTAs that hold the same of the tile. */

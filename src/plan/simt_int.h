@@ -102,9 +102,10 @@ void axe_simt_take_zeros(planner *p);
 /* simt_copy.c: a move from memory to memory by COPY rows; false with
  * reasons in r. */
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
-/* The row that moves boxes between these spaces, or NULL. */
-const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_arg_space d,
-                                 axe_arg_space a);
+/* The row that moves boxes of elements of type t between these spaces, folding
+ * them into what is there, or NULL. */
+const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
+                                 axe_type t, axe_arg_space d, axe_arg_space a);
 /* A subscript where all indices are 0. */
 const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
 /* *all and what the strides of t's dimensions with a bit in `ask` need for a

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ir/check.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_int.h"
 
@@ -273,13 +274,38 @@ find_fast(attempt *a)
     return a->fast >= 0;
 }
 
+static int
+n_touching(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    int k = 0;
+
+    for (int i = 0; i < n; i++)
+        k += (body[i]->kind == AXE_STMT_INDEX &&
+              (axe_stmt_reads(body[i], t) || axe_stmt_writes(body[i], t))) +
+             n_touching(body[i]->n_body, body[i]->body, t) +
+             n_touching(body[i]->n_other, body[i]->other, t);
+    return k;
+}
+
+/* What an engine folds into memory is not ordered with what threads do there:
+ * all that the launch does with the tensor must be to fold into it so, or to
+ * run this statement. */
+static bool
+may_fold(const attempt *a)
+{
+    const axe_stmt *s = a->r->stmt, *top = axe_crew_cta(a->crew)->at;
+
+    return s->fold == AXE_FOLD_NONE || a->r->meets ||
+           n_touching(top->n_body, top->body, s->dst->u.tensor) == 1;
+}
+
 /* Does it write a rectangle of a global tensor, each element once? */
 static bool
 writes_rectangle(const attempt *a)
 {
     const axe_stmt *s = a->r->stmt;
 
-    return s->fold == AXE_FOLD_NONE && s->n_dim == s->n_free && s->n_free > 0 &&
+    return may_fold(a) && s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
            a->r->operand[0].n_check == 0 &&
            a->crew->n_thread >= a->p->mc->simt->lanes;
@@ -324,7 +350,9 @@ axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
     axe_mark    m = axe_ctx_mark(p->cx);
     const char *why;
 
-    a.out.move = axe_simt_box_row(p->mc, AXE_ARG_MAP, AXE_ARG_SHARED);
+    a.out.move =
+        axe_simt_box_row(p->mc, r->stmt->fold, r->stmt->dst->u.tensor->type,
+                         AXE_ARG_MAP, AXE_ARG_SHARED);
     if (!a.out.move || !writes_rectangle(&a))
         return false;
     why = attempt_stage(&a);

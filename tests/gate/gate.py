@@ -42,7 +42,7 @@ ALSO = {
 MUST = {
     "wgmma.mma_async": {"HGMMA", "QGMMA", "IGMMA"},
     "mma.sync": {"HMMA", "IMMA", "DMMA"},
-    "cp.async.bulk.tensor": {"UTMALDG", "UTMASTG"},
+    "cp.async.bulk.tensor": {"UTMALDG", "UTMASTG", "UTMAREDG"},
     "cp.async.c": {"LDGSTS"},
     "ldmatrix": {"LDSM"},
     "stmatrix": {"STSM"},

@@ -18,6 +18,7 @@ NAMES = {
     0x03F: "DMMA",
     0x1B4: "UTMALDG",
     0x1B5: "UTMASTG",
+    0x1B6: "UTMAREDG",
     0x1BA: "UBLKCP",
     0x1BB: "UBLKRED",
     0x1C5: "WARPGROUP",

@@ -22,6 +22,7 @@ typedef enum edit {
     ONLY,    /* threads whose warp of the warpgroup is below `value` */
     ANYBODY, /* no condition */
     NOBODY,  /* a condition that never holds: zeros instead */
+    PLAIN,   /* what is folded into memory is stored there */
     BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
@@ -100,6 +101,21 @@ first_warps(axe_ctx *cx, const axe_grid *g, int64_t n)
                      number(cx, n));
 }
 
+static inline const axe_atom *
+unfolded(axe_ctx *cx, const axe_atom *a)
+{
+    const axe_machine *mc;
+
+    assert_int_equal(axe_machine_find(cx, "sm_90a", &mc), AXE_OK);
+    for (int i = 0; i < mc->n_atom; i++)
+        if (mc->atom[i].kind == a->kind && mc->atom[i].fold == AXE_FOLD_NONE &&
+            mc->atom[i].space[0] == a->space[0] &&
+            mc->atom[i].space[1] == a->space[1])
+            return &mc->atom[i];
+    fail_msg("%s has no like that stores", a->name);
+    return NULL;
+}
+
 static inline void
 apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
 {
@@ -113,6 +129,9 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
         return;
     case ANYBODY:
         l->pred = NULL;
+        return;
+    case PLAIN:
+        l->atom = unfolded(cx, l->atom);
         return;
     case BUFFER:
     case MAP:

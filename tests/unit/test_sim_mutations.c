@@ -18,7 +18,7 @@
 #include "lower/lower.h"
 #include "run/program.h"
 
-typedef enum which { SM90, RING, CP, CHAIN, N_WHICH } which;
+typedef enum which { SM90, RING, CP, CHAIN, SPLIT, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -113,6 +113,12 @@ static const mutation rows[] = {
     {"the last turn is not taken, no harm",   CHAIN, "meet<", 3, DROP, 0, 0, 0},
     {"a stage of keys is not freed",         CHAIN, "mbarrier.arrive", 1, DROP, 0, 0, K(DEADLOCK)},
     {"a stage of values is not freed",       CHAIN, "mbarrier.arrive", 2, DROP, 0, 0, K(DEADLOCK)},
+
+    {"parts of a sum are stored, not added", SPLIT, "tma.add", 0, PLAIN, 0, 0, K(RACE)},
+    {"the proxy is not fenced",              SPLIT, "bulk.fence", 0, DROP, 0, 0, K(PROXY)},
+    {"staging is added before it is full",   SPLIT, "meet.cta", 3, DROP, 0, 0, K(RACE)},
+    {"staging is refilled too early",        SPLIT, "bulk.read", 0, DROP, 0, 0, K(RACE)},
+    {"no drain before the end",              SPLIT, "bulk.read", 1, DROP, 0, 0, K(LEFT)},
 };
 /* clang-format on */
 
@@ -144,6 +150,9 @@ static const subject subjects[N_WHICH] = {
                 {"K", {1, 500, 128}},
                 {"V", {1, 500, 128}},
                 {"O", {1, 1, 128, 128}}}},
+    [SPLIT] = {"gemm_splitk_sm90.axe",
+               "sm_90a",
+               {{"A", {128, 512}}, {"B", {128, 512}}, {"C", {128, 128}}}},
 };
 
 static axe_ctx *cx;
@@ -187,12 +196,13 @@ compile(const subject *s)
 }
 
 static void *
-fill(int64_t n)
+fill(int64_t n, axe_type t)
 {
-    uint16_t *x = axe_new_array(cx, uint16_t, n);
+    int64_t size = axe_type_table[t].bits / 8;
+    char   *x = axe_new_array(cx, char, n *size);
 
     for (int64_t i = 0; i < n; i++)
-        axe_number_put(AXE_TYPE_f16, &x[i], (double)(i * 37 % 101) / 50 - 1);
+        axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
     return x;
 }
 
@@ -204,15 +214,16 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
     int            n = 0;
 
     for (; n < MAX_ARRAY && s->array[n].name; n++) {
-        int     rank = 0;
-        int64_t size = 1;
+        axe_type t = p->kernel->param[n]->type;
+        int      rank = 0;
+        int64_t  size = 1;
         while (rank < RANK && s->array[n].shape[rank] > 0)
             size *= s->array[n].shape[rank++];
         array[n] = (axe_array){.name = s->array[n].name,
-                               .type = "f16",
+                               .type = axe_type_table[t].name,
                                .rank = rank,
                                .shape = s->array[n].shape,
-                               .data = fill(size)};
+                               .data = fill(size, t)};
     }
     with.n_sm = 2;
     with.max_step = 2000000;
@@ -256,7 +267,7 @@ static bool
 run_row(const mutation *r)
 {
     const axe_program *p = compile(&subjects[r->kernel]);
-    axe_grid          *g = &p->lowered->grid[0];
+    axe_grid          *g = &p->lowered->grid[p->lowered->n_grid - 1];
     int                left = r->nth;
     axe_sim_report     out;
 
