@@ -108,10 +108,12 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
             axe_crew_cta(sl->sp->home[i]) == sl->launch->crew)
             first = axe_simt_tensor(sl, pl->tensor);
     }
-    axe_arg arg[2] = {axe_simt_sums(first, number(sl, 0)),
-                      axe_simt_number(number(sl, sl->launch->tmem_columns))};
-    return axe_simt_sync(sl, open_warp(sl, b), AXE_SYNC_FREE, AXE_SCOPE_WARP,
-                         sl->engine, 2, arg);
+    axe_lblock *own = open_warp(sl, b);
+    axe_arg     arg[2] = {axe_simt_sums(first, number(sl, 0)),
+                          axe_simt_number(number(sl, sl->launch->tmem_columns))};
+    AXE_TRY(axe_simt_order_sums(sl, own, AXE_SYNC_AFTER));
+    return axe_simt_sync(sl, own, AXE_SYNC_FREE, AXE_SCOPE_WARP, sl->engine, 2,
+                         arg);
 }
 
 /* -------------------------------------------------------------------- waits */
