@@ -20,7 +20,7 @@ typedef struct options {
     const char     *out, *cache;
     const char     *aot[AOT_KINDS]; /* files by kind, or NULL */
     axe_stage       stage;
-    bool            staged, object, help;
+    bool            staged, object, wide, help;
 } options;
 
 static const char help[] =
@@ -43,15 +43,18 @@ static const char help[] =
     "                          and .cu .cubin are a GPU's code; more such "
     "names may\n"
     "                          follow\n" AXE_KERNEL_HELP
+    "      --wide              GPUs: indices of 64 bits, for sizes of 2^31 and "
+    "more\n"
     "      --cache DIR         of compiled kernels\n"
     "  -h, --help              this text\n";
 
-enum { OPT_EMIT = AXE_OPT_FREE, OPT_CACHE };
+enum { OPT_EMIT = AXE_OPT_FREE, OPT_CACHE, OPT_WIDE };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
     {"emit", required_argument, NULL, OPT_EMIT},
     {"output", required_argument, NULL, 'o'},
+    {"wide", no_argument, NULL, OPT_WIDE},
     {"cache", required_argument, NULL, OPT_CACHE},
     {"help", no_argument, NULL, 'h'},
     {0}};
@@ -84,6 +87,8 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
             o->out = arg;
     } else if (c == OPT_CACHE)
         o->cache = arg;
+    else if (c == OPT_WIDE)
+        o->wide = true;
     else if (c == OPT_EMIT && strcmp(arg, "so") == 0)
         o->object = o->staged = true;
     else if (c == OPT_EMIT && !axe_stage_named(arg, &o->stage))
@@ -195,6 +200,7 @@ compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
 {
     axe_compile_spec spec = axe_kernel_spec(&o->kernel);
 
+    spec.wide = o->wide;
     for (int i = 0; i < n; i++) {
         spec.kernel = name[i];
         AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
@@ -237,6 +243,7 @@ put_stage(axe_ctx *cx, const options *o)
     const axe_program *p;
     int32_t            source;
 
+    spec.wide = o->wide;
     if (wants_aot(o))
         return put_aot(cx, o);
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));

@@ -41,6 +41,9 @@ typedef struct axe_compile_spec {
      * "F" (column-major), "strided" (every stride given at launch). */
     int                n_order;
     const char *const *order_name, *const *order;
+    /* GPUs: indices of 64 bits, for sizes of about 2^31 and more.  What runs by
+     * axe/gpu.h needs no asking: it is compiled so where a launch does. */
+    bool wide;
     /* For axe_compile_for alone.  Values that nothing here sets and the kernel
      * lets one tune are taken from what axe_tune has found for about these
      * sizes: those that the arrays have, and these hints. */

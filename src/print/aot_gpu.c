@@ -5,6 +5,7 @@
 #include "print/aot_gpu.h"
 #include "print/aot_int.h"
 #include "print/aot_text.h"
+#include "print/cuda.h"
 
 int
 axe_map_type(axe_type t)
@@ -231,6 +232,11 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                      "    if (!status && %s < 0)\n"
                      "        status = AXE_AOT_EARG;\n",
                      axe_c_var(&p, k->size[i]));
+    for (int i = 0; i < k->n_size && !code->wide; i++)
+        axe_putf(b,
+                 "    if (!status && %s > %d)\n"
+                 "        status = AXE_AOT_EOVERFLOW;\n",
+                 axe_c_var(&p, k->size[i]), AXE_CUDA_MOST);
     AXE_TRY(put_temps(&p, b, k));
     if (has_maps(code->lowered))
         axe_puts(b, "    uint64_t nothing = 0;\n");

@@ -19,6 +19,7 @@ typedef struct axe_gpu_image {
     const axe_lowered *lowered;
     const void        *code; /* a cubin */
     size_t             bytes;
+    bool               wide; /* takes sizes above AXE_CUDA_MOST */
 } axe_gpu_image;
 
 /* All for one machine.

@@ -247,7 +247,8 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
     case AXE_LIR_LET:
         return put_let(p, l);
     case AXE_LIR_COUNT:
-        axe_putf(p->out, "int %s = 0;\n", axe_cuda_declare(p, l->var, false));
+        axe_putf(p->out, "%s %s = 0;\n", p->wide ? "i64" : "int",
+                 axe_cuda_declare(p, l->var, p->wide));
         return AXE_OK;
     case AXE_LIR_TURN:
         v = axe_cuda_name(p, l->var);
@@ -330,12 +331,11 @@ put_head(cuda_printer *p, axe_buf *b)
 }
 
 static const char *const id_text[AXE_N_ID] = {
-    [AXE_ID_BLOCK] = "const int block = (int)blockIdx.x;",
-    [AXE_ID_N_BLOCK] = "const int n_block = (int)gridDim.x;",
-    [AXE_ID_RANK] = "const int rank = cluster_rank();",
-    [AXE_ID_WARP] =
-        "const int warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);",
-    [AXE_ID_LANE] = "const int lane = (int)threadIdx.x & 31;",
+    [AXE_ID_BLOCK] = "block = (int)blockIdx.x;",
+    [AXE_ID_N_BLOCK] = "n_block = (int)gridDim.x;",
+    [AXE_ID_RANK] = "rank = cluster_rank();",
+    [AXE_ID_WARP] = "warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);",
+    [AXE_ID_LANE] = "lane = (int)threadIdx.x & 31;",
 };
 
 static void
@@ -378,17 +378,24 @@ put_kernel(cuda_printer *p, axe_buf *b)
     memset(p->id, 0, sizeof p->id);
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
-        axe_cuda_declare(p, k->size[i], false);
+        axe_cuda_declare(p, k->size[i], p->wide);
     AXE_TRY(put_block(p, &p->g->body, 1));
     put_head(p, b);
     put_buffers(p, b);
     for (int i = 0; i < AXE_N_ID; i++)
         if (p->id[i])
-            axe_putf(b, "    %s\n", id_text[i]);
+            axe_putf(b, "    const %s %s\n",
+                     axe_cuda_is_wide(
+                         p, axe_var_node(p->cx, AXE_NOWHERE, p->g->id[i]))
+                         ? "i64"
+                         : "int",
+                     id_text[i]);
     for (int i = 0; i < k->n_size; i++)
         if (p->name[i].used)
-            axe_putf(b, "    const int %s = (int)n_%s;\n", p->name[i].text,
-                     k->size[i]->name);
+            axe_putf(b,
+                     p->wide ? "    const i64 %s = n_%s;\n"
+                             : "    const int %s = (int)n_%s;\n",
+                     p->name[i].text, k->size[i]->name);
     AXE_TRY(put_arrays(p, b));
     axe_puts(b, body.text ? body.text : "");
     axe_puts(b, "}\n");
@@ -407,9 +414,9 @@ static const char types[] = "typedef unsigned char u8;\n"
                             "struct __align__(64) tensor_map { u8 b[128]; };\n";
 
 axe_status
-axe_print_cuda(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
+axe_print_cuda(axe_ctx *cx, const axe_lowered *l, bool wide, axe_buf *out)
 {
-    cuda_printer p = {.cx = cx, .l = l};
+    cuda_printer p = {.cx = cx, .l = l, .wide = wide};
     axe_buf      kernels = {.cx = cx};
 
     for (int i = 0; i < l->n_grid; i++) {

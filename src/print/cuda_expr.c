@@ -1,7 +1,8 @@
 /* cuda_expr.c - integer expressions and values of elements in CUDA C.
  *
- * Sizes and variables are below 2^31, so an index is an int; a product of sizes
- * is not, nor is an address in global memory.  Division by a power of two is a
+ * Sizes and variables are below 2^31 unless the printer is told else, so an
+ * index is an int; a product of sizes is not, nor is an address in global
+ * memory.  Division by a power of two is a
  * shift, which rounds to minus infinity as the language does.  Values of narrow
  * floating types are computed with as float, those of narrow integers as int.
  * A spelling has the precedence of C's operators, so parentheses stand only

@@ -22,8 +22,9 @@ typedef struct cuda_printer {
     axe_ctx           *cx;
     const axe_lowered *l;
     const axe_grid    *g;
-    axe_buf           *out; /* of the statements */
-    bool              *fn;  /* helpers that are used, by row of cuda_fn.def */
+    axe_buf           *out;  /* of the statements */
+    bool               wide; /* sizes have 64 bits */
+    bool              *fn;   /* helpers that are used, by row of cuda_fn.def */
     int                n_atom, cap_atom, n_name, cap_name;
     const char       **atom; /* texts of atoms' functions that are used */
     cuda_name         *name;

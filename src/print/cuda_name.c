@@ -316,13 +316,21 @@ axe_cuda_bits_of(const cuda_printer *p, const axe_node *n)
     return n->n_arg == 2 ? all & bits_of_op(p, n) : all;
 }
 
+/* Of 64 bits: blocks too, where sizes are, as tiles are counted from them. */
+static bool
+is_wide_var(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return (name && name->wide) || (p->wide && (v == p->g->id[AXE_ID_BLOCK] ||
+                                                v == p->g->id[AXE_ID_N_BLOCK]));
+}
+
 bool
 axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
 {
-    if (n->op == AXE_OP_var) {
-        const cuda_name *name = find_name(p, n->u.var);
-        return n->u.var->kind == AXE_VAR_SIZE || (name && name->wide);
-    }
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_SIZE || is_wide_var(p, n->u.var);
     if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
         return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
                    ? axe_cuda_has_size(p, n->arg[0])
@@ -338,10 +346,8 @@ axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
 {
     if (n->op == AXE_OP_iconst)
         return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
-    if (n->op == AXE_OP_var) {
-        const cuda_name *name = find_name(p, n->u.var);
-        return name && name->wide;
-    }
+    if (n->op == AXE_OP_var)
+        return is_wide_var(p, n->u.var);
     if (n->op == AXE_OP_load)
         return axe_type_table[n->type].bits > 32;
     if (axe_cuda_largest(p, n) >= 0)

@@ -45,6 +45,7 @@ gpu_aot(axe_ctx *cx, int n, const axe_program *const *p, const char *name,
         st = axe_gpu_code(cx, p[i], NULL, &code[i], &image[i].bytes);
         image[i].lowered = p[i]->lowered;
         image[i].code = code[i];
+        image[i].wide = p[i]->wide;
     }
     if (st == AXE_OK)
         st = axe_print_aot_gpu(cx, n, image, name, c, h);

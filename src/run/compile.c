@@ -59,8 +59,9 @@ print_c(axe_ctx *cx, axe_program *p)
 {
     axe_buf text = {.cx = cx};
 
-    AXE_TRY(p->plan->machine->simt ? axe_print_cuda(cx, p->lowered, &text)
-                                   : axe_print_c(cx, p->lowered, &text));
+    AXE_TRY(p->plan->machine->simt
+                ? axe_print_cuda(cx, p->lowered, p->wide, &text)
+                : axe_print_c(cx, p->lowered, &text));
     p->c_text = text.text;
     /* The first line is a comment with the machine's name. */
     size_t line = strcspn(text.text, "\n");
@@ -71,11 +72,12 @@ print_c(axe_ctx *cx, axe_program *p)
 /* The stages after IR. */
 static axe_status
 translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
-          axe_stage last, const axe_program **out)
+          bool wide, axe_stage last, const axe_program **out)
 {
     axe_program *p = axe_new(cx, axe_program);
 
     p->kernel = kernel;
+    p->wide = wide;
     AXE_TRY(axe_kernel_verify(cx, p->kernel));
     if (last >= AXE_STAGE_PLAN) {
         AXE_TRY(axe_plan_kernel(cx, p->kernel, machine, &p->plan));
@@ -130,7 +132,7 @@ axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
     AXE_TRY(find_machine(cx, module, spec, last, &machine));
     AXE_TRY(read_spec(cx, spec, machine, &inst));
     AXE_TRY(axe_module_instantiate(cx, module, &inst, &kernel));
-    return translate(cx, machine, kernel, last, out);
+    return translate(cx, machine, kernel, spec->wide, last, out);
 }
 
 axe_status
@@ -143,7 +145,7 @@ axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "there is no kernel to compile");
     AXE_TRY(axe_machine_find(cx, machine ? machine : "cpu", &mc));
-    return translate(cx, mc, kernel, last, out);
+    return translate(cx, mc, kernel, false, last, out);
 }
 
 /* -------------------------------------------------------- fitting to arrays */

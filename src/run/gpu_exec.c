@@ -9,6 +9,7 @@
 
 #include "lower/lower.h"
 #include "plan/plan.h"
+#include "print/cuda.h"
 #include "run/gpu_int.h"
 #include "run/program.h"
 
@@ -17,23 +18,30 @@ typedef struct loaded {
     int   n_resident; /* CTAs on the whole GPU at once */
 } loaded;
 
+/* The program's code, or the same with wide indices. */
+typedef struct variant {
+    void   *module; /* NULL: not loaded so far */
+    loaded *grid;
+} variant;
+
 struct axe_gpu_exec {
     axe_gpu           *gpu;
     const axe_program *program;
-    void              *module;
+    variant            code[2]; /* as the program says, with wide indices */
     bool               cached;
     void              *temp; /* of the kernel's own tensors, grown as needed */
     int64_t            temp_bytes;
-    loaded             grid[];
+    loaded             grid[]; /* of both */
 };
 
 /* ----------------------------------------------------------------- loading */
 
 static axe_status
-load_grid(axe_ctx *cx, axe_gpu_exec *e, const axe_grid *grid, loaded *out)
+load_grid(axe_ctx *cx, axe_gpu_exec *e, void *module, const axe_grid *grid,
+          loaded *out)
 {
     const axe_cuda *cu = e->gpu->cuda;
-    int r = cu->ModuleGetFunction(&out->function, e->module, grid->name), n = 0;
+    int r = cu->ModuleGetFunction(&out->function, module, grid->name), n = 0;
 
     if (r == 0)
         r = cu->FuncSetAttribute(out->function, AXE_CUDA_FUNC_MAX_SHARED,
@@ -54,25 +62,25 @@ load_grid(axe_ctx *cx, axe_gpu_exec *e, const axe_grid *grid, loaded *out)
 }
 
 static axe_status
-load(axe_ctx *cx, axe_gpu_exec *e)
+load(axe_ctx *cx, axe_gpu_exec *e, const axe_program *p, variant *v,
+     bool *cached)
 {
     const axe_lowered *l = e->program->lowered;
     axe_bytes          code;
     axe_status         st;
     int                r;
 
-    AXE_TRY(
-        axe_gpu_get_code(cx, &e->gpu->cache, e->program, &e->cached, &code));
+    AXE_TRY(axe_gpu_get_code(cx, &e->gpu->cache, p, cached, &code));
     st = axe_gpu_push(cx, e->gpu);
     if (st != AXE_OK) {
         free(code.data);
         return st;
     }
-    r = e->gpu->cuda->ModuleLoadData(&e->module, code.data);
+    r = e->gpu->cuda->ModuleLoadData(&v->module, code.data);
     free(code.data);
     st = axe_cuda_check(cx, e->gpu->cuda, r, "loading the code");
     for (int i = 0; i < l->n_grid && st == AXE_OK; i++)
-        st = load_grid(cx, e, &l->grid[i], &e->grid[i]);
+        st = load_grid(cx, e, v->module, &l->grid[i], &v->grid[i]);
     axe_gpu_pop(e->gpu);
     return st;
 }
@@ -104,12 +112,15 @@ axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
         axe_help(cx, "compile it with --target %s", g->machine->name);
         return st;
     }
-    e = calloc(1, sizeof *e + (size_t)p->lowered->n_grid * sizeof e->grid[0]);
+    int n = p->lowered->n_grid;
+    e = calloc(1, sizeof *e + 2 * (size_t)n * sizeof e->grid[0]);
     if (!e)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
     e->gpu = g;
     e->program = p;
-    st = load(cx, e);
+    e->code[0].grid = e->grid;
+    e->code[1].grid = e->grid + n;
+    st = load(cx, e, p, &e->code[0], &e->cached);
     if (st == AXE_OK)
         *out = e;
     else
@@ -123,10 +134,12 @@ axe_gpu_exec_free(axe_gpu_exec *e)
     if (!e)
         return;
     axe_gpu_release(e->gpu, e->temp);
-    if (e->module && e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
-        e->gpu->cuda->ModuleUnload(e->module);
-        axe_gpu_pop(e->gpu);
-    }
+    for (int i = 0; i < AXE_LEN(e->code); i++)
+        if (e->code[i].module &&
+            e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
+            e->gpu->cuda->ModuleUnload(e->code[i].module);
+            axe_gpu_pop(e->gpu);
+        }
     free(e);
 }
 
@@ -139,10 +152,11 @@ axe_gpu_exec_cached(const axe_gpu_exec *e)
 /* ---------------------------------------------------------------- launching */
 
 typedef struct launch {
-    axe_gpu_exec *e;
-    axe_bound     bound;
-    axe_values    values;
-    void        **ptr; /* parameters, then the kernel's own tensors */
+    axe_gpu_exec  *e;
+    const variant *code;
+    axe_bound      bound;
+    axe_values     values;
+    void         **ptr; /* parameters, then the kernel's own tensors */
 } launch;
 
 static axe_status
@@ -280,21 +294,31 @@ start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
     AXE_TRY(place_temps(cx, l));
     AXE_TRY(axe_gpu_push(cx, e->gpu));
     for (int i = 0; i < lw->n_grid && st == AXE_OK; i++)
-        st = start_grid(cx, l, &lw->grid[i], &e->grid[i], stream);
+        st = start_grid(cx, l, &lw->grid[i], &l->code->grid[i], stream);
     axe_gpu_pop(e->gpu);
     return st;
 }
 
-/* Indices in printed code are ints. */
+/* The program's code; for sizes that its indices do not hold the same with wide
+ * ones, compiled when first asked for. */
 static axe_status
-check_sizes(axe_ctx *cx, const axe_kernel *k, const int64_t *size)
+choose_code(axe_ctx *cx, axe_gpu_exec *e, const int64_t *size,
+            const variant **out)
 {
-    for (int i = 0; i < k->n_size; i++)
-        if (size[i] > INT32_MAX)
-            return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
-                            "%s is %" PRId64 ", and on a GPU sizes are below "
-                            "2^31",
-                            k->size[i]->name, size[i]);
+    axe_program p = *e->program;
+    axe_buf     text = {.cx = cx};
+    int         wide = 0;
+    bool        cached;
+
+    for (int i = 0; i < p.kernel->n_size && !p.wide; i++)
+        wide |= size[i] > AXE_CUDA_MOST;
+    if (!e->code[wide].module) {
+        AXE_TRY(axe_print_cuda(cx, p.lowered, true, &text));
+        p.c_text = text.text;
+        p.wide = true;
+        AXE_TRY(load(cx, e, &p, &e->code[wide], &cached));
+    }
+    *out = &e->code[wide];
     return AXE_OK;
 }
 
@@ -306,7 +330,7 @@ prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
 
     *l = (launch){.e = e};
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
-    AXE_TRY(check_sizes(cx, k, l->bound.size));
+    AXE_TRY(choose_code(cx, e, l->bound.size, &l->code));
     l->values = (axe_values){k, l->bound.size, e->gpu->n_sm};
     l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)

@@ -1,8 +1,8 @@
 /* gpu_map.c - tensor maps: what copies see of a global tensor.
  *
  * Limits are those of cuTensorMapEncodeTiled (CUDA Driver API 13.0): strides
- * are multiples of 16 bytes below 2^40, extents below 2^32, the address is on
- * 16 bytes. */
+ * are multiples of 16 bytes below 2^40, extents below 2^32 (2^31, as
+ * coordinates of boxes are signed), the address is on 16 bytes. */
 #include <inttypes.h>
 
 #include "print/aot_gpu.h"
@@ -61,8 +61,9 @@ measure(axe_ctx *cx, const axe_map *m, const axe_values *values,
     int64_t bytes = axe_type_table[m->tensor->type].bits / 8, v;
 
     for (int i = 0; i < m->rank; i++) {
-        if (!axe_value_of(values, m->size[i], &v) || v < 1 || v > UINT32_MAX)
-            return refuse(cx, m, "extent", v, "1 to 2^32 - 1");
+        if (!axe_value_of(values, m->size[i], &v) || v < 1 || v > INT32_MAX)
+            return refuse(cx, m, "extent", v,
+                          "one below 2^31, as coordinates have 32 bits");
         size[i] = (uint64_t)v;
         if (!axe_value_of(values, m->stride[i], &v) || !axe_mul(v, bytes, &v) ||
             v < 0 || v >= INT64_C(1) << 40 || (i > 0 && v % 16 != 0))

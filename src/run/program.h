@@ -14,6 +14,7 @@ struct axe_program {
     const axe_plan    *plan;    /* NULL where compilation stopped earlier */
     const axe_lowered *lowered; /* likewise */
     const char        *c_text;  /* likewise */
+    bool               wide;    /* c_text takes sizes above AXE_CUDA_MOST */
     unsigned char      c_digest[AXE_SHA256_BYTES]; /* of c_text */
     int64_t            scratch_bytes;              /* for each worker */
     const char        *tuned; /* where values came from, or NULL */

@@ -66,8 +66,9 @@ main(void)
     int bad = add(x, x, NULL, 33, 136, NULL);
     int none = add(NULL, NULL, NULL, 0, 136, NULL);
     int good = add(x, x, x, 33, 136, NULL);
+    int large = add(x, x, x, INT64_C(1) << 31, 1, NULL);
 
-    printf("%d %d %d\n%s", bad, none, good, fake_log());
+    printf("%d %d %d %d\n%s", bad, none, good, large, fake_log());
     return 0;
 }
 EOF
@@ -79,7 +80,7 @@ $cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main \
 }
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
 cat >want <<'EOF'
-1 0 0
+1 0 0 2
 library of an ELF
 kernel add
 attribute 8 = 0
@@ -88,6 +89,17 @@ EOF
 cmp -s got want || {
     fail "launches"
     diff want got
+}
+
+# The same for any size.
+"$AXE" compile "$SRC/kernels/elementwise.axe" add -t sm_90a --wide -o k.c k.h ||
+    fail "--wide"
+$cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main ||
+    fail "the wide C does not compile"
+LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
+grep -q '^1 0 0 0$' got && grep -q 'launch 536870912x1x1' got || {
+    fail "wide launches"
+    cat got
 }
 
 # Tensor maps, sizes that none can hold, a grid that stays on 4 SMs.

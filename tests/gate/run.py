@@ -38,6 +38,8 @@ HERE = [  # kernels of this folder
 kernels.CONSTANT.update(E=8, T=12)
 BASE = 4096  # of the first array
 OWN = 1 << 20  # bytes for each tensor that is the kernel's own
+# Those that are run with indices of 64 bits, too.
+WIDE = {"gemm", "softmax", "permute_acb", "scatter_add_rows", "row_argmax", "scan"}
 
 
 def sizes_of(row):
@@ -49,11 +51,11 @@ def sizes_of(row):
     return [odd, tuple(n if n < 4 else (n + 7) // 8 * 8 for n in odd)]
 
 
-def build(row, t, tmp):
+def build(row, t, tmp, more):
     kernel, *sets = row.kernel.split()
     stem = tmp / f"{kernel}.{t}"
     command = [AXE, "compile", f"{SRC}/kernels/{row.file}.axe", kernel, "-t", MACHINE]
-    command += [f"--set={s}" for s in [f"T={t}"] + sets]
+    command += [f"--set={s}" for s in [f"T={t}"] + sets] + more
     cu, code = stem.with_suffix(".cu"), stem.with_suffix(".ptx")
     nvcc = ["nvcc", f"-arch={MACHINE}", "-ptx", cu, "-o", code]
     for step in (command + ["--emit", "lower", "-o", stem],
@@ -113,13 +115,14 @@ def execute(built, arrays, sizes):
 
 def check(row, t, tmp):
     """What is wrong, "no plan: ...", or None."""
-    built, why = build(row, t, tmp)
-    if not built:
-        return f"{why} ({row.kernel} {t})"
-    for size in sizes_of(row):
-        wrong = check_size(row, t, built, size)
-        if wrong:
-            return f"{row.kernel} {t} {size}: {wrong}"
+    for more in [[], ["--wide"]] if row.kernel in WIDE else [[]]:
+        built, why = build(row, t, tmp, more)
+        if not built:
+            return f"{why} ({row.kernel} {t})"
+        for size in sizes_of(row):
+            wrong = check_size(row, t, built, size)
+            if wrong:
+                return " ".join([row.kernel, t, *more, f"{size}: {wrong}"])
     return None
 
 

@@ -34,14 +34,14 @@ read_text(axe_ctx *cx, const char *path)
 }
 
 static inline void
-compare(axe_ctx *cx, const axe_lowered *l, const char *name)
+compare_as(axe_ctx *cx, const axe_lowered *l, bool wide, const char *name)
 {
     const char *path =
         axe_textf(cx, AXE_SOURCE_DIR "/tests/golden/%s.cu", name);
     axe_buf b = {.cx = cx};
     char   *want;
 
-    if (axe_print_cuda(cx, l, &b) != AXE_OK)
+    if (axe_print_cuda(cx, l, wide, &b) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
     if (getenv("UPDATE")) {
         FILE *f = fopen(path, "wb");
@@ -52,6 +52,12 @@ compare(axe_ctx *cx, const axe_lowered *l, const char *name)
     want = read_text(cx, path);
     if (!want || strcmp(want, b.text) != 0)
         fail_msg("%s differs:\n%s", path, b.text);
+}
+
+static inline void
+compare(axe_ctx *cx, const axe_lowered *l, const char *name)
+{
+    compare_as(cx, l, false, name);
 }
 
 #endif

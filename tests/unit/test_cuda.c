@@ -35,7 +35,9 @@ test_copy(void **state)
                 axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f32, element(m, r, v)))));
     m->at = body;
     ATOM_IF(m, in, "st.global.b128", 8, global(y, at), reg(w, num(m, 0)));
-    compare(cx, grid_done(m), "scale.sm_80");
+    const axe_lowered *l = grid_done(m);
+    compare(cx, l, "scale.sm_80");
+    compare_as(cx, l, true, "scale.sm_80.wide");
     axe_ctx_free(cx);
 }
 

@@ -72,7 +72,7 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
             arg[n++] = integer(num(&m, 1));
         (void)atom(&m, a->name, p, n, arg);
     }
-    if (axe_print_cuda(cx, made(&m), b) != AXE_OK)
+    if (axe_print_cuda(cx, made(&m), false, b) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
 }
 

@@ -293,6 +293,67 @@ empty_tensors_have_maps(void **state)
     axe_ctx_free(cx);
 }
 
+static int
+count_of(const char *said, const char *word)
+{
+    int n = 0;
+
+    for (const char *s = said; (s = strstr(s, word)); s++)
+        n++;
+    return n;
+}
+
+/* Sizes that indices of 32 bits do not hold have code of their own, which is
+ * loaded when it is first asked for; no box has such coordinates. */
+static void
+large_sizes_have_code(void **state)
+{
+    static const struct {
+        int64_t rows;
+        int     n_load;
+    } row[] = {{10, 0}, {INT64_C(1) << 31, 1}, {INT32_MAX - 5, 0}, {10, 0}};
+    axe_ctx      *cx = axe_ctx_new();
+    float        *x = (float *)(uintptr_t)(UINT64_C(1) << 40);
+    float        *y = (float *)(uintptr_t)(UINT64_C(1) << 41);
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    axe_program *p = make_program(cx);
+    p->lowered->grid->n_map = 0;
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    for (size_t i = 0; i < AXE_LEN(row); i++) {
+        int64_t   shape[2] = {row[i].rows, 4};
+        axe_array a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+        fake_clear();
+        if (axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL) != AXE_OK)
+            fail_msg("%lld rows: %s", (long long)row[i].rows,
+                     axe_last_error(cx));
+        assert_int_equal(count_of(fake_log(), "load an ELF"), row[i].n_load);
+        assert_non_null(
+            strstr(fake_log(), axe_textf(cx, "launch %lldx1x1 ",
+                                         (long long)(row[i].rows + 3) / 4)));
+        assert_int_equal(fake_value(2), row[i].rows);
+    }
+    axe_gpu_exec_free(e);
+    int64_t   shape[2] = {INT64_C(1) << 31, 4};
+    axe_array a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+    assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL),
+                     AXE_EUNSUPPORTED);
+    check_said(cx, "X: extent 2147483648 has no tensor map, which needs one "
+                   "below 2^31");
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 static void
 failures_are_decoded(void **state)
 {
@@ -391,6 +452,7 @@ main(void)
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
         cmocka_unit_test(empty_tensors_have_maps),
+        cmocka_unit_test(large_sizes_have_code),
         cmocka_unit_test(failures_are_decoded),
         cmocka_unit_test(bad_text_is_told),
     };

@@ -109,7 +109,8 @@ test_printed(void **state)
     axe_buf  b = {.cx = cx};
 
     (void)state;
-    assert_int_equal(axe_print_cuda(cx, lower(cx, with_outer(cx)), &b), AXE_OK);
+    assert_int_equal(axe_print_cuda(cx, lower(cx, with_outer(cx)), false, &b),
+                     AXE_OK);
     assert_non_null(strstr(
         b.text, "outer_m8n8_f32(float *d, const float *a, const float *b)\n"
                 "{\n"
