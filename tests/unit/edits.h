@@ -24,6 +24,8 @@ typedef enum edit {
     NOBODY,  /* a condition that never holds: zeros instead */
     PLAIN,   /* what is folded into memory is stored there */
     BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
+    SWAP, /* places 0 .. value - 1 and those behind them, of two such parts */
+    BARRIER, /* operand `arg` becomes the grid's first mbarrier */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
 
@@ -61,6 +63,18 @@ number(axe_ctx *cx, int64_t v)
     return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
 }
 
+/* at + value, or at - value where it is not below value. */
+static inline const axe_node *
+swapped(axe_ctx *cx, const axe_node *at, int64_t value)
+{
+    const axe_node *v = number(cx, value);
+    const axe_node *behind = axe_node2(
+        cx, AXE_OP_mod, axe_node2(cx, AXE_OP_div, at, v), number(cx, 2));
+
+    return axe_node2(cx, AXE_OP_sub, axe_node2(cx, AXE_OP_add, at, v),
+                     axe_node2(cx, AXE_OP_mul, behind, number(cx, 2 * value)));
+}
+
 static inline void
 edit_number(axe_ctx *cx, const mutation *r, axe_lir *l)
 {
@@ -70,6 +84,8 @@ edit_number(axe_ctx *cx, const mutation *r, axe_lir *l)
     if (r->edit == ADD)
         arg[r->arg].at =
             axe_node2(cx, AXE_OP_add, arg[r->arg].at, number(cx, r->value));
+    else if (r->edit == SWAP)
+        arg[r->arg].at = swapped(cx, arg[r->arg].at, r->value);
     else if (r->edit == FLIP)
         arg[r->arg].at =
             axe_node2(cx, AXE_OP_sub, number(cx, 1), arg[r->arg].at);
@@ -90,6 +106,20 @@ edit_swizzle(axe_ctx *cx, const mutation *r, axe_grid *g, const axe_lir *l)
             assert_int_equal(
                 axe_swizzle_of_bytes(cx, (int)r->value, &g->buffer[i].swizzle),
                 AXE_OK);
+}
+
+static inline void
+edit_barrier(axe_ctx *cx, const mutation *r, const axe_grid *g, axe_lir *l)
+{
+    axe_arg *arg = axe_new_array(cx, axe_arg, l->n_arg);
+    int      i = 0;
+
+    memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
+    while (g->buffer[i].tensor->type != AXE_TYPE_i64)
+        i++;
+    arg[r->arg].tensor = g->buffer[i].tensor;
+    arg[r->arg].at = number(cx, 0);
+    l->arg = arg;
 }
 
 static inline const axe_node *
@@ -132,6 +162,9 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
         return;
     case PLAIN:
         l->atom = unfolded(cx, l->atom);
+        return;
+    case BARRIER:
+        edit_barrier(cx, r, g, l);
         return;
     case BUFFER:
     case MAP:

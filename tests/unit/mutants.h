@@ -1,0 +1,175 @@
+/* mutants.h - kernels of kernels/ in the simulator, as they are and with edits.
+ */
+#ifndef MUTANTS_H
+#define MUTANTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "axe/sim.h"
+#include "edits.h"
+#include "ir/number.h"
+#include "lower/lower.h"
+#include "run/program.h"
+
+enum { MAX_ARRAY = 4, RANK = 4 };
+
+typedef struct subject {
+    const char *file, *machine;
+    struct {
+        const char *name;
+        int64_t     shape[RANK]; /* up to the first 0 */
+    } array[MAX_ARRAY];
+    const char *bn; /* the value of BN, or NULL */
+} subject;
+
+static axe_ctx *cx;
+
+static inline const char *
+slurp(const char *file, size_t *n)
+{
+    char *text = axe_alloc(cx, 1 << 16);
+    FILE *f = fopen(axe_textf(cx, "%s/kernels/%s", AXE_SOURCE_DIR, file), "rb");
+
+    assert_non_null(f);
+    *n = fread(text, 1, (1 << 16) - 1, f);
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+static inline void
+fail_with_diags(void)
+{
+    axe_buf said = {.cx = cx};
+
+    axe_diags_print(cx, &said, false);
+    fail_msg("%s", said.text);
+}
+
+static inline const axe_program *
+compile(const subject *s)
+{
+    const axe_program *p = NULL;
+    size_t             n;
+    const char        *text = slurp(s->file, &n);
+    axe_compile_spec   spec = {.machine = s->machine,
+                               .n_set = s->bn ? 2 : 1,
+                               .set_name = (const char *[]){"T", "BN"},
+                               .set_value = (const char *[]){"f16", s->bn}};
+
+    if (axe_compile(cx, axe_source_add(cx, s->file, text, n), &spec,
+                    AXE_STAGE_LOWER, &p) != AXE_OK)
+        fail_with_diags();
+    return p;
+}
+
+static inline void *
+fill(int64_t n, axe_type t)
+{
+    int64_t size = axe_type_table[t].bits / 8;
+    char   *x = axe_new_array(cx, char, n *size);
+
+    for (int64_t i = 0; i < n; i++)
+        axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
+    return x;
+}
+
+static inline axe_sim_report
+simulate(const subject *s, const axe_program *p, axe_sim_options with)
+{
+    axe_sim_report r = {0};
+    axe_array      array[MAX_ARRAY];
+    int            n = 0;
+
+    for (; n < MAX_ARRAY && s->array[n].name; n++) {
+        axe_type t = p->kernel->param[n]->type;
+        int      rank = 0;
+        int64_t  size = 1;
+        while (rank < RANK && s->array[n].shape[rank] > 0)
+            size *= s->array[n].shape[rank++];
+        array[n] = (axe_array){.name = s->array[n].name,
+                               .type = axe_type_table[t].name,
+                               .rank = rank,
+                               .shape = s->array[n].shape,
+                               .data = fill(size, t)};
+    }
+    with.n_sm = 2;
+    with.max_step = 2000000;
+    if (axe_program_simulate(cx, p, n, array, 0, NULL, &with, &r) != AXE_OK)
+        fail_with_diags();
+    return r;
+}
+
+static inline const char *
+said(const axe_sim_report *r)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_sim_report_print(cx, &b, r);
+    return b.text;
+}
+
+/* Nothing is found in any of them, in many orders of events. */
+static inline void
+check_clean(int n, const subject *subjects)
+{
+    enum { ORDERS = 20 };
+
+    for (int w = 0; w < n; w++) {
+        cx = axe_ctx_new();
+        const axe_program *p = compile(&subjects[w]);
+        for (int i = 0; i < ORDERS; i++) {
+            axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
+                                    (uint64_t)i, 0, 0, false};
+            axe_sim_report r = simulate(&subjects[w], p, with);
+            if (r.n_finding > 0)
+                fail_msg("%s, order %d: %s", subjects[w].file, i, said(&r));
+        }
+        axe_ctx_free(cx);
+    }
+}
+
+static inline bool
+run_row(const subject *subjects, const mutation *r)
+{
+    const axe_program *p = compile(&subjects[r->kernel]);
+    axe_grid          *g = &p->lowered->grid[p->lowered->n_grid - 1];
+    int                left = r->nth;
+    axe_sim_report     out;
+
+    if (edit_block(cx, r, g, &g->body, &left) == 0) {
+        print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
+        return false;
+    }
+    out = simulate(&subjects[r->kernel], p, (axe_sim_options){0});
+    for (int i = 0; i < out.n_finding; i++)
+        if (r->kinds >> out.finding[i].kind & 1)
+            return true;
+    if (r->kinds == 0 && out.n_finding == 0)
+        return true;
+    print_error("%s: %s %s\n", subjects[r->kernel].file, r->what, said(&out));
+    return false;
+}
+
+/* Every edit is found, and called what it is. */
+static inline void
+check_mutations(const subject *subjects, int n, const mutation *rows)
+{
+    int n_missed = 0;
+
+    for (int i = 0; i < n; i++) {
+        cx = axe_ctx_new();
+        n_missed += !run_row(subjects, &rows[i]);
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_missed, 0);
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* test_sim_mutations_tc.c - test_sim_mutations.c for kernels whose sums are in
+ * tensor memory. */
+#include "mutants.h"
+
+typedef enum which { SM100, N_WHICH } which;
+
+/* clang-format off */
+static const mutation rows[] = {
+    {"columns are not allocated",            SM100, "tc.alloc", 0, DROP, 0, 0, K(UNINIT) | K(TMEM)},
+    {"half of the columns",                  SM100, "tc.alloc", 0, SET, 1, 64, K(TMEM)},
+    {"columns are not freed",                SM100, "tc.free", 0, DROP, 0, 0, K(TMEM)},
+    {"half of them are freed",               SM100, "tc.free", 0, SET, 1, 64, K(TMEM)},
+    {"they are freed early",                 SM100, "meet.cta", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
+    {"their address is read early",          SM100, "meet.cta", 0, DROP, 0, 0, K(RACE)},
+    {"an accumulator is not waited for",     SM100, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"an accumulator, by the wrong parity",  SM100, "mbarrier.wait", 1, FLIP, 1, 0, K(DEADLOCK)},
+    {"the other accumulator is waited for",  SM100, "mbarrier.wait", 1, SET, 0, 0, K(RACE) | K(DEADLOCK) | K(LAPPED)},
+    {"that of the factors is AFTER enough",  SM100, "tc.after", 1, DROP, 0, 0, 0},
+    {"and the other way about",              SM100, "tc.after", 2, DROP, 0, 0, 0},
+    {"factors are not waited for",           SM100, "mbarrier.wait", 2, DROP, 0, 0, K(RACE)},
+    {"stages are not waited for",            SM100, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"sums are not waited for",              SM100, "mbarrier.wait", 3, DROP, 0, 0, K(RACE)},
+    {"sums, by the wrong parity",            SM100, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED)},
+    {"no AFTER when sums are there",         SM100, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
+    {"no BEFORE when they are read",         SM100, "tc.before", 1, DROP, 0, 0, K(RACE)},
+    {"loads are not drained",                SM100, "tc.ld.drain", 0, DROP, 0, 0, K(FLIGHT)},
+    {"an accumulator is not given back",     SM100, "mbarrier.arrive", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"by one warp of four",                  SM100, "mbarrier.init", 10, SET, 1, 1, K(LAPPED) | K(RACE)},
+    {"accumulators are swapped in products", SM100, "tc.f32", ALL, SWAP, 0, 64, K(RACE) | K(UNINIT)},
+    {"accumulators are swapped in loads",    SM100, "tc.ld.32x32b", 0, SWAP, 1, 64, K(RACE) | K(UNINIT)},
+    {"products are for the wrong columns",   SM100, "tc.f32", ALL, ADD, 0, 32, K(RACE) | K(UNINIT) | K(BOUNDS)},
+    {"a load of another warp's lanes",       SM100, "tc.ld.32x32b", 0, ADD, 1, 32 << 16, K(REACH)},
+    {"a warp that does not load",            SM100, "tc.ld.32x32b", 0, ONLY, 0, 3, K(PARTIAL)},
+    {"the first product adds to nothing",    SM100, "tc.f32", 0, SET, 3, 1, K(UNINIT)},
+    {"sums are not committed",               SM100, "tc.commit", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"sums are committed to a ring's stage", SM100, "tc.commit", 1, BARRIER, 0, 0, K(DEADLOCK) | K(ARRIVALS) | K(RACE)},
+    {"stages are not committed",             SM100, "tc.commit", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"stages are committed to the first",    SM100, "tc.commit", 0, SET, 0, 0, K(DEADLOCK) | K(ARRIVALS)},
+    {"a factor from another stage",          SM100, "tc.f32", ALL, SET, 1, 0, K(RACE)},
+    {"a factor without its swizzle",         SM100, "tc.f32", 0, BUFFER, 1, 64, K(LAYOUT) | K(MAP) | K(BOUNDS)},
+};
+/* clang-format on */
+
+static const subject subjects[N_WHICH] = {
+    [SM100] = {"gemm_sm100.axe",
+               "sm_100a",
+               {{"A", {384, 384}}, {"B", {256, 384}}, {"C", {384, 256}}},
+               "64"},
+};
+
+static void
+test_clean(void **state)
+{
+    (void)state;
+    check_clean(N_WHICH, subjects);
+}
+
+static void
+test_mutations(void **state)
+{
+    (void)state;
+    check_mutations(subjects, AXE_LEN(rows), rows);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_mutations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
