@@ -118,6 +118,10 @@ AXE_CHECK axe_status axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a,
 /* Results on standard output. */
 void axe_run_print(axe_ctx *cx, const axe_run *r);
 void axe_run_print_json(axe_ctx *cx, const axe_run *r);
+/* Kernel, machine, sizes and parameters, then these members of the same object:
+ * `"a": 1}`, with its end. */
+void axe_run_print_json_with(axe_ctx *cx, const axe_run *r,
+                             const char *members);
 
 /* Does every check hold? */
 bool axe_run_passed(const axe_run *r);

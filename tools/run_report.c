@@ -167,13 +167,47 @@ put_param(axe_buf *b, const axe_run *r, int k)
     axe_putc(b, '}');
 }
 
+static void
+put_names(axe_buf *b, const axe_run *r)
+{
+    axe_putf(b, "\"kernel\": \"%s\", \"machine\": \"%s\", ",
+             axe_program_kernel(r->program), axe_program_machine(r->program));
+}
+
+static void
+put_arguments(axe_buf *b, const axe_run *r)
+{
+    axe_puts(b, "\"sizes\": {");
+    for (int i = 0; i < r->n_size; i++)
+        axe_putf(b, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->size[i].name,
+                 r->size[i].value);
+    axe_puts(b, "}, \"params\": {");
+    for (int i = 0; i < r->n_param; i++)
+        put_param(b, r, i);
+    axe_putc(b, '}');
+}
+
+static void
+put_time(axe_buf *b, const axe_run *r)
+{
+    axe_putf(b, ", \"time\": {\"n\": %d, ", r->n_time);
+    put_number(b, "median_s", median(r));
+    axe_puts(b, ", ");
+    put_number(b, "min_s", r->time[0]);
+    axe_puts(b, ", ");
+    put_number(b, "flops", r->flops);
+    axe_puts(b, ", ");
+    put_number(b, "bytes", r->bytes);
+    axe_putc(b, '}');
+}
+
 void
 axe_run_print_json(axe_ctx *cx, const axe_run *r)
 {
     axe_buf b = {.cx = cx};
 
-    axe_putf(&b, "{\"kernel\": \"%s\", \"machine\": \"%s\", ",
-             axe_program_kernel(r->program), axe_program_machine(r->program));
+    axe_putc(&b, '{');
+    put_names(&b, r);
     axe_putf(&b, "\"threads\": %d, \"cached\": %s", r->n_thread,
              r->cached ? "true" : "false");
     axe_puts(&b, ", \"tuned\": ");
@@ -182,25 +216,22 @@ axe_run_print_json(axe_ctx *cx, const axe_run *r)
                           strlen(axe_program_tuned(r->program)));
     else
         axe_puts(&b, "null");
-    axe_puts(&b, ", \"sizes\": {");
-    for (int i = 0; i < r->n_size; i++)
-        axe_putf(&b, "%s\"%s\": %" PRId64, i > 0 ? ", " : "", r->size[i].name,
-                 r->size[i].value);
-    axe_puts(&b, "}, \"params\": {");
-    for (int i = 0; i < r->n_param; i++)
-        put_param(&b, r, i);
-    axe_putc(&b, '}');
-    if (r->n_time > 0) {
-        axe_putf(&b, ", \"time\": {\"n\": %d, ", r->n_time);
-        put_number(&b, "median_s", median(r));
-        axe_puts(&b, ", ");
-        put_number(&b, "min_s", r->time[0]);
-        axe_puts(&b, ", ");
-        put_number(&b, "flops", r->flops);
-        axe_puts(&b, ", ");
-        put_number(&b, "bytes", r->bytes);
-        axe_putc(&b, '}');
-    }
+    axe_puts(&b, ", ");
+    put_arguments(&b, r);
+    if (r->n_time > 0)
+        put_time(&b, r);
     axe_puts(&b, "}\n");
+    fwrite(b.text, 1, b.len, stdout);
+}
+
+void
+axe_run_print_json_with(axe_ctx *cx, const axe_run *r, const char *members)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_putc(&b, '{');
+    put_names(&b, r);
+    put_arguments(&b, r);
+    axe_putf(&b, ", %s", members);
     fwrite(b.text, 1, b.len, stdout);
 }

@@ -176,10 +176,11 @@ print(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
 
     if (a->json) {
         axe_sim_report_json(cx, &b, found);
-    } else {
-        axe_run_print(cx, r);
-        axe_sim_report_print(cx, &b, found);
+        axe_run_print_json_with(cx, r, b.text + 1);
+        return;
     }
+    axe_run_print(cx, r);
+    axe_sim_report_print(cx, &b, found);
     fwrite(b.text, 1, b.len, stdout);
 }
 

@@ -174,6 +174,17 @@ assert r["kernel"] == "gemm" and r["sizes"] == {"M": 30, "N": 20, "K": 10}
 assert r["params"]["C"]["check"]["ok"] and r["time"]["n"] == 3
 assert abs(r["time"]["flops"] - 12000) < 1e-6' || fail "run --json"
 ok "$AXE" explain "$k/gemm.axe"
+ok "$AXE" sim "$k/gemm.axe" -t sm_80 --random M=30 N=20 K=10 --check --json
+"$PYTHON" -c '
+import json
+r = json.load(open("out"))
+c = r["params"]["C"]["check"]
+assert r["machine"] == "sm_80" and r["sizes"]["K"] == 10
+assert c["ok"] and c["n"] == 600 and 0 <= c["max_share"] <= 1
+assert "check" not in r["params"]["A"]
+assert r["findings"] == [] and r["blocks"] == 1 and r["atoms"]' ||
+    fail "sim --json"
+
 ok "$AXE" explain "$k/gemm.axe" --json
 "$PYTHON" -c 'import json; json.load(open("out"))' || fail "explain --json"
 for stage in ir plan lower c; do
