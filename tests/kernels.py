@@ -82,8 +82,9 @@ def attention(causal):
         if causal:
             s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2],
                                 dtype=bool), s, -np.inf)
-        p = np.exp(s - s.max(-1, keepdims=True))
-        p /= p.sum(-1, keepdims=True)
+        top = s.max(-1, keepdims=True, initial=-np.inf)
+        p = np.exp(s - np.where(np.isfinite(top), top, 0))
+        p /= np.maximum(p.sum(-1, keepdims=True), 1e-30)
         size = 4 + abs(s).max(-1, keepdims=True, where=np.isfinite(s),
                               initial=0)
         return [(np.einsum("grst,gtd->grsd", p, v),
@@ -246,7 +247,7 @@ MNK = [(1, 1, 1), (5, 3, 7), (16, 48, 8), (33, 65, 100), (197, 391, 259),
        (0, 4, 5), (4, 5, 0)]
 ABC = [(1, 1, 1), (3, 5, 7), (2, 65, 70), (9, 16, 33), (0, 3, 4)]
 HEADS = [(1, 1, 1, 1), (2, 3, 33, 70), (1, 2, 130, 259), (1, 1, 500, 600),
-         (1, 2, 0, 5)]
+         (1, 2, 0, 5), (1, 2, 33, 20), (1, 1, 3, 0)]
 BSHD = [(1, 1, 1, 1), (2, 17, 3, 8), (1, 70, 2, 65), (2, 3, 4, 19)]
 
 
