@@ -192,6 +192,22 @@ def grouped(x, row, w, expert):
     return [(y, size)]
 
 
+def grouped_by(x, off, w):
+    """Rows of x from off[e] on by w[e]."""
+    off = off.astype(int)
+    y, size = np.zeros((2, len(x), w.shape[1]))
+    for e, (a, b) in enumerate(zip(off, off[1:])):
+        y[a:b], size[a:b] = matmul(x[a:b], w[e].T)[0]
+    return [(y, size)]
+
+
+def offsets(r, n):
+    """Of all M rows; some of the F - 1 groups have none."""
+    off = np.sort(r.integers(0, n["M"] + 1, n["F"]))
+    off[[0, -1]] = 0, n["M"]
+    return off * 1.0
+
+
 def swiglu(a, g, u):
     gate, up = a @ g.T, a @ u.T
     size = abs(a) @ (abs(g) + abs(u)).T
@@ -406,7 +422,13 @@ ON = {"sm_90a": [
         {"A": "MK", "W": "N2K"}, {"C": "MN", "S": "QM"},
         lambda a, w: swiglu_f8(a, w[:, 0], w[:, 1]), ("bf16", "f16"),
         ("MNKQ", [(100, 304, 88, 3), (70, 131, 16, 2)])),
+    Row("gemm_grouped_sm90", "gemm_grouped_sm90",
+        {"X": "MK", "off": "F", "W": "ENK"}, {"Y": "MN"}, grouped_by,
+        ("f16", "bf16"), ("MKFEN", [(300, 72, 5, 4, 264), (1, 8, 2, 1, 8),
+                                    (390, 136, 9, 8, 131)])),
 ]}
+# Arrays that are not any numbers.
+MADE = {("gemm_grouped_sm90", "off"): offsets}
 
 # The element type where it is not the kernel's T.
 FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
@@ -415,6 +437,7 @@ FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
          ("gemm_swiglu_f8_sm90", "C"): "f8e4m3",
          ("gemm_swiglu_f8_sm90", "S"): "f32",
+         ("gemm_grouped_sm90", "off"): "i32",
          ("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",
@@ -491,7 +514,9 @@ def run(row, t, size, machine, seed):
     for name, dims in row.ins.items():
         e = element(row, name, t)
         x = r.standard_normal([n[d] for d in dims])
-        x = encode(np.rint(10 * x) % 2.0**7 if e[0] in "iu" else x, e)
+        x = np.rint(10 * x) % 2.0**7 if e[0] in "iu" else x
+        x = encode(MADE[kernel, name](r, n) if (kernel, name) in MADE else x,
+                   e)
         values.append(decode(x, e))
         np.save(f"{stem}.{name}.npy", x)
         args.append(f"{name}={stem}.{name}.npy")
@@ -500,7 +525,7 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     shown = set("".join(row.ins.values())) | set(CONSTANT)
     args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
-    how = ["sim"] if machine in ON else ["run", "--threads", str(1 + seed % 2)]
+    how = ["sim", "--sms", "2", "--policy", "2"] if machine in ON else ["run", "--threads", str(1 + seed % 2)]
     p = subprocess.run(
         [os.environ["AXE"], *how, "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,

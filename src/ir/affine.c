@@ -129,6 +129,17 @@ axe_is_computed(const axe_var *v)
     return v->kind == AXE_VAR_PART && !is_uniform(v->extent);
 }
 
+bool
+axe_is_steady(const axe_var *v)
+{
+    const axe_node *n = v->kind == AXE_VAR_PART ? v->extent : NULL;
+
+    while (n && n->op == AXE_OP_cast)
+        n = n->arg[0];
+    return n && n->op == AXE_OP_load && n->n_arg == 0 &&
+           axe_type_widens(n->type, AXE_TYPE_i32);
+}
+
 static bool
 read_terms(sum s, const axe_node *n, axe_affine *out)
 {

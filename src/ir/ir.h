@@ -435,8 +435,11 @@ bool axe_affine_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
 /* The same of a subscript, where terms that compute with indices otherwise, or
  * read an element, are variables of kind PART, too: axe_is_computed.  false if
  * it folds. */
-bool    axe_subscript_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
-bool    axe_is_computed(const axe_var *v);
+bool axe_subscript_of(axe_ctx *cx, const axe_node *n, axe_affine *out);
+bool axe_is_computed(const axe_var *v);
+/* Is a computed term the value of a scalar below 2^31: one for the statement?
+ */
+bool    axe_is_steady(const axe_var *v);
 int64_t axe_affine_coef(const axe_affine *a, const axe_var *v); /* or 0 */
 
 bool axe_var_same(const axe_var *a, const axe_var *b);

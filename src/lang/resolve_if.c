@@ -215,6 +215,8 @@ axe_resolve_condition(axe_resolver *r, const axe_expr *e, const char *what,
 
 /* ---------------------------------------------------------------- branches */
 
+/* A tensor counts as written where both branches wrote it; one of a pipeline,
+ * which is read when a stage is full, where every `produce` did. */
 static void
 resolve_branches(axe_resolver *r, const axe_syntax *x, axe_list *body,
                  axe_list *other)
@@ -226,12 +228,16 @@ resolve_branches(axe_resolver *r, const axe_syntax *x, axe_list *body,
     left = r->gone_away;
     r->gone_away = false;
     after = axe_written_get(r, n);
+    for (int i = 0; i < n; i++)
+        if (((const axe_entry *)r->names.item[i])->pipeline)
+            before[i] = after[i];
     axe_written_set(r, n, before);
     axe_resolve_body(r, x->n_other, x->other, other);
     r->gone_away = r->gone_away && left;
     both = axe_written_get(r, n);
     for (int i = 0; i < n; i++)
-        both[i] = both[i] && after[i];
+        both[i] = both[i] &&
+                  (after[i] || ((const axe_entry *)r->names.item[i])->pipeline);
     axe_written_set(r, n, both);
 }
 

@@ -144,9 +144,8 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
 }
 
-/* A condition, with scalars as elements of arrays. */
-static const axe_node *
-condition(simt_lowering *sl, const axe_node *n)
+const axe_node *
+axe_simt_scalars(simt_lowering *sl, const axe_node *n)
 {
     axe_node *copy;
 
@@ -158,7 +157,7 @@ condition(simt_lowering *sl, const axe_node *n)
     copy = axe_new_flex(sl->lw.cx, axe_node, arg, n->n_arg);
     *copy = *n;
     for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = condition(sl, n->arg[i]);
+        copy->arg[i] = axe_simt_scalars(sl, n->arg[i]);
     return copy;
 }
 
@@ -167,7 +166,7 @@ lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
-    l->value = condition(sl, s->cond);
+    l->value = axe_simt_scalars(sl, s->cond);
     AXE_TRY(axe_simt_lower_body(sl, &l->body, s->n_body, s->body));
     return axe_simt_lower_body(sl, &l->other, s->n_other, s->other);
 }

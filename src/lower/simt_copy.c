@@ -199,7 +199,7 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
     where w = {.at = tile->base};
 
     for (int d = 0; d < c->global->rank; d++)
-        w.coord[d] = c->origin[d];
+        w.coord[d] = axe_simt_scalars(sl, c->origin[d]);
     if (c->map.part.extent > 1)
         move_by(sl, &w, &c->map.part, axe_simt_id(sl, AXE_ID_RANK));
     for (int i = 0; i < c->map.n_loop; i++)

@@ -143,6 +143,19 @@ stands_in(int n, axe_stmt *const *body, const axe_stmt *s)
     return false;
 }
 
+/* A scalar by what one thread has? */
+static bool
+sets_scalar(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_schedule *sc = sl->lw.plan->schedule[s->id];
+
+    for (int i = 0; i < sc->n_operand; i++)
+        if (sc->operand[i].tensor->space == AXE_SPACE_SHARED)
+            return false;
+    return s->dst->n_arg == 0 && s->dst->u.tensor->space == AXE_SPACE_REG &&
+           sc->n_nest == 1 && sc->kind == AXE_SCHED_MAP;
+}
+
 /* Is it one thread that asks an engine to do it, or nothing? */
 static bool
 is_asked(const axe_simt_schedule *s)
@@ -152,13 +165,15 @@ is_asked(const axe_simt_schedule *s)
     return s->copy ? s->copy->box && s->copy->in : s->tmem && !s->tmem->able;
 }
 
-/* Is everything that the role does asked of engines? */
+/* Is everything that the role does asked of engines, or scalars for that? */
 static bool
 only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         switch (s->kind) {
+        case AXE_STMT_TENSOR:
+            break;
         case AXE_STMT_FOR:
         case AXE_STMT_IF:
         case AXE_STMT_PRODUCE:
@@ -168,7 +183,8 @@ only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
                 return false;
             break;
         case AXE_STMT_INDEX:
-            if (!is_asked(sl->lw.plan->schedule[s->id]->simt))
+            if (!is_asked(sl->lw.plan->schedule[s->id]->simt) &&
+                !sets_scalar(sl, s))
                 return false;
             break;
         default:

@@ -121,7 +121,7 @@ send_part(staging *x, axe_lblock *b, const axe_node *room,
         axe_new_array(x->sl->lw.cx, const axe_node *, st->map.rank);
 
     for (int i = 0; i < st->map.rank; i++) {
-        coord[i] = st->origin[st->map.dim[i]];
+        coord[i] = axe_simt_scalars(x->sl, st->origin[st->map.dim[i]]);
         if (st->map.dim[i] == st->part_dim)
             coord[i] =
                 axe_sum(&x->sl->lw, coord[i], times(x, x->part, st->part));

@@ -37,6 +37,7 @@ typedef struct subscript {
     axe_affine      outer; /* the rest */
     const axe_node *outer_node;
     bool            computed; /* it reads an element, or divides an index */
+    bool            steady;   /* but not beyond scalars */
 } subscript;
 
 static const axe_node *
@@ -95,8 +96,12 @@ take_apart(planner *p, const axe_node *n, subscript *out)
         out->inner.n == 1 && out->inner.coef[0] == 1 ? out->inner.var[0] : NULL;
     out->outer_node = axe_affine_node(p, &out->outer);
     out->computed = false;
-    for (int i = 0; i < a.n; i++)
+    out->steady = true;
+    for (int i = 0; i < a.n; i++) {
         out->computed = out->computed || axe_is_computed(a.var[i]);
+        out->steady = out->steady &&
+                      (!axe_is_computed(a.var[i]) || axe_is_steady(a.var[i]));
+    }
     return AXE_OK;
 }
 
@@ -367,7 +372,7 @@ axe_alone_in(planner *p, const axe_node *at)
     subscript s;
     axe_mark  m = axe_ctx_mark(p->cx);
 
-    if (take_apart(p, at, &s) != AXE_OK || s.computed)
+    if (take_apart(p, at, &s) != AXE_OK || !s.steady)
         s.index = NULL;
     axe_ctx_release(p->cx, m);
     return s.index;

@@ -37,16 +37,23 @@ kept_as(const planner *p, const axe_tensor *t)
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
-/* Elements as they are, between global and shared memory? */
+/* Elements as they are, between global and shared memory?  Scalars may say
+ * where. */
 static bool
 is_copy(attempt *a)
 {
     const request *r = a->r;
 
-    if (r->value->op != AXE_OP_load || r->n_operand != 2 || r->n_nest != 1)
+    if (r->value->op != AXE_OP_load || r->n_nest != 1)
         return false;
     a->to = &r->operand[0];
-    a->from = &r->operand[1];
+    for (int i = 1; i < r->n_operand; i++)
+        if (r->operand[i].load == r->value)
+            a->from = &r->operand[i];
+        else if (r->operand[i].tensor->rank > 0)
+            return false;
+    if (!a->from)
+        return false;
     a->type = kept_as(a->p, a->to->tensor);
     a->out.in = space_of(a->to->tensor) == AXE_ARG_SHARED;
     return kept_as(a->p, a->from->tensor) == a->type &&
@@ -383,12 +390,16 @@ may_share(attempt *a, const axe_tensor *t)
 
     if (!r || r->way != AXE_RING_ROLES)
         why = "stages are freed by each CTA alone: it has no roles";
-    for (int d = 0; d < a->from->load->n_arg; d++)
+    for (int d = 0; d < a->from->load->n_arg; d++) {
+        axe_affine at;
+        if (!axe_affine_of(a->p->cx, a->from->load->arg[d], &at))
+            why = "what they read begins where a scalar says, that each has";
         if (axe_mentions(a->from->load->arg[d], top->var[0]))
             why = axe_textf(a->p->cx,
                             "the CTAs of a cluster differ in %s, and so does "
                             "what they read",
                             top->var[0]->name);
+    }
     if (why)
         axe_rejected(a->p, a->r, "boxes for all CTAs of a cluster", "%s", why);
     return !why;
@@ -425,6 +436,23 @@ walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
     return found == 1;
 }
 
+bool
+axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v)
+{
+    axe_affine a;
+
+    if (!axe_subscript_of(cx, at, &a))
+        return false;
+    for (int i = 0; i < a.n; i++) {
+        bool one = a.coef[i] == 1 || a.coef[i] == -1;
+        if (a.var[i] != v &&
+            (a.var[i]->kind == AXE_VAR_INDEX ||
+             (axe_is_computed(a.var[i]) && !(axe_is_steady(a.var[i]) && one))))
+            return false;
+    }
+    return true;
+}
+
 /* Both sides as a copy of boxes; false with the reason recorded. */
 static bool
 see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
@@ -439,16 +467,11 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     for (int d = 0; d < global->load->n_arg; d++) {
         const axe_node *at = global->load->arg[d];
         const axe_var  *v = axe_alone_in(a->p, at);
-        axe_affine      in;
         a->out.origin[d] = axe_simt_origin(cx, at);
-        if (!v) {
-            if (!axe_affine_of(cx, at, &in))
-                return false;
-            for (int i = 0; i < in.n; i++)
-                if (in.var[i]->kind == AXE_VAR_INDEX)
-                    return false;
+        if (!axe_simt_may_begin(cx, at, v))
+            return false;
+        if (!v)
             continue;
-        }
         w[c->n_walk].dim = d;
         if (!walk_of(tile, v, &w[c->n_walk++]))
             return false;

@@ -106,6 +106,9 @@ bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
  * them into what is there, or NULL. */
 const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
                                  axe_type t, axe_arg_space d, axe_arg_space a);
+/* May a box begin at the subscript less the index v, or NULL?  At a coordinate
+ * of 32 bits that is one for the statement, scalars among it. */
+bool axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v);
 /* A subscript where all indices are 0. */
 const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
 /* *all and what the strides of t's dimensions with a bit in `ask` need for a

@@ -299,15 +299,20 @@ may_fold(const attempt *a)
            n_touching(top->n_body, top->body, s->dst->u.tensor) == 1;
 }
 
-/* Does it write a rectangle of a global tensor, each element once? */
+/* Does it write a rectangle of a global tensor, each element once?  What is
+ * outside no box has, so nothing is to be asked for but of subscripts that are
+ * no sum of one index and one coordinate. */
 static bool
 writes_rectangle(const attempt *a)
 {
     const axe_stmt *s = a->r->stmt;
 
+    for (int d = 0; d < s->dst->n_arg; d++)
+        if (!axe_simt_may_begin(a->p->cx, s->dst->arg[d],
+                                axe_alone_in(a->p, s->dst->arg[d])))
+            return false;
     return may_fold(a) && s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
-           a->r->operand[0].n_check == 0 &&
            a->crew->n_thread >= a->p->mc->simt->lanes;
 }
 
