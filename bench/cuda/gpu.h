@@ -1,9 +1,10 @@
 /* gpu.h - the benchmark on a GPU: kernels of kernels/ beside NVIDIA's
- * libraries, in one process, by turns.
+ * libraries, PyTorch and Triton, by turns.
  *
  * A row is a kernel at one size; a case is a row made ready: compiled, its
  * arrays in device memory, random, those to be written full of NaN.  Times are
- * the GPU's own, between two events. */
+ * the GPU's own, between two events.  Python has a process of its own, which
+ * waits while others have their turn. */
 #ifndef AXE_BENCH_GPU_H
 #define AXE_BENCH_GPU_H
 
@@ -12,20 +13,16 @@
 #include <cuda.h>
 
 #include "axe/gpu.h"
+#include "rows.h"
 
-enum { MAX_ARRAY = 8, MAX_SIZE = 8, N_TURN = 15, N_WARM = 3, N_PEER = 3 };
+enum { MAX_ARRAY = 8, N_TURN = 15, LEAST_TURN = 5, N_WARM = 3 };
 
-typedef struct row {
-    const char *group;         /* of the table */
-    const char *name;          /* "qwen3-8b.up" */
-    const char *file, *kernel; /* kernels/FILE.axe */
-    const char *otherwise;     /* where FILE is for another machine */
-    const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
-    bool        gemm; /* C[M, N] = A[M, K] B[N, K]^T: libraries have it */
-} row;
+/* Contenders; those of Python come last. */
+enum { AXE, BLAS, LT, PYTHON, MAX_PYTHON = 4, N_PEER = PYTHON + MAX_PYTHON };
 
-extern const row rows[];
-extern const int n_rows;
+typedef struct python {
+    FILE *to, *from; /* NULL: there is none */
+} python;
 
 typedef struct bench {
     axe_ctx *cx;
@@ -33,6 +30,9 @@ typedef struct bench {
     CUevent  begin, end;
     void    *blas, *lt; /* handles, or NULL */
     void    *workspace;
+    python   py;
+    double   deadline; /* [s] of bench_now */
+    int64_t  shrink;   /* of all sizes; 1: none */
 } bench;
 
 typedef struct test_case {
@@ -46,7 +46,22 @@ typedef struct test_case {
     axe_size           size[MAX_SIZE];
     void              *peer_out;     /* where libraries write */
     double             flops, moved; /* moved: bytes, each array once */
+    axe_estimate       estimate;     /* before it was run */
+    const char        *machine;      /* "sm_90a" */
+    void              *lt;           /* its plan, or NULL */
+    int                n_python;
+    const char        *python[MAX_PYTHON]; /* names */
 } test_case;
+
+/* What a contest found. */
+typedef struct result {
+    int    n_turn;
+    double ms[N_PEER][N_TURN];
+    bool   has[N_PEER];
+} result;
+
+/* [s] on the wall. */
+double bench_now(void);
 
 /* problem.c.  case_free is right after a failure, too. */
 AXE_CHECK axe_status case_new(bench *b, const row *r, test_case *out);
@@ -58,11 +73,36 @@ const axe_array     *case_array(const test_case *c, const char *name);
 double case_difference(bench *b, const test_case *c, int64_t *n_nan);
 
 /* peer.c: a call is started on the default stream; false: no such. */
-typedef bool start_fn(bench *b, test_case *c, void *job);
+typedef bool start_fn(bench *b, test_case *c);
 bool         blas_open(bench *b);
 start_fn     start_axe, start_blas, start_lt;
 /* The fastest of cublasLt's eight best guesses, or NULL. */
 void *lt_job(bench *b, test_case *c);
 void  lt_done(void *job);
+
+/* python.c */
+void python_open(bench *b);
+void python_close(bench *b);
+/* Its contenders for the row, ready; none where there is no PyTorch. */
+void python_make(bench *b, test_case *c);
+/* [ms] of one call of contender i; negative: it failed. */
+double python_time(bench *b, int i);
+void   python_drop(bench *b);
+
+/* contest.c */
+double quantile(int n, const double *t, double share);
+bool   time_one(bench *b, test_case *c, start_fn *fn, double *ms);
+void   contest(bench *b, test_case *c, result *out);
+
+/* report.c */
+typedef struct summary {
+    int    n, n_gemm;
+    double log_gemm; /* of the best library's time / axe's */
+    double estimate[128], measured[128]; /* [s] of n rows */
+} summary;
+
+void report_row(FILE *json, const test_case *c, const result *r, double error,
+                int64_t n_nan, summary *sum);
+void report_end(FILE *json, const summary *sum);
 
 #endif

@@ -27,13 +27,12 @@ blas_open(bench *b)
 }
 
 bool
-start_axe(bench *b, test_case *c, void *job)
+start_axe(bench *b, test_case *c)
 {
     axe_mark m = axe_ctx_mark(b->cx);
-    bool     ok = axe_gpu_launch(b->cx, c->exec, c->n_array, c->array, 0, NULL,
-                                 NULL) == AXE_OK;
+    bool ok = axe_gpu_launch(b->cx, c->exec, c->n_array, c->array, c->n_size,
+                             c->size, NULL) == AXE_OK;
 
-    (void)job;
     if (ok)
         axe_ctx_release(b->cx, m);
     return ok;
@@ -41,13 +40,12 @@ start_axe(bench *b, test_case *c, void *job)
 
 /* Column-major: the row-major product is B times A there. */
 bool
-start_blas(bench *b, test_case *c, void *job)
+start_blas(bench *b, test_case *c)
 {
     float one = 1, zero = 0;
     int   m = (int)case_size(c, "M"), n = (int)case_size(c, "N"),
         k = (int)case_size(c, "K");
 
-    (void)job;
     if (!b->blas || !c->row->gemm)
         return false;
     return cublasGemmEx(b->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one,
@@ -76,9 +74,9 @@ start_plan(bench *b, test_case *c, const plan *p,
 }
 
 bool
-start_lt(bench *b, test_case *c, void *job)
+start_lt(bench *b, test_case *c)
 {
-    const plan *p = job;
+    const plan *p = c->lt;
 
     return p && start_plan(b, c, p, &p->algo);
 }

@@ -6,113 +6,9 @@
 #include "gpu.h"
 #include "ir/number.h"
 #include "run/count.h"
-#include "run/file.h"
 #include "run/program.h"
 
-const row rows[] = {
-#define GEMM(id, n, k)                                                         \
-    {.group = "bf16 GEMM, M = 8192",                                           \
-     .name = id,                                                               \
-     .file = "gemm_sm90",                                                      \
-     .otherwise = "gemm",                                                      \
-     .set = "T=bf16",                                                          \
-     .sizes = "M=8192 N=" #n " K=" #k,                                         \
-     .gemm = true},
-#define MOVE(id, entry, words, sizes_)                                         \
-    {.group = "memory-bound",                                                  \
-     .name = id,                                                               \
-     .file = id,                                                               \
-     .kernel = entry,                                                          \
-     .set = words,                                                             \
-     .sizes = sizes_},
-#include "rows.def"
-};
-const int n_rows = AXE_LEN(rows);
-
-enum { BLOCK = 1 << 22, WINDOW = 1 << 22 };
-
-/* Splits "A=1 B=2"; returns how many pairs. */
-static int
-split(axe_ctx *cx, const char *text, const char **name, const char **value)
-{
-    char *s = axe_textf(cx, "%s", text);
-    int   n = 0;
-
-    for (s = strtok(s, " ="); s && n < MAX_SIZE; s = strtok(NULL, " =")) {
-        name[n] = s;
-        value[n++] = strtok(NULL, " =");
-    }
-    return n;
-}
-
-static axe_status
-compile(bench *b, test_case *c, const char *file)
-{
-    const char *path = axe_textf(c->cx, AXE_SOURCE_DIR "/kernels/%s.axe", file);
-    const char *name[MAX_SIZE], *value[MAX_SIZE];
-    int         n = split(c->cx, c->row->set, name, value);
-    axe_bytes   text;
-    int32_t     source;
-
-    AXE_TRY(axe_file_read(c->cx, path, &text));
-    source = axe_source_add(c->cx, path, (const char *)text.data, text.len);
-    free(text.data);
-    AXE_TRY(axe_compile(c->cx, source,
-                        &(axe_compile_spec){.kernel = c->row->kernel,
-                                            .machine = axe_gpu_machine(b->gpu),
-                                            .n_set = n,
-                                            .set_name = name,
-                                            .set_value = value},
-                        AXE_STAGE_C, &c->program));
-    return axe_gpu_exec_new(c->cx, b->gpu, c->program, &c->exec);
-}
-
-static axe_status
-compile_either(bench *b, test_case *c)
-{
-    axe_mark m = axe_ctx_mark(c->cx);
-
-    if (c->row->otherwise) {
-        if (compile(b, c, c->row->file) == AXE_OK)
-            return AXE_OK;
-        axe_ctx_release(c->cx, m);
-        return compile(b, c, c->row->otherwise);
-    }
-    return compile(b, c, c->row->file);
-}
-
-static double
-uniform(uint64_t *s)
-{
-    *s = *s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)((*s >> 11) + 1) * 0x1p-53;
-}
-
-/* normal(0, 1) rounded to the type: one random block again and again. */
-static axe_status
-fill(bench *b, test_case *c, const char *type, void *at, size_t bytes)
-{
-    axe_type   t = AXE_TYPE_f32;
-    size_t     each, n;
-    char      *block = malloc((size_t)BLOCK * 8);
-    uint64_t   state = 88172645463325252u;
-    axe_status st = AXE_OK;
-
-    (void)axe_type_find(type, &t);
-    each = (size_t)axe_type_table[t].bits / 8;
-    n = BLOCK * each < bytes ? BLOCK * each : bytes;
-    if (!block)
-        return axe_fail(c->cx, AXE_NOWHERE, AXE_EDEVICE, "no memory");
-    for (size_t i = 0; i < n; i += each)
-        axe_number_put(t, block + i,
-                       sqrt(-2 * log(uniform(&state))) *
-                           cos(6.283185307179586 * uniform(&state)));
-    for (size_t done = 0; done < bytes && st == AXE_OK; done += n)
-        st = axe_gpu_put(c->cx, b->gpu, (char *)at + done, block,
-                         bytes - done < n ? bytes - done : n);
-    free(block);
-    return st;
-}
+enum { WINDOW = 1 << 22 };
 
 static axe_status
 poison(bench *b, test_case *c, void *at, size_t bytes)
@@ -138,8 +34,9 @@ make_arrays(bench *b, test_case *c, const axe_shape *shape)
         AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &data));
         c->array[i] =
             (axe_array){p.name, p.type, p.rank, shape[i].extent, NULL, data};
-        AXE_TRY(p.access & AXE_READS ? fill(b, c, p.type, data, c->bytes[i])
-                                     : poison(b, c, data, c->bytes[i]));
+        AXE_TRY(p.access & AXE_READS
+                    ? axe_gpu_fill(c->cx, b->gpu, p.type, data, c->bytes[i])
+                    : poison(b, c, data, c->bytes[i]));
         c->moved += (double)c->bytes[i] * (p.access == AXE_UPDATES ? 2 : 1);
         if (c->row->gemm && (p.access & AXE_WRITES))
             AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &c->peer_out));
@@ -150,18 +47,18 @@ make_arrays(bench *b, test_case *c, const axe_shape *shape)
 axe_status
 case_new(bench *b, const row *r, test_case *c)
 {
-    const char *name[MAX_SIZE], *value[MAX_SIZE];
-    int64_t     given[MAX_SIZE] = {0};
+    int64_t given[MAX_SIZE] = {0};
 
-    *c = (test_case){.row = r, .cx = b->cx};
-    AXE_TRY(compile_either(b, c));
+    *c = (test_case){.row = r, .cx = b->cx, .machine = axe_gpu_machine(b->gpu)};
+    AXE_TRY(row_compile(c->cx, r, axe_gpu_machine(b->gpu), &c->program));
+    AXE_TRY(axe_gpu_exec_new(c->cx, b->gpu, c->program, &c->exec));
     c->n_array = axe_program_n_param(c->program);
-    c->n_size = split(c->cx, r->sizes, name, value);
-    for (int i = 0; i < c->n_size; i++)
-        c->size[i] = (axe_size){name[i], strtoll(value[i], NULL, 10)};
+    c->n_size = row_sizes(c->cx, r, b->shrink, c->size);
     axe_shape *shape = axe_new_array(c->cx, axe_shape, c->n_array + 1);
     AXE_TRY(axe_program_shapes(c->cx, c->program, 0, NULL, c->n_size, c->size,
                                shape));
+    AXE_TRY(axe_program_estimate(c->cx, c->program, 1, c->n_size, c->size,
+                                 &c->estimate));
     AXE_TRY(make_arrays(b, c, shape));
     for (int i = 0; i < c->program->kernel->n_size && i < MAX_SIZE; i++)
         given[i] = case_size(c, c->program->kernel->size[i]->name);

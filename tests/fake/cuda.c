@@ -237,6 +237,26 @@ CALL(StreamSynchronize, (void *stream))
     return fails("StreamSynchronize");
 }
 
+CALL(CtxSetCurrent, (void *ctx))
+{
+    (void)ctx;
+    return 0;
+}
+
+CALL(MemcpyDtoDAsync_v2,
+     (uint64_t to, uint64_t from, size_t bytes, void *stream))
+{
+    (void)stream;
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+
+CALL(MemsetD8_v2, (uint64_t p, unsigned char byte, size_t bytes))
+{
+    memset((void *)(uintptr_t)p, byte, bytes);
+    return 0;
+}
+
 CALL(EventCreate, (void **event, unsigned flags))
 {
     (void)flags;
@@ -263,6 +283,11 @@ CALL(EventElapsedTime, (float *ms, void *begin, void *end))
     (void)end;
     *ms = 1;
     return 0;
+}
+
+CALL(EventElapsedTime_v2, (float *ms, void *begin, void *end))
+{
+    return cuEventElapsedTime(ms, begin, end);
 }
 
 CALL(EventDestroy_v2, (void *event))

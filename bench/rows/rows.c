@@ -1,0 +1,132 @@
+/* rows.c - the table of rows.def. */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "axe/compile.h"
+#include "run/file.h"
+
+const row rows[] = {
+#define GEMM(id, n, k)                                                         \
+    {.group = "bf16 GEMM, M = 8192",                                           \
+     .name = id,                                                               \
+     .file = "gemm_sm90",                                                      \
+     .otherwise = "gemm",                                                      \
+     .set = "T=bf16",                                                          \
+     .sizes = "M=8192 N=" #n " K=" #k,                                         \
+     .peer = "matmul",                                                         \
+     .gemm = true},
+#define FP8(id, m, n, k)                                                       \
+    {.group = "e4m3 GEMM with blocks of 128",                                  \
+     .name = id,                                                               \
+     .file = "gemm_fp8_sm90",                                                  \
+     .otherwise = "",                                                          \
+     .set = "",                                                                \
+     .sizes = "M=" #m " N=" #n " K=" #k,                                       \
+     .peer = "scaled_mm"},
+#define HEADS(id, causal, g, r, s)                                             \
+    {.group = "attention, D = 128",                                            \
+     .name = id,                                                               \
+     .file = "attention_sm90",                                                 \
+     .otherwise = "",                                                          \
+     .set = "T=bf16 CAUSAL=" #causal,                                          \
+     .sizes = "G=" #g " R=" #r " S=" #s " L=" #s,                              \
+     .peer = (causal) ? "sdpa_causal" : "sdpa"},
+#define MOVE(id, entry, sizes_, torch)                                         \
+    {.group = "memory-bound",                                                  \
+     .name = id,                                                               \
+     .file = id,                                                               \
+     .kernel = entry,                                                          \
+     .set = "T=bf16",                                                          \
+     .sizes = sizes_,                                                          \
+     .peer = torch},
+#define CHECK(id, entry, words)                                                \
+    {.name = id,                                                               \
+     .file = id,                                                               \
+     .kernel = entry,                                                          \
+     .otherwise = "",                                                          \
+     .set = words,                                                             \
+     .sizes = "",                                                              \
+     .peer = ""},
+#include "rows.def"
+};
+const int n_rows = AXE_LEN(rows);
+
+/* Splits "A=1 B=2"; returns how many pairs. */
+static int
+split(axe_ctx *cx, const char *text, const char **name, const char **value)
+{
+    char *s = axe_textf(cx, "%s", text);
+    int   n = 0;
+
+    for (s = strtok(s, " ="); s && n < MAX_SIZE; s = strtok(NULL, " =")) {
+        name[n] = s;
+        value[n++] = strtok(NULL, " =");
+    }
+    return n;
+}
+
+static axe_status
+compile(axe_ctx *cx, const row *r, const char *file, const char *machine,
+        const axe_program **out)
+{
+    const char *path = axe_textf(cx, AXE_SOURCE_DIR "/kernels/%s.axe", file);
+    const char *name[MAX_SIZE], *value[MAX_SIZE];
+    int         n = split(cx, r->set, name, value);
+    axe_bytes   text;
+    int32_t     source;
+
+    AXE_TRY(axe_file_read(cx, path, &text));
+    source = axe_source_add(cx, path, (const char *)text.data, text.len);
+    free(text.data);
+    return axe_compile(cx, source,
+                       &(axe_compile_spec){.kernel = r->kernel,
+                                           .machine = machine,
+                                           .n_set = n,
+                                           .set_name = name,
+                                           .set_value = value},
+                       AXE_STAGE_C, out);
+}
+
+axe_status
+row_compile(axe_ctx *cx, const row *r, const char *machine,
+            const axe_program **out)
+{
+    axe_mark   m = axe_ctx_mark(cx);
+    axe_status st = compile(cx, r, r->file, machine, out);
+
+    if (st == AXE_OK || !r->otherwise || !*r->otherwise)
+        return st;
+    axe_ctx_release(cx, m);
+    return compile(cx, r, r->otherwise, machine, out);
+}
+
+static int64_t
+find(int n, const axe_size *s, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(s[i].name, name) == 0)
+            return s[i].value;
+    return 0;
+}
+
+int
+row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out)
+{
+    const char *name[MAX_SIZE], *value[MAX_SIZE];
+    int         n = split(cx, r->sizes, name, value);
+
+    for (int i = 0; i < n; i++) {
+        int64_t v = strtoll(value[i], NULL, 10);
+        if (v > 64 && shrink > 1)
+            v = v / shrink < 64 ? 64 : v / shrink / 16 * 16;
+        out[i] = (axe_size){name[i], v};
+    }
+    if (strcmp(r->peer, "scaled_mm") == 0) { /* blocks of N, of K */
+        out[n] = (axe_size){"P", (find(n, out, "N") + 127) / 128};
+        out[n + 1] = (axe_size){"Q", (find(n, out, "K") + 127) / 128};
+        n += 2;
+    }
+    return n;
+}

@@ -1,0 +1,28 @@
+/* rows.h - the rows of the benchmark on a GPU, and their programs. */
+#ifndef AXE_BENCH_ROWS_H
+#define AXE_BENCH_ROWS_H
+
+#include "axe/run.h"
+
+enum { MAX_SIZE = 8 };
+
+typedef struct row {
+    const char *group;         /* of the table; NULL: not in it */
+    const char *name;          /* "qwen3-8b.up" */
+    const char *file, *kernel; /* kernels/FILE.axe */
+    const char *otherwise;     /* where FILE is for another machine; "": none */
+    const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
+    const char *peer;          /* what peers.py calls it, or "" */
+    bool        gemm; /* C[M, N] = A[M, K] B[N, K]^T: libraries have it */
+} row;
+
+extern const row rows[];
+extern const int n_rows;
+
+/* The row's kernel, or what it is otherwise, for a machine. */
+AXE_CHECK axe_status row_compile(axe_ctx *cx, const row *r, const char *machine,
+                                 const axe_program **out);
+/* Its sizes, divided by `shrink`, but what is below 64 then; how many. */
+int row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out);
+
+#endif

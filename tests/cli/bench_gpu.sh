@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The benchmark on a GPU, as far as a driver goes that only writes down: rows are
+# compiled beforehand, timed beside others, and those that there is no time for
+# are named.  Its times are invented and kept nowhere.
+set -u
+built=$(dirname "$AXE")
+[ -x "$built/bench/bench_prepare" ] || exit 77
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+bad=0
+
+fail() {
+    echo "FAILED: $*"
+    bad=1
+}
+
+AXE_NVRTC=/none "$built/bench/bench_prepare" cache sm_90a >out 2>&1 &&
+    fail "ready without a compiler"
+grep -q 'compiled by NVRTC, but there is no /none' out || fail "$(cat out)"
+grep -q '^sm_90a: 38 of 38 rows have a kernel, 0 ready' out || fail "$(cat out)"
+
+[ -x "$built/bench/bench_gpu" ] || exit 77
+ln -s "$built/tests/libfake_cuda.so" libcuda.so.1
+case $(ldd libcuda.so.1) in *asan*) exit $bad ;; esac
+cat >peer <<'P'
+#!/usr/bin/env bash
+while read -r verb rest; do
+    case $verb in
+    have) echo "PyTorch of this test" ;;
+    make) echo "torch other" ;;
+    time) [ "$rest" = 0 ] && echo 2 || echo 0.5 ;;
+    *) echo - ;;
+    esac
+done
+P
+chmod +x peer
+bench() { AXE_NVRTC=/none AXE_CACHE=$PWD/cache LD_LIBRARY_PATH=$PWD PYTHON=$PWD/peer \
+    "$built/bench/bench_gpu" -d 64 "$@" >out 2>&1 || fail "$(cat out)"; }
+
+bench -s 0 rows
+grep -q '^no time for: qwen3-8b.up, .*, reduce$' out || fail "$(cat out)"
+[ "$(wc -l <rows)" = 1 ] || fail "rows: $(cat rows)"
+
+"$built/bench/bench_prepare" -r qwen3-8b.up cache sm_90a >out 2>&1 || {
+    grep -q 'there is no libnvrtc' out && exit 77
+    fail "$(cat out)"
+}
+bench -s 100 rows # its products are one kernel at 17 sizes
+grep -q '^beside: PyTorch of this test' out || fail "$(cat out)"
+grep -Eq '^qwen3-8b.up  *axe 1 ms .* torch 2 ms .* = 2.000 \(2.000-2.000\) win  other 0.5 ms .* = 0.500 \(0.500-0.500\) loss  model 0\.' out ||
+    fail "$(cat out)"
+grep -q '^fp8 64 *not run: CUDA C is compiled by NVRTC' out ||
+    fail "$(cat out)"
+grep -q '^the model over 17 rows' out || fail "$(cat out)"
+"$PYTHON" -c 'import json
+rows = [json.loads(line) for line in open("rows")]
+assert rows[0]["gpu"] == "Fake GPU", rows[0]
+assert rows[1]["axe_ms"] == 1 and rows[1]["torch_ms"] == 2, rows[1]
+assert rows[1]["ratio_other"] == [0.5, 0.5, 0.5], rows[1]
+assert 0 < rows[1]["least_ms"] < rows[1]["estimate_ms"] < 1, rows[1]
+assert rows[-1]["model_rows"] == 17 and len(rows) == 19, rows' || fail "JSON"
+[ "$(cd "$SRC" && git status --short bench/results 2>/dev/null)" = "" ] ||
+    fail "invented times in bench/results"
+
+# peers.py answers whoever asks, where there is nothing, too.
+printf 'have\nmake matmul M=4 N=4 K=4\ntime 0\ndrop\n' |
+    "$PYTHON" "$SRC/bench/cuda/peers.py" >out 2>err || fail "$(cat err)"
+[ "$(wc -l <out)" = 4 ] || fail "peers.py: $(cat out)"
+exit $bad
