@@ -52,6 +52,13 @@ template <int n, class T> __device__ __forceinline__ void pin(T *x)
         pin_one(x[i]);
 }
 
+__device__ __forceinline__ int cluster_rank()
+{
+    int r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+
 /* An operand of wgmma in shared memory; lead and stride in bytes, mode as in
  * bits 62 and 63 of the descriptor. */
 __device__ __forceinline__ u64 describe(u32 a, u32 lead, u32 stride, u32 mode)
@@ -240,6 +247,7 @@ test(const __grid_constant__ tensor_map map0,
     const u32 b_taken = smem + 64512;
     const u32 b_word = smem + 65536;
     const int block = (int)blockIdx.x;
+    const int rank = cluster_rank();
     const int warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);
     const int lane = (int)threadIdx.x & 31;
     u32 r_base[1];
@@ -268,16 +276,18 @@ test(const __grid_constant__ tensor_map map0,
         #pragma unroll 1
         for (int v_i = 0; v_i < 12; v_i++) {
             mbarrier_wait(b_empty + rest(v_i, 3) * 8, 1 - (quot(v_i, 3) & 1));
-            mbarrier_expect(b_full + rest(v_i, 3) * 8, 20480);
+            if (rank == 0) {
+                mbarrier_expect(b_full + rest(v_i, 3) * 8, 20480);
+            }
             tma_load_2(b_a + rest(v_i, 3) * 16384,
                        &map0, rest(v_i, 3) * 64, block * 128,
                        b_full + rest(v_i, 3) * 8);
             tma_load_2(b_b + rest(v_i, 3) * 4096,
-                       &map1, rest(v_i, 3) * 64, quot(v_i, 3) * 32,
+                       &map1, rest(v_i, 3) * 64, quot(v_i, 3) * 32 + rank * 32,
                        b_full + rest(v_i, 3) * 8);
         }
     }
-    if (warp * 32 + lane == 160) {
+    if (warp * 32 + lane == 160 && rank == 0) {
         #pragma unroll 1
         for (int v_i = 0; v_i < 4; v_i++) {
             mbarrier_wait(b_taken + (v_i & 1) * 8, 1 - ((v_i >> 1) & 1));

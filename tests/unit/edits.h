@@ -25,6 +25,7 @@ typedef enum edit {
     PLAIN,   /* what is folded into memory is stored there */
     BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
     SWAP, /* places 0 .. value - 1 and those behind them, of two such parts */
+    CTA,  /* operand `arg` is of CTA `value` of the cluster */
     BARRIER, /* operand `arg` becomes the grid's first mbarrier */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
@@ -81,7 +82,9 @@ edit_number(axe_ctx *cx, const mutation *r, axe_lir *l)
     axe_arg *arg = axe_new_array(cx, axe_arg, l->n_arg);
 
     memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
-    if (r->edit == ADD)
+    if (r->edit == CTA)
+        arg[r->arg].cta = number(cx, r->value);
+    else if (r->edit == ADD)
         arg[r->arg].at =
             axe_node2(cx, AXE_OP_add, arg[r->arg].at, number(cx, r->value));
     else if (r->edit == SWAP)

@@ -7,10 +7,13 @@
 
 /* C[m][n] = A[m][k] B[n][k]; 128 rows of C to a CTA, tiles of bn columns one
  * after the other into two accumulators.  Warp 4 copies, warp 5 asks for
- * products, warps 0 to 3 store the sums. */
+ * products, warps 0 to 3 store the sums.
+ *
+ * ctas = 2: two CTAs have 256 rows, and half of B each.  The first asks for
+ * products of both. */
 typedef struct tc_spec {
     int64_t m, n, k;
-    int     bn, stages;
+    int     bn, stages, ctas;
 } tc_spec;
 
 typedef struct tc_grid {
@@ -19,10 +22,18 @@ typedef struct tc_grid {
 } tc_grid;
 
 static inline void
+tc_meet(maker *m, const tc_spec *t)
+{
+    atom(m, "tc.before", 0, 0, NULL);
+    atom(m, t->ctas > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
+    atom(m, "tc.after", 0, 0, NULL);
+}
+
+static inline void
 tc_begin(maker *m, const tc_spec *t, const tc_grid *g)
 {
     begin_if(m, is(m, id(m, AXE_ID_WARP), 0));
-    atom(m, "tc.alloc", 0, 2,
+    atom(m, t->ctas > 1 ? "tc.pair.alloc" : "tc.alloc", 0, 2,
          (axe_arg[]){at(g->word, num(m, 0)), integer(num(m, 2 * t->bn))});
     end(m);
     begin_if(m, is(m, thread(m), 32));
@@ -35,14 +46,13 @@ tc_begin(maker *m, const tc_spec *t, const tc_grid *g)
     for (int i = 0; i < 2; i++) {
         atom(m, "mbarrier.init", 0, 2,
              (axe_arg[]){at(g->ready, num(m, i)), integer(num(m, 1))});
-        atom(m, "mbarrier.init", 0, 2,
-             (axe_arg[]){at(g->taken, num(m, i)), integer(num(m, 4))});
+        atom(
+            m, "mbarrier.init", 0, 2,
+            (axe_arg[]){at(g->taken, num(m, i)), integer(num(m, 4 * t->ctas))});
     }
     atom(m, "mbarrier.inited", 0, 0, NULL);
     end(m);
-    atom(m, "tc.before", 0, 0, NULL);
-    atom(m, "meet.cta", 0, 0, NULL);
-    atom(m, "tc.after", 0, 0, NULL);
+    tc_meet(m, t);
     atom(m, "ld.shared.b32", 0, 2,
          (axe_arg[]){at(g->base, num(m, 0)), at(g->word, num(m, 0))});
 }
@@ -53,29 +63,50 @@ other(maker *m, node phase)
     return op2(m, AXE_OP_sub, num(m, 1), phase);
 }
 
+/* One box of a stage; its bytes are for the first CTA's barrier. */
+static inline void
+tc_box(maker *m, const tc_spec *t, const axe_tensor *to, node at_to,
+       axe_arg from, axe_arg full)
+{
+    if (t->ctas > 1) {
+        full.space = AXE_ARG_DSMEM;
+        full.cta = num(m, 0);
+    }
+    atom(m, t->ctas > 1 ? "tma.load.pair" : "tma.load", 2, 3,
+         (axe_arg[]){at(to, at_to), from, full});
+}
+
 static inline void
 tc_copy(maker *m, const tc_spec *t, const tc_grid *g)
 {
     int64_t        nk = t->k / 64;
+    int            share = t->bn / t->ctas;
     const axe_var *i = begin_for(m, "i", num(m, 0), num(m, t->n / t->bn * nk));
     node           s = rem(m, var(m, i), t->stages);
     node           phase = rem(m, quot(m, var(m, i), t->stages), 2);
     node           kt = rem(m, var(m, i), nk), tile = quot(m, var(m, i), nk);
+    node row_b = add(m, mul(m, tile, t->bn), mul(m, id(m, AXE_ID_RANK), share));
 
     atom(m, "mbarrier.wait", 0, 2,
          (axe_arg[]){at(g->empty, s), integer(other(m, phase))});
+    begin_if(m, is(m, id(m, AXE_ID_RANK), 0));
     atom(m, "mbarrier.expect", 0, 2,
-         (axe_arg[]){at(g->full, s), integer(num(m, (128 + t->bn) * 128))});
-    atom(
-        m, "tma.load", 2, 3,
-        (axe_arg[]){at(g->a, mul(m, s, 128 * 64)),
-                    box(m, 0, mul(m, kt, 64), mul(m, id(m, AXE_ID_BLOCK), 128)),
-                    at(g->full, s)});
-    atom(m, "tma.load", 2, 3,
-         (axe_arg[]){at(g->b, mul(m, s, t->bn * 64)),
-                     box(m, 1, mul(m, kt, 64), mul(m, tile, t->bn)),
-                     at(g->full, s)});
+         (axe_arg[]){at(g->full, s),
+                     integer(num(m, (128 + share) * 128 * t->ctas))});
     end(m);
+    tc_box(m, t, g->a, mul(m, s, 128 * 64),
+           box(m, 0, mul(m, kt, 64), mul(m, id(m, AXE_ID_BLOCK), 128)),
+           at(g->full, s));
+    tc_box(m, t, g->b, mul(m, s, share * 64), box(m, 1, mul(m, kt, 64), row_b),
+           at(g->full, s));
+    end(m);
+}
+
+static inline void
+tc_commit(maker *m, const tc_spec *t, axe_arg bar)
+{
+    atom(m, t->ctas > 1 ? "tc.pair.commit" : "tc.commit", 0, t->ctas,
+         (axe_arg[]){bar, integer(num(m, 3))});
 }
 
 static inline void
@@ -96,16 +127,18 @@ tc_multiply(maker *m, const tc_spec *t, const tc_grid *g)
          (axe_arg[]){at(g->full, f),
                      integer(rem(m, quot(m, turn, t->stages), 2))});
     for (int kk = 0; kk < 4; kk++)
-        atom(m, "tc.f32.f16.m128.ss", t->bn, 4,
+        atom(m, t->ctas > 1 ? "tc.f32.f16.pair256.ss" : "tc.f32.f16.m128.ss",
+             t->bn, 4,
              (axe_arg[]){
                  in_tmem(g->acc, mul(m, s, t->bn)),
                  matrix(g->a, add(m, mul(m, f, 128 * 64), num(m, kk * 16))),
-                 matrix(g->b, add(m, mul(m, f, t->bn * 64), num(m, kk * 16))),
+                 matrix(g->b, add(m, mul(m, f, t->bn / t->ctas * 64),
+                                  num(m, kk * 16))),
                  integer(kk > 0 ? num(m, 1)
                                 : op2(m, AXE_OP_min, num(m, 1), var(m, kt)))});
-    atom(m, "tc.commit", 0, 1, (axe_arg[]){at(g->empty, f)});
+    tc_commit(m, t, at(g->empty, f));
     end(m);
-    atom(m, "tc.commit", 0, 1, (axe_arg[]){at(g->ready, s)});
+    tc_commit(m, t, at(g->ready, s));
     end(m);
 }
 
@@ -135,7 +168,9 @@ tc_store(maker *m, const tc_spec *t, const tc_grid *g)
     }
     atom(m, "tc.before", 0, 0, NULL);
     atom(m, "meet.warp", 0, 0, NULL);
-    axe_lir *l = atom(m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(g->taken, s)});
+    axe_lir *l =
+        atom(m, t->ctas > 1 ? "mbarrier.arrive.cluster" : "mbarrier.arrive", 0,
+             t->ctas, (axe_arg[]){at(g->taken, s), integer(num(m, 0))});
     l->pred = is(m, id(m, AXE_ID_LANE), 0);
     end(m);
 }
@@ -147,12 +182,13 @@ make_tc(maker *m, axe_ctx *cx, const tc_spec *t)
     tc_grid           g;
     node              warp;
 
-    make(m, cx, "sm_100a", 192, 1, t->m / 128);
+    make(m, cx, "sm_100a", 192, t->ctas, t->m / 128);
     ta = param(m, "A", AXE_TYPE_f16, AXE_DIR_IN, t->m, t->k);
     tb = param(m, "B", AXE_TYPE_f16, AXE_DIR_IN, t->n, t->k);
     g.c = param(m, "C", AXE_TYPE_f32, AXE_DIR_OUT, t->m, t->n);
     g.a = buffer(m, "a", AXE_TYPE_f16, (int64_t)t->stages * 128 * 64, 128);
-    g.b = buffer(m, "b", AXE_TYPE_f16, (int64_t)t->stages * t->bn * 64, 128);
+    g.b = buffer(m, "b", AXE_TYPE_f16,
+                 (int64_t)t->stages * (t->bn / t->ctas) * 64, 128);
     g.full = buffer(m, "full", AXE_TYPE_i64, t->stages, 0);
     g.empty = buffer(m, "empty", AXE_TYPE_i64, t->stages, 0);
     g.ready = buffer(m, "ready", AXE_TYPE_i64, 2, 0);
@@ -163,23 +199,22 @@ make_tc(maker *m, axe_ctx *cx, const tc_spec *t)
     g.out = array(m, "out", AXE_TYPE_f32, 32);
     m->grid.tmem_base = g.base;
     (void)new_map(m, ta, 128, 64, 128);
-    (void)new_map(m, tb, t->bn, 64, 128);
+    (void)new_map(m, tb, t->bn / t->ctas, 64, 128);
     tc_begin(m, t, &g);
     warp = id(m, AXE_ID_WARP);
     begin_if(m, is(m, thread(m), 128));
     tc_copy(m, t, &g);
     end(m);
-    begin_if(m, is(m, thread(m), 160));
+    begin_if(m, op2(m, AXE_OP_and, is(m, thread(m), 160),
+                    is(m, id(m, AXE_ID_RANK), 0)));
     tc_multiply(m, t, &g);
     end(m);
     begin_if(m, less(m, warp, 4));
     tc_store(m, t, &g);
     end(m);
-    atom(m, "tc.before", 0, 0, NULL);
-    atom(m, "meet.cta", 0, 0, NULL);
-    atom(m, "tc.after", 0, 0, NULL);
+    tc_meet(m, t);
     begin_if(m, is(m, warp, 0));
-    atom(m, "tc.free", 0, 2,
+    atom(m, t->ctas > 1 ? "tc.pair.free" : "tc.free", 0, 2,
          (axe_arg[]){in_tmem(g.acc, num(m, 0)), integer(num(m, 2 * t->bn))});
     end(m);
     return made(m);

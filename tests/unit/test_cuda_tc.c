@@ -5,12 +5,14 @@
 static void
 test_gemm(void **state)
 {
-    static const tc_spec spec = {256, 128, 192, 32, 3};
+    static const tc_spec one = {256, 128, 192, 32, 3, 1};
+    static const tc_spec two = {256, 128, 192, 32, 3, 2};
     axe_ctx             *cx = axe_ctx_new();
     maker                m;
 
     (void)state;
-    compare(cx, make_tc(&m, cx, &spec), "tc.sm_100a");
+    compare(cx, make_tc(&m, cx, &one), "tc.sm_100a");
+    compare(cx, make_tc(&m, cx, &two), "tc_pair.sm_100a");
     axe_ctx_free(cx);
 }
 
@@ -20,6 +22,8 @@ parameter(const axe_atom *a, axe_type t)
 {
     int p = 0;
 
+    if (a->space[1] == AXE_ARG_MAP)
+        return 2;
     if (a->step == 0)
         return axe_atom_param(a, t, &p) ? p : 0;
     for (p = a->lo; p <= a->hi && !axe_atom_takes(a, p); p++)
@@ -33,7 +37,11 @@ operand(maker *m, const axe_atom *a, int which, const axe_tensor *const *at_of)
     const axe_tensor *t = at_of[a->space[which]];
     axe_arg           g = {.space = a->space[which], .tensor = t};
 
+    if (g.space == AXE_ARG_MAP)
+        return box(m, 0, num(m, 0), num(m, 0));
     g.at = num(m, g.space == AXE_ARG_INT ? 32 : 0);
+    if (g.space == AXE_ARG_DSMEM)
+        g.cta = num(m, 0);
     if (which < 3 && axe_atom_by_descriptor(a, which)) {
         g.lead = 16;
         g.stride = 1024;
@@ -52,6 +60,9 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
     of[AXE_ARG_REG] = array(&m, "r", AXE_TYPE_f16, 256);
     of[AXE_ARG_SHARED] = buffer(&m, "s", AXE_TYPE_f16, 4096, 128);
     of[AXE_ARG_TMEM] = tmem(&m, "t", AXE_TYPE_f16, 256);
+    of[AXE_ARG_DSMEM] = of[AXE_ARG_SHARED];
+    (void)new_map(&m, param(&m, "X", AXE_TYPE_f16, AXE_DIR_IN, 64, 64), 64, 64,
+                  128);
     memcpy(bytes, of, sizeof bytes);
     bytes[AXE_ARG_REG] = array(&m, "q", AXE_TYPE_u8, 16);
     bytes[AXE_ARG_SHARED] = buffer(&m, "p", AXE_TYPE_u8, 4096, 128);

@@ -22,7 +22,7 @@ static uint16_t       a[M * K], b[N * K];
 static float          c[M * N];
 static axe_sim_report r;
 
-static const tc_spec spec = {M, N, K, 32, 3};
+static const tc_spec specs[] = {{M, N, K, 32, 3, 1}, {M, N, K, 32, 3, 2}};
 
 static void
 fill(uint16_t *x, int64_t n, int by)
@@ -82,14 +82,16 @@ test_clean(void **state)
     enum { ORDERS = 12 };
 
     (void)state;
-    for (int i = 0; i < ORDERS; i++) {
-        axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
-                                (uint64_t)i, 0, 0, false};
+    for (int i = 0; i < 2 * ORDERS; i++) {
+        int             order = i / 2;
+        axe_sim_options with = {order < 2 ? (axe_sim_policy)order
+                                          : AXE_SIM_RANDOM,
+                                (uint64_t)order, 0, 0, false};
         cx = axe_ctx_new();
-        if (simulate(make_tc(&m, cx, &spec), with) != AXE_OK)
+        if (simulate(make_tc(&m, cx, &specs[i % 2]), with) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));
         if (r.n_finding > 0)
-            fail_msg("order %d: %s", i, said());
+            fail_msg("order %d: %s", order, said());
         check_sums();
         axe_ctx_free(cx);
     }
@@ -138,13 +140,31 @@ static const mutation rows[] = {
     {"sums are committed to another barrier",  0, "tc.commit", 1, SET, 0, 1, K(DEADLOCK) | K(RACE)},
     {"stages are committed to another one",    0, "tc.commit", 0, SET, 0, 0, K(DEADLOCK)},
     {"barriers are not seen by the engine",    0, "mbarrier.inited", 0, DROP, 0, 0, K(UNINITED)},
+    {"bytes of one CTA only",                  1, "mbarrier.expect", 0, SET, 1, 18432, K(BYTES)},
+    {"bytes are told to the second CTA",       1, "tma.load.pair", 0, CTA, 2, 1, K(BYTES) | K(DEADLOCK)},
+    {"stages are free for the first CTA only", 1, "tc.pair.commit", 0, SET, 1, 1, K(DEADLOCK) | K(BYTES)},
+    {"sums are there for the first CTA only",  1, "tc.pair.commit", 1, SET, 1, 1, K(DEADLOCK)},
+    {"sums are there for the second CTA only", 1, "tc.pair.commit", 1, SET, 1, 2, K(DEADLOCK)},
+    {"sums are there for a third CTA",         1, "tc.pair.commit", 1, SET, 1, 7, K(BOUNDS)},
+    {"an accumulator is not waited for",       1, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"it is given back to the second CTA",     1, "mbarrier.arrive.cluster", 0, SET, 1, 1, K(DEADLOCK)},
+    {"by one CTA of two",                      1, "mbarrier.init", 7, SET, 1, 4, K(RACE) | K(LAPPED)},
+    {"no BEFORE when it is given back",        1, "tc.before", 1, DROP, 0, 0, K(RACE)},
+    {"no AFTER before the products",           1, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
+    {"no AFTER behind the sums",               1, "tc.after", 2, DROP, 0, 0, K(TFENCE)},
+    {"the CTAs do not meet first",             1, "meet.cluster", 0, DROP, 0, 0, K(RACE) | K(UNINITED)},
+    {"the CTAs do not meet at the end",        1, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
+    {"columns are freed without AFTER",        1, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
+    {"sums of the other accumulator",          1, "tc.ld.32x32b", 0, SWAP, 1, 32, K(RACE) | K(UNINIT)},
+    {"products of another stage",              1, "tc.f32", ALL, SET, 2, 0, K(RACE)},
+    {"sums beyond the columns",                1, "tc.f32", ALL, ADD, 0, 33, K(BOUNDS)},
 };
 /* clang-format on */
 
 static bool
 is_found(const mutation *k)
 {
-    const axe_lowered *l = make_tc(&m, cx, &spec);
+    const axe_lowered *l = make_tc(&m, cx, &specs[k->kernel]);
     int                left = k->nth;
 
     if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
