@@ -7,6 +7,9 @@
 /* How sharply the longest counts: two that are equal take 1.04 as long. */
 static const double sharpness = 16;
 
+/* How long L2 takes to answer, of what memory takes. */
+static const double near_by = 0.3;
+
 /* Registers of a thread beside what statements hold; what it has at least. */
 enum { BESIDE = 24, LEAST_REGISTERS = 32 };
 
@@ -103,6 +106,16 @@ count_rounds(model *m)
     m->out->full = m->out->tiles / fmax(m->out->rounds * slots * cluster, 1);
 }
 
+static double
+bytes_of(const model *m, const axe_tensor *t)
+{
+    double n = axe_type_table[t->type].bits / 8.0;
+
+    for (int d = 0; d < t->rank; d++)
+        n *= axe_cost_value(&m->env, t->shape[d]);
+    return n;
+}
+
 /* -------------------------------------------------------------------- roles */
 
 /* [cycles] of an SM for all executions of the statement in all tiles. */
@@ -174,6 +187,21 @@ fills_any(const model *m, const axe_cost_work *w)
     return false;
 }
 
+/* [cycles] in all tiles that the statement waits for what it reads itself: less
+ * where that is in L2 after the first time. */
+static double
+waiting(const model *m, const axe_cost_work *w)
+{
+    const axe_machine *mc = m->env.plan->machine;
+    double             all = 0, wait = m->rates->wait;
+
+    for (int i = 0; i < w->n_touch; i++)
+        all += w->touch[i].write ? 0 : bytes_of(m, w->touch[i].tensor);
+    if (all < (double)mc->l2_bytes / 2)
+        wait *= near_by;
+    return fills_any(m, w) ? 0 : w->waits * w->runs * wait;
+}
+
 /* Statements of one loop: its entities take turns at what they share, so that
  * one multiplies while the other computes. */
 typedef struct group {
@@ -205,17 +233,16 @@ role(const model *m, const axe_crew *crew)
         const axe_cost_work *w = &m->work[i];
         if (w->s->simt->crew != crew)
             continue;
-        if (!fills_any(m, w))
-            sum += w->waits * m->rates->wait * w->runs / crew->n_entity;
+        double waits = waiting(m, w) / crew->n_entity;
         if (!w->in) {
-            sum += cycles(w);
+            sum += cycles(w) + waits;
             continue;
         }
         group *q = group_of(g, &n, w->in);
         q->tensor += w->runs * w->tensor;
         q->shared += w->runs * w->shared;
         q->issue += w->runs * w->issue;
-        q->own += cycles(w) / crew->n_entity;
+        q->own += cycles(w) / crew->n_entity + waits;
     }
     for (int i = 0; i < n; i++)
         sum += fmax(g[i].own, fmax(g[i].tensor, fmax(g[i].shared, g[i].issue)));
@@ -254,16 +281,6 @@ dealt(const model *m, double all, double ghz)
     double share = ceil(m->out->tiles / m->simt->n_sm) / m->out->tiles;
 
     return m->out->tiles > 0 ? all * share / ghz * 1e-9 : 0;
-}
-
-static double
-bytes_of(model *m, const axe_tensor *t)
-{
-    double n = axe_type_table[t->type].bits / 8.0;
-
-    for (int d = 0; d < t->rank; d++)
-        n *= axe_cost_value(&m->env, t->shape[d]);
-    return n;
 }
 
 /* Of a tensor, all that is touched, once. */

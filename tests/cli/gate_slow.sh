@@ -7,4 +7,5 @@ if ! command -v nvcc >/dev/null 2>&1; then
     echo "no nvcc"
     exit 77
 fi
-exec "${PYTHON:-python3}" "$SRC/tests/gate/gate.py" "$AXE" "$SRC"
+"${PYTHON:-python3}" "$SRC/tests/gate/gate.py" "$AXE" "$SRC"
+[ "${UPDATE:-0}" != 1 ] || bash "$SRC/tests/cli/targets.sh"
