@@ -202,6 +202,10 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
         w.coord[d] = axe_simt_scalars(sl, c->origin[d]);
     if (c->map.part.extent > 1)
         move_by(sl, &w, &c->map.part, axe_simt_id(sl, AXE_ID_RANK));
+    if (c->own.extent > 1)
+        move_by(sl, &w, &c->own,
+                op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK),
+                    axe_int(&sl->lw, c->own.extent)));
     for (int i = 0; i < c->map.n_loop; i++)
         move_by(sl, &w, &c->map.loop[i],
                 axe_simt_unrolled(sl, b, "box", c->map.loop[i].extent));
@@ -240,7 +244,12 @@ full_arg(simt_lowering *sl)
     const axe_node      *at =
         r->fill ? axe_ivar(&sl->lw, r->fill) : axe_int(&sl->lw, 0);
 
-    return axe_simt_shared(sl->full[r - sl->sp->ring], at);
+    axe_arg arg = axe_simt_shared(sl->full[r - sl->sp->ring], at);
+    if (r->pair > 1) {
+        arg.space = AXE_ARG_DSMEM;
+        arg.cta = axe_int(&sl->lw, 0);
+    }
+    return arg;
 }
 
 static axe_status

@@ -183,11 +183,13 @@ AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
 AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
 AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
 AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
-/* An arrival at the mbarrier when all is done that the threads where pred holds
- * have asked of the group. */
+/* An arrival at the mbarrier, and at those of all CTAs of the pair, when all is
+ * done that the threads where pred holds have asked of the group. */
 AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
                                      const char *group, axe_arg barrier,
-                                     const axe_node *pred);
+                                     int pair, const axe_node *pred);
+/* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
+const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
 /* All threads of the meeting's crew wait for what its asker asked. */
 AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
                                     const axe_meet *m);

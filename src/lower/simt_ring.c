@@ -190,7 +190,7 @@ commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         sl, b, group,
         axe_simt_shared(read ? empty_of(sl, r) : full_of(sl, r),
                         value_of(sl, read ? r->read : r->fill)),
-        first_thread(sl, read ? r->consumer : r->producer));
+        r->pair, first_thread(sl, read ? r->consumer : r->producer));
 }
 
 /* The statements of a produce, their boxes announced at the full barrier. */
@@ -205,9 +205,11 @@ fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     if (r->boxes) {
         axe_arg arg[2] = {
             axe_simt_shared(full_of(sl, r), value_of(sl, r->fill)),
-            axe_simt_number(number(sl, bytes))};
-        AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
-                                 first_thread(sl, r->producer)));
+            axe_simt_number(number(sl, bytes * r->pair))};
+        AXE_TRY(
+            axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
+                             axe_simt_both(sl, first_thread(sl, r->producer),
+                                           axe_simt_asks(sl, r->pair))));
     }
     const axe_simt_ring *outer = sl->filling;
     sl->filling = r;
@@ -442,6 +444,23 @@ produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     return AXE_OK;
 }
 
+/* One thread of each warp says so to the CTA that asks for its next sums. */
+static axe_status
+release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                 const axe_var *stage, const axe_node *when)
+{
+    axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage)),
+                      axe_simt_number(number(sl, 0))};
+
+    AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
+    AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
+    return axe_simt_sync_if(
+        sl, b, AXE_SYNC_ARRIVE, "", 2, arg,
+        axe_simt_both(
+            sl, op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_LANE), number(sl, 0)),
+            when));
+}
+
 /* One thread of each warp group, or warp, that has read the stage says so to
  * every CTA whose boxes come here. */
 static axe_status
@@ -454,6 +473,8 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(commit_stage(sl, b, r, true));
     if (!r->threads_read)
         return AXE_OK;
+    if (r->pair > 1 && r->sums)
+        return release_to_first(sl, b, r, stage, when);
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (r->reader == AXE_SCOPE_WARPGROUP)

@@ -194,6 +194,27 @@ only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
     return true;
 }
 
+/* CTAs that a contraction in the body is asked for at once. */
+static int64_t
+pair_of(const simt_lowering *sl, int n, axe_stmt *const *body)
+{
+    int64_t most = 1;
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt          *s = body[i];
+        const axe_simt_contract *c =
+            s->kind == AXE_STMT_INDEX
+                ? sl->lw.plan->schedule[s->id]->simt->contract
+                : NULL;
+        int64_t in = pair_of(sl, s->n_body, s->body),
+                other = pair_of(sl, s->n_other, s->other);
+        in = in > other ? in : other;
+        in = c && c->pair > in ? c->pair : in;
+        most = most > in ? most : in;
+    }
+    return most;
+}
+
 static void
 set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 {
@@ -232,8 +253,9 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     sl->crew = c;
     if (c->n_entity == 1 && only_asks(sl, role->n_body, role->body)) {
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value =
-            op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0));
+        l->value = axe_simt_both(
+            sl, op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0)),
+            axe_simt_asks(sl, pair_of(sl, role->n_body, role->body)));
         b = &l->body;
         sl->alone = true;
     }

@@ -120,8 +120,11 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
 
 axe_status
 axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
-                axe_arg barrier, const axe_node *pred)
+                axe_arg barrier, int pair, const axe_node *pred)
 {
+    axe_arg arg[2] = {barrier,
+                      axe_simt_number(number(sl, ((int64_t)1 << pair) - 1))};
+
     const axe_atom *a = axe_simt_group_sync(
         sl->lw.plan->machine, AXE_SYNC_COMMIT, group, AXE_ARG_SHARED);
 
@@ -129,8 +132,19 @@ axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
         return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "%s has no row by which group %s arrives at a barrier",
                         sl->lw.plan->machine->name, group);
-    axe_simt_atom(sl, b, a, 0, 1, &barrier, pred);
+    axe_simt_atom(sl, b, a, 0, a->space[1] == AXE_ARG_INT ? 2 : 1, arg, pred);
     return AXE_OK;
+}
+
+const axe_node *
+axe_simt_asks(simt_lowering *sl, int64_t pair)
+{
+    if (pair <= 1)
+        return NULL;
+    return op2(
+        sl, AXE_OP_eq,
+        op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK), number(sl, pair)),
+        number(sl, 0));
 }
 
 axe_status
@@ -142,7 +156,7 @@ axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
                                 axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
     AXE_TRY(axe_simt_commit(
-        sl, b, m->group, arg[0],
+        sl, b, m->group, arg[0], 1,
         op2(sl, AXE_OP_eq, axe_simt_thread(sl, m->asker), number(sl, 0))));
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);

@@ -255,7 +255,7 @@ schedule(planner *p, const axe_stmt *s)
            (size_t)r.n_reject * sizeof r.reject[0]);
     certify(p, out);
     p->schedule[s->id] = out;
-    return AXE_OK;
+    return axe_check_parts(p, out);
 }
 
 /* ------------------------------------------------------------------- memory */

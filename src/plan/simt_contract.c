@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plan/simt_option.h"
+#include "plan/simt_pair.h"
 
 enum {
     MAX_TRY = 24,
@@ -119,6 +120,19 @@ swizzle_of(const planner *p, const axe_tensor *t)
     return s;
 }
 
+/* What this CTA has of the factor. */
+static void
+see_part(const option *o, axe_feed_ask *q)
+{
+    axe_spread *own = axe_new(q->p->cx, axe_spread);
+
+    *own = *q->row;
+    own->extent /= o->pair;
+    own->atom /= o->pair;
+    q->row = own;
+    q->mem = axe_memory_of_one(q->p, q->mem);
+}
+
 static bool
 ask_for(const job *j, const option *o, const request *r, int side,
         axe_feed_ask *q, const char **why)
@@ -147,6 +161,8 @@ ask_for(const job *j, const option *o, const request *r, int side,
     *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
                      axe_node_text(j->p->cx, j->load[side]));
     q->mem = op < 0 ? NULL : memory_of(j, &r->operand[op], side);
+    if (q->mem && side == 2 && o->pair > 1)
+        see_part(o, q);
     if (!q->mem)
         return false;
     q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128,
@@ -188,11 +204,19 @@ walked_by(const axe_node *load, const axe_var *v)
 static bool
 lay_along(const job *j, const option *o, int side, int fast, double *best)
 {
-    const axe_tensor *t = j->load[side]->u.tensor;
+    const axe_tensor *t = j->load[side]->u.tensor, *part = t;
     const axe_layout *list[AXE_MAX_SHARED], *kept = NULL;
-    int               n = axe_shared_layouts(j->p, t, fast, list);
+    int64_t           parts = side == 2 ? o->pair : 1;
+    int n, row = walked_by(j->load[side], j->dim[side - 1][0]->var);
 
+    if (parts > 1)
+        part = axe_tensor_part(j->p, t, row, parts);
+    n = part ? axe_shared_layouts(j->p, part, fast, list) : 0;
     for (int i = 0; i < n; i++) {
+        if (parts > 1)
+            list[i] = axe_layout_in_parts(j->p, list[i], row, parts);
+        if (!list[i])
+            continue;
         axe_feed    f;
         double      cycles;
         const char *why;
@@ -441,6 +465,7 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
                                .m = o->m,
                                .n = o->n,
                                .k = o->k,
+                               .pair = o->pair,
                                .compute = o->compute,
                                .best = j->rate};
     if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||

@@ -61,11 +61,13 @@ struct axe_simt_contract {
     const axe_atom *atom;
     int             param;
     axe_spread      m, n, k;
-    axe_feed        a, b;
-    int             n_acc;
-    axe_step        acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
-    int64_t         acc_regs;              /* [elements] of a thread; 0: they
-                                              are in tensor memory */
+    int64_t         pair; /* CTAs that the atom multiplies for at once, asked
+                             by the first of them; each brings a part of b */
+    axe_feed a, b;
+    int      n_acc;
+    axe_step acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
+    int64_t  acc_regs;              /* [elements] of a thread; 0: they
+                                       are in tensor memory */
     const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
                              be zero then; or NULL */
     bool   begins;        /* it overwrites c each time, which was zero */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "plan/simt_int.h"
+#include "plan/simt_pair.h"
 #include "plan/simt_ring.h"
 
 typedef struct attempt {
@@ -301,7 +302,7 @@ region_bytes(const attempt *a)
 
     for (int i = 0; i < nest->n_dim; i++)
         n *= axe_dim_extent(&nest->dim[i]);
-    return n;
+    return n / (a->out.own.extent > 1 ? a->out.own.extent : 1);
 }
 
 static bool
@@ -337,30 +338,32 @@ plan_each(attempt *a)
 
 const axe_atom *
 axe_simt_box_row(const axe_machine *mc, axe_fold fold, axe_type t,
-                 axe_arg_space d, axe_arg_space from)
+                 axe_arg_space d, axe_arg_space from, axe_arg_space barrier)
 {
     for (int i = 0; i < mc->n_atom; i++) {
         const axe_atom *a = &mc->atom[i];
         if (a->kind == AXE_ATOM_COPY && a->fold == fold &&
             (a->type[0] == AXE_TYPE_any || a->type[0] == t) &&
-            a->space[0] == d && a->space[1] == from && axe_machine_has(mc, a))
+            a->space[0] == d && a->space[1] == from && a->space[2] == barrier &&
+            axe_machine_has(mc, a))
             return a;
     }
     return NULL;
 }
 
-/* Into the shared memory of this CTA, or of several. */
+/* Into the shared memory of this CTA, or of several; into this one's, but at a
+ * barrier of any. */
 static const axe_atom *
 find_box_row(const attempt *a, int share)
 {
-    axe_fold fold = a->r->stmt->fold;
+    axe_fold      fold = a->r->stmt->fold;
+    axe_arg_space d = share > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED;
 
     if (!a->out.in)
         return axe_simt_box_row(a->p->mc, fold, a->type, AXE_ARG_MAP,
-                                AXE_ARG_SHARED);
-    return axe_simt_box_row(a->p->mc, fold, a->type,
-                            share > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED,
-                            AXE_ARG_MAP);
+                                AXE_ARG_SHARED, AXE_ARG_NONE);
+    return axe_simt_box_row(a->p->mc, fold, a->type, d, AXE_ARG_MAP,
+                            a->out.pair > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED);
 }
 
 /* CTAs that hold the same of the tile. */
@@ -453,6 +456,21 @@ axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v)
     return true;
 }
 
+/* Where the CTA is in front of the index, what is behind it is this CTA's. */
+static void
+take_own(attempt *a, axe_box_walk *w, int64_t parts)
+{
+    int64_t n = 1;
+
+    if (parts == 1 || w->n_iter < 2 || w->iter[0].stride != 0)
+        return;
+    w->n_iter--;
+    w->iter++;
+    for (int k = 0; k < w->n_iter; k++)
+        n *= w->iter[k].extent;
+    a->out.own = (axe_box_loop){parts, 0, n, w->dim};
+}
+
 /* Both sides as a copy of boxes; false with the reason recorded. */
 static bool
 see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
@@ -473,11 +491,12 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
         if (!v)
             continue;
         w[c->n_walk].dim = d;
-        if (!walk_of(tile, v, &w[c->n_walk++]))
+        if (!walk_of(tile, v, &w[c->n_walk]))
             return false;
+        take_own(a, &w[c->n_walk++], axe_tile_parts(a->p, tile->tensor));
     }
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
-    c->share = share_of(a, tile->tensor);
+    c->share = a->out.pair > 1 ? 1 : share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))
         c->share = 1;
     return c->n_walk == a->r->nest[0].n_dim;
@@ -524,6 +543,9 @@ plan_box(attempt *a)
     axe_box_copy       c;
     const char        *why = "";
 
+    a->out.pair = (int)axe_ring_parts(a->p, tile->tensor->pipeline);
+    if (!a->out.in)
+        a->out.pair = 1;
     if (!find_box_row(a, 1))
         return false;
     if (a->out.in && !stands_alone(k->n_body, k->body, a->r->stmt)) {

@@ -37,7 +37,10 @@ struct axe_simt_copy {
     const axe_tensor *global;
     axe_box           map;
     const axe_node  **origin; /* [rank of global] where all indices are 0 */
-    int64_t           n_certified;
+    axe_box_loop own;  /* what this CTA has of a tile in parts; extent 1: all */
+    int          pair; /* CTAs whose boxes all come at the barrier of the first;
+                          1: each at its own */
+    int64_t n_certified;
 };
 
 /* The SYNC row of that kind for a group, whatever its scope; with an operand in

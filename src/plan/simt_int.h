@@ -105,7 +105,8 @@ bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
 /* The row that moves boxes of elements of type t between these spaces, folding
  * them into what is there, or NULL. */
 const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
-                                 axe_type t, axe_arg_space d, axe_arg_space a);
+                                 axe_type t, axe_arg_space d, axe_arg_space a,
+                                 axe_arg_space barrier);
 /* May a box begin at the subscript less the index v, or NULL?  At a coordinate
  * of 32 bits that is one for the statement, scalars among it. */
 bool axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v);
@@ -115,6 +116,9 @@ const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
  * map; false: never. */
 bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
                               const axe_node **all);
+/* simt_pair.c: of tiles in parts, does the statement touch its CTA's alone?
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_check_parts(planner *p, const axe_schedule *s);
 /* simt_sums.c: the kernel with all statements on tensor memory as contractions,
  * constants, and moves to and from registers.
  * Errors  ELIMIT: too many loads of it in one */

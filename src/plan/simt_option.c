@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plan/simt_option.h"
+#include "plan/simt_pair.h"
 
 enum { SPARE_REGISTERS = 28, FAR_BELOW = 4 };
 
@@ -193,9 +194,6 @@ read_side(const job *j, const axe_atom *a, int which, const char *names,
         return NULL;
     if (l->size > 1 && (strcmp(said, names) != 0 || l->n_dim != 2))
         return NULL;
-    for (int i = 0; i < l->n_shard; i++)
-        if (l->shard[i].axis == j->p->simt->cta)
-            return NULL;
     return on_crew(j, l);
 }
 
@@ -209,6 +207,12 @@ read_row(const job *j, const axe_atom *a, int param, option *o)
     for (int i = 0; i < 3; i++)
         if (!(o->side[i] = read_side(j, a, i, names[i], param)))
             return false;
+    o->pair = axe_atom_pair(j->p, o->side[2]);
+    for (int i = 0; i < 2; i++)
+        if (!(o->side[i] = axe_side_of_one(j->p, o->side[i])))
+            return false;
+    if (!axe_job_takes_pair(j, o->pair))
+        return false;
     int64_t     size[3] = {dim_size(o->side[0], 0), dim_size(o->side[0], 1),
                            dim_size(o->side[1], 1)};
     axe_spread *s[3] = {&o->m, &o->n, &o->k};
@@ -221,7 +225,8 @@ read_row(const job *j, const axe_atom *a, int param, option *o)
     o->k.n_part = 1;
     o->k.part[0] = (axe_part){AXE_COUNT_K, 1, o->k.n_rep, 0};
     return dim_size(o->side[1], 0) == size[0] &&
-           dim_size(o->side[2], 0) == size[1];
+           dim_size(o->side[2], 0) == size[1] &&
+           (o->pair == 1 || size[1] == j->extent[1]);
 }
 
 /* Factors that go through registers may be of a narrower type, and are
@@ -325,6 +330,8 @@ bytes_of(const job *j, const option *o, int side, const axe_spread *row,
 
     if (j->load[side]->u.tensor->space == AXE_SPACE_REG)
         return 0;
+    if (side == 2)
+        n /= (double)o->pair;
     return o->atom->space[side] == AXE_ARG_SHARED ? n * (double)other->n_rep
                                                   : n * AXE_ASKING;
 }

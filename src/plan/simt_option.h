@@ -14,7 +14,9 @@ enum { AXE_MAX_OPTION = 200 };
 typedef struct option {
     const axe_atom   *atom;
     int               param;
-    const axe_layout *side[3]; /* the atom's c, a, b, over the crew's axes */
+    int64_t           pair;    /* CTAs that it multiplies for at once */
+    const axe_layout *side[3]; /* the atom's c, a, b, over the crew's axes; of c
+                                  and a what is this CTA's */
     const axe_layout *outer;   /* how c repeats it */
     axe_spread        m, n, k;
     double            compute, traffic;

@@ -181,7 +181,7 @@ factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
     const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
     axe_counter       own = s == 1 ? AXE_COUNT_M : AXE_COUNT_N;
     axe_type          t = q->j->type[s];
-    int64_t           ak = q->sc->k.atom;
+    int64_t           ak = q->sc->k.atom, pair = s == 2 ? q->sc->pair : 1;
     int64_t  all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
     int64_t *memory = f->held ? NULL : list_memory(q, f->memory);
     int64_t *from = f->direct ? NULL
@@ -201,12 +201,16 @@ factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
         count[AXE_COUNT_K] = k;
         for (int64_t e = 0; e < in.n; e++) {
             int64_t want = row_of[(g * row->n_rep + rep) * row->atom + e / ak];
+            int64_t at = e / ak % (row->atom / pair);
+            if (want / (row->extent / pair) != e / ak / (row->atom / pair))
+                return false;
+            want %= row->extent / pair;
             want = want * q->sc->k.extent + k * ak + e % ak;
             want = memory ? memory[want] : want;
             int64_t got =
                 f->direct
                     ? sum_steps(f->desc.n_step, f->desc.step, count) +
-                          described(q, f, t, e / ak, e % ak)
+                          described(q, f, t, at, e % ak)
                     : from[(g * q->group + in.thread[e]) * all +
                            (f->held ? 0 : k / f->chunk * f->regs) +
                            sum_steps(f->n_reg, f->reg, count) + in.reg[e]];

@@ -326,6 +326,7 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 
     if (k && axe_atom_commits(p->mc, k->atom)) {
         r->filled_by = k->atom->group;
+        r->pair = (int)k->pair;
         return;
     }
     if (s->simt->tmem && s->simt->when)
@@ -366,6 +367,7 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
 
     if (a && axe_atom_commits(p->mc, a)) {
         r->read_by = group;
+        r->pair = (int)s->simt->contract->pair;
     } else {
         r->threads_read = true;
         if (!wide)
@@ -458,7 +460,7 @@ count_arrivals(const planner *p, axe_simt_ring *r)
     n = r->reader == AXE_SCOPE_WARPGROUP ? r->consumer->n_entity
                                          : (n + lanes - 1) / lanes;
     if (r->threads_read || !r->read_by)
-        r->empty += n * r->cluster;
+        r->empty += n * r->cluster * (r->filled_by ? r->pair : 1);
 }
 
 static axe_simt_launch *
@@ -491,7 +493,7 @@ plan_protocol(planner *p, axe_simt_ring *r)
     axe_simt_launch *l;
     int64_t          n;
 
-    r->cluster = 1;
+    r->cluster = r->pair = 1;
     r->reader = AXE_SCOPE_WARPGROUP;
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];

@@ -47,7 +47,10 @@ struct axe_simt_ring {
     const char    *read_by;     /* group of the engine that reads it, arrives at
                                    `empty`, and is asked by one thread of each
                                    entity; NULL */
-    const char     *filled_by;  /* the same of what fills it, at `full` */
+    const char *filled_by;      /* the same of what fills it, at `full` */
+    int pair; /* CTAs of which the first asks the engine for all; what comes is
+                 told at its barriers, what is done at all of theirs; 1: each
+                 its own */
     bool            threads_read; /* others read it, too */
     bool            sums;         /* its tiles are in tensor memory */
     const char     *fence; /* readers are engines of this group; NULL: no */

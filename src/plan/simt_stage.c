@@ -357,7 +357,7 @@ axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
 
     a.out.move =
         axe_simt_box_row(p->mc, r->stmt->fold, r->stmt->dst->u.tensor->type,
-                         AXE_ARG_MAP, AXE_ARG_SHARED);
+                         AXE_ARG_MAP, AXE_ARG_SHARED, AXE_ARG_NONE);
     if (!a.out.move || !writes_rectangle(&a))
         return false;
     why = attempt_stage(&a);
