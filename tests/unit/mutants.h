@@ -27,7 +27,8 @@ typedef struct subject {
         const char *name;
         int64_t     shape[RANK]; /* up to the first 0 */
     } array[MAX_ARRAY];
-    const char *bn; /* the value of BN, or NULL */
+    const char *bn;         /* the value of BN, or NULL */
+    const char *more[2][2]; /* further parameters and values; or NULL */
 } subject;
 
 static axe_ctx *cx;
@@ -59,11 +60,20 @@ compile(const subject *s)
     const axe_program *p = NULL;
     size_t             n;
     const char        *text = slurp(s->file, &n);
+    const char        *name[4] = {"T"}, *value[4] = {"f16"};
     axe_compile_spec   spec = {.machine = s->machine,
-                               .n_set = s->bn ? 2 : 1,
-                               .set_name = (const char *[]){"T", "BN"},
-                               .set_value = (const char *[]){"f16", s->bn}};
+                               .n_set = 1,
+                               .set_name = name,
+                               .set_value = value};
 
+    if (s->bn) {
+        name[spec.n_set] = "BN";
+        value[spec.n_set++] = s->bn;
+    }
+    for (int i = 0; i < 2 && s->more[i][0]; i++) {
+        name[spec.n_set] = s->more[i][0];
+        value[spec.n_set++] = s->more[i][1];
+    }
     if (axe_compile(cx, axe_source_add(cx, s->file, text, n), &spec,
                     AXE_STAGE_LOWER, &p) != AXE_OK)
         fail_with_diags();

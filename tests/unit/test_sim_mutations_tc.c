@@ -45,7 +45,8 @@ static const subject subjects[N_WHICH] = {
     [SM100] = {"gemm_sm100.axe",
                "sm_100a",
                {{"A", {384, 384}}, {"B", {256, 384}}, {"C", {384, 256}}},
-               "64"},
+               "64",
+               {{"CLUSTER", "1"}, {"STAGES", "4"}}},
 };
 
 static void
