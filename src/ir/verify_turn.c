@@ -2,9 +2,11 @@
  *
  * Each entity waits for the one before it, round by round, so all must come to
  * such blocks equally often: what decides how often is the same for all, which
- * are conditions and counts that do not speak of the scope's own variables, nor
- * of elements. */
-#include "ir/ir.h"
+ * are conditions and counts over sizes, scopes around, elements of `in`
+ * arguments, and scalars that are made of such; but not over the scope's own
+ * variables. */
+#include "ir/check.h"
+#include "ir/list.h"
 
 static bool
 holds_turn(const axe_stmt *s)
@@ -20,48 +22,109 @@ holds_turn(const axe_stmt *s)
     return false;
 }
 
-static void
-visit(void *user, const axe_node *n)
-{
-    bool *reads = user;
+/* ------------------------------------------------- the same for all entities
+ */
 
-    *reads = *reads || n->op == AXE_OP_load;
-}
+/* Scalars are thought to be even until something else is found; then so is the
+ * answer. */
+typedef struct asking {
+    const axe_stmt *scope;
+    axe_list        scalars;
+} asking;
 
-/* The same for all entities of the scope? */
+static bool even_scalar(asking *q, const axe_tensor *t);
+
 static bool
-is_even(const axe_stmt *scope, const axe_node *n)
+is_even(asking *q, const axe_node *n)
 {
-    bool reads = false;
+    const axe_tensor *t = n->op == AXE_OP_load ? n->u.tensor : NULL;
 
-    for (int i = 0; i < scope->n_var; i++)
-        if (axe_mentions(n, scope->var[i]))
+    for (int i = 0; i < q->scope->n_var; i++)
+        if (n->op == AXE_OP_var && n->u.var == q->scope->var[i])
             return false;
-    axe_node_walk(n, visit, &reads);
-    return !reads;
+    if (n->op == AXE_OP_reduce)
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_even(q, n->arg[i]))
+            return false;
+    if (!t || (t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_IN))
+        return true;
+    return t->rank == 0 && even_scalar(q, t);
 }
 
 /* A branch that some entities leave the loop by, and others may not; or NULL.
  */
 static const axe_stmt *
-uneven_exit(const axe_stmt *scope, int n, axe_stmt *const *body, bool even)
+uneven_exit(asking *q, int n, axe_stmt *const *body, bool even)
 {
     const axe_stmt *found = NULL;
 
     for (int i = 0; i < n && !found; i++) {
         const axe_stmt *s = body[i];
-        bool leaves = s->kind == AXE_STMT_BREAK || s->kind == AXE_STMT_CONTINUE;
-        if (leaves && !even)
+        bool            in;
+        if ((s->kind == AXE_STMT_BREAK || s->kind == AXE_STMT_CONTINUE) &&
+            !even)
             return s;
         if (s->kind != AXE_STMT_IF)
             continue;
-        even = even && is_even(scope, s->cond);
-        found = uneven_exit(scope, s->n_body, s->body, even);
+        in = even && is_even(q, s->cond);
+        found = uneven_exit(q, s->n_body, s->body, in);
         if (!found)
-            found = uneven_exit(scope, s->n_other, s->other, even);
+            found = uneven_exit(q, s->n_other, s->other, in);
     }
     return found;
 }
+
+/* Is what s holds done equally often, as far as s says? */
+static bool
+is_even_around(asking *q, const axe_stmt *s)
+{
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+    case AXE_STMT_ROLES:
+        return false;
+    case AXE_STMT_IF:
+        return is_even(q, s->cond);
+    case AXE_STMT_FOR:
+        return is_even(q, s->var[0]->extent) &&
+               !uneven_exit(q, s->n_body, s->body, true);
+    case AXE_STMT_LOOP:
+        return !uneven_exit(q, s->n_body, s->body, true);
+    default:
+        return true;
+    }
+}
+
+/* Does all that is written to t depend on what is even alone? */
+static bool
+written_evenly(asking *q, int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (!axe_stmt_writes(s, t))
+            continue;
+        if (s->kind == AXE_STMT_INDEX ? !is_even(q, s->value)
+                                      : !is_even_around(q, s))
+            return false;
+        if (!written_evenly(q, s->n_body, s->body, t) ||
+            !written_evenly(q, s->n_other, s->other, t))
+            return false;
+    }
+    return true;
+}
+
+static bool
+even_scalar(asking *q, const axe_tensor *t)
+{
+    for (int i = 0; i < q->scalars.n; i++)
+        if (q->scalars.item[i] == t)
+            return true;
+    axe_list_push(&q->scalars, t);
+    return written_evenly(q, q->scope->n_body, q->scope->body, t);
+}
+
+/* ----------------------------------------------------------------- the check
+ */
 
 static axe_status
 fail_uneven(axe_ctx *cx, const axe_stmt *scope, axe_span at)
@@ -81,18 +144,16 @@ static axe_status check_body(axe_ctx *cx, const axe_stmt *scope, int n,
 static axe_status
 check_one(axe_ctx *cx, const axe_stmt *scope, const axe_stmt *s, bool inside)
 {
+    asking          q = {scope, {.cx = cx}};
     bool            loop = s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
-    const axe_stmt *exit;
+    const axe_stmt *exit =
+        loop ? uneven_exit(&q, s->n_body, s->body, true) : NULL;
 
     if (s->kind == AXE_STMT_TURN && inside)
         return axe_fail(cx, s->at, AXE_ESHAPE,
                         "a `turn` within a `turn` would wait for itself");
-    if ((s->kind == AXE_STMT_IF && !is_even(scope, s->cond)) ||
-        (s->kind == AXE_STMT_FOR && !is_even(scope, s->var[0]->extent)))
-        return fail_uneven(cx, scope, s->at);
-    exit = loop ? uneven_exit(scope, s->n_body, s->body, true) : NULL;
-    if (exit)
-        return fail_uneven(cx, scope, exit->at);
+    if (exit || !is_even_around(&q, s))
+        return fail_uneven(cx, scope, exit ? exit->at : s->at);
     inside = inside || s->kind == AXE_STMT_TURN;
     AXE_TRY(check_body(cx, scope, s->n_body, s->body, inside));
     return check_body(cx, scope, s->n_other, s->other, inside);

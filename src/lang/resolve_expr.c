@@ -328,7 +328,7 @@ resolve_load(axe_resolver *r, const axe_expr *e, int want)
 {
     const axe_node *n;
 
-    if (!r->dst)
+    if (!r->dst && !(r->scalars && e->n_arg == 0))
         return axe_resolve_failed(
             r, axe_fail(r->cx, e->at, AXE_ETYPE,
                         "an element of a tensor has no value here"));

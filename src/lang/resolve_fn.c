@@ -89,7 +89,9 @@ give(expansion *x)
             ok = give_tensor(r, g, d->word) && ok;
             continue;
         }
+        r->scalars = true;
         g->value = axe_resolve_value(r, g->e, AXE_NO_TYPE);
+        r->scalars = false;
         ok = g->value.node && ok;
     }
     return ok;

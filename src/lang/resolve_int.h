@@ -102,6 +102,7 @@ typedef struct axe_resolver {
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
     bool            picking; /* in an argmax or argmin */
+    bool            scalars; /* they have values: in what a function is given */
 } axe_resolver;
 
 bool axe_resolve_fail(axe_resolver *r, axe_status st);

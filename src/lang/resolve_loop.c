@@ -295,6 +295,16 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
     axe_list_push(out, s);
 }
 
+/* What a stage holds is what its produce wrote, whoever comes to one. */
+static void
+keep_stages(const axe_resolver *r, int n, bool *w)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_entry *e = r->names.item[i];
+        w[i] = e->pipeline ? e->written : w[i];
+    }
+}
+
 void
 axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -325,6 +335,7 @@ axe_resolve_while(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_fail(r, axe_fail(r->cx, x->at, AXE_EARG,
                                      "this loop never ends: nothing leaves "
                                      "it"));
+    keep_stages(r, f.n, ever ? f.out : before);
     axe_written_set(r, f.n, ever ? f.out : before);
     axe_list_push(out, new_stmt(r, AXE_STMT_LOOP, x->at, &body));
 }

@@ -81,7 +81,7 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
     const axe_crew      *crew = s->simt->crew;
-    const axe_node      *here = NULL;
+    const axe_node      *here;
     axe_lir             *l;
 
     if (c->n_thread < crew->n_thread) {
@@ -93,9 +93,10 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     sl->lw.s = s;
     sl->lw.bound = NULL;
     bind_digits(sl, &b, c, crew);
-    for (int i = 0; i < 2; i++)
-        here = inside(sl, &s->operand[i], here);
-    axe_arg arg[2] = {operand(sl, &s->operand[0]), operand(sl, &s->operand[1])};
+    here = inside(sl, &s->operand[0], NULL);
+    here = inside(sl, &s->operand[c->from], here);
+    axe_arg arg[2] = {operand(sl, &s->operand[0]),
+                      operand(sl, &s->operand[c->from])};
     axe_simt_atom(sl, b, c->atom, c->param, 2, arg, here);
     sl->lw.bound = NULL;
     return AXE_OK;
@@ -311,15 +312,15 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     const axe_node      *pred = first_thread(sl, crew);
     axe_lblock          *in = b;
 
-    if (threads_write(sl, s->operand[1].tensor)) {
+    if (threads_write(sl, s->operand[c->from].tensor)) {
         AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_FENCE, group,
                                      AXE_ARG_SHARED, 0, NULL));
         AXE_TRY(axe_simt_meet(sl, b, crew));
     }
-    where   w = walk_boxes(sl, &in, c, &s->operand[1]);
+    where   w = walk_boxes(sl, &in, c, &s->operand[c->from]);
     axe_arg arg[2] = {
         map_arg(sl, c, &w),
-        axe_simt_shared(axe_simt_tensor(sl, s->operand[1].tensor), w.at)};
+        axe_simt_shared(axe_simt_tensor(sl, s->operand[c->from].tensor), w.at)};
     axe_simt_atom(sl, in, c->atom, c->param, 2, arg, pred);
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, 0,
                                  pred));

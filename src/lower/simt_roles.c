@@ -173,8 +173,11 @@ only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
         const axe_stmt *s = body[i];
         switch (s->kind) {
         case AXE_STMT_TENSOR:
+        case AXE_STMT_BREAK:
+        case AXE_STMT_CONTINUE:
             break;
         case AXE_STMT_FOR:
+        case AXE_STMT_LOOP:
         case AXE_STMT_IF:
         case AXE_STMT_PRODUCE:
         case AXE_STMT_CONSUME:

@@ -50,7 +50,7 @@ is_copy(attempt *a)
     a->to = &r->operand[0];
     for (int i = 1; i < r->n_operand; i++)
         if (r->operand[i].load == r->value)
-            a->from = &r->operand[i];
+            a->from = &r->operand[a->out.from = i];
         else if (r->operand[i].tensor->rank > 0)
             return false;
     if (!a->from)
@@ -604,8 +604,7 @@ axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
     if (!is_copy(&a))
         return plan_stage(p, r, simt);
     if (!plan_box(&a)) {
-        bool in = a.out.in;
-        a.out = (struct axe_simt_copy){.in = in};
+        a.out = (struct axe_simt_copy){.in = a.out.in, .from = a.out.from};
         if (!plan_each(&a))
             return false;
     }

@@ -17,6 +17,7 @@ typedef struct axe_copy_digit {
 } axe_copy_digit;
 
 struct axe_simt_copy {
+    int                    from; /* operand that is copied to operand 0 */
     const axe_atom        *atom;
     int                    param;
     bool                   box;   /* else each */
