@@ -92,6 +92,40 @@ def attention(causal):
     return f
 
 
+def attention_varlen(causal):
+    """Sequence by sequence; weights are rounded to the element type."""
+    def f(q, k, v, queries, keys, block):
+        out, size = np.zeros((2,) + q.shape)
+        for i in range(len(queries) - 1):
+            a = slice(int(queries[i]), int(queries[i + 1]))
+            b = slice(int(keys[i]), int(keys[i + 1]))
+            s = np.einsum("sgrd,tgd->grst", q[a], k[b]) / np.sqrt(q.shape[-1])
+            if causal:
+                s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2],
+                                    dtype=bool), s, -np.inf)
+            p = np.exp(s - s.max(-1, keepdims=True, initial=-1e9))
+            p /= np.maximum(p.sum(-1, keepdims=True), 1e-30)
+            out[a] = np.einsum("grst,tgd->sgrd", p, v[b])
+            size[a] = 4096 * np.einsum("grst,tgd->sgrd", p, abs(v[b]))
+        return [(out, size)]
+    return f
+
+
+# Lengths of sequences, by how many queries they have together.
+LENGTHS = {271: ((70, 1, 200, 0), (300, 130, 5, 64)),
+           143: ((140, 3), (10, 129)), 152: ((140, 3, 9), (260, 129, 0)),
+           1: ((1,), (1,))}
+
+
+def varlen(n):
+    """Offsets, and blocks of 128 queries, those with many keys first."""
+    queries, keys = LENGTHS[n["S"]]
+    blocks = [(i, s) for i, m in enumerate(queries) for s in range(0, m, 128)]
+    blocks.sort(key=lambda b: -keys[b[0]])
+    return {"queries": np.cumsum((0,) + queries),
+            "keys": np.cumsum((0,) + keys), "block": np.array(blocks)}
+
+
 def rope(x, c, z):
     c, z = c[:, None], z[:, None]
     a, b = x[:, :, 0], x[:, :, 1]
@@ -264,7 +298,17 @@ MNK = [(1, 1, 1), (5, 3, 7), (16, 48, 8), (33, 65, 100), (197, 391, 259),
 ABC = [(1, 1, 1), (3, 5, 7), (2, 65, 70), (9, 16, 33), (0, 3, 4)]
 HEADS = [(1, 1, 1, 1), (2, 3, 33, 70), (1, 2, 130, 259), (1, 1, 500, 600),
          (1, 2, 0, 5), (1, 2, 33, 20), (1, 1, 3, 0)]
+VARLEN = [(271, 499, 5, 4, 1, 1), (143, 139, 3, 3, 2, 2),
+          (152, 389, 4, 4, 1, 3), (1, 1, 2, 1, 1, 1)]
 BSHD = [(1, 1, 1, 1), (2, 17, 3, 8), (1, 70, 2, 65), (2, 3, 4, 19)]
+
+
+def varlen_row(kernel, sets, types):
+    d = "H" if "D=64" in sets else "D"
+    return Row(kernel, kernel + sets, {
+        "Q": "SGR" + d, "K": "LG" + d, "V": "LG" + d, "queries": "B",
+        "keys": "B", "block": "W2"}, {"O": "SGR" + d},
+        attention_varlen("CAUSAL=1" in sets), types, ("SLBWGR", VARLEN))
 
 
 def pointwise(file, kernel, ins, f, types=REAL):
@@ -340,6 +384,8 @@ ROWS = [
     Row("attention", "attention D=64",
         {"Q": "GRSH", "K": "GLH", "V": "GLH"}, {"O": "GRSH"},
         attention(False), ("f32", "f16"), ("GRSL", HEADS[:3])),
+    *(varlen_row("attention_varlen", sets, ("f16", "bf16", "f32"))
+      for sets in ("", " D=64 CAUSAL=1")),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("softmax_columns", "softmax_columns", {"X": "MN"},
@@ -400,7 +446,12 @@ ROWS = [
 
 # Of kernels for one machine: boxes need rows of whole 16 bytes.
 SM90 = [(1, 8, 8), (130, 72, 8), (300, 264, 200)]
-ON = {"sm_90a": [
+ON = {"sm_80": [
+    varlen_row("attention_varlen", " D=64 CAUSAL=1", ("f16",)),
+], "sm_90a": [
+    *(varlen_row("attention_varlen_sm90", sets, ("f16", "bf16"))
+      for sets in ("", " D=64 CAUSAL=1")),
+    varlen_row("attention_varlen", "", ("f16",)),
     Row("gemm_sm90", "gemm_sm90", {"A": "MK", "B": "NK"}, {"C": "MN"},
         lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
     *(Row("gemm_epilogue_sm90", f"gemm_act_sm90 ACT={i}",
@@ -428,7 +479,10 @@ ON = {"sm_90a": [
                                     (390, 136, 9, 8, 131)])),
 ]}
 # Arrays that are not any numbers.
-MADE = {("gemm_grouped_sm90", "off"): offsets}
+MADE = {("gemm_grouped_sm90", "off"): offsets} | {
+    (kernel, name): lambda r, n, name=name: varlen(n)[name]
+    for kernel in ("attention_varlen", "attention_varlen_sm90")
+    for name in ("queries", "keys", "block")}
 
 # The element type where it is not the kernel's T.
 FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
@@ -451,6 +505,8 @@ WIDE = {"f64": "f64", "u8": "u32"}
 
 
 def element(row, name, t):
+    if name in ("queries", "keys", "block"):
+        return "i32"
     if (row.kernel, name) in FIXED:
         return FIXED[row.kernel, name]
     if row.kernel in ("row_sum", "col_sum") and name == "y":

@@ -36,6 +36,7 @@ ALSO = {
     "attention": [["T=f16"]],
     "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "attention_sm90": [["T=bf16"], ["CAUSAL=1"], ["D=64"]],
+    "attention_varlen_sm90": [["D=64", "CAUSAL=1"]],
     "softmax": [["T=f16"]],
 }
 # What a text that names this must have in its machine code.
