@@ -146,7 +146,7 @@ axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
 static int
 element_bits(const axe_atom *atom, int which, int param)
 {
-    axe_type t = atom->type[which];
+    axe_type t = which < 3 ? atom->type[which] : atom->scale_type;
 
     if (t < AXE_N_TYPE)
         return axe_type_table[t].bits;
@@ -189,7 +189,10 @@ axe_status
 axe_atom_operand(axe_ctx *cx, const axe_atom *atom, int which, int param,
                  const char **roles, const axe_layout **out)
 {
-    const char *text = which == 0 ? atom->d : which == 1 ? atom->a : atom->b;
+    const char *text = which == 0   ? atom->d
+                       : which == 1 ? atom->a
+                       : which == 2 ? atom->b
+                                    : atom->scale[which - 4];
     const axe_layout *l;
 
     AXE_TRY(axe_atom_layout(cx, text, param, 1, roles, &l));

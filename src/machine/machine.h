@@ -104,6 +104,10 @@ typedef struct axe_atom {
                                 c's old value counts; else it does */
     bool major;              /* CONTRACT: operands in SHARED may have the sum
                                 index as the slow dimension */
+    const char *scale[2];    /* CONTRACT: 5th and 6th operands in TMEM, numbers
+                                that a and b are multiplied by: "[m, s] ..."
+                                with k / s elements for each; NULL: none */
+    axe_type scale_type;
     const char *group;       /* how it completes: "": when issued; "tx": by
                                 bytes at an mbarrier; else by COMMIT and DRAIN
                                 of that group.  SYNC: the group it speaks of */
@@ -185,7 +189,8 @@ AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
                                      int lanes, int group, const char **roles,
                                      const axe_layout **out);
 
-/* The layout of operand `which` (0: d, 1: a, 2: b) with P = param.  Where its
+/* The layout of operand `which` (0: d, 1: a, 2: b; 4, 5: their scales) with
+ * P = param.  Where its
  * text has axes tlane and tcol they are made m, counted in elements as
  * addresses in tensor memory are: tlane * AXE_TMEM_LANE / bits + tcol. */
 enum { AXE_TMEM_LANE = 1 << 21 };

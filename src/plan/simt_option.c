@@ -235,7 +235,8 @@ static bool
 takes_types(const job *j, const axe_atom *a)
 {
     if (a->kind != AXE_ATOM_CONTRACT || a->fold != AXE_FOLD_SUM ||
-        !axe_machine_has(j->p->mc, a) || axe_atom_threads(a) == 0 ||
+        a->scale[0] || !axe_machine_has(j->p->mc, a) ||
+        axe_atom_threads(a) == 0 ||
         j->crew->n_thread % axe_atom_threads(a) != 0)
         return false;
     for (int i = 0; i < 3; i++)

@@ -170,6 +170,8 @@ add_operand(maker *mk, int i, char *next)
         break;
     case AXE_ARG_TMEM:
         add_input(mk, "u32 ", arg_name[i], 'r');
+        if (axe_cuda_names(mk->l, i, 'b'))
+            add_input(mk, "int ", (*next)++, 'r');
         break;
     case AXE_ARG_MAP:
         add_input(mk, "const tensor_map *", arg_name[i], 'l');
@@ -244,6 +246,10 @@ put_operand(const maker *mk, axe_buf *b, int i, const char *s, bool braced)
     }
     if (dot && s[1] == 'w') {
         axe_putf(b, "%%%d", in);
+        return s + 2;
+    }
+    if (dot && s[1] == 'b') {
+        axe_putf(b, "%%%d", in + 1);
         return s + 2;
     }
     if (dot && s[1] == 'c') {

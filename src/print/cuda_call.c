@@ -346,7 +346,16 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         axe_puts(b, ", ");
         return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
     case AXE_ARG_TMEM:
-        return put_tmem(p, b, a, axe_cuda_names(l, i, 'w'));
+        AXE_TRY(put_tmem(p, b, a, axe_cuda_names(l, i, 'w')));
+        if (!axe_cuda_names(l, i, 'b'))
+            return AXE_OK;
+        axe_puts(b, ", ");
+        return axe_cuda_expr(
+            p, b,
+            axe_node2(p->cx, AXE_OP_mod, a->at,
+                      axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX,
+                                 axe_cuda_per_word(a->tensor->type))),
+            CUDA_INDEX);
     case AXE_ARG_MAP:
         axe_putf(b, "&map%d", a->map);
         for (int k = 0; k < a->n_at; k++) {

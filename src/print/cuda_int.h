@@ -5,7 +5,7 @@
 #include "print/cuda.h"
 
 /* Operands of an atom. */
-enum { MAX_ARG = 5 };
+enum { MAX_ARG = 6 };
 
 /* How a variable of the grid is spelt. */
 typedef struct cuda_name {
@@ -103,7 +103,7 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
-/* Does the atom's text name such a part of operand i: $i.c, $i.w? */
+/* Does the atom's text name such a part of operand i: $i.b, $i.c, $i.w? */
 bool axe_cuda_names(const axe_lir *l, int i, char part);
 
 /* Texts with commas between them, in lines that begin behind `indent` blanks,

@@ -224,6 +224,26 @@ make_moves(sim *s, sim_shape *sh)
 
 /* ---------------------------------------------------------- tensor memory */
 
+static axe_status
+read_part(sim *s, const sim_shape *sh, const axe_points *pts, int point,
+          sim_part *out)
+{
+    for (int k = 0; k < pts->n_axis; k++) {
+        const char *axis = axe_axis_name(s->cx, pts->axis[k]);
+        int64_t     v = pts->coord[point * pts->n_axis + k];
+        if (strcmp(axis, "m") == 0)
+            out->at = (int32_t)v;
+        else if (strcmp(axis, "cta") == 0)
+            out->cta = (int)v;
+        else
+            return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                            "the simulator: %s has an operand in tensor memory "
+                            "over axis %s",
+                            sh->atom->name, axis);
+    }
+    return AXE_OK;
+}
+
 /* What rows or columns i add, and in which CTA of a pair. */
 static axe_status
 make_parts(sim *s, const sim_shape *sh, const operand *o, int64_t step, int n,
@@ -233,18 +253,7 @@ make_parts(sim *s, const sim_shape *sh, const operand *o, int64_t step, int n,
         axe_mark   mark = axe_ctx_mark(s->cx);
         axe_points pts;
         AXE_TRY(axe_layout_apply(s->cx, o->layout, i * step, &pts));
-        for (int k = 0; k < pts.n_axis; k++) {
-            const char *axis = axe_axis_name(s->cx, pts.axis[k]);
-            if (strcmp(axis, "m") == 0)
-                out[i].at = (int32_t)pts.coord[k];
-            else if (strcmp(axis, "cta") == 0)
-                out[i].cta = (int)pts.coord[k];
-            else
-                return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                                "the simulator: %s has an operand in tensor "
-                                "memory over axis %s",
-                                sh->atom->name, axis);
-        }
+        AXE_TRY(read_part(s, sh, &pts, 0, &out[i]));
         axe_ctx_release(s->cx, mark);
     }
     return AXE_OK;
@@ -270,9 +279,9 @@ make_tile(sim *s, const sim_shape *sh, const operand *o, sim_tile **out)
     AXE_TRY(make_parts(s, sh, o, 1, t->cols, t->col));
     AXE_TRY(axe_layout_apply(s->cx, o->layout, 0, &pts));
     t->n_copy = (int)pts.n_point;
-    t->copy = axe_new_array(s->own, int64_t, t->n_copy);
-    for (int i = 0; i < t->n_copy && pts.n_axis == 1; i++)
-        t->copy[i] = pts.coord[i];
+    t->copy = axe_new_array(s->own, sim_part, t->n_copy);
+    for (int i = 0; i < t->n_copy; i++)
+        AXE_TRY(read_part(s, sh, &pts, i, &t->copy[i]));
     *out = t;
     return AXE_OK;
 }
@@ -386,7 +395,7 @@ make_product(sim *s, sim_shape *sh)
 {
     const axe_atom *atom = sh->atom;
     sim_product    *p = axe_new(s->own, sim_product);
-    operand         c, a, b, m, n, k;
+    operand         c, a, b, m, n, k, o;
 
     AXE_TRY(read_operand(s, sh, 0, &c));
     AXE_TRY(read_operand(s, sh, 1, &a));
@@ -411,6 +420,10 @@ make_product(sim *s, sim_shape *sh)
         AXE_TRY(make_side(s, sh, &c, &m, &n, true, &p->c));
     if (atom->space[1] == AXE_ARG_TMEM)
         AXE_TRY(make_tile(s, sh, &a, &p->a.tile));
+    for (int i = 0; i < 2 && atom->scale[i]; i++) {
+        AXE_TRY(read_operand(s, sh, 4 + i, &o));
+        AXE_TRY(make_tile(s, sh, &o, &p->scale[i]));
+    }
     if (!p->a.memory)
         AXE_TRY(make_side(s, sh, &a, &m, &k, false, &p->a));
     if (!p->b.memory)

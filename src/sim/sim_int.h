@@ -27,7 +27,7 @@
 
 enum {
     LANES = 32,
-    MAX_ARG = 4,    /* operands of an atom */
+    MAX_ARG = 6,    /* operands of an atom */
     MAX_RANK = 5,   /* of a tensor map */
     MAX_NAMED = 32, /* named barriers of a CTA */
     MAX_GROUP = 8,  /* names of groups in a machine's table */
@@ -101,8 +101,7 @@ typedef struct sim_part {
 } sim_part;
 typedef struct sim_tile {
     int       rows, cols, n_copy;
-    sim_part *row, *col;
-    int64_t  *copy; /* [n_copy] what replicas add; the first 0 */
+    sim_part *row, *col, *copy; /* copy: what replicas add; the first nothing */
 } sim_tile;
 
 /* A side of a product: where its elements are. */
@@ -116,6 +115,7 @@ typedef struct sim_side {
 
 typedef struct sim_product {
     int      m, n, k, ctas; /* ctas: 2 where a pair multiplies */
+    sim_tile *scale[2]; /* of a and b, or NULL */
     sim_side c, a, b; /* c: [m][n], a: [m][k], b: [k][n]; of memory [n][k] */
 } sim_product;
 

@@ -112,6 +112,56 @@ gather(sim *s, sim_call *c, int which, const sim_side *side, int rows, int k,
                        out + i * part * row, row, col);
 }
 
+/* ------------------------------------------------------------------ scales */
+
+static float
+scale_of(axe_type t, uint8_t bits)
+{
+    if (t != AXE_TYPE_f8e8m0)
+        return (float)axe_number_get(t, &bits);
+    return bits == 255 ? NAN : ldexpf(1.0f, bits - 127);
+}
+
+/* The scale of row i, part j; all copies of it must be the same. */
+static float
+get_scale(sim *s, sim_call *c, int which, const sim_tile *t, int i, int j)
+{
+    int     arg = 4 + which;
+    uint8_t bits = 0;
+
+    for (int k = 0; k < t->n_copy; k++) {
+        int64_t at =
+            c->at[arg][c->lane] + t->row[i].at + t->col[j].at + t->copy[k].at;
+        int      cta = t->row[i].cta + t->col[j].cta + t->copy[k].cta;
+        uint8_t *mem =
+            axe_sim_tmem(s, c, arg, part_of(s, c, cta), at, 1, false);
+        if (mem && k > 0 && *mem != bits &&
+            !axe_sim_known(s, AXE_SIM_LAYOUT, c->in, -1))
+            axe_sim_find(s, AXE_SIM_LAYOUT, c->in, -1,
+                         "the scale of row %d of operand %d differs between "
+                         "groups of lanes",
+                         i, 1 + which);
+        bits = mem && k == 0 ? *mem : bits;
+    }
+    return scale_of(c->in->shape->atom->scale_type, bits);
+}
+
+/* A factor's elements times their scales: (i, k) at i * row + k * col. */
+static void
+multiply_scales(sim *s, sim_call *c, int which, int k, float *x, int64_t row,
+                int64_t col)
+{
+    const sim_tile *t = c->in->shape->product->scale[which];
+    int             block = t ? k / t->cols : 0;
+
+    for (int i = 0; t && i < t->rows; i++)
+        for (int j = 0; j < t->cols; j++) {
+            float by = get_scale(s, c, which, t, i, j);
+            for (int e = j * block; e < (j + 1) * block; e++)
+                x[i * row + e * col] *= by;
+        }
+}
+
 static void
 check_pair(sim *s, const sim_call *c)
 {
@@ -141,6 +191,8 @@ axe_sim_tmem_contract(sim *s, sim_call *c)
     memset(a, 0, (size_t)(rows * p->k + ld * p->k + rows * ld) * sizeof a[0]);
     gather(s, c, 1, &p->a, p->m, p->k, a, p->k, 1);
     gather(s, c, 2, &p->b, p->n, p->k, b, 1, ld);
+    multiply_scales(s, c, 0, p->k, a, p->k, 1);
+    multiply_scales(s, c, 1, p->k, b, 1, ld);
     if (!fresh)
         each_run(s, c, 0, p->c.tile, false, d, ld, get_run);
     if (!fresh && !whole)
@@ -165,7 +217,7 @@ axe_sim_tmem_copy(sim *s, sim_call *c)
     axe_sim_fetch(s, c, 1, c->warp->cta, t->rows, row, s->raw);
     for (int k = 0; k < t->n_copy; k++)
         for (int i = 0; i < t->rows; i++) {
-            int64_t  at = c->at[0][c->lane] + t->row[i].at + t->copy[k];
+            int64_t  at = c->at[0][c->lane] + t->row[i].at + t->copy[k].at;
             uint8_t *mem =
                 axe_sim_tmem(s, c, 0, c->warp->cta, at, t->cols, true);
             if (mem)

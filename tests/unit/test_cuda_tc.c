@@ -55,11 +55,13 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
 {
     maker             m;
     const axe_tensor *of[AXE_ARG_INT + 1] = {NULL}, *bytes[AXE_ARG_INT + 1];
+    const axe_tensor *scales;
 
     make(&m, cx, "sm_100a", 128, 2, 2);
     of[AXE_ARG_REG] = array(&m, "r", AXE_TYPE_f16, 256);
     of[AXE_ARG_SHARED] = buffer(&m, "s", AXE_TYPE_f16, 4096, 128);
     of[AXE_ARG_TMEM] = tmem(&m, "t", AXE_TYPE_f16, 256);
+    scales = tmem(&m, "scales", AXE_TYPE_f8e8m0, 4);
     of[AXE_ARG_DSMEM] = of[AXE_ARG_SHARED];
     (void)new_map(&m, param(&m, "X", AXE_TYPE_f16, AXE_DIR_IN, 64, 64), 64, 64,
                   128);
@@ -69,7 +71,7 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
     m.grid.tmem_base = array(&m, "base", AXE_TYPE_u32, 1);
     for (int i = 0; i < m.machine->n_atom; i++) {
         const axe_atom *a = &m.machine->atom[i];
-        axe_arg         arg[4];
+        axe_arg         arg[6];
         int             n = 0, p;
         bool            is_bytes = strstr(a->name, ".b8") != NULL;
         if (strcmp(a->needs, "tc") != 0 || strcmp(a->group, not_of) == 0)
@@ -81,6 +83,8 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
             arg[n] = operand(&m, a, n, is_bytes ? bytes : of);
         if (a->kind == AXE_ATOM_CONTRACT)
             arg[n++] = integer(num(&m, 1));
+        for (int k = 0; k < 2 && a->scale[k]; k++)
+            arg[n++] = in_tmem(scales, num(&m, 2 * k));
         (void)atom(&m, a->name, p, n, arg);
     }
     if (axe_print_cuda(cx, made(&m), false, b) != AXE_OK)

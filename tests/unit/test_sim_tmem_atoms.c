@@ -287,7 +287,114 @@ test_products(void **state)
         }
 }
 
+/* ------------------------------------------------------------------ scales */
+
+enum { N_SCALED = 32, K_SCALED = 64 };
+
+static int
+scale_at(int row, int part)
+{
+    return (row + 2 * part) % 3;
+}
+
+/* Row 32 i + l, part s: byte 4 i + s of lane l; as exponents. */
+static void
+fill_scales(const axe_tensor *s)
+{
+    const axe_tensor *v = array(&m, "sv", AXE_TYPE_u8, 16);
+
+    begin_if(&m, less(&m, warp_lane(), 32));
+    for (int i = 0; i < 16; i++)
+        calc(&m, v, n(i),
+             axe_cast(
+                 cx, AXE_NOWHERE, AXE_TYPE_u8,
+                 add(&m, n(127),
+                     rem(&m, add(&m, warp_lane(), n(i / 4 * 32 + 2 * (i % 4))),
+                         3))));
+    move("st.shared.b128", at(s, mul(&m, warp_lane(), 16)), at(v, n(0)));
+    end(&m);
+}
+
+/* 128 x 32 x 64, a scale for 32 elements of each row of either factor; one row
+ * of the rows of the first and of the second factor has the same scale. */
+static void
+make_scaled(void)
+{
+    static const kind q = {NULL,     NULL, AXE_TYPE_f32, AXE_TYPE_f8e4m3,
+                           K_SCALED, false};
+    const axe_tensor *py, *acc, *fa, *fb, *sa, *sb, *ss, *bar, *out;
+
+    acc = tile_cta(q.sum, &py);
+    m.grid.tmem_columns = N_SCALED;
+    m.tmem[0].columns = N_SCALED;
+    fa = tmem(&m, "fa", AXE_TYPE_f8e8m0, 4);
+    fb = tmem(&m, "fb", AXE_TYPE_f8e8m0, 4);
+    m.grid.tmem_columns = 64;
+    sa = buffer(&m, "a", q.factor, 128 * K_SCALED, 0);
+    sb = buffer(&m, "b", q.factor, (int64_t)N_SCALED * K_SCALED, 0);
+    ss = buffer(&m, "scales", AXE_TYPE_u8, 512, 0);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+    out = array(&m, "out", AXE_TYPE_f32, N_SCALED);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(1))});
+    atom(&m, "mbarrier.inited", 0, 0, NULL);
+    end(&m);
+    fill_shared(&q, sa, 128);
+    fill_shared(&q, sb, N_SCALED);
+    fill_scales(ss);
+    atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(sb, n(0))});
+    atom(&m, "meet.cta", 0, 0, NULL);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    move("tc.cp.32x128b.warpx4", in_tmem(fa, n(0)), plain_matrix(ss, 32));
+    move("tc.cp.32x128b.warpx4", in_tmem(fb, n(0)), plain_matrix(ss, 32));
+    for (int i = 0; i < 2; i++) {
+        axe_arg a = plain_matrix(sa, 128), b = plain_matrix(sb, N_SCALED);
+        a.at = n(i * 2 * 128 * 16);
+        b.at = n(i * 2 * N_SCALED * 16);
+        atom(&m, "tc.f32.mx.e4m3.m128.ss", N_SCALED, 6,
+             (axe_arg[]){in_tmem(acc, n(0)), a, b, integer(n(i)),
+                         in_tmem(fa, n(i)), in_tmem(fb, n(i))});
+    }
+    atom(&m, "tc.commit", 0, 1, (axe_arg[]){at(bar, n(0))});
+    end(&m);
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(0))});
+    atom(&m, "tc.after", 0, 0, NULL);
+    move("tc.ld.32x32b.x32", at(out, n(0)), in_tmem(acc, n(0)));
+    atom(&m, "tc.ld.drain", 0, 0, NULL);
+    for (int i = 0; i < N_SCALED; i += 4)
+        move("st.global.b128",
+             at(py, add(&m, mul(&m, warp_lane(), N_SCALED), n(i))),
+             at(out, n(i)));
+    free_tile(acc);
+}
+
+static void
+test_scales(void **state)
+{
+    (void)state;
+    make_scaled();
+    run_clean();
+    for (int i = 0; i < 128 * N_SCALED; i++) {
+        int row = i / N_SCALED, col = i % N_SCALED, sum = 0;
+        for (int k = 0; k < K_SCALED; k++)
+            sum += (number_at(row, k) * number_at(col, k))
+                   << (scale_at(row, k / 32) + scale_at(col, k / 32));
+        if (y[i] != (float)sum)
+            fail_msg("(%d, %d) is %g, not %d", row, col, (double)y[i], sum);
+    }
+}
+
 /* clang-format off */
+static const mutation scale_bugs[] = {
+    {"scales are not copied",              0, "tc.cp", 0, DROP, 0, 0, K(UNINIT)},
+    {"they are copied to another place",   0, "tc.cp", 1, SET, 0, 16, K(BOUNDS) | K(UNINIT)},
+    {"copied unseen",                      0, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
+    {"copied too early",                   0, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"scales of other columns",            0, "tc.f32.mx", 0, ADD, 4, 4, K(BOUNDS) | K(UNINIT)},
+    {"scales beyond the tile",             0, "tc.f32.mx", 1, ADD, 5, 16, K(BOUNDS)},
+    {"scaled sums, unheard",               0, "tc.after", 1, DROP, 0, 0, K(TFENCE)},
+};
+
 static const mutation bugs[] = {
     {"no fence behind what threads wrote",     0, "tc.fence", 0, DROP, 0, 0, K(PROXY)},
     {"a factor's stores are not drained",      0, "tc.st.drain", 0, DROP, 0, 0, K(RACE)},
@@ -301,25 +408,35 @@ static const mutation bugs[] = {
 };
 /* clang-format on */
 
+/* kind: which product it is put into; < 0: the scaled one. */
+static void
+check_bug(const mutation *k, int kind_of)
+{
+    int  left = k->nth;
+    bool found = false;
+    if (kind_of < 0)
+        make_scaled();
+    else
+        make_product(&kinds[kind_of]);
+    if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
+        fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
+    with = (axe_sim_options){.max_step = 100000};
+    if (simulate() != AXE_OK)
+        fail_msg("%s: %s", k->what, axe_last_error(cx));
+    for (int f = 0; f < r.n_finding; f++)
+        found = found || k->kinds >> r.finding[f].kind & 1;
+    if (!found)
+        fail_msg("%s: %s", k->what, said());
+}
+
 static void
 test_bugs(void **state)
 {
     (void)state;
-    for (int i = 0; i < AXE_LEN(bugs); i++) {
-        const mutation *k = &bugs[i];
-        int             left = k->nth;
-        bool            found = false;
-        make_product(&kinds[k->kernel]);
-        if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
-            fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
-        with = (axe_sim_options){.max_step = 100000};
-        if (simulate() != AXE_OK)
-            fail_msg("%s: %s", k->what, axe_last_error(cx));
-        for (int f = 0; f < r.n_finding; f++)
-            found = found || k->kinds >> r.finding[f].kind & 1;
-        if (!found)
-            fail_msg("%s: %s", k->what, said());
-    }
+    for (int i = 0; i < AXE_LEN(bugs); i++)
+        check_bug(&bugs[i], bugs[i].kernel);
+    for (int i = 0; i < AXE_LEN(scale_bugs); i++)
+        check_bug(&scale_bugs[i], -1);
 }
 
 int
@@ -328,6 +445,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(loads),
         TEST(products),
+        TEST(scales),
         TEST(bugs),
     };
 
