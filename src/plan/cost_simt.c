@@ -10,8 +10,9 @@ static const double sharpness = 16;
 /* How long L2 takes to answer, of what memory takes. */
 static const double near_by = 0.3;
 
-/* Registers of a thread beside what statements hold; what it has at least. */
-enum { BESIDE = 24, LEAST_REGISTERS = 32 };
+/* Registers of a thread beside what statements hold, beside its tiles; what it
+ * has at least. */
+enum { BESIDE = 24, OWN = 16, LEAST_REGISTERS = 32 };
 
 const char *
 axe_busy_name(axe_busy b)
@@ -219,6 +220,36 @@ group_of(group *g, int *n, const axe_var *in)
     return &g[(*n)++];
 }
 
+/* Registers of a thread that the crew's tiles want beyond what it may have,
+ * were all of them alive at once. */
+static double
+beyond(const model *m, const axe_crew *crew)
+{
+    const axe_plan *p = m->env.plan;
+    double          held = OWN, have = crew->registers;
+
+    for (int i = 0; i < p->n_place; i++)
+        if (p->place[i].tensor && p->place[i].tensor->space == AXE_SPACE_REG &&
+            p->simt->home[i] == crew)
+            held += (double)p->place[i].bytes / 4;
+    if (have == 0)
+        have = fmin(m->simt->max_registers,
+                    (double)m->simt->registers / axe_crew_cta(crew)->n_thread);
+    return fmax(0, held - have);
+}
+
+/* [cycles] in all tiles that registers go to memory and back, once a turn. */
+static double
+spills(const model *m, const axe_crew *crew)
+{
+    double turns = 0, bytes = 8 * beyond(m, crew) * crew->n_thread;
+
+    for (int i = 0; i < m->n; i++)
+        if (m->work[i].s->simt->crew == crew && m->work[i].flops > 0)
+            turns = fmax(turns, m->work[i].runs);
+    return turns * bytes / (m->simt->banks * m->simt->bank_bytes);
+}
+
 /* [cycles] of one role for all tiles: its loops one after the other, and what
  * stands in none. */
 static double
@@ -226,7 +257,7 @@ role(const model *m, const axe_crew *crew)
 {
     const axe_simt_plan *sp = m->env.plan->simt;
     group               *g = axe_new_array(m->env.cx, group, m->n + 1);
-    double               sum = 0;
+    double               sum = spills(m, crew);
     int                  n = 0;
 
     for (int i = 0; i < m->n; i++) {

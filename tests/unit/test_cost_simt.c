@@ -26,7 +26,7 @@ static const axe_program *
 planned(axe_ctx *cx, const ask *q)
 {
     const char        *name[3] = {"T"}, *value[3] = {q->type};
-    int                n = 1;
+    int                n = q->type != NULL;
     axe_bytes          b;
     const axe_program *p;
 
@@ -60,7 +60,11 @@ cost_of(ask q)
 
     for (int i = 0; i < p->kernel->n_size; i++) {
         const char *s = p->kernel->size[i]->name;
-        size[i] = strchr("MSL", *s) ? q.m : strchr("NGR", *s) ? q.n : q.k;
+        size[i] = strchr("MSL", *s)   ? q.m
+                  : strchr("NGR", *s) ? q.n
+                  : *s == 'P'         ? (q.n + 127) / 128
+                  : *s == 'Q'         ? (q.k + 127) / 128
+                                      : q.k;
     }
     axe_simt_cost_plan(cx, p->plan, q.m < 0 ? NULL : size, &c);
     axe_ctx_free(cx);
@@ -166,6 +170,8 @@ test_memory(void **state)
     (void)state;
     assert_true(small.memory_bytes == 0);
     assert_true(large.memory_bytes >= once);
+    /* Four bands of 16 tiles; a band's A stays, all of B comes for each. */
+    near(large.memory_bytes, once + 3 * 2 * 24576.0 * 4096, 1e-6);
     assert_true(large.memory_bytes < large.l2_bytes / 4);
     assert_true(copy.memory_bytes == 3 * 2 * 16384.0 * 8192);
     assert_int_equal(copy.most, AXE_BUSY_MEMORY);
@@ -216,6 +222,20 @@ test_order(void **state)
                 1.9 * cost_of(q).seconds);
 }
 
+/* 256 rows of sums in two groups, and those of a block beside them, are more
+ * than threads have: 128 + 128 of 232. */
+static void
+test_spills(void **state)
+{
+    ask q = {"gemm_fp8_sm90", NULL, "sm_90a", NULL, 4096, 7168,
+             16384,           {0},  {0}};
+
+    (void)state;
+    assert_true(cost_of(with(q, "BM", "256")).most == AXE_BUSY_CHAIN);
+    assert_true(cost_of(with(q, "BM", "256")).seconds >
+                1.2 * cost_of(q).seconds);
+}
+
 static void
 test_unknown(void **state)
 {
@@ -233,6 +253,7 @@ main(void)
         cmocka_unit_test(test_multicast), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rows),      cmocka_unit_test(test_order),
         cmocka_unit_test(test_turns),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_spills),
     };
 
     return cmocka_run_group_tests(all, NULL, NULL);
