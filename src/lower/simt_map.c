@@ -373,18 +373,6 @@ reads(const axe_node *n, const axe_node *load)
     return false;
 }
 
-/* The nest whose turns the operand differs in: a reduction, or 0. */
-static int
-nest_of(const map_lowering *x, const axe_operand *op)
-{
-    for (int k = 1; k < x->s->n_nest; k++)
-        for (int i = 0; i < x->s->nest[k].n_dim; i++)
-            if (axe_operand_depends(op, x->s->nest[k].dim[i].var) &&
-                reads(x->s->nest[k].reduce, op->load))
-                return k;
-    return 0;
-}
-
 /* An array for an operand's elements, as many as there are turns. */
 static const axe_tensor *
 values_of(map_lowering *x, int op)
@@ -417,8 +405,8 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
             wanted = wanted || reads(x->s->operand[0].load->arg[d], op->load);
         bool far = op->tensor->space != AXE_SPACE_REG;
         if ((!far && !x->simt->access[i].shuffle) || !wanted ||
-            x->same[i] != i || nest_of(x, op) != nest || x->array[i] ||
-            (!x->in_part && is_in_parts(x, op)))
+            x->same[i] != i || axe_simt_nest_of(x->s, i) != nest ||
+            x->array[i] || (!x->in_part && is_in_parts(x, op)))
             continue;
         x->array[i] = values_of(x, i);
         if (far)
@@ -510,21 +498,6 @@ store(map_lowering *x, axe_lblock *b)
 
 /* ---------------------------------------------------------------- statement */
 
-/* Loads of the same element are one. */
-static void
-find_same(map_lowering *x)
-{
-    for (int i = 0; i < x->s->n_operand; i++) {
-        x->same[i] = i;
-        for (int k = i - 1; k >= 0; k--)
-            if (axe_node_same(x->s->operand[i].load, x->s->operand[k].load) &&
-                nest_of(x, &x->s->operand[i]) ==
-                    nest_of(x, &x->s->operand[k]) &&
-                (k > 0 || reads(x->s->value, x->s->operand[0].load)))
-                x->same[i] = x->same[k];
-    }
-}
-
 /* What follows is done part by part, with the same arrays. */
 static axe_lblock *
 open_parts(map_lowering *x, axe_lblock *b)
@@ -554,7 +527,8 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     };
 
     sl->lw.s = s;
-    find_same(&x);
+    for (int i = 0; i < s->n_operand; i++)
+        x.same[i] = axe_simt_first_load(s, i);
     name_threads(&x, b);
     b = axe_map_loops(&x, b, 0);
     axe_map_load(&x, b, 0);

@@ -57,17 +57,20 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
 static void
 put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
-    int name = 6, layout = 6;
+    int name = 6, layout = 6, n = 0;
 
     for (int i = 0; i < p->n_place; i++) {
         const axe_place *pl = &p->place[i];
         if (!pl->tensor)
             continue;
+        n++;
         int a = (int)strlen(pl->tensor->name);
         int b = (int)strlen(axe_layout_text(cx, pl->layout));
         name = a > name ? a : name;
         layout = b > layout ? b : layout;
     }
+    if (p->simt && n == 0)
+        return;
     axe_putf(out, "\n%-*s  %-5s  %9s  %9s  %-*s  %s\n", name, "tile", "type",
              "bytes", "at", layout, "layout", "why");
     for (int i = 0; i < p->n_place; i++) {

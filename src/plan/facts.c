@@ -152,6 +152,18 @@ tell_choice(teller *t)
 
 /* ------------------------------------------------------------------- edges */
 
+/* What is so of several accesses is said once. */
+static void
+tell_once(teller *t, axe_fact f, const char *text)
+{
+    const axe_list *l = &t->out->row[f];
+
+    for (int i = 0; i < l->n; i++)
+        if (strcmp(l->item[i], text) == 0)
+            return;
+    tell(t, f, text);
+}
+
 static void
 tell_edges(teller *t)
 {
@@ -160,19 +172,19 @@ tell_edges(teller *t)
 
     for (int i = 0; i < s->n_operand; i++)
         for (int g = 0; g < s->operand[i].n_guard; g++)
-            tell(t, AXE_FACT_edges,
-                 axe_textf(cx, "%s %s where %s < %s",
-                           s->operand[i].tensor->name,
-                           i == 0 ? "is written" : "is read, else zero,",
-                           s->operand[i].guard[g].var->name,
-                           axe_node_text(cx, s->operand[i].guard[g].limit)));
+            tell_once(
+                t, AXE_FACT_edges,
+                axe_textf(cx, "%s %s where %s < %s", s->operand[i].tensor->name,
+                          i == 0 ? "is written" : "is read, else zero,",
+                          s->operand[i].guard[g].var->name,
+                          axe_node_text(cx, s->operand[i].guard[g].limit)));
     for (int i = 0; i < s->n_operand; i++)
         if (s->operand[i].n_check > 0)
-            tell(t, AXE_FACT_edges,
-                 axe_textf(cx, "%s is %s, as each element asks",
-                           axe_node_text(cx, s->operand[i].load),
-                           i == 0 ? "written where it is inside"
-                                  : "read, else zero"));
+            tell_once(t, AXE_FACT_edges,
+                      axe_textf(cx, "%s is %s, as each element asks",
+                                axe_node_text(cx, s->operand[i].load),
+                                i == 0 ? "written where it is inside"
+                                       : "read, else zero"));
     for (int i = 0; i < s->n_bound; i++)
         tell(t, AXE_FACT_skips,
              axe_textf(cx, "%s >= %s", s->bound[i].var->name,

@@ -145,6 +145,11 @@ int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
 /* The crew whose scope is s, or NULL. */
 const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
 
+/* simt_same.c, of maps: the nest whose turns operand i differs in, a reduction,
+ * or 0; and the first operand that is the very load that operand i is: it is
+ * loaded once. */
+int axe_simt_nest_of(const axe_schedule *s, int i);
+int axe_simt_first_load(const axe_schedule *s, int i);
 /* Does the nest of the statement count v? */
 bool axe_nest_has(const axe_nest *nest, const axe_var *v);
 /* Does the operand's place, or whether it is inside, depend on v? */

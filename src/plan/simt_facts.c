@@ -239,7 +239,8 @@ tell_map(teller *t)
 
     tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
     for (int i = 0; t->simt->access && i < t->s->n_operand; i++)
-        tell_access(t, i);
+        if (axe_simt_first_load(t->s, i) == i)
+            tell_access(t, i);
     for (int i = 0; i < t->simt->work.n_digit; i++)
         put_work(t, &b, &t->simt->work.digit[i]);
     tell(t, AXE_FACT_loops, b.len ? b.text : "none");
@@ -323,8 +324,8 @@ tell_contract(teller *t, const axe_simt_contract *c)
         tell(t, AXE_FACT_merged,
              "the first step of the sum overwrites, in place of the zeros");
     tell(t, AXE_FACT_cycles,
-         axe_textf(t->cx, "%.0f of the tensor core, %.0f of shared memory",
-                   c->compute, c->traffic));
+         axe_textf(t->cx, "%.0f of the %s, %.0f of shared memory", c->compute,
+                   each > 1 ? "tensor core" : "lanes", c->traffic));
     tell(t, AXE_FACT_proved,
          axe_textf(t->cx,
                    "%" PRId64 " products, each by one atom; registers filled "

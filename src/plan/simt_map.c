@@ -320,7 +320,8 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
                                      &simt->access[i]));
     AXE_TRY(check_local(p, r, simt, out));
     for (int i = 0; i < r->n_operand; i++)
-        count_cost(p, simt, &r->operand[i], &simt->access[i]);
+        if (axe_simt_first_load(out, i) == i)
+            count_cost(p, simt, &r->operand[i], &simt->access[i]);
     find_bounds(p, r, &simt->work, out);
     AXE_TRY(find_scratch(p, r, simt));
     out->kind = AXE_SCHED_MAP;

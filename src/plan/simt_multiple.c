@@ -25,6 +25,10 @@ implies(const axe_node *all, const axe_node *c)
     const axe_node *x, *y;
     int64_t         n, k;
 
+    if (c->op == AXE_OP_and)
+        return implies(all, c->arg[0]) && implies(all, c->arg[1]);
+    if (all->op == AXE_OP_or)
+        return implies(all->arg[0], c) && implies(all->arg[1], c);
     if (all->op == AXE_OP_and &&
         (implies(all->arg[0], c) || implies(all->arg[1], c)))
         return true;

@@ -83,7 +83,8 @@ all_moved(const planner *p, const axe_schedule *s)
     int64_t n = 0;
 
     for (int i = 0; i < s->n_operand; i++)
-        n += moved(p, &s->simt->work, &s->operand[i]);
+        if (axe_simt_first_load(s, i) == i)
+            n += moved(p, &s->simt->work, &s->operand[i]);
     return n;
 }
 

@@ -10,7 +10,8 @@
  * engine arrives; what it asked of it next comes in order.
  *
  * One pass in order keeps what was touched since the threads last met; a loop
- * is passed until what a turn leaves behind is known to the next one. */
+ * is passed until what a turn leaves behind is known to the next one.  For what
+ * was written before a loop that only reads they meet once, before it. */
 #include <string.h>
 
 #include "ir/list.h"
@@ -267,6 +268,64 @@ copy_of(passing *g, const axe_list *l)
 static void pass(passing *g, int n, axe_stmt *const *body, const place *up,
                  const axe_crew *crew);
 
+/* All that the statements touch, where there are only loops and branches. */
+static bool
+gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
+            axe_list *out)
+{
+    for (int i = 0; i < n; i++) {
+        place at = {body[i], up->crew, up};
+        switch (body[i]->kind) {
+        case AXE_STMT_INDEX:
+        case AXE_STMT_TENSOR:
+        case AXE_STMT_FOR:
+        case AXE_STMT_IF:
+            break;
+        default:
+            return false;
+        }
+        gather(g, &at, out);
+        if (!gather_body(g, body[i]->n_body, body[i]->body, &at, out) ||
+            !gather_body(g, body[i]->n_other, body[i]->other, &at, out))
+            return false;
+    }
+    return true;
+}
+
+static bool
+any_writes(const axe_list *l)
+{
+    for (int i = 0; i < l->n; i++)
+        if (((const touch *)l->item[i])->writes)
+            return true;
+    return false;
+}
+
+/* A meeting for what was written before the loop and is only read in it.  Where
+ * the loop writes, too, its threads meet in every turn, and that one will do.
+ */
+static void
+meet_before(passing *g, const place *at)
+{
+    axe_list in = {.cx = g->p->cx};
+
+    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in) ||
+        any_writes(&in))
+        return;
+    for (int i = 0; i < in.n; i++) {
+        const touch *b = in.item[i];
+        for (int k = 0; k < g->pending.n; k++) {
+            const touch *a = g->pending.item[k];
+            int          before = g->pending.n;
+            if (a->writes && !a->engine && !b->engine && a->crew == at->crew &&
+                a->tile->space == AXE_SPACE_SHARED)
+                decide(g, at, a, b);
+            if (g->pending.n < before)
+                k = -1;
+        }
+    }
+}
+
 /* What one turn leaves behind is there when the next begins. */
 static void
 pass_loop(passing *g, const place *at, const axe_crew *crew)
@@ -364,6 +423,9 @@ pass_one(passing *g, const place *at)
         pass_roles(g, at);
         break;
     case AXE_STMT_FOR:
+        meet_before(g, at);
+        pass_loop(g, at, at->crew);
+        break;
     case AXE_STMT_LOOP:
         pass_loop(g, at, at->crew);
         break;

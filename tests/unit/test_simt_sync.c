@@ -37,6 +37,9 @@ static const struct {
      "} } }",
      "7 cta: s is written in line 6 and read in line 7; "
      "6 cta: s is read in line 7 and written in line 6"},
+    /* A loop that only reads: once, before it. */
+    {HEAD CTA TILE FILL "for (t : 4)\n" TURNED "} }",
+     "6 cta: s is written in line 5 and read in line 7"},
     /* CTAs that stay. */
     {HEAD "cta persistent (i : M by 32, j : N by 64) {\n" TILE FILL TURNED
      "} }",
