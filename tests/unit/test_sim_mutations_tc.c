@@ -2,7 +2,7 @@
  * tensor memory. */
 #include "mutants.h"
 
-typedef enum which { SM100, N_WHICH } which;
+typedef enum which { SM100, PAIR, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -38,6 +38,26 @@ static const mutation rows[] = {
     {"stages are committed to the first",    SM100, "tc.commit", 0, SET, 0, 0, K(DEADLOCK) | K(ARRIVALS)},
     {"a factor from another stage",          SM100, "tc.f32", ALL, SET, 1, 0, K(RACE)},
     {"a factor without its swizzle",         SM100, "tc.f32", 0, BUFFER, 1, 64, K(LAYOUT) | K(MAP) | K(BOUNDS)},
+    {"bytes of one CTA are expected",        PAIR, "mbarrier.expect", 0, SET, 1, 20480, K(BYTES)},
+    {"both CTAs expect them",                PAIR, "mbarrier.expect", 0, ANYBODY, 0, 0, K(BYTES) | K(LEFT) | K(ARRIVALS) | K(DEADLOCK)},
+    {"bytes are told to the second CTA",     PAIR, "tma.load.pair", 0, CTA, 2, 1, K(BYTES) | K(DEADLOCK)},
+    {"each CTA takes a copy for its own",    PAIR, "tma.load.pair", 1, CTA, 2, 1, K(BYTES) | K(DEADLOCK)},
+    {"the CTAs do not meet first",           PAIR, "meet.cluster", 0, DROP, 0, 0, K(RACE) | K(UNINITED)},
+    {"the CTAs do not meet at the end",      PAIR, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
+    {"stages are free for the first alone",  PAIR, "tc.pair.commit", 0, SET, 1, 1, K(DEADLOCK) | K(BYTES)},
+    {"stages are free for the second alone", PAIR, "tc.pair.commit", 0, SET, 1, 2, K(DEADLOCK) | K(BYTES)},
+    {"sums are there for the first alone",   PAIR, "tc.pair.commit", 1, SET, 1, 1, K(DEADLOCK)},
+    {"sums are there for a third CTA, too",  PAIR, "tc.pair.commit", 1, SET, 1, 7, K(BOUNDS)},
+    {"accumulators go back to the second",   PAIR, "mbarrier.arrive.cluster", 0, SET, 1, 1, K(DEADLOCK)},
+    {"accumulators are one CTA's to give",   PAIR, "mbarrier.init", 10, SET, 1, 4, K(LAPPED) | K(RACE)},
+    {"an accumulator is not waited for",     PAIR, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"no BEFORE when sums are read",         PAIR, "tc.before", 1, DROP, 0, 0, K(RACE)},
+    {"no AFTER when sums are there",         PAIR, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
+    {"no AFTER before columns are freed",    PAIR, "tc.after", 4, DROP, 0, 0, K(TFENCE)},
+    {"accumulators are swapped in products", PAIR, "tc.f32", ALL, SWAP, 0, 64, K(RACE) | K(UNINIT)},
+    {"factors of another stage",             PAIR, "tc.f32", ALL, SET, 2, 0, K(RACE)},
+    {"sums a row on",                        PAIR, "tc.f32", ALL, ADD, 0, 65536, K(BOUNDS)},
+    {"columns are left",                     PAIR, "tc.pair.free", 0, DROP, 0, 0, K(TMEM)},
 };
 /* clang-format on */
 
@@ -47,6 +67,11 @@ static const subject subjects[N_WHICH] = {
                {{"A", {384, 384}}, {"B", {256, 384}}, {"C", {384, 256}}},
                "64",
                {{"CLUSTER", "1"}, {"STAGES", "4"}}},
+    [PAIR] = {"gemm_sm100.axe",
+              "sm_100a",
+              {{"A", {768, 384}}, {"B", {256, 384}}, {"C", {768, 256}}},
+              "64",
+              {{"STAGES", "4"}}},
 };
 
 static void
