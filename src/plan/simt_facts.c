@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/contract.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_flight.h"
@@ -299,6 +300,28 @@ groups_of(const axe_spread *s, int64_t each)
     return n;
 }
 
+/* Of rows or columns that several indices count, a loop of the text among
+ * them: "; one side is r, x". */
+static const char *
+indices_text(const teller *t)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+    axe_buf         b = {.cx = t->cx};
+
+    axe_puts(&b, "");
+    if (!axe_contract_sort(t->s->stmt, &x, &y, &ro))
+        return b.text;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < ro.n_more[side]; i++)
+            axe_putf(&b, "%s%s", i == 0 ? "; one side is " : ", ",
+                     ro.more[side][i]->var->name);
+        if (ro.n_more[side] > 0)
+            axe_putf(&b, ", %s", (side == 0 ? ro.m : ro.n)->var->name);
+    }
+    return b.text;
+}
+
 static void
 tell_contract(teller *t, const axe_simt_contract *c)
 {
@@ -317,9 +340,9 @@ tell_contract(teller *t, const axe_simt_contract *c)
          axe_textf(t->cx,
                    "%" PRId64 " x %" PRId64 " x %" PRId64
                    " of the atom; %" PRId64
-                   " sums in a thread, about %d registers with factors",
+                   " sums in a thread, about %d registers with factors%s",
                    c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs,
-                   t->simt->n_register));
+                   t->simt->n_register, indices_text(t)));
     if (c->fresh || c->begins)
         tell(t, AXE_FACT_merged,
              "the first step of the sum overwrites, in place of the zeros");
