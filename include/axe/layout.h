@@ -196,6 +196,10 @@ AXE_CHECK axe_status axe_layout_read(axe_ctx *cx, const char *text,
 /* Coordinate on `axis` of D(x) + O, before any swizzle, unit 1 only; x is
  * reduced digit by digit, except that the slowest digit is not bounded. */
 int64_t axe_layout_at(const axe_layout *l, int64_t x, axe_axis axis);
+/* out[x] = the sum of by[i] * axe_layout_at(l, x, axis[i]), for all x below
+ * l->size; wraps.  The axes differ.  Cost: an addition for each x. */
+void axe_layout_list(const axe_layout *l, int n, const axe_axis *axis,
+                     const int64_t *by, int64_t *out);
 
 /* A point: the coordinates of the axes the layout uses, in axis order. */
 typedef struct axe_points {

@@ -8,7 +8,12 @@
 
 #include "axe/base.h"
 
-typedef enum axe_slot { AXE_SLOT_AXES, AXE_SLOT_UNITS, AXE_N_SLOT } axe_slot;
+typedef enum axe_slot {
+    AXE_SLOT_AXES,
+    AXE_SLOT_UNITS,
+    AXE_SLOT_ATOMS,
+    AXE_N_SLOT
+} axe_slot;
 
 void **axe_ctx_slot(axe_ctx *cx, axe_slot s);
 void  *axe_ctx_slot_get(const axe_ctx *cx, axe_slot s);

@@ -24,6 +24,39 @@ axe_layout_at(const axe_layout *l, int64_t x, axe_axis axis)
     return (int64_t)sum;
 }
 
+/* What a step on the axis counts, of unit 1 only. */
+static uint64_t
+weight_of(int n, const axe_axis *axis, const int64_t *by, axe_axis a,
+          axe_unit unit)
+{
+    for (int i = 0; i < n; i++)
+        if (axis[i] == a && unit == AXE_UNIT_ONE)
+            return (uint64_t)by[i];
+    return 0;
+}
+
+/* The list is made from the fast end on: each iter repeats what there is, a
+ * step further each time. */
+void
+axe_layout_list(const axe_layout *l, int n, const axe_axis *axis,
+                const int64_t *by, int64_t *out)
+{
+    uint64_t begin = 0;
+    int64_t  run = 1;
+
+    for (int k = 0; k < l->n_offset; k++)
+        begin += (uint64_t)l->offset[k].value *
+                 weight_of(n, axis, by, l->offset[k].axis, l->offset[k].unit);
+    out[0] = (int64_t)begin;
+    for (int k = l->n_shard - 1; k >= 0; run *= l->shard[k--].extent) {
+        const axe_iter *it = &l->shard[k];
+        uint64_t        step =
+            (uint64_t)it->stride * weight_of(n, axis, by, it->axis, it->unit);
+        for (int64_t x = run; x < run * it->extent; x++)
+            out[x] = (int64_t)((uint64_t)out[x - run] + step);
+    }
+}
+
 /* Does the iter move anything? */
 static bool
 moves(axe_iter it)

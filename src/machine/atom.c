@@ -4,6 +4,7 @@
 
 #include "axe/machine.h"
 #include "machine/machine.h"
+#include "machine/memo.h"
 
 /* What stands for the letters of a layout's text. */
 typedef struct letters {
@@ -135,11 +136,15 @@ axe_atom_layout(axe_ctx *cx, const char *operand, int lanes, int group,
     letters     v = {lanes, group};
     axe_buf     b = {.cx = cx};
 
+    if (axe_memo_find(cx, operand, lanes, group, roles, out))
+        return AXE_OK;
     if (!substitute(&b, text, &v))
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "there is no %s with P = %d", text, lanes);
     *roles = axe_textf(cx, "%.*s", (int)n, operand + 1);
-    return axe_layout_read(cx, b.text ? b.text : "", out);
+    AXE_TRY(axe_layout_read(cx, b.text ? b.text : "", out));
+    axe_memo_keep(cx, operand, lanes, group, roles, out);
+    return AXE_OK;
 }
 
 /* Bits of an element of the operand. */

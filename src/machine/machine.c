@@ -197,14 +197,15 @@ axe_machine_runs_here(const axe_machine *mc)
 bool
 axe_machine_has(const axe_machine *mc, const axe_atom *atom)
 {
-    char word[32];
+    size_t n = atom->needs ? strlen(atom->needs) : 0;
 
-    for (const char *f = mc->features; atom->needs && *f;) {
-        f = next_word(f, word);
-        if (strcmp(word, atom->needs) == 0)
+    for (const char *f = mc->features; n > 0 && *f;) {
+        size_t len = strcspn(f, " ");
+        if (len == n && memcmp(f, atom->needs, n) == 0)
             return true;
+        f += len + strspn(f + len, " ");
     }
-    return !atom->needs || *atom->needs == '\0';
+    return n == 0;
 }
 
 int

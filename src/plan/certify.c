@@ -44,106 +44,215 @@ at_point(const point *at, const axe_node *n)
     return axe_op_value(n->op, arg, &v) ? v : 0;
 }
 
-/* Address by the plan: base + sum of digit * stride. */
+/* What an index adds to the address by the plan: the sum of digit * stride. */
 static int64_t
-planned(const axe_operand *op, const point *p)
+moved_by(const axe_operand *op, const axe_var *v, int64_t value)
 {
-    int64_t at = at_point(p, op->base);
+    int64_t at = 0;
 
-    for (int i = 0; i < p->n; i++) {
-        int64_t rest = p->value[i];
-        for (int t = 0; t < op->n_term; t++) {
-            const axe_term *term = &op->term[t];
-            if (term->var != p->var[i])
-                continue;
-            rest = p->value[i];
-            for (int k = term->n_iter - 1; k >= 0; k--) {
-                at += rest % term->iter[k].extent * term->iter[k].stride;
-                rest /= term->iter[k].extent;
-            }
+    for (int t = 0; t < op->n_term; t++) {
+        const axe_term *term = &op->term[t];
+        int64_t         rest = value;
+        for (int k = term->n_iter - 1; term->var == v && k >= 0; k--) {
+            at += rest % term->iter[k].extent * term->iter[k].stride;
+            rest /= term->iter[k].extent;
         }
     }
     return at;
 }
 
-/* Where the layout puts a flat index. */
-static int64_t
-place_in(const planner *p, const axe_tensor *t, int64_t flat)
+static bool
+has_loop(const axe_node *n)
 {
-    const axe_layout *l = p->place[t->id].layout;
-    int64_t           at = 0;
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_LOOP;
+    for (int i = 0; i < n->n_arg; i++)
+        if (has_loop(n->arg[i]))
+            return true;
+    return false;
+}
 
-    if (!p->simt)
-        return axe_layout_at(l, flat, AXE_AXIS_M);
-    const axe_axis axis[] = {AXE_AXIS_M, p->simt->reg, p->simt->tlane,
-                             p->simt->tcol};
-    for (int i = 0; i < AXE_LEN(axis); i++)
-        at += axe_simt_places(p, t, axis[i]) * axe_layout_at(l, flat, axis[i]);
+enum { MAX_VAR = 16 };
+
+/* An operand at one point after the other.  What each index adds to the planned
+ * address and each subscript's value are kept, in the first turns of loops and
+ * in the last, and computed anew where their indices changed. */
+typedef struct trail {
+    const axe_operand *op;
+    int                n;
+    const axe_var     *var[MAX_VAR];
+    int64_t            extent[MAX_VAR], value[MAX_VAR], moved[MAX_VAR];
+    unsigned           in_base, in_dim[AXE_RANK_MAX]; /* bits: of indices */
+    int64_t            base[2], x[2][AXE_RANK_MAX];
+    int64_t            points; /* at most MAX_POINTS + 1 */
+} trail;
+
+static unsigned
+mentioned(const trail *t, const axe_node *n)
+{
+    unsigned bits = 0;
+
+    for (int i = 0; i < t->n; i++)
+        bits |= axe_mentions(n, t->var[i]) ? 1u << i : 0;
+    return bits;
+}
+
+static void
+add_var(trail *t, const axe_dim *d)
+{
+    bool used = false;
+
+    for (int k = 0; k < t->op->n_term; k++)
+        used = used || t->op->term[k].var == d->var;
+    for (int k = 0; k < t->n; k++)
+        used = used && t->var[k] != d->var;
+    if (!used || t->n == MAX_VAR)
+        return;
+    t->var[t->n] = d->var;
+    t->extent[t->n] = axe_dim_extent(d);
+    t->points *= t->extent[t->n] < MAX_POINTS ? t->extent[t->n] : MAX_POINTS;
+    if (t->points > MAX_POINTS)
+        t->points = MAX_POINTS + 1;
+    t->n++;
+}
+
+/* The indices with these bits have changed. */
+static void
+update(trail *t, unsigned changed)
+{
+    for (int i = 0; i < t->n; i++)
+        if (changed >> i & 1)
+            t->moved[i] = moved_by(t->op, t->var[i], t->value[i]);
+    for (int last = 0; last < 2; last++) {
+        point at = {t->n, t->var, t->value, last == 1};
+        if (t->in_base & changed)
+            t->base[last] = at_point(&at, t->op->base);
+        for (int d = 0; d < t->op->tensor->rank; d++)
+            if (t->in_dim[d] & changed)
+                t->x[last][d] = at_point(&at, t->op->load->arg[d]);
+    }
+}
+
+static void
+open_trail(trail *t, const axe_schedule *s, const axe_operand *op)
+{
+    *t = (trail){.op = op, .points = 1};
+    for (int k = 0; k < s->n_nest; k++)
+        for (int j = 0; j < s->nest[k].n_dim; j++)
+            add_var(t, &s->nest[k].dim[j]);
+    t->in_base = ~0u;
+    for (int d = 0; d < op->tensor->rank; d++)
+        t->in_dim[d] = ~0u;
+    update(t, ~0u);
+    t->in_base = mentioned(t, op->base);
+    for (int d = 0; d < op->tensor->rank; d++)
+        t->in_dim[d] = mentioned(t, op->load->arg[d]);
+}
+
+/* The next point: all of them, or of many a grid; false behind the last. */
+static bool
+go_on(trail *t)
+{
+    unsigned changed = 0;
+
+    for (int i = t->n - 1; i >= 0; i--) {
+        int64_t step = t->points > MAX_POINTS && t->extent[i] > 16
+                           ? t->extent[i] / 16 + 1
+                           : 1;
+        changed |= 1u << i;
+        if ((t->value[i] += step) < t->extent[i]) {
+            update(t, changed);
+            return true;
+        }
+        t->value[i] = 0;
+    }
+    return false;
+}
+
+/* The flat index of the element; false if that is not inside the tile, as in
+ * turns of loops that branches exclude. */
+static bool
+flat_at(const trail *t, int last, int64_t *flat)
+{
+    *flat = 0;
+    for (int d = 0; d < t->op->tensor->rank; d++) {
+        int64_t full = 0, x = t->x[last][d];
+        axe_is_iconst(t->op->tensor->shape[d], &full);
+        if (x < 0 || x >= full)
+            return false;
+        *flat = *flat * full + x;
+    }
+    return true;
+}
+
+/* Address by the plan: base + sum of digit * stride. */
+static int64_t
+planned(const trail *t, int last)
+{
+    int64_t at = t->base[last];
+
+    for (int i = 0; i < t->n; i++)
+        at += t->moved[i];
     return at;
 }
 
-/* Address by the definition: the layout at the flat index.  False if that is
- * not inside the tile, as in turns of loops that branches exclude. */
-static bool
-defined(const planner *p, const axe_operand *op, const point *at, int64_t *out)
-{
-    int64_t flat = 0;
+/* Where the tile's layout puts a flat index: the axes that places are on, and
+ * what a step on them is. */
+typedef struct placing {
+    const axe_layout *l;
+    int               n;
+    axe_axis          axis[4];
+    int64_t           by[4];
+} placing;
 
-    for (int d = 0; d < op->tensor->rank; d++) {
-        int64_t full = 0, x = at_point(at, op->load->arg[d]);
-        axe_is_iconst(op->tensor->shape[d], &full);
-        if (x < 0 || x >= full)
-            return false;
-        flat = flat * full + x;
+static placing
+open_placing(const planner *p, const axe_tensor *t)
+{
+    placing out = {
+        .l = p->place[t->id].layout, .n = 1, .axis = {AXE_AXIS_M}, .by = {1}};
+
+    if (!p->simt)
+        return out;
+    const axe_axis axis[] = {AXE_AXIS_M, p->simt->reg, p->simt->tlane,
+                             p->simt->tcol};
+    out.n = 0;
+    for (int i = 0; i < AXE_LEN(axis); i++) {
+        out.axis[out.n] = axis[i];
+        out.by[out.n] = axe_simt_places(p, t, axis[i]);
+        out.n += out.by[out.n] != 0;
     }
-    *out = place_in(p, op->tensor, flat);
-    return true;
+    return out;
+}
+
+/* Address by the definition: the layout at the flat index. */
+static int64_t
+defined(const placing *x, int64_t flat)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < x->n; i++)
+        at += x->by[i] * axe_layout_at(x->l, flat, x->axis[i]);
+    return at;
 }
 
 static int64_t
 certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
 {
-    const axe_var *var[16];
-    int64_t        extent[16], value[16] = {0}, points = 1, proved = 0;
-    int            n = 0;
+    placing place = open_placing(p, op->tensor);
+    int     n_turn = has_loop(op->base) || has_loop(op->load) ? 2 : 1;
+    int64_t flat, proved = 0;
+    trail   t;
 
-    for (int k = 0; k < s->n_nest; k++)
-        for (int j = 0; j < s->nest[k].n_dim && n < AXE_LEN(var); j++) {
-            const axe_dim *d = &s->nest[k].dim[j];
-            bool           used = false;
-            for (int t = 0; t < op->n_term; t++)
-                used = used || op->term[t].var == d->var;
-            for (int t = 0; t < n; t++)
-                used = used && var[t] != d->var;
-            if (!used)
+    open_trail(&t, s, op);
+    do {
+        for (int last = 0; last < n_turn; last++) {
+            if (!flat_at(&t, last, &flat))
                 continue;
-            var[n] = d->var;
-            extent[n] = axe_dim_extent(d);
-            points *= extent[n] < MAX_POINTS ? extent[n] : MAX_POINTS;
-            if (points > MAX_POINTS)
-                points = MAX_POINTS + 1;
-            n++;
-        }
-    for (;;) {
-        for (int last = 0; last < 2; last++) {
-            point   at = {n, var, value, last == 1};
-            int64_t want;
-            if (!defined(p, op, &at, &want))
-                continue;
-            assert(planned(op, &at) == want);
+            assert(planned(&t, last) == defined(&place, flat));
             proved += last == 0;
         }
-        int i = n - 1;
-        for (; i >= 0; i--) {
-            int64_t step =
-                points > MAX_POINTS && extent[i] > 16 ? extent[i] / 16 + 1 : 1;
-            if ((value[i] += step) < extent[i])
-                break;
-            value[i] = 0;
-        }
-        if (i < 0)
-            return proved;
-    }
+    } while (go_on(&t));
+    return proved;
 }
 
 void

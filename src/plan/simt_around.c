@@ -148,18 +148,25 @@ typedef struct filling {
     bool              apart; /* from another thread's registers */
 } filling;
 
+/* Do the same threads hold the same elements? */
 static bool
-same_threads(const axe_simt_plan *sp, const axe_layout *a, const axe_layout *b)
+same_threads(planner *p, const axe_layout *a, const axe_layout *b)
 {
-    const axe_axis axis[3] = {sp->lane, sp->warp, sp->wid};
+    const axe_axis axis[3] = {p->simt->lane, p->simt->warp, p->simt->wid};
+    const int64_t  by[3] = {1, 1 << 20, INT64_C(1) << 40};
+    axe_mark       m = axe_ctx_mark(p->cx);
+    int64_t       *x, *y;
+    bool           same = true;
 
     if (a->size != b->size || a->n_replica != b->n_replica)
         return false;
-    for (int i = 0; i < 3; i++)
-        for (int64_t x = 0; x < a->size; x++)
-            if (axe_layout_at(a, x, axis[i]) != axe_layout_at(b, x, axis[i]))
-                return false;
-    return true;
+    x = axe_new_array(p->cx, int64_t, a->size + 1);
+    y = axe_new_array(p->cx, int64_t, b->size + 1);
+    axe_layout_list(a, 3, axis, by, x);
+    axe_layout_list(b, 3, axis, by, y);
+    same = memcmp(x, y, (size_t)a->size * sizeof *x) == 0;
+    axe_ctx_release(p->cx, m);
+    return same;
 }
 
 /* A load of a register tile by the very indices that the other is filled by. */
@@ -176,7 +183,7 @@ look_at(void *user, const axe_node *n)
         if (!axe_node_same(n->arg[d], f->dst->arg[d]))
             return;
     l = f->p->place[n->u.tensor->id].layout;
-    f->apart = f->apart || (l && !same_threads(f->p->simt, l, own));
+    f->apart = f->apart || (l && !same_threads(f->p, l, own));
 }
 
 static void

@@ -397,8 +397,8 @@ try_options(const job *j, choice *best)
 
     for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
         if (!best->by ||
-            axe_option_score(&j->option[i]) < AXE_ASKING * best->score)
-            n_good += try_option(j, &j->option[i], best);
+            axe_option_score(j->option[i]) < AXE_ASKING * best->score)
+            n_good += try_option(j, j->option[i], best);
     put_layouts(j, best, none);
 }
 
@@ -498,10 +498,10 @@ reject_others(const job *j, request *r, const axe_simt_contract *sc)
     int             n = 1;
 
     all.n_option = 0;
-    all.option = axe_new_array(j->p->cx, option, AXE_MAX_OPTION);
+    all.option = axe_new_array(j->p->cx, option *, AXE_MAX_OPTION);
     axe_job_options(&all, NULL);
     for (int i = 0; i < all.n_option && n <= MAX_OTHER; i++) {
-        const option *o = &all.option[i];
+        const option *o = all.option[i];
         bool          known = false;
         for (int k = 0; k < n; k++)
             known = known || seen[k] == o->atom;
@@ -589,11 +589,11 @@ plan_job(const job *j, request *r, axe_schedule *out)
         return false;
     }
     for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
-        if (plan_option(j, &j->option[i], sc, &why)) {
-            take(j, &j->option[i], r, by_sides(j, c), sc, out);
+        if (plan_option(j, j->option[i], sc, &why)) {
+            take(j, j->option[i], r, by_sides(j, c), sc, out);
             return true;
         }
-        axe_rejected(j->p, r, j->option[i].atom->name, "%s", why);
+        axe_rejected(j->p, r, j->option[i]->atom->name, "%s", why);
     }
     return false;
 }
@@ -639,7 +639,7 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
         reject_all(j, r);
     if (j[1].n_option > 0 &&
         (j[0].n_option == 0 ||
-         axe_option_score(&j[1].option[0]) < axe_option_score(&j[0].option[0])))
+         axe_option_score(j[1].option[0]) < axe_option_score(j[0].option[0])))
         first = 1;
     return plan_job(&j[first], r, out) || plan_job(&j[1 - first], r, out);
 }

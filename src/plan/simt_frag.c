@@ -9,7 +9,7 @@
 
 #include "plan/simt_frag.h"
 
-enum { WARP_LANES = 32, MAX_STEP = 64, MAX_DIM = 32 };
+enum { WARP_LANES = 32, MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64 };
 
 int64_t
 axe_step_at(const axe_step *s, int64_t count)
@@ -107,27 +107,20 @@ typedef struct trial {
     int64_t n_outer[2]; /* warps (or their groups), lanes: that each have an
                            invocation of their own */
     int64_t n_turn;
+    int     param;
+    double  least; /* cycles that it takes where no banks clash */
 } trial;
 
 static bool
-repeat(trial *t, const char **why)
+repeat(trial *t)
 {
     int threads = axe_atom_threads(t->atom);
 
     t->frag_regs = axe_frag_regs(t->q->cx, t->q->reg);
     t->atom_regs = axe_frag_regs(t->q->cx, t->reg);
     if (threads == 0 || t->q->n_thread % threads != 0 ||
-        t->q->n_thread % WARP_LANES != 0) {
-        *why = axe_textf(t->q->cx, "it takes %d threads together", threads);
+        t->q->n_thread % WARP_LANES != 0 || t->frag_regs % t->atom_regs != 0)
         return false;
-    }
-    if (t->frag_regs % t->atom_regs != 0) {
-        *why = axe_textf(t->q->cx,
-                         "a thread has %" PRId64 " elements, not a multiple of "
-                         "the %" PRId64 " of one invocation",
-                         t->frag_regs, t->atom_regs);
-        return false;
-    }
     t->n_outer[0] =
         t->q->n_thread / (threads < WARP_LANES ? WARP_LANES : threads);
     t->n_outer[1] = threads < WARP_LANES ? WARP_LANES / threads : 1;
@@ -163,7 +156,7 @@ all_elements(const trial *t)
 
 /* Where in memory each element is, cut at the iters of the atom's memory. */
 static const axe_layout *
-addresses(const trial *t, const char **why)
+addresses(const trial *t)
 {
     axe_ctx          *cx = t->q->cx;
     const axe_layout *f = numbered(cx, t->q->reg, t->frag_regs), *b, *l;
@@ -171,10 +164,8 @@ addresses(const trial *t, const char **why)
     int64_t           cut[MAX_DIM];
     int               n = 0;
 
-    *why = "the fragment is no one-to-one map of threads and registers";
     if (!f || axe_layout_inverse(cx, axe_layout_flat(cx, f), &f) != AXE_OK)
         return NULL;
-    *why = "its elements are not where steps of it go";
     if (!(b = all_elements(t)) || t->mem->n_shard + 3 > MAX_DIM ||
         axe_layout_compose(cx, f, b, &l) != AXE_OK ||
         axe_layout_compose(cx, mem, axe_layout_flat(cx, l), &l) != AXE_OK)
@@ -215,8 +206,7 @@ runs_as(const axe_layout *l, int k, const axe_iter *a)
 
 /* The addresses as steps; false if memory is not as the atom's is. */
 static bool
-take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n,
-           const char **why)
+take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n)
 {
     int64_t group = axe_atom_threads(t->atom) / WARP_LANES;
 
@@ -226,13 +216,8 @@ take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n,
     for (int i = 0; i < t->mem->n_shard; i++) {
         const axe_iter *a = &t->mem->shard[i];
         int64_t         by = threads_of(t->q->cx, a->axis);
-        if (a->axis == AXE_AXIS_M && !runs_as(l, i + 3, a)) {
-            *why = axe_textf(t->q->cx,
-                             "%" PRId64 " of its elements are not %" PRId64
-                             " apart in memory",
-                             a->extent, a->stride);
+        if (a->axis == AXE_AXIS_M && !runs_as(l, i + 3, a))
             return false;
-        }
         if (a->axis != AXE_AXIS_M && a->stride > 0)
             add_steps(l, i + 3, by == 1 ? AXE_COUNT_LANE : AXE_COUNT_WARP,
                       a->stride, step, n);
@@ -253,7 +238,7 @@ run_bytes(const trial *t)
 }
 
 static bool
-is_aligned(const trial *t, int n, const axe_step *step, const char **why)
+is_aligned(const trial *t, int n, const axe_step *step)
 {
     int64_t bytes = run_bytes(t), size = axe_type_table[t->q->type].bits / 8;
     int64_t worst = t->q->align;
@@ -263,18 +248,8 @@ is_aligned(const trial *t, int n, const axe_step *step, const char **why)
 
     for (int i = 0; i < n; i++)
         worst = axe_gcd(worst, step[i].stride * size);
-    if (worst % bytes != 0) {
-        *why = axe_textf(t->q->cx,
-                         "addresses are multiples of %" PRId64 " bytes, not of "
-                         "%" PRId64,
-                         worst, bytes);
-        return false;
-    }
-    if (t->q->swizzle.bits > 0 && bytes > INT64_C(1) << t->q->swizzle.base) {
-        *why = "the swizzle keeps fewer bytes together";
-        return false;
-    }
-    return true;
+    return worst % bytes == 0 && (t->q->swizzle.bits == 0 ||
+                                  bytes <= INT64_C(1) << t->q->swizzle.base);
 }
 
 /* Lanes that give addresses in one invocation. */
@@ -291,84 +266,152 @@ lanes_that_ask(const trial *t)
     return (int)n;
 }
 
+/* One invocation of a warp: the bytes where lanes ask, in turn 0, and before
+ * the swizzle. */
+typedef struct asked {
+    int     n_lane;
+    int64_t at[WARP_LANES], bytes;
+    int64_t bits; /* that some lane's address has; -1: not known */
+} asked;
+
+static int64_t
+offset_of(const trial *t, int n, const axe_step *step, axe_counter of,
+          int64_t count)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < n; i++)
+        if (step[i].of == of)
+            at += axe_step_at(&step[i], count);
+    return at * axe_type_table[t->q->type].bits / 8;
+}
+
+static asked
+ask_lanes(const trial *t, int n, const axe_step *step)
+{
+    asked a = {.n_lane = lanes_that_ask(t), .bytes = run_bytes(t)};
+
+    for (int i = 0; i < a.n_lane && i < WARP_LANES; i++) {
+        a.at[i] = offset_of(t, n, step, AXE_COUNT_LANE, i);
+        a.bits = a.at[i] < 0 ? -1 : a.bits | a.at[i];
+    }
+    return a;
+}
+
+/* Have turns that begin `at` bytes further the conflicts of turn 0?  A sum of
+ * words moves all of them to other banks alike, and so does an exclusive or
+ * with what no lane's address has a bit of, swizzled or not. */
+static bool
+is_alike(const trial *t, const asked *a, int64_t at)
+{
+    const axe_swizzle *s = &t->q->swizzle;
+
+    if (at < 0 || a->bits < 0)
+        return false;
+    if (s->bits == 0)
+        return at % t->q->mc->simt->bank_bytes == 0;
+    if (s->shift > 0)
+        at &= (INT64_C(1) << (s->base + s->bits + s->shift)) - 1;
+    return (at & a->bits) == 0;
+}
+
+static axe_banks
+banks_at(const trial *t, const asked *a, int64_t turn)
+{
+    int64_t at[WARP_LANES];
+
+    for (int i = 0; i < a->n_lane; i++) {
+        at[i] = a->at[i] + turn;
+        if (t->q->swizzle.bits > 0)
+            at[i] = axe_swizzle_apply(t->q->swizzle, at[i]);
+    }
+    return axe_banks_of(t->q->mc->simt, a->n_lane, at, a->bytes);
+}
+
 static axe_banks
 count_banks(const trial *t, int n, const axe_step *step)
 {
-    axe_banks sum = {0, 0};
-    int64_t   at[WARP_LANES], size = axe_type_table[t->q->type].bits / 8;
-    int       lanes = lanes_that_ask(t);
+    axe_banks sum = {0, 0}, first;
+    asked     a = ask_lanes(t, n, step);
 
-    if (t->q->space != AXE_ARG_SHARED || lanes > WARP_LANES)
+    if (t->q->space != AXE_ARG_SHARED || a.n_lane > WARP_LANES)
         return sum;
+    first = banks_at(t, &a, 0);
     for (int64_t turn = 0; turn < t->n_turn; turn++) {
-        for (int lane = 0; lane < lanes; lane++) {
-            at[lane] = 0;
-            for (int i = 0; i < n; i++)
-                if (step[i].of == AXE_COUNT_LANE)
-                    at[lane] += axe_step_at(&step[i], lane);
-                else if (step[i].of == AXE_COUNT_TURN)
-                    at[lane] += axe_step_at(&step[i], turn);
-            at[lane] *= size;
-            if (t->q->swizzle.bits > 0)
-                at[lane] = axe_swizzle_apply(t->q->swizzle, at[lane]);
-        }
-        axe_banks_add(&sum,
-                      axe_banks_of(t->q->mc->simt, lanes, at, run_bytes(t)));
+        int64_t at = offset_of(t, n, step, AXE_COUNT_TURN, turn);
+        axe_banks_add(&sum, is_alike(t, &a, at) ? first : banks_at(t, &a, at));
     }
     return sum;
 }
 
 static bool
-read_sides(trial *t, int param, const char **why)
+read_sides(trial *t, int param)
 {
-    int         reg = t->atom->kind == AXE_ATOM_LOAD ? 0 : 1;
+    bool        load = t->atom->kind == AXE_ATOM_LOAD;
     const char *roles;
 
-    *why = "it has no layout for this parameter";
-    return axe_atom_operand(t->q->cx, t->atom, reg, param, &roles, &t->reg) ==
+    return axe_atom_operand(t->q->cx, t->atom, !load, param, &roles, &t->reg) ==
                AXE_OK &&
-           axe_atom_operand(t->q->cx, t->atom, 1 - reg, param, &roles,
-                            &t->mem) == AXE_OK;
+           axe_atom_operand(t->q->cx, t->atom, load, param, &roles, &t->mem) ==
+               AXE_OK;
+}
+
+/* Phases of one invocation: it takes a cycle for each at least. */
+static int64_t
+phases_of(const trial *t)
+{
+    const axe_simt *mc = t->q->mc->simt;
+    int64_t         lanes = mc->banks * mc->bank_bytes / run_bytes(t);
+
+    lanes = lanes > 0 ? lanes : 1;
+    return t->q->space == AXE_ARG_SHARED
+               ? (lanes_that_ask(t) + lanes - 1) / lanes
+               : 0;
+}
+
+/* What it takes at least; false: it cannot be. */
+static bool
+open_trial(trial *t, int param)
+{
+    if (!read_sides(t, param) || !repeat(t))
+        return false;
+    t->param = param;
+    t->least =
+        (double)(t->n_turn * phases_of(t)) + t->atom->cost * (double)t->n_turn;
+    return true;
 }
 
 static bool
-fit(const axe_frag_ask *q, const axe_atom *a, int param, axe_reg_move *out,
-    const char **why)
+fit(const trial *t, axe_reg_move *out)
 {
-    trial             t = {.q = q, .atom = a};
-    const axe_layout *l;
-    axe_step         *step = axe_new_array(q->cx, axe_step, MAX_STEP);
+    axe_ctx          *cx = t->q->cx;
+    axe_step         *step = axe_new_array(cx, axe_step, MAX_STEP);
+    const axe_layout *l = addresses(t);
     int               n = 0;
 
-    if (!read_sides(&t, param, why) || !repeat(&t, why) ||
-        !(l = addresses(&t, why)))
+    if (!l || l->n_shard > MAX_STEP || !take_steps(t, l, step, &n) ||
+        !is_aligned(t, n, step))
         return false;
-    if (l->n_shard > MAX_STEP || !take_steps(&t, l, step, &n, why) ||
-        !is_aligned(&t, n, step, why))
-        return false;
-    *out = (axe_reg_move){.atom = a,
-                          .param = param,
-                          .n_turn = t.n_turn,
-                          .regs = t.atom_regs,
+    *out = (axe_reg_move){.atom = t->atom,
+                          .param = t->param,
+                          .n_turn = t->n_turn,
+                          .regs = t->atom_regs,
                           .n_step = n,
                           .step = step,
-                          .banks = count_banks(&t, n, step)};
+                          .banks = count_banks(t, n, step)};
     return true;
 }
 
 bool
 axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
-             axe_reg_move *out, const char **why)
+             axe_reg_move *out)
 {
-    axe_mark    m = axe_ctx_mark(q->cx);
-    const char *reason;
+    axe_mark m = axe_ctx_mark(q->cx);
+    trial    t = {.q = q, .atom = a};
 
-    if (fit(q, a, param, out, &reason))
+    if (open_trial(&t, param) && fit(&t, out))
         return true;
-    char keep[200];
-    snprintf(keep, sizeof keep, "%s", reason);
     axe_ctx_release(q->cx, m);
-    *why = axe_textf(q->cx, "%s", keep);
     return false;
 }
 
@@ -399,22 +442,60 @@ is_better(const axe_reg_move *a, const axe_reg_move *b)
     return x < y || (x <= y && a->n_turn < b->n_turn);
 }
 
+/* Rows that may do it, in the order of the table. */
+static int
+list_trials(const axe_frag_ask *q, trial *list)
+{
+    int n = 0, param;
+
+    for (int i = 0; i < q->mc->n_atom && n < MAX_ROW; i++) {
+        const axe_atom *a = &q->mc->atom[i];
+        axe_mark        m = axe_ctx_mark(q->cx);
+        if (!concerns(q, a) || !axe_atom_param(a, q->type, &param))
+            continue;
+        list[n] = (trial){.q = q, .atom = a};
+        if (open_trial(&list[n], param))
+            n++;
+        else
+            axe_ctx_release(q->cx, m);
+    }
+    return n;
+}
+
+/* The first of those that take the least at least; it is out of the list then.
+ */
+static const trial *
+take_least(int n, trial *list, bool *tried)
+{
+    int at = -1;
+
+    for (int i = 0; i < n; i++)
+        if (!tried[i] && (at < 0 || list[i].least < list[at].least))
+            at = i;
+    if (at >= 0)
+        tried[at] = true;
+    return at < 0 ? NULL : &list[at];
+}
+
 bool
 axe_frag_find(const axe_frag_ask *q, axe_reg_move *out)
 {
-    bool found = false;
+    trial        list[MAX_ROW];
+    bool         tried[MAX_ROW] = {false};
+    int          n = list_trials(q, list);
+    const trial *t, *best = NULL;
+    axe_reg_move m;
 
-    for (int i = 0; i < q->mc->n_atom; i++) {
-        const axe_atom *a = &q->mc->atom[i];
-        axe_reg_move    m;
-        const char     *why;
-        int             param;
-        if (!concerns(q, a) || !axe_atom_param(a, q->type, &param) ||
-            !axe_frag_fit(q, a, param, &m, &why) ||
-            (found && !is_better(&m, out)))
-            continue;
-        *out = m;
-        found = true;
+    while ((t = take_least(n, list, tried)) != NULL) {
+        axe_mark mark = axe_ctx_mark(q->cx);
+        if (best && t->least > cost_of(out))
+            break;
+        if (fit(t, &m) && (!best || is_better(&m, out) ||
+                           (t < best && !is_better(out, &m)))) {
+            *out = m;
+            best = t;
+        } else
+            axe_ctx_release(q->cx, mark);
     }
-    return found;
+    return best != NULL;
 }

@@ -64,9 +64,9 @@ typedef struct axe_frag_ask {
 /* Threads that issue it together; 0: not known. */
 int axe_atom_threads(const axe_atom *a);
 
-/* Does this row do it?  If not, `why` says what is in its way. */
+/* Does this row do it? */
 bool axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
-                  axe_reg_move *out, const char **why);
+                  axe_reg_move *out);
 /* The row that does it in the fewest cycles; false: none. */
 bool axe_frag_find(const axe_frag_ask *q, axe_reg_move *out);
 

@@ -8,17 +8,6 @@
 
 #include "plan/simt_feed.h"
 
-/* The thread of the crew that holds element x first. */
-static int64_t
-holder_of(const axe_feed_ask *q, const axe_layout *l, int64_t x)
-{
-    const axe_simt_plan *sp = q->p->simt;
-
-    return axe_layout_at(l, x, sp->lane) +
-           sp->lanes *
-               (axe_layout_at(l, x, sp->warp) + axe_layout_at(l, x, sp->wid));
-}
-
 static int64_t
 register_of(const axe_feed_ask *q, int64_t row, int64_t k)
 {
@@ -80,27 +69,58 @@ repetition_of(const axe_spread *s, int64_t row)
     return n;
 }
 
-/* Is element (row, k) where the atom looks for it? */
-static bool
-is_there(const axe_feed_ask *q, const axe_feed *f, const axe_layout *want,
-         int64_t row, int64_t k)
+static int64_t *
+list_registers(const axe_feed_ask *q, const axe_layout *l)
 {
-    int64_t x = row * q->k->extent + k;
-    int64_t e = row % q->row->atom * q->k->atom + k % q->k->atom;
-    int64_t at = axe_layout_at(q->inner, e, q->p->simt->reg);
+    int64_t *at = axe_new_array(q->p->cx, int64_t, l->size + 1);
 
-    for (int i = 0; i < f->n_reg; i++)
-        at += axe_step_at(&f->reg[i], f->reg[i].of == AXE_COUNT_K
-                                          ? k / q->k->atom
-                                          : repetition_of(q->row, row));
-    return holder_of(q, q->held, x) == holder_of(q, want, x) &&
-           axe_layout_at(q->held, x, q->p->simt->reg) == at;
+    axe_layout_list(l, 1, &q->p->simt->reg, (int64_t[]){1}, at);
+    return at;
+}
+
+/* Registers from the atom's own on, for each row or each step of the sum. */
+static int64_t *
+list_steps(const axe_feed_ask *q, const axe_feed *f, bool sum)
+{
+    int64_t  n = sum ? q->k->extent : q->row->extent;
+    int64_t *at = axe_new_array(q->p->cx, int64_t, n + 1);
+
+    for (int64_t x = 0; x < n; x++)
+        for (int i = 0; i < f->n_reg; i++)
+            if ((f->reg[i].of == AXE_COUNT_K) == sum)
+                at[x] +=
+                    axe_step_at(&f->reg[i], sum ? x / q->k->atom
+                                                : repetition_of(q->row, x));
+    return at;
+}
+
+/* Is every element where the atom looks for it? */
+static bool
+are_there(const axe_feed_ask *q, const axe_feed *f, const axe_layout *want)
+{
+    const int64_t *has = axe_simt_list_holders(q->p, q->held);
+    const int64_t *asks = axe_simt_list_holders(q->p, want);
+    const int64_t *reg = list_registers(q, q->held);
+    const int64_t *own = list_registers(q, q->inner);
+    const int64_t *row_at = list_steps(q, f, false);
+    const int64_t *sum_at = list_steps(q, f, true);
+
+    for (int64_t row = 0; row < q->row->extent; row++)
+        for (int64_t k = 0; k < q->k->extent; k++) {
+            int64_t x = row * q->k->extent + k;
+            int64_t e = row % q->row->atom * q->k->atom + k % q->k->atom;
+            if (has[x] != asks[x] || reg[x] != own[e] + row_at[row] + sum_at[k])
+                return false;
+        }
+    return true;
 }
 
 bool
 axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
 {
     const axe_layout *want = axe_feed_layout(q);
+    axe_mark          m;
+    bool              there;
 
     *out = (axe_feed){.held = true, .chunk = 1, .frag = q->held};
     *why = "it is in registers, and the atom reads shared memory";
@@ -110,10 +130,11 @@ axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
     if (!want || !same_copies(want, q->held))
         return false;
     read_steps(q, out);
-    for (int64_t row = 0; row < q->row->extent; row++)
-        for (int64_t k = 0; k < q->k->extent; k++)
-            if (!is_there(q, out, want, row, k))
-                return false;
+    m = axe_ctx_mark(q->p->cx);
+    there = want->size == q->held->size && are_there(q, out, want);
+    axe_ctx_release(q->p->cx, m);
+    if (!there)
+        return false;
     out->regs = axe_frag_regs(q->p->cx, q->held);
     return true;
 }

@@ -28,6 +28,9 @@ bool axe_simt_is_open(const planner *p, const axe_tensor *t);
  * Errors  EUNSUPPORTED: a tile that no statement fills by indices alone */
 AXE_CHECK axe_status axe_simt_infer(planner *p);
 
+/* simt_place.c: the first thread, by its number, that holds each element. */
+int64_t *axe_simt_list_holders(planner *p, const axe_layout *l);
+
 /* simt_map.c: moves, elementwise, reductions.
  * Errors  EUNSUPPORTED with what was rejected */
 AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,

@@ -59,7 +59,7 @@ axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
     for (int i = 0; i < 3; i++)
         out->type[i] = type_of(p, out->load[i]);
     out->extent[2] = axe_dim_extent(out->ro.k);
-    out->option = axe_new_array(p->cx, option, AXE_MAX_OPTION);
+    out->option = axe_new_array(p->cx, option *, AXE_MAX_OPTION);
     return true;
 }
 
@@ -428,16 +428,17 @@ add_option(job *j, const option *o)
     int at = j->n_option;
 
     if (at == AXE_MAX_OPTION &&
-        axe_option_score(o) >= axe_option_score(&j->option[at - 1]))
+        axe_option_score(o) >= axe_option_score(j->option[at - 1]))
         return;
     if (at == AXE_MAX_OPTION)
         at--;
     else
         j->n_option++;
-    for (; at > 0 && axe_option_score(o) < axe_option_score(&j->option[at - 1]);
+    for (; at > 0 && axe_option_score(o) < axe_option_score(j->option[at - 1]);
          at--)
         j->option[at] = j->option[at - 1];
-    j->option[at] = *o;
+    j->option[at] = axe_new(j->p->cx, option);
+    *j->option[at] = *o;
 }
 
 /* ------------------------------------------------------------- arrangements */
@@ -604,7 +605,7 @@ axe_jobs_drop_slow(job j[2])
         int n = 0;
         for (int i = 0; i < j[k].n_option; i++)
             if (j[k].s->slow ||
-                rate_of(&j[k], &j[k].option[i]) <= FAR_BELOW * rate)
+                rate_of(&j[k], j[k].option[i]) <= FAR_BELOW * rate)
                 j[k].option[n++] = j[k].option[i];
         j[k].n_option = n;
     }

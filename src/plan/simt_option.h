@@ -36,7 +36,7 @@ typedef struct job {
     axe_type        type[3];
     int64_t         extent[3]; /* of rows, columns, sum; 0: no constant */
     int             n_option;
-    option         *option;
+    option        **option;
     double          folds[2]; /* cycles of those along rows, columns of c */
     double          rate;     /* least cycles for a product, of any row */
     const char     *why;

@@ -181,24 +181,26 @@ number_of(const planner *p, axe_axis a)
                                : p->simt->lanes;
 }
 
-/* Every sum of the iters' steps, as threads; false if there are too many. */
-static bool
-all_sums(const planner *p, int n, const axe_iter *it, int *n_out, int64_t *out)
+/* Every sum of the iters' steps, as threads; NULL if there are too many. */
+static int64_t *
+all_sums(const planner *p, int n, const axe_iter *it, int *n_out)
 {
+    int64_t all = 1, *out;
+
+    for (int i = 0; i < n; i++)
+        if (it[i].stride * number_of(p, it[i].axis) != 0 &&
+            (!axe_mul(all, it[i].extent, &all) || all > MAX_OFFSET))
+            return NULL;
+    out = axe_new_array(p->cx, int64_t, all);
     *n_out = 1;
-    out[0] = 0;
     for (int i = 0; i < n; i++) {
         int64_t step = it[i].stride * number_of(p, it[i].axis);
         int     k = *n_out;
-        if (step == 0 || it[i].extent == 1)
-            continue;
-        if (k * it[i].extent > MAX_OFFSET)
-            return false;
-        for (int64_t e = 1; e < it[i].extent; e++)
+        for (int64_t e = 1; step != 0 && e < it[i].extent; e++)
             for (int j = 0; j < k; j++)
                 out[(*n_out)++] = out[j] + e * step;
     }
-    return true;
+    return out;
 }
 
 /* The threads that count what the operand does not depend on. */
@@ -218,19 +220,19 @@ free_parts(planner *p, const axe_work *w, const axe_operand *op, axe_iter *out)
     return n;
 }
 
-/* The thread that works where the indices are so, all others 0. */
-static int64_t
-worker_at(const planner *p, const axe_work *w, const axe_operand *op, int n,
-          const axe_var *const *var, const int64_t *value)
+/* For each value of the index, what it adds to the number of the thread that
+ * works there. */
+static int64_t *
+list_workers(const planner *p, const axe_work *w, const axe_var *v,
+             int64_t extent)
 {
-    int64_t at = 0;
+    int64_t *at = axe_new_array(p->cx, int64_t, extent + 1);
 
     for (int i = 0; i < w->n_digit; i++) {
         const axe_work_digit *d = &w->digit[i];
-        for (int k = 0; k < n; k++)
-            if (var[k] == d->of.var && axe_operand_depends(op, var[k]))
-                at += value[k] / d->of.weight % d->of.extent * d->stride *
-                      number_of(p, d->axis);
+        int64_t               step = d->stride * number_of(p, d->axis);
+        for (int64_t x = 0; d->of.var == v && step != 0 && x < extent; x++)
+            at[x] += x / d->of.weight % d->of.extent * step;
     }
     return at;
 }
@@ -260,28 +262,31 @@ find_element(const planner *p, const axe_operand *op, int n,
     return true;
 }
 
-/* The first thread that holds it. */
-static int64_t
-holder_of(const planner *p, const axe_layout *l, int64_t flat)
+int64_t *
+axe_simt_list_holders(planner *p, const axe_layout *l)
 {
-    return axe_layout_at(l, flat, p->simt->lane) +
-           p->simt->lanes * (axe_layout_at(l, flat, p->simt->warp) +
-                             axe_layout_at(l, flat, p->simt->wid));
+    int64_t       *who = axe_new_array(p->cx, int64_t, l->size + 1);
+    const axe_axis axis[3] = {p->simt->lane, p->simt->warp, p->simt->wid};
+    const int64_t  by[3] = {1, p->simt->lanes, p->simt->lanes};
+
+    axe_layout_list(l, 3, axis, by, who);
+    return who;
 }
 
 bool
 axe_simt_hold(planner *p, const axe_layout *l, int n_thread, int n_reg,
               int64_t *have)
 {
-    int64_t *copy = axe_new_array(p->cx, int64_t, MAX_OFFSET);
-    int      n;
+    int64_t *holder = axe_simt_list_holders(p, l);
+    int      n = 0;
+    int64_t *copy = all_sums(p, l->n_replica, l->replica, &n);
 
-    if (!all_sums(p, l->n_replica, l->replica, &n, copy))
+    if (!copy)
         return false;
     for (int i = 0; i < n_thread * n_reg; i++)
         have[i] = -1;
     for (int64_t e = 0; e < l->size; e++) {
-        int64_t who = holder_of(p, l, e);
+        int64_t who = holder[e];
         int64_t reg = axe_layout_at(l, e, p->simt->reg);
         for (int i = 0; i < n; i++) {
             int64_t t = who + copy[i];
@@ -365,38 +370,115 @@ moves_within(planner *p, const axe_operand *op)
     return true;
 }
 
-bool
-axe_simt_is_local(planner *p, const request *r, const axe_work *w,
-                  const axe_operand *op, int64_t *n_proved)
-{
-    const axe_layout *l = p->place[op->tensor->id].layout;
-    int64_t          *have = axe_new_array(p->cx, int64_t, MAX_OFFSET);
-    int64_t          *want = axe_new_array(p->cx, int64_t, MAX_OFFSET);
-    const axe_var    *var[AXE_RANK_MAX];
-    int64_t           extent[AXE_RANK_MAX], value[AXE_RANK_MAX] = {0}, last = 0;
-    axe_iter          part[2 * AXE_WALK_MAX];
-    int               n_have, n_want, n = indices_of(r, op, var, extent);
-    bool              known = false;
-    element           e;
+/* The points where an operand is asked for. */
+typedef struct asking {
+    int            n;
+    int64_t        extent[AXE_RANK_MAX], value[AXE_RANK_MAX];
+    const int64_t *worker[AXE_RANK_MAX];
+    element        e;
+} asking;
 
-    if (!moves_within(p, op) || !find_element(p, op, n, var, &e) ||
-        !all_sums(p, l->n_replica, l->replica, &n_have, have) ||
-        !all_sums(p, free_parts(p, w, op, part), part, &n_want, want))
-        return false;
-    for (int i = 0; i < n; i++)
-        if (extent[i] == 0)
-            return false;
+/* The element there, and the number of the thread that works there. */
+static int64_t
+element_at(const asking *a, int64_t *worker)
+{
+    int64_t flat = a->e.begin;
+
+    *worker = 0;
+    for (int i = 0; i < a->n; i++) {
+        flat += a->e.step[i] * a->value[i];
+        *worker += a->worker[i][a->value[i]];
+    }
+    return flat;
+}
+
+/* Do threads find what they want at every point?  Those that want, and those
+ * that have it, are as far from one another everywhere: shown once for each
+ * distance. */
+static bool
+all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
+            const int64_t *have, int n_want, const int64_t *want)
+{
+    const int64_t *holder = axe_simt_list_holders(p, l);
+    int64_t        last = 0, worker;
+    bool           known = false;
+
     do {
-        int64_t flat = e.begin, delta;
-        for (int i = 0; i < n; i++)
-            flat += e.step[i] * value[i];
-        delta = worker_at(p, w, op, n, var, value) - holder_of(p, l, flat);
+        int64_t flat = element_at(a, &worker);
+        if (flat < 0 || flat >= l->size)
+            return false;
+        int64_t delta = worker - holder[flat];
         if ((!known || delta != last) &&
             !covers(n_have, have, n_want, want, delta))
             return false;
         last = delta;
         known = true;
-        ++*n_proved;
-    } while (next_point(n, extent, value));
+    } while (next_point(a->n, a->extent, a->value));
     return true;
+}
+
+/* Are iters that threads count the same, one by one, and all extents? */
+static bool
+same_iters(const planner *p, int n, const axe_iter *a, const axe_iter *b)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i].extent != b[i].extent ||
+            number_of(p, a[i].axis) != number_of(p, b[i].axis) ||
+            (number_of(p, a[i].axis) > 0 && a[i].stride != b[i].stride))
+            return false;
+    return true;
+}
+
+/* Is the tile laid out as the work makes it?  Then all is where it is wanted.
+ */
+static bool
+is_projection(planner *p, const axe_work *w, const axe_operand *op,
+              const axe_layout *l)
+{
+    const axe_layout *made;
+
+    return l->n_offset == 0 && axe_simt_project(p, w, op->load, &made) &&
+           made->n_shard == l->n_shard && made->n_replica == l->n_replica &&
+           same_iters(p, l->n_shard, l->shard, made->shard) &&
+           same_iters(p, l->n_replica, l->replica, made->replica);
+}
+
+static bool
+is_local(planner *p, const request *r, const axe_work *w, const axe_operand *op,
+         int64_t *n_point)
+{
+    const axe_layout *l = p->place[op->tensor->id].layout;
+    int64_t          *have, *want;
+    const axe_var    *var[AXE_RANK_MAX];
+    axe_iter          part[2 * AXE_WALK_MAX];
+    int               n_have, n_want;
+    asking            a = {0};
+
+    a.n = indices_of(r, op, var, a.extent);
+    if (!moves_within(p, op) || !find_element(p, op, a.n, var, &a.e) ||
+        !(have = all_sums(p, l->n_replica, l->replica, &n_have)) ||
+        !(want = all_sums(p, free_parts(p, w, op, part), part, &n_want)))
+        return false;
+    *n_point = 1;
+    for (int i = 0; i < a.n; i++) {
+        if (a.extent[i] == 0)
+            return false;
+        a.worker[i] = list_workers(p, w, var[i], a.extent[i]);
+        *n_point *= a.extent[i];
+    }
+    return is_projection(p, w, op, l) ||
+           all_covered(p, &a, l, n_have, have, n_want, want);
+}
+
+bool
+axe_simt_is_local(planner *p, const request *r, const axe_work *w,
+                  const axe_operand *op, int64_t *n_proved)
+{
+    axe_mark m = axe_ctx_mark(p->cx);
+    int64_t  n_point = 0;
+    bool     local = is_local(p, r, w, op, &n_point);
+
+    axe_ctx_release(p->cx, m);
+    *n_proved += local ? n_point : 0;
+    return local;
 }

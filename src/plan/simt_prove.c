@@ -45,15 +45,11 @@ list_side(const proof *q, const axe_layout *l)
                               .reg = axe_new_array(q->cx, int64_t, l->size),
                               .m = axe_new_array(q->cx, int64_t, l->size)};
 
-    for (int64_t x = 0; x < l->size; x++) {
-        s.thread[x] = axe_layout_at(l, x, sp->lane) +
-                      q->lanes * (axe_layout_at(l, x, sp->warp) +
-                                  axe_layout_at(l, x, sp->wid));
-        s.reg[x] = axe_layout_at(l, x, sp->reg) +
-                   axe_layout_at(l, x, sp->tlane) * q->columns +
-                   axe_layout_at(l, x, sp->tcol);
-        s.m[x] = axe_layout_at(l, x, AXE_AXIS_M);
-    }
+    axe_layout_list(l, 3, (axe_axis[]){sp->lane, sp->warp, sp->wid},
+                    (int64_t[]){1, q->lanes, q->lanes}, s.thread);
+    axe_layout_list(l, 3, (axe_axis[]){sp->reg, sp->tlane, sp->tcol},
+                    (int64_t[]){1, q->columns, 1}, s.reg);
+    axe_layout_list(l, 1, (axe_axis[]){AXE_AXIS_M}, (int64_t[]){1}, s.m);
     return s;
 }
 
@@ -64,6 +60,20 @@ sum_steps(int n, const axe_step *step, const int64_t *count)
 
     for (int i = 0; i < n; i++)
         at += axe_step_at(&step[i], count[step[i].of]);
+    return at;
+}
+
+/* What the steps of one counter add, for each of its values below n: a sum of
+ * steps is the sum of these. */
+static int64_t *
+list_steps(const proof *q, int n_step, const axe_step *step, axe_counter of,
+           int64_t n)
+{
+    int64_t *at = axe_new_array(q->cx, int64_t, n + 1);
+
+    for (int i = 0; i < n_step; i++)
+        for (int64_t x = 0; step[i].of == of && x < n; x++)
+            at[x] += axe_step_at(&step[i], x);
     return at;
 }
 
@@ -85,26 +95,33 @@ run_loads(const proof *q, const axe_feed *f)
     if (axe_atom_operand(q->cx, m->atom, 0, m->param, &names, &d) != AXE_OK ||
         axe_atom_operand(q->cx, m->atom, 1, m->param, &names, &a) != AXE_OK)
         return NULL;
-    side to = list_side(q, d), at = list_side(q, a);
+    side           to = list_side(q, d), at = list_side(q, a);
+    int64_t       *asked = axe_new_array(q->cx, int64_t, q->n_thread);
+    const int64_t *warp = list_steps(q, m->n_step, m->step, AXE_COUNT_WARP,
+                                     q->n_thread / q->lanes + 1);
+    const int64_t *lane =
+        list_steps(q, m->n_step, m->step, AXE_COUNT_LANE, q->lanes);
+    const int64_t *sum =
+        list_steps(q, m->n_step, m->step, AXE_COUNT_K, q->sc->k.n_rep);
+    const int64_t *own =
+        list_steps(q, m->n_step, m->step, AXE_COUNT_TURN, m->n_turn);
     for (int64_t i = 0; i < q->n_thread * all; i++)
         from[i] = NOWHERE;
+    for (int64_t i = 0; i < q->n_thread; i++)
+        asked[i] = warp[i / q->lanes] + lane[i % q->lanes];
     for (int64_t first = 0; first < q->n_thread; first += by)
-        for (int64_t turn = 0; turn < n_chunk * m->n_turn; turn++)
+        for (int64_t turn = 0; turn < n_chunk * m->n_turn; turn++) {
+            int64_t chunk = turn / m->n_turn, t = turn % m->n_turn;
+            int64_t add = sum[chunk * f->chunk] + own[t];
+            int64_t reg = first * all + chunk * f->regs + t * m->regs;
             for (int64_t e = 0; e < to.n; e++) {
-                int64_t asks = first + at.thread[e];
-                int64_t count[AXE_COUNT_TURN + 1] = {0};
-                count[AXE_COUNT_WARP] = asks / q->lanes;
-                count[AXE_COUNT_LANE] = asks % q->lanes;
-                count[AXE_COUNT_K] = turn / m->n_turn * f->chunk;
-                count[AXE_COUNT_TURN] = turn % m->n_turn;
-                int64_t *r = &from[(first + to.thread[e]) * all +
-                                   turn / m->n_turn * f->regs +
-                                   turn % m->n_turn * m->regs + to.reg[e]];
+                int64_t *r = &from[reg + to.thread[e] * all + to.reg[e]];
                 if (*r != NOWHERE)
                     return NULL;
-                *r = sum_steps(m->n_step, m->step, count) + at.m[e];
+                *r = add + asked[first + at.thread[e]] + at.m[e];
                 filled++;
             }
+        }
     return filled == q->n_thread * all ? from : NULL;
 }
 
@@ -146,6 +163,12 @@ run_held(const proof *q, const axe_feed *f)
 
 /* ----------------------------------------------------------------- factors */
 
+static bool
+is_loaded(const axe_feed *f)
+{
+    return !f->direct && !f->held;
+}
+
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
 static int64_t
 described(const proof *q, const axe_feed *f, axe_type t, int64_t row,
@@ -168,9 +191,70 @@ list_memory(const proof *q, const axe_layout *memory)
 {
     int64_t *at = axe_new_array(q->cx, int64_t, memory->size);
 
-    for (int64_t x = 0; x < memory->size; x++)
-        at[x] = axe_layout_at(memory, x, AXE_AXIS_M);
+    axe_layout_list(memory, 1, (axe_axis[]){AXE_AXIS_M}, (int64_t[]){1}, at);
     return at;
+}
+
+/* A factor, and where an atom looks for it: a sum of what its threads, its
+ * repetition and the step of the sum add.  Of one that is read by a descriptor
+ * elements of memory, else of registers of all threads. */
+typedef struct look {
+    const axe_feed *f;
+    axe_type        type;
+    int64_t         all;               /* registers of a thread */
+    int64_t         n_row, part, rows; /* of the atom; of it that one CTA of a
+                                          pair has; of the tile there */
+    side           in;                 /* the atom's */
+    const int64_t *memory, *from, *warp, *rep, *sum;
+} look;
+
+static bool
+open_look(const proof *q, const axe_feed *f, int s, look *out)
+{
+    const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
+    int               n_step = f->direct ? f->desc.n_step : f->n_reg;
+    const axe_step   *step = f->direct ? f->desc.step : f->reg;
+    int64_t           pair = s == 2 ? q->sc->pair : 1;
+
+    *out = (look){.f = f,
+                  .type = q->j->type[s],
+                  .n_row = row->atom,
+                  .part = row->atom / pair,
+                  .rows = row->extent / pair};
+    out->all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
+    out->in = list_side(q, q->o->side[s]);
+    out->memory = f->held ? NULL : list_memory(q, f->memory);
+    out->from = f->direct ? NULL : f->held ? run_held(q, f) : run_loads(q, f);
+    out->warp =
+        list_steps(q, n_step, step, AXE_COUNT_WARP, q->n_thread / q->lanes + 1);
+    out->rep = list_steps(q, n_step, step, s == 1 ? AXE_COUNT_M : AXE_COUNT_N,
+                          row->n_rep);
+    out->sum = list_steps(q, n_step, step, AXE_COUNT_K, q->sc->k.n_rep);
+    return f->direct || out->from;
+}
+
+/* Is what an atom finds, in each of its rows, step k of the sum? */
+static bool
+atom_holds(const proof *q, const look *x, int64_t at, int64_t k,
+           const int64_t *row_of)
+{
+    int64_t ak = q->sc->k.atom;
+
+    for (int64_t row = 0, e = 0; row < x->n_row; row++) {
+        int64_t own = row % x->part;
+        int64_t want = row_of[row] % x->rows * q->sc->k.extent + k * ak;
+        if (row_of[row] / x->rows != row / x->part)
+            return false;
+        for (int64_t h = 0; h < ak; h++, e++) {
+            int64_t got =
+                x->f->direct
+                    ? at + described(q, x->f, x->type, own, h)
+                    : x->from[at + x->in.thread[e] * x->all + x->in.reg[e]];
+            if (got != (x->memory ? x->memory[want + h] : want + h))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* Does every atom find in its rows of this factor what it should?  row_of: by
@@ -179,45 +263,24 @@ static bool
 factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
 {
     const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
-    axe_counter       own = s == 1 ? AXE_COUNT_M : AXE_COUNT_N;
-    axe_type          t = q->j->type[s];
-    int64_t           ak = q->sc->k.atom, pair = s == 2 ? q->sc->pair : 1;
-    int64_t  all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
-    int64_t *memory = f->held ? NULL : list_memory(q, f->memory);
-    int64_t *from = f->direct ? NULL
-                    : f->held ? run_held(q, f)
-                              : run_loads(q, f);
-    side     in = list_side(q, q->o->side[s]);
-    int64_t  n_group = q->n_thread / q->group;
+    look              x;
 
-    if (!f->direct && !from)
+    if (!open_look(q, f, s, &x))
         return false;
-    for (int64_t x = 0; x < n_group * row->n_rep * q->sc->k.n_rep; x++) {
-        int64_t k = x % q->sc->k.n_rep, rep = x / q->sc->k.n_rep % row->n_rep;
-        int64_t g = x / q->sc->k.n_rep / row->n_rep;
-        int64_t count[AXE_COUNT_TURN + 1] = {0};
-        count[AXE_COUNT_WARP] = g * q->group / q->lanes;
-        count[own] = rep;
-        count[AXE_COUNT_K] = k;
-        for (int64_t e = 0; e < in.n; e++) {
-            int64_t want = row_of[(g * row->n_rep + rep) * row->atom + e / ak];
-            int64_t at = e / ak % (row->atom / pair);
-            if (want / (row->extent / pair) != e / ak / (row->atom / pair))
-                return false;
-            want %= row->extent / pair;
-            want = want * q->sc->k.extent + k * ak + e % ak;
-            want = memory ? memory[want] : want;
-            int64_t got =
-                f->direct
-                    ? sum_steps(f->desc.n_step, f->desc.step, count) +
-                          described(q, f, t, at, e % ak)
-                    : from[(g * q->group + in.thread[e]) * all +
-                           (f->held ? 0 : k / f->chunk * f->regs) +
-                           sum_steps(f->n_reg, f->reg, count) + in.reg[e]];
-            if (got != want)
-                return false;
+    for (int64_t g = 0; g < q->n_thread / q->group; g++)
+        for (int64_t rep = 0; rep < row->n_rep; rep++) {
+            const int64_t *rows = row_of + (g * row->n_rep + rep) * row->atom;
+            int64_t        own = x.warp[g * q->group / q->lanes] + x.rep[rep];
+            if (!f->direct)
+                own += g * q->group * x.all;
+            for (int64_t k = 0; k < q->sc->k.n_rep; k++) {
+                int64_t at = own + x.sum[k];
+                if (is_loaded(f))
+                    at += k / f->chunk * f->regs;
+                if (!atom_holds(q, &x, at, k, rows))
+                    return false;
+            }
         }
-    }
     return true;
 }
 

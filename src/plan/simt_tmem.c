@@ -300,13 +300,12 @@ static const axe_layout *
 try_row(const moving *x, const axe_atom *a, axe_reg_move *out)
 {
     const axe_layout *l;
-    const char       *why;
     int               param;
 
     if (!axe_atom_param(a, x->type, &param) || !(l = registers_by(x, a, param)))
         return NULL;
     axe_frag_ask q = ask_for(x, l);
-    return axe_frag_fit(&q, a, param, out, &why) ? l : NULL;
+    return axe_frag_fit(&q, a, param, out) ? l : NULL;
 }
 
 /* A constant needs registers only for one invocation: few. */
