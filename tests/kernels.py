@@ -387,6 +387,7 @@ ROWS = [
     *(varlen_row("attention_varlen", sets, ("f16", "bf16", "f32"))
       for sets in ("", " D=64 CAUSAL=1")),
     pointwise("softmax", "softmax", {"X": "MN"}, softmax),
+    pointwise("softmax_cluster", "softmax_cluster", {"X": "MN"}, softmax),
     pointwise("softmax_causal", "softmax_causal", {"X": "MN"}, softmax_causal),
     pointwise("softmax_columns", "softmax_columns", {"X": "MN"},
               lambda x: [tuple(a.T for a in y) for y in softmax(x.T)]),

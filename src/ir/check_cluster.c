@@ -41,19 +41,20 @@ copies_of(axe_ctx *cx, const axe_tensor *t)
 
 /* Is the value the same in n CTAs that follow each other along v? */
 static bool
-same_in_cluster(const axe_node *e, const axe_var *v, int64_t n)
+same_in_cluster(axe_ctx *cx, const axe_node *e, const axe_var *v, int64_t n)
 {
     int64_t by;
 
     if (e->op == AXE_OP_var)
         return e->u.var != v;
-    if (e->op == AXE_OP_load && e->u.tensor->space != AXE_SPACE_GLOBAL)
+    if (e->op == AXE_OP_load && e->u.tensor->space != AXE_SPACE_GLOBAL &&
+        copies_of(cx, e->u.tensor) < n)
         return false;
     if (e->op == AXE_OP_div && e->arg[0]->op == AXE_OP_var &&
         axe_is_iconst(e->arg[1], &by) && by % n == 0)
         return true;
     for (int i = 0; i < e->n_arg; i++)
-        if (!same_in_cluster(e->arg[i], v, n))
+        if (!same_in_cluster(cx, e->arg[i], v, n))
             return false;
     return true;
 }
@@ -68,8 +69,10 @@ check_copies(clusters *c, const axe_stmt *s)
     if (n <= 1 || !c->cta)
         return;
     for (int i = 0; i < s->dst->n_arg; i++)
-        same = same && same_in_cluster(s->dst->arg[i], c->cta->var[0], n);
-    if (same && !c->split && same_in_cluster(s->value, c->cta->var[0], n))
+        same =
+            same && same_in_cluster(c->cx, s->dst->arg[i], c->cta->var[0], n);
+    if (same && !c->split &&
+        same_in_cluster(c->cx, s->value, c->cta->var[0], n))
         return;
     fail(c,
          axe_fail(c->cx, s->at, AXE_ESHAPE,
@@ -90,9 +93,9 @@ splits(const clusters *c, const axe_stmt *s)
     if (n <= 1)
         return false;
     for (int i = 0; i < s->n_var && s->kind == AXE_STMT_FOR; i++)
-        if (!same_in_cluster(s->var[i]->extent, c->cta->var[0], n))
+        if (!same_in_cluster(c->cx, s->var[i]->extent, c->cta->var[0], n))
             return true;
-    return s->cond && !same_in_cluster(s->cond, c->cta->var[0], n);
+    return s->cond && !same_in_cluster(c->cx, s->cond, c->cta->var[0], n);
 }
 
 static void

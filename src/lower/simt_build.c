@@ -47,7 +47,9 @@ warp_in(simt_lowering *sl, const axe_crew *c)
 const axe_node *
 axe_simt_coordinate(simt_lowering *sl, const axe_crew *c, axe_axis axis)
 {
-    return axis == sl->sp->lane ? axe_simt_id(sl, AXE_ID_LANE) : warp_in(sl, c);
+    return axis == sl->sp->lane  ? axe_simt_id(sl, AXE_ID_LANE)
+           : axis == sl->sp->cta ? axe_simt_id(sl, AXE_ID_RANK)
+                                 : warp_in(sl, c);
 }
 
 const axe_node *
@@ -93,6 +95,8 @@ axe_simt_digit(simt_lowering *sl, const axe_crew *c, axe_iter it)
     const axe_node *v = axe_simt_coordinate(sl, c, it.axis);
 
     v = over(sl, v, it.stride);
+    if (it.axis == sl->sp->cta && it.stride * it.extent >= sl->grid->cluster)
+        return v;
     for (int i = 0; i < n; i++)
         if (own[i].axis == it.axis && it.stride * it.extent >= own[i].extent)
             return v;

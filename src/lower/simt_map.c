@@ -334,7 +334,12 @@ move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
                        (axe_stride){step, AXE_UNIT_ONE});
     }
     axe_arg reg = axe_simt_reg(x->array[k], array_index(x, k));
-    axe_arg arg[2] = {store ? memory(x, op) : reg, store ? reg : memory(x, op)};
+    axe_arg there = memory(x, op);
+    if (store && x->simt->share > 1) {
+        there.space = AXE_ARG_DSMEM;
+        there.cta = axe_simt_unrolled(x->sl, &b, "cta", x->simt->share);
+    }
+    axe_arg arg[2] = {store ? there : reg, store ? reg : there};
     axe_simt_atom(x->sl, b, row_of(x, k, width, store), width, 2, arg,
                   axe_simt_both(x->sl, inside(x, op), own));
     for (int i = 0; i < w->n_digit; i++)
@@ -512,6 +517,28 @@ open_parts(map_lowering *x, axe_lblock *b)
     return b;
 }
 
+/* Has the cluster met, and nothing been done since? */
+static bool
+has_met(const axe_lblock *b)
+{
+    int n = b->n;
+
+    while (n > 0 && b->item[n - 1]->kind == AXE_LIR_NOTE)
+        n--;
+    return n > 0 && b->item[n - 1]->kind == AXE_LIR_ATOM &&
+           b->item[n - 1]->atom->sync == AXE_SYNC_MEET &&
+           b->item[n - 1]->atom->by == AXE_SCOPE_CLUSTER;
+}
+
+/* Nobody reads, or writes, what CTAs share. */
+static axe_status
+meet_sharers(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    if (s->simt->share <= 1 || has_met(b))
+        return AXE_OK;
+    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
+}
+
 axe_status
 axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -529,13 +556,14 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     sl->lw.s = s;
     for (int i = 0; i < s->n_operand; i++)
         x.same[i] = axe_simt_first_load(s, i);
+    AXE_TRY(meet_sharers(sl, b, s));
     name_threads(&x, b);
-    b = axe_map_loops(&x, b, 0);
-    axe_map_load(&x, b, 0);
-    b = open_parts(&x, b);
-    axe_map_load(&x, b, 0);
+    axe_lblock *in = axe_map_loops(&x, b, 0);
+    axe_map_load(&x, in, 0);
+    in = open_parts(&x, in);
+    axe_map_load(&x, in, 0);
     for (int k = s->n_nest - 1; k >= 1; k--)
-        AXE_TRY(axe_map_reduce(&x, b, k));
-    store(&x, b);
-    return AXE_OK;
+        AXE_TRY(axe_map_reduce(&x, in, k));
+    store(&x, in);
+    return meet_sharers(sl, b, s);
 }

@@ -373,6 +373,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     written = k;
     k = axe_kernel_raise(cx, k);
+    if (mc->simt && mc->simt->max_cluster == 1)
+        k = axe_simt_alone(cx, k);
     if (mc->simt)
         k = axe_simt_unloop(cx, k);
     if (mc->simt && mc->simt->tmem_columns > 0)

@@ -44,7 +44,8 @@ typedef struct request {
     axe_nest       *nest; /* digits not chosen yet */
     bool meets; /* a scatter whose elements the machine folds into by rows of
                    that fold: the value is only what comes to them */
-    int        n_reject;
+    int share;  /* CTAs that do parts of it, see simt_share.c; 0, 1: none */
+    int n_reject;
     axe_reject reject[16];
 } request;
 

@@ -77,9 +77,12 @@ struct axe_simt_schedule {
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
     const axe_simt_tmem     *tmem;
-    const axe_node          *when;    /* it runs only then; NULL: always */
-    int64_t                  scratch; /* [bytes] of the crew's that it uses */
-    int n_register; /* estimate of what a thread holds meanwhile */
+    const axe_node          *when; /* it runs only then; NULL: always */
+    int share;          /* CTAs of a cluster that each do a part and give it
+                           to all; the cluster meets before and behind it;
+                           0, 1: each does all */
+    int64_t scratch;    /* [bytes] of the crew's that it uses */
+    int     n_register; /* estimate of what a thread holds meanwhile */
 };
 
 /* All threads of the crew's entity meet before `at` begins; or they wait until

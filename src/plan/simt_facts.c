@@ -239,6 +239,12 @@ tell_map(teller *t)
     axe_buf b = {.cx = t->cx};
 
     tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    if (t->simt->share > 1)
+        tell(t, AXE_FACT_sync,
+             axe_textf(t->cx,
+                       "each of %d CTAs does a part and gives it to all; their "
+                       "cluster meets before and behind",
+                       t->simt->share));
     for (int i = 0; t->simt->access && i < t->s->n_operand; i++)
         if (axe_simt_first_load(t->s, i) == i)
             tell_access(t, i);

@@ -35,6 +35,12 @@ int64_t *axe_simt_list_holders(planner *p, const axe_layout *l);
  * Errors  EUNSUPPORTED with what was rejected */
 AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
                                        axe_schedule *out);
+/* simt_share.c: of how many CTAs each computes a part of what the statement
+ * writes, for all of them; 1: each all of it. */
+int axe_simt_share(planner *p, const request *r, const axe_crew *crew);
+/* The kernel without clusters, for machines that have none: each CTA holds the
+ * replicas that are its own. */
+const axe_kernel *axe_simt_alone(axe_ctx *cx, const axe_kernel *k);
 /* simt_work.c: who does which part of the statement; open tiles say nothing.
  * Errors  EUNSUPPORTED, ELIMIT */
 AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,

@@ -129,6 +129,8 @@ row_of(const planner *p, const request *r, const axe_operand *op, bool store,
     axe_arg_space s = space_of(op->tensor);
     int           param;
 
+    if (store && r->share > 1)
+        s = AXE_ARG_DSMEM;
     if (store && r->meets)
         return axe_simt_find_fold(p->mc, r->stmt->fold, t, w, &param);
     return axe_simt_find_move(
@@ -313,6 +315,7 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
     const axe_crew    *crew = simt->crew;
 
+    r->share = simt->share = axe_simt_share(p, r, crew);
     AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)

@@ -24,7 +24,8 @@ static bool
 is_map(const axe_schedule *s)
 {
     return s && s->kind == AXE_SCHED_MAP && s->simt->access &&
-           s->simt->work.n_copy == 0 && s->simt->work.n_digit <= MAX_DIGIT;
+           s->simt->share <= 1 && s->simt->work.n_copy == 0 &&
+           s->simt->work.n_digit <= MAX_DIGIT;
 }
 
 /* Points that the statement's digits walk; 0: not known, or too many. */

@@ -5,9 +5,10 @@
  * what that scope does of the second.  Nothing is needed where each thread
  * finds only what it wrote itself.  Within one scope its entities do not meet,
  * nor may they touch what another one writes.  Stages of pipelines are passed
- * on by protocols of their own (simt_ring.c).  So it is for tensor memory. What
- * a thread asked of an engine is waited for instead, at a barrier at which the
- * engine arrives; what it asked of it next comes in order.
+ * on by protocols of their own (simt_ring.c), and where CTAs share a statement
+ * (simt_share.c) their cluster meets before and behind it.  So it is for tensor
+ * memory. What a thread asked of an engine is waited for instead, at a barrier
+ * at which the engine arrives; what it asked of it next comes in order.
  *
  * One pass in order keeps what was touched since the threads last met; a loop
  * is passed until what a turn leaves behind is known to the next one.  For what
@@ -215,6 +216,10 @@ pass_index(passing *g, const place *at)
 {
     axe_list now = {.cx = g->p->cx};
 
+    if (g->p->schedule[at->stmt->id]->simt->share > 1) {
+        forget(g, at->crew, false);
+        return;
+    }
     gather(g, at, &now);
     for (int i = 0; i < now.n; i++)
         for (int k = 0; k < g->pending.n; k++) {

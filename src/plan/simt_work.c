@@ -91,6 +91,9 @@ static axe_status
 begin(deal *d)
 {
     d->n_part = axe_crew_axes(d->p->simt, d->crew, d->part);
+    if (d->r->share > 1)
+        d->part[d->n_part++] =
+            (axe_iter){d->r->share, 1, d->p->simt->cta, AXE_UNIT_ONE};
     for (int k = 0; k < d->r->n_nest; k++)
         for (int i = 0; i < d->r->nest[k].n_dim; i++)
             AXE_TRY(add_dim(d, &d->r->nest[k].dim[i], k > 0));
@@ -410,6 +413,21 @@ take_threads(deal *d, share *s, axe_axis axis)
     }
 }
 
+/* CTAs that share the statement count a part of its slowest index that they
+ * divide. */
+static void
+take_ctas(deal *d)
+{
+    for (int i = d->n_dim - 1; i >= 0 && d->r->share > 1; i--) {
+        share  *s = &d->dim[d->order[i]];
+        int64_t e = axe_dim_extent(s->dim);
+        if (s->reduced || e == 0 || e / s->done % d->r->share != 0)
+            continue;
+        take_threads(d, s, d->p->simt->cta);
+        return;
+    }
+}
+
 static void
 take_warps(deal *d, bool reduced, bool constant)
 {
@@ -487,6 +505,7 @@ deal_rest(deal *d)
         s->done *= v;
         budget /= v;
     }
+    take_ctas(d);
     for (int i = 0; i < d->n_dim; i++)
         take_threads(d, &d->dim[d->order[i]], d->p->simt->lane);
     take_warps(d, false, true);

@@ -4,7 +4,7 @@
  */
 #include "mutants.h"
 
-typedef enum which { SM90, RING, CP, CHAIN, SPLIT, N_WHICH } which;
+typedef enum which { SM90, RING, CP, CHAIN, SPLIT, SHARE, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -105,6 +105,12 @@ static const mutation rows[] = {
     {"staging is added before it is full",   SPLIT, "meet.cta", 3, DROP, 0, 0, K(RACE)},
     {"staging is refilled too early",        SPLIT, "bulk.read", 0, DROP, 0, 0, K(RACE)},
     {"no drain before the end",              SPLIT, "bulk.read", 1, DROP, 0, 0, K(LEFT)},
+
+    {"CTAs read before others have written", SHARE, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"nor is the last one met",              SHARE, "meet.cluster", 2, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"a part goes to one CTA alone",         SHARE, "st.cluster", 0, CTA, 0, 0, K(UNINIT) | K(RACE)},
+    {"a part goes beyond the cluster",       SHARE, "st.cluster", 0, CTA, 0, 4, K(BOUNDS)},
+    {"rows of the next CTA",                 SHARE, "st.cluster", 0, ADD, 0, 1, K(RACE) | K(BOUNDS) | K(UNINIT)},
 };
 /* clang-format on */
 
@@ -126,6 +132,9 @@ static const subject subjects[N_WHICH] = {
                 {"K", {1, 500, 128}},
                 {"V", {1, 500, 128}},
                 {"O", {1, 1, 128, 128}}}},
+    [SHARE] = {"softmax_cluster.axe",
+               "sm_90a",
+               {{"X", {9, 5000}}, {"Y", {9, 5000}}}},
     [SPLIT] = {"gemm_splitk_sm90.axe",
                "sm_90a",
                {{"A", {128, 512}}, {"B", {128, 512}}, {"C", {128, 128}}}},
