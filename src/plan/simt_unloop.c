@@ -42,7 +42,7 @@ look_at(void *user, const axe_node *n)
 }
 
 /* Do turns of v write and read elements of a register tile that are theirs
- * alone, since v is one of its subscripts? */
+ * alone, since v is one of its subscripts, and counts all of a dimension? */
 static bool
 counts_tile(const axe_stmt *s, const axe_var *v)
 {
@@ -51,7 +51,8 @@ counts_tile(const axe_stmt *s, const axe_var *v)
 
     for (int d = 0; d < s->dst->n_arg; d++) {
         const axe_node *a = s->dst->arg[d];
-        if (a->op == AXE_OP_var && a->u.var == v)
+        if (a->op == AXE_OP_var && a->u.var == v &&
+            axe_node_same(v->extent, s->dst->u.tensor->shape[d]))
             n++;
         else if (axe_mentions(a, v))
             return false;

@@ -134,6 +134,14 @@ static const row rows[] = {
      " + X[i*128 + m, j*128 + n]; } }",
      {130, 163}, "ld.global.b32 ld.global.b16 st.global.b32", "b128",
      130 * 163 * 4, 0},
+    /* Loops that count a register tile, or a part of one. */
+    {"counted by loops", "kernel k(in f32 X[M, 32], out f32 Y[M, 32]) {"
+     "index m, n; cta (i : M by 8) { reg f32 y[8, 32] = 0;"
+     "for (r : 8) for (t : 4) y[r, n] = max(y[r, n], X[i*8 + r, n] * f32(t));"
+     "for (r : 8) y[r, n] += X[i*8 + r, n] * f32(r);"
+     "for (r : 4) y[r + 4, n] = y[r + 4, n] * 3.0;"
+     "Y[i*8 + m, n] = y[m, n]; } }",
+     {21}, "ld.global", "", 21 * 128, 0},
     /* Subscripts that are read. */
     {"gathered", "kernel k(in f32 X[V, N], in i32 R[M], out f32 Y[M, N]) {"
      "index m, n; cta (i : M by 8) Y[i*8 + m, n] = X[R[i*8 + m], n]; }",
