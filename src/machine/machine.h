@@ -107,10 +107,10 @@ typedef struct axe_atom {
     const char *scale[2];    /* CONTRACT: 5th and 6th operands in TMEM, numbers
                                 that a and b are multiplied by: "[m, s] ..."
                                 with k / s elements for each; NULL: none */
-    axe_type scale_type;
-    const char *group;       /* how it completes: "": when issued; "tx": by
-                                bytes at an mbarrier; else by COMMIT and DRAIN
-                                of that group.  SYNC: the group it speaks of */
+    axe_type    scale_type;
+    const char *group; /* how it completes: "": when issued; "tx": by
+                          bytes at an mbarrier; else by COMMIT and DRAIN
+                          of that group.  SYNC: the group it speaks of */
     axe_sync_kind sync;
     const char   *asm_text; /* what the printer writes, see atoms.def */
 } axe_atom;

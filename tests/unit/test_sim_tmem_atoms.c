@@ -377,8 +377,8 @@ test_scales(void **state)
     for (int i = 0; i < 128 * N_SCALED; i++) {
         int row = i / N_SCALED, col = i % N_SCALED, sum = 0;
         for (int k = 0; k < K_SCALED; k++)
-            sum += (number_at(row, k) * number_at(col, k))
-                   << (scale_at(row, k / 32) + scale_at(col, k / 32));
+            sum += number_at(row, k) * number_at(col, k) *
+                   (1 << (scale_at(row, k / 32) + scale_at(col, k / 32)));
         if (y[i] != (float)sum)
             fail_msg("(%d, %d) is %g, not %d", row, col, (double)y[i], sum);
     }
