@@ -144,9 +144,9 @@ mbarrier_expect(u32 d, int a)
 __device__ __forceinline__ void
 tma_load_pair_2(u32 d, const tensor_map *a, int u, int v, u32 b, int w)
 {
-    asm volatile("{ .reg .b32 r; mapa.shared::cluster.u32 r, %4, %5; "
-                 "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3}], [r]; }"
+    asm volatile("{ .reg .b32 q; mapa.shared::cluster.u32 q, %4, %5; "
+                 "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2 "
+                 "[%0], [%1, {%2, %3}], [q]; }"
                  :
                  : "r"(d), "l"(a), "r"(u), "r"(v), "r"(b), "r"(w)
                  : "memory");
