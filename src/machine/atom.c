@@ -194,10 +194,10 @@ axe_status
 axe_atom_operand(axe_ctx *cx, const axe_atom *atom, int which, int param,
                  const char **roles, const axe_layout **out)
 {
-    const char *text = which == 0   ? atom->d
-                       : which == 1 ? atom->a
-                       : which == 2 ? atom->b
-                                    : atom->scale[which - 4];
+    const char       *text = which == 0   ? atom->d
+                             : which == 1 ? atom->a
+                             : which == 2 ? atom->b
+                                          : atom->scale[which - 4];
     const axe_layout *l;
 
     AXE_TRY(axe_atom_layout(cx, text, param, 1, roles, &l));
