@@ -188,6 +188,19 @@ feed_side(const job *j, const option *o, int side, axe_feed *out,
     return true;
 }
 
+/* Can it be fed so, and in how many cycles?  Leaves nothing behind. */
+static bool
+try_feed(const job *j, const option *o, int side, double *cycles)
+{
+    axe_mark    m = axe_ctx_mark(j->p->cx);
+    axe_feed    f;
+    const char *why;
+    bool        fits = feed_side(j, o, side, &f, cycles, &why);
+
+    axe_ctx_release(j->p->cx, m);
+    return fits;
+}
+
 /* ---------------------------------------------------------------- inference */
 
 /* The dimension of an operand's tile that the variable walks, or -1. */
@@ -217,12 +230,9 @@ lay_along(const job *j, const option *o, int side, int fast, double *best)
             list[i] = axe_layout_in_parts(j->p, list[i], row, parts);
         if (!list[i])
             continue;
-        axe_feed    f;
-        double      cycles;
-        const char *why;
+        double cycles;
         j->p->place[t->id].layout = list[i];
-        if (feed_side(j, o, side, &f, &cycles, &why) &&
-            (!kept || cycles < *best)) {
+        if (try_feed(j, o, side, &cycles) && (!kept || cycles < *best)) {
             kept = list[i];
             *best = cycles;
         }
@@ -238,7 +248,6 @@ lay_held(const job *j, const option *o, int side, double *cycles)
     const axe_tensor *t = j->load[side]->u.tensor;
     request           r;
     axe_feed_ask      q;
-    axe_feed          f;
     const char       *why;
 
     if (o->atom->space[side] != AXE_ARG_REG ||
@@ -247,7 +256,7 @@ lay_held(const job *j, const option *o, int side, double *cycles)
         return false;
     j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
     return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
-           feed_side(j, o, side, &f, cycles, &why);
+           try_feed(j, o, side, cycles);
 }
 
 /* The dimension along which the tile is filled, if an index of the product
@@ -269,11 +278,9 @@ lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
 {
     const axe_node *load = j->load[side];
     int             k = walked_by(load, j->ro.k->var), f;
-    const char     *why;
-    axe_feed        feed;
 
     if (!open)
-        return feed_side(j, o, side, &feed, cycles, &why);
+        return try_feed(j, o, side, cycles);
     if (is_held(j, side))
         return lay_held(j, o, side, cycles);
     f = filled_along(j, side);
