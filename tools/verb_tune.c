@@ -167,12 +167,18 @@ print_head(const char *kernel, const axe_tune_result *r, bool gpu)
 static void
 print_ranking(axe_ctx *cx, const axe_tune_result *r)
 {
-    for (int i = 0; i < r->n_try; i++)
-        if (i < MOST_SHOWN || i == r->standard)
-            printf(
-                "  model %9.4g ms  %5.2f  %s%s\n", r->each[i].estimate_s * 1e3,
-                r->each[i].estimate_s / r->each[0].estimate_s,
-                values_text(cx, r, i), i == r->standard ? "  (default)" : "");
+    for (int i = 0; i < r->n_try; i++) {
+        const axe_tune_try *t = &r->each[i];
+        if (i >= MOST_SHOWN && i != r->standard)
+            continue;
+        if (t->estimate_s < 0)
+            printf("  not launched at these sizes  ");
+        else
+            printf("  model %9.4g ms  %5.2f  ", t->estimate_s * 1e3,
+                   t->estimate_s / r->each[0].estimate_s);
+        printf("%s%s\n", values_text(cx, r, i),
+               i == r->standard ? "  (default)" : "");
+    }
     if (r->prepared.n_ready > 0)
         printf("prepared: %d, %d of them compiled now\n", r->prepared.n_ready,
                r->prepared.n_fresh);

@@ -149,6 +149,18 @@ plan(axe_tuner *t, const char *const *value, double *estimate_s)
     return st == AXE_OK;
 }
 
+/* The arrays on a GPU are made by their shapes, and the ranking is by sizes
+ * alone: all must be known. */
+static axe_status
+check_sizes(axe_tuner *t)
+{
+    axe_shape *shape =
+        axe_new_array(t->cx, axe_shape, t->program->kernel->n_param + 1);
+
+    return axe_program_shapes(t->cx, t->program, t->n_array, t->array,
+                              t->n_size, t->size, shape);
+}
+
 /* What the parameters are without tuning. */
 static axe_status
 standard_values(axe_tuner *t, const char *const **out)
@@ -160,6 +172,8 @@ standard_values(axe_tuner *t, const char *const **out)
     t->program = p;
     t->on_gpu = axe_program_on_gpu(p);
     t->result->machine = p->plan->machine->name;
+    if (t->on_gpu)
+        AXE_TRY(check_sizes(t));
     t->levels = axe_host_levels(p->plan->machine);
     for (int i = 0; i < t->result->n_param; i++)
         for (int k = 0; k < p->kernel->n_binding; k++) {

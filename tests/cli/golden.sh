@@ -43,4 +43,5 @@ transpose sm_80 plan
 transpose sm_80 lower
 lanes sm_80 plan
 EOT
+[ -z "${UPDATE:-}" ] || AXE=$AXE SRC=. bash tests/cli/targets.sh
 exit $failed

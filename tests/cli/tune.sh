@@ -91,6 +91,14 @@ grep -q 'no GPU: ranked by the model only' "$tmp/err" || fail "$(cat "$tmp/err")
 json 'all(a["estimate_s"] <= b["estimate_s"] for a, b in zip(r["ranked"], r["ranked"][1:]))' \
     <"$tmp/out" | grep -q True || fail "the ranking is none"
 
+! "$AXE" tune "$SRC/kernels/gemm_sm90.axe" M=64 2>"$tmp/err" || fail sizes
+grep -q 'does not follow from the arrays and sizes' "$tmp/err" ||
+    fail "$(cat "$tmp/err")"
+"$AXE" tune "$SRC/kernels/gemm_sm90.axe" --set BK=64 --set BM=128 \
+    --set BN=64 --set GROUP=8 M=64 N=64 K=7 >"$tmp/out" 2>"$tmp/err" ||
+    fail "$(cat "$tmp/err")"
+grep -q '^  not launched at these sizes ' "$tmp/out" || fail "$(cat "$tmp/out")"
+
 ! tune --prepare M=100 || fail "prepared for a CPU"
 if gemm --prepare --best 3 >"$tmp/out"; then
     prepared=$(json 'r["prepared"]' <"$tmp/out")
