@@ -164,7 +164,10 @@ def make_arrays(row, t, n):
             arrays[name] = rng.integers(0, 0x7F, shape, np.uint8)
             values.append(kernels.decode(arrays[name], e))
             continue
-        if name == "rows":
+        made = kernels.MADE.get((row.kernel.split()[0], name))
+        if made:
+            x = made(rng, n)
+        elif name == "rows":
             x = rng.integers(-1, n["V"] + 1, shape).astype(float)
         elif e[0] in "iu":
             x = rng.integers(0 if e[0] == "u" else -9, 9, shape).astype(float)

@@ -126,7 +126,7 @@ test_values(void **state)
     expect(w, OP2(add, f, one), CUDA_VALUE, "r_f[v_u] + 1.0f");
     expect(w, OP2(div, one, OP2(sub, f, one)), CUDA_VALUE,
            "1.0f / (r_f[v_u] - 1.0f)");
-    expect(w, OP2(max, f, one), CUDA_VALUE, "greater<float>(r_f[v_u], 1.0f)");
+    expect(w, OP2(max, f, one), CUDA_VALUE, "fmaxf(r_f[v_u], 1.0f)");
     expect(w, axe_node1(cx, AXE_OP_exp, f), CUDA_VALUE, "expf(r_f[v_u])");
     expect(w, cast(AXE_TYPE_f32, h, cx), CUDA_VALUE,
            "from_f16(get16(r_h, v_u))");
