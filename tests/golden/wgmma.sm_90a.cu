@@ -54,7 +54,7 @@ __device__ __forceinline__ u32 swizzle(u32 a)
 __device__ __forceinline__ u64 describe(u32 a, u32 lead, u32 stride, u32 mode)
 {
     return (u64)(mode << 30 | stride >> 4) << 32 |
-           (a >> 4 | lead >> 4 << 16);
+           ((a & 0x3ffff) >> 4 | lead >> 4 << 16);
 }
 
 __device__ __forceinline__ void
