@@ -92,6 +92,44 @@ project_dim(projection *x, const axe_var *v, int64_t extent)
     return all == extent;
 }
 
+/* Does the subscript go in whole steps of `block`, but for v? */
+static bool
+goes_in_blocks(planner *p, const axe_node *at, const axe_var *v, int64_t block)
+{
+    axe_affine a;
+
+    if (!axe_subscript_of(p->cx, at, &a) || a.constant % block != 0)
+        return false;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i] != v &&
+            (axe_is_computed(a.var[i]) || a.var[i]->kind != AXE_VAR_LOOP ||
+             a.coef[i] % block != 0))
+            return false;
+    return true;
+}
+
+/* Where loops move the index on by all of its values, those turns are more
+ * registers. */
+static bool
+project_blocks(projection *x, const axe_node *at, const axe_var *v,
+               int64_t extent)
+{
+    int64_t all = 1;
+
+    if (project_dim(x, v, extent))
+        return true;
+    for (int i = 0; i < x->n; i++)
+        all *= x->shard[i].extent;
+    if (x->n == 0 || x->n == AXE_WALK_MAX || extent <= all ||
+        extent % all != 0 || !goes_in_blocks(x->p, at, v, all))
+        return false;
+    memmove(x->shard + 1, x->shard, (size_t)x->n * sizeof *x->shard);
+    x->shard[0] =
+        (axe_iter){extent / all, x->n_reg, x->p->simt->reg, AXE_UNIT_ONE};
+    x->n++;
+    return axe_mul(x->n_reg, extent / all, &x->n_reg);
+}
+
 /* A dimension that no index walks is all in each thread's registers. */
 static bool
 project_turns(projection *x, int64_t extent)
@@ -147,7 +185,7 @@ axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
     for (int k = shape.n - 1; k >= 0; k--) {
         const axe_var *v = axe_alone_in(p, load->arg[k]);
         x->n = 0;
-        if (v ? !project_dim(x, v, shape.extent[k])
+        if (v ? !project_blocks(x, load->arg[k], v, shape.extent[k])
               : !project_turns(x, shape.extent[k]))
             return false;
         if (n + x->n > AXE_WALK_MAX)

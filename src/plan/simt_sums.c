@@ -26,7 +26,7 @@ typedef struct rewriting {
     const axe_node *load[MAX_LOAD];
     const axe_node *as[MAX_LOAD]; /* elements of register tiles */
     const axe_var  *fast, *part;  /* fast runs in a part; NULL: one part */
-    int64_t         n_part;
+    int64_t         n_part, wide; /* parts, their extent */
     axe_status      status;
 } rewriting;
 
@@ -92,7 +92,8 @@ find_held(void *user, const axe_node *n)
     w->held = w->held || (is_reg(n) && axe_mentions(n, w->v));
 }
 
-/* Into how many parts the statement is cut along x->fast. */
+/* Into how many parts the statement is cut along x->fast: smaller ones where
+ * registers of other tiles are taken meanwhile. */
 static void
 choose_part(rewriting *x)
 {
@@ -103,17 +104,18 @@ choose_part(rewriting *x)
     int64_t         e = d ? axe_dim_extent(d) : 0;
 
     x->n_part = 1;
-    if (!d || d - s->dim >= s->n_free || e <= PART || e % PART != 0)
+    if (!d || d - s->dim >= s->n_free)
         return;
+    for (int i = 0; i < x->n_load; i++)
+        if (index_in(s, x->load[i]->arg[x->load[i]->n_arg - 1]) != d)
+            return;
     axe_node_walk(s->dst, find_held, &w);
     axe_node_walk(s->value, find_held, &w);
-    for (int i = 0; i < x->n_load; i++)
-        w.held =
-            w.held || index_in(s, x->load[i]->arg[x->load[i]->n_arg - 1]) != d;
-    if (w.held)
+    x->wide = w.held ? PART / 2 : PART;
+    if (e <= x->wide || e % x->wide != 0)
         return;
     x->fast = d->var;
-    x->n_part = e / PART;
+    x->n_part = e / x->wide;
 }
 
 /* ----------------------------------------------------------------- building */
@@ -142,7 +144,7 @@ rewritten(rewriting *x, const axe_node *n, bool held)
         return axe_node2(
             x->cx, AXE_OP_add,
             axe_node2(x->cx, AXE_OP_mul, axe_var_node(x->cx, n->at, x->part),
-                      axe_iconst(x->cx, n->at, AXE_TYPE_INDEX, PART)),
+                      axe_iconst(x->cx, n->at, AXE_TYPE_INDEX, x->wide)),
             n);
     copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
     *copy = *n;
@@ -160,7 +162,7 @@ dim_in_part(const rewriting *x, const axe_dim *d)
     axe_dim out = *d;
 
     if (d->var == x->fast)
-        out.extent = axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, PART);
+        out.extent = axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, x->wide);
     return out;
 }
 
