@@ -478,6 +478,9 @@ ON = {"sm_80": [
         {"X": "MK", "off": "F", "W": "ENK"}, {"Y": "MN"}, grouped_by,
         ("f16", "bf16"), ("MKFEN", [(300, 72, 5, 4, 264), (1, 8, 2, 1, 8),
                                     (390, 136, 9, 8, 131)])),
+], "sm_100a": [
+    Row("gemm_sm100", "gemm_sm100", {"A": "MK", "B": "NK"}, {"C": "MN"},
+        lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
 ]}
 # Arrays that are not any numbers.
 MADE = {("gemm_grouped_sm90", "off"): offsets} | {

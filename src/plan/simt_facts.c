@@ -10,6 +10,7 @@
 #include "plan/simt_flight.h"
 #include "plan/simt_ring.h"
 #include "plan/simt_shuffle.h"
+#include "plan/simt_tmem.h"
 
 typedef struct teller {
     axe_ctx                 *cx;
@@ -77,6 +78,19 @@ put_box(axe_buf *b, const axe_box *box)
     axe_putf(b, "; swizzle %d", box->swizzle);
 }
 
+/* Whose part of the tile it is, and where that it has come is told. */
+static void
+put_parts(axe_buf *b, const axe_simt_copy *c)
+{
+    if (c->own.extent > 1)
+        axe_putf(b,
+                 "; each of %" PRId64 " CTAs keeps its part of %" PRId64
+                 " along dimension %d",
+                 c->own.extent, c->own.move, c->own.dim);
+    if (c->pair > 1)
+        axe_putf(b, "; told at the barrier of the first of %d CTAs", c->pair);
+}
+
 static void
 tell_box(teller *t, const axe_simt_copy *c)
 {
@@ -87,6 +101,7 @@ tell_box(teller *t, const axe_simt_copy *c)
                    axe_crew_text(t->cx, t->simt->crew)));
     tell_atom(t, c->atom, c->param, "");
     put_box(&b, &c->map);
+    put_parts(&b, c);
     tell(t, AXE_FACT_loops, b.text);
     if (c->when)
         tell(t, AXE_FACT_needs,
@@ -328,27 +343,41 @@ indices_text(const teller *t)
     return b.text;
 }
 
+static const char *
+sums_text(const teller *t, const axe_simt_contract *c)
+{
+    if (c->atom->space[0] == AXE_ARG_TMEM)
+        return "sums in tensor memory";
+    return axe_textf(
+        t->cx, "%" PRId64 " sums in a thread, about %d registers with factors",
+        c->acc_regs, t->simt->n_register);
+}
+
 static void
 tell_contract(teller *t, const axe_simt_contract *c)
 {
     int64_t each = axe_atom_threads(c->atom);
 
-    tell(t, AXE_FACT_crew,
-         axe_textf(t->cx,
-                   "%s, as %" PRId64 " x %" PRId64 " groups of %" PRId64
-                   " over rows and columns",
-                   axe_crew_text(t->cx, t->simt->crew), groups_of(&c->m, each),
-                   groups_of(&c->n, each), each));
+    if (c->atom->space[0] == AXE_ARG_TMEM)
+        tell(t, AXE_FACT_crew,
+             axe_textf(t->cx, "one thread of %s asks%s",
+                       axe_crew_text(t->cx, t->simt->crew),
+                       c->pair > 1 ? ", in the first CTA for both" : ""));
+    else
+        tell(t, AXE_FACT_crew,
+             axe_textf(t->cx,
+                       "%s, as %" PRId64 " x %" PRId64 " groups of %" PRId64
+                       " over rows and columns",
+                       axe_crew_text(t->cx, t->simt->crew),
+                       groups_of(&c->m, each), groups_of(&c->n, each), each));
     tell_atom(t, c->atom, c->param, "");
     tell_feed(t, &c->a);
     tell_feed(t, &c->b);
     tell(t, AXE_FACT_loops,
          axe_textf(t->cx,
-                   "%" PRId64 " x %" PRId64 " x %" PRId64
-                   " of the atom; %" PRId64
-                   " sums in a thread, about %d registers with factors%s",
-                   c->m.n_rep, c->n.n_rep, c->k.n_rep, c->acc_regs,
-                   t->simt->n_register, indices_text(t)));
+                   "%" PRId64 " x %" PRId64 " x %" PRId64 " of the atom; %s%s",
+                   c->m.n_rep, c->n.n_rep, c->k.n_rep, sums_text(t, c),
+                   indices_text(t)));
     if (c->fresh || c->begins)
         tell(t, AXE_FACT_merged,
              "the first step of the sum overwrites, in place of the zeros");
@@ -362,13 +391,64 @@ tell_contract(teller *t, const axe_simt_contract *c)
                    t->s->n_proved));
 }
 
+/* ------------------------------------------------------------ tensor memory */
+
+/* A constant is put there only where nothing overwrites it. */
+static void
+tell_filled(teller *t, const axe_simt_tmem *m)
+{
+    const axe_node *when = t->simt->when;
+    int64_t         v;
+
+    if (when && axe_is_iconst(when, &v) && v == 0)
+        tell(t, AXE_FACT_merged,
+             "not run: the contraction behind it overwrites");
+    else if (when && m->able)
+        tell(t, AXE_FACT_merged,
+             axe_textf(t->cx,
+                       "run only where %s: else the contraction behind it "
+                       "overwrites",
+                       axe_node_text(t->cx, when)));
+    else if (when)
+        tell(t, AXE_FACT_needs,
+             axe_textf(
+                 t->cx,
+                 "%s, else the launch is refused: nobody here sets "
+                 "tensor memory",
+                 axe_node_text(t->cx, axe_node2(t->cx, AXE_OP_lt, when->arg[1],
+                                                when->arg[0]))));
+}
+
+static void
+tell_tmem(teller *t, const axe_simt_tmem *m)
+{
+    const axe_reg_move *v = &m->move;
+
+    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    if (m->able) {
+        tell_atom(t, v->atom, v->param, "");
+        tell(t, AXE_FACT_loops,
+             axe_textf(t->cx,
+                       "%" PRId64 " of the atom, %" PRId64
+                       " registers of a thread each",
+                       v->n_turn, v->regs));
+    }
+    if (m->filled)
+        tell_filled(t, m);
+}
+
 /* ----------------------------------------------------------------- the rest */
 
 static const char *
 kind_text(const teller *t)
 {
     const axe_simt_copy *c = t->simt->copy;
+    const axe_simt_tmem *m = t->simt->tmem;
 
+    if (m)
+        return m->filled ? "a constant to tensor memory"
+               : m->in   ? "move, from tensor memory to registers"
+                         : "move, from registers to tensor memory";
     if (t->s->kind != AXE_SCHED_COPY || !c)
         return axe_schedule_name(t->s->kind);
     if (c->stage)
@@ -405,8 +485,9 @@ tell_sync(teller *t)
 
     for (int i = 0; i < sp->n_meet && b.len == 0; i++)
         if (sp->meet[i].at == t->s->stmt)
-            axe_putf(&b, "%s meets before it: %s",
-                     axe_crew_text(t->cx, sp->meet[i].crew), sp->meet[i].why);
+            axe_putf(&b, "%s %s before it: %s",
+                     axe_crew_text(t->cx, sp->meet[i].crew),
+                     axe_meet_text(&sp->meet[i]), sp->meet[i].why);
     tell_flight(t, &b);
     if (b.len > 0)
         tell(t, AXE_FACT_sync, b.text);
@@ -424,6 +505,8 @@ axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                    s->stmt->via ? ", pinned by `via`" : ""));
     if (s->kind == AXE_SCHED_CONTRACT && s->simt->contract)
         tell_contract(&t, s->simt->contract);
+    else if (s->simt->tmem)
+        tell_tmem(&t, s->simt->tmem);
     else if (s->kind != AXE_SCHED_COPY || !c)
         tell_map(&t);
     else if (c->stage)

@@ -24,4 +24,7 @@ void axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
 /* "each warpgroup of 2", "the cta of 256 threads" */
 const char *axe_crew_text(axe_ctx *cx, const axe_crew *c);
 
+/* What its threads do there: "meets", "waits for tc". */
+const char *axe_meet_text(const axe_meet *m);
+
 #endif

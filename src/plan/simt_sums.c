@@ -16,7 +16,7 @@
 #include "plan/contract.h"
 #include "plan/simt_int.h"
 
-enum { PART = 64, MAX_LOAD = 8 };
+enum { PART = 128, MAX_LOAD = 8 };
 
 typedef struct rewriting {
     axe_ctx        *cx;
@@ -111,7 +111,7 @@ choose_part(rewriting *x)
             return;
     axe_node_walk(s->dst, find_held, &w);
     axe_node_walk(s->value, find_held, &w);
-    x->wide = w.held ? PART / 2 : PART;
+    x->wide = w.held ? PART / 4 : PART;
     if (e <= x->wide || e % x->wide != 0)
         return;
     x->fast = d->var;

@@ -234,20 +234,33 @@ shape_of(axe_ctx *cx, const axe_layout *l)
     return (axe_shape){l->n_dim, e};
 }
 
+/* One side of the row, `turn`: columns first. */
+static const axe_layout *
+side_of(const moving *x, const char *text, int param, bool turn)
+{
+    static const int  other[2] = {1, 0};
+    const axe_layout *l;
+    const char       *roles;
+
+    if (axe_atom_layout(x->p->cx, text, param, 1, &roles, &l) != AXE_OK ||
+        l->n_dim != x->shape.n || l->n_dim != 2)
+        return NULL;
+    if (turn && axe_layout_permute(x->p->cx, l, 2, other, &l) != AXE_OK)
+        return NULL;
+    return l;
+}
+
 /* The registers' layout by that row; NULL: it does not fit. */
 static const axe_layout *
-registers_by(const moving *x, const axe_atom *a, int param)
+registers_by(const moving *x, const axe_atom *a, int param, bool turn)
 {
     axe_ctx          *cx = x->p->cx;
-    const axe_layout *reg, *places, *outer, *l;
-    const char       *roles;
+    const axe_layout *reg = side_of(x, x->in ? a->d : a->a, param, turn);
+    const axe_layout *places = side_of(x, x->in ? a->a : a->d, param, turn);
+    const axe_layout *outer, *l;
     int64_t           groups = x->crew->n_thread / axe_atom_threads(a);
 
-    if (axe_atom_layout(cx, x->in ? a->d : a->a, param, 1, &roles, &reg) !=
-            AXE_OK ||
-        axe_atom_layout(cx, x->in ? a->a : a->d, param, 1, &roles, &places) !=
-            AXE_OK ||
-        places->n_dim != x->shape.n ||
+    if (!reg || !places ||
         axe_layout_tile_of(cx, x->lanes, x->shape, places, shape_of(cx, places),
                            &outer) != AXE_OK)
         return NULL;
@@ -302,7 +315,9 @@ try_row(const moving *x, const axe_atom *a, axe_reg_move *out)
     const axe_layout *l;
     int               param;
 
-    if (!axe_atom_param(a, x->type, &param) || !(l = registers_by(x, a, param)))
+    if (!axe_atom_param(a, x->type, &param) ||
+        (!(l = registers_by(x, a, param, false)) &&
+         !(l = registers_by(x, a, param, true))))
         return NULL;
     axe_frag_ask q = ask_for(x, l);
     return axe_frag_fit(&q, a, param, out) ? l : NULL;

@@ -87,7 +87,28 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
         axe_putf(&b, ", tiles in bands of %d", k->group);
     axe_putf(&b, "; %" PRId64 " of %" PRId64 " bytes of shared memory",
              l->shared_bytes, p->machine->simt->shared_bytes);
+    if (l->tmem_columns > 0)
+        axe_putf(&b, "; %d of %d columns of tensor memory", l->tmem_columns,
+                 p->machine->simt->tmem_columns);
     return b.text;
+}
+
+/* Tiles in tensor memory, by their columns. */
+static void
+list_columns(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, axe_list *out)
+{
+    for (int i = 0; i < p->n_place; i++) {
+        const axe_place *pl = &p->place[i];
+        if (!pl->tensor || pl->tensor->space != AXE_SPACE_TMEM ||
+            axe_crew_cta(p->simt->home[i]) != cta)
+            continue;
+        axe_list_push(
+            out,
+            axe_textf(cx, "  columns %" PRId64 " to %" PRId64 ": %s %s as %s",
+                      pl->offset / 4, (pl->offset + pl->bytes) / 4 - 1,
+                      axe_type_table[pl->type].name, pl->tensor->name,
+                      axe_layout_text(cx, pl->layout)));
+    }
 }
 
 void
@@ -106,6 +127,7 @@ axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
             axe_list_push(
                 out, axe_textf(cx, "  at %" PRId64 ", %" PRId64 " bytes: %s",
                                all[k].at, all[k].bytes, all[k].what));
+        list_columns(cx, p, l->crew, out);
     }
 }
 
@@ -121,6 +143,15 @@ way_text(axe_ctx *cx, const axe_simt_ring *r)
                                     : "filled, then read, by one role";
 }
 
+/* What an engine says by itself when it is done. */
+static const char *
+engine_text(axe_ctx *cx, const axe_simt_ring *r, const char *what)
+{
+    return axe_textf(cx, "%s%s", what,
+                     r->pair > 1 ? axe_textf(cx, ", in all of %d CTAs", r->pair)
+                                 : "");
+}
+
 static void
 tell_full(axe_ctx *cx, const axe_plan *p, const axe_simt_ring *r, axe_list *out)
 {
@@ -132,6 +163,15 @@ tell_full(axe_ctx *cx, const axe_plan *p, const axe_simt_ring *r, axe_list *out)
                                      r->group ? "each thread waits for the "
                                                 "copies that it began"
                                               : "threads write it"));
+        return;
+    }
+    if (r->filled_by) {
+        axe_list_push(out,
+                      axe_textf(cx, "  full: %d arrival%s, %s", r->full,
+                                r->full == 1 ? "" : "s",
+                                engine_text(cx, r,
+                                            "of the engine when the products "
+                                            "are done")));
         return;
     }
     axe_list_push(
@@ -147,7 +187,18 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
 {
     const char *who = r->reader == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
 
-    if (r->empty > 0)
+    if (r->read_by && !r->threads_read)
+        axe_list_push(
+            out,
+            axe_textf(cx, "  empty: %d arrival%s, %s", r->empty,
+                      r->empty == 1 ? "" : "s",
+                      engine_text(cx, r, "of the engine when it has read")));
+    else if (r->empty > 0 && r->pair > 1)
+        axe_list_push(out, axe_textf(cx,
+                                     "  empty: %d arrivals in the first of %d "
+                                     "CTAs, one of each warp that reads",
+                                     r->empty, r->pair));
+    else if (r->empty > 0)
         axe_list_push(out,
                       axe_textf(cx,
                                 "  empty: %d arrivals, one of each %s that "
@@ -179,14 +230,26 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
     }
 }
 
+const char *
+axe_meet_text(const axe_meet *m)
+{
+    if (!m->asker)
+        return "meets";
+    return m->meets ? "meets, and waits for what it asked,"
+                    : "waits for what it asked";
+}
+
 void
 axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 {
     for (int i = 0; i < p->simt->n_meet; i++) {
         const axe_meet *m = &p->simt->meet[i];
-        axe_list_push(out, axe_textf(cx, "before %s: %s: %s",
-                                     axe_place_text(cx, m->at->at),
-                                     axe_crew_text(cx, m->crew), m->why));
+        axe_list_push(
+            out,
+            axe_textf(cx, "before %s: %s%s: %s", axe_place_text(cx, m->at->at),
+                      axe_crew_text(cx, m->crew),
+                      m->asker ? axe_textf(cx, " %s", axe_meet_text(m)) : "",
+                      m->why));
     }
     for (int i = 0; i < p->simt->n_crew; i++) {
         const axe_crew *c = p->simt->crew[i];

@@ -38,6 +38,8 @@ dots cpu-avx512-bf16 plan
 dots cpu-avx512-bf16 lower
 gemm_sm90 sm_90a plan
 gemm_sm90 sm_90a lower
+gemm_sm100 sm_100a plan
+gemm_sm100 sm_100a lower
 softmax sm_80 lower
 transpose sm_80 plan
 transpose sm_80 lower

@@ -22,7 +22,7 @@ export -f one
 grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; do
     for m in ${on//,/ }; do
         machine=sm_$m
-        [ "$m" = 90 ] && machine=sm_90a
+        [ "$m" = 80 ] || machine=sm_${m}a
         for type in ${types//,/ }; do
             echo "$file $kernel $machine $type $sizes"
         done

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import sass
 
-MACHINES = ["sm_80", "sm_90a"]
+MACHINES = ["sm_80", "sm_90a", "sm_100a"]
 # Kernels that are compiled with other parameters, too.
 ALSO = {
     "gemm": [["T=f16"], ["T=bf16"]],
@@ -48,6 +48,11 @@ MUST = {
     "ldmatrix": {"LDSM"},
     "stmatrix": {"STSM"},
     "setmaxnreg": {"USETMAXREG"},
+    "tcgen05.mma": {"UTCMMA"},
+    "tcgen05.commit": {"UTCBAR"},
+    "tcgen05.ld": {"LDTM"},
+    "tcgen05.st": {"STTM"},
+    "tcgen05.cp": {"UTCCP"},
 }
 FENCES = ["MEMBAR", "CCTL"]
 

@@ -1,7 +1,7 @@
 """Machine code in a cubin without a disassembler: sizes and instruction counts.
 
-A cubin is an ELF file; the code of kernel K is its section .text.K, of sm_80
-and sm_90a in instructions of 16 bytes.  The low 9 bits of an instruction name
+A cubin is an ELF file; the code of kernel K is its section .text.K, of sm_80,
+sm_90a and sm_100a in instructions of 16 bytes.  The low 9 bits of an instruction name
 the operation, bits 9 to 11 the form of its operands.  The numbers below were
 found by compiling kernels of which it was known what is in them.
 """
@@ -21,6 +21,11 @@ NAMES = {
     0x1B6: "UTMAREDG",
     0x1BA: "UBLKCP",
     0x1BB: "UBLKRED",
+    0x1EA: "UTCMMA",
+    0x1E9: "UTCBAR",
+    0x1E7: "UTCCP",
+    0x1EE: "LDTM",
+    0x1ED: "STTM",
     0x1C5: "WARPGROUP",
     0x1C8: "USETMAXREG",
     0x1AE: "LDGSTS",

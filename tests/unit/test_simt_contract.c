@@ -70,18 +70,20 @@ kernel(axe_ctx *cx, const char *type, const char *right, int bm, int bn, int bk,
        const char *order, const char *keys)
 {
     bool        ta = order[0] == 't', tb = order[1] == 't';
+    bool        tmem = strncmp(keys, "tmem", 4) == 0;
     const char *acc = axe_textf(cx, "accum(%s)", type);
 
     return axe_textf(
         cx,
         "kernel g(in %s A[%s], in %s B[%s], out accum(%s) C[M, N]) { "
-        "index m, n, k; cta (i : M by %d, j : N by %d) %s { reg %s acc[%d, %d] "
+        "index m, n, k; cta (i : M by %d, j : N by %d) %s { %s %s acc[%d, %d] "
         "= 0; pipeline r[2] { shared %s a[%d, %d]; shared %s b[%d, %d]; } for "
         "(t : K by %d) { produce r { r.a[m, k] = A[%s]; r.b[n, k] = B[%s]; } "
         "consume r acc[m, n] += %s(r.a[m, k]) * %s(r.b[n, k]); } "
         "C[i*%d + m, j*%d + n] = acc[m, n]; } }",
         type, ta ? "K, M" : "M, K", right, tb ? "K, N" : "N, K", type, bm, bn,
-        keys, acc, bm, bn, type, bm, bk, right, bn, bk, bk,
+        keys + (tmem ? 4 : 0), tmem ? "tmem" : "reg", acc, bm, bn, type, bm, bk,
+        right, bn, bk, bk,
         ta ? axe_textf(cx, "t*%d + k, i*%d + m", bk, bm)
            : axe_textf(cx, "i*%d + m, t*%d + k", bm, bk),
         tb ? axe_textf(cx, "t*%d + k, j*%d + n", bk, bn)
@@ -89,7 +91,8 @@ kernel(axe_ctx *cx, const char *type, const char *right, int bm, int bn, int bk,
         acc, acc, bm, bn);
 }
 
-/* A and B as [row, k] (n) or [k, row] (t). */
+/* A and B as [row, k] (n) or [k, row] (t); keys of the cta, behind `tmem` where
+ * sums are there. */
 static const struct {
     const char *machine, *type, *right; /* right: of B */
     int         bm, bn, bk;
@@ -170,6 +173,49 @@ static const struct {
     {"sm_80", "f16", "f16", 96, 72, 48, "nn", "",
      "this sum of products would run far below the machine's best: no contract "
      "atom fits"},
+    /* sums in tensor memory */
+    {"sm_100a", "f16", "f16", 128, 128, 64, "nn", "tmem",
+     "tc.f32.f16.m128.ss 128: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_100a", "bf16", "bf16", 128, 256, 64, "nt", "tmem threads 128",
+     "tc.f32.bf16.m128.ss 256: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct "
+     "8192 1024 major, 64/64 cycles"},
+    {"sm_100a", "bf16", "bf16", 128, 64, 64, "tn", "tmem",
+     "tc.f32.bf16.m128.ss 64: 1 x 1 x 4; direct 8192 1024 major, 32/32 cycles; "
+     "direct 0 1024, 16/16 cycles"},
+    {"sm_100a", "f16", "f16", 64, 96, 64, "tt", "tmem threads 128",
+     "tc.f32.f16.m64.ss 96: 1 x 1 x 4; direct 0 1024 major, 16/16 cycles; "
+     "direct 4096 512 major, 24/24 cycles"},
+    {"sm_100a", "f16", "f16", 128, 512, 32, "nn", "tmem",
+     "tc.f32.f16.m128.ss 256: 1 x 2 x 2; direct 0 512, 32/32 cycles; direct 0 "
+     "512, 64/64 cycles"},
+    {"sm_100a", "f16", "f16", 128, 40, 64, "nn", "tmem",
+     "tc.f32.f16.m64.ss 40: 2 x 1 x 4; direct 0 1024, 16/16 cycles; direct 0 "
+     "1024, 10/10 cycles"},
+    {"sm_100a", "f8e4m3", "f8e4m3", 128, 128, 128, "nn", "tmem",
+     "tc.f32.e4m3.m128.ss 128: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct "
+     "0 1024, 32/32 cycles"},
+    {"sm_100a", "f8e4m3", "f8e5m2", 128, 128, 64, "nn", "tmem",
+     "tc.f32.e4m3.e5m2.m128.ss 128: 1 x 1 x 2; direct 0 512, 32/32 cycles; "
+     "direct 0 512, 32/32 cycles"},
+    {"sm_100a", "f8e5m2", "f8e5m2", 64, 128, 128, "nn", "tmem threads 128",
+     "tc.f32.e5m2.m128.ss 64: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct 0 "
+     "1024, 16/16 cycles"},
+    {"sm_100a", "tf32", "tf32", 128, 128, 32, "nn", "tmem",
+     "tc.f32.tf32.m128.ss 128: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct "
+     "0 1024, 32/32 cycles"},
+    {"sm_100a", "i8", "i8", 128, 128, 128, "nn", "tmem",
+     "tc.s32.s8.m128.ss 128: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_100a", "f16", "f16", 256, 128, 64, "nn", "tmem",
+     "tc.f32.f16.m128.ss 128: 2 x 1 x 4; direct 0 1024, 32/32 cycles; direct 0 "
+     "1024, 32/32 cycles"},
+    {"sm_100a", "f16", "f16", 128, 128, 64, "nn", "",
+     "mma.m16n8k16.f32.f16 1: 2 x 8 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
+     "cycles; ldmatrix.x4 x 4, 32 registers, 16/16 cycles"},
+    {"sm_100a", "f16", "f16", 32, 128, 64, "nn", "tmem threads 128",
+     "tc.f32.f16.m128.ss 32: 1 x 1 x 4; direct 0 1024, 32/32 cycles; direct 0 "
+     "1024, 8/8 cycles"},
     /* converted on the way */
     {"sm_80", "f16", "f8e4m3", 128, 128, 64, "nn", "",
      "mma.m16n8k16.f32.f16 1: 2 x 8 x 4; ldmatrix.x4 x 2, 16 registers, 8/8 "
