@@ -383,7 +383,8 @@ tell_contract(teller *t, const axe_simt_contract *c)
              "the first step of the sum overwrites, in place of the zeros");
     tell(t, AXE_FACT_cycles,
          axe_textf(t->cx, "%.0f of the %s, %.0f of shared memory", c->compute,
-                   each > 1 ? "tensor core" : "lanes", c->traffic));
+                   each > 1 || c->acc_regs == 0 ? "tensor core" : "lanes",
+                   c->traffic));
     tell(t, AXE_FACT_proved,
          axe_textf(t->cx,
                    "%" PRId64 " products, each by one atom; registers filled "

@@ -92,20 +92,21 @@ project_dim(projection *x, const axe_var *v, int64_t extent)
     return all == extent;
 }
 
-/* Does the subscript go in whole steps of `block`, but for v? */
+/* Is the subscript v and a loop's turns times `block`, which are n? */
 static bool
-goes_in_blocks(planner *p, const axe_node *at, const axe_var *v, int64_t block)
+goes_in_blocks(planner *p, const axe_node *at, const axe_var *v, int64_t block,
+               int64_t n)
 {
     axe_affine a;
+    int        loop;
+    int64_t    turns;
 
-    if (!axe_subscript_of(p->cx, at, &a) || a.constant % block != 0)
+    if (!axe_affine_of(p->cx, at, &a) || a.n != 2 || a.constant != 0)
         return false;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i] != v &&
-            (axe_is_computed(a.var[i]) || a.var[i]->kind != AXE_VAR_LOOP ||
-             a.coef[i] % block != 0))
-            return false;
-    return true;
+    loop = a.var[0] == v;
+    return a.var[1 - loop] == v && a.coef[1 - loop] == 1 &&
+           a.var[loop]->kind == AXE_VAR_LOOP && a.coef[loop] == block &&
+           axe_is_iconst(a.var[loop]->extent, &turns) && turns == n;
 }
 
 /* Where loops move the index on by all of its values, those turns are more
@@ -121,7 +122,7 @@ project_blocks(projection *x, const axe_node *at, const axe_var *v,
     for (int i = 0; i < x->n; i++)
         all *= x->shard[i].extent;
     if (x->n == 0 || x->n == AXE_WALK_MAX || extent <= all ||
-        extent % all != 0 || !goes_in_blocks(x->p, at, v, all))
+        extent % all != 0 || !goes_in_blocks(x->p, at, v, all, extent / all))
         return false;
     memmove(x->shard + 1, x->shard, (size_t)x->n * sizeof *x->shard);
     x->shard[0] =
