@@ -36,3 +36,16 @@ assert e[0]["least"] < e[0]["seconds"] < 2 * e[0]["least"], e'
 grep -q 'does not follow from the arrays and sizes' "$tmp/err"
 ! "$AXE" explain kernels/gemm_sm90.axe M=x 2>"$tmp/err"
 grep -q 'M=x: a size is a whole number' "$tmp/err"
+
+# A condition that follows from another, a load that is another, a product that
+# several indices count, no tile: nothing is said twice, or of nothing.
+"$AXE" explain kernels/permute.axe heads_first -t sm_80 >"$tmp/out"
+[ "$(grep -c ' if D%4 == 0$' "$tmp/out")" = 2 ]
+[ "$(grep -c '^tile' "$tmp/out")" = 0 ]
+"$AXE" explain kernels/topk.axe -t sm_80 >"$tmp/out"
+[ "$(grep -c ' of X at a time' "$tmp/out")" = 2 ]
+"$AXE" explain kernels/conv2d.axe -t sm_80 >"$tmp/out"
+grep -q 'one side is r, x$' "$tmp/out"
+grep -q 'of the lanes,' "$tmp/out"
+"$AXE" explain kernels/transpose.axe -t sm_80 >"$tmp/out"
+grep -q 'blocks turned in registers: about [0-9]* cycles' "$tmp/out"
