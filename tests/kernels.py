@@ -478,12 +478,18 @@ ON = {"sm_80": [
         {"X": "MK", "off": "F", "W": "ENK"}, {"Y": "MN"}, grouped_by,
         ("f16", "bf16"), ("MKFEN", [(300, 72, 5, 4, 264), (1, 8, 2, 1, 8),
                                     (390, 136, 9, 8, 131)])),
+    Row("gemm_grouped_sm90", "gemm_gathered_sm90",
+        {"X": "VK", "row": "M", "off": "F", "W": "ENK"}, {"Y": "MN"},
+        lambda x, row, off, w: grouped_by(gathered(x, row), off, w),
+        ("f16", "bf16"), ("VMKFEN", [(100, 300, 72, 5, 4, 264),
+                                     (128, 390, 328, 9, 8, 131)])),
 ], "sm_100a": [
     Row("gemm_sm100", "gemm_sm100", {"A": "MK", "B": "NK"}, {"C": "MN"},
         lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
 ]}
 # Arrays that are not any numbers.
-MADE = {("gemm_grouped_sm90", "off"): offsets} | {
+MADE = {(kernel, "off"): offsets
+        for kernel in ("gemm_grouped_sm90", "gemm_gathered_sm90")} | {
     (kernel, name): lambda r, n, name=name: varlen(n)[name]
     for kernel in ("attention_varlen", "attention_varlen_sm90")
     for name in ("queries", "keys", "block")}
@@ -496,6 +502,8 @@ FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("gemm_swiglu_f8_sm90", "C"): "f8e4m3",
          ("gemm_swiglu_f8_sm90", "S"): "f32",
          ("gemm_grouped_sm90", "off"): "i32",
+         ("gemm_gathered_sm90", "off"): "i32",
+         ("gemm_gathered_sm90", "row"): "i32",
          ("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
          ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",

@@ -228,14 +228,12 @@ check_gap(checker *c, const axe_stmt *s)
 
 /* --------------------------------------------------------------- counting */
 
-/* coef times a product of extents, and of conditions as 0 or 1; LIMIT of them
- * at most.  What reads scalars is one condition: each role has its own. */
+/* coef times a product of extents; LIMIT of them at most. */
 enum { LIMIT = 8 };
 
 typedef struct term {
     int64_t         coef;
     int             n;
-    bool            asks; /* there are conditions among them */
     const axe_node *extent[LIMIT];
 } term;
 
@@ -293,31 +291,6 @@ multiply(term *around, const axe_node *extent)
     return true;
 }
 
-static bool
-reads_element(const axe_node *n)
-{
-    bool any = n->op == AXE_OP_load;
-
-    for (int i = 0; i < n->n_arg && !any; i++)
-        any = reads_element(n->arg[i]);
-    return any;
-}
-
-/* Only where the condition holds, or only where it does not. */
-static bool
-multiply_if(axe_ctx *cx, term *around, const axe_node *cond, bool holds)
-{
-    if (around->n == LIMIT)
-        return false;
-    if (reads_element(cond))
-        cond = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
-    else if (!holds)
-        cond = axe_node1(cx, AXE_OP_not, cond);
-    around->asks = true;
-    around->extent[around->n++] = cond;
-    return true;
-}
-
 /* How many statements fill or read p. */
 static int
 n_stage(const axe_pipeline *p, int n, axe_stmt *const *body)
@@ -338,43 +311,47 @@ static void
 count_stages(count *to, const axe_stmt *s, const axe_pipeline *p,
              axe_stmt_kind kind, term around)
 {
-    int yes = n_stage(p, s->n_body, s->body);
-    int no = n_stage(p, s->n_other, s->other);
-
     if (s->kind == kind && s->pipeline == p) {
         add_term(to, around);
         return;
     }
     if (!axe_stage_find(s, p, kind))
         return;
-    if (s->kind == AXE_STMT_LOOP || (yes > 0 && no > 0) ||
-        (s->kind == AXE_STMT_IF &&
-         !multiply_if(to->cx, &around, s->cond, yes > 0)) ||
+    if (s->kind == AXE_STMT_IF || s->kind == AXE_STMT_LOOP ||
         (s->kind == AXE_STMT_FOR && !multiply(&around, s->var[0]->extent))) {
         to->known = false;
         return;
     }
     for (int i = 0; i < s->n_body; i++)
         count_stages(to, s->body[i], p, kind, around);
-    for (int i = 0; i < s->n_other; i++)
-        count_stages(to, s->other[i], p, kind, around);
 }
 
-/* The number that is left over; false where it is none, or not known.  *apart:
- * one is under a condition that the other is not. */
+/* Does every stage of that kind stand in a branch? */
+static bool
+is_conditional(const axe_stmt *s, const axe_pipeline *p, axe_stmt_kind kind)
+{
+    if (s->kind == AXE_STMT_IF || !axe_stage_find(s, p, kind))
+        return true;
+    if (s->kind == kind && s->pipeline == p)
+        return false;
+    for (int i = 0; i < s->n_body; i++)
+        if (!is_conditional(s->body[i], p, kind))
+            return false;
+    return true;
+}
+
+/* The number that is left over; false where it is none, or not known. */
 static bool
 difference(checker *c, const axe_stmt *fill, const axe_stmt *use,
-           const axe_pipeline *p, int64_t *out, bool *apart)
+           const axe_pipeline *p, int64_t *out)
 {
     count n = {.cx = c->cx, .known = true, .term = {.cx = c->cx}};
 
     count_stages(&n, fill, p, AXE_STMT_PRODUCE, (term){.coef = 1});
     count_stages(&n, use, p, AXE_STMT_CONSUME, (term){.coef = -1});
     *out = 0;
-    *apart = false;
     for (int i = 0; i < n.term.n; i++) {
         const term *t = n.term.item[i];
-        *apart = *apart || (n.known && t->coef != 0 && t->asks);
         if (t->coef != 0 && t->n > 0)
             n.known = false;
         if (t->n == 0)
@@ -389,21 +366,20 @@ check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
 {
     const axe_pipeline *p = at->pipeline;
     int64_t             left;
-    bool                apart, known;
 
-    known = difference(c, fill, use, p, &left, &apart);
-    if (apart) {
+    if (is_conditional(fill, p, AXE_STMT_PRODUCE) &&
+        !is_conditional(use, p, AXE_STMT_CONSUME)) {
         fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
-                         "`%s` is read here under another condition than it is "
-                         "filled",
+                         "`%s` is read here whether it is filled or not",
                          p->name));
         axe_note(c->cx, axe_stage_find(fill, p, AXE_STMT_PRODUCE)->at,
                  "it is filled here");
-        axe_help(c->cx, "where one holds and the other does not a role would "
-                        "wait for ever");
+        axe_help(c->cx, "fill it in any case, or read it under the same "
+                        "condition");
         return;
     }
-    if (!known || left == 0 || (left > 0 && left <= p->n_stage && !c->again))
+    if (!difference(c, fill, use, p, &left) || left == 0 ||
+        (left > 0 && left <= p->n_stage && !c->again))
         return;
     fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
                      "`%s` is filled %s %s than it is read here", p->name,

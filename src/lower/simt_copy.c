@@ -28,16 +28,25 @@ bind(simt_lowering *sl, axe_digit of, const axe_node *value)
     sl->lw.bound = d;
 }
 
-/* What the thread's number says of the indices, then the turns: *b becomes the
- * body of their loops. */
+/* A copy by pieces, and what its subscripts read. */
+typedef struct pieces {
+    simt_lowering       *sl;
+    const axe_schedule  *s;
+    const axe_simt_copy *c;
+    const axe_tensor   **array; /* by operand: elements of each turn, or NULL */
+    const axe_node      *turn;
+} pieces;
+
+/* What the thread's number says of the indices. */
 static void
-bind_digits(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
-            const axe_crew *crew)
+bind_threads(pieces *x, axe_lblock *b)
 {
+    simt_lowering  *sl = x->sl;
+    const axe_crew *crew = x->s->simt->crew;
     const axe_node *thread = axe_simt_thread(sl, crew);
 
-    for (int i = 0; i < c->n_digit; i++) {
-        const axe_copy_digit *d = &c->digit[i];
+    for (int i = 0; i < x->c->n_digit; i++) {
+        const axe_copy_digit *d = &x->c->digit[i];
         const axe_node       *v = thread;
         if (!d->thread)
             continue;
@@ -45,59 +54,150 @@ bind_digits(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
             v = op2(sl, AXE_OP_div, v, axe_int(&sl->lw, d->by));
         if (d->by * d->of.extent < crew->n_thread)
             v = op2(sl, AXE_OP_mod, v, axe_int(&sl->lw, d->of.extent));
-        bind(sl, d->of, axe_simt_let(sl, *b, d->of.var->name, v));
+        bind(sl, d->of, axe_simt_let(sl, b, d->of.var->name, v));
     }
+}
+
+/* Loops over the turns: *b becomes their body. */
+static void
+bind_turns(pieces *x, axe_lblock **b)
+{
+    lowering *lw = &x->sl->lw;
+
+    x->turn = axe_int(lw, 0);
+    for (int i = 0; i < x->c->n_digit; i++) {
+        axe_digit       of = x->c->digit[i].of;
+        const axe_node *v;
+        if (x->c->digit[i].thread)
+            continue;
+        v = axe_simt_unrolled(x->sl, b, of.var->name, of.extent);
+        bind(x->sl, of, v);
+        x->turn = axe_sum(
+            lw, op2(x->sl, AXE_OP_mul, x->turn, axe_int(lw, of.extent)), v);
+    }
+}
+
+static int64_t
+n_turn(const axe_simt_copy *c)
+{
+    int64_t n = 1;
+
     for (int i = 0; i < c->n_digit; i++)
-        if (!c->digit[i].thread)
-            bind(sl, c->digit[i].of,
-                 axe_simt_unrolled(sl, b, c->digit[i].of.var->name,
-                                   c->digit[i].of.extent));
+        n *= c->digit[i].thread ? 1 : c->digit[i].of.extent;
+    return n;
+}
+
+/* n with scalars and what was read before as elements of arrays. */
+static const axe_node *
+with_reads(pieces *x, const axe_node *n)
+{
+    axe_node *copy;
+
+    if (n->op == AXE_OP_load && n->n_arg == 0)
+        return axe_simt_scalars(x->sl, n);
+    for (int i = 1; n->op == AXE_OP_load && i < x->s->n_operand; i++)
+        if (x->s->operand[i].load == n)
+            return axe_simt_element(x->sl, x->array[i], x->turn);
+    if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
+        return axe_index_so_far(&x->sl->lw, n->u.var);
+    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++)
+        copy->arg[i] = with_reads(x, n->arg[i]);
+    return copy;
 }
 
 /* Is the piece inside the operand's tensor? */
 static const axe_node *
-inside(simt_lowering *sl, const axe_operand *op, const axe_node *also)
+inside(pieces *x, const axe_operand *op, const axe_node *also)
 {
+    simt_lowering *sl = x->sl;
+
     for (int g = 0; g < op->n_guard; g++)
         also = axe_simt_both(sl, also,
                              op2(sl, AXE_OP_lt,
                                  axe_index_so_far(&sl->lw, op->guard[g].var),
                                  op->guard[g].limit));
+    for (int i = 0; i < op->n_check; i++) {
+        const axe_check *c = &op->check[i];
+        const axe_node  *at = with_reads(x, c->outer);
+        for (int k = 0; k < c->index.n; k++)
+            at = axe_sum(
+                &sl->lw, at,
+                axe_scaled(&sl->lw, axe_index_so_far(&sl->lw, c->index.var[k]),
+                           (axe_stride){c->index.coef[k], AXE_UNIT_ONE}));
+        also = axe_simt_both(sl, also,
+                             op2(sl, AXE_OP_le, axe_int(&sl->lw, 0), at));
+        also = axe_simt_both(sl, also, op2(sl, AXE_OP_lt, at, c->size));
+    }
     return also;
 }
 
 static axe_arg
-operand(simt_lowering *sl, const axe_operand *op)
+operand(pieces *x, const axe_operand *op)
 {
-    const axe_node *at = axe_address(&sl->lw, op);
+    lowering       *lw = &x->sl->lw;
+    const axe_node *at = with_reads(x, op->base);
 
+    for (const bound *b = lw->bound; b; b = b->next)
+        at = axe_moved(lw, at, op, &b->of, axe_digit_node(lw, b));
     if (op->tensor->space == AXE_SPACE_GLOBAL)
-        return axe_simt_global(op->tensor, at);
-    return axe_simt_shared(axe_simt_tensor(sl, op->tensor), at);
+        return axe_simt_global(axe_simt_tensor(x->sl, op->tensor), at);
+    return axe_simt_shared(axe_simt_tensor(x->sl, op->tensor), at);
+}
+
+/* What subscripts read, of all turns, before the pieces: those that others'
+ * addresses need come first. */
+static void
+read_places(pieces *x, axe_lblock *b)
+{
+    for (int i = x->s->n_operand - 1; i > 0; i--) {
+        const axe_operand *op = &x->s->operand[i];
+        bound             *threads = x->sl->lw.bound;
+        axe_lblock        *in = b;
+        const axe_atom    *row;
+        int                param;
+        if (op->load == x->s->value || op->tensor->rank == 0)
+            continue;
+        row = axe_simt_find_move(x->sl->lw.cx, x->sl->lw.plan->machine,
+                                 AXE_ATOM_LOAD, AXE_ARG_REG, AXE_ARG_GLOBAL,
+                                 op->tensor->type, 1, &param);
+        x->array[i] = axe_simt_array(
+            x->sl, axe_textf(x->sl->lw.cx, "%s_v", op->tensor->name),
+            op->tensor->type, n_turn(x->c));
+        bind_turns(x, &in);
+        axe_arg arg[2] = {axe_simt_reg(x->array[i], x->turn), operand(x, op)};
+        axe_simt_atom(x->sl, in, row, 1, 2, arg, inside(x, op, NULL));
+        x->sl->lw.bound = threads;
+    }
 }
 
 static axe_status
 lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    const axe_simt_copy *c = s->simt->copy;
-    const axe_crew      *crew = s->simt->crew;
-    const axe_node      *here;
-    axe_lir             *l;
+    pieces          x = {sl, s, s->simt->copy,
+                         axe_new_array(sl->lw.cx, const axe_tensor *, s->n_operand),
+                         NULL};
+    const axe_crew *crew = s->simt->crew;
+    const axe_node *here = NULL;
+    axe_lir        *l;
 
-    if (c->n_thread < crew->n_thread) {
+    if (x.c->n_thread < crew->n_thread) {
         l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value = op2(sl, AXE_OP_lt, axe_simt_thread(sl, crew),
-                       axe_int(&sl->lw, c->n_thread));
+                       axe_int(&sl->lw, x.c->n_thread));
         b = &l->body;
     }
     sl->lw.s = s;
     sl->lw.bound = NULL;
-    bind_digits(sl, &b, c, crew);
-    here = inside(sl, &s->operand[0], NULL);
-    here = inside(sl, &s->operand[c->from], here);
-    axe_arg arg[2] = {operand(sl, &s->operand[0]),
-                      operand(sl, &s->operand[c->from])};
-    axe_simt_atom(sl, b, c->atom, c->param, 2, arg, here);
+    bind_threads(&x, b);
+    read_places(&x, b);
+    bind_turns(&x, &b);
+    here = inside(&x, &s->operand[0], here);
+    here = inside(&x, &s->operand[x.c->from], here);
+    axe_arg arg[2] = {operand(&x, &s->operand[0]),
+                      operand(&x, &s->operand[x.c->from])};
+    axe_simt_atom(sl, b, x.c->atom, x.c->param, 2, arg, here);
     sl->lw.bound = NULL;
     return AXE_OK;
 }

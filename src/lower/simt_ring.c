@@ -5,6 +5,7 @@
  * loop: its variable has that value in the code of the produce. */
 #include "plan/simt_ring.h"
 
+#include "ir/check.h"
 #include "lower/simt_int.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
@@ -422,6 +423,20 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
 /* ------------------------------------------------------------- across roles */
 
+/* The stage is filled by what this thread has waited for, or done. */
+static axe_status
+arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    axe_arg full = axe_simt_shared(full_of(sl, r), value_of(sl, r->fill));
+
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
+    fence(sl, b, r);
+    return axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "", 1, &full, NULL);
+}
+
 static axe_status
 produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                const axe_stmt *s)
@@ -432,14 +447,15 @@ produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(fill_stage(sl, b, r, s));
-    if (r->writes) {
-        if (r->sums)
-            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-        AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-        AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
-        fence(sl, b, r);
-        AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "", 1, &full, NULL));
-    }
+    if (r->arrive && r->when) {
+        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+        l->value = r->when;
+        axe_simt_atom(sl, &l->body, r->arrive, 0, 1, &full, NULL);
+        AXE_TRY(arrive_filled(sl, &l->other, r));
+    } else if (r->arrive)
+        axe_simt_atom(sl, b, r->arrive, 0, 1, &full, NULL);
+    else if (r->writes)
+        AXE_TRY(arrive_filled(sl, b, r));
     next(sl, b, r, r->fill, r->fill_phase);
     return AXE_OK;
 }
@@ -459,6 +475,17 @@ release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         axe_simt_both(
             sl, op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_LANE), number(sl, 0)),
             when));
+}
+
+/* The stage to read is there: what copies brought that arrive by themselves is
+ * for an engine to read by a fence here, as their threads go on. */
+static axe_status
+await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    if (r->arrive)
+        fence(sl, b, r);
+    return AXE_OK;
 }
 
 /* One thread of each warp group, or warp, that has read the stage says so to
@@ -489,30 +516,14 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                             arg, when);
 }
 
-static void
-find_ring(void *user, const axe_node *n)
-{
-    const axe_pipeline **ring = user;
-
-    if (n->op == AXE_OP_load && n->u.tensor->pipeline == *ring)
-        *ring = NULL;
-}
-
 /* Does a statement, or one in it, read the ring's stage? */
 static bool
 reads(const axe_stmt *s, const axe_pipeline *ring)
 {
-    const axe_pipeline *left = ring;
-
-    if (s->value)
-        axe_node_walk(s->value, find_ring, &left);
-    if (s->cond && left)
-        axe_node_walk(s->cond, find_ring, &left);
-    for (int i = 0; i < s->n_body && left; i++)
-        left = reads(s->body[i], ring) ? NULL : left;
-    for (int i = 0; i < s->n_other && left; i++)
-        left = reads(s->other[i], ring) ? NULL : left;
-    return !left;
+    for (int i = 0; i < ring->n_tensor; i++)
+        if (axe_stmt_reads(s, ring->tensor[i]))
+            return true;
+    return false;
 }
 
 axe_status
@@ -535,7 +546,7 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     while (n > 0 && !reads(s->body[n - 1], r->ring))
         n--;
-    AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+    AXE_TRY(await_full(sl, b, r));
     if (r->sums || r->read_by)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
@@ -561,8 +572,7 @@ lower_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     l->begin = number(sl, 0);
     l->end = s->var[0]->extent;
     some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
-    AXE_TRY(wait(sl, &l->body, full_of(sl, r), r->read,
-                 value_of(sl, r->read_phase)));
+    AXE_TRY(await_full(sl, &l->body, r));
     AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
     AXE_TRY(release(sl, &l->body, r, before, some));
     set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);

@@ -346,6 +346,39 @@ place_scratch(planner *p)
     }
 }
 
+/* Does a hold only where b does? */
+static bool
+implies(const axe_node *a, const axe_node *b)
+{
+    return axe_node_same(a, b) ||
+           (a->op == AXE_OP_and &&
+            (implies(a->arg[0], b) || implies(a->arg[1], b)));
+}
+
+/* Pieces need not ask for what boxes of the same launch ask of the host. */
+static void
+forget_asked(planner *p, struct axe_simt_copy *c, const axe_crew *cta)
+{
+    for (int i = 0; c->when && i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule  *s = p->schedule[i];
+        const axe_simt_copy *o = s ? s->simt->copy : NULL;
+        if (o && o->box && o->when && axe_crew_cta(s->simt->crew) == cta &&
+            implies(o->when, c->when))
+            c->when = NULL;
+    }
+}
+
+static void
+forget_asked_all(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && s->simt->copy && !s->simt->copy->box && !s->simt->copy->stage)
+            forget_asked(p, (struct axe_simt_copy *)s->simt->copy,
+                         axe_crew_cta(s->simt->crew));
+    }
+}
+
 static axe_status
 allocate(planner *p)
 {
@@ -360,6 +393,7 @@ allocate(planner *p)
         pl->offset = (l->shared_bytes + align - 1) / align * align;
         l->shared_bytes = pl->offset + pl->bytes;
     }
+    forget_asked_all(p);
     AXE_TRY(axe_simt_plan_protocols(p));
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));

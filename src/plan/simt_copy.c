@@ -39,7 +39,7 @@ kept_as(const planner *p, const axe_tensor *t)
 }
 
 /* Elements as they are, between global and shared memory?  Scalars may say
- * where. */
+ * where, and elements of global tensors. */
 static bool
 is_copy(attempt *a)
 {
@@ -51,7 +51,8 @@ is_copy(attempt *a)
     for (int i = 1; i < r->n_operand; i++)
         if (r->operand[i].load == r->value)
             a->from = &r->operand[a->out.from = i];
-        else if (r->operand[i].tensor->rank > 0)
+        else if (r->operand[i].tensor->rank > 0 &&
+                 r->operand[i].tensor->space != AXE_SPACE_GLOBAL)
             return false;
     if (!a->from)
         return false;
@@ -129,6 +130,16 @@ stride_node(const planner *p, axe_stride s)
     return n;
 }
 
+/* Is a piece along v asked for as one? */
+static bool
+asks_as_one(const axe_operand *op, const axe_var *v)
+{
+    for (int i = 0; i < op->n_check; i++)
+        if (axe_mentions(op->check[i].outer, v))
+            return false;
+    return !axe_operand_asks(op, v);
+}
+
 /* Do whole pieces of `width` neighbours of v lie in the operand, the first of
  * each at a multiple of them?  What that needs goes to *when. */
 static bool
@@ -138,8 +149,9 @@ operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
     axe_ctx *cx = a->p->cx;
     axe_iter it;
 
-    if (op->n_check > 0 || !axe_fast_iter(op, v, 1, width, &it) ||
-        it.stride != 1 || it.unit != AXE_UNIT_ONE ||
+    if (!asks_as_one(op, v) || axe_mentions(op->base, v) ||
+        !axe_fast_iter(op, v, 1, width, &it) || it.stride != 1 ||
+        it.unit != AXE_UNIT_ONE ||
         !require(cx, when, axe_simt_multiple(cx, op->base, width)))
         return false;
     for (int t = 0; t < op->n_term; t++)
@@ -208,7 +220,8 @@ choose_piece(attempt *a, const axe_var *v)
 }
 
 /* How far apart the steps of a digit are in global memory, for sorting: digits
- * whose strides have sizes in them are slower. */
+ * whose strides have sizes in them are slower, those that elements pick the
+ * place by are slowest. */
 static int64_t
 distance(const axe_operand *op, const axe_digit *d)
 {
@@ -218,6 +231,8 @@ distance(const axe_operand *op, const axe_digit *d)
 
     if (axe_operand_n_iter(op) <= AXE_LEN(part))
         n = axe_operand_moves(op, d, part);
+    if (n == 0 && axe_mentions(op->base, d->var))
+        return INT64_MAX;
     for (int i = 0; i < n; i++)
         sum += (int64_t)part[i].stride.unit << 40 | part[i].stride.coef;
     return sum;
@@ -485,9 +500,9 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     for (int d = 0; d < global->load->n_arg; d++) {
         const axe_node *at = global->load->arg[d];
         const axe_var  *v = axe_alone_in(a->p, at);
-        a->out.origin[d] = axe_simt_origin(cx, at);
         if (!axe_simt_may_begin(cx, at, v))
             return false;
+        a->out.origin[d] = axe_simt_origin(cx, at);
         if (!v)
             continue;
         w[c->n_walk].dim = d;

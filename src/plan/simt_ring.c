@@ -334,8 +334,11 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 
     if (!c || !c->box) {
         r->writes = true;
+        r->stores = r->stores || !c;
         if (c)
             r->group = c->atom->group;
+        if (c && c->when)
+            r->when = r->when ? axe_simt_and(p->cx, r->when, c->when) : c->when;
         return;
     }
     r->boxes = true;
@@ -456,6 +459,9 @@ count_arrivals(const planner *p, axe_simt_ring *r)
         return;
     if (r->writes)
         r->full += r->producer->n_thread * r->producer->n_entity;
+    if (r->group && !r->stores && !r->sums)
+        r->arrive = axe_simt_group_sync(p->mc, AXE_SYNC_ARRIVE, r->group,
+                                        AXE_ARG_SHARED);
     n = r->consumer->n_thread * r->consumer->n_entity;
     n = r->reader == AXE_SCOPE_WARPGROUP ? r->consumer->n_entity
                                          : (n + lanes - 1) / lanes;

@@ -37,17 +37,21 @@ struct axe_simt_ring {
     const axe_crew *home, *producer, *consumer;
     const axe_var  *fill, *read; /* NULL: one stage */
     const axe_var  *fill_phase, *read_phase;
-    bool            boxes;      /* something comes by boxes */
-    bool            writes;     /* something is written by threads, or comes by
-                                   their pieces */
-    const char    *group;       /* of those pieces; NULL: none */
-    int            cluster;     /* CTAs whose boxes come here; 1: own */
-    int            full, empty; /* arrivals; 0: no such barrier */
-    axe_scope_kind reader;      /* who arrives at `empty` as one */
-    const char    *read_by;     /* group of the engine that reads it, arrives at
-                                   `empty`, and is asked by one thread of each
-                                   entity; NULL */
-    const char *filled_by;      /* the same of what fills it, at `full` */
+    bool            boxes;       /* something comes by boxes */
+    bool            writes;      /* something is written by threads, or comes by
+                                    their pieces */
+    bool            stores;      /* by threads themselves */
+    const char     *group;       /* of those pieces; NULL: none */
+    const axe_atom *arrive;      /* by which pieces arrive at `full` when they
+                                    are there; NULL: threads wait for theirs */
+    const axe_node *when;        /* and when that is so; NULL: always */
+    int             cluster;     /* CTAs whose boxes come here; 1: own */
+    int             full, empty; /* arrivals; 0: no such barrier */
+    axe_scope_kind  reader;      /* who arrives at `empty` as one */
+    const char     *read_by; /* group of the engine that reads it, arrives at
+                                `empty`, and is asked by one thread of each
+                                entity; NULL */
+    const char *filled_by;   /* the same of what fills it, at `full` */
     int pair; /* CTAs of which the first asks the engine for all; what comes is
                  told at its barriers, what is done at all of theirs; 1: each
                  its own */
