@@ -299,7 +299,7 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
 {
     where w = {.at = tile->base};
 
-    for (int d = 0; d < c->global->rank; d++)
+    for (int d = 0; d < c->global->rank && !c->run; d++)
         w.coord[d] = axe_simt_scalars(sl, c->origin[d]);
     if (c->map.part.extent > 1)
         move_by(sl, &w, &c->map.part, axe_simt_id(sl, AXE_ID_RANK));
@@ -322,12 +322,18 @@ first_thread(simt_lowering *sl, const axe_crew *crew)
     return op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
 }
 
+/* The side in global memory: a box of its map, or where the run begins. */
 static axe_arg
-map_arg(simt_lowering *sl, const axe_simt_copy *c, const where *w)
+global_arg(simt_lowering *sl, const axe_schedule *s, const where *w)
 {
-    const axe_node **x =
-        axe_new_array(sl->lw.cx, const axe_node *, c->map.rank);
+    const axe_simt_copy *c = s->simt->copy;
+    const axe_node     **x =
+        axe_new_array(sl->lw.cx, const axe_node *, c->map.rank + 1);
 
+    if (c->run)
+        return axe_simt_global(
+            c->global,
+            axe_simt_scalars(sl, s->operand[c->in ? c->from : 0].base));
     for (int i = 0; i < c->map.rank; i++)
         x[i] = w->coord[c->map.dim[i]];
     return (axe_arg){.space = AXE_ARG_MAP,
@@ -362,7 +368,7 @@ load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     where                w = walk_boxes(sl, &b, c, &s->operand[0]);
     axe_arg              arg[4] = {
                      axe_simt_shared(axe_simt_tensor(sl, s->operand[0].tensor), w.at),
-                     map_arg(sl, c, &w), full_arg(sl),
+                     global_arg(sl, s, &w), full_arg(sl),
                      axe_simt_number(axe_int(&sl->lw, (INT64_C(1) << n) - 1))};
 
     axe_simt_atom(sl, b, c->atom, c->param, n > 1 ? 4 : 3, arg, pred);
@@ -419,7 +425,7 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     }
     where   w = walk_boxes(sl, &in, c, &s->operand[c->from]);
     axe_arg arg[2] = {
-        map_arg(sl, c, &w),
+        global_arg(sl, s, &w),
         axe_simt_shared(axe_simt_tensor(sl, s->operand[c->from].tensor), w.at)};
     axe_simt_atom(sl, in, c->atom, c->param, 2, arg, pred);
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, 0,

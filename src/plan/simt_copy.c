@@ -593,6 +593,20 @@ plan_box(attempt *a)
     return a->out.n_certified > 0;
 }
 
+/* One run of neighbours, where its barrier says when it has come. */
+static bool
+plan_run(attempt *a)
+{
+    const axe_kernel *k = a->p->kernel;
+    const axe_tensor *tile = (a->out.in ? a->to : a->from)->tensor;
+
+    if (a->out.in &&
+        (!stands_alone(k->n_body, k->body, a->r->stmt) ||
+         share_of(a, tile) > 1 || axe_ring_parts(a->p, tile->pipeline) > 1))
+        return false;
+    return axe_simt_run_plan(a->p, a->r, a->out.from, a->out.in, &a->out);
+}
+
 /* Registers to global memory. */
 static bool
 plan_stage(planner *p, request *r, axe_simt_schedule *simt)
@@ -618,7 +632,7 @@ axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
 
     if (!is_copy(&a))
         return plan_stage(p, r, simt);
-    if (!plan_box(&a)) {
+    if (!plan_run(&a) && !plan_box(&a)) {
         a.out = (struct axe_simt_copy){.in = a.out.in, .from = a.out.from};
         if (!plan_each(&a))
             return false;

@@ -1,7 +1,8 @@
 /* simt_copy.h - copies from memory to memory without registers.
  *
  * Either every thread of the crew copies pieces, each an atom of one thread
- * (EACH); or one thread hands boxes of a tensor map to an engine (BOX). */
+ * (EACH); or one thread hands boxes of a tensor map to an engine, or one run of
+ * neighbours (BOX). */
 #ifndef AXE_SIMT_COPY_H
 #define AXE_SIMT_COPY_H
 
@@ -21,6 +22,7 @@ struct axe_simt_copy {
     const axe_atom        *atom;
     int                    param;
     bool                   box;   /* else each */
+    bool                   run;   /* BOX: by address, without a map */
     struct axe_simt_stage *stage; /* registers by way of shared memory; else
                                      NULL; then only this and bytes count */
     bool in;                      /* from global to shared; else back */

@@ -100,8 +100,12 @@ tell_box(teller *t, const axe_simt_copy *c)
          axe_textf(t->cx, "one thread of %s",
                    axe_crew_text(t->cx, t->simt->crew)));
     tell_atom(t, c->atom, c->param, "");
-    put_box(&b, &c->map);
-    put_parts(&b, c);
+    if (c->run)
+        axe_putf(&b, "one run of %d elements, all inside", c->param);
+    else
+        put_box(&b, &c->map);
+    if (!c->run)
+        put_parts(&b, c);
     tell(t, AXE_FACT_loops, b.text);
     if (c->when)
         tell(t, AXE_FACT_needs,
@@ -111,9 +115,8 @@ tell_box(teller *t, const axe_simt_copy *c)
          axe_textf(t->cx, "%" PRId64 " %s each CTA", c->bytes,
                    c->in ? "to" : "from"));
     tell(t, AXE_FACT_proved,
-         axe_textf(t->cx,
-                   "%" PRId64 " elements of boxes are where the tile has them",
-                   c->n_certified));
+         axe_textf(t->cx, "%" PRId64 " elements %s are where the tile has them",
+                   c->n_certified, c->run ? "of the run" : "of boxes"));
 }
 
 /* " = lane/4%8" */
@@ -253,13 +256,13 @@ tell_map(teller *t)
 {
     axe_buf b = {.cx = t->cx};
 
-    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
-    if (t->simt->share > 1)
-        tell(t, AXE_FACT_sync,
-             axe_textf(t->cx,
-                       "each of %d CTAs does a part and gives it to all; their "
-                       "cluster meets before and behind",
-                       t->simt->share));
+    tell(t, AXE_FACT_crew,
+         t->simt->share > 1
+             ? axe_textf(t->cx,
+                         "%s; each of %d CTAs does a part and gives it to all, "
+                         "their cluster meets before and behind",
+                         axe_crew_text(t->cx, t->simt->crew), t->simt->share)
+             : axe_crew_text(t->cx, t->simt->crew));
     for (int i = 0; t->simt->access && i < t->s->n_operand; i++)
         if (axe_simt_first_load(t->s, i) == i)
             tell_access(t, i);
@@ -454,6 +457,8 @@ kind_text(const teller *t)
         return axe_schedule_name(t->s->kind);
     if (c->stage)
         return "copy, by way of staging";
+    if (c->run)
+        return "copy, by one run of neighbours";
     return c->box ? "copy, by boxes of a tensor map" : "copy, by pieces";
 }
 

@@ -119,6 +119,10 @@ const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
 /* May a box begin at the subscript less the index v, or NULL?  At a coordinate
  * of 32 bits that is one for the statement, scalars among it. */
 bool axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v);
+/* simt_run.c: one run of neighbours, all of it inside, from operand `from`. */
+struct axe_simt_copy;
+bool axe_simt_run_plan(planner *p, const request *r, int from, bool in,
+                       struct axe_simt_copy *out);
 /* A subscript where all indices are 0. */
 const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
 /* *all and what the strides of t's dimensions with a bit in `ask` need for a

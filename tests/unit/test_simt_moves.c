@@ -1,9 +1,10 @@
-/* test_simt_shuffle.c - register tiles that change lanes, in the simulator.
+/* test_simt_moves.c - register tiles that change lanes, and runs of neighbours
+ * that engines move, in the simulator.
  *
  * Random pairs of layouts, of digits of 2 and 3 in any order over lanes, warps
  * and registers, with replicas where lanes are left: what comes out must be
  * what went in, bit by bit.  Then statements that shift, broadcast, reduce, or
- * want what another warp has. */
+ * want what another warp has; and what is one run, and what is none. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,10 +52,10 @@ fail_run(run *x, const char *what)
 
 /* Y as the simulator leaves it, from X. */
 static void
-simulate(run *x, const char *type, int64_t n_x, void *data_x, int64_t n_y,
-         void *data_y)
+simulate(run *x, const char *machine, const char *type, int64_t n_x,
+         void *data_x, int64_t n_y, void *data_y)
 {
-    axe_compile_spec   spec = {.machine = "sm_80"};
+    axe_compile_spec   spec = {.machine = machine};
     axe_sim_options    how = {.policy = AXE_SIM_LAZY};
     const axe_program *p;
     axe_array          array[2] = {
@@ -166,7 +167,7 @@ try_pair(void)
         in[i] = (uint8_t)(1 + below(100));
     x.text = make_text(&x, types[k].name, size, warps, &a, &b);
     memset(out, 0, sizeof out);
-    simulate(&x, types[k].name, size, in, size, out);
+    simulate(&x, "sm_80", types[k].name, size, in, size, out);
     if (memcmp(in, out, (size_t)(size * types[k].bytes)) != 0)
         fail_run(&x, "wrong");
     bool by_lanes = has_done(&x, "shfl");
@@ -257,21 +258,114 @@ static const struct {
      {31, 30, 29, 28, 27},
      "shfl",
      "shared"},
+    {"a run comes in",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[1024]; }"
+     "produce ring ring.x[n] = X[i*1024 + n];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "cp.bulk.load",
+     "tma"},
+    {"whose digits follow each other",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[1024] : ((8, 128)) : ((128, 1)); }"
+     "produce ring ring.x[n] = X[i*1024 + n];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "cp.bulk.load",
+     "tma"},
+    {"runs that begin anywhere are none",
+     "kernel k(in f32 X[4096], out f32 Y[2048]) { index n; cta (i : 2) {"
+     "pipeline ring[2] { shared f32 x[1024]; }"
+     "produce ring ring.x[n] = X[i*1024 + n + 1];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4096,
+     2048,
+     {2, 3, 4, 5, 6, 7},
+     "",
+     "cp.bulk"},
+    {"nor are those that reach beyond",
+     "kernel k(in f32 X[4000], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[1024]; }"
+     "produce ring ring.x[n] = X[i*1024 + n];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4000,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "",
+     "cp.bulk"},
+    {"nor those with gaps",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[1024] : ((8, 128)) : ((136, 1)); }"
+     "produce ring ring.x[n] = X[i*1024 + n];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "",
+     "cp.bulk"},
+    {"nor those in another order",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[1024] : ((8, 128)) : ((1, 8)); }"
+     "produce ring ring.x[n] = X[i*1024 + n];"
+     "consume ring Y[i*1024 + n] = ring.x[n] + 1; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "",
+     "cp.bulk"},
+    {"nor those with gaps on both sides",
+     "kernel k(in f32 X[4096], out f32 Y[2048]) { index n; cta (i : 4) {"
+     "pipeline ring[2] { shared f32 x[512] : ((512)) : ((2)); }"
+     "produce ring ring.x[n] = X[i*1024 + 2*n];"
+     "consume ring Y[i*512 + n] = ring.x[n] + 1; } }",
+     4096,
+     2048,
+     {1, 3, 5, 7, 9, 11},
+     "",
+     "cp.bulk"},
+    {"a run goes out",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index n; cta (i : 4) {"
+     "shared f32 x[1024]; x[n] = X[i*1024 + n] + 1; Y[i*1024 + n] = x[n]; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "cp.bulk.store",
+     "tma"},
+    {"runs are added",
+     "kernel k(in f32 X[4096], out f32 Y[1024]) { index n;"
+     "cta (i : 1) Y[n] = 1;"
+     "cta (i : 4) { shared f32 x[1024]; x[n] = X[i*1024 + n] - 1;"
+     "Y[n] += x[n]; } }",
+     4096,
+     1024,
+     {6141, 6145, 6149},
+     "cp.bulk.add.f32",
+     "tma"},
 };
 
 static void
 test_statements(void **unused)
 {
-    float in[128], out[128];
+    enum { N_FIRST = 16 };
+    static float in[MOST], out[MOST];
 
     (void)unused;
-    for (int i = 0; i < 128; i++)
+    for (int i = 0; i < MOST; i++)
         in[i] = (float)i;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        run x = {.cx = axe_ctx_new(), .text = rows[i].text};
+        run         x = {.cx = axe_ctx_new(), .text = rows[i].text};
+        const char *on =
+            strstr(rows[i].text, "threads") || strstr(rows[i].text, "warp")
+                ? "sm_80"
+                : "sm_90a";
         memset(out, 0, sizeof out);
-        simulate(&x, "f32", rows[i].n_x, in, rows[i].n_y, out);
-        for (int k = 0; k < 16 && (k == 0 || rows[i].y[k] != 0); k++)
+        simulate(&x, on, "f32", rows[i].n_x, in, rows[i].n_y, out);
+        for (int k = 0; k < N_FIRST && (k == 0 || rows[i].y[k] != 0); k++)
             if (out[k] != rows[i].y[k])
                 fail_msg("%s: Y[%d] is %g", rows[i].name, k, out[k]);
         if (*rows[i].does && !has_done(&x, rows[i].does))
