@@ -27,7 +27,6 @@ NAMES = {
     0x1E3: "UTCATOMSWS",
     0x1EE: "LDTM",
     0x1ED: "STTM",
-    0x1ED: "STTM",
     0x1C5: "WARPGROUP",
     0x1C8: "USETMAXREG",
     0x1AE: "LDGSTS",
