@@ -19,16 +19,18 @@
 #include "lower/lower.h"
 #include "run/program.h"
 
-enum { MAX_ARRAY = 4, RANK = 4 };
+enum { MAX_ARRAY = 5, RANK = 4 };
 
 typedef struct subject {
     const char *file, *machine;
     struct {
         const char *name;
         int64_t     shape[RANK]; /* up to the first 0 */
+        int64_t     step;        /* integers: element i is i * step */
     } array[MAX_ARRAY];
     const char *bn;         /* the value of BN, or NULL */
     const char *more[2][2]; /* further parameters and values; or NULL */
+    const char *kernel;     /* of several; or NULL */
 } subject;
 
 static axe_ctx *cx;
@@ -61,7 +63,8 @@ compile(const subject *s)
     size_t             n;
     const char        *text = slurp(s->file, &n);
     const char        *name[4] = {"T"}, *value[4] = {"f16"};
-    axe_compile_spec   spec = {.machine = s->machine,
+    axe_compile_spec   spec = {.kernel = s->kernel,
+                               .machine = s->machine,
                                .n_set = 1,
                                .set_name = name,
                                .set_value = value};
@@ -81,13 +84,16 @@ compile(const subject *s)
 }
 
 static inline void *
-fill(int64_t n, axe_type t)
+fill(int64_t n, axe_type t, int64_t step)
 {
     int64_t size = axe_type_table[t].bits / 8;
     char   *x = axe_new_array(cx, char, n *size);
 
     for (int64_t i = 0; i < n; i++)
-        axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
+        if (axe_type_is_float(t))
+            axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
+        else
+            axe_number_put_int(t, x + i * size, i * step);
     return x;
 }
 
@@ -108,7 +114,7 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
                                .type = axe_type_table[t].name,
                                .rank = rank,
                                .shape = s->array[n].shape,
-                               .data = fill(size, t)};
+                               .data = fill(size, t, s->array[n].step)};
     }
     with.n_sm = 2;
     with.max_step = 2000000;

@@ -1,0 +1,77 @@
+/* test_sim_mutations_rings.c - bugs put between two pipelines of one pair of
+ * roles, and between pieces and boxes that fill one stage: each must be found.
+ */
+#include "mutants.h"
+
+typedef enum which { TWO, PIECES, N_WHICH } which;
+
+/* clang-format off */
+static const mutation rows[] = {
+    {"a part is not waited for",             TWO, "mbarrier.wait", 3, DROP, 0, 0, K(RACE)},
+    {"a part, by the wrong parity",          TWO, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED) | K(DEADLOCK)},
+    {"a part's room is not waited for",      TWO, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"a part's room is not freed",           TWO, "mbarrier.arrive<", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"every lane frees it",                  TWO, "mbarrier.arrive<", 0, ANYBODY, 0, 0, K(ARRIVALS) | K(RACE)},
+    {"lanes do not meet before it is freed", TWO, "meet.warp", 0, DROP, 0, 0, K(RACE)},
+    {"a part is told at the other ring",     TWO, "tma.load<", 1, BARRIER, 2, 0, K(BYTES)},
+    {"bytes of the other ring's stage",      TWO, "mbarrier.expect", 1, SET, 1, 49152, K(BYTES)},
+    {"one warp less frees a room",           TWO, "mbarrier.init", 8, SET, 1, 7, K(ARRIVALS) | K(RACE)},
+    {"a part's room in the other ring",      TWO, "mbarrier.arrive<", 0, BARRIER, 0, 0, K(ARRIVALS) | K(DEADLOCK)},
+
+    {"pieces are not told",                  PIECES, "mbarrier.arrive.cp", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"pieces are told of one stage only",    PIECES, "mbarrier.arrive.cp", 0, SET, 0, 0, K(ARRIVALS) | K(DEADLOCK)},
+    {"pieces are not counted",               PIECES, "mbarrier.init", 0, SET, 1, 1, K(ARRIVALS) | K(RACE)},
+    {"an arrival too many is waited for",    PIECES, "mbarrier.init", 0, SET, 1, 130, K(DEADLOCK)},
+    {"pieces are not fenced by who reads",   PIECES, "wgmma.fence.shared", 0, DROP, 0, 0, K(PROXY)},
+    {"a stage's room is not waited for",     PIECES, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"a full stage is not waited for",       PIECES, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"everybody expects the boxes",          PIECES, "mbarrier.expect", 0, ANYBODY, 0, 0, K(ARRIVALS)},
+    {"everybody hands over boxes",           PIECES, "tma.load<", 0, ANYBODY, 0, 0, K(BYTES) | K(RACE)},
+    {"boxes alone make a stage full",        PIECES, "cp.async.b128", 0, ADD, 0, 8192, K(RACE) | K(BOUNDS)},
+    {"pieces that nobody asks for",          PIECES, "cp.async.b128", 0, ANYBODY, 0, 0, K(BOUNDS)},
+};
+/* clang-format on */
+
+static const subject subjects[N_WHICH] = {
+    [TWO] = {.file = "gemm_epilogue_sm90.axe",
+             .machine = "sm_90a",
+             .array = {{"A", {256, 320}},
+                       {"B", {512, 320}},
+                       {"bias", {512}},
+                       {"R", {256, 512}},
+                       {"C", {256, 512}}},
+             .kernel = "gemm_residual_sm90"},
+    [PIECES] = {.file = "gemm_grouped_sm90.axe",
+                .machine = "sm_90a",
+                .array = {{"X", {200, 360}},
+                          {"row", {256}, 1},
+                          {"off", {3}, 128},
+                          {"W", {2, 256, 360}},
+                          {"Y", {256, 256}}},
+                .kernel = "gemm_gathered_sm90"},
+};
+
+static void
+test_clean(void **state)
+{
+    (void)state;
+    check_clean(N_WHICH, subjects);
+}
+
+static void
+test_mutations(void **state)
+{
+    (void)state;
+    check_mutations(subjects, AXE_LEN(rows), rows);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_mutations),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
