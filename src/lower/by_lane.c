@@ -171,7 +171,7 @@ linear(simt_lowering *sl, int begin, const int *step)
 
     for (int b = 0; b < BITS;) {
         int n = 1;
-        while (b + n < BITS && step[b + n] == step[b] << n)
+        while (b + n < BITS && step[b + n] == step[b] * (1 << n))
             n++;
         if (step[b] != 0)
             sum = axe_sum(&sl->lw, sum,

@@ -459,10 +459,11 @@ measure_depth(lowering *lw, axe_lblock *b, tile *tl)
 {
     const axe_nest  *nest = &lw->s->nest[0];
     const axe_digit *k = &nest->digit[nest->n_digit - 1];
-    const axe_node  *end = axe_int(lw, k->extent * k->weight);
+    const axe_node  *end;
 
     if (nest->n_digit - tl->k_from != 1 || k->extent == 0)
         return;
+    end = axe_int(lw, k->extent * k->weight);
     for (int i = 0; i < lw->s->n_bound; i++)
         if (lw->s->bound[i].var == k->var)
             end = axe_op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);

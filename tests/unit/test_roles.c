@@ -79,7 +79,7 @@ static void
 test_gemm(void **state)
 {
     static const char *const name[] = {"T", "BM", "BN", "BK", "STAGES"};
-    static const char *const value[] = {"f32", "32", "48", "16", "3"};
+    static const char *const value[] = {"f32", "128", "64", "64", "3"};
     enum { M = 131, N = 70, K = 75 };
     static float a[M * K], b[N * K], c[M * N];
     axe_array    array[] = {MAT("A", M, K, a), MAT("B", N, K, b),
@@ -154,7 +154,8 @@ static const char *const kernels[] = {
          "Y[r, i*64 + 32 + e] = 3 * X[i*64 + 32 + e]; } } }",
     /* read so often as cannot be counted */
     HEAD RING
-    "roles { " FILL
+    "roles { warp (0) for (t : 4) if (M > 3) "
+    "produce p p.x[m] = 3 * X[i*64 + t*16 + m]; "
     "warp (w : 2..4) for (t : 4) if (M > 3) consume p " TAKE("w - 2") "} } }",
     /* the same in both ctas of a cluster */
     "kernel k(in f32 X[M], out f32 Y[2, M]) { index m; "
