@@ -3,6 +3,10 @@
 # least of several runs, but for the start of the process.  Meant to be under
 # 10; three times that fails, so that a busy or slow machine does not.
 set -eu
+if ! grep -qs "CMAKE_BUILD_TYPE:STRING=Rel" "$(dirname "$AXE")/CMakeCache.txt"; then
+    echo "not an optimised build"
+    exit 77
+fi
 cd "$SRC"
 exec "${PYTHON:-python3}" - "$AXE" <<'PY'
 import os, resource, subprocess, sys, tempfile
