@@ -31,6 +31,7 @@ typedef struct subject {
     const char *bn;         /* the value of BN, or NULL */
     const char *more[2][2]; /* further parameters and values; or NULL */
     const char *kernel;     /* of several; or NULL */
+    bool        typed;      /* it has no parameter T */
 } subject;
 
 static axe_ctx *cx;
@@ -65,7 +66,7 @@ compile(const subject *s)
     const char        *name[4] = {"T"}, *value[4] = {"f16"};
     axe_compile_spec   spec = {.kernel = s->kernel,
                                .machine = s->machine,
-                               .n_set = 1,
+                               .n_set = s->typed ? 0 : 1,
                                .set_name = name,
                                .set_value = value};
 

@@ -2,7 +2,7 @@
  * tensor memory. */
 #include "mutants.h"
 
-typedef enum which { SM100, PAIR, N_WHICH } which;
+typedef enum which { SM100, PAIR, FP8, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -58,6 +58,16 @@ static const mutation rows[] = {
     {"factors of another stage",             PAIR, "tc.f32", ALL, SET, 2, 0, K(RACE)},
     {"sums a row on",                        PAIR, "tc.f32", ALL, ADD, 0, 65536, K(BOUNDS)},
     {"columns are left",                     PAIR, "tc.pair.free", 0, DROP, 0, 0, K(TMEM)},
+    {"a block's sums are not waited for",    FP8, "mbarrier.wait", 3, DROP, 0, 0, K(RACE)},
+    {"they are, without AFTER",              FP8, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
+    {"a block's sums are another's",         FP8, "tc.ld.32x32b", ALL, SET, 1, 0, K(RACE) | K(UNINIT)},
+    {"they are scaled before they are read", FP8, "tc.ld.drain", ALL, DROP, 0, 0, K(FLIGHT)},
+    {"they are given back unread",           FP8, "tc.before", 1, DROP, 0, 0, K(RACE)},
+    {"one warp group gives them back",       FP8, "mbarrier.init", 14, SET, 1, 4, K(RACE) | K(LAPPED) | K(ARRIVALS)},
+    {"a block is added to the one before",   FP8, "tc.f32", 0, SET, 3, 1, K(UNINIT)},
+    {"every block is in one accumulator",    FP8, "tc.f32", ALL, SET, 0, 0, K(RACE) | K(UNINIT)},
+    {"a block's sums are not committed",     FP8, "tc.commit", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"accumulators are not waited for",      FP8, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
 };
 /* clang-format on */
 
@@ -72,6 +82,14 @@ static const subject subjects[N_WHICH] = {
               {{"A", {768, 384}}, {"B", {256, 384}}, {"C", {768, 256}}},
               "64",
               {{"STAGES", "4"}}},
+    [FP8] = {.file = "gemm_fp8_sm100.axe",
+             .machine = "sm_100a",
+             .array = {{"A", {256, 768}},
+                       {"B", {128, 768}},
+                       {"SA", {6, 256}},
+                       {"SB", {1, 6}},
+                       {"C", {256, 128}}},
+             .typed = true},
 };
 
 static void
