@@ -423,20 +423,6 @@ may_share(attempt *a, const axe_tensor *t)
     return !why;
 }
 
-const axe_node *
-axe_simt_origin(axe_ctx *cx, const axe_node *n)
-{
-    const axe_node *arg[3];
-
-    if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
-        return axe_iconst(cx, n->at, n->type, 0);
-    if (n->n_arg == 0 || n->n_arg > 3)
-        return n;
-    for (int i = 0; i < n->n_arg; i++)
-        arg[i] = axe_simt_origin(cx, n->arg[i]);
-    return axe_node_new(cx, n->op, n->type, n->at, n->n_arg, arg);
-}
-
 /* How index v walks the tile. */
 static bool
 walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
@@ -452,23 +438,6 @@ walk_of(const axe_operand *tile, const axe_var *v, axe_box_walk *w)
     for (int k = 0; k < w->n_iter && found == 1; k++)
         found += w->iter[k].extent == 0;
     return found == 1;
-}
-
-bool
-axe_simt_may_begin(axe_ctx *cx, const axe_node *at, const axe_var *v)
-{
-    axe_affine a;
-
-    if (!axe_subscript_of(cx, at, &a))
-        return false;
-    for (int i = 0; i < a.n; i++) {
-        bool one = a.coef[i] == 1 || a.coef[i] == -1;
-        if (a.var[i] != v &&
-            (a.var[i]->kind == AXE_VAR_INDEX ||
-             (axe_is_computed(a.var[i]) && !(axe_is_steady(a.var[i]) && one))))
-            return false;
-    }
-    return true;
 }
 
 /* Where the CTA is in front of the index, what is behind it is this CTA's. */
