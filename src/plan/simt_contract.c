@@ -38,55 +38,6 @@ factor_of(const axe_node *n)
     }
 }
 
-static bool
-term_of(const axe_operand *op, const axe_var *v, const axe_term **out)
-{
-    *out = NULL;
-    for (int i = 0; i < op->n_term; i++)
-        if (op->term[i].var == v) {
-            if (*out)
-                return false;
-            *out = &op->term[i];
-        }
-    return *out != NULL;
-}
-
-enum { MAX_ITER = 64 };
-
-/* Takes on how the operand moves by v. */
-static bool
-add_iters(const axe_operand *op, const axe_var *v, axe_iter *it, int *n)
-{
-    const axe_term *t;
-
-    if (!term_of(op, v, &t) || *n + t->n_iter > MAX_ITER)
-        return false;
-    for (int i = 0; i < t->n_iter; i++)
-        it[(*n)++] = t->iter[i];
-    return true;
-}
-
-/* How the operand of side 1 or 2 lies over (row, k), on m. */
-static const axe_layout *
-memory_of(const job *j, const axe_operand *op, int side)
-{
-    axe_iter it[MAX_ITER];
-    int      n = 0, end[2], n_row = j->n_dim[side - 1];
-
-    if (op->n_term != n_row + 1 || op->n_guard + op->n_check > 0)
-        return NULL;
-    for (int i = 0; i < n_row; i++)
-        if (!add_iters(op, j->dim[side - 1][i]->var, it, &n))
-            return NULL;
-    end[0] = n;
-    if (!add_iters(op, j->ro.k->var, it, &n))
-        return NULL;
-    end[1] = n;
-    axe_layout spec = {.n_shard = n, .shard = it, .n_dim = 2, .dim_end = end};
-    const axe_layout *l;
-    return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
-}
-
 /* A layout of (row, k) as the factor's dimensions, and back: the same. */
 static const axe_layout *
 by_rows(const job *j, int side, const axe_layout *l)
@@ -160,7 +111,7 @@ ask_for(const job *j, const option *o, const request *r, int side,
     }
     *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
                      axe_node_text(j->p->cx, j->load[side]));
-    q->mem = op < 0 ? NULL : memory_of(j, &r->operand[op], side);
+    q->mem = op < 0 ? NULL : axe_job_memory(j, &r->operand[op], side);
     if (q->mem && side == 2 && o->pair > 1)
         see_part(o, q);
     if (!q->mem)
@@ -303,53 +254,6 @@ row_major(const job *j, const axe_tensor *t)
                : NULL;
 }
 
-/* The dimensions of c in the order of rows, then columns; how many. */
-static int
-list_dims(const job *j, int *dim)
-{
-    int n = 0;
-
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < j->n_dim[side]; i++)
-            dim[n++] = axe_job_dim(j, side, i);
-    return n;
-}
-
-/* A layout of c as one of (rows, columns). */
-static const axe_layout *
-by_sides(const job *j, const axe_layout *l)
-{
-    int dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), end[2];
-
-    if (!l || axe_layout_permute(j->p->cx, l, n, dim, &l) != AXE_OK)
-        return NULL;
-    end[0] = l->dim_end[j->n_dim[0] - 1];
-    end[1] = l->dim_end[n - 1];
-    axe_layout two = *l;
-    two.n_dim = 2;
-    two.dim_end = end;
-    return axe_layout_make(j->p->cx, &two, &l) == AXE_OK ? l : NULL;
-}
-
-/* A layout of (rows, columns) as one of c. */
-static const axe_layout *
-by_dims(const job *j, const axe_layout *l)
-{
-    int     dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), at = 0;
-    int     back[2 * AXE_MAX_MORE + 2];
-    int64_t e[2 * AXE_MAX_MORE + 2];
-
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < j->n_dim[side]; i++) {
-            back[dim[at]] = at;
-            e[at++] = axe_dim_extent(j->dim[side][i]);
-        }
-    if (!l || axe_layout_group(j->p->cx, l, (axe_shape){n, e}, &l) != AXE_OK ||
-        axe_layout_permute(j->p->cx, l, n, back, &l) != AXE_OK)
-        return NULL;
-    return l;
-}
-
 /* What tiles are open, and the best layouts of them so far. */
 typedef struct choice {
     bool              open[3];
@@ -375,7 +279,7 @@ try_option(const job *j, const option *o, choice *best)
     option            real = *o;
     double            cycles[3];
 
-    l[0] = by_dims(j, axe_option_layout(j, o));
+    l[0] = axe_job_by_dims(j, axe_option_layout(j, o));
     for (int i = 1; i < 3; i++)
         l[i] = row_major(j, j->load[i]->u.tensor);
     if (best->open[0] && !l[0])
@@ -435,8 +339,9 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
         const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
-        axe_job_options(&j[turn],
-                        best[turn].open[0] ? NULL : by_sides(&j[turn], c));
+        axe_job_options(&j[turn], best[turn].open[0]
+                                      ? NULL
+                                      : axe_job_by_sides(&j[turn], c));
     }
     axe_jobs_drop_slow(j);
     for (int turn = 0; turn < 2; turn++)
@@ -597,7 +502,7 @@ plan_job(const job *j, request *r, axe_schedule *out)
     }
     for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
         if (plan_option(j, j->option[i], sc, &why)) {
-            take(j, j->option[i], r, by_sides(j, c), sc, out);
+            take(j, j->option[i], r, axe_job_by_sides(j, c), sc, out);
             return true;
         }
         axe_rejected(j->p, r, j->option[i]->atom->name, "%s", why);
@@ -639,7 +544,7 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
             axe_rejected(p, r, "contract", "%s", j[turn].why);
             return false;
         }
-        axe_job_options(&j[turn], by_sides(&j[turn], c));
+        axe_job_options(&j[turn], axe_job_by_sides(&j[turn], c));
     }
     axe_jobs_drop_slow(j);
     if (j[0].n_option + j[1].n_option == 0)

@@ -22,24 +22,6 @@ type_of(const planner *p, const axe_node *load)
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
-/* The indices of side 0 or 1, those of `from` in the roles. */
-static void
-open_side(job *j, int side, int from)
-{
-    const roles *ro = &j->ro;
-    int          n = ro->n_more[from];
-
-    for (int i = 0; i < n; i++)
-        j->dim[side][i] = ro->more[from][i];
-    j->dim[side][n] = from == 0 ? ro->m : ro->n;
-    j->n_dim[side] = n + 1;
-    j->extent[side] = 1;
-    for (int i = 0; i <= n; i++)
-        if (!axe_mul(j->extent[side], axe_dim_extent(j->dim[side][i]),
-                     &j->extent[side]))
-            j->extent[side] = 0;
-}
-
 /* Rows are those of the left operand of atoms; `turn`: the other way. */
 bool
 axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
@@ -52,7 +34,7 @@ axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
     *out = (job){.p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
     out->ro = ro;
     for (int i = 0; i < 2; i++)
-        open_side(out, i, turn ? 1 - i : i);
+        axe_job_open_side(out, i, turn ? 1 - i : i);
     out->load[0] = s->dst;
     out->load[1] = turn ? y : x;
     out->load[2] = turn ? x : y;
@@ -61,86 +43,6 @@ axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
     out->extent[2] = axe_dim_extent(out->ro.k);
     out->option = axe_new_array(p->cx, option *, AXE_MAX_OPTION);
     return true;
-}
-
-static bool
-refuse(job *j, const char *why)
-{
-    j->why = why;
-    return false;
-}
-
-/* Which dimension of the tile the variable is all of, or -1. */
-static int
-whole_dim(const axe_node *c, const axe_dim *v)
-{
-    int64_t e;
-
-    for (int d = 0; d < c->n_arg; d++)
-        if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v->var &&
-            axe_is_iconst(c->u.tensor->shape[d], &e) && e == axe_dim_extent(v))
-            return d;
-    return -1;
-}
-
-/* Is each dimension of c one of the indices, and all of it? */
-static bool
-is_whole(const job *j)
-{
-    const axe_node *c = j->load[0];
-
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < j->n_dim[side]; i++)
-            if (whole_dim(c, j->dim[side][i]) < 0)
-                return false;
-    return c->n_arg == j->n_dim[0] + j->n_dim[1];
-}
-
-/* Is the factor a tile that the crew holds, or one in shared memory? */
-static bool
-factor_possible(job *j, int side)
-{
-    axe_ctx          *cx = j->p->cx;
-    const axe_node   *l = j->load[side];
-    const axe_tensor *t = l->u.tensor;
-    if (t->space == AXE_SPACE_SHARED)
-        return true;
-    if (t->space != AXE_SPACE_REG)
-        return refuse(j, axe_textf(cx,
-                                   "%s is not in shared memory: stage it "
-                                   "through a shared tile",
-                                   t->name));
-    if (l->n_arg != 2 || j->p->simt->home[t->id] != j->crew ||
-        j->n_dim[side - 1] != 1 || whole_dim(l, j->dim[side - 1][0]) < 0 ||
-        whole_dim(l, j->ro.k) < 0)
-        return refuse(j, axe_textf(cx,
-                                   "%s is not a whole reg tile of this crew, "
-                                   "by its row and the sum",
-                                   axe_node_text(cx, l)));
-    return true;
-}
-
-static bool
-takes_sums(axe_space s)
-{
-    return s == AXE_SPACE_REG || s == AXE_SPACE_TMEM;
-}
-
-bool
-axe_job_possible(job *j)
-{
-    axe_ctx *cx = j->p->cx;
-
-    if (j->ro.n_batch > 0)
-        return refuse(j, "a batch index: one product at a time, please");
-    if (!takes_sums(j->load[0]->u.tensor->space) || !is_whole(j))
-        return refuse(j, axe_textf(cx,
-                                   "%s is not a whole reg or tmem tile of rows "
-                                   "and columns",
-                                   axe_node_text(cx, j->load[0])));
-    if (j->extent[2] == 0)
-        return refuse(j, "the extent of the sum is no constant");
-    return factor_possible(j, 1) && factor_possible(j, 2);
 }
 
 /* ----------------------------------------------------------------- the row */
@@ -624,10 +526,4 @@ axe_option_layout(const job *j, const option *o)
         axe_layout_group(j->p->cx, l, (axe_shape){2, all}, &l) != AXE_OK)
         return NULL;
     return l;
-}
-
-int
-axe_job_dim(const job *j, int side, int i)
-{
-    return whole_dim(j->load[0], j->dim[side][i]);
 }

@@ -60,6 +60,15 @@ int64_t axe_job_groups(const job *j, const axe_atom *a);
 double axe_option_score(const option *o);
 /* The layout of c that the option makes. */
 const axe_layout *axe_option_layout(const job *j, const option *o);
+/* simt_sides.c: the indices of side 0 or 1, those of `from` in the roles. */
+void axe_job_open_side(job *j, int side, int from);
+/* A layout of c as one of (rows, columns), and back; NULL of NULL, and where
+ * dimensions do not cut it. */
+const axe_layout *axe_job_by_sides(const job *j, const axe_layout *l);
+const axe_layout *axe_job_by_dims(const job *j, const axe_layout *l);
+/* How the operand of side 1 or 2 lies over (row, k), on m; NULL: it does not
+ * move by these alone. */
+const axe_layout *axe_job_memory(const job *j, const axe_operand *op, int side);
 /* Which dimension of c the index i of rows (side 0) or columns (1) is. */
 int axe_job_dim(const job *j, int side, int i);
 
