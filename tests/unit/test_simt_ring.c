@@ -60,6 +60,7 @@ static const row rows[] = {
     {"in_turn", "sm_90a", {NULL}, 400, 136, 104, "come meet wgmma.drain"},
     {"again", "sm_90a", {NULL}, 128, 136, 104, "come meet"},
     {"two_sums", "sm_90a", {NULL}, 128, 64, 264, "wgmma.drain"},
+    {"made_anew", "sm_90a", {NULL}, 128, 64, 264, "wgmma.f32.f16.rs"},
 };
 /* clang-format on */
 
@@ -150,6 +151,22 @@ static const struct {
      "        all[m, n] += 0.5 * c[m, n];"
      "        all[m, n] += 0.5 * d[m, n]; }"
      "      C[i*64 + m, j*64 + n] = f16(all[m, n]); } } } }"},
+    {"made_anew", /* a factor in registers, while the first product reads it */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[2] { shared f16 b[64, 64]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 64) for (q : 2) produce ring"
+     "      ring.b[n, k] = B[j*64 + n, kt*64 + k];"
+     "    warpgroup (1) {"
+     "      reg f32 c[64, 64] = 0; reg f16 a[64, 64];"
+     "      for (kt : K by 64) {"
+     "        a[m, k] = f16(f32(A[i*64 + m, kt*64 + k]) * 0.25);"
+     "        consume ring c[m, n] += a[m, k] * ring.b[n, k];"
+     "        a[m, k] = f16(f32(a[m, k]) * 3);"
+     "        consume ring c[m, n] += a[m, k] * ring.b[n, k]; }"
+     "      C[i*64 + m, j*64 + n] = f16(c[m, n]); } } } }"},
     {"padded", /* across roles, by pieces: threads arrive, warps read */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"
