@@ -26,12 +26,12 @@ typedef struct subject {
     struct {
         const char *name;
         int64_t     shape[RANK]; /* up to the first 0 */
-        int64_t     step;        /* integers: element i is i * step */
     } array[MAX_ARRAY];
-    const char *bn;         /* the value of BN, or NULL */
-    const char *more[2][2]; /* further parameters and values; or NULL */
-    const char *kernel;     /* of several; or NULL */
-    bool        typed;      /* it has no parameter T */
+    const char *bn;              /* the value of BN, or NULL */
+    const char *more[2][2];      /* further parameters and values; or NULL */
+    const char *kernel;          /* of several; or NULL */
+    int64_t     step[MAX_ARRAY]; /* integers: element i is i * step */
+    bool        typed;           /* it has no parameter T */
 } subject;
 
 static axe_ctx *cx;
@@ -115,7 +115,7 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
                                .type = axe_type_table[t].name,
                                .rank = rank,
                                .shape = s->array[n].shape,
-                               .data = fill(size, t, s->array[n].step)};
+                               .data = fill(size, t, s->step[n])};
     }
     with.n_sm = 2;
     with.max_step = 2000000;

@@ -44,11 +44,12 @@ static const subject subjects[N_WHICH] = {
     [PIECES] = {.file = "gemm_grouped_sm90.axe",
                 .machine = "sm_90a",
                 .array = {{"X", {200, 360}},
-                          {"row", {256}, 1},
-                          {"off", {3}, 128},
+                          {"row", {256}},
+                          {"off", {3}},
                           {"W", {2, 256, 360}},
                           {"Y", {256, 256}}},
-                .kernel = "gemm_gathered_sm90"},
+                .kernel = "gemm_gathered_sm90",
+                .step = {[1] = 1, [2] = 128}},
 };
 
 static void
