@@ -447,6 +447,21 @@ refuse(planner *p, const request *r, const moving *x)
     return st;
 }
 
+/* Neither a contraction that a row does nor a move. */
+static axe_status
+refuse_other(planner *p, const request *r)
+{
+    axe_status st = axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
+                             "%s: tensor memory takes sums of products, and "
+                             "moves to and from whole reg tiles",
+                             axe_stmt_text(p->cx, r->stmt));
+
+    for (int i = 0; i < r->n_reject; i++)
+        axe_note(p->cx, AXE_NOWHERE, "%s: %s", r->reject[i].what,
+                 r->reject[i].why);
+    return st;
+}
+
 axe_status
 axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
 {
@@ -461,10 +476,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
     if (!*is)
         return AXE_OK;
     if (!is_move(r->stmt, &reg))
-        return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
-                        "%s: tensor memory takes sums of products, and moves "
-                        "to and from whole reg tiles",
-                        axe_stmt_text(p->cx, r->stmt));
+        return refuse_other(p, r);
     *t = (axe_simt_tmem){.able = open_move(p, r, reg, &x),
                          .in = x.in,
                          .operand = x.operand,
