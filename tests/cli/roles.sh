@@ -11,7 +11,12 @@ n_bad=0
 sim() {
     local edit=$1
     shift
-    sed -E "$edit" "$SRC/kernels/gemm_sm90.axe" >k.axe
+    sed '/^ *tune /d' "$SRC/kernels/gemm_sm90.axe" >whole.axe
+    sed -E "$edit" whole.axe >k.axe
+    if [ -n "$edit" ] && cmp -s whole.axe k.axe; then
+        n_bad=$((n_bad + 1))
+        echo "FAILED: $edit changes nothing"
+    fi
     "$AXE" sim k.axe --random M=700 N=200 K=72 --sms 3 --policy 1 --check \
         --set BN=64 "$@" >out 2>&1 && return
     n_bad=$((n_bad + 1))
@@ -19,14 +24,14 @@ sim() {
     head -n 20 out
 }
 
-sim 's/group = 8/hilbert/'
-sim 's/, group = 8//'
+sim 's/group = GROUP/hilbert/'
+sim 's/, group = GROUP//'
 sim 's/persistent //'
 sim 's/cluster \(CLUSTER\) //; s/ : auto \+ .*;/;/'
 sim '' --set CLUSTER=1
 sim '' --set CLUSTER=4
 sim '' --set STAGES=2
-sim 's/group = 8/group = 4/' --set CLUSTER=4 --set BK=32
+sim 's/group = GROUP/group = 4/' --set CLUSTER=4 --set BK=32
 # Roles and pipelines that are come to again and again.
 sim 's/^ *roles \{/shared f32 one[4]; one[k] = 1; roles {/; s/T\(acc\[m, n\]\)/T(acc[m, n] * one[0])/'
 cat >loop.axe <<'EOT'
