@@ -71,6 +71,13 @@ read_by(const axe_swizzle *s)
     return ((UINT64_C(1) << s->bits) - 1) << s->base << s->shift;
 }
 
+/* Bits of places in one period. */
+static uint64_t
+below_period(const axe_swizzle *s)
+{
+    return (UINT64_C(1) << s->bits << s->base << s->shift) - 1;
+}
+
 static axe_status
 put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
              const axe_node *at, bool alone)
@@ -100,7 +107,7 @@ is_behind(const axe_swizzle *s, int n, const term *t, int i)
 {
     uint64_t others = 0;
 
-    if ((t[i].bits & (2 * read_by(s) - 1)) == 0)
+    if ((t[i].bits & below_period(s)) == 0)
         return true;
     for (int k = 0; k < n; k++)
         others |= k != i && t[k].node ? t[k].bits : 0;

@@ -311,7 +311,7 @@ axe_cuda_bits_of(const cuda_printer *p, const axe_node *n)
         return (uint64_t)n->u.i;
     if (n->op == AXE_OP_var)
         return bits_of_var(p, n->u.var);
-    while (most >= 0 && all >> 1 >= (uint64_t)most)
+    while (most >= 0 && all > (uint64_t)most && all >> 1 >= (uint64_t)most)
         all >>= 1;
     return n->n_arg == 2 ? all & bits_of_op(p, n) : all;
 }

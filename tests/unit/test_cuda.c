@@ -41,6 +41,28 @@ test_copy(void **state)
     axe_ctx_free(cx);
 }
 
+/* Places in a swizzled buffer: each of the three bits that the swizzle reads is
+ * in it when a term has that bit alone; what counts periods is not. */
+static void
+test_swizzle(void **state)
+{
+    axe_ctx          *cx = axe_ctx_new();
+    maker            *m = grid_new(cx, "sm_80", "places", 128);
+    const axe_tensor *y = new_param(m, AXE_DIR_OUT, AXE_TYPE_f16, "Y");
+    const axe_tensor *s = new_buffer(m, AXE_TYPE_f16, "s", 4096, 3);
+    const axe_tensor *r = new_array(m, AXE_TYPE_f16, "r", 8);
+    const axe_node   *lane = id(m, AXE_ID_LANE), *warp = id(m, AXE_ID_WARP);
+    const axe_node   *chunk = mul(m, rem_of(m, lane, 8), 8);
+
+    (void)state;
+    for (int64_t bit = 64; bit <= 512; bit *= 2)
+        ATOM(m, "ld.shared.b128", 8, reg(r, num(m, 0)),
+             shared(s, add(m, chunk, mul(m, rem_of(m, warp, 2), bit))));
+    ATOM(m, "st.global.b128", 8, global(y, mul(m, lane, 8)), reg(r, num(m, 0)));
+    compare(cx, grid_done(m), "places.sm_80");
+    axe_ctx_free(cx);
+}
+
 /* One warp's 16 x 8 tile of A B^T over k steps of 16, from swizzled tiles of 64
  * columns that cp.async fills. */
 static void
@@ -250,6 +272,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_swizzle),
         cmocka_unit_test(test_mma),
         cmocka_unit_test(test_wgmma),
     };
