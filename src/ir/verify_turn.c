@@ -119,8 +119,12 @@ even_scalar(asking *q, const axe_tensor *t)
     for (int i = 0; i < q->scalars.n; i++)
         if (q->scalars.item[i] == t)
             return true;
+    int before = q->scalars.n;
     axe_list_push(&q->scalars, t);
-    return written_evenly(q, q->scope->n_body, q->scope->body, t);
+    if (written_evenly(q, q->scope->n_body, q->scope->body, t))
+        return true;
+    q->scalars.n = before;
+    return false;
 }
 
 /* ----------------------------------------------------------------- the check
