@@ -89,6 +89,9 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
         if (code != AXE_EXIT_OK || o->help)
             return code;
     }
+    if (o->measure && (o->lock || o->check))
+        return axe_tool_usage(verb, "--measure gives times, which are no part "
+                                    "of what --lock and --check keep");
     return take_rest(cx, o, argc - optind, argv + optind);
 }
 

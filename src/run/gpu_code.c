@@ -193,6 +193,9 @@ axe_gpu_prepare(axe_ctx *cx, const axe_gpu_prepare_spec *spec, int n,
     for (int i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&s.lock);
+    if (s.next < n && !(spec->stop && spec->stop(spec->user)))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                        "no memory to compile kernels");
     *out = s.out;
     if (s.out.n_ready > 0 || s.first == AXE_OK)
         return AXE_OK;

@@ -81,6 +81,10 @@ load(axe_ctx *cx, axe_gpu_exec *e, const axe_program *p, variant *v,
     st = axe_cuda_check(cx, e->gpu->cuda, r, "loading the code");
     for (int i = 0; i < l->n_grid && st == AXE_OK; i++)
         st = load_grid(cx, e, v->module, &l->grid[i], &v->grid[i]);
+    if (st != AXE_OK && v->module) {
+        e->gpu->cuda->ModuleUnload(v->module);
+        v->module = NULL;
+    }
     axe_gpu_pop(e->gpu);
     return st;
 }

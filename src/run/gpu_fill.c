@@ -45,13 +45,16 @@ axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, void *to, size_t bytes)
 
     if (!axe_type_find(type, &t) || !axe_number_known(t) ||
         axe_type_table[t].bits < 8)
-        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "random numbers of %s",
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
+                        "there are no random numbers of type %s: it must have "
+                        "whole bytes",
                         type);
     n = (size_t)BLOCK * (size_t)axe_type_table[t].bits / 8;
     n = n < bytes ? n : bytes;
-    block = malloc(n + 1);
+    block = malloc(n + 8);
     if (!block)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory");
+        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for %zu bytes",
+                        n);
     make_block(t, block, n);
     for (size_t done = 0; done < bytes && st == AXE_OK; done += n)
         st = axe_gpu_put(cx, g, (char *)to + done, block,

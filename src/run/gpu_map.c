@@ -41,8 +41,12 @@ take_nothing(axe_ctx *cx, axe_gpu *g, const axe_map *m, void **data,
     if (!g->nothing) {
         void *p;
         AXE_TRY(axe_gpu_alloc(cx, g, sizeof zero, &p));
+        axe_status st = axe_gpu_put(cx, g, p, zero, sizeof zero);
+        if (st != AXE_OK) {
+            axe_gpu_release(g, p);
+            return st;
+        }
         g->nothing = p;
-        AXE_TRY(axe_gpu_put(cx, g, p, zero, sizeof zero));
     }
     *data = g->nothing;
     if (m->tensor->dir != AXE_DIR_IN)
