@@ -17,7 +17,7 @@ import sys
 
 AXE = os.environ["AXE"]
 MARK = "<!-- targets: written by tests/targets.py -->\n"
-TENSOR = ["HMMA", "HGMMA", "QGMMA", "IGMMA", "DMMA", "UTCHMMA", "UTCQMMA"]
+TENSOR = ["HMMA", "HGMMA", "QGMMA", "IGMMA", "DMMA", "UTCMMA"]
 
 
 def compiled():
@@ -34,7 +34,7 @@ def compiled():
 def simulated():
     found = set()
     for line in open("tests/sim.list"):
-        if line.strip() and not line.startswith("#"):
+        if line.strip() and not line.startswith(("#", "..")):
             _, kernel, machines, *_ = line.split()
             for m in machines.split(","):
                 found.add((kernel, {"90": "sm_90a", "100": "sm_100a"}.get(
