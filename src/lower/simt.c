@@ -317,6 +317,7 @@ fence(simt_lowering *sl, axe_lblock *b)
     sl->fence = NULL;
 }
 
+/* A fence stands behind the landing of the copies that it is for. */
 axe_status
 axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
                     axe_stmt *const *body)
@@ -324,14 +325,16 @@ axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
     for (int i = 0; i < n; i++) {
         bool            copy = flies(sl, body[i]);
         const axe_atom *behind = fence_behind(sl, body[i]);
-        if (!copy)
+        bool            later = copy && sl->flying && !behind;
+        if (!copy || (sl->fence && behind && behind != sl->fence))
             AXE_TRY(land(sl, b));
-        if (behind != sl->fence)
+        if (behind != sl->fence && !later)
             fence(sl, b);
         AXE_TRY(axe_simt_lower_drains(sl, b, body[i], false));
         AXE_TRY(lower_stmt(sl, b, body[i]));
         AXE_TRY(axe_simt_lower_drains(sl, b, body[i], true));
-        sl->fence = behind;
+        if (!later)
+            sl->fence = behind;
         if (copy)
             sl->flying =
                 sl->lw.plan->schedule[body[i]->id]->simt->copy->atom->group;
