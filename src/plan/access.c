@@ -461,9 +461,8 @@ static const axe_op fold_op[] = {
     [AXE_FOLD_MIN] = AXE_OP_min,
 };
 
-/* The value with `op=` spelled out: dst op reduce(value). */
-static const axe_node *
-spell_fold(axe_ctx *cx, const axe_stmt *s)
+const axe_node *
+axe_spell_fold(axe_ctx *cx, const axe_stmt *s)
 {
     const axe_node *v = s->value;
 
@@ -500,7 +499,7 @@ axe_status
 axe_request_make(planner *p, const axe_stmt *s, request *out)
 {
     request r = {.stmt = s,
-                 .value = spell_fold(p->cx, s),
+                 .value = axe_spell_fold(p->cx, s),
                  .meets = axe_scatter_meets(p, s)};
     int     n_load = 1,
         n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);

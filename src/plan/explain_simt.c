@@ -92,6 +92,10 @@ axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     for (int i = 0; i < p->simt->n_launch; i++) {
         axe_simt_cost c;
         axe_simt_cost_launch(cx, p, i, size, &c);
+        if (c.seconds < 0) {
+            axe_putf(out, "%s{\"seconds\":null}", i ? "," : "");
+            continue;
+        }
         axe_putf(out,
                  "%s{\"seconds\":%.6g,\"least\":%.6g,\"tiles\":%.0f,"
                  "\"rounds\":%.0f,\"full\":%.4f,\"resident\":%.0f,"

@@ -49,6 +49,8 @@ typedef struct request {
     axe_reject reject[16];
 } request;
 
+/* The value with `op=` spelled out: dst op reduce(value). */
+const axe_node *axe_spell_fold(axe_ctx *cx, const axe_stmt *s);
 /* access.c: resolve every access of the statement. */
 AXE_CHECK axe_status axe_request_make(planner *p, const axe_stmt *s,
                                       request *out);

@@ -104,9 +104,13 @@ place_tile(planner *p, const axe_tensor *t)
     axe_place *pl = &p->place[t->id];
 
     *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
-    if (t->space == AXE_SPACE_TMEM && p->mc->simt->tmem_columns == 0)
-        return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
-                        "%s has no tensor memory for %s", p->mc->name, t->name);
+    if (t->space == AXE_SPACE_TMEM && p->mc->simt->tmem_columns == 0) {
+        axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                 "%s has no tensor memory for %s", p->mc->name, t->name);
+        axe_help(p->cx,
+                 "declare it `reg`, or compile for a machine that has some");
+        return AXE_EUNSUPPORTED;
+    }
     if (!t->layout)
         return AXE_OK;
     AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));

@@ -361,12 +361,13 @@ static int64_t
 phases_of(const trial *t)
 {
     const axe_simt *mc = t->q->mc->simt;
-    int64_t         lanes = mc->banks * mc->bank_bytes / run_bytes(t);
+    int64_t         bytes = run_bytes(t), lanes;
 
+    if (t->q->space != AXE_ARG_SHARED)
+        return 0;
+    lanes = bytes > 0 ? mc->banks * mc->bank_bytes / bytes : 1;
     lanes = lanes > 0 ? lanes : 1;
-    return t->q->space == AXE_ARG_SHARED
-               ? (lanes_that_ask(t) + lanes - 1) / lanes
-               : 0;
+    return (lanes_that_ask(t) + lanes - 1) / lanes;
 }
 
 /* What it takes at least; false: it cannot be. */

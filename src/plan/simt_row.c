@@ -31,9 +31,13 @@ axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
 {
     axe_atom what = {.kind = kind, .space = {d, a}, .type = {AXE_TYPE_any}};
 
+    const axe_atom *row =
+        find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+
     (void)cx;
-    *param = width;
-    return find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+    if (row)
+        *param = width;
+    return row;
 }
 
 const axe_atom *
@@ -45,8 +49,12 @@ axe_simt_find_fold(const axe_machine *mc, axe_fold fold, axe_type t, int width,
                      .type = {t},
                      .fold = fold};
 
-    *param = width;
-    return find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+    const axe_atom *row =
+        find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+
+    if (row)
+        *param = width;
+    return row;
 }
 
 /* Does lane l get what lane l ^ distance has? */

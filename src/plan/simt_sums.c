@@ -56,10 +56,11 @@ find_load(void *user, const axe_node *n)
     if (x->n_load < MAX_LOAD)
         x->load[x->n_load++] = n;
     else
-        x->status = axe_fail(x->cx, n->at, AXE_ELIMIT,
-                             "one statement reads more than %d elements of "
-                             "tensor memory",
-                             MAX_LOAD);
+        x->status =
+            axe_fail(x->cx, n->at, AXE_ELIMIT,
+                     "one statement reads tensor memory in more than %d "
+                     "places: split it, by way of a reg tile",
+                     MAX_LOAD);
 }
 
 /* ------------------------------------------------------------------ indices */
@@ -221,17 +222,7 @@ add_move(rewriting *x, const axe_node *dst, const axe_node *value, int n_dim,
 static const axe_node *
 spelled(const rewriting *x)
 {
-    static const axe_op op[] = {
-        [AXE_FOLD_SUM] = AXE_OP_add,
-        [AXE_FOLD_MUL] = AXE_OP_mul,
-        [AXE_FOLD_MAX] = AXE_OP_max,
-        [AXE_FOLD_MIN] = AXE_OP_min,
-    };
-    const axe_stmt *s = x->s;
-
-    if (!is_tmem(s->dst) || s->fold == AXE_FOLD_NONE)
-        return s->value;
-    return axe_node2(x->cx, op[s->fold], s->dst, s->value);
+    return is_tmem(x->s->dst) ? axe_spell_fold(x->cx, x->s) : x->s->value;
 }
 
 /* ---------------------------------------------------------------- rewriting */
@@ -263,6 +254,7 @@ fill_part(rewriting *x, const axe_node *value, axe_list *out)
     dim = axe_new_array(x->cx, axe_dim, s->dst->n_arg + 1);
     s->dst = make_tile(x, x->s->dst, dim, &n, out);
     s->fold = AXE_FOLD_NONE;
+    s->n_dim = s->n_free;
     axe_list_push(out, s);
     add_move(x, rewritten(x, x->s->dst, false), s->dst, n, dim, out);
 }

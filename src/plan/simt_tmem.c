@@ -378,16 +378,16 @@ open_move(planner *p, const request *r, const axe_node *reg, moving *x)
 {
     const axe_stmt    *s = r->stmt;
     const axe_operand *op;
-    const axe_var **var = axe_new_array(p->cx, const axe_var *, s->n_dim + 1);
-    int64_t        *e = axe_new_array(p->cx, int64_t, s->n_dim + 1);
-    int             n = 0;
+    int                most = reg ? reg->n_arg : s->n_free, n = 0;
+    const axe_var    **var = axe_new_array(p->cx, const axe_var *, most + 1);
+    int64_t           *e = axe_new_array(p->cx, int64_t, most + 1);
 
     *x = (moving){
         .p = p, .crew = p->simt->who[s->id], .in = !is_tmem(s->dst->u.tensor)};
     x->operand = x->in ? 1 : 0;
     op = &r->operand[x->operand];
     x->type = p->place[op->tensor->id].type;
-    for (int d = 0; d < (reg ? reg->n_arg : s->n_free); d++) {
+    for (int d = 0; d < most; d++) {
         var[n] = reg ? axe_alone_in(p, reg->arg[d]) : s->dim[d].var;
         if (!var[n])
             return false;

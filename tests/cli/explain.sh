@@ -37,6 +37,9 @@ grep -q 'does not follow from the arrays and sizes' "$tmp/err"
 ! "$AXE" explain kernels/gemm_sm90.axe M=x 2>"$tmp/err"
 grep -q 'M=x: a size is a whole number' "$tmp/err"
 
+# Sizes that a launch refuses have no estimate, and are JSON all the same.
+"$AXE" explain --json -t sm_90a kernels/gemm_sm90.axe M=100 N=100 K=3 >"$tmp/out"
+grep -q '"estimates":\[{"seconds":null}\]' "$tmp/out"
 # A condition that follows from another, a load that is another, a product that
 # several indices count, no tile: nothing is said twice, or of nothing.
 "$AXE" explain kernels/permute.axe heads_first -t sm_80 >"$tmp/out"
