@@ -6,43 +6,19 @@
  * each turn, and one that is overwritten is overwritten in each turn. */
 #include "ir/check.h"
 
-typedef struct search {
-    const axe_tensor *tensor;
-    bool              found;
-} search;
-
-static void
-visit_load(void *user, const axe_node *n)
-{
-    search *s = user;
-
-    if (n->op == AXE_OP_load && n->u.tensor == s->tensor)
-        s->found = true;
-}
-
-static bool
-node_reads(const axe_node *n, const axe_tensor *t)
-{
-    search s = {t, false};
-
-    if (n)
-        axe_node_walk(n, visit_load, &s);
-    return s.found;
-}
-
 static bool
 own_reads(const axe_stmt *s, const axe_tensor *t)
 {
-    bool reads = node_reads(s->cond, t);
+    bool reads = axe_node_reads(s->cond, t);
 
     for (int i = 0; i < s->n_var; i++)
-        reads = reads || node_reads(s->var[i]->extent, t);
+        reads = reads || axe_node_reads(s->var[i]->extent, t);
     if (s->kind != AXE_STMT_INDEX)
         return reads;
-    reads = reads || node_reads(s->value, t) ||
+    reads = reads || axe_node_reads(s->value, t) ||
             (s->fold != AXE_FOLD_NONE && s->dst->u.tensor == t);
     for (int i = 0; i < s->dst->n_arg; i++)
-        reads = reads || node_reads(s->dst->arg[i], t);
+        reads = reads || axe_node_reads(s->dst->arg[i], t);
     return reads;
 }
 
@@ -56,6 +32,15 @@ axe_stmt_reads(const axe_stmt *s, const axe_tensor *t)
             return true;
     for (int i = 0; i < s->n_other; i++)
         if (axe_stmt_reads(s->other[i], t))
+            return true;
+    return false;
+}
+
+bool
+axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    for (int i = 0; i < ring->n_tensor; i++)
+        if (axe_stmt_reads(s, ring->tensor[i]))
             return true;
     return false;
 }

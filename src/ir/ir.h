@@ -456,6 +456,11 @@ axe_interval axe_interval_of(const axe_node *n);
 
 /* Does n mention v? */
 bool axe_mentions(const axe_node *n, const axe_var *v);
+/* Is `part`, the very node, n or in it? */
+bool axe_node_holds(const axe_node *n, const axe_node *part);
+/* Does n load an element of t?  NULL, where there is no expression, does not.
+ */
+bool axe_node_reads(const axe_node *n, const axe_tensor *t);
 
 /* Walk all nodes of an expression, operands first. */
 typedef void axe_visit(void *user, const axe_node *n);

@@ -417,3 +417,27 @@ axe_node_same(const axe_node *a, const axe_node *b)
         return same;
     }
 }
+
+bool
+axe_node_holds(const axe_node *n, const axe_node *part)
+{
+    if (n == part)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (axe_node_holds(n->arg[i], part))
+            return true;
+    return false;
+}
+
+bool
+axe_node_reads(const axe_node *n, const axe_tensor *t)
+{
+    if (!n)
+        return false;
+    if (n->op == AXE_OP_load && n->u.tensor == t)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (axe_node_reads(n->arg[i], t))
+            return true;
+    return false;
+}

@@ -367,17 +367,6 @@ move(map_lowering *x, axe_lblock *b, int k, bool store)
     move_turns(x, &l->other, k, 1, store);
 }
 
-static bool
-reads(const axe_node *n, const axe_node *load)
-{
-    if (n == load)
-        return true;
-    for (int i = 0; i < n->n_arg; i++)
-        if (reads(n->arg[i], load))
-            return true;
-    return false;
-}
-
 /* An array for an operand's elements, as many as there are turns. */
 static const axe_tensor *
 values_of(map_lowering *x, int op)
@@ -405,9 +394,10 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
 {
     for (int i = x->s->n_operand - 1; i >= 0; i--) {
         const axe_operand *op = &x->s->operand[i];
-        bool               wanted = reads(x->s->value, op->load);
+        bool               wanted = axe_node_holds(x->s->value, op->load);
         for (int d = 0; d < x->s->operand[0].load->n_arg; d++)
-            wanted = wanted || reads(x->s->operand[0].load->arg[d], op->load);
+            wanted = wanted ||
+                     axe_node_holds(x->s->operand[0].load->arg[d], op->load);
         bool far = op->tensor->space != AXE_SPACE_REG;
         if ((!far && !x->simt->access[i].shuffle) || !wanted ||
             x->same[i] != i || axe_simt_nest_of(x->s, i) != nest ||

@@ -516,16 +516,6 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                             arg, when);
 }
 
-/* Does a statement, or one in it, read the ring's stage? */
-static bool
-reads(const axe_stmt *s, const axe_pipeline *ring)
-{
-    for (int i = 0; i < ring->n_tensor; i++)
-        if (axe_stmt_reads(s, ring->tensor[i]))
-            return true;
-    return false;
-}
-
 axe_status
 axe_simt_free_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *consume)
 {
@@ -544,7 +534,7 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     int n = s->n_body;
 
-    while (n > 0 && !reads(s->body[n - 1], r->ring))
+    while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
         n--;
     AXE_TRY(await_full(sl, b, r));
     if (r->sums || r->read_by)

@@ -116,20 +116,12 @@ is_quiet(const planner *p, const axe_stmt *s)
 /* ------------------------------------------------------------- what clashes */
 
 static bool
-reads_ring(const axe_stmt *s, const axe_pipeline *ring)
-{
-    for (int i = 0; i < ring->n_tensor; i++)
-        if (axe_stmt_reads(s, ring->tensor[i]))
-            return true;
-    return false;
-}
-
-static bool
 clashes_with(const axe_stmt *s, bool more, const axe_feed *f)
 {
     return axe_stmt_writes(s, f->tensor) ||
            (f->held && axe_stmt_reads(s, f->tensor)) ||
-           (!more && f->tensor->pipeline && reads_ring(s, f->tensor->pipeline));
+           (!more && f->tensor->pipeline &&
+            axe_stmt_reads_ring(s, f->tensor->pipeline));
 }
 
 static bool
@@ -236,7 +228,7 @@ count_before(const flying *g, const axe_pipeline *ring)
 static const axe_stmt *
 last_reader(int n, axe_stmt *const *body, const axe_pipeline *ring)
 {
-    while (n > 0 && !reads_ring(body[n - 1], ring))
+    while (n > 0 && !axe_stmt_reads_ring(body[n - 1], ring))
         n--;
     if (n == 0 || body[n - 1]->kind == AXE_STMT_INDEX)
         return n == 0 ? NULL : body[n - 1];

@@ -4,17 +4,6 @@
  * same reduction or both in none: its array has the turns of that nest. */
 #include "plan/simt_int.h"
 
-static bool
-reads(const axe_node *n, const axe_node *load)
-{
-    if (n == load)
-        return true;
-    for (int i = 0; i < n->n_arg; i++)
-        if (reads(n->arg[i], load))
-            return true;
-    return false;
-}
-
 int
 axe_simt_nest_of(const axe_schedule *s, int i)
 {
@@ -23,7 +12,7 @@ axe_simt_nest_of(const axe_schedule *s, int i)
     for (int k = 1; k < s->n_nest; k++)
         for (int d = 0; d < s->nest[k].n_dim; d++)
             if (axe_operand_depends(op, s->nest[k].dim[d].var) &&
-                reads(s->nest[k].reduce, op->load))
+                axe_node_holds(s->nest[k].reduce, op->load))
                 return k;
     return 0;
 }
@@ -34,7 +23,7 @@ axe_simt_first_load(const axe_schedule *s, int i)
     for (int k = 0; k < i; k++)
         if (axe_node_same(s->operand[i].load, s->operand[k].load) &&
             axe_simt_nest_of(s, i) == axe_simt_nest_of(s, k) &&
-            (k > 0 || reads(s->value, s->operand[0].load)))
+            (k > 0 || axe_node_holds(s->value, s->operand[0].load)))
             return k;
     return i;
 }

@@ -97,19 +97,6 @@ steps_by_one(cuda_printer *p, const axe_node *at, const axe_var *v)
     return true;
 }
 
-/* Does nothing in the value change from one turn to the next but elements that
- * the loop does not write? */
-static bool
-reads(const axe_node *n, const axe_tensor *t)
-{
-    if (n->op == AXE_OP_load && n->u.tensor == t)
-        return true;
-    for (int i = 0; i < n->n_arg; i++)
-        if (reads(n->arg[i], t))
-            return true;
-    return false;
-}
-
 /* Has the type a pack_ helper? */
 static bool
 is_packed(axe_type t)
@@ -117,6 +104,8 @@ is_packed(axe_type t)
     return axe_cuda_is_narrow(t) && axe_type_table[t].bits <= 16;
 }
 
+/* Does nothing in the values change from one turn to the next but elements
+ * that the loop does not write?  Then two turns are one, of pairs. */
 static bool
 is_pair(cuda_printer *p, const axe_lir *loop)
 {
@@ -133,7 +122,7 @@ is_pair(cuda_printer *p, const axe_lir *loop)
             !steps_by_one(p, l->arg[0].at, loop->var))
             return false;
         for (int k = 0; k < loop->body.n; k++)
-            if (reads(l->value, loop->body.item[k]->arg[0].tensor))
+            if (axe_node_reads(l->value, loop->body.item[k]->arg[0].tensor))
                 return false;
     }
     return true;

@@ -31,17 +31,6 @@ moves(cuda_printer *p, const axe_node *n, axe_type t, const axe_var *v)
            is_aligned(p, n->arg[0], v, axe_cuda_per_word(t));
 }
 
-static bool
-reads(const axe_node *n, const axe_tensor *t)
-{
-    if (n->op == AXE_OP_load && n->u.tensor == t)
-        return true;
-    for (int i = 0; i < n->n_arg; i++)
-        if (reads(n->arg[i], t))
-            return true;
-    return false;
-}
-
 int
 axe_cuda_words(cuda_printer *p, const axe_lir *loop)
 {
@@ -60,7 +49,7 @@ axe_cuda_words(cuda_printer *p, const axe_lir *loop)
             !moves(p, l->value, d->type, loop->var))
             return 1;
         for (int k = 0; k < loop->body.n; k++)
-            if (reads(l->value, loop->body.item[k]->arg[0].tensor))
+            if (axe_node_reads(l->value, loop->body.item[k]->arg[0].tensor))
                 return 1;
         by = n;
     }

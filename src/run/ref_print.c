@@ -51,29 +51,6 @@ put_element(axe_ref_printer *p, const axe_stmt *s, const int *extent, int at,
     return AXE_OK;
 }
 
-typedef struct search {
-    const axe_tensor *tensor;
-    bool              found;
-} search;
-
-static void
-visit(void *user, const axe_node *n)
-{
-    search *f = user;
-
-    f->found = f->found || (n->op == AXE_OP_load && n->u.tensor == f->tensor);
-}
-
-/* Does the value read the tensor that is written? */
-static bool
-reads_itself(const axe_stmt *s)
-{
-    search f = {s->dst->u.tensor, false};
-
-    axe_node_walk(s->value, visit, &f);
-    return f.found;
-}
-
 /* One pass over the free indices.  Through memory n<n> if n >= 0: first the
  * values go into it, then (copy) from it to the destination. */
 static axe_status
@@ -115,7 +92,7 @@ put_index(axe_ref_printer *p, const axe_stmt *s)
 
     for (int i = 0; i < s->n_dim; i++)
         AXE_TRY(axe_ref_put_node(p, s->dim[i].extent, &extent[i]));
-    if (!reads_itself(s))
+    if (!axe_node_reads(s->value, s->dst->u.tensor))
         return put_pass(p, s, extent, -1, false);
     n = p->n_result++;
     PUT_LINE(p, "u64 m%d = sizeof(%s);", n, type);
