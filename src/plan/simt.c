@@ -213,7 +213,7 @@ schedule_map(planner *p, request *r, axe_schedule *out)
     bool               copied = axe_simt_copy_plan(p, r, out);
 
     AXE_TRY(axe_simt_map_plan(p, r, out));
-    if (!copied && axe_simt_turn(p, r, simt))
+    if (!copied && axe_simt_across(p, r, simt))
         return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
                         "it goes by way of shared memory");
     out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;

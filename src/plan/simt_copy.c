@@ -63,20 +63,6 @@ is_copy(attempt *a)
                AXE_ARG_SHARED + AXE_ARG_GLOBAL;
 }
 
-const axe_atom *
-axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
-                    const char *group, axe_arg_space space)
-{
-    for (int i = 0; i < mc->n_atom; i++) {
-        const axe_atom *a = &mc->atom[i];
-        if (a->kind == AXE_ATOM_SYNC && a->sync == kind &&
-            strcmp(a->group, group) == 0 && axe_machine_has(mc, a) &&
-            (space == AXE_ARG_NONE || a->space[0] == space))
-            return a;
-    }
-    return NULL;
-}
-
 /* ------------------------------------------------------------------ pieces */
 
 static bool

@@ -46,9 +46,4 @@ struct axe_simt_copy {
     int64_t n_certified;
 };
 
-/* The SYNC row of that kind for a group, whatever its scope; with an operand in
- * `space`, if that is not NONE.  NULL: none. */
-const axe_atom *axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
-                                    const char *group, axe_arg_space space);
-
 #endif

@@ -86,9 +86,9 @@ double axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
  * statement and what the statement does; the tile is the last tensor. */
 const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,
                                 const axe_stmt *at, const axe_node *load);
-/* simt_turn.c: is the map, planned so, better done by way of a shared tile?
+/* simt_across.c: is the map, planned so, better done by way of a shared tile?
  * Then p says of which operand. */
-bool axe_simt_turn(planner *p, const request *r, const axe_simt_schedule *s);
+bool axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s);
 /* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
  * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);

@@ -113,3 +113,17 @@ axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind, axe_scope_kind by,
     }
     return NULL;
 }
+
+const axe_atom *
+axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
+                    const char *group, axe_arg_space space)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_SYNC && a->sync == kind &&
+            strcmp(a->group, group) == 0 && axe_machine_has(mc, a) &&
+            (space == AXE_ARG_NONE || a->space[0] == space))
+            return a;
+    }
+    return NULL;
+}

@@ -1,8 +1,31 @@
-/* simt_same.c - loads of a map that are one.
+/* simt_same.c - what the operands of a map depend on, and loads that are one.
  *
  * An element that a value names twice is loaded once, where both stand in the
  * same reduction or both in none: its array has the turns of that nest. */
 #include "plan/simt_int.h"
+
+bool
+axe_nest_has(const axe_nest *nest, const axe_var *v)
+{
+    for (int i = 0; i < nest->n_dim; i++)
+        if (nest->dim[i].var == v)
+            return true;
+    return false;
+}
+
+bool
+axe_operand_depends(const axe_operand *op, const axe_var *v)
+{
+    bool any = axe_mentions(op->base, v) || axe_operand_asks(op, v);
+
+    for (int i = 0; i < op->n_term; i++)
+        any = any || op->term[i].var == v;
+    for (int i = 0; i < op->n_guard; i++)
+        any = any || op->guard[i].var == v;
+    for (int i = 0; i < op->n_check; i++)
+        any = any || axe_mentions(op->check[i].outer, v);
+    return any;
+}
 
 int
 axe_simt_nest_of(const axe_schedule *s, int i)

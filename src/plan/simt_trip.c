@@ -7,7 +7,7 @@
  *                                        y[m, n] = f(staged[n, m]);
  *
  * and is planned again; so are the elements of an argument that is read across
- * (simt_turn.c).  Everything else, widths, banks, meetings and memory,
+ * (simt_across.c).  Everything else, widths, banks, meetings and memory,
  * follows as for a tile that the text declares. */
 #include <string.h>
 

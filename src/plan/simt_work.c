@@ -40,29 +40,6 @@ typedef struct deal {
     int             order[MAX_DIM]; /* fastest in memory first */
 } deal;
 
-bool
-axe_nest_has(const axe_nest *nest, const axe_var *v)
-{
-    for (int i = 0; i < nest->n_dim; i++)
-        if (nest->dim[i].var == v)
-            return true;
-    return false;
-}
-
-bool
-axe_operand_depends(const axe_operand *op, const axe_var *v)
-{
-    bool any = axe_mentions(op->base, v) || axe_operand_asks(op, v);
-
-    for (int i = 0; i < op->n_term; i++)
-        any = any || op->term[i].var == v;
-    for (int i = 0; i < op->n_guard; i++)
-        any = any || op->guard[i].var == v;
-    for (int i = 0; i < op->n_check; i++)
-        any = any || axe_mentions(op->check[i].outer, v);
-    return any;
-}
-
 /* ------------------------------------------------------------------- start */
 
 static axe_status

@@ -1,4 +1,4 @@
-/* simt_turn.c - moves between tensors that are fast along different indices.
+/* simt_across.c - moves between tensors that are fast along different indices.
  *
  *     Y[n, m] = f(X[m, n])
  *
@@ -108,7 +108,7 @@ find_turned(planner *p, const request *r, const axe_crew *crew)
 }
 
 bool
-axe_simt_turn(planner *p, const request *r, const axe_simt_schedule *s)
+axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s)
 {
     const axe_operand *op;
     double             direct = 0, staged = MEETING;
