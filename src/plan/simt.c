@@ -350,15 +350,6 @@ place_scratch(planner *p)
     }
 }
 
-/* Does a hold only where b does? */
-static bool
-implies(const axe_node *a, const axe_node *b)
-{
-    return axe_node_same(a, b) ||
-           (a->op == AXE_OP_and &&
-            (implies(a->arg[0], b) || implies(a->arg[1], b)));
-}
-
 /* Pieces need not ask for what boxes of the same launch ask of the host. */
 static void
 forget_asked(planner *p, struct axe_simt_copy *c, const axe_crew *cta)
@@ -367,7 +358,7 @@ forget_asked(planner *p, struct axe_simt_copy *c, const axe_crew *cta)
         const axe_schedule  *s = p->schedule[i];
         const axe_simt_copy *o = s ? s->simt->copy : NULL;
         if (o && o->box && o->when && axe_crew_cta(s->simt->crew) == cta &&
-            implies(o->when, c->when))
+            axe_simt_implies(o->when, c->when))
             c->when = NULL;
     }
 }

@@ -148,21 +148,6 @@ typedef struct filling {
     bool              apart; /* from another thread's registers */
 } filling;
 
-/* Are iters the same one by one, but for how registers are numbered? */
-static bool
-same_iters(const planner *p, const axe_layout *a, const axe_layout *b)
-{
-    if (a->n_shard != b->n_shard || a->n_offset + b->n_offset > 0)
-        return false;
-    for (int i = 0; i < a->n_shard; i++)
-        if (a->shard[i].extent != b->shard[i].extent ||
-            a->shard[i].axis != b->shard[i].axis ||
-            (a->shard[i].axis != p->simt->reg &&
-             a->shard[i].stride != b->shard[i].stride))
-            return false;
-    return true;
-}
-
 /* Do the same threads hold the same elements? */
 static bool
 same_threads(planner *p, const axe_layout *a, const axe_layout *b)
@@ -175,7 +160,8 @@ same_threads(planner *p, const axe_layout *a, const axe_layout *b)
 
     if (a->size != b->size || a->n_replica != b->n_replica)
         return false;
-    if (same_iters(p, a, b))
+    if (a->n_shard == b->n_shard && a->n_offset + b->n_offset == 0 &&
+        axe_simt_same_iters(p, a->n_shard, a->shard, b->shard))
         return true;
     x = axe_new_array(p->cx, int64_t, a->size + 1);
     y = axe_new_array(p->cx, int64_t, b->size + 1);

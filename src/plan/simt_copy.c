@@ -367,19 +367,11 @@ find_box_row(const attempt *a, int share)
                             a->out.pair > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED);
 }
 
-/* CTAs that hold the same of the tile. */
+/* CTAs that a box brings the same of the tile to. */
 static int
 share_of(const attempt *a, const axe_tensor *t)
 {
-    axe_axis cta;
-    int64_t  n = 1;
-
-    if (!a->out.in || axe_cluster_axis(a->p->cx, &cta) != AXE_OK)
-        return 1;
-    for (int i = 0; i < t->n_replica; i++)
-        if (t->replica[i].axis == cta)
-            n *= t->replica[i].extent;
-    return (int)n;
+    return a->out.in ? (int)axe_tile_copies(a->p, t) : 1;
 }
 
 /* May CTAs send boxes to each other?  What they send must be the same wherever

@@ -28,7 +28,11 @@ bool axe_simt_is_open(const planner *p, const axe_tensor *t);
  * Errors  EUNSUPPORTED: a tile that no statement fills by indices alone */
 AXE_CHECK axe_status axe_simt_infer(planner *p);
 
-/* simt_place.c: the first thread, by its number, that holds each element. */
+/* simt_place.c: are iters of register tiles the same one by one, but for how a
+ * thread's registers are numbered? */
+bool axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
+                         const axe_iter *b);
+/* The first thread, by its number, that holds each element. */
 int64_t *axe_simt_list_holders(planner *p, const axe_layout *l);
 
 /* simt_map.c: moves, elementwise, reductions.
@@ -92,6 +96,8 @@ bool axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s);
 /* simt_multiple.c: when is `n` a multiple of v > 0: a condition over sizes that
  * is sufficient; iconst 1: always; iconst 0: not known. */
 const axe_node *axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v);
+/* Does c hold wherever `all` does?  False: that is not seen. */
+bool axe_simt_implies(const axe_node *all, const axe_node *c);
 /* Both of such conditions, each said once. */
 const axe_node *axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b);
 

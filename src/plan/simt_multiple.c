@@ -18,22 +18,24 @@ divided(const axe_node *c, int64_t *n)
     return c->arg[0]->arg[0];
 }
 
-/* Does c hold where `all` does? */
-static bool
-implies(const axe_node *all, const axe_node *c)
+bool
+axe_simt_implies(const axe_node *all, const axe_node *c)
 {
     const axe_node *x, *y;
     int64_t         n, k;
 
     if (c->op == AXE_OP_and)
-        return implies(all, c->arg[0]) && implies(all, c->arg[1]);
+        return axe_simt_implies(all, c->arg[0]) &&
+               axe_simt_implies(all, c->arg[1]);
     if (all->op == AXE_OP_or)
-        return implies(all->arg[0], c) && implies(all->arg[1], c);
+        return axe_simt_implies(all->arg[0], c) &&
+               axe_simt_implies(all->arg[1], c);
     if (all->op == AXE_OP_and &&
-        (implies(all->arg[0], c) || implies(all->arg[1], c)))
+        (axe_simt_implies(all->arg[0], c) || axe_simt_implies(all->arg[1], c)))
         return true;
     if (c->op == AXE_OP_or)
-        return implies(all, c->arg[0]) || implies(all, c->arg[1]);
+        return axe_simt_implies(all, c->arg[0]) ||
+               axe_simt_implies(all, c->arg[1]);
     x = divided(all, &n);
     y = divided(c, &k);
     return (x && y && n % k == 0 && axe_node_same(x, y)) ||
@@ -49,9 +51,9 @@ axe_simt_and(axe_ctx *cx, const axe_node *a, const axe_node *b)
         return v ? b : a;
     if (axe_is_iconst(b, &v))
         return v ? a : b;
-    if (implies(b, a))
+    if (axe_simt_implies(b, a))
         return b;
-    return implies(a, b) ? a : axe_node2(cx, AXE_OP_and, a, b);
+    return axe_simt_implies(a, b) ? a : axe_node2(cx, AXE_OP_and, a, b);
 }
 
 static const axe_node *

@@ -41,9 +41,8 @@ axe_ring_parts(const planner *p, const axe_pipeline *ring)
     return n;
 }
 
-/* CTAs that the tile is said to be the same in. */
-static int64_t
-copies_of(const planner *p, const axe_tensor *t)
+int64_t
+axe_tile_copies(const planner *p, const axe_tensor *t)
 {
     int64_t n = 1;
 
@@ -75,7 +74,7 @@ axe_job_takes_pair(const job *j, int64_t pair)
         return axe_tile_parts(p, b) == 1;
     return axe_crew_cta(j->crew)->at->keys.cluster == pair &&
            leads_across(p, b) && leads_across(p, j->load[0]->u.tensor) &&
-           copies_of(p, a) == 1 && copies_of(p, b) == pair &&
+           axe_tile_copies(p, a) == 1 && axe_tile_copies(p, b) == pair &&
            (p->simt->open[b->id] || !l || extent_on(p, l) == pair);
 }
 

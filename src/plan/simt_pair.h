@@ -10,6 +10,8 @@
  * of it. */
 int64_t axe_tile_parts(const planner *p, const axe_tensor *t);
 int64_t axe_ring_parts(const planner *p, const axe_pipeline *ring);
+/* CTAs that the tile, whose layout is open, is said to be the same in. */
+int64_t axe_tile_copies(const planner *p, const axe_tensor *t);
 
 /* May an atom for so many CTAs do the job; with 1: one for this CTA alone? */
 bool axe_job_takes_pair(const job *j, int64_t pair);

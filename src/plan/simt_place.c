@@ -456,15 +456,16 @@ all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
     return true;
 }
 
-/* Are iters that threads count the same, one by one, and all extents? */
-static bool
-same_iters(const planner *p, int n, const axe_iter *a, const axe_iter *b)
+bool
+axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
+                    const axe_iter *b)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        bool thread = number_of(p, a[i].axis) + number_of(p, b[i].axis) > 0;
         if (a[i].extent != b[i].extent ||
-            number_of(p, a[i].axis) != number_of(p, b[i].axis) ||
-            (number_of(p, a[i].axis) > 0 && a[i].stride != b[i].stride))
+            (thread && (a[i].axis != b[i].axis || a[i].stride != b[i].stride)))
             return false;
+    }
     return true;
 }
 
@@ -478,8 +479,8 @@ is_projection(planner *p, const axe_work *w, const axe_operand *op,
 
     return l->n_offset == 0 && axe_simt_project(p, w, op->load, &made) &&
            made->n_shard == l->n_shard && made->n_replica == l->n_replica &&
-           same_iters(p, l->n_shard, l->shard, made->shard) &&
-           same_iters(p, l->n_replica, l->replica, made->replica);
+           axe_simt_same_iters(p, l->n_shard, l->shard, made->shard) &&
+           axe_simt_same_iters(p, l->n_replica, l->replica, made->replica);
 }
 
 static bool

@@ -7,9 +7,9 @@
  * behind.  That pays where what is not computed takes longer than to meet. */
 #include "plan/simt_int.h"
 
-/* CTAs that hold the same of t: all of the cluster, or 1. */
-static int
-copies_of(const planner *p, const axe_tensor *t, int cluster)
+/* Do all CTAs of the cluster hold the same of t? */
+static bool
+is_everywhere(const planner *p, const axe_tensor *t, int cluster)
 {
     int             n = t->layout ? t->layout->n_replica : t->n_replica;
     const axe_iter *it = t->layout ? t->layout->replica : t->replica;
@@ -17,8 +17,8 @@ copies_of(const planner *p, const axe_tensor *t, int cluster)
     for (int i = 0; i < n; i++)
         if (it[i].axis == p->simt->cta && it[i].stride == 1 &&
             it[i].extent == cluster)
-            return cluster;
-    return 1;
+            return true;
+    return false;
 }
 
 /* Is there an index that every CTA can have as many values of? */
@@ -73,7 +73,7 @@ axe_simt_share(planner *p, const request *r, const axe_crew *crew)
 
     if (n <= 1 || crew->in || t->space != AXE_SPACE_SHARED || t->pipeline ||
         r->stmt->fold != AXE_FOLD_NONE || axe_is_scatter(p->cx, r->stmt) ||
-        copies_of(p, t, n) < n || !has_part(r, n))
+        !is_everywhere(p, t, n) || !has_part(r, n))
         return 1;
     for (int i = 1; i < r->n_operand; i++)
         if (r->operand[i].tensor->space == AXE_SPACE_REG)

@@ -15,6 +15,7 @@
 #include "ir/list.h"
 #include "plan/contract.h"
 #include "plan/simt_int.h"
+#include "plan/simt_tmem.h"
 
 enum { PART = 128, MAX_LOAD = 8 };
 
@@ -31,12 +32,6 @@ typedef struct rewriting {
 } rewriting;
 
 static bool
-is_tmem(const axe_node *n)
-{
-    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
-}
-
-static bool
 is_reg(const axe_node *n)
 {
     return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_REG &&
@@ -48,7 +43,7 @@ find_load(void *user, const axe_node *n)
 {
     rewriting *x = user;
 
-    if (!is_tmem(n))
+    if (!axe_is_in_tmem(n))
         return;
     for (int i = 0; i < x->n_load; i++)
         if (axe_node_same(x->load[i], n))
@@ -139,7 +134,7 @@ rewritten(rewriting *x, const axe_node *n, bool held)
     bool      same = true;
 
     for (int i = 0; held && i < x->n_load; i++)
-        if (is_tmem(n) && axe_node_same(n, x->load[i]))
+        if (axe_is_in_tmem(n) && axe_node_same(n, x->load[i]))
             return x->as[i];
     if (n->op == AXE_OP_var && n->u.var == x->fast && x->part)
         return axe_node2(
@@ -222,7 +217,8 @@ add_move(rewriting *x, const axe_node *dst, const axe_node *value, int n_dim,
 static const axe_node *
 spelled(const rewriting *x)
 {
-    return is_tmem(x->s->dst) ? axe_spell_fold(x->cx, x->s) : x->s->value;
+    return axe_is_in_tmem(x->s->dst) ? axe_spell_fold(x->cx, x->s)
+                                     : x->s->value;
 }
 
 /* ---------------------------------------------------------------- rewriting */
@@ -246,7 +242,7 @@ fill_part(rewriting *x, const axe_node *value, axe_list *out)
         dim[i] = dim_in_part(x, &x->s->dim[i]);
     s->dim = dim;
     s->value = rewritten(x, value, true);
-    if (!is_tmem(s->dst)) {
+    if (!axe_is_in_tmem(s->dst)) {
         s->dst = rewritten(x, s->dst, true);
         axe_list_push(out, s);
         return;
@@ -302,7 +298,7 @@ count_loads(void *user, const axe_node *n)
     seen *c = user;
 
     c->n_load += n->op == AXE_OP_load;
-    c->n_tmem += is_tmem(n);
+    c->n_tmem += axe_is_in_tmem(n);
 }
 
 /* Contractions, moves between a thread's registers and tensor memory, and
@@ -314,14 +310,15 @@ is_plain(const axe_stmt *s)
     seen            c = {0, 0};
 
     axe_node_walk(v, count_loads, &c);
-    if (!is_tmem(d) && c.n_tmem == 0)
+    if (!axe_is_in_tmem(d) && c.n_tmem == 0)
         return true;
-    if (is_tmem(d) &&
+    if (axe_is_in_tmem(d) &&
         (axe_contract_wanted(s) || (c.n_load == 0 && s->fold == AXE_FOLD_NONE)))
         return true;
     return s->fold == AXE_FOLD_NONE && s->n_dim == s->n_free &&
            v->type == d->type &&
-           ((is_tmem(d) && is_reg(v)) || (is_reg(d) && is_tmem(v)));
+           ((axe_is_in_tmem(d) && is_reg(v)) ||
+            (is_reg(d) && axe_is_in_tmem(v)));
 }
 
 static axe_status rewrite_body(axe_ctx *cx, axe_kernel *k, int *n,

@@ -91,10 +91,10 @@ axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
 
 /* ------------------------------------------------------------------ layouts */
 
-static bool
-is_tmem(const axe_tensor *t)
+bool
+axe_is_in_tmem(const axe_node *n)
 {
-    return t->space == AXE_SPACE_TMEM;
+    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
 }
 
 /* A row to each lane, where no contraction says otherwise. */
@@ -365,11 +365,11 @@ is_move(const axe_stmt *s, const axe_node **reg)
     *reg = NULL;
     if (s->fold != AXE_FOLD_NONE || s->n_dim != s->n_free)
         return false;
-    if (is_tmem(d->u.tensor) && v->op != AXE_OP_load)
+    if (axe_is_in_tmem(d) && v->op != AXE_OP_load)
         return true;
-    if (v->op != AXE_OP_load || is_tmem(d->u.tensor) == is_tmem(v->u.tensor))
+    if (v->op != AXE_OP_load || axe_is_in_tmem(d) == axe_is_in_tmem(v))
         return false;
-    *reg = is_tmem(d->u.tensor) ? v : d;
+    *reg = axe_is_in_tmem(d) ? v : d;
     return (*reg)->u.tensor->space == AXE_SPACE_REG;
 }
 
@@ -383,7 +383,7 @@ open_move(planner *p, const request *r, const axe_node *reg, moving *x)
     int64_t           *e = axe_new_array(p->cx, int64_t, most + 1);
 
     *x = (moving){
-        .p = p, .crew = p->simt->who[s->id], .in = !is_tmem(s->dst->u.tensor)};
+        .p = p, .crew = p->simt->who[s->id], .in = !axe_is_in_tmem(s->dst)};
     x->operand = x->in ? 1 : 0;
     op = &r->operand[x->operand];
     x->type = p->place[op->tensor->id].type;
@@ -411,12 +411,10 @@ axe_simt_tmem_infer(planner *p, const axe_stmt *s)
     moving            x;
     axe_reg_move      m;
 
-    if (!is_tmem(s->dst->u.tensor) &&
-        (s->value->op != AXE_OP_load || !is_tmem(s->value->u.tensor)))
+    if (!axe_is_in_tmem(s->dst) && !axe_is_in_tmem(s->value))
         return AXE_OK;
     for (int i = 0; i < 2; i++)
-        if (load[i]->op == AXE_OP_load && is_tmem(load[i]->u.tensor) &&
-            axe_simt_is_open(p, load[i]->u.tensor))
+        if (axe_is_in_tmem(load[i]) && axe_simt_is_open(p, load[i]->u.tensor))
             AXE_TRY(lay_rows(p, load[i]->u.tensor));
     if (!is_move(s, &reg) || !reg || !axe_simt_is_open(p, reg->u.tensor))
         return AXE_OK;
@@ -472,7 +470,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
 
     *is = false;
     for (int i = 0; i < r->n_operand; i++)
-        *is = *is || is_tmem(r->operand[i].tensor);
+        *is = *is || axe_is_in_tmem(r->operand[i].load);
     if (!*is)
         return AXE_OK;
     if (!is_move(r->stmt, &reg))
