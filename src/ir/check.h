@@ -16,8 +16,8 @@ AXE_CHECK axe_status axe_kernel_check(axe_ctx *cx, const axe_kernel *k);
 
 /* check_race.c: entities of each outermost scope. */
 AXE_CHECK axe_status axe_check_races(axe_ctx *cx, const axe_kernel *k);
-/* A scope variable whose entities may write one element in s, which computes
- * no subscript; NULL: there is none. */
+/* meets.c: a scope variable whose entities may write one element in s, which
+ * computes no subscript; NULL: there is none. */
 const axe_var *axe_stmt_meets(axe_ctx *cx, const axe_kernel *k,
                               const axe_stmt *s);
 /* check_tile.c: parts of tiles that are read but never written. */

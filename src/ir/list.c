@@ -17,3 +17,12 @@ axe_list_push(axe_list *l, const void *item)
     }
     l->item[l->n++] = item;
 }
+
+bool
+axe_list_has(const axe_list *l, const void *item)
+{
+    for (int i = l->n - 1; i >= 0; i--)
+        if (l->item[i] == item)
+            return true;
+    return false;
+}

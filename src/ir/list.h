@@ -11,5 +11,6 @@ typedef struct axe_list {
 } axe_list;
 
 void axe_list_push(axe_list *l, const void *item);
+bool axe_list_has(const axe_list *l, const void *item);
 
 #endif

@@ -6,204 +6,8 @@
  * indices it has, subscripts are affine and inside tiles, and no element is
  * written twice. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "ir/ir.h"
-#include "ir/list.h"
-
-typedef struct verifier {
-    axe_ctx          *cx;
-    const axe_kernel *k;
-    axe_status        status;
-    axe_list          vars;      /* in scope: sizes, scopes, loops, indices */
-    axe_list          tensors;   /* in scope */
-    axe_list          pipelines; /* in scope */
-    int               depth;     /* statements around */
-    const axe_stmt   *inside;    /* innermost scope, or NULL */
-    bool              in_loop;   /* that may be left here */
-    bool              in_roles;  /* right in them */
-} verifier;
-
-static bool
-fail(verifier *v, axe_status st)
-{
-    if (v->status == AXE_OK)
-        v->status = st;
-    return false;
-}
-
-static bool
-has(const axe_list *l, const void *item)
-{
-    for (int i = l->n - 1; i >= 0; i--)
-        if (l->item[i] == item)
-            return true;
-    return false;
-}
-
-/* ------------------------------------------------------------------- types */
-
-static bool
-bad_type(verifier *v, const axe_node *n, const char *need)
-{
-    return fail(v, axe_fail(v->cx, n->at, AXE_ETYPE, "`%s` (%s) needs %s",
-                            axe_node_text(v->cx, n),
-                            axe_type_table[n->type].name, need));
-}
-
-static bool
-same_args(const axe_node *n, axe_type type)
-{
-    for (int i = 0; i < n->n_arg; i++)
-        if (n->arg[i]->type != type)
-            return false;
-    return true;
-}
-
-static bool
-check_const(verifier *v, const axe_node *n)
-{
-    bool is_float = axe_type_is_float(n->type);
-
-    if (n->op == AXE_OP_fconst)
-        return is_float || bad_type(v, n, "a floating type");
-    return (!is_float && axe_type_fits(n->type, n->u.i)) ||
-           bad_type(v, n, "an integer type that holds it");
-}
-
-static bool
-check_select(verifier *v, const axe_node *n)
-{
-    if (n->arg[0]->type != AXE_TYPE_bool)
-        return bad_type(v, n, "a condition before `?`");
-    return (n->arg[1]->type == n->type && n->arg[2]->type == n->type) ||
-           bad_type(v, n, "both its values of its own type");
-}
-
-/* By the traits of ops.def. */
-static bool
-check_traits(verifier *v, const axe_node *n)
-{
-    unsigned t = axe_op_table[n->op].traits;
-
-    if ((t & AXE_TRAIT_BOOLS) &&
-        !(n->type == AXE_TYPE_bool && same_args(n, AXE_TYPE_bool)))
-        return bad_type(v, n, "conditions");
-    if ((t & AXE_TRAIT_CMP) &&
-        !(n->type == AXE_TYPE_bool && same_args(n, n->arg[0]->type)))
-        return bad_type(v, n, "operands of one type");
-    if ((t & (AXE_TRAIT_ARITH | AXE_TRAIT_FLOATS | AXE_TRAIT_INT)) &&
-        !same_args(n, n->type))
-        return bad_type(v, n, "operands of its own type");
-    if ((t & AXE_TRAIT_ARITH) && n->type == AXE_TYPE_bool)
-        return bad_type(v, n, "numbers");
-    if ((t & AXE_TRAIT_FLOATS) && !axe_type_is_float(n->type))
-        return bad_type(v, n, "a floating type");
-    if ((t & AXE_TRAIT_INT) && n->type != AXE_TYPE_INDEX)
-        return bad_type(v, n, "index integers");
-    return true;
-}
-
-/* ------------------------------------------------------------- expressions */
-
-static bool check_expr(verifier *v, const axe_node *n);
-
-/* How far something runs: an integer over what is in scope, no loads. */
-static bool
-check_extent(verifier *v, const axe_node *n)
-{
-    if (!check_expr(v, n))
-        return false;
-    if (n->type != AXE_TYPE_INDEX)
-        return bad_type(v, n, "to be an index integer");
-    for (int i = 0; i < n->n_arg; i++)
-        if (!check_extent(v, n->arg[i]))
-            return false;
-    if (n->op != AXE_OP_load && n->op != AXE_OP_reduce &&
-        !(n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX))
-        return true;
-    return fail(v, axe_fail(v->cx, n->at, AXE_ESHAPE,
-                            "`%s` cannot be part of an extent",
-                            axe_node_text(v->cx, n)));
-}
-
-static bool
-bind_index(verifier *v, const axe_var *x, const axe_node *extent)
-{
-    if (x->kind != AXE_VAR_INDEX || has(&v->vars, x))
-        return fail(v, axe_fail(v->cx, x->at, AXE_ENAME,
-                                "`%s` is not an index, or is bound twice",
-                                x->name));
-    if (!check_extent(v, extent))
-        return false;
-    axe_list_push(&v->vars, x);
-    return true;
-}
-
-static bool
-check_reduce(verifier *v, const axe_node *n)
-{
-    int  mark = v->vars.n;
-    bool ok = true;
-
-    for (int i = 0; i < n->u.reduce.n_over && ok; i++)
-        ok = bind_index(v, n->u.reduce.over[i], n->u.reduce.extent[i]);
-    ok = ok && check_expr(v, n->arg[0]);
-    v->vars.n = mark;
-    if (!ok)
-        return false;
-    if (n->u.reduce.fold == AXE_FOLD_NONE || n->type == AXE_TYPE_bool ||
-        n->arg[0]->type != n->type)
-        return bad_type(v, n, "numbers of its own type");
-    return true;
-}
-
-static bool
-check_load(verifier *v, const axe_node *n)
-{
-    const axe_tensor *t = n->u.tensor;
-
-    if (!has(&v->tensors, t))
-        return fail(v, axe_fail(v->cx, n->at, AXE_ENAME,
-                                "tensor `%s` is not in scope", t->name));
-    if (n->n_arg != t->rank || n->type != t->type)
-        return bad_type(v, n, "the rank and type of its tensor");
-    for (int i = 0; i < n->n_arg; i++)
-        if (!check_expr(v, n->arg[i]))
-            return false;
-    return same_args(n, AXE_TYPE_INDEX) || bad_type(v, n, "index subscripts");
-}
-
-static bool
-check_var(verifier *v, const axe_node *n)
-{
-    if (!has(&v->vars, n->u.var))
-        return fail(v, axe_fail(v->cx, n->at, AXE_ENAME, "`%s` is not in scope",
-                                n->u.var->name));
-    return n->type == AXE_TYPE_INDEX || bad_type(v, n, "an index type");
-}
-
-static bool
-check_expr(verifier *v, const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst)
-        return check_const(v, n);
-    if (n->op == AXE_OP_var)
-        return check_var(v, n);
-    if (n->op == AXE_OP_load)
-        return check_load(v, n);
-    if (n->op == AXE_OP_reduce)
-        return check_reduce(v, n);
-    for (int i = 0; i < n->n_arg; i++)
-        if (!check_expr(v, n->arg[i]))
-            return false;
-    if (n->op == AXE_OP_select)
-        return check_select(v, n);
-    if (n->op == AXE_OP_cast)
-        return n->type != AXE_TYPE_bool ||
-               bad_type(v, n, "a comparison to become a condition");
-    return check_traits(v, n);
-}
+#include "ir/verify_int.h"
 
 /* ----------------------------------------------------------------- tensors */
 
@@ -214,18 +18,19 @@ check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
 
     if (axe_is_iconst(n, &e) && n->type == AXE_TYPE_INDEX)
         return e >= 1 ||
-               fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
-                                "`%s` has an extent of %" PRId64, t->name, e));
+               axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                                           "`%s` has an extent of %" PRId64,
+                                           t->name, e));
     if (t->space == AXE_SPACE_GLOBAL && n->op == AXE_OP_var &&
         n->u.var->kind == AXE_VAR_SIZE && n->u.var != v->k->cores &&
-        has(&v->vars, n->u.var))
+        axe_list_has(&v->vars, n->u.var))
         return true;
     if (t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_LOCAL &&
         n == t->shape[0])
-        return check_extent(v, n);
-    return fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
-                            "`%s` cannot be an extent of `%s`",
-                            axe_node_text(v->cx, n), t->name));
+        return axe_verify_extent(v, n);
+    return axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                                       "`%s` cannot be an extent of `%s`",
+                                       axe_node_text(v->cx, n), t->name));
 }
 
 static bool
@@ -235,14 +40,15 @@ check_layout(verifier *v, const axe_tensor *t)
 
     for (int k = 0; k < t->rank; k++)
         if (!axe_is_iconst(t->shape[k], &e) || !axe_mul(size, e, &size))
-            return fail(v, axe_fail(v->cx, t->at, AXE_EOVERFLOW,
-                                    "`%s` has too many elements", t->name));
+            return axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_EOVERFLOW,
+                                               "`%s` has too many elements",
+                                               t->name));
     if (!t->layout || t->layout->size == size)
         return true;
-    return fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
-                            "the layout of `%s` has %" PRId64
-                            " elements, its shape %" PRId64,
-                            t->name, t->layout->size, size));
+    return axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                                       "the layout of `%s` has %" PRId64
+                                       " elements, its shape %" PRId64,
+                                       t->name, t->layout->size, size));
 }
 
 static void
@@ -253,14 +59,14 @@ check_tensor(verifier *v, const axe_tensor *t)
 
     if (!ok || global != (t->stride != NULL) ||
         (!global && t->dir != AXE_DIR_LOCAL))
-        ok = fail(v,
-                  axe_fail(v->cx, t->at, AXE_ESHAPE,
-                           "`%s` is neither an argument nor a tile", t->name));
+        ok = axe_verify_fail(
+            v, axe_fail(v->cx, t->at, AXE_ESHAPE,
+                        "`%s` is neither an argument nor a tile", t->name));
     for (int k = 0; ok && k < t->rank; k++)
         ok = check_extent_kind(v, t, t->shape[k]);
     if (ok) {
         axe_status st = axe_tmem_verify(v->cx, t, v->inside);
-        ok = st == AXE_OK || fail(v, st);
+        ok = st == AXE_OK || axe_verify_fail(v, st);
     }
     if (ok && !global)
         check_layout(v, t);
@@ -292,16 +98,17 @@ check_free(verifier *v, const axe_stmt *s)
         uses u = {s->dim[i].var, false};
         axe_node_walk(s->dst, look_for, &u);
         if (u.found != (i < s->n_free))
-            return fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
-                                    "index `%s` is %s the left side, but is "
-                                    "listed as %s",
-                                    u.var->name, u.found ? "on" : "not on",
-                                    u.found ? "folded" : "free"));
+            return axe_verify_fail(
+                v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                            "index `%s` is %s the left side, but is "
+                            "listed as %s",
+                            u.var->name, u.found ? "on" : "not on",
+                            u.found ? "folded" : "free"));
     }
     if (s->fold == AXE_FOLD_NONE && s->n_free != s->n_dim)
-        return fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
-                                "`=` cannot fold over `%s`",
-                                s->dim[s->n_free].var->name));
+        return axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                           "`=` cannot fold over `%s`",
+                                           s->dim[s->n_free].var->name));
     return true;
 }
 
@@ -309,23 +116,25 @@ static bool
 check_target(verifier *v, const axe_stmt *s)
 {
     if (s->dst->op != AXE_OP_load)
-        return fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
-                                "only elements of tensors are assigned"));
-    if (!check_expr(v, s->dst))
+        return axe_verify_fail(
+            v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                        "only elements of tensors are assigned"));
+    if (!axe_verify_expr(v, s->dst))
         return false;
     if (s->dst->u.tensor->dir == AXE_DIR_IN)
-        return fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
-                                "`%s` is an `in` argument and cannot be "
-                                "written",
-                                s->dst->u.tensor->name));
+        return axe_verify_fail(
+            v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                        "`%s` is an `in` argument and cannot be "
+                        "written",
+                        s->dst->u.tensor->name));
     if (s->fold != AXE_FOLD_NONE && s->dst->type == AXE_TYPE_bool)
-        return bad_type(v, s->dst, "a number to fold into");
+        return axe_verify_needs(v, s->dst, "a number to fold into");
     return s->dst->type == s->value->type ||
-           fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
-                            "`%s` is %s, but the value is %s",
-                            axe_node_text(v->cx, s->dst),
-                            axe_type_table[s->dst->type].name,
-                            axe_type_table[s->value->type].name));
+           axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                                       "`%s` is %s, but the value is %s",
+                                       axe_node_text(v->cx, s->dst),
+                                       axe_type_table[s->dst->type].name,
+                                       axe_type_table[s->value->type].name));
 }
 
 static bool
@@ -349,10 +158,11 @@ check_atom(verifier *v, const axe_stmt *s)
         x = x->arg[0];
     ok = ok || (s->fold == AXE_FOLD_SUM && x->op == AXE_OP_mul &&
                 is_source(x->arg[0]) && is_source(x->arg[1]));
-    return ok || fail(v, axe_fail(v->cx, s->at, AXE_ETYPE,
-                                  "atom `%s` is `d = a` or `d += a * b` of "
-                                  "places of tensors, not `%s`",
-                                  s->atom, axe_node_text(v->cx, s->value)));
+    return ok || axe_verify_fail(
+                     v, axe_fail(v->cx, s->at, AXE_ETYPE,
+                                 "atom `%s` is `d = a` or `d += a * b` of "
+                                 "places of tensors, not `%s`",
+                                 s->atom, axe_node_text(v->cx, s->value)));
 }
 
 static void
@@ -363,8 +173,8 @@ check_index(verifier *v, const axe_stmt *s)
     axe_status st;
 
     for (int i = 0; i < s->n_dim && ok; i++)
-        ok = bind_index(v, s->dim[i].var, s->dim[i].extent);
-    ok = ok && check_target(v, s) && check_expr(v, s->value) &&
+        ok = axe_verify_index(v, s->dim[i].var, s->dim[i].extent);
+    ok = ok && check_target(v, s) && axe_verify_expr(v, s->value) &&
          check_atom(v, s) && check_free(v, s);
     v->vars.n = mark;
     if (!ok)
@@ -373,7 +183,7 @@ check_index(verifier *v, const axe_stmt *s)
     if (st == AXE_OK)
         st = axe_stmt_check_writes(v->cx, s);
     if (st != AXE_OK)
-        fail(v, st);
+        axe_verify_fail(v, st);
 }
 
 static void
@@ -383,15 +193,17 @@ check_ranged(verifier *v, const axe_stmt *s)
     int          mark = v->vars.n;
 
     if (s->n_var < 1 || (s->kind == AXE_STMT_FOR && s->n_var != 1))
-        fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
-                         "a loop has one range, a scope at least one"));
+        axe_verify_fail(v,
+                        axe_fail(v->cx, s->at, AXE_ESHAPE,
+                                 "a loop has one range, a scope at least one"));
     for (int i = 0; i < s->n_var; i++) {
         const axe_var *x = s->var[i];
         if (x->kind != want || !x->extent)
-            fail(v, axe_fail(v->cx, x->at, AXE_ENAME,
-                             "`%s` cannot be counted here", x->name));
+            axe_verify_fail(v,
+                            axe_fail(v->cx, x->at, AXE_ENAME,
+                                     "`%s` cannot be counted here", x->name));
         else
-            check_extent(v, x->extent);
+            axe_verify_extent(v, x->extent);
         axe_list_push(&v->vars, x);
     }
     check_body(v, s->n_body, s->body);
@@ -402,8 +214,9 @@ static void
 check_pipeline(verifier *v, const axe_pipeline *p)
 {
     if (p->n_stage < 1 || p->n_tensor < 1)
-        fail(v, axe_fail(v->cx, p->at, AXE_ESHAPE,
-                         "pipeline `%s` has no stages or no tensors", p->name));
+        axe_verify_fail(v, axe_fail(v->cx, p->at, AXE_ESHAPE,
+                                    "pipeline `%s` has no stages or no tensors",
+                                    p->name));
     for (int i = 0; i < p->n_tensor; i++)
         check_tensor(v, p->tensor[i]);
     axe_list_push(&v->pipelines, p);
@@ -414,9 +227,10 @@ check_stage(verifier *v, const axe_stmt *s)
 {
     bool in_loop = v->in_loop;
 
-    if (!has(&v->pipelines, s->pipeline))
-        fail(v, axe_fail(v->cx, s->at, AXE_ENAME,
-                         "pipeline `%s` is not in scope", s->pipeline->name));
+    if (!axe_list_has(&v->pipelines, s->pipeline))
+        axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ENAME,
+                                    "pipeline `%s` is not in scope",
+                                    s->pipeline->name));
     v->in_loop = false;
     check_body(v, s->n_body, s->body);
     v->in_loop = in_loop;
@@ -433,9 +247,10 @@ check_uniform(verifier *v, const axe_node *n)
 
     if (leaf || (held && n->type != AXE_TYPE_bool) ||
         (n->type != AXE_TYPE_bool && n->type != AXE_TYPE_INDEX))
-        return fail(v, axe_fail(v->cx, n->at, AXE_ETYPE,
-                                "`%s` cannot be part of a condition of `if`",
-                                axe_node_text(v->cx, n)));
+        return axe_verify_fail(
+            v, axe_fail(v->cx, n->at, AXE_ETYPE,
+                        "`%s` cannot be part of a condition of `if`",
+                        axe_node_text(v->cx, n)));
     for (int i = 0; i < n->n_arg; i++)
         if (!check_uniform(v, n->arg[i]))
             return false;
@@ -445,9 +260,9 @@ check_uniform(verifier *v, const axe_node *n)
 static void
 check_if(verifier *v, const axe_stmt *s)
 {
-    if (check_uniform(v, s->cond) && check_expr(v, s->cond) &&
+    if (check_uniform(v, s->cond) && axe_verify_expr(v, s->cond) &&
         s->cond->type != AXE_TYPE_bool)
-        bad_type(v, s->cond, "to be a condition");
+        axe_verify_needs(v, s->cond, "to be a condition");
     check_body(v, s->n_body, s->body);
     check_body(v, s->n_other, s->other);
 }
@@ -458,8 +273,9 @@ check_temp(verifier *v, const axe_tensor *t)
 {
     if (t->space != AXE_SPACE_GLOBAL || v->depth == 1)
         return;
-    fail(v, axe_fail(v->cx, t->at, AXE_ENAME,
-                     "`%s` is global, but declared inside a block", t->name));
+    axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_ENAME,
+                                "`%s` is global, but declared inside a block",
+                                t->name));
     axe_help(v->cx, "declare it at the top of the kernel, before its scopes");
 }
 
@@ -469,10 +285,11 @@ check_barrier(verifier *v, const axe_stmt *s)
 {
     if (!v->inside || v->inside->scope == AXE_SCOPE_CTA)
         return;
-    fail(v, axe_fail(v->cx, s->at, AXE_ESHAPE,
-                     "a barrier inside `%s` would wait for entities that do "
-                     "not come here",
-                     axe_scope_name(v->inside->scope)));
+    axe_verify_fail(
+        v, axe_fail(v->cx, s->at, AXE_ESHAPE,
+                    "a barrier inside `%s` would wait for entities that do "
+                    "not come here",
+                    axe_scope_name(v->inside->scope)));
     axe_help(v->cx, "end the scope, write the barrier, and begin another");
 }
 
@@ -486,7 +303,7 @@ check_scope(verifier *v, const axe_stmt *s)
     if (st == AXE_OK)
         st = axe_turns_verify(v->cx, s);
     if (st != AXE_OK)
-        fail(v, st);
+        axe_verify_fail(v, st);
     v->in_roles = false;
     v->inside = s;
     v->in_loop = false;
@@ -502,7 +319,7 @@ check_roles(verifier *v, const axe_stmt *s)
     axe_status st = axe_roles_verify(v->cx, s, v->inside);
 
     if (st != AXE_OK)
-        fail(v, st);
+        axe_verify_fail(v, st);
     v->in_roles = true;
     check_body(v, s->n_body, s->body);
     v->in_roles = false;
@@ -515,7 +332,7 @@ check_turn(verifier *v, const axe_stmt *s)
     axe_status st = axe_turn_verify(v->cx, s, v->inside);
 
     if (st != AXE_OK)
-        fail(v, st);
+        axe_verify_fail(v, st);
     v->in_loop = false;
     check_body(v, s->n_body, s->body);
     v->in_loop = in_loop;
@@ -548,8 +365,8 @@ check_stmt(verifier *v, const axe_stmt *s)
     case AXE_STMT_BREAK:
     case AXE_STMT_CONTINUE:
         if (!v->in_loop)
-            fail(v, axe_fail(v->cx, s->at, AXE_ESYNTAX,
-                             "there is no loop to leave here"));
+            axe_verify_fail(v, axe_fail(v->cx, s->at, AXE_ESYNTAX,
+                                        "there is no loop to leave here"));
         break;
     case AXE_STMT_TENSOR:
         check_tensor(v, s->tensor);

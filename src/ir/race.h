@@ -1,0 +1,75 @@
+/* race.h - what the entities of a scope touch, and what tells them apart.
+ *
+ * An access tells a variable of the scope where its value can be computed from
+ * the subscripts.  It can where its coefficient in one of them is greater than
+ * all that the other terms, without those known already, can add up to, be it
+ * in the remainder by what divides all greater terms; or from its quotient and
+ * remainder by a constant; or where a condition around the statement fixes it.
+ */
+#ifndef AXE_IR_RACE_H
+#define AXE_IR_RACE_H
+
+#include "ir/ir.h"
+#include "ir/list.h"
+
+typedef enum how { OPEN, ONE, FIXED, BY_DIM, BY_PARTS } how;
+
+/* How a variable follows from an access. */
+typedef struct key {
+    const axe_var  *var;
+    how             how;
+    int             dim; /* BY_DIM: (subscript - [lo, hi]) / coef */
+    int64_t         coef, lo, hi;
+    int64_t         mod;   /* of the remainder of the subscript by this, or 0 */
+    const axe_node *value; /* FIXED: to this */
+} key;
+
+typedef struct access {
+    const axe_stmt   *stmt;
+    const axe_node   *load;
+    bool              write, scatter;
+    const axe_affine *sub; /* [rank] */
+    int               n_key;
+    key              *key; /* variables of the scope, then parts of them */
+} access;
+
+/* Where we are in the tree. */
+typedef struct around {
+    const axe_node      *cond; /* that holds here */
+    const struct around *up;
+} around;
+
+typedef struct finder {
+    axe_ctx        *cx;
+    const axe_stmt *scope;
+    const around   *at;
+    const axe_list *outer; /* axe_var: scopes and loops around the scope */
+    axe_list        own;   /* axe_tensor: tiles declared in it */
+    axe_list        found; /* access */
+    axe_status      status;
+} finder;
+
+/* f->found: accesses in `body` to what entities of f->scope share, with what
+ * each tells. */
+void axe_race_find(finder *f, int n, axe_stmt *const *body);
+/* What the access tells of a variable, or of a part of one; NULL: it is none of
+ * the scope's. */
+key *axe_race_key(access *a, const axe_var *v);
+/* A variable of the scope that the access does not tell, or NULL. */
+const key *axe_race_open(const finder *f, const access *a);
+
+/* The same for all entities: a size, what is around the scope, or an expression
+ * of such. */
+bool axe_race_common(const finder *f, const axe_var *v);
+/* What the terms of a subscript but v, those known, those common to all and
+ * the multiples of mod, unless that is 0, add up to; false where there is no
+ * end to it. */
+bool axe_race_window(const finder *f, access *a, const axe_affine *sub,
+                     const axe_var *v, int64_t mod, int64_t *lo, int64_t *hi);
+/* Is a window of [lo, hi] narrower than a step of c? */
+bool axe_race_narrow(int64_t lo, int64_t hi, int64_t c);
+/* Does v run within one turn of mod, beside a window of [lo, hi]? */
+bool axe_race_within(access *a, const axe_var *v, int64_t c, int64_t lo,
+                     int64_t hi, int64_t mod);
+
+#endif

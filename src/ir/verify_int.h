@@ -1,0 +1,34 @@
+/* verify_int.h - between the files that say whether a kernel is well formed. */
+#ifndef AXE_IR_VERIFY_INT_H
+#define AXE_IR_VERIFY_INT_H
+
+#include "ir/ir.h"
+#include "ir/list.h"
+
+typedef struct verifier {
+    axe_ctx          *cx;
+    const axe_kernel *k;
+    axe_status        status;
+    axe_list          vars;      /* in scope: sizes, scopes, loops, indices */
+    axe_list          tensors;   /* in scope */
+    axe_list          pipelines; /* in scope */
+    int               depth;     /* statements around */
+    const axe_stmt   *inside;    /* innermost scope, or NULL */
+    bool              in_loop;   /* that may be left here */
+    bool              in_roles;  /* right in them */
+} verifier;
+
+/* Keeps the first status; false. */
+bool axe_verify_fail(verifier *v, axe_status st);
+/* An ETYPE that says what n needs; false. */
+bool axe_verify_needs(verifier *v, const axe_node *n, const char *need);
+
+/* verify_expr.c: is n well typed, all of it in scope? */
+bool axe_verify_expr(verifier *v, const axe_node *n);
+/* How far something runs: an integer over what is in scope, no loads. */
+bool axe_verify_extent(verifier *v, const axe_node *n);
+/* x is an index that is not bound yet; and now it is, until v->vars.n is put
+ * back. */
+bool axe_verify_index(verifier *v, const axe_var *x, const axe_node *extent);
+
+#endif
