@@ -59,6 +59,17 @@ axe_status axe_expr_unknown(axe_expr_reader *r, size_t n);
 /* product { ( "+" | "-" ) product } */
 AXE_CHECK axe_status axe_expr_integer(axe_expr_reader *r, int64_t *out);
 
+/* ------------------------------------------ postfix forms: expr_part.c */
+
+/* "[" range { "," range } "]", the "[" read: the slice of v, a layout that the
+ * text has from `from` on, in its place. */
+AXE_CHECK axe_status axe_expr_slice(axe_expr_reader *r, size_t from,
+                                    axe_value *v);
+/* "(" index { "," index } ")", the "(" read: one flat index, or one for each
+ * dim.  v becomes the points there. */
+AXE_CHECK axe_status axe_expr_apply(axe_expr_reader *r, size_t from,
+                                    axe_value *v);
+
 /* --------------------------------------------- functions: expr_fn.c */
 
 enum { AXE_FN_ARGS = 3 };

@@ -160,6 +160,13 @@ AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
 /* Lanes for the widest compute type of the statement. */
 AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
+/* map_order.c: the digits of all dims of a nest of schedule s, outermost first
+ * by the destination's strides if by_stride, those of `last2` and then `last`
+ * (or NULL) at the end.  A variable that layouts cut in ways that do not refine
+ * one another is one digit. */
+void axe_map_order(planner *p, const request *r, axe_nest *nest,
+                   const axe_schedule *s, bool by_stride, const axe_var *last2,
+                   const axe_var *last);
 
 /* part.c: may the rows of the request's nests, of the statement's own along
  * `last`, end in a vector of which only the first lanes count?  Then they do
