@@ -39,14 +39,26 @@ contract_of(const planner *p, const axe_stmt *s)
 }
 
 /* Statements that run once in each turn of the loop: those of its body, or of
- * its consume. */
+ * the consumes that stand last in it. */
 static const axe_stmt *
-last_body(const axe_stmt *loop)
+last_body(const axe_stmt *s)
 {
-    const axe_stmt *last =
-        loop->n_body > 0 ? loop->body[loop->n_body - 1] : NULL;
+    const axe_stmt *last = s->n_body > 0 ? s->body[s->n_body - 1] : NULL;
 
-    return last && last->kind == AXE_STMT_CONSUME ? last : loop;
+    return last && last->kind == AXE_STMT_CONSUME ? last_body(last) : s;
+}
+
+/* How many statements touch the tile. */
+static int
+count_touches(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += (body[i]->kind == AXE_STMT_INDEX && touches(body[i], t)) +
+               count_touches(body[i]->n_body, body[i]->body, t) +
+               count_touches(body[i]->n_other, body[i]->other, t);
+    return sum;
 }
 
 /* The one contraction of each turn that nothing else in it sees the result of,
@@ -55,19 +67,14 @@ static const axe_stmt *
 lone_contraction(const planner *p, const axe_stmt *loop)
 {
     const axe_stmt *in = last_body(loop), *found = NULL;
-    int             n = 0;
 
     for (int i = 0; i < in->n_body; i++)
         if (contract_of(p, in->body[i]))
             found = in->body[i];
-    if (!found)
-        return NULL;
-    for (int i = 0; i < in->n_body; i++)
-        n += touches(in->body[i], found->dst->u.tensor);
-    for (int i = 0; i < loop->n_body; i++)
-        n += loop->body[i] != in && in != loop &&
-             touches(loop->body[i], found->dst->u.tensor);
-    return n == 1 ? found : NULL;
+    return found && count_touches(loop->n_body, loop->body,
+                                  found->dst->u.tensor) == 1
+               ? found
+               : NULL;
 }
 
 static bool
@@ -120,11 +127,11 @@ never(planner *p)
     return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
 }
 
-/* The contraction that s is, or that a consume begins with. */
+/* The contraction that s is, or that a consume, or one in it, begins with. */
 static const axe_stmt *
 first_contraction(const planner *p, const axe_stmt *s)
 {
-    if (s->kind == AXE_STMT_CONSUME && s->n_body > 0)
+    while (s->kind == AXE_STMT_CONSUME && s->n_body > 0)
         s = s->body[0];
     return contract_of(p, s) ? s : NULL;
 }
