@@ -209,8 +209,10 @@ factor_arg(emitter *e, const factor *f, const counters *c,
     const axe_node *at;
 
     if (d->direct) {
-        axe_arg arg = axe_simt_shared(
-            f->buffer, sum_steps(e, c, d->desc.n_step, d->desc.step, f->at));
+        at = sum_steps(e, c, d->desc.n_step, d->desc.step, f->at);
+        if (d->tensor->space == AXE_SPACE_TMEM)
+            return axe_simt_sums(f->buffer, at);
+        axe_arg arg = axe_simt_shared(f->buffer, at);
         arg.lead = d->desc.lead;
         arg.stride = d->desc.stride;
         arg.major = d->desc.major;

@@ -210,6 +210,29 @@ lay_held(const job *j, const option *o, int side, double *cycles)
            try_feed(j, o, side, cycles);
 }
 
+/* An open tile in tensor memory, where the option's atom reads it. */
+static bool
+lay_lanes(const job *j, const option *o, int side, double *cycles)
+{
+    const axe_node   *load = j->load[side];
+    const axe_tensor *t = load->u.tensor;
+    int               row = walked_by(load, j->dim[side - 1][0]->var);
+    request           r;
+    axe_feed_ask      q;
+    const char       *why;
+    int64_t           e[2];
+
+    if (t->rank != 2 || j->n_dim[side - 1] != 1 || row < 0 ||
+        !axe_is_iconst(t->shape[row], &e[0]) ||
+        !axe_is_iconst(t->shape[1 - row], &e[1]) ||
+        axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, &why))
+        return false;
+    j->p->place[t->id].layout =
+        by_rows(j, side, axe_tmem_wanted(&q, e[0], e[1]));
+    return j->p->place[t->id].layout && try_feed(j, o, side, cycles);
+}
+
 /* The dimension along which the tile is filled, if an index of the product
  * walks it, or -1. */
 static int
@@ -234,6 +257,8 @@ lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
         return try_feed(j, o, side, cycles);
     if (is_held(j, side))
         return lay_held(j, o, side, cycles);
+    if (load->u.tensor->space == AXE_SPACE_TMEM)
+        return lay_lanes(j, o, side, cycles);
     f = filled_along(j, side);
     if (lay_along(j, o, side, f < 0 ? k : f, cycles))
         return true;

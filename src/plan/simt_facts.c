@@ -297,6 +297,11 @@ tell_feed(teller *t, const axe_feed *f)
                        name, f->regs));
         return;
     }
+    if (t->s->operand[f->operand].tensor->space == AXE_SPACE_TMEM) {
+        tell(t, AXE_FACT_address,
+             axe_textf(t->cx, "%s from tensor memory, where it is", name));
+        return;
+    }
     if (!f->direct) {
         tell_atom(t, f->load.atom, f->load.param,
                   axe_textf(t->cx, ", %s to %" PRId64 " registers, %s", name,

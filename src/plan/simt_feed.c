@@ -1,6 +1,7 @@
 /* simt_feed.c - how the factors of a contraction reach its atom.
  *
- * Either the atom reads the shared tile itself (simt_desc.c), or each thread
+ * Either the atom reads the tile itself, in shared memory (simt_desc.c) or in
+ * tensor memory (simt_lanes.c), or each thread
  * has what the atom's operand says in registers, for `chunk` steps of k at a
  * time: more than one where an atom takes one step and several lie together in
  * memory, so that they come in one load. */
@@ -190,8 +191,10 @@ axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
 {
     if (q->held)
         return axe_held_fit(q, out, why);
-    *out = (axe_feed){.direct = q->atom->space[q->side] == AXE_ARG_SHARED,
+    *out = (axe_feed){.direct = q->atom->space[q->side] != AXE_ARG_REG,
                       .chunk = 1};
+    if (q->atom->space[q->side] == AXE_ARG_TMEM)
+        return axe_tmem_fit(q, &out->desc, why);
     return out->direct ? axe_desc_fit(q, &out->desc, why)
                        : through_registers(q, out, why);
 }

@@ -26,6 +26,14 @@ typedef struct axe_feed_ask {
  * why     what is in the way */
 bool axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
 
+/* simt_lanes.c: as a tile in tensor memory that the atom reads itself; of `out`
+ * steps alone count.  And the layout, over (row, k), that an open one of so
+ * many rows and sums should have, of which the factor may be a part; or NULL.
+ */
+bool axe_tmem_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
+const axe_layout *axe_tmem_wanted(const axe_feed_ask *q, int64_t rows,
+                                  int64_t sums);
+
 /* simt_held.c: as a tile that the threads hold already, for atoms that read
  * registers. */
 bool axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why);

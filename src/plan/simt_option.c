@@ -131,8 +131,14 @@ read_row(const job *j, const axe_atom *a, int param, option *o)
            (o->pair == 1 || size[1] == j->extent[1]);
 }
 
+static bool
+is_tmem(const job *j, int i)
+{
+    return j->load[i]->u.tensor->space == AXE_SPACE_TMEM;
+}
+
 /* Factors that go through registers may be of a narrower type, and are
- * converted there. */
+ * converted there; those in tensor memory are read there. */
 static bool
 takes_types(const job *j, const axe_atom *a)
 {
@@ -142,14 +148,13 @@ takes_types(const job *j, const axe_atom *a)
         j->crew->n_thread % axe_atom_threads(a) != 0)
         return false;
     for (int i = 0; i < 3; i++)
-        if (a->type[i] != j->type[i] &&
-            (i == 0 || a->space[i] != AXE_ARG_REG ||
-             j->load[i]->u.tensor->space == AXE_SPACE_REG ||
-             !axe_type_widens(j->type[i], a->type[i])))
+        if ((a->space[i] == AXE_ARG_TMEM) != is_tmem(j, i) ||
+            (a->type[i] != j->type[i] &&
+             (i == 0 || a->space[i] != AXE_ARG_REG ||
+              j->load[i]->u.tensor->space == AXE_SPACE_REG ||
+              !axe_type_widens(j->type[i], a->type[i]))))
             return false;
-    return a->space[0] == (j->load[0]->u.tensor->space == AXE_SPACE_TMEM
-                               ? AXE_ARG_TMEM
-                               : AXE_ARG_REG);
+    return is_tmem(j, 0) || a->space[0] == AXE_ARG_REG;
 }
 
 /* --------------------------------------------------------------- the spread */
@@ -158,8 +163,7 @@ takes_types(const job *j, const axe_atom *a)
 static axe_axis
 sums_axis(const job *j)
 {
-    return j->load[0]->u.tensor->space == AXE_SPACE_TMEM ? j->p->simt->tcol
-                                                         : j->p->simt->reg;
+    return is_tmem(j, 0) ? j->p->simt->tcol : j->p->simt->reg;
 }
 
 /* The parts of one index, from how c repeats the atom's. */
@@ -222,7 +226,8 @@ lanes_each(const job *j, const axe_atom *a)
 
 /* [bytes] that one warp or group reads of a factor: through registers each
  * element once, at the cost of asking for it; lanes that have atoms of their
- * own ask each for its own.  What is in registers is read by nobody. */
+ * own ask each for its own.  What is in registers is read by nobody, and what
+ * is in tensor memory not from here. */
 static double
 bytes_of(const job *j, const option *o, int side, const axe_spread *row,
          const axe_spread *other)
@@ -231,7 +236,7 @@ bytes_of(const job *j, const option *o, int side, const axe_spread *row,
     int64_t each = axe_atom_threads(o->atom) == 1 ? lanes_each(j, o->atom) : 1;
     double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
 
-    if (j->load[side]->u.tensor->space == AXE_SPACE_REG)
+    if (j->load[side]->u.tensor->space == AXE_SPACE_REG || is_tmem(j, side))
         return 0;
     if (side == 2)
         n /= (double)o->pair;

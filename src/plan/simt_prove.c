@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "plan/simt_option.h"
+#include "plan/simt_tmem.h"
 
 enum { BLOCK_ROWS = 8, CHUNK_BITS = 128, NOWHERE = -1 };
 
@@ -169,6 +170,14 @@ is_loaded(const axe_feed *f)
     return !f->direct && !f->held;
 }
 
+/* [elements] element (row, sum) of an operand in tensor memory. */
+static int64_t
+in_lanes(const proof *q, const axe_layout *l, axe_type t, int64_t x)
+{
+    return axe_layout_at(l, x, q->p->simt->tlane) * axe_tmem_lane(t) +
+           axe_layout_at(l, x, q->p->simt->tcol);
+}
+
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
 static int64_t
 described(const proof *q, const axe_feed *f, axe_type t, int64_t row,
@@ -196,7 +205,7 @@ list_memory(const proof *q, const axe_layout *memory)
 }
 
 /* A factor, and where an atom looks for it: a sum of what its threads, its
- * repetition and the step of the sum add.  Of one that is read by a descriptor
+ * repetition and the step of the sum add.  Of one that the atom reads itself
  * elements of memory, else of registers of all threads. */
 typedef struct look {
     const axe_feed *f;
@@ -204,8 +213,9 @@ typedef struct look {
     int64_t         all;               /* registers of a thread */
     int64_t         n_row, part, rows; /* of the atom; of it that one CTA of a
                                           pair has; of the tile there */
-    side           in;                 /* the atom's */
-    const int64_t *memory, *from, *warp, *rep, *sum;
+    side              in;              /* the atom's */
+    const axe_layout *lanes; /* the same in tensor memory; NULL: not there */
+    const int64_t    *memory, *from, *warp, *rep, *sum;
 } look;
 
 static bool
@@ -223,6 +233,7 @@ open_look(const proof *q, const axe_feed *f, int s, look *out)
                   .rows = row->extent / pair};
     out->all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
     out->in = list_side(q, q->o->side[s]);
+    out->lanes = f->tensor->space == AXE_SPACE_TMEM ? q->o->side[s] : NULL;
     out->memory = f->held ? NULL : list_memory(q, f->memory);
     out->from = f->direct ? NULL : f->held ? run_held(q, f) : run_loads(q, f);
     out->warp =
@@ -247,7 +258,8 @@ atom_holds(const proof *q, const look *x, int64_t at, int64_t k,
             return false;
         for (int64_t h = 0; h < ak; h++, e++) {
             int64_t got =
-                x->f->direct
+                x->lanes ? at + in_lanes(q, x->lanes, x->type, e)
+                : x->f->direct
                     ? at + described(q, x->f, x->type, own, h)
                     : x->from[at + x->in.thread[e] * x->all + x->in.reg[e]];
             if (got != (x->memory ? x->memory[want + h] : want + h))

@@ -55,14 +55,14 @@ is_whole(const job *j)
     return c->n_arg == j->n_dim[0] + j->n_dim[1];
 }
 
-/* Is the factor a tile that the crew holds, or one in shared memory? */
+/* Is the factor a tile that the crew holds, or one in memory of the CTA? */
 static bool
 factor_possible(job *j, int side)
 {
     axe_ctx          *cx = j->p->cx;
     const axe_node   *l = j->load[side];
     const axe_tensor *t = l->u.tensor;
-    if (t->space == AXE_SPACE_SHARED)
+    if (t->space == AXE_SPACE_SHARED || t->space == AXE_SPACE_TMEM)
         return true;
     if (t->space != AXE_SPACE_REG)
         return refuse(j, axe_textf(cx,

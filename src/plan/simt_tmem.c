@@ -19,6 +19,17 @@ axe_tmem_lane(axe_type t)
     return AXE_TMEM_LANE / axe_type_table[t].bits;
 }
 
+axe_iter
+axe_tmem_iter(const axe_simt_plan *sp, axe_type t, axe_iter it)
+{
+    int64_t lane = axe_tmem_lane(t);
+
+    it.axis = it.stride >= lane ? sp->tlane : sp->tcol;
+    if (it.stride >= lane)
+        it.stride /= lane;
+    return it;
+}
+
 bool
 axe_atom_commits(const axe_machine *mc, const axe_atom *a)
 {
@@ -141,7 +152,6 @@ lay_over(const moving *x, const axe_operand *op, int n_var,
 {
     axe_iter it[MAX_ITER];
     int      n = 0, *end = axe_new_array(x->p->cx, int, n_var + 1);
-    int64_t  lane = axe_tmem_lane(x->type);
 
     for (int d = 0; d < n_var; d++) {
         for (int i = 0; i < op->n_term; i++)
@@ -150,11 +160,8 @@ lay_over(const moving *x, const axe_operand *op, int n_var,
                 axe_iter e = op->term[i].iter[k];
                 if (n == MAX_ITER)
                     return NULL;
-                e.axis = flat               ? AXE_AXIS_M
-                         : e.stride >= lane ? x->p->simt->tlane
-                                            : x->p->simt->tcol;
-                e.stride = flat || e.stride < lane ? e.stride : e.stride / lane;
-                it[n++] = e;
+                e.axis = AXE_AXIS_M;
+                it[n++] = flat ? e : axe_tmem_iter(x->p->simt, x->type, e);
             }
         end[d] = n;
     }
@@ -312,12 +319,18 @@ cost_of(const axe_reg_move *m)
 static const axe_layout *
 try_row(const moving *x, const axe_atom *a, axe_reg_move *out)
 {
+    axe_mark          mark = axe_ctx_mark(x->p->cx);
     const axe_layout *l;
     int               param;
 
-    if (!axe_atom_param(a, x->type, &param) ||
-        (!(l = registers_by(x, a, param, false)) &&
-         !(l = registers_by(x, a, param, true))))
+    if (!axe_atom_param(a, x->type, &param))
+        return NULL;
+    l = registers_by(x, a, param, false);
+    if (!l) {
+        axe_ctx_release(x->p->cx, mark);
+        l = registers_by(x, a, param, true);
+    }
+    if (!l)
         return NULL;
     axe_frag_ask q = ask_for(x, l);
     return axe_frag_fit(&q, a, param, out) ? l : NULL;

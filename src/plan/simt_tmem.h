@@ -28,6 +28,10 @@ bool axe_is_in_tmem(const axe_node *n);
 /* Elements of a type from a place of one lane to the next lane's. */
 int64_t axe_tmem_lane(axe_type t);
 
+/* A step from place to place, counted in elements of the type as m, as one over
+ * lanes or columns. */
+axe_iter axe_tmem_iter(const axe_simt_plan *sp, axe_type t, axe_iter it);
+
 /* Does the atom complete by an arrival at an mbarrier, after its thread has
  * said COMMIT? */
 bool axe_atom_commits(const axe_machine *mc, const axe_atom *a);
