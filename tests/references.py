@@ -1,0 +1,258 @@
+"""What the kernels of kernels/ compute, in NumPy.
+
+A function of float64 arrays gives, for each output, the value and the sum of
+the magnitudes that were added for it; see kernels.py.
+"""
+import numpy as np
+
+
+def magnitude(*values):
+    return sum(abs(v) for v in values)
+
+
+def matmul(a, b):
+    return [(a @ b, abs(a) @ abs(b))]
+
+
+def gelu(x):
+    t = np.tanh(0.7978845608028654 * (x + 0.044715 * x**3))
+    return [(0.5 * x * (1 + t), abs(x))]
+
+
+def rmsnorm(x, w):
+    y = x * w / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5)
+    return [(y, 2 * abs(y))]
+
+
+def layernorm(x, w, b):
+    d = x - x.mean(1, keepdims=True)
+    s = 1 / np.sqrt((d * d).mean(1, keepdims=True) + 1e-5)
+    size = abs(x) + abs(x).mean(1, keepdims=True)
+    return [(d * s * w + b, 2 * size * s * abs(w) + abs(b))]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(1, keepdims=True, initial=-np.inf))
+    y = e / e.sum(1, keepdims=True)
+    size = abs(x) + abs(x).max(1, keepdims=True, initial=0)
+    return [(y, y * (2 + size))]
+
+
+def softmax_causal(x):
+    below = np.tri(*x.shape, dtype=bool)
+    y, size = softmax(np.where(below, x, -np.inf))[0]
+    return [(y, np.where(below, size, 0))]
+
+
+def attention(causal):
+    def f(q, k, v):
+        s = np.einsum("grsd,gtd->grst", q, k) / np.sqrt(q.shape[-1])
+        if causal:
+            s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2],
+                                dtype=bool), s, -np.inf)
+        top = s.max(-1, keepdims=True, initial=-np.inf)
+        p = np.exp(s - np.where(np.isfinite(top), top, 0))
+        p /= np.maximum(p.sum(-1, keepdims=True), 1e-30)
+        size = 4 + abs(s).max(-1, keepdims=True, where=np.isfinite(s),
+                              initial=0)
+        return [(np.einsum("grst,gtd->grsd", p, v),
+                 size * np.einsum("grst,gtd->grsd", p, abs(v)))]
+    return f
+
+
+def attention_varlen(causal):
+    """Sequence by sequence; weights are rounded to the element type."""
+    def f(q, k, v, queries, keys, block):
+        out, size = np.zeros((2,) + q.shape)
+        for i in range(len(queries) - 1):
+            a = slice(int(queries[i]), int(queries[i + 1]))
+            b = slice(int(keys[i]), int(keys[i + 1]))
+            s = np.einsum("sgrd,tgd->grst", q[a], k[b]) / np.sqrt(q.shape[-1])
+            if causal:
+                s = np.where(np.tri(*s.shape[2:], s.shape[3] - s.shape[2],
+                                    dtype=bool), s, -np.inf)
+            p = np.exp(s - s.max(-1, keepdims=True, initial=-1e9))
+            p /= np.maximum(p.sum(-1, keepdims=True), 1e-30)
+            out[a] = np.einsum("grst,tgd->sgrd", p, v[b])
+            size[a] = 4096 * np.einsum("grst,tgd->sgrd", p, abs(v[b]))
+        return [(out, size)]
+    return f
+
+
+# Lengths of sequences, by how many queries they have together.
+LENGTHS = {271: ((70, 1, 200, 0), (300, 130, 5, 64)),
+           143: ((140, 3), (10, 129)), 152: ((140, 3, 9), (260, 129, 0)),
+           1: ((1,), (1,))}
+
+
+def varlen(n):
+    """Offsets, and blocks of 128 queries, those with many keys first."""
+    queries, keys = LENGTHS[n["S"]]
+    blocks = [(i, s) for i, m in enumerate(queries) for s in range(0, m, 128)]
+    blocks.sort(key=lambda b: -keys[b[0]])
+    return {"queries": np.cumsum((0,) + queries),
+            "keys": np.cumsum((0,) + keys), "block": np.array(blocks)}
+
+
+def rope(x, c, z):
+    c, z = c[:, None], z[:, None]
+    a, b = x[:, :, 0], x[:, :, 1]
+    y = np.stack((a * c - b * z, b * c + a * z), 2)
+    size = np.stack((abs(a * c) + abs(b * z), abs(b * c) + abs(a * z)), 2)
+    return [(y, size)]
+
+
+def quantise(x):
+    """Q may be one off where x / s is within rounding of a half."""
+    top = abs(x).max(1, initial=0)
+    s = top / 127
+    q = np.rint(x * np.where(top > 0, 127 / np.where(top > 0, top, 1), 0)
+                [:, None])
+    return [(q, 0 * q), (s, s)]
+
+
+def f8_rows(x):
+    """What is stored, before it is rounded, and its scales."""
+    m, k = x.shape
+    blocks = np.zeros((m, -(-k // 128) * 128))
+    blocks[:, :k] = abs(x)
+    s = blocks.reshape(m, -1, 128).max(2).clip(1e-12) / 448
+    return [(x / s.repeat(128, 1)[:, :k], 0 * x), (s.T, s.T)]
+
+
+def f8_blocks(x):
+    n, k = x.shape
+    blocks = np.zeros((-(-n // 128) * 128, -(-k // 128) * 128))
+    blocks[:n, :k] = abs(x)
+    s = blocks.reshape(len(blocks) // 128, 128, -1, 128).max((1, 3))
+    s = s.clip(1e-12) / 448
+    return [(x / s.repeat(128, 0).repeat(128, 1)[:n, :k], 0 * x), (s, s)]
+
+
+def activated(f):
+    """f(A B^T + bias)."""
+    def g(a, b, bias):
+        c = a @ b.T + bias
+        size = abs(a) @ abs(b.T) + abs(bias)
+        return [(f(c), size * (2 + abs(c)))]
+    return g
+
+
+def swiglu_f8(a, g, u):
+    (y, size), = swiglu(a, g, u)
+    (c, _), (s, _) = f8_rows(y)
+    big = size.max()
+    return [(c, 448 * size / abs(y).max(1, keepdims=True)), (s, s + big)]
+
+
+def residual(r, s, b, x):
+    return [(x + s * r + b, magnitude(x, s * r, b))]
+
+
+def squash(x):
+    c = np.clip(x, -1, 1)
+    return [(c * abs(c), abs(c))]
+
+
+def bias_relu(a, b, bias):
+    c = a @ b.T + bias
+    return [(np.maximum(c, 0), abs(a) @ abs(b.T) + abs(bias))]
+
+
+def bias_gelu(a, b, bias):
+    c = a @ b.T + bias
+    return [(gelu(c)[0][0], abs(a) @ abs(b.T) + abs(bias))]
+
+
+def conv2d(x, f):
+    """The sum over the shifts of products over c."""
+    def shifted(x, f):
+        h, w = x.shape[2:]
+        x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        return sum(np.einsum("oc,bchw->bohw", f[:, :, p, q],
+                             x[:, :, p:p + h, q:q + w])
+                   for p in range(3) for q in range(3))
+    return [(shifted(x, f), shifted(abs(x), abs(f)))]
+
+
+def gathered(x, rows):
+    padded = np.vstack((x, np.zeros((1, x.shape[1]))))
+    rows = rows.astype(int)
+    inside = (0 <= rows) & (rows < len(x))
+    return padded[np.where(inside, rows, len(x))]
+
+
+def grouped(x, row, w, expert):
+    """Rows of x by experts, 64 of one in a row."""
+    x = gathered(x, row)
+    w = np.concatenate((w, np.zeros((1,) + w.shape[1:])))
+    e = expert.astype(int)
+    e = np.where((0 <= e) & (e < len(w) - 1), e, len(w) - 1)
+    y, size = np.zeros((2, len(x), w.shape[1]))
+    for i in range(0, len(x), 64):
+        y[i:i + 64], size[i:i + 64] = matmul(x[i:i + 64], w[e[i // 64]].T)[0]
+    return [(y, size)]
+
+
+def grouped_by(x, off, w):
+    """Rows of x from off[e] on by w[e]."""
+    off = off.astype(int)
+    y, size = np.zeros((2, len(x), w.shape[1]))
+    for e, (a, b) in enumerate(zip(off, off[1:])):
+        y[a:b], size[a:b] = matmul(x[a:b], w[e].T)[0]
+    return [(y, size)]
+
+
+def offsets(r, n):
+    """Of all M rows; some of the F - 1 groups have none."""
+    off = np.sort(r.integers(0, n["M"] + 1, n["F"]))
+    off[[0, -1]] = 0, n["M"]
+    return off * 1.0
+
+
+def swiglu(a, g, u):
+    gate, up = a @ g.T, a @ u.T
+    size = abs(a) @ (abs(g) + abs(u)).T
+    return [(gate / (1 + np.exp(-gate)) * up, size * (1 + abs(gate)) *
+             (1 + abs(up)))]
+
+
+def scattered(x, rows, y):
+    """Sums of magnitudes, too."""
+    inside = (0 <= rows) & (rows < len(y))
+    at = rows[inside].astype(int)
+    out = [y.copy(), abs(y)]
+    np.add.at(out[0], at, x[inside])
+    np.add.at(out[1], at, abs(x[inside]))
+    return [tuple(out)]
+
+
+def first_largest(x):
+    least = 2.0**63 - 1
+    return x.argmax(1) if x.shape[1] else np.full(len(x), least)
+
+
+def topk(x):
+    """Of equals the first; -inf and N behind the last element."""
+    m, n = x.shape
+    x = np.hstack((x, np.full((m, 8), -np.inf)))
+    at = np.minimum(np.argsort(-x, 1, kind="stable")[:, :8], n)
+    y = np.take_along_axis(x, at, 1)
+    return [(y, 0 * abs(np.where(np.isinf(y), 0, y))), (at, 0 * at)]
+
+
+def exact(f):
+    def g(*x):
+        y = f(*x)
+        return [(y, 0 * y)]
+    return g
+
+
+def summed(axis):
+    return lambda x: [(x.sum(axis), abs(x).sum(axis))]
+
+
+def largest(axis):
+    def f(x):
+        return x.max(axis, initial=-np.inf)
+    return exact(f)
