@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../tests/unit/sim_grids.h"
+#include "../tests/unit/sim_kernels.h"
 #include "ir/number.h"
 #include "sim/sim.h"
 

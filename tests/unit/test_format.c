@@ -2,29 +2,10 @@
  * the language page, also with its blanks thrown about, keeps its tokens, its
  * comments and its IR, and does not change when formatted again. */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/ctx.h"
-#include "lang/lang.h"
 #include "lang/syntax.h"
-
-static int failed;
-
-static void
-check_text(const char *row, const char *want, const char *got)
-{
-    if (strcmp(want, got) == 0)
-        return;
-    print_error("%s\n  want: %s\n  got:  %s\n", row, want, got);
-    failed++;
-}
+#include "texts.h"
 
 static const char *
 format(axe_ctx *cx, const char *text)
@@ -217,7 +198,7 @@ check_kernel(const char *what, const char *text)
 static char text[1 << 18];
 
 static void
-read_whole(const char *path)
+take_file(const char *path)
 {
     FILE  *f = fopen(path, "rb");
     size_t n;
@@ -244,7 +225,7 @@ test_library(void **state)
         if (!strstr(e->d_name, ".axe"))
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        read_whole(path);
+        take_file(path);
         check_kernel(e->d_name, text);
         n++;
     }
@@ -261,7 +242,7 @@ test_page(void **state)
 
     (void)state;
     failed = 0;
-    read_whole(AXE_SOURCE_DIR "/docs/language.md");
+    take_file(AXE_SOURCE_DIR "/docs/language.md");
     while ((s = strstr(s, "\n```axe\n"))) {
         s += strlen("\n```axe\n");
         end = strstr(s, "\n```");

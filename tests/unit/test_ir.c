@@ -1,27 +1,8 @@
 /* test_ir.c - nodes that fold, affine forms, types, and the IR's text: what is
  * read and printed again, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "ir/ir.h"
-
-static int failed;
-
-static void
-check_text(const char *row, const char *want, const char *got)
-{
-    if (strcmp(want, got) == 0)
-        return;
-    print_error("%s\n  want: %s\n  got:  %s\n", row, want, got);
-    failed++;
-}
+#include "texts.h"
 
 static const axe_kernel *
 read_text(axe_ctx *cx, const char *text, size_t len)

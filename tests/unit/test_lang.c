@@ -1,69 +1,6 @@
-/* test_lang.c - from text to IR: statements by table, kernels and the language
- * page whole, and what callers can get wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "lang/lang.h"
-
-static int failed;
-
-static void
-check_text(const char *row, const char *want, const char *got)
-{
-    if (strcmp(want, got) == 0)
-        return;
-    print_error("%s\n  want: %s\n  got:  %s\n", row, want, got);
-    failed++;
-}
-
-static const axe_kernel *
-compile(axe_ctx *cx, const char *text, const axe_inst *inst)
-{
-    const axe_module *m;
-    const axe_kernel *k;
-    int32_t           source = axe_source_add(cx, "test", text, strlen(text));
-
-    if (axe_module_parse(cx, source, &m) != AXE_OK ||
-        axe_module_instantiate(cx, m, inst, &k) != AXE_OK)
-        return NULL;
-    return k;
-}
-
-static char *
-read_whole(axe_ctx *cx, const char *path)
-{
-    enum { MAX = 1 << 18 };
-    char *text = axe_alloc(cx, MAX);
-    FILE *f = fopen(axe_textf(cx, "%s/%s", AXE_SOURCE_DIR, path), "rb");
-
-    assert_non_null(f);
-    assert_true(fread(text, 1, MAX - 1, f) > 0);
-    fclose(f);
-    return text;
-}
-
-/* The IR's text, after it was read back and found the same. */
-static const char *
-round_trip(axe_ctx *cx, const axe_kernel *k)
-{
-    axe_buf           once = {.cx = cx}, twice = {.cx = cx};
-    const axe_kernel *again;
-
-    axe_kernel_print(cx, &once, k);
-    if (axe_kernel_read(cx, axe_source_add(cx, "ir", once.text, once.len),
-                        &again) != AXE_OK)
-        return axe_last_error(cx);
-    axe_kernel_print(cx, &twice, again);
-    check_text("print, read, print", once.text, twice.text);
-    return once.text;
-}
+/* test_lang.c - from text to IR: statements by table, kernels whole, and what
+ * callers can get wrong. */
+#include "texts.h"
 
 /* -------------------------------------------------------------- statements */
 
@@ -341,105 +278,6 @@ test_parts(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* --------------------------------------------------------------- the pages */
-
-/* Which statements the IR's examples have. */
-static bool seen_stmt[AXE_N_STMT];
-
-static void
-note_stmts(int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        seen_stmt[body[i]->kind] = true;
-        note_stmts(body[i]->n_body, body[i]->body);
-        note_stmts(body[i]->n_other, body[i]->other);
-    }
-}
-
-/* Text of the IR, or why it is refused. */
-static void
-check_ir(axe_ctx *cx, const char *kind, const char *text)
-{
-    int32_t           source = axe_source_add(cx, "ir", text, strlen(text));
-    const axe_kernel *k;
-    axe_buf           out = {.cx = cx};
-    bool              ok = axe_kernel_read(cx, source, &k) == AXE_OK;
-
-    if (strcmp(kind, "ir-error") == 0) {
-        check_text(text, "refused", ok ? "accepted" : "refused");
-        return;
-    }
-    if (ok) {
-        axe_kernel_print(cx, &out, k);
-        note_stmts(k->n_body, k->body);
-    }
-    check_text(text, text, ok ? out.text : axe_last_error(cx));
-}
-
-static void
-check_block(const char *kind, const char *text)
-{
-    axe_ctx          *cx = axe_ctx_new();
-    axe_inst          inst = {.machine = "cpu"};
-    const axe_kernel *k = NULL;
-    const char       *want, *got;
-
-    if (strncmp(kind, "ir", 2) == 0) {
-        check_ir(cx, kind, text);
-    } else if (strncmp(kind, "axe", 3) == 0) {
-        k = compile(cx, text, &inst);
-        want = strcmp(kind, "axe") == 0 ? "accepted" : "refused";
-        got = k ? "accepted" : "refused";
-        if (k)
-            round_trip(cx, k);
-        check_text(axe_textf(cx, "%s%s", text, axe_last_error(cx)), want, got);
-    }
-    if (k && axe_diags(cx))
-        check_text(text, "no warning", axe_diags(cx)->text);
-    axe_ctx_free(cx);
-}
-
-static int
-check_page(const char *name)
-{
-    axe_ctx *cx = axe_ctx_new();
-    char    *s = read_whole(cx, name), *kind, *end;
-    int      n = 0;
-
-    while ((s = strstr(s, "\n```")) != NULL) {
-        kind = s + 4;
-        s = strchr(kind, '\n') + 1;
-        end = strstr(s, "```");
-        assert_non_null(end);
-        s[-1] = *end = '\0';
-        if (*kind) {
-            check_block(kind, s);
-            n++;
-        }
-        s = end + 2;
-    }
-    axe_ctx_free(cx);
-    return n;
-}
-
-static void
-test_pages(void **state)
-{
-    (void)state;
-    failed = 0;
-    memset(seen_stmt, 0, sizeof seen_stmt);
-    assert_true(check_page("docs/language.md") >= 10);
-    assert_true(check_page("docs/ir.md") >= 9);
-    for (int i = 0; i < AXE_N_STMT; i++)
-        if (!seen_stmt[i]) {
-            print_error("docs/ir.md has no example of statement kind %d "
-                        "(axe_stmt_kind in ir/ir.h)\n",
-                        i);
-            failed++;
-        }
-    assert_int_equal(failed, 0);
-}
-
 /* ----------------------------------------------------------------- callers */
 
 static const char two[] =
@@ -612,9 +450,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements), cmocka_unit_test(test_gemm),
         cmocka_unit_test(test_kernels),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_pages),      cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_sig),        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_at_limits),  cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_callers),    cmocka_unit_test(test_sig),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_at_limits),
+        cmocka_unit_test(test_garbage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

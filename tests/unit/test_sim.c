@@ -12,7 +12,7 @@
 
 #include "ir/number.h"
 #include "sim/sim.h"
-#include "sim_grids.h"
+#include "sim_kernels.h"
 
 static axe_ctx *cx;
 
