@@ -49,8 +49,13 @@ typedef enum axe_sync_kind {
     AXE_SYNC_FREE,     /* [tile, n] the n columns that begin with the tile */
     AXE_SYNC_BEFORE,   /* what the thread did in tensor memory and knows to be
                           done comes before what threads do that it meets next */
-    AXE_SYNC_AFTER     /* what it does there from here on comes after what those
+    AXE_SYNC_AFTER,    /* what it does there from here on comes after what those
                           did that it met before */
+    AXE_SYNC_TAKE, /* [answer, bar] a cluster of the launch that has not begun
+                      does not; the number of its first CTA, or that there is
+                      none, comes into 16 bytes of shared memory, told by bytes
+                      at the mbarrier; DSMEM: in every CTA of the cluster */
+    AXE_SYNC_TAKEN /* [reg, answer] that number; -1: none */
 } axe_sync_kind;
 
 /* Where an operand of an atom is. */

@@ -52,6 +52,9 @@ count_elements(maker *mk, int i, int64_t *out)
     axe_axis          reg;
     int64_t           n = 1;
 
+    *out = 1;
+    if (mk->l->atom->kind == AXE_ATOM_SYNC)
+        return AXE_OK;
     AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "reg", &reg));
     AXE_TRY(axe_atom_operand(cx, mk->l->atom, i, param_of(mk->l), &roles, &l));
     for (int k = 0; k < l->n_shard; k++)
@@ -467,8 +470,14 @@ note(cuda_printer *p, const char *text)
 bool
 axe_cuda_in_name(const axe_lir *l, int i)
 {
-    return asks(l, 'n', i) ||
-           (l->atom->kind == AXE_ATOM_SYNC && l->arg[i].space == AXE_ARG_REG);
+    return asks(l, 'n', i) || axe_cuda_orders(l, i);
+}
+
+bool
+axe_cuda_orders(const axe_lir *l, int i)
+{
+    return l->atom->kind == AXE_ATOM_SYNC && l->atom->sync != AXE_SYNC_TAKEN &&
+           l->arg[i].space == AXE_ARG_REG;
 }
 
 /* May an operand be there, where the row says `want`?  A CTA's shared memory is

@@ -533,8 +533,8 @@ find_pinned(cuda_printer *p, const axe_lir *l, const axe_tensor **list)
     if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN &&
         l->n_arg <= 1)
         find_written(&p->g->body, l->atom->group, &n, list);
-    for (int i = 0; i < l->n_arg && l->atom->kind == AXE_ATOM_SYNC; i++)
-        if (l->arg[i].space == AXE_ARG_REG)
+    for (int i = 0; i < l->n_arg; i++)
+        if (axe_cuda_orders(l, i))
             list[n++] = l->arg[i].tensor;
     return n;
 }

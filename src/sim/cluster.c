@@ -77,6 +77,7 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
 {
     cta->block = block;
     cta->n_left = 0;
+    cta->refused = false;
     memset(cta->memory, POISON, (size_t)s->g->shared_bytes);
     axe_sim_shadow_reset(s, &cta->shadow);
     axe_sim_tmem_begin(s, cta);
@@ -336,6 +337,7 @@ run_cluster(sim *s, int64_t first)
     bool random = s->spec->with.policy == AXE_SIM_RANDOM;
 
     s->cluster++;
+    s->n_given = 0;
     begin(s, first);
     while (!s->stop && !all_done(s)) {
         if (!(random ? run_one(s) : run_round(s)))
@@ -360,8 +362,12 @@ run_cluster(sim *s, int64_t first)
 void
 axe_sim_clusters(sim *s)
 {
-    for (int64_t b = 0; b < s->n_block && !s->stop; b += s->g->cluster) {
-        run_cluster(s, b);
+    axe_sim_launch_begin(s);
+    for (int64_t i = 0; i < s->n_block / s->g->cluster && !s->stop; i++) {
+        if (!axe_sim_launch_runs(s, i))
+            continue;
+        run_cluster(s, i * s->g->cluster);
         s->report->n_block += s->g->cluster;
+        axe_sim_launch_next(s);
     }
 }

@@ -304,11 +304,14 @@ note_use(coder *k, const sim_inst *in)
     bool sync = atom->sync == AXE_SYNC_INIT || atom->sync == AXE_SYNC_EXPECT ||
                 atom->sync == AXE_SYNC_ARRIVE || atom->sync == AXE_SYNC_WAIT ||
                 atom->sync == AXE_SYNC_COMMIT;
+    int  bar = atom->kind == AXE_ATOM_COPY ? 2 : 1;
+    bool ends = atom->kind == AXE_ATOM_COPY || atom->sync == AXE_SYNC_TAKE;
 
+    k->c->takes = k->c->takes || atom->sync == AXE_SYNC_TAKE;
     for (int i = 0; i < in->n_arg; i++) {
         const sim_arg *a = &in->arg[i];
         bool shared = a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM;
-        if (shared && (sync || (atom->kind == AXE_ATOM_COPY && i == 2)))
+        if (shared && (sync || (ends && i == bar)))
             k->c->bar0[a->tensor] = 0;
         if (i > 0 ||
             (atom->kind != AXE_ATOM_STORE && atom->kind != AXE_ATOM_COPY))

@@ -29,8 +29,8 @@ axe_sim_async_new(sim *s, const sim_call *c)
     return o;
 }
 
-static void
-enqueue(sim *s, sim_async *o)
+void
+axe_sim_enqueue(sim *s, sim_async *o)
 {
     o->next = NULL;
     *s->tail = o;
@@ -50,6 +50,8 @@ perform(sim *s, sim_async *o)
     if (o->arrives)
         axe_sim_mbar_arrive(s, &o->call, o->bar_of, o->bar, o->bytes,
                             o->call.clock);
+    else if (sh->atom->sync == AXE_SYNC_TAKE)
+        axe_sim_bring_taken(s, o);
     else if (product && sh->product->c.tile)
         axe_sim_tmem_contract(s, &o->call);
     else if (product)
@@ -254,7 +256,7 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
         return;
     *at = o->next;
     *c->in->count += 1;
-    enqueue(s, o);
+    axe_sim_enqueue(s, o);
 }
 
 /* ----------------------------------------------------------------- copies */
@@ -273,32 +275,41 @@ axe_sim_to_group(sim *s, sim_group *g, sim_async *o)
     g->lanes |= o->call.mask;
     g->reads = g->reads || o->call.in->arg[1].space == AXE_ARG_SHARED;
     g->site = axe_sim_site(s, o->call.in);
-    enqueue(s, o);
+    axe_sim_enqueue(s, o);
 }
 
-/* One that ends at the mbarrier of its operand 2 in `to`. */
-static void
-to_mbar(sim *s, sim_warp *w, const sim_call *c, sim_cta *to, sim_cta *bar_of,
-        int lane)
+sim_async *
+axe_sim_to_mbar(sim *s, const sim_call *c, int arg, int lane, sim_cta *to,
+                sim_cta *bar_of, int64_t bytes)
 {
-    sim_mbar  *b = axe_sim_mbar_of(s, c, 2, lane, bar_of, true);
+    sim_mbar  *b = axe_sim_mbar_of(s, c, arg, lane, bar_of, true);
     sim_async *o;
 
     if (!b)
-        return;
+        return NULL;
     o = axe_sim_async_new(s, c);
     o->to = to;
     o->bar = b;
     o->bar_of = bar_of;
-    o->bytes = c->in->shape->moves
-                   ? (int64_t)c->in->shape->moves->n * c->in->shape->elem_bytes
-                   : axe_sim_box_bytes(s, c);
+    o->bytes = bytes;
     o->call.mask = o->call.pred = 1u << lane;
     o->call.agent = o->call.ragent = b->agent;
     o->call.epoch = b->phase + 1;
     b->last = o->call.epoch;
-    (void)w;
-    enqueue(s, o);
+    return o;
+}
+
+/* A copy that ends at the mbarrier of its operand 2. */
+static void
+copy_to_mbar(sim *s, const sim_call *c, sim_cta *to, sim_cta *bar_of, int lane)
+{
+    const sim_shape *sh = c->in->shape;
+    int64_t          bytes = sh->moves ? (int64_t)sh->moves->n * sh->elem_bytes
+                                       : axe_sim_box_bytes(s, c);
+    sim_async       *o = axe_sim_to_mbar(s, c, 2, lane, to, bar_of, bytes);
+
+    if (o)
+        axe_sim_enqueue(s, o);
 }
 
 static void
@@ -320,13 +331,13 @@ issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
         check_mask(s, w, c, mask);
         for (int i = 0; i < s->g->cluster; i++)
             if (mask >> i & 1)
-                to_mbar(s, w, c, &s->cta[i], &s->cta[i], lane);
+                copy_to_mbar(s, c, &s->cta[i], &s->cta[i], lane);
         return;
     }
     sim_cta *to = axe_sim_cta_of(s, c, 0, lane);
     sim_cta *bar_of = axe_sim_cta_of(s, c, 2, lane);
     if (to && bar_of)
-        to_mbar(s, w, c, to, bar_of, lane);
+        copy_to_mbar(s, c, to, bar_of, lane);
 }
 
 /* Threads without the predicate put zeros into shared memory, and nothing
@@ -387,7 +398,7 @@ arrive_later(sim *s, sim_warp *w, sim_call *c, sim_group *g, sim_cta *cta,
         o->call.clock.vc[g->agent - 1] = g->n_op;
     if (commit)
         o->call.clock.vc[g->ragent - 1] = g->n_op;
-    enqueue(s, o);
+    axe_sim_enqueue(s, o);
 }
 
 static void

@@ -490,7 +490,8 @@ make_shape(sim *s, sim_shape *sh)
 
     sh->group = group_of(s, a->group);
     sh->async = a->kind != AXE_ATOM_SYNC && sh->group >= 0;
-    sh->proxy = sh->async && has_fence(s, a, false);
+    sh->proxy =
+        (sh->async || a->sync == AXE_SYNC_TAKE) && has_fence(s, a, false);
     sh->fenced = sh->async && has_fence(s, a, true);
     if (sh->async && a->kind != AXE_ATOM_COPY && !in_tmem(a) &&
         (a->kind != AXE_ATOM_CONTRACT || a->by != AXE_SCOPE_WARPGROUP))

@@ -241,6 +241,7 @@ typedef struct sim_async {
     int64_t           bytes;
     bool              arrives;  /* an arrival and no copy */
     bool              in_order; /* behind all that its agent issued before */
+    int64_t           taken;    /* TAKE: a cluster's first CTA, or -1 */
 } sim_async;
 
 /* Columns that were allocated. */
@@ -263,10 +264,11 @@ struct sim_cta {
     sim_warp   *warp;
     sim_mbar   *bar;
     sim_named   named[MAX_NAMED + 1];
-    sim_async **crew;   /* [crews] issued by some of its warps only */
-    int        *tensor; /* [crews] agents, or -1 */
-    int         n_left; /* warps that are done */
-    uint32_t   *remote; /* [agents] epoch of the last use by other CTAs */
+    sim_async **crew;    /* [crews] issued by some of its warps only */
+    int        *tensor;  /* [crews] agents, or -1 */
+    int         n_left;  /* warps that are done */
+    bool        refused; /* it has been told that no CTAs are left to take */
+    uint32_t   *remote;  /* [agents] epoch of the last use by other CTAs */
     uint16_t   *remote_site;
 };
 
@@ -306,6 +308,8 @@ struct sim {
     uint64_t         random;
     int64_t          n_block, n_step;
     uint32_t         cluster; /* number of the running one, + 1 */
+    uint8_t         *launch;  /* [clusters] take.c; NULL: all begin */
+    int64_t          n_given; /* clusters that the running one has taken */
     bool             stop;    /* of this cluster */
     sim_val         *stack;
     bool            *stack_lanes;
@@ -469,8 +473,22 @@ void axe_sim_group_wake(sim *s, sim_cta *cta);
 /* At its end: is something of the warp's still under way? */
 void axe_sim_group_end(sim *s, sim_warp *w, const sim_inst *in);
 
+/* take.c: TAKE and TAKEN; what a TAKE brings, once its time has come. */
+void axe_sim_take(sim *s, sim_warp *w, sim_call *c);
+void axe_sim_bring_taken(sim *s, sim_async *o);
+/* As many clusters begin as fit; another one does, since one has ended. */
+void axe_sim_launch_begin(sim *s);
+void axe_sim_launch_next(sim *s);
+/* Is the cluster of that number to run? */
+bool axe_sim_launch_runs(const sim *s, int64_t number);
+
 /* engine.c */
 sim_async *axe_sim_async_new(sim *s, const sim_call *c);
+/* One that ends with so many bytes at the mbarrier of operand `arg`; NULL,
+ * reported, if there is none.  And: it is under way. */
+sim_async *axe_sim_to_mbar(sim *s, const sim_call *c, int arg, int lane,
+                           sim_cta *to, sim_cta *bar_of, int64_t bytes);
+void       axe_sim_enqueue(sim *s, sim_async *o);
 /* One more operation of the group: what it and its readers know, and when. */
 void axe_sim_to_group(sim *s, sim_group *g, sim_async *o);
 void axe_sim_issue(sim *s, sim_warp *w, sim_call *c);

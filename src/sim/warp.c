@@ -338,6 +338,10 @@ sync(sim *s, sim_warp *w, sim_call *c)
     case AXE_SYNC_AFTER:
         axe_sim_tmem_sync(s, w, c);
         return;
+    case AXE_SYNC_TAKE:
+    case AXE_SYNC_TAKEN:
+        axe_sim_take(s, w, c);
+        return;
     case AXE_SYNC_ARRIVE:
         if (c->in->shape->group >= 0)
             axe_sim_issue(s, w, c);
