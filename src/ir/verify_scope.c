@@ -77,6 +77,10 @@ check_order(axe_ctx *cx, const axe_stmt *s)
 {
     const axe_scope_keys *k = &s->keys;
 
+    if (k->dynamic && !k->persistent)
+        return axe_fail(cx, s->at, AXE_ESHAPE,
+                        "`dynamic` is how ctas that stay take their tiles: "
+                        "write `cta persistent`");
     if (k->group == 0 && !k->hilbert)
         return AXE_OK;
     if (k->group > 0 && k->hilbert)

@@ -157,32 +157,63 @@ parse_keys(axe_parser *p, axe_list *keys)
 
 /* -------------------------------------------------------------- schedules */
 
-/* order = "group" "=" expr | "hilbert" */
-static bool
-parse_order(axe_parser *p, axe_list *keys)
-{
-    const axe_token *t = p->tok;
-    const axe_expr  *value;
+/* What may be said of tiles behind their ranges; value: it needs one. */
+static const struct order {
+    const char   *name;
+    axe_scope_key key;
+    bool          value;
+} orders[] = {
+    {"group", AXE_SCOPE_KEY_group, true},
+    {"hilbert", AXE_SCOPE_KEY_hilbert, false},
+    {"dynamic", AXE_SCOPE_KEY_dynamic, false},
+};
 
-    p->tok++;
-    if (strcmp(t->name, "hilbert") == 0) {
-        push_key(p, keys, AXE_SCOPE_KEY_hilbert, t->at, AXE_SCOPE_THREAD, NULL);
-        return true;
-    }
-    p->tok++;
-    if (!(value = axe_parse_expr(p)))
+/* The order that begins at the token, or NULL; a name alone may be a range. */
+static const struct order *
+order_at(const axe_token *t)
+{
+    for (int i = 0; i < AXE_LEN(orders); i++)
+        if (is_name(t, orders[i].name) &&
+            (!orders[i].value || t[1].kind == AXE_TOK_eq))
+            return &orders[i];
+    return NULL;
+}
+
+/* order = "group" "=" expr | "hilbert" | "dynamic" [ "=" expr ] */
+static bool
+parse_order(axe_parser *p, const struct order *o, axe_list *keys)
+{
+    axe_span        at = p->tok++->at;
+    const axe_expr *value = NULL;
+
+    if (o->key != AXE_SCOPE_KEY_hilbert && axe_parse_take(p, AXE_TOK_eq) &&
+        !(value = axe_parse_expr(p)))
         return false;
-    push_key(p, keys, AXE_SCOPE_KEY_group, t->at, AXE_SCOPE_THREAD, value);
+    push_key(p, keys, o->key, at, AXE_SCOPE_THREAD, value);
     return true;
 }
 
-/* NAME ":" "tiles" "(" tile { "," tile } [ "," order ] ")", where
+/* The rest of a list of orders, from the first on. */
+static bool
+parse_orders(axe_parser *p, axe_list *keys)
+{
+    const struct order *o;
+
+    do {
+        if (!(o = order_at(p->tok)))
+            return axe_parse_expected(p, "`group = `, `hilbert` or `dynamic`");
+        if (!parse_order(p, o, keys))
+            return false;
+    } while (axe_parse_take(p, AXE_TOK_comma));
+    return true;
+}
+
+/* NAME ":" "tiles" "(" tile { "," tile } { "," order } ")", where
  * tile = expr [ "by" expr ].  The ranges are t.i, t.j, t.k. */
 static bool
 parse_tiles(axe_parser *p, axe_syntax *s, axe_list *ranges, axe_list *keys)
 {
     static const char *const part[] = {"i", "j", "k"};
-    bool                     order = false;
 
     if (!axe_parse_word(p, "a name for the tiles", &s->word))
         return false;
@@ -190,10 +221,8 @@ parse_tiles(axe_parser *p, axe_syntax *s, axe_list *ranges, axe_list *keys)
     do {
         axe_range  *r = axe_new(p->cx, axe_range);
         const char *name = "";
-        order = is_name(p->tok, "hilbert") ||
-                (is_name(p->tok, "group") && p->tok[1].kind == AXE_TOK_eq);
-        if (order && ranges->n > 0) {
-            if (!parse_order(p, keys))
+        if (ranges->n > 0 && order_at(p->tok)) {
+            if (!parse_orders(p, keys))
                 return false;
             break;
         }

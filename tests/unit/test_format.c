@@ -33,9 +33,9 @@ static const struct {
     {"const a=- 1+-2*(3- 4);const b=!true||a<=1&&a>0;",
      "const a = -1 + -2*(3 - 4); const b = !true || a <= 1 && a > 0;\n"},
     {"const a = 1 * 2*3 / 4%5;\n", NULL},
-    {K("    cluster(2)cta persistent(t:tiles(M by 8,2,group=4))\nwarps (W+1) registers 40{\nroles{\n"
+    {K("    cluster(2)cta persistent(t:tiles(M by 8,2,group=4,dynamic=D))\nwarps (W+1) registers 40{\nroles{\n"
        "warp(0)registers W\nY[0]=1;\nwarp (w:1..3)\n threads 2 {Y[1]=2;}\n}\n}\n"),
-     K("    cluster (2) cta persistent (t : tiles(M by 8, 2, group = 4))\n"
+     K("    cluster (2) cta persistent (t : tiles(M by 8, 2, group = 4, dynamic = D))\n"
        "        warps (W + 1) registers 40 {\n        roles {\n"
        "            warp (0) registers W\n                Y[0] = 1;\n"
        "            warp (w : 1..3)\n                threads 2 { Y[1] = 2; }\n        }\n    }\n")},

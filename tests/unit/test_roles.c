@@ -235,6 +235,8 @@ static const struct {
 } wrong[] = {
     {IR("cta (i : M) group 2 hilbert", ONE), "two orders; give one"},
     {IR("cta (i : M) hilbert", ONE), "`hilbert` orders tiles of 2 ranges"},
+    {IR("cta (i : M) dynamic", ONE), "`dynamic` is how ctas that stay take"},
+    {IR("cta (i : M) dynamic persistent", ONE), "expected `{`"},
     {IR("cta (i : M) cluster 0", ONE), "`cluster` is from 1 to 16, not 0"},
     {IR("cta (i : M) registers 25", ONE), "in steps of 8, not 25"},
     {IR("cta (i : M) threads 64 cluster 2", ONE), "expected `{`"},
