@@ -390,7 +390,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),
         .n_thread = l->crew->n_thread,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
-        .persistent = l->scope->keys.persistent,
+        .persistent = l->scope->keys.persistent && !l->queue,
         .shared_bytes = l->shared_bytes,
     };
     sl->grid = g;

@@ -108,7 +108,7 @@ make_barriers(simt_lowering *sl, axe_lblock *b)
             AXE_TRY(make_ring(sl, opening(sl, b), i));
     for (int i = 0; i < sp->n_meet; i++)
         AXE_TRY(make_done(sl, b, i));
-    return AXE_OK;
+    return sl->launch->queue ? axe_simt_make_queue(sl, opening(sl, b)) : AXE_OK;
 }
 
 static void

@@ -18,6 +18,7 @@ typedef struct simt_lowering {
     const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
     const axe_tensor **done; /* by meeting: where an engine arrives, or NULL */
     const axe_tensor  *word; /* where ALLOC says which columns */
+    const axe_tensor  *answers, *next_full, *next_empty; /* of the queue */
     const char        *engine;    /* group of what uses them */
     axe_lblock        *opening;   /* what the first thread does at first */
     const axe_simt_ring *filling; /* whose stage the code at hand fills */
@@ -207,6 +208,28 @@ AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
                                         const axe_crew *c);
 AXE_CHECK axe_status axe_simt_lower_turn(simt_lowering *sl, axe_lblock *b,
                                          const axe_stmt *s);
+/* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but
+ * ask engines? */
+bool axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role,
+                       int64_t *pair);
+/* simt_queue.c: tiles that are taken as they come.  Its barriers; then, for who
+ * runs a loop over the tiles (`role`, or NULL: the CTA), its counters before
+ * the loop; what it does at the begin of a tile; and at its end, where `tile`
+ * becomes the next one, or the loop is left. */
+typedef struct axe_tile_loop {
+    const axe_crew   *crew;
+    const axe_var    *room, *phase;
+    const axe_tensor *taken; /* array of one i32 */
+    bool              asks;
+} axe_tile_loop;
+AXE_CHECK axe_status axe_simt_make_queue(simt_lowering *sl, axe_lblock *b);
+axe_tile_loop        axe_simt_begin_queue(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *role);
+AXE_CHECK axe_status axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b,
+                                       const axe_tile_loop *t);
+AXE_CHECK axe_status axe_simt_next_tile(simt_lowering *sl, axe_lblock *b,
+                                        const axe_tile_loop *t,
+                                        const axe_var       *tile);
 /* The tasks of a top scope that is not one CTA for each: false if it is. */
 bool                 axe_simt_is_persistent(const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,

@@ -60,30 +60,55 @@ cluster_of(simt_lowering *sl, axe_id id)
     return c == 1 ? n : op2(sl, AXE_OP_div, n, axe_int(&sl->lw, c));
 }
 
-/* A loop over this cluster's tiles: its body. */
+/* The next tile of a CTA that takes every n-th. */
+static axe_status
+stride(simt_lowering *sl, axe_lblock *b, const axe_var *tile)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_SET);
+
+    l->var = tile;
+    l->value = axe_sum(&sl->lw, axe_ivar(&sl->lw, tile),
+                       cluster_of(sl, AXE_ID_N_BLOCK));
+    return AXE_OK;
+}
+
+/* A CTA that takes every n-th has no more of them. */
+static void
+leave_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+             const axe_node *at)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = op2(sl, AXE_OP_le, axe_order_count(sl->lw.cx, s), at);
+    axe_emit(&sl->lw, &l->body, AXE_LIR_BREAK);
+}
+
+/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
 static axe_status
 open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
-           axe_lblock **body)
+           const axe_stmt *role, axe_lblock **body)
 {
     const axe_var  *v = axe_loop_var(&sl->lw, "tile");
     const axe_node *at = axe_ivar(&sl->lw, v);
-    axe_lir        *l, *last;
+    bool            queue = sl->launch->queue != NULL;
+    axe_tile_loop   t = {0};
+    axe_lir        *l;
 
     axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
     l = axe_emit(&sl->lw, b, AXE_LIR_SET);
     l->var = v;
     l->value = cluster_of(sl, AXE_ID_BLOCK);
+    if (queue)
+        t = axe_simt_begin_queue(sl, b, role);
     l = axe_emit(&sl->lw, b, AXE_LIR_EVER);
-    last = axe_emit(&sl->lw, &l->body, AXE_LIR_IF);
-    last->value = op2(sl, AXE_OP_le, axe_order_count(sl->lw.cx, s), at);
-    axe_emit(&sl->lw, &last->body, AXE_LIR_BREAK);
+    if (queue)
+        AXE_TRY(axe_simt_ask_tile(sl, &l->body, &t));
+    else
+        leave_behind(sl, &l->body, s, at);
     AXE_TRY(set_tile(sl, &l->body, s, at));
-    last = axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK);
-    *body = &last->body;
-    last = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
-    last->var = v;
-    last->value = axe_sum(&sl->lw, at, cluster_of(sl, AXE_ID_N_BLOCK));
-    return AXE_OK;
+    *body = &axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK)->body;
+    return queue ? axe_simt_next_tile(sl, &l->body, &t, v)
+                 : stride(sl, &l->body, v);
 }
 
 static bool
@@ -122,7 +147,7 @@ axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         if (declares(s->body[i]))
             AXE_TRY(axe_simt_lower_body(sl, b, 1, s->body + i));
     if (s->keys.persistent)
-        AXE_TRY(open_tiles(sl, b, s, &b));
+        AXE_TRY(open_tiles(sl, b, s, NULL, &b));
     else
         AXE_TRY(set_tile(sl, b, s, cluster_of(sl, AXE_ID_BLOCK)));
     for (int i = 0; i < s->n_body; i++)
@@ -197,25 +222,12 @@ only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
     return true;
 }
 
-/* CTAs that a contraction in the body is asked for at once. */
-static int64_t
-pair_of(const simt_lowering *sl, int n, axe_stmt *const *body)
+bool
+axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role, int64_t *pair)
 {
-    int64_t most = 1;
-
-    for (int i = 0; i < n; i++) {
-        const axe_stmt          *s = body[i];
-        const axe_simt_contract *c =
-            s->kind == AXE_STMT_INDEX
-                ? sl->lw.plan->schedule[s->id]->simt->contract
-                : NULL;
-        int64_t in = pair_of(sl, s->n_body, s->body),
-                other = pair_of(sl, s->n_other, s->other);
-        in = in > other ? in : other;
-        in = c && c->pair > in ? c->pair : in;
-        most = most > in ? most : in;
-    }
-    return most;
+    *pair = axe_simt_pair_of(sl->lw.plan->schedule, role->n_body, role->body);
+    return axe_crew_at(sl->sp, role)->n_entity == 1 &&
+           only_asks(sl, role->n_body, role->body);
 }
 
 static void
@@ -242,6 +254,9 @@ count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
     }
 }
 
+/* Where one thread goes on alone, and tells others at a barrier that it has
+ * read which tile is next, its warp meets before: what the warp did is then
+ * told, too. */
 static axe_status
 lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
            const axe_stmt *tiles)
@@ -249,21 +264,25 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     const axe_crew *c = axe_crew_at(sl->sp, role), *around = sl->crew;
     axe_lblock     *all;
     axe_status      st;
+    int64_t         pair;
 
     b = all = axe_simt_open_scope(sl, b, role);
     set_budget(sl, b, c);
     AXE_TRY(axe_simt_begin_turns(sl, all, c));
     sl->crew = c;
-    if (c->n_entity == 1 && only_asks(sl, role->n_body, role->body)) {
+    if (axe_simt_is_alone(sl, role, &pair)) {
+        if (sl->launch->queue)
+            AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0,
+                                  NULL));
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value = axe_simt_both(
             sl, op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0)),
-            axe_simt_asks(sl, pair_of(sl, role->n_body, role->body)));
+            axe_simt_asks(sl, pair));
         b = &l->body;
         sl->alone = true;
     }
     count_rings(sl, b, role);
-    st = tiles ? open_tiles(sl, b, tiles, &b) : AXE_OK;
+    st = tiles ? open_tiles(sl, b, tiles, role, &b) : AXE_OK;
     if (st == AXE_OK)
         st = axe_simt_lower_body(sl, b, role->n_body, role->body);
     sl->alone = false;

@@ -106,6 +106,9 @@ typedef struct axe_simt_launch {
     int64_t         shared_bytes;
     int             tmem_columns; /* that it asks for; 0: none */
     int64_t         tmem_word;    /* where in shared memory ALLOC says which */
+    struct axe_simt_queue *queue; /* tiles are taken from; NULL: every CTA has
+                                     its own */
+    const char *no_queue;         /* though the text asks for one: why */
 } axe_simt_launch;
 
 /* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`
@@ -145,6 +148,9 @@ int64_t         axe_crew_copies(const axe_crew *c);
 const axe_node *axe_crew_number(axe_ctx *cx, const axe_crew *c);
 /* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */
 int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
+/* CTAs that some contraction in the body is asked for at once; 1: its own. */
+int64_t axe_simt_pair_of(const axe_schedule *const *schedule, int n,
+                         axe_stmt *const *body);
 /* The crew whose scope is s, or NULL. */
 const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
 

@@ -171,6 +171,9 @@ AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
  * Errors  ELIMIT; EUNSUPPORTED: registers of others than warp groups */
 AXE_CHECK axe_status axe_simt_check_crews(planner *p);
 const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
+/* simt_queue.c: launches whose tiles are taken as they come; where no row says
+ * how, CTAs that stay take every n-th. */
+void axe_simt_plan_queues(planner *p);
 /* Rooms of statements that go by way of staging, as far as shared memory goes.
  */
 void axe_simt_place_staging(planner *p);

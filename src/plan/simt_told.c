@@ -5,6 +5,7 @@
 
 #include "plan/simt_copy.h"
 #include "plan/simt_facts.h"
+#include "plan/simt_queue.h"
 #include "plan/simt_ring.h"
 
 /* A piece of a CTA's shared memory. */
@@ -62,6 +63,12 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
                                    (axe_type_table[st->global->type].bits / 8),
                                axe_textf(cx, "staging of statement %d", i)};
     }
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        const struct axe_simt_queue *q = p->simt->launch[i].queue;
+        if (q && p->simt->launch[i].crew == cta)
+            out[n++] = (piece){q->answers, q->bytes,
+                               "answers which tile is next, and barriers"};
+    }
     for (int i = 0; i < p->simt->n_crew; i++) {
         const axe_crew *c = p->simt->crew[i];
         if (c->scratch_bytes > 0 && axe_crew_cta(c) == cta)
@@ -83,6 +90,14 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
         axe_putf(&b, " in clusters of %d", k->cluster);
     if (k->persistent)
         axe_puts(&b, ", that stay");
+    if (l->queue)
+        axe_putf(&b, " and take tiles as they come, asked for by %s",
+                 axe_crew_text(cx, l->queue->asker
+                                       ? axe_crew_at(p->simt, l->queue->asker)
+                                       : l->crew));
+    else if (l->no_queue)
+        axe_putf(&b, " and take every n-th tile, not as they come: %s",
+                 l->no_queue);
     if (k->group > 1)
         axe_putf(&b, ", tiles in bands of %d", k->group);
     axe_putf(&b, "; %" PRId64 " of %" PRId64 " bytes of shared memory",
@@ -114,7 +129,8 @@ list_columns(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, axe_list *out)
 void
 axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 {
-    int most = p->n_place + p->simt->n_ring + p->n_schedule + p->simt->n_crew;
+    int most = p->n_place + p->simt->n_ring + p->n_schedule + p->simt->n_crew +
+               p->simt->n_launch;
     piece *all = axe_new_array(cx, piece, most + 1);
 
     for (int i = 0; i < p->simt->n_launch; i++) {
