@@ -25,6 +25,7 @@ NAMES = {
     0x1E9: "UTCBAR",
     0x1E7: "UTCCP",
     0x1E3: "UTCATOMSWS",
+    0x1CA: "UGETNEXTWORKID",
     0x1EE: "LDTM",
     0x1ED: "STTM",
     0x1C5: "WARPGROUP",

@@ -26,6 +26,7 @@ typedef enum edit {
     BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
     SWAP, /* places 0 .. value - 1 and those behind them, of two such parts */
     CTA,  /* operand `arg` is of CTA `value` of the cluster */
+    OWN,  /* it tells this CTA alone what it told all of the cluster */
     BARRIER, /* operand `arg` becomes the grid's first mbarrier */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
@@ -150,6 +151,26 @@ unfolded(axe_ctx *cx, const axe_atom *a)
 }
 
 static inline void
+edit_reach(axe_ctx *cx, axe_lir *l)
+{
+    axe_arg           *arg = axe_new_array(cx, axe_arg, l->n_arg);
+    const axe_machine *mc;
+
+    memcpy(arg, l->arg, (size_t)l->n_arg * sizeof arg[0]);
+    for (int i = 0; i < l->n_arg; i++)
+        arg[i].space = AXE_ARG_SHARED;
+    l->arg = arg;
+    assert_int_equal(axe_machine_find(cx, "sm_100a", &mc), AXE_OK);
+    for (int i = 0; i < mc->n_atom; i++)
+        if (mc->atom[i].sync == l->atom->sync &&
+            mc->atom[i].space[0] == AXE_ARG_SHARED) {
+            l->atom = &mc->atom[i];
+            return;
+        }
+    fail_msg("%s has no like that tells one CTA", l->atom->name);
+}
+
+static inline void
 apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
 {
     switch (r->edit) {
@@ -168,6 +189,9 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
         return;
     case BARRIER:
         edit_barrier(cx, r, g, l);
+        return;
+    case OWN:
+        edit_reach(cx, l);
         return;
     case BUFFER:
     case MAP:

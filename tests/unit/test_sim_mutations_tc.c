@@ -2,7 +2,7 @@
  * tensor memory. */
 #include "mutants.h"
 
-typedef enum which { SM100, PAIR, FP8, N_WHICH } which;
+typedef enum which { SM100, PAIR, FP8, TAKES, PAIR_TAKES, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -68,6 +68,25 @@ static const mutation rows[] = {
     {"every block is in one accumulator",    FP8, "tc.f32", ALL, SET, 0, 0, K(RACE) | K(UNINIT)},
     {"a block's sums are not committed",     FP8, "tc.commit", 1, DROP, 0, 0, K(DEADLOCK)},
     {"accumulators are not waited for",      FP8, "mbarrier.wait", 1, DROP, 0, 0, K(RACE)},
+    {"nobody waits for the next tile",       TAKES, "mbarrier.wait", 2, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"its room is not waited for",           TAKES, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
+    {"its room, by the wrong parity",        TAKES, "mbarrier.wait", 0, FLIP, 1, 0, K(DEADLOCK) | K(RACE)},
+    {"all answers come into one room",       TAKES, "clc.take", 0, SET, 0, 0, K(RACE) | K(UNINIT)},
+    {"between two rooms",                    TAKES, "clc.take", 0, ADD, 0, 1, K(ALIGN)},
+    {"beyond the last room",                 TAKES, "clc.take", 0, ADD, 0, 12, K(BOUNDS)},
+    {"told at the wrong barrier",            TAKES, "clc.take", 0, SET, 1, 0, K(BYTES) | K(DEADLOCK)},
+    {"nobody asks",                          TAKES, "clc.take", 0, DROP, 0, 0, K(BYTES) | K(DEADLOCK)},
+    {"its bytes are not expected",           TAKES, "mbarrier.expect", 0, DROP, 0, 0, K(BYTES) | K(DEADLOCK)},
+    {"other bytes are expected",             TAKES, "mbarrier.expect", 0, SET, 1, 32, K(BYTES) | K(DEADLOCK)},
+    {"an answer is not read",                TAKES, "clc.taken", 0, DROP, 0, 0, K(UNINIT)},
+    {"the answer before is read",            TAKES, "clc.taken", 1, SET, 1, 0, K(RACE) | K(UNINIT) | K(DEADLOCK)},
+    {"that it was read is not said",         TAKES, "mbarrier.arrive", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"it is said by too few",                TAKES, "mbarrier.init", 19, SET, 1, 5, K(RACE) | K(LAPPED) | K(ARRIVALS)},
+    {"it is told to one CTA of two",         PAIR_TAKES, "clc.take.multicast", 0, OWN, 0, 0, K(BYTES) | K(DEADLOCK)},
+    {"the second one does not expect it",    PAIR_TAKES, "mbarrier.expect", 0, NOBODY, 0, 0, K(BYTES) | K(DEADLOCK)},
+    {"it is given back to the second CTA",   PAIR_TAKES, "mbarrier.arrive.cluster", 0, SET, 1, 1, K(DEADLOCK) | K(BYTES)},
+    {"it is given back by one CTA",          PAIR_TAKES, "mbarrier.init", 19, SET, 1, 6, K(RACE) | K(LAPPED) | K(ARRIVALS)},
+    {"they do not meet at the end",          PAIR_TAKES, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
 };
 /* clang-format on */
 
@@ -86,6 +105,20 @@ static const subject subjects[N_WHICH] = {
                         {"C", {768, 256}}},
               .bn = "64",
               .more = {{"STAGES", "4"}}},
+    [TAKES] = {.file = "gemm_sm100.axe",
+               .machine = "sm_100a",
+               .array = {{"A", {512, 192}},
+                         {"B", {512, 192}},
+                         {"C", {512, 512}}},
+               .bn = "64",
+               .more = {{"CLUSTER", "1"}, {"DYNAMIC", "1"}}},
+    [PAIR_TAKES] = {.file = "gemm_sm100.axe",
+                    .machine = "sm_100a",
+                    .array = {{"A", {1024, 192}},
+                              {"B", {512, 192}},
+                              {"C", {1024, 512}}},
+                    .bn = "64",
+                    .more = {{"DYNAMIC", "1"}}},
     [FP8] = {.file = "gemm_fp8_sm100.axe",
              .machine = "sm_100a",
              .array = {{"A", {256, 768}},
