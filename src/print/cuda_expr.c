@@ -38,7 +38,6 @@ static const struct row {
 } rows[] = {
 #define ANY ~0u
 #define ON(k) (1u << K_##k)
-#define REAL (ON(FLOAT) | ON(DOUBLE))
     {AXE_OP_add, ON(INT), P_UNARY, P_ADD, P_ADD, "", "($T)(($U)%0 + ($U)%1)"},
     {AXE_OP_sub, ON(INT), P_UNARY, P_UNARY, P_UNARY, "",
      "($T)(($U)%0 - ($U)%1)"},
@@ -48,7 +47,7 @@ static const struct row {
     {AXE_OP_add, ANY, P_ADD, P_ADD, P_ADD, "", "%0 + %1"},
     {AXE_OP_sub, ANY, P_ADD, P_ADD, P_MUL, "", "%0 - %1"},
     {AXE_OP_mul, ANY, P_MUL, P_MUL, P_UNARY, "", "%0 * %1"},
-    {AXE_OP_div, REAL, P_MUL, P_MUL, P_UNARY, "", "%0 / %1"},
+    {AXE_OP_div, ON(DOUBLE), P_MUL, P_MUL, P_UNARY, "", "%0 / %1"},
     {AXE_OP_div, ANY, P_CALL, 0, 0, "floor_div", "floor_div<$T>(%0, %1)"},
     {AXE_OP_mod, ANY, P_CALL, 0, 0, "floor_mod", "floor_mod<$T>(%0, %1)"},
     {AXE_OP_cdiv, ANY, P_UNARY, P_UNARY, 0, "floor_div",
@@ -70,7 +69,7 @@ static const struct row {
     {AXE_OP_neg, ANY, P_UNARY, P_CALL, 0, "", "-%0"},
     {AXE_OP_not, ANY, P_UNARY, P_UNARY, 0, "", "!%0"},
     {AXE_OP_select, ANY, P_CALL, P_AND, P_AND, "", "(%0 ? %1 : %2)"},
-    {AXE_OP_exp, ON(FLOAT), P_CALL, 0, 0, "", "expf(%0)"},
+    {AXE_OP_exp, ON(FLOAT), P_CALL, 0, 0, "exp32", "exp32(%0)"},
     {AXE_OP_exp2, ON(FLOAT), P_CALL, 0, 0, "ex2", "ex2(%0)"},
     {AXE_OP_log, ON(FLOAT), P_CALL, 0, 0, "", "logf(%0)"},
     {AXE_OP_sqrt, ON(FLOAT), P_CALL, 0, 0, "", "sqrtf(%0)"},
@@ -156,6 +155,24 @@ put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
         AXE_TRY(put(p, b, y, 0, CUDA_INDEX));
         axe_putc(b, ')');
     }
+    return AXE_OK;
+}
+
+/* A float divided by another: the fewer extremes that may be, the shorter. */
+static axe_status
+put_quotient(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    cuda_range  by = axe_cuda_range(n->arg[1]);
+    const char *name = by.least < 0x1p-120 ? "quotient"
+                       : by.most < 0x1p125 ? "quotient_mid"
+                                           : "quotient_up";
+
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s(", name);
+    AXE_TRY(put(p, b, n->arg[0], 0, CUDA_VALUE));
+    axe_puts(b, ", ");
+    AXE_TRY(put(p, b, n->arg[1], 0, CUDA_VALUE));
+    axe_putc(b, ')');
     return AXE_OK;
 }
 
@@ -485,6 +502,8 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
              (mode == CUDA_ADDRESS && axe_cuda_largest(p, n) < 0)))
             return put_wide_product(p, b, n, prec);
     }
+    if (n->op == AXE_OP_div && kind_of(n, mode) == K_FLOAT)
+        return put_quotient(p, b, n);
     for (int i = 0; i < AXE_LEN(rows); i++)
         if (rows[i].op == n->op && rows[i].kinds & 1u << kind_of(n, mode))
             return put_row(p, b, n, &rows[i], prec, mode);

@@ -88,6 +88,17 @@ AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
  * alone: in brackets of its own. */
 AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
                                    const axe_node *at, bool alone);
+
+/* cuda_range.c ------------------------------------------------------------ */
+
+typedef struct cuda_range {
+    double least, most;
+} cuda_range;
+
+/* Between which numbers a floating value lies unless it is NaN; infinities
+ * where that is not known. */
+cuda_range axe_cuda_range(const axe_node *n);
+
 /* cuda_word.c -------------------------------------------------------------- */
 
 /* Elements that turns of the loop move together, as words; 1: it does more than

@@ -34,6 +34,40 @@ __double2float_rz(double d)
     return fabs((double)f) > fabs(d) ? nextafterf(f, 0) : f;
 }
 
+static float
+__fmaf_rn(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
+static float
+__saturatef(float a)
+{
+    return a > 1 ? 1 : a > 0 ? a : 0;
+}
+
+/* The hardware's functions, as far off as they may be: ex2 by 2^-22, rcp by one
+ * unit in the last place; without subnormals. */
+static int off;
+
+static float
+ex2(float x)
+{
+    double d = exp2((double)x) * (1 + off * 0x1p-22);
+
+    return d < 0x1p-126 ? 0 : (float)d;
+}
+
+static float
+rcp(float x)
+{
+    float y = 1 / x;
+
+    if (y != 0 && fabsf(y) < INFINITY && off != 0)
+        y = nextafterf(y, off > 0 ? INFINITY : 0);
+    return fabsf(y) < 0x1p-126f ? 0 : y;
+}
+
 #include "helpers.inc"
 
 static long n_bad;
@@ -124,6 +158,59 @@ check_floats(u64 *r)
     expect(std::isnan(from_tf32(to_tf32(NAN))), "to_tf32", NAN);
 }
 
+/* Is y within n units of 2^-23 of what it should be, or both too small? */
+static bool
+near(double y, double exact, double n)
+{
+    return y == exact || fabs(y - exact) <= n * 0x1p-23 * fabs(exact) ||
+           (y >= 0 && y < 0x1p-125 && exact < 0x1p-125);
+}
+
+static void
+check_exp(u64 *r)
+{
+    for (int i = 0; i < 300000; i++) {
+        float x = (float)ldexp((double)(i64)next(r), (int)(next(r) % 9) - 64);
+        float least = exp((double)x) < 0x1.fffffep127 ? 0 : INFINITY;
+        off = i % 3 - 1;
+        expect(exp32(x) >= least &&
+                   (least > 0 || near(exp32(x), exp((double)x),
+                                      fabsf(x) < 20 ? 4 : 5.5)),
+               "exp32", x);
+    }
+    for (off = -1; off < 2; off++) {
+        expect(exp32(-INFINITY) == 0 && exp32(INFINITY) == INFINITY, "exp32",
+               INFINITY);
+        expect(exp32(1e30f) == INFINITY && exp32(-1e30f) == 0, "exp32", 1e30);
+        expect(std::isnan(exp32(NAN)), "exp32", NAN);
+        expect(near(exp32(0), 1, 3.5) && near(exp32(-1e-40f), 1, 3.5), "exp32",
+               0);
+    }
+}
+
+static void
+check_quotients(u64 *r)
+{
+    for (int i = 0; i < 300000; i++) {
+        float a = (float)ldexp((double)(i64)next(r), (int)(next(r) % 80) - 100);
+        float b = (float)ldexp(1 + (double)(next(r) >> 12) * 0x1p-52,
+                               (int)(next(r) % 247) - 120);
+        double exact = (double)a / b;
+        off = i % 3 - 1;
+        if (fabs(exact) < 0x1p-126 || fabs(exact) > 0x1p127)
+            continue;
+        expect(b > 0x1p125 || near(quotient_mid(a, b), exact, 2),
+               "quotient_mid", b);
+        expect(near(quotient_up(a, b), exact, b > 0x1p125 ? 4 : 2),
+               "quotient_up", b);
+    }
+    off = 0;
+    expect(quotient_up(3, INFINITY) == 0 && quotient_mid(0, 2) == 0,
+           "quotient_up", INFINITY);
+    expect(near(quotient_up(0x1p127f, 0x1.8p127f), 2 / 3.0, 4), "quotient_up",
+           0x1p127);
+}
+
 static void
 check_integers()
 {
@@ -154,6 +241,8 @@ main()
     check_f8(&r);
     check_floats(&r);
     check_integers();
+    check_exp(&r);
+    check_quotients(&r);
     printf("%ld wrong\n", n_bad);
     return n_bad > 0;
 }

@@ -38,6 +38,7 @@ NAMES = {
     0x192: "MEMBAR",
     0x18F: "CCTL",
     0x143: "CALL",
+    0x108: "MUFU",
 }
 
 

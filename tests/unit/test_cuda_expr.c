@@ -110,6 +110,60 @@ cast(axe_type t, const axe_node *n, axe_ctx *cx)
     return axe_cast(cx, AXE_NOWHERE, t, n);
 }
 
+/* f / n, of what n may be. */
+static void
+test_quotients(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    world          *w = world_new(cx);
+    const axe_node *f = element(w->m, w->f, w->u);
+#define F32(v) axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, v)
+#define OP1(op, x) axe_node1(cx, AXE_OP_##op, x)
+    const axe_node *inf = F32(1.0 / 0.0), *zero = F32(0), *one = F32(1);
+    const struct {
+        const axe_node *by;
+        const char     *name;
+    } rows[] = {
+        {f, "quotient"},
+        {one, "quotient_mid"},
+        {zero, "quotient"},
+        {F32(-1), "quotient"},
+        {F32(0x1p-121), "quotient"},
+        {F32(0x1p126), "quotient_up"},
+        {inf, "quotient_up"},
+        {F32(0.0 / 0.0), "quotient"},
+        {OP2(add, one, OP1(exp, f)), "quotient_up"},
+        {OP2(add, one, OP1(exp2, OP2(min, f, F32(80)))), "quotient_mid"},
+        {OP2(add, one, OP1(exp, OP2(min, f, F32(88)))), "quotient_up"},
+        {OP2(sub, one, OP1(exp, f)), "quotient"},
+        {OP2(sub, OP1(abs, f), F32(-2)), "quotient_up"},
+        {OP2(max, f, one), "quotient_up"},
+        {OP2(min, OP2(max, f, one), F32(9)), "quotient_mid"},
+        {OP1(neg, OP2(min, f, F32(-3))), "quotient_up"},
+        {OP1(abs, OP2(min, f, F32(-3))), "quotient_up"},
+        {OP1(sqrt, OP2(max, f, one)), "quotient"},
+        {OP2(add, F32(2), OP1(tanh, f)), "quotient_mid"},
+        {OP2(mul, OP2(max, f, one), F32(-2)), "quotient"},
+        {OP2(mul, OP2(min, f, F32(-2)), F32(-2)), "quotient_up"},
+        {OP2(mul, OP2(max, f, zero), inf), "quotient"},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(rows); i++) {
+        axe_buf     b = {.cx = cx};
+        const char *bracket;
+        assert_int_equal(
+            axe_cuda_expr(&w->p, &b, OP2(div, f, rows[i].by), CUDA_VALUE),
+            AXE_OK);
+        bracket = strchr(b.text, '(');
+        assert_non_null(bracket);
+        if ((size_t)(bracket - b.text) != strlen(rows[i].name) ||
+            strncmp(b.text, rows[i].name, strlen(rows[i].name)) != 0)
+            fail_msg("row %d: %s", i, b.text);
+    }
+    axe_ctx_free(cx);
+}
+
 static void
 test_values(void **state)
 {
@@ -125,9 +179,9 @@ test_values(void **state)
     (void)state;
     expect(w, OP2(add, f, one), CUDA_VALUE, "r_f[v_u] + 1.0f");
     expect(w, OP2(div, one, OP2(sub, f, one)), CUDA_VALUE,
-           "1.0f / (r_f[v_u] - 1.0f)");
+           "quotient(1.0f, r_f[v_u] - 1.0f)");
     expect(w, OP2(max, f, one), CUDA_VALUE, "fmaxf(r_f[v_u], 1.0f)");
-    expect(w, axe_node1(cx, AXE_OP_exp, f), CUDA_VALUE, "expf(r_f[v_u])");
+    expect(w, axe_node1(cx, AXE_OP_exp, f), CUDA_VALUE, "exp32(r_f[v_u])");
     expect(w, cast(AXE_TYPE_f32, h, cx), CUDA_VALUE,
            "from_f16(get16(r_h, v_u))");
     expect(w, cast(AXE_TYPE_f16, f, cx), CUDA_VALUE,
@@ -178,9 +232,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_integers),  cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_quotients), cmocka_unit_test(test_values),
         cmocka_unit_test(test_bits),
     };
 
