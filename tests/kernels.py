@@ -23,12 +23,12 @@ import sys
 
 import numpy as np
 
-from references import (activated, attention, attention_varlen, bias_gelu,
+from references import (act_f8, activated, attention, attention_varlen, bias_gelu,
                         bias_relu, conv2d, exact, f8_blocks, f8_rows,
                         first_largest, gathered, gelu, grouped, grouped_by,
                         largest, layernorm, magnitude, matmul, offsets,
-                        quantise, residual, rmsnorm, rope, scattered, softmax,
-                        softmax_causal, squash, summed, swiglu, swiglu_f8,
+                        quantise, residual, rmsnorm, rope, scaled, scattered, softmax,
+                        softmax_causal, spread, squash, summed, swiglu, swiglu_f8,
                         topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
@@ -200,6 +200,9 @@ ROWS = [
 
 # Of kernels for one machine: boxes need rows of whole 16 bytes.
 SM90 = [(1, 8, 8), (130, 72, 8), (300, 264, 200)]
+# Factors of 8 bits, with scales; all element types are the kernel's own.
+F8 = {"A": "MK", "B": "NK", "SA": "QM", "SB": "PQ"}
+F8_SIZES = [(4, 8, 16, 1, 1), (300, 272, 400, 4, 3)]
 ON = {"sm_80": [
     varlen_row("attention_varlen", " D=64 CAUSAL=1", ("f16",)),
 ], "sm_90a": [
@@ -227,6 +230,33 @@ ON = {"sm_80": [
         {"A": "MK", "W": "N2K"}, {"C": "MN", "S": "QM"},
         lambda a, w: swiglu_f8(a, w[:, 0], w[:, 1]), ("bf16", "f16"),
         ("MNKQ", [(100, 304, 88, 3), (70, 131, 16, 2)])),
+    Row("gemm_fp8_sm90", "gemm_fp8_sm90", F8, {"C": "MN"},
+        scaled(lambda y, size: [(y, size)]), ("-",), ("MNKQP", F8_SIZES)),
+    Row("gemm_fp8_sm90", "gemm_fp8_sm90 BM=128 BN=64 STAGES=5", F8, {"C": "MN"},
+        scaled(lambda y, size: [(y, size)]), ("-",), ("MNKQP", F8_SIZES[:1])),
+    *(Row("gemm_fp8_small_sm90", "gemm_fp8_small_sm90" + sets,
+          F8 | {"A": "MQD", "B": "NQD"}, {"C": "MN"},
+          scaled(lambda y, size: [(y, size)]), ("-",),
+          ("MNQP", [(52, 264, 5, 3), (4, 8, 1, 1)]))
+      for sets in ("", " BM=16 SPLIT=4 STAGES=3 CLUSTER=4",
+                   " BN=16 SPLIT=1", " BM=8 BN=128 CLUSTER=1")),
+    *(Row("gemm_fp8_epilogue_sm90", f"gemm_fp8_act_sm90 ACT={i}",
+          F8 | {"bias": "N"}, {"C": "MN"},
+          scaled(lambda y, size, bias, f=f: [(
+              f(y + bias), (size + abs(bias)) * (2 + abs(y + bias)))]),
+          ("-",), ("MNKQP", F8_SIZES[i % 2:])) for i, f in enumerate(
+              [lambda x: x, lambda x: np.maximum(x, 0),
+               lambda x: x / (1 + np.exp(-x)), lambda x: gelu(x)[0][0]])),
+    Row("gemm_fp8_epilogue_sm90", "gemm_fp8_act_f8_sm90",
+        F8 | {"bias": "N"}, {"C": "MN", "S": "PM"},
+        scaled(act_f8(lambda x: gelu(x)[0][0])), ("-",),
+        ("MNKQP", F8_SIZES[1:])),
+    Row("gemm_fp8_swiglu_sm90", "gemm_fp8_swiglu_sm90",
+        {"A": "MK", "W": "N2K", "SA": "QM", "SW": "P2Q"},
+        {"C": "MN", "S": "PM"},
+        lambda a, w, sa, sw: swiglu_f8(spread(a, sa.T), *(
+            spread(w[:, i], sw[:, i]) for i in range(2))), ("-",),
+        ("MNKQP", F8_SIZES[1:])),
     Row("gemm_grouped_sm90", "gemm_grouped_sm90",
         {"X": "MK", "off": "F", "W": "ENK"}, {"Y": "MN"}, grouped_by,
         ("f16", "bf16"), ("MKFEN", [(300, 72, 5, 4, 264), (1, 8, 2, 1, 8),
@@ -248,7 +278,14 @@ MADE = {(kernel, "off"): offsets
     for name in ("queries", "keys", "block")}
 
 # The element type where it is not the kernel's T.
-FIXED = {("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
+FP8_TYPES = {"A": "f8e4m3", "B": "f8e4m3", "W": "f8e4m3", "SA": "f32",
+             "SB": "f32", "SW": "f32", "bias": "bf16", "S": "f32"}
+FP8_OUT = {"gemm_fp8_sm90": "bf16", "gemm_fp8_small_sm90": "bf16",
+           "gemm_fp8_act_sm90": "bf16", "gemm_fp8_act_f8_sm90": "f8e4m3",
+           "gemm_fp8_swiglu_sm90": "f8e4m3"}
+FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
+         for name, t in (FP8_TYPES | {"C": out}).items()} | {
+         ("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("quantise_f8_blocks", "B"): "f8e4m3",
          ("quantise_f8_blocks", "S"): "f32",
          ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
@@ -272,8 +309,8 @@ WIDE = {"f64": "f64", "u8": "u32"}
 def element(row, name, t):
     if name in ("queries", "keys", "block"):
         return "i32"
-    if (row.kernel, name) in FIXED:
-        return FIXED[row.kernel, name]
+    if (row.kernel.split()[0], name) in FIXED:
+        return FIXED[row.kernel.split()[0], name]
     if row.kernel in ("row_sum", "col_sum") and name == "y":
         return "f64" if t == "f64" else "f32" if t in REAL else \
             "u32" if t == "u8" else "i32"
@@ -284,6 +321,10 @@ def element(row, name, t):
 
 def encode(x, t):
     """float64 to the bytes of an array of type t."""
+    if t == "f8e4m3":
+        codes = decode(np.arange(127, dtype="u1"), t)
+        near = np.searchsorted((codes[1:] + codes[:-1]) / 2, abs(x))
+        return (near + 128 * (x < 0)).astype("u1")
     if t != "bf16":
         return x.astype(STORED.get(t, t[0] + str(int(t[1:]) // 8)))
     b = x.astype("f4").view("u4")
@@ -350,7 +391,7 @@ def run(row, t, size, machine, seed):
     p = subprocess.run(
         [os.environ["AXE"], *how, "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,
-         *(f"--set={s}" for s in [f"T={t}", *sets]), "--check"],
+         *(f"--set={s}" for s in [f"T={t}"] * (t != "-") + sets), "--check"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if p.returncode != 0:
         return f"{what}: exit {p.returncode}\n{p.stdout}"

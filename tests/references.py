@@ -145,6 +145,34 @@ def swiglu_f8(a, g, u):
     return [(c, 448 * size / abs(y).max(1, keepdims=True)), (s, s + big)]
 
 
+def spread(x, s):
+    """x times the scales of its blocks of 128 along each of its dimensions that
+    s has fewer of."""
+    for d in range(x.ndim):
+        if s.shape[d] != x.shape[d]:
+            s = s.repeat(128, d).take(range(x.shape[d]), d)
+    return x * s
+
+
+def scaled(f):
+    """f of the product whose factors have scales for blocks, and how large what
+    is added up for it is."""
+    def g(a, b, sa, sb, *more):
+        a, b = (x.reshape(len(x), -1) for x in (a, b))
+        a, b = spread(a, sa.T), spread(b, sb)
+        return f(a @ b.T, abs(a) @ abs(b.T), *more)
+    return g
+
+
+def act_f8(f):
+    def g(y, size, bias):
+        y, size = f(y + bias), (size + abs(bias)) * (2 + abs(y + bias))
+        (c, _), (s, _) = f8_rows(y)
+        top = abs(y).max(1, keepdims=True).clip(1e-12)
+        return [(c, 448 * size / top), (s, s + size.max())]
+    return g
+
+
 def residual(r, s, b, x):
     return [(x + s * r + b, magnitude(x, s * r, b))]
 

@@ -2,8 +2,8 @@
 """Compile every kernel of kernels/ for every GPU that has a plan for it, with
 nvcc, and look at what came out.  No GPU is needed, and nothing runs on one.
 
-    gate.py AXE SRC            compare with tests/gate/golden.txt
-    UPDATE=1 gate.py AXE SRC   write it
+    gate.py AXE SRC [KERNEL...]            compare with tests/gate/golden.txt
+    UPDATE=1 gate.py AXE SRC [KERNEL...]   write it, or the lines of these
 
 Wrong, whatever the golden says: nvcc refuses the text; a message (C75..) of
 ptxas, which says that wgmma was made to wait; spills, a stack, a call; a
@@ -59,10 +59,12 @@ MUST = {
 FENCES = ["MEMBAR", "CCTL"]
 
 
-def jobs(src):
+def jobs(src, only):
     """(name, file, kernel, settings, machine)"""
     for path in sorted((src / "kernels").glob("*.axe")):
         for kernel in re.findall(r"^kernel (\w+)", path.read_text(), re.M):
+            if only and kernel not in only:
+                continue
             for settings in [[]] + ALSO.get(kernel, []):
                 for machine in MACHINES:
                     name = " ".join([kernel] + settings + [machine])
@@ -154,11 +156,11 @@ def version():
 
 
 def main():
-    axe, src = sys.argv[1], Path(sys.argv[2])
+    axe, src, only = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     path = src / "tests" / "gate" / "golden.txt"
     golden, lines, bad, none = read_golden(path), [], 0, []
     with tempfile.TemporaryDirectory() as tmp, ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda j: compile_one(axe, Path(tmp), j), jobs(src))
+        done = pool.map(lambda j: compile_one(axe, Path(tmp), j), jobs(src, only))
         for name, facts, log in done:
             wrong = []
             if facts is None:
@@ -178,6 +180,9 @@ def main():
             bad += len(wrong)
     if os.environ.get("UPDATE"):
         head = f"# Written by gate.py with nvcc {version()}; see there.\n"
+        if only:
+            kept = (line_of(n, f) for n, f in golden.items() if n.split()[0] not in only)
+            lines += kept
         path.write_text(head + "\n".join(sorted(lines)) + "\n")
     for n in none:
         print("no plan: " + n)
