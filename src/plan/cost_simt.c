@@ -2,13 +2,14 @@
 #include <math.h>
 
 #include "plan/cost_simt.h"
+#include "plan/simt_contract.h"
 #include "plan/simt_ring.h"
 
 /* How sharply the longest counts: two that are equal take 1.04 as long. */
 static const double sharpness = 16;
 
-/* How long L2 takes to answer, of what memory takes. */
-static const double near_by = 0.3;
+/* How long L2 takes to answer, and an SM's own cache, of what memory takes. */
+static const double near_by = 0.3, own_cache = 0.04;
 
 /* Registers of a thread beside what statements hold, beside its tiles; what it
  * has at least. */
@@ -158,7 +159,8 @@ from_global(const axe_cost_work *w)
 }
 
 /* [cycles] in all tiles that the crew waits for stages: where fewer are under
- * way than memory takes. */
+ * way than memory takes.  A stage comes back as often as there are others to
+ * read meanwhile, so one wait is for a round of all of them. */
 static double
 stalls(const model *m, const axe_simt_ring *r, const axe_crew *crew)
 {
@@ -174,7 +176,7 @@ stalls(const model *m, const axe_simt_ring *r, const axe_crew *crew)
             work += cycles(&m->work[i]);
     }
     turn = turns > 0 ? work / turns : 0;
-    return turns * fmax(0, m->rates->wait - fmax(ahead, 0) * turn);
+    return turns * fmax(0, m->rates->wait - fmax(ahead, 0) * turn) / r->n_stage;
 }
 
 static bool
@@ -188,19 +190,54 @@ fills_any(const model *m, const axe_cost_work *w)
     return false;
 }
 
-/* [cycles] in all tiles that the statement waits for what it reads itself: less
- * where that is in L2 after the first time. */
-static double
-waiting(const model *m, const axe_cost_work *w)
+static bool
+reads_tensor(const axe_cost_work *w, const axe_tensor *t)
 {
-    const axe_machine *mc = m->env.plan->machine;
-    double             all = 0, wait = m->rates->wait;
+    for (int i = 1; i < w->s->n_operand; i++)
+        if (w->s->operand[i].tensor == t)
+            return true;
+    return false;
+}
 
-    for (int i = 0; i < w->n_touch; i++)
-        all += w->touch[i].write ? 0 : bytes_of(m, w->touch[i].tensor);
+/* [cycles] of products that the crew asks an engine for between statement i of
+ * the launch, which loads a tile of registers, and the first that needs it. */
+static double
+meanwhile(const model *m, int i)
+{
+    const axe_cost_work *load = &m->work[i];
+    const axe_tensor    *held = load->s->operand[0].tensor;
+    double               sum = 0;
+
+    for (int j = i + 1; j < m->n && held->space == AXE_SPACE_REG; j++) {
+        const axe_cost_work *w = &m->work[j];
+        if (w->s->simt->crew != load->s->simt->crew)
+            continue;
+        if (reads_tensor(w, held))
+            break;
+        if (w->s->kind == AXE_SCHED_CONTRACT && w->s->simt->contract &&
+            *w->s->simt->contract->atom->group)
+            sum += fmax(w->tensor, w->shared);
+    }
+    return sum;
+}
+
+/* [cycles] in all tiles that statement i waits for what it reads itself: less
+ * where that is in L2 after the first time, where the turn before brought the
+ * line, or engines work meanwhile. */
+static double
+waiting(const model *m, int i)
+{
+    const axe_cost_work *w = &m->work[i];
+    const axe_machine   *mc = m->env.plan->machine;
+    double               all = 0, wait = m->rates->wait;
+
+    for (int k = 0; k < w->n_touch; k++)
+        all += w->touch[k].write ? 0 : bytes_of(m, w->touch[k].tensor);
     if (all < (double)mc->l2_bytes / 2)
         wait *= near_by;
-    return fills_any(m, w) ? 0 : w->waits * w->runs * wait;
+    wait = w->fresh * wait + (1 - w->fresh) * own_cache * m->rates->wait;
+    wait = fmax(0, w->waits * wait - meanwhile(m, i));
+    return fills_any(m, w) ? 0 : w->runs * wait;
 }
 
 /* Statements of one loop: its entities take turns at what they share, so that
@@ -220,22 +257,44 @@ group_of(group *g, int *n, const axe_var *in)
     return &g[(*n)++];
 }
 
+/* Of the launch's statements, is i one from the first that touches the tensor
+ * to the last? */
+static bool
+alive(const model *m, const axe_tensor *t, int i)
+{
+    bool before = false, behind = false;
+
+    for (int j = 0; j < m->n; j++) {
+        const axe_schedule *s = m->work[j].s;
+        bool                touches = s->operand[0].tensor == t;
+        touches = touches || reads_tensor(&m->work[j], t);
+        before = before || (touches && j <= i);
+        behind = behind || (touches && j >= i);
+    }
+    return before && behind;
+}
+
 /* Registers of a thread that the crew's tiles want beyond what it may have,
- * were all of them alive at once. */
+ * where most of them are alive. */
 static double
 beyond(const model *m, const axe_crew *crew)
 {
     const axe_plan *p = m->env.plan;
-    double          held = OWN, have = crew->registers;
+    double          most = 0, have = crew->registers;
 
-    for (int i = 0; i < p->n_place; i++)
-        if (p->place[i].tensor && p->place[i].tensor->space == AXE_SPACE_REG &&
-            p->simt->home[i] == crew)
-            held += (double)p->place[i].bytes / 4;
+    for (int i = 0; i < m->n; i++) {
+        double held = OWN;
+        for (int k = 0; k < p->n_place; k++)
+            if (p->place[k].tensor &&
+                p->place[k].tensor->space == AXE_SPACE_REG &&
+                p->simt->home[k] == crew && alive(m, p->place[k].tensor, i))
+                held += (double)p->place[k].bytes / 4;
+        most = fmax(most, held);
+    }
     if (have == 0)
         have = fmin(m->simt->max_registers,
                     (double)m->simt->registers / axe_crew_cta(crew)->n_thread);
-    return fmax(0, held - have);
+    return fmax(0, most - have);
 }
 
 /* [cycles] in all tiles that registers go to memory and back, once a turn. */
@@ -264,7 +323,7 @@ role(const model *m, const axe_crew *crew)
         const axe_cost_work *w = &m->work[i];
         if (w->s->simt->crew != crew)
             continue;
-        double waits = waiting(m, w) / crew->n_entity;
+        double waits = waiting(m, i) / crew->n_entity;
         if (!w->in) {
             sum += cycles(w) + waits;
             continue;

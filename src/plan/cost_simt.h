@@ -81,7 +81,8 @@ typedef struct axe_cost_work {
     double         runs; /* executions, of all entities */
     double         tensor, shared, issue; /* [cycles] of an SM for one */
     double         waits;                 /* for memory, one after the other */
-    double         flops, best;           /* best: [cycles] by the best row */
+    double         fresh; /* of them for lines that the SM has not had before */
+    double         flops, best; /* best: [cycles] by the best row */
     int            n_touch;
     axe_cost_touch touch[AXE_COST_TOUCHES];
 } axe_cost_work;

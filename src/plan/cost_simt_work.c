@@ -15,6 +15,7 @@ static const double warp_cycles[AXE_N_OP] = {
 };
 
 enum { NARROW = 2 }; /* a cast that rounds */
+enum { LINE = 128 }; /* [bytes] of the cache of an SM */
 
 typedef struct index {
     const axe_var *var;
@@ -147,6 +148,29 @@ touch(worker *w, int operand, double share, int n_tile)
                 t->moves[l] || axe_mentions(load->arg[d], w->e->loop[l].var);
 }
 
+/* Of the turns of the innermost loop around, those that find a line of the load
+ * that no turn before touched. */
+static double
+fresh_lines(const worker *w, const axe_node *load)
+{
+    const axe_tensor *t = load->u.tensor;
+    double            step, bytes = axe_type_table[t->type].bits / 8.0;
+    const axe_var    *in = w->out->in;
+
+    if (!in || load->n_arg < 1 || !axe_mentions(load->arg[load->n_arg - 1], in))
+        return 1;
+    for (int d = 0; d < load->n_arg - 1; d++)
+        if (axe_mentions(load->arg[d], in))
+            return 1;
+    for (int i = 0; i < w->n; i++)
+        if (w->at[i].var == in) {
+            step = span(w, load->arg[load->n_arg - 1], true) -
+                   span(w, load->arg[load->n_arg - 1], false);
+            return fmin(1, step / fmax(w->at[i].values - 1, 1) * bytes / LINE);
+        }
+    return 1;
+}
+
 /* --------------------------------------------------------------------- maps */
 
 /* [cycles] of all lanes, of n where it stands: in the loops whose indices it
@@ -216,6 +240,13 @@ turns(const worker *w)
 }
 
 static void
+wait_for(worker *w, const axe_node *load)
+{
+    w->out->waits = turns(w);
+    w->out->fresh = fmax(w->out->fresh, fresh_lines(w, load));
+}
+
+static void
 add_map(worker *w, int n_tile)
 {
     const axe_simt_schedule *simt = w->s->simt;
@@ -232,7 +263,7 @@ add_map(worker *w, int n_tile)
         int sector = w->e->plan->machine->simt->sector_bytes;
         touch(w, i, a->sector > 0 ? (double)sector / a->sector : 1, n_tile);
         if (i > 0 && w->s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
-            w->out->waits = turns(w);
+            wait_for(w, w->s->operand[i].load);
     }
 }
 

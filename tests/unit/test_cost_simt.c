@@ -223,18 +223,93 @@ test_order(void **state)
 }
 
 /* 512 rows of sums in two groups, and those of a block beside them, are more
- * than threads have: 256 + 64 of 232. */
+ * than threads have: 256 + 64 of 232.  128 of gate and up and 64 of a block are
+ * not, nor 64 of results that come when the block is no more. */
 static void
 test_spills(void **state)
 {
-    ask q = {"gemm_fp8_sm90", NULL, "sm_90a", NULL, 4096, 7168,
-             16384,           {0},  {0}};
+    ask q = {"gemm_fp8_epilogue_sm90",
+             "gemm_fp8_act_sm90",
+             "sm_90a",
+             NULL,
+             4096,
+             7168,
+             16384,
+             {0},
+             {0}};
+    ask both = {"gemm_fp8_swiglu_sm90",
+                NULL,
+                "sm_90a",
+                NULL,
+                4096,
+                7168,
+                16384,
+                {0},
+                {0}};
     ask two = with(q, "STAGES", "2");
 
     (void)state;
     assert_true(cost_of(with(two, "BM", "512")).most == AXE_BUSY_CHAIN);
     assert_true(cost_of(with(two, "BM", "512")).seconds >
                 1.2 * cost_of(two).seconds);
+    assert_int_equal(cost_of(both).most, AXE_BUSY_SHARED);
+}
+
+/* [cycles] of one tile's longest role for each of 64 more turns. */
+static double
+turn_of(ask q, int64_t block)
+{
+    ask longer = q;
+
+    longer.k += 64 * block;
+    return (cost_of(longer).busy[AXE_BUSY_CHAIN] -
+            cost_of(q).busy[AXE_BUSY_CHAIN]) *
+           1.46e9 / 64;
+}
+
+/* Two groups of 64 x 64 x 64 take 128 cycles each.  Two stages, of which one is
+ * still read: both come back in the 1000 cycles that memory takes; of six, four
+ * are read meanwhile. */
+static void
+test_stalls(void **state)
+{
+    ask q = with(hopper(128, 64, 4096), "BN", "64");
+
+    (void)state;
+    q.name[1] = "STAGES";
+    q.value[1] = "2";
+    near(turn_of(q, 64), 256 + 1000 / 2.0, 1e-6);
+    q.value[1] = "3";
+    near(turn_of(q, 64), 256 + (1000 - 256) / 3.0, 1e-6);
+    q.value[1] = "6";
+    near(turn_of(q, 64), 256, 1e-6);
+}
+
+/* The scale of a block of B is asked for before its products and comes with 31
+ * others: nobody waits for it. */
+static void
+test_scales(void **state)
+{
+    ask q = {"gemm_fp8_sm90", NULL, "sm_90a", NULL, 256, 128, 4096, {0}, {0}};
+    ask few = {"gemm_fp8_small_sm90",
+               NULL,
+               "sm_90a",
+               NULL,
+               16,
+               7168,
+               16384,
+               {"BM"},
+               {"16"}};
+    axe_simt_cost c = cost_of(few);
+
+    (void)state;
+    near(turn_of(q, 128), 4 * 256, 1e-3);
+    assert_int_equal(c.most, AXE_BUSY_MEMORY);
+    assert_true(c.seconds < 1.01 * c.least_s + 3e-6);
+    few.file = "gemm_fp8_sm90";
+    few.name[0] = "BM";
+    few.value[0] = "128";
+    assert_true(cost_of(few).seconds > 1.5 * c.seconds);
 }
 
 static void
@@ -254,7 +329,8 @@ main(void)
         cmocka_unit_test(test_multicast), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rows),      cmocka_unit_test(test_order),
         cmocka_unit_test(test_turns),     cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_spills),
+        cmocka_unit_test(test_spills),    cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_scales),
     };
 
     return cmocka_run_group_tests(all, NULL, NULL);
