@@ -23,13 +23,13 @@ import sys
 
 import numpy as np
 
-from references import (act_f8, activated, attention, attention_varlen, bias_gelu,
-                        bias_relu, conv2d, exact, f8_blocks, f8_rows,
-                        first_largest, gathered, gelu, grouped, grouped_by,
-                        largest, layernorm, magnitude, matmul, offsets,
-                        quantise, residual, rmsnorm, rope, scaled, scattered, softmax,
-                        softmax_causal, spread, squash, summed, swiglu, swiglu_f8,
-                        topk, varlen)
+from references import (act_f8, activated, attention, attention_varlen,
+                        bias_gelu, bias_relu, conv2d, exact, f8_blocks,
+                        f8_rows, first_largest, gathered, gelu, grouped,
+                        grouped_by, largest, layernorm, magnitude, matmul,
+                        offsets, quantise, residual, rmsnorm, rope, scaled,
+                        scattered, softmax, softmax_causal, spread, squash,
+                        summed, swiglu, swiglu_f8, topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
        "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4}
