@@ -302,7 +302,11 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
     for (int d = 0; d < c->global->rank && !c->run; d++)
         w.coord[d] = axe_simt_scalars(sl, c->origin[d]);
     if (c->map.part.extent > 1)
-        move_by(sl, &w, &c->map.part, axe_simt_id(sl, AXE_ID_RANK));
+        move_by(sl, &w, &c->map.part,
+                c->own.extent > 1
+                    ? op2(sl, AXE_OP_div, axe_simt_id(sl, AXE_ID_RANK),
+                          axe_int(&sl->lw, c->own.extent))
+                    : axe_simt_id(sl, AXE_ID_RANK));
     if (c->own.extent > 1)
         move_by(sl, &w, &c->own,
                 op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK),
@@ -354,9 +358,23 @@ full_arg(simt_lowering *sl)
     axe_arg arg = axe_simt_shared(sl->full[r - sl->sp->ring], at);
     if (r->pair > 1) {
         arg.space = AXE_ARG_DSMEM;
-        arg.cta = axe_int(&sl->lw, 0);
+        arg.cta = axe_simt_first_of(sl, r->pair);
     }
     return arg;
+}
+
+/* Those who keep what this CTA brings a part of: all, or every n-th. */
+static axe_arg
+receivers(simt_lowering *sl, const axe_simt_copy *c)
+{
+    int64_t n = c->own.extent > 1 ? c->own.extent : 1, mask = 0;
+
+    for (int64_t i = 0; i < c->map.part.extent; i++)
+        mask |= INT64_C(1) << i * n;
+    return axe_simt_number(
+        axe_simt_shifted(sl, mask, 1, (int)n,
+                         op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK),
+                             axe_int(&sl->lw, n))));
 }
 
 static axe_status
@@ -368,8 +386,7 @@ load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     where                w = walk_boxes(sl, &b, c, &s->operand[0]);
     axe_arg              arg[4] = {
                      axe_simt_shared(axe_simt_tensor(sl, s->operand[0].tensor), w.at),
-                     global_arg(sl, s, &w), full_arg(sl),
-                     axe_simt_number(axe_int(&sl->lw, (INT64_C(1) << n) - 1))};
+                     global_arg(sl, s, &w), full_arg(sl), receivers(sl, c)};
 
     axe_simt_atom(sl, b, c->atom, c->param, n > 1 ? 4 : 3, arg, pred);
     return AXE_OK;

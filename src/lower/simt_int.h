@@ -184,11 +184,17 @@ AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
 AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
 AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
 AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
-/* An arrival at the mbarrier, and at those of all CTAs of the pair, when all is
+/* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
  * done that the threads where pred holds have asked of the group. */
 AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
                                      const char *group, axe_arg barrier,
-                                     int pair, const axe_node *pred);
+                                     const axe_node *mask,
+                                     const axe_node *pred);
+/* The rank of the first CTA of the `pair` that this one is of. */
+const axe_node *axe_simt_first_of(simt_lowering *sl, int pair);
+/* mask << by, where by is a multiple of `step` below `end`. */
+const axe_node *axe_simt_shifted(simt_lowering *sl, int64_t mask, int step,
+                                 int end, const axe_node *by);
 /* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
 const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
 /* All threads of the meeting's crew wait for what its asker asked. */

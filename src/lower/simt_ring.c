@@ -177,6 +177,20 @@ await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
         op2(sl, AXE_OP_sub, number(sl, 1), value_of(sl, r->fill_phase)));
 }
 
+/* The CTAs that an engine tells: those whose boxes come here when it has read,
+ * else those that it works for; NULL: its own. */
+static const axe_node *
+told_by(simt_lowering *sl, const axe_simt_ring *r, bool read)
+{
+    int     n = read && r->cluster > r->pair ? r->cluster : r->pair;
+    int64_t mask = (INT64_C(1) << n) - 1;
+
+    if (n == 1)
+        return NULL;
+    return axe_simt_shifted(sl, mask, n, sl->grid->cluster,
+                            axe_simt_first_of(sl, n));
+}
+
 /* One thread that has asked an engine to read, or to fill, a stage lets it
  * arrive there. */
 static axe_status
@@ -191,7 +205,8 @@ commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         sl, b, group,
         axe_simt_shared(read ? empty_of(sl, r) : full_of(sl, r),
                         value_of(sl, read ? r->read : r->fill)),
-        r->pair, first_thread(sl, read ? r->consumer : r->producer));
+        told_by(sl, r, read),
+        first_thread(sl, read ? r->consumer : r->producer));
 }
 
 /* The statements of a produce, their boxes announced at the full barrier. */
@@ -466,7 +481,7 @@ release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                  const axe_var *stage, const axe_node *when)
 {
     axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage)),
-                      axe_simt_number(number(sl, 0))};
+                      axe_simt_number(axe_simt_first_of(sl, r->pair))};
 
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));

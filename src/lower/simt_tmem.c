@@ -120,20 +120,48 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
 
 axe_status
 axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
-                axe_arg barrier, int pair, const axe_node *pred)
+                axe_arg barrier, const axe_node *mask, const axe_node *pred)
 {
-    axe_arg arg[2] = {barrier,
-                      axe_simt_number(number(sl, ((int64_t)1 << pair) - 1))};
+    axe_arg arg[2] = {barrier};
 
-    const axe_atom *a = axe_simt_group_sync(
-        sl->lw.plan->machine, AXE_SYNC_COMMIT, group, AXE_ARG_SHARED);
+    const axe_atom *a = axe_simt_find_sync(
+        sl->lw.plan->machine, AXE_SYNC_COMMIT, AXE_SCOPE_THREAD, group,
+        AXE_ARG_SHARED, mask ? AXE_ARG_INT : AXE_ARG_NONE);
 
     if (!a)
         return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "%s has no row by which group %s arrives at a barrier",
                         sl->lw.plan->machine->name, group);
-    axe_simt_atom(sl, b, a, 0, a->space[1] == AXE_ARG_INT ? 2 : 1, arg, pred);
+    if (mask)
+        arg[1] = axe_simt_number(mask);
+    axe_simt_atom(sl, b, a, 0, mask ? 2 : 1, arg, pred);
     return AXE_OK;
+}
+
+const axe_node *
+axe_simt_first_of(simt_lowering *sl, int pair)
+{
+    const axe_node *rank = axe_simt_id(sl, AXE_ID_RANK);
+
+    if (pair >= sl->grid->cluster)
+        return number(sl, 0);
+    return op2(sl, AXE_OP_sub, rank,
+               op2(sl, AXE_OP_mod, rank, number(sl, pair)));
+}
+
+const axe_node *
+axe_simt_shifted(simt_lowering *sl, int64_t mask, int step, int end,
+                 const axe_node *by)
+{
+    const axe_node *all = number(sl, mask);
+
+    for (int i = step; i < end; i += step) {
+        const axe_node *arg[3] = {op2(sl, AXE_OP_eq, by, number(sl, i)),
+                                  number(sl, mask << i), all};
+        all = axe_node_new(sl->lw.cx, AXE_OP_select, AXE_TYPE_INDEX,
+                           AXE_NOWHERE, 3, arg);
+    }
+    return all;
 }
 
 const axe_node *
@@ -156,7 +184,7 @@ axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
                                 axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
     AXE_TRY(axe_simt_commit(
-        sl, b, m->group, arg[0], 1,
+        sl, b, m->group, arg[0], NULL,
         op2(sl, AXE_OP_eq, axe_simt_thread(sl, m->asker), number(sl, 0))));
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);

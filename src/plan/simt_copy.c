@@ -367,11 +367,15 @@ find_box_row(const attempt *a, int share)
                             a->out.pair > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED);
 }
 
-/* CTAs that a box brings the same of the tile to. */
+/* CTAs that a box brings the same of the tile to: of one in parts, those that
+ * keep the same part. */
 static int
 share_of(const attempt *a, const axe_tensor *t)
 {
-    return a->out.in ? (int)axe_tile_copies(a->p, t) : 1;
+    int64_t n = a->out.in ? axe_tile_copies(a->p, t) : 1;
+    int64_t parts = axe_tile_parts(a->p, t);
+
+    return (int)(n > parts ? n / parts : 1);
 }
 
 /* May CTAs send boxes to each other?  What they send must be the same wherever
@@ -458,7 +462,7 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
         take_own(a, &w[c->n_walk++], axe_tile_parts(a->p, tile->tensor));
     }
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
-    c->share = a->out.pair > 1 ? 1 : share_of(a, tile->tensor);
+    c->share = share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))
         c->share = 1;
     return c->n_walk == a->r->nest[0].n_dim;

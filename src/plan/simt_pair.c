@@ -8,7 +8,9 @@
  *     ((2, rows / 2), ...) : ((1@cta, ...), ...)
  *
  * Only such an atom may read it, asked by the first of the CTAs when all parts
- * have come; so it stands in a pipeline between roles, and so do the sums. */
+ * have come; so it stands in a pipeline between roles, and so do the sums.  In
+ * a cluster of several such groups each has all parts: CTA r has part r % 2,
+ * and a box may bring a part to all who keep it. */
 #include "plan/simt_pair.h"
 
 #include "plan/simt_copy.h"
@@ -67,14 +69,15 @@ axe_job_takes_pair(const job *j, int64_t pair)
     const planner    *p = j->p;
     const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
     const axe_layout *l = p->place[b->id].layout;
+    int64_t           ctas = axe_crew_cta(j->crew)->at->keys.cluster;
 
     if (axe_tile_parts(p, a) != 1)
         return false;
     if (pair == 1)
         return axe_tile_parts(p, b) == 1;
-    return axe_crew_cta(j->crew)->at->keys.cluster == pair &&
-           leads_across(p, b) && leads_across(p, j->load[0]->u.tensor) &&
-           axe_tile_copies(p, a) == 1 && axe_tile_copies(p, b) == pair &&
+    return ctas > 0 && ctas % pair == 0 && leads_across(p, b) &&
+           leads_across(p, j->load[0]->u.tensor) &&
+           axe_tile_copies(p, a) == 1 && axe_tile_copies(p, b) == ctas &&
            (p->simt->open[b->id] || !l || extent_on(p, l) == pair);
 }
 

@@ -323,6 +323,7 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_simt_copy     *c = s->simt->copy;
     const axe_simt_contract *k = s->simt->contract;
+    int64_t                  n;
 
     if (k && axe_atom_commits(p->mc, k->atom)) {
         r->filled_by = k->atom->group;
@@ -342,8 +343,9 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
         return;
     }
     r->boxes = true;
-    if (c->map.part.extent > r->cluster)
-        r->cluster = (int)c->map.part.extent;
+    n = c->map.part.extent * (c->own.extent > 1 ? c->own.extent : 1);
+    if (c->map.part.extent > 1 && n > r->cluster)
+        r->cluster = (int)n;
 }
 
 /* The atom that reads a stage itself, not by way of registers; or NULL. */
@@ -454,7 +456,8 @@ count_arrivals(const planner *p, axe_simt_ring *r)
     if (r->filled_by)
         r->full += r->producer->n_entity;
     if (r->read_by)
-        r->empty = r->consumer->n_entity * r->cluster;
+        r->empty = r->consumer->n_entity *
+                   (r->cluster > r->pair ? r->cluster / r->pair : 1);
     if (r->way != AXE_RING_ROLES)
         return;
     if (r->writes)

@@ -53,8 +53,8 @@ struct axe_simt_ring {
                                 entity; NULL */
     const char *filled_by;   /* the same of what fills it, at `full` */
     int pair; /* CTAs of which the first asks the engine for all; what comes is
-                 told at its barriers, what is done at all of theirs; 1: each
-                 its own */
+                 told at its barriers, what is done at all of theirs, or of
+                 those whose boxes come here; 1: each its own */
     bool            threads_read; /* others read it, too */
     bool            sums;         /* its tiles are in tensor memory */
     const char     *fence; /* readers are engines of this group; NULL: no */

@@ -203,7 +203,17 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
 {
     const char *who = r->reader == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
 
-    if (r->read_by && !r->threads_read)
+    if (r->read_by && !r->threads_read && r->cluster > r->pair)
+        axe_list_push(
+            out,
+            axe_textf(cx,
+                      "  empty: %d arrivals, of the engine%s when it has "
+                      "read, in all of %d CTAs",
+                      r->empty,
+                      r->pair > 1 ? axe_textf(cx, " of each %d CTAs", r->pair)
+                                  : " of each CTA",
+                      r->cluster));
+    else if (r->read_by && !r->threads_read)
         axe_list_push(
             out,
             axe_textf(cx, "  empty: %d arrival%s, %s", r->empty,

@@ -322,6 +322,18 @@ check_mask(sim *s, const sim_warp *w, const sim_call *c, int64_t mask)
                      s->g->cluster);
 }
 
+/* Whose mbarrier is told what comes to CTA `to`: its own; or, where the row
+ * names one of a pair, the CTA in that place of its pair. */
+static sim_cta *
+told_in(sim *s, const sim_call *c, int to, int lane)
+{
+    int at = to;
+
+    if (c->in->arg[2].space == AXE_ARG_DSMEM && c->in->arg[2].cta)
+        at = (to & ~1) + (c->cta[2][lane] & 1);
+    return &s->cta[at < s->g->cluster ? at : to];
+}
+
 static void
 issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
 {
@@ -331,7 +343,7 @@ issue_at_mbar(sim *s, sim_warp *w, sim_call *c, int lane)
         check_mask(s, w, c, mask);
         for (int i = 0; i < s->g->cluster; i++)
             if (mask >> i & 1)
-                copy_to_mbar(s, c, &s->cta[i], &s->cta[i], lane);
+                copy_to_mbar(s, c, &s->cta[i], told_in(s, c, i, lane), lane);
         return;
     }
     sim_cta *to = axe_sim_cta_of(s, c, 0, lane);

@@ -76,7 +76,50 @@ kernel turns(in f32 X[M], out f32 Y[2, M])
     }
 }
 EOT
-for k in "loop sm_80 N=64 K=136" "loop sm_90a N=64 K=136" "turns sm_90a"; do
+# Products of one CTA each, whose columns come to both.
+cat >columns.axe <<'EOT'
+kernel columns<BM = 128, BN = 64, BK = 64>(in f16 A[M, K], in f16 B[N, K], out f32 C[M, N])
+{
+    index m, n, k;
+
+    cluster (2) cta (i : M by BM, j : N by BN) warps 5 {
+        pipeline ring[3] {
+            shared f16 a[BM, BK];
+            shared f16 b[BN, BK] : auto + [2 : 1@cta];
+        }
+        tmem f32 acc[BM, BN];
+
+        roles {
+            warp (4) for (kt : K by BK) produce ring {
+                ring.a[m, k] = A[i*BM + m, kt*BK + k];
+                ring.b[n, k] = B[j*BN + n, kt*BK + k];
+            }
+            warpgroup (0) {
+                acc[m, n] = 0;
+                for (kt : K by BK) consume ring
+                    acc[m, n] += ring.a[m, k] * ring.b[n, k];
+                C[i*BM + m, j*BN + n] = acc[m, n];
+            }
+        }
+    }
+}
+EOT
+# Tiles as they come, without roles.
+cat >taken.axe <<'EOT'
+kernel taken<BM = 16, BN = 8, CLUSTER = 2>(in f32 X[M, N], in f32 S[N], out f32 Y[M, N])
+{
+    index m, n;
+
+    cluster (CLUSTER) cta persistent (t : tiles(M by BM, N by BN, dynamic)) warps 2 {
+        shared f32 s[BN] : auto + [CLUSTER : 1@cta];
+
+        s[n] = S[t.j*BN + n];
+        Y[t.i*BM + m, t.j*BN + n] = X[t.i*BM + m, t.j*BN + n] * s[n];
+    }
+}
+EOT
+for k in "columns sm_100a N=130 K=456" "taken sm_100a N=50 --sms 5" \
+    "taken sm_100a N=50 --sms 3 --set CLUSTER=1" "taken sm_90a N=50 --sms 5" "loop sm_80 N=64 K=136" "loop sm_90a N=64 K=136" "turns sm_90a"; do
     # shellcheck disable=SC2086
     set -- $k
     "$AXE" sim "$1.axe" -t "$2" --random M=136 "${@:3}" --policy 2 --check >out 2>&1 && continue

@@ -37,7 +37,7 @@ ALSO = {
     "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "attention_sm90": [["T=bf16"], ["CAUSAL=1"], ["D=64"]],
     "attention_varlen_sm90": [["D=64", "CAUSAL=1"]],
-    "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"]],
+    "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"], ["CLUSTER=4"]],
     "softmax": [["T=f16"]],
 }
 # What a text that names this must have in its machine code.

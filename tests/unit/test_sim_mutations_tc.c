@@ -2,7 +2,7 @@
  * tensor memory. */
 #include "mutants.h"
 
-typedef enum which { SM100, PAIR, FP8, TAKES, PAIR_TAKES, N_WHICH } which;
+typedef enum which { SM100, PAIR, FP8, TAKES, PAIR_TAKES, QUAD, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -87,6 +87,16 @@ static const mutation rows[] = {
     {"it is given back to the second CTA",   PAIR_TAKES, "mbarrier.arrive.cluster", 0, SET, 1, 1, K(DEADLOCK) | K(BYTES)},
     {"it is given back by one CTA",          PAIR_TAKES, "mbarrier.init", 19, SET, 1, 6, K(RACE) | K(LAPPED) | K(ARRIVALS)},
     {"they do not meet at the end",          PAIR_TAKES, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
+    {"halves go to the wrong two CTAs",      QUAD, "tma.load.pair.multicast", 0, SET, 3, 10, K(BYTES) | K(DEADLOCK) | K(RACE)},
+    {"halves go to all four",                QUAD, "tma.load.pair.multicast", 0, SET, 3, 15, K(BYTES) | K(RACE) | K(DEADLOCK)},
+    {"halves go to one of two CTAs",         QUAD, "tma.load.pair.multicast", 0, SET, 3, 1, K(BYTES) | K(DEADLOCK)},
+    {"halves are told to each second CTA",   QUAD, "tma.load.pair.multicast", 0, CTA, 2, 1, K(BYTES) | K(DEADLOCK)},
+    {"a quarter lies where the other does",  QUAD, "tma.load.pair.multicast", 0, ADD, 0, 1024, K(RACE) | K(UNINIT) | K(BOUNDS)},
+    {"a copy is told to the first pair",     QUAD, "tma.load.pair<", 0, CTA, 2, 0, K(BYTES) | K(DEADLOCK)},
+    {"stages are free for one pair",         QUAD, "tc.pair.commit", 0, SET, 1, 3, K(DEADLOCK) | K(BYTES) | K(ARRIVALS)},
+    {"stages are free when one pair says",   QUAD, "mbarrier.init", 6, SET, 1, 1, K(RACE) | K(LAPPED) | K(ARRIVALS) | K(BYTES)},
+    {"sums are there for the first pair",    QUAD, "tc.pair.commit", 1, SET, 1, 3, K(DEADLOCK) | K(ARRIVALS) | K(RACE)},
+    {"accumulators go back to CTA 0",        QUAD, "mbarrier.arrive.cluster", 0, SET, 1, 0, K(DEADLOCK) | K(ARRIVALS)},
 };
 /* clang-format on */
 
@@ -119,6 +129,13 @@ static const subject subjects[N_WHICH] = {
                               {"C", {1024, 512}}},
                     .bn = "64",
                     .more = {{"DYNAMIC", "1"}}},
+    [QUAD] = {.file = "gemm_sm100.axe",
+              .machine = "sm_100a",
+              .array = {{"A", {1024, 512}},
+                        {"B", {128, 512}},
+                        {"C", {1024, 128}}},
+              .bn = "64",
+              .more = {{"CLUSTER", "4"}}},
     [FP8] = {.file = "gemm_fp8_sm100.axe",
              .machine = "sm_100a",
              .array = {{"A", {256, 768}},
