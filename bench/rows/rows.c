@@ -25,6 +25,14 @@ const row rows[] = {
      .set = "",                                                                \
      .sizes = "M=" #m " N=" #n " K=" #k,                                       \
      .peer = "scaled_mm"},
+#define FEW(id, m, n, q, words)                                                \
+    {.group = "e4m3 GEMM with blocks of 128",                                  \
+     .name = id,                                                               \
+     .file = "gemm_fp8_small_sm90",                                            \
+     .otherwise = "",                                                          \
+     .set = words,                                                             \
+     .sizes = "M=" #m " N=" #n " Q=" #q,                                       \
+     .peer = "scaled_mm"},
 #define HEADS(id, causal, g, r, s)                                             \
     {.group = "attention, D = 128",                                            \
      .name = id,                                                               \
@@ -125,8 +133,11 @@ row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out)
     }
     if (strcmp(r->peer, "scaled_mm") == 0) { /* blocks of N, of K */
         out[n] = (axe_size){"P", (find(n, out, "N") + 127) / 128};
-        out[n + 1] = (axe_size){"Q", (find(n, out, "K") + 127) / 128};
-        n += 2;
+        n++;
+        if (find(n, out, "Q") == 0) {
+            out[n] = (axe_size){"Q", (find(n, out, "K") + 127) / 128};
+            n++;
+        }
     }
     return n;
 }
