@@ -26,10 +26,11 @@ import numpy as np
 from references import (act_f8, activated, attention, attention_varlen,
                         bias_gelu, bias_relu, conv2d, exact, f8_blocks,
                         f8_rows, first_largest, gathered, gelu, grouped,
-                        grouped_by, largest, layernorm, magnitude, matmul,
-                        offsets, quantise, residual, rmsnorm, rope, scaled,
-                        scattered, softmax, softmax_causal, spread, squash,
-                        summed, swiglu, swiglu_f8, topk, varlen)
+                        grouped_by, grouped_swiglu_f8, largest, layernorm,
+                        magnitude, matmul, offsets, quantise, residual,
+                        rmsnorm, rope, scaled, scattered, softmax,
+                        softmax_causal, spread, squash, summed, swiglu,
+                        swiglu_f8, topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
        "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4}
@@ -257,6 +258,10 @@ ON = {"sm_80": [
         lambda a, w, sa, sw: swiglu_f8(spread(a, sa.T), *(
             spread(w[:, i], sw[:, i]) for i in range(2))), ("-",),
         ("MNKQP", F8_SIZES[1:])),
+    Row("gemm_fp8_grouped_sm90", "gemm_fp8_grouped_swiglu_sm90",
+        {"X": "MK", "off": "F", "W": "EN2K", "SX": "QM", "SW": "EP2Q"},
+        {"C": "MN", "S": "PM"}, grouped_swiglu_f8, ("-",),
+        ("MKFENQP", [(4, 16, 2, 1, 16, 1, 1), (392, 272, 9, 8, 272, 3, 3)])),
     Row("gemm_grouped_sm90", "gemm_grouped_sm90",
         {"X": "MK", "off": "F", "W": "ENK"}, {"Y": "MN"}, grouped_by,
         ("f16", "bf16"), ("MKFEN", [(300, 72, 5, 4, 264), (1, 8, 2, 1, 8),
@@ -272,17 +277,20 @@ ON = {"sm_80": [
 ]}
 # Arrays that are not any numbers.
 MADE = {(kernel, "off"): offsets
-        for kernel in ("gemm_grouped_sm90", "gemm_gathered_sm90")} | {
+        for kernel in ("gemm_grouped_sm90", "gemm_gathered_sm90",
+                       "gemm_fp8_grouped_swiglu_sm90")} | {
     (kernel, name): lambda r, n, name=name: varlen(n)[name]
     for kernel in ("attention_varlen", "attention_varlen_sm90")
     for name in ("queries", "keys", "block")}
 
 # The element type where it is not the kernel's T.
 FP8_TYPES = {"A": "f8e4m3", "B": "f8e4m3", "W": "f8e4m3", "SA": "f32",
-             "SB": "f32", "SW": "f32", "bias": "bf16", "S": "f32"}
+             "SB": "f32", "SW": "f32", "X": "f8e4m3", "SX": "f32",
+             "off": "i32", "bias": "bf16", "S": "f32"}
 FP8_OUT = {"gemm_fp8_sm90": "bf16", "gemm_fp8_small_sm90": "bf16",
            "gemm_fp8_act_sm90": "bf16", "gemm_fp8_act_f8_sm90": "f8e4m3",
-           "gemm_fp8_swiglu_sm90": "f8e4m3"}
+           "gemm_fp8_swiglu_sm90": "f8e4m3",
+           "gemm_fp8_grouped_swiglu_sm90": "f8e4m3"}
 FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
          for name, t in (FP8_TYPES | {"C": out}).items()} | {
          ("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",

@@ -231,6 +231,19 @@ def grouped_by(x, off, w):
     return [(y, size)]
 
 
+def grouped_swiglu_f8(x, off, w, sx, sw):
+    """swiglu_f8 of rows of x from off[e] on and w[e], all with scales."""
+    off, x = off.astype(int), spread(x, sx.T)
+    c, size_c = np.zeros((2, len(x), w.shape[1]))
+    s, size_s = np.zeros((2, sw.shape[1], len(x)))
+    for e, (a, b) in enumerate(zip(off, off[1:])):
+        if a < b:
+            both = [spread(w[e, :, i], sw[e, :, i]) for i in range(2)]
+            (c[a:b], size_c[a:b]), (s[:, a:b], size_s[:, a:b]) = \
+                swiglu_f8(x[a:b], *both)
+    return [(c, size_c), (s, size_s)]
+
+
 def offsets(r, n):
     """Of all M rows; some of the F - 1 groups have none."""
     off = np.sort(r.integers(0, n["M"] + 1, n["F"]))
