@@ -276,14 +276,14 @@ add_contract(worker *w, const axe_simt_contract *c)
     double n = (double)(c->m.extent * c->n.extent) * (double)c->k.extent;
 
     w->out->flops = 2 * n;
-    w->out->best = c->best * n;
+    w->out->best = c->best.rate * n;
     w->out->shared = c->traffic;
     if (axe_atom_threads(c->atom) > 1 || c->atom->space[0] != AXE_ARG_REG) {
         w->out->tensor = c->compute;
         return;
     }
     w->out->issue = n / axe_machine_rates(w->e->plan->machine)->fp32;
-    if (c->best * n >= c->compute) /* the best that there is */
+    if (c->best.rate * n >= c->compute) /* the best that there is */
         w->out->best = w->out->issue;
 }
 

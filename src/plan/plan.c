@@ -416,7 +416,9 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         .scratch_bytes = scratch,
         .simt = p.simt,
     };
-    if (!mc->simt)
+    if (mc->simt)
+        axe_check_rates(cx, plan);
+    else
         axe_check_caches(cx, plan);
     *out = plan;
     return AXE_OK;

@@ -233,6 +233,9 @@ void axe_find_retiles(planner *p);
 void axe_round_retiles(planner *p);
 /* check.c: warn of tiles that exceed the machine's caches. */
 void axe_check_caches(axe_ctx *cx, const axe_plan *p);
+/* The same: warn of contractions on rows far slower than others of their types,
+ * but for those that say `slow`. */
+void axe_check_rates(axe_ctx *cx, const axe_plan *p);
 
 /* certify.c: compare each operand's digits with its layout; a difference is
  * our own bug. */

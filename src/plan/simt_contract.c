@@ -404,7 +404,7 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
                                .k = o->k,
                                .pair = o->pair,
                                .compute = o->compute,
-                               .best = j->rate};
+                               .best = j->best};
     if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
         !feed_side(j, o, 2, &out->b, &cycles[1], why))
         return false;

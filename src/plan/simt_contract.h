@@ -57,6 +57,16 @@ typedef struct axe_feed {
     const axe_layout *frag; /* all of it: (row, k) over threads and reg */
 } axe_feed;
 
+/* As many times slower than the fastest row is no option, or worth a word. */
+#define AXE_FAR_BELOW 4
+
+/* The fastest row for a contraction's types and crew, whatever its extents. */
+typedef struct axe_best_row {
+    const axe_atom *atom;    /* NULL: there is none */
+    double          rate;    /* cycles of an SM for a product */
+    int64_t         size[3]; /* rows, columns and sums that it takes at least */
+} axe_best_row;
+
 struct axe_simt_contract {
     const axe_atom *atom;
     int             param;
@@ -70,10 +80,10 @@ struct axe_simt_contract {
                                        are in tensor memory */
     const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
                              be zero then; or NULL */
-    bool   begins;        /* it overwrites c each time, which was zero */
-    int    in_flight;     /* groups that may be unfinished at the end */
-    double compute, traffic; /* cycles of an SM, shared memory's */
-    double best; /* cycles of an SM for a product, by the fastest row */
+    bool         begins;  /* it overwrites c each time, which was zero */
+    int          in_flight; /* groups that may be unfinished at the end */
+    double       compute, traffic; /* cycles of an SM, shared memory's */
+    axe_best_row best;
 };
 
 #endif

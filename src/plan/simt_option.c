@@ -10,7 +10,7 @@
 #include "plan/simt_option.h"
 #include "plan/simt_pair.h"
 
-enum { SPARE_REGISTERS = 28, FAR_BELOW = 4 };
+enum { SPARE_REGISTERS = 28 };
 
 /* ----------------------------------------------------------------- the job */
 
@@ -99,8 +99,9 @@ read_side(const job *j, const axe_atom *a, int which, const char *names,
     return on_crew(j, l);
 }
 
+/* Its operands, and how many rows, columns and sums it takes at once. */
 static bool
-read_row(const job *j, const axe_atom *a, int param, option *o)
+read_sizes(const job *j, const axe_atom *a, int param, option *o)
 {
     static const char *const names[3] = {"m, n", "m, k", "n, k"};
 
@@ -118,17 +119,23 @@ read_row(const job *j, const axe_atom *a, int param, option *o)
     int64_t     size[3] = {dim_size(o->side[0], 0), dim_size(o->side[0], 1),
                            dim_size(o->side[1], 1)};
     axe_spread *s[3] = {&o->m, &o->n, &o->k};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         *s[i] = (axe_spread){.extent = j->extent[i], .atom = size[i]};
-        if (j->extent[i] % size[i] != 0)
-            return false;
-    }
-    o->k.n_rep = j->extent[2] / size[2];
+    return dim_size(o->side[1], 0) == size[0] &&
+           dim_size(o->side[2], 0) == size[1];
+}
+
+/* Are the statement's extents whole rows of it? */
+static bool
+fits_extents(const job *j, option *o)
+{
+    if (o->m.extent % o->m.atom != 0 || o->n.extent % o->n.atom != 0 ||
+        o->k.extent % o->k.atom != 0)
+        return false;
+    o->k.n_rep = o->k.extent / o->k.atom;
     o->k.n_part = 1;
     o->k.part[0] = (axe_part){AXE_COUNT_K, 1, o->k.n_rep, 0};
-    return dim_size(o->side[1], 0) == size[0] &&
-           dim_size(o->side[2], 0) == size[1] &&
-           (o->pair == 1 || size[1] == j->extent[1]);
+    return o->pair == 1 || o->n.atom == j->extent[1];
 }
 
 static bool
@@ -465,7 +472,7 @@ try_row(job *j, const axe_atom *a, int param, const axe_layout *c)
     option   o = {0};
     axe_mark m = axe_ctx_mark(j->p->cx);
 
-    if (!read_row(j, a, param, &o)) {
+    if (!read_sizes(j, a, param, &o) || !fits_extents(j, &o)) {
         axe_ctx_release(j->p->cx, m);
         return;
     }
@@ -475,6 +482,20 @@ try_row(job *j, const axe_atom *a, int param, const axe_layout *c)
         try_layout(j, &o, c);
     else
         try_arrangements(j, &o);
+}
+
+/* Is the row, where it takes least at once, the fastest yet? */
+static void
+note_best(job *j, const axe_atom *a)
+{
+    option   o = {0};
+    axe_mark m = axe_ctx_mark(j->p->cx);
+
+    if (read_sizes(j, a, a->step > 0 ? a->lo : 1, &o) &&
+        (!j->best.atom || rate_of(j, &o) < j->best.rate))
+        j->best =
+            (axe_best_row){a, rate_of(j, &o), {o.m.atom, o.n.atom, o.k.atom}};
+    axe_ctx_release(j->p->cx, m);
 }
 
 void
@@ -493,6 +514,7 @@ axe_job_options(job *j, const axe_layout *c)
         const axe_atom *a = &j->p->mc->atom[i];
         if (!takes_types(j, a))
             continue;
+        note_best(j, a);
         if (a->step == 0)
             try_row(j, a, 1, c);
         for (int p = a->lo; a->step > 0 && p <= a->hi; p += a->step)
@@ -512,7 +534,7 @@ axe_jobs_drop_slow(job j[2])
         int n = 0;
         for (int i = 0; i < j[k].n_option; i++)
             if (j[k].s->slow ||
-                rate_of(&j[k], j[k].option[i]) <= FAR_BELOW * rate)
+                rate_of(&j[k], j[k].option[i]) <= AXE_FAR_BELOW * rate)
                 j[k].option[n++] = j[k].option[i];
         j[k].n_option = n;
     }

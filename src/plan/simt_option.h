@@ -39,6 +39,7 @@ typedef struct job {
     option        **option;
     double          folds[2]; /* cycles of those along rows, columns of c */
     double          rate;     /* least cycles for a product, of any row */
+    axe_best_row    best;     /* the same, were the extents others */
     const char     *why;
 } job;
 

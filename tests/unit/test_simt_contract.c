@@ -552,6 +552,50 @@ test_several(void **state)
     }
 }
 
+/* What is said of extents that no fast row takes; NULL: nothing. */
+static const struct {
+    const char *machine, *type;
+    int         bm, bn, bk;
+    const char *slow, *want;
+} slow[] = {
+    {"sm_90a", "f16", 100, 64, 64, "",
+     "fma.f32 multiplies this, 16 times slower than wgmma.f32.f16.ss could: "
+     "100 x 64 x 64 are no whole atoms of 64 x 8 x 16"},
+    {"sm_90a", "f16", 100, 64, 64, "slow", NULL},
+    {"sm_90a", "f16", 128, 64, 64, "", NULL},
+    {"sm_80", "bf16", 64, 60, 32, "",
+     "fma.f32 multiplies this, 8 times slower than mma.m16n8k16.f32.bf16 "
+     "could: 64 x 60 x 32 are no whole atoms of 16 x 8 x 16"},
+    {"sm_80", "f32", 64, 64, 4, "", NULL}, /* no row is faster */
+};
+
+static void
+test_slow(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(slow); i++) {
+        axe_ctx        *cx = axe_ctx_new();
+        const axe_plan *p;
+        const char     *want = slow[i].want;
+        int             bm = slow[i].bm, bn = slow[i].bn, bk = slow[i].bk;
+        const char     *text = axe_textf(
+                cx,
+                "kernel g(in %s A[M, K], in %s B[N, K], out f32 C[M, N]) { index "
+                    "m, n, k; cta (i : M by %d, j : N by %d) threads 128 { reg f32 "
+                    "acc[%d, %d] = 0; shared %s a[%d, %d]; shared %s b[%d, %d]; for (t "
+                    ": K by %d) { a[m, k] = A[i*%d + m, t*%d + k]; b[n, k] = B[j*%d + "
+                    "n, t*%d + k]; acc[m, n] += a[m, k] * b[n, k] %s; } C[i*%d + m, "
+                    "j*%d + n] = acc[m, n]; } }",
+                slow[i].type, slow[i].type, bm, bn, bm, bn, slow[i].type, bm, bk,
+                slow[i].type, bn, bk, bk, bm, bk, bn, bk, slow[i].slow, bm, bn);
+        assert_int_equal(plan(cx, text, slow[i].machine, &p), AXE_OK);
+        const axe_diag *d = axe_diags(cx);
+        if (!d != !want || (d && strcmp(d->text, want) != 0))
+            fail_msg("row %d: %s\n", i, d ? d->text : "nothing is said");
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
@@ -559,6 +603,7 @@ main(void)
         cmocka_unit_test(test_rows),     cmocka_unit_test(test_chains),
         cmocka_unit_test(test_products), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_declared), cmocka_unit_test(test_several),
+        cmocka_unit_test(test_slow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
