@@ -176,6 +176,8 @@ print_ranking(axe_ctx *cx, const axe_tune_result *r)
         else
             printf("  model %9.4g ms  %5.2f  ", t->estimate_s * 1e3,
                    t->estimate_s / r->each[0].estimate_s);
+        if (t->estimate_s >= 0 && t->least_s > 0)
+            printf("%5.1f %%  ", 100 * t->least_s / t->estimate_s);
         printf("%s%s\n", values_text(cx, r, i),
                i == r->standard ? "  (default)" : "");
     }
@@ -209,8 +211,10 @@ put_try(axe_buf *b, const axe_tune_result *r, int k)
     for (int i = 0; i < r->n_param; i++)
         axe_putf(b, "%s\"%s\": \"%s\"", i ? ", " : "", r->param[i],
                  t->value[i]);
-    axe_putf(b, "}, \"estimate_s\": %.6g, \"time_s\": %.9g, \"n\": %d}",
-             t->estimate_s, t->time_s, t->n_time);
+    axe_putf(b,
+             "}, \"estimate_s\": %.6g, \"least_s\": %.6g, \"time_s\": %.9g, "
+             "\"n\": %d}",
+             t->estimate_s, t->least_s, t->time_s, t->n_time);
 }
 
 static void

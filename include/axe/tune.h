@@ -24,9 +24,11 @@ extern "C" {
 typedef struct axe_tune_try {
     const char *const *value;      /* [n_param] */
     double             estimate_s; /* by the model; -1: it cannot tell */
-    double             time_s;     /* of a launch: lower quartile of the
-                                      samples, as load only adds; 0: none */
-    int n_time;                    /* samples */
+    double             least_s;   /* nobody could do it sooner; GPUs, else -1 */
+    int                n_changed; /* values that are not the defaults' */
+    double             time_s;    /* of a launch: lower quartile of the
+                                     samples, as load only adds; 0: none */
+    int n_time;                   /* samples */
 } axe_tune_try;
 
 typedef struct axe_tune_result {

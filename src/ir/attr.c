@@ -32,22 +32,26 @@ axe_attr_of(const axe_stmt *s, axe_attr_key key)
     return NULL;
 }
 
+static const axe_attr_key apart[][2] = {
+    {AXE_ATTR_stream, AXE_ATTR_no_stream},
+    {AXE_ATTR_evict_first, AXE_ATTR_evict_last},
+};
+
 axe_status
 axe_attr_add(axe_ctx *cx, axe_stmt *s, const axe_attr *a)
 {
     const axe_attr_info *info = &axe_attr_table[a->key];
     axe_attr            *all = axe_new_array(cx, axe_attr, s->n_attr + 1);
-    axe_attr_key         other =
-        a->key == AXE_ATTR_stream ? AXE_ATTR_no_stream : AXE_ATTR_stream;
 
     if (axe_attr_of(s, a->key))
         return axe_fail(cx, a->at, AXE_ENAME, "`%s` is given twice",
                         info->name);
-    if ((a->key == AXE_ATTR_stream || a->key == AXE_ATTR_no_stream) &&
-        axe_attr_of(s, other))
-        return axe_fail(cx, a->at, AXE_ENAME,
-                        "`%s` and `%s` exclude one another",
-                        axe_attr_table[other].name, info->name);
+    for (int i = 0; i < AXE_LEN(apart); i++)
+        for (int k = 0; k < 2; k++)
+            if (a->key == apart[i][k] && axe_attr_of(s, apart[i][1 - k]))
+                return axe_fail(
+                    cx, a->at, AXE_ENAME, "`%s` and `%s` exclude one another",
+                    axe_attr_table[apart[i][1 - k]].name, info->name);
     for (int i = 0; i < info->n_value; i++)
         if (a->value[i] < info->least || a->value[i] > info->most)
             return axe_fail(cx, a->at, AXE_ESHAPE,

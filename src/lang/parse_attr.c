@@ -20,12 +20,14 @@ unknown(axe_parser *p)
     return false;
 }
 
-/* "=" expr, or "=" "(" expr "," expr ")" */
+/* "=" expr, or "=" "(" expr "," expr ")"; of a key without values, one that
+ * says whether it is there. */
 static bool
 parse_values(axe_parser *p, int n, axe_attr_syntax *a)
 {
     if (n == 0)
-        return true;
+        return !axe_parse_take(p, AXE_TOK_eq) ||
+               (a->value[0] = axe_parse_expr(p)) != NULL;
     if (!axe_parse_need(p, AXE_TOK_eq, "and a value behind the key"))
         return false;
     if (n > 1 && !axe_parse_need(p, AXE_TOK_lparen, "before the two values"))

@@ -157,7 +157,8 @@ parse_keys(axe_parser *p, axe_list *keys)
 
 /* -------------------------------------------------------------- schedules */
 
-/* What may be said of tiles behind their ranges; value: it needs one. */
+/* What may be said of tiles behind their ranges; value: it needs one.  `along`
+ * is no key of the scope: it says which variable comes first. */
 static const struct order {
     const char   *name;
     axe_scope_key key;
@@ -166,6 +167,7 @@ static const struct order {
     {"group", AXE_SCOPE_KEY_group, true},
     {"hilbert", AXE_SCOPE_KEY_hilbert, false},
     {"dynamic", AXE_SCOPE_KEY_dynamic, false},
+    {"along", AXE_N_SCOPE_KEY, true},
 };
 
 /* The order that begins at the token, or NULL; a name alone may be a range. */
@@ -179,9 +181,10 @@ order_at(const axe_token *t)
     return NULL;
 }
 
-/* order = "group" "=" expr | "hilbert" | "dynamic" [ "=" expr ] */
+/* order = "group" "=" expr | "hilbert" | "dynamic" [ "=" expr ]
+ *       | "along" "=" expr */
 static bool
-parse_order(axe_parser *p, const struct order *o, axe_list *keys)
+parse_order(axe_parser *p, const struct order *o, axe_syntax *s, axe_list *keys)
 {
     axe_span        at = p->tok++->at;
     const axe_expr *value = NULL;
@@ -189,20 +192,27 @@ parse_order(axe_parser *p, const struct order *o, axe_list *keys)
     if (o->key != AXE_SCOPE_KEY_hilbert && axe_parse_take(p, AXE_TOK_eq) &&
         !(value = axe_parse_expr(p)))
         return false;
+    if (o->key == AXE_N_SCOPE_KEY && s->along)
+        return axe_parse_fail(
+            p, axe_fail(p->cx, at, AXE_ENAME, "`along` is given twice"));
+    if (o->key == AXE_N_SCOPE_KEY) {
+        s->along = value;
+        return true;
+    }
     push_key(p, keys, o->key, at, AXE_SCOPE_THREAD, value);
     return true;
 }
 
 /* The rest of a list of orders, from the first on. */
 static bool
-parse_orders(axe_parser *p, axe_list *keys)
+parse_orders(axe_parser *p, axe_syntax *s, axe_list *keys)
 {
     const struct order *o;
 
     do {
         if (!(o = order_at(p->tok)))
-            return axe_parse_expected(p, "`group = `, `hilbert` or `dynamic`");
-        if (!parse_order(p, o, keys))
+            return axe_parse_expected(p, "`group = `, `hilbert`, `dynamic` or `along = `");
+        if (!parse_order(p, o, s, keys))
             return false;
     } while (axe_parse_take(p, AXE_TOK_comma));
     return true;
@@ -222,7 +232,7 @@ parse_tiles(axe_parser *p, axe_syntax *s, axe_list *ranges, axe_list *keys)
         axe_range  *r = axe_new(p->cx, axe_range);
         const char *name = "";
         if (ranges->n > 0 && order_at(p->tok)) {
-            if (!parse_orders(p, keys))
+            if (!parse_orders(p, s, keys))
                 return false;
             break;
         }

@@ -156,6 +156,22 @@ check_owner(axe_resolver *r, const axe_syntax *s, const axe_entry *x)
     return false;
 }
 
+/* Is the key there, as its value says? */
+static bool
+says_yes(axe_resolver *r, const axe_attr_syntax *x, const char *name)
+{
+    int64_t v = 1;
+
+    if (axe_attr_table[x->key].n_value != 0 || !x->value[0])
+        return true;
+    if (axe_resolve_int(r, x->value[0],
+                        axe_textf(r->cx, "the value of `%s`", name), &v) &&
+        v != 0 && v != 1)
+        axe_resolve_fail(r, axe_fail(r->cx, x->value[0]->at, AXE_ESHAPE,
+                                     "`%s` is 0 or 1, not %" PRId64, name, v));
+    return v != 0;
+}
+
 static void
 resolve_attrs(axe_resolver *r, const axe_syntax *s, axe_stmt *out)
 {
@@ -165,6 +181,8 @@ resolve_attrs(axe_resolver *r, const axe_syntax *s, axe_stmt *out)
         axe_attr               a = {x->key, x->at, {0}};
         bool                   ok = true;
         axe_status             st;
+        if (!says_yes(r, x, name))
+            continue;
         for (int k = 0; k < axe_attr_table[x->key].n_value; k++)
             ok = axe_resolve_int(r, x->value[k],
                                  axe_textf(r->cx, "the value of `%s`", name),

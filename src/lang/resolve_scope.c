@@ -155,6 +155,31 @@ resolve_keys(axe_resolver *r, const axe_syntax *x, axe_stmt *s)
     }
 }
 
+/* Groups and clusters go along the first variable: the one that `along` names
+ * becomes that. */
+static void
+put_first(axe_resolver *r, const axe_syntax *x, const axe_var **var,
+          int64_t *first)
+{
+    int64_t n;
+
+    if (!x->along || !axe_resolve_int(r, x->along, "the number of a range", &n))
+        return;
+    if (n < 0 || n >= x->n_range) {
+        axe_resolve_fail(r, axe_fail(r->cx, x->along->at, AXE_ESHAPE,
+                                     "`along` is from 0 to %d, a range, not "
+                                     "%" PRId64,
+                                     x->n_range - 1, n));
+        return;
+    }
+    const axe_var *v = var[n];
+    int64_t        f = first[n];
+    memmove(var + 1, var, (size_t)n * sizeof *var);
+    memmove(first + 1, first, (size_t)n * sizeof *first);
+    var[0] = v;
+    first[0] = f;
+}
+
 void
 axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -174,6 +199,7 @@ axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out)
         var[i] = resolve_entities(r, x, x->range[i], &first[i]);
         slice = slice || first[i] != 0;
     }
+    put_first(r, x, var, first);
     s->scope = x->scope;
     s->n_var = x->n_range;
     s->var = var;

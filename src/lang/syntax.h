@@ -149,6 +149,8 @@ struct axe_syntax {
     axe_word word; /* pipeline, const, layout; SCOPE: of its tiles, or none */
     int      n_key;
     const axe_key_syntax *const *key; /* SCOPE */
+    const axe_expr
+        *along; /* SCOPE of tiles: which range comes first; or NULL */
     const axe_expr *value; /* ASSIGN, CONST, IF, WHILE; number of stages */
     const char     *layout_text; /* LAYOUT, where it is: */
     axe_span        layout_at;

@@ -103,6 +103,7 @@ struct axe_lir {
     const char     *text;   /* NOTE */
     bool            unroll; /* LOOP: constant bounds, written out */
     int             param;  /* ATOM: P of a family */
+    axe_hint        hint;   /* ATOM: to the caches, of rows that take one */
     int             n_arg;  /* ATOM: as its kind says; CALC: 1 */
     const axe_arg  *arg;
     const axe_node *pred; /* ATOM: threads where it is false take no part; what

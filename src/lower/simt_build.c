@@ -306,6 +306,8 @@ axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a, int param,
     l->arg = copy;
     l->pred = pred;
     l->from = sl->s ? sl->s->stmt : NULL;
+    if (sl->s && axe_atom_takes_hint(a))
+        l->hint = sl->s->simt->hint;
     return l;
 }
 

@@ -86,6 +86,8 @@ put_atom(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_puts(b, i ? ", " : " ");
         put_arg(cx, b, &l->arg[i]);
     }
+    if (l->hint != AXE_HINT_NONE)
+        axe_putf(b, " %s", axe_hint_name(l->hint));
     if (l->pred)
         axe_putf(b, " if %s", axe_node_text(cx, l->pred));
 }

@@ -234,3 +234,18 @@ axe_atom_group(axe_ctx *cx, const axe_atom *atom)
     axe_ctx_release(cx, m);
     return (int)group;
 }
+
+const char *
+axe_hint_name(axe_hint h)
+{
+    static const char *const name[AXE_N_HINT] = {"", "evict_first",
+                                                 "evict_last"};
+
+    return name[h];
+}
+
+bool
+axe_atom_takes_hint(const axe_atom *a)
+{
+    return a->asm_text && strstr(a->asm_text, "$l");
+}

@@ -120,6 +120,20 @@ typedef struct axe_atom {
     const char   *asm_text; /* what the printer writes, see atoms.def */
 } axe_atom;
 
+/* What a move to or from global memory asks of the caches: that its lines leave
+ * first, or stay longest. */
+typedef enum axe_hint {
+    AXE_HINT_NONE,
+    AXE_HINT_FIRST,
+    AXE_HINT_LAST,
+    AXE_N_HINT
+} axe_hint;
+
+/* "", "evict_first", "evict_last" */
+const char *axe_hint_name(axe_hint h);
+/* Does the row's text have a place for a hint? */
+bool axe_atom_takes_hint(const axe_atom *a);
+
 /* A machine whose CTAs have threads that run a kernel together. */
 typedef struct axe_simt {
     int         lanes;       /* threads of a warp */

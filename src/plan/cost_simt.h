@@ -67,6 +67,7 @@ void axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
 typedef struct axe_cost_touch {
     const axe_tensor *tensor;
     bool              write;
+    axe_hint          hint;
     double            run;  /* [bytes] asked of L2 by one execution */
     double            tile; /* [bytes] that a CTA's tile has of it */
     bool              moves[AXE_COST_LOOPS]; /* does the tile's loop move it? */

@@ -77,6 +77,7 @@ add_part(dealer *d, const axe_cost_touch *t)
         if (p->tensor != t->tensor || p->write != t->write)
             continue;
         p->tile = fmax(p->tile, t->tile);
+        p->hint = p->hint == t->hint ? p->hint : AXE_HINT_NONE;
         for (int l = 0; l < AXE_COST_LOOPS; l++)
             p->moves[l] = p->moves[l] || t->moves[l];
         return;
@@ -106,14 +107,28 @@ region(const dealer *d, const axe_cost_touch *t, int l)
     return fmin(n, whole(d, t->tensor));
 }
 
+/* [bytes] that compete with t for L2, from l inwards: not what leaves first,
+ * and with what stays longest only its like. */
 static double
-all_regions(const dealer *d, int l)
+all_regions(const dealer *d, const axe_cost_touch *t, int l)
 {
     double sum = 0;
 
-    for (int i = 0; i < d->n_part; i++)
-        sum += region(d, &d->part[i], l);
+    for (int i = 0; i < d->n_part; i++) {
+        axe_hint hint = d->part[i].hint;
+        if (&d->part[i] == t ||
+            (hint != AXE_HINT_FIRST &&
+             (t->hint != AXE_HINT_LAST || hint == AXE_HINT_LAST)))
+            sum += region(d, &d->part[i], l);
+    }
     return sum;
+}
+
+/* Is what t touches again gone when loop l comes back to it? */
+static bool
+is_gone(const dealer *d, const axe_cost_touch *t, int l, double l2)
+{
+    return t->hint == AXE_HINT_FIRST || all_regions(d, t, l) > l2;
 }
 
 /* Of one tensor: in all waves, what is not there any more. */
@@ -127,10 +142,10 @@ fetched(const dealer *d, const axe_cost_touch *t, double l2)
     for (int l = d->wave; l > 0; l--) {
         double again = outer[l - 1] * (d->at[l - 1].turns * region(d, t, l) -
                                        region(d, t, l - 1));
-        if (again > 0 && all_regions(d, l) > l2)
+        if (again > 0 && is_gone(d, t, l, l2))
             sum += again;
     }
-    return sum + (all_regions(d, 0) > l2 ? region(d, t, 0) : 0);
+    return sum + (is_gone(d, t, 0, l2) ? region(d, t, 0) : 0);
 }
 
 /* What statements of a tile ask for again after others: all of it where the
@@ -152,7 +167,8 @@ double
 axe_cost_wave_bytes(axe_cost_env *e, const axe_stmt *scope, int n_work,
                     const axe_cost_work *work, double wave)
 {
-    dealer d = {.e = e, .n_work = n_work, .work = work};
+    static const axe_cost_touch anything;
+    dealer                      d = {.e = e, .n_work = n_work, .work = work};
     double l2 = (double)e->plan->machine->l2_bytes, sum = 0, tiles = 1;
     int    n = 0;
 
@@ -168,5 +184,7 @@ axe_cost_wave_bytes(axe_cost_env *e, const axe_stmt *scope, int n_work,
     cut(&d, wave);
     for (int i = 0; i < d.n_part; i++)
         sum += fetched(&d, &d.part[i], l2);
-    return sum + (all_regions(&d, d.wave) > l2 ? again_in_tile(&d, tiles) : 0);
+    return sum + (all_regions(&d, &anything, d.wave) > l2
+                      ? again_in_tile(&d, tiles)
+                      : 0);
 }

@@ -139,6 +139,7 @@ touch(worker *w, int operand, double share, int n_tile)
     w->out->n_touch++;
     *t = (axe_cost_touch){load->u.tensor,
                           operand == 0,
+                          w->s->simt->hint,
                           twice * share * touched(w, load, false),
                           twice * touched(w, load, true),
                           {false}};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/plan_int.h"
+#include "plan/simt.h"
 
 static const struct {
     const char *name;
@@ -84,7 +85,19 @@ check_attr(planner *p, const request *r, const axe_schedule *s,
                          "`stream` needs whole vectors of %s's own type into a "
                          "global tensor",
                          dst);
-    if (a->key == AXE_ATTR_evict_first && s->ahead == 0)
+    if (s->simt &&
+        (a->key == AXE_ATTR_evict_first || a->key == AXE_ATTR_evict_last))
+        what = s->simt->hint == AXE_HINT_NONE
+                   ? axe_textf(p->cx,
+                               "`%s` is for what moves to or from global "
+                               "memory, and no row that takes hints does so "
+                               "here",
+                               info->name)
+                   : NULL;
+    else if (a->key == AXE_ATTR_evict_last)
+        what = axe_textf(p->cx, "%s has no rows that take hints to its caches",
+                         p->mc->name);
+    else if (a->key == AXE_ATTR_evict_first && s->ahead == 0)
         what = "`evict_first` says how to ask for what is ahead, and nothing "
                "is asked for here: add `prefetch = n`";
     return what ? refuse(p, r, a->at, what) : AXE_OK;

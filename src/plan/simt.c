@@ -205,12 +205,49 @@ reject_straight(planner *p, request *r)
                              r->operand[i].tensor->name);
 }
 
-/* By copies, or by way of registers. */
+/* `via map`: straight, where copies and staging would do, too. */
+static bool
+asks_for_map(const axe_stmt *s)
+{
+    return s->via && strcmp(s->via, "map") == 0;
+}
+
+/* Does the statement move by a row that takes hints? */
+static bool
+moves_by_hint(const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+
+    if (s->kind == AXE_SCHED_COPY && c)
+        return axe_atom_takes_hint(c->stage ? c->stage->move : c->atom);
+    if (s->kind != AXE_SCHED_MAP || !s->simt->access)
+        return false;
+    for (int i = 0; i < s->n_operand; i++)
+        if (s->simt->access[i].atom &&
+            axe_atom_takes_hint(s->simt->access[i].atom))
+            return true;
+    return false;
+}
+
+static void
+take_hint(axe_schedule *s)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)s->simt;
+
+    if (!moves_by_hint(s))
+        return;
+    if (axe_attr_of(s->stmt, AXE_ATTR_evict_first))
+        simt->hint = AXE_HINT_FIRST;
+    if (axe_attr_of(s->stmt, AXE_ATTR_evict_last))
+        simt->hint = AXE_HINT_LAST;
+}
+
+/* By copies, or by way of registers, as the text may ask. */
 static axe_status
 schedule_map(planner *p, request *r, axe_schedule *out)
 {
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
-    bool               copied = axe_simt_copy_plan(p, r, out);
+    bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r, out);
 
     AXE_TRY(axe_simt_map_plan(p, r, out));
     if (!copied && axe_simt_across(p, r, simt))
@@ -251,6 +288,7 @@ schedule(planner *p, const axe_stmt *s)
         if (!moved)
             AXE_TRY(schedule_map(p, &r, out));
     }
+    take_hint(out);
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     reject_straight(p, &r);
     out->n_reject = r.n_reject;

@@ -78,6 +78,7 @@ struct axe_simt_schedule {
     const axe_simt_copy     *copy;
     const axe_simt_tmem     *tmem;
     const axe_node          *when; /* it runs only then; NULL: always */
+    axe_hint                 hint; /* of its rows that take one */
     int share;          /* CTAs of a cluster that each do a part and give it
                            to all; the cluster meets before and behind it;
                            0, 1: each does all */

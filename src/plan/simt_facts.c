@@ -526,6 +526,11 @@ axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         tell_box(&t, c);
     else
         tell_pieces(&t, c);
+    if (t.simt->hint != AXE_HINT_NONE)
+        tell(&t, AXE_FACT_hint,
+             t.simt->hint == AXE_HINT_FIRST
+                 ? "what it moves leaves the caches first"
+                 : "what it moves stays longest in the caches");
     tell_sync(&t);
     for (int i = 0; i < s->n_reject; i++)
         tell(&t, AXE_FACT_rejected,

@@ -24,7 +24,8 @@ typedef struct maker {
     const char   **out, **in;   /* "\"=r\"(d[0])" */
     int            at[MAX_ARG]; /* number of operand i in out or in */
     int            n_word[MAX_ARG];
-    int            zero_at; /* of what `$z` stands for */
+    int            zero_at;   /* of what `$z` stands for */
+    int            policy_at; /* of what `$k` does */
 } maker;
 
 /* ---------------------------------------------------------------- operands */
@@ -276,6 +277,7 @@ static axe_status
 put_text(const maker *mk, axe_buf *b)
 {
     const axe_lir *l = mk->l;
+    bool           hint = l->hint != AXE_HINT_NONE;
 
     for (const char *s = l->atom->asm_text; *s;) {
         if (*s != '$') {
@@ -290,6 +292,10 @@ put_text(const maker *mk, axe_buf *b)
             axe_putf(b, "%" PRId64, bytes_moved(l));
         else if (c == 'v')
             put_vector(mk, b);
+        else if (c == 'l' && hint)
+            axe_puts(b, ".L2::cache_hint");
+        else if (c == 'k' && hint)
+            axe_putf(b, ", %%%d", mk->n_out + mk->policy_at);
         else if (c == 'z' && l->pred)
             axe_putf(b, "%%%d", mk->n_out + mk->zero_at);
         else if (c == 'z')
@@ -362,6 +368,8 @@ function_name(cuda_printer *p, const axe_lir *l)
             axe_putf(&b, "_%" PRId64, l->arg[i].at->u.i);
         major = major || l->arg[i].major;
     }
+    if (l->hint != AXE_HINT_NONE)
+        axe_putf(&b, "_%s", axe_hint_name(l->hint));
     if (major)
         axe_putf(&b, "_%c%c", l->arg[1].major ? 'm' : 'k',
                  l->arg[2].major ? 'n' : 'k');
@@ -418,6 +426,40 @@ put_zeros(const maker *mk, axe_buf *b)
     axe_puts(b, "    if (p)\n");
 }
 
+static void
+note(cuda_printer *p, const char *text)
+{
+    for (int i = 0; i < p->n_atom; i++)
+        if (strcmp(p->atom[i], text) == 0)
+            return;
+    if (p->n_atom == p->cap_atom) {
+        p->cap_atom = p->cap_atom ? 2 * p->cap_atom : 16;
+        const char **more = axe_new_array(p->cx, const char *, p->cap_atom);
+        if (p->n_atom > 0)
+            memcpy(more, p->atom, (size_t)p->n_atom * sizeof *more);
+        p->atom = more;
+    }
+    p->atom[p->n_atom++] = text;
+}
+
+/* A hint is a policy in a register, made by a function of its own, which nvcc
+ * moves out of loops. */
+static void
+add_policy(maker *mk, axe_buf *b)
+{
+    const char *name = axe_hint_name(mk->l->hint);
+
+    note(mk->p, axe_textf(mk->p->cx,
+                          "__device__ __forceinline__ u64\npolicy_%s()\n{\n"
+                          "    u64 d;\n    asm(\"createpolicy.fractional.L2::"
+                          "%s.b64 %%0, 1.0;\" : \"=l\"(d));\n    return "
+                          "d;\n}\n",
+                          name, name));
+    mk->policy_at = mk->n_in;
+    mk->in[mk->n_in++] = "\"l\"(policy)";
+    axe_putf(b, "    const u64 policy = policy_%s();\n", name);
+}
+
 static axe_status
 make(maker *mk, const char **out)
 {
@@ -443,28 +485,14 @@ make(maker *mk, const char **out)
     }
     axe_putf(&b, "__device__ __forceinline__ void\n%s(%s)\n{\n", mk->name,
              mk->args.len ? mk->args.text : "");
+    if (l->hint != AXE_HINT_NONE)
+        add_policy(mk, &b);
     if (load)
         put_zeros(mk, &b);
     AXE_TRY(put_asm(mk, &b, load ? 8 : 4));
     axe_puts(&b, "}\n");
     *out = b.text;
     return AXE_OK;
-}
-
-static void
-note(cuda_printer *p, const char *text)
-{
-    for (int i = 0; i < p->n_atom; i++)
-        if (strcmp(p->atom[i], text) == 0)
-            return;
-    if (p->n_atom == p->cap_atom) {
-        p->cap_atom = p->cap_atom ? 2 * p->cap_atom : 16;
-        const char **more = axe_new_array(p->cx, const char *, p->cap_atom);
-        if (p->n_atom > 0)
-            memcpy(more, p->atom, (size_t)p->n_atom * sizeof *more);
-        p->atom = more;
-    }
-    p->atom[p->n_atom++] = text;
 }
 
 bool

@@ -8,10 +8,14 @@
 
 #include "machine/machine.h"
 #include "plan/cost.h"
+#include "plan/cost_simt.h"
 #include "run/program.h"
 #include "run/tune_int.h"
 
 enum { MAX_PLAN = 4096, MANY_BEST = 24 };
+
+/* Of the time for planning, for evenly chosen combinations. */
+#define EVENLY 0.7
 
 static const double default_budget = 30, /* seconds */
     plan_share = 0.3;                    /* of the budget, for planning */
@@ -86,6 +90,8 @@ count_all(const axe_tuner *t)
     return all;
 }
 
+/* Combinations are numbers whose digits say which value of its domain each
+ * parameter has; the last is the fastest. */
 static const char *const *
 combination(axe_tuner *t, int64_t number)
 {
@@ -97,6 +103,31 @@ combination(axe_tuner *t, int64_t number)
         number /= t->sig.n_domain[k];
     }
     return v;
+}
+
+static int64_t
+number_of(const axe_tuner *t, const char *const *value)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < t->result->n_param; i++) {
+        int k = t->varied[i], d = 0;
+        while (d + 1 < t->sig.n_domain[k] &&
+               strcmp(t->sig.domain[k][d], value[i]) != 0)
+            d++;
+        n = n * t->sig.n_domain[k] + d;
+    }
+    return n;
+}
+
+static int
+count_changed(const axe_tuner *t, const char *const *value)
+{
+    int n = 0;
+
+    for (int i = 0; i < t->result->n_param; i++)
+        n += strcmp(value[i], t->standard[i]) != 0;
+    return n;
 }
 
 axe_compile_spec
@@ -118,35 +149,63 @@ axe_tuner_spec(axe_tuner *t, const char *const *value)
     return s;
 }
 
-/* Seconds that the model expects of a planned program; -1: it cannot tell. */
-static double
-estimate(axe_tuner *t, const axe_program *p)
+/* What the model expects of a planned program. */
+static void
+estimate(axe_tuner *t, const axe_program *p, axe_tune_try *out)
 {
     const axe_machine *mc = p->plan->machine;
     axe_bound          b;
+    axe_simt_cost      simt;
     axe_cost           c;
 
     if (axe_bind(t->cx, p->kernel, t->n_array, t->array, t->n_size, t->size,
                  false, &b) != AXE_OK)
-        return -1;
+        return;
     axe_cost_at at = {b.size, t->result->n_worker, t->levels};
     axe_cost_plan(t->cx, p->plan, &at, &c);
-    return c.cycles < 0 ? -1 : c.cycles / (mc->ghz * 1e9);
+    if (c.cycles >= 0)
+        out->estimate_s = c.cycles / (mc->ghz * 1e9);
+    if (!p->plan->simt)
+        return;
+    axe_simt_cost_plan(t->cx, p->plan, b.size, &simt);
+    out->least_s = simt.least_s;
 }
 
 /* Plan one combination; false if it has no plan. */
 static bool
-plan(axe_tuner *t, const char *const *value, double *estimate_s)
+plan(axe_tuner *t, axe_tune_try *c)
 {
     axe_mark           m = axe_ctx_mark(t->cx);
-    axe_compile_spec   s = axe_tuner_spec(t, value);
+    axe_compile_spec   s = axe_tuner_spec(t, c->value);
     const axe_program *p;
     axe_status st = axe_compile(t->cx, t->source, &s, AXE_STAGE_PLAN, &p);
 
+    c->estimate_s = c->least_s = -1;
     if (st == AXE_OK)
-        *estimate_s = estimate(t, p);
+        estimate(t, p, c);
     axe_ctx_release(t->cx, m);
     return st == AXE_OK;
+}
+
+/* Plan a combination, unless that was done. */
+static void
+visit(axe_tuner *t, int64_t number)
+{
+    axe_tune_result *r = t->result;
+    axe_tune_try     c = {.value = combination(t, number)};
+
+    for (int i = 0; i < t->n_seen; i++)
+        if (t->seen[i] == number)
+            return;
+    t->seen[t->n_seen++] = number;
+    c.n_changed = count_changed(t, c.value);
+    if (plan(t, &c)) {
+        t->number[r->n_try] = number;
+        r->each[r->n_try++] = c;
+    } else
+        r->n_refused++;
+    if (t->n_seen % 16 == 0)
+        axe_tuner_report(t, "planning");
 }
 
 /* The arrays on a GPU are made by their shapes, and the ranking is by sizes
@@ -163,7 +222,7 @@ check_sizes(axe_tuner *t)
 
 /* What the parameters are without tuning. */
 static axe_status
-standard_values(axe_tuner *t, const char *const **out)
+standard_values(axe_tuner *t)
 {
     const char **v = axe_new_array(t->cx, const char *, t->result->n_param);
     const axe_program *p;
@@ -182,7 +241,7 @@ standard_values(axe_tuner *t, const char *const **out)
                 v[i] = b->is_type ? axe_type_table[b->value].name
                                   : axe_textf(t->cx, "%" PRId64, b->value);
         }
-    *out = v;
+    t->standard = v;
     return AXE_OK;
 }
 
@@ -195,15 +254,18 @@ same_values(const axe_tuner *t, const char *const *a, const char *const *b)
     return true;
 }
 
+/* Of those that the model cannot tell apart, what changes least comes first. */
 static int
 by_estimate(const void *a, const void *b)
 {
-    double x = ((const axe_tune_try *)a)->estimate_s,
-           y = ((const axe_tune_try *)b)->estimate_s;
+    const axe_tune_try *p = a, *q = b;
+    double              x = p->estimate_s, y = q->estimate_s;
 
     x = x < 0 ? 1e300 : x;
     y = y < 0 ? 1e300 : y;
-    return (x > y) - (x < y);
+    if (x != y)
+        return x > y ? 1 : -1;
+    return (p->n_changed > q->n_changed) - (p->n_changed < q->n_changed);
 }
 
 static void
@@ -241,36 +303,61 @@ share_of_plans(const axe_tuner *t)
     return t->on_gpu && !t->spec->gpu ? 1 : plan_share;
 }
 
-/* Plan every combination, or evenly chosen ones where they are too many
- * or time is short. */
+static bool
+may_plan(axe_tuner *t, double share)
+{
+    return !axe_tuner_stopped(t) &&
+           !axe_tuner_over(t, share * share_of_plans(t));
+}
+
+/* From the best on: whatever differs from it in one value, until none of these
+ * is better. */
+static void
+climb(axe_tuner *t, int64_t most)
+{
+    const axe_tune_result *r = t->result;
+
+    for (int from = -1; r->n_try > 0;) {
+        int     best = 0;
+        int64_t weight = 1, at;
+        for (int i = 1; i < r->n_try; i++)
+            if (by_estimate(&r->each[i], &r->each[best]) < 0)
+                best = i;
+        if (best == from)
+            return;
+        from = best;
+        at = t->number[best];
+        for (int p = r->n_param - 1; p >= 0; p--) {
+            int64_t n = t->sig.n_domain[t->varied[p]];
+            for (int64_t v = 0; v < n; v++) {
+                if (t->n_seen >= most || !may_plan(t, 1))
+                    return;
+                visit(t, at + (v - at / weight % n) * weight);
+            }
+            weight *= n;
+        }
+    }
+}
+
+/* Plan every combination; where they are too many or time is short, evenly
+ * chosen ones, and then what is near the best of these. */
 static axe_status
 plan_all(axe_tuner *t)
 {
-    int64_t            all = count_all(t), n = all < MAX_PLAN ? all : MAX_PLAN;
-    int64_t            step = golden_step(n);
-    const char *const *standard;
-    axe_tune_result   *r = t->result;
+    int64_t          all = count_all(t), n = all < MAX_PLAN ? all : MAX_PLAN;
+    int64_t          even = all > n ? n / 2 : n, step = golden_step(even);
+    axe_tune_result *r = t->result;
 
-    AXE_TRY(standard_values(t, &standard));
+    AXE_TRY(standard_values(t));
     r->each = axe_new_array(t->cx, axe_tune_try, n + 1);
-    if (plan(t, standard, &r->each[0].estimate_s))
-        r->each[r->n_try++].value = standard;
-    for (int64_t i = 0; i < n; i++) {
-        axe_tune_try c = {.value = combination(t, all / n * (i * step % n))};
-        if ((i > 0 && axe_tuner_over(t, share_of_plans(t))) ||
-            axe_tuner_stopped(t))
-            break;
-        if (same_values(t, c.value, standard))
-            continue;
-        if (plan(t, c.value, &c.estimate_s))
-            r->each[r->n_try++] = c;
-        else
-            r->n_refused++;
-        if (i % 16 == 0)
-            axe_tuner_report(t, "planning");
-    }
+    t->number = axe_new_array(t->cx, int64_t, n + 1);
+    t->seen = axe_new_array(t->cx, int64_t, n + 1);
+    visit(t, number_of(t, t->standard));
+    for (int64_t i = 0; i < even && (i == 0 || may_plan(t, EVENLY)); i++)
+        visit(t, all / even * (i * step % even));
+    climb(t, n);
     qsort(r->each, (size_t)r->n_try, sizeof r->each[0], by_estimate);
-    find_standard(t, standard);
+    find_standard(t, t->standard);
     return AXE_OK;
 }
 

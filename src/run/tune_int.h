@@ -19,7 +19,11 @@ typedef struct axe_tuner {
     const axe_size      *size;
     double               begin, budget;
     axe_tune_result     *result;
-    bool                *tried; /* [n_try] measured, or cannot be */
+    bool                *tried;    /* [n_try] measured, or cannot be */
+    const char *const   *standard; /* [n_param] values without tuning */
+    int                  n_seen;   /* combinations planned, or refused: */
+    int64_t             *seen;     /* their numbers, */
+    int64_t             *number;   /* and those of result->each */
     axe_levels           levels;
     const axe_program   *program; /* the kernel with its defaults */
     bool                 on_gpu;
