@@ -211,7 +211,8 @@ parse_orders(axe_parser *p, axe_syntax *s, axe_list *keys)
 
     do {
         if (!(o = order_at(p->tok)))
-            return axe_parse_expected(p, "`group = `, `hilbert`, `dynamic` or `along = `");
+            return axe_parse_expected(
+                p, "`group = `, `hilbert`, `dynamic` or `along = `");
         if (!parse_order(p, o, s, keys))
             return false;
     } while (axe_parse_take(p, AXE_TOK_comma));
