@@ -211,24 +211,28 @@ decide(passing *g, const place *at, const touch *a, const touch *b)
     forget(g, crew, a->engine);
 }
 
+/* Where CTAs share the statement their cluster meets before and behind it: of
+ * what was before only engines are to be waited for, and of what threads did
+ * nothing is left to wait for. */
 static void
 pass_index(passing *g, const place *at)
 {
     axe_list now = {.cx = g->p->cx};
+    bool     shared = g->p->schedule[at->stmt->id]->simt->share > 1;
 
-    if (g->p->schedule[at->stmt->id]->simt->share > 1) {
-        forget(g, at->crew, false);
-        return;
-    }
     gather(g, at, &now);
     for (int i = 0; i < now.n; i++)
         for (int k = 0; k < g->pending.n; k++) {
-            int before = g->pending.n;
-            decide(g, at, g->pending.item[k], now.item[i]);
+            const touch *a = g->pending.item[k];
+            int          before = g->pending.n;
+            if (!shared || a->engine)
+                decide(g, at, a, now.item[i]);
             if (g->pending.n < before)
                 k = -1;
         }
-    for (int i = 0; i < now.n; i++)
+    if (shared)
+        forget(g, at->crew, false);
+    for (int i = 0; !shared && i < now.n; i++)
         axe_list_push(&g->pending, now.item[i]);
 }
 

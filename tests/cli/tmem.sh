@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A product whose left factor is another product, rounded, in tensor memory:
-# simulated with its roles, rows and types changed, against the reference.
+# simulated with its roles, rows and types changed, against the reference; and
+# who waits for the tensor core.
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
@@ -70,4 +71,42 @@ sim 's/p\[BM, BN\]/p[BM, BN + 32]/; s/p\[m, n\]/p[m, n + 32]/' \
     'f16 p as (128, 96) : (1@tlane, 1@tcol)'
 # Half of the rows of each warp.
 sim '' 'tc.f32.f16.m64.ts<128>' --set BM=64
+
+# A tile that CTAs fill for each other while the tensor core may still read it.
+cat >shared.axe <<'EOT'
+// C = A max(B)^T: of the right factor each of two CTAs computes half.
+kernel shared_factor<BM = 128, BN = 64, BK = 32>
+    (in f32 A[M, K], in f32 B[N, K, R], out f32 C[M, N])
+    target sm_100a
+{
+    index m, n, k, r;
+
+    cluster (2) cta (i : M by BM, j : N by BN) {
+        tmem f32 acc[BM, BN] = 0;
+        shared tf32 a[BM, BK];
+        shared tf32 b[BN, BK] : auto + [2 : 1@cta];
+
+        for (t : K by BK) {
+            b[n, k] = tf32(max[r](B[j*BN + n, t*BK + k, r]));
+            a[m, k] = tf32(A[i*BM + m, t*BK + k]);
+            acc[m, n] += f32(a[m, k]) * f32(b[n, k]);
+        }
+        C[i*BM + m, j*BN + n] = acc[m, n];
+    }
+}
+EOT
+"$AXE" explain shared.axe >plan 2>&1
+for says in 'each of 2 CTAs does a part and gives it to all' \
+    'waits for what it asked: b is read in line 16 and written in line 14'; do
+    grep -qF "$says" plan && continue
+    n_bad=$((n_bad + 1))
+    echo "FAILED: the plan of shared.axe does not say: $says"
+done
+for policy in 0 1 2; do
+    "$AXE" sim shared.axe --random M=256 N=128 K=70 R=3 --policy $policy \
+        --check >out 2>&1 && continue
+    n_bad=$((n_bad + 1))
+    echo "FAILED: shared.axe, policy $policy"
+    head -n 20 out
+done
 [ $n_bad = 0 ]
