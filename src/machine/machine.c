@@ -135,6 +135,8 @@ static const axe_machine machines[] = {
                                .max_vector = 16,                               \
                                .named_barriers = 16,                           \
                                .tmem_columns = (columns),                      \
+                               .tmem_lanes = 128,                              \
+                               .tmem_least = 32,                               \
                                .arch = (id)}},
 #include "machine/nvidia/machines.def"
 };

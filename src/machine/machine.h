@@ -149,6 +149,8 @@ typedef struct axe_simt {
     int         max_vector;        /* [bytes] of one thread's load or store */
     int         named_barriers;    /* of a CTA */
     int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
+    int         tmem_lanes;        /* that it has */
+    int         tmem_least;        /* columns that a CTA can ask for */
     const char *arch;              /* what compilers call it: "sm_90a" */
 } axe_simt;
 

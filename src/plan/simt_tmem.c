@@ -11,7 +11,7 @@
 
 #include "plan/simt_int.h"
 
-enum { WORD = 32, MAX_ITER = 32, TMEM_LANES = 128, ISSUE = 1, FEW = 32 };
+enum { WORD = 32, MAX_ITER = 32, ISSUE = 1, FEW = 32 };
 
 int64_t
 axe_tmem_lane(axe_type t)
@@ -55,11 +55,11 @@ axe_simt_tmem_size(planner *p, axe_place *pl)
 
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, p->simt->tlane, &lanes));
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, p->simt->tcol, &n));
-    if (lanes > TMEM_LANES)
+    if (lanes > p->mc->simt->tmem_lanes)
         return axe_fail(p->cx, pl->tensor->at, AXE_ESHAPE,
                         "the layout of %s reaches lane %" PRId64
                         " of tensor memory; there are %d",
-                        pl->tensor->name, lanes - 1, TMEM_LANES);
+                        pl->tensor->name, lanes - 1, p->mc->simt->tmem_lanes);
     if (n > INT32_MAX)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
                         "tile %s is larger than any tensor memory",
@@ -70,11 +70,12 @@ axe_simt_tmem_size(planner *p, axe_place *pl)
     return AXE_OK;
 }
 
-/* The CTA's columns are a power of two, 32 or more. */
+/* The CTA's columns are a power of two, no less than it can ask for. */
 axe_status
 axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
 {
-    int64_t sum = 0, most = p->mc->simt->tmem_columns, n = 32;
+    int64_t sum = 0, most = p->mc->simt->tmem_columns;
+    int64_t n = p->mc->simt->tmem_least;
 
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
@@ -117,7 +118,7 @@ lay_rows(planner *p, const axe_tensor *t)
     const axe_layout *l;
     int               end[2] = {1, 2};
 
-    if (s.n != 2 || s.extent[0] > TMEM_LANES)
+    if (s.n != 2 || s.extent[0] > p->mc->simt->tmem_lanes)
         return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                         "%s has no layout, is no sum of a contraction, and its "
                         "rows are not one to a lane: declare it over tlane and "
@@ -453,8 +454,10 @@ refuse(planner *p, const request *r, const moving *x)
                  p->mc->name, r->operand[x->operand].tensor->name,
                  x->in ? "to" : "from", x->crew->n_thread);
 
-    axe_help(p->cx, "let whole warp groups do it, whose warps each see their "
-                    "32 lanes, and leave the layout of the reg tile open");
+    axe_help(p->cx,
+             "let whole warp groups do it, whose warps each see their "
+             "%d lanes, and leave the layout of the reg tile open",
+             p->mc->simt->lanes);
     return st;
 }
 
@@ -504,6 +507,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
         return refuse(p, r, &x);
     simt->tmem = t;
     out->kind = AXE_SCHED_COPY;
-    out->cycles = t->able ? cost_of(&t->move) * x.crew->n_thread / 32 : 0;
+    out->cycles =
+        t->able ? cost_of(&t->move) * x.crew->n_thread / p->mc->simt->lanes : 0;
     return AXE_OK;
 }

@@ -26,10 +26,9 @@
 #include "sim/sim_code.h"
 
 enum {
-    MAX_NAMED = 32, /* named barriers of a CTA */
-    MAX_GROUP = 8,  /* names of groups in a machine's table */
-    GRANULE = 16,   /* bytes of a shadow cell */
-    TMEM_LANES = 128,
+    MAX_NAMED = 32,   /* named barriers of a CTA */
+    MAX_GROUP = 8,    /* names of groups in a machine's table */
+    GRANULE = 16,     /* bytes of a shadow cell */
     WORD = 4,         /* bytes of a column of a lane */
     MAX_COLUMNS = 16, /* allocations of tensor memory in a CTA */
     POISON = 0xff,    /* what lies in memory at first */

@@ -15,10 +15,16 @@ n_column(const sim *s)
     return s->mc->simt->tmem_columns;
 }
 
+static int
+n_lane(const sim *s)
+{
+    return s->mc->simt->tmem_lanes;
+}
+
 void
 axe_sim_tmem_make(sim *s, sim_cta *cta)
 {
-    int64_t bytes = (int64_t)TMEM_LANES * n_column(s) * WORD;
+    int64_t bytes = (int64_t)n_lane(s) * n_column(s) * WORD;
 
     if (s->g->n_tmem == 0)
         return;
@@ -32,7 +38,7 @@ axe_sim_tmem_begin(sim *s, sim_cta *cta)
     cta->n_columns = 0;
     if (!cta->tmem)
         return;
-    memset(cta->tmem, POISON, (size_t)TMEM_LANES * (size_t)n_column(s) * WORD);
+    memset(cta->tmem, POISON, (size_t)n_lane(s) * (size_t)n_column(s) * WORD);
     axe_sim_shadow_reset(s, &cta->tmem_shadow);
 }
 
@@ -52,11 +58,14 @@ is_free(const sim_cta *cta, int first, int n)
 static bool
 check_number(sim *s, const sim_call *c, int64_t n)
 {
-    if (n >= 32 && n <= n_column(s) && (n & (n - 1)) == 0)
+    int least = s->mc->simt->tmem_least;
+
+    if (n >= least && n <= n_column(s) && (n & (n - 1)) == 0)
         return true;
     axe_sim_find(s, AXE_SIM_TMEM, c->in, -1,
-                 "%s means %lld columns; 32, 64 .. %d there can be",
-                 axe_sim_agent_text(s, c->agent), (long long)n, n_column(s));
+                 "%s means %lld columns; %d, %d .. %d there can be",
+                 axe_sim_agent_text(s, c->agent), (long long)n, least,
+                 2 * least, n_column(s));
     return false;
 }
 
@@ -71,8 +80,15 @@ allocate(sim *s, sim_warp *w, sim_call *c)
     if (!check_number(s, c, n))
         return;
     while (first + n <= n_column(s) && !is_free(cta, first, (int)n))
-        first += 32;
-    if (first + n > n_column(s) || cta->n_columns == MAX_COLUMNS) {
+        first += s->mc->simt->tmem_least;
+    if (cta->n_columns == MAX_COLUMNS) {
+        axe_sim_find(s, AXE_SIM_TMEM, c->in, -1,
+                     "%s asks for columns, and the block has done so %d times: "
+                     "more than the simulator keeps",
+                     axe_sim_agent_text(s, c->agent), MAX_COLUMNS);
+        return;
+    }
+    if (first + n > n_column(s)) {
         axe_sim_find(s, AXE_SIM_TMEM, c->in, -1,
                      "%s asks for %lld columns, which the block has not left: "
                      "it would wait for ever",
@@ -116,7 +132,7 @@ touch_all(sim *s, const sim_call *c, sim_cta *cta, const sim_columns *k)
                          .write = true,
                          .ends = true};
 
-    for (int lane = 0; lane < TMEM_LANES; lane++)
+    for (int lane = 0; lane < n_lane(s); lane++)
         axe_sim_touch(s, &t, ((int64_t)lane * n_column(s) + k->first) * WORD,
                       (int64_t)k->n * WORD);
 }
@@ -234,7 +250,7 @@ axe_sim_tmem(sim *s, const sim_call *c, int arg, sim_cta *cta, int64_t at,
                          .lane = EVERY_LANE,
                          .write = write};
 
-    if (at < 0 || lane >= TMEM_LANES || first + words > tile->columns) {
+    if (at < 0 || lane >= n_lane(s) || first + words > tile->columns) {
         if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
             axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
                          "%s means lane %lld, columns %lld to %lld of %s, "

@@ -128,6 +128,40 @@ test_loads(void **state)
     }
 }
 
+/* -------------------------------------------------------------- allocation */
+
+/* Columns are asked for again and again; the simulator keeps 16 such. */
+static void
+make_columns(int times)
+{
+    const axe_tensor *px, *py, *t, *word, *base;
+
+    (void)one_cta("sm_100a", 32, 1, 1, &px, &py);
+    t = tmem(&m, "t", AXE_TYPE_f32, 32);
+    word = buffer(&m, "word", AXE_TYPE_u32, 1, 0);
+    m.grid.tmem_base = base = array(&m, "base", AXE_TYPE_u32, 1);
+    for (int i = 0; i < times; i++) {
+        atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(32))});
+        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "tc.after", 0, 0, NULL);
+        move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
+        atom(&m, "meet.cta", 0, 0, NULL);
+        atom(&m, "tc.free", 0, 2,
+             (axe_arg[]){in_tmem(t, n(0)), integer(n(32))});
+    }
+}
+
+static void
+test_columns(void **state)
+{
+    (void)state;
+    make_columns(16);
+    run_clean();
+    make_columns(17);
+    run_wrong(AXE_SIM_TMEM, "the block has done so 16 times: more than the "
+                            "simulator keeps");
+}
+
 /* ---------------------------------------------------------------- products */
 
 enum { COLS = 16 };
@@ -443,10 +477,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(loads),
-        TEST(products),
-        TEST(scales),
-        TEST(bugs),
+        TEST(loads), TEST(columns), TEST(products), TEST(scales), TEST(bugs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
