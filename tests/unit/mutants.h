@@ -34,7 +34,15 @@ typedef struct subject {
     bool        typed;           /* it has no parameter T */
 } subject;
 
+/* What a test puts into which kernels. */
+typedef struct mutants {
+    int             n_subject, n_row;
+    const subject  *subject;
+    const mutation *row;
+} mutants;
+
 static axe_ctx *cx;
+static mutants  set;
 
 static inline const char *
 slurp(const char *file, size_t *n)
@@ -133,30 +141,31 @@ said(const axe_sim_report *r)
     return b.text;
 }
 
-/* Nothing is found in any of them, in many orders of events. */
+/* Nothing is found in any kernel, in many orders of events. */
 static inline void
-check_clean(int n, const subject *subjects)
+test_clean(void **state)
 {
     enum { ORDERS = 20 };
 
-    for (int w = 0; w < n; w++) {
+    (void)state;
+    for (int w = 0; w < set.n_subject; w++) {
         cx = axe_ctx_new();
-        const axe_program *p = compile(&subjects[w]);
+        const axe_program *p = compile(&set.subject[w]);
         for (int i = 0; i < ORDERS; i++) {
             axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
                                     (uint64_t)i, 0, 0, false};
-            axe_sim_report r = simulate(&subjects[w], p, with);
+            axe_sim_report r = simulate(&set.subject[w], p, with);
             if (r.n_finding > 0)
-                fail_msg("%s, order %d: %s", subjects[w].file, i, said(&r));
+                fail_msg("%s, order %d: %s", set.subject[w].file, i, said(&r));
         }
         axe_ctx_free(cx);
     }
 }
 
 static inline bool
-run_row(const subject *subjects, const mutation *r)
+run_row(const subject *of, const mutation *r)
 {
-    const axe_program *p = compile(&subjects[r->kernel]);
+    const axe_program *p = compile(of);
     axe_grid          *g = &p->lowered->grid[p->lowered->n_grid - 1];
     int                left = r->nth;
     axe_sim_report     out;
@@ -165,28 +174,43 @@ run_row(const subject *subjects, const mutation *r)
         print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
         return false;
     }
-    out = simulate(&subjects[r->kernel], p, (axe_sim_options){0});
+    out = simulate(of, p, (axe_sim_options){0});
     for (int i = 0; i < out.n_finding; i++)
         if (r->kinds >> out.finding[i].kind & 1)
             return true;
     if (r->kinds == 0 && out.n_finding == 0)
         return true;
-    print_error("%s: %s %s\n", subjects[r->kernel].file, r->what, said(&out));
+    print_error("%s: %s %s\n", of->file, r->what, said(&out));
     return false;
 }
 
 /* Every edit is found, and called what it is. */
 static inline void
-check_mutations(const subject *subjects, int n, const mutation *rows)
+test_mutations(void **state)
 {
     int n_missed = 0;
 
-    for (int i = 0; i < n; i++) {
+    (void)state;
+    for (int i = 0; i < set.n_row; i++) {
         cx = axe_ctx_new();
-        n_missed += !run_row(subjects, &rows[i]);
+        n_missed += !run_row(&set.subject[set.row[i].kernel], &set.row[i]);
         axe_ctx_free(cx);
     }
     assert_int_equal(n_missed, 0);
+}
+
+/* All of main() for the set. */
+static inline int
+run_mutants(int n_subject, const subject *subjects, int n_row,
+            const mutation *rows)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_mutations),
+    };
+
+    set = (mutants){n_subject, n_row, subjects, rows};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif
