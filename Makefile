@@ -14,7 +14,7 @@ help:
 
 demo:
 	@tools/setup demo
-	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF -DAXE_WERROR=OFF
 	@AXE="$(CURDIR)/build/release/axe" SRC="$(CURDIR)" \
 	    PYTHON="$(CURDIR)/tools/python" bash examples/demo.sh
 
@@ -36,5 +36,5 @@ fmt:
 
 install:
 	@tools/setup demo
-	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF -DAXE_WERROR=OFF
 	@cmake --install build/release --prefix "$(PREFIX)"

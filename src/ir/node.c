@@ -313,7 +313,7 @@ axe_node_new(axe_ctx *cx, axe_op op, axe_type type, axe_span at, int n_arg,
         folded = fold1(cx, op, type, at, arg[0]);
     if (n_arg == 2)
         folded = fold2(cx, op, type, at, arg[0], arg[1]);
-    if (op == AXE_OP_select && arg[0]->op == AXE_OP_iconst)
+    if (n_arg == 3 && op == AXE_OP_select && arg[0]->op == AXE_OP_iconst)
         folded = arg[0]->u.i ? arg[1] : arg[2];
     return folded ? folded : make(cx, op, type, at, n_arg, arg);
 }

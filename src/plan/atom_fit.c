@@ -304,16 +304,25 @@ refuse_side(axe_fit *f, int i)
                           axe_node_text(cx, f->op[i]->load), column[i]));
 }
 
+/* With an index for each role, does every operand fit? */
+static bool
+all_fit(axe_fit *f)
+{
+    for (int i = 0; i < f->n_side; i++)
+        if (!side_fits(f, i))
+            return f->why ? false : refuse_side(f, i);
+    return true;
+}
+
 /* Give role r and those behind it indices, so that every operand fits. */
 static bool
 assign(axe_fit *f, int r)
 {
     const axe_stmt *s = f->r->stmt;
 
-    for (int i = 0; r == f->n_role && i < f->n_side; i++)
-        if (!side_fits(f, i))
-            return f->why ? false : refuse_side(f, i);
-    for (int d = 0; r < f->n_role && d < s->n_dim; d++) {
+    if (r == f->n_role || r == AXE_MAX_ROLE)
+        return all_fit(f);
+    for (int d = 0; d < s->n_dim; d++) {
         bool used = (d >= s->n_free) != f->folds[r] ||
                     axe_dim_extent(&s->dim[d]) != f->extent[r];
         for (int k = 0; k < r; k++)
@@ -324,7 +333,7 @@ assign(axe_fit *f, int r)
         if (assign(f, r + 1))
             return true;
     }
-    return r == f->n_role;
+    return false;
 }
 
 static void
