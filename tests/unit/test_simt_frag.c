@@ -147,6 +147,9 @@ static const struct {
      AXE_TYPE_f32, "ld.shared.b128", 6, 48},
     {"sm_80", "(32, 6) : (1@lane, 1@reg)", "(32, 6) : (63, 3)", 0, 1,
      AXE_TYPE_f16, "ld.shared.b16", 6, 12},
+    /* two lanes in one word, in the next turn in two */
+    {"sm_80", "(16, 2, 2) : (2@lane, 1@lane, 1@reg)", "(16, 2, 2) : (66, 1, 3)",
+     0, 1, AXE_TYPE_f16, "ld.shared.b16", 2, 3},
 };
 
 /* Cycles of all turns, one by one, where each thread asks for its own. */

@@ -336,6 +336,16 @@ static const struct {
      {1, 2, 3, 4, 5, 6},
      "cp.bulk.store",
      "tma"},
+    {"gaps on both sides are no run",
+     "kernel k(in f32 X[4096], out f32 Y[4096]) { index m, n; cta (i : 4) {"
+     "shared f32 x[2, 256] : (2, 256) : (512, 1);"
+     "x[m, n] = X[i*1024 + m*512 + n] + 1;"
+     "Y[i*1024 + m*512 + n] = x[m, n]; } }",
+     4096,
+     4096,
+     {1, 2, 3, 4, 5, 6},
+     "",
+     "cp.bulk"},
     {"runs are added",
      "kernel k(in f32 X[4096], out f32 Y[1024]) { index n;"
      "cta (i : 1) Y[n] = 1;"
