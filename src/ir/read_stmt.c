@@ -215,6 +215,20 @@ read_if(axe_reader *r, axe_stmt *s)
     return AXE_OK;
 }
 
+/* Statements that a word begins, and a body alone follows, if anything does. */
+static const struct {
+    const char   *word;
+    axe_stmt_kind kind;
+    bool          body;
+} plain[] = {
+    {"loop", AXE_STMT_LOOP, true},
+    {"roles", AXE_STMT_ROLES, true},
+    {"turn", AXE_STMT_TURN, true},
+    {"break", AXE_STMT_BREAK, false},
+    {"barrier", AXE_STMT_BARRIER, false},
+    {"continue", AXE_STMT_CONTINUE, false},
+};
+
 static axe_status
 read_stmt(axe_reader *r, axe_stmt *s)
 {
@@ -230,28 +244,17 @@ read_stmt(axe_reader *r, axe_stmt *s)
         return read_ranged(r, s, AXE_STMT_FOR);
     if (axe_read_word(r, "if"))
         return read_if(r, s);
-    if (axe_read_word(r, "loop")) {
-        s->kind = AXE_STMT_LOOP;
-        return read_body(r, s);
-    }
-    if (axe_read_word(r, "break") || axe_read_word(r, "continue")) {
-        s->kind = r->s[-1] == 'k' ? AXE_STMT_BREAK : AXE_STMT_CONTINUE;
-        return AXE_OK;
-    }
+    for (int k = 0; k < AXE_LEN(plain); k++)
+        if (axe_read_word(r, plain[k].word)) {
+            s->kind = plain[k].kind;
+            return plain[k].body ? read_body(r, s) : AXE_OK;
+        }
     if (axe_read_word(r, "pipeline"))
         return read_pipeline(r, s);
     if (axe_read_word(r, "produce"))
         return read_stage(r, s, AXE_STMT_PRODUCE);
     if (axe_read_word(r, "consume"))
         return read_stage(r, s, AXE_STMT_CONSUME);
-    if (axe_read_word(r, "barrier")) {
-        s->kind = AXE_STMT_BARRIER;
-        return AXE_OK;
-    }
-    if (axe_read_word(r, "turn") || axe_read_word(r, "roles")) {
-        s->kind = r->s[-1] == 'n' ? AXE_STMT_TURN : AXE_STMT_ROLES;
-        return read_body(r, s);
-    }
     if (!take_space(r, &space))
         return read_index(r, s);
     s->kind = AXE_STMT_TENSOR;

@@ -306,8 +306,22 @@ dealt(const deal *d)
     return n;
 }
 
-/* May a digit of the index end at weight w?  Where the layout of an operand
- * ends one at b, one of the two is a multiple of the other. */
+/* Of each end of a digit in the term and w, is one a multiple of the other? */
+static bool
+ends_with(const axe_term *term, int64_t w)
+{
+    int64_t b = 1;
+
+    for (int k = term->n_iter - 1; k > 0; k--) {
+        b *= term->iter[k].extent;
+        if (w > b ? w % b != 0 : b % w != 0)
+            return false;
+    }
+    return true;
+}
+
+/* May a digit of the index end at weight w, where the layouts of operands end
+ * theirs? */
 static bool
 may_end(const deal *d, const axe_dim *dim, int64_t w)
 {
@@ -316,10 +330,8 @@ may_end(const deal *d, const axe_dim *dim, int64_t w)
     for (int i = 0; i < d->r->n_operand && w < e; i++)
         for (int t = 0; t < d->r->operand[i].n_term; t++) {
             const axe_term *term = &d->r->operand[i].term[t];
-            int64_t         b = 1;
-            for (int k = term->n_iter - 1; term->var == dim->var && k > 0; k--)
-                if (b *= term->iter[k].extent, w > b ? w % b : b % w)
-                    return false;
+            if (term->var == dim->var && !ends_with(term, w))
+                return false;
         }
     return true;
 }

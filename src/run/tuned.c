@@ -121,8 +121,7 @@ axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
     const axe_machine *mc;
     axe_size *size = axe_new_array(cx, axe_size, most_sizes(sig, spec) + 1);
     axe_mark  m = axe_ctx_mark(cx);
-
-    bool gpu = false;
+    bool      gpu = false;
 
     if (axe_machine_find(cx, name, &mc) == AXE_OK) {
         name = mc->name;

@@ -389,14 +389,12 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
 /* An arrival that comes when lane l's operations of the group so far are done.
  */
 static void
-arrive_later(sim *s, sim_warp *w, sim_call *c, sim_group *g, sim_cta *cta,
-             int l)
+arrive_later(sim *s, sim_call *c, sim_group *g, sim_cta *cta, int l)
 {
     bool       commit = c->in->shape->atom->sync == AXE_SYNC_COMMIT;
     sim_mbar  *b = axe_sim_mbar_of(s, c, 0, l, cta, commit);
     sim_async *o;
 
-    (void)w;
     if (!b)
         return;
     o = axe_sim_async_new(s, c);
@@ -439,13 +437,13 @@ issue_arrival(sim *s, sim_warp *w, sim_call *c)
         if (!axe_sim_has(c->pred, l))
             continue;
         if (c->in->n_arg < 2) {
-            arrive_later(s, w, c, g, w->cta, l);
+            arrive_later(s, c, g, w->cta, l);
             continue;
         }
         check_mask(s, w, c, c->at[1][l]);
         for (int i = 0; i < s->g->cluster; i++)
             if (c->at[1][l] >> i & 1)
-                arrive_later(s, w, c, g, &s->cta[i], l);
+                arrive_later(s, c, g, &s->cta[i], l);
     }
     axe_sim_release(s, w);
 }

@@ -185,7 +185,7 @@ axe_sim_tmem_contract(sim *s, sim_call *c)
     int64_t            ld = (p->n + 31) / 32 * 32, rows = (p->m + 3) / 4 * 4;
     float             *a = s->mma, *b = a + rows * p->k, *d = b + ld * p->k;
     bool               fresh = axe_sim_is_fresh(c);
-    bool               whole = axe_type_is_float(t);
+    bool               is_float = axe_type_is_float(t);
 
     check_pair(s, c);
     memset(a, 0, (size_t)(rows * p->k + ld * p->k + rows * ld) * sizeof a[0]);
@@ -195,13 +195,13 @@ axe_sim_tmem_contract(sim *s, sim_call *c)
     multiply_scales(s, c, 1, p->k, b, 1, ld);
     if (!fresh)
         each_run(s, c, 0, p->c.tile, false, d, ld, get_run);
-    if (!fresh && !whole)
+    if (!fresh && !is_float)
         memset(d, 0, (size_t)(rows * ld) * sizeof d[0]);
     axe_sim_mma((int)rows, p->k, ld, a, b, d);
     each_run(s, c, 0, p->c.tile, true, d, ld,
-             whole   ? put_run
-             : fresh ? set_run
-                     : add_run);
+             is_float ? put_run
+             : fresh  ? set_run
+                      : add_run);
     s->report->products += (int64_t)p->m * p->n * p->k;
 }
 
