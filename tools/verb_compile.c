@@ -117,6 +117,21 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
     return axe_kernel_names(&o->kernel, verb, n, name);
 }
 
+/* Is the size of its indices asked for only where it can be chosen? */
+static axe_status
+check_wide(axe_ctx *cx, const options *o, const axe_program *p)
+{
+    axe_status st;
+
+    if (!o->wide || o->stage == AXE_STAGE_IR || axe_program_on_gpu(p))
+        return AXE_OK;
+    st = axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                  "--wide is for GPUs, and this is for a CPU");
+    axe_help(cx, "leave it out: a CPU's indices have 64 bits; or give a GPU by "
+                 "--target");
+    return st;
+}
+
 /* Compile to a shared object and copy it out of the cache. */
 static axe_status
 put_object(axe_ctx *cx, const options *o, const axe_program *p)
@@ -204,6 +219,7 @@ compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
     for (int i = 0; i < n; i++) {
         spec.kernel = name[i];
         AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
+        AXE_TRY(check_wide(cx, o, p[i]));
         if (axe_program_on_gpu(p[i]))
             AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_C, &p[i]));
     }
@@ -248,6 +264,7 @@ put_stage(axe_ctx *cx, const options *o)
         return put_aot(cx, o);
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));
     AXE_TRY(axe_compile(cx, source, &spec, o->stage, &p));
+    AXE_TRY(check_wide(cx, o, p));
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));
     if (o->object)
         return put_object(cx, o, p);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layout/eval_int.h"
+#include "layout/layout_int.h"
 
 enum { ROOM = 8 }; /* iters of a layout */
 
@@ -181,8 +182,8 @@ reply_parts(axe_job *j, const datapath *d, axe_shape s)
     if (d->parts != 2 || s.n < 3 || s.n > 4 || s.extent[two] != 2 ||
         s.extent[two == 0] != d->rows)
         return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "datapath %c has no operand of such a shape",
-                        d->letter);
+                        "datapath %c has no operand of shape %s", d->letter,
+                        axe_shape_text(j->cx, s));
     for (int i = 0; i < s.n; i++)
         it[i] = i == two          ? iter(2, d->apart, x.lane)
                 : i == (two == 0) ? iter(d->rows, 1, x.lane)
@@ -204,7 +205,8 @@ reply_grouped(axe_job *j, const datapath *d, axe_shape s)
         n != s.extent[1] / 2)
         return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
                         "the group of an accumulator (rows, cols) is (s, 2, n) "
-                        "with 2 s n = cols");
+                        "with 2 s n = cols; this is %s, of one of shape %s",
+                        axe_shape_text(j->cx, g), axe_shape_text(j->cx, s));
     return reply_parts(
         j, d,
         (axe_shape){4, (int64_t[]){s.extent[0], g.extent[0], 2, g.extent[2]}});
@@ -223,7 +225,8 @@ reply_factor(axe_job *j, const datapath *d, axe_shape s)
         return reply_parts(j, d, s);
     if (s.n != 2 || s.extent[0] != d->rows || d->letter == 'E')
         return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "datapath %c has no factor of such a shape", d->letter);
+                        "datapath %c has no factor of shape %s", d->letter,
+                        axe_shape_text(j->cx, s));
     it[0] = iter(d->rows, 1, x.lane);
     it[1] = iter(s.extent[1], 1, x.col);
     twice = iter(2, d->apart, x.lane);
@@ -292,9 +295,11 @@ reply_full(axe_job *j, const struct shape *s, axe_shape t, int64_t per)
 
     AXE_TRY(find_axes(j, &x));
     if (half == 2 && (per != 1 || t.extent[1] % 2 != 0))
-        return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "64 rows of %s are two parts of words, side by side",
-                        s->name);
+        return axe_fail(
+            j->cx, AXE_NOWHERE, AXE_ESHAPE,
+            "64 rows of %s are two parts of columns of 32 bits, not "
+            "%" PRId64 " columns of %d",
+            s->name, t.extent[1], 32 / (int)per);
     if (repetitions(j, s, t.extent[1] / half, per) == 0)
         return AXE_ESHAPE;
     it[0] = iter(t.extent[0], 1, x.thread);
@@ -352,7 +357,9 @@ axe_op_tcgen05_atom(axe_job *j)
         log2 < 1 || log2 > 2)
         return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
                         "tcgen05_atom_layout: 32x32b, 16x64b, 16x128b or "
-                        "16x256b, of 64 or 128 rows of 16 or 32 bits");
+                        "16x256b, of 64 or 128 rows of 16 or 32 bits; this is "
+                        "%s of shape %s, of %d bits",
+                        name, axe_shape_text(j->cx, t), 8 << log2);
     return s->rows == 128 ? reply_full(j, s, t, 4 >> log2)
                           : reply_slabs(j, s, t, 4 >> log2);
 }

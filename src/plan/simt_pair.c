@@ -173,8 +173,9 @@ axe_check_parts(planner *p, const axe_schedule *s)
         if (axe_tile_parts(p, s->operand[i].tensor) == 1)
             continue;
         st = axe_fail(p->cx, s->operand[i].load->at, AXE_EUNSUPPORTED,
-                      "%s lies in parts in the CTAs of the cluster, and only "
-                      "boxes fill it, and contractions for all of them read it",
+                      "%s lies in parts in the CTAs of the cluster: only boxes "
+                      "may fill it, and only contractions for all of them may "
+                      "read it",
                       s->operand[i].tensor->name);
         axe_help(p->cx, "take its replicas on `cta` away");
         return st;

@@ -202,6 +202,8 @@ static void
 tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
 {
     const char *who = r->reader == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
+    const char *many = r->empty == 1 ? "" : "s";
+    const char *too = r->read_by ? " and of the engine" : "";
 
     if (r->read_by && !r->threads_read && r->cluster > r->pair)
         axe_list_push(
@@ -216,20 +218,19 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
     else if (r->read_by && !r->threads_read)
         axe_list_push(
             out,
-            axe_textf(cx, "  empty: %d arrival%s, %s", r->empty,
-                      r->empty == 1 ? "" : "s",
+            axe_textf(cx, "  empty: %d arrival%s, %s", r->empty, many,
                       engine_text(cx, r, "of the engine when it has read")));
     else if (r->empty > 0 && r->pair > 1)
         axe_list_push(out, axe_textf(cx,
-                                     "  empty: %d arrivals in the first of %d "
-                                     "CTAs, one of each warp that reads",
-                                     r->empty, r->pair));
+                                     "  empty: %d arrival%s in the first of %d "
+                                     "CTAs, one of each warp that reads%s",
+                                     r->empty, many, r->pair, too));
     else if (r->empty > 0)
         axe_list_push(out,
                       axe_textf(cx,
-                                "  empty: %d arrivals, one of each %s that "
-                                "reads, of %d CTA%s",
-                                r->empty, who, r->cluster,
+                                "  empty: %d arrival%s, one of each %s that "
+                                "reads%s, of %d CTA%s",
+                                r->empty, many, who, too, r->cluster,
                                 r->cluster > 1 ? "s" : ""));
     else if (r->way == AXE_RING_AHEAD)
         axe_list_push(out, "  empty: all threads meet once a turn");

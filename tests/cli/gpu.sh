@@ -94,6 +94,10 @@ cmp -s got want || {
 # The same for any size.
 "$AXE" compile "$SRC/kernels/elementwise.axe" add -t sm_90a --wide -o k.c k.h ||
     fail "--wide"
+"$AXE" compile "$SRC/kernels/elementwise.axe" add -t cpu-avx2 --wide >/dev/null 2>err &&
+    fail "--wide for a CPU"
+grep -q '^error: --wide is for GPUs, and this is for a CPU$' err &&
+    grep -q '^  help: leave it out' err || fail "--wide for a CPU: $(cat err)"
 $cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main ||
     fail "the wide C does not compile"
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
