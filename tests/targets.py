@@ -122,12 +122,16 @@ def models():
     fp8 = [expect("gemm_fp8_sm90", [],
                   [f"M={m}", f"N={n}", f"K={k}", f"P={(int(n) + 127) // 128}",
                    f"Q={(int(k) + 127) // 128}"])
-           for _, m, n, k in table_rows("FP8") if int(m) >= 4096]
+           for _, m, n, k in table_rows("FP8")]
+    few = [expect("gemm_fp8_small_sm90", words.split(),
+                  [f"M={m}", f"N={n}", f"Q={q}", f"P={(int(n) + 127) // 128}"])
+           for _, m, n, q, words in table_rows("FEW")]
     heads = [expect("attention_sm90", ["T=bf16", f"CAUSAL={c}"],
                     [f"G={g}", f"R={r}", f"S={s}", f"L={s}"])
              for _, c, g, r, s in table_rows("HEADS")]
     return [("bf16 GEMM, 16 shapes, M = 8192", ">= 1.0 of cuBLAS", gemm),
             ("FP8 GEMM in blocks, M = 4096", ">= 1.0 of cuBLASLt", fp8),
+            ("FP8 GEMM in blocks, M <= 64", ">= 1.3 of cuBLASLt", few),
             ("attention, D = 128, 8k", ">= 0.9 of cuDNN", heads)]
 
 
