@@ -39,6 +39,75 @@ free_tile(const axe_tensor *t)
     end(&m);
 }
 
+/* ------------------------------------------------------------------ copies */
+
+static axe_arg
+plain_matrix(const axe_tensor *s, int rows)
+{
+    axe_arg a = at(s, n(0));
+
+    a.lead = 16 * rows;
+    a.stride = 128;
+    return a;
+}
+
+/* Which row of shared memory a lane of tensor memory gets. */
+static const struct {
+    const char *name;
+    int         rows, from[4]; /* first row of each 32 lanes */
+} copies[] = {
+    {"tc.cp.128x128b", 128, {0, 32, 64, 96}},
+    {"tc.cp.64x128b.02_13", 64, {0, 32, 0, 32}},
+    {"tc.cp.64x128b.01_23", 64, {0, 0, 32, 32}},
+    {"tc.cp.32x128b.warpx4", 32, {0, 0, 0, 0}},
+};
+
+/* Rows of four words, row r of 4 r to 4 r + 3. */
+static void
+make_copied(const char *name, int rows)
+{
+    const axe_tensor *py, *t = tile_cta(AXE_TYPE_f32, &py), *s, *bar, *v;
+
+    s = buffer(&m, "s", AXE_TYPE_f32, 512, 0);
+    bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+    v = array(&m, "v", AXE_TYPE_f32, 4);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    atom(&m, "mbarrier.init", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(1))});
+    atom(&m, "mbarrier.inited", 0, 0, NULL);
+    end(&m);
+    for (int i = 0; i < 4; i++)
+        calc(&m, v, n(i), f32_of(add(&m, mul(&m, warp_lane(), 4), n(i))));
+    move("st.shared.b128", at(s, mul(&m, warp_lane(), 4)), at(v, n(0)));
+    atom(&m, "tc.fence", 0, 1, (axe_arg[]){at(s, n(0))});
+    atom(&m, "meet.cta", 0, 0, NULL);
+    begin_if(&m, is(&m, warp_lane(), 0));
+    move(name, in_tmem(t, n(0)), plain_matrix(s, rows));
+    atom(&m, "tc.commit", 0, 1, (axe_arg[]){at(bar, n(0))});
+    end(&m);
+    atom(&m, "mbarrier.wait", 0, 2, (axe_arg[]){at(bar, n(0)), integer(n(0))});
+    atom(&m, "tc.after", 0, 0, NULL);
+    move("tc.ld.32x32b.x4", at(v, n(0)), in_tmem(t, n(0)));
+    atom(&m, "tc.ld.drain", 0, 0, NULL);
+    move("st.global.b128", at(py, mul(&m, warp_lane(), 4)), at(v, n(0)));
+    free_tile(t);
+}
+
+static void
+test_copies(void **state)
+{
+    (void)state;
+    for (int k = 0; k < AXE_LEN(copies); k++) {
+        make_copied(copies[k].name, copies[k].rows);
+        run_clean();
+        for (int i = 0; i < 512; i++) {
+            int row = copies[k].from[i / 128] + i / 4 % 32;
+            if (y[i] != (float)(row * 4 + i % 4))
+                fail_msg("%s: lane %d, word %d is %g, not of row %d",
+                         copies[k].name, i / 4, i % 4, (double)y[i], row);
+        }
+    }
+}
+
 /* ------------------------------------------------------------------- moves */
 
 /* Lane l, column c of a tile of words holds 8 l + c. */
@@ -86,6 +155,13 @@ in_16x256(int l, int i, int *row, int *col)
     *col = l % 4 * 2 + i % 2;
 }
 
+static void
+in_16x32x2(int l, int i, int *row, int *col)
+{
+    *row = l % 16;
+    *col = i + l / 16 * 4;
+}
+
 static const struct {
     const char *name;
     int         regs;
@@ -97,6 +173,7 @@ static const struct {
     {"tc.ld.16x64b.x4", 4, 16, in_16x64},
     {"tc.ld.16x128b.x2", 4, 0, in_16x128},
     {"tc.ld.16x256b.x1", 4, 16, in_16x256},
+    {"tc.ld.16x32bx2.x4", 4, 16, in_16x32x2},
 };
 
 static void
@@ -219,16 +296,6 @@ fill_shared(const kind *q, const axe_tensor *s, int rows)
              at(v, n(0)));
     }
     end(&m);
-}
-
-static axe_arg
-plain_matrix(const axe_tensor *s, int rows)
-{
-    axe_arg a = at(s, n(0));
-
-    a.lead = 16 * rows;
-    a.stride = 128;
-    return a;
 }
 
 /* c = a b^T of 128 x 16 x k, a in tensor memory, b in shared memory; twice, so
@@ -477,7 +544,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(loads), TEST(columns), TEST(products), TEST(scales), TEST(bugs),
+        TEST(copies),   TEST(loads),  TEST(columns),
+        TEST(products), TEST(scales), TEST(bugs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
