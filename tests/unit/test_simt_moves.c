@@ -50,21 +50,42 @@ fail_run(run *x, const char *what)
     fail_msg("%s: %s\n%s", what, x->text, b.text ? b.text : "");
 }
 
+/* The constant shape of a parameter, which has n elements. */
+static axe_array
+array_of(const axe_program *p, int i, int64_t *shape, int64_t n, void *data)
+{
+    const axe_tensor *t = p->kernel->param[i];
+    int64_t           size = 1;
+
+    for (int d = 0; d < t->rank; d++) {
+        assert_true(axe_is_iconst(t->shape[d], &shape[d]));
+        size *= shape[d];
+    }
+    assert_int_equal(size, n);
+    return (axe_array){.name = t->name,
+                       .type = axe_type_table[t->type].name,
+                       .rank = t->rank,
+                       .shape = shape,
+                       .data = data};
+}
+
 /* Y as the simulator leaves it, from X. */
 static void
-simulate(run *x, const char *machine, const char *type, int64_t n_x,
-         void *data_x, int64_t n_y, void *data_y)
+simulate(run *x, const char *machine, int64_t n_x, void *data_x, int64_t n_y,
+         void *data_y)
 {
+    int64_t            shape[2][AXE_RANK_MAX];
     axe_compile_spec   spec = {.machine = machine};
     axe_sim_options    how = {.policy = AXE_SIM_LAZY};
     const axe_program *p;
-    axe_array          array[2] = {
-                 {.name = "X", .type = type, .rank = 1, .shape = &n_x, .data = data_x},
-                 {.name = "Y", .type = type, .rank = 1, .shape = &n_y, .data = data_y}};
+    axe_array          array[2];
     int32_t source = axe_source_add(x->cx, "k.axe", x->text, strlen(x->text));
 
-    if (axe_compile(x->cx, source, &spec, AXE_STAGE_LOWER, &p) != AXE_OK ||
-        axe_program_simulate(x->cx, p, 2, array, 0, NULL, &how, &x->said) !=
+    if (axe_compile(x->cx, source, &spec, AXE_STAGE_LOWER, &p) != AXE_OK)
+        fail_run(x, "compile");
+    array[0] = array_of(p, 0, shape[0], n_x, data_x);
+    array[1] = array_of(p, 1, shape[1], n_y, data_y);
+    if (axe_program_simulate(x->cx, p, 2, array, 0, NULL, &how, &x->said) !=
             AXE_OK ||
         x->said.n_finding > 0)
         fail_run(x, "run");
@@ -167,7 +188,7 @@ try_pair(void)
         in[i] = (uint8_t)(1 + below(100));
     x.text = make_text(&x, types[k].name, size, warps, &a, &b);
     memset(out, 0, sizeof out);
-    simulate(&x, "sm_80", types[k].name, size, in, size, out);
+    simulate(&x, "sm_80", size, in, size, out);
     if (memcmp(in, out, (size_t)(size * types[k].bytes)) != 0)
         fail_run(&x, "wrong");
     bool by_lanes = has_done(&x, "shfl");
@@ -337,10 +358,9 @@ static const struct {
      "cp.bulk.store",
      "tma"},
     {"gaps on both sides are no run",
-     "kernel k(in f32 X[4096], out f32 Y[4096]) { index m, n; cta (i : 4) {"
-     "shared f32 x[2, 256] : (2, 256) : (512, 1);"
-     "x[m, n] = X[i*1024 + m*512 + n] + 1;"
-     "Y[i*1024 + m*512 + n] = x[m, n]; } }",
+     "kernel k(in f32 X[4, 2, 2, 256], out f32 Y[4, 2, 2, 256]) {"
+     "index m, n; cta (i : 4) { shared f32 x[2, 256] : (2, 256) : (512, 1);"
+     "x[m, n] = X[i, m, 0, n] + 1; Y[i, m, 0, n] = x[m, n]; } }",
      4096,
      4096,
      {1, 2, 3, 4, 5, 6},
@@ -374,7 +394,7 @@ test_statements(void **unused)
                 ? "sm_80"
                 : "sm_90a";
         memset(out, 0, sizeof out);
-        simulate(&x, on, "f32", rows[i].n_x, in, rows[i].n_y, out);
+        simulate(&x, on, rows[i].n_x, in, rows[i].n_y, out);
         for (int k = 0; k < N_FIRST && (k == 0 || rows[i].y[k] != 0); k++)
             if (out[k] != rows[i].y[k])
                 fail_msg("%s: Y[%d] is %g", rows[i].name, k, out[k]);
