@@ -7,7 +7,6 @@
  * vector goes, then to lanes; other indices to warps first; what remains are
  * turns, written out while registers last. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "plan/simt_int.h"
 
