@@ -67,15 +67,23 @@ is_in(simt_lowering *sl, const axe_crew *c)
 }
 
 axe_lblock *
-axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_simt_open_crew(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 {
-    const axe_crew *c = axe_crew_at(sl->sp, s);
     const axe_node *in = is_in(sl, c);
     axe_lir        *l = axe_emit(&sl->lw, b, in ? AXE_LIR_IF : AXE_LIR_BLOCK);
 
     l->value = in;
-    axe_simt_split(sl, &l->body, s, axe_simt_entity(sl, c));
     return &l->body;
+}
+
+axe_lblock *
+axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_crew *c = axe_crew_at(sl->sp, s);
+
+    b = axe_simt_open_crew(sl, b, c);
+    axe_simt_split(sl, b, s, axe_simt_entity(sl, c));
+    return b;
 }
 
 /* A scope in a cta: its entities side by side. */

@@ -147,6 +147,9 @@ void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
 bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
                                               const axe_stmt *s);
+/* The crew's threads, of those of the crew it is in, as a block. */
+axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
+                               const axe_crew *c);
 /* The threads that a scope in a cta is, as a block with the scope's variables.
  */
 axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,

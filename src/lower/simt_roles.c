@@ -231,13 +231,29 @@ axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role, int64_t *pair)
 }
 
 static void
-set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
+           const axe_atom *a)
 {
-    const axe_atom *a = axe_simt_budget(sl->lw.plan->machine, c);
-    axe_arg         n = axe_simt_number(axe_int(&sl->lw, c->registers));
+    axe_arg n = axe_simt_number(axe_int(&sl->lw, c->registers));
 
     if (a)
         axe_simt_atom(sl, b, a, 0, 1, &n, NULL);
+}
+
+/* Warp groups whose warps have roles of their own change their budgets before
+ * these part. */
+static void
+set_shared_budgets(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_crew *cta = sl->launch->crew;
+    axe_crew        group;
+
+    for (int t = 0; t < cta->n_thread; t += (int)sl->sp->lanes) {
+        const axe_atom *a = axe_simt_shared_budget(sl->lw.plan->machine, sl->sp,
+                                                   cta, t, &group);
+        if (a)
+            set_budget(sl, axe_simt_open_crew(sl, b, &group), &group, a);
+    }
 }
 
 /* The rings whose stages the role passes on. */
@@ -267,7 +283,8 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     int64_t         pair;
 
     b = all = axe_simt_open_scope(sl, b, role);
-    set_budget(sl, b, c);
+    if (c->scope == AXE_SCOPE_WARPGROUP)
+        set_budget(sl, b, c, axe_simt_budget(sl->lw.plan->machine, c));
     AXE_TRY(axe_simt_begin_turns(sl, all, c));
     sl->crew = c;
     if (axe_simt_is_alone(sl, role, &pair)) {
@@ -297,6 +314,7 @@ axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     bool            stay = top->keys.persistent && axe_scope_is_of_roles(top) &&
                 stands_in(top->n_body, top->body, s);
 
+    set_shared_budgets(sl, b);
     for (int i = 0; i < s->n_body; i++)
         AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
     return AXE_OK;

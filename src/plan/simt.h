@@ -139,6 +139,12 @@ struct axe_simt_plan {
 /* The row by which the crew's threads change to its number of registers; NULL:
  * it keeps its share. */
 const axe_atom *axe_simt_budget(const axe_machine *mc, const axe_crew *c);
+/* The same of the warp group that begins at thread `first` of the cta, if it is
+ * the roles of its warps that ask; *out: the group. */
+const axe_atom *axe_simt_shared_budget(const axe_machine   *mc,
+                                       const axe_simt_plan *sp,
+                                       const axe_crew *cta, int first,
+                                       axe_crew *out);
 /* Registers that a thread of the crew has. */
 int64_t axe_simt_registers(const axe_machine *mc, const axe_crew *c);
 /* The cta that a crew is in. */

@@ -1,7 +1,8 @@
 /* simt_budget.c - what crews of a CTA have together: registers, barriers.
  *
  * Threads begin with equal shares of the registers; a role may ask for more
- * where others give theirs back.  Only whole warp groups can.  Barriers that
+ * where others give theirs back.  Only whole warp groups can, be they one role
+ * or their warps' roles, which then ask for the same.  Barriers that
  * crews larger than a warp meet at are numbered, each for one entity. */
 #include <inttypes.h>
 
@@ -50,17 +51,82 @@ axe_simt_registers(const axe_machine *mc, const axe_crew *c)
     return c->registers > 0 ? c->registers : share;
 }
 
-/* Who may ask for registers: whole warp groups directly in a cta. */
+/* Threads of a warp group. */
+static int
+group_threads(const axe_machine *mc)
+{
+    int64_t n = 1;
+
+    axe_scope_nests(mc->family, AXE_SCOPE_WARPGROUP, AXE_SCOPE_THREAD, &n);
+    return (int)n;
+}
+
+/* Whose entities have thread t of the cta, and ask for registers; or NULL. */
+static const axe_crew *
+asker_at(const axe_simt_plan *sp, const axe_crew *cta, int t)
+{
+    for (int i = 0; i < sp->n_crew; i++) {
+        const axe_crew *c = sp->crew[i];
+        if (c->in == cta && c->registers > 0 && c->first <= t &&
+            t < c->first + c->n_thread * c->n_entity)
+            return c;
+    }
+    return NULL;
+}
+
+const axe_atom *
+axe_simt_shared_budget(const axe_machine *mc, const axe_simt_plan *sp,
+                       const axe_crew *cta, int first, axe_crew *out)
+{
+    int             n = group_threads(mc);
+    const axe_crew *c = first % n == 0 ? asker_at(sp, cta, first) : NULL;
+
+    if (!c || c->scope == AXE_SCOPE_WARPGROUP)
+        return NULL;
+    *out = (axe_crew){.scope = AXE_SCOPE_WARPGROUP,
+                      .n_thread = n,
+                      .n_entity = 1,
+                      .first = first,
+                      .barrier = -1,
+                      .turn = -1,
+                      .registers = c->registers,
+                      .at = c->at,
+                      .in = cta};
+    return axe_simt_budget(mc, out);
+}
+
+/* Do all warps that share warp groups with the crew's ask for the same? */
+static axe_status
+check_sharing(planner *p, const axe_crew *c)
+{
+    int n = group_threads(p->mc), lanes = p->mc->simt->lanes;
+    int end = (c->first + c->n_thread * c->n_entity + n - 1) / n * n;
+
+    for (int t = c->first / n * n; t < end; t += lanes) {
+        const axe_crew *other = asker_at(p->simt, c->in, t);
+        if (other && other->registers == c->registers)
+            continue;
+        axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
+                 "registers %d: %s gives registers to whole warp groups, and "
+                 "warp %d, of the same, does not ask for %d",
+                 c->registers, p->mc->name, t / lanes, c->registers);
+        axe_help(p->cx, "give each of the %d warps a role with `registers %d`",
+                 n / lanes, c->registers);
+        return AXE_EUNSUPPORTED;
+    }
+    return AXE_OK;
+}
+
+/* Who may ask for registers: warp groups and warps directly in a cta. */
 static axe_status
 check_asker(planner *p, const axe_crew *c)
 {
-    int64_t group = 1;
-
-    axe_scope_nests(p->mc->family, AXE_SCOPE_WARPGROUP, AXE_SCOPE_THREAD,
-                    &group);
-    if (!axe_simt_find_budget(p->mc, true) ||
-        (c->in && !c->in->in && c->scope == AXE_SCOPE_WARPGROUP &&
-         c->n_thread % group == 0))
+    if (!axe_simt_find_budget(p->mc, true))
+        return AXE_OK;
+    if (c->in && !c->in->in && c->scope == AXE_SCOPE_WARP)
+        return check_sharing(p, c);
+    if (c->in && !c->in->in && c->scope == AXE_SCOPE_WARPGROUP &&
+        c->n_thread % group_threads(p->mc) == 0)
         return AXE_OK;
     axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
              "registers %d: %s gives registers to warp groups of a cta, not "

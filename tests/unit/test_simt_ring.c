@@ -441,13 +441,29 @@ test_rows(void **state)
 #define FILLS "warpgroup (0)"
 #define READS "warpgroup (1)"
 
+/* Three warps of a group are one role, the fourth another. */
+#define THREE(warps, first, second, more)                                      \
+    "kernel k(in f32 X[M], out f32 Y[3, M], out f32 Z[M], out f32 W[M]) { "    \
+    "index m; cta (i : 1) warps " warps " { roles { warp (w : 0..3) "          \
+    "registers " first " Y[w, m] = X[m]; warp (3) registers " second           \
+    " Z[m] = X[m]; " more " } } }"
+
 /* What cannot be, and what is said of it. */
 static const struct {
     const char *text, *says;
 } wrong[] = {
     {RING(STAY, "", "warp (0) registers 40", READS),
+     "registers 40: sm_90a gives registers to whole warp groups, and warp 1, "
+     "of the same, does not ask for 40"},
+    {THREE("4", "40", "48", ""),
+     "registers 40: sm_90a gives registers to whole warp groups, and warp 3, "
+     "of the same, does not ask for 40"},
+    {THREE("8", "40", "40", "warpgroup (1) registers 56 W[m] = X[m];"), ""},
+    {"kernel k(in f32 X[M], out f32 Y[M]) { cta (i : M by 128) warps 4 { roles "
+     "{ "
+     "thread (t : 0..128) registers 40 Y[i*128 + t] = X[i*128 + t]; } } }",
      "registers 40: sm_90a gives registers to warp groups of a cta, not to "
-     "each warp"},
+     "each thread"},
     {RING("cta persistent (t : tiles(M by 64, N by 64)) warpgroups 3", "",
           FILLS " registers 240", READS " registers 256"),
      "the roles ask for 84992 registers; sm_90a has 65536"},
