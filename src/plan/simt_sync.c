@@ -3,12 +3,13 @@
  * Threads that touch the same element of a shared tile, one of them writing,
  * need a meeting between: of the innermost scope around both statements, before
  * what that scope does of the second.  Nothing is needed where each thread
- * finds only what it wrote itself.  Within one scope its entities do not meet,
- * nor may they touch what another one writes.  Stages of pipelines are passed
- * on by protocols of their own (simt_ring.c), and where CTAs share a statement
- * (simt_share.c) their cluster meets before and behind it.  So it is for tensor
- * memory. What a thread asked of an engine is waited for instead, at a barrier
- * at which the engine arrives; what it asked of it next comes in order.
+ * finds only what it wrote itself, or its warp, in tensor memory.  Within one
+ * scope its entities do not meet, nor may they touch what another one writes.
+ * Stages of pipelines are passed on by protocols of their own (simt_ring.c),
+ * and where CTAs share a statement (simt_share.c) their cluster meets before
+ * and behind it.  So it is for tensor memory. What a thread asked of an engine
+ * is waited for instead, at a barrier at which the engine arrives; what it
+ * asked of it next comes in order.
  *
  * One pass in order keeps what was touched since the threads last met; a loop
  * is passed until what a turn leaves behind is known to the next one.  For what
@@ -187,6 +188,26 @@ entry_of(const place *at, const axe_crew *crew)
     return at->stmt;
 }
 
+/* Is t a move by rows that take the whole crew, each warp of it its lanes? */
+static bool
+is_by_lanes(const passing *g, const touch *t)
+{
+    const axe_simt_tmem *m = g->p->schedule[t->stmt->id]->simt->tmem;
+
+    return m && m->able && axe_atom_threads(m->move.atom) == t->crew->n_thread;
+}
+
+/* Does each thread, or each warp in tensor memory, find only its own? */
+static bool
+finds_own(const passing *g, const touch *a, const touch *b)
+{
+    if (a->engine || b->engine)
+        return false;
+    if (a->tile->space == AXE_SPACE_SHARED)
+        return axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile);
+    return a->crew == b->crew && is_by_lanes(g, a) && is_by_lanes(g, b);
+}
+
 static void
 decide(passing *g, const place *at, const touch *a, const touch *b)
 {
@@ -194,9 +215,7 @@ decide(passing *g, const place *at, const touch *a, const touch *b)
     axe_meet       *m;
 
     if (a->tile != b->tile || !(a->writes || b->writes) ||
-        (a->engine && b->engine && a->crew == b->crew) ||
-        (a->tile->space == AXE_SPACE_SHARED && !a->engine && !b->engine &&
-         axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile)))
+        (a->engine && b->engine && a->crew == b->crew) || finds_own(g, a, b))
         return;
     m = add_meet(g, entry_of(at, crew), crew,
                  axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
@@ -310,24 +329,41 @@ any_writes(const axe_list *l)
     return false;
 }
 
-/* A meeting for what was written before the loop and is only read in it.  Where
- * the loop writes, too, its threads meet in every turn, and that one will do.
- */
+static bool
+any_asks(const axe_list *l)
+{
+    for (int i = 0; i < l->n; i++)
+        if (((const touch *)l->item[i])->engine)
+            return true;
+    return false;
+}
+
+/* May what a was meet for before a loop that touches all of `in`?  What an
+ * engine does, if none is asked in the loop; what threads wrote, if it is only
+ * read in it.  Where the loop writes, too, its threads meet in every turn, and
+ * that one will do. */
+static bool
+is_met_before(const touch *a, const touch *b, const axe_list *in)
+{
+    if (a->engine)
+        return !any_asks(in);
+    return a->writes && !b->engine && !any_writes(in) &&
+           a->tile->space == AXE_SPACE_SHARED;
+}
+
 static void
 meet_before(passing *g, const place *at)
 {
     axe_list in = {.cx = g->p->cx};
 
-    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in) ||
-        any_writes(&in))
+    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in))
         return;
     for (int i = 0; i < in.n; i++) {
         const touch *b = in.item[i];
         for (int k = 0; k < g->pending.n; k++) {
             const touch *a = g->pending.item[k];
             int          before = g->pending.n;
-            if (a->writes && !a->engine && !b->engine && a->crew == at->crew &&
-                a->tile->space == AXE_SPACE_SHARED)
+            if (a->crew == at->crew && is_met_before(a, b, &in))
                 decide(g, at, a, b);
             if (g->pending.n < before)
                 k = -1;

@@ -19,6 +19,19 @@
 #define TURNED "Z[j*64 + n, i*32 + m] = s[m, n] * 3.0;\n"
 #define TILE "shared f32 s[32, 64];\n"
 
+#define LANES(groups, rest)                                                    \
+    HEAD "cta (i : M by 128, j : N by 64) warpgroups " groups " {\n"           \
+         "tmem f32 s[128, 64]; reg f32 x[128, 64];\n"                          \
+         "x[m, n] = X[i*128 + m, j*64 + n]; s[m, n] = x[m, n];\n" rest         \
+         "x[m, n] = s[m, n]; Y[i*128 + m, j*64 + n] = x[m, n]; } }"
+#define PRODUCT                                                                \
+    "kernel k(in f16 A[M, 64], in f16 B[64, 64], out f32 Z[M, 64]) {\n"        \
+    "index m, n, k;\n"                                                         \
+    "cta (i : M by 128) warpgroups 1 {\n"                                      \
+    "shared f16 a[128, 64]; shared f16 b[64, 64]; tmem f32 c[128, 64];\n"      \
+    "a[m, k] = A[i*128 + m, k]; b[n, k] = B[n, k]; c[m, n] = 0;\n"             \
+    "c[m, n] += a[m, k] * b[n, k];\n"
+
 /* clang-format off */
 static const struct {
     const char *text, *meets;
@@ -56,6 +69,24 @@ static const struct {
      "s[w, m, n] = X[i*32 + w*8 + m, j*64 + n];\n"
      "Z[j*64 + n, i*32 + w*8 + m] = s[w, m, n]; } } }",
      "7 warp: s is written in line 6 and read in line 7"},
+    /* Its warps find their own lanes of tensor memory. */
+    {LANES("1", "for (t : 4) {\n" "x[m, n] = s[m, n];\n" "s[m, n] = x[m, n];\n" "}\n"), ""},
+    /* Of two warp groups each has half of the columns, here and there not the same. */
+    {LANES("2", "reg f32 y[128, 32];\n" "y[m, n] = s[m, n + 16];\n"
+           "Y[i*128 + m, j*64 + n] = y[m, n];\n"),
+     "7 cta: s is written in line 5 and read in line 7"},
+    /* What was asked for is waited for before a loop in which nothing is. */
+    {PRODUCT "for (t : 64 by 16)\n" "c[m, t*16 + n] = c[m, t*16 + n] * 2.0;\n"
+     "for (t : 64 by 16)\n" "Z[i*128 + m, t*16 + n] = c[m, t*16 + n]; } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "7 cta: c is written in line 6 and read in line 8"},
+    /* And in a loop that asks, in each turn. */
+    {PRODUCT "for (t : 4) {\n" "c[m, n] = c[m, n] * 2.0;\n"
+     "c[m, n] += a[m, k] * b[n, k]; }\n" "Z[i*128 + m, n] = c[m, n]; } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "8 cta: c is written in line 6 and read in line 8; "
+     "9 cta: c is read in line 8 and written in line 9; "
+     "10 cta: c is written in line 6 and read in line 10"},
 };
 /* clang-format on */
 
@@ -66,9 +97,9 @@ plan(axe_ctx *cx, const char *text, const axe_plan **p)
     const axe_module  *m;
     const axe_kernel  *k;
     const axe_machine *mc;
-    axe_inst           inst = {.machine = "sm_80"};
+    axe_inst inst = {.machine = strstr(text, "tmem") ? "sm_100a" : "sm_80"};
 
-    AXE_TRY(axe_machine_find(cx, "sm_80", &mc));
+    AXE_TRY(axe_machine_find(cx, inst.machine, &mc));
     AXE_TRY(axe_module_parse(cx, src, &m));
     AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
     AXE_TRY(axe_kernel_verify(cx, k));
