@@ -1,9 +1,13 @@
 /* simt_reduce.c - reductions of many threads.
  *
- * Every thread folds its own turns; then lanes exchange what they have, until
- * all that share the reduction hold the result; then warps, through shared
- * memory.  No lane is told apart: the result is replicated. */
+ * Every thread folds its own turns, many of them into a few sums side by side,
+ * as each step waits for the one before; then lanes exchange what they have,
+ * until all that share the reduction hold the result; then warps, through
+ * shared memory.  No lane is told apart: the result is replicated. */
 #include "lower/simt_map.h"
+
+/* Sums at once that hide a step's latency, and turns that each is worth. */
+enum { SUMS = 4, WORTH = 16 };
 
 static const axe_op fold_op[] = {
     [AXE_FOLD_SUM] = AXE_OP_add,
@@ -12,17 +16,37 @@ static const axe_op fold_op[] = {
     [AXE_FOLD_MIN] = AXE_OP_min,
 };
 
-/* What a turn of nest 0 is in the array of sums. */
+/* Is digit i one of the nest's that a thread's turns count? */
+static bool
+is_turn(const map_lowering *x, int i, int nest)
+{
+    const axe_work_digit *d = &x->simt->work.digit[i];
+
+    return d->axis == x->sl->sp->reg &&
+           axe_nest_has(&x->s->nest[nest], d->of.var);
+}
+
+static int64_t
+n_turn(const map_lowering *x, int nest)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < x->simt->work.n_digit; i++)
+        if (is_turn(x, i, nest))
+            n *= x->simt->work.digit[i].of.extent;
+    return n;
+}
+
+/* The number of a turn of the nest. */
 static const axe_node *
-sum_index(map_lowering *x)
+turn_index(map_lowering *x, int nest)
 {
     const axe_work *w = &x->simt->work;
     const axe_node *at = axe_int(&x->sl->lw, 0);
     int64_t         stride = 1;
 
     for (int i = w->n_digit - 1; i >= 0; i--) {
-        if (w->digit[i].axis != x->sl->sp->reg ||
-            !axe_nest_has(&x->s->nest[0], w->digit[i].of.var))
+        if (!is_turn(x, i, nest))
             continue;
         if (x->value[i])
             at = axe_sum(&x->sl->lw, at,
@@ -36,13 +60,18 @@ sum_index(map_lowering *x)
 static int64_t
 n_sum(const map_lowering *x)
 {
-    const axe_work *w = &x->simt->work;
-    int64_t         n = 1;
+    return n_turn(x, 0);
+}
 
-    for (int i = 0; i < w->n_digit; i++)
-        if (w->digit[i].axis == x->sl->sp->reg &&
-            axe_nest_has(&x->s->nest[0], w->digit[i].of.var))
-            n *= w->digit[i].of.extent;
+/* Into how many sums a thread folds its turns, each. */
+static int64_t
+n_part(const map_lowering *x, int nest)
+{
+    int64_t n = 1, turns = n_turn(x, nest);
+
+    while (2 * n * n_sum(x) <= SUMS && turns % (2 * n) == 0 &&
+           turns >= 2 * n * WORTH)
+        n *= 2;
     return n;
 }
 
@@ -57,9 +86,9 @@ axe_map_reduced(map_lowering *x, const axe_node *reduce)
 {
     for (int k = 1; k < x->s->n_nest; k++)
         if (x->s->nest[k].reduce == reduce)
-            return converted(x,
-                             axe_simt_element(x->sl, x->sum[k], sum_index(x)),
-                             reduce->type);
+            return converted(
+                x, axe_simt_element(x->sl, x->sum[k], turn_index(x, 0)),
+                reduce->type);
     return reduce;
 }
 
@@ -75,24 +104,49 @@ fold(map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
                   axe_node2(x->sl->lw.cx, fold_op[f], old, value), NULL);
 }
 
+/* The first n sums. */
 static void
-clear(map_lowering *x, axe_lblock *b, int nest)
+clear(map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     axe_fold        f = x->s->nest[nest].reduce->u.reduce.fold;
     const axe_node *unit = axe_fold_unit(x->sl->lw.cx, f, x->sum[nest]->type);
-    const axe_node *at = axe_simt_unrolled(x->sl, &b, "clear", n_sum(x));
+    const axe_node *at = axe_simt_unrolled(x->sl, &b, "clear", n);
 
     axe_simt_calc(x->sl, b, x->sum[nest], at, unit, NULL);
 }
 
+/* Where the sum of a part is, for a turn of nest 0. */
+static const axe_node *
+part_index(map_lowering *x, const axe_node *turn, const axe_node *part)
+{
+    return axe_sum(
+        &x->sl->lw, turn,
+        axe_scaled(&x->sl->lw, part, (axe_stride){n_sum(x), AXE_UNIT_ONE}));
+}
+
+/* The sums of all parts into those of the first. */
+static void
+fold_parts(map_lowering *x, axe_lblock *b, int nest, int64_t n)
+{
+    const axe_node *part, *at;
+
+    if (n == 1)
+        return;
+    part = axe_simt_unrolled(x->sl, &b, "part", n - 1);
+    part = axe_sum(&x->sl->lw, part, axe_int(&x->sl->lw, 1));
+    at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
+    fold(x, b, nest, at,
+         axe_simt_element(x->sl, x->sum[nest], part_index(x, at, part)));
+}
+
 /* The thread's own turns. */
 static void
-fold_turns(map_lowering *x, axe_lblock *b, int nest)
+fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_nest *own = &x->s->nest[nest];
     axe_ctx        *cx = x->sl->lw.cx;
     axe_type        t = x->sum[nest]->type;
-    const axe_node *value, *in;
+    const axe_node *value, *in, *at;
 
     b = axe_map_loops(x, b, nest);
     axe_map_load(x, b, nest);
@@ -105,7 +159,12 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest)
             cx, AXE_OP_select, t, AXE_NOWHERE, 3,
             (const axe_node *[]){
                 in, value, axe_fold_unit(cx, own->reduce->u.reduce.fold, t)});
-    fold(x, b, nest, sum_index(x), value);
+    at = turn_index(x, 0);
+    if (n > 1)
+        at = part_index(x, at,
+                        axe_node2(cx, AXE_OP_mod, turn_index(x, nest),
+                                  axe_int(&x->sl->lw, n)));
+    fold(x, b, nest, at, value);
     axe_map_turned(x, own);
     axe_map_turned(x, &x->s->nest[0]);
 }
@@ -225,7 +284,7 @@ fold_warps(map_lowering *x, axe_lblock *b, int nest)
                               axe_simt_reg(sum, at)},
                   NULL);
     AXE_TRY(axe_simt_meet(x->sl, b, x->simt->crew));
-    clear(x, b, nest);
+    clear(x, b, nest, n_sum(x));
     at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
     from = axe_simt_unrolled(x->sl, &b, "from", n);
     axe_simt_atom(
@@ -244,12 +303,14 @@ axe_status
 axe_map_reduce(map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_node *r = x->s->nest[nest].reduce;
+    int64_t         n = n_part(x, nest);
 
     x->sum[nest] =
         axe_simt_array(x->sl, axe_fold_name(r->u.reduce.fold),
-                       axe_compute_of(&x->sl->lw, r->type), n_sum(x));
-    clear(x, b, nest);
-    fold_turns(x, b, nest);
+                       axe_compute_of(&x->sl->lw, r->type), n_sum(x) * n);
+    clear(x, b, nest, n_sum(x) * n);
+    fold_turns(x, b, nest, n);
+    fold_parts(x, b, nest, n);
     AXE_TRY(fold_lanes(x, b, nest));
     return fold_warps(x, b, nest);
 }
