@@ -36,6 +36,7 @@ ALSO = {
     "attention": [["T=f16"]],
     "attention_mma": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "attention_sm90": [["T=bf16"], ["CAUSAL=1"], ["D=64"]],
+    "attention_sm100": [["T=bf16"], ["CAUSAL=1"], ["D=64"], ["D=64", "CAUSAL=1"]],
     "attention_varlen_sm90": [["D=64", "CAUSAL=1"]],
     "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"], ["CLUSTER=4"]],
     "softmax": [["T=f16"]],
