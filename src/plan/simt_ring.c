@@ -21,6 +21,16 @@ axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
     return NULL;
 }
 
+/* Has the ring a tile there? */
+static bool
+has_tile_in(const axe_pipeline *ring, axe_space s)
+{
+    for (int i = 0; i < ring->n_tensor; i++)
+        if (ring->tensor[i]->space == s)
+            return true;
+    return false;
+}
+
 /* Does a statement of the body, or in it, write the tensor? */
 static bool
 writes(int n, axe_stmt *const *body, const axe_tensor *t)
@@ -238,7 +248,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
     r->produce = f.produce;
     r->producer = f.producer;
     r->consumer = f.consumer;
-    r->sums = f.ring->tensor[0]->space == AXE_SPACE_TMEM;
+    r->sums = has_tile_in(f.ring, AXE_SPACE_TMEM);
     if (f.produce_role || f.consume_role)
         r->way = AXE_RING_ROLES;
     else if (f.ahead && f.ring->n_stage > 1 && !r->sums)
@@ -378,7 +388,7 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
         if (!wide)
             r->reader = AXE_SCOPE_WARP;
     }
-    if (*group &&
+    if (*group && has_tile_in(r->ring, AXE_SPACE_SHARED) &&
         axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
         r->fence = group;
 }

@@ -56,7 +56,7 @@ struct axe_simt_ring {
                  told at its barriers, what is done at all of theirs, or of
                  those whose boxes come here; 1: each its own */
     bool            threads_read; /* others read it, too */
-    bool            sums;         /* its tiles are in tensor memory */
+    bool            sums;         /* it has tiles in tensor memory */
     const char     *fence; /* readers are engines of this group; NULL: no */
     const axe_stmt *lags;  /* the loop whose turns leave the contraction of a
                               stage in flight: it is read when the next one has
