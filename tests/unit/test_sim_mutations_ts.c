@@ -45,27 +45,8 @@ static const subject subjects[N_WHICH] = {
                .more = {{"D", "64"}, {"STAGES", "2"}}},
 };
 
-static void
-test_clean(void **state)
-{
-    (void)state;
-    check_clean(N_WHICH, subjects);
-}
-
-static void
-test_mutations(void **state)
-{
-    (void)state;
-    check_mutations(subjects, AXE_LEN(rows), rows);
-}
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_mutations),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_mutants(N_WHICH, subjects, AXE_LEN(rows), rows);
 }
