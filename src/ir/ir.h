@@ -114,6 +114,8 @@ struct axe_var {
     int             id;     /* unique in the kernel, dense from 0 */
     const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
                                else NULL */
+    const axe_node *limit;  /* INDEX, made by a planner: values from here on
+                               are not visited; else NULL */
     axe_unit unit;          /* SIZE: the unit of this one symbol */
     bool     is_fixed;      /* SIZE: it is `fixed` in every launch */
     int64_t  fixed;

@@ -106,12 +106,34 @@ condition(baser *x, const axe_node *n)
         named(x, "end", axe_node2(cx, AXE_OP_sub, n->arg[1], common)));
 }
 
+/* A value whose choices by limits are such conditions. */
+static const axe_node *
+chosen(baser *x, const axe_node *n)
+{
+    axe_node *copy;
+    bool      same = true;
+
+    if (n->type == AXE_TYPE_INDEX || n->n_arg == 0 || n->op == AXE_OP_load)
+        return n;
+    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++) {
+        copy->arg[i] = n->op == AXE_OP_select && i == 0
+                           ? condition(x, n->arg[i])
+                           : chosen(x, n->arg[i]);
+        same = same && copy->arg[i] == n->arg[i];
+    }
+    return same ? n : copy;
+}
+
 static void
 rewrite(baser *x, axe_lblock *b)
 {
     for (int i = 0; i < b->n; i++) {
         axe_lir *l = b->item[i];
         l->pred = condition(x, l->pred);
+        if (l->kind == AXE_LIR_CALC)
+            l->value = chosen(x, l->value);
         for (int k = 0; k < l->n_arg; k++)
             if (l->arg[k].space == AXE_ARG_GLOBAL)
                 ((axe_arg *)l->arg)[k].at = address(x, l->arg[k].at);

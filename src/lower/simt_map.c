@@ -243,6 +243,17 @@ check_node(map_lowering *x, const axe_check *c)
     return axe_simt_both(x->sl, low, axe_node2(cx, AXE_OP_lt, at, c->size));
 }
 
+/* Does the statement stop there anyway? */
+static bool
+is_bound(const axe_schedule *s, const axe_guard *g)
+{
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == g->var &&
+            axe_node_same(s->bound[i].limit, g->limit))
+            return true;
+    return false;
+}
+
 /* When the operand's element is one of its tensor's, and asked for; NULL: it
  * always is. */
 static const axe_node *
@@ -255,8 +266,9 @@ inside(map_lowering *x, const axe_operand *op)
             in = axe_simt_both(
                 x->sl, in, below(x, x->s->bound[i].var, x->s->bound[i].limit));
     for (int i = 0; i < op->n_guard; i++)
-        in = axe_simt_both(x->sl, in,
-                           below(x, op->guard[i].var, op->guard[i].limit));
+        if (!is_bound(x->s, &op->guard[i]))
+            in = axe_simt_both(x->sl, in,
+                               below(x, op->guard[i].var, op->guard[i].limit));
     for (int i = 0; i < op->n_check; i++)
         in = axe_simt_both(x->sl, in, check_node(x, &op->check[i]));
     return in;
@@ -413,15 +425,44 @@ axe_map_load(map_lowering *x, axe_lblock *b, int nest)
 
 /* ------------------------------------------------------------------ storing */
 
+/* What a turn of digit i does, of an index that stops at a limit: nothing if
+ * all threads are beyond, which turns tell where no slower digit is of threads.
+ */
+static axe_lblock *
+within_limit(map_lowering *x, axe_lblock *b, int i)
+{
+    const axe_work_digit *d = x->simt->work.digit;
+    const axe_node       *first = axe_int(&x->sl->lw, 0);
+    axe_lir              *l;
+
+    if (!d[i].of.var->limit)
+        return b;
+    for (int k = 0; k <= i; k++) {
+        if (d[k].of.var != d[i].of.var)
+            continue;
+        if (d[k].axis != x->sl->sp->reg)
+            return b;
+        first = axe_sum(&x->sl->lw, first,
+                        axe_scaled(&x->sl->lw, x->value[k],
+                                   (axe_stride){d[k].of.weight, AXE_UNIT_ONE}));
+    }
+    l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
+    l->value = axe_node2(x->sl->lw.cx, AXE_OP_lt, first, d[i].of.var->limit);
+    return &l->body;
+}
+
 axe_lblock *
 axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest)
 {
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (is_turn(x, &w->digit[i]) && axe_nest_has(nest, w->digit[i].of.var))
+        if (is_turn(x, &w->digit[i]) &&
+            axe_nest_has(nest, w->digit[i].of.var)) {
             x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
                                             w->digit[i].of.extent);
+            b = within_limit(x, b, i);
+        }
     return b;
 }
 
@@ -500,9 +541,11 @@ open_parts(map_lowering *x, axe_lblock *b)
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (w->digit[i].apart)
+        if (w->digit[i].apart) {
             x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
                                             w->digit[i].of.extent);
+            b = within_limit(x, b, i);
+        }
     x->in_part = true;
     return b;
 }

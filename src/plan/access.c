@@ -159,6 +159,8 @@ surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
         s->outer.var[0]->kind == AXE_VAR_PART)
         return false;
     const axe_node *end = s->outer.var[0]->extent;
+    if (end->op == AXE_OP_select && axe_is_iconst(end->arg[2], &n) && n == 0)
+        end = end->arg[1];
     if (axe_node_same(end, size))
         return true;
     if (end->op == AXE_OP_cdiv && axe_is_iconst(end->arg[1], &n))

@@ -13,6 +13,12 @@ AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
 /* simt_unloop.c: k with loops that count a register tile as indices; k itself
  * if there are none. */
 const axe_kernel *axe_simt_unloop(axe_ctx *cx, const axe_kernel *k);
+/* simt_unnest.c: k with folds that stand in folds as statements. */
+const axe_kernel *axe_simt_unnest(axe_ctx *cx, const axe_kernel *k);
+/* simt_keep.c: k with rows that a CTA reads more than once kept in registers;
+ * k itself if there are none. */
+const axe_kernel *axe_simt_keep(axe_ctx *cx, const axe_machine *mc,
+                                const axe_kernel *k);
 /* simt_crew.c: crews, launches, who runs and holds what.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
 AXE_CHECK axe_status axe_simt_find_crews(planner *p);

@@ -92,6 +92,8 @@ when_wide(planner *p, const request *r, const axe_work *work,
             c = boolean(p->cx, false);
     if (axe_mentions(op->base, v))
         c = boolean(p->cx, false);
+    if (v->limit)
+        c = axe_simt_and(p->cx, c, axe_simt_multiple(p->cx, v->limit, w));
     return axe_simt_and(p->cx, c, axe_simt_multiple(p->cx, dim->extent, w));
 }
 
@@ -232,8 +234,9 @@ find_bounds(planner *p, const request *r, const axe_work *w, axe_schedule *out)
                     all *= w->digit[j].of.extent;
             for (int j = 0; j < out->n_bound; j++)
                 old = old || b[j].var == d->var;
-            if (!old && (e == 0 || all != e))
-                b[out->n_bound++] = (axe_guard){d->var, d->extent};
+            if (!old && (d->var->limit || e == 0 || all != e))
+                b[out->n_bound++] = (axe_guard){
+                    d->var, d->var->limit ? d->var->limit : d->extent};
         }
 }
 

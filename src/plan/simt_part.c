@@ -9,8 +9,8 @@
 #include "ir/check.h"
 #include "plan/simt_int.h"
 
-/* [registers] that are in flight at once whatever lives on: with less, memory
- * is waited for. */
+/* [registers] that are in flight at once whatever lives on, but no more than a
+ * quarter of a thread's: with less, memory is waited for. */
 enum { LEAST = 32 };
 
 /* -------------------------------------------------------------- what is alive
@@ -157,8 +157,10 @@ static void
 part_map(planner *p, const axe_schedule *s, int64_t alive)
 {
     axe_simt_schedule *simt = (axe_simt_schedule *)s->simt;
-    int64_t            all = (axe_simt_registers(p->mc, simt->crew) + 1) / 2;
-    int64_t            most = all - alive > LEAST ? all - alive : LEAST;
+    int64_t            all = axe_simt_registers(p->mc, simt->crew);
+    int64_t            least = all / 4 < LEAST ? all / 4 : LEAST;
+    int64_t            most =
+        (all + 1) / 2 - alive > least ? (all + 1) / 2 - alive : least;
 
     if (!simt->access || s->n_nest > 1 || is_shuffled(s))
         return;

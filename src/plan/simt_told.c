@@ -86,6 +86,9 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
     axe_buf               b = {.cx = cx};
 
     axe_putf(&b, "CTAs of %d threads", l->crew->n_thread);
+    if (l->scope->n_var == 1 && l->scope->var[0]->extent->op == AXE_OP_select)
+        axe_putf(&b, " where %s",
+                 axe_node_text(cx, l->scope->var[0]->extent->arg[0]));
     if (k->cluster > 1)
         axe_putf(&b, " in clusters of %d", k->cluster);
     if (k->persistent)

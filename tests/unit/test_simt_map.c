@@ -27,6 +27,13 @@ typedef struct row {
     int64_t     conflicts;
 } row;
 
+#define SOFTMAX                                                                \
+    "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;"                  \
+    "cta (i : M by 8) { reg f32 top[8]; reg f32 all[8];"                       \
+    "top[m] = max[n](X[i*8 + m, n]);"                                          \
+    "all[m] = sum[n](exp(X[i*8 + m, n] - top[m]));"                            \
+    "Y[i*8 + m, n] = exp(X[i*8 + m, n] - top[m]) / all[m]; } }"
+
 /* clang-format off */
 static const row rows[] = {
     /* Neighbours in vectors where rows are multiples of them, else one by one;
@@ -188,6 +195,79 @@ static const row rows[] = {
 };
 /* clang-format on */
 
+/* Rows that are read again are kept: by warps, by CTAs of 256 threads and
+ * of 1024 as long as they fit, which 32769 elements do not. */
+/* clang-format off */
+static const struct {
+    row     row;
+    int64_t read; /* [bytes] from global memory */
+} kept[] = {
+    {{"rows by warps", SOFTMAX, {13, 1024}, "shfl", "ld.shared", 13 * 4096, 0},
+     13 * 4096},
+    {{"ragged rows by warps", SOFTMAX, {13, 301}, "ld.global.b32",
+     "ld.shared b128", 13 * 1204, 0},
+     13 * 1204},
+    {{"a row by a CTA", SOFTMAX, {3, 1028}, "ld.shared ld.global.b128",
+     "ld.global.b32", 3 * 4112, 0},
+     3 * 4112},
+    {{"a ragged row by a CTA", SOFTMAX, {2, 8191}, "ld.shared ld.global.b32",
+     "b128", 2 * 32764, 0},
+     2 * 32764},
+    {{"a row by 1024 threads", SOFTMAX, {2, 8200}, "ld.shared", "", 2 * 32800,
+     0},
+     2 * 32800},
+    {{"a row that does not fit", SOFTMAX, {1, 32769}, "ld.shared", "", 131076,
+     0},
+     3 * 131076},
+    {{"an empty row", SOFTMAX, {3, 0}, "", "", 0, 0},
+     0},
+    {{"kept in f32", "kernel k(in bf16 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) Y[i*8 + m] = max[n](f32(X[i*8 + m, n]))"
+     " + sum[n](f32(X[i*8 + m, n])); }",
+     {5, 1030}, "shfl", "", 20, 0},
+     5 * 2060},
+    {{"as it is, and as another", "kernel k(in i8 X[M, N], out i32 Y[M]) {"
+     "index m, n; cta (i : M by 8) { reg i8 t[8]; t[m] = max[n](X[i*8 + m, n]);"
+     "Y[i*8 + m] = sum[n](i32(X[i*8 + m, n])) + i32(t[m]); } }",
+     {5, 1100}, "shfl", "", 20, 0},
+     5 * 1100},
+    {{"of two arguments", "kernel k(in f32 X[M, N], in f32 R[M, N],"
+     "out f32 Y[M, N]) { index m, n; cta (i : M by 4) { reg f32 s[4];"
+     "s[m] = sum[n](X[i*4 + m, n] + R[i*4 + m, n]);"
+     "Y[i*4 + m, n] = (X[i*4 + m, n] + R[i*4 + m, n]) / s[m]; } }",
+     {5, 1100}, "shfl", "", 5 * 4400, 0},
+     2 * 5 * 4400},
+    {{"in a loop", "kernel k(in f32 X[M, N], out f32 Y[M, 3]) { index m, n;"
+     "cta (i : M by 8) { reg f32 t[8] = 9; for (k : 3) {"
+     "t[m] = max[n](X[i*8 + m, n] < t[m] ? X[i*8 + m, n] : -9);"
+     "Y[i*8 + m, k] = t[m]; } } }",
+     {9, 1100}, "shfl", "", 9 * 12, 0},
+     9 * 4400},
+    {{"folds in folds", "kernel k(in f32 X[M, N], out i64 Y[M]) {"
+     "index m, n, l; cta (i : M by 8)"
+     "Y[i*8 + m] = min[n](X[i*8 + m, n] == max[l](X[i*8 + m, l])"
+     " ? n : 99999); }",
+     {9, 1100}, "shfl", "", 72, 0},
+     9 * 4400},
+    {{"a fold in the fold of another row", "kernel k(in f32 X[M, N], out f32 Y[M])"
+     "{ index m, n, l; cta (i : M by 8) Y[i*8 + m] ="
+     " sum[n](X[i*8 + m, n] - max[l](X[0, l])); }",
+     {9, 100}, "shfl", "", 36, 0},
+     9 * 400 + 2 * 400},
+    {{"by rows of others", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n, l; cta (i : M by 8) { reg f32 s[8]; reg f32 t[8];"
+     "s[m] = sum[n](X[i*8 + m, n]); t[m] = sum[l](s[l]);"
+     "Y[i*8 + m, n] = X[i*8 + m, n] - t[m]; } }",
+     {9, 1100}, "shfl", "", 9 * 4400, 0},
+     2 * 9 * 4400},
+    {{"what is written", "kernel k(inout f32 X[M, N]) { index m, n;"
+     "cta (i : M by 8) { reg f32 s[8]; s[m] = sum[n](X[i*8 + m, n]);"
+     "X[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {9, 100}, "shfl", "", 9 * 400, 0},
+     2 * 9 * 400},
+};
+/* clang-format on */
+
 typedef struct run {
     axe_ctx           *cx;
     const axe_program *p;
@@ -320,7 +400,7 @@ compare(run *x, const row *r, const axe_reference *ref)
 }
 
 static void
-run_row(axe_device *dev, const row *r, const char *machine)
+run_row(axe_device *dev, const row *r, const char *machine, int64_t read)
 {
     run             x = {.cx = axe_ctx_new()};
     axe_reference  *ref;
@@ -336,6 +416,8 @@ run_row(axe_device *dev, const row *r, const char *machine)
                              &how, &s) != AXE_OK)
         fail_row(x.cx, r);
     check_report(&x, r, &s);
+    if (read >= 0 && s.global_read != read)
+        fail_msg("%s: %" PRId64 " bytes read", r->name, s.global_read);
     compare(&x, r, ref);
     axe_reference_free(ref);
     for (int i = 0; i < x.n_array; i++)
@@ -353,7 +435,9 @@ test_rows(void **state)
     assert_int_equal(
         axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev), AXE_OK);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(dev, &rows[i], "sm_80");
+        run_row(dev, &rows[i], "sm_80", -1);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        run_row(dev, &kept[i].row, "sm_80", kept[i].read);
     axe_device_free(dev);
     axe_ctx_free(cx);
 }
