@@ -5,7 +5,9 @@
  * operand: the others must agree).  Indices that it does not have are dealt to
  * the threads that are left: neighbours in memory to one thread as far as a
  * vector goes, then to lanes; other indices to warps first; what remains are
- * turns, written out while registers last. */
+ * turns, written out while registers last, of constant extents first.  Of those
+ * known at launch only the slower ones are, as threads and vectors may be all
+ * that the fastest has. */
 #include <inttypes.h>
 
 #include "plan/simt_int.h"
@@ -381,6 +383,22 @@ fit(const deal *d, const share *s, int64_t n)
     return over;
 }
 
+/* Of n lanes, those for an index known at launch only: where another such index
+ * could use some, as many as move a whole line; it may be no longer. */
+static int64_t
+fit_unknown(const deal *d, const share *s, int64_t n)
+{
+    const axe_simt *m = d->p->mc->simt;
+    int64_t         line = m->banks * m->bank_bytes / m->max_vector;
+
+    for (int i = 0; i < d->n_dim; i++)
+        if (&d->dim[i] != s && !d->dim[i].reduced && !d->dim[i].fixed &&
+            !d->dim[i].ordered && axe_dim_extent(d->dim[i].dim) == 0 &&
+            d->dim[i].done == 1 && line < n && n % line == 0)
+            return line;
+    return n;
+}
+
 /* Deal the threads of one axis to the share, as many as it can use. */
 static void
 take_threads(deal *d, share *s, axe_axis axis)
@@ -394,6 +412,8 @@ take_threads(deal *d, share *s, axe_axis axis)
             continue;
         if (e > 0)
             f = fit(d, s, f);
+        else if (axis == d->p->simt->lane)
+            f = fit_unknown(d, s, f);
         add_digit(d, s->dim->var, s->done, f, axis, p->stride);
         s->done *= f;
         p->extent /= f;
@@ -500,12 +520,12 @@ deal_rest(deal *d)
     take_warps(d, false, false);
     take_warps(d, true, true);
     take_warps(d, true, false);
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < d->n_dim; i++) {
-            share *s = &d->dim[d->order[i]];
-            if ((axe_dim_extent(s->dim) == 0) == pass)
-                take_turns(d, s, &budget);
-        }
+    for (int i = 0; i < d->n_dim; i++)
+        if (axe_dim_extent(d->dim[d->order[i]].dim) > 0)
+            take_turns(d, &d->dim[d->order[i]], &budget);
+    for (int i = d->n_dim - 1; i >= 0; i--)
+        if (axe_dim_extent(d->dim[d->order[i]].dim) == 0)
+            take_turns(d, &d->dim[d->order[i]], &budget);
 }
 
 /* Where a subscript computes elements to write, one may be written more than
