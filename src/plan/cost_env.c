@@ -92,6 +92,8 @@ axe_cost_value(const axe_cost_env *e, const axe_node *n)
         return a == 0;
     case AXE_OP_cast:
         return a;
+    case AXE_OP_select:
+        return a != 0 ? b : axe_cost_value(e, n->arg[2]);
     default:
         return (double)NAN;
     }

@@ -11,6 +11,9 @@ static const double sharpness = 16;
 /* How long L2 takes to answer, and an SM's own cache, of what memory takes. */
 static const double near_by = 0.3, own_cache = 0.04;
 
+/* [cycles] from asking shared memory to having it (E). */
+static const double in_sm = 30;
+
 /* Registers of a thread beside what statements hold, beside its tiles; what it
  * has at least. */
 enum { BESIDE = 24, OWN = 16, LEAST_REGISTERS = 32 };
@@ -55,6 +58,30 @@ gather(model *m)
 
 /* ------------------------------------------------------------------- rounds */
 
+/* Registers of a thread that tiles of the crew and of those around it have. */
+static double
+tiles_of(const model *m, const axe_crew *crew)
+{
+    const axe_plan *p = m->env.plan;
+    double          n = 0;
+
+    for (; crew; crew = crew->in)
+        for (int i = 0; i < p->n_place; i++)
+            if (p->place[i].tensor &&
+                p->place[i].tensor->space == AXE_SPACE_REG &&
+                p->simt->home[i] == crew)
+                n += (double)p->place[i].bytes / 4;
+    return n;
+}
+
+/* What the statement moves goes into tiles, or comes from them: it is counted
+ * with them where there is more of it. */
+static double
+held_by(const model *m, const axe_schedule *s)
+{
+    return fmax(s->simt->n_register, tiles_of(m, s->simt->crew));
+}
+
 /* CTAs that an SM holds: threads, registers as they are thought to be, shared
  * memory. */
 static double
@@ -65,11 +92,12 @@ resident(const model *m)
     bool            asks = false;
 
     for (int i = 0; i < m->n; i++) {
-        held = fmax(held, m->work[i].s->simt->n_register);
+        held = fmax(held, held_by(m, m->work[i].s));
         asks = asks || m->work[i].s->simt->crew->registers > 0;
     }
     held = asks ? (double)m->simt->registers / cta->n_thread
                 : ceil(fmax(held + BESIDE, LEAST_REGISTERS) / 8) * 8;
+    held = fmin(held, m->simt->max_registers);
     n = fmin(n, floor((double)m->rates->threads / cta->n_thread));
     n = fmin(n, floor((double)m->simt->registers / held / cta->n_thread));
     n = fmin(n, floor((double)m->rates->shared /
@@ -124,7 +152,7 @@ bytes_of(const model *m, const axe_tensor *t)
 static double
 cycles(const axe_cost_work *w)
 {
-    return w->runs * fmax(w->tensor, fmax(w->shared, w->issue));
+    return w->runs * fmax(fmax(w->tensor, w->moves), fmax(w->shared, w->issue));
 }
 
 static bool
@@ -236,7 +264,7 @@ waiting(const model *m, int i)
     if (all < (double)mc->l2_bytes / 2)
         wait *= near_by;
     wait = w->fresh * wait + (1 - w->fresh) * own_cache * m->rates->wait;
-    wait = fmax(0, w->waits * wait - meanwhile(m, i));
+    wait = fmax(0, w->waits * wait - meanwhile(m, i)) + w->short_waits * in_sm;
     return fills_any(m, w) ? 0 : w->runs * wait;
 }
 
@@ -426,24 +454,58 @@ settle(model *m)
         o->seconds = -1;
 }
 
+/* Has a statement before read what touch k of statement i reads? */
+static bool
+is_again(const model *m, int i, int k)
+{
+    const axe_cost_work *w = m->work;
+
+    if (w[i].touch[k].write || w[i].s->kind != AXE_SCHED_MAP)
+        return false;
+    for (int j = 0; j < i; j++)
+        for (int n = 0; n < w[j].n_touch; n++)
+            if (w[j].s->kind == AXE_SCHED_MAP && w[j].in == w[i].in &&
+                axe_node_same(w[j].touch[n].load, w[i].touch[k].load))
+                return true;
+    return false;
+}
+
+/* Is what tiles read in the SM's cache when they read it again?  That has what
+ * shared memory leaves. */
+static bool
+keeps_near(const model *m)
+{
+    double bytes = (double)m->launch->shared_bytes;
+
+    for (int i = 0; i < m->n; i++)
+        for (int k = 0; k < m->work[i].n_touch; k++)
+            if (!m->work[i].touch[k].write && !is_again(m, i, k))
+                bytes += m->work[i].touch[k].tile;
+    return m->out->resident * bytes <= (double)m->rates->shared / 2;
+}
+
 static void
 add_up(model *m)
 {
-    double         sum[AXE_BUSY_L2] = {0}, best = 0, asked = 0, ghz, slots;
+    double sum[AXE_BUSY_L2] = {0}, best = 0, asked = 0, moves = 0, ghz, slots;
     axe_simt_cost *o = m->out;
+    bool           near = keeps_near(m);
 
     for (int i = 0; i < m->n; i++) {
         const axe_cost_work *w = &m->work[i];
         sum[AXE_BUSY_TENSOR] += w->runs * w->tensor;
         sum[AXE_BUSY_SHARED] += w->runs * w->shared;
         sum[AXE_BUSY_ISSUE] += w->runs * w->issue;
+        moves += w->runs * w->moves;
         o->flops += w->runs * w->flops;
         best += w->runs * w->best;
         for (int k = 0; k < w->n_touch; k++)
-            asked += w->runs * w->touch[k].run;
+            if (!near || !is_again(m, i, k))
+                asked += w->runs * w->touch[k].run;
     }
     ghz = sum[AXE_BUSY_TENSOR] > 0 ? m->rates->busy_ghz
                                    : m->env.plan->machine->ghz;
+    sum[AXE_BUSY_ISSUE] = fmax(sum[AXE_BUSY_ISSUE], moves);
     for (int b = 0; b < AXE_BUSY_L2; b++)
         o->busy[b] = dealt(m, sum[b], ghz);
     slots = fmin(o->tiles, m->simt->n_sm * o->resident);
@@ -479,7 +541,7 @@ axe_simt_cost_launch(axe_ctx *cx, const axe_plan *p, int i, const int64_t *size,
     if (m.n > 0 && c.tiles > 0)
         add_up(&m);
     else if (m.n > 0 && !isnan(c.tiles))
-        c.seconds = m.rates->launch_us * 1e-6;
+        c.seconds = 0; /* the host does not launch it */
     axe_ctx_release(cx, mark);
     *out = c;
 }

@@ -66,6 +66,7 @@ void axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
 /* What a statement touches of a global tensor. */
 typedef struct axe_cost_touch {
     const axe_tensor *tensor;
+    const axe_node   *load;
     bool              write;
     axe_hint          hint;
     double            run;  /* [bytes] asked of L2 by one execution */
@@ -78,11 +79,15 @@ enum { AXE_COST_TOUCHES = 16 };
 /* A statement of a launch. */
 typedef struct axe_cost_work {
     const axe_schedule *s;
-    const axe_var *in;   /* the innermost loop around it in a tile, or NULL */
-    double         runs; /* executions, of all entities */
-    double         tensor, shared, issue; /* [cycles] of an SM for one */
-    double         waits;                 /* for memory, one after the other */
+    const axe_var *in;    /* the innermost loop around it in a tile, or NULL */
+    double         runs;  /* executions, of all entities */
+    double         share; /* of what branches around leave of turns */
+    /* [cycles] of an SM for one; moves: of what loads and stores go through,
+     * while schedulers issue what others compute */
+    double         tensor, shared, issue, moves;
+    double         waits; /* for memory, one after the other */
     double         fresh; /* of them for lines that the SM has not had before */
+    double         short_waits; /* the same for shared memory */
     double         flops, best; /* best: [cycles] by the best row */
     int            n_touch;
     axe_cost_touch touch[AXE_COST_TOUCHES];

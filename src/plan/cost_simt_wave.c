@@ -157,10 +157,10 @@ again_in_tile(const dealer *d, double tiles)
 
     for (int i = 0; i < d->n_work; i++)
         for (int k = 0; k < d->work[i].n_touch; k++)
-            sum += d->work[i].touch[k].tile;
+            sum += d->work[i].share * d->work[i].touch[k].tile;
     for (int i = 0; i < d->n_part; i++)
         once += d->part[i].tile;
-    return (sum - once) * tiles;
+    return sum > once ? (sum - once) * tiles : 0;
 }
 
 double

@@ -10,11 +10,20 @@
 #include "plan/simt_copy.h"
 
 static const double warp_cycles[AXE_N_OP] = {
-#define COST(op, slots, warp) [AXE_OP_##op] = (warp) + 1e-9,
+#define COST(op, slots, warp, few) [AXE_OP_##op] = (warp) + 1e-9,
 #include "plan/cost.def"
 };
 
-enum { NARROW = 2 }; /* a cast that rounds */
+static const double few_cycles[AXE_N_OP] = {
+#define COST(op, slots, warp, few) [AXE_OP_##op] = (few),
+#include "plan/cost.def"
+};
+
+enum {
+    NARROW = 2,    /* a cast that rounds */
+    SCHEDULERS = 4 /* of an SM, each with a unit for special functions */
+};
+
 enum { LINE = 128 }; /* [bytes] of the cache of an SM */
 
 typedef struct index {
@@ -138,6 +147,7 @@ touch(worker *w, int operand, double share, int n_tile)
         twice = 2;
     w->out->n_touch++;
     *t = (axe_cost_touch){load->u.tensor,
+                          load,
                           operand == 0,
                           w->s->simt->hint,
                           twice * share * touched(w, load, false),
@@ -192,12 +202,30 @@ math_of(const worker *w, const axe_node *n)
     return sum + own * values_in(w, n, false);
 }
 
+/* The same of the units for special functions. */
+static double
+special_of(const worker *w, const axe_node *n)
+{
+    double sum = 0;
+
+    if (n->op == AXE_OP_load || n->type == AXE_TYPE_INDEX)
+        return 0;
+    for (int i = 0; i < n->n_arg; i++)
+        sum += special_of(w, n->arg[i]);
+    return few_cycles[n->op] > 0
+               ? sum + few_cycles[n->op] * values_in(w, n, false)
+               : sum;
+}
+
 /* [cycles] of an SM for the statement's value. */
 static double
 math_cycles(const worker *w)
 {
-    return math_of(w, w->s->stmt->value) /
-           axe_machine_rates(w->e->plan->machine)->fp32;
+    const axe_machine *mc = w->e->plan->machine;
+    const axe_node    *v = w->s->stmt->value;
+
+    return fmax(math_of(w, v) / axe_machine_rates(mc)->fp32,
+                special_of(w, v) / (SCHEDULERS * mc->simt->lanes));
 }
 
 static void
@@ -207,12 +235,14 @@ add_access(worker *w, int i, const axe_simt_access *a)
     const axe_node    *load = w->s->operand[i].load;
     const axe_tensor  *t = load->u.tensor;
     bool               wide = !a->wide || axe_cost_value(w->e, a->wide) != 0;
-    double             n = 1, lanes = mc->simt->lanes;
+    double             n = 1, lanes = mc->simt->lanes, n_move;
 
     for (int d = 0; d < load->n_arg; d++)
         n *= values_in(w, load->arg[d], false);
-    w->out->issue += wide || !a->least ? n / (a->width * lanes) * a->atom->cost
-                                       : n / lanes * a->least->cost;
+    n_move = wide || !a->least ? n / (a->width * lanes) : n / lanes;
+    w->out->issue += n_move / SCHEDULERS;
+    w->out->moves +=
+        n_move * (wide || !a->least ? a->atom->cost : a->least->cost);
     if (t->space == AXE_SPACE_SHARED)
         w->out->shared += n * axe_type_table[t->type].bits / 8.0 /
                           (mc->simt->banks * mc->simt->bank_bytes) *
@@ -258,13 +288,15 @@ add_map(worker *w, int n_tile)
     w->out->issue += copies * math_cycles(w);
     for (int i = 0; simt->access && i < w->s->n_operand; i++) {
         const axe_simt_access *a = &simt->access[i];
-        if (!a->atom)
+        if (!a->atom || axe_simt_first_load(w->s, i) != i)
             continue;
         add_access(w, i, a);
         int sector = w->e->plan->machine->simt->sector_bytes;
         touch(w, i, a->sector > 0 ? (double)sector / a->sector : 1, n_tile);
         if (i > 0 && w->s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
             wait_for(w, w->s->operand[i].load);
+        else if (i > 0)
+            w->out->short_waits = turns(w);
     }
 }
 
@@ -325,7 +357,7 @@ axe_cost_work_of(axe_cost_env *e, const axe_schedule *s, int n_tile,
 {
     worker w = {.e = e, .s = s, .out = out};
 
-    *out = (axe_cost_work){.s = s, .runs = e->share};
+    *out = (axe_cost_work){.s = s, .runs = e->share, .share = e->share};
     for (int l = 0; l < e->n_loop; l++) {
         out->runs *= e->loop[l].trips;
         if (l >= n_tile && e->loop[l].stmt->kind == AXE_STMT_FOR)

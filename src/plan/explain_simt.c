@@ -71,16 +71,18 @@ axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         return;
     }
     put_time(out, all.seconds);
-    put_rate(out, &all);
+    if (all.seconds > 0)
+        put_rate(out, &all);
     axe_puts(out, "\n");
     for (int i = 0; i < p->simt->n_launch; i++) {
         axe_simt_cost_launch(cx, p, i, size, &c);
         if (p->simt->n_launch > 1) {
             axe_putf(out, "            launch %d: ", i);
             put_time(out, c.seconds);
-            axe_puts(out, "\n");
+            axe_puts(out, c.tiles > 0 ? "\n" : ", no tiles\n");
         }
-        put_launch(out, &c);
+        if (c.tiles > 0)
+            put_launch(out, &c);
     }
 }
 
