@@ -10,8 +10,9 @@ element and the accumulating type at 1, a result may be off by
 
 and integers must be equal modulo their width.  Sizes include 0, 1, less than a
 vector, and no multiple of any tile.  Kernels for one GPU alone run on its
-simulator.  Usage: kernels.py [KERNEL...], with AXE
-and SRC in the environment, in a folder of its own.
+simulator, or, with PTX in the environment, those alone, as PTX (cli.ptx_slow).
+Usage: kernels.py [KERNEL...], with AXE and SRC in the environment, in a folder
+of its own.
 """
 import collections
 import concurrent.futures
@@ -395,12 +396,16 @@ def run(row, t, size, machine, seed):
             args.append(f"{name}={stem}.{name}.npy")
     shown = set("".join(row.ins.values())) | set(CONSTANT)
     args += [f"{d}={n[d]}" for d in row.sizes[0] if d not in shown]
-    how = ["sim", "--sms", "2", "--policy", "2"] if machine in ON else ["run", "--threads", str(1 + seed % 2)]
+    how, env = ["run", "--threads", str(1 + seed % 2)], dict(os.environ)
+    if machine in ON and "PTX" in env:
+        env |= {"PTX_CC": machine[3:].rstrip("a"), "PTX_ORDER": str(seed % 7)}
+    elif machine in ON:
+        how = ["sim", "--sms", "2", "--policy", "2"]
     p = subprocess.run(
-        [os.environ["AXE"], *how, "-t", machine,
+        [env["AXE"], *how, "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,
          *(f"--set={s}" for s in [f"T={t}"] * (t != "-") + sets), "--check"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     if p.returncode != 0:
         return f"{what}: exit {p.returncode}\n{p.stdout}"
     with np.errstate(all="ignore"):
@@ -429,7 +434,7 @@ def jobs(only):
             yield row, row.types[0], s, machine, next(seed)
         for t in row.types[1:]:
             yield row, t, next(size), machine, next(seed)
-    for row in ROWS:
+    for row in ROWS if "PTX" not in os.environ else []:
         if only and row.kernel.split()[0] not in only:
             continue
         size = itertools.cycle(s for s in row.sizes[1] if 0 not in s)

@@ -20,7 +20,7 @@ typedef struct axe_run_args {
     bool            prepare; /* compile them, measure nothing */
     axe_sim_options sim;     /* of `axe sim`: the first order of events */
     int64_t         n_order; /* lazy, eager, then random ones; 0: that alone */
-    bool            random, check, time, json, emit, help, no_tuned;
+    bool            random, check, time, json, emit, help, no_tuned, wide;
 } axe_run_args;
 
 /* Options that several of these verbs have; a verb's `known` names those that

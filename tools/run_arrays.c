@@ -135,6 +135,7 @@ axe_run_spec(axe_ctx *cx, const axe_run_args *a, const axe_run *r)
     spec.n_worker =
         a->n_thread > 0 && a->n_thread < 1024 ? (int)a->n_thread : 0;
     spec.no_tuned = a->no_tuned;
+    spec.wide = a->wide;
     spec.records = axe_records_path(cx, a->records, a->cache);
     return spec;
 }

@@ -40,10 +40,11 @@ static const char help[] =
     "      --json              report as one line of JSON\n"
     "      --cache DIR         of compiled kernels\n"
     "      --no-tuned          take no values from `axe tune`\n"
+    "      --wide              GPUs: indices of 64 bits for all sizes\n"
     "      --records FILE      where it has kept them\n" AXE_KERNEL_HELP
     "  -h, --help              this text\n";
 
-enum { OPT_SAVE = AXE_RUN_FREE, OPT_TIME, OPT_NO_TUNED };
+enum { OPT_SAVE = AXE_RUN_FREE, OPT_TIME, OPT_NO_TUNED, OPT_WIDE };
 
 static const struct option known[] = {
     AXE_KERNEL_OPTIONS,
@@ -57,6 +58,7 @@ static const struct option known[] = {
     {"json", no_argument, NULL, AXE_RUN_JSON},
     {"cache", required_argument, NULL, AXE_RUN_CACHE},
     {"no-tuned", no_argument, NULL, OPT_NO_TUNED},
+    {"wide", no_argument, NULL, OPT_WIDE},
     {"records", required_argument, NULL, AXE_RUN_RECORDS},
     {"help", no_argument, NULL, 'h'},
     {0}};
@@ -74,6 +76,9 @@ take_option(axe_ctx *cx, axe_run_args *a, int c, const char *arg)
         return AXE_EXIT_OK;
     case OPT_NO_TUNED:
         a->no_tuned = true;
+        return AXE_EXIT_OK;
+    case OPT_WIDE:
+        a->wide = true;
         return AXE_EXIT_OK;
     default:
         return axe_run_common(cx, verb, a, c, arg);

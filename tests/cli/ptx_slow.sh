@@ -1,15 +1,91 @@
-#!/bin/sh
-# ptx_slow.sh - the PTX of the library's kernels, run on the host and compared with
-# NumPy, where there are an nvcc and a NumPy.
-# Given: AXE the command, SRC the source directory.
-set -eu
+#!/usr/bin/env bash
+# ptx_slow.sh - printed kernels run as nvcc's front end leaves them: `axe run`
+# with a driver that executes PTX (tests/ptx), so that launches and tensor maps
+# are those of a GPU.
+#
+# The kernels of tests/sim.list against the reference, each in one of its types
+# on each machine, those with roles or clusters in three orders; the kernels for
+# one machine against NumPy (tests/kernels.py); and the changes of tests/ptx.list,
+# which must be found.  Arguments: kernels, instead of all.
+set -u
+wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
+lib=$(dirname "$AXE")/tests/libptx_cuda.so
+export AXE_CUDA=$lib AXE_NVRTC=$lib PTX=1
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export AXE_CACHE=$PWD/cache
 
-if ! command -v nvcc >/dev/null 2>&1; then
-    echo "no nvcc"
-    exit 77
-fi
-if ! "${PYTHON:-python3}" -c "import numpy" 2>/dev/null; then
-    echo "no numpy"
-    exit 77
-fi
-exec "${PYTHON:-python3}" "$SRC/tests/gate/run.py" "$AXE" "$SRC"
+# MACHINE FILE KERNEL ARGUMENT...
+run() {
+    local name=sm_$1 file=$2
+    [ "$1" = 80 ] || name+=a
+    shift 2
+    PTX_CC=${name//[^0-9]/} "$AXE" run "$SRC/kernels/$file.axe" "$@" -t "$name" \
+        --random --check --no-tuned 2>&1
+}
+
+# MACHINE FILE KERNEL SIZES...: says what is wrong, and nothing else.
+one() {
+    local orders=$(($(cksum <<<"$*" | cut -c 1-5) % 5)) said
+    [[ $2 == *_sm* || $2 == *cluster* ]] && orders="0 1 2"
+    for o in $orders; do
+        said=$(PTX_ORDER=$o run "$@") && [[ $said != *"no error bound"* ]] &&
+            continue
+        echo "FAILED in order $o: $*"
+        echo "$said" | cut -c1-600
+        return
+    done
+}
+
+# CHANGE MACHINE FILE KERNEL SIZES...: says that it was not found.
+change() {
+    local said
+    export PTX_CHANGE=$1
+    shift
+    for o in 1 0 2 3 4; do
+        said=$(PTX_ORDER=$o run "$@") && continue
+        [[ $said == *"WRONG"* || $said == *LAUNCH_FAILED* ]] && return
+        echo "FAILED: $PTX_CHANGE cannot be made: ${said:0:300}"
+        return
+    done
+    echo "FAILED: $PTX_CHANGE of $3 was not found"
+}
+export -f run one change
+
+run 80 elementwise add M=4 N=8 >out || {
+    cat out
+    grep -q "there is no NVRTC\|NVRTC gives no" out && exit 77
+    exit 1
+}
+grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; do
+    [ $# = 0 ] || [[ " $* " == *" $kernel "* ]] || continue
+    IFS=, read -ra type <<<"$types"
+    for m in ${on//,/ }; do
+        n=$((${n:-0} + 1))
+        t=${type[n % ${#type[@]}]}
+        [ "$t" = - ] && t= # and no blank at the end, which joins lines
+        row="$m $file $kernel ${sizes/ --sms [0-9]/}${t:+ --set T=$t}"
+        echo "$row"
+        [ "$m" != 80 ] || [[ " $wide " != *" $kernel "* ]] || echo "$row --wide"
+    done
+done >list
+xargs -P 2 -L 1 bash -c 'one "$@"' one <list >said
+bad=$(grep -c '^FAILED' said)
+cat said
+echo "$(wc -l <list) kernels, $bad are wrong"
+
+"$PYTHON" "$SRC/tests/kernels.py" "$@" || bad=1
+
+[ $# = 0 ] || exit "$((bad > 0))"
+what=
+while IFS= read -r line; do
+    case $line in
+    '#'*) ;;
+    ' '*) printf '%s\0%s\0' "${line#    }" "$what" ;;
+    *) what=$line ;;
+    esac
+done <"$SRC/tests/ptx.list" >changes
+xargs -0 -P 2 -n 2 bash -c 'change "$1" $2' change <changes >said
+cat said
+echo "$(grep -c '^ ' "$SRC/tests/ptx.list") changes, $(grep -c '^FAILED' said) were not found"
+[ "$bad" = 0 ] && [ ! -s said ]

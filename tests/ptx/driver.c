@@ -1,0 +1,488 @@
+/* driver.c - NVIDIA's driver, as far as axe calls it, for a GPU that executes
+ * PTX, and NVRTC, which gives PTX instead of machine code.
+ *
+ * AXE_CUDA and AXE_NVRTC name this library.  $PTX_CC is the compute capability
+ * (90), $PTX_ORDER when asynchronous things are done (0 at once, 1 as late as
+ * can be, else a seed), $PTX_CHANGE `old=>new` changes the CUDA text before it
+ * is compiled, once, for tests that something is found. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+
+enum { INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, FAILED = 719, N_SM = 4 };
+
+static ptx_gpu gpu;
+static char    invalid[256] = "an argument is not allowed";
+
+#define CALL(name, args)                                                       \
+    int cu##name args;                                                         \
+    int cu##name args
+
+/* A result that the text of `says` goes with. */
+static int
+refuse(const char *says)
+{
+    snprintf(invalid, sizeof invalid, "%s", says);
+    return INVALID;
+}
+
+static int
+setting(const char *name, int usual)
+{
+    const char *s = getenv(name);
+
+    return s ? atoi(s) : usual;
+}
+
+CALL(Init, (unsigned flags))
+{
+    (void)flags;
+    gpu.order = setting("PTX_ORDER", 0);
+    return 0;
+}
+
+CALL(DriverGetVersion, (int *version))
+{
+    *version = 13000;
+    return 0;
+}
+
+CALL(GetErrorName, (int result, const char **name))
+{
+    *name = result == FAILED ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_ANY";
+    return 0;
+}
+
+CALL(GetErrorString, (int result, const char **text))
+{
+    *text = result == INVALID ? invalid : gpu.said;
+    return 0;
+}
+
+CALL(DeviceGetCount, (int *n))
+{
+    *n = 1;
+    return 0;
+}
+
+CALL(DeviceGet, (int *device, int number))
+{
+    *device = number;
+    return 0;
+}
+
+CALL(DeviceGetName, (char *name, int n, int device))
+{
+    (void)device;
+    snprintf(name, (size_t)n, "PTX on the host");
+    return 0;
+}
+
+CALL(DeviceGetAttribute, (int *value, int attribute, int device))
+{
+    int cc = setting("PTX_CC", 90);
+
+    (void)device;
+    *value = attribute == 75   ? cc / 10
+             : attribute == 76 ? cc % 10
+             : attribute == 97 ? SHARED_MOST
+                               : N_SM;
+    return 0;
+}
+
+CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
+{
+    (void)device;
+    *ctx = &gpu;
+    return 0;
+}
+
+CALL(DevicePrimaryCtxRelease_v2, (int device))
+{
+    (void)device;
+    return 0;
+}
+
+CALL(CtxPushCurrent_v2, (void *ctx))
+{
+    (void)ctx;
+    return 0;
+}
+
+CALL(CtxPopCurrent_v2, (void **ctx))
+{
+    *ctx = &gpu;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+CALL(ModuleLoadData, (void **module, const void *image))
+{
+    if (memcmp(image, "\177ELF", 4) == 0)
+        return refuse("this is machine code, and no PTX");
+    gpu.said[0] = '\0';
+    *module = ptx_read(image, gpu.said, sizeof gpu.said);
+    return *module ? 0 : FAILED;
+}
+
+CALL(ModuleUnload, (void *module))
+{
+    ptx_free(module);
+    return 0;
+}
+
+CALL(ModuleGetFunction, (void **function, void *module, const char *name))
+{
+    for (ptx_kernel *k = module; k; k = k->next)
+        if (strcmp(k->name, name) == 0) {
+            *function = k;
+            return 0;
+        }
+    snprintf(gpu.said, sizeof gpu.said, "there is no kernel %s", name);
+    return NOT_FOUND;
+}
+
+CALL(FuncSetAttribute, (void *function, int attribute, int value))
+{
+    if (attribute != 8 || value > SHARED_MOST)
+        return refuse("so much shared memory there is not");
+    ((ptx_kernel *)function)->dynamic = value;
+    return 0;
+}
+
+CALL(OccupancyMaxActiveBlocksPerMultiprocessor,
+     (int *n, void *function, int threads, size_t shared))
+{
+    (void)function;
+    (void)threads;
+    *n = shared > SHARED_MOST ? 0 : 1;
+    return 0;
+}
+
+CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
+                    unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                    void *stream, void **arg, void **extra))
+{
+    enum { FREE = 48 << 10 };
+    const ptx_kernel *k = function;
+
+    (void)stream;
+    (void)extra;
+    gpu.said[0] = '\0';
+    if (gy * gz * by * bz != 1 || gx == 0 || gx % (unsigned)k->cluster != 0)
+        return refuse("the grid is not whole clusters of one dimension");
+    if (bx % N_LANE != 0 || bx == 0 ||
+        bx > (unsigned)(k->most_threads ? k->most_threads : 1024))
+        return refuse("so many threads the kernel was not compiled for");
+    if (shared > (unsigned)(k->dynamic > FREE ? k->dynamic : FREE))
+        return refuse("more shared memory than was asked for");
+    return ptx_launch(&gpu, k, (int)gx, (int)bx, (int)shared, arg) ? 0 : FAILED;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))
+{
+    ptx_region *r = calloc(1, sizeof *r);
+    size_t      room = (bytes + 255) / 256 * 256;
+
+    if (!r)
+        return NO_MEMORY;
+    r->data = aligned_alloc(256, room > 0 ? room : 256);
+    r->known = calloc(1, bytes + 1);
+    if (!r->data || !r->known)
+        return NO_MEMORY;
+    memset(r->data, 0xff, room);
+    r->bytes = bytes;
+    r->next = gpu.region;
+    gpu.region = r;
+    *p = (uint64_t)(uintptr_t)r->data;
+    return 0;
+}
+
+static ptx_region *
+region_of(uint64_t p, size_t bytes)
+{
+    ptx_region *r = gpu.region;
+    uint64_t    at;
+
+    for (; r; r = r->next) {
+        at = (uint64_t)(uintptr_t)r->data;
+        if (p >= at && p - at <= r->bytes && bytes <= r->bytes - (p - at))
+            return r;
+    }
+    return NULL;
+}
+
+CALL(MemFree_v2, (uint64_t p))
+{
+    ptx_region **r = &gpu.region, *gone;
+
+    while (*r && (uint64_t)(uintptr_t)(*r)->data != p)
+        r = &(*r)->next;
+    gone = *r;
+    if (!gone)
+        return refuse("memory is freed that was not allocated");
+    *r = gone->next;
+    free(gone->data);
+    free(gone->known);
+    free(gone);
+    return 0;
+}
+
+CALL(MemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))
+{
+    ptx_region *r = region_of(to, bytes);
+
+    if (!r)
+        return refuse("a copy to memory that was not allocated");
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    memset(r->known + (to - (uint64_t)(uintptr_t)r->data), 1, bytes);
+    return 0;
+}
+
+CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
+{
+    if (!region_of(from, bytes))
+        return refuse("a copy of memory that was not allocated");
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+
+CALL(StreamSynchronize, (void *stream))
+{
+    (void)stream;
+    return 0;
+}
+
+CALL(EventCreate, (void **event, unsigned flags))
+{
+    (void)flags;
+    *event = &gpu;
+    return 0;
+}
+
+CALL(EventRecord, (void *event, void *stream))
+{
+    (void)event;
+    (void)stream;
+    return 0;
+}
+
+CALL(EventSynchronize, (void *event))
+{
+    (void)event;
+    return 0;
+}
+
+CALL(EventElapsedTime, (float *ms, void *begin, void *end))
+{
+    (void)begin;
+    (void)end;
+    *ms = 1;
+    return 0;
+}
+
+CALL(EventDestroy_v2, (void *event))
+{
+    (void)event;
+    return 0;
+}
+
+/* -------------------------------------------------------------- tensor maps */
+
+static const int element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+
+/* What the driver's interface says of each dimension. */
+static const char *
+bad_dimension(const ptx_map *m, int d, const uint32_t *step)
+{
+    int64_t bytes = element_bytes[m->type];
+
+    if (m->size[d] < 1 || m->size[d] > INT64_C(1) << 32)
+        return "an extent of a tensor map";
+    if (d > 0 && (m->stride[d] % 16 != 0 || m->stride[d] >= INT64_C(1) << 40))
+        return "a stride of a tensor map";
+    if (m->box[d] < 1 || m->box[d] > 256 || step[d] != 1)
+        return "a box of a tensor map";
+    if (d == 0 && m->box[0] * bytes % 16 != 0)
+        return "a box that is no multiple of 16 bytes";
+    return NULL;
+}
+
+CALL(TensorMapEncodeTiled,
+     (void *map, int type, uint32_t rank, void *address, const uint64_t *size,
+      const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+      int interleave, int swizzle, int promotion, int fill))
+{
+    ptx_map     m = {.magic = "ptx map", .address = address};
+    const char *bad = NULL;
+
+    (void)promotion;
+    if (type < 0 || type > 12 || rank < 1 || rank > MAX_RANK || interleave ||
+        swizzle < 0 || swizzle > 3 || fill || (uintptr_t)address % 16 != 0 ||
+        (uintptr_t)map % 64 != 0)
+        return refuse("an argument of a tensor map");
+    m.rank = (uint8_t)rank;
+    m.type = (uint8_t)type;
+    m.swizzle = (uint8_t)swizzle;
+    for (int d = 0; d < m.rank && !bad; d++) {
+        m.size[d] = (int64_t)size[d];
+        m.stride[d] = d > 0 ? (int64_t)stride[d - 1] : element_bytes[type];
+        m.box[d] = (uint16_t)(box[d] > 256 ? 0 : box[d]);
+        bad = bad_dimension(&m, d, step);
+    }
+    if (swizzle && m.box[0] * element_bytes[type] > 16 << swizzle)
+        bad = "a box that is wider than its swizzle";
+    if (bad)
+        return refuse(bad);
+    memset(map, 0, 128);
+    memcpy(map, &m, sizeof m);
+    return 0;
+}
+
+_Static_assert(sizeof(ptx_map) <= 128, "a tensor map is 128 bytes");
+
+/* -------------------------------------------------------------------- NVRTC */
+
+static void *nvrtc; /* the true one */
+
+#define RTC(name, args, pass)                                                  \
+    int nvrtc##name args;                                                      \
+    int nvrtc##name args                                                       \
+    {                                                                          \
+        int(*f) args;                                                          \
+        return find("nvrtc" #name, &f) ? f pass : 1;                           \
+    }
+
+static bool
+find(const char *name, void *out)
+{
+    static const char *const file[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                       "libnvrtc.so",
+                                       "/usr/local/cuda/lib64/libnvrtc.so"};
+    void                    *symbol;
+
+    for (size_t i = 0; i < sizeof file / sizeof file[0] && !nvrtc; i++)
+        nvrtc = dlopen(file[i], RTLD_NOW | RTLD_LOCAL);
+    symbol = nvrtc ? dlsym(nvrtc, name) : NULL;
+    memcpy(out, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+RTC(DestroyProgram, (void **prog), (prog))
+RTC(GetProgramLogSize, (void *prog, size_t *n), (prog, n))
+RTC(GetProgramLog, (void *prog, char *log), (prog, log))
+
+const char *nvrtcGetErrorString(int result);
+const char *
+nvrtcGetErrorString(int result)
+{
+    const char *(*f)(int result);
+
+    return find("nvrtcGetErrorString", &f) ? f(result) : "there is no NVRTC";
+}
+
+/* Another one than the true one, and for each change, so that no cache takes
+ * them for the same. */
+int nvrtcVersion(int *major, int *minor);
+int
+nvrtcVersion(int *major, int *minor)
+{
+    const char *change = getenv("PTX_CHANGE") ? getenv("PTX_CHANGE") : "";
+    int (*f)(int *major, int *minor);
+
+    if (!find("nvrtcVersion", &f) || f(major, minor) != 0)
+        return 1;
+    *minor += 1000;
+    for (; *change; change++)
+        *minor = (*minor * 31 + *change) % (1 << 24);
+    return 0;
+}
+
+/* The text with the first `old` of $PTX_CHANGE made `new`; NULL: none. */
+static char *
+changed(const char *text)
+{
+    const char *change = getenv("PTX_CHANGE");
+    const char *arrow = change ? strstr(change, "=>") : NULL, *at;
+    char       *old, *out;
+
+    if (!arrow)
+        return strdup(text);
+    old = strndup(change, (size_t)(arrow - change));
+    at = strstr(text, old);
+    out = at ? calloc(1, strlen(text) + strlen(arrow) + 1) : NULL;
+    if (out) {
+        memcpy(out, text, (size_t)(at - text));
+        strcat(out, arrow + 2);
+        strcat(out, at + strlen(old));
+    }
+    free(old);
+    return out;
+}
+
+int nvrtcCreateProgram(void **prog, const char *text, const char *name, int n,
+                       const char *const *header, const char *const *include);
+int
+nvrtcCreateProgram(void **prog, const char *text, const char *name, int n,
+                   const char *const *header, const char *const *include)
+{
+    int (*f)(void **, const char *, const char *, int, const char *const *,
+             const char *const *);
+    char *t = changed(text);
+    int   r;
+
+    if (!t || !find("nvrtcCreateProgram", &f))
+        return 1;
+    r = f(prog, t, name, n, header, include);
+    free(t);
+    return r;
+}
+
+int nvrtcCompileProgram(void *prog, int n, const char *const *option);
+int
+nvrtcCompileProgram(void *prog, int n, const char *const *option)
+{
+    static const char arch[] = "--gpu-architecture=sm_";
+    int (*f)(void *, int, const char *const *);
+    const char *own[16];
+    char        virtual_arch[64];
+
+    if (n > 16 || !find("nvrtcCompileProgram", &f))
+        return 1;
+    for (int i = 0; i < n; i++) {
+        own[i] = option[i];
+        if (strncmp(option[i], arch, sizeof arch - 1) == 0) {
+            snprintf(virtual_arch, sizeof virtual_arch,
+                     "--gpu-architecture=compute_%s",
+                     option[i] + sizeof arch - 1);
+            own[i] = virtual_arch;
+        }
+    }
+    return f(prog, n, own);
+}
+
+int nvrtcGetCUBINSize(void *prog, size_t *n);
+int
+nvrtcGetCUBINSize(void *prog, size_t *n)
+{
+    int (*f)(void *, size_t *);
+
+    return find("nvrtcGetPTXSize", &f) ? f(prog, n) : 1;
+}
+
+int nvrtcGetCUBIN(void *prog, char *code);
+int
+nvrtcGetCUBIN(void *prog, char *code)
+{
+    int (*f)(void *, char *);
+
+    return find("nvrtcGetPTX", &f) ? f(prog, code) : 1;
+}

@@ -1,0 +1,570 @@
+/* warp.c - clusters run: whose turn it is, jobs, and where lanes go on.
+ *
+ * A warp runs until none of its lanes can go on, or it has had its turn.  An
+ * instruction of all lanes together waits until all are there.  Where no warp
+ * moves, a job is run; where there is none, the cluster is stuck. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx.h"
+
+enum { TURN = 400 };
+static const uint64_t most_steps = 100000000;
+
+uint64_t
+ptx_random(ptx_gpu *g)
+{
+    g->random ^= g->random << 13;
+    g->random ^= g->random >> 7;
+    g->random ^= g->random << 17;
+    return g->random;
+}
+
+ptx_result
+ptx_wrong(ptx_warp *w, const ptx_insn *i, const char *format, ...)
+{
+    char   *s = w->cta->cluster->gpu->said;
+    size_t  room = sizeof w->cta->cluster->gpu->said;
+    va_list ap;
+    int     n;
+
+    if (s[0])
+        return PTX_WRONG;
+    n = snprintf(s, room, "%s, line %d, `%.200s`, warp %d of CTA %d: ",
+                 w->cta->cluster->kernel->name, i->line, i->text, w->id,
+                 w->cta->number);
+    va_start(ap, format);
+    vsnprintf(s + n, room - (size_t)n, format, ap);
+    va_end(ap);
+    return PTX_WRONG;
+}
+
+uint64_t
+ptx_special_of(const ptx_warp *w, uint64_t what, int lane)
+{
+    switch ((ptx_special)what) {
+    case S_TID:
+        return (uint64_t)(w->id * N_LANE + lane);
+    case S_CTAID:
+        return (uint64_t)w->cta->number;
+    case S_NCTAID:
+        return (uint64_t)w->cta->cluster->n_block;
+    case S_NTID:
+        return (uint64_t)w->cta->cluster->n_thread;
+    case S_RANK:
+        return (uint64_t)w->cta->rank;
+    case S_LANE:
+        return (uint64_t)lane;
+    case S_ZERO:
+        break;
+    }
+    return 0;
+}
+
+ptx_result
+ptx_same(ptx_warp *w, const ptx_insn *i, const ptx_operand *o, uint32_t lanes,
+         uint64_t *out)
+{
+    *out = ptx_get(w, o, ptx_first(lanes));
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (ptx_get(w, o, ptx_first(left)) != *out)
+            return ptx_wrong(
+                w, i,
+                "an operand differs between lanes: %#llx, "
+                "%#llx",
+                (unsigned long long)*out,
+                (unsigned long long)ptx_get(w, o, ptx_first(left)));
+    return PTX_DONE;
+}
+
+/* --------------------------------------------------------------------- jobs */
+
+ptx_job *
+ptx_job_new(ptx_warp *w, const ptx_insn *i, uint32_t lanes, ptx_stream s, int n)
+{
+    ptx_job *j = calloc(1, sizeof *j + (size_t)n * sizeof j->lane[0]);
+
+    if (!j)
+        abort();
+    j->warp = w;
+    j->insn = i;
+    j->lanes = lanes;
+    j->stream = s;
+    j->group = -1;
+    free(w->cta->cluster->made);
+    w->cta->cluster->made = j;
+    return j;
+}
+
+static ptx_result
+run_job(ptx_job *j)
+{
+    ptx_cluster *c = j->warp->cta->cluster;
+    ptx_result   r = j->run(j);
+
+    if (j->prev)
+        j->prev->next = j->next;
+    else
+        c->first = j->next;
+    if (j->next)
+        j->next->prev = j->prev;
+    else
+        c->last = j->prev;
+    c->n_job--;
+    c->moved = true;
+    free(j);
+    return r;
+}
+
+/* Jobs that are done one after the other. */
+static bool
+in_order(const ptx_job *a, const ptx_job *b)
+{
+    if (a->stream != b->stream || a->stream == J_BOX || a->stream == J_BULK)
+        return false;
+    return a->stream == J_TC || a->warp == b->warp;
+}
+
+/* A product of a warp group begins when all of its warps have asked for it. */
+bool
+ptx_asked(const ptx_job *j)
+{
+    const ptx_warp *w = j->warp - j->warp->id % 4;
+
+    for (int k = 0; k < 4 && j->stream == J_WGMMA; k++)
+        if (w[k].n_wgmma <= j->number)
+            return false;
+    return true;
+}
+
+static bool
+may_run(const ptx_job *j)
+{
+    if (!ptx_asked(j))
+        return false;
+    for (const ptx_job *p = j->prev; p; p = p->prev)
+        if (in_order(p, j))
+            return false;
+    return true;
+}
+
+static bool
+same_product(const ptx_job *a, const ptx_job *b)
+{
+    return a->stream == J_WGMMA && b->stream == J_WGMMA &&
+           a->warp->cta == b->warp->cta && a->warp->id / 4 == b->warp->id / 4 &&
+           a->number <= b->number;
+}
+
+/* The job, and everything that must be done before it; of a product that all
+ * have asked for now the other warps' parts, too. */
+static ptx_result
+run_to(const ptx_job *last)
+{
+    const ptx_job own = *last;
+    bool          before = true;
+    ptx_job      *next;
+
+    for (ptx_job *j = last->warp->cta->cluster->first; j; j = next) {
+        bool is = before && (j == last || in_order(j, &own));
+        next = j->next;
+        before = before && j != last;
+        if ((is || same_product(j, &own)) && run_job(j) != PTX_DONE)
+            return PTX_WRONG;
+    }
+    return PTX_DONE;
+}
+
+ptx_result
+ptx_issue(ptx_job *j)
+{
+    ptx_cluster *c = j->warp->cta->cluster;
+    int          order = c->gpu->order;
+
+    c->made = NULL;
+    j->prev = c->last;
+    if (c->last)
+        c->last->next = j;
+    else
+        c->first = j;
+    c->last = j;
+    c->n_job++;
+    if (ptx_asked(j) &&
+        (order == 0 || (order > 1 && ptx_random(c->gpu) % 3 == 0)))
+        return run_to(j);
+    return PTX_DONE;
+}
+
+ptx_result
+ptx_any_job(ptx_cluster *c)
+{
+    ptx_job *j, *found = NULL;
+    unsigned n = 0;
+
+    for (j = c->first; j; j = j->next)
+        if (may_run(j) &&
+            (c->gpu->order > 1 ? ptx_random(c->gpu) % ++n == 0 : !found))
+            found = j;
+    return found ? run_job(found) : PTX_DONE;
+}
+
+/* A group is what these lanes have issued since their last. */
+ptx_result
+ptx_commit(ptx_warp *w, const ptx_insn *i, uint32_t lanes, ptx_stream s)
+{
+    for (ptx_job *j = w->cta->cluster->first; j; j = j->next) {
+        if (j->warp != w || j->stream != s || j->group >= 0 ||
+            !(j->lanes & lanes))
+            continue;
+        if (j->lanes & ~lanes)
+            return ptx_wrong(w, i,
+                             "some lanes of a warp commit what more of "
+                             "them issued");
+        j->group = w->group[s][ptx_first(j->lanes)];
+    }
+    for (uint32_t left = lanes; left; left &= left - 1)
+        w->group[s][ptx_first(left)]++;
+    return PTX_DONE;
+}
+
+/* The first job of these lanes that is not of their last n groups. */
+static ptx_job *
+unfinished(const ptx_warp *w, uint32_t lanes, ptx_stream s, int n)
+{
+    ptx_job *j = w->cta->cluster->first;
+
+    while (j &&
+           (j->warp != w || j->stream != s || !(j->lanes & lanes) ||
+            j->group < 0 || w->group[s][ptx_first(j->lanes)] - j->group <= n))
+        j = j->next;
+    return j;
+}
+
+ptx_result
+ptx_finish(ptx_warp *w, uint32_t lanes, ptx_stream s, int n)
+{
+    ptx_job *j;
+
+    while ((j = unfinished(w, lanes, s, n))) {
+        if (!ptx_asked(j))
+            return PTX_BLOCKED;
+        if (run_to(j) != PTX_DONE)
+            return PTX_WRONG;
+    }
+    return PTX_DONE;
+}
+
+/* -------------------------------------------------------------------- lanes */
+
+ptx_result
+ptx_branch(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    for (uint32_t left = lanes; left; left &= left - 1)
+        w->pc[ptx_first(left)] = i->target;
+    return PTX_DONE;
+}
+
+ptx_result
+ptx_exit(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    (void)i;
+    w->live &= ~lanes;
+    return PTX_DONE;
+}
+
+ptx_result
+ptx_elect(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    const ptx_arg *d = &i->arg[0];
+
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        int l = ptx_first(left);
+        ptx_put(w, &d->op[0], l, (uint64_t)ptx_first(lanes));
+        ptx_put(w, &d->op[d->n - 1], l, l == ptx_first(lanes));
+    }
+    return PTX_DONE;
+}
+
+static uint32_t
+lanes_at(const ptx_warp *w, uint32_t ready, int *pc)
+{
+    uint32_t at = 0;
+
+    *pc = INT32_MAX;
+    for (uint32_t left = ready; left; left &= left - 1) {
+        int l = ptx_first(left);
+        if (w->pc[l] < *pc) {
+            *pc = w->pc[l];
+            at = 0;
+        }
+        if (w->pc[l] == *pc)
+            at |= 1u << l;
+    }
+    return at;
+}
+
+static uint32_t
+guarded(const ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    uint32_t take = 0;
+
+    if (i->guard < 0)
+        return lanes;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        int      l = ptx_first(left);
+        uint64_t p = w->reg[(size_t)i->guard * N_LANE + (size_t)l] & 1;
+        if ((p != 0) != i->guard_not)
+            take |= 1u << l;
+    }
+    return take;
+}
+
+static void
+go_on(ptx_warp *w, uint32_t lanes, int pc)
+{
+    for (uint32_t left = lanes; left; left &= left - 1)
+        w->pc[ptx_first(left)] = pc;
+}
+
+/* One instruction of the lanes at the lowest counter. */
+static ptx_result
+step(ptx_warp *w)
+{
+    const ptx_kernel *k = w->cta->cluster->kernel;
+    const ptx_insn   *i;
+    uint32_t          lanes, take;
+    ptx_result        r = PTX_DONE;
+    int               pc;
+
+    lanes = lanes_at(w, w->live & ~w->blocked, &pc);
+    if (pc >= k->n_insn)
+        return ptx_exit(w, NULL, lanes);
+    i = &k->insn[pc];
+    take = guarded(w, i, lanes);
+    if (take && i->op->together && lanes != w->live) {
+        w->blocked |= lanes;
+        return PTX_DONE;
+    }
+    if (take && i->op->together && take != lanes)
+        return ptx_wrong(w, i, "some lanes of the warp take no part");
+    go_on(w, lanes, pc + 1);
+    if (take)
+        r = i->op->run(w, i, take);
+    if (r != PTX_BLOCKED) {
+        w->cta->cluster->moved = true;
+        return r;
+    }
+    go_on(w, take, pc);
+    w->blocked |= take;
+    return PTX_DONE;
+}
+
+static ptx_result
+run_warp(ptx_warp *w)
+{
+    ptx_gpu *g = w->cta->cluster->gpu;
+    int      n = g->order > 1 ? 1 + (int)(ptx_random(g) % TURN) : TURN;
+
+    w->blocked = 0;
+    for (; n > 0 && (w->live & ~w->blocked); n--, g->n_step++)
+        if (step(w) != PTX_DONE)
+            return PTX_WRONG;
+    return PTX_DONE;
+}
+
+/* ------------------------------------------------------------------ clusters
+ */
+
+static bool
+all_ended(const ptx_cluster *c)
+{
+    for (int r = 0; r < c->n_cta; r++)
+        for (int k = 0; k < c->cta[r].n_warp; k++)
+            if (c->cta[r].warp[k].live)
+                return false;
+    return true;
+}
+
+static void
+say_stuck(ptx_cluster *c)
+{
+    char  *s = c->gpu->said;
+    size_t n, room = sizeof c->gpu->said;
+
+    n = (size_t)snprintf(s, room, "%s: no warp can go on:", c->kernel->name);
+    for (int r = 0; r < c->n_cta; r++)
+        for (int k = 0; k < c->cta[r].n_warp && n < room; k++) {
+            const ptx_warp *w = &c->cta[r].warp[k];
+            int             pc;
+            if (!w->live)
+                continue;
+            lanes_at(w, w->live, &pc);
+            if (pc < c->kernel->n_insn)
+                n += (size_t)snprintf(
+                    s + n, room - n, " warp %d of CTA %d at line %d (%s);", k,
+                    c->cta[r].number, c->kernel->insn[pc].line,
+                    c->kernel->insn[pc].op->name);
+        }
+}
+
+static ptx_result
+run_all(ptx_cluster *c)
+{
+    int all = c->n_cta * c->cta[0].n_warp, from = 0;
+
+    while (!all_ended(c)) {
+        c->moved = false;
+        if (c->gpu->order > 1)
+            from = (int)(ptx_random(c->gpu) % (unsigned)all);
+        for (int i = 0; i < all; i++) {
+            int at = (from + i) % all;
+            if (run_warp(&c->cta[at % c->n_cta].warp[at / c->n_cta]) !=
+                PTX_DONE)
+                return PTX_WRONG;
+        }
+        if (!c->moved && c->n_job > 0 && ptx_any_job(c) != PTX_DONE)
+            return PTX_WRONG;
+        if (c->gpu->n_step > most_steps)
+            snprintf(c->gpu->said, sizeof c->gpu->said, "%s: no end in sight",
+                     c->kernel->name);
+        else if (!c->moved)
+            say_stuck(c);
+        if (c->gpu->said[0])
+            return PTX_WRONG;
+    }
+    return PTX_DONE;
+}
+
+/* What is left when all threads have ended: stores to global memory are done,
+ * other things have nobody that waits for them. */
+static ptx_result
+run_rest(ptx_cluster *c)
+{
+    while (c->first) {
+        ptx_job *j = c->first;
+        if (j->stream != J_BULK)
+            return ptx_wrong(j->warp, j->insn,
+                             "the cluster ends before this "
+                             "is done");
+        if (run_job(j) != PTX_DONE)
+            return PTX_WRONG;
+    }
+    for (int r = 0; r < c->n_cta; r++)
+        if (c->cta[r].t_columns > 0)
+            return ptx_wrong(c->cta[r].warp, c->kernel->insn,
+                             "%d columns of tensor memory are not freed",
+                             c->cta[r].t_columns);
+    return PTX_DONE;
+}
+
+static void *
+room(size_t n)
+{
+    void *p = malloc(n > 0 ? n : 1);
+
+    if (!p)
+        abort();
+    return p;
+}
+
+static void
+make_cta(ptx_cluster *c, int rank, int shared_bytes)
+{
+    ptx_cta *t = &c->cta[rank];
+    size_t   n_reg = (size_t)c->kernel->n_reg * N_LANE;
+
+    t->cluster = c;
+    t->rank = rank;
+    t->n_warp = c->n_thread / N_LANE;
+    t->shared_bytes = shared_bytes;
+    t->shared = room((size_t)shared_bytes);
+    t->known = room((size_t)shared_bytes);
+    t->bar = room((size_t)(shared_bytes / 8 + 1) * sizeof *t->bar);
+    t->tmem = room(N_TLANE * sizeof *t->tmem);
+    t->tknown = room(N_COLUMN * sizeof *t->tknown);
+    t->warp = room((size_t)t->n_warp * sizeof *t->warp);
+    for (int k = 0; k < t->n_warp; k++)
+        t->warp[k].reg = room(n_reg * sizeof(uint64_t));
+}
+
+static void
+free_cta(ptx_cta *t)
+{
+    for (int k = 0; k < t->n_warp; k++)
+        free(t->warp[k].reg);
+    free(t->warp);
+    free(t->shared);
+    free(t->known);
+    free(t->bar);
+    free(t->tmem);
+    free(t->tknown);
+}
+
+/* Memory is NaN, whatever type it is taken for. */
+static void
+begin_cta(ptx_cta *t, int number)
+{
+    const ptx_kernel *k = t->cluster->kernel;
+
+    t->number = number;
+    t->t_columns = 0;
+    memset(t->shared, 0xff, (size_t)t->shared_bytes);
+    memset(t->known, 0, (size_t)t->shared_bytes);
+    memset(t->bar, 0, (size_t)(t->shared_bytes / 8 + 1) * sizeof *t->bar);
+    memset(t->named, 0, sizeof t->named);
+    memset(t->seen, 0xff, sizeof t->seen);
+    memset(t->tmem, 0xff, N_TLANE * sizeof *t->tmem);
+    memset(t->tknown, 0, N_COLUMN * sizeof *t->tknown);
+    for (int i = 0; i < t->n_warp; i++) {
+        uint64_t *reg = t->warp[i].reg;
+        t->warp[i] =
+            (ptx_warp){.cta = t, .id = i, .live = UINT32_MAX, .reg = reg};
+        memset(reg, 0xff, (size_t)k->n_reg * N_LANE * sizeof *reg);
+    }
+}
+
+bool
+ptx_launch(ptx_gpu *gpu, const ptx_kernel *k, int n_block, int n_thread,
+           int shared_bytes, void **args)
+{
+    ptx_cta     cta[MAX_CLUSTER] = {0};
+    ptx_cluster c = {.gpu = gpu,
+                     .kernel = k,
+                     .n_cta = k->cluster,
+                     .n_thread = n_thread,
+                     .n_block = n_block,
+                     .cta = cta};
+    size_t      bytes = ((size_t)k->param_bytes + 127) / 64 * 64;
+    ptx_result  r = PTX_DONE;
+
+    gpu->random = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(gpu->order + 1);
+    gpu->n_step = 0;
+    c.params = aligned_alloc(64, bytes);
+    if (!c.params)
+        abort();
+    for (int i = 0; i < k->n_param; i++)
+        memcpy(c.params + k->param[i].at, args[i], (size_t)k->param[i].bytes);
+    for (int i = 0; i < c.n_cta; i++)
+        make_cta(&c, i, shared_bytes);
+    for (int b = 0; b < n_block && r == PTX_DONE; b = c.next) {
+        c.next = b + c.n_cta;
+        for (int i = 0; i < c.n_cta; i++)
+            begin_cta(&cta[i], b + i);
+        c.phase = 0;
+        r = run_all(&c);
+        if (r == PTX_DONE)
+            r = run_rest(&c);
+    }
+    while (c.first) {
+        ptx_job *j = c.first;
+        c.first = j->next;
+        free(j);
+    }
+    free(c.made);
+    for (int i = 0; i < c.n_cta; i++)
+        free_cta(&cta[i]);
+    free(c.params);
+    return r == PTX_DONE;
+}
