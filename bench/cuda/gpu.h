@@ -49,6 +49,7 @@ typedef struct test_case {
     axe_estimate       estimate;     /* before it was run */
     const char        *machine;      /* "sm_90a" */
     void              *lt;           /* its plan, or NULL */
+    const char        *no_lt;        /* why, where cuBLASLt could have it */
     int                n_python;
     const char        *python[MAX_PYTHON]; /* names */
 } test_case;
@@ -76,7 +77,8 @@ double case_difference(bench *b, const test_case *c, int64_t *n_nan);
 typedef bool start_fn(bench *b, test_case *c);
 bool         blas_open(bench *b);
 start_fn     start_axe, start_blas, start_lt;
-/* The fastest of cublasLt's eight best guesses, or NULL. */
+/* The fastest of cublasLt's eight best guesses, or NULL, and c->no_lt why.
+ * Products of e4m3 are with scales of blocks: cuBLAS 12.9. */
 void *lt_job(bench *b, test_case *c);
 void  lt_done(void *job);
 

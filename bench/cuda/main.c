@@ -27,7 +27,7 @@ run_row(bench *b, const row *r, FILE *json, summary *sum)
     c.lt = lt_job(b, &c);
     python_make(b, &c);
     contest(b, &c, &res);
-    if (r->gemm && res.has[AXE] && res.has[BLAS])
+    if (res.has[AXE] && (res.has[BLAS] || res.has[LT]))
         error = case_difference(b, &c, &n_nan);
     report_row(json, &c, &res, error, n_nan, sum);
     python_drop(b);

@@ -7,7 +7,17 @@
 
 #include "gpu.h"
 
-enum { WORKSPACE = 64 << 20, N_GUESS = 8 };
+enum { WORKSPACE = 64 << 20, N_GUESS = 8, SCALES_ALIGN = 4 };
+
+/* Of cublasLt.h from 12.9 on: CUBLASLT_MATMUL_DESC_A_SCALE_MODE, B's,
+ * CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, BLK128x128_32F.  By number, so that
+ * earlier headers do; a library that does not know them says so. */
+enum {
+    A_SCALE_MODE = 31,
+    B_SCALE_MODE = 32,
+    BLOCKS_128 = 4,
+    BLOCKS_128_128 = 5
+};
 
 bool
 blas_open(bench *b)
@@ -46,13 +56,22 @@ start_blas(bench *b, test_case *c)
     int   m = (int)case_size(c, "M"), n = (int)case_size(c, "N"),
         k = (int)case_size(c, "K");
 
-    if (!b->blas || !c->row->gemm)
+    if (!b->blas || c->row->library != LIBRARY_BF16)
         return false;
     return cublasGemmEx(b->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one,
                         case_array(c, "B")->data, CUDA_R_16BF, k,
                         case_array(c, "A")->data, CUDA_R_16BF, k, &zero,
                         c->peer_out, CUDA_R_16BF, n, CUBLAS_COMPUTE_32F,
                         CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
+}
+
+/* K, which kernels in blocks have as Q of 128. */
+static int64_t
+case_depth(const test_case *c)
+{
+    int64_t k = case_size(c, "K");
+
+    return k ? k : 128 * case_size(c, "Q");
 }
 
 typedef struct plan {
@@ -84,9 +103,11 @@ start_lt(bench *b, test_case *c)
 static bool
 describe(test_case *c, plan *p)
 {
+    bool              fp8 = c->row->library == LIBRARY_FP8_BLOCKS;
+    cudaDataType      type = fp8 ? CUDA_R_8F_E4M3 : CUDA_R_16BF;
     uint64_t          m = (uint64_t)case_size(c, "M");
     uint64_t          n = (uint64_t)case_size(c, "N");
-    uint64_t          k = (uint64_t)case_size(c, "K");
+    uint64_t          k = (uint64_t)case_depth(c);
     cublasOperation_t t = CUBLAS_OP_T;
 
     return cublasLtMatmulDescCreate(&p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
@@ -94,12 +115,45 @@ describe(test_case *c, plan *p)
            cublasLtMatmulDescSetAttribute(p->desc, CUBLASLT_MATMUL_DESC_TRANSA,
                                           &t,
                                           sizeof t) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatrixLayoutCreate(&p->a, CUDA_R_16BF, k, n, (int64_t)k) ==
+           cublasLtMatrixLayoutCreate(&p->a, type, k, n, (int64_t)k) ==
                CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatrixLayoutCreate(&p->b, CUDA_R_16BF, k, m, (int64_t)k) ==
+           cublasLtMatrixLayoutCreate(&p->b, type, k, m, (int64_t)k) ==
                CUBLAS_STATUS_SUCCESS &&
            cublasLtMatrixLayoutCreate(&p->c, CUDA_R_16BF, n, m, (int64_t)n) ==
                CUBLAS_STATUS_SUCCESS;
+}
+
+static bool
+set_scale(plan *p, cublasLtMatmulDescAttributes_t mode, int32_t blocks,
+          cublasLtMatmulDescAttributes_t pointer, const axe_array *scale)
+{
+    return cublasLtMatmulDescSetAttribute(p->desc, mode, &blocks,
+                                          sizeof blocks) ==
+               CUBLAS_STATUS_SUCCESS &&
+           cublasLtMatmulDescSetAttribute(p->desc, pointer, &scale->data,
+                                          sizeof scale->data) ==
+               CUBLAS_STATUS_SUCCESS;
+}
+
+/* Scales as the arrays have them: a row's run along M; those of the weights
+ * along K, and the library wants a multiple of 4 of them there.  Its A is our
+ * B. */
+static bool
+set_scales(test_case *c, plan *p)
+{
+    if (c->row->library != LIBRARY_FP8_BLOCKS)
+        return true;
+    if (case_size(c, "Q") % SCALES_ALIGN != 0) {
+        c->no_lt = "K / 128 is no multiple of 4, as it wants scales of blocks";
+        return false;
+    }
+    c->no_lt = "it knows no scales of blocks (cuBLAS 12.9 does)";
+    return set_scale(p, (cublasLtMatmulDescAttributes_t)A_SCALE_MODE,
+                     BLOCKS_128_128, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER,
+                     case_array(c, "SB")) &&
+           set_scale(p, (cublasLtMatmulDescAttributes_t)B_SCALE_MODE,
+                     BLOCKS_128, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER,
+                     case_array(c, "SA"));
 }
 
 static int
@@ -146,11 +200,17 @@ lt_job(bench *b, test_case *c)
     plan                           *p = calloc(1, sizeof *p);
     float                           best = -1;
 
-    if (!b->lt || !c->row->gemm || !p || !describe(c, p)) {
+    int n;
+
+    c->no_lt = c->row->library && b->lt ? "it refuses types or sizes" : NULL;
+    if (!b->lt || !c->row->library || !p || !describe(c, p) ||
+        !set_scales(c, p)) {
         lt_done(p);
         return NULL;
     }
-    for (int i = 0, n = guess(b, p, g); i < n; i++) {
+    n = guess(b, p, g);
+    c->no_lt = n > 0 ? "none of its guesses runs" : "its heuristic has none";
+    for (int i = 0; i < n; i++) {
         float ms = time_guess(b, c, p, &g[i].algo);
         if (ms >= 0 && (best < 0 || ms < best)) {
             best = ms;

@@ -73,7 +73,7 @@ add(summary *sum, const test_case *c, const result *r)
 {
     double q = best_ratio(r);
 
-    if (q > 0 && c->row->gemm) {
+    if (q > 0 && c->row->library == LIBRARY_BF16) {
         sum->log_gemm += log(q);
         sum->n_gemm++;
     }
@@ -82,6 +82,16 @@ add(summary *sum, const test_case *c, const result *r)
         sum->estimate[sum->n] = c->estimate.seconds;
         sum->measured[sum->n++] = quantile(r->n_turn, r->ms[AXE], 0.5) * 1e-3;
     }
+}
+
+/* Why a row that cuBLASLt could have goes without it. */
+static void
+report_no_lt(FILE *json, const test_case *c)
+{
+    if (c->lt || !c->no_lt)
+        return;
+    printf("  no cuBLASLt: %s", c->no_lt);
+    fprintf(json, ", \"no_cuBLASLt\": \"%s\"", c->no_lt);
 }
 
 void
@@ -106,8 +116,9 @@ report_row(FILE *json, const test_case *c, const result *r, double error,
         fprintf(json, ", \"estimate_ms\": %.6g, \"least_ms\": %.6g", e * 1e3,
                 c->estimate.least * 1e3);
     }
-    if (c->row->gemm && r->has[AXE] && r->has[BLAS])
+    if (r->has[AXE] && (r->has[BLAS] || r->has[LT]))
         printf("  error %.1e%s", error, n_nan ? " NaN!" : "");
+    report_no_lt(json, c);
     printf("\n");
     fprintf(json, ", \"error\": %.3g, \"nan\": %lld}\n", error,
             (long long)n_nan);

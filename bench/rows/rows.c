@@ -16,7 +16,7 @@ const row rows[] = {
      .set = "T=bf16",                                                          \
      .sizes = "M=8192 N=" #n " K=" #k,                                         \
      .peer = "matmul",                                                         \
-     .gemm = true},
+     .library = LIBRARY_BF16},
 #define FP8(id, m, n, k)                                                       \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
      .name = id,                                                               \
@@ -24,7 +24,8 @@ const row rows[] = {
      .otherwise = "",                                                          \
      .set = "",                                                                \
      .sizes = "M=" #m " N=" #n " K=" #k,                                       \
-     .peer = "scaled_mm"},
+     .peer = "scaled_mm",                                                      \
+     .library = LIBRARY_FP8_BLOCKS},
 #define FEW(id, m, n, q, words)                                                \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
      .name = id,                                                               \
@@ -32,7 +33,8 @@ const row rows[] = {
      .otherwise = "",                                                          \
      .set = words,                                                             \
      .sizes = "M=" #m " N=" #n " Q=" #q,                                       \
-     .peer = "scaled_mm"},
+     .peer = "scaled_mm",                                                      \
+     .library = LIBRARY_FP8_BLOCKS},
 #define HEADS(id, causal, g, r, s)                                             \
     {.group = "attention, D = 128",                                            \
      .name = id,                                                               \

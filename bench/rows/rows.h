@@ -6,6 +6,10 @@
 
 enum { MAX_SIZE = 8 };
 
+/* C[M, N] = A[M, K] B[N, K]^T in bf16; the same of e4m3 with a scale SA[Q, M]
+ * for 128 of K of a row, and SB[P, Q] for 128 x 128 of B. */
+enum { NO_LIBRARY, LIBRARY_BF16, LIBRARY_FP8_BLOCKS };
+
 typedef struct row {
     const char *group;         /* of the table; NULL: not in it */
     const char *name;          /* "qwen3-8b.up" */
@@ -13,7 +17,7 @@ typedef struct row {
     const char *otherwise;     /* where FILE is for another machine; "": none */
     const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
     const char *peer;          /* what peers.py calls it, or "" */
-    bool        gemm; /* C[M, N] = A[M, K] B[N, K]^T: libraries have it */
+    int         library;       /* what cuBLAS has of it */
 } row;
 
 extern const row rows[];
