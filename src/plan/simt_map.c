@@ -312,12 +312,46 @@ find_scratch(planner *p, const request *r, axe_simt_schedule *s)
     return AXE_OK;
 }
 
+/* Does the fold change along an index of the one around it? */
+static axe_status
+check_inner(planner *p, const axe_node *in, const axe_nest *around)
+{
+    if (in == around->reduce || !axe_node_holds(around->reduce, in))
+        return AXE_OK;
+    for (int d = 0; d < around->n_dim; d++) {
+        const axe_var *v = around->dim[d].var;
+        if (!axe_mentions(in, v))
+            continue;
+        axe_fail(p->cx, in->at, AXE_EUNSUPPORTED,
+                 "%s is folded again, along '%s', which it depends on",
+                 axe_node_text(p->cx, in), v->name);
+        axe_help(p->cx,
+                 "fold them one at a time: in a loop over '%s', this one into "
+                 "a tile, and that into another one",
+                 v->name);
+        return AXE_EUNSUPPORTED;
+    }
+    return AXE_OK;
+}
+
+/* Threads share out all indices at once: a fold is done before the one around
+ * it takes it only if it is the same in all of that one's turns. */
+static axe_status
+check_folds(planner *p, const request *r)
+{
+    for (int k = 1; k < r->n_nest; k++)
+        for (int j = 1; j < r->n_nest; j++)
+            AXE_TRY(check_inner(p, r->nest[j].reduce, &r->nest[k]));
+    return AXE_OK;
+}
+
 axe_status
 axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
 {
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
     const axe_crew    *crew = simt->crew;
 
+    AXE_TRY(check_folds(p, r));
     r->share = simt->share = axe_simt_share(p, r, crew);
     AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);

@@ -508,6 +508,9 @@ static const struct {
     {"in part", "kernel k(in f32 X[4], out f32 Y[4]) { index m; cta (i : 1) {"
      "reg f32 x[8]; x[m + 4] = X[m]; Y[m] = x[m + 4]; } }",
      "x has no layout, and no statement of its scope fills it whole"},
+    {"folds", "kernel k(in f32 X[M, N, L], out f32 Y[M]) { index m, n, l;"
+     "cta (i : M by 4) Y[i*4 + m] = sum[n](max[l](X[i*4 + m, n, l])); }",
+     "max[l](X[i*4 + m, n, l]) is folded again, along 'n', which it depends"},
     {"launches", "kernel k(in f32 X[8], out f32 Y[8]) { index m;"
      "for (k : 4) cta (i : 1) Y[m] = X[m]; }",
      "loops and branches around launches are not planned yet"},
