@@ -109,6 +109,25 @@ use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
     return done == n;
 }
 
+/* The programs' libraries.  Where the compiler refuses one, that may be because
+ * this processor is another one than was planned for. */
+static axe_status
+load(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
+     axe_cache_item *item, void **handle)
+{
+    axe_status st = axe_device_load_all(cx, d, n, item, handle);
+
+    for (int i = 0; i < n && st == AXE_ETOOL; i++)
+        if (!axe_machine_runs_here(p[i]->plan->machine)) {
+            axe_help(cx,
+                     "%s has instructions that this processor lacks; the "
+                     "machine 'cpu' is this processor",
+                     p[i]->plan->machine->name);
+            break;
+        }
+    return st;
+}
+
 axe_status
 axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
@@ -128,7 +147,7 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
     }
     if (use_pack(cx, d, n, p, out))
         return AXE_OK;
-    AXE_TRY(axe_device_load_all(cx, d, n, item, handle));
+    AXE_TRY(load(cx, d, n, p, item, handle));
     for (int i = 0; i < n; i++) {
         made[i] = make_exec(cx, d, p[i], handle[i], &item[i]);
         ok = ok && made[i];

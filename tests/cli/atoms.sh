@@ -2,7 +2,7 @@
 # Atoms called by name: tests/atoms/*.axe against the reference.  The first
 # lines of a file say its sizes and on which machines it runs, with which
 # parameters.  Every atom that it names must be in its plan; where the host
-# lacks the instructions that is all.
+# lacks the instructions that is all: the compiler refuses them, or they end it.
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
@@ -30,6 +30,7 @@ while read -r file cpu set; do
         # shellcheck disable=SC2086
         "$AXE" run -t "$cpu" ${set:+--set $set} --threads $n --random \
             --seed $n --check "$file" $sizes >out 2>&1 || [ $? = $ILLEGAL ] ||
+            grep -q 'has instructions that this processor lacks' out ||
             fail "$file on $cpu, $n threads"
     done
 done < <(for file in "$SRC"/tests/atoms/*.axe; do
