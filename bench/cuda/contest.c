@@ -37,46 +37,64 @@ quantile(int n, const double *t, double share)
 }
 
 bool
-time_one(bench *b, test_case *c, start_fn *fn, double *out)
+time_calls(bench *b, test_case *c, start_fn *fn, int n, double *out)
 {
     float ms;
 
-    if (cuEventRecord(b->begin, NULL) != CUDA_SUCCESS || !fn(b, c))
+    if (cuEventRecord(b->begin, NULL) != CUDA_SUCCESS)
         return false;
+    for (int i = 0; i < n; i++)
+        if (!fn(b, c))
+            return false;
     if (cuEventRecord(b->end, NULL) != CUDA_SUCCESS ||
         cuEventSynchronize(b->end) != CUDA_SUCCESS ||
         cuEventElapsedTime(&ms, b->begin, b->end) != CUDA_SUCCESS)
         return false;
-    *out = ms;
+    *out = (double)ms / n;
     return true;
 }
 
+/* How many calls of so long are timed as one. */
+static int
+batch_of(double ms)
+{
+    double n = BATCH_US / (ms * 1e3);
+
+    if (ms * 1e3 >= SHORT_US)
+        return 1;
+    return n < MAX_BATCH ? (int)(n + 0.5) : MAX_BATCH;
+}
+
 static bool
-turn(bench *b, test_case *c, int i, double *ms)
+turn(bench *b, test_case *c, int i, int n, double *ms)
 {
     if (i < PYTHON)
-        return time_one(b, c, start[i], ms);
+        return time_calls(b, c, start[i], n, ms);
     if (i - PYTHON >= c->n_python)
         return false;
-    *ms = python_time(b, i - PYTHON);
+    *ms = python_time(b, i - PYTHON, n);
     return *ms >= 0;
 }
 
 void
 contest(bench *b, test_case *c, result *r)
 {
-    double ignored;
+    double warm = 0;
 
     *r = (result){0};
-    for (int i = 0; i < N_PEER; i++)
+    for (int i = 0; i < N_PEER; i++) {
         r->has[i] = true;
+        r->batch[i] = 1;
+    }
     for (int k = -N_WARM; k < N_TURN; k++) {
         if (k >= LEAST_TURN && bench_now() > b->deadline)
             return;
         for (int j = 0; j < N_PEER; j++) {
             int i = (j + k + N_WARM) % N_PEER;
-            r->has[i] =
-                r->has[i] && turn(b, c, i, k < 0 ? &ignored : &r->ms[i][k]);
+            r->has[i] = r->has[i] && turn(b, c, i, r->batch[i],
+                                          k < 0 ? &warm : &r->ms[i][k]);
+            if (k < 0 && r->has[i])
+                r->batch[i] = batch_of(warm);
         }
         r->n_turn = k < 0 ? 0 : k + 1;
     }

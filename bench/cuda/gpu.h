@@ -3,8 +3,10 @@
  *
  * A row is a kernel at one size; a case is a row made ready: compiled, its
  * arrays in device memory, random, those to be written full of NaN.  Times are
- * the GPU's own, between two events.  Python has a process of its own, which
- * waits while others have their turn. */
+ * the GPU's own, between two events; what takes less than SHORT is started
+ * again and again between them, so that the events' own time does not count.
+ * The arrays stay: what fits in L2 is read from there.  Python has a process of
+ * its own, which waits while others have their turn. */
 #ifndef AXE_BENCH_GPU_H
 #define AXE_BENCH_GPU_H
 
@@ -16,6 +18,7 @@
 #include "rows.h"
 
 enum { MAX_ARRAY = 8, N_TURN = 15, LEAST_TURN = 5, N_WARM = 3 };
+enum { SHORT_US = 50, BATCH_US = 200, MAX_BATCH = 200 };
 
 /* Contenders; those of Python come last. */
 enum { AXE, BLAS, LT, PYTHON, MAX_PYTHON = 4, N_PEER = PYTHON + MAX_PYTHON };
@@ -57,7 +60,8 @@ typedef struct test_case {
 /* What a contest found. */
 typedef struct result {
     int    n_turn;
-    double ms[N_PEER][N_TURN];
+    int    batch[N_PEER];      /* calls between two events */
+    double ms[N_PEER][N_TURN]; /* of one call */
     bool   has[N_PEER];
 } result;
 
@@ -87,14 +91,15 @@ void python_open(bench *b);
 void python_close(bench *b);
 /* Its contenders for the row, ready; none where there is no PyTorch. */
 void python_make(bench *b, test_case *c);
-/* [ms] of one call of contender i; negative: it failed. */
-double python_time(bench *b, int i);
+/* [ms] of one of n calls of contender i; negative: it failed. */
+double python_time(bench *b, int i, int n);
 void   python_drop(bench *b);
 
 /* contest.c */
 double quantile(int n, const double *t, double share);
-bool   time_one(bench *b, test_case *c, start_fn *fn, double *ms);
-void   contest(bench *b, test_case *c, result *out);
+/* [ms] of one of n calls; false: one of them failed. */
+bool time_calls(bench *b, test_case *c, start_fn *fn, int n, double *ms);
+void contest(bench *b, test_case *c, result *out);
 
 /* report.c */
 typedef struct summary {

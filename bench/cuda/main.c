@@ -71,7 +71,7 @@ product_rate(bench *b, test_case *c)
     double ms[N_TURN];
 
     for (int i = -N_WARM; i < N_TURN; i++)
-        if (!time_one(b, c, start_blas, &ms[i < 0 ? 0 : i]))
+        if (!time_calls(b, c, start_blas, 1, &ms[i < 0 ? 0 : i]))
             return 0;
     return c->flops / quantile(N_TURN, ms, 0.5) * 1e-9;
 }
@@ -160,6 +160,10 @@ run(bench *b, const char *results)
            axe_gpu_machine(b->gpu));
     if (!blas_open(b))
         printf("no cuBLAS: not beside it\n");
+    printf(
+        "times below %d us are of as many calls in a row as fill %d us (xN); "
+        "L2 is warm\n",
+        SHORT_US, BATCH_US);
     python_open(b);
     run_all(b, json);
     python_close(b);

@@ -159,13 +159,15 @@ def make(what, pairs):
     return {name: f for name, f in run.items() if works(f)}
 
 
-def milliseconds(run):
+def milliseconds(run, n):
+    """Of one of n calls."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
-    run()
+    for _ in range(n):
+        run()
     end.record()
     end.synchronize()
-    return begin.elapsed_time(end)
+    return begin.elapsed_time(end) / n
 
 
 def versions():
@@ -185,7 +187,8 @@ def main():
             run = make(rest[0], rest[1:])
             answer = " ".join(run) or "-"
         elif verb == "time" and run:
-            answer = f"{milliseconds(list(run.values())[int(rest[0])]):.6f}"
+            i, n = (int(x) for x in rest)
+            answer = f"{milliseconds(list(run.values())[i], n):.6f}"
         else:
             run = {}
             if torch:

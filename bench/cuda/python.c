@@ -2,7 +2,7 @@
  *
  *     have                      versions of what is there, or "-"
  *     make WHAT NAME=SIZE...    names of contenders, "-" for none
- *     time I                    milliseconds of one call
+ *     time I N                  milliseconds of one of N calls
  *     drop                      "-"
  *
  * A line goes there and a line comes back.  Where there is no PyTorch, that is
@@ -115,11 +115,11 @@ python_make(bench *b, test_case *c)
 }
 
 double
-python_time(bench *b, int i)
+python_time(bench *b, int i, int n)
 {
     char line[LINE], answer[LINE];
 
-    snprintf(line, sizeof line, "time %d", i);
+    snprintf(line, sizeof line, "time %d %d", i, n);
     return ask(b, line, answer) ? strtod(answer, NULL) : -1;
 }
 

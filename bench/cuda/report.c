@@ -39,9 +39,13 @@ report_peer(FILE *json, const test_case *c, const result *r, int i)
 {
     double ms = quantile(r->n_turn, r->ms[i], 0.5), q[3];
 
-    printf("  %s %.4g ms %.1f", name_of(c, i), ms, rate(c, ms));
-    fprintf(json, ", \"%s_ms\": %.6g, \"%s_rate\": %.6g", name_of(c, i), ms,
-            name_of(c, i), rate(c, ms));
+    printf("  %s %.4g ms", name_of(c, i), ms);
+    if (r->batch[i] > 1)
+        printf(" x%d", r->batch[i]);
+    printf(" %.1f", rate(c, ms));
+    fprintf(json, ", \"%s_ms\": %.6g, \"%s_calls\": %d, \"%s_rate\": %.6g",
+            name_of(c, i), ms, name_of(c, i), r->batch[i], name_of(c, i),
+            rate(c, ms));
     if (i == AXE || !r->has[AXE])
         return;
     ratio(r, i, q);

@@ -28,7 +28,11 @@ while read -r verb rest; do
     case $verb in
     have) echo "PyTorch of this test" ;;
     make) echo "torch other" ;;
-    time) [ "$rest" = 0 ] && echo 2 || echo 0.5 ;;
+    time) case "$rest" in
+        "0 1") echo 2 ;;
+        "1 1") echo 0.5 ;;
+        *) echo -1 ;;
+        esac ;;
     *) echo - ;;
     esac
 done
@@ -59,6 +63,14 @@ assert rows[1]["axe_ms"] == 1 and rows[1]["torch_ms"] == 2, rows[1]
 assert rows[1]["ratio_other"] == [0.5, 0.5, 0.5], rows[1]
 assert 0 < rows[1]["least_ms"] < rows[1]["estimate_ms"] < 1, rows[1]
 assert rows[-1]["model_rows"] == 17 and len(rows) == 19, rows' || fail "JSON"
+FAKE_MS=0.02 bench -s 100 rows # ten launches fill 200 us, others need none
+grep -q '^times below 50 us .* 200 us (xN); L2 is warm' out || fail "$(cat out)"
+grep -Eq '^qwen3-8b.up  *axe 0.02 ms x10 .* torch 2 ms [0-9]' out || fail "$(cat out)"
+FAKE_MS=0.05 bench -s 100 rows
+grep -Eq '^qwen3-8b.up  *axe 0.05 ms [0-9]' out || fail "$(cat out)"
+"$PYTHON" -c 'import json
+rows = [json.loads(line) for line in open("rows")]
+assert rows[1]["axe_calls"] == 1, rows[1]' || fail "JSON of calls"
 [ "$(cd "$SRC" && git status --short bench/results 2>/dev/null)" = "" ] ||
     fail "invented times in bench/results"
 
