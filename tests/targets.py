@@ -104,9 +104,14 @@ def expect(kernel, sets, sizes):
 
 def table_rows(macro):
     """Arguments of the rows of rows.def."""
-    for m in re.finditer(rf"^{macro}\((.*)\)", open("bench/rows/rows.def").read(),
-                         re.M):
-        yield [x.strip().strip('"') for x in m[1].split(",")]
+    yield from macro_rows("rows", macro)
+
+
+def macro_rows(table, macro):
+    text = open(f"bench/rows/{table}.def").read()
+    for m in re.finditer(rf"^{macro}\((.*)\)", text, re.M):
+        yield [x[2] or x[1] for x in
+               re.finditer(r'"([^"]*)"|([^\s,"]+)', m[1])]
 
 
 def share(pairs):
@@ -118,7 +123,7 @@ def share(pairs):
 def models():
     gemm = [expect("gemm_sm90", ["T=bf16"],
                    ["M=8192", f"N={n}", f"K={k}"])
-            for name, n, k in table_rows("GEMM") if "." in name]
+            for _, n, k in table_rows("GEMM")]
     fp8 = [expect("gemm_fp8_sm90", [],
                   [f"M={m}", f"N={n}", f"K={k}", f"P={(int(n) + 127) // 128}",
                    f"Q={(int(k) + 127) // 128}"])
@@ -129,10 +134,10 @@ def models():
     heads = [expect("attention_sm90", ["T=bf16", f"CAUSAL={c}"],
                     [f"G={g}", f"R={r}", f"S={s}", f"L={s}"])
              for _, c, g, r, s in table_rows("HEADS")]
-    return [("bf16 GEMM, 16 shapes, M = 8192", ">= 1.0 of cuBLAS", gemm),
-            ("FP8 GEMM in blocks, M = 4096", ">= 1.0 of cuBLASLt", fp8),
-            ("FP8 GEMM in blocks, M <= 64", ">= 1.3 of cuBLASLt", few),
-            ("attention, D = 128, 8k", ">= 0.9 of cuDNN", heads)]
+    pairs = {"GEMM": gemm, "FP8": fp8, "FEW": few, "HEADS": heads}
+    return [(what, f">= {least} of {name}", pairs[rows])
+            for rows, what, least, _, name, _ in macro_rows("targets", "TARGET")
+            if rows in pairs]
 
 
 def summary(comp, sim, meas):

@@ -102,14 +102,28 @@ bool time_calls(bench *b, test_case *c, start_fn *fn, int n, double *ms);
 void contest(bench *b, test_case *c, result *out);
 
 /* report.c */
+typedef struct reached {
+    int    n;
+    double log, least; /* of n ratios: the sum of logarithms, the least */
+    bool   other;      /* some are beside others than the target names */
+} reached;
+
 typedef struct summary {
-    int    n, n_gemm;
-    double log_gemm; /* of the best library's time / axe's */
-    double estimate[128], measured[128]; /* [s] of n rows */
+    double  copy; /* [GB/s] of the ceiling */
+    reached reached[N_TARGET];
+    int     n, n_gemm;
+    double  log_gemm; /* of the best library's time / axe's */
+    double  estimate[128], measured[128]; /* [s] of n rows */
 } summary;
 
 void report_row(FILE *json, const test_case *c, const result *r, double error,
                 int64_t n_nan, summary *sum);
 void report_end(FILE *json, const summary *sum);
+
+/* targets.c: the fastest library's time / axe's; 0: none. */
+double library_ratio(const result *r);
+void   target_add(summary *sum, const test_case *c, const result *r);
+/* Each target: met, missed, not measured. */
+void report_targets(FILE *json, const summary *sum);
 
 #endif

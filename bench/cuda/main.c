@@ -76,8 +76,9 @@ product_rate(bench *b, test_case *c)
     return c->flops / quantile(N_TURN, ms, 0.5) * 1e-9;
 }
 
-/* Random numbers and zeros differ by what power allows. */
-static void
+/* Random numbers and zeros differ by what power allows.  Returns the copy's
+ * rate [GB/s]. */
+static double
 ceilings(bench *b, FILE *json)
 {
     double    copy = copy_rate(b), full = 0, zero = 0;
@@ -100,6 +101,7 @@ ceilings(bench *b, FILE *json)
             "{\"gpu\": \"%s\", \"copy\": %.5g, \"random\": %.5g, \"zeros\": "
             "%.5g}\n",
             axe_gpu_name(b->gpu), copy, full, zero);
+    return copy;
 }
 
 /* --------------------------------------------------------------------- rows */
@@ -111,7 +113,7 @@ run_all(bench *b, FILE *json)
     const char    *group = "";
     int            left = 0;
 
-    ceilings(b, json);
+    sum.copy = ceilings(b, json);
     for (int i = 0; i < n_rows; i++) {
         if (!rows[i].group)
             continue;

@@ -57,26 +57,12 @@ report_peer(FILE *json, const test_case *c, const result *r, int i)
             q[1], q[2]);
 }
 
-/* The least time of a library over axe's; 0: none. */
-static double
-best_ratio(const result *r)
-{
-    double best = 0;
-
-    for (int i = BLAS; i < PYTHON; i++)
-        if (r->has[i] && r->has[AXE]) {
-            double q = quantile(r->n_turn, r->ms[i], 0.5) /
-                       quantile(r->n_turn, r->ms[AXE], 0.5);
-            best = best == 0 || q < best ? q : best;
-        }
-    return best;
-}
-
 static void
 add(summary *sum, const test_case *c, const result *r)
 {
-    double q = best_ratio(r);
+    double q = library_ratio(r);
 
+    target_add(sum, c, r);
     if (q > 0 && c->row->library == LIBRARY_BF16) {
         sum->log_gemm += log(q);
         sum->n_gemm++;
@@ -169,6 +155,7 @@ report_end(FILE *json, const summary *s)
                s->n_gemm, exp(s->log_gemm / s->n_gemm));
     for (int i = 0; i < s->n; i++)
         off += fabs(log(s->estimate[i] / s->measured[i]));
+    report_targets(json, s);
     if (s->n == 0)
         return;
     printf("the model over %d rows: off by a factor of %.2f, rank correlation "

@@ -1,4 +1,4 @@
-/* rows.c - the table of rows.def. */
+/* rows.c - the tables of rows.def and targets.def. */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "run/file.h"
 
 const row rows[] = {
-#define GEMM(id, n, k)                                                         \
+#define PRODUCT(id, n, k, t)                                                   \
     {.group = "bf16 GEMM, M = 8192",                                           \
      .name = id,                                                               \
      .file = "gemm_sm90",                                                      \
@@ -16,7 +16,10 @@ const row rows[] = {
      .set = "T=bf16",                                                          \
      .sizes = "M=8192 N=" #n " K=" #k,                                         \
      .peer = "matmul",                                                         \
-     .library = LIBRARY_BF16},
+     .library = LIBRARY_BF16,                                                  \
+     .target = t},
+#define GEMM(id, n, k) PRODUCT(id, n, k, TARGET_GEMM)
+#define SQUARE(id, n, k) PRODUCT(id, n, k, NO_TARGET)
 #define FP8(id, m, n, k)                                                       \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
      .name = id,                                                               \
@@ -25,7 +28,8 @@ const row rows[] = {
      .set = "",                                                                \
      .sizes = "M=" #m " N=" #n " K=" #k,                                       \
      .peer = "scaled_mm",                                                      \
-     .library = LIBRARY_FP8_BLOCKS},
+     .library = LIBRARY_FP8_BLOCKS,                                            \
+     .target = TARGET_FP8},
 #define FEW(id, m, n, q, words)                                                \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
      .name = id,                                                               \
@@ -34,7 +38,8 @@ const row rows[] = {
      .set = words,                                                             \
      .sizes = "M=" #m " N=" #n " Q=" #q,                                       \
      .peer = "scaled_mm",                                                      \
-     .library = LIBRARY_FP8_BLOCKS},
+     .library = LIBRARY_FP8_BLOCKS,                                            \
+     .target = TARGET_FEW},
 #define HEADS(id, causal, g, r, s)                                             \
     {.group = "attention, D = 128",                                            \
      .name = id,                                                               \
@@ -42,7 +47,8 @@ const row rows[] = {
      .otherwise = "",                                                          \
      .set = "T=bf16 CAUSAL=" #causal,                                          \
      .sizes = "G=" #g " R=" #r " S=" #s " L=" #s,                              \
-     .peer = (causal) ? "sdpa_causal" : "sdpa"},
+     .peer = (causal) ? "sdpa_causal" : "sdpa",                                \
+     .target = TARGET_HEADS},
 #define MOVE(id, entry, sizes_, torch)                                         \
     {.group = "memory-bound",                                                  \
      .name = id,                                                               \
@@ -50,7 +56,8 @@ const row rows[] = {
      .kernel = entry,                                                          \
      .set = "T=bf16",                                                          \
      .sizes = sizes_,                                                          \
-     .peer = torch},
+     .peer = torch,                                                            \
+     .target = TARGET_MOVE},
 #define CHECK(id, entry, words)                                                \
     {.name = id,                                                               \
      .file = id,                                                               \
@@ -62,6 +69,12 @@ const row rows[] = {
 #include "rows.def"
 };
 const int n_rows = AXE_LEN(rows);
+
+const target targets[N_TARGET] = {
+#define TARGET(id, what, least, of, name, how)                                 \
+    [TARGET_##id] = {what, least, OF_##of, name, BY_##how},
+#include "targets.def"
+};
 
 /* Splits "A=1 B=2"; returns how many pairs. */
 static int

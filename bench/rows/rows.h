@@ -10,6 +10,24 @@ enum { MAX_SIZE = 8 };
  * for 128 of K of a row, and SB[P, Q] for 128 x 128 of B. */
 enum { NO_LIBRARY, LIBRARY_BF16, LIBRARY_FP8_BLOCKS };
 
+/* What rows are to reach: see targets.def. */
+enum {
+    NO_TARGET,
+#define TARGET(id, what, least, of, name, how) TARGET_##id,
+#include "targets.def"
+    N_TARGET
+};
+enum { OF_LIBRARY, OF_CUDNN, OF_COPY };
+enum { BY_MEAN, BY_EACH };
+
+typedef struct target {
+    const char *what; /* NULL: none */
+    double      least;
+    int         of;
+    const char *name; /* of the other */
+    int         how;
+} target;
+
 typedef struct row {
     const char *group;         /* of the table; NULL: not in it */
     const char *name;          /* "qwen3-8b.up" */
@@ -18,10 +36,12 @@ typedef struct row {
     const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
     const char *peer;          /* what peers.py calls it, or "" */
     int         library;       /* what cuBLAS has of it */
+    int         target;        /* TARGET_GEMM, or NO_TARGET */
 } row;
 
-extern const row rows[];
-extern const int n_rows;
+extern const row    rows[];
+extern const int    n_rows;
+extern const target targets[N_TARGET];
 
 /* The row's kernel, or what it is otherwise, for a machine. */
 AXE_CHECK axe_status row_compile(axe_ctx *cx, const row *r, const char *machine,

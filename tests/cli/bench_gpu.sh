@@ -27,7 +27,7 @@ cat >peer <<'P'
 while read -r verb rest; do
     case $verb in
     have) echo "PyTorch of this test" ;;
-    make) echo "torch other" ;;
+    make) case $rest in sdpa*) echo "cudnn flash" ;; *) echo "torch other" ;; esac ;;
     time) case "$rest" in
         "0 1") echo 2 ;;
         "1 1") echo 0.5 ;;
@@ -43,26 +43,35 @@ bench() { AXE_NVRTC=/none AXE_CACHE=$PWD/cache LD_LIBRARY_PATH=$PWD PYTHON=$PWD/
 
 bench -s 0 rows
 grep -q '^no time for: qwen3-8b.up, .*, reduce$' out || fail "$(cat out)"
-[ "$(wc -l <rows)" = 1 ] || fail "rows: $(cat rows)"
+[ "$(wc -l <rows)" = 6 ] && ! grep -q axe_ms rows && grep -q 'not measured"}$' rows ||
+    fail "rows: $(cat rows)"
 
 "$built/bench/bench_prepare" -r qwen3-8b.up cache sm_90a >out 2>&1 || {
     grep -q 'there is no libnvrtc' out && exit 77
     fail "$(cat out)"
 }
+for row in "heads 8k" "heads 8k low" elementwise; do
+    "$built/bench/bench_prepare" -r "$row" cache sm_90a >out 2>&1 || fail "$(cat out)"
+done
 bench -s 100 rows # its products are one kernel at 17 sizes
 grep -q '^beside: PyTorch of this test' out || fail "$(cat out)"
 grep -Eq '^qwen3-8b.up  *axe 1 ms .* torch 2 ms .* = 2.000 \(2.000-2.000\) win  other 0.5 ms .* = 0.500 \(0.500-0.500\) loss  model 0\.' out ||
     fail "$(cat out)"
 grep -q '^fp8 64 *not run: CUDA C is compiled by NVRTC' out ||
     fail "$(cat out)"
-grep -q '^the model over 17 rows' out || fail "$(cat out)"
+grep -q '^the model over 20 rows' out || fail "$(cat out)"
 "$PYTHON" -c 'import json
 rows = [json.loads(line) for line in open("rows")]
 assert rows[0]["gpu"] == "Fake GPU", rows[0]
 assert rows[1]["axe_ms"] == 1 and rows[1]["torch_ms"] == 2, rows[1]
 assert rows[1]["ratio_other"] == [0.5, 0.5, 0.5], rows[1]
 assert 0 < rows[1]["least_ms"] < rows[1]["estimate_ms"] < 1, rows[1]
-assert rows[-1]["model_rows"] == 17 and len(rows) == 19, rows' || fail "JSON"
+assert rows[-1]["model_rows"] == 20 and len(rows) == 27, rows
+said = [(r["verdict"], r["rows"], r["of_rows"]) for r in rows if "target" in r]
+assert said == [("not measured", 0, 16), ("not measured", 0, 3), ("not measured", 0, 5),
+                ("met", 2, 2), ("missed", 1, 6)], said' || fail "JSON"
+grep -q '^attention, .* of cuDNN in each row: geomean 2.000, .* 2 of 2 rows: met$' out ||
+    fail "$(cat out)"
 FAKE_MS=0.02 bench -s 100 rows # ten launches fill 200 us, others need none
 grep -q '^times below 50 us .* 200 us (xN); L2 is warm' out || fail "$(cat out)"
 grep -Eq '^qwen3-8b.up  *axe 0.02 ms x10 .* torch 2 ms [0-9]' out || fail "$(cat out)"
