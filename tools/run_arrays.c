@@ -29,7 +29,8 @@ see_as_bits(const axe_run_args *a, const axe_param_sig *sig, axe_npy *npy)
         axe_type type, bits;
     } row[] = {{AXE_TYPE_bf16, AXE_TYPE_u16},
                {AXE_TYPE_f8e4m3, AXE_TYPE_u8},
-               {AXE_TYPE_f8e5m2, AXE_TYPE_u8}};
+               {AXE_TYPE_f8e5m2, AXE_TYPE_u8},
+               {AXE_TYPE_f8e8m0, AXE_TYPE_u8}};
 
     for (int i = 0; i < AXE_LEN(row); i++) {
         const char *name = axe_type_table[row[i].type].name;

@@ -12,6 +12,7 @@ static const axe_float_format format[AXE_N_TYPE] = {
     [AXE_TYPE_bf16] = {8, -126, 0x1.fep127},
     [AXE_TYPE_f8e4m3] = {4, -6, 448},
     [AXE_TYPE_f8e5m2] = {3, -14, 57344},
+    [AXE_TYPE_f8e8m0] = {1, -127, 0x1p127},
 };
 
 bool
@@ -21,12 +22,29 @@ axe_float_format_of(axe_type t, axe_float_format *out)
     return format[t].p > 0;
 }
 
+/* Up to a power of two between the ends of the format. */
+static double
+round_up(const axe_float_format *f, double x)
+{
+    int    e;
+    double half;
+
+    if (isnan(x) || x >= f->max)
+        return isnan(x) ? x : f->max;
+    if (x <= ldexp(1.0, f->emin))
+        return ldexp(1.0, f->emin);
+    half = frexp(x, &e);
+    return ldexp(1.0, half > 0.5 ? e : e - 1);
+}
+
 double
 axe_float_round(const axe_float_format *f, double x)
 {
     int    e;
     double unit, y;
 
+    if (f->p == 1)
+        return round_up(f, x);
     if (isinf(x) && f->p <= 4)
         return copysign(f->max, x);
     if (x == 0 || !isfinite(x) || f->p == 53)
@@ -146,6 +164,24 @@ put_eighth(axe_type t, double x)
     return (uint8_t)(sign | lo);
 }
 
+/* Powers of two from 2^-127 on; the last code is NaN. */
+static double
+get_power(uint8_t h)
+{
+    return h == 255 ? (double)NAN : ldexp(1.0, h - 127);
+}
+
+static uint8_t
+put_power(double x)
+{
+    int e;
+
+    if (isnan(x))
+        return 255;
+    (void)frexp(round_up(&format[AXE_TYPE_f8e8m0], x), &e);
+    return (uint8_t)(e + 126);
+}
+
 double
 axe_number_get(axe_type t, const void *at)
 {
@@ -159,6 +195,8 @@ axe_number_get(axe_type t, const void *at)
     case AXE_TYPE_f8e4m3:
     case AXE_TYPE_f8e5m2:
         return get_eighth(t, *(const uint8_t *)at);
+    case AXE_TYPE_f8e8m0:
+        return get_power(*(const uint8_t *)at);
     case AXE_TYPE_f64:
         memcpy(&v, at, sizeof v);
         return v;
@@ -176,7 +214,8 @@ axe_number_put(axe_type t, void *at, double x)
     if (t == AXE_TYPE_f64) {
         memcpy(at, &x, sizeof x);
     } else if (axe_type_table[t].bits == 8) {
-        *(uint8_t *)at = put_eighth(t, x);
+        *(uint8_t *)at =
+            t == AXE_TYPE_f8e8m0 ? put_power(x) : put_eighth(t, x);
     } else if (axe_type_table[t].bits == 16) {
         h = t == AXE_TYPE_f16 ? put_half(x) : put_bfloat(x);
         memcpy(at, &h, sizeof h);

@@ -7,23 +7,25 @@
 
 /* What a floating type can represent: p bits of significand (the leading one
  * included), normal exponents from emin, magnitudes up to max. Beyond max the
- * types of 8 bits have max itself. */
+ * types of 8 bits have max itself.  With one bit there are powers of two alone:
+ * no zero, no signs. */
 typedef struct axe_float_format {
     int    p, emin;
     double max;
 } axe_float_format;
 
 /* False for types that are not floating or that this file cannot convert
- * (f8e8m0 and those of 4 bits). */
+ * (those of 4 bits). */
 bool axe_float_format_of(axe_type t, axe_float_format *out);
 
-/* Nearest representable, ties to even; beyond max: infinity. */
+/* Nearest representable, ties to even; beyond max: infinity.  With one bit the
+ * least power of two that is not below x. */
 double axe_float_round(const axe_float_format *f, double x);
 
 /* Can elements of this type be read and written here? */
 bool axe_number_known(axe_type t);
 
-/* Floating types: exact on reading, rounded to nearest even on writing. */
+/* Floating types: exact on reading, rounded as above on writing. */
 double axe_number_get(axe_type t, const void *at);
 void   axe_number_put(axe_type t, void *at, double x);
 /* Integer types and bool; writing wraps. */

@@ -63,8 +63,8 @@ widen_integers(axe_cprinter *p, const char *mem, axe_type from, axe_type t,
 static bool
 by_helper(axe_type t)
 {
-    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_f8e4m3 ||
-           t == AXE_TYPE_f8e5m2;
+    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 ||
+           (axe_type_is_float(t) && axe_type_table[t].bits == 8);
 }
 
 /* A memory element as a register of type t.  A bool is 1 in memory, and all

@@ -391,10 +391,10 @@ static axe_status
 put_header(axe_ctx *cx, axe_buf *b, const char *path, const axe_npy *a)
 {
     const axe_type_info *t = &axe_type_table[a->type];
-    bool eighth = a->type == AXE_TYPE_f8e4m3 || a->type == AXE_TYPE_f8e5m2;
-    const char *descr = a->type == AXE_TYPE_bf16 ? "V2"
-                        : eighth                 ? "u1"
-                                                 : t->npy;
+    bool                 eighth = axe_type_is_float(a->type) && t->bits == 8;
+    const char          *descr = a->type == AXE_TYPE_bf16 ? "V2"
+                                 : eighth                 ? "u1"
+                                                          : t->npy;
 
     if (!*descr)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,

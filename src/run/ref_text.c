@@ -152,5 +152,14 @@ LINE(static R round_within(R a, int p, int emin, double max)
        return round_to(a, p, emin, max); })
 LINE(static R to_f8e4m3(R a) { return round_within(a, 4, -6, 448); })
 LINE(static R to_f8e5m2(R a) { return round_within(a, 3, -14, 57344); })
+LINE(static double power_up(double x)
+     { int k; double m;
+       if (x != x || x >= 0x1p127) { return x != x ? x : 0x1p127; }
+       m = frexp(x > 0x1p-127 ? x : 0x1p-127, &k);
+       return ldexp(1.0, m > 0.5 ? k : k - 1); })
+LINE(static R to_f8e8m0(R a)
+     { double v = power_up(a.v), lo = v - power_up(a.v - a.e);
+       double hi = power_up(a.v + a.e) - v;
+       return (R){v, a.e - a.e == 0 ? (hi > lo ? hi : lo) : a.e}; })
 ;
 /* clang-format on */

@@ -114,14 +114,6 @@ gather(sim *s, sim_call *c, int which, const sim_side *side, int rows, int k,
 
 /* ------------------------------------------------------------------ scales */
 
-static float
-scale_of(axe_type t, uint8_t bits)
-{
-    if (t != AXE_TYPE_f8e8m0)
-        return (float)axe_number_get(t, &bits);
-    return bits == 255 ? NAN : ldexpf(1.0f, bits - 127);
-}
-
 /* The scale of row i, part j; all copies of it must be the same. */
 static float
 get_scale(sim *s, sim_call *c, int which, const sim_tile *t, int i, int j)
@@ -143,7 +135,7 @@ get_scale(sim *s, sim_call *c, int which, const sim_tile *t, int i, int j)
                          i, 1 + which);
         bits = mem && k == 0 ? *mem : bits;
     }
-    return scale_of(c->in->shape->atom->scale_type, bits);
+    return (float)axe_number_get(c->in->shape->atom->scale_type, &bits);
 }
 
 /* A factor's elements times their scales: (i, k) at i * row + k * col. */

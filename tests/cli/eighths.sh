@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# f8e4m3 and f8e5m2 against a decoder of their own definition: all 256 codes to
+# f8e4m3, f8e5m2 and f8e8m0 against a decoder of their own definition: all 256 codes to
 # f32, and to codes all of f16, every point between two codes, and its
 # neighbours, in vectors and one by one, on every CPU that this one can be.
 set -u
@@ -25,6 +25,8 @@ import subprocess, sys, os
 import numpy as np
 
 def decode(t, code):
+    if t == "f8e8m0":
+        return 2.0**(code - 127) if code < 255 else float("nan")
     m, bias = (3, 7) if t == "f8e4m3" else (2, 15)
     e, f = code >> m & (1 << 7 - m) - 1, code & (1 << m) - 1
     if t == "f8e4m3" and code & 127 == 127:
@@ -35,9 +37,12 @@ def decode(t, code):
     return -v if code >> 7 else v
 
 def encode(t, x):
-    """Nearest, of two the even code; the largest beyond it."""
+    """Nearest, of two the even code; the largest beyond it.  Of powers of two
+    the least that is not below, or the largest."""
     if np.isnan(x):
         return None
+    if t == "f8e8m0":
+        return next((c for c in range(254) if decode(t, c) >= x), 254)
     at = min(abs(float(x)), 1e6)
     best = min(FINE[t], key=lambda c: (abs(FINE[t][c] - at), c & 1))
     return best | (0x80 if np.signbit(x) else 0)
@@ -53,16 +58,16 @@ def run(kernel, t, cpu, x):
     return np.load("y.npy")
 
 bad = 0
-for t in ("f8e4m3", "f8e5m2"):
+for t in ("f8e4m3", "f8e5m2", "f8e8m0"):
     codes = np.arange(256, dtype="u1")
     want = np.array([decode(t, int(c)) for c in codes], "f4")
     values = np.sort(want[np.isfinite(want)])
     between = (values[1:] + values[:-1]) / 2
-    x = np.concatenate([values, between, np.nextafter(between, np.float32(9e9)),
+    x = np.concatenate([values, np.nextafter(values, np.float32(9e9)), between, np.nextafter(between, np.float32(9e9)),
                         np.nextafter(between, np.float32(-9e9)),
                         np.arange(65536, dtype="u2").view("f2")[::31].astype("f4"),
                         np.array([449, 463, 464, 465, 6e4, 7e4, 1e30, np.inf,
-                                  -np.inf, np.nan, 0.0, -0.0], "f4")])
+                                  -np.inf, np.nan, 0.0, -0.0, -1.0, 3e38], "f4")])
     codes_want = [encode(t, v) for v in x]
     for cpu in ("cpu", "cpu-avx2", "cpu-base"):
         for pad in (0, 3):

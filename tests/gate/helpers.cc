@@ -142,6 +142,34 @@ check_f8(u64 *r)
     }
 }
 
+/* Up to a power of two, the ends for what is beyond them. */
+static u32
+power_above(float f)
+{
+    u32 code = 0;
+
+    if (f != f)
+        return 255;
+    while (code < 254 && ldexp(1, (int)code - 127) < (double)f)
+        code++;
+    return code;
+}
+
+static void
+check_powers(u64 *r)
+{
+    for (int a = 0; a < 255; a++)
+        expect(from_f8e8m0((u32)a) == ldexp(1, a - 127), "from_f8e8m0", a);
+    expect(std::isnan(from_f8e8m0(255)), "from_f8e8m0", 255);
+    for (int i = 0; i < 20000; i++) {
+        u32   b = (u32)next(r);
+        float f = __int_as_float((int)(i % 3 ? b : b & 0xff800000 | (i & 1)));
+        expect(to_f8e8m0(f) == power_above(f), "to_f8e8m0", f);
+        expect(pack_f8e8m0(1, f) == (127 | power_above(f) << 8), "pack_f8e8m0",
+               f);
+    }
+}
+
 static void
 check_floats(u64 *r)
 {
@@ -239,6 +267,7 @@ main()
     u64 r = 88172645463325252ull;
 
     check_f8(&r);
+    check_powers(&r);
     check_floats(&r);
     check_integers();
     check_exp(&r);

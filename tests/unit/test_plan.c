@@ -103,8 +103,8 @@ static const struct {
      "for (t : K by 4) { a[m, k] = A[i*8 + m, t*4 + k]; b[n, k] = B[j*9 + n, t*4 + k]; "
      "c[m, n] += a[m, k] * b[n, k]; } C[i*8 + m, j*9 + n] = c[m, n]; } }",
      "this sum of products would run far below the machine's best: no contract atom fits"},
-    {"kernel k(in f8e8m0 X[M], out f32 Y[M]) { index m; cta (i : M by 8) { Y[i*8 + m] = f32(X[i*8 + m]); } }",
-     "cpu-avx512 has no registers for elements of type f8e8m0"},
+    {"kernel k(in f4e2m1 X[M], out f32 Y[M]) { index m; cta (i : M by 8) { Y[i*8 + m] = f32(X[i*8 + m]); } }",
+     "cpu-avx512 has no registers for elements of type f4e2m1"},
     {"kernel k(in i4 X[M], out i32 Y[M]) { index m; cta (i : M by 8) { Y[i*8 + m] = i32(X[i*8 + m]); } }",
      "cpu-avx512 has no registers for elements of type i4"},
     {IN "cta (i : M) { shared f32 t[8000000, 8000000]; t[m, n] = 0.0; Y[i, n] = X[i, n] + t[0, 0]; } }",
