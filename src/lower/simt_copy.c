@@ -260,11 +260,11 @@ add_map(simt_lowering *sl, const axe_map *m)
 }
 
 int
-axe_simt_map_of(simt_lowering *sl, const axe_tensor *t, const axe_box *box,
-                const axe_node *when)
+axe_simt_map_of(simt_lowering *sl, const axe_tensor *of, const axe_tensor *t,
+                const axe_box *box, const axe_node *when)
 {
     axe_map m = {
-        .tensor = t, .rank = box->rank, .swizzle = box->swizzle, .when = when};
+        .tensor = of, .rank = box->rank, .swizzle = box->swizzle, .when = when};
 
     for (int i = 0; i < m.rank; i++) {
         int d = box->dim[i];
@@ -299,7 +299,7 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
 {
     where w = {.at = tile->base};
 
-    for (int d = 0; d < c->global->rank && !c->run; d++)
+    for (int d = 0; !c->run && d < c->seen->rank; d++)
         w.coord[d] = axe_simt_scalars(sl, c->origin[d]);
     if (c->map.part.extent > 1)
         move_by(sl, &w, &c->map.part,
@@ -342,7 +342,8 @@ global_arg(simt_lowering *sl, const axe_schedule *s, const where *w)
         x[i] = w->coord[c->map.dim[i]];
     return (axe_arg){.space = AXE_ARG_MAP,
                      .tensor = c->global,
-                     .map = axe_simt_map_of(sl, c->global, &c->map, NULL),
+                     .map =
+                         axe_simt_map_of(sl, c->global, c->seen, &c->map, NULL),
                      .n_at = c->map.rank,
                      .coord = x};
 }

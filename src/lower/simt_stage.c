@@ -126,13 +126,13 @@ send_part(staging *x, axe_lblock *b, const axe_node *room,
             coord[i] =
                 axe_sum(&x->sl->lw, coord[i], times(x, x->part, st->part));
     }
-    axe_arg arg[2] = {
-        {.space = AXE_ARG_MAP,
-         .tensor = st->global,
-         .map = axe_simt_map_of(x->sl, st->global, &st->map, st->when),
-         .n_at = st->map.rank,
-         .coord = coord},
-        axe_simt_shared(x->room, room)};
+    axe_arg arg[2] = {{.space = AXE_ARG_MAP,
+                       .tensor = st->global,
+                       .map = axe_simt_map_of(x->sl, st->global, st->global,
+                                              &st->map, st->when),
+                       .n_at = st->map.rank,
+                       .coord = coord},
+                      axe_simt_shared(x->room, room)};
     axe_simt_atom(x->sl, b, st->move, st->map.rank, 2, arg, first);
 }
 

@@ -58,6 +58,11 @@ typedef struct axe_box {
     unsigned ask;
 } axe_box;
 
+/* Rows of a box have at least 16 bytes.  Where those of the tensor are shorter,
+ * its last dimensions become one in c->tensor and c->walk, as long as they lie
+ * together and are walked whole. */
+void axe_box_join(axe_ctx *cx, axe_box_copy *c);
+
 /* The fewest boxes that are the copy; why: one line, for AXE_NO what forbids it
  * and with which values, for UNKNOWN what must hold. */
 axe_answer axe_box_find(axe_ctx *cx, const axe_box_copy *c, axe_box *out,

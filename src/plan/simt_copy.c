@@ -461,11 +461,14 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
             return false;
         take_own(a, &w[c->n_walk++], axe_tile_parts(a->p, tile->tensor));
     }
+    if (c->n_walk != a->r->nest[0].n_dim)
+        return false;
+    axe_box_join(cx, c);
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
     c->share = share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))
         c->share = 1;
-    return c->n_walk == a->r->nest[0].n_dim;
+    return true;
 }
 
 bool
@@ -480,23 +483,6 @@ axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
                      axe_simt_multiple(p->cx, stride_node(p, t->stride[d]), n)))
             return false;
     return true;
-}
-
-/* Does the statement stand in a produce of its own, not in a branch or loop of
- * it?  Then how many bytes come is known. */
-static bool
-stands_alone(int n, axe_stmt *const *body, const axe_stmt *s)
-{
-    for (int i = 0; i < n; i++) {
-        for (int k = 0;
-             body[i]->kind == AXE_STMT_PRODUCE && k < body[i]->n_body; k++)
-            if (body[i]->body[k] == s)
-                return true;
-        if (stands_alone(body[i]->n_body, body[i]->body, s) ||
-            stands_alone(body[i]->n_other, body[i]->other, s))
-            return true;
-    }
-    return false;
 }
 
 static bool
@@ -514,7 +500,7 @@ plan_box(attempt *a)
         a->out.pair = 1;
     if (!find_box_row(a, 1))
         return false;
-    if (a->out.in && !stands_alone(k->n_body, k->body, a->r->stmt)) {
+    if (a->out.in && !axe_simt_is_counted(k->n_body, k->body, a->r->stmt)) {
         axe_rejected(a->p, a->r, find_box_row(a, 1)->name,
                      "it does not stand in a produce, whose barrier would say "
                      "when boxes have come");
@@ -528,7 +514,7 @@ plan_box(attempt *a)
     }
     row = find_box_row(a, c.share);
     if (!row || axe_box_find(a->p->cx, &c, &a->out.map, &why) == AXE_NO ||
-        !axe_simt_require_strides(a->p, global->tensor, a->out.map.ask,
+        !axe_simt_require_strides(a->p, c.tensor, a->out.map.ask,
                                   &a->out.when)) {
         axe_rejected(a->p, a->r, find_box_row(a, 1)->name, "%s",
                      row ? why : "it has no form for several CTAs");
@@ -539,6 +525,7 @@ plan_box(attempt *a)
     a->out.param = a->out.map.rank;
     a->out.why = why;
     a->out.global = global->tensor;
+    a->out.seen = c.tensor;
     a->out.bytes = region_bytes(a);
     a->out.n_certified = axe_box_certify(a->p->cx, &c, &a->out.map);
     return a->out.n_certified > 0;
@@ -552,7 +539,7 @@ plan_run(attempt *a)
     const axe_tensor *tile = (a->out.in ? a->to : a->from)->tensor;
 
     if (a->out.in &&
-        (!stands_alone(k->n_body, k->body, a->r->stmt) ||
+        (!axe_simt_is_counted(k->n_body, k->body, a->r->stmt) ||
          share_of(a, tile) > 1 || axe_ring_parts(a->p, tile->pipeline) > 1))
         return false;
     return axe_simt_run_plan(a->p, a->r, a->out.from, a->out.in, &a->out);

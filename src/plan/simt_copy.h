@@ -38,8 +38,10 @@ struct axe_simt_copy {
     int             n_thread; /* that copy; those behind them do not */
     /* BOX */
     const axe_tensor *global;
-    axe_box           map;
-    const axe_node  **origin; /* [rank of global] where all indices are 0 */
+    const axe_tensor *seen; /* the same, as the map sees it: dimensions that
+                               are walked together are one */
+    axe_box          map;
+    const axe_node **origin; /* [rank of seen] where all indices are 0 */
     axe_box_loop own;  /* what this CTA has of a tile in parts; extent 1: all */
     int          pair; /* CTAs whose boxes all come at the barrier of the first;
                           1: each at its own */

@@ -10,6 +10,7 @@
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_int.h"
+#include "plan/simt_tcopy.h"
 #include "plan/simt_tmem.h"
 
 const axe_simt_ring *
@@ -366,6 +367,8 @@ reads_by(const axe_schedule *s)
 
     if (s->simt->copy)
         return s->simt->copy->atom;
+    if (s->simt->tcopy)
+        return s->simt->tcopy->atom;
     return c && (c->a.direct || c->a.held) && (c->b.direct || c->b.held)
                ? c->atom
                : NULL;
@@ -382,7 +385,8 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
 
     if (a && axe_atom_commits(p->mc, a)) {
         r->read_by = group;
-        r->pair = (int)s->simt->contract->pair;
+        if (s->simt->contract)
+            r->pair = (int)s->simt->contract->pair;
     } else {
         r->threads_read = true;
         if (!wide)
@@ -489,21 +493,6 @@ launch_of(planner *p, const axe_crew *c)
         if (p->simt->launch[i].crew == axe_crew_cta(c))
             return &p->simt->launch[i];
     return NULL;
-}
-
-int64_t
-axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
-                   const axe_stmt *produce)
-{
-    int64_t sum = 0;
-
-    for (int i = 0; i < produce->n_body; i++) {
-        const axe_stmt *s = produce->body[i];
-        if (s->kind == AXE_STMT_INDEX && s->id < n_schedule &&
-            schedule[s->id]->simt->copy && schedule[s->id]->simt->copy->box)
-            sum += schedule[s->id]->simt->copy->bytes;
-    }
-    return sum;
 }
 
 static axe_status

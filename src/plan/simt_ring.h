@@ -70,6 +70,14 @@ struct axe_simt_ring {
  * of one pipeline, and the produce needs nothing that the consume makes. */
 bool axe_simt_runs_ahead(const axe_stmt *loop);
 
+/* How often the loop turns, if that is a constant; else 0, as for what is no
+ * loop. */
+int64_t axe_simt_turns(const axe_stmt *loop);
+
+/* Does the statement stand in a produce of its own, not in a branch of it nor
+ * in a loop whose turns are not known?  Then how many bytes come is known. */
+bool axe_simt_is_counted(int n, axe_stmt *const *body, const axe_stmt *s);
+
 /* Bytes that come to each CTA by the boxes of a produce. */
 int64_t axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
                            const axe_stmt *produce);
