@@ -1,6 +1,7 @@
 /* run_arrays.c - the arrays of `axe run`: from files, from a generator, to
  * files. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "ir/number.h"
@@ -174,7 +175,8 @@ next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Real numbers in [-1, 1), integers in [-8, 8) or [0, 16), truths. */
+/* Real numbers in [-1, 1), powers of two from 2^-8 to 2^7 where there are no
+ * others, integers in [-8, 8) or [0, 16), truths. */
 static axe_status
 fill_random(axe_ctx *cx, axe_npy *a, uint64_t *state)
 {
@@ -189,7 +191,9 @@ fill_random(axe_ctx *cx, axe_npy *a, uint64_t *state)
         int64_t  w = (int64_t)(z >> 60) - (t->cls == AXE_CLASS_INT ? 8 : 0);
         if (t->cls == AXE_CLASS_FLOAT)
             axe_number_put(a->type, (char *)a->data + at,
-                           (double)(z >> 11) * 0x1p-52 - 1);
+                           axe_number_is_power(a->type)
+                               ? ldexp(1, (int)(z >> 60) - 8)
+                               : (double)(z >> 11) * 0x1p-52 - 1);
         else
             axe_number_put_int(a->type, (char *)a->data + at,
                                t->cls == AXE_CLASS_BOOL ? w & 1 : w);

@@ -58,6 +58,12 @@ axe_float_round(const axe_float_format *f, double x)
 }
 
 bool
+axe_number_is_power(axe_type t)
+{
+    return format[t].p == 1;
+}
+
+bool
 axe_number_known(axe_type t)
 {
     return axe_type_is_float(t) ? format[t].p > 0
@@ -214,8 +220,7 @@ axe_number_put(axe_type t, void *at, double x)
     if (t == AXE_TYPE_f64) {
         memcpy(at, &x, sizeof x);
     } else if (axe_type_table[t].bits == 8) {
-        *(uint8_t *)at =
-            t == AXE_TYPE_f8e8m0 ? put_power(x) : put_eighth(t, x);
+        *(uint8_t *)at = t == AXE_TYPE_f8e8m0 ? put_power(x) : put_eighth(t, x);
     } else if (axe_type_table[t].bits == 16) {
         h = t == AXE_TYPE_f16 ? put_half(x) : put_bfloat(x);
         memcpy(at, &h, sizeof h);

@@ -22,6 +22,9 @@ bool axe_float_format_of(axe_type t, axe_float_format *out);
  * least power of two that is not below x. */
 double axe_float_round(const axe_float_format *f, double x);
 
+/* Does the type have powers of two alone? */
+bool axe_number_is_power(axe_type t);
+
 /* Can elements of this type be read and written here? */
 bool axe_number_known(axe_type t);
 

@@ -8,6 +8,7 @@
 #include "lower/simt_int.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
+#include "plan/simt_tcopy.h"
 
 enum { MAX_UNROLL = 64 }; /* turns of a loop that are written out */
 
@@ -193,6 +194,8 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     sl->s = sl->lw.plan->schedule[s->id];
     if (sl->s->simt->tmem)
         return axe_simt_lower_tmem(sl, b, sl->s);
+    if (sl->s->simt->tcopy)
+        return axe_simt_lower_tcopy(sl, b, sl->s);
     if (sl->s->simt->when) {
         in = axe_emit(&sl->lw, b, AXE_LIR_IF);
         in->value = sl->s->simt->when;
@@ -293,6 +296,8 @@ engine_in(const axe_schedule *s, const axe_tensor *t)
     if (c && ((c->a.direct && c->a.tensor == t) ||
               (c->b.direct && c->b.tensor == t)))
         return c->atom;
+    if (s && s->simt->tcopy && axe_stmt_reads(s->stmt, t))
+        return s->simt->tcopy->atom;
     return k && k->box && !k->in && axe_stmt_reads(s->stmt, t) ? k->atom : NULL;
 }
 

@@ -255,6 +255,14 @@ sums_arg(emitter *e, const counters *c)
         e->acc, sum_steps(e, c, sc->n_acc, sc->acc, e->sl->s->operand[0].base));
 }
 
+/* The scales of a factor as the atom's operand. */
+static axe_arg
+scale_arg(emitter *e, const axe_scale *s, const counters *c)
+{
+    return axe_simt_sums(axe_simt_tensor(e->sl, s->tensor),
+                         sum_steps(e, c, s->n_step, s->step, integer(e, 0)));
+}
+
 /* All products of a group of steps. */
 static void
 multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
@@ -262,7 +270,8 @@ multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
     const axe_simt_contract *sc = e->sc;
     const axe_node          *step = axe_simt_unrolled(e->sl, &b, "k", e->step);
     counters                 c = ends_for(e, &e->a);
-    axe_arg                  arg[4];
+    axe_arg                  arg[6];
+    int                      n = sc->atom->fresh ? 4 : 3;
 
     c.of[AXE_COUNT_K] = axe_sum(
         &e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)), step);
@@ -272,8 +281,9 @@ multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
     arg[1] = factor_arg(e, &e->a, &c, group, step);
     arg[2] = factor_arg(e, &e->b, &c, group, step);
     arg[3] = axe_simt_number(counts_old(e, c.of[AXE_COUNT_K]));
-    axe_simt_atom(e->sl, b, sc->atom, sc->param, sc->atom->fresh ? 4 : 3, arg,
-                  NULL);
+    for (int i = 0; i < 2 && sc->scale[i].tensor; i++)
+        arg[n++] = scale_arg(e, &sc->scale[i], &c);
+    axe_simt_atom(e->sl, b, sc->atom, sc->param, n, arg, NULL);
 }
 
 static void
@@ -344,17 +354,16 @@ all_groups(emitter *e, axe_lblock *b)
     return end_group(e, b);
 }
 
-/* One thread asks for atoms whose sums no thread holds. */
-static axe_lblock *
-open_asker(emitter *e, axe_lblock *b)
+axe_lblock *
+axe_simt_open_asker(simt_lowering *sl, axe_lblock *b, const axe_crew *crew)
 {
     axe_lir *l;
 
-    if (e->sl->alone || e->crew->n_thread == 1)
+    if (sl->alone || crew->n_thread == 1)
         return b;
-    l = axe_emit(&e->sl->lw, b, AXE_LIR_IF);
-    l->value =
-        op2(e, AXE_OP_eq, axe_simt_thread(e->sl, e->crew), integer(e, 0));
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = axe_node2(sl->lw.cx, AXE_OP_eq, axe_simt_thread(sl, crew),
+                         axe_int(&sl->lw, 0));
     return &l->body;
 }
 
@@ -372,7 +381,7 @@ axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
         e.slots = 2;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     if (sc->atom->space[0] == AXE_ARG_TMEM)
-        b = open_asker(&e, b);
+        b = axe_simt_open_asker(sl, b, e.crew);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
     if (!overlap || e.slots == 1)

@@ -154,11 +154,12 @@ axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
  */
 axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
                                 const axe_stmt *s);
-/* The number in the grid of the map that boxes of t are seen by, used where
- * `when` holds; NULL: always. */
+/* The number in the grid of the map that boxes of the argument `of`, seen as t,
+ * are seen by, used where `when` holds; NULL: always. */
 struct axe_box;
-int axe_simt_map_of(simt_lowering *sl, const axe_tensor *t,
-                    const struct axe_box *box, const axe_node *when);
+int axe_simt_map_of(simt_lowering *sl, const axe_tensor *of,
+                    const axe_tensor *t, const struct axe_box *box,
+                    const axe_node *when);
 /* The SYNC row of that kind for a group, by the threads where pred holds; n: at
  * most so many of its groups are left, where it takes a number.
  * Errors  EUNSUPPORTED */
@@ -205,6 +206,13 @@ AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
                                     const axe_meet *m);
 AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
                                          const axe_schedule *s);
+/* simt_tcopy.c: from shared to tensor memory. */
+AXE_CHECK axe_status axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b,
+                                          const axe_schedule *s);
+/* simt_contract.c: a block of one thread of the crew, which asks for atoms of
+ * an engine. */
+axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
+                                const axe_crew *crew);
 /* simt_copy.c: the launch must keep the condition. */
 void axe_simt_need(simt_lowering *sl, const axe_node *c);
 /* Statements of kinds that only such machines have: roles. */

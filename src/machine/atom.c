@@ -215,6 +215,42 @@ axe_atom_by_descriptor(const axe_atom *atom, int which)
             (atom->kind == AXE_ATOM_COPY && atom->space[0] == AXE_ARG_TMEM));
 }
 
+/* The extent of the role in an operand of the atom; 0: it has no such role. */
+static int64_t
+role_extent(axe_ctx *cx, const axe_atom *atom, int which, char role)
+{
+    const axe_layout *l;
+    const char       *roles;
+    int64_t           n = 1;
+
+    if (axe_atom_operand(cx, atom, which, atom->lo, &roles, &l) != AXE_OK)
+        return 0;
+    for (int d = 0; d < l->n_dim; d++) {
+        roles += strspn(roles, ", ");
+        if (*roles == role) {
+            for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
+                n *= l->shard[i].extent;
+            return n;
+        }
+        roles += strcspn(roles, ",");
+    }
+    return 0;
+}
+
+int64_t
+axe_atom_block(axe_ctx *cx, const axe_atom *atom)
+{
+    axe_mark m = axe_ctx_mark(cx);
+    int64_t  k, s;
+
+    if (!atom->scale[0])
+        return 0;
+    k = role_extent(cx, atom, 1, 'k');
+    s = role_extent(cx, atom, 4, 's');
+    axe_ctx_release(cx, m);
+    return s > 0 ? k / s : 0;
+}
+
 int
 axe_atom_group(axe_ctx *cx, const axe_atom *atom)
 {

@@ -223,6 +223,10 @@ AXE_CHECK axe_status axe_atom_operand(axe_ctx *cx, const axe_atom *atom,
  * tells of? */
 bool axe_atom_by_descriptor(const axe_atom *atom, int which);
 
+/* How many steps of the sum one scale of a contract atom is for; 0: it has no
+ * scales. */
+int64_t axe_atom_block(axe_ctx *cx, const axe_atom *atom);
+
 /* How many neighbours of the sum a contract atom takes in one lane: the extent
  * of the role k in its b, or 1. */
 int axe_atom_group(axe_ctx *cx, const axe_atom *atom);

@@ -12,9 +12,8 @@
 
 #include "plan/contract.h"
 
-/* Without what changes no value. */
-static const axe_node *
-strip(const axe_node *n)
+const axe_node *
+axe_contract_strip(const axe_node *n)
 {
     while (n->op == AXE_OP_cast && axe_type_widens(n->arg[0]->type, n->type))
         n = n->arg[0];
@@ -78,6 +77,21 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 
 /* Left factor: the one whose free variable comes first in the destination. */
 bool
+axe_contract_assign(const axe_stmt *s, const axe_node **x, const axe_node **y,
+                    roles *out)
+{
+    const axe_node *t = *x;
+    bool            is = assign(s, *x, *y, out);
+
+    if (!is || out->m <= out->n)
+        return is;
+    *x = *y;
+    *y = t;
+    memset(out, 0, sizeof *out);
+    return assign(s, *x, *y, out);
+}
+
+bool
 axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
                   roles *out)
 {
@@ -85,20 +99,10 @@ axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
 
     if (s->atom || s->fold != AXE_FOLD_SUM || v->op != AXE_OP_mul)
         return false;
-    *x = strip(v->arg[0]);
-    *y = strip(v->arg[1]);
-    if ((*x)->op != AXE_OP_load || (*y)->op != AXE_OP_load)
-        return false;
-    if (!assign(s, *x, *y, out))
-        return false;
-    if (out->m > out->n) {
-        const axe_node *t = *x;
-        *x = *y;
-        *y = t;
-        memset(out, 0, sizeof *out);
-        return assign(s, *x, *y, out);
-    }
-    return true;
+    *x = axe_contract_strip(v->arg[0]);
+    *y = axe_contract_strip(v->arg[1]);
+    return (*x)->op == AXE_OP_load && (*y)->op == AXE_OP_load &&
+           axe_contract_assign(s, x, y, out);
 }
 
 bool

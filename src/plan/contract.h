@@ -37,6 +37,12 @@ bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
 /* The same with rows and columns of several indices. */
 bool axe_contract_sort(const axe_stmt *s, const axe_node **x,
                        const axe_node **y, roles *out);
+/* The roles of the indices with the loads *x and *y as factors, which are
+ * swapped if *y is that of the rows; false: it is no such sum. */
+bool axe_contract_assign(const axe_stmt *s, const axe_node **x,
+                         const axe_node **y, roles *out);
+/* Without casts that change no value. */
+const axe_node *axe_contract_strip(const axe_node *n);
 /* The number of the operand that is this very node, or -1. */
 int axe_find_operand(const request *r, const axe_node *load);
 

@@ -378,7 +378,9 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     if (mc->simt)
         k = axe_simt_keep(cx, mc, axe_simt_unnest(cx, axe_simt_unloop(cx, k)));
     if (mc->simt && mc->simt->tmem_columns > 0)
-        AXE_TRY(axe_simt_hold_sums(cx, k, &k));
+        AXE_TRY(axe_simt_hold_sums(cx, mc, k, &k));
+    if (mc->simt && mc->simt->tmem_columns > 0)
+        k = axe_simt_hold_scales(cx, mc, k);
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
         p = (planner){.cx = cx,

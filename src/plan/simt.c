@@ -282,7 +282,7 @@ schedule(planner *p, const axe_stmt *s)
     out->simt = simt;
     if (axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
-    } else {
+    } else if (!axe_simt_tcopy_plan(p, s, out)) {
         out->slow = wanted;
         AXE_TRY(axe_simt_tmem_plan(p, &r, out, &moved));
         if (!moved)
@@ -478,6 +478,8 @@ axe_simt_plan_kernel(planner *p)
         each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
     AXE_TRY(
         each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tcopy_infer));
     AXE_TRY(
         each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tmem_infer));
     AXE_TRY(place_rest(p));

@@ -65,9 +65,10 @@ typedef struct axe_simt_access {
 /* Filled and read by the contraction's and the copy's files alone. */
 typedef struct axe_simt_contract axe_simt_contract;
 typedef struct axe_simt_copy     axe_simt_copy;
-typedef struct axe_simt_tmem     axe_simt_tmem; /* simt_tmem.h */
-typedef struct axe_simt_ring     axe_simt_ring; /* simt_ring.h */
-typedef struct axe_drain         axe_drain;     /* simt_flight.h */
+typedef struct axe_simt_tmem     axe_simt_tmem;  /* simt_tmem.h */
+typedef struct axe_simt_tcopy    axe_simt_tcopy; /* simt_tcopy.h */
+typedef struct axe_simt_ring     axe_simt_ring;  /* simt_ring.h */
+typedef struct axe_drain         axe_drain;      /* simt_flight.h */
 
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
@@ -77,6 +78,7 @@ struct axe_simt_schedule {
     const axe_simt_contract *contract;
     const axe_simt_copy     *copy;
     const axe_simt_tmem     *tmem;
+    const axe_simt_tcopy    *tcopy;
     const axe_node          *when; /* it runs only then; NULL: always */
     axe_hint                 hint; /* of its rows that take one */
     int share;          /* CTAs of a cluster that each do a part and give it

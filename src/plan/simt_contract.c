@@ -10,6 +10,7 @@
 
 #include "plan/simt_option.h"
 #include "plan/simt_pair.h"
+#include "plan/simt_scale.h"
 
 enum {
     MAX_TRY = 24,
@@ -281,7 +282,7 @@ row_major(const job *j, const axe_tensor *t)
 
 /* What tiles are open, and the best layouts of them so far. */
 typedef struct choice {
-    bool              open[3];
+    bool              open[3], scale[2];
     const axe_layout *layout[3];
     const option     *by;
     double            score; /* of the cycles that factors really take */
@@ -293,6 +294,22 @@ put_layouts(const job *j, const choice *c, const axe_layout *const layout[3])
     for (int i = 0; i < 3; i++)
         if (c->open[i])
             j->p->place[j->load[i]->u.tensor->id].layout = layout[i];
+}
+
+/* Open tiles of scales as the option wants them, or open again: NULL. */
+static bool
+put_scales(const job *j, const choice *c, const option *o)
+{
+    bool fits = true;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_layout *l =
+            c->scale[i] && o ? axe_scale_layout(j, o, i + 1) : NULL;
+        if (c->scale[i])
+            j->p->place[j->scale[i]->u.tensor->id].layout = l;
+        fits = fits && (l || !c->scale[i]);
+    }
+    return fits;
 }
 
 /* Lays out what is open for the option; keeps it in `best` if it is. */
@@ -307,7 +324,7 @@ try_option(const job *j, const option *o, choice *best)
     l[0] = axe_job_by_dims(j, axe_option_layout(j, o));
     for (int i = 1; i < 3; i++)
         l[i] = row_major(j, j->load[i]->u.tensor);
-    if (best->open[0] && !l[0])
+    if ((best->open[0] && !l[0]) || !put_scales(j, best, o))
         return false;
     put_layouts(j, best, l);
     for (int i = 1; i < 3; i++)
@@ -336,6 +353,7 @@ try_options(const job *j, choice *best)
             axe_option_score(j->option[i]) < AXE_ASKING * best->score)
             n_good += try_option(j, j->option[i], best);
     put_layouts(j, best, none);
+    (void)put_scales(j, best, NULL);
 }
 
 /* Layouts in the order of the statement's c, left and right. */
@@ -348,6 +366,11 @@ settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
             p->place[j->load[i]->u.tensor->id].why =
                 axe_textf(p->cx, "auto: for %s of statement %d",
                           c->by->atom->name, s->id);
+    for (int i = 0; i < 2; i++)
+        if (c->scale[i])
+            axe_simt_settle(
+                p, j->scale[i]->u.tensor, axe_scale_layout(j, c->by, i + 1),
+                axe_textf(p->cx, "auto: scales for statement %d", s->id));
 }
 
 bool
@@ -363,6 +386,9 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
             return false;
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
+        for (int i = 0; i < 2 && j[turn].scale[i]; i++)
+            best[turn].scale[i] =
+                axe_simt_is_open(p, j[turn].scale[i]->u.tensor);
         const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
         axe_job_options(&j[turn], best[turn].open[0]
                                       ? NULL
@@ -408,6 +434,9 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
     if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
         !feed_side(j, o, 2, &out->b, &cycles[1], why))
         return false;
+    for (int i = 0; i < 2 && j->scale[i]; i++)
+        if (!axe_scale_fit(j, o, i + 1, &out->scale[i], why))
+            return false;
     out->traffic = cycles[0] + cycles[1];
     acc_steps(&o->m, out);
     acc_steps(&o->n, out);

@@ -67,17 +67,26 @@ typedef struct axe_best_row {
     int64_t         size[3]; /* rows, columns and sums that it takes at least */
 } axe_best_row;
 
+/* The scales of a factor: a tile in tensor memory, and where in it an
+ * invocation finds its own. */
+typedef struct axe_scale {
+    const axe_tensor *tensor; /* NULL: there are none */
+    int               n_step;
+    axe_step          step[3]; /* M or N, K [elements] */
+} axe_scale;
+
 struct axe_simt_contract {
     const axe_atom *atom;
     int             param;
     axe_spread      m, n, k;
     int64_t         pair; /* CTAs that the atom multiplies for at once, asked
                              by the first of them; each brings a part of b */
-    axe_feed a, b;
-    int      n_acc;
-    axe_step acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
-    int64_t  acc_regs;              /* [elements] of a thread; 0: they
-                                       are in tensor memory */
+    axe_feed  a, b;
+    axe_scale scale[2]; /* of a, of b */
+    int       n_acc;
+    axe_step  acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
+    int64_t   acc_regs;              /* [elements] of a thread; 0: they
+                                        are in tensor memory */
     const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
                              be zero then; or NULL */
     bool         begins;  /* it overwrites c each time, which was zero */

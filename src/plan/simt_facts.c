@@ -10,6 +10,7 @@
 #include "plan/simt_flight.h"
 #include "plan/simt_ring.h"
 #include "plan/simt_shuffle.h"
+#include "plan/simt_tcopy.h"
 #include "plan/simt_tmem.h"
 
 typedef struct teller {
@@ -446,6 +447,16 @@ tell_tmem(teller *t, const axe_simt_tmem *m)
         tell_filled(t, m);
 }
 
+static void
+tell_tcopy(teller *t, const axe_simt_tcopy *c)
+{
+    tell(t, AXE_FACT_crew,
+         axe_textf(t->cx, "one thread of %s asks",
+                   axe_crew_text(t->cx, t->simt->crew)));
+    tell_atom(t, c->atom, c->param, "");
+    tell(t, AXE_FACT_loops, axe_textf(t->cx, "%d of the atom", c->n));
+}
+
 /* ----------------------------------------------------------------- the rest */
 
 static const char *
@@ -458,6 +469,8 @@ kind_text(const teller *t)
         return m->filled ? "a constant to tensor memory"
                : m->in   ? "move, from tensor memory to registers"
                          : "move, from registers to tensor memory";
+    if (t->simt->tcopy)
+        return "copy, from shared to tensor memory";
     if (t->s->kind != AXE_SCHED_COPY || !c)
         return axe_schedule_name(t->s->kind);
     if (c->stage)
@@ -518,6 +531,8 @@ axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         tell_contract(&t, s->simt->contract);
     else if (s->simt->tmem)
         tell_tmem(&t, s->simt->tmem);
+    else if (s->simt->tcopy)
+        tell_tcopy(&t, s->simt->tcopy);
     else if (s->kind != AXE_SCHED_COPY || !c)
         tell_map(&t);
     else if (c->stage)

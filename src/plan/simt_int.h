@@ -147,8 +147,18 @@ AXE_CHECK axe_status axe_check_parts(planner *p, const axe_schedule *s);
 /* simt_sums.c: the kernel with all statements on tensor memory as contractions,
  * constants, and moves to and from registers.
  * Errors  ELIMIT: too many loads of it in one */
-AXE_CHECK axe_status axe_simt_hold_sums(axe_ctx *cx, const axe_kernel *k,
+AXE_CHECK axe_status axe_simt_hold_sums(axe_ctx *cx, const axe_machine *mc,
+                                        const axe_kernel  *k,
                                         const axe_kernel **out);
+/* simt_scale.c: the kernel with the scales of such statements copied to tensor
+ * memory first, tile by tile:
+ *
+ *     sa.held[m, s] = sa[m, s]
+ *     sb.held[n, s] = sb[n, s]
+ *     c[m, n] += sa.held[m, k/B] * a[m, k] * sb.held[n, k/B] * b[n, k]
+ */
+const axe_kernel *axe_simt_hold_scales(axe_ctx *cx, const axe_machine *mc,
+                                       const axe_kernel *k);
 /* simt_tmem.c: layouts of open tiles in tensor memory that no contraction gave
  * one, and of open register tiles that s moves to or from it.
  * Errors  EUNSUPPORTED: no row moves it */
@@ -157,6 +167,11 @@ AXE_CHECK axe_status axe_simt_tmem_infer(planner *p, const axe_stmt *s);
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_simt_tmem_plan(planner *p, request *r,
                                         axe_schedule *out, bool *is);
+/* simt_tcopy.c: the layout of an open shared tile that s copies to tensor
+ * memory; and the schedule of such a copy, false if it is none or no row does
+ * it. */
+AXE_CHECK axe_status axe_simt_tcopy_infer(planner *p, const axe_stmt *s);
+bool axe_simt_tcopy_plan(planner *p, const axe_stmt *s, axe_schedule *out);
 /* The size of a tile there, and with all sizes known its columns.
  * Errors  ESHAPE, EUNSUPPORTED, ELIMIT */
 AXE_CHECK axe_status axe_simt_tmem_size(planner *p, axe_place *pl);

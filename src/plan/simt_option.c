@@ -28,11 +28,21 @@ axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
 {
     const axe_node *x, *y;
     roles           ro = {0};
+    axe_scaled      is = {.block = 0};
 
-    if (!axe_contract_sort(s, &x, &y, &ro))
-        return false;
+    if (!axe_contract_sort(s, &x, &y, &ro)) {
+        if (!axe_takes_scales(p->cx, p->mc, s, true) ||
+            !axe_contract_scaled(s, &is))
+            return false;
+        ro = is.ro;
+        x = is.factor[0];
+        y = is.factor[1];
+    }
     *out = (job){.p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
     out->ro = ro;
+    out->scale[0] = is.scale[turn ? 1 : 0];
+    out->scale[1] = is.scale[turn ? 0 : 1];
+    out->block = is.block;
     for (int i = 0; i < 2; i++)
         axe_job_open_side(out, i, turn ? 1 - i : i);
     out->load[0] = s->dst;
@@ -144,13 +154,22 @@ is_tmem(const job *j, int i)
     return j->load[i]->u.tensor->space == AXE_SPACE_TMEM;
 }
 
+static bool
+takes_scales(const job *j, const axe_atom *a)
+{
+    if (!j->scale[0] || !a->scale[0])
+        return !j->scale[0] && !a->scale[0];
+    return a->scale_type == j->scale[0]->u.tensor->type &&
+           axe_atom_block(j->p->cx, a) == j->block;
+}
+
 /* Factors that go through registers may be of a narrower type, and are
  * converted there; those in tensor memory are read there. */
 static bool
 takes_types(const job *j, const axe_atom *a)
 {
     if (a->kind != AXE_ATOM_CONTRACT || a->fold != AXE_FOLD_SUM ||
-        a->scale[0] || !axe_machine_has(j->p->mc, a) ||
+        !takes_scales(j, a) || !axe_machine_has(j->p->mc, a) ||
         axe_atom_threads(a) == 0 ||
         j->crew->n_thread % axe_atom_threads(a) != 0)
         return false;

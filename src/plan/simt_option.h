@@ -2,6 +2,7 @@
 #ifndef AXE_PLAN_SIMT_OPTION_H
 #define AXE_PLAN_SIMT_OPTION_H
 
+#include "plan/scaled.h"
 #include "plan/simt_feed.h"
 
 enum { AXE_MAX_OPTION = 200 };
@@ -34,6 +35,8 @@ typedef struct job {
     bool            turn;    /* the left factor is that of the columns */
     const axe_node *load[3]; /* c, a, b */
     axe_type        type[3];
+    const axe_node *scale[2];  /* of a, of b; NULL: they have none */
+    int64_t         block;     /* steps of the sum that a scale is for */
     int64_t         extent[3]; /* of rows, columns, sum; 0: no constant */
     int             n_option;
     option        **option;

@@ -13,7 +13,7 @@
  *
  * Everything else follows as for statements that the text holds. */
 #include "ir/list.h"
-#include "plan/contract.h"
+#include "plan/scaled.h"
 #include "plan/simt_int.h"
 #include "plan/simt_tmem.h"
 
@@ -304,7 +304,7 @@ count_loads(void *user, const axe_node *n)
 /* Contractions, moves between a thread's registers and tensor memory, and
  * constants are what machines do. */
 static bool
-is_plain(const axe_stmt *s)
+is_plain(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s)
 {
     const axe_node *d = s->dst, *v = s->value;
     seen            c = {0, 0};
@@ -313,7 +313,8 @@ is_plain(const axe_stmt *s)
     if (!axe_is_in_tmem(d) && c.n_tmem == 0)
         return true;
     if (axe_is_in_tmem(d) &&
-        (axe_contract_wanted(s) || (c.n_load == 0 && s->fold == AXE_FOLD_NONE)))
+        (axe_contract_wanted(s) || axe_takes_scales(cx, mc, s, false) ||
+         (c.n_load == 0 && s->fold == AXE_FOLD_NONE)))
         return true;
     return s->fold == AXE_FOLD_NONE && s->n_dim == s->n_free &&
            v->type == d->type &&
@@ -321,39 +322,41 @@ is_plain(const axe_stmt *s)
             (is_reg(d) && axe_is_in_tmem(v)));
 }
 
-static axe_status rewrite_body(axe_ctx *cx, axe_kernel *k, int *n,
-                               axe_stmt *const **body, bool *any);
+static axe_status rewrite_body(axe_ctx *cx, const axe_machine *mc,
+                               axe_kernel *k, int *n, axe_stmt *const **body,
+                               bool *any);
 
 static axe_status
-rewrite_stmt(axe_ctx *cx, axe_kernel *k, axe_stmt *s, axe_list *out, bool *any)
+rewrite_stmt(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, axe_stmt *s,
+             axe_list *out, bool *any)
 {
     rewriting x = {.cx = cx, .k = k, .s = s};
     bool      in = false;
     axe_stmt *copy;
 
-    if (s->kind == AXE_STMT_INDEX && !is_plain(s)) {
+    if (s->kind == AXE_STMT_INDEX && !is_plain(cx, mc, s)) {
         rewrite(&x, out);
         *any = true;
         return x.status;
     }
     copy = axe_new(cx, axe_stmt);
     *copy = *s;
-    AXE_TRY(rewrite_body(cx, k, &copy->n_body, &copy->body, &in));
-    AXE_TRY(rewrite_body(cx, k, &copy->n_other, &copy->other, &in));
+    AXE_TRY(rewrite_body(cx, mc, k, &copy->n_body, &copy->body, &in));
+    AXE_TRY(rewrite_body(cx, mc, k, &copy->n_other, &copy->other, &in));
     axe_list_push(out, in ? copy : s);
     *any = *any || in;
     return AXE_OK;
 }
 
 static axe_status
-rewrite_body(axe_ctx *cx, axe_kernel *k, int *n, axe_stmt *const **body,
-             bool *any)
+rewrite_body(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, int *n,
+             axe_stmt *const **body, bool *any)
 {
     axe_list out = {.cx = cx};
     bool     changed = false;
 
     for (int i = 0; i < *n; i++)
-        AXE_TRY(rewrite_stmt(cx, k, (*body)[i], &out, &changed));
+        AXE_TRY(rewrite_stmt(cx, mc, k, (*body)[i], &out, &changed));
     if (!changed)
         return AXE_OK;
     *any = true;
@@ -363,13 +366,14 @@ rewrite_body(axe_ctx *cx, axe_kernel *k, int *n, axe_stmt *const **body,
 }
 
 axe_status
-axe_simt_hold_sums(axe_ctx *cx, const axe_kernel *k, const axe_kernel **out)
+axe_simt_hold_sums(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
+                   const axe_kernel **out)
 {
     axe_kernel *new = axe_new(cx, axe_kernel);
     bool any = false;
 
     *new = *k;
-    AXE_TRY(rewrite_body(cx, new, &new->n_body, &new->body, &any));
+    AXE_TRY(rewrite_body(cx, mc, new, &new->n_body, &new->body, &any));
     *out = any ? new : k;
     return AXE_OK;
 }

@@ -20,6 +20,7 @@
 #include "plan/simt_contract.h"
 #include "plan/simt_int.h"
 #include "plan/simt_ring.h"
+#include "plan/simt_tcopy.h"
 #include "plan/simt_tmem.h"
 
 /* One access of a tile that threads share. */
@@ -57,9 +58,12 @@ typedef struct gathering {
 static const axe_atom *
 engine_of(const planner *p, const axe_stmt *s)
 {
-    const axe_simt_contract *c = p->schedule[s->id]->simt->contract;
+    const axe_simt_schedule *d = p->schedule[s->id]->simt;
+    const axe_atom          *a = d->contract ? d->contract->atom
+                                 : d->tcopy  ? d->tcopy->atom
+                                             : NULL;
 
-    return c && axe_atom_commits(p->mc, c->atom) ? c->atom : NULL;
+    return a && axe_atom_commits(p->mc, a) ? a : NULL;
 }
 
 /* Does it run only where there is nothing to add to what it sets to zero? */

@@ -25,7 +25,9 @@ make_block(axe_type t, char *block, size_t n)
 
     for (size_t i = 0; i < n; i += each) {
         double u = uniform(&state), v = uniform(&state);
-        if (info->cls == AXE_CLASS_FLOAT)
+        if (axe_number_is_power(t))
+            axe_number_put(t, block + i, u);
+        else if (info->cls == AXE_CLASS_FLOAT)
             axe_number_put(t, block + i,
                            sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
         else

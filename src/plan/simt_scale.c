@@ -1,0 +1,396 @@
+/* simt_scale.c - scales on their way to the atom that multiplies by them.
+ *
+ * Such an atom reads scales out of tensor memory only, so they go there in
+ * front of it, by copies that are asked for by the same thread and done in
+ * order (simt_tcopy.c).  The tile there is one for all turns of a loop: nothing
+ * else touches it.  Its layout is the row's, repeated: along the sum as far as
+ * a word holds scales, then rows, then words. */
+#include "plan/simt_scale.h"
+
+#include <string.h>
+
+#include "ir/list.h"
+#include "plan/simt_pair.h"
+
+enum { WORD = 32, MAX_ITER = 16 };
+
+/* ------------------------------------------------------------ which statements
+ */
+
+static int64_t
+extent_in(const axe_stmt *s, const axe_var *v)
+{
+    for (int i = 0; i < s->n_dim; i++)
+        if (s->dim[i].var == v)
+            return axe_dim_extent(&s->dim[i]);
+    return 0;
+}
+
+/* Is it a tile that the statement walks whole, a row and a block at a time? */
+static bool
+is_whole(const axe_stmt *s, const axe_node *scale, int64_t block)
+{
+    const axe_tensor *t = scale->u.tensor;
+    int64_t           rows, n;
+
+    return axe_is_iconst(t->shape[0], &rows) &&
+           axe_is_iconst(t->shape[1], &n) &&
+           rows == extent_in(s, scale->arg[0]->u.var) &&
+           n * block == extent_in(s, scale->arg[1]->arg[0]->u.var);
+}
+
+/* Does the row multiply these types, rows and columns either way? */
+static bool
+takes(axe_ctx *cx, const axe_atom *a, const axe_stmt *s, const axe_scaled *x)
+{
+    axe_type t[2] = {x->factor[0]->u.tensor->type,
+                     x->factor[1]->u.tensor->type};
+
+    return a->kind == AXE_ATOM_CONTRACT && a->scale[0] &&
+           a->type[0] == s->dst->u.tensor->type &&
+           a->scale_type == x->scale[0]->u.tensor->type &&
+           ((a->type[1] == t[0] && a->type[2] == t[1]) ||
+            (a->type[1] == t[1] && a->type[2] == t[0])) &&
+           axe_atom_block(cx, a) == x->block;
+}
+
+bool
+axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
+                 bool held)
+{
+    axe_space  space = held ? AXE_SPACE_TMEM : AXE_SPACE_SHARED;
+    axe_scaled x;
+
+    if (s->dst->u.tensor->space != AXE_SPACE_TMEM ||
+        !axe_contract_scaled(s, &x) ||
+        x.scale[0]->u.tensor->type != x.scale[1]->u.tensor->type)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (x.scale[i]->u.tensor->space != space ||
+            !is_whole(s, x.scale[i], x.block))
+            return false;
+    for (int i = 0; i < mc->n_atom; i++)
+        if (axe_machine_has(mc, &mc->atom[i]) && takes(cx, &mc->atom[i], s, &x))
+            return true;
+    return false;
+}
+
+/* --------------------------------------------------------------------
+ * rewriting
+ */
+
+typedef struct rewriting {
+    axe_ctx           *cx;
+    const axe_machine *mc;
+    axe_kernel        *k;
+    axe_list           tiles; /* axe_stmt *, to be declared in the cta */
+} rewriting;
+
+static axe_stmt *
+make_stmt(rewriting *x, axe_stmt_kind kind, axe_span at)
+{
+    axe_stmt *s = axe_new(x->cx, axe_stmt);
+
+    s->kind = kind;
+    s->at = at;
+    return s;
+}
+
+/* A tile like `from` in tensor memory, declared in x->tiles. */
+static const axe_tensor *
+make_tile(rewriting *x, const axe_tensor *from, axe_span at)
+{
+    axe_tensor *t = axe_new(x->cx, axe_tensor);
+    axe_stmt   *s = make_stmt(x, AXE_STMT_TENSOR, at);
+
+    *t = (axe_tensor){
+        .name = axe_textf(x->cx, "%s.held", from->name),
+        .at = at,
+        .id = x->k->n_tensor++,
+        .space = AXE_SPACE_TMEM,
+        .type = from->type,
+        .rank = from->rank,
+        .shape = from->shape,
+    };
+    s->tensor = t;
+    axe_list_push(&x->tiles, s);
+    return t;
+}
+
+/* held[row, s] = scale[row, s]; the element held[row, k/B]. */
+static const axe_node *
+hold(rewriting *x, const axe_node *scale, axe_list *out)
+{
+    const axe_tensor *from = scale->u.tensor;
+    const axe_tensor *t = make_tile(x, from, scale->at);
+    const axe_node  **sub = axe_new_array(x->cx, const axe_node *, 2);
+    axe_stmt         *s = make_stmt(x, AXE_STMT_INDEX, scale->at);
+    axe_dim          *dim = axe_new_array(x->cx, axe_dim, 2);
+    axe_var          *v = axe_new(x->cx, axe_var);
+
+    *v = (axe_var){.kind = AXE_VAR_INDEX,
+                   .name = "s",
+                   .at = scale->at,
+                   .id = x->k->n_var++};
+    dim[0] = (axe_dim){.var = scale->arg[0]->u.var, .extent = from->shape[0]};
+    dim[1] = (axe_dim){.var = v, .extent = from->shape[1]};
+    sub[0] = scale->arg[0];
+    sub[1] = axe_var_node(x->cx, scale->at, v);
+    s->id = x->k->n_index_stmt++;
+    s->dst = axe_load(x->cx, scale->at, t, sub);
+    s->value = axe_load(x->cx, scale->at, from, sub);
+    s->dim = dim;
+    s->n_dim = s->n_free = 2;
+    axe_list_push(out, s);
+    return axe_load(x->cx, scale->at, t, scale->arg);
+}
+
+/* n with the loads of `from` replaced by those of `to`. */
+static const axe_node *
+replaced(axe_ctx *cx, const axe_node *n, const axe_node *const from[2],
+         const axe_node *const to[2])
+{
+    axe_node *copy;
+
+    for (int i = 0; i < 2; i++)
+        if (n == from[i])
+            return to[i];
+    if (n->op == AXE_OP_load || n->n_arg == 0)
+        return n;
+    copy = axe_new_flex(cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++)
+        copy->arg[i] = replaced(cx, n->arg[i], from, to);
+    return copy;
+}
+
+static void
+rewrite(rewriting *x, const axe_stmt *s, axe_list *out)
+{
+    axe_stmt       *copy = axe_new(x->cx, axe_stmt);
+    const axe_node *held[2];
+    axe_scaled      is;
+
+    (void)axe_contract_scaled(s, &is);
+    for (int i = 0; i < 2; i++)
+        held[i] = hold(x, is.scale[i], out);
+    *copy = *s;
+    copy->value = replaced(x->cx, s->value, is.scale, held);
+    axe_list_push(out, copy);
+}
+
+static bool rewrite_body(rewriting *x, int *n, axe_stmt *const **body);
+
+static bool
+rewrite_stmt(rewriting *x, axe_stmt *s, axe_list *out)
+{
+    axe_stmt *copy = axe_new(x->cx, axe_stmt);
+    bool      any;
+
+    if (s->kind == AXE_STMT_INDEX && axe_takes_scales(x->cx, x->mc, s, false)) {
+        rewrite(x, s, out);
+        return true;
+    }
+    *copy = *s;
+    any = rewrite_body(x, &copy->n_body, &copy->body);
+    any = rewrite_body(x, &copy->n_other, &copy->other) || any;
+    if (s->kind == AXE_STMT_SCOPE && s->scope == AXE_SCOPE_CTA) {
+        for (int i = 0; i < copy->n_body; i++)
+            axe_list_push(&x->tiles, copy->body[i]);
+        copy->n_body = x->tiles.n;
+        copy->body = (axe_stmt *const *)x->tiles.item;
+        x->tiles = (axe_list){.cx = x->cx};
+    }
+    axe_list_push(out, any ? copy : s);
+    return any;
+}
+
+static bool
+rewrite_body(rewriting *x, int *n, axe_stmt *const **body)
+{
+    axe_list out = {.cx = x->cx};
+    bool     any = false;
+
+    for (int i = 0; i < *n; i++)
+        any = rewrite_stmt(x, (*body)[i], &out) || any;
+    if (!any)
+        return false;
+    *n = out.n;
+    *body = (axe_stmt *const *)out.item;
+    return true;
+}
+
+const axe_kernel *
+axe_simt_hold_scales(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
+{
+    axe_kernel *new = axe_new(cx, axe_kernel);
+    rewriting x = {.cx = cx, .mc = mc, .k = new, .tiles = {.cx = cx}};
+
+    *new = *k;
+    return rewrite_body(&x, &new->n_body, &new->body) ? new : k;
+}
+
+/* --------------------------------------------------------------------- layouts
+ */
+
+/* The row's scales of side 1 or 2 as this CTA has them, over (row, s) on lanes
+ * and columns. */
+static const axe_layout *
+row_scales(const planner *p, const axe_atom *a, int param, int side)
+{
+    const axe_layout *l;
+    const char       *names;
+    axe_layout        own;
+    axe_iter         *copy;
+    int               n = 0;
+
+    if (axe_atom_layout(p->cx, a->scale[side - 1], param, 1, &names, &l) !=
+            AXE_OK ||
+        l->n_dim != 2 || !(l = axe_side_of_one(p, l)))
+        return NULL;
+    own = *l;
+    copy = axe_new_array(p->cx, axe_iter, l->n_replica + 1);
+    for (int i = 0; i < l->n_replica; i++)
+        if (l->replica[i].axis != p->simt->cta)
+            copy[n++] = l->replica[i];
+    own.n_replica = n;
+    own.replica = copy;
+    return axe_layout_make(p->cx, &own, &l) == AXE_OK ? l : NULL;
+}
+
+/* How the row's scales are repeated, in words of `wide` scales. */
+typedef struct repeated {
+    const axe_layout *row;
+    int64_t           rows, per; /* of the row: rows, scales of each */
+    int64_t           reach;     /* columns that its rows take */
+    int64_t           n_row, n_word, wide;
+} repeated;
+
+static int64_t
+dim_size(const axe_layout *l, int d)
+{
+    int64_t n = 1;
+
+    for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
+        n *= l->shard[i].extent;
+    return n;
+}
+
+static bool
+repeat(const job *j, const option *o, int side, repeated *x)
+{
+    const axe_spread *row = side == 1 ? &o->m : &o->n;
+    int64_t           all, span, n = j->extent[2] / j->block;
+
+    *x = (repeated){.row = row_scales(j->p, o->atom, o->param, side)};
+    if (!x->row ||
+        axe_layout_span(j->p->cx, x->row, j->p->simt->tcol, &span) != AXE_OK)
+        return false;
+    x->wide = WORD / axe_type_table[o->atom->scale_type].bits;
+    x->rows = dim_size(x->row, 0);
+    x->per = dim_size(x->row, 1);
+    x->reach = (span + x->wide - 1) / x->wide * x->wide;
+    x->n_row = row->n_rep;
+    x->n_word = n / x->wide;
+    return n % x->wide == 0 && x->wide % x->per == 0 &&
+           axe_mul(x->rows, x->n_row, &all) && all == j->extent[side - 1];
+}
+
+const axe_layout *
+axe_scale_layout(const job *j, const option *o, int side)
+{
+    axe_iter          it[MAX_ITER];
+    axe_axis          col = j->p->simt->tcol;
+    repeated          x;
+    int               n = 0, end[2];
+    const axe_layout *l;
+
+    if (!repeat(j, o, side, &x) || x.row->dim_end[0] + 3 > MAX_ITER)
+        return NULL;
+    if (x.n_row > 1)
+        it[n++] = (axe_iter){x.n_row, x.reach, col, AXE_UNIT_ONE};
+    for (int i = 0; i < x.row->dim_end[0]; i++)
+        if (x.row->shard[i].extent > 1)
+            it[n++] = x.row->shard[i];
+    end[0] = n;
+    if (x.n_word > 1)
+        it[n++] = (axe_iter){x.n_word, x.reach * x.n_row, col, AXE_UNIT_ONE};
+    it[n++] = (axe_iter){x.wide, 1, col, AXE_UNIT_ONE};
+    end[1] = n;
+    axe_layout spec = {.n_shard = n,
+                       .shard = it,
+                       .n_replica = x.row->n_replica,
+                       .replica = x.row->replica,
+                       .n_dim = 2,
+                       .dim_end = end};
+    return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
+}
+
+/* ---------------------------------------------------------------------- proof
+ */
+
+static bool
+same_copies(const axe_layout *a, const axe_layout *b)
+{
+    if (a->n_replica != b->n_replica)
+        return false;
+    for (int i = 0; i < a->n_replica; i++)
+        if (a->replica[i].extent != b->replica[i].extent ||
+            a->replica[i].stride != b->replica[i].stride ||
+            a->replica[i].axis != b->replica[i].axis)
+            return false;
+    return true;
+}
+
+/* Where the steps say that repetitions (row, k) of the atom find theirs. */
+static int64_t
+step_to(const axe_scale *s, int64_t row, int64_t k)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < s->n_step; i++)
+        at += axe_step_at(&s->step[i], s->step[i].of == AXE_COUNT_K ? k : row);
+    return at;
+}
+
+/* Does each repetition find the scales of its rows and its part of the sum? */
+static bool
+finds_own(const job *j, const axe_layout *tile, const repeated *x,
+          const axe_scale *s)
+{
+    axe_axis lane = j->p->simt->tlane, col = j->p->simt->tcol;
+    int64_t  n = x->n_word * x->wide, n_k = n / x->per;
+
+    for (int64_t i = 0; i < x->n_row * n_k; i++) {
+        int64_t row = i / n_k, k = i % n_k, at = step_to(s, row, k);
+        for (int64_t e = 0; e < x->rows * x->per; e++) {
+            int64_t flat =
+                (row * x->rows + e / x->per) * n + k * x->per + e % x->per;
+            if (axe_layout_at(tile, flat, lane) !=
+                    axe_layout_at(x->row, e, lane) ||
+                axe_layout_at(tile, flat, col) !=
+                    at + axe_layout_at(x->row, e, col))
+                return false;
+        }
+    }
+    return same_copies(tile, x->row);
+}
+
+bool
+axe_scale_fit(const job *j, const option *o, int side, axe_scale *out,
+              const char **why)
+{
+    const axe_tensor *t = j->scale[side - 1]->u.tensor;
+    axe_counter       own = side == 1 ? AXE_COUNT_M : AXE_COUNT_N;
+    repeated          x;
+
+    *why = axe_textf(j->p->cx, "%s does not lie as its scales do", t->name);
+    if (!repeat(j, o, side, &x))
+        return false;
+    *out = (axe_scale){.tensor = t, .n_step = 3};
+    out->step[0] = (axe_step){own, 1, x.n_row, x.reach};
+    out->step[1] = (axe_step){AXE_COUNT_K, 1, x.wide / x.per, x.per};
+    out->step[2] =
+        (axe_step){AXE_COUNT_K, x.wide / x.per, x.n_word, x.reach * x.n_row};
+    return finds_own(j, j->p->place[t->id].layout, &x, out);
+}

@@ -1,0 +1,20 @@
+/* simt_tcopy.h - tiles from shared to tensor memory.
+ *
+ * A thread asks for such a copy as it asks for products, and what it asks for
+ * next comes behind it: no thread waits in between. */
+#ifndef AXE_SIMT_TCOPY_H
+#define AXE_SIMT_TCOPY_H
+
+#include "plan/simt.h"
+
+struct axe_simt_tcopy {
+    const axe_atom *atom;
+    int             param;
+    int64_t         lead, stride; /* [bytes] of what an invocation reads, as in
+                                     axe_arg */
+    int            n;             /* invocations */
+    const int64_t *to, *from;     /* [elements] where each writes and reads */
+    int64_t        n_proved;      /* elements shown to go where they should */
+};
+
+#endif
