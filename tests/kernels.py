@@ -28,18 +28,18 @@ from references import (act_f8, activated, attention, attention_varlen,
                         bias_gelu, bias_relu, conv2d, exact, f8_blocks,
                         f8_rows, first_largest, gathered, gelu, grouped,
                         grouped_by, grouped_swiglu_f8, largest, layernorm,
-                        magnitude, matmul, offsets, quantise, residual,
+                        magnitude, matmul, mxfp8, offsets, quantise, residual,
                         rmsnorm, rope, scaled, scattered, softmax,
                         softmax_causal, spread, squash, summed, swiglu,
                         swiglu_f8, topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
-       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4}
+       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0}
 LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37,
-         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10}
+         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10, "f8e8m0": 0}
 ACC = {"f64": 2.0**-52}
 STORED = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4",
-          "i8": "i1", "u8": "u1", "f8e4m3": "u1"}
+          "i8": "i1", "u8": "u1", "f8e4m3": "u1", "f8e8m0": "u1"}
 REAL = ("f32", "f64", "f16", "bf16")
 ALL = REAL + ("i32", "i8", "u8")
 
@@ -121,6 +121,9 @@ ROWS = [
     Row("quantise_f8", "quantise_f8_blocks", {"X": "NK"},
         {"B": "NK", "S": "PQ"}, f8_blocks, ("f32", "bf16"),
         ("NKPQ", [(200, 300, 2, 3), (128, 128, 1, 1)])),
+    Row("quantise_mx", "quantise_mxfp8", {"X": "MK"},
+        {"A": "MK", "S": "PQt44"}, mxfp8, ("f32", "bf16"),
+        ("MKPQ", [(100, 300, 1, 3), (129, 128, 2, 1), (1, 1, 1, 1)])),
     Row("gemm_swiglu_f8", "gemm_swiglu_f8",
         {"A": "MK", "G": "NK", "U": "NK"}, {"C": "MN", "S": "QM"}, swiglu_f8,
         ("f32",), ("MNKQ", [(100, 300, 90, 3)])),
@@ -297,6 +300,8 @@ FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
          ("quantise_f8_rows", "A"): "f8e4m3", ("quantise_f8_rows", "S"): "f32",
          ("quantise_f8_blocks", "B"): "f8e4m3",
          ("quantise_f8_blocks", "S"): "f32",
+         ("quantise_mxfp8", "A"): "f8e4m3",
+         ("quantise_mxfp8", "S"): "f8e8m0",
          ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
          ("gemm_swiglu_f8_sm90", "C"): "f8e4m3",
          ("gemm_swiglu_f8_sm90", "S"): "f32",
@@ -311,7 +316,7 @@ FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
          ("gather_rows", "rows"): "i32",
          ("gemm_grouped", "row"): "i32", ("gemm_grouped", "expert"): "i32", ("scatter_add_rows", "rows"): "i32"}
 # Extents that are no sizes of the kernel, unless a row says that they are.
-CONSTANT = {"2": 2, "3": 3, "8": 8, "D": 128, "H": 64}
+CONSTANT = {"2": 2, "3": 3, "4": 4, "8": 8, "D": 128, "H": 64, "t": 32}
 WIDE = {"f64": "f64", "u8": "u32"}
 
 
@@ -348,6 +353,8 @@ def decode(a, t):
         e, m = b >> 3 & 15, b & 7
         v = np.where(e > 0, (8 + m) * 2.0**(e - 10), m * 2.0**-9)
         return np.where(b >> 7, -v, v)
+    if t == "f8e8m0":
+        return 2.0**(a.view("u1").astype(int) - 127)
     return a.astype("f8")
 
 

@@ -120,6 +120,19 @@ def f8_rows(x):
     return [(x / s.repeat(128, 1)[:, :k], 0 * x), (s.T, s.T)]
 
 
+def mxfp8(x):
+    """The same with a power of two for each 32, in blocks of 128 x 4."""
+    m, k = x.shape
+    p, q = -(-m // 128), -(-k // 128)
+    blocks = np.zeros((p * 128, q * 128))
+    blocks[:m, :k] = abs(x)
+    top = blocks.reshape(p * 128, q * 4, 32).max(2)
+    s = 2.0**np.ceil(np.log2(np.maximum(top / 448, 2.0**-127)))
+    a = x / s.repeat(32, 1)[:m, :k]
+    s = s.reshape(p, 4, 32, q, 4).transpose(0, 3, 2, 1, 4)
+    return [(a, 0 * x), (s, 0 * s)]
+
+
 def f8_blocks(x):
     n, k = x.shape
     blocks = np.zeros((-(-n // 128) * 128, -(-k // 128) * 128))

@@ -187,6 +187,8 @@ is_asked(const axe_simt_schedule *s)
 {
     if (s->contract)
         return s->contract->atom->space[0] == AXE_ARG_TMEM;
+    if (s->tcopy)
+        return true;
     return s->copy ? s->copy->box && s->copy->in : s->tmem && !s->tmem->able;
 }
 

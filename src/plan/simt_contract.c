@@ -366,11 +366,15 @@ settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
             p->place[j->load[i]->u.tensor->id].why =
                 axe_textf(p->cx, "auto: for %s of statement %d",
                           c->by->atom->name, s->id);
-    for (int i = 0; i < 2; i++)
-        if (c->scale[i])
-            axe_simt_settle(
-                p, j->scale[i]->u.tensor, axe_scale_layout(j, c->by, i + 1),
-                axe_textf(p->cx, "auto: scales for statement %d", s->id));
+    for (int i = 0; i < 2; i++) {
+        const axe_tensor *t = c->scale[i] ? j->scale[i]->u.tensor : NULL;
+        if (!t)
+            continue;
+        p->simt->engine[t->id] = c->by->atom->group;
+        axe_simt_settle(
+            p, t, axe_scale_layout(j, c->by, i + 1),
+            axe_textf(p->cx, "auto: scales for statement %d", s->id));
+    }
 }
 
 bool

@@ -231,6 +231,7 @@ axe_simt_find_crews(planner *p)
     AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "tcol", &sp->tcol));
     sp->home = axe_new_array(p->cx, const axe_crew *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
+    sp->engine = axe_new_array(p->cx, const char *, k->n_tensor + 1);
     sp->who = axe_new_array(p->cx, const axe_crew *, k->n_index_stmt + 1);
     return note_body(p, k->n_body, k->body, NULL);
 }

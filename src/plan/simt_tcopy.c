@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plan/simt_int.h"
+#include "plan/simt_pair.h"
 
 enum { MAX_ITER = 24, BLOCK_ROWS = 8, NOWHERE = -1 };
 
@@ -44,21 +45,26 @@ is_copy(const planner *p, const axe_stmt *s)
 /* ------------------------------------------------------------------ the rows
  */
 
-/* A block of `cols` columns in rows that lie side by side. */
+/* A block of `cols` columns in rows that lie side by side, as each CTA copies
+ * it; asked of the engine that reads the tile. */
 static bool
-read_block(planner *p, const axe_atom *a, axe_type t, block *out)
+read_block(planner *p, const axe_tensor *tile, const axe_atom *a, block *out)
 {
+    const char       *engine = p->simt->engine[tile->id], *names;
+    axe_type          t = p->place[tile->id].type;
     const axe_layout *from;
-    const char       *names;
 
     *out = (block){.atom = a};
     if (a->kind != AXE_ATOM_COPY || a->space[0] != AXE_ARG_TMEM ||
         a->space[1] != AXE_ARG_SHARED || a->by != AXE_SCOPE_THREAD ||
+        (engine && strcmp(engine, a->group) != 0) ||
         !axe_machine_has(p->mc, a) || !axe_atom_param(a, t, &out->param) ||
         axe_atom_layout(p->cx, a->d, out->param, 1, &names, &out->to) !=
             AXE_OK ||
         axe_atom_layout(p->cx, a->a, out->param, 1, &names, &from) != AXE_OK ||
-        from->n_shard != 2 || out->to->n_shard != 2)
+        !(out->to = axe_side_of_one(p, out->to)) ||
+        !(from = axe_side_of_one(p, from)) || from->n_shard != 2 ||
+        out->to->n_shard != 2)
         return false;
     out->rows = from->shard[0].extent;
     out->cols = from->shard[1].extent;
@@ -158,7 +164,7 @@ axe_simt_tcopy_infer(planner *p, const axe_stmt *s)
         return AXE_OK;
     for (int i = 0; i < p->mc->n_atom; i++) {
         axe_mark m = axe_ctx_mark(p->cx);
-        if (read_block(p, &p->mc->atom[i], p->place[from->id].type, &b) &&
+        if (read_block(p, s->dst->u.tensor, &p->mc->atom[i], &b) &&
             covers(p, tile, &b, &n) && (l = as_shared(p, tile, &b))) {
             axe_simt_settle(p, from, l,
                             axe_textf(p->cx, "auto: for %s of statement %d",
@@ -206,7 +212,7 @@ fit(planner *p, const axe_stmt *s, const axe_atom *a,
     block             b;
     int               n;
 
-    if (!read_block(p, a, type, &b) || !covers(p, tile, &b, &n) ||
+    if (!read_block(p, t, a, &b) || !covers(p, tile, &b, &n) ||
         mem->swizzle.bits > 0)
         return false;
     to = axe_new_array(p->cx, int64_t, n);

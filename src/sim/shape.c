@@ -300,6 +300,7 @@ make_copy(sim *s, sim_shape *sh)
     operand d;
 
     AXE_TRY(read_operand(s, sh, 0, &d));
+    sh->ctas = is_pair(sh->atom) ? 2 : 1;
     return make_tile(s, sh, &d, &sh->tile);
 }
 
@@ -412,7 +413,7 @@ make_product(sim *s, sim_shape *sh)
     p->k = n_points(&k);
     p->a.memory = atom->space[1] != AXE_ARG_REG;
     p->b.memory = atom->space[2] != AXE_ARG_REG;
-    p->ctas = is_pair(atom) ? 2 : 1;
+    sh->ctas = is_pair(atom) ? 2 : 1;
     p->c.memory = atom->space[0] != AXE_ARG_REG;
     if (p->c.memory)
         AXE_TRY(make_tile(s, sh, &c, &p->c.tile));

@@ -84,9 +84,9 @@ typedef struct sim_side {
 } sim_side;
 
 typedef struct sim_product {
-    int       m, n, k, ctas; /* ctas: 2 where a pair multiplies */
-    sim_tile *scale[2];      /* of a and b, or NULL */
-    sim_side  c, a, b; /* c: [m][n], a: [m][k], b: [k][n]; of memory [n][k] */
+    int       m, n, k;
+    sim_tile *scale[2]; /* of a and b, or NULL */
+    sim_side  c, a, b;  /* c: [m][n], a: [m][k], b: [k][n]; of memory [n][k] */
 } sim_product;
 
 /* A row of the machine's table, for one parameter and element size. */
@@ -100,6 +100,7 @@ typedef struct sim_shape {
     sim_moves        *moves;   /* LOAD, STORE, PERMUTE, COPY without map */
     sim_product      *product; /* CONTRACT */
     sim_tile         *tile;    /* COPY to tensor memory: where to */
+    int               ctas;    /* of these two: 2 where a pair does it */
     struct sim_shape *next;
 } sim_shape;
 

@@ -15,8 +15,7 @@ part_of(sim *s, const sim_call *c, int part)
 {
     sim_cta *cta = c->warp->cta;
 
-    if (c->in->shape->product && c->in->shape->product->ctas == 2 &&
-        (cta->rank | 1) < s->g->cluster)
+    if (c->in->shape->ctas == 2 && (cta->rank | 1) < s->g->cluster)
         return &s->cta[(cta->rank & ~1) + part];
     return cta;
 }
@@ -101,13 +100,13 @@ static void
 gather(sim *s, sim_call *c, int which, const sim_side *side, int rows, int k,
        float *out, int64_t row, int64_t col)
 {
-    int part = rows / c->in->shape->product->ctas;
+    int part = rows / c->in->shape->ctas;
 
     if (side->tile) {
         each_run(s, c, which, side->tile, false, out, row, get_run);
         return;
     }
-    for (int i = 0; i < c->in->shape->product->ctas; i++)
+    for (int i = 0; i < c->in->shape->ctas; i++)
         axe_sim_gather(s, c, which, part_of(s, c, i), part, k,
                        out + i * part * row, row, col);
 }
@@ -159,12 +158,12 @@ check_pair(sim *s, const sim_call *c)
 {
     const sim_cta *cta = c->warp->cta;
 
-    if (c->in->shape->product->ctas == 1 ||
+    if (c->in->shape->ctas == 1 ||
         (cta->rank % 2 == 0 && cta->rank + 1 < s->g->cluster))
         return;
     axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
-                 "%s is a product of two CTAs, which a thread of the first "
-                 "issues; it is CTA %d of %d",
+                 "%s is in CTA %d of %d; of two that do this together a "
+                 "thread of the first asks",
                  axe_sim_agent_text(s, c->warp->agent), cta->rank,
                  s->g->cluster);
 }
@@ -204,14 +203,17 @@ axe_sim_tmem_copy(sim *s, sim_call *c)
 {
     const sim_tile *t = c->in->shape->tile;
     int             size = c->in->shape->elem_bytes;
-    int             row = t->cols * size;
+    int             row = t->cols * size, part = t->rows / c->in->shape->ctas;
 
-    axe_sim_fetch(s, c, 1, c->warp->cta, t->rows, row, s->raw);
+    check_pair(s, c);
+    for (int i = 0; i < t->rows; i += part)
+        axe_sim_fetch(s, c, 1, part_of(s, c, i / part), part, row,
+                      s->raw + (int64_t)i * row);
     for (int k = 0; k < t->n_copy; k++)
         for (int i = 0; i < t->rows; i++) {
             int64_t  at = c->at[0][c->lane] + t->row[i].at + t->copy[k].at;
-            uint8_t *mem =
-                axe_sim_tmem(s, c, 0, c->warp->cta, at, t->cols, true);
+            uint8_t *mem = axe_sim_tmem(s, c, 0, part_of(s, c, t->row[i].cta),
+                                        at, t->cols, true);
             if (mem)
                 memcpy(mem, s->raw + (int64_t)i * row, (size_t)row);
         }
