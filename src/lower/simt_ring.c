@@ -336,7 +336,8 @@ await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 
 /* One turn: all threads have read the stage before when its room is filled
  * again.  Where that reading is in flight it is over once this turn's has been
- * issued. */
+ * issued.  They meet where one asks an engine to read, too: it would come to
+ * phases of its barriers again that others wait for yet. */
 static axe_status
 lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
            const axe_stmt *s, const axe_node *at)
@@ -346,7 +347,7 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     bool            lags = r->lags == s || r->read_by;
 
     AXE_TRY(await_stage(sl, b, r));
-    if (!lags || (r->read_by && r->writes))
+    if (!lags || r->read_by)
         AXE_TRY(axe_simt_meet(sl, b, r->consumer));
     if (r->read_by)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
