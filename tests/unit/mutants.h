@@ -3,6 +3,7 @@
 #ifndef MUTANTS_H
 #define MUTANTS_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 #include "lower/lower.h"
 #include "run/program.h"
 
-enum { MAX_ARRAY = 5, RANK = 4 };
+enum { MAX_ARRAY = 5, RANK = 5 };
 
 typedef struct subject {
     const char *file, *machine;
@@ -43,6 +44,10 @@ typedef struct mutants {
 
 static axe_ctx *cx;
 static mutants  set;
+
+/* The last array of what was simulated last. */
+static axe_array made;
+static int64_t   made_bytes;
 
 static inline const char *
 slurp(const char *file, size_t *n)
@@ -99,7 +104,9 @@ fill(int64_t n, axe_type t, int64_t step)
     char   *x = axe_new_array(cx, char, n *size);
 
     for (int64_t i = 0; i < n; i++)
-        if (axe_type_is_float(t))
+        if (axe_number_is_power(t))
+            axe_number_put(t, x + i * size, ldexp(1, (int)(i * 37 % 101 % 5)));
+        else if (axe_type_is_float(t))
             axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
         else
             axe_number_put_int(t, x + i * size, i * step);
@@ -119,12 +126,14 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
         int64_t  size = 1;
         while (rank < RANK && s->array[n].shape[rank] > 0)
             size *= s->array[n].shape[rank++];
+        made_bytes = size * axe_type_table[t].bits / 8;
         array[n] = (axe_array){.name = s->array[n].name,
                                .type = axe_type_table[t].name,
                                .rank = rank,
                                .shape = s->array[n].shape,
                                .data = fill(size, t, s->step[n])};
     }
+    made = array[n - 1];
     with.n_sm = 2;
     with.max_step = 2000000;
     if (axe_program_simulate(cx, p, n, array, 0, NULL, &with, &r) != AXE_OK)
