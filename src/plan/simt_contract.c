@@ -296,22 +296,6 @@ put_layouts(const job *j, const choice *c, const axe_layout *const layout[3])
             j->p->place[j->load[i]->u.tensor->id].layout = layout[i];
 }
 
-/* Open tiles of scales as the option wants them, or open again: NULL. */
-static bool
-put_scales(const job *j, const choice *c, const option *o)
-{
-    bool fits = true;
-
-    for (int i = 0; i < 2; i++) {
-        const axe_layout *l =
-            c->scale[i] && o ? axe_scale_layout(j, o, i + 1) : NULL;
-        if (c->scale[i])
-            j->p->place[j->scale[i]->u.tensor->id].layout = l;
-        fits = fits && (l || !c->scale[i]);
-    }
-    return fits;
-}
-
 /* Lays out what is open for the option; keeps it in `best` if it is. */
 static bool
 try_option(const job *j, const option *o, choice *best)
@@ -324,7 +308,7 @@ try_option(const job *j, const option *o, choice *best)
     l[0] = axe_job_by_dims(j, axe_option_layout(j, o));
     for (int i = 1; i < 3; i++)
         l[i] = row_major(j, j->load[i]->u.tensor);
-    if ((best->open[0] && !l[0]) || !put_scales(j, best, o))
+    if ((best->open[0] && !l[0]) || !axe_scales_put(j, best->scale, o))
         return false;
     put_layouts(j, best, l);
     for (int i = 1; i < 3; i++)
@@ -353,7 +337,7 @@ try_options(const job *j, choice *best)
             axe_option_score(j->option[i]) < AXE_ASKING * best->score)
             n_good += try_option(j, j->option[i], best);
     put_layouts(j, best, none);
-    (void)put_scales(j, best, NULL);
+    (void)axe_scales_put(j, best->scale, NULL);
 }
 
 /* Layouts in the order of the statement's c, left and right. */
@@ -366,15 +350,7 @@ settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
             p->place[j->load[i]->u.tensor->id].why =
                 axe_textf(p->cx, "auto: for %s of statement %d",
                           c->by->atom->name, s->id);
-    for (int i = 0; i < 2; i++) {
-        const axe_tensor *t = c->scale[i] ? j->scale[i]->u.tensor : NULL;
-        if (!t)
-            continue;
-        p->simt->engine[t->id] = c->by->atom->group;
-        axe_simt_settle(
-            p, t, axe_scale_layout(j, c->by, i + 1),
-            axe_textf(p->cx, "auto: scales for statement %d", s->id));
-    }
+    axe_scales_settle(j, c->scale, c->by);
 }
 
 bool
@@ -390,9 +366,7 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
             return false;
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
-        for (int i = 0; i < 2 && j[turn].scale[i]; i++)
-            best[turn].scale[i] =
-                axe_simt_is_open(p, j[turn].scale[i]->u.tensor);
+        axe_scales_open(&j[turn], best[turn].scale);
         const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
         axe_job_options(&j[turn], best[turn].open[0]
                                       ? NULL
@@ -596,8 +570,10 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
     int               first = 0;
 
     for (int turn = 0; turn < 2; turn++) {
-        if (!axe_job_open(p, r->stmt, turn == 1, &j[turn]))
+        if (!axe_job_open(p, r->stmt, turn == 1, &j[turn])) {
+            axe_scale_reject(p, r);
             return false;
+        }
         if (!axe_job_possible(&j[turn])) {
             axe_rejected(p, r, "contract", "%s", j[turn].why);
             return false;

@@ -363,6 +363,17 @@ sums_text(const teller *t, const axe_simt_contract *c)
 }
 
 static void
+tell_scale(teller *t, const axe_scale *s, int64_t block)
+{
+    if (s->tensor)
+        tell(t, AXE_FACT_address,
+             axe_textf(t->cx,
+                       "%s: a scale for %" PRId64 " steps of the sum, in "
+                       "tensor memory",
+                       s->tensor->name, block));
+}
+
+static void
 tell_contract(teller *t, const axe_simt_contract *c)
 {
     int64_t each = axe_atom_threads(c->atom);
@@ -382,6 +393,8 @@ tell_contract(teller *t, const axe_simt_contract *c)
     tell_atom(t, c->atom, c->param, "");
     tell_feed(t, &c->a);
     tell_feed(t, &c->b);
+    for (int i = 0; i < 2; i++)
+        tell_scale(t, &c->scale[i], axe_atom_block(t->cx, c->atom));
     tell(t, AXE_FACT_loops,
          axe_textf(t->cx,
                    "%" PRId64 " x %" PRId64 " x %" PRId64 " of the atom; %s%s",

@@ -7,7 +7,7 @@
  * a word holds scales, then rows, then words. */
 #include "plan/simt_scale.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 #include "ir/list.h"
 #include "plan/simt_pair.h"
@@ -296,8 +296,10 @@ repeat(const job *j, const option *o, int side, repeated *x)
            axe_mul(x->rows, x->n_row, &all) && all == j->extent[side - 1];
 }
 
-const axe_layout *
-axe_scale_layout(const job *j, const option *o, int side)
+/* The layout of the tile in tensor memory that has the scales of side 1 or 2,
+ * over (row, block of the sum), as the option reads it; NULL: none. */
+static const axe_layout *
+layout_for(const job *j, const option *o, int side)
 {
     axe_iter          it[MAX_ITER];
     axe_axis          col = j->p->simt->tcol;
@@ -324,6 +326,43 @@ axe_scale_layout(const job *j, const option *o, int side)
                        .n_dim = 2,
                        .dim_end = end};
     return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
+}
+
+void
+axe_scales_open(const job *j, bool open[2])
+{
+    for (int i = 0; i < 2; i++)
+        open[i] = j->scale[i] && axe_simt_is_open(j->p, j->scale[i]->u.tensor);
+}
+
+bool
+axe_scales_put(const job *j, const bool open[2], const option *o)
+{
+    bool fits = true;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_layout *l = open[i] && o ? layout_for(j, o, i + 1) : NULL;
+        if (open[i])
+            j->p->place[j->scale[i]->u.tensor->id].layout = l;
+        fits = fits && (l || !open[i]);
+    }
+    return fits;
+}
+
+void
+axe_scales_settle(const job *j, const bool open[2], const option *o)
+{
+    planner *p = j->p;
+
+    for (int i = 0; i < 2; i++) {
+        const axe_tensor *t = open[i] ? j->scale[i]->u.tensor : NULL;
+        if (!t)
+            continue;
+        p->simt->engine[t->id] = o->atom->group;
+        axe_simt_settle(
+            p, t, layout_for(j, o, i + 1),
+            axe_textf(p->cx, "auto: scales for statement %d", j->s->id));
+    }
 }
 
 /* ---------------------------------------------------------------------- proof
@@ -393,4 +432,21 @@ axe_scale_fit(const job *j, const option *o, int side, axe_scale *out,
     out->step[2] =
         (axe_step){AXE_COUNT_K, x.wide / x.per, x.n_word, x.reach * x.n_row};
     return finds_own(j, j->p->place[t->id].layout, &x, out);
+}
+
+void
+axe_scale_reject(planner *p, request *r)
+{
+    axe_scaled x;
+
+    if (axe_contract_scaled(r->stmt, &x))
+        axe_rejected(p, r, "contract",
+                     "no atom of %s takes %s and %s with %s for %" PRId64
+                     " of %s each, or its sums are not in tmem, its scales in "
+                     "whole shared tiles",
+                     p->mc->name,
+                     axe_type_table[x.factor[0]->u.tensor->type].name,
+                     axe_type_table[x.factor[1]->u.tensor->type].name,
+                     axe_type_table[x.scale[0]->u.tensor->type].name, x.block,
+                     x.ro.k->var->name);
 }
