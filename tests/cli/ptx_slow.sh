@@ -9,6 +9,7 @@
 # which must be found.  Arguments: kernels, instead of all.
 set -u
 wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
+unknown="gemm_mxfp8_sm100" # scales of blocks: tests/ptx does not know them
 lib=$(dirname "$AXE")/tests/libptx_cuda.so
 export AXE_CUDA=$lib AXE_NVRTC=$lib PTX=1
 cd "$(mktemp -d)" || exit 1
@@ -59,6 +60,7 @@ run 80 elementwise add M=4 N=8 >out || {
 }
 grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; do
     [ $# = 0 ] || [[ " $* " == *" $kernel "* ]] || continue
+    [[ " $unknown " != *" $kernel "* ]] || continue
     IFS=, read -ra type <<<"$types"
     for m in ${on//,/ }; do
         n=$((${n:-0} + 1))
