@@ -134,10 +134,12 @@ def models():
     heads = [expect("attention_sm90", ["T=bf16", f"CAUSAL={c}"],
                     [f"G={g}", f"R={r}", f"S={s}", f"L={s}"])
              for _, c, g, r, s in table_rows("HEADS")]
-    pairs = {"GEMM": gemm, "FP8": fp8, "FEW": few, "HEADS": heads}
+    move = [expect(file, [], ["-t", "sm_90a"] +
+                   ([] if kernel == "NULL" else [kernel]) + sizes.split())
+            for file, kernel, sizes, _ in table_rows("MOVE")]
+    pairs = {"GEMM": gemm, "FP8": fp8, "FEW": few, "HEADS": heads, "MOVE": move}
     return [(what, f">= {least} of {name}", pairs[rows])
-            for rows, what, least, _, name, _ in macro_rows("targets", "TARGET")
-            if rows in pairs]
+            for rows, what, least, _, name, _ in macro_rows("targets", "TARGET")]
 
 
 def summary(comp, sim, meas):
