@@ -17,7 +17,7 @@ fail() {
 AXE_NVRTC=/none "$built/bench/bench_prepare" cache sm_90a >out 2>&1 &&
     fail "ready without a compiler"
 grep -q 'compiled by NVRTC, but there is no /none' out || fail "$(cat out)"
-grep -q '^sm_90a: 42 of 42 rows have a kernel, 0 ready' out || fail "$(cat out)"
+grep -q '^sm_90a: 43 of 43 rows have a kernel, 0 ready' out || fail "$(cat out)"
 
 [ -x "$built/bench/bench_gpu" ] || exit 77
 ln -s "$built/tests/libfake_cuda.so" libcuda.so.1
@@ -68,7 +68,7 @@ assert rows[1]["ratio_other"] == [0.5, 0.5, 0.5], rows[1]
 assert 0 < rows[1]["least_ms"] < rows[1]["estimate_ms"] < 1, rows[1]
 assert rows[-1]["model_rows"] == 20 and len(rows) == 27, rows
 said = [(r["verdict"], r["rows"], r["of_rows"]) for r in rows if "target" in r]
-assert said == [("not measured", 0, 16), ("not measured", 0, 3), ("not measured", 0, 5),
+assert said == [("not measured", 0, 16), ("not measured", 0, 4), ("not measured", 0, 5),
                 ("met", 2, 2), ("missed", 1, 6)], said' || fail "JSON"
 grep -q '^attention, .* of cuDNN in each row: geomean 2.000, .* 2 of 2 rows: met$' out ||
     fail "$(cat out)"
