@@ -333,9 +333,11 @@ converted(const ptx_insn *i, const ptx_type *d, const ptx_type *s, uint64_t v)
 {
     double x;
 
-    if (!is_real(d) && !is_real(s))
-        return s->kind == 's' ? (uint64_t)as_signed(v, s->bits)
-                              : mask(v, s->bits);
+    if (!is_real(d) && !is_real(s)) {
+        v = s->kind == 's' ? (uint64_t)as_signed(v, s->bits) : mask(v, s->bits);
+        return d->kind == 's' ? (uint64_t)as_signed(v, d->bits)
+                              : mask(v, d->bits);
+    }
     x = ptx_number(s, v);
     if (!is_real(d))
         return clamp(d, to_integer(i, x));

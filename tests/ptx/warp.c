@@ -207,7 +207,7 @@ ptx_any_job(ptx_cluster *c)
         if (may_run(j) &&
             (c->gpu->order > 1 ? ptx_random(c->gpu) % ++n == 0 : !found))
             found = j;
-    return found ? run_job(found) : PTX_DONE;
+    return found ? run_to(found) : PTX_DONE;
 }
 
 /* A group is what these lanes have issued since their last. */

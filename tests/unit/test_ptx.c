@@ -54,6 +54,10 @@ static const row rows[] = {
     {"mov.u32 %r3, 0x12345678; mov.u32 %r4, 0x9abcdef0; "
      "prmt.b32 %r3, %r3, %r4, 0x7610; st.global.b32 [%rd0+252], %r3;",
      NULL, 0x9abc5678},
+    {"mov.u32 %r3, 0x1f0; .reg .b16 h; cvt.s8.s32 h, %r3; cvt.rn.f32.s16 %f0, "
+     "h; "
+     "st.global.b32 [%rd0+252], %f0;",
+     NULL, 0xc1800000},
     /* Threads together. */
     {"and.b32 %r3, %r0, 31; shfl.sync.bfly.b32 %r4|%p1, %r3, 1, 31, -1; "
      "setp.eq.s32 %p2, %r3, 6; @%p2 st.global.b32 [%rd0+252], %r4;",
