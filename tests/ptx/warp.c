@@ -197,16 +197,22 @@ ptx_issue(ptx_job *j)
     return PTX_DONE;
 }
 
+/* Late is boxes first: so what still reads a stage sees that it is filled. */
 ptx_result
 ptx_any_job(ptx_cluster *c)
 {
-    ptx_job *j, *found = NULL;
+    ptx_job *found = NULL;
     unsigned n = 0;
 
-    for (j = c->first; j; j = j->next)
-        if (may_run(j) &&
-            (c->gpu->order > 1 ? ptx_random(c->gpu) % ++n == 0 : !found))
-            found = j;
+    for (ptx_job *j = c->first; j; j = j->next) {
+        bool sooner = c->gpu->order > 1 ? ptx_random(c->gpu) % (n + 1) == 0
+                                        : !found || (found->stream != J_BOX &&
+                                                     j->stream == J_BOX);
+        if (!may_run(j))
+            continue;
+        n++;
+        found = sooner ? j : found;
+    }
     return found ? run_to(found) : PTX_DONE;
 }
 
