@@ -3,13 +3,15 @@
 # with a driver that executes PTX (tests/ptx), so that launches and tensor maps
 # are those of a GPU.
 #
-# The kernels of tests/sim.list against the reference, each in one of its types
-# on each machine, those with roles or clusters in three orders; the kernels for
-# one machine against NumPy (tests/kernels.py); and the changes of tests/ptx.list,
-# which must be found.  Arguments: kernels, instead of all.
+# The kernels of tests/sim.list against the reference, each in one of its types on
+# one machine, by turns (PTX_ALL=1: on each), those with roles or clusters in three
+# orders; the kernels for one machine against NumPy (tests/kernels.py); and the
+# changes of tests/ptx.list, which must be found.  Arguments: kernels, instead of
+# all, on each machine.
 set -u
 wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
-unknown="gemm_mxfp8_sm100" # scales of blocks: tests/ptx does not know them
+row_number=0
+unknown="gemm_mxfp8_sm100 scaled" # scales of blocks: tests/ptx does not know them
 lib=$(dirname "$AXE")/tests/libptx_cuda.so
 export AXE_CUDA=$lib AXE_NVRTC=$lib PTX=1
 cd "$(mktemp -d)" || exit 1
@@ -62,7 +64,10 @@ grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; d
     [ $# = 0 ] || [[ " $* " == *" $kernel "* ]] || continue
     [[ " $unknown " != *" $kernel "* ]] || continue
     IFS=, read -ra type <<<"$types"
-    for m in ${on//,/ }; do
+    machines=(${on//,/ })
+    [ $# != 0 ] || [ -n "${PTX_ALL-}" ] || [[ " $wide " == *" $kernel "* ]] ||
+        machines=("${machines[row_number++ % ${#machines[@]}]}")
+    for m in "${machines[@]}"; do
         n=$((${n:-0} + 1))
         t=${type[n % ${#type[@]}]}
         [ "$t" = - ] && t= # and no blank at the end, which joins lines
