@@ -232,15 +232,25 @@ cheaper(const way *a, const way *b)
     return a->atom->cost * b->group < b->atom->cost * a->group;
 }
 
+/* Where y's elements are read: the tile, or the packed argument behind it. */
+static const axe_tensor *
+read_from(const planner *p, const axe_stmt *s, const axe_node *y)
+{
+    const axe_tensor *packed = axe_packed_source(p, s, y->u.tensor);
+
+    return packed ? packed : y->u.tensor;
+}
+
 /* All contract atoms that take the elements of x and y and add to those of c,
  * best first; how many. */
 static int
 find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
           way *list)
 {
-    axe_type compute;
-    axe_mark m = axe_ctx_mark(p->cx);
-    int      n = 0;
+    const axe_tensor *from = read_from(p, s, y);
+    axe_type          compute;
+    axe_mark          m = axe_ctx_mark(p->cx);
+    int               n = 0;
 
     if (axe_compute_type(p->cx, p->mc, s->at, s->dst->type, &compute) !=
         AXE_OK) {
@@ -254,7 +264,7 @@ find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
             !axe_machine_has(p->mc, a) || n == MAX_WAY ||
             (a->type[0] != AXE_TYPE_any && a->type[0] != compute) ||
             !holds(p, x->u.tensor, a->type[1]) ||
-            !holds(p, y->u.tensor, a->type[2]) ||
+            !holds(p, from, a->type[2]) ||
             !signs_fit(p, s, x->u.tensor, a))
             continue;
         w.group = axe_atom_group(p->cx, a);

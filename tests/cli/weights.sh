@@ -55,6 +55,15 @@ bf16 37 91 133
 i8 37 91 133
 ROWS
 
+# Every processor has a way to read them, whatever this one is.
+for t in cpu-base cpu-avx2 cpu-avx512 cpu-avx512-bf16; do
+    for type in f64 f32 f16 bf16 i8 u8; do
+        "$AXE" explain "$k" -t "$t" --set "T=$type" --order W=packed >out 2>&1 &&
+            grep -q "no memory: W is packed" out ||
+            { fail "$type on $t"; cat out; }
+    done
+done
+
 make f32 3 40 30
 "$AXE" pack "$k" W=w.npy -t cpu-base -o base.axt
 "$AXE" pack "$k" W=w.npy -t cpu-base -o again.axt
