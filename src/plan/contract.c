@@ -263,8 +263,7 @@ find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
         if (a->kind != AXE_ATOM_CONTRACT || a->slow ||
             !axe_machine_has(p->mc, a) || n == MAX_WAY ||
             (a->type[0] != AXE_TYPE_any && a->type[0] != compute) ||
-            !holds(p, x->u.tensor, a->type[1]) ||
-            !holds(p, from, a->type[2]) ||
+            !holds(p, x->u.tensor, a->type[1]) || !holds(p, from, a->type[2]) ||
             !signs_fit(p, s, x->u.tensor, a))
             continue;
         w.group = axe_atom_group(p->cx, a);
