@@ -56,7 +56,7 @@ start_blas(bench *b, test_case *c)
     int   m = (int)case_size(c, "M"), n = (int)case_size(c, "N"),
         k = (int)case_size(c, "K");
 
-    if (!b->blas || c->row->library != LIBRARY_BF16)
+    if (!b->blas || c->row->vendor != LIBRARY_BF16)
         return false;
     return cublasGemmEx(b->blas, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one,
                         case_array(c, "B")->data, CUDA_R_16BF, k,
@@ -103,7 +103,7 @@ start_lt(bench *b, test_case *c)
 static bool
 describe(test_case *c, plan *p)
 {
-    bool              fp8 = c->row->library == LIBRARY_FP8_BLOCKS;
+    bool              fp8 = c->row->vendor == LIBRARY_FP8_BLOCKS;
     cudaDataType      type = fp8 ? CUDA_R_8F_E4M3 : CUDA_R_16BF;
     uint64_t          m = (uint64_t)case_size(c, "M");
     uint64_t          n = (uint64_t)case_size(c, "N");
@@ -141,7 +141,7 @@ set_scale(plan *p, cublasLtMatmulDescAttributes_t mode, int32_t blocks,
 static bool
 set_scales(test_case *c, plan *p)
 {
-    if (c->row->library != LIBRARY_FP8_BLOCKS)
+    if (c->row->vendor != LIBRARY_FP8_BLOCKS)
         return true;
     if (case_size(c, "Q") % SCALES_ALIGN != 0) {
         c->no_lt = "K / 128 is no multiple of 4, as it wants scales of blocks";
@@ -202,8 +202,8 @@ lt_job(bench *b, test_case *c)
 
     int n;
 
-    c->no_lt = c->row->library && b->lt ? "it refuses types or sizes" : NULL;
-    if (!b->lt || !c->row->library || !p || !describe(c, p) ||
+    c->no_lt = c->row->vendor && b->lt ? "it refuses types or sizes" : NULL;
+    if (!b->lt || !c->row->vendor || !p || !describe(c, p) ||
         !set_scales(c, p)) {
         lt_done(p);
         return NULL;

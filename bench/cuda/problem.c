@@ -38,7 +38,7 @@ make_arrays(bench *b, test_case *c, const axe_shape *shape)
                     ? axe_gpu_fill(c->cx, b->gpu, p.type, data, c->bytes[i])
                     : poison(b, c, data, c->bytes[i]));
         c->moved += (double)c->bytes[i] * (p.access == AXE_UPDATES ? 2 : 1);
-        if (c->row->library && (p.access & AXE_WRITES))
+        if (c->row->vendor && (p.access & AXE_WRITES))
             AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &c->peer_out));
     }
     return AXE_OK;

@@ -63,7 +63,7 @@ add(summary *sum, const test_case *c, const result *r)
     double q = library_ratio(r);
 
     target_add(sum, c, r);
-    if (q > 0 && c->row->library == LIBRARY_BF16) {
+    if (q > 0 && c->row->vendor == LIBRARY_BF16) {
         sum->log_gemm += log(q);
         sum->n_gemm++;
     }

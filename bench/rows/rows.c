@@ -16,7 +16,7 @@ const row rows[] = {
      .set = "T=bf16",                                                          \
      .sizes = "M=8192 N=" #n " K=" #k,                                         \
      .peer = "matmul",                                                         \
-     .library = LIBRARY_BF16,                                                  \
+     .vendor = LIBRARY_BF16,                                                   \
      .target = t},
 #define GEMM(id, n, k) PRODUCT(id, n, k, TARGET_GEMM)
 #define SQUARE(id, n, k) PRODUCT(id, n, k, NO_TARGET)
@@ -28,7 +28,7 @@ const row rows[] = {
      .set = "",                                                                \
      .sizes = "M=" #m " N=" #n " K=" #k,                                       \
      .peer = "scaled_mm",                                                      \
-     .library = LIBRARY_FP8_BLOCKS,                                            \
+     .vendor = LIBRARY_FP8_BLOCKS,                                             \
      .target = TARGET_FP8},
 #define FEW(id, m, n, q, words)                                                \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
@@ -38,7 +38,7 @@ const row rows[] = {
      .set = words,                                                             \
      .sizes = "M=" #m " N=" #n " Q=" #q,                                       \
      .peer = "scaled_mm",                                                      \
-     .library = LIBRARY_FP8_BLOCKS,                                            \
+     .vendor = LIBRARY_FP8_BLOCKS,                                             \
      .target = TARGET_FEW},
 #define HEADS(id, causal, g, r, s)                                             \
     {.group = "attention, D = 128",                                            \

@@ -35,7 +35,7 @@ typedef struct row {
     const char *otherwise;     /* where FILE is for another machine; "": none */
     const char *set, *sizes;   /* "T=bf16", "M=64 N=64" */
     const char *peer;          /* what peers.py calls it, or "" */
-    int         library;       /* what cuBLAS has of it */
+    int         vendor;        /* what cuBLAS has of it */
     int         target;        /* TARGET_GEMM, or NO_TARGET */
 } row;
 
