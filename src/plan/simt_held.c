@@ -14,23 +14,6 @@ register_of(const axe_feed_ask *q, int64_t row, int64_t k)
     return axe_layout_at(q->held, row * q->k->extent + k, q->p->simt->reg);
 }
 
-/* Have both the same replicas, in whatever order? */
-static bool
-same_copies(const axe_layout *a, const axe_layout *b)
-{
-    int n = 0;
-
-    for (int i = 0; i < a->n_replica; i++) {
-        bool found = false;
-        for (int k = 0; k < b->n_replica; k++)
-            found = found || (a->replica[i].extent == b->replica[k].extent &&
-                              a->replica[i].stride == b->replica[k].stride &&
-                              a->replica[i].axis == b->replica[k].axis);
-        n += found;
-    }
-    return n == a->n_replica && n == b->n_replica;
-}
-
 /* Where in the registers repetitions of the row and steps of the sum begin. */
 static void
 read_steps(const axe_feed_ask *q, axe_feed *f)
@@ -127,7 +110,7 @@ axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
     if (q->atom->space[q->side] != AXE_ARG_REG)
         return false;
     *why = "other threads hold it than those that the atom asks";
-    if (!want || !same_copies(want, q->held))
+    if (!want || !axe_simt_same_copies(want, q->held))
         return false;
     read_steps(q, out);
     m = axe_ctx_mark(q->p->cx);

@@ -38,6 +38,8 @@ AXE_CHECK axe_status axe_simt_infer(planner *p);
  * thread's registers are numbered? */
 bool axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
                          const axe_iter *b);
+/* Have both the same replicas, in whatever order? */
+bool axe_simt_same_copies(const axe_layout *a, const axe_layout *b);
 /* The first thread, by its number, that holds each element. */
 int64_t *axe_simt_list_holders(planner *p, const axe_layout *l);
 

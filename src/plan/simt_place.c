@@ -469,6 +469,27 @@ axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
     return true;
 }
 
+static int
+count_copies(const axe_layout *l, const axe_iter *it)
+{
+    int n = 0;
+
+    for (int i = 0; i < l->n_replica; i++)
+        n += l->replica[i].extent == it->extent &&
+             l->replica[i].stride == it->stride &&
+             l->replica[i].axis == it->axis;
+    return n;
+}
+
+bool
+axe_simt_same_copies(const axe_layout *a, const axe_layout *b)
+{
+    for (int i = 0; i < a->n_replica; i++)
+        if (count_copies(a, &a->replica[i]) != count_copies(b, &a->replica[i]))
+            return false;
+    return a->n_replica == b->n_replica;
+}
+
 /* Is the tile laid out as the work makes it?  Then all is where it is wanted.
  */
 static bool

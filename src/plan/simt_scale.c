@@ -368,19 +368,6 @@ axe_scales_settle(const job *j, const bool open[2], const option *o)
 /* ---------------------------------------------------------------------- proof
  */
 
-static bool
-same_copies(const axe_layout *a, const axe_layout *b)
-{
-    if (a->n_replica != b->n_replica)
-        return false;
-    for (int i = 0; i < a->n_replica; i++)
-        if (a->replica[i].extent != b->replica[i].extent ||
-            a->replica[i].stride != b->replica[i].stride ||
-            a->replica[i].axis != b->replica[i].axis)
-            return false;
-    return true;
-}
-
 /* Where the steps say that repetitions (row, k) of the atom find theirs. */
 static int64_t
 step_to(const axe_scale *s, int64_t row, int64_t k)
@@ -412,7 +399,7 @@ finds_own(const job *j, const axe_layout *tile, const repeated *x,
                 return false;
         }
     }
-    return same_copies(tile, x->row);
+    return axe_simt_same_copies(tile, x->row);
 }
 
 bool

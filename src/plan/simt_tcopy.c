@@ -75,20 +75,6 @@ read_block(planner *p, const axe_tensor *tile, const axe_atom *a, block *out)
            out->to->shard[1].stride == 1;
 }
 
-/* Do both say that the same lanes have the same? */
-static bool
-same_copies(const axe_layout *a, const axe_layout *b)
-{
-    if (a->n_replica != b->n_replica || a->n_offset + b->n_offset > 0)
-        return false;
-    for (int i = 0; i < a->n_replica; i++)
-        if (a->replica[i].extent != b->replica[i].extent ||
-            a->replica[i].stride != b->replica[i].stride ||
-            a->replica[i].axis != b->replica[i].axis)
-            return false;
-    return true;
-}
-
 /* The lanes of the tile but for its copies are those of the block, its columns
  * whole blocks. */
 static bool
@@ -107,7 +93,8 @@ covers(const planner *p, const axe_layout *tile, const block *b, int *n_block)
     }
     *n_block = (int)(cols / b->cols);
     return lanes == b->rows && cols % b->cols == 0 &&
-           tile->size == lanes * cols && same_copies(tile, b->to);
+           tile->size == lanes * cols && tile->n_offset == 0 &&
+           b->to->n_offset == 0 && axe_simt_same_copies(tile, b->to);
 }
 
 /* ------------------------------------------------------------------- layouts
