@@ -9,19 +9,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lower/simt_node.h"
+
 enum { LANES = 32, BITS = 5 };
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-number(simt_lowering *sl, int64_t v)
-{
-    return axe_int(&sl->lw, v);
-}
 
 /* lane / stride % extent */
 static const axe_node *

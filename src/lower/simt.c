@@ -5,18 +5,12 @@
 #include <inttypes.h>
 
 #include "ir/check.h"
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_tcopy.h"
 
 enum { MAX_UNROLL = 64 }; /* turns of a loop that are written out */
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
 
 static void
 let(simt_lowering *sl, axe_lblock *b, const axe_var *v, const axe_node *value)

@@ -1,15 +1,9 @@
 /* simt_begin.c - what a CTA does first and last: barriers are made and seen,
  * tensor maps asked for; nobody leaves while others still need its memory. */
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
-
-static const axe_node *
-number(simt_lowering *sl, int64_t v)
-{
-    return axe_int(&sl->lw, v);
-}
 
 axe_status
 axe_simt_sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,

@@ -1,13 +1,7 @@
 /* simt_build.c - making grids: who a thread is, arrays, buffers, atoms. */
 #include <string.h>
 
-#include "lower/simt_int.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
+#include "lower/simt_node.h"
 
 const axe_node *
 axe_simt_id(simt_lowering *sl, axe_id id)

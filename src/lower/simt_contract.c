@@ -6,7 +6,7 @@
  * product where atoms are done later, as they still read them. */
 #include <string.h>
 
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_flight.h"
 #include "plan/simt_tmem.h"
@@ -40,18 +40,6 @@ typedef struct emitter {
     int64_t                  slots; /* groups that registers hold at once */
 } emitter;
 
-static const axe_node *
-op2(emitter *e, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(e->sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-integer(emitter *e, int64_t n)
-{
-    return axe_int(&e->sl->lw, n);
-}
-
 /* count / over % extent * stride */
 static const axe_node *
 step_node(emitter *e, const counters *c, const axe_step *s)
@@ -59,12 +47,12 @@ step_node(emitter *e, const counters *c, const axe_step *s)
     const axe_node *n = c->of[s->of];
 
     if (!n)
-        return integer(e, 0);
+        return number(e->sl, 0);
     if (s->over > 1)
-        n = op2(e, AXE_OP_div, n, integer(e, s->over));
+        n = op2(e->sl, AXE_OP_div, n, number(e->sl, s->over));
     if (s->over * s->extent < c->end[s->of])
-        n = op2(e, AXE_OP_mod, n, integer(e, s->extent));
-    return op2(e, AXE_OP_mul, n, integer(e, s->stride));
+        n = op2(e->sl, AXE_OP_mod, n, number(e->sl, s->extent));
+    return op2(e->sl, AXE_OP_mul, n, number(e->sl, s->stride));
 }
 
 static const axe_node *
@@ -148,10 +136,10 @@ static const axe_node *
 slot_of(emitter *e, const factor *f, const axe_node *group)
 {
     if (e->slots == 1 || f->feed->held)
-        return integer(e, 0);
+        return number(e->sl, 0);
     if (e->slots < e->sc->k.n_rep / e->step)
-        group = op2(e, AXE_OP_mod, group, integer(e, e->slots));
-    return op2(e, AXE_OP_mul, group, integer(e, f->half));
+        group = op2(e->sl, AXE_OP_mod, group, number(e->sl, e->slots));
+    return op2(e->sl, AXE_OP_mul, group, number(e->sl, f->half));
 }
 
 /* A group as the atom takes it. */
@@ -182,14 +170,14 @@ load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
     chunk = axe_simt_unrolled(e->sl, &b, "c", n_chunk);
     c.of[AXE_COUNT_TURN] =
         axe_simt_unrolled(e->sl, &b, "l", f->feed->load.n_turn);
-    c.of[AXE_COUNT_K] =
-        axe_sum(&e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)),
-                op2(e, AXE_OP_mul, chunk, integer(e, f->feed->chunk)));
-    reg = axe_sum(&e->sl->lw, f->raw ? integer(e, 0) : slot_of(e, f, group),
-                  op2(e, AXE_OP_mul, chunk, integer(e, f->feed->regs)));
+    c.of[AXE_COUNT_K] = axe_sum(
+        &e->sl->lw, op2(e->sl, AXE_OP_mul, group, number(e->sl, e->step)),
+        op2(e->sl, AXE_OP_mul, chunk, number(e->sl, f->feed->chunk)));
+    reg = axe_sum(&e->sl->lw, f->raw ? number(e->sl, 0) : slot_of(e, f, group),
+                  op2(e->sl, AXE_OP_mul, chunk, number(e->sl, f->feed->regs)));
     reg = axe_sum(&e->sl->lw, reg,
-                  op2(e, AXE_OP_mul, c.of[AXE_COUNT_TURN],
-                      integer(e, f->feed->load.regs)));
+                  op2(e->sl, AXE_OP_mul, c.of[AXE_COUNT_TURN],
+                      number(e->sl, f->feed->load.regs)));
     axe_arg arg[2] = {
         axe_simt_reg(f->raw ? f->raw : f->array, reg),
         axe_simt_shared(f->buffer, sum_steps(e, &c, f->feed->load.n_step,
@@ -219,11 +207,11 @@ factor_arg(emitter *e, const factor *f, const counters *c,
         return arg;
     }
     if (d->held)
-        return axe_simt_reg(f->array,
-                            sum_steps(e, c, d->n_reg, d->reg, integer(e, 0)));
-    at = op2(e, AXE_OP_div, step, integer(e, d->chunk));
+        return axe_simt_reg(
+            f->array, sum_steps(e, c, d->n_reg, d->reg, number(e->sl, 0)));
+    at = op2(e->sl, AXE_OP_div, step, number(e->sl, d->chunk));
     at = axe_sum(&e->sl->lw, slot_of(e, f, group),
-                 op2(e, AXE_OP_mul, at, integer(e, d->regs)));
+                 op2(e->sl, AXE_OP_mul, at, number(e->sl, d->regs)));
     return axe_simt_reg(f->array, sum_steps(e, c, d->n_reg, d->reg, at));
 }
 
@@ -234,12 +222,12 @@ static const axe_node *
 counts_old(emitter *e, const axe_node *step)
 {
     if (e->sc->begins)
-        return op2(e, AXE_OP_min, step, integer(e, 1));
+        return op2(e->sl, AXE_OP_min, step, number(e->sl, 1));
     if (!e->sc->fresh)
-        return integer(e, 1);
-    return op2(e, AXE_OP_min,
+        return number(e->sl, 1);
+    return op2(e->sl, AXE_OP_min,
                axe_sum(&e->sl->lw, axe_ivar(&e->sl->lw, e->sc->fresh), step),
-               integer(e, 1));
+               number(e->sl, 1));
 }
 
 /* Where the atom adds to. */
@@ -249,8 +237,8 @@ sums_arg(emitter *e, const counters *c)
     const axe_simt_contract *sc = e->sc;
 
     if (sc->atom->space[0] == AXE_ARG_REG)
-        return axe_simt_reg(e->acc,
-                            sum_steps(e, c, sc->n_acc, sc->acc, integer(e, 0)));
+        return axe_simt_reg(
+            e->acc, sum_steps(e, c, sc->n_acc, sc->acc, number(e->sl, 0)));
     return axe_simt_sums(
         e->acc, sum_steps(e, c, sc->n_acc, sc->acc, e->sl->s->operand[0].base));
 }
@@ -260,7 +248,7 @@ static axe_arg
 scale_arg(emitter *e, const axe_scale *s, const counters *c)
 {
     return axe_simt_sums(axe_simt_tensor(e->sl, s->tensor),
-                         sum_steps(e, c, s->n_step, s->step, integer(e, 0)));
+                         sum_steps(e, c, s->n_step, s->step, number(e->sl, 0)));
 }
 
 /* All products of a group of steps. */
@@ -273,8 +261,9 @@ multiply_group(emitter *e, axe_lblock *b, const axe_node *group)
     axe_arg                  arg[6];
     int                      n = sc->atom->fresh ? 4 : 3;
 
-    c.of[AXE_COUNT_K] = axe_sum(
-        &e->sl->lw, op2(e, AXE_OP_mul, group, integer(e, e->step)), step);
+    c.of[AXE_COUNT_K] =
+        axe_sum(&e->sl->lw,
+                op2(e->sl, AXE_OP_mul, group, number(e->sl, e->step)), step);
     c.of[AXE_COUNT_M] = axe_simt_unrolled(e->sl, &b, "m", sc->m.n_rep);
     c.of[AXE_COUNT_N] = axe_simt_unrolled(e->sl, &b, "n", sc->n.n_rep);
     arg[0] = sums_arg(e, &c);
@@ -301,11 +290,11 @@ overlap_groups(emitter *e, axe_lblock *b)
     axe_lblock     *in = b;
     const axe_node *g;
 
-    load_both(e, b, integer(e, 0));
+    load_both(e, b, number(e->sl, 0));
     g = axe_simt_unrolled(e->sl, &in, "g", n - 1);
-    load_both(e, in, axe_sum(&e->sl->lw, g, integer(e, 1)));
+    load_both(e, in, axe_sum(&e->sl->lw, g, number(e->sl, 1)));
     multiply_group(e, in, g);
-    multiply_group(e, b, integer(e, n - 1));
+    multiply_group(e, b, number(e->sl, n - 1));
 }
 
 /* Atoms that are done later: what is around them. */
@@ -325,7 +314,7 @@ static axe_status
 end_group(emitter *e, axe_lblock *b)
 {
     const axe_atom *a = e->sc->atom;
-    axe_arg         n = axe_simt_number(integer(e, e->sc->in_flight));
+    axe_arg         n = axe_simt_number(number(e->sl, e->sc->in_flight));
 
     if (!*a->group || axe_atom_commits(e->sl->lw.plan->machine, a))
         return AXE_OK;

@@ -7,15 +7,9 @@
  * that the tile is free again behind the statement. */
 #include <string.h>
 
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
 
 /* ------------------------------------------------------------------ pieces */
 

@@ -5,19 +5,7 @@
  * room, and whether its phase is odd. */
 #include "plan/simt_queue.h"
 
-#include "lower/simt_int.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-number(simt_lowering *sl, int64_t v)
-{
-    return axe_int(&sl->lw, v);
-}
+#include "lower/simt_node.h"
 
 static const axe_node *
 is(simt_lowering *sl, const axe_node *a, int64_t v)

@@ -6,22 +6,10 @@
 #include "plan/simt_ring.h"
 
 #include "ir/check.h"
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_flight.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-number(simt_lowering *sl, int64_t v)
-{
-    return axe_int(&sl->lw, v);
-}
 
 /* The variable, or 0 where there is none. */
 static const axe_node *

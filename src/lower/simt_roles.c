@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "lower/order.h"
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
 #include "plan/simt_tmem.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
 
 /* ------------------------------------------------------------------- tiles */
 

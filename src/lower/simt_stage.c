@@ -5,7 +5,7 @@
  * see that; one thread hands it the box. */
 #include "plan/simt_stage.h"
 
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_copy.h"
 
 typedef struct staging {
@@ -18,21 +18,9 @@ typedef struct staging {
 } staging;
 
 static const axe_node *
-op2(staging *x, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(x->sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-number(staging *x, int64_t v)
-{
-    return axe_int(&x->sl->lw, v);
-}
-
-static const axe_node *
 times(staging *x, const axe_node *a, int64_t v)
 {
-    return op2(x, AXE_OP_mul, a, number(x, v));
+    return op2(x->sl, AXE_OP_mul, a, number(x->sl, v));
 }
 
 /* The value of element `at` of a thread's registers. */
@@ -53,8 +41,9 @@ value_at(staging *x, const axe_node *n, const axe_node *at)
 static void
 compute_part(staging *x, axe_lblock *b)
 {
-    const axe_node *from = times(x, x->part, x->st->step), *to = number(x, 0);
-    int64_t         left = x->st->regs;
+    const axe_node *from = times(x, x->part, x->st->step),
+                   *to = number(x->sl, 0);
+    int64_t left = x->st->regs;
 
     for (int i = 0; i < x->st->n_digit; i++) {
         const axe_iter *d = &x->st->digit[i];
@@ -71,7 +60,8 @@ compute_part(staging *x, axe_lblock *b)
 static const axe_node *
 room_at(staging *x)
 {
-    const axe_node *n = op2(x, AXE_OP_mod, x->part, number(x, x->st->n_room));
+    const axe_node *n =
+        op2(x->sl, AXE_OP_mod, x->part, number(x->sl, x->st->n_room));
 
     n = axe_sum(&x->sl->lw, n,
                 times(x, axe_simt_entity(x->sl, x->crew), x->st->n_room));
@@ -89,7 +79,7 @@ count_of(staging *x, axe_counter of, const axe_node *turn)
     if (of == AXE_COUNT_LANE)
         return axe_simt_id(x->sl, AXE_ID_LANE);
     return n > 1 ? axe_simt_coordinate(x->sl, x->crew, own[0].axis)
-                 : number(x, 0);
+                 : number(x->sl, 0);
 }
 
 static void
@@ -103,8 +93,8 @@ store_part(staging *x, axe_lblock *b, const axe_node *room)
         const axe_step *s = &m->step[i];
         const axe_node *v = count_of(x, s->of, turn);
         if (s->over > 1)
-            v = op2(x, AXE_OP_div, v, number(x, s->over));
-        v = op2(x, AXE_OP_mod, v, number(x, s->extent));
+            v = op2(x->sl, AXE_OP_div, v, number(x->sl, s->over));
+        v = op2(x->sl, AXE_OP_mod, v, number(x->sl, s->extent));
         at = axe_sum(&x->sl->lw, at, times(x, v, s->stride));
     }
     axe_arg arg[2] = {axe_simt_shared(x->room, at),
@@ -143,7 +133,7 @@ lower_part(staging *x, axe_lblock *b)
     const char     *group = x->st->group;
     const axe_node *room = room_at(x);
     const axe_node *first =
-        op2(x, AXE_OP_eq, axe_simt_thread(sl, x->crew), number(x, 0));
+        op2(x->sl, AXE_OP_eq, axe_simt_thread(sl, x->crew), number(x->sl, 0));
 
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE,
                                  x->st->n_room - 1, first));

@@ -11,21 +11,9 @@
 
 #include <string.h>
 
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
-
-static const axe_node *
-number(simt_lowering *sl, int64_t v)
-{
-    return axe_int(&sl->lw, v);
-}
 
 axe_status
 axe_simt_order_sums(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)

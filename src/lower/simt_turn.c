@@ -4,13 +4,7 @@
  * its turn, and behind its own comes to the next one's.  The last one comes to
  * the first one's barrier before the first turn, and the first one waits for
  * that of the last turn, so that all barriers are as they were. */
-#include "lower/simt_int.h"
-
-static const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(sl->lw.cx, op, a, b);
-}
+#include "lower/simt_node.h"
 
 /* MEET or COME at the barrier of entity `of`, who is in the crew's own copy. */
 static axe_status
