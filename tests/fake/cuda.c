@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver.h"
+
 enum { LOG_BYTES = 1 << 16, MAX_ARG = 32 };
 
 static char      log_text[LOG_BYTES];
@@ -61,10 +63,6 @@ fails(const char *name)
                : 0;
 }
 
-#define CALL(name, args)                                                       \
-    int cu##name args;                                                         \
-    int cu##name args
-
 #define SAY(...)                                                               \
     do {                                                                       \
         int said =                                                             \
@@ -77,12 +75,6 @@ CALL(Init, (unsigned flags))
 {
     (void)flags;
     return fails("Init");
-}
-
-CALL(DriverGetVersion, (int *version))
-{
-    *version = 13000;
-    return 0;
 }
 
 CALL(GetErrorName, (int result, const char **name))
@@ -102,12 +94,6 @@ CALL(DeviceGetCount, (int *n))
 {
     *n = 1;
     return fails("DeviceGetCount");
-}
-
-CALL(DeviceGet, (int *device, int number))
-{
-    *device = number;
-    return 0;
 }
 
 CALL(DeviceGetName, (char *name, int n, int device))
@@ -132,12 +118,6 @@ CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
     (void)device;
     *ctx = log_text;
     return fails("DevicePrimaryCtxRetain");
-}
-
-CALL(DevicePrimaryCtxRelease_v2, (int device))
-{
-    (void)device;
-    return 0;
 }
 
 CALL(CtxPushCurrent_v2, (void *ctx))
@@ -277,12 +257,6 @@ CALL(EventRecord, (void *event, void *stream))
     return 0;
 }
 
-CALL(EventSynchronize, (void *event))
-{
-    (void)event;
-    return 0;
-}
-
 CALL(EventElapsedTime, (float *ms, void *begin, void *end))
 {
     const char *one = getenv("FAKE_MS");
@@ -296,12 +270,6 @@ CALL(EventElapsedTime, (float *ms, void *begin, void *end))
 CALL(EventElapsedTime_v2, (float *ms, void *begin, void *end))
 {
     return cuEventElapsedTime(ms, begin, end);
-}
-
-CALL(EventDestroy_v2, (void *event))
-{
-    (void)event;
-    return 0;
 }
 
 CALL(LibraryLoadData,

@@ -215,35 +215,32 @@ check_load(ptx_warp *w, const ptx_insn *i, const ptx_job *j)
 }
 
 static ptx_result
-load_box(ptx_warp *w, const ptx_insn *i, int l)
+fill_load(ptx_job *j, int l)
 {
-    ptx_job *j = ptx_job_new(w, i, 1u << l, J_BOX, 0);
+    const ptx_insn *i = j->insn;
+    ptx_warp       *w = j->warp;
 
-    j->run = load_now;
     j->a[1] = ptx_address(w, &i->arg[0], l);
     j->a[2] = ptx_address(w, &i->arg[2], l);
     j->a[3] =
         ptx_has(i, W_MULTICAST) ? ptx_get(w, i->arg[3].op, l) & 0xffff : 0;
     if (ptx_has(i, W_MULTICAST) && j->a[3] == 0)
         return ptx_wrong(w, i, "the mask is 0");
-    if (!take_coordinates(w, i, &i->arg[1], l, j) ||
-        check_load(w, i, j) != PTX_DONE)
-        return PTX_WRONG;
-    return ptx_issue(j);
+    return take_coordinates(w, i, &i->arg[1], l, j) ? check_load(w, i, j)
+                                                    : PTX_WRONG;
 }
 
 static ptx_result
-store_box(ptx_warp *w, const ptx_insn *i, int l)
+fill_store(ptx_job *j, int l)
 {
-    ptx_job *j = ptx_job_new(w, i, 1u << l, J_BULK, 0);
+    const ptx_insn *i = j->insn;
+    ptx_warp       *w = j->warp;
 
-    j->run = store_now;
     j->a[1] = ptx_address(w, &i->arg[1], l);
     j->a[3] = ptx_has(i, W_ADD);
-    if (!take_coordinates(w, i, &i->arg[0], l, j) ||
-        check_place(w, i, j->a[1], 128) != PTX_DONE)
-        return PTX_WRONG;
-    return ptx_issue(j);
+    return take_coordinates(w, i, &i->arg[0], l, j)
+               ? check_place(w, i, j->a[1], 128)
+               : PTX_WRONG;
 }
 
 ptx_result
@@ -254,13 +251,8 @@ ptx_box(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     if (i->n_arg < (load ? 3 : 2) || i->dims == 0 ||
         (!load && !ptx_has(i, W_BULK)))
         return ptx_wrong(w, i, "this form is not known");
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        ptx_result r = load ? load_box(w, i, ptx_first(left))
-                            : store_box(w, i, ptx_first(left));
-        if (r != PTX_DONE)
-            return r;
-    }
-    return PTX_DONE;
+    return load ? ptx_issue_each(w, i, lanes, J_BOX, load_now, fill_load)
+                : ptx_issue_each(w, i, lanes, J_BULK, store_now, fill_store);
 }
 
 /* -------------------------------------------------------------- bytes in a row
@@ -296,6 +288,23 @@ row_now(ptx_job *j)
     return out ? PTX_DONE : ptx_bytes_come(w, i, j->a[3], (long)n);
 }
 
+static ptx_result
+fill_row(ptx_job *j, int l)
+{
+    const ptx_insn *i = j->insn;
+    ptx_warp       *w = j->warp;
+
+    j->a[0] = ptx_address(w, &i->arg[0], l);
+    j->a[1] = ptx_address(w, &i->arg[1], l);
+    j->a[2] = ptx_get(w, i->arg[2].op, l) & 0xffffffff;
+    j->a[3] = ptx_has(i, W_BULK) ? 0 : ptx_address(w, &i->arg[3], l);
+    j->a[4] = ptx_has(i, W_ADD);
+    if (j->a[2] % 16 != 0)
+        return ptx_wrong(w, i, "%llu bytes, which are no multiple of 16",
+                         (unsigned long long)j->a[2]);
+    return PTX_DONE;
+}
+
 ptx_result
 ptx_bulk(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
@@ -304,20 +313,5 @@ ptx_bulk(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     if (i->n_arg != (out ? 3 : 4) || (add && i->n_type != 1) ||
         (!out && !ptx_has(i, W_COMPLETE)))
         return ptx_wrong(w, i, "this form is not known");
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        int      l = ptx_first(left);
-        ptx_job *j = ptx_job_new(w, i, 1u << l, out ? J_BULK : J_BOX, 0);
-        j->run = row_now;
-        j->a[0] = ptx_address(w, &i->arg[0], l);
-        j->a[1] = ptx_address(w, &i->arg[1], l);
-        j->a[2] = ptx_get(w, i->arg[2].op, l) & 0xffffffff;
-        j->a[3] = out ? 0 : ptx_address(w, &i->arg[3], l);
-        j->a[4] = add;
-        if (j->a[2] % 16 != 0)
-            return ptx_wrong(w, i, "%llu bytes, which are no multiple of 16",
-                             (unsigned long long)j->a[2]);
-        if (ptx_issue(j) != PTX_DONE)
-            return PTX_WRONG;
-    }
-    return PTX_DONE;
+    return ptx_issue_each(w, i, lanes, out ? J_BULK : J_BOX, row_now, fill_row);
 }

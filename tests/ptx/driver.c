@@ -12,16 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fake/driver.h"
 #include "ptx.h"
 
 enum { INVALID = 1, NO_MEMORY = 2, NOT_FOUND = 500, FAILED = 719, N_SM = 4 };
 
 static ptx_gpu gpu;
 static char    invalid[256] = "an argument is not allowed";
-
-#define CALL(name, args)                                                       \
-    int cu##name args;                                                         \
-    int cu##name args
 
 /* A result that the text of `says` goes with. */
 static int
@@ -46,12 +43,6 @@ CALL(Init, (unsigned flags))
     return 0;
 }
 
-CALL(DriverGetVersion, (int *version))
-{
-    *version = 13000;
-    return 0;
-}
-
 CALL(GetErrorName, (int result, const char **name))
 {
     *name = result == FAILED ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_ANY";
@@ -67,12 +58,6 @@ CALL(GetErrorString, (int result, const char **text))
 CALL(DeviceGetCount, (int *n))
 {
     *n = 1;
-    return 0;
-}
-
-CALL(DeviceGet, (int *device, int number))
-{
-    *device = number;
     return 0;
 }
 
@@ -99,12 +84,6 @@ CALL(DevicePrimaryCtxRetain, (void **ctx, int device))
 {
     (void)device;
     *ctx = &gpu;
-    return 0;
-}
-
-CALL(DevicePrimaryCtxRelease_v2, (int device))
-{
-    (void)device;
     return 0;
 }
 
@@ -275,23 +254,11 @@ CALL(EventRecord, (void *event, void *stream))
     return 0;
 }
 
-CALL(EventSynchronize, (void *event))
-{
-    (void)event;
-    return 0;
-}
-
 CALL(EventElapsedTime, (float *ms, void *begin, void *end))
 {
     (void)begin;
     (void)end;
     *ms = 1;
-    return 0;
-}
-
-CALL(EventDestroy_v2, (void *event))
-{
-    (void)event;
     return 0;
 }
 

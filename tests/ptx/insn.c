@@ -17,7 +17,8 @@ static const ptx_type type_table[] = {
 static const ptx_op op_table[] = {
 #define LANE false
 #define WARP true
-#define OP(name, run, how) {name, run, how},
+#define OP(name, run, how) {name, run, how, N_STREAM},
+#define GROUPS(name, run, how, stream) {name, run, how, stream},
 #include "words.def"
 };
 

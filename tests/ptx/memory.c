@@ -341,29 +341,3 @@ ptx_copies_arrive(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     }
     return ptx_issue(j);
 }
-
-ptx_result
-ptx_commit_copies(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_commit(w, i, lanes, J_COPY);
-}
-
-ptx_result
-ptx_wait_copies(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_finish(w, lanes, J_COPY,
-                      (int)ptx_get(w, i->arg[0].op, ptx_first(lanes)));
-}
-
-ptx_result
-ptx_commit_bulk(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_commit(w, i, lanes, J_BULK);
-}
-
-ptx_result
-ptx_wait_bulk(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_finish(w, lanes, J_BULK,
-                      (int)ptx_get(w, i->arg[0].op, ptx_first(lanes)));
-}

@@ -290,16 +290,3 @@ ptx_wgmma(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
         return ptx_wrong(w, i, "only factors of 16 bits are transposed");
     return ptx_issue(j);
 }
-
-ptx_result
-ptx_commit_wgmma(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_commit(w, i, lanes, J_WGMMA);
-}
-
-ptx_result
-ptx_wait_wgmma(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
-{
-    return ptx_finish(w, lanes, J_WGMMA,
-                      (int)ptx_get(w, i->arg[0].op, ptx_first(lanes)));
-}

@@ -82,10 +82,22 @@ struct ptx_insn;
 typedef ptx_result ptx_run(struct ptx_warp *w, const struct ptx_insn *i,
                            uint32_t lanes);
 
+/* What jobs are waited for together. */
+typedef enum ptx_stream {
+    J_BOX,   /* done at an mbarrier, in any order */
+    J_BULK,  /* in groups of a thread */
+    J_COPY,  /* in groups of a thread, with arrivals behind them */
+    J_WGMMA, /* in groups of a warp, in order */
+    J_TLD,   /* tensor memory to or from registers, of a warp */
+    J_TC,    /* products in tensor memory, in order */
+    N_STREAM
+} ptx_stream;
+
 typedef struct ptx_op {
     const char *name;
     ptx_run    *run;
     bool        together; /* all lanes of a warp */
+    ptx_stream  stream;   /* whose groups it is about; or N_STREAM */
 } ptx_op;
 
 typedef struct ptx_insn {
@@ -173,16 +185,6 @@ typedef struct ptx_seen {
 
 /* ------------------------------------------------------------------- machines
  */
-
-typedef enum ptx_stream {
-    J_BOX,   /* done at an mbarrier, in any order */
-    J_BULK,  /* in groups of a thread */
-    J_COPY,  /* in groups of a thread, with arrivals behind them */
-    J_WGMMA, /* in groups of a warp, in order */
-    J_TLD,   /* tensor memory to or from registers, of a warp */
-    J_TC,    /* products in tensor memory, in order */
-    N_STREAM
-} ptx_stream;
 
 typedef struct ptx_cta {
     struct ptx_cluster *cluster;
@@ -330,8 +332,11 @@ ptx_job   *ptx_job_new(ptx_warp *w, const ptx_insn *i, uint32_t lanes,
                        ptx_stream s, int n);
 ptx_result ptx_issue(ptx_job *j);
 bool       ptx_asked(const ptx_job *j);
-ptx_result ptx_commit(ptx_warp *w, const ptx_insn *i, uint32_t lanes,
-                      ptx_stream s);
+/* A job of each lane, which `fill` says the values of. */
+typedef ptx_result ptx_fill(ptx_job *j, int lane);
+ptx_result ptx_issue_each(ptx_warp *w, const ptx_insn *i, uint32_t lanes,
+                          ptx_stream s, ptx_result (*run)(ptx_job *j),
+                          ptx_fill  *fill);
 /* Runs jobs of these lanes but for those of the last n groups. */
 ptx_result ptx_finish(ptx_warp *w, uint32_t lanes, ptx_stream s, int n);
 /* One job of those that may be next. */

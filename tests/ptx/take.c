@@ -42,20 +42,21 @@ take_now(ptx_job *j)
     return PTX_DONE;
 }
 
+static ptx_result
+fill_take(ptx_job *j, int l)
+{
+    const ptx_insn *i = j->insn;
+
+    j->a[0] = ptx_address(j->warp, &i->arg[0], l);
+    j->a[1] = ptx_address(j->warp, &i->arg[1], l);
+    j->a[2] = ptx_has(i, W_ALL);
+    return PTX_DONE;
+}
+
 ptx_result
 ptx_take(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        int      l = ptx_first(left);
-        ptx_job *j = ptx_job_new(w, i, 1u << l, J_BOX, 0);
-        j->run = take_now;
-        j->a[0] = ptx_address(w, &i->arg[0], l);
-        j->a[1] = ptx_address(w, &i->arg[1], l);
-        j->a[2] = ptx_has(i, W_ALL);
-        if (ptx_issue(j) != PTX_DONE)
-            return PTX_WRONG;
-    }
-    return PTX_DONE;
+    return ptx_issue_each(w, i, lanes, J_BOX, take_now, fill_take);
 }
 
 ptx_result

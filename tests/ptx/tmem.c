@@ -298,24 +298,26 @@ mma_now(ptx_job *j)
     return r;
 }
 
+static ptx_result
+fill_mma(ptx_job *j, int l)
+{
+    const ptx_warp *w = j->warp;
+    const ptx_arg  *arg = j->insn->arg;
+
+    j->a[0] = ptx_address(w, &arg[0], l);
+    j->a[1] = ptx_address(w, &arg[1], l);
+    j->a[2] = ptx_get(w, arg[2].op, l);
+    j->a[3] = ptx_get(w, arg[3].op, l);
+    j->a[4] = ptx_get(w, arg[4].op, l) & 1;
+    return PTX_DONE;
+}
+
 ptx_result
 ptx_tc_mma(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
     if (i->n_arg != 5 || (ptx_has(i, W_TWO) && w->cta->cluster->n_cta % 2 != 0))
         return ptx_wrong(w, i, "this form is not known");
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        int      l = ptx_first(left);
-        ptx_job *j = ptx_job_new(w, i, 1u << l, J_TC, 0);
-        j->run = mma_now;
-        j->a[0] = ptx_address(w, &i->arg[0], l);
-        j->a[1] = ptx_address(w, &i->arg[1], l);
-        j->a[2] = ptx_get(w, i->arg[2].op, l);
-        j->a[3] = ptx_get(w, i->arg[3].op, l);
-        j->a[4] = ptx_get(w, i->arg[4].op, l) & 1;
-        if (ptx_issue(j) != PTX_DONE)
-            return PTX_WRONG;
-    }
-    return PTX_DONE;
+    return ptx_issue_each(w, i, lanes, J_TC, mma_now, fill_mma);
 }
 
 /* a: mbarrier, mask of CTAs (0: the one it is in). */
@@ -335,17 +337,18 @@ commit_now(ptx_job *j)
     return PTX_DONE;
 }
 
+static ptx_result
+fill_commit(ptx_job *j, int l)
+{
+    const ptx_insn *i = j->insn;
+
+    j->a[0] = ptx_address(j->warp, &i->arg[0], l);
+    j->a[1] = i->n_arg > 1 ? ptx_get(j->warp, i->arg[1].op, l) & 0xffff : 0;
+    return PTX_DONE;
+}
+
 ptx_result
 ptx_tc_commit(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        int      l = ptx_first(left);
-        ptx_job *j = ptx_job_new(w, i, 1u << l, J_TC, 0);
-        j->run = commit_now;
-        j->a[0] = ptx_address(w, &i->arg[0], l);
-        j->a[1] = i->n_arg > 1 ? ptx_get(w, i->arg[1].op, l) & 0xffff : 0;
-        if (ptx_issue(j) != PTX_DONE)
-            return PTX_WRONG;
-    }
-    return PTX_DONE;
+    return ptx_issue_each(w, i, lanes, J_TC, commit_now, fill_commit);
 }

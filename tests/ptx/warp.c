@@ -197,6 +197,23 @@ ptx_issue(ptx_job *j)
     return PTX_DONE;
 }
 
+ptx_result
+ptx_issue_each(ptx_warp *w, const ptx_insn *i, uint32_t lanes, ptx_stream s,
+               ptx_result (*run)(ptx_job *j), ptx_fill *fill)
+{
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        int        l = ptx_first(left);
+        ptx_job   *j = ptx_job_new(w, i, 1u << l, s, 0);
+        ptx_result r = fill(j, l);
+        j->run = run;
+        if (r == PTX_DONE)
+            r = ptx_issue(j);
+        if (r != PTX_DONE)
+            return r;
+    }
+    return PTX_DONE;
+}
+
 /* Late is boxes first: so what still reads a stage sees that it is filled. */
 ptx_result
 ptx_any_job(ptx_cluster *c)
@@ -218,8 +235,10 @@ ptx_any_job(ptx_cluster *c)
 
 /* A group is what these lanes have issued since their last. */
 ptx_result
-ptx_commit(ptx_warp *w, const ptx_insn *i, uint32_t lanes, ptx_stream s)
+ptx_commit(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
+    ptx_stream s = i->op->stream;
+
     for (ptx_job *j = w->cta->cluster->first; j; j = j->next) {
         if (j->warp != w || j->stream != s || j->group >= 0 ||
             !(j->lanes & lanes))
@@ -260,6 +279,13 @@ ptx_finish(ptx_warp *w, uint32_t lanes, ptx_stream s, int n)
             return PTX_WRONG;
     }
     return PTX_DONE;
+}
+
+ptx_result
+ptx_wait_groups(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    return ptx_finish(w, lanes, i->op->stream,
+                      (int)ptx_get(w, i->arg[0].op, ptx_first(lanes)));
 }
 
 /* -------------------------------------------------------------------- lanes */
