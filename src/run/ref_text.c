@@ -52,8 +52,10 @@ LINE(static double times(double a, double b)
      { return a == 0 || b == 0 ? 0 : a * b; })
 LINE(static int scales(R a, R b)
      { return infinite(a.v) && a.e - a.e == 0 && fabs(b.v) > b.e; })
+LINE(static int nought(R a) { return a.v == 0 && a.e == 0; })
 LINE(static R mul(R a, R b, double u)
      { double v = a.v * b.v;
+       if (v == 0 && (nought(a) || nought(b))) { return (R){v, 0}; }
        if (scales(a, b) || scales(b, a)) { return (R){v, 0}; }
        return (R){v, times(fabs(a.v), b.e) + times(fabs(b.v), a.e) +
                      times(a.e, b.e) + u * fabs(v)}; })
