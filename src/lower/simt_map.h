@@ -31,8 +31,15 @@ void axe_map_load(map_lowering *x, axe_lblock *b, int nest);
 void axe_map_shuffle(map_lowering *x, axe_lblock *b, int op);
 /* An expression in terms of arrays and integers. */
 const axe_node *axe_map_value(map_lowering *x, const axe_node *n);
-/* The nest's indices are within their extents; NULL: always. */
+
+/* simt_inside.c: the nest's indices are within their extents; NULL: always. */
 const axe_node *axe_map_bounds(map_lowering *x, const axe_nest *nest);
+/* The operand's element is one of its tensor's, and asked for; NULL: it always
+ * is. */
+const axe_node *axe_map_inside(map_lowering *x, const axe_operand *op);
+/* Of threads that do the same this is the one that writes, and reads what is
+ * written; NULL: each does its own. */
+const axe_node *axe_map_owner(map_lowering *x);
 
 /* simt_reduce.c: a reduction into x->sum[nest], for all turns of nest 0, the
  * same in all threads that share it; and its element at the digits. */

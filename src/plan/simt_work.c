@@ -1,45 +1,16 @@
-/* simt_work.c - who does which part of a statement.
+/* simt_work.c - who does which part of a statement; see simt_work.h.
  *
- * The work layout has a dim for each index.  Where an operand lies in registers
- * its layout says who has which element, and the work follows (the largest such
- * operand: the others must agree).  Indices that it does not have are dealt to
- * the threads that are left: neighbours in memory to one thread as far as a
- * vector goes, then to lanes; other indices to warps first; what remains are
- * turns, written out while registers last, of constant extents first.  Of those
- * known at launch only the slower ones are, as threads and vectors may be all
- * that the fastest has. */
+ * Indices that no register operand has dealt are dealt to the threads that are
+ * left: neighbours in memory to one thread as far as a vector goes, then to
+ * lanes; other indices to warps first; what remains are turns, written out
+ * while registers last, of constant extents first.  Of those known at launch
+ * only the slower ones are, as threads and vectors may be all that the fastest
+ * has. */
+#include "plan/simt_work.h"
+
 #include <inttypes.h>
 
-#include "plan/simt_int.h"
-
-enum {
-    MAX_DIGIT = 64,
-    MAX_PART = 16,
-    MAX_DIM = 24,
-    MAX_TURN = 16,
-    MAX_FACTOR = 1024,
-    AHEAD = 4
-};
-
-typedef struct share {
-    const axe_dim *dim;
-    bool           reduced; /* an index of a reduction */
-    bool           fixed;   /* a register operand has said it all */
-    bool           exact;   /* must come out even, without loops */
-    bool           ordered; /* its turns are one after the other */
-    int64_t        done;    /* neighbours that have been dealt */
-} share;
-
-typedef struct deal {
-    planner        *p;
-    const request  *r;
-    const axe_crew *crew;
-    int             n_digit, n_part, n_dim;
-    axe_work_digit  digit[MAX_DIGIT];
-    axe_iter        part[MAX_PART]; /* of the threads, counted by no index */
-    share           dim[MAX_DIM];
-    int             order[MAX_DIM]; /* fastest in memory first */
-} deal;
+enum { MAX_TURN = 16, MAX_FACTOR = 1024, AHEAD = 4 };
 
 /* ------------------------------------------------------------------- start */
 
@@ -78,8 +49,8 @@ begin(deal *d)
     return AXE_OK;
 }
 
-static share *
-share_of(deal *d, const axe_var *v)
+share *
+axe_deal_share(deal *d, const axe_var *v)
 {
     for (int i = 0; i < d->n_dim; i++)
         if (d->dim[i].dim->var == v)
@@ -87,129 +58,13 @@ share_of(deal *d, const axe_var *v)
     return NULL;
 }
 
-static void
-add_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
-          axe_axis axis, int64_t stride)
+void
+axe_deal_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
+               axe_axis axis, int64_t stride)
 {
     if (d->n_digit < MAX_DIGIT && extent != 1)
         d->digit[d->n_digit++] =
             (axe_work_digit){{v, weight, extent}, axis, stride, false};
-}
-
-/* ----------------------------------------------------------------- registers
- */
-
-/* Elements of the statement's domain that the operand tells apart. */
-static int64_t
-elements(const deal *d, const axe_operand *op)
-{
-    int64_t n = 1;
-
-    for (int i = 0; i < d->n_dim; i++) {
-        int64_t e = axe_dim_extent(d->dim[i].dim);
-        if (e > 0 && axe_operand_depends(op, d->dim[i].dim->var) &&
-            !axe_mul(n, e, &n))
-            return INT64_MAX;
-    }
-    return n;
-}
-
-/* The register operand that the work follows, or NULL. */
-static const axe_operand *
-find_anchor(const deal *d)
-{
-    const axe_operand *best = NULL;
-
-    for (int i = 0; i < d->r->n_operand; i++) {
-        const axe_operand *op = &d->r->operand[i];
-        if (op->tensor->space != AXE_SPACE_REG ||
-            d->p->simt->open[op->tensor->id])
-            continue;
-        if (!best || elements(d, op) > elements(d, best))
-            best = op;
-    }
-    return best;
-}
-
-/* Threads (extent, stride) of an axis are counted now. */
-static bool
-use_part(deal *d, axe_iter it)
-{
-    for (int i = 0; i < d->n_part; i++) {
-        axe_iter *p = &d->part[i];
-        int64_t   below = it.stride / p->stride, used = below * it.extent;
-        if (p->axis != it.axis || it.stride % p->stride != 0 ||
-            used > p->extent || p->extent % used != 0 ||
-            d->n_part + 2 > MAX_PART)
-            continue;
-        axe_iter above = {p->extent / used, it.stride * it.extent, it.axis,
-                          AXE_UNIT_ONE};
-        p->extent = below;
-        if (above.extent > 1)
-            d->part[d->n_part++] = above;
-        return true;
-    }
-    return false;
-}
-
-/* The digits of v as an operand's dimension has them. */
-static bool
-follow_dim(deal *d, const axe_var *v, int n, const axe_iter *it)
-{
-    share  *s = share_of(d, v);
-    int64_t w = 1;
-
-    if (s->fixed)
-        return true;
-    for (int i = n - 1; i >= 0; i--) {
-        bool reg = it[i].axis == d->p->simt->reg || it[i].stride == 0;
-        if (it[i].extent == 1)
-            continue;
-        if (!reg && (it[i].stride < 0 || !use_part(d, it[i])))
-            return false;
-        add_digit(d, v, w, it[i].extent, reg ? d->p->simt->reg : it[i].axis,
-                  it[i].stride);
-        w *= it[i].extent;
-    }
-    s->done = w;
-    s->fixed = w >= axe_dim_extent(s->dim);
-    return true;
-}
-
-/* The part of a dimension that begins at 0 and has e elements. */
-static bool
-first_of(deal *d, const axe_tensor *t, int dim, int64_t e,
-         const axe_layout **out)
-{
-    axe_shape s = axe_shape_of_tile(d->p->cx, t);
-    int64_t  *begin = axe_new_array(d->p->cx, int64_t, t->rank + 1);
-    int64_t  *end = axe_new_array(d->p->cx, int64_t, t->rank + 1);
-    axe_mark  m = axe_ctx_mark(d->p->cx);
-
-    for (int i = 0; i < t->rank; i++)
-        end[i] = i == dim ? e : 1;
-    if (e >= 1 && e <= s.extent[dim] &&
-        axe_layout_slice(d->p->cx, d->p->place[t->id].layout, s, begin, end,
-                         out) == AXE_OK)
-        return true;
-    axe_ctx_release(d->p->cx, m);
-    return false;
-}
-
-static void
-follow(deal *d, const axe_operand *op)
-{
-    const axe_tensor *t = op->tensor;
-
-    for (int k = 0; k < t->rank; k++) {
-        const axe_var    *v = axe_alone_in(d->p, op->load->arg[k]);
-        const axe_layout *l;
-        share            *s = v ? share_of(d, v) : NULL;
-        deal              before = *d;
-        if (s && first_of(d, t, k, axe_dim_extent(s->dim), &l) &&
-            !follow_dim(d, v, l->n_shard, l->shard))
-            *d = before;
-    }
 }
 
 /* ------------------------------------------------------------------ dealing */
@@ -414,7 +269,7 @@ take_threads(deal *d, share *s, axe_axis axis)
             f = fit(d, s, f);
         else if (axis == d->p->simt->lane)
             f = fit_unknown(d, s, f);
-        add_digit(d, s->dim->var, s->done, f, axis, p->stride);
+        axe_deal_digit(d, s->dim->var, s->done, f, axis, p->stride);
         s->done *= f;
         p->extent /= f;
         p->stride *= f;
@@ -472,11 +327,12 @@ take_turns(deal *d, share *s, int64_t *budget)
             out /= f;
         else if (++f > MAX_FACTOR)
             out = 1;
-    add_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
+    axe_deal_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
     *budget = *budget / out ? *budget / out : 1;
     s->done *= out;
     if (e == 0 || n > out)
-        add_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out, AXE_AXIS_M, 0);
+        axe_deal_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out,
+                       AXE_AXIS_M, 0);
 }
 
 /* Does some operand in memory have neighbours along s, and go far along the
@@ -509,7 +365,7 @@ deal_rest(deal *d)
             v = vector_of(d, s);
         if (v > budget)
             v = 1;
-        add_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
+        axe_deal_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
         s->done *= v;
         budget /= v;
     }
@@ -591,16 +447,13 @@ finish(deal *d, axe_work *out)
 axe_status
 axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
 {
-    deal              *d = axe_new(p->cx, deal);
-    const axe_operand *anchor;
+    deal *d = axe_new(p->cx, deal);
 
     d->p = p;
     d->r = r;
     d->crew = crew;
     AXE_TRY(begin(d));
-    anchor = find_anchor(d);
-    if (anchor)
-        follow(d, anchor);
+    axe_deal_follow(d);
     for (int i = 0; i < d->n_dim; i++)
         for (int k = 0; k < r->n_operand; k++)
             d->dim[i].exact =
