@@ -331,6 +331,8 @@ ptx_result ptx_bytes_come(ptx_warp *w, const ptx_insn *i, uint64_t at,
 ptx_job   *ptx_job_new(ptx_warp *w, const ptx_insn *i, uint32_t lanes,
                        ptx_stream s, int n);
 ptx_result ptx_issue(ptx_job *j);
+/* Does it, and forgets it. */
+ptx_result ptx_run_job(ptx_job *j);
 bool       ptx_asked(const ptx_job *j);
 /* A job of each lane, which `fill` says the values of. */
 typedef ptx_result ptx_fill(ptx_job *j, int lane);
