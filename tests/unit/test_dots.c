@@ -1,18 +1,13 @@
 /* test_dots.c - products of narrow types: which atom is chosen, and that sums
  * are exact to the last bit at all extremes, modulo 2^32. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "axe/run.h"
 #include "ir/number.h"
 #include "machine/machine.h"
-#include "plan/plan.h"
+#include "planned.h"
 #include "run/program.h"
 
 /* Tiles, and sums of 6 in two turns, the second partial. */
@@ -41,16 +36,6 @@ compile(axe_ctx *cx, const char *machine, const char *const type[3],
 }
 
 /* --------------------------------------------------------- what is chosen */
-
-static const axe_schedule *
-contraction(const axe_plan *p)
-{
-    for (int i = 0; i < p->n_schedule; i++)
-        if (p->schedule[i]->kind == AXE_SCHED_CONTRACT)
-            return p->schedule[i];
-    fail_msg("no statement is a contraction");
-    return NULL;
-}
 
 static void
 test_choice(void **state)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "grids.h"
-#include "lang/lang.h"
+#include "planned.h"
 #include "print/cuda.h"
 #include "sim/sim.h"
 
@@ -42,18 +42,10 @@ static const char gemm[] =
 static const axe_lowered *
 lower(axe_ctx *cx, const axe_machine *mc)
 {
-    int32_t            src = axe_source_add(cx, "t.axe", gemm, strlen(gemm));
-    const axe_module  *m;
-    const axe_kernel  *k;
     const axe_plan    *p;
     const axe_lowered *l = NULL;
-    axe_inst           inst = {.machine = "nvidia"};
 
-    if (axe_module_parse(cx, src, &m) != AXE_OK ||
-        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
-        axe_kernel_verify(cx, k) != AXE_OK ||
-        axe_plan_kernel(cx, k, mc, &p) != AXE_OK ||
-        axe_lower(cx, p, &l) != AXE_OK)
+    if (plan_on(cx, gemm, mc, &p) != AXE_OK || axe_lower(cx, p, &l) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
     return l;
 }

@@ -1,36 +1,9 @@
 /* test_plan.c - what planners choose, refuse and say; the atom tables. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "lang/lang.h"
 #include "lower/lower.h"
-#include "plan/plan.h"
+#include "planned.h"
 #include "print/c.h"
-
-static axe_status
-instantiate(axe_ctx *cx, const char *text, const axe_kernel **k)
-{
-    int32_t           src = axe_source_add(cx, "t.axe", text, strlen(text));
-    const axe_module *m;
-    axe_inst          inst = {.machine = "cpu"};
-
-    AXE_TRY(axe_module_parse(cx, src, &m));
-    AXE_TRY(axe_module_instantiate(cx, m, &inst, k));
-    return axe_kernel_verify(cx, *k);
-}
-
-static axe_status
-plan(axe_ctx *cx, const char *text, const axe_machine *mc, const axe_plan **p)
-{
-    const axe_kernel *k;
-
-    AXE_TRY(instantiate(cx, text, &k));
-    return axe_plan_kernel(cx, k, mc, p);
-}
 
 static const axe_machine *
 avx512(axe_ctx *cx)
@@ -136,7 +109,7 @@ test_refusals(void **state)
     for (int i = 0; i < AXE_LEN(bad); i++) {
         axe_ctx           *cx = axe_ctx_new();
         const axe_plan    *p;
-        axe_status         st = plan(cx, bad[i].text, avx512(cx), &p);
+        axe_status         st = plan_on(cx, bad[i].text, avx512(cx), &p);
         const axe_lowered *l;
         if (st == AXE_OK)
             st = axe_lower(cx, p, &l);
@@ -154,16 +127,6 @@ static const char gemm[] =
     " for (t : K by 8) { a[m, k] = A[i*16 + m, t*8 + k];"
     " b[n, k] = B[j*48 + n, t*8 + k]; c[m, n] += a[m, k] * b[n, k]; }"
     " C[i*16 + m, j*48 + n] = c[m, n]; } }";
-
-static const axe_schedule *
-contraction(const axe_plan *p)
-{
-    for (int i = 0; i < p->n_schedule; i++)
-        if (p->schedule[i]->kind == AXE_SCHED_CONTRACT)
-            return p->schedule[i];
-    fail_msg("no statement is a contraction");
-    return NULL;
-}
 
 /* Every machine's atoms read, and have a layout for each operand they name. */
 static void
@@ -216,12 +179,12 @@ test_new_atom(void **state)
     };
     mc.atom = atom;
     mc.n_atom++;
-    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
+    assert_int_equal(plan_on(cx, gemm, &mc, &p), AXE_OK);
     axe_plan_print(cx, &out, p, NULL);
     assert_non_null(strstr(out.text, "vload.magic"));
     mc.n_atom--;
     out = (axe_buf){.cx = cx};
-    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_OK);
+    assert_int_equal(plan_on(cx, gemm, &mc, &p), AXE_OK);
     axe_plan_print(cx, &out, p, NULL);
     assert_null(strstr(out.text, "vload.magic"));
     axe_ctx_free(cx);
@@ -243,7 +206,7 @@ test_no_atom(void **state)
             atom[n++] = mc.atom[i];
     mc.atom = atom;
     mc.n_atom = n;
-    assert_int_equal(plan(cx, gemm, &mc, &p), AXE_EUNSUPPORTED);
+    assert_int_equal(plan_on(cx, gemm, &mc, &p), AXE_EUNSUPPORTED);
     axe_ctx_free(cx);
 }
 
@@ -267,7 +230,7 @@ test_register_tiles(void **state)
         const axe_plan     *p;
         const axe_schedule *s;
         assert_int_equal(axe_machine_find(cx, rows[i].machine, &mc), AXE_OK);
-        assert_int_equal(plan(cx, gemm, mc, &p), AXE_OK);
+        assert_int_equal(plan_on(cx, gemm, mc, &p), AXE_OK);
         s = contraction(p);
         assert_int_equal(s->tile.mr, rows[i].mr);
         assert_int_equal(s->tile.nv, rows[i].nv);
@@ -284,7 +247,7 @@ test_inferred_layouts(void **state)
     const axe_plan *p;
 
     (void)state;
-    assert_int_equal(plan(cx, gemm, avx512(cx), &p), AXE_OK);
+    assert_int_equal(plan_on(cx, gemm, avx512(cx), &p), AXE_OK);
     for (int i = 0; i < p->n_place; i++) {
         const char *name = p->place[i].tensor ? p->place[i].tensor->name : "";
         const char *want = strcmp(name, "a") == 0 ? "(16, 8) : (24, 1)"
@@ -345,7 +308,7 @@ test_retiles(void **state)
         axe_ctx        *cx = axe_ctx_new();
         const axe_plan *p;
         bool            i = false, j = false;
-        if (plan(cx, rows[k].text, avx512(cx), &p) != AXE_OK)
+        if (plan_on(cx, rows[k].text, avx512(cx), &p) != AXE_OK)
             fail_msg("row %d: %s", k, axe_last_error(cx));
         for (int n = 0; n < p->n_retile; n++) {
             i = i || strcmp(p->retile[n].scope->name, "i") == 0;
@@ -385,7 +348,7 @@ test_reasons(void **state)
         axe_ctx        *cx = axe_ctx_new();
         axe_buf         out = {.cx = cx};
         const axe_plan *p;
-        assert_int_equal(plan(cx, rows[k].text, avx512(cx), &p), AXE_OK);
+        assert_int_equal(plan_on(cx, rows[k].text, avx512(cx), &p), AXE_OK);
         axe_plan_print(cx, &out, p, NULL);
         if (!strstr(out.text, rows[k].why))
             fail_msg("row %d: no '%s' in\n%s", k, rows[k].why, out.text);
@@ -405,7 +368,7 @@ test_deterministic(void **state)
         const axe_plan    *p;
         const axe_lowered *l;
         axe_buf            out[3] = {{.cx = cx}, {.cx = cx}, {.cx = cx}};
-        assert_int_equal(plan(cx, gemm, avx512(cx), &p), AXE_OK);
+        assert_int_equal(plan_on(cx, gemm, avx512(cx), &p), AXE_OK);
         assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
         axe_plan_print(cx, &out[0], p, NULL);
         axe_lowered_print(cx, &out[1], l);

@@ -1,15 +1,7 @@
 /* test_prove.c - the certificate by algebra: it holds for plans as they are,
  * and for no plan whose addresses were changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "lang/lang.h"
 #include "plan/plan_int.h"
+#include "planned.h"
 
 static const char *const kernels[] = {
     "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) { "
@@ -30,24 +22,6 @@ static const char *const kernels[] = {
     "for (t : 7) x[t + 1, 3] = 5; "
     "for (t : 8) Y[i*64 + 8*t + b] = x[7 - t, b]; } }",
 };
-
-static const axe_plan *
-plan(axe_ctx *cx, const char *text, const char *machine)
-{
-    int32_t            source = axe_source_add(cx, "k", text, strlen(text));
-    axe_inst           inst = {.machine = "cpu"};
-    const axe_module  *m;
-    const axe_kernel  *k;
-    const axe_machine *mc;
-    const axe_plan    *p = NULL;
-
-    if (axe_module_parse(cx, source, &m) != AXE_OK ||
-        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
-        axe_machine_find(cx, machine, &mc) != AXE_OK ||
-        axe_plan_kernel(cx, k, mc, &p) != AXE_OK)
-        fail_msg("%s", axe_last_error(cx));
-    return p;
-}
 
 /* Every stride, the base, each in turn one more: how many are noticed. */
 static int
@@ -81,9 +55,11 @@ test_mutations(void **state)
     (void)state;
     for (int i = 0; i < AXE_LEN(kernels) * AXE_LEN(machine); i++) {
         axe_ctx        *cx = axe_ctx_new();
-        const axe_plan *p = plan(cx, kernels[i / 2], machine[i % 2]);
-        planner         pl = {
-                    .cx = cx, .kernel = p->kernel, .mc = p->machine, .place = p->place};
+        const axe_plan *p;
+        if (plan_for(cx, kernels[i / 2], machine[i % 2], &p) != AXE_OK)
+            fail_msg("%s", axe_last_error(cx));
+        planner pl = {
+            .cx = cx, .kernel = p->kernel, .mc = p->machine, .place = p->place};
         for (int k = 0; k < p->n_schedule; k++) {
             const axe_schedule *s = p->schedule[k];
             assert_int_equal(s->n_equal, s->n_tile);

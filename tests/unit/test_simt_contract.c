@@ -1,15 +1,10 @@
 /* test_simt_contract.c - which atoms contractions of many threads run on, what
  * feeds them; every product exactly once. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ir/number.h"
-#include "lang/lang.h"
 #include "plan/simt_contract.h"
+#include "planned.h"
 #include "sim/sim.h"
 
 static void
@@ -25,22 +20,6 @@ show_feed(axe_buf *b, const axe_feed *f)
         axe_putf(b, "%s x %d, %d registers, %d/%d cycles", f->load.atom->name,
                  (int)f->load.n_turn, (int)f->regs, (int)f->load.banks.cycles,
                  (int)f->load.banks.phases);
-}
-
-static axe_status
-plan(axe_ctx *cx, const char *text, const char *name, const axe_plan **p)
-{
-    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
-    const axe_module  *m;
-    const axe_kernel  *k;
-    const axe_machine *mc;
-    axe_inst           inst = {.machine = name};
-
-    AXE_TRY(axe_machine_find(cx, name, &mc));
-    AXE_TRY(axe_module_parse(cx, src, &m));
-    AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
-    AXE_TRY(axe_kernel_verify(cx, k));
-    return axe_plan_kernel(cx, k, mc, p);
 }
 
 /* "atom P: repetitions; a; b" of each contraction. */
@@ -242,7 +221,7 @@ test_rows(void **state)
         const char     *text =
             kernel(cx, row[i].type, row[i].right, row[i].bm, row[i].bn,
                    row[i].bk, row[i].order, row[i].keys);
-        if (plan(cx, text, row[i].machine, &p) != AXE_OK)
+        if (plan_for(cx, text, row[i].machine, &p) != AXE_OK)
             got = axe_last_error(cx);
         else
             got = summary(cx, p);
@@ -302,7 +281,7 @@ test_chains(void **state)
         axe_ctx        *cx = axe_ctx_new();
         const axe_plan *p;
         const char     *got;
-        if (plan(cx, chain(cx, links[i].middle), links[i].machine, &p) !=
+        if (plan_for(cx, chain(cx, links[i].middle), links[i].machine, &p) !=
             AXE_OK)
             fail_msg("chain %d: %s", i, axe_last_error(cx));
         got = summary(cx, p);
@@ -424,7 +403,7 @@ test_products(void **state)
         const char     *text =
             kernel(cx, row[i].type, row[i].right, row[i].bm, row[i].bn,
                    row[i].bk, row[i].order, row[i].keys);
-        if (plan(cx, text, row[i].machine, &p) == AXE_OK)
+        if (plan_for(cx, text, row[i].machine, &p) == AXE_OK)
             simulate(cx, p, i, policy[i % 2]);
         axe_ctx_free(cx);
     }
@@ -451,7 +430,7 @@ test_refusals(void **state)
         const char     *text =
             kernel(cx, refused[i].type, refused[i].type, refused[i].bm,
                    refused[i].bn, refused[i].bk, "nn", "");
-        assert_int_not_equal(plan(cx, text, "sm_80", &p), AXE_OK);
+        assert_int_not_equal(plan_for(cx, text, "sm_80", &p), AXE_OK);
         axe_diags_print(cx, &said, false);
         if (!strstr(said.text, refused[i].note))
             fail_msg("row %d: %s", i, said.text);
@@ -477,17 +456,17 @@ test_declared(void **state)
     axe_buf         said = {.cx = cx};
 
     (void)state;
-    assert_int_not_equal(plan(cx, ROWS("8", ""), "sm_90a", &p), AXE_OK);
+    assert_int_not_equal(plan_for(cx, ROWS("8", ""), "sm_90a", &p), AXE_OK);
     axe_diags_print(cx, &said, false);
     assert_non_null(
         strstr(said.text, "acc does not lie as an equal share of each thread"));
-    assert_int_equal(plan(cx, ROWS("4", ""), "sm_90a", &p), AXE_OK);
+    assert_int_equal(plan_for(cx, ROWS("4", ""), "sm_90a", &p), AXE_OK);
     assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.rs 32"));
-    assert_int_equal(plan(cx, ROWS("4", "swizzle(32) o "), "sm_90a", &p),
+    assert_int_equal(plan_for(cx, ROWS("4", "swizzle(32) o "), "sm_90a", &p),
                      AXE_OK);
     assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.ss 32"));
-    assert_int_equal(plan(cx, ROWS("4", "swizzle<1, 4, 3> o "), "sm_90a", &p),
-                     AXE_OK);
+    assert_int_equal(
+        plan_for(cx, ROWS("4", "swizzle<1, 4, 3> o "), "sm_90a", &p), AXE_OK);
     assert_non_null(strstr(summary(cx, p), "wgmma.f32.f16.rs 32"));
     axe_ctx_free(cx);
 }
@@ -542,7 +521,7 @@ test_several(void **state)
                                                    "i*64 + m, j*64 + n] = acc[r, m, "
                                                    "n]; } }",
                                                several[i].loops);
-        if (plan(cx, text, several[i].machine, &p) != AXE_OK)
+        if (plan_for(cx, text, several[i].machine, &p) != AXE_OK)
             got = axe_last_error(cx);
         else
             got = summary(cx, p);
@@ -588,7 +567,7 @@ test_slow(void **state)
                     "j*%d + n] = acc[m, n]; } }",
                 slow[i].type, slow[i].type, bm, bn, bm, bn, slow[i].type, bm, bk,
                 slow[i].type, bn, bk, bk, bm, bk, bn, bk, slow[i].slow, bm, bn);
-        assert_int_equal(plan(cx, text, slow[i].machine, &p), AXE_OK);
+        assert_int_equal(plan_for(cx, text, slow[i].machine, &p), AXE_OK);
         const axe_diag *d = axe_diags(cx);
         if (!d != !want || (d && strcmp(d->text, want) != 0))
             fail_msg("row %d: %s\n", i, d ? d->text : "nothing is said");

@@ -1,14 +1,6 @@
 /* test_simt_sync.c - where threads of a CTA meet, and where they need not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "lang/lang.h"
 #include "plan/simt.h"
+#include "planned.h"
 
 #define HEAD                                                                   \
     "kernel k(in f32 X[M, N], out f32 Y[M, N], out f32 Z[N, M]) {\n"           \
@@ -90,22 +82,6 @@ static const struct {
 };
 /* clang-format on */
 
-static axe_status
-plan(axe_ctx *cx, const char *text, const axe_plan **p)
-{
-    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
-    const axe_module  *m;
-    const axe_kernel  *k;
-    const axe_machine *mc;
-    axe_inst inst = {.machine = strstr(text, "tmem") ? "sm_100a" : "sm_80"};
-
-    AXE_TRY(axe_machine_find(cx, inst.machine, &mc));
-    AXE_TRY(axe_module_parse(cx, src, &m));
-    AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
-    AXE_TRY(axe_kernel_verify(cx, k));
-    return axe_plan_kernel(cx, k, mc, p);
-}
-
 static void
 test_meets(void **state)
 {
@@ -115,7 +91,9 @@ test_meets(void **state)
         const axe_plan *p = NULL;
         axe_buf         b = {.cx = cx};
 
-        if (plan(cx, rows[i].text, &p) != AXE_OK) {
+        if (plan_for(cx, rows[i].text,
+                     strstr(rows[i].text, "tmem") ? "sm_100a" : "sm_80",
+                     &p) != AXE_OK) {
             axe_diags_print(cx, &b, false);
             fail_msg("row %d: %s", i, b.text);
         }

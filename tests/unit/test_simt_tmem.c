@@ -1,14 +1,9 @@
 /* test_simt_tmem.c - statements on tensor memory: how they are written anew,
  * what is refused, how many columns. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "lang/lang.h"
 #include "plan/simt.h"
+#include "planned.h"
 
 #define HEAD                                                                   \
     "kernel g(in f16 A[M, K], in f16 B[N, K], in f32 S[M], out f32 C[M, N]) "  \
@@ -30,22 +25,6 @@
 #define STORE "C[i*128 + m, d] = acc[m, d]; "
 #define TIMES INTO "acc[m, d] += p[m, n] * s[n, d]; "
 #define OUT "C[i*128 + m, j*128 + n] = acc[m, n]; } }"
-
-static axe_status
-plan(axe_ctx *cx, const char *text, const axe_plan **p)
-{
-    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
-    const axe_module  *m;
-    const axe_kernel  *k;
-    const axe_machine *mc;
-    axe_inst           inst = {.machine = "sm_100a"};
-
-    AXE_TRY(axe_machine_find(cx, inst.machine, &mc));
-    AXE_TRY(axe_module_parse(cx, src, &m));
-    AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
-    AXE_TRY(axe_kernel_verify(cx, k));
-    return axe_plan_kernel(cx, k, mc, p);
-}
 
 static const struct {
     const char *name, *text;
@@ -162,7 +141,7 @@ test_rows(void **state)
         axe_ctx        *cx = axe_ctx_new();
         axe_buf         said = {.cx = cx};
         const axe_plan *p = NULL;
-        bool            ok = plan(cx, row[i].text, &p) == AXE_OK;
+        bool            ok = plan_for(cx, row[i].text, "sm_100a", &p) == AXE_OK;
         if (ok)
             axe_plan_print(cx, &said, p, NULL);
         else

@@ -1,14 +1,6 @@
 /* test_sync.c - where workers meet between the scopes of a kernel: one digit a
  * scope or barrier, 1 where they do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "lang/lang.h"
-#include "plan/plan.h"
+#include "planned.h"
 
 #define HEAD                                                                   \
     "kernel k(in f32 X[M, N], out f32 Y[M, N], out f32 Z[N]) {"                \
@@ -73,17 +65,8 @@ static const struct {
 static axe_status
 plan_of(axe_ctx *cx, const char *body, const axe_plan **out)
 {
-    axe_buf            text = {.cx = cx};
-    const axe_module  *m;
-    const axe_kernel  *k;
-    const axe_machine *mc;
-
-    axe_putf(&text, "%s%s%s", HEAD, body, TAIL);
-    AXE_TRY(
-        axe_module_parse(cx, axe_source_add(cx, "t", text.text, text.len), &m));
-    AXE_TRY(axe_module_instantiate(cx, m, &(axe_inst){.machine = "cpu"}, &k));
-    AXE_TRY(axe_machine_find(cx, "cpu-avx2", &mc));
-    return axe_plan_kernel(cx, k, mc, out);
+    return plan_for(cx, axe_textf(cx, "%s%s%s", HEAD, body, TAIL), "cpu-avx2",
+                    out);
 }
 
 static void

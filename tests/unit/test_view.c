@@ -1,38 +1,15 @@
 /* test_view.c - which factors of products are read where they come from, and
  * why the others are not; which writes of tiles end early. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "lang/lang.h"
-#include "plan/plan.h"
-
-static const axe_kernel *
-kernel(axe_ctx *cx, const char *text)
-{
-    int32_t           src = axe_source_add(cx, "t.axe", text, strlen(text));
-    axe_inst          inst = {.machine = "cpu"};
-    const axe_module *m;
-    const axe_kernel *k = NULL;
-
-    if (axe_module_parse(cx, src, &m) != AXE_OK ||
-        axe_module_instantiate(cx, m, &inst, &k) != AXE_OK ||
-        axe_kernel_verify(cx, k) != AXE_OK)
-        fail_msg("%s: %s", text, axe_last_error(cx));
-    return k;
-}
+#include "planned.h"
 
 static const axe_plan *
 plan(axe_ctx *cx, const char *machine, const char *text)
 {
-    const axe_machine *mc;
-    const axe_plan    *p = NULL;
+    const axe_plan *p = NULL;
 
-    assert_int_equal(axe_machine_find(cx, machine, &mc), AXE_OK);
-    if (axe_plan_kernel(cx, kernel(cx, text), mc, &p) != AXE_OK)
+    if (plan_for(cx, text, machine, &p) != AXE_OK)
         fail_msg("%s: %s", text, axe_last_error(cx));
     return p;
 }
@@ -119,16 +96,6 @@ static const struct {
      "cpu-avx512", LATER, LATER},
 };
 /* clang-format on */
-
-static const axe_schedule *
-contraction(const axe_plan *p)
-{
-    for (int i = 0; i < p->n_schedule; i++)
-        if (p->schedule[i]->kind == AXE_SCHED_CONTRACT)
-            return p->schedule[i];
-    fail_msg("no statement is a contraction");
-    return NULL;
-}
 
 static bool
 agrees(int row, char name, const axe_view *v, const char *want)
@@ -266,10 +233,8 @@ test_groups_alone(void **state)
             atom[n++] = mc.atom[i];
     mc.atom = atom;
     mc.n_atom = n;
-    assert_int_equal(axe_plan_kernel(cx, kernel(cx, GROUP("32")), &mc, &p),
-                     AXE_OK);
-    assert_int_equal(axe_plan_kernel(cx, kernel(cx, GROUP("30")), &mc, &p),
-                     AXE_EUNSUPPORTED);
+    assert_int_equal(plan_on(cx, GROUP("32"), &mc, &p), AXE_OK);
+    assert_int_equal(plan_on(cx, GROUP("30"), &mc, &p), AXE_EUNSUPPORTED);
     assert_non_null(strstr(axe_last_error(cx), "no contract atom fits"));
     axe_ctx_free(cx);
 }
