@@ -19,6 +19,7 @@
 #include "ir/number.h"
 #include "lower/lower.h"
 #include "run/program.h"
+#include "share.h"
 
 enum { MAX_ARRAY = 5, RANK = 5 };
 
@@ -154,13 +155,13 @@ said(const axe_sim_report *r)
 static inline void
 test_clean(void **state)
 {
-    enum { ORDERS = 20 };
+    int orders = 20 / share();
 
     (void)state;
     for (int w = 0; w < set.n_subject; w++) {
         cx = axe_ctx_new();
         const axe_program *p = compile(&set.subject[w]);
-        for (int i = 0; i < ORDERS; i++) {
+        for (int i = 0; i < orders; i++) {
             axe_sim_options with = {i < 2 ? (axe_sim_policy)i : AXE_SIM_RANDOM,
                                     (uint64_t)i, 0, 0, false};
             axe_sim_report r = simulate(&set.subject[w], p, with);
@@ -200,7 +201,7 @@ test_mutations(void **state)
     int n_missed = 0;
 
     (void)state;
-    for (int i = 0; i < set.n_row; i++) {
+    for (int i = 0; i < set.n_row; i += share()) {
         cx = axe_ctx_new();
         n_missed += !run_row(&set.subject[set.row[i].kernel], &set.row[i]);
         axe_ctx_free(cx);

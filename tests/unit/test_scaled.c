@@ -191,7 +191,7 @@ static void
 test_values(void **state)
 {
     (void)state;
-    for (int i = 0; i < AXE_LEN(values); i++) {
+    for (int i = 0; i < AXE_LEN(values); i += share()) {
         const subject *s = &subjects[values[i].kernel];
         cx = axe_ctx_new();
         const void *right = run(s, NULL), *wrong = run(s, &values[i]);

@@ -11,6 +11,7 @@
 
 #include "edits.h"
 #include "ir/number.h"
+#include "share.h"
 #include "sim/sim.h"
 #include "tc_grids.h"
 
@@ -79,10 +80,10 @@ check_sums(void)
 static void
 test_clean(void **state)
 {
-    enum { ORDERS = 12 };
+    int orders = 12 / share();
 
     (void)state;
-    for (int i = 0; i < 2 * ORDERS; i++) {
+    for (int i = 0; i < 2 * orders; i++) {
         int             order = i / 2;
         axe_sim_options with = {order < 2 ? (axe_sim_policy)order
                                           : AXE_SIM_RANDOM,

@@ -5,6 +5,7 @@
 #include "ir/number.h"
 #include "plan/simt_contract.h"
 #include "planned.h"
+#include "share.h"
 #include "sim/sim.h"
 
 static void
@@ -397,7 +398,7 @@ test_products(void **state)
     static const axe_sim_policy policy[] = {AXE_SIM_LAZY, AXE_SIM_RANDOM};
 
     (void)state;
-    for (int i = 0; i < AXE_LEN(row); i++) {
+    for (int i = 0; i < AXE_LEN(row); i += share()) {
         axe_ctx        *cx = axe_ctx_new();
         const axe_plan *p;
         const char     *text =
