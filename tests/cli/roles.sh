@@ -4,7 +4,6 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
 n_bad=0
 
 # EDIT [--set NAME=VALUE]...

@@ -5,7 +5,6 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
 n_bad=0 n_run=0
 
 for file in "$SRC"/tests/scopes/*.axe; do

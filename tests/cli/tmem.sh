@@ -5,7 +5,6 @@
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache
 n_bad=0
 
 cat >chain.axe <<'EOT'

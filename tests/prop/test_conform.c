@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "../unit/share.h"
 #include "conform.h"
 
 enum { MAX_ARRAY = 5, MAX_RANK = 4 };
@@ -223,7 +224,7 @@ run_row(const row *r, const char *machine, int n_thread)
 static void
 each_row(const char *machine, int n_thread, int step)
 {
-    for (int i = 0; i < AXE_LEN(rows); i += step)
+    for (int i = 0; i < AXE_LEN(rows); i += step * share())
         run_row(&rows[i], machine, n_thread);
 }
 
