@@ -139,19 +139,27 @@ axe_keep_type(const axe_keep *x, int load)
 /* -------------------------------------------------------------------- copies
  */
 
-enum { MAX_TILE = 64 };
-
 typedef struct copying {
     axe_keep           *x;
     const axe_keep_way *way;
     const axe_var      *i, *n; /* in place of the scope's and the row's */
     const axe_tensor   *kept[AXE_KEEP_LOADS];
     bool                made[AXE_KEEP_LOADS]; /* it is x->made by now */
-    int                 n_tile;
-    const axe_tensor   *old[MAX_TILE], *tile[MAX_TILE];
+    axe_list            old_tile, tile;       /* const axe_tensor * */
+    axe_list            old_loop, loop;       /* const axe_var * */
 } copying;
 
 static const axe_node *copy_node(copying *c, const axe_node *n, bool keep);
+
+/* What `to` has in the place where `from` has it; NULL: it is not there. */
+static const void *
+copy_of(const axe_list *from, const axe_list *to, const void *it)
+{
+    for (int i = 0; i < from->n; i++)
+        if (from->item[i] == it)
+            return to->item[i];
+    return NULL;
+}
 
 static const axe_node *
 index_node(const copying *c, const axe_var *v)
@@ -172,19 +180,14 @@ kept_node(copying *c, int k)
 static const axe_node *
 copy_load(copying *c, const axe_node *n, bool keep)
 {
-    const axe_tensor *t = n->u.tensor;
-    int               first = 0;
+    const axe_tensor *tile = copy_of(&c->old_tile, &c->tile, n->u.tensor);
+    int               first = tile && c->way->apart;
     const axe_node  **at =
         axe_new_array(c->x->cx, const axe_node *, n->n_arg + 1);
 
-    for (int i = 0; i < c->n_tile; i++)
-        if (c->old[i] == n->u.tensor) {
-            t = c->tile[i];
-            first = c->way->apart;
-        }
     for (int i = first; i < n->n_arg; i++)
         at[i - first] = copy_node(c, n->arg[i], keep);
-    return axe_load(c->x->cx, n->at, t, at);
+    return axe_load(c->x->cx, n->at, tile ? tile : n->u.tensor, at);
 }
 
 static const axe_node *
@@ -203,6 +206,18 @@ copy_reduce(copying *c, const axe_node *n, bool keep)
                       copy_node(c, n->arg[0], keep));
 }
 
+static const axe_node *
+copy_var_node(copying *c, const axe_node *n)
+{
+    const axe_var *loop = copy_of(&c->old_loop, &c->loop, n->u.var);
+
+    if (loop)
+        return index_node(c, loop);
+    return n->u.var == c->x->scope->var[0] ? index_node(c, c->i)
+           : n->u.var == c->x->n           ? index_node(c, c->n)
+                                           : n;
+}
+
 /* n in the copy; `keep`: with what is kept in place of loads. */
 static const axe_node *
 copy_node(copying *c, const axe_node *n, bool keep)
@@ -218,9 +233,7 @@ copy_node(copying *c, const axe_node *n, bool keep)
     if (c->way->apart && axe_node_same(n, c->x->row))
         return index_node(c, c->i);
     if (n->op == AXE_OP_var)
-        return n->u.var == c->x->scope->var[0] ? index_node(c, c->i)
-               : n->u.var == c->x->n           ? index_node(c, c->n)
-                                               : n;
+        return copy_var_node(c, n);
     if (n->op == AXE_OP_load)
         return copy_load(c, n, keep);
     if (n->op == AXE_OP_reduce)
@@ -266,11 +279,33 @@ copy_tile(copying *c, const axe_tensor *t)
         out->rank--;
         out->shape++;
     }
-    if (c->n_tile < MAX_TILE) {
-        c->old[c->n_tile] = t;
-        c->tile[c->n_tile++] = out;
-    }
+    axe_list_push(&c->old_tile, t);
+    axe_list_push(&c->tile, out);
     return out;
+}
+
+static axe_var *
+copy_var(copying *c, const axe_var *v)
+{
+    axe_var *out = axe_new(c->x->cx, axe_var);
+
+    *out = *v;
+    out->id = c->x->k->n_var++;
+    return out;
+}
+
+/* A loop's variable, which may run as far as the scope's says. */
+static const axe_var *const *
+copy_loop(copying *c, const axe_stmt *s)
+{
+    const axe_var **var = axe_new_array(c->x->cx, const axe_var *, 1);
+    axe_var        *v = copy_var(c, s->var[0]);
+
+    v->extent = copy_node(c, v->extent, false);
+    axe_list_push(&c->old_loop, s->var[0]);
+    axe_list_push(&c->loop, v);
+    var[0] = v;
+    return var;
 }
 
 static void copy_body(copying *c, int *n, axe_stmt *const **body);
@@ -290,6 +325,8 @@ copy_stmt(copying *c, const axe_stmt *s)
         out->value = copy_node(c, s->value, keep);
         set_dims(c, out, rows_of(c->x, s), s->n_dim, s->dim, s->n_free);
     }
+    if (s->kind == AXE_STMT_FOR)
+        out->var = copy_loop(c, s);
     if (s->kind == AXE_STMT_IF)
         out->cond = copy_node(c, s->cond, false);
     copy_body(c, &out->n_body, &out->body);
@@ -378,23 +415,13 @@ copy_scope(copying *c, axe_stmt *out)
     out->body = (axe_stmt *const *)body.item;
 }
 
-static const axe_var *
-copy_var(copying *c, const axe_var *v)
-{
-    axe_var *out = axe_new(c->x->cx, axe_var);
-
-    *out = *v;
-    out->id = c->x->k->n_var++;
-    return out;
-}
-
 /* `cta (i : when ? cdiv(M, step) : 0)`, or M. */
 static void
 set_scope(copying *c, axe_stmt *out)
 {
     axe_ctx        *cx = c->x->cx;
     const axe_var **var = axe_new_array(cx, const axe_var *, 1);
-    axe_var        *i = (axe_var *)copy_var(c, c->x->scope->var[0]);
+    axe_var        *i = copy_var(c, c->x->scope->var[0]);
     const axe_node *n = c->way->apart ? i->extent->arg[0] : i->extent;
     const axe_node *zero = axe_iconst(cx, out->at, AXE_TYPE_INDEX, 0);
     const axe_node *arg[3] = {c->way->when, n, zero};
@@ -409,14 +436,22 @@ set_scope(copying *c, axe_stmt *out)
 axe_stmt *
 axe_keep_copy(axe_keep *x, const axe_keep_way *way)
 {
-    copying   c = {.x = x, .way = way, .n = x->n};
+    axe_list  empty = {.cx = x->cx};
+    copying   c = {.x = x,
+                   .way = way,
+                   .n = x->n,
+                   .old_tile = empty,
+                   .tile = empty,
+                   .old_loop = empty,
+                   .loop = empty};
     axe_stmt *out = axe_new(x->cx, axe_stmt);
 
     *out = *x->scope;
     set_scope(&c, out);
     if (way->most > 0) {
-        c.n = copy_var(&c, x->n);
-        ((axe_var *)c.n)->limit = x->length;
+        axe_var *n = copy_var(&c, x->n);
+        n->limit = x->length;
+        c.n = n;
     }
     copy_scope(&c, out);
     return out;
