@@ -243,6 +243,12 @@ static const struct {
      "Y[i*8 + m, k] = t[m]; } } }",
      {9, 1100}, "shfl", "", 9 * 12, 0},
      9 * 4400},
+    {{"in a loop as far as the CTA says", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 8) { reg f32 s[8]; s[m] = max[n](X[i*8 + m, n]);"
+     "for (t : i + 1) for (u : t) s[m] = s[m] + f32(i);"
+     "Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {21, 1020}, "shfl", "", 21 * 4080, 0},
+     21 * 4080},
     {{"folds in folds", "kernel k(in f32 X[M, N], out i64 Y[M]) {"
      "index m, n, l; cta (i : M by 8)"
      "Y[i*8 + m] = min[n](X[i*8 + m, n] == max[l](X[i*8 + m, l])"
