@@ -61,6 +61,19 @@ is_in(simt_lowering *sl, const axe_crew *c)
     return in;
 }
 
+const axe_node *
+axe_simt_is_first(simt_lowering *sl, const axe_crew *c, const axe_crew *around)
+{
+    const axe_node *is =
+        op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0));
+
+    for (; c != around; c = c->in) {
+        const axe_node *in = is_in(sl, c);
+        is = in ? axe_simt_both(sl, in, is) : is;
+    }
+    return is;
+}
+
 axe_lblock *
 axe_simt_open_crew(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 {
@@ -217,6 +230,7 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         AXE_TRY(axe_simt_lower_waits(sl, b, s));
         return lower_entities(sl, b, s);
     case AXE_STMT_LOOP:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
         return axe_simt_lower_body(
             sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body, s->body);
     case AXE_STMT_BREAK:

@@ -78,13 +78,14 @@ static axe_status
 make_done(simt_lowering *sl, axe_lblock *b, int i)
 {
     const axe_meet *m = &sl->sp->meet[i];
+    int             n = (int)axe_crew_copies(m->crew);
 
-    if (!m->asker || axe_crew_cta(m->crew) != sl->launch->crew)
+    if (m->n_asker == 0 || axe_crew_cta(m->crew) != sl->launch->crew)
         return AXE_OK;
     sl->done[i] =
         axe_simt_buffer(sl, axe_textf(sl->lw.cx, "%s_done", m->phase->name),
-                        AXE_TYPE_i64, 1, m->barrier, (axe_swizzle){0});
-    return init_all(sl, opening(sl, b), sl->done[i], 1, 1);
+                        AXE_TYPE_i64, n, m->barrier, (axe_swizzle){0});
+    return init_all(sl, opening(sl, b), sl->done[i], n, axe_meet_arrivals(m));
 }
 
 /* All barriers of the launch, made by its first thread. */

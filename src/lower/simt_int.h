@@ -147,6 +147,10 @@ void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
 bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
                                               const axe_stmt *s);
+/* Is the thread the first of an entity of the crew, of those of `around`, which
+ * is around it? */
+const axe_node *axe_simt_is_first(simt_lowering *sl, const axe_crew *c,
+                                  const axe_crew *around);
 /* The crew's threads, of those of the crew it is in, as a block. */
 axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
                                const axe_crew *c);
@@ -201,7 +205,7 @@ const axe_node *axe_simt_shifted(simt_lowering *sl, int64_t mask, int step,
                                  int end, const axe_node *by);
 /* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
 const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
-/* All threads of the meeting's crew wait for what its asker asked. */
+/* All threads of the meeting's crew wait for what its askers asked. */
 AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
                                     const axe_meet *m);
 AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,

@@ -61,7 +61,7 @@ axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
             AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
         if (m->meets)
             AXE_TRY(axe_simt_meet(sl, b, m->crew));
-        if (m->asker)
+        if (m->n_asker > 0)
             AXE_TRY(axe_simt_await(sl, b, m));
         if (m->sums)
             AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));

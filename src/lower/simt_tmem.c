@@ -168,12 +168,15 @@ axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
 {
     const axe_tensor *bar = sl->done[m - sl->sp->meet];
     axe_lir          *l;
-    axe_arg           arg[2] = {axe_simt_shared(bar, number(sl, 0)),
+    const axe_node   *entity = axe_crew_copies(m->crew) > 1
+                                   ? axe_crew_number(sl->lw.cx, m->crew)
+                                   : number(sl, 0);
+    axe_arg           arg[2] = {axe_simt_shared(bar, entity),
                                 axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
-    AXE_TRY(axe_simt_commit(
-        sl, b, m->group, arg[0], NULL,
-        op2(sl, AXE_OP_eq, axe_simt_thread(sl, m->asker), number(sl, 0))));
+    for (int i = 0; i < m->n_asker; i++)
+        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL,
+                                axe_simt_is_first(sl, m->asker[i], m->crew)));
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
     l->var = m->phase;

@@ -89,18 +89,24 @@ struct axe_simt_schedule {
 };
 
 /* All threads of the crew's entity meet before `at` begins; or they wait until
- * what a thread asked of an engine is done. */
+ * what threads of it asked of an engine is done; or both, in this order. */
 typedef struct axe_meet {
-    const axe_stmt *at;
-    const axe_crew *crew;
-    const char     *why;
-    bool            meets;   /* else they only wait */
-    bool            sums;    /* for what is done in tensor memory */
-    const axe_crew *asker;   /* its first thread asked, and says COMMIT; NULL */
-    const char     *group;   /* of what was asked */
-    int64_t         barrier; /* where in shared memory that arrives */
-    const axe_var  *phase;
+    const axe_stmt        *at;
+    const axe_crew        *crew;
+    const char            *why;
+    bool                   meets;   /* else they only wait */
+    bool                   sums;    /* for what is done in tensor memory */
+    int                    n_asker; /* 0: they wait for no engine */
+    const axe_crew *const *asker; /* the first threads of their entities asked,
+                                     and say COMMIT */
+    const char *group;            /* of what was asked */
+    int64_t     barrier; /* where in shared memory that arrives: one for
+                            each entity of the crew */
+    const axe_var *phase;
 } axe_meet;
+
+/* Arrivals of a phase of its barrier. */
+int axe_meet_arrivals(const axe_meet *m);
 
 /* One launch: a top scope. */
 typedef struct axe_simt_launch {

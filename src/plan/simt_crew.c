@@ -254,6 +254,20 @@ axe_crew_copies(const axe_crew *c)
     return n;
 }
 
+int
+axe_meet_arrivals(const axe_meet *m)
+{
+    int sum = 0;
+
+    for (int i = 0; i < m->n_asker; i++) {
+        int n = 1;
+        for (const axe_crew *c = m->asker[i]; c != m->crew; c = c->in)
+            n *= c->n_entity;
+        sum += n;
+    }
+    return sum;
+}
+
 const axe_node *
 axe_crew_number(axe_ctx *cx, const axe_crew *c)
 {

@@ -534,10 +534,10 @@ place_meets(planner *p)
     for (int i = 0; i < p->simt->n_meet; i++) {
         axe_meet        *m = &p->simt->meet[i];
         axe_simt_launch *l = launch_of(p, m->crew);
-        if (!m->asker)
+        if (m->n_asker == 0)
             continue;
         m->barrier = (l->shared_bytes + 15) / 16 * 16;
-        l->shared_bytes = m->barrier + 8;
+        l->shared_bytes = m->barrier + 8 * axe_crew_copies(m->crew);
     }
 }
 

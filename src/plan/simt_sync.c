@@ -9,7 +9,8 @@
  * and where CTAs share a statement (simt_share.c) their cluster meets before
  * and behind it.  So it is for tensor memory. What a thread asked of an engine
  * is waited for instead, at a barrier at which the engine arrives; what it
- * asked of it next comes in order.
+ * asked of it next comes in order.  Such a wait is itself an access of its
+ * barrier: before it comes again all who waited have met.
  *
  * One pass in order keeps what was touched since the threads last met; a loop
  * is passed until what a turn leaves behind is known to the next one.  For what
@@ -23,12 +24,14 @@
 #include "plan/simt_tcopy.h"
 #include "plan/simt_tmem.h"
 
-/* One access of a tile that threads share. */
+/* One access of a tile that threads share; without a tile, of the barrier that
+ * is waited for before the statement. */
 typedef struct touch {
     const axe_stmt   *stmt;
     const axe_tensor *tile;
     bool              writes;
     const axe_atom *engine; /* that was asked to, and arrives later; or NULL */
+    const axe_crew *asker;  /* whose first thread asked it */
     const axe_crew *crew;   /* one entity of which did it; behind a scope any
                                of the entity around may have */
 } touch;
@@ -43,7 +46,8 @@ typedef struct place {
 typedef struct passing {
     planner *p;
     axe_list pending; /* const touch * */
-    bool     stay;    /* each role runs its own loop over the tiles */
+    axe_list waits; /* const touch *, of barriers, for the statement at hand */
+    bool     stay;  /* each role runs its own loop over the tiles */
 } passing;
 
 typedef struct gathering {
@@ -84,7 +88,12 @@ add_touch(gathering *g, const axe_tensor *t, bool writes)
         t->pipeline)
         return;
     new = axe_new(g->g->p->cx, touch);
-    *new = (touch){g->stmt, t, writes, engine_of(g->g->p, g->stmt), g->crew};
+    *new = (touch){.stmt = g->stmt,
+                   .tile = t,
+                   .writes = writes,
+                   .engine = engine_of(g->g->p, g->stmt),
+                   .asker = g->crew,
+                   .crew = g->crew};
     axe_list_push(g->out, new);
 }
 
@@ -148,39 +157,92 @@ add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
     return &sp->meet[sp->n_meet++];
 }
 
-/* The threads wait for what was asked, rather than for each other. */
-static void
-await(passing *g, axe_meet *m, const touch *asked)
+static bool
+is_asker(const axe_meet *m, const axe_crew *crew)
 {
-    axe_var *v;
-
-    if (m->asker)
-        return;
-    v = axe_new(g->p->cx, axe_var);
-    *v = (axe_var){
-        .kind = AXE_VAR_LOOP,
-        .name = axe_textf(g->p->cx, "%s_phase", asked->tile->name),
-        .at = asked->stmt->at,
-        .id = g->p->kernel->n_var + g->p->simt->n_var++,
-    };
-    m->asker = asked->crew;
-    m->group = asked->engine->group;
-    m->phase = v;
+    for (int i = 0; i < m->n_asker; i++)
+        if (m->asker[i] == crew)
+            return true;
+    return false;
 }
 
-/* What the crew did is behind a meeting of it, or what it asked of an engine
- * behind waiting for that. */
 static void
-forget(passing *g, const axe_crew *crew, bool asked)
+add_asker(passing *g, axe_meet *m, const touch *asked)
+{
+    const axe_crew **all =
+        axe_new_array(g->p->cx, const axe_crew *, m->n_asker + 1);
+
+    if (is_asker(m, asked->asker))
+        return;
+    if (m->n_asker > 0)
+        memcpy(all, m->asker, (size_t)m->n_asker * sizeof *all);
+    all[m->n_asker++] = asked->asker;
+    m->asker = all;
+    m->group = asked->engine->group;
+}
+
+/* What the crew did, but for what it asked of engines, is behind a meeting of
+ * it; what `asker` asked of them is behind waiting for that. */
+static void
+forget(passing *g, const axe_crew *crew, const axe_crew *asker)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const touch *t = g->pending.item[i];
-        if (!is_within(t->crew, crew) || (t->engine != NULL) != asked)
+        if (!is_within(t->crew, crew) || (t->engine ? t->asker : NULL) != asker)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
+}
+
+static bool
+is_waited(const axe_list *l, const axe_meet *m)
+{
+    for (int i = 0; i < l->n; i++) {
+        const touch *t = l->item[i];
+        if (!t->tile && t->stmt == m->at)
+            return true;
+    }
+    return false;
+}
+
+/* The threads wait for what was asked, rather than for each other; but if the
+ * same wait was the last thing that some of them did, they meet first: the
+ * barrier's phase could else end again before all have seen it end. */
+static void
+await(passing *g, axe_meet *m, const touch *asked)
+{
+    axe_var *v;
+    touch   *wait = axe_new(g->p->cx, touch);
+
+    add_asker(g, m, asked);
+    if (!m->phase) {
+        v = axe_new(g->p->cx, axe_var);
+        *v = (axe_var){
+            .kind = AXE_VAR_LOOP,
+            .name = axe_textf(g->p->cx, "%s_phase", asked->tile->name),
+            .at = asked->stmt->at,
+            .id = g->p->kernel->n_var + g->p->simt->n_var++,
+        };
+        m->phase = v;
+    }
+    if (is_waited(&g->pending, m)) {
+        m->meets = true;
+        forget(g, m->crew, NULL);
+    }
+    *wait = (touch){.stmt = m->at, .crew = m->crew};
+    if (!is_waited(&g->waits, m))
+        axe_list_push(&g->waits, wait);
+}
+
+/* The waits for a statement are over. */
+static void
+pend_waits(passing *g)
+{
+    for (int i = 0; i < g->waits.n; i++)
+        axe_list_push(&g->pending, g->waits.item[i]);
+    g->waits.n = 0;
 }
 
 /* The statement at whose beginning the crew can meet before `at`. */
@@ -212,15 +274,16 @@ finds_own(const passing *g, const touch *a, const touch *b)
     return a->crew == b->crew && is_by_lanes(g, a) && is_by_lanes(g, b);
 }
 
-static void
+/* Must b wait for a?  Then what it waited for is no longer pending. */
+static bool
 decide(passing *g, const place *at, const touch *a, const touch *b)
 {
     const axe_crew *crew = common_crew(a->crew, b->crew);
     axe_meet       *m;
 
     if (a->tile != b->tile || !(a->writes || b->writes) ||
-        (a->engine && b->engine && a->crew == b->crew) || finds_own(g, a, b))
-        return;
+        (a->engine && b->engine && a->asker == b->asker) || finds_own(g, a, b))
+        return false;
     m = add_meet(g, entry_of(at, crew), crew,
                  axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
                            a->tile->name, a->writes ? "written" : "read",
@@ -231,7 +294,8 @@ decide(passing *g, const place *at, const touch *a, const touch *b)
         await(g, m, a);
     else
         m->meets = true;
-    forget(g, crew, a->engine);
+    forget(g, crew, a->engine ? a->asker : NULL);
+    return true;
 }
 
 /* Where CTAs share the statement their cluster meets before and behind it: of
@@ -247,14 +311,12 @@ pass_index(passing *g, const place *at)
     for (int i = 0; i < now.n; i++)
         for (int k = 0; k < g->pending.n; k++) {
             const touch *a = g->pending.item[k];
-            int          before = g->pending.n;
-            if (!shared || a->engine)
-                decide(g, at, a, now.item[i]);
-            if (g->pending.n < before)
+            if ((!shared || a->engine) && decide(g, at, a, now.item[i]))
                 k = -1;
         }
     if (shared)
-        forget(g, at->crew, false);
+        forget(g, at->crew, NULL);
+    pend_waits(g);
     for (int i = 0; !shared && i < now.n; i++)
         axe_list_push(&g->pending, now.item[i]);
 }
@@ -300,7 +362,7 @@ copy_of(passing *g, const axe_list *l)
 static void pass(passing *g, int n, axe_stmt *const *body, const place *up,
                  const axe_crew *crew);
 
-/* All that the statements touch, where there are only loops and branches. */
+/* All that the statements touch, where no roles nor stages are among them. */
 static bool
 gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
             axe_list *out)
@@ -308,9 +370,15 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
     for (int i = 0; i < n; i++) {
         place at = {body[i], up->crew, up};
         switch (body[i]->kind) {
+        case AXE_STMT_SCOPE:
+            at.crew = axe_crew_at(g->p->simt, body[i]);
+            break;
         case AXE_STMT_INDEX:
         case AXE_STMT_TENSOR:
         case AXE_STMT_FOR:
+        case AXE_STMT_LOOP:
+        case AXE_STMT_BREAK:
+        case AXE_STMT_CONTINUE:
         case AXE_STMT_IF:
             break;
         default:
@@ -366,13 +434,12 @@ meet_before(passing *g, const place *at)
         const touch *b = in.item[i];
         for (int k = 0; k < g->pending.n; k++) {
             const touch *a = g->pending.item[k];
-            int          before = g->pending.n;
-            if (a->crew == at->crew && is_met_before(a, b, &in))
-                decide(g, at, a, b);
-            if (g->pending.n < before)
+            if (a->crew == at->crew && is_met_before(a, b, &in) &&
+                decide(g, at, a, b))
                 k = -1;
         }
     }
+    pend_waits(g);
 }
 
 /* What one turn leaves behind is there when the next begins. */
@@ -391,7 +458,8 @@ pass_loop(passing *g, const place *at, const axe_crew *crew)
     g->pending = in;
 }
 
-/* Both ways, or side by side: each from what was before. */
+/* Both ways, each from what was before; a ring that runs ahead does not fill
+ * a stage in every turn. */
 static void
 pass_apart(passing *g, const place *at, const axe_crew *crew)
 {
@@ -472,11 +540,13 @@ pass_one(passing *g, const place *at)
         pass_roles(g, at);
         break;
     case AXE_STMT_FOR:
+    case AXE_STMT_LOOP:
         meet_before(g, at);
         pass_loop(g, at, at->crew);
         break;
-    case AXE_STMT_LOOP:
-        pass_loop(g, at, at->crew);
+    case AXE_STMT_CONSUME:
+    case AXE_STMT_TURN:
+        pass(g, s->n_body, s->body, at, at->crew);
         break;
     default:
         pass_apart(g, at, at->crew);
@@ -498,9 +568,11 @@ pass(passing *g, int n, axe_stmt *const *body, const place *up,
 static void
 pass_launch(planner *p, const axe_simt_launch *l)
 {
-    passing  g = {p,
-                  {.cx = p->cx},
-                  l->scope->keys.persistent && axe_scope_is_of_roles(l->scope)};
+    passing  g = {.p = p,
+                  .pending = {.cx = p->cx},
+                  .waits = {.cx = p->cx},
+                  .stay = l->scope->keys.persistent &&
+                          axe_scope_is_of_roles(l->scope)};
     axe_stmt stay = *l->scope;
     place    at = {&stay, l->crew, NULL};
 

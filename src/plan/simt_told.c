@@ -263,7 +263,7 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 const char *
 axe_meet_text(const axe_meet *m)
 {
-    if (!m->asker)
+    if (m->n_asker == 0)
         return "meets";
     return m->meets ? "meets, and waits for what it asked,"
                     : "waits for what it asked";
@@ -278,7 +278,8 @@ axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
             out,
             axe_textf(cx, "before %s: %s%s: %s", axe_place_text(cx, m->at->at),
                       axe_crew_text(cx, m->crew),
-                      m->asker ? axe_textf(cx, " %s", axe_meet_text(m)) : "",
+                      m->n_asker > 0 ? axe_textf(cx, " %s", axe_meet_text(m))
+                                     : "",
                       m->why));
     }
     for (int i = 0; i < p->simt->n_crew; i++) {

@@ -1,8 +1,9 @@
 /* test_sim_mutations_ts.c - test_sim_mutations.c for a kernel that writes a
- * factor to tensor memory, and scales sums there. */
+ * factor to tensor memory, and scales sums there, and for one whose products
+ * several warps ask for. */
 #include "mutants.h"
 
-typedef enum which { CHAIN, N_WHICH } which;
+typedef enum which { CHAIN, ASKED, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -30,7 +31,11 @@ static const mutation rows[] = {
     {"a product before they are written",    CHAIN, "tc.st.drain", 2, DROP, 0, 0, K(RACE) | K(FLIGHT)},
     {"a product behind them without BEFORE", CHAIN, "tc.before", 3, DROP, 0, 0, K(RACE)},
     {"sums to other columns",                CHAIN, "tc.f32.f16.m128.ts", ALL, ADD, 0, 32, K(RACE) | K(UNINIT) | K(BOUNDS)},
-    {"sums are stored under a product",      CHAIN, "mbarrier.wait", 15, DROP, 0, 0, K(RACE)},
+    {"sums are stored under a product",      CHAIN, "mbarrier.wait", 14, DROP, 0, 0, K(RACE)},
+    {"one warp's are not told",              ASKED, "tc.commit", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"nor the other's",                      ASKED, "tc.commit", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"one arrival is enough",                ASKED, "mbarrier.init", 0, SET, 1, 1, K(RACE) | K(LAPPED) | K(ARRIVALS)},
+    {"products are not waited for",          ASKED, "mbarrier.wait", 0, DROP, 0, 0, K(RACE)},
     {"three warps give registers",           CHAIN, "setmaxnreg.dec", 0, ONLY, 0, 3, K(PARTIAL)},
 };
 /* clang-format on */
@@ -43,6 +48,12 @@ static const subject subjects[N_WHICH] = {
                          {"V", {1, 200, 64}},
                          {"O", {1, 1, 256, 64}}},
                .more = {{"D", "64"}, {"STAGES", "2"}}},
+    [ASKED] = {.file = "../tests/scopes/tmem_asked.axe",
+               .machine = "sm_100a",
+               .array = {{"A", {128, 64}},
+                         {"B", {256, 64}},
+                         {"C", {4, 128, 256}}},
+               .typed = true},
 };
 
 int

@@ -26,7 +26,9 @@
 
 /* clang-format off */
 static const struct {
-    const char *text, *meets;
+    const char *text;
+    const char *meets; /* line, who, how many askers if several, + for a meeting
+                          before they wait, why */
 } rows[] = {
     /* Each thread reads what it wrote itself. */
     {HEAD CTA TILE FILL "s[m, n] = s[m, n] + 1.0;\n" SAME "} }", ""},
@@ -79,6 +81,33 @@ static const struct {
      "8 cta: c is written in line 6 and read in line 8; "
      "9 cta: c is read in line 8 and written in line 9; "
      "10 cta: c is written in line 6 and read in line 10"},
+    /* A loop that nobody counts, and a scope in it, ask for nothing, too. */
+    {PRODUCT "i32 t = 0;\n" "while (t < 2) {\n" "t += 1;\n"
+     "warpgroup (0) { Z[i*128 + m, n] = c[m, n]; } } } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "8 cta: c is written in line 6 and read in line 10"},
+    /* Only some turns ask: all have seen the last phase before it may end again. */
+    {PRODUCT "for (t : 4) {\n" "if (t % 2 == 0)\n" "c[m, n] += a[m, k] * b[n, k];\n"
+     "Z[i*128 + m, n] = c[m, n]; } } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "10 cta +: c is written in line 6 and read in line 10; "
+     "9 cta: c is read in line 10 and written in line 9"},
+    /* Two ask for products that one statement reads, by parts of the columns. */
+    {"kernel k(in f16 A[M, 64], in f16 B[256, 64], out f32 Z[M, 256]) {\n"
+     "index m, n, k;\n" "cta (i : M by 128) warpgroups 1 {\n"
+     "shared f16 a[128, 64]; shared f16 b[256, 64]; tmem f32 c[128, 256]; tmem f32 d[128, 256];\n"
+     "a[m, k] = A[i*128 + m, k]; b[n, k] = B[n, k]; c[m, n] = 0; d[m, n] = 0;\n"
+     "warp (2) c[m, n] += a[m, k] * b[n, k];\n" "d[m, n] += a[m, k] * b[n, k];\n"
+     "Z[i*128 + m, n] = c[m, n] + d[m, n]; } }",
+     "6 cta: c is written in line 5 and written in line 6; "
+     "8 cta 2: c is written in line 6 and read in line 8"},
+    /* A warp asks for others: all wait for both. */
+    {PRODUCT "tmem f32 d[128, 64]; d[m, n] = 0;\n"
+     "warp (1) d[m, n] += a[m, k] * b[n, k];\n" "Z[i*128 + m, n] = c[m, n] + d[m, n]; } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "8 cta: d is written in line 7 and written in line 8; "
+     "9 cta: c is written in line 6 and read in line 9; "
+     "9 cta: d is written in line 8 and read in line 9"},
 };
 /* clang-format on */
 
@@ -100,8 +129,12 @@ test_meets(void **state)
         axe_puts(&b, "");
         for (int k = 0; k < p->simt->n_meet; k++) {
             const axe_meet *m = &p->simt->meet[k];
-            axe_putf(&b, "%s%d %s: %s", k ? "; " : "", m->at->at.line,
-                     axe_scope_name(m->crew->scope), m->why);
+            axe_putf(&b, "%s%d %s", k ? "; " : "", m->at->at.line,
+                     axe_scope_name(m->crew->scope));
+            if (m->n_asker > 1)
+                axe_putf(&b, " %d", m->n_asker);
+            axe_putf(&b, "%s: %s", m->n_asker > 0 && m->meets ? " +" : "",
+                     m->why);
         }
         assert_string_equal(b.text ? b.text : "", rows[i].meets);
         axe_ctx_free(cx);
