@@ -249,6 +249,44 @@ static const struct {
      "Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
      {21, 1020}, "shfl", "", 21 * 4080, 0},
      21 * 4080},
+    {{"a long row in such a loop", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 8) { reg f32 s[8]; s[m] = max[n](X[i*8 + m, n]);"
+     "for (t : i + 1) s[m] = s[m] + f32(t);"
+     "Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {21, 1100}, "shfl", "", 21 * 4400, 0},
+     2 * 21 * 4400},
+    {{"a long row in one of the CTAs", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 8) { reg f32 s[8]; s[m] = max[n](X[i*8 + m, n]);"
+     "if (i == 1) s[m] = s[m] + 1;"
+     "Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {21, 1100}, "shfl", "", 21 * 4400, 0},
+     2 * 21 * 4400},
+    {{"rows after the CTA's own", "kernel k(in f32 X[R, N], in i32 Z[M], inout f32 Y[R, N]) {"
+     "index m, n; cta (i : M by 8) { reg f32 s[8];"
+     "s[m] = max[n](X[i*8 + m + 1, n]);"
+     "Y[i*8 + m + 1, n] = X[i*8 + m + 1, n] - s[m]; } }",
+     {25, 1100, 24}, "shfl", "", 24 * 4400, 0},
+     2 * 24 * 4400},
+    {{"rows that go elsewhere", "kernel k(in f32 X[M, N], out f32 Y[Q, 8, N]) {"
+     "index m, n; cta (i : M by 8) { reg f32 s[8];"
+     "s[m] = max[n](X[i*8 + m, n]); Y[i, m, n] = X[i*8 + m, n] - s[m]; } }",
+     {16, 1100, 2}, "shfl", "", 16 * 4400, 0},
+     2 * 16 * 4400},
+    {{"more rows than CTAs say", "kernel k(in f32 X[R, N], in i32 Z[M], out f32 Y[R, N]) {"
+     "index m, n; cta (i : M by 4) { reg f32 s[8]; s[m] = max[n](X[i*8 + m, n]);"
+     "Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {16, 1100, 8}, "shfl", "", 16 * 4400, 0},
+     2 * 16 * 4400},
+    {{"threads that the text asks for", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 8) threads 64 { reg f32 s[8];"
+     "s[m] = max[n](X[i*8 + m, n]); Y[i*8 + m, n] = X[i*8 + m, n] - s[m]; } }",
+     {9, 100}, "shfl", "", 9 * 400, 0},
+     2 * 9 * 400},
+    {{"too many rows for some of each", "kernel k(in f32 X[M, N], out f32 Y[M, N]) {"
+     "index m, n; cta (i : M by 128) { reg f32 s[128];"
+     "s[m] = max[n](X[i*128 + m, n]); Y[i*128 + m, n] = X[i*128 + m, n] - s[m]; } }",
+     {9, 60}, "ld.shared", "", 9 * 240, 0},
+     9 * 240},
     {{"folds in folds", "kernel k(in f32 X[M, N], out i64 Y[M]) {"
      "index m, n, l; cta (i : M by 8)"
      "Y[i*8 + m] = min[n](X[i*8 + m, n] == max[l](X[i*8 + m, l])"
