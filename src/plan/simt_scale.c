@@ -75,9 +75,7 @@ axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
     return false;
 }
 
-/* --------------------------------------------------------------------
- * rewriting
- */
+/* --------------------------------------------------------------- rewriting */
 
 typedef struct rewriting {
     axe_ctx           *cx;

@@ -1,6 +1,6 @@
 /* simt_scale.h - scales of factors, in tensor memory. */
-#ifndef AXE_SIMT_SCALE_H
-#define AXE_SIMT_SCALE_H
+#ifndef AXE_PLAN_SIMT_SCALE_H
+#define AXE_PLAN_SIMT_SCALE_H
 
 #include "plan/scaled.h"
 #include "plan/simt_option.h"

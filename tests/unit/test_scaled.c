@@ -97,6 +97,17 @@ static const struct {
      "acc[m, n] += sa[m, k/32] * a[m, k] * sb[n, k/64] * b[n, k]", "none"},
     {"sm_100a", "f8e4m3", "f8e4m3", "f8e8m0", 128, 128, 128,
      "acc[m, n] += sa[m, k/32] * a[m, k] * sa[m, k/32] * b[n, k]", "none"},
+    /* nor for two types of them, or a part of a tile */
+    {"sm_100a", "f8e4m3", "f8e4m3", "f8e8m0", 128, 128, 128,
+     "shared f32 w[BN, 4]; w[n, s] = 1; "
+     "acc[m, n] += sa[m, k/32] * a[m, k] * w[n, k/32] * b[n, k]", "none"},
+    {"sm_100a", "f8e4m3", "f8e4m3", "f8e8m0", 128, 128, 128,
+     "shared f8e8m0 w[BN, 8]; w[n, s] = 1; "
+     "acc[m, n] += sa[m, k/32] * a[m, k] * w[n, k/32] * b[n, k]", "none"},
+    /* wherever it stands */
+    {"sm_100a", "f8e4m3", "f8e4m3", "f8e8m0", 128, 128, 128,
+     "if (t > 0) acc[m, n] = 0; else " PRODUCT,
+     "tc.f32.mx.e4m3.m128.ss 128; " ROWS "; " ROWS "; " BLOCK "; " BLOCK},
 };
 /* clang-format on */
 
