@@ -2,10 +2,10 @@
  *
  * Where a statement has a register operand with a layout, its work follows, and
  * so do open tiles in it: each thread keeps what it computes, and reads what it
- * has.  That goes on until nothing follows any more.  Then the first statement
- * that fills an open tile by more than constants is dealt to threads as if the
- * tile were not there, and so on; those that nothing but constants fill come
- * last. */
+ * has.  That goes on until nothing follows any more.  Then, of the statements
+ * that fill the first open tile that more than constants fill, the one that
+ * does most is dealt to threads as if the tile were not there, and so on; those
+ * that nothing but constants fill come last. */
 #include "plan/simt_int.h"
 
 typedef struct inferring {
@@ -74,6 +74,56 @@ speaks(const inferring *x, stage at)
     }
 }
 
+/* Turns that count for what is known at launch only. */
+enum { UNKNOWN = 1 << 10 };
+
+static double
+turns_of(const axe_node *extent)
+{
+    int64_t e;
+
+    return axe_is_iconst(extent, &e) ? (double)e : UNKNOWN;
+}
+
+static void
+count_turns(void *points, const axe_node *n)
+{
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
+        *(double *)points *= turns_of(n->u.reduce.extent[i]);
+}
+
+/* Points of a statement that stands in so many turns of loops. */
+static double
+points_of(const axe_stmt *s, double turns)
+{
+    for (int i = 0; i < s->n_dim; i++)
+        turns *= turns_of(s->dim[i].extent);
+    axe_node_walk(s->value, count_turns, &turns);
+    return turns;
+}
+
+/* Of the statements that fill the tile, the one of most points. */
+typedef struct filler {
+    const axe_tensor *tile;
+    double            points;
+    const axe_stmt   *s;
+} filler;
+
+static void
+find_filler(filler *x, int n, axe_stmt *const *body, double turns)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        bool            loop = s->kind == AXE_STMT_FOR;
+        if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == x->tile &&
+            points_of(s, turns) > x->points)
+            *x = (filler){x->tile, points_of(s, turns), s};
+        double in = loop ? turns * turns_of(s->var[0]->extent) : turns;
+        find_filler(x, s->n_body, s->body, in);
+        find_filler(x, s->n_other, s->other, in);
+    }
+}
+
 static axe_status
 infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
 {
@@ -82,6 +132,14 @@ infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
     AXE_TRY(axe_request_make(p, s, &x.r));
     if (!speaks(&x, at))
         return AXE_OK;
+    if (at == FILL) {
+        filler f = {.tile = s->dst->u.tensor};
+        find_filler(&f, p->kernel->n_body, p->kernel->body, 1);
+        if (f.s && f.s != s)
+            AXE_TRY(infer_from(p, f.s, CLEAR, any));
+        if (*any)
+            return AXE_OK;
+    }
     AXE_TRY(axe_simt_deal(p, &x.r, p->simt->who[s->id], &x.work));
     for (int i = 0; i < x.r.n_operand; i++)
         if (is_open(&x, &x.r.operand[i]) && (at == FOLLOW || i == 0))
