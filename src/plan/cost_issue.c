@@ -8,7 +8,7 @@
 #include "plan/cost_frame.h"
 
 static const double op_slots[AXE_N_OP] = {
-#define COST(op, slots, warp, few) [AXE_OP_##op] = (slots) + 1e-9,
+#define COST(op, slots, warp, half, few) [AXE_OP_##op] = (slots) + 1e-9,
 #include "plan/cost.def"
 };
 

@@ -76,6 +76,14 @@ typedef struct axe_cost_touch {
 
 enum { AXE_COST_TOUCHES = 16 };
 
+/* How often an expression is computed. */
+typedef double axe_cost_values(const void *user, const axe_node *n);
+
+/* [cycles] of an SM for n.
+ * user  given to `values` */
+double axe_cost_math(const axe_machine *mc, const axe_node *n,
+                     axe_cost_values *values, const void *user);
+
 /* A statement of a launch. */
 typedef struct axe_cost_work {
     const axe_schedule *s;

@@ -9,22 +9,8 @@
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 
-static const double warp_cycles[AXE_N_OP] = {
-#define COST(op, slots, warp, few) [AXE_OP_##op] = (warp) + 1e-9,
-#include "plan/cost.def"
-};
-
-static const double few_cycles[AXE_N_OP] = {
-#define COST(op, slots, warp, few) [AXE_OP_##op] = (few),
-#include "plan/cost.def"
-};
-
-enum {
-    NARROW = 2,    /* a cast that rounds */
-    SCHEDULERS = 4 /* of an SM, each with a unit for special functions */
-};
-
-enum { LINE = 128 }; /* [bytes] of the cache of an SM */
+enum { SCHEDULERS = 4 }; /* of an SM */
+enum { LINE = 128 };     /* [bytes] of the cache of an SM */
 
 typedef struct index {
     const axe_var *var;
@@ -184,48 +170,39 @@ fresh_lines(const worker *w, const axe_node *load)
 
 /* --------------------------------------------------------------------- maps */
 
-/* [cycles] of all lanes, of n where it stands: in the loops whose indices it
- * mentions.  Where things are is computed outside of them. */
-static double
-math_of(const worker *w, const axe_node *n)
+/* Does n mention v, but for what folds in it have folded? */
+static bool
+depends_on(const axe_node *n, const axe_var *v)
 {
-    double own = warp_cycles[n->op], sum = 0;
-
-    if (n->op == AXE_OP_load || n->type == AXE_TYPE_INDEX)
-        return 0;
-    own = own > 0 ? floor(own) : 1;
-    if (n->op == AXE_OP_cast && !axe_type_widens(n->arg[0]->type, n->type))
-        own = NARROW;
+    if (n->op == AXE_OP_var)
+        return n->u.var == v;
+    for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
+        if (n->u.reduce.over[i] == v)
+            return false;
     for (int i = 0; i < n->n_arg; i++)
-        sum += math_of(w, n->arg[i]);
-    n = n->op == AXE_OP_reduce ? n->arg[0] : n;
-    return sum + own * values_in(w, n, false);
+        if (depends_on(n->arg[i], v))
+            return true;
+    return false;
 }
 
-/* The same of the units for special functions. */
+/* In the loops whose indices it depends on. */
 static double
-special_of(const worker *w, const axe_node *n)
+own_values(const void *user, const axe_node *n)
 {
-    double sum = 0;
+    const worker *w = user;
+    double        v = 1;
 
-    if (n->op == AXE_OP_load || n->type == AXE_TYPE_INDEX)
-        return 0;
-    for (int i = 0; i < n->n_arg; i++)
-        sum += special_of(w, n->arg[i]);
-    return few_cycles[n->op] > 0
-               ? sum + few_cycles[n->op] * values_in(w, n, false)
-               : sum;
+    for (int i = 0; i < w->n; i++)
+        if (w->at[i].own && depends_on(n, w->at[i].var))
+            v *= w->at[i].values;
+    return v;
 }
 
 /* [cycles] of an SM for the statement's value. */
 static double
 math_cycles(const worker *w)
 {
-    const axe_machine *mc = w->e->plan->machine;
-    const axe_node    *v = w->s->stmt->value;
-
-    return fmax(math_of(w, v) / axe_machine_rates(mc)->fp32,
-                special_of(w, v) / (SCHEDULERS * mc->simt->lanes));
+    return axe_cost_math(w->e->plan->machine, w->s->stmt->value, own_values, w);
 }
 
 static void

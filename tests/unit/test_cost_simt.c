@@ -223,16 +223,27 @@ test_maps(void **state)
 {
     ask q = {"gelu", NULL, "sm_90a", "f32", 8192, 8192, 0, {0}, {0}};
     ask two = {"rope", NULL, "sm_90a", "bf16", 32768, 0, 64, {0}, {0}};
+    ask a100 = {"gelu", NULL, "sm_80", "bf16", 8192, 8192, 0, {0}, {0}};
+    ask most = {"softmax", NULL, "sm_90a", "f32", 8192, 8192, 0, {0}, {0}};
     axe_simt_cost c = cost_of(q), rope = cost_of(two);
 
     (void)state;
     assert_true(c.l2_bytes == 2.0 * 4 * 8192 * 8192);
     assert_true(c.memory_bytes == c.l2_bytes);
     assert_int_equal(c.most, AXE_BUSY_MEMORY);
-    /* 8 to divide, 5 of the exponential, 7 others, a load and a store of four
-     * elements each; 16 of 15.5 tiles an SM */
+    /* 8 to divide, 5 of the exponential, 6 others (1 + a*b is one of them), a
+     * load and a store of four elements each; 16 of 15.5 tiles an SM */
     near(c.busy[AXE_BUSY_ISSUE] * 1.755e9 * 132,
-         8192.0 * 8192 / 128 * 20.5 * 16 / 15.515, 1e-3);
+         8192.0 * 8192 / 128 * 19.5 * 16 / 15.515, 1e-3);
+    /* In 64 lanes: 6 to divide, 5 of the exponential, 5 others.  Two casts of
+     * what is read and of the result, though the first is written four times,
+     * comparing and the rest of the quotient go elsewhere. */
+    near(cost_of(a100).busy[AXE_BUSY_ISSUE] * 1.41e9 * 108,
+         8192.0 * 8192 / 64 * (16 + 0.125) * 19 / 18.963, 1e-3);
+    /* A maximum in units of 64 lanes; an exponential by units of 16; a sum; a
+     * product.  One quotient a row.  A load and a store of four. */
+    near(cost_of(most).busy[AXE_BUSY_ISSUE] * 1.755e9 * 132,
+         8192.0 * 8192 / 128 * (2 + 8 + 1 + 1 + 0.5) * 63 / 62.06, 1e-3);
     /* Half a head of 64 elements does not fill a warp, but four heads do; both
      * halves are read by two statements, from L2 once. */
     assert_true(rope.most == AXE_BUSY_MEMORY || rope.most == AXE_BUSY_L2);
