@@ -327,11 +327,14 @@ struct axe_stmt {
                               node inside value are not here */
     int            n_free;
     const axe_dim *dim;
-    const char    *via;   /* pinned schedule, or NULL */
-    const char    *atom;  /* the statement is one invocation of the machine's
-                             atom of that name, dst = load or dst += load *
-                             load; or NULL */
-    bool            slow; /* fallback permitted */
+    const char    *via;    /* pinned schedule, or NULL */
+    const char    *atom;   /* the statement is one invocation of the machine's
+                              atom of that name, dst = load or dst += load *
+                              load; or NULL */
+    bool           slow;   /* fallback permitted */
+    const axe_var *prefix; /* made by a planner: one of the indices; the value
+                              is op(a, b), and means a op all b of this index up
+                              to the statement's; else NULL */
     int             n_attr;
     const axe_attr *attr;
 };

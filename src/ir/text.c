@@ -254,6 +254,8 @@ put_index(printer *p, const axe_stmt *s)
     put_expr(p, s->value, PREC_SELECT);
     put_dims(p, " over ", s->n_free, s->dim);
     put_dims(p, " fold ", s->n_dim - s->n_free, s->dim + s->n_free);
+    if (s->prefix)
+        axe_putf(p->out, " prefix %s", s->prefix->name);
     if (s->via)
         axe_putf(p->out, " via %s", s->via);
     if (s->atom)

@@ -377,20 +377,34 @@ axe_map_turned(map_lowering *x, const axe_nest *nest)
             x->value[i] = NULL;
 }
 
-static void
-compute(map_lowering *x, axe_lblock *b)
+const axe_tensor *
+axe_map_result(map_lowering *x)
+{
+    const axe_tensor *t = x->s->operand[0].tensor;
+
+    return t->space == AXE_SPACE_REG ? axe_simt_tensor(x->sl, t) : x->out;
+}
+
+const axe_node *
+axe_map_result_at(map_lowering *x)
 {
     const axe_operand *dst = &x->s->operand[0];
-    bool               reg = dst->tensor->space == AXE_SPACE_REG;
-    const axe_tensor  *array;
-    const axe_node    *value;
 
-    array = reg ? axe_simt_tensor(x->sl, dst->tensor) : x->out;
-    b = axe_map_turns(x, b, &x->s->nest[0]);
-    value = axe_map_value(x, x->s->value);
-    axe_simt_calc(x->sl, b, array, reg ? address(x, dst) : array_index(x, 0),
-                  value, NULL);
+    return dst->tensor->space == AXE_SPACE_REG ? address(x, dst)
+                                               : array_index(x, 0);
+}
+
+static axe_status
+compute(map_lowering *x, axe_lblock *b)
+{
+    const axe_node   *v = x->s->value;
+    const axe_tensor *array = axe_map_result(x);
+    axe_lblock       *in = axe_map_turns(x, b, &x->s->nest[0]);
+
+    v = axe_map_value(x, x->s->stmt->prefix ? v->arg[1] : v);
+    axe_simt_calc(x->sl, in, array, axe_map_result_at(x), v, NULL);
     axe_map_turned(x, &x->s->nest[0]);
+    return x->s->stmt->prefix ? axe_map_prefix(x, b) : AXE_OK;
 }
 
 /* What is loaded is stored as it is: the operand whose array has the turns of
@@ -412,7 +426,7 @@ is_moved(const map_lowering *x)
     return k;
 }
 
-static void
+static axe_status
 store(map_lowering *x, axe_lblock *b)
 {
     const axe_tensor *dst = x->s->operand[0].tensor;
@@ -421,16 +435,17 @@ store(map_lowering *x, axe_lblock *b)
     if (dst->space != AXE_SPACE_REG && k > 0) {
         x->array[0] = x->array[k];
         move(x, b, 0, true);
-        return;
+        return AXE_OK;
     }
 
     if (dst->space != AXE_SPACE_REG)
         x->out = values_of(x, 0);
-    compute(x, b);
+    AXE_TRY(compute(x, b));
     if (dst->space == AXE_SPACE_REG)
-        return;
+        return AXE_OK;
     x->array[0] = x->out;
     move(x, b, 0, true);
+    return AXE_OK;
 }
 
 /* ---------------------------------------------------------------- statement */
@@ -498,6 +513,6 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     axe_map_load(&x, in, 0);
     for (int k = s->n_nest - 1; k >= 1; k--)
         AXE_TRY(axe_map_reduce(&x, in, k));
-    store(&x, in);
+    AXE_TRY(store(&x, in));
     return meet_sharers(sl, b, s);
 }

@@ -45,5 +45,24 @@ const axe_node *axe_map_owner(map_lowering *x);
  * same in all threads that share it; and its element at the digits. */
 AXE_CHECK axe_status axe_map_reduce(map_lowering *x, axe_lblock *b, int nest);
 const axe_node      *axe_map_reduced(map_lowering *x, const axe_node *reduce);
+/* Element `at` of `from` in the lane whose number differs in the bit
+ * `distance`, into the one of `to`. */
+AXE_CHECK axe_status axe_map_exchange(map_lowering *x, axe_lblock *b,
+                                      const axe_tensor *to,
+                                      const axe_tensor *from,
+                                      const axe_node *at, int distance);
+/* Where a thread's sum of a turn, of n, is in scratch, for the thread that has
+ * `other` in place of its own warp digits of the nest's indices; NULL: its own.
+ */
+const axe_node *axe_map_slot(map_lowering *x, const axe_nest *nest, int64_t n,
+                             const axe_node *turn, const axe_node *other);
+
+/* The array that takes the statement's values, and where in it at the digits.
+ */
+const axe_tensor *axe_map_result(map_lowering *x);
+const axe_node   *axe_map_result_at(map_lowering *x);
+/* simt_prefix.c: what is in that array, folded along the statement's `prefix`.
+ */
+AXE_CHECK axe_status axe_map_prefix(map_lowering *x, axe_lblock *b);
 
 #endif

@@ -171,36 +171,45 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
 
 /* The digits of nest's own indices that threads of the axis count. */
 static bool
-is_shared_by(const map_lowering *x, int i, int nest, bool lanes)
+is_shared_by(const map_lowering *x, int i, const axe_nest *nest, bool lanes)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
     const axe_simt_plan  *sp = x->sl->sp;
 
-    return axe_nest_has(&x->s->nest[nest], d->of.var) &&
+    return axe_nest_has(nest, d->of.var) &&
            (lanes ? d->axis == sp->lane
                   : d->axis == sp->warp || d->axis == sp->wid);
 }
 
-static axe_status
-exchange(map_lowering *x, axe_lblock *b, int nest, int distance)
+axe_status
+axe_map_exchange(map_lowering *x, axe_lblock *b, const axe_tensor *to,
+                 const axe_tensor *from, const axe_node *at, int distance)
 {
-    const axe_tensor *sum = x->sum[nest];
-    int               param;
-    const axe_atom   *a = axe_simt_find_exchange(
-          x->sl->lw.cx, x->sl->lw.plan->machine, sum->type, distance, &param);
-    const axe_tensor *other;
-    const axe_node   *at, *zero = axe_int(&x->sl->lw, 0);
+    int             param;
+    const axe_atom *a = axe_simt_find_exchange(
+        x->sl->lw.cx, x->sl->lw.plan->machine, from->type, distance, &param);
 
     if (!a)
         return axe_fail(x->sl->lw.cx, x->s->stmt->at, AXE_EUNSUPPORTED,
                         "%s has no row by which lanes exchange elements of "
                         "type %s",
                         x->sl->lw.plan->machine->name,
-                        axe_type_table[sum->type].name);
+                        axe_type_table[from->type].name);
+    axe_arg arg[2] = {axe_simt_reg(to, axe_int(&x->sl->lw, 0)),
+                      axe_simt_reg(from, at)};
+    axe_simt_atom(x->sl, b, a, param, 2, arg, NULL);
+    return AXE_OK;
+}
+
+static axe_status
+exchange(map_lowering *x, axe_lblock *b, int nest, int distance)
+{
+    const axe_tensor *sum = x->sum[nest], *other;
+    const axe_node   *at, *zero = axe_int(&x->sl->lw, 0);
+
     other = axe_simt_array(x->sl, "other", sum->type, 1);
     at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
-    axe_arg arg[2] = {axe_simt_reg(other, zero), axe_simt_reg(sum, at)};
-    axe_simt_atom(x->sl, b, a, param, 2, arg, NULL);
+    AXE_TRY(axe_map_exchange(x, b, other, sum, at, distance));
     fold(x, b, nest, at, axe_simt_element(x->sl, other, zero));
     return AXE_OK;
 }
@@ -212,7 +221,7 @@ fold_lanes(map_lowering *x, axe_lblock *b, int nest)
 
     for (int i = 0; i < w->n_digit; i++) {
         const axe_work_digit *d = &w->digit[i];
-        if (!is_shared_by(x, i, nest, true))
+        if (!is_shared_by(x, i, &x->s->nest[nest], true))
             continue;
         for (int64_t s = 1; s < d->of.extent; s *= 2)
             AXE_TRY(exchange(x, b, nest, (int)(s * d->stride)));
@@ -220,10 +229,9 @@ fold_lanes(map_lowering *x, axe_lblock *b, int nest)
     return AXE_OK;
 }
 
-/* Where a thread's sum is in scratch, for the thread that has `other` in place
- * of its own warp digits of the reduction. */
-static const axe_node *
-slot(map_lowering *x, int nest, const axe_node *turn, const axe_node *other)
+const axe_node *
+axe_map_slot(map_lowering *x, const axe_nest *nest, int64_t n,
+             const axe_node *turn, const axe_node *other)
 {
     const axe_crew *c = x->simt->crew;
     const axe_work *w = &x->simt->work;
@@ -248,10 +256,15 @@ slot(map_lowering *x, int nest, const axe_node *turn, const axe_node *other)
     }
     at = axe_sum(lw, at,
                  axe_scaled(lw, turn, (axe_stride){c->n_thread, AXE_UNIT_ONE}));
-    return axe_sum(
-        lw, at,
-        axe_scaled(lw, axe_simt_entity(x->sl, c),
-                   (axe_stride){c->n_thread * n_sum(x), AXE_UNIT_ONE}));
+    return axe_sum(lw, at,
+                   axe_scaled(lw, axe_simt_entity(x->sl, c),
+                              (axe_stride){c->n_thread * n, AXE_UNIT_ONE}));
+}
+
+static const axe_node *
+slot(map_lowering *x, int nest, const axe_node *turn, const axe_node *other)
+{
+    return axe_map_slot(x, &x->s->nest[nest], n_sum(x), turn, other);
 }
 
 /* Every thread leaves what it has, and reads what the other warps left. */
@@ -268,7 +281,7 @@ fold_warps(map_lowering *x, axe_lblock *b, int nest)
     axe_lblock        *in = b;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (is_shared_by(x, i, nest, false))
+        if (is_shared_by(x, i, &x->s->nest[nest], false))
             n *= w->digit[i].of.extent;
     if (n == 1)
         return AXE_OK;

@@ -10,7 +10,9 @@
 typedef struct bringing {
     simt_lowering          *sl;
     const axe_simt_shuffle *sh;
-    const axe_tensor       *from, *given, *got;
+    const axe_tensor       *from, *got;
+    const axe_tensor       *given; /* NULL: all gave a register as it is */
+    const char             *name;
 } bringing;
 
 /* Element `at` of word `word` of an array. */
@@ -61,6 +63,10 @@ give(bringing *x, axe_lblock *b, const axe_round *r, const axe_tensor **array,
     *word = number[0];
     if (n == 1 && x->from->type == x->sh->type)
         return;
+    if (!x->given)
+        x->given =
+            axe_simt_array(x->sl, axe_textf(x->sl->lw.cx, "%s_out", x->name),
+                           x->sh->type, x->sh->pack);
     *array = x->given;
     *word = 0;
     at = axe_simt_unrolled(x->sl, &b, "e", x->sh->pack);
@@ -123,10 +129,11 @@ axe_map_shuffle(map_lowering *x, axe_lblock *b, int op)
 {
     const axe_simt_shuffle *sh = x->simt->access[op].shuffle;
     const axe_tensor       *t = x->s->operand[op].tensor;
-    bringing br = {.sl = x->sl, .sh = sh, .from = axe_simt_tensor(x->sl, t)};
+    bringing                br = {.sl = x->sl,
+                                  .sh = sh,
+                                  .from = axe_simt_tensor(x->sl, t),
+                                  .name = t->name};
 
-    br.given = axe_simt_array(x->sl, axe_textf(x->sl->lw.cx, "%s_out", t->name),
-                              sh->type, sh->pack);
     br.got = axe_simt_array(x->sl, axe_textf(x->sl->lw.cx, "%s_in", t->name),
                             sh->type, (int64_t)sh->rounds.n * sh->pack);
     for (int i = 0; i < sh->rounds.n; i++)

@@ -205,6 +205,29 @@ math_cycles(const worker *w)
     return axe_cost_math(w->e->plan->machine, w->s->stmt->value, own_values, w);
 }
 
+/* [cycles] of an SM for a running sum beside the first addition: what is ahead
+ * is added to each element, and lanes exchange what their runs come to, bit by
+ * bit: a shuffle, which passes a warp a cycle, two additions and a choice. */
+static double
+prefix_cycles(const worker *w)
+{
+    const axe_machine *mc = w->e->plan->machine;
+    const axe_work    *work = &w->s->simt->work;
+    const axe_var     *v = w->s->stmt->prefix;
+    double n = values_in(w, w->s->stmt->dst, false), run = 1, steps = 0;
+
+    for (int i = work->n_digit - 1; v && i >= 0; i--) {
+        const axe_work_digit *d = &work->digit[i];
+        if (d->of.var == v && d->axis == w->e->plan->simt->lane)
+            steps += log2((double)d->of.extent);
+        else if (d->of.var == v && steps == 0)
+            run *= (double)d->of.extent;
+    }
+    return v ? n / axe_machine_rates(mc)->fp32 +
+                   steps * n / run / mc->simt->lanes * (1 + 3.0 / SCHEDULERS)
+             : 0;
+}
+
 static void
 add_access(worker *w, int i, const axe_simt_access *a)
 {
@@ -262,7 +285,7 @@ add_map(worker *w, int n_tile)
 
     for (int i = 0; i < simt->work.n_copy; i++)
         copies *= (double)simt->work.copy[i].extent;
-    w->out->issue += copies * math_cycles(w);
+    w->out->issue += copies * (math_cycles(w) + prefix_cycles(w));
     for (int i = 0; simt->access && i < w->s->n_operand; i++) {
         const axe_simt_access *a = &simt->access[i];
         if (!a->atom || axe_simt_first_load(w->s, i) != i)

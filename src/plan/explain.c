@@ -44,10 +44,13 @@ put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     axe_facts facts;
 
     axe_facts_of(cx, p, s, at, &facts);
-    axe_putf(out, "\ns%d  %s %s= %s\n", s->stmt->id,
+    axe_putf(out, "\ns%d  %s %s= %s", s->stmt->id,
              axe_node_text(cx, s->stmt->dst),
              s->stmt->fold == AXE_FOLD_NONE ? "" : axe_fold_text(s->stmt->fold),
              axe_node_text(cx, s->stmt->value));
+    if (s->stmt->prefix)
+        axe_putf(out, " prefix %s", s->stmt->prefix->name);
+    axe_putc(out, '\n');
     for (int f = 0; f < AXE_N_FACT; f++)
         for (int i = 0; i < facts.row[f].n; i++)
             axe_putf(out, "    %-10s%s\n", i ? "" : fact_table[f].key,

@@ -376,7 +376,9 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     if (mc->simt && mc->simt->max_cluster == 1)
         k = axe_simt_alone(cx, k);
     if (mc->simt)
-        k = axe_simt_keep(cx, mc, axe_simt_unnest(cx, axe_simt_unloop(cx, k)));
+        k = axe_simt_prefix(cx, axe_simt_unloop(cx, k));
+    if (mc->simt)
+        k = axe_simt_keep(cx, mc, axe_simt_unnest(cx, k));
     if (mc->simt && mc->simt->tmem_columns > 0)
         AXE_TRY(axe_simt_hold_sums(cx, mc, k, &k));
     if (mc->simt && mc->simt->tmem_columns > 0)

@@ -13,6 +13,9 @@ AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
 /* simt_unloop.c: k with loops that count a register tile as indices; k itself
  * if there are none. */
 const axe_kernel *axe_simt_unloop(axe_ctx *cx, const axe_kernel *k);
+/* simt_prefix.c: k with loops that leave a running sum in a tile as one
+ * statement; k itself if there are none. */
+const axe_kernel *axe_simt_prefix(axe_ctx *cx, const axe_kernel *k);
 /* simt_unnest.c: k with folds that stand in folds as statements. */
 const axe_kernel *axe_simt_unnest(axe_ctx *cx, const axe_kernel *k);
 /* simt_keep.c: k with rows that a CTA reads more than once kept in registers;

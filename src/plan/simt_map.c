@@ -286,13 +286,48 @@ check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
     return AXE_OK;
 }
 
+/* [bytes] of the statement's type in which n threads leave something. */
+static axe_status
+take_scratch(planner *p, const request *r, axe_simt_schedule *s, axe_type t,
+             int64_t n)
+{
+    AXE_TRY(axe_compute_type(p->cx, p->mc, r->stmt->at, t, &t));
+    n *= axe_type_table[t].bits / 8;
+    s->scratch = s->scratch > n ? s->scratch : n;
+    return AXE_OK;
+}
+
+/* Shared memory in which warps leave what is ahead of others'. */
+static axe_status
+find_prefix(planner *p, const request *r, axe_simt_schedule *s)
+{
+    const axe_work *w = &s->work;
+    int64_t         n = (int64_t)s->crew->n_thread * s->crew->n_entity;
+    bool            warps = false;
+
+    for (int i = 0; i < w->n_digit && r->stmt->prefix; i++) {
+        const axe_work_digit *d = &w->digit[i];
+        bool                  along = d->of.var == r->stmt->prefix;
+        if (d->axis == p->simt->reg && (!along || !warps))
+            n *= d->of.extent;
+        if (!along || (d->axis != p->simt->warp && d->axis != p->simt->wid))
+            continue;
+        if (warps)
+            return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
+                            "warps count '%s' in more than one way, as %s is "
+                            "laid out, and its running sum is taken in order",
+                            r->stmt->prefix->name, r->operand[0].tensor->name);
+        warps = true;
+    }
+    return warps ? take_scratch(p, r, s, r->stmt->value->type, n) : AXE_OK;
+}
+
 /* Shared memory in which warps leave the sums of their turns. */
 static axe_status
 find_scratch(planner *p, const request *r, axe_simt_schedule *s)
 {
     const axe_work *w = &s->work;
     int64_t         n = (int64_t)s->crew->n_thread * s->crew->n_entity;
-    axe_type        t;
 
     for (int i = 0; i < w->n_digit; i++)
         if (w->digit[i].axis == p->simt->reg &&
@@ -304,12 +339,9 @@ find_scratch(planner *p, const request *r, axe_simt_schedule *s)
             if (!axe_nest_has(&r->nest[k], w->digit[i].of.var) ||
                 (a != p->simt->warp && a != p->simt->wid))
                 continue;
-            AXE_TRY(axe_compute_type(p->cx, p->mc, r->stmt->at,
-                                     r->nest[k].reduce->type, &t));
-            int64_t bytes = n * axe_type_table[t].bits / 8;
-            s->scratch = s->scratch > bytes ? s->scratch : bytes;
+            AXE_TRY(take_scratch(p, r, s, r->nest[k].reduce->type, n));
         }
-    return AXE_OK;
+    return find_prefix(p, r, s);
 }
 
 /* Does the fold change along an index of the one around it? */

@@ -162,7 +162,7 @@ part_map(planner *p, const axe_schedule *s, int64_t alive)
     int64_t            most =
         (all + 1) / 2 - alive > least ? (all + 1) / 2 - alive : least;
 
-    if (!simt->access || s->n_nest > 1 || is_shuffled(s))
+    if (!simt->access || s->n_nest > 1 || s->stmt->prefix || is_shuffled(s))
         return;
     for (int i = 0; i < simt->work.n_digit; i++)
         if (simt->work.digit[i].axis == p->simt->reg &&

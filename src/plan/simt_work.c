@@ -460,6 +460,9 @@ axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
                 d->dim[i].exact ||
                 (r->operand[k].tensor->space == AXE_SPACE_REG &&
                  axe_operand_depends(&r->operand[k], d->dim[i].dim->var));
+    for (int i = 0; i < d->n_dim; i++)
+        d->dim[i].exact =
+            d->dim[i].exact || d->dim[i].dim->var == r->stmt->prefix;
     mark_ordered(d);
     deal_rest(d);
     if (d->n_digit == MAX_DIGIT)

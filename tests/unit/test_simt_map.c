@@ -34,6 +34,15 @@ typedef struct row {
     "all[m] = sum[n](exp(X[i*8 + m, n] - top[m]));"                            \
     "Y[i*8 + m, n] = exp(X[i*8 + m, n] - top[m]) / all[m]; } }"
 
+/* y[n] is what op= makes of x[0] to x[n], by tiles of bm rows and bn of n. */
+#define RUNNING(type, space, op, unit, bm, bn)                                 \
+    "kernel k(in " type " X[M, N], out " type " Y[M, N]) { index m, n;"        \
+    "cta (i : M by " #bm ") { reg " type " s[" #bm "] = " unit ";" space       \
+    " " type " x[" #bn ", " #bm "]; for (t : N by " #bn ") {"                  \
+    "x[n, m] = X[i*" #bm " + m, t*" #bn " + n];"                               \
+    "for (k : " #bn ") { s[m] " op "= x[k, m]; x[k, m] = s[m]; }"              \
+    "Y[i*" #bm " + m, t*" #bn " + n] = x[n, m]; } } }"
+
 /* clang-format off */
 static const row rows[] = {
     /* Neighbours in vectors where rows are multiples of them, else one by one;
@@ -79,6 +88,31 @@ static const row rows[] = {
     {"two at once", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
      "cta (i : M) Y[i] = max[n](X[i, n]) - min[n](X[i, n]); }",
      {5, 700}, "shfl.bfly.b32", "", 20, 0},
+    /* Running sums: in a thread, over lanes, over warps, in turns of all that;
+     * of elements that lie in memory; of those that a product leaves. */
+    {"running sums of rows", RUNNING("f32", "reg", "+", "0", 16, 256),
+     {21, 700}, "shfl.bfly.b32 ld.global.b128", "ld.shared meet", 21 * 2800, 0},
+    {"of a row by all", RUNNING("f32", "reg", "+", "0", 1, 4096), {3, 5001},
+     "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 3 * 20004, 0},
+    {"of integers", RUNNING("i64", "reg", "+", "0", 2, 512), {3, 601},
+     "shfl.bfly.b64", "", 3 * 4808, 256},
+    {"running extremes", RUNNING("f32", "shared", "max", "-inf", 16, 64),
+     {17, 100}, "shfl.bfly.b32 ld.shared.b32 meet.cta", "", 17 * 400, 256},
+    {"in one thread", RUNNING("f32", "reg", "+", "0", 256, 4), {300, 12},
+     "ld.global.b128", "shfl.bfly", 300 * 48, 0},
+    {"of a product's columns", "kernel k(in f16 A[64, 64], in f16 B[64, 64],"
+     "out f32 Y[64, 64]) { index m, n, l; cta (i : 1) threads 128 {"
+     "reg f32 c[64, 64] = 0; reg f32 s[64] = 1; shared f16 a[64, 64];"
+     "shared f16 b[64, 64]; a[m, l] = A[m, l]; b[n, l] = B[n, l];"
+     "c[m, n] += a[m, l] * b[n, l];"
+     "for (k : 64) { s[m] += 2 * c[m, k]; c[m, k] = s[m]; }"
+     "Y[m, n] = c[m, n]; } }",
+     {0}, "shfl.bfly.b32", "", 64 * 256, 16},
+    {"not of the loop's own", "kernel k(in f32 X[16, 32], out f32 Y[16, 32]) {"
+     "index m, n; cta (i : 1) { reg f32 s[32] = 0; shared f32 x[16, 32];"
+     "x[n, m] = X[n, m]; for (k : 16) { s[m] += x[3, m]; x[k, m] = s[m]; }"
+     "Y[n, m] = x[n, m]; } }",
+     {0}, "ld.shared.b32", "shfl", 16 * 128, 0},
     {"nothing beyond", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
      "cta (i : M by 8) Y[i*8 + m] = max[n](X[i*8 + m, n] - 9)"
      " + sum[n](exp(X[i*8 + m, n])); }",
