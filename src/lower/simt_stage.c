@@ -126,14 +126,30 @@ send_part(staging *x, axe_lblock *b, const axe_node *room,
     axe_simt_atom(x->sl, b, st->move, st->map.rank, 2, arg, first);
 }
 
+static const axe_node *
+first_thread(staging *x)
+{
+    return op2(x->sl, AXE_OP_eq, axe_simt_thread(x->sl, x->crew),
+               number(x->sl, 0));
+}
+
+/* Where rooms do not come round evenly the last part of the time before may lie
+ * in the room that is written first. */
+static axe_status
+await_last(staging *x, axe_lblock *b)
+{
+    if (x->st->n_part % x->st->n_room == 0)
+        return AXE_OK;
+    return axe_simt_order_group(x->sl, b, AXE_SYNC_READ, x->st->group,
+                                AXE_ARG_NONE, 0, first_thread(x));
+}
+
 static axe_status
 lower_part(staging *x, axe_lblock *b)
 {
     simt_lowering  *sl = x->sl;
     const char     *group = x->st->group;
-    const axe_node *room = room_at(x);
-    const axe_node *first =
-        op2(x->sl, AXE_OP_eq, axe_simt_thread(sl, x->crew), number(x->sl, 0));
+    const axe_node *room = room_at(x), *first = first_thread(x);
 
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE,
                                  x->st->n_room - 1, first));
@@ -179,6 +195,7 @@ axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
     sl->leaves = x.st->group;
     x.room = make_room(&x);
     x.array = axe_simt_array(sl, "part", x.st->global->type, x.st->regs);
+    AXE_TRY(await_last(&x, b));
     x.part = axe_simt_unrolled(sl, &b, "part", x.st->n_part);
     return lower_part(&x, b);
 }
