@@ -1,7 +1,7 @@
 /* atom.h - a statement as one invocation of an atom: between atom_fit.c, which
  * matches the two, and atom.c, which plans it or says why not. */
-#ifndef AXE_ATOM_H
-#define AXE_ATOM_H
+#ifndef AXE_PLAN_ATOM_H
+#define AXE_PLAN_ATOM_H
 
 #include "plan/plan_int.h"
 

@@ -8,8 +8,8 @@
  * dimensions of the tensor; loops cover the rest.
  *
  * Rules are what cuTensorMapEncodeTiled and PTX state. */
-#ifndef AXE_BOX_H
-#define AXE_BOX_H
+#ifndef AXE_PLAN_BOX_H
+#define AXE_PLAN_BOX_H
 
 #include "ir/ir.h"
 

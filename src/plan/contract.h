@@ -1,6 +1,6 @@
 /* contract.h - between the files that plan contractions. */
-#ifndef AXE_CONTRACT_H
-#define AXE_CONTRACT_H
+#ifndef AXE_PLAN_CONTRACT_H
+#define AXE_PLAN_CONTRACT_H
 
 #include "plan/plan_int.h"
 

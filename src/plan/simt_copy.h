@@ -3,8 +3,8 @@
  * Either every thread of the crew copies pieces, each an atom of one thread
  * (EACH); or one thread hands boxes of a tensor map to an engine, or one run of
  * neighbours (BOX). */
-#ifndef AXE_SIMT_COPY_H
-#define AXE_SIMT_COPY_H
+#ifndef AXE_PLAN_SIMT_COPY_H
+#define AXE_PLAN_SIMT_COPY_H
 
 #include "plan/box.h"
 #include "plan/simt.h"

@@ -1,6 +1,6 @@
 /* simt_facts.h - what is told of plans for machines with threads. */
-#ifndef AXE_SIMT_FACTS_H
-#define AXE_SIMT_FACTS_H
+#ifndef AXE_PLAN_SIMT_FACTS_H
+#define AXE_PLAN_SIMT_FACTS_H
 
 #include "plan/facts.h"
 #include "plan/simt.h"

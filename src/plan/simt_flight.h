@@ -6,8 +6,8 @@
  * across: a loop, a meeting, a stage that these threads fill.  No group is left
  * at the end of a block but that of a ring that lags (simt_ring.h).  A stage
  * whose last reader it is becomes free where it is drained. */
-#ifndef AXE_SIMT_FLIGHT_H
-#define AXE_SIMT_FLIGHT_H
+#ifndef AXE_PLAN_SIMT_FLIGHT_H
+#define AXE_PLAN_SIMT_FLIGHT_H
 
 #include "plan/simt.h"
 

@@ -1,8 +1,8 @@
 /* simt_pair.h - tiles that the CTAs of a cluster hold in parts, see
  * simt_pair.c.
  */
-#ifndef AXE_SIMT_PAIR_H
-#define AXE_SIMT_PAIR_H
+#ifndef AXE_PLAN_SIMT_PAIR_H
+#define AXE_PLAN_SIMT_PAIR_H
 
 #include "plan/simt_option.h"
 

@@ -16,8 +16,8 @@
  * engine, which also says how many bytes will come, and one of each other
  * thread that writes.  A phase of `empty` takes one of each warp group, or each
  * warp, that reads, of all CTAs whose boxes come to this one. */
-#ifndef AXE_SIMT_RING_H
-#define AXE_SIMT_RING_H
+#ifndef AXE_PLAN_SIMT_RING_H
+#define AXE_PLAN_SIMT_RING_H
 
 #include "plan/simt.h"
 

@@ -4,8 +4,8 @@
  * an engine then moves as a box, while the threads already write the next
  * part.  The destination's fast index is cut into parts as wide as the swizzle;
  * two parts have room at a time. */
-#ifndef AXE_SIMT_STAGE_H
-#define AXE_SIMT_STAGE_H
+#ifndef AXE_PLAN_SIMT_STAGE_H
+#define AXE_PLAN_SIMT_STAGE_H
 
 #include "plan/box.h"
 #include "plan/simt.h"

@@ -2,8 +2,8 @@
  *
  * A thread asks for such a copy as it asks for products, and what it asks for
  * next comes behind it: no thread waits in between. */
-#ifndef AXE_SIMT_TCOPY_H
-#define AXE_SIMT_TCOPY_H
+#ifndef AXE_PLAN_SIMT_TCOPY_H
+#define AXE_PLAN_SIMT_TCOPY_H
 
 #include "plan/simt.h"
 

@@ -4,8 +4,8 @@
  * as axe_atom_operand does.  A contraction fills a tile as one thread asks for
  * it; all else are moves between it and the registers of a crew, by rows whose
  * layouts say which lanes a thread reaches. */
-#ifndef AXE_SIMT_TMEM_H
-#define AXE_SIMT_TMEM_H
+#ifndef AXE_PLAN_SIMT_TMEM_H
+#define AXE_PLAN_SIMT_TMEM_H
 
 #include "plan/simt.h"
 #include "plan/simt_frag.h"
