@@ -102,12 +102,6 @@ bool time_calls(bench *b, test_case *c, start_fn *fn, int n, double *ms);
 void contest(bench *b, test_case *c, result *out);
 
 /* report.c */
-typedef struct reached {
-    int    n;
-    double log, least; /* of n ratios: the sum of logarithms, the least */
-    bool   other;      /* some are beside others than the target names */
-} reached;
-
 typedef struct summary {
     double  copy; /* [GB/s] of the ceiling */
     reached reached[N_TARGET];

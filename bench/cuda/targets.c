@@ -1,5 +1,4 @@
 /* targets.c - what targets.def asks for beside what was measured. */
-#include <math.h>
 #include <string.h>
 
 #include "gpu.h"
@@ -57,10 +56,8 @@ target_add(summary *sum, const test_case *c, const result *r)
 
     if (t == NO_TARGET || q <= 0)
         return;
-    x->least = x->n == 0 || q < x->least ? q : x->least;
-    x->log += log(q);
+    reached_add(x, q);
     x->other |= other;
-    x->n++;
 }
 
 static int
@@ -73,19 +70,6 @@ rows_of(int t)
     return n;
 }
 
-/* One row that is too slow is enough where each counts; else all are needed. */
-static const char *
-verdict(const target *t, const reached *x, int all)
-{
-    double q = t->how == BY_MEAN && x->n > 0 ? exp(x->log / x->n) : x->least;
-
-    if (x->n > 0 && q < t->least && (t->how == BY_EACH || x->n == all))
-        return "missed";
-    if (x->n == 0)
-        return "not measured";
-    return x->n == all ? "met" : "not all measured";
-}
-
 void
 report_targets(FILE *json, const summary *sum)
 {
@@ -93,14 +77,14 @@ report_targets(FILE *json, const summary *sum)
     for (int t = NO_TARGET + 1; t < N_TARGET; t++) {
         const reached *x = &sum->reached[t];
         int            all = rows_of(t);
-        const char    *said = verdict(&targets[t], x, all);
+        const char    *said = target_verdict(&targets[t], x, all);
 
         printf("%-32s >= %.4g of %s%s: ", targets[t].what, targets[t].least,
                targets[t].name,
                targets[t].how == BY_MEAN ? " by geomean" : " in each row");
         if (x->n > 0)
             printf("geomean %.3f, least %.3f, %d of %d rows%s: ",
-                   exp(x->log / x->n), x->least, x->n, all,
+                   reached_mean(x), x->least, x->n, all,
                    x->other ? ", of the fastest that is there" : "");
         printf("%s\n", said);
         fprintf(json,
@@ -109,7 +93,7 @@ report_targets(FILE *json, const summary *sum)
                 targets[t].what, targets[t].least, x->n, all, said);
         if (x->n > 0)
             fprintf(json, ", \"geomean\": %.5g, \"least\": %.5g",
-                    exp(x->log / x->n), x->least);
+                    reached_mean(x), x->least);
         fprintf(json, "}\n");
     }
 }

@@ -28,6 +28,13 @@ typedef struct target {
     int         how;
 } target;
 
+/* What rows of a target have reached so far. */
+typedef struct reached {
+    int    n;
+    double log, least; /* of n ratios: the sum of logarithms, the least */
+    bool   other;      /* some are beside others than the target names */
+} reached;
+
 typedef struct row {
     const char *group;         /* of the table; NULL: not in it */
     const char *name;          /* "qwen3-8b.up" */
@@ -42,6 +49,13 @@ typedef struct row {
 extern const row    rows[];
 extern const int    n_rows;
 extern const target targets[N_TARGET];
+
+/* verdict.c: one ratio more, above 0; the geometric mean, 0 of none. */
+void   reached_add(reached *x, double q);
+double reached_mean(const reached *x);
+/* Of a target that `all` rows have.  One that is too slow is enough where each
+ * counts; of a mean all are needed. */
+const char *target_verdict(const target *t, const reached *x, int all);
 
 /* The row's kernel, or what it is otherwise, for a machine. */
 AXE_CHECK axe_status row_compile(axe_ctx *cx, const row *r, const char *machine,
