@@ -179,7 +179,7 @@ ROWS = [
     Row("reduce", "row_argmax", {"X": "MN"}, {"y": "M"}, exact(first_largest),
         ALL, ("MN", MN[:-1])),
     Row("topk", "topk", {"X": "MN"}, {"Y": "M8", "J": "M8"}, topk, REAL,
-        ("MN", MN)),
+        ("MN", [(8, 700), *MN])),
     Row("scan", "scan", {"X": "MN"}, {"Y": "MN"},
         lambda x: [(x.cumsum(1), abs(x).cumsum(1))], ("f32", "f64", "i32"),
         ("MN", MN)),
@@ -281,12 +281,27 @@ ON = {"sm_80": [
         lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
 ]}
 # Arrays that are not any numbers.
+def hard_to_order(r, m, n):
+    """Ties, no numbers and infinities; rows that begin with many of these, and
+    rows with little else."""
+    x = np.rint(2 * r.standard_normal([m, n]))
+    what = r.random([m, n])
+    x[what < 0.2] = np.nan
+    x[(0.2 <= what) & (what < 0.3)] = -np.inf
+    x[1::4, :40] = np.nan
+    x[2::4, :100] = -np.inf
+    x[3::4] = np.where(what[3::4] < 0.99, -np.inf, x[3::4])
+    x[3::4, :300] = np.nan
+    return x
+
+
 MADE = {(kernel, "off"): offsets
         for kernel in ("gemm_grouped_sm90", "gemm_gathered_sm90",
                        "gemm_fp8_grouped_swiglu_sm90")} | {
     (kernel, name): lambda r, n, name=name: varlen(n)[name]
     for kernel in ("attention_varlen", "attention_varlen_sm90")
-    for name in ("queries", "keys", "block")}
+    for name in ("queries", "keys", "block")} | {
+    ("topk", "X"): lambda r, n: hard_to_order(r, n["M"], n["N"])}
 
 # The element type where it is not the kernel's T.
 FP8_TYPES = {"A": "f8e4m3", "B": "f8e4m3", "W": "f8e4m3", "SA": "f32",

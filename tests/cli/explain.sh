@@ -45,9 +45,9 @@ grep -q '"estimates":\[{"seconds":null}\]' "$tmp/out"
 "$AXE" explain kernels/permute.axe heads_first -t sm_80 >"$tmp/out"
 [ "$(grep -c ' if D%4 == 0$' "$tmp/out")" = 2 ]
 [ "$(grep -c '^tile' "$tmp/out")" = 0 ]
-"$AXE" explain kernels/topk.axe -t sm_80 >"$tmp/out"
-# Three launches keep rows; in the last two statements read them.
-[ "$(grep -c ' of X at a time' "$tmp/out")" = 5 ]
+"$AXE" explain kernels/softmax.axe -t sm_80 >"$tmp/out"
+# Three launches keep rows; in the last three statements read them.
+[ "$(grep -c ' of X at a time' "$tmp/out")" = 6 ]
 [ "$(grep -c 'X.kept.* = X\[' "$tmp/out")" = 3 ]
 grep -q 'CTAs of 1024 threads where N > 32768; ' "$tmp/out"
 "$AXE" explain kernels/conv2d.axe -t sm_80 >"$tmp/out"
