@@ -71,7 +71,9 @@ typedef struct axe_cost_touch {
     axe_hint          hint;
     double            run;  /* [bytes] asked of L2 by one execution */
     double            tile; /* [bytes] that a CTA's tile has of it */
-    bool              moves[AXE_COST_LOOPS]; /* does the tile's loop move it? */
+    double            own;  /* of these, what it moves itself where the CTAs of
+                               a cluster share the statement */
+    bool moves[AXE_COST_LOOPS]; /* does the tile's loop move it? */
 } axe_cost_touch;
 
 enum { AXE_COST_TOUCHES = 16 };

@@ -34,7 +34,7 @@ static void
 order_loops(dealer *d, const axe_stmt *scope, double wave)
 {
     axe_cost_env *e = d->e;
-    double        group = scope->keys.group;
+    double        group = scope->keys.group, cluster = scope->keys.cluster;
 
     if (scope->keys.hilbert)
         group = ceil(sqrt(wave));
@@ -46,8 +46,11 @@ order_loops(dealer *d, const axe_stmt *scope, double wave)
         push(d, 0, group);
         return;
     }
+    cluster = scope->n_var > 0 ? fmin(fmax(cluster, 1), e->loop[0].trips) : 1;
     for (int l = 0; l < scope->n_var && l < e->n_loop; l++)
-        push(d, l, e->loop[l].trips);
+        push(d, l, e->loop[l].trips / (l == 0 ? cluster : 1));
+    if (cluster > 1) /* its CTAs are dealt together */
+        push(d, 0, cluster);
 }
 
 /* Cut the loop that the wave ends in. */
@@ -76,10 +79,12 @@ add_part(dealer *d, const axe_cost_touch *t)
         axe_cost_touch *p = &d->part[i];
         if (p->tensor != t->tensor || p->write != t->write)
             continue;
-        p->tile = fmax(p->tile, t->tile);
-        p->hint = p->hint == t->hint ? p->hint : AXE_HINT_NONE;
         for (int l = 0; l < AXE_COST_LOOPS; l++)
-            p->moves[l] = p->moves[l] || t->moves[l];
+            p->moves[l] = (p->moves[l] && p->tile >= t->tile) ||
+                          (t->moves[l] && t->tile >= p->tile);
+        p->tile = fmax(p->tile, t->tile);
+        p->own = fmax(p->own, t->own);
+        p->hint = p->hint == t->hint ? p->hint : AXE_HINT_NONE;
         return;
     }
     d->part[d->n_part++] = *t;
@@ -157,9 +162,9 @@ again_in_tile(const dealer *d, double tiles)
 
     for (int i = 0; i < d->n_work; i++)
         for (int k = 0; k < d->work[i].n_touch; k++)
-            sum += d->work[i].share * d->work[i].touch[k].tile;
+            sum += d->work[i].share * d->work[i].touch[k].own;
     for (int i = 0; i < d->n_part; i++)
-        once += d->part[i].tile;
+        once += d->part[i].own;
     return sum > once ? (sum - once) * tiles : 0;
 }
 

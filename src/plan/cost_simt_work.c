@@ -119,6 +119,13 @@ touched(const worker *w, const axe_node *load, bool all)
     return n;
 }
 
+/* Of the statement, what each of the CTAs that share it does. */
+static double
+part_of(const axe_schedule *s)
+{
+    return s->simt->share > 1 ? 1.0 / s->simt->share : 1;
+}
+
 static void
 touch(worker *w, int operand, double share, int n_tile)
 {
@@ -138,6 +145,7 @@ touch(worker *w, int operand, double share, int n_tile)
                           w->s->simt->hint,
                           twice * share * touched(w, load, false),
                           twice * touched(w, load, true),
+                          twice * touched(w, load, true) * part_of(w->s),
                           {false}};
     for (int l = 0; l < n_tile; l++)
         for (int d = 0; d < load->n_arg; d++)
@@ -357,7 +365,8 @@ axe_cost_work_of(axe_cost_env *e, const axe_schedule *s, int n_tile,
 {
     worker w = {.e = e, .s = s, .out = out};
 
-    *out = (axe_cost_work){.s = s, .runs = e->share, .share = e->share};
+    *out = (axe_cost_work){
+        .s = s, .runs = e->share * part_of(s), .share = e->share};
     for (int l = 0; l < e->n_loop; l++) {
         out->runs *= e->loop[l].trips;
         if (l >= n_tile && e->loop[l].stmt->kind == AXE_STMT_FOR)

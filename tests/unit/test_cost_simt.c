@@ -200,6 +200,26 @@ test_rows(void **state)
     assert_true(far.most == AXE_BUSY_MEMORY);
 }
 
+/* The four CTAs of a cluster share two folds of whole rows, and each writes its
+ * part: three times X from L2, once from memory as a wave's rows stay there.
+ * Twice where two clusters stand side by side and come one after the other. */
+static void
+test_shared_folds(void **state)
+{
+    ask q = {
+        "softmax_cluster", NULL, "sm_90a", "f32", 16384, 4096, 0, {0}, {0}};
+    double        x = 4.0 * 16384 * 4096;
+    axe_simt_cost one = cost_of(q), two;
+
+    (void)state;
+    q.n = 8192;
+    two = cost_of(q);
+    near(one.l2_bytes, 4 * x, 1e-9);
+    near(one.memory_bytes, 2 * x, 1e-9);
+    near(two.l2_bytes, 2 * (2 * 2 * x + 2 * x), 1e-9);
+    near(two.memory_bytes, 2 * (2 * x + x), 1e-9);
+}
+
 /* Two warp groups: one multiplies while the other takes exponentials, but for
  * those of the first block. */
 static void
@@ -367,12 +387,13 @@ int
 main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_products),
-        cmocka_unit_test(test_multicast), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rows),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_turns),     cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_spills),    cmocka_unit_test(test_stalls),
-        cmocka_unit_test(test_scales),    cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_rounds),       cmocka_unit_test(test_products),
+        cmocka_unit_test(test_multicast),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_turns),        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_spills),       cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_scales),       cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_shared_folds),
     };
 
     return cmocka_run_group_tests(all, NULL, NULL);
