@@ -61,4 +61,4 @@ for name, got, want, bound in rows:
 PY
 
 title "How the matrix product runs: the plan of its inner statement"
-"$AXE" explain kernels/gemm.axe | sed -n '/+=/,/^$/p'
+"$AXE" explain kernels/gemm.axe | sed -n '/^s[0-9].*+=/,/^$/p'
