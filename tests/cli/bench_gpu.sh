@@ -19,6 +19,11 @@ AXE_NVRTC=/none "$built/bench/bench_prepare" cache sm_90a >out 2>&1 &&
 grep -q 'compiled by NVRTC, but there is no /none' out || fail "$(cat out)"
 grep -q '^sm_90a: 43 of 43 rows have a kernel, 0 ready' out || fail "$(cat out)"
 
+bash "$SRC/bench/gpu" --help >out && fail "bench/gpu --help is no folder"
+grep -q '^bench/gpu \[--prepare\] \[BUILD\]' out || fail "$(cat out)"
+bash "$SRC/bench/gpu" --prepare "$PWD" >out 2>&1 && fail "benchmarks in an empty folder"
+grep -q 'has no benchmarks: build it with' out || fail "$(cat out)"
+
 [ -x "$built/bench/bench_gpu" ] || exit 77
 ln -s "$built/tests/libfake_cuda.so" libcuda.so.1
 case $(ldd libcuda.so.1) in *asan*) exit $bad ;; esac
