@@ -125,8 +125,9 @@ axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     count(sl, b, fill ? r->fill : NULL);
     count(sl, b, read ? r->read : NULL);
     count(sl, b,
-          fill && (r->way != AXE_RING_AHEAD || r->read_by) ? r->fill_phase
-                                                           : NULL);
+          fill && (r->way != AXE_RING_AHEAD || r->reader->engine)
+              ? r->fill_phase
+              : NULL);
     count(sl, b, read && !plain ? r->read_phase : NULL);
 }
 
@@ -185,7 +186,8 @@ static axe_status
 commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
              bool read)
 {
-    const char *group = read ? r->read_by : r->filled_by;
+    const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
+    const char            *group = read ? to->engine : r->filled_by;
 
     if (!group)
         return AXE_OK;
@@ -193,8 +195,7 @@ commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         sl, b, group,
         axe_simt_shared(read ? empty_of(sl, r) : full_of(sl, r),
                         value_of(sl, read ? r->read : r->fill)),
-        told_by(sl, r, read),
-        first_thread(sl, read ? r->consumer : r->producer));
+        told_by(sl, r, read), first_thread(sl, read ? to->crew : r->producer));
 }
 
 /* The statements of a produce, their boxes announced at the full barrier. */
@@ -232,8 +233,8 @@ overlapping(const simt_lowering *sl, const axe_stmt *s)
 
     if (s->n_body > 0 && s->body[0]->pipeline)
         r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
-    if (r &&
-        (r->lags == s || (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(s))))
+    if (r && (axe_ring_lag_of(r, s) ||
+              (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(s))))
         return r;
     return NULL;
 }
@@ -300,11 +301,11 @@ produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
     l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
-    if (r->read_by)
+    if (r->reader->engine)
         AXE_TRY(await_empty(sl, &l->body, r));
     AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, produce, at), r,
                        produce));
-    next(sl, &l->body, r, r->fill, r->read_by ? r->fill_phase : NULL);
+    next(sl, &l->body, r, r->fill, r->reader->engine ? r->fill_phase : NULL);
     return group_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
 }
 
@@ -332,20 +333,21 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     const axe_stmt *consume = s->body[1];
     const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
-    bool            lags = r->lags == s || r->read_by;
+    bool            asks = r->reader->engine != NULL;
+    bool            lags = r->reader->lags == s || asks;
 
     AXE_TRY(await_stage(sl, b, r));
-    if (!lags || r->read_by)
-        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
-    if (r->read_by)
+    if (!lags || asks)
+        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+    if (asks)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     if (!lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
     AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
     AXE_TRY(commit_stage(sl, b, r, true));
-    if (lags && (!r->read_by || r->threads_read))
-        AXE_TRY(axe_simt_meet(sl, b, r->consumer));
+    if (lags && (!asks || r->reader->threads))
+        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
     if (lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
     next(sl, b, r, r->read, r->read_phase);
@@ -354,9 +356,9 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
 /* What turns have left in flight is over. */
 static axe_status
-drain_lag(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+drain_lag(simt_lowering *sl, axe_lblock *b, const axe_ring_reader *to)
 {
-    const axe_atom *a = r->lagging->simt->contract->atom;
+    const axe_atom *a = to->lagging->simt->contract->atom;
     axe_arg         none = axe_simt_number(number(sl, 0));
 
     return axe_simt_sync(sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &none);
@@ -387,7 +389,7 @@ lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     l = open_loop(sl, b, s, s->var[0]->extent);
     AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    return r->lags == s ? drain_lag(sl, b, r) : AXE_OK;
+    return r->reader->lags == s ? drain_lag(sl, b, r->reader) : AXE_OK;
 }
 
 /* ------------------------------------------------------- one stage at a time
@@ -406,7 +408,7 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         return AXE_OK;
     }
     AXE_TRY(axe_simt_meet(sl, b, r->producer));
-    if (r->read_by)
+    if (r->reader->engine)
         AXE_TRY(await_empty(sl, b, r));
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
@@ -501,15 +503,17 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
     axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage))};
 
+    const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
+
     AXE_TRY(commit_stage(sl, b, r, true));
-    if (!r->threads_read)
+    if (!to->threads)
         return AXE_OK;
     if (r->pair > 1 && r->sums)
         return release_to_first(sl, b, r, stage, when);
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    if (r->reader == AXE_SCOPE_WARPGROUP)
-        who = axe_simt_thread(sl, r->consumer);
+    if (to->by == AXE_SCOPE_WARPGROUP)
+        who = axe_simt_thread(sl, to->crew);
     else
         AXE_TRY(
             axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
@@ -541,7 +545,7 @@ consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
         n--;
     AXE_TRY(await_full(sl, b, r));
-    if (r->sums || r->read_by)
+    if (r->sums || axe_ring_reader_of(r, sl->crew)->engine)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
     if (!axe_simt_drain_of(sl->sp, s))
@@ -574,7 +578,7 @@ lower_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     set->value = value_of(sl, r->read);
     next(sl, &l->body, r, r->read, r->read_phase);
     some = op2(sl, AXE_OP_lt, number(sl, 0), s->var[0]->extent);
-    AXE_TRY(drain_lag(sl, b, r));
+    AXE_TRY(drain_lag(sl, b, axe_ring_lag_of(r, s)));
     return release(sl, b, r, before, some);
 }
 

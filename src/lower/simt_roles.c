@@ -252,6 +252,15 @@ set_shared_budgets(simt_lowering *sl, axe_lblock *b)
     }
 }
 
+static bool
+reads(const axe_simt_ring *r, const axe_crew *role)
+{
+    for (int i = 0; i < r->n_reader; i++)
+        if (axe_crew_is_within(r->reader[i].crew, role))
+            return true;
+    return false;
+}
+
 /* The rings whose stages the role passes on. */
 static void
 count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
@@ -259,7 +268,7 @@ count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
         bool                 fill = r->producer && r->producer->at == role;
-        bool                 read = r->consumer && r->consumer->at == role;
+        bool                 read = reads(r, axe_crew_at(sl->sp, role));
         if (r->way == AXE_RING_ROLES && (fill || read) &&
             !axe_simt_is_early(sl, r))
             axe_simt_count_ring(sl, b, r, fill, read);

@@ -192,15 +192,17 @@ from_global(const axe_cost_work *w)
 static double
 stalls(const model *m, const axe_simt_ring *r, const axe_crew *crew)
 {
-    double turns = 0, work = 0, turn,
-           ahead = r->n_stage - 1 - (r->lags != NULL);
+    const axe_ring_reader *to = axe_ring_reader_of(r, crew);
+    double                 turns = 0, work = 0, turn, ahead;
 
-    if (r->consumer != crew)
+    if (!to || to->crew != crew)
         return 0;
+    ahead = r->n_stage - 1 - (to->lags != NULL);
     for (int i = 0; i < m->n; i++) {
         if (fills(&m->work[i], r->ring) && from_global(&m->work[i]))
             turns = fmax(turns, m->work[i].runs);
-        if (reads(&m->work[i], r->ring))
+        if (reads(&m->work[i], r->ring) &&
+            axe_ring_reader_of(r, m->work[i].s->simt->crew) == to)
             work += cycles(&m->work[i]);
     }
     turn = turns > 0 ? work / turns : 0;

@@ -161,6 +161,8 @@ int64_t axe_simt_registers(const axe_machine *mc, const axe_crew *c);
 const axe_crew *axe_crew_cta(const axe_crew *c);
 /* How many entities of its kind the CTA has, and which of them it is, by the
  * variables of the scopes around. */
+/* Is the crew `outer`, or in it? */
+bool            axe_crew_is_within(const axe_crew *c, const axe_crew *outer);
 int64_t         axe_crew_copies(const axe_crew *c);
 const axe_node *axe_crew_number(axe_ctx *cx, const axe_crew *c);
 /* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */

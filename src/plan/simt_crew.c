@@ -244,6 +244,14 @@ axe_crew_cta(const axe_crew *c)
     return c;
 }
 
+bool
+axe_crew_is_within(const axe_crew *c, const axe_crew *outer)
+{
+    while (c && c != outer)
+        c = c->in;
+    return c == outer;
+}
+
 int64_t
 axe_crew_copies(const axe_crew *c)
 {

@@ -200,9 +200,17 @@ const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 /* simt_queue.c: launches whose tiles are taken as they come; where no row says
  * how, CTAs that stay take every n-th. */
 void axe_simt_plan_queues(planner *p);
+/* simt_ring.c: has the ring a tile there?  A new counter of it. */
+bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
+const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
+                            const char *what);
 /* Rooms of statements that go by way of staging, as far as shared memory goes.
  */
-void axe_simt_place_staging(planner *p);
+/* simt_ring.c: has the ring a tile there?  A new counter of it. */
+bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
+const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
+                            const char *what);
+void           axe_simt_place_staging(planner *p);
 /* simt_sync.c: p->simt->meet, with all schedules made. */
 void axe_simt_plan_sync(planner *p);
 /* simt_flight.c: p->simt->drain, with schedules, rings, meetings and zeros

@@ -8,9 +8,9 @@
  *     ((2, rows / 2), ...) : ((1@cta, ...), ...)
  *
  * Only such an atom may read it, asked by the first of the CTAs when all parts
- * have come; so it stands in a pipeline between roles, and so do the sums.  In
- * a cluster of several such groups each has all parts: CTA r has part r % 2,
- * and a box may bring a part to all who keep it. */
+ * have come; so it stands in a pipeline between two roles, and the sums in one
+ * between roles.  In a cluster of several such groups each has all parts: CTA r
+ * has part r % 2, and a box may bring a part to all who keep it. */
 #include "plan/simt_pair.h"
 
 #include "plan/simt_copy.h"
@@ -63,6 +63,17 @@ leads_across(const planner *p, const axe_tensor *t)
     return r && r->way == AXE_RING_ROLES;
 }
 
+/* Does one role read all that lies in the tile's ring?  Of a pair only the
+ * first CTA is told that a stage is full. */
+static bool
+is_read_by_one(const planner *p, const axe_tensor *t)
+{
+    const axe_simt_ring *r =
+        t->pipeline ? axe_simt_ring_of(p->simt, t->pipeline) : NULL;
+
+    return !r || r->n_reader <= 1;
+}
+
 bool
 axe_job_takes_pair(const job *j, int64_t pair)
 {
@@ -76,8 +87,9 @@ axe_job_takes_pair(const job *j, int64_t pair)
     if (pair == 1)
         return axe_tile_parts(p, b) == 1;
     return ctas > 0 && ctas % pair == 0 && leads_across(p, b) &&
-           leads_across(p, j->load[0]->u.tensor) &&
-           axe_tile_copies(p, a) == 1 && axe_tile_copies(p, b) == ctas &&
+           leads_across(p, j->load[0]->u.tensor) && is_read_by_one(p, a) &&
+           is_read_by_one(p, b) && axe_tile_copies(p, a) == 1 &&
+           axe_tile_copies(p, b) == ctas &&
            (p->simt->open[b->id] || !l || extent_on(p, l) == pair);
 }
 

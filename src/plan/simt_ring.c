@@ -1,7 +1,5 @@
-/* simt_ring.c - the protocol of each pipeline, see simt_ring.h.
- *
- * Which way and how many stages is known from the text; who copies what, and so
- * bytes and arrivals, when all statements have their schedules. */
+/* simt_ring.c - the protocol of each pipeline, see simt_ring.h: who copies
+ * what, and so bytes and arrivals, when all statements have their schedules. */
 #include "plan/simt_ring.h"
 
 #include <inttypes.h>
@@ -22,14 +20,45 @@ axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
     return NULL;
 }
 
-/* Has the ring a tile there? */
-static bool
-has_tile_in(const axe_pipeline *ring, axe_space s)
+axe_ring_reader *
+axe_ring_reader_of(const axe_simt_ring *r, const axe_crew *c)
+{
+    for (int i = 0; i < r->n_reader && r->n_reader > 1; i++)
+        if (axe_crew_is_within(c, r->reader[i].crew))
+            return &r->reader[i];
+    return r->n_reader > 1 ? NULL : r->reader;
+}
+
+const axe_ring_reader *
+axe_ring_lag_of(const axe_simt_ring *r, const axe_stmt *loop)
+{
+    for (int i = 0; i < r->n_reader; i++)
+        if (r->reader[i].lags == loop)
+            return &r->reader[i];
+    return NULL;
+}
+
+bool
+axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s)
 {
     for (int i = 0; i < ring->n_tensor; i++)
         if (ring->tensor[i]->space == s)
             return true;
     return false;
+}
+
+const axe_var *
+axe_ring_var(planner *p, const axe_pipeline *ring, const char *what)
+{
+    axe_var *v = axe_new(p->cx, axe_var);
+
+    *v = (axe_var){
+        .kind = AXE_VAR_LOOP,
+        .name = axe_textf(p->cx, "%s_%s", ring->name, what),
+        .at = ring->at,
+        .id = p->kernel->n_var + p->simt->n_var++,
+    };
+    return v;
 }
 
 /* Does a statement of the body, or in it, write the tensor? */
@@ -92,209 +121,6 @@ axe_simt_runs_ahead(const axe_stmt *loop)
            loop->body[1]->kind == AXE_STMT_CONSUME &&
            fill->pipeline == loop->body[1]->pipeline &&
            may_precede(fill->n_body, fill->body, fill->pipeline, loop->body[1]);
-}
-
-/* --------------------------------------------------------- from the text */
-
-/* The stages of a ring in a body, each with what is around it. */
-typedef struct finding {
-    const axe_pipeline  *ring;
-    const axe_stmt      *role; /* the scope of ROLES around; NULL: none */
-    const axe_stmt      *produce_role, *consume_role;
-    bool                 ahead; /* all stages are in loops that run ahead */
-    bool                 any;
-    bool                 turns;   /* its roles stand in a loop */
-    int                  n_loop;  /* loops around, in the cta */
-    const axe_stmt      *produce; /* the first one */
-    const axe_stmt      *second;  /* a second role that produces or consumes */
-    const axe_simt_plan *sp;
-    const axe_crew      *crew; /* whose code it is */
-    const axe_crew      *producer, *consumer;
-} finding;
-
-static bool
-is_loop(const axe_stmt *s)
-{
-    return s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
-}
-
-static void
-find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
-{
-    for (int i = 0; i < n; i++) {
-        const axe_stmt  *s = body[i], *around = f->role;
-        const axe_crew  *crew = f->crew;
-        const axe_stmt **seen =
-            s->kind == AXE_STMT_PRODUCE ? &f->produce_role : &f->consume_role;
-        if ((s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
-            s->pipeline == f->ring) {
-            f->ahead = (f->ahead || !f->any) && ahead;
-            f->any = true;
-            if (*seen && *seen != f->role)
-                f->second = s;
-            *seen = f->role;
-            if (s->kind == AXE_STMT_PRODUCE && !f->produce)
-                f->produce = s;
-            *(s->kind == AXE_STMT_PRODUCE ? &f->producer : &f->consumer) =
-                f->crew;
-        }
-        if (s->kind == AXE_STMT_SCOPE)
-            f->crew = axe_crew_at(f->sp, s);
-        for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
-            f->turns = f->turns || f->n_loop > 0;
-            f->role = s->body[k];
-            find_stages(f, 1, s->body + k, false);
-            f->role = around;
-        }
-        f->n_loop += is_loop(s);
-        if (s->kind != AXE_STMT_ROLES)
-            find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
-        find_stages(f, s->n_other, s->other, false);
-        f->n_loop -= is_loop(s);
-        f->crew = crew;
-    }
-}
-
-static const axe_var *
-made_var(planner *p, const axe_pipeline *ring, const char *what)
-{
-    axe_var *v = axe_new(p->cx, axe_var);
-
-    *v = (axe_var){
-        .kind = AXE_VAR_LOOP,
-        .name = axe_textf(p->cx, "%s_%s", ring->name, what),
-        .at = ring->at,
-        .id = p->kernel->n_var + p->simt->n_var++,
-    };
-    return v;
-}
-
-static axe_simt_ring *
-add_ring(planner *p, const axe_pipeline *ring)
-{
-    axe_simt_plan *sp = p->simt;
-
-    if (sp->n_ring == sp->cap_ring) {
-        sp->cap_ring = sp->cap_ring ? 2 * sp->cap_ring : 4;
-        axe_simt_ring *more = axe_new_array(p->cx, axe_simt_ring, sp->cap_ring);
-        if (sp->n_ring > 0)
-            memcpy(more, sp->ring, (size_t)sp->n_ring * sizeof *more);
-        sp->ring = more;
-    }
-    sp->ring[sp->n_ring] = (axe_simt_ring){.ring = ring};
-    return &sp->ring[sp->n_ring++];
-}
-
-/* One role fills it, another one reads it, and threads can wait for phases. */
-static axe_status
-check_roles(planner *p, const finding *f)
-{
-    const char *name = f->ring->name;
-    axe_status  st;
-
-    if (!axe_simt_group_sync(p->mc, AXE_SYNC_WAIT, "", AXE_ARG_NONE)) {
-        st = axe_fail(p->cx, f->ring->at, AXE_EUNSUPPORTED,
-                      "%s has no barriers that roles wait at for stages of %s",
-                      p->mc->name, name);
-        axe_help(p->cx, "write one loop that produces and consumes, as "
-                        "kernels/gemm.axe does, for this machine");
-        return st;
-    }
-    if (!f->produce_role || !f->consume_role)
-        return axe_fail(p->cx, f->ring->at, AXE_ESHAPE,
-                        "pipeline %s is %s and never %s: a role would wait for "
-                        "ever",
-                        name, f->produce_role ? "produced" : "consumed",
-                        f->produce_role ? "consumed" : "produced");
-    if (!f->second && f->produce_role != f->consume_role)
-        return AXE_OK;
-    st = axe_fail(p->cx, f->second ? f->second->at : f->ring->at,
-                  AXE_EUNSUPPORTED,
-                  "pipeline %s is to be produced in one role and consumed in "
-                  "one other; %s",
-                  name, f->second ? "here is another" : "here both are in one");
-    axe_help(p->cx, "the entities of one role may share it: "
-                    "`warpgroup (w : 1..3) {...}` is one role");
-    return st;
-}
-
-/* What is left full in one turn of a loop is not dropped before the next. */
-static axe_status
-check_left(planner *p, const axe_simt_ring *r, const axe_ring *ring)
-{
-    if (!r->early || ring->left == 0)
-        return AXE_OK;
-    axe_fail(p->cx, ring->ring->at, AXE_EUNSUPPORTED,
-             "%d stages of pipeline %s are left full at the end of a turn of "
-             "the loop around it",
-             ring->left, ring->ring->name);
-    axe_help(p->cx, "consume as often as you produce in each turn");
-    return AXE_EUNSUPPORTED;
-}
-
-/* The pipeline that body[0] declares, for the rest of its block; n_loop: loops
- * around that. */
-static axe_status
-plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
-{
-    finding f = {.ring = body[0]->pipeline, .n_loop = n_loop, .sp = p->simt};
-    axe_simt_ring *r;
-
-    f.crew = p->simt->home[f.ring->tensor[0]->id];
-    find_stages(&f, n - 1, body + 1, false);
-    if (f.produce_role || f.consume_role)
-        AXE_TRY(check_roles(p, &f));
-    r = add_ring(p, f.ring);
-    r->early = n_loop > 0 || f.turns;
-    r->produce = f.produce;
-    r->producer = f.producer;
-    r->consumer = f.consumer;
-    r->sums = has_tile_in(f.ring, AXE_SPACE_TMEM);
-    if (f.produce_role || f.consume_role)
-        r->way = AXE_RING_ROLES;
-    else if (f.ahead && f.ring->n_stage > 1 && !r->sums)
-        r->way = AXE_RING_AHEAD;
-    if (r->way == AXE_RING_PLAIN) {
-        const axe_ring *one;
-        AXE_TRY(axe_plan_ring(p, n, body));
-        one = axe_ring_of(p->n_ring, p->ring, f.ring);
-        r->n_stage = one->n_stage;
-        r->fill = one->fill;
-        r->read = one->read;
-        return check_left(p, r, one);
-    }
-    r->n_stage = f.ring->n_stage;
-    if (r->n_stage > 1) {
-        r->fill = made_var(p, f.ring, "fill");
-        r->read = made_var(p, f.ring, "read");
-    }
-    axe_add_ring(p, (axe_ring){.ring = f.ring,
-                               .n_stage = r->n_stage,
-                               .most = r->n_stage,
-                               .fill = r->fill,
-                               .read = r->read});
-    return AXE_OK;
-}
-
-static axe_status
-plan_body(planner *p, int n, axe_stmt *const *body, int n_loop)
-{
-    for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        bool top = s->kind == AXE_STMT_SCOPE && s->scope == AXE_SCOPE_CTA;
-        int  in = top ? 0 : n_loop + is_loop(s);
-        if (s->kind == AXE_STMT_PIPELINE)
-            AXE_TRY(plan_ring(p, n - i, body + i, n_loop));
-        AXE_TRY(plan_body(p, s->n_body, s->body, in));
-        AXE_TRY(plan_body(p, s->n_other, s->other, in));
-    }
-    return AXE_OK;
-}
-
-axe_status
-axe_simt_plan_rings(planner *p)
-{
-    return plan_body(p, p->kernel->n_body, p->kernel->body, 0);
 }
 
 /* ------------------------------------------------------ from the schedules */
@@ -379,20 +205,23 @@ reads_by(const axe_schedule *s)
 static void
 add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
-    const axe_atom *a = reads_by(s);
-    const char     *group = a ? a->group : "";
-    bool            wide = a && a->by == AXE_SCOPE_WARPGROUP;
+    const axe_atom  *a = reads_by(s);
+    const char      *group = a ? a->group : "";
+    bool             wide = a && a->by == AXE_SCOPE_WARPGROUP;
+    axe_ring_reader *to = axe_ring_reader_of(r, s->simt->crew);
 
+    if (!to)
+        return;
     if (a && axe_atom_commits(p->mc, a)) {
-        r->read_by = group;
+        to->engine = group;
         if (s->simt->contract)
             r->pair = (int)s->simt->contract->pair;
     } else {
-        r->threads_read = true;
+        to->threads = true;
         if (!wide)
-            r->reader = AXE_SCOPE_WARP;
+            to->by = AXE_SCOPE_WARP;
     }
-    if (*group && has_tile_in(r->ring, AXE_SPACE_SHARED) &&
+    if (*group && axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
         axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
         r->fence = group;
 }
@@ -428,50 +257,75 @@ only_engine(planner *p, const axe_stmt *consume)
     return c && c->a.direct && c->b.direct && *c->atom->group ? s : NULL;
 }
 
-/* Find the loop that may leave a stage's contraction in flight: it does nothing
- * else but, running ahead, what waits for no such stage. */
+/* Find the loops that may leave a stage's contraction in flight: one does
+ * nothing else but, running ahead, what waits for no such stage. */
 static void
-find_lag(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body)
+find_lags(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body,
+          const axe_crew *crew)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        int             last = s->n_body - 1;
-        if (s->kind == AXE_STMT_FOR && last >= 0 &&
+        const axe_stmt  *s = body[i];
+        const axe_crew  *in = axe_crew_at(p->simt, s);
+        int              last = s->n_body - 1;
+        axe_ring_reader *to = axe_ring_reader_of(r, crew);
+        if (to && !to->engine && s->kind == AXE_STMT_FOR && last >= 0 &&
             s->body[last]->pipeline == r->ring &&
             last == (r->way == AXE_RING_AHEAD)) {
-            r->lagging = only_engine(p, s->body[last]);
-            r->lags = r->lagging ? s : NULL;
+            to->lagging = only_engine(p, s->body[last]);
+            to->lags = to->lagging ? s : NULL;
         }
-        find_lag(p, r, s->n_body, s->body);
-        find_lag(p, r, s->n_other, s->other);
+        find_lags(p, r, s->n_body, s->body, in ? in : crew);
+        find_lags(p, r, s->n_other, s->other, in ? in : crew);
     }
 }
 
 /* The engine works on one stage while the next one's work is issued. */
 static void
-plan_lag(planner *p, axe_simt_ring *r)
+plan_lags(planner *p, axe_simt_ring *r)
 {
-    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 || r->read_by ||
+    const axe_schedule *s;
+
+    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 ||
         (r->way == AXE_RING_AHEAD && r->writes))
         return;
-    find_lag(p, r, p->kernel->n_body, p->kernel->body);
-    if (r->lagging)
-        ((axe_simt_contract *)r->lagging->simt->contract)->in_flight = 1;
+    find_lags(p, r, p->kernel->n_body, p->kernel->body, NULL);
+    for (int i = 0; i < r->n_reader; i++) {
+        s = r->reader[i].lagging;
+        if (s)
+            ((axe_simt_contract *)s->simt->contract)->in_flight = 1;
+    }
+}
+
+/* Of a reader at a phase of `empty`, see simt_ring.h. */
+static int
+count_reader(const planner *p, const axe_simt_ring *r,
+             const axe_ring_reader *to)
+{
+    int lanes = p->mc->simt->lanes, n = 0;
+    int threads = to->crew->n_thread * to->crew->n_entity;
+
+    if (to->engine)
+        n = to->crew->n_entity *
+            (r->cluster > r->pair ? r->cluster / r->pair : 1);
+    if (r->way != AXE_RING_ROLES || (to->engine && !to->threads))
+        return n;
+    return n + (to->by == AXE_SCOPE_WARPGROUP ? to->crew->n_entity
+                                              : (threads + lanes - 1) / lanes) *
+                   r->cluster * (r->filled_by ? r->pair : 1);
 }
 
 /* Arrivals of a phase, see simt_ring.h. */
 static void
 count_arrivals(const planner *p, axe_simt_ring *r)
 {
-    int lanes = p->mc->simt->lanes, n;
-
     if (r->boxes)
         r->full = 1;
     if (r->filled_by)
         r->full += r->producer->n_entity;
-    if (r->read_by)
-        r->empty = r->consumer->n_entity *
-                   (r->cluster > r->pair ? r->cluster / r->pair : 1);
+    for (int i = 0; i < r->n_reader; i++) {
+        r->reader[i].arrivals = count_reader(p, r, &r->reader[i]);
+        r->empty += r->reader[i].arrivals;
+    }
     if (r->way != AXE_RING_ROLES)
         return;
     if (r->writes)
@@ -479,11 +333,6 @@ count_arrivals(const planner *p, axe_simt_ring *r)
     if (r->group && !r->stores && !r->sums)
         r->arrive = axe_simt_group_sync(p->mc, AXE_SYNC_ARRIVE, r->group,
                                         AXE_ARG_SHARED);
-    n = r->consumer->n_thread * r->consumer->n_entity;
-    n = r->reader == AXE_SCOPE_WARPGROUP ? r->consumer->n_entity
-                                         : (n + lanes - 1) / lanes;
-    if (r->threads_read || !r->read_by)
-        r->empty += n * r->cluster * (r->filled_by ? r->pair : 1);
 }
 
 static axe_simt_launch *
@@ -502,7 +351,6 @@ plan_protocol(planner *p, axe_simt_ring *r)
     int64_t          n;
 
     r->cluster = r->pair = 1;
-    r->reader = AXE_SCOPE_WARPGROUP;
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && writes_ring(s->stmt, r->ring))
@@ -510,19 +358,19 @@ plan_protocol(planner *p, axe_simt_ring *r)
         if (s && reads_ring(s->stmt, r->ring))
             add_reader(p, r, s);
     }
-    if (!r->producer || !r->consumer)
+    if (!r->producer || r->n_reader == 0)
         return AXE_OK;
     r->home = axe_crew_cta(r->producer);
     AXE_TRY(check_cluster(p, r));
     count_arrivals(p, r);
-    plan_lag(p, r);
+    plan_lags(p, r);
     n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
     r->barriers = (l->shared_bytes + 15) / 16 * 16;
     l->shared_bytes = r->barriers + 8 * n;
     if (r->full + r->empty > 0) {
-        r->fill_phase = made_var(p, r->ring, "fill_phase");
-        r->read_phase = made_var(p, r->ring, "read_phase");
+        r->fill_phase = axe_ring_var(p, r->ring, "fill_phase");
+        r->read_phase = axe_ring_var(p, r->ring, "read_phase");
     }
     return AXE_OK;
 }

@@ -15,7 +15,8 @@
  * A phase of `full` takes one arrival of the thread that hands boxes to the
  * engine, which also says how many bytes will come, and one of each other
  * thread that writes.  A phase of `empty` takes one of each warp group, or each
- * warp, that reads, of all CTAs whose boxes come to this one. */
+ * warp, that reads, of all CTAs whose boxes come to this one.  Several roles
+ * may read a ring: each reads every stage, and counts stages by itself. */
 #ifndef AXE_PLAN_SIMT_RING_H
 #define AXE_PLAN_SIMT_RING_H
 
@@ -27,6 +28,22 @@ typedef enum axe_ring_way {
     AXE_RING_ROLES
 } axe_ring_way;
 
+/* Who reads a ring: a role, or the crew that fills it, too.
+ *
+ * lags  the loop whose turns leave the contraction of a stage in flight: it is
+ *       read when the next one has been issued; NULL: none */
+typedef struct axe_ring_reader {
+    const axe_crew *crew;
+    int             arrivals;    /* at `empty` */
+    axe_scope_kind  by;          /* who arrives there as one */
+    const char     *engine;      /* group of the engine that reads it, arrives
+                                    there, and is asked by one thread of each
+                                    entity; NULL */
+    bool                threads; /* others of the crew read it, too */
+    const axe_stmt     *lags;
+    const axe_schedule *lagging; /* that contraction */
+} axe_ring_reader;
+
 struct axe_simt_ring {
     const axe_pipeline *ring;
     const axe_stmt     *produce; /* the first one */
@@ -34,11 +51,13 @@ struct axe_simt_ring {
     int                 n_stage;
     bool early; /* its counters begin with the CTA, as its barriers do, and not
                    where it is declared or its roles are: that is in a loop */
-    const axe_crew *home, *producer, *consumer;
-    const axe_var  *fill, *read; /* NULL: one stage */
-    const axe_var  *fill_phase, *read_phase;
-    bool            boxes;       /* something comes by boxes */
-    bool            writes;      /* something is written by threads, or comes by
+    const axe_crew  *home, *producer;
+    int              n_reader;    /* 0: nobody; several only across roles */
+    axe_ring_reader *reader;      /* [n_reader], room for one at least */
+    const axe_var   *fill, *read; /* NULL: one stage */
+    const axe_var   *fill_phase, *read_phase;
+    bool             boxes;      /* something comes by boxes */
+    bool             writes;     /* something is written by threads, or comes by
                                     their pieces */
     bool            stores;      /* by threads themselves */
     const char     *group;       /* of those pieces; NULL: none */
@@ -47,23 +66,15 @@ struct axe_simt_ring {
     const axe_node *when;        /* and when that is so; NULL: always */
     int             cluster;     /* CTAs whose boxes come here; 1: own */
     int             full, empty; /* arrivals; 0: no such barrier */
-    axe_scope_kind  reader;      /* who arrives at `empty` as one */
-    const char     *read_by; /* group of the engine that reads it, arrives at
-                                `empty`, and is asked by one thread of each
-                                entity; NULL */
-    const char *filled_by;   /* the same of what fills it, at `full` */
+    const char *filled_by; /* the engine that fills it, arrives at `full`, and
+                              is asked by one thread of each entity; NULL */
     int pair; /* CTAs of which the first asks the engine for all; what comes is
                  told at its barriers, what is done at all of theirs, or of
                  those whose boxes come here; 1: each its own */
-    bool            threads_read; /* others read it, too */
-    bool            sums;         /* it has tiles in tensor memory */
-    const char     *fence; /* readers are engines of this group; NULL: no */
-    const axe_stmt *lags;  /* the loop whose turns leave the contraction of a
-                              stage in flight: it is read when the next one has
-                              been issued; NULL: none */
-    const axe_schedule *lagging; /* that contraction */
-    int64_t barriers; /* where in shared memory: n_stage of `full`, then, on 16
-                         bytes again, n_stage of `empty` */
+    bool        sums;  /* it has tiles in tensor memory */
+    const char *fence; /* readers are engines of this group; NULL: no */
+    int64_t barriers;  /* where in shared memory: n_stage of `full`, then, on 16
+                          bytes again, n_stage of `empty` */
 };
 
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume
@@ -81,6 +92,12 @@ bool axe_simt_is_counted(int n, axe_stmt *const *body, const axe_stmt *s);
 /* Bytes that come to each CTA by the boxes of a produce. */
 int64_t axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
                            const axe_stmt *produce);
+
+/* What reads the ring as the crew, or around it; with one reader that one. */
+axe_ring_reader *axe_ring_reader_of(const axe_simt_ring *r, const axe_crew *c);
+/* Whose turns of the loop leave a stage in flight, or NULL. */
+const axe_ring_reader *axe_ring_lag_of(const axe_simt_ring *r,
+                                       const axe_stmt      *loop);
 
 const axe_simt_ring *axe_simt_ring_of(const axe_simt_plan *sp,
                                       const axe_pipeline  *ring);

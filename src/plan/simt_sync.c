@@ -121,19 +121,11 @@ gather(passing *g, const place *at, axe_list *out)
 /* ------------------------------------------------------------------ meetings
  */
 
-static bool
-is_within(const axe_crew *c, const axe_crew *outer)
-{
-    while (c && c != outer)
-        c = c->in;
-    return c == outer;
-}
-
 /* The innermost crew around both. */
 static const axe_crew *
 common_crew(const axe_crew *a, const axe_crew *b)
 {
-    while (a && !is_within(b, a))
+    while (a && !axe_crew_is_within(b, a))
         a = a->in;
     return a;
 }
@@ -190,7 +182,8 @@ forget(passing *g, const axe_crew *crew, const axe_crew *asker)
 
     for (int i = 0; i < g->pending.n; i++) {
         const touch *t = g->pending.item[i];
-        if (!is_within(t->crew, crew) || (t->engine ? t->asker : NULL) != asker)
+        if (!axe_crew_is_within(t->crew, crew) ||
+            (t->engine ? t->asker : NULL) != asker)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
@@ -483,7 +476,7 @@ widen(passing *g, const axe_crew *inner, const axe_crew *around)
     for (int i = 0; i < g->pending.n; i++) {
         touch *t = axe_new(g->p->cx, touch);
         *t = *(const touch *)g->pending.item[i];
-        if (is_within(t->crew, inner))
+        if (axe_crew_is_within(t->crew, inner))
             t->crew = around;
         if (!knows(&out, t))
             axe_list_push(&out, t);

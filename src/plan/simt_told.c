@@ -202,44 +202,56 @@ tell_full(axe_ctx *cx, const axe_plan *p, const axe_simt_ring *r, axe_list *out)
 }
 
 static void
-tell_empty(axe_ctx *cx, const axe_simt_ring *r, axe_list *out)
+tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
+           axe_list *out)
 {
-    const char *who = r->reader == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
-    const char *many = r->empty == 1 ? "" : "s";
-    const char *too = r->read_by ? " and of the engine" : "";
+    const char *who = to->by == AXE_SCOPE_WARPGROUP ? "warp group" : "warp";
+    const char *many = to->arrivals == 1 ? "" : "s";
+    const char *too = to->engine ? " and of the engine" : "";
 
-    if (r->read_by && !r->threads_read && r->cluster > r->pair)
+    if (to->engine && !to->threads && r->cluster > r->pair)
         axe_list_push(
             out,
             axe_textf(cx,
                       "  empty: %d arrivals, of the engine%s when it has "
                       "read, in all of %d CTAs",
-                      r->empty,
+                      to->arrivals,
                       r->pair > 1 ? axe_textf(cx, " of each %d CTAs", r->pair)
                                   : " of each CTA",
                       r->cluster));
-    else if (r->read_by && !r->threads_read)
+    else if (to->engine && !to->threads)
         axe_list_push(
             out,
-            axe_textf(cx, "  empty: %d arrival%s, %s", r->empty, many,
+            axe_textf(cx, "  empty: %d arrival%s, %s", to->arrivals, many,
                       engine_text(cx, r, "of the engine when it has read")));
-    else if (r->empty > 0 && r->pair > 1)
+    else if (to->arrivals > 0 && r->pair > 1)
         axe_list_push(out, axe_textf(cx,
                                      "  empty: %d arrival%s in the first of %d "
                                      "CTAs, one of each warp that reads%s",
-                                     r->empty, many, r->pair, too));
-    else if (r->empty > 0)
+                                     to->arrivals, many, r->pair, too));
+    else if (to->arrivals > 0)
         axe_list_push(out,
                       axe_textf(cx,
                                 "  empty: %d arrival%s, one of each %s that "
                                 "reads%s, of %d CTA%s",
-                                r->empty, many, who, too, r->cluster,
+                                to->arrivals, many, who, too, r->cluster,
                                 r->cluster > 1 ? "s" : ""));
     else if (r->way == AXE_RING_AHEAD)
         axe_list_push(out, "  empty: all threads meet once a turn");
-    if (r->lags)
+    if (to->lags)
         axe_list_push(out, "  a stage is free when the contraction of the next "
                            "one has been issued and its own is done");
+}
+
+static const char *
+readers_text(axe_ctx *cx, const axe_simt_ring *r)
+{
+    const char *text = axe_crew_text(cx, r->reader[0].crew);
+
+    for (int i = 1; i < r->n_reader; i++)
+        text = axe_textf(cx, "%s, and by %s", text,
+                         axe_crew_text(cx, r->reader[i].crew));
+    return text;
 }
 
 void
@@ -247,16 +259,17 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 {
     for (int i = 0; i < p->simt->n_ring; i++) {
         const axe_simt_ring *r = &p->simt->ring[i];
-        if (!r->producer || !r->consumer)
+        if (!r->producer || r->n_reader == 0)
             continue;
         axe_list_push(out, axe_textf(cx, "%s: %d stage%s, %s", r->ring->name,
                                      r->n_stage, r->n_stage > 1 ? "s" : "",
                                      way_text(cx, r)));
         axe_list_push(out, axe_textf(cx, "  filled by %s, read by %s",
                                      axe_crew_text(cx, r->producer),
-                                     axe_crew_text(cx, r->consumer)));
+                                     readers_text(cx, r)));
         tell_full(cx, p, r, out);
-        tell_empty(cx, r, out);
+        for (int k = 0; k < r->n_reader; k++)
+            tell_empty(cx, r, &r->reader[k], out);
     }
 }
 

@@ -103,6 +103,48 @@ kernel columns<BM = 128, BN = 64, BK = 64>(in f16 A[M, K], in f16 B[N, K], out f
     }
 }
 EOT
+cat >readers.axe <<'EOT'
+// Tiles of A are read by a warp that asks for products and by two that sum
+// rows, the sums of products by two warp groups.
+kernel readers<BM = 128, BN = 64, BK = 64, CLUSTER = 1, STAGES = 3>
+    (in f16 A[M, K], in f16 B[N, K], out f32 C[M, N], out f32 S[M],
+     out f32 T[M, N])
+{
+    index m, n, k;
+
+    cluster (CLUSTER) cta (i : M by BM, j : N by BN) warps 12 {
+        pipeline ring[STAGES] {
+            shared f16 a[BM, BK];
+            shared f16 b[BN, BK] : auto + [CLUSTER : 1@cta];
+        }
+        pipeline sums[1] { tmem f32 acc[BM, BN]; }
+
+        roles {
+            warp (4) for (kt : K by BK) produce ring {
+                ring.a[m, k] = A[i*BM + m, kt*BK + k];
+                ring.b[n, k] = B[j*BN + n, kt*BK + k];
+            }
+            warp (5) produce sums {
+                sums.acc[m, n] = 0;
+                for (kt : K by BK) consume ring
+                    sums.acc[m, n] += ring.a[m, k] * ring.b[n, k];
+            }
+            warp (w : 6..8) {
+                reg f32 total[BM / 2] = 0;
+
+                for (kt : K by BK) consume ring
+                    total[m] += sum[k](f32(ring.a[(w - 6)*(BM / 2) + m, k]));
+                if (j == 0)
+                    S[i*BM + (w - 6)*(BM / 2) + m] = total[m];
+            }
+            warpgroup (0) consume sums
+                C[i*BM + m, j*BN + n] = sums.acc[m, n];
+            warpgroup (2) consume sums
+                T[i*BM + m, j*BN + n] = max(sums.acc[m, n], 0);
+        }
+    }
+}
+EOT
 # Tiles as they come, without roles.
 cat >taken.axe <<'EOT'
 kernel taken<BM = 16, BN = 8, CLUSTER = 2>(in f32 X[M, N], in f32 S[N], out f32 Y[M, N])
@@ -117,7 +159,8 @@ kernel taken<BM = 16, BN = 8, CLUSTER = 2>(in f32 X[M, N], in f32 S[N], out f32 
     }
 }
 EOT
-for k in "columns sm_100a N=130 K=456" "taken sm_100a N=50 --sms 5" \
+for k in "columns sm_100a N=130 K=456" "readers sm_100a N=68 K=136" \
+    "readers sm_100a N=68 K=328 --set CLUSTER=2" "taken sm_100a N=50 --sms 5" \
     "taken sm_100a N=50 --sms 3 --set CLUSTER=1" "taken sm_90a N=50 --sms 5" "loop sm_80 N=64 K=136" "loop sm_90a N=64 K=136" "turns sm_90a"; do
     # shellcheck disable=SC2086
     set -- $k
