@@ -229,6 +229,10 @@ ON = {"sm_80": [
         {"A": "MK", "B": "NK", "bias": "N", "R": "MN"}, {"C": "MN"},
         lambda a, b, bias, r: [(a @ b.T + bias + r, magnitude(
             abs(a) @ abs(b.T), bias, r))], ("f16", "bf16"), ("MNK", SM90)),
+    Row("gemm_rmsnorm_sm90", "gemm_rmsnorm_sm90", {"A": "MK", "B": "NK"},
+        {"C": "MN"}, lambda a, b: matmul(a / np.sqrt(np.mean(
+            np.square(a), axis=1, keepdims=True) + 1e-5), b.T),
+        ("f16", "bf16"), ("MNK", SM90)),
     Row("gemm_swiglu_sm90", "gemm_swiglu_sm90", {"A": "MK", "W": "N2K"},
         {"C": "MN"}, lambda a, w: swiglu(a, w[:, 0], w[:, 1]),
         ("f16", "bf16"), ("MNK", SM90 + [(70, 131, 16)])),

@@ -1,9 +1,9 @@
 /* test_sim_mutations_rings.c - bugs put between two pipelines of one pair of
- * roles, and between pieces and boxes that fill one stage: each must be found.
- */
+ * roles, between pieces and boxes that fill one stage, and between two roles
+ * that read one pipeline: each must be found. */
 #include "mutants.h"
 
-typedef enum which { TWO, PIECES, N_WHICH } which;
+typedef enum which { TWO, PIECES, READERS, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -29,6 +29,13 @@ static const mutation rows[] = {
     {"everybody hands over boxes",           PIECES, "tma.load<", 0, ANYBODY, 0, 0, K(BYTES) | K(RACE)},
     {"boxes alone make a stage full",        PIECES, "cp.async.b128", 0, ADD, 0, 8192, K(RACE) | K(BOUNDS)},
     {"pieces that nobody asks for",          PIECES, "cp.async.b128", 0, ANYBODY, 0, 0, K(BOUNDS)},
+
+    {"the arrivals of one reader only",      READERS, "mbarrier.init", 4, SET, 1, 4, K(ARRIVALS) | K(RACE)},
+    {"one warp's do not count",              READERS, "mbarrier.init", 4, SET, 1, 7, K(ARRIVALS) | K(RACE)},
+    {"who sums does not free a stage",       READERS, "mbarrier.arrive.cluster", 0, DROP, 0, 0, K(DEADLOCK)},
+    {"who multiplies does not free a stage", READERS, "mbarrier.arrive.cluster", 1, DROP, 0, 0, K(DEADLOCK)},
+    {"who sums does not wait for a stage",   READERS, "mbarrier.wait", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"who multiplies waits for the wrong phase", READERS, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED) | K(DEADLOCK)},
 };
 /* clang-format on */
 
@@ -50,6 +57,11 @@ static const subject subjects[N_WHICH] = {
                           {"Y", {256, 256}}},
                 .kernel = "gemm_gathered_sm90",
                 .step = {[1] = 1, [2] = 128}},
+    [READERS] = {.file = "gemm_rmsnorm_sm90.axe",
+                 .machine = "sm_90a",
+                 .array = {{"A", {256, 456}},
+                           {"B", {192, 456}},
+                           {"C", {256, 192}}}},
 };
 
 int
