@@ -379,7 +379,7 @@ make_tile(copying *c, int k)
         .at = x->load[k]->at,
         .id = x->k->n_tensor++,
         .space = AXE_SPACE_REG,
-        .type = axe_keep_type(x, k),
+        .type = c->way->as_is ? x->load[k]->type : axe_keep_type(x, k),
         .rank = c->way->apart ? 1 : 2,
         .shape = shape + c->way->apart,
     };
@@ -404,7 +404,7 @@ copy_scope(copying *c, axe_stmt *out)
     }
     for (int i = 0; i < x->scope->n_body; i++) {
         for (int k = 0; k < n_kept; k++)
-            if (x->made[k] && x->from[k] == i) {
+            if (x->made[k] && x->from[k] == i && !c->way->as_is) {
                 const axe_node *made = copy_node(c, x->made[k], true);
                 axe_list_push(&body, make_stmt(c, k, made));
                 c->made[k] = true;

@@ -18,8 +18,9 @@
  *
  * where n is an index of the tile that stops at N, its limit.  Longer rows are
  * one row to a CTA, if rows know nothing of one another (simt_apart.c), by as
- * many threads as hold it; and rows longer than that are read again, one to a
- * CTA, so that what all CTAs read at a time is still in L2. */
+ * many threads as hold it, at last in the type that it has in memory; and rows
+ * longer than that are read again, one to a CTA, so that what all CTAs read at
+ * a time is still in L2. */
 #include "plan/simt_keep.h"
 #include "ir/check.h"
 #include "ir/list.h"
@@ -255,14 +256,17 @@ find_rows(axe_keep *x)
 /* ------------------------------------------------------------------ launches
  */
 
-/* Elements of a row that `threads` hold of each of so many rows. */
+/* Elements of a row that `threads` hold of each of so many rows; as_is: in the
+ * type that they have in memory. */
 static int64_t
-room_of(const axe_keep *x, int64_t rows, int64_t threads)
+room_of(const axe_keep *x, int64_t rows, int64_t threads, bool as_is)
 {
     int64_t bytes = 0, n = 1;
 
     for (int i = 0; i < x->n_load; i++)
-        bytes += axe_type_table[axe_keep_type(x, i)].bits / 8;
+        bytes += axe_type_table[as_is ? x->load[i]->type : axe_keep_type(x, i)]
+                     .bits /
+                 8;
     while (bytes > 0 && 2 * n * rows * bytes <= KEPT * threads)
         n *= 2;
     return n;
@@ -288,7 +292,7 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
 {
     const axe_simt *m = mc->simt;
     bool            apart = axe_keep_apart(x);
-    int64_t         over = room_of(x, x->step, m->threads);
+    int64_t         over = room_of(x, x->step, m->threads, false);
 
     if (over < LEAST)
         over = 0;
@@ -300,7 +304,7 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
     for (int t = m->threads; apart && t <= m->max_threads;
          t = t < m->max_threads && 4 * t > m->max_threads ? m->max_threads
                                                           : 4 * t) {
-        int64_t most = room_of(x, 1, t);
+        int64_t most = room_of(x, 1, t, false);
         if (most > over)
             axe_list_push(
                 out, axe_keep_copy(x, &(axe_keep_way){.apart = true,
@@ -309,6 +313,17 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
                                                       .when = when_between(
                                                           x, over, most)}));
         over = most > over ? most : over;
+    }
+    if (apart && room_of(x, 1, m->max_threads, true) > over) {
+        int64_t most = room_of(x, 1, m->max_threads, true);
+        axe_list_push(
+            out, axe_keep_copy(
+                     x, &(axe_keep_way){.apart = true,
+                                        .threads = m->max_threads,
+                                        .most = most,
+                                        .as_is = true,
+                                        .when = when_between(x, over, most)}));
+        over = most;
     }
     axe_list_push(
         out,

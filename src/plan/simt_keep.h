@@ -34,6 +34,7 @@ typedef struct axe_keep_way {
     bool            apart;   /* one row to a CTA */
     int             threads; /* of a CTA; 0: the machine's usual number */
     int64_t         most;    /* elements that are kept of a row; 0: none */
+    bool            as_is;   /* kept in the type that they have in memory */
     const axe_node *when;    /* it has tiles to do */
 } axe_keep_way;
 

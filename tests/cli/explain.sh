@@ -50,6 +50,11 @@ grep -q '"estimates":\[{"seconds":null}\]' "$tmp/out"
 [ "$(grep -c ' of X at a time' "$tmp/out")" = 6 ]
 [ "$(grep -c 'X.kept.* = X\[' "$tmp/out")" = 3 ]
 grep -q 'CTAs of 1024 threads where N > 32768; ' "$tmp/out"
+# Of 16 bits twice as many, as they are, in as many registers.
+"$AXE" explain kernels/softmax.axe -t sm_80 --set T=bf16 >"$tmp/out"
+[ "$(grep -c '^X.kept *f32 *128 ' "$tmp/out")" = 3 ]
+[ "$(grep -c '^X.kept *bf16 *128 ' "$tmp/out")" = 1 ]
+grep -q 'CTAs of 1024 threads where N > 65536; ' "$tmp/out"
 "$AXE" explain kernels/conv2d.axe -t sm_80 >"$tmp/out"
 grep -q 'one side is r, x$' "$tmp/out"
 grep -q 'of the lanes,' "$tmp/out"

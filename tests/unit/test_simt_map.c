@@ -260,6 +260,11 @@ static const struct {
      " + sum[n](f32(X[i*8 + m, n])); }",
      {5, 1030}, "shfl", "", 20, 0},
      5 * 2060},
+    {{"kept as it is", "kernel k(in bf16 X[M, N], out f32 Y[M]) { index m, n;"
+     "cta (i : M by 8) { reg f32 t[8]; t[m] = max[n](f32(X[i*8 + m, n]));"
+     "Y[i*8 + m] = t[m] + sum[n](f32(X[i*8 + m, n]) - t[m]); } }",
+     {1, 32776}, "ld.global.b128", "ld.global.b16", 4, 0},
+     65552},
     {{"as it is, and as another", "kernel k(in i8 X[M, N], out i32 Y[M]) {"
      "index m, n; cta (i : M by 8) { reg i8 t[8]; t[m] = max[n](X[i*8 + m, n]);"
      "Y[i*8 + m] = sum[n](i32(X[i*8 + m, n])) + i32(t[m]); } }",
