@@ -465,9 +465,13 @@ take(const job *j, const option *o, request *r, const axe_layout *c,
      const axe_simt_contract *sc, axe_schedule *out)
 {
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    const char        *why;
 
     assert(axe_simt_contract_holds(j->p, j, o, c, sc));
     reject_others(j, r, sc);
+    if (sc->pair == 1 && sc->atom->space[0] == AXE_ARG_TMEM &&
+        (why = axe_job_unpaired(j)))
+        axe_rejected(j->p, r, "products of several CTAs", "%s", why);
     out->n_tile = 3;
     out->n_proved = j->extent[0] * j->extent[1] * j->extent[2];
     out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;

@@ -93,6 +93,27 @@ axe_job_takes_pair(const job *j, int64_t pair)
            (p->simt->open[b->id] || !l || extent_on(p, l) == pair);
 }
 
+const char *
+axe_job_unpaired(const job *j)
+{
+    const planner    *p = j->p;
+    const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
+
+    if (axe_tile_copies(p, b) == 1)
+        return NULL;
+    if (!leads_across(p, b) || !leads_across(p, j->load[0]->u.tensor))
+        return "what comes and what is done is told at the first CTA's "
+               "barriers, at which only roles wait: fetch, multiply and store "
+               "in `roles`, the sums in a pipeline, as kernels/gemm_sm100.axe "
+               "does";
+    if (!is_read_by_one(p, a) || !is_read_by_one(p, b))
+        return axe_textf(p->cx,
+                         "only the first CTA is told that a stage is full, and "
+                         "several roles read those of %s",
+                         b->pipeline->name);
+    return NULL;
+}
+
 int64_t
 axe_atom_pair(const planner *p, const axe_layout *b)
 {

@@ -15,6 +15,9 @@ int64_t axe_tile_copies(const planner *p, const axe_tensor *t);
 
 /* May an atom for so many CTAs do the job; with 1: one for this CTA alone? */
 bool axe_job_takes_pair(const job *j, int64_t pair);
+/* Why no atom for several CTAs does the job, though they hold the same right
+ * factor; NULL: they do not, or nothing is in the way. */
+const char *axe_job_unpaired(const job *j);
 /* How many CTAs a row is for, by its layout of b. */
 int64_t axe_atom_pair(const planner *p, const axe_layout *b);
 /* What is one CTA's of a row's operand. */

@@ -169,4 +169,15 @@ for k in "columns sm_100a N=130 K=456" "readers sm_100a N=68 K=136" \
     echo "FAILED: $k"
     head -n 20 out
 done
+# Why two CTAs do not multiply together.
+why() {
+    local says=$1
+    shift
+    "$AXE" explain "$@" -t sm_100a 2>&1 | grep -qF "products of several CTAs: $says" && return
+    n_bad=$((n_bad + 1))
+    echo "FAILED: $* does not say: $says"
+}
+why "what comes and what is done is told at the first CTA's barriers" columns.axe
+why "only the first CTA is told that a stage is full, and several roles read those of ring" \
+    readers.axe --set CLUSTER=2
 [ $n_bad = 0 ]
