@@ -31,14 +31,15 @@ see_as_bits(const axe_run_args *a, const axe_param_sig *sig, axe_npy *npy)
     } row[] = {{AXE_TYPE_bf16, AXE_TYPE_u16},
                {AXE_TYPE_f8e4m3, AXE_TYPE_u8},
                {AXE_TYPE_f8e5m2, AXE_TYPE_u8},
-               {AXE_TYPE_f8e8m0, AXE_TYPE_u8}};
+               {AXE_TYPE_f8e8m0, AXE_TYPE_u8},
+               {AXE_TYPE_f4e2m1, AXE_TYPE_u8}};
 
     for (int i = 0; i < AXE_LEN(row); i++) {
         const char *name = axe_type_table[row[i].type].name;
         bool        wanted = sig->type_is_param ? set_to(a, sig->type, name)
                                                 : strcmp(sig->type, name) == 0;
         if (wanted && npy->type == row[i].bits) {
-            npy->type = row[i].type;
+            axe_npy_see_as(npy, row[i].type);
             return;
         }
     }
@@ -175,27 +176,29 @@ next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Real numbers in [-1, 1), powers of two from 2^-8 to 2^7 where there are no
- * others, integers in [-8, 8) or [0, 16), truths. */
+/* Real numbers in [-1, 1), of 4 bits in [-8, 8), powers of two from 2^-8 to 2^7
+ * where there are no others, integers in [-8, 8) or [0, 16), truths. */
 static axe_status
 fill_random(axe_ctx *cx, axe_npy *a, uint64_t *state)
 {
     const axe_type_info *t = &axe_type_table[a->type];
-    size_t               bytes = (size_t)t->bits / 8;
+    int64_t              n = (int64_t)a->n_bytes * 8 / t->bits;
+    double               most = t->bits < 8 ? 8 : 1;
 
     if (!axe_number_known(a->type))
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "random numbers of %s", t->name);
-    for (size_t at = 0; at < a->n_bytes; at += bytes) {
+    for (int64_t i = 0; i < n; i++) {
         uint64_t z = next_random(state);
         int64_t  w = (int64_t)(z >> 60) - (t->cls == AXE_CLASS_INT ? 8 : 0);
         if (t->cls == AXE_CLASS_FLOAT)
-            axe_number_put(a->type, (char *)a->data + at,
-                           axe_number_is_power(a->type)
-                               ? ldexp(1, (int)(z >> 60) - 8)
-                               : (double)(z >> 11) * 0x1p-52 - 1);
+            axe_number_store(a->type, a->data, i,
+                             axe_number_is_power(a->type)
+                                 ? ldexp(1, (int)(z >> 60) - 8)
+                                 : most * ((double)(z >> 11) * 0x1p-52 - 1));
         else
-            axe_number_put_int(a->type, (char *)a->data + at,
+            axe_number_put_int(a->type,
+                               (char *)a->data + axe_type_bytes(a->type, i),
                                t->cls == AXE_CLASS_BOOL ? w & 1 : w);
     }
     return AXE_OK;

@@ -26,7 +26,10 @@ typedef struct axe_array {
     int         rank; /* 0: a single element */
     const int64_t *shape;  /* [rank] */
     const int64_t *stride; /* [rank] [elements]; NULL: row-major */
-    void          *data;   /* first element; NULL only without elements */
+    void          *data;   /* first element; NULL only without elements; of 4
+                              bits two lie in a byte, the first in its low half:
+                              one stride is 1, its extent and the other strides
+                              are even */
 } axe_array;
 
 /* A runtime size that is known without an array. */

@@ -49,6 +49,11 @@ bool axe_type_is_float(axe_type t);
 bool axe_type_widens(axe_type from, axe_type to);
 /* Is v a value of the integer type t?  Always true of floats. */
 bool axe_type_fits(axe_type t, int64_t v);
+/* Elements of the type in a byte: 2 of 4 bits, else 1. */
+int axe_type_per_byte(axe_type t);
+/* Bytes of n elements, or from the first to number n; of 4 bits, those before
+ * the byte that has it. */
+int64_t axe_type_bytes(axe_type t, int64_t n);
 /* The largest finite value of a floating type. */
 double axe_type_max(axe_type t);
 

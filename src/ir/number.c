@@ -13,6 +13,7 @@ static const axe_float_format format[AXE_N_TYPE] = {
     [AXE_TYPE_f8e4m3] = {4, -6, 448},
     [AXE_TYPE_f8e5m2] = {3, -14, 57344},
     [AXE_TYPE_f8e8m0] = {1, -127, 0x1p127},
+    [AXE_TYPE_f4e2m1] = {2, 0, 6},
 };
 
 bool
@@ -188,12 +189,39 @@ put_power(double x)
     return (uint8_t)(e + 126);
 }
 
+/* 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; the other half of the byte
+ * means nothing here. */
+static double
+get_fourth(unsigned h)
+{
+    int    e = h >> 1 & 3, f = h & 1;
+    double v = e == 0 ? 0.5 * f : ldexp(2 + f, e - 2);
+
+    return h & 8 ? -v : v;
+}
+
+/* NaN, which the format lacks, becomes the largest, as instructions have it. */
+static unsigned
+put_fourth(double x)
+{
+    unsigned lo = 0;
+    double   v = fabs(axe_float_round(&format[AXE_TYPE_f4e2m1], x));
+
+    if (isnan(x))
+        return 7;
+    while (get_fourth(lo) < v)
+        lo++;
+    return lo | (signbit(x) ? 8 : 0);
+}
+
 double
 axe_number_get(axe_type t, const void *at)
 {
     double v;
 
     switch (t) {
+    case AXE_TYPE_f4e2m1:
+        return get_fourth(*(const uint8_t *)at & 15);
     case AXE_TYPE_f16:
         return get_half(get_u16(at));
     case AXE_TYPE_bf16:
@@ -219,6 +247,8 @@ axe_number_put(axe_type t, void *at, double x)
 
     if (t == AXE_TYPE_f64) {
         memcpy(at, &x, sizeof x);
+    } else if (t == AXE_TYPE_f4e2m1) {
+        *(uint8_t *)at = (uint8_t)put_fourth(x);
     } else if (axe_type_table[t].bits == 8) {
         *(uint8_t *)at = t == AXE_TYPE_f8e8m0 ? put_power(x) : put_eighth(t, x);
     } else if (axe_type_table[t].bits == 16) {
@@ -228,6 +258,32 @@ axe_number_put(axe_type t, void *at, double x)
         f = (float)axe_float_round(&format[t], x);
         memcpy(at, &f, sizeof f);
     }
+}
+
+double
+axe_number_load(axe_type t, const void *data, int64_t at)
+{
+    const uint8_t *from = (const uint8_t *)data + axe_type_bytes(t, at);
+    uint8_t        h;
+
+    if (axe_type_per_byte(t) == 1)
+        return axe_number_get(t, from);
+    h = (uint8_t)(*from >> at % 2 * 4);
+    return axe_number_get(t, &h);
+}
+
+void
+axe_number_store(axe_type t, void *data, int64_t at, double x)
+{
+    uint8_t *to = (uint8_t *)data + axe_type_bytes(t, at), h;
+    int      up = (int)(at % 2 * 4);
+
+    if (axe_type_per_byte(t) == 1) {
+        axe_number_put(t, to, x);
+        return;
+    }
+    axe_number_put(t, &h, x);
+    *to = (uint8_t)((*to & ~(15 << up)) | h << up);
 }
 
 int64_t

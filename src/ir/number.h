@@ -7,15 +7,14 @@
 
 /* What a floating type can represent: p bits of significand (the leading one
  * included), normal exponents from emin, magnitudes up to max. Beyond max the
- * types of 8 bits have max itself.  With one bit there are powers of two alone:
- * no zero, no signs. */
+ * types of 8 and 4 bits have max itself.  With one bit there are powers of two
+ * alone: no zero, no signs. */
 typedef struct axe_float_format {
     int    p, emin;
     double max;
 } axe_float_format;
 
-/* False for types that are not floating or that this file cannot convert
- * (those of 4 bits). */
+/* False for types that are not floating. */
 bool axe_float_format_of(axe_type t, axe_float_format *out);
 
 /* Nearest representable, ties to even; beyond max: infinity.  With one bit the
@@ -28,9 +27,14 @@ bool axe_number_is_power(axe_type t);
 /* Can elements of this type be read and written here? */
 bool axe_number_known(axe_type t);
 
-/* Floating types: exact on reading, rounded as above on writing. */
+/* Floating types: exact on reading, rounded as above on writing.  One of 4 bits
+ * is in the low half of the byte; writing clears the other. */
 double axe_number_get(axe_type t, const void *at);
 void   axe_number_put(axe_type t, void *at, double x);
+/* Element number `at` of data, where those of 4 bits are two in a byte, the one
+ * with the even number in its low half. */
+double axe_number_load(axe_type t, const void *data, int64_t at);
+void   axe_number_store(axe_type t, void *data, int64_t at, double x);
 /* Integer types and bool; writing wraps. */
 int64_t axe_number_get_int(axe_type t, const void *at);
 void    axe_number_put_int(axe_type t, void *at, int64_t x);

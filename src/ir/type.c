@@ -173,6 +173,20 @@ axe_fold_name(axe_fold fold)
     return (unsigned)fold < AXE_LEN(name) ? name[fold] : "?";
 }
 
+int
+axe_type_per_byte(axe_type t)
+{
+    return axe_type_table[t].bits < 8 ? 8 / axe_type_table[t].bits : 1;
+}
+
+int64_t
+axe_type_bytes(axe_type t, int64_t n)
+{
+    int bits = axe_type_table[t].bits;
+
+    return bits < 8 ? n / axe_type_per_byte(t) : n * (bits / 8);
+}
+
 double
 axe_type_max(axe_type t)
 {

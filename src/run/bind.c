@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/number.h"
 #include "run/weights.h"
 
 /* Where a size's value comes from.  A launch that goes well prints none. */
@@ -85,10 +86,9 @@ check_type(binder *b, const axe_tensor *t, const axe_array *a)
     const char *wanted = axe_type_table[t->type].name;
     axe_status  st;
 
-    if (axe_type_table[t->type].bits % 8 != 0)
+    if (!axe_number_known(t->type))
         return axe_fail(b->cx, t->at, AXE_EUNSUPPORTED,
-                        "%s: arrays of %s have less than a byte an element",
-                        t->name, wanted);
+                        "%s: there are no arrays of %s", t->name, wanted);
     if (t->packed)
         wanted = axe_textf(b->cx, "%s" AXE_PACKED_AS, wanted);
     if (a->type && (t->packed ? strncmp(a->type, wanted, strlen(wanted)) == 0
@@ -154,7 +154,7 @@ take_strides(binder *b, const axe_tensor *t, const axe_array *a,
 static axe_status
 check_data(binder *b, const axe_tensor *t, const axe_array *a)
 {
-    unsigned bytes = (unsigned)axe_type_table[t->type].bits / 8;
+    unsigned bytes = (unsigned)(axe_type_table[t->type].bits + 7) / 8;
 
     if (!a->data && !is_empty(a))
         return axe_fail(b->cx, t->at, AXE_EARG, "%s: its data is NULL",
@@ -163,6 +163,34 @@ check_data(binder *b, const axe_tensor *t, const axe_array *a)
         return axe_fail(b->cx, t->at, AXE_EARG,
                         "%s: its data is not aligned to the %u bytes of %s",
                         t->name, bytes, axe_type_table[t->type].name);
+    return AXE_OK;
+}
+
+/* Elements of 4 bits are two in a byte: neighbours come in pairs, and every
+ * other step is of whole bytes. */
+static axe_status
+check_pairs(binder *b, const axe_tensor *t, const axe_array *a,
+            const int64_t *stride)
+{
+    const char *type = axe_type_table[t->type].name;
+    int         per = axe_type_per_byte(t->type);
+
+    for (int i = 0; i < a->rank && per > 1; i++) {
+        axe_status st;
+        bool       near = stride[i] == 1;
+        if (a->shape[i] <= 1 && !near)
+            continue;
+        if ((near ? a->shape[i] : stride[i]) % per == 0)
+            continue;
+        st = axe_fail(b->cx, t->at, AXE_ESHAPE,
+                      near ? "%s (dimension %d) is %" PRId64
+                             "; %s lies %d to a byte along it"
+                           : "%s (dimension %d) has stride %" PRId64
+                             "; %s lies %d to a byte along another",
+                      t->name, i, near ? a->shape[i] : stride[i], type, per);
+        axe_help(b->cx, "pad rows with zeros to a multiple of %d", per);
+        return st;
+    }
     return AXE_OK;
 }
 
@@ -179,6 +207,7 @@ take_arrays(binder *b, int n, const axe_array *array, bool complete)
         AXE_TRY(check_type(b, t, &array[i]));
         AXE_TRY(check_shape(b, t, &array[i]));
         AXE_TRY(take_strides(b, t, &array[i], &b->to.stride[p]));
+        AXE_TRY(check_pairs(b, t, &array[i], b->to.stride[p]));
         AXE_TRY(complete ? check_data(b, t, &array[i]) : AXE_OK);
         b->of[p] = &array[i];
         b->to.data[p] = array[i].data;
@@ -349,11 +378,12 @@ check_reach(binder *b, int p, int64_t *bytes)
             !axe_add(last, step, &last))
             last = INT64_MAX;
     if (!axe_add(last, 1, &last) ||
-        !axe_mul(last, axe_type_table[t->type].bits / 8, bytes))
+        !axe_mul(last, (axe_type_table[t->type].bits + 7) / 8, bytes))
         return axe_fail(b->cx, t->at, AXE_EOVERFLOW,
                         "%s: the address of its last element does not fit "
                         "int64",
                         t->name);
+    *bytes = axe_type_bytes(t->type, last);
     return AXE_OK;
 }
 

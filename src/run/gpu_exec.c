@@ -415,7 +415,7 @@ span_of(const launch *l, int i)
             return 0;
         n += (l->bound.shape[i][d] - 1) * l->bound.stride[i][d];
     }
-    return (size_t)n * (size_t)(axe_type_table[t->type].bits / 8);
+    return (size_t)axe_type_bytes(t->type, n);
 }
 
 static axe_status

@@ -20,18 +20,17 @@ static void
 make_block(axe_type t, char *block, size_t n)
 {
     const axe_type_info *info = &axe_type_table[t];
-    size_t               each = (size_t)info->bits / 8;
     uint64_t             state = 88172645463325252u;
 
-    for (size_t i = 0; i < n; i += each) {
+    for (int64_t i = 0; axe_type_bytes(t, i) < (int64_t)n; i++) {
         double u = uniform(&state), v = uniform(&state);
         if (axe_number_is_power(t))
-            axe_number_put(t, block + i, u);
+            axe_number_store(t, block, i, u);
         else if (info->cls == AXE_CLASS_FLOAT)
-            axe_number_put(t, block + i,
-                           sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
+            axe_number_store(t, block, i,
+                             sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
         else
-            axe_number_put_int(t, block + i,
+            axe_number_put_int(t, block + axe_type_bytes(t, i),
                                info->cls == AXE_CLASS_BOOL ? u < 0.5
                                                            : (int64_t)(u * 8));
     }
@@ -45,12 +44,9 @@ axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, void *to, size_t bytes)
     char      *block;
     size_t     n;
 
-    if (!axe_type_find(type, &t) || !axe_number_known(t) ||
-        axe_type_table[t].bits < 8)
+    if (!axe_type_find(type, &t) || !axe_number_known(t))
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
-                        "there are no random numbers of type %s: it must have "
-                        "whole bytes",
-                        type);
+                        "there are no random numbers of type %s", type);
     n = (size_t)BLOCK * (size_t)axe_type_table[t].bits / 8;
     n = n < bytes ? n : bytes;
     block = malloc(n + 8);

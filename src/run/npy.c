@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ir/number.h"
 #include "run/file.h"
 #include "run/npy.h"
 
@@ -233,14 +234,14 @@ measure(axe_ctx *cx, const char *name, axe_type type, axe_shape shape,
         int64_t e = shape.extent[k];
         stride[k] = step;
         if (!axe_mul(step, e > 0 ? e : 1, &step) ||
-            !axe_mul(step, axe_type_table[type].bits / 8, n_bytes))
+            !axe_mul(step, (axe_type_table[type].bits + 7) / 8, n_bytes))
             return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
                             "%s: dimension %d: with extent %" PRId64
                             " the size in bytes does not fit int64",
                             name, k, e);
         count = e == 0 ? 0 : count;
     }
-    *n_bytes = count == 0 ? 0 : step * (axe_type_table[type].bits / 8);
+    *n_bytes = count == 0 ? 0 : axe_type_bytes(type, step);
     return AXE_OK;
 }
 
@@ -355,12 +356,17 @@ axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape, bool fortran,
              axe_npy *out)
 {
     axe_npy a = {.type = type, .fortran = fortran, .rank = shape.n};
-    int64_t n_bytes = axe_type_table[type].bits / 8;
+    int     near = fortran ? 0 : shape.n - 1, per = axe_type_per_byte(type);
+    int64_t n_bytes;
 
-    if (axe_type_table[type].bits % 8 != 0)
+    if (!axe_number_known(type))
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "arrays of %s: less than a byte an element",
-                        axe_type_table[type].name);
+                        "there are no arrays of %s", axe_type_table[type].name);
+    if (per > 1 && shape.n > 0 && shape.extent[near] % per != 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "an array of %s with %" PRId64
+                        " neighbours in a row: %d lie in a byte",
+                        axe_type_table[type].name, shape.extent[near], per);
     if (shape.n > AXE_NPY_MAX_RANK)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "an array of %d dimensions; %d is the most", shape.n,
@@ -379,6 +385,20 @@ axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape, bool fortran,
 }
 
 void
+axe_npy_see_as(axe_npy *a, axe_type type)
+{
+    int per = axe_type_per_byte(type);
+    int near = a->fortran ? 0 : a->rank - 1;
+
+    a->type = type;
+    for (int i = 0; i < a->rank && per > 1; i++)
+        if (i == near)
+            a->shape[i] *= per;
+        else
+            a->stride[i] *= per;
+}
+
+void
 axe_npy_free(axe_npy *a)
 {
     free(a->heap);
@@ -391,7 +411,8 @@ static axe_status
 put_header(axe_ctx *cx, axe_buf *b, const char *path, const axe_npy *a)
 {
     const axe_type_info *t = &axe_type_table[a->type];
-    bool                 eighth = axe_type_is_float(a->type) && t->bits == 8;
+    bool                 eighth = axe_type_is_float(a->type) && t->bits <= 8;
+    int                  near = a->fortran ? 0 : a->rank - 1;
     const char          *descr = a->type == AXE_TYPE_bf16 ? "V2"
                                  : eighth                 ? "u1"
                                                           : t->npy;
@@ -402,7 +423,9 @@ put_header(axe_ctx *cx, axe_buf *b, const char *path, const axe_npy *a)
     axe_putf(b, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (",
              t->bits > 8 ? '<' : '|', descr, a->fortran ? "True" : "False");
     for (int i = 0; i < a->rank; i++)
-        axe_putf(b, "%s%" PRId64 "%s", i > 0 ? ", " : "", a->shape[i],
+        axe_putf(b, "%s%" PRId64 "%s", i > 0 ? ", " : "",
+                 i == near ? a->shape[i] / axe_type_per_byte(a->type)
+                           : a->shape[i],
                  a->rank == 1 ? "," : "");
     axe_puts(b, "), }");
     while ((10 + b->len + 1) % DATA_ALIGN != 0)

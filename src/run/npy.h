@@ -4,7 +4,10 @@
  * order; `V2` is read as bf16, which is what the ml_dtypes package writes.
  * Everything else is a diagnostic: big endian, objects, records, a header that
  * is not NumPy's, fewer or more data bytes than the shape says.
- * Written: format 1.0, byte for byte what NumPy 1.x writes. */
+ * Written: format 1.0, byte for byte what NumPy 1.x writes.  Floating types of
+ * 8 and 4 bits are written as u1, those of 4 two to a byte: a file has half as
+ * many along the dimension of neighbours, and the first of two in the low half.
+ */
 #ifndef AXE_RUN_NPY_H
 #define AXE_RUN_NPY_H
 
@@ -49,11 +52,15 @@ AXE_CHECK axe_status axe_npy_read(axe_ctx *cx, const char *path, axe_npy *out);
 
 /* A zeroed array, row-major or column-major.
  * Errors  EOVERFLOW: its size does not fit int64.  EARG: no memory for it, or
- *         more than AXE_NPY_MAX_RANK dimensions.  EUNSUPPORTED: a type that is
- *         not made of whole bytes. */
+ *         more than AXE_NPY_MAX_RANK dimensions.  EUNSUPPORTED: a type that
+ *         arrays do not have; rows of 4-bit elements that are no whole bytes.
+ */
 AXE_CHECK axe_status axe_npy_make(axe_ctx *cx, axe_type type, axe_shape shape,
                                   bool fortran, axe_npy *out);
-void                 axe_npy_free(axe_npy *a);
+/* The array's bytes as elements of another type of 8 bits, or of 4: then the
+ * dimension of neighbours has twice as many. */
+void axe_npy_see_as(axe_npy *a, axe_type type);
+void axe_npy_free(axe_npy *a);
 
 /* Write as a whole or not at all.
  * Errors  EIO.  ETYPE: NumPy has no such type. */

@@ -45,10 +45,10 @@ axe_reference_free(axe_reference *r)
     free(r);
 }
 
-/* The address of the element with this row-major number. */
-static const char *
+/* How far from the first the element with this row-major number is. */
+static int64_t
 place_of(const axe_tensor *t, const int64_t *shape, const int64_t *stride,
-         const void *data, int64_t number)
+         int64_t number)
 {
     int64_t at = 0;
 
@@ -56,7 +56,13 @@ place_of(const axe_tensor *t, const int64_t *shape, const int64_t *stride,
         at += number % shape[i] * stride[i];
         number /= shape[i];
     }
-    return (const char *)data + at * (axe_type_table[t->type].bits / 8);
+    return at;
+}
+
+static int64_t
+load_int(axe_type t, const void *data, int64_t at)
+{
+    return axe_number_get_int(t, (const char *)data + axe_type_bytes(t, at));
 }
 
 static void
@@ -68,11 +74,11 @@ copy_values(const axe_tensor *t, const int64_t *stride, const void *data,
     int64_t *w = c->value;
 
     for (int64_t i = 0; i < c->n; i++) {
-        const char *from = place_of(t, c->shape, stride, data, i);
+        int64_t at = place_of(t, c->shape, stride, i);
         if (real)
-            d[i] = axe_number_get(t->type, from);
+            d[i] = axe_number_load(t->type, data, at);
         else
-            w[i] = axe_number_get_int(t->type, from);
+            w[i] = load_int(t->type, data, at);
     }
 }
 
@@ -222,14 +228,14 @@ judge(axe_difference *d, int64_t i, element x)
 }
 
 static element
-element_of(const copy *c, axe_type t, const char *at, int64_t i)
+element_of(const copy *c, axe_type t, const void *data, int64_t at, int64_t i)
 {
     int64_t w;
 
     if (axe_type_is_float(t))
-        return (element){axe_number_get(t, at), ((const double *)c->value)[i],
-                         c->bound[i]};
-    w = axe_number_get_int(t, at);
+        return (element){axe_number_load(t, data, at),
+                         ((const double *)c->value)[i], c->bound[i]};
+    w = load_int(t, data, at);
     if (w == ((const int64_t *)c->value)[i])
         return (element){(double)w, (double)w, c->bound[i]};
     return (element){(double)w, (double)((const int64_t *)c->value)[i],
@@ -274,8 +280,8 @@ axe_reference_compare(axe_ctx *cx, const axe_reference *r,
     const int64_t *stride = strides_of(cx, array);
     for (int64_t i = 0; i < c->n; i++)
         judge(&d, i,
-              element_of(c, t->type,
-                         place_of(t, c->shape, stride, array->data, i), i));
+              element_of(c, t->type, array->data,
+                         place_of(t, c->shape, stride, i), i));
     *out = d;
     return AXE_OK;
 }

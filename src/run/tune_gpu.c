@@ -58,17 +58,19 @@ make_array(axe_tuner *t, axe_param p, axe_shape shape, axe_array *out)
     int64_t  bytes;
 
     (void)axe_type_find(p.type, &type);
-    bytes = axe_type_table[type].bits / 8;
+    bytes = axe_type_table[type].bits;
     for (int d = 0; d < shape.n; d++)
         if (!axe_mul(bytes, shape.extent[d], &bytes))
             return axe_fail(t->cx, AXE_NOWHERE, AXE_EOVERFLOW,
                             "the bytes of %s are beyond 63 bits", p.name);
     *out = (axe_array){
         .name = p.name, .type = p.type, .rank = p.rank, .shape = shape.extent};
-    AXE_TRY(axe_gpu_alloc(t->cx, t->spec->gpu, (size_t)bytes, &out->data));
+    AXE_TRY(
+        axe_gpu_alloc(t->cx, t->spec->gpu, (size_t)(bytes / 8), &out->data));
     if (!(p.access & AXE_READS))
         return AXE_OK;
-    return axe_gpu_fill(t->cx, t->spec->gpu, p.type, out->data, (size_t)bytes);
+    return axe_gpu_fill(t->cx, t->spec->gpu, p.type, out->data,
+                        (size_t)(bytes / 8));
 }
 
 axe_status

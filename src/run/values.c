@@ -30,13 +30,14 @@ axe_value_of(const axe_values *in, const axe_node *n, int64_t *out)
 bool
 axe_temp_bytes(const axe_values *in, const axe_tensor *t, int64_t *out)
 {
-    int64_t n = axe_type_table[t->type].bits / 8, e;
+    int64_t n = 1, e;
 
     for (int d = 0; d < t->rank; d++) {
         if (!axe_value_of(in, t->shape[d], &e) ||
             !axe_mul(n, e > 0 ? e : 0, &n))
             return false;
     }
-    return axe_add(n, LINE_BYTES - 1, out) &&
+    return axe_mul(n, axe_type_table[t->type].bits, &n) &&
+           axe_add(n / 8, LINE_BYTES - 1, out) &&
            axe_mul(*out / LINE_BYTES, LINE_BYTES, out);
 }

@@ -292,6 +292,52 @@ test_round_trip(void **state)
     round_trip(AXE_TYPE_f32, false, (axe_shape){3, (const int64_t[]){3, 0, 5}});
 }
 
+/* Two to a byte: in a file, bytes; half as many where neighbours lie. */
+static void
+test_fourths(void **state)
+{
+    static const int64_t extent[] = {6, 4, 8};
+    static const int64_t stride[2][3] = {{32, 8, 1}, {1, 6, 24}};
+
+    (void)state;
+    for (int fortran = 0; fortran <= 1; fortran++) {
+        axe_ctx    *cx = axe_ctx_new();
+        const char *path = path_of(cx, "fourths.npy");
+        int         near = fortran ? 0 : 2;
+        axe_npy     a, b;
+        assert_int_equal(axe_npy_make(cx, AXE_TYPE_f4e2m1,
+                                      (axe_shape){3, extent}, fortran, &a),
+                         AXE_OK);
+        assert_int_equal(a.n_bytes, 96);
+        assert_memory_equal(a.stride, stride[fortran], sizeof stride[0]);
+        for (size_t i = 0; i < a.n_bytes; i++)
+            ((unsigned char *)a.data)[i] = (unsigned char)(i * 37 + 1);
+        assert_int_equal(axe_npy_write(cx, path, &a), AXE_OK);
+        assert_int_equal(axe_npy_read(cx, path, &b), AXE_OK);
+        assert_int_equal(b.type, AXE_TYPE_u8);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(b.shape[i], extent[i] / (i == near ? 2 : 1));
+        axe_npy_see_as(&b, AXE_TYPE_f4e2m1);
+        assert_int_equal(b.type, AXE_TYPE_f4e2m1);
+        assert_memory_equal(a.shape, b.shape, sizeof extent);
+        assert_memory_equal(a.stride, b.stride, sizeof extent);
+        assert_memory_equal(a.data, b.data, a.n_bytes);
+        axe_npy_free(&a);
+        axe_npy_free(&b);
+        unlink(path);
+        assert_int_equal(axe_npy_make(cx, AXE_TYPE_f4e2m1,
+                                      (axe_shape){2, (const int64_t[]){3, 5}},
+                                      fortran, &a),
+                         AXE_EUNSUPPORTED);
+        assert_string_equal(axe_last_error(cx),
+                            fortran ? "an array of f4e2m1 with 3 neighbours in "
+                                      "a row: 2 lie in a byte"
+                                    : "an array of f4e2m1 with 5 neighbours in "
+                                      "a row: 2 lie in a byte");
+        axe_ctx_free(cx);
+    }
+}
+
 static void
 test_strides(void **state)
 {
@@ -486,12 +532,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),         cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_raw),          cmocka_unit_test(test_rank),
-        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_strides),
-        cmocka_unit_test(test_unaligned),    cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_failed_write), cmocka_unit_test(test_failed_read),
-        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_device),
+        cmocka_unit_test(test_good),        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_raw),         cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_fourths),     cmocka_unit_test(test_unaligned),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_failed_write),
+        cmocka_unit_test(test_failed_read), cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_device),
     };
     int code;
 

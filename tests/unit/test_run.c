@@ -73,6 +73,56 @@ test_rounding(void **state)
     }
 }
 
+/* All 16 values, what is between two, beyond the largest, and pairs in bytes.
+ */
+static void
+test_fourths(void **state)
+{
+    static const double value[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    const axe_type      t = AXE_TYPE_f4e2m1;
+    const double        inf = HUGE_VAL, nan = (double)NAN;
+    uint8_t             got, pair[2];
+
+    (void)state;
+    for (unsigned h = 0; h < 16; h++) {
+        double v = value[h & 7] * (h & 8 ? -1 : 1);
+        assert_true(axe_number_get(t, &(uint8_t){(uint8_t)h}) == v);
+        assert_true(axe_number_get(t, &(uint8_t){(uint8_t)(h | 0xf0)}) == v);
+        assert_int_equal(
+            signbit(axe_number_get(t, &(uint8_t){(uint8_t)h})) != 0, h >> 3);
+        axe_number_put(t, &got, v);
+        assert_int_equal(got, h);
+    }
+    for (unsigned h = 0; h < 7; h++) {
+        double mid = (value[h] + value[h + 1]) / 2;
+        axe_number_put(t, &got, mid);
+        assert_int_equal(got, h + h % 2);
+        axe_number_put(t, &got, nextafter(mid, 0));
+        assert_int_equal(got, h);
+        axe_number_put(t, &got, -nextafter(mid, 8));
+        assert_int_equal(got, (h + 1) | 8);
+    }
+    axe_number_put(t, &got, 1e9);
+    assert_int_equal(got, 7);
+    axe_number_put(t, &got, -inf);
+    assert_int_equal(got, 15);
+    axe_number_put(t, &got, nan);
+    assert_int_equal(got, 7);
+    for (unsigned h = 0; h < 256; h++) {
+        memset(pair, (int)(h ^ 0xff), sizeof pair);
+        axe_number_store(t, pair, 2, value[h & 7] * (h & 8 ? -1 : 1));
+        assert_int_equal(pair[1], (~h & 0xf0) | (h & 15));
+        axe_number_store(t, pair, 3, value[h >> 4 & 7] * (h & 128 ? -1 : 1));
+        assert_int_equal(pair[1], h);
+        assert_int_equal(pair[0], h ^ 0xff);
+        assert_true(axe_number_load(t, pair, 2) == axe_number_get(t, &pair[1]));
+        got = pair[1] >> 4;
+        assert_true(axe_number_load(t, pair, 3) == axe_number_get(t, &got));
+    }
+    assert_int_equal(axe_type_bytes(t, 6), 3);
+    assert_int_equal(axe_type_bytes(AXE_TYPE_f16, 6), 12);
+}
+
 static void
 test_integers(void **state)
 {
@@ -347,6 +397,66 @@ static const struct bind_row {
      ""},
 };
 
+/* Elements of 4 bits, two to a byte. */
+static const struct {
+    int64_t     shape[2], stride[2];
+    axe_status  status;
+    const char *text;
+} pair_row[] = {
+    {{3, 6}, {6, 1}, AXE_OK, ""},
+    {{6, 3}, {1, 6}, AXE_OK, ""},
+    {{3, 6}, {8, 1}, AXE_OK, ""},
+    {{0, 7},
+     {7, 1},
+     AXE_ESHAPE,
+     "X (dimension 1) is 7; f4e2m1 lies 2 to a byte along it"},
+    {{3, 5},
+     {6, 1},
+     AXE_ESHAPE,
+     "X (dimension 1) is 5; f4e2m1 lies 2 to a byte along it"},
+    {{3, 1},
+     {6, 1},
+     AXE_ESHAPE,
+     "X (dimension 1) is 1; f4e2m1 lies 2 to a byte along it"},
+    {{3, 6},
+     {7, 1},
+     AXE_ESHAPE,
+     "X (dimension 0) has stride 7; f4e2m1 lies 2 to a byte along another"},
+    {{1, 6}, {7, 1}, AXE_OK, ""},
+};
+
+static void
+test_pairs(void **state)
+{
+    static const char text[] =
+        "kernel k(in f4e2m1 X[M, N], out f32 Y[M, N]) { index m, n; "
+        "cta (i : M by 8) Y[i*8 + m, n] = f32(X[i*8 + m, n]); }";
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(pair_row); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p = NULL;
+        axe_compile_spec   spec = {.n_order = 1,
+                                   .order_name = (const char *[]){"X"},
+                                   .order = (const char *[]){"strided"}};
+        assert_int_equal(
+            axe_compile(cx, axe_source_add(cx, "t.axe", text, strlen(text)),
+                        &spec, AXE_STAGE_IR, &p),
+            AXE_OK);
+        axe_array  a = {.name = "X",
+                        .type = "f4e2m1",
+                        .rank = 2,
+                        .shape = pair_row[i].shape,
+                        .stride = pair_row[i].stride,
+                        .data = (char *)buffer + 1};
+        axe_bound  b;
+        axe_status st = axe_bind(cx, p->kernel, 1, &a, 0, NULL, false, &b);
+        assert_string_equal(axe_last_error(cx), pair_row[i].text);
+        assert_int_equal(st, pair_row[i].status);
+        axe_ctx_free(cx);
+    }
+}
+
 static void
 test_bind(void **state)
 {
@@ -488,8 +598,9 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f16),        cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_integers),   cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_pool_meets), cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_fourths),    cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_pool),       cmocka_unit_test(test_pool_meets),
+        cmocka_unit_test(test_pool_sizes), cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_bind),       cmocka_unit_test(test_bind_strided),
         cmocka_unit_test(test_shapes),     cmocka_unit_test(test_fitting),
     };
