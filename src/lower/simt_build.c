@@ -185,7 +185,7 @@ axe_simt_buffer(simt_lowering *sl, const char *name, axe_type t, int64_t n,
     g->buffer[g->n_buffer] = (axe_buffer){
         .tensor = new_tensor(sl, fresh_name(sl, name), AXE_SPACE_SHARED, t, n),
         .offset = offset,
-        .bytes = n * (bits < 8 ? 8 : bits) / 8,
+        .bytes = (n * bits + 7) / 8,
         .swizzle = swizzle,
     };
     return g->buffer[g->n_buffer++].tensor;
@@ -219,6 +219,7 @@ in_bytes(axe_swizzle s, axe_type t)
 
     while (8 << up < axe_type_table[t].bits)
         up++;
+    up -= axe_type_table[t].bits < 8;
     if (s.bits > 0 && s.unit_bits == 0)
         s = (axe_swizzle){s.bits, s.base + up, s.shift, 8};
     return s;
@@ -228,20 +229,18 @@ const axe_tensor *
 axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
 {
     const axe_place *pl = &sl->lw.plan->place[t->id];
-    int64_t          size = axe_type_table[pl->type].bits / 8;
+    int64_t          n = pl->bytes * 8 / axe_type_table[pl->type].bits;
 
     if (t->space == AXE_SPACE_GLOBAL)
         return t;
     if (sl->tile[t->id])
         return sl->tile[t->id];
-    size = size ? size : 1;
     if (t->space == AXE_SPACE_TMEM)
         return sl->tile[t->id] = new_columns(sl, t);
     sl->tile[t->id] =
         t->space == AXE_SPACE_REG
-            ? axe_simt_array(sl, t->name, pl->type, pl->bytes / size)
-            : axe_simt_buffer(sl, t->name, pl->type, pl->bytes / size,
-                              pl->offset,
+            ? axe_simt_array(sl, t->name, pl->type, n)
+            : axe_simt_buffer(sl, t->name, pl->type, n, pl->offset,
                               in_bytes(pl->layout->swizzle, pl->type));
     return sl->tile[t->id];
 }

@@ -107,8 +107,8 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(cpu_types),                                          \
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
-#define NVIDIA(id, usual, shared, regs, most, clusters, columns, sms, l2,      \
-               clock, words)                                                   \
+#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, sms,   \
+               l2, clock, words)                                               \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
      .vector_bits = 128,                                                       \
@@ -134,6 +134,7 @@ static const axe_machine machines[] = {
                                .sector_bytes = 32,                             \
                                .max_vector = 16,                               \
                                .named_barriers = 16,                           \
+                               .map_bits = (least),                            \
                                .tmem_columns = (columns),                      \
                                .tmem_lanes = 128,                              \
                                .tmem_least = 32,                               \

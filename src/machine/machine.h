@@ -148,6 +148,7 @@ typedef struct axe_simt {
     int         sector_bytes;      /* of global memory, one transaction */
     int         max_vector;        /* [bytes] of one thread's load or store */
     int         named_barriers;    /* of a CTA */
+    int         map_bits;          /* least of an element in a tensor map */
     int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
     int         tmem_lanes;        /* that it has */
     int         tmem_least;        /* columns that a CTA can ask for */

@@ -26,9 +26,15 @@ typedef struct search {
 } search;
 
 static int
-type_bytes(const search *s)
+type_bits(const search *s)
 {
-    return axe_type_table[s->c->tensor->type].bits / 8;
+    return axe_type_table[s->c->tensor->type].bits;
+}
+
+static int64_t
+bytes_of(const search *s, int64_t n)
+{
+    return axe_type_bytes(s->c->tensor->type, n);
 }
 
 static const char *
@@ -129,7 +135,7 @@ room(const search *s, int k)
     int64_t most = AXE_BOX_EXTENT;
 
     if (k == 0 && s->box->swizzle > 0)
-        most = s->box->swizzle / type_bytes(s);
+        most = s->box->swizzle * 8 / type_bits(s);
     return k < s->n_full ? most / s->box->extent[k] : most;
 }
 
@@ -194,7 +200,7 @@ check_inner(search *s)
 {
     const axe_box    *b = s->box;
     const axe_stride *st = &s->c->tensor->stride[b->dim[0]];
-    int64_t           bytes = (int64_t)b->extent[0] * type_bytes(s);
+    int64_t           bytes = bytes_of(s, b->extent[0]);
 
     if (s->n_full == 0 || st->coef != 1 || st->unit != AXE_UNIT_ONE)
         return refuse(s, "what is fast in the tile is not what is fast in the "
@@ -217,14 +223,29 @@ check_step(search *s, const axe_box_loop *l)
 {
     int64_t step;
 
-    if (!axe_mul(l->step, type_bytes(s), &step))
+    if (!axe_mul(l->step, type_bits(s), &step))
         return refuse(s, "the tile is too large");
+    step /= 8;
     if (step % period(s->box) != 0)
         return refuse(s, axe_textf(s->cx,
                                    "boxes would lie %" PRId64
                                    " bytes apart, no multiple of %" PRId64,
                                    step, period(s->box)));
     return AXE_YES;
+}
+
+/* "2*K", or "K/2" of elements of 4 bits. */
+static const char *
+stride_text(const search *s, const axe_stride *st)
+{
+    const char *unit = axe_unit_text(s->cx, st->unit);
+    int         per = axe_type_per_byte(s->c->tensor->type);
+
+    if (st->coef % per == 0)
+        return axe_textf(s->cx, "%" PRId64 "*%s", bytes_of(s, st->coef), unit);
+    if (st->coef == 1)
+        return axe_textf(s->cx, "%s/%d", unit, per);
+    return axe_textf(s->cx, "%" PRId64 "*%s/%d", st->coef, unit, per);
 }
 
 /* All strides but the first: whole multiples of 16 bytes, known or asked. */
@@ -236,19 +257,18 @@ check_strides(search *s)
 
     for (int i = 1; i < s->box->rank; i++) {
         const axe_stride *st = &t->stride[s->box->dim[i]];
-        int64_t           bytes;
-        if (!axe_mul(st->coef, type_bytes(s), &bytes) || bytes < 0)
+        int64_t           bits;
+        if (!axe_mul(st->coef, type_bits(s), &bits) || bits < 0)
             return refuse(s, "a stride of the tensor is negative or too large");
-        if (bytes % 16 == 0)
+        if (bits % (16 * 8) == 0)
             continue;
         if (st->unit == AXE_UNIT_ONE)
             return refuse(s, axe_textf(s->cx,
                                        "a stride of %s is %" PRId64
                                        " bytes, no multiple of 16",
-                                       t->name, bytes));
+                                       t->name, bits / 8));
         s->box->ask |= 1u << s->box->dim[i];
-        axe_putf(&say, "%s%" PRId64 "*%s", say.len > 0 ? ", " : "", bytes,
-                 axe_unit_text(s->cx, st->unit));
+        axe_putf(&say, "%s%s", say.len > 0 ? ", " : "", stride_text(s, st));
     }
     if (s->box->ask == 0)
         return AXE_YES;
@@ -314,7 +334,7 @@ find(search *s)
         return refuse(s, axe_textf(s->cx,
                                    "%s has %d dimensions; maps have 1 to %d",
                                    t->name, t->rank, (int)AXE_BOX_RANK));
-    if (bits < 8)
+    if (bits < s->c->least_bits)
         return refuse(
             s, axe_textf(s->cx, "maps have no elements of %d bits", bits));
     s->box->swizzle = swizzle_bytes(s->c->swizzle);
@@ -338,7 +358,7 @@ axe_box_find(axe_ctx *cx, const axe_box_copy *c, axe_box *out, const char **why)
     *why = s.why;
     if (a == AXE_NO)
         return a;
-    box.bytes = s.size * type_bytes(&s);
+    box.bytes = bytes_of(&s, s.size);
     *out = box;
     return a;
 }

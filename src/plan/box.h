@@ -33,8 +33,9 @@ typedef struct axe_box_copy {
     const axe_tensor   *tensor; /* global */
     int                 n_walk; /* dims without one stay at a coordinate */
     const axe_box_walk *walk;
-    axe_swizzle         swizzle; /* of the tile, on bytes; bits 0: none */
-    int                 share;   /* CTAs that bring equal parts; 1: alone */
+    axe_swizzle         swizzle;    /* of the tile, on bytes; bits 0: none */
+    int                 share;      /* CTAs that bring equal parts; 1: alone */
+    int                 least_bits; /* of an element that a map can have */
 } axe_box_copy;
 
 /* Turns of a loop, or a CTA's part: each moves the box by `step` elements in

@@ -225,7 +225,7 @@ moved_bytes(const request *r)
 
     for (int i = 0; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];
-        int64_t            n = axe_type_table[op->tensor->type].bits / 8;
+        int64_t            n = 1;
         if (op->tensor->space != AXE_SPACE_GLOBAL)
             continue;
         for (int t = 0; t < op->n_term; t++) {
@@ -233,7 +233,8 @@ moved_bytes(const request *r)
             if (e == 0 || !axe_mul(n, e, &n))
                 return -1;
         }
-        if (!axe_add(sum, n, &sum))
+        if (!axe_mul(n, axe_type_table[op->tensor->type].bits, &n) ||
+            !axe_add(sum, n / 8, &sum))
             return -1;
     }
     return sum;

@@ -242,6 +242,13 @@ take_hint(axe_schedule *s)
         simt->hint = AXE_HINT_LAST;
 }
 
+/* Does an engine move it, of elements that no thread can move by themselves? */
+static bool
+is_engines(const axe_simt_copy *c, const request *r)
+{
+    return c && c->box && axe_type_per_byte(r->operand[0].tensor->type) > 1;
+}
+
 /* By copies, or by way of registers, as the text may ask. */
 static axe_status
 schedule_map(planner *p, request *r, axe_schedule *out)
@@ -249,6 +256,9 @@ schedule_map(planner *p, request *r, axe_schedule *out)
     axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
     bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r, out);
 
+    out->kind = AXE_SCHED_COPY;
+    if (is_engines(simt->copy, r))
+        return AXE_OK;
     AXE_TRY(axe_simt_map_plan(p, r, out));
     if (!copied && axe_simt_across(p, r, simt))
         return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
@@ -322,28 +332,27 @@ size_tile(planner *p, axe_place *pl)
                                                            pl->tensor->pipeline)
                                              : NULL;
     bool            reg = pl->tensor->space == AXE_SPACE_REG;
-    int64_t         size = axe_type_table[pl->type].bits / 8, n;
-    int64_t         all = align_of(pl->layout);
+    int64_t         bits = axe_type_table[pl->type].bits, n;
+    int64_t         all = align_of(pl->layout) * 8;
     axe_axis        a = reg ? p->simt->reg : AXE_AXIS_M;
 
-    if (size == 0)
-        size = 1;
     if (pl->tensor->space == AXE_SPACE_TMEM)
         return axe_simt_tmem_size(p, pl);
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
-    if (!axe_mul(n, size, &pl->bytes) || pl->bytes > INT64_C(1) << 40)
+    if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
                         "tile %s is larger than any memory", pl->tensor->name);
+    pl->bytes = (n + 7) / 8;
     if (reg)
         return AXE_OK;
     if (r && r->n_stage > 1) {
-        pl->stage = (pl->bytes + all - 1) / all * all / size;
-        pl->bytes = pl->stage * size * r->n_stage;
+        pl->stage = (pl->bytes * 8 + all - 1) / all * all / bits;
+        pl->bytes = axe_type_bytes(pl->type, pl->stage) * r->n_stage;
     }
     n = axe_crew_copies(p->simt->home[pl->tensor->id]);
     if (n > 1) {
-        pl->each = (pl->bytes + all - 1) / all * all / size;
-        pl->bytes = pl->each * size * n;
+        pl->each = (pl->bytes * 8 + all - 1) / all * all / bits;
+        pl->bytes = axe_type_bytes(pl->type, pl->each) * n;
     }
     return AXE_OK;
 }

@@ -64,9 +64,10 @@ swizzle_of(const planner *p, const axe_tensor *t)
     axe_swizzle s = p->place[t->id].layout->swizzle;
 
     if (s.bits > 0 && s.unit_bits != 8) {
-        int64_t bytes = axe_type_table[p->place[t->id].type].bits / 8;
-        for (; bytes > 1; bytes /= 2)
+        int bits = axe_type_table[p->place[t->id].type].bits;
+        for (int b = bits; b > 8; b /= 2)
             s.base++;
+        s.base -= bits < 8;
         s.unit_bits = 8;
     }
     return s;
@@ -91,7 +92,7 @@ ask_for(const job *j, const option *o, const request *r, int side,
 {
     const axe_tensor *t = j->load[side]->u.tensor;
     int               op = axe_find_operand(r, j->load[side]);
-    int64_t           size = axe_type_table[j->type[side]].bits / 8;
+    int64_t           begin;
 
     *q = (axe_feed_ask){
         .p = j->p,
@@ -117,8 +118,8 @@ ask_for(const job *j, const option *o, const request *r, int side,
         see_part(o, q);
     if (!q->mem)
         return false;
-    q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128,
-                       factor_of(r->operand[op].base) * size);
+    begin = axe_type_bytes(j->type[side], factor_of(r->operand[op].base));
+    q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128, begin);
     return true;
 }
 

@@ -299,11 +299,12 @@ static int64_t
 region_bytes(const attempt *a)
 {
     const axe_nest *nest = &a->r->nest[0];
-    int64_t         n = axe_type_table[a->type].bits / 8;
+    int64_t         n = 1;
 
     for (int i = 0; i < nest->n_dim; i++)
         n *= axe_dim_extent(&nest->dim[i]);
-    return n / (a->out.own.extent > 1 ? a->out.own.extent : 1);
+    return axe_type_bytes(a->type, n) /
+           (a->out.own.extent > 1 ? a->out.own.extent : 1);
 }
 
 static bool
@@ -465,6 +466,7 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
         return false;
     axe_box_join(cx, c);
     c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
+    c->least_bits = a->p->mc->simt->map_bits;
     c->share = share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))
         c->share = 1;
@@ -475,7 +477,7 @@ bool
 axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
                          const axe_node **all)
 {
-    int64_t n = 16 / (axe_type_table[t->type].bits / 8);
+    int64_t n = 16 * 8 / axe_type_table[t->type].bits;
 
     for (int d = 0; d < t->rank; d++)
         if (ask >> d & 1 &&

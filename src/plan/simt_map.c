@@ -168,6 +168,24 @@ try_along(planner *p, const request *r, const axe_work *work,
     }
 }
 
+static axe_status
+no_row(planner *p, const axe_operand *op)
+{
+    axe_type   t = kept_as(p, op->tensor);
+    axe_status st = axe_fail(
+        p->cx, op->load->at, AXE_EUNSUPPORTED,
+        "%s has no row that moves one %s between %s memory and "
+        "registers",
+        p->mc->name, axe_type_table[t].name, axe_space_name(op->tensor->space));
+
+    if (axe_type_per_byte(t) > 1)
+        axe_help(p->cx,
+                 "elements of %d bits go by boxes of a tensor map, in a "
+                 "`produce`, to tiles that products with scales read",
+                 axe_type_table[t].bits);
+    return st;
+}
+
 axe_status
 axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
                      const axe_operand *op, bool store, axe_simt_access *out)
@@ -177,12 +195,7 @@ axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
         return AXE_OK;
     out->atom = out->least = row_of(p, r, op, store, 1);
     if (!out->atom)
-        return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
-                        "%s has no row that moves one %s between %s memory "
-                        "and registers",
-                        p->mc->name,
-                        axe_type_table[kept_as(p, op->tensor)].name,
-                        axe_space_name(op->tensor->space));
+        return no_row(p, op);
     for (int k = 0; k < r->n_nest; k++)
         for (int i = 0; i < r->nest[k].n_dim; i++) {
             const axe_work_digit *d =

@@ -413,8 +413,8 @@ axe_simt_place_staging(planner *p)
             continue;
         l = launch_of(p, s->simt->crew);
         at = (l->shared_bytes + 1023) / 1024 * 1024;
-        bytes = st->room * st->n_room * s->simt->crew->n_entity *
-                (axe_type_table[st->global->type].bits / 8);
+        bytes = axe_type_bytes(st->global->type,
+                               st->room * st->n_room * s->simt->crew->n_entity);
         st->fits = at + bytes <= p->mc->simt->shared_bytes;
         if (!st->fits)
             continue;

@@ -51,7 +51,7 @@ axe_shared_layouts(planner *p, const axe_tensor *t, int fast,
     int              n = 0;
     axe_swizzle      s;
 
-    if (!axe_is_iconst(t->shape[fast], &e) || bits < 8)
+    if (!axe_is_iconst(t->shape[fast], &e))
         return 0;
     for (int i = 0; i < AXE_LEN(width); i++) {
         row = width[i] * 8 / bits;

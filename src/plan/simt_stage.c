@@ -196,7 +196,8 @@ part_box(attempt *a, const axe_layout *room)
     const axe_stmt   *s = a->r->stmt;
     axe_box_walk     *w = axe_new_array(cx, axe_box_walk, a->shape.n);
     const axe_tensor *t = s->dst->u.tensor;
-    axe_box_copy      c = {t, a->shape.n, w, a->out.swizzle, 1};
+    int               least = a->p->mc->simt->map_bits;
+    axe_box_copy      c = {t, a->shape.n, w, a->out.swizzle, 1, least};
     const char       *why;
     int               from = 0;
 

@@ -58,10 +58,11 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
         const struct axe_simt_stage *st =
             s && s->simt->copy ? s->simt->copy->stage : NULL;
         if (st && st->fits && axe_crew_cta(s->simt->crew) == cta)
-            out[n++] = (piece){st->offset,
-                               st->room * st->n_room * s->simt->crew->n_entity *
-                                   (axe_type_table[st->global->type].bits / 8),
-                               axe_textf(cx, "staging of statement %d", i)};
+            out[n++] = (piece){
+                st->offset,
+                axe_type_bytes(st->global->type,
+                               st->room * st->n_room * s->simt->crew->n_entity),
+                axe_textf(cx, "staging of statement %d", i)};
     }
     for (int i = 0; i < p->simt->n_launch; i++) {
         const struct axe_simt_queue *q = p->simt->launch[i].queue;

@@ -15,7 +15,7 @@ axe_map_type(axe_type t)
         int      number;
     } row[] = {{AXE_TYPE_f16, 6},  {AXE_TYPE_f32, 7},  {AXE_TYPE_f64, 8},
                {AXE_TYPE_bf16, 9}, {AXE_TYPE_tf32, 7}, {AXE_TYPE_i32, 3},
-               {AXE_TYPE_i64, 5},  {AXE_TYPE_u32, 2}};
+               {AXE_TYPE_i64, 5},  {AXE_TYPE_u32, 2},  {AXE_TYPE_f4e2m1, 13}};
 
     for (int i = 0; i < AXE_LEN(row); i++)
         if (row[i].type == t)

@@ -39,7 +39,7 @@ axe_c_element(axe_type t)
 {
     if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16)
         return "u16";
-    if (axe_type_is_float(t) && axe_type_table[t].bits == 8)
+    if (axe_type_is_float(t) && axe_type_table[t].bits <= 8)
         return "u8";
     return t == AXE_TYPE_bool ? "u8" : axe_type_table[t].name;
 }

@@ -192,6 +192,26 @@ times(axe_ctx *cx, const axe_node *x, int64_t n)
                      axe_iconst(cx, x->at, AXE_TYPE_INDEX, n));
 }
 
+/* n / by of a number that is a multiple of it, as what it is made of shows
+ * where that can be seen. */
+static const axe_node *
+divided(axe_ctx *cx, const axe_node *n, int64_t by)
+{
+    int64_t v;
+
+    if (axe_is_iconst(n, &v) && v % by == 0)
+        return axe_iconst(cx, n->at, AXE_TYPE_INDEX, v / by);
+    if (n->op == AXE_OP_add || n->op == AXE_OP_sub)
+        return axe_node2(cx, n->op, divided(cx, n->arg[0], by),
+                         divided(cx, n->arg[1], by));
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &v) && v % by == 0)
+        return times(cx, n->arg[0], v / by);
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &v) && v % by == 0)
+        return times(cx, n->arg[1], v / by);
+    return axe_node2(cx, AXE_OP_div, n,
+                     axe_iconst(cx, n->at, AXE_TYPE_INDEX, by));
+}
+
 /* "t_a + (2 * ...)": the byte address of an element of shared memory. */
 static axe_status
 put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
@@ -200,12 +220,12 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
     int               bits = axe_type_table[a->tensor->type].bits;
     const axe_node   *at;
 
-    if (!s || bits % 8 != 0)
+    if (!s)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "CUDA C: %s is no buffer of whole bytes",
-                        a->tensor->name);
+                        "CUDA C: %s is no buffer", a->tensor->name);
     axe_puts(b, axe_cuda_tensor(p, a->tensor));
-    at = times(p->cx, a->at, bits / 8);
+    at = bits < 8 ? divided(p->cx, a->at, axe_type_per_byte(a->tensor->type))
+                  : times(p->cx, a->at, bits / 8);
     if (at->op == AXE_OP_iconst && at->u.i == 0)
         return AXE_OK;
     axe_puts(b, " + ");

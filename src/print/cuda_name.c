@@ -42,7 +42,7 @@ bool
 axe_cuda_is_narrow(axe_type t)
 {
     return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
-           (axe_type_is_float(t) && axe_type_table[t].bits == 8);
+           (axe_type_is_float(t) && axe_type_table[t].bits <= 8);
 }
 
 const char *

@@ -62,18 +62,18 @@ static axe_status
 measure(axe_ctx *cx, const axe_map *m, const axe_values *values,
         uint64_t size[5], uint64_t stride[5])
 {
-    int64_t bytes = axe_type_table[m->tensor->type].bits / 8, v;
+    int64_t bits = axe_type_table[m->tensor->type].bits, v;
 
     for (int i = 0; i < m->rank; i++) {
         if (!axe_value_of(values, m->size[i], &v) || v < 1 || v > INT32_MAX)
             return refuse(cx, m, "extent", v,
                           "one below 2^31, as coordinates have 32 bits");
         size[i] = (uint64_t)v;
-        if (!axe_value_of(values, m->stride[i], &v) || !axe_mul(v, bytes, &v) ||
-            v < 0 || v >= INT64_C(1) << 40 || (i > 0 && v % 16 != 0))
-            return refuse(cx, m, "a step of bytes", v,
+        if (!axe_value_of(values, m->stride[i], &v) || !axe_mul(v, bits, &v) ||
+            v < 0 || v / 8 >= INT64_C(1) << 40 || (i > 0 && v / 8 % 16 != 0))
+            return refuse(cx, m, "a step of bytes", v / 8,
                           "a multiple of 16 bytes below 2^40");
-        stride[i] = (uint64_t)v;
+        stride[i] = (uint64_t)v / 8;
     }
     return AXE_OK;
 }

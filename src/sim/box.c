@@ -8,7 +8,8 @@ enum { MAX_BOX = 256, MAX_ROW = 2048, MAP_ALIGN = 16, BOX_ALIGN = 128 };
 
 typedef struct box {
     const axe_map *map;
-    int            number, size; /* size: bytes of an element */
+    int            number;
+    axe_type       type;
     const sim_arg *shared, *mapped;
     int            shared_is; /* which operand */
     bool           load;
@@ -23,7 +24,7 @@ box_of(const sim *s, const sim_call *c)
 
     return (box){.map = map,
                  .number = m->map,
-                 .size = axe_type_table[map->tensor->type].bits / 8,
+                 .type = map->tensor->type,
                  .shared = &c->in->arg[load ? 0 : 1],
                  .mapped = m,
                  .shared_is = load ? 0 : 1,
@@ -34,11 +35,11 @@ int64_t
 axe_sim_box_bytes(const sim *s, const sim_call *c)
 {
     box     b = box_of(s, c);
-    int64_t n = b.size;
+    int64_t n = 1;
 
     for (int i = 0; i < b.map->rank; i++)
         n *= b.map->box[i];
-    return n;
+    return axe_type_bytes(b.type, n);
 }
 
 /* ---------------------------------------------------------------- checks */
@@ -57,8 +58,9 @@ static void
 check_swizzle(sim *s, const sim_call *c, const box *b)
 {
     const axe_buffer *to = &s->g->buffer[b->shared->tensor];
-    int64_t inner = (int64_t)b->map->box[0] * b->size, w = b->map->swizzle;
-    int     bits = w == 128 ? 3 : w == 64 ? 2 : w == 32 ? 1 : 0;
+    int64_t           inner = axe_type_bytes(b->type, b->map->box[0]);
+    int64_t           w = b->map->swizzle;
+    int               bits = w == 128 ? 3 : w == 64 ? 2 : w == 32 ? 1 : 0;
 
     if (bits == 0 && w != 0)
         wrong(s, c, b, "its swizzle is", w, "0, 32, 64 or 128");
@@ -77,7 +79,7 @@ void
 axe_sim_box_check(sim *s, const sim_call *c)
 {
     box     b = box_of(s, c);
-    int64_t inner = (int64_t)b.map->box[0] * b.size;
+    int64_t inner = axe_type_bytes(b.type, b.map->box[0]);
 
     if (b.mapped->n_at != b.map->rank)
         wrong(s, c, &b, "coordinates are", b.mapped->n_at, "as its rank");
@@ -85,7 +87,7 @@ axe_sim_box_check(sim *s, const sim_call *c)
         wrong(s, c, &b, "a row of the box has bytes", inner,
               "a multiple of 16");
     for (int i = 0; i < b.map->rank; i++) {
-        int64_t bytes = s->map_stride[b.number][i] * b.size;
+        int64_t bytes = axe_type_bytes(b.type, s->map_stride[b.number][i]);
         if (b.map->box[i] < 1 || b.map->box[i] > MAX_BOX)
             wrong(s, c, &b, "an extent of the box is", b.map->box[i],
                   "from 1 to 256");
@@ -102,7 +104,7 @@ static void
 check_place(sim *s, const sim_call *c, const box *b, int64_t at)
 {
     const axe_buffer *to = &s->g->buffer[b->shared->tensor];
-    int64_t           byte = to->offset + at * b->size;
+    int64_t           byte = to->offset + axe_type_bytes(b->type, at);
 
     if (byte % BOX_ALIGN != 0 && !axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))
         axe_sim_find(s, AXE_SIM_ALIGN, c->in, -1,
@@ -115,10 +117,11 @@ check_place(sim *s, const sim_call *c, const box *b, int64_t at)
 
 static void
 store_row(sim *s, sim_call *c, const sim_arg *g, int64_t at, int64_t n,
-          int size, uint8_t *data)
+          uint8_t *data)
 {
     axe_fold fold = c->in->shape->atom->fold;
     axe_type t = s->global[g->tensor].tensor->type;
+    int      size = axe_type_table[t].bits / 8;
     uint8_t  old[8];
 
     for (int64_t i = 0; i < n && fold != AXE_FOLD_NONE; i++)
@@ -143,13 +146,14 @@ move_row(sim *s, sim_async *o, const box *b, int64_t row, int64_t at,
     if (b->load) {
         if (lo < hi)
             (void)axe_sim_bytes(s, c, &g, o->to, at + lo, hi - lo, false,
-                                data + lo * b->size);
+                                data + axe_type_bytes(b->type, lo));
         (void)axe_sim_bytes(s, c, b->shared, o->to, to, n, true, data);
         return;
     }
     (void)axe_sim_bytes(s, c, b->shared, o->to, to, n, false, data);
     if (lo < hi)
-        store_row(s, c, &g, at + lo, hi - lo, b->size, data + lo * b->size);
+        store_row(s, c, &g, at + lo, hi - lo,
+                  data + axe_type_bytes(b->type, lo));
 }
 
 static int64_t
@@ -169,7 +173,7 @@ axe_sim_copy_box(sim *s, sim_async *o)
     int64_t lo = within(-c->coord[0], 0, n);
     int64_t hi = within(size[0] - c->coord[0], lo, n);
 
-    if (n * b.size > MAX_ROW)
+    if (axe_type_bytes(b.type, n) > MAX_ROW)
         return;
     check_place(s, c, &b, c->at[b.shared_is][__builtin_ctz(c->mask)]);
     for (int i = 1; i < b.map->rank; i++)

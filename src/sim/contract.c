@@ -186,11 +186,11 @@ check_descriptor(sim *s, const sim_call *c, int which)
 {
     const sim_arg    *a = &c->in->arg[which];
     const axe_buffer *b = &s->g->buffer[a->tensor];
-    int               size = axe_type_table[b->tensor->type].bits / 8;
+    int64_t           bits = axe_type_table[b->tensor->type].bits;
     int               period = 8 * (GRANULE << b->swizzle.bits);
     const char       *why = NULL;
 
-    if (c->at[which][c->lane] * size % GRANULE != 0)
+    if (c->at[which][c->lane] * bits % (GRANULE * 8) != 0)
         why = "does not begin at a multiple of 16 bytes";
     else if (a->stride % GRANULE != 0)
         why = "has a stride that is no multiple of 16 bytes";
@@ -214,16 +214,15 @@ axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
 {
     const sim_arg    *a = &c->in->arg[which];
     const axe_buffer *b = &s->g->buffer[a->tensor];
-    int               size = axe_type_table[b->tensor->type].bits / 8;
-    int64_t           base = c->at[which][c->lane] * size;
-    int               span = GRANULE << b->swizzle.bits;
-    sim_touch         t = {.call = c,
-                           .shadow = &cta->shadow,
-                           .tensor = b->tensor,
-                           .buffer = b,
-                           .cta = cta,
-                           .lane = EVERY_LANE,
-                           .tag = a->tensor + 1};
+    int64_t   base = axe_type_bytes(b->tensor->type, c->at[which][c->lane]);
+    int       span = GRANULE << b->swizzle.bits;
+    sim_touch t = {.call = c,
+                   .shadow = &cta->shadow,
+                   .tensor = b->tensor,
+                   .buffer = b,
+                   .cta = cta,
+                   .lane = EVERY_LANE,
+                   .tag = a->tensor + 1};
 
     for (int i = 0; i < rows; i++)
         for (int f = 0; f < row_bytes; f += GRANULE, out += GRANULE) {

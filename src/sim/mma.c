@@ -158,6 +158,8 @@ axe_sim_widen(axe_type t, axe_type as, const uint8_t *bits, int n, float *out)
 
     if (t == AXE_TYPE_f16 || t == AXE_TYPE_bf16)
         i = choose().widen(t == AXE_TYPE_f16, bits, n, out);
+    for (; i < n && size == 0; i++)
+        out[i] = (float)axe_number_load(t, bits, i);
     for (; i < n && axe_type_is_float(t); i++)
         out[i] = (float)axe_sim_get(t, bits + i * size);
     for (; i < n; i++)

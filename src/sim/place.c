@@ -129,7 +129,7 @@ static void
 check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
              bool write)
 {
-    int       size = axe_type_table[g->tensor->type].bits / 8;
+    axe_type  type = g->tensor->type;
     sim_touch t = {.call = c,
                    .shadow = &g->shadow,
                    .tensor = g->tensor,
@@ -147,7 +147,7 @@ check_global(sim *s, const sim_call *c, sim_global *g, int64_t at, int64_t n,
         return;
     for (int64_t i = at; i < at + n; i++)
         check_clusters(s, &t, g, i);
-    axe_sim_touch(s, &t, at * size, n * size);
+    axe_sim_touch(s, &t, axe_type_bytes(type, at), axe_type_bytes(type, n));
 }
 
 static bool
@@ -155,7 +155,8 @@ global_bytes(sim *s, const sim_call *c, const sim_arg *a, int64_t at, int64_t n,
              bool write, void *data)
 {
     sim_global *g = &s->global[a->tensor];
-    int         size = axe_type_table[g->tensor->type].bits / 8;
+    int64_t     byte = axe_type_bytes(g->tensor->type, at);
+    int64_t     bytes = axe_type_bytes(g->tensor->type, n);
     bool        there = at >= 0 && at <= g->span - n;
 
     for (int64_t i = at; i < at + n && there && !g->dense; i++)
@@ -164,14 +165,14 @@ global_bytes(sim *s, const sim_call *c, const sim_arg *a, int64_t at, int64_t n,
         report_bounds(s, c, g->tensor->name, at, n, g->span);
         return false;
     }
-    check_align(s, c, g->tensor->name, at * size, n * size);
+    check_align(s, c, g->tensor->name, byte, bytes);
     if (s->checks)
         check_global(s, c, g, at, n, write);
     if (write)
-        memcpy(g->data + at * size, data, (size_t)(n * size));
+        memcpy(g->data + byte, data, (size_t)bytes);
     else
-        memcpy(data, g->data + at * size, (size_t)(n * size));
-    *(write ? &s->report->global_written : &s->report->global_read) += n * size;
+        memcpy(data, g->data + byte, (size_t)bytes);
+    *(write ? &s->report->global_written : &s->report->global_read) += bytes;
     return true;
 }
 
@@ -182,8 +183,9 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
              int64_t at, int64_t n, bool write, uint8_t *data)
 {
     const axe_buffer *b = &s->g->buffer[a->tensor];
-    int               size = axe_type_table[b->tensor->type].bits / 8;
-    int64_t           byte = at * size, end = byte + n * size;
+    axe_type          type = b->tensor->type;
+    int64_t           byte = axe_type_bytes(type, at);
+    int64_t           bytes = axe_type_bytes(type, n), end = byte + bytes;
     sim_touch         t = {.call = c,
                            .shadow = &cta->shadow,
                            .tensor = b->tensor,
@@ -195,12 +197,13 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
                            .atomic =
                                write && c->in->shape->atom->fold != AXE_FOLD_NONE};
 
-    if (at < 0 || at > b->bytes || end > b->bytes) {
-        report_bounds(s, c, b->tensor->name, at, n, b->bytes / size);
+    if (at < 0 || byte > b->bytes || end > b->bytes) {
+        report_bounds(s, c, b->tensor->name, at, n,
+                      b->bytes * 8 / axe_type_table[type].bits);
         return false;
     }
-    check_align(s, c, b->tensor->name, b->offset + byte, n * size);
-    *(write ? &s->report->shared_written : &s->report->shared_read) += n * size;
+    check_align(s, c, b->tensor->name, b->offset + byte, bytes);
+    *(write ? &s->report->shared_written : &s->report->shared_read) += bytes;
     while (byte < end) {
         int64_t room =
             b->swizzle.bits > 0 ? GRANULE - byte % GRANULE : end - byte;
@@ -245,7 +248,7 @@ axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at, void *to)
     } else {
         const axe_buffer *b = &s->g->buffer[a->tensor];
         size = axe_type_table[b->tensor->type].bits / 8;
-        have = b->bytes / size;
+        have = b->bytes * 8 / axe_type_table[b->tensor->type].bits;
         from = cta->memory + b->offset + axe_sim_swizzled(b, at * size);
     }
     if (at < 0 || at >= have)

@@ -93,7 +93,7 @@ drop_readers(sim *s, sim_cell *c)
 const char *
 axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
 {
-    int     size = axe_type_table[t->tensor->type].bits / 8;
+    int     bits = axe_type_table[t->tensor->type].bits;
     int64_t byte = at;
 
     if (t->tmem) {
@@ -107,9 +107,9 @@ axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
         byte = axe_sim_swizzled(t->buffer, at - t->buffer->offset);
     if (t->buffer && t->cta)
         return axe_textf(s->cx, "element %lld of %s in block %lld",
-                         (long long)(byte / size), t->tensor->name,
+                         (long long)(byte * 8 / bits), t->tensor->name,
                          (long long)t->cta->block);
-    return axe_textf(s->cx, "element %lld of %s", (long long)(byte / size),
+    return axe_textf(s->cx, "element %lld of %s", (long long)(byte * 8 / bits),
                      t->tensor->name);
 }
 

@@ -520,6 +520,16 @@ make_shape(sim *s, sim_shape *sh)
     return make_moves(s, sh);
 }
 
+/* Does it move or read elements by themselves, and not the bytes of many? */
+static bool
+takes_elements(const axe_lir *l)
+{
+    for (int i = 0; i < l->n_arg; i++)
+        if (l->arg[i].space == AXE_ARG_MAP)
+            return false;
+    return l->atom->kind != AXE_ATOM_CONTRACT;
+}
+
 axe_status
 axe_sim_shape_of(sim *s, const axe_lir *l, const sim_shape **out)
 {
@@ -529,7 +539,7 @@ axe_sim_shape_of(sim *s, const axe_lir *l, const sim_shape **out)
 
     if (t)
         bytes = axe_type_table[t->type].bits / 8;
-    if (t && bytes == 0)
+    if (t && bytes == 0 && takes_elements(l))
         return axe_fail(s->cx, t->at, AXE_EUNSUPPORTED,
                         "the simulator: %s has elements of less than a byte",
                         t->name);

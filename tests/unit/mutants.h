@@ -101,16 +101,15 @@ compile(const subject *s)
 static inline void *
 fill(int64_t n, axe_type t, int64_t step)
 {
-    int64_t size = axe_type_table[t].bits / 8;
-    char   *x = axe_new_array(cx, char, n *size);
+    char *x = axe_new_array(cx, char, axe_type_bytes(t, n));
 
     for (int64_t i = 0; i < n; i++)
         if (axe_number_is_power(t))
-            axe_number_put(t, x + i * size, ldexp(1, (int)(i * 37 % 101 % 5)));
+            axe_number_store(t, x, i, ldexp(1, (int)(i * 37 % 101 % 5)));
         else if (axe_type_is_float(t))
-            axe_number_put(t, x + i * size, (double)(i * 37 % 101) / 50 - 1);
+            axe_number_store(t, x, i, (double)(i * 37 % 101) / 50 - 1);
         else
-            axe_number_put_int(t, x + i * size, i * step);
+            axe_number_put_int(t, x + axe_type_bytes(t, i), i * step);
     return x;
 }
 
@@ -127,7 +126,7 @@ simulate(const subject *s, const axe_program *p, axe_sim_options with)
         int64_t  size = 1;
         while (rank < RANK && s->array[n].shape[rank] > 0)
             size *= s->array[n].shape[rank++];
-        made_bytes = size * axe_type_table[t].bits / 8;
+        made_bytes = axe_type_bytes(t, size);
         array[n] = (axe_array){.name = s->array[n].name,
                                .type = axe_type_table[t].name,
                                .rank = rank,

@@ -66,6 +66,21 @@ static const row rows[] = {
      "no: two indices walk one dimension of the tensor"},
     {AXE_TYPE_i4, "32*K 1", "01", "(64, 64) : (64, 1)", 0, 1,
      "no: maps have no elements of 4 bits"},
+    /* Two to a byte: rows of 256 elements under the swizzle, strides in halves. */
+    {AXE_TYPE_f4e2m1, "K 1", "01", "(128, 256) : (256, 1)", 128, 1,
+     "box 1:256 0:128 swizzle 128 bytes 16384; strides of T in bytes are "
+     "multiples of 16: K/2"},
+    {AXE_TYPE_f4e2m1, "32*K 1", "01", "(128, (2, 256)) : (256, (32768, 1))",
+     128, 1,
+     "box 1:256 0:128 loop 2 step 32768 move 1:256 swizzle 128 bytes 16384"},
+    {AXE_TYPE_f4e2m1, "32*K 1", "01", "(128, 256) : (256, 1)", 128, 2,
+     "box 1:256 0:64 part 2 step 16384 move 0:64 swizzle 128 bytes 8192"},
+    {AXE_TYPE_f4e2m1, "48 1", "01", "(64, 64) : (64, 1)", 0, 1,
+     "no: a stride of T is 24 bytes, no multiple of 16"},
+    {AXE_TYPE_f4e2m1, "32*K 1", "01", "(64, 48) : (48, 1)", 0, 1,
+     "no: rows of a box would be 48 f4e2m1, no multiple of 16 bytes"},
+    {AXE_TYPE_f4e2m1, "32*K 1", "01", "(16, 64) : (96, 1)", 0, 1,
+     "no: boxes would lie 48 bytes apart, no multiple of 128"},
     {AXE_TYPE_f16, "K K K K K 1", "01", "(64, 64) : (64, 1)", 0, 1,
      "no: T has 6 dimensions; maps have 1 to 5"},
 };
@@ -97,7 +112,8 @@ copy_of(axe_ctx *cx, const axe_tensor *t, const axe_layout *l,
         const char *walks, int swizzle, int share)
 {
     axe_box_walk *w = axe_new_array(cx, axe_box_walk, l->n_dim);
-    axe_box_copy  c = {t, l->n_dim, w, {0}, share};
+    axe_box_copy  c = {t,   l->n_dim, w,
+                       {0}, share,    t->type == AXE_TYPE_f4e2m1 ? 4 : 8};
 
     for (int d = 0, from = 0; d < l->n_dim; from = l->dim_end[d++])
         w[d] = (axe_box_walk){walks[d] - '0', l->dim_end[d] - from,

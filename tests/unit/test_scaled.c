@@ -30,6 +30,25 @@ kernel_of(const char *ta, const char *tb, const char *ts, int bm, int bn,
         bm, bn, bk, ta, tb, ts, ts, ts, ts, ta, tb, does);
 }
 
+/* Factors of 4 bits, which boxes bring to the stage of a ring. */
+static const char *
+fourths_of(const char *ts, int per, int bk, const char *does)
+{
+    return axe_textf(
+        cx,
+        "kernel g<BK = %d>(in f4e2m1 A[M, K], in f4e2m1 B[N, K], in %s SA[P, "
+        "R, 32, 4, 4], in %s SB[Q, R, 32, 4, 4], out f32 C[M, N]) { index m, "
+        "n, k, r, g, s; cta (i : M by 128, j : N by 128) { tmem f32 acc[128, "
+        "128] = 0; pipeline p[2] { shared %s sa[128, BK / %d]; shared %s "
+        "sb[128, BK / %d]; shared f4e2m1 a[128, BK]; shared f4e2m1 b[128, "
+        "BK]; } for (t : K by BK) { produce p { p.a[m, k] = A[i*128 + m, t*BK "
+        "+ k]; p.b[n, k] = B[j*128 + n, t*BK + k]; for (y : BK / %d) { p.sa[32"
+        "*g + r, 4*y + s] = SA[i, t*(BK / %d) + y, r, g, s]; p.sb[32*g + r, "
+        "4*y + s] = SB[j, t*(BK / %d) + y, r, g, s]; } } consume p %s; } "
+        "C[i*128 + m, j*128 + n] = acc[m, n]; } }",
+        bk, ts, ts, ts, per, ts, per, 4 * per, 4 * per, 4 * per, does);
+}
+
 static const char *
 layout_of(const axe_plan *p, const axe_tensor *t)
 {
@@ -111,6 +130,19 @@ static const struct {
 };
 /* clang-format on */
 
+/* The summary, or the first error. */
+static const char *
+planned(const char *machine, const char *text)
+{
+    const axe_program *p = NULL;
+    axe_compile_spec   spec = {.machine = machine};
+    int32_t            src = axe_source_add(cx, "t.axe", text, strlen(text));
+
+    if (axe_compile(cx, src, &spec, AXE_STAGE_PLAN, &p) != AXE_OK)
+        return axe_diags(cx)->text;
+    return summary(p->plan);
+}
+
 static void
 test_plans(void **state)
 {
@@ -119,15 +151,10 @@ test_plans(void **state)
     (void)state;
     for (int i = 0; i < AXE_LEN(plans); i++) {
         cx = axe_ctx_new();
-        const char *text =
+        const char *got = planned(
+            plans[i].machine,
             kernel_of(plans[i].a, plans[i].b, plans[i].scale, plans[i].bm,
-                      plans[i].bn, plans[i].bk, plans[i].does);
-        const axe_program *p = NULL;
-        axe_compile_spec   spec = {.machine = plans[i].machine};
-        int32_t src = axe_source_add(cx, "t.axe", text, strlen(text));
-        if (axe_compile(cx, src, &spec, AXE_STAGE_PLAN, &p) != AXE_OK)
-            fail_with_diags();
-        const char *got = summary(p->plan);
+                      plans[i].bn, plans[i].bk, plans[i].does));
         if (strcmp(got, plans[i].want) != 0) {
             print_error("row %d:\n  %s\n  %s\n", i, got, plans[i].want);
             n_wrong++;
@@ -137,14 +164,72 @@ test_plans(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+#define FOURTHS(per)                                                           \
+    "acc[m, n] += p.sa[m, k/" #per "] * p.a[m, k] * p.sb[n, k/" #per           \
+    "] * p.b[n, k]"
+#define WORDS                                                                  \
+    "((4, 32), (4, 4)) : ((4@tcol, 1@tlane), (16@tcol, 1@tcol)) + [4 : "       \
+    "32@tlane]"
+#define HALF                                                                   \
+    "((4, 32), (2, 4)) : ((4@tcol, 1@tlane), (16@tcol, 1@tcol)) + [4 : "       \
+    "32@tlane]"
+
+/* clang-format off */
+static const struct {
+    const char *machine, *scale;
+    int         per, bk;
+    const char *does, *want;
+} fourths[] = {
+    {"sm_100a", "f8e4m3", 16, 256, FOURTHS(16),
+     "tc.f32.nv.e2m1.m128.ss 128; " WORDS "; " WORDS "; 4 of ((4, 32), (4, 4)) : ((4, 16), (512, 1)); "
+     "4 of ((4, 32), (4, 4)) : ((4, 16), (512, 1))"},
+    {"sm_100a", "f8e8m0", 32, 256, FOURTHS(32),
+     "tc.f32.mx.e2m1.m128.ss 128; " HALF "; " HALF "; 2 of ((4, 32), (2, 4)) : ((4, 16), (512, 1)); "
+     "2 of ((4, 32), (2, 4)) : ((4, 16), (512, 1))"},
+    {"sm_100a", "f8e8m0", 32, 128, FOURTHS(32),
+     "tc.f32.mx.e2m1.m128.ss 128; " ROWS "; " ROWS "; " BLOCK "; " BLOCK},
+    /* no row has these types and blocks, and no thread reads 4 bits */
+    {"sm_100a", "f8e4m3", 32, 256, FOURTHS(32),
+     "sm_100a has no row that moves one f4e2m1 between shared memory and registers"},
+    {"sm_100a", "f8e8m0", 16, 256, FOURTHS(16),
+     "sm_100a has no row that moves one f4e2m1 between shared memory and registers"},
+};
+/* clang-format on */
+
+static void
+test_fourths(void **state)
+{
+    int n_wrong = 0;
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(fourths); i++) {
+        cx = axe_ctx_new();
+        const char *got = planned(fourths[i].machine,
+                                  fourths_of(fourths[i].scale, fourths[i].per,
+                                             fourths[i].bk, fourths[i].does));
+        if (strcmp(got, fourths[i].want) != 0) {
+            print_error("row %d:\n  %s\n  %s\n", i, got, fourths[i].want);
+            n_wrong++;
+        }
+        axe_ctx_free(cx);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
 /* -------------------------------------------------------------------- bugs */
 
-enum { ONE, PAIR, N_WHICH };
+enum { ONE, PAIR, NV, MXF4, N_WHICH };
 
 #define ARRAYS                                                                 \
     {                                                                          \
         {"A", {256, 256}}, {"B", {256, 256}}, {"SA", {2, 2, 32, 4, 4}},        \
             {"SB", {2, 2, 32, 4, 4}}, {"C", {256, 256}},                       \
+    }
+
+#define FOURTH_ARRAYS(n)                                                       \
+    {                                                                          \
+        {"A", {256, 512}}, {"B", {256, 512}}, {"SA", {2, n, 32, 4, 4}},        \
+            {"SB", {2, n, 32, 4, 4}}, {"C", {256, 256}},                       \
     }
 
 static const subject subjects[N_WHICH] = {
@@ -156,9 +241,17 @@ static const subject subjects[N_WHICH] = {
     [PAIR] = {.file = "gemm_mxfp8_sm100.axe",
               .machine = "sm_100a",
               .array = ARRAYS},
+    [NV] = {.file = "gemm_nvfp4_sm100.axe",
+            .machine = "sm_100a",
+            .array = FOURTH_ARRAYS(8)},
+    [MXF4] = {.file = "gemm_nvfp4_sm100.axe",
+              .machine = "sm_100a",
+              .array = FOURTH_ARRAYS(4),
+              .more = {{"S", "f8e8m0"}, {"BLOCK", "32"}}},
 };
 
 #define MX "tc.f32.mx"
+#define NVF "tc.f32.nv"
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -172,6 +265,11 @@ static const mutation rows[] = {
     {"no scales of rows",             PAIR, "tc.pair.cp", 0, DROP, 0, 0, K(UNINIT) | K(STALE)},
     {"half of the columns' scales",   PAIR, "tc.pair.cp", 2, DROP, 0, 0, K(UNINIT) | K(STALE)},
     {"no box of scales",              PAIR, "tma.load.pair", 2, DROP, 0, 0, K(BYTES)},
+    {"no scales of columns",          NV,   "tc.pair.cp", 5, DROP, 0, 0, K(UNINIT) | K(STALE)},
+    {"half a piece further",          NV,   NVF, 0, ADD, 1, 16, K(LAYOUT)},
+    {"an element further",            NV,   NVF, 0, ADD, 2, 1, K(LAYOUT)},
+    {"no box of factors",             MXF4, "tma.load.pair", 0, DROP, 0, 0, K(BYTES)},
+    {"a box within the swizzle",      MXF4, "tma.load.pair", 0, ADD, 0, 64, K(ALIGN)},
 };
 
 /* Nothing is amiss with memory or order, but sums are wrong. */
@@ -180,6 +278,9 @@ static const mutation values[] = {
     {"one part's for all columns",       ONE,  MX, ALL, SET, 5, 3, 0},
     {"one part's for all, in two CTAs",  PAIR, MX, ALL, SET, 4, 1, 0},
     {"scales of other rows",             PAIR, "tc.pair.cp", 2, SET, 1, 0, 0},
+    {"one step's factors for all",       NV,   NVF, ALL, SET, 1, 0, 0},
+    {"one step's scales for all",        NV,   NVF, ALL, SET, 4, 16, 0},
+    {"scales of the step before",        MXF4, MX, ALL, SET, 5, 2, 0},
 };
 /* clang-format on */
 
@@ -217,6 +318,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_fourths),
         cmocka_unit_test(test_values),
     };
     int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
