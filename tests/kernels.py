@@ -26,18 +26,19 @@ import sys
 import numpy as np
 
 from references import (act_f8, activated, attention, attention_varlen,
-                        bias_gelu, bias_relu, conv2d, exact, f8_blocks,
+                        by_blocks, bias_gelu, bias_relu, conv2d, exact, f8_blocks,
                         f8_rows, first_largest, gathered, gelu, grouped,
                         grouped_by, grouped_swiglu_f8, largest, layernorm,
-                        magnitude, matmul, mxfp8, offsets, quantise, residual,
+                        magnitude, matmul, mxfp8, nvfp4, offsets, quantise, residual,
                         rmsnorm, rope, scaled, scattered, softmax,
                         softmax_causal, spread, squash, summed, swiglu,
                         swiglu_f8, topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
-       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0}
+       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0, "f4e2m1": 0}
 LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37,
-         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10, "f8e8m0": 0}
+         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10, "f8e8m0": 0,
+         "f4e2m1": 0}
 ACC = {"f64": 2.0**-52}
 STORED = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4",
           "i8": "i1", "u8": "u1", "f8e4m3": "u1", "f8e8m0": "u1"}
@@ -125,6 +126,9 @@ ROWS = [
     Row("quantise_mx", "quantise_mxfp8", {"X": "MK"},
         {"A": "MK", "S": "PQt44"}, mxfp8, ("f32", "bf16"),
         ("MKPQ", [(100, 300, 1, 3), (129, 128, 2, 1), (1, 1, 1, 1)])),
+    Row("quantise_nvfp4", "quantise_nvfp4", {"X": "MK"},
+        {"A": "MB", "S": "PQt44"}, nvfp4, ("f32", "bf16"),
+        ("MKBPQ", [(100, 300, 150, 1, 5), (129, 64, 32, 2, 1), (1, 2, 1, 1, 1)])),
     Row("gemm_swiglu_f8", "gemm_swiglu_f8",
         {"A": "MK", "G": "NK", "U": "NK"}, {"C": "MN", "S": "QM"}, swiglu_f8,
         ("f32",), ("MNKQ", [(100, 300, 90, 3)])),
@@ -281,6 +285,15 @@ ON = {"sm_80": [
         ("f16", "bf16"), ("VMKFEN", [(100, 300, 72, 5, 4, 264),
                                      (128, 390, 328, 9, 8, 131)])),
 ], "sm_100a": [
+    Row("gemm_nvfp4_sm100", "gemm_nvfp4_sm100 S=f8e4m3",
+        {"A": "MK", "B": "NK", "SA": "PRt44", "SB": "QRt44"}, {"C": "MN"},
+        by_blocks(16), ("bf16",), ("MNKPQR", [(140, 72, 288, 2, 1, 5)])),
+    Row("gemm_nvfp4_sm100", "gemm_nvfp4_sm100 S=f8e8m0 BLOCK=32",
+        {"A": "MK", "B": "NK", "SA": "PRt44", "SB": "QRt44"}, {"C": "MN"},
+        by_blocks(32), ("f32",), ("MNKPQR", [(70, 132, 160, 1, 2, 2)])),
+    Row("quantise_nvfp4", "quantise_nvfp4", {"X": "MK"},
+        {"A": "MB", "S": "PQt44"}, nvfp4, ("f16",),
+        ("MKBPQ", [(70, 62, 31, 1, 1)])),
     Row("gemm_sm100", "gemm_sm100", {"A": "MK", "B": "NK"}, {"C": "MN"},
         lambda a, b: matmul(a, b.T), ("f16", "bf16"), ("MNK", SM90)),
 ]}
@@ -322,6 +335,10 @@ FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
          ("quantise_f8_blocks", "S"): "f32",
          ("quantise_mxfp8", "A"): "f8e4m3",
          ("quantise_mxfp8", "S"): "f8e8m0",
+         ("quantise_nvfp4", "A"): "f4e2m1",
+         ("gemm_nvfp4_sm100", "A"): "f4e2m1",
+         ("gemm_nvfp4_sm100", "B"): "f4e2m1",
+         ("quantise_nvfp4", "S"): "f8e4m3",
          ("gemm_swiglu_f8", "C"): "f8e4m3", ("gemm_swiglu_f8", "S"): "f32",
          ("gemm_swiglu_f8_sm90", "C"): "f8e4m3",
          ("gemm_swiglu_f8_sm90", "S"): "f32",
@@ -345,6 +362,8 @@ def element(row, name, t):
         return "i32"
     if (row.kernel.split()[0], name) in FIXED:
         return FIXED[row.kernel.split()[0], name]
+    if row.file == "gemm_nvfp4_sm100" and name in ("SA", "SB"):
+        return "f8e8m0" if "S=f8e8m0" in row.kernel else "f8e4m3"
     if row.kernel in ("row_sum", "col_sum") and name == "y":
         return "f64" if t == "f64" else "f32" if t in REAL else \
             "u32" if t == "u8" else "i32"
@@ -353,8 +372,18 @@ def element(row, name, t):
 
 # ------------------------------------------------------------------- numbers
 
+F4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+F4_MIDDLES = (F4[1:] + F4[:-1]) / 2
+
+
 def encode(x, t):
-    """float64 to the bytes of an array of type t."""
+    """float64 to the bytes of an array of type t; of 4 bits thrice as large, powers
+    of two by their exponents."""
+    if t == "f4e2m1":
+        codes = (np.searchsorted(F4_MIDDLES, abs(3 * x)) + 8 * (x < 0)).astype("u1")
+        return codes[..., ::2] | codes[..., 1::2] << 4
+    if t == "f8e8m0":
+        return np.rint(127 + 2 * x).astype("u1")
     if t == "f8e4m3":
         codes = decode(np.arange(127, dtype="u1"), t)
         near = np.searchsorted((codes[1:] + codes[:-1]) / 2, abs(x))
@@ -373,6 +402,9 @@ def decode(a, t):
         e, m = b >> 3 & 15, b & 7
         v = np.where(e > 0, (8 + m) * 2.0**(e - 10), m * 2.0**-9)
         return np.where(b >> 7, -v, v)
+    if t == "f4e2m1":
+        codes = np.stack((a & 15, a >> 4), -1).reshape(*a.shape[:-1], -1)
+        return F4[codes & 7] * (1 - codes // 8 * 2.0)
     if t == "f8e8m0":
         return 2.0**(a.view("u1").astype(int) - 127)
     return a.astype("f8")

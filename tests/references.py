@@ -120,6 +120,45 @@ def f8_rows(x):
     return [(x / s.repeat(128, 1)[:, :k], 0 * x), (s.T, s.T)]
 
 
+def to_f4(x):
+    """The nearest of 0, 0.5, 1, 1.5, 2, 3, 4, 6, of two the one whose code is even."""
+    x = np.clip(x, -6, 6)
+    unit = 2.0**np.maximum(np.floor(np.log2(np.maximum(abs(x), 2.0**-9))) - 1, -1)
+    return np.rint(x / unit) * unit
+
+
+def to_f8(x):
+    """The nearest e4m3 of positive numbers."""
+    unit = 2.0**np.maximum(np.floor(np.log2(np.maximum(x, 2.0**-20))) - 3, -9)
+    return np.minimum(np.rint(x / unit) * unit, 448)
+
+
+def nvfp4(x):
+    """Exactly what is stored: a scale of e4m3 for each 16, in blocks of 128 x 4."""
+    m, k = x.shape
+    p, q = -(-m // 128), -(-k // 64)
+    blocks = np.zeros((p * 128, q * 64), "f4")
+    blocks[:m, :k] = abs(x)
+    top = blocks.reshape(p * 128, q * 4, 16).max(2)
+    s = to_f8(np.maximum(top / np.float32(6), np.float32(2.0**-9)))
+    a = to_f4(x.astype("f4") / s.astype("f4").repeat(16, 1)[:m, :k])
+    s = s.reshape(p, 4, 32, q, 4).transpose(0, 3, 2, 1, 4)
+    return [(a, 0 * x), (s, 0 * s)]
+
+
+def by_blocks(block):
+    """The product of factors with scales as block-scaled products read them."""
+    def scaled_by(x, s):
+        p, r = s.shape[:2]
+        s = s.transpose(0, 3, 2, 1, 4).reshape(p * 128, r * 4).repeat(block, 1)
+        return x * s[:x.shape[0], :x.shape[1]]
+
+    def product(a, b, sa, sb):
+        return matmul(scaled_by(a, sa), scaled_by(b, sb).T)
+
+    return product
+
+
 def mxfp8(x):
     """The same with a power of two for each 32, in blocks of 128 x 4."""
     m, k = x.shape

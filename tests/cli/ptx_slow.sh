@@ -11,7 +11,7 @@
 set -u
 wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
 row_number=0
-unknown="gemm_mxfp8_sm100 scaled" # scales of blocks: tests/ptx does not know them
+unknown="gemm_mxfp8_sm100 gemm_nvfp4_sm100 scaled" # scales of blocks: tests/ptx does not know them
 lib=$(dirname "$AXE")/tests/libptx_cuda.so
 export AXE_CUDA=$lib AXE_NVRTC=$lib PTX=1
 cd "$(mktemp -d)" || exit 1

@@ -45,6 +45,7 @@ ALSO = {
     "attention_varlen_sm90": [["D=64", "CAUSAL=1"]],
     "gemm_sm100": [["DYNAMIC=1"], ["DYNAMIC=1", "CLUSTER=1", "STAGES=4"], ["CLUSTER=4"]],
     "softmax": [["T=f16"]],
+    "gemm_nvfp4_sm100": [["S=f8e8m0", "BLOCK=32"]],
     "gemm_sm90": [["ALONG=1"], ["DIRECT=1"], ["PASS=1"], ["DIRECT=1", "PASS=1"],
                   ["FETCH=24"]],
 }
