@@ -318,7 +318,10 @@ MADE = {(kernel, "off"): offsets
     (kernel, name): lambda r, n, name=name: varlen(n)[name]
     for kernel in ("attention_varlen", "attention_varlen_sm90")
     for name in ("queries", "keys", "block")} | {
-    ("topk", "X"): lambda r, n: hard_to_order(r, n["M"], n["N"])}
+    ("topk", "X"): lambda r, n: hard_to_order(r, n["M"], n["N"])} | {
+    ("gemm_nvfp4_sm100", name): lambda r, n, rows=rows: abs(
+        r.standard_normal((n[rows], n["R"], 32, 4, 4)))
+    for name, rows in (("SA", "P"), ("SB", "Q"))}
 
 # The element type where it is not the kernel's T.
 FP8_TYPES = {"A": "f8e4m3", "B": "f8e4m3", "W": "f8e4m3", "SA": "f32",

@@ -3,17 +3,20 @@
  *
  * In shared memory a box is dense, its first dimension fastest; the map's
  * swizzle then moves 16-byte chunks by bits of their address.  What is outside
- * the tensor is read as zeros and not written. */
+ * the tensor is read as zeros and not written.  Maps of elements of 4 bits
+ * count two of them as one; only coordinates come as elements. */
 #include <string.h>
 
 #include "ptx.h"
 
+enum { FOURTHS = 13 }; /* two to a byte */
+
 static const char magic[8] = "ptx map";
 
 /* As CUtensorMapDataType and CUtensorMapSwizzle count. */
-static const char *const map_type[] = {"u8",  "u16",  "u32", "s32", "u64",
-                                       "s64", "f16",  "f32", "f64", "bf16",
-                                       "f32", "tf32", "tf32"};
+static const char *const map_type[] = {"u8",  "u16",  "u32",  "s32", "u64",
+                                       "s64", "f16",  "f32",  "f64", "bf16",
+                                       "f32", "tf32", "tf32", "u8"};
 static const int         map_swizzle[] = {0, 32, 64, 128};
 
 static const ptx_map *
@@ -60,6 +63,7 @@ box_of(const ptx_job *j)
         b.at[d] = (int32_t)j->a[4 + d];
         b.n *= b.map->box[d];
     }
+    b.at[0] /= b.map->type == FOURTHS ? 2 : 1;
     return b;
 }
 
@@ -183,6 +187,10 @@ take_coordinates(ptx_warp *w, const ptx_insn *i, const ptx_arg *a, int lane,
     j->a[0] = (uint64_t)(uintptr_t)m;
     for (int d = 0; d < m->rank; d++)
         j->a[4 + d] = ptx_get(w, &a->op[1 + d], lane);
+    if (m->type == FOURTHS && j->a[4] % 2 != 0) {
+        ptx_wrong(w, i, "a box begins within a byte");
+        return false;
+    }
     return true;
 }
 

@@ -264,7 +264,10 @@ CALL(EventElapsedTime, (float *ms, void *begin, void *end))
 
 /* -------------------------------------------------------------- tensor maps */
 
-static const int element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+enum { PACKED_FOURTHS = 13 };
+
+/* Of elements of 4 bits: of two. */
+static const int element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 1};
 
 /* What the driver's interface says of each dimension. */
 static const char *
@@ -292,9 +295,9 @@ CALL(TensorMapEncodeTiled,
     const char *bad = NULL;
 
     (void)promotion;
-    if (type < 0 || type > 12 || rank < 1 || rank > MAX_RANK || interleave ||
-        swizzle < 0 || swizzle > 3 || fill || (uintptr_t)address % 16 != 0 ||
-        (uintptr_t)map % 64 != 0)
+    if (type < 0 || type > PACKED_FOURTHS || rank < 1 || rank > MAX_RANK ||
+        interleave || swizzle < 0 || swizzle > 3 || fill ||
+        (uintptr_t)address % 16 != 0 || (uintptr_t)map % 64 != 0)
         return refuse("an argument of a tensor map");
     m.rank = (uint8_t)rank;
     m.type = (uint8_t)type;
@@ -303,7 +306,12 @@ CALL(TensorMapEncodeTiled,
         m.size[d] = (int64_t)size[d];
         m.stride[d] = d > 0 ? (int64_t)stride[d - 1] : element_bytes[type];
         m.box[d] = (uint16_t)(box[d] > 256 ? 0 : box[d]);
-        bad = bad_dimension(&m, d, step);
+        if (d == 0 && type == PACKED_FOURTHS) {
+            bad = size[0] % 2 ? "an odd extent of elements of 4 bits" : bad;
+            m.size[0] /= 2;
+            m.box[0] = box[0] % 2 ? 0 : m.box[0] / 2;
+        }
+        bad = bad ? bad : bad_dimension(&m, d, step);
     }
     if (swizzle && m.box[0] * element_bytes[type] > 16 << swizzle)
         bad = "a box that is wider than its swizzle";

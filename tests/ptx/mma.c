@@ -56,13 +56,15 @@ chunk_at(const ptx_desc *d, bool k_slow, int row, int k, int per)
     return ptx_swizzle(at, d->swizzle);
 }
 
+/* Element number `at` of 16 bytes; of two in a byte the first is the low half.
+ */
 static uint64_t
-take(const unsigned char *p, int at, int bytes)
+take(const unsigned char *p, int at, int bits)
 {
     uint64_t v = 0;
 
-    memcpy(&v, p + at * bytes, (size_t)bytes);
-    return v;
+    memcpy(&v, p + at * bits / 8, (size_t)(bits + 7) / 8);
+    return v >> at * bits % 8;
 }
 
 /* Rows first .. first + rows of a matrix in the CTA of `rank`, k columns. */
@@ -71,7 +73,7 @@ ptx_fetch(ptx_warp *w, const ptx_insn *i, int rank, const ptx_desc *d,
           bool k_slow, const ptx_type *t, int first, int rows, int k,
           double *out)
 {
-    int      per = 16 / (t->bits / 8), bytes = t->bits / 8;
+    int      per = 128 / t->bits;
     uint64_t in = (uint64_t)(rank + 1) << RANK_SHIFT;
 
     if (d->swizzle < 0 || d->base != 0)
@@ -90,7 +92,7 @@ ptx_fetch(ptx_warp *w, const ptx_insn *i, int rank, const ptx_desc *d,
                 return PTX_WRONG;
             for (int e = 0; e < per; e++)
                 out[k_slow ? (f + e) * k + s : s * k + f + e] =
-                    ptx_number(t, take(p, e, bytes));
+                    ptx_number(t, take(p, e, t->bits));
         }
     return PTX_DONE;
 }

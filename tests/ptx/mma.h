@@ -18,4 +18,22 @@ void       ptx_product(int m, int n, int k, const double *a, const double *b,
                        double *c);
 double    *ptx_room(int n);
 
+/* A word of tensor memory; NULL where it is not allocated, or is read and was
+ * not written. */
+uint32_t *ptx_word_at(ptx_warp *w, const ptx_insn *i, ptx_cta *c, uint32_t lane,
+                      uint32_t column, ptx_access how);
+
+/* Scales of a product: their type, for how many elements along k each is, and
+ * the byte of a word in which those of a and of b begin. */
+typedef struct ptx_scales {
+    const ptx_type *type;
+    int             block, byte[2];
+} ptx_scales;
+
+/* Of an instruction with scales and its descriptor; false: they do not fit. */
+bool ptx_scales_of(const ptx_insn *i, uint64_t bits, int k, ptx_scales *out);
+/* Multiplies rows of k elements by scales that lie from address `at` on. */
+ptx_result ptx_scale(ptx_job *j, ptx_cta *c, const ptx_scales *s, int side,
+                     int rows, int k, double *x);
+
 #endif

@@ -1,7 +1,8 @@
 /* number.c - numbers as bits of their types.
  *
  * Narrow formats are a sign, bits of exponent, bits of fraction; rounding is to
- * nearest, ties to even.  e4m3 has no infinity, and NaN is all ones. */
+ * nearest, ties to even.  e4m3 has no infinity, and NaN is all ones; e2m1 has
+ * neither. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ format_of(char kind)
         return (format){8, 7, false, 0x1.fep127};
     case 'e':
         return (format){4, 3, true, 448};
+    case 'q':
+        return (format){2, 1, true, 6};
     default:
         return (format){5, 2, true, 57344};
     }
@@ -44,7 +47,9 @@ from_narrow(format f, uint64_t b)
     bool    top = e == (1 << f.exponent) - 1;
     double  v;
 
-    if (top && f.exponent == 4)
+    if (top && f.exponent == 2)
+        v = ldexp((double)(m + (1 << f.fraction)), e - bias - f.fraction);
+    else if (top && f.exponent == 4)
         v = m == (1 << f.fraction) - 1
                 ? (double)NAN
                 : ldexp((double)(m + (1 << f.fraction)), e - bias - f.fraction);
@@ -149,7 +154,11 @@ ptx_number(const ptx_type *t, uint64_t bits)
     case 'g':
     case 'e':
     case 'w':
+    case 'q':
         return looked_up(t->kind, bits);
+    case 'x':
+        bits &= 0xff;
+        return bits == 0xff ? (double)NAN : ldexp(1, (int)bits - 127);
     default:
         return (double)mask(bits, t->bits);
     }

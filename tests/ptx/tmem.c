@@ -51,10 +51,9 @@ ptx_tc_free(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     return PTX_DONE;
 }
 
-/* A word; NULL where it is not allocated, or is read and was not written. */
-static uint32_t *
-word_at(ptx_warp *w, const ptx_insn *i, ptx_cta *c, uint32_t lane,
-        uint32_t column, ptx_access how)
+uint32_t *
+ptx_word_at(ptx_warp *w, const ptx_insn *i, ptx_cta *c, uint32_t lane,
+            uint32_t column, ptx_access how)
 {
     if (lane >= N_TLANE || column >= N_COLUMN ||
         column < N_COLUMN - (uint32_t)c->t_columns) {
@@ -86,9 +85,10 @@ move_now(ptx_job *j)
 
     for (uint32_t l = 0; l < N_LANE; l++)
         for (int c = 0; c < reg->n; c++) {
-            uint32_t *p = word_at(w, i, w->cta, lane + l,
-                                  ((uint32_t)j->a[0] & 0xffff) + (uint32_t)c,
-                                  load ? A_READ : A_WRITE);
+            uint32_t *p =
+                ptx_word_at(w, i, w->cta, lane + l,
+                            ((uint32_t)j->a[0] & 0xffff) + (uint32_t)c,
+                            load ? A_READ : A_WRITE);
             if (!p)
                 return PTX_WRONG;
             if (load)
@@ -143,8 +143,9 @@ ptx_tc_drain(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 
 typedef struct shape {
     const ptx_type *d, *a, *b;
-    bool            a_slow, b_slow;
+    bool            a_slow, b_slow, scaled;
     int             m, n, k, ctas;
+    ptx_scales      scales;
 } shape;
 
 static const char *
@@ -156,12 +157,42 @@ factor_name(const ptx_insn *i, uint64_t code)
 
     if (ptx_has(i, W_KIND_TF32))
         return code == 2 ? "tf32" : NULL;
+    if (ptx_has(i, W_KIND_MX4) || ptx_has(i, W_KIND_NV4))
+        return code == 1 ? "e2m1" : NULL;
     if (code > 1)
         return NULL;
-    return ptx_has(i, W_KIND_F16)  ? f16[code]
-           : ptx_has(i, W_KIND_F8) ? f8[code]
-           : ptx_has(i, W_KIND_I8) ? i8[code]
-                                   : NULL;
+    return ptx_has(i, W_KIND_F16)                            ? f16[code]
+           : ptx_has(i, W_KIND_F8) || ptx_has(i, W_KIND_MX8) ? f8[code]
+           : ptx_has(i, W_KIND_I8)                           ? i8[code]
+                                                             : NULL;
+}
+
+/* The instruction descriptor of a product with scales, sums of f32. */
+static bool
+scaled_shape_of(const ptx_insn *i, uint64_t bits, shape *out)
+{
+    bool        fourths = !ptx_has(i, W_KIND_MX8);
+    const char *a = factor_name(i, bits >> 7 & 7);
+    const char *b = factor_name(i, bits >> 10 & (fourths ? 3 : 7));
+    shape       s = {.m = (int)(bits >> 27 & 3) * 128,
+                     .n = (int)(bits >> 17 & 63) * 8,
+                     .a_slow = bits >> 15 & 1,
+                     .b_slow = bits >> 16 & 1,
+                     .ctas = ptx_has(i, W_TWO) ? 2 : 1,
+                     .scaled = true};
+
+    if (!a || !b || (bits & (fourths ? 0x8701f04f : 0x8700604f)) != 0 ||
+        s.m != 128 * s.ctas || s.n < 8 || s.n > 256 ||
+        s.n % (s.ctas == 1 ? 8 : 16) != 0)
+        return false;
+    s.d = ptx_type_of("f32");
+    s.a = ptx_type_of(a);
+    s.b = ptx_type_of(b);
+    s.k = 256 / s.a->bits;
+    if (!ptx_scales_of(i, bits, s.k, &s.scales))
+        return false;
+    *out = s;
+    return true;
 }
 
 /* The instruction descriptor. */
@@ -218,8 +249,8 @@ add_sums(ptx_job *j, const shape *s, ptx_cta *c, const double *sum)
             uint32_t *p;
             double    v = sum[r * s->n + k];
             place_of(s, r, k, &lane, &column);
-            p = word_at(j->warp, j->insn, c, (to >> 16) + lane,
-                        (to & 0xffff) + column, j->a[4] ? A_READ : A_WRITE);
+            p = ptx_word_at(j->warp, j->insn, c, (to >> 16) + lane,
+                            (to & 0xffff) + column, j->a[4] ? A_READ : A_WRITE);
             if (!p)
                 return PTX_WRONG;
             if (j->a[4])
@@ -240,8 +271,8 @@ from_tmem(ptx_job *j, const shape *s, ptx_cta *c, double *out)
         for (int k = 0; k < s->k; k++) {
             uint32_t *p;
             place_of(s, r, 0, &lane, &column);
-            p = word_at(j->warp, j->insn, c, (at >> 16) + lane,
-                        (at & 0xffff) + (uint32_t)(k / per), A_READ);
+            p = ptx_word_at(j->warp, j->insn, c, (at >> 16) + lane,
+                            (at & 0xffff) + (uint32_t)(k / per), A_READ);
             if (!p)
                 return PTX_WRONG;
             out[r * s->k + k] = ptx_number(s->a, *p >> k % per * s->a->bits);
@@ -269,11 +300,15 @@ multiply(ptx_job *j, const shape *s, ptx_cta *c, double *a, double *b,
         if (ptx_fetch(w, j->insn, first + h, &db, s->b_slow, s->b, 0, columns,
                       s->k, b + h * columns * s->k) != PTX_DONE)
             return PTX_WRONG;
+    if (s->scaled &&
+        (ptx_scale(j, c, &s->scales, 0, rows, s->k, a) != PTX_DONE ||
+         ptx_scale(j, c, &s->scales, 1, s->n, s->k, b) != PTX_DONE))
+        return PTX_WRONG;
     ptx_product(rows, s->n, s->k, a, b, sum);
     return add_sums(j, s, c, sum);
 }
 
-/* a: sums, factors, instruction descriptor, whether the sums count. */
+/* a: sums, factors, instruction descriptor, whether the sums count; scales. */
 static ptx_result
 mma_now(ptx_job *j)
 {
@@ -282,7 +317,8 @@ mma_now(ptx_job *j)
     double      *a, *b, *sum;
     ptx_result   r = PTX_DONE;
 
-    if (!shape_of(j->insn, j->a[3], &s))
+    if (!(j->insn->n_arg == 7 ? scaled_shape_of(j->insn, j->a[3], &s)
+                              : shape_of(j->insn, j->a[3], &s)))
         return ptx_wrong(j->warp, j->insn,
                          "instruction descriptor %#llx is not known",
                          (unsigned long long)j->a[3]);
@@ -303,19 +339,23 @@ fill_mma(ptx_job *j, int l)
 {
     const ptx_warp *w = j->warp;
     const ptx_arg  *arg = j->insn->arg;
+    int             last = j->insn->n_arg - 1;
 
     j->a[0] = ptx_address(w, &arg[0], l);
     j->a[1] = ptx_address(w, &arg[1], l);
     j->a[2] = ptx_get(w, arg[2].op, l);
     j->a[3] = ptx_get(w, arg[3].op, l);
-    j->a[4] = ptx_get(w, arg[4].op, l) & 1;
+    j->a[4] = ptx_get(w, arg[last].op, l) & 1;
+    for (int k = 4; k < last; k++)
+        j->a[1 + k] = ptx_address(w, &arg[k], l);
     return PTX_DONE;
 }
 
 ptx_result
 ptx_tc_mma(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
-    if (i->n_arg != 5 || (ptx_has(i, W_TWO) && w->cta->cluster->n_cta % 2 != 0))
+    if ((i->n_arg != 5 && i->n_arg != 7) ||
+        (ptx_has(i, W_TWO) && w->cta->cluster->n_cta % 2 != 0))
         return ptx_wrong(w, i, "this form is not known");
     return ptx_issue_each(w, i, lanes, J_TC, mma_now, fill_mma);
 }

@@ -190,6 +190,8 @@ static void
 test_formats(void **state)
 {
     static const char *const name[] = {"f16", "bf16", "e4m3", "e5m2"};
+    static const double      fourth[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    double                   none = ptx_number(ptx_type_of("ue8m0"), 255);
 
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
@@ -201,6 +203,13 @@ test_formats(void **state)
         }
     }
     assert_true(ptx_number(ptx_type_of("e4m3"), 0x7e) == 448);
+    for (unsigned h = 0; h < 16; h++) {
+        double v = fourth[h & 7] * (h & 8 ? -1 : 1);
+        assert_true(ptx_number(ptx_type_of("e2m1"), h | 0x30) == v);
+    }
+    assert_true(ptx_number(ptx_type_of("ue8m0"), 0) == 0x1p-127);
+    assert_true(ptx_number(ptx_type_of("ue8m0"), 254) == 0x1p127);
+    assert_true(none != none);
     assert_int_equal(ptx_bits(ptx_type_of("e4m3"), 1000), 0x7e);
     assert_int_equal(ptx_bits(ptx_type_of("f16"), 65520), 0x7c00);
     assert_int_equal(ptx_bits(ptx_type_of("f16"), 65519), 0x7bff);
