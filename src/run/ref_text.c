@@ -147,13 +147,16 @@ LINE(static void recall(double e) { doubt = e > doubt ? e : doubt; })
 LINE(static double widen(double e) { return e > 0 ? 1 / 0.0 : 0; })
 ;
 
-/* Types of 8 bits have no more than their largest finite value. */
+/* Types of 8 and 4 bits have no more than their largest finite value, and that of 4
+ * bits has it for NaN. */
 const char axe_ref_text_8[] =
 LINE(static R round_within(R a, int p, int emin, double max)
      { a.v = a.v > max ? max : a.v < -max ? -max : a.v;
        return round_to(a, p, emin, max); })
 LINE(static R to_f8e4m3(R a) { return round_within(a, 4, -6, 448); })
 LINE(static R to_f8e5m2(R a) { return round_within(a, 3, -14, 57344); })
+LINE(static R to_f4e2m1(R a)
+     { a.v = a.v != a.v ? 6 : a.v; return round_within(a, 2, 0, 6); })
 LINE(static double power_up(double x)
      { int k; double m;
        if (x != x || x >= 0x1p127) { return x != x ? x : 0x1p127; }
