@@ -29,9 +29,9 @@ typedef struct way {
     bool            narrow; /* tiles may have fewer vectors */
 } way;
 
-/* contract.c: is the statement a sum of products of one row, one column and one
- * sum?  x is the left factor, that of the rows; both without casts that change
- * no value. */
+/* contract_roles.c: is the statement a sum of products of one row, one column
+ * and one sum?  x is the left factor, that of the rows; both without casts that
+ * change no value. */
 bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
                         const axe_node **y, roles *out);
 /* The same with rows and columns of several indices. */
@@ -43,7 +43,7 @@ bool axe_contract_assign(const axe_stmt *s, const axe_node **x,
                          const axe_node **y, roles *out);
 /* Without casts that change no value. */
 const axe_node *axe_contract_strip(const axe_node *n);
-/* The number of the operand that is this very node, or -1. */
+/* contract.c: the number of the operand that is this very node, or -1. */
 int axe_find_operand(const request *r, const axe_node *load);
 
 /* infer.c: the index of `load` along which the tile's only source is fast, or
