@@ -138,26 +138,18 @@ cheaper(const way *a, const way *b)
     return a->atom->cost * b->group < b->atom->cost * a->group;
 }
 
-/* Where y's elements are read: the tile, or the packed argument behind it. */
-static const axe_tensor *
-read_from(const planner *p, const axe_stmt *s, const axe_node *y)
-{
-    const axe_tensor *packed = axe_packed_source(p, s, y->u.tensor);
-
-    return packed ? packed : y->u.tensor;
-}
-
 /* All contract atoms that take the elements of x and y and add to those of c,
  * best first; how many. */
 static int
 find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
           way *list)
 {
-    const axe_tensor *from = read_from(p, s, y);
+    const axe_tensor *from = axe_packed_source(p, s, y->u.tensor);
     axe_type          compute;
     axe_mark          m = axe_ctx_mark(p->cx);
     int               n = 0;
 
+    from = from ? from : y->u.tensor;
     if (axe_compute_type(p->cx, p->mc, s->at, s->dst->type, &compute) !=
         AXE_OK) {
         axe_ctx_release(p->cx, m);
