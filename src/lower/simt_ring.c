@@ -3,17 +3,15 @@
  * A stage number turns below the number of stages, a phase flips each time that
  * it begins anew.  Running ahead, a turn's copies are of a later turn of the
  * loop: its variable has that value in the code of the produce. */
-#include "plan/simt_ring.h"
+#include "lower/simt_ring.h"
 
 #include "ir/check.h"
-#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_flight.h"
 
-/* The variable, or 0 where there is none. */
-static const axe_node *
-value_of(simt_lowering *sl, const axe_var *v)
+const axe_node *
+axe_ring_value(simt_lowering *sl, const axe_var *v)
 {
     return v ? axe_ivar(&sl->lw, v) : number(sl, 0);
 }
@@ -28,24 +26,24 @@ first_thread(simt_lowering *sl, const axe_crew *c)
 
 /* --------------------------------------------------------------- mbarriers */
 
-static axe_status
-wait(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
-     const axe_var *stage, const axe_node *parity)
+axe_status
+axe_ring_wait(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
+              const axe_var *stage, const axe_node *parity)
 {
-    axe_arg arg[2] = {axe_simt_shared(bars, value_of(sl, stage)),
+    axe_arg arg[2] = {axe_simt_shared(bars, axe_ring_value(sl, stage)),
                       axe_simt_number(parity)};
 
     return axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL);
 }
 
-static const axe_tensor *
-full_of(const simt_lowering *sl, const axe_simt_ring *r)
+const axe_tensor *
+axe_ring_full(const simt_lowering *sl, const axe_simt_ring *r)
 {
     return sl->full[r - sl->sp->ring];
 }
 
-static const axe_tensor *
-empty_of(const simt_lowering *sl, const axe_simt_ring *r)
+const axe_tensor *
+axe_ring_empty(const simt_lowering *sl, const axe_simt_ring *r)
 {
     return sl->empty[r - sl->sp->ring];
 }
@@ -71,8 +69,8 @@ axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
 /* ----------------------------------------------------------------- counters */
 
-static void
-count(simt_lowering *sl, axe_lblock *b, const axe_var *v)
+void
+axe_ring_count(simt_lowering *sl, axe_lblock *b, const axe_var *v)
 {
     if (v)
         axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
@@ -87,10 +85,9 @@ turn(simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
     l->step = below;
 }
 
-/* On to the next stage. */
-static void
-next(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-     const axe_var *stage, const axe_var *phase)
+void
+axe_ring_next(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+              const axe_var *stage, const axe_var *phase)
 {
     axe_lir *l;
 
@@ -122,30 +119,28 @@ axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     bool plain = r->way == AXE_RING_PLAIN;
 
-    count(sl, b, fill ? r->fill : NULL);
-    count(sl, b, read ? r->read : NULL);
-    count(sl, b,
-          fill && (r->way != AXE_RING_AHEAD || r->reader->engine)
-              ? r->fill_phase
-              : NULL);
-    count(sl, b, read && !plain ? r->read_phase : NULL);
+    axe_ring_count(sl, b, fill ? r->fill : NULL);
+    axe_ring_count(sl, b, read ? r->read : NULL);
+    axe_ring_count(sl, b,
+                   fill && (r->way != AXE_RING_AHEAD || r->reader->engine)
+                       ? r->fill_phase
+                       : NULL);
+    axe_ring_count(sl, b, read && !plain ? r->read_phase : NULL);
 }
 
 /* ------------------------------------------------------------------ groups */
 
-/* Of pieces: COMMIT, or DRAIN to n. */
-static axe_status
-group_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-           axe_sync_kind kind, int64_t n)
+axe_status
+axe_ring_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+              axe_sync_kind kind, int64_t n)
 {
     if (!r->group)
         return AXE_OK;
     return axe_simt_order_group(sl, b, kind, r->group, AXE_ARG_NONE, n, NULL);
 }
 
-/* What threads wrote is for an engine to read. */
-static void
-fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+void
+axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     const axe_atom *a;
 
@@ -156,14 +151,12 @@ fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
     axe_simt_atom(sl, b, a, 0, 0, NULL, NULL);
 }
 
-/* An engine has read all that its threads asked it to, stage by stage, before
- * the stage is filled again. */
-static axe_status
-await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_status
+axe_ring_await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
-    return wait(
-        sl, b, empty_of(sl, r), r->fill,
-        op2(sl, AXE_OP_sub, number(sl, 1), value_of(sl, r->fill_phase)));
+    return axe_ring_wait(
+        sl, b, axe_ring_empty(sl, r), r->fill,
+        op2(sl, AXE_OP_sub, number(sl, 1), axe_ring_value(sl, r->fill_phase)));
 }
 
 /* The CTAs that an engine tells: those whose boxes come here when it has read,
@@ -180,11 +173,9 @@ told_by(simt_lowering *sl, const axe_simt_ring *r, bool read)
                             axe_simt_first_of(sl, n));
 }
 
-/* One thread that has asked an engine to read, or to fill, a stage lets it
- * arrive there. */
-static axe_status
-commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-             bool read)
+axe_status
+axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                bool read)
 {
     const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
     const char            *group = read ? to->engine : r->filled_by;
@@ -193,15 +184,14 @@ commit_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         return AXE_OK;
     return axe_simt_commit(
         sl, b, group,
-        axe_simt_shared(read ? empty_of(sl, r) : full_of(sl, r),
-                        value_of(sl, read ? r->read : r->fill)),
+        axe_simt_shared(read ? axe_ring_empty(sl, r) : axe_ring_full(sl, r),
+                        axe_ring_value(sl, read ? r->read : r->fill)),
         told_by(sl, r, read), first_thread(sl, read ? to->crew : r->producer));
 }
 
-/* The statements of a produce, their boxes announced at the full barrier. */
-static axe_status
-fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-           const axe_stmt *s)
+axe_status
+axe_ring_fill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+              const axe_stmt *s)
 {
     const axe_plan *p = sl->lw.plan;
     int64_t         bytes = axe_simt_box_bytes(p->n_schedule, p->schedule, s);
@@ -209,7 +199,7 @@ fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     if (r->boxes) {
         axe_arg arg[2] = {
-            axe_simt_shared(full_of(sl, r), value_of(sl, r->fill)),
+            axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill)),
             axe_simt_number(number(sl, bytes * r->pair))};
         AXE_TRY(
             axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
@@ -220,7 +210,7 @@ fill_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     sl->filling = r;
     st = axe_simt_lower_body(sl, b, s->n_body, s->body);
     sl->filling = outer;
-    return st == AXE_OK ? commit_stage(sl, b, r, false) : st;
+    return st == AXE_OK ? axe_ring_commit(sl, b, r, false) : st;
 }
 
 /* ------------------------------------------------------------ running ahead */
@@ -302,11 +292,12 @@ produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
     if (r->reader->engine)
-        AXE_TRY(await_empty(sl, &l->body, r));
-    AXE_TRY(fill_stage(sl, begin_turn(sl, &l->body, loop, produce, at), r,
-                       produce));
-    next(sl, &l->body, r, r->fill, r->reader->engine ? r->fill_phase : NULL);
-    return group_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
+        AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
+    AXE_TRY(axe_ring_fill(sl, begin_turn(sl, &l->body, loop, produce, at), r,
+                          produce));
+    axe_ring_next(sl, &l->body, r, r->fill,
+                  r->reader->engine ? r->fill_phase : NULL);
+    return axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
 }
 
 /* The stage to read is there. */
@@ -314,12 +305,12 @@ static axe_status
 await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     if (r->boxes)
-        AXE_TRY(
-            wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
+        AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->read,
+                              axe_ring_value(sl, r->read_phase)));
     if (!r->writes)
         return AXE_OK;
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, r->n_stage - 2));
-    fence(sl, b, r);
+    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, r->n_stage - 2));
+    axe_ring_fence(sl, b, r);
     return AXE_OK;
 }
 
@@ -345,18 +336,17 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         AXE_TRY(produce_at(sl, b, r, s, later));
     AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
-    AXE_TRY(commit_stage(sl, b, r, true));
+    AXE_TRY(axe_ring_commit(sl, b, r, true));
     if (lags && (!asks || r->reader->threads))
         AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
     if (lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
-    next(sl, b, r, r->read, r->read_phase);
+    axe_ring_next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }
 
-/* What turns have left in flight is over. */
-static axe_status
-drain_lag(simt_lowering *sl, axe_lblock *b, const axe_ring_reader *to)
+axe_status
+axe_ring_drain_lag(simt_lowering *sl, axe_lblock *b, const axe_ring_reader *to)
 {
     const axe_atom *a = to->lagging->simt->contract->atom;
     axe_arg         none = axe_simt_number(number(sl, 0));
@@ -389,7 +379,7 @@ lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     l = open_loop(sl, b, s, s->var[0]->extent);
     AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    return r->reader->lags == s ? drain_lag(sl, b, r->reader) : AXE_OK;
+    return r->reader->lags == s ? axe_ring_drain_lag(sl, b, r->reader) : AXE_OK;
 }
 
 /* ------------------------------------------------------- one stage at a time
@@ -401,185 +391,30 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 {
     if (s->kind == AXE_STMT_CONSUME) {
         AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-        AXE_TRY(commit_stage(sl, b, r, true));
+        AXE_TRY(axe_ring_commit(sl, b, r, true));
         if (r->sums)
             AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-        next(sl, b, r, r->read, NULL);
+        axe_ring_next(sl, b, r, r->read, NULL);
         return AXE_OK;
     }
     AXE_TRY(axe_simt_meet(sl, b, r->producer));
     if (r->reader->engine)
-        AXE_TRY(await_empty(sl, b, r));
+        AXE_TRY(axe_ring_await_empty(sl, b, r));
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(fill_stage(sl, b, r, s));
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
+    AXE_TRY(axe_ring_fill(sl, b, r, s));
+    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
     if (r->boxes || r->filled_by)
-        AXE_TRY(
-            wait(sl, b, full_of(sl, r), r->fill, value_of(sl, r->fill_phase)));
+        AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->fill,
+                              axe_ring_value(sl, r->fill_phase)));
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    fence(sl, b, r);
+    axe_ring_fence(sl, b, r);
     if (r->writes)
         AXE_TRY(axe_simt_meet(sl, b, r->producer));
-    next(sl, b, r, r->fill, r->fill_phase);
+    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
     return AXE_OK;
-}
-
-/* ------------------------------------------------------------- across roles */
-
-/* The stage is filled by what this thread has waited for, or done. */
-static axe_status
-arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
-{
-    axe_arg full = axe_simt_shared(full_of(sl, r), value_of(sl, r->fill));
-
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-    AXE_TRY(group_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
-    fence(sl, b, r);
-    return axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "", 1, &full, NULL);
-}
-
-static axe_status
-produce_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-               const axe_stmt *s)
-{
-    axe_arg full = axe_simt_shared(full_of(sl, r), value_of(sl, r->fill));
-
-    AXE_TRY(await_empty(sl, b, r));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(fill_stage(sl, b, r, s));
-    if (r->arrive && r->when) {
-        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = r->when;
-        axe_simt_atom(sl, &l->body, r->arrive, 0, 1, &full, NULL);
-        AXE_TRY(arrive_filled(sl, &l->other, r));
-    } else if (r->arrive)
-        axe_simt_atom(sl, b, r->arrive, 0, 1, &full, NULL);
-    else if (r->writes)
-        AXE_TRY(arrive_filled(sl, b, r));
-    next(sl, b, r, r->fill, r->fill_phase);
-    return AXE_OK;
-}
-
-/* One thread of each warp says so to the CTA that asks for its next sums. */
-static axe_status
-release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-                 const axe_var *stage, const axe_node *when)
-{
-    axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage)),
-                      axe_simt_number(axe_simt_first_of(sl, r->pair))};
-
-    AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
-    return axe_simt_sync_if(
-        sl, b, AXE_SYNC_ARRIVE, "", 2, arg,
-        axe_simt_both(
-            sl, op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_LANE), number(sl, 0)),
-            when));
-}
-
-/* The stage to read is there: what copies brought that arrive by themselves is
- * for an engine to read by a fence here, as their threads go on. */
-static axe_status
-await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
-{
-    AXE_TRY(wait(sl, b, full_of(sl, r), r->read, value_of(sl, r->read_phase)));
-    if (r->arrive)
-        fence(sl, b, r);
-    return AXE_OK;
-}
-
-/* One thread of each warp group, or warp, that has read the stage says so to
- * every CTA whose boxes come here. */
-static axe_status
-release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-        const axe_var *stage, const axe_node *when)
-{
-    const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
-    axe_arg arg[2] = {axe_simt_shared(empty_of(sl, r), value_of(sl, stage))};
-
-    const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
-
-    AXE_TRY(commit_stage(sl, b, r, true));
-    if (!to->threads)
-        return AXE_OK;
-    if (r->pair > 1 && r->sums)
-        return release_to_first(sl, b, r, stage, when);
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    if (to->by == AXE_SCOPE_WARPGROUP)
-        who = axe_simt_thread(sl, to->crew);
-    else
-        AXE_TRY(
-            axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
-    when = axe_simt_both(sl, op2(sl, AXE_OP_lt, who, number(sl, r->cluster)),
-                         when);
-    arg[1] = axe_simt_number(who);
-    return axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "", r->cluster > 1 ? 2 : 1,
-                            arg, when);
-}
-
-axe_status
-axe_simt_free_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *consume)
-{
-    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, consume->pipeline);
-
-    AXE_TRY(release(sl, b, r, r->read, NULL));
-    next(sl, b, r, r->read, r->read_phase);
-    return AXE_OK;
-}
-
-/* The stage is free behind the last statement that reads it, or where that is
- * waited for. */
-static axe_status
-consume_across(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-               const axe_stmt *s)
-{
-    int n = s->n_body;
-
-    while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
-        n--;
-    AXE_TRY(await_full(sl, b, r));
-    if (r->sums || axe_ring_reader_of(r, sl->crew)->engine)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
-    if (!axe_simt_drain_of(sl->sp, s))
-        AXE_TRY(axe_simt_free_stage(sl, b, s));
-    return axe_simt_lower_body(sl, b, s->n_body - n, s->body + n);
-}
-
-/* A loop of consumes, each of which leaves its stage in flight and frees the
- * one before. */
-static axe_status
-lower_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-              const axe_stmt *s)
-{
-    const axe_var  *before = axe_loop_var(&sl->lw, "before");
-    const axe_stmt *consume = s->body[0];
-    const axe_node *some;
-    axe_lir        *l, *set;
-
-    count(sl, b, before);
-    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
-    l->var = s->var[0];
-    l->begin = number(sl, 0);
-    l->end = s->var[0]->extent;
-    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
-    AXE_TRY(await_full(sl, &l->body, r));
-    AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
-    AXE_TRY(release(sl, &l->body, r, before, some));
-    set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
-    set->var = before;
-    set->value = value_of(sl, r->read);
-    next(sl, &l->body, r, r->read, r->read_phase);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), s->var[0]->extent);
-    AXE_TRY(drain_lag(sl, b, axe_ring_lag_of(r, s)));
-    return release(sl, b, r, before, some);
 }
 
 axe_status
@@ -588,7 +423,7 @@ axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     const axe_simt_ring *r = overlapping(sl, s);
 
     return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
-                                    : lower_lagging(sl, b, r, s);
+                                    : axe_ring_lagging(sl, b, r, s);
 }
 
 axe_status
@@ -598,6 +433,6 @@ axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
     if (r->way == AXE_RING_PLAIN)
         return lower_plain(sl, b, r, s);
-    return s->kind == AXE_STMT_PRODUCE ? produce_across(sl, b, r, s)
-                                       : consume_across(sl, b, r, s);
+    return s->kind == AXE_STMT_PRODUCE ? axe_ring_produce(sl, b, r, s)
+                                       : axe_ring_consume(sl, b, r, s);
 }

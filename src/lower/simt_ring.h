@@ -1,0 +1,56 @@
+/* simt_ring.h - the stages of pipelines: what simt_ring.c and simt_ring_roles.c
+ * have in common. */
+#ifndef AXE_LOWER_SIMT_RING_H
+#define AXE_LOWER_SIMT_RING_H
+
+#include "lower/simt_node.h"
+#include "plan/simt_ring.h"
+
+/* The variable, or 0 where there is none. */
+const axe_node *axe_ring_value(simt_lowering *sl, const axe_var *v);
+/* Set it to 0, for what counts from here on. */
+void axe_ring_count(simt_lowering *sl, axe_lblock *b, const axe_var *v);
+/* On to the next stage. */
+void axe_ring_next(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                   const axe_var *stage, const axe_var *phase);
+
+/* The barriers of its stages. */
+const axe_tensor *axe_ring_full(const simt_lowering *sl,
+                                const axe_simt_ring *r);
+const axe_tensor *axe_ring_empty(const simt_lowering *sl,
+                                 const axe_simt_ring *r);
+/* Until the stage's barrier has ended the phase of this parity. */
+axe_status axe_ring_wait(simt_lowering *sl, axe_lblock *b,
+                         const axe_tensor *bars, const axe_var *stage,
+                         const axe_node *parity);
+/* An engine has read all that its threads asked it to, stage by stage, before
+ * the stage is filled again. */
+axe_status axe_ring_await_empty(simt_lowering *sl, axe_lblock *b,
+                                const axe_simt_ring *r);
+
+/* Of pieces: COMMIT, or DRAIN to n. */
+axe_status axe_ring_sync(simt_lowering *sl, axe_lblock *b,
+                         const axe_simt_ring *r, axe_sync_kind kind, int64_t n);
+/* What threads wrote is for an engine to read. */
+void axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r);
+/* One thread that has asked an engine to read, or to fill, a stage lets it
+ * arrive there. */
+axe_status axe_ring_commit(simt_lowering *sl, axe_lblock *b,
+                           const axe_simt_ring *r, bool read);
+/* The statements of a produce, their boxes announced at the full barrier. */
+axe_status axe_ring_fill(simt_lowering *sl, axe_lblock *b,
+                         const axe_simt_ring *r, const axe_stmt *s);
+/* What turns have left in flight is over. */
+axe_status axe_ring_drain_lag(simt_lowering *sl, axe_lblock *b,
+                              const axe_ring_reader *to);
+
+/* simt_ring_roles.c: a produce; a consume; a loop of consumes, each of which
+ * leaves its stage in flight and frees the one before. */
+axe_status axe_ring_produce(simt_lowering *sl, axe_lblock *b,
+                            const axe_simt_ring *r, const axe_stmt *s);
+axe_status axe_ring_consume(simt_lowering *sl, axe_lblock *b,
+                            const axe_simt_ring *r, const axe_stmt *s);
+axe_status axe_ring_lagging(simt_lowering *sl, axe_lblock *b,
+                            const axe_simt_ring *r, const axe_stmt *s);
+
+#endif
