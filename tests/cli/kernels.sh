@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every kernel of kernels/ against NumPy, one run in three against --check, too.
+# Every kernel of kernels/ against NumPy, one run in eight against --check, too.
 set -u
 "$PYTHON" -c '' || exit 77
 cd "$(mktemp -d)" || exit 1
