@@ -54,7 +54,7 @@ test_pool(void **state)
     axe_ctx_free(cx);
 }
 
-enum { N_TURN = 2000 };
+enum { N_TURN = 400 };
 
 /* Each worker adds to what all others wrote before the last meeting. */
 typedef struct relay {
