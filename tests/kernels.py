@@ -462,7 +462,7 @@ def run(row, t, size, machine, seed):
     if machine in ON and "PTX" in env:
         env |= {"PTX_CC": machine[3:].rstrip("a"), "PTX_ORDER": str(seed % 7)}
     elif machine in ON:
-        how = ["sim", "--sms", "2", "--policy", "2"]
+        how = ["sim", "--sms", "2", "--policy", ["lazy", "eager"][seed % 2]]
     p = subprocess.run(
         [env["AXE"], *how, "-t", machine,
          f"{os.environ['SRC']}/kernels/{row.file}.axe", kernel, *args,

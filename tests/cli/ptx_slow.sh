@@ -4,10 +4,10 @@
 # are those of a GPU.
 #
 # The kernels of tests/sim.list against the reference, each in one of its types on
-# one machine, by turns (PTX_ALL=1: on each), those with roles or clusters in two
-# orders; the kernels for one machine against NumPy (tests/kernels.py); and the
-# changes of tests/ptx.list, which must be found.  Arguments: kernels, instead of
-# all, on each machine.
+# one machine, by turns, those with roles or clusters in two orders; every other
+# run of tests/kernels.py for one machine against NumPy (PTX_ALL=1: all of these);
+# and the changes of tests/ptx.list, which must be found.  Arguments: kernels,
+# instead of all, on each machine.
 set -u
 wide="gemm softmax permute_acb scatter_add_rows row_argmax scan" # those, too
 row_number=0
@@ -81,6 +81,7 @@ bad=$(grep -c '^FAILED' said)
 cat said
 echo "$(wc -l <list) kernels, $bad are wrong"
 
+[ $# != 0 ] || [ -n "${PTX_ALL-}" ] || export AXE_SHARE=2
 "$PYTHON" "$SRC/tests/kernels.py" "$@" || bad=1
 
 [ $# = 0 ] || exit "$((bad > 0))"
