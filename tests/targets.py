@@ -136,7 +136,7 @@ def models():
              for _, c, g, r, s in table_rows("HEADS")]
     move = [expect(file, [], ["-t", "sm_90a"] +
                    ([] if kernel == "NULL" else [kernel]) + sizes.split())
-            for file, kernel, sizes, _ in table_rows("MOVE")]
+            for file, kernel, sizes, *_ in table_rows("MOVE")]
     pairs = {"GEMM": gemm, "FP8": fp8, "FEW": few, "HEADS": heads, "MOVE": move}
     return [(what, f">= {least} of {name}", pairs[rows])
             for rows, what, least, _, name, _ in macro_rows("targets", "TARGET")]

@@ -40,8 +40,8 @@ bool
 start_axe(bench *b, test_case *c)
 {
     axe_mark m = axe_ctx_mark(b->cx);
-    bool ok = axe_gpu_launch(b->cx, c->exec, c->n_array, c->array, c->n_size,
-                             c->size, NULL) == AXE_OK;
+    bool     ok = axe_gpu_launch(b->cx, c->exec, c->n_array, c->array[c->set],
+                                 c->n_size, c->size, NULL) == AXE_OK;
 
     if (ok)
         axe_ctx_release(b->cx, m);

@@ -1,6 +1,8 @@
 """peers.py - the rows as a user of PyTorch or Triton would run them, for
 bench/cuda/python.c, which sends a line and reads one (see there).  Times are
 CUDA events'.  Without PyTorch or a GPU it says so and is content."""
+import contextlib
+import importlib
 import sys
 
 try:
@@ -62,44 +64,78 @@ if torch and triton:
 
 
 # ------------------------------------------------------------------------ rows
+#
+# A row is a function from sizes to contenders: a name, a function that makes
+# inputs, and one that runs on them.  Inputs come in as many sets as it takes to
+# be several times as large as L2, and calls take them by turns.
 
 def randn(*shape):
     return torch.randn(shape, dtype=torch.bfloat16, device="cuda")
 
 
 def matmul(M, N, K):
-    a, b = randn(M, K), randn(N, K)
-    c = torch.empty(M, N, dtype=a.dtype, device="cuda")
-    run = {"torch": lambda: torch.matmul(a, b.t(), out=c)}
+    def inputs():
+        return randn(M, K), randn(N, K), torch.empty(
+            M, N, dtype=torch.bfloat16, device="cuda")
+
+    run = {"torch": (inputs, lambda a, b, c: torch.matmul(a, b.t(), out=c))}
     if triton:
-        run["triton"] = lambda: triton_matmul(a, b, c)
+        run["triton"] = inputs, triton_matmul
     return run
 
 
 def scaled_mm(M, N, P, Q, K=0):
-    """Tensor-wise scales: the ceiling of the library, not the same sums."""
-    del P
+    """Tensor-wise scales: the ceiling of the library, not the same sums.
+    DeepGEMM, where it is installed, has the same scales as we."""
     K = K or 128 * Q
-    a, b = (randn(x, K).to(torch.float8_e4m3fn) for x in (M, N))
     one = torch.ones((), device="cuda")
-    return {"torch_tensorwise": lambda: torch._scaled_mm(
-        a, b.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)}
+
+    def e4m3(*shape):
+        return randn(*shape).to(torch.float8_e4m3fn)
+
+    def tensorwise(a, b):
+        return torch._scaled_mm(a, b.t(), scale_a=one, scale_b=one,
+                                out_dtype=torch.bfloat16)
+
+    run = {"torch_tensorwise": (lambda: (e4m3(M, K), e4m3(N, K)), tensorwise)}
+    deep = load("deep_gemm")
+    if deep:
+        f = getattr(deep, "fp8_gemm_nt", None) or deep.gemm_fp8_fp8_bf16_nt
+
+        def inputs():
+            sa = torch.rand(Q, M, device="cuda").t()  # contiguous along M
+            sb = torch.rand(P, Q, device="cuda")
+            return ((e4m3(M, K), sa), (e4m3(N, K), sb),
+                    torch.empty(M, N, dtype=torch.bfloat16, device="cuda"))
+        run["deepgemm"] = inputs, f
+    return run
 
 
 def sdpa(G, R, S, L, causal=False):
+    """Heads share keys as PyTorch's own enable_gqa has it; the back end is
+    chosen once, before anything is timed.  FlashAttention-3 has rows of heads
+    side by side."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    q = randn(1, G * R, S, 128)
-    k, v = randn(1, G, L, 128), randn(1, G, L, 128)
-    if R > 1:
-        k, v = (x.repeat_interleave(R, 1) for x in (k, v))
 
-    def by(backend):
-        def run():
-            with sdpa_kernel(backend):
-                F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-        return run
-    return {"cudnn": by(SDPBackend.CUDNN_ATTENTION),
-            "flash": by(SDPBackend.FLASH_ATTENTION)}
+    def inputs():
+        return randn(1, G * R, S, 128), randn(1, G, L, 128), \
+            randn(1, G, L, 128)
+
+    def run(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal,
+                                              enable_gqa=R > 1)
+
+    rows = {"cudnn": (inputs, run,
+                      lambda: sdpa_kernel(SDPBackend.CUDNN_ATTENTION)),
+            "flash": (inputs, run,
+                      lambda: sdpa_kernel(SDPBackend.FLASH_ATTENTION))}
+    fa3 = load("flash_attn_interface")
+    if fa3:
+        rows["fa3"] = (lambda: (randn(1, S, G * R, 128), randn(1, L, G, 128),
+                                randn(1, L, G, 128)),
+                       lambda q, k, v: fa3.flash_attn_func(q, k, v,
+                                                           causal=causal))
+    return rows
 
 
 def sdpa_causal(**sizes):
@@ -108,25 +144,23 @@ def sdpa_causal(**sizes):
 
 def rowwise(f):
     def make(M, N):
-        x = randn(M, N)
-        return {"torch": lambda: f(x)}
+        return {"torch": (lambda: (randn(M, N),), f)}
     return make
 
 
 def layernorm(M, N):
-    x, w, b = randn(M, N), randn(N), randn(N)
-    return {"torch": lambda: F.layer_norm(x, (N,), w, b)}
+    return {"torch": (lambda: (randn(M, N), randn(N), randn(N)),
+                      lambda x, w, b: F.layer_norm(x, (N,), w, b))}
 
 
 def rmsnorm(M, N):
-    x, w = randn(M, N), randn(N)
-    return {"torch": lambda: F.rms_norm(x, (N,), w)}
+    return {"torch": (lambda: (randn(M, N), randn(N)),
+                      lambda x, w: F.rms_norm(x, (N,), w))}
 
 
 def add(M, N):
-    x, y = randn(M, N), randn(M, N)
-    out = torch.empty_like(x)
-    return {"torch": lambda: torch.add(x, y, out=out)}
+    return {"torch": (lambda: (randn(M, N), randn(M, N), randn(M, N)),
+                      lambda x, y, out: torch.add(x, y, out=out))}
 
 
 ROWS = {
@@ -137,44 +171,96 @@ ROWS = {
     "row_sum": rowwise(lambda x: x.sum(1)),
 }
 
+# ------------------------------------------------------------------ contenders
 
-def works(run):
-    """Once, which also compiles and tunes."""
+FLUSH_BYTES, FIRST_FILL, MOST_FILL, MOST_SETS = 1 << 28, 2, 256, 16
+
+
+def load(name):
+    """A package that may be installed or not."""
     try:
-        run()
+        return importlib.import_module(name)
+    except Exception as e:
+        if not isinstance(e, ModuleNotFoundError):
+            print(f"peers.py: {name}: {e}", file=sys.stderr)
+        return None
+
+
+def bytes_of(x):
+    if isinstance(x, (tuple, list)):
+        return sum(bytes_of(y) for y in x)
+    return x.numel() * x.element_size()
+
+
+class Contender:
+    def __init__(self, inputs, run, context=contextlib.nullcontext):
+        l2 = torch.cuda.get_device_properties(0).L2_cache_size
+        first = inputs()
+        n = min(MOST_SETS, 1 + 4 * l2 // max(1, bytes_of(first)))
+        self.sets = [first] + [inputs() for _ in range(n - 1)]
+        self.run, self.context, self.at = run, context, 0
+        with self.context():  # once, which also compiles and tunes
+            self.run(*first)
         torch.cuda.synchronize()
-        return True
-    except Exception as e:  # a peer that fails takes no part
-        print(f"peers.py: {e}", file=sys.stderr)
-        return False
+
+    def calls(self, n):
+        for _ in range(n):
+            self.run(*self.sets[self.at])
+            self.at = (self.at + 1) % len(self.sets)
+
+    def time(self, n, fill):
+        """Milliseconds of one of n calls, and whether the GPU waited for the
+        host: memory is filled first, so that L2 is cold and calls queue up."""
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        with self.context():
+            for _ in range(fill):
+                flush.zero_()
+            begin.record()
+            self.calls(n)
+            waited = begin.query()
+            end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) / n, waited
+
+
+flush = None
 
 
 def make(what, pairs):
+    global flush
     sizes = {k: int(v) for k, v in (p.split("=") for p in pairs)}
+    if flush is None:
+        flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+    run = {}
     try:
-        run = ROWS[what](**sizes)
+        rows = ROWS[what](**sizes)
     except Exception as e:
         print(f"peers.py: {what}: {e}", file=sys.stderr)
         return {}
-    return {name: f for name, f in run.items() if works(f)}
+    for name, row in rows.items():
+        try:
+            run[name] = Contender(*row)
+        except Exception as e:  # a peer that fails takes no part
+            print(f"peers.py: {what} by {name}: {e}", file=sys.stderr)
+    return run
 
 
-def milliseconds(run, n):
-    """Of one of n calls."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(n):
-        run()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / n
+def milliseconds(contender, n):
+    fill = FIRST_FILL
+    while True:
+        ms, waited = contender.time(n, fill)
+        fill *= 4
+        if not waited or fill > MOST_FILL:
+            return f"{ms:.6f} {int(waited)}"
 
 
 def versions():
     if not torch:
         return "-"
     return f"PyTorch {torch.__version__}" + \
-        (f", Triton {triton.__version__}" if triton else ", no Triton")
+        (f", Triton {triton.__version__}" if triton else ", no Triton") + \
+        "".join(f", {name}" for name in ("flash_attn_interface", "deep_gemm")
+                if load(name))
 
 
 def main():
@@ -183,12 +269,18 @@ def main():
         verb, *rest = line.split()
         if verb == "have":
             answer = versions()
+        elif verb == "sync":
+            answer = rest[0]
         elif verb == "make" and torch:
             run = make(rest[0], rest[1:])
             answer = " ".join(run) or "-"
         elif verb == "time" and run:
             i, n = (int(x) for x in rest)
-            answer = f"{milliseconds(list(run.values())[i], n):.6f}"
+            try:
+                answer = milliseconds(list(run.values())[i], n)
+            except Exception as e:
+                print(f"peers.py: {e}", file=sys.stderr)
+                answer = "-1 0"
         else:
             run = {}
             if torch:

@@ -19,27 +19,57 @@ poison(bench *b, test_case *c, void *at, size_t bytes)
     return AXE_OK;
 }
 
+/* Sets of arrays that together are several times as large as L2. */
+static int
+sets_for(const bench *b, double bytes)
+{
+    double n = 4 * (double)b->l2 / (bytes > 1 ? bytes : 1);
+
+    return n >= MAX_SET ? MAX_SET : 1 + (int)n;
+}
+
 static axe_status
-make_arrays(bench *b, test_case *c, const axe_shape *shape)
+measure_arrays(test_case *c, const axe_shape *shape)
 {
     for (int i = 0; i < c->n_array; i++) {
         axe_param p = axe_program_param(c->program, i);
         axe_type  t = AXE_TYPE_f32;
         size_t    n = 1;
-        void     *data;
         (void)axe_type_find(p.type, &t);
         for (int d = 0; d < p.rank; d++)
             n *= (size_t)shape[i].extent[d];
         c->bytes[i] = n * (size_t)axe_type_table[t].bits / 8;
+        c->moved += (double)c->bytes[i] * (p.access == AXE_UPDATES ? 2 : 1);
+    }
+    return AXE_OK;
+}
+
+static axe_status
+make_set(bench *b, test_case *c, const axe_shape *shape, axe_array *array)
+{
+    for (int i = 0; i < c->n_array; i++) {
+        axe_param p = axe_program_param(c->program, i);
+        void     *data;
         AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &data));
-        c->array[i] =
+        array[i] =
             (axe_array){p.name, p.type, p.rank, shape[i].extent, NULL, data};
         AXE_TRY(p.access & AXE_READS
                     ? axe_gpu_fill(c->cx, b->gpu, p.type, data, c->bytes[i])
                     : poison(b, c, data, c->bytes[i]));
-        c->moved += (double)c->bytes[i] * (p.access == AXE_UPDATES ? 2 : 1);
-        if (c->row->vendor && (p.access & AXE_WRITES))
+        if (c->row->vendor && (p.access & AXE_WRITES) && !c->peer_out)
             AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &c->peer_out));
+    }
+    return AXE_OK;
+}
+
+static axe_status
+make_arrays(bench *b, test_case *c, const axe_shape *shape)
+{
+    AXE_TRY(measure_arrays(c, shape));
+    int n = sets_for(b, c->moved);
+    for (int i = 0; i < n; i++) {
+        c->n_set = i + 1;
+        AXE_TRY(make_set(b, c, shape, c->array[i]));
     }
     return AXE_OK;
 }
@@ -69,8 +99,9 @@ case_new(bench *b, const row *r, test_case *c)
 void
 case_free(bench *b, test_case *c)
 {
-    for (int i = 0; i < c->n_array; i++)
-        axe_gpu_release(b->gpu, c->array[i].data);
+    for (int k = 0; k < c->n_set; k++)
+        for (int i = 0; i < c->n_array; i++)
+            axe_gpu_release(b->gpu, c->array[k][i].data);
     axe_gpu_release(b->gpu, c->peer_out);
     axe_gpu_exec_free(c->exec);
 }
@@ -88,44 +119,64 @@ const axe_array *
 case_array(const test_case *c, const char *name)
 {
     for (int i = 0; i < c->n_array; i++)
-        if (strcmp(c->array[i].name, name) == 0)
-            return &c->array[i];
+        if (strcmp(c->array[c->set][i].name, name) == 0)
+            return &c->array[c->set][i];
     return NULL;
 }
 
-/* Adds up a window of bf16 results. */
+/* ----------------------------------------------------------- what came out */
+
+/* Counts NaN in a window of a result, and beside y, unless it is NULL, adds up
+ * squares of differences and of y. */
 static void
-add_window(const uint16_t *x, const uint16_t *y, size_t n, double sum[2],
+add_window(axe_type t, const char *x, const char *y, size_t n, double sum[2],
            int64_t *n_nan)
 {
+    size_t step = (size_t)axe_type_table[t].bits / 8;
+
     for (size_t i = 0; i < n; i++) {
-        double p = axe_number_get(AXE_TYPE_bf16, &x[i]);
-        double q = axe_number_get(AXE_TYPE_bf16, &y[i]);
+        double p = axe_number_get(t, x + i * step);
+        double q = y ? axe_number_get(t, y + i * step) : p;
         *n_nan += isnan(p);
         sum[0] += (p - q) * (p - q);
         sum[1] += q * q;
     }
 }
 
-double
-case_difference(bench *b, const test_case *c, int64_t *n_nan)
+static int
+result_of(const test_case *c)
 {
-    const axe_array *out = case_array(c, "C");
-    size_t           all = (size_t)(out->shape[0] * out->shape[1]);
-    size_t           n = all < WINDOW ? all : WINDOW;
-    uint16_t        *x = malloc(n * 2), *y = malloc(n * 2);
+    int i = c->n_array - 1;
+
+    while (i > 0 && !(axe_program_param(c->program, i).access & AXE_WRITES))
+        i--;
+    return i;
+}
+
+void
+case_compare(bench *b, test_case *c, bool library, verdict *v)
+{
+    int              out = result_of(c);
+    const axe_array *a = &c->array[0][out];
+    axe_type         t = AXE_TYPE_f32;
     double           sum[2] = {0, 1e-30};
 
-    *n_nan = 0;
+    (void)axe_type_find(a->type, &t);
+    size_t step = (size_t)axe_type_table[t].bits / 8;
+    size_t all = c->bytes[out] / step, n = all < WINDOW ? all : WINDOW;
+    char  *x = malloc(n * step), *y = malloc(n * step);
+
     for (size_t part = 0; part < 3 && x && y; part++) {
-        size_t at = (all - n) / 2 * part * 2;
-        if (axe_gpu_get(b->cx, b->gpu, x, (char *)out->data + at, n * 2) ==
-                AXE_OK &&
-            axe_gpu_get(b->cx, b->gpu, y, (char *)c->peer_out + at, n * 2) ==
-                AXE_OK)
-            add_window(x, y, n, sum, n_nan);
+        size_t at = (all - n) / 2 * part * step;
+        if (axe_gpu_get(b->cx, b->gpu, x, (char *)a->data + at, n * step) !=
+                AXE_OK ||
+            (library && axe_gpu_get(b->cx, b->gpu, y, (char *)c->peer_out + at,
+                                    n * step) != AXE_OK))
+            break;
+        add_window(t, x, library ? y : NULL, n, sum, &v->n_nan);
     }
     free(x);
     free(y);
-    return sqrt(sum[0] / sum[1]);
+    if (library)
+        v->library = sqrt(sum[0] / sum[1]);
 }

@@ -42,7 +42,7 @@ report_peer(FILE *json, const test_case *c, const result *r, int i)
     printf("  %s %.4g ms", name_of(c, i), ms);
     if (r->batch[i] > 1)
         printf(" x%d", r->batch[i]);
-    printf(" %.1f", rate(c, ms));
+    printf(" %.1f%s", rate(c, ms), r->host[i] ? " host-bound" : "");
     fprintf(json, ", \"%s_ms\": %.6g, \"%s_calls\": %d, \"%s_rate\": %.6g",
             name_of(c, i), ms, name_of(c, i), r->batch[i], name_of(c, i),
             rate(c, ms));
@@ -84,18 +84,34 @@ report_no_lt(FILE *json, const test_case *c)
     fprintf(json, ", \"no_cuBLASLt\": \"%s\"", c->no_lt);
 }
 
+/* Beside what the row means, and beside the library. */
+static void
+report_verdict(FILE *json, const verdict *v)
+{
+    if (v->sample >= 0)
+        printf("  off %.1e in %d samples", v->sample, v->n_sample);
+    if (v->library >= 0)
+        printf("  %.1e beside the library", v->library);
+    printf("%s%s", v->n_nan ? " NaN!" : "", v->wrong ? "  WRONG" : "");
+    fprintf(json,
+            ", \"sample\": %.3g, \"samples\": %d, \"library\": %.3g, "
+            "\"nan\": %lld, \"wrong\": %s",
+            v->sample, v->n_sample, v->library, (long long)v->n_nan,
+            v->wrong ? "true" : "false");
+}
+
 void
-report_row(FILE *json, const test_case *c, const result *r, double error,
-           int64_t n_nan, summary *sum)
+report_row(FILE *json, const test_case *c, const result *r, const verdict *v,
+           summary *sum)
 {
     double e = c->estimate.seconds;
 
     printf("%-14s", c->row->name);
     fprintf(json,
             "{\"row\": \"%s\", \"kernel\": \"%s\", \"machine\": \"%s\", "
-            "\"sizes\": \"%s\", \"turns\": %d",
+            "\"sizes\": \"%s\", \"turns\": %d, \"sets\": %d",
             c->row->name, axe_program_kernel(c->program), c->machine,
-            c->row->sizes, r->n_turn);
+            c->row->sizes, r->n_turn, c->n_set);
     for (int i = 0; i < N_PEER; i++)
         if (r->has[i])
             report_peer(json, c, r, i);
@@ -106,15 +122,15 @@ report_row(FILE *json, const test_case *c, const result *r, double error,
         fprintf(json, ", \"estimate_ms\": %.6g, \"least_ms\": %.6g", e * 1e3,
                 c->estimate.least * 1e3);
     }
-    if (r->has[AXE] && (r->has[BLAS] || r->has[LT]))
-        printf("  error %.1e%s", error, n_nan ? " NaN!" : "");
+    report_verdict(json, v);
     report_no_lt(json, c);
     printf("\n");
-    fprintf(json, ", \"error\": %.3g, \"nan\": %lld}\n", error,
-            (long long)n_nan);
+    fprintf(json, "}\n");
     fflush(stdout);
     fflush(json);
-    add(sum, c, r);
+    sum->n_wrong += v->wrong;
+    if (!v->wrong)
+        add(sum, c, r);
 }
 
 /* How many are less, halves for those that are equal. */
@@ -149,6 +165,9 @@ report_end(FILE *json, const summary *s)
 {
     double off = 0;
 
+    if (s->n_wrong > 0)
+        printf("\n%d rows failed or are wrong: they count for no target\n",
+               s->n_wrong);
     if (s->n_gemm > 0)
         printf("\ngeomean of the best library's time / axe's over %d GEMMs: "
                "%.3f\n",

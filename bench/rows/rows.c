@@ -17,7 +17,8 @@ const row rows[] = {
      .sizes = "M=8192 N=" #n " K=" #k,                                         \
      .peer = "matmul",                                                         \
      .vendor = LIBRARY_BF16,                                                   \
-     .target = t},
+     .target = t,                                                              \
+     .means = MEANS_PRODUCT},
 #define GEMM(id, n, k) PRODUCT(id, n, k, TARGET_GEMM)
 #define SQUARE(id, n, k) PRODUCT(id, n, k, NO_TARGET)
 #define FP8(id, m, n, k)                                                       \
@@ -29,7 +30,8 @@ const row rows[] = {
      .sizes = "M=" #m " N=" #n " K=" #k,                                       \
      .peer = "scaled_mm",                                                      \
      .vendor = LIBRARY_FP8_BLOCKS,                                             \
-     .target = TARGET_FP8},
+     .target = TARGET_FP8,                                                     \
+     .means = MEANS_BLOCKS},
 #define FEW(id, m, n, q, words)                                                \
     {.group = "e4m3 GEMM with blocks of 128",                                  \
      .name = id,                                                               \
@@ -39,7 +41,8 @@ const row rows[] = {
      .sizes = "M=" #m " N=" #n " Q=" #q,                                       \
      .peer = "scaled_mm",                                                      \
      .vendor = LIBRARY_FP8_BLOCKS,                                             \
-     .target = TARGET_FEW},
+     .target = TARGET_FEW,                                                     \
+     .means = MEANS_BLOCKS},
 #define HEADS(id, causal, g, r, s)                                             \
     {.group = "attention, D = 128",                                            \
      .name = id,                                                               \
@@ -48,8 +51,9 @@ const row rows[] = {
      .set = "T=bf16 CAUSAL=" #causal,                                          \
      .sizes = "G=" #g " R=" #r " S=" #s " L=" #s,                              \
      .peer = (causal) ? "sdpa_causal" : "sdpa",                                \
-     .target = TARGET_HEADS},
-#define MOVE(id, entry, sizes_, torch)                                         \
+     .target = TARGET_HEADS,                                                   \
+     .means = (causal) ? MEANS_HEADS_CAUSAL : MEANS_HEADS},
+#define MOVE(id, entry, sizes_, torch, m)                                      \
     {.group = "memory-bound",                                                  \
      .name = id,                                                               \
      .file = id,                                                               \
@@ -57,15 +61,8 @@ const row rows[] = {
      .set = "T=bf16",                                                          \
      .sizes = sizes_,                                                          \
      .peer = torch,                                                            \
-     .target = TARGET_MOVE},
-#define CHECK(id, entry, words)                                                \
-    {.name = id,                                                               \
-     .file = id,                                                               \
-     .kernel = entry,                                                          \
-     .otherwise = "",                                                          \
-     .set = words,                                                             \
-     .sizes = "",                                                              \
-     .peer = ""},
+     .target = TARGET_MOVE,                                                    \
+     .means = MEANS_##m},
 #include "rows.def"
 };
 const int n_rows = AXE_LEN(rows);

@@ -17,6 +17,12 @@ enum {
 #include "targets.def"
     N_TARGET
 };
+/* What a row means: see meanings.def. */
+enum {
+#define MEANING(id, name) MEANS_##id,
+#include "meanings.def"
+    N_MEANING
+};
 enum { OF_LIBRARY, OF_CUDNN, OF_COPY };
 enum { BY_MEAN, BY_EACH };
 
@@ -44,6 +50,7 @@ typedef struct row {
     const char *peer;          /* what peers.py calls it, or "" */
     int         vendor;        /* what cuBLAS has of it */
     int         target;        /* TARGET_GEMM, or NO_TARGET */
+    int         means;         /* MEANS_PRODUCT */
 } row;
 
 extern const row    rows[];
@@ -60,6 +67,12 @@ const char *target_verdict(const target *t, const reached *x, int all);
 /* The row's kernel, or what it is otherwise, for a machine. */
 AXE_CHECK axe_status row_compile(axe_ctx *cx, const row *r, const char *machine,
                                  const axe_program **out);
+/* list.c: the programs of a list like tests/sim.list, for each of their types,
+ * added to out, which has *n of at most `most`; *all counts those without a
+ * plan, too.  Errors  EIO */
+AXE_CHECK axe_status list_compile(axe_ctx *cx, const char *path,
+                                  const char *machine, int most,
+                                  const axe_program **out, int *n, int *all);
 /* Its sizes, divided by `shrink`, but what is below 64 then; how many. */
 int row_sizes(axe_ctx *cx, const row *r, int64_t shrink, axe_size *out);
 

@@ -1,15 +1,17 @@
 /* cuda.c - a driver that says what it is asked to do, and does what needs no
- * GPU: a device of compute capability $FAKE_CC (90), memory in the host's,
- * launches that are written down.
+ * GPU: a device of compute capability $FAKE_CC (90) with $FAKE_L2 (4)
+ * bytes of L2, memory in the host's, launches that are written down.
  *
  * A launch takes $FAKE_MS (1) by its events.
  *
- * $FAKE_FAIL=NAME:NUMBER makes that call fail.  fake_log() is what was asked;
- * fake_arg() what the last launch was given. */
+ * $FAKE_FAIL=NAME:NUMBER makes that call fail; $FAKE_HANG=KERNEL and
+ * $FAKE_CRASH=KERNEL launches of what is named so, or begins with it.
+ * fake_log() is what was asked; fake_arg() what the last launch was given. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -19,6 +21,7 @@ static char      log_text[LOG_BYTES];
 static size_t    log_len;
 static void     *last_arg[MAX_ARG];
 static long long last_value[MAX_ARG];
+static char      got[64];           /* the function asked for last */
 static int       current;           /* contexts pushed and not popped */
 static int       launched, between; /* since the last event; before it */
 
@@ -61,6 +64,15 @@ fails(const char *name)
     return want && strncmp(want, name, n) == 0 && want[n] == ':'
                ? atoi(want + n + 1)
                : 0;
+}
+
+/* Does a variable of the environment name this, or begin with its name? */
+static int
+is(const char *variable, const char *name)
+{
+    const char *want = getenv(variable);
+
+    return want && strncmp(name, want, strlen(want)) == 0;
 }
 
 #define SAY(...)                                                               \
@@ -109,7 +121,10 @@ CALL(DeviceGetAttribute, (int *value, int attribute, int device))
     int         have = cc ? atoi(cc) : 90;
 
     (void)device;
-    *value = attribute == 75 ? have / 10 : attribute == 76 ? have % 10 : 4;
+    *value = attribute == 75                        ? have / 10
+             : attribute == 76                      ? have % 10
+             : attribute == 38 && getenv("FAKE_L2") ? atoi(getenv("FAKE_L2"))
+                                                    : 4;
     return 0;
 }
 
@@ -151,6 +166,7 @@ CALL(ModuleGetFunction, (void **function, void *module, const char *name))
 {
     (void)module;
     SAY("function %s\n", name);
+    snprintf(got, sizeof got, "%s", name);
     *function = log_text + 1;
     return fails("ModuleGetFunction");
 }
@@ -179,6 +195,10 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
     (void)stream;
     (void)extra;
     launched++;
+    if (is("FAKE_HANG", got))
+        pause();
+    if (is("FAKE_CRASH", got))
+        abort();
     SAY("launch %ux%ux%u of %ux%ux%u, %u bytes\n", gx, gy, gz, bx, by, bz,
         shared);
     for (int i = 0; i < MAX_ARG && arg[i]; i++) {
@@ -255,6 +275,13 @@ CALL(EventRecord, (void *event, void *stream))
     between = launched;
     launched = 0;
     return 0;
+}
+
+/* Not yet, unless $FAKE_SLOW: then the host was slower than the GPU. */
+CALL(EventQuery, (void *event))
+{
+    (void)event;
+    return getenv("FAKE_SLOW") ? 0 : 600;
 }
 
 CALL(EventElapsedTime, (float *ms, void *begin, void *end))
