@@ -35,19 +35,20 @@ typedef struct python {
 } python;
 
 typedef struct bench {
-    axe_ctx *cx;
-    axe_gpu *gpu;
-    CUevent  begin, end;
-    void    *blas, *lt; /* handles, or NULL */
-    void    *workspace;
-    void    *flush; /* FLUSH_BYTES / shrink */
-    size_t   flush_bytes;
-    size_t   l2; /* [bytes] */
-    python   py;
-    double   deadline; /* [s] of bench_now */
-    int64_t  shrink;   /* of all sizes; 1: none */
-    uint64_t seed;     /* of the order of turns */
-    bool     trust;    /* look at no results */
+    axe_ctx    *cx;
+    axe_gpu    *gpu;
+    CUevent     begin, end;
+    void       *blas, *lt; /* handles, or NULL */
+    void       *workspace;
+    void       *flush; /* FLUSH_BYTES / shrink */
+    size_t      flush_bytes;
+    size_t      l2; /* [bytes] */
+    python      py;
+    double      deadline; /* [s] of bench_now */
+    int64_t     shrink;   /* of all sizes; 1: none */
+    uint64_t    seed;     /* of the order of turns */
+    bool        trust;    /* look at no results */
+    const char *only;     /* row; NULL: all */
 } bench;
 
 typedef struct test_case {

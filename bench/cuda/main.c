@@ -1,7 +1,7 @@
 /* main.c - `bench_gpu [-s SECONDS] [-l SECONDS] [-r SEED] [-d SHRINK] [-n]
- * [RESULTS]`: ceilings first, then row by row, each for at most -l seconds,
- * until the clock says stop; rows that are left are named.  Fails if a row did,
- * or is wrong; -n looks at no results. */
+ * [-o ROW] [RESULTS]`: ceilings first, then row by row, each for at most -l
+ * seconds, until the clock says stop; rows that are left are named.  Fails if a
+ * row did, or is wrong; -n looks at no results, -o takes one row. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
@@ -217,6 +217,8 @@ run_all(bench *b, FILE *json, double seconds)
         return 1;
     }
     for (int i = 0; i < n_rows; i++) {
+        if (b->only && strcmp(b->only, rows[i].name) != 0)
+            continue;
         if (bench_now() > b->deadline) {
             printf("%s%s", left++ ? ", " : "\nno time for: ", rows[i].name);
             continue;
@@ -264,13 +266,15 @@ main(int argc, char **argv)
     double seconds = usual_seconds, each = usual_row;
     int    c, code;
 
-    while ((c = getopt(argc, argv, "s:l:d:r:n")) != -1) {
+    while ((c = getopt(argc, argv, "s:l:d:r:o:n")) != -1) {
         if (c == 's')
             seconds = strtod(optarg, NULL);
         else if (c == 'l')
             each = strtod(optarg, NULL);
         else if (c == 'd')
             b.shrink = strtoll(optarg, NULL, 10);
+        else if (c == 'o')
+            b.only = optarg;
         else if (c == 'n')
             b.trust = true;
         else if (c == 'r')

@@ -54,7 +54,8 @@ make_set(bench *b, test_case *c, const axe_shape *shape, axe_array *array)
         array[i] =
             (axe_array){p.name, p.type, p.rank, shape[i].extent, NULL, data};
         AXE_TRY(p.access & AXE_READS
-                    ? axe_gpu_fill(c->cx, b->gpu, p.type, data, c->bytes[i])
+                    ? axe_gpu_fill(c->cx, b->gpu, p.type, (uint64_t)i, data,
+                                   c->bytes[i])
                     : poison(b, c, data, c->bytes[i]));
         if (c->row->vendor && (p.access & AXE_WRITES) && !c->peer_out)
             AXE_TRY(axe_gpu_alloc(c->cx, b->gpu, c->bytes[i], &c->peer_out));

@@ -48,9 +48,10 @@ AXE_CHECK axe_status axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to,
 AXE_CHECK axe_status axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to,
                                  const void *from, size_t bytes);
 /* Fill with numbers of the type, floats normal(0, 1), integers small: one block
- * of them again and again.  EDEVICE; ETYPE: no such type */
+ * of them again and again, of a prime number of elements.  The same seed gives
+ * the same numbers.  EDEVICE; ETYPE: no such type */
 AXE_CHECK axe_status axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type,
-                                  void *to, size_t bytes);
+                                  uint64_t seed, void *to, size_t bytes);
 
 /* ------------------------------------------------------------- running */
 

@@ -6,7 +6,8 @@
 #include "ir/ir.h"
 #include "ir/number.h"
 
-enum { BLOCK = 1 << 20 }; /* elements */
+/* Elements; a prime, so that rows and tiles of a tensor differ. */
+enum { BLOCK = 1048573 };
 
 /* (0, 1] */
 static double
@@ -17,10 +18,10 @@ uniform(uint64_t *s)
 }
 
 static void
-make_block(axe_type t, char *block, size_t n)
+make_block(axe_type t, uint64_t seed, char *block, size_t n)
 {
     const axe_type_info *info = &axe_type_table[t];
-    uint64_t             state = 88172645463325252u;
+    uint64_t             state = 88172645463325252u + seed;
 
     for (int64_t i = 0; axe_type_bytes(t, i) < (int64_t)n; i++) {
         double u = uniform(&state), v = uniform(&state);
@@ -37,7 +38,8 @@ make_block(axe_type t, char *block, size_t n)
 }
 
 axe_status
-axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, void *to, size_t bytes)
+axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, uint64_t seed, void *to,
+             size_t bytes)
 {
     axe_status st = AXE_OK;
     axe_type   t;
@@ -53,7 +55,7 @@ axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, void *to, size_t bytes)
     if (!block)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for %zu bytes",
                         n);
-    make_block(t, block, n);
+    make_block(t, seed, block, n);
     for (size_t done = 0; done < bytes && st == AXE_OK; done += n)
         st = axe_gpu_put(cx, g, (char *)to + done, block,
                          bytes - done < n ? bytes - done : n);

@@ -69,7 +69,7 @@ make_array(axe_tuner *t, axe_param p, axe_shape shape, axe_array *out)
         axe_gpu_alloc(t->cx, t->spec->gpu, (size_t)(bytes / 8), &out->data));
     if (!(p.access & AXE_READS))
         return AXE_OK;
-    return axe_gpu_fill(t->cx, t->spec->gpu, p.type, out->data,
+    return axe_gpu_fill(t->cx, t->spec->gpu, p.type, 0, out->data,
                         (size_t)(bytes / 8));
 }
 

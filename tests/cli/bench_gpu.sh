@@ -109,6 +109,21 @@ FAKE_CRASH=attention_sm90 bench -n -s 100 rows && fail "content with a row that 
 grep -Eq '^elementwise  *axe 1 ms' out || fail "$(cat out)"
 FAKE_FAIL=StreamSynchronize:700 bench -n -s 100 rows && fail "content with a fault"
 grep -Eq '^elementwise  *FAILED: .*ILLEGAL_ADDRESS' out || fail "$(cat out)"
+
+# Where a driver executes the kernels, results are as the host computes them, and a
+# changed kernel is found.
+lib=$built/tests/libptx_cuda.so
+rm libcuda.so.1
+ln -s "$lib" libcuda.so.1
+executed() { # CACHE ROW
+    AXE_NVRTC=$lib "$built/bench/bench_prepare" -r "$2" "$1" sm_90a >out 2>&1 || fail "$(cat out)"
+    PTX=1 AXE_NVRTC=$lib AXE_CACHE=$PWD/$1 LD_LIBRARY_PATH=$PWD PYTHON=/bin/false \
+        "$built/bench/bench_gpu" -d 64 -o "$2" rows >out 2>&1
+}
+executed ptx rmsnorm || fail "$(cat out)"
+grep -Eq '^rmsnorm .*  off [1-9].[0-9]e-0[34] in 24 samples$' out || fail "$(cat out)"
+PTX_CHANGE='rsqrt=>sqrt' executed changed rmsnorm && fail "content with another kernel"
+grep -Eq '^rmsnorm .*  WRONG$' out || fail "$(cat out)"
 [ "$(cd "$SRC" && git status --short bench/results 2>/dev/null)" = "" ] ||
     fail "invented times in bench/results"
 
