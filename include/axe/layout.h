@@ -396,6 +396,9 @@ AXE_CHECK axe_status axe_swizzle_of_bytes(axe_ctx *cx, int row_bytes,
                                           axe_swizzle *out);
 AXE_CHECK axe_status axe_swizzle_check(axe_ctx *cx, axe_swizzle s);
 int64_t              axe_swizzle_apply(axe_swizzle s, int64_t x);
+/* How many neighbours, from a multiple of them on, stay neighbours: a power of
+ * two, in the swizzle's own units; INT64_MAX without a swizzle. */
+int64_t axe_swizzle_kept(axe_swizzle s);
 /* The same map on elements of `bits` bits (power of two), unit_bits 0:
  * bytes -> f16 lowers the base by 1.  ESHAPE if elements would be cut. */
 AXE_CHECK axe_status axe_swizzle_recast(axe_ctx *cx, axe_swizzle s, int bits,

@@ -81,6 +81,12 @@ axe_swizzle_apply(axe_swizzle s, int64_t x)
     return (int64_t)u;
 }
 
+int64_t
+axe_swizzle_kept(axe_swizzle s)
+{
+    return s.bits > 0 ? INT64_C(1) << s.base : INT64_MAX;
+}
+
 axe_status
 axe_swizzle_recast(axe_ctx *cx, axe_swizzle s, int bits, axe_swizzle *out)
 {

@@ -211,20 +211,6 @@ new_columns(simt_lowering *sl, const axe_tensor *t)
     return g->tmem[g->n_tmem++].tensor;
 }
 
-/* The swizzle as one of byte addresses. */
-static axe_swizzle
-in_bytes(axe_swizzle s, axe_type t)
-{
-    int up = 0;
-
-    while (8 << up < axe_type_table[t].bits)
-        up++;
-    up -= axe_type_table[t].bits < 8;
-    if (s.bits > 0 && s.unit_bits == 0)
-        s = (axe_swizzle){s.bits, s.base + up, s.shift, 8};
-    return s;
-}
-
 const axe_tensor *
 axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
 {
@@ -237,11 +223,10 @@ axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
         return sl->tile[t->id];
     if (t->space == AXE_SPACE_TMEM)
         return sl->tile[t->id] = new_columns(sl, t);
-    sl->tile[t->id] =
-        t->space == AXE_SPACE_REG
-            ? axe_simt_array(sl, t->name, pl->type, n)
-            : axe_simt_buffer(sl, t->name, pl->type, n, pl->offset,
-                              in_bytes(pl->layout->swizzle, pl->type));
+    sl->tile[t->id] = t->space == AXE_SPACE_REG
+                          ? axe_simt_array(sl, t->name, pl->type, n)
+                          : axe_simt_buffer(sl, t->name, pl->type, n,
+                                            pl->offset, axe_simt_swizzle(pl));
     return sl->tile[t->id];
 }
 

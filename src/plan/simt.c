@@ -5,6 +5,7 @@
  * layouts as they are.  Last, shared tiles get offsets, and what threads must
  * wait for is derived from who wrote and who reads what. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/simt_copy.h"
@@ -314,15 +315,14 @@ schedule(planner *p, const axe_stmt *s)
 
 /* What offsets of a tile are multiples of [bytes]: its swizzle's period. */
 static int64_t
-align_of(const axe_layout *l)
+align_of(const axe_place *pl)
 {
-    const axe_swizzle *s = &l->swizzle;
-    int                up = s->shift > 0 ? s->shift : 0;
-    int64_t            n = 128;
+    axe_swizzle s = axe_simt_swizzle(pl);
+    int64_t     n = 128;
 
-    if (s->bits > 0 && s->base + up + s->bits > 7)
-        n = INT64_C(1) << (s->base + up + s->bits);
-    return n < 1024 && s->bits > 0 ? 1024 : n;
+    if (s.bits > 0 && s.base + abs(s.shift) + s.bits > 7)
+        n = INT64_C(1) << (s.base + abs(s.shift) + s.bits);
+    return n < 1024 && s.bits > 0 ? 1024 : n;
 }
 
 static axe_status
@@ -333,11 +333,13 @@ size_tile(planner *p, axe_place *pl)
                                              : NULL;
     bool            reg = pl->tensor->space == AXE_SPACE_REG;
     int64_t         bits = axe_type_table[pl->type].bits, n;
-    int64_t         all = align_of(pl->layout) * 8;
+    int64_t         all;
     axe_axis        a = reg ? p->simt->reg : AXE_AXIS_M;
 
     if (pl->tensor->space == AXE_SPACE_TMEM)
         return axe_simt_tmem_size(p, pl);
+    AXE_TRY(axe_simt_check_swizzle(p, pl));
+    all = align_of(pl) * 8;
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
     if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
@@ -431,7 +433,7 @@ allocate(planner *p)
         if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED)
             continue;
         l = launch_of(p, p->simt->home[i]);
-        align = align_of(pl->layout);
+        align = align_of(pl);
         pl->offset = (l->shared_bytes + align - 1) / align * align;
         l->shared_bytes = pl->offset + pl->bytes;
     }

@@ -170,6 +170,8 @@ int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
 /* CTAs that some contraction in the body is asked for at once; 1: its own. */
 int64_t axe_simt_pair_of(const axe_schedule *const *schedule, int n,
                          axe_stmt *const *body);
+/* The tile's swizzle as one of byte addresses; bits 0: none. */
+axe_swizzle axe_simt_swizzle(const axe_place *pl);
 /* The crew whose scope is s, or NULL. */
 const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
 

@@ -57,22 +57,6 @@ is_held(const job *j, int side)
     return j->load[side]->u.tensor->space == AXE_SPACE_REG;
 }
 
-/* A tile's swizzle, of bytes. */
-static axe_swizzle
-swizzle_of(const planner *p, const axe_tensor *t)
-{
-    axe_swizzle s = p->place[t->id].layout->swizzle;
-
-    if (s.bits > 0 && s.unit_bits != 8) {
-        int bits = axe_type_table[p->place[t->id].type].bits;
-        for (int b = bits; b > 8; b /= 2)
-            s.base++;
-        s.base -= bits < 8;
-        s.unit_bits = 8;
-    }
-    return s;
-}
-
 /* What this CTA has of the factor. */
 static void
 see_part(const option *o, axe_feed_ask *q)
@@ -104,7 +88,7 @@ ask_for(const job *j, const option *o, const request *r, int side,
         .k = &o->k,
         .other = side == 1 ? &o->n : &o->m,
         .type = j->type[side],
-        .swizzle = swizzle_of(j->p, t),
+        .swizzle = axe_simt_swizzle(&j->p->place[t->id]),
     };
     if (is_held(j, side)) {
         q->held = by_rows(j, side, j->p->place[t->id].layout);

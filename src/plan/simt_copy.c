@@ -189,6 +189,8 @@ choose_piece(attempt *a, const axe_var *v)
         if (!row)
             continue;
         if (axe_dim_extent(axe_request_dim(a->r, v)) % width != 0 ||
+            width > axe_simt_kept(a->p, a->to->tensor) ||
+            width > axe_simt_kept(a->p, a->from->tensor) ||
             !operand_fits(a, a->to, v, width, &when) ||
             !operand_fits(a, a->from, v, width, &when)) {
             axe_rejected(a->p, a->r, row->name,
@@ -465,7 +467,7 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     if (c->n_walk != a->r->nest[0].n_dim)
         return false;
     axe_box_join(cx, c);
-    c->swizzle = a->p->place[tile->tensor->id].layout->swizzle;
+    c->swizzle = axe_simt_swizzle(&a->p->place[tile->tensor->id]);
     c->least_bits = a->p->mc->simt->map_bits;
     c->share = share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))

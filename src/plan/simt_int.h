@@ -33,6 +33,12 @@ void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
 /* Is it a tile without a layout yet? */
 bool axe_simt_is_open(const planner *p, const axe_tensor *t);
 
+/* simt_swizzle.c: [elements] of t that its swizzle keeps together, from a
+ * multiple of them on: no access is wider. */
+int64_t axe_simt_kept(const planner *p, const axe_tensor *t);
+/* Can the machine have the swizzle of a tile?  Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_simt_check_swizzle(planner *p, const axe_place *pl);
+
 /* simt_infer.c: layouts of register tiles that no contraction gave one.
  * Errors  EUNSUPPORTED: a tile that no statement fills by indices alone */
 AXE_CHECK axe_status axe_simt_infer(planner *p);

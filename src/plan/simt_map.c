@@ -109,20 +109,6 @@ kept_as(const planner *p, const axe_tensor *t)
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
-/* Neighbours that a swizzle keeps together. */
-static int64_t
-kept_together(const planner *p, const axe_tensor *t)
-{
-    const axe_layout *l = p->place[t->id].layout;
-    int64_t           bits = axe_type_table[p->place[t->id].type].bits;
-
-    if (t->space == AXE_SPACE_GLOBAL || l->swizzle.bits == 0)
-        return INT64_MAX;
-    int     down = l->swizzle.shift < 0 ? -l->swizzle.shift : 0;
-    int64_t n = INT64_C(1) << (l->swizzle.base - down);
-    return l->swizzle.unit_bits ? n * l->swizzle.unit_bits / bits : n;
-}
-
 static const axe_atom *
 row_of(const planner *p, const request *r, const axe_operand *op, bool store,
        int w)
@@ -151,7 +137,7 @@ try_along(planner *p, const request *r, const axe_work *work,
 
     if (!walks(op, &d->of) || size == 0)
         return;
-    while (w % 2 == 0 && (w * size > most || w > kept_together(p, op->tensor)))
+    while (w % 2 == 0 && (w * size > most || w > axe_simt_kept(p, op->tensor)))
         w /= 2;
     for (; w > out->width && w * size <= most; w /= 2) {
         const axe_node *c = when_wide(p, r, work, op, d->of.var, (int)w);

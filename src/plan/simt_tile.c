@@ -37,17 +37,6 @@ lane_address(planner *p, const axe_work *w, const axe_operand *op, int lane)
     return at;
 }
 
-/* Byte addresses of a tile as banks see them. */
-static int64_t
-swizzled(const axe_layout *l, int64_t at, int64_t bits)
-{
-    if (l->swizzle.bits == 0)
-        return at * bits / 8;
-    if (l->swizzle.unit_bits == 0)
-        return axe_swizzle_apply(l->swizzle, at) * bits / 8;
-    return axe_swizzle_apply(l->swizzle, at * bits / 8);
-}
-
 axe_banks
 axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op, int width)
 {
@@ -55,9 +44,13 @@ axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op, int width)
     int64_t          bits = axe_type_table[pl->type].bits;
     int              lanes = p->simt->lanes;
     int64_t         *at = axe_new_array(p->cx, int64_t, lanes);
+    axe_swizzle      s = axe_simt_swizzle(pl);
 
-    for (int i = 0; i < lanes; i++)
-        at[i] = swizzled(pl->layout, lane_address(p, w, op, i), bits);
+    for (int i = 0; i < lanes; i++) {
+        at[i] = lane_address(p, w, op, i) * bits / 8;
+        if (s.bits > 0)
+            at[i] = axe_swizzle_apply(s, at[i]);
+    }
     return axe_banks_of(p->mc->simt, lanes, at, bits * width / 8);
 }
 

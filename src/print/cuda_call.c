@@ -5,6 +5,7 @@
  * what unrolling makes constant is swizzled apart where it shares none with the
  * rest, and what the swizzle leaves alone is added behind it. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "print/cuda_int.h"
@@ -68,7 +69,8 @@ sum_of(axe_ctx *cx, int n, const term *t, bool fixed)
 static uint64_t
 read_by(const axe_swizzle *s)
 {
-    return ((UINT64_C(1) << s->bits) - 1) << s->base << s->shift;
+    return ((UINT64_C(1) << s->bits) - 1)
+           << (s->base + (s->shift > 0 ? s->shift : 0));
 }
 
 /* Bits of places in one period. */
@@ -82,6 +84,8 @@ static axe_status
 put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
              const axe_node *at, bool alone)
 {
+    const char *name;
+
     if ((axe_cuda_bits_of(p, at) & read_by(s)) == 0) {
         axe_puts(b, alone ? "" : "(");
         AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
@@ -89,12 +93,12 @@ put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
         return AXE_OK;
     }
     if (at->op == AXE_OP_iconst) {
-        uint64_t x = (uint64_t)at->u.i;
-        axe_putf(b, "%" PRIu64, x ^ (x & read_by(s)) >> s->shift);
+        axe_putf(b, "%" PRId64, axe_swizzle_apply(*s, at->u.i));
         return AXE_OK;
     }
-    axe_cuda_need(p, "swizzle");
-    axe_putf(b, "swizzle<%d, %d, %d>(", s->bits, s->base, s->shift);
+    name = s->shift > 0 ? "swizzle" : "swizzle_up";
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s<%d, %d, %d>(", name, s->bits, s->base, abs(s->shift));
     AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
     axe_putc(b, ')');
     return AXE_OK;

@@ -54,6 +54,26 @@ check_align(sim *s, const sim_call *c, const char *name, int64_t byte,
                  (long long)byte, name, align);
 }
 
+/* A lane's access is one piece of what the swizzle moves: the machine has no
+ * other address for the rest of it.  So is each row of 16 bytes of a group's.
+ */
+static void
+check_pieces(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte,
+             int64_t bytes)
+{
+    int64_t kept = axe_swizzle_kept(b->swizzle);
+    int64_t row = bytes < GRANULE ? bytes : GRANULE;
+
+    if (!s->checks || byte % kept + row <= kept ||
+        axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))
+        return;
+    axe_sim_find(s, AXE_SIM_ALIGN, c->in, -1,
+                 "%s moves %lld bytes at byte %lld of %s, whose swizzle keeps "
+                 "%lld together",
+                 axe_sim_agent_text(s, c->agent), (long long)row,
+                 (long long)byte, b->tensor->name, (long long)kept);
+}
+
 /* -------------------------------------------------------- global memory */
 
 /* Is there an element so far from the first?  Larger strides are peeled off
@@ -203,12 +223,15 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
         return false;
     }
     check_align(s, c, b->tensor->name, b->offset + byte, bytes);
+    check_pieces(s, c, b, byte, bytes);
     *(write ? &s->report->shared_written : &s->report->shared_read) += bytes;
     while (byte < end) {
         int64_t room =
             b->swizzle.bits > 0 ? GRANULE - byte % GRANULE : end - byte;
         int64_t len = end - byte < room ? end - byte : room;
         int64_t real = b->offset + axe_sim_swizzled(b, byte);
+        if (real + len > b->offset + b->bytes)
+            real = b->offset + b->bytes - len;
         if (s->checks)
             axe_sim_touch(s, &t, real, len);
         if (write)

@@ -4,6 +4,13 @@
 #include "map_rows.h"
 #include "plan/simt.h"
 
+/* X to Y by way of a tile with this swizzle. */
+#define SWIZZLED(swizzle, type)                                                \
+    "kernel k(in " type " X[M, K], out " type " Y[M, K]) { index k, m;"        \
+    "cta (i : M by 64, j : K by 64) warps 4 {"                                 \
+    "shared " type " a[64, 64] : " swizzle " o (64, 64) : (64, 1);"            \
+    "a[m, k] = X[i*64 + m, j*64 + k]; Y[i*64 + m, j*64 + k] = a[m, k]; } }"
+
 /* y[n] is what op= makes of x[0] to x[n], by tiles of bm rows and bn of n. */
 #define RUNNING(type, space, op, unit, bm, bn)                                 \
     "kernel k(in " type " X[M, N], out " type " Y[M, N]) { index m, n;"        \
@@ -42,6 +49,18 @@ static const row rows[] = {
      "kernel k(in f16 G[M, N], out f16 S[64, 128]) { index m, n;"
      "cta (i : 1) threads 128 S[m, n] = G[16 + m, 64 + n]; }",
      {80, 192}, "ld.global.b128 st.global.b128", "b16", 64 * 256, 0},
+    /* No access is wider than what a swizzle of elements keeps together. */
+    {"swizzle of 1", SWIZZLED("swizzle<1, 0, 1>", "bf16"), {64, 128},
+     "st.shared.b16 ld.shared.b16", "shared.b32 shared.b64 cp.async.b128",
+     64 * 256, -1},
+    {"swizzle of 2", SWIZZLED("swizzle<2, 1, 3>", "bf16"), {64, 64},
+     "cp.async.b32 ld.shared.b32", "cp.async.b64 cp.async.b128", 8192, -1},
+    {"swizzle of 1, up", SWIZZLED("swizzle<2, 0, -2>", "f32"), {64, 64},
+     "cp.async.b32 ld.shared.b32", "cp.async.b64 cp.async.b128", 16384, -1},
+    {"swizzle of 4", SWIZZLED("swizzle<3, 2, 3>", "f32"), {64, 64},
+     "cp.async.b128 ld.shared.b128", "", 16384, -1},
+    {"swizzle of 1, wide", SWIZZLED("swizzle<2, 0, 2>", "bf16"), {64, 64},
+     "st.shared.b16 ld.shared.b16", "shared.b32 cp.async.b128", 8192, -1},
     /* A reduction's threads: lanes, warps, both, and only some. */
     {"rows by lanes", "kernel k(in f32 X[M, N], out f32 Y[M]) { index m, n;"
      "cta (i : M by 8) Y[i*8 + m] = sum[n](X[i*8 + m, n]); }",
@@ -283,6 +302,8 @@ static const struct {
     {"folds", "kernel k(in f32 X[M, N, L], out f32 Y[M]) { index m, n, l;"
      "cta (i : M by 4) Y[i*4 + m] = sum[n](max[l](X[i*4 + m, n, l])); }",
      "max[l](X[i*4 + m, n, l]) is folded again, along 'n', which it depends"},
+    {"swizzle, beyond", SWIZZLED("swizzle<2, 30, 4>", "f32"),
+     "the swizzle of tile a moves bits of addresses that no shared memory has"},
     {"launches", "kernel k(in f32 X[8], out f32 Y[8]) { index m;"
      "for (k : 4) cta (i : 1) Y[m] = X[m]; }",
      "loops and branches around launches are not planned yet"},
