@@ -4,6 +4,8 @@
  * extent; operators map intervals to intervals, each side known or not.  What
  * leaves int64 is not known.  The interval of an expression whose variables
  * occur once is exact, others may be wider than need be. */
+#include <stdlib.h>
+
 #include "ir/ir.h"
 
 static const axe_interval anything = {0, 0, false, false};
@@ -140,40 +142,41 @@ either(axe_interval a, axe_interval b)
                           a.has_lo && b.has_lo, a.has_hi && b.has_hi};
 }
 
+static axe_interval walk(const axe_node *n, const axe_interval *of,
+                         const axe_node **beyond);
+
 static axe_interval
-var_range(const axe_var *v)
+var_range(const axe_var *v, const axe_interval *of)
 {
     axe_interval r = {0, 0, true, false}, e;
 
     if (v->kind == AXE_VAR_PART)
-        return axe_interval_of(v->extent);
+        return walk(v->extent, of, NULL);
+    if (of)
+        return of[v->id];
     if (!v->extent)
         return r;
-    e = axe_interval_of(v->extent);
+    e = walk(v->extent, of, NULL);
     r.has_hi = e.has_hi;
     r.hi = e.hi > 0 ? e.hi - 1 : 0;
     return r;
 }
 
-axe_interval
-axe_interval_of(const axe_node *n)
+/* Does r, of an operation on a and b, reach what no index may be? */
+static bool
+is_beyond(axe_interval a, axe_interval b, axe_interval r)
 {
-    axe_interval a = anything, b = anything;
+    return (r.has_lo && llabs(r.lo) > AXE_INDEX_MOST) ||
+           (r.has_hi && llabs(r.hi) > AXE_INDEX_MOST) ||
+           (bounded(a) && bounded(b) && !bounded(r)) ||
+           (at_least(a, 0) && at_least(b, 0) && a.lo > 0 && b.lo > 0 &&
+            !r.has_lo);
+}
 
-    if (n->op == AXE_OP_iconst)
-        return (axe_interval){n->u.i, n->u.i, true, true};
-    if (n->op == AXE_OP_var)
-        return var_range(n->u.var);
-    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
-        n->op == AXE_OP_cast || n->type != AXE_TYPE_INDEX)
-        return anything;
-    if (n->op == AXE_OP_select)
-        return either(axe_interval_of(n->arg[1]), axe_interval_of(n->arg[2]));
-    if (n->n_arg > 0)
-        a = axe_interval_of(n->arg[0]);
-    if (n->n_arg > 1)
-        b = axe_interval_of(n->arg[1]);
-    switch (n->op) {
+static axe_interval
+apply(axe_op op, axe_interval a, axe_interval b)
+{
+    switch (op) {
     case AXE_OP_add:
         return plus(a, b);
     case AXE_OP_sub:
@@ -182,17 +185,59 @@ axe_interval_of(const axe_node *n)
         return times(a, b);
     case AXE_OP_div:
     case AXE_OP_cdiv:
-        return over(a, b, n->op == AXE_OP_cdiv);
+        return over(a, b, op == AXE_OP_cdiv);
     case AXE_OP_mod:
         return remainder_of(a, b);
     case AXE_OP_neg:
         return negated(a);
     case AXE_OP_min:
     case AXE_OP_max:
-        return extreme(a, b, n->op == AXE_OP_max ? 1 : -1);
+        return extreme(a, b, op == AXE_OP_max ? 1 : -1);
     case AXE_OP_abs:
         return extreme(a, negated(a), 1);
     default:
         return anything;
     }
+}
+
+/* of       of each variable, by its number, or NULL: what its kind tells
+ * beyond   the first operation that reaches what no index may be goes there;
+ *          or NULL */
+static axe_interval
+walk(const axe_node *n, const axe_interval *of, const axe_node **beyond)
+{
+    axe_interval a = {0, 0, true, true}, b = a, r;
+    bool         computes = n->op == AXE_OP_add || n->op == AXE_OP_sub ||
+                    n->op == AXE_OP_mul || n->op == AXE_OP_neg;
+
+    if (n->op == AXE_OP_iconst)
+        return (axe_interval){n->u.i, n->u.i, true, true};
+    if (n->op == AXE_OP_var)
+        return var_range(n->u.var, of);
+    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
+        n->op == AXE_OP_cast || n->type != AXE_TYPE_INDEX)
+        return anything;
+    if (n->op == AXE_OP_select)
+        return either(walk(n->arg[1], of, beyond), walk(n->arg[2], of, beyond));
+    if (n->n_arg > 0)
+        a = walk(n->arg[0], of, beyond);
+    if (n->n_arg > 1)
+        b = walk(n->arg[1], of, beyond);
+    r = apply(n->op, a, b);
+    if (beyond && !*beyond && computes && is_beyond(a, b, r))
+        *beyond = n;
+    return r;
+}
+
+axe_interval
+axe_interval_of(const axe_node *n)
+{
+    return walk(n, NULL, NULL);
+}
+
+axe_interval
+axe_interval_in(const axe_node *n, const axe_interval *of,
+                const axe_node **beyond)
+{
+    return walk(n, of, beyond);
 }

@@ -62,8 +62,10 @@ double axe_type_max(axe_type t);
  * brackets. */
 enum { AXE_RANK_MAX = 16, AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
 
-/* The type of index expressions. */
+/* The type of index expressions, and how large one may be: twice that, and so
+ * the difference of two, is an int64. */
 #define AXE_TYPE_INDEX AXE_TYPE_i64
+#define AXE_INDEX_MOST (INT64_C(1) << 62)
 
 typedef enum axe_op {
 #define OP(name, args, traits, text) AXE_OP_##name,
@@ -463,6 +465,11 @@ typedef struct axe_interval {
     bool    has_lo, has_hi;
 } axe_interval;
 axe_interval axe_interval_of(const axe_node *n);
+/* The same where `of` has the interval of each variable, by its number.  The
+ * first sum or product that may reach beyond AXE_INDEX_MOST goes to *beyond, if
+ * that is NULL before. */
+axe_interval axe_interval_in(const axe_node *n, const axe_interval *of,
+                             const axe_node **beyond);
 
 /* Does n mention v? */
 bool axe_mentions(const axe_node *n, const axe_var *v);
@@ -511,6 +518,17 @@ bool axe_scope_is_of_roles(const axe_stmt *s);
 /* The first PRODUCE or CONSUME of p (NULL: any) that s is or holds, or NULL. */
 const axe_stmt *axe_stage_find(const axe_stmt *s, const axe_pipeline *p,
                                axe_stmt_kind kind);
+
+/* reach.c: do the subscripts, extents and conditions of a kernel stay within
+ * AXE_INDEX_MOST?  What is computed from elements is not known, and passes.
+ * size    [n_size] the runtime sizes, exact or where `upto` at most that; NULL:
+ *         not known
+ * Errors  EOVERFLOW */
+AXE_CHECK axe_status axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k,
+                                            const int64_t *size, bool upto);
+/* The largest bound of all sizes that is known to pass, a power of two; 0: none
+ * is. */
+int64_t axe_kernel_reach(axe_ctx *cx, const axe_kernel *k);
 
 /* Every subscript affine; those of tiles inside, for every point of the domain
  * and all values of loops and scopes around.  ESHAPE, EUNSUPPORTED. */

@@ -430,5 +430,6 @@ axe_kernel_verify(axe_ctx *cx, const axe_kernel *k)
     for (int i = 0; i < k->n_param; i++)
         check_tensor(&v, k->param[i]);
     check_body(&v, k->n_body, k->body);
-    return v.status;
+    return v.status == AXE_OK ? axe_kernel_check_reach(cx, k, NULL, false)
+                              : v.status;
 }

@@ -2,15 +2,15 @@
  *
  * For every operand in a tile the two maps are shown equal by algebra
  * (prove.c).  As a second net all index values (all of them up to MAX_POINTS,
- * else a grid) are put through the tensor's own layout, by flat
- * index, and through the plan's base and digit strides.  The two never share
- * code: one is axe_layout_at, the other slicing, grouping and cutting.  A
+ * else a grid of at most MAX_GRID) are put through the tensor's own layout, by
+ * flat index, and through the plan's base and digit strides.  The two never
+ * share code: one is axe_layout_at, the other slicing, grouping and cutting.  A
  * difference is our own bug. */
 #include <assert.h>
 
 #include "plan/simt_int.h"
 
-enum { MAX_POINTS = 1 << 12 };
+enum { MAX_POINTS = 1 << 12, MAX_GRID = 1 << 16, PER_INDEX = 16 };
 
 /* What variables are: indices by value, loops of constant length all in their
  * first turn or all in their last, everything else 0. */
@@ -82,6 +82,7 @@ typedef struct trail {
     int                n;
     const axe_var     *var[MAX_VAR];
     int64_t            extent[MAX_VAR], value[MAX_VAR], moved[MAX_VAR];
+    int64_t            step[MAX_VAR];                 /* of the grid */
     unsigned           in_base, in_dim[AXE_RANK_MAX]; /* bits: of indices */
     int64_t            base[2], x[2][AXE_RANK_MAX];
     int64_t            points; /* at most MAX_POINTS + 1 */
@@ -110,10 +111,37 @@ add_var(trail *t, const axe_dim *d)
         return;
     t->var[t->n] = d->var;
     t->extent[t->n] = axe_dim_extent(d);
-    t->points *= t->extent[t->n] < MAX_POINTS ? t->extent[t->n] : MAX_POINTS;
+    t->points *=
+        t->extent[t->n] <= MAX_POINTS ? t->extent[t->n] : MAX_POINTS + 1;
     if (t->points > MAX_POINTS)
         t->points = MAX_POINTS + 1;
     t->n++;
+}
+
+static int64_t
+points_of(const trail *t, int i)
+{
+    return (t->extent[i] + t->step[i] - 1) / t->step[i];
+}
+
+/* All points, or of many a grid. */
+static void
+set_steps(trail *t)
+{
+    bool many = t->points > MAX_POINTS;
+
+    for (int i = 0; i < t->n; i++)
+        t->step[i] =
+            many && t->extent[i] > PER_INDEX ? t->extent[i] / PER_INDEX + 1 : 1;
+    for (int64_t all = MAX_GRID + 1; many && all > MAX_GRID;) {
+        int most = 0;
+        all = 1;
+        for (int i = 0; i < t->n; i++) {
+            all *= all > MAX_GRID ? 1 : points_of(t, i);
+            most = points_of(t, i) > points_of(t, most) ? i : most;
+        }
+        t->step[most] *= all > MAX_GRID ? 2 : 1;
+    }
 }
 
 /* The indices with these bits have changed. */
@@ -140,6 +168,7 @@ open_trail(trail *t, const axe_schedule *s, const axe_operand *op)
     for (int k = 0; k < s->n_nest; k++)
         for (int j = 0; j < s->nest[k].n_dim; j++)
             add_var(t, &s->nest[k].dim[j]);
+    set_steps(t);
     t->in_base = ~0u;
     for (int d = 0; d < op->tensor->rank; d++)
         t->in_dim[d] = ~0u;
@@ -156,11 +185,8 @@ go_on(trail *t)
     unsigned changed = 0;
 
     for (int i = t->n - 1; i >= 0; i--) {
-        int64_t step = t->points > MAX_POINTS && t->extent[i] > 16
-                           ? t->extent[i] / 16 + 1
-                           : 1;
         changed |= 1u << i;
-        if ((t->value[i] += step) < t->extent[i]) {
+        if ((t->value[i] += t->step[i]) < t->extent[i]) {
             update(t, changed);
             return true;
         }

@@ -313,6 +313,9 @@ schedule(planner *p, const axe_stmt *s)
 
 /* ------------------------------------------------------------------- memory */
 
+/* [bytes] of a tile that is not looked at any further. */
+enum { MOST_SHARED = 1 << 26 };
+
 /* What offsets of a tile are multiples of [bytes]: its swizzle's period. */
 static int64_t
 align_of(const axe_place *pl)
@@ -347,6 +350,12 @@ size_tile(planner *p, axe_place *pl)
     pl->bytes = (n + 7) / 8;
     if (reg)
         return AXE_OK;
+    if (pl->bytes > MOST_SHARED)
+        return axe_fail(p->cx, pl->tensor->at, AXE_ELIMIT,
+                        "tile %s spans %" PRId64 " bytes by its layout; a CTA "
+                        "of %s may have %" PRId64 " bytes of shared memory",
+                        pl->tensor->name, pl->bytes, p->mc->name,
+                        p->mc->simt->shared_bytes);
     if (r && r->n_stage > 1) {
         pl->stage = (pl->bytes * 8 + all - 1) / all * all / bits;
         pl->bytes = axe_type_bytes(pl->type, pl->stage) * r->n_stage;

@@ -531,6 +531,15 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
 }
 
 axe_status
+axe_bound_check_reach(axe_ctx *cx, const axe_program *p, const axe_bound *b)
+{
+    for (int i = 0; i < p->kernel->n_size; i++)
+        if (b->size[i] > p->reach)
+            return axe_kernel_check_reach(cx, p->kernel, b->size, false);
+    return AXE_OK;
+}
+
+axe_status
 axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
                    const axe_array *array, int n_size, const axe_size *size,
                    axe_shape *shape)

@@ -334,6 +334,7 @@ prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
 
     *l = (launch){.e = e};
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
+    AXE_TRY(axe_bound_check_reach(cx, e->program, &l->bound));
     AXE_TRY(choose_code(cx, e, l->bound.size, &l->code));
     l->values = (axe_values){k, l->bound.size, e->gpu->n_sm};
     l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);

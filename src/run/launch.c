@@ -246,6 +246,7 @@ prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
 
     j->exec = e;
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j->bound));
+    AXE_TRY(axe_bound_check_reach(cx, e->program, &j->bound));
     AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
     j->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)

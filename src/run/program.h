@@ -17,6 +17,7 @@ struct axe_program {
     bool               wide;    /* c_text takes sizes above AXE_CUDA_MOST */
     unsigned char      c_digest[AXE_SHA256_BYTES]; /* of c_text */
     int64_t            scratch_bytes;              /* for each worker */
+    int64_t            reach; /* indices are in order where no size is above */
     const char        *tuned; /* where values came from, or NULL */
 };
 
@@ -27,6 +28,10 @@ typedef struct axe_bound {
     const int64_t **shape;  /* [n_param] [rank]; NULL: not known */
     int64_t        *size;   /* [n_size] */
 } axe_bound;
+
+/* Does index arithmetic fit int64 with these sizes?  Errors  EOVERFLOW */
+AXE_CHECK axe_status axe_bound_check_reach(axe_ctx *cx, const axe_program *p,
+                                           const axe_bound *b);
 
 /* Check arrays and sizes against a kernel, as axe_launch says.
  * complete  every parameter needs an array; else missing ones are allowed */

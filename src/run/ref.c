@@ -167,6 +167,9 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
                             "with the matrix as it was",
                             p->kernel->param[i]->name);
     AXE_TRY(axe_bind(cx, p->kernel, n_array, array, n_size, size, true, &b));
+    AXE_TRY(axe_bound_check_reach(cx, p, &b));
+    AXE_TRY(
+        axe_ref_check_memory(cx, p->kernel, b.size, axe_pool_size(d->pool)));
     r = calloc(1, sizeof *r);
     if (r)
         r->param = calloc((size_t)p->kernel->n_param + 1, sizeof r->param[0]);

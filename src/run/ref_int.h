@@ -22,6 +22,10 @@ extern const char axe_ref_text[], axe_ref_text_whole[], axe_ref_text_8[];
 AXE_CHECK axe_status axe_ref_print(axe_ctx *cx, const axe_kernel *k,
                                    axe_buf *out);
 
+/* ref_memory.c: EDEVICE, EOVERFLOW: more than the host has left. */
+AXE_CHECK axe_status axe_ref_check_memory(axe_ctx *cx, const axe_kernel *k,
+                                          const int64_t *size, int64_t cores);
+
 typedef struct axe_ref_printer {
     axe_ctx          *cx;
     const axe_kernel *k;

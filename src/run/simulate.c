@@ -21,6 +21,7 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
             "simulator runs",
             k->name);
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &b));
+    AXE_TRY(axe_bound_check_reach(cx, p, &b));
     for (int i = 0; i < k->n_param; i++)
         param[i] = (axe_sim_array){b.data[i], b.shape[i], b.stride[i]};
     return axe_simulate(cx, p->lowered,

@@ -1,0 +1,135 @@
+/* reach.c - index arithmetic stays within int64.
+ *
+ * What reading and writing outside an argument means, zero and nothing, holds
+ * as long as subscripts are the numbers they are written as.  So every sum and
+ * product in a subscript, an extent or a condition is bounded by intervals:
+ * without sizes when a kernel is verified, with them before it is launched.
+ * The limit is half of int64, so that differences with extents fit, too. */
+#include <inttypes.h>
+
+#include "ir/ir.h"
+
+enum { MOST_WORKERS = 1 << 20 };
+
+typedef struct reach {
+    axe_ctx          *cx;
+    const axe_kernel *k;
+    axe_interval     *of;     /* [n_var] */
+    const axe_node   *beyond; /* the first that is */
+} reach;
+
+static void
+look(reach *r, const axe_node *n)
+{
+    axe_interval_in(n, r->of, &r->beyond);
+}
+
+/* 0 to below the extent. */
+static void
+set_range(reach *r, const axe_var *v, const axe_node *extent)
+{
+    axe_interval e;
+
+    r->of[v->id] = (axe_interval){0, 0, true, false};
+    if (!extent)
+        return;
+    e = axe_interval_in(extent, r->of, &r->beyond);
+    r->of[v->id].has_hi = e.has_hi;
+    r->of[v->id].hi = e.hi > 0 ? e.hi - 1 : 0;
+}
+
+static void
+look_at_loads(reach *r, const axe_node *n)
+{
+    if (n->op == AXE_OP_reduce)
+        for (int i = 0; i < n->u.reduce.n_over; i++)
+            set_range(r, n->u.reduce.over[i], n->u.reduce.extent[i]);
+    for (int i = 0; i < n->n_arg; i++) {
+        if (n->op == AXE_OP_load)
+            look(r, n->arg[i]);
+        look_at_loads(r, n->arg[i]);
+    }
+}
+
+static void
+look_at(reach *r, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n && !r->beyond; i++) {
+        const axe_stmt *s = body[i];
+        for (int j = 0; j < s->n_var; j++)
+            set_range(r, s->var[j], s->var[j]->extent);
+        for (int j = 0; j < s->n_dim; j++)
+            set_range(r, s->dim[j].var, s->dim[j].extent);
+        for (int j = 0; s->tensor && j < s->tensor->rank; j++)
+            look(r, s->tensor->shape[j]);
+        if (s->kind == AXE_STMT_IF) {
+            for (int j = 0; j < s->cond->n_arg; j++)
+                look(r, s->cond->arg[j]);
+            look_at_loads(r, s->cond);
+        }
+        if (s->kind == AXE_STMT_INDEX) {
+            look_at_loads(r, s->dst);
+            look_at_loads(r, s->value);
+        }
+        look_at(r, s->n_body, s->body);
+        look_at(r, s->n_other, s->other);
+    }
+}
+
+static const axe_node *
+find_beyond(axe_ctx *cx, const axe_kernel *k, const int64_t *size, bool upto)
+{
+    axe_interval any = {0, 0, true, false};
+    reach r = {cx, k, axe_new_array(cx, axe_interval, k->n_var + 1), NULL};
+
+    for (int i = 0; i < k->n_var; i++)
+        r.of[i] = any;
+    if (k->cores)
+        r.of[k->cores->id] = (axe_interval){1, MOST_WORKERS, true, true};
+    for (int i = 0; i < k->n_size; i++) {
+        axe_interval *s = &r.of[k->size[i]->id];
+        if (k->size[i]->is_fixed)
+            *s = (axe_interval){k->size[i]->fixed, k->size[i]->fixed, true,
+                                true};
+        else if (size)
+            *s = (axe_interval){upto ? 0 : size[i], size[i], true, true};
+    }
+    look_at(&r, k->n_body, k->body);
+    return r.beyond;
+}
+
+axe_status
+axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k, const int64_t *size,
+                       bool upto)
+{
+    const axe_node *n = find_beyond(cx, k, size, upto);
+    axe_buf         with = {.cx = cx};
+    axe_status      st;
+
+    if (!n)
+        return AXE_OK;
+    st = axe_fail(cx, n->at, AXE_EOVERFLOW,
+                  "`%s` may be beyond 2^62, and no index is",
+                  axe_node_text(cx, n));
+    for (int i = 0; i < k->n_size && size; i++)
+        axe_putf(&with, "%s%s = %" PRId64, i ? ", " : "", k->size[i]->name,
+                 size[i]);
+    if (with.len > 0)
+        axe_note(cx, AXE_NOWHERE, "with %s", with.text);
+    return st;
+}
+
+int64_t
+axe_kernel_reach(axe_ctx *cx, const axe_kernel *k)
+{
+    static const int power[] = {48, 40, 31, 28, 24, 20, 16, 12, 8};
+    int64_t         *size = axe_new_array(cx, int64_t, k->n_size + 1);
+
+    for (int p = 0; p < AXE_LEN(power); p++) {
+        for (int i = 0; i < k->n_size; i++)
+            size[i] = INT64_C(1) << power[p];
+        if (!find_beyond(cx, k, size, true))
+            return INT64_C(1) << power[p];
+    }
+    return 0;
+}
