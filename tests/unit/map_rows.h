@@ -24,7 +24,7 @@ typedef struct row {
     int64_t     size[MAX_SIZE]; /* in order of appearance */
     const char *atoms;          /* that do something, each of these words */
     const char *never;          /* that do nothing, or "" */
-    int64_t     written; /* [bytes] to global memory: each element once */
+    int64_t     written;   /* [bytes] to global memory: each element once */
     int64_t     conflicts; /* -1: of no interest */
 } row;
 
