@@ -81,12 +81,15 @@ quotient(int64_t a, int64_t b, bool up)
     return up ? q + (r > 0) : q - (r < 0);
 }
 
-/* A divisor of at least 1: the quotient grows with a, towards 0 with b. */
+/* A divisor of at least 1: the quotient grows with a, towards 0 with b.  By 0
+ * it is 0. */
 static axe_interval
 over(axe_interval a, axe_interval b, bool up)
 {
     axe_interval r = anything;
 
+    if (at_least(a, 0) && at_least(b, 0) && !at_least(b, 1))
+        return (axe_interval){0, a.hi, true, a.has_hi};
     if (!at_least(b, 1))
         return anything;
     if (at_least(a, 0) && !b.has_hi)
@@ -101,11 +104,14 @@ over(axe_interval a, axe_interval b, bool up)
     return r;
 }
 
+/* By 0 it is what is divided. */
 static axe_interval
 remainder_of(axe_interval a, axe_interval b)
 {
     axe_interval r = {0, 0, true, false};
 
+    if (at_least(a, 0) && at_least(b, 0) && !at_least(b, 1))
+        return (axe_interval){0, a.hi, true, a.has_hi};
     if (!at_least(b, 1))
         return anything;
     if (bounded(a) && b.has_hi && b.lo == b.hi &&
@@ -142,21 +148,29 @@ either(axe_interval a, axe_interval b)
                           a.has_lo && b.has_lo, a.has_hi && b.has_hi};
 }
 
-static axe_interval walk(const axe_node *n, const axe_interval *of,
+/* How to ask for operands: what is known of some expressions, and of each
+ * variable, by its number; or NULL: what its kind tells. */
+typedef struct asker {
+    const axe_interval *of;
+    axe_interval_known *known;
+    void               *user;
+} asker;
+
+static axe_interval walk(const axe_node *n, const asker *q,
                          const axe_node **beyond);
 
 static axe_interval
-var_range(const axe_var *v, const axe_interval *of)
+var_range(const axe_var *v, const asker *q)
 {
     axe_interval r = {0, 0, true, false}, e;
 
     if (v->kind == AXE_VAR_PART)
-        return walk(v->extent, of, NULL);
-    if (of)
-        return of[v->id];
+        return walk(v->extent, q, NULL);
+    if (q->of)
+        return q->of[v->id];
     if (!v->extent)
         return r;
-    e = walk(v->extent, of, NULL);
+    e = walk(v->extent, q, NULL);
     r.has_hi = e.has_hi;
     r.hi = e.hi > 0 ? e.hi - 1 : 0;
     return r;
@@ -200,29 +214,30 @@ apply(axe_op op, axe_interval a, axe_interval b)
     }
 }
 
-/* of       of each variable, by its number, or NULL: what its kind tells
- * beyond   the first operation that reaches what no index may be goes there;
- *          or NULL */
+/* The first operation that reaches what no index may be goes to *beyond, unless
+ * that is NULL. */
 static axe_interval
-walk(const axe_node *n, const axe_interval *of, const axe_node **beyond)
+walk(const axe_node *n, const asker *q, const axe_node **beyond)
 {
     axe_interval a = {0, 0, true, true}, b = a, r;
     bool         computes = n->op == AXE_OP_add || n->op == AXE_OP_sub ||
                     n->op == AXE_OP_mul || n->op == AXE_OP_neg;
 
+    if (q->known && q->known(q->user, n, &r))
+        return r;
     if (n->op == AXE_OP_iconst)
         return (axe_interval){n->u.i, n->u.i, true, true};
     if (n->op == AXE_OP_var)
-        return var_range(n->u.var, of);
+        return var_range(n->u.var, q);
     if (n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
         n->op == AXE_OP_cast || n->type != AXE_TYPE_INDEX)
         return anything;
     if (n->op == AXE_OP_select)
-        return either(walk(n->arg[1], of, beyond), walk(n->arg[2], of, beyond));
+        return either(walk(n->arg[1], q, beyond), walk(n->arg[2], q, beyond));
     if (n->n_arg > 0)
-        a = walk(n->arg[0], of, beyond);
+        a = walk(n->arg[0], q, beyond);
     if (n->n_arg > 1)
-        b = walk(n->arg[1], of, beyond);
+        b = walk(n->arg[1], q, beyond);
     r = apply(n->op, a, b);
     if (beyond && !*beyond && computes && is_beyond(a, b, r))
         *beyond = n;
@@ -232,12 +247,18 @@ walk(const axe_node *n, const axe_interval *of, const axe_node **beyond)
 axe_interval
 axe_interval_of(const axe_node *n)
 {
-    return walk(n, NULL, NULL);
+    return walk(n, &(asker){0}, NULL);
 }
 
 axe_interval
 axe_interval_in(const axe_node *n, const axe_interval *of,
                 const axe_node **beyond)
 {
-    return walk(n, of, beyond);
+    return walk(n, &(asker){.of = of}, beyond);
+}
+
+axe_interval
+axe_interval_where(const axe_node *n, axe_interval_known *known, void *user)
+{
+    return walk(n, &(asker){.known = known, .user = user}, NULL);
 }

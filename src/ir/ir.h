@@ -121,10 +121,11 @@ struct axe_var {
     int             id;     /* unique in the kernel, dense from 0 */
     const axe_node *extent; /* SCOPE, LOOP: number of values; PART: value;
                                else NULL */
-    const axe_node *limit;  /* INDEX, made by a planner: values from here on
-                               are not visited; else NULL */
-    axe_unit unit;          /* SIZE: the unit of this one symbol */
-    bool     is_fixed;      /* SIZE: it is `fixed` in every launch */
+    int64_t         least; /* LOOP, made by the lowering: it is at least that */
+    const axe_node *limit; /* INDEX, made by a planner: values from here on
+                              are not visited; else NULL */
+    axe_unit unit;         /* SIZE: the unit of this one symbol */
+    bool     is_fixed;     /* SIZE: it is `fixed` in every launch */
     int64_t  fixed;
 };
 
@@ -470,6 +471,12 @@ axe_interval axe_interval_of(const axe_node *n);
  * that is NULL before. */
 axe_interval axe_interval_in(const axe_node *n, const axe_interval *of,
                              const axe_node **beyond);
+/* The same where more is known of some of the expressions in it: then `known`
+ * says true, and what. */
+typedef bool axe_interval_known(void *user, const axe_node *n,
+                                axe_interval *out);
+axe_interval axe_interval_where(const axe_node *n, axe_interval_known *known,
+                                void *user);
 
 /* Does n mention v? */
 bool axe_mentions(const axe_node *n, const axe_var *v);

@@ -149,7 +149,7 @@ axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e)
                        (axe_reg[]){at, r, e});
 }
 
-const axe_var *
+axe_var *
 axe_loop_var(lowering *lw, const char *name)
 {
     axe_var *v = axe_new(lw->cx, axe_var);

@@ -74,7 +74,7 @@ axe_lir *axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind);
 axe_reg  axe_reg_new(lowering *lw, axe_type type, int lanes);
 axe_reg  axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type,
                      int lanes, int n_src, const axe_reg *src);
-const axe_var  *axe_loop_var(lowering *lw, const char *name);
+axe_var *axe_loop_var(lowering *lw, const char *name);
 const axe_node *axe_int(lowering *lw, int64_t v);
 const axe_node *axe_ivar(lowering *lw, const axe_var *v);
 const axe_node *axe_sum(lowering *lw, const axe_node *a, const axe_node *b);

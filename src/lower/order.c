@@ -55,7 +55,7 @@ split_rest(axe_ctx *cx, const axe_stmt *s, int first, const axe_node *at,
     for (int i = s->n_var - 1; i > first; i--) {
         const axe_node *n = n_along(cx, s, i);
         value[i] = op2(cx, AXE_OP_mod, at, n);
-        at = sink->let(sink->user, "rest", op2(cx, AXE_OP_div, at, n));
+        at = sink->let(sink->user, "rest", op2(cx, AXE_OP_div, at, n), 0, NULL);
     }
     if (first < s->n_var)
         value[first] = at;
@@ -75,15 +75,18 @@ split_bands(axe_ctx *cx, const axe_stmt *s, int height, const axe_node *number,
     const axe_node *most = int_node(cx, height);
     const axe_node *size = op2(cx, AXE_OP_mul, most, n_from(cx, s, 1));
     const axe_node *at =
-        sink->let(sink->user, "band", op2(cx, AXE_OP_div, number, size));
-    const axe_node *in =
-        sink->let(sink->user, "in_band", op2(cx, AXE_OP_mod, number, size));
+        sink->let(sink->user, "band", op2(cx, AXE_OP_div, number, size), 0,
+                  op2(cx, AXE_OP_cdiv, n_along(cx, s, 0), most));
+    const axe_node *in = sink->let(sink->user, "in_band",
+                                   op2(cx, AXE_OP_mod, number, size), 0, NULL);
     const axe_node *begin = op2(cx, AXE_OP_mul, at, most);
     const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 0), begin);
 
-    return (band){
-        begin, sink->let(sink->user, "width", op2(cx, AXE_OP_min, most, left)),
-        in};
+    return (band){begin,
+                  sink->let(sink->user, "width",
+                            op2(cx, AXE_OP_min, most, left), 1,
+                            int_node(cx, height + 1)),
+                  in};
 }
 
 /* In a band the first variable is the fastest. */
@@ -121,12 +124,12 @@ turn(axe_ctx *cx, int64_t s, const axe_node *at, const axe_order_sink *sink,
 {
     const axe_node *two = int_node(cx, 2), *last = int_node(cx, s - 1);
     const axe_node *a = *along, *b = *across, *x, *y;
-    const axe_node *far =
-        sink->let(sink->user, "far",
-                  op2(cx, AXE_OP_mod, op2(cx, AXE_OP_div, at, two), two));
-    const axe_node *side =
-        sink->let(sink->user, "side",
-                  op2(cx, AXE_OP_mod, op2(cx, AXE_OP_add, at, far), two));
+    const axe_node *far = sink->let(
+        sink->user, "far",
+        op2(cx, AXE_OP_mod, op2(cx, AXE_OP_div, at, two), two), 0, NULL);
+    const axe_node *side = sink->let(
+        sink->user, "side",
+        op2(cx, AXE_OP_mod, op2(cx, AXE_OP_add, at, far), two), 0, NULL);
 
     x = choose(cx, far, op2(cx, AXE_OP_sub, last, b), b);
     y = choose(cx, far, op2(cx, AXE_OP_sub, last, a), a);
@@ -134,10 +137,12 @@ turn(axe_ctx *cx, int64_t s, const axe_node *at, const axe_order_sink *sink,
     y = choose(cx, side, b, y);
     *along = sink->let(
         sink->user, "along",
-        op2(cx, AXE_OP_add, x, op2(cx, AXE_OP_mul, far, int_node(cx, s))));
+        op2(cx, AXE_OP_add, x, op2(cx, AXE_OP_mul, far, int_node(cx, s))), 0,
+        NULL);
     *across = sink->let(
         sink->user, "across",
-        op2(cx, AXE_OP_add, y, op2(cx, AXE_OP_mul, side, int_node(cx, s))));
+        op2(cx, AXE_OP_add, y, op2(cx, AXE_OP_mul, side, int_node(cx, s))), 0,
+        NULL);
 }
 
 /* Hilbert's curve in squares of SIDE, which follow each other along the second
@@ -151,10 +156,10 @@ split_curve(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
     band            b = split_bands(cx, s, SIDE, number, sink);
     const axe_node *size = op2(cx, AXE_OP_mul, b.width, side);
     const axe_node *square = op2(cx, AXE_OP_div, b.in, size);
-    const axe_node *in =
-        sink->let(sink->user, "in_square", op2(cx, AXE_OP_mod, b.in, size));
-    const axe_node *begin =
-        sink->let(sink->user, "square", op2(cx, AXE_OP_mul, square, side));
+    const axe_node *in = sink->let(sink->user, "in_square",
+                                   op2(cx, AXE_OP_mod, b.in, size), 0, NULL);
+    const axe_node *begin = sink->let(
+        sink->user, "square", op2(cx, AXE_OP_mul, square, side), 0, NULL);
     const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 1), begin);
     const axe_node *along = zero, *across = zero, *whole, *x, *y;
 
@@ -163,11 +168,14 @@ split_curve(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
              op2(cx, AXE_OP_div, in, int_node(cx, INT64_C(1) << 2 * k)), sink,
              &along, &across);
     whole = op2(cx, AXE_OP_min, b.width, op2(cx, AXE_OP_min, left, side));
-    whole = sink->let(sink->user, "whole", op2(cx, AXE_OP_div, whole, side));
+    whole = sink->let(sink->user, "whole", op2(cx, AXE_OP_div, whole, side), 0,
+                      NULL);
     x = choose(cx, whole, across, op2(cx, AXE_OP_mod, in, b.width));
     y = choose(cx, whole, along, op2(cx, AXE_OP_div, in, b.width));
-    value[0] = sink->let(sink->user, "first", op2(cx, AXE_OP_add, b.begin, x));
-    value[1] = sink->let(sink->user, "second", op2(cx, AXE_OP_add, begin, y));
+    value[0] = sink->let(sink->user, "first", op2(cx, AXE_OP_add, b.begin, x),
+                         0, NULL);
+    value[1] =
+        sink->let(sink->user, "second", op2(cx, AXE_OP_add, begin, y), 0, NULL);
 }
 
 void

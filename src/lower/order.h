@@ -11,10 +11,13 @@
 #include "ir/ir.h"
 
 /* Where the variables that it makes are made, and code is put: the let of a new
- * variable of that name, as a node. */
+ * variable of that name, as a node.
+ * least, extent   it is at least the one, and below the other, which is NULL
+ *                 where the value shows it */
 typedef struct axe_order_sink {
     void *user;
-    const axe_node *(*let)(void *user, const char *name, const axe_node *value);
+    const axe_node *(*let)(void *user, const char *name, const axe_node *value,
+                           int64_t least, const axe_node *extent);
 } axe_order_sink;
 
 /* CTAs of a cluster; 1: none. */

@@ -20,11 +20,18 @@ typedef struct letting {
 } letting;
 
 static const axe_node *
-let(void *user, const char *name, const axe_node *value)
+let(void *user, const char *name, const axe_node *value, int64_t least,
+    const axe_node *extent)
 {
-    letting *l = user;
+    letting *to = user;
+    axe_var *v = axe_loop_var(&to->sl->lw, name);
+    axe_lir *l = axe_emit(&to->sl->lw, to->b, AXE_LIR_LET);
 
-    return axe_simt_let(l->sl, l->b, name, value);
+    v->least = least;
+    v->extent = extent;
+    l->var = v;
+    l->value = value;
+    return axe_ivar(&to->sl->lw, v);
 }
 
 /* The scope's variables in cluster `at`. */
@@ -82,12 +89,13 @@ static axe_status
 open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
            const axe_stmt *role, axe_lblock **body)
 {
-    const axe_var  *v = axe_loop_var(&sl->lw, "tile");
+    axe_var        *v = axe_loop_var(&sl->lw, "tile");
     const axe_node *at = axe_ivar(&sl->lw, v);
     bool            queue = sl->launch->queue != NULL;
     axe_tile_loop   t = {0};
     axe_lir        *l;
 
+    v->extent = axe_order_count(sl->lw.cx, s);
     axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
     l = axe_emit(&sl->lw, b, AXE_LIR_SET);
     l->var = v;

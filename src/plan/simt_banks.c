@@ -11,10 +11,17 @@ typedef struct phase {
     int64_t word[MAX_BANKS][MAX_WORDS];
 } phase;
 
+/* Places may be negative where something else is added to all of them. */
+static int64_t
+rest(int64_t x, int64_t n)
+{
+    return (x % n + n) % n;
+}
+
 static void
 want(phase *p, int banks, int64_t word)
 {
-    int b = (int)(word % banks);
+    int b = (int)rest(word, banks);
 
     for (int i = 0; i < p->n[b]; i++)
         if (p->word[b][i] == word)
@@ -45,8 +52,9 @@ axe_banks_of(const axe_simt *mc, int n, const int64_t *at, int64_t bytes)
         memset(p.n, 0, sizeof p.n);
         for (int i = first; i < n && i < first + lanes; i++)
             for (int64_t x = at[i]; x < at[i] + bytes;
-                 x += mc->bank_bytes - x % mc->bank_bytes)
-                want(&p, mc->banks, x / mc->bank_bytes);
+                 x += mc->bank_bytes - rest(x, mc->bank_bytes))
+                want(&p, mc->banks,
+                     (x - rest(x, mc->bank_bytes)) / mc->bank_bytes);
         sum.phases += bytes > width ? bytes / width : 1;
         sum.cycles += deepest(&p, mc->banks);
     }

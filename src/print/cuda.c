@@ -132,7 +132,8 @@ static axe_status
 put_loop(cuda_printer *p, const axe_lir *l, int depth)
 {
     axe_buf *b = p->out;
-    bool    wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin);
+    bool wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin) ||
+                axe_cuda_leaves(p, l->end, l->step);
     int     words = axe_cuda_words(p, l);
     int     by = words > 1 ? words : is_pair(p, l) ? 2 : 1;
     axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
@@ -185,14 +186,18 @@ put_if(cuda_printer *p, const axe_lir *l, int depth)
 static axe_status
 put_let(cuda_printer *p, const axe_lir *l)
 {
-    bool    wide = axe_cuda_is_wide(p, l->value);
+    bool    wide = axe_cuda_is_wide(p, l->value), is_long = wide;
     axe_buf value = {.cx = p->cx};
+
+    if (wide)
+        is_long =
+            axe_cuda_leaves(p, axe_var_node(p->cx, AXE_NOWHERE, l->var), 0);
 
     AXE_TRY(axe_cuda_expr(p, &value,
                           wide ? axe_cuda_gather(p, l->value) : l->value,
                           wide ? CUDA_ADDRESS : CUDA_INDEX));
-    axe_putf(p->out, "const %s %s = %s;\n", wide ? "i64" : "int",
-             axe_cuda_declare(p, l->var, wide), value.text);
+    axe_putf(p->out, "const %s %s = %s;\n", is_long ? "i64" : "int",
+             axe_cuda_declare(p, l->var, is_long), value.text);
     p->name[p->n_name - 1].bits = axe_cuda_bits_of(p, l->value);
     return AXE_OK;
 }
@@ -210,6 +215,7 @@ static axe_status
 put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 {
     const char *v;
+    bool        wide;
 
     indent(p, depth);
     switch (l->kind) {
@@ -236,8 +242,10 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
     case AXE_LIR_LET:
         return put_let(p, l);
     case AXE_LIR_COUNT:
-        axe_putf(p->out, "%s %s = 0;\n", p->wide ? "i64" : "int",
-                 axe_cuda_declare(p, l->var, p->wide));
+        wide = p->wide ||
+               axe_cuda_leaves(p, axe_var_node(p->cx, AXE_NOWHERE, l->var), 1);
+        axe_putf(p->out, "%s %s = 0;\n", wide ? "i64" : "int",
+                 axe_cuda_declare(p, l->var, wide));
         return AXE_OK;
     case AXE_LIR_TURN:
         v = axe_cuda_name(p, l->var);
@@ -364,6 +372,7 @@ put_kernel(cuda_printer *p, axe_buf *b)
     axe_buf           body = {.cx = p->cx};
 
     p->n_name = 0;
+    p->widths = axe_widths_make(p->cx, p->l, p->g, p->wide);
     memset(p->id, 0, sizeof p->id);
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)

@@ -2,11 +2,10 @@
 #ifndef AXE_PRINT_CUDA_H
 #define AXE_PRINT_CUDA_H
 
-#include "lower/lower.h"
+#include "lower/width.h"
 
-/* The largest size whose indices are ints: from there to INT32_MAX is room for
- * what goes beyond the end to fill up a tile. */
-enum { AXE_CUDA_MOST = INT32_MAX - (1 << 20) };
+/* The largest size whose indices are ints. */
+enum { AXE_CUDA_MOST = AXE_SIZE_MOST };
 
 /* Append a translation unit with one extern "C" kernel for each grid, by its
  * name.  A kernel takes, in this order: the grid's tensor maps by value, the

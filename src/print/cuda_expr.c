@@ -1,12 +1,11 @@
 /* cuda_expr.c - integer expressions and values of elements in CUDA C.
  *
- * Sizes and variables are below 2^31 unless the printer is told else, so an
- * index is an int; a product of sizes is not, nor is an address in global
- * memory.  Division by a power of two is a
- * shift, which rounds to minus infinity as the language does.  Values of narrow
- * floating types are computed with as float, those of narrow integers as int.
- * A spelling has the precedence of C's operators, so parentheses stand only
- * where needed. */
+ * An index is an int where that holds it at any launch, and so is each part of
+ * it; a product of sizes is not, nor is an address in global memory.  Division
+ * by a power of two is a shift, which rounds to minus infinity as the language
+ * does.  Values of narrow floating types are computed with as float, those of
+ * narrow integers as int. A spelling has the precedence of C's operators, so
+ * parentheses stand only where needed. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -119,22 +118,39 @@ log2_of(const axe_node *n)
             return k;
 }
 
+/* A quotient is rounded up by what is added to the dividend: may that leave 32
+ * bits where neither operand has more? */
+static bool
+cdiv_grows(const cuda_printer *p, const axe_node *n)
+{
+    axe_interval y = axe_width_range(p->widths, n->arg[1]);
+
+    return n->op == AXE_OP_cdiv && !axe_cuda_is_wide(p, n->arg[0]) &&
+           !axe_cuda_is_wide(p, n->arg[1]) &&
+           (!y.has_hi || axe_cuda_leaves(p, n->arg[0], y.hi - 1));
+}
+
 /* Division of indices: by shifts and masks, or of what is not negative. */
 static axe_status
 put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
              bool *done)
 {
     const axe_node *x = n->arg[0], *y = n->arg[1];
-    int         k = log2_of(y), own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
-    bool        wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y);
+    int  k = log2_of(y), own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
+    bool grows = cdiv_grows(p, n);
+    bool wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y) || grows;
     const char *name = n->op == AXE_OP_mod ? "rest" : "quot";
 
     *done = k >= 0 || (axe_is_nonneg(x) && axe_is_nonneg(y));
     if (k >= 0) {
         axe_puts(b, own < prec ? "(" : "");
         if (n->op == AXE_OP_cdiv)
-            axe_putc(b, '(');
-        AXE_TRY(put(p, b, x, n->op == AXE_OP_cdiv ? P_ADD : P_MUL, CUDA_INDEX));
+            axe_puts(b, grows ? "((i64)" : "(");
+        AXE_TRY(put(p, b, x,
+                    grows                  ? P_UNARY
+                    : n->op == AXE_OP_cdiv ? P_ADD
+                                           : P_MUL,
+                    CUDA_INDEX));
         if (n->op == AXE_OP_mod)
             axe_putf(b, " & %" PRId64, y->u.i - 1);
         else if (n->op == AXE_OP_cdiv)
@@ -144,8 +160,8 @@ put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
         axe_puts(b, own < prec ? ")" : "");
     } else if (*done) {
         axe_cuda_need(p, name);
-        axe_putf(b, "%s%s(", name, wide ? "64" : "");
-        AXE_TRY(put(p, b, x, P_ADD, CUDA_INDEX));
+        axe_putf(b, "%s%s(%s", name, wide ? "64" : "", grows ? "(i64)" : "");
+        AXE_TRY(put(p, b, x, grows ? P_UNARY : P_ADD, CUDA_INDEX));
         if (n->op == AXE_OP_cdiv) {
             axe_puts(b, " + ");
             AXE_TRY(put(p, b, y, P_ADD, CUDA_INDEX));
@@ -200,13 +216,24 @@ wraps_to(const axe_node *n, kind k)
                : NULL;
 }
 
+/* Must an operand be told to have 64 bits?  That of a quotient is negated. */
+static bool
+outgrows(const cuda_printer *p, const axe_node *n)
+{
+    axe_interval r;
+
+    if (n->op != AXE_OP_div && n->op != AXE_OP_cdiv)
+        return axe_cuda_outgrows(p, n);
+    r = axe_width_range(p->widths, n->arg[0]);
+    return !axe_cuda_is_wide(p, n->arg[0]) &&
+           (axe_cuda_outgrows(p, n) || !r.has_lo || r.lo <= INT32_MIN);
+}
+
 static const char *
 type_text(cuda_printer *p, const axe_node *n, kind k)
 {
     if (k == K_INDEX)
-        return axe_cuda_is_wide(p, n->arg[0]) || axe_cuda_is_wide(p, n->arg[1])
-                   ? "i64"
-                   : "int";
+        return axe_cuda_is_wide(p, n) || outgrows(p, n) ? "i64" : "int";
     return axe_cuda_value_type(n->type);
 }
 
@@ -217,6 +244,7 @@ put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
     kind        k = kind_of(n, mode);
     const char *type = type_text(p, n, k), *wrap = wraps_to(n, k);
     int         own = wrap ? P_UNARY : r->prec;
+    bool        grows = k == K_INDEX && outgrows(p, n);
 
     if (*r->needs)
         axe_cuda_need(p, r->needs);
@@ -225,8 +253,10 @@ put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
         axe_putf(b, "(%s)(", wrap);
     for (const char *s = r->text; *s; s++)
         if (*s == '%') {
-            int i = *++s - '0';
-            AXE_TRY(put(p, b, n->arg[i], i ? r->right : r->left, mode));
+            int i = *++s - '0', needs = i ? r->right : r->left;
+            axe_puts(b, grows && i == 0 ? "(i64)" : "");
+            AXE_TRY(
+                put(p, b, n->arg[i], grows && i == 0 ? P_UNARY : needs, mode));
         } else if (*s == '$')
             axe_puts(b, *++s == 'T'                         ? type
                         : axe_type_table[n->type].bits > 32 ? "u64"

@@ -19,17 +19,18 @@ typedef struct cuda_name {
 } cuda_name;
 
 typedef struct cuda_printer {
-    axe_ctx           *cx;
-    const axe_lowered *l;
-    const axe_grid    *g;
-    axe_buf           *out;  /* of the statements */
-    bool               wide; /* sizes have 64 bits */
-    bool              *fn;   /* helpers that are used, by row of cuda_fn.def */
-    int                n_atom, cap_atom, n_name, cap_name;
-    const char       **atom; /* texts of atoms' functions that are used */
-    cuda_name         *name;
-    bool               id[AXE_N_ID];
-    const axe_var     *later; /* is one more than it is; or NULL */
+    axe_ctx               *cx;
+    const axe_lowered     *l;
+    const axe_grid        *g;
+    axe_buf               *out;    /* of the statements */
+    bool                   wide;   /* sizes have 64 bits */
+    const axe_grid_widths *widths; /* of g */
+    bool          *fn; /* helpers that are used, by row of cuda_fn.def */
+    int            n_atom, cap_atom, n_name, cap_name;
+    const char   **atom; /* texts of atoms' functions that are used */
+    cuda_name     *name;
+    bool           id[AXE_N_ID];
+    const axe_var *later; /* is one more than it is; or NULL */
 } cuda_printer;
 
 /* cuda_name.c ------------------------------------------------------------- */
@@ -60,8 +61,13 @@ uint64_t axe_cuda_bits_of(const cuda_printer *p, const axe_node *n);
 /* Does the product of this and something else need 64 bits?  Sizes do, how many
  * tiles there are of them does not: there are fewer than 2^31 CTAs. */
 bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);
-/* Has the value of an index expression 64 bits? */
+/* Has the text of an index expression 64 bits?  It has where a part of it may
+ * leave 32, and then from there on. */
 bool axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
+/* May the value leave 32 bits, and none of its operands' texts has more? */
+bool axe_cuda_outgrows(const cuda_printer *p, const axe_node *n);
+/* May the value plus a number leave 32 bits? */
+bool axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by);
 /* Texts of the helpers that are used. */
 void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
 /* A variable in an expression. */

@@ -1,8 +1,8 @@
 /* cuda_name.c - helpers, types and variables of printed CUDA C, and which
  * integers need 64 bits.
  *
- * Sizes and variables are below 2^31, so an index is an int; a product of sizes
- * is not. */
+ * An index is an int where that is sure to hold it (lower/width.h); a product
+ * of sizes is not. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -342,6 +342,33 @@ axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
 }
 
 bool
+axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by)
+{
+    axe_interval r = axe_width_range(p->widths, n);
+
+    return !r.has_hi || r.hi > INT32_MAX - by || axe_interval_is_long(r);
+}
+
+static bool
+is_condition(const axe_node *n)
+{
+    return n->type == AXE_TYPE_bool ||
+           (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS));
+}
+
+bool
+axe_cuda_outgrows(const cuda_printer *p, const axe_node *n)
+{
+    if (n->n_arg == 0 || is_condition(n) || n->type != AXE_TYPE_INDEX ||
+        !axe_interval_is_long(axe_width_range(p->widths, n)))
+        return false;
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_cuda_is_wide(p, n->arg[i]))
+            return false;
+    return true;
+}
+
+bool
 axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
 {
     if (n->op == AXE_OP_iconst)
@@ -356,10 +383,14 @@ axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
         n->arg[1]->op != AXE_OP_iconst &&
         (axe_cuda_has_size(p, n->arg[0]) || axe_cuda_has_size(p, n->arg[1])))
         return true;
-    if (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
+    if (is_condition(n))
         return false;
+    if (n->op == AXE_OP_cast)
+        return n->type == AXE_TYPE_INDEX &&
+               (n->arg[0]->type != AXE_TYPE_INDEX ||
+                axe_cuda_is_wide(p, n->arg[0]));
     for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
         if (axe_cuda_is_wide(p, n->arg[i]))
             return true;
-    return false;
+    return axe_cuda_outgrows(p, n);
 }

@@ -251,7 +251,8 @@ static axe_status
 count_blocks(axe_ctx *cx, const launch *l, const axe_grid *grid, int resident,
              int64_t *out)
 {
-    int64_t n, most = INT32_MAX;
+    int64_t n;
+    int64_t most = grid->persistent ? INT32_MAX - AXE_STAY_MOST : INT32_MAX;
 
     if (!axe_value_of(&l->values, grid->blocks, &n) || n > most)
         return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,

@@ -57,7 +57,7 @@ scale(const u16 *t_X, u16 *t_Y, i64 n_N)
     const int s_N = (int)n_N;
     u32 r_r[4];
     u32 r_w[4];
-    const int v_at = block * 1024 + warp * 256 + lane * 8;
+    const i64 v_at = (i64)block * 1024 + warp * 256 + lane * 8;
     ld_global_b128(r_r, t_X + v_at, v_at < s_N);
     #pragma unroll
     for (int v_e = 0; v_e < 8; v_e += 2) {

@@ -286,7 +286,8 @@ gemm(const __grid_constant__ tensor_map map0,
                 mbarrier_wait(b_empty + v_stage * 8, 1 - v_phase);
                 mbarrier_expect(b_full + v_stage * 8, 24576);
                 tma_load_2(b_ring__a + v_stage * 8192,
-                           &map0, v_t * 64, block * 64, b_full + v_stage * 8);
+                           &map0, v_t * 64, (i64)block * 64,
+                           b_full + v_stage * 8);
                 tma_load_multicast_2(b_ring__b + v_stage * 16384 + rank * 8192,
                                      &map1, v_t * 64, rank * 64,
                                      b_full + v_stage * 8, 3);
@@ -333,7 +334,7 @@ gemm(const __grid_constant__ tensor_map map0,
         bulk_fence();
         meet(1, 128);
         if ((warp & 3) * 32 + lane == 0) {
-            tma_store_2(&map2, 0, block * 64, b_stage);
+            tma_store_2(&map2, 0, (i64)block * 64, b_stage);
             bulk_commit();
             bulk_drain_0();
         }

@@ -68,7 +68,7 @@ rem_of(maker *m, const axe_node *a, int64_t b)
     return op(m, AXE_OP_mod, a, num(m, b));
 }
 
-static inline const axe_var *
+static inline axe_var *
 new_var(maker *m, axe_var_kind kind, const char *name)
 {
     axe_var *v = axe_new(m->cx, axe_var);

@@ -11,23 +11,29 @@ typedef struct world {
     const axe_tensor *f, *h, *b, *e, *n;
 } world;
 
+/* A loop's variable of the kernel. */
+static const axe_node *
+below(world *w, const char *name, int64_t extent)
+{
+    axe_var *v = new_var(w->m, AXE_VAR_LOOP, name);
+
+    v->extent = num(w->m, extent);
+    axe_cuda_declare(&w->p, v, false);
+    return var(w->m, v);
+}
+
 static world *
 world_new(axe_ctx *cx)
 {
-    world         *w = axe_new(cx, world);
-    const axe_var *v;
+    world *w = axe_new(cx, world);
 
     w->m = grid_new(cx, "sm_80", "k", 128);
     w->p = (cuda_printer){.cx = cx, .g = &w->m->grid};
     w->lane = id(w->m, AXE_ID_LANE);
-    v = new_var(w->m, AXE_VAR_LOOP, "i");
-    axe_cuda_declare(&w->p, v, false);
-    w->i = var(w->m, v);
-    v = new_var(w->m, AXE_VAR_LOOP, "u");
-    axe_cuda_declare(&w->p, v, false);
+    w->i = below(w, "i", 1000);
+    w->u = below(w, "u", 4);
     w->p.name[w->p.n_name - 1].unrolled = true;
     w->p.name[w->p.n_name - 1].most = 3;
-    w->u = var(w->m, v);
     w->size = new_size(w->m, "K");
     axe_cuda_declare(&w->p, w->size->u.var, false);
     w->f = new_array(w->m, AXE_TYPE_f32, "f", 8);
@@ -35,7 +41,8 @@ world_new(axe_ctx *cx)
     w->b = new_array(w->m, AXE_TYPE_bool, "b", 8);
     w->e = new_array(w->m, AXE_TYPE_f8e4m3, "e", 8);
     w->n = new_array(w->m, AXE_TYPE_i8, "n", 8);
-    grid_done(w->m);
+    w->p.l = grid_done(w->m);
+    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
     return w;
 }
 
@@ -68,6 +75,9 @@ test_integers(void **state)
     expect(w, OP2(cdiv, w->size, N(48)), CUDA_INDEX, "quot(s_K + 48 - 1, 48)");
     expect(w, OP2(div, OP2(sub, w->i, N(1)), N(6)), CUDA_INDEX,
            "floor_div<int>(v_i - 1, 6)");
+    expect(w, axe_node1(cx, AXE_OP_neg, w->i), CUDA_INDEX, "-v_i");
+    expect(w, axe_node1(cx, AXE_OP_abs, OP2(sub, w->i, N(3))), CUDA_INDEX,
+           "greater<int>((v_i - 3), -(v_i - 3))");
     expect(w, OP2(mul, OP2(add, w->i, N(1)), N(64)), CUDA_INDEX,
            "(v_i + 1) * 64");
     expect(w, OP2(sub, w->i, OP2(sub, w->u, N(1))), CUDA_INDEX,
@@ -90,7 +100,9 @@ test_widths(void **state)
     expect(w, OP2(mul, w->i, w->size), CUDA_INDEX, "(i64)v_i * s_K");
     expect(w, OP2(mul, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
            "(i64)((i64)v_i * s_K) * s_K");
-    expect(w, OP2(mul, w->i, tiles), CUDA_INDEX, "v_i * ((s_K + 63) >> 6)");
+    expect(w, OP2(mul, w->u, tiles), CUDA_INDEX, "v_u * ((s_K + 63) >> 6)");
+    expect(w, OP2(mul, w->i, tiles), CUDA_INDEX,
+           "(i64)v_i * ((s_K + 63) >> 6)");
     expect(w, OP2(mul, w->i, N(64)), CUDA_INDEX, "v_i * 64");
     expect(w, OP2(mul, w->i, N(64)), CUDA_ADDRESS, "(i64)v_i * 64");
     expect(w, OP2(mul, OP2(add, w->lane, w->u), N(64)), CUDA_ADDRESS,
@@ -98,9 +110,97 @@ test_widths(void **state)
     expect(w, OP2(div, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
            "quot64((i64)v_i * s_K, s_K)");
     assert_true(axe_cuda_is_wide(&w->p, OP2(mul, w->i, w->size)));
-    assert_false(axe_cuda_is_wide(&w->p, OP2(mul, w->i, tiles)));
+    assert_false(axe_cuda_is_wide(&w->p, OP2(mul, w->u, tiles)));
     assert_false(
         axe_cuda_is_wide(&w->p, OP2(lt, OP2(mul, w->i, w->size), w->size)));
+    axe_ctx_free(cx);
+}
+
+/* At the ends of what 32 bits hold: a part of an expression is wide where it
+ * may leave them, and not one number earlier. */
+static void
+test_ends(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    world          *w = world_new(cx);
+    const axe_node *l = below(w, "l", INT64_C(1) << 31);
+    const axe_node *g = below(w, "g", (INT64_C(1) << 24) + 1);
+    const axe_node *t = OP2(cdiv, w->size, N(64)), *k = w->size;
+    const axe_node *low = OP2(sub, N(-1), l); /* down to -2^31 */
+
+    (void)state;
+    expect(w, l, CUDA_INDEX, "v_l");
+    expect(w, OP2(add, l, N(1)), CUDA_INDEX, "(i64)v_l + 1");
+    expect(w, OP2(add, N(1), OP2(add, l, N(1))), CUDA_INDEX,
+           "1 + (i64)v_l + 1");
+    expect(w, low, CUDA_INDEX, "-1 - v_l");
+    expect(w, OP2(sub, low, N(1)), CUDA_INDEX, "(i64)(-1 - v_l) - 1");
+    expect(w, axe_node1(cx, AXE_OP_neg, l), CUDA_INDEX, "-v_l");
+    expect(w, axe_node1(cx, AXE_OP_neg, low), CUDA_INDEX, "-(i64)(-1 - v_l)");
+    expect(w, axe_node1(cx, AXE_OP_abs, low), CUDA_INDEX,
+           "greater<i64>((i64)(-1 - v_l), -(i64)(-1 - v_l))");
+    expect(w, OP2(mul, g, N(127)), CUDA_INDEX, "v_g * 127");
+    expect(w, OP2(mul, g, N(128)), CUDA_INDEX, "(i64)v_g * 128");
+    expect(w, OP2(mul, g, N(-128)), CUDA_INDEX, "v_g * (-128)");
+    expect(w, OP2(mul, g, N(-129)), CUDA_INDEX, "(i64)v_g * (-129)");
+    expect(w, OP2(mul, w->lane, OP2(mul, k, N(128))), CUDA_INDEX,
+           "(i64)lane * ((i64)s_K * 128)");
+    expect(w, OP2(mul, OP2(mul, w->lane, t), N(64)), CUDA_INDEX,
+           "(i64)(lane * ((s_K + 63) >> 6)) * 64");
+    expect(w, OP2(mul, t, N(64)), CUDA_INDEX, "((s_K + 63) >> 6) * 64");
+    expect(w, OP2(add, k, N(1 << 20)), CUDA_INDEX, "s_K + 1048576");
+    expect(w, OP2(add, k, N((1 << 20) + 1)), CUDA_INDEX, "(i64)s_K + 1048577");
+    expect(w, OP2(cdiv, l, N(64)), CUDA_INDEX, "((i64)v_l + 63) >> 6");
+    expect(w, OP2(cdiv, l, N(48)), CUDA_INDEX, "quot64((i64)v_l + 48 - 1, 48)");
+    expect(w, OP2(cdiv, low, N(48)), CUDA_INDEX,
+           "-floor_div<i64>(-(i64)(-1 - v_l), 48)");
+    expect(w, OP2(min, OP2(add, l, N(1)), N(5)), CUDA_INDEX,
+           "lesser<i64>((i64)v_l + 1, 5)");
+    expect(w, OP2(lt, OP2(add, l, N(1)), k), CUDA_INDEX, "(i64)v_l + 1 < s_K");
+    axe_ctx_free(cx);
+}
+
+/* Numbers of a grid's CTAs, and what is counted in loops. */
+static void
+test_grid(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    world          *w = world_new(cx);
+    const axe_node *m = new_size(w->m, "M"), *n = new_size(w->m, "N");
+    const axe_node *rows = OP2(cdiv, m, N(64)), *columns = OP2(cdiv, n, N(4));
+    const axe_node *block = id(w->m, AXE_ID_BLOCK);
+    axe_var        *tile = new_var(w->m, AXE_VAR_LOOP, "tile");
+    const axe_node *next, *blocks = OP2(mul, rows, columns);
+    axe_interval    r;
+
+    (void)state;
+    w->m->grid.persistent = true;
+    w->m->grid.blocks = tile->extent = blocks;
+    next = OP2(add, var(w->m, tile), id(w->m, AXE_ID_N_BLOCK));
+    emit(w->m, AXE_LIR_COUNT)->var = tile;
+    axe_lir *l = emit(w->m, AXE_LIR_SET);
+    l->var = tile;
+    l->value = next;
+#define RANGE(n) r = axe_width_range(w->p.widths, (n))
+#define IS_LONG(n) axe_interval_is_long(axe_width_range(w->p.widths, (n)))
+    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
+    RANGE(blocks);
+    assert_true(r.lo == 1 && r.has_hi && r.hi == INT32_MAX - AXE_STAY_MOST);
+    assert_false(IS_LONG(OP2(mul, columns, rows)));
+    assert_true(IS_LONG(OP2(mul, columns, columns)));
+    assert_true(IS_LONG(OP2(mul, m, columns)));
+    RANGE(next);
+    assert_true(r.lo == 1 && r.has_hi && r.hi <= INT32_MAX);
+    RANGE(OP2(mod, block, columns));
+    assert_true(r.lo == 0 && r.has_hi && r.hi < AXE_STAY_MOST);
+    RANGE(OP2(mod, N(7), n)); /* 7 % 0 is 7 */
+    assert_true(r.lo == 0 && r.has_hi && r.hi == 7);
+    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, true);
+    RANGE(m);
+    assert_false(r.has_hi);
+    tile->extent = NULL;
+    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
+    assert_true(IS_LONG(next));
     axe_ctx_free(cx);
 }
 
@@ -233,6 +333,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),  cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_ends),      cmocka_unit_test(test_grid),
+
         cmocka_unit_test(test_quotients), cmocka_unit_test(test_values),
         cmocka_unit_test(test_bits),
     };
