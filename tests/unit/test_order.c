@@ -11,10 +11,13 @@
 #include "lower/order.h"
 
 static const axe_node *
-keep(void *user, const char *name, const axe_node *value)
+keep(void *user, const char *name, const axe_node *value, int64_t least,
+     const axe_node *extent)
 {
     (void)user;
     (void)name;
+    (void)least;
+    (void)extent;
     return value;
 }
 
