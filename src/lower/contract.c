@@ -33,8 +33,27 @@ factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
         return axe_mem_of(lw, op,
                           axe_steps_on(lw, op, axe_address(lw, op), v, from));
     at = axe_op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
+    for (int j = 0; j < lw->s->tile.n_more; j++)
+        at = axe_sum(lw, at,
+                     axe_op2(lw, AXE_OP_mul,
+                             axe_index_so_far(lw, lw->s->tile.more[j]),
+                             src->more[j]));
     at = axe_sum(lw, axe_op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
     return (axe_mem){src->view, axe_mem_of(lw, op, at).type, at};
+}
+
+/* A step in the tile or, where `seen`, in the source, as by[] has them. */
+static const axe_node *
+step_of(lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
+        const axe_stride by[2])
+{
+    const axe_node *one = axe_int(lw, 1);
+
+    if (by[0].coef == by[1].coef && by[0].unit == by[1].unit)
+        return axe_scaled(lw, one, by[1]);
+    return axe_named(lw, b, name,
+                     axe_choose(lw, seen, axe_scaled(lw, one, by[1]),
+                                axe_scaled(lw, one, by[0])));
 }
 
 /* A pointer to the first of this register tile's rows or columns, which end at
@@ -63,15 +82,10 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
     l->choice[1] = axe_mem_of(lw, op, axe_address(lw, op));
     l->mem = (axe_mem){t, l->choice[1].type, axe_int(lw, 0)};
     src.view = t;
-    const axe_node *one = axe_int(lw, 1);
-    src.step = axe_named(lw, b, "step",
-                         axe_choose(lw, seen, axe_scaled(lw, one, v->step[1]),
-                                    axe_scaled(lw, one, v->step[0])));
-    src.sum = axe_scaled(lw, one, v->sum[1]);
-    if (v->sum[0].coef != v->sum[1].coef || v->sum[0].unit != v->sum[1].unit)
-        src.sum = axe_named(
-            lw, b, "along",
-            axe_choose(lw, seen, src.sum, axe_scaled(lw, one, v->sum[0])));
+    src.step = step_of(lw, b, "step", seen, v->step);
+    src.sum = step_of(lw, b, "along", seen, v->sum);
+    for (int i = 0; i < lw->s->tile.n_more; i++)
+        src.more[i] = step_of(lw, b, "along", seen, v->more[i]);
     return src;
 }
 
@@ -475,6 +489,16 @@ measure_depth(lowering *lw, axe_lblock *b, tile *tl)
         axe_named(lw, b, "near", axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0)));
 }
 
+static bool
+is_sum(const axe_tile_shape *t, const axe_var *v)
+{
+    bool is = v == t->k;
+
+    for (int i = 0; i < t->n_more; i++)
+        is = is || v == t->more[i];
+    return is;
+}
+
 axe_status
 axe_lower_contract(lowering *lw, axe_lblock *b)
 {
@@ -482,7 +506,7 @@ axe_lower_contract(lowering *lw, axe_lblock *b)
     const axe_nest       *all = &lw->s->nest[0];
     tile                  tl = {.lanes = all->lanes};
 
-    while (tl.k_from < all->n_digit && all->digit[tl.k_from].var != t->k)
+    while (tl.k_from < all->n_digit && !is_sum(t, all->digit[tl.k_from].var))
         tl.k_from++;
     while (tl.n_from < tl.k_from && all->digit[tl.n_from].var != t->n)
         tl.n_from++;

@@ -8,7 +8,7 @@
 /* Where a factor is read: a pointer and steps, or where the plan says. */
 typedef struct source {
     const axe_tensor *view; /* or NULL */
-    const axe_node   *step, *sum;
+    const axe_node   *step, *sum, *more[AXE_MAX_MORE];
 } source;
 
 typedef struct tile {

@@ -174,12 +174,22 @@ find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
 }
 
 bool
-axe_contract_wanted(const axe_stmt *s)
+axe_contract_may(const axe_stmt *s)
 {
     const axe_node *x, *y;
     roles           ro = {0};
 
     return axe_contract_roles(s, &x, &y, &ro);
+}
+
+bool
+axe_contract_wanted(const axe_stmt *s)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+
+    return axe_contract_sort(s, &x, &y, &ro) && ro.n_more[AXE_ROWS] == 0 &&
+           ro.n_more[AXE_COLUMNS] == 0;
 }
 
 /* Can moves bring the memory operands c, a and b into the registers that this
@@ -285,10 +295,27 @@ by_column(const request *r, const roles *ro, const way *w)
     return w->atom->flip || r->operand[ro->b].tensor->packed;
 }
 
-/* Loops: batch, m blocks, n blocks, k, then the register tile: rows of a stay
- * in the first-level cache while those of b pass by.  What flipped
- * signs add to a block of columns is found once for all its rows, so it comes
- * first there; and so does it where it comes from far away, for the last time.
+/* The digits of these indices behind those so far. */
+static bool
+add_digits(planner *p, const request *r, int n_dim, const axe_dim *const *dim,
+           axe_digit *all, int *n)
+{
+    axe_digit *d;
+    int        k;
+
+    for (int i = 0; i < n_dim; i++) {
+        if (!axe_plan_cut(p, r, dim[i], 0, NULL, &k, &d))
+            return false;
+        for (int j = 0; j < k; j++)
+            all[(*n)++] = d[j];
+    }
+    return true;
+}
+
+/* Loops: batch, m blocks, n blocks, sums, then the register tile: rows of a
+ * stay in the first-level cache while those of b pass by.  What flipped signs
+ * add to a block of columns is found once for all its rows, so it comes first
+ * there; and so does it where it comes from far away, for the last time.
  */
 static bool
 nest_for(planner *p, request *r, const roles *ro, const way *w,
@@ -301,16 +328,15 @@ nest_for(planner *p, request *r, const roles *ro, const way *w,
     int64_t    nr = (int64_t)(w->narrow ? 1 : w->nv) * w->lanes;
     int64_t    cut[3] = {w->mr, nr, w->group};
 
-    for (int i = 0; i < ro->n_batch; i++) {
-        if (!axe_plan_cut(p, r, ro->batch[i], 0, NULL, &k, &d))
-            return false;
-        for (int j = 0; j < k; j++)
-            all[n++] = d[j];
-    }
+    if (!add_digits(p, r, ro->n_batch, ro->batch, all, &n))
+        return false;
     const axe_dim   *dim[3] = {ro->m, ro->n, ro->k};
     static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
     for (int i = 0; i < 3; i++) {
         int v = by_column(r, ro, w) ? columns_first[i] : plain[i];
+        if (i == 2 && !add_digits(p, r, ro->n_more[AXE_SUMS],
+                                  ro->more[AXE_SUMS], all, &n))
+            return false;
         if (!axe_plan_cut(p, r, dim[v], 1, &cut[v], &k, &d))
             return false;
         for (int j = 0; j < k; j++)
@@ -374,13 +400,25 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
     if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
-    out->tile = (axe_tile_shape){
-        ro->m->var, ro->n->var, ro->k->var, w->mr,     w->nv,
-        ro->a,      ro->b,      w->group,   w->narrow, by_column(r, ro, w)};
+    out->tile = (axe_tile_shape){.m = ro->m->var,
+                                 .n = ro->n->var,
+                                 .k = ro->k->var,
+                                 .n_more = ro->n_more[AXE_SUMS],
+                                 .mr = w->mr,
+                                 .nv = w->nv,
+                                 .a = ro->a,
+                                 .b = ro->b,
+                                 .group = w->group,
+                                 .narrow = w->narrow,
+                                 .by_column = by_column(r, ro, w)};
     out->atom = list;
     double steps = (double)axe_dim_extent(ro->m) / w->mr *
                    (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);
     double k = (double)axe_dim_extent(ro->k) / w->group;
+    for (int i = 0; i < ro->n_more[AXE_SUMS]; i++) {
+        out->tile.more[i] = ro->more[AXE_SUMS][i]->var;
+        k *= (double)axe_dim_extent(ro->more[AXE_SUMS][i]);
+    }
     out->cycles =
         steps * (k * w->mr * w->nv * w->atom->cost + 2.0 * w->mr * w->nv);
     return true;

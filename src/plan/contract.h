@@ -4,15 +4,14 @@
 
 #include "plan/plan_int.h"
 
-enum { AXE_MAX_MORE = 3 };
+enum { AXE_ROWS, AXE_COLUMNS, AXE_SUMS, AXE_N_ROLE };
 
-/* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Rows or
- * columns may be counted by several: `more` are those before m or n, slow to
- * fast. */
+/* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Each may be
+ * counted by several: `more` are those before m, n or k, slow to fast. */
 typedef struct roles {
     const axe_dim *m, *n, *k;
-    int            n_more[2]; /* of the rows, of the columns */
-    const axe_dim *more[2][AXE_MAX_MORE];
+    int            n_more[AXE_N_ROLE];
+    const axe_dim *more[AXE_N_ROLE][AXE_MAX_MORE];
     int            n_batch;
     const axe_dim *batch[8];
     int            a, b; /* operands */
@@ -30,11 +29,11 @@ typedef struct way {
 } way;
 
 /* contract_roles.c: is the statement a sum of products of one row, one column
- * and one sum?  x is the left factor, that of the rows; both without casts that
- * change no value. */
+ * and one sum or several?  x is the left factor, that of the rows; both without
+ * casts that change no value. */
 bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
                         const axe_node **y, roles *out);
-/* The same with rows and columns of several indices. */
+/* The same with rows and columns of several indices, and one sum. */
 bool axe_contract_sort(const axe_stmt *s, const axe_node **x,
                        const axe_node **y, roles *out);
 /* The roles of the indices with the loads *x and *y as factors, which are

@@ -23,11 +23,13 @@ has(const axe_node *load, const axe_var *v)
     return false;
 }
 
-/* The index counts rows (0) or columns (1), fastest of those so far. */
+/* The index counts rows, columns or sums, fastest of those so far. */
 static bool
 add_index(roles *out, int which, const axe_dim *d)
 {
-    const axe_dim **last = which == 0 ? &out->m : &out->n;
+    const axe_dim **last = which == AXE_ROWS      ? &out->m
+                           : which == AXE_COLUMNS ? &out->n
+                                                  : &out->k;
 
     if (*last && out->n_more[which] == AXE_MAX_MORE)
         return false;
@@ -38,7 +40,7 @@ add_index(roles *out, int which, const axe_dim *d)
 }
 
 /* Sort the variables into roles with x as the left factor; false if this is no
- * contraction of rows, columns and one sum. */
+ * contraction of rows, columns and sums. */
 static bool
 assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 {
@@ -46,16 +48,14 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
         const axe_dim *d = &s->dim[i];
         bool           in_c = has(s->dst, d->var), in_x = has(x, d->var),
              in_y = has(y, d->var);
-        const axe_dim **slot = NULL;
+        int which = !in_c && in_x && in_y   ? AXE_SUMS
+                    : in_c && in_x && !in_y ? AXE_ROWS
+                    : in_c && in_y && !in_x ? AXE_COLUMNS
+                                            : AXE_N_ROLE;
         if (in_c && in_x && in_y && out->n_batch < AXE_LEN(out->batch))
-            slot = &out->batch[out->n_batch++];
-        else if (in_c && in_x != in_y && add_index(out, in_y, d))
-            continue;
-        else if (!in_c && in_x && in_y)
-            slot = &out->k;
-        if (!slot || *slot)
+            out->batch[out->n_batch++] = d;
+        else if (which == AXE_N_ROLE || !add_index(out, which, d))
             return false;
-        *slot = d;
     }
     return out->m && out->n && out->k;
 }
@@ -76,9 +76,8 @@ axe_contract_assign(const axe_stmt *s, const axe_node **x, const axe_node **y,
     return assign(s, *x, *y, out);
 }
 
-bool
-axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
-                  roles *out)
+static bool
+sort_out(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
 {
     const axe_node *v = s->value;
 
@@ -91,9 +90,16 @@ axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
 }
 
 bool
+axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
+                  roles *out)
+{
+    return sort_out(s, x, y, out) && out->n_more[AXE_SUMS] == 0;
+}
+
+bool
 axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
                    roles *out)
 {
-    return axe_contract_sort(s, x, y, out) && out->n_more[0] == 0 &&
-           out->n_more[1] == 0;
+    return sort_out(s, x, y, out) && out->n_more[AXE_ROWS] == 0 &&
+           out->n_more[AXE_COLUMNS] == 0;
 }

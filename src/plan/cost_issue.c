@@ -132,6 +132,16 @@ count_value(tally *t, double outer)
     }
 }
 
+static bool
+is_sum(const axe_tile_shape *t, const axe_var *v)
+{
+    bool is = v == t->k;
+
+    for (int i = 0; i < t->n_more; i++)
+        is = is || v == t->more[i];
+    return is;
+}
+
 /* A register tile: its products for every step of the sum, its sums once. */
 static void
 count_tile(tally *t, double outer)
@@ -140,7 +150,7 @@ count_tile(tally *t, double outer)
     double mr = s->tile.mr, nv = s->tile.nv, blocks = outer, sum = 1;
 
     for (int l = t->f->n_around; l < t->f->n_own; l++)
-        if (t->f->loop[l].var == s->tile.k)
+        if (is_sum(&s->tile, t->f->loop[l].var))
             sum *= t->f->vtrips[l];
         else
             blocks *= t->f->vtrips[l];

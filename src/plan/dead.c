@@ -17,27 +17,68 @@ typedef struct reach {
     int64_t         round; /* up to a multiple of this */
 } reach;
 
-static reach
-reach_of(const axe_schedule *s, const axe_node *load, int d)
+static const axe_dim *
+dim_of(const axe_stmt *s, const axe_var *v)
 {
-    const axe_node *sub = load->arg[d];
-    reach           out = {NULL, 1};
+    for (int i = 0; i < s->n_dim; i++)
+        if (s->dim[i].var == v)
+            return &s->dim[i];
+    return NULL;
+}
 
-    if (sub->op != AXE_OP_var)
-        return out;
+/* How far index v goes in the schedule. */
+static reach
+index_reach(const axe_schedule *s, const axe_var *v)
+{
+    reach out = {NULL, 1};
+
     for (int i = 0; i < s->n_bound; i++)
-        if (s->bound[i].var == sub->u.var)
+        if (s->bound[i].var == v)
             out.limit = s->bound[i].limit;
     for (int g = 0; g < s->operand[0].n_guard && !out.limit; g++)
-        if (s->operand[0].guard[g].var == sub->u.var)
+        if (s->operand[0].guard[g].var == v)
             out.limit = s->operand[0].guard[g].limit;
-    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.m)
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.m)
         out.round = s->tile.mr;
-    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.n)
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.n)
         out.round =
             (int64_t)(s->tile.narrow ? 1 : s->tile.nv) * s->nest[0].lanes;
-    if (s->kind == AXE_SCHED_CONTRACT && sub->u.var == s->tile.k)
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.k)
         out.round = s->tile.group;
+    return out;
+}
+
+static const axe_node *
+rounded(planner *p, reach r)
+{
+    const axe_node *k = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, r.round);
+
+    if (r.round == 1)
+        return r.limit;
+    return axe_node2(p->cx, AXE_OP_mul,
+                     axe_node2(p->cx, AXE_OP_cdiv, r.limit, k), k);
+}
+
+/* The subscript x + h reaches as far as x does, and h more. */
+static reach
+reach_of(planner *p, const axe_schedule *s, const axe_node *sub)
+{
+    reach out = {NULL, 1};
+
+    if (sub->op == AXE_OP_var)
+        return index_reach(s, sub->u.var);
+    if (sub->op != AXE_OP_add || sub->arg[0]->op != AXE_OP_var ||
+        sub->arg[1]->op != AXE_OP_var)
+        return out;
+    for (int i = 0; i < 2 && !out.limit; i++) {
+        reach          r = index_reach(s, sub->arg[i]->u.var);
+        const axe_dim *d = dim_of(s->stmt, sub->arg[1 - i]->u.var);
+        if (r.limit && d && axe_dim_extent(d) > 0 &&
+            dim_of(s->stmt, sub->arg[i]->u.var))
+            out.limit = axe_node2(p->cx, AXE_OP_add, rounded(p, r),
+                                  axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX,
+                                             axe_dim_extent(d) - 1));
+    }
     return out;
 }
 
@@ -58,9 +99,10 @@ merge(reach *all, bool first, reach r)
     return big % small == 0;
 }
 
-/* What all readers of dimension d of the tile have in common. */
+/* What all readers of dimension d of the tile, but one, have in common. */
 static bool
-common_reach(planner *p, const axe_tensor *t, int d, reach *out)
+common_reach(planner *p, const axe_tensor *t, int d, const axe_schedule *but,
+             reach *out)
 {
     bool first = true;
 
@@ -69,9 +111,9 @@ common_reach(planner *p, const axe_tensor *t, int d, reach *out)
         for (int k = 0; s && k < s->n_operand; k++) {
             bool reads = k > 0 || s->kind == AXE_SCHED_CONTRACT ||
                          s->stmt->fold != AXE_FOLD_NONE;
-            if (s->operand[k].tensor != t || !reads)
+            if (s->operand[k].tensor != t || !reads || s == but)
                 continue;
-            if (!merge(out, first, reach_of(s, s->operand[k].load, d)))
+            if (!merge(out, first, reach_of(p, s, s->operand[k].load->arg[d])))
                 return false;
             first = false;
         }
@@ -84,18 +126,7 @@ axe_common_limit(planner *p, const axe_tensor *t, int d)
 {
     reach r;
 
-    return common_reach(p, t, d, &r) ? r.limit : NULL;
-}
-
-static const axe_node *
-rounded(planner *p, reach r)
-{
-    const axe_node *k = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, r.round);
-
-    if (r.round == 1)
-        return r.limit;
-    return axe_node2(p->cx, AXE_OP_mul,
-                     axe_node2(p->cx, AXE_OP_cdiv, r.limit, k), k);
+    return common_reach(p, t, d, NULL, &r) ? r.limit : NULL;
 }
 
 /* Does it differ from one turn of a loop to the next? */
@@ -142,9 +173,46 @@ cut_writer(planner *p, axe_schedule *s, int d, reach r)
     s->bound = bound;
 }
 
+static bool
+is_bound(const axe_schedule *s, const axe_var *v)
+{
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == v)
+            return true;
+    return false;
+}
+
+/* Sums that none of those who take them reads are not summed up. */
+static void
+cut_sums(planner *p, axe_schedule *s)
+{
+    const axe_node *dst = s->stmt->dst;
+    axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 2);
+    reach           r;
+
+    if (s->n_bound > 0)
+        memcpy(bound, s->bound, (size_t)s->n_bound * sizeof *bound);
+    for (int d = 0; d < dst->n_arg; d++) {
+        const axe_node *sub = dst->arg[d];
+        bool            tile = sub->op == AXE_OP_var &&
+                    (sub->u.var == s->tile.m || sub->u.var == s->tile.n);
+        if (tile && !is_bound(s, sub->u.var) &&
+            common_reach(p, dst->u.tensor, d, s, &r) && r.round == 1 &&
+            axe_known_at(p, s->stmt, r.limit) && !moves(r.limit))
+            bound[s->n_bound++] = (axe_guard){sub->u.var, r.limit};
+    }
+    s->bound = bound;
+}
+
 void
 axe_cut_dead(planner *p)
 {
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        axe_schedule *s = (axe_schedule *)p->schedule[i];
+        if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom &&
+            s->operand[0].tensor->space != AXE_SPACE_GLOBAL)
+            cut_sums(p, s);
+    }
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule     *s = (axe_schedule *)p->schedule[i];
         const axe_tensor *t = s ? s->operand[0].tensor : NULL;
@@ -154,7 +222,7 @@ axe_cut_dead(planner *p)
             continue;
         for (int d = 0; d < t->rank; d++) {
             reach r;
-            if (common_reach(p, t, d, &r))
+            if (common_reach(p, t, d, NULL, &r))
                 cut_writer(p, s, d, r);
         }
     }

@@ -122,6 +122,36 @@ lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
     return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
 }
 
+/* The layout of the tile with rows of n's dimension, around them dimensions of
+ * k, around those all others: for subscripts that are more than an index.  NULL
+ * if an extent is not known. */
+static const axe_layout *
+lay_out_rows(planner *p, const roles *ro, const axe_node *load)
+{
+    const axe_tensor *t = load->u.tensor;
+    axe_iter         *it = axe_new_array(p->cx, axe_iter, t->rank + 1);
+    int              *end = axe_new_array(p->cx, int, t->rank + 1);
+    int64_t           size = 1;
+    const axe_layout *out;
+
+    for (int pass = 0; pass < 3; pass++)
+        for (int d = t->rank - 1; d >= 0; d--) {
+            int of = axe_mentions(load->arg[d], ro->n->var)   ? 0
+                     : axe_mentions(load->arg[d], ro->k->var) ? 1
+                                                              : 2;
+            end[d] = d + 1;
+            if (of != pass)
+                continue;
+            it[d] = (axe_iter){0, size, AXE_AXIS_M, AXE_UNIT_ONE};
+            if (!axe_is_iconst(t->shape[d], &it[d].extent) ||
+                !axe_mul(size, it[d].extent, &size) || size > INT32_MAX)
+                return NULL;
+        }
+    axe_layout spec = {
+        .n_shard = t->rank, .shard = it, .n_dim = t->rank, .dim_end = end};
+    return axe_layout_make(p->cx, &spec, &out) == AXE_OK ? out : NULL;
+}
+
 static void
 settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
        const char *why)
@@ -135,29 +165,69 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
                           .why = axe_textf(p->cx, "auto: %s", why)};
 }
 
-const axe_var *
-axe_fast_source(planner *p, const axe_node *load)
+/* The only statement that fills the tile of `load` and its source, or NULL. */
+static const axe_stmt *
+filled_from(planner *p, const axe_node *load, const axe_node **src)
 {
     const axe_stmt *w = load->u.tensor->pipeline
                             ? axe_some_writer(p, load->u.tensor)
                             : axe_only_writer(p, load->u.tensor);
-    const axe_node *src = w ? w->value : NULL;
 
-    while (src && src->op == AXE_OP_cast)
-        src = src->arg[0];
-    if (!src || src->op != AXE_OP_load || !src->u.tensor->stride)
-        return NULL;
-    for (int d = 0; d < src->n_arg; d++) {
+    *src = w ? w->value : NULL;
+    while (*src && (*src)->op == AXE_OP_cast)
+        *src = (*src)->arg[0];
+    return *src && (*src)->op == AXE_OP_load && (*src)->u.tensor->stride ? w
+                                                                         : NULL;
+}
+
+/* The index of `load` that walks dimension d of the source, or NULL. */
+static const axe_var *
+index_along(const axe_stmt *w, const axe_node *src, int d, const axe_node *load)
+{
+    for (int k = 0; k < w->dst->n_arg; k++)
+        if (w->dst->arg[k]->op == AXE_OP_var &&
+            axe_mentions(src->arg[d], w->dst->arg[k]->u.var) &&
+            load->arg[k]->op == AXE_OP_var)
+            return load->arg[k]->u.var;
+    return NULL;
+}
+
+const axe_var *
+axe_fast_source(planner *p, const axe_node *load)
+{
+    const axe_node *src;
+    const axe_stmt *w = filled_from(p, load, &src);
+
+    for (int d = 0; w && d < src->n_arg; d++) {
         const axe_stride *st = &src->u.tensor->stride[d];
-        if (st->coef != 1 || st->unit != AXE_UNIT_ONE)
-            continue;
-        for (int k = 0; k < w->dst->n_arg; k++)
-            if (w->dst->arg[k]->op == AXE_OP_var &&
-                axe_mentions(src->arg[d], w->dst->arg[k]->u.var) &&
-                load->arg[k]->op == AXE_OP_var)
-                return load->arg[k]->u.var;
+        if (st->coef == 1 && st->unit == AXE_UNIT_ONE &&
+            index_along(w, src, d, load))
+            return index_along(w, src, d, load);
     }
     return NULL;
+}
+
+/* The sum's indices in the order of the source's dimensions, if it is fast in
+ * one of them; how many, 0 if not all are found there. */
+static int
+sums_of_source(planner *p, const roles *ro, const axe_node *load,
+               const axe_dim **out)
+{
+    int             all = ro->n_more[AXE_SUMS] + 1, n = 0;
+    const axe_node *src;
+    const axe_stmt *w = filled_from(p, load, &src);
+    const axe_var  *fast = axe_fast_source(p, load);
+    bool            is_sum = false;
+
+    for (int d = 0; w && d < src->n_arg; d++)
+        for (int i = 0; i < all; i++) {
+            const axe_dim *k = i == 0 ? ro->k : ro->more[AXE_SUMS][i - 1];
+            if (index_along(w, src, d, load) != k->var || n == all)
+                continue;
+            out[n++] = k;
+            is_sum = is_sum || k->var == fast;
+        }
+    return n == all && is_sum ? n : 0;
 }
 
 static int
@@ -197,12 +267,18 @@ axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s)
            other_readers(p->kernel->n_body, p->kernel->body, t, s) == 0;
 }
 
+static piece
+whole(const axe_dim *d)
+{
+    return (piece){d, axe_dim_extent(d), 0};
+}
+
 /* Batches outermost; returns how many. */
 static int
 batches(const roles *ro, piece *out)
 {
     for (int i = 0; i < ro->n_batch; i++)
-        out[i] = (piece){ro->batch[i], axe_dim_extent(ro->batch[i]), 0};
+        out[i] = whole(ro->batch[i]);
     return ro->n_batch;
 }
 
@@ -219,21 +295,27 @@ static void
 lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
              const way *w)
 {
-    int64_t     em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
-    piece       a[12];
-    int         n = batches(ro, a);
-    axe_type    t = taken_as(w, 1);
-    int64_t     line = 64 * 8 / axe_type_table[t].bits;
-    const char *why;
+    int64_t        em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
+    piece          a[16];
+    int            n = batches(ro, a);
+    axe_type       t = taken_as(w, 1);
+    int64_t        line = 64 * 8 / axe_type_table[t].bits;
+    const char    *why;
+    const axe_dim *sum[AXE_MAX_MORE + 1];
+    int            n_sum = sums_of_source(p, ro, x, sum);
 
-    if (axe_fast_source(p, x) == ro->k->var) {
+    if (n_sum > 0) {
         a[n++] = (piece){ro->m, em, 0};
-        a[n++] = (piece){ro->k, ek, line};
+        for (int i = 0; i < n_sum; i++)
+            a[n++] =
+                (piece){sum[i], axe_dim_extent(sum[i]), n_sum == 1 ? line : 0};
         why = axe_textf(p->cx,
                         "left factor of statement %d: rows as they "
                         "come, a line of padding behind each",
                         s->id);
     } else {
+        for (int i = 0; i < ro->n_more[AXE_SUMS]; i++)
+            a[n++] = whole(ro->more[AXE_SUMS][i]);
         a[n++] = (piece){ro->m, em / w->mr, 0};
         a[n++] = (piece){ro->k, ek / w->group, 0};
         a[n++] = (piece){ro->m, w->mr, 0};
@@ -253,19 +335,28 @@ static void
 lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
               const way *w)
 {
-    piece b[12];
+    piece b[16];
     int   n = batches(ro, b);
 
+    for (int i = 0; i < ro->n_more[AXE_SUMS]; i++)
+        b[n++] = whole(ro->more[AXE_SUMS][i]);
     b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / w->lanes, 0};
     b[n++] = (piece){ro->k, axe_dim_extent(ro->k) / w->group, 0};
     b[n++] = (piece){ro->n, w->lanes, 0};
     b[n++] = (piece){ro->k, w->group, 0};
-    settle(p, y->u.tensor, lay_out(p, y, n, b), taken_as(w, 2),
+    const axe_layout *l = lay_out(p, y, n, b);
+    settle(p, y->u.tensor, l, taken_as(w, 2),
            axe_textf(p->cx,
                      "right factor of statement %d: columns in vectors of "
                      "%d, the sum between them%s",
                      s->id, w->lanes,
                      w->group > 1 ? ", in groups within a lane" : ""));
+    if (!l && w->group == 1)
+        settle(p, y->u.tensor, lay_out_rows(p, ro, y), taken_as(w, 2),
+               axe_textf(p->cx,
+                         "right factor of statement %d: rows of columns, the "
+                         "sum between them",
+                         s->id));
 }
 
 static void

@@ -3,6 +3,12 @@
 
 #include "plan/plan_int.h"
 
+/* [bytes] Rows of a source this far apart share neither lines nor, soon, pages;
+ * runs up to this length leave part of a line, or of a page, for later.  Rows
+ * that far apart may meet in one set of the first-level cache: as many as it
+ * has ways. */
+enum { FAR = 512, SHORT_RUN = 64, ROWS = 8 };
+
 /* The weight of the variable's fastest digit. */
 static int64_t
 step_of(const axe_schedule *s, const axe_var *v)
@@ -37,6 +43,67 @@ units_last(int n, axe_digit *all)
                 i--;
                 break;
             }
+}
+
+/* What a digit moves an operand by, if that is one stride. */
+static bool
+one_stride(planner *p, const axe_operand *op, const axe_digit *d,
+           axe_stride *out)
+{
+    axe_move *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
+
+    if (axe_operand_moves(op, d, m) != 1 || m[0].over != 1 || m[0].extent != 0)
+        return false;
+    *out = m[0].stride;
+    return true;
+}
+
+/* Does the operand come in runs along `run`, which `next` continues, from rows
+ * that `row` steps through? */
+static bool
+in_short_runs(planner *p, const axe_operand *op, const axe_digit *next,
+              const axe_digit *row, const axe_digit *run)
+{
+    int64_t    bytes = axe_type_table[op->tensor->type].bits / 8;
+    axe_stride by[3];
+
+    return op->tensor->space == AXE_SPACE_GLOBAL && !op->tensor->packed &&
+           run->extent * bytes <= SHORT_RUN &&
+           one_stride(p, op, next, &by[0]) && one_stride(p, op, row, &by[1]) &&
+           one_stride(p, op, run, &by[2]) && by[0].unit == AXE_UNIT_ONE &&
+           by[2].unit == AXE_UNIT_ONE && by[2].coef == 1 &&
+           by[0].coef == run->extent &&
+           (by[1].unit != AXE_UNIT_ONE || by[1].coef * bytes >= FAR);
+}
+
+/* Where the loops are next, row, run and a row is long, all rows would be gone
+ * through for one run of each, and their lines and pages be gone when the next
+ * runs are wanted: a few rows at a time, so that the order is
+ *
+ *     row / ROWS, next, row % ROWS, run
+ *
+ * and lines of the destination are still written whole. */
+static int
+few_rows_at_a_time(planner *p, const request *r, int n, axe_digit *all)
+{
+    bool       wanted = false;
+    axe_digit *d = all + n - 3;
+
+    if (n < 3 || d[0].var != d[2].var || d[1].var == d[2].var ||
+        d[0].weight != d[2].extent || d[1].weight != 1 || d[1].extent <= ROWS ||
+        d[1].extent % ROWS != 0)
+        return n;
+    for (int i = 1; i < r->n_operand; i++)
+        wanted =
+            wanted || in_short_runs(p, &r->operand[i], &d[0], &d[1], &d[2]);
+    if (!wanted)
+        return n;
+    d[3] = d[2];
+    d[2] = (axe_digit){d[1].var, 1, ROWS};
+    axe_digit outer = {d[1].var, ROWS, d[1].extent / ROWS};
+    d[1] = d[0];
+    d[0] = outer;
+    return n + 1;
 }
 
 void
@@ -79,6 +146,8 @@ axe_map_order(planner *p, const request *r, axe_nest *nest,
             }
     }
     units_last(n, all);
+    if (s->kind == AXE_SCHED_MAP)
+        n = few_rows_at_a_time(p, r, n, all);
     nest->n_digit = n;
     nest->digit = all;
 }

@@ -251,7 +251,7 @@ schedule(planner *p, const axe_stmt *s)
     AXE_TRY(axe_request_make(p, s, &r));
     if (s->atom)
         AXE_TRY(axe_atom_plan(p, &r, out));
-    else if (!wanted || !axe_contract_plan(p, &r, out)) {
+    else if (!axe_contract_plan(p, &r, out)) {
         *out = (axe_schedule){.slow = wanted};
         AXE_TRY(axe_map_plan(p, &r, out));
     }
@@ -374,6 +374,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 
     written = k;
     k = axe_kernel_raise(cx, k);
+    if (!mc->simt)
+        k = axe_sum_loops(cx, mc, k);
     if (mc->simt && mc->simt->max_cluster == 1)
         k = axe_simt_alone(cx, k);
     if (mc->simt)

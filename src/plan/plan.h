@@ -99,9 +99,13 @@ typedef struct axe_reject {
     const char *what, *why;
 } axe_reject;
 
+enum { AXE_MAX_MORE = 3 };
+
 /* The register tile of a contraction: MR rows of NV vectors. */
 typedef struct axe_tile_shape {
     const axe_var *m, *n, *k;
+    int            n_more; /* indices of the sum around k, slow to fast */
+    const axe_var *more[AXE_MAX_MORE];
     int            mr, nv; /* rows, vectors */
     int            a, b;   /* operand numbers of the left and right factor */
     int            group;  /* neighbours of the sum in one lane */
@@ -134,6 +138,7 @@ typedef struct axe_view {
     axe_stride         step[2], sum[2]; /* in the tile, in the source: from row
                                            to row of a, vector to vector of b;
                                            from group to group of the sum */
+    axe_stride more[AXE_MAX_MORE][2];   /* the same along its other indices */
     const axe_atom
                *part; /* b: loads a row's last vector; NULL: end it before */
     const char *why;  /* or why not */

@@ -78,10 +78,16 @@ bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
 void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
                   ...) AXE_PRINTF(4, 5);
 
+/* sum_loops.c: the kernel with loops around sums of products as indices. */
+const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
+                                const axe_kernel *k);
+
 /* contract.c.  wanted: is the statement a sum of products with a row, a
- * column and a sum?  infer: give open tiles of a contraction their layouts.
- * plan: false (and reasons in r) if no contract atom fits. */
+ * column and a sum?  may: and perhaps several sums?  infer: give open tiles of
+ * a contraction their layouts. plan: false (and reasons in r) if no contract
+ * atom fits. */
 bool axe_contract_wanted(const axe_stmt *s);
+bool axe_contract_may(const axe_stmt *s);
 bool axe_contract_infer(planner *p, const axe_stmt *s);
 bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 

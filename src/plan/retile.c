@@ -232,7 +232,7 @@ contracted(ties *t, int n, axe_stmt *const *body)
     int64_t found = 0;
 
     for (int i = 0; i < n && found == 0; i++) {
-        if (body[i]->kind == AXE_STMT_INDEX && axe_contract_wanted(body[i]))
+        if (body[i]->kind == AXE_STMT_INDEX && axe_contract_may(body[i]))
             for (int k = 0; k < t->n; k++)
                 found += t->tie[k].stmt == body[i];
         found += contracted(t, body[i]->n_body, body[i]->body);

@@ -74,7 +74,9 @@ axe_contract_scaled(const axe_stmt *s, axe_scaled *out)
     *out = (axe_scaled){.factor = {factor[0], factor[1]}};
     if (block[0] != block[1] ||
         !axe_contract_assign(s, &out->factor[0], &out->factor[1], &out->ro) ||
-        out->ro.n_more[0] + out->ro.n_more[1] + out->ro.n_batch > 0)
+        out->ro.n_more[AXE_ROWS] + out->ro.n_more[AXE_COLUMNS] +
+                out->ro.n_more[AXE_SUMS] + out->ro.n_batch >
+            0)
         return false;
     int left = goes_with(scale[0], out->ro.m) ? 0 : 1;
     out->scale[0] = scale[left];

@@ -146,6 +146,19 @@ extent_of(const axe_schedule *s, const axe_var *v)
     return 0;
 }
 
+/* Does a row of the sum lie together? */
+static bool
+sums_together(const axe_schedule *s, const axe_operand *op)
+{
+    for (int i = 0; i <= s->tile.n_more; i++) {
+        const axe_iter *it =
+            step_of(op, i < s->tile.n_more ? s->tile.more[i] : s->tile.k);
+        if (it && it->stride == 1 && it->unit == AXE_UNIT_ONE)
+            return true;
+    }
+    return false;
+}
+
 /* Is what is read again in lines that do not drive one another out?  Rows of a
  * are read again at once, tile after tile of the columns; everything else when
  * all else has passed, so it may take half of the second-level cache. */
@@ -156,7 +169,7 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
     const axe_machine *mc = p->mc;
     const axe_iter    *m = step_of(op, left ? s->tile.m : s->tile.n);
     const axe_iter    *k = step_of(op, s->tile.k);
-    bool               rows = left && k->stride == 1 && k->unit == AXE_UNIT_ONE;
+    bool               rows = left && sums_together(s, op);
     int                ways = rows ? mc->l1_ways : mc->l2_ways;
     int64_t            period = (rows ? mc->l1_bytes : mc->l2_bytes) / ways;
     int                bytes = axe_type_table[op->tensor->type].bits / 8;
@@ -230,6 +243,21 @@ even_steps(planner *p, const axe_operand *op, const axe_var *v, int64_t weight,
     return true;
 }
 
+/* The same along the sum's other indices. */
+static bool
+find_more(planner *p, const axe_schedule *s, const axe_operand *op,
+          const axe_operand *src, axe_view *v)
+{
+    for (int i = 0; i < s->tile.n_more; i++) {
+        int64_t e = extent_of(s, s->tile.more[i]);
+        if (e > 1 &&
+            (!even_steps(p, op, s->tile.more[i], 1, e, &v->more[i][0]) ||
+             !even_steps(p, src, s->tile.more[i], 1, e, &v->more[i][1])))
+            return false;
+    }
+    return true;
+}
+
 static bool
 find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
            const axe_operand *src, bool left, axe_view *v)
@@ -242,7 +270,8 @@ find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
     return (n == 1 || even_steps(p, op, of, w, n, &v->step[0])) &&
            (n == 1 || even_steps(p, src, of, w, n, &v->step[1])) &&
            (ek == 1 || even_steps(p, op, k, 1, ek, &v->sum[0])) &&
-           (ek == 1 || even_steps(p, src, k, 1, ek, &v->sum[1]));
+           (ek == 1 || even_steps(p, src, k, 1, ek, &v->sum[1])) &&
+           find_more(p, s, op, src, v);
 }
 
 /* The atom that loads the last vector of columns where it is less than whole.
