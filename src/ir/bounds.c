@@ -1,72 +1,41 @@
 /* bounds.c - what can be shown of the subscripts of an index statement.
  *
- * Subscripts are affine and domains are boxes, so the range of one is exact:
- * it is reached at a corner.  That no element is written twice is shown by
- * mixed radices: within one subscript, terms by ascending |coefficient|, each
- * greater than all those before it can add up to, determine their variables;
- * these drop out of the other subscripts, and so on. */
+ * How far one reaches is range.c's; where a domain is a box that is exact: it
+ * is reached at a corner.  That no element is written twice is shown by mixed
+ * radices: within one subscript, terms by ascending |coefficient|, each greater
+ * than all those before it can add up to, determine their variables; these drop
+ * out of the other subscripts, and so on. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/ir.h"
+#include "ir/range.h"
 
-/* Index variables whose extents hold here. */
+/* Index variables whose extents hold here, and conditions. */
 typedef struct scope {
-    axe_ctx *cx;
-    int      n;
-    axe_dim *dim;
+    axe_ctx         *cx;
+    int              n;
+    axe_dim         *dim;
+    const axe_holds *holds;
 } scope;
 
 static const axe_node *
-extent_of(const scope *s, const axe_var *v)
+extent_of(const void *user, const axe_var *v)
 {
+    const scope *s = user;
+
     for (int i = s->n - 1; i >= 0; i--)
         if (s->dim[i].var == v)
             return s->dim[i].extent;
-    return v->extent;
+    return NULL;
 }
 
-/* The values of v: up to its extent here, or those of the part. */
-static axe_interval
-values_of(const scope *s, const axe_var *v)
-{
-    axe_interval    r = {0, 0, true, false}, e;
-    const axe_node *extent = extent_of(s, v);
-
-    if (v->kind == AXE_VAR_PART)
-        return axe_interval_of(v->extent);
-    if (!extent)
-        return r;
-    e = axe_interval_of(extent);
-    r.has_hi = e.has_hi;
-    r.hi = e.hi > 0 ? e.hi - 1 : 0;
-    return r;
-}
-
-static void
-add_bound(bool *has, int64_t *bound, bool known, int64_t coef, int64_t at)
-{
-    int64_t v;
-
-    *has = *has && known && axe_mul(coef, at, &v) && axe_add(*bound, v, bound);
-}
-
-/* The range of a over the box of its variables.  Nobody reads an empty box. */
 static axe_interval
 range_of(const scope *s, const axe_affine *a)
 {
-    axe_interval g = {a->constant, a->constant, true, true};
+    axe_reach r = {s->cx, extent_of, s, s->holds};
 
-    for (int i = 0; i < a->n; i++) {
-        axe_interval v = values_of(s, a->var[i]);
-        bool         up = a->coef[i] > 0;
-        add_bound(&g.has_hi, &g.hi, up ? v.has_hi : v.has_lo, a->coef[i],
-                  up ? v.hi : v.lo);
-        add_bound(&g.has_lo, &g.lo, up ? v.has_lo : v.has_hi, a->coef[i],
-                  up ? v.lo : v.hi);
-    }
-    return g;
+    return axe_reach_of(&r, a);
 }
 
 static axe_status
@@ -149,6 +118,17 @@ inside_reduce(const scope *s, const axe_node *n)
     return in;
 }
 
+/* What holds in operand i of n, if the operands before it decide whether it
+ * counts: of `a ? b : c`, `a && b` and `a || b`. */
+static bool
+decides(const axe_node *n, int i, axe_holds *h)
+{
+    h->cond = n->n_arg > 0 ? n->arg[0] : NULL;
+    h->no = n->op == AXE_OP_or || i == 2;
+    return i > 0 && (n->op == AXE_OP_select || n->op == AXE_OP_and ||
+                     n->op == AXE_OP_or);
+}
+
 static axe_status
 check_loads(const scope *s, const axe_node *n)
 {
@@ -158,15 +138,18 @@ check_loads(const scope *s, const axe_node *n)
         AXE_TRY(check_load(s, n));
     if (n->op == AXE_OP_reduce)
         in = inside_reduce(s, n);
-    for (int i = 0; i < n->n_arg; i++)
+    for (int i = 0; i < n->n_arg; i++) {
+        axe_holds h = {.up = s->holds};
+        in.holds = decides(n, i, &h) ? &h : s->holds;
         AXE_TRY(check_loads(&in, n->arg[i]));
+    }
     return AXE_OK;
 }
 
 axe_status
-axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s)
+axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s, const axe_holds *holds)
 {
-    scope in = {cx, s->n_dim, axe_new_array(cx, axe_dim, s->n_dim)};
+    scope in = {cx, s->n_dim, axe_new_array(cx, axe_dim, s->n_dim), holds};
 
     if (s->n_dim > 0)
         memcpy(in.dim, s->dim, (size_t)s->n_dim * sizeof s->dim[0]);

@@ -14,13 +14,13 @@
 /* --------------------------------------------------------------------- pairs
  */
 
-/* Do both access' subscripts d shift alike with what is known or common? */
+/* Do both expressions shift alike with what is known or common? */
 static bool
-same_shift(const finder *f, access *a, access *b, int d, const axe_var *v)
+same_shift(const finder *f, access *a, const axe_affine *x, const axe_affine *y,
+           const axe_var *v)
 {
-    const axe_affine *x = &a->sub[d], *y = &b->sub[d];
-
     for (int pass = 0; pass < 2; pass++) {
+        const axe_affine *last = x;
         for (int i = 0; i < x->n; i++) {
             const axe_var *u = x->var[i];
             const key     *k = axe_race_key(a, u);
@@ -28,23 +28,37 @@ same_shift(const finder *f, access *a, access *b, int d, const axe_var *v)
                 !axe_var_same(u, v) && axe_affine_coef(y, u) != x->coef[i])
                 return false;
         }
-        x = &b->sub[d];
-        y = &a->sub[d];
+        x = y;
+        y = last;
     }
     return true;
 }
 
-/* By one subscript: do both windows together still tell the variable? */
+/* By one expression, x's and y's: do both windows together still tell the
+ * variable? */
 static bool
-same_dim(const finder *f, access *a, access *b, const key *x, const key *y)
+same_window(const finder *f, access *a, const key *x, const axe_affine *of_x,
+            const key *y, const axe_affine *of_y)
 {
     int64_t lo = x->lo < y->lo ? x->lo : y->lo;
     int64_t hi = x->hi > y->hi ? x->hi : y->hi;
 
-    return x->dim == y->dim && x->coef == y->coef && x->mod == y->mod &&
+    return x->coef == y->coef && x->mod == y->mod &&
            axe_race_narrow(lo, hi, x->coef) &&
            axe_race_within(a, x->var, x->coef, lo, hi, x->mod) &&
-           same_shift(f, a, b, x->dim, x->var);
+           same_shift(f, a, of_x, of_y, x->var);
+}
+
+/* By quotient and remainder of one expression, which agree() compares. */
+static bool
+same_parts(const finder *f, access *a, const key *x, const key *y)
+{
+    axe_affine of_x, of_y;
+
+    return x->over == y->over && axe_node_same(x->of, y->of) &&
+           axe_affine_of(f->cx, x->of, &of_x) &&
+           axe_affine_of(f->cx, y->of, &of_y) &&
+           same_window(f, a, x, &of_x, y, &of_y);
 }
 
 static bool
@@ -55,13 +69,14 @@ same_key(const finder *f, access *a, access *b, const key *x, const key *y)
     if (x->how == FIXED)
         return axe_node_same(x->value, y->value);
     if (x->how == BY_PARTS)
-        return x->coef == y->coef;
-    return x->how == ONE || (x->how == BY_DIM && same_dim(f, a, b, x, y));
+        return same_parts(f, a, x, y);
+    return x->how == ONE ||
+           (x->how == BY_DIM && x->dim == y->dim &&
+            same_window(f, a, x, &a->sub[x->dim], y, &b->sub[x->dim]));
 }
 
-/* Do the two touch one element only in one entity? */
 static bool
-agree(const finder *f, access *a, access *b)
+agree_by_keys(const finder *f, access *a, access *b)
 {
     bool parts = false;
 
@@ -76,6 +91,24 @@ agree(const finder *f, access *a, access *b)
             return false;
     }
     return true;
+}
+
+/* Do the two touch one element only in one entity? */
+static bool
+agree(const finder *f, access *a, access *b)
+{
+    bool ok = agree_by_keys(f, a, b);
+
+    if (ok)
+        return true;
+    axe_race_swap(a);
+    if (a != b)
+        axe_race_swap(b);
+    ok = agree_by_keys(f, a, b);
+    axe_race_swap(a);
+    if (a != b)
+        axe_race_swap(b);
+    return ok;
 }
 
 /* Are they apart in some dimension, whatever the entity? */

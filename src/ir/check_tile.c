@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "ir/check.h"
+#include "ir/range.h"
 
 typedef struct box {
     bool    any; /* a write at all */
@@ -15,9 +16,10 @@ typedef struct box {
 } box;
 
 typedef struct checker {
-    axe_ctx   *cx;
-    box       *written; /* by tensor id */
-    axe_status status;
+    axe_ctx         *cx;
+    box             *written; /* by tensor id */
+    const axe_holds *holds;   /* conditions around what is read, or NULL */
+    axe_status       status;
 } checker;
 
 /* Index variables whose extents hold here: of a statement, or of a fold in its
@@ -31,47 +33,30 @@ typedef struct domain {
 } domain;
 
 static const axe_node *
-extent_of(const domain *d, const axe_var *v)
+extent_of(const void *user, const axe_var *v)
 {
-    for (; d; d = d->up)
+    for (const domain *d = user; d; d = d->up)
         for (int i = 0; i < d->n; i++)
             if ((d->dim ? d->dim[i].var : d->var[i]) == v)
                 return d->dim ? d->dim[i].extent : d->extent[i];
-    return v->extent;
-}
-
-static bool
-values_of(const domain *d, const axe_var *v, int64_t *lo, int64_t *hi)
-{
-    const axe_node *extent = extent_of(d, v);
-    axe_interval    r;
-
-    if (!extent)
-        return false;
-    r = axe_interval_of(extent);
-    *lo = v->kind == AXE_VAR_PART ? r.lo : 0;
-    *hi = v->kind == AXE_VAR_PART ? r.hi : r.hi - 1;
-    return r.has_hi && r.has_lo && r.hi > 0;
+    return NULL;
 }
 
 /* The range of one subscript; false where there is none to be had. */
 static bool
-range_of(axe_ctx *cx, const domain *d, const axe_node *sub, int64_t *lo,
+range_of(checker *c, const domain *d, const axe_node *sub, int64_t *lo,
          int64_t *hi)
 {
-    axe_affine a;
+    axe_reach    r = {c->cx, extent_of, d, c->holds};
+    axe_affine   a;
+    axe_interval g;
 
-    if (!axe_affine_of(cx, sub, &a))
+    if (!axe_affine_of(c->cx, sub, &a))
         return false;
-    *lo = *hi = a.constant;
-    for (int i = 0; i < a.n; i++) {
-        int64_t x, y, c = a.coef[i];
-        if (!values_of(d, a.var[i], &x, &y) || !axe_mul(c, x, &x) ||
-            !axe_mul(c, y, &y) || !axe_add(*lo, x < y ? x : y, lo) ||
-            !axe_add(*hi, x < y ? y : x, hi))
-            return false;
-    }
-    return true;
+    g = axe_reach_of(&r, &a);
+    *lo = g.lo;
+    *hi = g.hi;
+    return g.has_lo && g.has_hi && g.lo <= g.hi;
 }
 
 /* ------------------------------------------------------------------ writes */
@@ -86,7 +71,7 @@ note_write(checker *c, const axe_stmt *s)
     for (int k = 0; k < t->rank; k++) {
         int64_t lo, hi, full = 0;
         axe_is_iconst(t->shape[k], &full);
-        if (!range_of(c->cx, &d, s->dst->arg[k], &lo, &hi)) {
+        if (!range_of(c, &d, s->dst->arg[k], &lo, &hi)) {
             lo = 0;
             hi = full - 1;
         }
@@ -149,7 +134,7 @@ check_load(checker *c, const domain *d, const axe_node *load, bool sure)
     int64_t           lo, hi;
 
     for (int k = 0; k < t->rank && b->any; k++)
-        if (range_of(c->cx, d, load->arg[k], &lo, &hi) &&
+        if (range_of(c, d, load->arg[k], &lo, &hi) &&
             (lo < b->lo[k] || hi > b->hi[k])) {
             beyond(c, load, k, lo, hi, sure);
             return;
@@ -159,7 +144,8 @@ check_load(checker *c, const domain *d, const axe_node *load, bool sure)
 static void
 check_reads(checker *c, const domain *d, const axe_node *n, bool sure)
 {
-    domain in = {.up = d};
+    const axe_holds *up = c->holds;
+    domain           in = {.up = d};
 
     if (n->op == AXE_OP_load && n->u.tensor->space != AXE_SPACE_GLOBAL)
         check_load(c, d, n, sure);
@@ -169,9 +155,14 @@ check_reads(checker *c, const domain *d, const axe_node *n, bool sure)
         in.extent = n->u.reduce.extent;
         d = &in;
     }
-    for (int i = 0; i < n->n_arg; i++)
+    for (int i = 0; i < n->n_arg; i++) {
+        axe_holds h = {NULL, i == 2, up};
+        h.cond = n->arg[0];
+        c->holds = n->op == AXE_OP_select && i > 0 ? &h : up;
         check_reads(c, d, n->arg[i],
                     sure && !(n->op == AXE_OP_select && i > 0));
+    }
+    c->holds = up;
 }
 
 static void
@@ -181,14 +172,19 @@ find_reads(checker *c, int n, axe_stmt *const *body, bool sure)
         const axe_stmt *s = body[i];
         domain          d = {.n = s->n_dim, .dim = s->dim};
         bool            in = sure && s->kind != AXE_STMT_IF;
+        axe_holds       h = {.up = c->holds};
         if (s->kind == AXE_STMT_INDEX) {
             check_reads(c, &d, s->value, sure);
             if (s->fold != AXE_FOLD_NONE &&
                 s->dst->u.tensor->space != AXE_SPACE_GLOBAL)
                 check_load(c, &d, s->dst, sure);
         }
+        h.cond = s->cond;
+        c->holds = s->cond ? &h : h.up;
         find_reads(c, s->n_body, s->body, in);
+        h.no = true;
         find_reads(c, s->n_other, s->other, in);
+        c->holds = h.up;
     }
 }
 

@@ -538,8 +538,13 @@ AXE_CHECK axe_status axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k,
 int64_t axe_kernel_reach(axe_ctx *cx, const axe_kernel *k);
 
 /* Every subscript affine; those of tiles inside, for every point of the domain
- * and all values of loops and scopes around.  ESHAPE, EUNSUPPORTED. */
-AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s);
+ * and all values of loops and scopes around, as far as the conditions in the
+ * value and those that hold around s let it come to that.
+ * holds   or NULL (range.h)
+ * Errors  ESHAPE, EUNSUPPORTED */
+struct axe_holds;
+AXE_CHECK axe_status axe_stmt_check_inside(axe_ctx *cx, const axe_stmt *s,
+                                           const struct axe_holds *holds);
 /* No element of dst is written twice: its subscripts are injective over the
  * free indices.  ESHAPE with two points that clash, or where mixed radices do
  * not show it.  Nor is what it writes read by its value, but for the element

@@ -1,6 +1,7 @@
 /* race.c - accesses of a scope, and the variables that each of them tells: by
  * what is known of some others follow, until nothing does. */
 #include "ir/race.h"
+#include "ir/range.h"
 
 static bool
 mentions_scope(const finder *f, const axe_node *n)
@@ -59,25 +60,35 @@ axe_race_common(const finder *f, const axe_var *v)
            (v->kind == AXE_VAR_PART && !mentions_scope(f, v->extent));
 }
 
+static const axe_node *
+extent_here(const void *user, const axe_var *v)
+{
+    return extent_of(user, v);
+}
+
 bool
 axe_race_window(const finder *f, access *a, const axe_affine *sub,
                 const axe_var *v, int64_t mod, int64_t *lo, int64_t *hi)
 {
-    *lo = *hi = sub->constant;
+    axe_reach       in = {f->cx, extent_here, a, NULL};
+    const axe_var **var = axe_new_array(f->cx, const axe_var *, sub->n + 1);
+    int64_t        *coef = axe_new_array(f->cx, int64_t, sub->n + 1);
+    axe_affine      rest = {0, var, coef, sub->constant};
+    axe_interval    g;
+
     for (int i = 0; i < sub->n; i++) {
         const axe_var *u = sub->var[i];
         const key     *k = axe_race_key(a, u);
-        int64_t        c = sub->coef[i], first, last;
         if (axe_var_same(u, v) || (k && k->how != OPEN) ||
-            axe_race_common(f, u) || (mod > 0 && c % mod == 0))
+            axe_race_common(f, u) || (mod > 0 && sub->coef[i] % mod == 0))
             continue;
-        if (!values_of(a, u, &first, &last) || !axe_mul(c, first, &first) ||
-            !axe_mul(c, last, &last) ||
-            !axe_add(*lo, first < last ? first : last, lo) ||
-            !axe_add(*hi, first < last ? last : first, hi))
-            return false;
+        var[rest.n] = u;
+        coef[rest.n++] = sub->coef[i];
     }
-    return true;
+    g = axe_reach_of(&in, &rest);
+    *lo = g.lo;
+    *hi = g.hi;
+    return g.has_lo && g.has_hi && g.lo <= g.hi;
 }
 
 bool
@@ -114,56 +125,86 @@ axe_race_within(access *a, const axe_var *v, int64_t c, int64_t lo, int64_t hi,
                         axe_add(last, width, &width) && width < mod);
 }
 
+/* Does the value of `sub`, which is known, tell k's variable? */
+static bool
+tells(const finder *f, access *a, const axe_affine *sub, key *k)
+{
+    int64_t c = axe_affine_coef(sub, k->var), lo, hi, mod[2] = {0, 0};
+
+    if (c == 0 || c == INT64_MIN)
+        return false;
+    mod[1] = above(sub, c < 0 ? -c : c);
+    for (int i = 0; i < 2; i++)
+        if (axe_race_window(f, a, sub, k->var, mod[i], &lo, &hi) &&
+            axe_race_narrow(lo, hi, c) &&
+            axe_race_within(a, k->var, c, lo, hi, mod[i])) {
+            *k = (key){
+                .var = k->var, .coef = c, .lo = lo, .hi = hi, .mod = mod[i]};
+            return true;
+        }
+    return false;
+}
+
 static bool
 by_dim(const finder *f, access *a, key *k)
 {
-    for (int d = 0; d < a->load->n_arg; d++) {
-        const axe_affine *sub = &a->sub[d];
-        int64_t           c = axe_affine_coef(sub, k->var), lo, hi;
-        int64_t           mod[2] = {0, 0};
-        if (c == 0 || c == INT64_MIN)
-            continue;
-        mod[1] = above(sub, c < 0 ? -c : c);
-        for (int i = 0; i < 2; i++)
-            if (axe_race_window(f, a, sub, k->var, mod[i], &lo, &hi) &&
-                axe_race_narrow(lo, hi, c) &&
-                axe_race_within(a, k->var, c, lo, hi, mod[i])) {
-                *k = (key){k->var, BY_DIM, d, c, lo, hi, mod[i], NULL};
-                return true;
-            }
-    }
+    for (int d = 0; d < a->load->n_arg; d++)
+        if (tells(f, a, &a->sub[d], k)) {
+            k->how = BY_DIM;
+            k->dim = d;
+            return true;
+        }
     return false;
 }
 
-/* Is there a known part `v op c`?  c is that of the first one, if 0. */
-static bool
-known_part(const access *a, axe_op op, const axe_var *v, int64_t *c)
+/* n / c or n % c by a constant, as *op, or NULL. */
+static const axe_node *
+cut_of(const axe_var *v, axe_op *op, int64_t *c)
 {
+    const axe_node *n = v->kind == AXE_VAR_PART ? v->extent : NULL;
+
+    if (!n || (n->op != AXE_OP_div && n->op != AXE_OP_mod) ||
+        !axe_is_iconst(n->arg[1], c) || *c < 1)
+        return NULL;
+    *op = n->op;
+    return n->arg[0];
+}
+
+/* Is the remainder of n by c known, too? */
+static bool
+known_rest(const access *a, const axe_node *n, int64_t c)
+{
+    axe_op  op;
     int64_t by;
 
     for (int i = 0; i < a->n_key; i++) {
-        const axe_node *n = a->key[i].var->extent;
-        if (a->key[i].var->kind == AXE_VAR_PART && a->key[i].how != OPEN &&
-            n->op == op && n->arg[0]->op == AXE_OP_var &&
-            n->arg[0]->u.var == v && axe_is_iconst(n->arg[1], &by) &&
-            (*c == 0 || *c == by)) {
-            *c = by;
+        const axe_node *x = cut_of(a->key[i].var, &op, &by);
+        if (x && op == AXE_OP_mod && by == c && a->key[i].how != OPEN &&
+            axe_node_same(x, n))
             return true;
-        }
     }
     return false;
 }
 
 static bool
-by_parts(access *a, key *k)
+by_parts(const finder *f, access *a, key *k)
 {
-    int64_t c = 0;
+    axe_affine whole;
+    axe_op     op;
+    int64_t    c;
 
-    if (!known_part(a, AXE_OP_div, k->var, &c) ||
-        !known_part(a, AXE_OP_mod, k->var, &c))
-        return false;
-    *k = (key){.var = k->var, .how = BY_PARTS, .coef = c};
-    return true;
+    for (int i = 0; i < a->n_key; i++) {
+        const axe_node *n = cut_of(a->key[i].var, &op, &c);
+        if (!n || op != AXE_OP_div || a->key[i].how == OPEN ||
+            !known_rest(a, n, c) || !axe_affine_of(f->cx, n, &whole) ||
+            !tells(f, a, &whole, k))
+            continue;
+        k->how = BY_PARTS;
+        k->of = n;
+        k->over = c;
+        return true;
+    }
+    return false;
 }
 
 /* Does the expression hold nothing but constants, sizes and known variables? */
@@ -202,7 +243,16 @@ by_cond(access *a, const axe_node *cond, key *k)
 }
 
 static bool
-find_key(finder *f, access *a, key *k)
+by_conds(const finder *f, access *a, key *k)
+{
+    for (const around *w = f->at; w; w = w->up)
+        if (w->cond && by_cond(a, w->cond, k))
+            return true;
+    return false;
+}
+
+static bool
+find_key(finder *f, access *a, key *k, bool conds_first)
 {
     int64_t lo, hi;
 
@@ -210,14 +260,12 @@ find_key(finder *f, access *a, key *k)
         k->how = ONE;
         return true;
     }
-    for (const around *w = f->at; w; w = w->up)
-        if (w->cond && by_cond(a, w->cond, k))
-            return true;
-    return by_dim(f, a, k) || by_parts(a, k);
+    return (conds_first && by_conds(f, a, k)) || by_dim(f, a, k) ||
+           by_parts(f, a, k) || by_conds(f, a, k);
 }
 
 static void
-find_keys(finder *f, access *a)
+find_keys(finder *f, access *a, bool conds_first)
 {
     bool more = true;
 
@@ -225,7 +273,32 @@ find_keys(finder *f, access *a)
         more = false;
         for (int i = 0; i < a->n_key; i++)
             if (a->key[i].how == OPEN)
-                more = find_key(f, a, &a->key[i]) || more;
+                more = find_key(f, a, &a->key[i], conds_first) || more;
+    }
+}
+
+/* The parts of variables of the scope in an expression, and in what they cut.
+ */
+static void
+list_parts(const finder *f, const axe_affine *sub, axe_list *parts)
+{
+    for (int i = 0; i < sub->n; i++) {
+        const axe_var  *v = sub->var[i];
+        const axe_node *of;
+        axe_affine      inner;
+        axe_op          op;
+        int64_t         c;
+        bool            known = false;
+        if (v->kind != AXE_VAR_PART || !mentions_scope(f, v->extent))
+            continue;
+        for (int k = 0; k < parts->n; k++)
+            known = known || axe_var_same(parts->item[k], v);
+        if (known)
+            continue;
+        axe_list_push(parts, v);
+        of = cut_of(v, &op, &c);
+        if (of && axe_affine_of(f->cx, of, &inner))
+            list_parts(f, &inner, parts);
     }
 }
 
@@ -233,20 +306,26 @@ find_keys(finder *f, access *a)
 static void
 list_keys(finder *f, access *a)
 {
-    int n = f->scope->n_var;
+    axe_list parts = {.cx = f->cx};
 
     for (int d = 0; d < a->load->n_arg; d++)
-        n += a->sub[d].n;
-    a->key = axe_new_array(f->cx, key, n + 1);
-    for (int i = 0; i < f->scope->n_var; i++)
-        a->key[a->n_key++].var = f->scope->var[i];
-    for (int d = 0; d < a->load->n_arg; d++)
-        for (int i = 0; i < a->sub[d].n; i++) {
-            const axe_var *v = a->sub[d].var[i];
-            if (v->kind == AXE_VAR_PART && mentions_scope(f, v->extent) &&
-                !axe_race_key(a, v))
-                a->key[a->n_key++].var = v;
-        }
+        list_parts(f, &a->sub[d], &parts);
+    a->n_key = f->scope->n_var + parts.n;
+    a->key = axe_new_array(f->cx, key, a->n_key + 1);
+    a->by_place = axe_new_array(f->cx, key, a->n_key + 1);
+    for (int i = 0; i < a->n_key; i++)
+        a->key[i].var = a->by_place[i].var =
+            i < f->scope->n_var ? f->scope->var[i]
+                                : parts.item[i - f->scope->n_var];
+}
+
+void
+axe_race_swap(access *a)
+{
+    key *first = a->key;
+
+    a->key = a->by_place;
+    a->by_place = first;
 }
 
 static void
@@ -262,7 +341,10 @@ add_access(finder *f, const axe_stmt *s, const axe_node *load, bool write)
             a->scatter = true;
         }
     list_keys(f, a);
-    find_keys(f, a);
+    find_keys(f, a, true);
+    axe_race_swap(a);
+    find_keys(f, a, false);
+    axe_race_swap(a);
     axe_list_push(&f->found, a);
 }
 

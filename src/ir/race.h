@@ -3,8 +3,9 @@
  * An access tells a variable of the scope where its value can be computed from
  * the subscripts.  It can where its coefficient in one of them is greater than
  * all that the other terms, without those known already, can add up to, be it
- * in the remainder by what divides all greater terms; or from its quotient and
- * remainder by a constant; or where a condition around the statement fixes it.
+ * in the remainder by what divides all greater terms; or so from an expression
+ * whose quotient and remainder by a constant are known; or where a condition
+ * around the statement fixes it.
  */
 #ifndef AXE_IR_RACE_H
 #define AXE_IR_RACE_H
@@ -16,9 +17,13 @@ typedef enum how { OPEN, ONE, FIXED, BY_DIM, BY_PARTS } how;
 
 /* How a variable follows from an access. */
 typedef struct key {
-    const axe_var  *var;
-    how             how;
-    int             dim; /* BY_DIM: (subscript - [lo, hi]) / coef */
+    const axe_var *var;
+    how            how;
+    int            dim; /* BY_DIM: (subscript - [lo, hi]) / coef; BY_PARTS: so
+                           from `of`, whose quotient and remainder by `over`
+                           are known */
+    const axe_node *of;
+    int64_t         over;
     int64_t         coef, lo, hi;
     int64_t         mod;   /* of the remainder of the subscript by this, or 0 */
     const axe_node *value; /* FIXED: to this */
@@ -30,7 +35,9 @@ typedef struct access {
     bool              write, scatter;
     const axe_affine *sub; /* [rank] */
     int               n_key;
-    key              *key; /* variables of the scope, then parts of them */
+    key              *key; /* variables of the scope, then parts of them; by
+                              conditions before subscripts, */
+    key *by_place;         /* or the other way around */
 } access;
 
 /* Where we are in the tree. */
@@ -55,6 +62,8 @@ void axe_race_find(finder *f, int n, axe_stmt *const *body);
 /* What the access tells of a variable, or of a part of one; NULL: it is none of
  * the scope's. */
 key *axe_race_key(access *a, const axe_var *v);
+/* Exchange the two ways of telling. */
+void axe_race_swap(access *a);
 /* A variable of the scope that the access does not tell, or NULL. */
 const key *axe_race_open(const finder *f, const access *a);
 

@@ -432,7 +432,7 @@ raise_nest(axe_ctx *cx, axe_kernel *k, const axe_stmt *s)
     out->dst = rewrite(x, x->s->dst);
     out->value = rewrite(x, x->s->value);
     m = axe_ctx_mark(cx);
-    ok = axe_stmt_check_inside(cx, out) == AXE_OK &&
+    ok = axe_stmt_check_inside(cx, out, NULL) == AXE_OK &&
          axe_stmt_check_writes(cx, out) == AXE_OK;
     axe_ctx_release(cx, m);
     if (!ok)

@@ -179,7 +179,7 @@ check_index(verifier *v, const axe_stmt *s)
     v->vars.n = mark;
     if (!ok)
         return;
-    st = axe_stmt_check_inside(v->cx, s);
+    st = axe_stmt_check_inside(v->cx, s, v->holds);
     if (st == AXE_OK)
         st = axe_stmt_check_writes(v->cx, s);
     if (st != AXE_OK)
@@ -260,11 +260,16 @@ check_uniform(verifier *v, const axe_node *n)
 static void
 check_if(verifier *v, const axe_stmt *s)
 {
+    axe_holds h = {s->cond, false, v->holds};
+
     if (check_uniform(v, s->cond) && axe_verify_expr(v, s->cond) &&
         s->cond->type != AXE_TYPE_bool)
         axe_verify_needs(v, s->cond, "to be a condition");
+    v->holds = &h;
     check_body(v, s->n_body, s->body);
+    h.no = true;
     check_body(v, s->n_other, s->other);
+    v->holds = h.up;
 }
 
 /* What all entities share is declared where all of them are. */

@@ -2,8 +2,7 @@
 #ifndef AXE_IR_VERIFY_INT_H
 #define AXE_IR_VERIFY_INT_H
 
-#include "ir/ir.h"
-#include "ir/list.h"
+#include "ir/range.h"
 
 typedef struct verifier {
     axe_ctx          *cx;
@@ -16,6 +15,7 @@ typedef struct verifier {
     const axe_stmt   *inside;    /* innermost scope, or NULL */
     bool              in_loop;   /* that may be left here */
     bool              in_roles;  /* right in them */
+    const axe_holds  *holds;     /* conditions around, or NULL */
 } verifier;
 
 /* Keeps the first status; false. */

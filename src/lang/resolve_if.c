@@ -218,13 +218,15 @@ axe_resolve_condition(axe_resolver *r, const axe_expr *e, const char *what,
 /* A tensor counts as written where both branches wrote it; one of a pipeline,
  * which is read when a stage is full, where every `produce` did. */
 static void
-resolve_branches(axe_resolver *r, const axe_syntax *x, axe_list *body,
-                 axe_list *other)
+resolve_branches(axe_resolver *r, const axe_syntax *x, axe_holds h,
+                 axe_list *body, axe_list *other)
 {
     int   n = r->names.n;
     bool *before = axe_written_get(r, n), *after, *both, left;
 
+    r->holds = h.cond ? &h : h.up;
     axe_resolve_body(r, x->n_body, x->body, body);
+    h.no = true;
     left = r->gone_away;
     r->gone_away = false;
     after = axe_written_get(r, n);
@@ -233,6 +235,7 @@ resolve_branches(axe_resolver *r, const axe_syntax *x, axe_list *body,
             before[i] = after[i];
     axe_written_set(r, n, before);
     axe_resolve_body(r, x->n_other, x->other, other);
+    r->holds = h.up;
     r->gone_away = r->gone_away && left;
     both = axe_written_get(r, n);
     for (int i = 0; i < n; i++)
@@ -264,7 +267,7 @@ axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out)
         resolve_decided(r, x, v != 0, out);
         return;
     }
-    resolve_branches(r, x, &body, &other);
+    resolve_branches(r, x, (axe_holds){cond, false, r->holds}, &body, &other);
     s->kind = AXE_STMT_IF;
     s->at = x->at;
     s->cond = cond;

@@ -71,7 +71,7 @@ axe_resolve_finish(axe_resolver *r, axe_stmt *s)
     axe_status st = axe_stmt_domain(r->cx, &r->tiled, s);
 
     if (st == AXE_OK)
-        st = axe_stmt_check_inside(r->cx, s);
+        st = axe_stmt_check_inside(r->cx, s, r->holds);
     if (st == AXE_OK)
         st = axe_stmt_check_writes(r->cx, s);
     if (st != AXE_OK) {

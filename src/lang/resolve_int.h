@@ -22,6 +22,7 @@
 #define AXE_RESOLVE_INT_H
 
 #include "ir/domain.h"
+#include "ir/range.h"
 #include "lang/lang.h"
 #include "lang/syntax.h"
 
@@ -92,13 +93,14 @@ typedef struct axe_resolver {
     int       crowd;     /* inner scopes around us that several entities run */
     axe_flow *flow;      /* innermost loop that may be left here, or NULL */
     bool      gone_away; /* behind a `break` or `continue` */
-    axe_list  gone;      /* entries no longer visible */
-    axe_list  index;     /* index variables made, axe_made */
-    axe_list  sizes;
-    axe_list  tiled;  /* ranges by tiles, axe_tiled */
-    axe_list  suffix; /* how often names were taken */
-    axe_list  fixed;  /* names in the IR of all but loops, */
-    axe_list  loops;  /* and of loops and scopes */
+    const axe_holds *holds; /* conditions around, or NULL */
+    axe_list         gone;  /* entries no longer visible */
+    axe_list         index; /* index variables made, axe_made */
+    axe_list         sizes;
+    axe_list         tiled;  /* ranges by tiles, axe_tiled */
+    axe_list         suffix; /* how often names were taken */
+    axe_list         fixed;  /* names in the IR of all but loops, */
+    axe_list         loops;  /* and of loops and scopes */
     /* The index statement being resolved, or NULL. */
     const axe_expr *dst, *value;
     bool            picking; /* in an argmax or argmin */

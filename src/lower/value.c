@@ -227,6 +227,18 @@ wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
     return r;
 }
 
+/* Rounded up: -(-a / b). */
+static axe_reg
+quotient_up(lowering *lw, axe_lblock *b, int lanes, axe_reg *src)
+{
+    axe_type t = src[0].type;
+    axe_reg  r;
+
+    src[0] = axe_emit_op(lw, b, AXE_LOP_neg, t, lanes, 1, src);
+    r = axe_emit_op(lw, b, AXE_LOP_div, t, lanes, 2, src);
+    return axe_emit_op(lw, b, AXE_LOP_neg, t, lanes, 1, &r);
+}
+
 static axe_status
 plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
          axe_reg *out)
@@ -247,6 +259,10 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     }
     if (n->type == AXE_TYPE_bool)
         t = mask_type(src[0].type);
+    if (n->op == AXE_OP_cdiv) {
+        *out = quotient_up(lw, b, lanes, src);
+        return AXE_OK;
+    }
     for (int i = 0; i < AXE_LEN(plain); i++)
         if (plain[i].op == n->op) {
             *out = axe_emit_op(lw, b, plain[i].lop, t, lanes, n->n_arg, src);

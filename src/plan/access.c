@@ -202,6 +202,13 @@ constant_inside(const request *r, const subscript *s, const axe_node *size)
     return lo >= 0 && hi < n;
 }
 
+static void
+ask_always(const subscript *s, const axe_node *size, axe_operand *op)
+{
+    ((axe_check *)op->check)[op->n_check++] =
+        (axe_check){s->inner, s->outer_node, size};
+}
+
 /* How the subscript of one dimension of `size` may leave it: not at all, at a
  * limit of its one index, or in a way that every element must ask for. */
 static void
@@ -217,8 +224,7 @@ guard_subscript(planner *p, const request *r, const subscript *s,
         ((axe_guard *)op->guard)[op->n_guard++] =
             (axe_guard){s->index, limit_in(p, s, size)};
     else
-        ((axe_check *)op->check)[op->n_check++] =
-            (axe_check){s->inner, s->outer_node, size};
+        ask_always(s, size, op);
 }
 
 bool
@@ -281,6 +287,7 @@ typedef struct window {
     subscript s;
     int64_t   begin, end;
     bool      whole; /* of the dimension, since it moves */
+    bool      guard; /* every element asks whether it is inside */
 } window;
 
 static axe_status
@@ -291,7 +298,9 @@ open_window(planner *p, const request *r, const axe_node *at, int64_t full,
 
     AXE_TRY(take_apart(p, at, &out->s));
     dim = out->s.index ? axe_request_dim(r, out->s.index) : NULL;
-    out->whole = out->s.outer.n > 0 || (out->s.inner.n > 0 && !out->s.index);
+    out->guard = axe_tile_guarded(p, r, at, full);
+    out->whole = out->s.outer.n > 0 || (out->s.inner.n > 0 && !out->s.index) ||
+                 out->guard;
     out->begin = out->whole ? 0 : out->s.outer.constant;
     out->end = out->whole ? full : out->begin + (dim ? axe_dim_extent(dim) : 1);
     return AXE_OK;
@@ -335,6 +344,8 @@ tile_operand(planner *p, const request *r, axe_operand *op)
         AXE_TRY(open_window(p, r, op->load->arg[d], full[d], &w[d]));
         if (w[d].s.computed)
             guard_subscript(p, r, &w[d].s, t->shape[d], op);
+        else if (w[d].guard)
+            ask_always(&w[d].s, t->shape[d], op);
         begin[d] = w[d].begin;
         end[d] = w[d].end;
     }

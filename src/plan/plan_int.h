@@ -142,9 +142,13 @@ const axe_var *axe_alone_in(planner *p, const axe_node *at);
 /* The sum; of a scope variable whose tiles may begin elsewhere, the beginning.
  */
 const axe_node *axe_affine_node(planner *p, const axe_affine *a);
-/* window.c: adds to op what the subscript `at` of a tile, inner of indices plus
- * outer, moves it by along a dimension of n > 1 iters.
- * Errors  EUNSUPPORTED: two parts of it move one digit of the dimension */
+/* window.c: may the subscript leave a dimension of `full` elements of a tile,
+ * but for a condition around it? */
+bool axe_tile_guarded(planner *p, const request *r, const axe_node *at,
+                      int64_t full);
+/* The same file: adds to op what the subscript `at` of a tile, inner of indices
+ * plus outer, moves it by along a dimension of n > 1 iters. Errors
+ * EUNSUPPORTED: two parts of it move one digit of the dimension */
 AXE_CHECK axe_status axe_window_move(planner *p, const request *r,
                                      const axe_node   *at,
                                      const axe_affine *inner,

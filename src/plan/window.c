@@ -8,6 +8,7 @@
  * within. */
 #include <inttypes.h>
 
+#include "ir/range.h"
 #include "plan/plan_int.h"
 
 typedef struct window {
@@ -186,4 +187,27 @@ axe_window_move(planner *p, const request *r, const axe_node *at,
                     "multiples of %" PRId64
                     ", or declare a layout where the dimension is one iter",
                     axe_node_text(p->cx, at), block, op->tensor->name, block);
+}
+
+/* ----------------------------------------------------------------- guards */
+
+static const axe_node *
+extent_in(const void *user, const axe_var *v)
+{
+    const axe_dim *d = axe_request_dim(user, v);
+
+    return d ? d->extent : NULL;
+}
+
+bool
+axe_tile_guarded(planner *p, const request *r, const axe_node *at, int64_t full)
+{
+    axe_reach    in = {p->cx, extent_in, r, NULL};
+    axe_affine   a;
+    axe_interval g;
+
+    if (!axe_affine_of(p->cx, at, &a))
+        return false; /* computed */
+    g = axe_reach_of(&in, &a);
+    return !g.has_lo || !g.has_hi || g.lo < 0 || g.hi >= full;
 }
