@@ -58,9 +58,10 @@ int axe_run_read(axe_ctx *cx, const char *verb, int argc, char **argv,
 typedef struct axe_run_param {
     const char *name;
     axe_access  access;
-    const char *path; /* NULL: none given */
-    bool        have; /* npy holds an array */
-    const char *type; /* of a packed one, or NULL */
+    const char *path;   /* NULL: none given */
+    const char *number; /* of an argument that is one, or NULL */
+    bool        have;   /* npy holds an array */
+    const char *type;   /* of a packed one, or NULL */
     axe_npy     npy;
 } axe_run_param;
 
@@ -76,6 +77,13 @@ typedef struct axe_run {
     double             flops, bytes;
     bool               cached;
 } axe_run;
+
+/* run_scalar.c: is a value a number, not a file's name? */
+bool axe_run_is_number(const char *value);
+/* p->number as the parameter's element.  Errors  EARG: it is none of the type
+ */
+AXE_CHECK axe_status axe_run_put_number(axe_ctx *cx, axe_run_param *p,
+                                        const char *type);
 
 /* Match what was given with the kernel's parameters and read the arrays that
  * it reads. */

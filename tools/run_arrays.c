@@ -58,6 +58,10 @@ open_param(axe_ctx *cx, const axe_run_args *a, const axe_param_sig *sig,
     for (int i = 0; i < a->given.n; i++)
         if (strcmp(a->given.name[i], sig->name) == 0)
             out->path = a->given.value[i];
+    if (out->path && sig->rank == 0 && axe_run_is_number(out->path)) {
+        out->number = out->path;
+        out->path = NULL;
+    }
     if (out->path && (out->access & AXE_READS)) {
         AXE_TRY(axe_axt_is(out->path)
                     ? axe_axt_read(cx, out->path, &out->npy, &out->type)
@@ -230,14 +234,22 @@ axe_run_fill(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     uint64_t   state = (uint64_t)a->seed;
 
     for (int i = 0; i < r->n_param && !a->random; i++)
-        if ((r->param[i].access & AXE_READS) && !r->param[i].have) {
-            axe_status st = axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                                     "parameter %s is read, but no array is "
-                                     "given for it",
-                                     r->param[i].name);
-            axe_help(cx, "give %s=FILE.npy, or --random", r->param[i].name);
+        if ((r->param[i].access & AXE_READS) && !r->param[i].have &&
+            !r->param[i].number) {
+            bool       one = axe_program_param(r->program, i).rank == 0;
+            axe_status st =
+                axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                         "parameter %s is read, but no %s is "
+                         "given for it",
+                         r->param[i].name, one ? "number" : "array");
+            axe_help(cx, "give %s=%s, or --random", r->param[i].name,
+                     one ? "NUMBER" : "FILE.npy");
             return st;
         }
+    for (int i = 0; i < r->n_param; i++)
+        if (r->param[i].number)
+            AXE_TRY(axe_run_put_number(cx, &r->param[i],
+                                       axe_program_param(r->program, i).type));
     AXE_TRY(axe_program_shapes(cx, r->program, axe_run_arrays(r, array), array,
                                r->n_size, r->size, shape));
     for (int i = 0; i < r->n_param; i++)

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct axe_array {
     const char *name; /* of the kernel's parameter */
     const char *type; /* of its elements: "f32", "bf16"; see axe_matrix_pack */
-    int         rank; /* 0: a single element */
+    int         rank; /* 0: one number, in the host's memory on all machines */
     const int64_t *shape;  /* [rank] */
     const int64_t *stride; /* [rank] [elements]; NULL: row-major */
     void          *data;   /* first element; NULL only without elements; of 4

@@ -191,6 +191,9 @@ struct axe_tensor {
     const axe_pipeline *pipeline; /* or NULL */
 };
 
+/* Is it an argument that is one number, which a call passes by value? */
+bool axe_is_scalar(const axe_tensor *t);
+
 struct axe_pipeline {
     const char              *name;
     axe_span                 at;

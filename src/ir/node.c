@@ -441,3 +441,9 @@ axe_node_reads(const axe_node *n, const axe_tensor *t)
             return true;
     return false;
 }
+
+bool
+axe_is_scalar(const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_IN && t->rank == 0;
+}

@@ -55,9 +55,10 @@ static void
 check_tensor(verifier *v, const axe_tensor *t)
 {
     bool global = t->space == AXE_SPACE_GLOBAL;
-    bool ok = t->rank >= (global ? 1 : 0) && t->rank <= AXE_RANK_MAX;
+    bool least = global && !axe_is_scalar(t);
+    bool ok = t->rank >= least && t->rank <= AXE_RANK_MAX;
 
-    if (!ok || global != (t->stride != NULL) ||
+    if (!ok || (t->rank > 0 && global != (t->stride != NULL)) ||
         (!global && t->dir != AXE_DIR_LOCAL))
         ok = axe_verify_fail(
             v, axe_fail(v->cx, t->at, AXE_ESHAPE,

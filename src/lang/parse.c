@@ -162,7 +162,19 @@ parse_consts(axe_parser *p, axe_kernel_decl *k)
     return axe_parse_need(p, AXE_TOK_gt, "after the parameters");
 }
 
-/* param = ( "in" | "out" | "inout" ) type NAME dims */
+/* What is written is an array. */
+static bool
+parse_scalar(axe_parser *p, const axe_tensor_decl *t)
+{
+    if (t->dir == AXE_DIR_IN)
+        return true;
+    axe_parse_expected(p, "`[` with the tensor's shape");
+    axe_help(p->cx, "a single element is one of an array: `%s[1]`",
+             t->word.name);
+    return false;
+}
+
+/* param = ( "in" | "out" | "inout" ) type NAME dims | "in" type NAME */
 static const axe_tensor_decl *
 parse_param(axe_parser *p)
 {
@@ -181,7 +193,9 @@ parse_param(axe_parser *p)
     }
     if (!axe_parse_type(p, &t->type) ||
         !axe_parse_word(p, "the tensor's name", &t->word) ||
-        !axe_parse_dims(p, t))
+        !(p->tok->kind == AXE_TOK_comma || p->tok->kind == AXE_TOK_rparen
+              ? parse_scalar(p, t)
+              : axe_parse_dims(p, t)))
         return NULL;
     if (p->tok->kind == AXE_TOK_colon) {
         axe_parse_fail(p, axe_fail(p->cx, p->tok->at, AXE_EUNSUPPORTED,

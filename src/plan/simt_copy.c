@@ -54,7 +54,7 @@ is_copy(attempt *a)
         else if (r->operand[i].tensor->rank > 0 &&
                  r->operand[i].tensor->space != AXE_SPACE_GLOBAL)
             return false;
-    if (!a->from)
+    if (!a->from || axe_is_scalar(a->from->tensor))
         return false;
     a->type = kept_as(a->p, a->to->tensor);
     a->out.in = space_of(a->to->tensor) == AXE_ARG_SHARED;

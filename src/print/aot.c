@@ -90,8 +90,9 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
         axe_putf(b, ", %s", axe_c_var(p, k->size[i]));
     axe_putf(b, "};\n    void *ptr[%d] = {0", n + 1);
     for (int i = 0; i < k->n_param; i++)
-        axe_putf(b, "%s (void *)%s",
+        axe_putf(b, "%s (void *)%s%s",
                  i ? "," : "};\n    void *const given[] = {",
+                 axe_is_scalar(k->param[i]) ? "&" : "",
                  axe_aot_name(p->cx, k->param[i]->name));
     axe_puts(b, "};\n");
     if (k->n_param > 0)

@@ -68,8 +68,9 @@ axe_aot_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
 {
     for (int i = 0; i < k->n_param; i++) {
         const axe_tensor *t = k->param[i];
-        axe_putf(b, "%s%s%s *%s", i ? ", " : "",
-                 t->dir == AXE_DIR_IN ? "const " : "", axe_aot_type(t->type),
+        axe_putf(b, "%s%s%s %s%s", i ? ", " : "",
+                 t->dir == AXE_DIR_IN && !axe_is_scalar(t) ? "const " : "",
+                 axe_aot_type(t->type), axe_is_scalar(t) ? "" : "*",
                  axe_aot_name(cx, t->name));
     }
     for (int i = 0; i < k->n_size; i++)
@@ -100,8 +101,16 @@ axe_aot_doc(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
     axe_putf(b, "\n/* kernel %s\n", k->name);
     for (int i = 0; i < k->n_param; i++) {
         const axe_tensor *t = k->param[i];
-        axe_putf(b, " *   %s: %s[", axe_aot_name(cx, t->name),
+        axe_putf(b, " *   %s: %s", axe_aot_name(cx, t->name),
                  axe_type_table[t->type].name);
+        if (axe_is_scalar(t)) {
+            axe_puts(b, axe_type_is_float(t->type) &&
+                                axe_type_table[t->type].bits < 32
+                            ? ", its bits, by value\n"
+                            : ", by value\n");
+            continue;
+        }
+        axe_putc(b, '[');
         for (int d = 0; d < t->rank; d++)
             axe_putf(b, "%s%s", d ? ", " : "", axe_node_text(cx, t->shape[d]));
         axe_puts(b, "], strides (");
@@ -118,6 +127,8 @@ axe_aot_check(axe_cprinter *p, axe_buf *b, const axe_tensor *t)
     const char *name = axe_aot_name(p->cx, t->name);
     bool        strided = false;
 
+    if (axe_is_scalar(t))
+        return AXE_OK;
     axe_putf(b, "    const i64 e_%s[] = {", name);
     for (int d = 0; d < t->rank; d++) {
         axe_puts(b, d ? ", " : "");

@@ -294,6 +294,10 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 static void
 put_tensor(cuda_printer *p, axe_buf *b, const axe_tensor *t)
 {
+    if (axe_is_scalar(t)) {
+        axe_putf(b, "const %s by_%s", axe_cuda_element_type(t->type), t->name);
+        return;
+    }
     axe_putf(b, "%s%s *%s", t->dir == AXE_DIR_IN ? "const " : "",
              axe_cuda_element_type(t->type), axe_cuda_tensor(p, t));
 }
@@ -325,6 +329,11 @@ put_head(cuda_printer *p, axe_buf *b)
     for (int i = 0; i < k->n_size; i++, next = ", ")
         axe_putf(b, "%si64 n_%s", next, k->size[i]->name);
     axe_puts(b, ")\n{\n");
+    for (int i = 0; i < k->n_param; i++)
+        if (axe_is_scalar(k->param[i]))
+            axe_putf(b, "    const %s *%s = &by_%s;\n",
+                     axe_cuda_element_type(k->param[i]->type),
+                     axe_cuda_tensor(p, k->param[i]), k->param[i]->name);
 }
 
 static const char *const id_text[AXE_N_ID] = {

@@ -517,6 +517,15 @@ may_be(axe_arg_space want, axe_arg_space got)
            (want == AXE_ARG_DSMEM && got == AXE_ARG_SHARED);
 }
 
+/* Does it load an argument that is one number?  That lies where the kernel's
+ * arguments are, not in global memory. */
+static bool
+of_argument(const axe_lir *l)
+{
+    return l->atom->kind == AXE_ATOM_LOAD && l->n_arg == 2 &&
+           l->arg[1].tensor && axe_is_scalar(l->arg[1].tensor);
+}
+
 axe_status
 axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
 {
@@ -524,6 +533,11 @@ axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
     const char *text;
     int64_t     v;
 
+    if (of_argument(l)) {
+        *name = "take_argument";
+        axe_cuda_need(p, *name);
+        return AXE_OK;
+    }
     if (l->n_arg > MAX_ARG || !l->atom->asm_text || !*l->atom->asm_text)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C has no spelling for the atom %s on %d operands",

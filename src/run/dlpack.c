@@ -25,6 +25,8 @@ type_of(const axe_dlpack *t)
 static bool
 is_there(const axe_dlpack *t, int device)
 {
+    if (t->rank == 0)
+        device = AXE_DLPACK_CPU;
     return t->device.type == device ||
            (device == AXE_DLPACK_CPU && t->device.type == AXE_DLPACK_CUDA_HOST);
 }
@@ -39,7 +41,7 @@ axe_array_of_dlpack(axe_ctx *cx, const char *name, const axe_dlpack *t,
     if (!is_there(t, device))
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "%s is on a device of DLPack's type %d, not %d", name,
-                        t->device.type, device);
+                        t->device.type, t->rank == 0 ? AXE_DLPACK_CPU : device);
     if (!type) {
         axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
                  "%s: no type for %d elements of DLPack's code %d with %d bits",

@@ -280,7 +280,9 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
     AXE_TRY(check_needs(cx, l, grid));
     AXE_TRY(make_maps(cx, l, grid, arg));
     for (int i = 0; i < n_ptr; i++)
-        arg[n++] = &l->ptr[i];
+        arg[n++] = i < k->n_param && axe_is_scalar(k->param[i])
+                       ? l->bound.data[i]
+                       : &l->ptr[i];
     for (int i = 0; i < k->n_size; i++)
         arg[n++] = &l->bound.size[i];
     r = g->cuda->LaunchKernel(code->function, (unsigned)blocks, 1, 1,
@@ -428,6 +430,8 @@ copy_in(axe_ctx *cx, launch *l)
     for (int i = 0; i < k->n_param; i++)
         l->ptr[i] = NULL;
     for (int i = 0; i < k->n_param; i++) {
+        if (axe_is_scalar(k->param[i]))
+            continue;
         AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, span_of(l, i), &l->ptr[i]));
         AXE_TRY(axe_gpu_put(cx, l->e->gpu, l->ptr[i], l->bound.data[i],
                             span_of(l, i)));

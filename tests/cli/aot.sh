@@ -86,6 +86,29 @@ grep -q 'int double_(const float \*int_, float \*Y, int64_t M);' names.h ||
     fail "$(cat names.h)"
 grep -q 'int other_threads(int n_thread, const int8_t' names.h || fail names
 
+# Numbers are passed by value.
+cat >number.axe <<'K'
+kernel scaled(in f32 X[M], in f32 a, in i64 step, in f16 h, out f32 Y[M])
+{
+    index m;
+    cta (i : 1) Y[m] = X[m + step] * a + f32(h);
+}
+K
+compile number.axe -o number.{h,o}
+grep -q 'int scaled(const float \*X, float a, int64_t step, uint16_t h, float \*Y, int64_t M);' number.h ||
+    fail "$(cat number.h)"
+cat >number.c <<'C'
+#include "number.h"
+int main(void)
+{
+    float x[3] = {1, 2, 3}, y[3];
+    return scaled(x, 2, 1, 0x3c00, y, 3) || y[0] != 5 || y[1] != 7 || y[2] != 1;
+}
+C
+# shellcheck disable=SC2086
+gcc $flags -I. number.c number.o -lm -lpthread -o number
+./number || fail "numbers: exit $?"
+
 # Every kernel there is for CPUs.
 for k in $(grep -L '^ *target ' "$SRC"/kernels/*.axe); do
     compile "$k" -o all.c

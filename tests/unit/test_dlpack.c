@@ -86,6 +86,14 @@ nonsense_is_refused(void **state)
     (void)state;
     assert_int_equal(axe_array_of_dlpack(cx, "A", &t, AXE_DLPACK_CUDA, &a),
                      AXE_EDEVICE);
+    t.rank = 0; /* a number is the host's, whatever runs the kernel */
+    assert_int_equal(axe_array_of_dlpack(cx, "eps", &t, AXE_DLPACK_CUDA, &a),
+                     AXE_OK);
+    t.device.type = AXE_DLPACK_CUDA;
+    assert_int_equal(axe_array_of_dlpack(cx, "eps", &t, AXE_DLPACK_CUDA, &a),
+                     AXE_EDEVICE);
+    t.device.type = AXE_DLPACK_CPU;
+    a = (axe_array){0};
     t.rank = -1;
     assert_int_equal(axe_array_of_dlpack(cx, "A", &t, AXE_DLPACK_CPU, &a),
                      AXE_EARG);
