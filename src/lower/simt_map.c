@@ -301,27 +301,46 @@ is_in_parts(const map_lowering *x, const axe_operand *op)
     return false;
 }
 
-/* Operands whose addresses read others come behind these. */
+/* Is operand i read, here? */
+static bool
+is_loaded_here(const map_lowering *x, int i, int nest)
+{
+    const axe_operand *op = &x->s->operand[i];
+    const axe_node    *to = x->s->operand[0].load;
+    bool               wanted = axe_node_holds(x->s->value, op->load);
+    bool               far = op->tensor->space != AXE_SPACE_REG;
+
+    for (int d = 0; d < to->n_arg; d++)
+        wanted = wanted || axe_node_holds(to->arg[d], op->load);
+    return (far || x->simt->access[i].shuffle) && wanted && x->same[i] == i &&
+           axe_simt_nest_of(x->s, i) == nest && !x->array[i] &&
+           (x->in_part || !is_in_parts(x, op));
+}
+
+/* What the operand's address reads comes first. */
+static void
+load(map_lowering *x, axe_lblock *b, int i, int nest)
+{
+    const axe_node *at = x->s->operand[i].load;
+
+    if (!is_loaded_here(x, i, nest))
+        return;
+    for (int k = 0; k < x->s->n_operand; k++)
+        for (int d = 0; d < at->n_arg; d++)
+            if (axe_node_holds(at->arg[d], x->s->operand[k].load))
+                load(x, b, x->same[k], nest);
+    x->array[i] = values_of(x, i);
+    if (x->s->operand[i].tensor->space != AXE_SPACE_REG)
+        move(x, b, i, false);
+    else
+        axe_map_shuffle(x, b, i);
+}
+
 void
 axe_map_load(map_lowering *x, axe_lblock *b, int nest)
 {
-    for (int i = x->s->n_operand - 1; i >= 0; i--) {
-        const axe_operand *op = &x->s->operand[i];
-        bool               wanted = axe_node_holds(x->s->value, op->load);
-        for (int d = 0; d < x->s->operand[0].load->n_arg; d++)
-            wanted = wanted ||
-                     axe_node_holds(x->s->operand[0].load->arg[d], op->load);
-        bool far = op->tensor->space != AXE_SPACE_REG;
-        if ((!far && !x->simt->access[i].shuffle) || !wanted ||
-            x->same[i] != i || axe_simt_nest_of(x->s, i) != nest ||
-            x->array[i] || (!x->in_part && is_in_parts(x, op)))
-            continue;
-        x->array[i] = values_of(x, i);
-        if (far)
-            move(x, b, i, false);
-        else
-            axe_map_shuffle(x, b, i);
-    }
+    for (int i = x->s->n_operand - 1; i >= 0; i--)
+        load(x, b, i, nest);
 }
 
 /* ------------------------------------------------------------------ storing */
