@@ -104,12 +104,24 @@ fold(map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
                   axe_node2(x->sl->lw.cx, fold_op[f], old, value), NULL);
 }
 
+/* What a fold of nothing is: that of its own type, as sums are kept. */
+static const axe_node *
+unit_of(map_lowering *x, int nest)
+{
+    const axe_node *r = x->s->nest[nest].reduce;
+    axe_ctx        *cx = x->sl->lw.cx;
+    axe_type        t = x->sum[nest]->type;
+    const axe_node *unit = axe_fold_unit(cx, r->u.reduce.fold, r->type);
+
+    return axe_type_is_float(t) ? axe_fconst(cx, AXE_NOWHERE, t, unit->u.f)
+                                : axe_iconst(cx, AXE_NOWHERE, t, unit->u.i);
+}
+
 /* The first n sums. */
 static void
 clear(map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
-    axe_fold        f = x->s->nest[nest].reduce->u.reduce.fold;
-    const axe_node *unit = axe_fold_unit(x->sl->lw.cx, f, x->sum[nest]->type);
+    const axe_node *unit = unit_of(x, nest);
     const axe_node *at = axe_simt_unrolled(x->sl, &b, "clear", n);
 
     axe_simt_calc(x->sl, b, x->sum[nest], at, unit, NULL);
@@ -157,8 +169,7 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
     if (in)
         value = axe_node_new(
             cx, AXE_OP_select, t, AXE_NOWHERE, 3,
-            (const axe_node *[]){
-                in, value, axe_fold_unit(cx, own->reduce->u.reduce.fold, t)});
+            (const axe_node *[]){in, value, unit_of(x, nest)});
     at = turn_index(x, 0);
     if (n > 1)
         at = part_index(x, at,

@@ -289,12 +289,13 @@ put_leaf(axe_ref_printer *p, const axe_node *n, int *out)
     return AXE_OK;
 }
 
-/* An element of bf16, widened or not? */
+/* An element of bf16, widened or not?  One cast to an integer is none. */
 static bool
 is_bf16(const axe_node *n)
 {
     return n->type == AXE_TYPE_bf16 ||
-           (n->op == AXE_OP_cast && n->arg[0]->type == AXE_TYPE_bf16);
+           (n->op == AXE_OP_cast && axe_type_is_float(n->type) &&
+            n->arg[0]->type == AXE_TYPE_bf16);
 }
 
 static axe_status
