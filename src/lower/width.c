@@ -70,7 +70,9 @@ known_var(const axe_grid_widths *w, const axe_var *v, axe_interval *out)
             *out = between(0, AXE_SIZE_MOST);
             return true;
         }
-    if (r)
+    if (v == k->cores)
+        *out = between(1, AXE_STAY_MOST);
+    else if (r)
         *out = r->in;
     else if (v == g->id[AXE_ID_BLOCK])
         *out = between(0, n_block - 1);

@@ -131,6 +131,8 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
         axe_putf(b, "&temp[%d], ", i);
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->size[i]));
+    if (k->cores)
+        axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->cores));
     axe_puts(b, "0};\n");
 }
 
@@ -237,6 +239,12 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                  "    if (!status && %s > %d)\n"
                  "        status = AXE_AOT_EOVERFLOW;\n",
                  axe_c_var(&p, k->size[i]), AXE_CUDA_MOST);
+    if (k->cores)
+        axe_putf(b,
+                 "    i64 %s = 0;\n"
+                 "    if (!status)\n"
+                 "        status = axe_multiprocessors(&%s);\n",
+                 axe_c_var(&p, k->cores), axe_c_var(&p, k->cores));
     AXE_TRY(put_temps(&p, b, k));
     if (has_maps(code->lowered))
         axe_puts(b, "    uint64_t nothing = 0;\n");

@@ -328,6 +328,8 @@ put_head(cuda_printer *p, axe_buf *b)
     }
     for (int i = 0; i < k->n_size; i++, next = ", ")
         axe_putf(b, "%si64 n_%s", next, k->size[i]->name);
+    if (k->cores)
+        axe_putf(b, "%si64 n_%s", next, AXE_CORES);
     axe_puts(b, ")\n{\n");
     for (int i = 0; i < k->n_param; i++)
         if (axe_is_scalar(k->param[i]))
@@ -386,6 +388,8 @@ put_kernel(cuda_printer *p, axe_buf *b)
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
         axe_cuda_declare(p, k->size[i], p->wide);
+    if (k->cores)
+        axe_cuda_declare(p, k->cores, false);
     AXE_TRY(put_block(p, &p->g->body, 1));
     put_head(p, b);
     put_buffers(p, b);
@@ -403,6 +407,9 @@ put_kernel(cuda_printer *p, axe_buf *b)
                      p->wide ? "    const i64 %s = n_%s;\n"
                              : "    const int %s = (int)n_%s;\n",
                      p->name[i].text, k->size[i]->name);
+    if (k->cores && p->name[k->n_size].used)
+        axe_putf(b, "    const int %s = (int)n_%s;\n", p->name[k->n_size].text,
+                 AXE_CORES);
     AXE_TRY(put_arrays(p, b));
     axe_puts(b, body.text ? body.text : "");
     axe_puts(b, "}\n");

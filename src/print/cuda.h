@@ -11,8 +11,9 @@ enum { AXE_CUDA_MOST = AXE_SIZE_MOST };
  * name.  A kernel takes, in this order: the grid's tensor maps by value, the
  * address of each parameter and of each of the kernel's own tensors, and its
  * sizes as 64-bit integers, which must be at most AXE_CUDA_MOST unless indices
- * are `wide`.  It is launched with grid->n_thread threads a CTA and
- * grid->shared_bytes of dynamic shared memory.
+ * are `wide`, and, if it names `cores`, how many SMs there are as one more.  It
+ * is launched with grid->n_thread threads a CTA and grid->shared_bytes of
+ * dynamic shared memory.
  *
  * One function for each atom that is used, made from its asm_text.  Registers
  * are arrays with constant indices, elements of 8 and 16 bits packed in 32-bit

@@ -269,7 +269,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
 {
     const axe_kernel *k = l->e->program->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
-    void   **arg = axe_new_array(cx, void *, n + n_ptr + k->n_size + 1);
+    void   **arg = axe_new_array(cx, void *, n + n_ptr + k->n_size + 2);
     int64_t  blocks;
     axe_gpu *g = l->e->gpu;
     int      r;
@@ -285,6 +285,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
                        : &l->ptr[i];
     for (int i = 0; i < k->n_size; i++)
         arg[n++] = &l->bound.size[i];
+    arg[n++] = (void *)&l->values.cores;
     r = g->cuda->LaunchKernel(code->function, (unsigned)blocks, 1, 1,
                               (unsigned)grid->n_thread, 1, 1,
                               (unsigned)grid->shared_bytes, stream, arg, NULL);

@@ -140,16 +140,20 @@ wrapped(axe_type t, int64_t v)
 static int64_t
 floor_div(int64_t a, int64_t b)
 {
-    if (b == 0 || (a == INT64_MIN && b == -1))
+    if (b == 0)
         return 0;
+    if (b == -1)
+        return (int64_t)(0 - (uint64_t)a);
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
 static int64_t
 ceil_div(int64_t a, int64_t b)
 {
-    if (b == 0 || (a == INT64_MIN && b == -1))
+    if (b == 0)
         return 0;
+    if (b == -1)
+        return (int64_t)(0 - (uint64_t)a);
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
@@ -168,7 +172,7 @@ int_op(axe_op op, int64_t a, int64_t b)
     case AXE_OP_div:
         return floor_div(a, b);
     case AXE_OP_mod:
-        return b == 0 ? 0 : (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
+        return b == 0 ? a : (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
     case AXE_OP_cdiv:
         return ceil_div(a, b);
     case AXE_OP_min:
