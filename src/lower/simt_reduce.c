@@ -167,9 +167,8 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
     value = converted(x, axe_map_value(x, own->reduce->arg[0]), t);
     in = axe_map_bounds(x, own);
     if (in)
-        value = axe_node_new(
-            cx, AXE_OP_select, t, AXE_NOWHERE, 3,
-            (const axe_node *[]){in, value, unit_of(x, nest)});
+        value = axe_node_new(cx, AXE_OP_select, t, AXE_NOWHERE, 3,
+                             (const axe_node *[]){in, value, unit_of(x, nest)});
     at = turn_index(x, 0);
     if (n > 1)
         at = part_index(x, at,

@@ -14,7 +14,8 @@ typedef struct axe_grid_widths axe_grid_widths;
 /* Of the variables of a grid: what each may be at any launch whose sizes are at
  * most AXE_SIZE_MOST, or, `wide`, whatever they are.  A launch has at most
  * INT32_MAX CTAs, one of CTAs that stay AXE_STAY_MOST of them for at most
- * INT32_MAX - AXE_STAY_MOST tiles; a machine has at most AXE_STAY_MOST cores. */
+ * INT32_MAX - AXE_STAY_MOST tiles; a machine has at most AXE_STAY_MOST cores.
+ */
 const axe_grid_widths *axe_widths_make(axe_ctx *cx, const axe_lowered *l,
                                        const axe_grid *g, bool wide);
 /* Between which values an integer expression of the grid's code lies. */
