@@ -33,7 +33,8 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_puts(b, " to leave first");
     if (l->op == AXE_LOP_fconst)
         axe_putf(b, " %.17g", l->f);
-    if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes)
+    if (l->op == AXE_LOP_iconst || l->op == AXE_LOP_lanes ||
+        l->op == AXE_LOP_quo2)
         axe_putf(b, " %" PRId64, l->i);
     if (l->op == AXE_LOP_dot)
         axe_putf(b, " by %s", l->atom->name);

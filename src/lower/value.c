@@ -239,6 +239,54 @@ quotient_up(lowering *lw, axe_lblock *b, int lanes, axe_reg *src)
     return axe_emit_op(lw, b, AXE_LOP_neg, t, lanes, 1, &r);
 }
 
+/* A quotient or remainder by a power of two, which bits tell; false if n is
+ * none.  a is the dividend. */
+static bool
+by_bits(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg a, axe_reg *out)
+{
+    int64_t c;
+    int     k = 0;
+
+    if ((n->op != AXE_OP_div && n->op != AXE_OP_mod) ||
+        axe_type_is_float(n->type) || !axe_is_iconst(n->arg[1], &c) || c < 1 ||
+        (c & (c - 1)) != 0)
+        return false;
+    while (c >> k > 1)
+        k++;
+    if (n->op == AXE_OP_div) {
+        *out = axe_emit_op(lw, b, AXE_LOP_quo2, a.type, a.lanes, 1, &a);
+        b->item[b->n - 1]->i = k;
+        return true;
+    }
+    axe_reg low = axe_emit_op(lw, b, AXE_LOP_iconst, a.type, a.lanes, 0, NULL);
+    b->item[b->n - 1]->i = c - 1;
+    *out = axe_emit_op(lw, b, AXE_LOP_and, a.type, a.lanes, 2,
+                       (axe_reg[]){a, low});
+    return true;
+}
+
+/* A quotient or remainder of an index that is known to be small by what is the
+ * same in all lanes; false if n is none. */
+static bool
+by_scalar(lowering *lw, axe_lblock *b, const axe_node *n, const axe_reg *src,
+          axe_reg *out)
+{
+    axe_reg r;
+
+    if ((n->op != AXE_OP_div && n->op != AXE_OP_mod) || src[0].lanes == 1 ||
+        src[0].type != AXE_TYPE_i64 || !axe_index_is_small(lw, n->arg[0]))
+        return false;
+    r = axe_emit_op(lw, b, AXE_LOP_quo, src[0].type, src[0].lanes, 2, src);
+    if (n->op == AXE_OP_mod) {
+        r = axe_emit_op(lw, b, AXE_LOP_mul, r.type, r.lanes, 2,
+                        (axe_reg[]){r, src[1]});
+        r = axe_emit_op(lw, b, AXE_LOP_sub, r.type, r.lanes, 2,
+                        (axe_reg[]){src[0], r});
+    }
+    *out = r;
+    return true;
+}
+
 static axe_status
 plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
          axe_reg *out)
@@ -250,6 +298,8 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
         return AXE_OK;
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
+    if (by_bits(lw, b, n, src[0], out) || by_scalar(lw, b, n, src, out))
+        return AXE_OK;
     fit_masks(lw, b, n, src);
     if ((n->op == AXE_OP_lt || n->op == AXE_OP_le) &&
         n->arg[0]->type == AXE_TYPE_bool) {

@@ -451,6 +451,11 @@ choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
                     r->nest[k].dim = dim;
                     break;
                 }
+    n_reject = r->n_reject;
+    if (!any && r->n_nest > 1 &&
+        choose_vector(p, r, lanes, MIN_LANES, true, out, list, last))
+        return AXE_OK;
+    r->n_reject = n_reject;
     if (!any)
         axe_use_atom(out, scalar_atom(p, AXE_ATOM_LOAD), list);
     axe_use_atom(out, scalar_atom(p, AXE_ATOM_STORE), list);

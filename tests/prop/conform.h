@@ -301,6 +301,26 @@ typedef struct row {
                " c[m, n] += a[m, k] * b[k, n]; }" \
                " C[i*32 + m, j*48 + n] = c[m, n]; } }"
 
+#define QUOTIENTS "kernel k(out f32 Y[M, 45], out f32 Z[M, 45]) {" \
+                  " index m, n; cta (i : M by 8) { i64 q = i - 3;" \
+                  " Y[i*8 + m, n] = f32((n - 20) / 8 + (n - 20) % 16 * 100" \
+                  " + (i*7 - n) / 4 + n % 1);" \
+                  " Z[i*8 + m, n] = f32((n - 20) / q * 100 + (n - 20) % q); } }"
+#define SHIFTED "kernel k(in f32 X[C, H, W], in f32 F[O, C, 3, 3]," \
+                " out f32 Y[H, O, W]) { index o, c, p, q, y, x;" \
+                " cta (u : H by 4, v : W by 32, i : O by 16) {" \
+                " reg f32 acc[4, 16, 32] = 0; shared f32 f[3, 3, 16, 8];" \
+                " shared f32 t[8, 6, 34]; for (k : C by 8) {" \
+                " f[p, q, o, c] = F[i*16 + o, k*8 + c, p, q];" \
+                " t[c, y, x] = X[k*8 + c, u*4 + y - 1, v*32 + x - 1];" \
+                " for (r : 4) for (g : 3) for (s : 2) for (h : 3)" \
+                " acc[r, o, x] += f[g, h, o, c] * t[c, r + g, x + h]; }" \
+                " Y[u*4 + y, i*16 + o, v*32 + x] = acc[y, o, x]; } }"
+#define STRIDED "kernel k(in f32 X[L, C], in f32 W[C, 4], out f32 Y[L, C]) {" \
+                " index t, c, j; cta (i : L by 16, k : C by 16)" \
+                " Y[i*16 + t, k*16 + c] = sum[j](W[k*16 + c, j]" \
+                " * X[i*16 + t + j - 3, k*16 + c]); }"
+
 static const row rows[] = {
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
@@ -392,6 +412,9 @@ static const row rows[] = {
     {"sums that wrap",          NULL, WRAPS, {NULL},                           {{"M", 37}, {"N", 70}, {"K", 100}}},
     {"two masks in a row",      NULL, WINDOW, {NULL},                          {{"M", 37}, {"N", 70}}},
     {"indices far away",        NULL, FAR, {NULL},                             {{"M", 21}, {"N", 70}}},
+    {"quotients by scalars",    NULL, QUOTIENTS, {NULL},                       {{"M", 61}}},
+    {"loops that are sums",     NULL, SHIFTED, {NULL},                         {{"C", 19}, {"H", 7}, {"W", 45}, {"O", 21}}},
+    {"a strided factor",        NULL, STRIDED, {NULL},                         {{"L", 37}, {"C", 45}}},
 };
 /* clang-format on */
 

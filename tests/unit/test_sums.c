@@ -2,6 +2,7 @@
  * of the sums is left out, and rows of a source that come a few at a time. */
 #include <stdio.h>
 
+#include "lower/lower.h"
 #include "planned.h"
 
 #define CONV(T, loops, dst, f)                                                 \
@@ -143,6 +144,46 @@ test_rows(void **state)
     }
 }
 
+/* Quotients without divisions, and factors that are gathered: words that the
+ * loops have, and a word that they have not. */
+static const struct {
+    const char *text, *has, *not ;
+} lowered[] = {
+    {"kernel k(in i32 X[M, 64], out i32 Y[M, 64]) { index m, n; "
+     "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n] / 8; }",
+     "quo2", " div "},
+    {"kernel k(out f32 Y[M, 64]) { index m, n; "
+     "cta (i : M by 8) Y[i*8 + m, n] = f32((n - 20) % 16); }",
+     " and ", " mod "},
+    {"kernel k(out f32 Y[M, 64]) { index m, n; cta (i : M by 8) { "
+     "i64 q = i - 3; Y[i*8 + m, n] = f32((n - 20) / q); } }",
+     " quo ", " div "},
+    {"kernel k(in f32 X[M, 64], in f32 W[64, 4], out f32 Y[M, 64]) { "
+     "index m, n, j; cta (i : M by 8) Y[i*8 + m, n] = "
+     "sum[j](X[i*8 + m + j, n] * W[n, j]); }",
+     "f32x8", "f32x1"},
+};
+
+static void
+test_lowered(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(lowered); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_plan    *p;
+        const axe_lowered *l;
+        axe_buf            out = {.cx = cx};
+        if (plan_for(cx, lowered[i].text, "cpu-avx2", &p) != AXE_OK ||
+            axe_lower(cx, p, &l) != AXE_OK)
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        axe_lowered_print(cx, &out, l);
+        if (!strstr(out.text, lowered[i].has) ||
+            strstr(out.text, lowered[i].not ))
+            fail_msg("row %d:\n%s", i, out.text);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
@@ -150,6 +191,7 @@ main(void)
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_lowered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
