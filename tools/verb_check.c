@@ -1,8 +1,9 @@
 /* verb_check.c - `axe check`: everything that is wrong with kernel files.
  *
- * Each kernel is compiled with its defaults as far as its plan, so that all
- * that a user could be told without arrays is told at once; one for a family of
- * machines as far as its IR, unless one of them is named. */
+ * Each kernel is compiled with its defaults as far as its text, so that what
+ * passes here is compiled; one for a family of machines as far as its IR,
+ * unless one of them is named, or all.  What is wrong whatever the machine is
+ * said once. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "axe/machine.h"
 #include "kernel.h"
 #include "lang/lang.h"
+#include "machine/machine.h"
 
 static const char verb[] = "check";
 
@@ -21,7 +23,9 @@ static const char help[] =
     "Nothing runs.  Exits 1 if anything is; warnings alone do not count.\n"
     "\n"
     "      --set NAME=VALUE    for the kernels that have this parameter\n"
-    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"
+    "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...; "
+    "all:\n"
+    "                          each that a kernel may be for\n"
     "      --werror            warnings count\n"
     "  -h, --help              this text\n";
 
@@ -71,6 +75,39 @@ is_family(const char *target)
     return target && strcmp(target, "cpu") != 0 && axe_machine_axes(target);
 }
 
+/* May the kernel be for the machine? */
+static bool
+is_for(const char *target, const axe_machine *m)
+{
+    return !target || strcmp(target, m->name) == 0 ||
+           strcmp(target, m->family) == 0;
+}
+
+/* For each machine, unless it is wrong for all.  Which ones it is wrong for is
+ * said before what. */
+static axe_status
+check_all(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
+          const axe_kernel_sig *sig)
+{
+    axe_compile_spec   one = *spec;
+    const axe_program *p;
+    axe_status         st = AXE_OK;
+
+    AXE_TRY(axe_compile(cx, source, spec, AXE_STAGE_IR, &p));
+    for (int i = 0; i < axe_n_machine(); i++) {
+        const axe_machine *m = axe_machine_at(i);
+        one.machine = m->name;
+        if (!is_for(sig->target, m))
+            continue;
+        axe_status here = axe_compile(cx, source, &one, AXE_STAGE_C, &p);
+        if (here == AXE_OK)
+            continue;
+        printf("%s: errors for %s\n", sig->name, m->name);
+        st = here;
+    }
+    return st;
+}
+
 static axe_status
 check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
              const char *name)
@@ -80,6 +117,10 @@ check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
     axe_compile_spec   spec;
     const axe_program *p;
 
+    bool all = a.machine && strcmp(a.machine, "all") == 0;
+
+    if (all)
+        a.machine = NULL;
     AXE_TRY(axe_module_sig(cx, m, name, &sig));
     for (int i = 0; i < o->kernel.set.n; i++) {
         if (!has_const(&sig, o->kernel.set.name[i]))
@@ -89,10 +130,11 @@ check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
         a.set.value[a.set.n++] = o->kernel.set.value[i];
     }
     spec = axe_kernel_spec(&a);
-    return axe_compile(cx, source, &spec,
-                       !a.machine && is_family(sig.target) ? AXE_STAGE_IR
-                                                           : AXE_STAGE_PLAN,
-                       &p);
+    if (all)
+        return check_all(cx, source, &spec, &sig);
+    return axe_compile(
+        cx, source, &spec,
+        !a.machine && is_family(sig.target) ? AXE_STAGE_IR : AXE_STAGE_C, &p);
 }
 
 /* How many of its kernels are wrong; -1: the file itself is. */

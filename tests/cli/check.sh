@@ -75,4 +75,20 @@ $(sed 's/^/    1 | /' sm_90a.axe)
       |        ^
   help: name sm_90a as the target, or take \`target sm_90a\` away" \
     env NO_COLOR=1 "$AXE" check -t cpu-avx2 sm_90a.axe
+
+# What has a plan and no text is found, and -t all says for which machine.
+cat >wide.axe <<'EOT'
+kernel w(in f32 X[M], out f32 Y[M])
+{
+    index m;
+    cta (i : M by 64) { shared f32 x[64, 1024]; x[m, k] = X[i*64 + m]; Y[i*64 + m] = x[m, 3]; }
+}
+EOT
+sed -i 's/index m;/index m, k;/' wide.axe
+got=$("$AXE" check -t all wide.axe 2>/dev/null)
+[ "$got" = "w: errors for sm_80
+w: errors for sm_90a
+w: errors for sm_100a
+wide.axe: errors in 1 of 1 kernel" ] || { echo "$got"; n_bad=$((n_bad + 1)); }
+is 0 "sm_90a.axe: 1 kernel, no errors" "$AXE" check -t all sm_90a.axe
 exit $((n_bad > 0))
