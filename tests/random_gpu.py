@@ -25,7 +25,8 @@ from random_kernels import make_array, spell
 from random_maker import Maker
 
 MACHINES = ["sm_80", "sm_90a", "sm_100a"]
-INNER = ["CUDA C", "the simulator:", "PTX", "NVRTC", "internal"]
+INNER = ["CUDA C", "the simulator:", "PTX", "NVRTC", "internal",
+         "gcc failed"]
 
 
 class Judge:

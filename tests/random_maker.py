@@ -203,6 +203,27 @@ class Maker:
             return "%s(%s * 16.0)" % (kind, text)
         return "%s(%s)" % (kind, text)
 
+    def arithmetic(self, sub):
+        """What is computed of an index, and may be below zero."""
+        r = self.rng
+        for _ in range(r.randint(0, 2)):
+            sub = r.choice(["abs(%s - 3)", "-(%s)", "(%s) / 3", "(%s) %% 7",
+                            "cdiv(%s, 4)", "min(%s, 5)", "max(%s, 2)",
+                            "5 - (%s)", "3*(%s)", "(%s) * -2 + 1"]) % sub
+        return sub
+
+    def guarded(self, kind, axes, sources):
+        """A gather under a condition on the place, or two by one table."""
+        r = self.rng
+        a = r.choice([a for a in axes if a.var])
+        x = self.param("in", kind, [a])
+        at = "%s[%s]" % (self.table(a), a.sub)
+        x = "%s[%%s]" % x.name
+        if r.random() < 0.5:
+            return "(%s >= 0 ? %s : %s)" % (at, x % at, r.choice("12"))
+        return "(%s + %s)" % (x % at, x % r.choice(
+            ["2*" + at, "abs(%s)" % at, "cdiv(%s, 3)" % at, "-" + at]))
+
     def condition(self, axes, sources):
         r = self.rng
         moving = [a for a in axes if a.var]
@@ -234,7 +255,7 @@ class Maker:
 
         real = kind[0] in "fb"
         form = r.choice(["+", "-", "*", "min", "max", "abs", "?", "-x", "cast",
-                         "index", "load", "/", "f", "f"])
+                         "index", "guard", "load", "/", "f", "f"])
         if form in "+-*" and len(form) == 1:
             return "(%s %s %s)" % (sub(), form, sub())
         if form in ("min", "max"):
@@ -251,7 +272,9 @@ class Maker:
             return "%s(%s)" % (kind, self.expr(via, axes, sources, depth - 1))
         if form == "index" and [a for a in axes if a.var]:
             a = r.choice([a for a in axes if a.var])
-            return "%s(%s)" % (kind, a.sub)
+            return "%s(%s)" % (kind, self.arithmetic(a.sub))
+        if form == "guard" and [a for a in axes if a.var]:
+            return self.guarded(kind, axes, sources)
         if form == "/" and not real:
             return "(%s / %s)" % (sub(), r.choice(
                 ["3", "7", self.load(kind, axes, sources)]))
