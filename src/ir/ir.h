@@ -352,8 +352,9 @@ struct axe_stmt {
 
 typedef struct axe_binding {
     const char        *name;
-    bool               is_type;
-    int64_t            value;    /* the number, or an axe_type */
+    bool               is_type, is_real;
+    int64_t            value;    /* the integer, or an axe_type */
+    double             real;     /* of a floating one, finite */
     int                n_domain; /* values it may have, as written; 0: any */
     const char *const *domain;
 } axe_binding;
@@ -485,6 +486,8 @@ axe_interval axe_interval_where(const axe_node *n, axe_interval_known *known,
 bool axe_mentions(const axe_node *n, const axe_var *v);
 /* Is `part`, the very node, n or in it? */
 bool axe_node_holds(const axe_node *n, const axe_node *part);
+/* Does n load an element of any? */
+bool axe_node_loads(const axe_node *n);
 /* Does n load an element of t?  NULL, where there is no expression, does not.
  */
 bool axe_node_reads(const axe_node *n, const axe_tensor *t);
@@ -570,6 +573,8 @@ void axe_kernel_print(axe_ctx *cx, axe_buf *out, const axe_kernel *k);
 /* Read the whole of a registered source. */
 AXE_CHECK axe_status axe_kernel_read(axe_ctx *cx, int32_t source,
                                      const axe_kernel **out);
+/* "64", "bf16", "1e-05": reads back. */
+const char *axe_binding_text(axe_ctx *cx, const axe_binding *b);
 /* One expression as the language spells it, for messages and plans. */
 const char *axe_node_text(axe_ctx *cx, const axe_node *n);
 /* An operation's sign or name: "+", "exp". */

@@ -6,6 +6,7 @@
  * that any bytes whatever give a sound kernel or a diagnostic. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,6 +283,27 @@ axe_read_tensor(axe_reader *r, axe_space space, axe_dir dir,
 
 /* ----------------------------------------------------------------- kernels */
 
+/* An integer or a floating number. */
+static axe_status
+read_bound(axe_reader *r, axe_binding *b)
+{
+    const char *from = r->s, *s = from;
+    char       *text, *end;
+
+    while (s < r->end && (isalnum((unsigned char)*s) || strchr("+-.", *s)))
+        s++;
+    text = axe_textf(r->cx, "%.*s", (int)(s - from), from);
+    if (!strpbrk(text, ".e"))
+        return axe_read_int(r, &b->value);
+    b->is_real = true;
+    b->real = strtod(text, &end);
+    if (*end != '\0' || !isfinite(b->real))
+        return axe_fail(r->cx, axe_read_at(r), AXE_ESYNTAX,
+                        "`%s` is not a number", text);
+    r->s = s;
+    return AXE_OK;
+}
+
 static axe_status
 read_bindings(axe_reader *r)
 {
@@ -298,7 +320,7 @@ read_bindings(axe_reader *r)
         if (b->is_type)
             AXE_TRY(read_type(r, &type));
         else
-            AXE_TRY(axe_read_int(r, &b->value));
+            AXE_TRY(read_bound(r, b));
         if (b->is_type)
             b->value = (int64_t)type;
         axe_list_push(&list, b);

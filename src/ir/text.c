@@ -65,6 +65,20 @@ put_float(axe_buf *out, double v)
         axe_puts(out, ".0");
 }
 
+const char *
+axe_binding_text(axe_ctx *cx, const axe_binding *b)
+{
+    axe_buf out = {.cx = cx};
+
+    if (b->is_type)
+        return axe_type_table[b->value].name;
+    if (b->is_real)
+        put_float(&out, b->real);
+    else
+        axe_putf(&out, "%" PRId64, b->value);
+    return out.text;
+}
+
 static void
 put_const(printer *p, const axe_node *n)
 {
@@ -499,10 +513,7 @@ put_header(printer *p, const axe_kernel *k)
     for (int i = 0; i < k->n_binding; i++) {
         const axe_binding *b = &k->binding[i];
         axe_putf(out, "%s%s = ", i ? ", " : "set ", b->name);
-        if (b->is_type)
-            axe_puts(out, axe_type_table[b->value].name);
-        else
-            axe_putf(out, "%" PRId64, b->value);
+        axe_puts(out, axe_binding_text(out->cx, b));
     }
     axe_puts(out, k->n_binding ? "\n" : "");
     for (int i = 0; i < k->n_size; i++)

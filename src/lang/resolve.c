@@ -4,6 +4,7 @@
  * kernel's.  A default may use the parameters before it. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,14 +105,106 @@ bind_int(axe_resolver *r, const axe_const_decl *c, int64_t *out)
              : no_value(r, c);
 }
 
+static bool
+read_real(axe_resolver *r, const axe_const_decl *c, const char *text,
+          double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && isfinite(*out))
+        return true;
+    axe_resolve_fail(
+        r, axe_fail(r->cx, c->word.at, AXE_EARG,
+                    "`%s` was set to `%s`, which is not a finite number",
+                    c->word.name, text));
+    axe_help(r->cx, "give a number: `--set %s=1e-5`", c->word.name);
+    return false;
+}
+
+/* A literal's value as a floating number. */
+static bool
+literal_real(axe_resolver *r, const axe_expr *e, double *out)
+{
+    axe_typed v = axe_resolve_value(r, e, AXE_NO_TYPE);
+
+    if (!v.node)
+        return false;
+    if (v.node->op == AXE_OP_fconst)
+        *out = v.node->u.f;
+    else if (v.node->op == AXE_OP_iconst && v.node->type == AXE_TYPE_INDEX)
+        *out = (double)v.node->u.i;
+    else
+        return axe_resolve_fail(
+            r, axe_fail(r->cx, e->at, AXE_ETYPE,
+                        "a parameter's value must be a compile-time number, "
+                        "and `%s` is not one",
+                        axe_node_text(r->cx, v.node)));
+    return isfinite(*out) ||
+           axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ETYPE,
+                                        "a parameter's value is finite"));
+}
+
+/* Does a floating number decide the type of the value? */
+static bool
+holds_real(const axe_resolver *r, const axe_expr *e)
+{
+    const axe_entry *x;
+    bool             any = e->kind == AXE_EXPR_FLOAT;
+
+    if (e->kind == AXE_EXPR_NAME) {
+        x = axe_names_find(r, e->word.name);
+        return x && x->kind == AXE_ENTRY_CONST && x->value &&
+               x->value->op == AXE_OP_fconst;
+    }
+    if (e->kind != AXE_EXPR_OP ||
+        (axe_op_table[e->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS)))
+        return any;
+    for (int i = e->op == AXE_OP_select; i < e->n_arg; i++)
+        any = any || holds_real(r, e->arg[i]);
+    return any;
+}
+
+/* Is the parameter a floating one?  By its declared value, or, where it has
+ * none, by what the caller gives. */
+static bool
+is_real(const axe_resolver *r, const axe_const_decl *c)
+{
+    const char *text = caller_value(r->inst, c->word.name);
+
+    if (c->is_type)
+        return false;
+    return c->value ? holds_real(r, c->value) : text && strpbrk(text, ".eE");
+}
+
+static void
+bind_real(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
+{
+    const char *text = caller_value(r->inst, c->word.name);
+    double      v = 0;
+    bool        ok = text ? read_real(r, c, text, &v)
+                          : literal_real(r, default_value(r, c), &v);
+    axe_entry  *e;
+
+    *b = (axe_binding){.name = c->word.name, .is_real = true, .real = v};
+    ok = axe_tune_bind(r, c, b) && ok;
+    e = axe_names_add(r, ok ? AXE_ENTRY_CONST : AXE_ENTRY_BAD, c->word);
+    e->value = axe_fconst(r->cx, c->word.at, AXE_TYPE_f64, v);
+}
+
 static void
 bind_const(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
 {
     axe_type   type = AXE_TYPE_f32;
     int64_t    v = 0;
-    bool       ok = c->is_type ? bind_type(r, c, &type) : bind_int(r, c, &v);
+    bool       ok;
     axe_entry *e;
 
+    if (is_real(r, c)) {
+        bind_real(r, c, b);
+        return;
+    }
+    ok = c->is_type ? bind_type(r, c, &type) : bind_int(r, c, &v);
     *b = (axe_binding){.name = c->word.name,
                        .is_type = c->is_type,
                        .value = c->is_type ? (int64_t)type : v};

@@ -83,6 +83,12 @@ axe_tune_bind(axe_resolver *r, const axe_const_decl *c, axe_binding *b)
 
     if (!t)
         return true;
+    if (b->is_real)
+        return axe_resolve_fail(
+            r, axe_fail(r->cx, t->word.at, AXE_EUNSUPPORTED,
+                        "`%s` is a floating number; domains are of integers "
+                        "and types",
+                        t->word.name));
     b->n_domain = t->n;
     b->domain = t->text;
     for (int i = 0; i < t->n; i++)

@@ -177,13 +177,6 @@ retile_text(axe_ctx *cx, const axe_retile *r)
                      r->tile, axe_node_text(cx, r->size), r->round);
 }
 
-static const char *
-binding_text(axe_ctx *cx, const axe_binding *b)
-{
-    return b->is_type ? axe_type_table[b->value].name
-                      : axe_textf(cx, "%" PRId64, b->value);
-}
-
 static void
 put_estimate(axe_ctx *cx, axe_buf *out, const axe_plan *p,
              const axe_cost_at *at)
@@ -213,7 +206,7 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     for (int i = 0; i < p->kernel->n_binding; i++)
         axe_putf(out, "%s%s = %s", i ? ", " : " with ",
                  p->kernel->binding[i].name,
-                 binding_text(cx, &p->kernel->binding[i]));
+                 axe_binding_text(cx, &p->kernel->binding[i]));
     axe_putc(out, '\n');
     put_domains(out, p->kernel);
     if (p->simt && size)
@@ -322,7 +315,7 @@ put_head_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     for (int i = 0; i < p->kernel->n_binding; i++) {
         axe_puts(out, i ? "," : "");
         put_text(out, p->kernel->binding[i].name,
-                 binding_text(cx, &p->kernel->binding[i]));
+                 axe_binding_text(cx, &p->kernel->binding[i]));
     }
     axe_putc(out, '}');
     put_domains_json(out, p->kernel);

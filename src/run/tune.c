@@ -238,8 +238,7 @@ standard_values(axe_tuner *t)
         for (int k = 0; k < p->kernel->n_binding; k++) {
             const axe_binding *b = &p->kernel->binding[k];
             if (strcmp(b->name, t->result->param[i]) == 0)
-                v[i] = b->is_type ? axe_type_table[b->value].name
-                                  : axe_textf(t->cx, "%" PRId64, b->value);
+                v[i] = axe_binding_text(t->cx, b);
         }
     t->standard = v;
     return AXE_OK;
