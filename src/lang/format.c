@@ -87,7 +87,7 @@ opens_generic(const formatter *f, const axe_token *first)
 {
     return f->tok->kind == AXE_TOK_lt && f->tok - first >= 2 &&
            f->tok[-1].kind == AXE_TOK_name &&
-           (f->tok[-2].kind == AXE_TOK_kernel || f->tok[-2].kind == AXE_TOK_fn);
+           (f->tok[-2].kind == AXE_TOK_kernel || first->kind == AXE_TOK_fn);
 }
 
 static bool

@@ -238,6 +238,8 @@ resolve_call(axe_resolver *r, const axe_expr *e, int want)
                         "`%s` needs the indices it reduces over, as "
                         "in `%s[k](...)`",
                         e->word.name, e->word.name));
+    if (x && x->kind == AXE_ENTRY_FN)
+        return axe_resolve_result(r, e, want);
     if (!axe_function_find(e->word.name, &op)) {
         x = axe_names_need(r, e->word, "function");
         if (x)

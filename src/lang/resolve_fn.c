@@ -119,6 +119,16 @@ declared_type(expansion *x, const axe_tensor_decl *d, axe_type actual,
     return axe_resolve_type(x->r, d->type, out);
 }
 
+/* Is the argument's type one after `type` that nothing has told yet? */
+static bool
+is_open(const expansion *x, const axe_tensor_decl *d)
+{
+    for (int i = 0; i < x->fn->n_type; i++)
+        if (x->fn->type[i]->name == d->type.word.name)
+            return !axe_names_find(x->r, d->type.word.name);
+    return false;
+}
+
 static bool
 bind_extent(expansion *x, const given *g, const axe_tensor_decl *d, int k)
 {
@@ -269,8 +279,10 @@ check_cycle(axe_resolver *r, const axe_syntax *s, const axe_fn_decl *fn)
 {
     const char     *text = fn->word.name;
     const axe_call *c = r->call;
+    int             n = r->depth;
 
     for (; c; c = c->up) {
+        n += c->fn->value != NULL;
         text = axe_textf(r->cx, "%s -> %s", c->fn->word.name, text);
         if (c->fn == fn)
             break;
@@ -279,7 +291,7 @@ check_cycle(axe_resolver *r, const axe_syntax *s, const axe_fn_decl *fn)
         return axe_resolve_fail(r, axe_fail(r->cx, s->at, AXE_EUNSUPPORTED,
                                             "`%s` calls itself: %s",
                                             fn->word.name, text));
-    if (r->depth <= AXE_NEST_MAX)
+    if (n <= AXE_NEST_MAX)
         return true;
     return axe_resolve_fail(r, axe_fail(r->cx, s->at, AXE_ELIMIT,
                                         "calls and blocks are nested deeper "
@@ -314,6 +326,12 @@ axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out)
     axe_call  here = {x.fn, s->at, r->call};
     int       floor = r->floor, mark = r->names.n;
 
+    if (x.fn && x.fn->value) {
+        axe_resolve_fail(r, axe_fail(r->cx, s->at, AXE_ETYPE,
+                                     "`%s` gives a value, and nothing takes it",
+                                     s->word.name));
+        return;
+    }
     if (!x.fn || !check_cycle(r, s, x.fn) || !give(&x))
         return;
     r->floor = mark;
@@ -325,6 +343,145 @@ axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out)
     }
     axe_names_leave(r, mark);
     r->floor = floor;
+}
+
+/* --------------------------------------------------------- with a result */
+
+/* A number: widened to the argument's type; of an open type, which is its own.
+ */
+static bool
+bind_operand(expansion *x, const given *g, const axe_tensor_decl *d)
+{
+    axe_resolver   *r = x->r;
+    const axe_node *v = g->value.node;
+    axe_type        type;
+    int             n = axe_n_error(r->cx);
+
+    if (g->value.literal && v->type == AXE_TYPE_f64 && is_open(x, d)) {
+        axe_resolve_fail(r, axe_fail(r->cx, g->e->at, AXE_ETYPE,
+                                     "`%s` has no type of its own, and `%s` "
+                                     "takes any",
+                                     axe_node_text(r->cx, v), d->word.name));
+        axe_help(r->cx, "cast it, as in `f32(%s)`", axe_node_text(r->cx, v));
+        return note_decl(x, d->word);
+    }
+    if (!declared_type(x, d, v->type, &type))
+        return note_call(x, n);
+    v = axe_resolve_to(
+        r, g->value, type, g->e->at,
+        axe_textf(r->cx, "`%s` of `%s` is", d->word.name, x->fn->word.name));
+    if (!v)
+        return note_decl(x, d->word);
+    axe_names_add(r, AXE_ENTRY_VALUE, d->word)->value = v;
+    return true;
+}
+
+/* Those with a type of their own first: open types are theirs. */
+static bool
+bind_operands(expansion *x)
+{
+    bool ok = true;
+
+    for (int literal = 0; literal < 2; literal++)
+        for (int i = 0; i < x->fn->n_param; i++) {
+            const axe_tensor_decl *d = x->fn->param[i];
+            if ((x->arg[i].value.literal != AXE_TYPED) != literal)
+                continue;
+            ok = (d->n_dim > 0 ? bind_tensor(x, &x->arg[i], d)
+                               : bind_operand(x, &x->arg[i], d)) &&
+                 ok;
+        }
+    return ok;
+}
+
+static int
+n_node(const axe_node *n, int most)
+{
+    int k = 1;
+
+    for (int i = 0; i < n->n_arg && k <= most; i++)
+        k += n_node(n->arg[i], most - k);
+    return k;
+}
+
+/* v in the type, which is the value of `what`. */
+static const axe_node *
+result_in(expansion *x, const axe_expr *e, axe_type_expr type, const char *what)
+{
+    axe_resolver   *r = x->r;
+    axe_typed       v = axe_resolve_value(r, e, AXE_NO_TYPE);
+    axe_type        to;
+    const axe_node *n;
+
+    if (!v.node || !axe_resolve_type(r, type, &to))
+        return NULL;
+    n = axe_resolve_to(r, v, to, e->at, axe_textf(r->cx, "`%s` is", what));
+    if (!n || n_node(n, AXE_EXPR_MAX) <= AXE_EXPR_MAX)
+        return n;
+    axe_resolve_fail(r, axe_fail(r->cx, e->at, AXE_ELIMIT,
+                                 "`%s` is an expression of more than %d "
+                                 "operations",
+                                 what, AXE_EXPR_MAX));
+    return NULL;
+}
+
+static const axe_node *
+result_of(expansion *x)
+{
+    axe_resolver *r = x->r;
+    axe_list      none = {.cx = r->cx};
+
+    for (int i = 0; i < x->fn->n_body; i++) {
+        const axe_syntax      *s = x->fn->body[i];
+        const axe_tensor_decl *t;
+        const axe_node        *v;
+        if (s->kind == AXE_SYNTAX_CONST) {
+            axe_resolve_one(r, s, &none);
+            continue;
+        }
+        t = s->tensor[0];
+        v = result_in(x, t->init, t->type, t->word.name);
+        if (!v)
+            return NULL;
+        axe_names_add(r, AXE_ENTRY_VALUE, t->word)->value = v;
+    }
+    return result_in(x, x->fn->value, x->fn->result, x->fn->word.name);
+}
+
+axe_typed
+axe_resolve_result(axe_resolver *r, const axe_expr *e, int want)
+{
+    axe_syntax s = {
+        .at = e->at, .word = e->word, .n_arg = e->n_arg, .arg = e->arg};
+    expansion       x = {.r = r, .call = &s, .fn = find_fn(r, e->word)};
+    axe_call        here = {x.fn, e->at, r->call};
+    int             floor = r->floor, mark = r->names.n;
+    const axe_node *n = NULL;
+
+    if (!x.fn)
+        return AXE_FAILED;
+    if (!x.fn->value)
+        return axe_resolve_failed(r,
+                                  axe_fail(r->cx, e->at, AXE_ETYPE,
+                                           "`%s` has no result: it is called "
+                                           "as a statement",
+                                           e->word.name));
+    if (!check_cycle(r, &s, x.fn) || !give(&x))
+        return AXE_FAILED;
+    r->floor = mark;
+    if (bind_operands(&x)) {
+        r->call = &here;
+        r->n_noted = axe_n_error(r->cx);
+        if (axe_resolve_may_expand(r))
+            n = result_of(&x);
+        axe_resolve_note_calls(r);
+        r->call = here.up;
+    }
+    axe_names_leave(r, mark);
+    r->floor = floor;
+    if (n && want != AXE_NO_TYPE && axe_type_widens(n->type, (axe_type)want))
+        n = axe_cast(r->cx, e->at, (axe_type)want, n);
+    return (axe_typed){n, AXE_TYPED};
 }
 
 void

@@ -258,6 +258,15 @@ bool axe_resolve_reached(axe_resolver *r, const axe_syntax *x);
 void axe_resolve_inner(axe_resolver *r, int n, const axe_syntax *const *s,
                        axe_list *out);
 
+/* ---------------------------------------------------- resolve_data.c */
+
+/* Does an end of the range read an element or a scalar? */
+bool axe_range_reads(const axe_resolver *r, const axe_range *g);
+/* A loop over such a range: what goes before it to out, what begins its body to
+ * body, and its name declared; false after an error. */
+bool axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,
+                    axe_list *body);
+
 /* --------------------------------------------------- resolve_scope.c */
 
 void axe_resolve_scope(axe_resolver *r, const axe_syntax *x, axe_list *out);
@@ -271,6 +280,14 @@ void axe_resolve_roles(axe_resolver *r, const axe_syntax *x, axe_list *out);
 const axe_node *axe_resolve_condition(axe_resolver *r, const axe_expr *e,
                                       const char *what, axe_list *out);
 
+/* The tile, set to what any condition is. */
+const axe_node *axe_resolve_hold(axe_resolver *r, const axe_node *cond,
+                                 axe_list *out);
+/* False, after an error, where an index is in n that no fold binds; where: "a
+ * count". */
+bool axe_resolve_no_index(axe_resolver *r, const axe_node *n,
+                          const char *where);
+
 void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);
 
 /* ------------------------------------------------------ resolve_fn.c */
@@ -278,6 +295,8 @@ void axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out);
 /* Declare the functions of the file. */
 void axe_resolve_fns(axe_resolver *r);
 void axe_resolve_call(axe_resolver *r, const axe_syntax *s, axe_list *out);
+/* A call in an expression: of a function with a result. */
+axe_typed axe_resolve_result(axe_resolver *r, const axe_expr *e, int want);
 /* After a statement: say of its errors which calls led there. */
 void axe_resolve_note_calls(axe_resolver *r);
 /* Before one: false, after an error, where functions made too many. */

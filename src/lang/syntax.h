@@ -189,9 +189,12 @@ typedef struct axe_tune_decl {
 } axe_tune_decl;
 
 /* fn name<type T>(T x[M, N], i64 i) {...}; an argument without dimensions is a
- * number. */
+ * number.  fn T name<type T>(T x) {... return value;}: body declares constants
+ * and scalars that value is made of. */
 typedef struct axe_fn_decl {
     axe_word                      word;
+    axe_type_expr                 result; /* of the value, if there is one */
+    const axe_expr               *value;  /* NULL: none */
     int                           n_type, n_param, n_body;
     const axe_word *const        *type;
     const axe_tensor_decl *const *param;
