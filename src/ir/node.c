@@ -447,3 +447,13 @@ axe_is_scalar(const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_IN && t->rank == 0;
 }
+
+bool
+axe_node_loads(const axe_node *n)
+{
+    bool any = n->op == AXE_OP_load;
+
+    for (int i = 0; i < n->n_arg && !any; i++)
+        any = axe_node_loads(n->arg[i]);
+    return any;
+}

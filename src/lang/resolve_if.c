@@ -152,9 +152,24 @@ find_index(void *user, const axe_node *n)
             *found = NULL;
 }
 
+bool
+axe_resolve_no_index(axe_resolver *r, const axe_node *n, const char *where)
+{
+    const axe_node *index = NULL;
+
+    axe_node_walk(n, find_index, &index);
+    if (!index)
+        return true;
+    axe_resolve_fail(r, axe_fail(r->cx, index->at, AXE_ETYPE,
+                                 "index `%s` has no value in %s",
+                                 index->u.var->name, where));
+    axe_help(r->cx, "an index has values only in index statements");
+    return false;
+}
+
 /* A tile of one bool, set by the condition. */
-static const axe_node *
-hold_condition(axe_resolver *r, const axe_node *cond, axe_list *out)
+const axe_node *
+axe_resolve_hold(axe_resolver *r, const axe_node *cond, axe_list *out)
 {
     axe_tensor *t = axe_new(r->cx, axe_tensor);
     axe_stmt *decl = axe_new(r->cx, axe_stmt), *set = axe_new(r->cx, axe_stmt);
@@ -184,9 +199,8 @@ const axe_node *
 axe_resolve_condition(axe_resolver *r, const axe_expr *e, const char *what,
                       axe_list *out)
 {
-    axe_expr        place = {.kind = AXE_EXPR_INT};
-    axe_typed       v;
-    const axe_node *index = NULL;
+    axe_expr  place = {.kind = AXE_EXPR_INT};
+    axe_typed v;
 
     r->dst = &place;
     r->value = e;
@@ -201,16 +215,10 @@ axe_resolve_condition(axe_resolver *r, const axe_expr *e, const char *what,
                                      axe_type_text(v.node->type), what));
         return NULL;
     }
-    axe_node_walk(v.node, find_index, &index);
-    if (index) {
-        axe_resolve_fail(r, axe_fail(r->cx, index->at, AXE_ETYPE,
-                                     "index `%s` has no value in a condition "
-                                     "of `%s`",
-                                     index->u.var->name, what));
-        axe_help(r->cx, "an index has values only in index statements");
+    if (!axe_resolve_no_index(r, v.node,
+                              axe_textf(r->cx, "a condition of `%s`", what)))
         return NULL;
-    }
-    return is_uniform(v.node) ? v.node : hold_condition(r, v.node, out);
+    return is_uniform(v.node) ? v.node : axe_resolve_hold(r, v.node, out);
 }
 
 /* ---------------------------------------------------------------- branches */

@@ -257,6 +257,36 @@ enter_loop(axe_resolver *r, axe_flow *f)
     return around;
 }
 
+/* What a stage holds is what its produce wrote, whoever comes to one. */
+static void
+keep_stages(const axe_resolver *r, int n, bool *w)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_entry *e = r->names.item[i];
+        w[i] = e->pipeline ? e->written : w[i];
+    }
+}
+
+/* One that ends where data says: it may have no turn. */
+static void
+resolve_over_data(axe_resolver *r, const axe_syntax *x, axe_list *out)
+{
+    axe_list body = {.cx = r->cx};
+    int      mark = r->names.n;
+    bool     ok = axe_data_begin(r, x->range[0], out, &body), *before;
+    axe_flow f, *around = enter_loop(r, &f);
+
+    before = axe_written_get(r, f.n);
+    axe_resolve_body(r, x->n_body, x->body, &body);
+    r->flow = around;
+    r->gone_away = false;
+    keep_stages(r, f.n, before);
+    axe_written_set(r, f.n, before);
+    axe_names_leave(r, mark);
+    if (ok)
+        axe_list_push(out, new_stmt(r, AXE_STMT_LOOP, x->at, &body));
+}
+
 void
 axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -271,6 +301,10 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_resolve_fail(r,
                          axe_fail(r->cx, x->range[1]->word.at, AXE_ESYNTAX,
                                   "`for` has one range; nest another inside"));
+    if (x->n_range == 1 && axe_range_reads(r, x->range[0])) {
+        resolve_over_data(r, x, out);
+        return;
+    }
     for (int i = 0; i < x->n_range; i++) {
         if (x->range[i]->count)
             var[i] = axe_range_resolve(r, x->range[i], AXE_VAR_LOOP, &c);
@@ -293,16 +327,6 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
     s->n_var = x->n_range;
     s->var = var;
     axe_list_push(out, s);
-}
-
-/* What a stage holds is what its produce wrote, whoever comes to one. */
-static void
-keep_stages(const axe_resolver *r, int n, bool *w)
-{
-    for (int i = 0; i < n; i++) {
-        const axe_entry *e = r->names.item[i];
-        w[i] = e->pipeline ? e->written : w[i];
-    }
 }
 
 void
