@@ -70,10 +70,9 @@ typedef struct axe_arg {
     int                    map;   /* MAP: which of the grid's */
     int                    n_at;  /* MAP: coordinates, fastest first */
     const axe_node *const *coord; /* [elements], may be outside */
-    int64_t lead, stride; /* SHARED operands by descriptor: [bytes] from one
-                             atom of the swizzle to the next along the fast and
-                             the slow dimension */
-    bool major;           /* of those: the sum index is not the fast one */
+    uint64_t desc; /* SHARED operands by descriptor: its bits but for where it
+                      begins, see machine/matrix.h */
+    bool major;    /* of those: the sum index is not the fast one */
 } axe_arg;
 
 typedef struct axe_lir axe_lir;

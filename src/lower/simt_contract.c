@@ -201,8 +201,7 @@ factor_arg(emitter *e, const factor *f, const counters *c,
         if (d->tensor->space == AXE_SPACE_TMEM)
             return axe_simt_sums(f->buffer, at);
         axe_arg arg = axe_simt_shared(f->buffer, at);
-        arg.lead = d->desc.lead;
-        arg.stride = d->desc.stride;
+        arg.desc = d->desc.bits;
         arg.major = d->desc.major;
         return arg;
     }

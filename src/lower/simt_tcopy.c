@@ -17,8 +17,7 @@ axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
             axe_simt_shared(mem, axe_sum(&sl->lw, s->operand[1].base,
                                          axe_int(&sl->lw, c->from[i]))),
         };
-        arg[1].lead = c->lead;
-        arg[1].stride = c->stride;
+        arg[1].desc = c->desc;
         axe_simt_atom(sl, b, c->atom, c->param, 2, arg, NULL);
     }
     return AXE_OK;

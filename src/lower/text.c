@@ -71,9 +71,8 @@ put_arg(axe_ctx *cx, axe_buf *b, const axe_arg *a)
     axe_putf(b, "%s[%s]", a->tensor->name, axe_node_text(cx, a->at));
     if (a->cta)
         axe_putf(b, " of cta %s", axe_node_text(cx, a->cta));
-    if (a->lead || a->stride)
-        axe_putf(b, " %s %" PRId64 ", %" PRId64, a->major ? "across" : "along",
-                 a->lead, a->stride);
+    if (a->desc)
+        axe_putf(b, " by %#" PRIx64 "%s", a->desc, a->major ? " across" : "");
 }
 
 /* "mma.m16n8k16 acc[0], fa[0], fb[0] if p" */

@@ -107,8 +107,8 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(cpu_types),                                          \
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
-#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, sms,   \
-               l2, clock, words)                                               \
+#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, desc,  \
+               sms, l2, clock, words)                                          \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
      .vector_bits = 128,                                                       \
@@ -135,6 +135,7 @@ static const axe_machine machines[] = {
                                .max_vector = 16,                               \
                                .named_barriers = 16,                           \
                                .map_bits = (least),                            \
+                               .desc_version = (desc),                         \
                                .tmem_columns = (columns),                      \
                                .tmem_lanes = 128,                              \
                                .tmem_least = 32,                               \

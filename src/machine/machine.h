@@ -149,6 +149,7 @@ typedef struct axe_simt {
     int         max_vector;        /* [bytes] of one thread's load or store */
     int         named_barriers;    /* of a CTA */
     int         map_bits;          /* least of an element in a tensor map */
+    int         desc_version;      /* of descriptors of shared memory */
     int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
     int         tmem_lanes;        /* that it has */
     int         tmem_least;        /* columns that a CTA can ask for */
@@ -220,8 +221,8 @@ AXE_CHECK axe_status axe_atom_operand(axe_ctx *cx, const axe_atom *atom,
                                       int which, int param, const char **roles,
                                       const axe_layout **out);
 
-/* Is the operand a matrix in shared memory that a descriptor (lead, stride)
- * tells of? */
+/* Is the operand a matrix in shared memory that a descriptor tells
+ * of? */
 bool axe_atom_by_descriptor(const axe_atom *atom, int which);
 
 /* How many steps of the sum one scale of a contract atom is for; 0: it has no

@@ -33,8 +33,10 @@ typedef struct axe_spread {
 /* How the atom reads a tile in shared memory itself: what the descriptor
  * says. */
 typedef struct axe_descriptor {
-    int64_t         lead, stride; /* [bytes], as in axe_arg */
-    bool            major;        /* the sum index is the slow one */
+    int64_t lead, stride;   /* [bytes] from one atom of the swizzle to the
+                               next, along the fast and the slow one */
+    uint64_t        bits;   /* that say so, of address 0 */
+    bool            major;  /* the sum index is the slow one */
     int             n_step; /* WARP, M or N, K: where an invocation begins */
     const axe_step *step;   /* [elements] */
     axe_banks       banks;  /* of one invocation */

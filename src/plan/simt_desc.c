@@ -4,7 +4,11 @@
  * keeps in a row (16 without one), rows one after the other.  Along the fast
  * dimension blocks are `lead` bytes apart, along the slow one `stride`; if the
  * sum index is the slow one, the operand is `major`.  Cutting the tile's layout
- * at these extents shows whether it is so, and the numbers. */
+ * at these extents shows whether it is so, and the numbers.
+ *
+ * What the hardware calls the leading offset is the step along the fast
+ * dimension; without a swizzle it is the one along the sum, whether that is
+ * fast or slow. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -165,13 +169,29 @@ fit_as(const axe_feed_ask *q, int fast, axe_descriptor *out, const char **why)
                          BLOCK_ROWS, v.row);
         return false;
     }
-    *out = (axe_descriptor){.lead = v.lead * bits / 8,
-                            .stride = v.stride * bits / 8,
-                            .major = fast == 0,
-                            .n_step = n,
-                            .step = step,
-                            .banks = read_banks(q, v.row * bits / 8)};
+    *out = (axe_descriptor){
+        .lead = v.lead * bits / 8,
+        .stride = v.stride * bits / 8,
+        .bits = axe_desc_bits(q->p->mc->simt, q->swizzle, v.lead * bits / 8,
+                              v.stride * bits / 8, fast == 0),
+        .major = fast == 0,
+        .n_step = n,
+        .step = step,
+        .banks = read_banks(q, v.row * bits / 8)};
     return true;
+}
+
+uint64_t
+axe_desc_bits(const axe_simt *m, axe_swizzle s, int64_t lead, int64_t stride,
+              bool major)
+{
+    static const uint64_t mode[] = {0, 3, 2, 1};
+    bool                  swap = s.bits == 0 && major;
+    uint64_t              leading = (uint64_t)(swap ? stride : lead);
+    uint64_t              other = (uint64_t)(swap ? lead : stride);
+
+    return leading / CHUNK_BYTES << 16 | other / CHUNK_BYTES << 32 |
+           (uint64_t)m->desc_version << 46 | mode[s.bits] << 62;
 }
 
 bool

@@ -26,6 +26,12 @@ typedef struct axe_feed_ask {
  * why     what is in the way */
 bool axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
 
+/* The bits of a descriptor, of address 0, of a matrix whose atoms of the
+ * swizzle lie so many bytes apart along the fast and the slow dimension.
+ * major   the sum index is the slow one */
+uint64_t axe_desc_bits(const axe_simt *m, axe_swizzle s, int64_t lead,
+                       int64_t stride, bool major);
+
 /* simt_lanes.c: as a tile in tensor memory that the atom reads itself; of `out`
  * steps alone count.  And the layout, over (row, k), that an open one of so
  * many rows and sums should have, of which the factor may be a part; or NULL.

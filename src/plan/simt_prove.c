@@ -13,10 +13,11 @@
 #include <assert.h>
 #include <string.h>
 
+#include "machine/matrix.h"
 #include "plan/simt_option.h"
 #include "plan/simt_tmem.h"
 
-enum { BLOCK_ROWS = 8, CHUNK_BITS = 128, NOWHERE = -1 };
+enum { CHUNK_BYTES = 16, NOWHERE = -1 };
 
 typedef struct proof {
     axe_ctx                 *cx;
@@ -180,18 +181,17 @@ in_lanes(const proof *q, const axe_layout *l, axe_type t, int64_t x)
 
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
 static int64_t
-described(const proof *q, const axe_feed *f, axe_type t, int64_t row,
+described(const axe_matrix *m, const axe_feed *f, axe_type t, int64_t row,
           int64_t sum)
 {
     int64_t bits = axe_type_table[t].bits;
-    int64_t shift = q->p->place[f->tensor->id].layout->swizzle.bits;
-    int64_t wide = (CHUNK_BITS << shift) / bits;
-    int64_t along = f->desc.major ? row : sum;
-    int64_t across = f->desc.major ? sum : row;
+    int64_t along = (f->desc.major ? row : sum) * bits;
 
-    return along / wide * (f->desc.lead * 8 / bits) + along % wide +
-           across / BLOCK_ROWS * (f->desc.stride * 8 / bits) +
-           across % BLOCK_ROWS * wide;
+    return (axe_matrix_at(m, f->desc.major, f->desc.major ? sum : row,
+                          along / 8) *
+                8 +
+            along % 8) /
+           bits;
 }
 
 /* [elements] where each (row, sum) lies. */
@@ -216,6 +216,7 @@ typedef struct look {
     side              in;              /* the atom's */
     const axe_layout *lanes; /* the same in tensor memory; NULL: not there */
     const int64_t    *memory, *from, *warp, *rep, *sum;
+    axe_matrix        matrix; /* of one in shared memory */
 } look;
 
 static bool
@@ -241,7 +242,14 @@ open_look(const proof *q, const axe_feed *f, int s, look *out)
     out->rep = list_steps(q, n_step, step, s == 1 ? AXE_COUNT_M : AXE_COUNT_N,
                           row->n_rep);
     out->sum = list_steps(q, n_step, step, AXE_COUNT_K, q->sc->k.n_rep);
-    return f->direct || out->from;
+    if (!f->direct)
+        return out->from != NULL;
+    return out->lanes ||
+           (!axe_matrix_read(f->desc.bits,
+                             q->sc->atom->space[0] == AXE_ARG_TMEM,
+                             &out->matrix) &&
+            out->matrix.span ==
+                CHUNK_BYTES << q->p->place[f->tensor->id].layout->swizzle.bits);
 }
 
 /* Is what an atom finds, in each of its rows, step k of the sum? */
@@ -260,7 +268,7 @@ atom_holds(const proof *q, const look *x, int64_t at, int64_t k,
             int64_t got =
                 x->lanes ? at + in_lanes(q, x->lanes, x->type, e)
                 : x->f->direct
-                    ? at + described(q, x->f, x->type, own, h)
+                    ? at + described(&x->matrix, x->f, x->type, own, h)
                     : x->from[at + x->in.thread[e] * x->all + x->in.reg[e]];
             if (got != (x->memory ? x->memory[want + h] : want + h))
                 return false;

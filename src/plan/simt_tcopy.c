@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/simt_feed.h"
 #include "plan/simt_int.h"
 #include "plan/simt_pair.h"
 
@@ -209,14 +210,15 @@ fit(planner *p, const axe_stmt *s, const axe_atom *a,
     for (int i = 0; i < n; i++)
         to[i] = i * b.cols;
     bytes = b.cols * axe_type_table[type].bits / 8;
-    *out = (struct axe_simt_tcopy){.atom = a,
-                                   .param = b.param,
-                                   .lead = b.rows * bytes,
-                                   .stride = BLOCK_ROWS * bytes,
-                                   .n = n,
-                                   .to = to,
-                                   .from = from,
-                                   .n_proved = tile->size};
+    *out = (struct axe_simt_tcopy){
+        .atom = a,
+        .param = b.param,
+        .desc = axe_desc_bits(p->mc->simt, mem->swizzle, b.rows * bytes,
+                              BLOCK_ROWS * bytes, false),
+        .n = n,
+        .to = to,
+        .from = from,
+        .n_proved = tile->size};
     return true;
 }
 

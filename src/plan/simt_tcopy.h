@@ -10,11 +10,10 @@
 struct axe_simt_tcopy {
     const axe_atom *atom;
     int             param;
-    int64_t         lead, stride; /* [bytes] of what an invocation reads, as in
-                                     axe_arg */
-    int            n;             /* invocations */
-    const int64_t *to, *from;     /* [elements] where each writes and reads */
-    int64_t        n_proved;      /* elements shown to go where they should */
+    uint64_t        desc;      /* of what an invocation reads, as in axe_arg */
+    int             n;         /* invocations */
+    const int64_t  *to, *from; /* [elements] where each writes and reads */
+    int64_t         n_proved;  /* elements shown to go where they should */
 };
 
 #endif

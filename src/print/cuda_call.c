@@ -280,23 +280,13 @@ axe_cuda_gather(cuda_printer *p, const axe_node *at)
 
 /* --------------------------------------------------------------- arguments */
 
-/* wgmma's number for a buffer's swizzle. */
-static int
-swizzle_mode(const cuda_printer *p, const axe_tensor *t)
-{
-    const axe_buffer *s = buffer_of(p, t);
-
-    return !s || s->swizzle.bits == 0 ? 0 : 4 - s->swizzle.bits;
-}
-
 static axe_status
 put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
 {
     axe_cuda_need(p, "describe");
     axe_puts(b, "describe(");
     AXE_TRY(put_shared(p, b, a, true));
-    axe_putf(b, ", %" PRId64 ", %" PRId64 ", %d)", a->lead, a->stride,
-             swizzle_mode(p, a->tensor));
+    axe_putf(b, ", 0x%016" PRIx64 ")", a->desc);
     return AXE_OK;
 }
 

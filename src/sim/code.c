@@ -266,10 +266,7 @@ make_map_arg(coder *k, const axe_arg *a, sim_arg *out)
 static axe_status
 make_arg(coder *k, const axe_arg *a, sim_arg *out)
 {
-    *out = (sim_arg){.space = a->space,
-                     .lead = a->lead,
-                     .stride = a->stride,
-                     .major = a->major};
+    *out = (sim_arg){.space = a->space, .major = a->major};
     if (a->space == AXE_ARG_NONE)
         return AXE_OK;
     if (a->space == AXE_ARG_MAP)
@@ -335,6 +332,11 @@ make_atom(coder *k, const axe_lir *l)
                         l->atom->name, l->n_arg, MAX_ARG);
     for (int i = 0; i < l->n_arg; i++)
         AXE_TRY(make_arg(k, &l->arg[i], &arg[i]));
+    for (int i = 0; i < l->n_arg && i < 3; i++)
+        if (axe_atom_by_descriptor(l->atom, i))
+            arg[i].unknown = axe_matrix_read(l->arg[i].desc,
+                                             l->atom->space[0] == AXE_ARG_TMEM,
+                                             &arg[i].matrix);
     k->c->inst[at].n_arg = l->n_arg;
     k->c->inst[at].arg = arg;
     k->c->inst[at].count = counter(k->s, l->atom->name);

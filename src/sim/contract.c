@@ -192,8 +192,10 @@ check_descriptor(sim *s, const sim_call *c, int which)
 
     if (c->at[which][c->lane] * bits % (GRANULE * 8) != 0)
         why = "does not begin at a multiple of 16 bytes";
-    else if (a->stride % GRANULE != 0)
-        why = "has a stride that is no multiple of 16 bytes";
+    else if (a->unknown)
+        why = a->unknown;
+    else if (a->matrix.span != GRANULE << b->swizzle.bits)
+        why = "is told of with another swizzle than it has";
     else if (b->swizzle.bits > 0 && b->offset % period != 0)
         why = "lies in a buffer that begins within a period of its swizzle";
     else if (a->major && !c->in->shape->atom->major)
@@ -205,9 +207,7 @@ check_descriptor(sim *s, const sim_call *c, int which)
     return false;
 }
 
-/* The bytes of a matrix in shared memory as a descriptor says, row by row: rows
- * of the swizzle's span, 8 of them one atom of it, the next ones lead and
- * stride bytes apart. */
+/* The bytes of a matrix in shared memory as a descriptor says, line by line. */
 void
 axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
               int row_bytes, uint8_t *out)
@@ -215,7 +215,6 @@ axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
     const sim_arg    *a = &c->in->arg[which];
     const axe_buffer *b = &s->g->buffer[a->tensor];
     int64_t   base = axe_type_bytes(b->tensor->type, c->at[which][c->lane]);
-    int       span = GRANULE << b->swizzle.bits;
     sim_touch t = {.call = c,
                    .shadow = &cta->shadow,
                    .tensor = b->tensor,
@@ -226,8 +225,7 @@ axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
 
     for (int i = 0; i < rows; i++)
         for (int f = 0; f < row_bytes; f += GRANULE, out += GRANULE) {
-            int64_t byte = base + i % 8 * span + i / 8 * a->stride + f % span +
-                           f / span * a->lead;
+            int64_t byte = base + axe_matrix_at(&a->matrix, a->major, i, f);
             if (byte < 0 || byte > b->bytes - GRANULE) {
                 report_outside(s, c, b, byte);
                 memset(out, 0, GRANULE);
@@ -319,11 +317,9 @@ element(sim *s, sim_call *c, int which, int row, int col, int cols,
     }
     const axe_buffer *b = &s->g->buffer[a->tensor];
     int               e = axe_type_table[b->tensor->type].bits / 8;
-    int               span = 16 << b->swizzle.bits;
     int               r = which == 1 ? row : col, k = which == 1 ? col : row;
     int               fast = a->major ? r : k, slow = a->major ? k : r;
-    int64_t           byte = (slow % 8) * span + (slow / 8) * a->stride +
-                   fast * e % span + (int64_t)(fast * e / span) * a->lead;
+    int64_t byte = axe_matrix_at(&a->matrix, a->major, slow, (int64_t)fast * e);
     (void)axe_sim_bytes(s, c, a, c->warp->cta, c->at[which][0] + byte / e, 1,
                         false, out);
 }

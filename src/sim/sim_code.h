@@ -4,6 +4,7 @@
 #ifndef AXE_SIM_CODE_H
 #define AXE_SIM_CODE_H
 
+#include "machine/matrix.h"
 #include "sim/sim.h"
 
 enum {
@@ -111,7 +112,8 @@ typedef struct sim_arg {
     const sim_expr *at, *cta;
     int             map, n_at;
     const sim_expr *coord[MAX_RANK];
-    int64_t         lead, stride;
+    axe_matrix      matrix; /* of a descriptor, and what is not known of it */
+    const char     *unknown;
     bool            major;
 } sim_arg;
 

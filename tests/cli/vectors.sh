@@ -5,7 +5,7 @@
 set -eu
 
 more=${AXE_VECTORS:-$SRC/../shared/vectors}
-set -- "$SRC"/tests/vectors/*.jsonl
+set -- "$SRC"/tests/vectors/layout_*.jsonl
 for f in "$more"/layout_*.jsonl; do
     if [ -f "$f" ]; then
         set -- "$@" "$f"

@@ -59,12 +59,10 @@ __device__ __forceinline__ int cluster_rank()
     return r;
 }
 
-/* An operand of wgmma in shared memory; lead and stride in bytes, mode as in
- * bits 62 and 63 of the descriptor. */
-__device__ __forceinline__ u64 describe(u32 a, u32 lead, u32 stride, u32 mode)
+/* A matrix in shared memory at a, as a tensor core is told of it. */
+__device__ __forceinline__ u64 describe(u32 a, u64 how)
 {
-    return (u64)(mode << 30 | stride >> 4) << 32 |
-           ((a & 0x3ffff) >> 4 | lead >> 4 << 16);
+    return how | (a & 0x3ffff) >> 4;
 }
 
 __device__ __forceinline__ void
@@ -153,11 +151,9 @@ tma_load_2(u32 d, const tensor_map *a, int u, int v, u32 b)
 __device__ __forceinline__ void
 tc_f32_f16_m128_ss_32(u32 d, u64 a, u64 b, int c)
 {
-    asm volatile("{ .reg .pred p; .reg .b32 i; .reg .b64 a, b; setp.ne.b32 p, "
-                 "%3, 0; mov.b32 i, 0x10 | 8 << 24 | 32 / 8 << 17 | 0 << 15 | "
-                 "0 << 16; or.b64 a, %1, 0x400000000000; or.b64 b, %2, "
-                 "0x400000000000; tcgen05.mma.cta_group::1.kind::f16 [%0], a, "
-                 "b, i, p; }"
+    asm volatile("{ .reg .pred p; .reg .b32 i; setp.ne.b32 p, %3, 0; mov.b32 "
+                 "i, 0x10 | 8 << 24 | 32 / 8 << 17 | 0 << 15 | 0 << 16; "
+                 "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, i, p; }"
                  :
                  : "r"(d), "l"(a), "l"(b), "r"(c)
                  : "memory");
@@ -297,20 +293,20 @@ test(const __grid_constant__ tensor_map map0,
                 mbarrier_wait(b_full + rest(v_i * 3 + v_kt, 3) * 8,
                               quot(v_i * 3 + v_kt, 3) & 1);
                 tc_f32_f16_m128_ss_32(r_base[0] + (v_i & 1) * 32,
-                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384, 1, 1024, 1),
-                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096, 1, 1024, 1),
+                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384, 0x4000404000000000),
+                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096, 0x4000404000000000),
                                       lesser<int>(1, v_kt));
                 tc_f32_f16_m128_ss_32(r_base[0] + (v_i & 1) * 32,
-                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 32, 1, 1024, 1),
-                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 32, 1, 1024, 1),
+                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 32, 0x4000404000000000),
+                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 32, 0x4000404000000000),
                                       1);
                 tc_f32_f16_m128_ss_32(r_base[0] + (v_i & 1) * 32,
-                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 64, 1, 1024, 1),
-                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 64, 1, 1024, 1),
+                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 64, 0x4000404000000000),
+                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 64, 0x4000404000000000),
                                       1);
                 tc_f32_f16_m128_ss_32(r_base[0] + (v_i & 1) * 32,
-                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 96, 1, 1024, 1),
-                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 96, 1, 1024, 1),
+                                      describe(b_a + rest(v_i * 3 + v_kt, 3) * 16384 + 96, 0x4000404000000000),
+                                      describe(b_b + rest(v_i * 3 + v_kt, 3) * 4096 + 96, 0x4000404000000000),
                                       1);
                 tc_commit(b_empty + rest(v_i * 3 + v_kt, 3) * 8);
             }

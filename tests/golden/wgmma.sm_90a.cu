@@ -49,12 +49,10 @@ __device__ __forceinline__ u32 swizzle(u32 a)
     return a ^ (a >> shift & ((1u << bits) - 1) << base);
 }
 
-/* An operand of wgmma in shared memory; lead and stride in bytes, mode as in
- * bits 62 and 63 of the descriptor. */
-__device__ __forceinline__ u64 describe(u32 a, u32 lead, u32 stride, u32 mode)
+/* A matrix in shared memory at a, as a tensor core is told of it. */
+__device__ __forceinline__ u64 describe(u32 a, u64 how)
 {
-    return (u64)(mode << 30 | stride >> 4) << 32 |
-           ((a & 0x3ffff) >> 4 | lead >> 4 << 16);
+    return how | (a & 0x3ffff) >> 4;
 }
 
 __device__ __forceinline__ void
@@ -307,8 +305,8 @@ gemm(const __grid_constant__ tensor_map map0,
             #pragma unroll
             for (int v_kk = 0; v_kk < 4; v_kk++) {
                 wgmma_f32_bf16_ss_128(r_acc,
-                                      describe(b_ring__a + v_stage * 8192 + v_kk * 32, 16, 1024, 1),
-                                      describe(b_ring__b + v_stage * 16384 + v_kk * 32, 16, 1024, 1),
+                                      describe(b_ring__a + v_stage * 8192 + v_kk * 32, 0x4000004000010000),
+                                      describe(b_ring__b + v_stage * 16384 + v_kk * 32, 0x4000004000010000),
                                       v_t + v_kk != 0);
             }
             wgmma_commit();

@@ -314,8 +314,7 @@ matrix(const axe_tensor *t, node n)
 {
     axe_arg a = at(t, n);
 
-    a.lead = 1;
-    a.stride = 1024;
+    a.desc = 0x4000004000000000;
     return a;
 }
 

@@ -102,6 +102,15 @@ tc_copy(maker *m, const tc_spec *t, const tc_grid *g)
     end(m);
 }
 
+static inline axe_arg
+tc_matrix(const axe_tensor *t, node n)
+{
+    axe_arg a = matrix(t, n);
+
+    a.desc |= UINT64_C(1) << 46;
+    return a;
+}
+
 static inline void
 tc_commit(maker *m, const tc_spec *t, axe_arg bar)
 {
@@ -131,9 +140,9 @@ tc_multiply(maker *m, const tc_spec *t, const tc_grid *g)
              t->bn, 4,
              (axe_arg[]){
                  in_tmem(g->acc, mul(m, s, t->bn)),
-                 matrix(g->a, add(m, mul(m, f, 128 * 64), num(m, kk * 16))),
-                 matrix(g->b, add(m, mul(m, f, t->bn / t->ctas * 64),
-                                  num(m, kk * 16))),
+                 tc_matrix(g->a, add(m, mul(m, f, 128 * 64), num(m, kk * 16))),
+                 tc_matrix(g->b, add(m, mul(m, f, t->bn / t->ctas * 64),
+                                     num(m, kk * 16))),
                  integer(kk > 0 ? num(m, 1)
                                 : op2(m, AXE_OP_min, num(m, 1), var(m, kt)))});
     tc_commit(m, t, at(g->empty, f));

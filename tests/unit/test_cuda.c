@@ -220,8 +220,7 @@ test_wgmma(void **state)
     const axe_node *kk = loop(m, "kk", num(m, 4), true);
     axe_arg         da = shared(sa, add(m, mul(m, st, 4096), mul(m, kk, 16)));
     axe_arg         db = shared(sb, add(m, mul(m, st, 8192), mul(m, kk, 16)));
-    da.lead = db.lead = 16;
-    da.stride = db.stride = 1024;
+    da.desc = db.desc = 0x4000004000010000;
     ATOM(m, "wgmma.f32.bf16.ss", 128, reg(acc, num(m, 0)), da, db,
          number(op(m, AXE_OP_ne, add(m, v, kk), num(m, 0))));
     m->at = turn;

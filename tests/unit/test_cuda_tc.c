@@ -43,8 +43,7 @@ operand(maker *m, const axe_atom *a, int which, const axe_tensor *const *at_of)
     if (g.space == AXE_ARG_DSMEM)
         g.cta = num(m, 0);
     if (which < 3 && axe_atom_by_descriptor(a, which)) {
-        g.lead = 16;
-        g.stride = 1024;
+        g.desc = 0x0000404000010000;
     }
     return g;
 }

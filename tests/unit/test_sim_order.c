@@ -247,7 +247,7 @@ make_product(int fault)
     atom(&m, "meet.cta", 0, 0, NULL);
     atom(&m, "wgmma.fence", 0, 0, NULL);
     rows = at(b, n(0));
-    rows.stride = 512;
+    rows.desc = 0xc000002000000000;
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 1 && fault == 2)
             calc(&m, c, n(0), axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 0));

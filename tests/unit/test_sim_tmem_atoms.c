@@ -46,8 +46,7 @@ plain_matrix(const axe_tensor *s, int rows)
 {
     axe_arg a = at(s, n(0));
 
-    a.lead = 16 * rows;
-    a.stride = 128;
+    a.desc = (uint64_t)rows << 16 | 0x0000400800000000;
     return a;
 }
 
