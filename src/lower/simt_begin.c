@@ -120,9 +120,10 @@ begin_counters(simt_lowering *sl, axe_lblock *b)
             axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sp->meet[i].phase;
 }
 
-/* The group of what has its operands in tensor memory, in this launch. */
+/* The group of what has its operands in tensor memory, in this launch, and how
+ * many CTAs do it together. */
 static const char *
-find_engine(const simt_lowering *sl)
+find_engine(const simt_lowering *sl, int64_t *pair)
 {
     const axe_plan    *p = sl->lw.plan;
     const axe_machine *mc = p->machine;
@@ -131,8 +132,10 @@ find_engine(const simt_lowering *sl)
         const axe_schedule *s = p->schedule[i];
         if (s && s->simt->contract &&
             s->simt->contract->atom->space[0] == AXE_ARG_TMEM &&
-            axe_crew_cta(s->simt->crew) == sl->launch->crew)
+            axe_crew_cta(s->simt->crew) == sl->launch->crew) {
+            *pair = s->simt->contract->pair;
             return s->simt->contract->atom->group;
+        }
     }
     for (int i = 0; i < mc->n_atom; i++)
         if (mc->atom[i].sync == AXE_SYNC_ALLOC)
@@ -140,23 +143,34 @@ find_engine(const simt_lowering *sl)
     return "";
 }
 
+static axe_status
+meet_cluster(simt_lowering *sl, axe_lblock *b)
+{
+    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
+}
+
+/* Columns that two CTAs have are asked for by both: each must know that the
+ * other has begun. */
 axe_status
 axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
 {
+    int64_t pair = 1;
+
     sl->opening = NULL;
     sl->leaves = NULL;
-    sl->engine = find_engine(sl);
+    sl->engine = find_engine(sl, &pair);
     AXE_TRY(make_barriers(sl, b));
+    if (sl->opening)
+        AXE_TRY(show_inits(sl, sl->opening));
     begin_counters(sl, b);
+    if (sl->launch->tmem_columns > 0 && pair > 1)
+        AXE_TRY(meet_cluster(sl, b));
     AXE_TRY(axe_simt_ask_columns(sl, b));
     if (!sl->opening && sl->launch->tmem_columns == 0)
         return AXE_OK;
-    if (sl->opening)
-        AXE_TRY(show_inits(sl, sl->opening));
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (sl->grid->cluster > 1)
-        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
-                              NULL));
+        AXE_TRY(meet_cluster(sl, b));
     else
         AXE_TRY(axe_simt_meet(sl, b, sl->launch->crew));
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
@@ -180,8 +194,7 @@ axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
                                      AXE_ARG_NONE, 0, NULL));
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (sl->opening && sl->grid->cluster > 1)
-        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0,
-                              NULL));
+        AXE_TRY(meet_cluster(sl, b));
     else if (sl->launch->tmem_columns > 0)
         AXE_TRY(axe_simt_meet(sl, b, sl->launch->crew));
     return axe_simt_free_columns(sl, b);

@@ -329,6 +329,7 @@ arrive(sim *s, sim_warp *w, const sim_call *c, int lane, bool expect)
         return;
     b = axe_sim_mbar_of(s, c, 0, lane, cta, cta != w->cta);
     if (cta != w->cta) {
+        axe_sim_check_begun(s, c, cta);
         cta->remote[w->agent] = w->clock.vc[w->agent];
         cta->remote_site[w->agent] = (uint16_t)axe_sim_site(s, c->in);
     }

@@ -290,6 +290,23 @@ most_steps(const sim *s)
 
 /* ------------------------------------------------------------------- ending */
 
+/* A CTA of a cluster may begin late: that it runs a warp knows by what it has
+ * learnt from one of its warps. */
+void
+axe_sim_check_begun(sim *s, const sim_call *c, const sim_cta *cta)
+{
+    const uint32_t *know = c->warp->clock.vc;
+
+    for (int i = 0; i < s->n_warp; i++)
+        if (know[cta->warp[i].agent] > 0)
+            return;
+    if (!axe_sim_known(s, AXE_SIM_LATE, c->in, -1))
+        axe_sim_find(s, AXE_SIM_LATE, c->in, -1,
+                     "%s does not know that block %lld, which it needs, has "
+                     "begun",
+                     axe_sim_agent_text(s, c->agent), (long long)cta->block);
+}
+
 /* A CTA lasts until its last warp ends: what some warp of it knows to be over
  * is over before. */
 static void

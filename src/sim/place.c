@@ -251,6 +251,7 @@ axe_sim_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
     if (a->space == AXE_ARG_GLOBAL)
         return global_bytes(s, c, a, at, n, write, data);
     if (cta != c->warp->cta && c->agent == c->warp->agent) {
+        axe_sim_check_begun(s, c, cta);
         cta->remote[c->warp->agent] = c->warp->clock.vc[c->warp->agent];
         cta->remote_site[c->warp->agent] = (uint16_t)axe_sim_site(s, c->in);
     }

@@ -293,6 +293,19 @@ is_pair(const axe_atom *a)
     return strstr(a->d, "@cta") != NULL;
 }
 
+/* Does the row do with columns what products for a pair need? */
+static bool
+is_for_pair(const sim *s, const axe_atom *a)
+{
+    for (int i = 0; i < s->mc->n_atom; i++) {
+        const axe_atom *b = &s->mc->atom[i];
+        if (b->kind == AXE_ATOM_CONTRACT && strcmp(a->group, b->group) == 0 &&
+            is_pair(b))
+            return true;
+    }
+    return false;
+}
+
 /* A COPY whose source a descriptor tells of: where it goes. */
 static axe_status
 make_copy(sim *s, sim_shape *sh)
@@ -508,6 +521,8 @@ make_shape(sim *s, sim_shape *sh)
                         a->name);
     if (a->kind == AXE_ATOM_CONTRACT)
         return make_product(s, sh);
+    if (a->sync == AXE_SYNC_ALLOC || a->sync == AXE_SYNC_FREE)
+        sh->ctas = is_for_pair(s, a) ? 2 : 1;
     if (a->kind == AXE_ATOM_SYNC || *a->d == '\0')
         return AXE_OK;
     if (a->kind == AXE_ATOM_MAP)

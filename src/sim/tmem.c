@@ -79,6 +79,8 @@ allocate(sim *s, sim_warp *w, sim_call *c)
 
     if (!check_number(s, c, n))
         return;
+    if (c->in->shape->ctas == 2 && (cta->rank ^ 1) < s->g->cluster)
+        axe_sim_check_begun(s, c, &s->cta[cta->rank ^ 1]);
     while (first + n <= n_column(s) && !is_free(cta, first, (int)n))
         first += s->mc->simt->tmem_least;
     if (cta->n_columns == MAX_COLUMNS) {

@@ -66,6 +66,13 @@ __device__ __forceinline__ u64 describe(u32 a, u64 how)
 }
 
 __device__ __forceinline__ void
+meet_cluster()
+{
+    asm volatile("barrier.cluster.arrive.aligned; "
+                 "barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void
 tc_pair_alloc_64(u32 d)
 {
     asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 "
@@ -95,13 +102,6 @@ __device__ __forceinline__ void
 tc_before()
 {
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
-}
-
-__device__ __forceinline__ void
-meet_cluster()
-{
-    asm volatile("barrier.cluster.arrive.aligned; "
-                 "barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 __device__ __forceinline__ void
@@ -251,6 +251,7 @@ test(const __grid_constant__ tensor_map map0,
     const int lane = (int)threadIdx.x & 31;
     u32 r_base[1];
     float r_out[32];
+    meet_cluster();
     if (warp == 0) {
         tc_pair_alloc_64(b_word);
     }

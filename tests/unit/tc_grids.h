@@ -32,6 +32,8 @@ tc_meet(maker *m, const tc_spec *t)
 static inline void
 tc_begin(maker *m, const tc_spec *t, const tc_grid *g)
 {
+    if (t->ctas > 1)
+        atom(m, "meet.cluster", 0, 0, NULL);
     begin_if(m, is(m, id(m, AXE_ID_WARP), 0));
     atom(m, t->ctas > 1 ? "tc.pair.alloc" : "tc.alloc", 0, 2,
          (axe_arg[]){at(g->word, num(m, 0)), integer(num(m, 2 * t->bn))});
