@@ -101,6 +101,8 @@ struct axe_lir {
     const axe_atom *atom;   /* dot, loadm, storem; ATOM */
     const char     *text;   /* NOTE */
     bool            unroll; /* LOOP: constant bounds, written out */
+    bool            elect;  /* IF: whole warps come, and the value picks a lane
+                               of each: any other would do as well */
     int             param;  /* ATOM: P of a family */
     axe_hint        hint;   /* ATOM: to the caches, of rows that take one */
     int             n_arg;  /* ATOM: as its kind says; CALC: 1 */

@@ -61,17 +61,46 @@ is_in(simt_lowering *sl, const axe_crew *c)
     return in;
 }
 
-const axe_node *
-axe_simt_is_first(simt_lowering *sl, const axe_crew *c, const axe_crew *around)
+static axe_lblock *
+open_if(simt_lowering *sl, axe_lblock *b, const axe_node *when, bool elect)
 {
-    const axe_node *is =
-        op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0));
+    axe_lir *l;
 
-    for (; c != around; c = c->in) {
+    if (!when)
+        return b;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = when;
+    l->elect = elect;
+    return &l->body;
+}
+
+axe_lblock *
+axe_simt_open_first(simt_lowering *sl, axe_lblock *b, const axe_crew *crew,
+                    const axe_crew *around, const axe_node *when)
+{
+    int64_t         lanes = sl->sp->lanes;
+    const axe_node *first;
+
+    for (const axe_crew *c = crew; c != around; c = c->in) {
         const axe_node *in = is_in(sl, c);
-        is = in ? axe_simt_both(sl, in, is) : is;
+        when = in ? axe_simt_both(sl, in, when) : when;
     }
-    return is;
+    if (sl->alone || crew->n_thread == 1)
+        return open_if(sl, b, when, false);
+    if (crew->n_thread % lanes != 0 || !sl->lw.plan->machine->simt->elects) {
+        first =
+            op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
+        return open_if(sl, b, axe_simt_both(sl, first, when), false);
+    }
+    if (crew->n_thread > lanes) {
+        first = op2(sl, AXE_OP_eq, axe_simt_coordinate(sl, crew, sl->sp->warp),
+                    axe_int(&sl->lw, 0));
+        when = axe_simt_both(sl, first, when);
+    }
+    return open_if(
+        sl, open_if(sl, b, when, false),
+        op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_LANE), axe_int(&sl->lw, 0)),
+        true);
 }
 
 axe_lblock *

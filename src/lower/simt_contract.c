@@ -345,14 +345,7 @@ all_groups(emitter *e, axe_lblock *b)
 axe_lblock *
 axe_simt_open_asker(simt_lowering *sl, axe_lblock *b, const axe_crew *crew)
 {
-    axe_lir *l;
-
-    if (sl->alone || crew->n_thread == 1)
-        return b;
-    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-    l->value = axe_node2(sl->lw.cx, AXE_OP_eq, axe_simt_thread(sl, crew),
-                         axe_int(&sl->lw, 0));
-    return &l->body;
+    return axe_simt_open_first(sl, b, crew, crew, NULL);
 }
 
 axe_status

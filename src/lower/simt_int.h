@@ -147,10 +147,12 @@ void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
 bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
                                               const axe_stmt *s);
-/* Is the thread the first of an entity of the crew, of those of `around`, which
- * is around it? */
-const axe_node *axe_simt_is_first(simt_lowering *sl, const axe_crew *c,
-                                  const axe_crew *around);
+/* One thread of each entity of the crew, of those of `around`, which is around
+ * it, where `when` (NULL: always) holds, the same in all of a warp.  It is the
+ * same thread each time; where warps can choose one, they do. */
+axe_lblock *axe_simt_open_first(simt_lowering *sl, axe_lblock *b,
+                                const axe_crew *crew, const axe_crew *around,
+                                const axe_node *when);
 /* The crew's threads, of those of the crew it is in, as a block. */
 axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
                                const axe_crew *c);
@@ -196,8 +198,8 @@ AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
  * done that the threads where pred holds have asked of the group. */
 AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
                                      const char *group, axe_arg barrier,
-                                     const axe_node *mask,
-                                     const axe_node *pred);
+                                     const axe_node *mask, const axe_crew *by,
+                                     const axe_crew *around);
 /* The rank of the first CTA of the `pair` that this one is of. */
 const axe_node *axe_simt_first_of(simt_lowering *sl, int pair);
 /* mask << by, where by is a multiple of `step` below `end`. */

@@ -186,7 +186,8 @@ axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         sl, b, group,
         axe_simt_shared(read ? axe_ring_empty(sl, r) : axe_ring_full(sl, r),
                         axe_ring_value(sl, read ? r->read : r->fill)),
-        told_by(sl, r, read), first_thread(sl, read ? to->crew : r->producer));
+        told_by(sl, r, read), read ? to->crew : r->producer,
+        read ? to->crew : r->producer);
 }
 
 axe_status

@@ -304,11 +304,7 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
         if (sl->launch->queue)
             AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0,
                                   NULL));
-        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = axe_simt_both(
-            sl, op2(sl, AXE_OP_eq, axe_simt_thread(sl, c), axe_int(&sl->lw, 0)),
-            axe_simt_asks(sl, pair));
-        b = &l->body;
+        b = axe_simt_open_first(sl, b, c, c, axe_simt_asks(sl, pair));
         sl->alone = true;
     }
     count_rings(sl, b, role);

@@ -108,7 +108,8 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
 
 axe_status
 axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
-                axe_arg barrier, const axe_node *mask, const axe_node *pred)
+                axe_arg barrier, const axe_node *mask, const axe_crew *by,
+                const axe_crew *around)
 {
     axe_arg arg[2] = {barrier};
 
@@ -122,7 +123,8 @@ axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
                         sl->lw.plan->machine->name, group);
     if (mask)
         arg[1] = axe_simt_number(mask);
-    axe_simt_atom(sl, b, a, 0, mask ? 2 : 1, arg, pred);
+    axe_simt_atom(sl, axe_simt_open_first(sl, b, by, around, NULL), a, 0,
+                  mask ? 2 : 1, arg, NULL);
     return AXE_OK;
 }
 
@@ -175,8 +177,8 @@ axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
                                 axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
     for (int i = 0; i < m->n_asker; i++)
-        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL,
-                                axe_simt_is_first(sl, m->asker[i], m->crew)));
+        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL, m->asker[i],
+                                m->crew));
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
     l->var = m->phase;

@@ -116,7 +116,8 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
             put_block(cx, b, &l->body, depth + 1);
             continue;
         case AXE_LIR_IF:
-            axe_putf(b, "if %s\n", axe_node_text(cx, l->value));
+            axe_putf(b, "if %s%s\n", axe_node_text(cx, l->value),
+                     l->elect ? ", or any lane" : "");
             put_block(cx, b, &l->body, depth + 1);
             if (l->other.n > 0)
                 axe_putf(b, "%*selse\n", 2 * depth, "");

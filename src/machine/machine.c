@@ -108,7 +108,7 @@ static const axe_machine machines[] = {
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
 #define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, desc,  \
-               sms, l2, clock, words)                                          \
+               elect, sms, l2, clock, words)                                   \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
      .vector_bits = 128,                                                       \
@@ -136,6 +136,7 @@ static const axe_machine machines[] = {
                                .named_barriers = 16,                           \
                                .map_bits = (least),                            \
                                .desc_version = (desc),                         \
+                               .elects = (elect),                              \
                                .tmem_columns = (columns),                      \
                                .tmem_lanes = 128,                              \
                                .tmem_least = 32,                               \

@@ -149,6 +149,7 @@ typedef struct axe_simt {
     int         max_vector;        /* [bytes] of one thread's load or store */
     int         named_barriers;    /* of a CTA */
     int         map_bits;          /* least of an element in a tensor map */
+    bool        elects;            /* a warp chooses one of its lanes */
     int         desc_version;      /* of descriptors of shared memory */
     int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
     int         tmem_lanes;        /* that it has */

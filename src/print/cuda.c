@@ -170,7 +170,12 @@ static axe_status
 put_if(cuda_printer *p, const axe_lir *l, int depth)
 {
     axe_puts(p->out, "if (");
-    AXE_TRY(axe_cuda_expr(p, p->out, l->value, CUDA_INDEX));
+    if (l->elect) {
+        axe_cuda_need(p, "elected");
+        axe_puts(p->out, "elected()");
+    } else {
+        AXE_TRY(axe_cuda_expr(p, p->out, l->value, CUDA_INDEX));
+    }
     axe_puts(p->out, ") {\n");
     AXE_TRY(put_block(p, &l->body, depth + 1));
     if (l->other.n > 0) {

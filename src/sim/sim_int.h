@@ -500,7 +500,7 @@ bool axe_sim_engine_idle(const sim *s, int agent, uint32_t upto);
 void axe_sim_warp_run(sim *s, sim_warp *w, int64_t most);
 
 /* cluster.c */
-void axe_sim_check_begun(sim *s, const sim_call *c, const sim_cta *cta);
+void     axe_sim_check_begun(sim *s, const sim_call *c, const sim_cta *cta);
 void     axe_sim_clusters(sim *s);
 uint64_t axe_sim_random(sim *s);
 

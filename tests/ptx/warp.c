@@ -97,15 +97,17 @@ ptx_exit(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     return PTX_DONE;
 }
 
+/* Any lane may be: the last one is not what programs are written for. */
 ptx_result
 ptx_elect(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
     const ptx_arg *d = &i->arg[0];
+    int            one = 31 - __builtin_clz(lanes);
 
     for (uint32_t left = lanes; left; left &= left - 1) {
         int l = ptx_first(left);
-        ptx_put(w, &d->op[0], l, (uint64_t)ptx_first(lanes));
-        ptx_put(w, &d->op[d->n - 1], l, l == ptx_first(lanes));
+        ptx_put(w, &d->op[0], l, (uint64_t)one);
+        ptx_put(w, &d->op[d->n - 1], l, l == one);
     }
     return PTX_DONE;
 }
