@@ -280,7 +280,7 @@ test(const __grid_constant__ tensor_map map0,
                 mbarrier_expect(b_full + rest(v_i, 3) * 8, 36864);
             }
             tma_load_pair_2(b_a + rest(v_i, 3) * 16384,
-                            &map0, rest(v_i, 3) * 64, block * 128,
+                            &map0, rest(v_i, 3) * 64, (i64)block * 128,
                             b_full + rest(v_i, 3) * 8, 0);
             tma_load_pair_2(b_b + rest(v_i, 3) * 2048,
                             &map1, rest(v_i, 3) * 64, quot(v_i, 3) * 32 + rank * 16,
@@ -326,21 +326,21 @@ test(const __grid_constant__ tensor_map map0,
                              r_base[0] + (warp << 21 & 0x600000) + (v_i & 1) * 32);
             tc_ld_drain();
             pin<32>(r_out);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32,
                            r_out);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 4,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 4,
                            r_out + 4);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 8,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 8,
                            r_out + 8);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 12,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 12,
                            r_out + 12);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 16,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 16,
                            r_out + 16);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 20,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 20,
                            r_out + 20);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 24,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 24,
                            r_out + 24);
-            st_global_b128(t_C + (i64)(block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 28,
+            st_global_b128(t_C + (i64)((i64)block * 128 + warp * 32 + lane) * 128 + (i64)v_i * 32 + 28,
                            r_out + 28);
             tc_before();
             meet_warp();
