@@ -285,10 +285,7 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         AXE_TRY(axe_simt_lower_waits(sl, b, s));
         return axe_simt_lower_roles(sl, b, s);
     case AXE_STMT_BARRIER:
-        return axe_fail(sl->lw.cx, s->at, AXE_EUNSUPPORTED,
-                        "all CTAs of a launch cannot meet on %s; end the "
-                        "scope here and begin another",
-                        sl->lw.plan->machine->name);
+        return axe_simt_meet(sl, b, sl->crew ? sl->crew : sl->launch->crew);
     case AXE_STMT_TENSOR:
     case AXE_N_STMT:
         break;

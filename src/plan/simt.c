@@ -492,6 +492,7 @@ axe_simt_plan_kernel(planner *p)
     p->simt = axe_new(p->cx, axe_simt_plan);
     AXE_TRY(axe_simt_find_crews(p));
     AXE_TRY(axe_simt_check_crews(p));
+    axe_simt_tie_globals(p);
     AXE_TRY(axe_simt_plan_rings(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
@@ -510,7 +511,7 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(size_tiles(p));
     axe_simt_part_maps(p);
     axe_simt_take_zeros(p);
-    axe_simt_plan_sync(p);
+    AXE_TRY(axe_simt_plan_sync(p));
     AXE_TRY(allocate(p));
     axe_simt_plan_flights(p);
     return AXE_OK;

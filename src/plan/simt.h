@@ -134,6 +134,8 @@ struct axe_simt_plan {
     const char     **engine; /* by tensor id: the group of the atom that reads
                                 the scales in it; else NULL */
     const axe_crew **who;    /* by index statement's id */
+    bool            *tied;   /* by tensor id: a global one that threads alone
+                                move, see simt_touch.c */
     int              n_launch, cap_launch;
     axe_simt_launch *launch;
     int              n_meet, cap_meet;

@@ -565,16 +565,33 @@ plan_stage(planner *p, request *r, axe_simt_schedule *simt)
     return true;
 }
 
+/* Must threads move it, as threads of the CTA find there what others wrote? */
+static bool
+is_tied(attempt *a)
+{
+    const axe_tensor *t = (a->out.in ? a->from : a->to)->tensor;
+
+    if (!a->p->simt->tied[t->id])
+        return false;
+    axe_rejected(a->p, a->r, "boxes",
+                 "%s is written by this launch and found there again: its "
+                 "threads move it",
+                 t->name);
+    return true;
+}
+
 bool
 axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
 {
     axe_simt_schedule    *simt = (axe_simt_schedule *)out->simt;
     attempt               a = {.p = p, .r = r, .crew = simt->crew};
     struct axe_simt_copy *copy;
+    bool                  tied;
 
     if (!is_copy(&a))
         return plan_stage(p, r, simt);
-    if (!plan_run(&a) && !plan_box(&a)) {
+    tied = is_tied(&a);
+    if (tied || (!plan_run(&a) && !plan_box(&a))) {
         a.out = (struct axe_simt_copy){.in = a.out.in, .from = a.out.from};
         if (!plan_each(&a))
             return false;

@@ -217,8 +217,11 @@ bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
 const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
                             const char *what);
 void           axe_simt_place_staging(planner *p);
-/* simt_sync.c: p->simt->meet, with all schedules made. */
-void axe_simt_plan_sync(planner *p);
+/* simt_touch.c: p->simt->tied, before schedules are made. */
+void axe_simt_tie_globals(planner *p);
+/* simt_sync.c: p->simt->meet, with all schedules made.
+ * Errors  EUNSUPPORTED: what nothing can order */
+AXE_CHECK axe_status axe_simt_plan_sync(planner *p);
 /* simt_flight.c: p->simt->drain, with schedules, rings, meetings and zeros
  * known. */
 void axe_simt_plan_flights(planner *p);

@@ -312,7 +312,8 @@ writes_rectangle(const attempt *a)
         if (!axe_simt_may_begin(a->p->cx, s->dst->arg[d],
                                 axe_alone_in(a->p, s->dst->arg[d])))
             return false;
-    return may_fold(a) && s->n_dim == s->n_free && s->n_free > 0 &&
+    return may_fold(a) && !a->p->simt->tied[s->dst->u.tensor->id] &&
+           s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
            a->crew->n_thread >= a->p->mc->simt->lanes;
 }

@@ -1,6 +1,7 @@
 /* simt_sync.c - where the threads of a CTA must wait for one another.
  *
- * Threads that touch the same element of a shared tile, one of them writing,
+ * Threads that touch the same element of a shared tile, or of a
+ * global tensor, one of them writing,
  * need a meeting between: of the innermost scope around both statements, before
  * what that scope does of the second.  Nothing is needed where each thread
  * finds only what it wrote itself, or its warp, in tensor memory.  Within one
@@ -17,24 +18,10 @@
  * was written before a loop that only reads they meet once, before it. */
 #include <string.h>
 
-#include "ir/list.h"
-#include "plan/simt_contract.h"
 #include "plan/simt_int.h"
 #include "plan/simt_ring.h"
-#include "plan/simt_tcopy.h"
 #include "plan/simt_tmem.h"
-
-/* One access of a tile that threads share; without a tile, of the barrier that
- * is waited for before the statement. */
-typedef struct touch {
-    const axe_stmt   *stmt;
-    const axe_tensor *tile;
-    bool              writes;
-    const axe_atom *engine; /* that was asked to, and arrives later; or NULL */
-    const axe_crew *asker;  /* whose first thread asked it */
-    const axe_crew *crew;   /* one entity of which did it; behind a scope any
-                               of the entity around may have */
-} touch;
+#include "plan/simt_touch.h"
 
 /* A statement and the scope around it, from the outside in. */
 typedef struct place {
@@ -45,78 +32,13 @@ typedef struct place {
 
 typedef struct passing {
     planner *p;
-    axe_list pending; /* const touch * */
-    axe_list waits; /* const touch *, of barriers, for the statement at hand */
-    bool     stay;  /* each role runs its own loop over the tiles */
+    axe_list pending; /* const axe_touch * */
+    axe_list
+         waits; /* const axe_touch *, of barriers, for the statement at hand */
+    bool stay;  /* each role runs its own loop over the tiles */
+    bool ahead; /* what stands here runs ahead of what stands before it */
+    axe_status status;
 } passing;
-
-typedef struct gathering {
-    passing        *g;
-    const axe_stmt *stmt;
-    const axe_crew *crew;
-    axe_list       *out;
-} gathering;
-
-/* The atom that the statement asks for and that arrives at a barrier, or NULL.
- */
-static const axe_atom *
-engine_of(const planner *p, const axe_stmt *s)
-{
-    const axe_simt_schedule *d = p->schedule[s->id]->simt;
-    const axe_atom          *a = d->contract ? d->contract->atom
-                                 : d->tcopy  ? d->tcopy->atom
-                                             : NULL;
-
-    return a && axe_atom_commits(p->mc, a) ? a : NULL;
-}
-
-/* Does it run only where there is nothing to add to what it sets to zero? */
-static bool
-is_spare(const planner *p, const axe_stmt *s)
-{
-    const axe_simt_schedule *d = p->schedule[s->id]->simt;
-
-    return d->tmem && d->when;
-}
-
-static void
-add_touch(gathering *g, const axe_tensor *t, bool writes)
-{
-    touch *new;
-
-    if ((t->space != AXE_SPACE_SHARED && t->space != AXE_SPACE_TMEM) ||
-        t->pipeline)
-        return;
-    new = axe_new(g->g->p->cx, touch);
-    *new = (touch){.stmt = g->stmt,
-                   .tile = t,
-                   .writes = writes,
-                   .engine = engine_of(g->g->p, g->stmt),
-                   .asker = g->crew,
-                   .crew = g->crew};
-    axe_list_push(g->out, new);
-}
-
-static void
-visit(void *user, const axe_node *n)
-{
-    if (n->op == AXE_OP_load)
-        add_touch(user, n->u.tensor, false);
-}
-
-static void
-gather(passing *g, const place *at, axe_list *out)
-{
-    const axe_stmt *s = at->stmt;
-    gathering       to = {g, s, at->crew, out};
-
-    if (s->kind == AXE_STMT_INDEX && !is_spare(g->p, s)) {
-        add_touch(&to, s->dst->u.tensor, true);
-        if (s->fold != AXE_FOLD_NONE)
-            add_touch(&to, s->dst->u.tensor, false);
-        axe_node_walk(s->value, visit, &to);
-    }
-}
 
 /* ------------------------------------------------------------------ meetings
  */
@@ -159,7 +81,7 @@ is_asker(const axe_meet *m, const axe_crew *crew)
 }
 
 static void
-add_asker(passing *g, axe_meet *m, const touch *asked)
+add_asker(passing *g, axe_meet *m, const axe_touch *asked)
 {
     const axe_crew **all =
         axe_new_array(g->p->cx, const axe_crew *, m->n_asker + 1);
@@ -181,9 +103,25 @@ forget(passing *g, const axe_crew *crew, const axe_crew *asker)
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
-        const touch *t = g->pending.item[i];
+        const axe_touch *t = g->pending.item[i];
         if (!axe_crew_is_within(t->crew, crew) ||
             (t->engine ? t->asker : NULL) != asker)
+            g->pending.item[kept++] = t;
+    }
+    g->pending.n = kept;
+}
+
+/* Where the text says so, all have met; what is done in tensor memory has its
+ * own fences. */
+static void
+forget_threads(passing *g, const axe_crew *crew)
+{
+    int kept = 0;
+
+    for (int i = 0; i < g->pending.n; i++) {
+        const axe_touch *t = g->pending.item[i];
+        bool             sums = t->tile && t->tile->space == AXE_SPACE_TMEM;
+        if (!axe_crew_is_within(t->crew, crew) || t->engine || sums)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
@@ -193,7 +131,7 @@ static bool
 is_waited(const axe_list *l, const axe_meet *m)
 {
     for (int i = 0; i < l->n; i++) {
-        const touch *t = l->item[i];
+        const axe_touch *t = l->item[i];
         if (!t->tile && t->stmt == m->at)
             return true;
     }
@@ -204,10 +142,10 @@ is_waited(const axe_list *l, const axe_meet *m)
  * same wait was the last thing that some of them did, they meet first: the
  * barrier's phase could else end again before all have seen it end. */
 static void
-await(passing *g, axe_meet *m, const touch *asked)
+await(passing *g, axe_meet *m, const axe_touch *asked)
 {
-    axe_var *v;
-    touch   *wait = axe_new(g->p->cx, touch);
+    axe_var   *v;
+    axe_touch *wait = axe_new(g->p->cx, axe_touch);
 
     add_asker(g, m, asked);
     if (!m->phase) {
@@ -224,7 +162,7 @@ await(passing *g, axe_meet *m, const touch *asked)
         m->meets = true;
         forget(g, m->crew, NULL);
     }
-    *wait = (touch){.stmt = m->at, .crew = m->crew};
+    *wait = (axe_touch){.stmt = m->at, .crew = m->crew};
     if (!is_waited(&g->waits, m))
         axe_list_push(&g->waits, wait);
 }
@@ -249,7 +187,7 @@ entry_of(const place *at, const axe_crew *crew)
 
 /* Is t a move by rows that take the whole crew, each warp of it its lanes? */
 static bool
-is_by_lanes(const passing *g, const touch *t)
+is_by_lanes(const passing *g, const axe_touch *t)
 {
     const axe_simt_tmem *m = g->p->schedule[t->stmt->id]->simt->tmem;
 
@@ -258,25 +196,37 @@ is_by_lanes(const passing *g, const touch *t)
 
 /* Does each thread, or each warp in tensor memory, find only its own? */
 static bool
-finds_own(const passing *g, const touch *a, const touch *b)
+finds_own(const passing *g, const axe_touch *a, const axe_touch *b)
 {
     if (a->engine || b->engine)
         return false;
+    if (a->tile->space == AXE_SPACE_GLOBAL)
+        return axe_simt_finds_own(g->p, a, b);
     if (a->tile->space == AXE_SPACE_SHARED)
         return axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile);
     return a->crew == b->crew && is_by_lanes(g, a) && is_by_lanes(g, b);
 }
 
+static void
+fail(passing *g, axe_status st)
+{
+    g->status = g->status == AXE_OK ? st : g->status;
+}
+
 /* Must b wait for a?  Then what it waited for is no longer pending. */
 static bool
-decide(passing *g, const place *at, const touch *a, const touch *b)
+decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
 {
     const axe_crew *crew = common_crew(a->crew, b->crew);
     axe_meet       *m;
 
-    if (a->tile != b->tile || !(a->writes || b->writes) ||
+    if (!axe_simt_conflicts(g->p, a, b) ||
         (a->engine && b->engine && a->asker == b->asker) || finds_own(g, a, b))
         return false;
+    if (g->ahead && a->load) {
+        fail(g, axe_simt_refuse_ahead(g->p, a, b));
+        return false;
+    }
     m = add_meet(g, entry_of(at, crew), crew,
                  axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
                            a->tile->name, a->writes ? "written" : "read",
@@ -300,10 +250,10 @@ pass_index(passing *g, const place *at)
     axe_list now = {.cx = g->p->cx};
     bool     shared = g->p->schedule[at->stmt->id]->simt->share > 1;
 
-    gather(g, at, &now);
+    axe_simt_touches(g->p, at->stmt, at->crew, &now);
     for (int i = 0; i < now.n; i++)
         for (int k = 0; k < g->pending.n; k++) {
-            const touch *a = g->pending.item[k];
+            const axe_touch *a = g->pending.item[k];
             if ((!shared || a->engine) && decide(g, at, a, now.item[i]))
                 k = -1;
         }
@@ -318,12 +268,12 @@ pass_index(passing *g, const place *at)
  */
 
 static bool
-knows(const axe_list *l, const touch *t)
+knows(const axe_list *l, const axe_touch *t)
 {
     for (int i = 0; i < l->n; i++) {
-        const touch *a = l->item[i];
+        const axe_touch *a = l->item[i];
         if (a->stmt == t->stmt && a->tile == t->tile &&
-            a->writes == t->writes && a->crew == t->crew)
+            a->writes == t->writes && a->crew == t->crew && a->load == t->load)
             return true;
     }
     return false;
@@ -377,7 +327,7 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
         default:
             return false;
         }
-        gather(g, &at, out);
+        axe_simt_touches(g->p, at.stmt, at.crew, out);
         if (!gather_body(g, body[i]->n_body, body[i]->body, &at, out) ||
             !gather_body(g, body[i]->n_other, body[i]->other, &at, out))
             return false;
@@ -389,7 +339,7 @@ static bool
 any_writes(const axe_list *l)
 {
     for (int i = 0; i < l->n; i++)
-        if (((const touch *)l->item[i])->writes)
+        if (((const axe_touch *)l->item[i])->writes)
             return true;
     return false;
 }
@@ -398,7 +348,7 @@ static bool
 any_asks(const axe_list *l)
 {
     for (int i = 0; i < l->n; i++)
-        if (((const touch *)l->item[i])->engine)
+        if (((const axe_touch *)l->item[i])->engine)
             return true;
     return false;
 }
@@ -408,7 +358,7 @@ any_asks(const axe_list *l)
  * read in it.  Where the loop writes, too, its threads meet in every turn, and
  * that one will do. */
 static bool
-is_met_before(const touch *a, const touch *b, const axe_list *in)
+is_met_before(const axe_touch *a, const axe_touch *b, const axe_list *in)
 {
     if (a->engine)
         return !any_asks(in);
@@ -416,17 +366,41 @@ is_met_before(const touch *a, const touch *b, const axe_list *in)
            a->tile->space == AXE_SPACE_SHARED;
 }
 
+/* What a stage in the loop is filled with from global memory is read ahead, so
+ * that whoever wrote it is waited for before the loop. */
+static void
+meet_stages(passing *g, const place *at, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        axe_list in = {.cx = g->p->cx};
+        meet_stages(g, at, body[i]->n_body, body[i]->body);
+        meet_stages(g, at, body[i]->n_other, body[i]->other);
+        if (body[i]->kind == AXE_STMT_PRODUCE)
+            axe_simt_touches_in(g->p, body[i]->n_body, body[i]->body, &in);
+        for (int j = 0; j < in.n; j++)
+            for (int k = 0; k < g->pending.n; k++) {
+                const axe_touch *a = g->pending.item[k], *b = in.item[j];
+                if (a->load && b->load && a->crew == at->crew &&
+                    decide(g, at, a, b))
+                    k = -1;
+            }
+    }
+}
+
 static void
 meet_before(passing *g, const place *at)
 {
     axe_list in = {.cx = g->p->cx};
 
-    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in))
+    meet_stages(g, at, at->stmt->n_body, at->stmt->body);
+    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in)) {
+        pend_waits(g);
         return;
+    }
     for (int i = 0; i < in.n; i++) {
-        const touch *b = in.item[i];
+        const axe_touch *b = in.item[i];
         for (int k = 0; k < g->pending.n; k++) {
-            const touch *a = g->pending.item[k];
+            const axe_touch *a = g->pending.item[k];
             if (a->crew == at->crew && is_met_before(a, b, &in) &&
                 decide(g, at, a, b))
                 k = -1;
@@ -435,9 +409,21 @@ meet_before(passing *g, const place *at)
     pend_waits(g);
 }
 
+/* Tiles of one CTA are as apart in global memory as those of two are. */
+static void
+forget_globals(axe_list *l)
+{
+    int kept = 0;
+
+    for (int i = 0; i < l->n; i++)
+        if (!((const axe_touch *)l->item[i])->load)
+            l->item[kept++] = l->item[i];
+    l->n = kept;
+}
+
 /* What one turn leaves behind is there when the next begins. */
 static void
-pass_loop(passing *g, const place *at, const axe_crew *crew)
+pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in = copy_of(g, &g->pending);
@@ -446,6 +432,8 @@ pass_loop(passing *g, const place *at, const axe_crew *crew)
     while (more) {
         g->pending = copy_of(g, &in);
         pass(g, s->n_body, s->body, at, crew);
+        if (tiles)
+            forget_globals(&g->pending);
         more = join(&in, &g->pending);
     }
     g->pending = in;
@@ -474,8 +462,8 @@ widen(passing *g, const axe_crew *inner, const axe_crew *around)
     axe_list out = {.cx = g->p->cx};
 
     for (int i = 0; i < g->pending.n; i++) {
-        touch *t = axe_new(g->p->cx, touch);
-        *t = *(const touch *)g->pending.item[i];
+        axe_touch *t = axe_new(g->p->cx, axe_touch);
+        *t = *(const axe_touch *)g->pending.item[i];
         if (axe_crew_is_within(t->crew, inner))
             t->crew = around;
         if (!knows(&out, t))
@@ -501,14 +489,19 @@ pass_roles(passing *g, const place *at)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in = copy_of(g, &g->pending), out = {.cx = g->p->cx};
+    axe_list        roles = {.cx = g->p->cx};
 
     for (int i = 0; i < s->n_body; i++) {
         const axe_crew *inner = axe_crew_at(g->p->simt, s->body[i]);
-        axe_stmt        loop = *s->body[i];
-        place           turn = {&loop, inner, at};
+        axe_list        own = {.cx = g->p->cx};
+        axe_simt_touches_in(g->p, 1, &s->body[i], &own);
+        fail(g, axe_simt_check_roles(g->p, &roles, &own));
+        join(&roles, &own);
+        axe_stmt loop = *s->body[i];
+        place    turn = {&loop, inner, at};
         g->pending = copy_of(g, &in);
         if (g->stay)
-            pass_loop(g, &turn, inner);
+            pass_loop(g, &turn, inner, true);
         else
             pass(g, loop.n_body, loop.body, at, inner);
         widen(g, inner, at->crew);
@@ -535,11 +528,19 @@ pass_one(passing *g, const place *at)
     case AXE_STMT_FOR:
     case AXE_STMT_LOOP:
         meet_before(g, at);
-        pass_loop(g, at, at->crew);
+        pass_loop(g, at, at->crew, false);
         break;
     case AXE_STMT_CONSUME:
     case AXE_STMT_TURN:
         pass(g, s->n_body, s->body, at, at->crew);
+        break;
+    case AXE_STMT_PRODUCE:
+        g->ahead = true;
+        pass_apart(g, at, at->crew);
+        g->ahead = false;
+        break;
+    case AXE_STMT_BARRIER:
+        forget_threads(g, at->crew);
         break;
     default:
         pass_apart(g, at, at->crew);
@@ -558,7 +559,7 @@ pass(passing *g, int n, axe_stmt *const *body, const place *up,
 
 /* Tiles live on where CTAs stay: what the last statements touched is there when
  * the next tile begins. */
-static void
+static axe_status
 pass_launch(planner *p, const axe_simt_launch *l)
 {
     passing  g = {.p = p,
@@ -571,14 +572,16 @@ pass_launch(planner *p, const axe_simt_launch *l)
 
     stay.kind = AXE_STMT_FOR;
     if (l->scope->keys.persistent && !g.stay)
-        pass_loop(&g, &at, l->crew);
+        pass_loop(&g, &at, l->crew, true);
     else
         pass(&g, l->scope->n_body, l->scope->body, NULL, l->crew);
+    return g.status;
 }
 
-void
+axe_status
 axe_simt_plan_sync(planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
-        pass_launch(p, &p->simt->launch[i]);
+        AXE_TRY(pass_launch(p, &p->simt->launch[i]));
+    return AXE_OK;
 }

@@ -172,7 +172,7 @@ int_op(axe_op op, int64_t a, int64_t b)
     case AXE_OP_div:
         return floor_div(a, b);
     case AXE_OP_mod:
-        return b == 0 ? a : (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
+        return (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
     case AXE_OP_cdiv:
         return ceil_div(a, b);
     case AXE_OP_min:

@@ -1,0 +1,263 @@
+/* simt_touch.c - what statements touch in memory that threads share, and which
+ * global tensors threads alone may move.
+ *
+ * What an engine moves is seen by those who wait for it, and it sees what
+ * threads wrote only behind a fence of its own.  So a global tensor that one
+ * statement of a launch writes and another one, or another turn, finds there is
+ * moved by threads: they meet between, as over a shared tile. */
+#include "plan/simt_touch.h"
+
+#include "plan/simt_contract.h"
+#include "plan/simt_ring.h"
+#include "plan/simt_tcopy.h"
+#include "plan/simt_tmem.h"
+
+typedef struct gathering {
+    planner        *p;
+    const axe_stmt *stmt;
+    const axe_crew *crew;
+    axe_list       *out;
+} gathering;
+
+/* The atom that the statement asks for and that arrives at a barrier, or NULL.
+ */
+static const axe_atom *
+engine_of(const planner *p, const axe_stmt *s)
+{
+    const axe_schedule      *x = p->schedule[s->id];
+    const axe_simt_schedule *d = x ? x->simt : NULL;
+    const axe_atom          *a = d && d->contract ? d->contract->atom
+                                 : d && d->tcopy  ? d->tcopy->atom
+                                                  : NULL;
+
+    return a && axe_atom_commits(p->mc, a) ? a : NULL;
+}
+
+/* Does it run only where there is nothing to add to what it sets to zero? */
+static bool
+is_spare(const planner *p, const axe_stmt *s)
+{
+    const axe_schedule *x = p->schedule[s->id];
+
+    return x && x->simt->tmem && x->simt->when;
+}
+
+static void
+add_touch(gathering *g, const axe_node *load, bool writes)
+{
+    const axe_tensor *t = load->u.tensor;
+    bool              global = t->space == AXE_SPACE_GLOBAL;
+    axe_touch *new;
+
+    if ((t->space != AXE_SPACE_SHARED && t->space != AXE_SPACE_TMEM &&
+         !global) ||
+        t->pipeline)
+        return;
+    new = axe_new(g->p->cx, axe_touch);
+    *new = (axe_touch){.stmt = g->stmt,
+                       .tile = t,
+                       .load = global ? load : NULL,
+                       .writes = writes,
+                       .engine = global ? NULL : engine_of(g->p, g->stmt),
+                       .asker = g->crew,
+                       .crew = g->crew};
+    axe_list_push(g->out, new);
+}
+
+static void
+visit(void *user, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        add_touch(user, n, false);
+}
+
+void
+axe_simt_touches(planner *p, const axe_stmt *s, const axe_crew *crew,
+                 axe_list *out)
+{
+    gathering g = {p, s, crew, out};
+
+    if (s->kind != AXE_STMT_INDEX || is_spare(p, s))
+        return;
+    add_touch(&g, s->dst, true);
+    if (s->fold != AXE_FOLD_NONE && !axe_scatter_meets(p, s))
+        add_touch(&g, s->dst, false);
+    for (int i = 0; i < s->dst->n_arg; i++)
+        axe_node_walk(s->dst->arg[i], visit, &g);
+    axe_node_walk(s->value, visit, &g);
+}
+
+void
+axe_simt_touches_in(planner *p, int n, axe_stmt *const *body, axe_list *out)
+{
+    for (int i = 0; i < n; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX)
+            axe_simt_touches(p, body[i], p->simt->who[body[i]->id], out);
+        axe_simt_touches_in(p, body[i]->n_body, body[i]->body, out);
+        axe_simt_touches_in(p, body[i]->n_other, body[i]->other, out);
+    }
+}
+
+/* ----------------------------------------------------------------- conflicts
+ */
+
+enum { MAX_LOOP = 32 };
+
+/* The loops of the launch around s, outermost first; -1: s is not there. */
+static int
+loops_around(int n, axe_stmt *const *body, const axe_stmt *s, int depth,
+             axe_stmt **loop)
+{
+    for (int i = 0; i < n; i++) {
+        axe_stmt *at = body[i];
+        bool      is = at->kind == AXE_STMT_FOR || at->kind == AXE_STMT_LOOP;
+        int       k = depth + is, found;
+        if (at == s)
+            return depth;
+        if (is && depth < MAX_LOOP)
+            loop[depth] = at;
+        found = loops_around(at->n_body, at->body, s, k, loop);
+        if (found < 0)
+            found = loops_around(at->n_other, at->other, s, k, loop);
+        if (found >= 0)
+            return found;
+    }
+    return -1;
+}
+
+static axe_touching
+touching_of(const planner *p, const axe_touch *t, const axe_crew *crew)
+{
+    return (axe_touching){.stmt = t->stmt,
+                          .load = t->load,
+                          .writes = t->writes,
+                          .who = p->simt->who[t->stmt->id],
+                          .crew = crew};
+}
+
+static const axe_crew *
+common_crew(const axe_crew *a, const axe_crew *b)
+{
+    while (a && !axe_crew_is_within(b, a))
+        a = a->in;
+    return a;
+}
+
+/* The very same access, of another turn: of other elements? */
+static bool
+turns_apart(planner *p, const axe_touch *a, const axe_touching *x)
+{
+    const axe_stmt *top = axe_crew_cta(x->crew)->at;
+    axe_stmt       *loop[MAX_LOOP];
+    int             n = loops_around(top->n_body, top->body, a->stmt, 0, loop);
+
+    return n >= 0 && n <= MAX_LOOP && axe_simt_turns_apart(p, x, n, loop);
+}
+
+bool
+axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
+{
+    axe_touching x, y;
+    axe_mark     m;
+    bool         apart;
+
+    if (!a->tile || a->tile != b->tile || !(a->writes || b->writes))
+        return false;
+    if (a->tile->space != AXE_SPACE_GLOBAL)
+        return true;
+    if (a->writes && b->writes && a->stmt->fold == b->stmt->fold &&
+        axe_scatter_meets(p, a->stmt) && axe_scatter_meets(p, b->stmt))
+        return false;
+    m = axe_ctx_mark(p->cx);
+    x = touching_of(p, a, common_crew(a->crew, b->crew));
+    y = touching_of(p, b, x.crew);
+    apart = (a->stmt == b->stmt && axe_node_same(a->load, b->load) &&
+             turns_apart(p, a, &x)) ||
+            axe_simt_is_apart(p, &x, &y);
+    axe_ctx_release(p->cx, m);
+    return !apart;
+}
+
+bool
+axe_simt_finds_own(planner *p, const axe_touch *a, const axe_touch *b)
+{
+    axe_touching x = touching_of(p, a, common_crew(a->crew, b->crew));
+    axe_touching y = touching_of(p, b, x.crew);
+
+    return axe_simt_is_kept(p, &x, &y);
+}
+
+/* ----------------------------------------------------------------- who moves
+ */
+
+static bool
+share_loop(const axe_stmt *top, const axe_stmt *a, const axe_stmt *b)
+{
+    axe_stmt *x[MAX_LOOP], *y[MAX_LOOP];
+    int       n = loops_around(top->n_body, top->body, a, 0, x);
+    int       m = loops_around(top->n_body, top->body, b, 0, y);
+
+    return n > 0 && m > 0 && x[0] == y[0];
+}
+
+void
+axe_simt_tie_globals(planner *p)
+{
+    axe_mark mark;
+
+    p->simt->tied = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
+    mark = axe_ctx_mark(p->cx);
+    for (int l = 0; l < p->simt->n_launch; l++) {
+        const axe_stmt *top = p->simt->launch[l].scope;
+        axe_list        all = {.cx = p->cx};
+        axe_simt_touches_in(p, top->n_body, top->body, &all);
+        for (int i = 0; i < all.n; i++)
+            for (int k = 0; k < all.n; k++) {
+                const axe_touch *a = all.item[i], *b = all.item[k];
+                if (a->load && a->writes && !p->simt->tied[a->tile->id] &&
+                    (i < k || share_loop(top, a->stmt, b->stmt)) &&
+                    axe_simt_conflicts(p, a, b))
+                    p->simt->tied[a->tile->id] = true;
+            }
+    }
+    axe_ctx_release(p->cx, mark);
+}
+
+/* ------------------------------------------------------------------ refusals
+ */
+
+static axe_status
+refuse(planner *p, const axe_touch *a, const axe_touch *b, const char *why,
+       const char *out)
+{
+    const axe_node *n = b->load;
+
+    axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+             "`%s` is %s here, and line %d %s `%s`, but %s",
+             axe_node_text(p->cx, n), b->writes ? "written" : "read",
+             a->stmt->at.line, a->writes ? "writes" : "reads",
+             axe_node_text(p->cx, a->load), why);
+    axe_help(p->cx, "%s", out);
+    return AXE_EUNSUPPORTED;
+}
+
+axe_status
+axe_simt_refuse_ahead(planner *p, const axe_touch *a, const axe_touch *b)
+{
+    return refuse(p, a, b, "stages are filled ahead of what stands before them",
+                  "read it where it is used, or end the cta and begin another");
+}
+
+axe_status
+axe_simt_check_roles(planner *p, const axe_list *before, const axe_list *now)
+{
+    for (int i = 0; i < before->n; i++)
+        for (int k = 0; k < now->n; k++) {
+            const axe_touch *a = before->item[i], *b = now->item[k];
+            if (a->load && b->load && axe_simt_conflicts(p, a, b))
+                return refuse(p, a, b, "roles run side by side",
+                              "let one role do both, pass it by a pipeline, or "
+                              "end the cta and begin another");
+        }
+    return AXE_OK;
+}
