@@ -29,8 +29,6 @@ struct axe_gpu_exec {
     const axe_program *program;
     variant            code[2]; /* as the program says, with wide indices */
     bool               cached;
-    void              *temp; /* of the kernel's own tensors, grown as needed */
-    int64_t            temp_bytes;
     loaded             grid[]; /* of both */
 };
 
@@ -137,7 +135,6 @@ axe_gpu_exec_free(axe_gpu_exec *e)
 {
     if (!e)
         return;
-    axe_gpu_release(e->gpu, e->temp);
     for (int i = 0; i < AXE_LEN(e->code); i++)
         if (e->code[i].module &&
             e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
@@ -163,9 +160,12 @@ typedef struct launch {
     void         **ptr; /* parameters, then the kernel's own tensors */
 } launch;
 
+/* The kernel's own tensors are the launch's own: they come and go in the order
+ * of its stream, so launches in flight on other streams have others. */
 static axe_status
-place_temps(axe_ctx *cx, launch *l)
+make_temps(axe_ctx *cx, launch *l, void *stream, uint64_t *block)
 {
+    const axe_cuda   *cu = l->e->gpu->cuda;
     const axe_kernel *k = l->e->program->kernel;
     int64_t          *at = axe_new_array(cx, int64_t, k->n_temp + 1);
     int64_t           all = 0, n;
@@ -178,15 +178,13 @@ place_temps(axe_ctx *cx, launch *l)
                             "%s has more elements than int64 counts",
                             k->temp[i]->name);
     }
-    if (all > l->e->temp_bytes) {
-        axe_gpu_release(l->e->gpu, l->e->temp);
-        l->e->temp = NULL;
-        l->e->temp_bytes = 0;
-        AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, (size_t)all, &l->e->temp));
-        l->e->temp_bytes = all;
-    }
+    if (k->n_temp == 0)
+        return AXE_OK;
+    AXE_TRY(axe_cuda_check(
+        cx, cu, cu->MemAllocAsync(block, all > 0 ? (size_t)all : 1, stream),
+        axe_textf(cx, "%" PRId64 " bytes of the kernel's own tensors", all)));
     for (int i = 0; i < k->n_temp; i++)
-        l->ptr[k->n_param + i] = (char *)l->e->temp + at[i];
+        l->ptr[k->n_param + i] = (char *)(uintptr_t)*block + at[i];
     return AXE_OK;
 }
 
@@ -297,12 +295,15 @@ static axe_status
 start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
 {
     const axe_lowered *lw = e->program->lowered;
-    axe_status         st = AXE_OK;
+    axe_status         st;
+    uint64_t           block = 0;
 
-    AXE_TRY(place_temps(cx, l));
     AXE_TRY(axe_gpu_push(cx, e->gpu));
+    st = make_temps(cx, l, stream, &block);
     for (int i = 0; i < lw->n_grid && st == AXE_OK; i++)
         st = start_grid(cx, l, &lw->grid[i], &l->code->grid[i], stream);
+    if (block)
+        e->gpu->cuda->MemFreeAsync(block, stream);
     axe_gpu_pop(e->gpu);
     return st;
 }

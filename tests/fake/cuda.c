@@ -25,6 +25,13 @@ static char      got[64];           /* the function asked for last */
 static int       current;           /* contexts pushed and not popped */
 static int       launched, between; /* since the last event; before it */
 
+/* Freed in the order of a stream, which comes there when it is waited for. */
+enum { MAX_LATE = 64 };
+static struct {
+    uint64_t p;
+    void    *stream;
+} late[MAX_LATE];
+
 const char *fake_log(void);
 long long   fake_value(int i);
 int         fake_depth(void);
@@ -237,7 +244,11 @@ CALL(MemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))
 
 CALL(StreamSynchronize, (void *stream))
 {
-    (void)stream;
+    for (int i = 0; i < MAX_LATE; i++)
+        if (late[i].p != 0 && late[i].stream == stream) {
+            cuMemFree_v2(late[i].p);
+            late[i].p = 0;
+        }
     return fails("StreamSynchronize");
 }
 
@@ -336,8 +347,10 @@ CALL(CtxGetDevice, (int *device))
 
 CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
 {
+    int bad = fails("MemAllocAsync");
+
     (void)stream;
-    return cuMemAlloc_v2(p, bytes);
+    return bad ? bad : cuMemAlloc_v2(p, bytes);
 }
 
 CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
@@ -349,7 +362,12 @@ CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 
 CALL(MemFreeAsync, (uint64_t p, void *stream))
 {
-    (void)stream;
+    for (int i = 0; i < MAX_LATE; i++)
+        if (late[i].p == 0) {
+            late[i].p = p;
+            late[i].stream = stream;
+            return 0;
+        }
     return cuMemFree_v2(p);
 }
 

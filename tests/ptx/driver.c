@@ -272,6 +272,18 @@ CALL(EventQuery, (void *event))
     return 600; /* not ready: calls are never behind the host */
 }
 
+CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
+{
+    (void)stream;
+    return cuMemAlloc_v2(p, bytes);
+}
+
+CALL(MemFreeAsync, (uint64_t p, void *stream))
+{
+    (void)stream;
+    return cuMemFree_v2(p);
+}
+
 CALL(StreamSynchronize, (void *stream))
 {
     (void)stream;

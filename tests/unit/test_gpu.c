@@ -63,12 +63,12 @@ number(axe_ctx *cx, int64_t v)
 
 /* A program with one grid by hand: ceil(M/4) CTAs, a map of X. */
 static axe_program *
-make_program(axe_ctx *cx)
+make_program_of(axe_ctx *cx, const char *kernel, const char *printed)
 {
     const axe_module *module;
     const axe_kernel *k;
     axe_inst          inst = {.kernel = "k", .machine = "nvidia"};
-    int32_t      source = axe_source_add(cx, "k.axe", text, sizeof text - 1);
+    int32_t      source = axe_source_add(cx, "k.axe", kernel, strlen(kernel));
     axe_program *p = axe_new(cx, axe_program);
     axe_plan    *plan = axe_new(cx, axe_plan);
     axe_lowered *l = axe_new(cx, axe_lowered);
@@ -96,8 +96,15 @@ make_program(axe_ctx *cx)
                    .shared_bytes = 1024,
                    .n_map = 1,
                    .map = map};
-    *p = (axe_program){.kernel = k, .plan = plan, .lowered = l, .c_text = code};
+    *p = (axe_program){
+        .kernel = k, .plan = plan, .lowered = l, .c_text = printed};
     return p;
+}
+
+static axe_program *
+make_program(axe_ctx *cx)
+{
+    return make_program_of(cx, text, code);
 }
 
 static axe_array
@@ -251,6 +258,56 @@ maps_have_limits(void **state)
     assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
     assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_EUNSUPPORTED);
     check_said(cx, "X: a step of bytes 124 has no tensor map");
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
+/* Launches that may be in flight at the same time have tensors of their own. */
+static void
+launches_have_own_tensors(void **state)
+{
+    static const char with[] =
+        "kernel k(in f32 X[M, N], out f32 Y[M, N]) {\n"
+        "    index m, n;\n"
+        "    global f32 t[M, N];\n"
+        "    cta (i : M by 4) Y[i*4 + m, n] = X[i*4 + m, n];\n"
+        "}\n";
+    static const char its[] =
+        "extern \"C\" __global__ void __launch_bounds__(128, 1)\n"
+        "k(const float *X, float *Y, float *t, long long M, long long N)\n"
+        "{ Y[0] = X[0] + t[0] + M + N; }\n";
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[10 * 32], y[10 * 32];
+    int64_t       shape[2] = {10, 32};
+    axe_array     a[2] = {make_array("X", x, shape), make_array("Y", y, shape)};
+    int           one, two;
+    long long     at[2];
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    axe_program *p = make_program_of(cx, with, its);
+    p->lowered->grid->n_map = 0;
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, &one), AXE_OK);
+    at[0] = fake_value(2);
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, &two), AXE_OK);
+    at[1] = fake_value(2);
+    assert_true(at[0] != 0 && at[1] != 0 && at[0] != at[1]);
+    assert_int_equal(axe_gpu_wait(cx, g, &one), AXE_OK);
+    assert_int_equal(axe_gpu_wait(cx, g, &two), AXE_OK);
+    setenv("FAKE_FAIL", "MemAllocAsync:2", 1);
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, &one), AXE_EDEVICE);
+    unsetenv("FAKE_FAIL");
+    check_said(cx, "1280 bytes of the kernel's own tensors");
     axe_gpu_exec_free(e);
     axe_gpu_free(g);
     assert_int_equal(fake_depth(), 0);
@@ -451,6 +508,7 @@ main(void)
         cmocka_unit_test(launch_is_what_the_grid_says),
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
+        cmocka_unit_test(launches_have_own_tensors),
         cmocka_unit_test(empty_tensors_have_maps),
         cmocka_unit_test(large_sizes_have_code),
         cmocka_unit_test(failures_are_decoded),
