@@ -285,11 +285,14 @@ check_temp(verifier *v, const axe_tensor *t)
     axe_help(v->cx, "declare it at the top of the kernel, before its scopes");
 }
 
-/* All entities that a barrier waits for must come to it. */
+/* All entities that a barrier waits for must come to it: in a scope of a cta
+ * those are the threads of one entity of it. */
 static void
 check_barrier(verifier *v, const axe_stmt *s)
 {
-    if (!v->inside || v->inside->scope == AXE_SCOPE_CTA)
+    if (!v->inside || v->inside->scope == AXE_SCOPE_CTA ||
+        v->inside->scope == AXE_SCOPE_WARPGROUP ||
+        v->inside->scope == AXE_SCOPE_WARP)
         return;
     axe_verify_fail(
         v, axe_fail(v->cx, s->at, AXE_ESHAPE,

@@ -178,9 +178,9 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     axe_lir *l;
     int64_t  n;
 
+    AXE_TRY(axe_simt_lower_waits(sl, b, s));
     if (axe_simt_is_pipelined(sl, s))
         return axe_simt_lower_pipelined(sl, b, s);
-    AXE_TRY(axe_simt_lower_waits(sl, b, s));
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = axe_int(&sl->lw, 0);

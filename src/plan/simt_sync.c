@@ -335,12 +335,15 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
     return true;
 }
 
+/* Does the loop write where a meeting is for: to tiles, or that very tensor? */
 static bool
-any_writes(const axe_list *l)
+any_writes(const axe_list *l, const axe_touch *a)
 {
-    for (int i = 0; i < l->n; i++)
-        if (((const axe_touch *)l->item[i])->writes)
+    for (int i = 0; i < l->n; i++) {
+        const axe_touch *b = l->item[i];
+        if (b->writes && (a->load ? b->tile == a->tile : !b->load))
             return true;
+    }
     return false;
 }
 
@@ -362,8 +365,8 @@ is_met_before(const axe_touch *a, const axe_touch *b, const axe_list *in)
 {
     if (a->engine)
         return !any_asks(in);
-    return a->writes && !b->engine && !any_writes(in) &&
-           a->tile->space == AXE_SPACE_SHARED;
+    return a->writes && !b->engine && !any_writes(in, a) &&
+           a->tile->space != AXE_SPACE_TMEM;
 }
 
 /* What a stage in the loop is filled with from global memory is read ahead, so
@@ -488,17 +491,14 @@ static void
 pass_roles(passing *g, const place *at)
 {
     const axe_stmt *s = at->stmt;
-    axe_list        in = copy_of(g, &g->pending), out = {.cx = g->p->cx};
-    axe_list        roles = {.cx = g->p->cx};
+    axe_list        in, out = {.cx = g->p->cx};
 
+    meet_stages(g, at, s->n_body, s->body);
+    in = copy_of(g, &g->pending);
     for (int i = 0; i < s->n_body; i++) {
         const axe_crew *inner = axe_crew_at(g->p->simt, s->body[i]);
-        axe_list        own = {.cx = g->p->cx};
-        axe_simt_touches_in(g->p, 1, &s->body[i], &own);
-        fail(g, axe_simt_check_roles(g->p, &roles, &own));
-        join(&roles, &own);
-        axe_stmt loop = *s->body[i];
-        place    turn = {&loop, inner, at};
+        axe_stmt        loop = *s->body[i];
+        place           turn = {&loop, inner, at};
         g->pending = copy_of(g, &in);
         if (g->stay)
             pass_loop(g, &turn, inner, true);

@@ -200,6 +200,38 @@ share_loop(const axe_stmt *top, const axe_stmt *a, const axe_stmt *b)
     return n > 0 && m > 0 && x[0] == y[0];
 }
 
+static bool
+holds(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    axe_stmt *loop[MAX_LOOP];
+
+    return loops_around(n, body, s, 0, loop) >= 0;
+}
+
+/* Does one of them stand where a condition holds, the other where it fails? */
+static bool
+are_either(int n, axe_stmt *const *body, const axe_stmt *a, const axe_stmt *b)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        bool            there = holds(s->n_body, s->body, a);
+        if (there && holds(s->n_other, s->other, b))
+            return true;
+        if (are_either(s->n_body, s->body, a, b) ||
+            are_either(s->n_other, s->other, a, b))
+            return true;
+    }
+    return false;
+}
+
+/* May b come after a? */
+static bool
+follows(const axe_stmt *top, const axe_stmt *a, const axe_stmt *b, bool later)
+{
+    return share_loop(top, a, b) ||
+           (later && !are_either(top->n_body, top->body, a, b));
+}
+
 void
 axe_simt_tie_globals(planner *p)
 {
@@ -215,7 +247,7 @@ axe_simt_tie_globals(planner *p)
             for (int k = 0; k < all.n; k++) {
                 const axe_touch *a = all.item[i], *b = all.item[k];
                 if (a->load && a->writes && !p->simt->tied[a->tile->id] &&
-                    (i < k || share_loop(top, a->stmt, b->stmt)) &&
+                    follows(top, a->stmt, b->stmt, i < k) &&
                     axe_simt_conflicts(p, a, b))
                     p->simt->tied[a->tile->id] = true;
             }
@@ -226,38 +258,19 @@ axe_simt_tie_globals(planner *p)
 /* ------------------------------------------------------------------ refusals
  */
 
-static axe_status
-refuse(planner *p, const axe_touch *a, const axe_touch *b, const char *why,
-       const char *out)
-{
-    const axe_node *n = b->load;
-
-    axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
-             "`%s` is %s here, and line %d %s `%s`, but %s",
-             axe_node_text(p->cx, n), b->writes ? "written" : "read",
-             a->stmt->at.line, a->writes ? "writes" : "reads",
-             axe_node_text(p->cx, a->load), why);
-    axe_help(p->cx, "%s", out);
-    return AXE_EUNSUPPORTED;
-}
-
 axe_status
 axe_simt_refuse_ahead(planner *p, const axe_touch *a, const axe_touch *b)
 {
-    return refuse(p, a, b, "stages are filled ahead of what stands before them",
-                  "read it where it is used, or end the cta and begin another");
-}
+    const axe_node *n = b->load;
 
-axe_status
-axe_simt_check_roles(planner *p, const axe_list *before, const axe_list *now)
-{
-    for (int i = 0; i < before->n; i++)
-        for (int k = 0; k < now->n; k++) {
-            const axe_touch *a = before->item[i], *b = now->item[k];
-            if (a->load && b->load && axe_simt_conflicts(p, a, b))
-                return refuse(p, a, b, "roles run side by side",
-                              "let one role do both, pass it by a pipeline, or "
-                              "end the cta and begin another");
-        }
-    return AXE_OK;
+    axe_fail(
+        p->cx, n->at, AXE_EUNSUPPORTED,
+        "`%s` is %s here, and line %d %s `%s`, but stages are filled ahead "
+        "of what stands before them",
+        axe_node_text(p->cx, n), b->writes ? "written" : "read",
+        a->stmt->at.line, a->writes ? "writes" : "reads",
+        axe_node_text(p->cx, a->load));
+    axe_help(p->cx, "read it where it is used, or end the cta and begin "
+                    "another");
+    return AXE_EUNSUPPORTED;
 }

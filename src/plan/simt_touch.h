@@ -34,12 +34,9 @@ bool axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b);
 bool axe_simt_finds_own(planner *p, const axe_touch *a, const axe_touch *b);
 
 /* Errors  EUNSUPPORTED: b, which fills a stage ahead of time, would have to
- * wait for a; what one role touched, `before`, and another does, `now`, has an
- * order that nothing keeps */
+ * wait for a */
 AXE_CHECK axe_status axe_simt_refuse_ahead(planner *p, const axe_touch *a,
                                            const axe_touch *b);
-AXE_CHECK axe_status axe_simt_check_roles(planner *p, const axe_list *before,
-                                          const axe_list *now);
 
 /* simt_own_global.c.  One access of a global tensor. */
 typedef struct axe_touching {

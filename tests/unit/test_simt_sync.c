@@ -63,12 +63,32 @@ static const struct {
      "s[w, m, n] = X[i*32 + w*8 + m, j*64 + n];\n"
      "Z[j*64 + n, i*32 + w*8 + m] = s[w, m, n]; } } }",
      "7 warp: s is written in line 6 and read in line 7"},
+    /* Through global memory: each its own, another one's, and its loops'. */
+    {HEAD CTA "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
+     "Y[i*32 + m, j*64 + n] += 1.0;\n" "} }", ""},
+    {HEAD "cta (i : M by 32) {\n" "for (j : N by 64) {\n"
+     "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
+     "Y[i*32 + m, j*64 + n] += 1.0;\n" "} } }", ""},
+    {HEAD CTA "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
+     "Z[j*64 + n, i*32 + m] = Y[i*32 + m, j*64 + n];\n" "} }",
+     "5 cta: Y is written in line 4 and read in line 5; "
+     "5 cta: Y.staged is written in line 5 and read in line 5"},
+    {HEAD "cta (i : M by 32) {\n" "for (t : 3) {\n"
+     "Y[i*32 + m, n] = X[i*32 + m, n];\n"
+     "Z[n, i*32 + m] = Y[i*32 + m, n];\n" "} } }",
+     "6 cta: Y is written in line 5 and read in line 6; "
+     "5 cta: Y is read in line 6 and written in line 5"},
+    /* Where the text says so, none is needed but for the tile by the way. */
+    {HEAD CTA "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n" "barrier;\n"
+     "Z[j*64 + n, i*32 + m] = Y[i*32 + m, j*64 + n];\n" "} }",
+     "6 cta: Y.staged is written in line 6 and read in line 6"},
     /* Its warps find their own lanes of tensor memory. */
     {LANES("1", "for (t : 4) {\n" "x[m, n] = s[m, n];\n" "s[m, n] = x[m, n];\n" "}\n"), ""},
     /* Of two warp groups each has half of the columns, here and there not the same. */
     {LANES("2", "reg f32 y[128, 32];\n" "y[m, n] = s[m, n + 16];\n"
            "Y[i*128 + m, j*64 + n] = y[m, n];\n"),
-     "7 cta: s is written in line 5 and read in line 7"},
+     "7 cta: s is written in line 5 and read in line 7; "
+     "9 cta: Y is written in line 8 and written in line 9"},
     /* What was asked for is waited for before a loop in which nothing is. */
     {PRODUCT "for (t : 64 by 16)\n" "c[m, t*16 + n] = c[m, t*16 + n] * 2.0;\n"
      "for (t : 64 by 16)\n" "Z[i*128 + m, t*16 + n] = c[m, t*16 + n]; } }",
