@@ -42,6 +42,12 @@ int axe_tool_usage(const char *verb, const char *fmt, ...) AXE_PRINTF(2, 3);
 AXE_CHECK axe_status axe_tool_write(axe_ctx *cx, const char *path,
                                     const char *bytes, size_t n);
 
+/* EARG: the output (NULL and "-" are fine) is the file that is read. */
+AXE_CHECK axe_status axe_tool_check_output(axe_ctx *cx, const char *out,
+                                           const char *in);
+/* Are both names of one file, be it there or not? */
+bool axe_tool_same_file(const char *a, const char *b);
+
 /* Write what is in stdout's buffer; AXE_EXIT_FAIL with a message if that
  * fails (disk full, closed pipe), else `code`.  The last act of a verb. */
 int axe_tool_finish(int code);

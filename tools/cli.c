@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "axe.h"
@@ -52,12 +53,16 @@ axe_tool_report(axe_ctx *cx)
 int
 axe_tool_usage(const char *verb, const char *fmt, ...)
 {
-    va_list ap;
+    axe_ctx *cx = axe_ctx_new();
+    char     text[1024];
+    va_list  ap;
 
-    fprintf(stderr, "axe%s%s: ", verb ? " " : "", verb ? verb : "");
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    fprintf(stderr, "axe%s%s: %s", verb ? " " : "", verb ? verb : "",
+            cx ? axe_text_plain(cx, text) : "wrong command line");
+    axe_ctx_free(cx);
     fprintf(stderr, "\n  help: 'axe %s%s--help' explains\n", verb ? verb : "",
             verb ? " " : "");
     return AXE_EXIT_USAGE;
@@ -72,6 +77,42 @@ axe_tool_write(axe_ctx *cx, const char *path, const char *bytes, size_t n)
         return AXE_OK;
     return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
                     "standard output: cannot write: %s", strerror(errno));
+}
+
+/* What is left of a path without `.`, its folder asked of the system. */
+static bool
+folder_of(const char *path, struct stat *folder, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char        text[4096];
+
+    *name = slash ? slash + 1 : path;
+    if (slash && (size_t)snprintf(text, sizeof text, "%.*s",
+                                  (int)(slash - path) + 1, path) >= sizeof text)
+        return false;
+    return stat(slash ? text : ".", folder) == 0;
+}
+
+bool
+axe_tool_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *p, *q;
+
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+               x.st_ino == y.st_ino;
+    return folder_of(a, &x, &p) && folder_of(b, &y, &q) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino && strcmp(p, q) == 0;
+}
+
+axe_status
+axe_tool_check_output(axe_ctx *cx, const char *out, const char *in)
+{
+    if (!out || strcmp(out, "-") == 0 || !axe_tool_same_file(out, in))
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "%s is what is read; the output would replace it", out);
 }
 
 int

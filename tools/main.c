@@ -41,7 +41,11 @@ unknown(const char *name)
 {
     const char *near = axe_nearest(name, AXE_LEN(verb_names), verb_names);
 
-    fprintf(stderr, "axe: there is no verb '%s'\n", name);
+    axe_ctx *cx = axe_ctx_new();
+
+    fprintf(stderr, "axe: there is no verb '%s'\n",
+            cx ? axe_text_plain(cx, name) : "?");
+    axe_ctx_free(cx);
     if (near)
         fprintf(stderr, "  help: did you mean '%s'?\n", near);
     else

@@ -110,6 +110,21 @@ open_sizes(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     return AXE_OK;
 }
 
+static axe_status
+check_outputs(axe_ctx *cx, const axe_run *r)
+{
+    for (int i = 0; i < r->n_param; i++)
+        for (int k = 0; k < i; k++) {
+            const axe_run_param *p = &r->param[i], *q = &r->param[k];
+            if (p->path && q->path && (p->access & q->access & AXE_WRITES) &&
+                axe_tool_same_file(p->path, q->path))
+                return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                                "%s=%s and %s=%s: two outputs to one file",
+                                q->name, q->path, p->name, p->path);
+        }
+    return AXE_OK;
+}
+
 axe_status
 axe_run_open(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 {
@@ -122,6 +137,7 @@ axe_run_open(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
     for (; r->n_param < sig.n_param; r->n_param++)
         AXE_TRY(
             open_param(cx, a, &sig.param[r->n_param], &r->param[r->n_param]));
+    AXE_TRY(check_outputs(cx, r));
     return open_sizes(cx, a, r);
 }
 

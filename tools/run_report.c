@@ -64,7 +64,7 @@ print_param(axe_ctx *cx, const axe_run_param *p)
     printf("  %-8s %-5s %s%s %s%s\n", p->name, type, shape_text(cx, &p->npy),
            p->npy.fortran && p->npy.rank > 1 ? " column-major" : "",
            out ? "-> " : "<- ",
-           p->path ? p->path
+           p->path ? axe_text_plain(cx, p->path)
            : out   ? "(not kept)"
                    : "(random)");
 }

@@ -153,10 +153,11 @@ check_file(axe_ctx *cx, options *o, const char *file)
         wrong += check_kernel(cx, o, source, m, axe_module_kernel_name(m, i)) !=
                  AXE_OK;
     if (wrong == 0)
-        printf("%s: %d kernel%s, no errors\n", file, n, n == 1 ? "" : "s");
-    else
-        printf("%s: errors in %d of %d kernel%s\n", file, wrong, n,
+        printf("%s: %d kernel%s, no errors\n", axe_text_plain(cx, file), n,
                n == 1 ? "" : "s");
+    else
+        printf("%s: errors in %d of %d kernel%s\n", axe_text_plain(cx, file),
+               wrong, n, n == 1 ? "" : "s");
     return wrong;
 }
 

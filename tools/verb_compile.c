@@ -19,6 +19,7 @@ typedef struct options {
     axe_kernel_args kernel;
     const char     *out, *cache;
     const char     *aot[AOT_KINDS]; /* files by kind, or NULL */
+    const char     *twice;          /* the second of a kind */
     axe_stage       stage;
     bool            staged, object, wide, help;
 } options;
@@ -68,6 +69,7 @@ take_aot(options *o, const char *name)
     for (int i = 0; i < AOT_KINDS; i++) {
         size_t end = strlen(aot_end[i]);
         if (n > end && strcmp(name + n - end, aot_end[i]) == 0) {
+            o->twice = o->aot[i] ? name : o->twice;
             o->aot[i] = name;
             return true;
         }
@@ -97,6 +99,30 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
     return axe_kernel_option(cx, &o->kernel, verb, c, arg);
 }
 
+/* Is the output one that can be meant? */
+static int
+check_outputs(const options *o)
+{
+    bool files = false;
+
+    for (int i = 0; i < AOT_KINDS; i++)
+        files = files || (o->aot[i] && !o->staged);
+    if (o->twice)
+        return axe_tool_usage(verb,
+                              "'%s': an output of that kind is named "
+                              "already",
+                              o->twice);
+    if (o->staged || strcmp(o->out, "-") == 0)
+        return AXE_EXIT_OK;
+    return axe_tool_usage(verb,
+                          "'%s' %s .c, .h, .o, .a, .cu or .cubin; with --emit "
+                          "any name will do",
+                          o->out,
+                          files ? "is named beside files for linking, but does "
+                                  "not end in"
+                                : "does not end in");
+}
+
 /* argv into o; AXE_EXIT_OK, or AXE_EXIT_USAGE after a message. */
 static int
 read_args(axe_ctx *cx, int argc, char **argv, options *o)
@@ -114,7 +140,8 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
             name[n++] = argv[i];
     for (int i = 0; i < AOT_KINDS && o->staged; i++)
         o->out = o->aot[i] ? o->aot[i] : o->out;
-    return axe_kernel_names(&o->kernel, verb, n, name);
+    code = axe_kernel_names(&o->kernel, verb, n, name);
+    return code == AXE_EXIT_OK ? check_outputs(o) : code;
 }
 
 /* Is the size of its indices asked for only where it can be chosen? */
@@ -260,6 +287,9 @@ put_stage(axe_ctx *cx, const options *o)
     int32_t            source;
 
     spec.wide = o->wide;
+    AXE_TRY(axe_tool_check_output(cx, o->out, o->kernel.file));
+    for (int i = 0; i < AOT_KINDS; i++)
+        AXE_TRY(axe_tool_check_output(cx, o->aot[i], o->kernel.file));
     if (wants_aot(o))
         return put_aot(cx, o);
     AXE_TRY(axe_kernel_source(cx, o->kernel.file, &source));

@@ -79,7 +79,7 @@ format_file(axe_ctx *cx, const options *o, const char *file, bool *changed)
     old = axe_source_text(cx, source, &len);
     *changed = len != text.len || (len > 0 && memcmp(old, text.text, len) != 0);
     if (o->check && *changed)
-        printf("%s\n", file);
+        printf("%s\n", axe_text_plain(cx, file));
     if (!o->check && !o->write)
         return axe_tool_write(cx, "-", text.text ? text.text : "", text.len);
     return o->write && *changed ? write_back(cx, file, &text) : AXE_OK;

@@ -159,6 +159,12 @@ void axe_puts(axe_buf *b, const char *s);
 void axe_putn(axe_buf *b, const char *s, size_t n);
 void axe_putf(axe_buf *b, const char *fmt, ...) AXE_PRINTF(2, 3);
 
+/* Text from outside for a terminal: what would move its cursor, change its
+ * colours or is no UTF-8 becomes dots; tabs, and newlines if `lines`, stay. */
+void axe_put_plain(axe_buf *b, const char *s, size_t n, bool lines);
+/* The same of one name, in ctx memory. */
+const char *axe_text_plain(axe_ctx *cx, const char *s);
+
 /* Print all diagnostics with their source lines and carets, as
  *
  *     gemm.axe:17:13: error: ...

@@ -176,16 +176,6 @@ find_line(const axe_ctx *cx, axe_span at, size_t *len)
     return s;
 }
 
-/* One byte of a source line for a terminal: bytes that would move the cursor
- * or change colours are shown as dots. */
-static char
-shown(char c)
-{
-    unsigned char u = (unsigned char)c;
-
-    return (u < 0x20 && c != '\t') || u == 0x7f ? '.' : c;
-}
-
 enum { LINE_MAX_SHOWN = 240 };
 
 static void
@@ -198,8 +188,7 @@ put_caret(const axe_ctx *cx, axe_buf *out, axe_span at)
         return;
     len = len < LINE_MAX_SHOWN ? len : LINE_MAX_SHOWN;
     axe_putf(out, "%5d | ", at.line);
-    for (size_t i = 0; i < len; i++)
-        axe_putc(out, shown(s[i]));
+    axe_put_plain(out, s, len, false);
     axe_puts(out, "\n      | ");
     for (size_t i = 0; i < col && i < len; i++)
         axe_putc(out, s[i] == '\t' ? '\t' : ' ');
@@ -211,9 +200,9 @@ put_caret(const axe_ctx *cx, axe_buf *out, axe_span at)
 
 /* `gemm.axe:17:26: `, or for a place without a line `at NAME COLUMN: `. */
 static void
-put_place(const axe_ctx *cx, axe_buf *out, axe_span at)
+put_place(axe_ctx *cx, axe_buf *out, axe_span at)
 {
-    const char *name = axe_source_name(cx, at.source);
+    const char *name = axe_text_plain(cx, axe_source_name(cx, at.source));
 
     if (at.line > 0)
         axe_putf(out, "%s%s%d:%d: ", name, at.source > 0 ? ":" : "", at.line,
@@ -230,9 +219,11 @@ axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
     for (const axe_diag *d = cx->first_diag; d; d = d->next) {
         axe_puts(out, severity_style[d->severity].indent);
         put_place(cx, out, d->at);
-        axe_putf(
-            out, "%s%s:%s %s\n", color ? severity_style[d->severity].color : "",
-            severity_style[d->severity].label, color ? "\033[0m" : "", d->text);
+        axe_putf(out, "%s%s:%s ",
+                 color ? severity_style[d->severity].color : "",
+                 severity_style[d->severity].label, color ? "\033[0m" : "");
+        axe_put_plain(out, d->text, strlen(d->text), true);
+        axe_putc(out, '\n');
         put_caret(cx, out, d->at);
     }
 }

@@ -196,3 +196,48 @@ axe_nearest(const char *name, int n, const char *const *names)
     }
     return found;
 }
+
+/* Bytes of the character at s that a terminal may have; 0: none. */
+static size_t
+plain_char(const unsigned char *s, size_t n)
+{
+    size_t len = s[0] < 0x80   ? 1
+                 : s[0] < 0xc2 ? 0
+                 : s[0] < 0xe0 ? 2
+                 : s[0] < 0xf0 ? 3
+                 : s[0] < 0xf5 ? 4
+                               : 0;
+
+    if (len == 1)
+        return (s[0] >= 0x20 && s[0] != 0x7f) || s[0] == '\t';
+    if (len > n || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0))
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
+void
+axe_put_plain(axe_buf *b, const char *s, size_t n, bool lines)
+{
+    for (size_t i = 0; i < n;) {
+        size_t k = plain_char((const unsigned char *)s + i, n - i);
+        if (lines && s[i] == '\n')
+            k = 1;
+        if (k > 0)
+            axe_putn(b, s + i, k);
+        else
+            axe_putc(b, '.');
+        i += k > 0 ? k : 1;
+    }
+}
+
+const char *
+axe_text_plain(axe_ctx *cx, const char *s)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_put_plain(&b, s, strlen(s), false);
+    return b.text ? b.text : "";
+}

@@ -4,6 +4,7 @@
  * second step that may fail without harm. */
 #define _XOPEN_SOURCE 700
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -15,10 +16,15 @@
 #include <unistd.h>
 
 #include "run/cache.h"
+#include "run/cache_tmp.h"
 #include "run/file.h"
+#include "run/trust.h"
 
 /* Of axe_entry's arguments: an entry compiled for another is not found. */
 static const char abi[] = "axe abi 2";
+
+/* [bytes] */
+static const int64_t DEFAULT_MOST = INT64_C(1) << 30;
 
 /* An entry's time of change says when it was used, to the hour. */
 enum { SEAL_BYTES = AXE_SHA256_BYTES, CPU_MAX = 8192, USED_STEP = 3600 };
@@ -45,23 +51,6 @@ make_dirs(char *path)
                 return errno;
         }
     return mkdir(path, 0700) != 0 && errno != EEXIST ? errno : 0;
-}
-
-/* Why code from this directory must not be loaded; NULL if it may. */
-static const char *
-distrust(const char *dir)
-{
-    struct stat s;
-
-    if (stat(dir, &s) != 0)
-        return strerror(errno);
-    if (!S_ISDIR(s.st_mode))
-        return "it is not a directory";
-    if (s.st_uid != geteuid())
-        return "another user owns it";
-    if (s.st_mode & (S_IWGRP | S_IWOTH))
-        return "other users can write to it";
-    return NULL;
 }
 
 const char *
@@ -145,112 +134,18 @@ axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
                        .dir = axe_cache_choose(owner, wanted),
                        .cpu = cpu_digest(owner)};
     e = out->dir ? make_dirs(axe_textf(cx, "%s", out->dir)) : 0;
-    why = e != 0 ? strerror(e) : out->dir ? distrust(out->dir) : "";
+    why = e != 0 ? strerror(e) : out->dir ? axe_distrust(out->dir) : "";
     if (why)
         give_up_dir(cx, out, why);
 }
 
-/* Temporary directories of this process, for axe_cache_abandon. */
-enum { MAX_TMP = 16, MAX_TMP_PATH = 256 };
-static struct tmp_dir {
-    atomic_int n; /* files numbered so far + 1; 0: free */
-    char       path[MAX_TMP_PATH];
-} tmp_dir[MAX_TMP];
-
-static void
-register_tmp(axe_cache *c)
-{
-    c->slot = -1;
-    for (int i = 0; i < MAX_TMP && c->slot < 0; i++) {
-        int none = 0;
-        if (strlen(c->tmp) >= MAX_TMP_PATH - 16 ||
-            !atomic_compare_exchange_strong(&tmp_dir[i].n, &none, 1))
-            continue;
-        snprintf(tmp_dir[i].path, MAX_TMP_PATH, "%s", c->tmp);
-        c->slot = i;
-    }
-}
-
-static void
-note_tmp(axe_cache *c)
-{
-    c->n_tmp++;
-    if (c->slot >= 0)
-        atomic_store(&tmp_dir[c->slot].n, c->n_tmp + 1);
-}
-
-/* dir/number.end into out, by hand: snprintf may take locks. */
-static void
-tmp_path(const char *dir, int number, const char *end, char out[MAX_TMP_PATH])
-{
-    char   digit[12];
-    int    n = 0;
-    size_t at = strlen(dir);
-
-    memcpy(out, dir, at);
-    out[at++] = '/';
-    do
-        digit[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (n > 0)
-        out[at++] = digit[--n];
-    memcpy(out + at, end, strlen(end) + 1);
-}
-
-void
-axe_cache_abandon(void)
-{
-    char path[MAX_TMP_PATH];
-
-    for (int i = 0; i < MAX_TMP; i++) {
-        int n = atomic_load(&tmp_dir[i].n);
-        for (int k = 0; k < n - 1; k++) {
-            tmp_path(tmp_dir[i].path, k, ".c", path);
-            unlink(path);
-            tmp_path(tmp_dir[i].path, k, ".so", path);
-            unlink(path);
-        }
-        if (n > 0)
-            rmdir(tmp_dir[i].path);
-    }
-}
-
-static axe_status
-need_tmp(axe_ctx *cx, axe_cache *c)
-{
-    const char *base = getenv("TMPDIR");
-    char       *dir =
-        axe_textf(c->cx, "%s/axe_XXXXXX", base && *base ? base : "/tmp");
-
-    if (c->tmp)
-        return AXE_OK;
-    if (!mkdtemp(dir))
-        return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
-                        "%s: no temporary directory to compile in: %s", dir,
-                        strerror(errno));
-    c->tmp = dir;
-    register_tmp(c);
-    axe_cache_sweep_tmp(base && *base ? base : "/tmp");
-    return AXE_OK;
-}
-
-void
-axe_cache_close(axe_cache *c)
-{
-    static const char *const kind[] = {"c", "so"};
-
-    for (int i = 0; i < c->n_tmp; i++)
-        for (int k = 0; k < AXE_LEN(kind); k++)
-            unlink(axe_textf(c->cx, "%s/%d.%s", c->tmp, i, kind[k]));
-    if (c->tmp) {
-        rmdir(c->tmp);
-        if (c->slot >= 0)
-            atomic_store(&tmp_dir[c->slot].n, 0);
-    }
-    c->tmp = NULL;
-}
-
 /* ----------------------------------------------------------------- entries */
+
+/* What an entry's files end with. */
+typedef struct ends {
+    const char *text, *code;
+} ends;
+static const ends object_ends = {"c", "so"}, gpu_ends = {"cu", "cubin"};
 
 static void
 add_text(axe_sha256 *s, const char *text)
@@ -309,9 +204,10 @@ seal_of(const key *k, const unsigned char *code, size_t len,
     memcpy(seal, lane, sizeof lane);
 }
 
-/* The bytes of a whole entry at this path, to be freed; false: none. */
+/* The code of a whole entry that was opened, to be freed; false: it is none.
+ * Its time says when it was used. */
 static bool
-unseal(axe_ctx *cx, const key *k, const char *path, axe_bytes *out)
+unseal(axe_ctx *cx, const key *k, int fd, axe_bytes *out)
 {
     axe_mark      m = axe_ctx_mark(cx);
     unsigned char seal[SEAL_BYTES];
@@ -319,11 +215,9 @@ unseal(axe_ctx *cx, const key *k, const char *path, axe_bytes *out)
     axe_bytes     b;
     bool          ok;
 
-    if (stat(path, &st) != 0)
-        return false;
-    if (st.st_mtime < time(NULL) - USED_STEP)
-        utimensat(AT_FDCWD, path, NULL, 0);
-    ok = axe_file_read(cx, path, &b) == AXE_OK;
+    if (fstat(fd, &st) == 0 && st.st_mtime < time(NULL) - USED_STEP)
+        futimens(fd, NULL);
+    ok = axe_file_read_open(cx, fd, k->text, &b) == AXE_OK;
     axe_ctx_release(cx, m);
     if (!ok)
         return false;
@@ -342,15 +236,24 @@ unseal(axe_ctx *cx, const key *k, const char *path, axe_bytes *out)
     return true;
 }
 
-static bool
-sound(axe_ctx *cx, const key *k, const char *path)
+/* The entry's file with this end, open and whole; -1: there is none, or it is
+ * not to be trusted. */
+static int
+open_entry(axe_ctx *cx, const axe_cache *c, const key *k, const char *end,
+           axe_bytes *code)
 {
-    axe_bytes b;
-    bool      ok = unseal(cx, k, path, &b);
+    char        folder[3] = {k->text[0], k->text[1], '\0'};
+    const char *why;
+    char        name[AXE_SHA256_TEXT + 8];
+    int         fd;
 
-    if (ok)
-        free(b.data);
-    return ok;
+    snprintf(name, sizeof name, "%s.%s", k->text, end);
+    fd = axe_trust_open(c->dir, folder, name, &why);
+    if (fd >= 0 && !unseal(cx, k, fd, code)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 static axe_status
@@ -366,24 +269,40 @@ write_sealed(axe_ctx *cx, const key *k, const char *path, axe_bytes code)
     return axe_file_commit(cx, &f);
 }
 
-/* What an entry's files end with. */
-typedef struct ends {
-    const char *text, *code;
-} ends;
-static const ends object_ends = {"c", "so"}, gpu_ends = {"cu", "cubin"};
+/* A link or a pipe would be written through, and a file that is not to be
+ * trusted would hand its mode on. */
+static void
+drop_foreign(const axe_cache *c, const char *folder, const char *path)
+{
+    const char *why;
+    int fd = axe_trust_open(c->dir, folder, strrchr(path, '/') + 1, &why);
+
+    if (fd >= 0)
+        close(fd);
+    else if (why)
+        unlink(path);
+}
 
 static axe_status
 write_entry(axe_ctx *cx, axe_cache *c, const key *k, ends e, const char *text,
             axe_bytes code)
 {
-    char *folder = axe_textf(c->cx, "%s/%.2s", c->dir, k->text);
-    char *stem = axe_textf(cx, "%s/%s", folder, k->text);
+    char       *inner = axe_textf(cx, "%.2s", k->text);
+    char       *folder = axe_textf(cx, "%s/%s", c->dir, inner);
+    char       *stem = axe_textf(cx, "%s/%s", folder, k->text);
+    const char *why, *text_path, *code_path;
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s", strerror(errno));
-    AXE_TRY(axe_file_write(cx, axe_textf(cx, "%s.%s", stem, e.text), 0600, text,
-                           strlen(text)));
-    return write_sealed(cx, k, axe_textf(cx, "%s.%s", stem, e.code), code);
+    why = axe_distrust_inner(c->dir, inner);
+    if (why)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EIO, "%s: %s", inner, why);
+    text_path = axe_textf(cx, "%s.%s", stem, e.text);
+    code_path = axe_textf(cx, "%s.%s", stem, e.code);
+    drop_foreign(c, inner, text_path);
+    drop_foreign(c, inner, code_path);
+    AXE_TRY(axe_file_write(cx, text_path, 0600, text, strlen(text)));
+    return write_sealed(cx, k, code_path, code);
 }
 
 /* On trouble say so once and go on without: false. */
@@ -415,17 +334,22 @@ keep(axe_ctx *cx, axe_cache *c, const key *k, const char *text,
     return settle(cx, c, m, st);
 }
 
-/* Megabytes that the directory may have. */
-static int64_t
-most_bytes(void)
+int64_t
+axe_cache_most(void)
 {
-    const char *text = getenv("AXE_CACHE_MB");
-    char       *end;
-    double      mb = text ? strtod(text, &end) : 0;
+    static const char unit[] = "KMGT";
+    const char       *text = getenv("AXE_CACHE_MAX"), *u;
+    char             *end;
+    double            n = text ? strtod(text, &end) : 0;
 
-    if (!text || end == text || *end != '\0' || !(mb > 0) || mb > 1e9)
-        mb = 512;
-    return (int64_t)(mb * 1048576);
+    if (!text || end == text || !(n >= 0))
+        return DEFAULT_MOST;
+    u = *end ? strchr(unit, *end) : NULL;
+    if (*end && (!u || end[1] != '\0'))
+        return DEFAULT_MOST;
+    for (; u && u >= unit; u--)
+        n *= 1024;
+    return n < 1e18 ? (int64_t)n : (int64_t)1e18;
 }
 
 /* ------------------------------------------------------------------ getting */
@@ -437,6 +361,7 @@ typedef struct pending {
     axe_cache_item *item;
     key             key;
     const char     *made;
+    int             number; /* in the private directory */
     axe_cc_job      job;
 } pending;
 
@@ -446,31 +371,65 @@ begin(axe_ctx *cx, axe_cache *c, const axe_cc *cc, pending *p)
 {
     const char *source;
 
-    AXE_TRY(need_tmp(cx, c));
-    source = axe_textf(cx, "%s/%d.c", c->tmp, c->n_tmp);
-    p->made = axe_textf(c->cx, "%s/%d.so", c->tmp, c->n_tmp);
-    note_tmp(c);
+    AXE_TRY(axe_cache_need_tmp(cx, c));
+    p->number = axe_cache_tmp_next(c);
+    source = axe_textf(cx, "%s/%d.c", c->tmp, p->number);
+    p->made = axe_textf(cx, "%s/%d.so", c->tmp, p->number);
     AXE_TRY(
         axe_file_write(cx, source, 0600, p->item->text, strlen(p->item->text)));
     return axe_cc_start(cx, cc, source, p->item->extra, p->made, &p->job);
 }
 
 static const char *
-stem_of(const axe_cache *c, const key *k)
+stem_of(axe_ctx *cx, const axe_cache *c, const key *k)
 {
-    return axe_textf(c->cx, "%s/%.2s/%s", c->dir, k->text, k->text);
+    return axe_textf(cx, "%s/%.2s/%s", c->dir, k->text, k->text);
+}
+
+static axe_status
+load(axe_ctx *cx, axe_cache_item *item, const char *path)
+{
+    if (!item->load)
+        return AXE_OK;
+    item->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return item->handle ? AXE_OK
+                        : axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
+                                   "the compiled kernel cannot be loaded: %s",
+                                   dlerror());
+}
+
+/* Load the very file that was opened.  A library is known by the name that it
+ * was loaded by, and numbers of files come again: so each name is another one,
+ * by a count written in `/` and `/.`. */
+static axe_status
+load_open(axe_ctx *cx, axe_cache_item *item, int fd)
+{
+    static atomic_uint count;
+    unsigned           n = atomic_fetch_add(&count, 1);
+    axe_buf            name = {.cx = cx};
+
+    axe_puts(&name, "/proc/self/fd");
+    if (access(name.text, X_OK) != 0)
+        return load(cx, item, item->path);
+    for (; n > 0; n /= 2)
+        axe_puts(&name, n % 2 ? "/./" : "//");
+    axe_putf(&name, "/%d", fd);
+    return load(cx, item, name.text);
 }
 
 static axe_status
 finish(axe_ctx *cx, axe_cache *c, pending *p)
 {
-    const char *stem = c->dir ? stem_of(c, &p->key) : NULL;
+    const char *stem = c->dir ? stem_of(cx, c, &p->key) : NULL;
 
     AXE_TRY(axe_cc_wait(cx, &p->job));
     p->item->fresh = true;
     p->item->path = p->made;
-    if (stem && keep(cx, c, &p->key, p->item->text, p->made))
-        p->item->path = axe_textf(c->cx, "%s.so", stem);
+    AXE_TRY(load(cx, p->item, p->made));
+    if (stem && keep(cx, c, &p->key, p->item->text, p->made)) {
+        p->item->path = axe_textf(cx, "%s.so", stem);
+        axe_cache_tmp_drop(c, p->number);
+    }
     return AXE_OK;
 }
 
@@ -478,16 +437,21 @@ finish(axe_ctx *cx, axe_cache *c, pending *p)
 static bool
 find(axe_ctx *cx, axe_cache *c, const key *k, axe_cache_item *item)
 {
-    const char *path;
+    axe_mark  m = axe_ctx_mark(cx);
+    axe_bytes code;
+    bool      ok;
+    int       fd = c->dir ? open_entry(cx, c, k, object_ends.code, &code) : -1;
 
-    if (!c->dir)
+    if (fd < 0)
         return false;
-    path = axe_textf(c->cx, "%s.so", stem_of(c, k));
-    if (!sound(cx, k, path))
-        return false;
-    item->path = path;
+    free(code.data);
+    item->path = axe_textf(cx, "%s.so", stem_of(cx, c, k));
     item->fresh = false;
-    return true;
+    ok = load_open(cx, item, fd) == AXE_OK;
+    close(fd);
+    if (!ok)
+        axe_ctx_release(cx, m);
+    return ok;
 }
 
 static int
@@ -535,8 +499,13 @@ axe_cache_get_all(axe_ctx *cx, axe_cache *c, const axe_cc *cc, int n,
             run[n_run++] = p;
     }
     st = finish_all(cx, c, n_run, run, st);
+    for (int i = 0; i < n && st != AXE_OK; i++)
+        if (item[i].handle) {
+            dlclose(item[i].handle);
+            item[i].handle = NULL;
+        }
     if (n_fresh > 0 && c->dir)
-        axe_cache_sweep(c->dir, most_bytes());
+        axe_cache_sweep(c->dir, axe_cache_most());
     return st;
 }
 
@@ -574,11 +543,11 @@ axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
                axe_bytes *out)
 {
     key k = key_of(n, what);
+    int fd = c->dir ? open_entry(cx, c, &k, gpu_ends.code, out) : -1;
 
-    if (!c->dir)
-        return false;
-    return unseal(cx, &k, axe_textf(cx, "%s.%s", stem_of(c, &k), gpu_ends.code),
-                  out);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 void
@@ -590,5 +559,5 @@ axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
 
     if (c->dir &&
         settle(cx, c, m, write_entry(cx, c, &k, gpu_ends, text, code)))
-        axe_cache_sweep(c->dir, most_bytes());
+        axe_cache_sweep(c->dir, axe_cache_most());
 }

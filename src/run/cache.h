@@ -9,11 +9,15 @@
  * ends with a seal, a checksum of itself and its name, so that a truncated or
  * damaged file is recompiled instead of crashing the loader.
  *
+ * What is loaded is native code: an entry counts only if the file that was
+ * opened is the user's own, writable by nobody else, and in folders of which
+ * the same is true (trust.h); that very file is loaded.
+ *
  * Whoever adds an entry also looks after the size of the directory: beyond
- * $AXE_CACHE_MB megabytes (default 512) the entries go that were not used for
- * longest, down to three quarters of it, and so does what a killed process has
- * left behind.  An entry that is being loaded may go: it is open by then, or
- * compiled again.
+ * $AXE_CACHE_MAX bytes (with K, M, G or T behind; default 1G) the entries go
+ * that were not used for longest, down to three quarters of it, and so does
+ * what a killed process has left behind.  An entry that is being loaded may go:
+ * it is open by then, or compiled again.
  *
  * What cannot be kept (no directory, not writable, disk full) is a warning:
  * the kernel is then compiled into a private temporary directory, removed at
@@ -31,6 +35,7 @@ typedef struct axe_cache {
     const char *tmp;         /* private directory, NULL until needed */
     const char *cpu;         /* digest of what -march=native stands for */
     int         n_tmp, slot; /* files in it; its number in this process */
+    int         tmp_fd;      /* it, locked */
 } axe_cache;
 
 /* The directory that axe_cache_open would take, in cx; NULL: there is none. */
@@ -55,7 +60,9 @@ typedef struct axe_cache_item {
     const char          *text;   /* of the C */
     const unsigned char *digest; /* its SHA-256, or NULL: not known yet */
     const char          *extra;  /* as axe_cc_compile */
-    const char          *path;   /* out: ready for dlopen, in the cache's ctx */
+    bool                 load;   /* load it, too */
+    const char          *path;   /* out: where it lies, in cx */
+    void                *handle; /* out: of dlopen, if asked for */
     bool                 fresh;  /* out: had it to be compiled? */
 } axe_cache_item;
 
@@ -84,9 +91,22 @@ void axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
  * the signal that is about to end it, so only what is safe there. */
 void axe_cache_abandon(void);
 
+/* [bytes] that the directory may have. */
+int64_t axe_cache_most(void);
+
+/* What is in the directory. */
+typedef struct axe_cache_stat {
+    int64_t n, bytes; /* entries, with their sources */
+    int64_t oldest,
+        newest; /* use, in seconds since 1970; 0 if there are none */
+} axe_cache_stat;
+axe_cache_stat axe_cache_look(const char *dir);
+/* Remove all entries, and what killed processes left; how many entries went. */
+int64_t axe_cache_clear(const char *dir);
+
 /* sweep.c: see above.  Cost: a look at every entry, some milliseconds. */
 void axe_cache_sweep(const char *dir, int64_t most_bytes);
-/* Temporary directories that killed processes left in `base` a day ago. */
+/* Temporary directories in `base` that no process holds any longer. */
 void axe_cache_sweep_tmp(const char *base);
 
 #endif

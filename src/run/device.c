@@ -1,7 +1,6 @@
 /* device.c - the CPU as a device: threads, compiler, cache, scratch. */
 #define _XOPEN_SOURCE 700
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,22 +80,12 @@ axe_device_has_cc(axe_ctx *cx, axe_device *d)
 }
 
 axe_status
-axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item,
-                    void **handle)
+axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item)
 {
     AXE_TRY(need_tools(cx, d));
-    AXE_TRY(axe_cache_get_all(cx, &d->cache, &d->cc, n, item));
-    for (int i = 0; i < n; i++) {
-        handle[i] = dlopen(item[i].path, RTLD_NOW | RTLD_LOCAL);
-        if (handle[i])
-            continue;
-        axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
-                 "the compiled kernel cannot be loaded: %s", dlerror());
-        while (i > 0)
-            dlclose(handle[--i]);
-        return AXE_ETOOL;
-    }
-    return AXE_OK;
+    for (int i = 0; i < n; i++)
+        item[i].load = true;
+    return axe_cache_get_all(cx, &d->cache, &d->cc, n, item);
 }
 
 axe_status
@@ -105,7 +94,8 @@ axe_device_load(axe_ctx *cx, axe_device *d, const char *text, const char *extra,
 {
     axe_cache_item item = {.text = text, .extra = extra};
 
-    AXE_TRY(axe_device_load_all(cx, d, 1, &item, handle));
+    AXE_TRY(axe_device_load_all(cx, d, 1, &item));
+    *handle = item.handle;
     *path = item.path;
     *cached = !item.fresh;
     return AXE_OK;

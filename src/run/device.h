@@ -22,15 +22,16 @@ struct axe_device {
     int64_t temp_bytes;
 };
 
-/* Compile C text and load it.
- * extra   as axe_cc_compile
- * handle  for dlsym and dlclose; path, cached: as axe_exec_path and so on */
 /* Is there a C compiler?  Says nothing. */
 bool axe_device_has_cc(axe_ctx *cx, axe_device *d);
-/* The same for several, compiled side by side; handles of what was loaded
- * before a failure are closed. */
+/* Compile C texts side by side and load them; handles of what was loaded before
+ * a failure are closed. */
 AXE_CHECK axe_status axe_device_load_all(axe_ctx *cx, axe_device *d, int n,
-                                         axe_cache_item *item, void **handle);
+                                         axe_cache_item *item);
+/* One.
+ * extra   as axe_cc_compile
+ * handle  for dlsym and dlclose; path, in cx, and cached: as axe_exec_path and
+ *         so on */
 AXE_CHECK axe_status axe_device_load(axe_ctx *cx, axe_device *d,
                                      const char *text, const char *extra,
                                      void **handle, const char **path,

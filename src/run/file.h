@@ -12,15 +12,20 @@ typedef struct axe_bytes {
 } axe_bytes;
 
 /* Errors  EIO: it cannot be opened or read, is a directory, or is longer than
- *         the host has memory for; with the system's own words. */
+ *         the host has memory for or, if it is a device or a pipe, than 1 GiB;
+ * with the system's own words. */
 AXE_CHECK axe_status axe_file_read(axe_ctx *cx, const char *path,
                                    axe_bytes *out);
+/* The same of an open file; path is for messages. */
+AXE_CHECK axe_status axe_file_read_open(axe_ctx *cx, int fd, const char *path,
+                                        axe_bytes *out);
 
 /* A file being written.  Bytes go to a temporary file in the directory of
  * `path` (of what it points to, if it is a link), which axe_file_commit
  * flushes to the disk and renames; until then, and after any failure, the
  * old `path` is untouched.  What is not a regular file (a terminal, a pipe,
- * /dev/full) cannot be renamed over: it is written directly. */
+ * /dev/full) cannot be renamed over: it is written directly.  A file that is
+ * replaced keeps its mode.  What a killed process left beside `path` goes. */
 typedef struct axe_file {
     int   fd;
     char *path; /* where it shall be, links resolved */

@@ -27,7 +27,7 @@ struct axe_exec {
     const axe_program *program;
     void              *handle;
     axe_entry_fn      *entry;
-    const char        *path;
+    char              *path;
     bool               cached;
 };
 
@@ -63,10 +63,12 @@ make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
 {
     void     *symbol = dlsym(handle, entry_name);
     axe_exec *e = malloc(sizeof *e);
+    char     *path = strdup(item->path);
 
-    if (!symbol || !e) {
+    if (!symbol || !e || !path) {
         dlclose(handle);
         free(e);
+        free(path);
         axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                  symbol ? "no memory for a kernel"
                         : "the compiled kernel has no %s",
@@ -76,7 +78,7 @@ make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
     *e = (axe_exec){.device = d,
                     .program = p,
                     .handle = handle,
-                    .path = item->path,
+                    .path = path,
                     .cached = !item->fresh};
     memcpy(&e->entry, &symbol, sizeof e->entry);
     return e;
@@ -100,7 +102,7 @@ use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
         *x = (axe_exec){.device = d,
                         .program = p[done],
                         .entry = e->entry,
-                        .path = e->name,
+                        .path = strdup(e->name),
                         .cached = true};
         out[done] = x;
     }
@@ -113,9 +115,9 @@ use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
  * this processor is another one than was planned for. */
 static axe_status
 load(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
-     axe_cache_item *item, void **handle)
+     axe_cache_item *item)
 {
-    axe_status st = axe_device_load_all(cx, d, n, item, handle);
+    axe_status st = axe_device_load_all(cx, d, n, item);
 
     for (int i = 0; i < n && st == AXE_ETOOL; i++)
         if (!axe_machine_runs_here(p[i]->plan->machine)) {
@@ -133,7 +135,6 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
 {
     axe_cache_item *item = axe_new_array(cx, axe_cache_item, n + 1);
-    void          **handle = axe_new_array(cx, void *, n + 1);
     axe_exec      **made = axe_new_array(cx, axe_exec *, n + 1);
     bool            ok = true;
 
@@ -147,9 +148,9 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
     }
     if (use_pack(cx, d, n, p, out))
         return AXE_OK;
-    AXE_TRY(load(cx, d, n, p, item, handle));
+    AXE_TRY(load(cx, d, n, p, item));
     for (int i = 0; i < n; i++) {
-        made[i] = make_exec(cx, d, p[i], handle[i], &item[i]);
+        made[i] = make_exec(cx, d, p[i], item[i].handle, &item[i]);
         ok = ok && made[i];
     }
     for (int i = 0; i < n && !ok; i++)
@@ -170,13 +171,15 @@ axe_exec_free(axe_exec *e)
 {
     if (e && e->handle)
         dlclose(e->handle);
+    if (e)
+        free(e->path);
     free(e);
 }
 
 const char *
 axe_exec_path(const axe_exec *e)
 {
-    return e->path;
+    return e->path ? e->path : "";
 }
 
 bool

@@ -6,11 +6,14 @@
  * since a process may be about to load it.  Several sweepers at once do no
  * harm: what is gone already is gone. */
 #define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,8 +158,8 @@ drop(const char *dir, const entry *e)
     }
 }
 
-void
-axe_cache_sweep(const char *dir, int64_t most_bytes)
+static list
+look_at(const char *dir)
 {
     list           l = {0};
     DIR           *d = opendir(dir);
@@ -170,6 +173,14 @@ axe_cache_sweep(const char *dir, int64_t most_bytes)
             look_in(folder, &l);
     if (d)
         closedir(d);
+    return l;
+}
+
+void
+axe_cache_sweep(const char *dir, int64_t most_bytes)
+{
+    list l = look_at(dir);
+
     if (l.bytes > most_bytes) {
         qsort(l.item, (size_t)l.n, sizeof l.item[0], by_use);
         for (int i = 0; i < l.n && l.bytes > most_bytes / 4 * 3; i++) {
@@ -180,6 +191,38 @@ axe_cache_sweep(const char *dir, int64_t most_bytes)
         }
     }
     free(l.item);
+}
+
+axe_cache_stat
+axe_cache_look(const char *dir)
+{
+    list           l = look_at(dir);
+    axe_cache_stat out = {.n = l.n, .bytes = l.bytes};
+
+    for (int i = 0; i < l.n; i++) {
+        int64_t used = (int64_t)l.item[i].used;
+        out.oldest = i == 0 || used < out.oldest ? used : out.oldest;
+        out.newest = i == 0 || used > out.newest ? used : out.newest;
+    }
+    free(l.item);
+    return out;
+}
+
+int64_t
+axe_cache_clear(const char *dir)
+{
+    list    l = look_at(dir);
+    int64_t n = l.n;
+    char    folder[PATH_BYTES];
+
+    for (int i = 0; i < l.n; i++) {
+        drop(dir, &l.item[i]);
+        if ((size_t)snprintf(folder, sizeof folder, "%s/%.2s", dir,
+                             l.item[i].name) < sizeof folder)
+            rmdir(folder);
+    }
+    free(l.item);
+    return n;
 }
 
 /* ---------------------------------------------------------------- temporary */
@@ -201,6 +244,19 @@ empty(const char *folder)
     rmdir(folder);
 }
 
+/* Is it of a process that is gone?  Who lives holds a lock on it. */
+static void
+sweep_one(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        empty(path);
+    close(fd);
+}
+
 void
 axe_cache_sweep_tmp(const char *base)
 {
@@ -213,9 +269,8 @@ axe_cache_sweep_tmp(const char *base)
         if (strncmp(e->d_name, "axe_", 4) == 0 && strlen(e->d_name) == 10 &&
             (size_t)snprintf(path, sizeof path, "%s/%s", base, e->d_name) <
                 sizeof path &&
-            lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
-            s.st_uid == geteuid() && s.st_mtime < time(NULL) - DAY)
-            empty(path);
+            lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid())
+            sweep_one(path);
     if (d)
         closedir(d);
 }

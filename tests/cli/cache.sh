@@ -50,11 +50,83 @@ meet() { # SIGNAL
 meet TERM
 [ -z "$(ls "$TMPDIR")" ] || fail "TERM left behind: $(ls "$TMPDIR")"
 meet KILL
+[ -n "$(ls "$TMPDIR")" ] || fail "kill -9 left nothing: the next line shows nothing"
 run gelu >"$tmp/out" 2>&1 || fail "after kill -9: $(cat "$tmp/out")"
+[ -z "$(ls "$TMPDIR")" ] || fail "of kill -9 is left: $(ls "$TMPDIR")"
 [ "$(entries)" = 4 ] || fail "$(entries) entries, not 4"
 
 # Those used longest ago go first.
 find "$AXE_CACHE" -type f -exec touch -d '3 hours ago' {} +
-AXE_CACHE_MB=0.02 run softmax >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+AXE_CACHE_MAX=20K run softmax >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
 [ "$(entries)" -le 2 ] || fail "$(entries) entries are more than the limit"
 run softmax >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+
+# ---- the verb
+json() { "$AXE" cache --json "$@" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$key"; }
+key=kernels
+[ "$(json)" = "$(entries)" ] || fail "axe cache: $(json) kernels, not $(entries)"
+key=most_bytes
+[ "$(json)" = 1073741824 ] || fail "the limit is $(json)"
+[ "$(AXE_CACHE_MAX=1.5M json)" = 1572864 ] || fail "1.5M is $(AXE_CACHE_MAX=1.5M json)"
+[ "$(AXE_CACHE_MAX=nonsense json)" = 1073741824 ] || fail "nonsense is a limit"
+"$AXE" cache | grep -q "$(entries) kernels*, .* of at most 1024.0 MiB" || fail "$("$AXE" cache)"
+"$AXE" cache show >/dev/null || fail "show"
+: >"$AXE_CACHE/tuned.db"
+n=$(entries)
+"$AXE" cache clear | grep -q ": $n kernels* removed" || fail "clear of $n"
+[ "$(entries)" = 0 ] || fail "$(entries) entries after clear"
+[ -e "$AXE_CACHE/tuned.db" ] || fail "what was tuned is gone"
+for wrong in now "show clear" --nothing; do
+    # shellcheck disable=SC2086
+    ! "$AXE" cache $wrong >"$tmp/out" 2>&1 || fail "axe cache $wrong"
+done
+"$AXE" cache --help | grep -q AXE_CACHE_MAX || fail "help"
+"$AXE" cache --cache "$tmp/none" | grep -q '^0 kernels' || fail "no directory"
+
+# ---- whom it trusts
+fresh() { # WANT WHAT
+    got=$(timeout 20 "$AXE" run "$SRC/kernels/gelu.axe" --random M=5 N=5 \
+        --threads 1 --json 2>"$tmp/err" |
+        "$PYTHON" -c 'import json, sys; print(not json.load(sys.stdin)["cached"])') ||
+        fail "$2: $(cat "$tmp/err")"
+    [ "$got" = "$1" ] || fail "$2: fresh is $got; $(cat "$tmp/err")"
+}
+so() { find "$AXE_CACHE" -name '*.so'; }
+fresh True "the first time"
+fresh False "the second time"
+chmod go+w "$(so)"
+fresh True "an entry that others can write to"
+fresh False "which was replaced"
+file=$(so)
+rm "$file"
+mkfifo "$file"
+fresh True "a pipe"
+fresh False "which was replaced"
+mv "$file" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$file"
+fresh True "a link"
+cmp -s "$file" "$tmp/elsewhere" || [ ! -L "$file" ] || fail "written through a link"
+fresh False "which was replaced"
+chmod g+w "$(dirname "$file")"
+fresh True "a folder that others can write to"
+grep -q 'other users can write to it' "$tmp/err" || fail "$(cat "$tmp/err")"
+chmod g-w "$(dirname "$file")"
+fresh False "no longer"
+mkdir "$tmp/above" "$tmp/above/cache"
+chmod 777 "$tmp/above"
+cp -r "$AXE_CACHE"/?? "$tmp/above/cache"
+chmod 700 "$tmp/above/cache"
+AXE_CACHE=$tmp/above/cache fresh True "a folder above that others can write to"
+grep -q 'other users can write to a folder above it' "$tmp/err" || fail "$(cat "$tmp/err")"
+"$AXE" cache --cache "$tmp/above/cache" | grep -q '^not used: other users' || fail "said of it"
+chmod 1777 "$tmp/above"
+AXE_CACHE=$tmp/above/cache fresh False "which is sticky"
+if [ "$(id -u)" = 0 ]; then
+    chown 12345 "$file"
+    fresh True "another user's entry"
+    fresh False "which was replaced"
+    chown 12345 "$(dirname "$file")"
+    fresh True "another user's folder"
+    grep -q 'another user owns it' "$tmp/err" || fail "$(cat "$tmp/err")"
+    chown 0 "$(dirname "$file")"
+fi

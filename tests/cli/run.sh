@@ -260,7 +260,7 @@ no 1 "help: give a number in decimal: \`--set BM=64\`" \
 if mknod full c 1 7 2>/dev/null && ! echo x 2>/dev/null >full; then
     no 1 "No space left on device" \
         "$AXE" run "$k/gemm.axe" A=a_f4.npy B=b_f4.npy C=full
-    no 1 "No space left on device" "$AXE" compile "$k/gemm.axe" -o full
+    no 1 "No space left on device" "$AXE" compile "$k/gemm.axe" --emit c -o full
     [ -c full ] || fail "a device was replaced"
 fi
 no 1 "cannot create" "$AXE" compile "$k/gemm.axe" -o no/gemm.c

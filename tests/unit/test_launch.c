@@ -14,6 +14,7 @@
 
 #include "ir/number.h"
 #include "run/count.h"
+#include "run/device.h"
 #include "run_kernels.h"
 #include "share.h"
 
@@ -240,6 +241,47 @@ compare(axe_ctx *cx, const axe_reference *ref, const matrix *m)
     return diff;
 }
 
+/* A device that lives long keeps nothing of what came and went. */
+static void
+test_cycles(void **state)
+{
+    static const char text[] = "kernel k(in f32 X[M], out f32 Y[M]) { index m; "
+                               "cta (i : M by 8) Y[i*8 + m] = X[i*8 + m]; }";
+    axe_ctx          *own = axe_ctx_new();
+    axe_device       *d = open_device(own, 1);
+    float             x[5] = {1}, y[5];
+    size_t            before = 0;
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_program *p;
+        axe_exec          *e;
+        axe_array          a[] = {{.name = "X",
+                                   .type = "f32",
+                                   .rank = 1,
+                                   .shape = (int64_t[]){5},
+                                   .data = x},
+                                  {.name = "Y",
+                                   .type = "f32",
+                                   .rank = 1,
+                                   .shape = (int64_t[]){5},
+                                   .data = y}};
+        assert_int_equal(
+            axe_compile(cx, axe_source_add(cx, "k.axe", text, strlen(text)),
+                        &(axe_compile_spec){0}, AXE_STAGE_C, &p),
+            AXE_OK);
+        assert_int_equal(axe_exec_new(cx, d, p, &e), AXE_OK);
+        assert_int_equal(axe_launch(cx, e, 2, a, 0, NULL), AXE_OK);
+        axe_exec_free(e);
+        axe_ctx_free(cx);
+        before = i == 2 ? axe_ctx_bytes(d->cx) : before;
+    }
+    assert_int_equal(axe_ctx_bytes(d->cx), before);
+    axe_device_free(d);
+    axe_ctx_free(own);
+}
+
 /* A transpose has bounds of zero: any changed bit is wrong, in every type. */
 static void
 test_notices(void **state)
@@ -402,8 +444,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gemm),    cmocka_unit_test(test_orders),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_notices), cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_updates), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_cycles),  cmocka_unit_test(test_notices),
+        cmocka_unit_test(test_bound),   cmocka_unit_test(test_updates),
+        cmocka_unit_test(test_flops),
     };
 
     if (!mkdtemp(cache))

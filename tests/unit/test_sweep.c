@@ -1,6 +1,7 @@
 /* test_sweep.c - the size of the cache's directory, leftovers, and kernels
  * compiled side by side. */
 #define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +110,7 @@ test_temporary(void **state)
     const char     *old = axe_textf(cx, "%s/axe_oldold", root);
     const char     *live = axe_textf(cx, "%s/axe_livliv", root);
     const char     *mine = axe_textf(cx, "%s/axe_notoursatall", root);
+    int             held;
     struct timespec t[2] = {{.tv_sec = time(NULL) - 30 * HOUR}};
 
     (void)state;
@@ -118,9 +121,15 @@ test_temporary(void **state)
     make(cx, "axe_notoursatall/0.so", 1, 30);
     utimensat(AT_FDCWD, old, t, 0);
     utimensat(AT_FDCWD, mine, t, 0);
+    held = open(live, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(held, LOCK_EX), 0);
     axe_cache_sweep_tmp(root);
     assert_false(there(old));
     assert_true(there(live) && there(mine));
+    close(held);
+    axe_cache_sweep_tmp(root);
+    assert_false(there(live));
+    assert_true(there(mine));
     axe_ctx_free(cx);
 }
 
