@@ -90,7 +90,7 @@ axe_cache_abandon(void)
 static const char *
 make_tmp(axe_cache *c, const char *base)
 {
-    char       *dir = axe_textf(c->cx, "%s/axe_XXXXXX", base);
+    char       *dir = axe_textf(c->cx, "%s/axe_work_XXXXXX", base);
     size_t      len = strlen(dir);
     struct stat s;
 
@@ -121,10 +121,11 @@ axe_cache_need_tmp(axe_ctx *cx, axe_cache *c)
     base = base && *base ? base : "/tmp";
     c->tmp = make_tmp(c, base);
     if (!c->tmp)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
-                        "%s/axe_XXXXXX: no temporary directory to compile in: "
-                        "%s",
-                        base, strerror(errno));
+        return axe_fail(
+            cx, AXE_NOWHERE, AXE_EIO,
+            "%s/axe_work_XXXXXX: no temporary directory to compile in: "
+            "%s",
+            base, strerror(errno));
     c->n_tmp = 0;
     register_tmp(c);
     axe_cache_sweep_tmp(base);

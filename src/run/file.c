@@ -21,12 +21,13 @@
 
 #include "run/file.h"
 
-/* [bytes] MOST_ENDLESS: read of a device or pipe. */
+/* [bytes] MOST_ENDLESS: read of a pipe. */
 enum {
     ALIGN = 64,
     CHUNK = 1 << 16,
     WRITE_MAX = 1 << 30,
     MOST_ENDLESS = 1 << 30,
+    MOST_OF_DEVICE = 1 << 26,
     MOST_LINKS = 40
 };
 
@@ -115,16 +116,17 @@ axe_file_read_open(axe_ctx *cx, int fd, const char *path, axe_bytes *out)
     struct stat s;
     bool        ok = fstat(fd, &s) == 0;
     bool        ends = ok && S_ISREG(s.st_mode);
+    size_t      most = ok && S_ISCHR(s.st_mode) ? MOST_OF_DEVICE : MOST_ENDLESS;
 
     if (ok)
         ok = drain(fd, s.st_size > 0 ? (size_t)s.st_size + 1 : 0,
-                   ends ? SIZE_MAX : MOST_ENDLESS, &b);
-    if (ok && !ends && b.len > MOST_ENDLESS) {
+                   ends ? SIZE_MAX : most, &b);
+    if (ok && !ends && b.len > most) {
         free(b.data);
         return axe_fail(cx, AXE_NOWHERE, AXE_EIO,
-                        "%s: it does not end: more than %d bytes from what is "
-                        "not a regular file",
-                        path, MOST_ENDLESS);
+                        "%s: it does not end: more than %zu bytes from what "
+                        "is not a regular file",
+                        path, most);
     }
     if (!ok) {
         axe_status st = fail(cx, path, "cannot read");

@@ -12,8 +12,8 @@ typedef struct axe_bytes {
 } axe_bytes;
 
 /* Errors  EIO: it cannot be opened or read, is a directory, or is longer than
- *         the host has memory for or, if it is a device or a pipe, than 1 GiB;
- * with the system's own words. */
+ *         the host has memory for, as a pipe than 1 GiB, as a device than 64
+ *         MiB; with the system's own words. */
 AXE_CHECK axe_status axe_file_read(axe_ctx *cx, const char *path,
                                    axe_bytes *out);
 /* The same of an open file; path is for messages. */

@@ -266,7 +266,8 @@ axe_cache_sweep_tmp(const char *base)
     char           path[PATH_BYTES];
 
     while (d && (e = readdir(d)))
-        if (strncmp(e->d_name, "axe_", 4) == 0 && strlen(e->d_name) == 10 &&
+        if (strncmp(e->d_name, "axe_work_", 9) == 0 &&
+            strlen(e->d_name) == 15 &&
             (size_t)snprintf(path, sizeof path, "%s/%s", base, e->d_name) <
                 sizeof path &&
             lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid())

@@ -107,18 +107,18 @@ static void
 test_temporary(void **state)
 {
     axe_ctx        *cx = axe_ctx_new();
-    const char     *old = axe_textf(cx, "%s/axe_oldold", root);
-    const char     *live = axe_textf(cx, "%s/axe_livliv", root);
-    const char     *mine = axe_textf(cx, "%s/axe_notoursatall", root);
+    const char     *old = axe_textf(cx, "%s/axe_work_oldold", root);
+    const char     *live = axe_textf(cx, "%s/axe_work_livliv", root);
+    const char     *mine = axe_textf(cx, "%s/axe_notour", root);
     int             held;
     struct timespec t[2] = {{.tv_sec = time(NULL) - 30 * HOUR}};
 
     (void)state;
     t[1] = t[0];
-    make(cx, "axe_oldold/0.so", 1, 30);
-    make(cx, "axe_oldold/17.c", 1, 30);
-    make(cx, "axe_livliv/0.so", 1, 1);
-    make(cx, "axe_notoursatall/0.so", 1, 30);
+    make(cx, "axe_work_oldold/0.so", 1, 30);
+    make(cx, "axe_work_oldold/17.c", 1, 30);
+    make(cx, "axe_work_livliv/0.so", 1, 1);
+    make(cx, "axe_notour/0.so", 1, 30);
     utimensat(AT_FDCWD, old, t, 0);
     utimensat(AT_FDCWD, mine, t, 0);
     held = open(live, O_RDONLY | O_DIRECTORY);
