@@ -6,7 +6,7 @@
  * what reads an element or computes with indices otherwise. */
 #include <string.h>
 
-#include "ir/ir.h"
+#include "ir/range.h"
 
 typedef struct sum {
     axe_ctx        *cx;
@@ -194,4 +194,17 @@ axe_node_walk(const axe_node *n, axe_visit *fn, void *user)
     for (int i = 0; i < n->n_arg; i++)
         axe_node_walk(n->arg[i], fn, user);
     fn(user, n);
+}
+
+bool
+axe_is_affine_size(axe_ctx *cx, const axe_node *n)
+{
+    axe_affine a;
+
+    if (!axe_affine_of(cx, n, &a) || a.constant < 0)
+        return false;
+    for (int i = 0; i < a.n; i++)
+        if (a.var[i]->kind != AXE_VAR_SIZE || a.coef[i] < 0)
+            return false;
+    return a.n > 0;
 }

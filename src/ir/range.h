@@ -24,4 +24,7 @@ typedef struct axe_reach {
 /* An interval that holds the value of `a` wherever it is computed. */
 axe_interval axe_reach_of(const axe_reach *r, const axe_affine *a);
 
+/* affine.c: is n a sum of multiples of sizes and a constant, none below 0? */
+bool axe_is_affine_size(axe_ctx *cx, const axe_node *n);
+
 #endif

@@ -25,8 +25,8 @@ check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
         n->u.var->kind == AXE_VAR_SIZE && n->u.var != v->k->cores &&
         axe_list_has(&v->vars, n->u.var))
         return true;
-    if (t->space == AXE_SPACE_GLOBAL && t->dir == AXE_DIR_LOCAL &&
-        n == t->shape[0])
+    if (t->space == AXE_SPACE_GLOBAL && n == t->shape[0] &&
+        (t->dir == AXE_DIR_LOCAL || axe_is_affine_size(v->cx, n)))
         return axe_verify_extent(v, n);
     return axe_verify_fail(v, axe_fail(v->cx, t->at, AXE_ESHAPE,
                                        "`%s` cannot be an extent of `%s`",

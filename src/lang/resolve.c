@@ -257,14 +257,23 @@ check_once(axe_resolver *r, int i)
                                          m.name));
 }
 
+static bool
+names_in(const axe_expr *e, const char *name)
+{
+    bool any = e->kind == AXE_EXPR_NAME && strcmp(e->word.name, name) == 0;
+
+    for (int i = 0; i < e->n_arg && !any; i++)
+        any = names_in(e->arg[i], name);
+    return any;
+}
+
 /* Is it a name that dimensions of arguments have? */
 static bool
 is_size(const axe_kernel_decl *d, const char *name)
 {
     for (int i = 0; i < d->n_param; i++)
         for (int k = 0; k < d->param[i]->n_dim; k++)
-            if (d->param[i]->dim[k]->kind == AXE_EXPR_NAME &&
-                strcmp(d->param[i]->dim[k]->word.name, name) == 0)
+            if (names_in(d->param[i]->dim[k], name))
                 return true;
     return false;
 }
@@ -346,10 +355,54 @@ new_size(axe_resolver *r, axe_word w)
     return v;
 }
 
-/* A dimension of an argument: a size, declared by its first use, or a
- * compile-time integer. */
+/* Sizes that an extent like `2*M + 1` names, declared; false: there are none,
+ * or names of other things. */
+static bool
+declare_sizes(axe_resolver *r, const axe_expr *e)
+{
+    axe_entry *x;
+    bool       any = false;
+
+    if (e->kind == AXE_EXPR_NAME) {
+        x = axe_names_find(r, e->word.name);
+        if (!x) {
+            x = axe_names_add(r, AXE_ENTRY_VAR, e->word);
+            if (x->kind != AXE_ENTRY_BAD)
+                x->var = new_size(r, e->word);
+        }
+        return x->kind == AXE_ENTRY_VAR;
+    }
+    for (int i = 0; e->kind == AXE_EXPR_OP && i < e->n_arg; i++)
+        any = declare_sizes(r, e->arg[i]) || any;
+    return any;
+}
+
+/* A first dimension that is affine in sizes; of others, strides would not be
+ * products of sizes. */
 static const axe_node *
-global_extent(axe_resolver *r, const axe_expr *e, const char *text)
+affine_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
+{
+    const axe_node *n = axe_resolve_index(r, e, false, "a dimension");
+
+    if (!n)
+        return NULL;
+    if (dim == 0 && axe_is_affine_size(r->cx, n))
+        return n;
+    axe_resolve_fail(r,
+                     axe_fail(r->cx, e->at, AXE_ESHAPE,
+                              dim > 0 ? "extent `%s` is made of sizes, which "
+                                        "only a first dimension may be"
+                                      : "extent `%s` is not a sum of "
+                                        "multiples of sizes, none below 0",
+                              text));
+    axe_help(r->cx, "name it, as in `X[K]`, and give its value");
+    return NULL;
+}
+
+/* A dimension of an argument: a size, declared by its first use, a sum of
+ * multiples of sizes, or a compile-time integer. */
+static const axe_node *
+global_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
 {
     axe_entry *x;
     int64_t    v;
@@ -364,6 +417,8 @@ global_extent(axe_resolver *r, const axe_expr *e, const char *text)
         }
         if (x->kind == AXE_ENTRY_VAR)
             return axe_var_node(r->cx, e->at, x->var);
+    } else if (declare_sizes(r, e)) {
+        return affine_extent(r, e, text, dim);
     }
     if (!axe_resolve_int(r, e, "a dimension that is not a name", &v))
         return NULL;
@@ -392,6 +447,14 @@ dense_strides(axe_resolver *r, const axe_tensor *t, bool column_major,
 {
     axe_status st = axe_tensor_strides(r->cx, t, column_major, s);
 
+    if (column_major && t->rank > 1 && axe_is_affine_size(r->cx, t->shape[0]) &&
+        t->shape[0]->op != AXE_OP_var) {
+        st = axe_fail(r->cx, t->at, AXE_EUNSUPPORTED,
+                      "`%s` has a first dimension that is a sum, and columns "
+                      "that follow one another",
+                      t->name);
+        axe_help(r->cx, "compile with order \"strided\" for it");
+    }
     if (st != AXE_OK)
         axe_resolve_fail(r, st);
 }
@@ -416,7 +479,7 @@ declare_param(axe_resolver *r, const axe_tensor_decl *d)
     axe_entry       *e;
 
     for (int k = 0; k < d->n_dim; k++) {
-        shape[k] = global_extent(r, d->dim[k], d->dim_text[k]);
+        shape[k] = global_extent(r, d->dim[k], d->dim_text[k], k);
         ok = ok && shape[k];
     }
     if (d->n_dim > AXE_RANK_MAX)

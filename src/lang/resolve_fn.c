@@ -139,8 +139,11 @@ bind_extent(expansion *x, const given *g, const axe_tensor_decl *d, int k)
     axe_entry      *named;
     int             n = axe_n_error(r->cx);
     if (e->kind == AXE_EXPR_NAME && !axe_names_find(r, e->word.name)) {
-        named =
-            axe_names_add(r, size ? AXE_ENTRY_VAR : AXE_ENTRY_CONST, e->word);
+        named = axe_names_add(r,
+                              size                        ? AXE_ENTRY_VAR
+                              : have->op == AXE_OP_iconst ? AXE_ENTRY_CONST
+                                                          : AXE_ENTRY_VALUE,
+                              e->word);
         named->value = have;
         named->var = size ? have->u.var : NULL;
         return named->kind != AXE_ENTRY_BAD;
@@ -148,8 +151,7 @@ bind_extent(expansion *x, const given *g, const axe_tensor_decl *d, int k)
     want = axe_resolve_index(r, e, false, "an extent");
     if (!want)
         return note_call(x, n);
-    if (want->op == have->op &&
-        (size ? want->u.var == have->u.var : want->u.i == have->u.i))
+    if (axe_node_same(want, have))
         return true;
     axe_resolve_fail(r, axe_fail(r->cx, g->e->at, AXE_ESHAPE,
                                  "dimension %d of `%s` has %s elements, but "

@@ -288,10 +288,7 @@ bind_extent(binder *b, const axe_tensor *t, int dim, int64_t extent)
         return agree(b, t->at, find_size(b, n->u.var->name), extent,
                      (witness){EXTENT, t, dim});
     if (!axe_is_iconst(n, &fixed))
-        return axe_fail(b->cx, n->at, AXE_EUNSUPPORTED,
-                        "%s (dimension %d): an extent that is neither a size "
-                        "nor a constant",
-                        t->name, dim);
+        return AXE_OK; /* bind_affine */
     if (fixed == extent)
         return AXE_OK;
     return axe_fail(b->cx, t->at, AXE_ESHAPE,
@@ -300,12 +297,76 @@ bind_extent(binder *b, const axe_tensor *t, int dim, int64_t extent)
                     t->name, dim, extent, fixed);
 }
 
+/* Its known part and the one open size, -1: none; false: two, or too much. */
+static bool
+sum_known(const binder *b, const axe_affine *a, int64_t *sum, int64_t *coef,
+          int *open)
+{
+    int64_t v;
+
+    *sum = a->constant;
+    *open = -1;
+    for (int i = 0; i < a->n; i++) {
+        int s = find_size(b, a->var[i]->name);
+        if (s >= 0 && b->from[s].how != UNBOUND) {
+            if (!axe_mul(a->coef[i], b->to.size[s], &v) ||
+                !axe_add(*sum, v, sum))
+                return false;
+        } else if (*open >= 0) {
+            return false;
+        } else {
+            *open = s;
+            *coef = a->coef[i];
+        }
+    }
+    return true;
+}
+
+/* An extent that is a sum of multiples of sizes: gives the one that is open, or
+ * is compared.  *more: a size was bound. */
+static axe_status
+bind_affine(binder *b, const axe_tensor *t, int64_t extent, bool *more)
+{
+    axe_affine a;
+    int64_t    sum, coef = 1;
+    int        open;
+
+    if (t->rank == 0 || t->shape[0]->op == AXE_OP_var ||
+        !axe_affine_of(b->cx, t->shape[0], &a) || a.n == 0)
+        return AXE_OK;
+    if (!sum_known(b, &a, &sum, &coef, &open))
+        return open >= 0 ? AXE_OK
+                         : axe_fail(b->cx, t->at, AXE_EOVERFLOW,
+                                    "%s (dimension 0) leaves int64", t->name);
+    if (open >= 0 && extent >= sum && (extent - sum) % coef == 0) {
+        *more = true;
+        return agree(b, t->at, open, (extent - sum) / coef,
+                     (witness){EXTENT, t, 0});
+    }
+    if (open < 0 && extent == sum)
+        return AXE_OK;
+    return axe_fail(b->cx, t->at, AXE_ESHAPE,
+                    "%s (dimension 0) is %" PRId64 ", but %s is %s", t->name,
+                    extent, axe_node_text(b->cx, t->shape[0]),
+                    open >= 0 ? "not, for any size"
+                              : axe_textf(b->cx, "%" PRId64, sum));
+}
+
 static axe_status
 bind_extents(binder *b)
 {
+    bool more = true;
+
     for (int p = 0; p < b->k->n_param; p++)
         for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
             AXE_TRY(bind_extent(b, b->k->param[p], i, b->of[p]->shape[i]));
+    while (more) {
+        more = false;
+        for (int p = 0; p < b->k->n_param; p++)
+            if (b->of[p] && b->of[p]->rank > 0)
+                AXE_TRY(
+                    bind_affine(b, b->k->param[p], b->of[p]->shape[0], &more));
+    }
     return AXE_OK;
 }
 
@@ -488,12 +549,11 @@ infer_shapes(binder *b)
         int64_t          *shape = axe_new_array(b->cx, int64_t, t->rank);
         bool              known = true;
         for (int i = 0; i < t->rank; i++) {
-            const axe_node *n = t->shape[i];
-            int s = n->op == AXE_OP_var ? find_size(b, n->u.var->name) : -1;
-            if (s >= 0 && b->from[s].how != UNBOUND)
-                shape[i] = b->to.size[s];
-            else
-                known = known && axe_is_iconst(n, &shape[i]);
+            axe_affine a;
+            int64_t    coef;
+            int        open;
+            known = known && axe_affine_of(b->cx, t->shape[i], &a) &&
+                    sum_known(b, &a, &shape[i], &coef, &open) && open < 0;
         }
         if (!b->to.shape[p] && known)
             b->to.shape[p] = shape;
@@ -536,29 +596,5 @@ axe_bound_check_reach(axe_ctx *cx, const axe_program *p, const axe_bound *b)
     for (int i = 0; i < p->kernel->n_size; i++)
         if (b->size[i] > p->reach)
             return axe_kernel_check_reach(cx, p->kernel, b->size, false);
-    return AXE_OK;
-}
-
-axe_status
-axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
-                   const axe_array *array, int n_size, const axe_size *size,
-                   axe_shape *shape)
-{
-    const axe_kernel *k = p->kernel;
-    axe_bound         b;
-
-    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
-    for (int i = 0; i < k->n_param; i++) {
-        if (b.shape[i])
-            continue;
-        axe_status st = axe_fail(cx, k->param[i]->at, AXE_EARG,
-                                 "the shape of %s does not follow from the "
-                                 "arrays and sizes given",
-                                 k->param[i]->name);
-        axe_help(cx, "give the sizes that are missing, as in M=512");
-        return st;
-    }
-    for (int i = 0; i < k->n_param; i++)
-        shape[i] = (axe_shape){k->param[i]->rank, b.shape[i]};
     return AXE_OK;
 }

@@ -1,0 +1,26 @@
+/* shapes.c - the shapes of all arrays of a launch, from some of them. */
+#include "run/program.h"
+
+axe_status
+axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
+                   const axe_array *array, int n_size, const axe_size *size,
+                   axe_shape *shape)
+{
+    const axe_kernel *k = p->kernel;
+    axe_bound         b;
+
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
+    for (int i = 0; i < k->n_param; i++) {
+        if (b.shape[i])
+            continue;
+        axe_status st = axe_fail(cx, k->param[i]->at, AXE_EARG,
+                                 "the shape of %s does not follow from the "
+                                 "arrays and sizes given",
+                                 k->param[i]->name);
+        axe_help(cx, "give the sizes that are missing, as in M=512");
+        return st;
+    }
+    for (int i = 0; i < k->n_param; i++)
+        shape[i] = (axe_shape){k->param[i]->rank, b.shape[i]};
+    return AXE_OK;
+}
