@@ -144,6 +144,10 @@ TORCH = {
         lambda a, b, c: torch.bmm(a, b.transpose(1, 2), out=c),
     "gemm_bias_relu":
         lambda a, b, x, c: torch.relu(torch.addmm(x, a, b.t())),
+    "conv2d": lambda x, f, y: torch.nn.functional.conv2d(
+        x, f, padding=f.shape[2] // 2),
+    "row_argmax": lambda x, y: torch.argmax(x, 1),
+    "scan": lambda x, y: torch.cumsum(x, 1, out=y),
     "gemv": lambda a, x, y: torch.mv(a, x, out=y),
     "gemv_t": lambda a, x, y: torch.mv(a.t(), x, out=y),
     "add": lambda x, y, z: torch.add(x, y, out=z),

@@ -460,6 +460,12 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
+    if (lw->s->idle.var) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = axe_node2(lw->cx, AXE_OP_lt, axe_ivar(lw, lw->s->idle.var),
+                             lw->s->idle.limit);
+        b = &l->body;
+    }
     if (lw->s->kind == AXE_SCHED_CONTRACT && !lw->s->split.early)
         name_parts(lw, b, lw->s);
     return lw->s->within ? lower_merged(lw, b) : lower_masked(lw, b);

@@ -196,9 +196,15 @@ cut_sums(planner *p, axe_schedule *s)
         const axe_node *sub = dst->arg[d];
         bool            tile = sub->op == AXE_OP_var &&
                     (sub->u.var == s->tile.m || sub->u.var == s->tile.n);
-        if (tile && !is_bound(s, sub->u.var) &&
-            common_reach(p, dst->u.tensor, d, s, &r) && r.round == 1 &&
-            axe_known_at(p, s->stmt, r.limit) && !moves(r.limit))
+        bool turn = sub->op == AXE_OP_var && sub->u.var->kind == AXE_VAR_LOOP &&
+                    !s->idle.var;
+        if ((!tile && !turn) || is_bound(s, sub->u.var) ||
+            !common_reach(p, dst->u.tensor, d, s, &r) || r.round != 1 ||
+            !axe_known_at(p, s->stmt, r.limit) || moves(r.limit))
+            continue;
+        if (turn)
+            s->idle = (axe_guard){sub->u.var, r.limit};
+        else
             bound[s->n_bound++] = (axe_guard){sub->u.var, r.limit};
     }
     s->bound = bound;

@@ -189,6 +189,10 @@ tell_edges(teller *t)
         tell(t, AXE_FACT_skips,
              axe_textf(cx, "%s >= %s", s->bound[i].var->name,
                        axe_node_text(cx, s->bound[i].limit)));
+    if (s->idle.var)
+        tell(t, AXE_FACT_skips,
+             axe_textf(cx, "turns of %s >= %s", s->idle.var->name,
+                       axe_node_text(cx, s->idle.limit)));
 }
 
 /* ------------------------------------------------------- factors and ends */

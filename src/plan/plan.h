@@ -157,6 +157,8 @@ typedef struct axe_schedule {
                                    are not visited: they would add zeros, or
                                    nobody reads what they would write */
     const axe_guard *bound;
+    axe_guard        idle; /* CONTRACT: nor turns of the loop over var from the
+                              limit on, whose sums nobody reads; or NULL */
     int              n_from; /* nor values below their limit */
     const axe_guard *from;
     axe_split        split;           /* CONTRACT */

@@ -101,6 +101,9 @@ test_reach(void **state)
                 end = axe_node_text(cx, p->schedule[i]->bound[k].limit);
     assert_non_null(end);
     assert_string_equal(end, "cdiv(W - v*32, 8)*8 + 2");
+    assert_string_equal(contraction(p)->idle.var->name, "r");
+    assert_string_equal(axe_node_text(cx, contraction(p)->idle.limit),
+                        "H - u*4");
     axe_ctx_free(cx);
 }
 
