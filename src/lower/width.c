@@ -281,3 +281,52 @@ axe_widths_make(axe_ctx *cx, const axe_lowered *l, const axe_grid *g, bool wide)
     }
     return w;
 }
+
+/* ----------------------------------------------------------------- cores */
+
+static bool
+names(const axe_node *n, const axe_var *v)
+{
+    return n && axe_mentions(n, v);
+}
+
+static bool
+arg_names(const axe_arg *a, const axe_var *v)
+{
+    bool any = names(a->at, v) || names(a->cta, v);
+
+    for (int i = 0; i < a->n_at && a->coord; i++)
+        any = any || names(a->coord[i], v);
+    return any;
+}
+
+static bool
+block_names(const axe_lblock *b, const axe_var *v)
+{
+    for (int i = 0; i < b->n; i++) {
+        const axe_lir *l = b->item[i];
+        bool           any = names(l->begin, v) || names(l->end, v) ||
+                   names(l->value, v) || names(l->pred, v);
+        for (int k = 0; k < l->n_arg && l->arg; k++)
+            any = any || arg_names(&l->arg[k], v);
+        if (any || block_names(&l->body, v) || block_names(&l->other, v))
+            return true;
+    }
+    return false;
+}
+
+bool
+axe_lowered_has_cores(const axe_lowered *l)
+{
+    const axe_kernel *k = l->plan->kernel;
+
+    for (int i = 0; i < k->n_temp && k->cores; i++)
+        for (int d = 0; d < k->temp[i]->rank; d++)
+            if (names(k->temp[i]->shape[d], k->cores))
+                return true;
+    for (int i = 0; i < l->n_grid && k->cores; i++)
+        if (names(l->grid[i].blocks, k->cores) ||
+            block_names(&l->grid[i].body, k->cores))
+            return true;
+    return false;
+}

@@ -332,8 +332,8 @@ put_head(cuda_printer *p, axe_buf *b)
         put_tensor(p, b, k->temp[i]);
     }
     for (int i = 0; i < k->n_size; i++, next = ", ")
-        axe_putf(b, "%si64 n_%s", next, k->size[i]->name);
-    if (k->cores)
+        axe_putf(b, "%si64 %s", next, axe_cuda_spell(p->cx, "n", k->size[i]));
+    if (axe_lowered_has_cores(p->l))
         axe_putf(b, "%si64 n_%s", next, AXE_CORES);
     axe_puts(b, ")\n{\n");
     for (int i = 0; i < k->n_param; i++)
@@ -409,9 +409,9 @@ put_kernel(cuda_printer *p, axe_buf *b)
     for (int i = 0; i < k->n_size; i++)
         if (p->name[i].used)
             axe_putf(b,
-                     p->wide ? "    const i64 %s = n_%s;\n"
-                             : "    const int %s = (int)n_%s;\n",
-                     p->name[i].text, k->size[i]->name);
+                     p->wide ? "    const i64 %s = %s;\n"
+                             : "    const int %s = (int)%s;\n",
+                     p->name[i].text, axe_cuda_spell(p->cx, "n", k->size[i]));
     if (k->cores && p->name[k->n_size].used)
         axe_putf(b, "    const int %s = (int)n_%s;\n", p->name[k->n_size].text,
                  AXE_CORES);

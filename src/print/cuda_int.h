@@ -49,6 +49,8 @@ int axe_cuda_per_word(axe_type t);
 void axe_cuda_need(cuda_printer *p, const char *name);
 /* Give a variable a name of its own. */
 const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
+/* "n_X__stride0": the variable's name behind another letter. */
+const char *axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v);
 const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
 /* "b_ring$a": a buffer; r_: an array; t_: in global memory */
 const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);

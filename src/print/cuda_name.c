@@ -118,6 +118,12 @@ spell(axe_ctx *cx, const char *prefix, const char *name)
     return b.text;
 }
 
+const char *
+axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v)
+{
+    return spell(cx, prefix, v->name);
+}
+
 /* How many arrays and buffers of the grid that come before have the name. */
 static int
 namesakes(const axe_grid *g, const axe_tensor *t)

@@ -21,8 +21,12 @@ for f in "$SRC"/tests/texts/${1-*}.axe; do
     for m in sm_80 sm_90a sm_100a; do
         "$AXE" sim "$f" -t $m --random --check $sizes > "$tmp/log" 2>&1 ||
             fail "sim $f -t $m $sizes"
-        "$AXE" compile "$f" -t $m -o "$tmp/k.cu" > "$tmp/log" 2>&1 ||
+        "$AXE" compile "$f" -t $m -o "$tmp/k.cu" $(grep -o -e '--order [^ ]*' <<<"$sizes") > "$tmp/log" 2>&1 ||
             fail "compile $f -t $m"
+        ! grep -n '[a-z]_[A-Za-z0-9_]*\.[a-z]' "$tmp/k.cu" > "$tmp/log" ||
+            fail "a dot in a name: $f -t $m"
+        [ "${f##*/}" = cores.axe ] || ! grep -n n_cores "$tmp/k.cu" > "$tmp/log" ||
+            fail "cores that nobody names: $f -t $m"
     done
 done
 exit $bad
