@@ -141,6 +141,19 @@ extreme(axe_interval a, axe_interval b, int sign)
     return r;
 }
 
+/* A mask that is at least 0 clears the sign and leaves no more than it has. */
+static axe_interval
+masked(axe_interval a, axe_interval b)
+{
+    axe_interval r = {0, 0, at_least(a, 0) || at_least(b, 0), false};
+
+    if (at_least(a, 0) && a.has_hi)
+        r = (axe_interval){0, a.hi, true, true};
+    if (at_least(b, 0) && b.has_hi && (!r.has_hi || b.hi < r.hi))
+        r = (axe_interval){0, b.hi, true, true};
+    return r;
+}
+
 static axe_interval
 either(axe_interval a, axe_interval b)
 {
@@ -202,6 +215,8 @@ apply(axe_op op, axe_interval a, axe_interval b)
         return over(a, b, op == AXE_OP_cdiv);
     case AXE_OP_mod:
         return remainder_of(a, b);
+    case AXE_OP_band:
+        return masked(a, b);
     case AXE_OP_neg:
         return negated(a);
     case AXE_OP_min:

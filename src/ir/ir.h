@@ -62,6 +62,9 @@ double axe_type_max(axe_type t);
  * brackets. */
 enum { AXE_RANK_MAX = 16, AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
 
+/* The word of bitcast(T)(x). */
+#define AXE_BITCAST "bitcast"
+
 /* The type of index expressions, and how large one may be: twice that, and so
  * the difference of two, is an int64. */
 #define AXE_TYPE_INDEX AXE_TYPE_i64
@@ -80,7 +83,8 @@ enum {
     AXE_TRAIT_CMP = 8,
     AXE_TRAIT_FLOATS = 16,
     AXE_TRAIT_BOOLS = 32,
-    AXE_TRAIT_COMM = 64
+    AXE_TRAIT_COMM = 64,
+    AXE_TRAIT_INTS = 128
 };
 
 typedef struct axe_op_info {
@@ -437,6 +441,12 @@ bool axe_is_nonneg(const axe_node *n);
 /* An operation on index integers and conditions; false where int64 does not
  * hold the result. */
 bool axe_op_value(axe_op op, const int64_t *arg, int64_t *out);
+/* What the operation on operands of the integer type (or bool) t gives when a
+ * kernel runs: wrapped to t, division by zero zero.  Values are kept as int64,
+ * those of u64 as its bits.  False: not an operation on integers alone. */
+bool axe_whole_op(axe_op op, axe_type t, const int64_t *arg, int64_t *out);
+/* v wrapped to an integer type. */
+int64_t axe_whole_wrap(axe_type t, int64_t v);
 
 /* sum of coef[i] * var[i] + constant, distinct variables, coefs nonzero.  What
  * no index occurs in need not be affine: `h/G`, `i*N` and the like are

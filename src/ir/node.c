@@ -182,6 +182,8 @@ axe_op_value(axe_op op, const int64_t *arg, int64_t *out)
 {
     if (op == AXE_OP_select)
         return *out = arg[0] ? arg[1] : arg[2], true;
+    if ((axe_op_table[op].traits & AXE_TRAIT_INTS) && op != AXE_OP_mod)
+        return axe_whole_op(op, AXE_TYPE_INDEX, arg, out);
     if (axe_op_table[op].n_arg == 1)
         return eval1(op, arg[0], out);
     if (arg[1] == 0 && (op == AXE_OP_div || op == AXE_OP_cdiv))
@@ -197,9 +199,12 @@ fold_cast(axe_ctx *cx, axe_type to, axe_span at, const axe_node *a)
     if (a->type == to)
         return a;
     if (a->op == AXE_OP_iconst && axe_type_is_float(to))
-        return axe_fconst(cx, at, to, (double)a->u.i);
+        return axe_fconst(cx, at, to,
+                          a->type == AXE_TYPE_u64 ? (double)(uint64_t)a->u.i
+                                                  : (double)a->u.i);
     if (a->op == AXE_OP_iconst && to != AXE_TYPE_bool &&
-        axe_type_fits(to, a->u.i))
+        axe_type_fits(to, a->u.i) &&
+        (a->type != AXE_TYPE_u64 || a->u.i >= 0 || to == AXE_TYPE_i64))
         return axe_iconst(cx, at, to, a->u.i);
     if (a->op == AXE_OP_fconst && a->type == AXE_TYPE_f64 &&
         axe_type_is_float(to))
@@ -269,6 +274,42 @@ fold_logic(axe_op op, const axe_node *a, const axe_node *b)
     return (known != 0) == (op == AXE_OP_or) ? (left ? a : b) : (left ? b : a);
 }
 
+/* Shifts and masks of indices by constants are products, quotients and
+ * remainders, which planners know. */
+static const axe_node *
+fold_bits(axe_ctx *cx, axe_op op, axe_span at, const axe_node *a,
+          const axe_node *b)
+{
+    int64_t v;
+    bool    mask = op == AXE_OP_band;
+
+    if (a->type != AXE_TYPE_INDEX || !axe_is_iconst(b, &v) || v < 0 ||
+        (mask ? v == INT64_MAX || (v & (v + 1)) != 0 : v > 61))
+        return NULL;
+    if (!mask && op != AXE_OP_shl && op != AXE_OP_shr)
+        return NULL;
+    b = axe_iconst(cx, b->at, AXE_TYPE_INDEX, mask ? v + 1 : INT64_C(1) << v);
+    op = mask ? AXE_OP_mod : op == AXE_OP_shl ? AXE_OP_mul : AXE_OP_div;
+    return axe_node_new(cx, op, AXE_TYPE_INDEX, at, 2,
+                        (const axe_node *[]){a, b});
+}
+
+/* Elements of u64 and bits: what they are when the kernel runs.  A quotient by
+ * zero is left for whoever reports it. */
+static bool
+fold_whole(axe_op op, axe_type t, int n, const axe_node *const *arg,
+           int64_t *out)
+{
+    int64_t v[2] = {0};
+    bool bits = (axe_op_table[op].traits & AXE_TRAIT_INTS) && op != AXE_OP_mod;
+
+    for (int i = 0; i < n; i++)
+        if (!axe_is_iconst(arg[i], &v[i]) || arg[i]->type != t)
+            return false;
+    return (bits || t == AXE_TYPE_u64) && (op != AXE_OP_div || v[1] != 0) &&
+           (op != AXE_OP_mod || v[1] != 0) && axe_whole_op(op, t, v, out);
+}
+
 static const axe_node *
 fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
       const axe_node *b)
@@ -276,13 +317,17 @@ fold2(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a,
     const axe_node *folded;
     int64_t         v;
 
+    if (fold_whole(op, a->type, 2, (const axe_node *[]){a, b}, &v))
+        return axe_iconst(cx, at, type, v);
     if (a->op == AXE_OP_iconst && b->op == AXE_OP_iconst &&
-        a->type == b->type && eval2(op, a->u.i, b->u.i, &v) &&
-        axe_type_fits(type, v))
+        a->type == b->type && a->type != AXE_TYPE_u64 &&
+        eval2(op, a->u.i, b->u.i, &v) && axe_type_fits(type, v))
         return axe_iconst(cx, at, type, v);
     if (op == AXE_OP_and || op == AXE_OP_or)
         return fold_logic(op, a, b);
-    folded = fold_steps(cx, op, at, a, b);
+    folded = fold_bits(cx, op, at, a, b);
+    if (!folded)
+        folded = fold_steps(cx, op, at, a, b);
     return folded ? folded : fold_unit(cx, op, at, a, b);
 }
 
@@ -293,10 +338,14 @@ fold1(axe_ctx *cx, axe_op op, axe_type type, axe_span at, const axe_node *a)
 
     if (op == AXE_OP_cast)
         return fold_cast(cx, type, at, a);
+    if (op == AXE_OP_bitcast)
+        return a->type == type ? a : NULL;
     if (a->op == AXE_OP_fconst && op == AXE_OP_neg)
         return axe_fconst(cx, at, type, -a->u.f);
-    if (a->op == AXE_OP_iconst && eval1(op, a->u.i, &v) &&
-        axe_type_fits(type, v))
+    if (fold_whole(op, a->type, 1, &a, &v))
+        return axe_iconst(cx, at, type, v);
+    if (a->type != AXE_TYPE_u64 && a->op == AXE_OP_iconst &&
+        eval1(op, a->u.i, &v) && axe_type_fits(type, v))
         return axe_iconst(cx, at, type, v);
     return NULL;
 }
@@ -371,6 +420,8 @@ int_bound(axe_type type, bool largest)
 
     if (t->cls == AXE_CLASS_BOOL)
         return largest;
+    if (n == 64)
+        return largest ? -1 : 0; /* the bits of u64 */
     if (largest)
         return n == 63 ? INT64_MAX : (INT64_C(1) << n) - 1;
     if (t->cls == AXE_CLASS_UINT)

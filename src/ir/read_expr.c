@@ -134,7 +134,21 @@ function_named(const char *name, axe_op *out)
     return false;
 }
 
-/* ( TYPE | FUNCTION ) "(" list ")" */
+/* TYPE ")" "(", after "bitcast(" */
+static axe_status
+read_bits(axe_reader *r, axe_type *out)
+{
+    const char *name;
+
+    AXE_TRY(axe_read_name(r, &name));
+    if (!axe_type_find(name, out))
+        return axe_fail(r->cx, axe_read_at(r), AXE_ETYPE, "`%s` is not a type",
+                        name);
+    AXE_TRY(axe_read_need(r, ")"));
+    return axe_read_need(r, "(");
+}
+
+/* ( TYPE | FUNCTION | "bitcast" "(" TYPE ")" ) "(" list ")" */
 static axe_status
 read_call(axe_reader *r, axe_span at, const char *name, const axe_node **out)
 {
@@ -147,6 +161,9 @@ read_call(axe_reader *r, axe_span at, const char *name, const axe_node **out)
     if (!cast && !function_named(name, &op))
         return axe_fail(r->cx, at, AXE_ENAME, "there is no function `%s`",
                         name);
+    if (op == AXE_OP_bitcast)
+        AXE_TRY(read_bits(r, &type));
+    cast = cast || op == AXE_OP_bitcast;
     AXE_TRY(read_list(r, ")", &arg));
     if (arg.n != axe_op_table[op].n_arg)
         return axe_fail(r->cx, at, AXE_ESYNTAX, "`%s` takes %d values, not %d",
@@ -269,7 +286,8 @@ read_number(axe_reader *r, bool minus, const axe_node **out)
         return AXE_OK;
     }
     errno = 0;
-    i = strtoll(text, &end, 10);
+    i = type == AXE_TYPE_u64 && !minus ? (int64_t)strtoull(text, &end, 10)
+                                       : strtoll(text, &end, 10);
     if (*end != '\0' || errno == ERANGE || !axe_type_fits(type, i))
         return axe_fail(r->cx, at, AXE_EOVERFLOW, "%s does not fit %s", text,
                         axe_type_table[type].name);
@@ -290,20 +308,21 @@ read_primary(axe_reader *r, const axe_node **out)
     return read_named(r, out);
 }
 
-/* unary = ( "-" | "!" ) unary | primary */
+/* unary = ( "-" | "!" | "~" ) unary | primary */
 static axe_status
 read_unary(axe_reader *r, const axe_node **out)
 {
-    bool minus = axe_read_take(r, "-");
+    bool   minus = axe_read_take(r, "-"), bits = axe_read_take(r, "~");
+    axe_op op = minus ? AXE_OP_neg : bits ? AXE_OP_bnot : AXE_OP_not;
 
-    if (!minus && !axe_read_take(r, "!"))
+    if (!minus && !bits && !axe_read_take(r, "!"))
         return read_primary(r, out);
     if (minus && r->s < r->end && isdigit((unsigned char)*r->s))
         return read_number(r, true, out);
     AXE_TRY(axe_read_enter(r));
     AXE_TRY(count_op(r));
     AXE_TRY(read_unary(r, out));
-    *out = axe_node1(r->cx, minus ? AXE_OP_neg : AXE_OP_not, *out);
+    *out = axe_node1(r->cx, op, *out);
     r->depth--;
     return AXE_OK;
 }
@@ -311,13 +330,21 @@ read_unary(axe_reader *r, const axe_node **out)
 static const axe_sign *
 take_binary(axe_reader *r, int prec)
 {
+    const axe_sign *found = NULL;
+    size_t          len = 0;
+
+    axe_read_at(r); /* at what is not blank */
     for (int i = 0; i < AXE_N_SIGN; i++) {
         const axe_sign *s = &axe_sign_table[i];
-        if (s->prec < PREC_UNARY && s->prec >= prec &&
-            axe_read_take(r, s->text))
-            return s;
+        size_t          n = strlen(s->text);
+        if (s->prec < PREC_UNARY && n > len && (size_t)(r->end - r->s) >= n &&
+            memcmp(r->s, s->text, n) == 0) {
+            found = s;
+            len = n;
+        }
     }
-    return NULL;
+    return found && found->prec >= prec && axe_read_take(r, found->text) ? found
+                                                                         : NULL;
 }
 
 static axe_status

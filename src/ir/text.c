@@ -25,12 +25,15 @@
 #include "layout/layout_int.h"
 
 const axe_sign axe_sign_table[AXE_N_SIGN] = {
-    {AXE_OP_or, "||", PREC_OR},    {AXE_OP_and, "&&", PREC_AND},
-    {AXE_OP_eq, "==", PREC_CMP},   {AXE_OP_ne, "!=", PREC_CMP},
-    {AXE_OP_le, "<=", PREC_CMP},   {AXE_OP_lt, "<", PREC_CMP},
-    {AXE_OP_add, "+", PREC_ADD},   {AXE_OP_sub, "-", PREC_ADD},
-    {AXE_OP_mul, "*", PREC_MUL},   {AXE_OP_div, "/", PREC_MUL},
-    {AXE_OP_mod, "%", PREC_MUL},   {AXE_OP_neg, "-", PREC_UNARY},
+    {AXE_OP_or, "||", PREC_OR},     {AXE_OP_and, "&&", PREC_AND},
+    {AXE_OP_bor, "|", PREC_BOR},    {AXE_OP_bxor, "^", PREC_BXOR},
+    {AXE_OP_band, "&", PREC_BAND},  {AXE_OP_shl, "<<", PREC_SHIFT},
+    {AXE_OP_shr, ">>", PREC_SHIFT}, {AXE_OP_bnot, "~", PREC_UNARY},
+    {AXE_OP_eq, "==", PREC_CMP},    {AXE_OP_ne, "!=", PREC_CMP},
+    {AXE_OP_le, "<=", PREC_CMP},    {AXE_OP_lt, "<", PREC_CMP},
+    {AXE_OP_add, "+", PREC_ADD},    {AXE_OP_sub, "-", PREC_ADD},
+    {AXE_OP_mul, "*", PREC_MUL},    {AXE_OP_div, "/", PREC_MUL},
+    {AXE_OP_mod, "%", PREC_MUL},    {AXE_OP_neg, "-", PREC_UNARY},
     {AXE_OP_not, "!", PREC_UNARY},
 };
 
@@ -88,7 +91,9 @@ put_const(printer *p, const axe_node *n)
         axe_puts(p->out, n->u.i ? "true" : "false");
         return;
     }
-    if (n->op == AXE_OP_iconst)
+    if (n->op == AXE_OP_iconst && n->type == AXE_TYPE_u64)
+        axe_putf(p->out, "%" PRIu64, (uint64_t)n->u.i);
+    else if (n->op == AXE_OP_iconst)
         axe_putf(p->out, "%" PRId64, n->u.i);
     else if (isfinite(n->u.f))
         put_float(p->out, n->u.f);
@@ -141,9 +146,12 @@ put_reduce(printer *p, const axe_node *n)
 static void
 put_call(printer *p, const axe_node *n)
 {
-    axe_putf(p->out, "%s(",
-             n->op == AXE_OP_cast ? axe_type_table[n->type].name
-                                  : axe_op_table[n->op].name);
+    if (n->op != AXE_OP_cast)
+        axe_putf(p->out, "%s(", axe_op_table[n->op].name);
+    if (n->op == AXE_OP_bitcast)
+        axe_putf(p->out, "%s)(", axe_type_table[n->type].name);
+    else if (n->op == AXE_OP_cast)
+        axe_putf(p->out, "%s(", axe_type_table[n->type].name);
     put_list(p, n->n_arg, n->arg);
     axe_putc(p->out, ')');
 }

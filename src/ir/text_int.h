@@ -9,7 +9,11 @@ enum {
     PREC_SELECT = 1,
     PREC_OR,
     PREC_AND,
+    PREC_BOR,
+    PREC_BXOR,
+    PREC_BAND,
     PREC_CMP,
+    PREC_SHIFT,
     PREC_ADD,
     PREC_MUL,
     PREC_UNARY,
@@ -23,7 +27,7 @@ typedef struct axe_sign {
     int         prec;
 } axe_sign;
 
-enum { AXE_N_SIGN = 13 };
+enum { AXE_N_SIGN = 19 };
 extern const axe_sign axe_sign_table[AXE_N_SIGN];
 
 #endif

@@ -20,7 +20,8 @@ enum {
     CMP = AXE_TRAIT_CMP,
     FLOATS = AXE_TRAIT_FLOATS,
     BOOLS = AXE_TRAIT_BOOLS,
-    COMM = AXE_TRAIT_COMM
+    COMM = AXE_TRAIT_COMM,
+    INTS = AXE_TRAIT_INTS
 };
 
 const axe_op_info axe_op_table[AXE_N_OP] = {

@@ -61,13 +61,17 @@ check_traits(verifier *v, const axe_node *n)
     if ((t & AXE_TRAIT_CMP) &&
         !(n->type == AXE_TYPE_bool && same_args(n, n->arg[0]->type)))
         return axe_verify_needs(v, n, "operands of one type");
-    if ((t & (AXE_TRAIT_ARITH | AXE_TRAIT_FLOATS | AXE_TRAIT_INT)) &&
+    if ((t & (AXE_TRAIT_ARITH | AXE_TRAIT_FLOATS | AXE_TRAIT_INT |
+              AXE_TRAIT_INTS)) &&
         !same_args(n, n->type))
         return axe_verify_needs(v, n, "operands of its own type");
     if ((t & AXE_TRAIT_ARITH) && n->type == AXE_TYPE_bool)
         return axe_verify_needs(v, n, "numbers");
     if ((t & AXE_TRAIT_FLOATS) && !axe_type_is_float(n->type))
         return axe_verify_needs(v, n, "a floating type");
+    if ((t & AXE_TRAIT_INTS) &&
+        (axe_type_is_float(n->type) || n->type == AXE_TYPE_bool))
+        return axe_verify_needs(v, n, "integers");
     if ((t & AXE_TRAIT_INT) && n->type != AXE_TYPE_INDEX)
         return axe_verify_needs(v, n, "index integers");
     return true;
@@ -171,5 +175,9 @@ axe_verify_expr(verifier *v, const axe_node *n)
     if (n->op == AXE_OP_cast)
         return n->type != AXE_TYPE_bool ||
                axe_verify_needs(v, n, "a comparison to become a condition");
+    if (n->op == AXE_OP_bitcast)
+        return axe_type_table[n->type].bits ==
+                   axe_type_table[n->arg[0]->type].bits ||
+               axe_verify_needs(v, n, "as many bits as its operand has");
     return check_traits(v, n);
 }

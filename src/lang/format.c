@@ -208,7 +208,7 @@ follow(formatter *f, const axe_token *first)
     axe_token_kind k = f->tok->kind;
     bool           unary = k == AXE_TOK_minus || k == AXE_TOK_plus;
 
-    f->unary = k == AXE_TOK_not ||
+    f->unary = k == AXE_TOK_not || k == AXE_TOK_tilde ||
                (unary && (f->tok == first || !ends_operand(f->tok[-1].kind)));
     f->paren += (k == AXE_TOK_lparen || k == AXE_TOK_lbracket) -
                 (k == AXE_TOK_rparen || k == AXE_TOK_rbracket);

@@ -197,8 +197,37 @@ skip_fraction(lexer *l)
     return l->s != from;
 }
 
+/* "0x" and digits: below 2^64, from 2^63 on of u64. */
 static void
-lex_number(lexer *l)
+lex_bits(lexer *l)
+{
+    const char *from = l->s, *text;
+    axe_token  *t;
+    uint64_t    v;
+
+    l->s += 2;
+    while (l->s < l->end && isxdigit((unsigned char)*l->s))
+        l->s++;
+    t = push(l, AXE_TOK_int, from, l->s);
+    text = axe_textf(l->cx, "%.*s", (int)(l->s - from), from);
+    errno = 0;
+    v = strtoull(text, NULL, 16);
+    t->i = (int64_t)v;
+    t->big = v > INT64_MAX;
+    if (errno == ERANGE)
+        note_status(l, axe_fail(l->cx, t->at, AXE_EOVERFLOW,
+                                "%s has more than 64 bits", text));
+}
+
+static bool
+starts_bits(const lexer *l)
+{
+    return l->end - l->s > 2 && l->s[0] == '0' && l->s[1] == 'x' &&
+           isxdigit((unsigned char)l->s[2]);
+}
+
+static void
+lex_decimal(lexer *l)
 {
     const char *from = l->s, *text;
     axe_token  *t;
@@ -216,6 +245,17 @@ lex_number(lexer *l)
     if (!is_float && errno == ERANGE)
         note_status(l, axe_fail(l->cx, t->at, AXE_EOVERFLOW,
                                 "%s does not fit a 64-bit integer", text));
+}
+
+static void
+lex_number(lexer *l)
+{
+    const char *from = l->s;
+
+    if (starts_bits(l))
+        lex_bits(l);
+    else
+        lex_decimal(l);
     if (l->s < l->end && goes_on_name(*l->s)) {
         while (l->s < l->end && goes_on_name(*l->s))
             l->s++;
@@ -263,7 +303,7 @@ is_foreign(char c)
     unsigned char u = (unsigned char)c;
 
     return u < 32 ? c != '\n' && c != '\t' && c != '\r'
-                  : u > 126 || strchr("#$&'\\^`~", c) != NULL;
+                  : u > 126 || strchr("#$'\\`", c) != NULL;
 }
 
 static void

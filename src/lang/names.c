@@ -8,12 +8,13 @@
 #include "lang/resolve_int.h"
 
 static const axe_op function_op[] = {
-    AXE_OP_min, AXE_OP_max, AXE_OP_cdiv, AXE_OP_exp,   AXE_OP_exp2,
-    AXE_OP_log, AXE_OP_abs, AXE_OP_sqrt, AXE_OP_rsqrt, AXE_OP_tanh,
+    AXE_OP_min,   AXE_OP_max,      AXE_OP_cdiv, AXE_OP_exp,   AXE_OP_exp2,
+    AXE_OP_log,   AXE_OP_abs,      AXE_OP_sqrt, AXE_OP_rsqrt, AXE_OP_tanh,
+    AXE_OP_mulhi, AXE_OP_popcount, AXE_OP_clz,
 };
-static const char *const other_builtin[] = {"sum",    "prod",   "inf",
-                                            "true",   "false",  "auto",
-                                            "argmax", "argmin", AXE_CORES};
+static const char *const other_builtin[] = {
+    "sum",  "prod",   "inf",    "true",    "false",
+    "auto", "argmax", "argmin", AXE_CORES, AXE_BITCAST};
 
 bool
 axe_name_picks(const char *name)

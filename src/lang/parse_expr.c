@@ -135,6 +135,24 @@ parse_reduce(axe_parser *p, axe_word word, axe_fold fold)
     return e;
 }
 
+/* "bitcast" "(" NAME ")" "(" expr ")", after its first "(" */
+static const axe_expr *
+parse_bits(axe_parser *p, axe_expr *e)
+{
+    axe_list arg = {.cx = p->cx};
+
+    if (!axe_parse_word(p, "a type", &e->word) ||
+        !axe_parse_need(p, AXE_TOK_rparen, "after the type") ||
+        !axe_parse_need(p, AXE_TOK_lparen, "before the value whose bits") ||
+        !axe_parse_exprs(p, AXE_TOK_rparen, "after the value", &arg))
+        return NULL;
+    e->kind = AXE_EXPR_BITS;
+    e->at = axe_span_join(e->at, last_span(p));
+    e->n_arg = arg.n;
+    e->arg = (const axe_expr *const *)arg.item;
+    return e;
+}
+
 /* named = name | name "[" exprs "]" | name "(" exprs ")" | reduce */
 static const axe_expr *
 parse_named(axe_parser *p)
@@ -154,6 +172,8 @@ parse_named(axe_parser *p)
         if (!axe_parse_exprs(p, AXE_TOK_rbracket, "after the subscripts", &arg))
             return NULL;
     } else if (axe_parse_take(p, AXE_TOK_lparen)) {
+        if (strcmp(word.name, AXE_BITCAST) == 0)
+            return parse_bits(p, e);
         e->kind = AXE_EXPR_CALL;
         if (!axe_parse_exprs(p, AXE_TOK_rparen, "after the arguments", &arg))
             return NULL;
@@ -198,6 +218,7 @@ parse_primary(axe_parser *p)
         e = new_expr(p, t->kind == AXE_TOK_int ? AXE_EXPR_INT : AXE_EXPR_FLOAT,
                      t->at);
         e->i = t->i;
+        e->big = t->big;
         e->f = t->f;
         return e;
     case AXE_TOK_lparen:
@@ -214,7 +235,7 @@ parse_primary(axe_parser *p)
     }
 }
 
-/* unary = ( "-" | "!" ) unary | primary */
+/* unary = ( "-" | "!" | "~" ) unary | primary */
 static const axe_expr *
 parse_unary(axe_parser *p)
 {
@@ -224,6 +245,8 @@ parse_unary(axe_parser *p)
 
     if (p->tok->kind == AXE_TOK_minus)
         op = AXE_OP_neg;
+    else if (p->tok->kind == AXE_TOK_tilde)
+        op = AXE_OP_bnot;
     else if (p->tok->kind != AXE_TOK_not)
         return parse_primary(p);
     p->tok++;
@@ -243,19 +266,24 @@ static const struct {
 } binary_table[] = {
     {AXE_TOK_or_or, AXE_OP_or, 1, false},
     {AXE_TOK_and_and, AXE_OP_and, 2, false},
-    {AXE_TOK_eq_eq, AXE_OP_eq, 3, false},
-    {AXE_TOK_not_eq, AXE_OP_ne, 3, false},
-    {AXE_TOK_lt, AXE_OP_lt, 3, false},
-    {AXE_TOK_le, AXE_OP_le, 3, false},
-    {AXE_TOK_gt, AXE_OP_lt, 3, true},
-    {AXE_TOK_ge, AXE_OP_le, 3, true},
-    {AXE_TOK_plus, AXE_OP_add, 4, false},
-    {AXE_TOK_minus, AXE_OP_sub, 4, false},
-    {AXE_TOK_star, AXE_OP_mul, 5, false},
-    {AXE_TOK_slash, AXE_OP_div, 5, false},
-    {AXE_TOK_percent, AXE_OP_mod, 5, false},
+    {AXE_TOK_bar, AXE_OP_bor, 3, false},
+    {AXE_TOK_caret, AXE_OP_bxor, 4, false},
+    {AXE_TOK_amp, AXE_OP_band, 5, false},
+    {AXE_TOK_eq_eq, AXE_OP_eq, 6, false},
+    {AXE_TOK_not_eq, AXE_OP_ne, 6, false},
+    {AXE_TOK_lt, AXE_OP_lt, 6, false},
+    {AXE_TOK_le, AXE_OP_le, 6, false},
+    {AXE_TOK_gt, AXE_OP_lt, 6, true},
+    {AXE_TOK_ge, AXE_OP_le, 6, true},
+    {AXE_TOK_shl, AXE_OP_shl, 7, false},
+    {AXE_TOK_shr, AXE_OP_shr, 7, false},
+    {AXE_TOK_plus, AXE_OP_add, 8, false},
+    {AXE_TOK_minus, AXE_OP_sub, 8, false},
+    {AXE_TOK_star, AXE_OP_mul, 9, false},
+    {AXE_TOK_slash, AXE_OP_div, 9, false},
+    {AXE_TOK_percent, AXE_OP_mod, 9, false},
 };
-enum { CMP_PREC = 3, SUM_PREC = 4 };
+enum { CMP_PREC = 6, SUM_PREC = 8 };
 
 static int
 find_binary(axe_token_kind kind)
@@ -281,7 +309,7 @@ check_chain(axe_parser *p, int prec)
 }
 
 /* binary = unary { sign unary }, the signs binding at least as min_prec:
- *     || < && < (== != < <= > >=) < (+ -) < (* / %) */
+ *     || < && < | < ^ < & < (== != < <= > >=) < (<< >>) < (+ -) < (* / %) */
 static const axe_expr *
 parse_binary(axe_parser *p, int min_prec)
 {

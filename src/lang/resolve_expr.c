@@ -26,6 +26,9 @@ check_kind(axe_resolver *r, axe_op op, const axe_node *n, axe_span at)
         need = "a floating-point value";
     else if ((traits & AXE_TRAIT_INT) && n->type != AXE_TYPE_INDEX)
         need = "index integers (i64)";
+    else if ((traits & AXE_TRAIT_INTS) && cls != AXE_CLASS_INT &&
+             cls != AXE_CLASS_UINT)
+        need = "an integer";
     else if ((traits & AXE_TRAIT_ARITH) && cls == AXE_CLASS_BOOL)
         need = "a number";
     if (!need)
@@ -125,14 +128,42 @@ make_op(axe_resolver *r, axe_op op, axe_span at, int n, const axe_typed *a)
     return (axe_typed){made, literal ? AXE_LITERAL : AXE_TYPED};
 }
 
+/* `x & 1 == 0` is x & (1 == 0), as in C. */
+static bool
+check_precedence(axe_resolver *r, axe_op op, const axe_expr *e)
+{
+    const char *sign = axe_op_sign(op);
+
+    if (op != AXE_OP_band && op != AXE_OP_bor && op != AXE_OP_bxor)
+        return true;
+    for (int i = 0; i < e->n_arg; i++) {
+        const axe_expr *a = e->arg[i];
+        if (a->kind != AXE_EXPR_OP ||
+            !(axe_op_table[a->op].traits & AXE_TRAIT_CMP))
+            continue;
+        axe_resolve_fail(r, axe_fail(r->cx, a->at, AXE_ETYPE,
+                                     "`%s` needs integers, but this is a "
+                                     "condition",
+                                     sign));
+        axe_help(r->cx,
+                 "comparisons bind tighter than `%s`: write `(a %s b) == c`",
+                 sign, sign);
+        return false;
+    }
+    return true;
+}
+
 static axe_typed
 apply(axe_resolver *r, axe_op op, const axe_expr *e, int want)
 {
     axe_typed a[2] = {AXE_FAILED, AXE_FAILED};
     unsigned  traits = axe_op_table[op].traits;
     bool      passes = (traits & AXE_TRAIT_ARITH) ||
-                  ((traits & AXE_TRAIT_INT) && want == (int)AXE_TYPE_INDEX);
+                  ((traits & (AXE_TRAIT_INT | AXE_TRAIT_INTS)) &&
+                   want == (int)AXE_TYPE_INDEX);
 
+    if (!check_precedence(r, op, e))
+        return AXE_FAILED;
     for (int i = 0; i < e->n_arg; i++)
         a[i] = axe_resolve_value(r, e->arg[i], passes ? want : AXE_NO_TYPE);
     for (int i = 0; i < e->n_arg; i++)
@@ -220,6 +251,44 @@ resolve_cast(axe_resolver *r, const axe_expr *e, bool accum)
             ? axe_literal_adapt(r, v.node, to, e->at)
             : axe_cast(r->cx, e->at, to, v.node);
     return (axe_typed){n, AXE_TYPED};
+}
+
+/* bitcast(T)(x); a literal has no bits before it has a type. */
+static axe_typed
+resolve_bits(axe_resolver *r, const axe_expr *e)
+{
+    axe_type  to;
+    axe_typed v;
+    int       bits;
+
+    if (!axe_resolve_type(r, (axe_type_expr){e->word, false}, &to))
+        return AXE_FAILED;
+    if (e->n_arg != 1)
+        return axe_resolve_failed(
+            r, axe_fail(r->cx, e->at, AXE_ESYNTAX,
+                        "a bitcast takes one value, not %d", e->n_arg));
+    v = axe_resolve_value(r, e->arg[0], AXE_NO_TYPE);
+    if (!v.node)
+        return AXE_FAILED;
+    bits = axe_type_table[v.node->type].bits;
+    if (v.literal) {
+        axe_resolve_failed(r, axe_fail(r->cx, e->at, AXE_ETYPE,
+                                       "`%s` has no type, and so no bits",
+                                       axe_node_text(r->cx, v.node)));
+        axe_help(r->cx, "give it one, as in `bitcast(%s)(f32(%s))`",
+                 axe_type_table[to].name, axe_node_text(r->cx, v.node));
+        return AXE_FAILED;
+    }
+    if (bits != axe_type_table[to].bits || bits < 8 || to == AXE_TYPE_bool ||
+        v.node->type == AXE_TYPE_bool)
+        return axe_resolve_failed(
+            r, axe_fail(r->cx, e->at, AXE_ETYPE,
+                        "a bitcast is between numbers of one size, but `%s` "
+                        "is %s, and %s is asked for",
+                        axe_node_text(r->cx, v.node),
+                        axe_type_text(v.node->type), axe_type_table[to].name));
+    return (axe_typed){
+        axe_node_new(r->cx, AXE_OP_bitcast, to, e->at, 1, &v.node), AXE_TYPED};
 }
 
 static axe_typed
@@ -345,6 +414,9 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
 {
     switch (e->kind) {
     case AXE_EXPR_INT:
+        if (e->big)
+            return (axe_typed){axe_iconst(r->cx, e->at, AXE_TYPE_u64, e->i),
+                               AXE_TYPED};
         return (axe_typed){axe_iconst(r->cx, e->at, AXE_TYPE_INDEX, e->i),
                            AXE_LITERAL};
     case AXE_EXPR_FLOAT:
@@ -358,6 +430,8 @@ axe_resolve_value(axe_resolver *r, const axe_expr *e, int want)
         return resolve_call(r, e, want);
     case AXE_EXPR_ACCUM:
         return resolve_cast(r, e, true);
+    case AXE_EXPR_BITS:
+        return resolve_bits(r, e);
     case AXE_EXPR_REDUCE:
         return e->picks ? axe_resolve_pick(r, e)
                         : axe_resolve_reduce(r, e, want);

@@ -84,7 +84,7 @@ axe_literal_adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
                                   axe_node_text(r->cx, n), axe_type_text(to)));
         return NULL;
     }
-    if (!axe_type_fits(to, n->u.i)) {
+    if (!axe_type_fits(to, n->u.i) || (to == AXE_TYPE_u64 && n->u.i < 0)) {
         axe_resolve_fail(r, axe_fail(r->cx, at, AXE_EOVERFLOW,
                                      "%" PRId64 " does not fit %s", n->u.i,
                                      axe_type_table[to].name));

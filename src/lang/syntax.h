@@ -27,6 +27,7 @@ typedef struct axe_token {
     const char    *name;       /* name, word */
     size_t         begin, end; /* [bytes of the source] */
     int64_t        i;
+    bool           big; /* i is that of a u64 beyond int64 */
     double         f;
 } axe_token;
 
@@ -50,6 +51,7 @@ typedef enum axe_expr_kind {
     AXE_EXPR_LOAD,  /* word[arg, ...] */
     AXE_EXPR_CALL,  /* word(arg, ...): a function or a cast */
     AXE_EXPR_ACCUM, /* accum(word)(arg) */
+    AXE_EXPR_BITS,  /* bitcast(word)(arg) */
     AXE_EXPR_OP,    /* op of arg[] */
     AXE_EXPR_REDUCE /* fold over over[] of arg[0] */
 } axe_expr_kind;
@@ -63,6 +65,7 @@ struct axe_expr {
     axe_span               at;
     axe_word               word;
     int64_t                i;
+    bool                   big; /* INT: a u64 beyond int64 */
     double                 f;
     axe_op                 op;
     axe_fold               fold;

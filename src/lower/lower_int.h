@@ -197,4 +197,14 @@ AXE_CHECK axe_status axe_lower_map(lowering *lw, axe_lblock *b);
 AXE_CHECK axe_status axe_lower_transpose(lowering *lw, axe_lblock *b);
 AXE_CHECK axe_status axe_lower_contract(lowering *lw, axe_lblock *b);
 
+/* ------------------------------------------------------------- bits.c */
+
+/* mulhi, popcount, clz of elements narrower than their register; false: n is
+ * none. */
+bool axe_lower_narrow_bits(lowering *lw, axe_lblock *b, const axe_node *n,
+                           const axe_reg *src, axe_reg *out);
+/* The bits of x as n's type. */
+axe_reg axe_lower_bitcast(lowering *lw, axe_lblock *b, const axe_node *n,
+                          axe_reg x);
+
 #endif

@@ -190,10 +190,14 @@ static const struct {
     {AXE_OP_lt, AXE_LOP_lt},       {AXE_OP_le, AXE_LOP_le},
     {AXE_OP_and, AXE_LOP_and},     {AXE_OP_or, AXE_LOP_or},
     {AXE_OP_not, AXE_LOP_not},     {AXE_OP_select, AXE_LOP_select},
-    {AXE_OP_exp, AXE_LOP_exp},     {AXE_OP_exp2, AXE_LOP_exp2},
-    {AXE_OP_log, AXE_LOP_log},     {AXE_OP_sqrt, AXE_LOP_sqrt},
-    {AXE_OP_rsqrt, AXE_LOP_rsqrt}, {AXE_OP_tanh, AXE_LOP_tanh},
-    {AXE_OP_abs, AXE_LOP_abs},
+    {AXE_OP_band, AXE_LOP_and},    {AXE_OP_bor, AXE_LOP_or},
+    {AXE_OP_bxor, AXE_LOP_xor},    {AXE_OP_bnot, AXE_LOP_not},
+    {AXE_OP_shl, AXE_LOP_shl},     {AXE_OP_shr, AXE_LOP_shr},
+    {AXE_OP_mulhi, AXE_LOP_mulhi}, {AXE_OP_popcount, AXE_LOP_popcount},
+    {AXE_OP_clz, AXE_LOP_clz},     {AXE_OP_exp, AXE_LOP_exp},
+    {AXE_OP_exp2, AXE_LOP_exp2},   {AXE_OP_log, AXE_LOP_log},
+    {AXE_OP_sqrt, AXE_LOP_sqrt},   {AXE_OP_rsqrt, AXE_LOP_rsqrt},
+    {AXE_OP_tanh, AXE_LOP_tanh},   {AXE_OP_abs, AXE_LOP_abs},
 };
 
 /* Integers as wide as t, for masks. */
@@ -313,6 +317,8 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
         *out = quotient_up(lw, b, lanes, src);
         return AXE_OK;
     }
+    if (axe_lower_narrow_bits(lw, b, n, src, out))
+        return AXE_OK;
     for (int i = 0; i < AXE_LEN(plain); i++)
         if (plain[i].op == n->op) {
             *out = axe_emit_op(lw, b, plain[i].lop, t, lanes, n->n_arg, src);
@@ -368,7 +374,9 @@ whole(lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
     in = emit(lw, b, AXE_LOP_le, mask_type(x.type), 2, (axe_reg[]){top, x});
     top = constant(lw, b,
                    axe_iconst(lw->cx, AXE_NOWHERE, y.type,
-                              w == 32 ? UINT32_MAX : INT64_MAX >> (63 - w)),
+                              w == 64   ? -1
+                              : w == 32 ? UINT32_MAX
+                                        : INT64_MAX >> (63 - w)),
                    x.lanes);
     return emit(lw, b, AXE_LOP_select, y.type, 3, (axe_reg[]){in, top, y});
 }
@@ -570,6 +578,10 @@ axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
         break;
     case AXE_OP_cast:
         AXE_TRY(cast(lw, b, n, lanes, &r));
+        break;
+    case AXE_OP_bitcast:
+        AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
+        r = axe_lower_bitcast(lw, b, n, r);
         break;
     case AXE_OP_reduce:
         AXE_TRY(reduce(lw, l, n, lanes, &r));

@@ -200,6 +200,7 @@ put_params(axe_cprinter *p)
 static const char head[] =
     "typedef float f32;\ntypedef double f64;\ntypedef long long i64;\n"
     "typedef int i32;\ntypedef short i16;\ntypedef signed char i8;\n"
+    "typedef unsigned long long u64;\n"
     "typedef unsigned u32;\ntypedef unsigned short u16;\n"
     "typedef unsigned char u8;\n"
     "typedef i32 i32_word __attribute__((aligned(1), may_alias));\n"

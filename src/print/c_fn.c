@@ -100,6 +100,10 @@ axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
             axe_c_call(p, fns[i].needs, strlen(fns[i].needs), t, lanes);
         note(p->cx, &p->use, &p->n_use, &p->cap_use, (axe_cuse){i, t, lanes});
         axe_c_type(p, axe_c_mask(t), lanes);
+        if (strstr(fns[i].text, "$U"))
+            axe_c_type(
+                p, axe_type_table[t].bits == 64 ? AXE_TYPE_u64 : AXE_TYPE_u32,
+                lanes);
         return axe_textf(p->cx, "%s_%s", fns[i].name, axe_c_type(p, t, lanes));
     }
     return NULL;
@@ -141,6 +145,13 @@ put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
         break;
     case 'I':
         axe_puts(out, axe_c_type(p, axe_c_mask(u->type), u->lanes));
+        break;
+    case 'U':
+        axe_puts(out,
+                 axe_c_type(p,
+                            axe_type_table[u->type].bits == 64 ? AXE_TYPE_u64
+                                                               : AXE_TYPE_u32,
+                            u->lanes));
         break;
     case 'S':
         axe_puts(out, axe_c_type(p, AXE_TYPE_f32, u->lanes));

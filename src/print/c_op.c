@@ -106,6 +106,32 @@ narrow(axe_cprinter *p, const char *reg, axe_type from, axe_type to, int lanes)
                      axe_c_type(p, to, lanes));
 }
 
+/* An element of memory as one of another type of its size. */
+static const char *
+reread(axe_cprinter *p, const char *mem, axe_type from, axe_type to, int lanes)
+{
+    const char *a = axe_c_element(from), *b = axe_c_element(to);
+
+    if (strcmp(a, b) == 0)
+        return mem;
+    if (lanes > 1)
+        return axe_textf(p->cx, "(%s)(%s)", axe_c_type(p, to, lanes), mem);
+    if ((*a == 'f') == (*b == 'f'))
+        return axe_textf(p->cx, "(%s)(%s)", b, mem);
+    return axe_textf(p->cx, "((union { %s a; %s b; }){%s}).b", a, b, mem);
+}
+
+static const char *
+bits_of(axe_cprinter *p, const axe_lir *l)
+{
+    axe_reg     d = l->dst;
+    axe_type    to = (axe_type)l->i;
+    const char *x = axe_textf(p->cx, "r%d", l->src[0].id);
+
+    x = narrow(p, x, l->src[0].type, l->as, d.lanes);
+    return widen(p, reread(p, x, l->as, to, d.lanes), to, d.type, d.lanes);
+}
+
 static void
 put_float(axe_buf *b, double f, axe_type t)
 {
@@ -303,6 +329,8 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
     } else if (l->op == AXE_LOP_load) {
         s = memory(p, &l->mem, d.lanes, &st);
         axe_puts(b, widen(p, s, l->mem.type, d.type, d.lanes));
+    } else if (l->op == AXE_LOP_bits) {
+        axe_puts(b, bits_of(p, l));
     } else if (l->op == AXE_LOP_round) {
         const char *r = axe_textf(p->cx, "r%d", l->src[0].id);
         axe_puts(b, widen(p, narrow(p, r, d.type, l->as, d.lanes), l->as,

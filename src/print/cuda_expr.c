@@ -22,7 +22,7 @@ enum { P_CALL = P_UNARY + 1 };
 typedef enum kind {
     K_INDEX,
     K_INT,   /* elements: they wrap around */
-    K_UINT,  /* of 32 bits */
+    K_UINT,  /* of 32 or 64 bits */
     K_FLOAT, /* f32 and what is computed as that */
     K_DOUBLE,
     K_BOOL
@@ -33,7 +33,7 @@ static const struct row {
     unsigned    kinds;             /* bits of kind */
     int         prec, left, right; /* of the whole; what the operands need */
     const char *needs;             /* a helper, or "" */
-    const char *text;              /* %0 %1 %2; $T: the type, $U: unsigned */
+    const char *text; /* %0 %1 %2; $T: the type, $U: unsigned, $B: bits */
 } rows[] = {
 #define ANY ~0u
 #define ON(k) (1u << K_##k)
@@ -51,6 +51,15 @@ static const struct row {
     {AXE_OP_mod, ANY, P_CALL, 0, 0, "floor_mod", "floor_mod<$T>(%0, %1)"},
     {AXE_OP_cdiv, ANY, P_UNARY, P_UNARY, 0, "floor_div",
      "-floor_div<$T>(-%0, %1)"},
+    {AXE_OP_band, ANY, P_CALL, P_EQ, P_EQ, "", "(%0 & %1)"},
+    {AXE_OP_bor, ANY, P_CALL, P_EQ, P_EQ, "", "(%0 | %1)"},
+    {AXE_OP_bxor, ANY, P_CALL, P_EQ, P_EQ, "", "(%0 ^ %1)"},
+    {AXE_OP_bnot, ANY, P_UNARY, P_CALL, 0, "", "~%0"},
+    {AXE_OP_shl, ANY, P_CALL, 0, 0, "shl", "shl<$T>(%0, %1)"},
+    {AXE_OP_shr, ANY, P_CALL, 0, 0, "shr", "shr<$T>(%0, %1)"},
+    {AXE_OP_mulhi, ANY, P_CALL, 0, 0, "mulhi", "mulhi<$B, $T>(%0, %1)"},
+    {AXE_OP_popcount, ANY, P_CALL, 0, 0, "popcount", "popcount<$B>(%0)"},
+    {AXE_OP_clz, ANY, P_CALL, 0, 0, "clz", "clz<$B>(%0)"},
     {AXE_OP_min, ON(INDEX), P_CALL, 0, 0, "lesser", "lesser<$T>(%0, %1)"},
     {AXE_OP_max, ON(INDEX), P_CALL, 0, 0, "greater", "greater<$T>(%0, %1)"},
     {AXE_OP_min, ON(FLOAT), P_CALL, 0, 0, "", "fminf(%0, %1)"},
@@ -105,7 +114,10 @@ kind_of(const axe_node *n, cuda_mode mode)
         return K_BOOL;
     if (t == AXE_TYPE_INDEX && mode != CUDA_VALUE)
         return K_INDEX;
-    return t == AXE_TYPE_u32 ? K_UINT : K_INT;
+    return axe_type_table[t].cls == AXE_CLASS_UINT &&
+                   axe_type_table[t].bits >= 32
+               ? K_UINT
+               : K_INT;
 }
 
 static int
@@ -257,6 +269,9 @@ put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
             axe_puts(b, grows && i == 0 ? "(i64)" : "");
             AXE_TRY(
                 put(p, b, n->arg[i], grows && i == 0 ? P_UNARY : needs, mode));
+        } else if (*s == '$' && s[1] == 'B') {
+            axe_putf(b, "%d", axe_type_table[n->type].bits);
+            s++;
         } else if (*s == '$')
             axe_puts(b, *++s == 'T'                         ? type
                         : axe_type_table[n->type].bits > 32 ? "u64"
@@ -291,7 +306,8 @@ put_float(axe_buf *b, double f, axe_type t)
 static void
 put_constant(axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
 {
-    bool    minus = n->op == AXE_OP_fconst ? signbit(n->u.f) : n->u.i < 0;
+    bool    minus = n->op == AXE_OP_fconst ? signbit(n->u.f)
+                                           : n->u.i < 0 && n->type != AXE_TYPE_u64;
     int64_t i = n->op == AXE_OP_iconst ? n->u.i : 0;
 
     axe_puts(b, minus && prec > P_ADD ? "(" : "");
@@ -299,8 +315,10 @@ put_constant(axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
         put_float(b, n->u.f, n->type);
     else if (axe_type_is_float(n->type))
         put_float(b, (double)i, n->type);
-    else if (i == INT64_MIN || i == INT32_MIN)
+    else if (n->type != AXE_TYPE_u64 && (i == INT64_MIN || i == INT32_MIN))
         axe_putf(b, "(%" PRId64 "%s - 1)", i + 1, i == INT64_MIN ? "ll" : "");
+    else if (n->type == AXE_TYPE_u64)
+        axe_putf(b, "%" PRIu64 "ull", (uint64_t)i);
     else
         axe_putf(b, "%" PRId64 "%s", i,
                  n->type == AXE_TYPE_u32 ? "u"
@@ -464,6 +482,33 @@ put_cast(cuda_printer *p, axe_buf *b, const axe_node *n)
     return put(p, b, x, P_UNARY, CUDA_VALUE);
 }
 
+/* The bits of x as they would lie in memory, read as another type. */
+static axe_status
+put_bits(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    axe_type    from = n->arg[0]->type, to = n->type;
+    const char *open = axe_cuda_value_type(to);
+
+    if (to == AXE_TYPE_f32 || to == AXE_TYPE_f64)
+        open = to == AXE_TYPE_f32 ? "__int_as_float((int)"
+                                  : "__longlong_as_double((i64)";
+    else if (axe_cuda_is_narrow(to)) {
+        open = axe_textf(p->cx, "from_%s", axe_type_table[to].name);
+        axe_cuda_need(p, open);
+        open = axe_textf(p->cx, "%s((%s)", open, axe_cuda_element_type(to));
+    } else
+        open = axe_textf(p->cx, "((%s)", axe_cuda_element_type(to));
+    axe_puts(b, open);
+    if (from == AXE_TYPE_f32 || from == AXE_TYPE_f64)
+        axe_puts(b, from == AXE_TYPE_f32 ? "__float_as_int("
+                                         : "__double_as_longlong(");
+    else
+        axe_putc(b, '(');
+    AXE_TRY(axe_cuda_bits(p, b, n->arg[0], from));
+    axe_puts(b, "))");
+    return AXE_OK;
+}
+
 /* The operand of a cast to t that is to be stored as one, or n itself. */
 static const axe_node *
 uncast(const axe_node *n)
@@ -496,7 +541,8 @@ static bool
 is_pure(const axe_node *n)
 {
     if (n->type != AXE_TYPE_INDEX || n->op == AXE_OP_load ||
-        n->op == AXE_OP_cast || n->op == AXE_OP_select)
+        n->op == AXE_OP_cast || n->op == AXE_OP_select ||
+        n->op == AXE_OP_bitcast)
         return false;
     for (int i = 0; i < n->n_arg; i++)
         if (!is_pure(n->arg[i]))
@@ -522,6 +568,8 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
         return put_load(p, b, n);
     if (n->op == AXE_OP_cast)
         return put_cast(p, b, n);
+    if (n->op == AXE_OP_bitcast)
+        return put_bits(p, b, n);
     if (mode != CUDA_VALUE && kind_of(n, mode) == K_INDEX) {
         if (n->op == AXE_OP_div || n->op == AXE_OP_mod || n->op == AXE_OP_cdiv)
             AXE_TRY(put_division(p, b, n, prec, &done));

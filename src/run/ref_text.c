@@ -128,6 +128,16 @@ LINE(static i64 floor_div(i64 a, i64 b)
        return a / b - (a % b != 0 && (a < 0) != (b < 0)); })
 LINE(static i64 floor_mod(i64 a, i64 b)
      { return b == 0 ? a : wrap_sub(a, wrap_mul(floor_div(a, b), b)); })
+LINE(static i64 shl(i64 a, i64 n, int w)
+     { return 0 <= n && n < w ? (i64)((u64)a << n) : 0; })
+LINE(static i64 shr(i64 a, i64 n, int w)
+     { return 0 <= n && n < w ? a >> n : a < 0 ? -1 : 0; })
+LINE(static i64 bits(i64 a, int w)
+     { i64 n = 0; for (int i = 0; i < w; i++) { n += (u64)a >> i & 1; }
+       return n; })
+LINE(static i64 zeros(i64 a, int w)
+     { i64 n = 0; for (int i = w - 1; i >= 0 && !((u64)a >> i & 1); i--) { n++; }
+       return n; })
 LINE(static double doubt;)
 LINE(static double lost;)
 LINE(static double maybe;)
@@ -137,14 +147,56 @@ LINE(static int test(R a, R b, int holds)
 LINE(static i64 whole(double v, double lo, double end)
      { v = rint(v);
        return v != v ? 0 : v < lo ? (i64)lo
-            : v < end ? (i64)v : (i64)((u64)end - 1); })
+            : v >= end ? (end < 0x1p64 ? (i64)((u64)end - 1) : -1)
+            : v < 0x1p63 ? (i64)v : (i64)(u64)v; })
 LINE(static i64 to_whole(R a, double lo, double end)
      { i64 l = whole(a.v - a.e, lo, end); i64 h = whole(a.v + a.e, lo, end);
-       double d = a.e - a.e == 0 ? (double)h - (double)l : 1 / 0.0;
+       double d = (double)(u64)(h - l);
+       d = a.e - a.e == 0 ? d : 1 / 0.0;
        doubt = d > doubt ? d : doubt;
        return whole(a.v, lo, end); })
 LINE(static void recall(double e) { doubt = e > doubt ? e : doubt; })
 LINE(static double widen(double e) { return e > 0 ? 1 / 0.0 : 0; })
+LINE(static i64 bits_f64(R a)
+     { union { double v; i64 i; } x = {a.v}; if (a.e != 0) { doubt = 1 / 0.0; }
+       return x.i; })
+LINE(static i64 bits_f32(R a)
+     { union { float v; int i; } x = {(float)a.v};
+       if (a.e != 0) { doubt = 1 / 0.0; }
+       return x.i; })
+LINE(static R of_bits_f64(i64 i)
+     { union { i64 i; double v; } x = {i}; return (R){x.v, widen(doubt)}; })
+LINE(static R of_bits_f32(i64 i)
+     { union { int i; float v; } x = {(int)i};
+       return (R){x.v, widen(doubt)}; })
+LINE(static i64 bits_bf16(R a) { return bits_f32(a) >> 16; })
+LINE(static R of_bits_bf16(i64 i) { return of_bits_f32((i64)((u64)i << 16)); })
+LINE(static R of_bits_small(i64 i, int p, int emin, int top)
+     { int m = (int)(i & ((1 << (p - 1)) - 1)); int e = (int)(i >> (p - 1)) & top;
+       double v = e ? ldexp(m + (1 << (p - 1)), emin + e - p) : ldexp(m, emin + 1 - p);
+       if (e == top && top == 31) { v = m ? 0 / 0.0 : 1 / 0.0; }
+       if (top == 15 && e == 15 && m == 7) { v = 0 / 0.0; }
+       return (R){i >> (p == 11 ? 15 : 7) & 1 ? -v : v, widen(doubt)}; })
+LINE(static R of_bits_f16(i64 i) { return of_bits_small(i, 11, -14, 31); })
+LINE(static R of_bits_f8e4m3(i64 i) { return of_bits_small(i, 4, -6, 15); })
+LINE(static R of_bits_f8e5m2(i64 i) { return of_bits_small(i, 3, -14, 31); })
+LINE(static i64 bits_small(R a, int n, R (*of)(i64))
+     { i64 s = 1; s <<= n - 1; i64 k = 0; double c = of(s).v;
+       union { double v; i64 i; } x = {a.v}, y = {c};
+       if (a.e != 0) { doubt = 1 / 0.0; }
+       if (a.v != a.v) { return (x.i < 0 ? s : 0) | (n == 16 ? 0x7e00 : 0x7f); }
+       while (k < s - 1 && of(k).v != fabs(a.v)) { k++; }
+       return k | (x.i < 0 ? s : 0); })
+LINE(static i64 bits_f16(R a) { return bits_small(a, 16, of_bits_f16); })
+LINE(static i64 bits_f8e4m3(R a) { return bits_small(a, 8, of_bits_f8e4m3); })
+LINE(static i64 bits_f8e5m2(R a) { return bits_small(a, 8, of_bits_f8e5m2); })
+LINE(static R of_bits_f8e8m0(i64 i)
+     { return (R){(i & 255) == 255 ? 0 / 0.0 : ldexp(1.0, (int)(i & 255) - 127),
+                  widen(doubt)}; })
+LINE(static i64 bits_f8e8m0(R a)
+     { int k; if (a.e != 0) { doubt = 1 / 0.0; }
+       if (a.v != a.v) { return 255; }
+       frexp(a.v, &k); return k + 126; })
 ;
 
 /* Types of 8 and 4 bits have no more than their largest finite value, and that of 4

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "ir/number.h"
 #include "run/ref_int.h"
@@ -14,6 +15,13 @@ static const struct ref_row {
     const char *real, *whole;
 } row[AXE_N_OP] = {
 #define REF(op, real, whole) [AXE_OP_##op] = {real, whole},
+#define REFU(op, whole)
+#include "run/ref.def"
+};
+
+static const char *const row_u64[AXE_N_OP] = {
+#define REF(op, real, whole)
+#define REFU(op, whole) [AXE_OP_##op] = whole,
 #include "run/ref.def"
 };
 
@@ -92,10 +100,12 @@ fill(axe_ref_printer *p, const char *template, const axe_node *n,
     axe_buf b = {.cx = p->cx};
 
     for (const char *s = template; *s; s++)
-        if (*s != '%')
+        if (*s != '%' || !strchr("ub012", s[1]))
             axe_putc(&b, *s);
         else if (*++s == 'u')
             axe_putf(&b, "%a", roundoff(n->type));
+        else if (*s == 'b')
+            axe_putf(&b, "%d", axe_type_table[n->type].bits);
         else
             axe_putf(&b, "r%d", arg[*s - '0']);
     return b.text;
@@ -178,12 +188,13 @@ put_cast(axe_ref_printer *p, const axe_node *n, int arg)
 {
     bool from = axe_type_is_float(n->arg[0]->type),
          to = axe_type_is_float(n->type);
-    const char *x =
-        axe_textf(p->cx,
-                  from == to                     ? "r%d"
-                  : axe_ref_as_stored(n->arg[0]) ? "(R){r%d, doubt}"
-                                                 : "(R){r%d, widen(doubt)}",
-                  arg);
+    const char *u = n->arg[0]->type == AXE_TYPE_u64 ? "(u64)" : "";
+    const char *x = from == to ? axe_textf(p->cx, "r%d", arg)
+                               : axe_textf(p->cx,
+                                           axe_ref_as_stored(n->arg[0])
+                                               ? "(R){%sr%d, doubt}"
+                                               : "(R){%sr%d, widen(doubt)}",
+                                           u, arg);
 
     if (from && !to)
         return put_whole(p, n->type, arg);
@@ -192,6 +203,23 @@ put_cast(axe_ref_printer *p, const axe_node *n, int arg)
         p, n->type,
         to ? axe_textf(p->cx, "to_%s(%s)", axe_type_table[n->type].name, x)
            : wrap_text(p->cx, n->type, x));
+}
+
+/* The bits of a value: those of a real number are known if it is exact. */
+static int
+put_bits(axe_ref_printer *p, const axe_node *n, int arg)
+{
+    axe_type    to = n->type, from = n->arg[0]->type;
+    const char *text = axe_textf(p->cx, "r%d", arg);
+    bool        is = axe_type_is_float(to), was = axe_type_is_float(from);
+
+    if (was)
+        text = axe_textf(p->cx, "bits_%s(%s)", axe_type_table[from].name, text);
+    if (!is)
+        return axe_ref_result(p, to, wrap_text(p->cx, to, text));
+    return axe_ref_result(
+        p, to,
+        axe_textf(p->cx, "of_bits_%s(%s)", axe_type_table[to].name, text));
 }
 
 /* ------------------------------------------------------------------- folds */
@@ -216,7 +244,8 @@ axe_ref_put_fold(axe_ref_printer *p, axe_fold fold, axe_type t, int acc, int x)
                            axe_textf(p->cx, "wrap_%s(r%d, r%d)",
                                      sum ? "add" : "mul", acc, x)));
     else
-        PUT_LINE(p, "if (r%d %c r%d) r%d = r%d;", x,
+        PUT_LINE(p, "if (%sr%d %c r%d) r%d = r%d;",
+                 t == AXE_TYPE_u64 ? "(u64)" : "", x,
                  fold == AXE_FOLD_MAX ? '>' : '<', acc, acc, x);
 }
 
@@ -305,6 +334,8 @@ put_op(axe_ref_printer *p, const axe_node *n, int *out)
     const char *text = on_real ? row[n->op].real : row[n->op].whole;
     int         arg[3] = {0};
 
+    if (n->arg[0]->type == AXE_TYPE_u64 && row_u64[n->op])
+        text = row_u64[n->op];
     assert(n->n_arg >= 1 && n->n_arg <= AXE_LEN(arg));
     for (int i = 0; i < n->n_arg; i++)
         AXE_TRY(axe_ref_put_node(p, n->arg[i], &arg[i]));
@@ -312,6 +343,10 @@ put_op(axe_ref_printer *p, const axe_node *n, int *out)
         text = "%0 ? %1 : %2";
     if (n->op == AXE_OP_mul && is_bf16(n->arg[0]) && is_bf16(n->arg[1]))
         text = "mul_bf16(%0, %1, %u)";
+    if (n->op == AXE_OP_bitcast) {
+        *out = put_bits(p, n, arg[0]);
+        return AXE_OK;
+    }
     if (n->op == AXE_OP_cast) {
         *out = put_cast(p, n, arg[0]);
         return AXE_OK;

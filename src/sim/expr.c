@@ -123,85 +123,6 @@ axe_sim_expr_make(sim *s, sim_code *code, const axe_node *n,
 
 /* ------------------------------------------------------------ arithmetic */
 
-static int64_t
-wrapped(axe_type t, int64_t v)
-{
-    int bits = axe_type_table[t].bits;
-
-    if (bits == 64 || axe_type_table[t].cls == AXE_CLASS_BOOL)
-        return v;
-    uint64_t u = (uint64_t)v & ((UINT64_C(1) << bits) - 1);
-    uint64_t sign = UINT64_C(1) << (bits - 1);
-    if (axe_type_table[t].cls == AXE_CLASS_INT)
-        return (int64_t)((u ^ sign) - sign);
-    return (int64_t)u;
-}
-
-static int64_t
-floor_div(int64_t a, int64_t b)
-{
-    if (b == 0)
-        return 0;
-    if (b == -1)
-        return (int64_t)(0 - (uint64_t)a);
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t
-ceil_div(int64_t a, int64_t b)
-{
-    if (b == 0)
-        return 0;
-    if (b == -1)
-        return (int64_t)(0 - (uint64_t)a);
-    return a / b + (a % b != 0 && (a < 0) == (b < 0));
-}
-
-static int64_t
-int_op(axe_op op, int64_t a, int64_t b)
-{
-    uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
-
-    switch (op) {
-    case AXE_OP_add:
-        return (int64_t)(ua + ub);
-    case AXE_OP_sub:
-        return (int64_t)(ua - ub);
-    case AXE_OP_mul:
-        return (int64_t)(ua * ub);
-    case AXE_OP_div:
-        return floor_div(a, b);
-    case AXE_OP_mod:
-        return (int64_t)(ua - ub * (uint64_t)floor_div(a, b));
-    case AXE_OP_cdiv:
-        return ceil_div(a, b);
-    case AXE_OP_min:
-        return a < b ? a : b;
-    case AXE_OP_max:
-        return a > b ? a : b;
-    case AXE_OP_eq:
-        return a == b;
-    case AXE_OP_ne:
-        return a != b;
-    case AXE_OP_lt:
-        return a < b;
-    case AXE_OP_le:
-        return a <= b;
-    case AXE_OP_and:
-        return a && b;
-    case AXE_OP_or:
-        return a || b;
-    case AXE_OP_not:
-        return !a;
-    case AXE_OP_neg:
-        return (int64_t)(0 - ua);
-    case AXE_OP_abs:
-        return a < 0 ? (int64_t)(0 - ua) : a;
-    default:
-        return 0;
-    }
-}
-
 static double
 float_op(axe_op op, double a, double b)
 {
@@ -265,10 +186,10 @@ int_of_float(axe_type t, double v)
     if (isnan(v))
         return 0;
     if (v >= hi)
-        return info->bits == 64 ? INT64_MAX : (int64_t)(hi - 1);
+        return info->bits < 64 ? (int64_t)(hi - 1) : sign ? INT64_MAX : -1;
     if (v < (sign ? -hi : 0))
         return sign ? (int64_t)-hi : 0;
-    return (int64_t)v;
+    return sign ? (int64_t)v : (int64_t)(uint64_t)v;
 }
 
 /* ------------------------------------------------------------ evaluating */
@@ -309,7 +230,9 @@ eval_int(const sim_term *t, int n, const sim_val *a, const sim_val *b,
             out->i[l] = (int64_t)((uint64_t)a->i[l] * (uint64_t)b->i[l]);
     } else {
         for (int l = 0; l < n; l++)
-            out->i[l] = wrapped(t->type, int_op(t->op, a->i[l], b->i[l]));
+            if (!axe_whole_op(t->op, t->from, (int64_t[]){a->i[l], b->i[l]},
+                              &out->i[l]))
+                out->i[l] = 0;
     }
 }
 
@@ -317,14 +240,33 @@ static void
 eval_cast(const sim_term *t, int n, const sim_val *a, sim_val *out)
 {
     bool to = axe_type_is_float(t->type), from = axe_type_is_float(t->from);
+    bool u64 = t->from == AXE_TYPE_u64;
 
     for (int l = 0; l < n; l++)
         if (to)
-            out->f[l] =
-                axe_sim_round(t->type, from ? a->f[l] : (double)a->i[l]);
+            out->f[l] = axe_sim_round(t->type, from  ? a->f[l]
+                                               : u64 ? (double)(uint64_t)a->i[l]
+                                                     : (double)a->i[l]);
         else
             out->i[l] = from ? int_of_float(t->type, a->f[l])
-                             : wrapped(t->type, a->i[l]);
+                             : axe_whole_wrap(t->type, a->i[l]);
+}
+
+static void
+eval_bits(const sim_term *t, int n, const sim_val *a, sim_val *out)
+{
+    uint8_t at[8];
+
+    for (int l = 0; l < n; l++) {
+        if (axe_type_is_float(t->from))
+            axe_number_put(t->from, at, a->f[l]);
+        else
+            axe_number_put_int(t->from, at, a->i[l]);
+        if (axe_type_is_float(t->type))
+            out->f[l] = axe_number_get(t->type, at);
+        else
+            out->i[l] = axe_number_get_int(t->type, at);
+    }
 }
 
 /* Elements of registers: number a of the array, in every lane its own. */
@@ -380,6 +322,8 @@ eval_op(const sim_term *t, sim_val *a)
             a->i[l] = a->i[l] ? a[1].i[l] : a[2].i[l];
     } else if (t->op == AXE_OP_cast) {
         eval_cast(t, n, a, a);
+    } else if (t->op == AXE_OP_bitcast) {
+        eval_bits(t, n, a, a);
     } else if (axe_type_is_float(t->type)) {
         eval_float(t, n, a, b, a);
     } else if (axe_type_is_float(t->from)) {

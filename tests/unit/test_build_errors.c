@@ -59,7 +59,7 @@ CASE(assign_value, axe_build_assign(b, s->ym, "=", s->N);)
 CASE(assign_size, axe_build_assign(b, s->N, "=", s->xm);)
 CASE(assign_op, axe_build_assign(b, s->ym, "maxx=", s->xm);)
 CASE(op_unknown, axe_build_unary(b, "expp", s->xm);)
-CASE(op_binary, axe_build_binary(b, "<<", s->m, s->m);)
+CASE(op_binary, axe_build_binary(b, "<<<", s->m, s->m);)
 CASE(op_types,
      axe_build_assign(b, s->ym, "=", axe_build_binary(b, "+", s->xm, s->m));)
 CASE(name_twice, axe_build_size(b, "X");)
@@ -197,7 +197,7 @@ static const struct {
     {assign_size, AT "only elements of tensors are assigned, not `N`\n"},
     {assign_op, AT "`maxx=` is no assignment\n  help: did you mean `max=`?\n"},
     {op_unknown, AT "`expp` is no operation of one value\n  help: did you mean `exp`?\n"},
-    {op_binary, AT "`<<` is no operation of two values\n  help: did you mean `<`?\n"},
+    {op_binary, AT "`<<<` is no operation of two values\n  help: did you mean `<<`?\n"},
     {op_types, AT "`X[m] + m` (f32) needs operands of its own type\n"},
     {name_twice, AT "`X` is declared already\n  at builder call 4: note: here\n"},
     {name_type, AT "`f32` is a name of the language\n"},

@@ -56,7 +56,7 @@ types_have_names(void **state)
                {2, 16, 1, "f16"},    {4, 16, 1, "bf16"},   {6, 8, 1, "bool"},
                {10, 8, 1, "f8e4m3"}, {12, 8, 1, "f8e5m2"}, {2, 64, 1, "f64"},
                {2, 128, 1, NULL},    {5, 64, 1, NULL},     {2, 32, 4, NULL},
-               {1, 64, 1, NULL}};
+               {1, 64, 1, "u64"},    {1, 128, 1, NULL}};
     axe_ctx *cx = axe_ctx_new();
 
     (void)state;

@@ -178,7 +178,7 @@ static const struct {
     {"E[m] = B[m] && X[m, 0] over m:M",
      "`B[m] && X[m, 0]` (bool) needs conditions"},
     {"Y[m] = X[m, 0]%X[m, 1] over m:M",
-     "`X[m, 0]%X[m, 1]` (f32) needs index integers"},
+     "`X[m, 0]%X[m, 1]` (f32) needs integers"},
     {"D[m] = exp(C[m]) over m:M", "`exp(C[m])` (i32) needs a floating type"},
     {"Y[m] = X[m, 0] ? 1.0_f32 : 0.0_f32 over m:M",
      "`X[m, 0] ? 1.0 : 0.0` (f32) needs a condition before `?`"},
@@ -448,9 +448,10 @@ static const char *const widening[] = {
     "i16",    "i64 i32",
     "i8",     "i64 i32 i16",
     "i4",     "i64 i32 i16 i8",
-    "u32",    "i64",
-    "u16",    "i64 i32 u32",
-    "u8",     "i64 i32 i16 u32 u16",
+    "u64",    "",
+    "u32",    "i64 u64",
+    "u16",    "i64 i32 u64 u32",
+    "u8",     "i64 i32 i16 u64 u32 u16",
     "bool",   "",
 };
 
