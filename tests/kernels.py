@@ -26,18 +26,18 @@ import sys
 import numpy as np
 
 from references import (act_f8, activated, attention, attention_varlen,
-                        by_blocks, bias_gelu, bias_relu, conv2d, exact, f8_blocks,
+                        by_blocks, bias_gelu, bias_relu, conv2d, dropout, exact, f8_blocks,
                         f8_rows, first_largest, gathered, gelu, grouped,
                         grouped_by, grouped_swiglu_f8, largest, layernorm,
-                        magnitude, matmul, mxfp8, nvfp4, offsets, quantise, residual,
+                        magnitude, matmul, mxfp8, nvfp4, offsets, quantise, random_words, residual,
                         rmsnorm, rope, scaled, scattered, softmax,
                         softmax_causal, spread, squash, summed, swiglu,
                         swiglu_f8, topk, varlen)
 
 EPS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
-       "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0, "f4e2m1": 0}
+       "i32": 0, "i8": 0, "u8": 0, "u32": 0, "f8e4m3": 2.0**-4, "f8e8m0": 0, "f4e2m1": 0}
 LEAST = {"f64": 1e-300, "f32": 1e-37, "f16": 2.0**-24, "bf16": 1e-37,
-         "i32": 0, "i8": 0, "u8": 0, "f8e4m3": 2.0**-10, "f8e8m0": 0,
+         "i32": 0, "i8": 0, "u8": 0, "u32": 0, "f8e4m3": 2.0**-10, "f8e8m0": 0,
          "f4e2m1": 0}
 ACC = {"f64": 2.0**-52}
 STORED = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "i32": "i4",
@@ -187,6 +187,10 @@ ROWS = [
     Row("scan", "scan", {"X": "MN"}, {"Y": "MN"},
         lambda x: [(x.cumsum(1), abs(x).cumsum(1))], ("f32", "f64", "i32"),
         ("MN", MN)),
+    Row("dropout", "random_words", {"C": "4M", "key": "2"}, {"W": "4M"},
+        random_words, "-", ("M", [(1,), (64,), (131,), (0,)])),
+    Row("dropout", "dropout", {"X": "MN", "seed": "2", "p": "1"}, {"Y": "MN"},
+        dropout, ("f32", "f16", "bf16"), ("MN", MN + [(5, 600)])),
     Row("quantise", "quantise", {"X": "MN"}, {"Q": "MN", "S": "M"}, quantise,
         REAL, ("MN", MN)),
     Row("dequantise", "dequantise", {"Q": "MN", "S": "M"}, {"X": "MN"},
@@ -318,6 +322,7 @@ MADE = {(kernel, "off"): offsets
     (kernel, name): lambda r, n, name=name: varlen(n)[name]
     for kernel in ("attention_varlen", "attention_varlen_sm90")
     for name in ("queries", "keys", "block")} | {
+    ("dropout", "p"): lambda r, n: r.random(1)} | {
     ("topk", "X"): lambda r, n: hard_to_order(r, n["M"], n["N"])} | {
     ("gemm_nvfp4_sm100", name): lambda r, n, rows=rows: abs(
         r.standard_normal((n[rows], n["R"], 32, 4, 4)))
@@ -349,14 +354,16 @@ FIXED = {(kernel, name): t for kernel, out in FP8_OUT.items()
          ("gemm_gathered_sm90", "off"): "i32",
          ("gemm_gathered_sm90", "row"): "i32",
          ("gemm_i8", "A"): "u8", ("gemm_i8", "C"): "i32",
-         ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
+         ("random_words", "C"): "u32", ("random_words", "key"): "u32",
+         ("random_words", "W"): "u32", ("dropout", "seed"): "u32",
+         ("dropout", "p"): "f32", ("quantise", "Q"): "i8", ("quantise", "S"): "f32",
          ("gemm_dequantise", "Q"): "i8", ("gemm_dequantise", "S"): "f32",
          ("dequantise", "Q"): "i8", ("dequantise", "S"): "f32",
          ("topk", "J"): "i64", ("row_argmax", "y"): "i64",
          ("gather_rows", "rows"): "i32",
          ("gemm_grouped", "row"): "i32", ("gemm_grouped", "expert"): "i32", ("scatter_add_rows", "rows"): "i32"}
 # Extents that are no sizes of the kernel, unless a row says that they are.
-CONSTANT = {"2": 2, "3": 3, "4": 4, "8": 8, "D": 128, "H": 64, "t": 32}
+CONSTANT = {"1": 1, "2": 2, "3": 3, "4": 4, "8": 8, "D": 128, "H": 64, "t": 32}
 WIDE = {"f64": "f64", "u8": "u32"}
 
 

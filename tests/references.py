@@ -229,6 +229,32 @@ def residual(r, s, b, x):
     return [(x + s * r + b, magnitude(x, s * r, b))]
 
 
+def philox(c, key):
+    """Philox4x32-10 of counters c[4, ...]; integers in float64 and out."""
+    c = [x.astype("u8") for x in c]
+    k = [np.uint64(x) for x in key]
+    low, word = np.uint64(0xffffffff), np.uint64(32)
+    for _ in range(10):
+        p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [q >> word ^ c[1] ^ k[0], q & low, p >> word ^ c[3] ^ k[1], p & low]
+        k = [k[0] + np.uint64(0x9E3779B9) & low, k[1] + np.uint64(0xBB67AE85) & low]
+    return np.array(c).astype("f8")
+
+
+def random_words(c, key):
+    w = philox(c, key)
+    return [(w, 0 * w)]
+
+
+def dropout(x, key, p):
+    r, n = np.indices(x.shape)
+    zero = np.zeros(x.shape)
+    w = philox([n // 256 * 64 + n % 64, r, zero, zero], key)
+    w = np.choose(n % 256 // 64, w)
+    y = np.where(np.floor(w / 256) / 2**24 >= p[0], x / (1 - p[0]), 0)
+    return [(y, abs(y))]
+
+
 def squash(x):
     c = np.clip(x, -1, 1)
     return [(c * abs(c), abs(c))]
