@@ -1,12 +1,10 @@
-/* mutant.c - see mutant.h. */
+/* mutant.c - see mutant.h, which is included first in every file. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "mutant.h"
 
 enum { MOST = 1 << 16 };
 
