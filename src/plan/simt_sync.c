@@ -37,6 +37,7 @@ typedef struct passing {
          waits; /* const axe_touch *, of barriers, for the statement at hand */
     bool stay;  /* each role runs its own loop over the tiles */
     bool ahead; /* what stands here runs ahead of what stands before it */
+    axe_list   left, skipped; /* pending at each break, continue of the loop */
     axe_status status;
 } passing;
 
@@ -430,16 +431,23 @@ pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in = copy_of(g, &g->pending);
+    axe_list        left = g->left, skipped = g->skipped;
     bool            more = true;
 
+    g->left = (axe_list){.cx = g->p->cx};
     while (more) {
         g->pending = copy_of(g, &in);
+        g->skipped = (axe_list){.cx = g->p->cx};
         pass(g, s->n_body, s->body, at, crew);
         if (tiles)
             forget_globals(&g->pending);
         more = join(&in, &g->pending);
+        more = join(&in, &g->skipped) || more;
     }
+    join(&in, &g->left);
     g->pending = in;
+    g->left = left;
+    g->skipped = skipped;
 }
 
 /* Both ways, each from what was before; a ring that runs ahead does not fill
@@ -534,6 +542,14 @@ pass_one(passing *g, const place *at)
     case AXE_STMT_TURN:
         pass(g, s->n_body, s->body, at, at->crew);
         break;
+    case AXE_STMT_BREAK:
+        join(&g->left, &g->pending);
+        g->pending.n = 0;
+        break;
+    case AXE_STMT_CONTINUE:
+        join(&g->skipped, &g->pending);
+        g->pending.n = 0;
+        break;
     case AXE_STMT_PRODUCE:
         g->ahead = true;
         pass_apart(g, at, at->crew);
@@ -565,6 +581,8 @@ pass_launch(planner *p, const axe_simt_launch *l)
     passing  g = {.p = p,
                   .pending = {.cx = p->cx},
                   .waits = {.cx = p->cx},
+                  .left = {.cx = p->cx},
+                  .skipped = {.cx = p->cx},
                   .stay = l->scope->keys.persistent &&
                           axe_scope_is_of_roles(l->scope)};
     axe_stmt stay = *l->scope;
