@@ -377,9 +377,10 @@ axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
             AXE_TRY(land(sl, b));
         if (behind != sl->fence && !later)
             fence(sl, b);
-        AXE_TRY(axe_simt_lower_drains(sl, b, body[i], false));
+        AXE_TRY(axe_simt_lower_drains(sl, b, i > 0 ? body[i - 1] : NULL,
+                                      body[i], false));
         AXE_TRY(lower_stmt(sl, b, body[i]));
-        AXE_TRY(axe_simt_lower_drains(sl, b, body[i], true));
+        AXE_TRY(axe_simt_lower_drains(sl, b, NULL, body[i], true));
         if (!later)
             sl->fence = behind;
         if (copy)

@@ -1,13 +1,19 @@
 /* simt_flight.c - groups of contractions are drained where the plan says.
  *
  * A drain names the registers that are values from here on: the sums, and the
- * factors that atoms have read until now. */
+ * factors that atoms have read until now.
+ *
+ * A wait has nothing to do with what was computed while products run, so
+ * compilers move it ahead of all of that, and the products run alone.  What
+ * stays is a wait behind a branch on results: on those of the reduction in
+ * front of it, which needs all that it folds.  It is not taken, and does
+ * nothing. */
 #include "plan/simt_flight.h"
 
-#include "lower/simt_int.h"
+#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 
-enum { MAX_NAMED = 3 };
+enum { MAX_NAMED = 3, MAX_RESULT = 4 };
 
 static const axe_simt_contract *
 contract_of(const simt_lowering *sl, const axe_stmt *s)
@@ -51,14 +57,67 @@ emit_drain(simt_lowering *sl, axe_lblock *b, const axe_drain *d)
     }
 }
 
+static bool
+folds(const axe_node *n)
+{
+    if (n->op == AXE_OP_reduce)
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (folds(n->arg[i]))
+            return true;
+    return false;
+}
+
+/* Does some thread's result have this value?  It may; nothing comes of it. */
+static const axe_node *
+has_value(simt_lowering *sl, const axe_tensor *t, int64_t n)
+{
+    const axe_node *any = NULL, *is;
+
+    for (int64_t i = 0; i < n; i++) {
+        is = op2(sl, AXE_OP_eq, axe_simt_element(sl, t, axe_int(&sl->lw, i)),
+                 axe_fconst(sl->lw.cx, AXE_NOWHERE, t->type, -0x1p-126));
+        any = any ? op2(sl, AXE_OP_or, any, is) : is;
+    }
+    return any;
+}
+
+/* What follows stays behind the results of statement `last`, if it folds. */
+static axe_status
+stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
+            const axe_drain *d)
+{
+    const char       *group = contract_of(sl, d->done[0])->atom->group;
+    const axe_tensor *t;
+    int64_t           n;
+    axe_lir          *l;
+
+    if (!last || last->kind != AXE_STMT_INDEX ||
+        last->dst->u.tensor->space != AXE_SPACE_REG ||
+        (last->fold == AXE_FOLD_NONE && !folds(last->value)) ||
+        !axe_simt_group_sync(sl->lw.plan->machine, AXE_SYNC_PAUSE, group,
+                             AXE_ARG_NONE))
+        return AXE_OK;
+    t = axe_simt_tensor(sl, last->dst->u.tensor);
+    if (t->type != AXE_TYPE_f32 || t->rank != 1 ||
+        !axe_is_iconst(t->shape[0], &n) || n > MAX_RESULT)
+        return AXE_OK;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = has_value(sl, t, n);
+    return axe_simt_sync(sl, &l->body, AXE_SYNC_PAUSE, AXE_SCOPE_THREAD, group,
+                         0, NULL);
+}
+
 axe_status
-axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
-                      bool behind)
+axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
+                      const axe_stmt *s, bool behind)
 {
     for (int i = 0; i < sl->sp->n_drain; i++) {
         const axe_drain *d = &sl->sp->drain[i];
         if (d->at != s || d->behind != behind)
             continue;
+        if (!behind)
+            AXE_TRY(stay_behind(sl, b, last, d));
         emit_drain(sl, b, d);
         for (int k = 0; k < d->n_free; k++)
             AXE_TRY(axe_simt_free_stage(sl, b, d->free[k]));

@@ -127,6 +127,7 @@ AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
 /* simt_flight.c: contractions that the plan waits for before s, or behind it.
  */
 AXE_CHECK axe_status axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b,
+                                           const axe_stmt *last,
                                            const axe_stmt *s, bool behind);
 /* simt_ring.c: the stage of a CONSUME across roles has been read, and the next
  * one is the ring's. */

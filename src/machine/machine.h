@@ -43,6 +43,7 @@ typedef enum axe_sync_kind {
     AXE_SYNC_FENCE,  /* before atoms of `group` see what threads wrote */
     AXE_SYNC_INITED, /* INITs are seen by the cluster and by copies */
     AXE_SYNC_BUDGET, /* [n] registers a thread from here on */
+    AXE_SYNC_PAUSE,  /* nothing; compilers move nothing past it */
     AXE_SYNC_PREFETCH, /* [map] of a tensor map */
     AXE_SYNC_ALLOC,    /* [word, n] n columns of tensor memory; the first one's
                           address is put into the word of shared memory */

@@ -14,7 +14,10 @@ ptxas, which says that wgmma was made to wait; spills, a stack, a call; a
 tensor, copy or matrix instruction that the text has and the machine code has
 not.  Compared with the golden: a kernel that has a plan no more; fences
 (MEMBAR, CCTL) other than they were, as those of a whole GPU come without a
-message; more than 16 registers or a third of code more than there were.
+message; more than 16 registers or a third of code more than there were; more
+lanes elected (ELECT: ptxas loops over lanes around what a tensor core is asked,
+where it does not know that one thread asks); longer turns of loops with products
+in tensor memory; fewer exponentials in front of a wait for products.
 """
 
 import hashlib
@@ -155,6 +158,12 @@ def worse(new, old):
         yield f"{new['registers']} registers, were {old['registers']}"
     if new["code"] * 3 > old["code"] * 4:
         yield f"{new['code']} bytes of code, were {old['code']}"
+    if "turn" in old and new.get("ELECT", 0) > old.get("ELECT", 0):
+        yield f"{new['ELECT']} ELECT, were {old.get('ELECT', 0)}"
+    if "turn" in old and new.get("turn", 0) * 10 > old["turn"] * 11:
+        yield f"{new['turn']} instructions a turn, were {old['turn']}"
+    if new.get("late", 0) < old.get("late", 0):
+        yield f"a wait is behind {new.get('late', 0)} MUFU, was behind {old['late']}"
     for key in FENCES:
         if new.get(key, 0) != old.get(key, 0):
             yield f"{new.get(key, 0)} {key}, were {old.get(key, 0)}"

@@ -29,6 +29,7 @@ NAMES = {
     0x1EE: "LDTM",
     0x1ED: "STTM",
     0x1C5: "WARPGROUP",
+    0x02F: "ELECT",
     0x1C8: "USETMAXREG",
     0x1AE: "LDGSTS",
     0x03B: "LDSM",
@@ -40,6 +41,8 @@ NAMES = {
     0x143: "CALL",
     0x108: "MUFU",
 }
+BRANCH = 0x147
+TENSOR = {"UTCMMA", "HGMMA", "QGMMA", "IGMMA"}
 
 
 def sections(data):
@@ -55,8 +58,51 @@ def sections(data):
         yield word, kind, data[at : at + length] if kind != 8 else b""
 
 
+def target(word, at):
+    """The instruction that the branch number `at` goes to: its distance is in
+    words of 4 bytes, 8 bits at 16, the others from 34 on."""
+    far = (word >> 34 & (1 << 48) - 1) << 8 | word >> 16 & 0xFF
+    if far >> 55:
+        far -= 1 << 56
+    return at + 1 + far // 4
+
+
+def turn(words, names):
+    """Instructions of the shortest loop that asks for products of tensor memory
+    and commits them; 0 if there is none."""
+    most = 0
+    for at, word in enumerate(words):
+        first = target(word, at) if word & 0x1FF == BRANCH else at
+        has = names[first : at + 1]
+        if "UTCMMA" in has and "UTCBAR" in has and not 0 < most < len(has):
+            most = len(has)
+    return most
+
+
+def late(words, names):
+    """The most exponentials that stand straight before a wait for products: as
+    many as run while these are under way."""
+    most = n = 0
+    for word, name in zip(words, names):
+        if name == "MUFU":
+            n += 1
+        elif name == "WARPGROUP" and word >> 47 & 1:
+            most, n = max(most, n), 0
+        elif name == "WARPGROUP" or name in TENSOR:
+            n = 0
+    return most
+
+
+def places(code):
+    """Facts about where operations stand."""
+    words = [int.from_bytes(code[i : i + 16], "little") for i in range(0, len(code) - 15, 16)]
+    names = [NAMES.get(w & 0x1FF, "") for w in words]
+    return {"turn": turn(words, names), "late": late(words, names)}
+
+
 def kernels(data):
-    """name -> (bytes of code, Counter of the operations named above)"""
+    """name -> (bytes of code, Counter of the operations named above and of
+    the facts of places)"""
     out = {}
     for name, _, code in sections(data):
         if not name.startswith(".text."):
@@ -66,5 +112,6 @@ def kernels(data):
             op = struct.unpack_from("<H", code, i)[0] & 0x1FF
             if op in NAMES:
                 count[NAMES[op]] += 1
+        count.update(places(code))
         out[name[6:]] = (len(code), count)
     return out
