@@ -274,6 +274,7 @@ axe_print_aot_gpu(axe_ctx *cx, int n, const axe_gpu_image *code,
              axe_aot_includes, axe_aot_status, axe_aot_index);
     axe_puts(c, axe_aot_check_text);
     axe_puts(c, axe_aot_gpu);
+    axe_puts(c, axe_aot_start);
     axe_puts(c, axe_aot_map);
     for (int i = 0; i < n; i++)
         put_bytes(c, i, &code[i]);

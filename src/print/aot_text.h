@@ -6,7 +6,7 @@
 #define AXE_PRINT_AOT_TEXT_H
 
 extern const char axe_aot_status[], axe_aot_includes[], axe_aot_team[],
-    axe_aot_call[], axe_aot_check_text[], axe_aot_gpu[], axe_aot_map[],
-    axe_aot_index[];
+    axe_aot_call[], axe_aot_check_text[], axe_aot_gpu[], axe_aot_start[],
+    axe_aot_map[], axe_aot_index[];
 
 #endif

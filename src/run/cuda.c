@@ -12,6 +12,11 @@ static const char *const symbol[] = {
 #include "run/cuda.def"
 };
 
+static const char *const optional[] = {
+#define OPTIONAL(name, type, args) "cu" #name,
+#include "run/cuda.def"
+};
+
 static const char *const usual[] = {"libcuda.so.1", "libcuda.so"};
 
 static axe_cuda       loaded;
@@ -22,15 +27,21 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 load(void)
 {
-    static_assert(sizeof(axe_cuda) == AXE_LEN(symbol) * sizeof(void *),
+    static_assert(sizeof(axe_cuda) ==
+                      (AXE_LEN(symbol) + AXE_LEN(optional)) * sizeof(void *),
                   "one pointer a row");
-    void       *table[AXE_LEN(symbol)];
-    const char *own = getenv("AXE_CUDA");
+    void              *table[AXE_LEN(symbol) + AXE_LEN(optional)];
+    const char        *own = getenv("AXE_CUDA");
+    const char *const *file = own ? &own : usual;
+    int                n_file = own ? 1 : AXE_LEN(usual);
 
-    missing = axe_dl_load(own ? 1 : AXE_LEN(usual), own ? &own : usual,
-                          AXE_LEN(symbol), symbol, table);
+    missing = axe_dl_load(n_file, file, AXE_LEN(symbol), symbol, table);
     if (missing)
         return;
+    for (int i = 0; i < AXE_LEN(optional); i++)
+        if (axe_dl_load(n_file, file, 1, &optional[i],
+                        &table[AXE_LEN(symbol) + i]))
+            table[AXE_LEN(symbol) + i] = NULL;
     memcpy(&loaded, table, sizeof loaded);
     started = loaded.Init(0);
 }

@@ -4,15 +4,30 @@
 
 #include "axe/base.h"
 
+/* How a kernel is launched, as the driver's questions take it. */
+typedef struct axe_cuda_attribute {
+    int      id, pad;
+    unsigned value[16];
+} axe_cuda_attribute;
+
+typedef struct axe_cuda_launch {
+    unsigned            grid[3], block[3], shared;
+    void               *stream;
+    axe_cuda_attribute *attribute;
+    unsigned            n_attribute;
+} axe_cuda_launch;
+
 typedef struct axe_cuda {
 #define SYMBOL(name, type, args) type(*name) args;
+#define OPTIONAL(name, type, args) type(*name) args;
 #include "run/cuda.def"
 } axe_cuda;
 
 enum {
 #define ATTRIBUTE(name, number) AXE_CUDA_##name = number,
 #include "run/cuda.def"
-    AXE_CUDA_FUNC_MAX_SHARED = 8 /* of FuncSetAttribute: dynamic, bytes */
+    AXE_CUDA_FUNC_MAX_SHARED = 8, /* of FuncSetAttribute: dynamic, bytes */
+    AXE_CUDA_LAUNCH_CLUSTER = 4   /* of a launch: extents of a cluster */
 };
 
 /* A tensor map as the hardware reads it. */

@@ -34,6 +34,32 @@ struct axe_gpu_exec {
 
 /* ----------------------------------------------------------------- loading */
 
+/* CTAs that are there at a time, of clusters: their GPCs have SMs left over,
+ * which only the driver knows.  n: CTAs of an SM. */
+static int
+count_resident(const axe_gpu *g, const axe_grid *grid, void *function, int n)
+{
+    axe_cuda_attribute cluster = {
+        .id = AXE_CUDA_LAUNCH_CLUSTER,
+        .value = {(unsigned)grid->cluster, 1, 1},
+    };
+    axe_cuda_launch how = {
+        .grid = {(unsigned)(n * g->n_sm / grid->cluster * grid->cluster), 1, 1},
+        .block = {(unsigned)grid->n_thread, 1, 1},
+        .shared = (unsigned)grid->shared_bytes,
+        .attribute = &cluster,
+        .n_attribute = 1,
+    };
+    int most = 0;
+
+    if (grid->cluster > 1 && grid->persistent &&
+        g->cuda->OccupancyMaxActiveClusters && how.grid[0] > 0 &&
+        g->cuda->OccupancyMaxActiveClusters(&most, function, &how) == 0 &&
+        most > 0)
+        return most * grid->cluster;
+    return (int)how.grid[0];
+}
+
 static axe_status
 load_grid(axe_ctx *cx, axe_gpu_exec *e, void *module, const axe_grid *grid,
           loaded *out)
@@ -55,7 +81,7 @@ load_grid(axe_ctx *cx, axe_gpu_exec *e, void *module, const axe_grid *grid,
                         " bytes of shared memory",
                         grid->name, e->gpu->name, grid->n_thread,
                         grid->shared_bytes);
-    out->n_resident = n * e->gpu->n_sm / grid->cluster * grid->cluster;
+    out->n_resident = count_resident(e->gpu, grid, out->function, n);
     return AXE_OK;
 }
 

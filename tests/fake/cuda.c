@@ -194,6 +194,32 @@ CALL(OccupancyMaxActiveBlocksPerMultiprocessor,
     return 0;
 }
 
+/* FAKE_CLUSTERS: how many there are at a time; without, it does not say. */
+typedef struct axe_cuda_launch {
+    unsigned grid[3], block[3], shared;
+    void    *stream;
+    struct {
+        int      id, pad;
+        unsigned value[16];
+    } * attribute;
+    unsigned n_attribute;
+} axe_cuda_launch;
+
+CALL(OccupancyMaxActiveClusters,
+     (int *n, void *function, const axe_cuda_launch *launch))
+{
+    const char *most = getenv("FAKE_CLUSTERS");
+
+    (void)function;
+    if (!most)
+        return 801;
+    SAY("clusters of %u of %u CTAs of %u threads, %u attributes (%d)\n",
+        launch->attribute[0].value[0], launch->grid[0], launch->block[0],
+        launch->n_attribute, launch->attribute[0].id);
+    *n = atoi(most);
+    return 0;
+}
+
 CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
                     unsigned bx, unsigned by, unsigned bz, unsigned shared,
                     void *stream, void **arg, void **extra))

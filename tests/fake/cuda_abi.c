@@ -1,12 +1,23 @@
 /* cuda_abi.c - the numbers that run/cuda.def and gpu_map.c take from cuda.h are
  * those of the header that is installed.  Compiling it is the test. */
 #include <cuda.h>
+#include <stddef.h>
 
 #define ATTRIBUTE(name, number)                                                \
     _Static_assert(CU_DEVICE_ATTRIBUTE_##name == (number), #name);
 #include "run/cuda.def"
 
 _Static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == 8, "shared");
+_Static_assert(sizeof(CUlaunchAttribute) == 72 &&
+                   offsetof(CUlaunchAttribute, value) == 8 &&
+                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == 4,
+               "attributes of a launch");
+_Static_assert(offsetof(CUlaunchConfig, sharedMemBytes) == 24 &&
+                   offsetof(CUlaunchConfig, hStream) == 32 &&
+                   offsetof(CUlaunchConfig, attrs) == 40 &&
+                   offsetof(CUlaunchConfig, numAttrs) == 48 &&
+                   sizeof(CUlaunchConfig) == 56,
+               "launches");
 _Static_assert(sizeof(CUtensorMap) == 128, "map");
 _Static_assert(_Alignof(CUtensorMap) == 128, "map");
 _Static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 &&

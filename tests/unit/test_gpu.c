@@ -197,16 +197,21 @@ launch_is_what_the_grid_says(void **state)
 }
 
 /* A persistent grid is as many CTAs as fit at once: 8 on a GPU of 4 SMs, less
- * what does not fill a cluster. */
+ * what does not fill a cluster, and as many clusters as the driver says. */
 static void
 persistent_grid_fits(void **state)
 {
     static const struct {
         int         cluster, rows;
+        const char *clusters; /* that the driver says fit, if it does */
         const char *blocks;
-    } row[] = {{1, 3200, "launch 8x1x1 "},
-               {3, 3200, "launch 6x1x1 "},
-               {1, 10, "launch 3x1x1 "}};
+    } row[] = {{1, 3200, NULL, "launch 8x1x1 "},
+               {3, 3200, NULL, "launch 6x1x1 "},
+               {1, 10, NULL, "launch 3x1x1 "},
+               {3, 3200, "1", "launch 3x1x1 "},
+               {3, 3200, "1", "clusters of 3 of 6 CTAs of "},
+               {3, 3200, "0", "launch 6x1x1 "},
+               {1, 3200, "1", "launch 8x1x1 "}};
     axe_ctx      *cx = axe_ctx_new();
     static float  x[3200 * 32], y[3200 * 32];
     axe_gpu      *g;
@@ -227,12 +232,15 @@ persistent_grid_fits(void **state)
 
         grid->persistent = true;
         grid->cluster = row[i].cluster;
+        if (row[i].clusters)
+            setenv("FAKE_CLUSTERS", row[i].clusters, 1);
         fake_clear();
         assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
         assert_int_equal(axe_gpu_run(cx, e, 2, a, 0, NULL), AXE_OK);
         if (!strstr(fake_log(), row[i].blocks))
             fail_msg("no \"%s\" in:\n%s", row[i].blocks, fake_log());
         axe_gpu_exec_free(e);
+        unsetenv("FAKE_CLUSTERS");
     }
     axe_gpu_free(g);
     axe_ctx_free(cx);
