@@ -37,6 +37,12 @@ int axe_tool_report(axe_ctx *cx);
  * AXE_EXIT_USAGE. */
 int axe_tool_usage(const char *verb, const char *fmt, ...) AXE_PRINTF(2, 3);
 
+/* Of an option that getopt_long does not know (it has said so): the option that
+ * may have been meant, else where help is.  argv[0] is "axe VERB". Returns
+ * AXE_EXIT_USAGE. */
+struct option;
+int axe_tool_wrong(char *const *argv, const struct option *known);
+
 /* Write n bytes to a file as a whole, so that a failure leaves no partial file;
  * "-" is standard output.  EIO, with the system's own words. */
 AXE_CHECK axe_status axe_tool_write(axe_ctx *cx, const char *path,

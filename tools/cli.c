@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,29 @@ axe_tool_usage(const char *verb, const char *fmt, ...)
     axe_ctx_free(cx);
     fprintf(stderr, "\n  help: 'axe %s%s--help' explains\n", verb ? verb : "",
             verb ? " " : "");
+    return AXE_EXIT_USAGE;
+}
+
+/* --name or --name=value, as known ones are written. */
+int
+axe_tool_wrong(char *const *argv, const struct option *known)
+{
+    enum { MAX_KNOWN = 64, MAX_NAME = 64 };
+    const char *name[MAX_KNOWN], *near = NULL, *verb = argv[0] + 4;
+    const char *said = optind > 0 ? argv[optind - 1] : "";
+    char        word[MAX_NAME] = "";
+    size_t      len = strncmp(said, "--", 2) == 0 ? strcspn(said, "=") : 0;
+    int         n = 0;
+
+    for (; known[n].name && n < MAX_KNOWN; n++)
+        name[n] = known[n].name;
+    if (len > 2 && len < MAX_NAME) {
+        memcpy(word, said + 2, len - 2);
+        near = axe_nearest(word, n, name);
+    }
+    if (!near || strcmp(near, word) == 0)
+        return axe_tool_usage(verb, "wrong option");
+    fprintf(stderr, "  help: did you mean '--%s'?\n", near);
     return AXE_EXIT_USAGE;
 }
 

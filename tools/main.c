@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "axe.h"
+#include "machine/machine.h"
 #include "run/cache.h"
 
 static const struct verb {
@@ -31,7 +32,7 @@ help(void)
     for (int i = 0; i < AXE_LEN(verbs); i++)
         printf("  %-9s%-28s%s\n", verbs[i].name, verbs[i].args, verbs[i].what);
     printf("\n'axe VERB --help' explains a verb; 'axe --version' says which "
-           "axe this is.\n"
+           "axe this is;\n'axe help targets' lists the machines.\n"
            "exit codes: 0 done, 1 the work failed, 2 wrong command line\n");
     return axe_tool_finish(AXE_EXIT_OK);
 }
@@ -51,6 +52,43 @@ unknown(const char *name)
     else
         fprintf(stderr, "  help: 'axe --help' lists the verbs\n");
     return AXE_EXIT_USAGE;
+}
+
+/* The machines that kernels are compiled for. */
+static int
+help_targets(void)
+{
+    const axe_machine *m;
+
+    printf("machines, for --target and for `target NAME` in a kernel:\n\n"
+           "  %-17s%-10s%s\n",
+           "name", "family", "runs");
+    printf("  %-17s%-10s%s\n", "cpu", "cpu",
+           "here: the best of these that does");
+    for (int i = 0; i < axe_n_machine(); i++) {
+        m = axe_machine_at(i);
+        printf("  %-17s%-10s%s\n", m->name, m->family,
+               m->simt                    ? "on a GPU; `axe sim` without one"
+               : axe_machine_runs_here(m) ? "here"
+                                          : "elsewhere");
+    }
+    return axe_tool_finish(AXE_EXIT_OK);
+}
+
+/* `axe help VERB` is `axe VERB --help`. */
+static int
+help_on(const char *name)
+{
+    char *args[3] = {NULL, (char[]){"--help"}, NULL};
+
+    if (strcmp(name, "targets") == 0)
+        return help_targets();
+    for (int i = 0; i < AXE_LEN(verbs); i++)
+        if (strcmp(name, verbs[i].name) == 0) {
+            args[0] = verbs[i].title;
+            return verbs[i].run(2, args);
+        }
+    return unknown(name);
 }
 
 /* Ended by a signal, the command leaves nothing behind in /tmp. */
@@ -81,6 +119,8 @@ main(int argc, char **argv)
     handle_ends();
     if (!name)
         return axe_tool_usage(NULL, "a verb is missing");
+    if (strcmp(name, "help") == 0 && argc > 2)
+        return help_on(argv[2]);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "help") == 0)
         return help();

@@ -32,8 +32,6 @@ axe_run_common(axe_ctx *cx, const char *verb, axe_run_args *a, int c,
                const char *arg)
 {
     switch (c) {
-    case '?':
-        return axe_tool_usage(verb, "wrong option");
     case AXE_RUN_SEED:
         return axe_run_number(verb, "seed", arg, INT64_MIN, INT64_MAX,
                               &a->seed);
@@ -65,7 +63,7 @@ axe_run_read(axe_ctx *cx, const char *verb, int argc, char **argv,
     char *name[3];
 
     while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
-        code = take(cx, a, c, optarg);
+        code = c == '?' ? axe_tool_wrong(argv, known) : take(cx, a, c, optarg);
         if (code != AXE_EXIT_OK || a->help)
             return code;
     }

@@ -48,7 +48,7 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
 
     while ((c = getopt_long(argc, argv, "ht:", known, NULL)) != -1) {
         if (c == '?')
-            return axe_tool_usage(verb, "wrong option");
+            return axe_tool_wrong(argv, known);
         o->help = o->help || c == 'h';
         code = axe_kernel_option(cx, &o->kernel, verb, c, optarg);
         if (code != AXE_EXIT_OK)

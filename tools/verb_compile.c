@@ -80,8 +80,6 @@ take_aot(options *o, const char *name)
 static int
 take_option(axe_ctx *cx, options *o, int c, const char *arg)
 {
-    if (c == '?')
-        return axe_tool_usage(verb, "wrong option");
     if (c == 'h')
         o->help = true;
     else if (c == 'o') {
@@ -131,7 +129,8 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
     char *name[3];
 
     while ((c = getopt_long(argc, argv, "ho:t:", known, NULL)) != -1) {
-        code = take_option(cx, o, c, optarg);
+        code = c == '?' ? axe_tool_wrong(argv, known)
+                        : take_option(cx, o, c, optarg);
         if (code != AXE_EXIT_OK || o->help)
             return code;
     }

@@ -74,7 +74,7 @@ axe_verb_eval(int argc, char **argv)
             fputs(help, stdout);
             return axe_tool_finish(AXE_EXIT_OK);
         default:
-            return axe_tool_usage("eval", "wrong option");
+            return axe_tool_wrong(argv, options);
         }
     if (optind < argc)
         return axe_tool_usage("eval", "unexpected argument '%s'", argv[optind]);

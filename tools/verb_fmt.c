@@ -40,7 +40,7 @@ read_args(int argc, char **argv, options *o)
 
     while ((c = getopt_long(argc, argv, "hw", known, NULL)) != -1) {
         if (c == '?')
-            return axe_tool_usage(verb, "wrong option");
+            return axe_tool_wrong(argv, known);
         o->check = o->check || c == OPT_CHECK;
         o->write = o->write || c == 'w';
         o->help = o->help || c == 'h';

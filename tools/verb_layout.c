@@ -269,7 +269,7 @@ axe_verb_layout(int argc, char **argv)
         case 'h':
             return help();
         default:
-            return axe_tool_usage("layout", "wrong option");
+            return axe_tool_wrong(argv, long_options);
         }
     if (optind == argc)
         return axe_tool_usage("layout", "an expression is missing");

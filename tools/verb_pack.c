@@ -44,7 +44,7 @@ read_args(axe_ctx *cx, int argc, char **argv, options *o)
 
     while ((c = getopt_long(argc, argv, "ht:o:", known, NULL)) != -1) {
         if (c == '?')
-            return axe_tool_usage(verb, "wrong option");
+            return axe_tool_wrong(argv, known);
         if (c == 'o')
             o->output = optarg;
         else if (c == 'h')

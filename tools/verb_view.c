@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ir.h"
 #include "view.h"
 
 static const char help_text[] =
@@ -21,6 +22,8 @@ static const char help_text[] =
     "                     holes are hatched, clashes framed ('-': to stdout)\n"
     "  -w, --width N      letters in a line (0: no limit; else the "
     "terminal's)\n"
+    "      --type T       of the elements, where the layout has a swizzle of\n"
+    "                     bytes, as `axe explain` prints it (default u8)\n"
     "  -m, --machine M    know the axes of machine M\n"
     "      --strict-axes  refuse axes that no machine declares\n"
     "  -h, --help         this text\n";
@@ -29,9 +32,22 @@ enum { NO_LIMIT = 1 << 20 };
 
 typedef struct options {
     const char *output, *machine;
-    int         width;
+    int         width, bits; /* of an element */
     bool        strict;
 } options;
+
+/* A swizzle of bytes as one of elements. */
+static axe_status
+of_elements(axe_ctx *cx, const axe_layout *l, int bits, const axe_layout **out)
+{
+    axe_layout *own = axe_new(cx, axe_layout);
+
+    *out = own;
+    *own = *l;
+    if (l->swizzle.bits == 0 || l->swizzle.unit_bits == 0)
+        return AXE_OK;
+    return axe_swizzle_recast(cx, l->swizzle, bits, &own->swizzle);
+}
 
 static axe_status
 draw(axe_ctx *cx, const char *text, const options *opt)
@@ -46,6 +62,7 @@ draw(axe_ctx *cx, const char *text, const options *opt)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
                         "only a layout can be drawn, and this is %s",
                         axe_value_text(cx, &v));
+    AXE_TRY(of_elements(cx, v.layout, opt->bits, &v.layout));
     AXE_TRY(view_make(cx, v.layout, &pic));
     if (opt->output)
         view_svg(&pic, &b);
@@ -66,6 +83,15 @@ width_of(const char *s)
     return v == 0 ? NO_LIMIT : (int)v;
 }
 
+/* [bits] of an element; 0: there is no such type. */
+static int
+bits_of(const char *name)
+{
+    axe_type t;
+
+    return axe_type_find(name, &t) ? axe_type_table[t].bits : 0;
+}
+
 int
 axe_verb_view(int argc, char **argv)
 {
@@ -73,11 +99,12 @@ axe_verb_view(int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"width", required_argument, NULL, 'w'},
         {"machine", required_argument, NULL, 'm'},
+        {"type", required_argument, NULL, 't'},
         {"strict-axes", no_argument, NULL, 's'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    options  opt = {.width = axe_tool_width()};
+    options  opt = {.width = axe_tool_width(), .bits = 8};
     axe_ctx *cx;
     int      c, code = AXE_EXIT_OK;
 
@@ -91,6 +118,12 @@ axe_verb_view(int argc, char **argv)
             if (opt.width < 0)
                 return axe_tool_usage("view", "'%s' is no width", optarg);
             break;
+        case 't':
+            opt.bits = bits_of(optarg);
+            if (opt.bits == 0)
+                return axe_tool_usage("view", "--type %s: no such type",
+                                      optarg);
+            break;
         case 'm':
             opt.machine = optarg;
             break;
@@ -101,7 +134,7 @@ axe_verb_view(int argc, char **argv)
             fputs(help_text, stdout);
             return axe_tool_finish(AXE_EXIT_OK);
         default:
-            return axe_tool_usage("view", "wrong option");
+            return axe_tool_wrong(argv, long_options);
         }
     if (argc - optind != 1)
         return axe_tool_usage("view", "one expression is expected, not %d",

@@ -71,6 +71,9 @@ typedef struct axe_axis_table {
 /* Make the axes of `t` known in cx.  Loading a table twice is harmless;
  * ENAME if an axis is already there with another kind. */
 AXE_CHECK axe_status axe_axes_load(axe_ctx *cx, const axe_axis_table *t);
+/* Tables whose names a message may tell of, where an axis is not known: "it is
+ * an axis of nvidia".  They stay the caller's. */
+void axe_axes_others(axe_ctx *cx, int n, const axe_axis_table *t);
 /* Declare one axis; harmless if it is there with the same kind. */
 AXE_CHECK axe_status axe_axis_declare(axe_ctx *cx, const char *name,
                                       axe_axis_kind kind, axe_axis *out);

@@ -213,10 +213,31 @@ put_place(axe_ctx *cx, axe_buf *out, axe_span at)
         axe_putf(out, "at %s: ", name);
 }
 
+/* An error of an `fn` is found again at every call. */
+static bool
+was_printed(const axe_ctx *cx, const axe_diag *d)
+{
+    if (d->at.line < 1)
+        return false;
+    for (const axe_diag *e = cx->first_diag; e != d; e = e->next)
+        if (e->at.line == d->at.line && e->at.col == d->at.col &&
+            e->at.source == d->at.source && e->severity == d->severity &&
+            strcmp(e->text, d->text) == 0)
+            return true;
+    return false;
+}
+
+/* What belongs to a diagnostic stands behind it, and goes where it goes. */
 void
 axe_diags_print(axe_ctx *cx, axe_buf *out, bool color)
 {
+    bool again = false;
+
     for (const axe_diag *d = cx->first_diag; d; d = d->next) {
+        if (d->severity == AXE_ERROR || d->severity == AXE_WARNING)
+            again = was_printed(cx, d);
+        if (again)
+            continue;
         axe_puts(out, severity_style[d->severity].indent);
         put_place(cx, out, d->at);
         axe_putf(out, "%s%s:%s ",

@@ -140,6 +140,10 @@ suggest(axe_resolver *r, const char *name, const char *what)
     near = name[1] ? axe_nearest(name, k, known) : NULL;
     if (near)
         axe_help(r->cx, "did you mean `%s`?", near);
+    else if (strcmp(what, "index") == 0)
+        axe_help(r->cx, "declare it: `index %s;`", name);
+    else if (strcmp(what, "name") == 0 && r->subscript > 0)
+        axe_help(r->cx, "if it is an index, declare it: `index %s;`", name);
 }
 
 /* `ring.a`, where `ring` itself was reported. */
@@ -179,6 +183,11 @@ axe_names_need(axe_resolver *r, axe_word w, const char *what)
         return e->kind == AXE_ENTRY_BAD ? NULL : e;
     if (member_of_bad(r, w.name))
         return NULL;
+    axe_resolve_fail(r, AXE_ENAME);
+    for (int i = 0; i < r->unknown.n; i++)
+        if (r->unknown.item[i] == w.name)
+            return NULL;
+    axe_list_push(&r->unknown, w.name);
     axe_resolve_fail(
         r, axe_fail(r->cx, w.at, AXE_ENAME, "unknown %s `%s`", what, w.name));
     note_gone(r, w.name, what);

@@ -83,10 +83,12 @@ axe_resolve_load(axe_resolver *r, const axe_expr *e, bool writing)
                                        axe_entry_text(x)));
         return NULL;
     }
+    r->subscript++;
     for (int i = 0; i < e->n_arg; i++) {
         sub[i] = axe_resolve_index(r, e->arg[i], true, "a subscript");
         ok = ok && sub[i];
     }
+    r->subscript--;
     if (e->n_arg != x->tensor->rank) {
         axe_resolve_failed(
             r, axe_fail(r->cx, e->at, AXE_ESHAPE,

@@ -11,13 +11,15 @@
 #include "layout/layout_int.h"
 
 typedef struct axes {
-    bool           open;
-    int            n, cap;
-    const char   **name; /* [cap] */
-    axe_axis_kind *kind; /* [cap] */
-    int32_t       *slot; /* [2 * cap], axis + 1, 0 is free */
-    int            n_nest, cap_nest;
-    axe_nest      *nest;
+    bool                  open;
+    int                   n, cap;
+    const char          **name; /* [cap] */
+    axe_axis_kind        *kind; /* [cap] */
+    int32_t              *slot; /* [2 * cap], axis + 1, 0 is free */
+    int                   n_nest, cap_nest;
+    axe_nest             *nest;
+    int                   n_other;
+    const axe_axis_table *other; /* [n_other] */
 } axes;
 
 static const char *const kind_name[] = {
@@ -176,6 +178,29 @@ axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
     return AXE_OK;
 }
 
+void
+axe_axes_others(axe_ctx *cx, int n, const axe_axis_table *t)
+{
+    axes *own = axes_of(cx);
+
+    own->n_other = n;
+    own->other = t;
+}
+
+/* The machines that have such an axis, listed; NULL if none does. */
+static const char *
+other_machines(axe_ctx *cx, const axes *t, const char *name)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int i = 0; i < t->n_other; i++)
+        for (int k = 0; k < t->other[i].n_axis; k++)
+            if (strcmp(t->other[i].axis[k].name, name) == 0)
+                axe_putf(&b, "%s%s", b.len > 0 ? ", " : "",
+                         t->other[i].machine);
+    return b.len > 0 ? b.text : NULL;
+}
+
 axe_status
 axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
 {
@@ -189,6 +214,14 @@ axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
     }
     if (t->open)
         return axe_axis_declare(cx, name, AXE_KIND_MEMORY, out);
+    const char *others = other_machines(cx, t, name);
+    if (others) {
+        axe_fail(cx, at, AXE_ENAME,
+                 "there is no axis '%s' here: it is one of %s", name, others);
+        axe_help(cx, "name a machine of these as the target, or lay it out "
+                     "over the axes of this one");
+        return AXE_ENAME;
+    }
     axe_fail(cx, at, AXE_ENAME, "there is no axis '%s'", name);
     near = axe_nearest(name, t->n, t->name);
     if (near)

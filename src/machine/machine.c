@@ -252,6 +252,7 @@ axe_status
 axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
 {
     const char *names[AXE_LEN(machines) + 1] = {"cpu"};
+    int         n_table;
 
     for (int i = 0; i < AXE_LEN(machines); i++) {
         bool host =
@@ -259,6 +260,8 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
         names[i + 1] = machines[i].name;
         if (host || strcmp(name, machines[i].name) == 0) {
             AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
+            const axe_axis_table *all = axe_machine_axes_all(&n_table);
+            axe_axes_others(cx, n_table, all);
             *out = &machines[i];
             return AXE_OK;
         }

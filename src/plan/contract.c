@@ -243,6 +243,23 @@ seen(planner *p, const axe_operand *op, const roles *ro, const way *w,
            axe_layout_of_iters(p->cx, n, it, out) == AXE_OK;
 }
 
+/* A tile lies one way for all its statements, which may be another one's. */
+static const char *
+way_out(const planner *p, const request *r, const roles *ro,
+        const axe_layout *const mem[3])
+{
+    bool sums =
+        mem[0]->n_shard > 0 && mem[0]->shard[mem[0]->n_shard - 1].stride != 1;
+    const axe_tensor *t = r->operand[sums ? 0 : ro->b].tensor;
+
+    return t->space == AXE_SPACE_GLOBAL
+               ? axe_textf(p->cx, ": copy %s into a tile", t->name)
+               : axe_textf(p->cx,
+                           ": %s lies as another statement wants it, make a "
+                           "second tile of its values for this one",
+                           t->name);
+}
+
 /* The atom with its moves behind it into list; how many, 0 if the memory
  * operands cannot feed it. */
 static int
@@ -264,10 +281,10 @@ match_atom(planner *p, request *r, const roles *ro, const way *w,
     if (feeds(p, w, mem, list + 1))
         return list[1] == list[3] ? 3 : 4;
     axe_rejected(p, r, w->group == 1 ? "contract" : w->atom->name,
-                 "%s moves %s by %s and %s by %s; no atom takes these",
+                 "%s moves %s by %s and %s by %s; no atom takes these%s",
                  ro->n->var->name, r->operand[0].tensor->name,
                  axe_layout_text(p->cx, mem[0]), r->operand[ro->b].tensor->name,
-                 axe_layout_text(p->cx, mem[2]));
+                 axe_layout_text(p->cx, mem[2]), way_out(p, r, ro, mem));
     return 0;
 }
 

@@ -531,25 +531,6 @@ plan_job(const job *j, request *r, axe_schedule *out)
     return false;
 }
 
-static void
-reject_all(const job j[2], request *r)
-{
-    planner *p = j->p;
-
-    if (j[0].rate == 0 && j[1].rate == 0)
-        axe_rejected(p, r, "contract",
-                     "no atom of %s takes these types in %" PRId64 " x %" PRId64
-                     " x %" PRId64,
-                     p->mc->name, j->extent[0], j->extent[1], j->extent[2]);
-    else
-        axe_rejected(p, r, "contract",
-                     "%d threads do not share %" PRId64 " x %" PRId64
-                     " in whole atoms, or have no registers for the sums, or "
-                     "%s lies otherwise: choose other extents or threads",
-                     j->crew->n_thread, j->extent[0], j->extent[1],
-                     r->stmt->dst->u.tensor->name);
-}
-
 /* Rows and columns as they are, or the other way, whichever is better. */
 bool
 axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
@@ -571,7 +552,7 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
     }
     axe_jobs_drop_slow(j);
     if (j[0].n_option + j[1].n_option == 0)
-        reject_all(j, r);
+        axe_jobs_reject(j, r);
     if (j[1].n_option > 0 &&
         (j[0].n_option == 0 ||
          axe_option_score(j[1].option[0]) < axe_option_score(j[0].option[0])))

@@ -425,9 +425,12 @@ static void
 try_arrangement(job *j, option *o, const arrangement *r)
 {
     axe_mark m = axe_ctx_mark(j->p->cx);
+    int64_t  n = 0;
 
     if (!arrange(j, r, o) || !take_spread(j, o) ||
-        registers_of(j, o) > axe_simt_registers(j->p->mc, j->crew)) {
+        (n = registers_of(j, o)) > axe_simt_registers(j->p->mc, j->crew)) {
+        if (n > 0 && (j->regs == 0 || n < j->regs))
+            j->regs = n;
         axe_ctx_release(j->p->cx, m);
         return;
     }
@@ -555,6 +558,7 @@ axe_jobs_drop_slow(job j[2])
             if (j[k].s->slow ||
                 rate_of(&j[k], j[k].option[i]) <= AXE_FAR_BELOW * rate)
                 j[k].option[n++] = j[k].option[i];
+        j[k].n_slow = j[k].n_option - n;
         j[k].n_option = n;
     }
 }

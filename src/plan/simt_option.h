@@ -42,6 +42,8 @@ typedef struct job {
     option        **option;
     double          folds[2]; /* cycles of those along rows, columns of c */
     double          rate;     /* least cycles for a product, of any row */
+    int64_t         regs;     /* least for the sums, where they are too many */
+    int             n_slow;   /* options dropped by axe_jobs_drop_slow */
     axe_best_row    best;     /* the same, were the extents others */
     const char     *why;
 } job;
@@ -57,6 +59,9 @@ void axe_job_options(job *j, const axe_layout *c);
 /* Of both ways, drops options far below what the machine can do with these
  * types, unless the statement says `slow`. */
 void axe_jobs_drop_slow(job j[2]);
+/* simt_contract_why.c: of both ways, neither of which has an option: tells
+ * why. */
+void axe_jobs_reject(job j[2], request *r);
 /* Groups of the crew that each have atoms of their own. */
 int64_t axe_job_groups(const job *j, const axe_atom *a);
 /* What takes longer, a little of the rest and of each of the atom's places in

@@ -85,13 +85,29 @@ takes_sums(axe_space s)
     return s == AXE_SPACE_REG || s == AXE_SPACE_TMEM;
 }
 
+/* The indices that number products of their own, and what to do with them. */
+static const char *
+batch_text(const job *j)
+{
+    axe_buf b = {.cx = j->p->cx};
+
+    axe_puts(&b, "");
+    for (int i = 0; i < j->ro.n_batch; i++)
+        axe_putf(&b, "%s%s", i > 0 ? ", " : "", j->ro.batch[i]->var->name);
+    return axe_textf(j->p->cx,
+                     "%s numbers products of their own, and an atom does one: "
+                     "let each cta do one (`cta (%s : ..., ...)`), with tiles "
+                     "that have no such dimension",
+                     b.text, b.text);
+}
+
 bool
 axe_job_possible(job *j)
 {
     axe_ctx *cx = j->p->cx;
 
     if (j->ro.n_batch > 0)
-        return refuse(j, "a batch index: one product at a time, please");
+        return refuse(j, batch_text(j));
     if (!takes_sums(j->load[0]->u.tensor->space) || !is_whole(j))
         return refuse(j, axe_textf(cx,
                                    "%s is not a whole reg or tmem tile of rows "

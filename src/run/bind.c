@@ -586,6 +586,9 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
         AXE_TRY(check_overlap(&b, bytes));
     }
     infer_shapes(&b);
+    for (int i = 0; i < k->n_size; i++)
+        if (b.from[i].how == UNBOUND)
+            b.to.size[i] = -1;
     *out = b.to;
     return AXE_OK;
 }

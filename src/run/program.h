@@ -26,7 +26,7 @@ typedef struct axe_bound {
     void          **data;   /* [n_param], NULL: none given */
     const int64_t **stride; /* [n_param] [rank] [elements] */
     const int64_t **shape;  /* [n_param] [rank]; NULL: not known */
-    int64_t        *size;   /* [n_size] */
+    int64_t        *size;   /* [n_size]; -1: not known */
 } axe_bound;
 
 /* Does index arithmetic fit int64 with these sizes?  Errors  EOVERFLOW */

@@ -1,6 +1,20 @@
 /* shapes.c - the shapes of all arrays of a launch, from some of them. */
 #include "run/program.h"
 
+/* "K=512, N=512": those that no array and nobody says. */
+static const char *
+missing_sizes(axe_ctx *cx, const axe_kernel *k, const axe_bound *b)
+{
+    axe_buf out = {.cx = cx};
+
+    axe_puts(&out, "");
+    for (int i = 0; i < k->n_size; i++)
+        if (b->size[i] < 0)
+            axe_putf(&out, "%s%s=512", out.len > 0 ? ", " : "",
+                     k->size[i]->name);
+    return out.len > 0 ? out.text : "its array";
+}
+
 axe_status
 axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
                    const axe_array *array, int n_size, const axe_size *size,
@@ -17,7 +31,7 @@ axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
                                  "the shape of %s does not follow from the "
                                  "arrays and sizes given",
                                  k->param[i]->name);
-        axe_help(cx, "give the sizes that are missing, as in M=512");
+        axe_help(cx, "give %s", missing_sizes(cx, k, &b));
         return st;
     }
     for (int i = 0; i < k->n_param; i++)

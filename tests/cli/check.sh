@@ -37,6 +37,7 @@ two.axe:1:38: error: unknown name \`nothing\`
 two.axe:2:67: error: unknown name \`n\`
     2 | kernel a(in f32 X[M], out f32 Y[M]) { index m; clear(Y); Y[m] = X[n]; }
       |                                                                   ^
+  help: if it is an index, declare it: \`index n;\`
 two.axe:4:48: error: a statement outside any scope: nobody runs it; put it in a cta scope
     4 | kernel c(in f32 X[M], out f32 Y[M]) { index m; Y[m] = X[m]; }
       |                                                ^~~~~~~~~~~"
@@ -91,4 +92,65 @@ w: errors for sm_90a
 w: errors for sm_100a
 wide.axe: errors in 1 of 1 kernel" ] || { echo "$got"; n_bad=$((n_bad + 1)); }
 is 0 "sm_90a.axe: 1 kernel, no errors" "$AXE" check -t all sm_90a.axe
+# What else is said: an axis of another machine; an error of an `fn` once; a
+# size that is missing; options that are misspelt; machines; a swizzle drawn.
+cat >axis.axe <<'EOT'
+kernel k(in f32 X[M, 16], out f32 Y[M, 16])
+{
+    index m, n;
+    cta (i : M by 16) {
+        reg f32 x[16, 16] : (16, 16) : (16@warp, 1@lane);
+        x[m, n] = X[i*16 + m, n];
+        Y[i*16 + m, n] = x[m, n];
+    }
+}
+EOT
+is 1 "axis.axe: errors in 1 of 1 kernel
+axis.axe:5:44: error: there is no axis 'warp' here: it is one of nvidia
+    5 |         reg f32 x[16, 16] : (16, 16) : (16@warp, 1@lane);
+      |                                            ^~~~
+  help: name a machine of these as the target, or lay it out over the axes of this one" \
+    env NO_COLOR=1 "$AXE" check -t cpu-avx2 axis.axe
+cat >once.axe <<'EOT'
+fn twice(f32 x[N]) { index n; x[n] = x[n] * zz; }
+kernel k(in f32 X[M], inout f32 Y[M], inout f32 Z[M]) { twice(Y); twice(Z); }
+EOT
+is 1 "once.axe: errors in 1 of 1 kernel
+once.axe:1:45: error: unknown name \`zz\`
+    1 | fn twice(f32 x[N]) { index n; x[n] = x[n] * zz; }
+      |                                             ^~
+  once.axe:2:57: note: in \`twice\`, called here
+    2 | kernel k(in f32 X[M], inout f32 Y[M], inout f32 Z[M]) { twice(Y); twice(Z); }
+      |                                                         ^~~~~~~~" \
+    env NO_COLOR=1 "$AXE" check once.axe
+cat >twice.axe <<'EOT'
+fn half(f32 x[N]) { index n; x[n] = 1 * (f16(1.5) + x[n]); }
+kernel k(in f32 X[M], inout f32 Y[M], inout f32 Z[M]) { half(Y); half(Z); }
+EOT
+[ "$("$AXE" check twice.axe 2>&1 | grep -c 'error: ')" = 1 ] || {
+    n_bad=$((n_bad + 1))
+    echo "FAILED: an error of an fn told once per call"
+    "$AXE" check twice.axe
+}
+got=$("$AXE" run "$SRC/kernels/gemm.axe" --random M=3 2>&1 | tail -1)
+[ "$got" = "  help: give K=512, N=512" ] || { n_bad=1; echo "FAILED: $got"; }
+is 2 "axe run: unrecognized option '--rnadom'
+  help: did you mean '--random'?" "$AXE" run --rnadom
+is 2 "axe explain: unrecognized option '--tagret=x'
+  help: did you mean '--target'?" "$AXE" explain --tagret=x
+is 2 "axe view: option '--width' requires an argument
+axe view: wrong option
+  help: 'axe view --help' explains" "$AXE" view --width
+for word in cpu-avx2 sm_80 sm_90a sm_100a; do
+    "$AXE" help targets | grep -q "^  $word  *[a-z]" ||
+        { n_bad=1; echo "FAILED: $word is not among the targets"; }
+done
+[ "$("$AXE" help fmt)" = "$("$AXE" fmt --help)" ] || { n_bad=1; echo "FAILED: axe help fmt"; }
+is 2 "axe: there is no verb 'fmr'
+  help: did you mean 'fmt'?" "$AXE" help fmr
+got=$("$AXE" view --type f16 'swizzle(32) o (16, 16) : (16, 1)' | sed -n 9p)
+[ "$got" = " 4 |  72  73  74  75  76  77  78  79  64  65  66  67  68  69  70  71" ] ||
+    { n_bad=1; echo "FAILED: $got"; }
+is 2 "axe view: --type f17: no such type
+  help: 'axe view --help' explains" "$AXE" view --type f17 '(4) : (1)'
 exit $((n_bad > 0))

@@ -416,8 +416,18 @@ static const struct {
     int         bm, bn, bk;
     const char *note;
 } refused[] = {
-    {"f16", 96, 72, 48, "256 threads do not share 96 x 72 in whole atoms"},
-    {"f16", 256, 512, 16, "or have no registers for the sums"},
+    {"f16", 96, 72, 48,
+     "contract: 256 threads share 96 x 72 in whole atoms only of ones far "
+     "slower than the best of sm_80: choose other extents or threads\n"},
+    {"f16", 24, 24, 32,
+     "contract: 256 threads do not share 24 x 24 in whole atoms: choose other "
+     "extents or threads\n"},
+    {"f16", 256, 512, 16,
+     "contract: 256 x 512 sums take at least 604 registers of each of 256 "
+     "threads, which has 255: choose smaller extents or more threads\n"},
+    {"f16", 256, 512, 512,
+     "contract: its factors take 786432 bytes of shared memory, of which a CTA "
+     "of sm_80 may have 166912: choose smaller tiles\n"},
 };
 
 static void
