@@ -213,7 +213,18 @@ put_place(axe_ctx *cx, axe_buf *out, axe_span at)
         axe_putf(out, "at %s: ", name);
 }
 
-/* An error of an `fn` is found again at every call. */
+/* Is it in the body of an `fn`?  The calls that led there are noted then. */
+static bool
+in_call(const axe_diag *d)
+{
+    while (d->next && d->next->severity == AXE_HELP)
+        d = d->next;
+    return d->next && d->next->severity == AXE_NOTE &&
+           strncmp(d->next->text, "in `", 4) == 0;
+}
+
+/* An error of an `fn` is found again at every call, with the names that are
+ * given there. */
 static bool
 was_printed(const axe_ctx *cx, const axe_diag *d)
 {
@@ -222,7 +233,7 @@ was_printed(const axe_ctx *cx, const axe_diag *d)
     for (const axe_diag *e = cx->first_diag; e != d; e = e->next)
         if (e->at.line == d->at.line && e->at.col == d->at.col &&
             e->at.source == d->at.source && e->severity == d->severity &&
-            strcmp(e->text, d->text) == 0)
+            e->code == d->code && (in_call(d) || strcmp(e->text, d->text) == 0))
             return true;
     return false;
 }
