@@ -93,17 +93,10 @@ typedef struct axe_resolver {
     int       crowd;     /* inner scopes around us that several entities run */
     axe_flow *flow;      /* innermost loop that may be left here, or NULL */
     bool      gone_away; /* behind a `break` or `continue` */
-    const axe_holds *holds; /* conditions around, or NULL */
-    axe_list         gone;  /* entries no longer visible */
-    axe_list         index; /* index variables made, axe_made */
-    axe_list         sizes;
-    axe_list         tiled;     /* ranges by tiles, axe_tiled */
-    axe_list         suffix;    /* how often names were taken */
-    axe_list         fixed;     /* names in the IR of all but loops, */
-    axe_list         loops;     /* and of loops and scopes */
-    int              subscript; /* loads around us in whose subscripts we are */
-    axe_list         gone;      /* entries no longer visible */
+    const axe_holds *holds;     /* conditions around, or NULL */
+    int              subscript; /* loads in whose subscripts we are */
     axe_list         unknown;   /* names that were told of */
+    axe_list         gone;      /* entries no longer visible */
     axe_list         index;     /* index variables made, axe_made */
     axe_list         sizes;
     axe_list         tiled;  /* ranges by tiles, axe_tiled */
