@@ -134,20 +134,38 @@ taken(const axe_cost_env *e)
 
 enum { FEW_TURNS = 64 };
 
+/* Turn k of those looked at of a loop of so many turns, and how many turns it
+ * stands for; false behind the last.  Few turns are all looked at.  Of many the
+ * last is looked at, where tiles stick out, and of each of FEW_TURNS equal
+ * parts of the others the one in the middle: so a count that grows with the
+ * turn, as that of a triangle, has the right mean. */
+static bool
+turn_at(double turns, int k, double *value, double *weight)
+{
+    double part = (turns - 1) / FEW_TURNS;
+
+    *value = k;
+    *weight = 1;
+    if (turns <= FEW_TURNS)
+        return k < turns;
+    if (k < FEW_TURNS) {
+        *value = floor((k + 0.5) * part);
+        *weight = part;
+    } else
+        *value = turns - 1;
+    return k <= FEW_TURNS;
+}
+
 /* Over the turns of loop l in which all branches are taken: how many they are
- * as a share of all, and the mean of n (NULL: nothing) in them.  Of many turns
- * only the last is told from the others. */
+ * as a share of all, and the mean of n (NULL: nothing) in them. */
 static double
 over_turns(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
            double *mean)
 {
-    double turns = l ? l->trips : 1, sum = 0, weight = 0;
-    bool   few = turns <= FEW_TURNS;
+    double turns = l ? l->trips : 1, sum = 0, weight = 0, w;
 
     e->var = l ? l->var : NULL;
-    for (e->value = 0; e->value < turns;
-         e->value += few || e->value > 0 ? 1 : turns - 1) {
-        double w = few || e->value > 0 ? 1 : turns - 1;
+    for (int k = 0; turn_at(turns, k, &e->value, &w); k++) {
         if (!taken(e))
             continue;
         weight += w;
@@ -342,7 +360,7 @@ axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,
               double extent, axe_cost_fn *f, double unit)
 {
     const axe_cost_loop *l = decider(e, s, v);
-    double               sum = 0;
+    double               sum = 0, w;
 
     e->var = NULL;
     if (isnan(extent) || (l && isnan(l->trips)))
@@ -350,15 +368,8 @@ axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,
     if (!l || l->trips < 1)
         return f(reach(e, s, v, extent), unit);
     e->var = l->var;
-    if (l->trips <= FEW_TURNS) {
-        for (e->value = 0; e->value < l->trips; e->value++)
-            sum += f(reach(e, s, v, extent), unit);
-    } else {
-        e->value = 0;
-        sum = (l->trips - 1) * f(reach(e, s, v, extent), unit);
-        e->value = l->trips - 1;
-        sum += f(reach(e, s, v, extent), unit);
-    }
+    for (int k = 0; turn_at(l->trips, k, &e->value, &w); k++)
+        sum += w * f(reach(e, s, v, extent), unit);
     e->var = NULL;
     return sum / l->trips;
 }

@@ -238,6 +238,40 @@ test_turns(void **state)
 
 /* What a statement reads twice it loads once; exponentials go to another unit
  * than what is added meanwhile, and loads to neither. */
+/* A triangle: the loop over columns ends at the diagonal, so that row of tiles
+ * i of n has cdiv((i + 1) * BM, BN) turns.  Counted one by one, for few rows of
+ * tiles, and for so many that the model looks at some. */
+static void
+test_triangle(void **state)
+{
+    static const struct {
+        const char *file;
+        int64_t     size;
+        int         bm, bn;
+    } row[] = {
+        {"attention", 2048, 64, 64},
+        {"attention", 8192, 64, 64},
+        {"attention", 16384, 64, 64},
+        {"attention_sm90", 16384, 128, 128},
+    };
+
+    (void)state;
+    for (size_t r = 0; r < AXE_LEN(row); r++) {
+        ask    q = {row[r].file, NULL, "sm_90a",   "f16", row[r].size,
+                    4,           64,   {"CAUSAL"}, {"0"}};
+        double all = cost_of(q).flops, turns = 0, n = 0;
+        for (int64_t i = 0; i < row[r].size; i += row[r].bm) {
+            turns += ceil(fmin((double)(i + row[r].bm), (double)row[r].size) /
+                          row[r].bn);
+            n += ceil((double)row[r].size / row[r].bn);
+        }
+        q.value[0] = "1";
+        near(cost_of(q).flops / all, turns / n, 0.02);
+        near(cost_of(q).seconds / cost_of((q.value[0] = "0", q)).seconds,
+             turns / n, 0.25);
+    }
+}
+
 static void
 test_maps(void **state)
 {
@@ -387,13 +421,13 @@ int
 main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(test_rounds),       cmocka_unit_test(test_products),
-        cmocka_unit_test(test_multicast),    cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_turns),        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_spills),       cmocka_unit_test(test_stalls),
-        cmocka_unit_test(test_scales),       cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_shared_folds),
+        cmocka_unit_test(test_rounds),    cmocka_unit_test(test_products),
+        cmocka_unit_test(test_multicast), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_turns),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_spills),    cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_scales),    cmocka_unit_test(test_triangle),
+        cmocka_unit_test(test_maps),      cmocka_unit_test(test_shared_folds),
     };
 
     return cmocka_run_group_tests(all, NULL, NULL);
