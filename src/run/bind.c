@@ -574,6 +574,7 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
           .to.stride = axe_new_array(cx, const int64_t *, k->n_param),
           .to.shape = axe_new_array(cx, const int64_t *, k->n_param),
           .to.size = axe_new_array(cx, int64_t, k->n_size),
+          .to.unknown = axe_new_array(cx, bool, k->n_size),
     };
 
     take_fixed(&b);
@@ -587,8 +588,7 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
     }
     infer_shapes(&b);
     for (int i = 0; i < k->n_size; i++)
-        if (b.from[i].how == UNBOUND)
-            b.to.size[i] = -1;
+        b.to.unknown[i] = b.from[i].how == UNBOUND;
     *out = b.to;
     return AXE_OK;
 }

@@ -23,10 +23,11 @@ struct axe_program {
 
 /* What a kernel is called with, in the order of its parameters and sizes. */
 typedef struct axe_bound {
-    void          **data;   /* [n_param], NULL: none given */
-    const int64_t **stride; /* [n_param] [rank] [elements] */
-    const int64_t **shape;  /* [n_param] [rank]; NULL: not known */
-    int64_t        *size;   /* [n_size]; -1: not known */
+    void          **data;    /* [n_param], NULL: none given */
+    const int64_t **stride;  /* [n_param] [rank] [elements] */
+    const int64_t **shape;   /* [n_param] [rank]; NULL: not known */
+    int64_t        *size;    /* [n_size] */
+    bool           *unknown; /* [n_size] does it follow from nothing given? */
 } axe_bound;
 
 /* Does index arithmetic fit int64 with these sizes?  Errors  EOVERFLOW */

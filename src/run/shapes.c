@@ -9,7 +9,7 @@ missing_sizes(axe_ctx *cx, const axe_kernel *k, const axe_bound *b)
 
     axe_puts(&out, "");
     for (int i = 0; i < k->n_size; i++)
-        if (b->size[i] < 0)
+        if (b->unknown[i])
             axe_putf(&out, "%s%s=512", out.len > 0 ? ", " : "",
                      k->size[i]->name);
     return out.len > 0 ? out.text : "its array";
