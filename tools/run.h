@@ -60,6 +60,7 @@ typedef struct axe_run_param {
     axe_access  access;
     const char *path;   /* NULL: none given */
     const char *number; /* of an argument that is one, or NULL */
+    const char *random; /* "normal(0,1)", how its numbers are made, or NULL */
     bool        have;   /* npy holds an array */
     const char *type;   /* of a packed one, or NULL */
     axe_npy     npy;
@@ -84,6 +85,13 @@ bool axe_run_is_number(const char *value);
  */
 AXE_CHECK axe_status axe_run_put_number(axe_ctx *cx, axe_run_param *p,
                                         const char *type);
+
+/* run_random.c: does a value say how random numbers are distributed? */
+bool axe_run_is_random(const char *value);
+/* Numbers for p's array, as p->random says or as usual.  Errors  EARG: it says
+ * nothing that is known, or what the type has not; EUNSUPPORTED */
+AXE_CHECK axe_status axe_run_put_random(axe_ctx *cx, const axe_run *r,
+                                        axe_run_param *p, uint64_t *state);
 
 /* Match what was given with the kernel's parameters and read the arrays that
  * it reads. */

@@ -58,6 +58,11 @@ open_param(axe_ctx *cx, const axe_run_args *a, const axe_param_sig *sig,
     for (int i = 0; i < a->given.n; i++)
         if (strcmp(a->given.name[i], sig->name) == 0)
             out->path = a->given.value[i];
+    if (out->path && (out->access & AXE_READS) &&
+        axe_run_is_random(out->path)) {
+        out->random = out->path;
+        out->path = NULL;
+    }
     if (out->path && sig->rank == 0 && axe_run_is_number(out->path)) {
         out->number = out->path;
         out->path = NULL;
@@ -185,48 +190,9 @@ axe_run_arrays(const axe_run *r, axe_array *array)
 
 /* --------------------------------------------------------------- generating */
 
-/* Steele, Lea and Flood's SplitMix64. */
-static uint64_t
-next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* Real numbers in [-1, 1), of 4 bits in [-8, 8), powers of two from 2^-8 to 2^7
- * where there are no others, integers in [-8, 8) or [0, 16), truths. */
 static axe_status
-fill_random(axe_ctx *cx, axe_npy *a, uint64_t *state)
-{
-    const axe_type_info *t = &axe_type_table[a->type];
-    int64_t              n = (int64_t)a->n_bytes * 8 / t->bits;
-    double               most = t->bits < 8 ? 8 : 1;
-
-    if (!axe_number_known(a->type))
-        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "random numbers of %s", t->name);
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t z = next_random(state);
-        int64_t  w = (int64_t)(z >> 60) - (t->cls == AXE_CLASS_INT ? 8 : 0);
-        if (t->cls == AXE_CLASS_FLOAT)
-            axe_number_store(a->type, a->data, i,
-                             axe_number_is_power(a->type)
-                                 ? ldexp(1, (int)(z >> 60) - 8)
-                                 : most * ((double)(z >> 11) * 0x1p-52 - 1));
-        else
-            axe_number_put_int(a->type,
-                               (char *)a->data + axe_type_bytes(a->type, i),
-                               t->cls == AXE_CLASS_BOOL ? w & 1 : w);
-    }
-    return AXE_OK;
-}
-
-static axe_status
-make_param(axe_ctx *cx, const axe_run_args *a, axe_run_param *p,
-           const char *type, axe_shape shape, uint64_t *state)
+make_param(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
+           axe_run_param *p, const char *type, axe_shape shape, uint64_t *state)
 {
     axe_type t = AXE_TYPE_f32;
 
@@ -235,7 +201,7 @@ make_param(axe_ctx *cx, const axe_run_args *a, axe_run_param *p,
     p->have = true;
     if (!(p->access & AXE_READS))
         return AXE_OK;
-    AXE_TRY(fill_random(cx, &p->npy, state));
+    AXE_TRY(axe_run_put_random(cx, r, p, state));
     if (!a->save_random)
         return AXE_OK;
     return axe_npy_write(
@@ -251,7 +217,7 @@ axe_run_fill(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 
     for (int i = 0; i < r->n_param && !a->random; i++)
         if ((r->param[i].access & AXE_READS) && !r->param[i].have &&
-            !r->param[i].number) {
+            !r->param[i].number && !r->param[i].random) {
             bool       one = axe_program_param(r->program, i).rank == 0;
             axe_status st =
                 axe_fail(cx, AXE_NOWHERE, AXE_EARG,
@@ -270,7 +236,7 @@ axe_run_fill(axe_ctx *cx, const axe_run_args *a, axe_run *r)
                                r->n_size, r->size, shape));
     for (int i = 0; i < r->n_param; i++)
         if (!r->param[i].have)
-            AXE_TRY(make_param(cx, a, &r->param[i],
+            AXE_TRY(make_param(cx, a, r, &r->param[i],
                                axe_program_param(r->program, i).type, shape[i],
                                &state));
     return AXE_OK;

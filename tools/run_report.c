@@ -64,9 +64,19 @@ print_param(axe_ctx *cx, const axe_run_param *p)
     printf("  %-8s %-5s %s%s %s%s\n", p->name, type, shape_text(cx, &p->npy),
            p->npy.fortran && p->npy.rank > 1 ? " column-major" : "",
            out ? "-> " : "<- ",
-           p->path ? axe_text_plain(cx, p->path)
-           : out   ? "(not kept)"
-                   : "(random)");
+           p->path     ? axe_text_plain(cx, p->path)
+           : p->random ? axe_textf(cx, "(random, %s)", p->random)
+           : out       ? "(not kept)"
+                       : "(random)");
+}
+
+/* "unverifiable": most elements have no bound that they could break. */
+static const char *
+verdict(const axe_difference *d)
+{
+    return d->n_wrong > 0                       ? "WRONG"
+           : d->n_unbound > d->n - d->n_unbound ? "unverifiable"
+                                                : "ok";
 }
 
 static void
@@ -74,8 +84,7 @@ print_check(axe_ctx *cx, const axe_run_param *p, const axe_difference *d)
 {
     printf("  check %s: %s, %" PRId64 " elements, max error %.3g absolute, "
            "%.3g relative, %.2g of its bound\n",
-           p->name, d->n_wrong > 0 ? "WRONG" : "ok", d->n, d->max_abs,
-           d->max_rel, d->max_share);
+           p->name, verdict(d), d->n, d->max_abs, d->max_rel, d->max_share);
     if (d->n_wrong > 0)
         printf("    %" PRId64 " wrong, worst %s%s: %.9g, should be %.9g "
                "+- %.3g\n",
@@ -138,8 +147,10 @@ put_check(axe_buf *b, const axe_difference *d)
 {
     axe_putf(b,
              ", \"check\": {\"ok\": %s, \"n\": %" PRId64
-             ", \"n_wrong\": %" PRId64 ", \"n_unbound\": %" PRId64 ", ",
-             d->n_wrong > 0 ? "false" : "true", d->n, d->n_wrong, d->n_unbound);
+             ", \"n_wrong\": %" PRId64 ", \"n_unbound\": %" PRId64
+             ", \"verdict\": \"%s\", ",
+             d->n_wrong > 0 ? "false" : "true", d->n, d->n_wrong, d->n_unbound,
+             verdict(d));
     put_number(b, "max_abs", d->max_abs);
     axe_puts(b, ", ");
     put_number(b, "max_rel", d->max_rel);

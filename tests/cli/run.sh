@@ -166,6 +166,36 @@ done
 cmp -s seed_1.1 seed_1.2 || fail "--seed is not deterministic"
 cmp -s seed_1.1 seed_2.3 && fail "--seed does nothing"
 
+# --- numbers as an argument says
+ok "$AXE" run "$k/gather_rows.axe" gather_rows 'X=normal(3,0.5)' rows=35..V V=40 M=500 N=40 \
+    --check --save-random .
+"$PYTHON" -c 'import numpy as np
+x, r = np.load("X.npy"), np.load("rows.npy")
+assert abs(x.mean() - 3) < 0.05 and abs(x.std() - 0.5) < 0.05, (x.mean(), x.std())
+assert set(r) == {35, 36, 37, 38, 39}, set(r)' || fail "normal, a range"
+ok "$AXE" run "$k/transpose.axe" 'X=uniform(2,5)' M=90 N=70 --save-random .
+"$PYTHON" -c 'import numpy as np
+x = np.load("X.npy"); assert 2 <= x.min() < 2.1 and 4.9 < x.max() < 5' || fail "uniform"
+rm -f X.npy rows.npy
+random() { # WHY NAME=VALUE...
+    local why=$1
+    shift
+    "$AXE" run "$k/gather_rows.axe" gather_rows --random V=40 M=5 N=4 "$@" >out 2>&1 && fail "$* is taken"
+    grep -qF "$why" out || fail "$*: $(cat out)"
+}
+random 'rows=V..V: there is no integer in it' rows=V..V
+random 'its ends are no integers and no sizes given here' rows=0..W
+random 'not all of it is i32' rows=0..9000000000
+random 'i32 has integers' 'rows=uniform(0,1)'
+random 'two numbers are needed' 'X=normal(3)'
+random 'a deviation is not negative' 'X=normal(0,-1)'
+random 'it ends before it begins' 'X=uniform(1,0)'
+printf 'kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 8) Y[i*8 + m] = log(X[i*8 + m]); }\n' >log.axe
+ok "$AXE" run log.axe 'X=uniform(-1,-0.5)' M=100 --check
+grep -q 'check Y: unverifiable, 100 elements' out || fail "$(cat out)"
+ok "$AXE" run log.axe 'X=uniform(1,2)' M=100 --check
+grep -q 'check Y: ok, 100 elements' out || fail "$(cat out)"
+
 # --- reports
 ok "$AXE" run "$k/gemm.axe" --random M=30 N=20 K=10 --check --time=3 --json
 "$PYTHON" -c 'import json
