@@ -98,6 +98,11 @@ chmod go+w "$(so)"
 fresh True "an entry that others can write to"
 fresh False "which was replaced"
 file=$(so)
+"$PYTHON" -c 'import sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(-33, 2); b = f.read(1); f.seek(-33, 2); f.write(bytes([b[0] ^ 1]))' "$file"
+fresh True "an entry whose last byte is another one"
+fresh False "which was replaced"
 rm "$file"
 mkfifo "$file"
 fresh True "a pipe"

@@ -15,8 +15,8 @@ trap 'rm -rf "$tmp"' EXIT
 import re
 import sys
 
-WANT = """floor_div floor_mod get16 put16 get8 put8 from_bf16 from_tf32 to_tf32
-from_f8e4m3 f8e4m3_of pack_f8e4m3 to_f8e4m3 f8e5m2_of pack_f8e5m2 to_f8e5m2
+WANT = """floor_div floor_mod shl shr mulhi popcount clz get16 put16 get8
+put8 from_bf16 from_tf32 to_tf32 from_f8e4m3 f8e4m3_of pack_f8e4m3 to_f8e4m3 f8e5m2_of pack_f8e5m2 to_f8e5m2
 from_f8e8m0 to_f8e8m0 pack_f8e8m0 f32_odd exp32 quotient_mid quotient_up""".split()
 found = 0
 for m in re.finditer(r'FN\( (\w+), "\w*",\n((?:\s+".*"\n?)+) \)', open(sys.argv[1]).read()):

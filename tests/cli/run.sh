@@ -45,6 +45,8 @@ for t in ("f4", "f8", "f2"):
     save("bf_%s.npy" % t, np.asfortranarray(b.astype(t)))
 save("x.npy", r.standard_normal((65, 130)).astype("f4"))
 save("a_i8.npy", np.arange(6, dtype="i8").reshape(2, 3))
+for n in (5, 8, 9):
+    save("i4_%d.npy" % n, np.arange(n, dtype="i4"))
 save("empty.npy", np.zeros((0, 53), "f4"))
 save("flat.npy", np.zeros((41, 0), "f4"))
 save("nil.npy", np.zeros((37, 0), "f4"))
@@ -268,6 +270,22 @@ no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads -1
 no 1 "1 to 1024 can work" "${run[@]}" --random M=1 N=1 K=1 --threads 1000000000
 no 1 "none of C, F, packed and strided" "${run[@]}" A=a_f4.npy B=b_f4.npy --order A=Z
 no 1 "there is no machine" "${run[@]}" A=a_f4.npy B=b_f4.npy -t pdp11
+
+# --- extents that are sums: 3*C + 2 gives C, then B + C gives B
+cat >sums.axe <<'EOT'
+kernel k(in i32 X[B + C], in i32 Y[3*C + 2], out i32 Z[B])
+{
+    index b;
+    cta (i : B by 32) Z[i*32 + b] = X[i*32 + b] + Y[i*32 + b];
+}
+EOT
+"$AXE" run sums.axe X=i4_5.npy Y=i4_8.npy --check >out 2>&1 &&
+    grep -q 'B = 3, C = 2' out || fail "sums: $(cat out)"
+no 1 "Y (dimension 0) is 9, but 3*C + 2 is not, for any size" \
+    "$AXE" run sums.axe X=i4_5.npy Y=i4_9.npy
+no 1 "Y (dimension 0) is 8, but 3*C + 2 is 5" \
+    "$AXE" run sums.axe X=i4_5.npy Y=i4_8.npy B=4
+no 1 "does not follow from the arrays" "$AXE" run sums.axe --random X=i4_5.npy
 
 # --- files
 no 1 "none.npy: cannot open: No such file" "${run[@]}" A=none.npy B=b_f4.npy

@@ -46,6 +46,42 @@ __saturatef(float a)
     return a > 1 ? 1 : a > 0 ? a : 0;
 }
 
+static int
+__popc(u32 a)
+{
+    return __builtin_popcount(a);
+}
+
+static int
+__popcll(u64 a)
+{
+    return __builtin_popcountll(a);
+}
+
+static int
+__clz(int a)
+{
+    return a ? __builtin_clz((u32)a) : 32;
+}
+
+static int
+__clzll(i64 a)
+{
+    return a ? __builtin_clzll((u64)a) : 64;
+}
+
+static i64
+__mul64hi(i64 a, i64 b)
+{
+    return (i64)((__int128)a * b >> 64);
+}
+
+static u64
+__umul64hi(u64 a, u64 b)
+{
+    return (u64)((unsigned __int128)a * b >> 64);
+}
+
 /* The hardware's functions, as far off as they may be: ex2 by 2^-22, rcp by one
  * unit in the last place; without subnormals. */
 static int off;
@@ -261,6 +297,29 @@ check_integers()
         expect(get16(x, i) == (u32)(i * 9377 & 0xffff), "get16", i);
 }
 
+/* Shifts beyond a type, and bits of types that an int holds. */
+static void
+check_bits(void)
+{
+    for (int n = -1; n < 70; n++) {
+        bool in = 0 <= n && n < 32;
+        expect(shl<int>(5, n) == (in ? (int)(5u << n) : 0), "shl", n);
+        expect(shr<int>(-5, n) == (in ? -5 >> n : -1), "shr", n);
+        expect(shr<int>(0, n) == 0, "shr of 0", n);
+        expect(shr<int>(7, n) == (in ? 7 >> n : 0), "shr", n);
+        expect(shr<i64>(-5, n) == (0 <= n && n < 64 ? -5ll >> n : -1), "shr", n);
+    }
+    expect(shr<u64>(~0ull, 64) == 0 && shr<u32>(~0u, 32) == 0, "shr", 64);
+    expect(popcount<8>(-1) == 8 && popcount<16>(-1) == 16, "popcount", -1);
+    expect(popcount<64>(-1ll) == 64 && popcount<32>(-1) == 32, "popcount", -1);
+    expect(clz<8>(0) == 8 && clz<8>(-1) == 0 && clz<16>(1) == 15, "clz", 8);
+    expect(clz<64>(0ll) == 64 && clz<32>(1) == 31, "clz", 64);
+    expect(mulhi<8>(-128, -128) == 64 && mulhi<8>(-1, 1) == -1, "mulhi", 8);
+    expect(mulhi<8>(255u, 255u) == 254 && mulhi<32>(-1, 1) == -1, "mulhi", 8);
+    expect(mulhi<64>(-1ll, 1ll) == -1 && mulhi<64>(~0ull, 2ull) == 1, "mulhi",
+           64);
+}
+
 int
 main()
 {
@@ -270,6 +329,7 @@ main()
     check_powers(&r);
     check_floats(&r);
     check_integers();
+    check_bits();
     check_exp(&r);
     check_quotients(&r);
     printf("%ld wrong\n", n_bad);

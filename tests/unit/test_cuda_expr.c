@@ -181,6 +181,11 @@ test_grid(void **state)
     axe_lir *l = emit(w->m, AXE_LIR_SET);
     l->var = tile;
     l->value = next;
+    const axe_var *turn = new_var(w->m, AXE_VAR_LOOP, "turn");
+    l = emit(w->m, AXE_LIR_LOOP);
+    l->var = turn;
+    l->begin = N(2);
+    l->end = N(INT64_C(3000000000));
 #define RANGE(n) r = axe_width_range(w->p.widths, (n))
 #define IS_LONG(n) axe_interval_is_long(axe_width_range(w->p.widths, (n)))
     w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
@@ -191,6 +196,8 @@ test_grid(void **state)
     assert_true(IS_LONG(OP2(mul, m, columns)));
     RANGE(next);
     assert_true(r.lo == 1 && r.has_hi && r.hi <= INT32_MAX);
+    RANGE(var(w->m, turn));
+    assert_true(r.lo == 2 && r.has_hi && r.hi == INT64_C(2999999999));
     RANGE(OP2(mod, block, columns));
     assert_true(r.lo == 0 && r.has_hi && r.hi < AXE_STAY_MOST);
     RANGE(OP2(mod, N(7), n)); /* 7 % 0 is 7 */

@@ -112,6 +112,10 @@ static const struct {
      "6 cta: a is written in line 5 and read in line 6; "
      "10 cta +: c is written in line 6 and read in line 10; "
      "9 cta: c is read in line 10 and written in line 9"},
+    /* Where threads meet as written, what an engine reads is waited for still. */
+    {PRODUCT "barrier;\n" "a[m, k] = A[i*128 + m, k] * 2.0;\n" "Z[i*128 + m, n] = c[m, n]; } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "8 cta: a is read in line 6 and written in line 8"},
     /* Two ask for products that one statement reads, by parts of the columns. */
     {"kernel k(in f16 A[M, 64], in f16 B[256, 64], out f32 Z[M, 256]) {\n"
      "index m, n, k;\n" "cta (i : M by 128) warpgroups 1 {\n"
