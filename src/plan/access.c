@@ -508,11 +508,51 @@ check_overlap(planner *p, const request *r)
     return AXE_OK;
 }
 
+/* Is the value one of its type, without rounding? */
+static bool
+is_exact(const axe_node *n)
+{
+    switch (n->op) {
+    case AXE_OP_load:
+    case AXE_OP_cast:
+    case AXE_OP_fconst:
+    case AXE_OP_iconst:
+        return true;
+    case AXE_OP_neg:
+    case AXE_OP_abs:
+        return is_exact(n->arg[0]);
+    case AXE_OP_min:
+    case AXE_OP_max:
+        return is_exact(n->arg[0]) && is_exact(n->arg[1]);
+    case AXE_OP_select:
+        return is_exact(n->arg[1]) && is_exact(n->arg[2]);
+    default:
+        return false;
+    }
+}
+
+/* What a tile that is kept in a wider floating type is assigned is rounded to
+ * its own type, as storing it there would: f16 a[m] = x[m] * y[m]. */
+static const axe_node *
+rounded(planner *p, const axe_stmt *s, const axe_node *value)
+{
+    const axe_tensor *t = s->dst->u.tensor;
+    axe_type kept = t->space == AXE_SPACE_GLOBAL || !p->place[t->id].tensor
+                        ? t->type
+                        : p->place[t->id].type;
+
+    if (kept == t->type || s->fold != AXE_FOLD_NONE ||
+        axe_type_table[t->type].cls != AXE_CLASS_FLOAT || is_exact(value))
+        return value;
+    return axe_cast(p->cx, value->at, t->type,
+                    axe_cast(p->cx, value->at, kept, value));
+}
+
 axe_status
 axe_request_make(planner *p, const axe_stmt *s, request *out)
 {
     request r = {.stmt = s,
-                 .value = axe_spell_fold(p->cx, s),
+                 .value = rounded(p, s, axe_spell_fold(p->cx, s)),
                  .meets = axe_scatter_meets(p, s)};
     int     n_load = 1,
         n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
