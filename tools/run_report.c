@@ -65,6 +65,7 @@ print_param(axe_ctx *cx, const axe_run_param *p)
            p->npy.fortran && p->npy.rank > 1 ? " column-major" : "",
            out ? "-> " : "<- ",
            p->path     ? axe_text_plain(cx, p->path)
+           : p->number ? p->number
            : p->random ? axe_textf(cx, "(random, %s)", p->random)
            : out       ? "(not kept)"
                        : "(random)");

@@ -43,17 +43,31 @@ put_real(axe_ctx *cx, axe_run_param *p, axe_type t)
     return AXE_OK;
 }
 
+/* Decimal or hexadecimal, to the last of u64. */
+static bool
+read_whole(const char *s, bool is_u64, int64_t *out)
+{
+    bool  hex = s[s[0] == '-'] == '0' && strchr("xX", s[s[0] == '-' ? 2 : 1]);
+    char *end;
+
+    errno = 0;
+    *out = is_u64 && s[0] != '-' ? (int64_t)strtoull(s, &end, hex ? 16 : 10)
+                                 : strtoll(s, &end, hex ? 16 : 10);
+    return end > s && *end == '\0' && errno == 0 && !strchr(" \t+", s[0]);
+}
+
 static axe_status
 put_whole(axe_ctx *cx, axe_run_param *p, axe_type t)
 {
     int64_t v = 0;
-    bool    truth = t == AXE_TYPE_bool;
+    bool    truth = t == AXE_TYPE_bool, is_u64 = t == AXE_TYPE_u64;
 
     if (truth && strcmp(p->number, "true") == 0)
         v = 1;
     else if (!(truth && strcmp(p->number, "false") == 0) &&
-             (!axe_tool_int(p->number, &v) || (truth && (v < 0 || v > 1)) ||
-              !axe_type_fits(t, v)))
+             (!read_whole(p->number, is_u64, &v) ||
+              (truth && (v < 0 || v > 1)) ||
+              (is_u64 ? p->number[0] == '-' : !axe_type_fits(t, v))))
         return no_number(cx, p, t);
     axe_number_put_int(t, p->npy.data, v);
     return AXE_OK;

@@ -204,7 +204,8 @@ axe_is_affine_size(axe_ctx *cx, const axe_node *n)
     if (!axe_affine_of(cx, n, &a) || a.constant < 0)
         return false;
     for (int i = 0; i < a.n; i++)
-        if (a.var[i]->kind != AXE_VAR_SIZE || a.coef[i] < 0)
+        if (a.var[i]->kind != AXE_VAR_SIZE || a.coef[i] < 0 ||
+            strcmp(a.var[i]->name, AXE_CORES) == 0)
             return false;
     return a.n > 0;
 }

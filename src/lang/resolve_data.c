@@ -4,10 +4,16 @@
  * value of this turn, which the name stands for.
  *
  *     next = from; end = to;
- *     loop { if (!(next < end)) break; p = next; next += step; body }
+ *     loop {
+ *         if (!(next < end)) break;
+ *         p = next;
+ *         next = next < end - step ? next + step : end;
+ *         body
+ *     }
  *
  * They are i32 where the data is and the step is 1, so that what is vectorised
- * along with them is not of 64 bits; next stays at or below end then. */
+ * along with them is not of 64 bits.  next never passes end, which may be the
+ * last integer there is. */
 #include <string.h>
 
 #include "lang/resolve_int.h"
@@ -152,6 +158,28 @@ set(data_loop *d, const axe_tensor *t, axe_fold fold, const axe_node *v,
         axe_list_push(out, s);
 }
 
+/* Where end - step leaves int64, next + step does not, and is behind the end.
+ */
+static void
+set_next(data_loop *d, axe_list *out)
+{
+    axe_ctx        *cx = d->r->cx;
+    const axe_node *next = value_of(d, d->next), *end = value_of(d, d->end);
+    const axe_node *step =
+        axe_iconst(cx, d->g->word.at, AXE_TYPE_INDEX, d->step);
+    const axe_node *last = axe_node2(cx, AXE_OP_sub, end, step), *arg[3];
+
+    if (d->step == 1) {
+        set(d, d->next, AXE_FOLD_SUM, step, out);
+        return;
+    }
+    arg[0] = axe_node2(cx, AXE_OP_lt, next, last);
+    arg[1] = axe_node2(cx, AXE_OP_add, next, step);
+    arg[2] = end;
+    set(d, d->next, AXE_FOLD_NONE,
+        axe_node_new(cx, AXE_OP_select, AXE_TYPE_INDEX, next->at, 3, arg), out);
+}
+
 bool
 axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,
                axe_list *body)
@@ -187,8 +215,7 @@ axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,
                        .body = (axe_stmt *const *)(const void *)one.item};
     axe_list_push(body, test);
     set(&d, d.now, AXE_FOLD_NONE, value_of(&d, d.next), body);
-    set(&d, d.next, AXE_FOLD_SUM,
-        axe_iconst(cx, g->word.at, AXE_TYPE_INDEX, d.step), body);
+    set_next(&d, body);
     e->value = value_of(&d, d.now);
     if (d.type != AXE_TYPE_INDEX)
         e->value = axe_cast(cx, g->word.at, AXE_TYPE_INDEX, e->value);

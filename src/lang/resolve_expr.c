@@ -275,8 +275,10 @@ resolve_bits(axe_resolver *r, const axe_expr *e)
         axe_resolve_failed(r, axe_fail(r->cx, e->at, AXE_ETYPE,
                                        "`%s` has no type, and so no bits",
                                        axe_node_text(r->cx, v.node)));
-        axe_help(r->cx, "give it one, as in `bitcast(%s)(f32(%s))`",
-                 axe_type_table[to].name, axe_node_text(r->cx, v.node));
+        axe_help(r->cx, "give it one, as in `bitcast(%s)(%s%d(%s))`",
+                 axe_type_table[to].name,
+                 v.node->op == AXE_OP_iconst ? "u" : "f",
+                 axe_type_table[to].bits, axe_node_text(r->cx, v.node));
         return AXE_FAILED;
     }
     if (bits != axe_type_table[to].bits || bits < 8 || to == AXE_TYPE_bool ||

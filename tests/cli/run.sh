@@ -198,6 +198,43 @@ grep -q 'check Y: unverifiable, 100 elements' out || fail "$(cat out)"
 ok "$AXE" run log.axe 'X=uniform(1,2)' M=100 --check
 grep -q 'check Y: ok, 100 elements' out || fail "$(cat out)"
 
+# --- a tile is of its own type, also where a product reads it in another
+cat >tile.axe <<'A'
+kernel k<B = 64>(in f16 X[B, B], in f16 I[B, B], out f32 Y[B, B])
+{
+    index m, n, k;
+
+    cta (i : 1) {
+        reg f32 acc[B, B] = 0;
+        shared f16 x[B, B];
+        shared f16 w[B, B];
+
+        x[m, k] = I[m, k];
+        w[n, k] = X[n, k] * X[n, k];
+        acc[m, n] += x[m, k] * w[n, k];
+        Y[m, n] = acc[m, n];
+    }
+}
+A
+"$PYTHON" -c 'import numpy as np
+np.save("X.npy", np.random.default_rng(1).normal(size=(64, 64)).astype(np.float16))
+np.save("I.npy", np.eye(64, dtype=np.float16))'
+ok "$AXE" run tile.axe X=X.npy I=I.npy Y=Y.npy --check
+"$PYTHON" -c 'import numpy as np
+x = np.load("X.npy"); assert (np.load("Y.npy") == (x * x).T).all()' || fail "a tile of f16 has f32"
+printf 'kernel k(in u64 s, out u64 Y[1]) { cta (i : 1) Y[0] = s; }\n' >u64.axe
+for s in 18446744073709551615 0xffffffffffffffff; do
+    ok "$AXE" run u64.axe s=$s Y=Y.npy
+    grep -q "s  *u64  *() <- $s\$" out || fail "$(cat out)"
+    "$PYTHON" -c 'import numpy as np
+assert np.load("Y.npy")[0] == 2**64 - 1' || fail "u64 $s"
+done
+for s in -1 18446744073709551616 0x 7x; do
+    "$AXE" run u64.axe s=$s >out 2>&1 && fail "s=$s is taken"
+    grep -q "s=$s: a number of u64 is needed" out || fail "$(cat out)"
+done
+rm -f X.npy I.npy Y.npy
+
 # --- reports
 ok "$AXE" run "$k/gemm.axe" --random M=30 N=20 K=10 --check --time=3 --json
 "$PYTHON" -c 'import json
