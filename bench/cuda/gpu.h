@@ -84,7 +84,7 @@ typedef struct result {
 typedef struct verdict {
     int     n_sample; /* elements computed again, in double precision */
     double  sample;   /* ||axe - them|| / ||them||; -1: none */
-    double  library;  /* the same beside the library's; -1: none */
+    double  beside;   /* the same beside the library's; -1: none */
     int64_t n_nan;    /* that axe has left */
     bool    wrong;
 } verdict;

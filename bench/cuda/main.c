@@ -58,7 +58,7 @@ judge(bench *b, test_case *c, verdict *v)
 {
     bool library;
 
-    *v = (verdict){.sample = -1, .library = -1};
+    *v = (verdict){.sample = -1, .beside = -1};
     if (!start_axe(b, c) || axe_gpu_wait(b->cx, b->gpu, NULL) != AXE_OK) {
         printf("%-14s  FAILED: %s\n", c->row->name, axe_last_error(b->cx));
         return false;

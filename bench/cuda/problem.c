@@ -179,5 +179,5 @@ case_compare(bench *b, test_case *c, bool library, verdict *v)
     free(x);
     free(y);
     if (library)
-        v->library = sqrt(sum[0] / sum[1]);
+        v->beside = sqrt(sum[0] / sum[1]);
 }

@@ -90,13 +90,13 @@ report_verdict(FILE *json, const verdict *v)
 {
     if (v->sample >= 0)
         printf("  off %.1e in %d samples", v->sample, v->n_sample);
-    if (v->library >= 0)
-        printf("  %.1e beside the library", v->library);
+    if (v->beside >= 0)
+        printf("  %.1e beside the library", v->beside);
     printf("%s%s", v->n_nan ? " NaN!" : "", v->wrong ? "  WRONG" : "");
     fprintf(json,
             ", \"sample\": %.3g, \"samples\": %d, \"library\": %.3g, "
             "\"nan\": %lld, \"wrong\": %s",
-            v->sample, v->n_sample, v->library, (long long)v->n_nan,
+            v->sample, v->n_sample, v->beside, (long long)v->n_nan,
             v->wrong ? "true" : "false");
 }
 
