@@ -82,6 +82,8 @@ print_rows(axe_ctx *cx, axe_buf *b, const char *not_of)
             arg[n] = operand(&m, a, n, is_bytes ? bytes : of);
         if (a->kind == AXE_ATOM_CONTRACT)
             arg[n++] = integer(num(&m, 1));
+        if (a->kind == AXE_ATOM_COPY && strstr(a->asm_text, "$h3"))
+            arg[n++] = integer(num(&m, 3)); /* CTAs */
         for (int k = 0; k < 2 && a->scale[k]; k++)
             arg[n++] = in_tmem(scales, num(&m, 2 * k));
         (void)atom(&m, a->name, p, n, arg);
