@@ -21,6 +21,23 @@ void  *axe_ctx_slot_get(const axe_ctx *cx, axe_slot s);
 /* Zeroed memory that no mark gives back. */
 void *axe_alloc_forever(axe_ctx *cx, size_t n_bytes);
 
+/* For public functions: return EARG, with a word on what is missing, unless p
+ * is there; unless there are n of it, at least 0, or none are needed. */
+#define AXE_NEED(cx, p)                                                        \
+    do {                                                                       \
+        if (!(cx) || !(p))                                                     \
+            return axe_missing_arg((cx), __func__, #p);                        \
+    } while (0)
+#define AXE_NEED_ALL(cx, n, p)                                                 \
+    do {                                                                       \
+        if (!(cx) || (n) < 0 || ((n) > 0 && !(p)))                             \
+            return axe_missing_arg((cx), __func__, #p);                        \
+    } while (0)
+/* Unless it is an enumerator. */
+#define AXE_NEED_STAGE(cx, stage)                                              \
+    AXE_NEED(cx, (unsigned)(stage) < (unsigned)AXE_N_STAGE)
+axe_status axe_missing_arg(axe_ctx *cx, const char *fn, const char *what);
+
 /* The text of a source; "" for an unknown one. */
 const char *axe_source_text(const axe_ctx *cx, int32_t source, size_t *len);
 

@@ -108,6 +108,15 @@ axe_fail(axe_ctx *cx, axe_span at, axe_status code, const char *fmt, ...)
     return code;
 }
 
+axe_status
+axe_missing_arg(axe_ctx *cx, const char *fn, const char *what)
+{
+    return cx ? axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                         "%s: %s is NULL, or there are fewer than none of it",
+                         fn, what)
+              : AXE_EARG;
+}
+
 void
 axe_warn(axe_ctx *cx, axe_span at, const char *fmt, ...)
 {

@@ -105,6 +105,8 @@ axe_status
 axe_axis_declare(axe_ctx *cx, const char *name, axe_axis_kind kind,
                  axe_axis *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, out);
     axes   *t = axes_of(cx);
     int32_t at;
 
@@ -161,6 +163,7 @@ axe_axis_nest(axe_ctx *cx, axe_axis whole, axe_axis outer, axe_axis inner,
 axe_status
 axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
 {
+    AXE_NEED(cx, table);
     axe_axis whole, outer, inner, a;
 
     for (int k = 0; k < table->n_axis; k++)
@@ -179,6 +182,8 @@ axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
 axe_status
 axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, out);
     axes       *t = axes_of(cx);
     int32_t     k = *probe(t, name);
     const char *near;

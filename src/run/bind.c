@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "ir/number.h"
 #include "run/weights.h"
 
@@ -544,6 +545,10 @@ axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
                    const axe_array *array, int n_size, const axe_size *size,
                    axe_shape *shape)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, shape);
     const axe_kernel *k = p->kernel;
     axe_bound         b;
 

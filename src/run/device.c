@@ -1,14 +1,43 @@
 /* device.c - the CPU as a device: threads, compiler, cache, scratch. */
 #define _XOPEN_SOURCE 700
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "run/device.h"
+
+/* How often this process and those before it were forked. */
+static atomic_uint forks;
+
+static void
+count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+static unsigned
+forks_so_far(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    return atomic_load(&forks);
+}
 
 axe_status
 axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
     axe_pool   *pool;
     axe_device *d;
 
@@ -21,6 +50,8 @@ axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
         free(d);
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
     }
+    d->tag = AXE_TAG_DEVICE;
+    d->forks = forks_so_far();
     d->pool = pool;
     d->want_cache = spec->cache ? axe_textf(d->cx, "%s", spec->cache) : NULL;
     d->want_cc = spec->cc ? axe_textf(d->cx, "%s", spec->cc) : NULL;
@@ -31,11 +62,15 @@ axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
 void
 axe_device_free(axe_device *d)
 {
+    bool here = d && d->forks == atomic_load(&forks);
+
     if (!d)
         return;
-    if (d->cache_open)
+    if (d->cache_open && here)
         axe_cache_close(&d->cache);
-    axe_pool_free(d->pool);
+    if (here)
+        axe_pool_free(d->pool);
+    d->tag = 0;
     free(d->scratch);
     free(d->temp);
     axe_ctx_free(d->cx);
@@ -45,7 +80,7 @@ axe_device_free(axe_device *d)
 int
 axe_device_n_thread(const axe_device *d)
 {
-    return axe_pool_size(d->pool);
+    return d ? axe_pool_size(d->pool) : 0;
 }
 
 /* The compiler found is told to the caller's ctx if it fails, but kept in the
@@ -80,8 +115,23 @@ axe_device_has_cc(axe_ctx *cx, axe_device *d)
 }
 
 axe_status
+axe_device_check(axe_ctx *cx, const axe_device *d)
+{
+    axe_status st;
+
+    if (d->forks == atomic_load(&forks))
+        return AXE_OK;
+    st = axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                  "the device was made before this process was forked, and its "
+                  "threads are not in it");
+    axe_help(cx, "make a device after the fork, in each process its own");
+    return st;
+}
+
+axe_status
 axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item)
 {
+    AXE_TRY(axe_device_check(cx, d));
     AXE_TRY(need_tools(cx, d));
     for (int i = 0; i < n; i++)
         item[i].load = true;

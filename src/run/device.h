@@ -7,8 +7,22 @@
 #include "run/cache.h"
 #include "run/pool.h"
 
+/* What a handle begins with while it is one: what was freed, or is another
+ * kind of thing, is told as far as memory still says so. */
+typedef enum axe_tag {
+    AXE_TAG_DEVICE = 0x4178e001,
+    AXE_TAG_EXEC,
+    AXE_TAG_CALL,
+    AXE_TAG_REFERENCE
+} axe_tag;
+
+/* EARG unless the handle's tag is this one. */
+#define AXE_NEED_TAG(cx, h, wanted) AXE_NEED(cx, (h) && (h)->tag == (wanted))
+
 struct axe_device {
-    axe_ctx    *cx; /* where its texts live */
+    axe_tag     tag;
+    unsigned    forks; /* before it: its threads do not survive another */
+    axe_ctx    *cx;    /* where its texts live */
     axe_pool   *pool;
     axe_cache   cache;
     bool        cache_open, cc_found; /* both are looked for when first used */
@@ -22,6 +36,8 @@ struct axe_device {
     int64_t temp_bytes;
 };
 
+/* EDEVICE: it is another process's, which has forked. */
+AXE_CHECK axe_status axe_device_check(axe_ctx *cx, const axe_device *d);
 /* Is there a C compiler?  Says nothing. */
 bool axe_device_has_cc(axe_ctx *cx, axe_device *d);
 /* Compile C texts side by side and load them; handles of what was loaded before

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "lower/lower.h"
 #include "run/gpu_int.h"
 
@@ -102,6 +103,8 @@ open_device(axe_ctx *cx, axe_gpu *g, const axe_gpu_spec *spec)
 axe_status
 axe_gpu_new(axe_ctx *cx, const axe_gpu_spec *spec, axe_gpu **out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
     axe_gpu   *g = calloc(1, sizeof *g);
     axe_status st;
 
@@ -136,24 +139,26 @@ axe_gpu_free(axe_gpu *g)
 const char *
 axe_gpu_name(const axe_gpu *g)
 {
-    return g->name;
+    return g ? g->name : NULL;
 }
 
 const char *
 axe_gpu_machine(const axe_gpu *g)
 {
-    return g->machine->name;
+    return g && g->machine ? g->machine->name : NULL;
 }
 
 int
 axe_gpu_n_sm(const axe_gpu *g)
 {
-    return g->n_sm;
+    return g ? g->n_sm : 0;
 }
 
 axe_status
 axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 {
+    AXE_NEED(cx, g);
+    AXE_NEED(cx, out);
     uint64_t p = 0;
     int      r;
 
@@ -169,7 +174,7 @@ axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 void
 axe_gpu_release(axe_gpu *g, void *memory)
 {
-    if (!memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
+    if (!g || !memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
         return;
     g->cuda->MemFree_v2((uint64_t)(uintptr_t)memory);
     axe_gpu_pop(g);
@@ -178,6 +183,9 @@ axe_gpu_release(axe_gpu *g, void *memory)
 axe_status
 axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 {
+    AXE_NEED(cx, g);
+    AXE_NEED(cx, bytes == 0 || to);
+    AXE_NEED(cx, bytes == 0 || from);
     int r = 0;
 
     AXE_TRY(axe_gpu_push(cx, g));
@@ -190,6 +198,9 @@ axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 axe_status
 axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 {
+    AXE_NEED(cx, g);
+    AXE_NEED(cx, bytes == 0 || to);
+    AXE_NEED(cx, bytes == 0 || from);
     int r = 0;
 
     AXE_TRY(axe_gpu_push(cx, g));
@@ -202,6 +213,7 @@ axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 axe_status
 axe_gpu_wait(axe_ctx *cx, axe_gpu *g, void *stream)
 {
+    AXE_NEED(cx, g);
     int r;
 
     AXE_TRY(axe_gpu_push(cx, g));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "print/cuda.h"
@@ -103,6 +104,9 @@ axe_status
 axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
                  axe_gpu_exec **out)
 {
+    AXE_NEED(cx, g);
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, out);
     axe_gpu_exec *e;
     axe_status    st;
 
@@ -147,7 +151,7 @@ axe_gpu_exec_free(axe_gpu_exec *e)
 bool
 axe_gpu_exec_cached(const axe_gpu_exec *e)
 {
-    return e->cached;
+    return e && e->cached;
 }
 
 /* ---------------------------------------------------------------- launching */
@@ -353,6 +357,9 @@ axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
                const axe_array *array, int n_size, const axe_size *size,
                void *stream)
 {
+    AXE_NEED(cx, e);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
     axe_mark m = axe_ctx_mark(cx);
     launch   l;
 
@@ -384,6 +391,10 @@ axe_status
 axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
              int n_size, const axe_size *size, int n, double *seconds)
 {
+    AXE_NEED(cx, e);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED_ALL(cx, n, seconds);
     enum { N_WARM = 2 };
     const axe_cuda *cu = e->gpu->cuda;
     void           *event[2] = {NULL, NULL};
@@ -457,6 +468,9 @@ axe_status
 axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
             int n_size, const axe_size *size)
 {
+    AXE_NEED(cx, e);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
     launch     l;
     axe_status st;
 

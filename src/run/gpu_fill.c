@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "axe/gpu.h"
+#include "base/ctx.h"
 #include "ir/ir.h"
 #include "ir/number.h"
 
@@ -41,6 +42,9 @@ axe_status
 axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, uint64_t seed, void *to,
              size_t bytes)
 {
+    AXE_NEED(cx, g);
+    AXE_NEED(cx, type);
+    AXE_NEED(cx, bytes == 0 || to);
     axe_status st = AXE_OK;
     axe_type   t;
     char      *block;

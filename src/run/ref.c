@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "ir/number.h"
 #include "run/device.h"
 #include "run/program.h"
@@ -24,6 +25,7 @@ typedef struct copy {
 } copy;
 
 struct axe_reference {
+    axe_tag           tag;
     const axe_kernel *k;
     copy             *param; /* [n_param] */
 };
@@ -42,6 +44,7 @@ axe_reference_free(axe_reference *r)
         free(r->param[i].shape);
     }
     free(r->param);
+    r->tag = 0;
     free(r);
 }
 
@@ -156,6 +159,11 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
                   const axe_array *array, int n_size, const axe_size *size,
                   axe_reference **out)
 {
+    AXE_NEED_TAG(cx, d, AXE_TAG_DEVICE);
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
     axe_bound      b;
     axe_reference *r;
     axe_status     st;
@@ -178,6 +186,7 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "no memory for a reference");
     }
+    r->tag = AXE_TAG_REFERENCE;
     r->k = p->kernel;
     st = make_copies(cx, &b, r);
     if (st == AXE_OK)
@@ -262,6 +271,9 @@ axe_status
 axe_reference_compare(axe_ctx *cx, const axe_reference *r,
                       const axe_array *array, axe_difference *out)
 {
+    AXE_NEED_TAG(cx, r, AXE_TAG_REFERENCE);
+    AXE_NEED(cx, array);
+    AXE_NEED(cx, out);
     axe_difference    d = {.worst = -1};
     const axe_tensor *t = NULL;
     const copy       *c = NULL;

@@ -80,8 +80,23 @@ kernel other(in i8 X[M], out i8 Y[M])
     index m;
     cta (i : M) Y[i] = X[i];
 }
+kernel read(in f32 status[size], out f32 ptr[size])
+{
+    cta (i : size) ptr[i] = status[i];
+}
+kernel read_(in f32 memcpy[M], out f32 given[M])
+{
+    cta (i : M) given[i] = memcpy[i];
+}
+kernel axe_call(in f32 f32[M], out f32 n_thread[M]) { cta (i : M) n_thread[i] = f32[i]; }
+kernel printf(in f32 X[M], out f32 Y[M]) { cta (i : M) Y[i] = X[i]; }
 K
 compile names.axe -o names.{c,h,o}
+nm names.o | awk '$2 == "T" { print $3 }' | grep -xE 'read|printf|double|axe_call' >out &&
+    fail "functions of C or of ours: $(cat out)"
+for name in double_ other read_ read__ axe_call_ printf_; do
+    nm names.o | grep -q " T $name\$" || fail "no $name in names.o"
+done
 grep -q 'int double_(const float \*int_, float \*Y, int64_t M);' names.h ||
     fail "$(cat names.h)"
 grep -q 'int other_threads(int n_thread, const int8_t' names.h || fail names
