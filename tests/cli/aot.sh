@@ -88,7 +88,7 @@ kernel read_(in f32 memcpy[M], out f32 given[M])
 {
     cta (i : M) given[i] = memcpy[i];
 }
-kernel axe_call(in f32 f32[M], out f32 n_thread[M]) { cta (i : M) n_thread[i] = f32[i]; }
+kernel axe_call(in f32 float[M], out f32 n_thread[M]) { cta (i : M) n_thread[i] = float[i]; }
 kernel printf(in f32 X[M], out f32 Y[M]) { cta (i : M) Y[i] = X[i]; }
 K
 compile names.axe -o names.{c,h,o}
