@@ -222,6 +222,8 @@ apply(axe_op op, axe_interval a, axe_interval b)
     case AXE_OP_min:
     case AXE_OP_max:
         return extreme(a, b, op == AXE_OP_max ? 1 : -1);
+    case AXE_OP_sign:
+        return (axe_interval){at_least(a, 0) ? 0 : -1, 1, true, true};
     case AXE_OP_abs:
         return extreme(a, negated(a), 1);
     default:

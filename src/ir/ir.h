@@ -71,7 +71,7 @@ enum { AXE_RANK_MAX = 16, AXE_EXPR_MAX = 2000, AXE_NEST_MAX = 100 };
 #define AXE_INDEX_MOST (INT64_C(1) << 62)
 
 typedef enum axe_op {
-#define OP(name, args, traits, text) AXE_OP_##name,
+#define OP(name, args, traits, text, ulp) AXE_OP_##name,
 #include "ir/ops.def"
     AXE_N_OP
 } axe_op;
@@ -84,13 +84,15 @@ enum {
     AXE_TRAIT_FLOATS = 16,
     AXE_TRAIT_BOOLS = 32,
     AXE_TRAIT_COMM = 64,
-    AXE_TRAIT_INTS = 128
+    AXE_TRAIT_INTS = 128,
+    AXE_TRAIT_TESTS = 256
 };
 
 typedef struct axe_op_info {
     const char *name; /* text */
     int         n_arg;
     unsigned    traits;
+    double      ulp;
 } axe_op_info;
 
 extern const axe_op_info axe_op_table[AXE_N_OP];
@@ -445,6 +447,8 @@ bool axe_op_value(axe_op op, const int64_t *arg, int64_t *out);
  * kernel runs: wrapped to t, division by zero zero.  Values are kept as int64,
  * those of u64 as its bits.  False: not an operation on integers alone. */
 bool axe_whole_op(axe_op op, axe_type t, const int64_t *arg, int64_t *out);
+/* op of real numbers, in double; false: not a function of them. */
+bool axe_real_op(axe_op op, const double *arg, double *out);
 /* v wrapped to an integer type. */
 int64_t axe_whole_wrap(axe_type t, int64_t v);
 

@@ -372,7 +372,7 @@ axe_op_type(axe_op op, const axe_node *const *arg)
 {
     unsigned traits = axe_op_table[op].traits;
 
-    if (traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS))
+    if (traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS | AXE_TRAIT_TESTS))
         return AXE_TYPE_bool;
     return op == AXE_OP_select ? arg[1]->type : arg[0]->type;
 }

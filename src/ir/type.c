@@ -21,11 +21,12 @@ enum {
     FLOATS = AXE_TRAIT_FLOATS,
     BOOLS = AXE_TRAIT_BOOLS,
     COMM = AXE_TRAIT_COMM,
-    INTS = AXE_TRAIT_INTS
+    INTS = AXE_TRAIT_INTS,
+    TESTS = AXE_TRAIT_TESTS
 };
 
 const axe_op_info axe_op_table[AXE_N_OP] = {
-#define OP(name, args, traits, text) {text, args, traits},
+#define OP(name, args, traits, text, ulp) {text, args, traits, ulp},
 #include "ir/ops.def"
 };
 

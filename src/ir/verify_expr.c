@@ -69,6 +69,9 @@ check_traits(verifier *v, const axe_node *n)
         return axe_verify_needs(v, n, "numbers");
     if ((t & AXE_TRAIT_FLOATS) && !axe_type_is_float(n->type))
         return axe_verify_needs(v, n, "a floating type");
+    if ((t & AXE_TRAIT_TESTS) &&
+        !(n->type == AXE_TYPE_bool && axe_type_is_float(n->arg[0]->type)))
+        return axe_verify_needs(v, n, "a floating type");
     if ((t & AXE_TRAIT_INTS) &&
         (axe_type_is_float(n->type) || n->type == AXE_TYPE_bool))
         return axe_verify_needs(v, n, "integers");

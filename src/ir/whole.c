@@ -163,6 +163,8 @@ arith(axe_op op, axe_type t, int64_t a, int64_t b, int64_t *out)
         return *out = less(t, a, b) ? b : a, true;
     case AXE_OP_neg:
         return *out = (int64_t)(0 - ua), true;
+    case AXE_OP_sign:
+        return *out = a == 0 ? 0 : less(t, a, 0) ? -1 : 1, true;
     case AXE_OP_abs:
         return *out = less(t, a, 0) ? (int64_t)(0 - ua) : a, true;
     default:

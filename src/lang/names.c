@@ -7,11 +7,15 @@
 
 #include "lang/resolve_int.h"
 
-static const axe_op function_op[] = {
-    AXE_OP_min,   AXE_OP_max,      AXE_OP_cdiv, AXE_OP_exp,   AXE_OP_exp2,
-    AXE_OP_log,   AXE_OP_abs,      AXE_OP_sqrt, AXE_OP_rsqrt, AXE_OP_tanh,
-    AXE_OP_mulhi, AXE_OP_popcount, AXE_OP_clz,
-};
+/* Is the operation written as a function of its name? */
+static bool
+is_function(int op)
+{
+    return axe_op_table[op].n_arg > 0 && op != AXE_OP_select &&
+           op != AXE_OP_cast && op != AXE_OP_bitcast && op != AXE_OP_reduce &&
+           axe_op_sign((axe_op)op) == axe_op_table[op].name;
+}
+
 static const char *const other_builtin[] = {
     "sum",  "prod",   "inf",    "true",    "false",
     "auto", "argmax", "argmin", AXE_CORES, AXE_BITCAST};
@@ -33,9 +37,9 @@ axe_resolve_fail(axe_resolver *r, axe_status st)
 bool
 axe_function_find(const char *name, axe_op *out)
 {
-    for (int i = 0; i < AXE_LEN(function_op); i++)
-        if (strcmp(axe_op_table[function_op[i]].name, name) == 0) {
-            *out = function_op[i];
+    for (int op = 0; op < AXE_N_OP; op++)
+        if (is_function(op) && strcmp(axe_op_table[op].name, name) == 0) {
+            *out = (axe_op)op;
             return true;
         }
     return false;
@@ -50,7 +54,8 @@ axe_name_is_builtin(const char *name)
     for (int i = 0; i < AXE_LEN(other_builtin); i++)
         if (strcmp(other_builtin[i], name) == 0)
             return true;
-    return axe_type_find(name, &type) || axe_function_find(name, &op);
+    return axe_type_find(name, &type) || axe_function_find(name, &op) ||
+           axe_macro_args(name) > 0;
 }
 
 const char *
@@ -118,12 +123,25 @@ suits(const axe_entry *e, const char *what)
            e->kind != AXE_ENTRY_FN && e->kind != AXE_ENTRY_TILES;
 }
 
+static const char *
+function_names(axe_ctx *cx)
+{
+    axe_buf b = {.cx = cx};
+
+    for (int op = 0; op < AXE_N_OP; op++)
+        if (is_function(op))
+            axe_putf(&b, "%s%s", b.len ? " " : "", axe_op_table[op].name);
+    for (int i = 0; axe_macro_name(i); i++)
+        axe_putf(&b, " %s", axe_macro_name(i));
+    return b.text;
+}
+
 /* A name of one letter is near to all others, so that it says nothing. */
 static void
 suggest(axe_resolver *r, const char *name, const char *what)
 {
     bool         function = strcmp(what, "function") == 0;
-    int          k = 0, extra = AXE_LEN(function_op) + AXE_N_TYPE;
+    int          k = 0, extra = AXE_N_OP + AXE_N_TYPE + 8;
     const char **known = axe_new_array(r->cx, const char *, r->names.n + extra);
     const char  *near;
 
@@ -132,14 +150,19 @@ suggest(axe_resolver *r, const char *name, const char *what)
         if (is_visible(r, i) && suits(e, what))
             known[k++] = e->name;
     }
-    for (int i = 0; function && i < AXE_LEN(function_op); i++)
-        known[k++] = axe_op_table[function_op[i]].name;
+    for (int op = 0; function && op < AXE_N_OP; op++)
+        if (is_function(op))
+            known[k++] = axe_op_table[op].name;
+    for (int i = 0; function && axe_macro_name(i); i++)
+        known[k++] = axe_macro_name(i);
     if (function || strcmp(what, "type") == 0)
         for (int i = 0; i < AXE_N_TYPE; i++)
             known[k++] = axe_type_table[i].name;
     near = name[1] ? axe_nearest(name, k, known) : NULL;
     if (near)
         axe_help(r->cx, "did you mean `%s`?", near);
+    else if (function)
+        axe_help(r->cx, "functions are %s", function_names(r->cx));
     else if (strcmp(what, "index") == 0)
         axe_help(r->cx, "declare it: `index %s;`", name);
     else if (strcmp(what, "name") == 0 && r->subscript > 0)

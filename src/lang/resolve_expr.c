@@ -22,7 +22,8 @@ check_kind(axe_resolver *r, axe_op op, const axe_node *n, axe_span at)
 
     if ((traits & AXE_TRAIT_BOOLS) && cls != AXE_CLASS_BOOL)
         need = "a condition";
-    else if ((traits & AXE_TRAIT_FLOATS) && cls != AXE_CLASS_FLOAT)
+    else if ((traits & (AXE_TRAIT_FLOATS | AXE_TRAIT_TESTS)) &&
+             cls != AXE_CLASS_FLOAT)
         need = "a floating-point value";
     else if ((traits & AXE_TRAIT_INT) && n->type != AXE_TYPE_INDEX)
         need = "index integers (i64)";
@@ -109,19 +110,25 @@ check_folded(axe_resolver *r, axe_op op, axe_span at, const axe_node *n)
 static axe_typed
 make_op(axe_resolver *r, axe_op op, axe_span at, int n, const axe_typed *a)
 {
-    const axe_node *arg[2] = {a[0].node, n == 2 ? a[1].node : NULL}, *made;
-    bool            literal =
-        a[0].literal == AXE_LITERAL && (n == 1 || a[1].literal == AXE_LITERAL);
+    const axe_node *arg[3] = {NULL, NULL, NULL}, *made;
+    double          v[3] = {0};
+    bool            literal = true;
 
-    if (literal && (axe_op_table[op].traits & AXE_TRAIT_FLOATS) &&
-        arg[0]->type == AXE_TYPE_INDEX)
-        arg[0] = axe_literal_adapt(r, arg[0], AXE_TYPE_f64, at);
+    for (int i = 0; i < n; i++) {
+        arg[i] = a[i].node;
+        literal = literal && a[i].literal == AXE_LITERAL;
+    }
+    for (int i = 0; i < n && literal; i++)
+        if ((axe_op_table[op].traits & AXE_TRAIT_FLOATS) &&
+            arg[i]->type == AXE_TYPE_INDEX)
+            arg[i] = axe_literal_adapt(r, arg[i], AXE_TYPE_f64, at);
     for (int i = 0; i < n; i++)
         if (!check_kind(r, op, arg[i], at))
             return AXE_FAILED;
+    for (int i = 0; i < n; i++)
+        v[i] = arg[i]->op == AXE_OP_fconst ? arg[i]->u.f : 0;
     if (literal && arg[0]->op == AXE_OP_fconst)
-        return axe_literal_float(r, op, at, arg[0]->u.f,
-                                 n == 2 ? arg[1]->u.f : 0);
+        return axe_literal_float(r, op, at, v);
     made = axe_node_new(r->cx, op, axe_op_type(op, arg), at, n, arg);
     if (!check_folded(r, op, at, made))
         return AXE_FAILED;
@@ -156,7 +163,7 @@ check_precedence(axe_resolver *r, axe_op op, const axe_expr *e)
 static axe_typed
 apply(axe_resolver *r, axe_op op, const axe_expr *e, int want)
 {
-    axe_typed a[2] = {AXE_FAILED, AXE_FAILED};
+    axe_typed a[3] = {AXE_FAILED, AXE_FAILED, AXE_FAILED};
     unsigned  traits = axe_op_table[op].traits;
     bool      passes = (traits & AXE_TRAIT_ARITH) ||
                   ((traits & (AXE_TRAIT_INT | AXE_TRAIT_INTS)) &&
@@ -169,8 +176,10 @@ apply(axe_resolver *r, axe_op op, const axe_expr *e, int want)
     for (int i = 0; i < e->n_arg; i++)
         if (!a[i].node)
             return AXE_FAILED;
-    if (e->n_arg == 2 && !unify(r, e->at, &a[0], &a[1]))
-        return AXE_FAILED;
+    for (int k = 0; k < 2; k++) /* again: the last may be the first typed */
+        for (int i = 1; i < e->n_arg; i++)
+            if (!unify(r, e->at, &a[0], &a[i]))
+                return AXE_FAILED;
     return make_op(r, op, e->at, e->n_arg, a);
 }
 
@@ -311,6 +320,13 @@ resolve_call(axe_resolver *r, const axe_expr *e, int want)
                         e->word.name, e->word.name));
     if (x && x->kind == AXE_ENTRY_FN)
         return axe_resolve_result(r, e, want);
+    if (e->n_arg == axe_macro_args(e->word.name))
+        return axe_resolve_value(r, axe_macro(r, e), want);
+    if (axe_macro_args(e->word.name) > 0)
+        return axe_resolve_failed(
+            r,
+            axe_fail(r->cx, e->at, AXE_ESYNTAX, "`%s` takes %d values, not %d",
+                     e->word.name, axe_macro_args(e->word.name), e->n_arg));
     if (!axe_function_find(e->word.name, &op)) {
         x = axe_names_need(r, e->word, "function");
         if (x)

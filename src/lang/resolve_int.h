@@ -165,8 +165,8 @@ enum { AXE_NO_TYPE = AXE_N_TYPE };
 const axe_node *axe_literal_adapt(axe_resolver *r, const axe_node *n,
                                   axe_type to, axe_span at);
 /* op on floating literals. */
-axe_typed axe_literal_float(axe_resolver *r, axe_op op, axe_span at, double a,
-                            double b);
+axe_typed axe_literal_float(axe_resolver *r, axe_op op, axe_span at,
+                            const double *arg);
 
 /* ---------------------------------------------------- resolve_expr.c */
 
@@ -316,5 +316,14 @@ bool axe_tune_bind(axe_resolver *r, const axe_const_decl *c, axe_binding *b);
 /* A new variable, numbered. */
 axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,
                          const axe_node *extent);
+
+/* ------------------------------------------------------------- macro.c */
+
+/* Values that a function takes which is written in others; -1: it is none. */
+int axe_macro_args(const char *name);
+/* The names of all, one by one, then NULL. */
+const char *axe_macro_name(int i);
+/* What the call stands for. */
+const axe_expr *axe_macro(axe_resolver *r, const axe_expr *e);
 
 #endif

@@ -94,43 +94,6 @@ axe_literal_adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
 }
 
 static bool
-eval_float(axe_op op, double a, double b, double *out)
-{
-    switch (op) {
-    case AXE_OP_add:
-        return *out = a + b, true;
-    case AXE_OP_sub:
-        return *out = a - b, true;
-    case AXE_OP_mul:
-        return *out = a * b, true;
-    case AXE_OP_div:
-        return *out = a / b, true;
-    case AXE_OP_min:
-        return *out = fmin(a, b), true;
-    case AXE_OP_max:
-        return *out = fmax(a, b), true;
-    case AXE_OP_neg:
-        return *out = -a, true;
-    case AXE_OP_exp:
-        return *out = exp(a), true;
-    case AXE_OP_exp2:
-        return *out = exp2(a), true;
-    case AXE_OP_log:
-        return *out = log(a), true;
-    case AXE_OP_sqrt:
-        return *out = sqrt(a), true;
-    case AXE_OP_rsqrt:
-        return *out = 1 / sqrt(a), true;
-    case AXE_OP_tanh:
-        return *out = tanh(a), true;
-    case AXE_OP_abs:
-        return *out = fabs(a), true;
-    default:
-        return false;
-    }
-}
-
-static bool
 compare_floats(axe_op op, double a, double b)
 {
     return op == AXE_OP_eq   ? a == b
@@ -140,15 +103,15 @@ compare_floats(axe_op op, double a, double b)
 }
 
 axe_typed
-axe_literal_float(axe_resolver *r, axe_op op, axe_span at, double a, double b)
+axe_literal_float(axe_resolver *r, axe_op op, axe_span at, const double *arg)
 {
     double v;
 
     if (axe_op_table[op].traits & AXE_TRAIT_CMP)
-        return (axe_typed){
-            axe_iconst(r->cx, at, AXE_TYPE_bool, compare_floats(op, a, b)),
-            AXE_LITERAL};
-    if (!eval_float(op, a, b, &v))
+        return (axe_typed){axe_iconst(r->cx, at, AXE_TYPE_bool,
+                                      compare_floats(op, arg[0], arg[1])),
+                           AXE_LITERAL};
+    if (!axe_real_op(op, arg, &v))
         return axe_resolve_failed(
             r, axe_fail(r->cx, at, AXE_ETYPE,
                         "`%s` is not defined on numbers with a "

@@ -182,22 +182,8 @@ static const struct {
     axe_op  op;
     axe_lop lop;
 } plain[] = {
-    {AXE_OP_add, AXE_LOP_add},     {AXE_OP_sub, AXE_LOP_sub},
-    {AXE_OP_mul, AXE_LOP_mul},     {AXE_OP_div, AXE_LOP_div},
-    {AXE_OP_mod, AXE_LOP_mod},     {AXE_OP_neg, AXE_LOP_neg},
-    {AXE_OP_min, AXE_LOP_min},     {AXE_OP_max, AXE_LOP_max},
-    {AXE_OP_eq, AXE_LOP_eq},       {AXE_OP_ne, AXE_LOP_ne},
-    {AXE_OP_lt, AXE_LOP_lt},       {AXE_OP_le, AXE_LOP_le},
-    {AXE_OP_and, AXE_LOP_and},     {AXE_OP_or, AXE_LOP_or},
-    {AXE_OP_not, AXE_LOP_not},     {AXE_OP_select, AXE_LOP_select},
-    {AXE_OP_band, AXE_LOP_and},    {AXE_OP_bor, AXE_LOP_or},
-    {AXE_OP_bxor, AXE_LOP_xor},    {AXE_OP_bnot, AXE_LOP_not},
-    {AXE_OP_shl, AXE_LOP_shl},     {AXE_OP_shr, AXE_LOP_shr},
-    {AXE_OP_mulhi, AXE_LOP_mulhi}, {AXE_OP_popcount, AXE_LOP_popcount},
-    {AXE_OP_clz, AXE_LOP_clz},     {AXE_OP_exp, AXE_LOP_exp},
-    {AXE_OP_exp2, AXE_LOP_exp2},   {AXE_OP_log, AXE_LOP_log},
-    {AXE_OP_sqrt, AXE_LOP_sqrt},   {AXE_OP_rsqrt, AXE_LOP_rsqrt},
-    {AXE_OP_tanh, AXE_LOP_tanh},   {AXE_OP_abs, AXE_LOP_abs},
+#define PLAIN(op, lop) {AXE_OP_##op, AXE_LOP_##lop},
+#include "lower/plain.def"
 };
 
 /* Integers as wide as t, for masks. */

@@ -144,9 +144,8 @@ count_math(const axe_node *n)
     int k = n->op != AXE_OP_load && n->op != AXE_OP_fconst &&
             n->op != AXE_OP_iconst;
 
-    if (n->op == AXE_OP_exp || n->op == AXE_OP_exp2 || n->op == AXE_OP_log ||
-        n->op == AXE_OP_tanh)
-        k = 24;
+    if (axe_op_table[n->op].ulp >= 1 && n->op != AXE_OP_rsqrt)
+        k = 24; /* a polynomial */
     for (int i = 0; i < n->n_arg; i++)
         if (n->op != AXE_OP_load)
             k += count_math(n->arg[i]);

@@ -85,6 +85,30 @@ machine_fits(const axe_cprinter *p, const char *on, axe_type t, int lanes)
            (strstr(mc->name, on) && bits >= 128 && bits <= mc->vector_bits);
 }
 
+/* In f64, by halves? */
+static bool
+by_double(const fn_row *f)
+{
+    return strcmp(f->needs, "f64") == 0;
+}
+
+static int
+half_of(int lanes)
+{
+    return lanes > 2 ? lanes / 2 : lanes;
+}
+
+/* Names with blanks between. */
+static void
+call_needs(axe_cprinter *p, const char *needs, axe_type t, int lanes)
+{
+    while (*needs) {
+        size_t len = strcspn(needs, " ");
+        axe_c_call(p, needs, len, t, lanes);
+        needs += len + (needs[len] == ' ');
+    }
+}
+
 const char *
 axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
 {
@@ -94,10 +118,12 @@ axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
             !type_fits(fns[i].types, t) ||
             !machine_fits(p, fns[i].on, t, lanes))
             continue;
-        if (lanes == 1 && *fns[i].one == '\0')
+        if (by_double(&fns[i]))
+            axe_c_call(p, name, len, AXE_TYPE_f64, half_of(lanes));
+        else if (lanes == 1 && *fns[i].one == '\0')
             axe_c_call(p, name, len, t, 4);
-        else if (*fns[i].needs && lanes > 1)
-            axe_c_call(p, fns[i].needs, strlen(fns[i].needs), t, lanes);
+        else if (lanes > 1)
+            call_needs(p, fns[i].needs, t, lanes);
         note(p->cx, &p->use, &p->n_use, &p->cap_use, (axe_cuse){i, t, lanes});
         axe_c_type(p, axe_c_mask(t), lanes);
         if (strstr(fns[i].text, "$U"))
@@ -152,6 +178,9 @@ put_escape(axe_cprinter *p, axe_buf *out, char c, const axe_cuse *u, int turn)
                             axe_type_table[u->type].bits == 64 ? AXE_TYPE_u64
                                                                : AXE_TYPE_u32,
                             u->lanes));
+        break;
+    case 'x':
+        axe_puts(out, u->type == AXE_TYPE_f64 ? "pd" : "ps");
         break;
     case 'S':
         axe_puts(out, axe_c_type(p, AXE_TYPE_f32, u->lanes));
@@ -224,19 +253,78 @@ put_fn(axe_cprinter *p, axe_buf *out, const char *s, const axe_cuse *u)
     axe_putc(out, '\n');
 }
 
+/* "f32 a, f32 b"; between: each name as `before` a `behind` instead. */
+static void
+put_args(axe_buf *out, int n, const char *before, const char *behind)
+{
+    for (int i = 0; i < n; i++)
+        axe_putf(out, "%s%s%c%s", i ? ", " : "", before, 'a' + i, behind);
+}
+
+/* How many operands the text's function has. */
+static int
+count_args(const char *text)
+{
+    int n = 1;
+
+    for (const char *s = strchr(text, '('); *s != ')'; s++)
+        n += *s == ',';
+    return n;
+}
+
 /* One lane by way of four. */
 static void
-put_wrapper(axe_buf *out, const fn_row *f, const axe_cuse *u)
+put_wrapper(axe_cprinter *p, axe_buf *out, const fn_row *f, const axe_cuse *u)
 {
     const char *t = axe_c_element(u->type);
     bool        to = strncmp(f->name, "to_", 3) == 0;
     bool        from = strstr(f->name, "_to") != NULL;
-    const char *h = strstr(f->name, "f8") ? "u8" : "u16";
+    const char *h = strstr(f->name, "f8") ? "u8" : "u16", *a = from ? h : t;
+    int         n = count_args(f->text);
 
-    axe_putf(out, "static inline %s %s_%s(%s a)\n{\n", to ? h : t, f->name, t,
-             from ? h : t);
-    axe_putf(out, "    return %s_%sx4((%sx4){a})[0];\n}\n", f->name, t,
-             from ? h : t);
+    axe_putf(out, "static inline %s %s_%s(", to ? h : t, f->name, t);
+    put_args(out, n, axe_textf(p->cx, "%s ", a), "");
+    axe_putf(out, ")\n{\n    return %s_%sx4(", f->name, t);
+    put_args(out, n, axe_textf(p->cx, "(%sx4){", a), "}");
+    axe_puts(out, ")[0];\n}\n");
+}
+
+/* f32 by f64: the lower half of the lanes, the upper, both together. */
+static void
+put_by_double(axe_cprinter *p, axe_buf *out, const fn_row *f, const axe_cuse *u)
+{
+    int         n = *f->text - '0', half = u->lanes / 2;
+    const char *v = axe_c_type(p, u->type, u->lanes);
+
+    axe_putf(out, "static inline %s %s_%s(", v, f->name, v);
+    put_args(out, n, axe_textf(p->cx, "%s ", v), "");
+    axe_puts(out, ")\n{\n");
+    if (u->lanes == 1) {
+        axe_putf(out, "    return (f32)%s_f64(", f->name);
+        put_args(out, n, "", "");
+        axe_puts(out, ");\n}\n");
+        return;
+    }
+    axe_putf(out,
+             "    typedef f64 wide __attribute__((vector_size(%d)));\n"
+             "    typedef f32 part __attribute__((vector_size(%d)));\n",
+             8 * half, 4 * half);
+    for (int k = 0; k < 2; k++) {
+        axe_putf(out, "    part p%d = __builtin_convertvector(%s_f64x%d(", k,
+                 f->name, half);
+        for (int i = 0; i < n; i++) {
+            axe_putf(out, "%s__builtin_convertvector(__builtin_shufflevector(",
+                     i ? ", " : "");
+            axe_putf(out, "%c, %c", 'a' + i, 'a' + i);
+            for (int l = 0; l < half; l++)
+                axe_putf(out, ", %d", k * half + l);
+            axe_puts(out, "), wide)");
+        }
+        axe_puts(out, "), part);\n");
+    }
+    axe_puts(out, "    return __builtin_shufflevector(p0, p1, ");
+    put_turned(out, u->lanes, 0);
+    axe_puts(out, ");\n}\n");
 }
 
 void
@@ -245,11 +333,13 @@ axe_c_put_helpers(axe_cprinter *p, axe_buf *out)
     for (int i = 0; i < p->n_use; i++) {
         const axe_cuse *u = &p->use[i];
         const fn_row   *f = &fns[u->fn];
-        if (u->lanes > 1 || strcmp(f->one, "text") == 0)
+        if (by_double(f))
+            put_by_double(p, out, f, u);
+        else if (u->lanes > 1 || strcmp(f->one, "text") == 0)
             put_fn(p, out, f->text, u);
         else if (*f->one)
             put_fn(p, out, f->one, u);
         else
-            put_wrapper(out, f, u);
+            put_wrapper(p, out, f, u);
     }
 }

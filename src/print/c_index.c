@@ -79,6 +79,7 @@ static const struct {
     {AXE_OP_neg, P_UNARY, P_CALL, 0, "-%0", NULL, 0},
     {AXE_OP_not, P_UNARY, P_UNARY, 0, "!%0", NULL, 0},
     {AXE_OP_abs, P_CALL, 0, P_UNARY, "axe_max(%0, -(%0))", NULL, 0},
+    {AXE_OP_sign, P_CALL, P_CALL, 0, "((%0 > 0) - (%0 < 0))", NULL, 0},
     {AXE_OP_select, P_CALL, P_OR, 0, "(%0 ? %1 : %2)", NULL, 0},
 };
 

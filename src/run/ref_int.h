@@ -8,7 +8,8 @@
 #include "ir/list.h"
 
 /* The arithmetic of values with error bounds, in C. */
-extern const char axe_ref_text[], axe_ref_text_whole[], axe_ref_text_8[];
+extern const char axe_ref_text[], axe_ref_text_math[], axe_ref_text_whole[],
+    axe_ref_text_8[];
 
 /* The text defines
  *

@@ -316,6 +316,7 @@ axe_ref_print(axe_ctx *cx, const axe_kernel *k, axe_buf *out)
     axe_ref_printer p = {.cx = cx, .k = k, .out = out, .handed = {.cx = cx}};
 
     axe_puts(out, axe_ref_text);
+    axe_puts(out, axe_ref_text_math);
     axe_puts(out, axe_ref_text_whole);
     axe_puts(out, axe_ref_text_8);
     PUT_LINE(&p, "int axe_reference(void *const *value, double *const *bound,");

@@ -100,10 +100,13 @@ fill(axe_ref_printer *p, const char *template, const axe_node *n,
     axe_buf b = {.cx = p->cx};
 
     for (const char *s = template; *s; s++)
-        if (*s != '%' || !strchr("ub012", s[1]))
+        if (*s != '%' || !strchr("ukb012", s[1]))
             axe_putc(&b, *s);
         else if (*++s == 'u')
             axe_putf(&b, "%a", roundoff(n->type));
+        else if (*s == 'k')
+            axe_putf(&b, "%a",
+                     (axe_op_table[n->op].ulp + 1) * roundoff(n->type));
         else if (*s == 'b')
             axe_putf(&b, "%d", axe_type_table[n->type].bits);
         else

@@ -124,46 +124,23 @@ axe_sim_expr_make(sim *s, sim_code *code, const axe_node *n,
 /* ------------------------------------------------------------ arithmetic */
 
 static double
-float_op(axe_op op, double a, double b)
+float_op(axe_op op, double a, double b, double c)
 {
-    switch (op) {
-    case AXE_OP_add:
-        return a + b;
-    case AXE_OP_sub:
-        return a - b;
-    case AXE_OP_mul:
-        return a * b;
-    case AXE_OP_div:
-        return a / b;
-    case AXE_OP_min:
-        return isnan(a) || a < b ? a : b;
-    case AXE_OP_max:
-        return isnan(a) || a > b ? a : b;
-    case AXE_OP_neg:
-        return -a;
-    case AXE_OP_exp:
-        return exp(a);
-    case AXE_OP_exp2:
-        return exp2(a);
-    case AXE_OP_log:
-        return log(a);
-    case AXE_OP_sqrt:
-        return sqrt(a);
-    case AXE_OP_rsqrt:
-        return 1 / sqrt(a);
-    case AXE_OP_tanh:
-        return tanh(a);
-    case AXE_OP_abs:
-        return fabs(a);
-    default:
-        return 0;
-    }
+    double v = 0;
+
+    return axe_real_op(op, (double[]){a, b, c}, &v) ? v : 0;
 }
 
 static bool
 float_compare(axe_op op, double a, double b)
 {
     switch (op) {
+    case AXE_OP_isnan:
+        return isnan(a);
+    case AXE_OP_isinf:
+        return isinf(a);
+    case AXE_OP_isfinite:
+        return isfinite(a);
     case AXE_OP_eq:
         return a == b;
     case AXE_OP_ne:
@@ -203,7 +180,7 @@ spread(sim_val *v)
 
 static void
 eval_float(const sim_term *t, int n, const sim_val *a, const sim_val *b,
-           sim_val *out)
+           const sim_val *c, sim_val *out)
 {
     if (t->op == AXE_OP_add && t->type == AXE_TYPE_f32) {
         for (int l = 0; l < n; l++)
@@ -213,8 +190,8 @@ eval_float(const sim_term *t, int n, const sim_val *a, const sim_val *b,
             out->f[l] = (double)(float)(a->f[l] * b->f[l]);
     } else {
         for (int l = 0; l < n; l++)
-            out->f[l] =
-                axe_sim_round(t->type, float_op(t->op, a->f[l], b->f[l]));
+            out->f[l] = axe_sim_round(
+                t->type, float_op(t->op, a->f[l], b->f[l], c->f[l]));
     }
 }
 
@@ -325,7 +302,7 @@ eval_op(const sim_term *t, sim_val *a)
     } else if (t->op == AXE_OP_bitcast) {
         eval_bits(t, n, a, a);
     } else if (axe_type_is_float(t->type)) {
-        eval_float(t, n, a, b, a);
+        eval_float(t, n, a, b, n_arg > 2 ? a + 2 : a, a);
     } else if (axe_type_is_float(t->from)) {
         for (int l = 0; l < n; l++)
             a->i[l] = float_compare(t->op, a->f[l], b->f[l]);

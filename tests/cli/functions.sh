@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Functions of integers and bits are what Python says they are.
+# Functions are what Python and NumPy say they are.
 set -eu
 cd "$SRC"
 "$PYTHON" tests/functions.py
+"$PYTHON" tests/functions_real.py

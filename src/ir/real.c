@@ -1,0 +1,21 @@
+/* real.c - operations on real numbers in double, for the simulator and for
+ * expressions of literals. */
+#include <math.h>
+
+#include "ir/ir.h"
+
+bool
+axe_real_op(axe_op op, const double *arg, double *out)
+{
+    int    n = axe_op_table[op].n_arg;
+    double a = arg[0], b = n > 1 ? arg[1] : 0, c = n > 2 ? arg[2] : 0;
+
+    switch (op) {
+#define REAL(name, value)                                                      \
+    case AXE_OP_##name:                                                        \
+        return *out = value, true;
+#include "ir/real.def"
+    default:
+        return false;
+    }
+}
