@@ -161,7 +161,7 @@ suggest(axe_resolver *r, const char *name, const char *what)
     near = name[1] ? axe_nearest(name, k, known) : NULL;
     if (near)
         axe_help(r->cx, "did you mean `%s`?", near);
-    else if (function)
+    else if (function && name[1])
         axe_help(r->cx, "functions are %s", function_names(r->cx));
     else if (strcmp(what, "index") == 0)
         axe_help(r->cx, "declare it: `index %s;`", name);
