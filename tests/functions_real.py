@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Functions of floating-point values: within the units that src/ir/ops.def says.
 
-Each is compared with NumPy's long doubles (erf and erfc with Python's doubles)
-on ordinary numbers, on bits at random and on special ones.  `functions_real.py
-all` goes through every 97th f32.
+Those of f64 are compared with NumPy's long doubles (erf and erfc with Python's
+doubles), those of f32 with its doubles, on ordinary numbers, on bits at random
+and on special ones.  `functions_real.py all` goes through every 97th f32.  Then
+--check compares all of them in every type with the reference, on the CPU and,
+as texts for GPUs, in the simulator.
 """
 import math
 import os
@@ -42,6 +44,9 @@ TWO = {"atan2": (np.arctan2, -9, 9), "pow": (np.power, 0, 9),
        "hypot": (np.hypot, -9, 9), "fmod": (np.fmod, -9, 9),
        "copysign": (np.copysign, -9, 9)}
 TESTS = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}
+MORE = {"fma": "fma(X[i*256 + n], Y[i*256 + n], X[i*256 + n])",
+        "clamp": "clamp(X[i*256 + n], Y[i*256 + n], 2)",
+        "sigmoid": "sigmoid(X[i*256 + n])", "rsqrt": "rsqrt(abs(X[i*256 + n]))"}
 # Results below the smallest normal number may be 0.
 MAY_BE_ZERO = ("exp", "exp2", "erfc")
 SPECIAL = [0.0, -0.0, 1, -1, math.inf, -math.inf, math.nan, 0.5, -0.5, 1.5, 2.5,
@@ -71,23 +76,41 @@ def ulps(got, want, dtype):
         ((got == near) & ((got != 0) | (np.signbit(got) == np.signbit(near))))
     least = math.frexp(float(info.tiny))[1]
     e = np.maximum(np.frexp(np.where(np.isfinite(want), want, 1))[1], least)
-    unit = np.ldexp(LONG(1), e - info.nmant - 1)
-    off = abs(got.astype(LONG) - want) / unit
+    unit = np.ldexp(want.dtype.type(1), e - info.nmant - 1)
+    off = abs(got.astype(want.dtype) - want) / unit
     # a zero of the wrong sign, NaN and infinity for a number
     off = np.where(np.isfinite(off) & ~((got == 0) & (near == 0)), off, np.inf)
     return np.where(both, 0, off)
 
 
 def kernel(t):
-    args = [f"out {t} {n}_[N]" for n in (*ONE, *TWO)] + \
+    args = [f"out {t} {n}_[N]" for n in (*ONE, *TWO, *MORE)] + \
         [f"out i32 {n}_[N]" for n in TESTS]
     x, y = "X[i*256 + n]", "Y[i*256 + n]"
     body = [f"{n}_[i*256 + n] = {n}({x});" for n in ONE] + \
         [f"{n}_[i*256 + n] = {n}({x}, {y});" for n in TWO] + \
+        [f"{n}_[i*256 + n] = {e};" for n, e in MORE.items()] + \
         [f"{n}_[i*256 + n] = {n}({x}) ? 1 : 0;" for n in TESTS]
     return (f"kernel k(in {t} X[N], in {t} Y[N], {', '.join(args)})\n{{\n"
             "    index n;\n\n    cta (i : N by 256) {\n        "
             + "\n        ".join(body) + "\n    }\n}\n")
+
+
+def conform(folder):
+    failed = 0
+    for t in ("f32", "f64", "f16", "bf16"):
+        with open(f"{folder}/k.axe", "w") as f:
+            f.write(kernel(t))
+        for how in (["run", "N=40000"], ["sim", "-t", "sm_80", "N=700"],
+                    ["sim", "-t", "sm_100a", "N=300"]):
+            p = subprocess.run(
+                [AXE, how[0], f"{folder}/k.axe", *how[1:], "--check",
+                 "--random"], stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+            if p.returncode:
+                print(t, *how, p.stdout)
+                failed += 1
+    return failed
 
 
 def run(folder, t, machine, x, y):
@@ -109,12 +132,14 @@ def run(folder, t, machine, x, y):
 def check(folder, t, machine, x, y, bound, worst):
     got, failed = run(folder, t, machine, x, y), 0
     dtype = "f" + str(int(t[1:]) // 8)
-    X, Y = x.astype(LONG), y.astype(LONG)
+    wide = LONG if t == "f64" else np.float64
     with np.errstate(all="ignore"):
+        X, Y = x.astype(wide), y.astype(wide)
         for n, (f, *_) in (ONE | TWO).items():
             want = f(X) if n in ONE else f(X, Y)
             if n == "fmod" or n in TESTS:
-                want = np.fmod(x, y).astype(LONG)
+                want = np.fmod(x, y)
+            want = want.astype(wide)
             off = ulps(got[n], want, dtype)
             tiny = abs(want) < np.finfo(dtype).tiny
             if n in MAY_BE_ZERO:
@@ -149,6 +174,7 @@ def main():
             y[:k * k] = np.tile(np.array(SPECIAL, dtype), k)
             for machine in ("cpu", "cpu-base"):
                 failed += check(folder, t, machine, x, y, bound, worst)
+        failed += conform(folder)
         for first in range(0, 1 << 32 if every else 0, 97 << 21):
             x = np.arange(first, min(first + (97 << 21), 1 << 32), 97)
             x = x.astype("u4").view("f4")

@@ -143,6 +143,7 @@ LINE(double pow(double, double);)
 LINE(double hypot(double, double);)
 LINE(double fmod(double, double);)
 LINE(double copysign(double, double);)
+LINE(double fma(double, double, double);)
 LINE(static double doubt; static double maybe;)
 LINE(static double apart(double x, double y)
      { return x == y || (x != x && y != y) ? 0 : x - y == x - y ? fabs(x - y)
@@ -176,6 +177,9 @@ LINE(static R rest(R a, R b)
 LINE(static R signed_as(R a, R b)
      { return (R){copysign(a.v, b.v),
                   a.e + (b.e > 0 && fabs(b.v) <= b.e ? 2 * fabs(a.v) : 0)}; })
+LINE(static R fused(R a, R b, R c, double u)
+     { double v = fma(a.v, b.v, c.v);
+       return (R){v, mul(a, b, 0).e + c.e + u * fabs(v)}; })
 LINE(static double sign_of(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; })
 LINE(static int sort(R a, int is)
      { if (a.e > 0 && !(fabs(a.v) + a.e < 0x1p15)) { maybe = 1 / 0.0; }
