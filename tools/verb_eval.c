@@ -59,7 +59,8 @@ axe_verb_eval(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    axe_eval_options opt = {.machine = axe_machine_axes};
+    axe_eval_options opt = {.machine = axe_machine_axes,
+                            .more = axe_machine_ops()};
     int              c;
 
     while ((c = getopt_long(argc, argv, "m:h", options, NULL)) != -1)

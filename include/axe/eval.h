@@ -18,17 +18,20 @@
 extern "C" {
 #endif
 
-typedef struct axe_eval axe_eval;
+typedef struct axe_eval     axe_eval;
+typedef struct axe_eval_ops axe_eval_ops;
 
 /* machine       the axes of a machine by name, or NULL if there is none of that
  *               name; the field may be NULL: no machines
  * default_name  the machine of requests that name no "target"; may be NULL
  * strict_axes   refuse axes that no machine declares; else any identifier
- *               names a memory axis */
+ *               names a memory axis
+ * more          further operations, as axe_machine_ops(); may be NULL */
 typedef struct axe_eval_options {
     const axe_axis_table *(*machine)(const char *name);
-    const char *default_name;
-    bool        strict_axes;
+    const char         *default_name;
+    bool                strict_axes;
+    const axe_eval_ops *more;
 } axe_eval_options;
 
 /* NULL only if the host has no memory for it. `opt` may be NULL. */
@@ -40,6 +43,10 @@ void      axe_eval_free(axe_eval *ev);
  * call. Never NULL and never an early stop: whatever is wrong with the line is
  * in the reply.  "id" is echoed whatever it is, null if it cannot be read. */
 const char *axe_eval_line(axe_eval *ev, const char *line, size_t len);
+
+/* What machines answer, by the code that plans and prints kernels: descriptors
+ * of tensor cores, scales.  Their rows are src/run/facts.def. */
+const axe_eval_ops *axe_machine_ops(void);
 
 /* Bytes held, for tests and benchmarks. */
 size_t axe_eval_bytes(const axe_eval *ev);

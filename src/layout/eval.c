@@ -31,19 +31,21 @@ struct axe_eval {
     axe_ctx         *reader; /* of the request's text and the reply */
 };
 
-static const struct op {
-    const char *name;
-    axe_status (*run)(axe_job *j);
-    const char *keys, *what;
-} ops[] = {
-#define OP(name, handler, keys, what) {#name, handler, keys, what},
+static const axe_eval_op ops[] = {
+#define OP(name, handler, keys, what) {#name, handler, keys, what, NULL},
 #include "layout/eval.def"
 };
 
-static const char *const op_names[] = {
-#define OP(name, handler, keys, what) #name,
-#include "layout/eval.def"
-};
+/* Operation i of all, or NULL. */
+static const axe_eval_op *
+op_at(const axe_eval_ops *more, int i)
+{
+    int own = AXE_LEN(ops);
+
+    if (i < own)
+        return &ops[i];
+    return more && i - own < more->n ? &more->op[i - own] : NULL;
+}
 
 axe_eval *
 axe_eval_new(const axe_eval_options *opt)
@@ -164,7 +166,7 @@ next_key(const char **keys, const char **key, size_t *n, bool *optional)
 }
 
 static bool
-has_key(const struct op *op, const char *name)
+has_key(const axe_eval_op *op, const char *name)
 {
     const char *keys = op->keys, *key;
     size_t      n;
@@ -177,7 +179,7 @@ has_key(const struct op *op, const char *name)
 }
 
 static axe_status
-check_args(axe_ctx *cx, const struct op *op, const axe_json *in)
+check_args(axe_ctx *cx, const axe_eval_op *op, const axe_json *in)
 {
     const char *keys = op->keys, *key;
     size_t      n;
@@ -199,20 +201,26 @@ check_args(axe_ctx *cx, const struct op *op, const axe_json *in)
 }
 
 static axe_status
-find_op(axe_ctx *cx, const axe_json *v, const struct op **out)
+find_op(axe_eval *ev, const axe_json *v, const axe_eval_op **out)
 {
-    const char *near;
+    axe_ctx           *cx = ev->reader;
+    const axe_eval_op *op;
+    const char       **name, *near;
+    int                n = 0;
 
     if (!v || v->kind != AXE_JSON_TEXT)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "\"op\" must be the name of an operation, not %s",
                         axe_json_kind_text(v));
-    for (int i = 0; i < AXE_LEN(ops); i++)
-        if (word_is(v->text, v->len, ops[i].name)) {
-            *out = &ops[i];
+    for (; (op = op_at(ev->opt.more, n)); n++)
+        if (word_is(v->text, v->len, op->name)) {
+            *out = op;
             return AXE_OK;
         }
-    near = axe_nearest(v->text, AXE_LEN(op_names), op_names);
+    name = axe_new_array(cx, const char *, n);
+    for (int i = 0; i < n; i++)
+        name[i] = op_at(ev->opt.more, i)->name;
+    near = axe_nearest(v->text, n, name);
     return axe_fail(cx, AXE_NOWHERE, AXE_ENAME,
                     "there is no operation \"%s\"%s%s%s", v->text,
                     near ? "; did you mean \"" : "", near ? near : "",
@@ -263,28 +271,29 @@ put_error(axe_buf *out, axe_status st, const axe_ctx *from)
 static axe_status
 serve(axe_eval *ev, const axe_json *request, axe_buf *out, const axe_ctx **who)
 {
-    const axe_json  *in = axe_json_get(request, "in");
-    const struct op *op;
-    const char      *target;
-    room            *r;
-    axe_buf          result = {0};
+    const axe_json    *in = axe_json_get(request, "in");
+    const axe_eval_op *op;
+    const char        *target;
+    room              *r;
+    axe_buf            result = {0};
 
     if (request->kind != AXE_JSON_OBJECT)
         return axe_fail(ev->reader, AXE_NOWHERE, AXE_EARG,
                         "a request is an object, not %s",
                         axe_json_kind_text(request));
-    AXE_TRY(find_op(ev->reader, axe_json_get(request, "op"), &op));
+    AXE_TRY(find_op(ev, axe_json_get(request, "op"), &op));
     if (in && in->kind != AXE_JSON_OBJECT)
         return axe_fail(ev->reader, AXE_NOWHERE, AXE_EARG,
                         "\"in\" must be an object, not %s",
                         axe_json_kind_text(in));
     AXE_TRY(check_args(ev->reader, op, in));
     AXE_TRY(find_target(ev, in, &target));
-    AXE_TRY(enter(ev, target, &r));
+    AXE_TRY(enter(ev, op->family ? op->family : target, &r));
     *who = result.cx = r->cx;
     AXE_TRY(op->run(&(axe_job){.cx = r->cx,
                                .in = in,
                                .fuse = axe_json_get(in, "target") != NULL,
+                               .more = ev->opt.more,
                                .out = &result}));
     axe_puts(out, ",\"out\":");
     axe_putn(out, result.text, result.len);
@@ -384,13 +393,15 @@ axe_job_reply_text(axe_job *j, const char *s)
 axe_status
 axe_op_ops(axe_job *j)
 {
-    for (int i = 0; i < AXE_LEN(ops); i++) {
+    const axe_eval_op *op;
+
+    for (int i = 0; (op = op_at(j->more, i)); i++) {
         axe_puts(j->out, i ? ",{\"name\":" : "[{\"name\":");
-        axe_json_put_name(j->out, ops[i].name);
+        axe_json_put_name(j->out, op->name);
         axe_puts(j->out, ",\"in\":");
-        axe_json_put_name(j->out, ops[i].keys);
+        axe_json_put_name(j->out, op->keys);
         axe_puts(j->out, ",\"what\":");
-        axe_json_put_name(j->out, ops[i].what);
+        axe_json_put_name(j->out, op->what);
         axe_putc(j->out, '}');
     }
     axe_putc(j->out, ']');

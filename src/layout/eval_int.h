@@ -11,14 +11,29 @@
 #include "layout/json.h"
 
 typedef struct axe_job {
-    axe_ctx        *cx;
-    const axe_json *in;   /* the arguments */
-    bool            fuse; /* a target is given: fuse thread axes by scope */
-    axe_buf        *out;
+    axe_ctx            *cx;
+    const axe_json     *in;   /* the arguments */
+    bool                fuse; /* a target is given: fuse thread axes by scope */
+    const axe_eval_ops *more; /* of the options */
+    axe_buf            *out;
 } axe_job;
 
 #define OP(name, handler, keys, what) axe_status handler(axe_job *j);
 #include "layout/eval.def"
+
+/* A row of eval.def, or of another room's operations, which are about one
+ * family of machines and use its axes. */
+typedef struct axe_eval_op {
+    const char *name;
+    axe_status (*run)(axe_job *j);
+    const char *keys, *what;
+    const char *family; /* NULL: the request's target */
+} axe_eval_op;
+
+struct axe_eval_ops {
+    int                n;
+    const axe_eval_op *op;
+};
 
 /* The argument `key`, in the forms of layout/json.h. */
 AXE_CHECK axe_status axe_job_layout(axe_job *j, const char *key,

@@ -32,6 +32,14 @@ bool axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why);
 uint64_t axe_desc_bits(const axe_simt *m, axe_swizzle s, int64_t lead,
                        int64_t stride, bool major);
 
+/* simt_tcopy.c: the layout of a shared tile from which the row *by copies to t,
+ * laid out in tensor memory, whole blocks of it; NULL: there is none.  And the
+ * copies from a tile that is laid out; false: no row does it. */
+const axe_layout *axe_tcopy_layout(planner *p, const axe_tensor *t,
+                                   const axe_atom **by);
+bool axe_tcopy_fit(planner *p, const axe_tensor *to, const axe_tensor *from,
+                   axe_simt_tcopy *out);
+
 /* simt_lanes.c: as a tile in tensor memory that the atom reads itself; of `out`
  * steps alone count.  And the layout, over (row, k), that an open one of so
  * many rows and sums should have, of which the factor may be a part; or NULL.

@@ -294,10 +294,8 @@ repeat(const job *j, const option *o, int side, repeated *x)
            axe_mul(x->rows, x->n_row, &all) && all == j->extent[side - 1];
 }
 
-/* The layout of the tile in tensor memory that has the scales of side 1 or 2,
- * over (row, block of the sum), as the option reads it; NULL: none. */
-static const axe_layout *
-layout_for(const job *j, const option *o, int side)
+const axe_layout *
+axe_scale_layout(const job *j, const option *o, int side)
 {
     axe_iter          it[MAX_ITER];
     axe_axis          col = j->p->simt->tcol;
@@ -339,7 +337,8 @@ axe_scales_put(const job *j, const bool open[2], const option *o)
     bool fits = true;
 
     for (int i = 0; i < 2; i++) {
-        const axe_layout *l = open[i] && o ? layout_for(j, o, i + 1) : NULL;
+        const axe_layout *l =
+            open[i] && o ? axe_scale_layout(j, o, i + 1) : NULL;
         if (open[i])
             j->p->place[j->scale[i]->u.tensor->id].layout = l;
         fits = fits && (l || !open[i]);
@@ -358,7 +357,7 @@ axe_scales_settle(const job *j, const bool open[2], const option *o)
             continue;
         p->simt->engine[t->id] = o->atom->group;
         axe_simt_settle(
-            p, t, layout_for(j, o, i + 1),
+            p, t, axe_scale_layout(j, o, i + 1),
             axe_textf(p->cx, "auto: scales for statement %d", j->s->id));
     }
 }

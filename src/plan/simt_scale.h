@@ -12,6 +12,10 @@ void axe_scales_open(const job *j, bool open[2]);
 bool axe_scales_put(const job *j, const bool open[2], const option *o);
 void axe_scales_settle(const job *j, const bool open[2], const option *o);
 
+/* The layout of the tile in tensor memory that has the scales of side 1 or 2,
+ * over (row, block of the sum), as the option reads it; NULL: none. */
+const axe_layout *axe_scale_layout(const job *j, const option *o, int side);
+
 /* Where each repetition of the option's atom finds the scales of side 1 or 2 in
  * the tile as it lies; shown element by element.  false: it does not, *why. */
 bool axe_scale_fit(const job *j, const option *o, int side, axe_scale *out,

@@ -137,30 +137,40 @@ as_shared(const planner *p, const axe_layout *tile, const block *b)
     return axe_layout_make(p->cx, &spec, &l) == AXE_OK ? l : NULL;
 }
 
+const axe_layout *
+axe_tcopy_layout(planner *p, const axe_tensor *t, const axe_atom **by)
+{
+    const axe_layout *tile = p->place[t->id].layout, *l;
+    block             b;
+    int               n;
+
+    for (int i = 0; i < p->mc->n_atom; i++) {
+        axe_mark m = axe_ctx_mark(p->cx);
+        if (read_block(p, t, &p->mc->atom[i], &b) && covers(p, tile, &b, &n) &&
+            (l = as_shared(p, tile, &b))) {
+            *by = b.atom;
+            return l;
+        }
+        axe_ctx_release(p->cx, m);
+    }
+    return NULL;
+}
+
 axe_status
 axe_simt_tcopy_infer(planner *p, const axe_stmt *s)
 {
     const axe_tensor *from;
-    const axe_layout *tile, *l;
-    block             b;
-    int               n;
+    const axe_layout *l;
+    const axe_atom   *by;
 
-    if (!is_copy(p, s) || !(tile = p->place[s->dst->u.tensor->id].layout))
+    if (!is_copy(p, s) || !p->place[s->dst->u.tensor->id].layout)
         return AXE_OK;
     from = s->value->u.tensor;
-    if (!axe_simt_is_open(p, from))
-        return AXE_OK;
-    for (int i = 0; i < p->mc->n_atom; i++) {
-        axe_mark m = axe_ctx_mark(p->cx);
-        if (read_block(p, s->dst->u.tensor, &p->mc->atom[i], &b) &&
-            covers(p, tile, &b, &n) && (l = as_shared(p, tile, &b))) {
-            axe_simt_settle(p, from, l,
-                            axe_textf(p->cx, "auto: for %s of statement %d",
-                                      b.atom->name, s->id));
-            return AXE_OK;
-        }
-        axe_ctx_release(p->cx, m);
-    }
+    if (axe_simt_is_open(p, from) &&
+        (l = axe_tcopy_layout(p, s->dst->u.tensor, &by)))
+        axe_simt_settle(
+            p, from, l,
+            axe_textf(p->cx, "auto: for %s of statement %d", by->name, s->id));
     return AXE_OK;
 }
 
@@ -189,12 +199,11 @@ find_blocks(planner *p, const axe_layout *tile, const axe_layout *mem,
 }
 
 static bool
-fit(planner *p, const axe_stmt *s, const axe_atom *a,
-    struct axe_simt_tcopy *out)
+fit(planner *p, const axe_tensor *t, const axe_tensor *source,
+    const axe_atom *a, axe_simt_tcopy *out)
 {
-    const axe_tensor *t = s->dst->u.tensor;
     const axe_layout *tile = p->place[t->id].layout;
-    const axe_layout *mem = p->place[s->value->u.tensor->id].layout;
+    const axe_layout *mem = p->place[source->id].layout;
     axe_type          type = p->place[t->id].type;
     int64_t           bytes, *to, *from;
     block             b;
@@ -210,16 +219,29 @@ fit(planner *p, const axe_stmt *s, const axe_atom *a,
     for (int i = 0; i < n; i++)
         to[i] = i * b.cols;
     bytes = b.cols * axe_type_table[type].bits / 8;
-    *out = (struct axe_simt_tcopy){
-        .atom = a,
-        .param = b.param,
-        .desc = axe_desc_bits(p->mc->simt, mem->swizzle, b.rows * bytes,
-                              BLOCK_ROWS * bytes, false),
-        .n = n,
-        .to = to,
-        .from = from,
-        .n_proved = tile->size};
+    *out = (axe_simt_tcopy){.atom = a,
+                            .param = b.param,
+                            .desc = axe_desc_bits(p->mc->simt, mem->swizzle,
+                                                  b.rows * bytes,
+                                                  BLOCK_ROWS * bytes, false),
+                            .n = n,
+                            .to = to,
+                            .from = from,
+                            .n_proved = tile->size};
     return true;
+}
+
+bool
+axe_tcopy_fit(planner *p, const axe_tensor *to, const axe_tensor *from,
+              axe_simt_tcopy *out)
+{
+    for (int i = 0; i < p->mc->n_atom; i++) {
+        axe_mark m = axe_ctx_mark(p->cx);
+        if (fit(p, to, from, &p->mc->atom[i], out))
+            return true;
+        axe_ctx_release(p->cx, m);
+    }
+    return false;
 }
 
 bool
@@ -230,17 +252,11 @@ axe_simt_tcopy_plan(planner *p, const axe_stmt *s, axe_schedule *out)
     if (!is_copy(p, s))
         return false;
     c = axe_new(p->cx, axe_simt_tcopy);
-    for (int i = 0; i < p->mc->n_atom; i++) {
-        axe_mark m = axe_ctx_mark(p->cx);
-        if (!fit(p, s, &p->mc->atom[i], c)) {
-            axe_ctx_release(p->cx, m);
-            continue;
-        }
-        ((axe_simt_schedule *)out->simt)->tcopy = c;
-        out->kind = AXE_SCHED_COPY;
-        out->n_proved = c->n_proved;
-        out->cycles = c->n * c->atom->cost;
-        return true;
-    }
-    return false;
+    if (!axe_tcopy_fit(p, s->dst->u.tensor, s->value->u.tensor, c))
+        return false;
+    ((axe_simt_schedule *)out->simt)->tcopy = c;
+    out->kind = AXE_SCHED_COPY;
+    out->n_proved = c->n_proved;
+    out->cycles = c->n * c->atom->cost;
+    return true;
 }

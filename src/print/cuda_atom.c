@@ -495,6 +495,25 @@ make(maker *mk, const char **out)
     return AXE_OK;
 }
 
+axe_status
+axe_cuda_asm(axe_ctx *cx, const axe_lir *l, int *at, const char **text)
+{
+    cuda_printer p = {.cx = cx};
+    maker        mk = {.p = &p, .l = l, .args = {.cx = cx}};
+    axe_buf      b = {.cx = cx};
+    char         next = 'x';
+
+    mk.out = axe_new_array(cx, const char *, MAX_WORD);
+    mk.in = axe_new_array(cx, const char *, 3 * MAX_WORD);
+    for (int i = 0; i < l->n_arg; i++)
+        AXE_TRY(add_operand(&mk, i, &next));
+    for (int i = 0; i < l->n_arg; i++)
+        at[i] = mk.n_out + mk.at[i];
+    AXE_TRY(put_text(&mk, &b));
+    *text = b.text;
+    return AXE_OK;
+}
+
 bool
 axe_cuda_in_name(const axe_lir *l, int i)
 {

@@ -117,6 +117,10 @@ AXE_CHECK axe_status axe_cuda_put_word(cuda_printer *p, const axe_lir *l);
 
 /* cuda_atom.c ------------------------------------------------------------- */
 
+/* The asm text of an invocation none of whose operands is written to registers
+ * as its function has it, and the number in it of each operand. */
+AXE_CHECK axe_status axe_cuda_asm(axe_ctx *cx, const axe_lir *l, int *at,
+                                  const char **text);
 /* The name of the function of this invocation, which is noted. */
 AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);

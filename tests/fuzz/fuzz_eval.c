@@ -25,7 +25,7 @@ check_line(axe_eval *ev, axe_ctx *cx, const char *line, size_t len)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    axe_eval_options opt = {axe_machine_axes, NULL, false};
+    axe_eval_options opt = {axe_machine_axes, NULL, false, axe_machine_ops()};
     axe_eval        *ev = axe_eval_new(&opt);
     axe_ctx         *cx = axe_ctx_new();
     const char      *s = (const char *)data;

@@ -372,7 +372,7 @@ test_strict(void **state)
         "{\"op\":\"size\",\"in\":{\"layout\":\"(2):(1@laneid)\"}}";
     static const char bad[] =
         "{\"op\":\"size\",\"in\":{\"layout\":\"(2):(1@lameid)\"}}";
-    axe_eval_options opt = {axe_machine_axes, "cuda", true};
+    axe_eval_options opt = {axe_machine_axes, "cuda", true, NULL};
     axe_eval        *ev = axe_eval_new(&opt);
 
     (void)state;
