@@ -248,20 +248,33 @@ family_names(axe_ctx *cx, const char *name)
     return n > 0 ? list_names(cx, n, names) : NULL;
 }
 
+/* The machine's axes; those of machines with threads, too, where it has none:
+ * a tile that is laid out for threads is open there. */
+static axe_status
+load_axes(axe_ctx *cx, const axe_machine *mc)
+{
+    int                   n_table;
+    const axe_axis_table *all = axe_machine_axes_all(&n_table);
+
+    AXE_TRY(axe_axes_load(cx, axe_machine_axes(mc->family)));
+    for (int i = 0; i < AXE_LEN(machines) && !mc->simt; i++)
+        if (machines[i].simt)
+            AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
+    axe_axes_others(cx, n_table, all);
+    return AXE_OK;
+}
+
 axe_status
 axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
 {
     const char *names[AXE_LEN(machines) + 1] = {"cpu"};
-    int         n_table;
 
     for (int i = 0; i < AXE_LEN(machines); i++) {
         bool host =
             strcmp(name, "cpu") == 0 && axe_machine_runs_here(&machines[i]);
         names[i + 1] = machines[i].name;
         if (host || strcmp(name, machines[i].name) == 0) {
-            AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
-            const axe_axis_table *all = axe_machine_axes_all(&n_table);
-            axe_axes_others(cx, n_table, all);
+            AXE_TRY(load_axes(cx, &machines[i]));
             *out = &machines[i];
             return AXE_OK;
         }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "axe/machine.h"
 #include "ir/check.h"
 #include "plan/simt_int.h"
 
@@ -120,6 +121,32 @@ check_distinct(planner *p, const axe_tensor *t)
     return AXE_ESHAPE;
 }
 
+/* Is it one of this machine's own axes, which keep no tile? */
+static bool
+is_own_axis(planner *p, axe_axis a)
+{
+    const axe_axis_table *t = axe_machine_axes(p->mc->family);
+
+    for (int i = 0; a != AXE_AXIS_M && i < t->n_axis; i++)
+        if (strcmp(t->axis[i].name, axe_axis_name(p->cx, a)) == 0)
+            return true;
+    return false;
+}
+
+/* Does the layout say which threads hold the tile, or which banks?  One core
+ * has neither, and no value depends on them: the tile is open here. */
+static bool
+is_for_threads(const axe_layout *l)
+{
+    bool other = l->n_replica > 0 || l->swizzle.bits > 0;
+
+    for (int i = 0; i < l->n_shard; i++)
+        other = other || l->shard[i].axis != AXE_AXIS_M;
+    for (int i = 0; i < l->n_offset; i++)
+        other = other || l->offset[i].axis != AXE_AXIS_M;
+    return other;
+}
+
 static axe_status
 place_declared(planner *p, const axe_tensor *t)
 {
@@ -129,19 +156,31 @@ place_declared(planner *p, const axe_tensor *t)
     if (!t->layout)
         return AXE_OK;
     for (int i = 0; i < t->layout->n_shard; i++)
-        if (t->layout->shard[i].axis != AXE_AXIS_M)
+        if (is_own_axis(p, t->layout->shard[i].axis))
             return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                             "%s keeps tiles in memory: axis %s of %s's layout "
                             "has no meaning there",
                             p->mc->name,
                             axe_axis_name(p->cx, t->layout->shard[i].axis),
                             t->name);
-    if (t->layout->n_replica > 0 || t->layout->swizzle.bits > 0)
-        return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
-                        "%s cannot keep %s replicated or swizzled", p->mc->name,
-                        t->name);
     AXE_TRY(check_distinct(p, t));
-    return axe_layout_group(p->cx, t->layout, tile_shape(p, t), &pl->layout);
+    AXE_TRY(axe_layout_group(p->cx, t->layout, tile_shape(p, t), &pl->layout));
+    if (is_for_threads(t->layout))
+        pl->layout = NULL;
+    return AXE_OK;
+}
+
+/* Of tiles whose layout was not taken, that. */
+static void
+tell_open(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_place *pl = &p->place[i];
+        if (pl->tensor && pl->tensor->layout &&
+            is_for_threads(pl->tensor->layout))
+            pl->why = axe_textf(p->cx, "declared for threads, so open here; %s",
+                                pl->why);
+    }
 }
 
 static axe_status
@@ -341,6 +380,7 @@ plan_alone(planner *p, int64_t *scratch)
             axe_split_tile(p, (axe_schedule *)p->schedule[i]);
     axe_merge_ends(p);
     axe_find_views(p);
+    tell_open(p);
     return AXE_OK;
 }
 

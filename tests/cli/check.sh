@@ -99,18 +99,18 @@ kernel k(in f32 X[M, 16], out f32 Y[M, 16])
 {
     index m, n;
     cta (i : M by 16) {
-        reg f32 x[16, 16] : (16, 16) : (16@warp, 1@lane);
+        reg f32 x[16, 16] : (16, 16) : (16, 1@vlane);
         x[m, n] = X[i*16 + m, n];
         Y[i*16 + m, n] = x[m, n];
     }
 }
 EOT
 is 1 "axis.axe: errors in 1 of 1 kernel
-axis.axe:5:44: error: there is no axis 'warp' here: it is one of nvidia
-    5 |         reg f32 x[16, 16] : (16, 16) : (16@warp, 1@lane);
-      |                                            ^~~~
+axis.axe:5:47: error: there is no axis 'vlane' here: it is one of cpu
+    5 |         reg f32 x[16, 16] : (16, 16) : (16, 1@vlane);
+      |                                               ^~~~~
   help: name a machine of these as the target, or lay it out over the axes of this one" \
-    env NO_COLOR=1 "$AXE" check -t cpu-avx2 axis.axe
+    env NO_COLOR=1 "$AXE" check -t sm_80 axis.axe
 cat >once.axe <<'EOT'
 fn twice(f32 x[N]) { index n; x[n] = x[n] * zz; }
 kernel k(in f32 X[M], inout f32 Y[M], inout f32 Z[M]) { twice(Y); twice(Z); }

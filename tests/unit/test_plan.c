@@ -41,6 +41,10 @@ static const struct {
      "transpose takes no key `unroll`; map does"},
     {IN "cta (i : M by 8, j : N by 16) { reg f32 y[8, 16]; y[m, n] = X[i*8 + m, j*16 + n] stream; Y[i*8 + m, j*16 + n] = y[m, n]; } }",
      "`stream` needs whole vectors of y's own type into a global tensor"},
+    {IN "cta (i : M, j : N by 64) { reg f32 x[64] : (64) : (1@vlane); x[n] = X[i, j*64 + n]; Y[i, j*64 + n] = x[n]; } }",
+     "cpu-avx512 keeps tiles in memory: axis vlane of x's layout has no meaning there"},
+    {IN "cta (i : M, j : N by 64) { reg f32 x[64] : (2, 32) : (1@lane, 1@lane); x[n] = X[i, j*64 + n]; Y[i, j*64 + n] = x[n]; } }",
+     "the layout of x puts x[1] and x[32] in one place"},
     {IN "cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n] evict_first; }",
      "`evict_first` says how to ask for what is ahead, and nothing is asked for here: add `prefetch = n`"},
     {IN "cta (i : M by 8, j : N by 16) { reg f32 c[8, 16] = 0; shared f32 a[8, 4]; shared f32 b[16, 4]; "
@@ -320,6 +324,10 @@ test_retiles(void **state)
     }
 }
 
+#define TILE IN "cta (i : M, j : N by 64) { reg f32 x[64] : "
+#define TILED "; x[n] = X[i, j*64 + n]; Y[i, j*64 + n] = x[n]; } }"
+#define OPEN "(64) : (1)  declared for threads, so open here; auto: row-major"
+
 /* The reason that is told is the one that holds. */
 static void
 test_reasons(void **state)
@@ -341,6 +349,10 @@ test_reasons(void **state)
          "transpose: it needs two indices"},
         {IN "cta (i : M) Y[i, n] = X[i, n] * f32(n > 5 ? n : 2*n); }",
          "16 lanes: indices are values here, of 64 bits in a lane"},
+        {TILE "(2, 32) : (1@warp, 1@lane)" TILED, OPEN},
+        {TILE "(64) : (1@reg) + [32 : 1@lane]" TILED, OPEN},
+        {TILE "swizzle(128) o (2, 32) : (32, 1)" TILED, OPEN},
+        {TILE "(64) : (2)" TILED, "(64) : (2)  declared\n"},
     };
 
     (void)state;

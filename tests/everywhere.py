@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Write, or check, docs/machines.md: which kernel of the library is planned and
+printed for which machine, and why the others are not.
+
+Each kernel is compiled with its defaults for each machine as far as its text.
+Where only `target` in its text says no, it is asked again without.  A refusal
+whose reason is none of REASONS is a failure, as is a row that has changed."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+AXE = os.environ["AXE"]
+PAGE = "docs/machines.md"
+
+# A part of the message, the word in the table, what it means and the way out.
+REASONS = [
+    ("has no plan for roles", "roles",
+     "`roles` run side by side, and one core runs a CTA alone. Write one loop that "
+     "produces and consumes, as `kernels/gemm.axe` does."),
+    ("has no barriers that roles wait at", "mbarriers",
+     "roles hand over stages by barriers in shared memory that count arrivals, which sm_80 has not."),
+    ("has no tensor memory for", "tensor memory",
+     "sums are declared `tmem`; declare them `reg`."),
+    ("of shared memory; one of", "shared memory",
+     "the tiles and stages of the defaults do not fit the machine: smaller tiles or fewer stages."),
+    ("is folded into by several tasks of", "folds",
+     "tasks fold into one element, which takes an atom that CPUs have not; let each task "
+     "write its own part, and another scope add them up, as `kernels/gemm_splitk.axe` does."),
+    ("may be one element for several tasks of", "folds", None),
+    ("far below the machine's best", "no atom",
+     "no tensor-core atom takes the tile's extents or types; with `slow` it runs by multiply-adds."),
+]
+
+
+def machines():
+    out = subprocess.run([AXE, "help", "targets"], stdout=subprocess.PIPE,
+                         text=True, check=True).stdout
+    rows = [x.split() for x in out.splitlines()]
+    rows = [x for x in rows if len(x) > 2 and x[1] in ("cpu", "nvidia")]
+    return [x[0] for x in rows if x[0] != "cpu"], {x[0]: x[1] for x in rows}
+
+
+def compiled(path, kernel, machine):
+    """The first error, or None."""
+    out = subprocess.run([AXE, "compile", path, kernel, "-t", machine,
+                          "-o", os.devnull, "--emit", "c"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if out.returncode == 0:
+        return None
+    found = re.search(r"error: (.*)", out.stderr)
+    return found[1] if found else out.stderr or f"status {out.returncode}"
+
+
+def word_of(message):
+    for part, word, _ in REASONS:
+        if part in message:
+            return word
+    return None
+
+
+def cell(path, bare, kernel, machine, unknown):
+    message = compiled(path, kernel, machine)
+    if message is None:
+        return "yes"
+    told = bool(re.search(r"is for \w+, not for", message))
+    if told:
+        message = compiled(bare, kernel, machine)
+    if message is None:
+        return "`target`"
+    word = word_of(message)
+    if not word:
+        unknown.append(f"{kernel} on {machine}: {message}")
+    return word or "?"
+
+
+def column(cells):
+    """One cell of several machines: what most say, and who differs."""
+    most = max(cells.values(), key=list(cells.values()).count)
+    other = [f"{m}: {c}" for m, c in cells.items() if c != most]
+    return ", ".join([most] + other)
+
+
+def rows():
+    names, family = machines()
+    cpus = [m for m in names if family[m] == "cpu"]
+    gpus = [m for m in names if family[m] != "cpu"]
+    unknown, table = [], []
+    with tempfile.TemporaryDirectory() as tmp:
+        for file in sorted(os.listdir("kernels")):
+            if not file.endswith(".axe"):
+                continue
+            path, bare = f"kernels/{file}", f"{tmp}/{file}"
+            text = open(path).read()
+            open(bare, "w").write(re.sub(r"(?m)^ *target \w+$", "", text))
+            for kernel in re.findall(r"(?m)^kernel (\w+)", text):
+                of = {m: cell(path, bare, kernel, m, unknown) for m in names}
+                table.append([kernel, column({m: of[m] for m in cpus})] +
+                             [of[m] for m in gpus])
+    return gpus, table, unknown
+
+
+def page(gpus, table):
+    text = """# Which kernel runs where
+
+Written by `tests/everywhere.py`, which compiles each kernel of the library for each machine with its defaults, as far as the text that a C compiler or nvcc takes.
+*yes*: as it stands. *`target`*: its text says that it is for one machine, and without that clause it is planned for this one, too. Another word is the reason why it is
+not, even without the clause; what it means stands below. CPUs are all that `axe help targets` lists. Which of these are compared with what they should compute: all that run on
+a CPU (`tests/kernels.py`); on GPUs see [targets.md](targets.md).
+
+"""
+    text += f"| kernel | CPUs | {' | '.join(gpus)} |\n|---|---|{'---|' * len(gpus)}\n"
+    for r in table:
+        text += f"| `{r[0]}` | {' | '.join(r[1:])} |\n"
+    used = {w for r in table for c in r[1:] for w in re.split(r", \S+: |, ", c)}
+    text += "\n| reason | what it means, and the way out |\n|---|---|\n"
+    for _, word, long in REASONS:
+        if long and word in used:
+            text += f"| {word} | {long} |\n"
+    return text + """
+Layouts never are a reason: where a tile of a kernel is laid out over `lane`, `warp`, `reg` and the like, is replicated, or swizzled, a machine without threads takes it as open,
+and `axe explain` says so. The kernels of `tests/machines` are compared with the reference on a CPU and on the three simulated GPUs.
+"""
+
+
+def main():
+    gpus, table, unknown = rows()
+    for line in unknown:
+        print(f"no reason that the page knows: {line}")
+    text = page(gpus, table)
+    old = open(PAGE).read() if os.path.exists(PAGE) else ""
+    if os.environ.get("UPDATE") == "1":
+        open(PAGE, "w").write(text)
+    elif old != text:
+        for a, b in zip(old.splitlines() + [""] * 999, text.splitlines()):
+            if a != b:
+                print(f"{PAGE}:\n  has   {a}\n  wants {b}")
+                break
+        print(f"{PAGE} is not what axe says: UPDATE=1 tests/cli/everywhere.sh")
+        sys.exit(1)
+    sys.exit(1 if unknown else 0)
+
+
+main()
