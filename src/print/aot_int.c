@@ -1,35 +1,46 @@
 /* aot_int.c - kernels as C functions: names, types, arguments, checks. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "print/aot_int.h"
 
-static const char *const keyword[] = {
-    "alignas",  "asm",      "auto",   "bool",     "break",     "case",
-    "catch",    "char",     "class",  "const",    "continue",  "default",
-    "delete",   "do",       "double", "else",     "enum",      "extern",
-    "float",    "for",      "friend", "goto",     "if",        "inline",
-    "int",      "long",     "main",   "mutable",  "namespace", "new",
-    "operator", "private",  "public", "register", "restrict",  "return",
-    "short",    "signed",   "sizeof", "static",   "struct",    "switch",
-    "template", "this",     "throw",  "try",      "typedef",   "typename",
-    "union",    "unsigned", "using",  "virtual",  "void",      "volatile",
-    "while",    "n_thread", "errno",  "NULL",     "true",      "false",
-    "free",     "malloc",   "memset", "memcpy",   "abs",       "exp",
-    "log",      "sqrt",     "linux",  "unix",     "signal",    "index"};
+/* As texts, for some are macros here; sorted. */
+static const char *const taken[] = {
+#define NAME(name) #name,
+#include "print/c_names.def"
+};
+
+static int
+by_name(const void *key, const void *at)
+{
+    return strcmp(key, *(const char *const *)at);
+}
+
+/* Is it C's or ours, but for underscores behind it?  So that what gets one more
+ * is nobody's. */
+static bool
+is_taken(axe_ctx *cx, const char *name)
+{
+    char *stem = axe_textf(cx, "%s", name);
+
+    for (size_t n = strlen(stem); n > 1 && stem[n - 1] == '_'; n--)
+        stem[n - 1] = '\0';
+    return strncmp(name, "axe_", 4) == 0 || strncmp(name, "AXE_", 4) == 0 ||
+           name[0] == '_' ||
+           (strncmp(name, "cu", 2) == 0 && isupper((unsigned char)name[2])) ||
+           bsearch(stem, taken, AXE_LEN(taken), sizeof taken[0], by_name);
+}
 
 const char *
 axe_aot_name(axe_ctx *cx, const char *name)
 {
     char *s = axe_textf(cx, "%s", name);
-    bool  taken = strncmp(name, "axe_", 4) == 0;
 
     for (char *c = s; *c; c++)
         *c = *c == '.' ? '_' : *c;
-    for (int i = 0; i < AXE_LEN(keyword); i++)
-        taken = taken || strcmp(name, keyword[i]) == 0;
-    return taken ? axe_textf(cx, "%s_", s) : s;
+    return is_taken(cx, s) ? axe_textf(cx, "%s_", s) : s;
 }
 
 const char *

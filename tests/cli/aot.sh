@@ -80,11 +80,48 @@ kernel other(in i8 X[M], out i8 Y[M])
     index m;
     cta (i : M) Y[i] = X[i];
 }
+kernel read(in f32 status[size], out f32 ptr[size])
+{
+    cta (i : size) ptr[i] = status[i];
+}
+kernel read_(in f32 memcpy[M], out f32 given[M])
+{
+    cta (i : M) given[i] = memcpy[i];
+}
+kernel axe_call(in f32 float[M], out f32 n_thread[M]) { cta (i : M) n_thread[i] = float[i]; }
+kernel printf(in f32 X[M], out f32 Y[M]) { cta (i : M) Y[i] = X[i]; }
 K
 compile names.axe -o names.{c,h,o}
+nm names.o | awk '$2 == "T" { print $3 }' | grep -xE 'read|printf|double|axe_call' >out &&
+    fail "functions of C or of ours: $(cat out)"
+for name in double_ other read_ read__ axe_call_ printf_; do
+    nm names.o | grep -q " T $name\$" || fail "no $name in names.o"
+done
 grep -q 'int double_(const float \*int_, float \*Y, int64_t M);' names.h ||
     fail "$(cat names.h)"
 grep -q 'int other_threads(int n_thread, const int8_t' names.h || fail names
+cat >names.c <<'C'
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "names.h"
+int main(void)
+{
+    float x[3] = {1, 2, 3}, y[3], z[3], u[3], v[3], w[3];
+    if (double_(x, y, 3) || read_(y, z, 3) || read__(z, u, 3) ||
+        axe_call_(u, v, 3) || printf_(v, w, 3))
+        return 1;
+    printf("%g %g %g\n", (double)w[0], (double)w[1], (double)w[2]);
+    return read(0, w, 0) != 0;
+}
+C
+# shellcheck disable=SC2086
+gcc $flags -I. names.c names.o -lm -lpthread -o names
+[ "$(./names </dev/null)" = "2 4 6" ] || fail "functions named as C's: $(cat names.h)"
+grep -oE 'NAME\([^)]*' "$SRC/src/print/c_names.def" | LC_ALL=C sort -cu ||
+    fail "c_names.def is not in order"
 
 # Numbers are passed by value.
 cat >number.axe <<'K'
