@@ -5,6 +5,13 @@
  * is made in it is immutable, lives as long as it and is never freed alone, so
  * there is nothing to clean up on an error path.  A ctx is not thread-safe:
  * use one per thread.
+ *
+ * A function with a status answers EARG, and says which argument it is, where a
+ * pointer that it needs is NULL, a count is below 0 or has no array, a stage is
+ * none, or a handle (device, exec, call, reference, GPU) is of another kind.
+ * After free it can tell by chance alone; builds under ASan stop there, as they
+ * do where a layout or program is used after its ctx.  A ctx that is NULL is
+ * EARG without words.
  */
 #ifndef AXE_BASE_H
 #define AXE_BASE_H

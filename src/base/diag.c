@@ -3,6 +3,7 @@
  * Recording never prints.  axe_diags_print turns the list into text with the
  * source line and a caret under the span; tabs are kept in the caret line so
  * that it lines up whatever the terminal's tab width. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,6 +107,21 @@ axe_fail(axe_ctx *cx, axe_span at, axe_status code, const char *fmt, ...)
 {
     RECORD(AXE_ERROR, code, at);
     return code;
+}
+
+axe_status
+axe_need_fail(axe_ctx *cx, const char *fn, const char *what, int64_t n)
+{
+    if (!cx)
+        return AXE_EARG;
+    if (n == 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "%s: %s is NULL", fn, what);
+    if (n > 0)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "%s: %s is NULL, and %" PRId64 " of it are announced",
+                        fn, what, n);
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "%s: the count for %s is %" PRId64, fn, what, n);
 }
 
 void

@@ -107,6 +107,8 @@ axe_status
 axe_axis_declare(axe_ctx *cx, const char *name, axe_axis_kind kind,
                  axe_axis *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, out);
     axes   *t = axes_of(cx);
     int32_t at;
 
@@ -163,6 +165,7 @@ axe_axis_nest(axe_ctx *cx, axe_axis whole, axe_axis outer, axe_axis inner,
 axe_status
 axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
 {
+    AXE_NEED(cx, table);
     axe_axis whole, outer, inner, a;
 
     for (int k = 0; k < table->n_axis; k++)
@@ -204,6 +207,8 @@ other_machines(axe_ctx *cx, const axes *t, const char *name)
 axe_status
 axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, out);
     axes       *t = axes_of(cx);
     int32_t     k = *probe(t, name);
     const char *near;

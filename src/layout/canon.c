@@ -5,11 +5,14 @@
  * (stride k + 1 beyond the end of iter k); equal.c decides the rest. */
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 axe_status
 axe_layout_canon(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_draft   d = axe_draft_new(cx, l->n_shard, l->n_replica,
                                   l->n_offset + l->n_replica, l->n_dim);
     axe_layout *c = d.layout;

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/digit.h"
 #include "layout/layout_int.h"
 #include "layout/radix.h"
@@ -224,6 +225,9 @@ axe_status
 axe_layout_compose(axe_ctx *cx, const axe_layout *a, const axe_layout *b,
                    const axe_layout **out)
 {
+    AXE_NEED(cx, a);
+    AXE_NEED(cx, b);
+    AXE_NEED(cx, out);
     const axe_layout *c;
     axe_status        s = AXE_ESHAPE;
     axe_shape         shape;
@@ -295,6 +299,8 @@ axe_status
 axe_layout_complement(axe_ctx *cx, const axe_layout *l, int64_t total,
                       const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_axis   axis;
     axe_digits g;
     axe_iter  *it;
@@ -326,6 +332,7 @@ axe_layout_complement(axe_ctx *cx, const axe_layout *l, int64_t total,
 axe_status
 axe_iter_intersect(axe_ctx *cx, axe_iter a, axe_iter b, axe_iter *out)
 {
+    AXE_NEED(cx, out);
     int64_t reach_a, reach_b, step, g = axe_gcd(a.stride, b.stride);
 
     if (a.extent < 1 || b.extent < 1)

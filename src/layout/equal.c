@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 /* D in normal form. */
@@ -277,6 +278,9 @@ axe_status
 axe_layout_equal(axe_ctx *cx, const axe_layout *a, const axe_layout *b,
                  bool *out)
 {
+    AXE_NEED(cx, a);
+    AXE_NEED(cx, b);
+    AXE_NEED(cx, out);
     axe_mark   m = axe_ctx_mark(cx);
     bool       same = false;
     axe_status st = AXE_OK;

@@ -77,9 +77,9 @@ axe_eval_free(axe_eval *ev)
 size_t
 axe_eval_bytes(const axe_eval *ev)
 {
-    size_t n = sizeof *ev + axe_ctx_bytes(ev->reader);
+    size_t n = ev ? sizeof *ev + axe_ctx_bytes(ev->reader) : 0;
 
-    for (int i = 0; i < ev->n_room; i++)
+    for (int i = 0; ev && i < ev->n_room; i++)
         n += axe_ctx_bytes(ev->room[i].cx);
     return n;
 }
@@ -306,11 +306,16 @@ axe_eval_line(axe_eval *ev, const char *line, size_t len)
     static const char no_memory[] =
         "{\"id\":null,\"error\":{\"code\":\"ELIMIT\",\"message\":"
         "\"out of memory\"}}";
+    static const char nothing[] =
+        "{\"id\":null,\"error\":{\"code\":\"EARG\",\"message\":"
+        "\"no evaluator, or no line\"}}";
     const axe_json *request = NULL, *id;
     const axe_ctx  *who;
     axe_buf         out = {0};
     axe_status      st;
 
+    if (!ev || (!line && len > 0))
+        return nothing;
     if (ev->reader && !grown(ev->reader))
         axe_ctx_release(ev->reader, (axe_mark){0});
     else if (!renew(&ev->reader))

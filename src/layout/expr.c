@@ -484,6 +484,9 @@ axe_status
 axe_expr_eval(axe_ctx *cx, const char *name, const char *text,
               const axe_expr_env *env, axe_value *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, text);
+    AXE_NEED(cx, out);
     axe_expr_reader r = {
         .cx = cx, .text = text, .len = strlen(text), .env = env};
     axe_value v;
@@ -503,6 +506,7 @@ axe_status
 axe_expr_eval_at(axe_ctx *cx, int32_t source, size_t at,
                  const axe_expr_env *env, axe_value *out, size_t *end)
 {
+    AXE_NEED(cx, out);
     axe_expr_reader r = {.cx = cx, .source = source, .at = at, .env = env};
     axe_value       v;
 

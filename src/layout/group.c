@@ -8,6 +8,7 @@
  * the map has one: fusing only takes boundaries away. */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 /* Is it a shape, and of `size` elements? */
@@ -110,6 +111,9 @@ axe_status
 axe_layout_group(axe_ctx *cx, const axe_layout *l, axe_shape shape,
                  const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED_ALL(cx, shape.n, shape.extent);
+    AXE_NEED(cx, out);
     axe_draft d;
     int64_t   need;
     int       at, n;
@@ -217,6 +221,9 @@ axe_layout_group_many(axe_ctx *cx, const axe_layout *l, int n_shape,
                       const axe_shape *shape, bool keep_units,
                       const axe_layout **out, int **seps)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED_ALL(cx, n_shape, shape);
+    AXE_NEED(cx, out);
     int       room = l->n_shard, n = l->n_shard, at = 0, bad;
     int64_t   need = 0;
     axe_iter *iter;
@@ -288,6 +295,9 @@ axe_status
 axe_layout_permute(axe_ctx *cx, const axe_layout *l, int n, const int *perm,
                    const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED_ALL(cx, n, perm);
+    AXE_NEED(cx, out);
     axe_draft d;
     int       len = 0;
 

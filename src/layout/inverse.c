@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/digit.h"
 
 enum { MAX_POINT = 1 << 22 };
@@ -59,6 +60,8 @@ axe_status
 axe_layout_injective(axe_ctx *cx, const axe_layout *l, bool *out,
                      int64_t witness[2])
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     const axe_layout *c;
     int64_t           w[2] = {0, 0};
     bool              found;
@@ -176,6 +179,8 @@ fills_box(axe_ctx *cx, const axe_layout *l, bool *out)
 axe_status
 axe_layout_surjective(axe_ctx *cx, const axe_layout *l, bool *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     const axe_layout *c;
 
     AXE_TRY(axe_layout_canon(cx, axe_layout_flat(cx, l), &c));
@@ -185,6 +190,8 @@ axe_layout_surjective(axe_ctx *cx, const axe_layout *l, bool *out)
 axe_status
 axe_layout_compact(axe_ctx *cx, const axe_layout *l, bool *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     const axe_layout *c;
     axe_axis         *axis;
     bool              onto, collides = true;
@@ -271,6 +278,8 @@ not_onto(axe_ctx *cx, const axe_layout *l, const axe_digits *g)
 axe_status
 axe_layout_inverse(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     const axe_layout *c;
     axe_digits        g;
     int64_t           place = 1, offset = 0;
@@ -333,6 +342,8 @@ axe_status
 axe_layout_left_inverse(axe_ctx *cx, const axe_layout *l,
                         const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     const axe_layout *c;
     axe_digits        g;
     axe_digit        *wide;

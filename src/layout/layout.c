@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 axe_draft
@@ -280,6 +281,8 @@ check_dims(axe_ctx *cx, const axe_layout *l)
 axe_status
 axe_layout_make(axe_ctx *cx, const axe_layout *spec, const axe_layout **out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
     axe_draft d;
     int       n_dim = spec->n_dim > 0 ? spec->n_dim : 1;
 
@@ -316,6 +319,8 @@ axe_status
 axe_layout_of_iters(axe_ctx *cx, int n, const axe_iter *iter,
                     const axe_layout **out)
 {
+    AXE_NEED_ALL(cx, n, iter);
+    AXE_NEED(cx, out);
     axe_layout spec = {.n_shard = n, .shard = iter};
 
     return axe_layout_make(cx, &spec, out);
@@ -351,6 +356,8 @@ make_strided(axe_ctx *cx, axe_shape shape, const int64_t *stride,
 axe_status
 axe_layout_row_major(axe_ctx *cx, axe_shape shape, const axe_layout **out)
 {
+    AXE_NEED_ALL(cx, shape.n, shape.extent);
+    AXE_NEED(cx, out);
     return make_strided(cx, shape, NULL, out);
 }
 
@@ -358,6 +365,9 @@ axe_status
 axe_layout_strided(axe_ctx *cx, axe_shape shape, const int64_t *stride,
                    const axe_layout **out)
 {
+    AXE_NEED_ALL(cx, shape.n, shape.extent);
+    AXE_NEED_ALL(cx, shape.n, stride);
+    AXE_NEED(cx, out);
     return make_strided(cx, shape, stride, out);
 }
 

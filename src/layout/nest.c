@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 #include "layout/radix.h"
 
@@ -196,6 +197,8 @@ axe_status
 axe_layout_fuse_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
                      const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     return fuse(cx, l, whole, 1, out);
 }
 
@@ -203,6 +206,8 @@ axe_status
 axe_layout_split_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
                       const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     int             n;
     const axe_nest *f = axe_nests(cx, &n);
 
@@ -249,6 +254,8 @@ keep(const axe_ctx *cx, axe_iter *dst, int n, const axe_iter *src)
 axe_status
 axe_layout_storage(axe_ctx *cx, const axe_layout *l, const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_draft   d = axe_draft_copy(cx, l, 0);
     axe_layout *s = d.layout;
 

@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 static axe_status
@@ -53,6 +54,8 @@ axe_status
 axe_layout_unpack(axe_ctx *cx, const axe_layout *l, int n,
                   const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_draft d;
 
     AXE_TRY(check_count(cx, "unpack", n));
@@ -96,6 +99,8 @@ divide(axe_ctx *cx, const char *what, axe_axis axis, int n, int64_t *value)
 axe_status
 axe_layout_pack(axe_ctx *cx, const axe_layout *l, int n, const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_draft d;
     axe_iter  last = {.extent = 1};
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 enum { MAX_COPIES = 1 << 20 };
@@ -207,6 +208,8 @@ check_index(axe_ctx *cx, const axe_layout *l, int64_t x)
 axe_status
 axe_layout_apply(axe_ctx *cx, const axe_layout *l, int64_t x, axe_points *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_offset few[AXE_FEW], *part;
     column     few_col[AXE_FEW], *col;
     int        room = l->n_shard + l->n_replica + l->n_offset, n, n_col;
@@ -258,6 +261,8 @@ range_on(axe_ctx *cx, const char *op, const axe_layout *l, axe_axis axis,
 axe_status
 axe_layout_span(axe_ctx *cx, const axe_layout *l, axe_axis axis, int64_t *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     int64_t lo, hi;
 
     AXE_TRY(range_on(cx, "span", l, axis, &lo, &hi));
@@ -279,6 +284,8 @@ block_end(axe_swizzle s, int64_t hi, int64_t *out)
 axe_status
 axe_layout_cosize(axe_ctx *cx, const axe_layout *l, axe_axis axis, int64_t *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     int64_t lo, hi, end;
 
     AXE_TRY(range_on(cx, "cosize", l, axis, &lo, &hi));
@@ -342,6 +349,8 @@ axe_layout_contiguous(axe_ctx *cx, const axe_layout *l)
 axe_status
 axe_layout_fiber_size(axe_ctx *cx, const axe_layout *l, int64_t *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_iter   *r = axe_new_array(cx, axe_iter, l->n_replica);
     axe_offset *off = axe_new_array(cx, axe_offset, l->n_replica);
     int         n, n_off;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "layout/scan.h"
 
 typedef struct iters {
@@ -445,6 +446,8 @@ axe_swizzle_read_at(axe_ctx *cx, int32_t source, const char *text, size_t len,
 axe_status
 axe_layout_read(axe_ctx *cx, const char *text, const axe_layout **out)
 {
+    AXE_NEED(cx, text);
+    AXE_NEED(cx, out);
     axe_reader        r = {cx, 0, text, strlen(text), 0, NULL};
     const axe_layout *l;
 

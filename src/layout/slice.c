@@ -27,6 +27,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 /* One block while it is cut. */
@@ -284,6 +285,11 @@ axe_layout_slice(axe_ctx *cx, const axe_layout *l, axe_shape shape,
                  const int64_t *begin, const int64_t *end,
                  const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED_ALL(cx, shape.n, shape.extent);
+    AXE_NEED_ALL(cx, shape.n, begin);
+    AXE_NEED_ALL(cx, shape.n, end);
+    AXE_NEED(cx, out);
     axe_blocks b;
     axe_draft  d;
 

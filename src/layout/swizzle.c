@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "axe/layout.h"
+#include "base/ctx.h"
 
 enum {
     TOP_BIT = 62, /* of a coordinate that a swizzle may move */
@@ -41,6 +42,7 @@ log2_of(int64_t n)
 axe_status
 axe_swizzle_of_bytes(axe_ctx *cx, int row_bytes, axe_swizzle *out)
 {
+    AXE_NEED(cx, out);
     if (row_bytes != 32 && row_bytes != 64 && row_bytes != 128)
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "swizzle: the hardware has swizzles of 32, 64 and 128 "
@@ -90,6 +92,7 @@ axe_swizzle_kept(axe_swizzle s)
 axe_status
 axe_swizzle_recast(axe_ctx *cx, axe_swizzle s, int bits, axe_swizzle *out)
 {
+    AXE_NEED(cx, out);
     int drop;
 
     AXE_TRY(axe_swizzle_check(cx, s));
@@ -128,6 +131,8 @@ axe_status
 axe_layout_swizzled(axe_ctx *cx, const axe_layout *l, axe_swizzle s,
                     const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     axe_layout spec = *l;
 
     AXE_TRY(axe_swizzle_check(cx, s));
@@ -174,6 +179,8 @@ learn(guess *g, int k, int64_t image)
 axe_status
 axe_swizzle_detect(axe_ctx *cx, int n, const int64_t *map, axe_swizzle *out)
 {
+    AXE_NEED_ALL(cx, n, map);
+    AXE_NEED(cx, out);
     guess g = {0};
     int   top = 0; /* the highest bit of x */
 

@@ -8,6 +8,7 @@
  * O too; else its copies would fall inside the tile. */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/layout_int.h"
 
 /* Add to one of the first few places, so that there is little to sort, or
@@ -174,6 +175,11 @@ axe_layout_tile(axe_ctx *cx, const axe_layout *outer, axe_shape outer_shape,
                 const axe_layout *inner, axe_shape inner_shape,
                 const axe_layout **out)
 {
+    AXE_NEED(cx, outer);
+    AXE_NEED_ALL(cx, outer_shape.n, outer_shape.extent);
+    AXE_NEED(cx, inner);
+    AXE_NEED_ALL(cx, inner_shape.n, inner_shape.extent);
+    AXE_NEED(cx, out);
     axe_widths w;
 
     axe_widths_of(cx, inner->n_shard, inner->shard, inner->n_replica,
@@ -186,6 +192,10 @@ axe_status
 axe_layout_tile_to(axe_ctx *cx, const axe_layout *l, axe_shape from,
                    axe_shape to, const axe_layout **out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED_ALL(cx, from.n, from.extent);
+    AXE_NEED_ALL(cx, to.n, to.extent);
+    AXE_NEED(cx, out);
     const axe_layout *grid;
     int64_t          *extent;
     axe_shape         count;
@@ -211,6 +221,11 @@ axe_layout_direct_sum(axe_ctx *cx, const axe_layout *left, axe_shape left_shape,
                       const axe_layout *right, axe_shape right_shape,
                       const axe_layout **out)
 {
+    AXE_NEED(cx, left);
+    AXE_NEED_ALL(cx, left_shape.n, left_shape.extent);
+    AXE_NEED(cx, right);
+    AXE_NEED_ALL(cx, right_shape.n, right_shape.extent);
+    AXE_NEED(cx, out);
     return interleave(cx, "direct sum", NULL, left, left_shape, right,
                       right_shape, out);
 }

@@ -7,6 +7,7 @@
  * O is subtracted and divided; R is quotient.c's. */
 #include <inttypes.h>
 
+#include "base/ctx.h"
 #include "layout/tile_of.h"
 
 static axe_status
@@ -219,6 +220,11 @@ axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled, axe_shape tiled_shape,
                    const axe_layout *inner, axe_shape inner_shape,
                    const axe_layout **outer)
 {
+    AXE_NEED(cx, tiled);
+    AXE_NEED_ALL(cx, tiled_shape.n, tiled_shape.extent);
+    AXE_NEED(cx, inner);
+    AXE_NEED_ALL(cx, inner_shape.n, inner_shape.extent);
+    AXE_NEED(cx, outer);
     const axe_question q = {cx, "tile of", "the tiled layout",
                             "the inner layout"};
     int                r = inner_shape.n;
@@ -306,6 +312,11 @@ axe_layout_tile_of_outer(axe_ctx *cx, const axe_layout *tiled,
                          axe_shape tiled_shape, const axe_layout *outer,
                          axe_shape outer_shape, const axe_layout **inner)
 {
+    AXE_NEED(cx, tiled);
+    AXE_NEED_ALL(cx, tiled_shape.n, tiled_shape.extent);
+    AXE_NEED(cx, outer);
+    AXE_NEED_ALL(cx, outer_shape.n, outer_shape.extent);
+    AXE_NEED(cx, inner);
     const axe_question q = {cx, "tile of", "the tiled layout",
                             "the outer layout"};
     int                r = outer_shape.n;
@@ -377,6 +388,11 @@ axe_layout_sum_left_of(axe_ctx *cx, const axe_layout *sum,
                        axe_shape interleaved_shape, const axe_layout *right,
                        axe_shape right_shape, const axe_layout **left)
 {
+    AXE_NEED(cx, sum);
+    AXE_NEED_ALL(cx, interleaved_shape.n, interleaved_shape.extent);
+    AXE_NEED(cx, right);
+    AXE_NEED_ALL(cx, right_shape.n, right_shape.extent);
+    AXE_NEED(cx, left);
     const axe_question q = {cx, "sum of", "the sum", "the right layout"};
 
     AXE_TRY(check_swizzles(&q, sum, right));
@@ -389,6 +405,11 @@ axe_layout_sum_right_of(axe_ctx *cx, const axe_layout *sum,
                         axe_shape interleaved_shape, const axe_layout *left,
                         axe_shape left_shape, const axe_layout **right)
 {
+    AXE_NEED(cx, sum);
+    AXE_NEED_ALL(cx, interleaved_shape.n, interleaved_shape.extent);
+    AXE_NEED(cx, left);
+    AXE_NEED_ALL(cx, left_shape.n, left_shape.extent);
+    AXE_NEED(cx, right);
     const axe_question q = {cx, "sum of", "the sum", "the left layout"};
 
     AXE_TRY(check_no_swizzle(&q, left));

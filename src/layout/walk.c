@@ -2,10 +2,13 @@
 #include <string.h>
 
 #include "axe/layout.h"
+#include "base/ctx.h"
 
 axe_status
 axe_walk_begin(axe_ctx *cx, const axe_layout *l, axe_axis axis, axe_walk *out)
 {
+    AXE_NEED(cx, l);
+    AXE_NEED(cx, out);
     if (l->n_shard > AXE_WALK_MAX)
         return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
                         "walk: %d iters, over the limit of %d", l->n_shard,

@@ -51,14 +51,15 @@ static const axe_axis_table tables[] = {
 const axe_axis_table *
 axe_machine_axes_all(int *n)
 {
-    *n = AXE_LEN(tables);
+    if (n)
+        *n = AXE_LEN(tables);
     return tables;
 }
 
 const axe_axis_table *
 axe_machine_axes(const char *machine)
 {
-    for (int k = 0; k < AXE_LEN(tables); k++)
+    for (int k = 0; machine && k < AXE_LEN(tables); k++)
         if (strcmp(tables[k].machine, machine) == 0)
             return &tables[k];
     return NULL;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "axe/gpu.h"
+#include "base/ctx.h"
 #include "lang/lang.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
@@ -21,6 +22,8 @@ axe_status
 axe_source_kernels(axe_ctx *cx, int32_t source, int *n,
                    const char *const **name)
 {
+    AXE_NEED(cx, n);
+    AXE_NEED(cx, name);
     const axe_module *m;
     const char      **list;
 
@@ -58,11 +61,16 @@ axe_status
 axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                  const char *name, axe_buf *c, axe_buf *h)
 {
+    AXE_NEED_ALL(cx, n, p);
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, c);
+    AXE_NEED(cx, h);
     const axe_lowered **l = axe_new_array(cx, const axe_lowered *, n + 1);
 
     if (n < 1)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "no kernel is given");
     for (int i = 0; i < n; i++) {
+        AXE_NEED(cx, p[i]);
         l[i] = p[i]->lowered;
         if (!l[i])
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
@@ -114,6 +122,7 @@ axe_status
 axe_aot_build(axe_ctx *cx, const char *text, const char *cc, const char *object,
               const char *archive)
 {
+    AXE_NEED(cx, text);
     static const char *const made[] = {"0.c", "0.o", "0.a"};
     const char              *base = getenv("TMPDIR");
     char *dir = axe_textf(cx, "%s/axe_XXXXXX", base && *base ? base : "/tmp");

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "ir/number.h"
 #include "run/weights.h"
 

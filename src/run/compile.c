@@ -1,6 +1,7 @@
 /* compile.c - the pipeline: text, module, IR, plan, loops, C. */
 #include <string.h>
 
+#include "base/ctx.h"
 #include "lang/lang.h"
 #include "lower/lower.h"
 #include "plan/plan.h"
@@ -120,10 +121,50 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
     return axe_machine_find(cx, name, out);
 }
 
+static axe_status
+need_stage(axe_ctx *cx, const char *fn, axe_stage stage)
+{
+    if (cx && (unsigned)stage < AXE_N_STAGE)
+        return AXE_OK;
+    return cx ? axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                         "%s: no stage has the number %d, they end at %d", fn,
+                         (int)stage, AXE_N_STAGE - 1)
+              : AXE_EARG;
+}
+
+static axe_status
+need_names(axe_ctx *cx, const char *const *name, int n)
+{
+    for (int i = 0; i < n; i++)
+        AXE_NEED(cx, name[i]);
+    return AXE_OK;
+}
+
+/* Are the arrays there that a spec counts, and all names? */
+static axe_status
+need_spec(axe_ctx *cx, const axe_compile_spec *spec)
+{
+    AXE_NEED_ALL(cx, spec->n_set, spec->set_name);
+    AXE_NEED_ALL(cx, spec->n_set, spec->set_value);
+    AXE_NEED_ALL(cx, spec->n_order, spec->order_name);
+    AXE_NEED_ALL(cx, spec->n_order, spec->order);
+    AXE_NEED_ALL(cx, spec->n_hint, spec->hint_name);
+    AXE_NEED_ALL(cx, spec->n_hint, spec->hint);
+    AXE_TRY(need_names(cx, spec->set_name, spec->n_set));
+    AXE_TRY(need_names(cx, spec->set_value, spec->n_set));
+    AXE_TRY(need_names(cx, spec->order_name, spec->n_order));
+    AXE_TRY(need_names(cx, spec->order, spec->n_order));
+    return need_names(cx, spec->hint_name, spec->n_hint);
+}
+
 axe_status
 axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
             axe_stage last, const axe_program **out)
 {
+    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
+    AXE_TRY(need_spec(cx, spec));
     const axe_machine *machine;
     const axe_module  *module;
     const axe_kernel  *kernel;
@@ -140,11 +181,11 @@ axe_status
 axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
                    axe_stage last, const axe_program **out)
 {
+    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_NEED(cx, kernel);
+    AXE_NEED(cx, out);
     const axe_machine *mc;
 
-    if (!kernel)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        "there is no kernel to compile");
     AXE_TRY(axe_machine_find(cx, machine ? machine : "cpu", &mc));
     return translate(cx, mc, kernel, false, last, out);
 }
@@ -316,6 +357,11 @@ axe_compile_for(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
                 int n_array, const axe_array *array, axe_stage last,
                 const axe_program **out)
 {
+    AXE_TRY(need_stage(cx, __func__, last));
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_TRY(need_spec(cx, spec));
     const axe_module *module;
     axe_kernel_sig    sig;
     axe_compile_spec  fit;
@@ -351,6 +397,9 @@ axe_status
 axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
                  axe_buf *out)
 {
+    AXE_TRY(need_stage(cx, __func__, stage));
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, out);
     if ((stage >= AXE_STAGE_PLAN && !p->plan) ||
         (stage >= AXE_STAGE_LOWER && !p->lowered) ||
         (stage >= AXE_STAGE_C && !p->c_text))
@@ -371,6 +420,8 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
 axe_status
 axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, out);
     if (!p->plan)
         return too_early(cx, p);
     axe_plan_json(cx, out, p->plan, NULL);
@@ -380,31 +431,31 @@ axe_program_plan_json(axe_ctx *cx, const axe_program *p, axe_buf *out)
 const char *
 axe_program_tuned(const axe_program *p)
 {
-    return p->tuned;
+    return p ? p->tuned : NULL;
 }
 
 const char *
 axe_program_kernel(const axe_program *p)
 {
-    return p->kernel->name;
+    return p ? p->kernel->name : NULL;
 }
 
 const char *
 axe_program_machine(const axe_program *p)
 {
-    return p->plan ? p->plan->machine->name : NULL;
+    return p && p->plan ? p->plan->machine->name : NULL;
 }
 
 bool
 axe_program_on_gpu(const axe_program *p)
 {
-    return p->plan && p->plan->machine->simt;
+    return p && p->plan && p->plan->machine->simt;
 }
 
 int
 axe_program_n_param(const axe_program *p)
 {
-    return p->kernel->n_param;
+    return p ? p->kernel->n_param : 0;
 }
 
 axe_param
@@ -413,8 +464,10 @@ axe_program_param(const axe_program *p, int i)
     static const axe_access access[] = {[AXE_DIR_IN] = AXE_READS,
                                         [AXE_DIR_OUT] = AXE_WRITES,
                                         [AXE_DIR_INOUT] = AXE_UPDATES};
-    const axe_tensor       *t = p->kernel->param[i];
 
+    if (!p || i < 0 || i >= p->kernel->n_param)
+        return (axe_param){0};
+    const axe_tensor *t = p->kernel->param[i];
     return (axe_param){t->name, axe_type_table[t->type].name, access[t->dir],
                        t->rank};
 }
@@ -422,11 +475,12 @@ axe_program_param(const axe_program *p, int i)
 int
 axe_program_n_size(const axe_program *p)
 {
-    return p->kernel->n_size;
+    return p ? p->kernel->n_size : 0;
 }
 
 const char *
 axe_program_size(const axe_program *p, int i)
 {
-    return p->kernel->size[i]->name;
+    return p && i >= 0 && i < p->kernel->n_size ? p->kernel->size[i]->name
+                                                : NULL;
 }

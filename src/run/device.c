@@ -9,6 +9,8 @@
 axe_status
 axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
     axe_pool   *pool;
     axe_device *d;
 
@@ -21,6 +23,7 @@ axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
         free(d);
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
     }
+    d->tag = AXE_TAG_DEVICE;
     d->pool = pool;
     d->want_cache = spec->cache ? axe_textf(d->cx, "%s", spec->cache) : NULL;
     d->want_cc = spec->cc ? axe_textf(d->cx, "%s", spec->cc) : NULL;
@@ -36,6 +39,7 @@ axe_device_free(axe_device *d)
     if (d->cache_open)
         axe_cache_close(&d->cache);
     axe_pool_free(d->pool);
+    axe_tag_drop(&d->tag);
     free(d->scratch);
     free(d->temp);
     axe_ctx_free(d->cx);
@@ -45,7 +49,7 @@ axe_device_free(axe_device *d)
 int
 axe_device_n_thread(const axe_device *d)
 {
-    return axe_pool_size(d->pool);
+    return d ? axe_pool_size(d->pool) : 0;
 }
 
 /* The compiler found is told to the caller's ctx if it fails, but kept in the
@@ -77,6 +81,12 @@ axe_device_has_cc(axe_ctx *cx, axe_device *d)
         axe_ctx_release(cx, m);
     }
     return has;
+}
+
+axe_status
+axe_device_check(axe_ctx *cx, const char *fn, const axe_device *d)
+{
+    return axe_tag_check(cx, fn, "d", d ? &d->tag : NULL, AXE_TAG_DEVICE);
 }
 
 axe_status

@@ -5,9 +5,11 @@
 #include "axe/run.h"
 #include "ir/ir.h"
 #include "run/cache.h"
+#include "run/handle.h"
 #include "run/pool.h"
 
 struct axe_device {
+    axe_tag     tag;
     axe_ctx    *cx; /* where its texts live */
     axe_pool   *pool;
     axe_cache   cache;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "axe/dlpack.h"
+#include "base/ctx.h"
 #include "ir/ir.h"
 
 static const struct {
@@ -35,6 +36,9 @@ axe_status
 axe_array_of_dlpack(axe_ctx *cx, const char *name, const axe_dlpack *t,
                     int device, axe_array *out)
 {
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, t);
+    AXE_NEED(cx, out);
     const char *type = type_of(t);
     uintptr_t   at = (uintptr_t)t->data;
 

@@ -1,4 +1,5 @@
 /* estimate.c - what a program should take at given sizes, by the model. */
+#include "base/ctx.h"
 #include "plan/cost.h"
 #include "plan/cost_simt.h"
 #include "run/program.h"
@@ -29,6 +30,9 @@ axe_status
 axe_program_explain(axe_ctx *cx, const axe_program *p, bool json, int n_size,
                     const axe_size *size, axe_buf *out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
     const int64_t *at = NULL;
 
     if (!p->plan)
@@ -48,6 +52,9 @@ axe_status
 axe_program_estimate(axe_ctx *cx, const axe_program *p, int n_worker,
                      int n_size, const axe_size *size, axe_estimate *out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
     const axe_machine *mc;
     const int64_t     *at;
     axe_cost           c;

@@ -8,6 +8,12 @@
 #include "run/gpu_int.h"
 
 axe_status
+axe_gpu_check(axe_ctx *cx, const char *fn, const axe_gpu *g)
+{
+    return axe_tag_check(cx, fn, "g", g ? &g->tag : NULL, AXE_TAG_GPU);
+}
+
+axe_status
 axe_gpu_push(axe_ctx *cx, const axe_gpu *g)
 {
     return axe_cuda_check(cx, g->cuda, g->cuda->CtxPushCurrent_v2(g->ctx),
@@ -102,11 +108,15 @@ open_device(axe_ctx *cx, axe_gpu *g, const axe_gpu_spec *spec)
 axe_status
 axe_gpu_new(axe_ctx *cx, const axe_gpu_spec *spec, axe_gpu **out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED(cx, out);
     axe_gpu   *g = calloc(1, sizeof *g);
     axe_status st;
 
-    if (g)
+    if (g) {
+        g->tag = AXE_TAG_GPU;
         g->cx = axe_ctx_new();
+    }
     if (!g || !g->cx) {
         free(g);
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
@@ -129,6 +139,7 @@ axe_gpu_free(axe_gpu *g)
         axe_cache_close(&g->cache);
         g->cuda->DevicePrimaryCtxRelease_v2(g->device);
     }
+    axe_tag_drop(&g->tag);
     axe_ctx_free(g->cx);
     free(g);
 }
@@ -136,24 +147,26 @@ axe_gpu_free(axe_gpu *g)
 const char *
 axe_gpu_name(const axe_gpu *g)
 {
-    return g->name;
+    return g ? g->name : NULL;
 }
 
 const char *
 axe_gpu_machine(const axe_gpu *g)
 {
-    return g->machine->name;
+    return g && g->machine ? g->machine->name : NULL;
 }
 
 int
 axe_gpu_n_sm(const axe_gpu *g)
 {
-    return g->n_sm;
+    return g ? g->n_sm : 0;
 }
 
 axe_status
 axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
+    AXE_NEED(cx, out);
     uint64_t p = 0;
     int      r;
 
@@ -169,7 +182,7 @@ axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 void
 axe_gpu_release(axe_gpu *g, void *memory)
 {
-    if (!memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
+    if (!g || !memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
         return;
     g->cuda->MemFree_v2((uint64_t)(uintptr_t)memory);
     axe_gpu_pop(g);
@@ -178,6 +191,11 @@ axe_gpu_release(axe_gpu *g, void *memory)
 axe_status
 axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
+    if (bytes > 0)
+        AXE_NEED(cx, to);
+    if (bytes > 0)
+        AXE_NEED(cx, from);
     int r = 0;
 
     AXE_TRY(axe_gpu_push(cx, g));
@@ -190,6 +208,11 @@ axe_gpu_put(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 axe_status
 axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
+    if (bytes > 0)
+        AXE_NEED(cx, to);
+    if (bytes > 0)
+        AXE_NEED(cx, from);
     int r = 0;
 
     AXE_TRY(axe_gpu_push(cx, g));
@@ -202,6 +225,7 @@ axe_gpu_get(axe_ctx *cx, axe_gpu *g, void *to, const void *from, size_t bytes)
 axe_status
 axe_gpu_wait(axe_ctx *cx, axe_gpu *g, void *stream)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
     int r;
 
     AXE_TRY(axe_gpu_push(cx, g));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ctx.h"
 #include "plan/plan.h"
 #include "run/gpu_int.h"
 #include "run/nvrtc.h"
@@ -74,6 +75,9 @@ axe_status
 axe_gpu_code(axe_ctx *cx, const axe_program *p, const char **log, void **code,
              size_t *bytes)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, code);
+    AXE_NEED(cx, bytes);
     axe_bytes b;
 
     AXE_TRY(axe_gpu_check_program(cx, p));
@@ -178,6 +182,9 @@ axe_status
 axe_gpu_prepare(axe_ctx *cx, const axe_gpu_prepare_spec *spec, int n,
                 const axe_program *const *program, axe_gpu_prepared *out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED_ALL(cx, n, program);
+    AXE_NEED(cx, out);
     shop      s = {.spec = spec, .n = n, .program = program};
     pthread_t thread[MAX_WORKER];
     int       started = 0;

@@ -25,6 +25,7 @@ typedef struct variant {
 } variant;
 
 struct axe_gpu_exec {
+    axe_tag            tag;
     axe_gpu           *gpu;
     const axe_program *program;
     variant            code[2]; /* as the program says, with wide indices */
@@ -129,6 +130,9 @@ axe_status
 axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
                  axe_gpu_exec **out)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, out);
     axe_gpu_exec *e;
     axe_status    st;
 
@@ -144,6 +148,7 @@ axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
     e = calloc(1, sizeof *e + 2 * (size_t)n * sizeof e->grid[0]);
     if (!e)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
+    e->tag = AXE_TAG_GPU_EXEC;
     e->gpu = g;
     e->program = p;
     e->code[0].grid = e->grid;
@@ -167,13 +172,14 @@ axe_gpu_exec_free(axe_gpu_exec *e)
             e->gpu->cuda->ModuleUnload(e->code[i].module);
             axe_gpu_pop(e->gpu);
         }
+    axe_tag_drop(&e->tag);
     free(e);
 }
 
 bool
 axe_gpu_exec_cached(const axe_gpu_exec *e)
 {
-    return e->cached;
+    return e && e->cached;
 }
 
 /* ---------------------------------------------------------------- launching */
@@ -379,6 +385,9 @@ axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
                const axe_array *array, int n_size, const axe_size *size,
                void *stream)
 {
+    AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
     axe_mark m = axe_ctx_mark(cx);
     launch   l;
 
@@ -410,6 +419,10 @@ axe_status
 axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
              int n_size, const axe_size *size, int n, double *seconds)
 {
+    AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED_ALL(cx, n, seconds);
     enum { N_WARM = 2 };
     const axe_cuda *cu = e->gpu->cuda;
     void           *event[2] = {NULL, NULL};
@@ -483,6 +496,9 @@ axe_status
 axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
             int n_size, const axe_size *size)
 {
+    AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
     launch     l;
     axe_status st;
 

@@ -5,6 +5,7 @@
 #include "axe/gpu.h"
 #include "ir/ir.h"
 #include "ir/number.h"
+#include "run/gpu_int.h"
 
 /* Elements; a prime, so that rows and tiles of a tensor differ. */
 enum { BLOCK = 1048573 };
@@ -41,6 +42,10 @@ axe_status
 axe_gpu_fill(axe_ctx *cx, axe_gpu *g, const char *type, uint64_t seed, void *to,
              size_t bytes)
 {
+    AXE_TRY(axe_gpu_check(cx, __func__, g));
+    AXE_NEED(cx, type);
+    if (bytes > 0)
+        AXE_NEED(cx, to);
     axe_status st = AXE_OK;
     axe_type   t;
     char      *block;

@@ -7,9 +7,11 @@
 #include "machine/machine.h"
 #include "run/cache.h"
 #include "run/cuda.h"
+#include "run/handle.h"
 #include "run/values.h"
 
 struct axe_gpu {
+    axe_tag            tag;
     axe_ctx           *cx; /* where its texts live */
     const axe_cuda    *cuda;
     const axe_machine *machine;

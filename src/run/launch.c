@@ -23,6 +23,7 @@ enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 static const char entry_name[] = "axe_entry";
 
 struct axe_exec {
+    axe_tag            tag;
     axe_device        *device;
     const axe_program *program;
     void              *handle;
@@ -75,7 +76,8 @@ make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
                  entry_name);
         return NULL;
     }
-    *e = (axe_exec){.device = d,
+    *e = (axe_exec){.tag = AXE_TAG_EXEC,
+                    .device = d,
                     .program = p,
                     .handle = handle,
                     .path = path,
@@ -99,7 +101,8 @@ use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
         axe_exec             *x = e ? malloc(sizeof *x) : NULL;
         if (!x)
             break;
-        *x = (axe_exec){.device = d,
+        *x = (axe_exec){.tag = AXE_TAG_EXEC,
+                        .device = d,
                         .program = p[done],
                         .entry = e->entry,
                         .path = strdup(e->name),
@@ -134,11 +137,15 @@ axe_status
 axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
 {
+    AXE_TRY(axe_device_check(cx, __func__, d));
+    AXE_NEED_ALL(cx, n, p);
+    AXE_NEED(cx, out);
     axe_cache_item *item = axe_new_array(cx, axe_cache_item, n + 1);
     axe_exec      **made = axe_new_array(cx, axe_exec *, n + 1);
     bool            ok = true;
 
     for (int i = 0; i < n; i++) {
+        AXE_NEED(cx, p[i]);
         if (!p[i]->c_text)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "the program was not compiled as far as C");
@@ -163,6 +170,8 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
 axe_status
 axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, out);
     return axe_exec_new_all(cx, d, 1, &p, out);
 }
 
@@ -171,21 +180,23 @@ axe_exec_free(axe_exec *e)
 {
     if (e && e->handle)
         dlclose(e->handle);
-    if (e)
+    if (e) {
         free(e->path);
+        axe_tag_drop(&e->tag);
+    }
     free(e);
 }
 
 const char *
 axe_exec_path(const axe_exec *e)
 {
-    return e->path ? e->path : "";
+    return e && e->path ? e->path : "";
 }
 
 bool
 axe_exec_cached(const axe_exec *e)
 {
-    return e->cached;
+    return e && e->cached;
 }
 
 /* ---------------------------------------------------------------- launching */
@@ -275,6 +286,9 @@ axe_status
 axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
            int n_size, const axe_size *size)
 {
+    AXE_NEED_TAG(cx, e, EXEC);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
     axe_mark m = axe_ctx_mark(cx);
     job      j;
 
@@ -285,6 +299,7 @@ axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
 }
 
 struct axe_call {
+    axe_tag tag;
     job     job;
     int64_t room[]; /* sizes, then pointers */
 };
@@ -293,6 +308,10 @@ axe_status
 axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
              int n_size, const axe_size *size, axe_call **out)
 {
+    AXE_NEED_TAG(cx, e, EXEC);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
     const axe_kernel *k = e->program->kernel;
     axe_mark          m = axe_ctx_mark(cx);
     size_t            n_ptr = (size_t)(k->n_param + k->n_temp);
@@ -304,6 +323,7 @@ axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     c = malloc(sizeof *c + (n + 1) * sizeof c->room[0]);
     if (!c)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a call");
+    c->tag = AXE_TAG_CALL;
     c->job = (job){.exec = e};
     c->job.bound.size = c->room;
     c->job.ptr = (void **)(void *)(c->room + k->n_size);
@@ -319,11 +339,14 @@ axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
 axe_status
 axe_call_run(axe_ctx *cx, axe_call *c)
 {
+    AXE_NEED_TAG(cx, c, CALL);
     return start(cx, &c->job);
 }
 
 void
 axe_call_free(axe_call *c)
 {
+    if (c)
+        axe_tag_drop(&c->tag);
     free(c);
 }

@@ -24,6 +24,7 @@ typedef struct copy {
 } copy;
 
 struct axe_reference {
+    axe_tag           tag;
     const axe_kernel *k;
     copy             *param; /* [n_param] */
 };
@@ -42,6 +43,7 @@ axe_reference_free(axe_reference *r)
         free(r->param[i].shape);
     }
     free(r->param);
+    axe_tag_drop(&r->tag);
     free(r);
 }
 
@@ -156,6 +158,11 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
                   const axe_array *array, int n_size, const axe_size *size,
                   axe_reference **out)
 {
+    AXE_TRY(axe_device_check(cx, __func__, d));
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
     axe_bound      b;
     axe_reference *r;
     axe_status     st;
@@ -178,6 +185,7 @@ axe_reference_new(axe_ctx *cx, axe_device *d, const axe_program *p, int n_array,
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
                         "no memory for a reference");
     }
+    r->tag = AXE_TAG_REFERENCE;
     r->k = p->kernel;
     st = make_copies(cx, &b, r);
     if (st == AXE_OK)
@@ -262,6 +270,9 @@ axe_status
 axe_reference_compare(axe_ctx *cx, const axe_reference *r,
                       const axe_array *array, axe_difference *out)
 {
+    AXE_NEED_TAG(cx, r, REFERENCE);
+    AXE_NEED(cx, array);
+    AXE_NEED(cx, out);
     axe_difference    d = {.worst = -1};
     const axe_tensor *t = NULL;
     const copy       *c = NULL;

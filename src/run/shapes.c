@@ -1,4 +1,5 @@
 /* shapes.c - the shapes of all arrays of a launch, from some of them. */
+#include "base/ctx.h"
 #include "run/program.h"
 
 /* "K=512, N=512": those that no array and nobody says. */
@@ -20,6 +21,10 @@ axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
                    const axe_array *array, int n_size, const axe_size *size,
                    axe_shape *shape)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, shape);
     const axe_kernel *k = p->kernel;
     axe_bound         b;
 

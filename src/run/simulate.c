@@ -1,5 +1,6 @@
 /* simulate.c - a program's launches in the simulator, on arrays. */
 #include "axe/sim.h"
+#include "base/ctx.h"
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "run/program.h"
@@ -10,6 +11,11 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
                      const axe_array *array, int n_size, const axe_size *size,
                      const axe_sim_options *options, axe_sim_report *out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, options);
+    AXE_NEED(cx, out);
     const axe_kernel *k = p->kernel;
     axe_sim_array    *param = axe_new_array(cx, axe_sim_array, k->n_param);
     axe_bound         b;

@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 #include "plan/cost.h"
 #include "plan/cost_simt.h"
+#include "run/handle.h"
 #include "run/program.h"
 #include "run/tune_int.h"
 
@@ -485,6 +486,14 @@ axe_tune(axe_ctx *cx, axe_device *d, int32_t source, const axe_tune_spec *spec,
          int n_array, const axe_array *array, int n_size, const axe_size *size,
          axe_tune_result *out)
 {
+    AXE_NEED(cx, spec);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
+    if (d)
+        AXE_TRY(axe_device_check(cx, __func__, d));
+    if (spec->gpu)
+        AXE_TRY(axe_gpu_check(cx, __func__, spec->gpu));
     const axe_module *m;
     axe_tune_result   result = {.n_worker = d ? axe_device_n_thread(d) : 1};
     axe_tuner         t = {

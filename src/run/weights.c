@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ctx.h"
 #include "plan/plan.h"
 #include "run/weights.h"
 
@@ -46,6 +47,10 @@ axe_status
 axe_packed_of(axe_ctx *cx, const axe_program *p, const char *name,
               const int64_t *shape, axe_packed *out)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, name);
+    AXE_NEED(cx, shape);
+    AXE_NEED(cx, out);
     const axe_tensor *t;
     int64_t           n, k, all;
     const char       *part[2];
@@ -90,6 +95,9 @@ axe_status
 axe_matrix_pack(axe_ctx *cx, const axe_program *p, const axe_array *from,
                 void *to)
 {
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, from);
+    AXE_NEED(cx, to);
     const axe_tensor *t;
     axe_packed        packed;
 

@@ -15,7 +15,7 @@ axe_sim_kind_name(axe_sim_kind k)
 #include "axe/findings.def"
     };
 
-    return name[k];
+    return (unsigned)k < AXE_N_SIM ? name[k] : "?";
 }
 
 int
