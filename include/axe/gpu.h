@@ -20,7 +20,8 @@ extern "C" {
 #endif
 
 /* One GPU: its primary context, and the cache of compiled kernels.  Not
- * thread-safe: one caller at a time. */
+ * thread-safe: one caller at a time.  After fork a child makes its own: with
+ * the parent's everything is EDEVICE, but it may be freed. */
 typedef struct axe_gpu axe_gpu;
 
 typedef struct axe_gpu_spec {

@@ -69,7 +69,8 @@ AXE_CHECK axe_status axe_program_shapes(axe_ctx *cx, const axe_program *p,
 /* ------------------------------------------------------------- running */
 
 /* The CPU: its threads, the C compiler, the cache of compiled kernels.  Not
- * thread-safe: one caller at a time. */
+ * thread-safe: one caller at a time.  After fork a child makes its own: with
+ * the parent's everything is EDEVICE, but it may be freed. */
 typedef struct axe_device axe_device;
 
 typedef struct axe_device_spec {

@@ -24,6 +24,7 @@ axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a device");
     }
     d->tag = AXE_TAG_DEVICE;
+    d->forks = axe_forks();
     d->pool = pool;
     d->want_cache = spec->cache ? axe_textf(d->cx, "%s", spec->cache) : NULL;
     d->want_cc = spec->cc ? axe_textf(d->cx, "%s", spec->cc) : NULL;
@@ -34,11 +35,14 @@ axe_device_new(axe_ctx *cx, const axe_device_spec *spec, axe_device **out)
 void
 axe_device_free(axe_device *d)
 {
+    bool here = d && d->forks == axe_forks();
+
     if (!d)
         return;
-    if (d->cache_open)
+    if (d->cache_open && here)
         axe_cache_close(&d->cache);
-    axe_pool_free(d->pool);
+    if (here)
+        axe_pool_free(d->pool);
     axe_tag_drop(&d->tag);
     free(d->scratch);
     free(d->temp);
@@ -86,12 +90,14 @@ axe_device_has_cc(axe_ctx *cx, axe_device *d)
 axe_status
 axe_device_check(axe_ctx *cx, const char *fn, const axe_device *d)
 {
-    return axe_tag_check(cx, fn, "d", d ? &d->tag : NULL, AXE_TAG_DEVICE);
+    AXE_TRY(axe_tag_check(cx, fn, "d", d ? &d->tag : NULL, AXE_TAG_DEVICE));
+    return axe_forks_check(cx, d->forks);
 }
 
 axe_status
 axe_device_load_all(axe_ctx *cx, axe_device *d, int n, axe_cache_item *item)
 {
+    AXE_TRY(axe_forks_check(cx, d->forks));
     AXE_TRY(need_tools(cx, d));
     for (int i = 0; i < n; i++)
         item[i].load = true;

@@ -10,7 +10,8 @@
 
 struct axe_device {
     axe_tag     tag;
-    axe_ctx    *cx; /* where its texts live */
+    unsigned    forks; /* before it: no thread survives one */
+    axe_ctx    *cx;    /* where its texts live */
     axe_pool   *pool;
     axe_cache   cache;
     bool        cache_open, cc_found; /* both are looked for when first used */

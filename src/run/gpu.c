@@ -10,7 +10,8 @@
 axe_status
 axe_gpu_check(axe_ctx *cx, const char *fn, const axe_gpu *g)
 {
-    return axe_tag_check(cx, fn, "g", g ? &g->tag : NULL, AXE_TAG_GPU);
+    AXE_TRY(axe_tag_check(cx, fn, "g", g ? &g->tag : NULL, AXE_TAG_GPU));
+    return axe_forks_check(cx, g->forks);
 }
 
 axe_status
@@ -115,6 +116,7 @@ axe_gpu_new(axe_ctx *cx, const axe_gpu_spec *spec, axe_gpu **out)
 
     if (g) {
         g->tag = AXE_TAG_GPU;
+        g->forks = axe_forks();
         g->cx = axe_ctx_new();
     }
     if (!g || !g->cx) {
@@ -134,7 +136,7 @@ axe_gpu_free(axe_gpu *g)
 {
     if (!g)
         return;
-    if (g->ctx) {
+    if (g->ctx && g->forks == axe_forks()) {
         axe_gpu_release(g, g->nothing);
         axe_cache_close(&g->cache);
         g->cuda->DevicePrimaryCtxRelease_v2(g->device);
@@ -182,7 +184,8 @@ axe_gpu_alloc(axe_ctx *cx, axe_gpu *g, size_t bytes, void **out)
 void
 axe_gpu_release(axe_gpu *g, void *memory)
 {
-    if (!g || !memory || g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
+    if (!g || !memory || g->forks != axe_forks() ||
+        g->cuda->CtxPushCurrent_v2(g->ctx) != 0)
         return;
     g->cuda->MemFree_v2((uint64_t)(uintptr_t)memory);
     axe_gpu_pop(g);

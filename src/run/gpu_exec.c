@@ -167,7 +167,7 @@ axe_gpu_exec_free(axe_gpu_exec *e)
     if (!e)
         return;
     for (int i = 0; i < AXE_LEN(e->code); i++)
-        if (e->code[i].module &&
+        if (e->code[i].module && e->gpu->forks == axe_forks() &&
             e->gpu->cuda->CtxPushCurrent_v2(e->gpu->ctx) == 0) {
             e->gpu->cuda->ModuleUnload(e->code[i].module);
             axe_gpu_pop(e->gpu);
@@ -386,6 +386,7 @@ axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
                void *stream)
 {
     AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_TRY(axe_forks_check(cx, e->gpu->forks));
     AXE_NEED_ALL(cx, n_array, array);
     AXE_NEED_ALL(cx, n_size, size);
     axe_mark m = axe_ctx_mark(cx);
@@ -420,6 +421,7 @@ axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
              int n_size, const axe_size *size, int n, double *seconds)
 {
     AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_TRY(axe_forks_check(cx, e->gpu->forks));
     AXE_NEED_ALL(cx, n_array, array);
     AXE_NEED_ALL(cx, n_size, size);
     AXE_NEED_ALL(cx, n, seconds);
@@ -497,6 +499,7 @@ axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
             int n_size, const axe_size *size)
 {
     AXE_NEED_TAG(cx, e, GPU_EXEC);
+    AXE_TRY(axe_forks_check(cx, e->gpu->forks));
     AXE_NEED_ALL(cx, n_array, array);
     AXE_NEED_ALL(cx, n_size, size);
     launch     l;

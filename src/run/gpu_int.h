@@ -12,7 +12,8 @@
 
 struct axe_gpu {
     axe_tag            tag;
-    axe_ctx           *cx; /* where its texts live */
+    unsigned           forks; /* before it: no context survives one */
+    axe_ctx           *cx;    /* where its texts live */
     const axe_cuda    *cuda;
     const axe_machine *machine;
     int                device, major, minor, n_sm;

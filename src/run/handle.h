@@ -1,4 +1,4 @@
-/* handle.h - is a handle what it is taken for? */
+/* handle.h - is a handle what it is taken for, and is it this process's? */
 #ifndef AXE_RUN_HANDLE_H
 #define AXE_RUN_HANDLE_H
 
@@ -27,7 +27,13 @@ AXE_CHECK axe_status axe_tag_check(axe_ctx *cx, const char *fn,
 /* Before a handle's memory is freed; compilers keep it. */
 void axe_tag_drop(axe_tag *tag);
 
-/* Is the argument g, or d, of fn one?  Errors  EARG */
+/* How often this process and those before it were forked.  Threads and the
+ * contexts of GPUs belong to one process. */
+unsigned axe_forks(void);
+/* EDEVICE: a device made at `forks` belongs to another process. */
+AXE_CHECK axe_status axe_forks_check(axe_ctx *cx, unsigned forks);
+
+/* Is the argument g, or d, of fn one of this process?  Errors  EARG, EDEVICE */
 AXE_CHECK axe_status axe_gpu_check(axe_ctx *cx, const char *fn,
                                    const axe_gpu *g);
 AXE_CHECK axe_status axe_device_check(axe_ctx *cx, const char *fn,

@@ -275,6 +275,7 @@ start(axe_ctx *cx, job *j)
     const axe_kernel  *k = p->kernel;
     axe_device        *d = j->exec->device;
 
+    AXE_TRY(axe_forks_check(cx, d->forks));
     if (k->n_temp > 0)
         AXE_TRY(axe_device_temps(cx, d, k, j->bound.size, j->ptr + k->n_param));
     AXE_TRY(need_scratch(cx, d, p->scratch_bytes));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -431,6 +432,37 @@ test_words(void **state)
     axe_ctx_release(cx, m);
 }
 
+/* A child has the device's memory and none of its threads: said, and no hang.
+ */
+static void
+test_fork(void **state)
+{
+    int   status;
+    pid_t pid = fork();
+
+    (void)state;
+    assert_int_not_equal(pid, -1);
+    if (pid == 0) {
+        axe_device *own;
+        axe_exec   *exec;
+        int         bad = 0;
+        alarm(20);
+        bad += axe_launch(cx, e, 2, a, 0, NULL) != AXE_EDEVICE;
+        bad += !strstr(axe_last_error(cx), "before this process was forked");
+        bad += axe_call_run(cx, c) != AXE_EDEVICE;
+        bad += axe_exec_new(cx, d, p, &exec) != AXE_EDEVICE;
+        axe_device_free(d);
+        bad += axe_device_new(cx, &(axe_device_spec){.n_thread = 2}, &own) !=
+               AXE_OK;
+        axe_device_free(own);
+        _exit(bad);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(axe_launch(cx, e, 2, a, 0, NULL), AXE_OK);
+    assert_int_equal(axe_call_run(cx, c), AXE_OK);
+}
+
 int
 main(void)
 {
@@ -442,6 +474,7 @@ main(void)
         cmocka_unit_test(test_simulate),  cmocka_unit_test(test_no_gpu),
         cmocka_unit_test(test_layout),    cmocka_unit_test(test_tile),
         cmocka_unit_test(test_names),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_fork),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -507,6 +509,38 @@ teardown(void **state)
     return system(line);
 }
 
+/* A child of fork has no context: it is told, and frees what it has without
+ * asking the driver. */
+static void
+a_child_has_no_gpu(void **state)
+{
+    axe_ctx *cx = axe_ctx_new();
+    axe_gpu *g;
+    int      status;
+    pid_t    pid;
+
+    (void)state;
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    fake_clear();
+    pid = fork();
+    assert_int_not_equal(pid, -1);
+    if (pid == 0) {
+        void *at;
+        int   bad = axe_gpu_alloc(cx, g, 16, &at) != AXE_EDEVICE;
+        bad += !strstr(axe_last_error(cx), "before this process was forked");
+        bad += axe_gpu_wait(cx, g, NULL) != AXE_EDEVICE;
+        axe_gpu_free(g);
+        bad += fake_log()[0] != '\0';
+        _exit(bad);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(axe_gpu_wait(cx, g, NULL), AXE_OK);
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -521,6 +555,7 @@ main(void)
         cmocka_unit_test(large_sizes_have_code),
         cmocka_unit_test(failures_are_decoded),
         cmocka_unit_test(bad_text_is_told),
+        cmocka_unit_test(a_child_has_no_gpu),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
