@@ -38,6 +38,19 @@ def softmax(x):
     return [(y, y * (2 + size))]
 
 
+def jacobi(f, r, u):
+    """The same of magnitudes, steps of which add up."""
+    size = abs(u)
+    for w in r:
+        def step(a, b, keep, share):
+            p = np.pad(a, 1)
+            around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
+            return keep * a + share * (around + b) / 4
+        u, size = (step(u, f, 1 - w, w),
+                   step(size, abs(f), 1 + abs(w), abs(w)))
+    return [(u, size)]
+
+
 def softmax_causal(x):
     below = np.tri(*x.shape, dtype=bool)
     y, size = softmax(np.where(below, x, -np.inf))[0]

@@ -158,11 +158,14 @@ typedef struct axe_map {
 /* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and
  * what is declared in it. */
 typedef struct axe_grid {
-    const char        *name; /* the kernel's; with a number if there are more */
-    int                n_thread, cluster; /* of a CTA; CTAs of a cluster */
-    bool               persistent; /* as many CTAs as fit; else `blocks` */
-    const axe_node    *blocks;     /* CTAs to do all, a multiple of cluster */
-    const axe_var     *id[AXE_N_ID];
+    const char     *name; /* the kernel's; with a number if there are more */
+    int             n_thread, cluster; /* of a CTA; CTAs of a cluster */
+    bool            persistent;        /* as many CTAs as fit; else `blocks` */
+    const axe_node *blocks; /* CTAs to do all, a multiple of cluster */
+    const axe_var  *id[AXE_N_ID];
+    int             n_turn; /* loops of the host around it, outermost first:
+                               their numbers are arguments */
+    const axe_var    **turn;
     int                n_array; /* registers of a thread, rank 1 */
     const axe_tensor **array;
     int                n_buffer;
@@ -182,6 +185,25 @@ typedef struct axe_grid {
     axe_lblock       body;
 } axe_grid;
 
+/* What the host does, in order: launches, and loops and branches over sizes
+ * around them. */
+typedef enum axe_host_kind {
+    AXE_HOST_GRID, /* launch number `grid` */
+    AXE_HOST_LOOP, /* body for each var below its extent, AXE_TURNS at most */
+    AXE_HOST_IF    /* body where cond holds, else other */
+} axe_host_kind;
+
+#define AXE_TURNS INT32_MAX
+
+typedef struct axe_host {
+    axe_host_kind    kind;
+    int              grid;
+    const axe_var   *var;
+    const axe_node  *cond;
+    int              n_body, n_other;
+    struct axe_host *body, *other;
+} axe_host;
+
 typedef struct axe_lowered {
     const axe_plan *plan;
     axe_lblock      body;
@@ -190,6 +212,8 @@ typedef struct axe_lowered {
     int             n_grid; /* machines with threads: launches, in order; then
                                the body is empty */
     axe_grid *grid;
+    int       n_host; /* when each is launched */
+    axe_host *host;
 } axe_lowered;
 
 AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,

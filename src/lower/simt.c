@@ -433,6 +433,8 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     const char            *name = sl->lw.plan->kernel->name;
 
     *g = (axe_grid){
+        .n_turn = g->n_turn,
+        .turn = g->turn,
         .name = sl->sp->n_launch == 1
                     ? name
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),
@@ -457,22 +459,6 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     return AXE_OK;
 }
 
-/* Launches are one after the other; nothing may be around them. */
-static axe_status
-check_order(simt_lowering *sl)
-{
-    const axe_kernel *k = sl->lw.plan->kernel;
-
-    for (int i = 0; i < k->n_body; i++)
-        if (k->body[i]->kind == AXE_STMT_FOR || k->body[i]->kind == AXE_STMT_IF)
-            return axe_fail(sl->lw.cx, k->body[i]->at, AXE_EUNSUPPORTED,
-                            "on %s a scope at the top is a launch, and loops "
-                            "and branches around launches are not planned yet; "
-                            "put them inside the scope",
-                            sl->lw.plan->machine->name);
-    return AXE_OK;
-}
-
 axe_status
 axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
 {
@@ -482,11 +468,11 @@ axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     sl->lw.plan = p;
     sl->sp = p->simt;
     sl->lw.n_var = p->simt->n_var;
-    AXE_TRY(check_order(sl));
     out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
+    out->n_grid = p->simt->n_launch;
+    axe_simt_lower_host(cx, p, out);
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(lower_launch(sl, i, &out->grid[i]));
-    out->n_grid = p->simt->n_launch;
     out->plan = p;
     return AXE_OK;
 }

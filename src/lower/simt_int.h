@@ -100,6 +100,8 @@ AXE_CHECK axe_status axe_simt_sync(simt_lowering *sl, axe_lblock *b,
 
 AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
                                     axe_lowered *out);
+/* simt_host.c: when each grid is launched, and which loops are around it. */
+void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 /* An expression over integers, with scalars as elements of arrays. */
 const axe_node *axe_simt_scalars(simt_lowering *sl, const axe_node *n);
 /* Statements in order into b. */

@@ -233,6 +233,35 @@ put_grid(axe_ctx *cx, axe_buf *b, const axe_grid *g)
     put_block(cx, b, &g->body, 1);
 }
 
+/* Where something is around launches, when each is one. */
+static void
+put_host(axe_ctx *cx, axe_buf *out, int n, const axe_host *h, int depth)
+{
+    for (int i = 0; i < n; i++) {
+        axe_putf(out, "%*s", 2 * depth, "");
+        if (h[i].kind == AXE_HOST_GRID)
+            axe_putf(out, "launch %d\n", h[i].grid);
+        else if (h[i].kind == AXE_HOST_LOOP)
+            axe_putf(out, "for %s < %s\n", h[i].var->name,
+                     axe_node_text(cx, h[i].var->extent));
+        else
+            axe_putf(out, "if %s\n", axe_node_text(cx, h[i].cond));
+        put_host(cx, out, h[i].n_body, h[i].body, depth + 1);
+        if (h[i].n_other > 0)
+            axe_putf(out, "%*selse\n", 2 * depth, "");
+        put_host(cx, out, h[i].n_other, h[i].other, depth + 1);
+    }
+}
+
+static bool
+is_plain(const axe_lowered *l)
+{
+    for (int i = 0; i < l->n_host; i++)
+        if (l->host[i].kind != AXE_HOST_GRID)
+            return false;
+    return true;
+}
+
 void
 axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l)
 {
@@ -241,6 +270,8 @@ axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l)
     if (l->n_grid == 0)
         axe_putf(out, ": scratch %" PRId64 " bytes a worker", l->scratch_bytes);
     axe_putc(out, '\n');
+    if (!is_plain(l))
+        put_host(cx, out, l->n_host, l->host, 0);
     for (int i = 0; i < l->n_grid; i++)
         put_grid(cx, out, &l->grid[i]);
     put_block(cx, out, &l->body, 1);

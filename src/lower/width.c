@@ -57,6 +57,9 @@ most_blocks(const axe_grid_widths *w)
     return w->g->persistent ? INT32_MAX - AXE_STAY_MOST : INT32_MAX;
 }
 
+static axe_interval within_extent(const axe_grid_widths *w, const axe_var *v,
+                                  axe_interval r);
+
 static bool
 known_var(const axe_grid_widths *w, const axe_var *v, axe_interval *out)
 {
@@ -68,6 +71,11 @@ known_var(const axe_grid_widths *w, const axe_var *v, axe_interval *out)
     for (int i = 0; i < k->n_size && !w->wide; i++)
         if (k->size[i] == v) {
             *out = between(0, AXE_SIZE_MOST);
+            return true;
+        }
+    for (int i = 0; i < g->n_turn; i++)
+        if (g->turn[i] == v) {
+            *out = within_extent(w, v, between(0, AXE_TURNS - 1));
             return true;
         }
     if (v == k->cores)
@@ -315,11 +323,24 @@ block_names(const axe_lblock *b, const axe_var *v)
     return false;
 }
 
+static bool
+host_names(int n, const axe_host *h, const axe_var *v)
+{
+    for (int i = 0; i < n; i++)
+        if ((h[i].var && names(h[i].var->extent, v)) || names(h[i].cond, v) ||
+            host_names(h[i].n_body, h[i].body, v) ||
+            host_names(h[i].n_other, h[i].other, v))
+            return true;
+    return false;
+}
+
 bool
 axe_lowered_has_cores(const axe_lowered *l)
 {
     const axe_kernel *k = l->plan->kernel;
 
+    if (k->cores && host_names(l->n_host, l->host, k->cores))
+        return true;
     for (int i = 0; i < k->n_temp && k->cores; i++)
         for (int d = 0; d < k->temp[i]->rank; d++)
             if (names(k->temp[i]->shape[d], k->cores))

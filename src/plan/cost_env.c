@@ -269,21 +269,30 @@ push_loops(axe_cost_env *e, const axe_stmt *s)
 static bool find(axe_cost_env *e, int n, axe_stmt *const *body,
                  const axe_stmt *s, double share);
 
+/* Is what is looked at the host's, outside of launches? */
+static bool
+is_hosts(const axe_cost_env *e)
+{
+    return e->plan->simt && e->n_loop == 0;
+}
+
 /* Look for s in a body that runs where cond, if there is one, is `want`. */
 static bool
 find_in(axe_cost_env *e, const axe_node *cond, bool want, int n,
         axe_stmt *const *body, const axe_stmt *s, double share)
 {
-    int mark = e->n_cond;
+    int    mark = e->n_cond;
+    double launches = e->launches;
 
     if (cond) {
-        share *= share_of(e, cond, want);
+        *(is_hosts(e) ? &e->launches : &share) *= share_of(e, cond, want);
         if (e->n_cond < AXE_COST_CONDS)
             e->cond[e->n_cond++] = (axe_cost_cond){cond, want};
     }
     if (find(e, n, body, s, share))
         return true;
     e->n_cond = mark;
+    e->launches = launches;
     return false;
 }
 
@@ -295,15 +304,20 @@ find(axe_cost_env *e, int n, axe_stmt *const *body, const axe_stmt *s,
         const axe_stmt *b = body[i];
         const axe_node *cond = b->kind == AXE_STMT_IF ? b->cond : NULL;
         int             mark = e->n_loop;
+        double          launches = e->launches;
         if (b == s) {
             e->share = share;
             return true;
         }
-        push_loops(e, b);
+        if (is_hosts(e) && b->kind == AXE_STMT_FOR)
+            e->launches *= fmax(turns_of(e, b->var[0]->extent), 0);
+        else
+            push_loops(e, b);
         if (find_in(e, cond, true, b->n_body, b->body, s, share) ||
             find_in(e, cond, false, b->n_other, b->other, s, share))
             return true;
         e->n_loop = mark;
+        e->launches = launches;
     }
     return false;
 }
@@ -314,6 +328,7 @@ axe_cost_around(axe_cost_env *e, const axe_stmt *s)
     e->n_loop = 0;
     e->n_cond = 0;
     e->tasks = 1;
+    e->launches = 1;
     return find(e, e->plan->kernel->n_body, e->plan->kernel->body, s, 1);
 }
 

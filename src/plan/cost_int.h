@@ -37,6 +37,7 @@ typedef struct axe_cost_env {
     axe_cost_cond      cond[AXE_COST_CONDS];
     double             tasks; /* of the outermost scope */
     double             share; /* of all turns, if it stands in a branch */
+    double launches; /* machines with threads: turns of the host's loops */
 } axe_cost_env;
 
 /* The value of an index expression; NAN where a size is not known. */

@@ -537,6 +537,7 @@ axe_simt_cost_launch(axe_ctx *cx, const axe_plan *p, int i, const int64_t *size,
                        .out = &c};
 
     gather(&m);
+    c.times = m.n > 0 ? m.env.launches : 1;
     c.seconds = m.n > 0 ? -1 : m.rates->launch_us * 1e-6;
     if (m.n > 0)
         count_rounds(&m);
@@ -558,14 +559,16 @@ axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
     for (int i = 0; i < p->simt->n_launch; i++) {
         double least = sum.least_s, flops = sum.flops, peak = sum.peak_s;
         axe_simt_cost_launch(cx, p, i, size, &one);
-        all = one.seconds < 0 || all < 0 ? -1 : all + one.seconds;
-        if (i == 0 || one.seconds > longest) {
-            longest = one.seconds;
+        all = one.seconds < 0 || all < 0 || isnan(one.times)
+                  ? -1
+                  : all + one.times * one.seconds;
+        if (i == 0 || one.times * one.seconds > longest) {
+            longest = one.times * one.seconds;
             sum = one;
         }
-        sum.least_s = least + one.least_s;
-        sum.peak_s = peak + one.peak_s;
-        sum.flops = flops + one.flops;
+        sum.least_s = least + one.times * one.least_s;
+        sum.peak_s = peak + one.times * one.peak_s;
+        sum.flops = flops + one.times * one.flops;
     }
     sum.seconds = all;
     *out = sum;

@@ -35,7 +35,8 @@ typedef enum axe_busy {
 /* "tensor cores" */
 const char *axe_busy_name(axe_busy b);
 
-/* Of one launch, or of all: seconds is then the sum, the rest that of the
+/* Of one launch, or of all: seconds is then the sum, of each as often as it is
+ * made, the rest that of the
  * longest one.  seconds is -1, and the rest without meaning, where sizes are
  * not known or the launch would be refused. */
 typedef struct axe_simt_cost {
@@ -51,6 +52,7 @@ typedef struct axe_simt_cost {
                          the products, each argument moved once */
     double peak_s;    /* the products' part of it, at the nominal clock */
     double seconds;
+    double times; /* of one launch: how often the host makes it */
 } axe_simt_cost;
 
 /* Launch i of p->simt.

@@ -79,6 +79,8 @@ axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         if (p->simt->n_launch > 1) {
             axe_putf(out, "            launch %d: ", i);
             put_time(out, c.seconds);
+            if (c.times != 1)
+                axe_putf(out, ", %.3g times", c.times);
             axe_puts(out, c.tiles > 0 ? "\n" : ", no tiles\n");
         }
         if (c.tiles > 0)
@@ -101,10 +103,11 @@ axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         axe_putf(out,
                  "%s{\"seconds\":%.6g,\"least\":%.6g,\"tiles\":%.0f,"
                  "\"rounds\":%.0f,\"full\":%.4f,\"resident\":%.0f,"
-                 "\"flops\":%.6g,\"l2_bytes\":%.6g,\"memory_bytes\":%.6g,"
+                 "\"times\":%.6g,\"flops\":%.6g,\"l2_bytes\":%.6g,\"memory_"
+                 "bytes\":%.6g,"
                  "\"most\":\"%s\"",
                  i ? "," : "", c.seconds, c.least_s, c.tiles, c.rounds, c.full,
-                 c.resident, c.flops, c.l2_bytes, c.memory_bytes,
+                 c.resident, c.times, c.flops, c.l2_bytes, c.memory_bytes,
                  axe_busy_name(c.most));
         for (int b = 0; b < AXE_N_BUSY; b++)
             axe_putf(out, ",\"%s\":%.6g", axe_busy_name((axe_busy)b),

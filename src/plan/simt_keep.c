@@ -332,21 +332,38 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
                                          .when = when_between(x, over, 0)}));
 }
 
+/* The scopes of a body, and of loops and branches around scopes. */
+static void
+keep_body(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, int *n,
+          axe_stmt *const **body)
+{
+    axe_list out = {.cx = cx};
+
+    for (int i = 0; i < *n; i++) {
+        axe_stmt *s = (*body)[i];
+        axe_keep  x = {.cx = cx, .k = k, .scope = s};
+        if (find_rows(&x)) {
+            split_scope(&x, mc, &out);
+            continue;
+        }
+        if (s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_IF) {
+            s = axe_new(cx, axe_stmt);
+            *s = *(*body)[i];
+            keep_body(cx, mc, k, &s->n_body, &s->body);
+            keep_body(cx, mc, k, &s->n_other, &s->other);
+        }
+        axe_list_push(&out, s);
+    }
+    *n = out.n;
+    *body = (axe_stmt *const *)out.item;
+}
+
 const axe_kernel *
 axe_simt_keep(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
 {
     axe_kernel *out = axe_new(cx, axe_kernel);
-    axe_list    body = {.cx = cx};
 
     *out = *k;
-    for (int i = 0; i < k->n_body; i++) {
-        axe_keep x = {.cx = cx, .k = out, .scope = k->body[i]};
-        if (find_rows(&x))
-            split_scope(&x, mc, &body);
-        else
-            axe_list_push(&body, k->body[i]);
-    }
-    out->n_body = body.n;
-    out->body = (axe_stmt *const *)body.item;
+    keep_body(cx, mc, out, &out->n_body, &out->body);
     return out;
 }

@@ -84,21 +84,35 @@ axe_simt_share(planner *p, const request *r, const axe_crew *crew)
     return pays(p, r, n) ? n : 1;
 }
 
+/* The same scopes at the top, and in loops and branches there. */
+static axe_stmt *const *
+alone_body(axe_ctx *cx, int n, axe_stmt *const *body)
+{
+    axe_stmt **out = axe_new_array(cx, axe_stmt *, n + 1);
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        out[i] = body[i];
+        if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_FOR &&
+            s->kind != AXE_STMT_IF)
+            continue;
+        out[i] = axe_new(cx, axe_stmt);
+        *out[i] = *s;
+        out[i]->keys.cluster = 0;
+        if (s->kind == AXE_STMT_SCOPE)
+            continue;
+        out[i]->body = alone_body(cx, s->n_body, s->body);
+        out[i]->other = alone_body(cx, s->n_other, s->other);
+    }
+    return out;
+}
+
 const axe_kernel *
 axe_simt_alone(axe_ctx *cx, const axe_kernel *k)
 {
     axe_kernel *out = axe_new(cx, axe_kernel);
-    axe_stmt  **body = axe_new_array(cx, axe_stmt *, k->n_body + 1);
 
     *out = *k;
-    out->body = body;
-    for (int i = 0; i < k->n_body; i++) {
-        body[i] = k->body[i];
-        if (body[i]->kind != AXE_STMT_SCOPE || body[i]->keys.cluster == 0)
-            continue;
-        body[i] = axe_new(cx, axe_stmt);
-        *body[i] = *k->body[i];
-        body[i]->keys.cluster = 0;
-    }
+    out->body = alone_body(cx, k->n_body, k->body);
     return out;
 }

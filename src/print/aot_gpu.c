@@ -131,6 +131,8 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
         axe_putf(b, "&temp[%d], ", i);
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->size[i]));
+    for (int i = 0; i < g->n_turn; i++)
+        axe_putf(b, "&%s, ", axe_c_var(p, g->turn[i]));
     if (axe_lowered_has_cores(p->l))
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->cores));
     axe_puts(b, "0};\n");
@@ -178,6 +180,51 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
              number);
     AXE_TRY(axe_c_index(p, b, g->blocks));
     axe_puts(b, ", arg, stream);\n    }\n");
+    return AXE_OK;
+}
+
+static axe_status put_host(axe_cprinter *p, axe_buf *b, int number, int n,
+                           const axe_host *h);
+
+static axe_status
+put_loop(axe_cprinter *p, axe_buf *b, int number, const axe_host *h)
+{
+    const char *v = axe_c_var(p, h->var);
+
+    axe_puts(b, "    {\n        const i64 end = status ? 0 : ");
+    AXE_TRY(axe_c_index(p, b, h->var->extent));
+    axe_putf(b,
+             ";\n"
+             "        if (end > %d)\n"
+             "            status = AXE_AOT_EOVERFLOW;\n"
+             "        for (i64 %s = 0; !status && %s < end; %s++) {\n",
+             AXE_TURNS, v, v, v);
+    AXE_TRY(put_host(p, b, number, h->n_body, h->body));
+    axe_puts(b, "        }\n    }\n");
+    return AXE_OK;
+}
+
+static axe_status
+put_branch(axe_cprinter *p, axe_buf *b, int number, const axe_host *h)
+{
+    axe_puts(b, "    if (");
+    AXE_TRY(axe_c_index(p, b, h->cond));
+    axe_puts(b, ") {\n");
+    AXE_TRY(put_host(p, b, number, h->n_body, h->body));
+    axe_puts(b, "    } else {\n");
+    AXE_TRY(put_host(p, b, number, h->n_other, h->other));
+    axe_puts(b, "    }\n");
+    return AXE_OK;
+}
+
+static axe_status
+put_host(axe_cprinter *p, axe_buf *b, int number, int n, const axe_host *h)
+{
+    for (int i = 0; i < n; i++, h++)
+        AXE_TRY(h->kind == AXE_HOST_GRID
+                    ? put_grid(p, b, number, &p->l->grid[h->grid])
+                : h->kind == AXE_HOST_LOOP ? put_loop(p, b, number, h)
+                                           : put_branch(p, b, number, h));
     return AXE_OK;
 }
 
@@ -248,8 +295,8 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
     AXE_TRY(put_temps(&p, b, k));
     if (has_maps(code->lowered))
         axe_puts(b, "    uint64_t nothing = 0;\n");
-    for (int i = 0; i < code->lowered->n_grid; i++)
-        AXE_TRY(put_grid(&p, b, number, &code->lowered->grid[i]));
+    AXE_TRY(
+        put_host(&p, b, number, code->lowered->n_host, code->lowered->host));
     for (int i = 0; i < k->n_temp; i++)
         axe_putf(b,
                  "    if (temp[%d])\n        cuMemFreeAsync(temp[%d], "

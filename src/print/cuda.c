@@ -333,6 +333,8 @@ put_head(cuda_printer *p, axe_buf *b)
     }
     for (int i = 0; i < k->n_size; i++, next = ", ")
         axe_putf(b, "%si64 %s", next, axe_cuda_spell(p->cx, "n", k->size[i]));
+    for (int i = 0; i < g->n_turn; i++, next = ", ")
+        axe_putf(b, "%si64 turn%d", next, i);
     if (axe_lowered_has_cores(p->l))
         axe_putf(b, "%si64 n_%s", next, AXE_CORES);
     axe_puts(b, ")\n{\n");
@@ -393,6 +395,8 @@ put_kernel(cuda_printer *p, axe_buf *b)
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
         axe_cuda_declare(p, k->size[i], p->wide);
+    for (int i = 0; i < p->g->n_turn; i++)
+        axe_cuda_declare(p, p->g->turn[i], false);
     if (k->cores)
         axe_cuda_declare(p, k->cores, false);
     AXE_TRY(put_block(p, &p->g->body, 1));
@@ -412,9 +416,12 @@ put_kernel(cuda_printer *p, axe_buf *b)
                      p->wide ? "    const i64 %s = %s;\n"
                              : "    const int %s = (int)%s;\n",
                      p->name[i].text, axe_cuda_spell(p->cx, "n", k->size[i]));
-    if (k->cores && p->name[k->n_size].used)
-        axe_putf(b, "    const int %s = (int)n_%s;\n", p->name[k->n_size].text,
-                 AXE_CORES);
+    const cuda_name *rest = p->name + k->n_size;
+    for (int i = 0; i < p->g->n_turn; i++, rest++)
+        if (rest->used)
+            axe_putf(b, "    const int %s = (int)turn%d;\n", rest->text, i);
+    if (k->cores && rest->used)
+        axe_putf(b, "    const int %s = (int)n_%s;\n", rest->text, AXE_CORES);
     AXE_TRY(put_arrays(p, b));
     axe_puts(b, body.text ? body.text : "");
     axe_puts(b, "}\n");

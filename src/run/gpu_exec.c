@@ -1,8 +1,8 @@
 /* gpu_exec.c - a program's code on a GPU, and its launch.
  *
  * A grid's kernel takes, in this order: the grid's tensor maps by value, the
- * address of each of the kernel's parameters and of its own tensors, and its
- * sizes as 64-bit integers. */
+ * address of each of the kernel's parameters and of its own tensors, its sizes
+ * as 64-bit integers, and likewise the turns of the loops around it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,10 +299,11 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
 {
     const axe_kernel *k = l->e->program->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
-    void   **arg = axe_new_array(cx, void *, n + n_ptr + k->n_size + 2);
-    int64_t  blocks;
-    axe_gpu *g = l->e->gpu;
-    int      r;
+    int               n_arg = n + n_ptr + k->n_size + grid->n_turn + 2;
+    void            **arg = axe_new_array(cx, void *, n_arg);
+    int64_t           blocks;
+    axe_gpu          *g = l->e->gpu;
+    int               r;
 
     AXE_TRY(count_blocks(cx, l, grid, code->n_resident, &blocks));
     if (blocks <= 0)
@@ -315,12 +316,58 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
                        : &l->ptr[i];
     for (int i = 0; i < k->n_size; i++)
         arg[n++] = &l->bound.size[i];
+    n += grid->n_turn;
+    for (const axe_turn *t = l->values.turn; t; t = t->around)
+        arg[--n] = (void *)&t->value;
+    n += grid->n_turn;
     arg[n++] = (void *)&l->values.cores;
     r = g->cuda->LaunchKernel(code->function, (unsigned)blocks, 1, 1,
                               (unsigned)grid->n_thread, 1, 1,
                               (unsigned)grid->shared_bytes, stream, arg, NULL);
     return axe_cuda_check(cx, g->cuda, r,
                           axe_textf(cx, "launching kernel %s", grid->name));
+}
+
+static axe_status start_all(axe_ctx *cx, launch *l, int n, const axe_host *h,
+                            void *stream);
+
+static axe_status
+start_loop(axe_ctx *cx, launch *l, const axe_host *h, void *stream)
+{
+    axe_turn   turn = {.var = h->var, .around = l->values.turn};
+    axe_status st = AXE_OK;
+    int64_t    n;
+
+    if (!axe_value_of(&l->values, h->var->extent, &n) || n > AXE_TURNS)
+        return axe_fail(cx, h->var->at, AXE_EOVERFLOW,
+                        "a loop around launches has at most 2^31 - 1 turns");
+    l->values.turn = &turn;
+    for (; turn.value < n && st == AXE_OK; turn.value++)
+        st = start_all(cx, l, h->n_body, h->body, stream);
+    l->values.turn = turn.around;
+    return st;
+}
+
+/* What a launch is made of is the driver's when it has begun. */
+static axe_status
+start_all(axe_ctx *cx, launch *l, int n, const axe_host *h, void *stream)
+{
+    const axe_lowered *lw = l->e->program->lowered;
+
+    for (int i = 0; i < n; i++, h++) {
+        axe_mark m = axe_ctx_mark(cx);
+        if (h->kind == AXE_HOST_GRID)
+            AXE_TRY(start_grid(cx, l, &lw->grid[h->grid],
+                               &l->code->grid[h->grid], stream));
+        else if (h->kind == AXE_HOST_LOOP)
+            AXE_TRY(start_loop(cx, l, h, stream));
+        else if (holds(l, h->cond))
+            AXE_TRY(start_all(cx, l, h->n_body, h->body, stream));
+        else
+            AXE_TRY(start_all(cx, l, h->n_other, h->other, stream));
+        axe_ctx_release(cx, m);
+    }
+    return AXE_OK;
 }
 
 static axe_status
@@ -332,8 +379,8 @@ start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
 
     AXE_TRY(axe_gpu_push(cx, e->gpu));
     st = make_temps(cx, l, stream, &block);
-    for (int i = 0; i < lw->n_grid && st == AXE_OK; i++)
-        st = start_grid(cx, l, &lw->grid[i], &l->code->grid[i], stream);
+    if (st == AXE_OK)
+        st = start_all(cx, l, lw->n_host, lw->host, stream);
     if (block)
         e->gpu->cuda->MemFreeAsync(block, stream);
     axe_gpu_pop(e->gpu);
@@ -373,7 +420,7 @@ prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
     AXE_TRY(axe_bound_check_reach(cx, e->program, &l->bound));
     AXE_TRY(choose_code(cx, e, l->bound.size, &l->code));
-    l->values = (axe_values){k, l->bound.size, e->gpu->n_sm};
+    l->values = (axe_values){k, l->bound.size, e->gpu->n_sm, NULL};
     l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
         l->ptr[i] = l->bound.data[i];

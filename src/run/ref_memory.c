@@ -83,7 +83,7 @@ axe_status
 axe_ref_check_memory(axe_ctx *cx, const axe_kernel *k, const int64_t *size,
                      int64_t cores)
 {
-    axe_values in = {k, size, cores};
+    axe_values in = {k, size, cores, NULL};
     int64_t    all = bytes_in(&in, k->n_body, k->body), have = available();
 
     for (int i = 0; i < k->n_param; i++) {

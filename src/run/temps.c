@@ -34,7 +34,7 @@ axe_status
 axe_device_temps(axe_ctx *cx, axe_device *d, const axe_kernel *k,
                  const int64_t *size, void **out)
 {
-    axe_values in = {k, size, axe_pool_size(d->pool)};
+    axe_values in = {k, size, axe_pool_size(d->pool), NULL};
     int64_t   *at = axe_new_array(cx, int64_t, k->n_temp + 1), all = 0, n;
 
     for (int i = 0; i < k->n_temp; i++) {

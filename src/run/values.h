@@ -4,14 +4,23 @@
 
 #include "ir/ir.h"
 
-/* The values of a kernel's sizes, in its order, and of `cores`. */
+/* A loop of the host at one of its turns. */
+typedef struct axe_turn {
+    const axe_var         *var;
+    int64_t                value;
+    const struct axe_turn *around;
+} axe_turn;
+
+/* The values of a kernel's sizes, in its order, of `cores`, and of the host's
+ * loops around. */
 typedef struct axe_values {
     const axe_kernel *kernel;
     const int64_t    *size;
     int64_t           cores;
+    const axe_turn   *turn;
 } axe_values;
 
-/* An integer expression over sizes.  False if it leaves int64. */
+/* An integer expression over these.  False if it leaves int64. */
 bool axe_value_of(const axe_values *in, const axe_node *n, int64_t *out);
 /* Bytes of one of the kernel's own tensors, rounded up to whole lines of 64;
  * false if int64 does not count them. */

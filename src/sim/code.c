@@ -50,6 +50,18 @@ size_value(const sim *s, const axe_var *v)
     return v->is_fixed ? v->fixed : s->n_sm;
 }
 
+/* Which turn a loop of the host is at; false: it is none. */
+static bool
+turn_value(const sim *s, const axe_var *v, int64_t *out)
+{
+    for (int i = 0; i < s->n_turn; i++)
+        if (s->around[i] == v) {
+            *out = s->turn[i];
+            return true;
+        }
+    return false;
+}
+
 int
 axe_sim_slot(sim *s, sim_code *c, const axe_var *v)
 {
@@ -59,7 +71,7 @@ axe_sim_slot(sim *s, sim_code *c, const axe_var *v)
         if (c->var[slot] && axe_var_same(c->var[slot], v))
             return slot;
     slot = add_slot(s, c, v);
-    if (v->kind == AXE_VAR_SIZE)
+    if (!turn_value(s, v, &c->init[slot]) && v->kind == AXE_VAR_SIZE)
         c->init[slot] = size_value(s, v);
     return slot;
 }

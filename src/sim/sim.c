@@ -22,6 +22,9 @@ host_value(sim *s, const axe_node *n, int64_t *out)
         for (int i = 0; i < k->n_size; i++)
             if (k->size[i] == n->u.var)
                 *out = s->spec->size[i];
+        for (int i = 0; i < s->n_turn; i++)
+            if (s->around[i] == n->u.var)
+                *out = s->turn[i];
         return AXE_OK;
     }
     if (n->n_arg < 1 || n->n_arg > 3)
@@ -398,6 +401,47 @@ run_grid(sim *s)
     return AXE_OK;
 }
 
+static axe_status run_host(sim *s, int n, const axe_host *h);
+
+static axe_status
+run_loop(sim *s, const axe_host *h)
+{
+    int     at = s->n_turn;
+    int64_t end;
+
+    AXE_TRY(host_value(s, h->var->extent, &end));
+    if (end > AXE_TURNS || at == AXE_NEST_MAX)
+        return axe_fail(s->cx, h->var->at, AXE_EOVERFLOW,
+                        "the simulator: %lld turns of a loop around launches",
+                        (long long)end);
+    s->n_turn++;
+    s->around[at] = h->var;
+    for (s->turn[at] = 0; s->turn[at] < end && !s->stop; s->turn[at]++)
+        AXE_TRY(run_host(s, h->n_body, h->body));
+    s->n_turn--;
+    return AXE_OK;
+}
+
+static axe_status
+run_host(sim *s, int n, const axe_host *h)
+{
+    int64_t holds;
+
+    for (int i = 0; i < n && !s->stop; i++, h++) {
+        if (h->kind == AXE_HOST_GRID) {
+            s->g = &s->l->grid[h->grid];
+            AXE_TRY(run_grid(s));
+        } else if (h->kind == AXE_HOST_LOOP) {
+            AXE_TRY(run_loop(s, h));
+        } else {
+            AXE_TRY(host_value(s, h->cond, &holds));
+            AXE_TRY(holds ? run_host(s, h->n_body, h->body)
+                          : run_host(s, h->n_other, h->other));
+        }
+    }
+    return AXE_OK;
+}
+
 static int
 n_atoms(const axe_lblock *b)
 {
@@ -424,11 +468,7 @@ run(sim *s)
     s->report->finding = axe_new_array(s->cx, axe_sim_finding, AXE_SIM_MAX);
     AXE_TRY(axe_axes_load(s->cx, axe_machine_axes(s->mc->family)));
     AXE_TRY(bind(s));
-    for (int i = 0; i < s->l->n_grid && !s->stop; i++) {
-        s->g = &s->l->grid[i];
-        AXE_TRY(run_grid(s));
-    }
-    return AXE_OK;
+    return run_host(s, s->l->n_host, s->l->host);
 }
 
 axe_status

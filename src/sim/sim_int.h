@@ -284,6 +284,9 @@ struct sim {
     const axe_lowered  *l;
     const axe_machine  *mc;
     const axe_grid     *g;
+    int                 n_turn; /* of the host's loops around it */
+    const axe_var      *around[AXE_NEST_MAX];
+    int64_t             turn[AXE_NEST_MAX];
     const axe_sim_spec *spec;
     axe_sim_report     *report;
     sim_found           found[AXE_SIM_MAX];

@@ -106,6 +106,53 @@ grep -q '^1 0 0 0$' got && grep -q 'launch 536870912x1x1' got || {
     cat got
 }
 
+# Loops and branches around launches are the host's.
+cat >loops.axe <<'EOF'
+kernel loops(inout f32 X[M], in f32 T[N])
+{
+    index m;
+
+    for (t : N) {
+        cta (i : M by 4) X[i*4 + m] = X[i*4 + m] + f32(t);
+        if (t % 2 == 1) {
+            for (u : t..2*t) cta (i : M by 1) X[i] = 2 * X[i] - f32(u);
+        } else
+            cta (i : M by 8) X[i*8 + m] = 3 * X[i*8 + m];
+    }
+}
+EOF
+"$AXE" compile loops.axe -t sm_90a -o k.c k.h || fail "loops"
+cat >main.c <<'EOF'
+#include <stdio.h>
+
+#include "k.h"
+
+const char *fake_log(void);
+long long fake_value(int i);
+
+int
+main(void)
+{
+    static float x[8];
+    int good = loops(x, x, 8, 4, NULL);
+
+    printf("%d: %lld %lld %lld %lld\n%s", good, fake_value(2), fake_value(3),
+           fake_value(4), fake_value(5), fake_log());
+    return 0;
+}
+EOF
+$cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main \
+    2>err || {
+    fail "the C of loops does not compile"
+    cat err
+}
+LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "loops ends badly"
+[ "$(sed -n 's/x1x1 of .*//; s/^launch //p' got | tr '\n' ' ')" = \
+    "2 1 2 8 2 1 2 8 8 8 " ] && grep -q '^0: 8 4 3 2$' got || {
+    fail "launches of loops"
+    cat got
+}
+
 # Tensor maps, sizes that none can hold, a grid that stays on 4 SMs.
 "$AXE" compile "$SRC/kernels/gemm_sm90.axe" -t sm_90a -o g.c g.h ||
     fail "gemm_sm90"

@@ -23,6 +23,7 @@ typedef struct maker {
     axe_plan           plan;
     axe_lowered        lowered;
     axe_grid           grid;
+    axe_host           host; /* launch 0 */
     const axe_tensor  *param[GRID_MAX], *array[GRID_MAX];
     const axe_var     *size[GRID_MAX];
     axe_buffer         buffer[GRID_MAX];
@@ -292,8 +293,9 @@ grid_done(maker *m)
     m->grid.buffer = m->buffer;
     m->grid.map = m->map;
     m->lowered.plan = &m->plan;
-    m->lowered.n_grid = 1;
+    m->lowered.n_grid = m->lowered.n_host = 1;
     m->lowered.grid = &m->grid;
+    m->lowered.host = &m->host;
     return &m->lowered;
 }
 

@@ -15,6 +15,7 @@ typedef struct maker {
     axe_ctx           *cx;
     const axe_machine *machine;
     axe_grid           grid;
+    axe_host           host; /* launch 0 */
     const axe_tensor  *array[GRID_MAX], *param[GRID_MAX];
     axe_buffer         buffer[GRID_MAX];
     axe_map            map[GRID_MAX];
@@ -374,8 +375,9 @@ made(maker *m)
     m->plan.kernel = &m->kernel;
     m->plan.machine = m->machine;
     m->lowered.plan = &m->plan;
-    m->lowered.n_grid = 1;
+    m->lowered.n_grid = m->lowered.n_host = 1;
     m->lowered.grid = &m->grid;
+    m->lowered.host = &m->host;
     return &m->lowered;
 }
 

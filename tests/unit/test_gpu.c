@@ -88,8 +88,9 @@ make_program_of(axe_ctx *cx, const char *kernel, const char *printed)
                      .swizzle = 128};
     *plan = (axe_plan){.kernel = k, .machine = &machine};
     l->plan = plan;
-    l->n_grid = 1;
+    l->n_grid = l->n_host = 1;
     l->grid = axe_new(cx, axe_grid);
+    l->host = axe_new(cx, axe_host);
     *l->grid =
         (axe_grid){.name = "k",
                    .n_thread = 128,
@@ -324,6 +325,66 @@ launches_have_own_tensors(void **state)
     axe_ctx_free(cx);
 }
 
+/* Loops and branches around launches; the turns are arguments behind the sizes.
+ */
+static void
+host_loops_launch(void **state)
+{
+    static const char loops[] =
+        "kernel k(inout f32 X[M], in f32 T[N]) {\n"
+        "    index m;\n"
+        "    for (t : N) {\n"
+        "        cta (i : M by 4) X[i*4 + m] = X[i*4 + m] + f32(t);\n"
+        "        if (t % 2 == 1) {\n"
+        "            for (u : t) cta (i : M by 1) X[i] = 2 * X[i] - f32(u - "
+        "t);\n"
+        "        } else cta (i : M by 8) X[i*8 + m] = 3 * X[i*8 + m];\n"
+        "    }\n"
+        "}\n";
+    /* the CTAs of each launch, in order */
+    static const int want[] = {2, 1, 2, 8, 2, 1, 2, 8, 8, 8};
+    static const int last[] = {8, 4, 3, 2}; /* M, N, t, u */
+    axe_ctx         *cx = axe_ctx_new();
+    axe_gpu         *g;
+    axe_gpu_exec    *e;
+    static float     x[8], s[4];
+    int64_t          m[1] = {8}, n[1] = {4};
+    axe_array        a[2] = {
+               {.name = "X", .type = "f32", .rank = 1, .shape = m, .data = x},
+               {.name = "T", .type = "f32", .rank = 1, .shape = n, .data = s}};
+    axe_compile_spec   spec = {.kernel = "k", .machine = "sm_90a"};
+    const axe_program *p;
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    int32_t at = axe_source_add(cx, "k.axe", loops, strlen(loops));
+    assert_int_equal(axe_compile(cx, at, &spec, AXE_STAGE_C, &p), AXE_OK);
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    fake_clear();
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    const char *log = fake_log();
+    for (int i = 0; i < AXE_LEN(want); i++) {
+        log = strstr(log, "launch ");
+        assert_non_null(log);
+        assert_int_equal(atoi(log += strlen("launch ")), want[i]);
+    }
+    assert_null(strstr(log, "launch "));
+    for (int i = 0; i < AXE_LEN(last); i++)
+        assert_int_equal(fake_value(2 + i), last[i]);
+    n[0] = 0;
+    fake_clear();
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    assert_null(strstr(fake_log(), "launch "));
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 /* Nothing is launched for no row; of no column there is a map of one zero. */
 static void
 empty_tensors_have_maps(void **state)
@@ -551,6 +612,7 @@ main(void)
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
         cmocka_unit_test(launches_have_own_tensors),
+        cmocka_unit_test(host_loops_launch),
         cmocka_unit_test(empty_tensors_have_maps),
         cmocka_unit_test(large_sizes_have_code),
         cmocka_unit_test(failures_are_decoded),
