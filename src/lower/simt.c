@@ -172,6 +172,13 @@ picks_registers(int n, axe_stmt *const *body, const axe_var *v)
     return x.found;
 }
 
+const axe_node *
+axe_simt_count(simt_lowering *sl, const axe_var *v)
+{
+    return sl->sp->once[v->id] ? op2(sl, AXE_OP_max, v->extent, number(sl, 1))
+                               : v->extent;
+}
+
 static axe_status
 lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
@@ -184,7 +191,7 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = axe_int(&sl->lw, 0);
-    l->end = s->var[0]->extent;
+    l->end = axe_simt_count(sl, s->var[0]);
     l->unroll = axe_is_iconst(l->end, &n) && n <= MAX_UNROLL &&
                 picks_registers(s->n_body, s->body, s->var[0]);
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);

@@ -149,6 +149,13 @@ meet_cluster(simt_lowering *sl, axe_lblock *b)
     return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
 }
 
+/* Where nothing but barriers has been made, no more needs to be seen. */
+static axe_status
+begin_cluster(simt_lowering *sl, axe_lblock *b)
+{
+    return axe_simt_sync(sl, b, AXE_SYNC_BEGIN, AXE_SCOPE_CLUSTER, "", 0, NULL);
+}
+
 /* Columns that two CTAs have are asked for by both: each must know that the
  * other has begun. */
 axe_status
@@ -164,12 +171,14 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
         AXE_TRY(show_inits(sl, sl->opening));
     begin_counters(sl, b);
     if (sl->launch->tmem_columns > 0 && pair > 1)
-        AXE_TRY(meet_cluster(sl, b));
+        AXE_TRY(begin_cluster(sl, b));
     AXE_TRY(axe_simt_ask_columns(sl, b));
     if (!sl->opening && sl->launch->tmem_columns == 0)
         return AXE_OK;
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    if (sl->grid->cluster > 1)
+    if (sl->grid->cluster > 1 && sl->launch->tmem_columns == 0)
+        AXE_TRY(begin_cluster(sl, b));
+    else if (sl->grid->cluster > 1)
         AXE_TRY(meet_cluster(sl, b));
     else
         AXE_TRY(axe_simt_meet(sl, b, sl->launch->crew));

@@ -104,6 +104,8 @@ AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
 void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 /* An expression over integers, with scalars as elements of arrays. */
 const axe_node *axe_simt_scalars(simt_lowering *sl, const axe_node *n);
+/* How often the loop turns, see simt_fresh.c. */
+const axe_node *axe_simt_count(simt_lowering *sl, const axe_var *v);
 /* Statements in order into b. */
 AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
                                          int n, axe_stmt *const *body);

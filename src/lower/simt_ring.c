@@ -291,7 +291,7 @@ produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     const axe_stmt *produce = loop->body[0];
     axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
-    l->value = op2(sl, AXE_OP_lt, at, loop->var[0]->extent);
+    l->value = op2(sl, AXE_OP_lt, at, axe_simt_count(sl, loop->var[0]));
     if (r->reader->engine)
         AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
     AXE_TRY(axe_ring_fill(sl, begin_turn(sl, &l->body, loop, produce, at), r,
@@ -378,7 +378,7 @@ lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    l = open_loop(sl, b, s, s->var[0]->extent);
+    l = open_loop(sl, b, s, axe_simt_count(sl, s->var[0]));
     AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     return r->reader->lags == s ? axe_ring_drain_lag(sl, b, r->reader) : AXE_OK;
 }

@@ -147,7 +147,7 @@ axe_ring_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = number(sl, 0);
-    l->end = s->var[0]->extent;
+    l->end = axe_simt_count(sl, s->var[0]);
     some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
     AXE_TRY(await_full(sl, &l->body, r));
     AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
@@ -156,7 +156,7 @@ axe_ring_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     set->var = before;
     set->value = axe_ring_value(sl, r->read);
     axe_ring_next(sl, &l->body, r, r->read, r->read_phase);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), s->var[0]->extent);
+    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_simt_count(sl, s->var[0]));
     AXE_TRY(axe_ring_drain_lag(sl, b, axe_ring_lag_of(r, s)));
     return release(sl, b, r, before, some);
 }

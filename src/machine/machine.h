@@ -29,6 +29,8 @@ typedef enum axe_sync_kind {
     AXE_SYNC_NONE,
     AXE_SYNC_MEET,   /* [id, n] n threads have come here; id: a named barrier;
                         of the atom's whole scope without operands */
+    AXE_SYNC_BEGIN,  /* as MEET, but of what came before only INITs are seen,
+                        and only if INITED */
     AXE_SYNC_COME,   /* [id, n] the first half of MEET: arrive only */
     AXE_SYNC_INIT,   /* [bar, n] an mbarrier that waits for n arrivals */
     AXE_SYNC_EXPECT, /* [bar, bytes] arrive, and wait for so many more bytes */

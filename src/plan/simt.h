@@ -146,6 +146,8 @@ struct axe_simt_plan {
     int              n_ring, cap_ring;
     axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */
     int              n_var; /* made by planning, behind the kernel's own */
+    bool            *once;  /* by variable's id: of a loop that turns once where
+                               it has no turns, with zeros; or NULL */
 };
 
 /* The row by which the crew's threads change to its number of registers; NULL:

@@ -2,10 +2,13 @@
  *
  * One that is set to zero right before a loop need not be, if the atom of the
  * loop's only contraction can overwrite it, and does so in the first turn.
- * Where the loop has no turns it is set to zero.  Nor need one that is set to
+ * Where the loop has no turns it is set to zero; or, if all that the loop
+ * multiplies comes in boxes of tensors that are then empty, of which boxes are
+ * zeros, it turns once.  Nor need one that is set to
  * zero before a contraction that is no loop's: its first step overwrites. */
 #include "ir/check.h"
 #include "plan/simt_contract.h"
+#include "plan/simt_copy.h"
 #include "plan/simt_int.h"
 
 static bool touches(const axe_stmt *s, const axe_tensor *t);
@@ -106,25 +109,117 @@ zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
     return NULL;
 }
 
-static void
-take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
-{
-    const axe_stmt    *loop = body[at];
-    axe_simt_contract *sc = contract_of(p, s);
-    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+/* -------------------------------------------- loops that turn at least once */
 
-    if (!sc->atom->fresh || !zero || !p->schedule[zero->id])
-        return;
-    sc->fresh = loop->var[0];
-    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
-    simt->when = axe_node2(p->cx, AXE_OP_le, loop->var[0]->extent,
-                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+/* The loops whose body is a stage of a pipeline. */
+typedef struct stages {
+    const axe_pipeline *ring;
+    int                 n, n_loop; /* stages; those that are a loop's body */
+    const axe_stmt     *fill, *read;
+} stages;
+
+static void
+find_stages(stages *x, const axe_stmt *in, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        bool            fills = s->kind == AXE_STMT_PRODUCE;
+        if ((fills || s->kind == AXE_STMT_CONSUME) && s->pipeline == x->ring) {
+            x->n++;
+            x->n_loop += n == 1 && in && in->kind == AXE_STMT_FOR;
+            if (fills)
+                x->fill = in;
+            else
+                x->read = in;
+        }
+        find_stages(x, s, s->n_body, s->body);
+        find_stages(x, s, s->n_other, s->other);
+    }
+}
+
+/* The size of a loop over it or its tiles, K or cdiv(K, 64); or NULL. */
+static const axe_var *
+size_of(const axe_node *n)
+{
+    int64_t by;
+
+    if (n->op == AXE_OP_cdiv && axe_is_iconst(n->arg[1], &by) && by > 0)
+        n = n->arg[0];
+    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_SIZE ? n->u.var
+                                                                 : NULL;
+}
+
+/* Does the statement fill a tile with a box of a tensor that is empty where
+ * `size` is 0? */
+static bool
+brings_zeros(const planner *p, const axe_stmt *s, const axe_var *size)
+{
+    const axe_schedule  *d = s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : 0;
+    const axe_simt_copy *c = d && d->simt ? d->simt->copy : NULL;
+
+    if (!c || !c->box || c->run || c->stage || !c->in)
+        return false;
+    for (int i = 0; i < c->seen->rank; i++)
+        if (axe_mentions(c->seen->shape[i], size))
+            return true;
+    return false;
+}
+
+/* Have the loop that multiplies and the one that brings the factors one turn
+ * more than none, and all that comes in it is zero? */
+static bool
+may_turn_once(const planner *p, const axe_stmt *loop,
+              const axe_simt_contract *c, stages *x)
+{
+    const axe_var  *size = size_of(loop->var[0]->extent);
+    const axe_stmt *fill;
+
+    if (!size || loop->n_var != 1 || loop->n_body != 1 || c->scale[0].tensor ||
+        loop->body[0]->kind != AXE_STMT_CONSUME)
+        return false;
+    *x = (stages){.ring = loop->body[0]->pipeline};
+    find_stages(x, NULL, p->kernel->n_body, p->kernel->body);
+    if (x->n != 2 || x->n_loop != 2 || x->read != loop || !x->fill ||
+        x->fill->n_var != 1 ||
+        !axe_node_same(x->fill->var[0]->extent, loop->var[0]->extent))
+        return false;
+    fill = x->fill->body[0];
+    for (int i = 0; i < fill->n_body; i++)
+        if (!brings_zeros(p, fill->body[i], size))
+            return false;
+    for (int i = 0; i < x->read->body[0]->n_body; i++)
+        if (!contract_of(p, x->read->body[0]->body[i]))
+            return false;
+    return c->a.direct && c->b.direct && c->a.tensor->pipeline == x->ring &&
+           c->b.tensor->pipeline == x->ring;
 }
 
 static const axe_node *
 never(planner *p)
 {
     return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
+}
+
+static void
+take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+{
+    const axe_stmt    *loop = body[at];
+    axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+    stages             x;
+
+    if (!sc->atom->fresh || !zero || !p->schedule[zero->id])
+        return;
+    sc->fresh = loop->var[0];
+    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    if (may_turn_once(p, loop, sc, &x)) {
+        p->simt->once[loop->var[0]->id] = true;
+        p->simt->once[x.fill->var[0]->id] = true;
+        simt->when = never(p);
+        return;
+    }
+    simt->when = axe_node2(p->cx, AXE_OP_le, loop->var[0]->extent,
+                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
 }
 
 /* The contraction that s is, or that a consume, or one in it, begins with. */
@@ -169,5 +264,6 @@ plan_body(planner *p, int n, axe_stmt *const *body)
 void
 axe_simt_take_zeros(planner *p)
 {
+    p->simt->once = axe_new_array(p->cx, bool, p->kernel->n_var + 1);
     plan_body(p, p->kernel->n_body, p->kernel->body);
 }

@@ -95,7 +95,10 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
 {
     sim_named *b = &s->all;
 
-    axe_sim_clock_join(s, &b->cur, w->clock);
+    if (c->in->shape->atom->sync == AXE_SYNC_MEET)
+        axe_sim_clock_join(s, &b->cur, w->clock);
+    else if (b->cur.vc[w->agent] < w->shown)
+        b->cur.vc[w->agent] = w->shown;
     axe_sim_met(s, w);
     w->wait = SIM_WAIT_CLUSTER;
     w->at = c->in;
@@ -299,6 +302,7 @@ inited(sim *s, sim_warp *w)
     for (int i = 0; i < s->code->n_bar; i++)
         if (w->cta->bar[i].is_init && w->cta->bar[i].by == w->agent)
             w->cta->bar[i].is_seen = true;
+    w->shown = w->clock.vc[w->agent];
 }
 
 /* Which CTA's mbarrier an arrival means. */
@@ -386,7 +390,8 @@ axe_sim_barrier(sim *s, sim_warp *w, sim_call *c)
     axe_sync_kind kind = c->in->shape->atom->sync;
     uint32_t      epoch = w->clock.vc[w->agent];
 
-    if (kind == AXE_SYNC_MEET || kind == AXE_SYNC_COME) {
+    if (kind == AXE_SYNC_MEET || kind == AXE_SYNC_BEGIN ||
+        kind == AXE_SYNC_COME) {
         meet(s, w, c);
         return;
     }

@@ -61,7 +61,8 @@ begin_warp(sim *s, sim_warp *w)
     begin_slots(s, w);
     axe_sim_clock_zero(s, &w->clock);
     w->agent = axe_sim_agent_new(s, SIM_AGENT_WARP, w->cta, w->id, -1);
-    w->clock.vc[w->agent] = w->met = 1;
+    w->clock.vc[w->agent] = w->met = 2;
+    w->shown = 1; /* it runs */
     w->touched = 0;
     w->pc = w->n_frame = 0;
     w->loop = w->tensor = w->writer = w->reader = -1;

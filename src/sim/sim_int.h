@@ -192,6 +192,7 @@ struct sim_warp {
     sim_array      *array;
     sim_clock       clock;
     uint32_t        met;     /* what it did from here on its lanes did apart */
+    uint32_t        shown;   /* what it did before its last INITED */
     uint32_t        touched; /* lanes that used memory since */
     sim_group       group[MAX_GROUP];
     uint32_t        n_fence; /* of registers */

@@ -349,6 +349,7 @@ sync(sim *s, sim_warp *w, sim_call *c)
             axe_sim_barrier(s, w, c);
         return;
     case AXE_SYNC_MEET:
+    case AXE_SYNC_BEGIN:
     case AXE_SYNC_COME:
     case AXE_SYNC_INIT:
     case AXE_SYNC_EXPECT:

@@ -42,6 +42,8 @@ NAMES = {
     0x108: "MUFU",
 }
 BRANCH = 0x147
+FSEL = 0x008
+MANY = 32  # selects: fewer are not those of an accumulator
 TENSOR = {"UTCMMA", "HGMMA", "QGMMA", "IGMMA"}
 
 
@@ -93,11 +95,22 @@ def late(words, names):
     return most
 
 
+def selects(words, names):
+    """Selects in code with products of warp groups, where an accumulator may be
+    set to zero by them, one for each register and tile; 0 if they are few."""
+    n = sum(w & 0x1FF == FSEL for w in words)
+    return n if n >= MANY and not TENSOR.isdisjoint(names) else 0
+
+
 def places(code):
     """Facts about where operations stand."""
     words = [int.from_bytes(code[i : i + 16], "little") for i in range(0, len(code) - 15, 16)]
     names = [NAMES.get(w & 0x1FF, "") for w in words]
-    return {"turn": turn(words, names), "late": late(words, names)}
+    return {
+        "turn": turn(words, names),
+        "late": late(words, names),
+        "selects": selects(words, names),
+    }
 
 
 def kernels(data):

@@ -22,6 +22,7 @@ typedef enum edit {
     ONLY,    /* threads whose warp of the warpgroup is below `value` */
     ANYBODY, /* no condition */
     NOBODY,  /* a condition that never holds: zeros instead */
+    MEETING, /* another of the cluster: MEET, BEGIN */
     PLAIN,   /* what is folded into memory is stored there */
     BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
     SWAP, /* places 0 .. value - 1 and those behind them, of two such parts */
@@ -170,6 +171,18 @@ edit_reach(axe_ctx *cx, axe_lir *l)
     fail_msg("%s has no like that tells one CTA", l->atom->name);
 }
 
+/* A meeting of the cluster of which nothing is seen but inits, and back. */
+static inline const axe_atom *
+other_meeting(const axe_atom *a)
+{
+    axe_sync_kind want =
+        a->sync == AXE_SYNC_MEET ? AXE_SYNC_BEGIN : AXE_SYNC_MEET;
+
+    while (a->sync != want || a->by != AXE_SCOPE_CLUSTER)
+        a += want == AXE_SYNC_BEGIN ? 1 : -1;
+    return a;
+}
+
 static inline void
 apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
 {
@@ -186,6 +199,9 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
         return;
     case PLAIN:
         l->atom = unfolded(cx, l->atom);
+        return;
+    case MEETING:
+        l->atom = other_meeting(l->atom);
         return;
     case BARRIER:
         edit_barrier(cx, r, g, l);

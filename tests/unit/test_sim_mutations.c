@@ -40,8 +40,8 @@ static const mutation rows[] = {
     {"one arrival is missing",               SM90, "mbarrier.init", 4, SET, 1, 5, K(DEADLOCK)},
     {"an mbarrier that is not initialised",  SM90, "mbarrier.init", 2, DROP, 0, 0, K(UNINITED)},
     {"mbarriers that nobody is told of",     SM90, "mbarrier.inited", 0, DROP, 0, 0, K(UNINITED)},
-    {"no meeting after mbarriers are made",  SM90, "meet.cluster", 0, DROP, 0, 0, K(UNINITED)},
-    {"no meeting before the end",            SM90, "meet.cluster", 1, DROP, 0, 0, K(LEFT)},
+    {"no meeting after mbarriers are made",  SM90, "begin.cluster", 0, DROP, 0, 0, K(UNINITED)},
+    {"no meeting before the end",            SM90, "meet.cluster", 0, DROP, 0, 0, K(LEFT)},
     {"the proxy is not fenced",              SM90, "bulk.fence", 0, DROP, 0, 0, K(PROXY)},
     {"staging is stored before it is full",  SM90, "meet<", 1, DROP, 0, 0, K(RACE)},
     {"staging is refilled too early",        SM90, "meet<", 0, DROP, 0, 0, K(RACE)},
@@ -107,6 +107,7 @@ static const mutation rows[] = {
     {"no drain before the end",              SPLIT, "bulk.read", 1, DROP, 0, 0, K(LEFT)},
 
     {"CTAs read before others have written", SHARE, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"they meet, and see nothing",           SHARE, "meet.cluster", 1, MEETING, 0, 0, K(RACE)},
     {"nor is the last one met",              SHARE, "meet.cluster", 2, DROP, 0, 0, K(RACE) | K(UNINIT)},
     {"a part goes to one CTA alone",         SHARE, "st.cluster", 0, CTA, 0, 0, K(UNINIT) | K(RACE)},
     {"a part goes beyond the cluster",       SHARE, "st.cluster", 0, CTA, 0, 4, K(BOUNDS)},
