@@ -18,7 +18,8 @@ message; more than 16 registers or a third of code more than there were; more
 lanes elected (ELECT: ptxas loops over lanes around what a tensor core is asked,
 where it does not know that one thread asks); longer turns of loops with products
 in tensor memory; fewer exponentials in front of a wait for products; more
-selects beside products of warp groups.
+selects beside products of warp groups, or loads from global memory behind one
+of sums in a loop.
 """
 
 import hashlib
@@ -167,6 +168,8 @@ def worse(new, old):
         yield f"a wait is behind {new.get('late', 0)} MUFU, was behind {old['late']}"
     if new.get("selects", 0) > old.get("selects", 0):
         yield f"{new['selects']} FSEL, were {old.get('selects', 0)}"
+    if new.get("exposed", 0) > old.get("exposed", 0):
+        yield f"{new['exposed']} LDG behind an LDTM of a loop, were {old.get('exposed', 0)}"
     for key in FENCES:
         if new.get(key, 0) != old.get(key, 0):
             yield f"{new.get(key, 0)} {key}, were {old.get(key, 0)}"

@@ -43,6 +43,7 @@ NAMES = {
 }
 BRANCH = 0x147
 FSEL = 0x008
+LDG = 0x181
 MANY = 32  # selects: fewer are not those of an accumulator
 TENSOR = {"UTCMMA", "HGMMA", "QGMMA", "IGMMA"}
 
@@ -102,6 +103,18 @@ def selects(words, names):
     return n if n >= MANY and not TENSOR.isdisjoint(names) else 0
 
 
+def exposed(words, names):
+    """Loads from global memory behind the first load of tensor memory in the
+    shortest loop that has one: their result is waited for there and then."""
+    best = 0, 0
+    for at, word in enumerate(words):
+        first = target(word, at) if word & 0x1FF == BRANCH else at
+        if "LDTM" in names[first:at] and not 0 < best[1] - best[0] < at - first:
+            best = first, at
+    loads = [i for i in range(*best) if words[i] & 0x1FF == LDG]
+    return sum(i > names.index("LDTM", *best) for i in loads) if loads else 0
+
+
 def places(code):
     """Facts about where operations stand."""
     words = [int.from_bytes(code[i : i + 16], "little") for i in range(0, len(code) - 15, 16)]
@@ -110,6 +123,7 @@ def places(code):
         "turn": turn(words, names),
         "late": late(words, names),
         "selects": selects(words, names),
+        "exposed": exposed(words, names),
     }
 
 
