@@ -39,6 +39,22 @@ typedef struct bound {
     struct bound  *next;
 } bound;
 
+/* An open loop that does `by` values in each turn, in one go: its digit is its
+ * variable plus at->step, which tells them apart. */
+typedef struct jam {
+    bound            *at;
+    int               by;
+    const struct jam *next; /* of the loop around */
+} jam;
+
+/* What a reduction came to for one of them. */
+typedef struct folded {
+    const axe_node *node;
+    int             turn;
+    axe_reg         reg;
+    struct folded  *next;
+} folded;
+
 /* The code at hand is for values of var that are at or beyond the limit. */
 typedef struct outside {
     const axe_var        *var;
@@ -62,6 +78,9 @@ typedef struct lowering {
     bool                whole; /* which may still be all */
     const axe_node *stream;    /* does the result pass the caches by? or NULL */
     int             chain;     /* which accumulator a reduction adds to */
+    const jam      *jam;       /* loops that do several values; or NULL */
+    int             turn;      /* which of them is at hand */
+    folded         *folded;    /* what is known of all */
     const outside  *outside;   /* operands with these guards read zero */
     bool            full;      /* no guards: everything is inside */
     const axe_var  *sure;      /* checks that speak of it hold; or NULL */
@@ -133,6 +152,12 @@ void axe_remember(lowering *lw, int at, const axe_node *n, axe_reg r);
 /* The register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
                                      axe_reg *out);
+/* The same with as many lanes as wanted. */
+AXE_CHECK axe_status axe_value_in(lowering *lw, const axe_node *want, int lanes,
+                                  axe_reg *out);
+axe_reg axe_constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes);
+/* Integers narrower than their register wrap around as their type does. */
+axe_reg axe_wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r);
 /* The deepest open loop whose index the node mentions. */
 int axe_level_of(const lowering *lw, const axe_node *n);
 
@@ -175,6 +200,14 @@ bool axe_is_computed_now(const axe_node *n);
 bool axe_reads_are_bound(const lowering *lw, const axe_node *n);
 /* The expression with such variables, and with indices at the bound digits. */
 const axe_node *axe_with_reads(lowering *lw, const axe_node *n);
+
+/* fold.c: the reduction n opens its loops at level l, whatever is open beyond
+ * it; `lanes` of it at a time. */
+AXE_CHECK axe_status axe_lower_fold(lowering *lw, int l, const axe_node *n,
+                                    int lanes, axe_reg *out);
+/* How many values the loops do in one go; the code that follows is for one. */
+int  axe_jam_turns(const jam *j);
+void axe_jam_take(lowering *lw, const jam *j, int turn);
 
 /* nest.c: loops of a nest around `body`. */
 typedef axe_status   body_fn(lowering *lw, void *user);

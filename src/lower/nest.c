@@ -102,10 +102,21 @@ let(lowering *lw, const char *name, const axe_node *value)
     return axe_ivar(lw, l->var);
 }
 
+/* How many values of digit j are done in one go. */
+static int
+jam_of(const axe_nest *nest, int j)
+{
+    int from_last = nest->n_digit - 1 - j;
+
+    return from_last < AXE_LEN(nest->jam) && nest->jam[from_last] > 1
+               ? nest->jam[from_last]
+               : 1;
+}
+
 static axe_status walk(nest_walk *w, int j);
 
 /* One loop over digit j, from begin to end by `lanes`, its body `chains` times
- * in a row. */
+ * in a row, or for so many values in one go. */
 static axe_status
 loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
      int chains)
@@ -130,6 +141,11 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     bd = (bound){*d, l->var, 0, lw->bound};
 
     lowering saved = *lw;
+    jam      side = {&bd, chains, lw->jam};
+    if (chains > 1 && jam_of(w->nest, j) > 1) {
+        lw->jam = &side;
+        chains = 1;
+    }
     lw->bound = &bd;
     lw->level[++lw->top] = (level){.block = &l->body, .index = d->var};
     if (lanes > 1) {
@@ -145,6 +161,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
         AXE_TRY(walk(w, j + 1));
     }
     lw->chain = saved.chain;
+    lw->jam = saved.jam;
     lw->top = saved.top;
     lw->bound = saved.bound;
     lw->vector = saved.vector;
@@ -203,7 +220,10 @@ range(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int how)
     bool           zero = o && o->var == w->nest->digit[j].var;
     int            lanes = last ? w->nest->lanes : 1;
     int            chains = last && !zero ? w->nest->chains : 1;
+    int            by = zero ? 1 : jam_of(w->nest, j);
 
+    for (; by > 1 && (how & LONG); by = last && w->nest->jam[1] ? by / 2 : 1)
+        AXE_TRY(part(w, j, &begin, end, 1, by));
     if (chains > 1 && (how & LONG))
         AXE_TRY(part(w, j, &begin, end, lanes, chains));
     if (lanes > 1)
@@ -405,6 +425,21 @@ first(nest_walk *w, const axe_digit *d, const axe_node *before,
     return let(lw, "begin", begin);
 }
 
+/* The body for all values that the loops do in one go. */
+static axe_status
+each_turn(nest_walk *w)
+{
+    lowering *lw = w->lw;
+
+    lw->folded = NULL;
+    for (int i = 0; i < axe_jam_turns(lw->jam); i++) {
+        axe_jam_take(lw, lw->jam, i);
+        AXE_TRY(w->body(lw, w->user));
+    }
+    axe_jam_take(lw, lw->jam, 0);
+    return AXE_OK;
+}
+
 static axe_status
 walk(nest_walk *w, int j)
 {
@@ -412,7 +447,8 @@ walk(nest_walk *w, int j)
     limits    lim;
 
     if (j == w->nest->n_digit)
-        return w->body(lw, w->user);
+        return lw->jam && !w->nest->reduce ? each_turn(w)
+                                           : w->body(lw, w->user);
 
     const axe_digit *d = &w->nest->digit[j];
     const axe_node  *end = axe_int(lw, d->extent), *zero = axe_int(lw, 0);

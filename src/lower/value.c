@@ -51,9 +51,8 @@ is_vector(const lowering *lw, const axe_node *n)
     return lw->vector && axe_mentions(n, lw->vector);
 }
 
-/* The value of `n` with as many lanes as wanted. */
-static axe_status
-value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
+axe_status
+axe_value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 {
     const axe_node *n = axe_decided(lw, want);
     axe_reg         r;
@@ -75,8 +74,8 @@ value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
     return AXE_OK;
 }
 
-static axe_reg
-constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+axe_reg
+axe_constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 {
     axe_type t = axe_held_as(lw, n->type);
     bool     fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
@@ -163,7 +162,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
         const axe_node *zero = axe_type_table[t].cls == AXE_CLASS_FLOAT
                                    ? axe_fconst(lw->cx, AXE_NOWHERE, t, 0.0)
                                    : axe_iconst(lw->cx, AXE_NOWHERE, t, 0);
-        axe_reg         r = constant(lw, b, zero, lanes);
+        axe_reg         r = axe_constant(lw, b, zero, lanes);
         *out = none ? r : asked(lw, b, op, r);
         return AXE_OK;
     }
@@ -205,9 +204,8 @@ fit_masks(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg *src)
                                  &src[i]);
 }
 
-/* Integers narrower than their register wrap around as their type does. */
-static axe_reg
-wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
+axe_reg
+axe_wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
 {
     if (axe_type_is_float(n->type) || n->type == AXE_TYPE_bool ||
         axe_type_table[n->type].bits >= axe_type_table[r.type].bits)
@@ -287,7 +285,7 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     if (lanes > 1 && axe_lower_index_mask(lw, b, n, lanes, out))
         return AXE_OK;
     for (int i = 0; i < n->n_arg; i++)
-        AXE_TRY(value_in(lw, n->arg[i], lanes, &src[i]));
+        AXE_TRY(axe_value_in(lw, n->arg[i], lanes, &src[i]));
     if (by_bits(lw, b, n, src[0], out) || by_scalar(lw, b, n, src, out))
         return AXE_OK;
     fit_masks(lw, b, n, src);
@@ -308,7 +306,7 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
     for (int i = 0; i < AXE_LEN(plain); i++)
         if (plain[i].op == n->op) {
             *out = axe_emit_op(lw, b, plain[i].lop, t, lanes, n->n_arg, src);
-            *out = wrap(lw, b, n, *out);
+            *out = axe_wrap(lw, b, n, *out);
             return AXE_OK;
         }
     return axe_fail(lw->cx, n->at, AXE_EUNSUPPORTED,
@@ -319,8 +317,8 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 static axe_reg
 real_constant(lowering *lw, axe_lblock *b, axe_reg like, double v)
 {
-    return constant(lw, b, axe_fconst(lw->cx, AXE_NOWHERE, like.type, v),
-                    like.lanes);
+    return axe_constant(lw, b, axe_fconst(lw->cx, AXE_NOWHERE, like.type, v),
+                        like.lanes);
 }
 
 static axe_reg
@@ -358,12 +356,12 @@ whole(lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
         return y;
     top = real_constant(lw, b, x, end);
     in = emit(lw, b, AXE_LOP_le, mask_type(x.type), 2, (axe_reg[]){top, x});
-    top = constant(lw, b,
-                   axe_iconst(lw->cx, AXE_NOWHERE, y.type,
-                              w == 64   ? -1
-                              : w == 32 ? UINT32_MAX
-                                        : INT64_MAX >> (63 - w)),
-                   x.lanes);
+    top = axe_constant(lw, b,
+                       axe_iconst(lw->cx, AXE_NOWHERE, y.type,
+                                  w == 64   ? -1
+                                  : w == 32 ? UINT32_MAX
+                                            : INT64_MAX >> (63 - w)),
+                       x.lanes);
     return emit(lw, b, AXE_LOP_select, y.type, 3, (axe_reg[]){in, top, y});
 }
 
@@ -399,7 +397,7 @@ cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
     bool     halves = narrow && axe_type_is_float(n->type);
 
     if (!small_index(lw, b, n, lanes, &r))
-        AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
+        AXE_TRY(axe_value_in(lw, n->arg[0], lanes, &r));
     if (axe_type_table[r.type].cls == AXE_CLASS_FLOAT &&
         axe_type_table[n->type].cls != AXE_CLASS_FLOAT) {
         *out = whole(lw, b, r, n->type);
@@ -415,118 +413,6 @@ cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
         b->item[b->n - 1]->as = n->type;
     }
     *out = r;
-    return AXE_OK;
-}
-
-static const axe_lop fold_lop[] = {
-    [AXE_FOLD_SUM] = AXE_LOP_add,
-    [AXE_FOLD_MUL] = AXE_LOP_mul,
-    [AXE_FOLD_MAX] = AXE_LOP_max,
-    [AXE_FOLD_MIN] = AXE_LOP_min,
-};
-
-static const axe_lop fold_across[] = {
-    [AXE_FOLD_SUM] = AXE_LOP_hsum,
-    [AXE_FOLD_MUL] = AXE_LOP_hmul,
-    [AXE_FOLD_MAX] = AXE_LOP_hmax,
-    [AXE_FOLD_MIN] = AXE_LOP_hmin,
-};
-
-/* acc = acc op x, in place. */
-static void
-fold_into(lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc, axe_reg x)
-{
-    axe_emit_op(lw, b, op, acc.type, acc.lanes, 2, (axe_reg[]){acc, x});
-    b->item[b->n - 1]->dst = acc;
-}
-
-enum { MAX_CHAIN = 8 };
-
-/* Accumulators: as wide as the loops outside, and of the nest's own lanes. */
-typedef struct folding {
-    const axe_node *node;
-    axe_lop         op;
-    int             outside; /* lanes of the loops around the reduction */
-    int             chains;
-    axe_reg         one[MAX_CHAIN], many[MAX_CHAIN];
-    axe_reg         unit; /* as wide as many */
-} folding;
-
-static axe_status
-fold_body(lowering *lw, void *user)
-{
-    folding *f = user;
-    axe_reg *acc = lw->lanes == f->outside ? f->one : f->many, x;
-
-    AXE_TRY(value_in(lw, f->node->arg[0], acc->lanes, &x));
-    if (lw->part && acc == f->many)
-        x = axe_emit_part(lw, lw->level[lw->top].block, x, f->unit);
-    fold_into(lw, lw->level[lw->top].block, f->op, acc[lw->chain], x);
-    return AXE_OK;
-}
-
-/* All chains into the first, pairwise. */
-static void
-join(lowering *lw, axe_lblock *b, const folding *f, const axe_reg *acc)
-{
-    for (int step = f->chains / 2; step > 0; step /= 2)
-        for (int i = 0; i < step; i++)
-            fold_into(lw, b, f->op, acc[i], acc[i + step]);
-}
-
-static const axe_nest *
-nest_of(const lowering *lw, const axe_node *reduce)
-{
-    int i = 1;
-
-    while (lw->s->nest[i].reduce != reduce)
-        i++;
-    assert(i < lw->s->n_nest);
-    return &lw->s->nest[i];
-}
-
-/* A reduction opens its loops at level l, whatever is open beyond it. */
-static axe_status
-reduce(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
-{
-    lowering       *saved = axe_new(lw->cx, lowering);
-    axe_nest        nest = *nest_of(lw, n);
-    const axe_node *unit = axe_fold_unit(lw->cx, n->u.reduce.fold, n->type);
-    folding         f = {.node = n, .outside = lanes, .chains = nest.chains};
-    axe_lblock     *b = lw->level[l].block;
-
-    assert(f.chains <= MAX_CHAIN);
-    f.op = fold_lop[n->u.reduce.fold];
-
-    *saved = *lw;
-    if (lanes > 1)
-        nest.lanes = 1;
-    else {
-        lw->vector = NULL;
-        lw->lanes = 1;
-        lw->part = NULL;
-    }
-    lw->top = l;
-    lw->chain = 0;
-    for (int i = 0; i < (nest.lanes > 1 ? 1 : f.chains); i++)
-        f.one[i] = constant(lw, b, unit, lanes);
-    for (int i = 0; nest.lanes > 1 && i < f.chains; i++)
-        f.many[i] = constant(lw, b, unit, nest.lanes);
-    if (nest.parts && nest.lanes > 1)
-        f.unit = constant(lw, b, unit, nest.lanes);
-    AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
-    join(lw, b, &f, nest.lanes > 1 ? f.many : f.one);
-    if (nest.lanes > 1) {
-        axe_reg r = axe_emit_op(lw, b, fold_across[n->u.reduce.fold],
-                                f.one->type, 1, 1, f.many);
-        fold_into(lw, b, f.op, *f.one, r);
-    }
-    saved->n_reg = lw->n_reg;
-    saved->n_var = lw->n_var;
-    for (int i = 0; i <= l; i++)
-        saved->level[i] = lw->level[i];
-    *lw = *saved;
-    *out = wrap(lw, b, n, *f.one);
     return AXE_OK;
 }
 
@@ -551,7 +437,7 @@ axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
     switch (n->op) {
     case AXE_OP_fconst:
     case AXE_OP_iconst:
-        r = constant(lw, b, n, lanes);
+        r = axe_constant(lw, b, n, lanes);
         break;
     case AXE_OP_load:
         AXE_TRY(load(lw, b, n, lanes, &r));
@@ -566,11 +452,11 @@ axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
         AXE_TRY(cast(lw, b, n, lanes, &r));
         break;
     case AXE_OP_bitcast:
-        AXE_TRY(value_in(lw, n->arg[0], lanes, &r));
+        AXE_TRY(axe_value_in(lw, n->arg[0], lanes, &r));
         r = axe_lower_bitcast(lw, b, n, r);
         break;
     case AXE_OP_reduce:
-        AXE_TRY(reduce(lw, l, n, lanes, &r));
+        AXE_TRY(axe_lower_fold(lw, l, n, lanes, &r));
         break;
     default:
         AXE_TRY(plain_op(lw, b, n, lanes, &r));

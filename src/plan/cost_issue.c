@@ -87,6 +87,20 @@ nest_of(const axe_schedule *s, const axe_node *reduce)
     return 0;
 }
 
+/* In how many elements that are folded side by side a load serves. */
+static double
+shared_by(const axe_schedule *s, const axe_node *load)
+{
+    const axe_nest *own = &s->nest[0];
+    double          by = 1;
+
+    for (int i = 0; i < AXE_LEN(own->jam) && i < own->n_digit; i++)
+        if (own->jam[i] > 1 &&
+            !axe_mentions(load, own->digit[own->n_digit - 1 - i].var))
+            by *= own->jam[i];
+    return by;
+}
+
 /* `outer` turns are already around the loops from `first`. */
 static void
 count(tally *t, const axe_node *n, double outer, int first, int last)
@@ -96,7 +110,8 @@ count(tally *t, const axe_node *n, double outer, int first, int last)
     int                   k = n->op == AXE_OP_reduce ? nest_of(f->s, n) : 0;
 
     if (n->op == AXE_OP_load) {
-        t->memory += turns * atom_cost(f->s, AXE_ATOM_LOAD, 0.5);
+        t->memory +=
+            turns * atom_cost(f->s, AXE_ATOM_LOAD, 0.5) / shared_by(f->s, n);
         return;
     }
     if (k == 0) {
@@ -109,7 +124,7 @@ count(tally *t, const axe_node *n, double outer, int first, int last)
     int             end = f->first[k] + nest->n_digit;
     double          inner = turns_down_to(f, f->first[k], end, n->arg[0]);
     t->math += turns * inner * fold_slots(n->u.reduce.fold) *
-               (nest->chains > 1 ? 1 : 2);
+               (nest->chains > 1 || f->s->nest[0].jam[0] > 1 ? 1 : 2);
     t->turns += turns * inner;
     count(t, n->arg[0], turns, f->first[k], end);
 }

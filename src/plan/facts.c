@@ -55,8 +55,11 @@ loops_text(axe_ctx *cx, const axe_schedule *s, const axe_nest *n)
         bool lanes = i == n->n_digit - 1 && n->lanes > 1 && !tile;
         axe_putf(&b, "%s%s < %s", i ? ", " : "", digit_name(cx, &n->digit[i]),
                  extent_text(cx, n, &n->digit[i]));
+        int from_last = n->n_digit - 1 - i;
         if (lanes)
             axe_putf(&b, " by %d", n->lanes);
+        if (from_last < AXE_LEN(n->jam) && n->jam[from_last] > 1)
+            axe_putf(&b, " by %d side by side", n->jam[from_last]);
         if (i == n->n_digit - 1 && n->chains > 1)
             axe_putf(&b, " in %d chains", n->chains);
     }

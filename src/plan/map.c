@@ -540,6 +540,8 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
                       k == 0 && !axe_is_scatter(p->cx, r->stmt),
                       k == 0 ? last2 : NULL, k == 0 ? last : NULL);
     take_attrs(r, out);
+    if (out->kind == AXE_SCHED_MAP)
+        axe_plan_jam(p, r, &r->nest[0]);
     out->n_nest = r->n_nest;
     out->nest = r->nest;
     out->stream = streams(p, r, out);

@@ -80,6 +80,8 @@ typedef struct axe_nest {
     const axe_digit *digit;
     int              lanes;  /* of the innermost digit at a time; 1: scalar */
     int              chains; /* of a reduction: accumulators in turn */
+    int jam[2]; /* so many values of the last digit, and of the one before it,
+                   are folded side by side; 0: one */
     bool parts; /* what is left of the innermost digit is the first lanes of
                    one more vector, moved by the operands' part atoms */
 } axe_nest;

@@ -178,6 +178,10 @@ void axe_map_order(planner *p, const request *r, axe_nest *nest,
                    const axe_schedule *s, bool by_stride, const axe_var *last2,
                    const axe_var *last);
 
+/* jam.c: how many elements of the result are folded side by side; its loops may
+ * change places. */
+void axe_plan_jam(const planner *p, const request *r, axe_nest *nest);
+
 /* part.c: may the rows of the request's nests, of the statement's own along
  * `last`, end in a vector of which only the first lanes count?  Then they do
  * so; the operands' atoms go into list, which has room, if a row may have such

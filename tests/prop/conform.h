@@ -321,7 +321,24 @@ typedef struct row {
                 " Y[i*16 + t, k*16 + c] = sum[j](W[k*16 + c, j]" \
                 " * X[i*16 + t + j - 3, k*16 + c]); }"
 
+/* Several elements folded side by side: one index, two, either the longer. */
+#define DOTTED "kernel k<type T = f32>(in T A[M, K], in T x[K], inout T y[M]) {" \
+              " index m, k; cta (i : M by 16) {" \
+              " y[i*16 + m] += T(sum[k](accum(T)(A[i*16 + m, k]) * accum(T)(x[k]))); } }"
+#define PAIRS(fold, f) "kernel k<type T = f32>(in T A[M, K], in T B[N, K], out T C[M, N]) {" \
+              " index m, n, k; cta (j : N by 24) { C[m, j*24 + n] =" \
+              " T(" fold "[k](" f "(accum(T)(A[m, k]) - accum(T)(B[j*24 + n, k])))); } }"
+#define NEAREST "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[N, M]) {" \
+              " index m, n, k; cta (i : M by 8) { C[n, i*8 + m] =" \
+              " max[k](A[i*8 + m, k] * B[n, k]) * 0.5 + A[i*8 + m, 0]; } }"
 static const row rows[] = {
+    {"folds side by side",        NULL, DOTTED, {NULL},                        {{"M", 45}, {"K", 37}}},
+    {"folds side by side, bf16",  NULL, DOTTED, {"T=bf16"},                     {{"M", 22}, {"K", 67}}},
+    {"folds side by side, f64",   NULL, DOTTED, {"T=f64"},                      {{"M", 35}, {"K", 3}}},
+    {"pairs side by side",        NULL, PAIRS("sum", "abs"), {NULL},           {{"M", 8}, {"N", 53}, {"K", 75}}},
+    {"pairs side by side, bf16",  NULL, PAIRS("sum", "abs"), {"T=bf16"},       {{"M", 13}, {"N", 29}, {"K", 21}}},
+    {"least pairs, f64",          NULL, PAIRS("min", "abs"), {"T=f64"},        {{"M", 2}, {"N", 50}, {"K", 37}}},
+    {"the rows are the tile",     NULL, NEAREST, {NULL},                       {{"M", 21}, {"N", 14}, {"K", 19}}},
     {"a running sum",         NULL, RUNNING, {NULL},                           {{"M", 7}, {"N", 50}}},
     {"a region by threads",   NULL, REGION, {NULL},                            {{"M", 28}, {"N", 110}}},
     {"newton's steps",        NULL, NEWTON, {NULL},                            {{"M", 131}}},
