@@ -7,6 +7,8 @@
 #include "print/aot_text.h"
 #include "print/cuda.h"
 
+/* CUtensorMapDataType; what has none of its own is moved as integers of its
+ * size. */
 int
 axe_map_type(axe_type t)
 {
@@ -15,12 +17,23 @@ axe_map_type(axe_type t)
         int      number;
     } row[] = {{AXE_TYPE_f16, 6},  {AXE_TYPE_f32, 7},  {AXE_TYPE_f64, 8},
                {AXE_TYPE_bf16, 9}, {AXE_TYPE_tf32, 7}, {AXE_TYPE_i32, 3},
-               {AXE_TYPE_i64, 5},  {AXE_TYPE_u32, 2},  {AXE_TYPE_f4e2m1, 13}};
+               {AXE_TYPE_i64, 5}};
 
     for (int i = 0; i < AXE_LEN(row); i++)
         if (row[i].type == t)
             return row[i].number;
-    return axe_type_table[t].bits == 16 ? 1 : 0;
+    switch (axe_type_table[t].bits) {
+    case 64:
+        return 4;
+    case 32:
+        return 2;
+    case 16:
+        return 1;
+    case 4:
+        return 13;
+    default:
+        return 0;
+    }
 }
 
 int

@@ -17,6 +17,7 @@
 #include "lang/lang.h"
 #include "lower/lower.h"
 #include "plan/plan.h"
+#include "print/aot_gpu.h"
 #include "run/gpu_int.h"
 #include "run/nvrtc.h"
 #include "run/program.h"
@@ -545,6 +546,25 @@ bad_text_is_told(void **state)
     axe_ctx_free(cx);
 }
 
+/* A box counts elements of the map's type, and a barrier bytes of the tensor's:
+ * were they of other sizes, its phase would never end. */
+static void
+elements_of_maps_have_their_size(void **state)
+{
+    /* by the numbers of CUtensorMapDataType; of 13 two are a byte */
+    static const int bits[] = {8,  16, 32, 32, 64, 64, 16,
+                               32, 64, 16, 32, 32, 32, 4};
+
+    (void)state;
+    for (axe_type t = 0; t < AXE_N_TYPE; t++) {
+        int number = axe_map_type(t);
+        assert_in_range(number, 0, AXE_LEN(bits) - 1);
+        if (bits[number] != axe_type_table[t].bits)
+            fail_msg("%s: %d bits in maps", axe_type_table[t].name,
+                     bits[number]);
+    }
+}
+
 static int
 setup(void **state)
 {
@@ -611,6 +631,7 @@ main(void)
         cmocka_unit_test(launch_is_what_the_grid_says),
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
+        cmocka_unit_test(elements_of_maps_have_their_size),
         cmocka_unit_test(launches_have_own_tensors),
         cmocka_unit_test(host_loops_launch),
         cmocka_unit_test(empty_tensors_have_maps),
