@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plan/plan_int.h"
 
@@ -113,6 +114,21 @@ axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
            axe_layout_of_iters(p->cx, 1, &it, out) == AXE_OK;
 }
 
+/* Are the elements as far apart as the atom takes them? */
+static bool
+picks(planner *p, const axe_atom *a, int lanes, const axe_layout *mem)
+{
+    const axe_layout *want;
+    const char       *roles;
+
+    if (mem->n_shard != 1 || mem->shard[0].extent != lanes)
+        return false;
+    return strchr(a->a, 'S') ||
+           (axe_atom_layout(p->cx, a->a, lanes, 1, &roles, &want) == AXE_OK &&
+            mem->shard[0].stride == want->shard[0].stride &&
+            mem->shard[0].unit == AXE_UNIT_ONE);
+}
+
 bool
 axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
                const axe_layout *mem, const axe_layout *reg)
@@ -125,7 +141,7 @@ axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
     axe_shape         shape = {1, &n};
     axe_mark          m = axe_ctx_mark(p->cx);
     if (a->kind == AXE_ATOM_GATHER || a->kind == AXE_ATOM_GATHER_PART)
-        return mem->n_shard == 1 && mem->shard[0].extent == n && !reg;
+        return group == 1 && !reg && picks(p, a, lanes, mem);
     bool ok =
         axe_atom_layout(p->cx, load ? a->a : a->d, lanes, group, &roles,
                         &want) == AXE_OK &&
