@@ -256,7 +256,7 @@ open_blocks(lowering *lw, axe_lblock *b, bool absent)
 
     outer.n_digit -= 2;
     outer.lanes = 1;
-    lw->level[0] = (level){.block = b};
+    lw->level[0].block = b;
     lw->top = 0;
     return axe_nest_open(lw, &outer, block_body, &absent);
 }
@@ -270,6 +270,8 @@ axe_lower_transpose(lowering *lw, axe_lblock *b)
     lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){.block = b};
     lw->top = 0;
+    AXE_TRY(axe_take_reads(lw, &lw->s->operand[0]));
+    AXE_TRY(axe_take_reads(lw, &lw->s->operand[1]));
     in = axe_inside(lw, &lw->s->operand[0]);
     if (in) {
         axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);

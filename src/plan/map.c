@@ -259,6 +259,19 @@ asks_once(const request *r, const axe_operand *op)
     return once;
 }
 
+/* Does a subscript read something else for each element? */
+static bool
+looks_up(const request *r, const axe_node *moved)
+{
+    if (r->operand[1].load != moved)
+        return true;
+    for (int i = 2; i < r->n_operand; i++)
+        for (int d = 0; d < r->nest[0].n_dim; d++)
+            if (axe_mentions(r->operand[i].load, r->nest[0].dim[d].var))
+                return true;
+    return r->n_operand < 2;
+}
+
 /* May blocks of the statement be transposed in registers?  Notes why not, where
  * the plan does not show it. */
 static bool
@@ -271,7 +284,7 @@ may_transpose(planner *p, request *r)
         v = v->arg[0];
     if (v->op != AXE_OP_load || r->n_nest != 1)
         return false;
-    if (r->n_operand != 2)
+    if (looks_up(r, v))
         why = "a subscript reads a tensor";
     else if (!asks_once(r, &r->operand[0]) || !asks_once(r, &r->operand[1]))
         why = "elements may lie outside elsewhere than behind an end";
