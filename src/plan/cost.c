@@ -182,8 +182,20 @@ settle(const model *m, const axe_cost_frame *f, axe_cost *out)
         wait += out->bytes[l] / lv->rate[l] / busy;
     wait += (out->bytes[AXE_LEVEL_MEMORY] + out->jumps) / rate;
     double work = out->issue / busy;
+    out->wait = wait;
     out->memory_bound = wait > work;
     out->cycles = fmax(wait, work) + not_hidden * fmin(wait, work);
+}
+
+/* How many times as many lanes the machine's vectors have of its elements. */
+static double
+faster(const model *m, const axe_schedule *s)
+{
+    int lanes = 1, most = axe_map_most_lanes(m->env.plan, s);
+
+    for (int k = 0; k < s->n_nest; k++)
+        lanes = s->nest[k].lanes > lanes ? s->nest[k].lanes : lanes;
+    return most > lanes ? (double)most / lanes : 1;
 }
 
 static void
@@ -195,6 +207,7 @@ cost(model *m, const axe_cost_frame *f, axe_cost *out)
     for (int l = 0; l < f->n_around; l++)
         out->runs *= f->loop[l].trips;
     out->issue = axe_cost_issue(&m->env, f);
+    out->best = axe_cost_issue_best(&m->env, f, faster(m, f->s));
     for (int k = 0; k < f->s->n_operand; k++)
         trace(m, f, k, out);
     settle(m, f, out);
@@ -231,30 +244,43 @@ simt_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at)
 }
 
 void
-axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
               axe_cost *out)
 {
     axe_mark mark = axe_ctx_mark(cx);
-    axe_cost sum = {.runs = 1, .cycles = launch_cycles}, one;
-    double   waits = 0;
     model    m;
+
+    model_make(cx, p, at, &m);
+    for (int i = 0; i < m.n; i++) {
+        out[i] = (axe_cost){0};
+        if (m.frame[i].s)
+            cost(&m, &m.frame[i], &out[i]);
+    }
+    axe_ctx_release(cx, mark);
+}
+
+void
+axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+              axe_cost *out)
+{
+    axe_mark  mark = axe_ctx_mark(cx);
+    axe_cost *one = axe_new_array(cx, axe_cost, p->n_schedule + 1);
+    axe_cost  sum = {.runs = 1, .cycles = launch_cycles};
+    double    waits = 0;
 
     if (p->simt) {
         *out = simt_cost(cx, p, at);
         return;
     }
-    model_make(cx, p, at, &m);
-    for (int i = 0; i < m.n; i++) {
-        if (!m.frame[i].s)
-            continue;
-        cost(&m, &m.frame[i], &one);
-        sum.issue += one.issue;
+    axe_cost_each(cx, p, at, one);
+    for (int i = 0; i < p->n_schedule; i++) {
+        double cycles = one[i].cycles;
+        sum.issue += one[i].issue;
         for (int l = 0; l < AXE_N_LEVEL; l++)
-            sum.bytes[l] += one.bytes[l];
-        sum.jumps += one.jumps;
-        sum.cycles =
-            one.cycles < 0 || sum.cycles < 0 ? -1 : sum.cycles + one.cycles;
-        waits += one.memory_bound ? one.cycles : -one.cycles;
+            sum.bytes[l] += one[i].bytes[l];
+        sum.jumps += one[i].jumps;
+        sum.cycles = cycles < 0 || sum.cycles < 0 ? -1 : sum.cycles + cycles;
+        waits += one[i].memory_bound ? cycles : -cycles;
     }
     sum.memory_bound = waits > 0;
     axe_ctx_release(cx, mark);

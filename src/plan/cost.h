@@ -31,6 +31,8 @@ typedef struct axe_cost_at {
 typedef struct axe_cost {
     double runs;               /* executions */
     double issue;              /* [cycles] of one core to issue it all */
+    double best;               /* the same in whole vectors of neighbours */
+    double wait;               /* [cycles] for bytes of the busiest worker */
     double bytes[AXE_N_LEVEL]; /* that come from, or go to, each level */
     double jumps;              /* [bytes] that memory could have moved where
                                   it begins new rows */
@@ -41,6 +43,11 @@ typedef struct axe_cost {
 /* One statement of the plan. */
 void axe_cost_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                  const axe_cost_at *at, axe_cost *out);
+
+/* All of them, by statement id.
+ * out  [p->n_schedule] */
+void axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+                   axe_cost *out);
 
 /* The launch: the sum of all statements and what starting it costs.
  * Cost  some microseconds a statement */

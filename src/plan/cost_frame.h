@@ -32,8 +32,16 @@ typedef struct axe_cost_frame {
 void axe_cost_frame_make(axe_cost_env *e, const axe_schedule *s,
                          axe_cost_frame *out);
 
+/* Lanes of the machine's vectors for the elements of a map, as they are kept;
+ * 1 for what is no map. */
+int axe_map_most_lanes(const axe_plan *p, const axe_schedule *s);
+
 /* cost_issue.c: [cycles] of one core to issue all of a statement's vector
  * operations, loads and stores. */
 double axe_cost_issue(const axe_cost_env *e, const axe_cost_frame *f);
+/* The same if whole vectors, `faster` times as long, were moved by the atoms
+ * for neighbours. */
+double axe_cost_issue_best(const axe_cost_env *e, const axe_cost_frame *f,
+                           double faster);
 
 #endif

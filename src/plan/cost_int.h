@@ -24,6 +24,13 @@ typedef struct axe_cost_cond {
     bool            want;
 } axe_cost_cond;
 
+/* An access counted as if all that it moves were of use, or, if operand is -1,
+ * a statement as if no two threads did the same; s NULL: none. */
+typedef struct axe_cost_ideal {
+    const axe_schedule *s;
+    int                 operand;
+} axe_cost_ideal;
+
 /* What is known while a statement is looked at. */
 typedef struct axe_cost_env {
     axe_ctx           *cx;
@@ -31,6 +38,7 @@ typedef struct axe_cost_env {
     const axe_cost_at *at;
     const axe_var     *var; /* at hand, with its value; others are 0 */
     double             value;
+    axe_cost_ideal     ideal;
     int                n_loop; /* of the kernel, around the statement */
     axe_cost_loop      loop[AXE_COST_LOOPS];
     int                n_cond;

@@ -37,21 +37,35 @@ typedef struct tally {
     const axe_cost_env   *e;
     const axe_cost_frame *f;
     double                math, memory, turns; /* slots, slots, loop turns */
+    bool                  best; /* by the atoms that move whole vectors */
 } tally;
 
 /* Cheapest row of a kind, as the plan's own atoms have it. */
 static double
-atom_cost(const axe_schedule *s, axe_atom_kind kind, double without)
+atom_cost(const tally *t, axe_atom_kind kind, double without)
 {
-    double best = without;
-    bool   any = false;
+    const axe_schedule *s = t->f->s;
+    double              best = without;
+    bool                any = false;
 
-    for (int i = 0; i < s->n_atom; i++)
+    for (int i = 0; i < s->n_atom && !t->best; i++)
         if (s->atom[i]->kind == kind && (!any || s->atom[i]->cost < best)) {
             best = s->atom[i]->cost;
             any = true;
         }
     return best;
+}
+
+/* Of an access by its own atom, if its elements lie apart. */
+static double
+load_cost(const tally *t, const axe_node *load)
+{
+    const axe_schedule *s = t->f->s;
+
+    for (int i = 1; i < s->n_operand && !t->best; i++)
+        if (s->operand[i].load == load && s->operand[i].apart)
+            return s->operand[i].apart->cost;
+    return atom_cost(t, AXE_ATOM_LOAD, 0.5);
 }
 
 /* Turns of the loops [first, last) down to the deepest that n mentions. */
@@ -110,8 +124,7 @@ count(tally *t, const axe_node *n, double outer, int first, int last)
     int                   k = n->op == AXE_OP_reduce ? nest_of(f->s, n) : 0;
 
     if (n->op == AXE_OP_load) {
-        t->memory +=
-            turns * atom_cost(f->s, AXE_ATOM_LOAD, 0.5) / shared_by(f->s, n);
+        t->memory += turns * load_cost(t, n) / shared_by(f->s, n);
         return;
     }
     if (k == 0) {
@@ -138,11 +151,11 @@ count_value(tally *t, double outer)
     for (int l = f->n_around; l < f->n_own; l++)
         all *= f->vtrips[l];
     count(t, f->s->value, outer, f->n_around, f->n_own);
-    t->math += all * atom_cost(f->s, AXE_ATOM_PERMUTE, 0) / f->s->nest[0].lanes;
-    t->memory += all * atom_cost(f->s, AXE_ATOM_STORE, 1);
+    t->math += all * atom_cost(t, AXE_ATOM_PERMUTE, 0) / f->s->nest[0].lanes;
+    t->memory += all * atom_cost(t, AXE_ATOM_STORE, 1);
     t->turns += all;
     if (f->s->stmt->fold != AXE_FOLD_NONE) {
-        t->memory += all * atom_cost(f->s, AXE_ATOM_LOAD, 0.5);
+        t->memory += all * atom_cost(t, AXE_ATOM_LOAD, 0.5);
         t->math += all;
     }
 }
@@ -169,20 +182,34 @@ count_tile(tally *t, double outer)
             sum *= t->f->vtrips[l];
         else
             blocks *= t->f->vtrips[l];
-    t->math += blocks * sum * mr * nv * atom_cost(s, AXE_ATOM_CONTRACT, 1);
+    t->math += blocks * sum * mr * nv * atom_cost(t, AXE_ATOM_CONTRACT, 1);
     t->memory += blocks * (sum * (mr + nv) * 0.5 + mr * nv * 1.5);
     t->turns += blocks * (sum + 2 * mr * nv + 20);
+}
+
+static double
+issue(tally *t, double faster)
+{
+    const axe_cost_frame *f = t->f;
+
+    if (f->s->kind == AXE_SCHED_CONTRACT)
+        count_tile(t, around(f));
+    else
+        count_value(t, around(f));
+    return (fmax(t->math / t->e->at->levels.ports, t->memory) + t->turns / 2) /
+               faster +
+           10 * around(f);
 }
 
 double
 axe_cost_issue(const axe_cost_env *e, const axe_cost_frame *f)
 {
-    tally t = {.e = e, .f = f};
+    return issue(&(tally){.e = e, .f = f}, 1);
+}
 
-    if (f->s->kind == AXE_SCHED_CONTRACT)
-        count_tile(&t, around(f));
-    else
-        count_value(&t, around(f));
-    return fmax(t.math / e->at->levels.ports, t.memory) + t.turns / 2 +
-           10 * around(f);
+double
+axe_cost_issue_best(const axe_cost_env *e, const axe_cost_frame *f,
+                    double faster)
+{
+    return issue(&(tally){.e = e, .f = f, .best = true}, faster);
 }

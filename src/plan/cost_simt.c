@@ -525,12 +525,12 @@ add_up(model *m)
 
 void
 axe_simt_cost_launch(axe_ctx *cx, const axe_plan *p, int i, const int64_t *size,
-                     axe_simt_cost *out)
+                     axe_cost_ideal ideal, axe_simt_cost *out)
 {
     axe_mark      mark = axe_ctx_mark(cx);
     axe_cost_at   at = {.size = size, .n_worker = 1};
     axe_simt_cost c = {0};
-    model         m = {.env = {.cx = cx, .plan = p, .at = &at},
+    model         m = {.env = {.cx = cx, .plan = p, .at = &at, .ideal = ideal},
                        .launch = &p->simt->launch[i],
                        .simt = p->machine->simt,
                        .rates = axe_machine_rates(p->machine),
@@ -558,7 +558,7 @@ axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
 
     for (int i = 0; i < p->simt->n_launch; i++) {
         double least = sum.least_s, flops = sum.flops, peak = sum.peak_s;
-        axe_simt_cost_launch(cx, p, i, size, &one);
+        axe_simt_cost_launch(cx, p, i, size, (axe_cost_ideal){0}, &one);
         all = one.seconds < 0 || all < 0 || isnan(one.times)
                   ? -1
                   : all + one.times * one.seconds;

@@ -56,9 +56,11 @@ typedef struct axe_simt_cost {
 } axe_simt_cost;
 
 /* Launch i of p->simt.
- * size  [kernel->n_size], or NULL: not known */
+ * size   [kernel->n_size], or NULL: not known
+ * ideal  an access that is counted so */
 void axe_simt_cost_launch(axe_ctx *cx, const axe_plan *p, int i,
-                          const int64_t *size, axe_simt_cost *out);
+                          const int64_t *size, axe_cost_ideal ideal,
+                          axe_simt_cost *out);
 /* Cost  some tens of microseconds a statement */
 void axe_simt_cost_plan(axe_ctx *cx, const axe_plan *p, const int64_t *size,
                         axe_simt_cost *out);

@@ -26,6 +26,12 @@ typedef struct worker {
     axe_cost_work      *out;
 } worker;
 
+static bool
+ideal(const worker *w, int operand)
+{
+    return w->s == w->e->ideal.s && operand == w->e->ideal.operand;
+}
+
 static double
 just(double n, double unit)
 {
@@ -254,7 +260,7 @@ add_access(worker *w, int i, const axe_simt_access *a)
     if (t->space == AXE_SPACE_SHARED)
         w->out->shared += n * axe_type_table[t->type].bits / 8.0 /
                           (mc->simt->banks * mc->simt->bank_bytes) *
-                          (a->conflict > 1 ? a->conflict : 1);
+                          (a->conflict > 1 && !ideal(w, i) ? a->conflict : 1);
 }
 
 /* Turns of loops, one after the other, that each thread makes. */
@@ -291,7 +297,7 @@ add_map(worker *w, int n_tile)
     const axe_simt_schedule *simt = w->s->simt;
     double                   copies = 1;
 
-    for (int i = 0; i < simt->work.n_copy; i++)
+    for (int i = 0; i < simt->work.n_copy && !ideal(w, -1); i++)
         copies *= (double)simt->work.copy[i].extent;
     w->out->issue += copies * (math_cycles(w) + prefix_cycles(w));
     for (int i = 0; simt->access && i < w->s->n_operand; i++) {
@@ -300,7 +306,9 @@ add_map(worker *w, int n_tile)
             continue;
         add_access(w, i, a);
         int sector = w->e->plan->machine->simt->sector_bytes;
-        touch(w, i, a->sector > 0 ? (double)sector / a->sector : 1, n_tile);
+        touch(w, i,
+              a->sector > 0 && !ideal(w, i) ? (double)sector / a->sector : 1,
+              n_tile);
         if (i > 0 && w->s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
             wait_for(w, w->s->operand[i].load);
         else if (i > 0)

@@ -75,7 +75,7 @@ axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         put_rate(out, &all);
     axe_puts(out, "\n");
     for (int i = 0; i < p->simt->n_launch; i++) {
-        axe_simt_cost_launch(cx, p, i, size, &c);
+        axe_simt_cost_launch(cx, p, i, size, (axe_cost_ideal){0}, &c);
         if (p->simt->n_launch > 1) {
             axe_putf(out, "            launch %d: ", i);
             put_time(out, c.seconds);
@@ -95,7 +95,7 @@ axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     axe_puts(out, "\"estimates\":[");
     for (int i = 0; i < p->simt->n_launch; i++) {
         axe_simt_cost c;
-        axe_simt_cost_launch(cx, p, i, size, &c);
+        axe_simt_cost_launch(cx, p, i, size, (axe_cost_ideal){0}, &c);
         if (c.seconds < 0) {
             axe_putf(out, "%s{\"seconds\":null}", i ? "," : "");
             continue;

@@ -467,6 +467,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
         axe_check_rates(cx, plan);
     else
         axe_check_caches(cx, plan);
+    axe_check_slow(cx, plan);
     *out = plan;
     return AXE_OK;
 }

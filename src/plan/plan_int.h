@@ -245,6 +245,9 @@ const axe_node *axe_fits_sets(axe_ctx *cx, const axe_node *rows,
  * schedules made, in which multiples. */
 void axe_find_retiles(planner *p);
 void axe_round_retiles(planner *p);
+/* slow.c: warn of statements that take far longer than the machine needs, but
+ * for those that say `slow`. */
+void axe_check_slow(axe_ctx *cx, const axe_plan *p);
 /* check.c: warn of tiles that exceed the machine's caches. */
 void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 /* The same: warn of contractions on rows far slower than others of their types,

@@ -1,8 +1,8 @@
 /* test_bad.c - every wrong program of tests/bad gives exactly the diagnostics
  * that its leading `// expect: ` lines say, in that order; so does every
  * program of tests/warn, which are warnings alone, its plan's included.  Of
- * wrong programs those are planned, for cpu-avx2, of which there is nothing to
- * say before. */
+ * wrong programs those are planned, for cpu-avx2, or as a line `// for:
+ * MACHINE` says, of which there is nothing to say before. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #include "plan/plan.h"
 
 enum { MAX_TEXT = 1 << 20 };
-static const char expect[] = "// expect: ";
+static const char expect[] = "// expect: ", on[] = "// for: ";
 
 static size_t
 read_file(const char *folder, const char *name, char *text)
@@ -68,6 +68,17 @@ all_expected(axe_ctx *cx, const char *text)
     return out.text;
 }
 
+static const char *
+machine_of(axe_ctx *cx, const char *text)
+{
+    const char *line = strstr(text, on);
+
+    if (!line)
+        return "cpu-avx2";
+    line += strlen(on);
+    return axe_textf(cx, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
 static axe_status
 compile(axe_ctx *cx, const char *name, const char *text, size_t len,
         bool always_plan)
@@ -76,7 +87,9 @@ compile(axe_ctx *cx, const char *name, const char *text, size_t len,
     const axe_plan    *plan;
     const axe_module  *m;
     const axe_kernel  *k;
-    axe_inst           inst = {.machine = "cpu"};
+    const char        *machine = machine_of(cx, text);
+    axe_inst           inst = {.machine =
+                         strncmp(machine, "cpu", 3) == 0 ? "cpu" : machine};
     axe_axis           lane;
     int32_t            source = axe_source_add(cx, name, text, len);
 
@@ -85,7 +98,7 @@ compile(axe_ctx *cx, const char *name, const char *text, size_t len,
     AXE_TRY(axe_module_instantiate(cx, m, &inst, &k));
     if (!always_plan && axe_diags(cx))
         return AXE_OK;
-    AXE_TRY(axe_machine_find(cx, "cpu-avx2", &mc));
+    AXE_TRY(axe_machine_find(cx, machine, &mc));
     return axe_plan_kernel(cx, k, mc, &plan);
 }
 
