@@ -58,6 +58,19 @@ axe_name_is_builtin(const char *name)
            axe_macro_args(name) > 0;
 }
 
+/* A function that a text may have one of its own for: of floating-point values,
+ * of which there are more from version to version. */
+static bool
+may_hide(axe_entry_kind kind, const char *name)
+{
+    axe_op op;
+
+    return kind == AXE_ENTRY_FN &&
+           (axe_macro_args(name) > 0 ||
+            (axe_function_find(name, &op) &&
+             axe_op_table[op].traits & (AXE_TRAIT_FLOATS | AXE_TRAIT_TESTS)));
+}
+
 const char *
 axe_entry_text(const axe_entry *e)
 {
@@ -227,7 +240,7 @@ axe_names_add(axe_resolver *r, axe_entry_kind kind, axe_word w)
     e->at = w.at;
     e->stage = AXE_STMT_PIPELINE;
     e->crowd = r->crowd;
-    if (axe_name_is_builtin(w.name)) {
+    if (axe_name_is_builtin(w.name) && !may_hide(kind, w.name)) {
         e->kind = AXE_ENTRY_BAD;
         axe_resolve_fail(r, axe_fail(r->cx, w.at, AXE_ENAME,
                                      "`%s` is a name of the language", w.name));

@@ -304,9 +304,9 @@ check_cycle(axe_resolver *r, const axe_syntax *s, const axe_fn_decl *fn)
 static const axe_fn_decl *
 find_fn(axe_resolver *r, axe_word w)
 {
-    axe_entry *e;
+    axe_entry *e = axe_names_find(r, w.name);
 
-    if (axe_name_is_builtin(w.name)) {
+    if (axe_name_is_builtin(w.name) && !(e && e->kind == AXE_ENTRY_FN)) {
         axe_resolve_fail(r, axe_fail(r->cx, w.at, AXE_ETYPE,
                                      "`%s` gives a value, and nothing takes it",
                                      w.name));
