@@ -11,6 +11,9 @@
 #include "ir/check.h"
 #include "ir/race.h"
 
+/* Pairs of a scope that are told. */
+enum { MOST_SAID = 256 };
+
 /* --------------------------------------------------------------------- pairs
  */
 
@@ -141,13 +144,8 @@ folds_alone(const finder *f, const access *a)
 {
     const axe_tensor *t = a->load->u.tensor;
 
-    for (int i = 0; i < f->found.n; i++) {
-        const access *b = f->found.item[i];
-        if (b->load->u.tensor == t &&
-            (!b->write || b->stmt->fold != a->stmt->fold))
-            return false;
-    }
-    return a->stmt->fold != AXE_FOLD_NONE && t->space == AXE_SPACE_GLOBAL;
+    return f->touched[t->id].fold != AXE_FOLD_NONE &&
+           t->space == AXE_SPACE_GLOBAL;
 }
 
 static void
@@ -169,15 +167,24 @@ check_alone(finder *f, access *a)
     f->status = f->status == AXE_OK ? st : f->status;
 }
 
+/* Do the accesses of one tensor agree, or is that no question? */
+static bool
+cannot_meet(const finder *f, access *w, access *b)
+{
+    return w->scatter || b->scatter || axe_race_open(f, w) || agree(f, w, b);
+}
+
 static void
 check_pair(finder *f, access *w, access *b)
 {
     const char *scope = axe_scope_name(f->scope->scope);
     axe_status  st;
 
-    if (w->load->u.tensor != b->load->u.tensor || w->scatter || b->scatter ||
-        axe_race_open(f, w) || agree(f, w, b) || apart(f, w, b))
+    if (cannot_meet(f, w, b) || apart(f, w, b) || f->n_said == MOST_SAID)
         return;
+    if (b->write && axe_race_open(f, b))
+        return;
+    f->n_said++;
     if (!b->write) {
         axe_warn(f->cx, b->load->at,
                  "`%s` may be read by one %s while another writes it as `%s`",
@@ -185,8 +192,6 @@ check_pair(finder *f, access *w, access *b)
                  axe_node_text(f->cx, w->load));
         return;
     }
-    if (axe_race_open(f, b))
-        return;
     st = axe_fail(f->cx, b->load->at, AXE_ESHAPE,
                   "`%s` and `%s` may be one element in different %ss",
                   axe_node_text(f->cx, b->load), axe_node_text(f->cx, w->load),
@@ -195,20 +200,51 @@ check_pair(finder *f, access *w, access *b)
     f->status = f->status == AXE_OK ? st : f->status;
 }
 
+/* Does every access of the kind agree with all others of its tensor, as their
+ * windows tell?  No answer yet where it is false. */
+static bool
+kind_agrees(const finder *f, const touched *t, kind *k)
+{
+    if (!k->is_judged) {
+        k->is_judged = k->agrees = true;
+        for (kind *o = t->kind; o && k->agrees; o = o->next)
+            k->agrees = cannot_meet(f, &k->all, &o->all);
+    }
+    return k->agrees;
+}
+
+static void
+check_write(finder *f, access *w)
+{
+    touched *t = &f->touched[w->load->u.tensor->id];
+    bool     behind = false;
+
+    check_alone(f, w);
+    if (kind_agrees(f, t, w->kind))
+        return;
+    for (int i = 0; i < t->all.n; i++) {
+        access  *a = (access *)t->all.item[i];
+        axe_mark m = axe_ctx_mark(f->cx);
+        if (behind || !a->write)
+            check_pair(f, w, a);
+        if (axe_ctx_mark(f->cx).diag == m.diag)
+            axe_ctx_release(f->cx, m);
+        behind = behind || a == w;
+    }
+}
+
 static void
 check_scope(finder *f)
 {
+    axe_race_kinds(f);
     for (int i = 0; i < f->found.n; i++) {
         access *a = (access *)f->found.item[i];
-        if (!a->write)
-            continue;
-        check_alone(f, a);
-        for (int j = 0; j < f->found.n; j++) {
-            access *b = (access *)f->found.item[j];
-            if (j > i || !b->write)
-                check_pair(f, a, b);
-        }
+        if (a->write)
+            check_write(f, a);
     }
+    if (f->n_said == MOST_SAID)
+        axe_note(f->cx, f->scope->at, "more of the %s is not listed",
+                 axe_scope_name(f->scope->scope));
 }
 
 /* Loops around scopes run their turns one after the other, scopes in scopes do
@@ -221,6 +257,7 @@ find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
 
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
+        axe_mark        m = axe_ctx_mark(cx);
         finder          f = {.cx = cx,
                              .scope = s,
                              .outer = outer,
@@ -231,6 +268,8 @@ find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
             check_scope(&f);
             *status = *status == AXE_OK ? f.status : *status;
         }
+        if (axe_ctx_mark(cx).diag == m.diag)
+            axe_ctx_release(cx, m);
         for (int k = 0; k < s->n_var; k++)
             axe_list_push(outer, s->var[k]);
         find_scopes(cx, s->n_body, s->body, outer, status);

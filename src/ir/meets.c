@@ -1,10 +1,29 @@
-/* meets.c - which scope's entities may meet at one element. */
+/* meets.c - which scope's entities may meet at one element.
+ *
+ * Every scope is looked at once, whatever it holds: one walk for all of a
+ * kernel's statements. */
 #include "ir/check.h"
 #include "ir/race.h"
 
-/* A variable of the scope that the statement's element does not tell. */
-static const axe_var *
-untold(axe_ctx *cx, const axe_stmt *scope, axe_list *outer, const axe_stmt *s)
+/* The kernel has a statement that folds into memory which tasks share. */
+static bool
+folds(int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if ((s->kind == AXE_STMT_INDEX && s->fold != AXE_FOLD_NONE &&
+             s->dst->u.tensor->space == AXE_SPACE_GLOBAL) ||
+            folds(s->n_body, s->body) || folds(s->n_other, s->other))
+            return true;
+    }
+    return false;
+}
+
+/* Of each statement in the scope, unless a scope around it has one, a variable
+ * of the scope that its element does not tell. */
+static void
+note_untold(axe_ctx *cx, const axe_stmt *scope, const axe_list *outer,
+            const axe_var **out)
 {
     finder f = {.cx = cx,
                 .scope = scope,
@@ -15,41 +34,40 @@ untold(axe_ctx *cx, const axe_stmt *scope, axe_list *outer, const axe_stmt *s)
     axe_race_find(&f, scope->n_body, scope->body);
     for (int i = 0; i < f.found.n; i++) {
         const access *a = f.found.item[i];
-        const key *k = a->stmt == s && a->write ? axe_race_open(&f, a) : NULL;
-        if (k)
-            return k->var;
+        const key    *k = a->write ? axe_race_open(&f, a) : NULL;
+        if (k && !out[a->stmt->id])
+            out[a->stmt->id] = k->var;
     }
-    return NULL;
 }
 
-static bool
-find_meeting(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
-             const axe_stmt *s, const axe_var **out)
+static void
+find_meetings(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
+              const axe_var **out)
 {
-    int  mark = outer->n;
-    bool in = false;
+    int mark = outer->n;
 
-    for (int i = 0; i < n && !in; i++) {
-        const axe_stmt *at = body[i];
-        const axe_var  *v = NULL;
-        for (int k = 0; k < at->n_var; k++)
-            axe_list_push(outer, at->var[k]);
-        in = at == s || find_meeting(cx, at->n_body, at->body, outer, s, out) ||
-             find_meeting(cx, at->n_other, at->other, outer, s, out);
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        axe_mark        m = axe_ctx_mark(cx);
+        if (s->kind == AXE_STMT_SCOPE)
+            note_untold(cx, s, outer, out);
+        axe_ctx_release(cx, m);
+        for (int k = 0; k < s->n_var; k++)
+            axe_list_push(outer, s->var[k]);
+        find_meetings(cx, s->n_body, s->body, outer, out);
+        find_meetings(cx, s->n_other, s->other, outer, out);
         outer->n = mark;
-        if (in && at->kind == AXE_STMT_SCOPE)
-            v = untold(cx, at, outer, s);
-        *out = v ? v : *out;
     }
-    return in;
 }
 
-const axe_var *
-axe_stmt_meets(axe_ctx *cx, const axe_kernel *k, const axe_stmt *s)
+const axe_var **
+axe_kernel_meets(axe_ctx *cx, const axe_kernel *k)
 {
-    axe_list       outer = {.cx = cx};
-    const axe_var *v = NULL;
+    axe_list        outer = {.cx = cx};
+    const axe_var **out =
+        axe_new_array(cx, const axe_var *, k->n_index_stmt + 1);
 
-    (void)find_meeting(cx, k->n_body, k->body, &outer, s, &v);
-    return v;
+    if (folds(k->n_body, k->body))
+        find_meetings(cx, k->n_body, k->body, &outer, out);
+    return out;
 }

@@ -37,8 +37,24 @@ typedef struct access {
     int               n_key;
     key              *key; /* variables of the scope, then parts of them; by
                               conditions before subscripts, */
-    key *by_place;         /* or the other way around */
+    key         *by_place; /* or the other way around */
+    struct kind *kind;     /* by axe_race_kinds */
 } access;
+
+/* Accesses of one tensor that are alike but for constants in subscripts. */
+typedef struct kind {
+    access       all;       /* one with the windows of all */
+    bool         is_judged; /* does a write of it agree with all there is? */
+    bool         agrees;
+    struct kind *next;
+} kind;
+
+/* What a scope does with a tensor. */
+typedef struct touched {
+    axe_list all;  /* access, in order */
+    kind    *kind; /* all of them */
+    axe_fold fold; /* all are folds by this op; or NONE */
+} touched;
 
 /* Where we are in the tree. */
 typedef struct around {
@@ -50,15 +66,19 @@ typedef struct finder {
     axe_ctx        *cx;
     const axe_stmt *scope;
     const around   *at;
-    const axe_list *outer; /* axe_var: scopes and loops around the scope */
-    axe_list        own;   /* axe_tensor: tiles declared in it */
-    axe_list        found; /* access */
+    const axe_list *outer;   /* axe_var: scopes and loops around the scope */
+    axe_list        own;     /* axe_tensor: tiles declared in it */
+    axe_list        found;   /* access */
+    touched        *touched; /* by tensor id: axe_race_kinds */
+    int             n_said;  /* of pairs */
     axe_status      status;
 } finder;
 
 /* f->found: accesses in `body` to what entities of f->scope share, with what
  * each tells. */
 void axe_race_find(finder *f, int n, axe_stmt *const *body);
+/* f->touched and the kind of each access. */
+void axe_race_kinds(finder *f);
 /* What the access tells of a variable, or of a part of one; NULL: it is none of
  * the scope's. */
 key *axe_race_key(access *a, const axe_var *v);

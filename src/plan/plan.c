@@ -396,6 +396,7 @@ plan_once(planner *p, int64_t *scratch)
     p->schedule =
         axe_new_array(p->cx, const axe_schedule *, k->n_index_stmt + 1);
     p->pack = axe_new_array(p->cx, axe_packing, k->n_tensor + 1);
+    p->meets = axe_kernel_meets(p->cx, k);
     AXE_TRY(check_target(p));
     AXE_TRY(axe_check_top(p));
     return p->mc->simt ? axe_simt_plan_kernel(p) : plan_alone(p, scratch);

@@ -16,7 +16,8 @@ typedef struct planner {
     const axe_machine   *mc;
     axe_place           *place; /* by tensor id */
     const axe_schedule **schedule;
-    axe_packing         *pack; /* by tensor id */
+    axe_packing         *pack;  /* by tensor id */
+    const axe_var      **meets; /* by statement: axe_kernel_meets */
     int                  n_retile;
     axe_retile          *retile;
     int                  n_ring, cap_ring;

@@ -92,7 +92,7 @@ folds(const planner *p, const axe_stmt *s)
 {
     return s->fold != AXE_FOLD_NONE &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
-           (axe_is_scatter(p->cx, s) || axe_stmt_meets(p->cx, p->kernel, s));
+           (axe_is_scatter(p->cx, s) || p->meets[s->id]);
 }
 
 bool
@@ -114,7 +114,7 @@ axe_check_scatter(planner *p, const axe_stmt *s)
 
     if (!folds(p, s) || axe_scatter_meets(p, s))
         return AXE_OK;
-    v = axe_is_scatter(p->cx, s) ? NULL : axe_stmt_meets(p->cx, p->kernel, s);
+    v = axe_is_scatter(p->cx, s) ? NULL : p->meets[s->id];
     if (v) {
         st = axe_fail(p->cx, s->dst->at, AXE_EUNSUPPORTED,
                       "`%s` is folded into by several tasks of `%s` at once, "
