@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "lang/lang.h"
 #include "machine/machine.h"
+#include "run/program.h"
 
 static const char verb[] = "check";
 
@@ -86,20 +87,20 @@ is_for(const char *target, const axe_machine *m)
 /* For each machine, unless it is wrong for all.  Which ones it is wrong for is
  * said before what. */
 static axe_status
-check_all(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
+check_all(axe_ctx *cx, const axe_module *module, const axe_compile_spec *spec,
           const axe_kernel_sig *sig)
 {
     axe_compile_spec   one = *spec;
     const axe_program *p;
     axe_status         st = AXE_OK;
 
-    AXE_TRY(axe_compile(cx, source, spec, AXE_STAGE_IR, &p));
+    AXE_TRY(axe_compile_module(cx, module, spec, AXE_STAGE_IR, &p));
     for (int i = 0; i < axe_n_machine(); i++) {
         const axe_machine *m = axe_machine_at(i);
         one.machine = m->name;
         if (!is_for(sig->target, m))
             continue;
-        axe_status here = axe_compile(cx, source, &one, AXE_STAGE_C, &p);
+        axe_status here = axe_compile_module(cx, module, &one, AXE_STAGE_C, &p);
         if (here == AXE_OK)
             continue;
         printf("%s: errors for %s\n", sig->name, m->name);
@@ -109,8 +110,7 @@ check_all(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
 }
 
 static axe_status
-check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
-             const char *name)
+check_kernel(axe_ctx *cx, options *o, const axe_module *m, const char *name)
 {
     axe_kernel_args    a = {.kernel = name, .machine = o->kernel.machine};
     axe_kernel_sig     sig;
@@ -131,9 +131,9 @@ check_kernel(axe_ctx *cx, options *o, int32_t source, const axe_module *m,
     }
     spec = axe_kernel_spec(&a);
     if (all)
-        return check_all(cx, source, &spec, &sig);
-    return axe_compile(
-        cx, source, &spec,
+        return check_all(cx, m, &spec, &sig);
+    return axe_compile_module(
+        cx, m, &spec,
         !a.machine && is_family(sig.target) ? AXE_STAGE_IR : AXE_STAGE_C, &p);
 }
 
@@ -149,9 +149,12 @@ check_file(axe_ctx *cx, options *o, const char *file)
         axe_module_parse(cx, source, &m) != AXE_OK)
         return -1;
     n = axe_module_n_kernel(m);
-    for (int i = 0; i < n; i++)
-        wrong += check_kernel(cx, o, source, m, axe_module_kernel_name(m, i)) !=
-                 AXE_OK;
+    for (int i = 0; i < n; i++) {
+        axe_mark mark = axe_ctx_mark(cx);
+        wrong += check_kernel(cx, o, m, axe_module_kernel_name(m, i)) != AXE_OK;
+        if (axe_ctx_mark(cx).diag == mark.diag)
+            axe_ctx_release(cx, mark);
+    }
     if (wrong == 0)
         printf("%s: %d kernel%s, no errors\n", axe_text_plain(cx, file), n,
                n == 1 ? "" : "s");

@@ -8,6 +8,7 @@
 #include "axe/gpu.h"
 #include "kernel.h"
 #include "run/file.h"
+#include "run/program.h"
 
 static const char verb[] = "compile";
 
@@ -239,15 +240,17 @@ static axe_status
 compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
             const char *const *name, const axe_program **p)
 {
-    axe_compile_spec spec = axe_kernel_spec(&o->kernel);
+    axe_compile_spec  spec = axe_kernel_spec(&o->kernel);
+    const axe_module *m;
 
+    AXE_TRY(axe_module_parse(cx, source, &m));
     spec.wide = o->wide;
     for (int i = 0; i < n; i++) {
         spec.kernel = name[i];
-        AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_LOWER, &p[i]));
+        AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_LOWER, &p[i]));
         AXE_TRY(check_wide(cx, o, p[i]));
         if (axe_program_on_gpu(p[i]))
-            AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_C, &p[i]));
+            AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_C, &p[i]));
     }
     return AXE_OK;
 }

@@ -457,18 +457,19 @@ axe_status
 axe_kernel_find(axe_ctx *cx, const axe_module *m, const char *name,
                 const axe_kernel_decl **out)
 {
-    const char **known = axe_new_array(cx, const char *, m->n_kernel);
+    const char **known;
     const char  *near;
     axe_status   st;
 
-    for (int i = 0; i < m->n_kernel; i++) {
-        known[i] = m->kernel[i]->word.name;
-        if ((name && strcmp(known[i], name) == 0) ||
-            (!name && m->n_kernel == 1)) {
+    for (int i = 0; i < m->n_kernel; i++)
+        if (name ? strcmp(m->kernel[i]->word.name, name) == 0
+                 : m->n_kernel == 1) {
             *out = m->kernel[i];
             return AXE_OK;
         }
-    }
+    known = axe_new_array(cx, const char *, m->n_kernel);
+    for (int i = 0; i < m->n_kernel; i++)
+        known[i] = m->kernel[i]->word.name;
     if (!name)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "the file has %d kernels, so one must be named",

@@ -165,12 +165,21 @@ axe_compile(axe_ctx *cx, int32_t source, const axe_compile_spec *spec,
     AXE_NEED(cx, spec);
     AXE_NEED(cx, out);
     AXE_TRY(need_spec(cx, spec));
+    const axe_module *module;
+
+    AXE_TRY(axe_module_parse(cx, source, &module));
+    return axe_compile_module(cx, module, spec, last, out);
+}
+
+axe_status
+axe_compile_module(axe_ctx *cx, const axe_module *module,
+                   const axe_compile_spec *spec, axe_stage last,
+                   const axe_program **out)
+{
     const axe_machine *machine;
-    const axe_module  *module;
     const axe_kernel  *kernel;
     axe_inst           inst;
 
-    AXE_TRY(axe_module_parse(cx, source, &module));
     AXE_TRY(find_machine(cx, module, spec, last, &machine));
     AXE_TRY(read_spec(cx, spec, machine, &inst));
     AXE_TRY(axe_module_instantiate(cx, module, &inst, &kernel));

@@ -4,6 +4,7 @@
 
 #include "axe/run.h"
 #include "ir/ir.h"
+#include "lang/lang.h"
 #include "run/sha256.h"
 
 typedef struct axe_plan    axe_plan;
@@ -20,6 +21,12 @@ struct axe_program {
     int64_t            reach; /* indices are in order where no size is above */
     const char        *tuned; /* where values came from, or NULL */
 };
+
+/* axe_compile of a source that was parsed: for many kernels of one. */
+AXE_CHECK axe_status axe_compile_module(axe_ctx *cx, const axe_module *module,
+                                        const axe_compile_spec *spec,
+                                        axe_stage               last,
+                                        const axe_program     **out);
 
 /* What a kernel is called with, in the order of its parameters and sizes. */
 typedef struct axe_bound {
