@@ -52,7 +52,7 @@ ALSO = {
     "softmax": [["T=f16"]],
     "gemm_nvfp4_sm100": [["S=f8e8m0", "BLOCK=32"]],
     "gemm_sm90": [["ALONG=1"], ["DIRECT=1"], ["PASS=1"], ["DIRECT=1", "PASS=1"],
-                  ["FETCH=24"]],
+                  ["FETCH=24"], ["PING=1", "STAGES=2"]],
 }
 # What a text that names this must have in its machine code.
 MUST = {
