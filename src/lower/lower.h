@@ -155,6 +155,14 @@ typedef struct axe_map {
                                holds, and need not be made else; NULL: always */
 } axe_map;
 
+/* An array that is accessed by several elements at a time: it begins at a
+ * multiple of so many bytes. */
+typedef struct axe_begin {
+    const axe_tensor *tensor; /* a parameter */
+    int               bytes;
+    const axe_node   *when; /* as of a map */
+} axe_begin;
+
 /* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and
  * what is declared in it. */
 typedef struct axe_grid {
@@ -182,7 +190,9 @@ typedef struct axe_grid {
     int      n_need; /* conditions over sizes that a launch keeps, as
                         its host checks */
     const axe_node **need;
-    axe_lblock       body;
+    int        n_begin; /* where parameters must begin, as it checks, too */
+    axe_begin *begin;
+    axe_lblock body;
 } axe_grid;
 
 /* What the host does, in order: launches, and loops and branches over sizes

@@ -460,6 +460,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     AXE_TRY(axe_simt_lower_prologue(sl, &g->body));
     AXE_TRY(lower_tasks(sl, &g->body, l->scope));
     AXE_TRY(axe_simt_lower_epilogue(sl, &g->body));
+    axe_simt_note_begins(sl);
     axe_hoist(&sl->lw, &g->body);
     axe_simt_name_bases(sl, &g->body);
     axe_tidy(&sl->lw, &g->body);

@@ -226,6 +226,9 @@ axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
                                 const axe_crew *crew);
 /* simt_copy.c: the launch must keep the condition. */
 void axe_simt_need(simt_lowering *sl, const axe_node *c);
+
+/* simt_align.c: what the grid's accesses want of where parameters begin. */
+void axe_simt_note_begins(simt_lowering *sl);
 /* Statements of kinds that only such machines have: roles. */
 AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *s);

@@ -151,14 +151,26 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
     axe_puts(b, "0};\n");
 }
 
-/* Sizes that the grid cannot have are refused. */
+/* Sizes that the grid cannot have are refused where it has a CTA, and arrays
+ * that begin where it cannot access them. */
 static axe_status
 put_needs(axe_cprinter *p, axe_buf *b, const axe_grid *g)
 {
     for (int i = 0; i < g->n_need; i++) {
-        axe_puts(b, "    if (!status && !(");
+        axe_puts(b, "        if (blocks > 0 && !(");
         AXE_TRY(axe_c_index(p, b, g->need[i]));
-        axe_puts(b, "))\n        status = AXE_AOT_EARG;\n");
+        axe_puts(b, "))\n            status = AXE_AOT_EARG;\n");
+    }
+    for (int i = 0; i < g->n_begin; i++) {
+        const axe_begin *at = &g->begin[i];
+        axe_putf(b, "        if (blocks > 0 && (uintptr_t)%s %% %d != 0",
+                 axe_aot_name(p->cx, at->tensor->name), at->bytes);
+        if (at->when) {
+            axe_puts(b, " && (");
+            AXE_TRY(axe_c_index(p, b, at->when));
+            axe_putc(b, ')');
+        }
+        axe_puts(b, ")\n            status = AXE_AOT_EARG;\n");
     }
     return AXE_OK;
 }
@@ -166,17 +178,20 @@ put_needs(axe_cprinter *p, axe_buf *b, const axe_grid *g)
 static axe_status
 put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
 {
-    AXE_TRY(put_needs(p, b, g));
     axe_putf(
         b,
         "    if (!status) {\n"
         "        static const axe_grid grid = {\"%s\", %d, %d, %d, %" PRId64
         "};\n",
         g->name, g->n_thread, g->cluster, g->persistent, g->shared_bytes);
+    axe_puts(b, "        const i64 blocks = ");
+    AXE_TRY(axe_c_index(p, b, g->blocks));
+    axe_puts(b, ";\n");
+    AXE_TRY(put_needs(p, b, g));
     if (g->n_map > 0)
         axe_putf(b, "        axe_map map[%d];\n", g->n_map);
     for (int i = 0; i < g->n_map; i++) {
-        axe_puts(b, "        if (!status");
+        axe_puts(b, "        if (!status && blocks > 0");
         if (g->map[i].when) {
             axe_puts(b, " && (");
             AXE_TRY(axe_c_index(p, b, g->map[i].when));
@@ -189,10 +204,8 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     put_values(p, b, g);
     axe_putf(b,
              "        if (!status)\n            status = "
-             "axe_start(&axe_code%d, &grid, ",
+             "axe_start(&axe_code%d, &grid, blocks, arg, stream);\n    }\n",
              number);
-    AXE_TRY(axe_c_index(p, b, g->blocks));
-    axe_puts(b, ", arg, stream);\n    }\n");
     return AXE_OK;
 }
 

@@ -257,6 +257,26 @@ check_needs(axe_ctx *cx, const launch *l, const axe_grid *grid)
     return AXE_OK;
 }
 
+static axe_status
+check_begins(axe_ctx *cx, const launch *l, const axe_grid *grid)
+{
+    for (int i = 0; i < grid->n_begin; i++) {
+        const axe_begin *b = &grid->begin[i];
+        if ((uintptr_t)address_of(l, b->tensor) % (unsigned)b->bytes == 0 ||
+            !holds(l, b->when))
+            continue;
+        axe_fail(cx, b->tensor->at, AXE_EARG,
+                 "%s: its data begins at no multiple of %d bytes, and kernel "
+                 "%s accesses %d at a time%s%s",
+                 b->tensor->name, b->bytes, grid->name, b->bytes,
+                 b->when ? " where " : "",
+                 b->when ? axe_node_text(cx, b->when) : "");
+        axe_help(cx, "copy it to where it begins at one");
+        return AXE_EARG;
+    }
+    return AXE_OK;
+}
+
 /* Maps lie on 128 bytes, as the argument's copy must. */
 static axe_status
 make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
@@ -309,6 +329,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
     if (blocks <= 0)
         return AXE_OK;
     AXE_TRY(check_needs(cx, l, grid));
+    AXE_TRY(check_begins(cx, l, grid));
     AXE_TRY(make_maps(cx, l, grid, arg));
     for (int i = 0; i < n_ptr; i++)
         arg[n++] = i < k->n_param && axe_is_scalar(k->param[i])

@@ -62,13 +62,14 @@ const char *fake_log(void);
 int
 main(void)
 {
-    static float x[33 * 136];
+    static _Alignas(16) float x[33 * 136];
     int bad = add(x, x, NULL, 33, 136, NULL);
+    int near = add(x, x + 1, x, 32, 136, NULL); /* read by 16 bytes */
     int none = add(NULL, NULL, NULL, 0, 136, NULL);
     int good = add(x, x, x, 33, 136, NULL);
     int large = add(x, x, x, INT64_C(1) << 31, 1, NULL);
 
-    printf("%d %d %d %d\n%s", bad, none, good, large, fake_log());
+    printf("%d %d %d %d %d\n%s", bad, near, none, good, large, fake_log());
     return 0;
 }
 EOF
@@ -80,7 +81,7 @@ $cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main \
 }
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
 cat >want <<'EOF'
-1 0 0 2
+1 1 0 0 2
 library of an ELF
 kernel add
 attribute 8 = 0
@@ -101,7 +102,7 @@ grep -q '^error: --wide is for GPUs, and this is for a CPU$' err &&
 $cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main ||
     fail "the wide C does not compile"
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "main ends badly"
-grep -q '^1 0 0 0$' got && grep -q 'launch 536870912x1x1' got || {
+grep -q '^1 1 0 0 0$' got && grep -q 'launch 536870912x1x1' got || {
     fail "wide launches"
     cat got
 }
@@ -190,4 +191,30 @@ for line in "^1 0 0 0$" \
         cat got
     }
 done
+
+# Arrays may be called what the host's variables are.
+cat >names.axe <<'EOF'
+kernel names(in f32 map[M, N], in f32 grid[M, N], in f32 step[M, N],
+             in f32 extent[M, N], inout f32 temp[M, N], inout f32 blocks[M, N])
+{
+    index m, n;
+    global f32 own[M, N];
+    cta (i : M by 64) {
+        pipeline ring[3] { shared f32 x[64, 32]; }
+        for (t : N by 32) {
+            produce ring { ring.x[m, n] = map[i*64 + m, t*32 + n]; }
+            consume ring {
+                temp[i*64 + m, t*32 + n] += ring.x[m, n] + grid[i*64 + m, t*32 + n];
+            }
+        }
+    }
+    cta (i : M by 4) own[i*4 + m, n] = step[i*4 + m, n] + extent[i*4 + m, n];
+    cta (i : M by 4) blocks[i*4 + m, n] += own[i*4 + m, n];
+}
+EOF
+"$AXE" compile names.axe -t sm_90a -o n.c n.h >out 2>&1 || {
+    fail "names"
+    cat out
+}
+$cc -std=c11 -Wall -Wextra -Wshadow -Werror -O1 -c n.c || fail "the names of n.c"
 exit $bad

@@ -276,6 +276,48 @@ maps_have_limits(void **state)
     axe_ctx_free(cx);
 }
 
+/* What is accessed by 16 bytes begins at 16, where it is so accessed. */
+static void
+arrays_begin_where_they_can(void **state)
+{
+    axe_ctx      *cx = axe_ctx_new();
+    axe_gpu      *g;
+    axe_gpu_exec *e;
+    static float  x[10 * 32 + 16], y[10 * 32];
+    int64_t       shape[2] = {10, 32};
+    float        *even = x + (16 - (uintptr_t)x % 16) % 16 / sizeof *x;
+    axe_array a[2] = {make_array("X", even, shape), make_array("Y", y, shape)};
+
+    (void)state;
+    if (!has_nvrtc(cx)) {
+        axe_ctx_free(cx);
+        skip();
+    }
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    axe_program    *p = make_program(cx);
+    const axe_node *n = axe_var_node(cx, AXE_NOWHERE, p->kernel->size[1]);
+    axe_begin       begin = {p->kernel->param[0], 16,
+                             axe_node2(cx, AXE_OP_eq,
+                                       axe_node2(cx, AXE_OP_mod, n, number(cx, 4)),
+                                       number(cx, 0))};
+    p->lowered->grid->n_map = 0;
+    p->lowered->grid->n_begin = 1;
+    p->lowered->grid->begin = &begin;
+    assert_int_equal(axe_gpu_exec_new(cx, g, p, &e), AXE_OK);
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    a[0].data = even + 1;
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_EARG);
+    check_said(cx, "X: its data begins at no multiple of 16 bytes, and kernel "
+                   "k accesses 16 at a time where ");
+    shape[1] = 31;
+    assert_int_equal(axe_gpu_launch(cx, e, 2, a, 0, NULL, NULL), AXE_OK);
+    axe_gpu_exec_free(e);
+    axe_gpu_free(g);
+    assert_int_equal(fake_depth(), 0);
+    axe_ctx_free(cx);
+}
+
 /* Launches that may be in flight at the same time have tensors of their own. */
 static void
 launches_have_own_tensors(void **state)
@@ -632,6 +674,7 @@ main(void)
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),
         cmocka_unit_test(elements_of_maps_have_their_size),
+        cmocka_unit_test(arrays_begin_where_they_can),
         cmocka_unit_test(launches_have_own_tensors),
         cmocka_unit_test(host_loops_launch),
         cmocka_unit_test(empty_tensors_have_maps),
