@@ -78,6 +78,8 @@ grep -v '^#' "$SRC/tests/sim.list" | while read -r file kernel on types sizes; d
 done >list
 xargs -P 2 -L 1 bash -c 'one "$@"' one <list >said
 bad=$(grep -c '^FAILED' said)
+[ $# != 0 ] || PTX_CC=80 "$PYTHON" "$SRC/tests/corners/corners.py" "$AXE" \
+    "$SRC/tests/corners" ptx_80 || bad=$((bad + 1))
 cat said
 echo "$(wc -l <list) kernels, $bad are wrong"
 

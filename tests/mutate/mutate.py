@@ -1,6 +1,7 @@
 """mutate.py - see run.  Build once, see which test reaches which mutation, then
 run the tests that reach one with it on until one fails."""
 import argparse
+import concurrent.futures
 import glob
 import json
 import os
@@ -28,6 +29,9 @@ def arguments():
     a.add_argument("--tests", default="^(unit|prop)",
                    help="ctest names, a regular expression (^(unit|prop))")
     a.add_argument("--skip", default="_slow$", help="tests to leave out")
+    a.add_argument("--longest", type=float, default=15,
+                   help="tests that take longer are left out [s] (15)")
+    a.add_argument("--jobs", type=int, default=1, help="at once (1)")
     a.add_argument("--out", help="a file for the survivors")
     return a.parse_args()
 
@@ -158,7 +162,8 @@ def main():
     copy_tree()
     parsed, found = mutations(files)
     dropped = build_all(parsed, found)
-    by_time = reached(tests(a.tests, a.skip))
+    by_time = [t for t in reached(tests(a.tests, a.skip))
+               if t[0] <= a.longest]
     pool = [m for m in found if m.id not in dropped]
     if a.sample and a.sample < len(pool):
         pool = sorted(random.Random(a.seed).sample(pool, a.sample),
@@ -166,11 +171,12 @@ def main():
     print(f"{len(found)} mutations of {len(files)} files, {len(dropped)} do "
           f"not compile, {len(pool)} tried by {len(by_time)} tests", flush=True)
     survivors = []
-    for i, m in enumerate(pool):
-        if not killed(m, by_time):
-            some = any(m.id in seen for _, _, seen in by_time)
-            survivors.append(str(m) + ("" if some else "  (not reached)"))
-            print(survivors[-1], flush=True)
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as jobs:
+        for m, by in zip(pool, jobs.map(lambda m: killed(m, by_time), pool)):
+            if not by:
+                some = any(m.id in seen for _, _, seen in by_time)
+                survivors.append(str(m) + ("" if some else "  (not reached)"))
+                print(survivors[-1], flush=True)
     print(f"{a.room}: {len(survivors)} of {len(pool)} survive, "
           f"{100 * len(survivors) / max(1, len(pool)):.1f} %")
     if a.out:

@@ -82,7 +82,7 @@ class File:
 
     def add(self, cursor, new):
         begin, end = span(cursor)
-        if not self.in_macro(begin, end):
+        if self.here(cursor) and not self.in_macro(begin, end):
             self.found.append(Mutation(self.path, cursor.extent.start.line,
                                        begin, end, self.source(begin, end),
                                        new))

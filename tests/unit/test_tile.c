@@ -156,6 +156,10 @@ static const row outer_rows[] = {
     {"() : () + [3 : 1]", "1", "() : () + [2 : 1]", "1",
      "ESHAPE tile of: on axis m the replicas of the tiled layout are not those "
      "of the outer layout combined with others"},
+    /* 6 = 1 * (2 + b) + b for no b */
+    {"(2) : (2) + [4 : 2]", "2", "() : () + [2 : 1]", "1",
+     "ESHAPE tile of: on axis m the replicas of the tiled layout are not those "
+     "of the outer layout combined with others"},
     {"(4) : (1) + [2 : 1]", "4", "() : () + [2 : 1]", "1",
      "ESHAPE tile of: on axis m the replicas of the tiled layout are not those "
      "of the outer layout combined with others"},
