@@ -202,6 +202,10 @@ test_grid(void **state)
     assert_true(r.lo == 0 && r.has_hi && r.hi < AXE_STAY_MOST);
     RANGE(OP2(mod, N(7), n)); /* 7 % 0 is 7 */
     assert_true(r.lo == 0 && r.has_hi && r.hi == 7);
+    axe_var *cores = new_var(w->m, AXE_VAR_SIZE, "cores");
+    w->m->kernel.cores = cores;
+    assert_false(IS_LONG(OP2(mul, var(w->m, cores), N(2047))));
+    assert_true(IS_LONG(OP2(mul, var(w->m, cores), N(2048))));
     w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, true);
     RANGE(m);
     assert_false(r.has_hi);

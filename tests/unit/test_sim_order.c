@@ -2,10 +2,10 @@
  * fences, blocks, and tensor cores with operands in registers. */
 #include "sim_check.h"
 
-/* A tile that eight warps read and warp 0 writes again, having met some: those
- * that read first. */
+/* A tile that eight warps read and warp 0 writes again, having met `met` of
+ * them: those up to warp 7 - first, and on from warp 0. */
 static void
-readers(int64_t met)
+readers(int64_t first, int64_t met)
 {
     const axe_tensor *px, *py, *reg, *tile;
 
@@ -18,7 +18,8 @@ readers(int64_t met)
     end(&m);
     atom(&m, "meet.cta", 0, 0, NULL);
     move("ld.shared.b128", at(reg, n(0)), at(tile, mul(&m, lane(), 4)));
-    begin_if(&m, less(&m, rem(&m, add(&m, id(&m, AXE_ID_WARP), n(1)), 8), met));
+    begin_if(&m,
+             less(&m, rem(&m, add(&m, id(&m, AXE_ID_WARP), n(first)), 8), met));
     atom(&m, "meet", 0, 2, (axe_arg[]){integer(n(1)), integer(n(32 * met))});
     end(&m);
     begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
@@ -30,25 +31,37 @@ static void
 test_readers(void **state)
 {
     (void)state;
-    readers(8);
+    readers(1, 8);
     run_clean();
-    for (int met = 2; met < 8; met++) {
-        readers(met);
+    for (int first = 0; first < 2; first++)
+        for (int met = 2; met < 8; met++) {
+            readers(first, met);
+            run_wrong(AXE_SIM_RACE, "of tile in block 0");
+        }
+    with.policy = AXE_SIM_RANDOM; /* whoever reads last */
+    for (with.seed = 1; with.seed <= 8; with.seed++) {
+        readers(0, 7);
         run_wrong(AXE_SIM_RACE, "of tile in block 0");
     }
 }
 
-/* Warps 0 and 1 use barrier 1, then warps 2 and 3 do. */
+/* Warps 0 and 1 use barrier 1, then two others do, or warp 1 with one. */
 static void
 test_crews(void **state)
 {
     const axe_tensor *px, *py;
 
     (void)state;
-    for (int meets = 0; meets < 2; meets++) {
+    for (int k = 0; k < 4; k++) {
+        const bool meets = k & 1;
         (void)one_cta("sm_80", 128, 1, 1, &px, &py);
         for (int crew = 0; crew < 2; crew++) {
-            begin_if(&m, is(&m, quot(&m, id(&m, AXE_ID_WARP), 2), crew));
+            const axe_node *warp = id(&m, AXE_ID_WARP);
+            if (k < 2)
+                begin_if(&m, is(&m, quot(&m, warp, 2), crew));
+            else
+                begin_if(&m,
+                         less(&m, rem(&m, add(&m, warp, n(4 - crew)), 4), 2));
             atom(&m, "meet", 0, 2, (axe_arg[]){integer(n(1)), integer(n(64))});
             end(&m);
             if (meets)

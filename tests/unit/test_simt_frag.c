@@ -37,6 +37,8 @@ static const struct {
     int     swizzle; /* bytes of its rows */
     int64_t phases, cycles;
 } bank[] = {
+    /* lane 1 from the last word to the first bank's next */
+    {2, 4, {1, 1}, {2, 1}, {126, 0}, 0, 1, 2},
     /* neighbours */
     {32, 4, {1, 1}, {32, 1}, {4, 0}, 0, 1, 1},
     {32, 16, {1, 1}, {32, 1}, {16, 0}, 0, 4, 4},

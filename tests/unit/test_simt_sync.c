@@ -35,6 +35,12 @@ static const struct {
     /* Another one's elements. */
     {HEAD CTA TILE FILL TURNED "} }",
      "6 cta: s is written in line 5 and read in line 6"},
+    /* Lane l of warp w that of lane w of warp l. */
+    {HEAD "cta (i : M by 32, j : N by 32) warps 32 {\n" "shared f32 s[32, 32];\n"
+     "reg f32 r[32, 32] : (32, 32) : (1@warp, 1@lane);\n"
+     "r[m, n] = X[i*32 + m, j*32 + n]; s[m, n] = r[m, n];\n"
+     "r[m, n] = s[n, m];\n" "Y[i*32 + m, j*32 + n] = r[m, n]; } }",
+     "7 cta: s is written in line 6 and read in line 7"},
     /* And they are overwritten. */
     {HEAD CTA TILE FILL TURNED FILL "} }",
      "6 cta: s is written in line 5 and read in line 6; "
