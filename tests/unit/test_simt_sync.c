@@ -69,6 +69,42 @@ static const struct {
      "s[w, m, n] = X[i*32 + w*8 + m, j*64 + n];\n"
      "Z[j*64 + n, i*32 + w*8 + m] = s[w, m, n]; } } }",
      "7 warp: s is written in line 6 and read in line 7"},
+    /* Elements 32 and on are both t = 1, m = 0 and u = 0, m = 15. */
+    {HEAD "cta (i : M by 512, j : N by 64) {\n" "shared f32 s[16, 64];\n"
+     "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4) Y[i*512 + t*32 + m, j*64 + n] = s[m, n];\n"
+     "for (u : 4) s[m, n] = Y[i*512 + u*32 + 17 + m, j*64 + n];\n" "} }",
+     "6 cta: s is written in line 5 and read in line 6; "
+     "7 cta: Y is written in line 6 and read in line 7; "
+     "7 cta: s is written in line 7 and written in line 7"},
+    {HEAD "cta (i : M by 512, j : N by 64) {\n" "shared f32 s[16, 64];\n"
+     "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4) Y[i*512 + t*32 + m, j*64 + n] = s[m, n];\n"
+     "for (u : 4) s[m, n] = Y[i*512 + u*32 + 16 + m, j*64 + n];\n" "} }", "6 cta: s is written in line 5 and read in line 6; "
+     "7 cta: s is read in line 6 and written in line 7"},
+    /* The last row of a turn is the next one's first. */
+    {HEAD "cta (i : M by 512, j : N by 64) {\n" "shared f32 s[17, 64];\n"
+     "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4)\n"
+     "Y[i*512 + t*16 + m, j*64 + n] = s[m, n];\n" "} }",
+     "6 cta: s is written in line 5 and read in line 7; "
+     "7 cta: Y is written in line 7 and written in line 7"},
+    /* 32 i + m and 16 i + 40 + m meet, for some i. */
+    {HEAD "cta (i : M by 32, j : N by 64) {\n"
+     "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
+     "Z[j*64 + n, i*32 + m] = Y[i*16 + 40 + m, j*64 + n]; } }",
+     "5 cta: Y is written in line 4 and read in line 5; "
+     "5 cta: Y.staged is written in line 5 and read in line 5"},
+    /* What a stage of a branch is filled with: before all loops around it. */
+    {"kernel k(in f16 X[M, 128], in f16 W[64, 128], out f16 Y[M, 64]) {\n"
+     "index m, n, k; global f16 T[M, 128];\n" "cta (i : M by 128) {\n"
+     "T[i*128 + m, k] = X[i*128 + m, k] * 2;\n"
+     "reg f32 c[128, 64]; c[m, n] = 0;\n"
+     "pipeline p[2] { shared f16 a[128, 64]; shared f16 b[64, 64]; }\n"
+     "for (r : 2) {\n" "if (r == 0) { c[m, n] += 1.0; } else {\n"
+     "for (t : 128 by 64) {\n"
+     "produce p { p.a[m, k] = T[i*128 + m, t*64 + k];\n"
+     "p.b[n, k] = W[n, t*64 + k]; }\n"
+     "consume p { c[m, n] += p.a[m, k] * p.b[n, k]; } } } }\n"
+     "Y[i*128 + m, n] = f16(c[m, n]); } }",
+     "7 cta: T is written in line 4 and read in line 10"},
     /* Through global memory: each its own, another one's, and its loops'. */
     {HEAD CTA "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
      "Y[i*32 + m, j*64 + n] += 1.0;\n" "} }", ""},
