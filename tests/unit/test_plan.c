@@ -91,6 +91,10 @@ static const struct {
      "t[n] = S[n]; for (u : 2) { Y[m] += t[u*8 + m]; } } }",
      "the subscript u*8 + m moves within blocks of 16 that the layout of t keeps together; "
      "move it by multiples of 16, or declare a layout where the dimension is one iter"},
+    {"kernel k(in f32 S[16], out f32 Y[2, 2]) { index e, f; cta (i : 1) { shared f32 t[16] : ((2, 2, 4)) : ((64, 16, 1)); "
+     "t[e] = S[e]; for (u : 2) { Y[u, f] = t[u*4 + f*4]; } } }",
+     "the subscript u*4 + f*4 moves within blocks of 8 that the layout of t keeps together; "
+     "move it by multiples of 8, or declare a layout where the dimension is one iter"},
     {"kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 8) { "
      "Y[i*8 + m] = X[i*8 + m + 1] + X[i*8 + m + 2] + X[i*8 + m + 3] + X[i*8 + m + 4] + X[i*8 + m + 5]; } }",
      "operands leave their tensors at more than 4 values of m; copy some into tiles first"},
