@@ -323,6 +323,8 @@ known_of(const sim_warp *w, int agent)
     return c->vc[agent] > c->tvc[agent] ? c->vc[agent] : c->tvc[agent];
 }
 
+/* Registers of an atom that is under way are not to be accessed, those that it
+ * reads neither (PTX ISA, wgmma.mma_async). */
 bool
 axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
                   int64_t at, uint32_t mask, bool write)
@@ -344,10 +346,12 @@ axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
     if (w->writer >= 0 && x->writes[at] > known_of(w, w->writer))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
                    "is used while an atom still writes it: no drain between");
-    if (write && w->reader >= 0 && x->reads[at] > known_of(w, w->reader))
+    if (w->reader >= 0 && x->reads[at] > known_of(w, w->reader))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
-                   "is written while an atom still reads it: no drain "
-                   "between");
+                   write ? "is written while an atom still reads it: no drain "
+                           "between"
+                         : "is read while an atom still has it: no drain "
+                           "between");
     x->fence[at] = w->n_fence + 1;
     return true;
 }
