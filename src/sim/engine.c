@@ -154,7 +154,7 @@ take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
         unset = unset || (reads && (r->lanes[i] & ~x->init[at]));
         flying = flying || (which > 0 && x->writes[at] > known);
         if (which > 0) {
-            x->reads[at] = op;
+            x->reads[at] = x->factor[at] = op;
         } else {
             x->writes[at] = op;
             x->init[at] |= r->lanes[i];

@@ -324,7 +324,7 @@ known_of(const sim_warp *w, int agent)
 }
 
 /* Registers of an atom that is under way are not to be accessed, those that it
- * reads neither (PTX ISA, wgmma.mma_async). */
+ * reads neither, if it is a product (PTX ISA, wgmma.mma_async). */
 bool
 axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
                   int64_t at, uint32_t mask, bool write)
@@ -346,7 +346,8 @@ axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
     if (w->writer >= 0 && x->writes[at] > known_of(w, w->writer))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
                    "is used while an atom still writes it: no drain between");
-    if (w->reader >= 0 && x->reads[at] > known_of(w, w->reader))
+    if (w->reader >= 0 &&
+        (write ? x->reads : x->factor)[at] > known_of(w, w->reader))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
                    write ? "is written while an atom still reads it: no drain "
                            "between"

@@ -259,6 +259,7 @@ make_warp(sim *s, sim_cta *cta, sim_warp *w, int id)
         x->init = axe_new_array(s->own, uint32_t, x->n);
         x->writes = axe_new_array(s->own, uint32_t, x->n);
         x->reads = axe_new_array(s->own, uint32_t, x->n);
+        x->factor = axe_new_array(s->own, uint32_t, x->n);
         x->fence = axe_new_array(s->own, uint32_t, x->n);
     }
     return AXE_OK;

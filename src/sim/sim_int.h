@@ -163,6 +163,7 @@ typedef struct sim_array {
     uint32_t *init;   /* [n] lanes that were written */
     uint32_t *writes; /* [n] operation of the tensor core that writes it */
     uint32_t *reads;  /* [n] or reads it */
+    uint32_t *factor; /* [n] or has it for a factor */
     uint32_t *fence;  /* [n] fences before the last touch by threads, + 1 */
     struct sim_held *held; /* its elements are elsewhere: see contract.c */
 } sim_array;

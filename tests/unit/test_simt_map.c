@@ -304,9 +304,6 @@ static const struct {
      "max[l](X[i*4 + m, n, l]) is folded again, along 'n', which it depends"},
     {"swizzle, beyond", SWIZZLED("swizzle<2, 30, 4>", "f32"),
      "the swizzle of tile a moves bits of addresses that no shared memory has"},
-    {"launches", "kernel k(in f32 X[8], out f32 Y[8]) { index m;"
-     "for (k : 4) cta (i : 1) Y[m] = X[m]; }",
-     "loops and branches around launches are not planned yet"},
 };
 /* clang-format on */
 
