@@ -144,10 +144,11 @@ settle_sizes(axe_ctx *cx, int n, const axe_array *array, axe_run *r)
     axe_bound         b;
 
     AXE_TRY(axe_bind(cx, k, n, array, r->n_size, r->size, true, &b));
+    r->n_size = 0;
     for (int i = 0; i < k->n_size; i++)
-        size[i] = (axe_size){k->size[i]->name, b.size[i]};
+        if (!axe_size_source(k, k->size[i]))
+            size[r->n_size++] = (axe_size){k->size[i]->name, b.size[i]};
     r->size = size;
-    r->n_size = k->n_size;
     r->flops = axe_count_flops(k, b.size);
     for (int i = 0; i < r->n_param; i++)
         r->bytes += (double)r->param[i].npy.n_bytes *

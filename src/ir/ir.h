@@ -386,6 +386,12 @@ typedef struct axe_kernel {
     int                      n_var, n_tensor, n_index_stmt; /* ids in use */
 } axe_kernel;
 
+/* The argument, one number, whose value the size is at a call, as how often a
+ * loop around scopes turns; by its name, NAME.value.  NULL: it is a size of its
+ * own. */
+#define AXE_OF_VALUE ".value"
+const axe_tensor *axe_size_source(const axe_kernel *k, const axe_var *size);
+
 /* ------------------------------------------------------------- building */
 
 /* Nodes check operand count, not types: axe_kernel_verify does.  Constants of

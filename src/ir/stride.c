@@ -1,5 +1,8 @@
 /* stride.c - global tensors: how one lies in memory where its shape says so,
- * and which ones a kernel makes for itself. */
+ * which ones a kernel makes for itself, and sizes that are the values of
+ * others. */
+#include <string.h>
+
 #include "ir/ir.h"
 
 /* at = the stride of the next slower dimension */
@@ -30,6 +33,19 @@ axe_tensor_strides(axe_ctx *cx, const axe_tensor *t, bool column_major,
                             t->name);
     }
     return AXE_OK;
+}
+
+const axe_tensor *
+axe_size_source(const axe_kernel *k, const axe_var *size)
+{
+    for (int i = 0; i < k->n_param; i++) {
+        const axe_tensor *t = k->param[i];
+        size_t            n = strlen(t->name);
+        if (axe_is_scalar(t) && strncmp(size->name, t->name, n) == 0 &&
+            strcmp(size->name + n, AXE_OF_VALUE) == 0)
+            return t;
+    }
+    return NULL;
 }
 
 void

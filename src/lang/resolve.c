@@ -344,8 +344,8 @@ fix_size(axe_resolver *r, axe_var *v, const char *text)
                                      v->name, text));
 }
 
-static const axe_var *
-new_size(axe_resolver *r, axe_word w)
+const axe_var *
+axe_resolve_size(axe_resolver *r, axe_word w)
 {
     axe_var *v = axe_resolve_var(r, AXE_VAR_SIZE, w, NULL);
 
@@ -368,7 +368,7 @@ declare_sizes(axe_resolver *r, const axe_expr *e)
         if (!x) {
             x = axe_names_add(r, AXE_ENTRY_VAR, e->word);
             if (x->kind != AXE_ENTRY_BAD)
-                x->var = new_size(r, e->word);
+                x->var = axe_resolve_size(r, e->word);
         }
         return x->kind == AXE_ENTRY_VAR;
     }
@@ -413,7 +413,7 @@ global_extent(axe_resolver *r, const axe_expr *e, const char *text, int dim)
             x = axe_names_add(r, AXE_ENTRY_VAR, e->word);
             if (x->kind == AXE_ENTRY_BAD)
                 return NULL;
-            x->var = new_size(r, e->word);
+            x->var = axe_resolve_size(r, e->word);
         }
         if (x->kind == AXE_ENTRY_VAR)
             return axe_var_node(r->cx, e->at, x->var);
@@ -466,7 +466,7 @@ open_strides(axe_resolver *r, axe_tensor *t, axe_stride *s)
     for (int k = 0; k < t->rank; k++) {
         const char *name = axe_textf(r->cx, "%s.stride%d", t->name, k);
         axe_word    w = {axe_intern(r->cx, name, strlen(name)), t->at};
-        s[k] = (axe_stride){1, new_size(r, w)->unit};
+        s[k] = (axe_stride){1, axe_resolve_size(r, w)->unit};
     }
 }
 

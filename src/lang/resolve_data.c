@@ -49,6 +49,45 @@ reads(const axe_resolver *r, const axe_expr *e)
     return false;
 }
 
+static bool
+is_given(const axe_entry *x)
+{
+    axe_type_class c;
+
+    if (!x || x->kind != AXE_ENTRY_TENSOR || !x->tensor ||
+        !axe_is_scalar(x->tensor))
+        return false;
+    c = axe_type_table[x->tensor->type].cls;
+    return c == AXE_CLASS_INT || c == AXE_CLASS_UINT;
+}
+
+bool
+axe_host_knows(const axe_resolver *r, const axe_expr *e)
+{
+    if (r->inside)
+        return false;
+    if (e->kind == AXE_EXPR_NAME && reads(r, e))
+        return is_given(axe_names_find(r, e->word.name));
+    if (e->kind == AXE_EXPR_LOAD)
+        return false;
+    for (int i = 0; i < e->n_arg; i++)
+        if (!axe_host_knows(r, e->arg[i]))
+            return false;
+    return true;
+}
+
+const axe_var *
+axe_value_size(axe_resolver *r, const axe_tensor *t)
+{
+    const char *name = axe_textf(r->cx, "%s" AXE_OF_VALUE, t->name);
+    axe_word    w = {axe_intern(r->cx, name, strlen(name)), t->at};
+
+    for (int i = 0; i < r->sizes.n; i++)
+        if (((const axe_var *)r->sizes.item[i])->name == w.name)
+            return r->sizes.item[i];
+    return axe_resolve_size(r, w);
+}
+
 bool
 axe_range_reads(const axe_resolver *r, const axe_range *g)
 {

@@ -389,6 +389,12 @@ resolve_name(axe_resolver *r, const axe_expr *e, int want)
         return AXE_FAILED;
     if (x->kind == AXE_ENTRY_CONST)
         return (axe_typed){placed(r, x->value, e->at), AXE_LITERAL};
+    if (r->host && x->kind == AXE_ENTRY_TENSOR && axe_is_scalar(x->tensor)) {
+        x->used = true;
+        return (axe_typed){
+            axe_var_node(r->cx, e->at, axe_value_size(r, x->tensor)),
+            AXE_TYPED};
+    }
     if (x->kind == AXE_ENTRY_TENSOR && x->tensor->rank == 0)
         return resolve_load(r, e, want);
     if (x->kind == AXE_ENTRY_VALUE)

@@ -266,11 +266,14 @@ resolve_decided(axe_resolver *r, const axe_syntax *x, bool holds, axe_list *out)
 void
 axe_resolve_if(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
-    const axe_node *cond = axe_resolve_condition(r, x->value, "if", out);
+    const axe_node *cond;
     axe_list        body = {.cx = r->cx}, other = {.cx = r->cx};
     axe_stmt       *s = axe_new(r->cx, axe_stmt);
     int64_t         v;
 
+    r->host = axe_host_knows(r, x->value);
+    cond = axe_resolve_condition(r, x->value, "if", out);
+    r->host = false;
     if (cond && axe_is_iconst(cond, &v)) {
         resolve_decided(r, x, v != 0, out);
         return;

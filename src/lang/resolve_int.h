@@ -107,9 +107,13 @@ typedef struct axe_resolver {
     const axe_expr *dst, *value;
     bool            picking; /* in an argmax or argmin */
     bool            scalars; /* they have values: in what a function is given */
+    bool            host;    /* so have integers that a call gives: what loops
+                                and branches around scopes ask for */
 } axe_resolver;
 
 bool axe_resolve_fail(axe_resolver *r, axe_status st);
+/* Declare a size. */
+const axe_var *axe_resolve_size(axe_resolver *r, axe_word w);
 
 /* ----------------------------------------------------------- names.c */
 
@@ -264,6 +268,11 @@ void axe_resolve_inner(axe_resolver *r, int n, const axe_syntax *const *s,
 
 /* Does an end of the range read an element or a scalar? */
 bool axe_range_reads(const axe_resolver *r, const axe_range *g);
+/* Does what a loop or branch around all scopes asks for read nothing but
+ * integers that a call gives by value?  They are sizes there. */
+bool axe_host_knows(const axe_resolver *r, const axe_expr *e);
+/* The size that the argument's value is. */
+const axe_var *axe_value_size(axe_resolver *r, const axe_tensor *t);
 /* A loop over such a range: what goes before it to out, what begins its body to
  * body, and its name declared; false after an error. */
 bool axe_data_begin(axe_resolver *r, const axe_range *g, axe_list *out,

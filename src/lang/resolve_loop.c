@@ -287,6 +287,25 @@ resolve_over_data(axe_resolver *r, const axe_syntax *x, axe_list *out)
         axe_list_push(out, new_stmt(r, AXE_STMT_LOOP, x->at, &body));
 }
 
+static bool
+is_hosts(const axe_resolver *r, const axe_range *g)
+{
+    return g->count && axe_host_knows(r, g->count) &&
+           (!g->from || axe_host_knows(r, g->from));
+}
+
+/* A loop around all scopes: nobody reads elements there. */
+static void
+around_scopes(axe_resolver *r, const axe_range *g)
+{
+    axe_resolve_fail(r, axe_fail(r->cx, g->count->at, AXE_EUNSUPPORTED,
+                                 "outside of scopes an end of a range is made "
+                                 "of sizes and of integer arguments that are "
+                                 "one number"));
+    axe_help(r->cx, "give it as such an argument, as in `in i64 %s`",
+             g->word.name[0] == 'n' ? "count" : "n");
+}
+
 void
 axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
 {
@@ -302,8 +321,15 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
                          axe_fail(r->cx, x->range[1]->word.at, AXE_ESYNTAX,
                                   "`for` has one range; nest another inside"));
     if (x->n_range == 1 && axe_range_reads(r, x->range[0])) {
-        resolve_over_data(r, x, out);
-        return;
+        r->host = is_hosts(r, x->range[0]);
+        if (!r->host && !r->inside && !r->call) {
+            around_scopes(r, x->range[0]);
+            return;
+        }
+        if (!r->host) {
+            resolve_over_data(r, x, out);
+            return;
+        }
     }
     for (int i = 0; i < x->n_range; i++) {
         if (x->range[i]->count)
@@ -314,6 +340,7 @@ axe_resolve_for(axe_resolver *r, const axe_syntax *x, axe_list *out)
                                       "`for` needs a range, as in "
                                       "`(t : 8)`"));
     }
+    r->host = false;
     around = enter_loop(r, &f);
     axe_resolve_body(r, x->n_body, x->body, &body);
     r->flow = around;

@@ -19,7 +19,8 @@ put_values(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
     for (int i = 0; i < k->n_param; i++)
         axe_putf(b, ", %s", axe_aot_name(cx, k->param[i]->name));
     for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, ", %s", axe_aot_name(cx, k->size[i]->name));
+        if (!axe_size_source(k, k->size[i]))
+            axe_putf(b, ", %s", axe_aot_name(cx, k->size[i]->name));
 }
 
 static void
@@ -82,9 +83,7 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
     int               n = k->n_param + k->n_temp;
 
     axe_puts(b, "\n{\n    int status = axe_cpu();\n");
-    for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, "    const i64 %s = %s;\n", axe_c_var(p, k->size[i]),
-                 axe_aot_name(p->cx, k->size[i]->name));
+    axe_aot_sizes(p, b, k);
     axe_puts(b, "    const i64 size[] = {0");
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, ", %s", axe_c_var(p, k->size[i]));
@@ -99,12 +98,7 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
         axe_puts(b, "    memcpy(ptr, given, sizeof given);\n");
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(axe_aot_check(p, b, k->param[i]));
-    for (int i = 0; i < k->n_size; i++)
-        if (!strchr(k->size[i]->name, '.'))
-            axe_putf(b,
-                     "    if (!status && %s < 0)\n"
-                     "        status = AXE_AOT_EARG;\n",
-                     axe_c_var(p, k->size[i]));
+    axe_aot_check_sizes(p, b, k);
     for (int i = 0; i < k->n_temp; i++)
         AXE_TRY(put_temp(p, b, k->temp[i], k->n_param + i));
     axe_putf(b,

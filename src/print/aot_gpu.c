@@ -296,17 +296,10 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
     axe_putc(b, '\n');
     put_prototype(cx, b, k);
     axe_puts(b, "\n{\n    int status = AXE_AOT_OK;\n");
-    for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, "    const i64 %s = %s;\n", axe_c_var(&p, k->size[i]),
-                 axe_aot_name(cx, k->size[i]->name));
+    axe_aot_sizes(&p, b, k);
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(axe_aot_check(&p, b, k->param[i]));
-    for (int i = 0; i < k->n_size; i++)
-        if (!strchr(k->size[i]->name, '.'))
-            axe_putf(b,
-                     "    if (!status && %s < 0)\n"
-                     "        status = AXE_AOT_EARG;\n",
-                     axe_c_var(&p, k->size[i]));
+    axe_aot_check_sizes(&p, b, k);
     for (int i = 0; i < k->n_size && !code->wide; i++)
         axe_putf(b,
                  "    if (!status && %s > %d)\n"

@@ -85,10 +85,33 @@ axe_aot_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
                  axe_aot_name(cx, t->name));
     }
     for (int i = 0; i < k->n_size; i++)
-        axe_putf(b, "%sint64_t %s", i + k->n_param ? ", " : "",
-                 axe_aot_name(cx, k->size[i]->name));
+        if (!axe_size_source(k, k->size[i]))
+            axe_putf(b, "%sint64_t %s", i + k->n_param ? ", " : "",
+                     axe_aot_name(cx, k->size[i]->name));
     if (k->n_param + k->n_size == 0)
         axe_puts(b, "void");
+}
+
+void
+axe_aot_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k)
+{
+    for (int i = 0; i < k->n_size; i++) {
+        const axe_tensor *from = axe_size_source(k, k->size[i]);
+        axe_putf(b, "    const i64 %s = %s%s;\n", axe_c_var(p, k->size[i]),
+                 from ? "(i64)" : "",
+                 axe_aot_name(p->cx, from ? from->name : k->size[i]->name));
+    }
+}
+
+void
+axe_aot_check_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k)
+{
+    for (int i = 0; i < k->n_size; i++)
+        if (!strchr(k->size[i]->name, '.') || axe_size_source(k, k->size[i]))
+            axe_putf(b,
+                     "    if (!status && %s < 0)\n"
+                     "        status = AXE_AOT_EARG;\n",
+                     axe_c_var(p, k->size[i]));
 }
 
 static const char *

@@ -16,6 +16,9 @@ AXE_CHECK axe_status axe_aot_check_params(axe_ctx *cx, const axe_kernel *k);
 void axe_aot_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k);
 /* The comment above a function. */
 void axe_aot_doc(axe_ctx *cx, axe_buf *b, const axe_kernel *k);
+/* Sizes as variables, and whether they may be what they are. */
+void axe_aot_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k);
+void axe_aot_check_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k);
 /* Extents, and strides where they are sizes of their own, put to axe_check. */
 AXE_CHECK axe_status axe_aot_check(axe_cprinter *p, axe_buf *b,
                                    const axe_tensor *t);

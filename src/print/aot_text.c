@@ -21,6 +21,7 @@ const char axe_aot_includes[] =
     "#pragma GCC diagnostic ignored \"-Wpragmas\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
     "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
     "#include <pthread.h>\n"

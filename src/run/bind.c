@@ -14,7 +14,7 @@
 
 /* Where a size's value comes from.  A launch that goes well prints none. */
 typedef struct witness {
-    enum { UNBOUND, FIXED, GIVEN, EXTENT, STRIDE } how;
+    enum { UNBOUND, FIXED, GIVEN, EXTENT, STRIDE, VALUE } how;
     const axe_tensor *tensor; /* and its dimension, of an extent or stride */
     int               dim;
 } witness;
@@ -34,6 +34,8 @@ witness_text(axe_ctx *cx, witness w)
         return "the program, which is made for it";
     if (w.how == GIVEN)
         return "the value given";
+    if (w.how == VALUE)
+        return w.tensor->name;
     return axe_textf(cx,
                      w.how == EXTENT ? "%s (dimension %d)" : "%s (stride %d)",
                      w.tensor->name, w.dim);
@@ -261,6 +263,8 @@ take_sizes(binder *b, int n, const axe_size *size)
         known[i] = b->k->size[i]->name;
     for (int i = 0; i < n; i++) {
         int s = find_size(b, size[i].name);
+        if (s < 0 && size[i].name)
+            s = find_size(b, axe_textf(b->cx, "%s" AXE_OF_VALUE, size[i].name));
         if (s < 0)
             return unknown(b->cx, "size", b->k->name, size[i].name,
                            b->k->n_size, known);
@@ -274,6 +278,32 @@ take_sizes(binder *b, int n, const axe_size *size)
                             known[s], size[i].value);
         AXE_TRY(agree(b, b->k->size[s]->at, s, size[i].value,
                       (witness){.how = GIVEN}));
+    }
+    return AXE_OK;
+}
+
+/* How often loops around scopes turn, of arguments that are one number. */
+static axe_status
+take_values(binder *b)
+{
+    for (int s = 0; s < b->k->n_size; s++) {
+        const axe_tensor *t = axe_size_source(b->k, b->k->size[s]);
+        int64_t           v = 0;
+        int               p = 0;
+        while (t && b->k->param[p] != t)
+            p++;
+        if (!t || !b->of[p] || !b->of[p]->data)
+            continue;
+        v = axe_number_get_int(t->type, b->of[p]->data);
+        if (v < 0)
+            return axe_fail(b->cx, t->at, AXE_EARG,
+                            "%s is %s; loops and branches around scopes take "
+                            "0 to 2^63 - 1",
+                            t->name,
+                            axe_type_table[t->type].cls == AXE_CLASS_INT
+                                ? axe_textf(b->cx, "%" PRId64, v)
+                                : "2^63 or more");
+        AXE_TRY(agree(b, t->at, s, v, (witness){.how = VALUE, .tensor = t}));
     }
     return AXE_OK;
 }
@@ -581,6 +611,7 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
     take_fixed(&b);
     AXE_TRY(take_arrays(&b, n_array, array, complete));
     AXE_TRY(take_sizes(&b, n_size, size));
+    AXE_TRY(take_values(&b));
     AXE_TRY(bind_extents(&b));
     if (complete) {
         AXE_TRY(bind_strides(&b, bytes));

@@ -46,6 +46,34 @@ if command -v g++ >/dev/null; then
     g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only h.cc
 fi
 
+# A loop around scopes, of as many turns as an argument says.
+cat >heat.axe <<'A'
+kernel heat(inout f32 X[N], in u8 steps)
+{
+    index n;
+    global f32 Y[N];
+
+    for (t : steps) {
+        cta (i : N by 64) Y[i*64 + n] = X[i*64 + n] + f32(t);
+        cta (i : N by 64) X[i*64 + n] = Y[i*64 + n - 1];
+    }
+}
+A
+cat >use.c <<'C'
+#include "heat.h"
+int main(void)
+{
+    float x[70] = {1}, same[1] = {5};
+    if (heat(x, 3, 70) != AXE_AOT_OK || heat(same, 0, 1) != AXE_AOT_OK)
+        return 1;
+    return x[0] != 0 || x[1] != 2 || x[3] != 4 || x[69] != 3 || same[0] != 5;
+}
+C
+compile heat.axe -o heat.{c,h}
+# shellcheck disable=SC2086
+gcc $flags -I. use.c heat.c -lm -lpthread -o use
+./use || fail "heat"
+
 # Another machine, and strides as arguments.
 compile "$SRC/kernels/elementwise.axe" add -t cpu-base --order X=strided \
     -o add.{h,o}

@@ -109,11 +109,11 @@ grep -q '^1 1 0 0 0$' got && grep -q 'launch 536870912x1x1' got || {
 
 # Loops and branches around launches are the host's.
 cat >loops.axe <<'EOF'
-kernel loops(inout f32 X[M], in f32 T[N])
+kernel loops(inout f32 X[M], in i32 steps)
 {
     index m;
 
-    for (t : N) {
+    for (t : steps) {
         cta (i : M by 4) X[i*4 + m] = X[i*4 + m] + f32(t);
         if (t % 2 == 1) {
             for (u : t..2*t) cta (i : M by 1) X[i] = 2 * X[i] - f32(u);
@@ -135,9 +135,9 @@ int
 main(void)
 {
     static float x[8];
-    int good = loops(x, x, 8, 4, NULL);
+    int bad = loops(x, -1, 8, NULL), good = loops(x, 4, 8, NULL);
 
-    printf("%d: %lld %lld %lld %lld\n%s", good, fake_value(2), fake_value(3),
+    printf("%d %d: %lld %lld %lld %lld\n%s", bad, good, fake_value(2), fake_value(3),
            fake_value(4), fake_value(5), fake_log());
     return 0;
 }
@@ -149,7 +149,7 @@ $cc -std=c11 -Wall -Wextra -Werror -O1 main.c k.c "$fake" -lpthread -o main \
 }
 LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "loops ends badly"
 [ "$(sed -n 's/x1x1 of .*//; s/^launch //p' got | tr '\n' ' ')" = \
-    "2 1 2 8 2 1 2 8 8 8 " ] && grep -q '^0: 8 4 3 2$' got || {
+    "2 1 2 8 2 1 2 8 8 8 " ] && grep -q '^1 0: 8 4 3 2$' got || {
     fail "launches of loops"
     cat got
 }

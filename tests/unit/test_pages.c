@@ -1,5 +1,6 @@
 /* test_pages.c - the blocks of docs/language.md and docs/ir.md are what they
  * are said to be, and docs/ir.md has an example of every statement. */
+#include "machine/machine.h"
 #include "texts.h"
 
 /* Which statements the IR's examples have. */
@@ -38,11 +39,13 @@ check_ir(axe_ctx *cx, const char *kind, const char *text)
 static void
 check_block(const char *kind, const char *text)
 {
-    axe_ctx          *cx = axe_ctx_new();
-    axe_inst          inst = {.machine = "cpu"};
-    const axe_kernel *k = NULL;
-    const char       *want, *got;
+    axe_ctx           *cx = axe_ctx_new();
+    axe_inst           inst = {.machine = "cpu"};
+    const axe_machine *mc; /* the context knows axes by it */
+    const axe_kernel  *k = NULL;
+    const char        *want, *got;
 
+    assert_int_equal(axe_machine_find(cx, "cpu", &mc), AXE_OK);
     if (strncmp(kind, "ir", 2) == 0) {
         check_ir(cx, kind, text);
     } else if (strncmp(kind, "axe", 3) == 0) {
