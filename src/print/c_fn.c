@@ -89,7 +89,14 @@ machine_fits(const axe_cprinter *p, const char *on, axe_type t, int lanes)
 static bool
 by_double(const fn_row *f)
 {
-    return strcmp(f->needs, "f64") == 0;
+    return strncmp(f->needs, "f64", 3) == 0;
+}
+
+/* By which function: "f64 name", or its own. */
+static const char *
+double_name(const fn_row *f)
+{
+    return f->needs[3] == ' ' ? f->needs + 4 : f->name;
 }
 
 static int
@@ -119,7 +126,8 @@ axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
             !machine_fits(p, fns[i].on, t, lanes))
             continue;
         if (by_double(&fns[i]))
-            axe_c_call(p, name, len, AXE_TYPE_f64, half_of(lanes));
+            axe_c_call(p, double_name(&fns[i]), strlen(double_name(&fns[i])),
+                       AXE_TYPE_f64, half_of(lanes));
         else if (lanes == 1 && *fns[i].one == '\0')
             axe_c_call(p, name, len, t, 4);
         else if (lanes > 1)
@@ -300,7 +308,7 @@ put_by_double(axe_cprinter *p, axe_buf *out, const fn_row *f, const axe_cuse *u)
     put_args(out, n, axe_textf(p->cx, "%s ", v), "");
     axe_puts(out, ")\n{\n");
     if (u->lanes == 1) {
-        axe_putf(out, "    return (f32)%s_f64(", f->name);
+        axe_putf(out, "    return (f32)%s_f64(", double_name(f));
         put_args(out, n, "", "");
         axe_puts(out, ");\n}\n");
         return;
@@ -311,7 +319,7 @@ put_by_double(axe_cprinter *p, axe_buf *out, const fn_row *f, const axe_cuse *u)
              8 * half, 4 * half);
     for (int k = 0; k < 2; k++) {
         axe_putf(out, "    part p%d = __builtin_convertvector(%s_f64x%d(", k,
-                 f->name, half);
+                 double_name(f), half);
         for (int i = 0; i < n; i++) {
             axe_putf(out, "%s__builtin_convertvector(__builtin_shufflevector(",
                      i ? ", " : "");
