@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +83,9 @@ put_people(axe_ctx *cx, const char *dir, const char *why, axe_cache_stat s)
     printf("%s\n", axe_text_plain(cx, dir));
     if (why)
         printf("not used: %s\n", why);
+    if (axe_cache_most_is_wrong())
+        printf("AXE_CACHE_MAX is no size such as 512M: %s\n",
+               axe_text_plain(cx, getenv("AXE_CACHE_MAX")));
     printf("%" PRId64 " kernel%s, %.1f of at most %.1f MiB\n", s.n,
            s.n == 1 ? "" : "s", (double)s.bytes / 1048576,
            (double)axe_cache_most() / 1048576);

@@ -4,6 +4,7 @@
  * those of its kind that follow it, so that one stray paste is one error. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +227,20 @@ starts_bits(const lexer *l)
            isxdigit((unsigned char)l->s[2]);
 }
 
+/* Decimal numbers are those of i64; u64 has more, by their bits. */
+static void
+refuse_long(lexer *l, const axe_token *t, const char *text)
+{
+    uint64_t v;
+
+    note_status(l, axe_fail(l->cx, t->at, AXE_EOVERFLOW,
+                            "%s does not fit a 64-bit integer", text));
+    errno = 0;
+    v = strtoull(text, NULL, 10);
+    if (errno == 0)
+        axe_help(l->cx, "for u64 write its bits, `0x%" PRIx64 "`", v);
+}
+
 static void
 lex_decimal(lexer *l)
 {
@@ -243,8 +258,7 @@ lex_decimal(lexer *l)
     else
         t->i = strtoll(text, NULL, 10);
     if (!is_float && errno == ERANGE)
-        note_status(l, axe_fail(l->cx, t->at, AXE_EOVERFLOW,
-                                "%s does not fit a 64-bit integer", text));
+        refuse_long(l, t, text);
 }
 
 static void

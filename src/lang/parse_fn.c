@@ -65,7 +65,8 @@ check_local(axe_parser *p, const axe_syntax *s)
     axe_parse_fail(p, axe_fail(p->cx, s->at, AXE_ESYNTAX,
                                "a function with a result holds constants, "
                                "scalars with a value, and `return`"));
-    axe_help(p->cx, "as in `f32 y = 2 * x;`");
+    axe_help(p->cx, s->kind == AXE_SYNTAX_IF ? "choose by `return x ? y : z;`"
+                                             : "as in `f32 y = 2 * x;`");
     return false;
 }
 

@@ -469,6 +469,9 @@ parse_stmt(axe_parser *p)
         return parse_leave(p, AXE_SYNTAX_CONTINUE);
     default:
         axe_parse_expected(p, "a statement");
+        if (p->tok->kind == AXE_TOK_return)
+            axe_help(p->cx, "`return` ends a function with a result, and "
+                            "stands nowhere else");
         return NULL;
     }
 }

@@ -59,6 +59,17 @@ adapt_soft(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
                       arg[0]);
 }
 
+/* What a negative number, as of `~7`, is among those without a sign. */
+static void
+help_bits(axe_resolver *r, int64_t v, axe_type to)
+{
+    int bits = axe_type_table[to].bits;
+
+    if (v < 0 && axe_type_table[to].cls == AXE_CLASS_UINT)
+        axe_help(r->cx, "its bits are those of `0x%" PRIx64 "`",
+                 (uint64_t)v & UINT64_MAX >> (64 - bits));
+}
+
 const axe_node *
 axe_literal_adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
 {
@@ -88,6 +99,7 @@ axe_literal_adapt(axe_resolver *r, const axe_node *n, axe_type to, axe_span at)
         axe_resolve_fail(r, axe_fail(r->cx, at, AXE_EOVERFLOW,
                                      "%" PRId64 " does not fit %s", n->u.i,
                                      axe_type_table[to].name));
+        help_bits(r, n->u.i, to);
         return NULL;
     }
     return axe_iconst(r->cx, at, to, n->u.i);

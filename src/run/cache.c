@@ -137,6 +137,11 @@ axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
     why = e != 0 ? strerror(e) : out->dir ? axe_distrust(out->dir) : "";
     if (why)
         give_up_dir(cx, out, why);
+    if (axe_cache_most_is_wrong())
+        axe_warn(cx, AXE_NOWHERE,
+                 "AXE_CACHE_MAX is no size such as 512M: `%s`; the cache may "
+                 "have 1G",
+                 getenv("AXE_CACHE_MAX"));
 }
 
 /* ----------------------------------------------------------------- entries */
@@ -334,22 +339,38 @@ keep(axe_ctx *cx, axe_cache *c, const key *k, const char *text,
     return settle(cx, c, m, st);
 }
 
-int64_t
-axe_cache_most(void)
+/* [bytes] of "512M"; -1 if it is no size. */
+static int64_t
+most_of(const char *text)
 {
     static const char unit[] = "KMGT";
-    const char       *text = getenv("AXE_CACHE_MAX"), *u;
+    const char       *u;
     char             *end;
-    double            n = text ? strtod(text, &end) : 0;
+    double            n = strtod(text, &end);
 
-    if (!text || end == text || !(n >= 0))
-        return DEFAULT_MOST;
     u = *end ? strchr(unit, *end) : NULL;
-    if (*end && (!u || end[1] != '\0'))
-        return DEFAULT_MOST;
+    if (end == text || !(n >= 0) || (*end && (!u || end[1] != '\0')))
+        return -1;
     for (; u && u >= unit; u--)
         n *= 1024;
     return n < 1e18 ? (int64_t)n : (int64_t)1e18;
+}
+
+bool
+axe_cache_most_is_wrong(void)
+{
+    const char *text = getenv("AXE_CACHE_MAX");
+
+    return text && most_of(text) < 0;
+}
+
+int64_t
+axe_cache_most(void)
+{
+    const char *text = getenv("AXE_CACHE_MAX");
+    int64_t     n = text ? most_of(text) : -1;
+
+    return n < 0 ? DEFAULT_MOST : n;
 }
 
 /* ------------------------------------------------------------------ getting */

@@ -93,6 +93,8 @@ void axe_cache_abandon(void);
 
 /* [bytes] that the directory may have. */
 int64_t axe_cache_most(void);
+/* Is what the environment says of it no size? */
+bool axe_cache_most_is_wrong(void);
 
 /* What is in the directory. */
 typedef struct axe_cache_stat {

@@ -69,6 +69,10 @@ key=most_bytes
 [ "$(json)" = 1073741824 ] || fail "the limit is $(json)"
 [ "$(AXE_CACHE_MAX=1.5M json)" = 1572864 ] || fail "1.5M is $(AXE_CACHE_MAX=1.5M json)"
 [ "$(AXE_CACHE_MAX=nonsense json)" = 1073741824 ] || fail "nonsense is a limit"
+for max in nonsense 12x 1MB -1; do
+    AXE_CACHE_MAX=$max "$AXE" cache --cache "$tmp/c" | grep -q "^AXE_CACHE_MAX is no size such as 512M: $max$" || fail "cache does not say $max"
+    AXE_CACHE_MAX=$max run softmax 2>&1 | grep -q "warning: AXE_CACHE_MAX is no size such as 512M: .$max." || fail "run does not say $max"
+done
 "$AXE" cache | grep -q "$(entries) kernels*, .* of at most 1024.0 MiB" || fail "$("$AXE" cache)"
 "$AXE" cache show >/dev/null || fail "show"
 : >"$AXE_CACHE/tuned.db"
