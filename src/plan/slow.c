@@ -16,7 +16,7 @@
 #include "plan/plan_int.h"
 
 enum { CPU_SIZE = 1024, GPU_SIZE = 4096, MANY = 100 };
-static const double TIMES = 3, PART = 0.1;
+static const double TIMES = 3, PART = 0.1, GPU_PART = 0.25;
 
 typedef enum reason {
 #define SLOW(id, why, way) SLOW_##id,
@@ -141,7 +141,12 @@ tell_cpu(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double times)
              axe_textf(cx, "`%s` is read", axe_node_text(cx, op->load)));
     else if (lanes > 1 || too_short(s, most))
         warn(cx, s, lead, SLOW_few_lanes,
-             axe_textf(cx, "only %d of %d lanes are filled", lanes, most));
+             lanes > 1
+                 ? axe_textf(cx, "only %d of %d lanes are filled", lanes, most)
+                 : axe_textf(cx,
+                             "it runs element by element: no index has %d "
+                             "values",
+                             most));
     else if (why && turn)
         warn(cx, s, lead, SLOW_no_turn,
              axe_textf(cx, "%s, and blocks are not transposed: %s", why, turn));
@@ -281,7 +286,7 @@ check_gpu(axe_ctx *cx, const axe_plan *p, int launch, const int64_t *size,
             continue;
         is = busiest(cx, p, launch, size, none, &all);
         best = busiest(cx, p, launch, size, (axe_cost_ideal){s, i}, &less);
-        if (is - best > PART * all && best > 0) {
+        if (is - best > GPU_PART * all && best > 0) {
             tell_gpu(cx, p, s, is / best, r, i);
             return;
         }
