@@ -159,8 +159,9 @@ brings_zeros(const planner *p, const axe_stmt *s, const axe_var *size)
 
     if (!c || !c->box || c->run || c->stage || !c->in)
         return false;
-    for (int i = 0; i < c->seen->rank; i++)
-        if (axe_mentions(c->seen->shape[i], size))
+    for (int i = 0; i < c->global->rank; i++)
+        if (c->global->shape[i]->op == AXE_OP_var &&
+            c->global->shape[i]->u.var == size)
             return true;
     return false;
 }
