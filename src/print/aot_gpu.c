@@ -124,9 +124,10 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
     axe_putf(b,
              "};\n            status = "
              "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d,\n"
-             "                                &nothing, stream);\n",
+             "                                %d, &nothing, stream);\n",
              i, axe_map_type(m->tensor->type), m->rank,
-             axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle));
+             axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle),
+             m->tensor->dir != AXE_DIR_IN);
     return AXE_OK;
 }
 

@@ -157,6 +157,8 @@ LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "loops ends badly"
 # Tensor maps, sizes that none can hold, a grid that stays on 4 SMs.
 "$AXE" compile "$SRC/kernels/gemm_sm90.axe" -t sm_90a -o g.c g.h ||
     fail "gemm_sm90"
+grep -A 1 'axe_encode(&map\[2\]' g.c | grep -q ' 1, &nothing' ||
+    fail "an empty result is written where empty arguments are read"
 cat >main.c <<'EOF'
 #include <stdio.h>
 
