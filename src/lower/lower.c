@@ -290,7 +290,8 @@ and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
 
 /* All guards hold: every extent is within its limit; so do the checks.  NULL
  * without any, or where full code would gain nothing: an extent is not a
- * constant, blocks are transposed either way, or little is left to do. */
+ * constant, blocks are transposed either way, elements are folded side by side,
+ * or little is left to do. */
 static const axe_node *
 all_inside(lowering *lw)
 {
@@ -298,7 +299,8 @@ all_inside(lowering *lw)
     const axe_node     *all = NULL;
     bool                ok = true;
 
-    if (s->kind != AXE_SCHED_MAP || s->within || s->n_from > 0)
+    if (s->kind != AXE_SCHED_MAP || s->within || s->n_from > 0 ||
+        s->nest[0].jam[0] > 1)
         return NULL;
     for (int i = 0; i < s->n_operand; i++)
         for (int g = 0; g < s->operand[i].n_guard; g++)

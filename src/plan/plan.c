@@ -416,7 +416,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     written = k;
     k = axe_kernel_raise(cx, k);
     if (!mc->simt)
-        k = axe_sum_loops(cx, mc, k);
+        k = axe_few_rows(cx, mc, axe_sum_loops(cx, mc, k));
     if (mc->simt && mc->simt->max_cluster == 1)
         k = axe_simt_alone(cx, k);
     if (mc->simt)

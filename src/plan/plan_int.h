@@ -83,6 +83,10 @@ void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
 const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
                                 const axe_kernel *k);
 
+/* few.c: the kernel, a product, with a branch for few rows. */
+const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
+                               const axe_kernel *k);
+
 /* contract.c.  wanted: is the statement a sum of products with a row, a
  * column and a sum?  may: and perhaps several sums?  infer: give open tiles of
  * a contraction their layouts. plan: false (and reasons in r) if no contract

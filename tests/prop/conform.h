@@ -332,6 +332,14 @@ typedef struct row {
               " index m, n, k; cta (i : M by 8) { C[n, i*8 + m] =" \
               " max[k](A[i*8 + m, k] * B[n, k]) * 0.5 + A[i*8 + m, 0]; } }"
 static const row rows[] = {
+    {"gemm of few rows",          "gemm.axe", NULL, {NULL},                    {{"M", 5}, {"N", 203}, {"K", 259}}},
+    {"gemm of few rows, bf16",    "gemm.axe", NULL, {"T=bf16"},                {{"M", 3}, {"N", 53}, {"K", 300}}},
+    {"gemm of few rows, f64",     "gemm.axe", NULL, {"T=f64"},                 {{"M", 7}, {"N", 30}, {"K", 131}}},
+    {"gemm of few rows, f16",     "gemm.axe", NULL, {"T=f16", "M=9", "K=277"}, {{"M", 9}, {"N", 30}, {"K", 277}}},
+    {"gemm of one row, known",    "gemm.axe", NULL, {"M=1", "N=5", "K=400"},   {{"M", 1}, {"N", 5}, {"K", 400}}},
+    {"few rows and an end",       "gemm_bias_relu.axe", NULL, {NULL},          {{"M", 13}, {"N", 203}, {"K", 259}}},
+    {"not quite few rows",        "gemm.axe", NULL, {NULL},                    {{"M", 33}, {"N", 50}, {"K", 130}}},
+    {"few rows, a short sum",     "gemm.axe", NULL, {NULL},                    {{"M", 5}, {"N", 50}, {"K", 127}}},
     {"folds side by side",        NULL, DOTTED, {NULL},                        {{"M", 45}, {"K", 37}}},
     {"folds side by side, bf16",  NULL, DOTTED, {"T=bf16"},                     {{"M", 22}, {"K", 67}}},
     {"folds side by side, f64",   NULL, DOTTED, {"T=f64"},                      {{"M", 35}, {"K", 3}}},
