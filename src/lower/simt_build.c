@@ -132,33 +132,14 @@ grow(axe_ctx *cx, void *old, int n, int *cap, size_t size)
     return out;
 }
 
-static bool
-is_taken(const axe_grid *g, const char *name)
-{
-    for (int i = 0; i < g->n_array; i++)
-        if (strcmp(g->array[i]->name, name) == 0)
-            return true;
-    for (int i = 0; i < g->n_buffer; i++)
-        if (strcmp(g->buffer[i].tensor->name, name) == 0)
-            return true;
-    for (int i = 0; i < g->n_tmem; i++)
-        if (strcmp(g->tmem[i].tensor->name, name) == 0)
-            return true;
-    return false;
-}
-
 static const char *
 fresh_name(simt_lowering *sl, const char *name)
 {
-    axe_buf     b = {.cx = sl->lw.cx};
-    const char *out;
+    axe_buf b = {.cx = sl->lw.cx};
 
     for (const char *c = name; *c; c++)
         axe_putc(&b, *c == '.' ? '_' : *c);
-    out = b.text;
-    for (int n = 1; is_taken(sl->grid, out); n++)
-        out = axe_textf(sl->lw.cx, "%s_%d", b.text, n);
-    return out;
+    return axe_use_name(sl->lw.cx, &sl->names, b.text);
 }
 
 const axe_tensor *

@@ -3,6 +3,7 @@
 #define AXE_LOWER_SIMT_INT_H
 
 #include "lower/lower_int.h"
+#include "lower/names.h"
 #include "plan/simt.h"
 
 typedef struct simt_lowering {
@@ -15,6 +16,7 @@ typedef struct simt_lowering {
     const axe_tensor     **tile; /* by tensor id: its array or buffer in the
                                     grid; NULL: none yet */
     int                cap_array, cap_buffer, cap_map, cap_tmem, n_name;
+    axe_used_names     names;         /* of the grid */
     const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
     const axe_tensor **done; /* by meeting: where an engine arrives, or NULL */
     const axe_tensor  *word; /* where ALLOC says which columns */
