@@ -562,6 +562,14 @@ AXE_CHECK axe_status axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k,
 /* The largest bound of all sizes that is known to pass, a power of two; 0: none
  * is. */
 int64_t axe_kernel_reach(axe_ctx *cx, const axe_kernel *k);
+/* What that looks at, in order: variables with their extents, NULL: not known,
+ * and expressions of indices. */
+typedef struct axe_index_eye {
+    void *user;
+    void (*range)(void *user, const axe_var *v, const axe_node *extent);
+    void (*index)(void *user, const axe_node *n);
+} axe_index_eye;
+void axe_kernel_see_indices(const axe_kernel *k, const axe_index_eye *eye);
 
 /* Every subscript affine; those of tiles inside, for every point of the domain
  * and all values of loops and scopes around, as far as the conditions in the

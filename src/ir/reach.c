@@ -19,15 +19,18 @@ typedef struct reach {
 } reach;
 
 static void
-look(reach *r, const axe_node *n)
+look(void *user, const axe_node *n)
 {
+    reach *r = user;
+
     axe_interval_in(n, r->of, &r->beyond);
 }
 
 /* 0 to below the extent. */
 static void
-set_range(reach *r, const axe_var *v, const axe_node *extent)
+set_range(void *user, const axe_var *v, const axe_node *extent)
 {
+    reach       *r = user;
     axe_interval e;
 
     r->of[v->id] = (axe_interval){0, 0, true, false};
@@ -39,41 +42,55 @@ set_range(reach *r, const axe_var *v, const axe_node *extent)
 }
 
 static void
-look_at_loads(reach *r, const axe_node *n)
+see_ranges(const axe_index_eye *eye, int n, const axe_var *const *v,
+           const axe_node *const *extent)
+{
+    for (int i = 0; i < n; i++)
+        eye->range(eye->user, v[i], extent[i]);
+}
+
+static void
+see_loads(const axe_index_eye *eye, const axe_node *n)
 {
     if (n->op == AXE_OP_reduce)
-        for (int i = 0; i < n->u.reduce.n_over; i++)
-            set_range(r, n->u.reduce.over[i], n->u.reduce.extent[i]);
+        see_ranges(eye, n->u.reduce.n_over, n->u.reduce.over,
+                   n->u.reduce.extent);
     for (int i = 0; i < n->n_arg; i++) {
         if (n->op == AXE_OP_load)
-            look(r, n->arg[i]);
-        look_at_loads(r, n->arg[i]);
+            eye->index(eye->user, n->arg[i]);
+        see_loads(eye, n->arg[i]);
     }
 }
 
 static void
-look_at(reach *r, int n, axe_stmt *const *body)
+see_body(const axe_index_eye *eye, int n, axe_stmt *const *body)
 {
-    for (int i = 0; i < n && !r->beyond; i++) {
+    for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         for (int j = 0; j < s->n_var; j++)
-            set_range(r, s->var[j], s->var[j]->extent);
+            eye->range(eye->user, s->var[j], s->var[j]->extent);
         for (int j = 0; j < s->n_dim; j++)
-            set_range(r, s->dim[j].var, s->dim[j].extent);
+            eye->range(eye->user, s->dim[j].var, s->dim[j].extent);
         for (int j = 0; s->tensor && j < s->tensor->rank; j++)
-            look(r, s->tensor->shape[j]);
+            eye->index(eye->user, s->tensor->shape[j]);
         if (s->kind == AXE_STMT_IF) {
             for (int j = 0; j < s->cond->n_arg; j++)
-                look(r, s->cond->arg[j]);
-            look_at_loads(r, s->cond);
+                eye->index(eye->user, s->cond->arg[j]);
+            see_loads(eye, s->cond);
         }
         if (s->kind == AXE_STMT_INDEX) {
-            look_at_loads(r, s->dst);
-            look_at_loads(r, s->value);
+            see_loads(eye, s->dst);
+            see_loads(eye, s->value);
         }
-        look_at(r, s->n_body, s->body);
-        look_at(r, s->n_other, s->other);
+        see_body(eye, s->n_body, s->body);
+        see_body(eye, s->n_other, s->other);
     }
+}
+
+void
+axe_kernel_see_indices(const axe_kernel *k, const axe_index_eye *eye)
+{
+    see_body(eye, k->n_body, k->body);
 }
 
 static const axe_node *
@@ -94,7 +111,7 @@ find_beyond(axe_ctx *cx, const axe_kernel *k, const int64_t *size, bool upto)
         else if (size)
             *s = (axe_interval){upto ? 0 : size[i], size[i], true, true};
     }
-    look_at(&r, k->n_body, k->body);
+    axe_kernel_see_indices(k, &(axe_index_eye){&r, set_range, look});
     return r.beyond;
 }
 

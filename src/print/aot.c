@@ -99,6 +99,7 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(axe_aot_check(p, b, k->param[i]));
     axe_aot_check_sizes(p, b, k);
+    axe_aot_check_reach(p, b);
     for (int i = 0; i < k->n_temp; i++)
         AXE_TRY(put_temp(p, b, k->temp[i], k->n_param + i));
     axe_putf(b,

@@ -301,6 +301,7 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(axe_aot_check(&p, b, k->param[i]));
     axe_aot_check_sizes(&p, b, k);
+    axe_aot_check_reach(&p, b);
     for (int i = 0; i < k->n_size && !code->wide; i++)
         axe_putf(b,
                  "    if (!status && %s > %d)\n"

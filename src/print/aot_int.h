@@ -19,6 +19,8 @@ void axe_aot_doc(axe_ctx *cx, axe_buf *b, const axe_kernel *k);
 /* Sizes as variables, and whether they may be what they are. */
 void axe_aot_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k);
 void axe_aot_check_sizes(axe_cprinter *p, axe_buf *b, const axe_kernel *k);
+/* With these sizes no index leaves int64: after the checks of sizes. */
+void axe_aot_check_reach(axe_cprinter *p, axe_buf *b);
 /* Extents, and strides where they are sizes of their own, put to axe_check. */
 AXE_CHECK axe_status axe_aot_check(axe_cprinter *p, axe_buf *b,
                                    const axe_tensor *t);

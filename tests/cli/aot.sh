@@ -151,6 +151,35 @@ gcc $flags -I. names.c names.o -lm -lpthread -o names
 grep -oE 'NAME\([^)]*' "$SRC/src/print/c_names.def" | LC_ALL=C sort -cu ||
     fail "c_names.def is not in order"
 
+# Sizes whose products leave int64 are refused, as axe_launch refuses them, and
+# others are not, however large one of them is.
+cat >reach.axe <<'K'
+kernel reach(in f32 X[L], out f32 Y[L], in f32 W[A], in f32 V[B])
+{
+    index m;
+    cta (i : L by 8) Y[i*8 + m] = X[(A*B*B + 1) * (i*8 + m)];
+}
+K
+compile reach.axe -o reach.{h,o}
+cat >reach.c <<'C'
+#include "reach.h"
+int main(void)
+{
+    static float x[3] = {1, 2, 3}, y[3], w[8];
+    if (reach(x, y, w, w, 3, 2, 0) || y[2] != 3)
+        return 1;
+    if (reach(x, y, w, w, 3, (int64_t)1 << 50, 2) || y[0] != 1 || y[1] != 0)
+        return 2;
+    if (reach(x, y, w, w, 3, 8, (int64_t)1 << 30) != AXE_AOT_EOVERFLOW)
+        return 3;
+    return reach(x, y, w, w, 3, (int64_t)1 << 31, (int64_t)1 << 31) !=
+           AXE_AOT_EOVERFLOW;
+}
+C
+# shellcheck disable=SC2086
+gcc $flags -I. reach.c reach.o -lm -lpthread -o reach
+./reach || fail "indices beyond int64: exit $?"
+
 # Numbers are passed by value.
 cat >number.axe <<'K'
 kernel scaled(in f32 X[M], in f32 a, in i64 step, in f16 h, out f32 Y[M])
