@@ -189,7 +189,7 @@ kernel scaled(in f32 X[M], in f32 a, in i64 step, in f16 h, out f32 Y[M])
 }
 K
 compile number.axe -o number.{h,o}
-grep -q 'int scaled(const float \*X, float a, int64_t step, uint16_t h, float \*Y, int64_t M);' number.h ||
+grep -q 'int scaled(const float \*X, float a, int64_t step_, uint16_t h, float \*Y, int64_t M);' number.h ||
     fail "$(cat number.h)"
 cat >number.c <<'C'
 #include "number.h"
