@@ -15,7 +15,8 @@
  *   a tied index is free: never folded, never a value, and the destination has
  *   it, tied
  *   a statement that has a tied index has it wherever it reads a global tensor
- *   every statement that writes a global tensor has an index tied to i
+ *   every statement that writes a global tensor has an index tied to i, and
+ *   the tensor ends where i's tiles do
  *
  * Then rows are independent, and which tile computes a row does not matter. */
 #include <string.h>
@@ -183,6 +184,21 @@ check_tied_load(ties *t, const axe_stmt *s, const axe_node *load)
     }
 }
 
+/* Does what is written by tiles end where the tiles do?  Rows behind would be
+ * written, too, by the last tile as the kernel has it. */
+static bool
+ends_with_tiles(const ties *t, const axe_node *dst)
+{
+    for (int d = 0; d < dst->n_arg; d++) {
+        const axe_node *size = dst->u.tensor->shape[d];
+        if (dst->u.tensor->space == AXE_SPACE_GLOBAL &&
+            tile_index(t, dst->arg[d]) &&
+            !axe_node_same(t->scope->extent->arg[0], size))
+            return false;
+    }
+    return true;
+}
+
 static void
 check_stmt(ties *t, const axe_stmt *s)
 {
@@ -201,7 +217,8 @@ check_stmt(ties *t, const axe_stmt *s)
             t->ok = false;
     }
     if (used_as_value(s->value, t->scope) ||
-        (s->dst->u.tensor->space == AXE_SPACE_GLOBAL && !tied))
+        (s->dst->u.tensor->space == AXE_SPACE_GLOBAL && !tied) ||
+        !ends_with_tiles(t, s->dst))
         t->ok = false;
     check_tied_load(t, s, s->dst);
     each_load(t, s, s->value, check_tied_load);

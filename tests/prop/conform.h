@@ -321,6 +321,13 @@ typedef struct row {
                 " Y[i*16 + t, k*16 + c] = sum[j](W[k*16 + c, j]" \
                 " * X[i*16 + t + j - 3, k*16 + c]); }"
 
+/* A result of more rows than the factor has: of those f(0) is stored. */
+#define LONGER "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[P, N]) {" \
+              " index m, n, k; cta (i : M by 48, j : N by 48) {" \
+              " reg f32 c[48, 48] = 0; shared f32 a[48, 32]; shared f32 b[48, 32];" \
+              " for (t : K by 32) { a[m, k] = A[i*48 + m, t*32 + k];" \
+              " b[n, k] = B[j*48 + n, t*32 + k]; c[m, n] += a[m, k] * b[n, k]; }" \
+              " C[i*48 + m, j*48 + n] = c[m, n] + 1.0; } }"
 /* Several elements folded side by side: one index, two, either the longer. */
 #define DOTTED "kernel k<type T = f32>(in T A[M, K], in T x[K], inout T y[M]) {" \
               " index m, k; cta (i : M by 16) {" \
@@ -339,6 +346,7 @@ static const row rows[] = {
     {"gemm of one row, known",    "gemm.axe", NULL, {"M=1", "N=5", "K=400"},   {{"M", 1}, {"N", 5}, {"K", 400}}},
     {"few rows and an end",       "gemm_bias_relu.axe", NULL, {NULL},          {{"M", 13}, {"N", 203}, {"K", 259}}},
     {"not quite few rows",        "gemm.axe", NULL, {NULL},                    {{"M", 33}, {"N", 50}, {"K", 130}}},
+    {"a longer result",           NULL, LONGER, {NULL},                        {{"M", 5}, {"P", 9}, {"N", 50}, {"K", 259}}},
     {"few rows, a short sum",     "gemm.axe", NULL, {NULL},                    {{"M", 5}, {"N", 50}, {"K", 127}}},
     {"folds side by side",        NULL, DOTTED, {NULL},                        {{"M", 45}, {"K", 37}}},
     {"folds side by side, bf16",  NULL, DOTTED, {"T=bf16"},                     {{"M", 22}, {"K", 67}}},
