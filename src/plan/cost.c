@@ -19,6 +19,10 @@ typedef struct model {
     int             n; /* frames by statement; s NULL: none */
     axe_cost_frame *frame;
     double         *touched; /* [n_tensor], for summing */
+
+    /* what turn_bytes has said last, by loops */
+    const axe_cost_frame *of[AXE_COST_LOOPS + 1];
+    double                bytes[AXE_COST_LOOPS + 1];
 } model;
 
 static void
@@ -51,6 +55,8 @@ turn_bytes(model *m, const axe_cost_frame *f, int l)
 {
     double sum = 0;
 
+    if (m->of[l] && common(f, m->of[l]) >= l)
+        return m->bytes[l];
     for (int t = 0; t < m->env.plan->kernel->n_tensor; t++)
         m->touched[t] = 0;
     for (int i = 0; i < m->n; i++) {
@@ -62,7 +68,8 @@ turn_bytes(model *m, const axe_cost_frame *f, int l)
     }
     for (int t = 0; t < m->env.plan->kernel->n_tensor; t++)
         sum += m->touched[t];
-    return sum;
+    m->of[l] = f;
+    return m->bytes[l] = sum;
 }
 
 /* Bytes that one turn of loop l - 1 touches: of this statement for a digit. */
@@ -214,18 +221,6 @@ cost(model *m, const axe_cost_frame *f, axe_cost *out)
     for (int l = 0; l < f->n_loop; l++)
         if (isnan(f->loop[l].trips))
             out->cycles = -1;
-}
-
-void
-axe_cost_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-            const axe_cost_at *at, axe_cost *out)
-{
-    axe_mark mark = axe_ctx_mark(cx);
-    model    m;
-
-    model_make(cx, p, at, &m);
-    cost(&m, &m.frame[s->stmt->id], out);
-    axe_ctx_release(cx, mark);
 }
 
 /* Of many threads: a model of its own. */

@@ -40,12 +40,9 @@ typedef struct axe_cost {
     bool   memory_bound;       /* waits longer than it issues */
 } axe_cost;
 
-/* One statement of the plan. */
-void axe_cost_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                 const axe_cost_at *at, axe_cost *out);
-
-/* All of them, by statement id.
- * out  [p->n_schedule] */
+/* Of all statements of the plan, by id; 0 where there is none.
+ * out   [p->n_schedule]
+ * Cost  the square of their number */
 void axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
                    axe_cost *out);
 

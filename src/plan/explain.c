@@ -35,15 +35,24 @@ launch_of(axe_ctx *cx, const axe_plan *p, const int64_t *given)
     return (axe_cost_at){size, 1, axe_machine_levels(p->machine)};
 }
 
+static const axe_cost *
+costs_of(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at)
+{
+    axe_cost *cost = axe_new_array(cx, axe_cost, p->n_schedule + 1);
+
+    axe_cost_each(cx, p, at, cost);
+    return cost;
+}
+
 /* ------------------------------------------------------------------- text */
 
 static void
 put_schedule(axe_ctx *cx, axe_buf *out, const axe_plan *p,
-             const axe_schedule *s, const axe_cost_at *at)
+             const axe_schedule *s, const axe_cost *cost)
 {
     axe_facts facts;
 
-    axe_facts_of(cx, p, s, at, &facts);
+    axe_facts_of(cx, p, s, cost, &facts);
     axe_putf(out, "\ns%d  %s %s= %s", s->stmt->id,
              axe_node_text(cx, s->stmt->dst),
              s->stmt->fold == AXE_FOLD_NONE ? "" : axe_fold_text(s->stmt->fold),
@@ -200,7 +209,8 @@ void
 axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                const int64_t *size)
 {
-    axe_cost_at at = launch_of(cx, p, size);
+    axe_cost_at     at = launch_of(cx, p, size);
+    const axe_cost *cost;
 
     axe_putf(out, "plan of %s for %s", p->kernel->name, p->machine->name);
     for (int i = 0; i < p->kernel->n_binding; i++)
@@ -221,9 +231,10 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     put_sync(cx, out, p);
     if (!p->simt)
         put_rings(out, p);
+    cost = costs_of(cx, p, &at);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
-            put_schedule(cx, out, p, p->schedule[i], &at);
+            put_schedule(cx, out, p, p->schedule[i], &cost[i]);
     put_places(cx, out, p);
 }
 
@@ -257,13 +268,11 @@ put_fact_json(axe_buf *out, axe_fact f, const axe_list *row)
 
 static void
 put_schedule_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
-                  const axe_schedule *s, const axe_cost_at *at)
+                  const axe_schedule *s, const axe_cost *cost)
 {
     axe_facts facts;
-    axe_cost  c;
 
-    axe_facts_of(cx, p, s, at, &facts);
-    axe_cost_of(cx, p, s, at, &c);
+    axe_facts_of(cx, p, s, cost, &facts);
     axe_putf(out, "{\"id\":%d,\"line\":%d,", s->stmt->id, s->stmt->at.line);
     put_text(out, "place", axe_place_text(cx, s->stmt->at));
     axe_putc(out, ',');
@@ -274,11 +283,11 @@ put_schedule_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
              ",\"numbers\":{\"lanes\":%d,\"slow\":%s,\"cycles\":%.0f,"
              "\"cycles_tile\":%.0f,\"bytes_tile\":%" PRId64
              ",\"tiles\":%d,\"equal\":%d,\"compared\":%" PRId64,
-             s->nest[0].lanes, s->slow ? "true" : "false", c.cycles, s->cycles,
-             s->bytes, s->n_tile, s->n_equal, s->n_proved);
-    for (int l = 0; l < AXE_N_LEVEL && c.cycles >= 0; l++)
+             s->nest[0].lanes, s->slow ? "true" : "false", cost->cycles,
+             s->cycles, s->bytes, s->n_tile, s->n_equal, s->n_proved);
+    for (int l = 0; l < AXE_N_LEVEL && cost->cycles >= 0; l++)
         axe_putf(out, ",\"bytes_%s\":%.0f", axe_level_name((axe_level)l),
-                 c.bytes[l]);
+                 cost->bytes[l]);
     axe_puts(out, "}}");
 }
 
@@ -357,8 +366,9 @@ put_place_json(axe_ctx *cx, axe_buf *out, const axe_place *pl)
 void
 axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
 {
-    axe_cost_at at = launch_of(cx, p, size);
-    bool        first = true;
+    axe_cost_at     at = launch_of(cx, p, size);
+    const axe_cost *cost = costs_of(cx, p, &at);
+    bool            first = true;
 
     put_head_json(cx, out, p, &at);
     axe_puts(out, "],");
@@ -369,7 +379,7 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i]) {
             axe_puts(out, first ? "" : ",");
-            put_schedule_json(cx, out, p, p->schedule[i], &at);
+            put_schedule_json(cx, out, p, p->schedule[i], &cost[i]);
             first = false;
         }
     axe_puts(out, "],\"tiles\":[");

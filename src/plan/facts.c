@@ -305,25 +305,23 @@ levels_text(axe_ctx *cx, const axe_cost *c)
 }
 
 static void
-tell_cost(teller *t, const axe_cost_at *at)
+tell_cost(teller *t, const axe_cost *c)
 {
     axe_ctx    *cx = t->cx;
-    axe_cost    c;
     const char *one = "";
 
-    axe_cost_of(cx, t->p, t->s, at, &c);
     if (t->s->cycles >= 0)
         one = axe_textf(cx, "; one whole tile: %.0f", t->s->cycles);
-    if (c.cycles < 0) {
+    if (c->cycles < 0) {
         tell(t, AXE_FACT_bytes, "depend on sizes");
         tell(t, AXE_FACT_cycles, axe_textf(cx, "depend on sizes%s", one));
         return;
     }
-    tell(t, AXE_FACT_bytes, levels_text(cx, &c));
+    tell(t, AXE_FACT_bytes, levels_text(cx, c));
     tell(t, AXE_FACT_cycles,
-         axe_textf(cx, "%.3g in %.3g executions, %.3g to issue%s%s", c.cycles,
-                   c.runs, c.issue, c.memory_bound ? ", waits for memory" : "",
-                   one));
+         axe_textf(cx, "%.3g in %.3g executions, %.3g to issue%s%s", c->cycles,
+                   c->runs, c->issue,
+                   c->memory_bound ? ", waits for memory" : "", one));
 }
 
 void
@@ -352,7 +350,7 @@ axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
 
 void
 axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-             const axe_cost_at *at, axe_facts *out)
+             const axe_cost *cost, axe_facts *out)
 {
     teller t = {cx, p, s, out};
 
@@ -367,7 +365,7 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     tell_edges(&t);
     tell_merged(&t);
     tell_memory(&t);
-    tell_cost(&t, at);
+    tell_cost(&t, cost);
     axe_facts_proved(cx, p, s, out);
     axe_facts_rejected(cx, p, s, &out->row[AXE_FACT_rejected]);
 }

@@ -17,9 +17,9 @@ typedef struct axe_facts {
 } axe_facts;
 
 /* All of one statement.
- * at  for which launch bytes and cycles are */
+ * cost  of the statement, by axe_cost_each */
 void axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                  const axe_cost_at *at, axe_facts *out);
+                  const axe_cost *cost, axe_facts *out);
 
 /* Parts of it: where operands leave their tensors; the certificate. */
 void axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,

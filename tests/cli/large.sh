@@ -59,6 +59,8 @@ repeat 3000 "kernel k%d($args) { index e; cta (i : M by 8) Y[i*8 + e] = X[i*8 + 
 for file in folds places scopes tiles kernels; do
     check 12 $file.axe
 done
+(ulimit -t 12 && exec "$AXE" compile --emit plan tiles.axe -o plan) >out 2>&1 ||
+    fail "plan of tiles.axe: $(head -c 400 out)"
 
 # Where all pairs are wrong, not all of them are told.
 {
