@@ -183,7 +183,7 @@ static const struct {
      "swizzle that agrees with the entries before does"},
     {3, {0, 1, 2}, "swizzle: a table of 3 entries; a power of two is needed"},
     {0, {0}, "swizzle: a table of 0 entries; a power of two is needed"},
-    {-4, {0}, "swizzle: a table of -4 entries; a power of two is needed"},
+    {-4, {0}, "axe_swizzle_detect: the count for map is -4"},
 };
 /* clang-format on */
 
