@@ -99,6 +99,15 @@ merge(reach *all, bool first, reach r)
     return big % small == 0;
 }
 
+/* Does operand k only serve to add to the element that is written?  What
+ * nobody else reads then is not needed. */
+static bool
+adds_to_it(const axe_schedule *s, int k)
+{
+    return s->kind == AXE_SCHED_MAP && s->stmt->fold != AXE_FOLD_NONE &&
+           (k == 0 || axe_node_same(s->operand[k].load, s->stmt->dst));
+}
+
 /* What all readers of dimension d of the tile, but one, have in common. */
 static bool
 common_reach(planner *p, const axe_tensor *t, int d, const axe_schedule *but,
@@ -111,7 +120,8 @@ common_reach(planner *p, const axe_tensor *t, int d, const axe_schedule *but,
         for (int k = 0; s && k < s->n_operand; k++) {
             bool reads = k > 0 || s->kind == AXE_SCHED_CONTRACT ||
                          s->stmt->fold != AXE_FOLD_NONE;
-            if (s->operand[k].tensor != t || !reads || s == but)
+            if (s->operand[k].tensor != t || !reads || s == but ||
+                adds_to_it(s, k))
                 continue;
             if (!merge(out, first, reach_of(p, s, s->operand[k].load->arg[d])))
                 return false;
@@ -165,7 +175,8 @@ cut_writer(planner *p, axe_schedule *s, int d, reach r)
     axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 1);
 
     if (sub->op != AXE_OP_var || !axe_known_at(p, s->stmt, r.limit) ||
-        (moves(r.limit) && !before_readers(p, s)))
+        (moves(r.limit) &&
+         (s->stmt->fold != AXE_FOLD_NONE || !before_readers(p, s))))
         return;
     if (s->n_bound > 0)
         memcpy(bound, s->bound, (size_t)s->n_bound * sizeof *bound);
@@ -224,7 +235,8 @@ axe_cut_dead(planner *p)
         const axe_tensor *t = s ? s->operand[0].tensor : NULL;
         if (!s || t->space == AXE_SPACE_GLOBAL || axe_stage_of(p, s->stmt, t) ||
             s->stmt->atom || s->kind == AXE_SCHED_CONTRACT ||
-            s->stmt->fold != AXE_FOLD_NONE || !axe_walks_whole(s->stmt->dst))
+            (s->stmt->fold != AXE_FOLD_NONE && s->kind != AXE_SCHED_MAP) ||
+            !axe_walks_whole(s->stmt->dst))
             continue;
         for (int d = 0; d < t->rank; d++) {
             reach r;
