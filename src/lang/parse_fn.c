@@ -78,7 +78,8 @@ parse_valued(axe_parser *p, axe_fn_decl *f, axe_list *body)
         return false;
     while (!axe_parse_take(p, AXE_TOK_return)) {
         int n = body->n;
-        if (p->tok->kind == AXE_TOK_rbrace || p->tok->kind == AXE_TOK_end)
+        if (p->tok->kind == AXE_TOK_rbrace || p->tok->kind == AXE_TOK_end ||
+            axe_parse_is_top(p->tok->kind))
             return axe_parse_expected(p, "`return` with the function's result");
         axe_parse_item(p, body);
         if (body->n > n && !check_local(p, body->item[body->n - 1]))
