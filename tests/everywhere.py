@@ -16,9 +16,11 @@ PAGE = "docs/machines.md"
 
 # A part of the message, the word in the table, what it means and the way out.
 REASONS = [
-    ("has no plan for roles", "roles",
-     "`roles` run side by side, and one core runs a CTA alone. Write one loop that "
-     "produces and consumes, as `kernels/gemm.axe` does."),
+    ("for which no order was found", "roles",
+     "one core runs `roles` one after the other, and how often `while` turns in each of them is not known. "
+     "Write loops with counts, or one loop that produces and consumes, as `kernels/gemm.axe` does."),
+    ("has no registers for elements of", "types",
+     "the machine has no registers for elements of a type, here of 4 bits."),
     ("has no barriers that roles wait at", "mbarriers",
      "roles hand over stages by barriers in shared memory that count arrivals, which sm_80 has not."),
     ("has no tensor memory for", "tensor memory",

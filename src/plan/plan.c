@@ -50,13 +50,13 @@ check_scope(planner *p, const axe_stmt *s)
 static axe_status
 check_roles(planner *p, const axe_stmt *s)
 {
-    axe_status st = axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
-                             "%s has no plan for roles, which run side by side",
-                             p->mc->name);
-
+    axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
+             "%s runs roles one after the other, for which no order was found",
+             p->mc->name);
+    axe_note(p->cx, p->no_roles_at, "%s", p->no_roles);
     axe_help(p->cx, "write one loop that produces and consumes, as "
                     "kernels/gemm.axe does, for this machine");
-    return st;
+    return AXE_EUNSUPPORTED;
 }
 
 /* Is the kernel for this machine, or its family? */
@@ -412,9 +412,13 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     planner           p;
     int64_t           scratch = 0;
     axe_status        st;
+    const char       *no_roles = NULL;
+    axe_span          no_roles_at = AXE_NOWHERE;
 
     written = k;
     k = axe_kernel_raise(cx, k);
+    if (!mc->simt)
+        k = axe_interleave_roles(cx, k, &no_roles_at, &no_roles);
     if (!mc->simt)
         k = axe_few_rows(cx, mc, axe_sum_loops(cx, mc, k));
     if (mc->simt && mc->simt->max_cluster == 1)
@@ -433,6 +437,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                       .mc = mc,
                       .kernel = k,
                       .written = written,
+                      .no_roles = no_roles,
+                      .no_roles_at = no_roles_at,
                       .n_turned = n_turned,
                       .turned = list};
         st = plan_once(&p, &scratch);
