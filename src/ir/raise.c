@@ -18,8 +18,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "ir/ir.h"
-#include "ir/list.h"
+#include "ir/rewrite.h"
 
 enum { MAX_DIGIT = 24, MAX_FORM = 64, MAX_LOOP = 12 };
 
@@ -240,22 +239,24 @@ form_node(nest *x, const form *f)
     return sum ? axe_node2(x->cx, AXE_OP_add, sum, t) : t;
 }
 
-/* n in terms of the indices. */
 static const axe_node *
-rewrite(nest *x, const axe_node *n)
+change_form(void *user, const axe_node *n)
 {
-    axe_node *copy;
+    nest *x = user;
 
     if (!has_loop(x, n))
         return n;
     for (int i = 0; i < x->n_form; i++)
         if (x->form[i].node == n)
             return form_node(x, &x->form[i]);
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = rewrite(x, n->arg[i]);
-    return copy;
+    return NULL;
+}
+
+/* n in terms of the indices. */
+static const axe_node *
+rewrite(nest *x, const axe_node *n)
+{
+    return axe_node_map(x->cx, n, change_form, x);
 }
 
 /* ----------------------------------------------------------- canonical form */

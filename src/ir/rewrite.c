@@ -1,5 +1,93 @@
 /* rewrite.c - see rewrite.h. */
+#include <string.h>
+
 #include "ir/rewrite.h"
+
+/* --------------------------------------------------------------------- maps
+ */
+
+const axe_node *
+axe_node_map(axe_ctx *cx, const axe_node *n, axe_node_change *change,
+             void *user)
+{
+    const axe_node *by = change(user, n);
+    axe_node       *copy = NULL;
+
+    for (int i = 0; !by && i < n->n_arg; i++) {
+        const axe_node *arg = axe_node_map(cx, n->arg[i], change, user);
+        if (arg == n->arg[i])
+            continue;
+        if (!copy) {
+            copy = axe_new_flex(cx, axe_node, arg, n->n_arg);
+            *copy = *n;
+            memcpy(copy->arg, n->arg, (size_t)n->n_arg * sizeof n->arg[0]);
+        }
+        copy->arg[i] = arg;
+    }
+    return by ? by : copy ? copy : n;
+}
+
+typedef struct one_var {
+    const axe_var  *v;
+    const axe_node *by;
+} one_var;
+
+static const axe_node *
+change_var(void *user, const axe_node *n)
+{
+    const one_var *x = user;
+
+    return n->op == AXE_OP_var && n->u.var == x->v ? x->by : NULL;
+}
+
+const axe_node *
+axe_node_with(axe_ctx *cx, const axe_node *n, const axe_var *v,
+              const axe_node *by)
+{
+    return axe_node_map(cx, n, change_var, &(one_var){v, by});
+}
+
+static axe_stmt *
+map_inside(const axe_body_change *c, axe_stmt *s)
+{
+    axe_stmt inside = *s, *out = s;
+
+    axe_body_map(c, &inside.n_body, &inside.body);
+    axe_body_map(c, &inside.n_other, &inside.other);
+    if (inside.body != s->body || inside.other != s->other) {
+        out = axe_new(c->cx, axe_stmt);
+        *out = inside;
+    }
+    return c->after ? c->after(c->user, out) : out;
+}
+
+void
+axe_body_map(const axe_body_change *c, int *n, axe_stmt *const **body)
+{
+    axe_list out = {.cx = c->cx};
+    bool     same = true;
+
+    for (int i = 0; i < *n; i++) {
+        axe_stmt *s = (*body)[i];
+        if (!c->before || !c->before(c->user, s, &out))
+            axe_list_push(&out, map_inside(c, s));
+        same = same && out.n == i + 1 && out.item[i] == s;
+    }
+    if (same)
+        return;
+    *n = out.n;
+    *body = (axe_stmt *const *)out.item;
+}
+
+const axe_kernel *
+axe_kernel_map(const axe_body_change *c, const axe_kernel *k, axe_kernel *out)
+{
+    axe_body_map(c, &out->n_body, &out->body);
+    return out->body == k->body ? k : out;
+}
+
+/* ------------------------------------------------------------------- copies
+ */
 
 axe_rewriter
 axe_rewriter_of(axe_ctx *cx, axe_kernel *k)

@@ -8,6 +8,32 @@
 #include "ir/ir.h"
 #include "ir/list.h"
 
+/* What stands in place of n; NULL: what becomes of its operands decides. */
+typedef const axe_node *axe_node_change(void *user, const axe_node *n);
+/* n with what changes, from the outside in: nodes in which nothing does are n's
+ * own. */
+const axe_node *axe_node_map(axe_ctx *cx, const axe_node *n,
+                             axe_node_change *change, void *user);
+/* n with `by` in place of v. */
+const axe_node *axe_node_with(axe_ctx *cx, const axe_node *n, const axe_var *v,
+                              const axe_node *by);
+
+/* How statements change.  before: push to `out` what stands in place of s and
+ * all in it; false: s stays, and its bodies are looked at.  after: what s is,
+ * whose bodies have been.  Either may be NULL. */
+typedef struct axe_body_change {
+    axe_ctx *cx;
+    bool (*before)(void *user, axe_stmt *s, axe_list *out);
+    axe_stmt *(*after)(void *user, axe_stmt *s);
+    void *user;
+} axe_body_change;
+/* All statements of a body; *body stays as it is if none changes. */
+void axe_body_map(const axe_body_change *c, int *n, axe_stmt *const **body);
+/* Those of a kernel: k itself if none changes, else a copy with another body,
+ * which is to be *out before, as a place for ids. */
+const axe_kernel *axe_kernel_map(const axe_body_change *c, const axe_kernel *k,
+                                 axe_kernel *out);
+
 /* Start with axe_rewriter_of.  Lists of what is replaced, and by what: pairs
  * that are added later hide earlier ones. */
 typedef struct axe_rewriter {

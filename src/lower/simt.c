@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "ir/check.h"
+#include "ir/rewrite.h"
 #include "lower/simt_node.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
@@ -197,21 +198,21 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
 }
 
+static const axe_node *
+change_scalar(void *user, const axe_node *n)
+{
+    simt_lowering *sl = user;
+
+    if (n->op != AXE_OP_load)
+        return NULL;
+    return axe_simt_element(sl, axe_simt_tensor(sl, n->u.tensor),
+                            axe_int(&sl->lw, 0));
+}
+
 const axe_node *
 axe_simt_scalars(simt_lowering *sl, const axe_node *n)
 {
-    axe_node *copy;
-
-    if (n->op == AXE_OP_load)
-        return axe_simt_element(sl, axe_simt_tensor(sl, n->u.tensor),
-                                axe_int(&sl->lw, 0));
-    if (n->n_arg == 0)
-        return n;
-    copy = axe_new_flex(sl->lw.cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = axe_simt_scalars(sl, n->arg[i]);
-    return copy;
+    return axe_node_map(sl->lw.cx, n, change_scalar, sl);
 }
 
 static axe_status

@@ -7,6 +7,7 @@
  * that the tile is free again behind the statement. */
 #include <string.h>
 
+#include "ir/rewrite.h"
 #include "lower/simt_node.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
@@ -83,9 +84,9 @@ n_turn(const axe_simt_copy *c)
 
 /* n with scalars and what was read before as elements of arrays. */
 static const axe_node *
-with_reads(pieces *x, const axe_node *n)
+change_read(void *user, const axe_node *n)
 {
-    axe_node *copy;
+    pieces *x = user;
 
     if (n->op == AXE_OP_load && n->n_arg == 0)
         return axe_simt_scalars(x->sl, n);
@@ -94,11 +95,13 @@ with_reads(pieces *x, const axe_node *n)
             return axe_simt_element(x->sl, x->array[i], x->turn);
     if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
         return axe_index_so_far(&x->sl->lw, n->u.var);
-    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = with_reads(x, n->arg[i]);
-    return copy;
+    return NULL;
+}
+
+static const axe_node *
+with_reads(pieces *x, const axe_node *n)
+{
+    return axe_node_map(x->sl->lw.cx, n, change_read, x);
 }
 
 /* Is the piece inside the operand's tensor? */

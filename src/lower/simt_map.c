@@ -6,6 +6,7 @@
  * are done; then every turn's value is computed; then it is stored.  Turns that
  * are `apart` are written out around all that. */
 #include "lower/simt_map.h"
+#include "ir/rewrite.h"
 
 /* ------------------------------------------------------------------- digits */
 
@@ -177,10 +178,10 @@ loaded(map_lowering *x, const axe_node *load)
     return axe_simt_element(x->sl, x->array[k], array_index(x, k));
 }
 
-const axe_node *
-axe_map_value(map_lowering *x, const axe_node *n)
+static const axe_node *
+change_value(void *user, const axe_node *n)
 {
-    axe_node *copy;
+    map_lowering *x = user;
 
     if (n->op == AXE_OP_load)
         return loaded(x, n);
@@ -188,13 +189,13 @@ axe_map_value(map_lowering *x, const axe_node *n)
         return axe_map_reduced(x, n);
     if (n->op == AXE_OP_var)
         return n->u.var->kind == AXE_VAR_INDEX ? axe_map_index(x, n->u.var) : n;
-    if (n->n_arg == 0)
-        return n;
-    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = axe_map_value(x, n->arg[i]);
-    return copy;
+    return NULL;
+}
+
+const axe_node *
+axe_map_value(map_lowering *x, const axe_node *n)
+{
+    return axe_node_map(x->sl->lw.cx, n, change_value, x);
 }
 
 /* ------------------------------------------------------------------- moving */

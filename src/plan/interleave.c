@@ -132,47 +132,26 @@ weave_roles(weave *x, const axe_stmt *roles, axe_list *out)
 typedef struct all_roles {
     axe_ctx    *cx;
     axe_kernel *k;
-    bool        any;
     axe_span    at;
     const char *why; /* of the first that are not one, or NULL */
 } all_roles;
 
-static void weave_body(all_roles *a, int *n, axe_stmt *const **body);
-
-static void
-weave_stmt(all_roles *a, axe_stmt *s, axe_list *out)
+static bool
+weave_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_list none = {.cx = a->cx};
+    all_roles *a = user;
+    axe_list   none = {.cx = a->cx};
     weave x = {.cx = a->cx, .k = a->k, .roles = s, .ring = none, .decl = none};
-    axe_stmt *own = s;
 
-    if (s->kind == AXE_STMT_ROLES) {
-        if (weave_roles(&x, s, out)) {
-            a->any = true;
-            return;
-        }
-        if (!a->why) {
-            a->at = x.at;
-            a->why = x.why;
-        }
-    } else if (s->n_body + s->n_other > 0) {
-        own = axe_new(a->cx, axe_stmt);
-        *own = *s;
-        weave_body(a, &own->n_body, &own->body);
-        weave_body(a, &own->n_other, &own->other);
+    if (s->kind != AXE_STMT_ROLES)
+        return false;
+    if (weave_roles(&x, s, out))
+        return true;
+    if (!a->why) {
+        a->at = x.at;
+        a->why = x.why;
     }
-    axe_list_push(out, own);
-}
-
-static void
-weave_body(all_roles *a, int *n, axe_stmt *const **body)
-{
-    axe_list out = {.cx = a->cx};
-
-    for (int i = 0; i < *n; i++)
-        weave_stmt(a, (*body)[i], &out);
-    *n = out.n;
-    *body = (axe_stmt *const *)out.item;
+    return false;
 }
 
 const axe_kernel *
@@ -183,11 +162,11 @@ axe_interleave_roles(axe_ctx *cx, const axe_kernel *k, axe_span *at,
     all_roles   a = {.cx = cx, .k = out};
 
     *out = *k;
-    weave_body(&a, &out->n_body, &out->body);
+    k = axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = weave_stmt, .user = &a}, k, out);
     *at = a.at;
     *why = a.why;
-    if (!a.any)
-        return k;
-    axe_kernel_renumber(cx, out);
-    return out;
+    if (k == out)
+        axe_kernel_renumber(cx, out);
+    return k;
 }

@@ -14,7 +14,7 @@
  * A thread adds up the run of neighbours that it has, lanes and then warps what
  * runs come to (lower/simt_prefix.c).  So are products and extremes.  The order
  * of sums is another one. */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/simt_int.h"
 
 typedef struct prefix {
@@ -124,17 +124,7 @@ find_pair(prefix *x, const axe_stmt *s)
 static const axe_node *
 replaced(const prefix *x, const axe_node *n, const axe_node *by)
 {
-    axe_node *copy;
-
-    if (!axe_mentions(n, x->loop))
-        return n;
-    if (n->op == AXE_OP_var)
-        return by;
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced(x, n->arg[i], by);
-    return copy;
+    return axe_node_with(x->cx, n, x->loop, by);
 }
 
 /* y[k, m] = s[m] op x[k, m], with the index in its place among the others. */
@@ -179,46 +169,23 @@ make_last(const prefix *x)
     return out;
 }
 
-static void prefix_body(prefix *x, int *n, axe_stmt *const **body);
-
-static void
-prefix_stmt(prefix *x, axe_stmt *s, axe_list *out)
+static bool
+prefix_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt *copy = axe_new(x->cx, axe_stmt);
-    axe_var  *v;
+    prefix  *x = user;
+    axe_var *v;
 
-    if (find_pair(x, s)) {
-        v = axe_new(x->cx, axe_var);
-        *v = (axe_var){.kind = AXE_VAR_INDEX,
-                       .name = x->loop->name,
-                       .at = x->loop->at,
-                       .id = x->k->n_var++};
-        x->index = v;
-        axe_list_push(out, make_all(x));
-        axe_list_push(out, make_last(x));
-        return;
-    }
-    *copy = *s;
-    prefix_body(x, &copy->n_body, &copy->body);
-    prefix_body(x, &copy->n_other, &copy->other);
-    axe_list_push(out,
-                  copy->body == s->body && copy->other == s->other ? s : copy);
-}
-
-static void
-prefix_body(prefix *x, int *n, axe_stmt *const **body)
-{
-    axe_list out = {.cx = x->cx};
-    bool     same = true;
-
-    for (int i = 0; i < *n; i++) {
-        prefix_stmt(x, (*body)[i], &out);
-        same = same && out.n == i + 1 && out.item[i] == (*body)[i];
-    }
-    if (same)
-        return;
-    *body = (axe_stmt *const *)out.item;
-    *n = out.n;
+    if (!find_pair(x, s))
+        return false;
+    v = axe_new(x->cx, axe_var);
+    *v = (axe_var){.kind = AXE_VAR_INDEX,
+                   .name = x->loop->name,
+                   .at = x->loop->at,
+                   .id = x->k->n_var++};
+    x->index = v;
+    axe_list_push(out, make_all(x));
+    axe_list_push(out, make_last(x));
+    return true;
 }
 
 const axe_kernel *
@@ -228,6 +195,7 @@ axe_simt_prefix(axe_ctx *cx, const axe_kernel *k)
     prefix      x = {.cx = cx, .k = out};
 
     *out = *k;
-    prefix_body(&x, &out->n_body, &out->body);
-    return out->body == k->body ? k : out;
+    return axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = prefix_stmt, .user = &x}, k,
+        out);
 }

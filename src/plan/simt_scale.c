@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/simt_pair.h"
 
 enum { WORD = 32, MAX_ITER = 16 };
@@ -143,79 +143,64 @@ hold(rewriting *x, const axe_node *scale, axe_list *out)
     return axe_load(x->cx, scale->at, t, scale->arg);
 }
 
-/* n with the loads of `from` replaced by those of `to`. */
-static const axe_node *
-replaced(axe_ctx *cx, const axe_node *n, const axe_node *const from[2],
-         const axe_node *const to[2])
-{
-    axe_node *copy;
+typedef struct swap {
+    const axe_node *from[2], *to[2];
+} swap;
 
-    for (int i = 0; i < 2; i++)
-        if (n == from[i])
-            return to[i];
-    if (n->op == AXE_OP_load || n->n_arg == 0)
-        return n;
-    copy = axe_new_flex(cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced(cx, n->arg[i], from, to);
-    return copy;
+static const axe_node *
+swapped(void *user, const axe_node *n)
+{
+    const swap *x = user;
+
+    return n == x->from[0] ? x->to[0] : n == x->from[1] ? x->to[1] : NULL;
 }
 
 static void
 rewrite(rewriting *x, const axe_stmt *s, axe_list *out)
 {
-    axe_stmt       *copy = axe_new(x->cx, axe_stmt);
-    const axe_node *held[2];
-    axe_scaled      is;
+    axe_stmt  *copy = axe_new(x->cx, axe_stmt);
+    axe_scaled is;
+    swap       held;
 
     (void)axe_contract_scaled(s, &is);
-    for (int i = 0; i < 2; i++)
-        held[i] = hold(x, is.scale[i], out);
+    for (int i = 0; i < 2; i++) {
+        held.from[i] = is.scale[i];
+        held.to[i] = hold(x, is.scale[i], out);
+    }
     *copy = *s;
-    copy->value = replaced(x->cx, s->value, is.scale, held);
+    copy->value = axe_node_map(x->cx, s->value, swapped, &held);
     axe_list_push(out, copy);
 }
 
-static bool rewrite_body(rewriting *x, int *n, axe_stmt *const **body);
-
 static bool
-rewrite_stmt(rewriting *x, axe_stmt *s, axe_list *out)
+hold_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt *copy = axe_new(x->cx, axe_stmt);
-    bool      any;
+    rewriting *x = user;
 
-    if (s->kind == AXE_STMT_INDEX && axe_takes_scales(x->cx, x->mc, s, false)) {
-        rewrite(x, s, out);
-        return true;
-    }
-    *copy = *s;
-    any = rewrite_body(x, &copy->n_body, &copy->body);
-    any = rewrite_body(x, &copy->n_other, &copy->other) || any;
-    if (s->kind == AXE_STMT_SCOPE && s->scope == AXE_SCOPE_CTA) {
-        for (int i = 0; i < copy->n_body; i++)
-            axe_list_push(&x->tiles, copy->body[i]);
-        copy->n_body = x->tiles.n;
-        copy->body = (axe_stmt *const *)x->tiles.item;
-        x->tiles = (axe_list){.cx = x->cx};
-    }
-    axe_list_push(out, any ? copy : s);
-    return any;
+    if (s->kind != AXE_STMT_INDEX || !axe_takes_scales(x->cx, x->mc, s, false))
+        return false;
+    rewrite(x, s, out);
+    return true;
 }
 
-static bool
-rewrite_body(rewriting *x, int *n, axe_stmt *const **body)
+/* Tiles are declared in front of all else in the cta. */
+static axe_stmt *
+declare_tiles(void *user, axe_stmt *s)
 {
-    axe_list out = {.cx = x->cx};
-    bool     any = false;
+    rewriting *x = user;
+    axe_stmt  *copy;
 
-    for (int i = 0; i < *n; i++)
-        any = rewrite_stmt(x, (*body)[i], &out) || any;
-    if (!any)
-        return false;
-    *n = out.n;
-    *body = (axe_stmt *const *)out.item;
-    return true;
+    if (s->kind != AXE_STMT_SCOPE || s->scope != AXE_SCOPE_CTA ||
+        x->tiles.n == 0)
+        return s;
+    for (int i = 0; i < s->n_body; i++)
+        axe_list_push(&x->tiles, s->body[i]);
+    copy = axe_new(x->cx, axe_stmt);
+    *copy = *s;
+    copy->n_body = x->tiles.n;
+    copy->body = (axe_stmt *const *)x->tiles.item;
+    x->tiles = (axe_list){.cx = x->cx};
+    return copy;
 }
 
 const axe_kernel *
@@ -225,7 +210,10 @@ axe_simt_hold_scales(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
     rewriting x = {.cx = cx, .mc = mc, .k = new, .tiles = {.cx = cx}};
 
     *new = *k;
-    return rewrite_body(&x, &new->n_body, &new->body) ? new : k;
+    return axe_kernel_map(
+        &(axe_body_change){
+            .cx = cx, .before = hold_stmt, .after = declare_tiles, .user = &x},
+        k, new);
 }
 
 /* --------------------------------------------------------------------- layouts

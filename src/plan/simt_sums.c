@@ -12,7 +12,7 @@
  *                                          }
  *
  * Everything else follows as for statements that the text holds. */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/scaled.h"
 #include "plan/simt_int.h"
 #include "plan/simt_tmem.h"
@@ -126,29 +126,38 @@ make_stmt(rewriting *x, axe_stmt_kind kind)
     return s;
 }
 
+/* In the part at hand. */
+static const axe_node *
+change_index(void *user, const axe_node *n)
+{
+    const rewriting *x = user;
+
+    if (n->op != AXE_OP_var || n->u.var != x->fast || !x->part)
+        return NULL;
+    return axe_node2(
+        x->cx, AXE_OP_add,
+        axe_node2(x->cx, AXE_OP_mul, axe_var_node(x->cx, n->at, x->part),
+                  axe_iconst(x->cx, n->at, AXE_TYPE_INDEX, x->wide)),
+        n);
+}
+
+/* That, and registers for tensor memory. */
+static const axe_node *
+change_held(void *user, const axe_node *n)
+{
+    const rewriting *x = user;
+
+    for (int i = 0; i < x->n_load; i++)
+        if (axe_is_in_tmem(n) && axe_node_same(n, x->load[i]))
+            return x->as[i];
+    return change_index(user, n);
+}
+
 /* n in the part at hand, and with registers for tensor memory if `held`. */
 static const axe_node *
 rewritten(rewriting *x, const axe_node *n, bool held)
 {
-    axe_node *copy;
-    bool      same = true;
-
-    for (int i = 0; held && i < x->n_load; i++)
-        if (axe_is_in_tmem(n) && axe_node_same(n, x->load[i]))
-            return x->as[i];
-    if (n->op == AXE_OP_var && n->u.var == x->fast && x->part)
-        return axe_node2(
-            x->cx, AXE_OP_add,
-            axe_node2(x->cx, AXE_OP_mul, axe_var_node(x->cx, n->at, x->part),
-                      axe_iconst(x->cx, n->at, AXE_TYPE_INDEX, x->wide)),
-            n);
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++) {
-        copy->arg[i] = rewritten(x, n->arg[i], held);
-        same = same && copy->arg[i] == n->arg[i];
-    }
-    return same ? n : copy;
+    return axe_node_map(x->cx, n, held ? change_held : change_index, x);
 }
 
 /* The statement's dims, with the fast one's extent that of a part. */
@@ -322,47 +331,25 @@ is_plain(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s)
             (is_reg(d) && axe_is_in_tmem(v)));
 }
 
-static axe_status rewrite_body(axe_ctx *cx, const axe_machine *mc,
-                               axe_kernel *k, int *n, axe_stmt *const **body,
-                               bool *any);
+typedef struct holding {
+    axe_ctx           *cx;
+    const axe_machine *mc;
+    axe_kernel        *k;
+    axe_status         status;
+} holding;
 
-static axe_status
-rewrite_stmt(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, axe_stmt *s,
-             axe_list *out, bool *any)
+static bool
+hold_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    rewriting x = {.cx = cx, .k = k, .s = s};
-    bool      in = false;
-    axe_stmt *copy;
+    holding  *h = user;
+    rewriting x = {.cx = h->cx, .k = h->k, .s = s};
 
-    if (s->kind == AXE_STMT_INDEX && !is_plain(cx, mc, s)) {
-        rewrite(&x, out);
-        *any = true;
-        return x.status;
-    }
-    copy = axe_new(cx, axe_stmt);
-    *copy = *s;
-    AXE_TRY(rewrite_body(cx, mc, k, &copy->n_body, &copy->body, &in));
-    AXE_TRY(rewrite_body(cx, mc, k, &copy->n_other, &copy->other, &in));
-    axe_list_push(out, in ? copy : s);
-    *any = *any || in;
-    return AXE_OK;
-}
-
-static axe_status
-rewrite_body(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, int *n,
-             axe_stmt *const **body, bool *any)
-{
-    axe_list out = {.cx = cx};
-    bool     changed = false;
-
-    for (int i = 0; i < *n; i++)
-        AXE_TRY(rewrite_stmt(cx, mc, k, (*body)[i], &out, &changed));
-    if (!changed)
-        return AXE_OK;
-    *any = true;
-    *n = out.n;
-    *body = (axe_stmt *const *)out.item;
-    return AXE_OK;
+    if (s->kind != AXE_STMT_INDEX || is_plain(h->cx, h->mc, s) ||
+        h->status != AXE_OK)
+        return false;
+    rewrite(&x, out);
+    h->status = x.status;
+    return true;
 }
 
 axe_status
@@ -370,10 +357,10 @@ axe_simt_hold_sums(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
                    const axe_kernel **out)
 {
     axe_kernel *new = axe_new(cx, axe_kernel);
-    bool any = false;
+    holding h = {.cx = cx, .mc = mc, .k = new};
 
     *new = *k;
-    AXE_TRY(rewrite_body(cx, mc, new, &new->n_body, &new->body, &any));
-    *out = any ? new : k;
-    return AXE_OK;
+    *out = axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = hold_stmt, .user = &h}, k, new);
+    return h.status;
 }

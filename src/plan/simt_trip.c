@@ -11,7 +11,7 @@
  * follows as for a tile that the text declares. */
 #include <string.h>
 
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/simt_int.h"
 
 typedef struct staging {
@@ -130,24 +130,28 @@ make_move(staging *x, const axe_tensor *to, const axe_tensor *from)
     return s;
 }
 
-/* n with the one load read from the tile between. */
+/* The one load, of the tile between. */
+static const axe_node *
+change_load(void *user, const axe_node *n)
+{
+    staging  *x = user;
+    axe_node *copy;
+
+    if (n != x->load)
+        return NULL;
+    if (x->inside)
+        return x->inside;
+    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    memcpy(copy->arg, n->arg, (size_t)n->n_arg * sizeof n->arg[0]);
+    copy->u.tensor = x->staged;
+    return copy;
+}
+
 static const axe_node *
 replaced(staging *x, const axe_node *n)
 {
-    axe_node *copy;
-    bool      same = n != x->load;
-
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++) {
-        copy->arg[i] = replaced(x, n->arg[i]);
-        same = same && copy->arg[i] == n->arg[i];
-    }
-    if (n == x->load && x->inside)
-        return x->inside;
-    if (n == x->load)
-        copy->u.tensor = x->staged;
-    return same ? n : copy;
+    return axe_node_map(x->cx, n, change_load, x);
 }
 
 /* Does the statement set every element of its destination anew? */
@@ -197,40 +201,15 @@ rewrite(staging *x, axe_list *out)
         axe_list_push(out, make_move(x, t, x->staged));
 }
 
-static void rewrite_body(staging *x, int *n, axe_stmt *const **body);
-
-static axe_stmt *
-rewrite_inside(staging *x, axe_stmt *s)
+static bool
+change_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt *out = axe_new(x->cx, axe_stmt);
+    staging *x = user;
 
-    *out = *s;
-    rewrite_body(x, &out->n_body, &out->body);
-    rewrite_body(x, &out->n_other, &out->other);
-    return out->body == s->body && out->other == s->other ? s : out;
-}
-
-static void
-rewrite_body(staging *x, int *n, axe_stmt *const **body)
-{
-    axe_list out = {.cx = x->cx};
-    bool     same = true;
-
-    for (int i = 0; i < *n; i++) {
-        axe_stmt *s = (*body)[i];
-        if (s == x->at) {
-            rewrite(x, &out);
-            same = false;
-            continue;
-        }
-        axe_stmt *in = rewrite_inside(x, s);
-        same = same && in == s;
-        axe_list_push(&out, in);
-    }
-    if (same)
-        return;
-    *n = out.n;
-    *body = (axe_stmt *const *)out.item;
+    if (s != x->at)
+        return false;
+    rewrite(x, out);
+    return true;
 }
 
 const axe_kernel *
@@ -241,6 +220,7 @@ axe_simt_trip(axe_ctx *cx, const axe_kernel *k, const axe_stmt *at,
     staging     x = {.cx = cx, .k = out, .at = at, .load = load};
 
     *out = *k;
-    rewrite_body(&x, &out->n_body, &out->body);
-    return out;
+    return axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = change_stmt, .user = &x}, k,
+        out);
 }

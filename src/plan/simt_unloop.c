@@ -6,13 +6,14 @@
  * that share out r as they do o and x have more to share.  Turns of r touch
  * elements of their own, so their order against the loops inside is free: r is
  * an index of the statement.  Loops of which this is not true stay. */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/simt_int.h"
 
 typedef struct unloop {
-    axe_ctx       *cx;
-    axe_kernel    *k;
-    const axe_var *loop, *index;
+    axe_ctx               *cx;
+    axe_kernel            *k;
+    const axe_var         *loop, *index;
+    const axe_body_change *change;
 } unloop;
 
 /* The statement of a perfect nest of loops, or NULL; *ends: do their extents
@@ -80,17 +81,8 @@ is_index(const axe_stmt *s)
 static const axe_node *
 replaced(unloop *x, const axe_node *n)
 {
-    axe_node *copy;
-
-    if (!axe_mentions(n, x->loop))
-        return n;
-    if (n->op == AXE_OP_var)
-        return axe_var_node(x->cx, n->at, x->index);
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced(x, n->arg[i]);
-    return copy;
+    return axe_node_with(x->cx, n, x->loop,
+                         axe_var_node(x->cx, n->at, x->index));
 }
 
 /* The place among free indices, which have the order of the destination. */
@@ -141,16 +133,15 @@ nest_below(unloop *x, axe_stmt *s)
     return out;
 }
 
-static void unloop_body(unloop *x, int *n, axe_stmt *const **body);
-
-static axe_stmt *
-unloop_stmt(unloop *x, axe_stmt *s)
+/* Loops around the statement, the outermost first. */
+static bool
+unloop_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt *out = axe_new(x->cx, axe_stmt);
-    axe_var  *v;
+    unloop *x = user;
+    bool    any = is_index(s);
 
     while (is_index(s)) {
-        v = axe_new(x->cx, axe_var);
+        axe_var *v = axe_new(x->cx, axe_var);
         *v = (axe_var){.kind = AXE_VAR_INDEX,
                        .name = s->var[0]->name,
                        .at = s->var[0]->at,
@@ -159,25 +150,13 @@ unloop_stmt(unloop *x, axe_stmt *s)
         x->index = v;
         s = nest_below(x, s->body[0]);
     }
-    *out = *s;
-    unloop_body(x, &out->n_body, &out->body);
-    unloop_body(x, &out->n_other, &out->other);
-    return out->body == s->body && out->other == s->other ? s : out;
-}
-
-static void
-unloop_body(unloop *x, int *n, axe_stmt *const **body)
-{
-    axe_list out = {.cx = x->cx};
-    bool     same = true;
-
-    for (int i = 0; i < *n; i++) {
-        axe_stmt *s = unloop_stmt(x, (*body)[i]);
-        same = same && s == (*body)[i];
-        axe_list_push(&out, s);
+    if (any) {
+        axe_stmt *const *one = &s;
+        int              n = 1;
+        axe_body_map(x->change, &n, &one);
+        axe_list_push(out, one[0]);
     }
-    if (!same)
-        *body = (axe_stmt *const *)out.item;
+    return any;
 }
 
 const axe_kernel *
@@ -187,6 +166,6 @@ axe_simt_unloop(axe_ctx *cx, const axe_kernel *k)
     unloop      x = {.cx = cx, .k = out};
 
     *out = *k;
-    unloop_body(&x, &out->n_body, &out->body);
-    return out->body == k->body ? k : out;
+    x.change = &(axe_body_change){.cx = cx, .before = unloop_stmt, .user = &x};
+    return axe_kernel_map(x.change, k, out);
 }

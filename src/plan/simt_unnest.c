@@ -10,7 +10,7 @@
  *
  * If both folds run as far they have one index, so that what both read is seen
  * to be the same (simt_keep.c). */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/simt_int.h"
 
 typedef struct unnest {
@@ -49,23 +49,6 @@ find_inner(const axe_node *n, const axe_node **around)
     return found;
 }
 
-/* n with one variable in place of another. */
-static const axe_node *
-renamed(axe_ctx *cx, const axe_node *n, const axe_var *from, const axe_var *to)
-{
-    axe_node *copy;
-
-    if (n->op == AXE_OP_var && n->u.var == from)
-        return axe_var_node(cx, n->at, to);
-    if (n->n_arg == 0)
-        return n;
-    copy = axe_new_flex(cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = renamed(cx, n->arg[i], from, to);
-    return copy;
-}
-
 /* The fold by the index of the outer one, if that runs as far. */
 static const axe_node *
 by_outer_index(const unnest *x)
@@ -78,9 +61,9 @@ by_outer_index(const unnest *x)
         !axe_node_same(in->u.reduce.extent[0], o->u.reduce.extent[0]))
         return in;
     dim = (axe_dim){o->u.reduce.over[0], o->u.reduce.extent[0]};
-    return axe_reduce(
-        x->cx, in->at, in->u.reduce.fold, 1, &dim,
-        renamed(x->cx, in->arg[0], in->u.reduce.over[0], dim.var));
+    return axe_reduce(x->cx, in->at, in->u.reduce.fold, 1, &dim,
+                      axe_node_with(x->cx, in->arg[0], in->u.reduce.over[0],
+                                    axe_var_node(x->cx, in->at, dim.var)));
 }
 
 /* The indices of the statement that the fold mentions: the tile's dimensions.
@@ -102,20 +85,11 @@ find_dims(const unnest *x, const axe_dim **dim)
 }
 
 static const axe_node *
-replaced(const unnest *x, const axe_node *n)
+replaced(void *user, const axe_node *n)
 {
-    axe_node *copy;
-    bool      same = true;
+    const unnest *x = user;
 
-    if (axe_node_same(n, x->inner))
-        return x->load;
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++) {
-        copy->arg[i] = replaced(x, n->arg[i]);
-        same = same && copy->arg[i] == n->arg[i];
-    }
-    return same ? n : copy;
+    return axe_node_same(n, x->inner) ? x->load : NULL;
 }
 
 /* The tile, and the load of it where the indices are. */
@@ -181,19 +155,21 @@ without_inner(unnest *x)
     axe_list_push(x->out, make_tile(x, n, dim));
     axe_list_push(x->out, make_fold(x, n, dim));
     *s = *x->s;
-    s->value = replaced(x, s->value);
+    s->value = axe_node_map(x->cx, s->value, replaced, x);
     return s;
 }
 
-static void unnest_body(unnest *x, int *n, axe_stmt *const **body);
-
-static void
-unnest_stmt(unnest *x, axe_stmt *s)
+static bool
+unnest_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt *copy = axe_new(x->cx, axe_stmt);
+    unnest   *x = user;
+    axe_stmt *copy;
 
+    if (s->kind != AXE_STMT_INDEX)
+        return false;
     x->s = s;
-    while (x->s->kind == AXE_STMT_INDEX) {
+    x->out = out;
+    for (;;) {
         const axe_stmt *less;
         x->outer = NULL;
         x->inner = find_inner(x->s->value, &x->outer);
@@ -202,24 +178,10 @@ unnest_stmt(unnest *x, axe_stmt *s)
             break;
         x->s = less;
     }
+    copy = axe_new(x->cx, axe_stmt);
     *copy = *x->s;
-    unnest_body(x, &copy->n_body, &copy->body);
-    unnest_body(x, &copy->n_other, &copy->other);
-    axe_list_push(x->out, copy);
-}
-
-static void
-unnest_body(unnest *x, int *n, axe_stmt *const **body)
-{
-    axe_list  out = {.cx = x->cx};
-    axe_list *around = x->out;
-
-    x->out = &out;
-    for (int i = 0; i < *n; i++)
-        unnest_stmt(x, (*body)[i]);
-    *n = out.n;
-    *body = (axe_stmt *const *)out.item;
-    x->out = around;
+    axe_list_push(out, x->s == s ? s : copy);
+    return true;
 }
 
 const axe_kernel *
@@ -229,6 +191,7 @@ axe_simt_unnest(axe_ctx *cx, const axe_kernel *k)
     unnest      x = {.cx = cx, .k = out};
 
     *out = *k;
-    unnest_body(&x, &out->n_body, &out->body);
-    return out;
+    return axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = unnest_stmt, .user = &x}, k,
+        out);
 }

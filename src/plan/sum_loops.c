@@ -7,7 +7,7 @@
  * many products.  That is the same where both factors and not the element
  * depend on the loop's variable, and where the element is kept as exactly as
  * registers keep it, so that turns round nothing.  Other loops stay. */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "plan/contract.h"
 
 typedef struct around {
@@ -49,22 +49,6 @@ is_sum(around *x, const axe_stmt *s)
            axe_mentions(b, v) && kept_exactly(x, in);
 }
 
-static const axe_node *
-replaced(around *x, const axe_node *n, const axe_var *v, const axe_var *by)
-{
-    axe_node *copy;
-
-    if (!axe_mentions(n, v))
-        return n;
-    if (n->op == AXE_OP_var)
-        return axe_var_node(x->cx, n->at, by);
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced(x, n->arg[i], v, by);
-    return copy;
-}
-
 /* The statement in the loop over v, with an index in its place, the slowest of
  * the sum. */
 static axe_stmt *
@@ -84,38 +68,17 @@ with_index(around *x, const axe_stmt *s, const axe_var *v)
     dim[s->n_free] = (axe_dim){index, v->extent};
     out->dim = dim;
     out->n_dim++;
-    out->value = replaced(x, s->value, v, index);
+    out->value =
+        axe_node_with(x->cx, s->value, v, axe_var_node(x->cx, v->at, index));
     return out;
 }
 
-static void sum_body(around *x, int *n, axe_stmt *const **body);
-
 static axe_stmt *
-sum_stmt(around *x, axe_stmt *s)
+sum_stmt(void *user, axe_stmt *s)
 {
-    axe_stmt *out = axe_new(x->cx, axe_stmt);
+    around *x = user;
 
-    *out = *s;
-    sum_body(x, &out->n_body, &out->body);
-    sum_body(x, &out->n_other, &out->other);
-    if (is_sum(x, out))
-        return with_index(x, out->body[0], out->var[0]);
-    return out->body == s->body && out->other == s->other ? s : out;
-}
-
-static void
-sum_body(around *x, int *n, axe_stmt *const **body)
-{
-    axe_list out = {.cx = x->cx};
-    bool     same = true;
-
-    for (int i = 0; i < *n; i++) {
-        axe_stmt *s = sum_stmt(x, (*body)[i]);
-        same = same && s == (*body)[i];
-        axe_list_push(&out, s);
-    }
-    if (!same)
-        *body = (axe_stmt *const *)out.item;
+    return is_sum(x, s) ? with_index(x, s->body[0], s->var[0]) : s;
 }
 
 const axe_kernel *
@@ -125,6 +88,6 @@ axe_sum_loops(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
     around      x = {.cx = cx, .k = out, .mc = mc};
 
     *out = *k;
-    sum_body(&x, &out->n_body, &out->body);
-    return out->body == k->body ? k : out;
+    return axe_kernel_map(
+        &(axe_body_change){.cx = cx, .after = sum_stmt, .user = &x}, k, out);
 }
