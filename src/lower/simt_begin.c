@@ -187,8 +187,8 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
 }
 
 /* Tensor maps are asked for early; engines have read what is in shared memory
- * when a CTA leaves, and no CTA of a cluster leaves while others may
- * arrive at its barriers or send it boxes. */
+ * when a CTA leaves, and have arrived where they will, and no CTA of a cluster
+ * leaves while others may arrive at its barriers or send it boxes. */
 axe_status
 axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
 {
@@ -201,6 +201,7 @@ axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b)
     if (sl->leaves)
         AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, sl->leaves,
                                      AXE_ARG_NONE, 0, NULL));
+    AXE_TRY(axe_simt_end_rings(sl, b));
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (sl->opening && sl->grid->cluster > 1)
         AXE_TRY(meet_cluster(sl, b));

@@ -149,6 +149,9 @@ bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
 /* The counters of a ring, of those who fill it and those who read it. */
 void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
                          const axe_simt_ring *r, bool fill, bool read);
+/* At the CTA's end: of those counted since its begin, no engine's arrival at a
+ * barrier is under way. */
+AXE_CHECK axe_status axe_simt_end_rings(simt_lowering *sl, axe_lblock *b);
 /* A FOR with stages of one role in it: whether it takes it, and then the loop.
  */
 bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);

@@ -151,12 +151,51 @@ axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
     axe_simt_atom(sl, b, a, 0, 0, NULL, NULL);
 }
 
+void
+axe_ring_refill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    if (r->refill && axe_ring_reader_of(r, sl->crew)->loads)
+        axe_simt_atom(sl, b, r->refill, 0, 0, NULL, NULL);
+}
+
 axe_status
 axe_ring_await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     return axe_ring_wait(
         sl, b, axe_ring_empty(sl, r), r->fill,
         op2(sl, AXE_OP_sub, number(sl, 1), axe_ring_value(sl, r->fill_phase)));
+}
+
+bool
+axe_ring_is_told(const axe_simt_ring *r)
+{
+    for (int i = 0; i < r->n_reader; i++)
+        if (r->reader[i].engine && r->empty > 0)
+            return true;
+    return false;
+}
+
+axe_status
+axe_ring_tail(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(&sl->lw, "last");
+    l->begin = number(sl, 0);
+    l->end = number(sl, r->n_stage);
+    AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
+    axe_ring_next(sl, &l->body, r, r->fill, r->fill_phase);
+    return AXE_OK;
+}
+
+bool
+axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
+{
+    const axe_stmt *top = sl->launch->scope;
+
+    if (r->way != AXE_RING_ROLES)
+        return r->early || axe_ring_is_told(r);
+    return r->early || (top->keys.persistent && !axe_scope_is_of_roles(top));
 }
 
 /* The CTAs that an engine tells: those whose boxes come here when it has read,
@@ -329,8 +368,10 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     bool            lags = r->reader->lags == s || asks;
 
     AXE_TRY(await_stage(sl, b, r));
-    if (!lags || asks)
+    if (!lags || asks) {
+        axe_ring_refill(sl, b, r);
         AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+    }
     if (asks)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     if (!lags)
@@ -338,8 +379,10 @@ lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
     AXE_TRY(axe_ring_commit(sl, b, r, true));
-    if (lags && (!asks || r->reader->threads))
+    if (lags && (!asks || r->reader->threads)) {
+        axe_ring_refill(sl, b, r);
         AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+    }
     if (lags)
         AXE_TRY(produce_at(sl, b, r, s, later));
     axe_ring_next(sl, b, r, r->read, r->read_phase);
@@ -398,6 +441,7 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         axe_ring_next(sl, b, r, r->read, NULL);
         return AXE_OK;
     }
+    axe_ring_refill(sl, b, r);
     AXE_TRY(axe_simt_meet(sl, b, r->producer));
     if (r->reader->engine)
         AXE_TRY(axe_ring_await_empty(sl, b, r));

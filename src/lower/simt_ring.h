@@ -28,11 +28,20 @@ axe_status axe_ring_wait(simt_lowering *sl, axe_lblock *b,
 axe_status axe_ring_await_empty(simt_lowering *sl, axe_lblock *b,
                                 const axe_simt_ring *r);
 
+/* Does an engine say by itself that it has read a stage?  Then a CTA may not
+ * end before it has said so of all that were filled: the wait for that. */
+bool       axe_ring_is_told(const axe_simt_ring *r);
+axe_status axe_ring_tail(simt_lowering *sl, axe_lblock *b,
+                         const axe_simt_ring *r);
+
 /* Of pieces: COMMIT, or DRAIN to n. */
 axe_status axe_ring_sync(simt_lowering *sl, axe_lblock *b,
                          const axe_simt_ring *r, axe_sync_kind kind, int64_t n);
 /* What threads wrote is for an engine to read. */
 void axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r);
+/* What the crew's threads have loaded from a stage comes before boxes that fill
+ * it again: by their fence, before they say so. */
+void axe_ring_refill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r);
 /* One thread that has asked an engine to read, or to fill, a stage lets it
  * arrive there. */
 axe_status axe_ring_commit(simt_lowering *sl, axe_lblock *b,

@@ -91,6 +91,7 @@ release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     AXE_TRY(axe_ring_commit(sl, b, r, true));
     if (!to->threads)
         return AXE_OK;
+    axe_ring_refill(sl, b, r);
     if (r->pair > 1 && r->sums)
         return release_to_first(sl, b, r, stage, when);
     if (r->sums)

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "lower/order.h"
-#include "lower/simt_node.h"
+#include "lower/simt_ring.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
-#include "plan/simt_ring.h"
 #include "plan/simt_tmem.h"
 
 /* ------------------------------------------------------------------- tiles */
@@ -117,15 +116,6 @@ static bool
 declares(const axe_stmt *s)
 {
     return s->kind == AXE_STMT_PIPELINE || s->kind == AXE_STMT_TENSOR;
-}
-
-bool
-axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
-{
-    const axe_stmt *top = sl->launch->scope;
-
-    return r->early || (r->way == AXE_RING_ROLES && top->keys.persistent &&
-                        !axe_scope_is_of_roles(top));
 }
 
 bool
@@ -269,18 +259,64 @@ reads(const axe_simt_ring *r, const axe_crew *role)
     return false;
 }
 
+static bool
+fills(const axe_simt_ring *r, const axe_stmt *role)
+{
+    return r->way == AXE_RING_ROLES && r->producer && r->producer->at == role;
+}
+
 /* The rings whose stages the role passes on. */
 static void
 count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
-        bool                 fill = r->producer && r->producer->at == role;
         bool                 read = reads(r, axe_crew_at(sl->sp, role));
-        if (r->way == AXE_RING_ROLES && (fill || read) &&
+        if (r->way == AXE_RING_ROLES && (fills(r, role) || read) &&
             !axe_simt_is_early(sl, r))
-            axe_simt_count_ring(sl, b, r, fill, read);
+            axe_simt_count_ring(sl, b, r, fills(r, role), read);
     }
+}
+
+/* Those that it has filled, and counts. */
+static axe_status
+end_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        if (fills(r, role) && axe_ring_is_told(r) && !axe_simt_is_early(sl, r))
+            AXE_TRY(axe_ring_tail(sl, b, r));
+    }
+    return AXE_OK;
+}
+
+static axe_lblock *
+open_crews(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+{
+    if (c == sl->launch->crew)
+        return b;
+    return axe_simt_open_crew(sl, open_crews(sl, b, c->in), c);
+}
+
+axe_status
+axe_simt_end_rings(simt_lowering *sl, axe_lblock *b)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        axe_lblock          *in;
+        int64_t              pair;
+        if (r->home != sl->launch->crew || !axe_ring_is_told(r) ||
+            !axe_simt_is_early(sl, r))
+            continue;
+        if (r->way == AXE_RING_ROLES &&
+            axe_simt_is_alone(sl, r->producer->at, &pair))
+            in = axe_simt_open_first(sl, b, r->producer, sl->launch->crew,
+                                     axe_simt_asks(sl, pair));
+        else
+            in = open_crews(sl, b, r->producer);
+        AXE_TRY(axe_ring_tail(sl, in, r));
+    }
+    return AXE_OK;
 }
 
 /* Where one thread goes on alone, and tells others at a barrier that it has
@@ -291,7 +327,7 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
            const axe_stmt *tiles)
 {
     const axe_crew *c = axe_crew_at(sl->sp, role), *around = sl->crew;
-    axe_lblock     *all;
+    axe_lblock     *all, *own;
     axe_status      st;
     int64_t         pair;
 
@@ -308,9 +344,12 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
         sl->alone = true;
     }
     count_rings(sl, b, role);
+    own = b;
     st = tiles ? open_tiles(sl, b, tiles, role, &b) : AXE_OK;
     if (st == AXE_OK)
         st = axe_simt_lower_body(sl, b, role->n_body, role->body);
+    if (st == AXE_OK)
+        st = end_rings(sl, own, role);
     sl->alone = false;
     sl->crew = around;
     return st == AXE_OK ? axe_simt_end_turns(sl, all, c) : st;

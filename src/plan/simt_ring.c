@@ -180,6 +180,8 @@ add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
         return;
     }
     r->boxes = true;
+    r->refill = axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, c->atom->group,
+                                    AXE_ARG_SHARED);
     n = c->map.part.extent * (c->own.extent > 1 ? c->own.extent : 1);
     if (c->map.part.extent > 1 && n > r->cluster)
         r->cluster = (int)n;
@@ -200,6 +202,16 @@ reads_by(const axe_schedule *s)
                : NULL;
 }
 
+/* Do threads load what the statement reads, by themselves? */
+static bool
+loads(const axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+
+    return axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
+           (c ? !c->box : !reads_by(s));
+}
+
 /* Who reads a stage: as many threads as its atom takes together, and through
  * which engine. */
 static void
@@ -212,6 +224,7 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
 
     if (!to)
         return;
+    to->loads = to->loads || loads(r, s);
     if (a && axe_atom_commits(p->mc, a)) {
         to->engine = group;
         if (s->simt->contract)

@@ -40,6 +40,7 @@ typedef struct axe_ring_reader {
                                     there, and is asked by one thread of each
                                     entity; NULL */
     bool                threads; /* others of the crew read it, too */
+    bool                loads;   /* threads load from it, by themselves */
     const axe_stmt     *lags;
     const axe_schedule *lagging; /* that contraction */
 } axe_ring_reader;
@@ -71,10 +72,12 @@ struct axe_simt_ring {
     int pair; /* CTAs of which the first asks the engine for all; what comes is
                  told at its barriers, what is done at all of theirs, or of
                  those whose boxes come here; 1: each its own */
-    bool        sums;  /* it has tiles in tensor memory */
-    const char *fence; /* readers are engines of this group; NULL: no */
-    int64_t barriers;  /* where in shared memory: n_stage of `full`, then, on 16
-                          bytes again, n_stage of `empty` */
+    bool            sums;   /* it has tiles in tensor memory */
+    const char     *fence;  /* readers are engines of this group; NULL: no */
+    const axe_atom *refill; /* between what threads load from a stage and the
+                               boxes that fill it again; NULL: none */
+    int64_t barriers; /* where in shared memory: n_stage of `full`, then, on 16
+                         bytes again, n_stage of `empty` */
 };
 
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume

@@ -326,11 +326,16 @@ check_exit(sim *s, sim_cta *cta)
                          "block %lld may have ended when %s uses its shared "
                          "memory",
                          (long long)cta->block, axe_sim_agent_text(s, i));
-    for (int i = 0; i < s->code->n_bar; i++)
-        if (cta->bar[i].last > know->vc[cta->bar[i].agent])
-            axe_sim_find(s, AXE_SIM_LEFT, NULL, cta->bar[i].site,
-                         "block %lld ends while copies for %s may be under way",
-                         (long long)cta->block, axe_sim_mbar_text(s, cta, i));
+    for (int i = 0; i < s->code->n_bar; i++) {
+        const sim_mbar *b = &cta->bar[i];
+        uint32_t        over = know->vc[b->agent];
+        if (b->last > over || b->told > over)
+            axe_sim_find(s, AXE_SIM_LEFT, NULL, b->site,
+                         "block %lld ends while %s %s may be under way",
+                         (long long)cta->block,
+                         b->last > over ? "copies for" : "an arrival at",
+                         axe_sim_mbar_text(s, cta, i));
+    }
 }
 
 /* What a warpgroup does together, all its warps must have done. */

@@ -48,6 +48,8 @@ perform(sim *s, sim_async *o)
     bool             product = sh->atom->kind == AXE_ATOM_CONTRACT;
 
     if (o->arrives)
+        o->bar->told = o->bar->phase + 1;
+    if (o->arrives)
         axe_sim_mbar_arrive(s, &o->call, o->bar_of, o->bar, o->bytes,
                             o->call.clock);
     else if (sh->atom->sync == AXE_SYNC_TAKE)

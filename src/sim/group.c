@@ -114,11 +114,11 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
 }
 
 /* What the warp knows, asynchronous atoms may know, too; of what its own
- * threads wrote only if all of them are here. */
+ * threads did since they met only if those that did it are here. */
 static void
 fence(sim *s, sim_warp *w, const sim_call *c)
 {
-    uint32_t own = w->clock.vc[w->agent], before = w->clock.pvc[w->agent];
+    uint32_t own = axe_sim_told(w, c->pred), before = w->clock.pvc[w->agent];
 
     if (c->in->shape->atom->space[0] == AXE_ARG_REG) {
         w->n_fence++;
@@ -127,8 +127,7 @@ fence(sim *s, sim_warp *w, const sim_call *c)
     for (int i = 0; i < s->n_agent; i++)
         if (w->clock.vc[i] > w->clock.pvc[i])
             w->clock.pvc[i] = w->clock.vc[i];
-    if (c->pred != (uint32_t)ALL_LANES)
-        w->clock.pvc[w->agent] = before > own - 1 ? before : own - 1;
+    w->clock.pvc[w->agent] = before > own ? before : own;
     axe_sim_release(s, w);
 }
 

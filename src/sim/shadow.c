@@ -231,6 +231,29 @@ check_write(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
         report_proxy(s, t, c, at);
 }
 
+/* Threads have read it; the copy that comes now is of another proxy, which is
+ * behind what they did only behind a fence. */
+static bool
+is_unfenced(const sim *s, const sim_touch *t, int reader, uint32_t epoch)
+{
+    const sim_call *k = t->call;
+
+    return k->proxy && !t->tmem && s->agent[reader].kind == SIM_AGENT_WARP &&
+           epoch > k->clock.pvc[reader];
+}
+
+static void
+report_refill(sim *s, const sim_touch *t, int64_t at, int reader, int site)
+{
+    if (axe_sim_known(s, AXE_SIM_PROXY, t->call->in, site))
+        return;
+    axe_sim_find(s, AXE_SIM_PROXY, t->call->in, site,
+                 "%s writes %s, which %s has read without a fence for "
+                 "asynchronous atoms since",
+                 axe_sim_agent_text(s, t->call->agent),
+                 axe_sim_byte_text(s, t, at), axe_sim_agent_text(s, reader));
+}
+
 static void
 check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
 {
@@ -242,9 +265,15 @@ check_readers(sim *s, const sim_touch *t, const sim_cell *c, int64_t at)
                          false);
         else if (is_apart(s, t, c->r_agent[i], c->r_epoch[i], c->r_lane[i]))
             report_lanes(s, t, at, c->r_site[i], false);
-    for (int i = 0; c->more && i < s->n_agent; i++)
-        if (s->more[c->more - 1].epoch[i] > vc[i])
+        else if (is_unfenced(s, t, c->r_agent[i], c->r_epoch[i]))
+            report_refill(s, t, at, c->r_agent[i], c->r_site[i]);
+    for (int i = 0; c->more && i < s->n_agent; i++) {
+        uint32_t epoch = s->more[c->more - 1].epoch[i];
+        if (epoch > vc[i])
             report_race(s, t, at, i, -1, false);
+        else if (is_unfenced(s, t, i, epoch))
+            report_refill(s, t, at, i, -1);
+    }
 }
 
 static void

@@ -121,11 +121,13 @@ typedef struct sim_global {
 /* ----------------------------------------------------------- run state */
 
 typedef struct sim_mbar {
-    bool      is_init, is_seen; /* INIT; and then INITED */
-    int64_t   count, pending, tx;
-    uint32_t  phase;       /* that are over */
-    int       agent, by;   /* by: agent of INIT, at epoch */
-    uint32_t  epoch, last; /* last: of the last copy that ends there */
+    bool     is_init, is_seen; /* INIT; and then INITED */
+    int64_t  count, pending, tx;
+    uint32_t phase;     /* that are over */
+    int      agent, by; /* by: agent of INIT, at epoch */
+    uint32_t epoch;
+    uint32_t last, told; /* phases of the last copy that ends there, and of
+                            the last arrival of an engine */
     int       site;
     sim_clock cur, over; /* what arrivals brought; what waits give */
 } sim_mbar;

@@ -282,6 +282,10 @@ test(const __grid_constant__ tensor_map map0,
                        &map1, rest(v_i, 3) * 64, quot(v_i, 3) * 32 + rank * 32,
                        b_full + rest(v_i, 3) * 8);
         }
+        #pragma unroll 1
+        for (int v_i = 12; v_i < 15; v_i++) {
+            mbarrier_wait(b_empty + rest(v_i, 3) * 8, 1 - (quot(v_i, 3) & 1));
+        }
     }
     if (warp * 32 + lane == 160 && rank == 0) {
         #pragma unroll 1

@@ -68,7 +68,7 @@ __device__ __forceinline__ u64 describe(u32 a, u64 how)
 __device__ __forceinline__ void
 meet_cluster()
 {
-    asm volatile("barrier.cluster.arrive.aligned; "
+    asm volatile("bar.warp.sync -1; barrier.cluster.arrive.aligned; "
                  "barrier.cluster.wait.aligned;" ::: "memory");
 }
 
@@ -285,6 +285,10 @@ test(const __grid_constant__ tensor_map map0,
             tma_load_pair_2(b_b + rest(v_i, 3) * 2048,
                             &map1, rest(v_i, 3) * 64, quot(v_i, 3) * 32 + rank * 16,
                             b_full + rest(v_i, 3) * 8, 0);
+        }
+        #pragma unroll 1
+        for (int v_i = 12; v_i < 15; v_i++) {
+            mbarrier_wait(b_empty + rest(v_i, 3) * 8, 1 - (quot(v_i, 3) & 1));
         }
     }
     if (warp * 32 + lane == 160 && rank == 0) {

@@ -82,7 +82,7 @@ map_prefetch(const tensor_map *d)
 __device__ __forceinline__ void
 meet_cluster()
 {
-    asm volatile("barrier.cluster.arrive.aligned; "
+    asm volatile("bar.warp.sync -1; barrier.cluster.arrive.aligned; "
                  "barrier.cluster.wait.aligned;" ::: "memory");
 }
 

@@ -78,19 +78,28 @@ tc_box(maker *m, const tc_spec *t, const axe_tensor *to, node at_to,
          (axe_arg[]){at(to, at_to), from, full});
 }
 
+/* The stage of turn i has been read. */
+static inline void
+tc_await_empty(maker *m, const tc_spec *t, const tc_grid *g, const axe_var *i)
+{
+    node phase = rem(m, quot(m, var(m, i), t->stages), 2);
+
+    atom(m, "mbarrier.wait", 0, 2,
+         (axe_arg[]){at(g->empty, rem(m, var(m, i), t->stages)),
+                     integer(other(m, phase))});
+}
+
 static inline void
 tc_copy(maker *m, const tc_spec *t, const tc_grid *g)
 {
-    int64_t        nk = t->k / 64;
+    int64_t        nk = t->k / 64, turns = t->n / t->bn * nk;
     int            share = t->bn / t->ctas;
-    const axe_var *i = begin_for(m, "i", num(m, 0), num(m, t->n / t->bn * nk));
+    const axe_var *i = begin_for(m, "i", num(m, 0), num(m, turns));
     node           s = rem(m, var(m, i), t->stages);
-    node           phase = rem(m, quot(m, var(m, i), t->stages), 2);
     node           kt = rem(m, var(m, i), nk), tile = quot(m, var(m, i), nk);
     node row_b = add(m, mul(m, tile, t->bn), mul(m, id(m, AXE_ID_RANK), share));
 
-    atom(m, "mbarrier.wait", 0, 2,
-         (axe_arg[]){at(g->empty, s), integer(other(m, phase))});
+    tc_await_empty(m, t, g, i);
     begin_if(m, is(m, id(m, AXE_ID_RANK), 0));
     atom(m, "mbarrier.expect", 0, 2,
          (axe_arg[]){at(g->full, s),
@@ -101,6 +110,9 @@ tc_copy(maker *m, const tc_spec *t, const tc_grid *g)
            at(g->full, s));
     tc_box(m, t, g->b, mul(m, s, share * 64), box(m, 1, mul(m, kt, 64), row_b),
            at(g->full, s));
+    end(m);
+    i = begin_for(m, "i", num(m, turns), num(m, turns + t->stages));
+    tc_await_empty(m, t, g, i);
     end(m);
 }
 

@@ -1,9 +1,9 @@
 /* test_sim_mutations_rings.c - bugs put between two pipelines of one pair of
- * roles, between pieces and boxes that fill one stage, and between two roles
- * that read one pipeline: each must be found. */
+ * roles, between pieces and boxes that fill one stage, between two roles that
+ * read one pipeline, and into one role's: each must be found. */
 #include "mutants.h"
 
-typedef enum which { TWO, PIECES, READERS, N_WHICH } which;
+typedef enum which { TWO, PIECES, READERS, AHEAD, N_WHICH } which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -16,6 +16,8 @@ static const mutation rows[] = {
     {"a part is told at the other ring",     TWO, "tma.load<", 1, BARRIER, 2, 0, K(BYTES)},
     {"bytes of the other ring's stage",      TWO, "mbarrier.expect", 1, SET, 1, 49152, K(BYTES)},
     {"one warp less frees a room",           TWO, "mbarrier.init", 8, SET, 1, 7, K(ARRIVALS) | K(RACE)},
+    {"a part is refilled behind no fence",   TWO, "tx.fence.shared", 0, DROP, 0, 0, K(PROXY)},
+    {"behind the fence of three warps",      TWO, "tx.fence.shared", 0, ONLY, 0, 3, K(PROXY)},
     {"a part's room in the other ring",      TWO, "mbarrier.arrive<", 0, BARRIER, 0, 0, K(ARRIVALS) | K(DEADLOCK)},
 
     {"pieces are not told",                  PIECES, "mbarrier.arrive.cp", 0, DROP, 0, 0, K(DEADLOCK)},
@@ -35,7 +37,11 @@ static const mutation rows[] = {
     {"who sums does not free a stage",       READERS, "mbarrier.arrive.cluster", 0, DROP, 0, 0, K(DEADLOCK)},
     {"who multiplies does not free a stage", READERS, "mbarrier.arrive.cluster", 1, DROP, 0, 0, K(DEADLOCK)},
     {"who sums does not wait for a stage",   READERS, "mbarrier.wait", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
+    {"what is summed is refilled unfenced",  READERS, "tx.fence.shared", 0, DROP, 0, 0, K(PROXY)},
     {"who multiplies waits for the wrong phase", READERS, "mbarrier.wait", 3, FLIP, 1, 0, K(RACE) | K(LAPPED) | K(DEADLOCK)},
+
+    {"a stage is refilled behind no fence",  AHEAD, "tx.fence.shared", 0, DROP, 0, 0, K(PROXY)},
+    {"threads do not meet before",           AHEAD, "meet.cta", 1, DROP, 0, 0, K(RACE)},
 };
 /* clang-format on */
 
@@ -62,6 +68,12 @@ static const subject subjects[N_WHICH] = {
                  .array = {{"A", {256, 456}},
                            {"B", {192, 456}},
                            {"C", {256, 192}}}},
+    [AHEAD] = {.file = "gemm.axe",
+               .machine = "sm_90a",
+               .array = {{"A", {64, 200}}, {"B", {96, 200}}, {"C", {64, 96}}},
+               .typed = true,
+               .bn = "96",
+               .more = {{"T", "f32"}, {"BM", "64"}}},
 };
 
 int
