@@ -6,10 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 1 << 16 };
-
-static int           now = -2; /* -2: not asked so far; -1: none */
-static unsigned char seen[MOST];
+unsigned char axe_mutant_on[AXE_MOST_MUTANTS];
+unsigned char axe_mutant_seen[AXE_MOST_MUTANTS];
 
 static void
 tell(void)
@@ -18,24 +16,28 @@ tell(void)
     char        path[4096];
     FILE       *f;
 
-    snprintf(path, sizeof path, "%s/%ld", dir, (long)getpid());
-    f = fopen(path, "w");
-    for (int i = 0; i < MOST && f; i++)
-        if (seen[i])
+    snprintf(path, sizeof path, "%s/%ld", dir ? dir : ".", (long)getpid());
+    f = fopen(path, "a");
+    for (int i = 0; i < AXE_MOST_MUTANTS && f; i++)
+        if (axe_mutant_seen[i])
             fprintf(f, "%d\n", i);
     if (f)
         fclose(f);
 }
 
-_Bool
-axe_mutant(int id)
+/* Before anything of the library runs. */
+__attribute__((constructor)) static void
+ask(void)
 {
-    if (now == -2) {
-        const char *s = getenv("AXE_MUTANT");
-        now = s ? atoi(s) : -1;
-        if (getenv("AXE_MUTANT_SEEN"))
-            atexit(tell);
+    const char *s = getenv("AXE_MUTANT");
+
+    while (s && *s) {
+        char         *end;
+        unsigned long id = strtoul(s, &end, 10);
+        if (end > s && id < AXE_MOST_MUTANTS)
+            axe_mutant_on[id] = 1;
+        s = *end ? end + 1 : end;
     }
-    seen[id] = 1;
-    return now == id;
+    if (getenv("AXE_MUTANT_SEEN"))
+        atexit(tell);
 }

@@ -5,8 +5,16 @@ A mutation replaces one token of an expression: `a < b` becomes
     (axe_mutant(17) ? (a) <= (b) : (a) < (b))
 
 One is on at a time, so what stands in the first branch is as it was, and the
-text grows with the depth of expressions and no faster."""
+text grows with the depth of expressions and no faster.
+
+Left out is what cannot be noticed or is words alone:
+  what a macro is given (assert, AXE_TRY)   its text stands elsewhere
+  arguments of a call that fails or notes   (WORDS) a message's text
+  numbers in a comparer                     qsort and bsearch ask for the sign
+  what a capacity is set to                 an array grows sooner or later
+  extents of arrays, enumerators, cases, static data   the compiler's"""
 import dataclasses
+import re
 
 import clang.cindex as cc
 from clang.cindex import CursorKind as K
@@ -15,6 +23,9 @@ OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
          "+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "&&": "||",
          "||": "&&", "&": "|", "|": "&", "<<": ">>", ">>": "<<",
          "+=": "-=", "-=": "+=", "*=": "+="}
+WORDS = re.compile(r"(axe_)?(\w+_)?(fail|fails|failed|note|warn|refuse)"
+                   r"(_at|_here)?$")
+CAPACITY = re.compile(r"(cap|cap_\w+|\w+_cap)$")
 
 
 @dataclasses.dataclass
@@ -48,6 +59,25 @@ def is_constant(cursor, parent):
         cursor == next(parent.get_children())
 
 
+def is_words(cursor):
+    return cursor.kind == K.CALL_EXPR and WORDS.match(cursor.spelling)
+
+
+def is_capacity(cursor, kids):
+    if cursor.kind == K.VAR_DECL:
+        return CAPACITY.match(cursor.spelling)
+    return cursor.kind == K.BINARY_OPERATOR and len(kids) == 2 and \
+        kids[0].kind in (K.MEMBER_REF_EXPR, K.DECL_REF_EXPR) and \
+        CAPACITY.match(kids[0].spelling)
+
+
+def is_comparer(function):
+    """int f(const void *, const void *)"""
+    kinds = [x.type.spelling for x in function.get_arguments()]
+    return kinds == ["const void *"] * 2 and \
+        function.result_type.spelling == "int"
+
+
 def is_pointer(cursor):
     return cursor.type.get_canonical().kind in (
         cc.TypeKind.POINTER, cc.TypeKind.CONSTANTARRAY)
@@ -65,6 +95,7 @@ class File:
         self.found = []
         for c in unit.cursor.get_children():
             if c.kind == K.FUNCTION_DECL and self.here(c):
+                self.comparer = is_comparer(c)
                 for x in c.get_children():
                     if x.kind == K.COMPOUND_STMT:
                         self.visit(x, c)
@@ -88,9 +119,10 @@ class File:
                                        new))
 
     def visit(self, cursor, parent):
-        if is_constant(cursor, parent):
-            return
         kids = list(cursor.get_children())
+        if is_constant(cursor, parent) or is_words(cursor) or \
+                is_capacity(cursor, kids):
+            return
         if cursor.kind == K.VAR_DECL and \
                 cursor.type.kind == cc.TypeKind.CONSTANTARRAY:
             kids = [k for k in kids if k.kind == K.INIT_LIST_EXPR]
@@ -98,7 +130,7 @@ class File:
             self.binary(cursor, kids)
         elif cursor.kind == K.INTEGER_LITERAL:
             text = self.source(*span(cursor))
-            if text.isdigit():
+            if text.isdigit() and not self.comparer:
                 self.add(cursor, str(int(text) + 1))
         elif cursor.kind in (K.IF_STMT, K.CONDITIONAL_OPERATOR) and kids:
             self.condition(kids[0])

@@ -291,6 +291,25 @@ test_depth(void **state)
     }
 }
 
+/* More names than the search for the nearest looks at: it ends at its array's
+ * end (under the sanitizers one more is seen), and the last ones are found. */
+static void
+test_many_names(void **state)
+{
+    axe_expr_env env;
+    axe_ctx     *cx = fresh(&env);
+    axe_buf      b = {.cx = cx};
+    axe_value    v;
+
+    (void)state;
+    for (int i = 0; i < 70; i++)
+        axe_puts(&b, axe_textf(cx, "let name%d = %d; ", 100 + i, i));
+    axe_puts(&b, "nane169");
+    assert_int_equal(axe_expr_eval(cx, "e", b.text, &env, &v), AXE_ENAME);
+    assert_string_equal(axe_diags(cx)->next->text, "did you mean 'name169'?");
+    axe_ctx_free(cx);
+}
+
 /* Part of a source: stops where the expression does. */
 static void
 test_at(void **state)
@@ -371,7 +390,7 @@ main(void)
         cmocka_unit_test(test_values), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_note),   cmocka_unit_test(test_depth),
         cmocka_unit_test(test_at),     cmocka_unit_test(test_table_complete),
-        cmocka_unit_test(test_fuse),
+        cmocka_unit_test(test_fuse),   cmocka_unit_test(test_many_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
