@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "axe.h"
 #include "axe/eval.h"
@@ -29,25 +28,57 @@ static const char help[] =
     "      --strict-axes  refuse axes that no machine declares\n"
     "  -h, --help         this text\n";
 
+/* A request's bytes at most: what has no end of line is no request. */
+#define MOST ((size_t)64 << 20)
+
+typedef struct text {
+    size_t n, cap;
+    char  *byte;
+} text;
+
+/* The next line, its end included.  Returns NULL, or what is wrong. */
+static const char *
+next_line(text *t)
+{
+    int c;
+
+    t->n = 0;
+    do {
+        if ((c = getc_unlocked(stdin)) == EOF)
+            break;
+        if (t->n == MOST)
+            return "a request does not end within 64 MiB";
+        if (t->n == t->cap) {
+            size_t cap = t->cap ? 2 * t->cap : 4096;
+            char  *more = realloc(t->byte, cap);
+            if (!more)
+                return "out of memory";
+            t->byte = more;
+            t->cap = cap;
+        }
+        t->byte[t->n++] = (char)c;
+    } while (c != '\n');
+    return NULL;
+}
+
 static int
 serve(const axe_eval_options *opt)
 {
-    axe_eval *ev = axe_eval_new(opt);
-    char     *line = NULL;
-    size_t    cap = 0;
-    ssize_t   n;
-    bool      open = ev != NULL;
+    axe_eval   *ev = axe_eval_new(opt);
+    text        line = {0};
+    const char *wrong = ev ? NULL : "out of memory";
+    bool        open = true;
 
-    if (!ev)
-        fprintf(stderr, "axe eval: out of memory\n");
-    while (open && (n = getline(&line, &cap, stdin)) >= 0) {
-        const char *reply = axe_eval_line(ev, line, (size_t)n);
+    while (open && !wrong && !(wrong = next_line(&line)) && line.n > 0) {
+        const char *reply = axe_eval_line(ev, line.byte, line.n);
 
         open = puts(reply) >= 0 && fflush(stdout) == 0;
     }
-    free(line);
+    if (wrong)
+        fprintf(stderr, "axe eval: %s\n", wrong);
+    free(line.byte);
     axe_eval_free(ev);
-    return axe_tool_finish(ev ? AXE_EXIT_OK : AXE_EXIT_FAIL);
+    return axe_tool_finish(wrong ? AXE_EXIT_FAIL : AXE_EXIT_OK);
 }
 
 int

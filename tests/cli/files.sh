@@ -100,6 +100,7 @@ no 1 "k.c is what is read" "$AXE" compile k.c -o k.c
 # --------------------------------------------------------- endless files
 no 1 "/dev/zero: it does not end" "$AXE" check /dev/zero
 no 1 "" "$AXE" run k.axe X=/dev/zero
+no 1 "a request does not end" "$AXE" eval < /dev/zero
 is "a text from a pipe" "$AXE" check <(cat k.axe) >/dev/null
 
 # --------------------------------------------------------------- escapes
