@@ -125,10 +125,12 @@ axe_c_call(axe_cprinter *p, const char *name, size_t len, axe_type t, int lanes)
             !type_fits(fns[i].types, t) ||
             !machine_fits(p, fns[i].on, t, lanes))
             continue;
-        if (by_double(&fns[i]))
+        if (by_double(&fns[i])) {
             axe_c_call(p, double_name(&fns[i]), strlen(double_name(&fns[i])),
                        AXE_TYPE_f64, half_of(lanes));
-        else if (lanes == 1 && *fns[i].one == '\0')
+            if (lanes > 1)
+                axe_c_call(p, "widen", 5, AXE_TYPE_f64, half_of(lanes));
+        } else if (lanes == 1 && *fns[i].one == '\0')
             axe_c_call(p, name, len, t, 4);
         else if (lanes > 1)
             call_needs(p, fns[i].needs, t, lanes);
@@ -313,20 +315,18 @@ put_by_double(axe_cprinter *p, axe_buf *out, const fn_row *f, const axe_cuse *u)
         axe_puts(out, ");\n}\n");
         return;
     }
-    axe_putf(out,
-             "    typedef f64 wide __attribute__((vector_size(%d)));\n"
-             "    typedef f32 part __attribute__((vector_size(%d)));\n",
-             8 * half, 4 * half);
+    axe_putf(out, "    typedef f32 part __attribute__((vector_size(%d)));\n",
+             4 * half);
     for (int k = 0; k < 2; k++) {
         axe_putf(out, "    part p%d = __builtin_convertvector(%s_f64x%d(", k,
                  double_name(f), half);
         for (int i = 0; i < n; i++) {
-            axe_putf(out, "%s__builtin_convertvector(__builtin_shufflevector(",
-                     i ? ", " : "");
+            axe_putf(out, "%swiden_f64x%d(__builtin_shufflevector(",
+                     i ? ", " : "", half);
             axe_putf(out, "%c, %c", 'a' + i, 'a' + i);
             for (int l = 0; l < half; l++)
                 axe_putf(out, ", %d", k * half + l);
-            axe_puts(out, "), wide)");
+            axe_puts(out, "))");
         }
         axe_puts(out, "), part);\n");
     }
