@@ -36,4 +36,6 @@ if(AXE_SANITIZE)
     add_compile_options(-fsanitize=${AXE_SANITIZE}
         -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${AXE_SANITIZE})
+    # Planning verifies the kernel after each of its passes.
+    add_compile_definitions(AXE_VERIFY_PASSES)
 endif()

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "axe.h"
+#include "axe/compile.h"
 #include "machine/machine.h"
 #include "run/cache.h"
 
@@ -32,7 +33,8 @@ help(void)
     for (int i = 0; i < AXE_LEN(verbs); i++)
         printf("  %-9s%-28s%s\n", verbs[i].name, verbs[i].args, verbs[i].what);
     printf("\n'axe VERB --help' explains a verb; 'axe --version' says which "
-           "axe this is;\n'axe help targets' lists the machines.\n"
+           "axe this is;\n'axe help targets' lists the machines, 'axe help "
+           "passes' what planning does to a kernel.\n"
            "exit codes: 0 done, 1 the work failed, 2 wrong command line\n");
     return axe_tool_finish(AXE_EXIT_OK);
 }
@@ -75,6 +77,18 @@ help_targets(void)
     return axe_tool_finish(AXE_EXIT_OK);
 }
 
+static int
+help_passes(void)
+{
+    const char *name, *text;
+
+    printf("passes of planning, for `axe compile --emit NAME`, in order:\n\n");
+    for (int i = 0; axe_pass_named(i, &name, &text); i++)
+        printf("  %-13s%s\n", name, text);
+    printf("\nMost are for some machines alone; --emit says for which not.\n");
+    return axe_tool_finish(AXE_EXIT_OK);
+}
+
 /* `axe help VERB` is `axe VERB --help`. */
 static int
 help_on(const char *name)
@@ -83,6 +97,8 @@ help_on(const char *name)
 
     if (strcmp(name, "targets") == 0)
         return help_targets();
+    if (strcmp(name, "passes") == 0)
+        return help_passes();
     for (int i = 0; i < AXE_LEN(verbs); i++)
         if (strcmp(name, verbs[i].name) == 0) {
             args[0] = verbs[i].title;

@@ -19,6 +19,7 @@ static const char *const aot_end[] = {".c", ".h", ".o", ".a", ".cu", ".cubin"};
 typedef struct options {
     axe_kernel_args kernel;
     const char     *out, *cache;
+    const char     *pass; /* of planning, to show the kernel after; or NULL */
     const char     *aot[AOT_KINDS]; /* files by kind, or NULL */
     const char     *twice;          /* the second of a kind */
     axe_stage       stage;
@@ -37,7 +38,9 @@ static const char help[] =
     "  axe compile gemm.axe --target cpu-avx2 -o gemm.{h,a}\n"
     "  axe compile gemm.axe --target sm_90a -o gemm.{cu,cubin,c,h}\n"
     "\n"
-    "      --emit STAGE        ir, plan, lower, c (default) or so\n"
+    "      --emit STAGE        ir, plan, lower, c (default) or so; or the IR "
+    "after\n"
+    "                          a pass of planning (axe help passes)\n"
     "  -o, --output OUT        where to; '-' is standard output (default).  "
     "Without\n"
     "                          --emit, what ends in .c .h .o .a is for "
@@ -78,6 +81,17 @@ take_aot(options *o, const char *name)
     return false;
 }
 
+static bool
+is_pass(const char *arg)
+{
+    const char *name;
+
+    for (int i = 0; axe_pass_named(i, &name, NULL); i++)
+        if (strcmp(arg, name) == 0)
+            return true;
+    return false;
+}
+
 static int
 take_option(axe_ctx *cx, options *o, int c, const char *arg)
 {
@@ -92,8 +106,14 @@ take_option(axe_ctx *cx, options *o, int c, const char *arg)
         o->wide = true;
     else if (c == OPT_EMIT && strcmp(arg, "so") == 0)
         o->object = o->staged = true;
-    else if (c == OPT_EMIT && !axe_stage_named(arg, &o->stage))
-        return axe_tool_usage(verb, "--emit %s: ir, plan, lower, c or so", arg);
+    else if (c == OPT_EMIT && is_pass(arg)) {
+        o->pass = arg;
+        o->stage = AXE_STAGE_IR;
+    } else if (c == OPT_EMIT && !axe_stage_named(arg, &o->stage))
+        return axe_tool_usage(verb,
+                              "--emit %s: ir, plan, lower, c, so, or a pass "
+                              "that `axe help passes` lists",
+                              arg);
     o->staged = o->staged || c == OPT_EMIT;
     return axe_kernel_option(cx, &o->kernel, verb, c, arg);
 }
@@ -300,7 +320,8 @@ put_stage(axe_ctx *cx, const options *o)
     AXE_TRY(axe_kernel_strict(cx, &o->kernel));
     if (o->object)
         return put_object(cx, o, p);
-    AXE_TRY(axe_program_emit(cx, p, o->stage, &text));
+    AXE_TRY(o->pass ? axe_program_emit_pass(cx, p, o->pass, &text)
+                    : axe_program_emit(cx, p, o->stage, &text));
     return axe_tool_write(cx, o->out, text.text, text.len);
 }
 

@@ -71,6 +71,24 @@ axe_read_place(axe_reader *r, const axe_node **out)
     return read_subscripts(r, at, what->tensor, out);
 }
 
+/* [ "to" sum ]: the same wherever the index is. */
+static axe_status
+read_limit(axe_reader *r, axe_dim *d)
+{
+    axe_var        *v = (axe_var *)d->var;
+    const axe_node *limit;
+
+    if (!axe_read_word(r, "to"))
+        return AXE_OK;
+    AXE_TRY(read_prec(r, PREC_ADD, &limit));
+    if (v->limit && !axe_node_same(v->limit, limit))
+        return axe_fail(r->cx, limit->at, AXE_ESYNTAX,
+                        "`%s` stops at `%s` elsewhere", v->name,
+                        axe_node_text(r->cx, v->limit));
+    v->limit = limit;
+    return AXE_OK;
+}
+
 axe_status
 axe_read_dims(axe_reader *r, axe_list *dims)
 {
@@ -87,6 +105,7 @@ axe_read_dims(axe_reader *r, axe_list *dims)
         d->var = what->var;
         AXE_TRY(axe_read_need(r, ":"));
         AXE_TRY(read_prec(r, PREC_ADD, &d->extent));
+        AXE_TRY(read_limit(r, d));
         axe_list_push(dims, d);
     } while (axe_read_take(r, ","));
     return AXE_OK;

@@ -1,4 +1,6 @@
 /* read_stmt.c - reading statements from the IR's text. */
+#include <string.h>
+
 #include "ir/read_int.h"
 
 static bool
@@ -165,8 +167,25 @@ read_attrs(axe_reader *r, axe_stmt *s)
     return AXE_OK;
 }
 
-/* place fold expr [ "over" dims ] [ "fold" dims ] [ "via" NAME ]
- * [ "atom" NAME ] [ "slow" ] attrs */
+/* NAME, an index of the left side */
+static axe_status
+read_prefix(axe_reader *r, axe_stmt *s)
+{
+    axe_span    at = axe_read_at(r);
+    const char *name;
+
+    AXE_TRY(axe_read_name(r, &name));
+    for (int i = 0; i < s->n_free; i++)
+        if (strcmp(s->dim[i].var->name, name) == 0)
+            s->prefix = s->dim[i].var;
+    if (!s->prefix)
+        return axe_fail(r->cx, at, AXE_ENAME,
+                        "`%s` is no index of the left side", name);
+    return AXE_OK;
+}
+
+/* place fold expr [ "over" dims ] [ "fold" dims ]
+ * [ "prefix" NAME ] [ "via" NAME ] [ "atom" NAME ] [ "slow" ] attrs */
 static axe_status
 read_index(axe_reader *r, axe_stmt *s)
 {
@@ -187,6 +206,8 @@ read_index(axe_reader *r, axe_stmt *s)
         dim[i] = *(const axe_dim *)dims.item[i];
     s->n_dim = dims.n;
     s->dim = dim;
+    if (axe_read_word(r, "prefix"))
+        AXE_TRY(read_prefix(r, s));
     if (axe_read_word(r, "via"))
         AXE_TRY(axe_read_name(r, &s->via));
     if (axe_read_word(r, "atom"))

@@ -38,8 +38,9 @@ const axe_sign axe_sign_table[AXE_N_SIGN] = {
 };
 
 typedef struct printer {
-    axe_buf *out;
-    bool     typed; /* constants carry their type */
+    axe_buf   *out;
+    bool       typed; /* constants carry their type */
+    axe_names *names; /* of a whole kernel, or NULL */
 } printer;
 
 static void put_expr(printer *p, const axe_node *n, int prec);
@@ -116,10 +117,23 @@ put_list(printer *p, int n, const axe_node *const *arg)
     }
 }
 
+static const char *
+var_name(const printer *p, const axe_var *v)
+{
+    return p->names && v->kind == AXE_VAR_INDEX ? p->names->var[v->id]
+                                                : v->name;
+}
+
+static const char *
+tensor_name(const printer *p, const axe_tensor *t)
+{
+    return p->names ? p->names->tensor[t->id] : t->name;
+}
+
 static void
 put_load(printer *p, const axe_node *n)
 {
-    axe_puts(p->out, n->u.tensor->name);
+    axe_puts(p->out, tensor_name(p, n->u.tensor));
     if (n->n_arg == 0)
         return;
     axe_putc(p->out, '[');
@@ -127,16 +141,27 @@ put_load(printer *p, const axe_node *n)
     axe_putc(p->out, ']');
 }
 
+/* How far an index runs, and where it stops before. */
+static void
+put_extent(printer *p, const axe_var *v, const axe_node *extent)
+{
+    axe_putc(p->out, ':');
+    put_expr(p, extent, PREC_ADD);
+    if (v->limit) {
+        axe_puts(p->out, " to ");
+        put_expr(p, v->limit, PREC_ADD);
+    }
+}
+
 static void
 put_reduce(printer *p, const axe_node *n)
 {
     axe_putf(p->out, "%s[", axe_fold_name(n->u.reduce.fold));
     for (int i = 0; i < n->u.reduce.n_over; i++) {
-        axe_putf(p->out, "%s%s", i ? ", " : "", n->u.reduce.over[i]->name);
-        if (p->typed) {
-            axe_putc(p->out, ':');
-            put_expr(p, n->u.reduce.extent[i], PREC_ADD);
-        }
+        axe_putf(p->out, "%s%s", i ? ", " : "",
+                 var_name(p, n->u.reduce.over[i]));
+        if (p->typed)
+            put_extent(p, n->u.reduce.over[i], n->u.reduce.extent[i]);
     }
     axe_puts(p->out, "](");
     put_expr(p, n->arg[0], PREC_SELECT);
@@ -228,7 +253,7 @@ put_expr(printer *p, const axe_node *n, int prec)
     if (is_const(n))
         put_const(p, n);
     else if (n->op == AXE_OP_var)
-        axe_puts(p->out, n->u.var->name);
+        axe_puts(p->out, var_name(p, n->u.var));
     else if (n->op == AXE_OP_load)
         put_load(p, n);
     else if (n->op == AXE_OP_reduce)
@@ -246,7 +271,7 @@ const char *
 axe_node_text(axe_ctx *cx, const axe_node *n)
 {
     axe_buf out = {.cx = cx};
-    printer p = {&out, false};
+    printer p = {&out, false, NULL};
 
     put_expr(&p, n, PREC_SELECT);
     return out.text;
@@ -263,8 +288,8 @@ static void
 put_dims(printer *p, const char *before, int n, const axe_dim *dim)
 {
     for (int i = 0; i < n; i++) {
-        axe_putf(p->out, "%s%s:", i ? ", " : before, dim[i].var->name);
-        put_expr(p, dim[i].extent, PREC_ADD);
+        axe_putf(p->out, "%s%s", i ? ", " : before, var_name(p, dim[i].var));
+        put_extent(p, dim[i].var, dim[i].extent);
     }
 }
 
@@ -277,7 +302,7 @@ put_index(printer *p, const axe_stmt *s)
     put_dims(p, " over ", s->n_free, s->dim);
     put_dims(p, " fold ", s->n_dim - s->n_free, s->dim + s->n_free);
     if (s->prefix)
-        axe_putf(p->out, " prefix %s", s->prefix->name);
+        axe_putf(p->out, " prefix %s", var_name(p, s->prefix));
     if (s->via)
         axe_putf(p->out, " via %s", s->via);
     if (s->atom)
@@ -291,7 +316,7 @@ const char *
 axe_stmt_text(axe_ctx *cx, const axe_stmt *s)
 {
     axe_buf out = {.cx = cx};
-    printer p = {&out, true};
+    printer p = {&out, true, NULL};
 
     put_index(&p, s);
     return out.text;
@@ -314,7 +339,10 @@ put_tensor(printer *p, const axe_tensor *t)
     const char *where = t->dir != AXE_DIR_LOCAL ? axe_dir_name(t->dir)
                                                 : axe_space_name(t->space);
 
-    axe_putf(p->out, "%s %s %s", where, axe_type_table[t->type].name, t->name);
+    if (p->names)
+        axe_names_declare(p->names, t);
+    axe_putf(p->out, "%s %s %s", where, axe_type_table[t->type].name,
+             tensor_name(p, t));
     axe_puts(p->out, t->rank > 0 ? "[" : "");
     put_list(p, t->rank, t->shape);
     axe_puts(p->out, t->rank > 0 ? "]" : "");
@@ -457,48 +485,11 @@ put_stmt(printer *p, const axe_stmt *s, int depth)
 static void
 put_body(printer *p, int n, axe_stmt *const *body, int depth)
 {
+    int mark = p->names->visible.n;
+
     for (int i = 0; i < n; i++)
         put_stmt(p, body[i], depth);
-}
-
-/* Index variables in order of first use; each is declared once. */
-typedef struct names {
-    axe_buf        *out;
-    int             n;
-    const axe_var **seen;
-} names;
-
-static void
-note_var(names *u, const axe_var *v)
-{
-    if (v->kind != AXE_VAR_INDEX)
-        return;
-    for (int i = 0; i < u->n; i++)
-        if (u->seen[i] == v)
-            return;
-    u->seen[u->n++] = v;
-    axe_putf(u->out, "%s%s", u->n == 1 ? "index " : ", ", v->name);
-}
-
-static void
-note_node(void *user, const axe_node *n)
-{
-    if (n->op == AXE_OP_reduce)
-        for (int i = 0; i < n->u.reduce.n_over; i++)
-            note_var(user, n->u.reduce.over[i]);
-}
-
-static void
-note_body(names *u, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < body[i]->n_dim; k++)
-            note_var(u, body[i]->dim[k].var);
-        if (body[i]->kind == AXE_STMT_INDEX)
-            axe_node_walk(body[i]->value, note_node, u);
-        note_body(u, body[i]->n_body, body[i]->body);
-        note_body(u, body[i]->n_other, body[i]->other);
-    }
+    p->names->visible.n = mark;
 }
 
 static void
@@ -513,7 +504,6 @@ static void
 put_header(printer *p, const axe_kernel *k)
 {
     axe_buf *out = p->out;
-    names    used = {out, 0, axe_new_array(out->cx, const axe_var *, k->n_var)};
 
     axe_putf(out, "kernel %s\n", k->name);
     if (k->target)
@@ -527,8 +517,10 @@ put_header(printer *p, const axe_kernel *k)
     for (int i = 0; i < k->n_size; i++)
         put_size(out, i ? ", " : "size ", k->size[i]);
     axe_puts(out, k->n_size ? "\n" : "");
-    note_body(&used, k->n_body, k->body);
-    axe_puts(out, used.n ? "\n" : "");
+    for (int i = 0; i < p->names->n_index; i++)
+        axe_putf(out, "%s%s", i ? ", " : "index ",
+                 var_name(p, p->names->index[i]));
+    axe_puts(out, p->names->n_index ? "\n" : "");
     for (int i = 0; i < k->n_param; i++)
         put_tensor(p, k->param[i]);
 }
@@ -536,9 +528,9 @@ put_header(printer *p, const axe_kernel *k)
 void
 axe_kernel_print(axe_ctx *cx, axe_buf *out, const axe_kernel *k)
 {
-    printer p = {out, true};
+    axe_names names = axe_names_of(cx, k);
+    printer   p = {out, true, &names};
 
-    (void)cx;
     put_header(&p, k);
     axe_puts(out, "{\n");
     put_body(&p, k->n_body, k->body, 1);

@@ -3,6 +3,7 @@
 #define AXE_IR_TEXT_INT_H
 
 #include "ir/ir.h"
+#include "ir/list.h"
 
 /* How tightly an operation binds, loosest first. */
 enum {
@@ -29,5 +30,20 @@ typedef struct axe_sign {
 
 enum { AXE_N_SIGN = 19 };
 extern const axe_sign axe_sign_table[AXE_N_SIGN];
+
+/* What variables and tensors of a kernel are called in its text, where two have
+ * one name: with a number behind it (text_names.c). */
+typedef struct axe_names {
+    axe_ctx        *cx;
+    int             n_index;
+    const axe_var **index;   /* in order of first use */
+    const char    **var;     /* by number, of these */
+    const char    **tensor;  /* by number, of those that are declared so far */
+    axe_list        visible; /* of these, those not behind their block: names */
+} axe_names;
+
+axe_names axe_names_of(axe_ctx *cx, const axe_kernel *k);
+/* From here on t is visible, by a name of its own. */
+void axe_names_declare(axe_names *u, const axe_tensor *t);
 
 #endif

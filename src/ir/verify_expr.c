@@ -82,15 +82,15 @@ check_traits(verifier *v, const axe_node *n)
 
 /* ------------------------------------------------------------- expressions */
 
-bool
-axe_verify_extent(verifier *v, const axe_node *n)
+/* cond: n is a condition, of a choice between extents. */
+static bool
+check_extent(verifier *v, const axe_node *n, bool cond)
 {
-    if (!axe_verify_expr(v, n))
-        return false;
-    if (n->type != AXE_TYPE_INDEX)
-        return axe_verify_needs(v, n, "to be an index integer");
+    if (n->type != (cond ? AXE_TYPE_bool : AXE_TYPE_INDEX))
+        return axe_verify_needs(
+            v, n, cond ? "to be a condition" : "to be an index integer");
     for (int i = 0; i < n->n_arg; i++)
-        if (!axe_verify_extent(v, n->arg[i]))
+        if (!check_extent(v, n->arg[i], n->arg[i]->type == AXE_TYPE_bool))
             return false;
     if (n->op != AXE_OP_load && n->op != AXE_OP_reduce &&
         !(n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX))
@@ -98,6 +98,12 @@ axe_verify_extent(verifier *v, const axe_node *n)
     return axe_verify_fail(v, axe_fail(v->cx, n->at, AXE_ESHAPE,
                                        "`%s` cannot be part of an extent",
                                        axe_node_text(v->cx, n)));
+}
+
+bool
+axe_verify_extent(verifier *v, const axe_node *n)
+{
+    return axe_verify_expr(v, n) && check_extent(v, n, false);
 }
 
 bool

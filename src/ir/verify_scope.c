@@ -152,11 +152,11 @@ axe_tmem_verify(axe_ctx *cx, const axe_tensor *t, const axe_stmt *outer)
         axe_help(cx, "declare it in the cta, or in a pipeline of the cta");
         return st;
     }
-    if (bits == 32 || bits == 16)
+    if (bits == 32 || bits == 16 || (bits == 8 && axe_type_is_float(t->type)))
         return AXE_OK;
     return axe_fail(cx, t->at, AXE_ETYPE,
                     "`%s` is of %s; tensor memory holds elements of 32 and 16 "
-                    "bits",
+                    "bits, and scales of 8",
                     t->name, axe_type_table[t->type].name);
 }
 

@@ -164,8 +164,10 @@ axe_interleave_roles(axe_ctx *cx, const axe_kernel *k, axe_span *at,
     *out = *k;
     k = axe_kernel_map(
         &(axe_body_change){.cx = cx, .before = weave_stmt, .user = &a}, k, out);
-    *at = a.at;
-    *why = a.why;
+    if (why) {
+        *at = a.at;
+        *why = a.why;
+    }
     if (k == out)
         axe_kernel_renumber(cx, out);
     return k;

@@ -9,6 +9,7 @@
 
 #include "axe/machine.h"
 #include "ir/check.h"
+#include "plan/passes.h"
 #include "plan/simt_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
@@ -50,10 +51,14 @@ check_scope(planner *p, const axe_stmt *s)
 static axe_status
 check_roles(planner *p, const axe_stmt *s)
 {
+    const char *why;
+    axe_span    at;
+
+    (void)axe_interleave_roles(p->cx, p->kernel, &at, &why);
     axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
              "%s runs roles one after the other, for which no order was found",
              p->mc->name);
-    axe_note(p->cx, p->no_roles_at, "%s", p->no_roles);
+    axe_note(p->cx, at, "%s", why);
     axe_help(p->cx, "write one loop that produces and consumes, as "
                     "kernels/gemm.axe does, for this machine");
     return AXE_EUNSUPPORTED;
@@ -412,33 +417,15 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     planner           p;
     int64_t           scratch = 0;
     axe_status        st;
-    const char       *no_roles = NULL;
-    axe_span          no_roles_at = AXE_NOWHERE;
 
     written = k;
-    k = axe_kernel_raise(cx, k);
-    if (!mc->simt)
-        k = axe_interleave_roles(cx, k, &no_roles_at, &no_roles);
-    if (!mc->simt)
-        k = axe_few_rows(cx, mc, axe_sum_loops(cx, mc, k));
-    if (mc->simt && mc->simt->max_cluster == 1)
-        k = axe_simt_alone(cx, k);
-    if (mc->simt)
-        k = axe_simt_prefix(cx, axe_simt_unloop(cx, k));
-    if (mc->simt)
-        k = axe_simt_keep(cx, mc, axe_simt_unnest(cx, k));
-    if (mc->simt && mc->simt->tmem_columns > 0)
-        AXE_TRY(axe_simt_hold_sums(cx, mc, k, &k));
-    if (mc->simt && mc->simt->tmem_columns > 0)
-        k = axe_simt_hold_scales(cx, mc, k);
+    AXE_TRY(axe_plan_passes(cx, mc, k, NULL, &k));
     for (int i = 0;; i++) {
         axe_mark m = axe_ctx_mark(cx);
         p = (planner){.cx = cx,
                       .mc = mc,
                       .kernel = k,
                       .written = written,
-                      .no_roles = no_roles,
-                      .no_roles_at = no_roles_at,
                       .n_turned = n_turned,
                       .turned = list};
         st = plan_once(&p, &scratch);

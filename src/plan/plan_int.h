@@ -24,9 +24,7 @@ typedef struct planner {
     axe_ring            *ring;
     int                  n_sync, cap_sync;
     axe_sync            *sync;
-    bool                *shared;   /* by tensor id */
-    const char          *no_roles; /* why roles are not one, or NULL */
-    axe_span             no_roles_at;
+    bool                *shared;  /* by tensor id */
     axe_simt_plan       *simt;    /* machines with threads; else NULL */
     const axe_kernel    *written; /* before perfect nests were raised */
     const axe_stmt      *trip_at; /* planning failed since this operand of it is
@@ -87,7 +85,7 @@ const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
 
 /* interleave.c: the kernel with its roles as one, for a machine on which they
  * do not run side by side; those for which that cannot be done stay.
- * *at, *why   of the first of these: what is in the way; or NULL */
+ * at, why   or NULL: *at, *why of the first of these: what is in the way */
 const axe_kernel *axe_interleave_roles(axe_ctx *cx, const axe_kernel *k,
                                        axe_span *at, const char **why);
 

@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 #include "lang/lang.h"
 #include "lower/lower.h"
+#include "plan/passes.h"
 #include "plan/plan.h"
 #include "print/c.h"
 #include "print/cuda.h"
@@ -78,6 +79,7 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
     axe_program *p = axe_new(cx, axe_program);
 
     p->kernel = kernel;
+    p->machine = machine;
     p->wide = wide;
     AXE_TRY(axe_kernel_verify(cx, p->kernel));
     p->reach = axe_kernel_reach(cx, p->kernel);
@@ -424,6 +426,32 @@ axe_program_emit(axe_ctx *cx, const axe_program *p, axe_stage stage,
     else
         axe_puts(out, p->c_text);
     return AXE_OK;
+}
+
+axe_status
+axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
+                      axe_buf *out)
+{
+    const axe_kernel *k;
+
+    AXE_NEED(cx, p);
+    AXE_NEED(cx, pass);
+    AXE_NEED(cx, out);
+    AXE_TRY(axe_plan_passes(cx, p->machine, p->kernel, pass, &k));
+    axe_kernel_print(cx, out, k);
+    return AXE_OK;
+}
+
+bool
+axe_pass_named(int i, const char **name, const char **text)
+{
+    const axe_pass *p = axe_pass_at(i);
+
+    if (p && name)
+        *name = p->name;
+    if (p && text)
+        *text = p->text;
+    return p != NULL;
 }
 
 axe_status

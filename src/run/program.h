@@ -7,11 +7,13 @@
 #include "lang/lang.h"
 #include "run/sha256.h"
 
+typedef struct axe_machine axe_machine;
 typedef struct axe_plan    axe_plan;
 typedef struct axe_lowered axe_lowered;
 
 struct axe_program {
     const axe_kernel  *kernel;
+    const axe_machine *machine;
     const axe_plan    *plan;    /* NULL where compilation stopped earlier */
     const axe_lowered *lowered; /* likewise */
     const char        *c_text;  /* likewise */

@@ -1,0 +1,95 @@
+/* passes.c - runs the rows of passes.def. */
+#include <string.h>
+
+#include "plan/passes.h"
+#include "plan/simt_int.h"
+
+typedef enum pass_id {
+#define PASS(name, machines, call, text) PASS_##name,
+#include "plan/passes.def"
+    N_PASS
+} pass_id;
+
+/* Which machines a pass is for, as bits. */
+enum { CORE = 1, THREADS = 2, ALONE = 4, TMEM = 8, ALL = CORE | THREADS };
+
+static const unsigned machines_of[N_PASS] = {
+#define PASS(name, machines, call, text) machines,
+#include "plan/passes.def"
+};
+
+static const axe_pass table[N_PASS] = {
+#define PASS(name, machines, call, text) {#name, text},
+#include "plan/passes.def"
+};
+
+static unsigned
+kind_of(const axe_machine *mc)
+{
+    const axe_simt *m = mc->simt;
+
+    if (!m)
+        return CORE;
+    return THREADS | (m->max_cluster == 1 ? ALONE : 0) |
+           (m->tmem_columns > 0 ? TMEM : 0);
+}
+
+const axe_pass *
+axe_pass_at(int i)
+{
+    return i >= 0 && i < N_PASS ? &table[i] : NULL;
+}
+
+static axe_status
+run(pass_id id, axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
+    const axe_kernel **out)
+{
+    axe_status st = AXE_OK;
+
+    switch (id) {
+#define PASS(name, machines, call, text)                                       \
+    case PASS_##name:                                                          \
+        call;                                                                  \
+        break;
+#include "plan/passes.def"
+    case N_PASS:
+        break;
+    }
+    return st;
+}
+
+static axe_status
+check_name(axe_ctx *cx, const axe_machine *mc, const char *until)
+{
+    axe_buf names = {.cx = cx};
+
+    for (int i = 0; i < N_PASS; i++) {
+        if (!(machines_of[i] & kind_of(mc)))
+            continue;
+        if (!until || strcmp(table[i].name, until) == 0)
+            return AXE_OK;
+        axe_putf(&names, "%s%s", names.len > 0 ? ", " : "", table[i].name);
+    }
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "planning for %s has no pass '%s'; it has %s", mc->name,
+                    until, names.text);
+}
+
+axe_status
+axe_plan_passes(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
+                const char *until, const axe_kernel **out)
+{
+    AXE_TRY(check_name(cx, mc, until));
+    for (int i = 0; i < N_PASS; i++) {
+        if (machines_of[i] & kind_of(mc)) {
+            AXE_TRY(run((pass_id)i, cx, mc, k, &k));
+#ifdef AXE_VERIFY_PASSES
+            AXE_TRY(axe_kernel_verify(cx, k));
+#endif
+        }
+        if (until && strcmp(table[i].name, until) == 0)
+            break;
+    }
+    *out = k;
+    return AXE_OK;
+}
