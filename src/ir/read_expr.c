@@ -71,16 +71,32 @@ axe_read_place(axe_reader *r, const axe_node **out)
     return read_subscripts(r, at, what->tensor, out);
 }
 
-/* [ "to" sum ]: the same wherever the index is. */
+static void
+look_for_others(void *user, const axe_node *n)
+{
+    bool *others = user;
+
+    *others = *others || n->op == AXE_OP_load || n->op == AXE_OP_reduce ||
+              n->type != AXE_TYPE_INDEX ||
+              (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE);
+}
+
+/* [ "to" sum ]: the same wherever the index is, so over sizes alone. */
 static axe_status
 read_limit(axe_reader *r, axe_dim *d)
 {
     axe_var        *v = (axe_var *)d->var;
     const axe_node *limit;
+    bool            others = false;
 
     if (!axe_read_word(r, "to"))
         return AXE_OK;
     AXE_TRY(read_prec(r, PREC_ADD, &limit));
+    axe_node_walk(limit, look_for_others, &others);
+    if (others)
+        return axe_fail(r->cx, limit->at, AXE_ESYNTAX,
+                        "an index stops at an expression over sizes, not `%s`",
+                        axe_node_text(r->cx, limit));
     if (v->limit && !axe_node_same(v->limit, limit))
         return axe_fail(r->cx, limit->at, AXE_ESYNTAX,
                         "`%s` stops at `%s` elsewhere", v->name,

@@ -30,6 +30,8 @@ static const struct {
     const char *in, *want; /* NULL: prints as it was read */
 } stmt_rows[] = {
     {"Y[m] = X[m, 0] over m:M", NULL},
+    {"Y[m] = X[m, 0] over m:8 to M - 1", NULL},
+    {"Y[m] = X[m, 0] + X[m, 1] over m:M prefix m", NULL},
     {"Y[m] = X[m, 1 + 2] over m:M", "Y[m] = X[m, 3] over m:M"},
     {"Y[m] = X[m, q*0 + 1*q + 0] over m:M", "Y[m] = X[m, q] over m:M"},
     {"Y[m] = X[m, (q + 3)*1 - 0] over m:M", "Y[m] = X[m, q + 3] over m:M"},
@@ -147,6 +149,8 @@ static const struct {
     {"D[m] = 2147483648_i32 over m:M", "2147483648 does not fit i32"},
     {"D[m] = 1.5_i32 over m:M", "1.5 does not fit i32"},
     {"Y[m] = 0.0_f32 over z:M", "there is no index `z`"},
+    {"Y[m] = 0.0_f32 over m:8 to q", "an index stops at an expression over sizes, not `q`"},
+    {"Y[m] = 0.0_f32 over m:M prefix q", "`q` is no index of the left side"},
     {"Y[m] = 0.0_f32 over M:M", "there is no index `M`"},
     {"Y[m] 0.0_f32 over m:M",
      "expected `=`, `+=`, `*=`, `max=` or `min=`"},
