@@ -368,7 +368,9 @@ bind_affine(binder *b, const axe_tensor *t, int64_t extent, bool *more)
     if (!sum_known(b, &a, &sum, &coef, &open))
         return open >= 0 ? AXE_OK
                          : axe_fail(b->cx, t->at, AXE_EOVERFLOW,
-                                    "%s (dimension 0) leaves int64", t->name);
+                                    "%s (dimension 0), which is %s, does not "
+                                    "fit int64 with these sizes",
+                                    t->name, axe_node_text(b->cx, t->shape[0]));
     if (open >= 0 && extent >= sum && (extent - sum) % coef == 0) {
         *more = true;
         return agree(b, t->at, open, (extent - sum) / coef,

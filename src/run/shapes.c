@@ -2,7 +2,7 @@
 #include "base/ctx.h"
 #include "run/program.h"
 
-/* "K=512, N=512": those that no array and nobody says. */
+/* "K=512, N=512": those that no array and nobody says; "": none. */
 static const char *
 missing_sizes(axe_ctx *cx, const axe_kernel *k, const axe_bound *b)
 {
@@ -13,7 +13,29 @@ missing_sizes(axe_ctx *cx, const axe_kernel *k, const axe_bound *b)
         if (b->unknown[i])
             axe_putf(&out, "%s%s=512", out.len > 0 ? ", " : "",
                      k->size[i]->name);
-    return out.len > 0 ? out.text : "its array";
+    return out.text;
+}
+
+/* Why t has no shape.  Where all sizes are known its extent, which may be a sum
+ * of multiples of them, leaves int64. */
+static axe_status
+no_shape(axe_ctx *cx, const axe_kernel *k, const axe_bound *b,
+         const axe_tensor *t)
+{
+    const char *missing = missing_sizes(cx, k, b);
+    axe_status  st;
+
+    if (*missing == '\0' && t->rank > 0)
+        return axe_fail(cx, t->at, AXE_EOVERFLOW,
+                        "%s (dimension 0), which is %s, does not fit int64 "
+                        "with these sizes",
+                        t->name, axe_node_text(cx, t->shape[0]));
+    st = axe_fail(cx, t->at, AXE_EARG,
+                  "the shape of %s does not follow from the arrays and sizes "
+                  "given",
+                  t->name);
+    axe_help(cx, "give %s", *missing ? missing : "its array");
+    return st;
 }
 
 axe_status
@@ -29,16 +51,9 @@ axe_program_shapes(axe_ctx *cx, const axe_program *p, int n_array,
     axe_bound         b;
 
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
-    for (int i = 0; i < k->n_param; i++) {
-        if (b.shape[i])
-            continue;
-        axe_status st = axe_fail(cx, k->param[i]->at, AXE_EARG,
-                                 "the shape of %s does not follow from the "
-                                 "arrays and sizes given",
-                                 k->param[i]->name);
-        axe_help(cx, "give %s", missing_sizes(cx, k, &b));
-        return st;
-    }
+    for (int i = 0; i < k->n_param; i++)
+        if (!b.shape[i])
+            return no_shape(cx, k, &b, k->param[i]);
     for (int i = 0; i < k->n_param; i++)
         shape[i] = (axe_shape){k->param[i]->rank, b.shape[i]};
     return AXE_OK;

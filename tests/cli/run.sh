@@ -298,6 +298,12 @@ no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=-5
 no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set T=nonsense
 no 1 "error:" "${run[@]}" A=a_f4.npy B=b_f4.npy --set BM=9223372036854775807
 no 1 "does not follow from the arrays and sizes" "${run[@]}" --random M=4
+cat > beyond.axe <<'AXE'
+kernel k(in f32 X[4*M + 1, N], out f32 Y[M]) { cta (i : M) Y[i] = X[i, 0]; }
+AXE
+no 1 "X (dimension 0), which is 4*M + 1, does not fit int64 with these sizes" \
+    "$AXE" run beyond.axe --random M=2305843009213693952 N=1
+no 1 "give N=512" "$AXE" run beyond.axe --random M=2305843009213693952
 no 1 "not negative" "${run[@]}" --random M=-4 N=1 K=1
 no 1 "fit int64" "${run[@]}" --random M=9223372036854775807 N=2 K=2
 no 1 "no memory for an array of" "${run[@]}" \
