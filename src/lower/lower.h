@@ -224,6 +224,8 @@ typedef struct axe_lowered {
     axe_grid *grid;
     int       n_host; /* when each is launched */
     axe_host *host;
+    bool      has_cores; /* the code of the grids, how many CTAs they have, or
+                            a tensor of the kernel's own depends on `cores` */
 } axe_lowered;
 
 AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,

@@ -7,6 +7,7 @@
 #include "ir/check.h"
 #include "ir/rewrite.h"
 #include "lower/simt_node.h"
+#include "lower/width.h"
 #include "plan/simt_contract.h"
 #include "plan/simt_copy.h"
 #include "plan/simt_tcopy.h"
@@ -484,5 +485,6 @@ axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(lower_launch(sl, i, &out->grid[i]));
     out->plan = p;
+    out->has_cores = axe_lowered_has_cores(out);
     return AXE_OK;
 }

@@ -20,8 +20,7 @@ const axe_grid_widths *axe_widths_make(axe_ctx *cx, const axe_lowered *l,
                                        const axe_grid *g, bool wide);
 /* Between which values an integer expression of the grid's code lies. */
 axe_interval axe_width_range(const axe_grid_widths *w, const axe_node *n);
-/* Does the code of the grids, how many CTAs they have, or a tensor of the
- * kernel's own depend on `cores`? */
+/* What l->has_cores is to be. */
 bool axe_lowered_has_cores(const axe_lowered *l);
 /* May the interval leave int32? */
 bool axe_interval_is_long(axe_interval r);

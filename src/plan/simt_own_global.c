@@ -178,6 +178,43 @@ spread(const counting *c, int d, rest *r, int64_t *lo, int64_t *hi)
     }
 }
 
+static void
+find_reach(const counting *c, int d, axe_reach *r)
+{
+    const axe_affine *a = &c->sub[d];
+    rest              none = {0, 0, 0};
+    const axe_var   **var = axe_new_array(c->p->cx, const axe_var *, a->n + 1);
+    int64_t          *coef = axe_new_array(c->p->cx, int64_t, a->n + 1);
+    int               n = 0;
+
+    for (int i = 0; i < a->n; i++) {
+        const axe_var *v = a->var[i];
+        if (v->kind == AXE_VAR_INDEX || is_entity(c->at, v))
+            continue;
+        if (!is_common(c->at, v))
+            return;
+        var[n] = v;
+        coef[n++] = a->coef[i];
+    }
+    spread(c, d, &none, &r->lo, &r->hi);
+    if (none.unit != 0)
+        return;
+    r->sum = (axe_affine){.n = n, .var = var, .coef = coef};
+    r->crew = c->at->crew;
+}
+
+const axe_reach *
+axe_simt_reach(planner *p, const axe_touching *t)
+{
+    counting   c = {.p = p, .at = t};
+    axe_reach *r = axe_new_array(p->cx, axe_reach, t->load->n_arg + 1);
+
+    if (read_subscripts(&c))
+        for (int d = 0; d < t->load->n_arg; d++)
+            find_reach(&c, d, &r[d]);
+    return r;
+}
+
 /* Do rests of less than a unit tell elements? */
 static bool
 is_told(const rest *r)

@@ -23,13 +23,75 @@ typedef struct frame {
     axe_stmt *const    *body;
 } frame;
 
-static bool
-touches(int n, axe_stmt *const *body, const axe_tensor *t)
+/* Where the body that declares a tile touches it, by the tile's id: the first
+ * and the last of its statements that do, or are around what does. */
+typedef struct life {
+    int in; /* the body's number; 0: it is declared further down, or nowhere */
+    int first, last;
+} life;
+
+typedef struct lives {
+    planner *p;
+    life    *of; /* [tensors] */
+    int      n_body;
+    int      in, at; /* the body at hand, and where in it */
+} lives;
+
+static void
+note(lives *x, const axe_tensor *t)
 {
+    life *l = &x->of[t->id];
+
+    if (l->in != x->in)
+        return;
+    l->first = l->first < x->at ? l->first : x->at;
+    l->last = x->at;
+}
+
+static void
+note_load(void *user, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        note(user, n->u.tensor);
+}
+
+static void
+note_node(lives *x, const axe_node *n)
+{
+    if (n)
+        axe_node_walk(n, note_load, x);
+}
+
+static void
+note_stmt(lives *x, const axe_stmt *s)
+{
+    note_node(x, s->cond);
+    for (int i = 0; i < s->n_var; i++)
+        note_node(x, s->var[i]->extent);
+    if (s->kind == AXE_STMT_INDEX) {
+        note_node(x, s->dst);
+        note_node(x, s->value);
+    }
+    for (int i = 0; i < s->n_body; i++)
+        note_stmt(x, s->body[i]);
+    for (int i = 0; i < s->n_other; i++)
+        note_stmt(x, s->other[i]);
+}
+
+/* The lives of the tiles that the body declares. */
+static void
+note_body(lives *x, int n, axe_stmt *const *body)
+{
+    bool any = false;
+
+    x->in = ++x->n_body;
     for (int i = 0; i < n; i++)
-        if (axe_stmt_reads(body[i], t) || axe_stmt_writes(body[i], t))
-            return true;
-    return false;
+        if (body[i]->kind == AXE_STMT_TENSOR) {
+            x->of[body[i]->tensor->id] = (life){x->in, n, -1};
+            any = true;
+        }
+    for (x->at = 0; x->at < n && any; x->at++)
+        note_stmt(x, body[x->at]);
 }
 
 static bool
@@ -43,18 +105,17 @@ is_around(const axe_crew *a, const axe_crew *c)
 /* Registers of the tiles declared in the body that a thread of the crew has
  * before and after: what a loop touches lives through it. */
 static int64_t
-alive_in(const planner *p, const frame *f, const axe_crew *c)
+alive_in(const lives *x, const frame *f, const axe_crew *c)
 {
-    int64_t n = 0;
+    const axe_simt_plan *sp = x->p->simt;
+    int64_t              n = 0;
 
     for (int i = 0; i < f->at; i++) {
         const axe_tensor *t =
             f->body[i]->kind == AXE_STMT_TENSOR ? f->body[i]->tensor : NULL;
-        if (t && t->space == AXE_SPACE_REG &&
-            is_around(p->simt->home[t->id], c) &&
-            touches(f->at + 1, f->body, t) &&
-            touches(f->n - f->at, f->body + f->at, t))
-            n += (p->place[t->id].bytes + 3) / 4;
+        if (t && t->space == AXE_SPACE_REG && x->of[t->id].first <= f->at &&
+            x->of[t->id].last >= f->at && is_around(sp->home[t->id], c))
+            n += (x->p->place[t->id].bytes + 3) / 4;
     }
     return n;
 }
@@ -172,24 +233,29 @@ part_map(planner *p, const axe_schedule *s, int64_t alive)
 }
 
 static void
-part_body(planner *p, int n, axe_stmt *const *body, const frame *around)
+part_body(lives *x, int n, axe_stmt *const *body, const frame *around)
 {
-    frame f = {around, n, 0, body};
+    planner *p = x->p;
+    frame    f = {around, n, 0, body};
 
+    note_body(x, n, body);
     for (; f.at < n; f.at++) {
         const axe_stmt *s = body[f.at];
         int64_t         alive = 0;
         for (const frame *g = &f; g && s->kind == AXE_STMT_INDEX; g = g->around)
-            alive += alive_in(p, g, p->simt->who[s->id]);
+            alive += alive_in(x, g, p->simt->who[s->id]);
         if (s->kind == AXE_STMT_INDEX && p->schedule[s->id])
             part_map(p, p->schedule[s->id], alive);
-        part_body(p, s->n_body, s->body, &f);
-        part_body(p, s->n_other, s->other, &f);
+        part_body(x, s->n_body, s->body, &f);
+        part_body(x, s->n_other, s->other, &f);
     }
 }
 
 void
 axe_simt_part_maps(planner *p)
 {
-    part_body(p, p->kernel->n_body, p->kernel->body, NULL);
+    lives x = {.p = p,
+               .of = axe_new_array(p->cx, life, p->kernel->n_tensor + 1)};
+
+    part_body(&x, p->kernel->n_body, p->kernel->body, NULL);
 }

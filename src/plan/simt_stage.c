@@ -275,12 +275,13 @@ find_fast(attempt *a)
     return a->fast >= 0;
 }
 
+/* Statements that touch it; 2 are as many as there are. */
 static int
 n_touching(int n, axe_stmt *const *body, const axe_tensor *t)
 {
     int k = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && k < 2; i++)
         k += (body[i]->kind == AXE_STMT_INDEX &&
               (axe_stmt_reads(body[i], t) || axe_stmt_writes(body[i], t))) +
              n_touching(body[i]->n_body, body[i]->body, t) +

@@ -42,6 +42,16 @@ is_spare(const planner *p, const axe_stmt *s)
     return x && x->simt->tmem && x->simt->when;
 }
 
+static axe_touching
+touching_of(const planner *p, const axe_touch *t, const axe_crew *crew)
+{
+    return (axe_touching){.stmt = t->stmt,
+                          .load = t->load,
+                          .writes = t->writes,
+                          .who = p->simt->who[t->stmt->id],
+                          .crew = crew};
+}
+
 static void
 add_touch(gathering *g, const axe_node *load, bool writes)
 {
@@ -61,6 +71,10 @@ add_touch(gathering *g, const axe_node *load, bool writes)
                        .engine = global ? NULL : engine_of(g->p, g->stmt),
                        .asker = g->crew,
                        .crew = g->crew};
+    if (global) {
+        axe_touching own = touching_of(g->p, new, g->crew);
+        new->reach = axe_simt_reach(g->p, &own);
+    }
     axe_list_push(g->out, new);
 }
 
@@ -125,16 +139,6 @@ loops_around(int n, axe_stmt *const *body, const axe_stmt *s, int depth,
     return -1;
 }
 
-static axe_touching
-touching_of(const planner *p, const axe_touch *t, const axe_crew *crew)
-{
-    return (axe_touching){.stmt = t->stmt,
-                          .load = t->load,
-                          .writes = t->writes,
-                          .who = p->simt->who[t->stmt->id],
-                          .crew = crew};
-}
-
 static const axe_crew *
 common_crew(const axe_crew *a, const axe_crew *b)
 {
@@ -154,6 +158,29 @@ turns_apart(planner *p, const axe_touch *a, const axe_touching *x)
     return n >= 0 && n <= MAX_LOOP && axe_simt_turns_apart(p, x, n, loop);
 }
 
+static bool
+same_sum(const axe_affine *a, const axe_affine *b)
+{
+    for (int i = 0; i < a->n && a->n == b->n; i++)
+        if (axe_affine_coef(b, a->var[i]) != a->coef[i])
+            return false;
+    return a->n == b->n;
+}
+
+/* Are they told apart by what each of them reaches? */
+static bool
+reaches_apart(const axe_touch *a, const axe_touch *b)
+{
+    for (int d = 0; d < a->load->n_arg; d++) {
+        const axe_reach *x = &a->reach[d], *y = &b->reach[d];
+        if ((x->hi < y->lo || y->hi < x->lo) && x->crew == a->crew &&
+            y->crew == a->crew && b->crew == a->crew &&
+            same_sum(&x->sum, &y->sum))
+            return true;
+    }
+    return false;
+}
+
 bool
 axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
 {
@@ -165,6 +192,8 @@ axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
         return false;
     if (a->tile->space != AXE_SPACE_GLOBAL)
         return true;
+    if (reaches_apart(a, b))
+        return false;
     if (a->writes && b->writes && a->stmt->fold == b->stmt->fold &&
         axe_scatter_meets(p, a->stmt) && axe_scatter_meets(p, b->stmt))
         return false;
@@ -190,68 +219,120 @@ axe_simt_finds_own(planner *p, const axe_touch *a, const axe_touch *b)
 /* ----------------------------------------------------------------- who moves
  */
 
-static bool
-share_loop(const axe_stmt *top, const axe_stmt *a, const axe_stmt *b)
+/* A branch around a statement: does it stand where the condition fails? */
+typedef struct branch {
+    const struct branch *around;
+    const axe_stmt      *at;
+    bool                 other;
+} branch;
+
+/* An access, and what is around it. */
+typedef struct spot {
+    const axe_touch *touch;
+    const axe_stmt  *loop; /* the outermost of the launch; NULL: none */
+    const branch    *in;
+    int              next; /* of its tensor, + 1; 0: none */
+} spot;
+
+typedef struct spots {
+    planner *p;
+    axe_list all; /* spot */
+} spots;
+
+static void
+gather(spots *g, int n, axe_stmt *const *body, const axe_stmt *loop,
+       const branch *in)
 {
-    axe_stmt *x[MAX_LOOP], *y[MAX_LOOP];
-    int       n = loops_around(top->n_body, top->body, a, 0, x);
-    int       m = loops_around(top->n_body, top->body, b, 0, y);
+    planner *p = g->p;
 
-    return n > 0 && m > 0 && x[0] == y[0];
-}
-
-static bool
-holds(int n, axe_stmt *const *body, const axe_stmt *s)
-{
-    axe_stmt *loop[MAX_LOOP];
-
-    return loops_around(n, body, s, 0, loop) >= 0;
-}
-
-/* Does one of them stand where a condition holds, the other where it fails? */
-static bool
-are_either(int n, axe_stmt *const *body, const axe_stmt *a, const axe_stmt *b)
-{
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
-        bool            there = holds(s->n_body, s->body, a);
-        if (there && holds(s->n_other, s->other, b))
-            return true;
-        if (are_either(s->n_body, s->body, a, b) ||
-            are_either(s->n_other, s->other, a, b))
-            return true;
+        bool is = s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP;
+        const axe_stmt *around = !loop && is ? s : loop;
+        axe_list        now = {.cx = p->cx};
+        if (s->kind == AXE_STMT_INDEX)
+            axe_simt_touches(p, s, p->simt->who[s->id], &now);
+        for (int k = 0; k < now.n; k++) {
+            spot *x = axe_new(p->cx, spot);
+            *x = (spot){now.item[k], loop, in, 0};
+            axe_list_push(&g->all, x);
+        }
+        branch *b = s->n_other > 0 ? axe_new_array(p->cx, branch, 2) : NULL;
+        for (int k = 0; k < 2 && b; k++)
+            b[k] = (branch){in, s, k == 1};
+        gather(g, s->n_body, s->body, around, b ? &b[0] : in);
+        gather(g, s->n_other, s->other, around, b ? &b[1] : in);
     }
+}
+
+/* Does a stand where a condition holds, b where it fails? */
+static bool
+are_either(const spot *a, const spot *b)
+{
+    for (const branch *x = a->in; x; x = x->around)
+        for (const branch *y = b->in; y && !x->other; y = y->around)
+            if (y->other && y->at == x->at)
+                return true;
     return false;
 }
 
 /* May b come after a? */
 static bool
-follows(const axe_stmt *top, const axe_stmt *a, const axe_stmt *b, bool later)
+follows(const spot *a, const spot *b, bool later)
 {
-    return share_loop(top, a, b) ||
-           (later && !are_either(top->n_body, top->body, a, b));
+    return (a->loop && a->loop == b->loop) || (later && !are_either(a, b));
+}
+
+/* Is there one who writes an element that another one finds after it? */
+static bool
+passes_on(planner *p, const axe_list *all, int first)
+{
+    const spot *a, *b;
+
+    for (int i = first; i > 0; i = a->next) {
+        a = all->item[i - 1];
+        for (int k = first; k > 0 && a->touch->writes; k = b->next) {
+            b = all->item[k - 1];
+            if (follows(a, b, i < k) &&
+                axe_simt_conflicts(p, a->touch, b->touch))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Accesses of one tensor are a chain from the first on. */
+static void
+tie_launch(planner *p, const axe_stmt *top, int *first)
+{
+    spots g = {.p = p, .all = {.cx = p->cx}};
+
+    for (int i = 0; i <= p->kernel->n_tensor; i++)
+        first[i] = 0;
+    gather(&g, top->n_body, top->body, NULL, NULL);
+    for (int i = g.all.n; i > 0; i--) {
+        spot *x = (spot *)g.all.item[i - 1];
+        if (!x->touch->load)
+            continue;
+        x->next = first[x->touch->tile->id];
+        first[x->touch->tile->id] = i;
+    }
+    for (int i = 0; i <= p->kernel->n_tensor; i++)
+        if (!p->simt->tied[i] && passes_on(p, &g.all, first[i]))
+            p->simt->tied[i] = true;
 }
 
 void
 axe_simt_tie_globals(planner *p)
 {
     axe_mark mark;
+    int     *first;
 
     p->simt->tied = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
     mark = axe_ctx_mark(p->cx);
-    for (int l = 0; l < p->simt->n_launch; l++) {
-        const axe_stmt *top = p->simt->launch[l].scope;
-        axe_list        all = {.cx = p->cx};
-        axe_simt_touches_in(p, top->n_body, top->body, &all);
-        for (int i = 0; i < all.n; i++)
-            for (int k = 0; k < all.n; k++) {
-                const axe_touch *a = all.item[i], *b = all.item[k];
-                if (a->load && a->writes && !p->simt->tied[a->tile->id] &&
-                    follows(top, a->stmt, b->stmt, i < k) &&
-                    axe_simt_conflicts(p, a, b))
-                    p->simt->tied[a->tile->id] = true;
-            }
-    }
+    first = axe_new_array(p->cx, int, p->kernel->n_tensor + 1);
+    for (int l = 0; l < p->simt->n_launch; l++)
+        tie_launch(p, p->simt->launch[l].scope, first);
     axe_ctx_release(p->cx, mark);
 }
 

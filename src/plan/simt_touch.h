@@ -5,12 +5,22 @@
 #include "ir/list.h"
 #include "plan/simt_int.h"
 
+/* Where an access lies in one dimension of a global tensor: from lo to hi,
+ * beside a sum that is of one value for the CTA.  Two are of other elements
+ * where those sums are the same and these ranges apart. */
+typedef struct axe_reach {
+    const axe_crew *crew; /* in whose eyes; NULL: not known */
+    axe_affine      sum;  /* without its constant */
+    int64_t         lo, hi;
+} axe_reach;
+
 /* One access of memory that threads share; without a tile, of the barrier that
  * is waited for before the statement. */
 typedef struct axe_touch {
     const axe_stmt   *stmt;
     const axe_tensor *tile;
-    const axe_node   *load; /* of a global tensor; else NULL */
+    const axe_node   *load;  /* of a global tensor; else NULL */
+    const axe_reach  *reach; /* [load->n_arg] */
     bool              writes;
     const axe_atom *engine; /* that was asked to, and arrives later; or NULL */
     const axe_crew *asker;  /* whose first thread asked it */
@@ -47,6 +57,8 @@ typedef struct axe_touching {
     const axe_crew *crew; /* it, or around it: both are of one entity of it */
 } axe_touching;
 
+/* What it reaches in each dimension. */
+const axe_reach *axe_simt_reach(planner *p, const axe_touching *t);
 /* Are there no elements that both touch, whatever loops around have come to? */
 bool axe_simt_is_apart(planner *p, const axe_touching *a,
                        const axe_touching *b);

@@ -147,7 +147,7 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->size[i]));
     for (int i = 0; i < g->n_turn; i++)
         axe_putf(b, "&%s, ", axe_c_var(p, g->turn[i]));
-    if (axe_lowered_has_cores(p->l))
+    if (p->l->has_cores)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->cores));
     axe_puts(b, "0};\n");
 }
@@ -307,7 +307,7 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                  "    if (!status && %s > %d)\n"
                  "        status = AXE_AOT_EOVERFLOW;\n",
                  axe_c_var(&p, k->size[i]), AXE_CUDA_MOST);
-    if (axe_lowered_has_cores(code->lowered))
+    if (code->lowered->has_cores)
         axe_putf(b,
                  "    i64 %s = 0;\n"
                  "    if (!status)\n"

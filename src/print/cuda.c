@@ -335,7 +335,7 @@ put_head(cuda_printer *p, axe_buf *b)
         axe_putf(b, "%si64 %s", next, axe_cuda_spell(p->cx, "n", k->size[i]));
     for (int i = 0; i < g->n_turn; i++, next = ", ")
         axe_putf(b, "%si64 turn%d", next, i);
-    if (axe_lowered_has_cores(p->l))
+    if (p->l->has_cores)
         axe_putf(b, "%si64 n_%s", next, AXE_CORES);
     axe_puts(b, ")\n{\n");
     for (int i = 0; i < k->n_param; i++)
@@ -389,7 +389,7 @@ put_kernel(cuda_printer *p, axe_buf *b)
     const axe_kernel *k = p->l->plan->kernel;
     axe_buf           body = {.cx = p->cx};
 
-    p->n_name = 0;
+    p->n_name = p->n_tensor = p->cap_tensor = 0;
     p->widths = axe_widths_make(p->cx, p->l, p->g, p->wide);
     memset(p->id, 0, sizeof p->id);
     p->out = &body;

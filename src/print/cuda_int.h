@@ -11,12 +11,20 @@ enum { MAX_ARG = 6 };
 typedef struct cuda_name {
     const axe_var *var;
     const char    *text;
+    uint32_t       hash;     /* of the text */
     bool           wide;     /* 64 bits */
     bool           unrolled; /* of a loop that is written out */
     bool           used;
     int64_t        most; /* its largest value, if unrolled */
     uint64_t       bits; /* that it may have, if it is a `let`; 0: any */
 } cuda_name;
+
+/* How a tensor of the grid is spelt; or how many have a spelling. */
+typedef struct cuda_tensor {
+    const void *key; /* the tensor, or an interned spelling; NULL: free */
+    const char *text;
+    int         n;
+} cuda_tensor;
 
 typedef struct cuda_printer {
     axe_ctx               *cx;
@@ -29,6 +37,8 @@ typedef struct cuda_printer {
     int            n_atom, cap_atom, n_name, cap_name;
     const char   **atom; /* texts of atoms' functions that are used */
     cuda_name     *name;
+    int            n_tensor, cap_tensor;
+    cuda_tensor   *tensor; /* open addressing */
     bool           id[AXE_N_ID];
     const axe_var *later; /* is one more than it is; or NULL */
 } cuda_printer;

@@ -124,23 +124,41 @@ axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v)
     return spell(cx, prefix, v->name);
 }
 
-/* How many arrays and buffers of the grid that come before have the name. */
-static int
-namesakes(const axe_grid *g, const axe_tensor *t)
+static cuda_tensor *
+place_of(const cuda_printer *p, const void *key)
 {
-    int n = 0;
+    size_t mask = (size_t)p->cap_tensor - 1;
+    size_t at = (size_t)(uintptr_t)key / 16 * 0x9e3779b1u;
 
-    for (int i = 0; i < g->n_array && g->array[i] != t; i++)
-        n += t->space == AXE_SPACE_REG &&
-             strcmp(g->array[i]->name, t->name) == 0;
-    for (int i = 0; i < g->n_buffer && g->buffer[i].tensor != t; i++)
-        n += t->space == AXE_SPACE_SHARED &&
-             strcmp(g->buffer[i].tensor->name, t->name) == 0;
-    return n;
+    while (p->tensor[at & mask].key && p->tensor[at & mask].key != key)
+        at++;
+    return &p->tensor[at & mask];
 }
 
-const char *
-axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
+static cuda_tensor *
+enter(cuda_printer *p, const void *key)
+{
+    cuda_printer more = *p;
+    cuda_tensor *place;
+
+    if (2 * (p->n_tensor + 1) > p->cap_tensor) {
+        more.cap_tensor = p->cap_tensor ? 2 * p->cap_tensor : 64;
+        more.tensor = axe_new_array(p->cx, cuda_tensor, more.cap_tensor);
+        for (int i = 0; i < p->cap_tensor; i++)
+            if (p->tensor[i].key)
+                *place_of(&more, p->tensor[i].key) = p->tensor[i];
+        *p = more;
+    }
+    place = place_of(p, key);
+    p->n_tensor += !place->key;
+    place->key = key;
+    return place;
+}
+
+/* Spells it; the n-th of its space with the name of several has the number n.
+ */
+static void
+enter_tensor(cuda_printer *p, const axe_tensor *t)
 {
     static const char *const prefix[AXE_N_SPACE] = {
         [AXE_SPACE_GLOBAL] = "t",
@@ -148,9 +166,26 @@ axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
         [AXE_SPACE_REG] = "r",
     };
     const char *s = spell(p->cx, prefix[t->space], t->name);
-    int         n = namesakes(p->g, t);
+    const char *name = axe_intern(p->cx, s, strlen(s));
+    int         n = 0;
 
-    return n > 0 ? axe_textf(p->cx, "%s__%d", s, n + 1) : s;
+    if (t->space == AXE_SPACE_REG || t->space == AXE_SPACE_SHARED)
+        n = ++enter(p, name)->n;
+    enter(p, t)->text = n > 1 ? axe_textf(p->cx, "%s__%d", s, n) : s;
+}
+
+const char *
+axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
+{
+    bool first = p->n_tensor == 0;
+
+    for (int i = 0; first && i < p->g->n_array; i++)
+        enter_tensor(p, p->g->array[i]);
+    for (int i = 0; first && i < p->g->n_buffer; i++)
+        enter_tensor(p, p->g->buffer[i].tensor);
+    if (!enter(p, t)->text)
+        enter_tensor(p, t);
+    return enter(p, t)->text;
 }
 
 bool
@@ -161,11 +196,24 @@ axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
     return name && name->unrolled;
 }
 
+/* Fowler, Noll and Vo's FNV-1a. */
+static uint32_t
+hash_of(const char *text)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
 static bool
 is_taken(const cuda_printer *p, const char *text)
 {
+    uint32_t hash = hash_of(text);
+
     for (int i = 0; i < p->n_name; i++)
-        if (strcmp(p->name[i].text, text) == 0)
+        if (p->name[i].hash == hash && strcmp(p->name[i].text, text) == 0)
             return true;
     return false;
 }
@@ -186,7 +234,8 @@ axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
             memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
         p->name = more;
     }
-    p->name[p->n_name++] = (cuda_name){.var = v, .text = text, .wide = wide};
+    p->name[p->n_name++] = (cuda_name){
+        .var = v, .text = text, .hash = hash_of(text), .wide = wide};
     return text;
 }
 

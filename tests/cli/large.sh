@@ -62,6 +62,19 @@ done
 (ulimit -t 12 && exec "$AXE" compile --emit plan tiles.axe -o plan) >out 2>&1 ||
     fail "plan of tiles.axe: $(head -c 400 out)"
 
+# The same for a GPU, printed, too: 1,000 tiles took 15 seconds, and as many
+# places 22.
+sed 2001q folds.axe >gpu_folds.axe
+sed 2001q places.axe >gpu_places.axe
+sed 1001q scopes.axe >gpu_scopes.axe
+for file in gpu_folds gpu_places; do
+    echo '} }' >>$file.axe
+done
+echo '}' >>gpu_scopes.axe
+for file in gpu_folds gpu_places gpu_scopes tiles; do
+    check 6 $file.axe -t sm_90a
+done
+
 # Where all pairs are wrong, not all of them are told.
 {
     echo "kernel k($args) { cta (i : M) {"
