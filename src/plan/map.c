@@ -211,7 +211,7 @@ try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         axe_operand *op = &r->operand[i];
-        if (!depends(op, d->var))
+        if (!depends(op, d->var) && !computes_with(op, d->var))
             continue;
         const axe_atom *a = fits(p, op, AXE_ATOM_LOAD, d->var, lanes);
         if (!a)
