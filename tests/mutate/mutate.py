@@ -28,7 +28,7 @@ import threading
 
 import schema
 
-TREE = os.path.abspath("build/mutate")
+TREE = os.path.abspath(os.environ.get("AXE_MUTATE", "build/mutate"))
 RESULTS = f"{TREE}/results"
 CLI = "atoms|check|cute|divisions|explain|files|fmt|fragments|golden|hostile" \
       "|layout|machines|targets|texts|vectors"
@@ -56,6 +56,8 @@ def arguments():
     a.add_argument("--times", type=float, default=5,
                    help="as long as it took is too long (5)")
     a.add_argument("--jobs", type=int, default=1, help="at once (1)")
+    a.add_argument("--again", action="store_true",
+                   help="what survived meets --tests, in groups alone")
     a.add_argument("--build", action="store_true", help="and no more")
     return a.parse_args()
 
@@ -173,7 +175,7 @@ class Test:
             env.setdefault("AXE_VECTORS", os.path.abspath("../shared/vectors"))
             child = subprocess.Popen(
                 ["prlimit", "--core=0", f"--as={12 << 30}",
-                 f"--cpu={int(seconds + 1)}", "--"] + self.command,
+                 f"--cpu={int(seconds + 1)}:{int(seconds + 3)}", "--"] + self.command,
                 env=env, cwd=f"{TREE}/build/tests", stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True)
@@ -185,7 +187,7 @@ class Test:
             timer.cancel()
             child.returncode = code = os.waitstatus_to_exitcode(status)
             how = "waited" if late else "passed" if code in (0, 77) else \
-                "time" if code in (-24, 152) else "failed"
+                "time" if code in (-24, -9, 152, 137) else "failed"
             return how, usage.ru_utime + usage.ru_stime
 
     def finds(self, mutations, times):
@@ -306,7 +308,7 @@ class Judge:
             with self.lock:
                 for m in now:
                     self.note(t, m, m not in left)
-        for m in left:
+        for m in left if not self.a.again else []:
             self.say(m, "survived")
 
     def one(self, m):
@@ -370,6 +372,10 @@ def main():
     judge = Judge(by_time, a)
     done = results()
     todo = [m for m in pool if key(m) not in done]
+    if a.again:
+        judge.waiting = [m for m in pool if key(m) in done and
+                         done[key(m)]["state"] != "killed"]
+        judge.asked, todo = {m.id: set() for m in judge.waiting}, []
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as jobs:
         list(jobs.map(judge.one, todo))
     judge.together(judge.waiting)

@@ -79,6 +79,8 @@ CASE(extent_huge,
 CASE(space_near,
      axe_build_tile(b, "shard", "f32", "t", 1, (int64_t[]){4}, NULL);)
 CASE(param_extent, axe_build_param(b, "in", "f32", "W", 1, &s->m, NULL);)
+CASE(param_zero, expr zero = integer(b, 0);
+     axe_build_param(b, "in", "f32", "W", 1, &zero, NULL);)
 CASE(param_dir, axe_build_param(b, "inn", "f32", "W", 1, &s->N, NULL);)
 CASE(param_order, axe_build_param(b, "in", "f32", "W", 1, &s->N, "R");)
 CASE(scope_near, axe_build_scope(b, "ctta", 1, &(axe_ir_range){"i", s->N, 4},
@@ -103,6 +105,8 @@ CASE(stage_twice, axe_ir_pipeline *p = axe_build_pipeline(b, "ring", 1);
      axe_build_end(b); axe_build_produce(b, p); axe_build_consume(b, p);)
 CASE(attribute_near, axe_build_assign(b, s->ym, "=", s->xm);
      axe_build_attribute(b, "slo", NULL);)
+CASE(attribute_first, axe_build_assign(b, s->ym, "=", s->xm);
+     axe_build_attribute(b, "viaa", NULL);)
 CASE(attribute_alone, axe_build_attribute(b, "slow", NULL);)
 CASE(attribute_value, axe_build_assign(b, s->ym, "=", s->xm);
      axe_build_attribute(b, "slow", "1");)
@@ -211,6 +215,7 @@ static const struct {
     {extent_huge, AT "`t` has too many elements for 64-bit addresses\n"},
     {space_near, AT "`shard` is no space of a tile\n  help: did you mean `shared`?\n"},
     {param_extent, AT "extent `m` of `W` is neither a size nor a positive integer\n"},
+    {param_zero, AT "extent `0` of `W` is neither a size nor a positive integer\n"},
     {param_dir, AT "`inn` is no direction of an argument\n  help: did you mean `in`?\n"},
     {param_order, AT "`R` is no order\n"},
     {scope_near, AT "`ctta` is no scope\n  help: did you mean `cta`?\n"},
@@ -229,6 +234,7 @@ static const struct {
     {ring_body, AT "a pipeline's block holds tiles, nothing else\n  help: close pipeline `ring` by axe_build_end\n"},
     {stage_twice, AT "this is inside `produce ring` already\n"},
     {attribute_near, AT "`slo` is no attribute of a statement\n  help: did you mean `slow`?\n"},
+    {attribute_first, AT "`viaa` is no attribute of a statement\n  help: did you mean `via`?\n"},
     {attribute_alone, AT "`slow` belongs to an index statement, and none was just made\n"},
     {attribute_value, AT "`slow` takes no value\n"},
     {attribute_number, AT "`prefetch` is given by 1 number, not by `x`\n"},

@@ -206,6 +206,9 @@ static const struct row {
      "{\"operand\":\"D\",\"shape\":[2,64,16],\"M\":128,\"cta_group\":2}",
      "={\"D\":[[2,64,\"TLane\"],[64,1,\"TLane\"],[16,1,\"TCol\"]],\"R\":[],\"O\":{}}"},
     {"tmem_mma_operand_layout",
+     "{\"operand\":\"D\",\"shape\":[128,24],\"M\":128,\"cta_group\":1}",
+     "={\"D\":[[128,1,\"TLane\"],[24,1,\"TCol\"]],\"R\":[],\"O\":{}}"},
+    {"tmem_mma_operand_layout",
      "{\"operand\":\"D\",\"shape\":[64,16],\"M\":64,\"cta_group\":2}",
      "ESHAPE no product has 64 rows on 2 CTAs"},
     {"tmem_mma_operand_layout",
@@ -317,6 +320,23 @@ test_rows(void **state)
     axe_ctx_free(cx);
     axe_eval_free(ev);
     assert_int_equal(failed, 0);
+}
+
+/* Without a table of machines there is none, by whatever name. */
+static void
+test_no_machine(void **state)
+{
+    static const char line[] = "{\"id\":7,\"op\":\"size\",\"in\":{\"layout\":"
+                               "\"(2):(1)\",\"target\":\"sm_90a\"}}";
+    axe_eval_options  opt = {.machine = NULL};
+    axe_eval         *ev = axe_eval_new(&opt);
+    axe_ctx          *cx = axe_ctx_new();
+
+    (void)state;
+    assert_true(answers(cx, axe_eval_line(ev, line, sizeof line - 1),
+                        "ENAME there is no machine 'sm_90a'"));
+    axe_ctx_free(cx);
+    axe_eval_free(ev);
 }
 
 static void
@@ -444,10 +464,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_complete), cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_strict),   cmocka_unit_test(test_history),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_no_machine), cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_ops),        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_history),    cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
