@@ -12,6 +12,7 @@ Left out is what cannot be noticed or is words alone:
   arguments of a call that fails or notes   (WORDS) a message's text
   numbers in a comparer                     qsort and bsearch ask for the sign
   what a capacity is set to                 an array grows sooner or later
+  operands of sizeof                        are not evaluated
   extents of arrays, enumerators, cases, static data   the compiler's"""
 import dataclasses
 import re
@@ -121,7 +122,8 @@ class File:
     def visit(self, cursor, parent):
         kids = list(cursor.get_children())
         if is_constant(cursor, parent) or is_words(cursor) or \
-                is_capacity(cursor, kids):
+                is_capacity(cursor, kids) or \
+                cursor.kind == K.CXX_UNARY_EXPR:
             return
         if cursor.kind == K.VAR_DECL and \
                 cursor.type.kind == cc.TypeKind.CONSTANTARRAY:

@@ -51,6 +51,12 @@ static const char *const good[] = {
     "kernel k(in f32 X[M], out f32 Y[M]) { index m, c; cta (i : M by 8) { "
     "reg f32 x[8, 4] = 0; x[m, 1] = X[i*8 + m]; "
     "Y[i*8 + m] = sum[c](x[m, c]); } }",
+    /* as many dimensions as there may be */
+    "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 g[M, "
+    "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]; cta (i : M by 8) "
+    "g[i*8 + m, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] = X[i*8 + m]; "
+    "cta (i : M by 8) Y[i*8 + m] = "
+    "g[i*8 + m, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]; }",
     /* results that are used in the next turn, or by `op=` */
     "kernel k(in f32 X[M, N], out f32 Y[M]) { index m; cta (i : M by 8) { "
     "reg f32 x[8] = 0; reg f32 y[8] = 0; for (t : N) { y[m] += x[m]; "
