@@ -30,6 +30,7 @@ struct axe_gpu_exec {
     const axe_program *program;
     variant            code[2]; /* as the program says, with wide indices */
     bool               cached;
+    axe_gpu_made      *made;   /* the maps of the grids, one after the other */
     loaded             grid[]; /* of both */
 };
 
@@ -146,8 +147,13 @@ axe_gpu_exec_new(axe_ctx *cx, axe_gpu *g, const axe_program *p,
     }
     int n = p->lowered->n_grid;
     e = calloc(1, sizeof *e + 2 * (size_t)n * sizeof e->grid[0]);
-    if (!e)
+    if (e)
+        e->made =
+            calloc((size_t)axe_gpu_n_maps(p->lowered, n) + 1, sizeof *e->made);
+    if (!e || !e->made) {
+        free(e);
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
+    }
     e->tag = AXE_TAG_GPU_EXEC;
     e->gpu = g;
     e->program = p;
@@ -173,6 +179,7 @@ axe_gpu_exec_free(axe_gpu_exec *e)
             axe_gpu_pop(e->gpu);
         }
     axe_tag_drop(&e->tag);
+    free(e->made);
     free(e);
 }
 
@@ -277,12 +284,16 @@ check_begins(axe_ctx *cx, const launch *l, const axe_grid *grid)
     return AXE_OK;
 }
 
-/* Maps lie on 128 bytes, as the argument's copy must. */
+/* Those of the launch before are in l->e->made.  Maps lie on 128 bytes, as the
+ * argument's copy must. */
 static axe_status
 make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
 {
-    size_t         bytes = (size_t)grid->n_map * AXE_CUDA_MAP_BYTES;
-    unsigned char *room = axe_alloc(cx, bytes + AXE_CUDA_MAP_ALIGN);
+    size_t             bytes = (size_t)grid->n_map * AXE_CUDA_MAP_BYTES;
+    unsigned char     *room = axe_alloc(cx, bytes + AXE_CUDA_MAP_ALIGN);
+    const axe_lowered *lw = l->e->program->lowered;
+    axe_gpu_made      *made =
+        l->e->made + axe_gpu_n_maps(lw, (int)(grid - lw->grid));
 
     room += AXE_CUDA_MAP_ALIGN - 1 -
             ((uintptr_t)room + AXE_CUDA_MAP_ALIGN - 1) % AXE_CUDA_MAP_ALIGN;
@@ -292,7 +303,7 @@ make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
         if (!holds(l, grid->map[i].when))
             continue;
         AXE_TRY(axe_gpu_map(cx, l->e->gpu, &grid->map[i], &l->values,
-                            address_of(l, grid->map[i].tensor), m));
+                            address_of(l, grid->map[i].tensor), &made[i], m));
     }
     return AXE_OK;
 }

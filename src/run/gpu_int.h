@@ -34,12 +34,25 @@ AXE_CHECK axe_status axe_gpu_get_code(axe_ctx *cx, axe_cache *c,
                                       const axe_program *p, bool *cached,
                                       axe_bytes *out);
 
+/* A tensor map that was made, and of what. */
+typedef struct axe_gpu_made {
+    bool          is;
+    void         *data;
+    uint64_t      size[5], stride[5];
+    unsigned char map[AXE_CUDA_MAP_BYTES];
+} axe_gpu_made;
+
+/* Maps of the first n grids. */
+int axe_gpu_n_maps(const axe_lowered *lw, int n);
 /* A tensor map for this launch; of a tensor without elements one of a zero, so
  * that reading it anywhere gives zeros, as reading outside of any tensor does.
  * data    the tensor's address in device memory
+ * made    the one of the launch before, which is taken if it is the same: the
+ *         driver takes a microsecond for each
  * Errors  EUNSUPPORTED: an extent or stride that no map can hold, with which */
 AXE_CHECK axe_status axe_gpu_map(axe_ctx *cx, axe_gpu *g, const axe_map *m,
                                  const axe_values *values, void *data,
+                                 axe_gpu_made *made,
                                  unsigned char out[AXE_CUDA_MAP_BYTES]);
 
 #endif

@@ -4,6 +4,7 @@
  * are multiples of 16 bytes below 2^40, extents below 2^32 (2^31, as
  * coordinates of boxes are signed), the address is on 16 bytes. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "print/aot_gpu.h"
 #include "run/gpu_int.h"
@@ -80,9 +81,10 @@ measure(axe_ctx *cx, const axe_map *m, const axe_values *values,
 
 axe_status
 axe_gpu_map(axe_ctx *cx, axe_gpu *g, const axe_map *m, const axe_values *values,
-            void *data, unsigned char out[AXE_CUDA_MAP_BYTES])
+            void *data, axe_gpu_made *made,
+            unsigned char out[AXE_CUDA_MAP_BYTES])
 {
-    uint64_t size[5], stride[5];
+    uint64_t size[5] = {0}, stride[5] = {0};
     uint32_t box[5], step[5];
 
     if (is_empty(m, values))
@@ -92,14 +94,35 @@ axe_gpu_map(axe_ctx *cx, axe_gpu *g, const axe_map *m, const axe_values *values,
     if ((uintptr_t)data % 16 != 0)
         return refuse(cx, m, "the address", (int64_t)(uintptr_t)data,
                       "one on 16 bytes");
+    if (made->is && made->data == data &&
+        memcmp(made->size, size, sizeof size) == 0 &&
+        memcmp(made->stride, stride, sizeof stride) == 0) {
+        memcpy(out, made->map, sizeof made->map);
+        return AXE_OK;
+    }
     for (int i = 0; i < m->rank; i++) {
         box[i] = (uint32_t)m->box[i];
         step[i] = 1;
     }
-    return axe_cuda_check(
+    AXE_TRY(axe_cuda_check(
         cx, g->cuda,
         g->cuda->TensorMapEncodeTiled(
             out, axe_map_type(m->tensor->type), (uint32_t)m->rank, data, size,
             stride + 1, box, step, 0, axe_map_swizzle(m->swizzle), 2, 0),
-        axe_textf(cx, "the tensor map of %s", m->tensor->name));
+        axe_textf(cx, "the tensor map of %s", m->tensor->name)));
+    *made = (axe_gpu_made){.is = true, .data = data};
+    memcpy(made->size, size, sizeof size);
+    memcpy(made->stride, stride, sizeof stride);
+    memcpy(made->map, out, sizeof made->map);
+    return AXE_OK;
+}
+
+int
+axe_gpu_n_maps(const axe_lowered *lw, int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += lw->grid[i].n_map;
+    return sum;
 }
