@@ -138,7 +138,7 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
 
     axe_puts(b, "        void *arg[] = {");
     for (int i = 0; i < g->n_map; i++)
-        axe_putf(b, "&map[%d], ", i);
+        axe_putf(b, "&map[%d].map, ", i);
     for (int i = 0; i < k->n_param; i++)
         axe_putf(b, "(void *)&%s, ", axe_aot_name(p->cx, k->param[i]->name));
     for (int i = 0; i < k->n_temp; i++)
@@ -190,7 +190,8 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     axe_puts(b, ";\n");
     AXE_TRY(put_needs(p, b, g));
     if (g->n_map > 0)
-        axe_putf(b, "        axe_map map[%d];\n", g->n_map);
+        axe_putf(b, "        static _Thread_local axe_made map[%d];\n",
+                 g->n_map);
     for (int i = 0; i < g->n_map; i++) {
         axe_puts(b, "        if (!status && blocks > 0");
         if (g->map[i].when) {

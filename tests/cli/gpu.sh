@@ -171,7 +171,8 @@ main(void)
 {
     static uint16_t x[1 << 20];
     int odd = gemm_sm90(x, x, x, 300, 201, 520, NULL);
-    int good = gemm_sm90(x, x, x, 300, 200, 520, NULL);
+    int good = gemm_sm90(x, x, x, 300, 200, 520, NULL) |
+               gemm_sm90(x, x, x, 300, 200, 520, NULL);
     int empty = gemm_sm90(NULL, NULL, x, 304, 0, 528, NULL);
     int none = gemm_sm90(NULL, x, NULL, 0, 208, 528, NULL);
 
@@ -193,6 +194,12 @@ for line in "^1 0 0 0$" \
         cat got
     }
 done
+
+# The second of two like calls makes no maps: 3 of the first, 3 of the empty one.
+[ "$(grep -c '^map type' got) $(grep -c '^launch' got)" = "6 3" ] || {
+    fail "gemm_sm90: maps are made again"
+    cat got
+}
 
 # Arrays may be called what the host's variables are.
 cat >names.axe <<'EOF'
