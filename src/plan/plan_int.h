@@ -79,6 +79,8 @@ bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
 void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
                   ...) AXE_PRINTF(4, 5);
 
+/* reflect.c: the kernel with branches where subscripts have absolute values. */
+const axe_kernel *axe_reflect(axe_ctx *cx, const axe_kernel *k);
 /* sum_loops.c: the kernel with loops around sums of products as indices. */
 const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
                                 const axe_kernel *k);

@@ -124,7 +124,7 @@ names(void **state)
     } row[] = {
         {"cpu-avx2", "keep",
          "planning for cpu-avx2 has no pass 'keep'; it has raise, interleave, "
-         "sum_loops, few_rows"},
+         "reflect, sum_loops, few_rows"},
         {"sm_80", "hold_sums",
          "planning for sm_80 has no pass 'hold_sums'; it has raise, alone, "
          "unloop, prefix, unnest, keep"},
