@@ -109,6 +109,8 @@ test_transpose(void **state)
         x[i / 32][i % 32] = (float)i;
     r = simulate(make_transpose(&m, cx, 32), AXE_SIM_LAZY, 1, param);
     expect_clean(&r);
+    assert_int_equal(r.shared_read, sizeof x);
+    assert_int_equal(r.shared_written, sizeof x);
     assert_int_equal(r.conflicts, 32 * 31);
     for (int i = 0; i < 1024; i++)
         assert_true(y[i % 32][i / 32] == x[i / 32][i % 32]);
