@@ -42,6 +42,23 @@ two.axe:4:48: error: a statement outside any scope: nobody runs it; put it in a 
     4 | kernel c(in f32 X[M], out f32 Y[M]) { index m; Y[m] = X[m]; }
       |                                                ^~~~~~~~~~~"
 is 1 "$want" env NO_COLOR=1 "$AXE" check two.axe
+
+# 2^64 entities are none, and not 2^62
+cat >crew.axe <<'EOT'
+kernel k(in f32 X[64], out f32 Y[64])
+{
+    index m;
+
+    cta (i : 1) warp (v : 4611686018427387904, w : 4) {
+        reg f32 x[64];
+        x[m] = X[m];
+        if (w == 0 && v == 0) Y[m] = x[m];
+    }
+}
+EOT
+"$AXE" check -t sm_90a crew.axe >out 2>&1 && n_bad=1
+grep -q 'entities of a scope in a cta must be a constant; this one is 4611686018427387904' out ||
+    { cat out; n_bad=1; }
 grep 'kernel b' two.axe >one.axe
 is 0 "one.axe: 1 kernel, no errors" "$AXE" check one.axe
 is 0 "one.axe: 1 kernel, no errors" "$AXE" check --set B=16 one.axe
