@@ -179,18 +179,21 @@ check_wide(axe_ctx *cx, const options *o, const axe_program *p)
     return st;
 }
 
-/* Compile to a shared object and copy it out of the cache. */
+/* Compile to a shared object, with all sides of a branch, and copy it out of
+ * the cache. */
 static axe_status
 put_object(axe_ctx *cx, const options *o, const axe_program *p)
 {
     axe_device_spec spec = {.n_thread = 1, .cache = o->cache};
     axe_device     *device;
+    axe_program     whole = *p;
     axe_exec       *exec = NULL;
     axe_bytes       bytes = {0};
     axe_status      st;
 
+    whole.side_text[0] = whole.side_text[1] = NULL;
     AXE_TRY(axe_device_new(cx, &spec, &device));
-    st = axe_exec_new(cx, device, p, &exec);
+    st = axe_exec_new(cx, device, &whole, &exec);
     if (st == AXE_OK)
         st = axe_file_read(cx, axe_exec_path(exec), &bytes);
     if (st == AXE_OK)

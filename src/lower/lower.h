@@ -230,6 +230,9 @@ typedef struct axe_lowered {
 
 AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,
                                const axe_lowered **out);
+/* The branch, in sizes and workers alone, that the whole kernel is but for
+ * single operations around it; or NULL.  Its sides may be compiled apart. */
+const axe_lir *axe_lowered_branch(const axe_lowered *l);
 void axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l);
 
 #endif

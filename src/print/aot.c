@@ -186,10 +186,10 @@ axe_print_aot(axe_ctx *cx, int n, const axe_lowered *const *lowered,
 
     for (int i = 0; i < n; i++)
         e[i] = (axe_c_entry){
-            lowered[i],
-            axe_textf(cx, "axe_kernel_%s",
-                      axe_aot_name(cx, lowered[i]->plan->kernel->name)),
-            true};
+            .lowered = lowered[i],
+            .name = axe_textf(cx, "axe_kernel_%s",
+                              axe_aot_name(cx, lowered[i]->plan->kernel->name)),
+            .local = true};
     AXE_TRY(check_names(cx, n, e));
     axe_putf(c,
              "/* made by axe %s for %s; do not edit.\n"

@@ -103,7 +103,9 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
             AXE_TRY(put_loop(p, l, depth));
             break;
         case AXE_LIR_IF:
-            AXE_TRY(put_if(p, l, depth));
+            AXE_TRY(l == p->branch
+                        ? put_block(p, p->side ? &l->other : &l->body, depth)
+                        : put_if(p, l, depth));
             break;
         case AXE_LIR_EVER:
             axe_putf(p->out, "%*sfor (;;) {\n", 4 * depth, "");
@@ -217,6 +219,8 @@ static axe_status
 put_entry(axe_cprinter *p, const axe_c_entry *e, axe_buf *out)
 {
     p->l = e->lowered;
+    p->branch = e->branch;
+    p->side = e->side;
     p->declared = axe_new_array(p->cx, bool, p->l->n_reg + 1);
     p->out = out;
     axe_putf(out,
@@ -280,5 +284,19 @@ axe_print_c(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
 {
     axe_putf(out, "/* %s for %s, made by axe %s */\n", l->plan->kernel->name,
              l->plan->machine->name, AXE_VERSION);
-    return axe_print_c_unit(cx, 1, &(axe_c_entry){l, "axe_entry", false}, out);
+    return axe_print_c_unit(
+        cx, 1, &(axe_c_entry){.lowered = l, .name = "axe_entry"}, out);
+}
+
+axe_status
+axe_print_c_side(axe_ctx *cx, const axe_lowered *l, int side, axe_buf *out)
+{
+    axe_c_entry e = {.lowered = l,
+                     .name = "axe_entry",
+                     .branch = axe_lowered_branch(l),
+                     .side = side};
+
+    axe_putf(out, "/* %s for %s, side %d, made by axe %s */\n",
+             l->plan->kernel->name, l->plan->machine->name, side, AXE_VERSION);
+    return axe_print_c_unit(cx, 1, &e, out);
 }

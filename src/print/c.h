@@ -22,12 +22,20 @@
 AXE_CHECK axe_status axe_print_c(axe_ctx *cx, const axe_lowered *l,
                                  axe_buf *out);
 
+/* The same of one side of axe_lowered_branch: 0, where its condition holds, or
+ * 1. */
+AXE_CHECK axe_status axe_print_c_side(axe_ctx *cx, const axe_lowered *l,
+                                      int side, axe_buf *out);
+
 /* The same for several kernels of one machine, each by a name of its own; they
  * share types and helpers. */
 typedef struct axe_c_entry {
     const axe_lowered *lowered;
     const char        *name;
     bool               local; /* static */
+    const axe_lir
+        *branch; /* of which `side`, 0 or 1, alone is there; or NULL */
+    int  side;
 } axe_c_entry;
 /* Before and after a unit that is compiled without the flags of its machine:
  * which instructions it may use, for gcc and for clang. */

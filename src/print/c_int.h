@@ -14,6 +14,8 @@ typedef struct axe_cuse {
 typedef struct axe_cprinter {
     axe_ctx           *cx;
     const axe_lowered *l;
+    const axe_lir     *branch; /* of which one side is printed, or NULL */
+    int                side;
     axe_buf           *out;
     bool              *declared; /* by register id */
     int                n_use, cap_use, n_shape, cap_shape;

@@ -56,6 +56,15 @@ read_spec(axe_ctx *cx, const axe_compile_spec *spec, const axe_machine *mc,
 
 /* --------------------------------------------------------------- pipeline */
 
+/* The first line is a comment with the machine's name. */
+static void
+digest_of(const axe_buf *text, unsigned char *out)
+{
+    size_t line = strcspn(text->text, "\n");
+
+    axe_sha256_of(text->text + line, text->len - line, out);
+}
+
 static axe_status
 print_c(axe_ctx *cx, axe_program *p)
 {
@@ -65,9 +74,15 @@ print_c(axe_ctx *cx, axe_program *p)
                 ? axe_print_cuda(cx, p->lowered, p->wide, &text)
                 : axe_print_c(cx, p->lowered, &text));
     p->c_text = text.text;
-    /* The first line is a comment with the machine's name. */
-    size_t line = strcspn(text.text, "\n");
-    axe_sha256_of(text.text + line, text.len - line, p->c_digest);
+    digest_of(&text, p->c_digest);
+    for (int side = 0;
+         side < 2 && !p->plan->machine->simt && axe_lowered_branch(p->lowered);
+         side++) {
+        text = (axe_buf){.cx = cx};
+        AXE_TRY(axe_print_c_side(cx, p->lowered, side, &text));
+        p->side_text[side] = text.text;
+        digest_of(&text, p->side_digest[side]);
+    }
     return AXE_OK;
 }
 

@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lower/lower.h"
 #include "plan/plan.h"
 #include "run/device.h"
 #include "run/pack.h"
 #include "run/program.h"
+#include "run/values.h"
 #include "run/weights.h"
 
 enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
@@ -26,8 +28,8 @@ struct axe_exec {
     axe_tag            tag;
     axe_device        *device;
     const axe_program *program;
-    void              *handle;
-    axe_entry_fn      *entry;
+    void              *handle[2]; /* by side of a branch; else the second */
+    axe_entry_fn      *entry[2];  /* NULL: not asked for so far */
     char              *path;
     bool               cached;
 };
@@ -79,10 +81,10 @@ make_exec(axe_ctx *cx, axe_device *d, const axe_program *p, void *handle,
     *e = (axe_exec){.tag = AXE_TAG_EXEC,
                     .device = d,
                     .program = p,
-                    .handle = handle,
+                    .handle = {NULL, handle},
                     .path = path,
                     .cached = !item->fresh};
-    memcpy(&e->entry, &symbol, sizeof e->entry);
+    memcpy(&e->entry[1], &symbol, sizeof symbol);
     return e;
 }
 
@@ -104,7 +106,7 @@ use_pack(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
         *x = (axe_exec){.tag = AXE_TAG_EXEC,
                         .device = d,
                         .program = p[done],
-                        .entry = e->entry,
+                        .entry = {e->entry, e->entry},
                         .path = strdup(e->name),
                         .cached = true};
         out[done] = x;
@@ -133,6 +135,18 @@ load(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
     return st;
 }
 
+/* What is compiled of the program, or of a side of its branch. */
+static axe_cache_item
+item_of(const axe_program *p, int side)
+{
+    bool apart = p->side_text[side] != NULL;
+
+    return (axe_cache_item){.text = apart ? p->side_text[side] : p->c_text,
+                            .digest =
+                                apart ? p->side_digest[side] : p->c_digest,
+                            .extra = extra_flag(p)};
+}
+
 axe_status
 axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
@@ -149,9 +163,7 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
         if (!p[i]->c_text)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "the program was not compiled as far as C");
-        item[i] = (axe_cache_item){.text = p[i]->c_text,
-                                   .digest = p[i]->c_digest,
-                                   .extra = extra_flag(p[i])};
+        item[i] = item_of(p[i], 1);
     }
     if (use_pack(cx, d, n, p, out))
         return AXE_OK;
@@ -178,8 +190,9 @@ axe_exec_new(axe_ctx *cx, axe_device *d, const axe_program *p, axe_exec **out)
 void
 axe_exec_free(axe_exec *e)
 {
-    if (e && e->handle)
-        dlclose(e->handle);
+    for (int i = 0; e && i < 2; i++)
+        if (e->handle[i])
+            dlclose(e->handle[i]);
     if (e) {
         free(e->path);
         axe_tag_drop(&e->tag);
@@ -233,9 +246,10 @@ need_scratch(axe_ctx *cx, axe_device *d, int64_t wanted)
 }
 
 typedef struct job {
-    const axe_exec *exec;
-    axe_bound       bound;
-    void          **ptr; /* of the arguments, then of the kernel's own */
+    axe_exec *exec;
+    int       side;
+    axe_bound bound;
+    void    **ptr; /* of the arguments, then of the kernel's own */
 } job;
 
 static void
@@ -247,8 +261,39 @@ work(void *user, int worker)
 
     if (scratch)
         scratch += worker * d->scratch_bytes;
-    j->exec->entry(j->ptr, j->bound.size, worker, axe_pool_size(d->pool),
-                   scratch, axe_pool_team(d->pool));
+    j->exec->entry[j->side](j->ptr, j->bound.size, worker,
+                            axe_pool_size(d->pool), scratch,
+                            axe_pool_team(d->pool));
+}
+
+/* The side of the program's branch that these sizes take, compiled now if it
+ * is the first time. */
+static axe_status
+need_side(axe_ctx *cx, job *j)
+{
+    axe_exec          *e = j->exec;
+    const axe_program *p = e->program;
+    axe_values         in = {.kernel = p->plan->kernel,
+                             .size = j->bound.size,
+                             .cores = axe_pool_size(e->device->pool)};
+    axe_cache_item     item;
+    void              *symbol;
+    int64_t            yes = 0;
+
+    j->side = 1;
+    if (p->side_text[0] &&
+        axe_value_of(&in, axe_lowered_branch(p->lowered)->value, &yes) && yes)
+        j->side = 0;
+    if (e->entry[j->side])
+        return AXE_OK;
+    item = item_of(p, j->side);
+    AXE_TRY(load(cx, e->device, 1, &p, &item));
+    symbol = dlsym(item.handle, entry_name);
+    e->handle[j->side] = item.handle;
+    memcpy(&e->entry[j->side], &symbol, sizeof symbol);
+    return symbol ? AXE_OK
+                  : axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                             "the compiled kernel has no %s", entry_name);
 }
 
 /* Check and note all that a launch needs; in ctx memory. */
@@ -262,6 +307,7 @@ prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j->bound));
     AXE_TRY(axe_bound_check_reach(cx, e->program, &j->bound));
     AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
+    AXE_TRY(need_side(cx, j));
     j->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
         j->ptr[i] = j->bound.data[i];
@@ -325,7 +371,7 @@ axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     if (!c)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a call");
     c->tag = AXE_TAG_CALL;
-    c->job = (job){.exec = e};
+    c->job = (job){.exec = e, .side = j.side};
     c->job.bound.size = c->room;
     c->job.ptr = (void **)(void *)(c->room + k->n_size);
     if (k->n_size > 0)

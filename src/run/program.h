@@ -17,11 +17,15 @@ struct axe_program {
     const axe_plan    *plan;    /* NULL where compilation stopped earlier */
     const axe_lowered *lowered; /* likewise */
     const char        *c_text;  /* likewise */
-    bool               wide;    /* c_text takes sizes above AXE_CUDA_MOST */
-    unsigned char      c_digest[AXE_SHA256_BYTES]; /* of c_text */
-    int64_t            scratch_bytes;              /* for each worker */
-    int64_t            reach; /* indices are in order where no size is above */
-    const char        *tuned; /* where values came from, or NULL */
+    /* CPUs, and the kernel is a branch: the text of either side, compiled when
+     * sizes first ask for it; else NULL. */
+    const char   *side_text[2];
+    unsigned char side_digest[2][AXE_SHA256_BYTES];
+    bool          wide; /* c_text takes sizes above AXE_CUDA_MOST */
+    unsigned char c_digest[AXE_SHA256_BYTES]; /* of c_text */
+    int64_t       scratch_bytes;              /* for each worker */
+    int64_t       reach; /* indices are in order where no size is above */
+    const char   *tuned; /* where values came from, or NULL */
 };
 
 /* axe_compile of a source that was parsed: for many kernels of one. */

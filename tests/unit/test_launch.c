@@ -149,6 +149,81 @@ test_gemm(void **state)
     axe_ctx_free(cx);
 }
 
+static int
+count_compiled(const char *dir)
+{
+    char  command[200], said[20] = "";
+    FILE *f;
+
+    snprintf(command, sizeof command, "find %s -name '*.so' | wc -l", dir);
+    f = popen(command, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(said, sizeof said, f));
+    pclose(f);
+    return atoi(said);
+}
+
+static void
+launch_side(axe_ctx *cx, axe_exec *e, int64_t m, float want)
+{
+    float     x[8] = {3, 3, 3, 3, 3, 3, 3, 3}, y[8] = {0};
+    axe_array array[] = {
+        {.name = "X", .type = "f32", .rank = 1, .shape = &m, .data = x},
+        {.name = "Y", .type = "f32", .rank = 1, .shape = &m, .data = y}};
+    axe_call *c;
+
+    for (int way = 0; way < 2; way++) {
+        memset(y, 0, sizeof y);
+        if (way == 0)
+            report(cx, axe_launch(cx, e, 2, array, 0, NULL));
+        else {
+            report(cx, axe_call_new(cx, e, 2, array, 0, NULL, &c));
+            report(cx, axe_call_run(cx, c));
+            axe_call_free(c);
+        }
+        for (int64_t i = 0; i < m; i++)
+            assert_true(y[i] == want);
+    }
+}
+
+/* A kernel that is a branch: its sides are compiled as sizes ask for them, and
+ * once. */
+static void
+test_sides(void **state)
+{
+    static const char text[] = "kernel k(in f32 X[M], out f32 Y[M]) { index m; "
+                               "if (M <= 4) cta (i : 1) Y[m] = X[m] + 1; "
+                               "else cta (i : 1) Y[m] = X[m] * 2; }";
+    char              dir[] = "/tmp/axe_run_XXXXXX", command[60];
+    axe_ctx          *cx = axe_ctx_new();
+    axe_device       *d;
+    axe_exec         *e;
+    const axe_program *p;
+    int32_t            source = axe_source_add(cx, "k.axe", text, strlen(text));
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    report(cx, axe_device_new(
+                   cx, &(axe_device_spec){.n_thread = 2, .cache = dir}, &d));
+    report(cx,
+           axe_compile(cx, source, &(axe_compile_spec){0}, AXE_STAGE_C, &p));
+    report(cx, axe_exec_new(cx, d, p, &e));
+    assert_int_equal(count_compiled(dir), 1);
+    launch_side(cx, e, 8, 6);
+    assert_int_equal(count_compiled(dir), 1);
+    launch_side(cx, e, 3, 4);
+    assert_int_equal(count_compiled(dir), 2);
+    launch_side(cx, e, 8, 6);
+    launch_side(cx, e, 4, 4);
+    launch_side(cx, e, 5, 6);
+    assert_int_equal(count_compiled(dir), 2);
+    axe_exec_free(e);
+    axe_device_free(d);
+    axe_ctx_free(cx);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 /* Row-major, column-major and gaps: every pair of orders of every two of the
  * three arrays occurs. */
 static void
@@ -442,11 +517,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),    cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_cycles),  cmocka_unit_test(test_notices),
-        cmocka_unit_test(test_bound),   cmocka_unit_test(test_updates),
-        cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_gemm),    cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_orders),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_notices), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_updates), cmocka_unit_test(test_flops),
     };
 
     if (!mkdtemp(cache))
