@@ -105,7 +105,8 @@ class Maker:
         self.part_k = Axis("k", "K", "t*%d + k" % self.bk, self.bk)
         makers = [self.elementwise] * 4 + [self.fold] * 3 + \
             [self.contract] * 4 + [self.loop] * 2 + \
-            [self.carried, self.scatter, self.threads, self.threads]
+            [self.carried, self.scatter, self.threads, self.threads,
+             self.gathered]
         self.segments = []
         for _ in range(rng.randint(2, 4)):
             self.seg = Segment()
@@ -211,6 +212,11 @@ class Maker:
                             "cdiv(%s, 4)", "min(%s, 5)", "max(%s, 2)",
                             "5 - (%s)", "3*(%s)", "(%s) * -2 + 1"]) % sub
         return sub
+
+    def computed(self, sub):
+        """That, and more than a step along the index for sure."""
+        return self.arithmetic(self.rng.choice(
+            ["(%s) / 2", "(%s) * 3 %% 7", "abs(%s - 4)", "min(%s, 9)"]) % sub)
 
     def guarded(self, kind, axes, sources):
         """A gather under a condition on the place, or two by one table."""
@@ -324,6 +330,12 @@ class Maker:
         if r.random() < 0.5:
             text = "%s %s %s" % (text, r.choice("+*"), self.expr(
                 kind, list(axes) + over, sources, depth - 1))
+        counted = [a for a in over if a.var]
+        if counted and r.random() < 0.3:
+            a = r.choice(counted)
+            x = self.param("in", kind, [a])
+            text = "(%s) %s %s[%s]" % (text, r.choice("+*"), x.name,
+                                       self.computed(a.sub))
         if r.random() < 0.3 and any(a.var for a in list(axes) + over):
             text = "%s ? %s : %s" % (
                 self.condition(list(axes) + over, []), text,
@@ -434,6 +446,22 @@ class Maker:
             value += " %s %s" % (r.choice("+*"), self.expr(
                 dst.kind, axes + src.axes, [], 1))
         self.seg.lines.append("%s %s %s slow;" % (dst.load(), op, value))
+
+    def gathered(self):
+        """A fold over what is read where an index computes."""
+        r = self.rng
+        axes = self.out_axes([self.cax])
+        over = r.choice([a for a in [self.n, self.whole_k] if a not in axes])
+        kind = r.choice(["f32", "f32", self.some_kind()])
+        x = self.param("in", kind, [over])
+        sub = self.computed(over.sub)
+        if r.random() < 0.3:
+            sub += " + %s" % r.choice(axes).sub
+        sources = [self.param("in", kind, self.subset(axes + [over], [over]))]
+        dst = self.param("out", kind, axes)
+        self.seg.lines.append("%s = %s[%s](%s * %s[%s]);" % (
+            dst.load(), r.choice(["sum", "sum", "max", "min"]), over.var,
+            sources[0].load(), x.name, sub))
 
     def factor(self, kind, axes, pipe):
         """A tile of these axes, filled from a global in the loop."""
