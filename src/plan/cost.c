@@ -281,3 +281,18 @@ axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
     axe_ctx_release(cx, mark);
     *out = sum;
 }
+
+int
+axe_map_most_lanes(const axe_plan *p, const axe_schedule *s)
+{
+    int lanes = p->machine->vector_bits;
+
+    for (int i = 0; i < s->n_operand; i++) {
+        const axe_tensor *t = s->operand[i].tensor;
+        axe_type type = p->place[t->id].tensor ? p->place[t->id].type : t->type;
+        int      bits = axe_type_table[type].bits;
+        int n = p->machine->vector_bits / (bits < 32 && !s->raw ? 32 : bits);
+        lanes = n < lanes ? n : lanes;
+    }
+    return s->kind == AXE_SCHED_MAP && lanes > 1 ? lanes : 1;
+}

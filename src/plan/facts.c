@@ -4,29 +4,6 @@
 
 #include "plan/simt_facts.h"
 
-const char *
-axe_schedule_name(axe_schedule_kind k)
-{
-    static const char *const name[] = {
-        [AXE_SCHED_MAP] = "map",
-        [AXE_SCHED_TRANSPOSE] = "transpose",
-        [AXE_SCHED_CONTRACT] = "contract",
-        [AXE_SCHED_COPY] = "copy",
-    };
-
-    return name[k];
-}
-
-const char *
-axe_place_text(axe_ctx *cx, axe_span at)
-{
-    if (at.line > 0)
-        return axe_textf(cx, "line %d", at.line);
-    return at.col > 0
-               ? axe_textf(cx, "%s %d", axe_source_name(cx, at.source), at.col)
-               : axe_source_name(cx, at.source);
-}
-
 /* "m/8" for the digit of weight 8, "m" for the fastest. */
 static const char *
 digit_name(axe_ctx *cx, const axe_digit *d)
@@ -151,51 +128,6 @@ tell_choice(teller *t)
         tell(t, AXE_FACT_address,
              axe_textf(cx, "%s: %s", s->operand[i].tensor->name,
                        address_text(cx, s, &s->operand[i])));
-}
-
-/* ------------------------------------------------------------------- edges */
-
-/* What is so of several accesses is said once. */
-static void
-tell_once(teller *t, axe_fact f, const char *text)
-{
-    const axe_list *l = &t->out->row[f];
-
-    for (int i = 0; i < l->n; i++)
-        if (strcmp(l->item[i], text) == 0)
-            return;
-    tell(t, f, text);
-}
-
-static void
-tell_edges(teller *t)
-{
-    const axe_schedule *s = t->s;
-    axe_ctx            *cx = t->cx;
-
-    for (int i = 0; i < s->n_operand; i++)
-        for (int g = 0; g < s->operand[i].n_guard; g++)
-            tell_once(
-                t, AXE_FACT_edges,
-                axe_textf(cx, "%s %s where %s < %s", s->operand[i].tensor->name,
-                          i == 0 ? "is written" : "is read, else zero,",
-                          s->operand[i].guard[g].var->name,
-                          axe_node_text(cx, s->operand[i].guard[g].limit)));
-    for (int i = 0; i < s->n_operand; i++)
-        if (s->operand[i].n_check > 0)
-            tell_once(t, AXE_FACT_edges,
-                      axe_textf(cx, "%s is %s, as each element asks",
-                                axe_node_text(cx, s->operand[i].load),
-                                i == 0 ? "written where it is inside"
-                                       : "read, else zero"));
-    for (int i = 0; i < s->n_bound; i++)
-        tell(t, AXE_FACT_skips,
-             axe_textf(cx, "%s >= %s", s->bound[i].var->name,
-                       axe_node_text(cx, s->bound[i].limit)));
-    if (s->idle.var)
-        tell(t, AXE_FACT_skips,
-             axe_textf(cx, "turns of %s >= %s", s->idle.var->name,
-                       axe_node_text(cx, s->idle.limit)));
 }
 
 /* ------------------------------------------------------- factors and ends */
@@ -325,30 +257,6 @@ tell_cost(teller *t, const axe_cost *c)
 }
 
 void
-axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                axe_facts *out)
-{
-    teller t = {cx, p, s, out};
-
-    tell_edges(&t);
-}
-
-void
-axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                 axe_facts *out)
-{
-    teller t = {cx, p, s, out};
-
-    tell(&t, AXE_FACT_proved,
-         s->n_tile == 0
-             ? "no tiles touched"
-             : axe_textf(cx,
-                         "%d of %d maps into tiles equal by algebra, %" PRId64
-                         " addresses compared",
-                         s->n_equal, s->n_tile, s->n_proved));
-}
-
-void
 axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
              const axe_cost *cost, axe_facts *out)
 {
@@ -362,7 +270,7 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         return;
     }
     tell_choice(&t);
-    tell_edges(&t);
+    axe_facts_edges(cx, p, s, out);
     tell_merged(&t);
     tell_memory(&t);
     tell_cost(&t, cost);

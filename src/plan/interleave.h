@@ -66,6 +66,10 @@ axe_stmt *axe_weave_around(weave *x, const axe_stmt *s, const axe_list *body);
 
 /* interleave_loop.c: the next statement of strand i, which holds stages, as one
  * with those of the strands at the other ends. */
+/* The strand is past its front; what a passed statement says of variables. */
+void axe_weave_pass(weave *x, int i);
+void axe_weave_learn(weave *x, int i, const axe_stmt *s);
+
 bool axe_weave_loop(weave *x, int i, axe_list *out);
 bool axe_weave_if(weave *x, int i, axe_list *out);
 

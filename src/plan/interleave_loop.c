@@ -6,6 +6,9 @@
  * behind it. */
 #include "plan/interleave.h"
 
+/* Steps, and steps inside of steps, until we give up. */
+enum { MAX_STEP = 100000, MAX_DEEP = 500 };
+
 /* Turns of a loop that are split off. */
 enum { MAX_SPLIT = 4 };
 
@@ -395,4 +398,129 @@ axe_weave_if(weave *x, int i, axe_list *out)
             return axe_weave_fail(x, s->at,
                                   "roles go on under different conditions");
     return g.n == 0 || do_sides(x, &g, s, out);
+}
+
+static bool
+has_side(const weave *x, int i, const axe_pipeline *p, axe_stmt_kind kind)
+{
+    return axe_stage_find(x->strand[i].role, p, kind) != NULL;
+}
+
+/* Let a role at the other end of the ring go on until it is. */
+static bool
+make_ready(weave *x, const axe_stmt *s, axe_list *out)
+{
+    axe_stmt_kind other =
+        s->kind == AXE_STMT_CONSUME ? AXE_STMT_PRODUCE : AXE_STMT_CONSUME;
+
+    while (!axe_weave_is_ready(x, s)) {
+        int i = 0;
+        while (i < x->n_strand && !has_side(x, i, s->pipeline, other))
+            i++;
+        if (i == x->n_strand || !axe_weave_front(x, i))
+            return axe_weave_fail(
+                x, s->at, "no role fills or frees the stage that it waits for");
+        if (!axe_weave_advance(x, i, out))
+            return false;
+    }
+    return true;
+}
+
+static bool
+stands_at(const weave *x, int i, const axe_stmt *s)
+{
+    const axe_stmt *f = axe_weave_front(x, i);
+
+    return f && f->kind == s->kind && f->pipeline == s->pipeline;
+}
+
+/* All strands of this side of the ring fill or read the stage together. */
+static bool
+do_stage(weave *x, int i, axe_list *out)
+{
+    const axe_stmt *s = axe_weave_front(x, i);
+    axe_list        body = {.cx = x->cx};
+    int             n = 0, *member = axe_new_array(x->cx, int, x->n_strand);
+
+    if (!make_ready(x, s, out))
+        return false;
+    for (int j = 0; j < x->n_strand; j++) {
+        if (!has_side(x, j, s->pipeline, s->kind))
+            continue;
+        member[n++] = j;
+        while (!stands_at(x, j, s)) {
+            if (!axe_weave_front(x, j))
+                return axe_weave_fail(x, s->at,
+                                      "entities of a role go different ways");
+            if (!axe_weave_advance(x, j, out))
+                return false;
+        }
+    }
+    if (axe_weave_front(x, i) != s || !axe_weave_is_ready(x, s))
+        return true; /* done on the way */
+    for (int m = 0; m < n; m++) {
+        const axe_stmt *f = axe_weave_front(x, member[m]);
+        axe_weave_enter(x, member[m], f->n_body, f->body);
+    }
+    if (!axe_weave_run(x, n, member, &body))
+        return false;
+    axe_list_push(out, axe_weave_around(x, s, &body));
+    x->full[axe_weave_ring(x, s->pipeline)] +=
+        s->kind == AXE_STMT_PRODUCE ? 1 : -1;
+    return true;
+}
+
+/* The next statement, which holds stages. */
+static bool
+do_stages_of(weave *x, int i, axe_stmt *s, axe_list *out)
+{
+    switch (s->kind) {
+    case AXE_STMT_TURN:
+        axe_weave_splice(x, i, s->n_body, s->body);
+        return true;
+    case AXE_STMT_PRODUCE:
+    case AXE_STMT_CONSUME:
+        return do_stage(x, i, out);
+    case AXE_STMT_FOR:
+        return axe_weave_loop(x, i, out);
+    case AXE_STMT_IF:
+        return axe_weave_if(x, i, out);
+    default:
+        return axe_weave_fail(x, s->at,
+                              "stages are filled or read by scopes inside of "
+                              "a role, or in a loop without a count");
+    }
+}
+
+bool
+axe_weave_advance(weave *x, int i, axe_list *out)
+{
+    axe_stmt *s = axe_weave_front(x, i);
+    bool      ok;
+
+    if (!s || ++x->n_step > MAX_STEP || x->n_deep == MAX_DEEP)
+        return axe_weave_fail(x, x->strand[i].role->at,
+                              "the roles wait for one another");
+    if (!axe_weave_uses(x, s, -1)) {
+        axe_weave_pass(x, i);
+        axe_weave_learn(x, i, s);
+        axe_list_push(out, s);
+        return true;
+    }
+    x->n_deep++;
+    ok = do_stages_of(x, i, s, out);
+    x->n_deep--;
+    return ok;
+}
+
+bool
+axe_weave_run(weave *x, int n, const int *member, axe_list *out)
+{
+    for (int m = 0; m < n; m++)
+        while (axe_weave_front(x, member[m]))
+            if (!axe_weave_advance(x, member[m], out))
+                return false;
+    for (int m = 0; m < n; m++)
+        x->strand[member[m]].depth--;
+    return true;
 }

@@ -338,15 +338,6 @@ axe_find_retiles(planner *p)
     each_top(p, k->n_body, k->body, retile_scope);
 }
 
-const axe_retile *
-axe_retile_of(int n, const axe_retile *list, const axe_var *v)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i].scope == v || list[i].origin == v || list[i].step == v)
-            return &list[i];
-    return NULL;
-}
-
 /* Steps are whole register tiles: of those contractions whose bounds, by way of
  * their operands' guards, speak of this scope variable. */
 void

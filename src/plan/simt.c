@@ -32,16 +32,6 @@ each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
 
 /* ------------------------------------------------------------------ tiles */
 
-axe_shape
-axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t)
-{
-    int64_t *e = axe_new_array(cx, int64_t, t->rank + 1);
-
-    for (int d = 0; d < t->rank; d++)
-        axe_is_iconst(t->shape[d], &e[d]);
-    return (axe_shape){t->rank, e};
-}
-
 /* May the axis stand in a tile of that space held by the crew? */
 static bool
 axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
@@ -136,22 +126,6 @@ place_pipeline(planner *p, const axe_stmt *s)
     for (int i = 0; i < s->pipeline->n_tensor; i++)
         AXE_TRY(place_tile(p, s->pipeline->tensor[i]));
     return AXE_OK;
-}
-
-bool
-axe_simt_is_open(const planner *p, const axe_tensor *t)
-{
-    return t->space != AXE_SPACE_GLOBAL && p->place[t->id].tensor &&
-           !p->place[t->id].layout;
-}
-
-void
-axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
-                const char *why)
-{
-    p->place[t->id].layout = l;
-    p->place[t->id].why = why;
-    p->simt->open[t->id] = false;
 }
 
 static axe_status

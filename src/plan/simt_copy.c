@@ -88,34 +88,6 @@ find_piece(const attempt *a, int bytes)
     return NULL;
 }
 
-/* All of c; false: never. */
-static bool
-require(axe_ctx *cx, const axe_node **all, const axe_node *c)
-{
-    int64_t v;
-
-    if (axe_is_iconst(c, &v))
-        return v != 0;
-    *all = *all ? axe_simt_and(cx, *all, c) : c;
-    return true;
-}
-
-static const axe_node *
-stride_node(const planner *p, axe_stride s)
-{
-    axe_ctx        *cx = p->cx;
-    const axe_node *n = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
-
-    for (int i = 0; i < axe_unit_n_factor(cx, s.unit); i++)
-        for (int k = 0; k < p->kernel->n_size; k++)
-            if (strcmp(p->kernel->size[k]->name,
-                       axe_unit_factor(cx, s.unit, i)) == 0)
-                n = axe_node2(
-                    cx, AXE_OP_mul, n,
-                    axe_var_node(cx, AXE_NOWHERE, p->kernel->size[k]));
-    return n;
-}
-
 /* Is a piece along v asked for as one? */
 static bool
 asks_as_one(const axe_operand *op, const axe_var *v)
@@ -138,7 +110,7 @@ operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
     if (!asks_as_one(op, v) || axe_mentions(op->base, v) ||
         !axe_fast_iter(op, v, 1, width, &it) || it.stride != 1 ||
         it.unit != AXE_UNIT_ONE ||
-        !require(cx, when, axe_simt_multiple(cx, op->base, width)))
+        !axe_simt_require(cx, when, axe_simt_multiple(cx, op->base, width)))
         return false;
     for (int t = 0; t < op->n_term; t++)
         for (int k = 0; k < op->term[t].n_iter; k++) {
@@ -146,14 +118,16 @@ operand_fits(attempt *a, const axe_operand *op, const axe_var *v, int width,
                             op->term[t].iter[k].unit};
             if (op->term[t].var == v && k == op->term[t].n_iter - 1)
                 continue;
-            if (!require(cx, when,
-                         axe_simt_multiple(cx, stride_node(a->p, s), width)))
+            if (!axe_simt_require(
+                    cx, when,
+                    axe_simt_multiple(cx, axe_simt_stride_node(a->p, s),
+                                      width)))
                 return false;
         }
     for (int g = 0; g < op->n_guard; g++)
         if (op->guard[g].var == v &&
-            !require(cx, when,
-                     axe_simt_multiple(cx, op->guard[g].limit, width)))
+            !axe_simt_require(cx, when,
+                              axe_simt_multiple(cx, op->guard[g].limit, width)))
             return false;
     return true;
 }
@@ -340,21 +314,6 @@ plan_each(attempt *a)
 
 /* ------------------------------------------------------------------- boxes */
 
-const axe_atom *
-axe_simt_box_row(const axe_machine *mc, axe_fold fold, axe_type t,
-                 axe_arg_space d, axe_arg_space from, axe_arg_space barrier)
-{
-    for (int i = 0; i < mc->n_atom; i++) {
-        const axe_atom *a = &mc->atom[i];
-        if (a->kind == AXE_ATOM_COPY && a->fold == fold &&
-            (a->type[0] == AXE_TYPE_any || a->type[0] == t) &&
-            a->space[0] == d && a->space[1] == from && a->space[2] == barrier &&
-            axe_machine_has(mc, a))
-            return a;
-    }
-    return NULL;
-}
-
 /* Into the shared memory of this CTA, or of several; into this one's, but at a
  * barrier of any. */
 static const axe_atom *
@@ -472,20 +431,6 @@ see_as_boxes(attempt *a, const axe_operand *tile, const axe_operand *global,
     c->share = share_of(a, tile->tensor);
     if (c->share > 1 && !may_share(a, tile->tensor))
         c->share = 1;
-    return true;
-}
-
-bool
-axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
-                         const axe_node **all)
-{
-    int64_t n = 16 * 8 / axe_type_table[t->type].bits;
-
-    for (int d = 0; d < t->rank; d++)
-        if (ask >> d & 1 &&
-            !require(p->cx, all,
-                     axe_simt_multiple(p->cx, stride_node(p, t->stride[d]), n)))
-            return false;
     return true;
 }
 

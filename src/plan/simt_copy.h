@@ -7,6 +7,7 @@
 #define AXE_PLAN_SIMT_COPY_H
 
 #include "plan/box.h"
+#include "plan/plan_int.h"
 #include "plan/simt.h"
 #include "plan/simt_stage.h"
 
@@ -47,5 +48,9 @@ struct axe_simt_copy {
                           1: each at its own */
     int64_t n_certified;
 };
+
+/* simt_ask.c: all of c, too; false: never.  And a stride as a term. */
+bool axe_simt_require(axe_ctx *cx, const axe_node **all, const axe_node *c);
+const axe_node *axe_simt_stride_node(const planner *p, axe_stride s);
 
 #endif

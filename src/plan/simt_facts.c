@@ -36,20 +36,6 @@ tell_atom(teller *t, const axe_atom *a, int param, const char *more)
     tell(t, AXE_FACT_atoms, axe_textf(t->cx, "%s: %s%s", name, a->text, more));
 }
 
-const char *
-axe_crew_text(axe_ctx *cx, const axe_crew *c)
-{
-    const char *name = axe_scope_name(c->scope);
-
-    if (!c->in)
-        return axe_textf(cx, "the %s of %d threads", name, c->n_thread);
-    if (c->n_entity == 1)
-        return axe_textf(cx, "%s %d of its %s", name, c->first / c->n_thread,
-                         axe_scope_name(c->in->scope));
-    return axe_textf(cx, "each %s from %d to %d", name, c->first / c->n_thread,
-                     c->first / c->n_thread + c->n_entity - 1);
-}
-
 static const char *
 banks_text(teller *t, const axe_banks *k)
 {

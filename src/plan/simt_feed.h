@@ -52,9 +52,13 @@ const axe_layout *axe_tmem_wanted(const axe_feed_ask *q, int64_t rows,
  * registers. */
 bool axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why);
 
-/* simt_feed.c */
-/* What the crew should hold of the factor, over (row, k). */
+/* simt_hold.c: what the crew should hold of the factor, over (row, k); for
+ * so many steps of k at a time as f->chunk, of axe_feed_chunk. */
 const axe_layout *axe_feed_layout(const axe_feed_ask *q);
+const axe_layout *axe_feed_fragment(const axe_feed_ask *q, axe_feed *f);
+int64_t           axe_feed_chunk(const axe_feed_ask *q);
+
+/* simt_feed.c */
 bool axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why);
 /* Cycles of shared memory that one turn of the statement takes for it. */
 double axe_feed_cycles(const axe_feed_ask *q, const axe_feed *f);

@@ -5,6 +5,24 @@
  * is free (simt_work.c). */
 #include "plan/simt_work.h"
 
+share *
+axe_deal_share(deal *d, const axe_var *v)
+{
+    for (int i = 0; i < d->n_dim; i++)
+        if (d->dim[i].dim->var == v)
+            return &d->dim[i];
+    return NULL;
+}
+
+void
+axe_deal_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
+               axe_axis axis, int64_t stride)
+{
+    if (d->n_digit < MAX_DIGIT && extent != 1)
+        d->digit[d->n_digit++] =
+            (axe_work_digit){{v, weight, extent}, axis, stride, false};
+}
+
 /* Elements of the statement's domain that the operand tells apart. */
 static int64_t
 elements(const deal *d, const axe_operand *op)

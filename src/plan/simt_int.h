@@ -25,7 +25,7 @@ const axe_kernel *axe_simt_keep(axe_ctx *cx, const axe_machine *mc,
 /* simt_crew.c: crews, launches, who runs and holds what.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
 AXE_CHECK axe_status axe_simt_find_crews(planner *p);
-/* The constant extents of a tile. */
+/* simt_open.c: the constant extents of a tile. */
 axe_shape axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t);
 /* Give an open tile its layout. */
 void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
@@ -71,7 +71,7 @@ AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,
  * the access does not walk the whole tile by indices alone. */
 bool axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
                       const axe_layout **out);
-/* simt_place.c: places [elements] that a step on the axis is in the tile's
+/* simt_open.c: places [elements] that a step on the axis is in the tile's
  * memory, or a thread's registers. */
 int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
 /* The layout of a tile there, on m: thread axes do not move. */
@@ -99,6 +99,9 @@ axe_banks axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op,
  * rows whose length is known at launch lie far apart. */
 int axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
                      int width);
+/* Accesses of the operand by one thread's worth of lanes. */
+double axe_simt_invocations(const request *r, const axe_operand *op,
+                            const planner *p, int width);
 /* [cycles] of the path to global memory that all accesses of an operand take,
  * one for each line that one of a warp goes to. */
 double axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
@@ -134,8 +137,8 @@ void axe_simt_take_zeros(planner *p);
 /* simt_copy.c: a move from memory to memory by COPY rows; false with
  * reasons in r. */
 bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
-/* The row that moves boxes of elements of type t between these spaces, folding
- * them into what is there, or NULL. */
+/* simt_ask.c: the row that moves boxes of elements of type t between these
+ * spaces, folding them into what is there, or NULL. */
 const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
                                  axe_type t, axe_arg_space d, axe_arg_space a,
                                  axe_arg_space barrier);

@@ -35,17 +35,6 @@ enum {
 /* -------------------------------------------------------------- what is read
  */
 
-bool
-axe_keep_reads(const axe_node *n, const axe_node *what)
-{
-    if (axe_node_same(n, what))
-        return true;
-    for (int i = 0; i < n->n_arg; i++)
-        if (axe_keep_reads(n->arg[i], what))
-            return true;
-    return false;
-}
-
 /* How often n moves the load: once where its reductions do not, and once in
  * each of them that does. */
 static int

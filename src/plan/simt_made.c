@@ -8,6 +8,17 @@
 #include "ir/check.h"
 #include "plan/simt_keep.h"
 
+bool
+axe_keep_reads(const axe_node *n, const axe_node *what)
+{
+    if (axe_node_same(n, what))
+        return true;
+    for (int i = 0; i < n->n_arg; i++)
+        if (axe_keep_reads(n->arg[i], what))
+            return true;
+    return false;
+}
+
 /* What is looked for: the value, made from statement `from` on. */
 typedef struct making {
     const axe_keep *x;

@@ -13,12 +13,6 @@
 
 enum { WORD = 32, MAX_ITER = 32, ISSUE = 1, FEW = 32 };
 
-int64_t
-axe_tmem_lane(axe_type t)
-{
-    return AXE_TMEM_LANE / axe_type_table[t].bits;
-}
-
 axe_iter
 axe_tmem_iter(const axe_simt_plan *sp, axe_type t, axe_iter it)
 {

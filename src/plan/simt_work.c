@@ -49,24 +49,6 @@ begin(deal *d)
     return AXE_OK;
 }
 
-share *
-axe_deal_share(deal *d, const axe_var *v)
-{
-    for (int i = 0; i < d->n_dim; i++)
-        if (d->dim[i].dim->var == v)
-            return &d->dim[i];
-    return NULL;
-}
-
-void
-axe_deal_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
-               axe_axis axis, int64_t stride)
-{
-    if (d->n_digit < MAX_DIGIT && extent != 1)
-        d->digit[d->n_digit++] =
-            (axe_work_digit){{v, weight, extent}, axis, stride, false};
-}
-
 /* ------------------------------------------------------------------ dealing */
 
 /* How far a step of v moves an operand in memory; 0: not, or not by one
