@@ -2,8 +2,8 @@
  *
  * A kernel is specialised: its compile-time parameters are constants already.
  * What stays open is sizes of global tensors (variables of kind SIZE) and
- * layouts (NULL: to be inferred).  Everything is immutable once made, except
- * that the planner fills in tensor->layout.
+ * layouts (NULL: to be inferred; what the planner chooses is in its plan).
+ * Everything is immutable once made.
  *
  * The one collective operator is the index statement,
  *
