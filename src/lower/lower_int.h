@@ -147,8 +147,11 @@ void axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op,
 /* r where its lane counts, else e. */
 axe_reg axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e);
 
-/* value.c: the node's value at level `at` is in the register already. */
-void axe_remember(lowering *lw, int at, const axe_node *n, axe_reg r);
+/* known.c: the node's value at level `at`, a splat or not, is in r already. */
+void axe_remember(lowering *lw, int at, const axe_node *n, bool splat,
+                  axe_reg r);
+/* Integers as wide as t, for masks. */
+axe_type axe_mask_type(axe_type t);
 /* The register that holds the node at the open loops. */
 AXE_CHECK axe_status axe_lower_value(lowering *lw, const axe_node *n,
                                      axe_reg *out);
@@ -189,27 +192,23 @@ const axe_node *axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
 /* What n is in the code at hand, where lw->mask is known. */
 const axe_node *axe_decided(const lowering *lw, const axe_node *n);
 
-/* read.c: note as variables the elements that the operand's subscripts read;
+/* value.c: note as variables the elements that the operand's subscripts read;
  * to be called before its address or checks are asked for. */
 AXE_CHECK axe_status axe_take_reads(lowering *lw, const axe_operand *op);
 /* The same for one of its expressions. */
 AXE_CHECK axe_status axe_take_reads_of(lowering *lw, const axe_node *n);
-/* Does it read elements or mention indices? */
+/* read.c: does it read elements or mention indices? */
 bool axe_is_computed_now(const axe_node *n);
 /* Are loops open over all indices that it mentions? */
 bool axe_reads_are_bound(const lowering *lw, const axe_node *n);
 /* The expression with such variables, and with indices at the bound digits. */
 const axe_node *axe_with_reads(lowering *lw, const axe_node *n);
 
-/* fold.c: the reduction n opens its loops at level l, whatever is open beyond
- * it; `lanes` of it at a time. */
-AXE_CHECK axe_status axe_lower_fold(lowering *lw, int l, const axe_node *n,
-                                    int lanes, axe_reg *out);
 /* How many values the loops do in one go; the code that follows is for one. */
 int  axe_jam_turns(const jam *j);
 void axe_jam_take(lowering *lw, const jam *j, int turn);
 
-/* nest.c: loops of a nest around `body`. */
+/* The loops of a nest around `body`. */
 typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);

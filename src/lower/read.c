@@ -5,7 +5,7 @@
  * expressions of it. */
 #include <assert.h>
 
-#include "lower/lower_int.h"
+#include "lower/nest.h"
 
 static bool
 has_load(const axe_node *n)
@@ -18,64 +18,20 @@ has_load(const axe_node *n)
 }
 
 /* Is it no arithmetic of integers, so that a register must compute it? */
-static bool
-is_read(const axe_node *n)
+bool
+axe_is_read(const axe_node *n)
 {
     return n->op == AXE_OP_load || n->op == AXE_OP_cast ||
            (n->op == AXE_OP_select && has_load(n));
 }
 
-static const axe_var *
-find(const lowering *lw, int at, const axe_node *n)
+const axe_var *
+axe_taken(const lowering *lw, int at, const axe_node *n)
 {
     for (const taken *t = lw->level[at].number; t; t = t->next)
         if (axe_node_same(t->node, n))
             return t->var;
     return NULL;
-}
-
-static axe_status
-take(lowering *lw, const axe_node *n)
-{
-    int     l = axe_level_of(lw, n);
-    taken  *t = axe_new(lw->cx, taken);
-    axe_reg r, *src = axe_new(lw->cx, axe_reg);
-
-    if (find(lw, l, n))
-        return AXE_OK;
-    AXE_TRY(axe_lower_value(lw, n, &r));
-    assert(r.lanes == 1);
-    *src = r;
-    axe_lir *let = axe_emit(lw, lw->level[l].block, AXE_LIR_TAKE);
-    axe_var *v = axe_new(lw->cx, axe_var);
-    *v = *axe_loop_var(lw, "read");
-    v->kind = AXE_VAR_PART;
-    v->extent = n;
-    let->var = v;
-    let->n_src = 1;
-    let->src = src;
-    *t = (taken){n, let->var, lw->level[l].number};
-    lw->level[l].number = t;
-    return AXE_OK;
-}
-
-axe_status
-axe_take_reads_of(lowering *lw, const axe_node *n)
-{
-    if (is_read(n))
-        return take(lw, n);
-    for (int i = 0; i < n->n_arg; i++)
-        AXE_TRY(axe_take_reads_of(lw, n->arg[i]));
-    return AXE_OK;
-}
-
-axe_status
-axe_take_reads(lowering *lw, const axe_operand *op)
-{
-    AXE_TRY(axe_take_reads_of(lw, op->base));
-    for (int i = 0; i < op->n_check; i++)
-        AXE_TRY(axe_take_reads_of(lw, op->check[i].outer));
-    return AXE_OK;
 }
 
 bool
@@ -114,8 +70,8 @@ axe_with_reads(lowering *lw, const axe_node *n)
         return n;
     if (n->op == AXE_OP_var)
         return axe_index_so_far(lw, n->u.var);
-    if (is_read(n))
-        return axe_ivar(lw, find(lw, axe_level_of(lw, n), n));
+    if (axe_is_read(n))
+        return axe_ivar(lw, axe_taken(lw, axe_level_of(lw, n), n));
     assert(n->n_arg <= AXE_LEN(arg));
     for (int i = 0; i < n->n_arg; i++)
         arg[i] = axe_with_reads(lw, n->arg[i]);

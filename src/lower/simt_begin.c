@@ -2,18 +2,7 @@
  * tensor maps asked for; nobody leaves while others still need its memory. */
 #include "lower/simt_node.h"
 #include "plan/simt_contract.h"
-#include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
-
-axe_status
-axe_simt_sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
-                 const char *group, int n_arg, const axe_arg *arg,
-                 const axe_node *pred)
-{
-    AXE_TRY(axe_simt_sync(sl, b, kind, AXE_SCOPE_THREAD, group, n_arg, arg));
-    b->item[b->n - 1]->pred = pred;
-    return AXE_OK;
-}
 
 static axe_status
 init_all(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars, int n_stage,

@@ -1,6 +1,7 @@
 /* simt_build.c - making grids: who a thread is, arrays, buffers, atoms. */
 #include <string.h>
 
+#include "ir/rewrite.h"
 #include "lower/simt_node.h"
 
 const axe_node *
@@ -362,4 +363,64 @@ axe_simt_meet(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
     axe_arg arg[2] = {axe_simt_number(id),
                       axe_simt_number(axe_int(&sl->lw, c->n_thread))};
     return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 2, arg);
+}
+
+static const axe_node *
+change_scalar(void *user, const axe_node *n)
+{
+    simt_lowering *sl = user;
+
+    if (n->op != AXE_OP_load)
+        return NULL;
+    return axe_simt_element(sl, axe_simt_tensor(sl, n->u.tensor),
+                            axe_int(&sl->lw, 0));
+}
+
+const axe_node *
+axe_simt_scalars(simt_lowering *sl, const axe_node *n)
+{
+    return axe_node_map(sl->lw.cx, n, change_scalar, sl);
+}
+
+axe_status
+axe_simt_sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+                 const char *group, int n_arg, const axe_arg *arg,
+                 const axe_node *pred)
+{
+    AXE_TRY(axe_simt_sync(sl, b, kind, AXE_SCOPE_THREAD, group, n_arg, arg));
+    b->item[b->n - 1]->pred = pred;
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+                     const char *group, axe_arg_space space, int64_t n,
+                     const axe_node *pred)
+{
+    const axe_machine *mc = sl->lw.plan->machine;
+    const axe_atom    *a = axe_simt_group_sync(mc, kind, group, space);
+    axe_arg            most = axe_simt_number(axe_int(&sl->lw, n));
+
+    if (!a)
+        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "%s has no row by which copies of group %s are ordered",
+                        mc->name, group);
+    axe_simt_atom(sl, b, a, 0, a->space[0] == AXE_ARG_INT, &most, pred);
+    return AXE_OK;
+}
+
+void
+axe_simt_need(simt_lowering *sl, const axe_node *c)
+{
+    axe_grid        *g = sl->grid;
+    const axe_node **more =
+        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
+
+    for (int i = 0; i < g->n_need; i++) {
+        if (axe_node_same(g->need[i], c))
+            return;
+        more[i] = g->need[i];
+    }
+    more[g->n_need++] = c;
+    g->need = more;
 }

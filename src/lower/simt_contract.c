@@ -4,10 +4,9 @@
  * through registers are loaded one group of steps ahead, into the other half of
  * their registers, so that loads and products overlap; but all before the first
  * product where atoms are done later, as they still read them. */
-#include <string.h>
 
-#include "lower/simt_node.h"
 #include "plan/simt_contract.h"
+#include "lower/simt_node.h"
 #include "plan/simt_flight.h"
 #include "plan/simt_tmem.h"
 
@@ -340,12 +339,6 @@ all_groups(emitter *e, axe_lblock *b)
     g = axe_simt_unrolled(e->sl, &in, "g", n);
     multiply_group(e, in, g);
     return end_group(e, b);
-}
-
-axe_lblock *
-axe_simt_open_asker(simt_lowering *sl, axe_lblock *b, const axe_crew *crew)
-{
-    return axe_simt_open_first(sl, b, crew, crew, NULL);
 }
 
 axe_status

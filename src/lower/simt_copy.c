@@ -5,11 +5,10 @@
  * of a cluster share a tile, each brings its part to all of them.  What comes
  * in is waited for by the ring's protocol; what goes out is awaited here, so
  * that the tile is free again behind the statement. */
-#include <string.h>
 
+#include "plan/simt_copy.h"
 #include "ir/rewrite.h"
 #include "lower/simt_node.h"
-#include "plan/simt_copy.h"
 #include "plan/simt_ring.h"
 
 /* ------------------------------------------------------------------ pieces */
@@ -219,59 +218,6 @@ lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 
 /* ------------------------------------------------------------------- boxes */
 
-static bool
-same_map(const axe_map *a, const axe_map *b)
-{
-    bool same = a->tensor == b->tensor && a->rank == b->rank &&
-                a->swizzle == b->swizzle;
-
-    for (int i = 0; i < a->rank && same; i++)
-        same = a->box[i] == b->box[i] &&
-               axe_node_same(a->size[i], b->size[i]) &&
-               axe_node_same(a->stride[i], b->stride[i]);
-    return same;
-}
-
-/* The number of the map in the grid, the same for the same. */
-static int
-add_map(simt_lowering *sl, const axe_map *m)
-{
-    axe_grid *g = sl->grid;
-
-    for (int i = 0; i < g->n_map; i++)
-        if (same_map(&g->map[i], m)) {
-            if (!m->when ||
-                (g->map[i].when && !axe_node_same(m->when, g->map[i].when)))
-                g->map[i].when = NULL;
-            return i;
-        }
-    if (g->n_map == sl->cap_map) {
-        sl->cap_map = sl->cap_map ? 2 * sl->cap_map : 4;
-        axe_map *more = axe_new_array(sl->lw.cx, axe_map, sl->cap_map);
-        if (g->n_map > 0)
-            memcpy(more, g->map, (size_t)g->n_map * sizeof *more);
-        g->map = more;
-    }
-    g->map[g->n_map] = *m;
-    return g->n_map++;
-}
-
-int
-axe_simt_map_of(simt_lowering *sl, const axe_tensor *of, const axe_tensor *t,
-                const axe_box *box, const axe_node *when)
-{
-    axe_map m = {
-        .tensor = of, .rank = box->rank, .swizzle = box->swizzle, .when = when};
-
-    for (int i = 0; i < m.rank; i++) {
-        int d = box->dim[i];
-        m.size[i] = t->shape[d];
-        m.stride[i] = axe_scaled(&sl->lw, axe_int(&sl->lw, 1), t->stride[d]);
-        m.box[i] = box->extent[i];
-    }
-    return add_map(sl, &m);
-}
-
 /* A box: where it is in the tile, and its coordinates. */
 typedef struct where {
     const axe_node *at;
@@ -390,23 +336,6 @@ load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     return AXE_OK;
 }
 
-axe_status
-axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
-                     const char *group, axe_arg_space space, int64_t n,
-                     const axe_node *pred)
-{
-    const axe_machine *mc = sl->lw.plan->machine;
-    const axe_atom    *a = axe_simt_group_sync(mc, kind, group, space);
-    axe_arg            most = axe_simt_number(axe_int(&sl->lw, n));
-
-    if (!a)
-        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "%s has no row by which copies of group %s are ordered",
-                        mc->name, group);
-    axe_simt_atom(sl, b, a, 0, a->space[0] == AXE_ARG_INT, &most, pred);
-    return AXE_OK;
-}
-
 /* Is the tile filled by other means than boxes? */
 static bool
 threads_write(const simt_lowering *sl, const axe_tensor *tile)
@@ -447,22 +376,6 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
                                  pred));
     return axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE, 0,
                                 pred);
-}
-
-void
-axe_simt_need(simt_lowering *sl, const axe_node *c)
-{
-    axe_grid        *g = sl->grid;
-    const axe_node **more =
-        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
-
-    for (int i = 0; i < g->n_need; i++) {
-        if (axe_node_same(g->need[i], c))
-            return;
-        more[i] = g->need[i];
-    }
-    more[g->n_need++] = c;
-    g->need = more;
 }
 
 axe_status

@@ -106,8 +106,6 @@ AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
 void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 /* An expression over integers, with scalars as elements of arrays. */
 const axe_node *axe_simt_scalars(simt_lowering *sl, const axe_node *n);
-/* How often the loop turns, see simt_fresh.c. */
-const axe_node *axe_simt_count(simt_lowering *sl, const axe_var *v);
 /* Statements in order into b. */
 AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
                                          int n, axe_stmt *const *body);
@@ -141,8 +139,6 @@ AXE_CHECK axe_status axe_simt_free_stage(simt_lowering *sl, axe_lblock *b,
                                          const axe_stmt *consume);
 AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
                                              const axe_stmt *s);
-AXE_CHECK axe_status axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *s);
 /* Do its counters begin with the CTA, since where it is declared, or its roles
  * are, is come to again? */
 bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
@@ -152,11 +148,6 @@ void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
 /* At the CTA's end: of those counted since its begin, no engine's arrival at a
  * barrier is under way. */
 AXE_CHECK axe_status axe_simt_end_rings(simt_lowering *sl, axe_lblock *b);
-/* A FOR with stages of one role in it: whether it takes it, and then the loop.
- */
-bool axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s);
-AXE_CHECK axe_status axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b,
-                                              const axe_stmt *s);
 /* One thread of each entity of the crew, of those of `around`, which is around
  * it, where `when` (NULL: always) holds, the same in all of a warp.  It is the
  * same thread each time; where warps can choose one, they do. */
@@ -183,7 +174,7 @@ AXE_CHECK axe_status axe_simt_order_group(simt_lowering *sl, axe_lblock *b,
                                           axe_sync_kind kind, const char *group,
                                           axe_arg_space space, int64_t n,
                                           const axe_node *pred);
-/* simt_begin.c: one thread's SYNC row, where pred holds; NULL: always. */
+/* One thread's SYNC row, where pred holds; NULL: always. */
 AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
                                       axe_sync_kind kind, const char *group,
                                       int n_arg, const axe_arg *arg,
@@ -225,25 +216,24 @@ AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
 /* simt_tcopy.c: from shared to tensor memory. */
 AXE_CHECK axe_status axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b,
                                           const axe_schedule *s);
-/* simt_contract.c: a block of one thread of the crew, which asks for atoms of
+/* A block of one thread of the crew, which asks for atoms of
  * an engine. */
 axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
                                 const axe_crew *crew);
-/* simt_copy.c: the launch must keep the condition. */
+/* The launch must keep the condition. */
 void axe_simt_need(simt_lowering *sl, const axe_node *c);
 
 /* simt_align.c: what the grid's accesses want of where parameters begin. */
 void axe_simt_note_begins(simt_lowering *sl);
-/* Statements of kinds that only such machines have: roles. */
-AXE_CHECK axe_status axe_simt_lower_roles(simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *s);
 /* simt_turn.c: around all that a scope does, and one TURN in it. */
 AXE_CHECK axe_status axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b,
                                           const axe_crew *c);
 AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
                                         const axe_crew *c);
-AXE_CHECK axe_status axe_simt_lower_turn(simt_lowering *sl, axe_lblock *b,
-                                         const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b,
+                                         const axe_crew *c);
+AXE_CHECK axe_status axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b,
+                                         const axe_crew *c);
 /* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but
  * ask engines? */
 bool axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role,
@@ -266,8 +256,37 @@ AXE_CHECK axe_status axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b,
 AXE_CHECK axe_status axe_simt_next_tile(simt_lowering *sl, axe_lblock *b,
                                         const axe_tile_loop *t,
                                         const axe_var       *tile);
-/* The tasks of a top scope that is not one CTA for each: false if it is. */
-bool                 axe_simt_is_persistent(const axe_stmt *s);
+/* simt_roles.c: which cluster's tile it is, by an id that counts CTAs. */
+const axe_node *axe_simt_cluster_of(simt_lowering *sl, axe_id id);
+/* The scope's variables in cluster `at`. */
+AXE_CHECK axe_status axe_simt_set_tile(simt_lowering *sl, axe_lblock *b,
+                                       const axe_stmt *s, const axe_node *at);
+/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
+AXE_CHECK axe_status axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b,
+                                         const axe_stmt *s,
+                                         const axe_stmt *role,
+                                         axe_lblock    **body);
+/* The crew's registers, by the row, or NULL; and those of warp groups whose
+ * warps have roles of their own, before these part. */
+void axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
+                         const axe_atom *a);
+void axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b);
+/* The rings whose stages the role passes on; and at its end those that it has
+ * filled, and counts. */
+void                 axe_simt_count_rings(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *role);
+AXE_CHECK axe_status axe_simt_end_role(simt_lowering *sl, axe_lblock *b,
+                                       const axe_stmt *role);
+/* simt_land.c: a copy that is awaited where something else begins, as copies
+ * that follow one another are in flight together; the wait for those; the fence
+ * behind what threads write to a tile of no pipeline in s, for the engine that
+ * reads it, NULL: none is needed; and the one that is due. */
+bool                 axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_land(simt_lowering *sl, axe_lblock *b);
+const axe_atom      *axe_simt_fence_behind(const simt_lowering *sl,
+                                           const axe_stmt      *s);
+void                 axe_simt_fence(simt_lowering *sl, axe_lblock *b);
+/* simt_walk.c: the tasks of a top scope whose order or number is its own. */
 AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,
                                                const axe_stmt *s);
 

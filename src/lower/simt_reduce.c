@@ -16,45 +16,15 @@ static const axe_op fold_op[] = {
     [AXE_FOLD_MIN] = AXE_OP_min,
 };
 
-/* Is digit i one of the nest's that a thread's turns count? */
-static bool
-is_turn(const map_lowering *x, int i, int nest)
-{
-    const axe_work_digit *d = &x->simt->work.digit[i];
-
-    return d->axis == x->sl->sp->reg &&
-           axe_nest_has(&x->s->nest[nest], d->of.var);
-}
-
 static int64_t
 n_turn(const map_lowering *x, int nest)
 {
     int64_t n = 1;
 
     for (int i = 0; i < x->simt->work.n_digit; i++)
-        if (is_turn(x, i, nest))
+        if (axe_map_counts(x, i, nest))
             n *= x->simt->work.digit[i].of.extent;
     return n;
-}
-
-/* The number of a turn of the nest. */
-static const axe_node *
-turn_index(map_lowering *x, int nest)
-{
-    const axe_work *w = &x->simt->work;
-    const axe_node *at = axe_int(&x->sl->lw, 0);
-    int64_t         stride = 1;
-
-    for (int i = w->n_digit - 1; i >= 0; i--) {
-        if (!is_turn(x, i, nest))
-            continue;
-        if (x->value[i])
-            at = axe_sum(&x->sl->lw, at,
-                         axe_scaled(&x->sl->lw, x->value[i],
-                                    (axe_stride){stride, AXE_UNIT_ONE}));
-        stride *= w->digit[i].of.extent;
-    }
-    return at;
 }
 
 static int64_t
@@ -73,23 +43,6 @@ n_part(const map_lowering *x, int nest)
            turns >= 2 * n * WORTH)
         n *= 2;
     return n;
-}
-
-static const axe_node *
-converted(map_lowering *x, const axe_node *n, axe_type t)
-{
-    return n->type == t ? n : axe_cast(x->sl->lw.cx, n->at, t, n);
-}
-
-const axe_node *
-axe_map_reduced(map_lowering *x, const axe_node *reduce)
-{
-    for (int k = 1; k < x->s->n_nest; k++)
-        if (x->s->nest[k].reduce == reduce)
-            return converted(
-                x, axe_simt_element(x->sl, x->sum[k], turn_index(x, 0)),
-                reduce->type);
-    return reduce;
 }
 
 /* sum[at] = sum[at] op value */
@@ -164,15 +117,15 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
     axe_map_load(x, b, nest);
     b = axe_map_turns(x, b, &x->s->nest[0]);
     b = axe_map_turns(x, b, own);
-    value = converted(x, axe_map_value(x, own->reduce->arg[0]), t);
+    value = axe_map_converted(x, axe_map_value(x, own->reduce->arg[0]), t);
     in = axe_map_bounds(x, own);
     if (in)
         value = axe_node_new(cx, AXE_OP_select, t, AXE_NOWHERE, 3,
                              (const axe_node *[]){in, value, unit_of(x, nest)});
-    at = turn_index(x, 0);
+    at = axe_map_turn(x, 0);
     if (n > 1)
         at = part_index(x, at,
-                        axe_node2(cx, AXE_OP_mod, turn_index(x, nest),
+                        axe_node2(cx, AXE_OP_mod, axe_map_turn(x, nest),
                                   axe_int(&x->sl->lw, n)));
     fold(x, b, nest, at, value);
     axe_map_turned(x, own);

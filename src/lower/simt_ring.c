@@ -5,10 +5,7 @@
  * loop: its variable has that value in the code of the produce. */
 #include "lower/simt_ring.h"
 
-#include "ir/check.h"
 #include "plan/simt_contract.h"
-#include "plan/simt_copy.h"
-#include "plan/simt_flight.h"
 
 const axe_node *
 axe_ring_value(simt_lowering *sl, const axe_var *v)
@@ -229,35 +226,11 @@ axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         read ? to->crew : r->producer);
 }
 
-axe_status
-axe_ring_fill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-              const axe_stmt *s)
-{
-    const axe_plan *p = sl->lw.plan;
-    int64_t         bytes = axe_simt_box_bytes(p->n_schedule, p->schedule, s);
-    axe_status      st;
-
-    if (r->boxes) {
-        axe_arg arg[2] = {
-            axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill)),
-            axe_simt_number(number(sl, bytes * r->pair))};
-        AXE_TRY(
-            axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
-                             axe_simt_both(sl, first_thread(sl, r->producer),
-                                           axe_simt_asks(sl, r->pair))));
-    }
-    const axe_simt_ring *outer = sl->filling;
-    sl->filling = r;
-    st = axe_simt_lower_body(sl, b, s->n_body, s->body);
-    sl->filling = outer;
-    return st == AXE_OK ? axe_ring_commit(sl, b, r, false) : st;
-}
-
 /* ------------------------------------------------------------ running ahead */
 
 /* The ring whose stages the loop's turns are, if its turns overlap. */
-static const axe_simt_ring *
-overlapping(const simt_lowering *sl, const axe_stmt *s)
+const axe_simt_ring *
+axe_ring_overlapping(const simt_lowering *sl, const axe_stmt *s)
 {
     const axe_simt_ring *r = NULL;
 
@@ -267,12 +240,6 @@ overlapping(const simt_lowering *sl, const axe_stmt *s)
               (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(s))))
         return r;
     return NULL;
-}
-
-bool
-axe_simt_is_pipelined(const simt_lowering *sl, const axe_stmt *s)
-{
-    return overlapping(sl, s);
 }
 
 /* Does the statement, or its contraction's first turn? */
@@ -307,9 +274,9 @@ speaks_of(const simt_lowering *sl, int n, axe_stmt *const *body,
 }
 
 /* Code of the stage in turn `value` of the loop. */
-static axe_lblock *
-begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
-           const axe_stmt *stage, const axe_node *value)
+axe_lblock *
+axe_ring_begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
+                    const axe_stmt *stage, const axe_node *value)
 {
     axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK), *l;
 
@@ -321,28 +288,9 @@ begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
     return &block->body;
 }
 
-/* The produce of turn `at`, if there is one.  There is a group in every turn,
- * so that the number of groups says which stages are there. */
-static axe_status
-produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-           const axe_stmt *loop, const axe_node *at)
-{
-    const axe_stmt *produce = loop->body[0];
-    axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-
-    l->value = op2(sl, AXE_OP_lt, at, axe_simt_count(sl, loop->var[0]));
-    if (r->reader->engine)
-        AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
-    AXE_TRY(axe_ring_fill(sl, begin_turn(sl, &l->body, loop, produce, at), r,
-                          produce));
-    axe_ring_next(sl, &l->body, r, r->fill,
-                  r->reader->engine ? r->fill_phase : NULL);
-    return axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
-}
-
 /* The stage to read is there. */
-static axe_status
-await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_status
+axe_ring_await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     if (r->boxes)
         AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->read,
@@ -351,41 +299,6 @@ await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
         return AXE_OK;
     AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, r->n_stage - 2));
     axe_ring_fence(sl, b, r);
-    return AXE_OK;
-}
-
-/* One turn: all threads have read the stage before when its room is filled
- * again.  Where that reading is in flight it is over once this turn's has been
- * issued.  They meet where one asks an engine to read, too: it would come to
- * phases of its barriers again that others wait for yet. */
-static axe_status
-lower_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-           const axe_stmt *s, const axe_node *at)
-{
-    const axe_stmt *consume = s->body[1];
-    const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
-    bool            asks = r->reader->engine != NULL;
-    bool            lags = r->reader->lags == s || asks;
-
-    AXE_TRY(await_stage(sl, b, r));
-    if (!lags || asks) {
-        axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
-    }
-    if (asks)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    if (!lags)
-        AXE_TRY(produce_at(sl, b, r, s, later));
-    AXE_TRY(axe_simt_lower_body(sl, begin_turn(sl, b, s, consume, at),
-                                consume->n_body, consume->body));
-    AXE_TRY(axe_ring_commit(sl, b, r, true));
-    if (lags && (!asks || r->reader->threads)) {
-        axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
-    }
-    if (lags)
-        AXE_TRY(produce_at(sl, b, r, s, later));
-    axe_ring_next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }
 
@@ -398,86 +311,19 @@ axe_ring_drain_lag(simt_lowering *sl, axe_lblock *b, const axe_ring_reader *to)
     return axe_simt_sync(sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &none);
 }
 
-/* A loop of the statement's turns, or of some. */
-static axe_lir *
-open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
-          const axe_node *end)
+axe_status
+axe_ring_expect(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                const axe_stmt *s)
 {
-    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    const axe_plan *p = sl->lw.plan;
+    int64_t         bytes = axe_simt_box_bytes(p->n_schedule, p->schedule, s);
+    axe_arg         arg[2] = {
+                axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill)),
+                axe_simt_number(number(sl, bytes * r->pair))};
 
-    l->var = axe_loop_var(&sl->lw, s->var[0]->name);
-    l->begin = number(sl, 0);
-    l->end = end;
-    return l;
-}
-
-/* The stages that are filled at first are all but the one that was read last,
- * if the loop has run before: nobody has to meet. */
-static axe_status
-lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-            const axe_stmt *s)
-{
-    axe_lir *l;
-
-    l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
-    AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    l = open_loop(sl, b, s, axe_simt_count(sl, s->var[0]));
-    AXE_TRY(lower_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    return r->reader->lags == s ? axe_ring_drain_lag(sl, b, r->reader) : AXE_OK;
-}
-
-/* ------------------------------------------------------- one stage at a time
- */
-
-static axe_status
-lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-            const axe_stmt *s)
-{
-    if (s->kind == AXE_STMT_CONSUME) {
-        AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-        AXE_TRY(axe_ring_commit(sl, b, r, true));
-        if (r->sums)
-            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-        axe_ring_next(sl, b, r, r->read, NULL);
+    if (!r->boxes)
         return AXE_OK;
-    }
-    axe_ring_refill(sl, b, r);
-    AXE_TRY(axe_simt_meet(sl, b, r->producer));
-    if (r->reader->engine)
-        AXE_TRY(axe_ring_await_empty(sl, b, r));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(axe_ring_fill(sl, b, r, s));
-    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
-    if (r->boxes || r->filled_by)
-        AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->fill,
-                              axe_ring_value(sl, r->fill_phase)));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    axe_ring_fence(sl, b, r);
-    if (r->writes)
-        AXE_TRY(axe_simt_meet(sl, b, r->producer));
-    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
-    return AXE_OK;
-}
-
-axe_status
-axe_simt_lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    const axe_simt_ring *r = overlapping(sl, s);
-
-    return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
-                                    : axe_ring_lagging(sl, b, r, s);
-}
-
-axe_status
-axe_simt_lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
-
-    if (r->way == AXE_RING_PLAIN)
-        return lower_plain(sl, b, r, s);
-    return s->kind == AXE_STMT_PRODUCE ? axe_ring_produce(sl, b, r, s)
-                                       : axe_ring_consume(sl, b, r, s);
+    return axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
+                            axe_simt_both(sl, first_thread(sl, r->producer),
+                                          axe_simt_asks(sl, r->pair)));
 }

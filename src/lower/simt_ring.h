@@ -46,20 +46,30 @@ void axe_ring_refill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r);
  * arrive there. */
 axe_status axe_ring_commit(simt_lowering *sl, axe_lblock *b,
                            const axe_simt_ring *r, bool read);
-/* The statements of a produce, their boxes announced at the full barrier. */
-axe_status axe_ring_fill(simt_lowering *sl, axe_lblock *b,
-                         const axe_simt_ring *r, const axe_stmt *s);
+/* Boxes of a produce are announced at the full barrier. */
+axe_status axe_ring_expect(simt_lowering *sl, axe_lblock *b,
+                           const axe_simt_ring *r, const axe_stmt *s);
+/* The ring whose stages the loop's turns are, if its turns overlap. */
+const axe_simt_ring *axe_ring_overlapping(const simt_lowering *sl,
+                                          const axe_stmt      *s);
+/* Code of the stage in turn `value` of the loop. */
+axe_lblock *axe_ring_begin_turn(simt_lowering *sl, axe_lblock *b,
+                                const axe_stmt *loop, const axe_stmt *stage,
+                                const axe_node *value);
+/* The stage to read is there: of threads that run ahead; across roles. */
+axe_status axe_ring_await_stage(simt_lowering *sl, axe_lblock *b,
+                                const axe_simt_ring *r);
+axe_status axe_ring_await_full(simt_lowering *sl, axe_lblock *b,
+                               const axe_simt_ring *r);
+/* simt_ring_roles.c: who has filled a stage says so; and who has read one, to
+ * all that fill it. */
+axe_status axe_ring_say_filled(simt_lowering *sl, axe_lblock *b,
+                               const axe_simt_ring *r);
+axe_status axe_ring_release(simt_lowering *sl, axe_lblock *b,
+                            const axe_simt_ring *r, const axe_var *stage,
+                            const axe_node *when);
 /* What turns have left in flight is over. */
 axe_status axe_ring_drain_lag(simt_lowering *sl, axe_lblock *b,
                               const axe_ring_reader *to);
-
-/* simt_ring_roles.c: a produce; a consume; a loop of consumes, each of which
- * leaves its stage in flight and frees the one before. */
-axe_status axe_ring_produce(simt_lowering *sl, axe_lblock *b,
-                            const axe_simt_ring *r, const axe_stmt *s);
-axe_status axe_ring_consume(simt_lowering *sl, axe_lblock *b,
-                            const axe_simt_ring *r, const axe_stmt *s);
-axe_status axe_ring_lagging(simt_lowering *sl, axe_lblock *b,
-                            const axe_simt_ring *r, const axe_stmt *s);
 
 #endif

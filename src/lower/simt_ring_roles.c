@@ -4,9 +4,6 @@
  * lets its copies say so, when it is full. */
 #include "lower/simt_ring.h"
 
-#include "ir/check.h"
-#include "plan/simt_flight.h"
-
 /* The stage is filled by what this thread has waited for, or done. */
 static axe_status
 arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
@@ -23,26 +20,21 @@ arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 }
 
 axe_status
-axe_ring_produce(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-                 const axe_stmt *s)
+axe_ring_say_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     axe_arg full =
         axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill));
 
-    AXE_TRY(axe_ring_await_empty(sl, b, r));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(axe_ring_fill(sl, b, r, s));
     if (r->arrive && r->when) {
         axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value = r->when;
         axe_simt_atom(sl, &l->body, r->arrive, 0, 1, &full, NULL);
-        AXE_TRY(arrive_filled(sl, &l->other, r));
-    } else if (r->arrive)
+        return arrive_filled(sl, &l->other, r);
+    }
+    if (r->arrive)
         axe_simt_atom(sl, b, r->arrive, 0, 1, &full, NULL);
     else if (r->writes)
-        AXE_TRY(arrive_filled(sl, b, r));
-    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
+        return arrive_filled(sl, b, r);
     return AXE_OK;
 }
 
@@ -66,8 +58,8 @@ release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
 /* The stage to read is there: what copies brought that arrive by themselves is
  * for an engine to read by a fence here, as their threads go on. */
-static axe_status
-await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_status
+axe_ring_await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->read,
                           axe_ring_value(sl, r->read_phase)));
@@ -78,9 +70,9 @@ await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 
 /* One thread of each warp group, or warp, that has read the stage says so to
  * every CTA whose boxes come here. */
-static axe_status
-release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-        const axe_var *stage, const axe_node *when)
+axe_status
+axe_ring_release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                 const axe_var *stage, const axe_node *when)
 {
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
     axe_arg         arg[2] = {
@@ -113,51 +105,7 @@ axe_simt_free_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *consume)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, consume->pipeline);
 
-    AXE_TRY(release(sl, b, r, r->read, NULL));
+    AXE_TRY(axe_ring_release(sl, b, r, r->read, NULL));
     axe_ring_next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
-}
-
-axe_status
-axe_ring_consume(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-                 const axe_stmt *s)
-{
-    int n = s->n_body;
-
-    while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
-        n--;
-    AXE_TRY(await_full(sl, b, r));
-    if (r->sums || axe_ring_reader_of(r, sl->crew)->engine)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
-    if (!axe_simt_drain_of(sl->sp, s))
-        AXE_TRY(axe_simt_free_stage(sl, b, s));
-    return axe_simt_lower_body(sl, b, s->n_body - n, s->body + n);
-}
-
-axe_status
-axe_ring_lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-                 const axe_stmt *s)
-{
-    const axe_var  *before = axe_loop_var(&sl->lw, "before");
-    const axe_stmt *consume = s->body[0];
-    const axe_node *some;
-    axe_lir        *l, *set;
-
-    axe_ring_count(sl, b, before);
-    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
-    l->var = s->var[0];
-    l->begin = number(sl, 0);
-    l->end = axe_simt_count(sl, s->var[0]);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
-    AXE_TRY(await_full(sl, &l->body, r));
-    AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
-    AXE_TRY(release(sl, &l->body, r, before, some));
-    set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
-    set->var = before;
-    set->value = axe_ring_value(sl, r->read);
-    axe_ring_next(sl, &l->body, r, r->read, r->read_phase);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_simt_count(sl, s->var[0]));
-    AXE_TRY(axe_ring_drain_lag(sl, b, axe_ring_lag_of(r, s)));
-    return release(sl, b, r, before, some);
 }

@@ -9,11 +9,7 @@
  * arrival behind which others touch it. */
 #include "plan/simt_tmem.h"
 
-#include <string.h>
-
 #include "lower/simt_node.h"
-#include "plan/simt_contract.h"
-#include "plan/simt_copy.h"
 
 axe_status
 axe_simt_order_sums(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)
@@ -126,43 +122,6 @@ axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
     axe_simt_atom(sl, axe_simt_open_first(sl, b, by, around, NULL), a, 0,
                   mask ? 2 : 1, arg, NULL);
     return AXE_OK;
-}
-
-const axe_node *
-axe_simt_first_of(simt_lowering *sl, int pair)
-{
-    const axe_node *rank = axe_simt_id(sl, AXE_ID_RANK);
-
-    if (pair >= sl->grid->cluster)
-        return number(sl, 0);
-    return op2(sl, AXE_OP_sub, rank,
-               op2(sl, AXE_OP_mod, rank, number(sl, pair)));
-}
-
-const axe_node *
-axe_simt_shifted(simt_lowering *sl, int64_t mask, int step, int end,
-                 const axe_node *by)
-{
-    const axe_node *all = number(sl, mask);
-
-    for (int i = step; i < end; i += step) {
-        const axe_node *arg[3] = {op2(sl, AXE_OP_eq, by, number(sl, i)),
-                                  number(sl, mask << i), all};
-        all = axe_node_new(sl->lw.cx, AXE_OP_select, AXE_TYPE_INDEX,
-                           AXE_NOWHERE, 3, arg);
-    }
-    return all;
-}
-
-const axe_node *
-axe_simt_asks(simt_lowering *sl, int64_t pair)
-{
-    if (pair <= 1)
-        return NULL;
-    return op2(
-        sl, AXE_OP_eq,
-        op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK), number(sl, pair)),
-        number(sl, 0));
 }
 
 axe_status

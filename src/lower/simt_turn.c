@@ -50,17 +50,21 @@ axe_simt_end_turns(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 }
 
 axe_status
-axe_simt_lower_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 {
-    const axe_crew *c = sl->crew;
-    const axe_node *own, *next;
-
     if (c->turn < 0)
-        return axe_simt_lower_body(sl, b, s->n_body, s->body);
-    own = axe_simt_entity(sl, c);
-    next = op2(sl, AXE_OP_mod, axe_sum(&sl->lw, own, axe_int(&sl->lw, 1)),
-               axe_int(&sl->lw, c->n_entity));
-    AXE_TRY(pass(sl, b, c, AXE_SYNC_MEET, own));
-    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-    return pass(sl, b, c, AXE_SYNC_COME, next);
+        return AXE_OK;
+    return pass(sl, b, c, AXE_SYNC_MEET, axe_simt_entity(sl, c));
+}
+
+axe_status
+axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+{
+    if (c->turn < 0)
+        return AXE_OK;
+    return pass(
+        sl, b, c, AXE_SYNC_COME,
+        op2(sl, AXE_OP_mod,
+            axe_sum(&sl->lw, axe_simt_entity(sl, c), axe_int(&sl->lw, 1)),
+            axe_int(&sl->lw, c->n_entity)));
 }

@@ -228,7 +228,7 @@ each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
             lw->level[2] = (level){.block = b, .index = e->merged[0]};
             for (int k = 1; k < e->n_operand; k++)
                 if (e->operand[k].tensor == s->operand[0].tensor)
-                    axe_remember(lw, 2, e->operand[k].load,
+                    axe_remember(lw, 2, e->operand[k].load, false,
                                  tl->acc[i * tl->width + j]);
             AXE_TRY(fn(lw, b));
         }
