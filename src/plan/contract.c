@@ -10,15 +10,6 @@
 
 #include "plan/contract.h"
 
-int
-axe_find_operand(const request *r, const axe_node *load)
-{
-    for (int i = 0; i < r->n_operand; i++)
-        if (r->operand[i].load == load)
-            return i;
-    return -1;
-}
-
 /* The register tile with the most multiply-adds per load, within the registers:
  * MR elements of a come from L1, NV vectors of b stream from L2, which costs
  * about twice as much.  Of equals the one with most rows: packing a transposes
@@ -180,16 +171,6 @@ axe_contract_may(const axe_stmt *s)
     roles           ro = {0};
 
     return axe_contract_roles(s, &x, &y, &ro);
-}
-
-bool
-axe_contract_wanted(const axe_stmt *s)
-{
-    const axe_node *x, *y;
-    roles           ro = {0};
-
-    return axe_contract_sort(s, &x, &y, &ro) && ro.n_more[AXE_ROWS] == 0 &&
-           ro.n_more[AXE_COLUMNS] == 0;
 }
 
 /* Can moves bring the memory operands c, a and b into the registers that this

@@ -103,3 +103,22 @@ axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
     return sort_out(s, x, y, out) && out->n_more[AXE_ROWS] == 0 &&
            out->n_more[AXE_COLUMNS] == 0;
 }
+
+bool
+axe_contract_wanted(const axe_stmt *s)
+{
+    const axe_node *x, *y;
+    roles           ro = {0};
+
+    return axe_contract_sort(s, &x, &y, &ro) && ro.n_more[AXE_ROWS] == 0 &&
+           ro.n_more[AXE_COLUMNS] == 0;
+}
+
+int
+axe_find_operand(const request *r, const axe_node *load)
+{
+    for (int i = 0; i < r->n_operand; i++)
+        if (r->operand[i].load == load)
+            return i;
+    return -1;
+}

@@ -165,48 +165,6 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
                           .why = axe_textf(p->cx, "auto: %s", why)};
 }
 
-/* The only statement that fills the tile of `load` and its source, or NULL. */
-static const axe_stmt *
-filled_from(planner *p, const axe_node *load, const axe_node **src)
-{
-    const axe_stmt *w = load->u.tensor->pipeline
-                            ? axe_some_writer(p, load->u.tensor)
-                            : axe_only_writer(p, load->u.tensor);
-
-    *src = w ? w->value : NULL;
-    while (*src && (*src)->op == AXE_OP_cast)
-        *src = (*src)->arg[0];
-    return *src && (*src)->op == AXE_OP_load && (*src)->u.tensor->stride ? w
-                                                                         : NULL;
-}
-
-/* The index of `load` that walks dimension d of the source, or NULL. */
-static const axe_var *
-index_along(const axe_stmt *w, const axe_node *src, int d, const axe_node *load)
-{
-    for (int k = 0; k < w->dst->n_arg; k++)
-        if (w->dst->arg[k]->op == AXE_OP_var &&
-            axe_mentions(src->arg[d], w->dst->arg[k]->u.var) &&
-            load->arg[k]->op == AXE_OP_var)
-            return load->arg[k]->u.var;
-    return NULL;
-}
-
-const axe_var *
-axe_fast_source(planner *p, const axe_node *load)
-{
-    const axe_node *src;
-    const axe_stmt *w = filled_from(p, load, &src);
-
-    for (int d = 0; w && d < src->n_arg; d++) {
-        const axe_stride *st = &src->u.tensor->stride[d];
-        if (st->coef == 1 && st->unit == AXE_UNIT_ONE &&
-            index_along(w, src, d, load))
-            return index_along(w, src, d, load);
-    }
-    return NULL;
-}
-
 /* The sum's indices in the order of the source's dimensions, if it is fast in
  * one of them; how many, 0 if not all are found there. */
 static int
@@ -215,56 +173,19 @@ sums_of_source(planner *p, const roles *ro, const axe_node *load,
 {
     int             all = ro->n_more[AXE_SUMS] + 1, n = 0;
     const axe_node *src;
-    const axe_stmt *w = filled_from(p, load, &src);
+    const axe_stmt *w = axe_filled_from(p, load, &src);
     const axe_var  *fast = axe_fast_source(p, load);
     bool            is_sum = false;
 
     for (int d = 0; w && d < src->n_arg; d++)
         for (int i = 0; i < all; i++) {
             const axe_dim *k = i == 0 ? ro->k : ro->more[AXE_SUMS][i - 1];
-            if (index_along(w, src, d, load) != k->var || n == all)
+            if (axe_index_along(w, src, d, load) != k->var || n == all)
                 continue;
             out[n++] = k;
             is_sum = is_sum || k->var == fast;
         }
     return n == all && is_sum ? n : 0;
-}
-
-static int
-count_loads(const axe_node *n, const axe_tensor *t)
-{
-    int k = n->op == AXE_OP_load && n->u.tensor == t;
-
-    for (int i = 0; i < n->n_arg; i++)
-        k += count_loads(n->arg[i], t);
-    return k;
-}
-
-/* Statements but s that read the tile. */
-static int
-other_readers(int n, axe_stmt *const *body, const axe_tensor *t,
-              const axe_stmt *s)
-{
-    int k = 0;
-
-    for (int i = 0; i < n; i++) {
-        if (body[i]->kind == AXE_STMT_INDEX && body[i] != s)
-            k += count_loads(body[i]->value, t);
-        k += other_readers(body[i]->n_body, body[i]->body, t, s);
-        k += other_readers(body[i]->n_other, body[i]->other, t, s);
-    }
-    return k;
-}
-
-bool
-axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s)
-{
-    const axe_stmt *w = axe_only_writer(p, t);
-
-    return w && w->fold == AXE_FOLD_NONE && w->value->op == AXE_OP_load &&
-           w->value->u.tensor->space == AXE_SPACE_GLOBAL &&
-           w->value->type == t->type &&
-           other_readers(p->kernel->n_body, p->kernel->body, t, s) == 0;
 }
 
 static piece

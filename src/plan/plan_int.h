@@ -95,10 +95,10 @@ const axe_kernel *axe_interleave_roles(axe_ctx *cx, const axe_kernel *k,
 const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
                                const axe_kernel *k);
 
-/* contract.c.  wanted: is the statement a sum of products with a row, a
- * column and a sum?  may: and perhaps several sums?  infer: give open tiles of
- * a contraction their layouts. plan: false (and reasons in r) if no contract
- * atom fits. */
+/* contract.c, and contract_roles.c.  wanted: is the statement a sum of products
+ * with a row, a column and a sum?  may: and perhaps several sums?  infer: give
+ * open tiles of a contraction their layouts. plan: false (and reasons in r) if
+ * no contract atom fits. */
 bool axe_contract_wanted(const axe_stmt *s);
 bool axe_contract_may(const axe_stmt *s);
 bool axe_contract_infer(planner *p, const axe_stmt *s);
@@ -146,7 +146,7 @@ AXE_CHECK axe_status axe_packed_operand(planner *p, const request *r,
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_packed(planner *p);
 
-/* infer.c: is the tile filled by one unconverted move, for s alone? */
+/* source.c: is the tile filled by one unconverted move, for s alone? */
 bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
 
 /* access.c: the index of a subscript that is one index and the rest, or NULL.

@@ -21,7 +21,7 @@ typedef struct axe_scaled {
  * without casts that change no value. */
 bool axe_contract_scaled(const axe_stmt *s, axe_scaled *out);
 
-/* simt_scale.c: has the machine a row for it, and do the scales lie in whole
+/* Has the machine a row for it, and do the scales lie in whole
  * shared tiles, or `held` in tensor memory? */
 bool axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
                       bool held);

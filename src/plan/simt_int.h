@@ -215,11 +215,7 @@ const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
                             const char *what);
 /* Rooms of statements that go by way of staging, as far as shared memory goes.
  */
-/* simt_ring.c: has the ring a tile there?  A new counter of it. */
-bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
-const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
-                            const char *what);
-void           axe_simt_place_staging(planner *p);
+void axe_simt_place_staging(planner *p);
 /* simt_touch.c: p->simt->tied, before schedules are made. */
 void axe_simt_tie_globals(planner *p);
 /* simt_sync.c: p->simt->meet, with all schedules made.

@@ -77,3 +77,9 @@ axe_simt_storage(planner *p, const axe_tensor *t, const axe_layout **out)
         }
     return axe_layout_make(p->cx, &spec, out);
 }
+
+bool
+axe_is_in_tmem(const axe_node *n)
+{
+    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
+}

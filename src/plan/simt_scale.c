@@ -14,67 +14,6 @@
 
 enum { WORD = 32, MAX_ITER = 16 };
 
-/* ------------------------------------------------------------ which statements
- */
-
-static int64_t
-extent_in(const axe_stmt *s, const axe_var *v)
-{
-    for (int i = 0; i < s->n_dim; i++)
-        if (s->dim[i].var == v)
-            return axe_dim_extent(&s->dim[i]);
-    return 0;
-}
-
-/* Is it a tile that the statement walks whole, a row and a block at a time? */
-static bool
-is_whole(const axe_stmt *s, const axe_node *scale, int64_t block)
-{
-    const axe_tensor *t = scale->u.tensor;
-    int64_t           rows, n;
-
-    return axe_is_iconst(t->shape[0], &rows) &&
-           axe_is_iconst(t->shape[1], &n) &&
-           rows == extent_in(s, scale->arg[0]->u.var) &&
-           n * block == extent_in(s, scale->arg[1]->arg[0]->u.var);
-}
-
-/* Does the row multiply these types, rows and columns either way? */
-static bool
-takes(axe_ctx *cx, const axe_atom *a, const axe_stmt *s, const axe_scaled *x)
-{
-    axe_type t[2] = {x->factor[0]->u.tensor->type,
-                     x->factor[1]->u.tensor->type};
-
-    return a->kind == AXE_ATOM_CONTRACT && a->scale[0] &&
-           a->type[0] == s->dst->u.tensor->type &&
-           a->scale_type == x->scale[0]->u.tensor->type &&
-           ((a->type[1] == t[0] && a->type[2] == t[1]) ||
-            (a->type[1] == t[1] && a->type[2] == t[0])) &&
-           axe_atom_block(cx, a) == x->block;
-}
-
-bool
-axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
-                 bool held)
-{
-    axe_space  space = held ? AXE_SPACE_TMEM : AXE_SPACE_SHARED;
-    axe_scaled x;
-
-    if (s->dst->u.tensor->space != AXE_SPACE_TMEM ||
-        !axe_contract_scaled(s, &x) ||
-        x.scale[0]->u.tensor->type != x.scale[1]->u.tensor->type)
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (x.scale[i]->u.tensor->space != space ||
-            !is_whole(s, x.scale[i], x.block))
-            return false;
-    for (int i = 0; i < mc->n_atom; i++)
-        if (axe_machine_has(mc, &mc->atom[i]) && takes(cx, &mc->atom[i], s, &x))
-            return true;
-    return false;
-}
-
 /* --------------------------------------------------------------- rewriting */
 
 typedef struct rewriting {

@@ -97,12 +97,6 @@ axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
 
 /* ------------------------------------------------------------------ layouts */
 
-bool
-axe_is_in_tmem(const axe_node *n)
-{
-    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
-}
-
 /* A row to each lane, where no contraction says otherwise. */
 static axe_status
 lay_rows(planner *p, const axe_tensor *t)
