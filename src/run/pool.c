@@ -244,11 +244,31 @@ make_pool(int n)
     return p;
 }
 
+/* How many processors this thread may run on. */
+static int
+processors(cpu_set_t *mask)
+{
+    int n;
+
+    CPU_ZERO(mask);
+    n = sched_getaffinity(0, sizeof *mask, mask) == 0 ? CPU_COUNT(mask) : 0;
+    return n > 0 ? n : 1;
+}
+
+int
+axe_pool_all(void)
+{
+    cpu_set_t mask;
+    int       n = processors(&mask);
+
+    return n < AXE_MAX_WORKER ? n : AXE_MAX_WORKER;
+}
+
 axe_status
 axe_pool_new(axe_ctx *cx, int64_t n_worker, axe_pool **out)
 {
     cpu_set_t mask;
-    int       n_cpu = 1;
+    int       n_cpu = processors(&mask);
     axe_pool *p;
 
     if (n_worker < 0 || n_worker > AXE_MAX_WORKER)
@@ -256,9 +276,6 @@ axe_pool_new(axe_ctx *cx, int64_t n_worker, axe_pool **out)
                         "%lld threads: 1 to %d can work, 0 means one for each "
                         "processor",
                         (long long)n_worker, AXE_MAX_WORKER);
-    CPU_ZERO(&mask);
-    if (sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) > 0)
-        n_cpu = CPU_COUNT(&mask);
     if (n_worker == 0)
         n_worker = n_cpu < AXE_MAX_WORKER ? n_cpu : AXE_MAX_WORKER;
     p = make_pool((int)n_worker);

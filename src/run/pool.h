@@ -14,6 +14,9 @@ enum { AXE_MAX_WORKER = 1024 };
 
 typedef struct axe_pool axe_pool;
 
+/* As many threads as the mask has processors, and the number is allowed. */
+int axe_pool_all(void);
+
 /* n_worker  1..AXE_MAX_WORKER, or 0: as many as the mask has processors
  * Errors    EARG: another n_worker.  EDEVICE: the system gives no thread. */
 AXE_CHECK axe_status axe_pool_new(axe_ctx *cx, int64_t n_worker,

@@ -10,6 +10,7 @@
 
 #include "base/ctx.h"
 #include "machine/machine.h"
+#include "run/pool.h"
 #include "run/tuned.h"
 
 bool
@@ -100,14 +101,6 @@ most_sizes(const axe_kernel_sig *sig, const axe_compile_spec *spec)
     return n;
 }
 
-static int
-processors(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
-}
-
 axe_record_key
 axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
               const axe_compile_spec *spec, int n_array, const axe_array *array,
@@ -135,7 +128,7 @@ axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
         .variant = variant_of(cx, sig, spec),
         .n_worker = gpu            ? 1
                     : n_worker > 0 ? n_worker
-                                   : processors(),
+                                   : axe_pool_all(),
         .n_size = sizes_of(sig, spec, n_array, array, size),
         .size = size,
     };

@@ -307,8 +307,9 @@ CALL(EventCreate, (void **event, unsigned flags))
 
 CALL(EventRecord, (void *event, void *stream))
 {
-    (void)event;
     (void)stream;
+    if (!event)
+        return 400;
     between = launched;
     launched = 0;
     return 0;

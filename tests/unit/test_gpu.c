@@ -163,6 +163,43 @@ old_device_is_refused(void **state)
     axe_ctx_free(cx);
 }
 
+/* What is for no generation alone runs on later ones. */
+static void
+code_runs_on_later_ones(void **state)
+{
+    static const struct {
+        const char *arch;
+        bool        runs;
+    } row[] = {{"sm_80", true},  {"sm_90", true},  {"sm_90a", true},
+               {"sm_91", false}, {"sm_95", false}, {"sm_80a", false}};
+    axe_ctx *cx = axe_ctx_new();
+    axe_gpu *g;
+
+    (void)state;
+    assert_int_equal(axe_gpu_new(cx, &(axe_gpu_spec){.cache = cache}, &g),
+                     AXE_OK);
+    for (size_t i = 0; i < AXE_LEN(row); i++) {
+        axe_program  *p = make_program(cx);
+        axe_plan     *plan = axe_new(cx, axe_plan);
+        axe_simt      other = simt;
+        axe_machine   mc = machine;
+        axe_gpu_exec *e;
+
+        other.arch = row[i].arch;
+        mc.name = row[i].arch;
+        mc.simt = &other;
+        *plan = *p->plan;
+        plan->machine = &mc;
+        p->plan = plan;
+        p->c_text = "not reached";
+        assert_true(axe_gpu_exec_new(cx, g, p, &e) != AXE_OK);
+        if (!strstr(axe_last_error(cx), "kernel k is for sm_") != row[i].runs)
+            fail_msg("%s: %s", row[i].arch, axe_last_error(cx));
+    }
+    axe_gpu_free(g);
+    axe_ctx_free(cx);
+}
+
 static void
 launch_is_what_the_grid_says(void **state)
 {
@@ -191,6 +228,9 @@ launch_is_what_the_grid_says(void **state)
                                     "launch 3x1x1 of 128x1x1, 1024 bytes\n");
     assert_int_equal(fake_value(3), 10);
     assert_int_equal(fake_value(4), 32);
+    double once = 0;
+    assert_int_equal(axe_gpu_time(cx, e, 2, a, 0, NULL, 1, &once), AXE_OK);
+    assert_true(once == 1e-3);
     axe_gpu_exec_free(e);
     assert_int_equal(axe_gpu_exec_new(cx, g, make_program(cx), &e), AXE_OK);
     assert_true(axe_gpu_exec_cached(e));
@@ -212,6 +252,7 @@ persistent_grid_fits(void **state)
     } row[] = {{1, 3200, NULL, "launch 8x1x1 "},
                {3, 3200, NULL, "launch 6x1x1 "},
                {1, 10, NULL, "launch 3x1x1 "},
+               {2, 3200, "1", "launch 2x1x1 "},
                {3, 3200, "1", "launch 3x1x1 "},
                {3, 3200, "1", "clusters of 3 of 6 CTAs of "},
                {3, 3200, "0", "launch 6x1x1 "},
@@ -710,6 +751,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_is_described),
         cmocka_unit_test(old_device_is_refused),
+        cmocka_unit_test(code_runs_on_later_ones),
         cmocka_unit_test(launch_is_what_the_grid_says),
         cmocka_unit_test(persistent_grid_fits),
         cmocka_unit_test(maps_have_limits),

@@ -31,6 +31,9 @@ static const row group_rows[] = {
      "ESHAPE group: (2, 2, 9) : (70, 35, 1) cannot be cut into (6, 6): at iter "
      "0 of its normal form, extent 4 and the 6 still needed do not divide one "
      "another"},
+    {"(4, 6) : (7, 1)", "2 3 4", 0, 0,
+     "ESHAPE group: (4, 6) : (7, 1) cannot be cut into (2, 3, 4): at iter 0, "
+     "extent 4 and the 3 still needed do not divide one another"},
     {"(4, 6) : (7, 1)", "4 5", 0, 0,
      "ESHAPE group: shape (4, 5) has 20 elements, and (4, 6) : (7, 1) has 24"},
     {"(4, 6) : (7, 1)", "", 0, 0,

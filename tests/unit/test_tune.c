@@ -323,6 +323,47 @@ test_variant(void **state)
     close_fixture(f);
 }
 
+/* Of one set of values that one is the kernel's own. */
+static void
+test_standard(void **state)
+{
+    static const char one[] =
+        "kernel k<B = 64>(in f32 X[M], out f32 Y[M])\n"
+        "    tune B in {64}\n"
+        "{ index m; cta (i : M by B) Y[i*B + m] = X[i*B + m]; }\n";
+    fixture        *f = open_fixture("standard.db");
+    axe_tune_result r;
+
+    (void)state;
+    f->source = axe_source_add(f->cx, "one.axe", one, strlen(one));
+    r = tune(f, (axe_tune_spec){0});
+    assert_int_equal(r.n_try, 1);
+    assert_int_equal(r.standard, 0);
+    close_fixture(f);
+}
+
+/* No number of threads means all. */
+static void
+test_all_threads(void **state)
+{
+    fixture         *f = open_fixture("threads.db");
+    axe_compile_spec w = {.records = f->db};
+    axe_tune_result  r;
+
+    (void)state;
+    axe_device_free(f->device);
+    assert_int_equal(axe_device_new(f->cx, &(axe_device_spec){0}, &f->device),
+                     AXE_OK);
+    r = tune(f, (axe_tune_spec){0});
+    const axe_program *p;
+    assert_int_equal(r.n_try, 6);
+    assert_int_equal(
+        axe_compile_for(f->cx, f->source, &w, 2, f->array, AXE_STAGE_PLAN, &p),
+        AXE_OK);
+    assert_non_null(axe_program_tuned(p));
+    close_fixture(f);
+}
+
 static bool
 stop_at_once(void *user)
 {
@@ -472,6 +513,8 @@ main(void)
         cmocka_unit_test(test_processes),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_variant),
+        cmocka_unit_test(test_standard),
+        cmocka_unit_test(test_all_threads),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_nothing_to_tune),
         cmocka_unit_test(test_damaged_use),
