@@ -33,6 +33,26 @@ test_addresses(void **state)
     run_wrong(AXE_SIM_BOUNDS, "r[8] does not exist");
 }
 
+/* A finding is of one kind and one instruction, however often it is met. */
+static void
+test_told_once(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+
+    (void)state;
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    for (int i = 0; i < 2; i++)
+        move("ld.global.b32", at(reg, n(i)),
+             at(px, add(&m, lane(), n(AXE_LEN(x) - 31))));
+    run_wrong(AXE_SIM_BOUNDS, "of X, which has 4096");
+    assert_int_equal(r.n_finding, 2);
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    move("st.global.b32", at(py, add(&m, lane(), n(AXE_LEN(y) - 31))),
+         at(reg, n(0)));
+    run_wrong(AXE_SIM_BOUNDS, "of Y, which has");
+    assert_int_equal(r.n_finding, 2);
+}
+
 static void
 test_unset(void **state)
 {
@@ -351,10 +371,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(addresses), TEST(unset),   TEST(bytes),   TEST(races),
-        TEST(lockstep),  TEST(release), TEST(named),   TEST(deadlock),
-        TEST(lapped),    TEST(partial), TEST(strides), TEST(refused),
-        TEST(json),
+        TEST(addresses), TEST(told_once), TEST(unset),   TEST(bytes),
+        TEST(races),     TEST(lockstep),  TEST(release), TEST(named),
+        TEST(deadlock),  TEST(lapped),    TEST(partial), TEST(strides),
+        TEST(refused),   TEST(json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

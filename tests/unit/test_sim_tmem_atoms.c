@@ -238,6 +238,41 @@ test_columns(void **state)
                             "simulator keeps");
 }
 
+/* A warp asks for columns, and warp `by` stores there with no AFTER. */
+static void
+make_unheard(int by)
+{
+    const axe_tensor *px, *py, *t, *word, *base, *v;
+
+    (void)one_cta("sm_100a", 64, 1, 1, &px, &py);
+    t = tmem(&m, "t", AXE_TYPE_f32, 64);
+    v = array(&m, "v", AXE_TYPE_f32, 1);
+    word = buffer(&m, "word", AXE_TYPE_u32, 1, 0);
+    m.grid.tmem_base = base = array(&m, "base", AXE_TYPE_u32, 1);
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 0));
+    atom(&m, "tc.alloc", 0, 2, (axe_arg[]){at(word, n(0)), integer(n(64))});
+    end(&m);
+    atom(&m, "meet.cta", 0, 0, NULL);
+    move("ld.shared.b32", at(base, n(0)), at(word, n(0)));
+    calc(&m, v, n(0), f32_of(warp_lane()));
+    begin_if(&m, is(&m, id(&m, AXE_ID_WARP), by));
+    move("tc.st.32x32b.x1", in_tmem(t, n(0)), at(v, n(0)));
+    atom(&m, "tc.st.drain", 0, 0, NULL);
+    end(&m);
+    free_tile(t);
+}
+
+/* What it did itself a warp knows. */
+static void
+test_unheard(void **state)
+{
+    (void)state;
+    make_unheard(0);
+    run_clean();
+    make_unheard(1);
+    run_wrong(AXE_SIM_TFENCE, "which are allocated, but it has not said AFTER");
+}
+
 /* ---------------------------------------------------------------- products */
 
 enum { COLS = 16 };
@@ -543,7 +578,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(copies),   TEST(loads),  TEST(columns),
+        TEST(copies),   TEST(loads),  TEST(columns), TEST(unheard),
         TEST(products), TEST(scales), TEST(bugs),
     };
 
