@@ -70,6 +70,10 @@ static const struct {
      " reg f32 c[16, 96] : (16, (2, 48)) : (48, (768, 1)) = 0; shared f32 a[16, 32]; shared f32 b[32, 96]; for (t : K by 32) {"
      " a[m, k] = A[i*16 + m, t*32 + k]; b[k, n] = B[t*32 + k, j*96 + n]; c[m, n] += a[m, k] * b[k, n]; }"
      " C[i*16 + m, j*96 + n] = c[m, n]; } }", "cpu-avx512", NULL, UNEVEN},
+    /* all of them alike */
+    {GEMM("f32", "f32", "f32", ", in f32 D[K]", TILES, A, "b[k, n] = D[t*32 + k];", ""), "cpu-avx512", NULL, EDGES},
+    /* of a product that wants the signs of one factor flipped */
+    {GEMM("i8", "i8", "i32", "", "shared i8 a[16, 32]; shared i8 b[32, 48];", A, B, ""), "cpu-avx512-bf16", COPY, ACROSS},
     /* groups */
     {GEMM("u8", "i8", "i32", "", BYTES, A, B, ""), "cpu-avx512-bf16", NULL, ACROSS},
     {GEMM("u8", "i8", "i32", ", in u8 D[M, K, 2]", BYTES, "a[m, k] = D[i*16 + m, t*32 + k, 1];", B, ""), "cpu-avx512-bf16", GROUPS, ACROSS},
