@@ -1,4 +1,5 @@
 /* test_order.c - the order of tiles: each is taken once, and in bands. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,17 +10,6 @@
 #include <cmocka.h>
 
 #include "lower/order.h"
-
-static const axe_node *
-keep(void *user, const char *name, const axe_node *value, int64_t least,
-     const axe_node *extent)
-{
-    (void)user;
-    (void)name;
-    (void)least;
-    (void)extent;
-    return value;
-}
 
 static int64_t
 value_of(const axe_node *n)
@@ -38,6 +28,18 @@ static const axe_node *
 number(axe_ctx *cx, int64_t v)
 {
     return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+/* The value, which lies where it is said to. */
+static const axe_node *
+keep(void *user, const char *name, const axe_node *value, int64_t least,
+     const axe_node *extent)
+{
+    int64_t v = value_of(value);
+
+    if (v < least || (extent && v >= value_of(extent)))
+        fail_msg("%s is %" PRId64, name, v);
+    return number(user, v);
 }
 
 static axe_stmt
@@ -61,7 +63,7 @@ scope_of(axe_ctx *cx, int n, const int64_t *extent, int cluster, int group)
 static void
 get(axe_ctx *cx, const axe_stmt *s, int64_t at, int64_t rank, int64_t *out)
 {
-    axe_order_sink  sink = {NULL, keep};
+    axe_order_sink  sink = {cx, keep};
     const axe_node *v[3] = {NULL};
 
     axe_order_tile(cx, s, number(cx, at), number(cx, rank), &sink, v);
