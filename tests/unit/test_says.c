@@ -1,0 +1,83 @@
+/* test_says.c - what stages must say, and must not: of choices whose results
+ * are right either way, or wrong where no test on numbers sees it. */
+#include <stdio.h>
+
+#include "planned.h"
+
+#include "axe/compile.h"
+
+/* clang-format off */
+static const struct {
+    const char *file, *text; /* one of kernels/, or a text */
+    const char *kernel, *machine;
+    axe_stage   stage;
+    const char *has, *lacks;
+} row[] = {
+    /* a ninth batch index has no room */
+    {NULL, "kernel k(in f32 A[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9], in f32 B[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9], inout f32 C[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9]) {"
+     " index a, b, c, d, e, f, g, h, i, m, n, k; cta (u : 1)"
+     " C[a, b, c, d, e, f, g, h, i, m, n] += A[a, b, c, d, e, f, g, h, i, m, k] * B[a, b, c, d, e, f, g, h, i, k, n]; }",
+     "k", "cpu-avx2", AXE_STAGE_PLAN, "schedule  map", "schedule  contract"},
+    /* what a tile is given is of the tile's type, though it is kept as f32 */
+    {NULL, "kernel k(in bf16 A[M, K], in bf16 B[K, N], out f32 C[M, N]) { index m, n, k; cta (i : M by 64, j : N by 64) {"
+     " reg f32 c[64, 64] = 0; for (t : K by 32) { shared bf16 a[64, 32]; shared bf16 b[32, 64];"
+     " a[m, k] = max(A[i*64 + m, t*32 + k]*A[i*64 + m, t*32 + k], A[i*64 + m, t*32 + k]);"
+     " b[k, n] = B[t*32 + k, j*64 + n]; c[m, n] += a[m, k] * b[k, n]; } C[i*64 + m, j*64 + n] = c[m, n]; } }",
+     "k", "cpu-avx2", AXE_STAGE_C, "bf16_to_f32x4(to_bf16_f32x4(", NULL},
+    /* chains are of the innermost loop */
+    {"elementwise", NULL, "add", "cpu-avx2", AXE_STAGE_LOWER, "for m_3 = 0 .. 4 by 1\n", " by 4\n"},
+    /* elements of a byte are bytes, and so are their pointers */
+    {NULL, "kernel k(in f8e4m3 X[M, 64], in bool B[M, 64], out f8e4m3 Y[M, 64]) { index m, n; cta (i : M by 4) Y[i*4 + m, n] = B[i*4 + m, n] ? X[i*4 + m, n] : f8e4m3(1); }",
+     "k", "sm_90a", AXE_STAGE_C, "const u8 *t_X, const u8 *t_B, u8 *t_Y", NULL},
+    /* a byte that comes is put into its register's word */
+    {"dequantise", NULL, "dequantise", "sm_80", AXE_STAGE_C, "put8(", "get8(t_"},
+    /* an index that was loaded is long once */
+    {"gemm_grouped_sm90", NULL, "gemm_grouped_sm90", "sm_90a", AXE_STAGE_C, "(i64)r_", "(i64)(i64)"},
+};
+/* clang-format on */
+
+static char *
+text_of(axe_ctx *cx, const char *file)
+{
+    enum { MAX = 1 << 16 };
+    char *text = axe_alloc(cx, MAX);
+    FILE *f =
+        fopen(axe_textf(cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR, file), "rb");
+
+    assert_non_null(f);
+    text[fread(text, 1, MAX - 1, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+static void
+test_rows(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx    *cx = axe_ctx_new();
+        const char *text = row[i].file ? text_of(cx, row[i].file) : row[i].text;
+        int32_t     source = axe_source_add(cx, "k", text, strlen(text));
+        axe_compile_spec   spec = {.kernel = row[i].kernel,
+                                   .machine = row[i].machine};
+        const axe_program *p;
+        axe_buf            out = {.cx = cx};
+
+        if (axe_compile(cx, source, &spec, row[i].stage, &p) != AXE_OK ||
+            axe_program_emit(cx, p, row[i].stage, &out) != AXE_OK)
+            fail_msg("row %d: %s", i, axe_last_error(cx));
+        if (!strstr(out.text, row[i].has))
+            fail_msg("row %d: no '%s' in\n%s", i, row[i].has, out.text);
+        if (row[i].lacks && strstr(out.text, row[i].lacks))
+            fail_msg("row %d: '%s' in\n%s", i, row[i].lacks, out.text);
+        axe_ctx_free(cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
