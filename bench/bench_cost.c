@@ -1,4 +1,4 @@
-/* bench_cost.c - the cost model (src/plan/cost.h) beside the clock.
+/* bench_cost.c - the cost model (src/plan/cost/cost.h) beside the clock.
  *
  * A row is a kernel at a size, on one worker: what the model expects, what it
  * thinks the limit is, what a launch takes (median), and their ratio.  At the
@@ -14,7 +14,7 @@
 
 #include "axe/run.h"
 #include "clock.h"
-#include "plan/cost.h"
+#include "plan/cost/cost.h"
 #include "run/program.h"
 
 enum { MAX_ROW = 256, MAX_RUN = 101, MAX_SIZE = 8 };

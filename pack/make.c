@@ -12,7 +12,7 @@
 
 #include "lower/lower.h"
 #include "plan/plan.h"
-#include "print/aot.h"
+#include "print/aot/aot.h"
 #include "run/file.h"
 #include "run/program.h"
 

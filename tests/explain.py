@@ -9,7 +9,7 @@ import sys
 
 AXE = os.environ["AXE"]
 FACT = re.findall(r"FACT\( *(\w+), *(ONE|LIST)",
-                  open("src/plan/facts.def").read())
+                  open("src/plan/report/facts.def").read())
 ONE = [key for key, shape in FACT if shape == "ONE"]
 LIST = [key for key, shape in FACT if shape == "LIST"]
 NEEDED = ["schedule", "atoms", "vector", "loops", "address", "sync", "bytes",

@@ -189,7 +189,8 @@ struct axe_tensor {
     const axe_node *const
                      *shape;  /* global: sizes or constants; else constants */
     const axe_stride *stride; /* global: [rank]; else NULL */
-    bool packed; /* global: laid out for the machine, see plan/packed.c */
+    bool              packed; /* global: laid out for the machine, see
+                                 plan/access/packed.c */
     const axe_layout *layout; /* tile: as declared, or NULL: inferred */
     int               n_replica;
     const axe_iter   *replica;    /* layout NULL: R of the inferred one; on
@@ -250,10 +251,10 @@ bool axe_scope_nests(const char *machine, axe_scope_kind outer,
  *
  * The order of tiles is that of their clusters: row-major; or `group` of the
  * first variable at a time, and among these the first variable fastest; or
- * along a Hilbert curve (lower/order.h).  Persistent: CTAs that stay take the
- * tiles in that order.  What the body declares lives as long as they do; where
- * it holds only declarations and `roles`, each role runs its own loop over the
- * tiles. */
+ * along a Hilbert curve (lower/code/order.h).  Persistent: CTAs that stay take
+ * the tiles in that order.  What the body declares lives as long as they do;
+ * where it holds only declarations and `roles`, each role runs its own loop
+ * over the tiles. */
 typedef struct axe_scope_keys {
 #define KEY(name, least, most, step, scopes, text) int name;
 #include "ir/scope_keys.def"

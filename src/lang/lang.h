@@ -18,7 +18,8 @@ int                  axe_module_n_kernel(const axe_module *m);
 const char          *axe_module_kernel_name(const axe_module *m, int i);
 
 /* The source in its form: indentation, blanks; line breaks and comments stay.
- * Formatting what was formatted changes nothing.  Errors are those of parsing;
+ * Formatting what was formatted changes nothing.
+ * Errors  are those of parsing;
  * out is then untouched. */
 AXE_CHECK axe_status axe_module_format(axe_ctx *cx, int32_t source,
                                        axe_buf *out);

@@ -7,7 +7,7 @@
  * with constant bounds, and for the edges. */
 #include <string.h>
 
-#include "lower/simt_int.h"
+#include "lower/simt/simt_int.h"
 
 static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);

@@ -3,14 +3,14 @@
  * A lowered kernel is what every back end reads: loops, integer lets, branches,
  * and operations on registers and memory, nothing left to decide.  It prints as
  * text for people and goldens. */
-#ifndef AXE_LOWER_H
-#define AXE_LOWER_H
+#ifndef AXE_LOWER_LOWER_H
+#define AXE_LOWER_LOWER_H
 
 #include "plan/plan.h"
 
 typedef enum axe_lop {
 #define LOP(name, dst, src, text) AXE_LOP_##name,
-#include "lower/lops.def"
+#include "lower/code/lops.def"
     AXE_N_LOP
 } axe_lop;
 

@@ -1,6 +1,6 @@
 /* lower_int.h - between the files of this room. */
-#ifndef AXE_LOWER_INT_H
-#define AXE_LOWER_INT_H
+#ifndef AXE_LOWER_LOWER_INT_H
+#define AXE_LOWER_LOWER_INT_H
 
 #include "lower/lower.h"
 
@@ -88,7 +88,7 @@ typedef struct lowering {
     bool            holds;
 } lowering;
 
-/* build.c */
+/* code/build.c */
 axe_lir *axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind);
 axe_reg  axe_reg_new(lowering *lw, axe_type type, int lanes);
 axe_reg  axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type,
@@ -137,7 +137,7 @@ axe_reg axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op,
 /* The integer type that holds `n` elements of t, of 8 to 64 bits. */
 axe_type axe_word_of(axe_type t, int n);
 
-/* build.c: as many neighbours of the operand at mem as there are lanes to
+/* code/build.c: as many neighbours of the operand at mem as there are lanes to
  * move, in part of them if the lanes at hand are such. */
 axe_reg axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op,
                       axe_mem mem, axe_type type, int lanes);
@@ -147,7 +147,7 @@ void axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op,
 /* r where its lane counts, else e. */
 axe_reg axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e);
 
-/* known.c: the node's value at level `at`, a splat or not, is in r already. */
+/* cpu/known.c: the node's value at level `at`, a splat or not, is in r now. */
 void axe_remember(lowering *lw, int at, const axe_node *n, bool splat,
                   axe_reg r);
 /* Integers as wide as t, for masks. */
@@ -164,8 +164,8 @@ axe_reg axe_wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r);
 /* The deepest open loop whose index the node mentions. */
 int axe_level_of(const lowering *lw, const axe_node *n);
 
-/* index.c: an affine index expression, a vector of the open loops, as t: i64,
- * or i32, which keeps the low bits.  False where it is not affine. */
+/* cpu/index.c: an affine index expression, a vector of the open loops, as t:
+ * i64, or i32, which keeps the low bits.  False where it is not affine. */
 bool axe_lower_index(lowering *lw, axe_lblock *b, const axe_node *n, axe_type t,
                      int lanes, axe_reg *out);
 /* Is an affine index expression within i32 all over the domain? */
@@ -192,12 +192,12 @@ const axe_node *axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
 /* What n is in the code at hand, where lw->mask is known. */
 const axe_node *axe_decided(const lowering *lw, const axe_node *n);
 
-/* value.c: note as variables the elements that the operand's subscripts read;
- * to be called before its address or checks are asked for. */
+/* cpu/value.c: note as variables the elements that the operand's subscripts
+ * read; to be called before its address or checks are asked for. */
 AXE_CHECK axe_status axe_take_reads(lowering *lw, const axe_operand *op);
 /* The same for one of its expressions. */
 AXE_CHECK axe_status axe_take_reads_of(lowering *lw, const axe_node *n);
-/* read.c: does it read elements or mention indices? */
+/* cpu/read.c: does it read elements or mention indices? */
 bool axe_is_computed_now(const axe_node *n);
 /* Are loops open over all indices that it mentions? */
 bool axe_reads_are_bound(const lowering *lw, const axe_node *n);
@@ -213,23 +213,23 @@ typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);
 
-/* hoist.c: take divisions apart and out of loops, all through a block. */
+/* pass/hoist.c: take divisions apart and out of loops, all through a block. */
 void axe_hoist(lowering *lw, axe_lblock *b);
-/* tidy.c: drops integers that nothing mentions. */
+/* pass/tidy.c: drops integers that nothing mentions. */
 void axe_tidy(lowering *lw, axe_lblock *b);
 
 /* Is the operand outside its tensor in the code at hand? */
 bool axe_reads_zero(const lowering *lw, const axe_operand *op);
 
-/* map.c: the statement's value into its destination at the bound digits. */
+/* cpu/map.c: the statement's value into its destination at the bound digits. */
 AXE_CHECK axe_status axe_store_value(lowering *lw, void *user);
 
-/* map.c, transpose.c, contract.c: one statement into block b. */
+/* cpu/map.c, cpu/transpose.c, cpu/contract.c: one statement into block b. */
 AXE_CHECK axe_status axe_lower_map(lowering *lw, axe_lblock *b);
 AXE_CHECK axe_status axe_lower_transpose(lowering *lw, axe_lblock *b);
 AXE_CHECK axe_status axe_lower_contract(lowering *lw, axe_lblock *b);
 
-/* ------------------------------------------------------------- bits.c */
+/* --------------------------------------------------------------- cpu/bits.c */
 
 /* mulhi, popcount, clz of elements narrower than their register; false: n is
  * none. */

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "plan/simt_pair.h"
-#include "plan/simt_scale.h"
-#include "plan/simt_tcopy.h"
+#include "plan/simt/team/cta_pair.h"
+#include "plan/simt/tmem/copy.h"
+#include "plan/simt/tmem/scale.h"
 
 enum { LINES = 8, PIECE = 16, HELD = 0, SHARED = 1, N_TILE = 2 };
 

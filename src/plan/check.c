@@ -12,7 +12,7 @@
 
 #include "machine/levels.h"
 #include "plan/plan_int.h"
-#include "plan/simt_contract.h"
+#include "plan/simt/contract/contract.h"
 
 static void
 check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "plan/passes.h"
-#include "plan/simt_int.h"
+#include "plan/simt/simt_int.h"
 
 typedef enum pass_id {
 #define PASS(name, machines, call, text) PASS_##name,

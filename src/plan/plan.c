@@ -10,7 +10,7 @@
 #include "axe/machine.h"
 #include "ir/check.h"
 #include "plan/passes.h"
-#include "plan/simt_int.h"
+#include "plan/simt/simt_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
 

@@ -5,8 +5,8 @@
  * strides of those digits, what it costs, what was rejected and why, and a
  * certificate that the addresses are those of the statement.  Printing,
  * lowering and `axe explain` read the same plan. */
-#ifndef AXE_PLAN_H
-#define AXE_PLAN_H
+#ifndef AXE_PLAN_PLAN_H
+#define AXE_PLAN_PLAN_H
 
 #include "machine/machine.h"
 
@@ -86,7 +86,7 @@ typedef struct axe_nest {
                    one more vector, moved by the operands' part atoms */
 } axe_nest;
 
-/* Of machines with threads: plan/simt.h. */
+/* Of machines with threads: plan/simt/simt.h. */
 typedef struct axe_simt_schedule axe_simt_schedule;
 typedef struct axe_simt_plan     axe_simt_plan;
 
@@ -120,8 +120,9 @@ typedef struct axe_let {
     const axe_node *value;
 } axe_let;
 
-/* A contraction's tile as register tiles; see split.c.  The lets, in order, are
- * known at the beginning of the statement, or if early of its scope. */
+/* A contraction's tile as register tiles; see cpu/register_tiles.c.  The lets,
+ * in order, are known at the beginning of the statement, or if early of its
+ * scope. */
 typedef struct axe_split {
     bool            early;
     int             n_let;
@@ -163,10 +164,10 @@ typedef struct axe_schedule {
                               limit on, whose sums nobody reads; or NULL */
     int              n_from; /* nor values below their limit */
     const axe_guard *from;
-    axe_split        split;           /* CONTRACT */
-    axe_view         view[2];         /* CONTRACT: of a and b */
-    const axe_node  *turns;           /* of the loop around a contraction whose
-                                         ends are merged into it, see merge.c */
+    axe_split        split;   /* CONTRACT */
+    axe_view         view[2]; /* CONTRACT: of a and b */
+    const axe_node  *turns;   /* of the loop around a contraction whose ends are
+                                 merged into it, see cpu/fuse_epilogue.c */
     const axe_node            *turn;  /* this one; both NULL without a loop */
     bool                       fresh; /* CONTRACT: turn 0 needs no old sums */
     const struct axe_schedule *then;  /* CONTRACT: done with the last sums */

@@ -1,6 +1,6 @@
 /* plan_int.h - between the files of this room. */
-#ifndef AXE_PLAN_INT_H
-#define AXE_PLAN_INT_H
+#ifndef AXE_PLAN_PLAN_INT_H
+#define AXE_PLAN_PLAN_INT_H
 
 #include "plan/plan.h"
 
@@ -45,14 +45,15 @@ typedef struct request {
     axe_nest       *nest; /* digits not chosen yet */
     bool meets; /* a scatter whose elements the machine folds into by rows of
                    that fold: the value is only what comes to them */
-    int share;  /* CTAs that do parts of it, see simt_share.c; 0, 1: none */
-    int n_reject;
+    int share;  /* CTAs that do parts of it, see simt/map/cluster_share.c; 0, 1:
+                   none */
+    int        n_reject;
     axe_reject reject[16];
 } request;
 
 /* The value with `op=` spelled out: dst op reduce(value). */
 const axe_node *axe_spell_fold(axe_ctx *cx, const axe_stmt *s);
-/* access.c: resolve every access of the statement. */
+/* access/access.c: resolve every access of the statement. */
 AXE_CHECK axe_status axe_request_make(planner *p, const axe_stmt *s,
                                       request *out);
 
@@ -61,8 +62,8 @@ int64_t axe_dim_extent(const axe_dim *d);
 /* The dim of `v` in any nest of the request, or NULL. */
 const axe_dim *axe_request_dim(const request *r, const axe_var *v);
 
-/* digit.c: cut `v` (const extent) at the boundaries of all operands and at
- * `extra` more weights.  Digits slow to fast; false if boundaries clash. */
+/* access/digit.c: cut `v` (const extent) at the boundaries of all operands and
+ * at `extra` more weights.  Digits slow to fast; false if boundaries clash. */
 bool axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
                   const int64_t *extra, int *n_digit, axe_digit **digit);
 
@@ -79,37 +80,39 @@ bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
 void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
                   ...) AXE_PRINTF(4, 5);
 
-/* reflect.c: the kernel with branches where subscripts have absolute values. */
+/* rewrite/reflect.c: the kernel with branches where subscripts have absolute
+ * values. */
 const axe_kernel *axe_reflect(axe_ctx *cx, const axe_kernel *k);
-/* sum_loops.c: the kernel with loops around sums of products as indices. */
+/* cpu/sum_loops.c: the kernel with loops around sums of products as indices. */
 const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
                                 const axe_kernel *k);
 
-/* interleave.c: the kernel with its roles as one, for a machine on which they
- * do not run side by side; those for which that cannot be done stay.
+/* rewrite/interleave.c: the kernel with its roles as one, for a machine on
+ * which they do not run side by side; those for which that cannot be done stay.
  * at, why   or NULL: *at, *why of the first of these: what is in the way */
 const axe_kernel *axe_interleave_roles(axe_ctx *cx, const axe_kernel *k,
                                        axe_span *at, const char **why);
 
-/* few.c: the kernel, a product, with a branch for few rows. */
+/* cpu/few.c: the kernel, a product, with a branch for few rows. */
 const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
                                const axe_kernel *k);
 
-/* contract.c, and contract_roles.c.  wanted: is the statement a sum of products
- * with a row, a column and a sum?  may: and perhaps several sums?  infer: give
- * open tiles of a contraction their layouts. plan: false (and reasons in r) if
- * no contract atom fits. */
+/* cpu/contract.c, and access/contract_roles.c.  wanted: is the statement a sum
+ * of products with a row, a column and a sum?  may: and perhaps several sums?
+ * infer: give open tiles of a contraction their layouts. plan: false (and
+ * reasons in r) if no contract atom fits. */
 bool axe_contract_wanted(const axe_stmt *s);
 bool axe_contract_may(const axe_stmt *s);
 bool axe_contract_infer(planner *p, const axe_stmt *s);
 bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
 
-/* scopes.c: only scopes, loops and branches around scopes, and barriers at the
- * top of a kernel. */
+/* access/scopes.c: only scopes, loops and branches around scopes, and barriers
+ * at the top of a kernel. */
 AXE_CHECK axe_status axe_check_top(planner *p);
-/* rings.c: how many stages pipelines keep, and the stage of t that statement s
- * works on; NULL if there is one.
- * Errors  ESHAPE: a produce or consume without a stage; EUNSUPPORTED: not known
+/* access/pipeline_depth.c: how many stages pipelines keep, and the stage of t
+ * that statement s works on; NULL if there is one.
+ * Errors  ESHAPE: a produce or
+ * consume without a stage; EUNSUPPORTED: not known
  */
 AXE_CHECK axe_status axe_plan_rings(planner *p);
 /* The same for the pipeline that body[0] declares, for the rest of its block.
@@ -118,23 +121,24 @@ AXE_CHECK axe_status axe_plan_ring(planner *p, int n, axe_stmt *const *body);
 void                 axe_add_ring(planner *p, axe_ring r);
 const axe_var       *axe_stage_of(const planner *p, const axe_stmt *s,
                                   const axe_tensor *t);
-/* sync.c: where all workers must meet; with p->retile known. */
+/* cpu/worker_barrier.c: where all workers must meet; with p->retile known. */
 void axe_plan_sync(planner *p);
-/* scatter.c: no two tasks fold into an element that a subscript computes.
+/* access/scatter.c: no two tasks fold into an element that a subscript
+ * computes.
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_scatter(planner *p, const axe_stmt *s);
 /* Does the statement fold into elements that subscripts compute, and may
  * threads meet there, since the machine has rows that fold into memory? */
 bool axe_scatter_meets(const planner *p, const axe_stmt *s);
 
-/* pins.c: does the schedule keep what the text asks of it?
+/* access/pins.c: does the schedule keep what the text asks of it?
  * wanted  a contract atom should have been found
  * Errors  EUNSUPPORTED, ENAME with what was rejected and why */
 AXE_CHECK axe_status axe_check_pins(planner *p, const request *r,
                                     const axe_schedule *s, bool wanted);
 
-/* packed.c: the packed argument that the tile which s reads is only a copy of,
- * or NULL. */
+/* access/packed.c: the packed argument that the tile which s reads is only a
+ * copy of, or NULL. */
 const axe_tensor *axe_packed_source(const planner *p, const axe_stmt *s,
                                     const axe_tensor *tile);
 /* The access `load` of such a tile as one of its source.  Guards say where the
@@ -146,22 +150,23 @@ AXE_CHECK axe_status axe_packed_operand(planner *p, const request *r,
  * Errors  EUNSUPPORTED */
 AXE_CHECK axe_status axe_check_packed(planner *p);
 
-/* source.c: is the tile filled by one unconverted move, for s alone? */
+/* access/source.c: is the tile filled by one unconverted move, for s alone? */
 bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
 
-/* access.c: the index of a subscript that is one index and the rest, or NULL.
+/* access/access.c: the index of a subscript that is one index and the rest, or
+ * NULL.
  */
 const axe_var *axe_alone_in(planner *p, const axe_node *at);
 /* The sum; of a scope variable whose tiles may begin elsewhere, the beginning.
  */
 const axe_node *axe_affine_node(planner *p, const axe_affine *a);
-/* window.c: may the subscript leave a dimension of `full` elements of a tile,
- * but for a condition around it? */
+/* access/window.c: may the subscript leave a dimension of `full` elements of a
+ * tile, but for a condition around it? */
 bool axe_tile_guarded(planner *p, const request *r, const axe_node *at,
                       int64_t full);
 /* The same file: adds to op what the subscript `at` of a tile, inner of indices
- * plus outer, moves it by along a dimension of n > 1 iters. Errors
- * EUNSUPPORTED: two parts of it move one digit of the dimension */
+ * plus outer, moves it by along a dimension of n > 1 iters.
+ * Errors  EUNSUPPORTED: two parts of it move one digit of the dimension */
 AXE_CHECK axe_status axe_window_move(planner *p, const request *r,
                                      const axe_node   *at,
                                      const axe_affine *inner,
@@ -174,31 +179,31 @@ AXE_CHECK axe_status axe_global_dim(planner *p, const request *r,
                                     const axe_var *as, axe_operand *op,
                                     axe_affine *outer);
 
-/* atom.c: the schedule of a statement that names its atom: one invocation.
+/* cpu/atom.c: the schedule of a statement that names its atom: one invocation.
  * Errors  ENAME: no such atom; EUNSUPPORTED: the machine lacks it;
  *         ESHAPE, ETYPE: it does not take the operands, and which would */
 AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
 
-/* map.c */
+/* cpu/map.c */
 /* Lanes for the widest compute type of the statement. */
 AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
 AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
-/* map_order.c: the digits of all dims of a nest of schedule s, outermost first
- * by the destination's strides if by_stride, those of `last2` and then `last`
- * (or NULL) at the end.  A variable that layouts cut in ways that do not refine
- * one another is one digit. */
+/* cpu/map_order.c: the digits of all dims of a nest of schedule s, outermost
+ * first by the destination's strides if by_stride, those of `last2` and then
+ * `last` (or NULL) at the end.  A variable that layouts cut in ways that do not
+ * refine one another is one digit. */
 void axe_map_order(planner *p, const request *r, axe_nest *nest,
                    const axe_schedule *s, bool by_stride, const axe_var *last2,
                    const axe_var *last);
 
-/* jam.c: how many elements of the result are folded side by side; its loops may
- * change places. */
+/* cpu/jam.c: how many elements of the result are folded side by side; its loops
+ * may change places. */
 void axe_plan_jam(const planner *p, const request *r, axe_nest *nest);
 
-/* part.c: may the rows of the request's nests, of the statement's own along
- * `last`, end in a vector of which only the first lanes count?  Then they do
- * so; the operands' atoms go into list, which has room, if a row may have such
- * an end. */
+/* cpu/tail_vector.c: may the rows of the request's nests, of the statement's
+ * own along `last`, end in a vector of which only the first lanes count?  Then
+ * they do so; the operands' atoms go into list, which has room, if a row may
+ * have such an end. */
 void axe_plan_parts(planner *p, request *r, const axe_var *last,
                     axe_schedule *out, const axe_atom **list);
 /* The atom that loads the first of `lanes` steps of v, or NULL. */
@@ -209,7 +214,7 @@ void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
 /* The type in which elements of a tensor lie in memory. */
 axe_type axe_kept_as(const planner *p, const axe_tensor *t);
 
-/* zero.c: the statement that writes tile t, if it is the only one. */
+/* access/zero.c: the statement that writes tile t, if it is the only one. */
 const axe_stmt *axe_only_writer(const planner *p, const axe_tensor *t);
 
 /* A statement that writes tile t. */
@@ -231,35 +236,36 @@ bool axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s);
  */
 bool axe_walks_whole(const axe_node *load);
 
-/* dead.c: bound the statements that fill tiles by what is read of them. */
+/* cpu/dead.c: bound the statements that fill tiles by what is read of them. */
 void axe_cut_dead(planner *p);
 /* The limit in dimension d that all who read the tile share, or NULL. */
 const axe_node *axe_common_limit(planner *p, const axe_tensor *t, int d);
 
-/* split.c: divide a contraction's tile. */
+/* cpu/register_tiles.c: divide a contraction's tile. */
 void axe_split_tile(planner *p, axe_schedule *s);
 /* A name for a value that is known where the split is. */
 const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
                               const axe_node *value);
 
-/* merge.c: what surrounds contractions into them. */
+/* cpu/fuse_epilogue.c: what surrounds contractions into them. */
 void axe_merge_ends(planner *p);
 
-/* view.c: factors that are read where they come from. */
+/* cpu/zero_copy.c: factors that are read where they come from. */
 void axe_find_views(planner *p);
 
-/* sets.c: a bool: of `rows` pieces of `bytes` each, `stride` bytes apart, does
- * no set of a cache get more lines than `ways`?  `period`: its bytes / ways. */
+/* cpu/cache_sets.c: a bool: of `rows` pieces of `bytes` each, `stride` bytes
+ * apart, does no set of a cache get more lines than `ways`?  `period`: its
+ * bytes / ways. */
 const axe_node *axe_fits_sets(axe_ctx *cx, const axe_node *rows,
                               const axe_node *bytes, const axe_node *stride,
                               int64_t period, int64_t ways);
 
-/* retile.c: which scope variables' tiles may begin elsewhere; then, with all
- * schedules made, in which multiples. */
+/* cpu/retile.c: which scope variables' tiles may begin elsewhere; then, with
+ * all schedules made, in which multiples. */
 void axe_find_retiles(planner *p);
 void axe_round_retiles(planner *p);
-/* slow.c: warn of statements that take far longer than the machine needs, but
- * for those that say `slow`. */
+/* cost/slow.c: warn of statements that take far longer than the machine needs,
+ * but for those that say `slow`. */
 void axe_check_slow(axe_ctx *cx, const axe_plan *p);
 /* check.c: warn of tiles that exceed the machine's caches. */
 void axe_check_caches(axe_ctx *cx, const axe_plan *p);
@@ -267,16 +273,16 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
  * but for those that say `slow`. */
 void axe_check_rates(axe_ctx *cx, const axe_plan *p);
 
-/* certify.c: compare each operand's digits with its layout; a difference is
- * our own bug. */
+/* access/certify.c: compare each operand's digits with its layout; a difference
+ * is our own bug. */
 void axe_certify(planner *p, axe_schedule *s);
 /* The same for a view: its address, for some values of all variables, is that
  * of the tensor's strides at the subscripts of the statement that fills the
  * tile; how many were compared.  src: by the indices of `load`. */
 int64_t axe_certify_view(planner *p, const axe_operand *src,
                          const axe_node *load, const axe_schedule *fill);
-/* prove.c: the same for one access of a tile, by algebra; UNKNOWN where that
- * does not reach (a base that moves with a size, digits that carry). */
+/* access/prove.c: the same for one access of a tile, by algebra; UNKNOWN where
+ * that does not reach (a base that moves with a size, digits that carry). */
 typedef enum axe_proof {
     AXE_PROOF_UNKNOWN,
     AXE_PROOF_EQUAL,

@@ -1,5 +1,5 @@
-/* aot.c - programs ahead of time: C text from print/aot.c, objects and archives
- * from the system's tools. */
+/* aot.c - programs ahead of time: C text from print/aot/aot.c, objects and
+ * archives from the system's tools. */
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "lang/lang.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
-#include "print/aot.h"
-#include "print/aot_gpu.h"
+#include "print/aot/aot.h"
+#include "print/aot/gpu.h"
 #include "run/cc.h"
 #include "run/file.h"
 #include "run/program.h"

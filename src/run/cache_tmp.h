@@ -4,7 +4,8 @@
 
 #include "run/cache.h"
 
-/* c->tmp.  Errors  EIO */
+/* c->tmp.
+ * Errors  EIO */
 AXE_CHECK axe_status axe_cache_need_tmp(axe_ctx *cx, axe_cache *c);
 /* The number of the next pair of files NUMBER.c and NUMBER.so there. */
 int axe_cache_tmp_next(axe_cache *c);

@@ -6,8 +6,8 @@
 #include "lower/lower.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
-#include "print/c.h"
-#include "print/cuda.h"
+#include "print/c/c.h"
+#include "print/cuda/cuda.h"
 #include "run/tuned.h"
 #include "run/weights.h"
 

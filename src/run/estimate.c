@@ -1,7 +1,7 @@
 /* estimate.c - what a program should take at given sizes, by the model. */
 #include "base/ctx.h"
-#include "plan/cost.h"
-#include "plan/cost_simt.h"
+#include "plan/cost/cost.h"
+#include "plan/cost/simt.h"
 #include "run/program.h"
 
 /* All sizes, each given or following from one that is. */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "print/ask.h"
+#include "print/cuda/ask.h"
 
 enum { MAX_NAME = 32, MAX_STAGE = 1 << 16, MAX_TILE = 1 << 20, PIECE = 16 };
 

@@ -18,7 +18,8 @@ AXE_CHECK axe_status axe_fact_ints(axe_job *j, const char *key, int n,
                                    int64_t *out);
 /* Is the text at a key "MN" and not "K"? */
 AXE_CHECK axe_status axe_fact_major(axe_job *j, const char *key, bool *out);
-/* The element type that PTX calls so.  Errors  EUNSUPPORTED: none */
+/* The element type that PTX calls so.
+ * Errors  EUNSUPPORTED: none */
 AXE_CHECK axe_status axe_fact_type(axe_job *j, const char *key, axe_type *out);
 
 /* Which product in tensor memory is asked for: "" and 0 are any. */

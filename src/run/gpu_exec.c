@@ -9,7 +9,7 @@
 
 #include "lower/lower.h"
 #include "plan/plan.h"
-#include "print/cuda.h"
+#include "print/cuda/cuda.h"
 #include "run/gpu_int.h"
 #include "run/program.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "print/aot_gpu.h"
+#include "print/aot/gpu.h"
 #include "run/gpu_int.h"
 
 static axe_status

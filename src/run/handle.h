@@ -33,7 +33,8 @@ unsigned axe_forks(void);
 /* EDEVICE: a device made at `forks` belongs to another process. */
 AXE_CHECK axe_status axe_forks_check(axe_ctx *cx, unsigned forks);
 
-/* Is the argument g, or d, of fn one of this process?  Errors  EARG, EDEVICE */
+/* Is the argument g, or d, of fn one of this process?
+ * Errors  EARG, EDEVICE */
 AXE_CHECK axe_status axe_gpu_check(axe_ctx *cx, const char *fn,
                                    const axe_gpu *g);
 AXE_CHECK axe_status axe_device_check(axe_ctx *cx, const char *fn,

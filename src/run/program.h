@@ -43,7 +43,8 @@ typedef struct axe_bound {
     bool           *unknown; /* [n_size] does it follow from nothing given? */
 } axe_bound;
 
-/* Does index arithmetic fit int64 with these sizes?  Errors  EOVERFLOW */
+/* Does index arithmetic fit int64 with these sizes?
+ * Errors  EOVERFLOW */
 AXE_CHECK axe_status axe_bound_check_reach(axe_ctx *cx, const axe_program *p,
                                            const axe_bound *b);
 

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "machine/machine.h"
-#include "plan/cost.h"
-#include "plan/cost_simt.h"
+#include "plan/cost/cost.h"
+#include "plan/cost/simt.h"
 #include "run/handle.h"
 #include "run/program.h"
 #include "run/tune_int.h"

@@ -1,4 +1,4 @@
-/* weights.c - matrices laid out as a program takes them (plan/packed.c).
+/* weights.c - matrices laid out as a program takes them (plan/access/packed.c).
  *
  * A packed matrix carries its layout as text; a launch compares it with what
  * the program was compiled for, so that weights packed for another machine or

@@ -11,7 +11,7 @@ if ! command -v "$cxx" >/dev/null 2>&1; then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-"${PYTHON:-python3}" - "$SRC/src/print/cuda_fn.def" >"$tmp/helpers.inc" <<'EOT'
+"${PYTHON:-python3}" - "$SRC/src/print/cuda/fn.def" >"$tmp/helpers.inc" <<'EOT'
 import re
 import sys
 

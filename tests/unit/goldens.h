@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "print/cuda.h"
+#include "print/cuda/cuda.h"
 
 static inline char *
 read_text(axe_ctx *cx, const char *path)

@@ -1,0 +1,525 @@
+/* contract.c - the register tile: accumulators stay in registers over k.
+ *
+ *     for each tile of mr rows and up to nv vectors:
+ *         acc[i][j] = 0          mr * nv registers
+ *         for k: b[j] = nv loads; a[i] = one element, splat; acc += a * b
+ *         c += acc, or in turn 0 c = acc, or in the last turn what follows
+ *
+ * The old sums are added at the end, when they have long arrived, and not
+ * loaded at the start, where every multiply-add would wait for them.  They are
+ * asked for only NEAR steps before the end: earlier they would be driven out
+ * again.
+ *
+ * Where an atom takes a group of neighbours of k in a lane, a step of k is a
+ * group: both factors are words of it, one element of a is one word, and `+=`
+ * is the atom's.  Where a's signs are kept flipped, which adds 2^(bits-1) to
+ * each element, that many times the sums of b are too much; they are found once
+ * for each block of columns, before its rows, so columns are then outside. */
+#include "lower/cpu/tile.h"
+
+enum { NEAR = 64, ROWS_ASKED = 2 };
+
+/* ----------------------------------------------------------------- factors */
+
+/* Element or vector number i of a factor at the bound steps of k; `from` of
+ * its index v. */
+static axe_mem
+factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
+       int64_t from, int64_t i)
+{
+    const axe_node *at;
+
+    if (!src->view)
+        return axe_mem_of(lw, op,
+                          axe_steps_on(lw, op, axe_address(lw, op), v, from));
+    at = axe_op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
+    for (int j = 0; j < lw->s->tile.n_more; j++)
+        at = axe_sum(lw, at,
+                     axe_op2(lw, AXE_OP_mul,
+                             axe_index_so_far(lw, lw->s->tile.more[j]),
+                             src->more[j]));
+    at = axe_sum(lw, axe_op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
+    return (axe_mem){src->view, axe_mem_of(lw, op, at).type, at};
+}
+
+/* A step in the tile or, where `seen`, in the source, as by[] has them. */
+static const axe_node *
+step_of(lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
+        const axe_stride by[2])
+{
+    const axe_node *one = axe_int(lw, 1);
+
+    if (by[0].coef == by[1].coef && by[0].unit == by[1].unit)
+        return axe_scaled(lw, one, by[1]);
+    return axe_named(lw, b, name,
+                     axe_choose(lw, seen, axe_scaled(lw, one, by[1]),
+                                axe_scaled(lw, one, by[0])));
+}
+
+/* A pointer to the first of this register tile's rows or columns, which end at
+ * `end`: in the argument where the view holds and the tile is whole. */
+static source
+look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
+     const axe_node *end)
+{
+    source      src = {0};
+    axe_tensor *t;
+    axe_lir    *l;
+
+    if (!v->source)
+        return src;
+    const axe_node *seen = v->when;
+    if (!v->part)
+        seen =
+            axe_op2(lw, AXE_OP_and, seen, axe_op2(lw, AXE_OP_le, end, v->end));
+    seen = axe_named(lw, b, "seen", seen);
+    t = axe_new(lw->cx, axe_tensor);
+    *t = *op->tensor;
+    l = axe_emit(lw, b, AXE_LIR_VIEW);
+    t->name = axe_textf(lw->cx, "%s.%d", op->tensor->name, lw->n_var++);
+    l->value = seen;
+    l->choice[0] = axe_mem_of(lw, v->source, axe_address(lw, v->source));
+    l->choice[1] = axe_mem_of(lw, op, axe_address(lw, op));
+    l->mem = (axe_mem){t, l->choice[1].type, axe_int(lw, 0)};
+    src.view = t;
+    src.step = step_of(lw, b, "step", seen, v->step);
+    src.sum = step_of(lw, b, "along", seen, v->sum);
+    for (int i = 0; i < lw->s->tile.n_more; i++)
+        src.more[i] = step_of(lw, b, "along", seen, v->more[i]);
+    return src;
+}
+
+/* What the atom adds to. */
+static void
+multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
+{
+    bool     words = lw->s->tile.group > 1;
+    axe_lir *l;
+
+    axe_emit_op(lw, b, words ? AXE_LOP_dot : AXE_LOP_fma, acc.type, acc.lanes,
+                2, (axe_reg[]){x, y});
+    l = b->item[b->n - 1];
+    l->dst = acc;
+    l->atom = words ? lw->s->atom[0] : NULL;
+}
+
+/* A factor's elements, or groups of them, as the atom takes them; part: an atom
+ * that leaves out what is no column, or NULL. */
+static axe_reg
+load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
+     const axe_atom *part)
+{
+    axe_lblock *b = lw->level[lw->top].block;
+    bool        words = lw->s->tile.group > 1;
+    axe_type    from = words ? tl->word : axe_compute_of(lw, m.type);
+    axe_reg  r = axe_emit_op(lw, b, part ? AXE_LOP_loadm : AXE_LOP_load, from,
+                             lanes, 0, NULL);
+    axe_lir *l = b->item[b->n - 1];
+
+    if (words)
+        m.type = from;
+    l->mem = m;
+    l->atom = part;
+    l->value = part ? tl->left : NULL;
+    if (!words && from != type)
+        r = axe_emit_op(lw, b, AXE_LOP_convert, type, lanes, 1, &r);
+    return r;
+}
+
+/* A packed b comes from memory and is read in order: ask for what is some way
+ * ahead. */
+enum { AHEAD_BYTES = 4096 };
+
+static void
+ask_ahead(lowering *lw, axe_lblock *blk, axe_mem m)
+{
+    int64_t  bytes = axe_type_table[m.tensor->type].bits / 8;
+    axe_lir *l;
+
+    if (!m.tensor->packed)
+        return;
+    l = axe_emit(lw, blk, AXE_LIR_OP);
+    l->op = AXE_LOP_prefetch;
+    l->mem = m;
+    l->mem.at = axe_sum(lw, m.at, axe_int(lw, AHEAD_BYTES / bytes));
+}
+
+/* The vectors of b in this step of k. */
+static axe_reg *
+columns(lowering *lw, const tile *tl)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_operand    *b = &lw->s->operand[t->b];
+    axe_reg              *col = axe_new_array(lw->cx, axe_reg, tl->width);
+
+    for (int j = 0; j < tl->width; j++) {
+        axe_mem m = factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j);
+        ask_ahead(lw, lw->level[lw->top].block, m);
+        col[j] =
+            load(lw, m, tl->lanes, tl->type, tl,
+                 tl->left && j + 1 == tl->width ? lw->s->view[1].part : NULL);
+    }
+    return col;
+}
+
+/* The element at k of the rows that this tile asks for. */
+static void
+ask_for_rows(lowering *lw, const tile *tl)
+{
+    const axe_node *at = tl->next;
+
+    for (int i = 0; tl->next && i < ROWS_ASKED; i++) {
+        axe_lir *l = axe_emit(lw, lw->level[lw->top].block, AXE_LIR_OP);
+        l->op = AXE_LOP_prefetch;
+        l->mem = factor(lw, &lw->s->operand[lw->s->tile.a], &tl->a,
+                        lw->s->tile.m, 0, 0);
+        l->mem.at = axe_sum(lw, l->mem.at, at);
+        at = axe_sum(lw, at, tl->a.step);
+    }
+}
+
+/* One step of k. */
+static axe_status
+k_body(lowering *lw, void *user)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_operand    *a = &lw->s->operand[t->a];
+    tile                 *tl = user;
+    axe_lblock           *blk = lw->level[lw->top].block;
+    axe_reg              *col = columns(lw, tl);
+
+    ask_for_rows(lw, tl);
+    for (int i = 0; i < t->mr; i++) {
+        axe_reg r =
+            load(lw, factor(lw, a, &tl->a, t->m, i, i), 1, tl->type, tl, NULL);
+        if (tl->lanes > 1)
+            r = axe_emit_op(lw, blk, AXE_LOP_splat, r.type, tl->lanes, 1, &r);
+        for (int j = 0; j < tl->width; j++)
+            multiply_add(lw, blk, tl->acc[i * tl->width + j], r, col[j]);
+    }
+    return AXE_OK;
+}
+
+/* The same of the excess: a row of 2^(bits-1). */
+static axe_status
+excess_body(lowering *lw, void *user)
+{
+    tile       *tl = user;
+    axe_lblock *blk = lw->level[lw->top].block;
+    axe_reg    *col = columns(lw, tl);
+
+    for (int j = 0; j < tl->width; j++)
+        multiply_add(lw, blk, tl->excess[j], tl->flip, col[j]);
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------- loops */
+
+/* A loop over a digit, from begin to end by step. */
+static axe_status
+loop_over(lowering *lw, axe_digit d, const axe_node *begin, const axe_node *end,
+          int64_t step, body_fn *body, void *user)
+{
+    axe_lblock hold = {0};
+    int64_t    b, e;
+    axe_lir   *l;
+
+    if (axe_is_iconst(begin, &b) && axe_is_iconst(end, &e) && b >= e)
+        return AXE_OK;
+    if (lw->top + 1 == MAX_LEVEL)
+        return axe_fail(lw->cx, lw->s->stmt->at, AXE_ELIMIT,
+                        "a statement needs over %d nested loops", MAX_LEVEL);
+    l = axe_emit(lw, &hold, AXE_LIR_LOOP);
+    l->var = axe_loop_var(lw, d.var->name);
+    l->begin = begin;
+    l->end = end;
+    l->step = step;
+    bound bd = {d, l->var, 0, lw->bound};
+    lw->bound = &bd;
+    lw->level[++lw->top] = (level){.block = &l->body, .index = d.var};
+    AXE_TRY(body(lw, user));
+    lw->bound = bd.next;
+    lw->top--;
+    *axe_emit(lw, lw->level[lw->top].block, AXE_LIR_LOOP) = *l;
+    return AXE_OK;
+}
+
+/* ---------------------------------------------------------------- the tile */
+
+/* Where one atom is the whole statement it adds to the old sums at once. */
+static axe_reg *
+take_old(lowering *lw, axe_lblock *b, const tile *tl)
+{
+    axe_reg *acc = axe_new(lw->cx, axe_reg);
+
+    *acc = axe_emit_op(lw, b, AXE_LOP_load, tl->type, tl->lanes, 0, NULL);
+    b->item[b->n - 1]->mem = axe_sum_at(lw, 0, 0, tl->lanes);
+    return acc;
+}
+
+/* n registers of zeros. */
+static axe_reg *
+clear(lowering *lw, axe_lblock *b, const tile *tl, int n)
+{
+    bool     fl = axe_type_table[tl->type].cls == AXE_CLASS_FLOAT;
+    axe_reg *out = axe_new_array(lw->cx, axe_reg, n);
+
+    for (int i = 0; i < n; i++)
+        out[i] = axe_emit_op(lw, b, fl ? AXE_LOP_fconst : AXE_LOP_iconst,
+                             tl->type, tl->lanes, 0, NULL);
+    return out;
+}
+
+static axe_nest
+part_of(const axe_nest *all, int from, int end)
+{
+    axe_nest n = *all;
+
+    n.digit += from;
+    n.n_digit = end - from;
+    n.lanes = 1;
+    return n;
+}
+
+/* All of k. */
+static axe_status
+sum_up(lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
+       body_fn *body)
+{
+    const axe_nest *all = &lw->s->nest[0];
+    axe_nest        k = part_of(all, tl->k_from, all->n_digit);
+
+    if (tl->depth)
+        return loop_over(lw, k.digit[0], begin, end, 1, body, tl);
+    return axe_nest_open(lw, &k, body, tl);
+}
+
+static void
+look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    int64_t               n = left ? t->mr : (int64_t)tl->width * tl->lanes;
+    const axe_node       *end =
+        axe_sum(lw, axe_index_so_far(lw, left ? t->m : t->n), axe_int(lw, n));
+    source s = look(lw, b, &lw->s->operand[left ? t->a : t->b],
+                    &lw->s->view[left ? 0 : 1], end);
+
+    *(left ? &tl->a : &tl->b) = s;
+}
+
+/* Tile after tile of a block of rows asks for two rows of the next block, which
+ * lie far apart where a is read from an argument. */
+static void
+find_next(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_view       *v = &lw->s->view[0];
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_node       *n = axe_index_so_far(lw, t->n);
+
+    tl->next = NULL;
+    if (!tl->a.view || tl->width < 2 || v->sum[1].coef != 1 ||
+        v->sum[1].unit != AXE_UNIT_ONE)
+        return;
+    n = axe_op2(lw, AXE_OP_div, n, axe_int(lw, (int64_t)tl->width * tl->lanes));
+    n = axe_op2(lw, AXE_OP_mul, n, axe_int(lw, ROWS_ASKED));
+    n = axe_op2(lw, AXE_OP_mod, n, axe_int(lw, t->mr));
+    n = axe_sum(lw, n, axe_int(lw, t->mr));
+    tl->next = axe_named(lw, b, "next", axe_op2(lw, AXE_OP_mul, n, tl->a.step));
+}
+
+/* All of k in two parts, with c asked for between them; one loop over both, as
+ * the code of a step is long and a compiler's time goes into it. */
+static axe_status
+sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_node *zero = axe_int(lw, 0), *part, *first;
+    axe_lblock      hold = {0}, *other;
+    int64_t         near;
+    axe_lir        *l;
+
+    if (axe_is_iconst(tl->near, &near) && near == 0) {
+        AXE_TRY(axe_tile_ask(lw, b, tl));
+        return sum_up(lw, tl, zero, tl->depth, k_body);
+    }
+    l = axe_emit(lw, &hold, AXE_LIR_LOOP);
+    l->var = axe_loop_var(lw, "part");
+    l->begin = zero;
+    l->end = axe_int(lw, 2);
+    part = axe_ivar(lw, l->var);
+    first = axe_op2(lw, AXE_OP_eq, part, zero);
+    lw->level[++lw->top] = (level){.block = &l->body};
+    AXE_TRY(sum_up(
+        lw, tl,
+        axe_named(lw, &l->body, "from", axe_choose(lw, first, zero, tl->near)),
+        axe_named(lw, &l->body, "to",
+                  axe_choose(lw, first, tl->near, tl->depth)),
+        k_body));
+    AXE_TRY(axe_tile_ask(lw, axe_where(lw, &l->body, first, &other), tl));
+    lw->top--;
+    *axe_emit(lw, b, AXE_LIR_LOOP) = *l;
+    return AXE_OK;
+}
+
+/* How many columns the tile's last vector has, where that is asked for and may
+ * be less than all. */
+static void
+find_left(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_split *sp = &lw->s->split;
+    const axe_node  *lanes = axe_int(lw, tl->lanes), *n;
+    int64_t          all;
+
+    tl->left = NULL;
+    if ((!lw->s->parts && !lw->s->view[1].part) ||
+        (axe_is_iconst(sp->columns, &all) && all % tl->lanes == 0))
+        return;
+    n = axe_sum(lw, axe_index_so_far(lw, lw->s->tile.n),
+                axe_int(lw, (int64_t)(tl->width - 1) * tl->lanes));
+    n = axe_op2(lw, AXE_OP_sub, sp->columns, n);
+    tl->left = axe_named(lw, b, "left", axe_op2(lw, AXE_OP_min, n, lanes));
+}
+
+static axe_status
+tile_body(lowering *lw, void *user)
+{
+    tile       *tl = user;
+    axe_lblock *b = lw->level[lw->top].block;
+
+    look_at(lw, b, tl, false);
+    find_left(lw, b, tl);
+    tl->acc = lw->s->stmt->atom ? take_old(lw, b, tl)
+                                : clear(lw, b, tl, lw->s->tile.mr * tl->width);
+    if (tl->depth) {
+        find_next(lw, b, tl);
+        AXE_TRY(sum_in_parts(lw, b, tl));
+    } else {
+        AXE_TRY(sum_up(lw, tl, NULL, NULL, k_body));
+    }
+    return axe_tile_end(lw, b, tl);
+}
+
+/* body for all columns: `wide` tiles of width + 1 vectors, then those of
+ * width. */
+static axe_status
+each_column(lowering *lw, tile *tl, body_fn *body)
+{
+    const axe_split *sp = &lw->s->split;
+    const axe_nest  *all = &lw->s->nest[0];
+    axe_nest         n = part_of(all, tl->n_from, tl->n_end);
+    const axe_node  *zero = axe_int(lw, 0), *begin, *end;
+
+    tl->width = lw->s->tile.nv;
+    if (!lw->s->tile.narrow)
+        return axe_nest_open(lw, &n, body, tl);
+    for (int w = tl->width; w >= 1; w--) {
+        const axe_node *is = axe_op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w));
+        const axe_node *less =
+            axe_op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w - 1));
+        begin = axe_op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w + 1));
+        end = axe_op2(lw, AXE_OP_mul, sp->wide, axe_int(lw, w));
+        tl->width = w;
+        AXE_TRY(loop_over(
+            lw, n.digit[0], axe_choose(lw, is, begin, zero),
+            axe_choose(lw, is, sp->vectors, axe_choose(lw, less, end, zero)), w,
+            body, tl));
+    }
+    return AXE_OK;
+}
+
+/* A block of rows: all its columns. */
+static axe_status
+row_body(lowering *lw, void *user)
+{
+    tile *tl = user;
+
+    look_at(lw, lw->level[lw->top].block, tl, true);
+    return each_column(lw, tl, tile_body);
+}
+
+static axe_status
+row_of_columns(lowering *lw, void *user)
+{
+    look_at(lw, lw->level[lw->top].block, user, true);
+    return tile_body(lw, user);
+}
+
+/* A block of columns: all its rows.  Where signs are flipped, a is in its
+ * tile. */
+static axe_status
+column_body(lowering *lw, void *user)
+{
+    tile       *tl = user;
+    axe_nest    m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
+    axe_lblock *b = lw->level[lw->top].block;
+
+    if (!lw->s->atom[0]->flip)
+        return axe_nest_open(lw, &m, row_of_columns, tl);
+    look_at(lw, b, tl, false);
+    tl->flip = axe_signs(lw, b, lw->s->atom[0]->type[1], tl->word, tl->lanes);
+    tl->excess = clear(lw, b, tl, tl->width);
+    AXE_TRY(sum_up(lw, tl, axe_int(lw, 0), tl->depth, excess_body));
+    return axe_nest_open(lw, &m, tile_body, tl);
+}
+
+static axe_status
+columns_body(lowering *lw, void *user)
+{
+    return each_column(lw, user, column_body);
+}
+
+/* How far the sum goes, if it is one digit. */
+static void
+measure_depth(lowering *lw, axe_lblock *b, tile *tl)
+{
+    const axe_nest  *nest = &lw->s->nest[0];
+    const axe_digit *k = &nest->digit[nest->n_digit - 1];
+    const axe_node  *end;
+
+    if (nest->n_digit - tl->k_from != 1 || k->extent == 0)
+        return;
+    end = axe_int(lw, k->extent * k->weight);
+    for (int i = 0; i < lw->s->n_bound; i++)
+        if (lw->s->bound[i].var == k->var)
+            end = axe_op2(lw, AXE_OP_min, end, lw->s->bound[i].limit);
+    end = axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0));
+    end = axe_op2(lw, AXE_OP_cdiv, end, axe_int(lw, k->weight));
+    tl->depth = axe_named(lw, b, "depth", end);
+    end = axe_op2(lw, AXE_OP_sub, tl->depth, axe_int(lw, NEAR));
+    tl->near =
+        axe_named(lw, b, "near", axe_op2(lw, AXE_OP_max, end, axe_int(lw, 0)));
+}
+
+static bool
+is_sum(const axe_tile_shape *t, const axe_var *v)
+{
+    bool is = v == t->k;
+
+    for (int i = 0; i < t->n_more; i++)
+        is = is || v == t->more[i];
+    return is;
+}
+
+axe_status
+axe_lower_contract(lowering *lw, axe_lblock *b)
+{
+    const axe_tile_shape *t = &lw->s->tile;
+    const axe_nest       *all = &lw->s->nest[0];
+    tile                  tl = {.lanes = all->lanes};
+
+    while (tl.k_from < all->n_digit && !is_sum(t, all->digit[tl.k_from].var))
+        tl.k_from++;
+    while (tl.n_from < tl.k_from && all->digit[tl.n_from].var != t->n)
+        tl.n_from++;
+    tl.n_end = tl.n_from;
+    while (tl.n_end < tl.k_from && all->digit[tl.n_end].var == t->n)
+        tl.n_end++;
+    if (t->group > 1)
+        tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
+    lw->level[0] = (level){.block = b};
+    lw->top = 0;
+    tl.type = axe_compute_of(lw, axe_sum_at(lw, 0, 0, tl.lanes).type);
+    measure_depth(lw, b, &tl);
+    axe_nest outer = part_of(all, 0, tl.n_from);
+    return axe_nest_open(lw, &outer, t->by_column ? columns_body : row_body,
+                         &tl);
+}

@@ -1,0 +1,53 @@
+/* tile.h - the register tile, between contract.c, which sums it up, and
+ * tile_end.c, which puts the sums where they belong. */
+#ifndef AXE_LOWER_CPU_TILE_H
+#define AXE_LOWER_CPU_TILE_H
+
+#include "lower/lower_int.h"
+
+/* Where a factor is read: a pointer and steps, or where the plan says. */
+typedef struct source {
+    const axe_tensor *view; /* or NULL */
+    const axe_node   *step, *sum, *more[AXE_MAX_MORE];
+} source;
+
+typedef struct tile {
+    int             lanes, width;          /* vectors of this tile */
+    int             n_from, n_end, k_from; /* digits of n and k in the nest */
+    const axe_node *near, *depth; /* of k: where c is asked for, the end */
+    source          a, b;
+    const axe_node *left; /* lanes of the last vector that are columns; NULL:
+                             all, or what lies behind is zeros */
+    const axe_node *next; /* of a's view: where the rows begin that this tile
+                             asks for, NULL: none */
+    axe_type type;        /* of the sums */
+    axe_type word;        /* of a group */
+    axe_reg *acc;         /* [mr][width] */
+    axe_reg *excess;      /* [width] what flipped signs add, or NULL */
+    axe_reg  flip;        /* the signs of a word, in every lane */
+} tile;
+
+const axe_node *axe_op2(lowering *lw, axe_op op, const axe_node *a,
+                        const axe_node *b);
+/* The value under a name, if it is neither a constant nor a variable. */
+const axe_node *axe_named(lowering *lw, axe_lblock *b, const char *name,
+                          const axe_node *value);
+const axe_node *axe_choose(lowering *lw, const axe_node *c, const axe_node *a,
+                           const axe_node *b);
+/* The block of code where the condition holds; b itself where it surely does,
+ * NULL where it surely does not. */
+axe_lblock *axe_where(lowering *lw, axe_lblock *b, const axe_node *cond,
+                      axe_lblock **other);
+/* The operand's address, `steps` of variable v further on. */
+const axe_node *axe_steps_on(lowering *lw, const axe_operand *op,
+                             const axe_node *at, const axe_var *v,
+                             int64_t steps);
+
+/* Where element (i, vector j) of the sums lies. */
+axe_mem axe_sum_at(lowering *lw, int i, int j, int lanes);
+/* Prefetches of what the end will need, soon. */
+AXE_CHECK axe_status axe_tile_ask(lowering *lw, axe_lblock *b, const tile *tl);
+/* c += acc, or what is done in the first and the last turn. */
+AXE_CHECK axe_status axe_tile_end(lowering *lw, axe_lblock *b, const tile *tl);
+
+#endif

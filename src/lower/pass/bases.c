@@ -1,0 +1,167 @@
+/* bases.c - what all turns of a loop that is written out have in common.
+ *
+ * An address in global memory is a sum of who the thread is and of which turn
+ * it is; so is what a limit is compared with.  The turns' part is constant once
+ * loops are written out.  The other part, and the limit less that part, get
+ * names before the loop: compilers that see one sum for each turn compute each
+ * anew, in 64 bits, and hold all of them at once. */
+#include "ir/list.h"
+#include "lower/simt/simt_int.h"
+
+/* The outermost loop that is written out, while what is in it is looked at. */
+typedef struct baser {
+    simt_lowering *sl;
+    axe_list       inner;  /* variables of the loop and of all in it */
+    axe_lblock    *before; /* where it stands */
+    int            first;  /* the first item there that is new */
+} baser;
+
+static void
+find_inner(baser *x, const axe_lblock *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        if (b->item[i]->var)
+            axe_list_push(&x->inner, b->item[i]->var);
+        find_inner(x, &b->item[i]->body);
+        find_inner(x, &b->item[i]->other);
+    }
+}
+
+/* Is it the same in all turns?  Elements of arrays may change. */
+static bool
+is_common(const baser *x, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        return false;
+    for (int i = 0; n->op == AXE_OP_var && i < x->inner.n; i++)
+        if (x->inner.item[i] == n->u.var)
+            return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_common(x, n->arg[i]))
+            return false;
+    return true;
+}
+
+/* The sum as two, either NULL: the turns' part and the common one. */
+static void
+split(baser *x, const axe_node *n, const axe_node **turns,
+      const axe_node **common)
+{
+    const axe_node **to = is_common(x, n) ? common : turns;
+
+    if (n->op == AXE_OP_add && !is_common(x, n)) {
+        split(x, n->arg[0], turns, common);
+        split(x, n->arg[1], turns, common);
+        return;
+    }
+    *to = *to ? axe_node2(x->sl->lw.cx, AXE_OP_add, *to, n) : n;
+}
+
+/* The value by a name, the same for the same value. */
+static const axe_node *
+named(baser *x, const char *name, const axe_node *n)
+{
+    axe_lir *l;
+
+    if (n->op == AXE_OP_var || n->op == AXE_OP_iconst)
+        return n;
+    for (int i = x->first; i < x->before->n; i++)
+        if (axe_node_same(x->before->item[i]->value, n))
+            return axe_ivar(&x->sl->lw, x->before->item[i]->var);
+    l = axe_emit(&x->sl->lw, x->before, AXE_LIR_LET);
+    l->var = axe_loop_var(&x->sl->lw, name);
+    l->value = n;
+    return axe_ivar(&x->sl->lw, l->var);
+}
+
+static const axe_node *
+address(baser *x, const axe_node *at)
+{
+    const axe_node *turns = NULL, *common = NULL;
+
+    split(x, at, &turns, &common);
+    if (!turns || !common)
+        return at;
+    return axe_node2(x->sl->lw.cx, AXE_OP_add, named(x, "at", common), turns);
+}
+
+/* turns + common < limit  is  turns < limit - common. */
+static const axe_node *
+condition(baser *x, const axe_node *n)
+{
+    axe_ctx        *cx = x->sl->lw.cx;
+    const axe_node *turns = NULL, *common = NULL;
+
+    if (n && n->op == AXE_OP_and)
+        return axe_node2(cx, AXE_OP_and, condition(x, n->arg[0]),
+                         condition(x, n->arg[1]));
+    if (!n || n->op != AXE_OP_lt || n->arg[0]->type != AXE_TYPE_INDEX ||
+        !is_common(x, n->arg[1]))
+        return n;
+    split(x, n->arg[0], &turns, &common);
+    if (!turns || !common)
+        return n;
+    return axe_node2(
+        cx, AXE_OP_lt, turns,
+        named(x, "end", axe_node2(cx, AXE_OP_sub, n->arg[1], common)));
+}
+
+/* A value whose choices by limits are such conditions. */
+static const axe_node *
+chosen(baser *x, const axe_node *n)
+{
+    axe_node *copy;
+    bool      same = true;
+
+    if (n->type == AXE_TYPE_INDEX || n->n_arg == 0 || n->op == AXE_OP_load)
+        return n;
+    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
+    *copy = *n;
+    for (int i = 0; i < n->n_arg; i++) {
+        copy->arg[i] = n->op == AXE_OP_select && i == 0
+                           ? condition(x, n->arg[i])
+                           : chosen(x, n->arg[i]);
+        same = same && copy->arg[i] == n->arg[i];
+    }
+    return same ? n : copy;
+}
+
+static void
+rewrite(baser *x, axe_lblock *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        axe_lir *l = b->item[i];
+        l->pred = condition(x, l->pred);
+        if (l->kind == AXE_LIR_CALC)
+            l->value = chosen(x, l->value);
+        for (int k = 0; k < l->n_arg; k++)
+            if (l->arg[k].space == AXE_ARG_GLOBAL)
+                ((axe_arg *)l->arg)[k].at = address(x, l->arg[k].at);
+        rewrite(x, &l->body);
+        rewrite(x, &l->other);
+    }
+}
+
+void
+axe_simt_name_bases(simt_lowering *sl, axe_lblock *b)
+{
+    axe_lblock out = {0};
+
+    for (int i = 0; i < b->n; i++) {
+        axe_lir *l = b->item[i];
+        if (l->kind == AXE_LIR_LOOP && l->unroll) {
+            baser x = {.sl = sl,
+                       .inner = {.cx = sl->lw.cx},
+                       .before = &out,
+                       .first = out.n};
+            axe_list_push(&x.inner, l->var);
+            find_inner(&x, &l->body);
+            rewrite(&x, &l->body);
+        } else {
+            axe_simt_name_bases(sl, &l->body);
+            axe_simt_name_bases(sl, &l->other);
+        }
+        *axe_emit(&sl->lw, &out, l->kind) = *l;
+    }
+    *b = out;
+}

@@ -1,0 +1,103 @@
+/* launch.c - a kernel as launches: one grid for each top scope.
+ *
+ * Statements become code of each thread, in order; a scope in a cta is a
+ * condition on who the thread is. */
+
+#include "lower/pass/width.h"
+#include "lower/simt/node.h"
+
+/* ------------------------------------------------------------------ grids */
+
+static void
+name_ids(simt_lowering *sl, axe_grid *g)
+{
+    for (int i = 0; i < AXE_N_ID; i++) {
+        axe_var *v = axe_new(sl->lw.cx, axe_var);
+        *v = (axe_var){.kind = AXE_VAR_SCOPE,
+                       .name = axe_id_name((axe_id)i),
+                       .id = sl->lw.plan->kernel->n_var + sl->lw.n_var++};
+        g->id[i] = v;
+    }
+}
+
+/* Is a top scope not one CTA for each of its tasks? */
+static bool
+is_persistent(const axe_stmt *s)
+{
+    return s->keys.persistent || s->keys.cluster > 1 || s->keys.group > 1 ||
+           s->keys.hilbert;
+}
+
+/* One CTA for each entity, the last variable fastest. */
+static axe_status
+lower_tasks(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    if (is_persistent(s))
+        return axe_simt_lower_persistent(sl, b, s);
+    axe_simt_split(sl, b, s, axe_simt_id(sl, AXE_ID_BLOCK));
+    return axe_simt_lower_body(sl, b, s->n_body, s->body);
+}
+
+static const axe_node *
+count_tasks(simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_node *n = axe_int(&sl->lw, 1);
+
+    for (int i = 0; i < s->n_var; i++)
+        n = op2(sl, AXE_OP_mul, n, s->var[i]->extent);
+    return n;
+}
+
+static axe_status
+lower_launch(simt_lowering *sl, int number, axe_grid *g)
+{
+    const axe_simt_launch *l = &sl->sp->launch[number];
+    const char            *name = sl->lw.plan->kernel->name;
+
+    *g = (axe_grid){
+        .n_turn = g->n_turn,
+        .turn = g->turn,
+        .name = sl->sp->n_launch == 1
+                    ? name
+                    : axe_textf(sl->lw.cx, "%s_%d", name, number),
+        .n_thread = l->crew->n_thread,
+        .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
+        .persistent = l->scope->keys.persistent && !l->queue,
+        .shared_bytes = l->shared_bytes,
+    };
+    sl->grid = g;
+    sl->launch = l;
+    sl->cap_array = sl->cap_buffer = sl->cap_map = sl->cap_tmem = 0;
+    sl->names = (axe_used_names){0};
+    sl->tile = axe_new_array(sl->lw.cx, const axe_tensor *,
+                             sl->lw.plan->kernel->n_tensor + 1);
+    name_ids(sl, g);
+    g->blocks = count_tasks(sl, l->scope);
+    AXE_TRY(axe_simt_lower_prologue(sl, &g->body));
+    AXE_TRY(lower_tasks(sl, &g->body, l->scope));
+    AXE_TRY(axe_simt_lower_epilogue(sl, &g->body));
+    axe_simt_note_begins(sl);
+    axe_hoist(&sl->lw, &g->body);
+    axe_simt_name_bases(sl, &g->body);
+    axe_tidy(&sl->lw, &g->body);
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
+{
+    simt_lowering *sl = axe_new(cx, simt_lowering);
+
+    sl->lw.cx = cx;
+    sl->lw.plan = p;
+    sl->sp = p->simt;
+    sl->lw.n_var = p->simt->n_var;
+    out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
+    out->n_grid = p->simt->n_launch;
+    axe_simt_lower_host(cx, p, out);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(lower_launch(sl, i, &out->grid[i]));
+    out->plan = p;
+    out->has_cores = axe_lowered_has_cores(out);
+    return AXE_OK;
+}

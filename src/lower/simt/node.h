@@ -1,0 +1,20 @@
+/* node.h - the commonest nodes of a grid, by short names: for .c files
+ * here, not for headers. */
+#ifndef AXE_LOWER_SIMT_NODE_H
+#define AXE_LOWER_SIMT_NODE_H
+
+#include "lower/simt/simt_int.h"
+
+static inline const axe_node *
+op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(sl->lw.cx, op, a, b);
+}
+
+static inline const axe_node *
+number(simt_lowering *sl, int64_t v)
+{
+    return axe_int(&sl->lw, v);
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* roles.c - roles side by side, and CTAs that stay.
+ *
+ * A role is a branch on who the thread is.  Where CTAs stay, each role runs its
+ * own loop over the tiles, and only its pipelines hold it back.  A role that
+ * does nothing but ask engines is one thread's. */
+
+#include "lower/code/order.h"
+#include "lower/simt/ring.h"
+
+/* ------------------------------------------------------------------- tiles */
+
+typedef struct letting {
+    simt_lowering *sl;
+    axe_lblock    *b;
+} letting;
+
+static const axe_node *
+let(void *user, const char *name, const axe_node *value, int64_t least,
+    const axe_node *extent)
+{
+    letting *to = user;
+    axe_var *v = axe_loop_var(&to->sl->lw, name);
+    axe_lir *l = axe_emit(&to->sl->lw, to->b, AXE_LIR_LET);
+
+    v->least = least;
+    v->extent = extent;
+    l->var = v;
+    l->value = value;
+    return axe_ivar(&to->sl->lw, v);
+}
+
+/* The scope's variables in cluster `at`. */
+axe_status
+axe_simt_set_tile(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+                  const axe_node *at)
+{
+    const axe_node **v = axe_new_array(sl->lw.cx, const axe_node *, s->n_var);
+    letting          to = {sl, b};
+    axe_order_sink   sink = {&to, let};
+
+    axe_order_tile(sl->lw.cx, s, at, axe_simt_id(sl, AXE_ID_RANK), &sink, v);
+    for (int i = 0; i < s->n_var; i++) {
+        axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
+        l->var = s->var[i];
+        l->value = v[i];
+    }
+    return AXE_OK;
+}
+
+const axe_node *
+axe_simt_cluster_of(simt_lowering *sl, axe_id id)
+{
+    const axe_node *n = axe_simt_id(sl, id);
+    int             c = sl->grid->cluster;
+
+    return c == 1 ? n : op2(sl, AXE_OP_div, n, axe_int(&sl->lw, c));
+}
+
+/* The next tile of a CTA that takes every n-th. */
+static axe_status
+stride(simt_lowering *sl, axe_lblock *b, const axe_var *tile)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_SET);
+
+    l->var = tile;
+    l->value = axe_sum(&sl->lw, axe_ivar(&sl->lw, tile),
+                       axe_simt_cluster_of(sl, AXE_ID_N_BLOCK));
+    return AXE_OK;
+}
+
+/* A CTA that takes every n-th has no more of them. */
+static void
+leave_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+             const axe_node *at)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = op2(sl, AXE_OP_le, axe_order_count(sl->lw.cx, s), at);
+    axe_emit(&sl->lw, &l->body, AXE_LIR_BREAK);
+}
+
+/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
+axe_status
+axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+                    const axe_stmt *role, axe_lblock **body)
+{
+    axe_var        *v = axe_loop_var(&sl->lw, "tile");
+    const axe_node *at = axe_ivar(&sl->lw, v);
+    bool            queue = sl->launch->queue != NULL;
+    axe_tile_loop   t = {0};
+    axe_lir        *l;
+
+    v->extent = axe_order_count(sl->lw.cx, s);
+    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
+    l = axe_emit(&sl->lw, b, AXE_LIR_SET);
+    l->var = v;
+    l->value = axe_simt_cluster_of(sl, AXE_ID_BLOCK);
+    if (queue)
+        t = axe_simt_begin_queue(sl, b, role);
+    l = axe_emit(&sl->lw, b, AXE_LIR_EVER);
+    if (queue)
+        AXE_TRY(axe_simt_ask_tile(sl, &l->body, &t));
+    else
+        leave_behind(sl, &l->body, s, at);
+    AXE_TRY(axe_simt_set_tile(sl, &l->body, s, at));
+    *body = &axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK)->body;
+    return queue ? axe_simt_next_tile(sl, &l->body, &t, v)
+                 : stride(sl, &l->body, v);
+}
+
+/* ------------------------------------------------------------------- roles */
+
+void
+axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
+                    const axe_atom *a)
+{
+    axe_arg n = axe_simt_number(axe_int(&sl->lw, c->registers));
+
+    if (a)
+        axe_simt_atom(sl, b, a, 0, 1, &n, NULL);
+}
+
+/* Warp groups whose warps have roles of their own change their budgets before
+ * these part. */
+void
+axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_crew *cta = sl->launch->crew;
+    axe_crew        group;
+
+    for (int t = 0; t < cta->n_thread; t += (int)sl->sp->lanes) {
+        const axe_atom *a = axe_simt_shared_budget(sl->lw.plan->machine, sl->sp,
+                                                   cta, t, &group);
+        if (a)
+            axe_simt_set_budget(sl, axe_simt_open_crew(sl, b, &group), &group,
+                                a);
+    }
+}
+
+static bool
+reads(const axe_simt_ring *r, const axe_crew *role)
+{
+    for (int i = 0; i < r->n_reader; i++)
+        if (axe_crew_is_within(r->reader[i].crew, role))
+            return true;
+    return false;
+}
+
+static bool
+fills(const axe_simt_ring *r, const axe_stmt *role)
+{
+    return r->way == AXE_RING_ROLES && r->producer && r->producer->at == role;
+}
+
+/* The rings whose stages the role passes on. */
+void
+axe_simt_count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        bool                 read = reads(r, axe_crew_at(sl->sp, role));
+        if (r->way == AXE_RING_ROLES && (fills(r, role) || read) &&
+            !axe_simt_is_early(sl, r))
+            axe_simt_count_ring(sl, b, r, fills(r, role), read);
+    }
+}
+
+/* Those that it has filled, and counts. */
+axe_status
+axe_simt_end_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        if (fills(r, role) && axe_ring_is_told(r) && !axe_simt_is_early(sl, r))
+            AXE_TRY(axe_ring_tail(sl, b, r));
+    }
+    return AXE_OK;
+}
+
+static axe_lblock *
+open_crews(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+{
+    if (c == sl->launch->crew)
+        return b;
+    return axe_simt_open_crew(sl, open_crews(sl, b, c->in), c);
+}
+
+axe_status
+axe_simt_end_rings(simt_lowering *sl, axe_lblock *b)
+{
+    for (int i = 0; i < sl->sp->n_ring; i++) {
+        const axe_simt_ring *r = &sl->sp->ring[i];
+        axe_lblock          *in;
+        int64_t              pair;
+        if (r->home != sl->launch->crew || !axe_ring_is_told(r) ||
+            !axe_simt_is_early(sl, r))
+            continue;
+        if (r->way == AXE_RING_ROLES &&
+            axe_simt_is_alone(sl, r->producer->at, &pair))
+            in = axe_simt_open_first(sl, b, r->producer, sl->launch->crew,
+                                     axe_simt_asks(sl, pair));
+        else
+            in = open_crews(sl, b, r->producer);
+        AXE_TRY(axe_ring_tail(sl, in, r));
+    }
+    return AXE_OK;
+}

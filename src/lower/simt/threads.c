@@ -1,0 +1,226 @@
+/* threads.c - which threads do it: those of a crew, one of them, one CTA of
+ * several; and roles that are one thread's. */
+#include "lower/simt/node.h"
+#include "plan/simt/contract/contract.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/tmem/tmem.h"
+
+static void
+let(simt_lowering *sl, axe_lblock *b, const axe_var *v, const axe_node *value)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
+
+    l->var = v;
+    l->value = value;
+}
+
+void
+axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+               const axe_node *number)
+{
+    for (int i = s->n_var - 1; i >= 0; i--) {
+        const axe_node *e = s->var[i]->extent;
+        const axe_node *v = i == 0 ? number : op2(sl, AXE_OP_mod, number, e);
+        if (s->first && s->first[i] != 0)
+            v = axe_sum(&sl->lw, v, axe_int(&sl->lw, 0));
+        let(sl, b, s->var[i], v);
+        if (i > 0)
+            number = op2(sl, AXE_OP_div, number, e);
+    }
+}
+
+/* Is the thread one of the crew's, given that it is one of those around? */
+static const axe_node *
+is_in(simt_lowering *sl, const axe_crew *c)
+{
+    int64_t         lanes = sl->sp->lanes, unit = 1;
+    int64_t         end = c->first + (int64_t)c->n_entity * c->n_thread;
+    const axe_node *n = axe_simt_thread(sl, c->in), *in = NULL;
+    axe_crew        whole = *c->in;
+
+    if (c->first % lanes == 0 && end % lanes == 0 && c->in->n_thread > lanes) {
+        whole.n_thread = (int)lanes;
+        whole.n_entity = c->in->n_thread / (int)lanes;
+        whole.in = c->in;
+        whole.first = 0;
+        n = axe_simt_entity(sl, &whole);
+        unit = lanes;
+    }
+    if (c->first > 0)
+        in = op2(sl, AXE_OP_le, axe_int(&sl->lw, c->first / unit), n);
+    if (end < c->in->n_thread)
+        in = axe_simt_both(sl, in,
+                           op2(sl, AXE_OP_lt, n, axe_int(&sl->lw, end / unit)));
+    return in;
+}
+
+static axe_lblock *
+open_if(simt_lowering *sl, axe_lblock *b, const axe_node *when, bool elect)
+{
+    axe_lir *l;
+
+    if (!when)
+        return b;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = when;
+    l->elect = elect;
+    return &l->body;
+}
+
+axe_lblock *
+axe_simt_open_first(simt_lowering *sl, axe_lblock *b, const axe_crew *crew,
+                    const axe_crew *around, const axe_node *when)
+{
+    int64_t         lanes = sl->sp->lanes;
+    const axe_node *first;
+
+    for (const axe_crew *c = crew; c != around; c = c->in) {
+        const axe_node *in = is_in(sl, c);
+        when = in ? axe_simt_both(sl, in, when) : when;
+    }
+    if (sl->alone || crew->n_thread == 1)
+        return open_if(sl, b, when, false);
+    if (crew->n_thread % lanes != 0 || !sl->lw.plan->machine->simt->elects) {
+        first =
+            op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
+        return open_if(sl, b, axe_simt_both(sl, first, when), false);
+    }
+    if (crew->n_thread > lanes) {
+        first = op2(sl, AXE_OP_eq, axe_simt_coordinate(sl, crew, sl->sp->warp),
+                    axe_int(&sl->lw, 0));
+        when = axe_simt_both(sl, first, when);
+    }
+    return open_if(
+        sl, open_if(sl, b, when, false),
+        op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_LANE), axe_int(&sl->lw, 0)),
+        true);
+}
+
+axe_lblock *
+axe_simt_open_crew(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+{
+    const axe_node *in = is_in(sl, c);
+    axe_lir        *l = axe_emit(&sl->lw, b, in ? AXE_LIR_IF : AXE_LIR_BLOCK);
+
+    l->value = in;
+    return &l->body;
+}
+
+axe_lblock *
+axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_crew *c = axe_crew_at(sl->sp, s);
+
+    b = axe_simt_open_crew(sl, b, c);
+    axe_simt_split(sl, b, s, axe_simt_entity(sl, c));
+    return b;
+}
+
+axe_lblock *
+axe_simt_open_asker(simt_lowering *sl, axe_lblock *b, const axe_crew *crew)
+{
+    return axe_simt_open_first(sl, b, crew, crew, NULL);
+}
+
+const axe_node *
+axe_simt_first_of(simt_lowering *sl, int pair)
+{
+    const axe_node *rank = axe_simt_id(sl, AXE_ID_RANK);
+
+    if (pair >= sl->grid->cluster)
+        return number(sl, 0);
+    return op2(sl, AXE_OP_sub, rank,
+               op2(sl, AXE_OP_mod, rank, number(sl, pair)));
+}
+
+const axe_node *
+axe_simt_shifted(simt_lowering *sl, int64_t mask, int step, int end,
+                 const axe_node *by)
+{
+    const axe_node *all = number(sl, mask);
+
+    for (int i = step; i < end; i += step) {
+        const axe_node *arg[3] = {op2(sl, AXE_OP_eq, by, number(sl, i)),
+                                  number(sl, mask << i), all};
+        all = axe_node_new(sl->lw.cx, AXE_OP_select, AXE_TYPE_INDEX,
+                           AXE_NOWHERE, 3, arg);
+    }
+    return all;
+}
+
+const axe_node *
+axe_simt_asks(simt_lowering *sl, int64_t pair)
+{
+    if (pair <= 1)
+        return NULL;
+    return op2(
+        sl, AXE_OP_eq,
+        op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK), number(sl, pair)),
+        number(sl, 0));
+}
+
+/* ------------------------------------------------------------------- roles */
+
+/* A scalar by what one thread has? */
+static bool
+sets_scalar(const simt_lowering *sl, const axe_stmt *s)
+{
+    const axe_schedule *sc = sl->lw.plan->schedule[s->id];
+
+    for (int i = 0; i < sc->n_operand; i++)
+        if (sc->operand[i].tensor->space == AXE_SPACE_SHARED)
+            return false;
+    return s->dst->n_arg == 0 && s->dst->u.tensor->space == AXE_SPACE_REG &&
+           sc->n_nest == 1 && sc->kind == AXE_SCHED_MAP;
+}
+
+/* Is it one thread that asks an engine to do it, or nothing? */
+static bool
+is_asked(const axe_simt_schedule *s)
+{
+    if (s->contract)
+        return s->contract->atom->space[0] == AXE_ARG_TMEM;
+    if (s->tcopy)
+        return true;
+    return s->copy ? s->copy->box && s->copy->in : s->tmem && !s->tmem->able;
+}
+
+/* Is everything that the role does asked of engines, or scalars for that? */
+static bool
+only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        switch (s->kind) {
+        case AXE_STMT_TENSOR:
+        case AXE_STMT_BREAK:
+        case AXE_STMT_CONTINUE:
+            break;
+        case AXE_STMT_FOR:
+        case AXE_STMT_LOOP:
+        case AXE_STMT_IF:
+        case AXE_STMT_PRODUCE:
+        case AXE_STMT_CONSUME:
+            if (!only_asks(sl, s->n_body, s->body) ||
+                !only_asks(sl, s->n_other, s->other))
+                return false;
+            break;
+        case AXE_STMT_INDEX:
+            if (!is_asked(sl->lw.plan->schedule[s->id]->simt) &&
+                !sets_scalar(sl, s))
+                return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role, int64_t *pair)
+{
+    *pair = axe_simt_pair_of(sl->lw.plan->schedule, role->n_body, role->body);
+    return axe_crew_at(sl->sp, role)->n_entity == 1 &&
+           only_asks(sl, role->n_body, role->body);
+}

@@ -1,0 +1,243 @@
+/* tmem.c - tensor memory: columns for the CTA, moves to and from
+ * registers, and what is waited for.
+ *
+ * A warp asks for columns when the CTA begins and gives them back when all have
+ * come to the end.  What they are it leaves in shared memory, where every
+ * thread reads it behind the meeting that barriers need, too.
+ *
+ * Rows that order what was done in tensor memory stand around every meeting and
+ * arrival behind which others touch it. */
+#include "plan/simt/tmem/tmem.h"
+
+#include "lower/simt/node.h"
+
+axe_status
+axe_simt_order_sums(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)
+{
+    if (sl->launch->tmem_columns == 0)
+        return AXE_OK;
+    return axe_simt_sync_if(sl, b, kind, "", 0, NULL, NULL);
+}
+
+axe_arg
+axe_simt_sums(const axe_tensor *tile, const axe_node *at)
+{
+    return (axe_arg){.space = AXE_ARG_TMEM, .tensor = tile, .at = at};
+}
+
+/* ------------------------------------------------------------------ columns */
+
+/* By the first warp. */
+static axe_lblock *
+open_warp(simt_lowering *sl, axe_lblock *b)
+{
+    axe_lir *l;
+
+    if (sl->launch->crew->n_thread <= sl->sp->lanes)
+        return b;
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_WARP), number(sl, 0));
+    return &l->body;
+}
+
+axe_status
+axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_simt_launch *l = sl->launch;
+
+    if (l->tmem_columns == 0)
+        return AXE_OK;
+    sl->word = axe_simt_buffer(sl, "columns_at", AXE_TYPE_u32, 1, l->tmem_word,
+                               (axe_swizzle){0});
+    axe_arg arg[2] = {axe_simt_shared(sl->word, number(sl, 0)),
+                      axe_simt_number(number(sl, l->tmem_columns))};
+    return axe_simt_sync(sl, open_warp(sl, b), AXE_SYNC_ALLOC, AXE_SCOPE_WARP,
+                         sl->engine, 2, arg);
+}
+
+axe_status
+axe_simt_read_columns(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_machine *mc = sl->lw.plan->machine;
+    const axe_atom    *a;
+    int                param;
+
+    if (sl->launch->tmem_columns == 0)
+        return AXE_OK;
+    a = axe_simt_find_move(sl->lw.cx, mc, AXE_ATOM_LOAD, AXE_ARG_REG,
+                           AXE_ARG_SHARED, AXE_TYPE_u32, 1, &param);
+    if (!a)
+        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "%s has no row that reads a word of shared memory",
+                        mc->name);
+    sl->grid->tmem_columns = sl->launch->tmem_columns;
+    sl->grid->tmem_base = axe_simt_array(sl, "columns", AXE_TYPE_u32, 1);
+    axe_arg arg[2] = {axe_simt_reg(sl->grid->tmem_base, number(sl, 0)),
+                      axe_simt_shared(sl->word, number(sl, 0))};
+    axe_simt_atom(sl, b, a, param, 2, arg, NULL);
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
+{
+    const axe_tensor *first = NULL;
+
+    if (sl->launch->tmem_columns == 0)
+        return AXE_OK;
+    for (int i = 0; i < sl->lw.plan->n_place; i++) {
+        const axe_place *pl = &sl->lw.plan->place[i];
+        if (pl->tensor && pl->tensor->space == AXE_SPACE_TMEM &&
+            pl->offset == 0 &&
+            axe_crew_cta(sl->sp->home[i]) == sl->launch->crew)
+            first = axe_simt_tensor(sl, pl->tensor);
+    }
+    axe_lblock *own = open_warp(sl, b);
+    axe_arg     arg[2] = {axe_simt_sums(first, number(sl, 0)),
+                          axe_simt_number(number(sl, sl->launch->tmem_columns))};
+    AXE_TRY(axe_simt_order_sums(sl, own, AXE_SYNC_AFTER));
+    return axe_simt_sync(sl, own, AXE_SYNC_FREE, AXE_SCOPE_WARP, sl->engine, 2,
+                         arg);
+}
+
+/* -------------------------------------------------------------------- waits */
+
+axe_status
+axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
+                axe_arg barrier, const axe_node *mask, const axe_crew *by,
+                const axe_crew *around)
+{
+    axe_arg arg[2] = {barrier};
+
+    const axe_atom *a = axe_simt_find_sync(
+        sl->lw.plan->machine, AXE_SYNC_COMMIT, AXE_SCOPE_THREAD, group,
+        AXE_ARG_SHARED, mask ? AXE_ARG_INT : AXE_ARG_NONE);
+
+    if (!a)
+        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "%s has no row by which group %s arrives at a barrier",
+                        sl->lw.plan->machine->name, group);
+    if (mask)
+        arg[1] = axe_simt_number(mask);
+    axe_simt_atom(sl, axe_simt_open_first(sl, b, by, around, NULL), a, 0,
+                  mask ? 2 : 1, arg, NULL);
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
+{
+    const axe_tensor *bar = sl->done[m - sl->sp->meet];
+    axe_lir          *l;
+    const axe_node   *entity = axe_crew_copies(m->crew) > 1
+                                   ? axe_crew_number(sl->lw.cx, m->crew)
+                                   : number(sl, 0);
+    axe_arg           arg[2] = {axe_simt_shared(bar, entity),
+                                axe_simt_number(axe_ivar(&sl->lw, m->phase))};
+
+    for (int i = 0; i < m->n_asker; i++)
+        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL, m->asker[i],
+                                m->crew));
+    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
+    l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
+    l->var = m->phase;
+    l->step = 2;
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------------------- moves */
+
+typedef struct moving {
+    simt_lowering       *sl;
+    const axe_schedule  *s;
+    const axe_simt_tmem *t;
+} moving;
+
+static const axe_node *
+place_at(moving *x, const axe_node *turn)
+{
+    const axe_reg_move *m = &x->t->move;
+    const axe_crew     *crew = x->s->simt->crew;
+    const axe_node     *at = x->s->operand[x->t->operand].base, *v;
+    axe_iter            own[2];
+
+    axe_crew_axes(x->sl->sp, crew, own);
+    for (int i = 0; i < m->n_step; i++) {
+        const axe_step *s = &m->step[i];
+        v = s->of == AXE_COUNT_TURN
+                ? turn
+                : axe_simt_coordinate(x->sl, crew, own[0].axis);
+        if (s->over > 1)
+            v = op2(x->sl, AXE_OP_div, v, number(x->sl, s->over));
+        v = op2(x->sl, AXE_OP_mod, v, number(x->sl, s->extent));
+        at = axe_sum(&x->sl->lw, at,
+                     op2(x->sl, AXE_OP_mul, v, number(x->sl, s->stride)));
+    }
+    return at;
+}
+
+/* The constant in as many registers as one invocation takes. */
+static const axe_tensor *
+fill_registers(moving *x, axe_lblock *b)
+{
+    axe_type          t = x->s->operand[0].tensor->type;
+    const axe_tensor *array =
+        axe_simt_array(x->sl, "filled", t, x->t->move.regs);
+    const axe_node *r = axe_simt_unrolled(x->sl, &b, "r", x->t->move.regs);
+
+    axe_simt_calc(x->sl, b, array, r, x->t->filled, NULL);
+    return array;
+}
+
+static axe_status
+move_all(moving *x, axe_lblock *b)
+{
+    const axe_reg_move *m = &x->t->move;
+    axe_lblock         *in = b;
+    const axe_tensor *array = x->t->array ? axe_simt_tensor(x->sl, x->t->array)
+                                          : fill_registers(x, b);
+    const axe_tensor *tile =
+        axe_simt_tensor(x->sl, x->s->operand[x->t->operand].tensor);
+    const axe_node *turn = axe_simt_unrolled(x->sl, &in, "l", m->n_turn);
+    const axe_node *at =
+        x->t->array ? op2(x->sl, AXE_OP_mul, turn, number(x->sl, m->regs))
+                    : number(x->sl, 0);
+    axe_arg sums = axe_simt_sums(tile, place_at(x, turn));
+    axe_arg reg = axe_simt_reg(array, at);
+    axe_arg arg[2] = {x->t->in ? reg : sums, x->t->in ? sums : reg};
+
+    axe_simt_atom(x->sl, in, m->atom, m->param, 2, arg, NULL);
+    if (!*m->atom->group)
+        return AXE_OK;
+    return axe_simt_order_group(x->sl, b, AXE_SYNC_DRAIN, m->atom->group,
+                                AXE_ARG_NONE, 0, NULL);
+}
+
+axe_status
+axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    moving          x = {sl, s, s->simt->tmem};
+    const axe_node *when = s->simt->when;
+    int64_t         v;
+    axe_lir        *l;
+
+    if (when && axe_is_iconst(when, &v) && v == 0)
+        return AXE_OK;
+    if (!x.t->able && !when)
+        return axe_fail(sl->lw.cx, s->stmt->at, AXE_EUNSUPPORTED,
+                        "%s cannot be set here: only whole warp groups write "
+                        "tensor memory, and a contraction that overwrites it",
+                        s->operand[0].tensor->name);
+    if (!x.t->able) {
+        axe_simt_need(sl, op2(sl, AXE_OP_lt, when->arg[1], when->arg[0]));
+        return AXE_OK;
+    }
+    if (!when)
+        return move_all(&x, b);
+    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+    l->value = when;
+    AXE_TRY(move_all(&x, &l->body));
+    AXE_TRY(axe_simt_order_sums(sl, &l->body, AXE_SYNC_BEFORE));
+    AXE_TRY(axe_simt_meet(sl, &l->body, s->simt->crew));
+    return axe_simt_order_sums(sl, &l->body, AXE_SYNC_AFTER);
+}

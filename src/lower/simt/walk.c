@@ -1,0 +1,512 @@
+/* walk.c - statements in order, and those in them: all that calls itself.
+ *
+ * What stands around and between statements, protocols of rings, tiles, roles
+ * and turns, is in files of its own. */
+#include "ir/check.h"
+#include "lower/code/order.h"
+#include "lower/simt/ring.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/sync/async_drain.h"
+
+enum { MAX_UNROLL = 64 }; /* turns of a loop that are written out */
+
+/* A scope in a cta: its entities side by side. */
+static axe_status
+lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_crew *around = sl->crew;
+
+    sl->crew = axe_crew_at(sl->sp, s);
+    b = axe_simt_open_scope(sl, b, s);
+    AXE_TRY(axe_simt_begin_turns(sl, b, sl->crew));
+    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+    AXE_TRY(axe_simt_end_turns(sl, b, sl->crew));
+    sl->crew = around;
+    return AXE_OK;
+}
+
+/* A loop over registers is written out: arrays have no address. */
+typedef struct picking {
+    const axe_var *v;
+    bool           found;
+} picking;
+
+static void
+look(void *user, const axe_node *n)
+{
+    picking *x = user;
+
+    for (int d = 0; n->op == AXE_OP_load && d < n->n_arg; d++)
+        x->found = x->found || (n->u.tensor->space == AXE_SPACE_REG &&
+                                axe_mentions(n->arg[d], x->v));
+}
+
+/* Does v say which of a thread's registers a statement means? */
+static bool
+picks_registers(int n, axe_stmt *const *body, const axe_var *v)
+{
+    picking x = {v, false};
+
+    for (int i = 0; i < n && !x.found; i++) {
+        if (body[i]->kind == AXE_STMT_INDEX) {
+            axe_node_walk(body[i]->dst, look, &x);
+            axe_node_walk(body[i]->value, look, &x);
+        }
+        x.found = x.found ||
+                  picks_registers(body[i]->n_body, body[i]->body, v) ||
+                  picks_registers(body[i]->n_other, body[i]->other, v);
+    }
+    return x.found;
+}
+
+/* How often the loop turns, see plan/simt/sync/zero_init.c. */
+static const axe_node *
+turns_of(simt_lowering *sl, const axe_var *v)
+{
+    return sl->sp->once[v->id] ? op2(sl, AXE_OP_max, v->extent, number(sl, 1))
+                               : v->extent;
+}
+
+static axe_status
+lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = axe_simt_scalars(sl, s->cond);
+    AXE_TRY(axe_simt_lower_body(sl, &l->body, s->n_body, s->body));
+    return axe_simt_lower_body(sl, &l->other, s->n_other, s->other);
+}
+
+static axe_status
+lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE), *in;
+    axe_status st;
+
+    note->text =
+        axe_textf(sl->lw.cx, "statement %d, line %d: %s %s", s->id, s->at.line,
+                  axe_node_text(sl->lw.cx, s->dst), axe_fold_text(s->fold));
+    AXE_TRY(axe_simt_lower_waits(sl, b, s));
+    sl->s = sl->lw.plan->schedule[s->id];
+    if (sl->s->simt->tmem)
+        return axe_simt_lower_tmem(sl, b, sl->s);
+    if (sl->s->simt->tcopy)
+        return axe_simt_lower_tcopy(sl, b, sl->s);
+    if (sl->s->simt->when) {
+        in = axe_emit(&sl->lw, b, AXE_LIR_IF);
+        in->value = sl->s->simt->when;
+        b = &in->body;
+    }
+    switch (sl->s->kind) {
+    case AXE_SCHED_CONTRACT:
+        st = axe_simt_lower_contract(sl, b, sl->s);
+        break;
+    case AXE_SCHED_COPY:
+        st = axe_simt_lower_copy(sl, b, sl->s);
+        break;
+    default:
+        st = axe_simt_lower_map(sl, b, sl->s);
+    }
+    sl->s = NULL;
+    return st;
+}
+
+/* ------------------------------------------------------------------- stages */
+
+/* The statements of a produce, their boxes announced. */
+static axe_status
+fill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+     const axe_stmt *s)
+{
+    const axe_simt_ring *outer = sl->filling;
+    axe_status           st;
+
+    AXE_TRY(axe_ring_expect(sl, b, r, s));
+    sl->filling = r;
+    st = axe_simt_lower_body(sl, b, s->n_body, s->body);
+    sl->filling = outer;
+    return st == AXE_OK ? axe_ring_commit(sl, b, r, false) : st;
+}
+
+/* The produce of turn `at`, if there is one.  There is a group in every turn,
+ * so that the number of groups says which stages are there. */
+static axe_status
+produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           const axe_stmt *loop, const axe_node *at)
+{
+    const axe_stmt *produce = loop->body[0];
+    axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
+
+    l->value = op2(sl, AXE_OP_lt, at, turns_of(sl, loop->var[0]));
+    if (r->reader->engine)
+        AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
+    AXE_TRY(fill(sl, axe_ring_begin_turn(sl, &l->body, loop, produce, at), r,
+                 produce));
+    axe_ring_next(sl, &l->body, r, r->fill,
+                  r->reader->engine ? r->fill_phase : NULL);
+    return axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
+}
+
+/* One turn: all threads have read the stage before when its room is filled
+ * again.  Where that reading is in flight it is over once this turn's has been
+ * issued.  They meet where one asks an engine to read, too: it would come to
+ * phases of its barriers again that others wait for yet. */
+static axe_status
+ahead_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+           const axe_stmt *s, const axe_node *at)
+{
+    const axe_stmt *consume = s->body[1];
+    const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
+    bool            asks = r->reader->engine != NULL;
+    bool            lags = r->reader->lags == s || asks;
+
+    AXE_TRY(axe_ring_await_stage(sl, b, r));
+    if (!lags || asks) {
+        axe_ring_refill(sl, b, r);
+        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+    }
+    if (asks)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    if (!lags)
+        AXE_TRY(produce_at(sl, b, r, s, later));
+    AXE_TRY(axe_simt_lower_body(sl, axe_ring_begin_turn(sl, b, s, consume, at),
+                                consume->n_body, consume->body));
+    AXE_TRY(axe_ring_commit(sl, b, r, true));
+    if (lags && (!asks || r->reader->threads)) {
+        axe_ring_refill(sl, b, r);
+        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+    }
+    if (lags)
+        AXE_TRY(produce_at(sl, b, r, s, later));
+    axe_ring_next(sl, b, r, r->read, r->read_phase);
+    return AXE_OK;
+}
+
+/* A loop of the statement's turns, or of some. */
+static axe_lir *
+open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+          const axe_node *end)
+{
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+
+    l->var = axe_loop_var(&sl->lw, s->var[0]->name);
+    l->begin = number(sl, 0);
+    l->end = end;
+    return l;
+}
+
+/* The stages that are filled at first are all but the one that was read last,
+ * if the loop has run before: nobody has to meet. */
+static axe_status
+lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+            const axe_stmt *s)
+{
+    axe_lir *l;
+
+    l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
+    AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
+    l = open_loop(sl, b, s, turns_of(sl, s->var[0]));
+    AXE_TRY(ahead_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
+    return r->reader->lags == s ? axe_ring_drain_lag(sl, b, r->reader) : AXE_OK;
+}
+
+static axe_status
+produce(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+        const axe_stmt *s)
+{
+    AXE_TRY(axe_ring_await_empty(sl, b, r));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    AXE_TRY(fill(sl, b, r, s));
+    AXE_TRY(axe_ring_say_filled(sl, b, r));
+    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
+    return AXE_OK;
+}
+
+static axe_status
+consume(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+        const axe_stmt *s)
+{
+    int n = s->n_body;
+
+    while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
+        n--;
+    AXE_TRY(axe_ring_await_full(sl, b, r));
+    if (r->sums || axe_ring_reader_of(r, sl->crew)->engine)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
+    if (!axe_simt_drain_of(sl->sp, s))
+        AXE_TRY(axe_simt_free_stage(sl, b, s));
+    return axe_simt_lower_body(sl, b, s->n_body - n, s->body + n);
+}
+
+/* A loop of consumes, each of which leaves its stage in flight and frees the
+ * one before. */
+static axe_status
+lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+        const axe_stmt *s)
+{
+    const axe_var  *before = axe_loop_var(&sl->lw, "before");
+    const axe_stmt *consume = s->body[0];
+    const axe_node *some;
+    axe_lir        *l, *set;
+
+    axe_ring_count(sl, b, before);
+    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    l->var = s->var[0];
+    l->begin = number(sl, 0);
+    l->end = turns_of(sl, s->var[0]);
+    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
+    AXE_TRY(axe_ring_await_full(sl, &l->body, r));
+    AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
+    AXE_TRY(axe_ring_release(sl, &l->body, r, before, some));
+    set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
+    set->var = before;
+    set->value = axe_ring_value(sl, r->read);
+    axe_ring_next(sl, &l->body, r, r->read, r->read_phase);
+    some = op2(sl, AXE_OP_lt, number(sl, 0), turns_of(sl, s->var[0]));
+    AXE_TRY(axe_ring_drain_lag(sl, b, axe_ring_lag_of(r, s)));
+    return axe_ring_release(sl, b, r, before, some);
+}
+
+static axe_status
+lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+            const axe_stmt *s)
+{
+    if (s->kind == AXE_STMT_CONSUME) {
+        AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+        AXE_TRY(axe_ring_commit(sl, b, r, true));
+        if (r->sums)
+            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
+        axe_ring_next(sl, b, r, r->read, NULL);
+        return AXE_OK;
+    }
+    axe_ring_refill(sl, b, r);
+    AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    if (r->reader->engine)
+        AXE_TRY(axe_ring_await_empty(sl, b, r));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    AXE_TRY(fill(sl, b, r, s));
+    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
+    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
+    if (r->boxes || r->filled_by)
+        AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->fill,
+                              axe_ring_value(sl, r->fill_phase)));
+    if (r->sums)
+        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    axe_ring_fence(sl, b, r);
+    if (r->writes)
+        AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
+    return AXE_OK;
+}
+
+static axe_status
+lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_simt_ring *r = axe_ring_overlapping(sl, s);
+
+    return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
+                                    : lagging(sl, b, r, s);
+}
+
+static axe_status
+lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
+
+    if (r->way == AXE_RING_PLAIN)
+        return lower_plain(sl, b, r, s);
+    return s->kind == AXE_STMT_PRODUCE ? produce(sl, b, r, s)
+                                       : consume(sl, b, r, s);
+}
+
+static axe_status
+lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l;
+    int64_t  n;
+
+    AXE_TRY(axe_simt_lower_waits(sl, b, s));
+    if (axe_ring_overlapping(sl, s))
+        return lower_pipelined(sl, b, s);
+    l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
+    l->var = s->var[0];
+    l->begin = axe_int(&sl->lw, 0);
+    l->end = turns_of(sl, s->var[0]);
+    l->unroll = axe_is_iconst(l->end, &n) && n <= MAX_UNROLL &&
+                picks_registers(s->n_body, s->body, s->var[0]);
+    return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
+}
+
+/* -------------------------------------------------------- tiles and roles */
+
+static bool
+declares(const axe_stmt *s)
+{
+    return s->kind == AXE_STMT_PIPELINE || s->kind == AXE_STMT_TENSOR;
+}
+
+/* The tasks of a top scope in their order: one for each CTA, or CTAs stay. */
+axe_status
+axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_node *n = axe_order_count(sl->lw.cx, s);
+
+    sl->grid->blocks =
+        op2(sl, AXE_OP_mul, n, axe_int(&sl->lw, sl->grid->cluster));
+    if (s->keys.persistent && axe_scope_is_of_roles(s))
+        return axe_simt_lower_body(sl, b, s->n_body, s->body);
+    for (int i = 0; i < s->n_body; i++)
+        if (declares(s->body[i]))
+            AXE_TRY(axe_simt_lower_body(sl, b, 1, s->body + i));
+    if (s->keys.persistent)
+        AXE_TRY(axe_simt_open_tiles(sl, b, s, NULL, &b));
+    else
+        AXE_TRY(
+            axe_simt_set_tile(sl, b, s, axe_simt_cluster_of(sl, AXE_ID_BLOCK)));
+    for (int i = 0; i < s->n_body; i++)
+        if (!declares(s->body[i]))
+            AXE_TRY(axe_simt_lower_body(sl, b, 1, s->body + i));
+    return AXE_OK;
+}
+
+static bool
+stands_in(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i] == s || stands_in(body[i]->n_body, body[i]->body, s) ||
+            stands_in(body[i]->n_other, body[i]->other, s))
+            return true;
+    return false;
+}
+
+/* Where one thread goes on alone, and tells others at a barrier that it has
+ * read which tile is next, its warp meets before: what the warp did is then
+ * told, too. */
+static axe_status
+lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
+           const axe_stmt *tiles)
+{
+    const axe_crew *c = axe_crew_at(sl->sp, role), *around = sl->crew;
+    axe_lblock     *all, *own;
+    axe_status      st;
+    int64_t         pair;
+
+    b = all = axe_simt_open_scope(sl, b, role);
+    if (c->scope == AXE_SCOPE_WARPGROUP)
+        axe_simt_set_budget(sl, b, c, axe_simt_budget(sl->lw.plan->machine, c));
+    AXE_TRY(axe_simt_begin_turns(sl, all, c));
+    sl->crew = c;
+    if (axe_simt_is_alone(sl, role, &pair)) {
+        if (sl->launch->queue)
+            AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0,
+                                  NULL));
+        b = axe_simt_open_first(sl, b, c, c, axe_simt_asks(sl, pair));
+        sl->alone = true;
+    }
+    axe_simt_count_rings(sl, b, role);
+    own = b;
+    st = tiles ? axe_simt_open_tiles(sl, b, tiles, role, &b) : AXE_OK;
+    if (st == AXE_OK)
+        st = axe_simt_lower_body(sl, b, role->n_body, role->body);
+    if (st == AXE_OK)
+        st = axe_simt_end_role(sl, own, role);
+    sl->alone = false;
+    sl->crew = around;
+    return st == AXE_OK ? axe_simt_end_turns(sl, all, c) : st;
+}
+
+static axe_status
+lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_stmt *top = sl->launch->scope;
+    bool            stay = top->keys.persistent && axe_scope_is_of_roles(top) &&
+                stands_in(top->n_body, top->body, s);
+
+    axe_simt_set_budgets(sl, b);
+    for (int i = 0; i < s->n_body; i++)
+        AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
+    return AXE_OK;
+}
+
+static axe_status
+lower_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    AXE_TRY(axe_simt_enter_turn(sl, b, sl->crew));
+    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
+    return axe_simt_leave_turn(sl, b, sl->crew);
+}
+
+/* --------------------------------------------------------------- statements */
+
+static axe_status
+lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+{
+    switch (s->kind) {
+    case AXE_STMT_SCOPE:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        return lower_entities(sl, b, s);
+    case AXE_STMT_LOOP:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        return axe_simt_lower_body(
+            sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body, s->body);
+    case AXE_STMT_BREAK:
+        axe_emit(&sl->lw, b, AXE_LIR_BREAK);
+        break;
+    case AXE_STMT_CONTINUE:
+        axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
+        break;
+    case AXE_STMT_TURN:
+        return lower_turn(sl, b, s);
+    case AXE_STMT_FOR:
+        return lower_for(sl, b, s);
+    case AXE_STMT_IF:
+        return lower_if(sl, b, s);
+    case AXE_STMT_INDEX:
+        return lower_index(sl, b, s);
+    case AXE_STMT_PIPELINE:
+        return axe_simt_lower_pipeline(sl, b, s);
+    case AXE_STMT_PRODUCE:
+    case AXE_STMT_CONSUME:
+        return lower_stage(sl, b, s);
+    case AXE_STMT_ROLES:
+        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        return lower_roles(sl, b, s);
+    case AXE_STMT_BARRIER:
+        return axe_simt_meet(sl, b, sl->crew ? sl->crew : sl->launch->crew);
+    case AXE_STMT_TENSOR:
+    case AXE_N_STMT:
+        break;
+    }
+    return AXE_OK;
+}
+
+/* A fence stands behind the landing of the copies that it is for. */
+axe_status
+axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
+                    axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        bool            copy = axe_simt_flies(sl, body[i]);
+        const axe_atom *behind = axe_simt_fence_behind(sl, body[i]);
+        bool            later = copy && sl->flying && !behind;
+        if (!copy || (sl->fence && behind && behind != sl->fence))
+            AXE_TRY(axe_simt_land(sl, b));
+        if (behind != sl->fence && !later)
+            axe_simt_fence(sl, b);
+        AXE_TRY(axe_simt_lower_drains(sl, b, i > 0 ? body[i - 1] : NULL,
+                                      body[i], false));
+        AXE_TRY(lower_stmt(sl, b, body[i]));
+        AXE_TRY(axe_simt_lower_drains(sl, b, NULL, body[i], true));
+        if (!later)
+            sl->fence = behind;
+        if (copy)
+            sl->flying =
+                sl->lw.plan->schedule[body[i]->id]->simt->copy->atom->group;
+    }
+    AXE_TRY(axe_simt_land(sl, b));
+    axe_simt_fence(sl, b);
+    return AXE_OK;
+}

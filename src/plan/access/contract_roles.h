@@ -1,0 +1,63 @@
+/* contract_roles.h - between the files that plan contractions. */
+#ifndef AXE_PLAN_ACCESS_CONTRACT_ROLES_H
+#define AXE_PLAN_ACCESS_CONTRACT_ROLES_H
+
+#include "plan/plan_int.h"
+
+enum { AXE_ROWS, AXE_COLUMNS, AXE_SUMS, AXE_N_ROLE };
+
+/* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Each may be
+ * counted by several: `more` are those before m, n or k, slow to fast. */
+typedef struct roles {
+    const axe_dim *m, *n, *k;
+    int            n_more[AXE_N_ROLE];
+    const axe_dim *more[AXE_N_ROLE][AXE_MAX_MORE];
+    int            n_batch;
+    const axe_dim *batch[8];
+    int            a, b; /* operands */
+} roles;
+
+enum { MAX_WAY = 16 };
+
+/* One way to run it: an atom, and a register tile of mr rows and nv vectors. */
+typedef struct way {
+    const axe_atom *atom;
+    axe_type        compute; /* of the sums */
+    int             group;   /* neighbours of the sum in one lane */
+    int             lanes, mr, nv;
+    bool            narrow; /* tiles may have fewer vectors */
+} way;
+
+/* contract_roles.c: is the statement a sum of products of one row, one column
+ * and one sum or several?  x is the left factor, that of the rows; both without
+ * casts that change no value. */
+bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
+                        const axe_node **y, roles *out);
+/* The same with rows and columns of several indices, and one sum. */
+bool axe_contract_sort(const axe_stmt *s, const axe_node **x,
+                       const axe_node **y, roles *out);
+/* The roles of the indices with the loads *x and *y as factors, which are
+ * swapped if *y is that of the rows; false: it is no such sum. */
+bool axe_contract_assign(const axe_stmt *s, const axe_node **x,
+                         const axe_node **y, roles *out);
+/* Without casts that change no value. */
+const axe_node *axe_contract_strip(const axe_node *n);
+/* The number of the operand that is this very node, or -1. */
+int axe_find_operand(const request *r, const axe_node *load);
+
+/* source.c: the index of `load` along which the tile's only source is fast, or
+ * NULL. */
+const axe_var *axe_fast_source(planner *p, const axe_node *load);
+/* The only statement that fills the tile of `load` and its source, or NULL. */
+const axe_stmt *axe_filled_from(planner *p, const axe_node *load,
+                                const axe_node **src);
+/* The index of `load` that walks dimension d of the source, or NULL. */
+const axe_var *axe_index_along(const axe_stmt *w, const axe_node *src, int d,
+                               const axe_node *load);
+
+/* cpu/tile_layout.c: lay the open tiles among c, x (the left factor) and y out
+ * for it. */
+void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
+                          const axe_node *x, const axe_node *y, const way *w);
+
+#endif

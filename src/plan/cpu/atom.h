@@ -1,0 +1,42 @@
+/* atom.h - a statement as one invocation of an atom: between atom_fit.c, which
+ * matches the two, and atom.c, which plans it or says why not. */
+#ifndef AXE_PLAN_CPU_ATOM_H
+#define AXE_PLAN_CPU_ATOM_H
+
+#include "plan/plan_int.h"
+
+enum { AXE_MAX_ROLE = 4, AXE_MAX_SIDE = 3 };
+
+/* A column of the row, with numbers for V and G. */
+typedef struct axe_side {
+    const char       *text;
+    const axe_layout *layout;
+    int               n;
+    char              role[AXE_MAX_ROLE];
+    int64_t           extent[AXE_MAX_ROLE]; /* > 1 */
+} axe_side;
+
+/* The statement as one invocation of an atom, or why it is not. */
+typedef struct axe_fit {
+    planner           *p;
+    request           *r;
+    const axe_atom    *atom;
+    int                lanes, group, n_side;
+    axe_side           side[AXE_MAX_SIDE];
+    const axe_operand *op[AXE_MAX_SIDE];
+    int                n_role;
+    char               role[AXE_MAX_ROLE];
+    int64_t            extent[AXE_MAX_ROLE];
+    bool               folds[AXE_MAX_ROLE];
+    const axe_dim     *dim[AXE_MAX_ROLE];
+    const axe_atom    *move[AXE_MAX_SIDE + 1]; /* the last stores */
+    axe_status         status;
+    axe_span           at;
+    const char        *why, *note;
+} axe_fit;
+
+/* Is the request's statement one invocation of the atom?  If not, status, at,
+ * why and note say so; nothing is recorded. */
+bool axe_atom_fits(planner *p, request *r, const axe_atom *a, axe_fit *f);
+
+#endif

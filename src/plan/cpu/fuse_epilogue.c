@@ -1,0 +1,261 @@
+/* fuse_epilogue.c - the ends of a contraction's sums, merged into it.
+ *
+ *     acc[m, n] = 0                      no work: turn 0 does not add old sums
+ *     for (t) { ... acc[m, n] += ... }
+ *     C[.., ..] = f(acc[m, n])           done with the sums in registers
+ *
+ * Then the sums' tile is touched only between turns, and not at all if there is
+ * one turn.  What follows is merged for whole register tiles; the ragged ones
+ * keep their sums in the tile, and the statement is left with those.  Without
+ * any turn both statements run as written.
+ *
+ * Allowed iff nobody can tell: all that write or read acc are these three; the
+ * contraction is the last statement of its loop and the loop stands right
+ * before what follows, which takes sums only at the very element it computes,
+ * and is bounded as the contraction is. */
+#include "plan/plan_int.h"
+
+/* Where a contraction stands: in `body`, at `at`; its own place, or that of the
+ * loop around it. */
+typedef struct place {
+    int              n;
+    axe_stmt *const *body;
+    int              at;
+    const axe_stmt  *loop; /* or NULL */
+} place;
+
+static bool find(int n, axe_stmt *const *body, const axe_stmt *s, place *out);
+
+/* Is s the last statement of the loop, not below a branch? */
+static bool
+ends_with(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    const axe_stmt *last = n > 0 ? body[n - 1] : NULL;
+
+    return last && (last == s || (last->kind == AXE_STMT_CONSUME &&
+                                  ends_with(last->n_body, last->body, s)));
+}
+
+static bool
+find(int n, axe_stmt *const *body, const axe_stmt *s, place *out)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *b = body[i];
+        bool            loop = b->kind == AXE_STMT_FOR;
+        *out = (place){n, body, i, loop ? b : NULL};
+        if (b == s || (loop && ends_with(b->n_body, b->body, s)))
+            return true;
+        if (find(b->n_body, b->body, s, out) ||
+            find(b->n_other, b->other, s, out))
+            return true;
+    }
+    return false;
+}
+
+/* The statement after `at` that does something, one level deep. */
+static const axe_stmt *
+next(const place *pl)
+{
+    int i = pl->at + 1;
+
+    return i < pl->n && pl->body[i]->kind == AXE_STMT_INDEX ? pl->body[i]
+                                                            : NULL;
+}
+
+/* The plain `t = 0` before the contraction in the same body. */
+static const axe_stmt *
+zeroed(planner *p, const place *pl, const axe_tensor *t)
+{
+    for (int i = 0; i < pl->at; i++) {
+        const axe_stmt     *b = pl->body[i];
+        const axe_schedule *s =
+            b->kind == AXE_STMT_INDEX ? p->schedule[b->id] : NULL;
+        const axe_node *v = s ? s->value : NULL;
+        while (v && v->op == AXE_OP_cast)
+            v = v->arg[0];
+        if (v && b->dst->u.tensor == t && b->fold == AXE_FOLD_NONE &&
+            axe_walks_whole(b->dst) &&
+            ((v->op == AXE_OP_fconst && v->u.f == 0) ||
+             (v->op == AXE_OP_iconst && v->u.i == 0)))
+            return b;
+    }
+    return NULL;
+}
+
+static int
+accesses_in(const axe_schedule *s, const axe_tensor *t)
+{
+    int n = 0;
+
+    for (int k = 0; s && k < s->n_operand; k++)
+        n += s->operand[k].tensor == t;
+    return n;
+}
+
+/* Have z, s and f, of which z and f may be NULL, all accesses of t? */
+static bool
+alone(const planner *p, const axe_tensor *t, const axe_schedule *z,
+      const axe_schedule *s, const axe_schedule *f)
+{
+    int all = 0;
+
+    for (int i = 0; i < p->kernel->n_index_stmt; i++)
+        all += accesses_in(p->schedule[i], t);
+    return all == accesses_in(z, t) + accesses_in(s, t) + accesses_in(f, t);
+}
+
+static const axe_node *
+bound_of(const axe_schedule *s, const axe_var *v)
+{
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == v)
+            return s->bound[i].limit;
+    return NULL;
+}
+
+static bool
+same(const axe_node *a, const axe_node *b)
+{
+    return a == b || (a && b && axe_node_same(a, b));
+}
+
+/* Does nobody read sums that the contraction does not visit? */
+static bool
+covers(planner *p, const axe_schedule *s)
+{
+    const axe_node *dst = s->stmt->dst;
+
+    for (int d = 0; d < dst->n_arg; d++) {
+        const axe_node *l = dst->arg[d]->op == AXE_OP_var
+                                ? bound_of(s, dst->arg[d]->u.var)
+                                : NULL;
+        if (l && !same(l, axe_common_limit(p, dst->u.tensor, d)))
+            return false;
+    }
+    return true;
+}
+
+/* The index of e that takes the place of the contraction's index v; NULL if e
+ * reads sums anywhere else than at (m, n). */
+static const axe_var *
+index_for(const axe_schedule *s, const axe_schedule *e, const axe_var *v)
+{
+    const axe_node *dst = s->stmt->dst;
+    const axe_var  *out = NULL;
+
+    for (int k = 1; k < e->n_operand; k++) {
+        const axe_node *load = e->operand[k].load;
+        for (int d = 0; load->u.tensor == dst->u.tensor && d < dst->n_arg;
+             d++) {
+            if (dst->arg[d]->op != AXE_OP_var || dst->arg[d]->u.var != v)
+                continue;
+            if (load->arg[d]->op != AXE_OP_var ||
+                (out && out != load->arg[d]->u.var))
+                return NULL;
+            out = load->arg[d]->u.var;
+        }
+    }
+    return out;
+}
+
+static bool
+has_guard(const axe_operand *op, const axe_var *v, const axe_node *limit)
+{
+    for (int g = 0; g < op->n_guard; g++)
+        if (op->guard[g].var == v && axe_node_same(op->guard[g].limit, limit))
+            return true;
+    return false;
+}
+
+/* Do all operands of e leave their tensors, if at all, where its destination
+ * does, and that where the contraction ends? */
+static bool
+same_edges(const axe_schedule *s, const axe_schedule *e)
+{
+    const axe_var *of[2] = {s->tile.m, s->tile.n};
+
+    for (int i = 0; i < 2; i++) {
+        const axe_node *l = bound_of(s, of[i]);
+        for (int k = 0; k < e->n_operand; k++)
+            for (int g = 0; g < e->operand[k].n_guard; g++)
+                if (e->operand[k].guard[g].var == e->merged[i] &&
+                    !same(l, e->operand[k].guard[g].limit))
+                    return false;
+        if (l && !has_guard(&e->operand[0], e->merged[i], l))
+            return false;
+    }
+    return true;
+}
+
+static bool
+fits(const axe_schedule *s, axe_schedule *e)
+{
+    const axe_tensor *t = s->stmt->dst->u.tensor;
+    bool              ok = e && !e->stmt->atom && e->kind == AXE_SCHED_MAP &&
+              e->stmt->fold == AXE_FOLD_NONE && e->n_nest == 1 &&
+              e->stmt->n_dim == 2 && e->n_bound == 0 &&
+              e->operand[0].tensor->space == AXE_SPACE_GLOBAL &&
+              e->nest[0].lanes == s->nest[0].lanes && accesses_in(e, t) > 0;
+
+    for (int k = 0; ok && k < e->n_operand; k++)
+        ok = e->operand[k].n_check == 0;
+    if (!ok)
+        return false;
+    e->merged[0] = index_for(s, e, s->tile.m);
+    e->merged[1] = index_for(s, e, s->tile.n);
+    return e->merged[0] && e->merged[1] && e->merged[0] != e->merged[1] &&
+           e->nest[0].digit[e->nest[0].n_digit - 1].var == e->merged[1] &&
+           same_edges(s, e);
+}
+
+/* Sums are kept as they are in registers, so the tile rounds nothing. */
+static bool
+kept_exactly(planner *p, const axe_schedule *s)
+{
+    const axe_tensor *t = s->stmt->dst->u.tensor;
+    axe_type          c;
+
+    return t->space != AXE_SPACE_GLOBAL && axe_walks_whole(s->stmt->dst) &&
+           s->stmt->dst->n_arg == 2 &&
+           axe_compute_type(p->cx, p->mc, s->stmt->at, t->type, &c) == AXE_OK &&
+           c == t->type && p->place[t->id].type == t->type;
+}
+
+static void
+merge(planner *p, axe_schedule *s)
+{
+    const axe_tensor *t = s->stmt->dst->u.tensor;
+    place             pl;
+
+    if (!kept_exactly(p, s) || !s->split.early ||
+        !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl))
+        return;
+    const axe_stmt *z = zeroed(p, &pl, t), *f = next(&pl);
+    axe_schedule   *zs = z ? (axe_schedule *)p->schedule[z->id] : NULL;
+    axe_schedule   *fs = f ? (axe_schedule *)p->schedule[f->id] : NULL;
+    if (!alone(p, t, zs, s, fs))
+        return;
+    if (pl.loop) {
+        s->turn = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
+        s->turns = pl.loop->var[0]->extent;
+    }
+    if (zs && covers(p, s)) {
+        s->fresh = true;
+        zs->within = s;
+    }
+    if (fits(s, fs)) {
+        s->then = fs;
+        s->parts = s->tile.narrow && fs->nest[0].parts;
+        fs->within = s;
+    }
+}
+
+void
+axe_merge_ends(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        axe_schedule *s = (axe_schedule *)p->schedule[i];
+        if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom)
+            merge(p, s);
+    }
+}

@@ -1,0 +1,139 @@
+/* register_tiles.c - a contraction's tile as register tiles.
+ *
+ * Rows go by mr; what is left over is computed with the zeros behind it.
+ * Columns are counted in vectors and dealt evenly: of 7 vectors, 3 + 2 + 2 and
+ * not 3 + 3 + 1, since a tile of one vector loads nearly as much as it
+ * multiplies.  So there are `wide` tiles of width + 1 vectors and then tiles of
+ * `width`.
+ *
+ * A register tile is *whole* if all of its rows and columns are wanted.  Whole
+ * tiles begin at 0; what lies behind whole_row or whole_column is ragged. */
+#include "plan/access/contract_roles.h"
+
+static const axe_node *
+op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(p->cx, op, a, b);
+}
+
+static const axe_node *
+int_node(planner *p, int64_t v)
+{
+    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+static const axe_node *
+choose(planner *p, const axe_node *c, const axe_node *a, const axe_node *b)
+{
+    return axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                        (const axe_node *[]){c, a, b});
+}
+
+/* A name for the value, noted in the split; constants need none. */
+static const axe_node *
+let(planner *p, axe_split *sp, const axe_schedule *s, const char *name,
+    const axe_node *value)
+{
+    axe_var *v;
+    int64_t  k;
+
+    if (axe_is_iconst(value, &k))
+        return value;
+    v = axe_new(p->cx, axe_var);
+    *v = (axe_var){
+        .kind = AXE_VAR_LOOP,
+        .name = axe_textf(p->cx, "s%d.%s", s->stmt->id, name),
+        .at = s->stmt->at,
+        .id = p->kernel->n_var,
+    };
+    sp->let[sp->n_let++] = (axe_let){v, value};
+    return axe_var_node(p->cx, AXE_NOWHERE, v);
+}
+
+/* How much of [0, extent) is wanted. */
+static const axe_node *
+wanted(planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
+{
+    const axe_node *n = int_node(p, extent);
+
+    for (int i = 0; i < s->n_bound; i++)
+        if (s->bound[i].var == v)
+            n = op2(p, AXE_OP_min, n, s->bound[i].limit);
+    return op2(p, AXE_OP_max, n, int_node(p, 0));
+}
+
+/* Does it differ from one turn of a loop to the next? */
+static bool
+turns(const planner *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_LOOP &&
+               !axe_retile_of(p->n_retile, p->retile, n->u.var);
+    for (int i = 0; i < n->n_arg; i++)
+        if (turns(p, n->arg[i]))
+            return true;
+    return false;
+}
+
+static int64_t
+extent_of(const axe_schedule *s, const axe_var *v)
+{
+    for (int i = 0; i < s->nest[0].n_dim; i++)
+        if (s->nest[0].dim[i].var == v)
+            return axe_dim_extent(&s->nest[0].dim[i]);
+    return 0;
+}
+
+/* Columns in tiles of at most nv vectors. */
+static void
+deal(planner *p, axe_split *sp, const axe_schedule *s)
+{
+    const axe_node *lanes = int_node(p, s->nest[0].lanes);
+    const axe_node *nv = int_node(p, s->tile.nv), *tiles;
+
+    sp->vectors =
+        let(p, sp, s, "vectors", op2(p, AXE_OP_cdiv, sp->columns, lanes));
+    tiles = op2(p, AXE_OP_cdiv, sp->vectors, nv);
+    tiles = let(p, sp, s, "tiles", op2(p, AXE_OP_max, tiles, int_node(p, 1)));
+    sp->width = let(p, sp, s, "width", op2(p, AXE_OP_div, sp->vectors, tiles));
+    sp->wide = let(p, sp, s, "wide", op2(p, AXE_OP_mod, sp->vectors, tiles));
+    const axe_node *last =
+        op2(p, AXE_OP_mul, op2(p, AXE_OP_sub, sp->vectors, sp->width), lanes);
+    const axe_node *even = op2(
+        p, AXE_OP_eq, op2(p, AXE_OP_mod, sp->columns, lanes), int_node(p, 0));
+    sp->whole_column =
+        let(p, sp, s, "even", choose(p, even, sp->columns, last));
+}
+
+void
+axe_split_tile(planner *p, axe_schedule *s)
+{
+    axe_split      *sp = &s->split;
+    const axe_node *mr = int_node(p, s->tile.mr);
+    const axe_node *rows = wanted(p, s, s->tile.m, extent_of(s, s->tile.m));
+    const axe_node *columns = wanted(p, s, s->tile.n, extent_of(s, s->tile.n));
+
+    *sp = (axe_split){.let = axe_new_array(p->cx, axe_let, 12)};
+    sp->early = !turns(p, rows) && !turns(p, columns);
+    sp->rows = let(p, sp, s, "rows", rows);
+    sp->columns = let(p, sp, s, "columns", columns);
+    sp->whole_row =
+        let(p, sp, s, "whole",
+            op2(p, AXE_OP_mul, op2(p, AXE_OP_div, sp->rows, mr), mr));
+    if (s->tile.narrow)
+        deal(p, sp, s);
+    else {
+        const axe_node *nr =
+            int_node(p, (int64_t)s->tile.nv * s->nest[0].lanes);
+        sp->whole_column =
+            let(p, sp, s, "even",
+                op2(p, AXE_OP_mul, op2(p, AXE_OP_div, sp->columns, nr), nr));
+    }
+}
+
+const axe_node *
+axe_split_let(planner *p, axe_schedule *s, const char *name,
+              const axe_node *value)
+{
+    return let(p, &s->split, s, name, value);
+}

@@ -1,0 +1,40 @@
+/* facts.h - a plan told in rows, which explain.c writes in both its forms, so
+ * that text and JSON cannot say different things. */
+#ifndef AXE_PLAN_REPORT_FACTS_H
+#define AXE_PLAN_REPORT_FACTS_H
+
+#include "ir/list.h"
+#include "plan/cost/cost.h"
+
+typedef enum axe_fact {
+#define FACT(key, shape) AXE_FACT_##key,
+#include "plan/report/facts.def"
+    AXE_N_FACT
+} axe_fact;
+
+typedef struct axe_facts {
+    axe_list row[AXE_N_FACT]; /* texts; empty: nothing to be told */
+} axe_facts;
+
+/* All of one statement.
+ * cost  of the statement, by axe_cost_each */
+void axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                  const axe_cost *cost, axe_facts *out);
+
+/* Parts of it: where operands leave their tensors; the certificate. */
+void axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                     axe_facts *out);
+void axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                      axe_facts *out);
+
+/* why.c: alternatives that were not taken, beyond those that the planner
+ * tried: other schedules, wider vectors, streaming. */
+void axe_facts_rejected(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                        axe_list *out);
+
+/* "map", "transpose", "contract" */
+const char *axe_schedule_name(axe_schedule_kind k);
+/* "line 12", or the label of a builder's call. */
+const char *axe_place_text(axe_ctx *cx, axe_span at);
+
+#endif

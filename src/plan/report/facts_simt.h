@@ -1,0 +1,30 @@
+/* facts_simt.h - what is told of plans for machines with threads. */
+#ifndef AXE_PLAN_REPORT_FACTS_SIMT_H
+#define AXE_PLAN_REPORT_FACTS_SIMT_H
+
+#include "plan/report/facts.h"
+#include "plan/simt/simt.h"
+
+/* All of one statement. */
+void axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                       axe_facts *out);
+/* Of the kernel, in lines: its launches and what is in their shared memory; how
+ * stages of pipelines are passed on; where threads meet. */
+void axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+void axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+
+/* explain_simt.c: what each launch should take at these sizes, in lines, or as
+ * "estimates":[...], */
+void axe_explain_launches(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                          const int64_t *size);
+void axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
+                               const int64_t *size);
+
+/* "each warpgroup of 2", "the cta of 256 threads" */
+const char *axe_crew_text(axe_ctx *cx, const axe_crew *c);
+
+/* What its threads do there: "meets", "waits for tc". */
+const char *axe_meet_text(const axe_meet *m);
+
+#endif

@@ -1,0 +1,49 @@
+/* row_cache.h - between the parts of what keeps rows on chip. */
+#ifndef AXE_PLAN_REWRITE_ROW_CACHE_H
+#define AXE_PLAN_REWRITE_ROW_CACHE_H
+
+#include "plan/simt/simt_int.h"
+
+enum { AXE_KEEP_LOADS = 4 };
+
+/* Rows that a scope `cta (i : M by step)` reads more than once. */
+typedef struct axe_keep {
+    axe_ctx        *cx;
+    axe_kernel     *k; /* new statements, tiles and indices get its ids */
+    const axe_stmt *scope;
+    const axe_var  *m, *n; /* row i*step + m, element n of it */
+    int64_t         step;
+    const axe_node *row;    /* i*step + m */
+    const axe_node *rows;   /* what m runs over: step */
+    const axe_node *length; /* what n runs over, known at launch */
+    int             n_load;
+    const axe_node *load[AXE_KEEP_LOADS]; /* X[row, n] */
+    /* From statement `from` of the scope on, all that is read of the load is
+     * `made`, a value of its type; NULL: there is no such. */
+    int             from[AXE_KEEP_LOADS];
+    const axe_node *made[AXE_KEEP_LOADS];
+} axe_keep;
+
+/* Is `what` in n? */
+bool axe_keep_reads(const axe_node *n, const axe_node *what);
+/* row_cache_made.c: fills in `from` and `made`. */
+void axe_keep_find_made(axe_keep *x);
+
+/* One of the launches. */
+typedef struct axe_keep_way {
+    bool            apart;   /* one row to a CTA */
+    int             threads; /* of a CTA; 0: the machine's usual number */
+    int64_t         most;    /* elements that are kept of a row; 0: none */
+    bool            as_is;   /* kept in the type that they have in memory */
+    const axe_node *when;    /* it has tiles to do */
+} axe_keep_way;
+
+/* row_per_cta.c: may each row be done by a CTA of its own? */
+bool axe_keep_apart(axe_keep *x);
+/* The type in which the load's elements are kept: the one that all who read
+ * them convert them to, if that is wider. */
+axe_type axe_keep_type(const axe_keep *x, int load);
+/* The scope, done this way. */
+axe_stmt *axe_keep_copy(axe_keep *x, const axe_keep_way *way);
+
+#endif

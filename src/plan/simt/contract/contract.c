@@ -1,0 +1,561 @@
+/* contract.c - sums of products by a crew: layouts, then the schedule.
+ *
+ * Options come best first (candidate.c); the first whose factors can be fed
+ * is taken.  Open tiles get the layouts it wants: c by tiling, shared tiles the
+ * layout that it reads in the fewest cycles among those that are filled by
+ * rows. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt/contract/candidate.h"
+#include "plan/simt/team/cta_pair.h"
+#include "plan/simt/tmem/scale.h"
+
+enum {
+    MAX_TRY = 24,
+    MAX_GOOD = 12,
+    MAX_OTHER = 3
+}; /* options: looked at, taken on */
+
+/* ------------------------------------------------------------------ feeding */
+
+/* What an integer expression is surely a multiple of; 0: of everything. */
+static int64_t
+factor_of(const axe_node *n)
+{
+    int64_t v;
+
+    if (axe_is_iconst(n, &v))
+        return v < 0 ? -v : v;
+    switch (n->op) {
+    case AXE_OP_add:
+    case AXE_OP_sub:
+        return axe_gcd(factor_of(n->arg[0]), factor_of(n->arg[1]));
+    case AXE_OP_mul:
+        return axe_mul(factor_of(n->arg[0]), factor_of(n->arg[1]), &v) ? v : 1;
+    default:
+        return 1;
+    }
+}
+
+/* A layout of (row, k) as the factor's dimensions, and back: the same. */
+static const axe_layout *
+by_rows(const job *j, int side, const axe_layout *l)
+{
+    static const int other[2] = {1, 0};
+    const axe_var   *row = j->dim[side - 1][0]->var;
+
+    if (!l || axe_mentions(j->load[side]->arg[0], row))
+        return l;
+    return axe_layout_permute(j->p->cx, l, 2, other, &l) == AXE_OK ? l : NULL;
+}
+
+static bool
+is_held(const job *j, int side)
+{
+    return j->load[side]->u.tensor->space == AXE_SPACE_REG;
+}
+
+/* What this CTA has of the factor. */
+static void
+see_part(const option *o, axe_feed_ask *q)
+{
+    axe_spread *own = axe_new(q->p->cx, axe_spread);
+
+    *own = *q->row;
+    own->extent /= o->pair;
+    own->atom /= o->pair;
+    q->row = own;
+    q->mem = axe_memory_of_one(q->p, q->mem);
+}
+
+static bool
+ask_for(const job *j, const option *o, const request *r, int side,
+        axe_feed_ask *q, const char **why)
+{
+    const axe_tensor *t = j->load[side]->u.tensor;
+    int               op = axe_find_operand(r, j->load[side]);
+    int64_t           begin;
+
+    *q = (axe_feed_ask){
+        .p = j->p,
+        .crew = j->crew,
+        .atom = o->atom,
+        .side = side,
+        .inner = o->side[side],
+        .row = side == 1 ? &o->m : &o->n,
+        .k = &o->k,
+        .other = side == 1 ? &o->n : &o->m,
+        .type = j->type[side],
+        .swizzle = axe_simt_swizzle(&j->p->place[t->id]),
+    };
+    if (is_held(j, side)) {
+        q->held = by_rows(j, side, j->p->place[t->id].layout);
+        *why = "its layout has no rows";
+        return q->held != NULL;
+    }
+    *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
+                     axe_node_text(j->p->cx, j->load[side]));
+    q->mem = op < 0 ? NULL : axe_job_memory(j, &r->operand[op], side);
+    if (q->mem && side == 2 && o->pair > 1)
+        see_part(o, q);
+    if (!q->mem)
+        return false;
+    begin = axe_type_bytes(j->type[side], factor_of(r->operand[op].base));
+    q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128, begin);
+    return true;
+}
+
+/* Feeds one side from where its tile lies. */
+static bool
+feed_side(const job *j, const option *o, int side, axe_feed *out,
+          double *cycles, const char **why)
+{
+    request      r;
+    axe_feed_ask q;
+
+    if (axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, why) || !axe_feed_fit(&q, out, why))
+        return false;
+    out->operand = axe_find_operand(&r, j->load[side]);
+    out->tensor = j->load[side]->u.tensor;
+    out->memory = q.mem;
+    *cycles = axe_feed_cycles(&q, out);
+    return true;
+}
+
+/* Can it be fed so, and in how many cycles?  Leaves nothing behind. */
+static bool
+try_feed(const job *j, const option *o, int side, double *cycles)
+{
+    axe_mark    m = axe_ctx_mark(j->p->cx);
+    axe_feed    f;
+    const char *why;
+    bool        fits = feed_side(j, o, side, &f, cycles, &why);
+
+    axe_ctx_release(j->p->cx, m);
+    return fits;
+}
+
+/* ---------------------------------------------------------------- inference */
+
+/* The dimension of an operand's tile that the variable walks, or -1. */
+static int
+walked_by(const axe_node *load, const axe_var *v)
+{
+    for (int d = 0; v && d < load->n_arg; d++)
+        if (axe_mentions(load->arg[d], v))
+            return d;
+    return -1;
+}
+
+/* The best layout of an open shared tile that is filled along `fast`. */
+static bool
+lay_along(const job *j, const option *o, int side, int fast, double *best)
+{
+    const axe_tensor *t = j->load[side]->u.tensor, *part = t;
+    const axe_layout *list[AXE_MAX_SHARED], *kept = NULL;
+    int64_t           parts = side == 2 ? o->pair : 1;
+    int n, row = walked_by(j->load[side], j->dim[side - 1][0]->var);
+
+    if (parts > 1)
+        part = axe_tensor_part(j->p, t, row, parts);
+    n = part ? axe_shared_layouts(j->p, part, fast, list) : 0;
+    for (int i = 0; i < n; i++) {
+        if (parts > 1)
+            list[i] = axe_layout_in_parts(j->p, list[i], row, parts);
+        if (!list[i])
+            continue;
+        double cycles;
+        j->p->place[t->id].layout = list[i];
+        if (try_feed(j, o, side, &cycles) && (!kept || cycles < *best)) {
+            kept = list[i];
+            *best = cycles;
+        }
+    }
+    j->p->place[t->id].layout = kept;
+    return kept != NULL;
+}
+
+/* An open tile in registers, as the option's atom wants it. */
+static bool
+lay_held(const job *j, const option *o, int side, double *cycles)
+{
+    const axe_tensor *t = j->load[side]->u.tensor;
+    request           r;
+    axe_feed_ask      q;
+    const char       *why;
+
+    if (o->atom->space[side] != AXE_ARG_REG ||
+        axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, &why))
+        return false;
+    j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
+    return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
+           try_feed(j, o, side, cycles);
+}
+
+/* An open tile in tensor memory, where the option's atom reads it. */
+static bool
+lay_lanes(const job *j, const option *o, int side, double *cycles)
+{
+    const axe_node   *load = j->load[side];
+    const axe_tensor *t = load->u.tensor;
+    int               row = walked_by(load, j->dim[side - 1][0]->var);
+    request           r;
+    axe_feed_ask      q;
+    const char       *why;
+    int64_t           e[2];
+
+    if (t->rank != 2 || j->n_dim[side - 1] != 1 || row < 0 ||
+        !axe_is_iconst(t->shape[row], &e[0]) ||
+        !axe_is_iconst(t->shape[1 - row], &e[1]) ||
+        axe_request_make(j->p, j->s, &r) != AXE_OK ||
+        !ask_for(j, o, &r, side, &q, &why))
+        return false;
+    j->p->place[t->id].layout =
+        by_rows(j, side, axe_tmem_wanted(&q, e[0], e[1]));
+    return j->p->place[t->id].layout && try_feed(j, o, side, cycles);
+}
+
+/* The dimension along which the tile is filled, if an index of the product
+ * walks it, or -1. */
+static int
+filled_along(const job *j, int side)
+{
+    const axe_var *v = axe_fast_source(j->p, j->load[side]);
+    bool           own = v == j->ro.k->var;
+
+    for (int i = 0; i < j->n_dim[side - 1]; i++)
+        own = own || v == j->dim[side - 1][i]->var;
+    return own ? walked_by(j->load[side], v) : -1;
+}
+
+/* A factor's tile, laid out if it is open; false: the option cannot read it. */
+static bool
+lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
+{
+    const axe_node *load = j->load[side];
+    int             k = walked_by(load, j->ro.k->var), f;
+
+    if (!open)
+        return try_feed(j, o, side, cycles);
+    if (is_held(j, side))
+        return lay_held(j, o, side, cycles);
+    if (load->u.tensor->space == AXE_SPACE_TMEM)
+        return lay_lanes(j, o, side, cycles);
+    f = filled_along(j, side);
+    if (lay_along(j, o, side, f < 0 ? k : f, cycles))
+        return true;
+    return f >= 0 && f != k && lay_along(j, o, side, k, cycles);
+}
+
+static const axe_layout *
+row_major(const job *j, const axe_tensor *t)
+{
+    const axe_layout *l;
+    int64_t          *e = axe_new_array(j->p->cx, int64_t, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++)
+        if (!axe_is_iconst(t->shape[d], &e[d]))
+            return NULL;
+    return axe_layout_row_major(j->p->cx, (axe_shape){t->rank, e}, &l) == AXE_OK
+               ? l
+               : NULL;
+}
+
+/* What tiles are open, and the best layouts of them so far. */
+typedef struct choice {
+    bool              open[3], scale[2];
+    const axe_layout *layout[3];
+    const option     *by;
+    double            score; /* of the cycles that factors really take */
+} choice;
+
+static void
+put_layouts(const job *j, const choice *c, const axe_layout *const layout[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (c->open[i])
+            j->p->place[j->load[i]->u.tensor->id].layout = layout[i];
+}
+
+/* Lays out what is open for the option; keeps it in `best` if it is. */
+static bool
+try_option(const job *j, const option *o, choice *best)
+{
+    const axe_layout *l[3];
+    axe_place        *pl = j->p->place;
+    option            real = *o;
+    double            cycles[3];
+
+    l[0] = axe_job_by_dims(j, axe_option_layout(j, o));
+    for (int i = 1; i < 3; i++)
+        l[i] = row_major(j, j->load[i]->u.tensor);
+    if ((best->open[0] && !l[0]) || !axe_scales_put(j, best->scale, o))
+        return false;
+    put_layouts(j, best, l);
+    for (int i = 1; i < 3; i++)
+        if (!lay_factor(j, o, i, best->open[i], &cycles[i]))
+            return false;
+    real.traffic = cycles[1] + cycles[2];
+    if (best->by && axe_option_score(&real) >= best->score)
+        return true;
+    best->score = axe_option_score(&real);
+    best->by = o;
+    for (int i = 0; i < 3; i++)
+        best->layout[i] = pl[j->load[i]->u.tensor->id].layout;
+    return true;
+}
+
+/* The options that are not surely worse than the best one found: what they
+ * really take may be less than thought by what loads were thought to cost. */
+static void
+try_options(const job *j, choice *best)
+{
+    static const axe_layout *const none[3] = {NULL, NULL, NULL};
+    int                            n_good = 0;
+
+    for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
+        if (!best->by ||
+            axe_option_score(j->option[i]) < AXE_ASKING * best->score)
+            n_good += try_option(j, j->option[i], best);
+    put_layouts(j, best, none);
+    (void)axe_scales_put(j, best->scale, NULL);
+}
+
+/* Layouts in the order of the statement's c, left and right. */
+static void
+settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
+{
+    put_layouts(j, c, c->layout);
+    for (int i = 0; i < 3; i++)
+        if (c->open[i])
+            p->place[j->load[i]->u.tensor->id].why =
+                axe_textf(p->cx, "auto: for %s of statement %d",
+                          c->by->atom->name, s->id);
+    axe_scales_settle(j, c->scale, c->by);
+}
+
+bool
+axe_simt_contract_infer(planner *p, const axe_stmt *s)
+{
+    job    j[2];
+    choice best[2] = {{.by = NULL}, {.by = NULL}};
+    int    pick = 0;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (!axe_job_open(p, s, turn == 1, &j[turn]) ||
+            !axe_job_possible(&j[turn]))
+            return false;
+        for (int i = 0; i < 3; i++)
+            best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
+        axe_scales_open(&j[turn], best[turn].scale);
+        const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
+        axe_job_options(&j[turn], best[turn].open[0]
+                                      ? NULL
+                                      : axe_job_by_sides(&j[turn], c));
+    }
+    axe_jobs_drop_slow(j);
+    for (int turn = 0; turn < 2; turn++)
+        try_options(&j[turn], &best[turn]);
+    if (!best[0].by || (best[1].by && best[1].score < 0.9 * best[0].score))
+        pick = 1;
+    if (!best[pick].by)
+        return false;
+    settle(p, s, &best[pick], &j[pick]);
+    return true;
+}
+
+/* ----------------------------------------------------------------- schedule */
+
+static void
+acc_steps(const axe_spread *s, axe_simt_contract *out)
+{
+    for (int i = 0; i < s->n_part; i++)
+        if (s->part[i].regs > 0)
+            out->acc[out->n_acc++] =
+                (axe_step){s->part[i].of, s->part[i].over, s->part[i].extent,
+                           s->part[i].regs};
+}
+
+static bool
+plan_option(const job *j, const option *o, axe_simt_contract *out,
+            const char **why)
+{
+    double cycles[2];
+
+    *out = (axe_simt_contract){.atom = o->atom,
+                               .param = o->param,
+                               .m = o->m,
+                               .n = o->n,
+                               .k = o->k,
+                               .pair = o->pair,
+                               .compute = o->compute,
+                               .best = j->best};
+    if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
+        !feed_side(j, o, 2, &out->b, &cycles[1], why))
+        return false;
+    for (int i = 0; i < 2 && j->scale[i]; i++)
+        if (!axe_scale_fit(j, o, i + 1, &out->scale[i], why))
+            return false;
+    out->traffic = cycles[0] + cycles[1];
+    acc_steps(&o->m, out);
+    acc_steps(&o->n, out);
+    if (o->atom->space[0] == AXE_ARG_REG)
+        out->acc_regs =
+            axe_frag_regs(j->p->cx, o->side[0]) * o->m.n_rep * o->n.n_rep;
+    return true;
+}
+
+/* [32-bit] registers that a feed takes. */
+static int
+feed_registers(const axe_feed *f, axe_type t)
+{
+    if (f->held)
+        return (int)(f->regs * axe_type_table[t].bits / 32);
+    return f->direct ? 4 : (int)(2 * f->regs * axe_type_table[t].bits / 32);
+}
+
+/* What other rows would take, at their best, with c laid out for them. */
+static void
+reject_others(const job *j, request *r, const axe_simt_contract *sc)
+{
+    job             all = *j;
+    const axe_atom *seen[MAX_OTHER + 1] = {sc->atom};
+    int             n = 1;
+
+    all.n_option = 0;
+    all.option = axe_new_array(j->p->cx, option *, AXE_MAX_OPTION);
+    axe_job_options(&all, NULL);
+    for (int i = 0; i < all.n_option && n <= MAX_OTHER; i++) {
+        const option *o = all.option[i];
+        bool          known = false;
+        for (int k = 0; k < n; k++)
+            known = known || seen[k] == o->atom;
+        if (known)
+            continue;
+        seen[n++] = o->atom;
+        axe_rejected(j->p, r, o->atom->name,
+                     "about %.0f cycles, %.0f of shared memory, where it takes "
+                     "%.0f and %.0f",
+                     o->compute, o->traffic, sc->compute, sc->traffic);
+    }
+}
+
+/* Fills in the schedule with an option that fits. */
+static void
+take(const job *j, const option *o, request *r, const axe_layout *c,
+     const axe_simt_contract *sc, axe_schedule *out)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    const char        *why;
+
+    assert(axe_simt_contract_holds(j->p, j, o, c, sc));
+    reject_others(j, r, sc);
+    if (sc->pair == 1 && sc->atom->space[0] == AXE_ARG_TMEM &&
+        (why = axe_job_unpaired(j)))
+        axe_rejected(j->p, r, "products of several CTAs", "%s", why);
+    out->n_tile = 3;
+    out->n_proved = j->extent[0] * j->extent[1] * j->extent[2];
+    out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
+    simt->contract = sc;
+    simt->n_register =
+        (int)(sc->acc_regs * axe_type_table[j->type[0]].bits / 32) +
+        feed_registers(&sc->a, j->type[1]) + feed_registers(&sc->b, j->type[2]);
+}
+
+/* Has each element of c a place of its own in tensor memory? */
+static bool
+is_placed(const job *j, const axe_layout *c)
+{
+    bool own_place;
+
+    for (int i = 0; i < c->n_shard; i++)
+        if (c->shard[i].axis != j->p->simt->tlane &&
+            c->shard[i].axis != j->p->simt->tcol)
+            return false;
+    return c->n_replica == 0 && c->n_offset == 0 &&
+           axe_layout_injective(j->p->cx, c, &own_place, NULL) == AXE_OK &&
+           own_place;
+}
+
+/* Does each thread of the crew have as many elements of c, each its own? */
+static bool
+is_shared_out(const job *j, const axe_layout *c)
+{
+    axe_ctx       *cx = j->p->cx;
+    axe_simt_plan *sp = j->p->simt;
+    axe_iter       own[2];
+    int            n = axe_crew_axes(sp, j->crew, own);
+    int64_t        regs = axe_frag_regs(cx, c), far;
+    bool           own_place;
+
+    for (int i = 0; i < n; i++)
+        if (axe_layout_cosize(cx, c, own[i].axis, &far) != AXE_OK ||
+            far > own[i].extent)
+            return false;
+    return c->n_replica == 0 && c->n_offset == 0 &&
+           c->size == j->crew->n_thread * regs &&
+           axe_layout_injective(cx, c, &own_place, NULL) == AXE_OK && own_place;
+}
+
+/* The first option that can be fed. */
+static bool
+plan_job(const job *j, request *r, axe_schedule *out)
+{
+    axe_simt_contract *sc = axe_new(j->p->cx, axe_simt_contract);
+    const axe_layout  *c = j->p->place[r->stmt->dst->u.tensor->id].layout;
+    const char        *why;
+
+    const axe_tensor *t = r->stmt->dst->u.tensor;
+
+    if (t->space == AXE_SPACE_TMEM ? !is_placed(j, c)
+                                   : j->n_option > 0 && !is_shared_out(j, c)) {
+        axe_rejected(j->p, r, "contract",
+                     t->space == AXE_SPACE_TMEM
+                         ? "%s has not a place in tensor memory for each "
+                           "element"
+                         : "%s does not lie as an equal share of each thread",
+                     t->name);
+        return false;
+    }
+    for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
+        if (plan_option(j, j->option[i], sc, &why)) {
+            take(j, j->option[i], r, axe_job_by_sides(j, c), sc, out);
+            return true;
+        }
+        axe_rejected(j->p, r, j->option[i]->atom->name, "%s", why);
+    }
+    return false;
+}
+
+/* Rows and columns as they are, or the other way, whichever is better. */
+bool
+axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
+{
+    const axe_layout *c = p->place[r->stmt->dst->u.tensor->id].layout;
+    job               j[2];
+    int               first = 0;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (!axe_job_open(p, r->stmt, turn == 1, &j[turn])) {
+            axe_scale_reject(p, r);
+            return false;
+        }
+        if (!axe_job_possible(&j[turn])) {
+            axe_rejected(p, r, "contract", "%s", j[turn].why);
+            return false;
+        }
+        axe_job_options(&j[turn], axe_job_by_sides(&j[turn], c));
+    }
+    axe_jobs_drop_slow(j);
+    if (j[0].n_option + j[1].n_option == 0)
+        axe_jobs_reject(j, r);
+    if (j[1].n_option > 0 &&
+        (j[0].n_option == 0 ||
+         axe_option_score(j[1].option[0]) < axe_option_score(j[0].option[0])))
+        first = 1;
+    return plan_job(&j[first], r, out) || plan_job(&j[1 - first], r, out);
+}

@@ -1,0 +1,100 @@
+/* contract.h - sums of products by the threads of a crew.
+ *
+ * c[m, n] += a[m, k] * b[n, k] is repetitions of one atom.  The layout of c
+ * says which threads have which of its rows and columns: it is
+ *
+ *     threads >< repetitions >< the atom's c
+ *
+ * and taking the atom's c out of it by tile-of gives the rest, the spread of m
+ * and of n.  What a thread must have of a and b follows: a's rows are spread as
+ * c's rows, and threads that differ in columns alone have the same of a. */
+#ifndef AXE_PLAN_SIMT_CONTRACT_CONTRACT_H
+#define AXE_PLAN_SIMT_CONTRACT_CONTRACT_H
+
+#include "plan/simt/simt.h"
+#include "plan/simt/team/fragment.h"
+
+enum { AXE_MAX_PART = 8 };
+
+/* A part of an index, in units of the atom's extent: count / over % extent. */
+typedef struct axe_part {
+    axe_counter of; /* WARP, LANE, or the index's own repetitions */
+    int64_t     over, extent;
+    int64_t     regs; /* own repetitions: [elements] of c's registers a step */
+} axe_part;
+
+/* An index of a contraction: its parts, slow to fast, then the atom's. */
+typedef struct axe_spread {
+    int64_t  extent, atom, n_rep;
+    int      n_part;
+    axe_part part[AXE_MAX_PART];
+} axe_spread;
+
+/* How the atom reads a tile in shared memory itself: what the descriptor
+ * says. */
+typedef struct axe_descriptor {
+    int64_t lead, stride;   /* [bytes] from one atom of the swizzle to the
+                               next, along the fast and the slow one */
+    uint64_t        bits;   /* that say so, of address 0 */
+    bool            major;  /* the sum index is the slow one */
+    int             n_step; /* WARP, M or N, K: where an invocation begins */
+    const axe_step *step;   /* [elements] */
+    axe_banks       banks;  /* of one invocation */
+} axe_descriptor;
+
+/* A factor of the contraction. */
+typedef struct axe_feed {
+    int  operand; /* of the schedule */
+    bool direct;  /* the atom reads memory; else the registers below */
+    bool held;    /* those of the tile itself: `reg` says where in them, nothing
+                     is loaded, `frag` is the tile's layout */
+    const axe_tensor *tensor;
+    const axe_layout *memory; /* (row, k) on m, less the operand's base */
+    axe_descriptor    desc;
+    /* Registers hold `chunk` steps of k at a time, loaded before them. */
+    axe_reg_move      load; /* steps are also of K, which counts chunks */
+    int64_t           chunk, regs; /* [elements] of a chunk in a thread */
+    int               n_reg;
+    axe_step          reg[AXE_MAX_PART + 2]; /* M or N, K: the first element */
+    const axe_layout *frag; /* all of it: (row, k) over threads and reg */
+} axe_feed;
+
+/* As many times slower than the fastest row is no option, or worth a word. */
+#define AXE_FAR_BELOW 4
+
+/* The fastest row for a contraction's types and crew, whatever its extents. */
+typedef struct axe_best_row {
+    const axe_atom *atom;    /* NULL: there is none */
+    double          rate;    /* cycles of an SM for a product */
+    int64_t         size[3]; /* rows, columns and sums that it takes at least */
+} axe_best_row;
+
+/* The scales of a factor: a tile in tensor memory, and where in it an
+ * invocation finds its own. */
+typedef struct axe_scale {
+    const axe_tensor *tensor; /* NULL: there are none */
+    int               n_step;
+    axe_step          step[3]; /* M or N, K [elements] */
+} axe_scale;
+
+struct axe_simt_contract {
+    const axe_atom *atom;
+    int             param;
+    axe_spread      m, n, k;
+    int64_t         pair; /* CTAs that the atom multiplies for at once, asked
+                             by the first of them; each brings a part of b */
+    axe_feed  a, b;
+    axe_scale scale[2]; /* of a, of b */
+    int       n_acc;
+    axe_step  acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
+    int64_t   acc_regs;              /* [elements] of a thread; 0: they
+                                        are in tensor memory */
+    const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
+                             be zero then; or NULL */
+    bool         begins;  /* it overwrites c each time, which was zero */
+    int          in_flight; /* groups that may be unfinished at the end */
+    double       compute, traffic; /* cycles of an SM, shared memory's */
+    axe_best_row best;
+};
+
+#endif

@@ -1,0 +1,100 @@
+/* contract_why.c - why a contraction has no way to run on its crew.
+ *
+ * Of all that an arrangement needs, what is told is the first thing that is
+ * missing: memory for the factors, a layout of the sums that atoms make,
+ * speed, registers, whole atoms. */
+#include <inttypes.h>
+
+#include "plan/simt/contract/candidate.h"
+
+/* [bytes] that the statement's shared factors take together. */
+static double
+factor_bytes(const job *j)
+{
+    double sum = 0, n;
+
+    for (int i = 1; i < 3; i++) {
+        const axe_tensor *t = j->load[i]->u.tensor;
+        int64_t           e = 1;
+        n = axe_type_table[t->type].bits / 8.0;
+        for (int d = 0; d < t->rank; d++)
+            n *= axe_is_iconst(t->shape[d], &e) ? (double)e : 1;
+        sum += t->space == AXE_SPACE_SHARED ? n : 0;
+    }
+    return sum;
+}
+
+static const char *
+why_no_spread(const job *j)
+{
+    axe_ctx *cx = j->p->cx;
+    int64_t  have = axe_simt_registers(j->p->mc, j->crew);
+
+    if (j->n_slow > 0)
+        return axe_textf(cx,
+                         "%d threads share %" PRId64 " x %" PRId64
+                         " in whole atoms only of ones far slower than the "
+                         "best of %s: choose other extents or threads",
+                         j->crew->n_thread, j->extent[0], j->extent[1],
+                         j->p->mc->name);
+    if (j->regs > 0)
+        return axe_textf(cx,
+                         "%" PRId64 " x %" PRId64 " sums take at least %" PRId64
+                         " registers of each of %d threads, which has %" PRId64
+                         ": choose smaller extents or more threads",
+                         j->extent[0], j->extent[1], j->regs, j->crew->n_thread,
+                         have);
+    return axe_textf(cx,
+                     "%d threads do not share %" PRId64 " x %" PRId64
+                     " in whole atoms: choose other extents or threads",
+                     j->crew->n_thread, j->extent[0], j->extent[1]);
+}
+
+/* Of atoms whose types and sizes fit: why none has a way to run.  A tile that
+ * was open got its layout of another statement, if only because this one had
+ * no way to run even then. */
+static const char *
+why_no_option(job j[2])
+{
+    planner          *p = j->p;
+    const axe_tensor *c = j->load[0]->u.tensor;
+    const axe_layout *l = p->place[c->id].layout;
+    double            bytes = factor_bytes(j);
+
+    if (bytes > (double)p->mc->simt->shared_bytes)
+        return axe_textf(p->cx,
+                         "its factors take %.0f bytes of shared memory, of "
+                         "which a CTA of %s may have %" PRId64
+                         ": choose smaller tiles",
+                         bytes, p->mc->name, p->mc->simt->shared_bytes);
+    for (int i = 0; i < 2 && l && !c->layout; i++)
+        axe_job_options(&j[i], NULL);
+    if (l && !c->layout)
+        axe_jobs_drop_slow(j);
+    if (l && (c->layout || j[0].n_option + j[1].n_option > 0))
+        return axe_textf(p->cx,
+                         "%s lies as %s, which atoms on %d threads do not make:"
+                         " %s",
+                         c->name, axe_layout_text(p->cx, l), j->crew->n_thread,
+                         c->layout ? "leave its layout open (`: auto`)"
+                                   : "sum into a second tile");
+    return why_no_spread(
+        j[0].n_slow > 0                                               ? &j[0]
+        : j[1].n_slow > 0                                             ? &j[1]
+        : j[0].regs > 0 && (j[1].regs == 0 || j[0].regs <= j[1].regs) ? &j[0]
+                                                                      : &j[1]);
+}
+
+void
+axe_jobs_reject(job j[2], request *r)
+{
+    planner *p = j->p;
+
+    if (j[0].rate == 0 && j[1].rate == 0)
+        axe_rejected(p, r, "contract",
+                     "no atom of %s takes these types in %" PRId64 " x %" PRId64
+                     " x %" PRId64,
+                     p->mc->name, j->extent[0], j->extent[1], j->extent[2]);
+    else
+        axe_rejected(p, r, "contract", "%s", why_no_option(j));
+}

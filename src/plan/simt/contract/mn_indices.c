@@ -1,0 +1,218 @@
+/* mn_indices.c - the two sides of a product, and the indices that count them.
+ *
+ * Rows and columns may be counted by several indices each, slow to fast: (r, o,
+ * x) of a tile are rows o and columns (r, x).  Atoms know rows and columns; a
+ * tile's layout has a dimension for each index.  Here one becomes the other. */
+#include "plan/simt/contract/candidate.h"
+
+void
+axe_job_open_side(job *j, int side, int from)
+{
+    const roles *ro = &j->ro;
+    int          n = ro->n_more[from];
+
+    for (int i = 0; i < n; i++)
+        j->dim[side][i] = ro->more[from][i];
+    j->dim[side][n] = from == 0 ? ro->m : ro->n;
+    j->n_dim[side] = n + 1;
+    j->extent[side] = 1;
+    for (int i = 0; i <= n; i++)
+        if (!axe_mul(j->extent[side], axe_dim_extent(j->dim[side][i]),
+                     &j->extent[side]))
+            j->extent[side] = 0;
+}
+
+static bool
+refuse(job *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+/* Which dimension of the tile the variable is all of, or -1. */
+static int
+whole_dim(const axe_node *c, const axe_dim *v)
+{
+    int64_t e;
+
+    for (int d = 0; d < c->n_arg; d++)
+        if (c->arg[d]->op == AXE_OP_var && c->arg[d]->u.var == v->var &&
+            axe_is_iconst(c->u.tensor->shape[d], &e) && e == axe_dim_extent(v))
+            return d;
+    return -1;
+}
+
+/* Is each dimension of c one of the indices, and all of it? */
+static bool
+is_whole(const job *j)
+{
+    const axe_node *c = j->load[0];
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++)
+            if (whole_dim(c, j->dim[side][i]) < 0)
+                return false;
+    return c->n_arg == j->n_dim[0] + j->n_dim[1];
+}
+
+/* Is the factor a tile that the crew holds, or one in memory of the CTA? */
+static bool
+factor_possible(job *j, int side)
+{
+    axe_ctx          *cx = j->p->cx;
+    const axe_node   *l = j->load[side];
+    const axe_tensor *t = l->u.tensor;
+    if (t->space == AXE_SPACE_SHARED || t->space == AXE_SPACE_TMEM)
+        return true;
+    if (t->space != AXE_SPACE_REG)
+        return refuse(j, axe_textf(cx,
+                                   "%s is not in shared memory: stage it "
+                                   "through a shared tile",
+                                   t->name));
+    if (l->n_arg != 2 || j->p->simt->home[t->id] != j->crew ||
+        j->n_dim[side - 1] != 1 || whole_dim(l, j->dim[side - 1][0]) < 0 ||
+        whole_dim(l, j->ro.k) < 0)
+        return refuse(j, axe_textf(cx,
+                                   "%s is not a whole reg tile of this crew, "
+                                   "by its row and the sum",
+                                   axe_node_text(cx, l)));
+    return true;
+}
+
+static bool
+takes_sums(axe_space s)
+{
+    return s == AXE_SPACE_REG || s == AXE_SPACE_TMEM;
+}
+
+/* The indices that number products of their own, and what to do with them. */
+static const char *
+batch_text(const job *j)
+{
+    axe_buf b = {.cx = j->p->cx};
+
+    axe_puts(&b, "");
+    for (int i = 0; i < j->ro.n_batch; i++)
+        axe_putf(&b, "%s%s", i > 0 ? ", " : "", j->ro.batch[i]->var->name);
+    return axe_textf(j->p->cx,
+                     "%s numbers products of their own, and an atom does one: "
+                     "let each cta do one (`cta (%s : ..., ...)`), with tiles "
+                     "that have no such dimension",
+                     b.text, b.text);
+}
+
+bool
+axe_job_possible(job *j)
+{
+    axe_ctx *cx = j->p->cx;
+
+    if (j->ro.n_batch > 0)
+        return refuse(j, batch_text(j));
+    if (!takes_sums(j->load[0]->u.tensor->space) || !is_whole(j))
+        return refuse(j, axe_textf(cx,
+                                   "%s is not a whole reg or tmem tile of rows "
+                                   "and columns",
+                                   axe_node_text(cx, j->load[0])));
+    if (j->extent[2] == 0)
+        return refuse(j, "the extent of the sum is no constant");
+    return factor_possible(j, 1) && factor_possible(j, 2);
+}
+
+int
+axe_job_dim(const job *j, int side, int i)
+{
+    return whole_dim(j->load[0], j->dim[side][i]);
+}
+
+/* The dimensions of c in the order of rows, then columns; how many. */
+static int
+list_dims(const job *j, int *dim)
+{
+    int n = 0;
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++)
+            dim[n++] = axe_job_dim(j, side, i);
+    return n;
+}
+
+const axe_layout *
+axe_job_by_sides(const job *j, const axe_layout *l)
+{
+    int dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), end[2];
+
+    if (!l || axe_layout_permute(j->p->cx, l, n, dim, &l) != AXE_OK)
+        return NULL;
+    end[0] = l->dim_end[j->n_dim[0] - 1];
+    end[1] = l->dim_end[n - 1];
+    axe_layout two = *l;
+    two.n_dim = 2;
+    two.dim_end = end;
+    return axe_layout_make(j->p->cx, &two, &l) == AXE_OK ? l : NULL;
+}
+
+const axe_layout *
+axe_job_by_dims(const job *j, const axe_layout *l)
+{
+    int     dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), at = 0;
+    int     back[2 * AXE_MAX_MORE + 2];
+    int64_t e[2 * AXE_MAX_MORE + 2];
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < j->n_dim[side]; i++) {
+            back[dim[at]] = at;
+            e[at++] = axe_dim_extent(j->dim[side][i]);
+        }
+    if (!l || axe_layout_group(j->p->cx, l, (axe_shape){n, e}, &l) != AXE_OK ||
+        axe_layout_permute(j->p->cx, l, n, back, &l) != AXE_OK)
+        return NULL;
+    return l;
+}
+
+static bool
+term_of(const axe_operand *op, const axe_var *v, const axe_term **out)
+{
+    *out = NULL;
+    for (int i = 0; i < op->n_term; i++)
+        if (op->term[i].var == v) {
+            if (*out)
+                return false;
+            *out = &op->term[i];
+        }
+    return *out != NULL;
+}
+
+enum { MAX_ITER = 64 };
+
+/* Takes on how the operand moves by v. */
+static bool
+add_iters(const axe_operand *op, const axe_var *v, axe_iter *it, int *n)
+{
+    const axe_term *t;
+
+    if (!term_of(op, v, &t) || *n + t->n_iter > MAX_ITER)
+        return false;
+    for (int i = 0; i < t->n_iter; i++)
+        it[(*n)++] = t->iter[i];
+    return true;
+}
+
+const axe_layout *
+axe_job_memory(const job *j, const axe_operand *op, int side)
+{
+    axe_iter it[MAX_ITER];
+    int      n = 0, end[2], n_row = j->n_dim[side - 1];
+
+    if (op->n_term != n_row + 1 || op->n_guard + op->n_check > 0)
+        return NULL;
+    for (int i = 0; i < n_row; i++)
+        if (!add_iters(op, j->dim[side - 1][i]->var, it, &n))
+            return NULL;
+    end[0] = n;
+    if (!add_iters(op, j->ro.k->var, it, &n))
+        return NULL;
+    end[1] = n;
+    axe_layout spec = {.n_shard = n, .shard = it, .n_dim = 2, .dim_end = end};
+    const axe_layout *l;
+    return axe_layout_make(j->p->cx, &spec, &l) == AXE_OK ? l : NULL;
+}

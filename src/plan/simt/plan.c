@@ -1,0 +1,492 @@
+/* plan.c - plans for machines with threads: statements, then memory.
+ *
+ * Layouts first: what is declared, then what contractions want of open tiles,
+ * then statement by statement what each writes.  A schedule is made against
+ * layouts as they are.  Last, shared tiles get offsets, and what threads must
+ * wait for is derived from who wrote and who reads what. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/simt_int.h"
+
+typedef axe_status each_fn(planner *p, const axe_stmt *s);
+
+static axe_status
+each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
+          each_fn *fn)
+{
+    axe_status first = AXE_OK, st;
+
+    for (int i = 0; i < n; i++) {
+        st = body[i]->kind == kind ? fn(p, body[i]) : AXE_OK;
+        first = first == AXE_OK ? st : first;
+        st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
+        first = first == AXE_OK ? st : first;
+        st = each_stmt(p, body[i]->n_other, body[i]->other, kind, fn);
+        first = first == AXE_OK ? st : first;
+    }
+    return first;
+}
+
+/* ------------------------------------------------------------------ tiles */
+
+/* May the axis stand in a tile of that space held by the crew? */
+static bool
+axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
+{
+    const axe_simt_plan *sp = p->simt;
+    axe_iter             own[2];
+    int                  n = axe_crew_axes(sp, sp->home[t->id], own);
+
+    if (t->space != AXE_SPACE_REG)
+        return axe_simt_places(p, t, a) > 0;
+    for (int i = 0; i < n; i++)
+        if (own[i].axis == a)
+            return true;
+    return a == sp->reg;
+}
+
+static axe_status
+check_axes(planner *p, const axe_tensor *t, int n, const axe_iter *it)
+{
+    for (int i = 0; i < n; i++)
+        if (!axis_fits(p, t, it[i].axis))
+            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                            "axis %s of the layout of %s has no meaning for a "
+                            "%s tile of a %s",
+                            axe_axis_name(p->cx, it[i].axis), t->name,
+                            axe_space_name(t->space),
+                            axe_scope_name(p->simt->home[t->id]->scope));
+    return AXE_OK;
+}
+
+/* Elements of a register tile begin with the first thread, and the last thread
+ * that has one exists. */
+static axe_status
+check_threads(planner *p, const axe_tensor *t)
+{
+    axe_iter own[2];
+    int      n = axe_crew_axes(p->simt, p->simt->home[t->id], own);
+    int64_t  last;
+
+    for (int i = 0; i < n; i++) {
+        const char *name = axe_axis_name(p->cx, own[i].axis);
+        AXE_TRY(axe_layout_cosize(p->cx, t->layout, own[i].axis, &last));
+        if (last > own[i].extent)
+            return axe_fail(p->cx, t->at, AXE_ESHAPE,
+                            "the layout of %s reaches %s %" PRId64
+                            "; there are %" PRId64,
+                            t->name, name, last - 1, own[i].extent);
+        for (int k = 0; k < t->layout->n_offset; k++)
+            if (t->layout->offset[k].axis == own[i].axis)
+                return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                                "the layout of %s begins at %s %" PRId64
+                                "; let a scope of those threads alone hold it",
+                                t->name, name, t->layout->offset[k].value);
+    }
+    return AXE_OK;
+}
+
+static axe_status
+place_tile(planner *p, const axe_tensor *t)
+{
+    axe_place *pl = &p->place[t->id];
+
+    *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
+    if (t->space == AXE_SPACE_TMEM && p->mc->simt->tmem_columns == 0) {
+        axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                 "%s has no tensor memory for %s", p->mc->name, t->name);
+        axe_help(p->cx,
+                 "declare it `reg`, or compile for a machine that has some");
+        return AXE_EUNSUPPORTED;
+    }
+    if (!t->layout)
+        return AXE_OK;
+    AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));
+    if (t->space == AXE_SPACE_REG) {
+        AXE_TRY(check_axes(p, t, t->layout->n_replica, t->layout->replica));
+        AXE_TRY(check_threads(p, t));
+    }
+    return axe_layout_group(p->cx, t->layout, axe_shape_of_tile(p->cx, t),
+                            &pl->layout);
+}
+
+static axe_status
+place_tensor(planner *p, const axe_stmt *s)
+{
+    return s->tensor->space == AXE_SPACE_GLOBAL ? AXE_OK
+                                                : place_tile(p, s->tensor);
+}
+
+static axe_status
+place_pipeline(planner *p, const axe_stmt *s)
+{
+    for (int i = 0; i < s->pipeline->n_tensor; i++)
+        AXE_TRY(place_tile(p, s->pipeline->tensor[i]));
+    return AXE_OK;
+}
+
+static axe_status
+infer_contraction(planner *p, const axe_stmt *s)
+{
+    axe_mark m = axe_ctx_mark(p->cx);
+
+    if (!axe_simt_contract_infer(p, s))
+        axe_ctx_release(p->cx, m);
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- statements */
+
+/* A copy that needs a condition has a map beside it, which then need not ask
+ * for the same again. */
+static void
+forget_wide(const axe_simt_schedule *s, int n_operand)
+{
+    const axe_node *when = s->copy->when;
+
+    for (int i = 0; when && i < n_operand; i++)
+        if (s->access[i].wide && axe_node_same(s->access[i].wide, when)) {
+            s->access[i].wide = NULL;
+            s->access[i].width = 1;
+            s->access[i].along = NULL;
+        }
+}
+
+/* Addresses in tiles.  A contraction has proved more already. */
+static void
+certify(planner *p, axe_schedule *s)
+{
+    int64_t n = s->n_proved;
+
+    axe_certify(p, s);
+    if (s->kind == AXE_SCHED_CONTRACT)
+        s->n_proved = n;
+}
+
+/* What the statement does by way of a shared tile was not done straight. */
+static void
+reject_straight(planner *p, request *r)
+{
+    for (int i = 1; i < r->n_operand; i++)
+        for (int k = 0; k < p->n_turned; k++)
+            if (r->operand[i].tensor->id == p->turned[k].tile)
+                axe_rejected(p, r, "blocks turned in registers",
+                             "about %.0f cycles of the path to memory for a "
+                             "tile, %.0f by way of %s",
+                             p->turned[k].direct, p->turned[k].staged,
+                             r->operand[i].tensor->name);
+}
+
+/* `via map`: straight, where copies and staging would do, too. */
+static bool
+asks_for_map(const axe_stmt *s)
+{
+    return s->via && strcmp(s->via, "map") == 0;
+}
+
+/* Does the statement move by a row that takes hints? */
+static bool
+moves_by_hint(const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+
+    if (s->kind == AXE_SCHED_COPY && c)
+        return axe_atom_takes_hint(c->stage ? c->stage->move : c->atom);
+    if (s->kind != AXE_SCHED_MAP || !s->simt->access)
+        return false;
+    for (int i = 0; i < s->n_operand; i++)
+        if (s->simt->access[i].atom &&
+            axe_atom_takes_hint(s->simt->access[i].atom))
+            return true;
+    return false;
+}
+
+static void
+take_hint(axe_schedule *s)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)s->simt;
+
+    if (!moves_by_hint(s))
+        return;
+    if (axe_attr_of(s->stmt, AXE_ATTR_evict_first))
+        simt->hint = AXE_HINT_FIRST;
+    if (axe_attr_of(s->stmt, AXE_ATTR_evict_last))
+        simt->hint = AXE_HINT_LAST;
+}
+
+/* Does an engine move it, of elements that no thread can move by themselves? */
+static bool
+is_engines(const axe_simt_copy *c, const request *r)
+{
+    return c && c->box && axe_type_per_byte(r->operand[0].tensor->type) > 1;
+}
+
+/* By copies, or by way of registers, as the text may ask. */
+static axe_status
+schedule_map(planner *p, request *r, axe_schedule *out)
+{
+    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r, out);
+
+    out->kind = AXE_SCHED_COPY;
+    if (is_engines(simt->copy, r))
+        return AXE_OK;
+    AXE_TRY(axe_simt_map_plan(p, r, out));
+    if (!copied && axe_simt_across(p, r, simt))
+        return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
+                        "it goes by way of shared memory");
+    out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
+    if (copied)
+        forget_wide(simt, r->n_operand);
+    return AXE_OK;
+}
+
+static axe_status
+schedule(planner *p, const axe_stmt *s)
+{
+    request       r;
+    axe_schedule *out = axe_new(p->cx, axe_schedule);
+    bool          wanted = axe_contract_wanted(s), moved;
+
+    AXE_TRY(axe_check_scatter(p, s));
+    AXE_TRY(axe_request_make(p, s, &r));
+    *out = (axe_schedule){
+        .stmt = s,
+        .value = r.value,
+        .n_operand = r.n_operand,
+        .operand = r.operand,
+        .n_nest = r.n_nest,
+        .nest = r.nest,
+        .bytes = -1,
+    };
+    axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
+    *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
+    out->simt = simt;
+    if (axe_simt_contract_plan(p, &r, out)) {
+        out->kind = AXE_SCHED_CONTRACT;
+    } else if (!axe_simt_tcopy_plan(p, s, out)) {
+        out->slow = wanted;
+        AXE_TRY(axe_simt_tmem_plan(p, &r, out, &moved));
+        if (!moved)
+            AXE_TRY(schedule_map(p, &r, out));
+    }
+    take_hint(out);
+    AXE_TRY(axe_check_pins(p, &r, out, wanted));
+    reject_straight(p, &r);
+    out->n_reject = r.n_reject;
+    out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
+    memcpy((axe_reject *)out->reject, r.reject,
+           (size_t)r.n_reject * sizeof r.reject[0]);
+    certify(p, out);
+    p->schedule[s->id] = out;
+    return axe_check_parts(p, out);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+/* [bytes] of a tile that is not looked at any further. */
+enum { MOST_SHARED = 1 << 26 };
+
+/* What offsets of a tile are multiples of [bytes]: its swizzle's period. */
+static int64_t
+align_of(const axe_place *pl)
+{
+    axe_swizzle s = axe_simt_swizzle(pl);
+    int64_t     n = 128;
+
+    if (s.bits > 0 && s.base + abs(s.shift) + s.bits > 7)
+        n = INT64_C(1) << (s.base + abs(s.shift) + s.bits);
+    return n < 1024 && s.bits > 0 ? 1024 : n;
+}
+
+static axe_status
+size_tile(planner *p, axe_place *pl)
+{
+    const axe_ring *r = pl->tensor->pipeline ? axe_ring_of(p->n_ring, p->ring,
+                                                           pl->tensor->pipeline)
+                                             : NULL;
+    bool            reg = pl->tensor->space == AXE_SPACE_REG;
+    int64_t         bits = axe_type_table[pl->type].bits, n;
+    int64_t         all;
+    axe_axis        a = reg ? p->simt->reg : AXE_AXIS_M;
+
+    if (pl->tensor->space == AXE_SPACE_TMEM)
+        return axe_simt_tmem_size(p, pl);
+    AXE_TRY(axe_simt_check_swizzle(p, pl));
+    all = align_of(pl) * 8;
+    AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
+    if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)
+        return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
+                        "tile %s is larger than any memory", pl->tensor->name);
+    pl->bytes = (n + 7) / 8;
+    if (reg)
+        return AXE_OK;
+    if (pl->bytes > MOST_SHARED)
+        return axe_fail(p->cx, pl->tensor->at, AXE_ELIMIT,
+                        "tile %s spans %" PRId64 " bytes by its layout; a CTA "
+                        "of %s may have %" PRId64 " bytes of shared memory",
+                        pl->tensor->name, pl->bytes, p->mc->name,
+                        p->mc->simt->shared_bytes);
+    if (r && r->n_stage > 1) {
+        pl->stage = (pl->bytes * 8 + all - 1) / all * all / bits;
+        pl->bytes = axe_type_bytes(pl->type, pl->stage) * r->n_stage;
+    }
+    n = axe_crew_copies(p->simt->home[pl->tensor->id]);
+    if (n > 1) {
+        pl->each = (pl->bytes * 8 + all - 1) / all * all / bits;
+        pl->bytes = axe_type_bytes(pl->type, pl->each) * n;
+    }
+    return AXE_OK;
+}
+
+/* The top scope around what the crew does. */
+static axe_simt_launch *
+launch_of(planner *p, const axe_crew *c)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        if (p->simt->launch[i].crew == axe_crew_cta(c))
+            return &p->simt->launch[i];
+    return NULL;
+}
+
+static axe_status
+check_shared(planner *p, const axe_simt_launch *l)
+{
+    if (l->shared_bytes <= p->mc->simt->shared_bytes)
+        return AXE_OK;
+    return axe_fail(p->cx, l->scope->at, AXE_ELIMIT,
+                    "a CTA needs %" PRId64 " bytes of shared memory; one of %s "
+                    "may have %" PRId64 ": smaller tiles or fewer stages",
+                    l->shared_bytes, p->mc->name, p->mc->simt->shared_bytes);
+}
+
+/* The crews' scratch, behind all tiles: crews may use theirs side by side. */
+static void
+place_scratch(planner *p)
+{
+    for (int k = 0; k < p->kernel->n_index_stmt; k++) {
+        axe_crew *c = (axe_crew *)p->simt->who[k];
+        if (p->schedule[k] && p->schedule[k]->simt->scratch > c->scratch_bytes)
+            c->scratch_bytes = p->schedule[k]->simt->scratch;
+    }
+    for (int i = 0; i < p->simt->n_crew; i++) {
+        axe_crew        *c = p->simt->crew[i];
+        axe_simt_launch *l = launch_of(p, c);
+        if (c->scratch_bytes == 0)
+            continue;
+        c->scratch = (l->shared_bytes + 127) / 128 * 128;
+        l->shared_bytes = c->scratch + c->scratch_bytes;
+    }
+}
+
+/* Pieces need not ask for what boxes of the same launch ask of the host. */
+static void
+forget_asked(planner *p, struct axe_simt_copy *c, const axe_crew *cta)
+{
+    for (int i = 0; c->when && i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule  *s = p->schedule[i];
+        const axe_simt_copy *o = s ? s->simt->copy : NULL;
+        if (o && o->box && o->when && axe_crew_cta(s->simt->crew) == cta &&
+            axe_simt_implies(o->when, c->when))
+            c->when = NULL;
+    }
+}
+
+static void
+forget_asked_all(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && s->simt->copy && !s->simt->copy->box && !s->simt->copy->stage)
+            forget_asked(p, (struct axe_simt_copy *)s->simt->copy,
+                         axe_crew_cta(s->simt->crew));
+    }
+}
+
+static axe_status
+allocate(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        axe_place       *pl = &p->place[i];
+        axe_simt_launch *l;
+        int64_t          align;
+        if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED)
+            continue;
+        l = launch_of(p, p->simt->home[i]);
+        align = align_of(pl);
+        pl->offset = (l->shared_bytes + align - 1) / align * align;
+        l->shared_bytes = pl->offset + pl->bytes;
+    }
+    forget_asked_all(p);
+    AXE_TRY(axe_simt_plan_protocols(p));
+    axe_simt_plan_queues(p);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
+    place_scratch(p);
+    axe_simt_place_staging(p);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(check_shared(p, &p->simt->launch[i]));
+    return AXE_OK;
+}
+
+static axe_status
+size_tiles(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++)
+        if (p->place[i].tensor && p->place[i].layout)
+            AXE_TRY(size_tile(p, &p->place[i]));
+    return AXE_OK;
+}
+
+/* Tiles without a layout are row-major; those in registers for the time being.
+ */
+static axe_status
+place_rest(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_tensor; i++) {
+        const axe_tensor *t = p->place[i].tensor;
+        const axe_layout *l;
+        if (!t || p->place[i].layout)
+            continue;
+        AXE_TRY(axe_layout_row_major(p->cx, axe_shape_of_tile(p->cx, t), &l));
+        axe_simt_settle(p, t, l, "auto: row-major");
+        p->simt->open[i] = true;
+    }
+    return size_tiles(p);
+}
+
+axe_status
+axe_simt_plan_kernel(planner *p)
+{
+    const axe_kernel *k = p->kernel;
+
+    p->simt = axe_new(p->cx, axe_simt_plan);
+    AXE_TRY(axe_simt_find_crews(p));
+    AXE_TRY(axe_simt_check_crews(p));
+    axe_simt_tie_globals(p);
+    AXE_TRY(axe_simt_plan_rings(p));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tcopy_infer));
+    AXE_TRY(
+        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tmem_infer));
+    AXE_TRY(place_rest(p));
+    AXE_TRY(axe_simt_infer(p));
+    AXE_TRY(axe_simt_choose_tiles(p));
+    AXE_TRY(size_tiles(p));
+    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+    AXE_TRY(size_tiles(p));
+    axe_simt_part_maps(p);
+    axe_simt_take_zeros(p);
+    AXE_TRY(axe_simt_plan_sync(p));
+    AXE_TRY(allocate(p));
+    axe_simt_plan_flights(p);
+    return AXE_OK;
+}

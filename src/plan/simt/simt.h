@@ -1,0 +1,215 @@
+/* simt.h - plans of machines whose threads run a statement together.
+ *
+ * Who does what is a layout: the work of a statement has a dim for each of its
+ * indices, over the thread axes of its crew, `reg` (turns written out, so that
+ * array elements become registers) and `m` (turns of loops).  See
+ * docs/design/nvidia.md. */
+#ifndef AXE_PLAN_SIMT_SIMT_H
+#define AXE_PLAN_SIMT_SIMT_H
+
+#include "plan/plan.h"
+
+/* The threads that run the statements of a scope: those of one of its entities.
+ * Thread axes of layouts count within the entity: `warp` and `lane` in a cta,
+ * `wid` and `lane` in a warpgroup, `lane` in a warp, none in a thread. */
+typedef struct axe_crew {
+    axe_scope_kind scope;
+    int            n_thread; /* of one entity */
+    int            n_entity;
+    int            first;           /* thread of entity 0, within `in` */
+    int            barrier;         /* number of the barrier that the threads
+                                       of entity 0 meet at; those of entity e
+                                       at barrier + e; -1: threads of a warp */
+    int turn;                       /* the first of n_entity barriers of each
+                                       copy by which they take turns, two by
+                                       two; -1: they take none */
+    int     registers;              /* a thread may have; 0: its share */
+    int64_t scratch, scratch_bytes; /* shared memory that its statements use
+                                       in turn: where, how much */
+    const axe_stmt        *at;
+    const struct axe_crew *in; /* NULL: the cta itself */
+} axe_crew;
+
+/* A digit of an index and who counts it. */
+typedef struct axe_work_digit {
+    axe_digit of;     /* extent 0: as many turns of a loop as the index needs */
+    axe_axis  axis;   /* of the crew's threads, `reg` or `m` */
+    int64_t   stride; /* thread axes: the digit is coordinate / stride % extent;
+                         reg: what a step is in arrays of one value a turn */
+    bool apart;       /* reg: its turns run one after the other, each from loads
+                         to stores; arrays have no room for it */
+} axe_work_digit;
+
+/* The work layout of a statement and its reductions: threads that count an
+ * index of a reduction are copies of one another for the statement itself. */
+typedef struct axe_work {
+    int                   n_digit;
+    const axe_work_digit *digit;  /* of an index, slow to fast */
+    int                   n_copy; /* parts of the threads that do the same */
+    const axe_iter       *copy;   /* extent, stride, axis */
+} axe_work;
+
+/* How an operand of a map gets to or from the registers that the work wants. */
+typedef struct axe_simt_access {
+    const axe_atom *atom;  /* NULL: it is in registers */
+    const axe_atom *least; /* one element at a time, where `wide` fails */
+    int width;            /* elements of one invocation, the atom's parameter */
+    const axe_node *wide; /* when that is possible; NULL: always */
+    const axe_var  *along;    /* whose neighbours are moved together */
+    int             conflict; /* SHARED: cycles of an access over the least */
+    int             sector;   /* GLOBAL: [bytes] used of each sector moved */
+    const struct axe_simt_shuffle *shuffle; /* in other lanes' registers: how
+                                               it gets here; else NULL */
+} axe_simt_access;
+
+/* Filled and read by the contraction's and the copy's files alone. */
+typedef struct axe_simt_contract axe_simt_contract;
+typedef struct axe_simt_copy     axe_simt_copy;
+typedef struct axe_simt_tmem     axe_simt_tmem;  /* simt/tmem/tmem.h */
+typedef struct axe_simt_tcopy    axe_simt_tcopy; /* simt/tmem/copy.h */
+typedef struct axe_simt_ring     axe_simt_ring;  /* simt/sync/ring_protocol.h */
+typedef struct axe_drain         axe_drain;      /* simt/sync/async_drain.h */
+
+/* What axe_schedule.simt is. */
+struct axe_simt_schedule {
+    const axe_crew          *crew;
+    axe_work                 work;   /* MAP */
+    axe_simt_access         *access; /* [n_operand]; MAP */
+    const axe_simt_contract *contract;
+    const axe_simt_copy     *copy;
+    const axe_simt_tmem     *tmem;
+    const axe_simt_tcopy    *tcopy;
+    const axe_node          *when; /* it runs only then; NULL: always */
+    axe_hint                 hint; /* of its rows that take one */
+    int share;          /* CTAs of a cluster that each do a part and give it
+                           to all; the cluster meets before and behind it;
+                           0, 1: each does all */
+    int64_t scratch;    /* [bytes] of the crew's that it uses */
+    int     n_register; /* estimate of what a thread holds meanwhile */
+};
+
+/* All threads of the crew's entity meet before `at` begins; or they wait until
+ * what threads of it asked of an engine is done; or both, in this order. */
+typedef struct axe_meet {
+    const axe_stmt        *at;
+    const axe_crew        *crew;
+    const char            *why;
+    bool                   meets;   /* else they only wait */
+    bool                   sums;    /* for what is done in tensor memory */
+    int                    n_asker; /* 0: they wait for no engine */
+    const axe_crew *const *asker; /* the first threads of their entities asked,
+                                     and say COMMIT */
+    const char *group;            /* of what was asked */
+    int64_t     barrier; /* where in shared memory that arrives: one for
+                            each entity of the crew */
+    const axe_var *phase;
+} axe_meet;
+
+/* Arrivals of a phase of its barrier. */
+int axe_meet_arrivals(const axe_meet *m);
+
+/* One launch: a top scope. */
+typedef struct axe_simt_launch {
+    const axe_stmt *scope;
+    const axe_crew *crew; /* of the cta */
+    int64_t         shared_bytes;
+    int             tmem_columns; /* that it asks for; 0: none */
+    int64_t         tmem_word;    /* where in shared memory ALLOC says which */
+    struct axe_simt_queue *queue; /* tiles are taken from; NULL: every CTA has
+                                     its own */
+    const char *no_queue;         /* though the text asks for one: why */
+} axe_simt_launch;
+
+/* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`
+ * is from the start of the CTA's shared memory; of reg tiles, `bytes` are a
+ * thread's; of tmem tiles both are those of a lane, from the launch's first
+ * column on. */
+struct axe_simt_plan {
+    axe_axis         lane, warp, wid, reg, tlane, tcol, cta;
+    int              lanes; /* threads of a warp */
+    int              n_crew, cap_crew;
+    axe_crew       **crew;
+    const axe_crew **home;   /* by tensor id: who holds it; tiles */
+    bool            *open;   /* by tensor id: its layout is a stand-in yet */
+    const char     **engine; /* by tensor id: the group of the atom that reads
+                                the scales in it; else NULL */
+    const axe_crew **who;    /* by index statement's id */
+    bool            *tied;   /* by tensor id: a global one that threads alone
+                                move, see simt/sync/touch.c */
+    int              n_launch, cap_launch;
+    axe_simt_launch *launch;
+    int              n_meet, cap_meet;
+    axe_meet        *meet;
+    int              n_drain, cap_drain;
+    axe_drain       *drain;
+    int              n_barrier; /* named ones in use, 0 too */
+    int              n_ring, cap_ring;
+    axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */
+    int              n_var; /* made by planning, behind the kernel's own */
+    bool            *once;  /* by variable's id: of a loop that turns once where
+                               it has no turns, with zeros; or NULL */
+};
+
+/* The row by which the crew's threads change to its number of registers; NULL:
+ * it keeps its share. */
+const axe_atom *axe_simt_budget(const axe_machine *mc, const axe_crew *c);
+/* The same of the warp group that begins at thread `first` of the cta, if it is
+ * the roles of its warps that ask; *out: the group. */
+const axe_atom *axe_simt_shared_budget(const axe_machine   *mc,
+                                       const axe_simt_plan *sp,
+                                       const axe_crew *cta, int first,
+                                       axe_crew *out);
+/* Registers that a thread of the crew has. */
+int64_t axe_simt_registers(const axe_machine *mc, const axe_crew *c);
+/* The cta that a crew is in. */
+const axe_crew *axe_crew_cta(const axe_crew *c);
+/* How many entities of its kind the CTA has, and which of them it is, by the
+ * variables of the scopes around. */
+/* Is the crew `outer`, or in it? */
+bool            axe_crew_is_within(const axe_crew *c, const axe_crew *outer);
+int64_t         axe_crew_copies(const axe_crew *c);
+const axe_node *axe_crew_number(axe_ctx *cx, const axe_crew *c);
+/* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */
+int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
+/* CTAs that some contraction in the body is asked for at once; 1: its own. */
+int64_t axe_simt_pair_of(const axe_schedule *const *schedule, int n,
+                         axe_stmt *const *body);
+/* The tile's swizzle as one of byte addresses; bits 0: none. */
+axe_swizzle axe_simt_swizzle(const axe_place *pl);
+/* The crew whose scope is s, or NULL. */
+const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
+
+/* access/operand_use.c, of maps: the nest whose turns operand i differs in, a
+ * reduction, or 0; and the first operand that is the very load that operand i
+ * is: it is loaded once. */
+int axe_simt_nest_of(const axe_schedule *s, int i);
+int axe_simt_first_load(const axe_schedule *s, int i);
+/* Does the nest of the statement count v? */
+bool axe_nest_has(const axe_nest *nest, const axe_var *v);
+/* Does the operand's place, or whether it is inside, depend on v? */
+bool axe_operand_depends(const axe_operand *op, const axe_var *v);
+
+/* The cheapest row of that kind and spaces (of d, a) that the machine has for
+ * one thread, `width` elements of type t at once; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
+                                   axe_atom_kind kind, axe_arg_space d,
+                                   axe_arg_space a, axe_type t, int width,
+                                   int *param);
+/* The cheapest row by which one thread folds `width` elements of type t into
+ * global memory, whoever else does; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_fold(const axe_machine *mc, axe_fold fold,
+                                   axe_type t, int width, int *param);
+/* The row by which every lane gets the element of the lane whose number differs
+ * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,
+                                       axe_type t, int distance, int *param);
+/* The SYNC row of that kind, scope, group and spaces of operands, or NULL. */
+const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
+                                   axe_scope_kind by, const char *group,
+                                   axe_arg_space first, axe_arg_space second);
+/* The SYNC row of that kind for a group, whatever its scope; with an operand in
+ * `space`, if that is not NONE.  NULL: none. */
+const axe_atom *axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
+                                    const char *group, axe_arg_space space);
+
+#endif

@@ -1,0 +1,606 @@
+/* hazards.c - where the threads of a CTA must wait for one another.
+ *
+ * Threads that touch the same element of a shared tile, or of a
+ * global tensor, one of them writing,
+ * need a meeting between: of the innermost scope around both statements, before
+ * what that scope does of the second.  Nothing is needed where each thread
+ * finds only what it wrote itself, or its warp, in tensor memory.  Within one
+ * scope its entities do not meet, nor may they touch what another one writes.
+ * Stages of pipelines are passed on by protocols of their own
+ * (ring_protocol.c), and where CTAs share a statement
+ * (simt/map/cluster_share.c) their cluster meets before and behind it.  So it
+ * is for tensor memory. What a thread asked of an engine is waited for instead,
+ * at a barrier at which the engine arrives; what it asked of it next comes in
+ * order.  Such a wait is itself an access of its barrier: before it comes again
+ * all who waited have met.
+ *
+ * One pass in order keeps what was touched since the threads last met; a loop
+ * is passed until what a turn leaves behind is known to the next one.  For what
+ * was written before a loop that only reads they meet once, before it. */
+#include <string.h>
+
+#include "plan/simt/simt_int.h"
+#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/touch.h"
+#include "plan/simt/tmem/tmem.h"
+
+/* A statement and the scope around it, from the outside in. */
+typedef struct place {
+    const axe_stmt     *stmt;
+    const axe_crew     *crew; /* whose code it is */
+    const struct place *up;
+} place;
+
+typedef struct passing {
+    planner *p;
+    axe_list pending; /* const axe_touch * */
+    axe_list
+         waits; /* const axe_touch *, of barriers, for the statement at hand */
+    bool stay;  /* each role runs its own loop over the tiles */
+    bool ahead; /* what stands here runs ahead of what stands before it */
+    axe_list   left, skipped; /* pending at each break, continue of the loop */
+    axe_status status;
+} passing;
+
+/* ------------------------------------------------------------------ meetings
+ */
+
+/* The innermost crew around both. */
+static const axe_crew *
+common_crew(const axe_crew *a, const axe_crew *b)
+{
+    while (a && !axe_crew_is_within(b, a))
+        a = a->in;
+    return a;
+}
+
+static axe_meet *
+add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
+{
+    axe_simt_plan *sp = g->p->simt;
+
+    for (int i = 0; i < sp->n_meet; i++)
+        if (sp->meet[i].at == at)
+            return &sp->meet[i];
+    if (sp->n_meet == sp->cap_meet) {
+        sp->cap_meet = sp->cap_meet ? 2 * sp->cap_meet : 8;
+        axe_meet *more = axe_new_array(g->p->cx, axe_meet, sp->cap_meet);
+        if (sp->n_meet > 0)
+            memcpy(more, sp->meet, (size_t)sp->n_meet * sizeof *more);
+        sp->meet = more;
+    }
+    sp->meet[sp->n_meet] = (axe_meet){.at = at, .crew = crew, .why = why};
+    return &sp->meet[sp->n_meet++];
+}
+
+static bool
+is_asker(const axe_meet *m, const axe_crew *crew)
+{
+    for (int i = 0; i < m->n_asker; i++)
+        if (m->asker[i] == crew)
+            return true;
+    return false;
+}
+
+static void
+add_asker(passing *g, axe_meet *m, const axe_touch *asked)
+{
+    const axe_crew **all =
+        axe_new_array(g->p->cx, const axe_crew *, m->n_asker + 1);
+
+    if (is_asker(m, asked->asker))
+        return;
+    if (m->n_asker > 0)
+        memcpy(all, m->asker, (size_t)m->n_asker * sizeof *all);
+    all[m->n_asker++] = asked->asker;
+    m->asker = all;
+    m->group = asked->engine->group;
+}
+
+/* What the crew did, but for what it asked of engines, is behind a meeting of
+ * it; what `asker` asked of them is behind waiting for that. */
+static void
+forget(passing *g, const axe_crew *crew, const axe_crew *asker)
+{
+    int kept = 0;
+
+    for (int i = 0; i < g->pending.n; i++) {
+        const axe_touch *t = g->pending.item[i];
+        if (!axe_crew_is_within(t->crew, crew) ||
+            (t->engine ? t->asker : NULL) != asker)
+            g->pending.item[kept++] = t;
+    }
+    g->pending.n = kept;
+}
+
+/* Where the text says so, all have met; what is done in tensor memory has its
+ * own fences. */
+static void
+forget_threads(passing *g, const axe_crew *crew)
+{
+    int kept = 0;
+
+    for (int i = 0; i < g->pending.n; i++) {
+        const axe_touch *t = g->pending.item[i];
+        bool             sums = t->tile && t->tile->space == AXE_SPACE_TMEM;
+        if (!axe_crew_is_within(t->crew, crew) || t->engine || sums)
+            g->pending.item[kept++] = t;
+    }
+    g->pending.n = kept;
+}
+
+static bool
+is_waited(const axe_list *l, const axe_meet *m)
+{
+    for (int i = 0; i < l->n; i++) {
+        const axe_touch *t = l->item[i];
+        if (!t->tile && t->stmt == m->at)
+            return true;
+    }
+    return false;
+}
+
+/* The threads wait for what was asked, rather than for each other; but if the
+ * same wait was the last thing that some of them did, they meet first: the
+ * barrier's phase could else end again before all have seen it end. */
+static void
+await(passing *g, axe_meet *m, const axe_touch *asked)
+{
+    axe_var   *v;
+    axe_touch *wait = axe_new(g->p->cx, axe_touch);
+
+    add_asker(g, m, asked);
+    if (!m->phase) {
+        v = axe_new(g->p->cx, axe_var);
+        *v = (axe_var){
+            .kind = AXE_VAR_LOOP,
+            .name = axe_textf(g->p->cx, "%s_phase", asked->tile->name),
+            .at = asked->stmt->at,
+            .id = g->p->kernel->n_var + g->p->simt->n_var++,
+        };
+        m->phase = v;
+    }
+    if (is_waited(&g->pending, m)) {
+        m->meets = true;
+        forget(g, m->crew, NULL);
+    }
+    *wait = (axe_touch){.stmt = m->at, .crew = m->crew};
+    if (!is_waited(&g->waits, m))
+        axe_list_push(&g->waits, wait);
+}
+
+/* The waits for a statement are over. */
+static void
+pend_waits(passing *g)
+{
+    for (int i = 0; i < g->waits.n; i++)
+        axe_list_push(&g->pending, g->waits.item[i]);
+    g->waits.n = 0;
+}
+
+/* The statement at whose beginning the crew can meet before `at`. */
+static const axe_stmt *
+entry_of(const place *at, const axe_crew *crew)
+{
+    while (at->crew != crew)
+        at = at->up;
+    return at->stmt;
+}
+
+/* Is t a move by rows that take the whole crew, each warp of it its lanes? */
+static bool
+is_by_lanes(const passing *g, const axe_touch *t)
+{
+    const axe_simt_tmem *m = g->p->schedule[t->stmt->id]->simt->tmem;
+
+    return m && m->able && axe_atom_threads(m->move.atom) == t->crew->n_thread;
+}
+
+/* Does each thread, or each warp in tensor memory, find only its own? */
+static bool
+finds_own(const passing *g, const axe_touch *a, const axe_touch *b)
+{
+    if (a->engine || b->engine)
+        return false;
+    if (a->tile->space == AXE_SPACE_GLOBAL)
+        return axe_simt_finds_own(g->p, a, b);
+    if (a->tile->space == AXE_SPACE_SHARED)
+        return axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile);
+    return a->crew == b->crew && is_by_lanes(g, a) && is_by_lanes(g, b);
+}
+
+static void
+fail(passing *g, axe_status st)
+{
+    g->status = g->status == AXE_OK ? st : g->status;
+}
+
+/* Must b wait for a?  Then what it waited for is no longer pending. */
+static bool
+decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
+{
+    const axe_crew *crew = common_crew(a->crew, b->crew);
+    axe_meet       *m;
+
+    if (!axe_simt_conflicts(g->p, a, b) ||
+        (a->engine && b->engine && a->asker == b->asker) || finds_own(g, a, b))
+        return false;
+    if (g->ahead && a->load) {
+        fail(g, axe_simt_refuse_ahead(g->p, a, b));
+        return false;
+    }
+    m = add_meet(g, entry_of(at, crew), crew,
+                 axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
+                           a->tile->name, a->writes ? "written" : "read",
+                           a->stmt->at.line, b->writes ? "written" : "read",
+                           b->stmt->at.line));
+    m->sums = m->sums || a->tile->space == AXE_SPACE_TMEM;
+    if (a->engine)
+        await(g, m, a);
+    else
+        m->meets = true;
+    forget(g, crew, a->engine ? a->asker : NULL);
+    return true;
+}
+
+/* Where CTAs share the statement their cluster meets before and behind it: of
+ * what was before only engines are to be waited for, and of what threads did
+ * nothing is left to wait for. */
+static void
+pass_index(passing *g, const place *at)
+{
+    axe_list now = {.cx = g->p->cx};
+    bool     shared = g->p->schedule[at->stmt->id]->simt->share > 1;
+
+    axe_simt_touches(g->p, at->stmt, at->crew, &now);
+    for (int i = 0; i < now.n; i++)
+        for (int k = 0; k < g->pending.n; k++) {
+            const axe_touch *a = g->pending.item[k];
+            if ((!shared || a->engine) && decide(g, at, a, now.item[i]))
+                k = -1;
+        }
+    if (shared)
+        forget(g, at->crew, NULL);
+    pend_waits(g);
+    for (int i = 0; !shared && i < now.n; i++)
+        axe_list_push(&g->pending, now.item[i]);
+}
+
+/* ------------------------------------------------------------------ the pass
+ */
+
+static bool
+knows(const axe_list *l, const axe_touch *t)
+{
+    for (int i = 0; i < l->n; i++) {
+        const axe_touch *a = l->item[i];
+        if (a->stmt == t->stmt && a->tile == t->tile &&
+            a->writes == t->writes && a->crew == t->crew && a->load == t->load)
+            return true;
+    }
+    return false;
+}
+
+/* to |= more; did it grow? */
+static bool
+join(axe_list *to, const axe_list *more)
+{
+    bool grew = false;
+
+    for (int i = 0; i < more->n; i++)
+        if (!knows(to, more->item[i])) {
+            axe_list_push(to, more->item[i]);
+            grew = true;
+        }
+    return grew;
+}
+
+static axe_list
+copy_of(passing *g, const axe_list *l)
+{
+    axe_list out = {.cx = g->p->cx};
+
+    join(&out, l);
+    return out;
+}
+
+static void pass(passing *g, int n, axe_stmt *const *body, const place *up,
+                 const axe_crew *crew);
+
+/* All that the statements touch, where no roles nor stages are among them. */
+static bool
+gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
+            axe_list *out)
+{
+    for (int i = 0; i < n; i++) {
+        place at = {body[i], up->crew, up};
+        switch (body[i]->kind) {
+        case AXE_STMT_SCOPE:
+            at.crew = axe_crew_at(g->p->simt, body[i]);
+            break;
+        case AXE_STMT_INDEX:
+        case AXE_STMT_TENSOR:
+        case AXE_STMT_FOR:
+        case AXE_STMT_LOOP:
+        case AXE_STMT_BREAK:
+        case AXE_STMT_CONTINUE:
+        case AXE_STMT_IF:
+            break;
+        default:
+            return false;
+        }
+        axe_simt_touches(g->p, at.stmt, at.crew, out);
+        if (!gather_body(g, body[i]->n_body, body[i]->body, &at, out) ||
+            !gather_body(g, body[i]->n_other, body[i]->other, &at, out))
+            return false;
+    }
+    return true;
+}
+
+/* Does the loop write where a meeting is for: to tiles, or that very tensor? */
+static bool
+any_writes(const axe_list *l, const axe_touch *a)
+{
+    for (int i = 0; i < l->n; i++) {
+        const axe_touch *b = l->item[i];
+        if (b->writes && (a->load ? b->tile == a->tile : !b->load))
+            return true;
+    }
+    return false;
+}
+
+static bool
+any_asks(const axe_list *l)
+{
+    for (int i = 0; i < l->n; i++)
+        if (((const axe_touch *)l->item[i])->engine)
+            return true;
+    return false;
+}
+
+/* May what a was meet for before a loop that touches all of `in`?  What an
+ * engine does, if none is asked in the loop; what threads wrote, if it is only
+ * read in it.  Where the loop writes, too, its threads meet in every turn, and
+ * that one will do. */
+static bool
+is_met_before(const axe_touch *a, const axe_touch *b, const axe_list *in)
+{
+    if (a->engine)
+        return !any_asks(in);
+    return a->writes && !b->engine && !any_writes(in, a) &&
+           a->tile->space != AXE_SPACE_TMEM;
+}
+
+/* What a stage in the loop is filled with from global memory is read ahead, so
+ * that whoever wrote it is waited for before the loop. */
+static void
+meet_stages(passing *g, const place *at, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        axe_list in = {.cx = g->p->cx};
+        meet_stages(g, at, body[i]->n_body, body[i]->body);
+        meet_stages(g, at, body[i]->n_other, body[i]->other);
+        if (body[i]->kind == AXE_STMT_PRODUCE)
+            axe_simt_touches_in(g->p, body[i]->n_body, body[i]->body, &in);
+        for (int j = 0; j < in.n; j++)
+            for (int k = 0; k < g->pending.n; k++) {
+                const axe_touch *a = g->pending.item[k], *b = in.item[j];
+                if (a->load && b->load && a->crew == at->crew &&
+                    decide(g, at, a, b))
+                    k = -1;
+            }
+    }
+}
+
+static void
+meet_before(passing *g, const place *at)
+{
+    axe_list in = {.cx = g->p->cx};
+
+    meet_stages(g, at, at->stmt->n_body, at->stmt->body);
+    if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in)) {
+        pend_waits(g);
+        return;
+    }
+    for (int i = 0; i < in.n; i++) {
+        const axe_touch *b = in.item[i];
+        for (int k = 0; k < g->pending.n; k++) {
+            const axe_touch *a = g->pending.item[k];
+            if (a->crew == at->crew && is_met_before(a, b, &in) &&
+                decide(g, at, a, b))
+                k = -1;
+        }
+    }
+    pend_waits(g);
+}
+
+/* Tiles of one CTA are as apart in global memory as those of two are. */
+static void
+forget_globals(axe_list *l)
+{
+    int kept = 0;
+
+    for (int i = 0; i < l->n; i++)
+        if (!((const axe_touch *)l->item[i])->load)
+            l->item[kept++] = l->item[i];
+    l->n = kept;
+}
+
+/* What one turn leaves behind is there when the next begins. */
+static void
+pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in = copy_of(g, &g->pending);
+    axe_list        left = g->left, skipped = g->skipped;
+    bool            more = true;
+
+    g->left = (axe_list){.cx = g->p->cx};
+    while (more) {
+        g->pending = copy_of(g, &in);
+        g->skipped = (axe_list){.cx = g->p->cx};
+        pass(g, s->n_body, s->body, at, crew);
+        if (tiles)
+            forget_globals(&g->pending);
+        more = join(&in, &g->pending);
+        more = join(&in, &g->skipped) || more;
+    }
+    join(&in, &g->left);
+    g->pending = in;
+    g->left = left;
+    g->skipped = skipped;
+}
+
+/* Both ways, each from what was before; a ring that runs ahead does not fill
+ * a stage in every turn. */
+static void
+pass_apart(passing *g, const place *at, const axe_crew *crew)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in = copy_of(g, &g->pending), out;
+
+    pass(g, s->n_body, s->body, at, crew);
+    out = copy_of(g, &g->pending);
+    g->pending = in;
+    pass(g, s->n_other, s->other, at, crew);
+    join(&g->pending, &out);
+}
+
+/* Behind it any entity of the scope around may have done what its entities
+ * did. */
+static void
+widen(passing *g, const axe_crew *inner, const axe_crew *around)
+{
+    axe_list out = {.cx = g->p->cx};
+
+    for (int i = 0; i < g->pending.n; i++) {
+        axe_touch *t = axe_new(g->p->cx, axe_touch);
+        *t = *(const axe_touch *)g->pending.item[i];
+        if (axe_crew_is_within(t->crew, inner))
+            t->crew = around;
+        if (!knows(&out, t))
+            axe_list_push(&out, t);
+    }
+    g->pending = out;
+}
+
+static void
+pass_scope(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+    const axe_crew *inner = axe_crew_at(g->p->simt, s);
+
+    pass(g, s->n_body, s->body, at, inner);
+    widen(g, inner, at->crew);
+}
+
+/* Side by side, each from what was before: the threads around meet before all
+ * of them, if at all. */
+static void
+pass_roles(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+    axe_list        in, out = {.cx = g->p->cx};
+
+    meet_stages(g, at, s->n_body, s->body);
+    in = copy_of(g, &g->pending);
+    for (int i = 0; i < s->n_body; i++) {
+        const axe_crew *inner = axe_crew_at(g->p->simt, s->body[i]);
+        axe_stmt        loop = *s->body[i];
+        place           turn = {&loop, inner, at};
+        g->pending = copy_of(g, &in);
+        if (g->stay)
+            pass_loop(g, &turn, inner, true);
+        else
+            pass(g, loop.n_body, loop.body, at, inner);
+        widen(g, inner, at->crew);
+        join(&out, &g->pending);
+    }
+    g->pending = out;
+}
+
+static void
+pass_one(passing *g, const place *at)
+{
+    const axe_stmt *s = at->stmt;
+
+    switch (s->kind) {
+    case AXE_STMT_INDEX:
+        pass_index(g, at);
+        break;
+    case AXE_STMT_SCOPE:
+        pass_scope(g, at);
+        break;
+    case AXE_STMT_ROLES:
+        pass_roles(g, at);
+        break;
+    case AXE_STMT_FOR:
+    case AXE_STMT_LOOP:
+        meet_before(g, at);
+        pass_loop(g, at, at->crew, false);
+        break;
+    case AXE_STMT_CONSUME:
+    case AXE_STMT_TURN:
+        pass(g, s->n_body, s->body, at, at->crew);
+        break;
+    case AXE_STMT_BREAK:
+        join(&g->left, &g->pending);
+        g->pending.n = 0;
+        break;
+    case AXE_STMT_CONTINUE:
+        join(&g->skipped, &g->pending);
+        g->pending.n = 0;
+        break;
+    case AXE_STMT_PRODUCE:
+        g->ahead = true;
+        pass_apart(g, at, at->crew);
+        g->ahead = false;
+        break;
+    case AXE_STMT_BARRIER:
+        forget_threads(g, at->crew);
+        break;
+    default:
+        pass_apart(g, at, at->crew);
+    }
+}
+
+static void
+pass(passing *g, int n, axe_stmt *const *body, const place *up,
+     const axe_crew *crew)
+{
+    for (int i = 0; i < n; i++) {
+        place at = {body[i], crew, up};
+        pass_one(g, &at);
+    }
+}
+
+/* Tiles live on where CTAs stay: what the last statements touched is there when
+ * the next tile begins. */
+static axe_status
+pass_launch(planner *p, const axe_simt_launch *l)
+{
+    passing  g = {.p = p,
+                  .pending = {.cx = p->cx},
+                  .waits = {.cx = p->cx},
+                  .left = {.cx = p->cx},
+                  .skipped = {.cx = p->cx},
+                  .stay = l->scope->keys.persistent &&
+                          axe_scope_is_of_roles(l->scope)};
+    axe_stmt stay = *l->scope;
+    place    at = {&stay, l->crew, NULL};
+
+    stay.kind = AXE_STMT_FOR;
+    if (l->scope->keys.persistent && !g.stay)
+        pass_loop(&g, &at, l->crew, true);
+    else
+        pass(&g, l->scope->n_body, l->scope->body, NULL, l->crew);
+    return g.status;
+}
+
+axe_status
+axe_simt_plan_sync(planner *p)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(pass_launch(p, &p->simt->launch[i]));
+    return AXE_OK;
+}

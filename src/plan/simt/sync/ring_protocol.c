@@ -1,0 +1,411 @@
+/* ring_protocol.c - the protocol of each pipeline, see ring_protocol.h: who
+ * copies what, and so bytes and arrivals, when all statements have their
+ * schedules. */
+#include "plan/simt/sync/ring_protocol.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/simt/contract/contract.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/simt_int.h"
+#include "plan/simt/tmem/copy.h"
+#include "plan/simt/tmem/tmem.h"
+
+bool
+axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s)
+{
+    for (int i = 0; i < ring->n_tensor; i++)
+        if (ring->tensor[i]->space == s)
+            return true;
+    return false;
+}
+
+const axe_var *
+axe_ring_var(planner *p, const axe_pipeline *ring, const char *what)
+{
+    axe_var *v = axe_new(p->cx, axe_var);
+
+    *v = (axe_var){
+        .kind = AXE_VAR_LOOP,
+        .name = axe_textf(p->cx, "%s_%s", ring->name, what),
+        .at = ring->at,
+        .id = p->kernel->n_var + p->simt->n_var++,
+    };
+    return v;
+}
+
+/* Does a statement of the body, or in it, write the tensor? */
+static bool
+writes(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if ((body[i]->kind == AXE_STMT_INDEX && body[i]->dst->u.tensor == t) ||
+            writes(body[i]->n_body, body[i]->body, t) ||
+            writes(body[i]->n_other, body[i]->other, t))
+            return true;
+    return false;
+}
+
+typedef struct asking {
+    const axe_stmt *consume;
+    bool            depends;
+} asking;
+
+static void
+ask(void *user, const axe_node *n)
+{
+    asking *a = user;
+
+    a->depends = a->depends ||
+                 (n->op == AXE_OP_load &&
+                  writes(a->consume->n_body, a->consume->body, n->u.tensor));
+}
+
+/* May all that the body does be done before earlier turns are consumed? */
+static bool
+may_precede(int n, axe_stmt *const *body, const axe_pipeline *ring,
+            const axe_stmt *consume)
+{
+    asking a = {consume, false};
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        if (s->kind == AXE_STMT_INDEX) {
+            axe_node_walk(s->value, ask, &a);
+            axe_node_walk(s->dst, ask, &a);
+            a.depends = a.depends || s->dst->u.tensor->pipeline != ring;
+        }
+        if (s->cond)
+            axe_node_walk(s->cond, ask, &a);
+        if (!may_precede(s->n_body, s->body, ring, consume) ||
+            !may_precede(s->n_other, s->other, ring, consume))
+            return false;
+    }
+    return !a.depends;
+}
+
+bool
+axe_simt_runs_ahead(const axe_stmt *loop)
+{
+    const axe_stmt *fill = loop->n_body == 2 ? loop->body[0] : NULL;
+
+    return fill && loop->kind == AXE_STMT_FOR &&
+           fill->kind == AXE_STMT_PRODUCE &&
+           loop->body[1]->kind == AXE_STMT_CONSUME &&
+           fill->pipeline == loop->body[1]->pipeline &&
+           may_precede(fill->n_body, fill->body, fill->pipeline, loop->body[1]);
+}
+
+/* ------------------------------------------------------ from the schedules */
+
+static bool
+writes_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    return s->dst->u.tensor->pipeline == ring;
+}
+
+typedef struct looking {
+    const axe_pipeline *ring;
+    bool                found;
+} looking;
+
+static void
+look(void *user, const axe_node *n)
+{
+    looking *l = user;
+
+    l->found =
+        l->found || (n->op == AXE_OP_load && n->u.tensor->pipeline == l->ring);
+}
+
+static bool
+reads_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    looking l = {ring, false};
+
+    axe_node_walk(s->value, look, &l);
+    return l.found;
+}
+
+/* What a statement that fills a stage adds to the protocol. */
+static void
+add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_simt_copy     *c = s->simt->copy;
+    const axe_simt_contract *k = s->simt->contract;
+    int64_t                  n;
+
+    if (k && axe_atom_commits(p->mc, k->atom)) {
+        r->filled_by = k->atom->group;
+        r->pair = (int)k->pair;
+        return;
+    }
+    if (s->simt->tmem && s->simt->when)
+        return;
+
+    if (!c || !c->box) {
+        r->writes = true;
+        r->stores = r->stores || !c;
+        if (c)
+            r->group = c->atom->group;
+        if (c && c->when)
+            r->when = r->when ? axe_simt_and(p->cx, r->when, c->when) : c->when;
+        return;
+    }
+    r->boxes = true;
+    r->refill = axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, c->atom->group,
+                                    AXE_ARG_SHARED);
+    n = c->map.part.extent * (c->own.extent > 1 ? c->own.extent : 1);
+    if (c->map.part.extent > 1 && n > r->cluster)
+        r->cluster = (int)n;
+}
+
+/* The atom that reads a stage itself, not by way of registers; or NULL. */
+static const axe_atom *
+reads_by(const axe_schedule *s)
+{
+    const axe_simt_contract *c = s->simt->contract;
+
+    if (s->simt->copy)
+        return s->simt->copy->atom;
+    if (s->simt->tcopy)
+        return s->simt->tcopy->atom;
+    return c && (c->a.direct || c->a.held) && (c->b.direct || c->b.held)
+               ? c->atom
+               : NULL;
+}
+
+/* Do threads load what the statement reads, by themselves? */
+static bool
+loads(const axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_simt_copy *c = s->simt->copy;
+
+    return axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
+           (c ? !c->box : !reads_by(s));
+}
+
+/* Who reads a stage: as many threads as its atom takes together, and through
+ * which engine. */
+static void
+add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
+{
+    const axe_atom  *a = reads_by(s);
+    const char      *group = a ? a->group : "";
+    bool             wide = a && a->by == AXE_SCOPE_WARPGROUP;
+    axe_ring_reader *to = axe_ring_reader_of(r, s->simt->crew);
+
+    if (!to)
+        return;
+    to->loads = to->loads || loads(r, s);
+    if (a && axe_atom_commits(p->mc, a)) {
+        to->engine = group;
+        if (s->simt->contract)
+            r->pair = (int)s->simt->contract->pair;
+    } else {
+        to->threads = true;
+        if (!wide)
+            to->by = AXE_SCOPE_WARP;
+    }
+    if (*group && axe_ring_has_tile_in(r->ring, AXE_SPACE_SHARED) &&
+        axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, group, AXE_ARG_SHARED))
+        r->fence = group;
+}
+
+static axe_status
+check_cluster(planner *p, const axe_simt_ring *r)
+{
+    const axe_stmt *top = axe_crew_cta(r->producer)->at;
+    int             n = top->keys.cluster > 1 ? top->keys.cluster : 1;
+
+    if (r->cluster <= 1 || r->cluster == n)
+        return AXE_OK;
+    axe_fail(p->cx, r->ring->at, AXE_ESHAPE,
+             "pipeline %s is replicated over %d CTAs; the cluster has %d",
+             r->ring->name, r->cluster, n);
+    axe_help(p->cx, "write `cluster (%d) cta ...`", r->cluster);
+    return AXE_ESHAPE;
+}
+
+/* The contraction that is all that the consume does, by an engine that reads
+ * the stage itself, later; or NULL. */
+static const axe_schedule *
+only_engine(planner *p, const axe_stmt *consume)
+{
+    const axe_schedule      *s;
+    const axe_simt_contract *c;
+
+    if (consume->kind != AXE_STMT_CONSUME || consume->n_body != 1 ||
+        consume->body[0]->kind != AXE_STMT_INDEX)
+        return NULL;
+    s = p->schedule[consume->body[0]->id];
+    c = s ? s->simt->contract : NULL;
+    return c && c->a.direct && c->b.direct && *c->atom->group ? s : NULL;
+}
+
+/* Find the loops that may leave a stage's contraction in flight: one does
+ * nothing else but, running ahead, what waits for no such stage. */
+static void
+find_lags(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body,
+          const axe_crew *crew)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt  *s = body[i];
+        const axe_crew  *in = axe_crew_at(p->simt, s);
+        int              last = s->n_body - 1;
+        axe_ring_reader *to = axe_ring_reader_of(r, crew);
+        if (to && !to->engine && s->kind == AXE_STMT_FOR && last >= 0 &&
+            s->body[last]->pipeline == r->ring &&
+            last == (r->way == AXE_RING_AHEAD)) {
+            to->lagging = only_engine(p, s->body[last]);
+            to->lags = to->lagging ? s : NULL;
+        }
+        find_lags(p, r, s->n_body, s->body, in ? in : crew);
+        find_lags(p, r, s->n_other, s->other, in ? in : crew);
+    }
+}
+
+/* The engine works on one stage while the next one's work is issued. */
+static void
+plan_lags(planner *p, axe_simt_ring *r)
+{
+    const axe_schedule *s;
+
+    if (r->way == AXE_RING_PLAIN || r->n_stage < 2 ||
+        (r->way == AXE_RING_AHEAD && r->writes))
+        return;
+    find_lags(p, r, p->kernel->n_body, p->kernel->body, NULL);
+    for (int i = 0; i < r->n_reader; i++) {
+        s = r->reader[i].lagging;
+        if (s)
+            ((axe_simt_contract *)s->simt->contract)->in_flight = 1;
+    }
+}
+
+/* Of a reader at a phase of `empty`, see ring_protocol.h. */
+static int
+count_reader(const planner *p, const axe_simt_ring *r,
+             const axe_ring_reader *to)
+{
+    int lanes = p->mc->simt->lanes, n = 0;
+    int threads = to->crew->n_thread * to->crew->n_entity;
+
+    if (to->engine)
+        n = to->crew->n_entity *
+            (r->cluster > r->pair ? r->cluster / r->pair : 1);
+    if (r->way != AXE_RING_ROLES || (to->engine && !to->threads))
+        return n;
+    return n + (to->by == AXE_SCOPE_WARPGROUP ? to->crew->n_entity
+                                              : (threads + lanes - 1) / lanes) *
+                   r->cluster * (r->filled_by ? r->pair : 1);
+}
+
+/* Arrivals of a phase, see ring_protocol.h. */
+static void
+count_arrivals(const planner *p, axe_simt_ring *r)
+{
+    if (r->boxes)
+        r->full = 1;
+    if (r->filled_by)
+        r->full += r->producer->n_entity;
+    for (int i = 0; i < r->n_reader; i++) {
+        r->reader[i].arrivals = count_reader(p, r, &r->reader[i]);
+        r->empty += r->reader[i].arrivals;
+    }
+    if (r->way != AXE_RING_ROLES)
+        return;
+    if (r->writes)
+        r->full += r->producer->n_thread * r->producer->n_entity;
+    if (r->group && !r->stores && !r->sums)
+        r->arrive = axe_simt_group_sync(p->mc, AXE_SYNC_ARRIVE, r->group,
+                                        AXE_ARG_SHARED);
+}
+
+static axe_simt_launch *
+launch_of(planner *p, const axe_crew *c)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        if (p->simt->launch[i].crew == axe_crew_cta(c))
+            return &p->simt->launch[i];
+    return NULL;
+}
+
+static axe_status
+plan_protocol(planner *p, axe_simt_ring *r)
+{
+    axe_simt_launch *l;
+    int64_t          n;
+
+    r->cluster = r->pair = 1;
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (s && writes_ring(s->stmt, r->ring))
+            add_writer(p, r, s);
+        if (s && reads_ring(s->stmt, r->ring))
+            add_reader(p, r, s);
+    }
+    if (!r->producer || r->n_reader == 0)
+        return AXE_OK;
+    r->home = axe_crew_cta(r->producer);
+    AXE_TRY(check_cluster(p, r));
+    count_arrivals(p, r);
+    plan_lags(p, r);
+    n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
+    l = launch_of(p, r->producer);
+    r->barriers = (l->shared_bytes + 15) / 16 * 16;
+    l->shared_bytes = r->barriers + 8 * n;
+    if (r->full + r->empty > 0) {
+        r->fill_phase = axe_ring_var(p, r->ring, "fill_phase");
+        r->read_phase = axe_ring_var(p, r->ring, "read_phase");
+    }
+    return AXE_OK;
+}
+
+/* Barriers at which engines arrive for meetings. */
+static void
+place_meets(planner *p)
+{
+    for (int i = 0; i < p->simt->n_meet; i++) {
+        axe_meet        *m = &p->simt->meet[i];
+        axe_simt_launch *l = launch_of(p, m->crew);
+        if (m->n_asker == 0)
+            continue;
+        m->barrier = (l->shared_bytes + 15) / 16 * 16;
+        l->shared_bytes = m->barrier + 8 * axe_crew_copies(m->crew);
+    }
+}
+
+axe_status
+axe_simt_plan_protocols(planner *p)
+{
+    for (int i = 0; i < p->simt->n_ring; i++)
+        AXE_TRY(plan_protocol(p, &p->simt->ring[i]));
+    place_meets(p);
+    return AXE_OK;
+}
+
+/* Statements may share rooms where they follow each other, which is not looked
+ * for: each has its own. */
+void
+axe_simt_place_staging(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule    *s = p->schedule[i];
+        const axe_simt_copy   *c = s ? s->simt->copy : NULL;
+        struct axe_simt_stage *st = c ? c->stage : NULL;
+        axe_simt_launch       *l;
+        int64_t                at, bytes;
+        if (!st)
+            continue;
+        l = launch_of(p, s->simt->crew);
+        at = (l->shared_bytes + 1023) / 1024 * 1024;
+        bytes = axe_type_bytes(st->global->type,
+                               st->room * st->n_room * s->simt->crew->n_entity);
+        st->fits = at + bytes <= p->mc->simt->shared_bytes;
+        if (!st->fits)
+            continue;
+        st->offset = at;
+        l->shared_bytes = at + bytes;
+    }
+}

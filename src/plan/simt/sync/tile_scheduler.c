@@ -1,0 +1,91 @@
+/* tile_scheduler.c - rows, rooms and who asks, see tile_scheduler.h. */
+#include "plan/simt/sync/tile_scheduler.h"
+
+#include "plan/simt/contract/contract.h"
+#include "plan/simt/simt_int.h"
+
+/* CTAs that a contraction in the body is asked for at once. */
+int64_t
+axe_simt_pair_of(const axe_schedule *const *schedule, int n,
+                 axe_stmt *const *body)
+{
+    int64_t most = 1;
+
+    for (int i = 0; i < n; i++) {
+        const axe_stmt          *s = body[i];
+        const axe_simt_contract *c =
+            s->kind == AXE_STMT_INDEX ? schedule[s->id]->simt->contract : NULL;
+        int64_t in = axe_simt_pair_of(schedule, s->n_body, s->body),
+                other = axe_simt_pair_of(schedule, s->n_other, s->other);
+        in = in > other ? in : other;
+        in = c && c->pair > in ? c->pair : in;
+        most = most > in ? most : in;
+    }
+    return most;
+}
+
+/* The first role that runs in all CTAs of the cluster: what one of them asks
+ * for all is in the first of them alone. */
+static const axe_stmt *
+find_asker(const planner *p, const axe_stmt *top)
+{
+    for (int i = 0; i < top->n_body; i++)
+        for (int k = 0;
+             top->body[i]->kind == AXE_STMT_ROLES && k < top->body[i]->n_body;
+             k++) {
+            const axe_stmt *role = top->body[i]->body[k];
+            if (axe_simt_pair_of(p->schedule, role->n_body, role->body) == 1)
+                return role;
+        }
+    return NULL;
+}
+
+/* Is there one `roles` at most, so that whoever reads has one loop? */
+static bool
+has_one_loop(const axe_stmt *top)
+{
+    int n = 0;
+
+    for (int i = 0; i < top->n_body; i++)
+        n += top->body[i]->kind == AXE_STMT_ROLES;
+    return n < 2 || !axe_scope_is_of_roles(top);
+}
+
+static void
+plan_queue(planner *p, axe_simt_launch *l)
+{
+    const axe_stmt *top = l->scope;
+    axe_arg_space   to = top->keys.cluster > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED;
+    bool            roles = axe_scope_is_of_roles(top);
+    struct axe_simt_queue *q = axe_new(p->cx, struct axe_simt_queue);
+    int64_t                bars = (AXE_QUEUE_ANSWERS + 1) / 2 * 2 * 8;
+
+    if (!top->keys.dynamic)
+        return;
+    q->take = axe_simt_find_sync(p->mc, AXE_SYNC_TAKE, AXE_SCOPE_THREAD, "tx",
+                                 to, to);
+    q->taken = axe_simt_find_sync(p->mc, AXE_SYNC_TAKEN, AXE_SCOPE_THREAD, "",
+                                  AXE_ARG_REG, AXE_ARG_SHARED);
+    q->asker = roles ? find_asker(p, top) : NULL;
+    if (!q->take || !q->taken)
+        l->no_queue = axe_textf(p->cx, "%s has no row for that", p->mc->name);
+    else if (!has_one_loop(top))
+        l->no_queue = "there are several `roles`";
+    else if (roles && !q->asker)
+        l->no_queue = "every role asks for more than its own CTA";
+    if (l->no_queue)
+        return;
+    q->answers = (l->shared_bytes + 15) / 16 * 16;
+    q->full = q->answers + AXE_QUEUE_ANSWERS * AXE_ANSWER_BYTES;
+    q->empty = q->full + bars;
+    l->shared_bytes = q->empty + bars;
+    q->bytes = l->shared_bytes - q->answers;
+    l->queue = q;
+}
+
+void
+axe_simt_plan_queues(planner *p)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        plan_queue(p, &p->simt->launch[i]);
+}

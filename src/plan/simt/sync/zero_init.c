@@ -1,0 +1,270 @@
+/* zero_init.c - accumulators that need no zeroing.
+ *
+ * One that is set to zero right before a loop need not be, if the atom of the
+ * loop's only contraction can overwrite it, and does so in the first turn.
+ * Where the loop has no turns it is set to zero; or, if all that the loop
+ * multiplies comes in boxes of tensors that are then empty, of which boxes are
+ * zeros, it turns once.  Nor need one that is set to
+ * zero before a contraction that is no loop's: its first step overwrites. */
+#include "ir/check.h"
+#include "plan/simt/contract/contract.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/simt_int.h"
+
+static bool touches(const axe_stmt *s, const axe_tensor *t);
+
+static bool
+any_touches(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if (touches(body[i], t))
+            return true;
+    return false;
+}
+
+static bool
+touches(const axe_stmt *s, const axe_tensor *t)
+{
+    if (s->kind == AXE_STMT_INDEX &&
+        (axe_stmt_reads(s, t) || axe_stmt_writes(s, t)))
+        return true;
+    return any_touches(s->n_body, s->body, t) ||
+           any_touches(s->n_other, s->other, t);
+}
+
+static axe_simt_contract *
+contract_of(const planner *p, const axe_stmt *s)
+{
+    const axe_schedule *d =
+        s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
+
+    return d && d->simt ? (axe_simt_contract *)d->simt->contract : NULL;
+}
+
+/* Statements that run once in each turn of the loop: those of its body, or of
+ * the consumes that stand last in it. */
+static const axe_stmt *
+last_body(const axe_stmt *s)
+{
+    const axe_stmt *last = s->n_body > 0 ? s->body[s->n_body - 1] : NULL;
+
+    return last && last->kind == AXE_STMT_CONSUME ? last_body(last) : s;
+}
+
+/* How many statements touch the tile. */
+static int
+count_touches(int n, axe_stmt *const *body, const axe_tensor *t)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += (body[i]->kind == AXE_STMT_INDEX && touches(body[i], t)) +
+               count_touches(body[i]->n_body, body[i]->body, t) +
+               count_touches(body[i]->n_other, body[i]->other, t);
+    return sum;
+}
+
+/* The one contraction of each turn that nothing else in it sees the result of,
+ * or NULL. */
+static const axe_stmt *
+lone_contraction(const planner *p, const axe_stmt *loop)
+{
+    const axe_stmt *in = last_body(loop), *found = NULL;
+
+    for (int i = 0; i < in->n_body; i++)
+        if (contract_of(p, in->body[i]))
+            found = in->body[i];
+    return found && count_touches(loop->n_body, loop->body,
+                                  found->dst->u.tensor) == 1
+               ? found
+               : NULL;
+}
+
+static bool
+is_zero(const axe_node *n)
+{
+    int64_t v;
+
+    while (n->op == AXE_OP_cast)
+        n = n->arg[0];
+    return (axe_is_iconst(n, &v) && v == 0) ||
+           (n->op == AXE_OP_fconst && n->u.f == 0);
+}
+
+/* The statement before body[at] that sets t to zero, with none between that
+ * touches t; or NULL. */
+static const axe_stmt *
+zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
+{
+    for (int i = at - 1; i >= 0; i--) {
+        const axe_stmt *s = body[i];
+        if (!touches(s, t))
+            continue;
+        return s->kind == AXE_STMT_INDEX && s->fold == AXE_FOLD_NONE &&
+                       s->dst->u.tensor == t && is_zero(s->value) &&
+                       axe_walks_whole(s->dst)
+                   ? s
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* -------------------------------------------- loops that turn at least once */
+
+/* The loops whose body is a stage of a pipeline. */
+typedef struct stages {
+    const axe_pipeline *ring;
+    int                 n, n_loop; /* stages; those that are a loop's body */
+    const axe_stmt     *fill, *read;
+} stages;
+
+static void
+find_stages(stages *x, const axe_stmt *in, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        bool            fills = s->kind == AXE_STMT_PRODUCE;
+        if ((fills || s->kind == AXE_STMT_CONSUME) && s->pipeline == x->ring) {
+            x->n++;
+            x->n_loop += n == 1 && in && in->kind == AXE_STMT_FOR;
+            if (fills)
+                x->fill = in;
+            else
+                x->read = in;
+        }
+        find_stages(x, s, s->n_body, s->body);
+        find_stages(x, s, s->n_other, s->other);
+    }
+}
+
+/* The size of a loop over it or its tiles, K or cdiv(K, 64); or NULL. */
+static const axe_var *
+size_of(const axe_node *n)
+{
+    int64_t by;
+
+    if (n->op == AXE_OP_cdiv && axe_is_iconst(n->arg[1], &by) && by > 0)
+        n = n->arg[0];
+    return n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_SIZE ? n->u.var
+                                                                 : NULL;
+}
+
+/* Does the statement fill a tile with a box of a tensor that is empty where
+ * `size` is 0? */
+static bool
+brings_zeros(const planner *p, const axe_stmt *s, const axe_var *size)
+{
+    const axe_schedule  *d = s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : 0;
+    const axe_simt_copy *c = d && d->simt ? d->simt->copy : NULL;
+
+    if (!c || !c->box || c->run || c->stage || !c->in)
+        return false;
+    for (int i = 0; i < c->global->rank; i++)
+        if (c->global->shape[i]->op == AXE_OP_var &&
+            c->global->shape[i]->u.var == size)
+            return true;
+    return false;
+}
+
+/* Have the loop that multiplies and the one that brings the factors one turn
+ * more than none, and all that comes in it is zero? */
+static bool
+may_turn_once(const planner *p, const axe_stmt *loop,
+              const axe_simt_contract *c, stages *x)
+{
+    const axe_var  *size = size_of(loop->var[0]->extent);
+    const axe_stmt *fill;
+
+    if (!size || loop->n_var != 1 || loop->n_body != 1 || c->scale[0].tensor ||
+        loop->body[0]->kind != AXE_STMT_CONSUME)
+        return false;
+    *x = (stages){.ring = loop->body[0]->pipeline};
+    find_stages(x, NULL, p->kernel->n_body, p->kernel->body);
+    if (x->n != 2 || x->n_loop != 2 || x->read != loop || !x->fill ||
+        x->fill->n_var != 1 ||
+        !axe_node_same(x->fill->var[0]->extent, loop->var[0]->extent))
+        return false;
+    fill = x->fill->body[0];
+    for (int i = 0; i < fill->n_body; i++)
+        if (!brings_zeros(p, fill->body[i], size))
+            return false;
+    for (int i = 0; i < x->read->body[0]->n_body; i++)
+        if (!contract_of(p, x->read->body[0]->body[i]))
+            return false;
+    return c->a.direct && c->b.direct && c->a.tensor->pipeline == x->ring &&
+           c->b.tensor->pipeline == x->ring;
+}
+
+static const axe_node *
+never(planner *p)
+{
+    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
+}
+
+static void
+take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+{
+    const axe_stmt    *loop = body[at];
+    axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+    stages             x;
+
+    if (!sc->atom->fresh || !zero || !p->schedule[zero->id])
+        return;
+    sc->fresh = loop->var[0];
+    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    if (may_turn_once(p, loop, sc, &x)) {
+        p->simt->once[loop->var[0]->id] = true;
+        p->simt->once[x.fill->var[0]->id] = true;
+        simt->when = never(p);
+        return;
+    }
+    simt->when = axe_node2(p->cx, AXE_OP_le, loop->var[0]->extent,
+                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+}
+
+/* The contraction that s is, or that a consume, or one in it, begins with. */
+static const axe_stmt *
+first_contraction(const planner *p, const axe_stmt *s)
+{
+    while (s->kind == AXE_STMT_CONSUME && s->n_body > 0)
+        s = s->body[0];
+    return contract_of(p, s) ? s : NULL;
+}
+
+/* body[at] is or begins with s. */
+static void
+take_own_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+{
+    axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+
+    if (!sc->atom->fresh || sc->fresh || !zero || !p->schedule[zero->id])
+        return;
+    sc->begins = true;
+    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    simt->when = never(p);
+}
+
+static void
+plan_body(planner *p, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s =
+            body[i]->kind == AXE_STMT_FOR ? lone_contraction(p, body[i]) : NULL;
+        if (s)
+            take_zero(p, body, i, s);
+        s = first_contraction(p, body[i]);
+        if (s)
+            take_own_zero(p, body, i, s);
+        plan_body(p, body[i]->n_body, body[i]->body);
+        plan_body(p, body[i]->n_other, body[i]->other);
+    }
+}
+
+void
+axe_simt_take_zeros(planner *p)
+{
+    p->simt->once = axe_new_array(p->cx, bool, p->kernel->n_var + 1);
+    plan_body(p, p->kernel->n_body, p->kernel->body);
+}

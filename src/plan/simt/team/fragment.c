@@ -1,0 +1,502 @@
+/* fragment.c - which atoms move a fragment, by composing layouts.
+ *
+ * Threads and registers become one number, thread * R + register with R the
+ * registers of a thread; then a fragment is a layout on one axis and can be
+ * inverted.  Replicas, threads that hold the same, become steps of stride 0. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/simt/team/fragment.h"
+
+enum { WARP_LANES = 32, MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64 };
+
+int64_t
+axe_step_at(const axe_step *s, int64_t count)
+{
+    return count / s->over % s->extent * s->stride;
+}
+
+int
+axe_atom_threads(const axe_atom *a)
+{
+    switch (a->by) {
+    case AXE_SCOPE_THREAD:
+        return 1;
+    case AXE_SCOPE_WARP:
+        return WARP_LANES;
+    case AXE_SCOPE_WARPGROUP:
+        return 4 * WARP_LANES;
+    default:
+        return 0;
+    }
+}
+
+/* ------------------------------------------------------ one number for all */
+
+/* What one step on the axis is in thread numbers; 0 if it is none. */
+static int64_t
+threads_of(axe_ctx *cx, axe_axis axis)
+{
+    const char *name = axe_axis_name(cx, axis);
+
+    if (strcmp(name, "lane") == 0)
+        return 1;
+    return strcmp(name, "warp") == 0 || strcmp(name, "wid") == 0 ? WARP_LANES
+                                                                 : 0;
+}
+
+static bool
+is_reg(axe_ctx *cx, axe_axis axis)
+{
+    return axe_axis_kind_of(cx, axis) == AXE_KIND_REG;
+}
+
+static bool
+number_iters(axe_ctx *cx, int n, const axe_iter *from, int64_t regs,
+             axe_iter *to)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t by =
+            is_reg(cx, from[i].axis) ? 1 : threads_of(cx, from[i].axis) * regs;
+        if (by == 0 || !axe_mul(from[i].stride, by, &to[i].stride))
+            return false;
+        to[i].extent = from[i].extent;
+        to[i].axis = AXE_AXIS_M;
+        to[i].unit = AXE_UNIT_ONE;
+    }
+    return true;
+}
+
+/* l with threads and registers as thread * regs + register, on m. */
+static const axe_layout *
+numbered(axe_ctx *cx, const axe_layout *l, int64_t regs)
+{
+    axe_iter  *shard = axe_new_array(cx, axe_iter, l->n_shard + 1);
+    axe_iter  *replica = axe_new_array(cx, axe_iter, l->n_replica + 1);
+    axe_layout spec = *l;
+
+    if (l->n_offset > 0 ||
+        !number_iters(cx, l->n_shard, l->shard, regs, shard) ||
+        !number_iters(cx, l->n_replica, l->replica, regs, replica))
+        return NULL;
+    spec.shard = shard;
+    spec.replica = replica;
+    return axe_layout_make(cx, &spec, &l) == AXE_OK ? l : NULL;
+}
+
+int64_t
+axe_frag_regs(axe_ctx *cx, const axe_layout *reg)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < reg->n_shard; i++)
+        if (is_reg(cx, reg->shard[i].axis))
+            n += (reg->shard[i].extent - 1) * reg->shard[i].stride;
+    return n;
+}
+
+/* ----------------------------------------------------------------- one row */
+
+/* A row and how it is repeated over the crew. */
+typedef struct trial {
+    const axe_frag_ask *q;
+    const axe_atom     *atom;
+    const axe_layout   *reg, *mem; /* of the atom */
+    int64_t             frag_regs, atom_regs;
+    int64_t n_outer[2]; /* warps (or their groups), lanes: that each have an
+                           invocation of their own */
+    int64_t n_turn;
+    int     param;
+    double  least; /* cycles that it takes where no banks clash */
+} trial;
+
+static bool
+repeat(trial *t)
+{
+    int threads = axe_atom_threads(t->atom);
+
+    t->frag_regs = axe_frag_regs(t->q->cx, t->q->reg);
+    t->atom_regs = axe_frag_regs(t->q->cx, t->reg);
+    if (threads == 0 || t->q->n_thread % threads != 0 ||
+        t->q->n_thread % WARP_LANES != 0 || t->frag_regs % t->atom_regs != 0)
+        return false;
+    t->n_outer[0] =
+        t->q->n_thread / (threads < WARP_LANES ? WARP_LANES : threads);
+    t->n_outer[1] = threads < WARP_LANES ? WARP_LANES / threads : 1;
+    t->n_turn = t->frag_regs / t->atom_regs;
+    return true;
+}
+
+/* (warps, lanes, turns, the atom's elements) as numbers of the fragment. */
+static const axe_layout *
+all_elements(const trial *t)
+{
+    axe_ctx          *cx = t->q->cx;
+    const axe_layout *d = numbered(cx, t->reg, t->frag_regs);
+    axe_iter          it[MAX_DIM];
+    int64_t           per_warp = WARP_LANES * t->frag_regs;
+    int               n = 0, threads = axe_atom_threads(t->atom);
+    int               end[MAX_DIM];
+
+    if (!d || d->n_shard + 3 > MAX_DIM)
+        return NULL;
+    if (threads > WARP_LANES)
+        per_warp *= threads / WARP_LANES;
+    it[n++] = (axe_iter){t->n_outer[0], per_warp, AXE_AXIS_M, AXE_UNIT_ONE};
+    it[n++] = (axe_iter){t->n_outer[1], t->frag_regs, AXE_AXIS_M, AXE_UNIT_ONE};
+    it[n++] = (axe_iter){t->n_turn, t->atom_regs, AXE_AXIS_M, AXE_UNIT_ONE};
+    for (int i = 0; i < d->n_shard; i++)
+        it[n++] = d->shard[i];
+    for (int i = 0; i < n; i++)
+        end[i] = i + 1;
+    axe_layout spec = {.n_shard = n, .shard = it, .n_dim = n, .dim_end = end};
+    return axe_layout_make(cx, &spec, &d) == AXE_OK ? d : NULL;
+}
+
+/* Where in memory each element is, cut at the iters of the atom's memory. */
+static const axe_layout *
+addresses(const trial *t)
+{
+    axe_ctx          *cx = t->q->cx;
+    const axe_layout *f = numbered(cx, t->q->reg, t->frag_regs), *b, *l;
+    const axe_layout *mem = axe_layout_flat(cx, t->q->mem);
+    int64_t           cut[MAX_DIM];
+    int               n = 0;
+
+    if (!f || axe_layout_inverse(cx, axe_layout_flat(cx, f), &f) != AXE_OK)
+        return NULL;
+    if (!(b = all_elements(t)) || t->mem->n_shard + 3 > MAX_DIM ||
+        axe_layout_compose(cx, f, b, &l) != AXE_OK ||
+        axe_layout_compose(cx, mem, axe_layout_flat(cx, l), &l) != AXE_OK)
+        return NULL;
+    cut[n++] = t->n_outer[0];
+    cut[n++] = t->n_outer[1];
+    cut[n++] = t->n_turn;
+    for (int i = 0; i < t->mem->n_shard; i++)
+        cut[n++] = t->mem->shard[i].extent;
+    if (axe_layout_group(cx, l, (axe_shape){n, cut}, &l) != AXE_OK)
+        return NULL;
+    return l;
+}
+
+/* The iters of dim k, as steps of a counter of which one is `over`. */
+static void
+add_steps(const axe_layout *l, int k, axe_counter of, int64_t over,
+          axe_step *step, int *n)
+{
+    int first = k > 0 ? l->dim_end[k - 1] : 0;
+
+    for (int i = l->dim_end[k] - 1; i >= first; i--) {
+        if (l->shard[i].stride != 0 && l->shard[i].extent > 1)
+            step[(*n)++] =
+                (axe_step){of, over, l->shard[i].extent, l->shard[i].stride};
+        over *= l->shard[i].extent;
+    }
+}
+
+/* Dim k is what iter `a` of the atom's memory says on m. */
+static bool
+runs_as(const axe_layout *l, int k, const axe_iter *a)
+{
+    int first = k > 0 ? l->dim_end[k - 1] : 0, n = l->dim_end[k] - first;
+
+    return n == 0 || (n == 1 && l->shard[first].stride == a->stride);
+}
+
+/* The addresses as steps; false if memory is not as the atom's is. */
+static bool
+take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n)
+{
+    int64_t group = axe_atom_threads(t->atom) / WARP_LANES;
+
+    add_steps(l, 0, AXE_COUNT_WARP, group > 1 ? group : 1, step, n);
+    add_steps(l, 1, AXE_COUNT_LANE, 1, step, n);
+    add_steps(l, 2, AXE_COUNT_TURN, 1, step, n);
+    for (int i = 0; i < t->mem->n_shard; i++) {
+        const axe_iter *a = &t->mem->shard[i];
+        int64_t         by = threads_of(t->q->cx, a->axis);
+        if (a->axis == AXE_AXIS_M && !runs_as(l, i + 3, a))
+            return false;
+        if (a->axis != AXE_AXIS_M && a->stride > 0)
+            add_steps(l, i + 3, by == 1 ? AXE_COUNT_LANE : AXE_COUNT_WARP,
+                      a->stride, step, n);
+    }
+    return true;
+}
+
+/* [bytes] that one thread's address stands for. */
+static int64_t
+run_bytes(const trial *t)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < t->mem->n_shard; i++)
+        if (t->mem->shard[i].axis == AXE_AXIS_M)
+            n += (t->mem->shard[i].extent - 1) * t->mem->shard[i].stride;
+    return n * axe_type_table[t->q->type].bits / 8;
+}
+
+static bool
+is_aligned(const trial *t, int n, const axe_step *step)
+{
+    int64_t bytes = run_bytes(t), size = axe_type_table[t->q->type].bits / 8;
+    int64_t worst = t->q->align;
+
+    if (t->q->space == AXE_ARG_TMEM)
+        bytes = t->atom->align;
+
+    for (int i = 0; i < n; i++)
+        worst = axe_gcd(worst, step[i].stride * size);
+    return worst % bytes == 0 && (t->q->swizzle.bits == 0 ||
+                                  bytes <= INT64_C(1) << t->q->swizzle.base);
+}
+
+/* Lanes that give addresses in one invocation. */
+static int
+lanes_that_ask(const trial *t)
+{
+    int64_t n = 1;
+
+    if (axe_atom_threads(t->atom) < WARP_LANES)
+        return WARP_LANES;
+    for (int i = 0; i < t->mem->n_shard; i++)
+        if (threads_of(t->q->cx, t->mem->shard[i].axis) == 1)
+            n += (t->mem->shard[i].extent - 1) * t->mem->shard[i].stride;
+    return (int)n;
+}
+
+/* One invocation of a warp: the bytes where lanes ask, in turn 0, and before
+ * the swizzle. */
+typedef struct asked {
+    int     n_lane;
+    int64_t at[WARP_LANES], bytes;
+    int64_t bits; /* that some lane's address has; -1: not known */
+} asked;
+
+static int64_t
+offset_of(const trial *t, int n, const axe_step *step, axe_counter of,
+          int64_t count)
+{
+    int64_t at = 0;
+
+    for (int i = 0; i < n; i++)
+        if (step[i].of == of)
+            at += axe_step_at(&step[i], count);
+    return at * axe_type_table[t->q->type].bits / 8;
+}
+
+static asked
+ask_lanes(const trial *t, int n, const axe_step *step)
+{
+    asked a = {.n_lane = lanes_that_ask(t), .bytes = run_bytes(t)};
+
+    for (int i = 0; i < a.n_lane && i < WARP_LANES; i++) {
+        a.at[i] = offset_of(t, n, step, AXE_COUNT_LANE, i);
+        a.bits = a.at[i] < 0 ? -1 : a.bits | a.at[i];
+    }
+    return a;
+}
+
+/* Have turns that begin `at` bytes further the conflicts of turn 0?  A sum of
+ * words moves all of them to other banks alike, and so does an exclusive or
+ * with what no lane's address has a bit of, swizzled or not. */
+static bool
+is_alike(const trial *t, const asked *a, int64_t at)
+{
+    const axe_swizzle *s = &t->q->swizzle;
+
+    if (at < 0 || a->bits < 0)
+        return false;
+    if (s->bits == 0)
+        return at % t->q->mc->simt->bank_bytes == 0;
+    if (s->shift > 0)
+        at &= (INT64_C(1) << (s->base + s->bits + s->shift)) - 1;
+    return (at & a->bits) == 0;
+}
+
+static axe_banks
+banks_at(const trial *t, const asked *a, int64_t turn)
+{
+    int64_t at[WARP_LANES];
+
+    for (int i = 0; i < a->n_lane; i++) {
+        at[i] = a->at[i] + turn;
+        if (t->q->swizzle.bits > 0)
+            at[i] = axe_swizzle_apply(t->q->swizzle, at[i]);
+    }
+    return axe_banks_of(t->q->mc->simt, a->n_lane, at, a->bytes);
+}
+
+static axe_banks
+count_banks(const trial *t, int n, const axe_step *step)
+{
+    axe_banks sum = {0, 0}, first;
+    asked     a = ask_lanes(t, n, step);
+
+    if (t->q->space != AXE_ARG_SHARED || a.n_lane > WARP_LANES)
+        return sum;
+    first = banks_at(t, &a, 0);
+    for (int64_t turn = 0; turn < t->n_turn; turn++) {
+        int64_t at = offset_of(t, n, step, AXE_COUNT_TURN, turn);
+        axe_banks_add(&sum, is_alike(t, &a, at) ? first : banks_at(t, &a, at));
+    }
+    return sum;
+}
+
+static bool
+read_sides(trial *t, int param)
+{
+    bool        load = t->atom->kind == AXE_ATOM_LOAD;
+    const char *roles;
+
+    return axe_atom_operand(t->q->cx, t->atom, !load, param, &roles, &t->reg) ==
+               AXE_OK &&
+           axe_atom_operand(t->q->cx, t->atom, load, param, &roles, &t->mem) ==
+               AXE_OK;
+}
+
+/* Phases of one invocation: it takes a cycle for each at least. */
+static int64_t
+phases_of(const trial *t)
+{
+    const axe_simt *mc = t->q->mc->simt;
+    int64_t         bytes = run_bytes(t), lanes;
+
+    if (t->q->space != AXE_ARG_SHARED)
+        return 0;
+    lanes = bytes > 0 ? mc->banks * mc->bank_bytes / bytes : 1;
+    lanes = lanes > 0 ? lanes : 1;
+    return (lanes_that_ask(t) + lanes - 1) / lanes;
+}
+
+/* What it takes at least; false: it cannot be. */
+static bool
+open_trial(trial *t, int param)
+{
+    if (!read_sides(t, param) || !repeat(t))
+        return false;
+    t->param = param;
+    t->least =
+        (double)(t->n_turn * phases_of(t)) + t->atom->cost * (double)t->n_turn;
+    return true;
+}
+
+static bool
+fit(const trial *t, axe_reg_move *out)
+{
+    axe_ctx          *cx = t->q->cx;
+    axe_step         *step = axe_new_array(cx, axe_step, MAX_STEP);
+    const axe_layout *l = addresses(t);
+    int               n = 0;
+
+    if (!l || l->n_shard > MAX_STEP || !take_steps(t, l, step, &n) ||
+        !is_aligned(t, n, step))
+        return false;
+    *out = (axe_reg_move){.atom = t->atom,
+                          .param = t->param,
+                          .n_turn = t->n_turn,
+                          .regs = t->atom_regs,
+                          .n_step = n,
+                          .step = step,
+                          .banks = count_banks(t, n, step)};
+    return true;
+}
+
+bool
+axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
+             axe_reg_move *out)
+{
+    axe_mark m = axe_ctx_mark(q->cx);
+    trial    t = {.q = q, .atom = a};
+
+    if (open_trial(&t, param) && fit(&t, out))
+        return true;
+    axe_ctx_release(q->cx, m);
+    return false;
+}
+
+/* ---------------------------------------------------------------- the best */
+
+static bool
+concerns(const axe_frag_ask *q, const axe_atom *a)
+{
+    bool load = q->kind == AXE_ATOM_LOAD;
+
+    return a->kind == q->kind && (!*a->group || q->space == AXE_ARG_TMEM) &&
+           a->fold == AXE_FOLD_NONE && a->space[load] == q->space &&
+           a->space[!load] == AXE_ARG_REG && axe_machine_has(q->mc, a);
+}
+
+static double
+cost_of(const axe_reg_move *m)
+{
+    return (double)m->banks.cycles + m->atom->cost * (double)m->n_turn;
+}
+
+/* In fewer cycles, or of those as few in fewer invocations. */
+static bool
+is_better(const axe_reg_move *a, const axe_reg_move *b)
+{
+    double x = cost_of(a), y = cost_of(b);
+
+    return x < y || (x <= y && a->n_turn < b->n_turn);
+}
+
+/* Rows that may do it, in the order of the table. */
+static int
+list_trials(const axe_frag_ask *q, trial *list)
+{
+    int n = 0, param;
+
+    for (int i = 0; i < q->mc->n_atom && n < MAX_ROW; i++) {
+        const axe_atom *a = &q->mc->atom[i];
+        axe_mark        m = axe_ctx_mark(q->cx);
+        if (!concerns(q, a) || !axe_atom_param(a, q->type, &param))
+            continue;
+        list[n] = (trial){.q = q, .atom = a};
+        if (open_trial(&list[n], param))
+            n++;
+        else
+            axe_ctx_release(q->cx, m);
+    }
+    return n;
+}
+
+/* The first of those that take the least at least; it is out of the list then.
+ */
+static const trial *
+take_least(int n, trial *list, bool *tried)
+{
+    int at = -1;
+
+    for (int i = 0; i < n; i++)
+        if (!tried[i] && (at < 0 || list[i].least < list[at].least))
+            at = i;
+    if (at >= 0)
+        tried[at] = true;
+    return at < 0 ? NULL : &list[at];
+}
+
+bool
+axe_frag_find(const axe_frag_ask *q, axe_reg_move *out)
+{
+    trial        list[MAX_ROW];
+    bool         tried[MAX_ROW] = {false};
+    int          n = list_trials(q, list);
+    const trial *t, *best = NULL;
+    axe_reg_move m;
+
+    while ((t = take_least(n, list, tried)) != NULL) {
+        axe_mark mark = axe_ctx_mark(q->cx);
+        if (best && t->least > cost_of(out))
+            break;
+        if (fit(t, &m) && (!best || is_better(&m, out) ||
+                           (t < best && !is_better(out, &m)))) {
+            *out = m;
+            best = t;
+        } else
+            axe_ctx_release(q->cx, mark);
+    }
+    return best != NULL;
+}

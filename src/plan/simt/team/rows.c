@@ -1,0 +1,129 @@
+/* rows.c - rows of the machine's table that one thread, or a few, issue. */
+#include <string.h>
+
+#include "plan/simt/simt.h"
+
+/* The cheapest row of a thread that is like `what` in kind, spaces, types and
+ * fold, for so many bytes. */
+static const axe_atom *
+find_row(const axe_machine *mc, const axe_atom *what, int64_t bytes)
+{
+    const axe_atom *best = NULL;
+
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        bool one = row->kind == what->kind && row->by == AXE_SCOPE_THREAD &&
+                   row->space[0] == what->space[0] &&
+                   row->space[1] == what->space[1] &&
+                   row->space[2] == AXE_ARG_NONE && row->fold == what->fold &&
+                   row->type[0] == what->type[0];
+        if (one && row->align == bytes && row->group[0] == '\0' &&
+            axe_machine_has(mc, row) && (!best || row->cost < best->cost))
+            best = row;
+    }
+    return best;
+}
+
+const axe_atom *
+axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
+                   axe_arg_space d, axe_arg_space a, axe_type t, int width,
+                   int *param)
+{
+    axe_atom what = {.kind = kind, .space = {d, a}, .type = {AXE_TYPE_any}};
+
+    const axe_atom *row =
+        find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+
+    (void)cx;
+    if (row)
+        *param = width;
+    return row;
+}
+
+const axe_atom *
+axe_simt_find_fold(const axe_machine *mc, axe_fold fold, axe_type t, int width,
+                   int *param)
+{
+    axe_atom what = {.kind = AXE_ATOM_STORE,
+                     .space = {AXE_ARG_GLOBAL, AXE_ARG_REG},
+                     .type = {t},
+                     .fold = fold};
+
+    const axe_atom *row =
+        find_row(mc, &what, (int64_t)width * axe_type_table[t].bits / 8);
+
+    if (row)
+        *param = width;
+    return row;
+}
+
+/* Does lane l get what lane l ^ distance has? */
+static bool
+exchanges(axe_ctx *cx, const axe_atom *row, int param, int lanes, int distance)
+{
+    const axe_layout *d, *a;
+    const char       *roles;
+    axe_axis          lane;
+    axe_mark          m = axe_ctx_mark(cx);
+    bool ok = axe_axis_find(cx, AXE_NOWHERE, "lane", &lane) == AXE_OK &&
+              axe_atom_operand(cx, row, 0, param, &roles, &d) == AXE_OK &&
+              axe_atom_operand(cx, row, 1, param, &roles, &a) == AXE_OK &&
+              d->size == lanes && a->size == lanes;
+
+    for (int64_t i = 0; ok && i < lanes; i++)
+        ok =
+            axe_layout_at(a, i, lane) == (axe_layout_at(d, i, lane) ^ distance);
+    axe_ctx_release(cx, m);
+    return ok;
+}
+
+const axe_atom *
+axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc, axe_type t,
+                       int distance, int *param)
+{
+    const axe_atom *best = NULL;
+
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        if (row->kind != AXE_ATOM_PERMUTE || row->by != AXE_SCOPE_WARP ||
+            row->space[2] != AXE_ARG_NONE || row->step == 0 ||
+            row->align * 8 != axe_type_table[t].bits ||
+            (best && best->cost <= row->cost) || !axe_machine_has(mc, row))
+            continue;
+        for (int q = row->lo; q <= row->hi && best != row; q += row->step)
+            if (axe_atom_takes(row, q) &&
+                exchanges(cx, row, q, mc->simt->lanes, distance)) {
+                best = row;
+                *param = q;
+            }
+    }
+    return best;
+}
+
+const axe_atom *
+axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind, axe_scope_kind by,
+                   const char *group, axe_arg_space first, axe_arg_space second)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        if (row->kind == AXE_ATOM_SYNC && row->sync == kind && row->by == by &&
+            row->space[0] == first && row->space[1] == second &&
+            strcmp(row->group, group) == 0 && axe_machine_has(mc, row))
+            return row;
+    }
+    return NULL;
+}
+
+const axe_atom *
+axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
+                    const char *group, axe_arg_space space)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_SYNC && a->sync == kind &&
+            strcmp(a->group, group) == 0 && axe_machine_has(mc, a) &&
+            (space == AXE_ARG_NONE || a->space[0] == space))
+            return a;
+    }
+    return NULL;
+}

@@ -1,0 +1,85 @@
+/* storage.c - tiles of many threads: open or settled, and what of a layout
+ * says where in its memory an element lies. */
+#include "plan/simt/simt_int.h"
+#include "plan/simt/tmem/tmem.h"
+
+bool
+axe_simt_is_open(const planner *p, const axe_tensor *t)
+{
+    return t->space != AXE_SPACE_GLOBAL && p->place[t->id].tensor &&
+           !p->place[t->id].layout;
+}
+
+void
+axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+                const char *why)
+{
+    p->place[t->id].layout = l;
+    p->place[t->id].why = why;
+    p->simt->open[t->id] = false;
+}
+
+axe_shape
+axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t)
+{
+    int64_t *e = axe_new_array(cx, int64_t, t->rank + 1);
+
+    for (int d = 0; d < t->rank; d++)
+        axe_is_iconst(t->shape[d], &e[d]);
+    return (axe_shape){t->rank, e};
+}
+
+int64_t
+axe_tmem_lane(axe_type t)
+{
+    return AXE_TMEM_LANE / axe_type_table[t].bits;
+}
+
+int64_t
+axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a)
+{
+    const axe_simt_plan *sp = p->simt;
+
+    switch (t->space) {
+    case AXE_SPACE_REG:
+        return a == sp->reg;
+    case AXE_SPACE_TMEM:
+        return a == sp->tlane ? axe_tmem_lane(p->place[t->id].type)
+                              : a == sp->tcol;
+    default:
+        return a == AXE_AXIS_M;
+    }
+}
+
+axe_status
+axe_simt_storage(planner *p, const axe_tensor *t, const axe_layout **out)
+{
+    const axe_layout *l = p->place[t->id].layout;
+    axe_iter         *shard = axe_new_array(p->cx, axe_iter, l->n_shard + 1);
+    axe_offset *offset = axe_new_array(p->cx, axe_offset, l->n_offset + 1);
+    axe_layout  spec = *l;
+
+    spec.shard = shard;
+    spec.offset = offset;
+    spec.n_offset = spec.n_replica = 0;
+    spec.swizzle = (axe_swizzle){0};
+    for (int i = 0; i < l->n_shard; i++)
+        shard[i] = (axe_iter){l->shard[i].extent,
+                              l->shard[i].stride *
+                                  axe_simt_places(p, t, l->shard[i].axis),
+                              AXE_AXIS_M, l->shard[i].unit};
+    for (int i = 0; i < l->n_offset; i++)
+        if (axe_simt_places(p, t, l->offset[i].axis) > 0) {
+            offset[spec.n_offset] = l->offset[i];
+            offset[spec.n_offset].value *=
+                axe_simt_places(p, t, l->offset[i].axis);
+            offset[spec.n_offset++].axis = AXE_AXIS_M;
+        }
+    return axe_layout_make(p->cx, &spec, out);
+}
+
+bool
+axe_is_in_tmem(const axe_node *n)
+{
+    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
+}

@@ -1,0 +1,27 @@
+/* scale.h - scales of factors, in tensor memory. */
+#ifndef AXE_PLAN_SIMT_TMEM_SCALE_H
+#define AXE_PLAN_SIMT_TMEM_SCALE_H
+
+#include "plan/access/scaled.h"
+#include "plan/simt/contract/candidate.h"
+
+/* Of the tiles in tensor memory that hold the scales of a and of b: which are
+ * open; the open ones laid out as the option reads them, or open again without
+ * one, false: it reads none such; and at last, for good. */
+void axe_scales_open(const job *j, bool open[2]);
+bool axe_scales_put(const job *j, const bool open[2], const option *o);
+void axe_scales_settle(const job *j, const bool open[2], const option *o);
+
+/* The layout of the tile in tensor memory that has the scales of side 1 or 2,
+ * over (row, block of the sum), as the option reads it; NULL: none. */
+const axe_layout *axe_scale_layout(const job *j, const option *o, int side);
+
+/* Where each repetition of the option's atom finds the scales of side 1 or 2 in
+ * the tile as it lies; shown element by element.  false: it does not, *why. */
+bool axe_scale_fit(const job *j, const option *o, int side, axe_scale *out,
+                   const char **why);
+
+/* Of a product of scaled factors that no row does: why. */
+void axe_scale_reject(planner *p, request *r);
+
+#endif

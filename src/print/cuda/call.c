@@ -1,0 +1,586 @@
+/* call.c - invocations of atoms as statements: operands as arguments.
+ *
+ * A shared address is a byte address: the buffer's plus the element's, whose
+ * bits the buffer's swizzle exchanges.  The swizzle is linear over bits, so
+ * what unrolling makes constant is swizzled apart where it shares none with the
+ * rest, and what the swizzle leaves alone is added behind it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/cuda/cuda_int.h"
+
+static const axe_buffer *
+buffer_of(const cuda_printer *p, const axe_tensor *t)
+{
+    for (int i = 0; i < p->g->n_buffer; i++)
+        if (p->g->buffer[i].tensor == t)
+            return &p->g->buffer[i];
+    return NULL;
+}
+
+/* --------------------------------------------------------- shared addresses */
+
+enum { MAX_TERM = 16 };
+
+/* A part of a sum, and the bits that it may have. */
+typedef struct term {
+    const axe_node *node;
+    bool            fixed; /* once loops are written out */
+    uint64_t        bits;
+} term;
+
+static bool
+cut(const axe_node *n, term *t, int *count)
+{
+    if (n->op == AXE_OP_add)
+        return cut(n->arg[0], t, count) && cut(n->arg[1], t, count);
+    if (*count == MAX_TERM)
+        return false;
+    t[(*count)++].node = n;
+    return true;
+}
+
+static bool
+is_fixed(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return true;
+    if (n->op == AXE_OP_var)
+        return axe_cuda_is_unrolled(p, n->u.var);
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_fixed(p, n->arg[i]))
+            return false;
+    return n->n_arg > 0;
+}
+
+static const axe_node *
+sum_of(axe_ctx *cx, int n, const term *t, bool fixed)
+{
+    const axe_node *s = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (t[i].node && t[i].fixed == fixed)
+            s = s ? axe_node2(cx, AXE_OP_add, s, t[i].node) : t[i].node;
+    return s;
+}
+
+/* Bits that the swizzle reads. */
+static uint64_t
+read_by(const axe_swizzle *s)
+{
+    return ((UINT64_C(1) << s->bits) - 1)
+           << (s->base + (s->shift > 0 ? s->shift : 0));
+}
+
+/* Bits of places in one period. */
+static uint64_t
+below_period(const axe_swizzle *s)
+{
+    return (UINT64_C(1) << s->bits << s->base << s->shift) - 1;
+}
+
+static axe_status
+put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+             const axe_node *at, bool alone)
+{
+    const char *name;
+
+    if ((axe_cuda_bits_of(p, at) & read_by(s)) == 0) {
+        axe_puts(b, alone ? "" : "(");
+        AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+        axe_puts(b, alone ? "" : ")");
+        return AXE_OK;
+    }
+    if (at->op == AXE_OP_iconst) {
+        axe_putf(b, "%" PRId64, axe_swizzle_apply(*s, at->u.i));
+        return AXE_OK;
+    }
+    name = s->shift > 0 ? "swizzle" : "swizzle_up";
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s<%d, %d, %d>(", name, s->bits, s->base, abs(s->shift));
+    AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+/* May term i be added behind the swizzle?  If it is of multiples of the period;
+ * or constant, of bits that the swizzle leaves alone and no other term has. */
+static bool
+is_behind(const axe_swizzle *s, int n, const term *t, int i)
+{
+    uint64_t others = 0;
+
+    if ((t[i].bits & below_period(s)) == 0)
+        return true;
+    for (int k = 0; k < n; k++)
+        others |= k != i && t[k].node ? t[k].bits : 0;
+    return t[i].fixed &&
+           (t[i].bits & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
+}
+
+/* Takes what may be added behind the swizzle out of the terms. */
+static const axe_node *
+take_behind(cuda_printer *p, const axe_swizzle *s, int n, term *t)
+{
+    const axe_node *sum = NULL;
+
+    for (int i = 0; i < n; i++)
+        if (is_behind(s, n, t, i)) {
+            sum =
+                sum ? axe_node2(p->cx, AXE_OP_add, sum, t[i].node) : t[i].node;
+            t[i].node = NULL;
+        }
+    return sum;
+}
+
+/* The swizzle of moving + fixed, apart where they share no bits. */
+static axe_status
+put_parts(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+          const axe_node *moving, const axe_node *fixed)
+{
+    if (!moving || !fixed)
+        return put_swizzled(p, b, s, moving ? moving : fixed, true);
+    if (axe_cuda_bits_of(p, moving) & axe_cuda_bits_of(p, fixed))
+        return put_swizzled(p, b, s,
+                            axe_node2(p->cx, AXE_OP_add, moving, fixed), true);
+    axe_puts(b, "(");
+    AXE_TRY(put_swizzled(p, b, s, moving, false));
+    axe_puts(b, " ^ ");
+    AXE_TRY(put_swizzled(p, b, s, fixed, false));
+    axe_puts(b, ")");
+    return AXE_OK;
+}
+
+static axe_status
+put_offset(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+           const axe_node *at)
+{
+    term            t[MAX_TERM];
+    int             n = 0;
+    const axe_node *moving, *fixed, *behind;
+
+    if (!cut(at, t, &n) || s->shift <= 0)
+        return put_swizzled(p, b, s, at, true);
+    for (int i = 0; i < n; i++) {
+        t[i].fixed = is_fixed(p, t[i].node);
+        t[i].bits = axe_cuda_bits_of(p, t[i].node);
+    }
+    behind = take_behind(p, s, n, t);
+    moving = sum_of(p->cx, n, t, false);
+    fixed = sum_of(p->cx, n, t, true);
+    if (moving || fixed)
+        AXE_TRY(put_parts(p, b, s, moving, fixed));
+    if (!behind)
+        return AXE_OK;
+    axe_puts(b, moving || fixed ? " + " : "");
+    return axe_cuda_expr(p, b, behind, CUDA_INDEX);
+}
+
+/* The sum with every term times n. */
+static const axe_node *
+times(axe_ctx *cx, const axe_node *x, int64_t n)
+{
+    int64_t v;
+
+    if (n == 1)
+        return x;
+    if (x->op == AXE_OP_add)
+        return axe_node2(cx, AXE_OP_add, times(cx, x->arg[0], n),
+                         times(cx, x->arg[1], n));
+    for (int i = 0; x->op == AXE_OP_mul && i < 2; i++)
+        if (axe_is_iconst(x->arg[i], &v) && axe_mul(v, n, &v))
+            return axe_node2(cx, AXE_OP_mul, x->arg[1 - i],
+                             axe_iconst(cx, x->at, AXE_TYPE_INDEX, v));
+    return axe_node2(cx, AXE_OP_mul, x,
+                     axe_iconst(cx, x->at, AXE_TYPE_INDEX, n));
+}
+
+/* n / by of a number that is a multiple of it, as what it is made of shows
+ * where that can be seen. */
+static const axe_node *
+divided(axe_ctx *cx, const axe_node *n, int64_t by)
+{
+    int64_t v;
+
+    if (axe_is_iconst(n, &v) && v % by == 0)
+        return axe_iconst(cx, n->at, AXE_TYPE_INDEX, v / by);
+    if (n->op == AXE_OP_add || n->op == AXE_OP_sub)
+        return axe_node2(cx, n->op, divided(cx, n->arg[0], by),
+                         divided(cx, n->arg[1], by));
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &v) && v % by == 0)
+        return times(cx, n->arg[0], v / by);
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &v) && v % by == 0)
+        return times(cx, n->arg[1], v / by);
+    return axe_node2(cx, AXE_OP_div, n,
+                     axe_iconst(cx, n->at, AXE_TYPE_INDEX, by));
+}
+
+/* "t_a + (2 * ...)": the byte address of an element of shared memory. */
+static axe_status
+put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
+{
+    const axe_buffer *s = buffer_of(p, a->tensor);
+    int               bits = axe_type_table[a->tensor->type].bits;
+    const axe_node   *at;
+
+    if (!s)
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "CUDA C: %s is no buffer", a->tensor->name);
+    axe_puts(b, axe_cuda_tensor(p, a->tensor));
+    at = bits < 8 ? divided(p->cx, a->at, axe_type_per_byte(a->tensor->type))
+                  : times(p->cx, a->at, bits / 8);
+    if (at->op == AXE_OP_iconst && at->u.i == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    if (s->swizzle.bits && !plain)
+        return put_offset(p, b, &s->swizzle, at);
+    return axe_cuda_expr(p, b, at, CUDA_INDEX);
+}
+
+/* -------------------------------------------------------- global addresses */
+
+/* The factor of a product that is not constant and names a size, or NULL. */
+static const axe_node *
+size_factor(const cuda_printer *p, const axe_node *n, const axe_node **other)
+{
+    for (int i = 1; n->op == AXE_OP_mul && i >= 0; i--)
+        if (axe_cuda_has_size(p, n->arg[i])) {
+            *other = n->arg[1 - i];
+            return n->arg[i];
+        }
+    return NULL;
+}
+
+/* a K + b + c K  is  (a + c) K + b. */
+const axe_node *
+axe_cuda_gather(cuda_printer *p, const axe_node *at)
+{
+    term            t[MAX_TERM];
+    int             n = 0;
+    const axe_node *sum = NULL, *a, *b;
+
+    if (!cut(at, t, &n))
+        return at;
+    for (int i = 0; i < n; i++) {
+        const axe_node *f = t[i].node ? size_factor(p, t[i].node, &a) : NULL;
+        const axe_node *one = t[i].node;
+        for (int k = i + 1; f && k < n; k++)
+            if (t[k].node && size_factor(p, t[k].node, &b) &&
+                axe_node_same(f, size_factor(p, t[k].node, &b))) {
+                a = axe_node2(p->cx, AXE_OP_add, a, b);
+                one = axe_node2(p->cx, AXE_OP_mul, a, f);
+                t[k].node = NULL;
+            }
+        if (one)
+            sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, one) : one;
+    }
+    return sum;
+}
+
+/* --------------------------------------------------------------- arguments */
+
+static axe_status
+put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
+{
+    axe_cuda_need(p, "describe");
+    axe_puts(b, "describe(");
+    AXE_TRY(put_shared(p, b, a, true));
+    axe_putf(b, ", 0x%016" PRIx64 ")", a->desc);
+    return AXE_OK;
+}
+
+static axe_status
+put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
+{
+    int64_t zero;
+
+    axe_puts(b, axe_cuda_tensor(p, a->tensor));
+    if (axe_is_iconst(a->at, &zero) && zero == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+}
+
+/* "r_base[0] + 32 + 65536 * x": the address of a word of tensor memory, lanes
+ * in its upper half; of the warp's own lanes: a warp of a warp group has 32. */
+static axe_status
+put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
+{
+    const axe_grid *g = p->g;
+    int             i = 0;
+    int64_t         zero;
+
+    while (i < g->n_tmem && g->tmem[i].tensor != a->tensor)
+        i++;
+    if (i == g->n_tmem || !g->tmem_base || (own && !g->id[AXE_ID_WARP]))
+        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "CUDA C: %s is no tile in the grid's tensor memory",
+                        a->tensor->name);
+    axe_putf(b, "%s[0]", axe_cuda_tensor(p, g->tmem_base));
+    if (g->tmem[i].first > 0)
+        axe_putf(b, " + %d", g->tmem[i].first);
+    if (own) {
+        axe_puts(b, " + (");
+        AXE_TRY(axe_cuda_expr(
+            p, b, axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
+            CUDA_INDEX));
+        axe_puts(b, " << 21 & 0x600000)");
+    }
+    if (axe_is_iconst(a->at, &zero) && zero == 0)
+        return AXE_OK;
+    axe_puts(b, " + ");
+    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+}
+
+/* A box's bytes are exchanged by the copy itself. */
+static bool
+by_map(const axe_lir *l)
+{
+    return l->arg[0].space == AXE_ARG_MAP ||
+           (l->n_arg > 1 && l->arg[1].space == AXE_ARG_MAP);
+}
+
+static axe_status
+put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
+{
+    const axe_arg *a = &l->arg[i];
+    int64_t        zero;
+
+    switch (a->space) {
+    case AXE_ARG_REG:
+        return put_words(p, b, a);
+    case AXE_ARG_GLOBAL:
+        axe_puts(b, axe_cuda_tensor(p, a->tensor));
+        if (axe_is_iconst(a->at, &zero) && zero == 0)
+            return AXE_OK;
+        axe_puts(b, " + ");
+        return axe_cuda_expr(p, b, axe_cuda_gather(p, a->at), CUDA_ADDRESS);
+    case AXE_ARG_SHARED:
+        if (i < 3 && axe_atom_by_descriptor(l->atom, i))
+            return put_descriptor(p, b, a);
+        return put_shared(p, b, a, by_map(l));
+    case AXE_ARG_DSMEM:
+        AXE_TRY(put_shared(p, b, a, by_map(l)));
+        if (!axe_cuda_names(l, i, 'c'))
+            return AXE_OK;
+        axe_puts(b, ", ");
+        return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
+    case AXE_ARG_TMEM:
+        AXE_TRY(put_tmem(p, b, a, axe_cuda_names(l, i, 'w')));
+        if (!axe_cuda_names(l, i, 'b'))
+            return AXE_OK;
+        axe_puts(b, ", ");
+        return axe_cuda_expr(
+            p, b,
+            axe_node2(p->cx, AXE_OP_mod, a->at,
+                      axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX,
+                                 axe_cuda_per_word(a->tensor->type))),
+            CUDA_INDEX);
+    case AXE_ARG_MAP:
+        axe_putf(b, "&map%d", a->map);
+        for (int k = 0; k < a->n_at; k++) {
+            axe_puts(b, ", ");
+            AXE_TRY(axe_cuda_expr(p, b, a->coord[k], CUDA_INDEX));
+        }
+        return AXE_OK;
+    case AXE_ARG_INT:
+        return axe_cuda_expr(p, b, a->at, CUDA_INDEX);
+    case AXE_ARG_NONE:
+        break;
+    }
+    return AXE_OK;
+}
+
+/* -------------------------------------------------------------- statements */
+
+/* Bits of the one operand in registers that is less than a word, or 0. */
+static int
+part_bits(const axe_lir *l, int i)
+{
+    int bits = 8 * l->atom->align;
+
+    return i < l->n_arg && l->arg[i].space == AXE_ARG_REG &&
+                   l->atom->by == AXE_SCOPE_THREAD &&
+                   (l->atom->kind == AXE_ATOM_LOAD ||
+                    l->atom->kind == AXE_ATOM_STORE) &&
+                   bits < 32 && bits > 0
+               ? bits
+               : 0;
+}
+
+/* Which 8 or 16 bits of the array an element begins. */
+static axe_status
+put_place(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits)
+{
+    int n = bits / axe_type_table[a->tensor->type].bits;
+
+    axe_putf(b, "%s, ", axe_cuda_tensor(p, a->tensor));
+    return axe_cuda_expr(
+        p, b,
+        n == 1 ? a->at
+               : axe_node2(p->cx, AXE_OP_div, a->at,
+                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, n)),
+        CUDA_INDEX);
+}
+
+/* `get16(t_x, i)` before, `put16(t_x, i, w)` after. */
+static axe_status
+put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits, bool get)
+{
+    const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", bits);
+
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s(", name);
+    AXE_TRY(put_place(p, b, a, bits));
+    axe_puts(b, get ? ")" : ", w)");
+    return AXE_OK;
+}
+
+static bool
+branches(const axe_lir *l)
+{
+    return l->pred && l->atom->kind != AXE_ATOM_LOAD &&
+           !strstr(l->atom->asm_text, "$z");
+}
+
+static axe_status
+put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
+         int indent)
+{
+    const char *arg[MAX_ARG + 1];
+    int         n = 0;
+
+    for (int i = 0; i < l->n_arg; i++) {
+        axe_buf b = {.cx = p->cx};
+        if (axe_cuda_in_name(l, i))
+            continue;
+        if (i == partial)
+            axe_puts(&b, "&w");
+        else
+            AXE_TRY(put_arg(p, &b, l, i));
+        arg[n++] = b.text;
+    }
+    if (l->pred && !branches(l)) {
+        axe_buf b = {.cx = p->cx};
+        AXE_TRY(axe_cuda_expr(p, &b, l->pred, CUDA_INDEX));
+        arg[n++] = b.text;
+    }
+    axe_putf(p->out, "%s(", name);
+    axe_cuda_list(p->out, n, arg, indent + (int)strlen(name) + 1);
+    axe_puts(p->out, ");");
+    return AXE_OK;
+}
+
+/* A load or store of less than a word, by way of one. */
+static axe_status
+put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
+            int bits, int indent)
+{
+    axe_buf *b = p->out;
+
+    axe_puts(b, "{\n");
+    axe_putf(b, "%*su32 w", indent + 4, "");
+    if (partial == 1) {
+        axe_puts(b, " = ");
+        AXE_TRY(put_part(p, b, &l->arg[1], bits, true));
+    }
+    axe_putf(b, ";\n%*s", indent + 4, "");
+    AXE_TRY(put_call(p, l, name, partial, indent + 4));
+    if (partial == 0) {
+        axe_putf(b, "\n%*s", indent + 4, "");
+        AXE_TRY(put_part(p, b, &l->arg[0], bits, false));
+        axe_putc(b, ';');
+    }
+    axe_putf(b, "\n%*s}", indent, "");
+    return AXE_OK;
+}
+
+/* ---------------------------------------------------- registers in flight */
+
+static bool
+is_among(int n, const axe_tensor *const *list, const axe_tensor *t)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i] == t)
+            return true;
+    return false;
+}
+
+/* The arrays that atoms of the group write, in order. */
+static void
+find_written(const axe_lblock *b, const char *group, int *n,
+             const axe_tensor **list)
+{
+    for (int i = 0; i < b->n; i++) {
+        const axe_lir *l = b->item[i];
+        if (l->kind == AXE_LIR_ATOM && strcmp(l->atom->group, group) == 0 &&
+            l->atom->kind != AXE_ATOM_SYNC && l->n_arg > 0 &&
+            l->arg[0].space == AXE_ARG_REG &&
+            !is_among(*n, list, l->arg[0].tensor))
+            list[(*n)++] = l->arg[0].tensor;
+        find_written(&l->body, group, n, list);
+        find_written(&l->other, group, n, list);
+    }
+}
+
+static void
+put_pin(cuda_printer *p, const axe_tensor *t, int indent)
+{
+    int64_t n = 1, per = axe_cuda_per_word(t->type);
+
+    if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
+        return;
+    axe_cuda_need(p, "pin");
+    axe_putf(p->out, "%*spin<%" PRId64 ">(%s);\n", indent, "",
+             (n + per - 1) / per, axe_cuda_tensor(p, t));
+}
+
+/* What asynchronous atoms write changes while they run: the compiler may move
+ * nothing that uses it past a DRAIN of them, nor past a FENCE of it.  A
+ * DRAIN that names registers is of these, one that does not of all. */
+static int
+find_pinned(cuda_printer *p, const axe_lir *l, const axe_tensor **list)
+{
+    int n = 0;
+
+    if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN &&
+        l->n_arg <= 1)
+        find_written(&p->g->body, l->atom->group, &n, list);
+    for (int i = 0; i < l->n_arg; i++)
+        if (axe_cuda_orders(l, i))
+            list[n++] = l->arg[i].tensor;
+    return n;
+}
+
+axe_status
+axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
+{
+    const axe_tensor **pin =
+        axe_new_array(p->cx, const axe_tensor *, p->g->n_array + MAX_ARG + 1);
+    const char *name;
+    int         partial = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
+    int         n_pin, pad = indent;
+
+    AXE_TRY(axe_cuda_function(p, l, &name));
+    n_pin = find_pinned(p, l, pin);
+    for (int i = 0; i < n_pin && l->atom->sync != AXE_SYNC_DRAIN; i++)
+        put_pin(p, pin[i], indent);
+    axe_putf(p->out, "%*s", indent, "");
+    if (branches(l)) {
+        pad += 4;
+        axe_puts(p->out, "if (");
+        AXE_TRY(axe_cuda_expr(p, p->out, l->pred, CUDA_INDEX));
+        axe_putf(p->out, ")%s%*s", partial >= 0 ? " " : "\n",
+                 partial >= 0 ? 0 : pad, "");
+        pad -= partial >= 0 ? 4 : 0;
+    }
+    if (partial >= 0)
+        AXE_TRY(put_by_word(p, l, name, partial, part_bits(l, partial), pad));
+    else
+        AXE_TRY(put_call(p, l, name, -1, pad));
+    axe_putc(p->out, '\n');
+    for (int i = 0; i < n_pin && l->atom->sync == AXE_SYNC_DRAIN; i++)
+        put_pin(p, pin[i], indent);
+    return AXE_OK;
+}

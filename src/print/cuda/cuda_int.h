@@ -1,0 +1,156 @@
+/* cuda_int.h - between the files of the CUDA printer. */
+#ifndef AXE_PRINT_CUDA_CUDA_INT_H
+#define AXE_PRINT_CUDA_CUDA_INT_H
+
+#include "print/cuda/cuda.h"
+
+/* Operands of an atom. */
+enum { MAX_ARG = 6 };
+
+/* How a variable of the grid is spelt. */
+typedef struct cuda_name {
+    const axe_var *var;
+    const char    *text;
+    uint32_t       hash;     /* of the text */
+    bool           wide;     /* 64 bits */
+    bool           unrolled; /* of a loop that is written out */
+    bool           used;
+    int64_t        most; /* its largest value, if unrolled */
+    uint64_t       bits; /* that it may have, if it is a `let`; 0: any */
+} cuda_name;
+
+/* How a tensor of the grid is spelt; or how many have a spelling. */
+typedef struct cuda_tensor {
+    const void *key; /* the tensor, or an interned spelling; NULL: free */
+    const char *text;
+    int         n;
+} cuda_tensor;
+
+typedef struct cuda_printer {
+    axe_ctx               *cx;
+    const axe_lowered     *l;
+    const axe_grid        *g;
+    axe_buf               *out;    /* of the statements */
+    bool                   wide;   /* sizes have 64 bits */
+    const axe_grid_widths *widths; /* of g */
+    bool                  *fn;     /* helpers that are used, by row of fn.def */
+    int                    n_atom, cap_atom, n_name, cap_name;
+    const char           **atom; /* texts of atoms' functions that are used */
+    cuda_name             *name;
+    int                    n_tensor, cap_tensor;
+    cuda_tensor           *tensor; /* open addressing */
+    bool                   id[AXE_N_ID];
+    const axe_var         *later; /* is one more than it is; or NULL */
+} cuda_printer;
+
+/* name.c ------------------------------------------------------------------- */
+
+/* "float": of the values of a type while they are computed with. */
+const char *axe_cuda_value_type(axe_type t);
+/* A floating type that is computed with as float: elements are bits. */
+bool axe_cuda_is_narrow(axe_type t);
+/* "u16": of one element in memory. */
+const char *axe_cuda_element_type(axe_type t);
+/* "u32": of the words of an array of registers. */
+const char *axe_cuda_word_type(axe_type t);
+/* Elements in a word. */
+int axe_cuda_per_word(axe_type t);
+/* Note that a helper is used. */
+void axe_cuda_need(cuda_printer *p, const char *name);
+/* Give a variable a name of its own. */
+const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
+/* "n_X__stride0": the variable's name behind another letter. */
+const char *axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v);
+const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
+/* "b_ring$a": a buffer; r_: an array; t_: in global memory */
+const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
+/* Is it constant once loops are written out? */
+bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
+/* The largest value of an index expression, or -1 if that is not known. */
+int64_t axe_cuda_largest(const cuda_printer *p, const axe_node *n);
+/* Bits that an index expression may have; all where nothing is known. */
+uint64_t axe_cuda_bits_of(const cuda_printer *p, const axe_node *n);
+/* Does the product of this and something else need 64 bits?  Sizes do, how many
+ * tiles there are of them does not: there are fewer than 2^31 CTAs. */
+bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);
+/* Has the text of an index expression 64 bits?  It has where a part of it may
+ * leave 32, and then from there on. */
+bool axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
+/* May the value leave 32 bits, and none of its operands' texts has more? */
+bool axe_cuda_outgrows(const cuda_printer *p, const axe_node *n);
+/* May the value plus a number leave 32 bits? */
+bool axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by);
+/* Texts of the helpers that are used. */
+void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
+/* A variable in an expression. */
+AXE_CHECK axe_status axe_cuda_var(cuda_printer *p, axe_buf *b,
+                                  const axe_node *n);
+
+/* expr.c ------------------------------------------------------------------- */
+
+typedef enum cuda_mode {
+    CUDA_INDEX,   /* 32 bits, wider only where sizes are multiplied */
+    CUDA_ADDRESS, /* products have 64 bits */
+    CUDA_VALUE    /* of an element */
+} cuda_mode;
+
+AXE_CHECK axe_status axe_cuda_expr(cuda_printer *p, axe_buf *b,
+                                   const axe_node *n, cuda_mode mode);
+/* The value as the bits of an element of type t, rounded. */
+AXE_CHECK axe_status axe_cuda_bits(cuda_printer *p, axe_buf *b,
+                                   const axe_node *n, axe_type t);
+/* The value as a float that has yet to be rounded to its type. */
+AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
+                                    const axe_node *n);
+/* The number of the word that the element at `at`, the first of one, is in;
+ * alone: in brackets of its own. */
+AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
+                                   const axe_node *at, bool alone);
+
+/* range.c ------------------------------------------------------------------ */
+
+typedef struct cuda_range {
+    double least, most;
+} cuda_range;
+
+/* Between which numbers a floating value lies unless it is NaN; infinities
+ * where that is not known. */
+cuda_range axe_cuda_range(const axe_node *n);
+
+/* word.c ------------------------------------------------------------------- */
+
+/* Elements that turns of the loop move together, as words; 1: it does more than
+ * move them. */
+int axe_cuda_words(cuda_printer *p, const axe_lir *loop);
+/* Such a computation, of the word that begins at the loop's variable. */
+AXE_CHECK axe_status axe_cuda_put_word(cuda_printer *p, const axe_lir *l);
+
+/* atom.c ------------------------------------------------------------------- */
+
+/* The asm text of an invocation none of whose operands is written to registers
+ * as its function has it, and the number in it of each operand. */
+AXE_CHECK axe_status axe_cuda_asm(axe_ctx *cx, const axe_lir *l, int *at,
+                                  const char **text);
+/* The name of the function of this invocation, which is noted. */
+AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
+                                       const char **name);
+/* Is operand i part of that name, and so no argument? */
+bool axe_cuda_in_name(const axe_lir *l, int i);
+/* Does the atom order what is done with operand i, and not touch it? */
+bool axe_cuda_orders(const axe_lir *l, int i);
+/* Does the atom's text name such a part of operand i: $i.b, $i.c, $i.w? */
+bool axe_cuda_names(const axe_lir *l, int i, char part);
+
+/* Texts with commas between them, in lines that begin behind `indent` blanks,
+ * the first at the end of what is there. */
+void axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent);
+
+/* call.c ------------------------------------------------------------------- */
+
+/* The sum with what is multiplied by the same size put together. */
+const axe_node *axe_cuda_gather(cuda_printer *p, const axe_node *at);
+/* One invocation as lines behind `indent` blanks. */
+AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l,
+                                   int indent);
+
+#endif

@@ -1,0 +1,541 @@
+/* expr.c - integer expressions and values of elements in CUDA C.
+ *
+ * An index is an int where that holds it at any launch, and so is each part of
+ * it; a product of sizes is not, nor is an address in global memory.  Division
+ * by a power of two is a shift, which rounds to minus infinity as the language
+ * does.  Values of narrow floating types are computed with as float, those of
+ * narrow integers as int. A spelling has the precedence of C's operators, so
+ * parentheses stand only where needed. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "print/cuda/cuda_int.h"
+
+/* ------------------------------------------------------------- expressions */
+
+/* Precedence of C: larger binds tighter. */
+enum { P_OR = 1, P_AND, P_BITS, P_EQ, P_LESS, P_SHIFT, P_ADD, P_MUL, P_UNARY };
+enum { P_CALL = P_UNARY + 1 };
+
+/* Which operands a spelling is for. */
+typedef enum kind {
+    K_INDEX,
+    K_INT,   /* elements: they wrap around */
+    K_UINT,  /* of 32 or 64 bits */
+    K_FLOAT, /* f32 and what is computed as that */
+    K_DOUBLE,
+    K_BOOL
+} kind;
+
+static const struct row {
+    axe_op      op;
+    unsigned    kinds;             /* bits of kind */
+    int         prec, left, right; /* of the whole; what the operands need */
+    const char *needs;             /* a helper, or "" */
+    const char *text; /* %0 %1 %2; $T: the type, $U: unsigned, $B: bits */
+} rows[] = {
+#define ANY ~0u
+#define ON(k) (1u << K_##k)
+#define ROW(op, ...) {AXE_OP_##op, __VA_ARGS__},
+#include "print/cuda/ops.def"
+};
+
+static axe_status put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
+                      cuda_mode mode);
+
+static kind
+kind_of(const axe_node *n, cuda_mode mode)
+{
+    axe_type t =
+        n->type == AXE_TYPE_bool && n->n_arg > 0 ? n->arg[0]->type : n->type;
+
+    if (t == AXE_TYPE_f64)
+        return K_DOUBLE;
+    if (axe_type_is_float(t))
+        return K_FLOAT;
+    if (t == AXE_TYPE_bool)
+        return K_BOOL;
+    if (t == AXE_TYPE_INDEX && mode != CUDA_VALUE)
+        return K_INDEX;
+    return axe_type_table[t].cls == AXE_CLASS_UINT &&
+                   axe_type_table[t].bits >= 32
+               ? K_UINT
+               : K_INT;
+}
+
+static int
+log2_of(const axe_node *n)
+{
+    if (n->op != AXE_OP_iconst || n->u.i < 1 || (n->u.i & (n->u.i - 1)))
+        return -1;
+    for (int k = 0;; k++)
+        if (n->u.i >> k == 1)
+            return k;
+}
+
+/* A quotient is rounded up by what is added to the dividend: may that leave 32
+ * bits where neither operand has more? */
+static bool
+cdiv_grows(const cuda_printer *p, const axe_node *n)
+{
+    axe_interval y = axe_width_range(p->widths, n->arg[1]);
+
+    return n->op == AXE_OP_cdiv && !axe_cuda_is_wide(p, n->arg[0]) &&
+           !axe_cuda_is_wide(p, n->arg[1]) &&
+           (!y.has_hi || axe_cuda_leaves(p, n->arg[0], y.hi - 1));
+}
+
+/* Division of indices: by shifts and masks, or of what is not negative. */
+static axe_status
+put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
+             bool *done)
+{
+    const axe_node *x = n->arg[0], *y = n->arg[1];
+    int  k = log2_of(y), own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
+    bool grows = cdiv_grows(p, n);
+    bool wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y) || grows;
+    const char *name = n->op == AXE_OP_mod ? "rest" : "quot";
+
+    *done = k >= 0 || (axe_is_nonneg(x) && axe_is_nonneg(y));
+    if (k >= 0) {
+        axe_puts(b, own < prec ? "(" : "");
+        if (n->op == AXE_OP_cdiv)
+            axe_puts(b, grows ? "((i64)" : "(");
+        AXE_TRY(put(p, b, x,
+                    grows                  ? P_UNARY
+                    : n->op == AXE_OP_cdiv ? P_ADD
+                                           : P_MUL,
+                    CUDA_INDEX));
+        if (n->op == AXE_OP_mod)
+            axe_putf(b, " & %" PRId64, y->u.i - 1);
+        else if (n->op == AXE_OP_cdiv)
+            axe_putf(b, " + %" PRId64 ") >> %d", y->u.i - 1, k);
+        else
+            axe_putf(b, " >> %d", k);
+        axe_puts(b, own < prec ? ")" : "");
+    } else if (*done) {
+        axe_cuda_need(p, name);
+        axe_putf(b, "%s%s(%s", name, wide ? "64" : "", grows ? "(i64)" : "");
+        AXE_TRY(put(p, b, x, grows ? P_UNARY : P_ADD, CUDA_INDEX));
+        if (n->op == AXE_OP_cdiv) {
+            axe_puts(b, " + ");
+            AXE_TRY(put(p, b, y, P_ADD, CUDA_INDEX));
+            axe_puts(b, " - 1");
+        }
+        axe_puts(b, ", ");
+        AXE_TRY(put(p, b, y, 0, CUDA_INDEX));
+        axe_putc(b, ')');
+    }
+    return AXE_OK;
+}
+
+/* A float divided by another: the fewer extremes that may be, the shorter. */
+static axe_status
+put_quotient(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    cuda_range  by = axe_cuda_range(n->arg[1]);
+    const char *name = by.least < 0x1p-120 ? "quotient"
+                       : by.most < 0x1p125 ? "quotient_mid"
+                                           : "quotient_up";
+
+    axe_cuda_need(p, name);
+    axe_putf(b, "%s(", name);
+    AXE_TRY(put(p, b, n->arg[0], 0, CUDA_VALUE));
+    axe_puts(b, ", ");
+    AXE_TRY(put(p, b, n->arg[1], 0, CUDA_VALUE));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+/* A product of 64 bits: its left factor decides. */
+static axe_status
+put_wide_product(cuda_printer *p, axe_buf *b, const axe_node *n, int prec)
+{
+    axe_puts(b, P_MUL < prec ? "((i64)" : "(i64)");
+    for (int i = 0; i < 2; i++) {
+        cuda_mode mode =
+            axe_cuda_is_wide(p, n->arg[i]) ? CUDA_ADDRESS : CUDA_INDEX;
+        AXE_TRY(put(p, b, n->arg[i], P_UNARY, mode));
+        axe_puts(b, i == 0 ? " * " : P_MUL < prec ? ")" : "");
+    }
+    return AXE_OK;
+}
+
+/* Elements narrower than an int wrap around as their type does. */
+static const char *
+wraps_to(const axe_node *n, kind k)
+{
+    return k == K_INT && axe_type_table[n->type].bits < 32 &&
+                   n->type != AXE_TYPE_bool && n->op != AXE_OP_select
+               ? axe_type_table[n->type].name
+               : NULL;
+}
+
+/* Must an operand be told to have 64 bits?  That of a quotient is negated. */
+static bool
+outgrows(const cuda_printer *p, const axe_node *n)
+{
+    axe_interval r;
+
+    if (n->op != AXE_OP_div && n->op != AXE_OP_cdiv)
+        return axe_cuda_outgrows(p, n);
+    r = axe_width_range(p->widths, n->arg[0]);
+    return !axe_cuda_is_wide(p, n->arg[0]) &&
+           (axe_cuda_outgrows(p, n) || !r.has_lo || r.lo <= INT32_MIN);
+}
+
+static const char *
+type_text(cuda_printer *p, const axe_node *n, kind k)
+{
+    if (k == K_INDEX)
+        return axe_cuda_is_wide(p, n) || outgrows(p, n) ? "i64" : "int";
+    return axe_cuda_value_type(n->type);
+}
+
+static axe_status
+put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
+        int prec, cuda_mode mode)
+{
+    kind        k = kind_of(n, mode);
+    const char *type = type_text(p, n, k), *wrap = wraps_to(n, k);
+    int         own = wrap ? P_UNARY : r->prec;
+    bool        grows = k == K_INDEX && outgrows(p, n);
+
+    if (*r->needs)
+        axe_cuda_need(p, r->needs);
+    axe_puts(b, own < prec ? "(" : "");
+    if (wrap)
+        axe_putf(b, "(%s)(", wrap);
+    for (const char *s = r->text; *s; s++)
+        if (*s == '%') {
+            int i = *++s - '0', needs = i ? r->right : r->left;
+            axe_puts(b, grows && i == 0 ? "(i64)" : "");
+            AXE_TRY(
+                put(p, b, n->arg[i], grows && i == 0 ? P_UNARY : needs, mode));
+        } else if (*s == '$' && s[1] == 'B') {
+            axe_putf(b, "%d", axe_type_table[n->type].bits);
+            s++;
+        } else if (*s == '$')
+            axe_puts(b, *++s == 'T'                         ? type
+                        : axe_type_table[n->type].bits > 32 ? "u64"
+                                                            : "u32");
+        else
+            axe_putc(b, *s);
+    axe_puts(b, wrap ? ")" : "");
+    axe_puts(b, own < prec ? ")" : "");
+    return AXE_OK;
+}
+
+static void
+put_float(axe_buf *b, double f, axe_type t)
+{
+    bool        narrow = t != AXE_TYPE_f64;
+    axe_ctx    *cx = b->cx;
+    const char *s = axe_textf(cx, narrow ? "%.9g" : "%.17g", f);
+
+    if (isnan(f))
+        axe_puts(b, narrow ? "__int_as_float(0x7fc00000)"
+                           : "__longlong_as_double(0x7ff8000000000000)");
+    else if (isinf(f))
+        axe_putf(b,
+                 narrow ? "%s__int_as_float(0x7f800000)"
+                        : "%s__longlong_as_double(0x7ff0000000000000)",
+                 f < 0 ? "-" : "");
+    else
+        axe_putf(b, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0",
+                 narrow ? "f" : "");
+}
+
+static void
+put_constant(axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
+{
+    bool    minus = n->op == AXE_OP_fconst ? signbit(n->u.f)
+                                           : n->u.i < 0 && n->type != AXE_TYPE_u64;
+    int64_t i = n->op == AXE_OP_iconst ? n->u.i : 0;
+
+    axe_puts(b, minus && prec > P_ADD ? "(" : "");
+    if (n->op == AXE_OP_fconst)
+        put_float(b, n->u.f, n->type);
+    else if (axe_type_is_float(n->type))
+        put_float(b, (double)i, n->type);
+    else if (n->type != AXE_TYPE_u64 && (i == INT64_MIN || i == INT32_MIN))
+        axe_putf(b, "(%" PRId64 "%s - 1)", i + 1, i == INT64_MIN ? "ll" : "");
+    else if (n->type == AXE_TYPE_u64)
+        axe_putf(b, "%" PRIu64 "ull", (uint64_t)i);
+    else
+        axe_putf(b, "%" PRId64 "%s", i,
+                 n->type == AXE_TYPE_u32 ? "u"
+                 : (n->type == AXE_TYPE_INDEX && mode == CUDA_VALUE) ||
+                         i > INT32_MAX || i < INT32_MIN
+                     ? "ll"
+                     : "");
+    axe_puts(b, minus && prec > P_ADD ? ")" : "");
+}
+
+/* ------------------------------------------------------ elements of arrays */
+
+/* Is every term of the sum a multiple of n? */
+static bool
+is_multiple(const axe_node *x, int64_t n)
+{
+    if (x->op == AXE_OP_iconst)
+        return x->u.i % n == 0;
+    if (x->op == AXE_OP_add)
+        return is_multiple(x->arg[0], n) && is_multiple(x->arg[1], n);
+    return x->op == AXE_OP_mul &&
+           (is_multiple(x->arg[0], n) || is_multiple(x->arg[1], n));
+}
+
+/* What n times it is x, where is_multiple. */
+static const axe_node *
+divided(axe_ctx *cx, const axe_node *x, int64_t n)
+{
+    const axe_node *a = x->n_arg > 0 ? x->arg[0] : NULL;
+
+    if (x->op == AXE_OP_iconst)
+        return axe_iconst(cx, x->at, x->type, x->u.i / n);
+    if (x->op == AXE_OP_add)
+        return axe_node2(cx, AXE_OP_add, divided(cx, a, n),
+                         divided(cx, x->arg[1], n));
+    if (is_multiple(a, n))
+        return axe_node2(cx, AXE_OP_mul, divided(cx, a, n), x->arg[1]);
+    return axe_node2(cx, AXE_OP_mul, a, divided(cx, x->arg[1], n));
+}
+
+axe_status
+axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at,
+              bool alone)
+{
+    int64_t         n = axe_cuda_per_word(t);
+    const axe_node *by = axe_iconst(p->cx, at->at, AXE_TYPE_INDEX, n);
+
+    if (n > 1)
+        at = is_multiple(at, n) ? divided(p->cx, at, n)
+                                : axe_node2(p->cx, AXE_OP_div, at, by);
+    return put(p, b, at, alone ? 0 : P_ADD, CUDA_INDEX);
+}
+
+/* The bits of an element of an array, or the element itself if it is a word. */
+static axe_status
+put_element(cuda_printer *p, axe_buf *b, const axe_tensor *t,
+            const axe_node *at)
+{
+    int         bits = axe_type_table[t->type].bits;
+    const char *get = bits == 16 ? "get16" : "get8";
+
+    if (bits < 32) {
+        axe_cuda_need(p, get);
+        axe_putf(b, "%s(%s, ", get, axe_cuda_tensor(p, t));
+    } else
+        axe_putf(b, "%s[", axe_cuda_tensor(p, t));
+    AXE_TRY(put(p, b, at, 0, CUDA_INDEX));
+    axe_putc(b, bits < 32 ? ')' : ']');
+    return AXE_OK;
+}
+
+static axe_status
+put_load(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_tensor *t = n->u.tensor;
+    const axe_node   *zero = axe_iconst(p->cx, n->at, AXE_TYPE_INDEX, 0);
+    const char       *from = NULL;
+
+    if (t->space != AXE_SPACE_REG || n->n_arg > 1 ||
+        axe_type_table[t->type].bits < 8)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "CUDA C computes with elements of registers; %s is "
+                        "none",
+                        t->name);
+    if (axe_cuda_is_narrow(t->type)) {
+        from = axe_textf(p->cx, "from_%s", axe_type_table[t->type].name);
+        axe_cuda_need(p, from);
+        axe_putf(b, "%s(", from);
+    } else if (axe_type_table[t->type].bits < 32)
+        axe_putf(b, t->type == AXE_TYPE_bool ? "(bool)" : "(%s)",
+                 axe_type_table[t->type].name);
+    AXE_TRY(put_element(p, b, t, n->n_arg ? n->arg[0] : zero));
+    axe_puts(b, from ? ")" : "");
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------- conversions */
+
+/* A float to be rounded once more: of a value of a type that is wider, rounded
+ * to odd, so that this is as if the value had been. */
+static axe_status
+put_as_float(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    axe_type t = n->type;
+    bool     odd =
+        axe_type_table[t].bits >= 32 && t != AXE_TYPE_f32 && t != AXE_TYPE_tf32;
+
+    if (odd) {
+        axe_cuda_need(p, "f32_odd");
+        axe_puts(b, "f32_odd(");
+    }
+    if (!axe_type_is_float(t))
+        axe_puts(b, odd ? "(double)" : "(float)");
+    AXE_TRY(put(p, b, n, axe_type_is_float(t) ? 0 : P_UNARY, CUDA_VALUE));
+    axe_puts(b, odd ? ")" : "");
+    return AXE_OK;
+}
+
+/* A value as a narrow floating type's bits. */
+static axe_status
+put_rounded(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
+{
+    const char *to = axe_textf(p->cx, "to_%s", axe_type_table[t].name);
+
+    axe_cuda_need(p, to);
+    axe_putf(b, "%s(", to);
+    AXE_TRY(put_as_float(p, b, n));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+static axe_status
+put_cast(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_node *x = n->arg[0];
+    axe_type        to = n->type, from = x->type;
+    const char     *name = axe_type_table[to].name;
+
+    if (to == from)
+        return put(p, b, x, P_UNARY, CUDA_VALUE);
+    if (axe_cuda_is_narrow(to)) {
+        const char *back = axe_textf(p->cx, "from_%s", name);
+        axe_cuda_need(p, back);
+        axe_putf(b, "%s(", back);
+        AXE_TRY(put_rounded(p, b, x, to));
+        axe_putc(b, ')');
+        return AXE_OK;
+    }
+    if (axe_type_is_float(from) && !axe_type_is_float(to)) {
+        const char *near = axe_textf(p->cx, "nearest_%s", name);
+        axe_cuda_need(p, near);
+        axe_putf(b, "%s(", near);
+        AXE_TRY(put(p, b, x, 0, CUDA_VALUE));
+        axe_putc(b, ')');
+        return AXE_OK;
+    }
+    if (strcmp(axe_cuda_value_type(to), axe_cuda_value_type(from)) != 0 ||
+        axe_type_table[to].bits < axe_type_table[from].bits)
+        axe_putf(b, "(%s)",
+                 axe_type_table[to].bits < 32 ? name : axe_cuda_value_type(to));
+    return put(p, b, x, P_UNARY, CUDA_VALUE);
+}
+
+/* The bits of x as they would lie in memory, read as another type. */
+static axe_status
+put_bits(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    axe_type    from = n->arg[0]->type, to = n->type;
+    const char *open = axe_cuda_value_type(to);
+
+    if (to == AXE_TYPE_f32 || to == AXE_TYPE_f64)
+        open = to == AXE_TYPE_f32 ? "__int_as_float((int)"
+                                  : "__longlong_as_double((i64)";
+    else if (axe_cuda_is_narrow(to)) {
+        open = axe_textf(p->cx, "from_%s", axe_type_table[to].name);
+        axe_cuda_need(p, open);
+        open = axe_textf(p->cx, "%s((%s)", open, axe_cuda_element_type(to));
+    } else
+        open = axe_textf(p->cx, "((%s)", axe_cuda_element_type(to));
+    axe_puts(b, open);
+    if (from == AXE_TYPE_f32 || from == AXE_TYPE_f64)
+        axe_puts(b, from == AXE_TYPE_f32 ? "__float_as_int("
+                                         : "__double_as_longlong(");
+    else
+        axe_putc(b, '(');
+    AXE_TRY(axe_cuda_bits(p, b, n->arg[0], from));
+    axe_puts(b, "))");
+    return AXE_OK;
+}
+
+/* The operand of a cast to t that is to be stored as one, or n itself. */
+static const axe_node *
+uncast(const axe_node *n)
+{
+    return n->op == AXE_OP_cast && axe_cuda_is_narrow(n->type) ? n->arg[0] : n;
+}
+
+axe_status
+axe_cuda_float(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    return put_as_float(p, b, uncast(n));
+}
+
+axe_status
+axe_cuda_bits(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
+{
+    if (n->op == AXE_OP_load && n->u.tensor->type == t && n->n_arg == 1)
+        return put_element(p, b, n->u.tensor, n->arg[0]);
+    if (axe_cuda_is_narrow(t))
+        return put_rounded(p, b, uncast(n), t);
+    if (axe_type_table[t].bits < 32) {
+        axe_putf(b, axe_type_table[t].bits == 16 ? "(u16)" : "(u8)");
+        return put(p, b, n, P_UNARY, CUDA_VALUE);
+    }
+    return put(p, b, n, 0, CUDA_VALUE);
+}
+
+/* Of indices and constants alone? */
+static bool
+is_pure(const axe_node *n)
+{
+    if (n->type != AXE_TYPE_INDEX || n->op == AXE_OP_load ||
+        n->op == AXE_OP_cast || n->op == AXE_OP_select ||
+        n->op == AXE_OP_bitcast)
+        return false;
+    for (int i = 0; i < n->n_arg; i++)
+        if (!is_pure(n->arg[i]))
+            return false;
+    return true;
+}
+
+static axe_status
+put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
+{
+    bool done = false;
+
+    if (mode == CUDA_VALUE && is_pure(n))
+        mode = CUDA_ADDRESS;
+
+    if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst) {
+        put_constant(b, n, prec, mode);
+        return AXE_OK;
+    }
+    if (n->op == AXE_OP_var)
+        return axe_cuda_var(p, b, n);
+    if (n->op == AXE_OP_load)
+        return put_load(p, b, n);
+    if (n->op == AXE_OP_cast)
+        return put_cast(p, b, n);
+    if (n->op == AXE_OP_bitcast)
+        return put_bits(p, b, n);
+    if (mode != CUDA_VALUE && kind_of(n, mode) == K_INDEX) {
+        if (n->op == AXE_OP_div || n->op == AXE_OP_mod || n->op == AXE_OP_cdiv)
+            AXE_TRY(put_division(p, b, n, prec, &done));
+        if (done)
+            return AXE_OK;
+        if (n->op == AXE_OP_mul &&
+            (axe_cuda_is_wide(p, n) ||
+             (mode == CUDA_ADDRESS && axe_cuda_largest(p, n) < 0)))
+            return put_wide_product(p, b, n, prec);
+    }
+    if (n->op == AXE_OP_div && kind_of(n, mode) == K_FLOAT)
+        return put_quotient(p, b, n);
+    for (int i = 0; i < AXE_LEN(rows); i++)
+        if (rows[i].op == n->op && rows[i].kinds & 1u << kind_of(n, mode))
+            return put_row(p, b, n, &rows[i], prec, mode);
+    return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                    "CUDA C has no spelling for '%s'",
+                    axe_op_table[n->op].name);
+}
+
+axe_status
+axe_cuda_expr(cuda_printer *p, axe_buf *b, const axe_node *n, cuda_mode mode)
+{
+    return put(p, b, n, 0, mode);
+}

@@ -1,0 +1,451 @@
+/* name.c - helpers, types and variables of printed CUDA C, and which
+ * integers need 64 bits.
+ *
+ * An index is an int where that is sure to hold it (lower/pass/width.h); a
+ * product of sizes is not. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "print/cuda/cuda_int.h"
+
+static const struct {
+    const char *name, *needs, *text;
+} fns[] = {
+#define FN(name, needs, text) {#name, needs, text},
+#include "print/cuda/fn.def"
+};
+
+void
+axe_cuda_need(cuda_printer *p, const char *name)
+{
+    if (!p->fn)
+        p->fn = axe_new_array(p->cx, bool, AXE_LEN(fns));
+    for (int i = 0; i < AXE_LEN(fns); i++)
+        if (strcmp(fns[i].name, name) == 0 && !p->fn[i]) {
+            p->fn[i] = true;
+            if (*fns[i].needs)
+                axe_cuda_need(p, fns[i].needs);
+        }
+}
+
+void
+axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
+{
+    for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
+        if (p->fn[i])
+            axe_putf(out, "%s\n", fns[i].text);
+}
+
+/* ------------------------------------------------------------------- types */
+
+bool
+axe_cuda_is_narrow(axe_type t)
+{
+    return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
+           (axe_type_is_float(t) && axe_type_table[t].bits <= 8);
+}
+
+const char *
+axe_cuda_value_type(axe_type t)
+{
+    if (t == AXE_TYPE_f64)
+        return "double";
+    if (axe_type_is_float(t))
+        return "float";
+    if (t == AXE_TYPE_bool)
+        return "bool";
+    if (axe_type_table[t].bits < 32 || t == AXE_TYPE_i32)
+        return "int";
+    return axe_type_table[t].name;
+}
+
+const char *
+axe_cuda_element_type(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    if (t == AXE_TYPE_bool || (axe_cuda_is_narrow(t) && bits == 8))
+        return "u8";
+    if (axe_cuda_is_narrow(t))
+        return bits == 32 ? "u32" : "u16";
+    if (t == AXE_TYPE_f64 || t == AXE_TYPE_f32 || t == AXE_TYPE_i32)
+        return axe_cuda_value_type(t);
+    return axe_type_table[t].name;
+}
+
+int
+axe_cuda_per_word(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    return bits < 32 ? 32 / bits : 1;
+}
+
+const char *
+axe_cuda_word_type(axe_type t)
+{
+    return axe_cuda_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
+}
+
+/* --------------------------------------------------------------- variables */
+
+static cuda_name *
+find_name(const cuda_printer *p, const axe_var *v)
+{
+    for (int i = p->n_name - 1; i >= 0; i--)
+        if (p->name[i].var == v)
+            return &p->name[i];
+    return NULL;
+}
+
+const char *
+axe_cuda_name(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name ? name->text : v->name;
+}
+
+/* A dot becomes two underscores: NVRTC takes no `$`. */
+static const char *
+spell(axe_ctx *cx, const char *prefix, const char *name)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_putf(&b, "%s_", prefix);
+    for (const char *c = name; *c; c++)
+        axe_puts(&b, *c == '.' ? "__" : (char[]){*c, '\0'});
+    return b.text;
+}
+
+const char *
+axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v)
+{
+    return spell(cx, prefix, v->name);
+}
+
+static cuda_tensor *
+place_of(const cuda_printer *p, const void *key)
+{
+    size_t mask = (size_t)p->cap_tensor - 1;
+    size_t at = (size_t)(uintptr_t)key / 16 * 0x9e3779b1u;
+
+    while (p->tensor[at & mask].key && p->tensor[at & mask].key != key)
+        at++;
+    return &p->tensor[at & mask];
+}
+
+static cuda_tensor *
+enter(cuda_printer *p, const void *key)
+{
+    cuda_printer more = *p;
+    cuda_tensor *place;
+
+    if (2 * (p->n_tensor + 1) > p->cap_tensor) {
+        more.cap_tensor = p->cap_tensor ? 2 * p->cap_tensor : 64;
+        more.tensor = axe_new_array(p->cx, cuda_tensor, more.cap_tensor);
+        for (int i = 0; i < p->cap_tensor; i++)
+            if (p->tensor[i].key)
+                *place_of(&more, p->tensor[i].key) = p->tensor[i];
+        *p = more;
+    }
+    place = place_of(p, key);
+    p->n_tensor += !place->key;
+    place->key = key;
+    return place;
+}
+
+/* Spells it; the n-th of its space with the name of several has the number n.
+ */
+static void
+enter_tensor(cuda_printer *p, const axe_tensor *t)
+{
+    static const char *const prefix[AXE_N_SPACE] = {
+        [AXE_SPACE_GLOBAL] = "t",
+        [AXE_SPACE_SHARED] = "b",
+        [AXE_SPACE_REG] = "r",
+    };
+    const char *s = spell(p->cx, prefix[t->space], t->name);
+    const char *name = axe_intern(p->cx, s, strlen(s));
+    int         n = 0;
+
+    if (t->space == AXE_SPACE_REG || t->space == AXE_SPACE_SHARED)
+        n = ++enter(p, name)->n;
+    enter(p, t)->text = n > 1 ? axe_textf(p->cx, "%s__%d", s, n) : s;
+}
+
+const char *
+axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
+{
+    bool first = p->n_tensor == 0;
+
+    for (int i = 0; first && i < p->g->n_array; i++)
+        enter_tensor(p, p->g->array[i]);
+    for (int i = 0; first && i < p->g->n_buffer; i++)
+        enter_tensor(p, p->g->buffer[i].tensor);
+    if (!enter(p, t)->text)
+        enter_tensor(p, t);
+    return enter(p, t)->text;
+}
+
+bool
+axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return name && name->unrolled;
+}
+
+/* Fowler, Noll and Vo's FNV-1a. */
+static uint32_t
+hash_of(const char *text)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+static bool
+is_taken(const cuda_printer *p, const char *text)
+{
+    uint32_t hash = hash_of(text);
+
+    for (int i = 0; i < p->n_name; i++)
+        if (p->name[i].hash == hash && strcmp(p->name[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+const char *
+axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
+{
+    const char *base =
+        spell(p->cx, v->kind == AXE_VAR_SIZE ? "s" : "v", v->name);
+    const char *text = base;
+
+    for (int i = 2; is_taken(p, text); i++)
+        text = axe_textf(p->cx, "%s__%d", base, i);
+    if (p->n_name == p->cap_name) {
+        p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
+        cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
+        if (p->n_name > 0)
+            memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
+        p->name = more;
+    }
+    p->name[p->n_name++] = (cuda_name){
+        .var = v, .text = text, .hash = hash_of(text), .wide = wide};
+    return text;
+}
+
+axe_status
+axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
+{
+    const axe_var *v = n->u.var;
+    cuda_name     *name = find_name(p, v);
+
+    for (int i = 0; i < AXE_N_ID; i++)
+        if (p->g->id[i] == v) {
+            p->id[i] = true;
+            axe_puts(b, axe_id_name((axe_id)i));
+            return AXE_OK;
+        }
+    if (!name)
+        return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
+                        "CUDA C: '%s' is not known here", v->name);
+    name->used = true;
+    axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
+    return AXE_OK;
+}
+
+static int64_t
+largest_of(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    if (v == p->g->id[AXE_ID_LANE])
+        return 31;
+    if (v == p->g->id[AXE_ID_WARP])
+        return p->g->n_thread / 32 - 1;
+    if (v == p->g->id[AXE_ID_RANK])
+        return p->g->cluster - 1;
+    return name && name->unrolled ? name->most : -1;
+}
+
+int64_t
+axe_cuda_largest(const cuda_printer *p, const axe_node *n)
+{
+    int64_t a, b;
+
+    if (n->op == AXE_OP_iconst)
+        return n->u.i;
+    if (n->op == AXE_OP_var)
+        return largest_of(p, n->u.var);
+    if (n->op == AXE_OP_mod && n->arg[1]->op == AXE_OP_iconst)
+        return n->arg[1]->u.i - 1;
+    if (n->n_arg != 2)
+        return -1;
+    a = axe_cuda_largest(p, n->arg[0]);
+    b = axe_cuda_largest(p, n->arg[1]);
+    if (n->op == AXE_OP_div && a >= 0 && n->arg[1]->op == AXE_OP_iconst &&
+        b > 0)
+        return a / b;
+    if (a < 0 || b < 0)
+        return -1;
+    if ((n->op == AXE_OP_add && axe_add(a, b, &a)) ||
+        (n->op == AXE_OP_mul && axe_mul(a, b, &a)))
+        return a;
+    return -1;
+}
+
+/* From the lowest of the bits on. */
+static uint64_t
+from_lowest(uint64_t bits)
+{
+    return ~((bits & -bits) - 1);
+}
+
+static uint64_t
+bits_of_var(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+    int64_t          most = largest_of(p, v);
+    uint64_t         all = 0;
+
+    if (v == p->later || (most < 0 && (!name || name->bits == 0)))
+        return UINT64_MAX;
+    if (most < 0)
+        return name->bits;
+    while (all < (uint64_t)most)
+        all = 2 * all + 1;
+    return all;
+}
+
+/* A product with a constant, of whose other factor the bits are known: those
+ * of a shift, or from the lowest on. */
+static uint64_t
+bits_of_product(uint64_t a, uint64_t b)
+{
+    uint64_t low = b & -b;
+
+    if (a == 0 || b == 0)
+        return 0;
+    return b == low ? a * b : from_lowest((a & -a) * low);
+}
+
+static uint64_t
+bits_of_op(const cuda_printer *p, const axe_node *n)
+{
+    uint64_t a = axe_cuda_bits_of(p, n->arg[0]);
+    uint64_t b = axe_cuda_bits_of(p, n->arg[1]);
+    int64_t  by;
+    bool     power =
+        axe_is_iconst(n->arg[1], &by) && by > 0 && (by & (by - 1)) == 0;
+
+    if (n->op == AXE_OP_add)
+        return a & b ? from_lowest(a | b) : a | b;
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &by))
+        return by < 0 ? UINT64_MAX : bits_of_product(a, (uint64_t)by);
+    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &by))
+        return by < 0 ? UINT64_MAX : bits_of_product(b, (uint64_t)by);
+    if (n->op == AXE_OP_div && power && a != UINT64_MAX)
+        return a / (uint64_t)by;
+    if (n->op == AXE_OP_mod && power)
+        return a & ((uint64_t)by - 1);
+    return UINT64_MAX;
+}
+
+uint64_t
+axe_cuda_bits_of(const cuda_printer *p, const axe_node *n)
+{
+    int64_t  most = axe_cuda_largest(p, n);
+    uint64_t all = UINT64_MAX;
+
+    if (n->op == AXE_OP_iconst)
+        return (uint64_t)n->u.i;
+    if (n->op == AXE_OP_var)
+        return bits_of_var(p, n->u.var);
+    while (most >= 0 && all > (uint64_t)most && all >> 1 >= (uint64_t)most)
+        all >>= 1;
+    return n->n_arg == 2 ? all & bits_of_op(p, n) : all;
+}
+
+/* Of 64 bits: blocks too, where sizes are, as tiles are counted from them. */
+static bool
+is_wide_var(const cuda_printer *p, const axe_var *v)
+{
+    const cuda_name *name = find_name(p, v);
+
+    return (name && name->wide) || (p->wide && (v == p->g->id[AXE_ID_BLOCK] ||
+                                                v == p->g->id[AXE_ID_N_BLOCK]));
+}
+
+bool
+axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_var)
+        return n->u.var->kind == AXE_VAR_SIZE || is_wide_var(p, n->u.var);
+    if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
+        return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
+                   ? axe_cuda_has_size(p, n->arg[0])
+                   : axe_cuda_is_wide(p, n->arg[0]);
+    for (int i = 0; i < n->n_arg; i++)
+        if (n->op != AXE_OP_load && axe_cuda_has_size(p, n->arg[i]))
+            return true;
+    return false;
+}
+
+bool
+axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by)
+{
+    axe_interval r = axe_width_range(p->widths, n);
+
+    return !r.has_hi || r.hi > INT32_MAX - by || axe_interval_is_long(r);
+}
+
+static bool
+is_condition(const axe_node *n)
+{
+    return n->type == AXE_TYPE_bool ||
+           (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS));
+}
+
+bool
+axe_cuda_outgrows(const cuda_printer *p, const axe_node *n)
+{
+    if (n->n_arg == 0 || is_condition(n) || n->type != AXE_TYPE_INDEX ||
+        !axe_interval_is_long(axe_width_range(p->widths, n)))
+        return false;
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_cuda_is_wide(p, n->arg[i]))
+            return false;
+    return true;
+}
+
+bool
+axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
+{
+    if (n->op == AXE_OP_iconst)
+        return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
+    if (n->op == AXE_OP_var)
+        return is_wide_var(p, n->u.var);
+    if (n->op == AXE_OP_load)
+        return axe_type_table[n->type].bits > 32;
+    if (axe_cuda_largest(p, n) >= 0)
+        return axe_cuda_largest(p, n) > INT32_MAX;
+    if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
+        n->arg[1]->op != AXE_OP_iconst &&
+        (axe_cuda_has_size(p, n->arg[0]) || axe_cuda_has_size(p, n->arg[1])))
+        return true;
+    if (is_condition(n))
+        return false;
+    if (n->op == AXE_OP_cast)
+        return n->type == AXE_TYPE_INDEX &&
+               (n->arg[0]->type != AXE_TYPE_INDEX ||
+                axe_cuda_is_wide(p, n->arg[0]));
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_cuda_is_wide(p, n->arg[i]))
+            return true;
+    return axe_cuda_outgrows(p, n);
+}
