@@ -33,6 +33,22 @@ static const struct {
     {"dequantise", NULL, "dequantise", "sm_80", AXE_STAGE_C, "put8(", "get8(t_"},
     /* an index that was loaded is long once */
     {"gemm_grouped_sm90", NULL, "gemm_grouped_sm90", "sm_90a", AXE_STAGE_C, "(i64)r_", "(i64)(i64)"},
+    /* cores that a loop's end names alone, within another loop, are told */
+    {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 64) { reg f32 s[64] = 0; for (u : cores) s[m] = s[m] + X[i*64 + m]; Y[i*64 + m] = s[m]; } }",
+     "k", "sm_80", AXE_STAGE_C, ", i64 n_cores)", NULL},
+    {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 64) { reg f32 s[64] = 0; for (t : M) for (u : cores) s[m] = s[m] + X[i*64 + m]; Y[i*64 + m] = s[m]; } }",
+     "k", "sm_80", AXE_STAGE_C, ", i64 n_cores)", NULL},
+    /* a stage's turn that a loop's end names alone has its variable */
+    {NULL, "kernel k(in f32 X[M, 32], out f32 Y[M, 32]) { index m, n; cta (i : M by 32) { pipeline ring[2] { shared f32 x[32, 32]; } reg f32 s[32, 32] = 0;"
+     " for (t : 4) { produce ring { for (u : t + 1) ring.x[m, n] = X[i*32 + m, n]; } consume ring s[m, n] = s[m, n] + ring.x[m, n]; }"
+     " Y[i*32 + m, n] = s[m, n]; } }",
+     "k", "sm_80", AXE_STAGE_C, "const int v_t = ", NULL},
+    /* places that begin far beyond 0 are each thread's own */
+    {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000]; cta (i : M by 256) { T[i*256 + m + 1000] = 2*X[i*256 + m]; Y[i*256 + m] = T[i*256 + m + 1000] + 1; } }",
+     "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta"},
+    /* a CTA of a cluster keeps no rows */
+    {NULL, "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; cluster (2) cta (i : M by 8) { reg f32 top[8]; top[m] = max[n](X[i*8 + m, n]); Y[i*8 + m, n] = X[i*8 + m, n] - top[m]; } }",
+     "k", "sm_90a", AXE_STAGE_C, "cluster_dims", "meet_cta"},
 };
 /* clang-format on */
 
