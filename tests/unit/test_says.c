@@ -12,6 +12,7 @@ static const struct {
     const char *kernel, *machine;
     axe_stage   stage;
     const char *has, *lacks;
+    const char *set; /* a constant to 1 */
 } row[] = {
     /* a ninth batch index has no room */
     {NULL, "kernel k(in f32 A[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9], in f32 B[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9], inout f32 C[2, 2, 2, 2, 2, 2, 2, 2, 2, 9, 9]) {"
@@ -49,6 +50,20 @@ static const struct {
     /* a CTA of a cluster keeps no rows */
     {NULL, "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n; cluster (2) cta (i : M by 8) { reg f32 top[8]; top[m] = max[n](X[i*8 + m, n]); Y[i*8 + m, n] = X[i*8 + m, n] - top[m]; } }",
      "k", "sm_90a", AXE_STAGE_C, "cluster_dims", "meet_cta"},
+    /* an index of one value, of what an atom does, is among its dimensions */
+    {NULL, "kernel k(in f32 A[M, K], in f32 B[K, 64], out f32 Y[M, 64]) { index n, r; const V = 8; cta (i : M) for (j : 64 by V) { reg f32 acc[1, V] = 0; for (k : K) { reg f32 a[1]; reg f32 b[V]; atom sload (a[0], A[i, k]); atom vload (b[n], B[k, j*V + n]); atom vfma (acc[r, n], a[r], b[n]); } atom vstore (Y[i, j*V + n], acc[0, n]); } }",
+     "k", "cpu-avx2", AXE_STAGE_PLAN, "3 of 3 maps into tiles equal", NULL},
+    /* a tile lies as the one that is made of it */
+    {NULL, "kernel k(in f32 X[M, 32, 8], out f32 Y[M, 32, 8]) { index p, q; cta (i : M) warps 1 { reg f32 a[32, 8]; reg f32 b[32, 8] : ((16, 2), 8) : ((1@lane, 16@lane), 1@reg); a[p, q] = X[i, p, q]; b[p, q] = a[p, q]; Y[i, p, q] = b[p, q]; } }",
+     "k", "sm_80", AXE_STAGE_PLAN, "auto: as the threads of statement 1 read it", NULL},
+    /* a tile is taken from the queue by two addresses */
+    {"gemm_sm100", NULL, "gemm_sm100", "sm_100a", AXE_STAGE_C, "clc_take_multicast(u32 d, u32 a)\n", NULL, "DYNAMIC"},
+    /* a value that is cast, too, is told from one that is moved */
+    {NULL, "kernel k(in bf16 X[M, N], out f32 Y[N, M]) { index m, n; cta (i : N by 32, j : M by 32) Y[i*32 + n, j*32 + m] = f32(2 * X[j*32 + m, i*32 + n]); }",
+     "k", "cpu-avx2", AXE_STAGE_PLAN, "the value is computed, not moved", NULL, NULL},
+    /* a part of a loop's variable is none of the scope's */
+    {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000, 2, 256]; cta (i : M by 256) { for (u : 4) { T[i, u/2, m] = 2*X[i*256 + m]; Y[i*256 + m] = T[i, u/2, m] + 1; } } }",
+     "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},
 };
 /* clang-format on */
 
@@ -75,7 +90,10 @@ test_rows(void **state)
         const char *text = row[i].file ? text_of(cx, row[i].file) : row[i].text;
         int32_t     source = axe_source_add(cx, "k", text, strlen(text));
         axe_compile_spec   spec = {.kernel = row[i].kernel,
-                                   .machine = row[i].machine};
+                                   .machine = row[i].machine,
+                                   .n_set = row[i].set != NULL,
+                                   .set_name = &row[i].set,
+                                   .set_value = (const char *const[]){"1"}};
         const axe_program *p;
         axe_buf            out = {.cx = cx};
 

@@ -433,6 +433,33 @@ test_shapes(void **state)
     axe_ctx_free(cx);
 }
 
+/* Turns of loops around scopes are not needed for shapes. */
+static void
+test_shapes_without_values(void **state)
+{
+    static const char turns[] =
+        "kernel k(in f32 X[N], in i32 steps, inout f32 Y[N]) {\n"
+        "    index n;\n"
+        "    for (t : steps) cta (i : N by 8) Y[i*8 + n] += X[i*8 + n];\n"
+        "}\n";
+    static float       x[16];
+    axe_ctx           *cx = axe_ctx_new();
+    int64_t            n[1] = {16};
+    axe_array          array[] = {{"X", "f32", 1, n, NULL, x},
+                                  {"steps", "i32", 0, NULL, NULL, NULL}};
+    axe_shape          shape[3];
+    const axe_program *p = compile(cx, turns, 2, array, NULL, AXE_STAGE_IR);
+
+    (void)state;
+    for (int given = 1; given < 3; given++) {
+        assert_int_equal(
+            axe_program_shapes(cx, p, given, array, 0, NULL, shape), AXE_OK);
+        assert_int_equal(shape[2].n, 1);
+        assert_int_equal(shape[2].extent[0], 16);
+    }
+    axe_ctx_free(cx);
+}
+
 static void
 test_fitting(void **state)
 {
@@ -475,10 +502,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool),       cmocka_unit_test(test_pool_meets),
-        cmocka_unit_test(test_pool_sizes), cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_bind),       cmocka_unit_test(test_bind_strided),
-        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_fitting),
+        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pool_meets),
+        cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_bind_strided),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_shapes_without_values),
+        cmocka_unit_test(test_fitting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
