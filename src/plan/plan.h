@@ -138,10 +138,13 @@ typedef struct axe_split {
 typedef struct axe_view {
     const axe_operand *source; /* by the contraction's indices; NULL: none */
     const axe_node    *when, *end;
-    axe_stride         step[2], sum[2]; /* in the tile, in the source: from row
-                                           to row of a, vector to vector of b;
-                                           from group to group of the sum */
-    axe_stride more[AXE_MAX_MORE][2];   /* the same along its other indices */
+    const axe_node    *room;    /* a by rows: the rows of two register tiles fit
+                                   the sets of L1, so that the next tile's may be
+                                   asked for under this one; NULL: not by rows */
+    axe_stride step[2], sum[2]; /* in the tile, in the source: from row
+                                   to row of a, vector to vector of b;
+                                   from group to group of the sum */
+    axe_stride more[AXE_MAX_MORE][2]; /* the same along its other indices */
     const axe_atom
                *part; /* b: loads a row's last vector; NULL: end it before */
     const char *why;  /* or why not */

@@ -308,7 +308,8 @@ look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
 }
 
 /* Tile after tile of a block of rows asks for two rows of the next block, which
- * lie far apart where a is read from an argument. */
+ * lie far apart where a is read from an argument; where they would drive out
+ * this block's, for two of its own, which costs little. */
 static void
 find_next(lowering *lw, axe_lblock *b, tile *tl)
 {
@@ -323,7 +324,10 @@ find_next(lowering *lw, axe_lblock *b, tile *tl)
     n = axe_op2(lw, AXE_OP_div, n, axe_int(lw, (int64_t)tl->width * tl->lanes));
     n = axe_op2(lw, AXE_OP_mul, n, axe_int(lw, ROWS_ASKED));
     n = axe_op2(lw, AXE_OP_mod, n, axe_int(lw, t->mr));
-    n = axe_sum(lw, n, axe_int(lw, t->mr));
+    n = axe_sum(
+        lw, n,
+        v->room ? axe_choose(lw, v->room, axe_int(lw, t->mr), axe_int(lw, 0))
+                : axe_int(lw, t->mr));
     tl->next = axe_named(lw, b, "next", axe_op2(lw, AXE_OP_mul, n, tl->a.step));
 }
 

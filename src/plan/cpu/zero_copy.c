@@ -160,6 +160,19 @@ sums_together(const axe_schedule *s, const axe_operand *op)
     return false;
 }
 
+/* Do `tiles` register tiles' rows of a, each with a line of its own, fit the
+ * sets of L1? */
+static const axe_node *
+rows_fit(planner *p, const axe_schedule *s, const axe_operand *op, int tiles)
+{
+    const axe_machine *mc = p->mc;
+
+    return axe_fits_sets(p->cx, int_node(p, (int64_t)tiles * s->tile.mr),
+                         int_node(p, 64),
+                         in_bytes(p, op, step_of(op, s->tile.m)),
+                         mc->l1_bytes / mc->l1_ways, mc->l1_ways);
+}
+
 /* Is what is read again in lines that do not drive one another out?  Rows of a
  * are read again at once, tile after tile of the columns; everything else when
  * all else has passed, so it may take half of the second-level cache. */
@@ -168,19 +181,16 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
         const char **why)
 {
     const axe_machine *mc = p->mc;
-    const axe_iter    *m = step_of(op, left ? s->tile.m : s->tile.n);
     const axe_iter    *k = step_of(op, s->tile.k);
-    bool               rows = left && sums_together(s, op);
-    int                ways = rows ? mc->l1_ways : mc->l2_ways;
-    int64_t            period = (rows ? mc->l1_bytes : mc->l2_bytes) / ways;
+    int                ways = mc->l2_ways;
+    int64_t            period = mc->l2_bytes / ways;
     int                bytes = axe_type_table[op->tensor->type].bits / 8;
     const axe_node    *n = int_node(p, extent_of(s, s->tile.k));
 
     *why = axe_textf(p->cx, "%d rows get at most %d of the %d ways of L1",
-                     s->tile.mr, s->tile.mr, ways);
-    if (rows)
-        return axe_fits_sets(p->cx, int_node(p, s->tile.mr), int_node(p, 64),
-                             in_bytes(p, op, m), period, ways);
+                     s->tile.mr, s->tile.mr, mc->l1_ways);
+    if (left && sums_together(s, op))
+        return rows_fit(p, s, op, 1);
     if (s->turns && s->turns->op == AXE_OP_cdiv)
         n = op2(p, AXE_OP_min, n, s->turns->arg[0]);
     const axe_node *row =
@@ -333,6 +343,8 @@ find_view(planner *p, axe_schedule *s, bool left)
         op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
                             op2(p, AXE_OP_and, whole, fits));
+    if (left && sums_together(s, src))
+        v->room = axe_split_let(p, s, "a.room", rows_fit(p, s, src, 2));
     from = axe_new(p->cx, axe_guard);
     *from = (axe_guard){
         renamed(op->load, fill->stmt->dst, of),

@@ -152,6 +152,13 @@ tell_view(teller *t, const axe_operand *op, const axe_view *v)
                            : "tiles",
                    name, v->source->tensor->name,
                    axe_is_iconst(v->when, &known) ? ":" : " if", v->why));
+    if (v->room)
+        tell(t, AXE_FACT_prefetch,
+             axe_textf(cx,
+                       "the next %d rows of %s, where %d get no more than the "
+                       "ways of L1",
+                       t->s->tile.mr, v->source->tensor->name,
+                       2 * t->s->tile.mr));
 }
 
 static void
