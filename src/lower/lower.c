@@ -162,18 +162,20 @@ name_parts(lowering *lw, axe_lblock *b, const axe_schedule *s)
         let(lw, b, s->split.let[i].var, s->split.let[i].value);
 }
 
-/* The parts of contractions in the scope that it knows already. */
+/* The parts of contractions in the body that a turn of the loop, or the scope
+ * for NULL, knows already. */
 static void
-name_all_parts(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
+name_all_parts(lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
+               axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_schedule *s = body[i]->kind == AXE_STMT_INDEX
                                     ? lw->plan->schedule[body[i]->id]
                                     : NULL;
-        if (s && s->split.early)
+        if (s && s->split.early && s->split.loop == loop)
             name_parts(lw, b, s);
-        name_all_parts(lw, b, body[i]->n_body, body[i]->body);
-        name_all_parts(lw, b, body[i]->n_other, body[i]->other);
+        name_all_parts(lw, b, loop, body[i]->n_body, body[i]->body);
+        name_all_parts(lw, b, loop, body[i]->n_other, body[i]->other);
     }
 }
 
@@ -196,7 +198,7 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
     l->begin = axe_int(lw, 0);
     l->end = n;
     split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
-    name_all_parts(lw, &l->body, s->n_body, s->body);
+    name_all_parts(lw, &l->body, NULL, s->n_body, s->body);
     return lower_body(lw, &l->body, s->n_body, s->body);
 }
 
@@ -222,6 +224,7 @@ lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
     l->var = s->var[0];
     l->begin = axe_int(lw, 0);
     l->end = s->var[0]->extent;
+    name_all_parts(lw, &l->body, s, s->n_body, s->body);
     return lower_body(lw, &l->body, s->n_body, s->body);
 }
 

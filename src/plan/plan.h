@@ -121,10 +121,11 @@ typedef struct axe_let {
 } axe_let;
 
 /* A contraction's tile as register tiles; see cpu/register_tiles.c.  The lets,
- * in order, are known at the beginning of the statement, or if early of its
- * scope. */
+ * in order, are known at the beginning of the statement, or if early of each
+ * turn of `loop`, NULL for its scope. */
 typedef struct axe_split {
     bool            early;
+    const axe_stmt *loop;
     int             n_let;
     axe_let        *let;
     const axe_node *rows, *columns;           /* to compute */

@@ -244,6 +244,8 @@ const axe_node *axe_common_limit(planner *p, const axe_tensor *t, int d);
 /* cpu/register_tiles.c: divide a contraction's tile. */
 void axe_split_tile(planner *p, axe_schedule *s);
 /* A name for a value that is known where the split is. */
+/* Is s in the body, at any depth? */
+bool            axe_is_in(int n, axe_stmt *const *body, const axe_stmt *s);
 const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
                               const axe_node *value);
 

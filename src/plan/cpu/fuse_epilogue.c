@@ -9,10 +9,14 @@
  * keep their sums in the tile, and the statement is left with those.  Without
  * any turn both statements run as written.
  *
+ * Zeros written right before the one contraction that adds to them are left out
+ * where that visits, whoever reads its sums then.
+ *
  * Allowed iff nobody can tell: all that write or read acc are these three; the
  * contraction is the last statement of its loop and the loop stands right
  * before what follows, which takes sums only at the very element it computes,
  * and is bounded as the contraction is. */
+#include "ir/check.h"
 #include "plan/plan_int.h"
 
 /* Where a contraction stands: in `body`, at `at`; its own place, or that of the
@@ -227,7 +231,7 @@ merge(planner *p, axe_schedule *s)
     const axe_tensor *t = s->stmt->dst->u.tensor;
     place             pl;
 
-    if (!kept_exactly(p, s) || !s->split.early ||
+    if (!kept_exactly(p, s) || !s->split.early || s->split.loop ||
         !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl))
         return;
     const axe_stmt *z = zeroed(p, &pl, t), *f = next(&pl);
@@ -250,12 +254,89 @@ merge(planner *p, axe_schedule *s)
     }
 }
 
+static const axe_node *
+op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(p->cx, op, a, b);
+}
+
+static const axe_node *
+int_node(planner *p, int64_t v)
+{
+    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+/* The rows of t that the contraction does not write: those from here on, or all
+ * where it leaves out columns. */
+static const axe_node *
+rest_of_rows(planner *p, axe_schedule *s)
+{
+    const axe_split *sp = &s->split;
+    const axe_node  *mr = int_node(p, s->tile.mr), *all, *rows;
+    int64_t          columns = 0;
+
+    for (int i = 0; i < s->stmt->n_dim; i++)
+        if (s->stmt->dim[i].var == s->tile.n)
+            columns = axe_dim_extent(&s->stmt->dim[i]);
+    all = op2(p, AXE_OP_le, int_node(p, columns), sp->columns);
+    rows = op2(p, AXE_OP_mul, op2(p, AXE_OP_cdiv, sp->rows, mr), mr);
+    rows = axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                        (const axe_node *[]){all, rows, int_node(p, 0)});
+    return axe_split_let(p, s, "zeros", rows);
+}
+
+/* Does a statement of pl's body between z and the contraction touch t? */
+static bool
+touched(const place *pl, const axe_stmt *z, const axe_tensor *t)
+{
+    bool behind = false;
+
+    for (int i = 0; i < pl->at; i++) {
+        if (behind &&
+            (axe_stmt_reads(pl->body[i], t) || axe_stmt_writes(pl->body[i], t)))
+            return true;
+        behind = behind || pl->body[i] == z;
+    }
+    return false;
+}
+
+/* t = 0 right before the one contraction that adds to it: that writes what it
+ * visits, and only the rest is left to the statement.  Others may read t. */
+static void
+merge_zeros(planner *p, axe_schedule *s)
+{
+    const axe_node *dst = s->stmt->dst;
+    const axe_stmt *z;
+    axe_schedule   *zs;
+    axe_guard      *from;
+    place           pl;
+    int             d = 0;
+
+    if (s->fresh || !s->split.early || !kept_exactly(p, s) ||
+        !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl) || pl.loop)
+        return;
+    z = zeroed(p, &pl, dst->u.tensor);
+    zs = z ? (axe_schedule *)p->schedule[z->id] : NULL;
+    if (!zs || zs->kind != AXE_SCHED_MAP || zs->within || zs->n_from > 0 ||
+        touched(&pl, z, dst->u.tensor))
+        return;
+    while (dst->arg[d]->u.var != s->tile.m)
+        d++;
+    from = axe_new(p->cx, axe_guard);
+    *from = (axe_guard){z->dst->arg[d]->u.var, rest_of_rows(p, s)};
+    zs->n_from = 1;
+    zs->from = from;
+    s->fresh = true;
+}
+
 void
 axe_merge_ends(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = (axe_schedule *)p->schedule[i];
-        if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom)
+        if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom) {
             merge(p, s);
+            merge_zeros(p, s);
+        }
     }
 }

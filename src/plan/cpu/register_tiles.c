@@ -62,17 +62,76 @@ wanted(planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
     return op2(p, AXE_OP_max, n, int_node(p, 0));
 }
 
-/* Does it differ from one turn of a loop to the next? */
-static bool
-turns(const planner *p, const axe_node *n)
+bool
+axe_is_in(int n, axe_stmt *const *body, const axe_stmt *s)
 {
-    if (n->op == AXE_OP_var)
-        return n->u.var->kind == AXE_VAR_LOOP &&
-               !axe_retile_of(p->n_retile, p->retile, n->u.var);
-    for (int i = 0; i < n->n_arg; i++)
-        if (turns(p, n->arg[i]))
+    for (int i = 0; i < n; i++)
+        if (body[i] == s || axe_is_in(body[i]->n_body, body[i]->body, s) ||
+            axe_is_in(body[i]->n_other, body[i]->other, s))
             return true;
     return false;
+}
+
+enum { MAX_LOOPS = 32 };
+
+/* The loops around a statement, the outermost first. */
+typedef struct loops {
+    int             n;
+    const axe_stmt *loop[MAX_LOOPS];
+} loops;
+
+static bool
+find_loops(int n, axe_stmt *const *body, const axe_stmt *s, loops *l)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *b = body[i];
+        bool            is = b->kind == AXE_STMT_FOR && l->n < MAX_LOOPS;
+        if (is)
+            l->loop[l->n++] = b;
+        if (b == s || find_loops(b->n_body, b->body, s, l) ||
+            find_loops(b->n_other, b->other, s, l))
+            return true;
+        l->n -= is;
+    }
+    return false;
+}
+
+/* How many of the loops have begun a turn where n is known; one more than
+ * there are if it depends on something else that turns. */
+static int
+known_in(const planner *p, const loops *l, const axe_node *n)
+{
+    int depth = 0;
+
+    if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_LOOP &&
+        !axe_retile_of(p->n_retile, p->retile, n->u.var)) {
+        while (depth < l->n && l->loop[depth]->var[0] != n->u.var)
+            depth++;
+        return depth + 1;
+    }
+    for (int i = 0; i < n->n_arg; i++) {
+        int k = known_in(p, l, n->arg[i]);
+        if (k > depth)
+            depth = k;
+    }
+    return depth;
+}
+
+/* Where the rows and columns to compute are known. */
+static void
+find_begin(planner *p, const axe_schedule *s, const axe_node *rows,
+           const axe_node *columns, axe_split *sp)
+{
+    loops l = {0};
+    int   m, n;
+
+    find_loops(p->kernel->n_body, p->kernel->body, s->stmt, &l);
+    m = known_in(p, &l, rows);
+    n = known_in(p, &l, columns);
+    if (n < m)
+        n = m;
+    sp->early = n <= l.n;
+    sp->loop = sp->early && n > 0 ? l.loop[n - 1] : NULL;
 }
 
 static int64_t
@@ -114,7 +173,7 @@ axe_split_tile(planner *p, axe_schedule *s)
     const axe_node *columns = wanted(p, s, s->tile.n, extent_of(s, s->tile.n));
 
     *sp = (axe_split){.let = axe_new_array(p->cx, axe_let, 12)};
-    sp->early = !turns(p, rows) && !turns(p, columns);
+    find_begin(p, s, rows, columns, sp);
     sp->rows = let(p, sp, s, "rows", rows);
     sp->columns = let(p, sp, s, "columns", columns);
     sp->whole_row =

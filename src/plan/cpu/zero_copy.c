@@ -76,6 +76,7 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
           const char **why)
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
+    const axe_stmt *turns = s->split.loop;
     axe_schedule   *fill = w ? (axe_schedule *)p->schedule[w->id] : NULL;
     int             readers = 0;
 
@@ -94,6 +95,9 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
     *why = "others read it, too, or at another time";
     if (readers != 1 || !axe_runs_before(p, w, s->stmt) ||
         !axe_known_at(p, s->stmt, fill->operand[1].base))
+        return NULL;
+    *why = "what is left of it is another number in each turn";
+    if (turns && !axe_is_in(turns->n_body, turns->body, w))
         return NULL;
     *why = "it is transposed";
     return fill->kind == AXE_SCHED_MAP ? fill : NULL;

@@ -188,8 +188,11 @@ tell_merged(teller *t)
                            : "into s%d, and run only where that has no turn",
                        s->within->stmt->id));
     for (int i = 0; i < s->n_from; i++)
-        tell(t, AXE_FACT_views,
-             axe_textf(t->cx, "%s < %s is not filled but read where it lies",
+        tell(t, s->n_operand > 1 ? AXE_FACT_views : AXE_FACT_merged,
+             axe_textf(t->cx,
+                       s->n_operand > 1
+                           ? "%s < %s is not filled but read where it lies"
+                           : "%s < %s is left to the sums written there",
                        s->from[i].var->name,
                        axe_node_text(t->cx, s->from[i].limit)));
 }
