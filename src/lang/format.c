@@ -107,9 +107,22 @@ blank_before_open(axe_token_kind a, axe_token_kind b, bool written)
     return ends_operand(a) ? written : true;
 }
 
+/* Is the `-` at t one of a machine's name, as in `default cpu-avx2`? */
+static bool
+joins_machine(const axe_token *first, const axe_token *t)
+{
+    if (t->kind != AXE_TOK_minus)
+        return false;
+    while (t - first >= 2 && t[-1].kind == AXE_TOK_name &&
+           t[-2].kind == AXE_TOK_minus)
+        t -= 2;
+    return t - first >= 2 && t[-1].kind == AXE_TOK_name &&
+           (t[-2].kind == AXE_TOK_default || t[-2].kind == AXE_TOK_target);
+}
+
 /* A blank between the last token and the next, on one line? */
 static bool
-blank(const formatter *f)
+blank(const formatter *f, const axe_token *first)
 {
     axe_token_kind a = f->tok[-1].kind, b = f->tok->kind;
     bool           written = f->tok->begin > f->tok[-1].end;
@@ -134,6 +147,8 @@ blank(const formatter *f)
                (written || a != AXE_TOK_lbrace || b != AXE_TOK_rbrace);
     if ((a == AXE_TOK_colon || b == AXE_TOK_colon) && f->square > 0)
         return written;
+    if (joins_machine(first, f->tok) || joins_machine(first, f->tok - 1))
+        return false;
     if (is_product(b))
         return written;
     if (is_product(a))
@@ -242,7 +257,7 @@ put_token(formatter *f, const axe_token *first)
     if (f->line_start)
         begin_line(f);
     else if (t > first)
-        space = f->after_comment || blank(f);
+        space = f->after_comment || blank(f, first);
     f->wide = at_start ? t[1].begin > t->end : space;
     if (t->kind != AXE_TOK_rbrace && t->kind != AXE_TOK_lbrace)
         f->going = true;

@@ -247,14 +247,31 @@ parse_params(axe_parser *p, axe_kernel_decl *k)
     return axe_parse_need(p, AXE_TOK_rparen, "after the arguments");
 }
 
-/* default = "default" NAME "(" const { "," const } ")" */
+/* machine = NAME { "-" NAME }, as in cpu-avx2 */
+static bool
+parse_machine(axe_parser *p, const char *what, axe_word *out)
+{
+    axe_word more;
+
+    if (!axe_parse_word(p, what, out))
+        return false;
+    while (axe_parse_take(p, AXE_TOK_minus)) {
+        if (!axe_parse_word(p, "the rest of the machine's name", &more))
+            return false;
+        const char *all = axe_textf(p->cx, "%s-%s", out->name, more.name);
+        out->name = axe_intern(p->cx, all, strlen(all));
+    }
+    return true;
+}
+
+/* default = "default" machine "(" const { "," const } ")" */
 static const axe_default_decl *
 parse_default(axe_parser *p)
 {
     axe_default_decl *d = axe_new(p->cx, axe_default_decl);
     axe_list          set = {.cx = p->cx};
 
-    if (!axe_parse_word(p, "a machine's name", &d->machine) ||
+    if (!parse_machine(p, "a machine's name", &d->machine) ||
         !axe_parse_need(p, AXE_TOK_lparen, "after the machine's name"))
         return NULL;
     do {
@@ -305,7 +322,7 @@ parse_tune(axe_parser *p)
     return axe_parse_need(p, AXE_TOK_rbrace, "after the values") ? t : NULL;
 }
 
-/* attributes = [ "target" NAME ] { default | tune } */
+/* attributes = [ "target" machine ] { default | tune } */
 static bool
 parse_attributes(axe_parser *p, axe_kernel_decl *k)
 {
@@ -313,7 +330,7 @@ parse_attributes(axe_parser *p, axe_kernel_decl *k)
     axe_word target = {NULL, AXE_NOWHERE};
 
     if (axe_parse_take(p, AXE_TOK_target)) {
-        if (!axe_parse_word(p, "a target's name", &target))
+        if (!parse_machine(p, "a target's name", &target))
             return false;
         k->target = target.name;
     }

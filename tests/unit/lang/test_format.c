@@ -48,6 +48,8 @@ static const struct {
      "kernel k<A = 1, type T = f32>(in T X[M],\n    out T Y[M])\n"
      "    default cpu (A = 2)\n    tune A in {1, 2}\n{\n}\n"},
     {"kernel k<A = 1>\n        (out f32 Y[M])\n{\n}\n", NULL},
+    {"kernel k<A = 1>(out f32 Y[M]) target cpu - avx512-bf16\n    default cpu- avx2 (A = 2 -1)\n{\n}\n",
+     "kernel k<A = 1>(out f32 Y[M]) target cpu-avx512-bf16\n    default cpu-avx2 (A = 2 - 1)\n{\n}\n"},
     {K("for(t:2)Y[0]=1;\n"), K("    for (t : 2) Y[0] = 1;\n")},
     {K("for(t:2)\nfor(u:2)\nY[t]=u;\nY[1]=2;\n"),
      K("    for (t : 2)\n        for (u : 2)\n            Y[t] = u;\n"
