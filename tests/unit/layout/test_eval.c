@@ -186,6 +186,8 @@ static const struct row {
      "={\"D\":[[4,1,\"wid_in_wg\"],[2,8,\"m\"],[2,2,\"m\"],[8,4,\"laneid\"],[2,4,\"m\"],[4,1,\"laneid\"],[2,1,\"m\"]],\"R\":[],\"O\":{}}"},
     {"tcgen05_atom_layout", "{\"instr_shape\":\"32x32b\",\"tensor_shape\":[128,8],\"dtype\":\"float32\"}",
      "={\"D\":[[128,1,\"tid_in_wg\"],[8,1,\"m\"]],\"R\":[],\"O\":{}}"},
+    {"tcgen05_atom_layout", "{\"instr_shape\":\"32x32b\",\"tensor_shape\":[128,128],\"dtype\":\"float32\"}",
+     "={\"D\":[[128,1,\"tid_in_wg\"],[128,1,\"m\"]],\"R\":[],\"O\":{}}"},
     {"tcgen05_atom_layout", "{\"instr_shape\":\"16x64b\",\"tensor_shape\":[128,16],\"dtype\":\"float32\"}",
      "={\"D\":[[4,1,\"wid_in_wg\"],[2,8,\"m\"],[2,1,\"laneid\"],[8,4,\"laneid\"],[8,1,\"m\"],[2,2,\"laneid\"]],\"R\":[],\"O\":{}}"},
     {"tmem_mma_operand_layout", "{\"operand\":\"A\",\"shape\":[2,64,16],\"M\":128,\"cta_group\":2}",

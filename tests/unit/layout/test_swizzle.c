@@ -71,6 +71,8 @@ static const struct {
      "swizzle<3, 4, 3>: the unit is not a power of two of bits"},
     {{3, 60, 3, 8}, 16, {0, 0, 0, 0},
      "swizzle<3, 60, 3>: base + |shift| + bits is over 62"},
+    {{0, 0, 62, 8}, 16, {0, 0, 0, 0},
+     "swizzle<0, 0, 62>: base + |shift| + bits is over 62"},
     {{3, 4, -2147483647 - 1, 8}, 16, {0, 0, 0, 0},
      "swizzle<3, 4, -2147483648>: base + |shift| + bits is over 62"},
     {{2147483647, 2147483647, 2147483647, 8}, 16, {0, 0, 0, 0},
