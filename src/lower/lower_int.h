@@ -215,6 +215,9 @@ AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
 
 /* pass/hoist.c: take divisions apart and out of loops, all through a block. */
 void axe_hoist(lowering *lw, axe_lblock *b);
+/* pass/bases.c: of addresses and limits in loops that are written out, what
+ * their turns have in common is computed before; all through a block. */
+void axe_name_bases(lowering *lw, axe_lblock *b);
 /* pass/tidy.c: drops integers that nothing mentions. */
 void axe_tidy(lowering *lw, axe_lblock *b);
 

@@ -6,14 +6,14 @@
  * names before the loop: compilers that see one sum for each turn compute each
  * anew, in 64 bits, and hold all of them at once. */
 #include "ir/list.h"
-#include "lower/simt/simt_int.h"
+#include "lower/lower_int.h"
 
 /* The outermost loop that is written out, while what is in it is looked at. */
 typedef struct baser {
-    simt_lowering *sl;
-    axe_list       inner;  /* variables of the loop and of all in it */
-    axe_lblock    *before; /* where it stands */
-    int            first;  /* the first item there that is new */
+    lowering   *lw;
+    axe_list    inner;  /* variables of the loop and of all in it */
+    axe_lblock *before; /* where it stands */
+    int         first;  /* the first item there that is new */
 } baser;
 
 static void
@@ -54,7 +54,7 @@ split(baser *x, const axe_node *n, const axe_node **turns,
         split(x, n->arg[1], turns, common);
         return;
     }
-    *to = *to ? axe_node2(x->sl->lw.cx, AXE_OP_add, *to, n) : n;
+    *to = *to ? axe_node2(x->lw->cx, AXE_OP_add, *to, n) : n;
 }
 
 /* The value by a name, the same for the same value. */
@@ -67,11 +67,11 @@ named(baser *x, const char *name, const axe_node *n)
         return n;
     for (int i = x->first; i < x->before->n; i++)
         if (axe_node_same(x->before->item[i]->value, n))
-            return axe_ivar(&x->sl->lw, x->before->item[i]->var);
-    l = axe_emit(&x->sl->lw, x->before, AXE_LIR_LET);
-    l->var = axe_loop_var(&x->sl->lw, name);
+            return axe_ivar(x->lw, x->before->item[i]->var);
+    l = axe_emit(x->lw, x->before, AXE_LIR_LET);
+    l->var = axe_loop_var(x->lw, name);
     l->value = n;
-    return axe_ivar(&x->sl->lw, l->var);
+    return axe_ivar(x->lw, l->var);
 }
 
 static const axe_node *
@@ -82,14 +82,14 @@ address(baser *x, const axe_node *at)
     split(x, at, &turns, &common);
     if (!turns || !common)
         return at;
-    return axe_node2(x->sl->lw.cx, AXE_OP_add, named(x, "at", common), turns);
+    return axe_node2(x->lw->cx, AXE_OP_add, named(x, "at", common), turns);
 }
 
 /* turns + common < limit  is  turns < limit - common. */
 static const axe_node *
 condition(baser *x, const axe_node *n)
 {
-    axe_ctx        *cx = x->sl->lw.cx;
+    axe_ctx        *cx = x->lw->cx;
     const axe_node *turns = NULL, *common = NULL;
 
     if (n && n->op == AXE_OP_and)
@@ -115,7 +115,7 @@ chosen(baser *x, const axe_node *n)
 
     if (n->type == AXE_TYPE_INDEX || n->n_arg == 0 || n->op == AXE_OP_load)
         return n;
-    copy = axe_new_flex(x->sl->lw.cx, axe_node, arg, n->n_arg);
+    copy = axe_new_flex(x->lw->cx, axe_node, arg, n->n_arg);
     *copy = *n;
     for (int i = 0; i < n->n_arg; i++) {
         copy->arg[i] = n->op == AXE_OP_select && i == 0
@@ -143,25 +143,25 @@ rewrite(baser *x, axe_lblock *b)
 }
 
 void
-axe_simt_name_bases(simt_lowering *sl, axe_lblock *b)
+axe_name_bases(lowering *lw, axe_lblock *b)
 {
     axe_lblock out = {0};
 
     for (int i = 0; i < b->n; i++) {
         axe_lir *l = b->item[i];
         if (l->kind == AXE_LIR_LOOP && l->unroll) {
-            baser x = {.sl = sl,
-                       .inner = {.cx = sl->lw.cx},
+            baser x = {.lw = lw,
+                       .inner = {.cx = lw->cx},
                        .before = &out,
                        .first = out.n};
             axe_list_push(&x.inner, l->var);
             find_inner(&x, &l->body);
             rewrite(&x, &l->body);
         } else {
-            axe_simt_name_bases(sl, &l->body);
-            axe_simt_name_bases(sl, &l->other);
+            axe_name_bases(lw, &l->body);
+            axe_name_bases(lw, &l->other);
         }
-        *axe_emit(&sl->lw, &out, l->kind) = *l;
+        *axe_emit(lw, &out, l->kind) = *l;
     }
     *b = out;
 }

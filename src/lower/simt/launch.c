@@ -78,7 +78,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     AXE_TRY(axe_simt_lower_epilogue(sl, &g->body));
     axe_simt_note_begins(sl);
     axe_hoist(&sl->lw, &g->body);
-    axe_simt_name_bases(sl, &g->body);
+    axe_name_bases(&sl->lw, &g->body);
     axe_tidy(&sl->lw, &g->body);
     return AXE_OK;
 }

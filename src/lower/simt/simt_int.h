@@ -179,9 +179,6 @@ AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
                                       axe_sync_kind kind, const char *group,
                                       int n_arg, const axe_arg *arg,
                                       const axe_node *pred);
-/* pass/bases.c: of addresses and limits in loops that are written out, what
- * their turns have in common is computed before; all through a block. */
-void axe_simt_name_bases(simt_lowering *sl, axe_lblock *b);
 /* store_staging.c: by way of staging. */
 AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
                                               const axe_schedule *s);
