@@ -1,8 +1,12 @@
 /* passes.c - runs the rows of passes.def. */
 #include <string.h>
 
+#include "plan/cpu/cpu.h"
 #include "plan/passes.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
+#include "plan/simt/map/map.h"
+#include "plan/simt/tmem/tmem_int.h"
 
 typedef enum pass_id {
 #define PASS(name, machines, call, text) PASS_##name,

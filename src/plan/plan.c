@@ -9,7 +9,12 @@
 
 #include "axe/machine.h"
 #include "ir/check.h"
+#include "plan/access/access.h"
+#include "plan/cost/cost.h"
+#include "plan/cpu/cpu.h"
 #include "plan/passes.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 #include "plan/simt/simt_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);

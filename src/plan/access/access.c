@@ -10,8 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/access/subscript.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 
 /* The index variables of a subscript, each moving the address by `step` times
  * its coefficient. */

@@ -8,7 +8,9 @@
  * difference is our own bug. */
 #include <assert.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 
 enum { MAX_POINTS = 1 << 12, MAX_GRID = 1 << 16, PER_INDEX = 16 };
 

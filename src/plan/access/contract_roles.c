@@ -4,6 +4,7 @@
  * sum (k: in a and b), or a batch (in all). */
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 
 const axe_node *

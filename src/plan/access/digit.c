@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 enum { MAX_CUT = 64 };

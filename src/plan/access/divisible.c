@@ -1,6 +1,7 @@
 /* divisible.c - when an integer expression is a multiple of a number, as a
  * condition over the kernel's sizes. */
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 
 static const axe_node *
 truth(axe_ctx *cx, bool v)

@@ -2,7 +2,8 @@
  *
  * An element that a value names twice is loaded once, where both stand in the
  * same reduction or both in none: its array has the turns of that nest. */
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
 
 bool
 axe_nest_has(const axe_nest *nest, const axe_var *v)

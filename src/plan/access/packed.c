@@ -10,6 +10,7 @@
  * Then the tile has no memory, filling it is no work, and tasks read the
  * argument: columns from j on begin at j * Kp, the sum from k on at k * V.  Kp
  * and V are the argument's strides, which a launch binds. */
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 /* The statement that fills the tile with elements of a packed argument. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
 

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 /* What statements do to the number of full stages: by how much it changes, and

@@ -7,7 +7,9 @@
  * their strides, and what its base adds for each loop.  The two are compared
  * by axe_layout_equal, which decides.  The planner got its map by slicing and
  * grouping L; composition is not used there. */
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 
 enum { MAX_VAR = 32, MAX_ITER = 96 };
 

@@ -1,5 +1,6 @@
 /* scaled.c - which statements are products of factors with scales. */
 #include "plan/access/scaled.h"
+#include "plan/access/access.h"
 
 enum { N_LOAD = 4 };
 

@@ -8,6 +8,7 @@
  * indices there can reach.  Machines with rows that fold into memory need not
  * ask: every thread brings what it has, in any order. */
 #include "ir/check.h"
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
 

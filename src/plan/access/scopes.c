@@ -3,6 +3,7 @@
  * Scopes run one after the other; loops and branches over sizes may be around
  * them, since all workers take them alike.  A statement outside any scope has
  * nobody to run it. */
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 static axe_status

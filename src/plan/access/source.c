@@ -1,4 +1,5 @@
 /* source.c - tiles that are copies: of what, and who reads them. */
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 
 /* The only statement that fills the tile of `load` and its source, or NULL. */

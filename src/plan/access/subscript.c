@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/access/subscript.h"
 
 const axe_retile *

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "ir/range.h"
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 typedef struct window {

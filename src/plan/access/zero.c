@@ -8,6 +8,7 @@
  * writes is a fact for readers that it always runs before. */
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 
 typedef struct finder {

@@ -51,4 +51,8 @@ void axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
 void axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
                    axe_cost *out);
 
+/* slow.c: warn of statements that take far longer than the machine needs, but
+ * for those that say `slow`. */
+void axe_check_slow(axe_ctx *cx, const axe_plan *p);
+
 #endif

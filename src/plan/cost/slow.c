@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/frame.h"
 #include "plan/cost/simt.h"
 #include "plan/plan_int.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/cpu/atom.h"
+#include "plan/cpu/cpu.h"
 
 /* ------------------------------------------------------------------ errors */
 

@@ -8,7 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/cpu/atom.h"
+#include "plan/cpu/cpu.h"
 
 static bool
 fail(axe_fit *f, axe_status status, axe_span at, const char *why)

@@ -6,6 +6,7 @@
  * g = gcd(stride, period), so that where a piece is at most g long, a set gets
  * rows * g / period lines; else the pieces cover all sets alike.  Strides that
  * are multiples of a large power of two put a whole tile into few sets. */
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 static const axe_node *

@@ -8,7 +8,9 @@
  * against the atom's operands. */
 #include <inttypes.h>
 
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 /* The register tile with the most multiply-adds per load, within the registers:
  * MR elements of a come from L1, NV vectors of b stream from L2, which costs

@@ -9,6 +9,8 @@
  */
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* How far a reader goes in one dimension of a tile. */

@@ -16,7 +16,9 @@
  * with k in the lanes (jam.c), and B is read once, as it lies.  How many rows
  * there are is known at the launch: the kernel becomes a branch. */
 #include "ir/list.h"
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 /* [vectors] A sum worth folding; rows that packing is a quarter of the work of;
  * rows that go by in one block. */

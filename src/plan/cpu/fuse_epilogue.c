@@ -17,6 +17,8 @@
  * before what follows, which takes sums only at the very element it computes,
  * and is bounded as the contraction is. */
 #include "ir/check.h"
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* Where a contraction stands: in `body`, at `at`; its own place, or that of the

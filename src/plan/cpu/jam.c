@@ -8,6 +8,7 @@
  * asks of the innermost loops around the fold that it depends on their
  * variables, and of the registers that they hold R * C sums, R vectors, and one
  * more. */
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* Elements side by side, and chains of each where they are of one index alone:

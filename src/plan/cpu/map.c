@@ -8,6 +8,8 @@
  * fits none of these runs element by element, and the plan says so. */
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* A block of a transpose reads one line of each of `lanes` rows, more streams

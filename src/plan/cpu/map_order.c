@@ -1,6 +1,8 @@
 /* map_order.c - in which order a map's loops run. */
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* [bytes] Rows of a source this far apart share neither lines nor, soon, pages;

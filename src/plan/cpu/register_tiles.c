@@ -8,7 +8,9 @@
  *
  * A register tile is *whole* if all of its rows and columns are wanted.  Whole
  * tiles begin at 0; what lies behind whole_row or whole_column is ragged. */
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 static const axe_node *
 op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)

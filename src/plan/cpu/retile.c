@@ -21,6 +21,8 @@
  * Then rows are independent, and which tile computes a row does not matter. */
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 enum { MAX_TIE = 64 };

@@ -9,6 +9,7 @@
  * registers keep it, so that turns round nothing.  Other loops stay. */
 #include "ir/rewrite.h"
 #include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 typedef struct around {
     axe_ctx           *cx;

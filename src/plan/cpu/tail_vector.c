@@ -5,6 +5,8 @@
  * move the first lanes of a vector and touch nothing behind them, its end is
  * one more vector; else it goes element by element.  The other lanes hold 0:
  * what they compute is neither stored nor folded in. */
+#include "plan/access/access.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 axe_type

@@ -16,6 +16,7 @@
  * layout, nothing else. */
 #include <inttypes.h>
 
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 
 static bool

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/list.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 /* What decides whom an access meets. */

@@ -14,7 +14,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 static const axe_node *
 op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)

@@ -9,7 +9,6 @@
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/map/shuffle.h"
 #include "plan/simt/sync/async_drain.h"
-#include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"
 

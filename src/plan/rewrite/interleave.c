@@ -19,6 +19,7 @@
  * the longer one are put before or behind it.  Entities of a role are roles of
  * their own, which fill and read a stage together. */
 #include "plan/rewrite/interleave.h"
+#include "plan/rewrite/rewrite.h"
 
 /* Entities of one role. */
 enum { MAX_ENTITY = 16 };

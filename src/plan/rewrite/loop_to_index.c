@@ -7,7 +7,8 @@
  * elements of their own, so their order against the loops inside is free: r is
  * an index of the statement.  Loops of which this is not true stay. */
 #include "ir/rewrite.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 
 typedef struct unloop {
     axe_ctx               *cx;

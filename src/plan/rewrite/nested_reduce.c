@@ -11,7 +11,8 @@
  * If both folds run as far they have one index, so that what both read is seen
  * to be the same (row_cache.c). */
 #include "ir/rewrite.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 
 typedef struct unnest {
     axe_ctx        *cx;

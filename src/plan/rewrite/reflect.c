@@ -12,6 +12,7 @@
 #include "ir/list.h"
 #include "ir/rewrite.h"
 #include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 
 typedef struct reflect {
     axe_ctx        *cx;

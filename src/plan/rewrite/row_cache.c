@@ -24,6 +24,7 @@
 #include "plan/rewrite/row_cache.h"
 #include "ir/check.h"
 #include "ir/list.h"
+#include "plan/rewrite/rewrite.h"
 
 enum {
     /* [bytes] of a thread's registers for rows: as much again for what is under

@@ -2,7 +2,8 @@
 #ifndef AXE_PLAN_REWRITE_ROW_CACHE_H
 #define AXE_PLAN_REWRITE_ROW_CACHE_H
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
 
 enum { AXE_KEEP_LOADS = 4 };
 

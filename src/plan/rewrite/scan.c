@@ -15,7 +15,8 @@
  * runs come to (lower/simt/scan.c).  So are products and extremes.  The order
  * of sums is another one. */
 #include "ir/rewrite.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 
 typedef struct prefix {
     axe_ctx        *cx;

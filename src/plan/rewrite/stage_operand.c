@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "ir/rewrite.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 
 typedef struct staging {
     axe_ctx          *cx;

@@ -13,8 +13,10 @@
  *
  * Everything else follows as for statements that the text holds. */
 #include "ir/rewrite.h"
+#include "plan/access/access.h"
 #include "plan/access/scaled.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/rewrite/rewrite.h"
 #include "plan/simt/tmem/tmem.h"
 
 enum { PART = 128, MAX_LOAD = 8 };

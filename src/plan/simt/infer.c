@@ -6,7 +6,11 @@
  * that fill the first open tile that more than constants fill, the one that
  * does most is dealt to threads as if the tile were not there, and so on; those
  * that nothing but constants fill come last. */
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/simt_int.h"
+#include "plan/simt/team/team.h"
 
 typedef struct inferring {
     planner        *p;

@@ -8,8 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/contract/contract_int.h"
 #include "plan/simt/copy/copy.h"
+#include "plan/simt/copy/copy_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/simt_int.h"
+#include "plan/simt/sync/sync.h"
+#include "plan/simt/team/team.h"
+#include "plan/simt/tmem/tmem_int.h"
 
 typedef axe_status each_fn(planner *p, const axe_stmt *s);
 

@@ -12,6 +12,7 @@
 
 #include "axe/run.h"
 #include "lang/lang.h"
+#include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
 enum { MAX = 70, N_TRIAL = 160, PERIOD = 4096, WAYS = 8 };

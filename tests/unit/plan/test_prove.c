@@ -1,5 +1,6 @@
 /* test_prove.c - the certificate by algebra: it holds for plans as they are,
  * and for no plan whose addresses were changed. */
+#include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "planned.h"
 

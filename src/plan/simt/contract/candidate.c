@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/simt/contract/candidate.h"
 #include "plan/simt/team/cta_pair.h"
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "ir/list.h"
+#include "plan/access/access.h"
 #include "plan/simt/contract/candidate.h"
+#include "plan/simt/map/map.h"
 
 /* What passing values from warp to warp through shared memory takes but for the
  * bytes: two meetings, a store and a load. */

@@ -8,8 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/contract_int.h"
 #include "plan/simt/team/cta_pair.h"
+#include "plan/simt/team/team.h"
 #include "plan/simt/tmem/scale.h"
 
 enum {

@@ -5,6 +5,7 @@
  * speed, registers, whole atoms. */
 #include <inttypes.h>
 
+#include "plan/access/access.h"
 #include "plan/simt/contract/candidate.h"
 
 /* [bytes] that the statement's shared factors take together. */

@@ -3,6 +3,7 @@
  * Rows and columns may be counted by several indices each, slow to fast: (r, o,
  * x) of a tile are rows o and columns (r, x).  Atoms know rows and columns; a
  * tile's layout has a dimension for each index.  Here one becomes the other. */
+#include "plan/access/access.h"
 #include "plan/simt/contract/candidate.h"
 
 void

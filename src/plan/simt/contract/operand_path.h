@@ -3,8 +3,9 @@
 #define AXE_PLAN_SIMT_CONTRACT_OPERAND_PATH_H
 
 #include "plan/access/contract_roles.h"
+#include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/simt.h"
 
 /* What a factor is fed from. */
 typedef struct axe_feed_ask {

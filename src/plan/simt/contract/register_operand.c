@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/simt/contract/operand_path.h"
+#include "plan/simt/map/map.h"
 
 static int64_t
 register_of(const axe_feed_ask *q, int64_t row, int64_t k)

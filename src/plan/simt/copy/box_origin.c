@@ -2,7 +2,8 @@
  *
  * A subscript is one index, which the box walks, and a coordinate that is one
  * for the statement: of sizes, scopes, loops, and values of scalars. */
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/copy/copy_int.h"
 
 const axe_node *
 axe_simt_origin(axe_ctx *cx, const axe_node *n)

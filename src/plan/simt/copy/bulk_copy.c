@@ -6,8 +6,10 @@
  * long. */
 #include <inttypes.h>
 
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/copy/copy_int.h"
 
 enum { MAX_DIGIT = 24, UNIT_BYTES = 16 };
 

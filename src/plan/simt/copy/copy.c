@@ -11,7 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/copy/copy_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/team/cta_pair.h"
 

@@ -3,8 +3,10 @@
  */
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/copy/copy_int.h"
 
 /* All of c; false: never. */
 bool

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "ir/check.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/copy/copy_int.h"
 
 enum { MAX_PART = 64 };
 

@@ -1,6 +1,8 @@
 /* access_cost.c - what one access of a warp costs: banks, sectors and lines, by
  * the addresses that its lanes give. */
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/team/banks.h"
 
 enum { RUN_TIME = 1024 };

@@ -5,7 +5,9 @@
  * it, each computes the elements of some rows and stores them in every CTA's
  * memory; the cluster meets before, when nobody reads the tile any more, and
  * behind.  That pays where what is not computed takes longer than to meet. */
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 
 /* Do all CTAs of the cluster hold the same of t? */
 static bool

@@ -8,6 +8,8 @@
  * has. */
 #include "plan/simt/map/distribute.h"
 
+#include "plan/access/access.h"
+#include "plan/simt/map/map.h"
 #include <inttypes.h>
 
 enum { MAX_TURN = 16, MAX_FACTOR = 1024, AHEAD = 4 };

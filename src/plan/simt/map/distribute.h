@@ -7,7 +7,8 @@
 #ifndef AXE_PLAN_SIMT_MAP_DISTRIBUTE_H
 #define AXE_PLAN_SIMT_MAP_DISTRIBUTE_H
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
 
 enum { MAX_DIGIT = 64, MAX_PART = 16, MAX_DIM = 24 };
 

@@ -3,7 +3,9 @@
  * The tile's layout says which thread holds which element.  A dimension is
  * followed if an index walks it alone, from its begin; of the others the work
  * is free (distribute.c). */
+#include "plan/access/access.h"
 #include "plan/simt/map/distribute.h"
+#include "plan/simt/team/team.h"
 
 share *
 axe_deal_share(deal *d, const axe_var *v)

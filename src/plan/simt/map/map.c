@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/map/shuffle.h"
-#include "plan/simt/simt_int.h"
 
 static const axe_node *
 boolean(axe_ctx *cx, bool v)

@@ -6,8 +6,10 @@
  * about the first. */
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
-#include "plan/simt/tmem/tmem.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
+#include "plan/simt/team/team.h"
 
 enum { MAX_POINT = 1 << 16, MAX_OFFSET = 4096 };
 

@@ -7,7 +7,8 @@
  * Parts are written out, so that registers stay constant; a part's stores keep
  * the next one's loads behind them. */
 #include "ir/check.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 
 /* [registers] that are in flight at once whatever lives on, but no more than a
  * quarter of a thread's: with less, memory is waited for. */

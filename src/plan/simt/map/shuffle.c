@@ -12,6 +12,8 @@
  * has all their values. */
 #include "plan/simt/map/shuffle.h"
 
+#include "plan/access/access.h"
+#include "plan/simt/map/map.h"
 #include <string.h>
 
 /* [cycles of an SM] of a select for one warp: 64 lanes a clock. */

@@ -3,8 +3,9 @@
 #ifndef AXE_PLAN_SIMT_MAP_SHUFFLE_H
 #define AXE_PLAN_SIMT_MAP_SHUFFLE_H
 
+#include "plan/plan_int.h"
 #include "plan/simt/map/shuffle_rounds.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/simt.h"
 
 /* How one round is done. */
 typedef struct axe_shuffle_step {

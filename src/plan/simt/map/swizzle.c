@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 
 enum { ADDRESS_BITS = 31 };
 

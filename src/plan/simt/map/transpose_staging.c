@@ -9,7 +9,9 @@
  * one and read along the other, which costs its banks and a meeting.  Both are
  * counted in cycles of the path to memory, which passes one line, as wide as
  * all banks, in each. */
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 
 /* All threads of a CTA meet, and wait for what is on its way [cycles]. */
 enum { MEETING = 60 };

@@ -10,9 +10,10 @@
 
 #include "ir/check.h"
 #include "ir/list.h"
+#include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/simt_int.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync.h"
 
 /* A group that may not be done. */
 typedef struct flight {

@@ -19,8 +19,9 @@
  * was written before a loop that only reads they meet once, before it. */
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync.h"
 #include "plan/simt/sync/touch.h"
 #include "plan/simt/tmem/tmem.h"
 

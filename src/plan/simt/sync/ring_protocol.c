@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/sync/sync.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"
 

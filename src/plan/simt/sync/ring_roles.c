@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "ir/list.h"
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync.h"
 
 /* The stages of a ring in a body, each with what is around it. */
 typedef struct finding {

@@ -7,7 +7,8 @@
  * enumeration; what is not known, or too large to walk, is not own. */
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/sync/sync.h"
 
 enum { MAX_DIGIT = 24, MAX_WALK = 1 << 16 };
 

@@ -9,6 +9,7 @@
  * are elements.  What is not known, or too large to walk, is neither. */
 #include <string.h>
 
+#include "plan/access/access.h"
 #include "plan/simt/sync/touch.h"
 
 enum { MAX_RANK = 16, MAX_DIGIT = 24, MAX_WALK = 1 << 16, MAX_KEY = 1 << 18 };

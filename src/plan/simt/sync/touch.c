@@ -7,8 +7,10 @@
  * moved by threads: they meet between, as over a shared tile. */
 #include "plan/simt/sync/touch.h"
 
+#include "plan/access/access.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"
 

@@ -3,7 +3,8 @@
 #define AXE_PLAN_SIMT_SYNC_TOUCH_H
 
 #include "ir/list.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
 
 /* Where an access lies in one dimension of a global tensor: from lo to hi,
  * beside a sum that is of one value for the CTA.  Two are of other elements

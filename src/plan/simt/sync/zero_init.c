@@ -7,9 +7,11 @@
  * zeros, it turns once.  Nor need one that is set to
  * zero before a contraction that is no loop's: its first step overwrites. */
 #include "ir/check.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/simt/sync/sync.h"
 
 static bool touches(const axe_stmt *s, const axe_tensor *t);
 

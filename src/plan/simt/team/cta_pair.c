@@ -15,6 +15,7 @@
 
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/team/team.h"
 
 static int64_t
 extent_on(const planner *p, const axe_layout *l)

@@ -6,8 +6,8 @@
  * crews larger than a warp meet at are numbered, each for one entity. */
 #include <inttypes.h>
 
-#include "plan/simt/copy/copy.h"
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 
 static int64_t
 share_of(const axe_machine *mc, const axe_crew *cta)

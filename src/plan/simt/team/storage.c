@@ -1,6 +1,7 @@
 /* storage.c - tiles of many threads: open or settled, and what of a layout
  * says where in its memory an element lies. */
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem.h"
 
 bool

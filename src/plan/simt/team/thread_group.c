@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
 
 /* Threads of one entity of an inner scope. */
 static int

@@ -10,9 +10,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/simt/contract/operand_path.h"
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/team/cta_pair.h"
+#include "plan/simt/team/team.h"
+#include "plan/simt/tmem/tmem_int.h"
 
 enum { MAX_ITER = 24, BLOCK_ROWS = 8, NOWHERE = -1 };
 

@@ -10,7 +10,11 @@
 #include <inttypes.h>
 
 #include "ir/rewrite.h"
+#include "plan/access/access.h"
+#include "plan/simt/map/map.h"
 #include "plan/simt/team/cta_pair.h"
+#include "plan/simt/team/team.h"
+#include "plan/simt/tmem/tmem_int.h"
 
 enum { WORD = 32, MAX_ITER = 16 };
 

@@ -9,7 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/simt/simt_int.h"
+#include "plan/access/access.h"
+#include "plan/plan_int.h"
+#include "plan/simt/team/team.h"
+#include "plan/simt/tmem/tmem_int.h"
 
 enum { WORD = 32, MAX_ITER = 32, ISSUE = 1, FEW = 32 };
 

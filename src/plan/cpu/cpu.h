@@ -1,0 +1,125 @@
+/* cpu.h - schedules for one core. */
+#ifndef AXE_PLAN_CPU_CPU_H
+#define AXE_PLAN_CPU_CPU_H
+
+#include "plan/plan_int.h"
+
+/* ------------------------------------------------------------------- atom.c */
+
+/* The schedule of a statement that names its atom: one invocation.
+ * Errors  ENAME: no such atom; EUNSUPPORTED: the machine lacks it;
+ *         ESHAPE, ETYPE: it does not take the operands, and which would */
+AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
+
+/* ------------------------------------------------------------- cache_sets.c */
+
+/* A bool: of `rows` pieces of `bytes` each, `stride` bytes apart, does no set
+ * of a cache get more lines than `ways`?  `period`: its bytes / ways. */
+const axe_node *axe_fits_sets(axe_ctx *cx, const axe_node *rows,
+                              const axe_node *bytes, const axe_node *stride,
+                              int64_t period, int64_t ways);
+
+/* --------------------------------------------------------------- contract.c */
+
+/* May: and perhaps several sums?  Infer: give open tiles of a contraction their
+ * layouts. Plan: false (and reasons in r) if no contract atom fits. */
+bool axe_contract_may(const axe_stmt *s);
+bool axe_contract_infer(planner *p, const axe_stmt *s);
+bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
+
+/* ------------------------------------------------------------------- dead.c */
+
+/* Bound the statements that fill tiles by what is read of them. */
+void axe_cut_dead(planner *p);
+
+/* The limit in dimension d that all who read the tile share, or NULL. */
+const axe_node *axe_common_limit(planner *p, const axe_tensor *t, int d);
+
+/* -------------------------------------------------------------------- few.c */
+
+/* The kernel, a product, with a branch for few rows. */
+const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
+                               const axe_kernel *k);
+
+/* ---------------------------------------------------------- fuse_epilogue.c */
+
+/* Merge what surrounds contractions into them. */
+void axe_merge_ends(planner *p);
+
+/* -------------------------------------------------------------------- jam.c */
+
+/* How many elements of the result are folded side by side; its loops may change
+ * places. */
+void axe_plan_jam(const planner *p, const request *r, axe_nest *nest);
+
+/* -------------------------------------------------------------------- map.c */
+
+/* Lanes for the widest compute type of the statement. */
+AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
+AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
+
+/* -------------------------------------------------------------- map_order.c */
+
+/* The digits of all dims of a nest of schedule s, outermost first by the
+ * destination's strides if by_stride, those of `last2` and then `last` (or
+ * NULL) at the end.  A variable that layouts cut in ways that do not refine one
+ * another is one digit. */
+void axe_map_order(planner *p, const request *r, axe_nest *nest,
+                   const axe_schedule *s, bool by_stride, const axe_var *last2,
+                   const axe_var *last);
+
+/* --------------------------------------------------------- register_tiles.c */
+
+/* Divide a contraction's tile. */
+void axe_split_tile(planner *p, axe_schedule *s);
+
+/* Is s in the body, at any depth? */
+bool axe_is_in(int n, axe_stmt *const *body, const axe_stmt *s);
+
+/* A name for a value that is known where the split is. */
+const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
+                              const axe_node *value);
+
+/* ----------------------------------------------------------------- retile.c */
+
+/* Which scope variables' tiles may begin elsewhere; then, with all schedules
+ * made, in which multiples. */
+void axe_find_retiles(planner *p);
+void axe_round_retiles(planner *p);
+
+/* -------------------------------------------------------------- sum_loops.c */
+
+/* The kernel with loops around sums of products as indices. */
+const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
+                                const axe_kernel *k);
+
+/* ------------------------------------------------------------ tail_vector.c */
+
+/* May the rows of the request's nests, of the statement's own along `last`, end
+ * in a vector of which only the first lanes count?  Then they do so; the
+ * operands' atoms go into list, which has room, if a row may have such an end.
+ */
+void axe_plan_parts(planner *p, request *r, const axe_var *last,
+                    axe_schedule *out, const axe_atom **list);
+
+/* The atom that loads the first of `lanes` steps of v, or NULL. */
+const axe_atom *axe_find_part(planner *p, const axe_operand *op,
+                              const axe_var *v, int lanes);
+
+/* Note an atom once. */
+void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
+
+/* The type in which elements of a tensor lie in memory. */
+axe_type axe_kept_as(const planner *p, const axe_tensor *t);
+
+/* --------------------------------------------------------- worker_barrier.c */
+
+/* Where all workers must meet; with p->retile known. */
+void axe_plan_sync(planner *p);
+
+/* -------------------------------------------------------------- zero_copy.c */
+
+/* Factors that are read where they come from. */
+void axe_find_views(planner *p);
+
+#endif

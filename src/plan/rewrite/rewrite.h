@@ -1,0 +1,60 @@
+/* rewrite.h - kernels that are written anew before their layouts are chosen. */
+#ifndef AXE_PLAN_REWRITE_REWRITE_H
+#define AXE_PLAN_REWRITE_REWRITE_H
+
+#include "plan/plan_int.h"
+
+/* ------------------------------------------------------------- interleave.c */
+
+/* The kernel with its roles as one, for a machine on which they do not run side
+ * by side; those for which that cannot be done stay.
+ * at, why   or NULL: *at, *why of the first of these: what is in the way */
+const axe_kernel *axe_interleave_roles(axe_ctx *cx, const axe_kernel *k,
+                                       axe_span *at, const char **why);
+
+/* ---------------------------------------------------------- loop_to_index.c */
+
+/* k with loops that count a register tile as indices; k itself if there are
+ * none. */
+const axe_kernel *axe_simt_unloop(axe_ctx *cx, const axe_kernel *k);
+
+/* ---------------------------------------------------------- nested_reduce.c */
+
+/* k with folds that stand in folds as statements. */
+const axe_kernel *axe_simt_unnest(axe_ctx *cx, const axe_kernel *k);
+
+/* ---------------------------------------------------------------- reflect.c */
+
+/* The kernel with branches where subscripts have absolute values. */
+const axe_kernel *axe_reflect(axe_ctx *cx, const axe_kernel *k);
+
+/* -------------------------------------------------------------- row_cache.c */
+
+/* k with rows that a CTA reads more than once kept in registers; k itself if
+ * there are none. */
+const axe_kernel *axe_simt_keep(axe_ctx *cx, const axe_machine *mc,
+                                const axe_kernel *k);
+
+/* ------------------------------------------------------------------- scan.c */
+
+/* k with loops that leave a running sum in a tile as one statement; k itself if
+ * there are none. */
+const axe_kernel *axe_simt_prefix(axe_ctx *cx, const axe_kernel *k);
+
+/* ---------------------------------------------------------- stage_operand.c */
+
+/* The kernel with a shared tile between the operand `load` of the statement and
+ * what the statement does; the tile is the last tensor. */
+const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,
+                                const axe_stmt *at, const axe_node *load);
+
+/* ---------------------------------------------------------- tmem_epilogue.c */
+
+/* The kernel with all statements on tensor memory as contractions, constants,
+ * and moves to and from registers.
+ * Errors  ELIMIT: too many loads of it in one */
+AXE_CHECK axe_status axe_simt_hold_sums(axe_ctx *cx, const axe_machine *mc,
+                                        const axe_kernel  *k,
+                                        const axe_kernel **out);
+
+#endif

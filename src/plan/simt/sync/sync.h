@@ -1,0 +1,63 @@
+/* sync.h - what waits for what, with all schedules made. */
+#ifndef AXE_PLAN_SIMT_SYNC_SYNC_H
+#define AXE_PLAN_SIMT_SYNC_SYNC_H
+
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
+
+/* ------------------------------------------------------------ async_drain.c */
+
+/* p->simt->drain, with schedules, rings, meetings and zeros known. */
+void axe_simt_plan_flights(planner *p);
+
+/* ---------------------------------------------------------------- hazards.c */
+
+/* p->simt->meet, with all schedules made.
+ * Errors  EUNSUPPORTED: what nothing can order */
+AXE_CHECK axe_status axe_simt_plan_sync(planner *p);
+
+/* ---------------------------------------------------------- ring_protocol.c */
+
+/* With all schedules made: bytes, arrivals, and barriers behind what is in
+ * shared memory so far.
+ * Errors  ESHAPE: replicated over other CTAs than the cluster's */
+AXE_CHECK axe_status axe_simt_plan_protocols(planner *p);
+
+/* Has the ring a tile there?  A new counter. */
+bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
+const axe_var *axe_ring_var(planner *p, const axe_pipeline *ring,
+                            const char *what);
+
+/* Rooms of statements that go by way of staging, as far as shared memory goes.
+ */
+void axe_simt_place_staging(planner *p);
+
+/* ------------------------------------------------------------- ring_roles.c */
+
+/* Stages of pipelines, and the stage as axe_stage_of. */
+AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
+
+/* ------------------------------------------------------------ same_thread.c */
+
+/* Does each thread, of what b touches of the tile, find only elements that it
+ * touched itself in a? */
+bool axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
+                     const axe_tensor *tile);
+
+/* --------------------------------------------------------- tile_scheduler.c */
+
+/* Launches whose tiles are taken as they come; where no row says how, CTAs that
+ * stay take every n-th. */
+void axe_simt_plan_queues(planner *p);
+
+/* ------------------------------------------------------------------ touch.c */
+
+/* p->simt->tied, before schedules are made. */
+void axe_simt_tie_globals(planner *p);
+
+/* -------------------------------------------------------------- zero_init.c */
+
+/* Accumulators that contractions overwrite; with all schedules made. */
+void axe_simt_take_zeros(planner *p);
+
+#endif

@@ -1,0 +1,47 @@
+/* team.h - who the threads are, and what they have. */
+#ifndef AXE_PLAN_SIMT_TEAM_TEAM_H
+#define AXE_PLAN_SIMT_TEAM_TEAM_H
+
+#include "plan/plan_int.h"
+#include "plan/simt/simt.h"
+
+/* --------------------------------------------------------------- cta_pair.c */
+
+/* Of tiles in parts, does the statement touch its CTA's alone?
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_check_parts(planner *p, const axe_schedule *s);
+
+/* -------------------------------------------------------------- registers.c */
+
+/* Registers and barriers of all crews.
+ * Errors  ELIMIT; EUNSUPPORTED: registers of others than warp groups */
+AXE_CHECK axe_status axe_simt_check_crews(planner *p);
+const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
+
+/* ---------------------------------------------------------------- storage.c */
+
+/* The constant extents of a tile. */
+axe_shape axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t);
+
+/* Give an open tile its layout. */
+void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+                     const char *why);
+
+/* Is it a tile without a layout yet? */
+bool axe_simt_is_open(const planner *p, const axe_tensor *t);
+
+/* Places [elements] that a step on the axis is in the tile's memory, or a
+ * thread's registers. */
+int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
+
+/* The layout of a tile there, on m: thread axes do not move. */
+AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
+                                      const axe_layout **out);
+
+/* ----------------------------------------------------------- thread_group.c */
+
+/* Crews, launches, who runs and holds what.
+ * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
+AXE_CHECK axe_status axe_simt_find_crews(planner *p);
+
+#endif
