@@ -7,6 +7,9 @@
  * with constant bounds, and for the edges. */
 #include <string.h>
 
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
+#include "lower/pass/pass.h"
 #include "lower/simt/simt_int.h"
 
 static axe_status lower_body(lowering *lw, axe_lblock *b, int n,

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lower/code/build.h"
 #include "lower/lower_int.h"
 
 const axe_lop_info axe_lop_table[AXE_N_LOP] = {

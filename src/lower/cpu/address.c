@@ -1,5 +1,7 @@
 /* address.c - where an operand's element is at the open loops, and whether it
  * is inside of its tensor. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/lower_int.h"
 
 const axe_node *

@@ -1,4 +1,6 @@
 /* bits.c - operations on bits of elements that registers hold widened. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/lower_int.h"
 
 static axe_reg

@@ -15,6 +15,8 @@
  * is the atom's.  Where a's signs are kept flipped, which adds 2^(bits-1) to
  * each element, that many times the sums of b are too much; they are found once
  * for each block of columns, before its rows, so columns are then outside. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/tile.h"
 
 enum { NEAR = 64, ROWS_ASKED = 2 };

@@ -1,4 +1,6 @@
 /* convert.c - values from one type to another. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 static axe_reg

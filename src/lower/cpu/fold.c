@@ -5,6 +5,8 @@
  * own; the others find what theirs came to. */
 #include <assert.h>
 
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 static const axe_lop fold_lop[] = {

@@ -6,6 +6,8 @@
  * from: the start, known before the vector, is clamped to just beyond what the
  * lanes can reach.  A mask that is the same all over a statement's domain is
  * known from the corners of the domain, before the statement runs. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/lower_int.h"
 
 /* A variable that is no index. */

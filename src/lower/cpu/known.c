@@ -1,5 +1,6 @@
 /* known.c - what is computed already, and at which open loop: values and
  * elements that subscripts read, until what they mention changes. */
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 int

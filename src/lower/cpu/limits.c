@@ -1,5 +1,7 @@
 /* limits.c - what bounds the indices of a nest: guards cut it or split it, and
  * checks hold in a part of it. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 /* The lesser of two limits; a may be NULL. */

@@ -1,4 +1,6 @@
 /* map.c - element-wise statements and reductions: loops around one store. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/lower_int.h"
 
 axe_status

@@ -1,5 +1,7 @@
 /* operation.c - an operation on values that are in registers, or in memory:
  * what it is in lowered code. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 axe_reg

@@ -5,6 +5,8 @@
  * expressions of it. */
 #include <assert.h>
 
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 static bool

@@ -4,6 +4,8 @@
  * there are none.  In the last one, where a statement that only reads the sums
  * follows at once and the tile is whole, its values are computed from the
  * registers and the sums are not stored at all. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/tile.h"
 
 const axe_node *

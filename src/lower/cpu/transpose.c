@@ -7,6 +7,8 @@
  *
  * Elements may move in words, several neighbours along u or v as one: a step
  * of the digit is then a word. */
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/tile.h"
 #include "lower/lower_int.h"
 

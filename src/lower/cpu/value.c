@@ -22,6 +22,8 @@
  * hold, and extents are constants. */
 #include <assert.h>
 
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
 #include "lower/cpu/nest.h"
 
 static bool

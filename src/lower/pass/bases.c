@@ -6,7 +6,9 @@
  * names before the loop: compilers that see one sum for each turn compute each
  * anew, in 64 bits, and hold all of them at once. */
 #include "ir/list.h"
+#include "lower/code/build.h"
 #include "lower/lower_int.h"
+#include "lower/pass/pass.h"
 
 /* The outermost loop that is written out, while what is in it is looked at. */
 typedef struct baser {

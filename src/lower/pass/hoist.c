@@ -8,7 +8,9 @@
  * that what a branch guards may be computed before it.  Tasks and blocks, which
  * have names of their own, keep what they hold. */
 #include "ir/list.h"
+#include "lower/code/build.h"
 #include "lower/lower_int.h"
+#include "lower/pass/pass.h"
 
 /* A loop around, with constant bounds. */
 typedef struct turn {

@@ -4,6 +4,7 @@
  * much of a tile is inside, whether a result passes the caches.  A `let` that
  * nothing mentions is dropped, then those that only it mentioned. */
 #include "lower/lower_int.h"
+#include "lower/pass/pass.h"
 
 /* How often each variable is mentioned, by its address: numbers are the
  * planner's and lowering's own, and may be the same.  Open addressing. */

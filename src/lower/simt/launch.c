@@ -3,6 +3,7 @@
  * Statements become code of each thread, in order; a scope in a cta is a
  * condition on who the thread is. */
 
+#include "lower/pass/pass.h"
 #include "lower/pass/width.h"
 #include "lower/simt/node.h"
 

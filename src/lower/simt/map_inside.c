@@ -1,5 +1,6 @@
 /* map_inside.c - which elements of a map count: indices within their extents,
  * places inside tensors, and of threads that do the same one. */
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 static const axe_node *

@@ -1,5 +1,6 @@
 /* map_move.c - what a map reads from memory into arrays, and writes back: all
  * turns of an operand, by vectors where they are. */
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 static axe_arg

@@ -1,6 +1,7 @@
 /* map_value.c - where the digits of a map are, and what that says: indices,
  * places in arrays and memory, values in terms of arrays. */
 #include "ir/rewrite.h"
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 const axe_node *

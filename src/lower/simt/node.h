@@ -3,6 +3,7 @@
 #ifndef AXE_LOWER_SIMT_NODE_H
 #define AXE_LOWER_SIMT_NODE_H
 
+#include "lower/code/build.h"
 #include "lower/simt/simt_int.h"
 
 static inline const axe_node *

@@ -4,6 +4,7 @@
  * as each step waits for the one before; then lanes exchange what they have,
  * until all that share the reduction hold the result; then warps, through
  * shared memory.  No lane is told apart: the result is replicated. */
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 /* Sums at once that hide a step's latency, and turns that each is worth. */

@@ -5,6 +5,7 @@
  * loop: its variable has that value in the code of the produce. */
 #include "lower/simt/ring.h"
 
+#include "lower/code/build.h"
 #include "plan/simt/contract/contract.h"
 
 const axe_node *

@@ -2,6 +2,7 @@
  *
  * Who fills a stage waits until all that read it have said so, and says so, or
  * lets its copies say so, when it is full. */
+#include "lower/code/build.h"
 #include "lower/simt/ring.h"
 
 /* The stage is filled by what this thread has waited for, or done. */

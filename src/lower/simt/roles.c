@@ -4,6 +4,7 @@
  * own loop over the tiles, and only its pipelines hold it back.  A role that
  * does nothing but ask engines is one thread's. */
 
+#include "lower/code/build.h"
 #include "lower/code/order.h"
 #include "lower/simt/ring.h"
 

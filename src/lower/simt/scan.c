@@ -10,6 +10,7 @@
  *   warps    leave theirs in shared memory, and take in those of slower warps
  *
  * What came before, in another statement, is where the slowest begins. */
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 typedef struct scan {

@@ -4,6 +4,7 @@
  * then every slot is chosen among what came and what the lane has itself. */
 #include "plan/simt/map/shuffle.h"
 
+#include "lower/code/build.h"
 #include "lower/simt/by_lane.h"
 #include "lower/simt/map.h"
 

@@ -34,17 +34,33 @@ typedef struct simt_lowering {
                                have not been waited for; or NULL */
 } simt_lowering;
 
-/* ------------------------------------------------------ build.c: grid items */
+/* -------------------------------------------------------------- alignment.c */
+
+/* What the grid's accesses want of where parameters begin. */
+void axe_simt_note_begins(simt_lowering *sl);
+
+/* ------------------------------------------------------------ async_drain.c */
+
+/* Contractions that the plan waits for before s, or behind it. */
+AXE_CHECK axe_status axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b,
+                                           const axe_stmt *last,
+                                           const axe_stmt *s, bool behind);
+
+/* ------------------------------------------------------------------ build.c */
 
 /* warp, lane, ... as an integer. */
 const axe_node *axe_simt_id(simt_lowering *sl, axe_id id);
+
 /* A thread's coordinate on an axis of the crew. */
 const axe_node *axe_simt_coordinate(simt_lowering *sl, const axe_crew *c,
                                     axe_axis axis);
+
 /* A thread's number in its entity of the crew: 0 .. n_thread - 1. */
 const axe_node *axe_simt_thread(simt_lowering *sl, const axe_crew *c);
+
 /* Which entity of the crew it is: 0 .. n_entity - 1. */
 const axe_node *axe_simt_entity(simt_lowering *sl, const axe_crew *c);
+
 /* coordinate / stride % extent */
 const axe_node *axe_simt_digit(simt_lowering *sl, const axe_crew *c,
                                axe_iter it);
@@ -52,45 +68,53 @@ const axe_node *axe_simt_digit(simt_lowering *sl, const axe_crew *c,
 /* New registers of a thread, n of type t; the same name gets a number. */
 const axe_tensor *axe_simt_array(simt_lowering *sl, const char *name,
                                  axe_type t, int64_t n);
+
 /* The grid's array (reg) or buffer (shared) of a tile; of a global tensor
  * itself. */
 const axe_tensor *axe_simt_tensor(simt_lowering *sl, const axe_tensor *t);
+
 /* New shared memory at `offset`. */
 const axe_tensor *axe_simt_buffer(simt_lowering *sl, const char *name,
                                   axe_type t, int64_t n, int64_t offset,
                                   axe_swizzle swizzle);
+
 /* The crew's scratch, as elements of t. */
 const axe_tensor *axe_simt_scratch(simt_lowering *sl, const axe_crew *c,
                                    axe_type t);
-
-axe_arg axe_simt_reg(const axe_tensor *array, const axe_node *at);
-axe_arg axe_simt_shared(const axe_tensor *buffer, const axe_node *at);
-axe_arg axe_simt_global(const axe_tensor *t, const axe_node *at);
-axe_arg axe_simt_number(const axe_node *n);
+axe_arg           axe_simt_reg(const axe_tensor *array, const axe_node *at);
+axe_arg           axe_simt_shared(const axe_tensor *buffer, const axe_node *at);
+axe_arg           axe_simt_global(const axe_tensor *t, const axe_node *at);
+axe_arg           axe_simt_number(const axe_node *n);
 
 /* One invocation. */
 axe_lir *axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a,
                        int param, int n_arg, const axe_arg *arg,
                        const axe_node *pred);
+
 /* array[at] = value */
 void axe_simt_calc(simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
                    const axe_node *at, const axe_node *value,
                    const axe_node *pred);
+
 /* The element of an array, in values of CALC. */
 const axe_node *axe_simt_element(simt_lowering *sl, const axe_tensor *array,
                                  const axe_node *at);
+
 /* A loop that is written out, 0 .. n - 1: its variable, 0 if n is 1; *b becomes
  * its body. */
 const axe_node *axe_simt_unrolled(simt_lowering *sl, axe_lblock **b,
                                   const char *name, int64_t n);
 const axe_node *axe_simt_let(simt_lowering *sl, axe_lblock *b, const char *name,
                              const axe_node *value);
+
 /* Both; either may be NULL: true. */
 const axe_node *axe_simt_both(simt_lowering *sl, const axe_node *a,
                               const axe_node *b);
+
 /* All threads of the crew's entity have come here. */
 AXE_CHECK axe_status axe_simt_meet(simt_lowering *sl, axe_lblock *b,
                                    const axe_crew *c);
+
 /* The machine's SYNC row of that kind with these operands.
  * Errors  EUNSUPPORTED: it has none */
 AXE_CHECK axe_status axe_simt_sync(simt_lowering *sl, axe_lblock *b,
@@ -98,75 +122,9 @@ AXE_CHECK axe_status axe_simt_sync(simt_lowering *sl, axe_lblock *b,
                                    const char *group, int n_arg,
                                    const axe_arg *arg);
 
-/* ---------------------------------------------------- launch.c: statements */
-
-AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
-                                    axe_lowered *out);
-/* host.c: when each grid is launched, and which loops are around it. */
-void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 /* An expression over integers, with scalars as elements of arrays. */
 const axe_node *axe_simt_scalars(simt_lowering *sl, const axe_node *n);
-/* Statements in order into b. */
-AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
-                                         int n, axe_stmt *const *body);
-/* The variables of a scope from the number of the entity, last fastest. */
-void axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
-                    const axe_node *number);
 
-/* map.c */
-AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
-                                        const axe_schedule *s);
-/* contract.c */
-AXE_CHECK axe_status axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b,
-                                             const axe_schedule *s);
-/* copy.c */
-AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
-                                         const axe_schedule *s);
-/* prologue.c: at the start of a grid, and at its end. */
-AXE_CHECK axe_status axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
-/* What an index statement must wait for: meets, groups, phases. */
-AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *s);
-/* async_drain.c: contractions that the plan waits for before s, or behind it.
- */
-AXE_CHECK axe_status axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b,
-                                           const axe_stmt *last,
-                                           const axe_stmt *s, bool behind);
-/* ring.c: the stage of a CONSUME across roles has been read, and the next
- * one is the ring's. */
-AXE_CHECK axe_status axe_simt_free_stage(simt_lowering *sl, axe_lblock *b,
-                                         const axe_stmt *consume);
-AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
-                                             const axe_stmt *s);
-/* Do its counters begin with the CTA, since where it is declared, or its roles
- * are, is come to again? */
-bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
-/* The counters of a ring, of those who fill it and those who read it. */
-void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
-                         const axe_simt_ring *r, bool fill, bool read);
-/* At the CTA's end: of those counted since its begin, no engine's arrival at a
- * barrier is under way. */
-AXE_CHECK axe_status axe_simt_end_rings(simt_lowering *sl, axe_lblock *b);
-/* One thread of each entity of the crew, of those of `around`, which is around
- * it, where `when` (NULL: always) holds, the same in all of a warp.  It is the
- * same thread each time; where warps can choose one, they do. */
-axe_lblock *axe_simt_open_first(simt_lowering *sl, axe_lblock *b,
-                                const axe_crew *crew, const axe_crew *around,
-                                const axe_node *when);
-/* The crew's threads, of those of the crew it is in, as a block. */
-axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
-                               const axe_crew *c);
-/* The threads that a scope in a cta is, as a block with the scope's variables.
- */
-axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
-                                const axe_stmt *s);
-/* The number in the grid of the map that boxes of the argument `of`, seen as t,
- * are seen by, used where `when` holds; NULL: always. */
-struct axe_box;
-int axe_simt_map_of(simt_lowering *sl, const axe_tensor *of,
-                    const axe_tensor *t, const struct axe_box *box,
-                    const axe_node *when);
 /* The SYNC row of that kind for a group, by the threads where pred holds; n: at
  * most so many of its groups are left, where it takes a number.
  * Errors  EUNSUPPORTED */
@@ -174,71 +132,178 @@ AXE_CHECK axe_status axe_simt_order_group(simt_lowering *sl, axe_lblock *b,
                                           axe_sync_kind kind, const char *group,
                                           axe_arg_space space, int64_t n,
                                           const axe_node *pred);
+
 /* One thread's SYNC row, where pred holds; NULL: always. */
 AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
                                       axe_sync_kind kind, const char *group,
                                       int n_arg, const axe_arg *arg,
                                       const axe_node *pred);
-/* store_staging.c: by way of staging. */
-AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
-                                              const axe_schedule *s);
-/* tmem.c.  A place in a tile of tensor memory. */
-axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
-/* What the thread did there comes BEFORE, or does comes AFTER, what others do
- * that it meets; nothing where the launch has no tensor memory. */
-AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
-                                         axe_sync_kind kind);
-/* Columns: asked for, read where that has been done, given back. */
-AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
-/* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
- * done that the threads where pred holds have asked of the group. */
-AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
-                                     const char *group, axe_arg barrier,
-                                     const axe_node *mask, const axe_crew *by,
-                                     const axe_crew *around);
-/* The rank of the first CTA of the `pair` that this one is of. */
-const axe_node *axe_simt_first_of(simt_lowering *sl, int pair);
-/* mask << by, where by is a multiple of `step` below `end`. */
-const axe_node *axe_simt_shifted(simt_lowering *sl, int64_t mask, int step,
-                                 int end, const axe_node *by);
-/* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
-const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
-/* All threads of the meeting's crew wait for what its askers asked. */
-AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
-                                    const axe_meet *m);
-AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
-                                         const axe_schedule *s);
-/* tmem_copy.c: from shared to tensor memory. */
-AXE_CHECK axe_status axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b,
-                                          const axe_schedule *s);
-/* A block of one thread of the crew, which asks for atoms of
- * an engine. */
-axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
-                                const axe_crew *crew);
+
 /* The launch must keep the condition. */
 void axe_simt_need(simt_lowering *sl, const axe_node *c);
 
-/* alignment.c: what the grid's accesses want of where parameters begin. */
-void axe_simt_note_begins(simt_lowering *sl);
-/* turn.c: around all that a scope does, and one TURN in it. */
-AXE_CHECK axe_status axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b,
-                                          const axe_crew *c);
-AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
-                                        const axe_crew *c);
-AXE_CHECK axe_status axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b,
-                                         const axe_crew *c);
-AXE_CHECK axe_status axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b,
-                                         const axe_crew *c);
+/* --------------------------------------------------------------- contract.c */
+
+AXE_CHECK axe_status axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b,
+                                             const axe_schedule *s);
+
+/* ------------------------------------------------------------------- copy.c */
+
+AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
+                                         const axe_schedule *s);
+
+/* ------------------------------------------------------------------- host.c */
+
+/* When each grid is launched, and which loops are around it. */
+void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
+
+/* ---------------------------------------------------------------- landing.c */
+
+/* A copy that is awaited where something else begins, as copies that follow one
+ * another are in flight together; the wait for those; the fence behind what
+ * threads write to a tile of no pipeline in s, for the engine that reads it,
+ * NULL: none is needed; and the one that is due. */
+bool                 axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_land(simt_lowering *sl, axe_lblock *b);
+const axe_atom      *axe_simt_fence_behind(const simt_lowering *sl,
+                                           const axe_stmt      *s);
+void                 axe_simt_fence(simt_lowering *sl, axe_lblock *b);
+
+/* ----------------------------------------------------------------- launch.c */
+
+AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
+                                    axe_lowered *out);
+
+/* -------------------------------------------------------------------- map.c */
+
+AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
+                                        const axe_schedule *s);
+
+/* --------------------------------------------------------------- prologue.c */
+
+/* At the start of a grid, and at its end. */
+AXE_CHECK axe_status axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
+
+/* ------------------------------------------------------------------- ring.c */
+
+/* What an index statement must wait for: meets, groups, phases. */
+AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *s);
+
+/* A pipeline of one role is declared: its counters begin. */
+AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
+                                             const axe_stmt *s);
+
+/* Do its counters begin with the CTA, since where it is declared, or its roles
+ * are, is come to again? */
+bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
+
+/* The counters of a ring, of those who fill it and those who read it. */
+void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
+                         const axe_simt_ring *r, bool fill, bool read);
+
+/* ------------------------------------------------------------- ring_roles.c */
+
+/* The stage of a CONSUME across roles has been read, and the next one is the
+ * ring's. */
+AXE_CHECK axe_status axe_simt_free_stage(simt_lowering *sl, axe_lblock *b,
+                                         const axe_stmt *consume);
+
+/* ------------------------------------------------------------------ roles.c */
+
+/* At the CTA's end: of those counted since its begin, no engine's arrival at a
+ * barrier is under way. */
+AXE_CHECK axe_status axe_simt_end_rings(simt_lowering *sl, axe_lblock *b);
+
+/* Which cluster's tile it is, by an id that counts CTAs. */
+const axe_node *axe_simt_cluster_of(simt_lowering *sl, axe_id id);
+
+/* The scope's variables in cluster `at`. */
+AXE_CHECK axe_status axe_simt_set_tile(simt_lowering *sl, axe_lblock *b,
+                                       const axe_stmt *s, const axe_node *at);
+
+/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
+AXE_CHECK axe_status axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b,
+                                         const axe_stmt *s,
+                                         const axe_stmt *role,
+                                         axe_lblock    **body);
+
+/* The crew's registers, by the row, or NULL; and those of warp groups whose
+ * warps have roles of their own, before these part. */
+void axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
+                         const axe_atom *a);
+void axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b);
+
+/* The rings whose stages the role passes on; and at its end those that it has
+ * filled, and counts. */
+void                 axe_simt_count_rings(simt_lowering *sl, axe_lblock *b,
+                                          const axe_stmt *role);
+AXE_CHECK axe_status axe_simt_end_role(simt_lowering *sl, axe_lblock *b,
+                                       const axe_stmt *role);
+
+/* ---------------------------------------------------------- store_staging.c */
+
+/* By way of staging. */
+AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
+                                              const axe_schedule *s);
+
+/* ------------------------------------------------------------- tensor_map.c */
+
+/* The number in the grid of the map that boxes of the argument `of`, seen as t,
+ * are seen by, used where `when` holds; NULL: always. */
+struct axe_box;
+int axe_simt_map_of(simt_lowering *sl, const axe_tensor *of,
+                    const axe_tensor *t, const struct axe_box *box,
+                    const axe_node *when);
+
+/* ---------------------------------------------------------------- threads.c */
+
+/* The variables of a scope from the number of the entity, last fastest. */
+void axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+                    const axe_node *number);
+
+/* One thread of each entity of the crew, of those of `around`, which is around
+ * it, where `when` (NULL: always) holds, the same in all of a warp.  It is the
+ * same thread each time; where warps can choose one, they do. */
+axe_lblock *axe_simt_open_first(simt_lowering *sl, axe_lblock *b,
+                                const axe_crew *crew, const axe_crew *around,
+                                const axe_node *when);
+
+/* The crew's threads, of those of the crew it is in, as a block. */
+axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
+                               const axe_crew *c);
+
+/* The threads that a scope in a cta is, as a block with the scope's variables.
+ */
+axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
+                                const axe_stmt *s);
+
+/* The rank of the first CTA of the `pair` that this one is of. */
+const axe_node *axe_simt_first_of(simt_lowering *sl, int pair);
+
+/* mask << by, where by is a multiple of `step` below `end`. */
+const axe_node *axe_simt_shifted(simt_lowering *sl, int64_t mask, int step,
+                                 int end, const axe_node *by);
+
+/* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
+const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
+
+/* A block of one thread of the crew, which asks for atoms of an engine. */
+axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
+                                const axe_crew *crew);
+
 /* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but
  * ask engines? */
 bool axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role,
                        int64_t *pair);
-/* tile_scheduler.c: tiles that are taken as they come.  Its barriers; then, for
- * who runs a loop over the tiles (`role`, or NULL: the CTA), its counters
- * before the loop; what it does at the begin of a tile; and at its end, where
- * `tile` becomes the next one, or the loop is left. */
+
+/* --------------------------------------------------------- tile_scheduler.c */
+
+/* Tiles that are taken as they come.  Its barriers; then, for who runs a loop
+ * over the tiles (`role`, or NULL: the CTA), its counters before the loop; what
+ * it does at the begin of a tile; and at its end, where `tile` becomes the next
+ * one, or the loop is left. */
 typedef struct axe_tile_loop {
     const axe_crew   *crew;
     const axe_var    *room, *phase;
@@ -253,37 +318,60 @@ AXE_CHECK axe_status axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b,
 AXE_CHECK axe_status axe_simt_next_tile(simt_lowering *sl, axe_lblock *b,
                                         const axe_tile_loop *t,
                                         const axe_var       *tile);
-/* roles.c: which cluster's tile it is, by an id that counts CTAs. */
-const axe_node *axe_simt_cluster_of(simt_lowering *sl, axe_id id);
-/* The scope's variables in cluster `at`. */
-AXE_CHECK axe_status axe_simt_set_tile(simt_lowering *sl, axe_lblock *b,
-                                       const axe_stmt *s, const axe_node *at);
-/* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
-AXE_CHECK axe_status axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b,
-                                         const axe_stmt *s,
-                                         const axe_stmt *role,
-                                         axe_lblock    **body);
-/* The crew's registers, by the row, or NULL; and those of warp groups whose
- * warps have roles of their own, before these part. */
-void axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
-                         const axe_atom *a);
-void axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b);
-/* The rings whose stages the role passes on; and at its end those that it has
- * filled, and counts. */
-void                 axe_simt_count_rings(simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *role);
-AXE_CHECK axe_status axe_simt_end_role(simt_lowering *sl, axe_lblock *b,
-                                       const axe_stmt *role);
-/* landing.c: a copy that is awaited where something else begins, as copies
- * that follow one another are in flight together; the wait for those; the fence
- * behind what threads write to a tile of no pipeline in s, for the engine that
- * reads it, NULL: none is needed; and the one that is due. */
-bool                 axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
-AXE_CHECK axe_status axe_simt_land(simt_lowering *sl, axe_lblock *b);
-const axe_atom      *axe_simt_fence_behind(const simt_lowering *sl,
-                                           const axe_stmt      *s);
-void                 axe_simt_fence(simt_lowering *sl, axe_lblock *b);
-/* walk.c: the tasks of a top scope whose order or number is its own. */
+
+/* ------------------------------------------------------------------- tmem.c */
+
+/* A place in a tile of tensor memory. */
+axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
+
+/* What the thread did there comes BEFORE, or does comes AFTER, what others do
+ * that it meets; nothing where the launch has no tensor memory. */
+AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
+                                         axe_sync_kind kind);
+
+/* Columns: asked for, read where that has been done, given back. */
+AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
+
+/* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
+ * done that the threads where pred holds have asked of the group. */
+AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
+                                     const char *group, axe_arg barrier,
+                                     const axe_node *mask, const axe_crew *by,
+                                     const axe_crew *around);
+
+/* All threads of the meeting's crew wait for what its askers asked. */
+AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
+                                    const axe_meet *m);
+AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
+                                         const axe_schedule *s);
+
+/* -------------------------------------------------------------- tmem_copy.c */
+
+/* From shared to tensor memory. */
+AXE_CHECK axe_status axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b,
+                                          const axe_schedule *s);
+
+/* ------------------------------------------------------------------- turn.c */
+
+/* Around all that a scope does, and one TURN in it. */
+AXE_CHECK axe_status axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b,
+                                          const axe_crew *c);
+AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
+                                        const axe_crew *c);
+AXE_CHECK axe_status axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b,
+                                         const axe_crew *c);
+AXE_CHECK axe_status axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b,
+                                         const axe_crew *c);
+
+/* ------------------------------------------------------------------- walk.c */
+
+/* Statements in order into b. */
+AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
+                                         int n, axe_stmt *const *body);
+
+/* The tasks of a top scope whose order or number is its own. */
 AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,
                                                const axe_stmt *s);
 

@@ -1,6 +1,7 @@
 /* tmem_copy.c - copies from shared to tensor memory, one thread's. */
 #include "plan/simt/tmem/copy.h"
 
+#include "lower/code/build.h"
 #include "lower/simt/simt_int.h"
 
 axe_status

@@ -3,6 +3,7 @@
  * What stands around and between statements, protocols of rings, tiles, roles
  * and turns, is in files of its own. */
 #include "ir/check.h"
+#include "lower/code/build.h"
 #include "lower/code/order.h"
 #include "lower/simt/ring.h"
 #include "plan/simt/copy/copy.h"

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "lower/code/build.h"
 #include "lower/lower_int.h"
+#include "lower/pass/pass.h"
 
 typedef enum where {
     BEGIN,

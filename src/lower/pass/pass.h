@@ -1,0 +1,23 @@
+/* pass.h - what is done to code that is there. */
+#ifndef AXE_LOWER_PASS_PASS_H
+#define AXE_LOWER_PASS_PASS_H
+
+#include "lower/lower_int.h"
+
+/* ------------------------------------------------------------------ bases.c */
+
+/* Of addresses and limits in loops that are written out, what their turns have
+ * in common is computed before; all through a block. */
+void axe_name_bases(lowering *lw, axe_lblock *b);
+
+/* ------------------------------------------------------------------ hoist.c */
+
+/* Take divisions apart and out of loops, all through a block. */
+void axe_hoist(lowering *lw, axe_lblock *b);
+
+/* ------------------------------------------------------------------- tidy.c */
+
+/* Drops integers that nothing mentions. */
+void axe_tidy(lowering *lw, axe_lblock *b);
+
+#endif
