@@ -4,7 +4,8 @@
 A ```console block holds commands behind "$ " and what they print; "..." alone on
 a line stands for any lines.  Commands run in a scratch folder in which `kernels`
 leads to the repository's, with `axe` first on PATH.  An ```axe block of the
-README must compile; those of docs/language.md have a test of their own.
+README must compile; those of docs/language.md have a test of their own.  A table
+row `| 1 | `function` | `file` |` names a function that is defined in src/file.
 """
 import os
 import re
@@ -54,6 +55,17 @@ def compiles(axe, path, work):
     return bool(kernels)
 
 
+def astray(root, path):
+    """Rows whose function is not defined where they say."""
+    text = open(path, encoding="utf-8").read()
+    for m in re.finditer(r"^\| \d+ \| `(\w+)` \| `([\w./]+)` \|", text, re.M):
+        name, file = m.groups()
+        where = os.path.join(root, "src", file)
+        code = open(where, encoding="utf-8").read() if os.path.exists(where) else ""
+        if not re.search(r"^%s\(" % name, code, re.M):
+            yield f"{path}:{text[: m.start()].count(chr(10)) + 1}: no {name} in src/{file}"
+
+
 def main():
     axe, src = os.environ["AXE"], os.environ["SRC"]
     env = dict(os.environ, NO_COLOR="1",
@@ -65,6 +77,9 @@ def main():
             if os.path.basename(path) == "README.md":
                 ran += 1
                 failed += not compiles(axe, path, work)
+            for wrong in astray(src, path):
+                failed += 1
+                print(wrong)
             for line, block in blocks(path):
                 for command, want in examples(block):
                     p = subprocess.run(["bash", "-c", command], cwd=work,
