@@ -71,6 +71,8 @@ const axe_syntax *axe_parse_turn(axe_parser *p);
  * ends before what is none. */
 bool axe_parse_attrs(axe_parser *p, axe_syntax *s);
 
+/* ---------------------------------------------------- parse_stmt.c */
+
 /* A block, or one statement alone. */
 bool axe_parse_block(axe_parser *p, axe_list *out);
 

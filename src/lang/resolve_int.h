@@ -200,15 +200,15 @@ axe_typed axe_resolve_pick(axe_resolver *r, const axe_expr *e);
 
 /* --------------------------------------------------- resolve_index.c */
 
+/* A new variable, numbered. */
+axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,
+                         const axe_node *extent);
 /* The index variable of this name: there is one in a kernel. */
 const axe_var *axe_resolve_index_var(axe_resolver *r, const char *name,
                                      axe_span at);
 /* before: takes statements that must run first; NULL: there are to be none. */
 axe_stmt *axe_resolve_assign(axe_resolver *r, const axe_syntax *s,
                              axe_list *before);
-/* resolve_split.c: contractions that the product of s is made of go to `out`
- * and its value becomes what is left; false after an error. */
-bool axe_resolve_split(axe_resolver *r, axe_stmt *s, axe_list *out);
 /* How far `var` runs, from the loads in `in` (n nodes) where it is alone in a
  * subscript; NULL after an error. */
 const axe_node *axe_resolve_extent(axe_resolver *r, const axe_var *var,
@@ -216,6 +216,12 @@ const axe_node *axe_resolve_extent(axe_resolver *r, const axe_var *var,
                                    const axe_node *const *in);
 /* Number an index statement and say what it runs over. */
 axe_stmt *axe_resolve_finish(axe_resolver *r, axe_stmt *s);
+
+/* --------------------------------------------------- resolve_split.c */
+
+/* Contractions that the product of s is made of go to `out` and its value
+ * becomes what is left; false after an error. */
+bool axe_resolve_split(axe_resolver *r, axe_stmt *s, axe_list *out);
 
 /* ---------------------------------------------------- resolve_stmt.c */
 
@@ -321,10 +327,6 @@ void axe_tune_check(axe_resolver *r, const axe_tune_decl *t,
 /* Give a bound parameter its domain; false, after an error, if the value is not
  * in it. */
 bool axe_tune_bind(axe_resolver *r, const axe_const_decl *c, axe_binding *b);
-
-/* A new variable, numbered. */
-axe_var *axe_resolve_var(axe_resolver *r, axe_var_kind kind, axe_word w,
-                         const axe_node *extent);
 
 /* ------------------------------------------------------------- macro.c */
 
