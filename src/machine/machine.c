@@ -89,10 +89,16 @@ static const axe_compute_row nvidia_types[] = {
 #include "machine/nvidia/types.def"
 };
 
+static const axe_kind_row kinds[] = {
+#define KIND(id, gpu, launches, where, text) {#id, gpu, launches, where, text},
+#include "machine/kinds.def"
+};
+
 static const axe_machine machines[] = {
 #define CPU(id, bits, vregs, l1, l2, w1, w2, stream, clock, words)             \
     {.name = (id),                                                             \
      .family = "cpu",                                                          \
+     .kind = AXE_KIND_core,                                                    \
      .vector_bits = (bits),                                                    \
      .n_vreg = (vregs),                                                        \
      .l1_bytes = (l1),                                                         \
@@ -111,6 +117,8 @@ static const axe_machine machines[] = {
                elect, sms, l2, clock, words)                                   \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
+     .kind = AXE_KIND_simt,                                                    \
+     .arch = (id),                                                             \
      .vector_bits = 128,                                                       \
      .n_vreg = (most),                                                         \
      .l2_bytes = (l2),                                                         \
@@ -139,8 +147,7 @@ static const axe_machine machines[] = {
                                .elects = (elect),                              \
                                .tmem_columns = (columns),                      \
                                .tmem_lanes = 128,                              \
-                               .tmem_least = 32,                               \
-                               .arch = (id)}},
+                               .tmem_least = 32}},
 #include "machine/nvidia/machines.def"
 };
 
@@ -196,7 +203,30 @@ axe_machine_runs_here(const axe_machine *mc)
         if (!host_has(word))
             return false;
     }
-    return mc->simt == NULL;
+    return !axe_kind_of(mc)->gpu;
+}
+
+const axe_kind_row *
+axe_kind_of(const axe_machine *mc)
+{
+    return &kinds[mc->kind];
+}
+
+unsigned
+axe_machine_traits(const axe_machine *mc)
+{
+    const axe_simt *m = mc->simt;
+
+    return m ? (m->max_cluster == 1 ? AXE_CTAS_ALONE : 0U) |
+                   (m->tmem_columns > 0 ? AXE_HAS_TMEM : 0U)
+             : 0;
+}
+
+axe_threads
+axe_machine_threads(const axe_machine *mc)
+{
+    return mc->simt ? (axe_threads){mc->simt->threads, mc->simt->max_threads}
+                    : (axe_threads){1, 1};
 }
 
 bool

@@ -139,26 +139,38 @@ bool axe_atom_takes_hint(const axe_atom *a);
 
 /* A machine whose CTAs have threads that run a kernel together. */
 typedef struct axe_simt {
-    int         lanes;       /* threads of a warp */
-    int         max_threads; /* of a CTA */
-    int         threads;     /* of a CTA, where the kernel names no number */
-    int         max_cluster; /* CTAs; 1: no clusters */
-    int         banks, bank_bytes; /* of shared memory */
-    int64_t     shared_bytes;      /* that a CTA may have */
-    int64_t     registers;         /* 32-bit ones, of an SM */
-    int         max_registers;     /* of a thread */
-    int         n_sm;              /* of the usual board, for estimates */
-    int         sector_bytes;      /* of global memory, one transaction */
-    int         max_vector;        /* [bytes] of one thread's load or store */
-    int         named_barriers;    /* of a CTA */
-    int         map_bits;          /* least of an element in a tensor map */
-    bool        elects;            /* a warp chooses one of its lanes */
-    int         desc_version;      /* of descriptors of shared memory */
-    int         tmem_columns;      /* words of a lane of tensor memory, or 0 */
-    int         tmem_lanes;        /* that it has */
-    int         tmem_least;        /* columns that a CTA can ask for */
-    const char *arch;              /* what compilers call it: "sm_90a" */
+    int     lanes;             /* threads of a warp */
+    int     max_threads;       /* of a CTA */
+    int     threads;           /* of a CTA, where the kernel names no number */
+    int     max_cluster;       /* CTAs; 1: no clusters */
+    int     banks, bank_bytes; /* of shared memory */
+    int64_t shared_bytes;      /* that a CTA may have */
+    int64_t registers;         /* 32-bit ones, of an SM */
+    int     max_registers;     /* of a thread */
+    int     n_sm;              /* of the usual board, for estimates */
+    int     sector_bytes;      /* of global memory, one transaction */
+    int     max_vector;        /* [bytes] of one thread's load or store */
+    int     named_barriers;    /* of a CTA */
+    int     map_bits;          /* least of an element in a tensor map */
+    bool    elects;            /* a warp chooses one of its lanes */
+    int     desc_version;      /* of descriptors of shared memory */
+    int     tmem_columns;      /* words of a lane of tensor memory, or 0 */
+    int     tmem_lanes;        /* that it has */
+    int     tmem_least;        /* columns that a CTA can ask for */
 } axe_simt;
+
+/* What a machine asks of a compiler: a row of kinds.def. */
+typedef enum axe_kind {
+#define KIND(id, gpu, launches, where, text) AXE_KIND_##id,
+#include "machine/kinds.def"
+    AXE_N_KIND
+} axe_kind;
+
+typedef struct axe_kind_row {
+    const char *name;
+    bool        gpu, launches;
+    const char *where, *text;
+} axe_kind_row;
 
 /* The type in which values of an element type are held in registers. */
 typedef struct axe_compute_row {
@@ -166,8 +178,11 @@ typedef struct axe_compute_row {
 } axe_compute_row;
 
 typedef struct axe_machine {
-    const char            *name;   /* "cpu-avx512" */
-    const char            *family; /* "cpu": what `default` and `target` name */
+    const char *name;   /* "cpu-avx512" */
+    const char *family; /* "cpu": what `default` and `target` name */
+    axe_kind    kind;
+    const char *arch; /* what its compilers call it: "sm_90a"; NULL:
+                         what they are told of features */
     int                    vector_bits, n_vreg;
     int64_t                l1_bytes, l2_bytes;
     int                    l1_ways, l2_ways; /* lines in a set */
@@ -178,7 +193,7 @@ typedef struct axe_machine {
     const axe_atom        *atom;
     int                    n_compute;
     const axe_compute_row *compute; /* types it can hold; others: refused */
-    const axe_simt        *simt;    /* NULL: one core runs a CTA alone */
+    const axe_simt        *simt;    /* of that kind; else NULL */
 } axe_machine;
 
 /* "cpu" is the best row this host can run; "cpu-avx2" and so on by name.
@@ -195,6 +210,19 @@ AXE_CHECK axe_status axe_compute_type(axe_ctx *cx, const axe_machine *mc,
 /* Elements of a vector register when the widest compute type is `t`; at least
  * 32 bits a lane. */
 int axe_machine_lanes(const axe_machine *mc, axe_type t);
+
+const axe_kind_row *axe_kind_of(const axe_machine *mc);
+
+/* What is so of some machines of a kind, as bits: no clusters; tensor memory.
+ */
+enum { AXE_CTAS_ALONE = 1, AXE_HAS_TMEM = 2 };
+unsigned axe_machine_traits(const axe_machine *mc);
+/* Threads of a CTA, where the kernel names no number and at most; 1 and 1 where
+ * one core runs it. */
+typedef struct axe_threads {
+    int usual, most;
+} axe_threads;
+axe_threads axe_machine_threads(const axe_machine *mc);
 
 /* Can this host run the machine's code? */
 bool axe_machine_runs_here(const axe_machine *mc);

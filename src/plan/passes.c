@@ -14,8 +14,14 @@ typedef enum pass_id {
     N_PASS
 } pass_id;
 
-/* Which machines a pass is for, as bits. */
-enum { CORE = 1, THREADS = 2, ALONE = 4, TMEM = 8, ALL = CORE | THREADS };
+/* Which machines a pass is for, as bits: their kind, and what they have. */
+enum {
+    CORE = 1 << AXE_KIND_core,
+    THREADS = 1 << AXE_KIND_simt,
+    ALL = (1 << AXE_N_KIND) - 1,
+    ALONE = AXE_CTAS_ALONE << AXE_N_KIND,
+    TMEM = AXE_HAS_TMEM << AXE_N_KIND
+};
 
 static const unsigned machines_of[N_PASS] = {
 #define PASS(name, machines, call, text) machines,
@@ -30,12 +36,7 @@ static const axe_pass table[N_PASS] = {
 static unsigned
 kind_of(const axe_machine *mc)
 {
-    const axe_simt *m = mc->simt;
-
-    if (!m)
-        return CORE;
-    return THREADS | (m->max_cluster == 1 ? ALONE : 0) |
-           (m->tmem_columns > 0 ? TMEM : 0);
+    return 1U << mc->kind | axe_machine_traits(mc) << AXE_N_KIND;
 }
 
 const axe_pass *

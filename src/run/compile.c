@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 #include "lang/lang.h"
 #include "lower/lower.h"
+#include "machine/machine.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
 #include "print/c/c.h"
@@ -501,7 +502,7 @@ axe_program_machine(const axe_program *p)
 bool
 axe_program_on_gpu(const axe_program *p)
 {
-    return p && p->plan && p->plan->machine->simt;
+    return p && p->plan && axe_kind_of(p->plan->machine)->gpu;
 }
 
 int

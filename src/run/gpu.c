@@ -40,9 +40,9 @@ machine_for(int major, int minor)
     for (int i = 0; i < axe_n_machine(); i++) {
         const axe_machine *mc = axe_machine_at(i);
         char              *end;
-        if (!mc->simt || strncmp(mc->simt->arch, "sm_", 3) != 0)
+        if (!mc->arch || strncmp(mc->arch, "sm_", 3) != 0)
             continue;
-        int  arch = (int)strtol(mc->simt->arch + 3, &end, 10);
+        int  arch = (int)strtol(mc->arch + 3, &end, 10);
         bool only = *end == 'a';
         if ((only ? arch == have : arch <= have) && arch > most) {
             best = mc;

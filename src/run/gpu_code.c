@@ -25,7 +25,7 @@ axe_gpu_check_program(axe_ctx *cx, const axe_program *p)
     if (!p->c_text)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "kernel %s was not compiled so far", p->kernel->name);
-    if (!p->plan->machine->simt)
+    if (!axe_kind_of(p->plan->machine)->gpu)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "kernel %s was compiled for %s, which is not a GPU",
                         p->kernel->name, p->plan->machine->name);
@@ -36,7 +36,7 @@ static bool
 find(axe_ctx *cx, axe_cache *c, const axe_program *p, const char *compiler,
      axe_bytes *out)
 {
-    const char *what[] = {p->c_text, p->plan->machine->simt->arch, compiler};
+    const char *what[] = {p->c_text, p->plan->machine->arch, compiler};
 
     return axe_cache_find(cx, c, AXE_LEN(what), what, out);
 }
@@ -45,7 +45,7 @@ static void
 keep(axe_ctx *cx, axe_cache *c, const axe_program *p, const char *compiler,
      axe_bytes code)
 {
-    const char *what[] = {p->c_text, p->plan->machine->simt->arch, compiler};
+    const char *what[] = {p->c_text, p->plan->machine->arch, compiler};
 
     axe_cache_keep(cx, c, AXE_LEN(what), what, p->c_text, code);
 }
@@ -65,8 +65,8 @@ axe_gpu_get_code(axe_ctx *cx, axe_cache *c, const axe_program *p, bool *cached,
         return AXE_OK;
     }
     AXE_TRY(st);
-    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->simt->arch, NULL,
-                              out));
+    AXE_TRY(
+        axe_nvrtc_compile(cx, p->c_text, p->plan->machine->arch, NULL, out));
     keep(cx, c, p, id, *out);
     return AXE_OK;
 }
@@ -81,8 +81,7 @@ axe_gpu_code(axe_ctx *cx, const axe_program *p, const char **log, void **code,
     axe_bytes b;
 
     AXE_TRY(axe_gpu_check_program(cx, p));
-    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->simt->arch, log,
-                              &b));
+    AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->arch, log, &b));
     *code = b.data;
     *bytes = b.len;
     return AXE_OK;
@@ -112,8 +111,8 @@ make_one(axe_ctx *cx, axe_cache *c, const axe_program *p, bool *fresh)
     AXE_TRY(axe_gpu_check_program(cx, p));
     *fresh = !find(cx, c, p, any_compiler, &code);
     if (*fresh) {
-        AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->simt->arch,
-                                  NULL, &code));
+        AXE_TRY(axe_nvrtc_compile(cx, p->c_text, p->plan->machine->arch, NULL,
+                                  &code));
         keep(cx, c, p, any_compiler, code);
     }
     free(code.data);

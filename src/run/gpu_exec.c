@@ -118,10 +118,10 @@ load(axe_ctx *cx, axe_gpu_exec *e, const axe_program *p, variant *v,
 static bool
 runs(const axe_gpu *g, const axe_machine *mc)
 {
-    const char *arch = mc->simt->arch;
+    const char *arch = mc->arch;
     size_t      n = strlen(arch);
 
-    if (strcmp(arch, g->machine->simt->arch) == 0)
+    if (strcmp(arch, g->machine->arch) == 0)
         return true;
     return arch[n - 1] != 'a' &&
            strtol(arch + 3, NULL, 10) <= g->major * 10 + g->minor;

@@ -280,9 +280,9 @@ when_between(const axe_keep *x, int64_t over, int64_t most)
 static void
 split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
 {
-    const axe_simt *m = mc->simt;
-    bool            apart = axe_keep_apart(x);
-    int64_t         over = room_of(x, x->step, m->threads, false);
+    axe_threads m = axe_machine_threads(mc);
+    bool        apart = axe_keep_apart(x);
+    int64_t     over = room_of(x, x->step, m.usual, false);
 
     if (over < LEAST)
         over = 0;
@@ -291,9 +291,8 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
             out, axe_keep_copy(
                      x, &(axe_keep_way){.most = over,
                                         .when = when_between(x, 0, over)}));
-    for (int t = m->threads; apart && t <= m->max_threads;
-         t = t < m->max_threads && 4 * t > m->max_threads ? m->max_threads
-                                                          : 4 * t) {
+    for (int t = m.usual; apart && t <= m.most;
+         t = t < m.most && 4 * t > m.most ? m.most : 4 * t) {
         int64_t most = room_of(x, 1, t, false);
         if (most > over)
             axe_list_push(
@@ -304,22 +303,21 @@ split_scope(axe_keep *x, const axe_machine *mc, axe_list *out)
                                                           x, over, most)}));
         over = most > over ? most : over;
     }
-    if (apart && room_of(x, 1, m->max_threads, true) > over) {
-        int64_t most = room_of(x, 1, m->max_threads, true);
+    if (apart && room_of(x, 1, m.most, true) > over) {
+        int64_t most = room_of(x, 1, m.most, true);
         axe_list_push(
             out, axe_keep_copy(
                      x, &(axe_keep_way){.apart = true,
-                                        .threads = m->max_threads,
+                                        .threads = m.most,
                                         .most = most,
                                         .as_is = true,
                                         .when = when_between(x, over, most)}));
         over = most;
     }
-    axe_list_push(
-        out,
-        axe_keep_copy(x, &(axe_keep_way){.apart = apart,
-                                         .threads = apart ? m->max_threads : 0,
-                                         .when = when_between(x, over, 0)}));
+    axe_list_push(out, axe_keep_copy(x, &(axe_keep_way){
+                                            .apart = apart,
+                                            .threads = apart ? m.most : 0,
+                                            .when = when_between(x, over, 0)}));
 }
 
 /* The scopes of a body, and of loops and branches around scopes. */

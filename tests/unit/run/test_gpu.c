@@ -54,9 +54,12 @@ static const char code[] =
     "k(const __grid_constant__ TMap m0, const float *X, float *Y,\n"
     "  long long M, long long N) { Y[0] = X[0] + m0.b[0] + M + N; }\n";
 
-static const axe_simt    simt = {.lanes = 32, .arch = "sm_90a", .n_sm = 132};
-static const axe_machine machine = {
-    .name = "sm_90a", .family = "nvidia", .simt = &simt};
+static const axe_simt    simt = {.lanes = 32, .n_sm = 132};
+static const axe_machine machine = {.name = "sm_90a",
+                                    .family = "nvidia",
+                                    .kind = AXE_KIND_simt,
+                                    .arch = "sm_90a",
+                                    .simt = &simt};
 
 static const axe_node *
 number(axe_ctx *cx, int64_t v)
@@ -181,13 +184,10 @@ code_runs_on_later_ones(void **state)
     for (size_t i = 0; i < AXE_LEN(row); i++) {
         axe_program  *p = make_program(cx);
         axe_plan     *plan = axe_new(cx, axe_plan);
-        axe_simt      other = simt;
         axe_machine   mc = machine;
         axe_gpu_exec *e;
 
-        other.arch = row[i].arch;
-        mc.name = row[i].arch;
-        mc.simt = &other;
+        mc.name = mc.arch = row[i].arch;
         *plan = *p->plan;
         plan->machine = &mc;
         p->plan = plan;
