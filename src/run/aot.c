@@ -7,16 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "axe/gpu.h"
 #include "base/ctx.h"
 #include "lang/lang.h"
-#include "machine/machine.h"
 #include "plan/plan.h"
-#include "print/aot/aot.h"
-#include "print/aot/gpu.h"
 #include "run/cc.h"
 #include "run/file.h"
 #include "run/program.h"
+#include "run/target.h"
 
 axe_status
 axe_source_kernels(axe_ctx *cx, int32_t source, int *n,
@@ -36,27 +33,6 @@ axe_source_kernels(axe_ctx *cx, int32_t source, int *n,
     return AXE_OK;
 }
 
-static axe_status
-gpu_aot(axe_ctx *cx, int n, const axe_program *const *p, const char *name,
-        axe_buf *c, axe_buf *h)
-{
-    axe_gpu_image *image = axe_new_array(cx, axe_gpu_image, n);
-    void         **code = axe_new_array(cx, void *, n);
-    axe_status     st = AXE_OK;
-
-    for (int i = 0; i < n && st == AXE_OK; i++) {
-        st = axe_gpu_code(cx, p[i], NULL, &code[i], &image[i].bytes);
-        image[i].lowered = p[i]->lowered;
-        image[i].code = code[i];
-        image[i].wide = p[i]->wide;
-    }
-    if (st == AXE_OK)
-        st = axe_print_aot_gpu(cx, n, image, name, c, h);
-    for (int i = 0; i < n; i++)
-        free(code[i]);
-    return st;
-}
-
 axe_status
 axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                  const char *name, axe_buf *c, axe_buf *h)
@@ -65,14 +41,12 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
     AXE_NEED(cx, name);
     AXE_NEED(cx, c);
     AXE_NEED(cx, h);
-    const axe_lowered **l = axe_new_array(cx, const axe_lowered *, n + 1);
 
     if (n < 1)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG, "no kernel is given");
     for (int i = 0; i < n; i++) {
         AXE_NEED(cx, p[i]);
-        l[i] = p[i]->lowered;
-        if (!l[i])
+        if (!p[i]->lowered)
             return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                             "kernel %s was not compiled so far",
                             p[i]->kernel->name);
@@ -81,8 +55,7 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                             "kernels %s and %s are for two machines",
                             p[0]->kernel->name, p[i]->kernel->name);
     }
-    return p[0]->plan->machine->simt ? gpu_aot(cx, n, p, name, c, h)
-                                     : axe_print_aot(cx, n, l, name, c, h);
+    return axe_target_of(p[0]->plan->machine)->print_aot(cx, n, p, name, c, h);
 }
 
 /* Copy a file that a tool made to where it is wanted, whole or not at all. */

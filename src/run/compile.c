@@ -7,8 +7,7 @@
 #include "machine/machine.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
-#include "print/c/c.h"
-#include "print/cuda/cuda.h"
+#include "run/target.h"
 #include "run/tuned.h"
 #include "run/weights.h"
 
@@ -69,18 +68,17 @@ digest_of(const axe_buf *text, unsigned char *out)
 static axe_status
 print_c(axe_ctx *cx, axe_program *p)
 {
-    axe_buf text = {.cx = cx};
+    const axe_target *target = axe_target_of(p->plan->machine);
+    axe_buf           text = {.cx = cx};
 
-    AXE_TRY(p->plan->machine->simt
-                ? axe_print_cuda(cx, p->lowered, p->wide, &text)
-                : axe_print_c(cx, p->lowered, &text));
+    AXE_TRY(target->print(cx, p->lowered, p->wide, &text));
     p->c_text = text.text;
     digest_of(&text, p->c_digest);
     for (int side = 0;
-         side < 2 && !p->plan->machine->simt && axe_lowered_branch(p->lowered);
+         side < 2 && target->print_side && axe_lowered_branch(p->lowered);
          side++) {
         text = (axe_buf){.cx = cx};
-        AXE_TRY(axe_print_c_side(cx, p->lowered, side, &text));
+        AXE_TRY(target->print_side(cx, p->lowered, side, &text));
         p->side_text[side] = text.text;
         digest_of(&text, p->side_digest[side]);
     }

@@ -1,10 +1,9 @@
 /* simulate.c - a program's launches in the simulator, on arrays. */
 #include "axe/sim.h"
 #include "base/ctx.h"
-#include "lower/lower.h"
 #include "plan/plan.h"
 #include "run/program.h"
-#include "sim/sim.h"
+#include "run/target.h"
 
 axe_status
 axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
@@ -19,8 +18,10 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
     const axe_kernel *k = p->kernel;
     axe_sim_array    *param = axe_new_array(cx, axe_sim_array, k->n_param);
     axe_bound         b;
+    const axe_target *target =
+        p->lowered ? axe_target_of(p->plan->machine) : NULL;
 
-    if (!p->lowered || !p->plan->machine->simt)
+    if (!target || !target->simulate)
         return axe_fail(
             cx, k->at, AXE_EUNSUPPORTED,
             "kernel %s is not compiled for a GPU, which is what the "
@@ -30,6 +31,6 @@ axe_program_simulate(axe_ctx *cx, const axe_program *p, int n_array,
     AXE_TRY(axe_bound_check_reach(cx, p, &b));
     for (int i = 0; i < k->n_param; i++)
         param[i] = (axe_sim_array){b.data[i], b.shape[i], b.stride[i]};
-    return axe_simulate(cx, p->lowered,
-                        &(axe_sim_spec){param, b.size, *options}, out);
+    return target->simulate(cx, p->lowered,
+                            &(axe_sim_spec){param, b.size, *options}, out);
 }

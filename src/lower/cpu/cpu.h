@@ -146,4 +146,10 @@ typedef axe_status   body_fn(lowering *lw, void *user);
 AXE_CHECK axe_status axe_nest_open(lowering *lw, const axe_nest *nest,
                                    body_fn *body, void *user);
 
+/* ------------------------------------------------------------------ lower.c */
+
+/* axe_lower for one core. */
+AXE_CHECK axe_status axe_core_lower(axe_ctx *cx, const axe_plan *p,
+                                    axe_lowered *out);
+
 #endif

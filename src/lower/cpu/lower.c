@@ -1,0 +1,582 @@
+/* lower.c - a kernel's statements in order.
+ *
+ * A scope becomes tasks dealt to workers in contiguous shares, and where the
+ * plan has it all workers meet before; for and
+ * pipelines become loops and plain sequence (one stage).  A statement whose
+ * operands may leave their tensors is emitted twice: for tiles wholly inside,
+ * with constant bounds, and for the edges. */
+#include <string.h>
+
+#include "lower/code/build.h"
+#include "lower/cpu/cpu.h"
+#include "lower/pass/pass.h"
+
+static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
+                             axe_stmt *const *body);
+
+static const axe_node *
+op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
+{
+    return axe_node2(lw->cx, op, a, b);
+}
+
+static const axe_node *
+let(lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
+
+    l->var = v;
+    l->value = value;
+    return axe_ivar(lw, v);
+}
+
+/* How many workers share the tasks: a size that the entry is given. */
+static const axe_node *
+n_worker(lowering *lw)
+{
+    axe_var *v = axe_new(lw->cx, axe_var);
+
+    *v = (axe_var){.kind = AXE_VAR_SIZE, .name = AXE_WORKERS, .id = -1};
+    return axe_ivar(lw, v);
+}
+
+static const axe_retile *
+retile_of(const lowering *lw, const axe_var *v)
+{
+    return axe_retile_of(lw->plan->n_retile, lw->plan->retile, v);
+}
+
+static const axe_node *
+choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
+{
+    return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                        (const axe_node *[]){c, a, b});
+}
+
+/* The count raised to a multiple of the workers unless `keep`. */
+static const axe_node *
+raised(lowering *lw, axe_lblock *b, const axe_node *keep, const axe_node *count)
+{
+    const axe_node *w = n_worker(lw);
+    const axe_node *more =
+        op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, count, w), w);
+
+    return let(lw, b, axe_loop_var(lw, "tiles"), choose(lw, keep, count, more));
+}
+
+/* The counts of tiles as written; where tiles may be smaller, one such count is
+ * raised until tasks can be dealt evenly, if they are few: the first, or one of
+ * which more tiles cost nothing, if it has enough register tiles. */
+static void
+count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
+            const axe_node **count)
+{
+    const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *enough;
+    int             first = s->n_var, cheap = s->n_var;
+
+    for (int i = 0; i < s->n_var; i++) {
+        const axe_retile *r = retile_of(lw, s->var[i]);
+        count[i] = s->var[i]->extent;
+        if (!r)
+            continue;
+        first = first < i ? first : i;
+        cheap = r->cheap ? i : cheap;
+        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
+                       op2(lw, AXE_OP_max, count[i], axe_int(lw, 1)));
+    }
+    for (int i = 0; i < s->n_var; i++)
+        all = op2(lw, AXE_OP_mul, all, count[i]);
+    if (first == s->n_var)
+        return;
+    enough =
+        op2(lw, AXE_OP_or,
+            op2(lw, AXE_OP_eq, op2(lw, AXE_OP_mod, all, w), axe_int(lw, 0)),
+            op2(lw, AXE_OP_le, op2(lw, AXE_OP_mul, axe_int(lw, 8), w), all));
+    if (cheap < s->n_var && cheap != first) {
+        const axe_retile *r = retile_of(lw, s->var[cheap]);
+        const axe_node   *wide =
+            op2(lw, AXE_OP_le, w,
+                op2(lw, AXE_OP_cdiv, r->size, axe_int(lw, r->round)));
+        const axe_node *narrow = axe_node1(lw->cx, AXE_OP_not, wide);
+        count[cheap] =
+            raised(lw, b, op2(lw, AXE_OP_or, enough, narrow), count[cheap]);
+        enough = op2(lw, AXE_OP_or, enough, wide);
+    }
+    count[first] = raised(lw, b, enough, count[first]);
+}
+
+/* Even steps: whole register tiles, at most the tile. */
+static void
+even_steps(lowering *lw, axe_lblock *b, const axe_stmt *s,
+           const axe_node **count)
+{
+    for (int i = 0; i < s->n_var; i++) {
+        const axe_retile *r = retile_of(lw, s->var[i]);
+        if (!r)
+            continue;
+        const axe_node *n = op2(lw, AXE_OP_cdiv, r->size, count[i]);
+        const axe_node *round = axe_int(lw, r->round);
+        n = op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, n, round), round);
+        n = op2(lw, AXE_OP_max, n, round);
+        n = let(lw, b, r->step, op2(lw, AXE_OP_min, n, axe_int(lw, r->tile)));
+        count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
+                       op2(lw, AXE_OP_cdiv, r->size, n));
+    }
+}
+
+/* i, j, ... from the task's number, the last fastest. */
+static void
+split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
+           const axe_node *const *count, const axe_node *task)
+{
+    for (int i = s->n_var - 1; i >= 0; i--) {
+        const axe_retile *r = retile_of(lw, s->var[i]);
+        const axe_node   *v =
+            let(lw, b, s->var[i],
+                i == 0 ? task : op2(lw, AXE_OP_mod, task, count[i]));
+        if (r)
+            let(lw, b, r->origin,
+                op2(lw, AXE_OP_mul, v, axe_ivar(lw, r->step)));
+        if (i > 0)
+            task = let(lw, b, axe_loop_var(lw, "task"),
+                       op2(lw, AXE_OP_div, task, count[i]));
+    }
+}
+
+/* All workers meet before s, if the plan says so. */
+static void
+meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_plan *p = lw->plan;
+
+    for (int i = 0; i < p->n_sync; i++)
+        if (p->sync[i].at == s && p->sync[i].barrier) {
+            if (lw->streams)
+                axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_fence;
+            axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_meet;
+        }
+}
+
+static void
+name_parts(lowering *lw, axe_lblock *b, const axe_schedule *s)
+{
+    for (int i = 0; i < s->split.n_let; i++)
+        let(lw, b, s->split.let[i].var, s->split.let[i].value);
+}
+
+/* The parts of contractions in the body that a turn of the loop, or the scope
+ * for NULL, knows already. */
+static void
+name_all_parts(lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
+               axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_schedule *s = body[i]->kind == AXE_STMT_INDEX
+                                    ? lw->plan->schedule[body[i]->id]
+                                    : NULL;
+        if (s && s->split.early && s->split.loop == loop)
+            name_parts(lw, b, s);
+        name_all_parts(lw, b, loop, body[i]->n_body, body[i]->body);
+        name_all_parts(lw, b, loop, body[i]->n_other, body[i]->other);
+    }
+}
+
+static axe_status
+lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_node **count =
+        axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
+    const axe_node *n = axe_int(lw, 1);
+
+    meet(lw, b, s);
+    if (lw->plan->kernel->body[0] != s || lw->plan->kernel->n_body > 1)
+        b = &axe_emit(lw, b, AXE_LIR_BLOCK)->body;
+    count_tiles(lw, b, s, count);
+    even_steps(lw, b, s, count);
+    for (int i = 0; i < s->n_var; i++)
+        n = op2(lw, AXE_OP_mul, n, count[i]);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_TASKS);
+    l->var = axe_loop_var(lw, "task");
+    l->begin = axe_int(lw, 0);
+    l->end = n;
+    split_task(lw, &l->body, s, count, axe_ivar(lw, l->var));
+    name_all_parts(lw, &l->body, NULL, s->n_body, s->body);
+    return lower_body(lw, &l->body, s->n_body, s->body);
+}
+
+/* A scope in a cta: its entities one after the other. */
+static axe_status
+lower_entities(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    for (int i = 0; i < s->n_var; i++) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
+        l->var = s->var[i];
+        l->begin = axe_int(lw, 0);
+        l->end = s->var[i]->extent;
+        b = &l->body;
+    }
+    return lower_body(lw, b, s->n_body, s->body);
+}
+
+static axe_status
+lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
+
+    l->var = s->var[0];
+    l->begin = axe_int(lw, 0);
+    l->end = s->var[0]->extent;
+    name_all_parts(lw, &l->body, s, s->n_body, s->body);
+    return lower_body(lw, &l->body, s->n_body, s->body);
+}
+
+static axe_status
+lower_schedule(lowering *lw, axe_lblock *b)
+{
+    switch (lw->s->kind) {
+    case AXE_SCHED_CONTRACT:
+        return axe_lower_contract(lw, b);
+    case AXE_SCHED_TRANSPOSE:
+        return axe_lower_transpose(lw, b);
+    case AXE_SCHED_COPY:
+    case AXE_SCHED_MAP:
+        break;
+    }
+    return axe_lower_map(lw, b);
+}
+
+/* Is `in` one of the terms of `all`? */
+static bool
+already(const axe_node *all, const axe_node *in)
+{
+    if (!all)
+        return false;
+    if (all->op == AXE_OP_and)
+        return already(all->arg[0], in) || already(all->arg[1], in);
+    return axe_node_same(all, in);
+}
+
+/* all = all && extent <= limit; false where the extent is not a constant. */
+static bool
+and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
+{
+    const axe_node *e = axe_extent_of(lw->s, g->var), *in;
+    int64_t         k;
+
+    if (!e || !axe_is_iconst(e, &k))
+        return false;
+    in = axe_node2(lw->cx, AXE_OP_le, e, g->limit);
+    if (already(*all, in))
+        return true;
+    *all = *all ? axe_node2(lw->cx, AXE_OP_and, *all, in) : in;
+    return true;
+}
+
+/* all = all && what the operand's checks ask at the corners of the domain,
+ * where its extents are constants. */
+static void
+and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
+{
+    for (int i = 0; i < op->n_check; i++) {
+        const axe_check *c = &op->check[i];
+        if (!axe_check_is_boxed(lw, c))
+            continue;
+        const axe_node *in[2] = {
+            axe_node2(lw->cx, AXE_OP_le, axe_int(lw, 0),
+                      axe_corner(lw, c->outer, &c->index, false)),
+            axe_node2(lw->cx, AXE_OP_lt,
+                      axe_corner(lw, c->outer, &c->index, true), c->size)};
+        for (int k = 0; k < 2; k++)
+            if (!already(*all, in[k]))
+                *all =
+                    *all ? axe_node2(lw->cx, AXE_OP_and, *all, in[k]) : in[k];
+    }
+}
+
+/* All guards hold: every extent is within its limit; so do the checks.  NULL
+ * without any, or where full code would gain nothing: an extent is not a
+ * constant, blocks are transposed either way, elements are folded side by side,
+ * or little is left to do. */
+static const axe_node *
+all_inside(lowering *lw)
+{
+    const axe_schedule *s = lw->s;
+    const axe_node     *all = NULL;
+    bool                ok = true;
+
+    if (s->kind != AXE_SCHED_MAP || s->within || s->n_from > 0 ||
+        s->nest[0].jam[0] > 1)
+        return NULL;
+    for (int i = 0; i < s->n_operand; i++)
+        for (int g = 0; g < s->operand[i].n_guard; g++)
+            ok = ok && and_inside(lw, &s->operand[i].guard[g], &all);
+    for (int i = 0; i < s->n_operand && ok; i++)
+        and_asked(lw, &s->operand[i], &all);
+    for (int g = 0; g < s->n_bound; g++)
+        ok = ok && and_inside(lw, &s->bound[g], &all);
+    return ok ? all : NULL;
+}
+
+/* The statement, where all is inside and at the edges. */
+static axe_status
+lower_edges(lowering *lw, axe_lblock *b)
+{
+    const axe_node *inside = all_inside(lw);
+
+    if (!inside)
+        return lower_schedule(lw, b);
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = inside;
+    lw->full = true;
+    AXE_TRY(lower_schedule(lw, &l->body));
+    lw->full = false;
+    return lower_schedule(lw, &l->other);
+}
+
+/* With the mask known; nothing where it leaves the destination as it is. */
+static axe_status
+lower_decided(lowering *lw, axe_lblock *b, bool holds)
+{
+    const axe_node *v;
+
+    lw->holds = holds;
+    v = axe_decided(lw, lw->s->value);
+    if (v->op == AXE_OP_load && axe_node_same(v, lw->s->operand[0].load))
+        return AXE_OK;
+    return lower_edges(lw, b);
+}
+
+static bool
+has_corners(lowering *lw, const axe_node *mask, const void *user)
+{
+    const axe_node *all, *none;
+    int64_t         known;
+
+    (void)user;
+    return axe_mask_corners(lw, mask, &all, &none) &&
+           !(axe_is_iconst(all, &known) && axe_is_iconst(none, &known));
+}
+
+/* Does one choice leave the destination as it is?  Then it is worth knowing
+ * where it is made everywhere. */
+static bool
+may_idle(lowering *lw)
+{
+    bool idle = false;
+
+    for (int holds = 0; holds < 2; holds++) {
+        lw->holds = holds;
+        const axe_node *v = axe_decided(lw, lw->s->value);
+        idle = idle || (v->op == AXE_OP_load &&
+                        axe_node_same(v, lw->s->operand[0].load));
+    }
+    return idle;
+}
+
+/* Where a mask holds all over the domain, nowhere, and in places. */
+static axe_status
+lower_masked(lowering *lw, axe_lblock *b)
+{
+    const axe_node *all, *none;
+    int64_t         never;
+
+    lw->mask = NULL;
+    if (lw->s->kind == AXE_SCHED_MAP)
+        lw->mask = axe_find_mask(lw, lw->s->value, has_corners, NULL);
+    if (!lw->mask || !may_idle(lw) ||
+        !axe_mask_corners(lw, lw->mask, &all, &none)) {
+        lw->mask = NULL;
+        return lower_edges(lw, b);
+    }
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+    l->value = all;
+    AXE_TRY(lower_decided(lw, &l->body, true));
+    b = &l->other;
+    if (!axe_is_iconst(none, &never)) {
+        l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = none;
+        AXE_TRY(lower_decided(lw, &l->body, false));
+        b = &l->other;
+    }
+    lw->mask = NULL;
+    return lower_edges(lw, b);
+}
+
+/* What a contraction left of the statement that is merged into it: the rows
+ * behind its whole register tiles, and the columns behind them. */
+static axe_status
+lower_ragged(lowering *lw, axe_lblock *b)
+{
+    const axe_schedule *all = lw->s;
+    const axe_split    *sp = &all->within->split;
+    axe_schedule        part = *all;
+    axe_guard           row = {all->merged[0], sp->whole_row},
+              column = {all->merged[1], sp->whole_column};
+
+    part.n_from = 1;
+    part.from = &row;
+    lw->s = &part;
+    AXE_TRY(lower_masked(lw, b));
+    part.from = &column;
+    part.n_bound = 1;
+    part.bound = &row;
+    if (!all->within->parts)
+        AXE_TRY(lower_masked(lw, b));
+    lw->s = all;
+    return AXE_OK;
+}
+
+/* A statement whose work a contraction does, but where there is none. */
+static axe_status
+lower_merged(lowering *lw, axe_lblock *b)
+{
+    const axe_schedule *s = lw->s, *into = s->within;
+    const axe_node     *none =
+        into->turns ? op2(lw, AXE_OP_eq, into->turns, axe_int(lw, 0)) : NULL;
+    int64_t known = 0;
+
+    if (none && !axe_is_iconst(none, &known)) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = none;
+        AXE_TRY(lower_masked(lw, &l->body));
+        b = &l->other;
+    } else if (known)
+        return lower_masked(lw, b);
+    return into->then == s ? lower_ragged(lw, b) : AXE_OK;
+}
+
+static axe_status
+lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *note = axe_emit(lw, b, AXE_LIR_NOTE);
+
+    lw->s = lw->plan->schedule[s->id];
+    lw->bound = NULL;
+    lw->vector = NULL;
+    lw->lanes = 1;
+    lw->part = NULL;
+    lw->whole = false;
+    lw->outside = NULL;
+    lw->full = false;
+    lw->sure = NULL;
+    if (lw->s->skip) {
+        note->text = axe_textf(lw->cx, "statement %d, line %d: packed", s->id,
+                               s->at.line);
+        return AXE_OK;
+    }
+    note->text =
+        axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
+                  axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
+    if (lw->s->idle.var) {
+        axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+        l->value = axe_node2(lw->cx, AXE_OP_lt, axe_ivar(lw, lw->s->idle.var),
+                             lw->s->idle.limit);
+        b = &l->body;
+    }
+    if (lw->s->kind == AXE_SCHED_CONTRACT && !lw->s->split.early)
+        name_parts(lw, b, lw->s);
+    return lw->s->within ? lower_merged(lw, b) : lower_masked(lw, b);
+}
+
+/* The counters of a pipeline that keeps its stages. */
+static void
+lower_ring(lowering *lw, axe_lblock *b, const axe_pipeline *p)
+{
+    const axe_ring *r = axe_ring_of(lw->plan->n_ring, lw->plan->ring, p);
+
+    if (r->n_stage == 1)
+        return;
+    axe_emit(lw, b, AXE_LIR_COUNT)->var = r->fill;
+    axe_emit(lw, b, AXE_LIR_COUNT)->var = r->read;
+}
+
+static axe_status
+lower_stage(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    const axe_ring *r =
+        axe_ring_of(lw->plan->n_ring, lw->plan->ring, s->pipeline);
+    axe_lir *l;
+
+    AXE_TRY(lower_body(lw, b, s->n_body, s->body));
+    if (r->n_stage == 1)
+        return AXE_OK;
+    l = axe_emit(lw, b, AXE_LIR_TURN);
+    l->var = s->kind == AXE_STMT_PRODUCE ? r->fill : r->read;
+    l->step = r->n_stage;
+    return AXE_OK;
+}
+
+static axe_status
+lower_if(lowering *lw, axe_lblock *b, const axe_stmt *s)
+{
+    axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
+
+    l->value = s->cond;
+    AXE_TRY(lower_body(lw, &l->body, s->n_body, s->body));
+    return lower_body(lw, &l->other, s->n_other, s->other);
+}
+
+static axe_status
+lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++)
+        switch (body[i]->kind) {
+        case AXE_STMT_SCOPE:
+            AXE_TRY(body[i]->scope > AXE_SCOPE_CTA
+                        ? lower_entities(lw, b, body[i])
+                        : lower_scope(lw, b, body[i]));
+            break;
+        case AXE_STMT_LOOP:
+            AXE_TRY(lower_body(lw, &axe_emit(lw, b, AXE_LIR_EVER)->body,
+                               body[i]->n_body, body[i]->body));
+            break;
+        case AXE_STMT_BREAK:
+            axe_emit(lw, b, AXE_LIR_BREAK);
+            break;
+        case AXE_STMT_CONTINUE:
+            axe_emit(lw, b, AXE_LIR_CONTINUE);
+            break;
+        case AXE_STMT_FOR:
+            AXE_TRY(lower_for(lw, b, body[i]));
+            break;
+        case AXE_STMT_IF:
+            AXE_TRY(lower_if(lw, b, body[i]));
+            break;
+        case AXE_STMT_BARRIER:
+            meet(lw, b, body[i]);
+            break;
+        case AXE_STMT_INDEX:
+            AXE_TRY(lower_index(lw, b, body[i]));
+            break;
+        case AXE_STMT_PIPELINE:
+            lower_ring(lw, b, body[i]->pipeline);
+            break;
+        case AXE_STMT_PRODUCE:
+        case AXE_STMT_CONSUME:
+            AXE_TRY(lower_stage(lw, b, body[i]));
+            break;
+        default:
+            AXE_TRY(lower_body(lw, b, body[i]->n_body, body[i]->body));
+        }
+    return AXE_OK;
+}
+
+axe_status
+axe_core_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *l)
+{
+    lowering *lw = axe_new(cx, lowering);
+
+    lw->cx = cx;
+    lw->plan = p;
+    for (int i = 0; i < p->n_schedule; i++)
+        lw->streams = lw->streams || (p->schedule[i] && p->schedule[i]->stream);
+    AXE_TRY(lower_body(lw, &l->body, p->kernel->n_body, p->kernel->body));
+    if (lw->streams)
+        axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;
+    axe_hoist(lw, &l->body);
+    axe_tidy(lw, &l->body);
+    l->plan = p;
+    l->n_reg = lw->n_reg;
+    l->scratch_bytes = p->scratch_bytes;
+    return AXE_OK;
+}

@@ -1,0 +1,35 @@
+/* target.h - what becomes of a lowered kernel, by its machine's kind.
+ *
+ * Planning and lowering have rows of their own for a kind, plan/target.h and
+ * lower/lower.c, since a room calls none above it. */
+#ifndef AXE_RUN_TARGET_H
+#define AXE_RUN_TARGET_H
+
+#include "axe/compile.h"
+#include "lower/lower.h"
+#include "sim/sim.h"
+
+typedef struct axe_target {
+    /* The text for the machine's compiler.  wide: for sizes above
+     * AXE_CUDA_MOST */
+    axe_status (*print)(axe_ctx *cx, const axe_lowered *l, bool wide,
+                        axe_buf *out);
+    /* Of one side of axe_lowered_branch; NULL: a text has both. */
+    axe_status (*print_side)(axe_ctx *cx, const axe_lowered *l, int side,
+                             axe_buf *out);
+    /* C text of programs for the machine, and its header. */
+    axe_status (*print_aot)(axe_ctx *cx, int n, const axe_program *const *p,
+                            const char *name, axe_buf *c, axe_buf *h);
+    /* Runs it on arrays, step by step; NULL: nothing does. */
+    axe_status (*simulate)(axe_ctx *cx, const axe_lowered *l,
+                           const axe_sim_spec *spec, axe_sim_report *out);
+} axe_target;
+
+/* Rows of kinds.def: target_ID.c. */
+#define KIND(id, gpu, launches, where, text)                                   \
+    extern const axe_target axe_##id##_target;
+#include "machine/kinds.def"
+
+const axe_target *axe_target_of(const axe_machine *mc);
+
+#endif
