@@ -6,6 +6,7 @@
 #include "plan/simt/team/cta_pair.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/scale.h"
+#include "plan/target.h"
 
 enum { LINES = 8, PIECE = 16, HELD = 0, SHARED = 1, N_TILE = 2 };
 
@@ -27,7 +28,11 @@ prepare(axe_ctx *cx, const axe_machine *mc, bare **out)
 {
     bare *b = axe_new(cx, bare);
 
-    b->p = (planner){.cx = cx, .mc = mc, .place = b->place, .simt = &b->simt};
+    b->p = (planner){.cx = cx,
+                     .mc = mc,
+                     .target = axe_plan_target_of(mc),
+                     .place = b->place,
+                     .simt = &b->simt};
     b->simt.open = b->open;
     b->simt.engine = b->engine;
     for (int i = 0; i < N_TILE; i++)

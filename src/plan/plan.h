@@ -90,6 +90,9 @@ typedef struct axe_nest {
 typedef struct axe_simt_schedule axe_simt_schedule;
 typedef struct axe_simt_plan     axe_simt_plan;
 
+/* A row of functions by the machine's kind: plan/target.h. */
+typedef struct axe_plan_target axe_plan_target;
+
 typedef enum axe_schedule_kind {
     AXE_SCHED_MAP,       /* loops around element-wise vectors */
     AXE_SCHED_TRANSPOSE, /* loops around lanes x lanes transposes */
@@ -264,6 +267,7 @@ typedef struct axe_packing {
 typedef struct axe_plan {
     const axe_kernel          *kernel;
     const axe_machine         *machine;
+    const axe_plan_target     *target;
     int                        n_schedule; /* by statement id */
     const axe_schedule *const *schedule;
     int                        n_place; /* by tensor id; tensor NULL: global */

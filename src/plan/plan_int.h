@@ -11,10 +11,12 @@ typedef struct turned {
 } turned;
 
 typedef struct planner {
-    axe_ctx             *cx;
-    const axe_kernel    *kernel;
-    const axe_machine   *mc;
-    axe_place           *place; /* by tensor id */
+    axe_ctx           *cx;
+    const axe_kernel  *kernel;
+    const axe_machine *mc;
+    const axe_plan_target
+                        *target; /* what planning does by the machine's kind */
+    axe_place           *place;  /* by tensor id */
     const axe_schedule **schedule;
     axe_packing         *pack;  /* by tensor id */
     const axe_var      **meets; /* by statement: axe_kernel_meets */
@@ -49,14 +51,5 @@ typedef struct request {
     int        n_reject;
     axe_reject reject[16];
 } request;
-
-/* ------------------------------------------------------------------ check.c */
-
-/* Warn of tiles that exceed the machine's caches. */
-void axe_check_caches(axe_ctx *cx, const axe_plan *p);
-
-/* The same: warn of contractions on rows far slower than others of their types,
- * but for those that say `slow`. */
-void axe_check_rates(axe_ctx *cx, const axe_plan *p);
 
 #endif

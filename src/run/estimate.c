@@ -1,7 +1,6 @@
 /* estimate.c - what a program should take at given sizes, by the model. */
 #include "base/ctx.h"
 #include "plan/cost/cost.h"
-#include "plan/cost/simt.h"
 #include "run/program.h"
 
 /* All sizes, each given or following from one that is. */
@@ -58,18 +57,15 @@ axe_program_estimate(axe_ctx *cx, const axe_program *p, int n_worker,
     const axe_machine *mc;
     const int64_t     *at;
     axe_cost           c;
-    axe_simt_cost      simt = {.least_s = -1};
 
     if (!p->plan)
         return too_early(cx, p);
     AXE_TRY(take_sizes(cx, p, n_size, size, &at));
     mc = p->plan->machine;
-    if (p->plan->simt)
-        axe_simt_cost_plan(cx, p->plan, at, &simt);
     axe_cost_plan(cx, p->plan,
                   &(axe_cost_at){at, n_worker, axe_host_levels(mc)}, &c);
     *out = (axe_estimate){.seconds =
                               c.cycles < 0 ? -1 : c.cycles / (mc->ghz * 1e9),
-                          .least = simt.least_s};
+                          .least = axe_cost_least(cx, p->plan, at)};
     return AXE_OK;
 }

@@ -8,7 +8,6 @@
 
 #include "machine/machine.h"
 #include "plan/cost/cost.h"
-#include "plan/cost/simt.h"
 #include "run/handle.h"
 #include "run/program.h"
 #include "run/tune_int.h"
@@ -156,7 +155,6 @@ estimate(axe_tuner *t, const axe_program *p, axe_tune_try *out)
 {
     const axe_machine *mc = p->plan->machine;
     axe_bound          b;
-    axe_simt_cost      simt;
     axe_cost           c;
 
     if (axe_bind(t->cx, p->kernel, t->n_array, t->array, t->n_size, t->size,
@@ -166,10 +164,7 @@ estimate(axe_tuner *t, const axe_program *p, axe_tune_try *out)
     axe_cost_plan(t->cx, p->plan, &at, &c);
     if (c.cycles >= 0)
         out->estimate_s = c.cycles / (mc->ghz * 1e9);
-    if (!p->plan->simt)
-        return;
-    axe_simt_cost_plan(t->cx, p->plan, b.size, &simt);
-    out->least_s = simt.least_s;
+    out->least_s = axe_cost_least(t->cx, p->plan, b.size);
 }
 
 /* Plan one combination; false if it has no plan. */

@@ -14,6 +14,7 @@
 #include "plan/access/subscript.h"
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
+#include "plan/target.h"
 
 /* The index variables of a subscript, each moving the address by `step` times
  * its coefficient. */
@@ -109,14 +110,13 @@ tile_operand(planner *p, const request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
     const axe_var    *stage = axe_stage_of(p, r->stmt, t);
-    const axe_layout *l = p->place[t->id].layout, *view;
+    const axe_layout *l, *view;
     int64_t          *begin = axe_new_array(p->cx, int64_t, t->rank + 1);
     int64_t          *end = axe_new_array(p->cx, int64_t, t->rank + 1);
     int64_t          *full = axe_new_array(p->cx, int64_t, t->rank + 1);
     window           *w = axe_new_array(p->cx, window, t->rank + 1);
 
-    if (p->simt)
-        AXE_TRY(axe_simt_storage(p, t, &l));
+    AXE_TRY(p->target->storage(p, t, &l));
     op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
     for (int d = 0; d < t->rank; d++) {
         axe_is_iconst(t->shape[d], &full[d]);
@@ -143,8 +143,7 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     if (p->place[t->id].each)
         op->base =
             axe_node2(p->cx, AXE_OP_add, op->base,
-                      axe_node2(p->cx, AXE_OP_mul,
-                                axe_crew_number(p->cx, p->simt->home[t->id]),
+                      axe_node2(p->cx, AXE_OP_mul, p->target->entity(p, t),
                                 axe_int_node(p->cx, p->place[t->id].each)));
     for (int d = 0; d < t->rank; d++) {
         int first = d > 0 ? view->dim_end[d - 1] : 0;

@@ -11,6 +11,7 @@
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
+#include "plan/target.h"
 
 enum { MAX_POINTS = 1 << 12, MAX_GRID = 1 << 16, PER_INDEX = 16 };
 
@@ -229,26 +230,16 @@ planned(const trail *t, int last)
 typedef struct placing {
     const axe_layout *l;
     int               n;
-    axe_axis          axis[4];
-    int64_t           by[4];
+    axe_axis          axis[AXE_PLACE_AXES];
+    int64_t           by[AXE_PLACE_AXES];
 } placing;
 
 static placing
 open_placing(const planner *p, const axe_tensor *t)
 {
-    placing out = {
-        .l = p->place[t->id].layout, .n = 1, .axis = {AXE_AXIS_M}, .by = {1}};
+    placing out = {.l = p->place[t->id].layout};
 
-    if (!p->simt)
-        return out;
-    const axe_axis axis[] = {AXE_AXIS_M, p->simt->reg, p->simt->tlane,
-                             p->simt->tcol};
-    out.n = 0;
-    for (int i = 0; i < AXE_LEN(axis); i++) {
-        out.axis[out.n] = axis[i];
-        out.by[out.n] = axe_simt_places(p, t, axis[i]);
-        out.n += out.by[out.n] != 0;
-    }
+    out.n = p->target->places(p, t, out.axis, out.by);
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
+#include "plan/target.h"
 
 static const struct {
     const char *name;
@@ -86,21 +87,8 @@ check_attr(planner *p, const request *r, const axe_schedule *s,
                          "`stream` needs whole vectors of %s's own type into a "
                          "global tensor",
                          dst);
-    if (s->simt &&
-        (a->key == AXE_ATTR_evict_first || a->key == AXE_ATTR_evict_last))
-        what = s->simt->hint == AXE_HINT_NONE
-                   ? axe_textf(p->cx,
-                               "`%s` is for what moves to or from global "
-                               "memory, and no row that takes hints does so "
-                               "here",
-                               info->name)
-                   : NULL;
-    else if (a->key == AXE_ATTR_evict_last)
-        what = axe_textf(p->cx, "%s has no rows that take hints to its caches",
-                         p->mc->name);
-    else if (a->key == AXE_ATTR_evict_first && s->ahead == 0)
-        what = "`evict_first` says how to ask for what is ahead, and nothing "
-               "is asked for here: add `prefetch = n`";
+    if (a->key == AXE_ATTR_evict_first || a->key == AXE_ATTR_evict_last)
+        what = p->target->why_no_hint(p, s, a);
     return what ? refuse(p, r, a->at, what) : AXE_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
+#include "plan/target.h"
 
 enum { MAX_VAR = 32, MAX_ITER = 96 };
 
@@ -160,12 +161,12 @@ prove(planner *p, const axe_schedule *s, const axe_operand *op)
     maps              m = {0};
     int64_t           base;
     const axe_layout *own, *flat, *want;
-    const axe_layout *l = p->place[op->tensor->id].layout;
+    const axe_layout *l;
     bool              same;
 
     if (!read_subscripts(p, s, op, &m) || !read_plan(p, op, &m, &base))
         return AXE_PROOF_UNKNOWN;
-    if (p->simt && axe_simt_storage(p, op->tensor, &l) != AXE_OK)
+    if (p->target->storage(p, op->tensor, &l) != AXE_OK)
         return AXE_PROOF_UNKNOWN;
     own = layout_of(p, m.n_iter, m.own, base);
     flat = layout_of(p, m.n, m.flat, m.first);

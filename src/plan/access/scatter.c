@@ -101,9 +101,8 @@ axe_scatter_meets(const planner *p, const axe_stmt *s)
 {
     int param;
 
-    return p->mc->simt && folds(p, s) &&
-           axe_simt_find_fold(p->mc, s->fold, s->dst->u.tensor->type, 1,
-                              &param);
+    return folds(p, s) && axe_simt_find_fold(p->mc, s->fold,
+                                             s->dst->u.tensor->type, 1, &param);
 }
 
 axe_status

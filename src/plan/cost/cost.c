@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "plan/cost/frame.h"
-#include "plan/cost/simt.h"
+#include "plan/target.h"
 
 /* Part of the smaller of issuing and waiting that the larger does not hide, and
  * what a launch costs that does nothing. */
@@ -223,21 +223,6 @@ cost(model *m, const axe_cost_frame *f, axe_cost *out)
             out->cycles = -1;
 }
 
-/* Of many threads: a model of its own. */
-static axe_cost
-simt_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at)
-{
-    axe_simt_cost c;
-    axe_cost      out = {.runs = 1};
-
-    axe_simt_cost_plan(cx, p, at->size, &c);
-    out.cycles = c.seconds < 0 ? -1 : c.seconds * p->machine->ghz * 1e9;
-    out.bytes[AXE_LEVEL_L2] = c.l2_bytes;
-    out.bytes[AXE_LEVEL_MEMORY] = c.memory_bytes;
-    out.memory_bound = c.most == AXE_BUSY_MEMORY;
-    return out;
-}
-
 void
 axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
               axe_cost *out)
@@ -258,15 +243,24 @@ void
 axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
               axe_cost *out)
 {
+    p->target->cost(cx, p, at, out);
+}
+
+double
+axe_cost_least(axe_ctx *cx, const axe_plan *p, const int64_t *size)
+{
+    return p->target->least ? p->target->least(cx, p, size) : -1;
+}
+
+void
+axe_core_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+              axe_cost *out)
+{
     axe_mark  mark = axe_ctx_mark(cx);
     axe_cost *one = axe_new_array(cx, axe_cost, p->n_schedule + 1);
     axe_cost  sum = {.runs = 1, .cycles = launch_cycles};
     double    waits = 0;
 
-    if (p->simt) {
-        *out = simt_cost(cx, p, at);
-        return;
-    }
     axe_cost_each(cx, p, at, one);
     for (int i = 0; i < p->n_schedule; i++) {
         double cycles = one[i].cycles;

@@ -51,8 +51,12 @@ void axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
 void axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
                    axe_cost *out);
 
-/* slow.c: warn of statements that take far longer than the machine needs, but
- * for those that say `slow`. */
-void axe_check_slow(axe_ctx *cx, const axe_plan *p);
+/* [s] that no plan of the kernel takes less than, at these sizes; -1: not
+ * known. */
+double axe_cost_least(axe_ctx *cx, const axe_plan *p, const int64_t *size);
+
+/* axe_cost_plan for one core. */
+void axe_core_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+                   axe_cost *out);
 
 #endif

@@ -273,7 +273,7 @@ static bool find(axe_cost_env *e, int n, axe_stmt *const *body,
 static bool
 is_hosts(const axe_cost_env *e)
 {
-    return e->plan->simt && e->n_loop == 0;
+    return axe_kind_of(e->plan->machine)->launches && e->n_loop == 0;
 }
 
 /* Look for s in a body that runs where cond, if there is one, is `want`. */

@@ -2,7 +2,7 @@
 #ifndef AXE_PLAN_CPU_CPU_H
 #define AXE_PLAN_CPU_CPU_H
 
-#include "plan/plan_int.h"
+#include "plan/target.h"
 
 /* ------------------------------------------------------------------- atom.c */
 
@@ -121,5 +121,21 @@ void axe_plan_sync(planner *p);
 
 /* Factors that are read where they come from. */
 void axe_find_views(planner *p);
+
+/* ----------------------------------------------------------------- caches.c */
+
+/* Warn of tiles that exceed the machine's caches. */
+void axe_check_caches(axe_ctx *cx, const axe_plan *p);
+
+/* ------------------------------------------------------------------- plan.c */
+
+/* The row of plan/target.h for one core. */
+AXE_CHECK axe_status axe_core_plan(planner *p, int64_t *scratch);
+AXE_CHECK axe_status axe_core_storage(planner *p, const axe_tensor *t,
+                                      const axe_layout **out);
+int                  axe_core_places(const planner *p, const axe_tensor *t,
+                                     axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES]);
+const char          *axe_core_why_no_hint(planner *p, const axe_schedule *s,
+                                          const axe_attr *a);
 
 #endif

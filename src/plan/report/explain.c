@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "plan/report/facts_simt.h"
+#include "plan/report/facts.h"
+#include "plan/target.h"
 
 enum { NOMINAL = 1024 };
 
@@ -81,7 +82,7 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         name = a > name ? a : name;
         layout = b > layout ? b : layout;
     }
-    if (p->simt && n == 0)
+    if (!p->target->alone && n == 0)
         return;
     axe_putf(out, "\n%-*s  %-5s  %9s  %9s  %-*s  %s\n", name, "tile", "type",
              "bytes", "at", layout, "layout", "why");
@@ -93,7 +94,7 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                      pl->bytes, pl->offset, layout,
                      axe_layout_text(cx, pl->layout), pl->why);
     }
-    if (!p->simt)
+    if (p->target->alone)
         axe_putf(out, "scratch: %" PRId64 " bytes a worker\n",
                  p->scratch_bytes);
 }
@@ -110,26 +111,16 @@ put_rings(axe_buf *out, const axe_plan *p)
     }
 }
 
-typedef void told_fn(axe_ctx *cx, const axe_plan *p, axe_list *out);
-
-/* What is told of a whole kernel on machines with threads. */
-static const struct {
-    const char *key;
-    told_fn    *fn;
-} told[] = {
-    {"launches", axe_simt_launches_of},
-    {"pipelines", axe_simt_rings_of},
-    {"meets", axe_simt_meets_of},
-};
-
+/* What the machine's kind tells of a whole kernel. */
 static void
 put_told(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
-    for (int k = 0; p->simt && k < AXE_LEN(told); k++) {
-        axe_list line = {.cx = cx};
-        told[k].fn(cx, p, &line);
+    for (int k = 0; k < p->target->n_lines; k++) {
+        const axe_plan_lines *told = &p->target->lines[k];
+        axe_list              line = {.cx = cx};
+        told->list(cx, p, &line);
         for (int i = 0; i < line.n; i++)
-            axe_putf(out, "%-10s  %s\n", i ? "" : told[k].key,
+            axe_putf(out, "%-10s  %s\n", i ? "" : told->key,
                      (const char *)line.item[i]);
     }
 }
@@ -137,10 +128,11 @@ put_told(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 static void
 put_told_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
-    for (int k = 0; p->simt && k < AXE_LEN(told); k++) {
-        axe_list line = {.cx = cx};
-        told[k].fn(cx, p, &line);
-        axe_putf(out, "\"%s\":[", told[k].key);
+    for (int k = 0; k < p->target->n_lines; k++) {
+        const axe_plan_lines *told = &p->target->lines[k];
+        axe_list              line = {.cx = cx};
+        told->list(cx, p, &line);
+        axe_putf(out, "\"%s\":[", told->key);
         for (int i = 0; i < line.n; i++) {
             const char *text = line.item[i];
             axe_puts(out, i ? "," : "");
@@ -186,25 +178,6 @@ retile_text(axe_ctx *cx, const axe_retile *r)
                      r->tile, axe_node_text(cx, r->size), r->round);
 }
 
-static void
-put_estimate(axe_ctx *cx, axe_buf *out, const axe_plan *p,
-             const axe_cost_at *at)
-{
-    axe_cost c;
-
-    axe_puts(out, "estimates for");
-    for (int i = 0; i < p->kernel->n_size; i++)
-        axe_putf(out, "%s %s = %" PRId64, i ? "," : "",
-                 p->kernel->size[i]->name, at->size[i]);
-    axe_putf(out, "%s on %d worker%s", p->kernel->n_size ? "" : " one launch",
-             at->n_worker, at->n_worker == 1 ? "" : "s");
-    axe_cost_plan(cx, p, at, &c);
-    if (c.cycles >= 0)
-        axe_putf(out, ": %.3g cycles, %.3g us at %.1f GHz", c.cycles,
-                 c.cycles / p->machine->ghz / 1000, p->machine->ghz);
-    axe_putc(out, '\n');
-}
-
 void
 axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                const int64_t *size)
@@ -219,17 +192,13 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                  axe_binding_text(cx, &p->kernel->binding[i]));
     axe_putc(out, '\n');
     put_domains(out, p->kernel);
-    if (p->simt && size)
-        axe_explain_launches(cx, out, p, size);
-    if (p->simt)
-        put_told(cx, out, p);
-    else
-        put_estimate(cx, out, p, &at);
+    p->target->put_cost(cx, out, p, &at, size != NULL);
+    put_told(cx, out, p);
     for (int i = 0; i < p->n_retile; i++)
         axe_putf(out, "tasks of %s: %s\n", p->retile[i].scope->name,
                  retile_text(cx, &p->retile[i]));
     put_sync(cx, out, p);
-    if (!p->simt)
+    if (p->target->alone)
         put_rings(out, p);
     cost = costs_of(cx, p, &at);
     for (int i = 0; i < p->n_schedule; i++)
@@ -372,8 +341,8 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
 
     put_head_json(cx, out, p, &at);
     axe_puts(out, "],");
-    if (p->simt && size)
-        axe_explain_launches_json(cx, out, p, size);
+    if (p->target->put_cost_json)
+        p->target->put_cost_json(cx, out, p, &at, size != NULL);
     put_told_json(cx, out, p);
     axe_puts(out, "\"statements\":[");
     for (int i = 0; i < p->n_schedule; i++)

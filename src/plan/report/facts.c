@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/report/facts_simt.h"
+#include "plan/report/explain.h"
+#include "plan/target.h"
 
 /* "m/8" for the digit of weight 8, "m" for the fastest. */
 static const char *
@@ -267,18 +268,11 @@ tell_cost(teller *t, const axe_cost *c)
 }
 
 void
-axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-             const axe_cost *cost, axe_facts *out)
+axe_core_facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+               const axe_cost *cost, axe_facts *out)
 {
     teller t = {cx, p, s, out};
 
-    *out = (axe_facts){0};
-    for (int f = 0; f < AXE_N_FACT; f++)
-        out->row[f].cx = cx;
-    if (s->simt) {
-        axe_simt_facts_of(cx, p, s, out);
-        return;
-    }
     tell_choice(&t);
     axe_facts_edges(cx, p, s, out);
     tell_merged(&t);
@@ -286,4 +280,14 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     tell_cost(&t, cost);
     axe_facts_proved(cx, p, s, out);
     axe_facts_rejected(cx, p, s, &out->row[AXE_FACT_rejected]);
+}
+
+void
+axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+             const axe_cost *cost, axe_facts *out)
+{
+    *out = (axe_facts){0};
+    for (int f = 0; f < AXE_N_FACT; f++)
+        out->row[f].cx = cx;
+    p->target->facts(cx, p, s, cost, out);
 }

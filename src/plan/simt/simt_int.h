@@ -18,4 +18,10 @@ AXE_CHECK axe_status axe_simt_infer(planner *p);
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: shared memory, registers */
 AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
 
+/* ------------------------------------------------------------------ rates.c */
+
+/* Warn of contractions on rows far slower than others of their types,
+ * but for those that say `slow`. */
+void axe_check_rates(axe_ctx *cx, const axe_plan *p);
+
 #endif

@@ -84,3 +84,36 @@ axe_is_in_tmem(const axe_node *n)
 {
     return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
 }
+
+int
+axe_simt_places_of(const planner *p, const axe_tensor *t,
+                   axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES])
+{
+    const axe_axis all[AXE_PLACE_AXES] = {AXE_AXIS_M, p->simt->reg,
+                                          p->simt->tlane, p->simt->tcol};
+    int            n = 0;
+
+    for (int i = 0; i < AXE_LEN(all); i++) {
+        axis[n] = all[i];
+        by[n] = axe_simt_places(p, t, all[i]);
+        n += by[n] != 0;
+    }
+    return n;
+}
+
+const axe_node *
+axe_simt_entity_of(planner *p, const axe_tensor *t)
+{
+    return axe_crew_number(p->cx, p->simt->home[t->id]);
+}
+
+const char *
+axe_simt_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
+{
+    return s->simt->hint != AXE_HINT_NONE
+               ? NULL
+               : axe_textf(p->cx,
+                           "`%s` is for what moves to or from global memory, "
+                           "and no row that takes hints does so here",
+                           axe_attr_table[a->key].name);
+}

@@ -2,8 +2,8 @@
 #ifndef AXE_PLAN_SIMT_TEAM_TEAM_H
 #define AXE_PLAN_SIMT_TEAM_TEAM_H
 
-#include "plan/plan_int.h"
 #include "plan/simt/simt.h"
+#include "plan/target.h"
 
 /* --------------------------------------------------------------- cta_pair.c */
 
@@ -37,6 +37,15 @@ int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
 /* The layout of a tile there, on m: thread axes do not move. */
 AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
                                       const axe_layout **out);
+
+/* Functions of plan/target.h: the axes that an element's place is on; the
+ * entity whose copy of a tile it is; why a hint is not taken. */
+int             axe_simt_places_of(const planner *p, const axe_tensor *t,
+                                   axe_axis axis[AXE_PLACE_AXES],
+                                   int64_t  by[AXE_PLACE_AXES]);
+const axe_node *axe_simt_entity_of(planner *p, const axe_tensor *t);
+const char     *axe_simt_why_no_hint(planner *p, const axe_schedule *s,
+                                     const axe_attr *a);
 
 /* ----------------------------------------------------------- thread_group.c */
 

@@ -1,4 +1,4 @@
-/* launch_facts.c - launches, shared memory, pipelines and meetings, told in
+/* launches_simt.c - launches, shared memory, pipelines and meetings, told in
  * lines.
  */
 #include <inttypes.h>

@@ -1,0 +1,25 @@
+/* target_core.c - planning for one core that runs a CTA alone. */
+#include "plan/cost/frame.h"
+#include "plan/cost/slow.h"
+#include "plan/cpu/cpu.h"
+#include "plan/report/explain.h"
+#include "plan/target.h"
+
+static void
+warn(axe_ctx *cx, const axe_plan *p)
+{
+    axe_check_caches(cx, p);
+    axe_core_check_slow(cx, p);
+}
+
+const axe_plan_target axe_core_plan_target = {
+    .plan = axe_core_plan,
+    .storage = axe_core_storage,
+    .places = axe_core_places,
+    .why_no_hint = axe_core_why_no_hint,
+    .warn = warn,
+    .cost = axe_core_cost,
+    .put_cost = axe_core_put_cost,
+    .facts = axe_core_facts,
+    .alone = true,
+};
