@@ -30,7 +30,7 @@ check_target(planner *p)
 enum { MAX_STAGED = 64 };
 
 static axe_status
-plan_once(planner *p, int64_t *scratch)
+plan_once(planner *p, axe_plan *out)
 {
     const axe_kernel *k = p->kernel;
 
@@ -41,7 +41,26 @@ plan_once(planner *p, int64_t *scratch)
     p->meets = axe_kernel_meets(p->cx, k);
     AXE_TRY(check_target(p));
     AXE_TRY(axe_check_top(p));
-    return p->target->plan(p, scratch);
+    return p->target->plan(p, out);
+}
+
+/* What a planner of any kind leaves. */
+static void
+keep(const planner *p, axe_plan *out)
+{
+    out->kernel = p->kernel;
+    out->n_schedule = p->kernel->n_index_stmt;
+    out->schedule = p->schedule;
+    out->n_place = p->kernel->n_tensor;
+    out->place = p->place;
+    out->pack = p->pack;
+    out->n_retile = p->n_retile;
+    out->retile = p->retile;
+    out->n_ring = p->n_ring;
+    out->ring = p->ring;
+    out->n_sync = p->n_sync;
+    out->sync = p->sync;
+    out->shared = p->shared;
 }
 
 axe_status
@@ -52,7 +71,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     turned            list[MAX_STAGED];
     int               n_turned = 0;
     planner           p;
-    int64_t           scratch = 0;
+    axe_plan          made;
     axe_status        st;
 
     written = k;
@@ -66,7 +85,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                       .written = written,
                       .n_turned = n_turned,
                       .turned = list};
-        st = plan_once(&p, &scratch);
+        made = (axe_plan){.machine = mc, .target = p.target};
+        st = plan_once(&p, &made);
         if (st == AXE_OK || !p.trip || i == MAX_STAGED)
             break;
         axe_ctx_release(cx, m);
@@ -77,25 +97,8 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
     AXE_TRY(st);
 
     axe_plan *plan = axe_new(cx, axe_plan);
-    *plan = (axe_plan){
-        .kernel = k,
-        .machine = mc,
-        .target = p.target,
-        .n_schedule = k->n_index_stmt,
-        .schedule = p.schedule,
-        .n_place = k->n_tensor,
-        .place = p.place,
-        .pack = p.pack,
-        .n_retile = p.n_retile,
-        .retile = p.retile,
-        .n_ring = p.n_ring,
-        .ring = p.ring,
-        .n_sync = p.n_sync,
-        .sync = p.sync,
-        .shared = p.shared,
-        .scratch_bytes = scratch,
-        .simt = p.simt,
-    };
+    *plan = made;
+    keep(&p, plan);
     plan->target->warn(cx, plan);
     *out = plan;
     return AXE_OK;

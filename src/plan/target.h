@@ -22,8 +22,9 @@ typedef struct axe_plan_lines {
 enum { AXE_PLACE_AXES = 4 };
 
 struct axe_plan_target {
-    /* --- planning: places of all tiles, schedules of all statements */
-    axe_status (*plan)(planner *p, int64_t *scratch);
+    /* --- planning: places of all tiles, schedules of all statements; into out
+     * what the kind keeps beside what is in the planner */
+    axe_status (*plan)(planner *p, axe_plan *out);
     /* The layout of a tile in its memory, on m. */
     axe_status (*storage)(planner *p, const axe_tensor *t,
                           const axe_layout **out);

@@ -7,10 +7,11 @@
 #include "plan/target.h"
 
 static axe_status
-plan(planner *p, int64_t *scratch)
+plan(planner *p, axe_plan *out)
 {
-    (void)scratch;
-    return axe_simt_plan_kernel(p);
+    AXE_TRY(axe_simt_plan_kernel(p));
+    out->simt = p->simt;
+    return AXE_OK;
 }
 
 static void

@@ -130,7 +130,7 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 /* ------------------------------------------------------------------- plan.c */
 
 /* The row of plan/target.h for one core. */
-AXE_CHECK axe_status axe_core_plan(planner *p, int64_t *scratch);
+AXE_CHECK axe_status axe_core_plan(planner *p, axe_plan *out);
 AXE_CHECK axe_status axe_core_storage(planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 int                  axe_core_places(const planner *p, const axe_tensor *t,

@@ -344,7 +344,7 @@ allocate(planner *p, int64_t *total)
 
 /* One core runs the statements of a CTA alone. */
 axe_status
-axe_core_plan(planner *p, int64_t *scratch)
+axe_core_plan(planner *p, axe_plan *out)
 {
     const axe_kernel *k = p->kernel;
 
@@ -359,7 +359,7 @@ axe_core_plan(planner *p, int64_t *scratch)
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer));
     AXE_TRY(axe_check_packed(p));
     AXE_TRY(place_rest(p));
-    AXE_TRY(allocate(p, scratch));
+    AXE_TRY(allocate(p, &out->scratch_bytes));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
 
     axe_cut_dead(p);

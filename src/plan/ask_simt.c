@@ -1,4 +1,4 @@
-/* ask.c - what the planner makes of operands, see ask.h. */
+/* ask_simt.c - what the planner makes of operands, see ask.h. */
 #include "plan/ask.h"
 
 #include <inttypes.h>
