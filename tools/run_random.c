@@ -25,12 +25,22 @@ after(const char *text, const char *word)
     return strncmp(text, word, n) == 0 ? text + n : NULL;
 }
 
+/* Of "word(...)" the word's length, else 0: a distribution, or one misspelt. */
+static size_t
+called(const char *value)
+{
+    size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyz");
+
+    return value[n] == '(' && value[strlen(value) - 1] == ')' ? n : 0;
+}
+
 bool
 axe_run_is_random(const char *value)
 {
     const char *dots = strstr(value, "..");
 
-    return after(value, "normal(") || after(value, "uniform(") ||
+    return called(value) > 0 || after(value, "normal(") ||
+           after(value, "uniform(") ||
            (dots && dots > value && dots[2] != '\0' && !strpbrk(value, "/\\") &&
             dots[2] != '.');
 }
@@ -46,6 +56,21 @@ bad(axe_ctx *cx, const axe_run_param *p, const char *why)
 
     axe_help(cx, "numbers are normal(MEAN,DEVIATION), uniform(FROM,TO) or, "
                  "integers, FROM..TO without TO; ends may be sizes");
+    return st;
+}
+
+static axe_status
+unknown(axe_ctx *cx, const axe_run_param *p, size_t len)
+{
+    static const char *const known[] = {"normal", "uniform"};
+
+    const char *word = axe_textf(cx, "%.*s", (int)len, p->random);
+    const char *near = axe_nearest(word, AXE_LEN(known), known);
+    axe_status  st =
+        bad(cx, p, axe_textf(cx, "there is no distribution '%s'", word));
+
+    if (near)
+        axe_help(cx, "did you mean '%s'?", near);
     return st;
 }
 
@@ -107,6 +132,8 @@ read(axe_ctx *cx, const axe_run *r, const axe_run_param *p, distribution *d)
     *d = (distribution){.kind = normal ? NORMAL : uniform ? UNIFORM : USUAL};
     if (!p->random)
         return AXE_OK;
+    if (!normal && !uniform && called(p->random) > 0)
+        return unknown(cx, p, called(p->random));
     if (!normal && !uniform)
         return read_range(cx, r, p, d);
     if (!read_pair(normal ? normal : uniform, &d->a, &d->b))

@@ -192,6 +192,7 @@ random 'i32 has integers' 'rows=uniform(0,1)'
 random 'two numbers are needed' 'X=normal(3)'
 random 'a deviation is not negative' 'X=normal(0,-1)'
 random 'it ends before it begins' 'X=uniform(1,0)'
+random "did you mean 'uniform'" 'X=unform(0,1)'
 printf 'kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 8) Y[i*8 + m] = log(X[i*8 + m]); }\n' >log.axe
 ok "$AXE" run log.axe 'X=uniform(-1,-0.5)' M=100 --check
 grep -q 'check Y: unverifiable, 100 elements' out || fail "$(cat out)"

@@ -44,6 +44,12 @@ static const struct {
      " for (t : 4) { produce ring { for (u : t + 1) ring.x[m, n] = X[i*32 + m, n]; } consume ring s[m, n] = s[m, n] + ring.x[m, n]; }"
      " Y[i*32 + m, n] = s[m, n]; } }",
      "k", "sm_80", AXE_STAGE_C, "const int v_t = ", NULL, NULL},
+    /* runs of 6 go by 2 where a masked store is dear, and by 4 where it is not */
+    {"gemm_t", NULL, "gemm_tn", "cpu-avx2", AXE_STAGE_PLAN, "m < 6 by 2\n", "m < 6 by 4\n", NULL},
+    {NULL, "kernel k(in f32 X[M, 48], out f32 Y[M, 48]) { index m, n; cta (i : M by 8) { shared f32 a[8, 48] : (8, (8, 6)) : (6, (64, 1)); a[m, n] = X[i*8 + m, n]; Y[i*8 + m, n] = a[m, n] + 1; } }",
+     "k", "cpu-avx512", AXE_STAGE_PLAN, "n < 6 by 4\n", "n < 6 by 2\n", NULL},
+    {NULL, "kernel k(in f32 X[M, 48], out f32 Y[M, 48]) { index m, n; cta (i : M by 8) { shared f32 a[8, 48] : (8, (8, 6)) : (6, (64, 1)); a[m, n] = X[i*8 + m, n]; Y[i*8 + m, n] = a[m, n] + 1; } }",
+     "k", "cpu-avx2", AXE_STAGE_PLAN, "n < 6 by 2\n", "n < 6 by 4\n", NULL},
     /* places that begin far beyond 0 are each thread's own */
     {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000]; cta (i : M by 256) { T[i*256 + m + 1000] = 2*X[i*256 + m]; Y[i*256 + m] = T[i*256 + m + 1000] + 1; } }",
      "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},

@@ -103,6 +103,10 @@ void axe_plan_parts(planner *p, request *r, const axe_var *last,
                     axe_schedule *out, const axe_atom **list);
 
 /* The atom that loads the first of `lanes` steps of v, or NULL. */
+/* Would runs of v, shorter than two vectors, go faster by half as many lanes,
+ * since their ends cost more than what that adds? */
+bool            axe_part_is_dear(planner *p, const request *r, const axe_var *v,
+                                 int lanes);
 const axe_atom *axe_find_part(planner *p, const axe_operand *op,
                               const axe_var *v, int lanes);
 

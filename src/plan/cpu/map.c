@@ -383,6 +383,11 @@ choose_vector(planner *p, request *r, int lanes, int min, bool apart,
         for (int i = r->nest[0].n_dim - 1; i >= 0; i--)
             if (depends(&r->operand[0], r->nest[0].dim[i].var) &&
                 try_vector(p, r, &r->nest[0].dim[i], n, apart, out, list)) {
+                if (n > min &&
+                    axe_part_is_dear(p, r, r->nest[0].dim[i].var, n)) {
+                    out->n_atom = 0;
+                    break;
+                }
                 out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
                 r->nest[0].lanes = n;
                 *last = r->nest[0].dim[i].var;

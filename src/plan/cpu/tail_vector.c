@@ -63,6 +63,57 @@ axe_find_part(planner *p, const axe_operand *op, const axe_var *v, int lanes)
     return find(p, AXE_ATOM_LOAD_PART, op, v, lanes);
 }
 
+/* How many steps of v run before an operand jumps; 0: none does. */
+static int64_t
+run_of(const request *r, const axe_var *v)
+{
+    int64_t run = 0;
+
+    for (int i = 0; i < r->n_operand; i++)
+        for (int k = 0; k < r->operand[i].n_term; k++) {
+            const axe_term *t = &r->operand[i].term[k];
+            int64_t         e;
+            if (t->var != v || t->n_iter < 2)
+                continue;
+            e = t->iter[t->n_iter - 1].extent;
+            run = run == 0 || e < run ? e : run;
+        }
+    return run;
+}
+
+/* What a run costs by `lanes`: whole vectors, and its end; -1: the end goes
+ * element by element. */
+static double
+run_cost(planner *p, const request *r, const axe_var *v, int lanes, int64_t run)
+{
+    double all = 0;
+
+    for (int i = 0; i < r->n_operand; i++) {
+        const axe_operand *op = &r->operand[i];
+        const axe_atom    *part = find(
+               p, i == 0 ? AXE_ATOM_STORE_PART : AXE_ATOM_LOAD_PART, op, v, lanes);
+        all += (double)(run / lanes) * (i == 0 ? 1 : 0.5);
+        if (run % lanes != 0 && !part)
+            return -1;
+        if (run % lanes != 0)
+            all += part->cost;
+    }
+    return all;
+}
+
+bool
+axe_part_is_dear(planner *p, const request *r, const axe_var *v, int lanes)
+{
+    int64_t run = run_of(r, v);
+    double  whole, half;
+
+    if (run % lanes == 0 || run > 2 * (int64_t)lanes)
+        return false;
+    whole = run_cost(p, r, v, lanes, run);
+    half = run_cost(p, r, v, lanes / 2, run);
+    return whole > 0 && half > 0 && half < whole;
+}
+
 /* May a row along v, `lanes` at a time, end in less than a vector? */
 static bool
 may_end(const request *r, const axe_nest *nest, const axe_var *v)
