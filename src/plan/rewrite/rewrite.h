@@ -4,6 +4,12 @@
 
 #include "plan/plan_int.h"
 
+/* ------------------------------------------------------------ batch_tiles.c */
+
+/* k with one tile for each number of a batch in place of tiles that a batched
+ * product counts by it; k itself if there are none. */
+const axe_kernel *axe_simt_unbatch(axe_ctx *cx, const axe_kernel *k);
+
 /* ------------------------------------------------------------- interleave.c */
 
 /* The kernel with its roles as one, for a machine on which they do not run side

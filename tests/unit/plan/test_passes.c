@@ -127,10 +127,10 @@ names(void **state)
          "reflect, sum_loops, few_rows"},
         {"sm_80", "hold_sums",
          "planning for sm_80 has no pass 'hold_sums'; it has raise, alone, "
-         "unloop, prefix, unnest, keep"},
+         "unloop, unbatch, prefix, unnest, keep"},
         {"sm_90a", "interleave",
          "planning for sm_90a has no pass 'interleave'; it has raise, unloop, "
-         "prefix, unnest, keep"},
+         "unbatch, prefix, unnest, keep"},
     };
 
     (void)state;
