@@ -32,12 +32,4 @@ void axe_check_dead(axe_ctx *cx, const axe_kernel *k);
  * texts, where names that were folded away count. */
 void axe_check_unused(axe_ctx *cx, const axe_kernel *k);
 
-/* Does the statement or one inside it read t?  What `op=` combines with counts.
- */
-bool axe_stmt_reads(const axe_stmt *s, const axe_tensor *t);
-/* So of some tensor of the ring's stages? */
-bool axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring);
-/* Does it, or one inside it, write t? */
-bool axe_stmt_writes(const axe_stmt *s, const axe_tensor *t);
-
 #endif

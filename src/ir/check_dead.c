@@ -5,59 +5,7 @@
  * around the block does not matter: a tile declared in the block ends with
  * each turn, and one that is overwritten is overwritten in each turn. */
 #include "ir/check.h"
-
-static bool
-own_reads(const axe_stmt *s, const axe_tensor *t)
-{
-    bool reads = axe_node_reads(s->cond, t);
-
-    for (int i = 0; i < s->n_var; i++)
-        reads = reads || axe_node_reads(s->var[i]->extent, t);
-    if (s->kind != AXE_STMT_INDEX)
-        return reads;
-    reads = reads || axe_node_reads(s->value, t) ||
-            (s->fold != AXE_FOLD_NONE && s->dst->u.tensor == t);
-    for (int i = 0; i < s->dst->n_arg; i++)
-        reads = reads || axe_node_reads(s->dst->arg[i], t);
-    return reads;
-}
-
-bool
-axe_stmt_reads(const axe_stmt *s, const axe_tensor *t)
-{
-    if (own_reads(s, t))
-        return true;
-    for (int i = 0; i < s->n_body; i++)
-        if (axe_stmt_reads(s->body[i], t))
-            return true;
-    for (int i = 0; i < s->n_other; i++)
-        if (axe_stmt_reads(s->other[i], t))
-            return true;
-    return false;
-}
-
-bool
-axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring)
-{
-    for (int i = 0; i < ring->n_tensor; i++)
-        if (axe_stmt_reads(s, ring->tensor[i]))
-            return true;
-    return false;
-}
-
-bool
-axe_stmt_writes(const axe_stmt *s, const axe_tensor *t)
-{
-    if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == t)
-        return true;
-    for (int i = 0; i < s->n_body; i++)
-        if (axe_stmt_writes(s->body[i], t))
-            return true;
-    for (int i = 0; i < s->n_other; i++)
-        if (axe_stmt_writes(s->other[i], t))
-            return true;
-    return false;
-}
+#include "ir/stmt.h"
 
 /* Is every element of t written by s? */
 static bool
@@ -93,7 +41,8 @@ check_stmt(axe_ctx *cx, int n, axe_stmt *const *body, int at)
     for (int i = 0; i < at; i++)
         ends = ends || declares(body[i], t);
     for (int i = at + 1; i < n; i++) {
-        if (axe_stmt_reads(body[i], t))
+        if (axe_stmt_reads(body[i], t) ||
+            (!ends && axe_leaves_turn(1, body + i)))
             return;
         if (writes_whole(body[i], t)) {
             axe_warn(cx, body[at]->at,

@@ -399,6 +399,8 @@ const axe_tensor *axe_size_source(const axe_kernel *k, const axe_var *size);
  * integer operations fold; x+0, x*1, x*0, 0+x fold on index integers, true && c
  * and the like on conditions. */
 const axe_node *axe_iconst(axe_ctx *cx, axe_span at, axe_type type, int64_t v);
+/* Of the type of indices, from no place in a text. */
+const axe_node *axe_index_const(axe_ctx *cx, int64_t v);
 const axe_node *axe_fconst(axe_ctx *cx, axe_span at, axe_type type, double v);
 const axe_node *axe_var_node(axe_ctx *cx, axe_span at, const axe_var *v);
 const axe_node *axe_node_new(axe_ctx *cx, axe_op op, axe_type type, axe_span at,

@@ -35,6 +35,12 @@ axe_iconst(axe_ctx *cx, axe_span at, axe_type type, int64_t v)
 }
 
 const axe_node *
+axe_index_const(axe_ctx *cx, int64_t v)
+{
+    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+}
+
+const axe_node *
 axe_fconst(axe_ctx *cx, axe_span at, axe_type type, double v)
 {
     axe_node *n = make(cx, AXE_OP_fconst, type, at, 0, NULL);

@@ -115,8 +115,8 @@ scale(nest *x, form *f, int64_t c)
         if (!axe_mul(f->coef[i], c, &f->coef[i]))
             return false;
     if (f->rest)
-        f->rest = axe_node2(x->cx, AXE_OP_mul, f->rest,
-                            axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, c));
+        f->rest =
+            axe_node2(x->cx, AXE_OP_mul, f->rest, axe_index_const(x->cx, c));
     return axe_mul(f->constant, c, &f->constant);
 }
 

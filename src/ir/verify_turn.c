@@ -5,8 +5,8 @@
  * are conditions and counts over sizes, scopes around, elements of `in`
  * arguments, and scalars that are made of such; but not over the scope's own
  * variables. */
-#include "ir/check.h"
 #include "ir/list.h"
+#include "ir/stmt.h"
 
 static bool
 holds_turn(const axe_stmt *s)

@@ -433,9 +433,7 @@ make_let(coder *k, const axe_lir *l)
     if (l->kind == AXE_LIR_LET || l->kind == AXE_LIR_SET)
         return expr_into(k, at, l->value, 0);
     return l->kind == AXE_LIR_COUNT
-               ? expr_into(
-                     k, at,
-                     axe_iconst(k->s->own, AXE_NOWHERE, AXE_TYPE_INDEX, 0), 0)
+               ? expr_into(k, at, axe_index_const(k->s->own, 0), 0)
                : AXE_OK;
 }
 

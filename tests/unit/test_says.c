@@ -70,6 +70,8 @@ static const struct {
     /* a part of a loop's variable is none of the scope's */
     {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; global f32 T[3000, 2, 256]; cta (i : M by 256) { for (u : 4) { T[i, u/2, m] = 2*X[i*256 + m]; Y[i*256 + m] = T[i, u/2, m] + 1; } } }",
      "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},
+    /* rows of A are prefetched ahead of those in use where L1 has room for both */
+    {"gemm", NULL, "gemm", "cpu-avx2", AXE_STAGE_C, "s3$a$room ? 6 : 0)", NULL, NULL},
     /* exponentials stay in front of a wait for products */
     {"attention_sm90", NULL, "attention_sm90", "sm_90a", AXE_STAGE_C, "                wgmma_pause();\n", NULL, NULL},
 };

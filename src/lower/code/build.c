@@ -164,7 +164,7 @@ axe_loop_var(lowering *lw, const char *name)
 const axe_node *
 axe_int(lowering *lw, int64_t v)
 {
-    return axe_iconst(lw->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+    return axe_index_const(lw->cx, v);
 }
 
 const axe_node *

@@ -1,18 +1,6 @@
 /* order.c - see order.h. */
 #include "lower/code/order.h"
 
-static const axe_node *
-int_node(axe_ctx *cx, int64_t v)
-{
-    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
-static const axe_node *
-op2(axe_ctx *cx, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(cx, op, a, b);
-}
-
 int
 axe_order_cluster(const axe_stmt *scope)
 {
@@ -27,17 +15,18 @@ n_along(axe_ctx *cx, const axe_stmt *s, int i)
 
     if (i > 0 || c == 1)
         return s->var[i]->extent;
-    return op2(cx, AXE_OP_cdiv, s->var[0]->extent, int_node(cx, c));
+    return axe_node2(cx, AXE_OP_cdiv, s->var[0]->extent,
+                     axe_index_const(cx, c));
 }
 
 /* Tiles of all variables from `first` on. */
 static const axe_node *
 n_from(axe_ctx *cx, const axe_stmt *s, int first)
 {
-    const axe_node *n = int_node(cx, 1);
+    const axe_node *n = axe_index_const(cx, 1);
 
     for (int i = first; i < s->n_var; i++)
-        n = op2(cx, AXE_OP_mul, n, n_along(cx, s, i));
+        n = axe_node2(cx, AXE_OP_mul, n, n_along(cx, s, i));
     return n;
 }
 
@@ -54,8 +43,9 @@ split_rest(axe_ctx *cx, const axe_stmt *s, int first, const axe_node *at,
 {
     for (int i = s->n_var - 1; i > first; i--) {
         const axe_node *n = n_along(cx, s, i);
-        value[i] = op2(cx, AXE_OP_mod, at, n);
-        at = sink->let(sink->user, "rest", op2(cx, AXE_OP_div, at, n), 0, NULL);
+        value[i] = axe_node2(cx, AXE_OP_mod, at, n);
+        at = sink->let(sink->user, "rest", axe_node2(cx, AXE_OP_div, at, n), 0,
+                       NULL);
     }
     if (first < s->n_var)
         value[first] = at;
@@ -72,20 +62,21 @@ static band
 split_bands(axe_ctx *cx, const axe_stmt *s, int height, const axe_node *number,
             const axe_order_sink *sink)
 {
-    const axe_node *most = int_node(cx, height);
-    const axe_node *size = op2(cx, AXE_OP_mul, most, n_from(cx, s, 1));
+    const axe_node *most = axe_index_const(cx, height);
+    const axe_node *size = axe_node2(cx, AXE_OP_mul, most, n_from(cx, s, 1));
     const axe_node *at =
-        sink->let(sink->user, "band", op2(cx, AXE_OP_div, number, size), 0,
-                  op2(cx, AXE_OP_cdiv, n_along(cx, s, 0), most));
-    const axe_node *in = sink->let(sink->user, "in_band",
-                                   op2(cx, AXE_OP_mod, number, size), 0, NULL);
-    const axe_node *begin = op2(cx, AXE_OP_mul, at, most);
-    const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 0), begin);
+        sink->let(sink->user, "band", axe_node2(cx, AXE_OP_div, number, size),
+                  0, axe_node2(cx, AXE_OP_cdiv, n_along(cx, s, 0), most));
+    const axe_node *in =
+        sink->let(sink->user, "in_band",
+                  axe_node2(cx, AXE_OP_mod, number, size), 0, NULL);
+    const axe_node *begin = axe_node2(cx, AXE_OP_mul, at, most);
+    const axe_node *left = axe_node2(cx, AXE_OP_sub, n_along(cx, s, 0), begin);
 
     return (band){begin,
                   sink->let(sink->user, "width",
-                            op2(cx, AXE_OP_min, most, left), 1,
-                            int_node(cx, height + 1)),
+                            axe_node2(cx, AXE_OP_min, most, left), 1,
+                            axe_index_const(cx, height + 1)),
                   in};
 }
 
@@ -97,8 +88,9 @@ split_group(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
     int  height = s->keys.group / axe_order_cluster(s);
     band b = split_bands(cx, s, height > 1 ? height : 1, number, sink);
 
-    value[0] = op2(cx, AXE_OP_add, b.begin, op2(cx, AXE_OP_mod, b.in, b.width));
-    split_rest(cx, s, 1, op2(cx, AXE_OP_div, b.in, b.width), sink, value);
+    value[0] = axe_node2(cx, AXE_OP_add, b.begin,
+                         axe_node2(cx, AXE_OP_mod, b.in, b.width));
+    split_rest(cx, s, 1, axe_node2(cx, AXE_OP_div, b.in, b.width), sink, value);
 }
 
 /* ------------------------------------------------------------------ a curve */
@@ -109,8 +101,8 @@ static const axe_node *
 choose(axe_ctx *cx, const axe_node *bit, const axe_node *one,
        const axe_node *zero)
 {
-    const axe_node *arg[3] = {op2(cx, AXE_OP_eq, bit, int_node(cx, 1)), one,
-                              zero};
+    const axe_node *arg[3] = {
+        axe_node2(cx, AXE_OP_eq, bit, axe_index_const(cx, 1)), one, zero};
 
     return axe_node_new(cx, AXE_OP_select, AXE_TYPE_INDEX, one->at, 3, arg);
 }
@@ -122,27 +114,32 @@ static void
 turn(axe_ctx *cx, int64_t s, const axe_node *at, const axe_order_sink *sink,
      const axe_node **along, const axe_node **across)
 {
-    const axe_node *two = int_node(cx, 2), *last = int_node(cx, s - 1);
+    const axe_node *two = axe_index_const(cx, 2),
+                   *last = axe_index_const(cx, s - 1);
     const axe_node *a = *along, *b = *across, *x, *y;
     const axe_node *far = sink->let(
         sink->user, "far",
-        op2(cx, AXE_OP_mod, op2(cx, AXE_OP_div, at, two), two), 0, NULL);
+        axe_node2(cx, AXE_OP_mod, axe_node2(cx, AXE_OP_div, at, two), two), 0,
+        NULL);
     const axe_node *side = sink->let(
         sink->user, "side",
-        op2(cx, AXE_OP_mod, op2(cx, AXE_OP_add, at, far), two), 0, NULL);
+        axe_node2(cx, AXE_OP_mod, axe_node2(cx, AXE_OP_add, at, far), two), 0,
+        NULL);
 
-    x = choose(cx, far, op2(cx, AXE_OP_sub, last, b), b);
-    y = choose(cx, far, op2(cx, AXE_OP_sub, last, a), a);
+    x = choose(cx, far, axe_node2(cx, AXE_OP_sub, last, b), b);
+    y = choose(cx, far, axe_node2(cx, AXE_OP_sub, last, a), a);
     x = choose(cx, side, a, x);
     y = choose(cx, side, b, y);
     *along = sink->let(
         sink->user, "along",
-        op2(cx, AXE_OP_add, x, op2(cx, AXE_OP_mul, far, int_node(cx, s))), 0,
-        NULL);
+        axe_node2(cx, AXE_OP_add, x,
+                  axe_node2(cx, AXE_OP_mul, far, axe_index_const(cx, s))),
+        0, NULL);
     *across = sink->let(
         sink->user, "across",
-        op2(cx, AXE_OP_add, y, op2(cx, AXE_OP_mul, side, int_node(cx, s))), 0,
-        NULL);
+        axe_node2(cx, AXE_OP_add, y,
+                  axe_node2(cx, AXE_OP_mul, side, axe_index_const(cx, s))),
+        0, NULL);
 }
 
 /* Hilbert's curve in squares of SIDE, which follow each other along the second
@@ -152,30 +149,34 @@ static void
 split_curve(axe_ctx *cx, const axe_stmt *s, const axe_node *number,
             const axe_order_sink *sink, const axe_node **value)
 {
-    const axe_node *side = int_node(cx, SIDE), *zero = int_node(cx, 0);
+    const axe_node *side = axe_index_const(cx, SIDE),
+                   *zero = axe_index_const(cx, 0);
     band            b = split_bands(cx, s, SIDE, number, sink);
-    const axe_node *size = op2(cx, AXE_OP_mul, b.width, side);
-    const axe_node *square = op2(cx, AXE_OP_div, b.in, size);
-    const axe_node *in = sink->let(sink->user, "in_square",
-                                   op2(cx, AXE_OP_mod, b.in, size), 0, NULL);
+    const axe_node *size = axe_node2(cx, AXE_OP_mul, b.width, side);
+    const axe_node *square = axe_node2(cx, AXE_OP_div, b.in, size);
+    const axe_node *in =
+        sink->let(sink->user, "in_square",
+                  axe_node2(cx, AXE_OP_mod, b.in, size), 0, NULL);
     const axe_node *begin = sink->let(
-        sink->user, "square", op2(cx, AXE_OP_mul, square, side), 0, NULL);
-    const axe_node *left = op2(cx, AXE_OP_sub, n_along(cx, s, 1), begin);
+        sink->user, "square", axe_node2(cx, AXE_OP_mul, square, side), 0, NULL);
+    const axe_node *left = axe_node2(cx, AXE_OP_sub, n_along(cx, s, 1), begin);
     const axe_node *along = zero, *across = zero, *whole, *x, *y;
 
     for (int k = 0; k < SIDE_LOG; k++)
         turn(cx, INT64_C(1) << k,
-             op2(cx, AXE_OP_div, in, int_node(cx, INT64_C(1) << 2 * k)), sink,
-             &along, &across);
-    whole = op2(cx, AXE_OP_min, b.width, op2(cx, AXE_OP_min, left, side));
-    whole = sink->let(sink->user, "whole", op2(cx, AXE_OP_div, whole, side), 0,
-                      NULL);
-    x = choose(cx, whole, across, op2(cx, AXE_OP_mod, in, b.width));
-    y = choose(cx, whole, along, op2(cx, AXE_OP_div, in, b.width));
-    value[0] = sink->let(sink->user, "first", op2(cx, AXE_OP_add, b.begin, x),
-                         0, NULL);
-    value[1] =
-        sink->let(sink->user, "second", op2(cx, AXE_OP_add, begin, y), 0, NULL);
+             axe_node2(cx, AXE_OP_div, in,
+                       axe_index_const(cx, INT64_C(1) << 2 * k)),
+             sink, &along, &across);
+    whole = axe_node2(cx, AXE_OP_min, b.width,
+                      axe_node2(cx, AXE_OP_min, left, side));
+    whole = sink->let(sink->user, "whole",
+                      axe_node2(cx, AXE_OP_div, whole, side), 0, NULL);
+    x = choose(cx, whole, across, axe_node2(cx, AXE_OP_mod, in, b.width));
+    y = choose(cx, whole, along, axe_node2(cx, AXE_OP_div, in, b.width));
+    value[0] = sink->let(sink->user, "first",
+                         axe_node2(cx, AXE_OP_add, b.begin, x), 0, NULL);
+    value[1] = sink->let(sink->user, "second",
+                         axe_node2(cx, AXE_OP_add, begin, y), 0, NULL);
 }
 
 void
@@ -192,6 +193,7 @@ axe_order_tile(axe_ctx *cx, const axe_stmt *scope, const axe_node *number,
     else
         split_rest(cx, scope, 0, number, sink, value);
     if (c > 1)
-        value[0] = op2(cx, AXE_OP_add,
-                       op2(cx, AXE_OP_mul, value[0], int_node(cx, c)), rank);
+        value[0] = axe_node2(
+            cx, AXE_OP_add,
+            axe_node2(cx, AXE_OP_mul, value[0], axe_index_const(cx, c)), rank);
 }

@@ -15,12 +15,6 @@ static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);
 
 static const axe_node *
-op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(lw->cx, op, a, b);
-}
-
-static const axe_node *
 let(lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
@@ -58,8 +52,8 @@ static const axe_node *
 raised(lowering *lw, axe_lblock *b, const axe_node *keep, const axe_node *count)
 {
     const axe_node *w = n_worker(lw);
-    const axe_node *more =
-        op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, count, w), w);
+    const axe_node *more = axe_node2(
+        lw->cx, AXE_OP_mul, axe_node2(lw->cx, AXE_OP_cdiv, count, w), w);
 
     return let(lw, b, axe_loop_var(lw, "tiles"), choose(lw, keep, count, more));
 }
@@ -82,25 +76,27 @@ count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
         first = first < i ? first : i;
         cheap = r->cheap ? i : cheap;
         count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
-                       op2(lw, AXE_OP_max, count[i], axe_int(lw, 1)));
+                       axe_node2(lw->cx, AXE_OP_max, count[i], axe_int(lw, 1)));
     }
     for (int i = 0; i < s->n_var; i++)
-        all = op2(lw, AXE_OP_mul, all, count[i]);
+        all = axe_node2(lw->cx, AXE_OP_mul, all, count[i]);
     if (first == s->n_var)
         return;
-    enough =
-        op2(lw, AXE_OP_or,
-            op2(lw, AXE_OP_eq, op2(lw, AXE_OP_mod, all, w), axe_int(lw, 0)),
-            op2(lw, AXE_OP_le, op2(lw, AXE_OP_mul, axe_int(lw, 8), w), all));
+    enough = axe_node2(
+        lw->cx, AXE_OP_or,
+        axe_node2(lw->cx, AXE_OP_eq, axe_node2(lw->cx, AXE_OP_mod, all, w),
+                  axe_int(lw, 0)),
+        axe_node2(lw->cx, AXE_OP_le,
+                  axe_node2(lw->cx, AXE_OP_mul, axe_int(lw, 8), w), all));
     if (cheap < s->n_var && cheap != first) {
         const axe_retile *r = retile_of(lw, s->var[cheap]);
-        const axe_node   *wide =
-            op2(lw, AXE_OP_le, w,
-                op2(lw, AXE_OP_cdiv, r->size, axe_int(lw, r->round)));
+        const axe_node   *wide = axe_node2(
+              lw->cx, AXE_OP_le, w,
+              axe_node2(lw->cx, AXE_OP_cdiv, r->size, axe_int(lw, r->round)));
         const axe_node *narrow = axe_node1(lw->cx, AXE_OP_not, wide);
-        count[cheap] =
-            raised(lw, b, op2(lw, AXE_OP_or, enough, narrow), count[cheap]);
-        enough = op2(lw, AXE_OP_or, enough, wide);
+        count[cheap] = raised(
+            lw, b, axe_node2(lw->cx, AXE_OP_or, enough, narrow), count[cheap]);
+        enough = axe_node2(lw->cx, AXE_OP_or, enough, wide);
     }
     count[first] = raised(lw, b, enough, count[first]);
 }
@@ -114,13 +110,15 @@ even_steps(lowering *lw, axe_lblock *b, const axe_stmt *s,
         const axe_retile *r = retile_of(lw, s->var[i]);
         if (!r)
             continue;
-        const axe_node *n = op2(lw, AXE_OP_cdiv, r->size, count[i]);
+        const axe_node *n = axe_node2(lw->cx, AXE_OP_cdiv, r->size, count[i]);
         const axe_node *round = axe_int(lw, r->round);
-        n = op2(lw, AXE_OP_mul, op2(lw, AXE_OP_cdiv, n, round), round);
-        n = op2(lw, AXE_OP_max, n, round);
-        n = let(lw, b, r->step, op2(lw, AXE_OP_min, n, axe_int(lw, r->tile)));
+        n = axe_node2(lw->cx, AXE_OP_mul,
+                      axe_node2(lw->cx, AXE_OP_cdiv, n, round), round);
+        n = axe_node2(lw->cx, AXE_OP_max, n, round);
+        n = let(lw, b, r->step,
+                axe_node2(lw->cx, AXE_OP_min, n, axe_int(lw, r->tile)));
         count[i] = let(lw, b, axe_loop_var(lw, "tiles"),
-                       op2(lw, AXE_OP_cdiv, r->size, n));
+                       axe_node2(lw->cx, AXE_OP_cdiv, r->size, n));
     }
 }
 
@@ -133,13 +131,13 @@ split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
         const axe_retile *r = retile_of(lw, s->var[i]);
         const axe_node   *v =
             let(lw, b, s->var[i],
-                i == 0 ? task : op2(lw, AXE_OP_mod, task, count[i]));
+                i == 0 ? task : axe_node2(lw->cx, AXE_OP_mod, task, count[i]));
         if (r)
             let(lw, b, r->origin,
-                op2(lw, AXE_OP_mul, v, axe_ivar(lw, r->step)));
+                axe_node2(lw->cx, AXE_OP_mul, v, axe_ivar(lw, r->step)));
         if (i > 0)
             task = let(lw, b, axe_loop_var(lw, "task"),
-                       op2(lw, AXE_OP_div, task, count[i]));
+                       axe_node2(lw->cx, AXE_OP_div, task, count[i]));
     }
 }
 
@@ -194,7 +192,7 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
     count_tiles(lw, b, s, count);
     even_steps(lw, b, s, count);
     for (int i = 0; i < s->n_var; i++)
-        n = op2(lw, AXE_OP_mul, n, count[i]);
+        n = axe_node2(lw->cx, AXE_OP_mul, n, count[i]);
     axe_lir *l = axe_emit(lw, b, AXE_LIR_TASKS);
     l->var = axe_loop_var(lw, "task");
     l->begin = axe_int(lw, 0);
@@ -432,7 +430,8 @@ lower_merged(lowering *lw, axe_lblock *b)
 {
     const axe_schedule *s = lw->s, *into = s->within;
     const axe_node     *none =
-        into->turns ? op2(lw, AXE_OP_eq, into->turns, axe_int(lw, 0)) : NULL;
+        into->turns ? axe_node2(lw->cx, AXE_OP_eq, into->turns, axe_int(lw, 0))
+                        : NULL;
     int64_t known = 0;
 
     if (none && !axe_is_iconst(none, &known)) {

@@ -1,6 +1,6 @@
 /* landing.c - copies in flight that no pipeline waits for, and the fences
  * behind what threads write for an engine. */
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "lower/simt/node.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"

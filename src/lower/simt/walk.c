@@ -2,7 +2,7 @@
  *
  * What stands around and between statements, protocols of rings, tiles, roles
  * and turns, is in files of its own. */
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "lower/code/build.h"
 #include "lower/code/order.h"
 #include "lower/simt/ring.h"
@@ -373,16 +373,6 @@ axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return AXE_OK;
 }
 
-static bool
-stands_in(int n, axe_stmt *const *body, const axe_stmt *s)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i] == s || stands_in(body[i]->n_body, body[i]->body, s) ||
-            stands_in(body[i]->n_other, body[i]->other, s))
-            return true;
-    return false;
-}
-
 /* Where one thread goes on alone, and tells others at a barrier that it has
  * read which tile is next, its warp meets before: what the warp did is then
  * told, too. */
@@ -424,7 +414,7 @@ lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_stmt *top = sl->launch->scope;
     bool            stay = top->keys.persistent && axe_scope_is_of_roles(top) &&
-                stands_in(top->n_body, top->body, s);
+                axe_stmt_within(top->n_body, top->body, s);
 
     axe_simt_set_budgets(sl, b);
     for (int i = 0; i < s->n_body; i++)

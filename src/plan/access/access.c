@@ -42,7 +42,7 @@ static axe_status
 global_operand(planner *p, const request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
-    const axe_node   *base = axe_int_node(p->cx, 0);
+    const axe_node   *base = axe_index_const(p->cx, 0);
 
     op->guard = axe_new_array(p->cx, axe_guard, t->rank + 1);
     op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
@@ -52,7 +52,7 @@ global_operand(planner *p, const request *r, axe_operand *op)
         AXE_TRY(axe_subscript_apart(p, op->load->arg[d], &s));
         axe_subscript_guard(p, r, &s, t->shape[d], op);
         const axe_node *step = axe_node2(
-            p->cx, AXE_OP_mul, unit, axe_int_node(p->cx, t->stride[d].coef));
+            p->cx, AXE_OP_mul, unit, axe_index_const(p->cx, t->stride[d].coef));
         base = axe_node2(p->cx, AXE_OP_add, base,
                          axe_node2(p->cx, AXE_OP_mul, s.outer_node, step));
         AXE_TRY(add_terms(p, r, op->load->arg[d], &s, t->stride[d], op));
@@ -99,7 +99,7 @@ move_window(planner *p, const request *r, const axe_node *at, const window *w,
     op->base =
         axe_node2(p->cx, AXE_OP_add, op->base,
                   axe_node2(p->cx, AXE_OP_mul, axe_affine_node(p, &w->s.outer),
-                            axe_int_node(p->cx, step.coef)));
+                            axe_index_const(p->cx, step.coef)));
     return add_terms(p, r, at, &w->s, step, op);
 }
 
@@ -133,18 +133,19 @@ tile_operand(planner *p, const request *r, axe_operand *op)
     for (int d = 0; d < t->rank; d++)
         full[d] = end[d] - begin[d];
     AXE_TRY(axe_layout_group(p->cx, view, (axe_shape){t->rank, full}, &view));
-    op->base = axe_int_node(p->cx, view->n_offset ? view->offset[0].value : 0);
+    op->base =
+        axe_index_const(p->cx, view->n_offset ? view->offset[0].value : 0);
     if (stage)
         op->base =
             axe_node2(p->cx, AXE_OP_add, op->base,
                       axe_node2(p->cx, AXE_OP_mul,
                                 axe_var_node(p->cx, AXE_NOWHERE, stage),
-                                axe_int_node(p->cx, p->place[t->id].stage)));
+                                axe_index_const(p->cx, p->place[t->id].stage)));
     if (p->place[t->id].each)
         op->base =
             axe_node2(p->cx, AXE_OP_add, op->base,
                       axe_node2(p->cx, AXE_OP_mul, p->target->entity(p, t),
-                                axe_int_node(p->cx, p->place[t->id].each)));
+                                axe_index_const(p->cx, p->place[t->id].each)));
     for (int d = 0; d < t->rank; d++) {
         int first = d > 0 ? view->dim_end[d - 1] : 0;
         int n = view->dim_end[d] - first;

@@ -110,7 +110,7 @@ axe_simt_multiple(axe_ctx *cx, const axe_node *n, int64_t v)
     }
     if (n->u.var->kind != AXE_VAR_SIZE)
         return truth(cx, false);
-    by = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
+    by = axe_index_const(cx, v);
     return axe_node2(cx, AXE_OP_eq, axe_node2(cx, AXE_OP_mod, n, by),
-                     axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+                     axe_index_const(cx, 0));
 }

@@ -85,7 +85,7 @@ axe_packed_operand(planner *p, const request *r, axe_operand *op)
     const axe_packing *k = &p->pack[t->id];
 
     op->tensor = t;
-    op->base = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0);
+    op->base = axe_index_const(p->cx, 0);
     op->guard = axe_new_array(p->cx, axe_guard, t->rank);
     op->check = axe_new_array(p->cx, axe_check, t->rank);
     for (int d = 0; d < t->rank; d++) {

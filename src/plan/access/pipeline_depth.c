@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 
@@ -38,20 +39,6 @@ uses(int n, axe_stmt *const *body, const axe_pipeline *ring)
         if (is_stage(body[i], ring) ||
             uses(body[i]->n_body, body[i]->body, ring) ||
             uses(body[i]->n_other, body[i]->other, ring))
-            return true;
-    return false;
-}
-
-/* Does `break` or `continue` of this loop stand in its body? */
-static bool
-leaves(int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i]->kind == AXE_STMT_BREAK ||
-            body[i]->kind == AXE_STMT_CONTINUE ||
-            (body[i]->kind == AXE_STMT_IF &&
-             (leaves(body[i]->n_body, body[i]->body) ||
-              leaves(body[i]->n_other, body[i]->other))))
             return true;
     return false;
 }
@@ -132,7 +119,8 @@ effect_of_loop(const counter *c, const axe_stmt *s, effect *out)
     int64_t n;
 
     AXE_TRY(effect_of(c, s->n_body, s->body, &turn));
-    if (uses(s->n_body, s->body, c->ring) && leaves(s->n_body, s->body))
+    if (uses(s->n_body, s->body, c->ring) &&
+        axe_leaves_turn(s->n_body, s->body))
         return unknown(c, s, "`break` or `continue` leaves a turn early");
     *out = turn;
     if (turn.change == 0)

@@ -35,12 +35,6 @@ axe_request_dim(const request *r, const axe_var *v)
 }
 
 const axe_node *
-axe_int_node(axe_ctx *cx, int64_t v)
-{
-    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
-const axe_node *
 axe_affine_node(planner *p, const axe_affine *a)
 {
     const axe_node *sum = NULL;
@@ -51,13 +45,14 @@ axe_affine_node(planner *p, const axe_affine *a)
             a->var[i]->kind == AXE_VAR_PART
                   ? a->var[i]->extent
                   : axe_var_node(p->cx, AXE_NOWHERE, r ? r->origin : a->var[i]);
-        const axe_node *t = axe_node2(p->cx, AXE_OP_mul, v,
-                                      axe_int_node(p->cx, r ? 1 : a->coef[i]));
+        const axe_node *t = axe_node2(
+            p->cx, AXE_OP_mul, v, axe_index_const(p->cx, r ? 1 : a->coef[i]));
         sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, t) : t;
     }
     if (!sum)
-        return axe_int_node(p->cx, a->constant);
-    return axe_node2(p->cx, AXE_OP_add, sum, axe_int_node(p->cx, a->constant));
+        return axe_index_const(p->cx, a->constant);
+    return axe_node2(p->cx, AXE_OP_add, sum,
+                     axe_index_const(p->cx, a->constant));
 }
 
 /* The terms of `a` that are index variables, or those that are not. */
@@ -113,7 +108,7 @@ axe_unit_node(planner *p, axe_unit u)
                 prod = prod ? axe_node2(p->cx, AXE_OP_mul, prod, v) : v;
             }
     }
-    return prod ? prod : axe_int_node(p->cx, 1);
+    return prod ? prod : axe_index_const(p->cx, 1);
 }
 
 /* Is `outer` >= 0 for sure? */
@@ -254,7 +249,7 @@ axe_global_dim(planner *p, const request *r, const axe_node *at, int d,
     axe_subscript_guard(p, r, &s, t->shape[d], op);
     const axe_node *step =
         axe_node2(p->cx, AXE_OP_mul, axe_unit_node(p, t->stride[d].unit),
-                  axe_int_node(p->cx, t->stride[d].coef));
+                  axe_index_const(p->cx, t->stride[d].coef));
     op->base = axe_node2(p->cx, AXE_OP_add, op->base,
                          axe_node2(p->cx, AXE_OP_mul, s.outer_node, step));
     *outer = s.outer;

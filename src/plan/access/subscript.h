@@ -26,7 +26,6 @@ void axe_subscript_guard(planner *p, const request *r, const subscript *s,
 void axe_subscript_ask(const subscript *s, const axe_node *size,
                        axe_operand *op);
 
-const axe_node *axe_int_node(axe_ctx *cx, int64_t v);
 const axe_node *axe_unit_node(planner *p, axe_unit u);
 
 #endif

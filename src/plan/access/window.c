@@ -20,12 +20,6 @@ typedef struct window {
     const axe_iter   *it;
 } window;
 
-static const axe_node *
-int_node(const window *w, int64_t v)
-{
-    return axe_iconst(w->p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
 /* The digits of weight [from, to), slow to fast; false if that cuts one
  * unevenly. */
 static bool
@@ -135,10 +129,12 @@ take_digits(const window *w, const axe_node *number, int n, const axe_iter *it,
     for (int i = n - 1; i >= 0; i--) {
         const axe_node *d = number;
         if (weight > 1)
-            d = axe_node2(cx, AXE_OP_div, d, int_node(w, weight));
+            d = axe_node2(cx, AXE_OP_div, d, axe_index_const(w->p->cx, weight));
         if (i > 0)
-            d = axe_node2(cx, AXE_OP_mod, d, int_node(w, it[i].extent));
-        d = axe_node2(cx, AXE_OP_mul, d, int_node(w, it[i].stride));
+            d = axe_node2(cx, AXE_OP_mod, d,
+                          axe_index_const(w->p->cx, it[i].extent));
+        d = axe_node2(cx, AXE_OP_mul, d,
+                      axe_index_const(w->p->cx, it[i].stride));
         op->base = axe_node2(cx, AXE_OP_add, op->base, d);
         weight *= it[i].extent;
     }

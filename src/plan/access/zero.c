@@ -8,6 +8,7 @@
  * writes is a fact for readers that it always runs before. */
 #include <string.h>
 
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 
@@ -77,16 +78,6 @@ axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n)
     return c.ok;
 }
 
-static bool
-holds(int n, axe_stmt *const *body, const axe_stmt *s)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i] == s || holds(body[i]->n_body, body[i]->body, s) ||
-            holds(body[i]->n_other, body[i]->other, s))
-            return true;
-    return false;
-}
-
 /* Is every loop and branch around w also around s? */
 static bool
 covers(int n, axe_stmt *const *body, const axe_stmt *w, const axe_stmt *s)
@@ -95,11 +86,11 @@ covers(int n, axe_stmt *const *body, const axe_stmt *w, const axe_stmt *s)
         const axe_stmt *b = body[i];
         bool may_skip = b->kind == AXE_STMT_FOR || b->kind == AXE_STMT_IF ||
                         b->kind == AXE_STMT_LOOP;
-        if (holds(b->n_body, b->body, w))
-            return (!may_skip || holds(b->n_body, b->body, s)) &&
+        if (axe_stmt_within(b->n_body, b->body, w))
+            return (!may_skip || axe_stmt_within(b->n_body, b->body, s)) &&
                    covers(b->n_body, b->body, w, s);
-        if (holds(b->n_other, b->other, w))
-            return (!may_skip || holds(b->n_other, b->other, s)) &&
+        if (axe_stmt_within(b->n_other, b->other, w))
+            return (!may_skip || axe_stmt_within(b->n_other, b->other, s)) &&
                    covers(b->n_other, b->other, w, s);
     }
     return true;

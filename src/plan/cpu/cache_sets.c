@@ -9,30 +9,19 @@
 #include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
-static const axe_node *
-op2(axe_ctx *cx, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(cx, op, a, b);
-}
-
-static const axe_node *
-int_node(axe_ctx *cx, int64_t v)
-{
-    return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
 /* gcd(n, period) for a period that is a power of two, at least a line. */
 static const axe_node *
 common(axe_ctx *cx, const axe_node *n, int64_t period)
 {
-    const axe_node *g = int_node(cx, 64);
+    const axe_node *g = axe_index_const(cx, 64);
 
     for (int64_t t = 128; t <= period; t *= 2) {
-        const axe_node *rest = op2(cx, AXE_OP_mod, n, int_node(cx, t));
-        g = axe_node_new(
-            cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
-            (const axe_node *[]){op2(cx, AXE_OP_eq, rest, int_node(cx, 0)),
-                                 int_node(cx, t), g});
+        const axe_node *rest =
+            axe_node2(cx, AXE_OP_mod, n, axe_index_const(cx, t));
+        g = axe_node_new(cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+                         (const axe_node *[]){axe_node2(cx, AXE_OP_eq, rest,
+                                                        axe_index_const(cx, 0)),
+                                              axe_index_const(cx, t), g});
     }
     return g;
 }
@@ -42,12 +31,12 @@ axe_fits_sets(axe_ctx *cx, const axe_node *rows, const axe_node *bytes,
               const axe_node *stride, int64_t period, int64_t ways)
 {
     const axe_node *g = common(cx, stride, period);
-    const axe_node *piece = op2(cx, AXE_OP_max, bytes, g);
+    const axe_node *piece = axe_node2(cx, AXE_OP_max, bytes, g);
     int64_t         n, b;
 
     if (axe_is_iconst(rows, &n) && n <= ways && axe_is_iconst(bytes, &b) &&
         b <= 64)
         return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
-    return op2(cx, AXE_OP_le, op2(cx, AXE_OP_mul, rows, piece),
-               int_node(cx, ways * period));
+    return axe_node2(cx, AXE_OP_le, axe_node2(cx, AXE_OP_mul, rows, piece),
+                     axe_index_const(cx, ways * period));
 }

@@ -73,9 +73,6 @@ void axe_map_order(planner *p, const request *r, axe_nest *nest,
 /* Divide a contraction's tile. */
 void axe_split_tile(planner *p, axe_schedule *s);
 
-/* Is s in the body, at any depth? */
-bool axe_is_in(int n, axe_stmt *const *body, const axe_stmt *s);
-
 /* A name for a value that is known where the split is. */
 const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
                               const axe_node *value);

@@ -53,7 +53,7 @@ index_reach(const axe_schedule *s, const axe_var *v)
 static const axe_node *
 rounded(planner *p, reach r)
 {
-    const axe_node *k = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, r.round);
+    const axe_node *k = axe_index_const(p->cx, r.round);
 
     if (r.round == 1)
         return r.limit;
@@ -77,9 +77,9 @@ reach_of(planner *p, const axe_schedule *s, const axe_node *sub)
         const axe_dim *d = dim_of(s->stmt, sub->arg[1 - i]->u.var);
         if (r.limit && d && axe_dim_extent(d) > 0 &&
             dim_of(s->stmt, sub->arg[i]->u.var))
-            out.limit = axe_node2(p->cx, AXE_OP_add, rounded(p, r),
-                                  axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX,
-                                             axe_dim_extent(d) - 1));
+            out.limit =
+                axe_node2(p->cx, AXE_OP_add, rounded(p, r),
+                          axe_index_const(p->cx, axe_dim_extent(d) - 1));
     }
     return out;
 }

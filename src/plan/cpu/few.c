@@ -297,15 +297,9 @@ replaced_all(few *x, const axe_node *n, const axe_node *what,
 }
 
 static const axe_node *
-op2(few *x, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(x->cx, op, a, b);
-}
-
-static const axe_node *
 compared(few *x, axe_op op, const axe_node *a, int64_t b)
 {
-    return op2(x, op, a, axe_iconst(x->cx, a->at, AXE_TYPE_INDEX, b));
+    return axe_node2(x->cx, op, a, axe_iconst(x->cx, a->at, AXE_TYPE_INDEX, b));
 }
 
 /* Are the rows few?  The sum is long enough to be worth folding the lanes; and
@@ -320,12 +314,14 @@ are_few(few *x, const axe_machine *mc)
     int64_t           bytes = axe_type_table[a->type].bits / 8, most = MANY * v;
 
     most = most < x->tile ? most : x->tile;
-    all = op2(x, AXE_OP_mul, x->rows, k);
-    some = op2(x, AXE_OP_or, compared(x, AXE_OP_le, x->rows, BLOCK),
-               compared(x, AXE_OP_le, all, mc->l2_bytes / bytes));
-    some = op2(x, AXE_OP_and, compared(x, AXE_OP_le, x->rows, most), some);
+    all = axe_node2(x->cx, AXE_OP_mul, x->rows, k);
+    some = axe_node2(x->cx, AXE_OP_or, compared(x, AXE_OP_le, x->rows, BLOCK),
+                     compared(x, AXE_OP_le, all, mc->l2_bytes / bytes));
+    some = axe_node2(x->cx, AXE_OP_and, compared(x, AXE_OP_le, x->rows, most),
+                     some);
     all = axe_iconst(x->cx, k->at, AXE_TYPE_INDEX, (int64_t)LONG_SUM * v);
-    return op2(x, AXE_OP_and, op2(x, AXE_OP_le, all, k), some);
+    return axe_node2(x->cx, AXE_OP_and, axe_node2(x->cx, AXE_OP_le, all, k),
+                     some);
 }
 
 /* ----------------------------------------------------------- what is done */
@@ -368,8 +364,8 @@ whole_sum(few *x)
     const axe_node *kk = axe_var_node(x->cx, x->sum->at, v), *n;
     axe_dim         over = {v, x->f[0].from->u.tensor->shape[x->f[0].k]};
 
-    n = op2(x, AXE_OP_mul, factor_at(x, &x->f[0], kk),
-            factor_at(x, &x->f[1], kk));
+    n = axe_node2(x->cx, AXE_OP_mul, factor_at(x, &x->f[0], kk),
+                  factor_at(x, &x->f[1], kk));
     return axe_reduce(x->cx, x->sum->at, AXE_FOLD_SUM, 1, &over, n);
 }
 

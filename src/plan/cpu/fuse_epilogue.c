@@ -13,10 +13,11 @@
  * where that visits, whoever reads its sums then.
  *
  * Allowed iff nobody can tell: all that write or read acc are these three; the
- * contraction is the last statement of its loop and the loop stands right
- * before what follows, which takes sums only at the very element it computes,
- * and is bounded as the contraction is. */
-#include "ir/check.h"
+ * contraction is the last statement of its loop, which no iteration leaves by
+ * `break` or `continue`, and the loop stands right before what follows, which
+ * takes sums only at the very element it computes, and is bounded as the
+ * contraction is. */
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
@@ -239,7 +240,8 @@ merge(planner *p, axe_schedule *s)
     const axe_stmt *z = zeroed(p, &pl, t), *f = next(&pl);
     axe_schedule   *zs = z ? (axe_schedule *)p->schedule[z->id] : NULL;
     axe_schedule   *fs = f ? (axe_schedule *)p->schedule[f->id] : NULL;
-    if (!alone(p, t, zs, s, fs))
+    if (!alone(p, t, zs, s, fs) ||
+        (pl.loop && axe_leaves_turn(pl.loop->n_body, pl.loop->body)))
         return;
     if (pl.loop) {
         s->turn = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
@@ -256,38 +258,30 @@ merge(planner *p, axe_schedule *s)
     }
 }
 
-static const axe_node *
-op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(p->cx, op, a, b);
-}
-
-static const axe_node *
-int_node(planner *p, int64_t v)
-{
-    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
-
 /* The rows of t that the contraction does not write: those from here on, or all
  * where it leaves out columns. */
 static const axe_node *
 rest_of_rows(planner *p, axe_schedule *s)
 {
     const axe_split *sp = &s->split;
-    const axe_node  *mr = int_node(p, s->tile.mr), *all, *rows;
+    const axe_node  *mr = axe_index_const(p->cx, s->tile.mr), *all, *rows;
     int64_t          columns = 0;
 
     for (int i = 0; i < s->stmt->n_dim; i++)
         if (s->stmt->dim[i].var == s->tile.n)
             columns = axe_dim_extent(&s->stmt->dim[i]);
-    all = op2(p, AXE_OP_le, int_node(p, columns), sp->columns);
-    rows = op2(p, AXE_OP_mul, op2(p, AXE_OP_cdiv, sp->rows, mr), mr);
-    rows = axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
-                        (const axe_node *[]){all, rows, int_node(p, 0)});
+    all = axe_node2(p->cx, AXE_OP_le, axe_index_const(p->cx, columns),
+                    sp->columns);
+    rows = axe_node2(p->cx, AXE_OP_mul,
+                     axe_node2(p->cx, AXE_OP_cdiv, sp->rows, mr), mr);
+    rows = axe_node_new(
+        p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+        (const axe_node *[]){all, rows, axe_index_const(p->cx, 0)});
     return axe_split_let(p, s, "zeros", rows);
 }
 
-/* Does a statement of pl's body between z and the contraction touch t? */
+/* Does a statement of pl's body between z and the contraction touch t, or may
+ * one of them skip the contraction? */
 static bool
 touched(const place *pl, const axe_stmt *z, const axe_tensor *t)
 {
@@ -295,7 +289,8 @@ touched(const place *pl, const axe_stmt *z, const axe_tensor *t)
 
     for (int i = 0; i < pl->at; i++) {
         if (behind &&
-            (axe_stmt_reads(pl->body[i], t) || axe_stmt_writes(pl->body[i], t)))
+            (axe_leaves_turn(1, pl->body + i) ||
+             axe_stmt_reads(pl->body[i], t) || axe_stmt_writes(pl->body[i], t)))
             return true;
         behind = behind || pl->body[i] == z;
     }

@@ -9,6 +9,7 @@
 
 #include "axe/machine.h"
 #include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/cpu/cpu.h"
 #include "plan/rewrite/rewrite.h"

@@ -8,21 +8,10 @@
  *
  * A register tile is *whole* if all of its rows and columns are wanted.  Whole
  * tiles begin at 0; what lies behind whole_row or whole_column is ragged. */
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 #include "plan/cpu/cpu.h"
-
-static const axe_node *
-op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(p->cx, op, a, b);
-}
-
-static const axe_node *
-int_node(planner *p, int64_t v)
-{
-    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
 
 static const axe_node *
 choose(planner *p, const axe_node *c, const axe_node *a, const axe_node *b)
@@ -56,22 +45,12 @@ let(planner *p, axe_split *sp, const axe_schedule *s, const char *name,
 static const axe_node *
 wanted(planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
 {
-    const axe_node *n = int_node(p, extent);
+    const axe_node *n = axe_index_const(p->cx, extent);
 
     for (int i = 0; i < s->n_bound; i++)
         if (s->bound[i].var == v)
-            n = op2(p, AXE_OP_min, n, s->bound[i].limit);
-    return op2(p, AXE_OP_max, n, int_node(p, 0));
-}
-
-bool
-axe_is_in(int n, axe_stmt *const *body, const axe_stmt *s)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i] == s || axe_is_in(body[i]->n_body, body[i]->body, s) ||
-            axe_is_in(body[i]->n_other, body[i]->other, s))
-            return true;
-    return false;
+            n = axe_node2(p->cx, AXE_OP_min, n, s->bound[i].limit);
+    return axe_node2(p->cx, AXE_OP_max, n, axe_index_const(p->cx, 0));
 }
 
 enum { MAX_LOOPS = 32 };
@@ -149,19 +128,24 @@ extent_of(const axe_schedule *s, const axe_var *v)
 static void
 deal(planner *p, axe_split *sp, const axe_schedule *s)
 {
-    const axe_node *lanes = int_node(p, s->nest[0].lanes);
-    const axe_node *nv = int_node(p, s->tile.nv), *tiles;
+    const axe_node *lanes = axe_index_const(p->cx, s->nest[0].lanes);
+    const axe_node *nv = axe_index_const(p->cx, s->tile.nv), *tiles;
 
-    sp->vectors =
-        let(p, sp, s, "vectors", op2(p, AXE_OP_cdiv, sp->columns, lanes));
-    tiles = op2(p, AXE_OP_cdiv, sp->vectors, nv);
-    tiles = let(p, sp, s, "tiles", op2(p, AXE_OP_max, tiles, int_node(p, 1)));
-    sp->width = let(p, sp, s, "width", op2(p, AXE_OP_div, sp->vectors, tiles));
-    sp->wide = let(p, sp, s, "wide", op2(p, AXE_OP_mod, sp->vectors, tiles));
+    sp->vectors = let(p, sp, s, "vectors",
+                      axe_node2(p->cx, AXE_OP_cdiv, sp->columns, lanes));
+    tiles = axe_node2(p->cx, AXE_OP_cdiv, sp->vectors, nv);
+    tiles = let(p, sp, s, "tiles",
+                axe_node2(p->cx, AXE_OP_max, tiles, axe_index_const(p->cx, 1)));
+    sp->width = let(p, sp, s, "width",
+                    axe_node2(p->cx, AXE_OP_div, sp->vectors, tiles));
+    sp->wide =
+        let(p, sp, s, "wide", axe_node2(p->cx, AXE_OP_mod, sp->vectors, tiles));
     const axe_node *last =
-        op2(p, AXE_OP_mul, op2(p, AXE_OP_sub, sp->vectors, sp->width), lanes);
-    const axe_node *even = op2(
-        p, AXE_OP_eq, op2(p, AXE_OP_mod, sp->columns, lanes), int_node(p, 0));
+        axe_node2(p->cx, AXE_OP_mul,
+                  axe_node2(p->cx, AXE_OP_sub, sp->vectors, sp->width), lanes);
+    const axe_node *even = axe_node2(
+        p->cx, AXE_OP_eq, axe_node2(p->cx, AXE_OP_mod, sp->columns, lanes),
+        axe_index_const(p->cx, 0));
     sp->whole_column =
         let(p, sp, s, "even", choose(p, even, sp->columns, last));
 }
@@ -170,7 +154,7 @@ void
 axe_split_tile(planner *p, axe_schedule *s)
 {
     axe_split      *sp = &s->split;
-    const axe_node *mr = int_node(p, s->tile.mr);
+    const axe_node *mr = axe_index_const(p->cx, s->tile.mr);
     const axe_node *rows = wanted(p, s, s->tile.m, extent_of(s, s->tile.m));
     const axe_node *columns = wanted(p, s, s->tile.n, extent_of(s, s->tile.n));
 
@@ -180,15 +164,17 @@ axe_split_tile(planner *p, axe_schedule *s)
     sp->columns = let(p, sp, s, "columns", columns);
     sp->whole_row =
         let(p, sp, s, "whole",
-            op2(p, AXE_OP_mul, op2(p, AXE_OP_div, sp->rows, mr), mr));
+            axe_node2(p->cx, AXE_OP_mul,
+                      axe_node2(p->cx, AXE_OP_div, sp->rows, mr), mr));
     if (s->tile.narrow)
         deal(p, sp, s);
     else {
         const axe_node *nr =
-            int_node(p, (int64_t)s->tile.nv * s->nest[0].lanes);
+            axe_index_const(p->cx, (int64_t)s->tile.nv * s->nest[0].lanes);
         sp->whole_column =
             let(p, sp, s, "even",
-                op2(p, AXE_OP_mul, op2(p, AXE_OP_div, sp->columns, nr), nr));
+                axe_node2(p->cx, AXE_OP_mul,
+                          axe_node2(p->cx, AXE_OP_div, sp->columns, nr), nr));
     }
 }
 

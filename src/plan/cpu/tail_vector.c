@@ -81,6 +81,21 @@ run_of(const request *r, const axe_var *v)
     return run;
 }
 
+/* What moves `lanes` steps of v; NULL: nothing does at once. */
+static const axe_atom *
+whole_of(planner *p, axe_atom_kind kind, const axe_operand *op,
+         const axe_var *v, int lanes)
+{
+    axe_mark          m = axe_ctx_mark(p->cx);
+    const axe_atom   *a = NULL;
+    const axe_layout *mem;
+
+    if (axe_fast_layout(p, op, v, lanes, &mem))
+        a = axe_find_move(p, kind, lanes, 1, mem, NULL);
+    axe_ctx_release(p->cx, m);
+    return a;
+}
+
 /* What a run costs by `lanes`: whole vectors, and its end; -1: the end goes
  * element by element. */
 static double
@@ -90,11 +105,14 @@ run_cost(planner *p, const request *r, const axe_var *v, int lanes, int64_t run)
 
     for (int i = 0; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];
-        const axe_atom    *part = find(
-               p, i == 0 ? AXE_ATOM_STORE_PART : AXE_ATOM_LOAD_PART, op, v, lanes);
-        all += (double)(run / lanes) * (i == 0 ? 1 : 0.5);
-        if (run % lanes != 0 && !part)
+        const axe_atom    *whole =
+            whole_of(p, i == 0 ? AXE_ATOM_STORE : AXE_ATOM_LOAD, op, v, lanes);
+        const axe_atom *part = find(
+            p, i == 0 ? AXE_ATOM_STORE_PART : AXE_ATOM_LOAD_PART, op, v, lanes);
+        if ((run >= lanes && !whole) || (run % lanes != 0 && !part))
             return -1;
+        if (run >= lanes)
+            all += (double)(run / lanes) * whole->cost;
         if (run % lanes != 0)
             all += part->cost;
     }

@@ -14,21 +14,10 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 #include "plan/cpu/cpu.h"
-
-static const axe_node *
-op2(planner *p, axe_op op, const axe_node *a, const axe_node *b)
-{
-    return axe_node2(p->cx, op, a, b);
-}
-
-static const axe_node *
-int_node(planner *p, int64_t v)
-{
-    return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, v);
-}
 
 /* The index of `load` that walks the dimension that v walks in dst. */
 static const axe_var *
@@ -99,7 +88,7 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
         !axe_known_at(p, s->stmt, fill->operand[1].base))
         return NULL;
     *why = "what is left of it is another number in each turn";
-    if (turns && !axe_is_in(turns->n_body, turns->body, w))
+    if (turns && !axe_stmt_within(turns->n_body, turns->body, w))
         return NULL;
     *why = "it is transposed";
     return fill->kind == AXE_SCHED_MAP ? fill : NULL;
@@ -133,14 +122,15 @@ inside(const axe_schedule *s, const axe_operand *op, const axe_var *kept)
 static const axe_node *
 in_bytes(planner *p, const axe_operand *op, const axe_iter *it)
 {
-    const axe_node *n =
-        int_node(p, it->stride * (axe_type_table[op->tensor->type].bits / 8));
+    const axe_node *n = axe_index_const(
+        p->cx, it->stride * (axe_type_table[op->tensor->type].bits / 8));
 
     for (int i = 0; i < axe_unit_n_factor(p->cx, it->unit); i++)
         for (int k = 0; k < p->kernel->n_size; k++)
             if (axe_unit_factor(p->cx, it->unit, i) == p->kernel->size[k]->name)
-                n = op2(p, AXE_OP_mul, n,
-                        axe_var_node(p->cx, AXE_NOWHERE, p->kernel->size[k]));
+                n = axe_node2(
+                    p->cx, AXE_OP_mul, n,
+                    axe_var_node(p->cx, AXE_NOWHERE, p->kernel->size[k]));
     return n;
 }
 
@@ -173,10 +163,10 @@ rows_fit(planner *p, const axe_schedule *s, const axe_operand *op, int tiles)
 {
     const axe_machine *mc = p->mc;
 
-    return axe_fits_sets(p->cx, int_node(p, (int64_t)tiles * s->tile.mr),
-                         int_node(p, 64),
-                         in_bytes(p, op, step_of(op, s->tile.m)),
-                         mc->l1_bytes / mc->l1_ways, mc->l1_ways);
+    return axe_fits_sets(
+        p->cx, axe_index_const(p->cx, (int64_t)tiles * s->tile.mr),
+        axe_index_const(p->cx, 64), in_bytes(p, op, step_of(op, s->tile.m)),
+        mc->l1_bytes / mc->l1_ways, mc->l1_ways);
 }
 
 /* Is what is read again in lines that do not drive one another out?  Rows of a
@@ -191,17 +181,18 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
     int                ways = mc->l2_ways;
     int64_t            period = mc->l2_bytes / ways;
     int                bytes = axe_type_table[op->tensor->type].bits / 8;
-    const axe_node    *n = int_node(p, extent_of(s, s->tile.k));
+    const axe_node    *n = axe_index_const(p->cx, extent_of(s, s->tile.k));
 
     *why = axe_textf(p->cx, "%d rows get at most %d of the %d ways of L1",
                      s->tile.mr, s->tile.mr, mc->l1_ways);
     if (left && sums_together(s, op))
         return rows_fit(p, s, op, 1);
     if (s->turns && s->turns->op == AXE_OP_cdiv)
-        n = op2(p, AXE_OP_min, n, s->turns->arg[0]);
+        n = axe_node2(p->cx, AXE_OP_min, n, s->turns->arg[0]);
     const axe_node *row =
-        left ? int_node(p, (int64_t)s->tile.mr * bytes)
-             : op2(p, AXE_OP_mul, s->split.columns, int_node(p, bytes));
+        left ? axe_index_const(p->cx, (int64_t)s->tile.mr * bytes)
+             : axe_node2(p->cx, AXE_OP_mul, s->split.columns,
+                         axe_index_const(p->cx, bytes));
     const axe_node *stride = in_bytes(p, op, k);
     *why = axe_textf(
         p->cx,
@@ -228,9 +219,10 @@ whole_groups(planner *p, const axe_schedule *s, const axe_operand *op)
             (!size || !axe_is_iconst(s->turns->arg[1], &tile) ||
              tile % s->tile.group != 0))
             return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
-    return size ? op2(p, AXE_OP_eq,
-                      op2(p, AXE_OP_mod, size, int_node(p, s->tile.group)),
-                      int_node(p, 0))
+    return size ? axe_node2(p->cx, AXE_OP_eq,
+                            axe_node2(p->cx, AXE_OP_mod, size,
+                                      axe_index_const(p->cx, s->tile.group)),
+                            axe_index_const(p->cx, 0))
                 : axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
 }
 
@@ -240,8 +232,8 @@ once(planner *p, const axe_schedule *s, bool left)
 {
     int64_t n = left ? (int64_t)s->tile.nv * s->nest[0].lanes : s->tile.mr;
 
-    return op2(p, AXE_OP_le, left ? s->split.columns : s->split.rows,
-               int_node(p, n));
+    return axe_node2(p->cx, AXE_OP_le, left ? s->split.columns : s->split.rows,
+                     axe_index_const(p->cx, n));
 }
 
 /* What n steps of `weight` move the operand by each; false if it differs: one
@@ -345,17 +337,18 @@ find_view(planner *p, axe_schedule *s, bool left)
     v->end = left      ? s->split.whole_row
              : v->part ? s->split.columns
                        : s->split.whole_column;
-    const axe_node *fits =
-        op2(p, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
+    const axe_node *fits = axe_node2(
+        p->cx, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
-                            op2(p, AXE_OP_and, whole, fits));
+                            axe_node2(p->cx, AXE_OP_and, whole, fits));
     if (left && sums_together(s, src))
         v->room = axe_split_let(p, s, "a.room", rows_fit(p, s, src, 2));
     from = axe_new(p->cx, axe_guard);
     *from = (axe_guard){
         renamed(op->load, fill->stmt->dst, of),
-        axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
-                     (const axe_node *[]){v->when, v->end, int_node(p, 0)})};
+        axe_node_new(
+            p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
+            (const axe_node *[]){v->when, v->end, axe_index_const(p->cx, 0)})};
     fill->n_from = 1;
     fill->from = from;
 }

@@ -16,7 +16,7 @@
 #include "plan/access/contract_roles.h"
 #include "plan/rewrite/rewrite.h"
 
-enum { MAX_BATCH = 16, MAX_TILES = 8 };
+enum { MAX_BATCH = 16, MAX_TILES = 8, MAX_STMT = 512 };
 
 /* A tile that becomes one for each number of its dimension `dim`. */
 typedef struct parted {
@@ -81,7 +81,7 @@ find_tiles(unbatch *x, const axe_stmt *s)
     if (!axe_contract_sort(s, &a, &b, &ro) || ro.n_batch == 0 ||
         s->dst->u.tensor->space == AXE_SPACE_GLOBAL ||
         !axe_is_iconst(ro.batch[0]->extent, &x->count) || x->count < 1 ||
-        x->count > MAX_BATCH)
+        x->count > MAX_BATCH || x->was->n_index_stmt * x->count > MAX_STMT)
         return false;
     return add_tile(x, s->dst, ro.batch[0]->var) &&
            (find_part(x, a->u.tensor) || add_tile(x, a, ro.batch[0]->var)) &&
@@ -163,6 +163,16 @@ check_index(unbatch *x, const axe_stmt *s)
         x->ok = false;
 }
 
+/* An extent may be read from a tile, and stays as it is. */
+static void
+look_at_extent(void *user, const axe_node *n)
+{
+    unbatch *x = user;
+
+    if (n->op == AXE_OP_load && find_part(x, n->u.tensor))
+        x->ok = false;
+}
+
 static void
 check_body(unbatch *x, int n, axe_stmt *const *body)
 {
@@ -176,7 +186,7 @@ check_body(unbatch *x, int n, axe_stmt *const *body)
             axe_node_walk(s->cond, look_at, &l);
         for (int v = 0; v < s->n_var; v++)
             if (s->var[v]->extent)
-                axe_node_walk(s->var[v]->extent, look_at, &l);
+                axe_node_walk(s->var[v]->extent, look_at_extent, x);
         check_body(x, s->n_body, s->body);
         check_body(x, s->n_other, s->other);
     }

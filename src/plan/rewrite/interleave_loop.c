@@ -4,6 +4,7 @@
  * condition one branch.  Where a role waits for the first turn of a loop, or a
  * loop turns a little longer than the others, these turns are put before or
  * behind it. */
+#include "ir/stmt.h"
 #include "plan/rewrite/interleave.h"
 
 /* Steps, and steps inside of steps, until we give up. */
@@ -111,20 +112,6 @@ difference(weave *x, const axe_node *a, const axe_node *b, int64_t *out)
         return false;
     *out = d.constant;
     return true;
-}
-
-/* Does `break` or `continue` of this loop stand in its body? */
-static bool
-leaves(int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i]->kind == AXE_STMT_BREAK ||
-            body[i]->kind == AXE_STMT_CONTINUE ||
-            (body[i]->kind != AXE_STMT_FOR && body[i]->kind != AXE_STMT_LOOP &&
-             (leaves(body[i]->n_body, body[i]->body) ||
-              leaves(body[i]->n_other, body[i]->other))))
-            return true;
-    return false;
 }
 
 /* Do both hold stages of one ring? */
@@ -255,7 +242,7 @@ match_turns(weave *x, const group *g, bool *same)
     *same = true;
     for (int m = 0; m < g->n; m++) {
         const axe_stmt *s = g->stmt[m];
-        if (s->n_var != 1 || leaves(s->n_body, s->body))
+        if (s->n_var != 1 || axe_leaves_turn(s->n_body, s->body))
             return axe_weave_fail(x, s->at,
                                   "a loop around stages is left early");
         if (least && !difference(x, s->var[0]->extent, least, &more))

@@ -1,5 +1,5 @@
 /* interleave_walk.c - strands, and what passing a statement does to them. */
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/rewrite/interleave.h"
 
 bool

@@ -22,8 +22,8 @@
  * longer than that are read again, one to a CTA, so that what all CTAs read at
  * a time is still in L2. */
 #include "plan/rewrite/row_cache.h"
-#include "ir/check.h"
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/rewrite/rewrite.h"
 
 enum {
@@ -266,8 +266,8 @@ room_of(const axe_keep *x, int64_t rows, int64_t threads, bool as_is)
 static const axe_node *
 when_between(const axe_keep *x, int64_t over, int64_t most)
 {
-    const axe_node *o = axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, over);
-    const axe_node *m = axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, most);
+    const axe_node *o = axe_index_const(x->cx, over);
+    const axe_node *m = axe_index_const(x->cx, most);
     const axe_node *low = axe_node2(x->cx, AXE_OP_lt, o, x->length);
     const axe_node *high = axe_node2(x->cx, AXE_OP_le, x->length, m);
 

@@ -5,7 +5,7 @@
  *
  * From the sum on nobody wants X, but exp(X - top): where X is kept, it becomes
  * that, in place. */
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/rewrite/row_cache.h"
 
 bool

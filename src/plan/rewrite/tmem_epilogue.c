@@ -169,7 +169,7 @@ dim_in_part(const rewriting *x, const axe_dim *d)
     axe_dim out = *d;
 
     if (d->var == x->fast)
-        out.extent = axe_iconst(x->cx, AXE_NOWHERE, AXE_TYPE_INDEX, x->wide);
+        out.extent = axe_index_const(x->cx, x->wide);
     return out;
 }
 

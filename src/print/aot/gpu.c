@@ -113,10 +113,9 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
     axe_puts(b, "};\n            const i64 step[] = {");
     for (int d = 0; d < m->rank; d++) {
         axe_puts(b, d ? ", " : "");
-        AXE_TRY(axe_c_index(
-            p, b,
-            axe_node2(p->cx, AXE_OP_mul, m->stride[d],
-                      axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, bytes))));
+        AXE_TRY(axe_c_index(p, b,
+                            axe_node2(p->cx, AXE_OP_mul, m->stride[d],
+                                      axe_index_const(p->cx, bytes))));
     }
     axe_puts(b, "};\n            const int box[] = {");
     for (int d = 0; d < m->rank; d++)

@@ -373,9 +373,9 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         axe_puts(b, ", ");
         return axe_cuda_expr(
             p, b,
-            axe_node2(p->cx, AXE_OP_mod, a->at,
-                      axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX,
-                                 axe_cuda_per_word(a->tensor->type))),
+            axe_node2(
+                p->cx, AXE_OP_mod, a->at,
+                axe_index_const(p->cx, axe_cuda_per_word(a->tensor->type))),
             CUDA_INDEX);
     case AXE_ARG_MAP:
         axe_putf(b, "&map%d", a->map);
@@ -419,8 +419,7 @@ put_place(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits)
     return axe_cuda_expr(
         p, b,
         n == 1 ? a->at
-               : axe_node2(p->cx, AXE_OP_div, a->at,
-                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, n)),
+               : axe_node2(p->cx, AXE_OP_div, a->at, axe_index_const(p->cx, n)),
         CUDA_INDEX);
 }
 

@@ -67,6 +67,10 @@ static const char *const good[] = {
     "reg f32 x[8] = 1; if (i > 2) x[m] = X[i*8 + m]; Y[i*8 + m] = x[m]; } }",
     "kernel k(out f32 Y[M]) { index m; cta (i : M by 8) { "
     "reg f32 x[8] = 1; x[0] = 5; Y[i*8 + m] = x[m]; } }",
+    /* a result that is seen where an iteration leaves before the next one */
+    "kernel k(in f32 X[M], in i64 stop, out f32 Y[M]) { index m; "
+    "cta (i : M by 8) { reg f32 x[8] = 0; for (t : 4) { x[m] = 1; "
+    "if (t == stop) break; x[m] = X[i*8 + m]; } Y[i*8 + m] = x[m]; } }",
 };
 /* clang-format on */
 

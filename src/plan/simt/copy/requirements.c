@@ -24,7 +24,7 @@ const axe_node *
 axe_simt_stride_node(const planner *p, axe_stride s)
 {
     axe_ctx        *cx = p->cx;
-    const axe_node *n = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
+    const axe_node *n = axe_index_const(cx, s.coef);
 
     for (int i = 0; i < axe_unit_n_factor(cx, s.unit); i++)
         for (int k = 0; k < p->kernel->n_size; k++)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"

@@ -44,7 +44,7 @@ join_last(axe_ctx *cx, axe_box_copy *c, axe_box_walk *walk)
     stride = axe_new_array(cx, axe_stride, n);
     memcpy(shape, t->shape, (size_t)n * sizeof *shape);
     memcpy(stride, t->stride, (size_t)n * sizeof *stride);
-    shape[n - 1] = axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, slow * fast);
+    shape[n - 1] = axe_index_const(cx, slow * fast);
     stride[n - 1] = t->stride[n];
     *seen = *t;
     seen->rank = n;

@@ -33,7 +33,7 @@ enum { MAX_REGISTERS = 1 << 13 };
 static const axe_node *
 stride_multiple(planner *p, axe_stride s, int64_t w)
 {
-    const axe_node *n = axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, s.coef);
+    const axe_node *n = axe_index_const(p->cx, s.coef);
 
     for (int i = 0; i < axe_unit_n_factor(p->cx, s.unit); i++)
         for (int k = 0; k < p->kernel->n_size; k++) {

@@ -7,7 +7,7 @@
  * padding; the cheapest is taken, of equals the first. */
 #include <inttypes.h>
 
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "ir/check.h"
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/sync/ring_protocol.h"

@@ -6,7 +6,7 @@
  * multiplies comes in boxes of tensors that are then empty, of which boxes are
  * zeros, it turns once.  Nor need one that is set to
  * zero before a contraction that is no loop's: its first step overwrites. */
-#include "ir/check.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
@@ -66,8 +66,8 @@ count_touches(int n, axe_stmt *const *body, const axe_tensor *t)
     return sum;
 }
 
-/* The one contraction of each turn that nothing else in it sees the result of,
- * or NULL. */
+/* The one contraction that every iteration comes to and that nothing else in
+ * it sees the result of, or NULL. */
 static const axe_stmt *
 lone_contraction(const planner *p, const axe_stmt *loop)
 {
@@ -76,8 +76,9 @@ lone_contraction(const planner *p, const axe_stmt *loop)
     for (int i = 0; i < in->n_body; i++)
         if (contract_of(p, in->body[i]))
             found = in->body[i];
-    return found && count_touches(loop->n_body, loop->body,
-                                  found->dst->u.tensor) == 1
+    return found && !axe_leaves_turn(loop->n_body, loop->body) &&
+                   count_touches(loop->n_body, loop->body,
+                                 found->dst->u.tensor) == 1
                ? found
                : NULL;
 }
@@ -94,12 +95,14 @@ is_zero(const axe_node *n)
 }
 
 /* The statement before body[at] that sets t to zero, with none between that
- * touches t; or NULL. */
+ * touches t or may skip body[at]; or NULL. */
 static const axe_stmt *
 zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
 {
     for (int i = at - 1; i >= 0; i--) {
         const axe_stmt *s = body[i];
+        if (axe_leaves_turn(1, body + i))
+            return NULL;
         if (!touches(s, t))
             continue;
         return s->kind == AXE_STMT_INDEX && s->fold == AXE_FOLD_NONE &&
@@ -222,7 +225,7 @@ take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
         return;
     }
     simt->when = axe_node2(p->cx, AXE_OP_le, loop->var[0]->extent,
-                           axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0));
+                           axe_index_const(p->cx, 0));
 }
 
 /* The contraction that s is, or that a consume, or one in it, begins with. */

@@ -283,7 +283,7 @@ axe_crew_number(axe_ctx *cx, const axe_crew *c)
     const axe_node *n;
 
     if (!c->in)
-        return axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_INDEX, 0);
+        return axe_index_const(cx, 0);
     n = axe_crew_number(cx, c->in);
     for (int i = 0; i < c->at->n_var; i++)
         n = axe_node2(cx, AXE_OP_add,

@@ -1,0 +1,80 @@
+/* stmt.c - questions about statements and what is inside them. */
+#include "ir/stmt.h"
+
+static bool
+own_reads(const axe_stmt *s, const axe_tensor *t)
+{
+    bool reads = axe_node_reads(s->cond, t);
+
+    for (int i = 0; i < s->n_var; i++)
+        reads = reads || axe_node_reads(s->var[i]->extent, t);
+    if (s->kind != AXE_STMT_INDEX)
+        return reads;
+    reads = reads || axe_node_reads(s->value, t) ||
+            (s->fold != AXE_FOLD_NONE && s->dst->u.tensor == t);
+    for (int i = 0; i < s->dst->n_arg; i++)
+        reads = reads || axe_node_reads(s->dst->arg[i], t);
+    return reads;
+}
+
+bool
+axe_stmt_reads(const axe_stmt *s, const axe_tensor *t)
+{
+    if (own_reads(s, t))
+        return true;
+    for (int i = 0; i < s->n_body; i++)
+        if (axe_stmt_reads(s->body[i], t))
+            return true;
+    for (int i = 0; i < s->n_other; i++)
+        if (axe_stmt_reads(s->other[i], t))
+            return true;
+    return false;
+}
+
+bool
+axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring)
+{
+    for (int i = 0; i < ring->n_tensor; i++)
+        if (axe_stmt_reads(s, ring->tensor[i]))
+            return true;
+    return false;
+}
+
+bool
+axe_stmt_writes(const axe_stmt *s, const axe_tensor *t)
+{
+    if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == t)
+        return true;
+    for (int i = 0; i < s->n_body; i++)
+        if (axe_stmt_writes(s->body[i], t))
+            return true;
+    for (int i = 0; i < s->n_other; i++)
+        if (axe_stmt_writes(s->other[i], t))
+            return true;
+    return false;
+}
+
+bool
+axe_leaves_turn(int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        axe_stmt_kind k = body[i]->kind;
+        if (k == AXE_STMT_BREAK || k == AXE_STMT_CONTINUE ||
+            (k != AXE_STMT_FOR && k != AXE_STMT_LOOP &&
+             (axe_leaves_turn(body[i]->n_body, body[i]->body) ||
+              axe_leaves_turn(body[i]->n_other, body[i]->other))))
+            return true;
+    }
+    return false;
+}
+
+bool
+axe_stmt_within(int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i] == s ||
+            axe_stmt_within(body[i]->n_body, body[i]->body, s) ||
+            axe_stmt_within(body[i]->n_other, body[i]->other, s))
+            return true;
+    return false;
+}

@@ -1,0 +1,21 @@
+/* stmt.h - questions about statements and what is inside them. */
+#ifndef AXE_IR_STMT_H
+#define AXE_IR_STMT_H
+
+#include "ir/ir.h"
+
+/* Does the statement or one inside it read t?  What `op=` combines with counts.
+ */
+bool axe_stmt_reads(const axe_stmt *s, const axe_tensor *t);
+/* So of some tensor of the ring's stages? */
+bool axe_stmt_reads_ring(const axe_stmt *s, const axe_pipeline *ring);
+/* Does it, or one inside it, write t? */
+bool axe_stmt_writes(const axe_stmt *s, const axe_tensor *t);
+/* Does a `break` or `continue` of the loop around stand in body[n]?  If so, an
+ * iteration may skip what follows it, and a break the iterations that follow.
+ */
+bool axe_leaves_turn(int n, axe_stmt *const *body);
+/* Is s, the very statement, in body[n] or inside one of them? */
+bool axe_stmt_within(int n, axe_stmt *const *body, const axe_stmt *s);
+
+#endif
