@@ -70,6 +70,22 @@ add_tile(unbatch *x, const axe_node *load, const axe_var *v)
     return true;
 }
 
+/* Do the numbers of all batches leave few enough statements? */
+static bool
+are_few(const unbatch *x, const roles *ro)
+{
+    int64_t all = x->was->n_index_stmt, e;
+
+    for (int i = 0; i < ro->n_batch; i++) {
+        if (!axe_is_iconst(ro->batch[i]->extent, &e) || e < 1 || e > MAX_BATCH)
+            return false;
+        all *= e;
+        if (all > MAX_STMT)
+            return false;
+    }
+    return true;
+}
+
 /* The batch of a product into a tile, and the tiles it counts. */
 static bool
 find_tiles(unbatch *x, const axe_stmt *s)
@@ -79,10 +95,9 @@ find_tiles(unbatch *x, const axe_stmt *s)
 
     x->n = 0;
     if (!axe_contract_sort(s, &a, &b, &ro) || ro.n_batch == 0 ||
-        s->dst->u.tensor->space == AXE_SPACE_GLOBAL ||
-        !axe_is_iconst(ro.batch[0]->extent, &x->count) || x->count < 1 ||
-        x->count > MAX_BATCH || x->was->n_index_stmt * x->count > MAX_STMT)
+        s->dst->u.tensor->space == AXE_SPACE_GLOBAL || !are_few(x, &ro))
         return false;
+    axe_is_iconst(ro.batch[0]->extent, &x->count);
     return add_tile(x, s->dst, ro.batch[0]->var) &&
            (find_part(x, a->u.tensor) || add_tile(x, a, ro.batch[0]->var)) &&
            (find_part(x, b->u.tensor) || add_tile(x, b, ro.batch[0]->var));

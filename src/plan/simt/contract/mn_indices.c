@@ -90,16 +90,22 @@ takes_sums(axe_space s)
 static const char *
 batch_text(const job *j)
 {
-    axe_buf b = {.cx = j->p->cx};
+    axe_buf names = {.cx = j->p->cx}, scope = names;
+    int     n = j->ro.n_batch;
 
-    axe_puts(&b, "");
-    for (int i = 0; i < j->ro.n_batch; i++)
-        axe_putf(&b, "%s%s", i > 0 ? ", " : "", j->ro.batch[i]->var->name);
+    axe_puts(&names, "");
+    axe_puts(&scope, "");
+    for (int i = 0; i < n; i++) {
+        const char *name = j->ro.batch[i]->var->name;
+        axe_putf(&names, "%s%s", i > 0 ? ", " : "", name);
+        axe_putf(&scope, "%s%s : ...", i > 0 ? ", " : "", name);
+    }
     return axe_textf(j->p->cx,
-                     "%s numbers products of their own, and an atom does one: "
-                     "let each cta do one (`cta (%s : ..., ...)`), with tiles "
-                     "that have no such dimension",
-                     b.text, b.text);
+                     "%s number%s products of %s own, and an atom does one: "
+                     "let each cta do one (`cta (%s, ...)`), with tiles that "
+                     "have no such dimension",
+                     names.text, n > 1 ? "" : "s", n > 1 ? "their" : "its",
+                     scope.text);
 }
 
 bool
