@@ -166,9 +166,11 @@ typedef struct axe_begin {
 /* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and
  * what is declared in it. */
 typedef struct axe_grid {
-    const char     *name; /* the kernel's; with a number if there are more */
-    int             n_thread, cluster; /* of a CTA; CTAs of a cluster */
-    bool            persistent;        /* as many CTAs as fit; else `blocks` */
+    const char *name; /* the kernel's; with a number if there are more */
+    int         n_thread, cluster; /* of a CTA; CTAs of a cluster */
+    bool        persistent;        /* as many CTAs as fit; else `blocks` */
+    bool waits; /* it has a PRIOR, so it may begin before the call's launch
+                   before it has ended */
     const axe_node *blocks; /* CTAs to do all, a multiple of cluster */
     const axe_var  *id[AXE_N_ID];
     int             n_turn; /* loops of the host around it, outermost first:

@@ -54,11 +54,15 @@ typedef enum axe_sync_kind {
                           done comes before what threads do that it meets next */
     AXE_SYNC_AFTER,    /* what it does there from here on comes after what those
                           did that it met before */
-    AXE_SYNC_TAKE, /* [answer, bar] a cluster of the launch that has not begun
-                      does not; the number of its first CTA, or that there is
-                      none, comes into 16 bytes of shared memory, told by bytes
-                      at the mbarrier; DSMEM: in every CTA of the cluster */
-    AXE_SYNC_TAKEN /* [reg, answer] that number; -1: none */
+    AXE_SYNC_TAKE,  /* [answer, bar] a cluster of the launch that has not begun
+                       does not; the number of its first CTA, or that there is
+                       none, comes into 16 bytes of shared memory, told by bytes
+                       at the mbarrier; DSMEM: in every CTA of the cluster */
+    AXE_SYNC_TAKEN, /* [reg, answer] that number; -1: none */
+    AXE_SYNC_ADMIT, /* the call's next launch may begin once all CTAs have come
+                       here or ended */
+    AXE_SYNC_PRIOR  /* the call's launches before this one have ended, and what
+                       they wrote is seen by the thread */
 } axe_sync_kind;
 
 /* Where an operand of an atom is. */

@@ -27,7 +27,8 @@ enum {
 #define ATTRIBUTE(name, number) AXE_CUDA_##name = number,
 #include "run/cuda.def"
     AXE_CUDA_FUNC_MAX_SHARED = 8, /* of FuncSetAttribute: dynamic, bytes */
-    AXE_CUDA_LAUNCH_CLUSTER = 4   /* of a launch: extents of a cluster */
+    AXE_CUDA_LAUNCH_CLUSTER = 4,  /* of a launch: extents of a cluster */
+    AXE_CUDA_LAUNCH_EARLY = 6     /* it may begin when the one before says so */
 };
 
 /* A tensor map as the hardware reads it. */

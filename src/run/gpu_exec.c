@@ -36,32 +36,6 @@ struct axe_gpu_exec {
 
 /* ----------------------------------------------------------------- loading */
 
-/* CTAs that are there at a time, of clusters: their GPCs have SMs left over,
- * which only the driver knows.  n: CTAs of an SM. */
-static int
-count_resident(const axe_gpu *g, const axe_grid *grid, void *function, int n)
-{
-    axe_cuda_attribute cluster = {
-        .id = AXE_CUDA_LAUNCH_CLUSTER,
-        .value = {(unsigned)grid->cluster, 1, 1},
-    };
-    axe_cuda_launch how = {
-        .grid = {(unsigned)(n * g->n_sm / grid->cluster * grid->cluster), 1, 1},
-        .block = {(unsigned)grid->n_thread, 1, 1},
-        .shared = (unsigned)grid->shared_bytes,
-        .attribute = &cluster,
-        .n_attribute = 1,
-    };
-    int most = 0;
-
-    if (grid->cluster > 1 && grid->persistent &&
-        g->cuda->OccupancyMaxActiveClusters && how.grid[0] > 0 &&
-        g->cuda->OccupancyMaxActiveClusters(&most, function, &how) == 0 &&
-        most > 0)
-        return most * grid->cluster;
-    return (int)how.grid[0];
-}
-
 static axe_status
 load_grid(axe_ctx *cx, axe_gpu_exec *e, void *module, const axe_grid *grid,
           loaded *out)
@@ -83,7 +57,7 @@ load_grid(axe_ctx *cx, axe_gpu_exec *e, void *module, const axe_grid *grid,
                         " bytes of shared memory",
                         grid->name, e->gpu->name, grid->n_thread,
                         grid->shared_bytes);
-    out->n_resident = count_resident(e->gpu, grid, out->function, n);
+    out->n_resident = axe_gpu_count_resident(e->gpu, grid, out->function, n);
     return AXE_OK;
 }
 
@@ -196,7 +170,9 @@ typedef struct launch {
     const variant *code;
     axe_bound      bound;
     axe_values     values;
-    void         **ptr; /* parameters, then the kernel's own tensors */
+    void         **ptr;    /* parameters, then the kernel's own tensors */
+    bool           behind; /* a kernel of this call is the last thing that was
+                              put into the stream */
 } launch;
 
 /* The kernel's own tensors are the launch's own: they come and go in the order
@@ -325,7 +301,7 @@ count_blocks(axe_ctx *cx, const launch *l, const axe_grid *grid, int resident,
 }
 
 static axe_status
-start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
+start_grid(axe_ctx *cx, launch *l, const axe_grid *grid, loaded *code,
            void *stream)
 {
     const axe_kernel *k = l->e->program->kernel;
@@ -334,6 +310,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
     void            **arg = axe_new_array(cx, void *, n_arg);
     int64_t           blocks;
     axe_gpu          *g = l->e->gpu;
+    const void       *had = g->nothing;
     int               r;
 
     AXE_TRY(count_blocks(cx, l, grid, code->n_resident, &blocks));
@@ -342,6 +319,7 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
     AXE_TRY(check_needs(cx, l, grid));
     AXE_TRY(check_begins(cx, l, grid));
     AXE_TRY(make_maps(cx, l, grid, arg));
+    l->behind = l->behind && g->nothing == had; /* else it was filled */
     for (int i = 0; i < n_ptr; i++)
         arg[n++] = i < k->n_param && axe_is_scalar(k->param[i])
                        ? l->bound.data[i]
@@ -353,9 +331,9 @@ start_grid(axe_ctx *cx, const launch *l, const axe_grid *grid, loaded *code,
         arg[--n] = (void *)&t->value;
     n += grid->n_turn;
     arg[n++] = (void *)&l->values.cores;
-    r = g->cuda->LaunchKernel(code->function, (unsigned)blocks, 1, 1,
-                              (unsigned)grid->n_thread, 1, 1,
-                              (unsigned)grid->shared_bytes, stream, arg, NULL);
+    r = axe_gpu_start(g->cuda, grid, code->function, (unsigned)blocks, stream,
+                      arg, l->behind);
+    l->behind = true;
     return axe_cuda_check(cx, g->cuda, r,
                           axe_textf(cx, "launching kernel %s", grid->name));
 }
@@ -409,6 +387,7 @@ start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
     axe_status         st;
     uint64_t           block = 0;
 
+    l->behind = false;
     AXE_TRY(axe_gpu_push(cx, e->gpu));
     st = make_temps(cx, l, stream, &block);
     if (st == AXE_OK)

@@ -34,6 +34,16 @@ AXE_CHECK axe_status axe_gpu_get_code(axe_ctx *cx, axe_cache *c,
                                       const axe_program *p, bool *cached,
                                       axe_bytes *out);
 
+/* gpu_start.c: CTAs that are there at a time, n of them on an SM; of clusters:
+ * their GPCs have SMs left over, which only the driver knows. */
+int axe_gpu_count_resident(const axe_gpu *g, const axe_grid *grid,
+                           void *function, int n);
+/* The driver's answer.  A grid that waits for the one before it may begin while
+ * that runs, if behind: what was last put into the stream is a grid of the same
+ * call.  Behind anything else it begins as any launch does. */
+int axe_gpu_start(const axe_cuda *cu, const axe_grid *grid, void *function,
+                  unsigned blocks, void *stream, void **arg, bool behind);
+
 /* A tensor map that was made, and of what. */
 typedef struct axe_gpu_made {
     bool          is;

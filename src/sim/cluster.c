@@ -68,6 +68,7 @@ begin_warp(sim *s, sim_warp *w)
     w->pc = w->n_frame = 0;
     w->loop = w->tensor = w->writer = w->reader = -1;
     w->mask = (uint32_t)ALL_LANES;
+    w->prior = s->behind && s->g->waits ? 0 : (uint32_t)ALL_LANES;
     w->wait = SIM_RUN;
     w->n_fence = w->n_crew = 0;
     w->crew_at = NULL;

@@ -432,6 +432,7 @@ run_host(sim *s, int n, const axe_host *h)
         if (h->kind == AXE_HOST_GRID) {
             s->g = &s->l->grid[h->grid];
             AXE_TRY(run_grid(s));
+            s->behind = s->behind || s->n_block > 0;
         } else if (h->kind == AXE_HOST_LOOP) {
             AXE_TRY(run_loop(s, h));
         } else {

@@ -190,6 +190,7 @@ struct sim_warp {
     sim_cta   *cta;
     int        id, agent, pc, n_frame, loop;
     uint32_t   mask;
+    uint32_t   prior; /* lanes that have waited for launches before */
     sim_frame *frame;
     int64_t (*slot)[LANES];
     sim_array      *array;
@@ -317,6 +318,7 @@ struct sim {
     uint8_t         *launch;  /* [clusters] take.c; NULL: all begin */
     int64_t          n_given; /* clusters that the running one has taken */
     bool             stop;    /* of this cluster */
+    bool             behind;  /* a launch of the call is before this one */
     sim_val         *stack;
     bool            *stack_lanes;
     sim_page        *spare_page;

@@ -326,6 +326,11 @@ sync(sim *s, sim_warp *w, sim_call *c)
         w->crew_at = c->in;
     }
     switch (c->in->shape->atom->sync) {
+    case AXE_SYNC_ADMIT:
+        return;
+    case AXE_SYNC_PRIOR:
+        w->prior |= c->pred;
+        return;
     case AXE_SYNC_COMMIT:
         if (c->in->n_arg > 0)
             axe_sim_issue(s, w, c);
@@ -439,6 +444,37 @@ products(sim *s, sim_warp *w, sim_call *c)
     }
 }
 
+/* Does it use what launches before may still use: global memory, or columns of
+ * tensor memory?  A parameter that is one number is in no memory. */
+static bool
+is_shared(const sim *s, const sim_inst *in)
+{
+    const axe_atom *atom = in->shape->atom;
+
+    if (atom->kind == AXE_ATOM_SYNC)
+        return atom->sync == AXE_SYNC_ALLOC;
+    for (int i = 0; i < in->n_arg; i++)
+        if (in->arg[i].space == AXE_ARG_MAP ||
+            (in->arg[i].space == AXE_ARG_GLOBAL &&
+             !axe_is_scalar(s->global[in->arg[i].tensor].tensor)))
+            return true;
+    return false;
+}
+
+/* A launch that waits for those before it may begin while they run. */
+static void
+check_prior(sim *s, const sim_warp *w, const sim_call *c)
+{
+    uint32_t early = c->pred & ~w->prior;
+
+    if (early && is_shared(s, c->in) &&
+        !axe_sim_known(s, AXE_SIM_PRIOR, c->in, -1))
+        axe_sim_find(s, AXE_SIM_PRIOR, c->in, -1,
+                     "lanes 0x%x of %s have not waited for the launches before "
+                     "%s, which may still run",
+                     early, axe_sim_agent_text(s, w->agent), s->g->name);
+}
+
 /* Does it do something for threads without the predicate? */
 static bool
 fills_zeros(const sim_inst *in)
@@ -469,6 +505,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     if (!c->pred && !fills_zeros(in))
         return;
     check_collective(s, c);
+    check_prior(s, w, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
         (kind != AXE_ATOM_CONTRACT && w->id % CREW_WARPS == 0))
         *in->count += 1;
@@ -507,6 +544,11 @@ axe_sim_warp_run(sim *s, sim_warp *w, int64_t most)
         const sim_inst *in = &s->code->inst[w->pc];
         n++;
         if (in->op == SIM_HALT) {
+            if (w->prior != (uint32_t)ALL_LANES)
+                axe_sim_find(s, AXE_SIM_PRIOR, in, -1,
+                             "%s ends and has not waited for the launches "
+                             "before %s, which may still run",
+                             axe_sim_agent_text(s, w->agent), s->g->name);
             axe_sim_group_end(s, w, in);
             w->wait = SIM_DONE;
             w->cta->n_left++;

@@ -153,11 +153,73 @@ LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "loops ends badly"
     fail "launches of loops"
     cat got
 }
+[ "$(grep '^launch' got | sed 's/.*bytes//' | uniq -c | tr -s ' \n' ' ')" = \
+    " 1 9 , with 6 = 1 " ] || {
+    fail "all launches of a call but the first may begin early"
+    cat got
+}
+
+# Only behind a launch of the same call: not behind one that has no CTAs, nor
+# behind memory that is set for the map of an empty tensor; never on sm_80.
+cat >early.axe <<'EOF'
+kernel early(in f32 A[R, N], in f32 B[M, N], inout f32 X[M], inout f32 Y[R])
+{
+    index m, r, n;
+
+    cta (i : R by 4) Y[i*4 + r] = 2 * Y[i*4 + r];
+    cta (i : M by 64) {
+        reg f32 x[64] = 0;
+        pipeline ring[3] { shared f32 b[64, 32]; }
+        for (t : cdiv(N, 32)) {
+            produce ring ring.b[m, n] = B[i*64 + m, t*32 + n];
+            consume ring x[m] += sum[n](ring.b[m, n]);
+        }
+        X[i*64 + m] = x[m];
+    }
+    cta (i : M by 8) X[i*8 + m] = 3 * X[i*8 + m];
+}
+EOF
+cat >main.c <<'EOF'
+#include <stdio.h>
+
+#include "e.h"
+
+const char *fake_log(void);
+
+int
+main(void)
+{
+    static _Alignas(16) float x[64 * 64];
+    int all = early(x, x, x, x, 8, 64, 64, NULL);
+    int second = early(x, x, x, x, 0, 64, 64, NULL);
+    int set = early(x, x, x, x, 8, 0, 64, NULL);
+
+    printf("%d %d %d\n%s", all, second, set, fake_log());
+    return 0;
+}
+EOF
+for on in 80 90a; do
+    "$AXE" compile early.axe -t sm_$on -o e.c e.h >out 2>&1 || {
+        fail "early"
+        cat out
+    }
+    $cc -std=c11 -Wall -Wextra -Werror -O1 main.c e.c "$fake" -lpthread \
+        -o main || fail "the C of early does not compile"
+    LD_LIBRARY_PATH=$(dirname "$fake") ./main >got 2>&1 || fail "early ends badly"
+    said=$(sed -nE 's/^launch ([0-9]*)x.* bytes/\1/p; /^set/p; 1p' got |
+        tr '\n' ' ')
+    [ $on = 80 ] && want="0 0 0 2 1 8 1 8 2 1 8 " ||
+        want="0 0 0 2 1, with 6 = 1 8, with 6 = 1 1 8, with 6 = 1 2 set 16 bytes 1 8, with 6 = 1 "
+    [ "$said" = "$want" ] || {
+        fail "what may begin early on sm_$on: '$said'"
+        cat got
+    }
+done
 
 # Tensor maps, sizes that none can hold, a grid that stays on 4 SMs.
 "$AXE" compile "$SRC/kernels/gemm_sm90.axe" -t sm_90a -o g.c g.h ||
     fail "gemm_sm90"
-grep -A 1 'axe_encode(&map\[2\]' g.c | grep -q ' 1, &nothing' ||
+grep -A 1 'axe_encode(&map\[2\]' g.c | grep -q ' 1, &call' ||
     fail "an empty result is written where empty arguments are read"
 cat >main.c <<'EOF'
 #include <stdio.h>

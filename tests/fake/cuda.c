@@ -23,6 +23,7 @@ static void     *last_arg[MAX_ARG];
 static long long last_value[MAX_ARG];
 static char      got[64];           /* the function asked for last */
 static int       current;           /* contexts pushed and not popped */
+static char      how[64];           /* the attribute of the launch at hand */
 static int       launched, between; /* since the last event; before it */
 
 /* Freed in the order of a stream, which comes there when it is waited for. */
@@ -195,18 +196,8 @@ CALL(OccupancyMaxActiveBlocksPerMultiprocessor,
 }
 
 /* FAKE_CLUSTERS: how many there are at a time; without, it does not say. */
-typedef struct axe_cuda_launch {
-    unsigned grid[3], block[3], shared;
-    void    *stream;
-    struct {
-        int      id, pad;
-        unsigned value[16];
-    } * attribute;
-    unsigned n_attribute;
-} axe_cuda_launch;
-
 CALL(OccupancyMaxActiveClusters,
-     (int *n, void *function, const axe_cuda_launch *launch))
+     (int *n, void *function, const launch_config *launch))
 {
     const char *most = getenv("FAKE_CLUSTERS");
 
@@ -232,13 +223,28 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
         pause();
     if (is("FAKE_CRASH", got))
         abort();
-    SAY("launch %ux%ux%u of %ux%ux%u, %u bytes\n", gx, gy, gz, bx, by, bz,
-        shared);
+    SAY("launch %ux%ux%u of %ux%ux%u, %u bytes%s\n", gx, gy, gz, bx, by, bz,
+        shared, how);
     for (int i = 0; i < MAX_ARG && arg[i]; i++) {
         last_arg[i] = arg[i];
         memcpy(&last_value[i], arg[i], 8);
     }
     return fails("LaunchKernel");
+}
+
+CALL(LaunchKernelEx,
+     (const launch_config *l, void *function, void **arg, void **extra))
+{
+    int bad;
+
+    for (unsigned i = 0; i < l->n_attribute; i++)
+        snprintf(how, sizeof how, ", with %d = %u", l->attribute[i].id,
+                 l->attribute[i].value[0]);
+    bad = cuLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2],
+                         l->block[0], l->block[1], l->block[2], l->shared,
+                         l->stream, arg, extra);
+    how[0] = '\0';
+    return bad;
 }
 
 CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))
@@ -383,6 +389,7 @@ CALL(MemAllocAsync, (uint64_t * p, size_t bytes, void *stream))
 CALL(MemsetD8Async, (uint64_t p, unsigned char v, size_t bytes, void *stream))
 {
     (void)stream;
+    SAY("set %zu bytes\n", bytes);
     memset((void *)(uintptr_t)p, v, bytes);
     return 0;
 }

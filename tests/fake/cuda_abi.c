@@ -10,7 +10,8 @@
 _Static_assert(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == 8, "shared");
 _Static_assert(sizeof(CUlaunchAttribute) == 72 &&
                    offsetof(CUlaunchAttribute, value) == 8 &&
-                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == 4,
+                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == 4 &&
+                   CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION == 6,
                "attributes of a launch");
 _Static_assert(offsetof(CUlaunchConfig, sharedMemBytes) == 24 &&
                    offsetof(CUlaunchConfig, hStream) == 32 &&

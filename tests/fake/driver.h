@@ -6,4 +6,14 @@
     int cu##name args;                                                         \
     int cu##name args
 
+typedef struct launch_config {
+    unsigned grid[3], block[3], shared;
+    void    *stream;
+    struct {
+        int      id, pad;
+        unsigned value[16];
+    } * attribute;
+    unsigned n_attribute;
+} launch_config;
+
 #endif

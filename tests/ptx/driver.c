@@ -164,6 +164,24 @@ CALL(LaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz,
     return ptx_launch(&gpu, k, (int)gx, (int)bx, (int)shared, arg) ? 0 : FAILED;
 }
 
+/* With one attribute: the kernel may begin before the one before it ends. */
+CALL(LaunchKernelEx,
+     (const launch_config *l, void *function, void **arg, void **extra))
+{
+    enum { EARLY = 6 };
+    int bad;
+
+    if (l->n_attribute != 1 || l->attribute[0].id != EARLY ||
+        l->attribute[0].value[0] != 1)
+        return refuse("this attribute of a launch is not known");
+    gpu.early = true;
+    bad = cuLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2],
+                         l->block[0], l->block[1], l->block[2], l->shared,
+                         l->stream, arg, extra);
+    gpu.early = false;
+    return bad;
+}
+
 /* ------------------------------------------------------------------- memory */
 
 CALL(MemAlloc_v2, (uint64_t * p, size_t bytes))

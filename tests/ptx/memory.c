@@ -27,6 +27,8 @@ ptx_global(ptx_warp *w, const ptx_insn *i, uint64_t at, size_t n, size_t align,
     unsigned char *p = (unsigned char *)(uintptr_t)at;
     ptx_region    *r = w->cta->cluster->gpu->region;
 
+    if (ptx_is_early(w, i))
+        return NULL;
     while (r && (p < r->data || p >= r->data + r->bytes))
         r = r->next;
     if (!r || n > (size_t)(r->data + r->bytes - p)) {

@@ -213,6 +213,7 @@ typedef struct ptx_warp {
     long      cluster_phase;
     long      n_wgmma;
     int       group[N_STREAM][N_LANE]; /* that were committed */
+    bool      early; /* has not waited for the launch before, which may run */
 } ptx_warp;
 
 typedef struct ptx_job {
@@ -246,6 +247,7 @@ typedef struct ptx_gpu {
     ptx_region *region;
     int         order; /* 0 at once, 1 late, else a seed */
     uint64_t    random, n_step;
+    bool        early; /* the launch may begin before the one before it ends */
     char        said[1024];
 } ptx_gpu;
 
@@ -253,6 +255,9 @@ typedef struct ptx_gpu {
  * parameters' values.  What is wrong is in gpu->said. */
 bool ptx_launch(ptx_gpu *gpu, const ptx_kernel *k, int n_block, int n_thread,
                 int shared_bytes, void **args);
+
+/* True, reported, if the warp must wait for the launch before it first. */
+bool ptx_is_early(ptx_warp *w, const ptx_insn *i);
 
 ptx_result ptx_wrong(ptx_warp *w, const ptx_insn *i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,6 +13,25 @@ ptx_nothing(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     return PTX_DONE;
 }
 
+/* The launch before is over whenever a launch runs here, so what is checked is
+ * that a warp waits before it touches memory. */
+ptx_result
+ptx_wait_launch(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
+{
+    (void)i;
+    (void)lanes;
+    w->early = false;
+    return PTX_DONE;
+}
+
+bool
+ptx_is_early(ptx_warp *w, const ptx_insn *i)
+{
+    if (w->early)
+        ptx_wrong(w, i, "the launch before it may still run");
+    return w->early;
+}
+
 /* ----------------------------------------------------------- named barriers */
 
 static int

@@ -19,7 +19,8 @@ ptx_tc_alloc(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
     unsigned char *p;
 
     at = ptx_address(w, &i->arg[0], 0);
-    if (ptx_same(w, i, i->arg[1].op, lanes, &n) != PTX_DONE)
+    if (ptx_is_early(w, i) ||
+        ptx_same(w, i, i->arg[1].op, lanes, &n) != PTX_DONE)
         return PTX_WRONG;
     if (n < 32 || n > N_COLUMN || (n & (n - 1)) != 0)
         return ptx_wrong(w, i, "%llu columns", (unsigned long long)n);

@@ -92,7 +92,8 @@ ptx_branch(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 ptx_result
 ptx_exit(ptx_warp *w, const ptx_insn *i, uint32_t lanes)
 {
-    (void)i;
+    if (ptx_is_early(w, i))
+        return PTX_WRONG;
     w->live &= ~lanes;
     return PTX_DONE;
 }
@@ -346,6 +347,7 @@ begin_cta(ptx_cta *t, int number)
         uint64_t *reg = t->warp[i].reg;
         t->warp[i] =
             (ptx_warp){.cta = t, .id = i, .live = UINT32_MAX, .reg = reg};
+        t->warp[i].early = t->cluster->gpu->early;
         memset(reg, 0xff, (size_t)k->n_reg * N_LANE * sizeof *reg);
     }
 }

@@ -72,6 +72,16 @@ static const struct {
      "k", "sm_80", AXE_STAGE_C, "t_T + ", "meet_cta", NULL},
     /* rows of A are prefetched ahead of those in use where L1 has room for both */
     {"gemm", NULL, "gemm", "cpu-avx2", AXE_STAGE_C, "s3$a$room ? 6 : 0)", NULL, NULL},
+    /* columns of tensor memory are asked for when the launch before has given its own back */
+    {NULL, "kernel k(in f16 A[M, 64], in f16 B[64, 64], out f32 Z[M, 64]) { index m, n, k; global f16 T[M, 64]; cta (i : M by 128) T[i*128 + m, n] = 2 * A[i*128 + m, n];"
+     " cta (i : M by 128) warpgroups 1 { shared f16 a[128, 64]; shared f16 b[64, 64]; tmem f32 c[128, 64]; reg f32 x[128, 64];"
+     " a[m, k] = T[i*128 + m, k]; b[n, k] = B[n, k]; c[m, n] = 0; c[m, n] += a[m, k] * b[n, k]; x[m, n] = c[m, n]; Z[i*128 + m, n] = x[m, n]; } }",
+     "k", "sm_100a", AXE_STAGE_C, "    grid_prior();\n    if (warp == 0) {\n        tc_alloc_64(", NULL, NULL},
+    /* the first thing of a launch is to admit the next one; a machine without it has launches one by one */
+    {"jacobi", NULL, "jacobi", "sm_90a", AXE_STAGE_C, "];\n    grid_admit();\n    grid_prior();\n", NULL, NULL},
+    {"jacobi", NULL, "jacobi", "sm_80", AXE_STAGE_C, "__global__", "grid_", NULL},
+    {"jacobi", NULL, "jacobi", "sm_90a", AXE_STAGE_PLAN, "; begins while the launch before it ends", NULL, NULL},
+    {"jacobi", NULL, "jacobi", "sm_80", AXE_STAGE_PLAN, "launches", "begins while", NULL},
     /* exponentials stay in front of a wait for products */
     {"attention_sm90", NULL, "attention_sm90", "sm_90a", AXE_STAGE_C, "                wgmma_pause();\n", NULL, NULL},
 };

@@ -64,6 +64,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
         .n_thread = l->crew->n_thread,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
         .persistent = l->scope->keys.persistent && !l->queue,
+        .waits = l->waits,
         .shared_bytes = l->shared_bytes,
     };
     sl->grid = g;

@@ -145,6 +145,24 @@ begin_cluster(simt_lowering *sl, axe_lblock *b)
     return axe_simt_sync(sl, b, AXE_SYNC_BEGIN, AXE_SCOPE_CLUSTER, "", 0, NULL);
 }
 
+/* Before anything that launches before this one may use: memory, and columns,
+ * which they give back when they end. */
+static axe_status
+wait_for_prior(simt_lowering *sl, axe_lblock *b)
+{
+    if (!sl->grid->waits)
+        return AXE_OK;
+    return axe_simt_sync(sl, b, AXE_SYNC_PRIOR, AXE_SCOPE_THREAD, "", 0, NULL);
+}
+
+static axe_status
+admit_next(simt_lowering *sl, axe_lblock *b)
+{
+    if (!sl->launch->admits)
+        return AXE_OK;
+    return axe_simt_sync(sl, b, AXE_SYNC_ADMIT, AXE_SCOPE_THREAD, "", 0, NULL);
+}
+
 /* Columns that two CTAs have are asked for by both: each must know that the
  * other has begun. */
 axe_status
@@ -155,10 +173,12 @@ axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b)
     sl->opening = NULL;
     sl->leaves = NULL;
     sl->engine = find_engine(sl, &pair);
+    AXE_TRY(admit_next(sl, b));
     AXE_TRY(make_barriers(sl, b));
     if (sl->opening)
         AXE_TRY(show_inits(sl, sl->opening));
     begin_counters(sl, b);
+    AXE_TRY(wait_for_prior(sl, b));
     if (sl->launch->tmem_columns > 0 && pair > 1)
         AXE_TRY(begin_cluster(sl, b));
     AXE_TRY(axe_simt_ask_columns(sl, b));

@@ -107,6 +107,8 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
         axe_putf(&b, ", tiles in bands of %d", k->group);
     axe_putf(&b, "; %" PRId64 " of %" PRId64 " bytes of shared memory",
              l->shared_bytes, p->machine->simt->shared_bytes);
+    if (l->waits)
+        axe_puts(&b, "; begins while the launch before it ends");
     if (l->tmem_columns > 0)
         axe_putf(&b, "; %d of %d columns of tensor memory", l->tmem_columns,
                  p->machine->simt->tmem_columns);

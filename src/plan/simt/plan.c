@@ -431,6 +431,7 @@ allocate(planner *p)
     forget_asked_all(p);
     AXE_TRY(axe_simt_plan_protocols(p));
     axe_simt_plan_queues(p);
+    axe_simt_plan_overlap(p);
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
     place_scratch(p);

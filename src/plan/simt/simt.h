@@ -118,6 +118,8 @@ typedef struct axe_simt_launch {
     struct axe_simt_queue *queue; /* tiles are taken from; NULL: every CTA has
                                      its own */
     const char *no_queue;         /* though the text asks for one: why */
+    bool        admits, waits; /* overlap.c: the call's next one may begin while
+                                  it runs; it may while the one before does */
 } axe_simt_launch;
 
 /* What axe_plan.simt and planner.simt are.  In places of shared tiles `offset`

@@ -123,7 +123,7 @@ put_map(axe_cprinter *p, axe_buf *b, int i, const axe_map *m)
     axe_putf(b,
              "};\n            status = "
              "axe_encode(&map[%d], %d, %d, %s, extent, step, box, %d,\n"
-             "                                %d, &nothing, stream);\n",
+             "                                %d, &call);\n",
              i, axe_map_type(m->tensor->type), m->rank,
              axe_aot_name(p->cx, m->tensor->name), axe_map_swizzle(m->swizzle),
              m->tensor->dir != AXE_DIR_IN);
@@ -181,9 +181,10 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     axe_putf(
         b,
         "    if (!status) {\n"
-        "        static const axe_grid grid = {\"%s\", %d, %d, %d, %" PRId64
+        "        static const axe_grid grid = {\"%s\", %d, %d, %d, %d, %" PRId64
         "};\n",
-        g->name, g->n_thread, g->cluster, g->persistent, g->shared_bytes);
+        g->name, g->n_thread, g->cluster, g->persistent, g->waits,
+        g->shared_bytes);
     axe_puts(b, "        const i64 blocks = ");
     AXE_TRY(axe_c_index(p, b, g->blocks));
     axe_puts(b, ";\n");
@@ -205,7 +206,7 @@ put_grid(axe_cprinter *p, axe_buf *b, int number, const axe_grid *g)
     put_values(p, b, g);
     axe_putf(b,
              "        if (!status)\n            status = "
-             "axe_start(&axe_code%d, &grid, blocks, arg, stream);\n    }\n",
+             "axe_start(&axe_code%d, &grid, blocks, arg, &call);\n    }\n",
              number);
     return AXE_OK;
 }
@@ -296,7 +297,8 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
 
     axe_putc(b, '\n');
     put_prototype(cx, b, k);
-    axe_puts(b, "\n{\n    int status = AXE_AOT_OK;\n");
+    axe_puts(b, "\n{\n    axe_call call = {.stream = stream};\n"
+                "    int status = AXE_AOT_OK;\n");
     axe_aot_sizes(&p, b, k);
     for (int i = 0; i < k->n_param; i++)
         AXE_TRY(axe_aot_check(&p, b, k->param[i]));
@@ -314,8 +316,6 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                  "        status = axe_multiprocessors(&%s);\n",
                  axe_c_var(&p, k->cores), axe_c_var(&p, k->cores));
     AXE_TRY(put_temps(&p, b, k));
-    if (has_maps(code->lowered))
-        axe_puts(b, "    uint64_t nothing = 0;\n");
     AXE_TRY(
         put_host(&p, b, number, code->lowered->n_host, code->lowered->host));
     for (int i = 0; i < k->n_temp; i++)
@@ -324,8 +324,8 @@ put_function(axe_ctx *cx, axe_buf *b, int number, const axe_gpu_image *code)
                  "stream);\n",
                  i, i);
     if (has_maps(code->lowered))
-        axe_puts(b, "    if (nothing)\n"
-                    "        cuMemFreeAsync(nothing, stream);\n");
+        axe_puts(b, "    if (call.nothing)\n"
+                    "        cuMemFreeAsync(call.nothing, stream);\n");
     axe_puts(b, "    return status;\n}\n");
     return AXE_OK;
 }

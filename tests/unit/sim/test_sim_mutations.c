@@ -106,6 +106,9 @@ static const mutation rows[] = {
     {"staging is refilled too early",        SPLIT, "bulk.read", 0, DROP, 0, 0, K(RACE)},
     {"no drain before the end",              SPLIT, "bulk.read", 1, DROP, 0, 0, K(LEFT)},
 
+    {"the launch before is not waited for",  SPLIT, "grid.prior", 0, DROP, 0, 0, K(PRIOR)},
+    {"some warps do not wait for it",        SPLIT, "grid.prior", 0, ONLY, 0, 3, K(PRIOR)},
+
     {"CTAs read before others have written", SHARE, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(UNINIT)},
     {"they meet, and see nothing",           SHARE, "meet.cluster", 1, MEETING, 0, 0, K(RACE)},
     {"nor is the last one met",              SHARE, "meet.cluster", 2, DROP, 0, 0, K(RACE) | K(UNINIT)},

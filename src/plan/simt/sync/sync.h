@@ -16,6 +16,11 @@ void axe_simt_plan_flights(planner *p);
  * Errors  EUNSUPPORTED: what nothing can order */
 AXE_CHECK axe_status axe_simt_plan_sync(planner *p);
 
+/* ---------------------------------------------------------------- overlap.c */
+
+/* Which launches of a call may begin while the one before still runs. */
+void axe_simt_plan_overlap(planner *p);
+
 /* ---------------------------------------------------------- ring_protocol.c */
 
 /* With all schedules made: bytes, arrivals, and barriers behind what is in
