@@ -75,6 +75,14 @@ typedef struct axe_arg {
     bool major;    /* of those: the sum index is not the fast one */
 } axe_arg;
 
+/* What iterations of a loop do at once: `step` of them are one then, and each
+ * statement of the body, a CALC, reads all before it writes any. */
+typedef enum axe_join {
+    AXE_JOIN_NONE,
+    AXE_JOIN_MOVE, /* moves a word of registers, or chooses among some */
+    AXE_JOIN_ROUND /* computes two values, which are rounded together */
+} axe_join;
+
 typedef struct axe_lir axe_lir;
 
 typedef struct axe_lblock {
@@ -101,6 +109,7 @@ struct axe_lir {
     const axe_atom *atom;   /* dot, loadm, storem; ATOM */
     const char     *text;   /* NOTE */
     bool            unroll; /* LOOP: constant bounds, written out */
+    axe_join        join;   /* LOOP */
     bool            elect;  /* IF: whole warps come, and the value picks a lane
                                of each: any other would do as well */
     int             param;  /* ATOM: P of a family */

@@ -6,6 +6,7 @@
  * only some lanes may come to set it. */
 #include <string.h>
 
+#include "ir/rewrite.h"
 #include "sim/sim_int.h"
 
 typedef struct coder {
@@ -359,21 +360,74 @@ make_atom(coder *k, const axe_lir *l)
     return AXE_OK;
 }
 
-static axe_status
-make_calc(coder *k, const axe_lir *l)
-{
-    int      at = add(k, SIM_CALC, l);
-    sim_arg *arg = axe_new(k->s->own, sim_arg);
+/* An expression for iteration `by` of those that a loop does at once, where its
+ * variable is that of the first. */
+typedef struct later {
+    axe_ctx       *cx;
+    const axe_lir *loop;
+    int            by;
+} later;
 
-    if (l->n_arg != 1 || l->arg[0].space != AXE_ARG_REG)
+static const axe_node *
+of_word(const later *x, const axe_node *at)
+{
+    const axe_node *n = axe_index_const(x->cx, x->loop->step);
+
+    at = axe_node2(x->cx, AXE_OP_mul, axe_node2(x->cx, AXE_OP_div, at, n), n);
+    return axe_node2(x->cx, AXE_OP_add, at, axe_index_const(x->cx, x->by));
+}
+
+static const axe_node *
+of_iteration(void *user, const axe_node *n)
+{
+    const later *x = user;
+
+    if (n->op != AXE_OP_var || n->u.var != x->loop->var)
+        return NULL;
+    return axe_node2(x->cx, AXE_OP_add, n, axe_index_const(x->cx, x->by));
+}
+
+/* Its element of the words that n is or chooses among. */
+static const axe_node *
+of_words(const later *x, const axe_node *n)
+{
+    if (n->op == AXE_OP_load)
+        return axe_load(x->cx, n->at, n->u.tensor,
+                        (const axe_node *[]){of_word(x, n->arg[0])});
+    return axe_node_new(x->cx, n->op, n->type, n->at, 3,
+                        (const axe_node *[]){n->arg[0], of_words(x, n->arg[1]),
+                                             of_words(x, n->arg[2])});
+}
+
+/* One element, or the neighbours that iterations of `loop` write at once: they
+ * are of one word, whichever of its elements the first is. */
+static axe_status
+make_calc(coder *k, const axe_lir *l, const axe_lir *loop)
+{
+    int              at = add(k, SIM_CALC, l), n = loop ? (int)loop->step : 1;
+    sim_arg         *arg = axe_new_array(k->s->own, sim_arg, n);
+    const sim_expr **word = axe_new_array(k->s->own, const sim_expr *, n);
+
+    if (l->n_arg != 1 || l->arg[0].space != AXE_ARG_REG || n > SIM_MAX_JOIN)
         return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator: what is computed goes to registers");
-    AXE_TRY(make_arg(k, &l->arg[0], arg));
-    k->c->inst[at].n_arg = 1;
+    for (int i = 0; i < n; i++) {
+        later           x = {k->s->own, loop, i};
+        axe_arg         to = l->arg[0];
+        const axe_node *value = l->value;
+        if (loop) {
+            to.at = of_word(&x, to.at);
+            value = loop->join == AXE_JOIN_MOVE
+                        ? of_words(&x, value)
+                        : axe_node_map(x.cx, value, of_iteration, &x);
+        }
+        AXE_TRY(make_arg(k, &to, &arg[i]));
+        AXE_TRY(axe_sim_expr_make(k->s, k->c, value, &word[i]));
+    }
+    k->c->inst[at].n_arg = n;
     k->c->inst[at].arg = arg;
-    if (l->pred)
-        AXE_TRY(expr_into(k, at, l->pred, 2));
-    return expr_into(k, at, l->value, 0);
+    k->c->inst[at].word = word;
+    return l->pred ? expr_into(k, at, l->pred, 2) : AXE_OK;
 }
 
 static axe_status make_block(coder *k, const axe_lblock *b);
@@ -395,7 +449,11 @@ make_loop(coder *k, const axe_lir *l)
         k->c->inst[at].bound = add_slot(k->s, k->c, NULL);
         k->c->lanes[k->c->inst[at].bound] = k->c->lanes[k->c->inst[at].slot];
     }
-    AXE_TRY(make_block(k, &l->body));
+    if (!ever && l->join != AXE_JOIN_NONE)
+        for (int i = 0; i < l->body.n; i++)
+            AXE_TRY(make_calc(k, l->body.item[i], l));
+    else
+        AXE_TRY(make_block(k, &l->body));
     end = add(k, ever ? SIM_AGAIN : SIM_NEXT, l);
     k->c->inst[end].slot = k->c->inst[at].slot;
     k->c->inst[end].bound = k->c->inst[at].bound;
@@ -462,7 +520,7 @@ make_one(coder *k, const axe_lir *l)
     case AXE_LIR_ATOM:
         return make_atom(k, l);
     case AXE_LIR_CALC:
-        return make_calc(k, l);
+        return make_calc(k, l, NULL);
     case AXE_LIR_NOTE:
         return AXE_OK;
     default:

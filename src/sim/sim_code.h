@@ -129,10 +129,13 @@ typedef enum sim_op {
     SIM_END,   /* of IF */
     SIM_BREAK, /* of the innermost loop */
     SIM_CONTINUE,
-    SIM_CALC, /* arg[0] = a */
+    SIM_CALC, /* arg[i] = word[i], all computed before any is written */
     SIM_ATOM,
     SIM_HALT
 } sim_op;
+
+/* Iterations of a loop that are done at once, at most. */
+enum { SIM_MAX_JOIN = 8 };
 
 typedef struct sim_inst {
     sim_op           op;
@@ -142,6 +145,7 @@ typedef struct sim_inst {
     const sim_expr  *a, *b, *pred;
     int              n_arg;
     sim_arg         *arg;
+    const sim_expr **word; /* [n_arg] CALC */
     const sim_shape *shape;
     const axe_lir   *from;
     int64_t         *count; /* of the report, ATOM */

@@ -205,36 +205,50 @@ where(sim_warp *w, const sim_inst *in)
     return on & w->mask;
 }
 
+/* Element i of what the instruction writes: where, and what. */
+typedef struct computed {
+    int64_t at[LANES];
+    sim_val value;
+} computed;
+
+static void
+put_computed(sim_warp *w, const sim_inst *in, int i, uint32_t mask,
+             const computed *c)
+{
+    sim           *s = w->cta->s;
+    const sim_arg *a = &in->arg[i];
+    sim_array     *x = &w->array[a->tensor];
+
+    if (!a->at->lanes &&
+        !axe_sim_reg_check(s, w, in, a->tensor, c->at[0], mask, true))
+        return;
+    for (int l = 0; l < LANES; l++) {
+        int      k = in->word[i]->lanes ? l : 0;
+        uint8_t *to = x->bits + (c->at[l] * LANES + l) * x->size;
+        if (!axe_sim_has(mask, l) ||
+            (a->at->lanes &&
+             !axe_sim_reg_check(s, w, in, a->tensor, c->at[l], 1u << l, true)))
+            continue;
+        x->init[c->at[l]] |= 1u << l;
+        if (axe_type_is_float(x->type))
+            axe_sim_put(x->type, to, c->value.f[k]);
+        else
+            axe_number_put_int(x->type, to, c->value.i[k]);
+    }
+}
+
 static void
 calc(sim_warp *w, const sim_inst *in)
 {
-    sim           *s = w->cta->s;
-    const sim_arg *a = &in->arg[0];
-    sim_array     *x = &w->array[a->tensor];
-    uint32_t       mask = where(w, in);
-    int64_t        at[LANES];
-    const sim_val *v;
+    uint32_t mask = where(w, in);
+    computed c[SIM_MAX_JOIN];
 
-    if (!mask)
-        return;
-    axe_sim_eval_all(w, a->at, mask, in, at);
-    v = axe_sim_eval(w, in->a, mask, in);
-    if (!a->at->lanes &&
-        !axe_sim_reg_check(s, w, in, a->tensor, at[0], mask, true))
-        return;
-    for (int l = 0; l < LANES; l++) {
-        int      k = in->a->lanes ? l : 0;
-        uint8_t *to = x->bits + (at[l] * LANES + l) * x->size;
-        if (!axe_sim_has(mask, l) ||
-            (a->at->lanes &&
-             !axe_sim_reg_check(s, w, in, a->tensor, at[l], 1u << l, true)))
-            continue;
-        x->init[at[l]] |= 1u << l;
-        if (axe_type_is_float(x->type))
-            axe_sim_put(x->type, to, v->f[k]);
-        else
-            axe_number_put_int(x->type, to, v->i[k]);
+    for (int i = 0; mask && i < in->n_arg; i++) {
+        axe_sim_eval_all(w, in->arg[i].at, mask, in, c[i].at);
+        c[i].value = *axe_sim_eval(w, in->word[i], mask, in);
     }
+    for (int i = 0; mask && i < in->n_arg; i++)
+        put_computed(w, in, i, mask, &c[i]);
 }
 
 /* -------------------------------------------------------------------- atoms */

@@ -92,6 +92,8 @@ put_atom(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " if %s", axe_node_text(cx, l->pred));
 }
 
+static const char *const join[] = {"", ", words moved", ", pairs rounded"};
+
 static void
 put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
 {
@@ -111,8 +113,8 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_LOOP:
             axe_putf(b, "for %s = %s .. ", l->var->name,
                      axe_node_text(cx, l->begin));
-            axe_putf(b, "%s by %" PRId64 "%s\n", axe_node_text(cx, l->end),
-                     l->step, l->unroll ? " unrolled" : "");
+            axe_putf(b, "%s by %" PRId64 "%s%s\n", axe_node_text(cx, l->end),
+                     l->step, l->unroll ? " unrolled" : "", join[l->join]);
             put_block(cx, b, &l->body, depth + 1);
             continue;
         case AXE_LIR_IF:

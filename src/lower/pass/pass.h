@@ -20,4 +20,9 @@ void axe_hoist(lowering *lw, axe_lblock *b);
 /* Drops integers that nothing mentions. */
 void axe_tidy(lowering *lw, axe_lblock *b);
 
+/* ------------------------------------------------------------------- join.c */
+
+/* Iterations that are done at once, all through a block of a grid. */
+void axe_join_iterations(axe_ctx *cx, axe_lblock *b);
+
 #endif

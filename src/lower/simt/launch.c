@@ -82,6 +82,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     axe_hoist(&sl->lw, &g->body);
     axe_name_bases(&sl->lw, &g->body);
     axe_tidy(&sl->lw, &g->body);
+    axe_join_iterations(sl->lw.cx, &g->body);
     return AXE_OK;
 }
 

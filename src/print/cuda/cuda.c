@@ -2,9 +2,7 @@
  *
  * A kernel's body is printed first, noting what it uses; then come the helpers,
  * a function for each atom, and the kernels.  Registers are arrays: every index
- * is constant once the loops that are to be written out are.  Two neighbours of
- * 16 bits that one such loop computes are computed together, as one word; what
- * it only moves goes in whole words (word.c). */
+ * is constant once the loops that are to be written out are. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -82,60 +80,12 @@ put_calc(cuda_printer *p, const axe_lir *l)
 
 /* ------------------------------------------------------------------- loops */
 
-/* Is the index 2 x plus the loop's variable? */
-static bool
-steps_by_one(cuda_printer *p, const axe_node *at, const axe_var *v)
-{
-    axe_affine a;
-
-    if (!axe_affine_of(p->cx, at, &a) || a.constant % 2 != 0 ||
-        axe_affine_coef(&a, v) != 1)
-        return false;
-    for (int i = 0; i < a.n; i++)
-        if (a.var[i] != v && a.coef[i] % 2 != 0)
-            return false;
-    return true;
-}
-
-/* Has the type a pack_ helper? */
-static bool
-is_packed(axe_type t)
-{
-    return axe_cuda_is_narrow(t) && axe_type_table[t].bits <= 16;
-}
-
-/* Does nothing in the values change from one turn to the next but elements
- * that the loop does not write?  Then two turns are one, of pairs. */
-static bool
-is_pair(cuda_printer *p, const axe_lir *loop)
-{
-    int64_t begin, end;
-
-    if (!loop->unroll || loop->step != 1 || loop->body.n == 0 ||
-        !axe_is_iconst(loop->begin, &begin) ||
-        !axe_is_iconst(loop->end, &end) || begin % 2 != 0 || end % 2 != 0)
-        return false;
-    for (int i = 0; i < loop->body.n; i++) {
-        const axe_lir *l = loop->body.item[i];
-        if (l->kind != AXE_LIR_CALC || l->pred ||
-            !is_packed(l->arg[0].tensor->type) ||
-            !steps_by_one(p, l->arg[0].at, loop->var))
-            return false;
-        for (int k = 0; k < loop->body.n; k++)
-            if (axe_node_reads(l->value, loop->body.item[k]->arg[0].tensor))
-                return false;
-    }
-    return true;
-}
-
 static axe_status
 put_loop(cuda_printer *p, const axe_lir *l, int depth)
 {
     axe_buf *b = p->out;
     bool wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin) ||
                 axe_cuda_leaves(p, l->end, l->step);
-    int     words = axe_cuda_words(p, l);
-    int     by = words > 1 ? words : is_pair(p, l) ? 2 : 1;
     axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
 
     AXE_TRY(axe_cuda_expr(p, &begin, l->begin, CUDA_INDEX));
@@ -149,14 +99,15 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
     indent(p, depth);
     axe_putf(b, "for (%s %s = %s; %s < %s; ", wide ? "i64" : "int", v,
              begin.text, v, end.text);
-    axe_putf(b, l->step * by == 1 ? "%s++" : "%s += %" PRId64, v, l->step * by);
+    axe_putf(b, l->step == 1 ? "%s++" : "%s += %" PRId64, v, l->step);
     axe_puts(b, ") {\n");
-    for (int i = 0; by > 1 && i < l->body.n; i++) {
+    for (int i = 0; l->join != AXE_JOIN_NONE && i < l->body.n; i++) {
         indent(p, depth + 1);
-        AXE_TRY(words > 1 ? axe_cuda_put_word(p, l->body.item[i])
-                          : put_pair(p, l->body.item[i], l->var));
+        AXE_TRY(l->join == AXE_JOIN_MOVE
+                    ? axe_cuda_put_word(p, l->body.item[i])
+                    : put_pair(p, l->body.item[i], l->var));
     }
-    if (by == 1)
+    if (l->join == AXE_JOIN_NONE)
         AXE_TRY(put_block(p, &l->body, depth + 1));
     indent(p, depth);
     axe_puts(b, "}\n");

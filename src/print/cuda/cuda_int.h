@@ -119,10 +119,7 @@ cuda_range axe_cuda_range(const axe_node *n);
 
 /* word.c ------------------------------------------------------------------- */
 
-/* Elements that turns of the loop move together, as words; 1: it does more than
- * move them. */
-int axe_cuda_words(cuda_printer *p, const axe_lir *loop);
-/* Such a computation, of the word that begins at the loop's variable. */
+/* A CALC of a loop that moves words: the one that begins at its variable. */
 AXE_CHECK axe_status axe_cuda_put_word(cuda_printer *p, const axe_lir *l);
 
 /* atom.c ------------------------------------------------------------------- */

@@ -139,6 +139,51 @@ test_values(void **state)
 }
 
 static void
+begin_joined(axe_join how, int first)
+{
+    axe_lblock *b = m.open[m.n_open - 1];
+
+    begin_for(&m, "e", n(first), n(8));
+    b->item[b->n - 1]->step = 2;
+    b->item[b->n - 1]->join = how;
+}
+
+/* A word is moved whole, whichever of its elements is named, and two that are
+ * rounded together are computed before either is written. */
+static void
+test_joined(void **state)
+{
+    static const int  want[] = {0, 1, 1, 2, 2, 4, 4, 6};
+    const axe_tensor *px, *py, *wide, *a, *b;
+    node              e;
+
+    (void)state;
+    wide = one_cta("sm_80", 32, 1, 1, &px, &py);
+    a = array(&m, "a", AXE_TYPE_f16, 8);
+    b = array(&m, "b", AXE_TYPE_f16, 8);
+    for (int k = 0; k < 8; k++)
+        calc(&m, a, n(k), axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f16, n(k)));
+    begin_joined(AXE_JOIN_MOVE, 0);
+    e = var(&m, m.open[0]->item[m.open[0]->n - 1]->var);
+    calc(&m, b, e, element(&m, a, add(&m, e, n(1))));
+    end(&m);
+    begin_joined(AXE_JOIN_ROUND, 2);
+    e = var(&m, m.open[0]->item[m.open[0]->n - 1]->var);
+    calc(&m, a, e, element(&m, a, add(&m, e, n(-1))));
+    end(&m);
+    for (int k = 0; k < 16; k++) {
+        calc(&m, wide, n(0),
+             axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f32,
+                      element(&m, k < 8 ? b : a, n(k % 8))));
+        move("st.global.b32", at(py, add(&m, mul(&m, lane(), 16), n(k))),
+             at(wide, n(0)));
+    }
+    run_clean();
+    for (int k = 0; k < 512; k++)
+        assert_int_equal((int)y[k], k % 16 < 8 ? k % 16 : want[k % 8]);
+}
+
+static void
 test_functions(void **state)
 {
     const axe_tensor *px, *py, *reg;
@@ -411,6 +456,7 @@ main(void)
         TEST(lanes),     TEST(turns),    TEST(endless),  TEST(values),
         TEST(functions), TEST(shuffles), TEST(matrices), TEST(predicates),
         TEST(atomics),   TEST(exchange), TEST(arrival),  TEST(bulk),
+        TEST(joined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
