@@ -82,7 +82,9 @@ has_value(simt_lowering *sl, const axe_tensor *t, int64_t n)
     return any;
 }
 
-/* What follows stays behind the results of statement `last`, if it folds. */
+/* What follows stays behind the results of statement `last`, if it folds and is
+ * no contraction that is done later: nobody may read sums that are not there.
+ */
 static axe_status
 stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
             const axe_drain *d)
@@ -95,6 +97,7 @@ stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
     if (!last || last->kind != AXE_STMT_INDEX ||
         last->dst->u.tensor->space != AXE_SPACE_REG ||
         (last->fold == AXE_FOLD_NONE && !folds(last->value)) ||
+        contract_of(sl, last) ||
         !axe_simt_group_sync(sl->lw.plan->machine, AXE_SYNC_PAUSE, group,
                              AXE_ARG_NONE))
         return AXE_OK;

@@ -388,12 +388,12 @@ element_at(const asking *a, int64_t *worker)
     return flat;
 }
 
-/* Do threads find what they want at every point?  Those that want, and those
- * that have it, are as far from one another everywhere: shown once for each
- * distance. */
+/* Do threads find what they want at every point, and, where they write, are
+ * they all that have it?  Those that want, and those that have it, are as far
+ * from one another everywhere: shown once for each distance. */
 static bool
 all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
-            const int64_t *have, int n_want, const int64_t *want)
+            const int64_t *have, int n_want, const int64_t *want, bool written)
 {
     const int64_t *holder = axe_simt_list_holders(p, l);
     int64_t        last = 0, worker;
@@ -405,7 +405,8 @@ all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
             return false;
         int64_t delta = worker - holder[flat];
         if ((!known || delta != last) &&
-            !covers(n_have, have, n_want, want, delta))
+            (!covers(n_have, have, n_want, want, delta) ||
+             (written && !covers(n_want, want, n_have, have, -delta))))
             return false;
         last = delta;
         known = true;
@@ -485,7 +486,8 @@ is_local(planner *p, const request *r, const axe_work *w, const axe_operand *op,
         *n_point *= a.extent[i];
     }
     return is_projection(p, w, op, l) ||
-           all_covered(p, &a, l, n_have, have, n_want, want);
+           all_covered(p, &a, l, n_have, have, n_want, want,
+                       op == &r->operand[0]);
 }
 
 bool
