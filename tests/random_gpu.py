@@ -4,7 +4,7 @@ reference.
 
     random_gpu.py AXE [COUNT [SEED [JUDGE...]]]
 
-The kernels of random_maker.py, each for one of the GPUs by turns.  Judges:
+The kernels of random_kernels.py, each for one of the GPUs by turns.  Judges:
 sim     the simulator, with --check
 ptx     the printed text, as nvcc's front end leaves it, by the driver of
         tests/ptx, in the environment that cli.ptx_slow makes
@@ -21,8 +21,7 @@ import tempfile
 
 import numpy
 
-from random_kernels import make_array, spell
-from random_maker import Maker
+from random_kernels import make_array, maker_of, spell
 
 MACHINES = ["sm_80", "sm_90a", "sm_100a"]
 INNER = ["CUDA C", "the simulator:", "PTX", "NVRTC", "internal",
@@ -86,7 +85,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             j = Judge(axe, folder, how)
             for s in range(seed, seed + count):
-                maker, machine = Maker(s), MACHINES[s % len(MACHINES)]
+                maker, machine = maker_of(s), MACHINES[s // 3 % len(MACHINES)]
                 segments = maker.segments
                 for n in range(len(segments)):
                     said = j.run(maker, segments[n:n + 1], machine)

@@ -9,7 +9,8 @@ random declared layouts, contractions in every orientation, loops that carry
 tiles from one turn to the next, threads and loops around elements and scalars.
 Extents are odd, sizes are 0, 1 or no multiples of the tiles, arrays are
 row-major, column-major or strided, plans are for wide, narrow and no vectors.
-`axe run --check` judges.
+One kernel in three is about loops that are left, branches, and what tiles keep
+meanwhile (random_flow.py).  `axe run --check` judges.
 
 A kernel that fails is made smaller, segment by segment, and printed with the
 command that shows it.  The same seed gives the same kernels; seed 1 begins with
@@ -25,6 +26,7 @@ import time
 
 import numpy
 
+from random_flow import FlowMaker
 from random_maker import Maker
 
 MACHINES = ["cpu", "cpu", "cpu-avx2", "cpu-base"]
@@ -143,11 +145,17 @@ CORNERS = [
 ]
 
 
+def maker_of(seed):
+    """One in three is about control flow."""
+    return FlowMaker(seed) if seed % 3 == 0 else Maker(seed)
+
+
 def spell(maker, segments, size):
     """The kernel's text, its arguments on the command line, its arrays."""
     params = list(itertools.chain(*[s.params for s in segments]))
     text = "kernel k(%s)\n{\n" % ", ".join(
-        "%s %s %s[%s]" % (d, k, n, ", ".join(sh)) for d, k, n, sh in params)
+        ["%s %s %s[%s]" % (d, k, n, ", ".join(sh)) for d, k, n, sh in params] +
+        ["in i64 " + n for s in segments for n in s.numbers])
     indices = sorted(set().union(*[s.indices for s in segments]))
     if indices:
         text += "    index %s;\n" % ", ".join(indices)
@@ -165,6 +173,7 @@ def spell(maker, segments, size):
                 args.append("%s=%s.npy" % (name, name))
                 arrays[name] = (kind, [size.get(x) if x in size else int(x)
                                        for x in shape])
+    args += ["%s=%d" % kv for s in segments for kv in s.numbers.items()]
     sizes = re.findall(r"\b[MNKP]\b", text)
     args += ["%s=%d" % (k, v) for k, v in size.items() if k in sizes]
     return text, args, arrays
@@ -249,7 +258,7 @@ def main():
         for seed in range(first, first + count):
             if time.time() - begin > limit:
                 break
-            maker = Maker(seed)
+            maker = maker_of(seed)
             machine = maker.rng.choice(MACHINES)
             threads = maker.rng.randint(1, 3)
             done += 1

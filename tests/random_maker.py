@@ -40,6 +40,7 @@ class Source:
 class Segment:
     def __init__(self):
         self.params, self.lines, self.order, self.indices = [], [], {}, set()
+        self.numbers = {}     # arguments that are one number, and theirs
 
 
 def divisors(n):
