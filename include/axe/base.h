@@ -183,7 +183,8 @@ const char *axe_text_plain(axe_ctx *cx, const char *s);
 void axe_diags_print(axe_ctx *cx, axe_buf *out, bool color);
 
 /* Of `n` names the one nearest to `name` by edit distance, or NULL if none is
- * near enough to suggest. */
+ * near enough to suggest; of equally near ones the last that begins with it,
+ * else the first. */
 const char *axe_nearest(const char *name, int n, const char *const *names);
 
 /* ------------------------------------------------------- checked integers */

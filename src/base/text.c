@@ -188,8 +188,9 @@ axe_nearest(const char *name, int n, const char *const *names)
         size_t k = names[i] ? strlen(names[i]) : NEAR_MAX + 1;
         if (k > NEAR_MAX)
             continue;
-        int d = distance(name, (int)len, names[i], (int)k);
-        if (d <= best && (!found || d < best)) {
+        int  d = distance(name, (int)len, names[i], (int)k);
+        bool begins = k > len && memcmp(name, names[i], len) == 0;
+        if (d <= best && (!found || d < best || (d == best && begins))) {
             best = d;
             found = names[i];
         }

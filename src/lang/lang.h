@@ -37,6 +37,9 @@ typedef struct axe_inst {
     const char *kernel;  /* NULL: the module's only kernel */
     const char *machine; /* picks `default NAME (...)` values, "cpu", */
     const char *model;   /* and these before them, "sm_90a"; or NULL */
+    /* Names that `default` may give, of others it warns; none: of no name. */
+    int                n_known;
+    const char *const *known;
     /* Values for compile-time parameters: "BM" "64", "T" "bf16". */
     int                n_set;
     const char *const *set_name, *const *set_value;

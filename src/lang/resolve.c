@@ -257,6 +257,28 @@ check_once(axe_resolver *r, int i)
                                          m.name));
 }
 
+/* Values for a machine that there is not are never taken. */
+static void
+check_known(axe_resolver *r, axe_word m)
+{
+    int         n = r->inst->n_known;
+    const char *near;
+
+    for (int i = 0; i < n; i++)
+        if (strcmp(r->inst->known[i], m.name) == 0)
+            return;
+    if (n == 0)
+        return;
+    axe_warn(r->cx, m.at,
+             "no machine is called `%s`, so that these values are never taken",
+             m.name);
+    near = axe_nearest(m.name, n, r->inst->known);
+    if (near)
+        axe_help(r->cx, "did you mean `%s`?", near);
+    else
+        axe_help(r->cx, "`axe help targets` lists the machines");
+}
+
 static bool
 names_in(const axe_expr *e, const char *name)
 {
@@ -297,6 +319,7 @@ check_set(axe_resolver *r)
     for (int i = 0; i < r->decl->n_default; i++) {
         const axe_default_decl *d = r->decl->defaults[i];
         check_once(r, i);
+        check_known(r, d->machine);
         for (int k = 0; k < d->n; k++) {
             axe_word              w = d->set[k]->word;
             const axe_const_decl *c = find_const(r, w.name);

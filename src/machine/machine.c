@@ -265,6 +265,20 @@ list_names(axe_ctx *cx, int n, const char *const *name)
     return b.text;
 }
 
+const char *const *
+axe_machine_names(axe_ctx *cx, int *n)
+{
+    const char **name = axe_new_array(cx, const char *, 2 * AXE_LEN(machines));
+
+    *n = 0;
+    for (int i = 0; i < AXE_LEN(machines); i++) {
+        if (i == 0 || strcmp(machines[i - 1].family, machines[i].family) != 0)
+            name[(*n)++] = machines[i].family;
+        name[(*n)++] = machines[i].name;
+    }
+    return name;
+}
+
 /* The machines of that family, listed; NULL if it is none. */
 static const char *
 family_names(axe_ctx *cx, const char *name)

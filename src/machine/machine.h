@@ -205,7 +205,9 @@ typedef struct axe_machine {
 AXE_CHECK axe_status axe_machine_find(axe_ctx *cx, const char *name,
                                       const axe_machine **out);
 int                  axe_n_machine(void);
-const axe_machine   *axe_machine_at(int i);
+/* Names of machines and families, each once. */
+const char *const *axe_machine_names(axe_ctx *cx, int *n);
+const axe_machine *axe_machine_at(int i);
 
 /* Compute type of `t`; EUNSUPPORTED if the machine cannot hold it. */
 AXE_CHECK axe_status axe_compute_type(axe_ctx *cx, const axe_machine *mc,

@@ -37,7 +37,9 @@ static axe_status
 read_spec(axe_ctx *cx, const axe_compile_spec *spec, const axe_machine *mc,
           axe_inst *out)
 {
-    axe_order *order = axe_new_array(cx, axe_order, spec->n_order);
+    axe_order         *order = axe_new_array(cx, axe_order, spec->n_order);
+    int                n_known;
+    const char *const *known = axe_machine_names(cx, &n_known);
 
     for (int i = 0; i < spec->n_order; i++)
         AXE_TRY(
@@ -45,6 +47,8 @@ read_spec(axe_ctx *cx, const axe_compile_spec *spec, const axe_machine *mc,
     *out = (axe_inst){.kernel = spec->kernel,
                       .machine = mc->family,
                       .model = mc->name,
+                      .n_known = n_known,
+                      .known = known,
                       .n_set = spec->n_set,
                       .set_name = spec->set_name,
                       .set_value = spec->set_value,

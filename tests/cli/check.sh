@@ -86,7 +86,7 @@ is 0 "nvidia.axe: 1 kernel, no errors" "$AXE" check nvidia.axe
 is 0 "nvidia.axe: 1 kernel, no errors" "$AXE" check -t sm_80 nvidia.axe
 is 1 "sm_9.axe: errors in 1 of 1 kernel
 error: there is no machine 'sm_9'
-  help: did you mean 'sm_80'?" "$AXE" check sm_9.axe
+  help: did you mean 'sm_90a'?" "$AXE" check sm_9.axe
 is 1 "sm_90a.axe: errors in 1 of 1 kernel
 sm_90a.axe:1:8: error: kernel b is for sm_90a, not for cpu-avx2
 $(sed 's/^/    1 | /' sm_90a.axe)
@@ -128,6 +128,15 @@ axis.axe:5:47: error: there is no axis 'vlane' here: it is one of cpu
       |                                               ^~~~~
   help: name a machine of these as the target, or lay it out over the axes of this one" \
     env NO_COLOR=1 "$AXE" check -t sm_80 axis.axe
+cat >default.axe <<'EOT'
+kernel k<B = 8>(in f32 X[M], out f32 Y[M]) default cpu (B = 16) default sm_90 (B = 64)
+{ index m; cta (i : M by B) Y[i*B + m] = X[i*B + m]; }
+EOT
+is 0 "default.axe: 1 kernel, no errors
+default.axe:1:73: warning: no machine is called \`sm_90\`, so that these values are never taken
+    1 | kernel k<B = 8>(in f32 X[M], out f32 Y[M]) default cpu (B = 16) default sm_90 (B = 64)
+      |                                                                         ^~~~~
+  help: did you mean \`sm_90a\`?" env NO_COLOR=1 "$AXE" check default.axe
 cat >once.axe <<'EOT'
 fn twice(f32 x[N]) { index n; x[n] = x[n] * zz; }
 kernel k(in f32 X[M], inout f32 Y[M], inout f32 Z[M]) { twice(Y); twice(Z); }
