@@ -304,19 +304,6 @@ value_of(const planner *p, const axe_var *v)
     return 3 + (v->id & 7) + (v->kind == AXE_VAR_SIZE ? 1000 : 0);
 }
 
-/* The value of a sum of products. */
-static int64_t
-evaluate(const planner *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return n->u.i;
-    if (n->op == AXE_OP_var)
-        return value_of(p, n->u.var);
-    assert(n->op == AXE_OP_add || n->op == AXE_OP_sub || n->op == AXE_OP_mul);
-    int64_t a = evaluate(p, n->arg[0]), b = evaluate(p, n->arg[1]);
-    return n->op == AXE_OP_add ? a + b : n->op == AXE_OP_sub ? a - b : a * b;
-}
-
 static int64_t
 step_value(const planner *p, int64_t stride, axe_unit unit)
 {
@@ -337,6 +324,33 @@ index_value(const axe_node *access, const axe_var *v, const int64_t *value)
     return 0;
 }
 
+/* The value of an integer where indices walk the access at these places; false
+ * if it is read from memory. */
+static bool
+evaluate(const planner *p, const axe_node *n, const axe_node *access,
+         const int64_t *value, int64_t *out)
+{
+    const axe_node *arg[3];
+
+    if (n->op == AXE_OP_var) {
+        *out = n->u.var->kind == AXE_VAR_INDEX
+                   ? index_value(access, n->u.var, value)
+                   : value_of(p, n->u.var);
+        return true;
+    }
+    if (axe_is_iconst(n, out))
+        return true;
+    if (n->op == AXE_OP_load || n->op == AXE_OP_reduce || n->n_arg > 3)
+        return false;
+    for (int i = 0; i < n->n_arg; i++) {
+        if (!evaluate(p, n->arg[i], access, value, out))
+            return false;
+        arg[i] = axe_iconst(p->cx, n->at, n->arg[i]->type, *out);
+    }
+    n = axe_node_new(p->cx, n->op, n->type, n->at, n->n_arg, arg);
+    return axe_is_iconst(n, out);
+}
+
 int64_t
 axe_certify_view(planner *p, const axe_operand *src, const axe_node *load,
                  const axe_schedule *fill)
@@ -345,23 +359,18 @@ axe_certify_view(planner *p, const axe_operand *src, const axe_node *load,
     int64_t         value[16] = {0};
 
     for (int i = 0; i < 1 << load->n_arg && load->n_arg <= 4; i++) {
-        int64_t at = evaluate(p, src->base), want = 0;
+        int64_t at, want = 0, x;
         for (int d = 0; d < load->n_arg; d++)
             value[d] = i >> d & 1 ? 5 + d : 0;
+        if (!evaluate(p, src->base, load, value, &at))
+            return 0;
         for (int t = 0; t < src->n_term; t++)
             at += index_value(load, src->term[t].var, value) *
                   step_value(p, src->term[t].iter[0].stride,
                              src->term[t].iter[0].unit);
         for (int d = 0; d < from->n_arg; d++) {
-            axe_affine a;
-            int64_t    x = 0;
-            if (!axe_affine_of(p->cx, from->arg[d], &a))
+            if (!evaluate(p, from->arg[d], dst, value, &x))
                 return 0;
-            x = a.constant;
-            for (int k = 0; k < a.n; k++)
-                x += a.coef[k] * (a.var[k]->kind == AXE_VAR_INDEX
-                                      ? index_value(dst, a.var[k], value)
-                                      : value_of(p, a.var[k]));
             want += x * step_value(p, src->tensor->stride[d].coef,
                                    src->tensor->stride[d].unit);
         }
