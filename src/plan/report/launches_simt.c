@@ -23,6 +23,23 @@ by_place(const void *x, const void *y)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+/* Tiles before tile i whose bytes are some of its own: ", in bytes of a, b". */
+static const char *
+others_text(axe_ctx *cx, const axe_plan *p, int i)
+{
+    const axe_place *pl = p->place;
+    axe_buf          b = {.cx = cx};
+
+    for (int k = 0; k < i; k++)
+        if (pl[k].tensor && pl[k].tensor->space == AXE_SPACE_SHARED &&
+            axe_crew_cta(p->simt->home[k]) == axe_crew_cta(p->simt->home[i]) &&
+            pl[k].offset < pl[i].offset + pl[i].bytes &&
+            pl[i].offset < pl[k].offset + pl[k].bytes)
+            axe_putf(&b, "%s%s", b.text ? ", " : ", in bytes of ",
+                     pl[k].tensor->name);
+    return b.text ? b.text : "";
+}
+
 static int
 list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
 {
@@ -35,8 +52,9 @@ list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
             continue;
         out[n++] = (piece){
             pl->offset, pl->bytes,
-            axe_textf(cx, "%s %s as %s", axe_type_table[pl->type].name,
-                      pl->tensor->name, axe_layout_text(cx, pl->layout))};
+            axe_textf(cx, "%s %s as %s%s", axe_type_table[pl->type].name,
+                      pl->tensor->name, axe_layout_text(cx, pl->layout),
+                      others_text(cx, p, i))};
     }
     return n;
 }

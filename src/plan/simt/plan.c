@@ -5,7 +5,6 @@
  * layouts as they are.  Last, shared tiles get offsets, and what threads must
  * wait for is derived from who wrote and who reads what. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/access/access.h"
@@ -298,18 +297,6 @@ schedule(planner *p, const axe_stmt *s)
 /* [bytes] of a tile that is not looked at any further. */
 enum { MOST_SHARED = 1 << 26 };
 
-/* What offsets of a tile are multiples of [bytes]: its swizzle's period. */
-static int64_t
-align_of(const axe_place *pl)
-{
-    axe_swizzle s = axe_simt_swizzle(pl);
-    int64_t     n = 128;
-
-    if (s.bits > 0 && s.base + abs(s.shift) + s.bits > 7)
-        n = INT64_C(1) << (s.base + abs(s.shift) + s.bits);
-    return n < 1024 && s.bits > 0 ? 1024 : n;
-}
-
 static axe_status
 size_tile(planner *p, axe_place *pl)
 {
@@ -324,7 +311,7 @@ size_tile(planner *p, axe_place *pl)
     if (pl->tensor->space == AXE_SPACE_TMEM)
         return axe_simt_tmem_size(p, pl);
     AXE_TRY(axe_simt_check_swizzle(p, pl));
-    all = align_of(pl) * 8;
+    all = axe_simt_align(pl) * 8;
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
     if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
@@ -385,8 +372,7 @@ place_scratch(planner *p)
         axe_simt_launch *l = launch_of(p, c);
         if (c->scratch_bytes == 0)
             continue;
-        c->scratch = (l->shared_bytes + 127) / 128 * 128;
-        l->shared_bytes = c->scratch + c->scratch_bytes;
+        c->scratch = axe_simt_take_shared(l, c->scratch_bytes, 128);
     }
 }
 
@@ -414,20 +400,10 @@ forget_asked_all(planner *p)
     }
 }
 
+/* What is in shared memory behind the tiles. */
 static axe_status
 allocate(planner *p)
 {
-    for (int i = 0; i < p->kernel->n_tensor; i++) {
-        axe_place       *pl = &p->place[i];
-        axe_simt_launch *l;
-        int64_t          align;
-        if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED)
-            continue;
-        l = launch_of(p, p->simt->home[i]);
-        align = align_of(pl);
-        pl->offset = (l->shared_bytes + align - 1) / align * align;
-        l->shared_bytes = pl->offset + pl->bytes;
-    }
     forget_asked_all(p);
     AXE_TRY(axe_simt_plan_protocols(p));
     axe_simt_plan_queues(p);
@@ -494,6 +470,7 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(size_tiles(p));
     axe_simt_part_maps(p);
     axe_simt_take_zeros(p);
+    axe_simt_place_tiles(p);
     AXE_TRY(axe_simt_plan_sync(p));
     AXE_TRY(allocate(p));
     axe_simt_plan_flights(p);

@@ -69,6 +69,15 @@ static const struct {
      "s[w, m, n] = X[i*32 + w*8 + m, j*64 + n];\n"
      "Z[j*64 + n, i*32 + w*8 + m] = s[w, m, n]; } } }",
      "7 warp: s is written in line 6 and read in line 7"},
+    /* Tiles that are not alive together: the bytes of one are the other's. */
+    {"kernel k(in f32 X[M, N], out f32 Y[N, M], out f32 Z[N, M]) {\n"
+     "index m, n;\n" "cta (i : M by 64, j : N by 64) {\n"
+     "shared f32 s[64, 64]; shared f32 t[64, 64];\n"
+     "s[m, n] = X[i*64 + m, j*64 + n] * 2.0;\n" "Y[j*64 + n, i*64 + m] = s[m, n];\n"
+     "t[m, n] = X[i*64 + m, j*64 + n] + 1.0;\n" "Z[j*64 + n, i*64 + m] = t[m, n]; } }",
+     "6 cta: s is written in line 5 and read in line 6; "
+     "7 cta: s is read in line 6 and t, in the same bytes, written in line 7; "
+     "8 cta: t is written in line 7 and read in line 8"},
     /* Elements 32 and on are both t = 1, m = 0 and u = 0, m = 15. */
     {HEAD "cta (i : M by 512, j : N by 64) {\n" "shared f32 s[16, 64];\n"
      "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4) Y[i*512 + t*32 + m, j*64 + n] = s[m, n];\n"

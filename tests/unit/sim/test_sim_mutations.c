@@ -4,7 +4,16 @@
  */
 #include "mutants.h"
 
-typedef enum which { SM90, RING, CP, CHAIN, SPLIT, SHARE, N_WHICH } which;
+typedef enum which {
+    SM90,
+    RING,
+    CP,
+    CHAIN,
+    SPLIT,
+    SHARE,
+    REUSE,
+    N_WHICH
+} which;
 
 /* clang-format off */
 static const mutation rows[] = {
@@ -115,6 +124,9 @@ static const mutation rows[] = {
     {"a part goes to one CTA alone",         SHARE, "st.cluster", 0, CTA, 0, 0, K(UNINIT) | K(RACE)},
     {"a part goes beyond the cluster",       SHARE, "st.cluster", 0, CTA, 0, 4, K(BOUNDS)},
     {"rows of the next CTA",                 SHARE, "st.cluster", 0, ADD, 0, 1, K(RACE) | K(BOUNDS) | K(UNINIT)},
+
+    {"the next tile's bytes are still read", REUSE, "meet.cta", 1, DROP, 0, 0, K(RACE)},
+    {"those of two smaller ones, too",       REUSE, "meet.cta", 3, DROP, 0, 0, K(RACE)},
 };
 /* clang-format on */
 
@@ -143,6 +155,13 @@ static const subject subjects[N_WHICH] = {
     [SHARE] = {.file = "softmax_cluster.axe",
                .machine = "sm_90a",
                .array = {{"X", {9, 5000}}, {"Y", {9, 5000}}}},
+    [REUSE] = {.file = "../tests/sim/bytes_in_turn.axe",
+               .machine = "sm_90a",
+               .array = {{"X", {128, 128}},
+                         {"Y", {128, 128}},
+                         {"Z", {128, 128}},
+                         {"W", {128, 128}}},
+               .typed = true},
     [SPLIT] = {.file = "gemm_splitk_sm90.axe",
                .machine = "sm_90a",
                .array = {{"A", {128, 512}},

@@ -97,6 +97,10 @@ AXE_CHECK axe_status axe_simt_choose_tiles(planner *p);
 
 /* ---------------------------------------------------------------- swizzle.c */
 
+/* What offsets of a shared tile are multiples of [bytes]: its swizzle's period.
+ */
+int64_t axe_simt_align(const axe_place *pl);
+
 /* [elements] of t that its swizzle keeps together, from a
  * multiple of them on: no access is wider. */
 int64_t axe_simt_kept(const planner *p, const axe_tensor *t);

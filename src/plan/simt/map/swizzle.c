@@ -44,6 +44,17 @@ axe_simt_swizzle(const axe_place *pl)
 }
 
 int64_t
+axe_simt_align(const axe_place *pl)
+{
+    axe_swizzle s = axe_simt_swizzle(pl);
+    int64_t     n = 128;
+
+    if (s.bits > 0 && s.base + abs(s.shift) + s.bits > 7)
+        n = INT64_C(1) << (s.base + abs(s.shift) + s.bits);
+    return n < 1024 && s.bits > 0 ? 1024 : n;
+}
+
+int64_t
 axe_simt_kept(const planner *p, const axe_tensor *t)
 {
     const axe_place *pl = &p->place[t->id];

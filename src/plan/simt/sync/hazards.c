@@ -1,8 +1,8 @@
 /* hazards.c - where the threads of a CTA must wait for one another.
  *
- * Threads that touch the same element of a shared tile, or of a
- * global tensor, one of them writing,
- * need a meeting between: of the innermost scope around both statements, before
+ * Threads that touch the same element of a shared tile, or of two that share
+ * bytes (lifetimes.c), or of a global tensor, one of them writing, need a
+ * meeting between: of the innermost scope around both statements, before
  * what that scope does of the second.  Nothing is needed where each thread
  * finds only what it wrote itself, or its warp, in tensor memory.  Within one
  * scope its entities do not meet, nor may they touch what another one writes.
@@ -201,7 +201,7 @@ is_by_lanes(const passing *g, const axe_touch *t)
 static bool
 finds_own(const passing *g, const axe_touch *a, const axe_touch *b)
 {
-    if (a->engine || b->engine)
+    if (a->engine || b->engine || a->tile != b->tile)
         return false;
     if (a->tile->space == AXE_SPACE_GLOBAL)
         return axe_simt_finds_own(g->p, a, b);
@@ -230,11 +230,7 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
         fail(g, axe_simt_refuse_ahead(g->p, a, b));
         return false;
     }
-    m = add_meet(g, entry_of(at, crew), crew,
-                 axe_textf(g->p->cx, "%s is %s in line %d and %s in line %d",
-                           a->tile->name, a->writes ? "written" : "read",
-                           a->stmt->at.line, b->writes ? "written" : "read",
-                           b->stmt->at.line));
+    m = add_meet(g, entry_of(at, crew), crew, axe_simt_why_wait(g->p, a, b));
     m->sums = m->sums || a->tile->space == AXE_SPACE_TMEM;
     if (a->engine)
         await(g, m, a);

@@ -11,6 +11,7 @@
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/sync/sync.h"
+#include "plan/simt/team/team.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"
 
@@ -355,8 +356,7 @@ plan_protocol(planner *p, axe_simt_ring *r)
     plan_lags(p, r);
     n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
-    r->barriers = (l->shared_bytes + 15) / 16 * 16;
-    l->shared_bytes = r->barriers + 8 * n;
+    r->barriers = axe_simt_take_shared(l, 8 * n, 16);
     if (r->full + r->empty > 0) {
         r->fill_phase = axe_ring_var(p, r->ring, "fill_phase");
         r->read_phase = axe_ring_var(p, r->ring, "read_phase");
@@ -373,8 +373,7 @@ place_meets(planner *p)
         axe_simt_launch *l = launch_of(p, m->crew);
         if (m->n_asker == 0)
             continue;
-        m->barrier = (l->shared_bytes + 15) / 16 * 16;
-        l->shared_bytes = m->barrier + 8 * axe_crew_copies(m->crew);
+        m->barrier = axe_simt_take_shared(l, 8 * axe_crew_copies(m->crew), 16);
     }
 }
 
@@ -405,9 +404,7 @@ axe_simt_place_staging(planner *p)
         bytes = axe_type_bytes(st->global->type,
                                st->room * st->n_room * s->simt->crew->n_entity);
         st->fits = at + bytes <= p->mc->simt->shared_bytes;
-        if (!st->fits)
-            continue;
-        st->offset = at;
-        l->shared_bytes = at + bytes;
+        if (st->fits)
+            st->offset = axe_simt_take_shared(l, bytes, 1024);
     }
 }

@@ -16,6 +16,11 @@ void axe_simt_plan_flights(planner *p);
  * Errors  EUNSUPPORTED: what nothing can order */
 AXE_CHECK axe_status axe_simt_plan_sync(planner *p);
 
+/* -------------------------------------------------------------- lifetimes.c */
+
+/* Offsets of shared tiles, with all of their sizes known. */
+void axe_simt_place_tiles(planner *p);
+
 /* ---------------------------------------------------------------- overlap.c */
 
 /* Which launches of a call may begin while the one before still runs. */

@@ -4,6 +4,7 @@
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/sync/sync.h"
+#include "plan/simt/team/team.h"
 
 /* CTAs that a contraction in the body is asked for at once. */
 int64_t
@@ -76,11 +77,10 @@ plan_queue(planner *p, axe_simt_launch *l)
         l->no_queue = "every role asks for more than its own CTA";
     if (l->no_queue)
         return;
-    q->answers = (l->shared_bytes + 15) / 16 * 16;
+    q->bytes = AXE_QUEUE_ANSWERS * AXE_ANSWER_BYTES + 2 * bars;
+    q->answers = axe_simt_take_shared(l, q->bytes, 16);
     q->full = q->answers + AXE_QUEUE_ANSWERS * AXE_ANSWER_BYTES;
     q->empty = q->full + bars;
-    l->shared_bytes = q->empty + bars;
-    q->bytes = l->shared_bytes - q->answers;
     l->queue = q;
 }
 

@@ -183,6 +183,19 @@ reaches_apart(const axe_touch *a, const axe_touch *b)
     return false;
 }
 
+/* Are there bytes that are of both?  Tiles that are not alive together share
+ * them: what is done in shared memory is of one launch. */
+static bool
+share_bytes(const planner *p, const axe_tensor *a, const axe_tensor *b)
+{
+    const axe_place *x = &p->place[a->id], *y = &p->place[b->id];
+
+    return a == b ||
+           (a->space == AXE_SPACE_SHARED && b->space == AXE_SPACE_SHARED &&
+            x->offset < y->offset + y->bytes &&
+            y->offset < x->offset + x->bytes);
+}
+
 bool
 axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
 {
@@ -190,7 +203,8 @@ axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
     axe_mark     m;
     bool         apart;
 
-    if (!a->tile || a->tile != b->tile || !(a->writes || b->writes))
+    if (!a->tile || !b->tile || !(a->writes || b->writes) ||
+        !share_bytes(p, a->tile, b->tile))
         return false;
     if (a->tile->space != AXE_SPACE_GLOBAL)
         return true;
@@ -207,6 +221,20 @@ axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
             axe_simt_is_apart(p, &x, &y);
     axe_ctx_release(p->cx, m);
     return !apart;
+}
+
+const char *
+axe_simt_why_wait(planner *p, const axe_touch *a, const axe_touch *b)
+{
+    const char *also =
+        a->tile == b->tile
+            ? ""
+            : axe_textf(p->cx, "%s, in the same bytes, ", b->tile->name);
+
+    return axe_textf(p->cx, "%s is %s in line %d and %s%s in line %d",
+                     a->tile->name, a->writes ? "written" : "read",
+                     a->stmt->at.line, also, b->writes ? "written" : "read",
+                     b->stmt->at.line);
 }
 
 bool

@@ -40,6 +40,10 @@ void axe_simt_touches_in(planner *p, int n, axe_stmt *const *body,
  * fold into memory in any order, so do threads. */
 bool axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b);
 
+/* Why b waits for a, which it conflicts with. */
+const char *axe_simt_why_wait(planner *p, const axe_touch *a,
+                              const axe_touch *b);
+
 /* Does each thread find there only what it touched itself?  Of global tensors;
  * with all schedules made. */
 bool axe_simt_finds_own(planner *p, const axe_touch *a, const axe_touch *b);

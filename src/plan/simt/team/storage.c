@@ -117,3 +117,12 @@ axe_simt_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
                            "and no row that takes hints does so here",
                            axe_attr_table[a->key].name);
 }
+
+int64_t
+axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align)
+{
+    int64_t at = (l->shared_bytes + align - 1) / align * align;
+
+    l->shared_bytes = at + bytes;
+    return at;
+}

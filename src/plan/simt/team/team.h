@@ -38,6 +38,9 @@ int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
 AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 
+/* Shared memory of the launch behind all that is taken: where. */
+int64_t axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align);
+
 /* Functions of plan/target.h: the axes that an element's place is on; the
  * entity whose copy of a tile it is; why a hint is not taken. */
 int             axe_simt_places_of(const planner *p, const axe_tensor *t,

@@ -93,8 +93,7 @@ axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
     while (n < sum)
         n *= 2;
     l->tmem_columns = (int)n;
-    l->tmem_word = (l->shared_bytes + 15) / 16 * 16;
-    l->shared_bytes = l->tmem_word + 4;
+    l->tmem_word = axe_simt_take_shared(l, 4, 16);
     return AXE_OK;
 }
 
