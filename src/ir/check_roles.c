@@ -10,6 +10,7 @@
 
 #include "ir/check.h"
 #include "ir/list.h"
+#include "ir/stmt.h"
 
 typedef struct checker {
     axe_ctx          *cx;
@@ -340,6 +341,19 @@ is_conditional(const axe_stmt *s, const axe_pipeline *p, axe_stmt_kind kind)
     return true;
 }
 
+/* May a turn of a loop end in front of the first stage of that kind? */
+static bool
+is_skipped(const axe_stmt *s, const axe_pipeline *p, axe_stmt_kind kind)
+{
+    for (int i = 0; i < s->n_body; i++) {
+        if (axe_stage_find(s->body[i], p, kind))
+            return is_skipped(s->body[i], p, kind);
+        if (axe_leaves_turn(1, s->body + i))
+            return true;
+    }
+    return false;
+}
+
 /* The number that is left over; false where it is none, or not known. */
 static bool
 difference(checker *c, const axe_stmt *fill, const axe_stmt *use,
@@ -360,6 +374,19 @@ difference(checker *c, const axe_stmt *fill, const axe_stmt *use,
     return n.known;
 }
 
+/* Of two loops of as many turns, the one that reads is left before it does. */
+static void
+fail_skipped(checker *c, const axe_stmt *fill, const axe_stmt *at)
+{
+    fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
+                     "a turn may end before `%s` is read here, and not before "
+                     "it is filled",
+                     at->pipeline->name));
+    axe_note(c->cx, axe_stage_find(fill, at->pipeline, AXE_STMT_PRODUCE)->at,
+             "it is filled here");
+    axe_help(c->cx, "leave both loops under the same condition");
+}
+
 static void
 check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
             const axe_stmt *at)
@@ -378,8 +405,16 @@ check_count(checker *c, const axe_stmt *fill, const axe_stmt *use,
                         "condition");
         return;
     }
-    if (!difference(c, fill, use, p, &left) || left == 0 ||
-        (left > 0 && left <= p->n_stage && !c->again))
+    if (!difference(c, fill, use, p, &left))
+        return;
+    if (is_skipped(fill, p, AXE_STMT_PRODUCE))
+        return;
+    if (is_skipped(use, p, AXE_STMT_CONSUME)) {
+        if (left == 0)
+            fail_skipped(c, fill, at);
+        return;
+    }
+    if (left == 0 || (left > 0 && left <= p->n_stage && !c->again))
         return;
     fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
                      "`%s` is filled %s %s than it is read here", p->name,
