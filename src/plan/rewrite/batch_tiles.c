@@ -178,16 +178,7 @@ check_index(unbatch *x, const axe_stmt *s)
         x->ok = false;
 }
 
-/* An extent may be read from a tile, and stays as it is. */
-static void
-look_at_extent(void *user, const axe_node *n)
-{
-    unbatch *x = user;
-
-    if (n->op == AXE_OP_load && find_part(x, n->u.tensor))
-        x->ok = false;
-}
-
+/* Extents read scalars alone, which are no part of any of this. */
 static void
 check_body(unbatch *x, int n, axe_stmt *const *body)
 {
@@ -199,9 +190,6 @@ check_body(unbatch *x, int n, axe_stmt *const *body)
             check_index(x, s);
         if (s->cond)
             axe_node_walk(s->cond, look_at, &l);
-        for (int v = 0; v < s->n_var; v++)
-            if (s->var[v]->extent)
-                axe_node_walk(s->var[v]->extent, look_at_extent, x);
         check_body(x, s->n_body, s->body);
         check_body(x, s->n_other, s->other);
     }
