@@ -1,6 +1,12 @@
 /* stmt.c - questions about statements and what is inside them. */
 #include "ir/stmt.h"
 
+axe_stmt *const *
+axe_stmt_list(const axe_list *l)
+{
+    return (axe_stmt *const *)l->item;
+}
+
 static bool
 own_reads(const axe_stmt *s, const axe_tensor *t)
 {

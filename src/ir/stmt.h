@@ -3,6 +3,11 @@
 #define AXE_IR_STMT_H
 
 #include "ir/ir.h"
+#include "ir/list.h"
+
+/* A list of statements that are its maker's own, as a body; NULL while it is
+ * empty. */
+axe_stmt *const *axe_stmt_list(const axe_list *l);
 
 /* Does the statement or one inside it read t?  What `op=` combines with counts.
  */

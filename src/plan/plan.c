@@ -35,8 +35,7 @@ plan_once(planner *p, axe_plan *out)
     const axe_kernel *k = p->kernel;
 
     p->place = axe_new_array(p->cx, axe_place, k->n_tensor + 1);
-    p->schedule =
-        axe_new_array(p->cx, const axe_schedule *, k->n_index_stmt + 1);
+    p->schedule = axe_new_array(p->cx, axe_schedule *, k->n_index_stmt + 1);
     p->pack = axe_new_array(p->cx, axe_packing, k->n_tensor + 1);
     p->meets = axe_kernel_meets(p->cx, k);
     AXE_TRY(check_target(p));
@@ -50,7 +49,7 @@ keep(const planner *p, axe_plan *out)
 {
     out->kernel = p->kernel;
     out->n_schedule = p->kernel->n_index_stmt;
-    out->schedule = p->schedule;
+    out->schedule = (const axe_schedule *const *)p->schedule;
     out->n_place = p->kernel->n_tensor;
     out->place = p->place;
     out->pack = p->pack;

@@ -45,11 +45,11 @@ typedef struct axe_operand {
     const axe_tensor *tensor;
     const axe_node   *base; /* [elements] address where all indices are 0 */
     int               n_term;
-    const axe_term   *term;
+    axe_term         *term;
     int               n_guard;
-    const axe_guard  *guard;
+    axe_guard        *guard;
     int               n_check;
-    const axe_check  *check;
+    axe_check        *check;
     const axe_atom   *part[2]; /* load, store the end of a row, see axe_nest */
     const axe_atom   *apart;   /* loads what is no run along the lanes */
 } axe_operand;

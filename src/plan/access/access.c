@@ -32,8 +32,7 @@ add_terms(planner *p, const request *r, const axe_node *at, const subscript *s,
                             axe_node_text(p->cx, at), op->tensor->name);
         *it = (axe_iter){axe_dim_extent(axe_request_dim(r, s->inner.var[i])),
                          stride, AXE_AXIS_M, step.unit};
-        ((axe_term *)op->term)[op->n_term++] =
-            (axe_term){s->inner.var[i], 1, it};
+        op->term[op->n_term++] = (axe_term){s->inner.var[i], 1, it};
     }
     return AXE_OK;
 }
@@ -153,7 +152,7 @@ tile_operand(planner *p, const request *r, axe_operand *op)
             AXE_TRY(move_window(p, r, op->load->arg[d], &w[d], n,
                                 view->shard + first, op));
         else if (w[d].s.index)
-            ((axe_term *)op->term)[op->n_term++] =
+            op->term[op->n_term++] =
                 (axe_term){w[d].s.index, n, view->shard + first};
     }
     return AXE_OK;

@@ -46,8 +46,12 @@ bool axe_fast_iter(const axe_operand *op, const axe_var *v, int64_t word,
  * does not move it; false if those steps are not one iter. */
 bool axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v,
                      int64_t n, const axe_layout **out);
+
+/* Notes why `what` does not do the request, as far as there is room. */
 void axe_rejected(planner *p, request *r, const char *what, const char *fmt,
                   ...) AXE_PRINTF(4, 5);
+/* [r->n_reject], for a schedule. */
+const axe_reject *axe_rejects_kept(axe_ctx *cx, const request *r);
 
 /* Does the move join this memory, of `lanes` times `group` elements, with reg,
  * or if that is NULL with any registers? */

@@ -185,3 +185,12 @@ axe_rejected(planner *p, request *r, const char *what, const char *fmt, ...)
         r->reject[r->n_reject++] =
             (axe_reject){what, axe_textf(p->cx, "%s", text)};
 }
+
+const axe_reject *
+axe_rejects_kept(axe_ctx *cx, const request *r)
+{
+    axe_reject *kept = axe_new_array(cx, axe_reject, r->n_reject + 1);
+
+    memcpy(kept, r->reject, (size_t)r->n_reject * sizeof kept[0]);
+    return kept;
+}

@@ -73,7 +73,7 @@ add_term(planner *p, const axe_var *v, int64_t extent, int64_t unit,
     it[n++] = (axe_iter){extent / unit, whole.coef, AXE_AXIS_M, whole.unit};
     if (unit > 1)
         it[n++] = (axe_iter){unit, within, AXE_AXIS_M, AXE_UNIT_ONE};
-    ((axe_term *)op->term)[op->n_term++] = (axe_term){v, n, it};
+    op->term[op->n_term++] = (axe_term){v, n, it};
 }
 
 axe_status

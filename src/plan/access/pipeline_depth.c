@@ -143,7 +143,8 @@ effect_of_one(const counter *c, const axe_stmt *s, effect *out)
     effect body, other;
 
     *out = (effect){0};
-    if (!uses(1, (axe_stmt *const[]){(axe_stmt *)s}, c->ring))
+    if (!is_stage(s, c->ring) && !uses(s->n_body, s->body, c->ring) &&
+        !uses(s->n_other, s->other, c->ring))
         return AXE_OK;
     if (is_stage(s, c->ring)) {
         int64_t by = s->kind == AXE_STMT_PRODUCE ? 1 : -1;

@@ -194,8 +194,7 @@ constant_inside(const request *r, const subscript *s, const axe_node *size)
 void
 axe_subscript_ask(const subscript *s, const axe_node *size, axe_operand *op)
 {
-    ((axe_check *)op->check)[op->n_check++] =
-        (axe_check){s->inner, s->outer_node, size};
+    op->check[op->n_check++] = (axe_check){s->inner, s->outer_node, size};
 }
 
 /* How the subscript of one dimension of `size` may leave it: not at all, at a
@@ -210,8 +209,7 @@ axe_subscript_guard(planner *p, const request *r, const subscript *s,
     if ((simple && surely_inside(s, d, size)) || constant_inside(r, s, size))
         return;
     if (simple && s->index && !s->computed)
-        ((axe_guard *)op->guard)[op->n_guard++] =
-            (axe_guard){s->index, limit_in(p, s, size)};
+        op->guard[op->n_guard++] = (axe_guard){s->index, limit_in(p, s, size)};
     else
         axe_subscript_ask(s, size, op);
 }

@@ -113,7 +113,7 @@ add_digits(const window *w, axe_operand *op)
         int            n;
         if (!digits_between(w, from, from * extent_of(w, v), &n, part))
             return false;
-        ((axe_term *)op->term)[op->n_term++] = (axe_term){v, n, part};
+        op->term[op->n_term++] = (axe_term){v, n, part};
     }
     return true;
 }

@@ -227,13 +227,13 @@ void
 axe_cut_dead(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
-        axe_schedule *s = (axe_schedule *)p->schedule[i];
+        axe_schedule *s = p->schedule[i];
         if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom &&
             s->operand[0].tensor->space != AXE_SPACE_GLOBAL)
             cut_sums(p, s);
     }
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
-        axe_schedule     *s = (axe_schedule *)p->schedule[i];
+        axe_schedule     *s = p->schedule[i];
         const axe_tensor *t = s ? s->operand[0].tensor : NULL;
         if (!s || t->space == AXE_SPACE_GLOBAL || axe_stage_of(p, s->stmt, t) ||
             s->stmt->atom || s->kind == AXE_SCHED_CONTRACT ||

@@ -16,6 +16,7 @@
  * with k in the lanes (jam.c), and B is read once, as it lies.  How many rows
  * there are is known at the launch: the kernel becomes a branch. */
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
 #include "plan/cpu/cpu.h"
@@ -447,6 +448,6 @@ axe_few_rows(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
         axe_list_push(&all, k->body[i]);
     axe_list_push(&all, axe_is_iconst(when, &known) ? body[0] : s);
     out->n_body = all.n;
-    out->body = (axe_stmt *const *)all.item;
+    out->body = axe_stmt_list(&all);
     return out;
 }

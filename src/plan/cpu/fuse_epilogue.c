@@ -238,8 +238,8 @@ merge(planner *p, axe_schedule *s)
         !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl))
         return;
     const axe_stmt *z = zeroed(p, &pl, t), *f = next(&pl);
-    axe_schedule   *zs = z ? (axe_schedule *)p->schedule[z->id] : NULL;
-    axe_schedule   *fs = f ? (axe_schedule *)p->schedule[f->id] : NULL;
+    axe_schedule   *zs = z ? p->schedule[z->id] : NULL;
+    axe_schedule   *fs = f ? p->schedule[f->id] : NULL;
     if (!alone(p, t, zs, s, fs) ||
         (pl.loop && axe_leaves_turn(pl.loop->n_body, pl.loop->body)))
         return;
@@ -313,7 +313,7 @@ merge_zeros(planner *p, axe_schedule *s)
         !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl) || pl.loop)
         return;
     z = zeroed(p, &pl, dst->u.tensor);
-    zs = z ? (axe_schedule *)p->schedule[z->id] : NULL;
+    zs = z ? p->schedule[z->id] : NULL;
     if (!zs || zs->kind != AXE_SCHED_MAP || zs->within || zs->n_from > 0 ||
         touched(&pl, z, dst->u.tensor))
         return;
@@ -330,7 +330,7 @@ void
 axe_merge_ends(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
-        axe_schedule *s = (axe_schedule *)p->schedule[i];
+        axe_schedule *s = p->schedule[i];
         if (s && s->kind == AXE_SCHED_CONTRACT && !s->stmt->atom) {
             merge(p, s);
             merge_zeros(p, s);

@@ -291,9 +291,7 @@ schedule(planner *p, const axe_stmt *s)
     out->n_operand = r.n_operand;
     out->operand = r.operand;
     out->n_reject = r.n_reject;
-    out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
-    memcpy((axe_reject *)out->reject, r.reject,
-           (size_t)r.n_reject * sizeof r.reject[0]);
+    out->reject = axe_rejects_kept(p->cx, &r);
     out->bytes = moved_bytes(&r);
     axe_certify(p, out);
     p->schedule[s->id] = out;
@@ -367,7 +365,7 @@ axe_core_plan(planner *p, axe_plan *out)
     axe_round_retiles(p);
     for (int i = 0; i < k->n_index_stmt; i++)
         if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
-            axe_split_tile(p, (axe_schedule *)p->schedule[i]);
+            axe_split_tile(p, p->schedule[i]);
     axe_merge_ends(p);
     axe_find_views(p);
     tell_open(p);

@@ -68,7 +68,7 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
     const axe_stmt *turns = s->split.loop;
-    axe_schedule   *fill = w ? (axe_schedule *)p->schedule[w->id] : NULL;
+    axe_schedule   *fill = w ? p->schedule[w->id] : NULL;
     int             readers = 0;
 
     for (int i = 0; i < p->kernel->n_index_stmt; i++)
@@ -368,7 +368,7 @@ void
 axe_find_views(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
-        axe_schedule *s = (axe_schedule *)p->schedule[i];
+        axe_schedule *s = p->schedule[i];
         if (!s || s->stmt->atom || s->kind != AXE_SCHED_CONTRACT ||
             !s->split.early)
             continue;

@@ -75,7 +75,7 @@ split_first(weave *x, int i)
             "another role needs its first turn, and it may have none");
     add_turns(x, s, number(x, s, 0), NULL, &out);
     add_turns(x, s, one, axe_node2(x->cx, AXE_OP_sub, n, one), &out);
-    axe_weave_splice(x, i, out.n, (axe_stmt *const *)out.item);
+    axe_weave_splice(x, i, out.n, axe_stmt_list(&out));
     return true;
 }
 
@@ -94,7 +94,7 @@ split_last(weave *x, int i, const axe_node *n, int64_t more)
     for (int64_t k = 0; k < more; k++)
         add_turns(x, s, axe_node2(x->cx, AXE_OP_add, n, number(x, s, k)), NULL,
                   &out);
-    axe_weave_splice(x, i, out.n, (axe_stmt *const *)out.item);
+    axe_weave_splice(x, i, out.n, axe_stmt_list(&out));
     return true;
 }
 
@@ -359,7 +359,7 @@ do_sides(weave *x, const group *g, axe_stmt *s, axe_list *out)
                               "its branches leave different stages full");
     branch = axe_weave_around(x, s, &body);
     branch->n_other = other.n;
-    branch->other = (axe_stmt *const *)other.item;
+    branch->other = axe_stmt_list(&other);
     axe_list_push(out, branch);
     return true;
 }

@@ -76,7 +76,7 @@ axe_weave_splice(weave *x, int i, int n, axe_stmt *const *body)
                       body[k]);
     for (int k = l->at + 1; k < l->n; k++)
         axe_list_push(&all, l->body[k]);
-    *l = (list_at){all.n, 0, (axe_stmt *const *)all.item};
+    *l = (list_at){all.n, 0, axe_stmt_list(&all)};
 }
 
 void
@@ -97,7 +97,7 @@ axe_weave_around(weave *x, const axe_stmt *s, const axe_list *body)
 
     *out = *s;
     out->n_body = body->n;
-    out->body = (axe_stmt *const *)body->item;
+    out->body = axe_stmt_list(body);
     return out;
 }
 

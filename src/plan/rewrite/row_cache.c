@@ -343,7 +343,7 @@ keep_body(axe_ctx *cx, const axe_machine *mc, axe_kernel *k, int *n,
         axe_list_push(&out, s);
     }
     *n = out.n;
-    *body = (axe_stmt *const *)out.item;
+    *body = axe_stmt_list(&out);
 }
 
 const axe_kernel *

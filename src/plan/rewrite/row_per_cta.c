@@ -4,6 +4,7 @@
  * index m, and m is nowhere but in the row's number and as the first subscript
  * of tiles.  Then m goes: a CTA has one row, and tiles lose a dimension. */
 #include "ir/list.h"
+#include "ir/stmt.h"
 #include "plan/rewrite/row_cache.h"
 
 /* ------------------------------------------------------------------- one row
@@ -412,7 +413,7 @@ copy_scope(copying *c, axe_stmt *out)
         axe_list_push(&body, copy_stmt(c, x->scope->body[i]));
     }
     out->n_body = body.n;
-    out->body = (axe_stmt *const *)body.item;
+    out->body = axe_stmt_list(&body);
 }
 
 /* `cta (i : when ? cdiv(M, step) : 0)`, or M. */

@@ -13,6 +13,7 @@
  *
  * Everything else follows as for statements that the text holds. */
 #include "ir/rewrite.h"
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/scaled.h"
 #include "plan/plan_int.h"
@@ -295,7 +296,7 @@ rewrite(rewriting *x, axe_list *out)
     loop->n_var = 1;
     loop->var = var;
     loop->n_body = in.n;
-    loop->body = (axe_stmt *const *)in.item;
+    loop->body = axe_stmt_list(&in);
     axe_list_push(out, loop);
 }
 

@@ -284,9 +284,7 @@ schedule(planner *p, const axe_stmt *s)
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     reject_straight(p, &r);
     out->n_reject = r.n_reject;
-    out->reject = axe_new_array(p->cx, axe_reject, r.n_reject + 1);
-    memcpy((axe_reject *)out->reject, r.reject,
-           (size_t)r.n_reject * sizeof r.reject[0]);
+    out->reject = axe_rejects_kept(p->cx, &r);
     certify(p, out);
     p->schedule[s->id] = out;
     return axe_check_parts(p, out);

@@ -36,7 +36,8 @@ find_asker(const planner *p, const axe_stmt *top)
              top->body[i]->kind == AXE_STMT_ROLES && k < top->body[i]->n_body;
              k++) {
             const axe_stmt *role = top->body[i]->body[k];
-            if (axe_simt_pair_of(p->schedule, role->n_body, role->body) == 1)
+            if (axe_simt_pair_of((const axe_schedule *const *)p->schedule,
+                                 role->n_body, role->body) == 1)
                 return role;
         }
     return NULL;

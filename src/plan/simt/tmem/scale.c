@@ -6,6 +6,7 @@
  * else touches it.  Its layout is the row's, repeated: along the sum as far as
  * a word holds scales, then rows, then words. */
 #include "plan/simt/tmem/scale.h"
+#include "ir/stmt.h"
 
 #include <inttypes.h>
 
@@ -141,7 +142,7 @@ declare_tiles(void *user, axe_stmt *s)
     copy = axe_new(x->cx, axe_stmt);
     *copy = *s;
     copy->n_body = x->tiles.n;
-    copy->body = (axe_stmt *const *)x->tiles.item;
+    copy->body = axe_stmt_list(&x->tiles);
     x->tiles = (axe_list){.cx = x->cx};
     return copy;
 }
