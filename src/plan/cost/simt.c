@@ -4,6 +4,7 @@
 #include "plan/cost/simt.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/team/team.h"
 
 /* How sharply the longest counts: two that are equal take 1.04 as long. */
 static const double sharpness = 16;
@@ -14,9 +15,8 @@ static const double near_by = 0.3, own_cache = 0.04;
 /* [cycles] from asking shared memory to having it (E). */
 static const double in_sm = 30;
 
-/* Registers of a thread beside what statements hold, beside its tiles; what it
- * has at least. */
-enum { BESIDE = 24, OWN = 16, LEAST_REGISTERS = 32 };
+/* Registers of a thread beside its tiles. */
+enum { OWN = 16 };
 
 const char *
 axe_busy_name(axe_busy b)
@@ -58,51 +58,20 @@ gather(model *m)
 
 /* ------------------------------------------------------------------- rounds */
 
-/* Registers of a thread that tiles of the crew and of those around it have. */
-static double
-tiles_of(const model *m, const axe_crew *crew)
-{
-    const axe_plan *p = m->env.plan;
-    double          n = 0;
-
-    for (; crew; crew = crew->in)
-        for (int i = 0; i < p->n_place; i++)
-            if (p->place[i].tensor &&
-                p->place[i].tensor->space == AXE_SPACE_REG &&
-                p->simt->home[i] == crew)
-                n += (double)p->place[i].bytes / 4;
-    return n;
-}
-
-/* What the statement moves goes into tiles, or comes from them: it is counted
- * with them where there is more of it. */
-static double
-held_by(const model *m, const axe_schedule *s)
-{
-    return fmax(s->simt->n_register, tiles_of(m, s->simt->crew));
-}
-
-/* CTAs that an SM holds: threads, registers as they are thought to be, shared
- * memory. */
 static double
 resident(const model *m)
 {
-    const axe_crew *cta = m->launch->crew;
-    double          held = 0, n = m->rates->ctas;
+    const axe_plan *p = m->env.plan;
+    double          held = 0;
     bool            asks = false;
 
     for (int i = 0; i < m->n; i++) {
-        held = fmax(held, held_by(m, m->work[i].s));
-        asks = asks || m->work[i].s->simt->crew->registers > 0;
+        const axe_schedule *s = m->work[i].s;
+        held = fmax(held, axe_simt_held(p->simt, p->n_place, p->place, s));
+        asks = asks || s->simt->crew->registers > 0;
     }
-    held = asks ? (double)m->simt->registers / cta->n_thread
-                : ceil(fmax(held + BESIDE, LEAST_REGISTERS) / 8) * 8;
-    held = fmin(held, m->simt->max_registers);
-    n = fmin(n, floor((double)m->rates->threads / cta->n_thread));
-    n = fmin(n, floor((double)m->simt->registers / held / cta->n_thread));
-    n = fmin(n, floor((double)m->rates->shared /
-                      (double)(m->launch->shared_bytes + m->rates->own)));
-    return fmax(n, 1);
+    return axe_simt_resident(p->machine, m->launch->crew, held, asks,
+                             m->launch->shared_bytes);
 }
 
 /* Clusters at a time: none leaves its part of the GPU, which has pairs. */

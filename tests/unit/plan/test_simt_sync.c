@@ -72,7 +72,7 @@ static const struct {
     /* Tiles that are not alive together: the bytes of one are the other's. */
     {"kernel k(in f32 X[M, N], out f32 Y[N, M], out f32 Z[N, M]) {\n"
      "index m, n;\n" "cta (i : M by 64, j : N by 64) {\n"
-     "shared f32 s[64, 64]; shared f32 t[64, 64];\n"
+     "shared f32 s[64, 64]; shared f32 t[64, 64]; shared f32 rest[36, 1024];\n"
      "s[m, n] = X[i*64 + m, j*64 + n] * 2.0;\n" "Y[j*64 + n, i*64 + m] = s[m, n];\n"
      "t[m, n] = X[i*64 + m, j*64 + n] + 1.0;\n" "Z[j*64 + n, i*64 + m] = t[m, n]; } }",
      "6 cta: s is written in line 5 and read in line 6; "

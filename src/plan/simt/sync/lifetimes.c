@@ -18,9 +18,9 @@
  * A meeting is not free, and bytes that nobody needs are: tiles share where
  * they would not fit otherwise, or an SM then holds more CTAs. */
 #include <limits.h>
+#include <math.h>
 
 #include "ir/stmt.h"
-#include "machine/rates.h"
 #include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/map/map.h"
@@ -193,10 +193,10 @@ place_all(const lives *x, bool share)
     return all;
 }
 
-/* What comes behind them: barriers of stages, scratch, staging.  About so much.
- */
+/* What comes behind them: barriers of stages, scratch, and staging, without
+ * which stores go another way.  About so much. */
 static int64_t
-bytes_behind(const lives *x)
+bytes_behind(const lives *x, bool staging)
 {
     enum { BARRIERS = 16, PERIOD = 1024 };
     const planner         *p = x->p;
@@ -214,7 +214,7 @@ bytes_behind(const lives *x)
         const struct axe_simt_stage *st;
         if (!s || axe_crew_cta(s->simt->crew) != l->crew)
             continue;
-        st = s->simt->copy ? s->simt->copy->stage : NULL;
+        st = staging && s->simt->copy ? s->simt->copy->stage : NULL;
         most = s->simt->scratch > most ? s->simt->scratch : most;
         n += st ? PERIOD + axe_type_bytes(st->global->type,
                                           st->room * st->n_room *
@@ -224,37 +224,45 @@ bytes_behind(const lives *x)
     return n + most;
 }
 
-/* CTAs that an SM holds, by its threads and their shared memory; 0: not one. */
-static int64_t
-ctas_of(const planner *p, const axe_simt_launch *l, int64_t bytes)
+/* CTAs that an SM holds; 0: not one. */
+static double
+ctas_of(const lives *x, int64_t bytes)
 {
-    const axe_rates *r = axe_machine_rates(p->mc);
-    int64_t          n = 1;
+    const planner *p = x->p;
+    double         held = 0;
+    bool           asks = false;
 
     if (bytes > p->mc->simt->shared_bytes)
         return 0;
-    if (r) {
-        n = (int64_t)r->shared / (bytes + (int64_t)r->own);
-        n = n > r->threads / l->crew->n_thread ? r->threads / l->crew->n_thread
-                                               : n;
-        n = n > r->ctas ? r->ctas : n;
+    for (int i = 0; i < p->kernel->n_index_stmt; i++) {
+        const axe_schedule *s = p->schedule[i];
+        if (!s || axe_crew_cta(s->simt->crew) != x->l->crew)
+            continue;
+        held = fmax(held,
+                    axe_simt_held(p->simt, p->kernel->n_tensor, p->place, s));
+        asks = asks || s->simt->crew->registers > 0;
     }
-    return n > 1 ? n : 1;
+    return axe_simt_resident(p->mc, x->l->crew, held, asks, bytes);
 }
 
 static void
 place_launch(planner *p, axe_simt_launch *l)
 {
     lives   x = {p, l, 0, axe_new_array(p->cx, life, p->kernel->n_tensor + 1)};
-    int64_t behind = bytes_behind(&x), n;
+    int64_t apart, shared;
+    bool    gains = false;
 
     for (int i = 0; i < p->kernel->n_tensor; i++)
         x.of[i] = always;
     note_body(&x, l->scope->n_body, l->scope->body);
-    n = ctas_of(p, l, place_all(&x, false) + behind);
-    l->shared_bytes = place_all(&x, true);
-    if (ctas_of(p, l, l->shared_bytes + behind) <= n)
-        l->shared_bytes = place_all(&x, false);
+    apart = place_all(&x, false);
+    shared = place_all(&x, true);
+    for (int k = 0; k < 2 && shared < apart; k++) {
+        int64_t behind = bytes_behind(&x, k > 0);
+        gains =
+            gains || ctas_of(&x, shared + behind) > ctas_of(&x, apart + behind);
+    }
+    l->shared_bytes = gains ? shared : place_all(&x, false);
 }
 
 void

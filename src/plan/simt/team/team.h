@@ -18,6 +18,17 @@ AXE_CHECK axe_status axe_check_parts(planner *p, const axe_schedule *s);
 AXE_CHECK axe_status axe_simt_check_crews(planner *p);
 const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 
+/* --------------------------------------------------------------- resident.c */
+
+/* Registers that a thread is thought to hold for the statement. */
+double axe_simt_held(const axe_simt_plan *sp, int n_place,
+                     const axe_place *place, const axe_schedule *s);
+
+/* CTAs that an SM holds, at least 1: by threads, registers of each as they are
+ * thought to be, or as its roles ask for them, and shared memory. */
+double axe_simt_resident(const axe_machine *mc, const axe_crew *cta,
+                         double held, bool asks, int64_t shared);
+
 /* ---------------------------------------------------------------- storage.c */
 
 /* The constant extents of a tile. */
