@@ -84,18 +84,54 @@ check_copies(clusters *c, const axe_stmt *s)
              c->cta->var[0]->name);
 }
 
-/* Does it depend on the CTA whether, or how often, what s holds runs? */
-static bool
-splits(const clusters *c, const axe_stmt *s)
+/* The condition; what the statement before it has put in a scalar for it, if it
+ * reads arguments. */
+static const axe_node *
+condition_of(const axe_stmt *s, const axe_stmt *before)
 {
-    int64_t n = c->cta ? c->cta->keys.cluster : 0;
+    const axe_node *n = s->cond;
+
+    return n && n->op == AXE_OP_load && before &&
+                   before->kind == AXE_STMT_INDEX &&
+                   before->fold == AXE_FOLD_NONE &&
+                   before->dst->u.tensor == n->u.tensor && n->n_arg == 0
+               ? before->value
+               : n;
+}
+
+/* Does it depend on the CTA whether, or how often, what body[at] holds runs? */
+static bool
+splits(const clusters *c, axe_stmt *const *body, int at)
+{
+    const axe_stmt *s = body[at];
+    const axe_node *cond = condition_of(s, at > 0 ? body[at - 1] : NULL);
+    int64_t         n = c->cta ? c->cta->keys.cluster : 0;
 
     if (n <= 1)
         return false;
     for (int i = 0; i < s->n_var && s->kind == AXE_STMT_FOR; i++)
         if (!same_in_cluster(c->cx, s->var[i]->extent, c->cta->var[0], n))
             return true;
-    return s->cond && !same_in_cluster(c->cx, s->cond, c->cta->var[0], n);
+    return cond && !same_in_cluster(c->cx, cond, c->cta->var[0], n);
+}
+
+/* Is there a leave of that kind, of the loop around, to which not all CTAs of a
+ * cluster may come? */
+static bool
+leaves_split(const clusters *c, axe_stmt_kind leave, bool split, int n,
+             axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *s = body[i];
+        bool            in = split || splits(c, body, i);
+        if (s->kind == leave && split)
+            return true;
+        if (s->kind != AXE_STMT_FOR && s->kind != AXE_STMT_LOOP &&
+            (leaves_split(c, leave, in, s->n_body, s->body) ||
+             leaves_split(c, leave, in, s->n_other, s->other)))
+            return true;
+    }
+    return false;
 }
 
 static void
@@ -134,10 +170,14 @@ check_body(clusters *c, int n, axe_stmt *const *body)
             check_tile(c, s->pipeline->tensor[k]);
         if (s->kind == AXE_STMT_INDEX)
             check_copies(c, s);
-        c->split = c->split || splits(c, s);
+        c->split = c->split || splits(c, body, i) ||
+                   ((s->kind == AXE_STMT_FOR || s->kind == AXE_STMT_LOOP) &&
+                    leaves_split(c, AXE_STMT_BREAK, false, s->n_body, s->body));
         check_body(c, s->n_body, s->body);
         check_body(c, s->n_other, s->other);
         c->cta = around.cta;
+        around.split = around.split ||
+                       leaves_split(c, AXE_STMT_CONTINUE, false, 1, body + i);
         c->split = around.split;
     }
 }
