@@ -19,6 +19,15 @@ axe_simt_flies(const simt_lowering *sl, const axe_stmt *s)
            !s->dst->u.tensor->pipeline;
 }
 
+bool
+axe_simt_fills_again(const simt_lowering *sl, const axe_stmt *s)
+{
+    for (int i = 0; i < sl->sp->n_meet; i++)
+        if (sl->sp->meet[i].at == s && sl->sp->meet[i].lands)
+            return true;
+    return false;
+}
+
 axe_status
 axe_simt_land(simt_lowering *sl, axe_lblock *b)
 {

@@ -163,7 +163,9 @@ void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
  * another are in flight together; the wait for those; the fence behind what
  * threads write to a tile of no pipeline in s, for the engine that reads it,
  * NULL: none is needed; and the one that is due. */
-bool                 axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
+bool axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
+/* May it fill what copies in flight do, and threads meet before it? */
+bool axe_simt_fills_again(const simt_lowering *sl, const axe_stmt *s);
 AXE_CHECK axe_status axe_simt_land(simt_lowering *sl, axe_lblock *b);
 const axe_atom      *axe_simt_fence_behind(const simt_lowering *sl,
                                            const axe_stmt      *s);

@@ -482,8 +482,9 @@ axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
     for (int i = 0; i < n; i++) {
         bool            copy = axe_simt_flies(sl, body[i]);
         const axe_atom *behind = axe_simt_fence_behind(sl, body[i]);
-        bool            later = copy && sl->flying && !behind;
-        if (!copy || (sl->fence && behind && behind != sl->fence))
+        bool            again = axe_simt_fills_again(sl, body[i]);
+        bool            later = copy && sl->flying && !behind && !again;
+        if (!copy || again || (sl->fence && behind && behind != sl->fence))
             AXE_TRY(axe_simt_land(sl, b));
         if (behind != sl->fence && !later)
             axe_simt_fence(sl, b);

@@ -91,11 +91,13 @@ struct axe_simt_schedule {
 /* All threads of the crew's entity meet before `at` begins; or they wait until
  * what threads of it asked of an engine is done; or both, in this order. */
 typedef struct axe_meet {
-    const axe_stmt        *at;
-    const axe_crew        *crew;
-    const char            *why;
-    bool                   meets;   /* else they only wait */
-    bool                   sums;    /* for what is done in tensor memory */
+    const axe_stmt *at;
+    const axe_crew *crew;
+    const char     *why;
+    bool            meets;          /* else they only wait */
+    bool            sums;           /* for what is done in tensor memory */
+    bool            lands;          /* for bytes that are filled again: copies
+                                       into them land first */
     int                    n_asker; /* 0: they wait for no engine */
     const axe_crew *const *asker; /* the first threads of their entities asked,
                                      and say COMMIT */

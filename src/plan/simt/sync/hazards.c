@@ -232,6 +232,7 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
     }
     m = add_meet(g, entry_of(at, crew), crew, axe_simt_why_wait(g->p, a, b));
     m->sums = m->sums || a->tile->space == AXE_SPACE_TMEM;
+    m->lands = m->lands || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
         await(g, m, a);
     else

@@ -223,6 +223,19 @@ axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
     return !apart;
 }
 
+bool
+axe_simt_overwrites(planner *p, const axe_touch *b, const axe_list *all)
+{
+    for (int i = 0; i < all->n && b->writes; i++) {
+        const axe_touch *a = all->item[i];
+        if (a->writes && a->tile && a->tile->space == AXE_SPACE_SHARED &&
+            b->tile->space == AXE_SPACE_SHARED &&
+            share_bytes(p, a->tile, b->tile))
+            return true;
+    }
+    return false;
+}
+
 const char *
 axe_simt_why_wait(planner *p, const axe_touch *a, const axe_touch *b)
 {

@@ -40,6 +40,9 @@ void axe_simt_touches_in(planner *p, int n, axe_stmt *const *body,
  * fold into memory in any order, so do threads. */
 bool axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b);
 
+/* Does b write bytes of shared memory that one of those wrote? */
+bool axe_simt_overwrites(planner *p, const axe_touch *b, const axe_list *all);
+
 /* Why b waits for a, which it conflicts with. */
 const char *axe_simt_why_wait(planner *p, const axe_touch *a,
                               const axe_touch *b);
