@@ -166,7 +166,7 @@ either(axe_interval a, axe_interval b)
 typedef struct asker {
     const axe_interval *of;
     axe_interval_known *known;
-    void               *user;
+    const void         *user;
 } asker;
 
 static axe_interval walk(const axe_node *n, const asker *q,
@@ -275,7 +275,8 @@ axe_interval_in(const axe_node *n, const axe_interval *of,
 }
 
 axe_interval
-axe_interval_where(const axe_node *n, axe_interval_known *known, void *user)
+axe_interval_where(const axe_node *n, axe_interval_known *known,
+                   const void *user)
 {
     return walk(n, &(asker){.known = known, .user = user}, NULL);
 }

@@ -500,10 +500,10 @@ axe_interval axe_interval_in(const axe_node *n, const axe_interval *of,
                              const axe_node **beyond);
 /* The same where more is known of some of the expressions in it: then `known`
  * says true, and what. */
-typedef bool axe_interval_known(void *user, const axe_node *n,
+typedef bool axe_interval_known(const void *user, const axe_node *n,
                                 axe_interval *out);
 axe_interval axe_interval_where(const axe_node *n, axe_interval_known *known,
-                                void *user);
+                                const void *user);
 
 /* Does n mention v? */
 bool axe_mentions(const axe_node *n, const axe_var *v);

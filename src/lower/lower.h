@@ -62,14 +62,14 @@ typedef struct axe_arg {
     axe_arg_space     space;
     const axe_tensor *tensor; /* REG: an array of the thread; SHARED, DSMEM: a
                                  buffer; GLOBAL: a parameter or temporary */
-    const axe_node *at; /* [elements] REG: the first; SHARED, GLOBAL: from the
-                           tensor's start, before the buffer's swizzle; TMEM:
-                           from the tile's, lanes being AXE_TMEM_LANE / bits
-                           apart; INT: the number */
-    const axe_node        *cta;   /* DSMEM: whose, by its rank in the cluster */
-    int                    map;   /* MAP: which of the grid's */
-    int                    n_at;  /* MAP: coordinates, fastest first */
-    const axe_node *const *coord; /* [elements], may be outside */
+    const axe_node *at;   /* [elements] REG: the first; SHARED, GLOBAL: from the
+                             tensor's start, before the buffer's swizzle; TMEM:
+                             from the tile's, lanes being AXE_TMEM_LANE / bits
+                             apart; INT: the number */
+    const axe_node  *cta; /* DSMEM: whose, by its rank in the cluster */
+    int              map; /* MAP: which of the grid's */
+    int              n_at;  /* MAP: coordinates, fastest first */
+    const axe_node **coord; /* [elements], may be outside */
     uint64_t desc; /* SHARED operands by descriptor: its bits but for where it
                       begins, see machine/matrix.h */
     bool major;    /* of those: the sum index is not the fast one */
@@ -115,7 +115,7 @@ struct axe_lir {
     int             param;  /* ATOM: P of a family */
     axe_hint        hint;   /* ATOM: to the caches, of rows that take one */
     int             n_arg;  /* ATOM: as its kind says; CALC: 1 */
-    const axe_arg  *arg;
+    axe_arg        *arg;
     const axe_node *pred; /* ATOM: threads where it is false take no part; what
                              they would load is zero; NULL: all do */
     const axe_stmt *from; /* the statement it comes from, for reports; or NULL

@@ -73,13 +73,13 @@ int axe_operand_n_iter(const axe_operand *op);
 
 /* The loops of a statement (nest 0) or of one reduction inside its value. */
 typedef struct axe_nest {
-    const axe_node  *reduce; /* NULL for the statement itself */
-    int              n_dim;
-    const axe_dim   *dim;
-    int              n_digit; /* outermost first */
-    const axe_digit *digit;
-    int              lanes;  /* of the innermost digit at a time; 1: scalar */
-    int              chains; /* of a reduction: accumulators in turn */
+    const axe_node *reduce; /* NULL for the statement itself */
+    int             n_dim;
+    const axe_dim  *dim;
+    int             n_digit; /* outermost first */
+    axe_digit      *digit;
+    int             lanes;  /* of the innermost digit at a time; 1: scalar */
+    int             chains; /* of a reduction: accumulators in turn */
     int jam[2]; /* so many values of the last digit, and of the one before it,
                    are folded side by side; 0: one */
     bool parts; /* what is left of the innermost digit is the first lanes of

@@ -63,7 +63,7 @@ value_of(axe_op op, int64_t a, int64_t b)
 }
 
 static bool
-known(void *user, const axe_node *n, axe_interval *out)
+known(const void *user, const axe_node *n, axe_interval *out)
 {
     const operand *o = user;
 

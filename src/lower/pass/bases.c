@@ -138,7 +138,7 @@ rewrite(baser *x, axe_lblock *b)
             l->value = chosen(x, l->value);
         for (int k = 0; k < l->n_arg; k++)
             if (l->arg[k].space == AXE_ARG_GLOBAL)
-                ((axe_arg *)l->arg)[k].at = address(x, l->arg[k].at);
+                l->arg[k].at = address(x, l->arg[k].at);
         rewrite(x, &l->body);
         rewrite(x, &l->other);
     }

@@ -230,11 +230,11 @@ rewrite_item(hoister *h, axe_lir *l)
     l->mem.at = rewrite(h, l->mem.at);
     l->pred = rewrite(h, l->pred);
     for (int i = 0; i < l->n_arg; i++) {
-        axe_arg *a = (axe_arg *)&l->arg[i];
+        axe_arg *a = &l->arg[i];
         a->at = rewrite(h, a->at);
         a->cta = rewrite(h, a->cta);
         for (int k = 0; k < a->n_at; k++)
-            ((const axe_node **)a->coord)[k] = rewrite(h, a->coord[k]);
+            a->coord[k] = rewrite(h, a->coord[k]);
     }
 }
 

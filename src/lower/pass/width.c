@@ -142,14 +142,13 @@ counts_blocks(const axe_grid_widths *w, const axe_node *n)
 
 /* Such a product, by its operands and by that. */
 static void
-known_count(axe_grid_widths *w, const axe_node *n, axe_interval *out)
+known_count(const axe_grid_widths *w, const axe_node *n, axe_interval *out)
 {
-    const axe_node *outer = w->asked;
+    axe_grid_widths in = *w;
     int64_t         most = most_blocks(w);
 
-    w->asked = n;
-    *out = axe_width_range(w, n);
-    w->asked = outer;
+    in.asked = n;
+    *out = axe_width_range(&in, n);
     if (!out->has_hi || out->hi > most)
         out->hi = most;
     if (!out->has_lo || out->lo < 1)
@@ -158,9 +157,9 @@ known_count(axe_grid_widths *w, const axe_node *n, axe_interval *out)
 }
 
 static bool
-known(void *user, const axe_node *n, axe_interval *out)
+known(const void *user, const axe_node *n, axe_interval *out)
 {
-    axe_grid_widths *w = user;
+    const axe_grid_widths *w = user;
 
     if (n->op == AXE_OP_var)
         return known_var(w, n->u.var, out);
@@ -179,7 +178,7 @@ known(void *user, const axe_node *n, axe_interval *out)
 axe_interval
 axe_width_range(const axe_grid_widths *w, const axe_node *n)
 {
-    return axe_interval_where(n, known, (void *)w);
+    return axe_interval_where(n, known, w);
 }
 
 /* ------------------------------------------------------------- the table */

@@ -72,7 +72,7 @@ axe_plan_jam(const planner *p, const request *r, axe_nest *nest)
 {
     axe_nest  *fold = only_fold(p, r);
     int        n = nest->n_digit, rows;
-    axe_digit *d = (axe_digit *)nest->digit;
+    axe_digit *d = nest->digit;
 
     if (!fold || n == 0 || !can_jam(r, fold, &d[n - 1], SIDE))
         return;

@@ -24,7 +24,7 @@ typedef struct staging {
     const axe_node   *inside; /* of an argument: the load of the tile */
 } staging;
 
-static const axe_tensor *
+static axe_tensor *
 make_tile(staging *x)
 {
     const axe_tensor *from = x->load->u.tensor;
@@ -81,7 +81,7 @@ make_turned(staging *x)
         shape[i] = dim[i]->extent;
         sub[i] = axe_var_node(x->cx, x->load->at, dim[i]->var);
     }
-    x->staged = t = (axe_tensor *)make_tile(x);
+    x->staged = t = make_tile(x);
     t->rank = n;
     t->shape = shape;
     return axe_load(x->cx, x->load->at, t, sub);

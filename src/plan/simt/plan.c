@@ -212,9 +212,9 @@ moves_by_hint(const axe_schedule *s)
 }
 
 static void
-take_hint(axe_schedule *s)
+take_hint(planner *p, const axe_schedule *s)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)s->simt;
+    axe_simt_schedule *simt = p->simt->of[s->stmt->id];
 
     if (!moves_by_hint(s))
         return;
@@ -235,8 +235,8 @@ is_engines(const axe_simt_copy *c, const request *r)
 static axe_status
 schedule_map(planner *p, request *r, axe_schedule *out)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
-    bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r, out);
+    axe_simt_schedule *simt = p->simt->of[r->stmt->id];
+    bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r);
 
     out->kind = AXE_SCHED_COPY;
     if (is_engines(simt->copy, r))
@@ -271,7 +271,7 @@ schedule(planner *p, const axe_stmt *s)
     };
     axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
     *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
-    out->simt = simt;
+    out->simt = p->simt->of[s->id] = simt;
     if (axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
     } else if (!axe_simt_tcopy_plan(p, s, out)) {
@@ -280,7 +280,7 @@ schedule(planner *p, const axe_stmt *s)
         if (!moved)
             AXE_TRY(schedule_map(p, &r, out));
     }
-    take_hint(out);
+    take_hint(p, out);
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     reject_straight(p, &r);
     out->n_reject = r.n_reject;
@@ -361,7 +361,7 @@ static void
 place_scratch(planner *p)
 {
     for (int k = 0; k < p->kernel->n_index_stmt; k++) {
-        axe_crew *c = (axe_crew *)p->simt->who[k];
+        axe_crew *c = p->simt->who[k];
         if (p->schedule[k] && p->schedule[k]->simt->scratch > c->scratch_bytes)
             c->scratch_bytes = p->schedule[k]->simt->scratch;
     }
@@ -376,14 +376,20 @@ place_scratch(planner *p)
 
 /* Pieces need not ask for what boxes of the same launch ask of the host. */
 static void
-forget_asked(planner *p, struct axe_simt_copy *c, const axe_crew *cta)
+forget_asked(planner *p, axe_simt_schedule *piece)
 {
-    for (int i = 0; c->when && i < p->kernel->n_index_stmt; i++) {
+    const axe_crew *cta = axe_crew_cta(piece->crew);
+
+    for (int i = 0; piece->copy->when && i < p->kernel->n_index_stmt; i++) {
         const axe_schedule  *s = p->schedule[i];
         const axe_simt_copy *o = s ? s->simt->copy : NULL;
         if (o && o->box && o->when && axe_crew_cta(s->simt->crew) == cta &&
-            axe_simt_implies(o->when, c->when))
+            axe_simt_implies(o->when, piece->copy->when)) {
+            struct axe_simt_copy *c = axe_new(p->cx, struct axe_simt_copy);
+            *c = *piece->copy;
             c->when = NULL;
+            piece->copy = c;
+        }
     }
 }
 
@@ -393,8 +399,7 @@ forget_asked_all(planner *p)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && s->simt->copy && !s->simt->copy->box && !s->simt->copy->stage)
-            forget_asked(p, (struct axe_simt_copy *)s->simt->copy,
-                         axe_crew_cta(s->simt->crew));
+            forget_asked(p, p->simt->of[i]);
     }
 }
 

@@ -133,13 +133,14 @@ struct axe_simt_plan {
     int              lanes; /* threads of a warp */
     int              n_crew, cap_crew;
     axe_crew       **crew;
-    const axe_crew **home;   /* by tensor id: who holds it; tiles */
-    bool            *open;   /* by tensor id: its layout is a stand-in yet */
-    const char     **engine; /* by tensor id: the group of the atom that reads
-                                the scales in it; else NULL */
-    const axe_crew **who;    /* by index statement's id */
-    bool            *tied;   /* by tensor id: a global one that threads alone
-                                move, see simt/sync/touch.c */
+    const axe_crew **home;    /* by tensor id: who holds it; tiles */
+    bool            *open;    /* by tensor id: its layout is a stand-in yet */
+    const char     **engine;  /* by tensor id: the group of the atom that reads
+                                 the scales in it; else NULL */
+    axe_crew          **who;  /* by index statement's id */
+    axe_simt_schedule **of;   /* so: its schedule's, while planning goes on */
+    bool               *tied; /* by tensor id: a global one that threads alone
+                                 move, see simt/sync/touch.c */
     int              n_launch, cap_launch;
     axe_simt_launch *launch;
     int              n_meet, cap_meet;

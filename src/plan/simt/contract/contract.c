@@ -452,7 +452,7 @@ static void
 take(const job *j, const option *o, request *r, const axe_layout *c,
      const axe_simt_contract *sc, axe_schedule *out)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    axe_simt_schedule *simt = j->p->simt->of[r->stmt->id];
     const char        *why;
 
     assert(axe_simt_contract_holds(j->p, j, o, c, sc));

@@ -529,9 +529,9 @@ is_tied(attempt *a)
 }
 
 bool
-axe_simt_copy_plan(planner *p, request *r, axe_schedule *out)
+axe_simt_copy_plan(planner *p, request *r)
 {
-    axe_simt_schedule    *simt = (axe_simt_schedule *)out->simt;
+    axe_simt_schedule    *simt = p->simt->of[r->stmt->id];
     attempt               a = {.p = p, .r = r, .crew = simt->crew};
     struct axe_simt_copy *copy;
     bool                  tied;

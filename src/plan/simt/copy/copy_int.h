@@ -24,7 +24,7 @@ bool axe_simt_run_plan(planner *p, const request *r, int from, bool in,
 /* ------------------------------------------------------------------- copy.c */
 
 /* A move from memory to memory by COPY rows; false with reasons in r. */
-bool axe_simt_copy_plan(planner *p, request *r, axe_schedule *out);
+bool axe_simt_copy_plan(planner *p, request *r);
 
 /* ----------------------------------------------------------- requirements.c */
 

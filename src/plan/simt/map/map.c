@@ -381,7 +381,7 @@ check_folds(planner *p, const request *r)
 axe_status
 axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    axe_simt_schedule *simt = p->simt->of[r->stmt->id];
     const axe_crew    *crew = simt->crew;
 
     AXE_TRY(check_folds(p, r));

@@ -218,7 +218,7 @@ is_shuffled(const axe_schedule *s)
 static void
 part_map(planner *p, const axe_schedule *s, int64_t alive)
 {
-    axe_simt_schedule *simt = (axe_simt_schedule *)s->simt;
+    axe_simt_schedule *simt = p->simt->of[s->stmt->id];
     int64_t            all = axe_simt_registers(p->mc, simt->crew);
     int64_t            least = all / 4 < LEAST ? all / 4 : LEAST;
     int64_t            most =

@@ -282,7 +282,7 @@ plan_lags(planner *p, axe_simt_ring *r)
     for (int i = 0; i < r->n_reader; i++) {
         s = r->reader[i].lagging;
         if (s)
-            ((axe_simt_contract *)s->simt->contract)->in_flight = 1;
+            axe_simt_own_contract(p, s->stmt)->in_flight = 1;
     }
 }
 

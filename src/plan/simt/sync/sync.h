@@ -70,4 +70,8 @@ void axe_simt_tie_globals(planner *p);
 /* Accumulators that contractions overwrite; with all schedules made. */
 void axe_simt_take_zeros(planner *p);
 
+/* zero_init.c: a copy of the statement's contraction, which is the plan's from
+ * now on, to change. */
+axe_simt_contract *axe_simt_own_contract(planner *p, const axe_stmt *s);
+
 #endif

@@ -274,7 +274,6 @@ typedef struct spot {
     const axe_touch *touch;
     const axe_stmt  *loop; /* the outermost of the launch; NULL: none */
     const branch    *in;
-    int              next; /* of its tensor, + 1; 0: none */
 } spot;
 
 typedef struct spots {
@@ -297,7 +296,7 @@ gather(spots *g, int n, axe_stmt *const *body, const axe_stmt *loop,
             axe_simt_touches(p, s, p->simt->who[s->id], &now);
         for (int k = 0; k < now.n; k++) {
             spot *x = axe_new(p->cx, spot);
-            *x = (spot){now.item[k], loop, in, 0};
+            *x = (spot){now.item[k], loop, in};
             axe_list_push(&g->all, x);
         }
         branch *b = s->n_other > 0 ? axe_new_array(p->cx, branch, 2) : NULL;
@@ -328,13 +327,13 @@ follows(const spot *a, const spot *b, bool later)
 
 /* Is there one who writes an element that another one finds after it? */
 static bool
-passes_on(planner *p, const axe_list *all, int first)
+passes_on(planner *p, const axe_list *all, const int *next, int first)
 {
     const spot *a, *b;
 
-    for (int i = first; i > 0; i = a->next) {
+    for (int i = first; i > 0; i = next[i]) {
         a = all->item[i - 1];
-        for (int k = first; k > 0 && a->touch->writes; k = b->next) {
+        for (int k = first; k > 0 && a->touch->writes; k = next[k]) {
             b = all->item[k - 1];
             if (follows(a, b, i < k) &&
                 axe_simt_conflicts(p, a->touch, b->touch))
@@ -344,24 +343,27 @@ passes_on(planner *p, const axe_list *all, int first)
     return false;
 }
 
-/* Accesses of one tensor are a chain from the first on. */
+/* Accesses of one tensor are a chain from the first on: their numbers from 1,
+ * and the next one's; 0 ends it. */
 static void
 tie_launch(planner *p, const axe_stmt *top, int *first)
 {
     spots g = {.p = p, .all = {.cx = p->cx}};
+    int  *next;
 
     for (int i = 0; i <= p->kernel->n_tensor; i++)
         first[i] = 0;
     gather(&g, top->n_body, top->body, NULL, NULL);
+    next = axe_new_array(p->cx, int, g.all.n + 1);
     for (int i = g.all.n; i > 0; i--) {
-        spot *x = (spot *)g.all.item[i - 1];
+        const spot *x = g.all.item[i - 1];
         if (!x->touch->load)
             continue;
-        x->next = first[x->touch->tile->id];
+        next[i] = first[x->touch->tile->id];
         first[x->touch->tile->id] = i;
     }
     for (int i = 0; i <= p->kernel->n_tensor; i++)
-        if (!p->simt->tied[i] && passes_on(p, &g.all, first[i]))
+        if (!p->simt->tied[i] && passes_on(p, &g.all, next, first[i]))
             p->simt->tied[i] = true;
 }
 

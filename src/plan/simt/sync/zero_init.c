@@ -34,13 +34,23 @@ touches(const axe_stmt *s, const axe_tensor *t)
            any_touches(s->n_other, s->other, t);
 }
 
-static axe_simt_contract *
+static const axe_simt_contract *
 contract_of(const planner *p, const axe_stmt *s)
 {
     const axe_schedule *d =
         s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
 
-    return d && d->simt ? (axe_simt_contract *)d->simt->contract : NULL;
+    return d && d->simt ? d->simt->contract : NULL;
+}
+
+axe_simt_contract *
+axe_simt_own_contract(planner *p, const axe_stmt *s)
+{
+    axe_simt_contract *c = axe_new(p->cx, axe_simt_contract);
+
+    *c = *p->simt->of[s->id]->contract;
+    p->simt->of[s->id]->contract = c;
+    return c;
 }
 
 /* Statements that run once in each turn of the loop: those of its body, or of
@@ -209,15 +219,15 @@ never(planner *p)
 static void
 take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 {
-    const axe_stmt    *loop = body[at];
-    axe_simt_contract *sc = contract_of(p, s);
-    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
-    stages             x;
+    const axe_stmt          *loop = body[at];
+    const axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt          *zero = zero_before(body, at, s->dst->u.tensor);
+    stages                   x;
 
     if (!sc->atom->fresh || !zero || !p->schedule[zero->id])
         return;
-    sc->fresh = loop->var[0];
-    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    axe_simt_own_contract(p, s)->fresh = loop->var[0];
+    axe_simt_schedule *simt = p->simt->of[zero->id];
     if (may_turn_once(p, loop, sc, &x)) {
         p->simt->once[loop->var[0]->id] = true;
         p->simt->once[x.fill->var[0]->id] = true;
@@ -241,13 +251,13 @@ first_contraction(const planner *p, const axe_stmt *s)
 static void
 take_own_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 {
-    axe_simt_contract *sc = contract_of(p, s);
-    const axe_stmt    *zero = zero_before(body, at, s->dst->u.tensor);
+    const axe_simt_contract *sc = contract_of(p, s);
+    const axe_stmt          *zero = zero_before(body, at, s->dst->u.tensor);
 
     if (!sc->atom->fresh || sc->fresh || !zero || !p->schedule[zero->id])
         return;
-    sc->begins = true;
-    axe_simt_schedule *simt = (axe_simt_schedule *)p->schedule[zero->id]->simt;
+    axe_simt_own_contract(p, s)->begins = true;
+    axe_simt_schedule *simt = p->simt->of[zero->id];
     simt->when = never(p);
 }
 

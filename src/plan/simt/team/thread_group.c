@@ -193,11 +193,11 @@ add_launch(planner *p, const axe_stmt *s, const axe_crew *c)
 }
 
 static axe_status
-note_body(planner *p, int n, axe_stmt *const *body, const axe_crew *in)
+note_body(planner *p, int n, axe_stmt *const *body, axe_crew *in)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
-        axe_crew       *c = (axe_crew *)in;
+        axe_crew       *c = in;
         if (s->kind == AXE_STMT_SCOPE) {
             AXE_TRY(make_crew(p, s, in, &c));
             if (!in)
@@ -233,7 +233,8 @@ axe_simt_find_crews(planner *p)
     sp->home = axe_new_array(p->cx, const axe_crew *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
     sp->engine = axe_new_array(p->cx, const char *, k->n_tensor + 1);
-    sp->who = axe_new_array(p->cx, const axe_crew *, k->n_index_stmt + 1);
+    sp->who = axe_new_array(p->cx, axe_crew *, k->n_index_stmt + 1);
+    sp->of = axe_new_array(p->cx, axe_simt_schedule *, k->n_index_stmt + 1);
     return note_body(p, k->n_body, k->body, NULL);
 }
 

@@ -257,7 +257,7 @@ axe_simt_tcopy_plan(planner *p, const axe_stmt *s, axe_schedule *out)
     c = axe_new(p->cx, axe_simt_tcopy);
     if (!axe_tcopy_fit(p, s->dst->u.tensor, s->value->u.tensor, c))
         return false;
-    ((axe_simt_schedule *)out->simt)->tcopy = c;
+    p->simt->of[s->id]->tcopy = c;
     out->kind = AXE_SCHED_COPY;
     out->n_proved = c->n_proved;
     out->cycles = c->n * c->atom->cost;

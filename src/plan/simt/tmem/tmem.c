@@ -471,7 +471,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
 {
     const axe_node    *reg;
     axe_simt_tmem     *t = axe_new(p->cx, axe_simt_tmem);
-    axe_simt_schedule *simt = (axe_simt_schedule *)out->simt;
+    axe_simt_schedule *simt = p->simt->of[r->stmt->id];
     moving             x;
 
     *is = false;
