@@ -50,6 +50,7 @@ typedef struct axe_operand {
     axe_guard        *guard;
     int               n_check;
     axe_check        *check;
+    bool              fills;   /* CTAs that fill up a cluster may be inside */
     const axe_atom   *part[2]; /* load, store the end of a row, see axe_nest */
     const axe_atom   *apart;   /* loads what is no run along the lanes */
 } axe_operand;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/subscript.h"
 #include "plan/plan_int.h"
@@ -37,19 +38,82 @@ add_terms(planner *p, const request *r, const axe_node *at, const subscript *s,
     return AXE_OK;
 }
 
+/* The variable along which the last cluster of CTAs around s is filled up, if
+ * it may be; or NULL. */
+static const axe_var *
+filled_up(const planner *p, int n, axe_stmt *const *body, const axe_stmt *s)
+{
+    for (int i = 0; i < n; i++) {
+        const axe_stmt *at = body[i];
+        int64_t         e;
+        if (at->kind != AXE_STMT_SCOPE && at->n_body > 0) {
+            const axe_var *v = filled_up(p, at->n_body, at->body, s);
+            v = v ? v : filled_up(p, at->n_other, at->other, s);
+            if (v)
+                return v;
+        }
+        if (at->kind == AXE_STMT_SCOPE && at->keys.cluster > 1 &&
+            axe_stmt_within(at->n_body, at->body, s))
+            return axe_is_iconst(at->var[0]->extent, &e) &&
+                           e % at->keys.cluster == 0
+                       ? NULL
+                       : at->var[0];
+    }
+    return NULL;
+}
+
+/* Does v count the tiles of this dimension, so that further ones are outside?
+ */
+static bool
+counts_tiles(const subscript *s, const axe_node *size, const axe_var *v)
+{
+    int64_t tile = axe_affine_coef(&s->outer, v), by, e, n;
+
+    if (!s->index || tile < 1)
+        return false;
+    if (axe_is_iconst(v->extent, &e) && axe_is_iconst(size, &n))
+        return axe_mul(e, tile, &e) && e >= n;
+    return v->extent->op == AXE_OP_cdiv &&
+           axe_is_iconst(v->extent->arg[1], &by) && by == tile &&
+           axe_node_same(v->extent->arg[0], size);
+}
+
+static bool
+is_guarded(const axe_operand *op, const axe_var *index)
+{
+    for (int i = 0; i < op->n_guard; i++)
+        if (op->guard[i].var == index)
+            return true;
+    return false;
+}
+
+/* CTAs that fill up a cluster write nothing, and read nothing that no guard
+ * keeps inside. */
 static axe_status
 global_operand(planner *p, const request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
     const axe_node   *base = axe_index_const(p->cx, 0);
+    const axe_var    *fills = NULL;
+    bool              ends = false, open = false;
 
+    if (!p->target->alone)
+        fills = filled_up(p, p->kernel->n_body, p->kernel->body, r->stmt);
     op->guard = axe_new_array(p->cx, axe_guard, t->rank + 1);
     op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
+    op->fills = fills != NULL;
     for (int d = 0; d < t->rank; d++) {
         subscript       s;
         const axe_node *unit = axe_unit_node(p, t->stride[d].unit);
         AXE_TRY(axe_subscript_apart(p, op->load->arg[d], &s));
+        int n_ask = op->n_guard + op->n_check;
         axe_subscript_guard(p, r, &s, t->shape[d], op);
+        if (fills && counts_tiles(&s, t->shape[d], fills)) {
+            op->fills = false;
+            ends = ends || is_guarded(op, s.index);
+        }
+        open = open || (fills && op->n_guard + op->n_check == n_ask &&
+                        axe_mentions(op->load->arg[d], fills));
         const axe_node *step = axe_node2(
             p->cx, AXE_OP_mul, unit, axe_index_const(p->cx, t->stride[d].coef));
         base = axe_node2(p->cx, AXE_OP_add, base,
@@ -57,6 +121,10 @@ global_operand(planner *p, const request *r, axe_operand *op)
         AXE_TRY(add_terms(p, r, op->load->arg[d], &s, t->stride[d], op));
     }
     op->base = base;
+    if (fills && (op->load == r->stmt->dst ? !ends : open))
+        op->check[op->n_check++] =
+            (axe_check){.outer = axe_var_node(p->cx, fills->at, fills),
+                        .size = fills->extent};
     return AXE_OK;
 }
 

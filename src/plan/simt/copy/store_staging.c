@@ -305,7 +305,8 @@ may_fold(const attempt *a)
 
 /* Does it write a rectangle of a global tensor, each element once?  What is
  * outside no box has, so nothing is to be asked for but of subscripts that are
- * no sum of one index and one coordinate. */
+ * no sum of one index and one coordinate, and of CTAs that fill up a cluster.
+ */
 static bool
 writes_rectangle(const attempt *a)
 {
@@ -318,6 +319,7 @@ writes_rectangle(const attempt *a)
     return may_fold(a) && !a->p->simt->tied[s->dst->u.tensor->id] &&
            s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
+           !a->r->operand[0].fills &&
            a->crew->n_thread >= a->p->mc->simt->lanes;
 }
 
