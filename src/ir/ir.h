@@ -525,26 +525,8 @@ void         axe_node_walk(const axe_node *n, axe_visit *fn, void *user);
  * are recorded; the first one's status is returned. */
 AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
 
-/* Does a tile that is declared in `outer`, NULL: in no scope, lie where tensor
- * memory is, if that is its space (verify_scope.c)?
- * Errors  ESHAPE: no cta's; ETYPE: not of 32 or 16 bits */
-AXE_CHECK axe_status axe_tmem_verify(axe_ctx *cx, const axe_tensor *t,
-                                     const axe_stmt *outer);
-
-/* The parts of it that scopes and roles are (verify_scope.c).
- * outer   the innermost scope around, or NULL
- * role    s stands in `roles`
- * Errors  ESHAPE, ESYNTAX, ENAME, EUNSUPPORTED, the first one */
-AXE_CHECK axe_status axe_scope_verify(axe_ctx *cx, const axe_stmt *s,
-                                      const axe_stmt *outer, bool role);
-AXE_CHECK axe_status axe_roles_verify(axe_ctx *cx, const axe_stmt *s,
-                                      const axe_stmt *outer);
-/* verify_turn.c: TURNs in the scope s, those of inner scopes aside: are there
- * any; are they well formed.  And one TURN, in `outer` or NULL. */
-bool                 axe_scope_has_turns(const axe_stmt *s);
-AXE_CHECK axe_status axe_turns_verify(axe_ctx *cx, const axe_stmt *s);
-AXE_CHECK axe_status axe_turn_verify(axe_ctx *cx, const axe_stmt *s,
-                                     const axe_stmt *outer);
+/* Are there TURNs in the scope s, those of inner scopes aside? */
+bool axe_scope_has_turns(const axe_stmt *s);
 /* Threads of `outer` that no role has: is there one, which is the first, and of
  * how many. */
 bool axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,

@@ -31,4 +31,24 @@ bool axe_verify_extent(verifier *v, const axe_node *n);
  * back. */
 bool axe_verify_index(verifier *v, const axe_var *x, const axe_node *extent);
 
+/* Does a tile that is declared in `outer`, NULL: in no scope, lie where tensor
+ * memory is, if that is its space (verify_scope.c)?
+ * Errors  ESHAPE: no cta's; ETYPE: not of 32 or 16 bits */
+AXE_CHECK axe_status axe_tmem_verify(axe_ctx *cx, const axe_tensor *t,
+                                     const axe_stmt *outer);
+
+/* The parts of it that scopes and roles are (verify_scope.c).
+ * outer   the innermost scope around, or NULL
+ * role    s stands in `roles`
+ * Errors  ESHAPE, ESYNTAX, ENAME, EUNSUPPORTED, the first one */
+AXE_CHECK axe_status axe_scope_verify(axe_ctx *cx, const axe_stmt *s,
+                                      const axe_stmt *outer, bool role);
+AXE_CHECK axe_status axe_roles_verify(axe_ctx *cx, const axe_stmt *s,
+                                      const axe_stmt *outer);
+/* verify_turn.c: are TURNs in the scope s, those of inner scopes aside, well
+ * formed; and one TURN, in `outer` or NULL? */
+AXE_CHECK axe_status axe_turns_verify(axe_ctx *cx, const axe_stmt *s);
+AXE_CHECK axe_status axe_turn_verify(axe_ctx *cx, const axe_stmt *s,
+                                     const axe_stmt *outer);
+
 #endif

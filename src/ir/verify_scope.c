@@ -9,7 +9,7 @@
  * side. */
 #include <inttypes.h>
 
-#include "ir/ir.h"
+#include "ir/verify_int.h"
 
 /* ------------------------------------------------------------------ threads */
 

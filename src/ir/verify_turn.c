@@ -7,6 +7,7 @@
  * variables. */
 #include "ir/list.h"
 #include "ir/stmt.h"
+#include "ir/verify_int.h"
 
 static bool
 holds_turn(const axe_stmt *s)

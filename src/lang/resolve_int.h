@@ -337,4 +337,9 @@ const char *axe_macro_name(int i);
 /* What the call stands for. */
 const axe_expr *axe_macro(axe_resolver *r, const axe_expr *e);
 
+/* ------------------------------------------------------------- check_set.c */
+
+/* Is there all that the caller, defaults and domains give values to? */
+void axe_resolve_check_set(axe_resolver *r);
+
 #endif

@@ -92,7 +92,9 @@ put_atom(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " if %s", axe_node_text(cx, l->pred));
 }
 
-static const char *const join[] = {"", ", words moved", ", pairs rounded"};
+static const char *const join[] = {[AXE_JOIN_NONE] = "",
+                                   [AXE_JOIN_MOVE] = ", words moved",
+                                   [AXE_JOIN_ROUND] = ", pairs rounded"};
 
 static void
 put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)

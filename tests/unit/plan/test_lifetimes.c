@@ -35,6 +35,7 @@ static const struct {
     {K(" ", S Y("s") U T Z("t") Z("u")), "s 0, t 0, u 16384"},
     /* alive together */
     {K(" ", S T Y("s") Z("t")), "none"},
+    {K(" ", S "t[m, n] = s[m, n] + 1;\n" Z("t")), "none"},
     {K(" ", S T Y("s") Z("t") U Z("u")), "s 0, t 16384, u 0"},
     /* what is declared before a loop lives through it, and what is in it not */
     {K(" ", "for (v : 4) {\n" S Y("s") T Z("t") "}\n"), "none"},
