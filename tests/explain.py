@@ -87,6 +87,12 @@ def main():
                 if wrong:
                     failed += 1
                     print(f"{k} for {cpu}: {wrong}")
+            # cycles of one core say nothing of a GPU
+            data = run(path, k, "-t", "sm_90a", "--json")
+            for st in json.loads(data)["statements"] if data else []:
+                if st["numbers"]["cycles"] != -1:
+                    failed += 1
+                    print(f"{k} for sm_90a: s{st['id']} has cycles")
     print(f"{n} plans, {failed} wrong")
     return failed != 0 or n < 60
 

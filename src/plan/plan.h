@@ -87,7 +87,9 @@ typedef struct axe_nest {
                    one more vector, moved by the operands' part atoms */
 } axe_nest;
 
-/* Of machines with threads: plan/simt/simt.h. */
+/* Of one core: plan/cpu/schedule.h; of machines with threads:
+ * plan/simt/simt.h. */
+typedef struct axe_core_schedule axe_core_schedule;
 typedef struct axe_simt_schedule axe_simt_schedule;
 typedef struct axe_simt_plan     axe_simt_plan;
 
@@ -105,56 +107,6 @@ typedef struct axe_reject {
     const char *what, *why;
 } axe_reject;
 
-enum { AXE_MAX_MORE = 3 };
-
-/* The register tile of a contraction: MR rows of NV vectors. */
-typedef struct axe_tile_shape {
-    const axe_var *m, *n, *k;
-    int            n_more; /* indices of the sum around k, slow to fast */
-    const axe_var *more[AXE_MAX_MORE];
-    int            mr, nv; /* rows, vectors */
-    int            a, b;   /* operand numbers of the left and right factor */
-    int            group;  /* neighbours of the sum in one lane */
-    bool           narrow; /* a tile may have fewer vectors: they are alike */
-    bool           by_column; /* columns outside, rows within */
-} axe_tile_shape;
-
-typedef struct axe_let {
-    const axe_var  *var;
-    const axe_node *value;
-} axe_let;
-
-/* A contraction's tile as register tiles; see cpu/register_tiles.c.  The lets,
- * in order, are known at the beginning of the statement, or if early of each
- * turn of `loop`, NULL for its scope. */
-typedef struct axe_split {
-    bool            early;
-    const axe_stmt *loop;
-    int             n_let;
-    axe_let        *let;
-    const axe_node *rows, *columns;           /* to compute */
-    const axe_node *vectors, *width, *wide;   /* of columns, where narrow */
-    const axe_node *whole_row, *whole_column; /* tiles before these are whole */
-} axe_split;
-
-/* A factor of a contraction that lies in a tile may be read where the tile is
- * filled from: register tiles before `end`, if `when` holds, do so, and only
- * what lies behind is copied. */
-typedef struct axe_view {
-    const axe_operand *source; /* by the contraction's indices; NULL: none */
-    const axe_node    *when, *end;
-    const axe_node    *room;    /* a by rows: the rows of two register tiles fit
-                                   the sets of L1, so that the next tile's may be
-                                   asked for under this one; NULL: not by rows */
-    axe_stride step[2], sum[2]; /* in the tile, in the source: from row
-                                   to row of a, vector to vector of b;
-                                   from group to group of the sum */
-    axe_stride more[AXE_MAX_MORE][2]; /* the same along its other indices */
-    const axe_atom
-               *part; /* b: loads a row's last vector; NULL: end it before */
-    const char *why;  /* or why not */
-} axe_view;
-
 typedef struct axe_schedule {
     const axe_stmt    *stmt;
     axe_schedule_kind  kind;
@@ -163,37 +115,15 @@ typedef struct axe_schedule {
     const axe_node    *value;   /* as scheduled: folds made explicit */
     int                n_nest;
     const axe_nest    *nest;    /* 0: the statement */
-    axe_tile_shape     tile;    /* CONTRACT */
     int                n_bound; /* values of an index at or beyond its limit
                                    are not visited: they would add zeros, or
                                    nobody reads what they would write */
-    const axe_guard *bound;
-    axe_guard        idle; /* CONTRACT: nor turns of the loop over var from the
-                              limit on, whose sums nobody reads; or NULL */
-    int              n_from; /* nor values below their limit */
-    const axe_guard *from;
-    axe_split        split;   /* CONTRACT */
-    axe_view         view[2]; /* CONTRACT: of a and b */
-    const axe_node  *turns;   /* of the loop around a contraction whose ends are
-                                 merged into it, see cpu/fuse_epilogue.c */
-    const axe_node            *turn;  /* this one; both NULL without a loop */
-    bool                       fresh; /* CONTRACT: turn 0 needs no old sums */
-    const struct axe_schedule *then;  /* CONTRACT: done with the last sums */
-    bool parts; /* which stores a row's last vector in part; else the tile of
-                   that keeps its sums */
-    const struct axe_schedule *within; /* that contraction, of what is merged */
-    const axe_var             *merged[2]; /* the indices that are its m and n */
-    int                        n_atom;
-    const axe_atom *const     *atom; /* CONTRACT: the first adds products */
-    bool raw;  /* a move of unconverted elements, as integers of their bits */
-    int  word; /* that many neighbours as one in blocks of a TRANSPOSE */
-    const axe_var *word_var; /* along which they are neighbours */
-    int            ahead;    /* blocks or rows to prefetch ahead, or 0 */
-    bool           evict;    /* what is prefetched leaves the caches first */
-    bool           always;   /* streamed whatever the size */
-    bool           stream;   /* stored past the caches where the
-                                tensor is over machine->stream_bytes */
-    bool    skip; /* not run: it only fills a tile that is read elsewhere */
+    const axe_guard       *bound;
+    int                    n_from; /* nor values below their limit */
+    const axe_guard       *from;
+    int                    n_atom;
+    const axe_atom *const *atom; /* CONTRACT: the first adds products */
+    bool    raw; /* a move of unconverted elements, as integers of their bits */
     bool    slow;
     double  cycles; /* estimate for one execution, full tile */
     int64_t bytes;  /* moved to or from global, full tile; -1:
@@ -202,9 +132,11 @@ typedef struct axe_schedule {
     const axe_reject *reject;
     /* The certificate: accesses of tiles, how many address maps were shown
      * equal to their layouts' by algebra, and addresses compared one by one. */
-    int                      n_tile, n_equal;
-    int64_t                  n_proved;
-    const axe_simt_schedule *simt; /* machines with threads; else NULL */
+    int     n_tile, n_equal;
+    int64_t n_proved;
+    /* What only planning for one kind of machine knows: one of these. */
+    const axe_core_schedule *core;
+    const axe_simt_schedule *simt;
 } axe_schedule;
 
 /* Where a tile lives. */

@@ -15,22 +15,23 @@ typedef struct planner {
     const axe_kernel  *kernel;
     const axe_machine *mc;
     const axe_plan_target
-                     *target;   /* what planning does by the machine's kind */
-    axe_place        *place;    /* by tensor id */
-    axe_schedule    **schedule; /* by statement; const once they are a plan's */
-    axe_packing      *pack;     /* by tensor id */
-    const axe_var   **meets;    /* by statement: axe_kernel_meets */
-    int               n_retile;
-    axe_retile       *retile;
-    int               n_ring, cap_ring;
-    axe_ring         *ring;
-    int               n_sync, cap_sync;
-    axe_sync         *sync;
-    bool             *shared;  /* by tensor id */
-    axe_simt_plan    *simt;    /* machines with threads; else NULL */
-    const axe_kernel *written; /* before perfect nests were raised */
-    const axe_stmt   *trip_at; /* planning failed since this operand of it is
-                                  to go through shared memory */
+                   *target;   /* what planning does by the machine's kind */
+    axe_place      *place;    /* by tensor id */
+    axe_schedule  **schedule; /* by statement; const once they are a plan's */
+    axe_packing    *pack;     /* by tensor id */
+    const axe_var **meets;    /* by statement: axe_kernel_meets */
+    int             n_retile;
+    axe_retile     *retile;
+    int             n_ring, cap_ring;
+    axe_ring       *ring;
+    int             n_sync, cap_sync;
+    axe_sync       *sync;
+    bool           *shared;      /* by tensor id */
+    axe_simt_plan  *simt;        /* machines with threads; else NULL */
+    axe_core_schedule **core;    /* so, what only one core knows of it */
+    const axe_kernel   *written; /* before perfect nests were raised */
+    const axe_stmt     *trip_at; /* planning failed since this operand of it is
+                                    to go through shared memory */
     const axe_node *trip;
     double          direct, staged; /* [cycles] why; or 0 */
     int             n_turned;

@@ -42,6 +42,9 @@ struct axe_plan_target {
     /* --- the plan */
     /* Warns of what takes far longer than it could. */
     void (*warn)(axe_ctx *cx, const axe_plan *p);
+    /* Of each statement; NULL: not known. */
+    void (*cost_each)(axe_ctx *cx, const axe_plan *p,
+                      const struct axe_cost_at *at, struct axe_cost *out);
     void (*cost)(axe_ctx *cx, const axe_plan *p, const struct axe_cost_at *at,
                  struct axe_cost *out);
     /* [s] that no plan is faster than; NULL: not known. */

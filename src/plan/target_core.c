@@ -1,8 +1,8 @@
 /* target_core.c - planning for one core that runs a CTA alone. */
-#include "plan/cost/frame.h"
+#include "plan/cost/core.h"
 #include "plan/cost/slow.h"
 #include "plan/cpu/cpu.h"
-#include "plan/report/explain.h"
+#include "plan/report/facts_core.h"
 #include "plan/target.h"
 
 static void
@@ -18,6 +18,7 @@ const axe_plan_target axe_core_plan_target = {
     .places = axe_core_places,
     .why_no_hint = axe_core_why_no_hint,
     .warn = warn,
+    .cost_each = axe_core_cost_each,
     .cost = axe_core_cost,
     .put_cost = axe_core_put_cost,
     .facts = axe_core_facts,

@@ -325,23 +325,3 @@ axe_compute_of(lowering *lw, axe_type t)
         axe_ctx_release(lw->cx, m);
     return out;
 }
-
-const axe_node *
-axe_over_caches(lowering *lw, axe_lblock *b)
-{
-    const axe_tensor *t = lw->s->operand[0].tensor;
-    const axe_node   *n = axe_int(lw, axe_type_table[t->type].bits / 8);
-    axe_lir          *l;
-
-    if (!lw->s->stream)
-        return NULL;
-    if (lw->s->always)
-        return axe_int(lw, 1);
-    for (int i = 0; i < t->rank; i++)
-        n = axe_node2(lw->cx, AXE_OP_mul, t->shape[i], n);
-    l = axe_emit(lw, b, AXE_LIR_LET);
-    l->var = axe_loop_var(lw, "large");
-    l->value = axe_node2(lw->cx, AXE_OP_lt,
-                         axe_int(lw, lw->plan->machine->stream_bytes), n);
-    return axe_ivar(lw, l->var);
-}

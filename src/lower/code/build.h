@@ -33,10 +33,6 @@ const axe_node *axe_index_so_far(lowering *lw, const axe_var *v);
 /* The extent of an index of the statement. */
 const axe_node *axe_extent_of(const axe_schedule *s, const axe_var *v);
 
-/* Notes in b whether the statement's whole result is too large for the caches
- * to be of use; NULL where it is never streamed. */
-const axe_node *axe_over_caches(lowering *lw, axe_lblock *b);
-
 /* Where an operand lies and as what type. */
 axe_mem  axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at);
 axe_type axe_compute_of(lowering *lw, axe_type t);

@@ -34,11 +34,12 @@ factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
     if (!src->view)
         return axe_mem_of(lw, op,
                           axe_steps_on(lw, op, axe_address(lw, op), v, from));
-    at = axe_op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->tile.k), src->sum);
-    for (int j = 0; j < lw->s->tile.n_more; j++)
+    at = axe_op2(lw, AXE_OP_mul, axe_index_so_far(lw, lw->s->core->tile.k),
+                 src->sum);
+    for (int j = 0; j < lw->s->core->tile.n_more; j++)
         at = axe_sum(lw, at,
                      axe_op2(lw, AXE_OP_mul,
-                             axe_index_so_far(lw, lw->s->tile.more[j]),
+                             axe_index_so_far(lw, lw->s->core->tile.more[j]),
                              src->more[j]));
     at = axe_sum(lw, axe_op2(lw, AXE_OP_mul, axe_int(lw, i), src->step), at);
     return (axe_mem){src->view, axe_mem_of(lw, op, at).type, at};
@@ -86,7 +87,7 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
     src.view = t;
     src.step = step_of(lw, b, "step", seen, v->step);
     src.sum = step_of(lw, b, "along", seen, v->sum);
-    for (int i = 0; i < lw->s->tile.n_more; i++)
+    for (int i = 0; i < lw->s->core->tile.n_more; i++)
         src.more[i] = step_of(lw, b, "along", seen, v->more[i]);
     return src;
 }
@@ -95,7 +96,7 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
 static void
 multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
 {
-    bool     words = lw->s->tile.group > 1;
+    bool     words = lw->s->core->tile.group > 1;
     axe_lir *l;
 
     axe_emit_op(lw, b, words ? AXE_LOP_dot : AXE_LOP_fma, acc.type, acc.lanes,
@@ -112,7 +113,7 @@ load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
      const axe_atom *part)
 {
     axe_lblock *b = lw->level[lw->top].block;
-    bool        words = lw->s->tile.group > 1;
+    bool        words = lw->s->core->tile.group > 1;
     axe_type    from = words ? tl->word : axe_compute_of(lw, m.type);
     axe_reg  r = axe_emit_op(lw, b, part ? AXE_LOP_loadm : AXE_LOP_load, from,
                              lanes, 0, NULL);
@@ -150,16 +151,16 @@ ask_ahead(lowering *lw, axe_lblock *blk, axe_mem m)
 static axe_reg *
 columns(lowering *lw, const tile *tl)
 {
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *b = &lw->s->operand[t->b];
     axe_reg              *col = axe_new_array(lw->cx, axe_reg, tl->width);
 
     for (int j = 0; j < tl->width; j++) {
         axe_mem m = factor(lw, b, &tl->b, t->n, (int64_t)j * tl->lanes, j);
         ask_ahead(lw, lw->level[lw->top].block, m);
-        col[j] =
-            load(lw, m, tl->lanes, tl->type, tl,
-                 tl->left && j + 1 == tl->width ? lw->s->view[1].part : NULL);
+        col[j] = load(lw, m, tl->lanes, tl->type, tl,
+                      tl->left && j + 1 == tl->width ? lw->s->core->view[1].part
+                                                     : NULL);
     }
     return col;
 }
@@ -173,8 +174,8 @@ ask_for_rows(lowering *lw, const tile *tl)
     for (int i = 0; tl->next && i < ROWS_ASKED; i++) {
         axe_lir *l = axe_emit(lw, lw->level[lw->top].block, AXE_LIR_OP);
         l->op = AXE_LOP_prefetch;
-        l->mem = factor(lw, &lw->s->operand[lw->s->tile.a], &tl->a,
-                        lw->s->tile.m, 0, 0);
+        l->mem = factor(lw, &lw->s->operand[lw->s->core->tile.a], &tl->a,
+                        lw->s->core->tile.m, 0, 0);
         l->mem.at = axe_sum(lw, l->mem.at, at);
         at = axe_sum(lw, at, tl->a.step);
     }
@@ -184,7 +185,7 @@ ask_for_rows(lowering *lw, const tile *tl)
 static axe_status
 k_body(lowering *lw, void *user)
 {
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *a = &lw->s->operand[t->a];
     tile                 *tl = user;
     axe_lblock           *blk = lw->level[lw->top].block;
@@ -299,12 +300,12 @@ sum_up(lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
 static void
 look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
 {
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
     int64_t               n = left ? t->mr : (int64_t)tl->width * tl->lanes;
     const axe_node       *end =
         axe_sum(lw, axe_index_so_far(lw, left ? t->m : t->n), axe_int(lw, n));
     source s = look(lw, b, &lw->s->operand[left ? t->a : t->b],
-                    &lw->s->view[left ? 0 : 1], end);
+                    &lw->s->core->view[left ? 0 : 1], end);
 
     *(left ? &tl->a : &tl->b) = s;
 }
@@ -315,8 +316,8 @@ look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
 static void
 find_next(lowering *lw, axe_lblock *b, tile *tl)
 {
-    const axe_view       *v = &lw->s->view[0];
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_view       *v = &lw->s->core->view[0];
+    const axe_tile_shape *t = &lw->s->core->tile;
     const axe_node       *n = axe_index_so_far(lw, t->n);
 
     tl->next = NULL;
@@ -371,15 +372,15 @@ sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
 static void
 find_left(lowering *lw, axe_lblock *b, tile *tl)
 {
-    const axe_split *sp = &lw->s->split;
+    const axe_split *sp = &lw->s->core->split;
     const axe_node  *lanes = axe_int(lw, tl->lanes), *n;
     int64_t          all;
 
     tl->left = NULL;
-    if ((!lw->s->parts && !lw->s->view[1].part) ||
+    if ((!lw->s->core->parts && !lw->s->core->view[1].part) ||
         (axe_is_iconst(sp->columns, &all) && all % tl->lanes == 0))
         return;
-    n = axe_sum(lw, axe_index_so_far(lw, lw->s->tile.n),
+    n = axe_sum(lw, axe_index_so_far(lw, lw->s->core->tile.n),
                 axe_int(lw, (int64_t)(tl->width - 1) * tl->lanes));
     n = axe_op2(lw, AXE_OP_sub, sp->columns, n);
     tl->left = axe_named(lw, b, "left", axe_op2(lw, AXE_OP_min, n, lanes));
@@ -393,8 +394,9 @@ tile_body(lowering *lw, void *user)
 
     look_at(lw, b, tl, false);
     find_left(lw, b, tl);
-    tl->acc = lw->s->stmt->atom ? take_old(lw, b, tl)
-                                : clear(lw, b, tl, lw->s->tile.mr * tl->width);
+    tl->acc = lw->s->stmt->atom
+                  ? take_old(lw, b, tl)
+                  : clear(lw, b, tl, lw->s->core->tile.mr * tl->width);
     if (tl->depth) {
         find_next(lw, b, tl);
         AXE_TRY(sum_in_parts(lw, b, tl));
@@ -409,13 +411,13 @@ tile_body(lowering *lw, void *user)
 static axe_status
 each_column(lowering *lw, tile *tl, body_fn *body)
 {
-    const axe_split *sp = &lw->s->split;
+    const axe_split *sp = &lw->s->core->split;
     const axe_nest  *all = &lw->s->nest[0];
     axe_nest         n = part_of(all, tl->n_from, tl->n_end);
     const axe_node  *zero = axe_int(lw, 0), *begin, *end;
 
-    tl->width = lw->s->tile.nv;
-    if (!lw->s->tile.narrow)
+    tl->width = lw->s->core->tile.nv;
+    if (!lw->s->core->tile.narrow)
         return axe_nest_open(lw, &n, body, tl);
     for (int w = tl->width; w >= 1; w--) {
         const axe_node *is = axe_op2(lw, AXE_OP_eq, sp->width, axe_int(lw, w));
@@ -508,7 +510,7 @@ is_sum(const axe_tile_shape *t, const axe_var *v)
 axe_status
 axe_lower_contract(lowering *lw, axe_lblock *b)
 {
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
     const axe_nest       *all = &lw->s->nest[0];
     tile                  tl = {.lanes = all->lanes};
 

@@ -3,6 +3,7 @@
 #define AXE_LOWER_CPU_CPU_H
 
 #include "lower/lower_int.h"
+#include "plan/cpu/schedule.h"
 
 /* ---------------------------------------------------------------- address.c */
 
@@ -95,6 +96,10 @@ bool axe_reads_zero(const lowering *lw, const axe_operand *op);
 
 /* The statement's value into its destination at the bound digits. */
 AXE_CHECK axe_status axe_store_value(lowering *lw, void *user);
+
+/* Notes in b whether the statement's whole result is too large for the caches
+ * to be of use; NULL where it is never streamed. */
+const axe_node *axe_over_caches(lowering *lw, axe_lblock *b);
 
 /* One statement into block b. */
 AXE_CHECK axe_status axe_lower_map(lowering *lw, axe_lblock *b);

@@ -158,8 +158,8 @@ meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
 static void
 name_parts(lowering *lw, axe_lblock *b, const axe_schedule *s)
 {
-    for (int i = 0; i < s->split.n_let; i++)
-        let(lw, b, s->split.let[i].var, s->split.let[i].value);
+    for (int i = 0; i < s->core->split.n_let; i++)
+        let(lw, b, s->core->split.let[i].var, s->core->split.let[i].value);
 }
 
 /* The parts of contractions in the body that a turn of the loop, or the scope
@@ -172,7 +172,7 @@ name_all_parts(lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
         const axe_schedule *s = body[i]->kind == AXE_STMT_INDEX
                                     ? lw->plan->schedule[body[i]->id]
                                     : NULL;
-        if (s && s->split.early && s->split.loop == loop)
+        if (s && s->core->split.early && s->core->split.loop == loop)
             name_parts(lw, b, s);
         name_all_parts(lw, b, loop, body[i]->n_body, body[i]->body);
         name_all_parts(lw, b, loop, body[i]->n_other, body[i]->other);
@@ -302,7 +302,7 @@ all_inside(lowering *lw)
     const axe_node     *all = NULL;
     bool                ok = true;
 
-    if (s->kind != AXE_SCHED_MAP || s->within || s->n_from > 0 ||
+    if (s->kind != AXE_SCHED_MAP || s->core->within || s->n_from > 0 ||
         s->nest[0].jam[0] > 1)
         return NULL;
     for (int i = 0; i < s->n_operand; i++)
@@ -406,10 +406,10 @@ static axe_status
 lower_ragged(lowering *lw, axe_lblock *b)
 {
     const axe_schedule *all = lw->s;
-    const axe_split    *sp = &all->within->split;
+    const axe_split    *sp = &all->core->within->core->split;
     axe_schedule        part = *all;
-    axe_guard           row = {all->merged[0], sp->whole_row},
-              column = {all->merged[1], sp->whole_column};
+    axe_guard           row = {all->core->merged[0], sp->whole_row},
+              column = {all->core->merged[1], sp->whole_column};
 
     part.n_from = 1;
     part.from = &row;
@@ -418,7 +418,7 @@ lower_ragged(lowering *lw, axe_lblock *b)
     part.from = &column;
     part.n_bound = 1;
     part.bound = &row;
-    if (!all->within->parts)
+    if (!all->core->within->core->parts)
         AXE_TRY(lower_masked(lw, b));
     lw->s = all;
     return AXE_OK;
@@ -428,10 +428,11 @@ lower_ragged(lowering *lw, axe_lblock *b)
 static axe_status
 lower_merged(lowering *lw, axe_lblock *b)
 {
-    const axe_schedule *s = lw->s, *into = s->within;
+    const axe_schedule *s = lw->s, *into = s->core->within;
     const axe_node     *none =
-        into->turns ? axe_node2(lw->cx, AXE_OP_eq, into->turns, axe_int(lw, 0))
-                        : NULL;
+        into->core->turns
+                ? axe_node2(lw->cx, AXE_OP_eq, into->core->turns, axe_int(lw, 0))
+                : NULL;
     int64_t known = 0;
 
     if (none && !axe_is_iconst(none, &known)) {
@@ -441,7 +442,7 @@ lower_merged(lowering *lw, axe_lblock *b)
         b = &l->other;
     } else if (known)
         return lower_masked(lw, b);
-    return into->then == s ? lower_ragged(lw, b) : AXE_OK;
+    return into->core->then == s ? lower_ragged(lw, b) : AXE_OK;
 }
 
 static axe_status
@@ -458,7 +459,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     lw->outside = NULL;
     lw->full = false;
     lw->sure = NULL;
-    if (lw->s->skip) {
+    if (lw->s->core->skip) {
         note->text = axe_textf(lw->cx, "statement %d, line %d: packed", s->id,
                                s->at.line);
         return AXE_OK;
@@ -466,15 +467,16 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
     note->text =
         axe_textf(lw->cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(lw->cx, s->dst), axe_fold_text(s->fold));
-    if (lw->s->idle.var) {
+    if (lw->s->core->idle.var) {
         axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
-        l->value = axe_node2(lw->cx, AXE_OP_lt, axe_ivar(lw, lw->s->idle.var),
-                             lw->s->idle.limit);
+        l->value =
+            axe_node2(lw->cx, AXE_OP_lt, axe_ivar(lw, lw->s->core->idle.var),
+                      lw->s->core->idle.limit);
         b = &l->body;
     }
-    if (lw->s->kind == AXE_SCHED_CONTRACT && !lw->s->split.early)
+    if (lw->s->kind == AXE_SCHED_CONTRACT && !lw->s->core->split.early)
         name_parts(lw, b, lw->s);
-    return lw->s->within ? lower_merged(lw, b) : lower_masked(lw, b);
+    return lw->s->core->within ? lower_merged(lw, b) : lower_masked(lw, b);
 }
 
 /* The counters of a pipeline that keeps its stages. */
@@ -568,7 +570,8 @@ axe_core_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *l)
     lw->cx = cx;
     lw->plan = p;
     for (int i = 0; i < p->n_schedule; i++)
-        lw->streams = lw->streams || (p->schedule[i] && p->schedule[i]->stream);
+        lw->streams =
+            lw->streams || (p->schedule[i] && p->schedule[i]->core->stream);
     AXE_TRY(lower_body(lw, &l->body, p->kernel->n_body, p->kernel->body));
     if (lw->streams)
         axe_emit(lw, &l->body, AXE_LIR_OP)->op = AXE_LOP_fence;

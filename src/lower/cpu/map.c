@@ -36,6 +36,26 @@ axe_store_value(lowering *lw, void *user)
     return AXE_OK;
 }
 
+const axe_node *
+axe_over_caches(lowering *lw, axe_lblock *b)
+{
+    const axe_tensor *t = lw->s->operand[0].tensor;
+    const axe_node   *n = axe_int(lw, axe_type_table[t->type].bits / 8);
+    axe_lir          *l;
+
+    if (!lw->s->core->stream)
+        return NULL;
+    if (lw->s->core->always)
+        return axe_int(lw, 1);
+    for (int i = 0; i < t->rank; i++)
+        n = axe_node2(lw->cx, AXE_OP_mul, t->shape[i], n);
+    l = axe_emit(lw, b, AXE_LIR_LET);
+    l->var = axe_loop_var(lw, "large");
+    l->value = axe_node2(lw->cx, AXE_OP_lt,
+                         axe_int(lw, lw->plan->machine->stream_bytes), n);
+    return axe_ivar(lw, l->var);
+}
+
 axe_status
 axe_lower_map(lowering *lw, axe_lblock *b)
 {

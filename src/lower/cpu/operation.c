@@ -27,16 +27,17 @@ ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
 {
     const axe_nest *nest = &lw->s->nest[0];
 
-    if (lw->s->kind != AXE_SCHED_MAP || lw->s->ahead == 0 || nest->n_digit < 2)
+    if (lw->s->kind != AXE_SCHED_MAP || lw->s->core->ahead == 0 ||
+        nest->n_digit < 2)
         return;
     const axe_digit *row = &nest->digit[nest->n_digit - 2];
     const axe_node  *at =
-        axe_moved(lw, mem.at, op, row, axe_int(lw, lw->s->ahead));
+        axe_moved(lw, mem.at, op, row, axe_int(lw, lw->s->core->ahead));
     if (at == mem.at)
         return;
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     l->op = AXE_LOP_prefetch;
-    l->i = lw->s->evict;
+    l->i = lw->s->core->evict;
     l->mem = mem;
     l->mem.at = at;
 }

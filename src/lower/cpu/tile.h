@@ -4,6 +4,7 @@
 #define AXE_LOWER_CPU_TILE_H
 
 #include "lower/lower_int.h"
+#include "plan/cpu/schedule.h"
 
 /* Where a factor is read: a pointer and steps, or where the plan says. */
 typedef struct source {

@@ -77,7 +77,7 @@ axe_mem
 axe_sum_at(lowering *lw, int i, int j, int lanes)
 {
     const axe_operand    *c = &lw->s->operand[0];
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
     const axe_node       *at = axe_address(lw, c);
 
     at = axe_steps_on(lw, c, at, t->m, i);
@@ -91,7 +91,7 @@ static bool
 c_at_row(lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
 {
     const axe_operand    *c = &lw->s->operand[0];
-    const axe_tile_shape *t = &lw->s->tile;
+    const axe_tile_shape *t = &lw->s->core->tile;
 
     *out = axe_sum_at(lw, 0, j, lanes);
     for (int i = 0; i < c->n_term; i++) {
@@ -111,7 +111,7 @@ c_at_row(lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
 static void
 put_sums(lowering *lw, axe_lblock *b, const tile *tl)
 {
-    for (int i = 0; i < lw->s->tile.mr; i++)
+    for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
             axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
             l->op = AXE_LOP_store;
@@ -124,7 +124,7 @@ put_sums(lowering *lw, axe_lblock *b, const tile *tl)
 static void
 add_old(lowering *lw, axe_lblock *b, const tile *tl)
 {
-    for (int i = 0; i < lw->s->tile.mr; i++)
+    for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
             axe_reg acc = tl->acc[i * tl->width + j];
             axe_reg old =
@@ -145,11 +145,11 @@ has_old(lowering *lw)
 
     if (s->stmt->atom)
         return axe_int(lw, 0);
-    if (!s->fresh)
+    if (!s->core->fresh)
         return axe_int(lw, 1);
-    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
+    if (!s->core->turn || (axe_is_iconst(s->core->turns, &n) && n <= 1))
         return axe_int(lw, 0);
-    return axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), s->turn);
+    return axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), s->core->turn);
 }
 
 /* Is this turn the last, and the register tile whole? */
@@ -157,22 +157,23 @@ static const axe_node *
 is_done(lowering *lw, const tile *tl)
 {
     const axe_schedule *s = lw->s;
-    const axe_node     *row = axe_index_so_far(lw, s->tile.m), *done, *end;
-    const axe_node     *col = axe_index_so_far(lw, s->tile.n);
-    int64_t             n;
+    const axe_node *row = axe_index_so_far(lw, s->core->tile.m), *done, *end;
+    const axe_node *col = axe_index_so_far(lw, s->core->tile.n);
+    int64_t         n;
 
-    if (!s->then)
+    if (!s->core->then)
         return axe_int(lw, 0);
-    row = axe_sum(lw, row, axe_int(lw, s->tile.mr));
+    row = axe_sum(lw, row, axe_int(lw, s->core->tile.mr));
     col = axe_sum(lw, col, axe_int(lw, (int64_t)tl->width * tl->lanes));
-    done = axe_op2(lw, AXE_OP_le, row, s->split.whole_row);
-    if (!s->parts)
-        done = axe_op2(lw, AXE_OP_and, done,
-                       axe_op2(lw, AXE_OP_le, col, s->split.whole_column));
-    if (!s->turn || (axe_is_iconst(s->turns, &n) && n <= 1))
+    done = axe_op2(lw, AXE_OP_le, row, s->core->split.whole_row);
+    if (!s->core->parts)
+        done =
+            axe_op2(lw, AXE_OP_and, done,
+                    axe_op2(lw, AXE_OP_le, col, s->core->split.whole_column));
+    if (!s->core->turn || (axe_is_iconst(s->core->turns, &n) && n <= 1))
         return done;
-    end =
-        axe_op2(lw, AXE_OP_eq, axe_sum(lw, s->turn, axe_int(lw, 1)), s->turns);
+    end = axe_op2(lw, AXE_OP_eq, axe_sum(lw, s->core->turn, axe_int(lw, 1)),
+                  s->core->turns);
     return axe_op2(lw, AXE_OP_and, end, done);
 }
 
@@ -201,23 +202,24 @@ static axe_status
 each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
             int n_row, then_fn *fn)
 {
-    const axe_schedule *s = lw->s, *e = s->then;
+    const axe_schedule *s = lw->s, *e = s->core->then;
     lowering           *saved = axe_new(lw->cx, lowering);
     bound               bd[2] = {
-                      whole_index(lw, b, e, e->merged[0],
-                                  axe_sum(lw, axe_index_so_far(lw, s->tile.m), first)),
-                      whole_index(lw, b, e, e->merged[1], axe_index_so_far(lw, s->tile.n))};
+                      whole_index(lw, b, e, e->core->merged[0],
+                                  axe_sum(lw, axe_index_so_far(lw, s->core->tile.m), first)),
+                      whole_index(lw, b, e, e->core->merged[1],
+                                  axe_index_so_far(lw, s->core->tile.n))};
 
     bd[0].next = &bd[1];
     *saved = *lw;
     lw->s = e;
     lw->stream = axe_over_caches(lw, b);
     lw->bound = bd;
-    lw->vector = e->merged[1];
+    lw->vector = e->core->merged[1];
     lw->lanes = tl->lanes;
     lw->full = true;
     lw->level[0] = (level){.block = b};
-    lw->level[1] = (level){.block = b, .index = e->merged[1]};
+    lw->level[1] = (level){.block = b, .index = e->core->merged[1]};
     lw->vector_level = 1;
     lw->top = 2;
     for (int j = 0; j < tl->width; j++) {
@@ -227,7 +229,7 @@ each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
         lw->whole = lw->part != NULL;
         for (int i = 0; i < n_row; i++) {
             bd[0].step = i;
-            lw->level[2] = (level){.block = b, .index = e->merged[0]};
+            lw->level[2] = (level){.block = b, .index = e->core->merged[0]};
             for (int k = 1; k < e->n_operand; k++)
                 if (e->operand[k].tensor == s->operand[0].tensor)
                     axe_remember(lw, 2, e->operand[k].load, false,
@@ -270,7 +272,7 @@ each_row(lowering *lw, axe_lblock *b, const axe_node **row)
 
     l->var = axe_loop_var(lw, "row");
     l->begin = axe_int(lw, 0);
-    l->end = axe_int(lw, lw->s->tile.mr);
+    l->end = axe_int(lw, lw->s->core->tile.mr);
     *row = axe_ivar(lw, l->var);
     return &l->body;
 }
@@ -310,7 +312,7 @@ axe_tile_ask(lowering *lw, axe_lblock *b, const tile *tl)
 static void
 take_off(lowering *lw, axe_lblock *b, const tile *tl)
 {
-    for (int i = 0; tl->excess && i < lw->s->tile.mr * tl->width; i++) {
+    for (int i = 0; tl->excess && i < lw->s->core->tile.mr * tl->width; i++) {
         axe_reg acc = tl->acc[i];
         axe_emit_op(lw, b, AXE_LOP_sub, acc.type, acc.lanes, 2,
                     (axe_reg[]){acc, tl->excess[i % tl->width]});
@@ -330,7 +332,7 @@ axe_tile_end(lowering *lw, axe_lblock *b, const tile *tl)
     b = axe_where(lw, b, is_done(lw, tl), &other);
     if (other)
         put_sums(lw, other, tl);
-    return b ? each_vector(lw, b, tl, axe_int(lw, 0), lw->s->tile.mr,
+    return b ? each_vector(lw, b, tl, axe_int(lw, 0), lw->s->core->tile.mr,
                            finish_vector)
              : AXE_OK;
 }

@@ -42,8 +42,8 @@ words_at(lowering *lw, const axe_operand *op, const axe_node *at)
 {
     axe_mem m = axe_mem_of(lw, op, at);
 
-    if (lw->s->word > 1)
-        m.type = axe_word_of(m.type, lw->s->word);
+    if (lw->s->core->word > 1)
+        m.type = axe_word_of(m.type, lw->s->core->word);
     return m;
 }
 
@@ -63,12 +63,12 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
         reg[i] = axe_emit_op(lw, b, AXE_LOP_load, t, lanes, 0, NULL);
         b->item[b->n - 1]->mem = m;
     }
-    for (int i = 0; i < lanes && lw->s->ahead > 0; i++) {
-        const axe_node *later =
-            axe_sum(lw, at->nu, axe_int(lw, (int64_t)lw->s->ahead * lanes));
+    for (int i = 0; i < lanes && lw->s->core->ahead > 0; i++) {
+        const axe_node *later = axe_sum(
+            lw, at->nu, axe_int(lw, (int64_t)lw->s->core->ahead * lanes));
         axe_lir *f = axe_emit(lw, b, AXE_LIR_OP);
         f->op = AXE_LOP_prefetch;
-        f->i = lw->s->evict;
+        f->i = lw->s->core->evict;
         f->mem = words_at(lw, src,
                           at_uv(lw, src, at->u, later, at->v,
                                 axe_sum(lw, at->nv, axe_int(lw, i))));
@@ -198,7 +198,7 @@ extent_of(lowering *lw, const axe_digit *d)
 static axe_digit
 by_element(const lowering *lw, const axe_digit *d, int64_t *step)
 {
-    *step = d->var == lw->s->word_var ? lw->s->word : 1;
+    *step = d->var == lw->s->core->word_var ? lw->s->core->word : 1;
     return (axe_digit){d->var, d->weight / *step, d->extent * *step};
 }
 

@@ -5,6 +5,7 @@
 #include "plan/plan_int.h"
 
 enum { AXE_ROWS, AXE_COLUMNS, AXE_SUMS, AXE_N_ROLE };
+enum { AXE_MAX_MORE = 3 }; /* indices of a role but its fastest */
 
 /* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Each may be
  * counted by several: `more` are those before m, n or k, slow to fast. */

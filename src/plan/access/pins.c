@@ -72,7 +72,7 @@ check_attr(planner *p, const request *r, const axe_schedule *s,
            const axe_attr *a)
 {
     const axe_attr_info *info = &axe_attr_table[a->key];
-    const char          *what = NULL, *dst = r->operand[0].tensor->name;
+    const char          *what = NULL;
     bool                 many;
 
     if (!strchr(info->takes, kind[s->kind].letter)) {
@@ -82,12 +82,8 @@ check_attr(planner *p, const request *r, const axe_schedule *s,
                                 kind[s->kind].name, info->name, who,
                                 many ? "do" : "does"));
     }
-    if (a->key == AXE_ATTR_stream && !s->stream && p->mc->stream_bytes > 0)
-        what = axe_textf(p->cx,
-                         "`stream` needs whole vectors of %s's own type into a "
-                         "global tensor",
-                         dst);
-    if (a->key == AXE_ATTR_evict_first || a->key == AXE_ATTR_evict_last)
+    if (a->key == AXE_ATTR_stream || a->key == AXE_ATTR_evict_first ||
+        a->key == AXE_ATTR_evict_last)
         what = p->target->why_no_hint(p, s, a);
     return what ? refuse(p, r, a->at, what) : AXE_OK;
 }

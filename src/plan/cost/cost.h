@@ -40,7 +40,8 @@ typedef struct axe_cost {
     bool   memory_bound;       /* waits longer than it issues */
 } axe_cost;
 
-/* Of all statements of the plan, by id; 0 where there is none.
+/* Of all statements of the plan, by id; 0 where there is none, and not known
+ * where the machine's kind has no model of single statements.
  * out   [p->n_schedule]
  * Cost  the square of their number */
 void axe_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
@@ -54,9 +55,5 @@ void axe_cost_plan(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
 /* [s] that no plan of the kernel takes less than, at these sizes; -1: not
  * known. */
 double axe_cost_least(axe_ctx *cx, const axe_plan *p, const int64_t *size);
-
-/* axe_cost_plan for one core. */
-void axe_core_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
-                   axe_cost *out);
 
 #endif

@@ -381,7 +381,7 @@ axe_cost_work_of(axe_cost_env *e, const axe_schedule *s, int n_tile,
             out->in = e->loop[l].var;
     }
     find_indices(&w, n_tile);
-    if (s->skip || (s->simt->when && axe_cost_value(e, s->simt->when) == 0))
+    if (s->simt->when && axe_cost_value(e, s->simt->when) == 0)
         return;
     if (s->kind == AXE_SCHED_CONTRACT && s->simt->contract)
         add_contract(&w, s->simt->contract);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plan/access/access.h"
-#include "plan/cost/frame.h"
 #include "plan/cost/simt.h"
 #include "plan/cost/slow.h"
 

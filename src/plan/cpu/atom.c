@@ -147,14 +147,15 @@ contract(axe_fit *f, axe_schedule *out)
     out->kind = AXE_SCHED_CONTRACT;
     out->n_nest = 1;
     out->nest = nest;
-    out->tile = (axe_tile_shape){.m = m.var,
-                                 .n = n.var,
-                                 .k = k.var,
-                                 .mr = 1,
-                                 .nv = 1,
-                                 .a = (int)(f->op[1] - f->r->operand),
-                                 .b = (int)(f->op[2] - f->r->operand),
-                                 .group = f->group};
+    axe_core_edit(f->p, out)->tile =
+        (axe_tile_shape){.m = m.var,
+                         .n = n.var,
+                         .k = k.var,
+                         .mr = 1,
+                         .nv = 1,
+                         .a = (int)(f->op[1] - f->r->operand),
+                         .b = (int)(f->op[2] - f->r->operand),
+                         .group = f->group};
     list[out->n_atom++] = f->atom;
     for (int i = 0; i <= AXE_MAX_SIDE; i++) {
         bool listed = false;
@@ -178,7 +179,7 @@ is_one(const axe_fit *f, const axe_schedule *s)
         uses = uses || s->atom[i] == f->atom;
     if (f->atom->kind == AXE_ATOM_PERMUTE && s->kind != AXE_SCHED_TRANSPOSE)
         return false;
-    return uses && s->word <= 1 &&
+    return uses && s->core->word <= 1 &&
            s->nest[0].lanes == (f->n_role > 0 ? f->lanes : 1);
 }
 

@@ -12,7 +12,7 @@
 static void
 check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)
 {
-    const axe_operand *b = &s->operand[s->tile.b];
+    const axe_operand *b = &s->operand[s->core->tile.b];
     const axe_place   *pl = &p->place[b->tensor->id];
 
     if (b->tensor->space == AXE_SPACE_GLOBAL || (double)pl->bytes <= l2)
@@ -20,9 +20,10 @@ check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)
     axe_warn(cx, s->stmt->at,
              "`%s` is read again for every %d rows, but its %" PRId64
              " bytes exceed the %.0f of %s's L2",
-             b->tensor->name, s->tile.mr, pl->bytes, l2, p->machine->name);
-    axe_help(cx, "make it smaller, in `%s` or `%s`", s->tile.n->name,
-             s->tile.k->name);
+             b->tensor->name, s->core->tile.mr, pl->bytes, l2,
+             p->machine->name);
+    axe_help(cx, "make it smaller, in `%s` or `%s`", s->core->tile.n->name,
+             s->core->tile.k->name);
 }
 
 /* Bytes of tiles that are filled: not those that are only looked through. */
@@ -34,8 +35,9 @@ kept_bytes(const axe_plan *p)
     for (int i = 0; i < p->n_schedule; i++) {
         const axe_schedule *s = p->schedule[i];
         for (int k = 0; s && s->kind == AXE_SCHED_CONTRACT && k < 2; k++)
-            if (s->view[k].source)
-                n -= p->place[s->operand[k ? s->tile.b : s->tile.a].tensor->id]
+            if (s->core->view[k].source)
+                n -= p->place[s->operand[k ? s->core->tile.b : s->core->tile.a]
+                                  .tensor->id]
                          .bytes;
     }
     return n;

@@ -392,7 +392,8 @@ find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
 static bool
 plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
 {
-    const axe_atom **list = axe_new_array(p->cx, const axe_atom *, 5);
+    axe_core_schedule *own = axe_core_edit(p, out);
+    const axe_atom   **list = axe_new_array(p->cx, const axe_atom *, 5);
 
     if (!tile_for(p, r, ro, w))
         return false;
@@ -400,7 +401,7 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
     if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
-    out->tile = (axe_tile_shape){.m = ro->m->var,
+    own->tile = (axe_tile_shape){.m = ro->m->var,
                                  .n = ro->n->var,
                                  .k = ro->k->var,
                                  .n_more = ro->n_more[AXE_SUMS],
@@ -416,7 +417,7 @@ plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
                    (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);
     double k = (double)axe_dim_extent(ro->k) / w->group;
     for (int i = 0; i < ro->n_more[AXE_SUMS]; i++) {
-        out->tile.more[i] = ro->more[AXE_SUMS][i]->var;
+        own->tile.more[i] = ro->more[AXE_SUMS][i]->var;
         k *= (double)axe_dim_extent(ro->more[AXE_SUMS][i]);
     }
     out->cycles =
@@ -496,7 +497,7 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
     axe_place         old[3];
     request           r = {.stmt = s};
     axe_mark          m = axe_ctx_mark(p->cx);
-    axe_schedule      out = {0};
+    axe_schedule      out = axe_core_begin(p, s);
     bool              ok = tile_for(p, &r, ro, w), laid = true;
 
     for (int i = 0; i < 3; i++)

@@ -2,6 +2,7 @@
 #ifndef AXE_PLAN_CPU_CPU_H
 #define AXE_PLAN_CPU_CPU_H
 
+#include "plan/cpu/schedule.h"
 #include "plan/target.h"
 
 /* ------------------------------------------------------------------- atom.c */
@@ -83,6 +84,13 @@ const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
  * made, in which multiples. */
 void axe_find_retiles(planner *p);
 void axe_round_retiles(planner *p);
+
+/* --------------------------------------------------------------- schedule.c */
+
+/* A schedule of s with nothing chosen yet. */
+axe_schedule axe_core_begin(planner *p, const axe_stmt *s);
+/* What schedule s has of its own for one core, while planning goes on. */
+axe_core_schedule *axe_core_edit(planner *p, const axe_schedule *s);
 
 /* -------------------------------------------------------------- sum_loops.c */
 

@@ -40,13 +40,13 @@ index_reach(const axe_schedule *s, const axe_var *v)
     for (int g = 0; g < s->operand[0].n_guard && !out.limit; g++)
         if (s->operand[0].guard[g].var == v)
             out.limit = s->operand[0].guard[g].limit;
-    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.m)
-        out.round = s->tile.mr;
-    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.n)
-        out.round =
-            (int64_t)(s->tile.narrow ? 1 : s->tile.nv) * s->nest[0].lanes;
-    if (s->kind == AXE_SCHED_CONTRACT && v == s->tile.k)
-        out.round = s->tile.group;
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->core->tile.m)
+        out.round = s->core->tile.mr;
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->core->tile.n)
+        out.round = (int64_t)(s->core->tile.narrow ? 1 : s->core->tile.nv) *
+                    s->nest[0].lanes;
+    if (s->kind == AXE_SCHED_CONTRACT && v == s->core->tile.k)
+        out.round = s->core->tile.group;
     return out;
 }
 
@@ -207,16 +207,16 @@ cut_sums(planner *p, axe_schedule *s)
         memcpy(bound, s->bound, (size_t)s->n_bound * sizeof *bound);
     for (int d = 0; d < dst->n_arg; d++) {
         const axe_node *sub = dst->arg[d];
-        bool            tile = sub->op == AXE_OP_var &&
-                    (sub->u.var == s->tile.m || sub->u.var == s->tile.n);
+        bool tile = sub->op == AXE_OP_var && (sub->u.var == s->core->tile.m ||
+                                              sub->u.var == s->core->tile.n);
         bool turn = sub->op == AXE_OP_var && sub->u.var->kind == AXE_VAR_LOOP &&
-                    !s->idle.var;
+                    !s->core->idle.var;
         if ((!tile && !turn) || is_bound(s, sub->u.var) ||
             !common_reach(p, dst->u.tensor, d, s, &r) || r.round != 1 ||
             !axe_known_at(p, s->stmt, r.limit) || moves(r.limit))
             continue;
         if (turn)
-            s->idle = (axe_guard){sub->u.var, r.limit};
+            axe_core_edit(p, s)->idle = (axe_guard){sub->u.var, r.limit};
         else
             bound[s->n_bound++] = (axe_guard){sub->u.var, r.limit};
     }

@@ -179,23 +179,23 @@ has_guard(const axe_operand *op, const axe_var *v, const axe_node *limit)
 static bool
 same_edges(const axe_schedule *s, const axe_schedule *e)
 {
-    const axe_var *of[2] = {s->tile.m, s->tile.n};
+    const axe_var *of[2] = {s->core->tile.m, s->core->tile.n};
 
     for (int i = 0; i < 2; i++) {
         const axe_node *l = bound_of(s, of[i]);
         for (int k = 0; k < e->n_operand; k++)
             for (int g = 0; g < e->operand[k].n_guard; g++)
-                if (e->operand[k].guard[g].var == e->merged[i] &&
+                if (e->operand[k].guard[g].var == e->core->merged[i] &&
                     !same(l, e->operand[k].guard[g].limit))
                     return false;
-        if (l && !has_guard(&e->operand[0], e->merged[i], l))
+        if (l && !has_guard(&e->operand[0], e->core->merged[i], l))
             return false;
     }
     return true;
 }
 
 static bool
-fits(const axe_schedule *s, axe_schedule *e)
+fits(planner *p, const axe_schedule *s, const axe_schedule *e)
 {
     const axe_tensor *t = s->stmt->dst->u.tensor;
     bool              ok = e && !e->stmt->atom && e->kind == AXE_SCHED_MAP &&
@@ -208,10 +208,11 @@ fits(const axe_schedule *s, axe_schedule *e)
         ok = e->operand[k].n_check == 0;
     if (!ok)
         return false;
-    e->merged[0] = index_for(s, e, s->tile.m);
-    e->merged[1] = index_for(s, e, s->tile.n);
-    return e->merged[0] && e->merged[1] && e->merged[0] != e->merged[1] &&
-           e->nest[0].digit[e->nest[0].n_digit - 1].var == e->merged[1] &&
+    const axe_var **merged = axe_core_edit(p, e)->merged;
+    merged[0] = index_for(s, e, s->core->tile.m);
+    merged[1] = index_for(s, e, s->core->tile.n);
+    return merged[0] && merged[1] && merged[0] != merged[1] &&
+           e->nest[0].digit[e->nest[0].n_digit - 1].var == merged[1] &&
            same_edges(s, e);
 }
 
@@ -229,32 +230,33 @@ kept_exactly(planner *p, const axe_schedule *s)
 }
 
 static void
-merge(planner *p, axe_schedule *s)
+merge(planner *p, const axe_schedule *s)
 {
-    const axe_tensor *t = s->stmt->dst->u.tensor;
-    place             pl;
+    const axe_tensor  *t = s->stmt->dst->u.tensor;
+    axe_core_schedule *own = axe_core_edit(p, s);
+    place              pl;
 
-    if (!kept_exactly(p, s) || !s->split.early || s->split.loop ||
+    if (!kept_exactly(p, s) || !s->core->split.early || s->core->split.loop ||
         !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl))
         return;
-    const axe_stmt *z = zeroed(p, &pl, t), *f = next(&pl);
-    axe_schedule   *zs = z ? p->schedule[z->id] : NULL;
-    axe_schedule   *fs = f ? p->schedule[f->id] : NULL;
+    const axe_stmt     *z = zeroed(p, &pl, t), *f = next(&pl);
+    const axe_schedule *zs = z ? p->schedule[z->id] : NULL;
+    const axe_schedule *fs = f ? p->schedule[f->id] : NULL;
     if (!alone(p, t, zs, s, fs) ||
         (pl.loop && axe_leaves_turn(pl.loop->n_body, pl.loop->body)))
         return;
     if (pl.loop) {
-        s->turn = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
-        s->turns = pl.loop->var[0]->extent;
+        own->turn = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
+        own->turns = pl.loop->var[0]->extent;
     }
     if (zs && covers(p, s)) {
-        s->fresh = true;
-        zs->within = s;
+        own->fresh = true;
+        axe_core_edit(p, zs)->within = s;
     }
-    if (fits(s, fs)) {
-        s->then = fs;
-        s->parts = s->tile.narrow && fs->nest[0].parts;
-        fs->within = s;
+    if (fits(p, s, fs)) {
+        own->then = fs;
+        own->parts = s->core->tile.narrow && fs->nest[0].parts;
+        axe_core_edit(p, fs)->within = s;
     }
 }
 
@@ -263,12 +265,12 @@ merge(planner *p, axe_schedule *s)
 static const axe_node *
 rest_of_rows(planner *p, axe_schedule *s)
 {
-    const axe_split *sp = &s->split;
-    const axe_node  *mr = axe_index_const(p->cx, s->tile.mr), *all, *rows;
+    const axe_split *sp = &s->core->split;
+    const axe_node  *mr = axe_index_const(p->cx, s->core->tile.mr), *all, *rows;
     int64_t          columns = 0;
 
     for (int i = 0; i < s->stmt->n_dim; i++)
-        if (s->stmt->dim[i].var == s->tile.n)
+        if (s->stmt->dim[i].var == s->core->tile.n)
             columns = axe_dim_extent(&s->stmt->dim[i]);
     all = axe_node2(p->cx, AXE_OP_le, axe_index_const(p->cx, columns),
                     sp->columns);
@@ -309,21 +311,21 @@ merge_zeros(planner *p, axe_schedule *s)
     place           pl;
     int             d = 0;
 
-    if (s->fresh || !s->split.early || !kept_exactly(p, s) ||
+    if (s->core->fresh || !s->core->split.early || !kept_exactly(p, s) ||
         !find(p->kernel->n_body, p->kernel->body, s->stmt, &pl) || pl.loop)
         return;
     z = zeroed(p, &pl, dst->u.tensor);
     zs = z ? p->schedule[z->id] : NULL;
-    if (!zs || zs->kind != AXE_SCHED_MAP || zs->within || zs->n_from > 0 ||
-        touched(&pl, z, dst->u.tensor))
+    if (!zs || zs->kind != AXE_SCHED_MAP || zs->core->within ||
+        zs->n_from > 0 || touched(&pl, z, dst->u.tensor))
         return;
-    while (dst->arg[d]->u.var != s->tile.m)
+    while (dst->arg[d]->u.var != s->core->tile.m)
         d++;
     from = axe_new(p->cx, axe_guard);
     *from = (axe_guard){z->dst->arg[d]->u.var, rest_of_rows(p, s)};
     zs->n_from = 1;
     zs->from = from;
-    s->fresh = true;
+    axe_core_edit(p, s)->fresh = true;
 }
 
 void

@@ -388,7 +388,8 @@ choose_vector(planner *p, request *r, int lanes, int min, bool apart,
                     out->n_atom = 0;
                     break;
                 }
-                out->ahead = short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
+                axe_core_edit(p, out)->ahead =
+                    short_rows(r, &r->nest[0].dim[i]) ? AHEAD : 0;
                 r->nest[0].lanes = n;
                 *last = r->nest[0].dim[i].var;
                 return true;
@@ -408,12 +409,12 @@ choose_transpose(planner *p, request *r, int lanes, int word, axe_schedule *out,
     for (int n = lanes; n >= MIN_LANES && (wv || word == 1); n /= 2)
         if (try_transpose(p, r, n, word, wv, &u, &v, list)) {
             out->kind = AXE_SCHED_TRANSPOSE;
-            out->ahead =
+            axe_core_edit(p, out)->ahead =
                 r->operand[1].tensor->space == AXE_SPACE_GLOBAL ? AHEAD : 0;
             out->atom = list;
             out->n_atom = 3;
-            out->word = word;
-            out->word_var = wv;
+            axe_core_edit(p, out)->word = word;
+            axe_core_edit(p, out)->word_var = wv;
             r->nest[0].lanes = n;
             *last2 = u->var;
             *last = v->var;
@@ -431,7 +432,7 @@ choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
 
     out->kind = AXE_SCHED_MAP;
     out->raw = is_raw(p, r);
-    out->word = 1;
+    axe_core_edit(p, out)->word = 1;
     AXE_TRY(axe_map_lanes(p, r, &lanes));
     word = out->raw ? WORD_BITS / axe_type_table[r->value->type].bits : 1;
     few = word > 1 ? 2 * word : MIN_LANES;
@@ -521,7 +522,7 @@ streams(const planner *p, const request *r, const axe_schedule *s)
         return false;
     return p->mc->stream_bytes > 0 && s->kind != AXE_SCHED_CONTRACT &&
            t->space == AXE_SPACE_GLOBAL &&
-           (t->dir == AXE_DIR_OUT || s->always) &&
+           (t->dir == AXE_DIR_OUT || s->core->always) &&
            axe_compute_type(p->cx, p->mc, r->stmt->at, t->type, &c) == AXE_OK &&
            (s->raw || c == t->type) &&
            r->nest[0].lanes * axe_type_table[t->type].bits ==
@@ -530,17 +531,19 @@ streams(const planner *p, const request *r, const axe_schedule *s)
 
 /* What the text says of prefetching, streaming and turns in a row. */
 static void
-take_attrs(request *r, axe_schedule *out)
+take_attrs(planner *p, request *r, axe_schedule *out)
 {
     const axe_attr *ahead = axe_attr_of(r->stmt, AXE_ATTR_prefetch);
     const axe_attr *turns = axe_attr_of(r->stmt, AXE_ATTR_unroll);
 
     if (ahead)
-        out->ahead = (int)ahead->value[0];
+        axe_core_edit(p, out)->ahead = (int)ahead->value[0];
     if (turns)
         r->nest[0].chains = (int)turns->value[0];
-    out->evict = axe_attr_of(r->stmt, AXE_ATTR_evict_first) != NULL;
-    out->always = axe_attr_of(r->stmt, AXE_ATTR_stream) != NULL;
+    axe_core_edit(p, out)->evict =
+        axe_attr_of(r->stmt, AXE_ATTR_evict_first) != NULL;
+    axe_core_edit(p, out)->always =
+        axe_attr_of(r->stmt, AXE_ATTR_stream) != NULL;
 }
 
 axe_status
@@ -559,12 +562,12 @@ axe_map_plan(planner *p, request *r, axe_schedule *out)
         axe_map_order(p, r, &r->nest[k], out,
                       k == 0 && !axe_is_scatter(p->cx, r->stmt),
                       k == 0 ? last2 : NULL, k == 0 ? last : NULL);
-    take_attrs(r, out);
+    take_attrs(p, r, out);
     if (out->kind == AXE_SCHED_MAP)
         axe_plan_jam(p, r, &r->nest[0]);
     out->n_nest = r->n_nest;
     out->nest = r->nest;
-    out->stream = streams(p, r, out);
+    axe_core_edit(p, out)->stream = streams(p, r, out);
     out->cycles = estimate(r, out);
     return AXE_OK;
 }

@@ -15,7 +15,7 @@ enum { FAR = 512, SHORT_RUN = 64, ROWS = 8 };
 static int64_t
 step_of(const axe_schedule *s, const axe_var *v)
 {
-    return v == s->word_var ? s->word : 1;
+    return v == s->core->word_var ? s->core->word : 1;
 }
 
 /* Larger is further out. */

@@ -276,17 +276,18 @@ schedule(planner *p, const axe_stmt *s)
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s);
 
+    *out = axe_core_begin(p, s);
     AXE_TRY(axe_check_scatter(p, s));
     AXE_TRY(axe_request_make(p, s, &r));
     if (s->atom)
         AXE_TRY(axe_atom_plan(p, &r, out));
     else if (!axe_contract_plan(p, &r, out)) {
-        *out = (axe_schedule){.slow = wanted};
+        *out = axe_core_begin(p, s);
+        out->slow = wanted;
         AXE_TRY(axe_map_plan(p, &r, out));
     }
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
-    out->stmt = s;
-    out->skip = p->place[s->dst->u.tensor->id].view;
+    axe_core_edit(p, out)->skip = p->place[s->dst->u.tensor->id].view;
     out->value = r.value;
     out->n_operand = r.n_operand;
     out->operand = r.operand;
@@ -353,6 +354,7 @@ axe_core_plan(planner *p, axe_plan *out)
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
     AXE_TRY(
         each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
+    p->core = axe_new_array(p->cx, axe_core_schedule *, k->n_index_stmt + 1);
     axe_find_retiles(p);
     axe_plan_sync(p);
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer));
@@ -395,10 +397,17 @@ axe_core_places(const planner *p, const axe_tensor *t,
 const char *
 axe_core_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
 {
+    if (a->key == AXE_ATTR_stream)
+        return s->core->stream || p->mc->stream_bytes <= 0
+                   ? NULL
+                   : axe_textf(p->cx,
+                               "`stream` needs whole vectors of %s's own type "
+                               "into a global tensor",
+                               s->stmt->dst->u.tensor->name);
     if (a->key == AXE_ATTR_evict_last)
         return axe_textf(p->cx, "%s has no rows that take hints to its caches",
                          p->mc->name);
-    return s->ahead > 0
+    return s->core->ahead > 0
                ? NULL
                : "`evict_first` says how to ask for what is ahead, and nothing "
                  "is asked for here: add `prefetch = n`";

@@ -129,7 +129,7 @@ static void
 deal(planner *p, axe_split *sp, const axe_schedule *s)
 {
     const axe_node *lanes = axe_index_const(p->cx, s->nest[0].lanes);
-    const axe_node *nv = axe_index_const(p->cx, s->tile.nv), *tiles;
+    const axe_node *nv = axe_index_const(p->cx, s->core->tile.nv), *tiles;
 
     sp->vectors = let(p, sp, s, "vectors",
                       axe_node2(p->cx, AXE_OP_cdiv, sp->columns, lanes));
@@ -153,10 +153,12 @@ deal(planner *p, axe_split *sp, const axe_schedule *s)
 void
 axe_split_tile(planner *p, axe_schedule *s)
 {
-    axe_split      *sp = &s->split;
-    const axe_node *mr = axe_index_const(p->cx, s->tile.mr);
-    const axe_node *rows = wanted(p, s, s->tile.m, extent_of(s, s->tile.m));
-    const axe_node *columns = wanted(p, s, s->tile.n, extent_of(s, s->tile.n));
+    axe_split      *sp = &axe_core_edit(p, s)->split;
+    const axe_node *mr = axe_index_const(p->cx, s->core->tile.mr);
+    const axe_node *rows =
+        wanted(p, s, s->core->tile.m, extent_of(s, s->core->tile.m));
+    const axe_node *columns =
+        wanted(p, s, s->core->tile.n, extent_of(s, s->core->tile.n));
 
     *sp = (axe_split){.let = axe_new_array(p->cx, axe_let, 12)};
     find_begin(p, s, rows, columns, sp);
@@ -166,11 +168,11 @@ axe_split_tile(planner *p, axe_schedule *s)
         let(p, sp, s, "whole",
             axe_node2(p->cx, AXE_OP_mul,
                       axe_node2(p->cx, AXE_OP_div, sp->rows, mr), mr));
-    if (s->tile.narrow)
+    if (s->core->tile.narrow)
         deal(p, sp, s);
     else {
-        const axe_node *nr =
-            axe_index_const(p->cx, (int64_t)s->tile.nv * s->nest[0].lanes);
+        const axe_node *nr = axe_index_const(p->cx, (int64_t)s->core->tile.nv *
+                                                        s->nest[0].lanes);
         sp->whole_column =
             let(p, sp, s, "even",
                 axe_node2(p->cx, AXE_OP_mul,
@@ -182,5 +184,5 @@ const axe_node *
 axe_split_let(planner *p, axe_schedule *s, const char *name,
               const axe_node *value)
 {
-    return let(p, &s->split, s, name, value);
+    return let(p, &axe_core_edit(p, s)->split, s, name, value);
 }

@@ -351,11 +351,13 @@ axe_round_retiles(planner *p)
              b++)
             for (int k = 0; k < p->n_retile; k++) {
                 axe_retile *r = &p->retile[k];
-                int64_t     n = s->bound[b].var == s->tile.m ? s->tile.mr
-                                : s->bound[b].var == s->tile.n
-                                    ? (int64_t)(s->tile.narrow ? 1 : s->tile.nv) *
-                                      s->nest[0].lanes
-                                    : 1;
+                int64_t     n =
+                    s->bound[b].var == s->core->tile.m ? s->core->tile.mr
+                        : s->bound[b].var == s->core->tile.n
+                            ? (int64_t)(s->core->tile.narrow ? 1
+                                                             : s->core->tile.nv) *
+                              s->nest[0].lanes
+                            : 1;
                 if (axe_mentions(s->bound[b].limit, r->origin) && n > r->round)
                     r->round = n;
             }

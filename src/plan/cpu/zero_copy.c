@@ -67,7 +67,7 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
           const char **why)
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
-    const axe_stmt *turns = s->split.loop;
+    const axe_stmt *turns = s->core->split.loop;
     axe_schedule   *fill = w ? p->schedule[w->id] : NULL;
     int             readers = 0;
 
@@ -116,7 +116,7 @@ inside(const axe_schedule *s, const axe_operand *op, const axe_var *kept)
         if (!ok)
             return false;
     }
-    return step_of(op, kept) && step_of(op, s->tile.k);
+    return step_of(op, kept) && step_of(op, s->core->tile.k);
 }
 
 static const axe_node *
@@ -147,9 +147,10 @@ extent_of(const axe_schedule *s, const axe_var *v)
 static bool
 sums_together(const axe_schedule *s, const axe_operand *op)
 {
-    for (int i = 0; i <= s->tile.n_more; i++) {
+    for (int i = 0; i <= s->core->tile.n_more; i++) {
         const axe_iter *it =
-            step_of(op, i < s->tile.n_more ? s->tile.more[i] : s->tile.k);
+            step_of(op, i < s->core->tile.n_more ? s->core->tile.more[i]
+                                                 : s->core->tile.k);
         if (it && it->stride == 1 && it->unit == AXE_UNIT_ONE)
             return true;
     }
@@ -164,8 +165,9 @@ rows_fit(planner *p, const axe_schedule *s, const axe_operand *op, int tiles)
     const axe_machine *mc = p->mc;
 
     return axe_fits_sets(
-        p->cx, axe_index_const(p->cx, (int64_t)tiles * s->tile.mr),
-        axe_index_const(p->cx, 64), in_bytes(p, op, step_of(op, s->tile.m)),
+        p->cx, axe_index_const(p->cx, (int64_t)tiles * s->core->tile.mr),
+        axe_index_const(p->cx, 64),
+        in_bytes(p, op, step_of(op, s->core->tile.m)),
         mc->l1_bytes / mc->l1_ways, mc->l1_ways);
 }
 
@@ -177,21 +179,21 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
         const char **why)
 {
     const axe_machine *mc = p->mc;
-    const axe_iter    *k = step_of(op, s->tile.k);
+    const axe_iter    *k = step_of(op, s->core->tile.k);
     int                ways = mc->l2_ways;
     int64_t            period = mc->l2_bytes / ways;
     int                bytes = axe_type_table[op->tensor->type].bits / 8;
-    const axe_node    *n = axe_index_const(p->cx, extent_of(s, s->tile.k));
+    const axe_node *n = axe_index_const(p->cx, extent_of(s, s->core->tile.k));
 
     *why = axe_textf(p->cx, "%d rows get at most %d of the %d ways of L1",
-                     s->tile.mr, s->tile.mr, mc->l1_ways);
+                     s->core->tile.mr, s->core->tile.mr, mc->l1_ways);
     if (left && sums_together(s, op))
         return rows_fit(p, s, op, 1);
-    if (s->turns && s->turns->op == AXE_OP_cdiv)
-        n = axe_node2(p->cx, AXE_OP_min, n, s->turns->arg[0]);
+    if (s->core->turns && s->core->turns->op == AXE_OP_cdiv)
+        n = axe_node2(p->cx, AXE_OP_min, n, s->core->turns->arg[0]);
     const axe_node *row =
-        left ? axe_index_const(p->cx, (int64_t)s->tile.mr * bytes)
-             : axe_node2(p->cx, AXE_OP_mul, s->split.columns,
+        left ? axe_index_const(p->cx, (int64_t)s->core->tile.mr * bytes)
+             : axe_node2(p->cx, AXE_OP_mul, s->core->split.columns,
                          axe_index_const(p->cx, bytes));
     const axe_node *stride = in_bytes(p, op, k);
     *why = axe_textf(
@@ -208,21 +210,23 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
 static const axe_node *
 whole_groups(planner *p, const axe_schedule *s, const axe_operand *op)
 {
-    const axe_node *size =
-        s->turns && s->turns->op == AXE_OP_cdiv ? s->turns->arg[0] : NULL;
-    int64_t tile;
+    const axe_node *size = s->core->turns && s->core->turns->op == AXE_OP_cdiv
+                               ? s->core->turns->arg[0]
+                               : NULL;
+    int64_t         tile;
 
-    if (s->tile.group == 1)
+    if (s->core->tile.group == 1)
         return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
     for (int g = 0; g < op->n_guard; g++)
-        if (op->guard[g].var == s->tile.k &&
-            (!size || !axe_is_iconst(s->turns->arg[1], &tile) ||
-             tile % s->tile.group != 0))
+        if (op->guard[g].var == s->core->tile.k &&
+            (!size || !axe_is_iconst(s->core->turns->arg[1], &tile) ||
+             tile % s->core->tile.group != 0))
             return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
-    return size ? axe_node2(p->cx, AXE_OP_eq,
-                            axe_node2(p->cx, AXE_OP_mod, size,
-                                      axe_index_const(p->cx, s->tile.group)),
-                            axe_index_const(p->cx, 0))
+    return size ? axe_node2(
+                      p->cx, AXE_OP_eq,
+                      axe_node2(p->cx, AXE_OP_mod, size,
+                                axe_index_const(p->cx, s->core->tile.group)),
+                      axe_index_const(p->cx, 0))
                 : axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
 }
 
@@ -230,9 +234,11 @@ whole_groups(planner *p, const axe_schedule *s, const axe_operand *op)
 static const axe_node *
 once(planner *p, const axe_schedule *s, bool left)
 {
-    int64_t n = left ? (int64_t)s->tile.nv * s->nest[0].lanes : s->tile.mr;
+    int64_t n =
+        left ? (int64_t)s->core->tile.nv * s->nest[0].lanes : s->core->tile.mr;
 
-    return axe_node2(p->cx, AXE_OP_le, left ? s->split.columns : s->split.rows,
+    return axe_node2(p->cx, AXE_OP_le,
+                     left ? s->core->split.columns : s->core->split.rows,
                      axe_index_const(p->cx, n));
 }
 
@@ -257,11 +263,11 @@ static bool
 find_more(planner *p, const axe_schedule *s, const axe_operand *op,
           const axe_operand *src, axe_view *v)
 {
-    for (int i = 0; i < s->tile.n_more; i++) {
-        int64_t e = extent_of(s, s->tile.more[i]);
+    for (int i = 0; i < s->core->tile.n_more; i++) {
+        int64_t e = extent_of(s, s->core->tile.more[i]);
         if (e > 1 &&
-            (!even_steps(p, op, s->tile.more[i], 1, e, &v->more[i][0]) ||
-             !even_steps(p, src, s->tile.more[i], 1, e, &v->more[i][1])))
+            (!even_steps(p, op, s->core->tile.more[i], 1, e, &v->more[i][0]) ||
+             !even_steps(p, src, s->core->tile.more[i], 1, e, &v->more[i][1])))
             return false;
     }
     return true;
@@ -271,10 +277,11 @@ static bool
 find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
            const axe_operand *src, bool left, axe_view *v)
 {
-    const axe_var *of = left ? s->tile.m : s->tile.n, *k = s->tile.k;
-    int64_t        w = left ? 1 : s->nest[0].lanes;
-    int64_t        n = left ? s->tile.mr : extent_of(s, of) / w;
-    int64_t        ek = extent_of(s, k);
+    const axe_var *of = left ? s->core->tile.m : s->core->tile.n,
+                  *k = s->core->tile.k;
+    int64_t w = left ? 1 : s->nest[0].lanes;
+    int64_t n = left ? s->core->tile.mr : extent_of(s, of) / w;
+    int64_t ek = extent_of(s, k);
 
     return (n == 1 || even_steps(p, op, of, w, n, &v->step[0])) &&
            (n == 1 || even_steps(p, src, of, w, n, &v->step[1])) &&
@@ -290,9 +297,9 @@ end_of_row(planner *p, const axe_schedule *s, const axe_operand *src)
 {
     const axe_layout *mem;
     int               lanes = s->nest[0].lanes;
-    const axe_atom   *all, *part = axe_find_part(p, src, s->tile.n, lanes);
+    const axe_atom *all, *part = axe_find_part(p, src, s->core->tile.n, lanes);
 
-    if (!part || !axe_fast_layout(p, src, s->tile.n, lanes, &mem))
+    if (!part || !axe_fast_layout(p, src, s->core->tile.n, lanes, &mem))
         return NULL;
     all = axe_find_move(p, AXE_ATOM_LOAD, lanes, 1, mem, NULL);
     return all && part->cost <= all->cost ? part : NULL;
@@ -301,9 +308,10 @@ end_of_row(planner *p, const axe_schedule *s, const axe_operand *src)
 static void
 find_view(planner *p, axe_schedule *s, bool left)
 {
-    axe_view          *v = &s->view[left ? 0 : 1];
-    const axe_operand *op = &s->operand[left ? s->tile.a : s->tile.b];
-    const axe_var     *of = left ? s->tile.m : s->tile.n;
+    axe_view          *v = &axe_core_edit(p, s)->view[left ? 0 : 1];
+    const axe_operand *op =
+        &s->operand[left ? s->core->tile.a : s->core->tile.b];
+    const axe_var     *of = left ? s->core->tile.m : s->core->tile.n;
     const axe_operand *src;
     const axe_node    *whole;
     axe_schedule      *fill = filled_by(p, s, op, &v->why);
@@ -317,15 +325,16 @@ find_view(planner *p, axe_schedule *s, bool left)
     if (!src || !inside(s, src, of))
         return;
     v->why = "groups of the sum do not lie together";
-    if (s->tile.group > 1 && (!left || step_of(src, s->tile.k)->stride != 1 ||
-                              step_of(src, s->tile.k)->unit != AXE_UNIT_ONE))
+    if (s->core->tile.group > 1 &&
+        (!left || step_of(src, s->core->tile.k)->stride != 1 ||
+         step_of(src, s->core->tile.k)->unit != AXE_UNIT_ONE))
         return;
     v->why = "its columns do not lie together";
     if (!left && (step_of(src, of)->stride != 1 ||
                   step_of(src, of)->unit != AXE_UNIT_ONE))
         return;
     v->why = "its layout is uneven";
-    if (!find_steps(p, s, op, src, left, v) || (!left && !s->tile.narrow))
+    if (!find_steps(p, s, op, src, left, v) || (!left && !s->core->tile.narrow))
         return;
     v->why = "a turn may end within a group of the sum";
     whole = whole_groups(p, s, src);
@@ -334,9 +343,9 @@ find_view(planner *p, axe_schedule *s, bool left)
     v->source = src;
     s->n_proved += axe_certify_view(p, src, op->load, fill);
     v->part = left ? NULL : end_of_row(p, s, src);
-    v->end = left      ? s->split.whole_row
-             : v->part ? s->split.columns
-                       : s->split.whole_column;
+    v->end = left      ? s->core->split.whole_row
+             : v->part ? s->core->split.columns
+                       : s->core->split.whole_column;
     const axe_node *fits = axe_node2(
         p->cx, AXE_OP_or, settled(p, s, src, left, &v->why), once(p, s, left));
     v->when = axe_split_let(p, s, left ? "a.view" : "b.view",
@@ -357,9 +366,9 @@ find_view(planner *p, axe_schedule *s, bool left)
 static void
 note_cheap(planner *p, const axe_schedule *s)
 {
-    for (int i = 0; s->view[0].source && i < s->n_bound; i++)
+    for (int i = 0; s->core->view[0].source && i < s->n_bound; i++)
         for (int k = 0; k < p->n_retile; k++)
-            if (s->bound[i].var == s->tile.n &&
+            if (s->bound[i].var == s->core->tile.n &&
                 axe_mentions(s->bound[i].limit, p->retile[k].origin))
                 p->retile[k].cheap = true;
 }
@@ -370,7 +379,7 @@ axe_find_views(planner *p)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = p->schedule[i];
         if (!s || s->stmt->atom || s->kind != AXE_SCHED_CONTRACT ||
-            !s->split.early)
+            !s->core->split.early)
             continue;
         find_view(p, s, true);
         find_view(p, s, false);

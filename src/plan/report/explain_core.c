@@ -1,7 +1,7 @@
 /* explain_core.c - what a launch on one core and its like should take. */
 #include <inttypes.h>
 
-#include "plan/report/explain.h"
+#include "plan/report/facts_core.h"
 
 void
 axe_core_put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p,

@@ -27,11 +27,6 @@ void axe_facts_edges(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
 void axe_facts_proved(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                       axe_facts *out);
 
-/* why.c: alternatives that were not taken, beyond those that the planner
- * tried: other schedules, wider vectors, streaming. */
-void axe_facts_rejected(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                        axe_list *out);
-
 /* "map", "transpose", "contract" */
 const char *axe_schedule_name(axe_schedule_kind k);
 /* "line 12", or the label of a builder's call. */

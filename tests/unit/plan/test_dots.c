@@ -7,6 +7,7 @@
 #include "axe/run.h"
 #include "ir/number.h"
 #include "machine/machine.h"
+#include "plan/cpu/schedule.h"
 #include "planned.h"
 #include "run/program.h"
 
@@ -70,9 +71,9 @@ test_choice(void **state)
             fail_msg("row %d: %s", i, axe_last_error(cx));
         const axe_schedule *s = contraction(p->plan);
         if (strcmp(s->atom[0]->name, row[i].atom) != 0 ||
-            s->tile.group != row[i].group)
+            s->core->tile.group != row[i].group)
             fail_msg("row %d: %s takes %d, not %s %d", i, s->atom[0]->name,
-                     s->tile.group, row[i].atom, row[i].group);
+                     s->core->tile.group, row[i].atom, row[i].group);
         axe_ctx_free(cx);
     }
 }
@@ -109,7 +110,7 @@ test_made_up(void **state)
     assert_int_equal(axe_plan_kernel(cx, p->kernel, &mc, &plan), AXE_OK);
     const axe_schedule *s = contraction(plan);
     assert_string_equal(s->atom[0]->name, "magic");
-    assert_int_equal(s->tile.group, 8);
+    assert_int_equal(s->core->tile.group, 8);
     assert_int_equal(s->nest[0].lanes, 8);
     atom[mc.n_atom - 1].needs = "wand";
     assert_int_equal(axe_plan_kernel(cx, p->kernel, &mc, &plan), AXE_OK);

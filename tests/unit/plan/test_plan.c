@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "lower/lower.h"
+#include "plan/cpu/schedule.h"
 #include "planned.h"
 #include "print/c/c.h"
 
@@ -151,10 +152,10 @@ test_atom_tables(void **state)
             const char *side[] = {mc->atom[k].d, mc->atom[k].a, mc->atom[k].b};
             for (int j = 0; j < 3; j++) {
                 const axe_layout *l;
-                const char       *roles;
+                const char       *sides;
                 if (*side[j] == '\0')
                     continue;
-                if (axe_atom_layout(cx, side[j], 16, 2, &roles, &l) != AXE_OK)
+                if (axe_atom_layout(cx, side[j], 16, 2, &sides, &l) != AXE_OK)
                     fail_msg("%s: %s: %s", mc->atom[k].name, side[j],
                              axe_last_error(cx));
             }
@@ -240,8 +241,8 @@ test_register_tiles(void **state)
         assert_int_equal(axe_machine_find(cx, rows[i].machine, &mc), AXE_OK);
         assert_int_equal(plan_on(cx, gemm, mc, &p), AXE_OK);
         s = contraction(p);
-        assert_int_equal(s->tile.mr, rows[i].mr);
-        assert_int_equal(s->tile.nv, rows[i].nv);
+        assert_int_equal(s->core->tile.mr, rows[i].mr);
+        assert_int_equal(s->core->tile.nv, rows[i].nv);
         assert_int_equal(s->nest[0].lanes, rows[i].lanes);
         axe_ctx_free(cx);
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "lower/lower.h"
+#include "plan/cpu/schedule.h"
 #include "planned.h"
 
 #define CONV(T, loops, dst, f)                                                 \
@@ -79,7 +80,7 @@ test_sums(void **state)
         assert_string_equal(ends.text, row[i].ends);
         assert_string_equal(layout_of(cx, p, s, "f"), row[i].f);
         assert_string_equal(layout_of(cx, p, s, "t"), row[i].t);
-        assert_int_equal(s->view[0].source != NULL, row[i].view);
+        assert_int_equal(s->core->view[0].source != NULL, row[i].view);
         axe_ctx_free(cx);
     }
 }
@@ -101,8 +102,8 @@ test_reach(void **state)
                 end = axe_node_text(cx, p->schedule[i]->bound[k].limit);
     assert_non_null(end);
     assert_string_equal(end, "cdiv(W - v*32, 8)*8 + 2");
-    assert_string_equal(contraction(p)->idle.var->name, "r");
-    assert_string_equal(axe_node_text(cx, contraction(p)->idle.limit),
+    assert_string_equal(contraction(p)->core->idle.var->name, "r");
+    assert_string_equal(axe_node_text(cx, contraction(p)->core->idle.limit),
                         "H - u*4");
     axe_ctx_free(cx);
 }

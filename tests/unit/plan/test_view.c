@@ -2,6 +2,7 @@
  * why the others are not; which writes of tiles end early. */
 #include <stdio.h>
 
+#include "plan/cpu/schedule.h"
 #include "planned.h"
 
 static const axe_plan *
@@ -123,8 +124,8 @@ test_views(void **state)
         axe_ctx            *cx = axe_ctx_new();
         const axe_schedule *s =
             contraction(plan(cx, views[i].machine, views[i].text));
-        ok = agrees(i, 'a', &s->view[0], views[i].a) && ok;
-        ok = agrees(i, 'b', &s->view[1], views[i].b) && ok;
+        ok = agrees(i, 'a', &s->core->view[0], views[i].a) && ok;
+        ok = agrees(i, 'b', &s->core->view[1], views[i].b) && ok;
         axe_ctx_free(cx);
     }
     assert_true(ok);

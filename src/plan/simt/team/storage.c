@@ -110,7 +110,7 @@ axe_simt_entity_of(planner *p, const axe_tensor *t)
 const char *
 axe_simt_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
 {
-    return s->simt->hint != AXE_HINT_NONE
+    return s->simt->hint != AXE_HINT_NONE || a->key == AXE_ATTR_stream
                ? NULL
                : axe_textf(p->cx,
                            "`%s` is for what moves to or from global memory, "

@@ -1,9 +1,10 @@
-/* frame.h - between the files of the cost model: what a statement
- * touches. */
-#ifndef AXE_PLAN_COST_FRAME_H
-#define AXE_PLAN_COST_FRAME_H
+/* core.h - the cost model of one core, between its files: what a statement
+ * touches, and how long it takes. */
+#ifndef AXE_PLAN_COST_CORE_H
+#define AXE_PLAN_COST_CORE_H
 
 #include "plan/cost/cost_int.h"
+#include "plan/cpu/schedule.h"
 
 /* One operand of a statement. */
 typedef struct axe_cost_access {
@@ -36,12 +37,18 @@ void axe_cost_frame_make(axe_cost_env *e, const axe_schedule *s,
  * 1 for what is no map. */
 int axe_map_most_lanes(const axe_plan *p, const axe_schedule *s);
 
-/* issue.c: [cycles] of one core to issue all of a statement's vector
+/* core_issue.c: [cycles] of one core to issue all of a statement's vector
  * operations, loads and stores. */
 double axe_cost_issue(const axe_cost_env *e, const axe_cost_frame *f);
 /* The same if whole vectors, `faster` times as long, were moved by the atoms
  * for neighbours. */
 double axe_cost_issue_best(const axe_cost_env *e, const axe_cost_frame *f,
                            double faster);
+
+/* The row of plan/target.h: each statement, and all. */
+void axe_core_cost_each(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+                        axe_cost *out);
+void axe_core_cost(axe_ctx *cx, const axe_plan *p, const axe_cost_at *at,
+                   axe_cost *out);
 
 #endif

@@ -1,11 +1,11 @@
-/* issue.c - how long a core issues a statement's operations.
+/* core_issue.c - how long a core issues a statement's operations.
  *
  * A node of an expression is computed once in the deepest loop whose index it
  * mentions (docs/design/cpu.md), so it costs its slots times the turns of that
  * loop and those around it; the digit in the lanes turns once a vector. */
 #include <math.h>
 
-#include "plan/cost/frame.h"
+#include "plan/cost/core.h"
 
 static const double op_slots[AXE_N_OP] = {
 #define COST(op, slots, warp, half, few) [AXE_OP_##op] = (slots) + 1e-9,
@@ -175,10 +175,11 @@ static void
 count_tile(tally *t, double outer)
 {
     const axe_schedule *s = t->f->s;
-    double mr = s->tile.mr, nv = s->tile.nv, blocks = outer, sum = 1;
+    double mr = s->core->tile.mr, nv = s->core->tile.nv, blocks = outer,
+           sum = 1;
 
     for (int l = t->f->n_around; l < t->f->n_own; l++)
-        if (is_sum(&s->tile, t->f->loop[l].var))
+        if (is_sum(&s->core->tile, t->f->loop[l].var))
             sum *= t->f->vtrips[l];
         else
             blocks *= t->f->vtrips[l];

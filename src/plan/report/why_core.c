@@ -1,9 +1,9 @@
-/* why.c - why a statement does not run otherwise.
+/* why_core.c - why a statement does not run otherwise.
  *
  * The planner notes what it tried and what did not fit.  What it had no reason
  * to try is told here, from the plan alone: a schedule for another kind of
  * statement, a vector wider than the machine's, stores past the caches. */
-#include "plan/report/facts.h"
+#include "plan/report/facts_core.h"
 
 static void
 say(axe_ctx *cx, axe_list *out, const char *what, const char *why)
@@ -121,7 +121,7 @@ why_not_stream(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     const axe_tensor *t = s->operand[0].tensor;
     const char       *why = NULL;
 
-    if (s->stream)
+    if (s->core->stream)
         return;
     if (p->machine->stream_bytes == 0)
         why = axe_textf(cx, "%s has no such stores", p->machine->name);
@@ -139,8 +139,8 @@ why_not_stream(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
 }
 
 void
-axe_facts_rejected(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
-                   axe_list *out)
+axe_core_facts_rejected(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
+                        axe_list *out)
 {
     for (int i = 0; i < s->n_reject; i++)
         say(cx, out, s->reject[i].what, s->reject[i].why);

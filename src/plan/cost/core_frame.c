@@ -1,4 +1,4 @@
-/* frame.c - what a statement touches, loop by loop.
+/* core_frame.c - what a statement touches, loop by loop.
  *
  * A frame has the loops around a statement and its own digits in one list, and
  * for each operand how many bytes of it the loops from l inwards touch.  Digits
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/cost/frame.h"
+#include "plan/cost/core.h"
 
 enum { LINE = 64, STREAMS = 16 };
 
@@ -55,9 +55,10 @@ block_of(const axe_schedule *s, const axe_var *v)
 {
     if (s->kind != AXE_SCHED_CONTRACT)
         return 1;
-    return v == s->tile.m ? s->tile.mr
-           : v == s->tile.n
-               ? (double)(s->tile.narrow ? 1 : s->tile.nv) * s->nest[0].lanes
+    return v == s->core->tile.m ? s->core->tile.mr
+           : v == s->core->tile.n
+               ? (double)(s->core->tile.narrow ? 1 : s->core->tile.nv) *
+                     s->nest[0].lanes
                : 1;
 }
 
@@ -112,14 +113,15 @@ by_tiles(axe_cost_loop *l, axe_cost_env *e, const axe_schedule *s)
 {
     axe_digit *d;
 
-    if (s->kind != AXE_SCHED_CONTRACT || !s->tile.narrow ||
-        l->var != s->tile.n || l->digit->weight != s->nest[0].lanes)
+    if (s->kind != AXE_SCHED_CONTRACT || !s->core->tile.narrow ||
+        l->var != s->core->tile.n || l->digit->weight != s->nest[0].lanes)
         return;
     d = axe_new(e->cx, axe_digit);
-    *d = (axe_digit){l->var, l->digit->weight * s->tile.nv,
-                     (l->digit->extent + s->tile.nv - 1) / s->tile.nv};
+    *d = (axe_digit){l->var, l->digit->weight * s->core->tile.nv,
+                     (l->digit->extent + s->core->tile.nv - 1) /
+                         s->core->tile.nv};
     l->digit = d;
-    l->trips = fmax(1, l->trips / s->tile.nv);
+    l->trips = fmax(1, l->trips / s->core->tile.nv);
 }
 
 static void
@@ -173,9 +175,9 @@ push_tile(axe_cost_frame *f, axe_ctx *cx)
 
     if (s->kind != AXE_SCHED_CONTRACT || f->n_loop + 3 > AXE_COST_LOOPS)
         return;
-    d[0] = (axe_digit){s->tile.m, 1, s->tile.mr};
-    d[1] = (axe_digit){s->tile.n, lanes, s->tile.nv};
-    d[2] = (axe_digit){s->tile.n, 1, lanes};
+    d[0] = (axe_digit){s->core->tile.m, 1, s->core->tile.mr};
+    d[1] = (axe_digit){s->core->tile.n, lanes, s->core->tile.nv};
+    d[2] = (axe_digit){s->core->tile.n, 1, lanes};
     for (int i = 0; i < 3; i++) {
         f->vtrips[f->n_loop] = 1;
         f->loop[f->n_loop++] = (axe_cost_loop){
