@@ -45,13 +45,16 @@ within(making *g, const axe_node *n)
     return ok;
 }
 
-/* Is the value the same from the statement on, wherever it is computed? */
+/* Is the value the same from the statement on, wherever it is computed?  Not
+ * where it has one for each value of an index beside the row's two. */
 static bool
 is_steady(const making *g, const axe_node *n)
 {
     const axe_stmt *s = g->x->scope;
 
-    if (n->op == AXE_OP_reduce)
+    if (n->op == AXE_OP_reduce ||
+        (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX &&
+         n->u.var != g->x->m && n->u.var != g->x->n))
         return false;
     if (n->op == AXE_OP_load && !axe_node_same(n, g->load))
         for (int i = g->from; i < s->n_body; i++)
