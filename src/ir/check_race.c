@@ -8,6 +8,8 @@
  * scatter picks are the program's own affair; and where all that a scope does
  * with a tensor is to fold into it by one op, entities may meet: whether they
  * can is the machine's. */
+#include <inttypes.h>
+
 #include "ir/check.h"
 #include "ir/race.h"
 
@@ -148,6 +150,16 @@ folds_alone(const finder *f, const access *a)
            t->space == AXE_SPACE_GLOBAL;
 }
 
+/* The first entity's number along a variable of the scope. */
+static int64_t
+first_of(const finder *f, const axe_var *v)
+{
+    for (int i = 0; f->scope->first && i < f->scope->n_var; i++)
+        if (axe_var_same(f->scope->var[i], v))
+            return f->scope->first[i];
+    return 0;
+}
+
 static void
 check_alone(finder *f, access *a)
 {
@@ -162,8 +174,9 @@ check_alone(finder *f, access *a)
                   axe_node_text(f->cx, a->load), scope, k->var->name);
     axe_help(f->cx,
              "let a subscript step by `%s` further than the others reach, or "
-             "write it where `%s` has one value, as in `if (%s == 0)`",
-             k->var->name, k->var->name, k->var->name);
+             "write it where `%s` has one value, as in `if (%s == %" PRId64
+             ")`",
+             k->var->name, k->var->name, k->var->name, first_of(f, k->var));
     f->status = f->status == AXE_OK ? st : f->status;
 }
 

@@ -1,7 +1,6 @@
 /* race.c - accesses of a scope, and the variables that each of them tells: by
  * what is known of some others follow, until nothing does. */
 #include "ir/race.h"
-#include "ir/range.h"
 
 static bool
 mentions_scope(const finder *f, const axe_node *n)
@@ -225,30 +224,70 @@ is_known(access *a, const axe_node *n)
     return true;
 }
 
-/* `v == value`, alone or among conditions that all hold. */
-static bool
-by_cond(access *a, const axe_node *cond, key *k)
+/* `v + c == value`: v by the other side, or NULL. */
+static const axe_node *
+by_sides(const finder *f, access *a, const axe_node *side,
+         const axe_node *value, const axe_var *v)
 {
-    if (cond->op == AXE_OP_and)
-        return by_cond(a, cond->arg[0], k) || by_cond(a, cond->arg[1], k);
-    if (cond->op != AXE_OP_eq)
+    axe_affine x;
+
+    if (side->type != AXE_TYPE_INDEX || !is_known(a, value) ||
+        !axe_affine_of(f->cx, side, &x) || x.n != 1 || x.coef[0] != 1 ||
+        !axe_var_same(x.var[0], v))
+        return NULL;
+    return axe_node2(f->cx, AXE_OP_sub, value,
+                     axe_index_const(f->cx, x.constant));
+}
+
+/* Such an equation, alone or among conditions that all hold; no: none does. */
+static bool
+by_cond(const finder *f, access *a, const axe_node *cond, bool no, key *k)
+{
+    const axe_node *value;
+
+    if (cond->op == AXE_OP_not)
+        return by_cond(f, a, cond->arg[0], !no, k);
+    if (cond->op == (no ? AXE_OP_or : AXE_OP_and))
+        return by_cond(f, a, cond->arg[0], no, k) ||
+               by_cond(f, a, cond->arg[1], no, k);
+    if (cond->op != (no ? AXE_OP_ne : AXE_OP_eq))
         return false;
-    for (int i = 0; i < 2; i++)
-        if (cond->arg[i]->op == AXE_OP_var && cond->arg[i]->u.var == k->var &&
-            is_known(a, cond->arg[1 - i])) {
-            *k = (key){.var = k->var, .how = FIXED, .value = cond->arg[1 - i]};
-            return true;
-        }
+    for (int i = 0; i < 2; i++) {
+        value = by_sides(f, a, cond->arg[i], cond->arg[1 - i], k->var);
+        if (!value)
+            continue;
+        *k = (key){.var = k->var, .how = FIXED, .value = value};
+        return true;
+    }
     return false;
+}
+
+/* Do the conditions leave the variable one value of its range? */
+static bool
+by_range(const finder *f, access *a, key *k)
+{
+    const axe_reach  in = {f->cx, extent_here, a, f->at};
+    const int64_t    one = 1;
+    const axe_affine of = {1, &k->var, &one, 0};
+    axe_interval     g;
+
+    if (!f->at || k->var->kind == AXE_VAR_PART)
+        return false;
+    g = axe_reach_of(&in, &of);
+    if (!g.has_lo || !g.has_hi || g.lo != g.hi)
+        return false;
+    *k = (key){
+        .var = k->var, .how = FIXED, .value = axe_index_const(f->cx, g.lo)};
+    return true;
 }
 
 static bool
 by_conds(const finder *f, access *a, key *k)
 {
-    for (const around *w = f->at; w; w = w->up)
-        if (w->cond && by_cond(a, w->cond, k))
+    for (const axe_holds *w = f->at; w; w = w->up)
+        if (by_cond(f, a, w->cond, w->no, k))
             return true;
-    return false;
+    return by_range(f, a, k);
 }
 
 static bool
@@ -375,10 +414,10 @@ void
 axe_race_find(finder *f, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        const around   *up = f->at;
-        around          in = {s->cond, up};
-        reads           r = {f, s};
+        const axe_stmt  *s = body[i];
+        const axe_holds *up = f->at;
+        axe_holds        in = {s->cond, false, up};
+        reads            r = {f, s};
         if (s->kind == AXE_STMT_TENSOR)
             axe_list_push(&f->own, s->tensor);
         for (int k = 0;
@@ -392,8 +431,9 @@ axe_race_find(finder *f, int n, axe_stmt *const *body)
         if (s->kind == AXE_STMT_IF)
             f->at = &in;
         axe_race_find(f, s->n_body, s->body);
-        f->at = up;
+        in.no = true;
         axe_race_find(f, s->n_other, s->other);
+        f->at = up;
     }
 }
 

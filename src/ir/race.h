@@ -12,6 +12,7 @@
 
 #include "ir/ir.h"
 #include "ir/list.h"
+#include "ir/range.h"
 
 typedef enum how { OPEN, ONE, FIXED, BY_DIM, BY_PARTS } how;
 
@@ -56,22 +57,16 @@ typedef struct touched {
     axe_fold fold; /* all are folds by this op; or NONE */
 } touched;
 
-/* Where we are in the tree. */
-typedef struct around {
-    const axe_node      *cond; /* that holds here */
-    const struct around *up;
-} around;
-
 typedef struct finder {
-    axe_ctx        *cx;
-    const axe_stmt *scope;
-    const around   *at;
-    const axe_list *outer;   /* axe_var: scopes and loops around the scope */
-    axe_list        own;     /* axe_tensor: tiles declared in it */
-    axe_list        found;   /* access */
-    touched        *touched; /* by tensor id: axe_race_kinds */
-    int             n_said;  /* of pairs */
-    axe_status      status;
+    axe_ctx         *cx;
+    const axe_stmt  *scope;
+    const axe_holds *at;      /* conditions around, where we are in the tree */
+    const axe_list  *outer;   /* axe_var: scopes and loops around the scope */
+    axe_list         own;     /* axe_tensor: tiles declared in it */
+    axe_list         found;   /* access */
+    touched         *touched; /* by tensor id: axe_race_kinds */
+    int              n_said;  /* of pairs */
+    axe_status       status;
 } finder;
 
 /* f->found: accesses in `body` to what entities of f->scope share, with what
