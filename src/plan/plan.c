@@ -37,6 +37,7 @@ plan_once(planner *p, axe_plan *out)
     p->place = axe_new_array(p->cx, axe_place, k->n_tensor + 1);
     p->schedule = axe_new_array(p->cx, axe_schedule *, k->n_index_stmt + 1);
     p->pack = axe_new_array(p->cx, axe_packing, k->n_tensor + 1);
+    p->asked = axe_new_array(p->cx, axe_asked *, k->n_index_stmt + 1);
     p->meets = axe_kernel_meets(p->cx, k);
     AXE_TRY(check_target(p));
     AXE_TRY(axe_check_top(p));
@@ -60,6 +61,7 @@ keep(const planner *p, axe_plan *out)
     out->n_sync = p->n_sync;
     out->sync = p->sync;
     out->shared = p->shared;
+    out->n_request = p->n_request;
 }
 
 axe_status

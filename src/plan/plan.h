@@ -214,7 +214,9 @@ typedef struct axe_plan {
     const axe_sync            *sync;
     const bool                *shared; /* by tensor id: global, written in one
                                           scope and touched in another */
-    int64_t              scratch_bytes;
+    int64_t scratch_bytes;
+    int     n_request;         /* how often planning resolved a statement's
+                                  accesses */
     const axe_simt_plan *simt; /* machines with threads; else NULL */
 } axe_plan;
 

@@ -10,6 +10,8 @@ typedef struct turned {
     double direct, staged; /* [cycles] of the path to memory, either way */
 } turned;
 
+typedef struct axe_asked axe_asked; /* access/asked.c */
+
 typedef struct planner {
     axe_ctx           *cx;
     const axe_kernel  *kernel;
@@ -34,8 +36,10 @@ typedef struct planner {
                                     to go through shared memory */
     const axe_node *trip;
     double          direct, staged; /* [cycles] why; or 0 */
-    int             n_turned;
-    const turned   *turned; /* statements that go by way of shared memory */
+    axe_asked   **asked; /* by index statement's id: as it was resolved last */
+    int           n_request; /* how often statements were */
+    int           n_turned;
+    const turned *turned; /* statements that go by way of shared memory */
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */

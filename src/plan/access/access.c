@@ -374,6 +374,7 @@ axe_request_make(planner *p, const axe_stmt *s, request *out)
         n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
+    p->n_request++;
     if (r.meets)
         r.value = r.value->arg[1];
     r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);

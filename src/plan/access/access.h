@@ -13,6 +13,14 @@ const axe_node *axe_spell_fold(axe_ctx *cx, const axe_stmt *s);
 AXE_CHECK axe_status axe_request_make(planner *p, const axe_stmt *s,
                                       request *out);
 
+/* ------------------------------------------------------------------ asked.c */
+
+/* The same, as it was resolved last if the tiles that it touches lie as then.
+ * What it finds it keeps for the planner: not under a mark that is given back.
+ */
+AXE_CHECK axe_status axe_request_of(planner *p, const axe_stmt *s,
+                                    request *out);
+
 /* ---------------------------------------------------------------- certify.c */
 
 /* Compare each operand's digits with its layout; a difference is our own bug.

@@ -133,7 +133,7 @@ infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
 {
     inferring x = {.p = p, .s = s};
 
-    AXE_TRY(axe_request_make(p, s, &x.r));
+    AXE_TRY(axe_request_of(p, s, &x.r));
     if (!speaks(&x, at))
         return AXE_OK;
     if (at == FILL) {

@@ -259,7 +259,7 @@ schedule(planner *p, const axe_stmt *s)
     bool          wanted = axe_contract_wanted(s), moved;
 
     AXE_TRY(axe_check_scatter(p, s));
-    AXE_TRY(axe_request_make(p, s, &r));
+    AXE_TRY(axe_request_of(p, s, &r));
     *out = (axe_schedule){
         .stmt = s,
         .value = r.value,

@@ -208,12 +208,53 @@ test_loads(void **state)
     }
 }
 
+/* From a list come the answers that the machine gives, each asked of it once.
+ */
+static void
+test_once(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    axe_frag_known *known = NULL;
+    int             n = 0;
+
+    (void)state;
+    for (int i = 0; i < 2 * AXE_LEN(row); i++) {
+        int          k = i % AXE_LEN(row);
+        axe_reg_move m = {.n_turn = 0}, once = {.n_turn = 0};
+        axe_frag_ask q = {.cx = cx,
+                          .mc = machine(cx, row[0].machine),
+                          .kind = AXE_ATOM_LOAD,
+                          .space = AXE_ARG_SHARED,
+                          .type = row[0].type,
+                          .n_thread = 32 * row[0].warps,
+                          .reg = layout(cx, row[k].reg),
+                          .mem = layout(cx, row[k].mem),
+                          .align = 1024};
+        assert_int_equal(axe_frag_find_once(&q, &known, &once),
+                         axe_frag_find(&q, &m));
+        assert_int_equal(once.n_turn, m.n_turn);
+        assert_int_equal(once.banks.cycles, m.banks.cycles);
+        assert_ptr_equal(once.atom, m.atom);
+        assert_int_equal(once.n_step, m.n_step);
+        assert_true(
+            m.n_step == 0 ||
+            memcmp(once.step, m.step, (size_t)m.n_step * sizeof *m.step) == 0);
+    }
+    for (const axe_frag_known *at = known; at; at = at->next, n++)
+        for (const axe_frag_known *x = at->next; x; x = x->next)
+            assert_false(axe_layout_alike(at->reg, x->reg) &&
+                         axe_layout_alike(at->mem, x->mem));
+    assert_in_range(n, 2, AXE_LEN(row));
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

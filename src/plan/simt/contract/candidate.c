@@ -49,8 +49,10 @@ axe_job_open(planner *p, const axe_stmt *s, bool turn, job *out)
     out->load[0] = s->dst;
     out->load[1] = turn ? y : x;
     out->load[2] = turn ? x : y;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         out->type[i] = type_of(p, out->load[i]);
+        out->spot[i] = axe_new(p->cx, axe_spot *);
+    }
     out->extent[2] = axe_dim_extent(out->ro.k);
     out->option = axe_new_array(p->cx, option *, AXE_MAX_OPTION);
     return true;

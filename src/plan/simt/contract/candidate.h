@@ -24,16 +24,28 @@ typedef struct option {
     double            around; /* cycles that other statements take for it */
 } option;
 
+/* Where a factor is under one layout of its tile, by (row, k). */
+typedef struct axe_spot {
+    struct axe_spot  *next;
+    const axe_layout *layout; /* the tile's */
+    const axe_layout *mem;    /* on m; NULL: by these alone it does not move */
+    axe_swizzle       swizzle;
+    int64_t           align; /* [bytes] of where mem is 0 */
+    axe_frag_known   *load;  /* what loads bring of it */
+} axe_spot;
+
 /* The statement, as options see it. */
 typedef struct job {
     planner        *p;
     const axe_stmt *s;
+    const request  *r; /* its layouts are settled; NULL: not yet */
     const axe_crew *crew;
     roles           ro;       /* a and b not numbered yet */
     int             n_dim[2]; /* indices of the rows, of the columns */
     const axe_dim  *dim[2][AXE_MAX_MORE + 1]; /* slow to fast */
     bool            turn;    /* the left factor is that of the columns */
     const axe_node *load[3]; /* c, a, b */
+    axe_spot      **spot[3]; /* of a and b: where they have been yet */
     axe_type        type[3];
     const axe_node *scale[2];  /* of a, of b; NULL: they have none */
     int64_t         block;     /* steps of the sum that a scale is for */
@@ -80,6 +92,15 @@ const axe_layout *axe_job_by_dims(const job *j, const axe_layout *l);
 const axe_layout *axe_job_memory(const job *j, const axe_operand *op, int side);
 /* Which dimension of c the index i of rows (side 0) or columns (1) is. */
 int axe_job_dim(const job *j, int side, int i);
+
+/* factor.c: how factor 1 or 2 gets to the option's atom from where it lies, and
+ * in how many cycles of shared memory; false: why it does not. */
+bool axe_factor_feed(const job *j, const option *o, int side, axe_feed *out,
+                     double *cycles, const char **why);
+/* The cycles alone, of a tile that is laid out for it if it is open; false: the
+ * option cannot read it. */
+bool axe_factor_lay(const job *j, const option *o, int side, bool open,
+                    double *cycles);
 
 /* consumer_cost.c.  Cycles that folds along dimension d of the tile, or of
  * register tiles that are made from it element by element, take where warps

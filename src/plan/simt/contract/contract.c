@@ -21,238 +21,7 @@ enum {
     MAX_OTHER = 3
 }; /* options: looked at, taken on */
 
-/* ------------------------------------------------------------------ feeding */
-
-/* What an integer expression is surely a multiple of; 0: of everything. */
-static int64_t
-factor_of(const axe_node *n)
-{
-    int64_t v;
-
-    if (axe_is_iconst(n, &v))
-        return v < 0 ? -v : v;
-    switch (n->op) {
-    case AXE_OP_add:
-    case AXE_OP_sub:
-        return axe_gcd(factor_of(n->arg[0]), factor_of(n->arg[1]));
-    case AXE_OP_mul:
-        return axe_mul(factor_of(n->arg[0]), factor_of(n->arg[1]), &v) ? v : 1;
-    default:
-        return 1;
-    }
-}
-
-/* A layout of (row, k) as the factor's dimensions, and back: the same. */
-static const axe_layout *
-by_rows(const job *j, int side, const axe_layout *l)
-{
-    static const int other[2] = {1, 0};
-    const axe_var   *row = j->dim[side - 1][0]->var;
-
-    if (!l || axe_mentions(j->load[side]->arg[0], row))
-        return l;
-    return axe_layout_permute(j->p->cx, l, 2, other, &l) == AXE_OK ? l : NULL;
-}
-
-static bool
-is_held(const job *j, int side)
-{
-    return j->load[side]->u.tensor->space == AXE_SPACE_REG;
-}
-
-/* What this CTA has of the factor. */
-static void
-see_part(const option *o, axe_feed_ask *q)
-{
-    axe_spread *own = axe_new(q->p->cx, axe_spread);
-
-    *own = *q->row;
-    own->extent /= o->pair;
-    own->atom /= o->pair;
-    q->row = own;
-    q->mem = axe_memory_of_one(q->p, q->mem);
-}
-
-static bool
-ask_for(const job *j, const option *o, const request *r, int side,
-        axe_feed_ask *q, const char **why)
-{
-    const axe_tensor *t = j->load[side]->u.tensor;
-    int               op = axe_find_operand(r, j->load[side]);
-    int64_t           begin;
-
-    *q = (axe_feed_ask){
-        .p = j->p,
-        .crew = j->crew,
-        .atom = o->atom,
-        .side = side,
-        .inner = o->side[side],
-        .row = side == 1 ? &o->m : &o->n,
-        .k = &o->k,
-        .other = side == 1 ? &o->n : &o->m,
-        .type = j->type[side],
-        .swizzle = axe_simt_swizzle(&j->p->place[t->id]),
-    };
-    if (is_held(j, side)) {
-        q->held = by_rows(j, side, j->p->place[t->id].layout);
-        *why = "its layout has no rows";
-        return q->held != NULL;
-    }
-    *why = axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
-                     axe_node_text(j->p->cx, j->load[side]));
-    q->mem = op < 0 ? NULL : axe_job_memory(j, &r->operand[op], side);
-    if (q->mem && side == 2 && o->pair > 1)
-        see_part(o, q);
-    if (!q->mem)
-        return false;
-    begin = axe_type_bytes(j->type[side], factor_of(r->operand[op].base));
-    q->align = axe_gcd(q->swizzle.bits > 0 ? 1024 : 128, begin);
-    return true;
-}
-
-/* Feeds one side from where its tile lies. */
-static bool
-feed_side(const job *j, const option *o, int side, axe_feed *out,
-          double *cycles, const char **why)
-{
-    request      r;
-    axe_feed_ask q;
-
-    if (axe_request_make(j->p, j->s, &r) != AXE_OK ||
-        !ask_for(j, o, &r, side, &q, why) || !axe_feed_fit(&q, out, why))
-        return false;
-    out->operand = axe_find_operand(&r, j->load[side]);
-    out->tensor = j->load[side]->u.tensor;
-    out->memory = q.mem;
-    *cycles = axe_feed_cycles(&q, out);
-    return true;
-}
-
-/* Can it be fed so, and in how many cycles?  Leaves nothing behind. */
-static bool
-try_feed(const job *j, const option *o, int side, double *cycles)
-{
-    axe_mark    m = axe_ctx_mark(j->p->cx);
-    axe_feed    f;
-    const char *why;
-    bool        fits = feed_side(j, o, side, &f, cycles, &why);
-
-    axe_ctx_release(j->p->cx, m);
-    return fits;
-}
-
 /* ---------------------------------------------------------------- inference */
-
-/* The dimension of an operand's tile that the variable walks, or -1. */
-static int
-walked_by(const axe_node *load, const axe_var *v)
-{
-    for (int d = 0; v && d < load->n_arg; d++)
-        if (axe_mentions(load->arg[d], v))
-            return d;
-    return -1;
-}
-
-/* The best layout of an open shared tile that is filled along `fast`. */
-static bool
-lay_along(const job *j, const option *o, int side, int fast, double *best)
-{
-    const axe_tensor *t = j->load[side]->u.tensor, *part = t;
-    const axe_layout *list[AXE_MAX_SHARED], *kept = NULL;
-    int64_t           parts = side == 2 ? o->pair : 1;
-    int n, row = walked_by(j->load[side], j->dim[side - 1][0]->var);
-
-    if (parts > 1)
-        part = axe_tensor_part(j->p, t, row, parts);
-    n = part ? axe_shared_layouts(j->p, part, fast, list) : 0;
-    for (int i = 0; i < n; i++) {
-        if (parts > 1)
-            list[i] = axe_layout_in_parts(j->p, list[i], row, parts);
-        if (!list[i])
-            continue;
-        double cycles;
-        j->p->place[t->id].layout = list[i];
-        if (try_feed(j, o, side, &cycles) && (!kept || cycles < *best)) {
-            kept = list[i];
-            *best = cycles;
-        }
-    }
-    j->p->place[t->id].layout = kept;
-    return kept != NULL;
-}
-
-/* An open tile in registers, as the option's atom wants it. */
-static bool
-lay_held(const job *j, const option *o, int side, double *cycles)
-{
-    const axe_tensor *t = j->load[side]->u.tensor;
-    request           r;
-    axe_feed_ask      q;
-    const char       *why;
-
-    if (o->atom->space[side] != AXE_ARG_REG ||
-        axe_request_make(j->p, j->s, &r) != AXE_OK ||
-        !ask_for(j, o, &r, side, &q, &why))
-        return false;
-    j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
-    return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
-           try_feed(j, o, side, cycles);
-}
-
-/* An open tile in tensor memory, where the option's atom reads it. */
-static bool
-lay_lanes(const job *j, const option *o, int side, double *cycles)
-{
-    const axe_node   *load = j->load[side];
-    const axe_tensor *t = load->u.tensor;
-    int               row = walked_by(load, j->dim[side - 1][0]->var);
-    request           r;
-    axe_feed_ask      q;
-    const char       *why;
-    int64_t           e[2];
-
-    if (t->rank != 2 || j->n_dim[side - 1] != 1 || row < 0 ||
-        !axe_is_iconst(t->shape[row], &e[0]) ||
-        !axe_is_iconst(t->shape[1 - row], &e[1]) ||
-        axe_request_make(j->p, j->s, &r) != AXE_OK ||
-        !ask_for(j, o, &r, side, &q, &why))
-        return false;
-    j->p->place[t->id].layout =
-        by_rows(j, side, axe_tmem_wanted(&q, e[0], e[1]));
-    return j->p->place[t->id].layout && try_feed(j, o, side, cycles);
-}
-
-/* The dimension along which the tile is filled, if an index of the product
- * walks it, or -1. */
-static int
-filled_along(const job *j, int side)
-{
-    const axe_var *v = axe_fast_source(j->p, j->load[side]);
-    bool           own = v == j->ro.k->var;
-
-    for (int i = 0; i < j->n_dim[side - 1]; i++)
-        own = own || v == j->dim[side - 1][i]->var;
-    return own ? walked_by(j->load[side], v) : -1;
-}
-
-/* A factor's tile, laid out if it is open; false: the option cannot read it. */
-static bool
-lay_factor(const job *j, const option *o, int side, bool open, double *cycles)
-{
-    const axe_node *load = j->load[side];
-    int             k = walked_by(load, j->ro.k->var), f;
-
-    if (!open)
-        return try_feed(j, o, side, cycles);
-    if (is_held(j, side))
-        return lay_held(j, o, side, cycles);
-    if (load->u.tensor->space == AXE_SPACE_TMEM)
-        return lay_lanes(j, o, side, cycles);
-    f = filled_along(j, side);
-    if (lay_along(j, o, side, f < 0 ? k : f, cycles))
-        return true;
-    return f >= 0 && f != k && lay_along(j, o, side, k, cycles);
-}
 
 static const axe_layout *
 row_major(const job *j, const axe_tensor *t)
@@ -300,7 +69,7 @@ try_option(const job *j, const option *o, choice *best)
         return false;
     put_layouts(j, best, l);
     for (int i = 1; i < 3; i++)
-        if (!lay_factor(j, o, i, best->open[i], &cycles[i]))
+        if (!axe_factor_lay(j, o, i, best->open[i], &cycles[i]))
             return false;
     real.traffic = cycles[1] + cycles[2];
     if (best->by && axe_option_score(&real) >= best->score)
@@ -352,6 +121,8 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
         if (!axe_job_open(p, s, turn == 1, &j[turn]) ||
             !axe_job_possible(&j[turn]))
             return false;
+        for (int i = 1; turn == 1 && i < 3; i++)
+            j[1].spot[i] = j[0].spot[3 - i];
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
         axe_scales_open(&j[turn], best[turn].scale);
@@ -397,9 +168,11 @@ plan_option(const job *j, const option *o, axe_simt_contract *out,
                                .pair = o->pair,
                                .compute = o->compute,
                                .best = j->best};
-    if (!feed_side(j, o, 1, &out->a, &cycles[0], why) ||
-        !feed_side(j, o, 2, &out->b, &cycles[1], why))
+    if (!axe_factor_feed(j, o, 1, &out->a, &cycles[0], why) ||
+        !axe_factor_feed(j, o, 2, &out->b, &cycles[1], why))
         return false;
+    out->a.operand = axe_find_operand(j->r, j->load[1]);
+    out->b.operand = axe_find_operand(j->r, j->load[2]);
     for (int i = 0; i < 2 && j->scale[i]; i++)
         if (!axe_scale_fit(j, o, i + 1, &out->scale[i], why))
             return false;
@@ -547,6 +320,7 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
             axe_scale_reject(p, r);
             return false;
         }
+        j[turn].r = r;
         if (!axe_job_possible(&j[turn])) {
             axe_rejected(p, r, "contract", "%s", j[turn].why);
             return false;

@@ -66,7 +66,7 @@ through_registers(const axe_feed_ask *q, axe_feed *f, const char **why)
          f->chunk *= 2) {
         int64_t n = q->k->n_rep / f->chunk;
         ask.reg = f->frag = axe_feed_fragment(q, f);
-        if (!ask.reg || !axe_frag_find(&ask, &f->load))
+        if (!ask.reg || !axe_frag_find_once(&ask, q->known, &f->load))
             return false;
         if (f->load.n_turn % n != 0)
             continue;

@@ -21,6 +21,7 @@ typedef struct axe_feed_ask {
     const axe_layout *mem;  /* (row, k) on m */
     axe_swizzle       swizzle;
     int64_t           align; /* [bytes] of where mem is 0 */
+    axe_frag_known  **known; /* loads from there that were asked for */
 } axe_feed_ask;
 
 /* simt/map/smem_descriptor.c: as a tile that the atom reads itself.

@@ -500,3 +500,63 @@ axe_frag_find(const axe_frag_ask *q, axe_reg_move *out)
     }
     return best != NULL;
 }
+
+/* ------------------------------------------------------------- asked before */
+
+_Static_assert(sizeof(axe_iter) == 2 * sizeof(int64_t) + 2 * sizeof(int32_t) &&
+                   sizeof(axe_offset) == sizeof(int64_t) + 2 * sizeof(int32_t),
+               "no padding in what is compared");
+
+static bool
+same_bytes(int n, size_t size, const void *a, const void *b)
+{
+    return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
+}
+
+bool
+axe_layout_alike(const axe_layout *a, const axe_layout *b)
+{
+    const axe_swizzle *x = &a->swizzle, *y = &b->swizzle;
+
+    return a == b ||
+           (a->n_shard == b->n_shard && a->n_replica == b->n_replica &&
+            a->n_offset == b->n_offset && a->n_dim == b->n_dim &&
+            x->bits == y->bits && x->base == y->base && x->shift == y->shift &&
+            x->unit_bits == y->unit_bits &&
+            same_bytes(a->n_shard, sizeof *a->shard, a->shard, b->shard) &&
+            same_bytes(a->n_replica, sizeof *a->replica, a->replica,
+                       b->replica) &&
+            same_bytes(a->n_offset, sizeof *a->offset, a->offset, b->offset) &&
+            same_bytes(a->n_dim, sizeof *a->dim_end, a->dim_end, b->dim_end));
+}
+
+bool
+axe_frag_find_once(const axe_frag_ask *q, axe_frag_known **known,
+                   axe_reg_move *out)
+{
+    axe_mark        m = axe_ctx_mark(q->cx);
+    axe_step        step[MAX_STEP], *own;
+    axe_reg_move    move = {.n_step = 0};
+    bool            found;
+    axe_frag_known *k;
+
+    for (k = *known; k; k = k->next)
+        if (axe_layout_alike(k->reg, q->reg) &&
+            axe_layout_alike(k->mem, q->mem)) {
+            *out = k->move;
+            return k->found;
+        }
+    found = axe_frag_find(q, &move);
+    if (move.n_step > 0)
+        memcpy(step, move.step, (size_t)move.n_step * sizeof *step);
+    axe_ctx_release(q->cx, m);
+    own = axe_new_array(q->cx, axe_step, move.n_step + 1);
+    if (move.n_step > 0)
+        memcpy(own, step, (size_t)move.n_step * sizeof *step);
+    move.step = own;
+    k = axe_new(q->cx, axe_frag_known);
+    *k = (axe_frag_known){*known, q->reg, q->mem, found, move};
+    *known = k;
+    *out = move;
+    return found;
+}

@@ -70,6 +70,21 @@ bool axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
 /* The row that does it in the fewest cycles; false: none. */
 bool axe_frag_find(const axe_frag_ask *q, axe_reg_move *out);
 
+/* What was answered to asks that differ in `reg` and `mem` alone. */
+typedef struct axe_frag_known {
+    struct axe_frag_known *next;
+    const axe_layout      *reg, *mem;
+    bool                   found;
+    axe_reg_move           move;
+} axe_frag_known;
+
+/* The same, of a question that stands in the list answered from there; leaves
+ * nothing behind but what it adds to the list. */
+bool axe_frag_find_once(const axe_frag_ask *q, axe_frag_known **known,
+                        axe_reg_move *out);
+/* Are the layouts written alike, iter by iter? */
+bool axe_layout_alike(const axe_layout *a, const axe_layout *b);
+
 /* Registers of a fragment that one thread has. */
 int64_t axe_frag_regs(axe_ctx *cx, const axe_layout *reg);
 
