@@ -25,14 +25,29 @@ axe_level_name(axe_level l)
     return name[l];
 }
 
-axe_levels
-axe_machine_levels(const axe_machine *mc)
+static const row *
+row_of(const axe_machine *mc)
 {
-    axe_levels out = rows[AXE_LEN(rows) - 1].levels;
+    const row *out = NULL;
 
     for (int i = 0; i < AXE_LEN(rows); i++)
         if (strncmp(rows[i].machine, mc->name, strlen(rows[i].machine)) == 0)
-            out = rows[i].levels;
+            out = &rows[i];
+    return out;
+}
+
+bool
+axe_machine_has_levels(const axe_machine *mc)
+{
+    return row_of(mc) != NULL;
+}
+
+axe_levels
+axe_machine_levels(const axe_machine *mc)
+{
+    const row *r = row_of(mc);
+    axe_levels out = r ? r->levels : rows[AXE_LEN(rows) - 1].levels;
+
     out.bytes[AXE_LEVEL_MEMORY] = (double)INFINITY;
     return out;
 }

@@ -22,7 +22,10 @@ typedef struct axe_levels {
     double all;                /* [bytes/cycle] of memory for all cores */
 } axe_levels;
 
-/* The table's typical sizes: the same on every host. */
+bool axe_machine_has_levels(const axe_machine *mc);
+
+/* The table's typical sizes: the same on every host; of a machine that has no
+ * levels, whatever. */
 axe_levels axe_machine_levels(const axe_machine *mc);
 
 /* The same with this host's cache sizes where the system tells them.

@@ -130,6 +130,7 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(nvidia_types),                                       \
      .compute = nvidia_types,                                                  \
      .simt = &(const axe_simt){.lanes = 32,                                    \
+                               .group = 4,                                     \
                                .max_threads = 1024,                            \
                                .threads = (usual),                             \
                                .max_cluster = (clusters),                      \
@@ -255,6 +256,12 @@ axe_machine_at(int i)
     return &machines[i];
 }
 
+const axe_axis_table *
+axe_machine_own_axes(const axe_machine *mc)
+{
+    return mc->axes ? mc->axes : axe_machine_axes(mc->family);
+}
+
 static const char *
 list_names(axe_ctx *cx, int n, const char *const *name)
 {
@@ -300,7 +307,7 @@ load_axes(axe_ctx *cx, const axe_machine *mc)
     int                   n_table;
     const axe_axis_table *all = axe_machine_axes_all(&n_table);
 
-    AXE_TRY(axe_axes_load(cx, axe_machine_axes(mc->family)));
+    AXE_TRY(axe_machine_use(cx, mc));
     for (int i = 0; i < AXE_LEN(machines) && !mc->simt; i++)
         if (machines[i].simt)
             AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));

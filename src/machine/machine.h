@@ -141,9 +141,16 @@ const char *axe_hint_name(axe_hint h);
 /* Does the row's text have a place for a hint? */
 bool axe_atom_takes_hint(const axe_atom *a);
 
+/* Lanes of a warp, and which of them, as bits. */
+enum { AXE_MAX_LANES = 64 };
+typedef uint64_t axe_lane_set;
+#define AXE_ONE_LANE(l) (UINT64_C(1) << (l))
+#define AXE_ALL_LANES(n) (~UINT64_C(0) >> (AXE_MAX_LANES - (n)))
+
 /* A machine whose CTAs have threads that run a kernel together. */
 typedef struct axe_simt {
-    int     lanes;             /* threads of a warp */
+    int     lanes;             /* threads of a warp: 2, 4 .. AXE_MAX_LANES */
+    int     group;             /* warps of a warp group */
     int     max_threads;       /* of a CTA */
     int     threads;           /* of a CTA, where the kernel names no number */
     int     max_cluster;       /* CTAs; 1: no clusters */
@@ -161,6 +168,7 @@ typedef struct axe_simt {
     int     tmem_columns;      /* words of a lane of tensor memory, or 0 */
     int     tmem_lanes;        /* that it has */
     int     tmem_least;        /* columns that a CTA can ask for */
+    const struct axe_rates *rates; /* NULL: its row of rates.def */
 } axe_simt;
 
 /* What a machine asks of a compiler: a row of kinds.def. */
@@ -198,13 +206,20 @@ typedef struct axe_machine {
     int                    n_compute;
     const axe_compute_row *compute; /* types it can hold; others: refused */
     const axe_simt        *simt;    /* of that kind; else NULL */
+    const axe_axis_table  *axes;    /* NULL: those of its family */
 } axe_machine;
 
 /* "cpu" is the best row this host can run; "cpu-avx2" and so on by name.
  * ENAME with a suggestion for an unknown machine. */
 AXE_CHECK axe_status axe_machine_find(axe_ctx *cx, const char *name,
                                       const axe_machine **out);
-int                  axe_n_machine(void);
+/* A machine of the caller's: what must be said of it is, and its axes are known
+ * from here on.  Those that axe_machine_find gives are checked.
+ * Errors  EUNSUPPORTED: it lacks something, rates for example.  ESHAPE */
+AXE_CHECK axe_status axe_machine_use(axe_ctx *cx, const axe_machine *mc);
+/* The table of its axes; NULL: none. */
+const axe_axis_table *axe_machine_own_axes(const axe_machine *mc);
+int                   axe_n_machine(void);
 /* Names of machines and families, each once. */
 const char *const *axe_machine_names(axe_ctx *cx, int *n);
 const axe_machine *axe_machine_at(int i);

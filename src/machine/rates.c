@@ -14,8 +14,10 @@ static const axe_rates rows[] = {
 const axe_rates *
 axe_machine_rates(const axe_machine *mc)
 {
+    if (mc->simt && mc->simt->rates)
+        return mc->simt->rates;
     for (int i = 0; i < AXE_LEN(rows); i++)
         if (strcmp(rows[i].machine, mc->name) == 0)
             return &rows[i];
-    return &rows[AXE_LEN(rows) - 1];
+    return NULL;
 }

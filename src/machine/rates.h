@@ -14,7 +14,7 @@ typedef struct axe_rates {
     int64_t     shared, own;
 } axe_rates;
 
-/* The machine's row, else the last. */
+/* Its own, or the machine's row; NULL: it has none. */
 const axe_rates *axe_machine_rates(const axe_machine *mc);
 
 #endif

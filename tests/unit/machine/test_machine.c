@@ -247,13 +247,69 @@ test_rows(void **state)
     axe_ctx_free(cx);
 }
 
+/* Descriptions that are not whole: sm_90a, or cpu-avx2, with one thing wrong.
+ */
+static const struct {
+    const char *of, *name; /* "": as it is */
+    int         lanes, group, threads;
+    bool        bare;
+    const char *want;
+} incomplete[] = {
+    {"sm_90a", "", 32, 4, 256, false, NULL},
+    {"sm_90a", "", 64, 4, 256, false, NULL},
+    {"sm_90a", "sm_91", 32, 4, 256, false, "machine sm_91 has no rates"},
+    {"cpu-avx2", "", 0, 0, 0, false, NULL},
+    {"cpu-avx2", "vax", 0, 0, 0, false,
+     "machine vax has no rates of its memory levels"},
+    {"sm_90a", "", 32, 4, 256, true, "machine sm_90a has no atoms"},
+    {"sm_90a", "", 48, 4, 192, false,
+     "machine sm_90a has 48 lanes; it must be 2, 4, 8, 16, 32 or 64"},
+    {"sm_90a", "", 128, 4, 256, false,
+     "machine sm_90a has 128 lanes; it must be 2, 4, 8, 16, 32 or 64"},
+    {"sm_90a", "", 32, 0, 256, false,
+     "machine sm_90a has 0 warps in a warp group; it must be 1 or more"},
+    {"sm_90a", "", 32, 4, 80, false,
+     "machine sm_90a has 80 threads of a CTA; it must be whole warps, and no "
+     "more than there can be"},
+};
+
+static void
+test_incomplete(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(incomplete); i++) {
+        axe_ctx           *cx = axe_ctx_new();
+        const axe_machine *mc;
+        assert_int_equal(axe_machine_find(cx, incomplete[i].of, &mc), AXE_OK);
+        axe_simt    simt = mc->simt ? *mc->simt : (axe_simt){0};
+        axe_machine own = *mc;
+        simt.lanes = incomplete[i].lanes;
+        simt.group = incomplete[i].group;
+        simt.threads = incomplete[i].threads;
+        if (mc->simt)
+            own.simt = &simt;
+        if (*incomplete[i].name)
+            own.name = incomplete[i].name;
+        if (incomplete[i].bare)
+            own.n_atom = 0;
+        axe_status st = axe_machine_use(cx, &own);
+        if (incomplete[i].want) {
+            assert_true(st != AXE_OK);
+            assert_non_null(strstr(axe_last_error(cx), incomplete[i].want));
+        } else
+            assert_int_equal(st, AXE_OK);
+        axe_ctx_free(cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),    cmocka_unit_test(test_params),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_needs),
-        cmocka_unit_test(test_operands), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_params),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_operands),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_incomplete),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
