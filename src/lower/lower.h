@@ -177,6 +177,7 @@ typedef struct axe_begin {
 typedef struct axe_grid {
     const char *name; /* the kernel's; with a number if there are more */
     int         n_thread, cluster; /* of a CTA; CTAs of a cluster */
+    int         lanes;             /* threads of a warp */
     bool        persistent;        /* as many CTAs as fit; else `blocks` */
     bool waits; /* it has a PRIOR, so it may begin before the call's launch
                    before it has ended */

@@ -127,6 +127,7 @@ make(maker *m, axe_ctx *cx, const char *machine, int n_thread, int cluster,
     m->source = axe_source_add(cx, "grid", lines, sizeof lines - 1);
     m->grid.name = "test";
     m->grid.n_thread = n_thread;
+    m->grid.lanes = 32;
     m->grid.cluster = cluster;
     m->grid.blocks = num(m, blocks);
     for (int i = 0; i < AXE_N_ID; i++)

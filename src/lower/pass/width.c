@@ -89,9 +89,9 @@ known_var(const axe_grid_widths *w, const axe_var *v, axe_interval *out)
     else if (v == g->id[AXE_ID_RANK])
         *out = between(0, g->cluster - 1);
     else if (v == g->id[AXE_ID_WARP])
-        *out = between(0, (g->n_thread + 31) / 32 - 1);
+        *out = between(0, (g->n_thread + g->lanes - 1) / g->lanes - 1);
     else if (v == g->id[AXE_ID_LANE])
-        *out = between(0, 31);
+        *out = between(0, g->lanes - 1);
     else
         return false;
     return true;

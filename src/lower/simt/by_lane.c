@@ -11,8 +11,6 @@
 
 #include "lower/simt/node.h"
 
-enum { LANES = 32, BITS = 5 };
-
 /* lane / stride % extent */
 static const axe_node *
 digit(simt_lowering *sl, int stride, int extent)
@@ -21,7 +19,7 @@ digit(simt_lowering *sl, int stride, int extent)
 
     if (stride > 1)
         n = op2(sl, AXE_OP_div, n, number(sl, stride));
-    if (stride * extent < LANES)
+    if (stride * extent < sl->sp->lanes)
         n = op2(sl, AXE_OP_mod, n, number(sl, extent));
     return n;
 }
@@ -29,25 +27,27 @@ digit(simt_lowering *sl, int stride, int extent)
 /* --------------------------------------------------------------------- sets */
 
 /* Lanes whose digit is v. */
-static uint32_t
-lanes_with(int stride, int extent, int v)
+static axe_lane_set
+lanes_with(int lanes, int stride, int extent, int v)
 {
-    uint32_t set = 0;
+    axe_lane_set set = 0;
 
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < lanes; l++)
         if (l / stride % extent == v)
-            set |= UINT32_C(1) << l;
+            set |= AXE_ONE_LANE(l);
     return set;
 }
 
 /* The digit that tells the set, or all but it; NULL: none does. */
 static const axe_node *
-test_digit(simt_lowering *sl, uint32_t set, uint32_t care)
+test_digit(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 {
-    for (int e = 2; e <= LANES; e++)
-        for (int s = 1; s < LANES; s++)
-            for (int v = 0; v < e && s * v < LANES; v++) {
-                uint32_t all = lanes_with(s, e, v) & care;
+    int lanes = sl->sp->lanes;
+
+    for (int e = 2; e <= lanes; e++)
+        for (int s = 1; s < lanes; s++)
+            for (int v = 0; v < e && s * v < lanes; v++) {
+                axe_lane_set all = lanes_with(lanes, s, e, v) & care;
                 if (all == (set & care))
                     return op2(sl, AXE_OP_eq, digit(sl, s, e), number(sl, v));
                 if (all == (~set & care))
@@ -64,14 +64,15 @@ test_range(simt_lowering *sl, int begin, int end)
 
     if (begin > 0)
         in = op2(sl, AXE_OP_le, number(sl, begin), lane);
-    if (end < LANES)
+    if (end < sl->sp->lanes)
         in = axe_simt_both(sl, in, op2(sl, AXE_OP_lt, lane, number(sl, end)));
     return in;
 }
 
 const axe_node *
-axe_by_lane_set(simt_lowering *sl, uint32_t set, uint32_t care)
+axe_by_lane_set(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 {
+    int             lanes = sl->sp->lanes;
     const axe_node *any = NULL;
 
     if ((care & ~set) == 0)
@@ -79,9 +80,9 @@ axe_by_lane_set(simt_lowering *sl, uint32_t set, uint32_t care)
     any = test_digit(sl, set, care);
     if (any)
         return any;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         int begin = l;
-        while (l < LANES && (set >> l & 1))
+        while (l < lanes && (set >> l & 1))
             l++;
         if (l == begin)
             continue;
@@ -97,7 +98,7 @@ axe_by_lane_set(simt_lowering *sl, uint32_t set, uint32_t care)
 /* The choice that is told from the others that are left by one digit, or the
  * first. */
 static int
-simplest(simt_lowering *sl, int n, const axe_lane_choice *c, uint32_t left)
+simplest(simt_lowering *sl, int n, const axe_lane_choice *c, axe_lane_set left)
 {
     axe_mark m = axe_ctx_mark(sl->lw.cx);
     int      best = 0;
@@ -114,7 +115,7 @@ axe_by_lane_choose(simt_lowering *sl, int n, const axe_lane_choice *choice)
 {
     axe_ctx         *cx = sl->lw.cx;
     axe_lane_choice *c = axe_new_array(cx, axe_lane_choice, n);
-    uint32_t         left = 0;
+    axe_lane_set     left = 0;
     axe_lane_choice  first;
     const axe_node  *in, *rest;
     int              k;
@@ -137,15 +138,15 @@ axe_by_lane_choose(simt_lowering *sl, int n, const axe_lane_choice *choice)
 
 /* value[l] = value[0] + the sum of step[b] over the bits b of l? */
 static bool
-is_linear(const int16_t *value, uint32_t care, int *step)
+is_linear(int lanes, const int16_t *value, axe_lane_set care, int *step)
 {
-    if (care != UINT32_MAX)
+    if (care != AXE_ALL_LANES(lanes))
         return false;
-    for (int b = 0; b < BITS; b++)
+    for (int b = 0; 1 << b < lanes; b++)
         step[b] = value[1 << b] - value[0];
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         int sum = value[0];
-        for (int b = 0; b < BITS; b++)
+        for (int b = 0; 1 << b < lanes; b++)
             sum += l >> b & 1 ? step[b] : 0;
         if (sum != value[l])
             return false;
@@ -159,9 +160,10 @@ linear(simt_lowering *sl, int begin, const int *step)
 {
     const axe_node *sum = number(sl, begin);
 
-    for (int b = 0; b < BITS;) {
+    for (int b = 0; 1 << b < sl->sp->lanes;) {
         int n = 1;
-        while (b + n < BITS && step[b + n] == step[b] * (1 << n))
+        while (1 << (b + n) < sl->sp->lanes &&
+               step[b + n] == step[b] * (1 << n))
             n++;
         if (step[b] != 0)
             sum = axe_sum(&sl->lw, sum,
@@ -173,14 +175,14 @@ linear(simt_lowering *sl, int begin, const int *step)
 }
 
 const axe_node *
-axe_by_lane_number(simt_lowering *sl, const int16_t *value, uint32_t care)
+axe_by_lane_number(simt_lowering *sl, const int16_t *value, axe_lane_set care)
 {
-    axe_lane_choice c[2 * LANES];
-    int             step[BITS], n = 0, of[2 * LANES] = {0};
+    axe_lane_choice c[2 * AXE_MAX_LANES];
+    int             step[AXE_MAX_LANES], n = 0, of[2 * AXE_MAX_LANES] = {0};
 
-    if (is_linear(value, care, step))
+    if (is_linear(sl->sp->lanes, value, care, step))
         return linear(sl, value[0], step);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < sl->sp->lanes; l++) {
         int d = value[l] - l, k = 0;
         if (!(care >> l & 1))
             continue;
@@ -192,7 +194,7 @@ axe_by_lane_number(simt_lowering *sl, const int16_t *value, uint32_t care)
                 axe_sum(&sl->lw, axe_simt_id(sl, AXE_ID_LANE), number(sl, d)),
                 0};
         }
-        c[k].lanes |= UINT32_C(1) << l;
+        c[k].lanes |= AXE_ONE_LANE(l);
     }
     return n == 0 ? axe_simt_id(sl, AXE_ID_LANE) : axe_by_lane_choose(sl, n, c);
 }

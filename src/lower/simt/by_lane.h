@@ -6,12 +6,13 @@
 
 /* A condition that holds in those lanes of `care` that are in `set`, and in no
  * other one of `care`; anything elsewhere.  NULL: it holds in all. */
-const axe_node *axe_by_lane_set(simt_lowering *sl, uint32_t set, uint32_t care);
+const axe_node *axe_by_lane_set(simt_lowering *sl, axe_lane_set set,
+                                axe_lane_set care);
 
 /* A value and the lanes that want it. */
 typedef struct axe_lane_choice {
     const axe_node *value;
-    uint32_t        lanes;
+    axe_lane_set    lanes;
 } axe_lane_choice;
 
 /* The value of each lane, n - 1 selects; anything in lanes that want none.  n
@@ -21,6 +22,6 @@ const axe_node *axe_by_lane_choose(simt_lowering *sl, int n,
 
 /* An integer in each lane of `care`; anything elsewhere. */
 const axe_node *axe_by_lane_number(simt_lowering *sl, const int16_t *value,
-                                   uint32_t care);
+                                   axe_lane_set care);
 
 #endif

@@ -62,6 +62,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
                     ? name
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),
         .n_thread = l->crew->n_thread,
+        .lanes = sl->sp->lanes,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
         .persistent = l->scope->keys.persistent && !l->queue,
         .waits = l->waits,

@@ -44,7 +44,7 @@ add_choice(int n, int *number, axe_lane_choice *c, int v, int lane)
         number[n] = v;
         c[n++].lanes = 0;
     }
-    c[k].lanes |= UINT32_C(1) << lane;
+    c[k].lanes |= AXE_ONE_LANE(lane);
     return n;
 }
 
@@ -57,7 +57,7 @@ give(bringing *x, axe_lblock *b, const axe_round *r, const axe_tensor **array,
     int             number[AXE_ROUND_LANES], n = 0;
     const axe_node *at;
 
-    for (int l = 0; l < AXE_ROUND_LANES; l++)
+    for (int l = 0; l < x->sl->sp->lanes; l++)
         if (r->reg[l] >= 0)
             n = add_choice(n, number, c, r->reg[l], l);
     *array = x->from;
@@ -84,11 +84,11 @@ lower_round(bringing *x, axe_lblock *b, int i)
     const axe_shuffle_step *step = &x->sh->step[i];
     const axe_node         *zero = axe_int(&x->sl->lw, 0);
     const axe_tensor       *array;
-    uint32_t                care = 0;
+    axe_lane_set            care = 0;
     int                     word;
 
-    for (int l = 0; l < AXE_ROUND_LANES; l++)
-        care |= r->from[l] >= 0 ? UINT32_C(1) << l : 0;
+    for (int l = 0; l < x->sl->sp->lanes; l++)
+        care |= r->from[l] >= 0 ? AXE_ONE_LANE(l) : 0;
     give(x, b, r, &array, &word);
     axe_arg arg[3] = {axe_simt_reg(x->got, index_of(x, i, zero)),
                       axe_simt_reg(array, index_of(x, word, zero))};
@@ -106,7 +106,7 @@ fill_slot(bringing *x, axe_lblock *b, const axe_tensor *to, int slot)
     int             number[AXE_ROUND_LANES], n = 0;
     const axe_node *at;
 
-    for (int l = 0; l < AXE_ROUND_LANES; l++) {
+    for (int l = 0; l < x->sl->sp->lanes; l++) {
         axe_round_from f = x->sh->rounds.slot[l * x->sh->n_slot + slot];
         if (f.round >= -1)
             n = add_choice(n, number, c,

@@ -327,7 +327,8 @@ add_contract(worker *w, const axe_simt_contract *c)
     w->out->flops = 2 * n;
     w->out->best = c->best.rate * n;
     w->out->shared = c->traffic;
-    if (axe_atom_threads(c->atom) > 1 || c->atom->space[0] != AXE_ARG_REG) {
+    if (axe_atom_threads(w->e->plan->machine, c->atom) > 1 ||
+        c->atom->space[0] != AXE_ARG_REG) {
         w->out->tensor = c->compute;
         return;
     }

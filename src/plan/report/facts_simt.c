@@ -361,7 +361,7 @@ tell_scale(teller *t, const axe_scale *s, int64_t block)
 static void
 tell_contract(teller *t, const axe_simt_contract *c)
 {
-    int64_t each = axe_atom_threads(c->atom);
+    int64_t each = axe_atom_threads(t->p->machine, c->atom);
 
     if (c->atom->space[0] == AXE_ARG_TMEM)
         tell(t, AXE_FACT_crew,

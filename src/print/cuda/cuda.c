@@ -300,9 +300,27 @@ static const char *const id_text[AXE_N_ID] = {
     [AXE_ID_BLOCK] = "block = (int)blockIdx.x;",
     [AXE_ID_N_BLOCK] = "n_block = (int)gridDim.x;",
     [AXE_ID_RANK] = "rank = cluster_rank();",
-    [AXE_ID_WARP] = "warp = __shfl_sync(~0u, (int)threadIdx.x >> 5, 0);",
-    [AXE_ID_LANE] = "lane = (int)threadIdx.x & 31;",
+    [AXE_ID_WARP] = "warp = __shfl_sync(~0u, (int)threadIdx.x >> $b, 0);",
+    [AXE_ID_LANE] = "lane = (int)threadIdx.x & $m;",
 };
+
+/* An id's text: $b is the bits of a lane's number, $m its mask. */
+static void
+put_id(cuda_printer *p, axe_buf *b, axe_id i)
+{
+    const axe_node *v = axe_var_node(p->cx, AXE_NOWHERE, p->g->id[i]);
+    int             n = 0;
+
+    while (1 << n < p->g->lanes)
+        n++;
+    axe_putf(b, "    const %s ", axe_cuda_is_wide(p, v) ? "i64" : "int");
+    for (const char *t = id_text[i]; *t; t++)
+        if (*t == '$')
+            axe_putf(b, "%d", *++t == 'b' ? n : p->g->lanes - 1);
+        else
+            axe_putc(b, *t);
+    axe_putc(b, '\n');
+}
 
 static void
 put_buffers(cuda_printer *p, axe_buf *b)
@@ -355,12 +373,7 @@ put_kernel(cuda_printer *p, axe_buf *b)
     put_buffers(p, b);
     for (int i = 0; i < AXE_N_ID; i++)
         if (p->id[i])
-            axe_putf(b, "    const %s %s\n",
-                     axe_cuda_is_wide(
-                         p, axe_var_node(p->cx, AXE_NOWHERE, p->g->id[i]))
-                         ? "i64"
-                         : "int",
-                     id_text[i]);
+            put_id(p, b, (axe_id)i);
     for (int i = 0; i < k->n_size; i++)
         if (p->name[i].used)
             axe_putf(b,

@@ -265,9 +265,9 @@ largest_of(const cuda_printer *p, const axe_var *v)
     const cuda_name *name = find_name(p, v);
 
     if (v == p->g->id[AXE_ID_LANE])
-        return 31;
+        return p->g->lanes - 1;
     if (v == p->g->id[AXE_ID_WARP])
-        return p->g->n_thread / 32 - 1;
+        return p->g->n_thread / p->g->lanes - 1;
     if (v == p->g->id[AXE_ID_RANK])
         return p->g->cluster - 1;
     return name && name->unrolled ? name->most : -1;

@@ -202,7 +202,7 @@ test_loads(void **state)
             m.n_turn != row[i].turns || m.banks.cycles != row[i].cycles)
             fail_msg("row %d: %s, %d turns, %d cycles", i, m.atom->name,
                      (int)m.n_turn, (int)m.banks.cycles);
-        if (axe_atom_threads(m.atom) == 1)
+        if (axe_atom_threads(mc, m.atom) == 1)
             assert_int_equal(count_cycles(&q, &m), m.banks.cycles);
         axe_ctx_free(cx);
     }

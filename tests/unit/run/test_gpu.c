@@ -98,6 +98,7 @@ make_program_of(axe_ctx *cx, const char *kernel, const char *printed)
     *l->grid =
         (axe_grid){.name = "k",
                    .n_thread = 128,
+                   .lanes = 32,
                    .cluster = 1,
                    .blocks = axe_node2(cx, AXE_OP_cdiv, m, number(cx, 4)),
                    .shared_bytes = 1024,

@@ -173,8 +173,8 @@ takes_types(const job *j, const axe_atom *a)
 {
     if (a->kind != AXE_ATOM_CONTRACT || a->fold != AXE_FOLD_SUM ||
         !takes_scales(j, a) || !axe_machine_has(j->p->mc, a) ||
-        axe_atom_threads(a) == 0 ||
-        j->crew->n_thread % axe_atom_threads(a) != 0)
+        axe_atom_threads(j->p->mc, a) == 0 ||
+        j->crew->n_thread % axe_atom_threads(j->p->mc, a) != 0)
         return false;
     for (int i = 0; i < 3; i++)
         if ((a->space[i] == AXE_ARG_TMEM) != is_tmem(j, i) ||
@@ -237,7 +237,8 @@ take_spread(const job *j, option *o)
 int64_t
 axe_job_groups(const job *j, const axe_atom *a)
 {
-    int64_t threads = axe_atom_threads(a), lanes = j->p->mc->simt->lanes;
+    int64_t threads = axe_atom_threads(j->p->mc, a),
+            lanes = j->p->mc->simt->lanes;
 
     return a->space[0] == AXE_ARG_TMEM
                ? 1
@@ -248,7 +249,8 @@ axe_job_groups(const job *j, const axe_atom *a)
 static int64_t
 lanes_each(const job *j, const axe_atom *a)
 {
-    int64_t threads = axe_atom_threads(a), lanes = j->p->mc->simt->lanes;
+    int64_t threads = axe_atom_threads(j->p->mc, a),
+            lanes = j->p->mc->simt->lanes;
 
     return threads < lanes && a->space[0] == AXE_ARG_REG ? lanes / threads : 1;
 }
@@ -262,8 +264,9 @@ bytes_of(const job *j, const option *o, int side, const axe_spread *row,
          const axe_spread *other)
 {
     double  size = axe_type_table[j->type[side]].bits / 8.0;
-    int64_t each = axe_atom_threads(o->atom) == 1 ? lanes_each(j, o->atom) : 1;
-    double  n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
+    int64_t each =
+        axe_atom_threads(j->p->mc, o->atom) == 1 ? lanes_each(j, o->atom) : 1;
+    double n = (double)(row->n_rep * row->atom * each * o->k.extent) * size;
 
     if (j->load[side]->u.tensor->space == AXE_SPACE_REG || is_tmem(j, side))
         return 0;

@@ -92,9 +92,10 @@ axe_feed_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
 double
 axe_feed_cycles(const axe_feed_ask *q, const axe_feed *f)
 {
-    int64_t crews = q->atom->space[0] == AXE_ARG_TMEM
-                        ? 1
-                        : q->crew->n_thread / axe_atom_threads(q->atom);
+    int64_t crews =
+        q->atom->space[0] == AXE_ARG_TMEM
+            ? 1
+            : q->crew->n_thread / axe_atom_threads(q->p->mc, q->atom);
     int64_t warps = q->crew->n_thread / q->p->mc->simt->lanes;
 
     if (f->held)

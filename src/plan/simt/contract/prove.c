@@ -92,7 +92,7 @@ run_loads(const proof *q, const axe_feed *f)
     int64_t             n_chunk = q->sc->k.n_rep / f->chunk;
     int64_t             all = n_chunk * f->regs;
     int64_t            *from = axe_new_array(q->cx, int64_t, q->n_thread * all);
-    int64_t             by = axe_atom_threads(m->atom), filled = 0;
+    int64_t             by = axe_atom_threads(q->p->mc, m->atom), filled = 0;
 
     if (axe_atom_operand(q->cx, m->atom, 0, m->param, &names, &d) != AXE_OK ||
         axe_atom_operand(q->cx, m->atom, 1, m->param, &names, &a) != AXE_OK)
@@ -386,7 +386,7 @@ axe_simt_contract_holds(planner *p, const job *j, const option *o,
                   .o = o,
                   .sc = sc,
                   .n_thread = j->crew->n_thread,
-                  .group = axe_atom_threads(sc->atom),
+                  .group = axe_atom_threads(p->mc, sc->atom),
                   .lanes = p->mc->simt->lanes};
     int64_t  lanes = 1;
 

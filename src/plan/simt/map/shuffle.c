@@ -380,8 +380,7 @@ plan(attempt *a, int64_t *n_proved)
     a->layout = pl->layout;
     return crew->n_thread % sp->lanes == 0 &&
            sp->home[a->op->tensor->id] == crew && a->w->n_digit <= MAX_DIGIT &&
-           a->lanes <= AXE_ROUND_LANES && make_tables(a) &&
-           choose_words(a, pl->type) &&
+           make_tables(a) && choose_words(a, pl->type) &&
            axe_rounds_find(a->p->cx, a->lanes, a->n_have, a->have, a->n_want,
                            a->want, &a->out.rounds) &&
            certify(a, n_proved) && choose_rows(a);

@@ -34,11 +34,11 @@ typedef struct edge {
 } edge;
 
 typedef struct taker {
-    int      first; /* lane */
-    uint32_t lanes;
-    int      n_demand, n_left, n_edge;
-    demand  *demand;
-    edge    *edge; /* nearest lanes first */
+    int          first; /* lane */
+    axe_lane_set lanes;
+    int          n_demand, n_left, n_edge;
+    demand      *demand;
+    edge        *edge; /* nearest lanes first */
 } taker;
 
 typedef struct solver {
@@ -51,7 +51,7 @@ typedef struct solver {
     int             sole[LANES];     /* demands that only this lane can meet */
     const edge     *taken[LANES];    /* by taker, in this round */
     int             giver_of[LANES]; /* taker that the lane gives to, or -1 */
-    uint32_t        seen;
+    axe_lane_set    seen;            /* or takers */
 } solver;
 
 static int
@@ -112,7 +112,7 @@ find_takers(solver *s)
             k++;
         if (k == s->n_taker)
             s->taker[s->n_taker++].first = l;
-        s->taker[k].lanes |= UINT32_C(1) << l;
+        s->taker[k].lanes |= AXE_ONE_LANE(l);
     }
 }
 
@@ -210,7 +210,7 @@ reach_taker(solver *s, int k)
             if (!is_open(t, e) || (pass == 0 && other >= 0) ||
                 (pass == 1 && s->seen >> e->lane & 1))
                 continue;
-            s->seen |= UINT32_C(1) << e->lane;
+            s->seen |= AXE_ONE_LANE(e->lane);
             if (other >= 0 && !reach_taker(s, other))
                 continue;
             s->giver_of[e->lane] = k;
@@ -233,7 +233,7 @@ reach_giver(solver *s, int l, int most)
             const edge *e = &t->edge[i];
             if (!is_open(t, e) || e->lane != l)
                 continue;
-            s->seen |= UINT32_C(1) << k;
+            s->seen |= AXE_ONE_LANE(k);
             if (old >= 0 && s->sole[old] >= most && !reach_giver(s, old, most))
                 break;
             if (old >= 0 && s->giver_of[old] == k)

@@ -9,9 +9,9 @@
 #ifndef AXE_PLAN_SIMT_MAP_SHUFFLE_ROUNDS_H
 #define AXE_PLAN_SIMT_MAP_SHUFFLE_ROUNDS_H
 
-#include "axe/base.h"
+#include "machine/machine.h"
 
-enum { AXE_ROUND_LANES = 32, AXE_ROUND_SLOTS = 256 };
+enum { AXE_ROUND_LANES = AXE_MAX_LANES, AXE_ROUND_SLOTS = 256 };
 
 /* Where a slot of a lane is filled from. */
 typedef struct axe_round_from {

@@ -194,7 +194,8 @@ is_by_lanes(const passing *g, const axe_touch *t)
 {
     const axe_simt_tmem *m = g->p->schedule[t->stmt->id]->simt->tmem;
 
-    return m && m->able && axe_atom_threads(m->move.atom) == t->crew->n_thread;
+    return m && m->able &&
+           axe_atom_threads(g->p->mc, m->move.atom) == t->crew->n_thread;
 }
 
 /* Does each thread, or each warp in tensor memory, find only its own? */

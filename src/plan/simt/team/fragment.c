@@ -9,7 +9,7 @@
 
 #include "plan/simt/team/fragment.h"
 
-enum { WARP_LANES = 32, MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64 };
+enum { MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64 };
 
 int64_t
 axe_step_at(const axe_step *s, int64_t count)
@@ -18,15 +18,15 @@ axe_step_at(const axe_step *s, int64_t count)
 }
 
 int
-axe_atom_threads(const axe_atom *a)
+axe_atom_threads(const axe_machine *mc, const axe_atom *a)
 {
     switch (a->by) {
     case AXE_SCOPE_THREAD:
         return 1;
     case AXE_SCOPE_WARP:
-        return WARP_LANES;
+        return mc->simt->lanes;
     case AXE_SCOPE_WARPGROUP:
-        return 4 * WARP_LANES;
+        return mc->simt->group * mc->simt->lanes;
     default:
         return 0;
     }
@@ -36,14 +36,15 @@ axe_atom_threads(const axe_atom *a)
 
 /* What one step on the axis is in thread numbers; 0 if it is none. */
 static int64_t
-threads_of(axe_ctx *cx, axe_axis axis)
+threads_of(const axe_frag_ask *q, axe_axis axis)
 {
-    const char *name = axe_axis_name(cx, axis);
+    const char *name = axe_axis_name(q->cx, axis);
 
     if (strcmp(name, "lane") == 0)
         return 1;
-    return strcmp(name, "warp") == 0 || strcmp(name, "wid") == 0 ? WARP_LANES
-                                                                 : 0;
+    return strcmp(name, "warp") == 0 || strcmp(name, "wid") == 0
+               ? q->mc->simt->lanes
+               : 0;
 }
 
 static bool
@@ -53,12 +54,13 @@ is_reg(axe_ctx *cx, axe_axis axis)
 }
 
 static bool
-number_iters(axe_ctx *cx, int n, const axe_iter *from, int64_t regs,
+number_iters(const axe_frag_ask *q, int n, const axe_iter *from, int64_t regs,
              axe_iter *to)
 {
     for (int i = 0; i < n; i++) {
-        int64_t by =
-            is_reg(cx, from[i].axis) ? 1 : threads_of(cx, from[i].axis) * regs;
+        int64_t by = is_reg(q->cx, from[i].axis)
+                         ? 1
+                         : threads_of(q, from[i].axis) * regs;
         if (by == 0 || !axe_mul(from[i].stride, by, &to[i].stride))
             return false;
         to[i].extent = from[i].extent;
@@ -70,15 +72,16 @@ number_iters(axe_ctx *cx, int n, const axe_iter *from, int64_t regs,
 
 /* l with threads and registers as thread * regs + register, on m. */
 static const axe_layout *
-numbered(axe_ctx *cx, const axe_layout *l, int64_t regs)
+numbered(const axe_frag_ask *q, const axe_layout *l, int64_t regs)
 {
+    axe_ctx   *cx = q->cx;
     axe_iter  *shard = axe_new_array(cx, axe_iter, l->n_shard + 1);
     axe_iter  *replica = axe_new_array(cx, axe_iter, l->n_replica + 1);
     axe_layout spec = *l;
 
     if (l->n_offset > 0 ||
-        !number_iters(cx, l->n_shard, l->shard, regs, shard) ||
-        !number_iters(cx, l->n_replica, l->replica, regs, replica))
+        !number_iters(q, l->n_shard, l->shard, regs, shard) ||
+        !number_iters(q, l->n_replica, l->replica, regs, replica))
         return NULL;
     spec.shard = shard;
     spec.replica = replica;
@@ -111,19 +114,31 @@ typedef struct trial {
     double  least; /* cycles that it takes where no banks clash */
 } trial;
 
+/* Threads of a warp, and those of one invocation. */
+static int
+lanes_of(const trial *t)
+{
+    return t->q->mc->simt->lanes;
+}
+
+static int
+threads_by(const trial *t)
+{
+    return axe_atom_threads(t->q->mc, t->atom);
+}
+
 static bool
 repeat(trial *t)
 {
-    int threads = axe_atom_threads(t->atom);
+    int threads = threads_by(t), lanes = lanes_of(t);
 
     t->frag_regs = axe_frag_regs(t->q->cx, t->q->reg);
     t->atom_regs = axe_frag_regs(t->q->cx, t->reg);
     if (threads == 0 || t->q->n_thread % threads != 0 ||
-        t->q->n_thread % WARP_LANES != 0 || t->frag_regs % t->atom_regs != 0)
+        t->q->n_thread % lanes != 0 || t->frag_regs % t->atom_regs != 0)
         return false;
-    t->n_outer[0] =
-        t->q->n_thread / (threads < WARP_LANES ? WARP_LANES : threads);
-    t->n_outer[1] = threads < WARP_LANES ? WARP_LANES / threads : 1;
+    t->n_outer[0] = t->q->n_thread / (threads < lanes ? lanes : threads);
+    t->n_outer[1] = threads < lanes ? lanes / threads : 1;
     t->n_turn = t->frag_regs / t->atom_regs;
     return true;
 }
@@ -133,16 +148,16 @@ static const axe_layout *
 all_elements(const trial *t)
 {
     axe_ctx          *cx = t->q->cx;
-    const axe_layout *d = numbered(cx, t->reg, t->frag_regs);
+    const axe_layout *d = numbered(t->q, t->reg, t->frag_regs);
     axe_iter          it[MAX_DIM];
-    int64_t           per_warp = WARP_LANES * t->frag_regs;
-    int               n = 0, threads = axe_atom_threads(t->atom);
+    int64_t           per_warp = lanes_of(t) * t->frag_regs;
+    int               n = 0, threads = threads_by(t);
     int               end[MAX_DIM];
 
     if (!d || d->n_shard + 3 > MAX_DIM)
         return NULL;
-    if (threads > WARP_LANES)
-        per_warp *= threads / WARP_LANES;
+    if (threads > lanes_of(t))
+        per_warp *= threads / lanes_of(t);
     it[n++] = (axe_iter){t->n_outer[0], per_warp, AXE_AXIS_M, AXE_UNIT_ONE};
     it[n++] = (axe_iter){t->n_outer[1], t->frag_regs, AXE_AXIS_M, AXE_UNIT_ONE};
     it[n++] = (axe_iter){t->n_turn, t->atom_regs, AXE_AXIS_M, AXE_UNIT_ONE};
@@ -159,7 +174,7 @@ static const axe_layout *
 addresses(const trial *t)
 {
     axe_ctx          *cx = t->q->cx;
-    const axe_layout *f = numbered(cx, t->q->reg, t->frag_regs), *b, *l;
+    const axe_layout *f = numbered(t->q, t->q->reg, t->frag_regs), *b, *l;
     const axe_layout *mem = axe_layout_flat(cx, t->q->mem);
     int64_t           cut[MAX_DIM];
     int               n = 0;
@@ -208,14 +223,14 @@ runs_as(const axe_layout *l, int k, const axe_iter *a)
 static bool
 take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n)
 {
-    int64_t group = axe_atom_threads(t->atom) / WARP_LANES;
+    int64_t group = threads_by(t) / lanes_of(t);
 
     add_steps(l, 0, AXE_COUNT_WARP, group > 1 ? group : 1, step, n);
     add_steps(l, 1, AXE_COUNT_LANE, 1, step, n);
     add_steps(l, 2, AXE_COUNT_TURN, 1, step, n);
     for (int i = 0; i < t->mem->n_shard; i++) {
         const axe_iter *a = &t->mem->shard[i];
-        int64_t         by = threads_of(t->q->cx, a->axis);
+        int64_t         by = threads_of(t->q, a->axis);
         if (a->axis == AXE_AXIS_M && !runs_as(l, i + 3, a))
             return false;
         if (a->axis != AXE_AXIS_M && a->stride > 0)
@@ -258,10 +273,10 @@ lanes_that_ask(const trial *t)
 {
     int64_t n = 1;
 
-    if (axe_atom_threads(t->atom) < WARP_LANES)
-        return WARP_LANES;
+    if (threads_by(t) < lanes_of(t))
+        return lanes_of(t);
     for (int i = 0; i < t->mem->n_shard; i++)
-        if (threads_of(t->q->cx, t->mem->shard[i].axis) == 1)
+        if (threads_of(t->q, t->mem->shard[i].axis) == 1)
             n += (t->mem->shard[i].extent - 1) * t->mem->shard[i].stride;
     return (int)n;
 }
@@ -270,7 +285,7 @@ lanes_that_ask(const trial *t)
  * the swizzle. */
 typedef struct asked {
     int     n_lane;
-    int64_t at[WARP_LANES], bytes;
+    int64_t at[AXE_MAX_LANES], bytes;
     int64_t bits; /* that some lane's address has; -1: not known */
 } asked;
 
@@ -291,7 +306,7 @@ ask_lanes(const trial *t, int n, const axe_step *step)
 {
     asked a = {.n_lane = lanes_that_ask(t), .bytes = run_bytes(t)};
 
-    for (int i = 0; i < a.n_lane && i < WARP_LANES; i++) {
+    for (int i = 0; i < a.n_lane && i < lanes_of(t); i++) {
         a.at[i] = offset_of(t, n, step, AXE_COUNT_LANE, i);
         a.bits = a.at[i] < 0 ? -1 : a.bits | a.at[i];
     }
@@ -318,7 +333,7 @@ is_alike(const trial *t, const asked *a, int64_t at)
 static axe_banks
 banks_at(const trial *t, const asked *a, int64_t turn)
 {
-    int64_t at[WARP_LANES];
+    int64_t at[AXE_MAX_LANES];
 
     for (int i = 0; i < a->n_lane; i++) {
         at[i] = a->at[i] + turn;
@@ -334,7 +349,7 @@ count_banks(const trial *t, int n, const axe_step *step)
     axe_banks sum = {0, 0}, first;
     asked     a = ask_lanes(t, n, step);
 
-    if (t->q->space != AXE_ARG_SHARED || a.n_lane > WARP_LANES)
+    if (t->q->space != AXE_ARG_SHARED || a.n_lane > lanes_of(t))
         return sum;
     first = banks_at(t, &a, 0);
     for (int64_t turn = 0; turn < t->n_turn; turn++) {

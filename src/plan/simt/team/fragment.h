@@ -62,7 +62,7 @@ typedef struct axe_frag_ask {
 } axe_frag_ask;
 
 /* Threads that issue it together; 0: not known. */
-int axe_atom_threads(const axe_atom *a);
+int axe_atom_threads(const axe_machine *mc, const axe_atom *a);
 
 /* Does this row do it? */
 bool axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,

@@ -55,10 +55,7 @@ axe_simt_registers(const axe_machine *mc, const axe_crew *c)
 static int
 group_threads(const axe_machine *mc)
 {
-    int64_t n = 1;
-
-    axe_scope_nests(mc->family, AXE_SCOPE_WARPGROUP, AXE_SCOPE_THREAD, &n);
-    return (int)n;
+    return mc->simt->group * mc->simt->lanes;
 }
 
 /* Whose entities have thread t of the cta, and ask for registers; or NULL. */

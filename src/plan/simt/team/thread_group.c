@@ -9,12 +9,11 @@
 static int
 threads_of(const planner *p, axe_scope_kind k)
 {
-    int64_t n = 1;
-    int     lanes = p->mc->simt->lanes;
+    const axe_simt *m = p->mc->simt;
 
-    if (k == AXE_SCOPE_WARPGROUP)
-        axe_scope_nests(p->mc->family, k, AXE_SCOPE_THREAD, &n);
-    return k == AXE_SCOPE_WARP ? lanes : (int)n;
+    return k == AXE_SCOPE_WARPGROUP ? m->group * m->lanes
+           : k == AXE_SCOPE_WARP    ? m->lanes
+                                    : 1;
 }
 
 static axe_status

@@ -256,7 +256,7 @@ registers_by(const moving *x, const axe_atom *a, int param, bool turn)
     const axe_layout *reg = side_of(x, x->in ? a->d : a->a, param, turn);
     const axe_layout *places = side_of(x, x->in ? a->a : a->d, param, turn);
     const axe_layout *outer, *l;
-    int64_t           groups = x->crew->n_thread / axe_atom_threads(a);
+    int64_t groups = x->crew->n_thread / axe_atom_threads(x->p->mc, a);
 
     if (!reg || !places ||
         axe_layout_tile_of(cx, x->lanes, x->shape, places, shape_of(cx, places),
@@ -280,8 +280,8 @@ concerns(const moving *x, const axe_atom *a)
     return a->kind == (x->in ? AXE_ATOM_LOAD : AXE_ATOM_STORE) &&
            a->space[!x->in ? 0 : 1] == AXE_ARG_TMEM &&
            a->space[x->in ? 0 : 1] == AXE_ARG_REG &&
-           axe_machine_has(x->p->mc, a) && axe_atom_threads(a) > 0 &&
-           x->crew->n_thread % axe_atom_threads(a) == 0;
+           axe_machine_has(x->p->mc, a) && axe_atom_threads(x->p->mc, a) > 0 &&
+           x->crew->n_thread % axe_atom_threads(x->p->mc, a) == 0;
 }
 
 static axe_frag_ask
