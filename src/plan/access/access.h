@@ -38,6 +38,12 @@ int64_t axe_certify_view(planner *p, const axe_operand *src,
 /* Is the statement a sum of products with a row, a column and a sum? */
 bool axe_contract_wanted(const axe_stmt *s);
 
+/* --------------------------------------------------------------- declared.c */
+
+/* Errors of a layout that the text gives a tile, on any machine.
+ * ESHAPE: two elements have one place, or one is before the first */
+axe_status axe_declared_check(axe_ctx *cx, const axe_tensor *t);
+
 /* ------------------------------------------------------------------ digit.c */
 
 /* Cut `v` (const extent) at the boundaries of all operands and at `extra` more

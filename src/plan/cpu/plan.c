@@ -77,40 +77,6 @@ tile_shape(planner *p, const axe_tensor *t)
     return (axe_shape){t->rank, e};
 }
 
-/* The element of the tile with this flat index, as it is written. */
-static const char *
-element(planner *p, const axe_tensor *t, int64_t flat)
-{
-    const char *text = "]";
-
-    for (int d = t->rank - 1; d >= 0; d--) {
-        int64_t e = 1;
-        axe_is_iconst(t->shape[d], &e);
-        text = axe_textf(p->cx, "%s%" PRId64 "%s", d > 0 ? ", " : "[", flat % e,
-                         text);
-        flat /= e;
-    }
-    return axe_textf(p->cx, "%s%s", t->name, text);
-}
-
-/* Has each element a place of its own? */
-static axe_status
-check_distinct(planner *p, const axe_tensor *t)
-{
-    int64_t at[2];
-    bool    distinct;
-
-    AXE_TRY(axe_layout_injective(p->cx, t->layout, &distinct, at));
-    if (distinct)
-        return AXE_OK;
-    axe_fail(p->cx, t->at, AXE_ESHAPE,
-             "the layout of %s puts %s and %s in one place", t->name,
-             element(p, t, at[0]), element(p, t, at[1]));
-    axe_help(p->cx, "let each stride step over all that the smaller ones "
-                    "reach, or leave the layout open");
-    return AXE_ESHAPE;
-}
-
 /* Is it one of this machine's own axes, which keep no tile? */
 static bool
 is_own_axis(planner *p, axe_axis a)
@@ -153,7 +119,7 @@ place_declared(planner *p, const axe_tensor *t)
                             p->mc->name,
                             axe_axis_name(p->cx, t->layout->shard[i].axis),
                             t->name);
-    AXE_TRY(check_distinct(p, t));
+    AXE_TRY(axe_declared_check(p->cx, t));
     AXE_TRY(axe_layout_group(p->cx, t->layout, tile_shape(p, t), &pl->layout));
     if (is_for_threads(t->layout))
         pl->layout = NULL;

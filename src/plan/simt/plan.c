@@ -116,6 +116,7 @@ place_tile(planner *p, const axe_tensor *t)
         AXE_TRY(check_axes(p, t, t->layout->n_replica, t->layout->replica));
         AXE_TRY(check_threads(p, t));
     }
+    AXE_TRY(axe_declared_check(p->cx, t));
     return axe_layout_group(p->cx, t->layout, axe_shape_of_tile(p->cx, t),
                             &pl->layout);
 }

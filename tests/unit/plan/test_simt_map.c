@@ -293,6 +293,17 @@ static const struct {
     {"lane 5", "kernel k(in f32 X[8], out f32 Y[8]) { index m; cta (i : 1) {"
      "reg f32 x[8] : (8) : (1@lane) + 5@lane; x[m] = X[m]; Y[m] = x[m]; } }",
      "the layout of x begins at lane 5"},
+    {"one place", "kernel k(in f32 X[8, 8], out f32 Y[8, 8]) { index m, n;"
+     "cta (i : 1) { shared f32 x[8, 8] : (8, 8) : (4, 1);"
+     "x[m, n] = X[m, n]; Y[m, n] = x[m, n]; } }",
+     "the layout of x puts x[0, 4] and x[1, 0] in one place"},
+    {"one register", "kernel k(in f32 X[64], out f32 Y[64]) { index m;"
+     "cta (i : 1) { reg f32 x[64] : ((2, 32)) : ((0@reg, 1@lane));"
+     "x[m] = X[m]; Y[m] = x[m]; } }",
+     "the layout of x puts x[0] and x[32] in one place"},
+    {"before", "kernel k(in f32 X[8], out f32 Y[8]) { index m; cta (i : 1) {"
+     "shared f32 x[8] : (8) : (-1) + 6; x[m] = X[m]; Y[m] = x[m]; } }",
+     "the layout of x has an element at -1 of axis m; places count from 0"},
     {"registers", "kernel k(out f32 Y[1]) { cta (i : 1) {"
      "reg f32 x[32768, 32768] = 0; Y[0] = x[0, 0]; } }",
      "each of 256 threads would hold 4194304 elements of x"},
