@@ -51,11 +51,11 @@ check_named(sim *s, sim_warp *w, const sim_call *c, int64_t id, int64_t n)
     }
     b = &w->cta->named[id];
     b->crew |= 1u << w->id;
-    if (n <= 0 || n % LANES != 0 || n > s->g->n_thread)
+    if (n <= 0 || n % s->lanes != 0 || n > s->g->n_thread)
         what = "which is no number of whole warps of the CTA";
     else if (b->came > 0 && b->count != n)
         what = "but others have come there for another number";
-    else if (__builtin_popcount(b->crew) > n / LANES)
+    else if (__builtin_popcount(b->crew) > n / s->lanes)
         what = "but more warps than these use it: two crews share it";
     if (what && !axe_sim_known(s, kind, c->in, b->site))
         axe_sim_find(s, kind, c->in, b->site,
@@ -72,7 +72,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
     axe_sim_clock_join(s, &b->cur, w->clock);
     axe_sim_release(s, w);
     b->count = n;
-    b->came += LANES;
+    b->came += s->lanes;
     b->site = axe_sim_site(s, c->in);
     if (stays) {
         axe_sim_met(s, w);
@@ -102,8 +102,8 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
     axe_sim_met(s, w);
     w->wait = SIM_WAIT_CLUSTER;
     w->at = c->in;
-    b->came += LANES;
-    if (b->came < (int64_t)s->g->cluster * s->n_warp * LANES)
+    b->came += s->lanes;
+    if (b->came < (int64_t)s->g->cluster * s->n_warp * s->lanes)
         return;
     for (int i = 0; i < s->g->cluster; i++)
         for (int k = 0; k < s->n_warp; k++) {
@@ -130,8 +130,8 @@ meet(sim *s, sim_warp *w, const sim_call *c)
         axe_sim_met(s, w);
     } else if (atom->by == AXE_SCOPE_CLUSTER) {
         come_all(s, w, c);
-    } else if (check_named(s, w, c, 0, (int64_t)s->n_warp * LANES)) {
-        come(s, w, c, 0, (int64_t)s->n_warp * LANES, stays);
+    } else if (check_named(s, w, c, 0, (int64_t)s->n_warp * s->lanes)) {
+        come(s, w, c, 0, (int64_t)s->n_warp * s->lanes, stays);
     }
 }
 
@@ -199,11 +199,11 @@ is_over(const sim_mbar *b, int parity)
 static void
 try_wake(sim *s, sim_warp *w)
 {
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < s->lanes; l++)
         if (axe_sim_has(w->lanes, l) &&
             !is_over(&w->cta->bar[w->bar[l]], w->parity[l]))
             return;
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < s->lanes; l++)
         if (axe_sim_has(w->lanes, l))
             axe_sim_clock_join(s, &w->clock, w->cta->bar[w->bar[l]].over);
     w->wait = SIM_RUN;
@@ -366,14 +366,14 @@ static void
 wait(sim *s, sim_warp *w, const sim_call *c)
 {
     w->lanes = 0;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         sim_mbar *b;
         if (!axe_sim_has(c->pred, l))
             continue;
         b = axe_sim_mbar_of(s, c, 0, l, w->cta, false);
         if (!b)
             continue;
-        w->lanes |= 1u << l;
+        w->lanes |= AXE_ONE_LANE(l);
         w->bar[l] = (int)(b - w->cta->bar);
         w->parity[l] = (int)(c->at[1][l] & 1);
         if (s->checks)
@@ -401,7 +401,7 @@ axe_sim_barrier(sim *s, sim_warp *w, sim_call *c)
     }
     if (kind == AXE_SYNC_INITED)
         inited(s, w);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         if (!axe_sim_has(c->pred, l))
             continue;
         if (kind == AXE_SYNC_INIT)

@@ -140,7 +140,7 @@ move_row(sim *s, sim_async *o, const box *b, int64_t row, int64_t at,
     sim_call *c = &o->call;
     sim_arg   g = {.space = AXE_ARG_GLOBAL, .tensor = s->map_of[b->number]};
     uint8_t   data[MAX_ROW] = {0};
-    int       lane = __builtin_ctz(c->mask);
+    int       lane = axe_sim_first(c->mask);
     int64_t   n = b->map->box[0], to = c->at[b->shared_is][lane] + row * n;
 
     if (b->load) {
@@ -175,7 +175,7 @@ axe_sim_copy_box(sim *s, sim_async *o)
 
     if (axe_type_bytes(b.type, n) > MAX_ROW)
         return;
-    check_place(s, c, &b, c->at[b.shared_is][__builtin_ctz(c->mask)]);
+    check_place(s, c, &b, c->at[b.shared_is][axe_sim_first(c->mask)]);
     for (int i = 1; i < b.map->rank; i++)
         rows *= b.map->box[i];
     for (int64_t r = 0; r < rows; r++) {

@@ -68,7 +68,7 @@ axe_sim_met(sim *s, sim_warp *w)
 }
 
 uint32_t
-axe_sim_told(const sim_warp *w, uint32_t lanes)
+axe_sim_told(const sim_warp *w, axe_lane_set lanes)
 {
     return w->touched & ~lanes ? w->met - 1 : w->clock.vc[w->agent];
 }
@@ -86,8 +86,8 @@ axe_sim_agent_text(sim *s, int agent)
         return axe_textf(s->cx,
                          "the tensor core of warps %d to %d of block "
                          "%lld",
-                         a->index * CREW_WARPS,
-                         a->index * CREW_WARPS + CREW_WARPS - 1, block);
+                         a->index * s->crew_warps,
+                         a->index * s->crew_warps + s->crew_warps - 1, block);
     case SIM_AGENT_BAR:
         return axe_textf(s->cx, "a copy that ends at %s",
                          axe_sim_mbar_text(s, a->cta, a->index));

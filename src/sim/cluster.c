@@ -26,7 +26,7 @@ begin_arrays(sim *s, sim_warp *w)
     for (int i = 0; i < s->g->n_array; i++) {
         sim_array *x = &w->array[i];
         size_t     n = (size_t)x->n;
-        memset(x->bits, POISON, n * LANES * (size_t)x->size);
+        memset(x->bits, POISON, n * (size_t)s->lanes * (size_t)x->size);
         memset(x->init, 0, n * sizeof x->init[0]);
         memset(x->writes, 0, n * sizeof x->writes[0]);
         memset(x->reads, 0, n * sizeof x->reads[0]);
@@ -48,10 +48,10 @@ begin_slots(sim *s, sim_warp *w)
                                     [AXE_ID_WARP] = w->id};
 
     for (int i = 0; i < c->n_slot; i++)
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < s->lanes; l++)
             w->slot[i][l] = c->init[i];
     for (int i = 0; i < AXE_N_ID; i++)
-        for (int l = 0; l < LANES && c->id[i] >= 0; l++)
+        for (int l = 0; l < s->lanes && c->id[i] >= 0; l++)
             w->slot[c->id[i]][l] = i == AXE_ID_LANE ? l : id[i];
 }
 
@@ -67,8 +67,8 @@ begin_warp(sim *s, sim_warp *w)
     w->touched = 0;
     w->pc = w->n_frame = 0;
     w->loop = w->tensor = w->writer = w->reader = -1;
-    w->mask = (uint32_t)ALL_LANES;
-    w->prior = s->behind && s->g->waits ? 0 : (uint32_t)ALL_LANES;
+    w->mask = s->all_lanes;
+    w->prior = s->behind && s->g->waits ? 0 : s->all_lanes;
     w->wait = SIM_RUN;
     w->n_fence = w->n_crew = 0;
     w->crew_at = NULL;
@@ -135,7 +135,7 @@ put_named(sim *s, axe_buf *b, const sim_warp *w)
 static void
 put_mbar(sim *s, axe_buf *b, const sim_warp *w)
 {
-    int             l = __builtin_ctz(w->lanes);
+    int             l = axe_sim_first(w->lanes);
     const sim_mbar *m = &w->cta->bar[w->bar[l]];
 
     axe_putf(b, "for parity %d of %s, which lacks %" PRId64 " arrivals",
@@ -169,7 +169,7 @@ find_bytes(const sim *s)
             const sim_warp *w = &s->cta[i].warp[k];
             if (w->wait != SIM_WAIT_MBAR)
                 continue;
-            const sim_mbar *m = &w->cta->bar[w->bar[__builtin_ctz(w->lanes)]];
+            const sim_mbar *m = &w->cta->bar[w->bar[axe_sim_first(w->lanes)]];
             if (m->pending == 0 && m->tx != 0)
                 return w;
         }
@@ -189,7 +189,7 @@ find_partial(sim *s)
                 s, AXE_SIM_PARTIAL, o->call.in, -1,
                 "of warps %d to %d of block %lld only 0x%x have issued "
                 "it",
-                k * CREW_WARPS, k * CREW_WARPS + CREW_WARPS - 1,
+                k * s->crew_warps, k * s->crew_warps + s->crew_warps - 1,
                 (long long)s->cta[i].block, o->came);
             return true;
         }
@@ -345,7 +345,7 @@ check_crews(sim *s, const sim_cta *cta)
 {
     for (int i = 1; i < s->n_warp; i++) {
         const sim_warp *w = &cta->warp[i];
-        const sim_warp *first = &cta->warp[i / CREW_WARPS * CREW_WARPS];
+        const sim_warp *first = &cta->warp[i / s->crew_warps * s->crew_warps];
         const sim_inst *in = w->crew_at ? w->crew_at : first->crew_at;
         if (w->n_crew != first->n_crew)
             axe_sim_find(s, AXE_SIM_PARTIAL, in, -1,

@@ -40,7 +40,7 @@ reg_at(sim_warp *first, int array, int64_t at, const sim_place *p, int lane)
 
     if (p->lane >= 0)
         lane = p->lane;
-    return x->bits + ((at + p->at) * LANES + lane) * x->size;
+    return x->bits + ((at + p->at) * w->cta->s->lanes + lane) * x->size;
 }
 
 /* The registers of an operand in f32, warp by warp, from its first: where they
@@ -51,13 +51,13 @@ in_floats(sim *s, sim_warp *first, int array, int64_t at, const sim_side *side,
 {
     float *to = s->wide;
 
-    for (int w = 0; w < CREW_WARPS; w++) {
+    for (int w = 0; w < s->crew_warps; w++) {
         const sim_regs *r = &side->regs[w];
-        int             n = (r->hi + 1) * LANES;
+        int             n = (r->hi + 1) * s->lanes;
         if (r->n == 0)
             continue;
         const sim_array *x = &first[w].array[array];
-        const uint8_t   *bits = x->bits + at * LANES * x->size;
+        const uint8_t   *bits = x->bits + at * s->lanes * x->size;
         if (x->type == AXE_TYPE_f32 && as != AXE_TYPE_tf32) {
             base[w] = (const float *)(const void *)bits;
             continue;
@@ -73,7 +73,7 @@ static void
 gather_registers(sim *s, const sim_call *c, int which, const sim_side *side,
                  int rows, int cols, float *out, int64_t ld)
 {
-    const float     *base[CREW_WARPS] = {NULL};
+    const float     *base[MAX_CREW] = {NULL};
     const sim_place *q = side->place;
 
     in_floats(s, c->warp, c->in->arg[which].tensor, c->at[which][c->lane], side,
@@ -82,7 +82,7 @@ gather_registers(sim *s, const sim_call *c, int which, const sim_side *side,
         for (int j = 0; j < cols; j++, q += side->n_copy)
             out[i * ld + j] =
                 base[q->warp > 0 ? q->warp : 0]
-                    [q->at * LANES + (q->lane >= 0 ? q->lane : c->lane)];
+                    [q->at * s->lanes + (q->lane >= 0 ? q->lane : c->lane)];
 }
 
 static void
@@ -108,7 +108,7 @@ axe_sim_unhold(sim *s, sim_held *h)
 {
     sim_held *next;
 
-    for (int w = 0; w < CREW_WARPS; w++)
+    for (int w = 0; w < s->crew_warps; w++)
         h->warp[w].array[h->array].held = NULL;
     for (; h; h = next) {
         next = h->next;
@@ -162,7 +162,7 @@ hold(sim *s, const sim_call *c, int64_t ld)
     h->next = x->held;
     memset(h->d, 0, (size_t)(rows * ld) * sizeof h->d[0]);
     gather_registers(s, c, 0, &p->c, p->m, p->n, h->d, ld);
-    for (int w = 0; w < CREW_WARPS; w++)
+    for (int w = 0; w < s->crew_warps; w++)
         c->warp[w].array[array].held = h;
     return h->d;
 }
@@ -391,8 +391,8 @@ check_side(sim *s, const sim_call *c, int which, const sim_side *side,
     int             array = c->in->arg[which].tensor;
 
     for (int i = 0; i < r->n; i++) {
-        uint32_t mask = r->lanes[i] ? r->lanes[i] : c->pred;
-        int64_t  at = c->at[which][c->lane] + r->at[i];
+        axe_lane_set mask = r->lanes[i] ? r->lanes[i] : c->pred;
+        int64_t      at = c->at[which][c->lane] + r->at[i];
         (void)axe_sim_reg_check(s, w, c->in, array, at, mask, write);
         if (write)
             w->array[array].init[at] |= mask;
@@ -413,7 +413,7 @@ inside(sim *s, const sim_call *c, int which, const sim_side *side)
     const sim_array *x = &c->warp->array[array];
     int64_t          first = c->at[which][c->lane];
 
-    for (int w = 0; w < CREW_WARPS && !side->memory; w++)
+    for (int w = 0; w < s->crew_warps && !side->memory; w++)
         if (side->regs[w].n > 0 &&
             (first + side->regs[w].lo < 0 || first >= x->n ||
              first + side->regs[w].hi >= x->n)) {

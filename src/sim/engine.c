@@ -4,6 +4,7 @@
  * when the policy says so; atoms of one tensor core are done in order.  What a
  * warpgroup issues begins when its last warp has come. */
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/sim_int.h"
@@ -193,7 +194,7 @@ take_registers(sim *s, sim_warp *w, const sim_call *c, int crew, uint32_t op)
 static sim_group *
 tensor_group(sim *s, sim_warp *w, int group)
 {
-    int        crew = w->id / CREW_WARPS;
+    int        crew = w->id / s->crew_warps;
     sim_group *g = &w->group[group];
 
     if (w->cta->tensor[crew] < 0)
@@ -229,14 +230,14 @@ check_same(sim *s, sim_warp *w, const sim_call *c, const sim_async *o)
 static void
 issue_product(sim *s, sim_warp *w, sim_call *c)
 {
-    int         crew = w->id / CREW_WARPS, rank = w->id % CREW_WARPS;
+    int         crew = w->id / s->crew_warps, rank = w->id % s->crew_warps;
     sim_group  *g = tensor_group(s, w, c->in->shape->group);
     sim_async **at = &w->cta->crew[crew], *o;
     uint32_t    op = ++g->n_op;
 
     if (!axe_sim_contract_inside(s, c))
         return;
-    g->lanes = (uint32_t)ALL_LANES;
+    g->lanes = s->all_lanes;
     g->reads = true;
     g->site = axe_sim_site(s, c->in);
     take_registers(s, w, c, rank, op);
@@ -254,7 +255,7 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
     axe_sim_clock_join(s, &o->call.clock, w->clock);
     o->came |= 1u << rank;
     axe_sim_release(s, w);
-    if (++o->n_came < CREW_WARPS)
+    if (++o->n_came < s->crew_warps)
         return;
     *at = o->next;
     *c->in->count += 1;
@@ -294,7 +295,7 @@ axe_sim_to_mbar(sim *s, const sim_call *c, int arg, int lane, sim_cta *to,
     o->bar = b;
     o->bar_of = bar_of;
     o->bytes = bytes;
-    o->call.mask = o->call.pred = 1u << lane;
+    o->call.mask = o->call.pred = AXE_ONE_LANE(lane);
     o->call.agent = o->call.ragent = b->agent;
     o->call.epoch = b->phase + 1;
     b->last = o->call.epoch;
@@ -370,7 +371,7 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
         axe_sim_release(s, w);
         return;
     }
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         if (!axe_sim_has(c->pred, l))
             continue;
         for (int i = 0; i < MAX_RANK; i++)
@@ -381,7 +382,7 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
             issue_at_mbar(s, w, c, l);
         } else {
             sim_async *o = axe_sim_async_new(s, c);
-            o->call.mask = o->call.pred = 1u << l;
+            o->call.mask = o->call.pred = AXE_ONE_LANE(l);
             axe_sim_to_group(s, axe_sim_group_of(s, w, c->in->shape->group), o);
         }
     }
@@ -417,12 +418,13 @@ static void
 check_committer(sim *s, const sim_warp *w, const sim_call *c,
                 const sim_group *g)
 {
-    uint32_t others = g->lanes & ~c->pred;
+    axe_lane_set others = g->lanes & ~c->pred;
 
     if (c->in->shape->atom->sync == AXE_SYNC_COMMIT && others &&
         !axe_sim_known(s, AXE_SIM_PARTIAL, c->in, g->site))
         axe_sim_find(s, AXE_SIM_PARTIAL, c->in, g->site,
-                     "%s commits without lanes 0x%x, which have issued atoms "
+                     "%s commits without lanes 0x%" PRIx64
+                     ", which have issued atoms "
                      "of group %s",
                      axe_sim_agent_text(s, w->agent), others,
                      s->group[c->in->shape->group]);
@@ -435,7 +437,7 @@ issue_arrival(sim *s, sim_warp *w, sim_call *c)
     sim_group *g = axe_sim_group_of(s, w, c->in->shape->group);
 
     check_committer(s, w, c, g);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         if (!axe_sim_has(c->pred, l))
             continue;
         if (c->in->n_arg < 2) {

@@ -172,9 +172,9 @@ int_of_float(axe_type t, double v)
 /* ------------------------------------------------------------ evaluating */
 
 static void
-spread(sim_val *v)
+spread(sim_val *v, int lanes)
 {
-    for (int l = 1; l < LANES; l++)
+    for (int l = 1; l < lanes; l++)
         v->i[l] = v->i[0];
 }
 
@@ -248,23 +248,23 @@ eval_bits(const sim_term *t, int n, const sim_val *a, sim_val *out)
 
 /* Elements of registers: number a of the array, in every lane its own. */
 static void
-eval_load(sim_warp *w, const sim_term *t, uint32_t mask, const sim_inst *in,
+eval_load(sim_warp *w, const sim_term *t, axe_lane_set mask, const sim_inst *in,
           bool uniform, sim_val *a)
 {
-    sim_array *x = &w->array[t->slot];
-    sim       *s = w->cta->s;
-    bool       is_float = axe_type_is_float(x->type);
-    uint32_t   here = mask;
+    sim_array   *x = &w->array[t->slot];
+    sim         *s = w->cta->s;
+    bool         is_float = axe_type_is_float(x->type);
+    axe_lane_set here = mask;
 
     if (uniform && !axe_sim_reg_check(s, w, in, t->slot, a->i[0], mask, false))
         here = 0;
     if (uniform)
-        spread(a);
-    for (int l = 0; l < LANES; l++) {
-        const uint8_t *at = x->bits + (a->i[l] * LANES + l) * x->size;
+        spread(a, s->lanes);
+    for (int l = 0; l < s->lanes; l++) {
+        const uint8_t *at = x->bits + (a->i[l] * s->lanes + l) * x->size;
         if (!axe_sim_has(here, l) ||
-            (!uniform &&
-             !axe_sim_reg_check(s, w, in, t->slot, a->i[l], 1u << l, false)))
+            (!uniform && !axe_sim_reg_check(s, w, in, t->slot, a->i[l],
+                                            AXE_ONE_LANE(l), false)))
             a->i[l] = 0;
         else if (is_float)
             a->f[l] = axe_sim_get(x->type, at);
@@ -276,21 +276,23 @@ eval_load(sim_warp *w, const sim_term *t, uint32_t mask, const sim_inst *in,
 static void
 eval_leaf(sim_warp *w, const sim_term *t, sim_val *out)
 {
+    size_t size = (size_t)w->cta->s->lanes * sizeof out->i[0];
+
     if (t->op == AXE_OP_iconst)
         out->i[0] = t->i;
     else if (t->op == AXE_OP_fconst)
         out->f[0] = t->f;
     else if (t->lanes)
-        memcpy(out->i, w->slot[t->slot], sizeof out->i);
+        memcpy(out->i, w->slot[t->slot], size);
     else
         out->i[0] = w->slot[t->slot][0];
 }
 
 /* The operation of t on the values at `a`. */
 static void
-eval_op(const sim_term *t, sim_val *a)
+eval_op(const sim_term *t, int lanes, sim_val *a)
 {
-    int            n = t->lanes ? LANES : 1;
+    int            n = t->lanes ? lanes : 1;
     int            n_arg = axe_op_table[t->op].n_arg;
     const sim_val *b = n_arg > 1 ? a + 1 : a;
 
@@ -312,10 +314,12 @@ eval_op(const sim_term *t, sim_val *a)
 }
 
 const sim_val *
-axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask, const sim_inst *in)
+axe_sim_eval(sim_warp *w, const sim_expr *e, axe_lane_set mask,
+             const sim_inst *in)
 {
     sim_val *top = w->cta->s->stack;
     bool    *lanes = w->cta->s->stack_lanes;
+    int      all = w->cta->s->lanes;
 
     for (int i = 0; i < e->n; i++) {
         const sim_term *t = &e->term[i];
@@ -331,8 +335,8 @@ axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask, const sim_inst *in)
             lanes -= n_arg;
             for (int k = 0; k < n_arg && t->lanes; k++)
                 if (!lanes[k])
-                    spread(top + k);
-            eval_op(t, top++);
+                    spread(top + k, all);
+            eval_op(t, all, top++);
             *lanes++ = t->lanes;
         }
     }
@@ -340,11 +344,11 @@ axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask, const sim_inst *in)
 }
 
 void
-axe_sim_eval_all(sim_warp *w, const sim_expr *e, uint32_t mask,
+axe_sim_eval_all(sim_warp *w, const sim_expr *e, axe_lane_set mask,
                  const sim_inst *in, int64_t *out)
 {
     const sim_val *v = axe_sim_eval(w, e, mask, in);
 
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < w->cta->s->lanes; l++)
         out[l] = v->i[e->lanes ? l : 0];
 }

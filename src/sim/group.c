@@ -3,6 +3,7 @@
  * What a warp issues to a group is numbered; a commit says up to which number
  * its group goes, a drain that operations up to a number are done, of which
  * only the threads that issued them and drain may be sure. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/sim_int.h"
@@ -24,7 +25,7 @@ axe_sim_group_of(sim *s, sim_warp *w, int group)
 static void
 commit(sim *s, sim_warp *w, const sim_call *c, sim_group *g)
 {
-    uint32_t others = g->lanes & ~c->pred;
+    axe_lane_set others = g->lanes & ~c->pred;
 
     if (g->n_commit == g->cap) {
         int         cap = g->cap ? 2 * g->cap : 16;
@@ -36,7 +37,8 @@ commit(sim *s, sim_warp *w, const sim_call *c, sim_group *g)
     }
     if (others && !axe_sim_known(s, AXE_SIM_PARTIAL, c->in, -1))
         axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
-                     "%s commits without lanes 0x%x, which have issued atoms "
+                     "%s commits without lanes 0x%" PRIx64
+                     ", which have issued atoms "
                      "of group %s",
                      axe_sim_agent_text(s, w->agent), others,
                      s->group[c->in->shape->group]);
@@ -73,7 +75,7 @@ axe_sim_group_wake(sim *s, sim_cta *cta)
 /* Up to which operation the threads that drain know that all is done: of what
  * only others have issued they do not. */
 static uint32_t
-known_upto(sim_group *g, int n, uint32_t mask, bool reads_only)
+known_upto(sim_group *g, int n, axe_lane_set mask, bool reads_only)
 {
     int *known = &g->n_known[reads_only];
 
@@ -104,7 +106,7 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
         wait_for(s, w, c, g->n_op, g->n_op, reads_only);
         return;
     }
-    int64_t left = c->at[0][__builtin_ctz(c->pred)];
+    int64_t left = c->at[0][axe_sim_first(c->pred)];
     int     n = left >= g->n_commit || left < 0 ? 0 : g->n_commit - (int)left;
 
     if (n == 0)

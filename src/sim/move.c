@@ -12,8 +12,8 @@ enum { MAX_ELEM = 8, PIECE = 256, MAX_PERMUTED = 512, MAX_BANKS = 32 };
 
 /* Rows of neighbours that one atom of a warp touches, in order of its lanes. */
 typedef struct rows {
-    int     n, bytes;  /* of one */
-    int64_t at[LANES]; /* [bytes] in shared memory */
+    int     n, bytes;      /* of one */
+    int64_t at[MAX_LANES]; /* [bytes] in shared memory */
 } rows;
 
 /* Turns beyond the first that banks need for rows [from, to): the most
@@ -21,7 +21,7 @@ typedef struct rows {
 static int
 turns(const sim *s, const rows *r, int from, int to)
 {
-    enum { MOST = LANES };
+    enum { MOST = MAX_LANES };
     int64_t word[MAX_BANKS][MOST];
     int     n[MAX_BANKS] = {0}, most = 1, banks = s->mc->simt->banks;
     int     width = s->mc->simt->bank_bytes;
@@ -49,8 +49,8 @@ count_conflicts(sim *s, const rows *r)
     int all = s->mc->simt->banks * s->mc->simt->bank_bytes;
     int together = r->bytes > 0 && r->bytes < all ? all / r->bytes : 1;
 
-    if (together > LANES)
-        together = LANES;
+    if (together > s->lanes)
+        together = s->lanes;
     for (int i = 0; i < r->n; i += together) {
         int to = i + together < r->n ? i + together : r->n;
         s->report->conflicts += turns(s, r, i, to);
@@ -63,7 +63,7 @@ note_row(sim *s, const sim_arg *a, int64_t at, int n, rows *r)
     const axe_buffer *b;
     int               size;
 
-    if (a->space != AXE_ARG_SHARED || r->n == LANES)
+    if (a->space != AXE_ARG_SHARED || r->n == s->lanes)
         return;
     b = &s->g->buffer[a->tensor];
     size = axe_type_table[b->tensor->type].bits / 8;
@@ -140,7 +140,7 @@ check_lanes(sim *s, const sim_call *c)
 {
     const sim_arg *a = &c->in->arg[0];
 
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < s->lanes; l++)
         for (int k = 0; k < l; k++)
             if (axe_sim_has(c->pred, l) && axe_sim_has(c->pred, k) &&
                 c->at[0][l] == c->at[0][k] &&
@@ -181,8 +181,7 @@ load_or_store(sim *s, sim_call *c)
     const axe_atom *atom = c->in->shape->atom;
     rows            r = {0};
 
-    c->warp->touched |=
-        atom->by == AXE_SCOPE_THREAD ? c->pred : (uint32_t)ALL_LANES;
+    c->warp->touched |= atom->by == AXE_SCOPE_THREAD ? c->pred : s->all_lanes;
     if (atom->by != AXE_SCOPE_THREAD) {
         move_lane(s, c, 0, &r);
         count_conflicts(s, &r);
@@ -191,7 +190,7 @@ load_or_store(sim *s, sim_call *c)
     if (atom->kind == AXE_ATOM_STORE && atom->fold == AXE_FOLD_NONE &&
         s->checks)
         check_lanes(s, c);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         if (!axe_sim_has(c->mask, l))
             continue;
         if (atom->fold == AXE_FOLD_NONE)
@@ -221,7 +220,7 @@ permute(sim *s, sim_call *c)
         for (int k = 0; k < wide; k++) {
             int lane = lane_of(&m->from[i], 0), me = lane_of(&m->to[i], 0);
             if (index)
-                lane = (int)(c->at[2][me] & (LANES - 1));
+                lane = (int)(c->at[2][me] & (s->lanes - 1));
             axe_sim_reg_get(s, c, from, warp_of(c, &m->from[i]), lane,
                             c->at[1][lane] + m->from[i].at * wide + k,
                             data + (i * wide + k) * MAX_ELEM);
@@ -274,7 +273,7 @@ copy(sim *s, sim_call *c)
     const sim_moves *m = c->in->shape->moves;
     int              most = PIECE / MAX_ELEM;
 
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < s->lanes; l++)
         for (int k = 0; k < m->n_run && axe_sim_has(c->mask, l); k++)
             for (int i = m->run[k]; i < m->run[k + 1]; i += most)
                 copy_run(s, c, i,

@@ -327,7 +327,7 @@ known_of(const sim_warp *w, int agent)
  * reads neither, if it is a product (PTX ISA, wgmma.mma_async). */
 bool
 axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
-                  int64_t at, uint32_t mask, bool write)
+                  int64_t at, axe_lane_set mask, bool write)
 {
     sim_array *x = &w->array[array];
 
@@ -363,8 +363,9 @@ axe_sim_reg_get(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
 {
     sim_array *x = &w->array[a->tensor];
 
-    if (axe_sim_reg_check(s, w, c->in, a->tensor, at, 1u << lane, false))
-        memcpy(to, x->bits + (at * LANES + lane) * x->size, (size_t)x->size);
+    if (axe_sim_reg_check(s, w, c->in, a->tensor, at, AXE_ONE_LANE(lane),
+                          false))
+        memcpy(to, x->bits + (at * s->lanes + lane) * x->size, (size_t)x->size);
     else
         memset(to, 0, (size_t)x->size);
 }
@@ -375,8 +376,9 @@ axe_sim_reg_put(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
 {
     sim_array *x = &w->array[a->tensor];
 
-    if (!axe_sim_reg_check(s, w, c->in, a->tensor, at, 1u << lane, true))
+    if (!axe_sim_reg_check(s, w, c->in, a->tensor, at, AXE_ONE_LANE(lane),
+                           true))
         return;
-    memcpy(x->bits + (at * LANES + lane) * x->size, from, (size_t)x->size);
-    x->init[at] |= 1u << lane;
+    memcpy(x->bits + (at * s->lanes + lane) * x->size, from, (size_t)x->size);
+    x->init[at] |= AXE_ONE_LANE(lane);
 }

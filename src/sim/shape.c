@@ -88,7 +88,7 @@ next_point(const operand *all, int64_t *at)
 /* ---------------------------------------------------------------- places */
 
 static bool
-add_coord(const char *axis, int64_t v, sim_place *p)
+add_coord(const char *axis, int64_t v, int lanes, sim_place *p)
 {
     static const struct {
         const char *name;
@@ -107,9 +107,9 @@ add_coord(const char *axis, int64_t v, sim_place *p)
         if (strcmp(axis, row[i].name) == 0) {
             bool both = row[i].warp && row[i].lane;
             if (row[i].lane)
-                p->lane = (int)(both ? v % LANES : v);
+                p->lane = (int)(both ? v % lanes : v);
             if (row[i].warp)
-                p->warp = (int)(both ? v / LANES : v);
+                p->warp = (int)(both ? v / lanes : v);
             return true;
         }
     return false;
@@ -128,7 +128,7 @@ places(sim *s, const sim_shape *sh, const operand *o, int64_t x, int most,
         out[i] = (sim_place){.warp = -1, .lane = -1};
         for (int k = 0; k < pts.n_axis; k++)
             if (!add_coord(axe_axis_name(s->cx, pts.axis[k]),
-                           pts.coord[i * pts.n_axis + k], &out[i]))
+                           pts.coord[i * pts.n_axis + k], s->lanes, &out[i]))
                 return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                                 "the simulator: %s has operands over axis %s",
                                 sh->atom->name,
@@ -182,7 +182,7 @@ cut_runs(sim *s, const sim_shape *sh, const pair *p, sim_moves *m)
 static axe_status
 make_moves(sim *s, sim_shape *sh)
 {
-    enum { MOST = 32 };
+    enum { MOST = MAX_LANES };
     operand    d, a, all = {0};
     int64_t    at[MAX_ROLE] = {0}, n = 1;
     sim_place  to[MOST], from;
@@ -215,7 +215,7 @@ make_moves(sim *s, sim_shape *sh)
         m->from[i] = p[i].from;
     }
     sh->moves = m;
-    if (sh->atom->kind == AXE_ATOM_PERMUTE && m->n > LANES * 2)
+    if (sh->atom->kind == AXE_ATOM_PERMUTE && m->n > s->lanes * 2)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator: %s permutes %d elements",
                         sh->atom->name, m->n);
@@ -354,15 +354,15 @@ sum_up(sim *s, const sim_side *side, int n, int warp, sim_regs *out)
 
     for (int i = 0; i < n * side->n_copy; i++)
         hi = side->place[i].at > hi ? side->place[i].at : hi;
-    uint32_t *lanes = axe_new_array(s->own, uint32_t, hi + 1);
-    bool     *used = axe_new_array(s->own, bool, hi + 1);
+    axe_lane_set *lanes = axe_new_array(s->own, axe_lane_set, hi + 1);
+    bool         *used = axe_new_array(s->own, bool, hi + 1);
     for (int i = 0; i < n * side->n_copy; i++) {
         const sim_place *q = &side->place[i];
         if ((q->warp > 0 ? q->warp : 0) != warp || q->at < 0)
             continue;
         used[q->at] = true;
         if (q->lane >= 0)
-            lanes[q->at] |= 1u << q->lane;
+            lanes[q->at] |= AXE_ONE_LANE(q->lane);
     }
     out->at = axe_new_array(s->own, int32_t, hi + 1);
     out->lanes = lanes;
@@ -380,7 +380,7 @@ static axe_status
 make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
           const operand *col, bool all_copies, sim_side *out)
 {
-    enum { MOST = 32 };
+    enum { MOST = MAX_LANES };
     operand   all = *row;
     int64_t   at[MAX_ROLE] = {0};
     int       n = n_points(row) * n_points(col), got, i = 0;
@@ -399,7 +399,7 @@ make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
         for (int k = 0; k < out->n_copy; k++)
             out->place[i++] = p[k];
     } while (next_point(&all, at));
-    for (int w = 0; w < CREW_WARPS; w++)
+    for (int w = 0; w < s->crew_warps; w++)
         sum_up(s, out, n, w, &out->regs[w]);
     return AXE_OK;
 }

@@ -186,7 +186,7 @@ check_grid(sim *s)
     const axe_simt *t = s->mc->simt;
 
     if (g->n_thread < 1 || g->n_thread > t->max_threads ||
-        g->n_thread % LANES != 0 || g->cluster < 1 ||
+        g->n_thread % s->lanes != 0 || g->lanes != s->lanes || g->cluster < 1 ||
         g->cluster > t->max_cluster || g->shared_bytes < 0 ||
         g->shared_bytes > t->shared_bytes)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
@@ -195,7 +195,7 @@ check_grid(sim *s)
                         "%d), %d and %lld",
                         g->name, g->n_thread, g->cluster,
                         (long long)g->shared_bytes, s->mc->name, t->max_threads,
-                        LANES, t->max_cluster, (long long)t->shared_bytes);
+                        s->lanes, t->max_cluster, (long long)t->shared_bytes);
     for (int i = 0; i < g->n_buffer; i++)
         if (g->buffer[i].offset < 0 || g->buffer[i].bytes < 0 ||
             g->buffer[i].offset > g->shared_bytes - g->buffer[i].bytes ||
@@ -255,8 +255,8 @@ make_warp(sim *s, sim_cta *cta, sim_warp *w, int id)
                             "the simulator: registers %s[%lld] of %s",
                             g->array[i]->name, (long long)x->n,
                             axe_type_table[x->type].name);
-        x->bits = axe_alloc(s->own, (size_t)(x->n * x->size * LANES));
-        x->init = axe_new_array(s->own, uint32_t, x->n);
+        x->bits = axe_alloc(s->own, (size_t)(x->n * x->size * s->lanes));
+        x->init = axe_new_array(s->own, axe_lane_set, x->n);
         x->writes = axe_new_array(s->own, uint32_t, x->n);
         x->reads = axe_new_array(s->own, uint32_t, x->n);
         x->factor = axe_new_array(s->own, uint32_t, x->n);
@@ -293,12 +293,12 @@ make_cta(sim *s, sim_cta *cta, int rank)
 }
 
 static int64_t
-n_registers(const sim_side *side)
+n_registers(const sim *s, const sim_side *side)
 {
     int64_t n = 0;
 
-    for (int w = 0; w < CREW_WARPS; w++)
-        n += (side->regs[w].hi + 1) * LANES;
+    for (int w = 0; w < s->crew_warps; w++)
+        n += (side->regs[w].hi + 1) * s->lanes;
     return n;
 }
 
@@ -325,9 +325,9 @@ make_scratch(sim *s)
         k = sh->product->k;
         most = larger(most, m * k + n * k + m * n);
         side = larger(side, (m + n) * k);
-        side = larger(side, n_registers(&sh->product->a));
-        side = larger(side, n_registers(&sh->product->b));
-        side = larger(side, n_registers(&sh->product->c));
+        side = larger(side, n_registers(s, &sh->product->a));
+        side = larger(side, n_registers(s, &sh->product->b));
+        side = larger(side, n_registers(s, &sh->product->c));
     }
     s->mma = axe_new_array(s->own, float, most);
     s->wide = axe_new_array(s->own, float, side);
@@ -378,8 +378,8 @@ run_grid(sim *s)
     s->shape = NULL;
     s->held = NULL;
     AXE_TRY(axe_sim_code_make(s, &s->code));
-    s->n_warp = s->g->n_thread / LANES;
-    s->n_crew = (s->n_warp + CREW_WARPS - 1) / CREW_WARPS;
+    s->n_warp = s->g->n_thread / s->lanes;
+    s->n_crew = (s->n_warp + s->crew_warps - 1) / s->crew_warps;
     s->max_agent = s->g->cluster * (s->n_warp + s->n_crew + s->code->n_bar +
                                     2 * s->n_warp * s->n_group);
     s->agent = axe_new_array(s->own, sim_agent, s->max_agent);
@@ -459,16 +459,22 @@ run(sim *s)
 {
     int n = 0;
 
-    if (!s->mc->simt || s->l->n_grid == 0 || s->mc->simt->lanes != LANES)
+    if (!s->mc->simt || s->l->n_grid == 0 || s->mc->simt->lanes > MAX_LANES ||
+        s->mc->simt->group > MAX_CREW)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator runs grids of machines with warps of "
-                        "%d threads; %s is for %s",
-                        LANES, s->l->plan->kernel->name, s->mc->name);
+                        "at most %d threads, and %d of them in a warpgroup; %s "
+                        "is for %s",
+                        MAX_LANES, MAX_CREW, s->l->plan->kernel->name,
+                        s->mc->name);
+    s->lanes = s->mc->simt->lanes;
+    s->crew_warps = s->mc->simt->group;
+    s->all_lanes = AXE_ALL_LANES(s->lanes);
     for (int i = 0; i < s->l->n_grid; i++)
         n += n_atoms(&s->l->grid[i].body);
     s->report->count = axe_new_array(s->cx, axe_sim_count, n);
     s->report->finding = axe_new_array(s->cx, axe_sim_finding, AXE_SIM_MAX);
-    AXE_TRY(axe_axes_load(s->cx, axe_machine_axes(s->mc->family)));
+    AXE_TRY(axe_axes_load(s->cx, axe_machine_own_axes(s->mc)));
     AXE_TRY(bind(s));
     return run_host(s, s->l->n_host, s->l->host);
 }

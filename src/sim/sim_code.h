@@ -8,20 +8,20 @@
 #include "sim/sim.h"
 
 enum {
-    LANES = 32,
-    MAX_ARG = 6,   /* operands of an atom */
-    MAX_RANK = 5,  /* of a tensor map */
-    CREW_WARPS = 4 /* of a warpgroup */
+    MAX_LANES = AXE_MAX_LANES,
+    MAX_ARG = 6,  /* operands of an atom */
+    MAX_RANK = 5, /* of a tensor map */
+    MAX_CREW = 4  /* warps of a warpgroup */
 };
 
 typedef struct sim sim;
 
 /* ----------------------------------------------------------- expressions */
 
-/* Values of 32 lanes; of uniform ones only the first counts. */
+/* Values of all lanes; of uniform ones only the first counts. */
 typedef union sim_val {
-    int64_t i[LANES];
-    double  f[LANES];
+    int64_t i[MAX_LANES];
+    double  f[MAX_LANES];
 } sim_val;
 
 typedef struct sim_term {
@@ -59,10 +59,10 @@ typedef struct sim_moves {
 
 /* Registers of one warp that an operand has, each once, from its first. */
 typedef struct sim_regs {
-    int       n;
-    int32_t   lo, hi;
-    int32_t  *at;
-    uint32_t *lanes; /* 0: of the thread that issues */
+    int           n;
+    int32_t       lo, hi;
+    int32_t      *at;
+    axe_lane_set *lanes; /* 0: of the thread that issues */
 } sim_regs;
 
 /* An operand in tensor memory: element (i, j) of it lies at row[i] + col[j]. */
@@ -81,7 +81,7 @@ typedef struct sim_side {
     sim_tile  *tile;   /* in tensor memory; else by descriptor */
     int        n_copy; /* of each element: replicas */
     sim_place *place;  /* [rows * cols * n_copy] */
-    sim_regs   regs[CREW_WARPS];
+    sim_regs   regs[MAX_CREW];
 } sim_side;
 
 typedef struct sim_product {

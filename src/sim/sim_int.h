@@ -1,7 +1,7 @@
 /* sim_int.h - between the files of this room.
  *
  *     code.c      lowered code as a list of instructions with jumps
- *     expr.c      expressions in postfix order, evaluated for 32 lanes at once
+ *     expr.c      expressions in postfix order, evaluated for all lanes at once
  *     shape.c     what atoms move and multiply, as lists of places
  *     clock.c     agents and vector clocks
  *     shadow.c    who touched which bytes last
@@ -32,8 +32,7 @@ enum {
     WORD = 4,         /* bytes of a column of a lane */
     MAX_COLUMNS = 16, /* allocations of tensor memory in a CTA */
     POISON = 0xff,    /* what lies in memory at first */
-    EVERY_LANE = 255,
-    ALL_LANES = -1 /* as a mask: (uint32_t)ALL_LANES */
+    EVERY_LANE = 255
 };
 
 typedef struct sim_cta  sim_cta;
@@ -141,40 +140,42 @@ typedef struct sim_named {
 
 /* Commits of one warp to groups of one name. */
 typedef struct sim_commit {
-    uint32_t upto, lanes; /* operations; threads that issued some of them */
+    uint32_t     upto;  /* operations */
+    axe_lane_set lanes; /* threads that issued some of them */
 } sim_commit;
 
 typedef struct sim_group {
-    int agent, ragent;    /* + 1; 0: not used yet */
-    bool private;         /* drained for tensor memory alone: see tmem.c */
-    uint32_t n_op, lanes; /* issued; by whom since the last commit */
-    bool     reads;       /* shared memory, which must last so long */
-    int      site;
-    int      n_commit, cap;
-    int      n_known[2]; /* commits that the warp knows to be done, to have
-                            been read */
+    int agent, ragent;  /* + 1; 0: not used yet */
+    bool private;       /* drained for tensor memory alone: see tmem.c */
+    uint32_t     n_op;  /* issued */
+    axe_lane_set lanes; /* by whom since the last commit */
+    bool         reads; /* shared memory, which must last so long */
+    int          site;
+    int          n_commit, cap;
+    int          n_known[2]; /* commits that the warp knows to be done, to have
+                                been read */
     sim_commit *commit;
 } sim_group;
 
 /* An array of a warp's threads. */
 typedef struct sim_array {
-    int       size; /* bytes of an element */
-    axe_type  type;
-    int64_t   n;
-    uint8_t  *bits;   /* [n][LANES] */
-    uint32_t *init;   /* [n] lanes that were written */
-    uint32_t *writes; /* [n] operation of the tensor core that writes it */
-    uint32_t *reads;  /* [n] or reads it */
-    uint32_t *factor; /* [n] or has it for a factor */
-    uint32_t *fence;  /* [n] fences before the last touch by threads, + 1 */
+    int           size; /* bytes of an element */
+    axe_type      type;
+    int64_t       n;
+    uint8_t      *bits;   /* [n][lanes] */
+    axe_lane_set *init;   /* [n] lanes that were written */
+    uint32_t     *writes; /* [n] operation of the tensor core that writes it */
+    uint32_t     *reads;  /* [n] or reads it */
+    uint32_t     *factor; /* [n] or has it for a factor */
+    uint32_t     *fence;  /* [n] fences before the last touch by threads, + 1 */
     struct sim_held *held; /* its elements are elsewhere: see contract.c */
 } sim_array;
 
 typedef struct sim_frame {
-    uint32_t mask, gone, other; /* at entry; that left the loop or the turn;
+    axe_lane_set mask, gone, other; /* at entry; that left the loop or the turn;
                                    that take ELSE */
-    uint32_t broke;
-    int      loop; /* frame of the loop around, or -1 */
+    axe_lane_set broke;
+    int          loop; /* frame of the loop around, or -1 */
 } sim_frame;
 
 typedef enum sim_wait {
@@ -187,17 +188,17 @@ typedef enum sim_wait {
 } sim_wait;
 
 struct sim_warp {
-    sim_cta   *cta;
-    int        id, agent, pc, n_frame, loop;
-    uint32_t   mask;
-    uint32_t   prior; /* lanes that have waited for launches before */
-    sim_frame *frame;
-    int64_t (*slot)[LANES];
+    sim_cta     *cta;
+    int          id, agent, pc, n_frame, loop;
+    axe_lane_set mask;
+    axe_lane_set prior; /* lanes that have waited for launches before */
+    sim_frame   *frame;
+    int64_t (*slot)[MAX_LANES];
     sim_array      *array;
     sim_clock       clock;
     uint32_t        met;     /* what it did from here on its lanes did apart */
     uint32_t        shown;   /* what it did before its last INITED */
-    uint32_t        touched; /* lanes that used memory since */
+    axe_lane_set    touched; /* lanes that used memory since */
     sim_group       group[MAX_GROUP];
     uint32_t        n_fence; /* of registers */
     uint32_t        n_crew;  /* SYNCs of its whole warpgroup */
@@ -205,11 +206,11 @@ struct sim_warp {
     int             tensor;  /* agent of its warpgroup's tensor core, or -1 */
     int writer, reader; /* agents that write and read its registers, or -1 */
     sim_wait        wait;
-    const sim_inst *at;         /* where it waits */
-    int             named;      /* WAIT_NAMED: which */
-    uint32_t        lanes;      /* WAIT_MBAR: whose */
-    int             bar[LANES]; /* of the CTA */
-    int             parity[LANES];
+    const sim_inst *at;             /* where it waits */
+    int             named;          /* WAIT_NAMED: which */
+    axe_lane_set    lanes;          /* WAIT_MBAR: whose */
+    int             bar[MAX_LANES]; /* of the CTA */
+    int             parity[MAX_LANES];
     int             drain; /* WAIT_GROUP: which */
     uint32_t upto, known;  /* operations that must be done; that the threads
                               know of then */
@@ -220,17 +221,17 @@ struct sim_warp {
 typedef struct sim_call {
     const sim_inst *in;
     sim_warp       *warp; /* the first of the crew */
-    uint32_t        mask, pred;
-    int64_t         at[MAX_ARG][LANES];
-    int             cta[MAX_ARG][LANES]; /* DSMEM: ranks */
-    int64_t         coords[MAX_RANK][LANES], coord[MAX_RANK];
+    axe_lane_set    mask, pred;
+    int64_t         at[MAX_ARG][MAX_LANES];
+    int             cta[MAX_ARG][MAX_LANES]; /* DSMEM: ranks */
+    int64_t         coords[MAX_RANK][MAX_LANES], coord[MAX_RANK];
     int             lane; /* the thread at hand, of atoms that each issues */
     int             agent, ragent; /* ragent: of what it reads */
     uint32_t        epoch;
     uint32_t        met; /* from here on lanes of the warp are not ordered */
     sim_clock       clock;
     bool            proxy;
-    int32_t         base[LANES]; /* of tensor memory */
+    int32_t         base[MAX_LANES]; /* of tensor memory */
 } sim_call;
 
 /* One that completes later. */
@@ -289,6 +290,8 @@ struct sim {
     const axe_lowered  *l;
     const axe_machine  *mc;
     const axe_grid     *g;
+    int                 lanes, crew_warps; /* of a warp, of a warpgroup */
+    axe_lane_set        all_lanes;
     int                 n_turn; /* of the host's loops around it */
     const axe_var      *around[AXE_NEST_MAX];
     int64_t             turn[AXE_NEST_MAX];
@@ -334,10 +337,10 @@ AXE_CHECK axe_status axe_sim_expr_make(sim *s, sim_code *code,
                                        const axe_node *n, const sim_expr **out);
 /* The value of 32 lanes; of uniform expressions only of the first. Valid until
  * the next call. */
-const sim_val *axe_sim_eval(sim_warp *w, const sim_expr *e, uint32_t mask,
+const sim_val *axe_sim_eval(sim_warp *w, const sim_expr *e, axe_lane_set mask,
                             const sim_inst *in);
 /* The same, with all lanes filled in. */
-void axe_sim_eval_all(sim_warp *w, const sim_expr *e, uint32_t mask,
+void axe_sim_eval_all(sim_warp *w, const sim_expr *e, axe_lane_set mask,
                       const sim_inst *in, int64_t *out);
 
 /* code.c */
@@ -363,7 +366,7 @@ void axe_sim_release(sim *s, sim_warp *w);
 void axe_sim_met(sim *s, sim_warp *w);
 /* Up to when what the warp did is told by these lanes: only what they did
  * themselves, or what lies before all met. */
-uint32_t    axe_sim_told(const sim_warp *w, uint32_t lanes);
+uint32_t    axe_sim_told(const sim_warp *w, axe_lane_set lanes);
 const char *axe_sim_agent_text(sim *s, int agent);
 
 /* shadow.c */
@@ -399,7 +402,7 @@ void axe_sim_reg_put(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
                      int lane, int64_t at, const void *from);
 /* May the threads in mask touch it?  Reports, and says whether it is there. */
 bool axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
-                       int64_t at, uint32_t mask, bool write);
+                       int64_t at, axe_lane_set mask, bool write);
 /* One element as it is, unchecked; false if it is outside. */
 bool axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at,
                   void *to);
@@ -522,9 +525,22 @@ bool axe_sim_known(sim *s, axe_sim_kind kind, const sim_inst *in, int site);
 int  axe_sim_site(const sim *s, const sim_inst *in);
 
 static inline bool
-axe_sim_has(uint32_t mask, int lane)
+axe_sim_has(axe_lane_set mask, int lane)
 {
     return mask >> lane & 1;
+}
+
+/* The first lane of a set that has one; how many it has. */
+static inline int
+axe_sim_first(axe_lane_set mask)
+{
+    return __builtin_ctzll(mask);
+}
+
+static inline int
+axe_sim_how_many(axe_lane_set mask)
+{
+    return __builtin_popcountll(mask);
 }
 
 #endif

@@ -169,7 +169,7 @@ axe_sim_take(sim *s, sim_warp *w, sim_call *c)
 {
     bool takes = c->in->shape->atom->sync == AXE_SYNC_TAKE;
 
-    for (c->lane = 0; c->lane < LANES; c->lane++) {
+    for (c->lane = 0; c->lane < s->lanes; c->lane++) {
         if (!axe_sim_has(c->pred, c->lane))
             continue;
         if (takes)

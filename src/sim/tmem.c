@@ -279,7 +279,7 @@ axe_sim_tmem_base(sim *s, sim_warp *w, sim_call *c)
 
     if (s->checks)
         (void)axe_sim_reg_check(s, w, c->in, s->code->base, 0, c->mask, false);
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < s->lanes; l++)
         memcpy(&c->base[l], x->bits + l * x->size, sizeof c->base[l]);
 }
 
@@ -312,15 +312,16 @@ take_registers(sim *s, sim_warp *w, const sim_call *c, uint32_t op)
 
     for (int i = 0; i < c->in->shape->moves->n; i++) {
         int64_t at = c->at[reg][0] + p[i].at;
-        if (p[i].warp != w->id % CREW_WARPS)
+        if (p[i].warp != w->id % s->crew_warps)
             continue;
-        if (!axe_sim_reg_check(s, w, c->in, array, at, 1u << p[i].lane, load))
+        if (!axe_sim_reg_check(s, w, c->in, array, at, AXE_ONE_LANE(p[i].lane),
+                               load))
             return false;
         if (load)
-            x->init[at] |= 1u << p[i].lane;
+            x->init[at] |= AXE_ONE_LANE(p[i].lane);
     }
     for (int i = 0; i < c->in->shape->moves->n; i++)
-        if (p[i].warp == w->id % CREW_WARPS)
+        if (p[i].warp == w->id % s->crew_warps)
             (load ? x->writes : x->reads)[c->at[reg][0] + p[i].at] = op;
     return true;
 }
@@ -354,20 +355,21 @@ move_run(sim *s, sim_call *c, int from, int to)
     int64_t  lane = at / (AXE_TMEM_LANE / (8 * c->in->shape->elem_bytes));
     uint8_t *mem;
 
-    if (lane / LANES != w->id % CREW_WARPS) {
+    if (lane / s->lanes != w->id % s->crew_warps) {
         if (!axe_sim_known(s, AXE_SIM_REACH, c->in, -1))
             axe_sim_find(s, AXE_SIM_REACH, c->in, -1,
                          "%s means lane %lld; it reaches %d to %d",
                          axe_sim_agent_text(s, w->agent), (long long)lane,
-                         w->id % CREW_WARPS * LANES,
-                         w->id % CREW_WARPS * LANES + LANES - 1);
+                         w->id % s->crew_warps * s->lanes,
+                         w->id % s->crew_warps * s->lanes + s->lanes - 1);
         return;
     }
     mem = axe_sim_tmem(s, c, load ? 1 : 0, w->cta, at, to - from, !load);
     for (int i = from; i < to && mem; i++, mem += x->size) {
         uint8_t *reg =
             x->bits +
-            ((c->at[load ? 0 : 1][0] + r[i].at) * LANES + r[i].lane) * x->size;
+            ((c->at[load ? 0 : 1][0] + r[i].at) * s->lanes + r[i].lane) *
+                x->size;
         memcpy(load ? reg : mem, load ? mem : reg, (size_t)x->size);
     }
 }
@@ -379,6 +381,6 @@ axe_sim_tmem_move(sim *s, sim_call *c)
 
     c->lane = 0;
     for (int k = 0; k < m->n_run; k++)
-        if (reg_places(c)[m->run[k]].warp == c->warp->id % CREW_WARPS)
+        if (reg_places(c)[m->run[k]].warp == c->warp->id % s->crew_warps)
             move_run(s, c, m->run[k], m->run[k + 1]);
 }

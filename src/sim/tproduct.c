@@ -226,14 +226,14 @@ axe_sim_tmem_ask(sim *s, sim_warp *w, sim_call *c)
 {
     sim_group *g = axe_sim_group_of(s, w, c->in->shape->group);
 
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         sim_async *o;
         if (!axe_sim_has(c->pred, l))
             continue;
         o = axe_sim_async_new(s, c);
         o->in_order = true;
         o->call.lane = l;
-        o->call.mask = o->call.pred = 1u << l;
+        o->call.mask = o->call.pred = AXE_ONE_LANE(l);
         g->reads = true;
         axe_sim_to_group(s, g, o);
     }

@@ -3,6 +3,7 @@
  * Lanes that do not take part are off in the mask.  A frame is an open IF or
  * loop; lanes that have left the innermost loop, or its turn, are in `gone` and
  * come back at its end. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "sim/bits.h"
@@ -19,23 +20,24 @@ push(sim_warp *w)
     return f;
 }
 
-static uint32_t
+static axe_lane_set
 gone(const sim_warp *w)
 {
     return w->loop < 0 ? 0 : w->frame[w->loop].gone;
 }
 
 /* Lanes where the variable is still below its bound. */
-static uint32_t
-below(const sim_warp *w, const sim_inst *in, uint32_t mask)
+static axe_lane_set
+below(const sim_warp *w, const sim_inst *in, axe_lane_set mask)
 {
     const int64_t *v = w->slot[in->slot], *end = w->slot[in->bound];
-    uint32_t       on = 0;
+    int            lanes = w->cta->s->lanes;
+    axe_lane_set   on = 0;
 
     if (!w->cta->s->code->lanes[in->slot])
         return v[0] < end[0] ? mask : 0;
-    for (int l = 0; l < LANES; l++)
-        on |= (uint32_t)(v[l] < end[l]) << l;
+    for (int l = 0; l < lanes; l++)
+        on |= (axe_lane_set)(v[l] < end[l]) << l;
     return on & mask;
 }
 
@@ -48,7 +50,7 @@ assign(sim_warp *w, int slot, const sim_expr *e, const sim_inst *in)
         w->slot[slot][0] = v->i[0];
         return;
     }
-    for (int l = 0; l < LANES; l++)
+    for (int l = 0; l < w->cta->s->lanes; l++)
         if (axe_sim_has(w->mask, l))
             w->slot[slot][l] = v->i[e->lanes ? l : 0];
 }
@@ -88,7 +90,7 @@ static void
 advance(sim_warp *w, const sim_inst *in)
 {
     int64_t *v = w->slot[in->slot];
-    int      n = w->cta->s->code->lanes[in->slot] ? LANES : 1;
+    int      n = w->cta->s->code->lanes[in->slot] ? w->cta->s->lanes : 1;
 
     for (int l = 0; l < n; l++)
         if (n == 1 || axe_sim_has(w->mask, l))
@@ -116,13 +118,14 @@ next_turn(sim_warp *w, const sim_inst *in)
 static void
 branch(sim_warp *w, const sim_inst *in)
 {
-    uint32_t   on = 0;
-    sim_frame *f;
+    int          lanes = w->cta->s->lanes;
+    axe_lane_set on = 0;
+    sim_frame   *f;
 
     if (w->mask) {
         const sim_val *v = axe_sim_eval(w, in->a, w->mask, in);
-        for (int l = 0; l < LANES; l++)
-            on |= (uint32_t)(v->i[in->a->lanes ? l : 0] != 0) << l;
+        for (int l = 0; l < lanes; l++)
+            on |= (axe_lane_set)(v->i[in->a->lanes ? l : 0] != 0) << l;
     }
     f = push(w);
     f->other = w->mask & ~on;
@@ -134,7 +137,7 @@ static void
 turn(sim_warp *w, const sim_inst *in)
 {
     int64_t *v = w->slot[in->slot];
-    int      n = w->cta->s->code->lanes[in->slot] ? LANES : 1;
+    int      n = w->cta->s->code->lanes[in->slot] ? w->cta->s->lanes : 1;
 
     for (int l = 0; l < n; l++)
         if (n == 1 || axe_sim_has(w->mask, l))
@@ -191,28 +194,29 @@ control(sim_warp *w, const sim_inst *in)
 
 /* ------------------------------------------------------------------- values */
 
-static uint32_t
+static axe_lane_set
 where(sim_warp *w, const sim_inst *in)
 {
     const sim_val *v;
-    uint32_t       on = 0;
+    axe_lane_set   on = 0;
+    int            lanes = w->cta->s->lanes;
 
     if (!in->pred)
         return w->mask;
     v = axe_sim_eval(w, in->pred, w->mask, in);
-    for (int l = 0; l < LANES; l++)
-        on |= (uint32_t)(v->i[in->pred->lanes ? l : 0] != 0) << l;
+    for (int l = 0; l < lanes; l++)
+        on |= (axe_lane_set)(v->i[in->pred->lanes ? l : 0] != 0) << l;
     return on & w->mask;
 }
 
 /* Element i of what the instruction writes: where, and what. */
 typedef struct computed {
-    int64_t at[LANES];
+    int64_t at[MAX_LANES];
     sim_val value;
 } computed;
 
 static void
-put_computed(sim_warp *w, const sim_inst *in, int i, uint32_t mask,
+put_computed(sim_warp *w, const sim_inst *in, int i, axe_lane_set mask,
              const computed *c)
 {
     sim           *s = w->cta->s;
@@ -222,14 +226,14 @@ put_computed(sim_warp *w, const sim_inst *in, int i, uint32_t mask,
     if (!a->at->lanes &&
         !axe_sim_reg_check(s, w, in, a->tensor, c->at[0], mask, true))
         return;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < s->lanes; l++) {
         int      k = in->word[i]->lanes ? l : 0;
-        uint8_t *to = x->bits + (c->at[l] * LANES + l) * x->size;
+        uint8_t *to = x->bits + (c->at[l] * s->lanes + l) * x->size;
         if (!axe_sim_has(mask, l) ||
-            (a->at->lanes &&
-             !axe_sim_reg_check(s, w, in, a->tensor, c->at[l], 1u << l, true)))
+            (a->at->lanes && !axe_sim_reg_check(s, w, in, a->tensor, c->at[l],
+                                                AXE_ONE_LANE(l), true)))
             continue;
-        x->init[c->at[l]] |= 1u << l;
+        x->init[c->at[l]] |= AXE_ONE_LANE(l);
         if (axe_type_is_float(x->type))
             axe_sim_put(x->type, to, c->value.f[k]);
         else
@@ -240,8 +244,8 @@ put_computed(sim_warp *w, const sim_inst *in, int i, uint32_t mask,
 static void
 calc(sim_warp *w, const sim_inst *in)
 {
-    uint32_t mask = where(w, in);
-    computed c[SIM_MAX_JOIN];
+    axe_lane_set mask = where(w, in);
+    computed     c[SIM_MAX_JOIN];
 
     for (int i = 0; mask && i < in->n_arg; i++) {
         axe_sim_eval_all(w, in->arg[i].at, mask, in, c[i].at);
@@ -257,7 +261,7 @@ static void
 operands(sim_warp *w, sim_call *c)
 {
     const sim_inst *in = c->in;
-    int64_t         rank[LANES];
+    int64_t         rank[MAX_LANES];
 
     for (int i = 0; i < in->n_arg; i++) {
         const sim_arg *a = &in->arg[i];
@@ -267,7 +271,7 @@ operands(sim_warp *w, sim_call *c)
             axe_sim_tmem_base(w->cta->s, w, c);
         if (a->cta) {
             axe_sim_eval_all(w, a->cta, c->mask, in, rank);
-            for (int l = 0; l < LANES; l++)
+            for (int l = 0; l < w->cta->s->lanes; l++)
                 c->cta[i][l] = rank[l] >= 0 && rank[l] < 64 ? (int)rank[l] : -1;
         }
         for (int k = 0; k < a->n_at; k++)
@@ -294,7 +298,7 @@ check_uniform(sim *s, const sim_call *c)
             a->space == AXE_ARG_REG || a->space == AXE_ARG_TMEM ||
             (a->space == AXE_ARG_INT && atom->kind != AXE_ATOM_PERMUTE) ||
             (a->space == AXE_ARG_SHARED && atom->kind == AXE_ATOM_CONTRACT);
-        for (int l = 1; l < LANES && one && a->at && a->at->lanes; l++)
+        for (int l = 1; l < s->lanes && one && a->at && a->at->lanes; l++)
             if (c->at[i][l] != c->at[i][0]) {
                 axe_sim_find(s, AXE_SIM_UNIFORM, c->in, -1,
                              "operand %d is %lld for lane 0 of %s and %lld for "
@@ -320,13 +324,13 @@ static void
 check_collective(sim *s, const sim_call *c)
 {
     const axe_atom *atom = c->in->shape->atom;
-    uint32_t        here = by_rows(atom) ? c->mask : c->pred;
+    axe_lane_set    here = by_rows(atom) ? c->mask : c->pred;
 
     if (!is_collective(atom))
         return;
-    if (here != (uint32_t)ALL_LANES)
+    if (here != s->all_lanes)
         axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
-                     "%s is there with lanes 0x%x only",
+                     "%s is there with lanes 0x%" PRIx64 " only",
                      axe_sim_agent_text(s, c->warp->agent), here);
     if (s->checks)
         check_uniform(s, c);
@@ -385,18 +389,19 @@ sync(sim *s, sim_warp *w, sim_call *c)
 static void
 fuse(sim_call *c)
 {
+    int              lanes = c->warp->cta->s->lanes;
     const sim_inst  *in = c->in;
     sim_array       *x = c->warp->array;
     const sim_array *d = &x[in->arg[0].tensor];
     axe_type         t = d->type;
 
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < lanes; l++) {
         uint8_t *at[3];
         if (!axe_sim_has(c->pred, l))
             continue;
         for (int i = 0; i < 3; i++) {
             const sim_array *o = &x[in->arg[i].tensor];
-            at[i] = o->bits + (c->at[i][l] * LANES + l) * o->size;
+            at[i] = o->bits + (c->at[i][l] * lanes + l) * o->size;
         }
         if (t == AXE_TYPE_f32) {
             float f[3];
@@ -415,7 +420,7 @@ fuse(sim_call *c)
             axe_number_put_int(t, at[0], (int64_t)v);
         }
     }
-    c->warp->cta->s->report->products += __builtin_popcount(c->pred);
+    c->warp->cta->s->report->products += axe_sim_how_many(c->pred);
 }
 
 /* One element by one, all of the sums' type, at the same registers in all
@@ -447,12 +452,12 @@ products(sim *s, sim_warp *w, sim_call *c)
         fuse(c);
         return;
     }
-    for (c->lane = 0; c->lane < (alone ? LANES : 1); c->lane++) {
+    for (c->lane = 0; c->lane < (alone ? s->lanes : 1); c->lane++) {
         if (alone && !axe_sim_has(c->pred, c->lane))
             continue;
         if (!axe_sim_contract_inside(s, c))
             return;
-        if (s->checks && (!alone || c->lane == __builtin_ctz(c->pred)))
+        if (s->checks && (!alone || c->lane == axe_sim_first(c->pred)))
             axe_sim_contract_check(s, c, w, 0);
         axe_sim_contract(s, c);
     }
@@ -479,12 +484,13 @@ is_shared(const sim *s, const sim_inst *in)
 static void
 check_prior(sim *s, const sim_warp *w, const sim_call *c)
 {
-    uint32_t early = c->pred & ~w->prior;
+    axe_lane_set early = c->pred & ~w->prior;
 
     if (early && is_shared(s, c->in) &&
         !axe_sim_known(s, AXE_SIM_PRIOR, c->in, -1))
         axe_sim_find(s, AXE_SIM_PRIOR, c->in, -1,
-                     "lanes 0x%x of %s have not waited for the launches before "
+                     "lanes 0x%" PRIx64
+                     " of %s have not waited for the launches before "
                      "%s, which may still run",
                      early, axe_sim_agent_text(s, w->agent), s->g->name);
 }
@@ -521,7 +527,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     check_collective(s, c);
     check_prior(s, w, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
-        (kind != AXE_ATOM_CONTRACT && w->id % CREW_WARPS == 0))
+        (kind != AXE_ATOM_CONTRACT && w->id % s->crew_warps == 0))
         *in->count += 1;
     if (kind == AXE_ATOM_SYNC)
         sync(s, w, c);
@@ -558,7 +564,7 @@ axe_sim_warp_run(sim *s, sim_warp *w, int64_t most)
         const sim_inst *in = &s->code->inst[w->pc];
         n++;
         if (in->op == SIM_HALT) {
-            if (w->prior != (uint32_t)ALL_LANES)
+            if (w->prior != s->all_lanes)
                 axe_sim_find(s, AXE_SIM_PRIOR, in, -1,
                              "%s ends and has not waited for the launches "
                              "before %s, which may still run",
