@@ -29,7 +29,8 @@ static const unsigned machines_of[N_PASS] = {
 };
 
 static const axe_pass table[N_PASS] = {
-#define PASS(name, machines, call, text) {#name, text},
+#define PASS(name, machines, call, text) {#name, text, false},
+#define AGAIN(name, machines, call, text) {#name, text, true},
 #include "plan/passes.def"
 };
 
@@ -45,6 +46,26 @@ axe_pass_at(int i)
     return i >= 0 && i < N_PASS ? &table[i] : NULL;
 }
 
+axe_status
+axe_pass_find(axe_ctx *cx, const axe_machine *mc, const char *name,
+              const axe_pass **out)
+{
+    axe_buf names = {.cx = cx};
+
+    for (int i = 0; i < N_PASS; i++) {
+        if (!(machines_of[i] & kind_of(mc)))
+            continue;
+        if (strcmp(table[i].name, name) == 0) {
+            *out = &table[i];
+            return AXE_OK;
+        }
+        axe_putf(&names, "%s%s", names.len > 0 ? ", " : "", table[i].name);
+    }
+    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                    "planning for %s has no pass '%s'; it has %s", mc->name,
+                    name, names.text);
+}
+
 static axe_status
 run(pass_id id, axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
     const axe_kernel **out)
@@ -56,6 +77,7 @@ run(pass_id id, axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
     case PASS_##name:                                                          \
         call;                                                                  \
         break;
+#define AGAIN(name, machines, call, text) case PASS_##name:
 #include "plan/passes.def"
     case N_PASS:
         break;
@@ -63,38 +85,41 @@ run(pass_id id, axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
     return st;
 }
 
+/* Our own kernels are well formed: where that is tested. */
 static axe_status
-check_name(axe_ctx *cx, const axe_machine *mc, const char *until)
+verify(axe_ctx *cx, const axe_kernel *k)
 {
-    axe_buf names = {.cx = cx};
-
-    for (int i = 0; i < N_PASS; i++) {
-        if (!(machines_of[i] & kind_of(mc)))
-            continue;
-        if (!until || strcmp(table[i].name, until) == 0)
-            return AXE_OK;
-        axe_putf(&names, "%s%s", names.len > 0 ? ", " : "", table[i].name);
-    }
-    return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                    "planning for %s has no pass '%s'; it has %s", mc->name,
-                    until, names.text);
+#ifdef AXE_VERIFY_PASSES
+    return axe_kernel_verify(cx, k);
+#else
+    (void)cx;
+    (void)k;
+    return AXE_OK;
+#endif
 }
 
 axe_status
 axe_plan_passes(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k,
-                const char *until, const axe_kernel **out)
+                const axe_pass *last, const axe_kernel **out)
 {
-    AXE_TRY(check_name(cx, mc, until));
     for (int i = 0; i < N_PASS; i++) {
-        if (machines_of[i] & kind_of(mc)) {
+        if (!table[i].again && machines_of[i] & kind_of(mc)) {
             AXE_TRY(run((pass_id)i, cx, mc, k, &k));
-#ifdef AXE_VERIFY_PASSES
-            AXE_TRY(axe_kernel_verify(cx, k));
-#endif
+            AXE_TRY(verify(cx, k));
         }
-        if (until && strcmp(table[i].name, until) == 0)
+        if (&table[i] == last)
             break;
     }
     *out = k;
     return AXE_OK;
+}
+
+axe_status
+axe_plan_again(axe_ctx *cx, const axe_kernel *k, const axe_staged *ask,
+               const axe_kernel **out)
+{
+#define PASS(name, machines, call, text)
+#define AGAIN(name, machines, call, text) call;
+#include "plan/passes.def"
+    return verify(cx, *out);
 }

@@ -190,6 +190,17 @@ typedef struct axe_sync {
     const char     *why;
 } axe_sync;
 
+/* An operand that goes by way of a shared tile which the text does not declare
+ * (rewrite/stage_operand.c). */
+typedef struct axe_staged {
+    const axe_stmt *stmt; /* whose operand it is, as it was */
+    const axe_node *load;
+    int             tile;           /* tensor id */
+    double          direct, staged; /* [cycles] of the path to memory, either
+                                       way; 0: there is no other way */
+    const char *why;
+} axe_staged;
+
 /* How a packed argument (n, k) lies: ((n / lanes, lanes), (k / group, group)) :
  * ((lanes*Kp, group), (lanes*group, 1)) with Kp = k rounded up to groups. */
 typedef struct axe_packing {
@@ -214,9 +225,10 @@ typedef struct axe_plan {
     const axe_sync            *sync;
     const bool                *shared; /* by tensor id: global, written in one
                                           scope and touched in another */
-    int64_t scratch_bytes;
-    int     n_request;         /* how often planning resolved a statement's
-                                  accesses */
+    int               n_staged;
+    const axe_staged *staged; /* in the order in which they came */
+    int64_t           scratch_bytes;
+    int n_request; /* how often the accesses of a statement were resolved */
     const axe_simt_plan *simt; /* machines with threads; else NULL */
 } axe_plan;
 
@@ -226,6 +238,13 @@ typedef struct axe_plan {
 AXE_CHECK axe_status axe_plan_kernel(axe_ctx *cx, const axe_kernel *k,
                                      const axe_machine *mc,
                                      const axe_plan   **out);
+
+/* The kernel as a pass of planning leaves it (passes.def).
+ * Errors  EARG: the machine has no pass of that name, and which it has; those
+ *         of the passes before, and of planning where it asks for the pass */
+AXE_CHECK axe_status axe_plan_until(axe_ctx *cx, const axe_kernel *k,
+                                    const axe_machine *mc, const char *pass,
+                                    const axe_kernel **out);
 
 /* For people: one block a statement, then the tiles.
  * size  [kernel->n_size] for estimates, or NULL: usual ones */

@@ -4,12 +4,6 @@
 
 #include "plan/plan.h"
 
-/* A shared tile between two sides that are fast along different indices. */
-typedef struct turned {
-    int    tile;           /* tensor id */
-    double direct, staged; /* [cycles] of the path to memory, either way */
-} turned;
-
 typedef struct axe_asked axe_asked; /* access/asked.c */
 
 typedef struct planner {
@@ -32,14 +26,12 @@ typedef struct planner {
     axe_simt_plan  *simt;        /* machines with threads; else NULL */
     axe_core_schedule **core;    /* so, what only one core knows of it */
     const axe_kernel   *written; /* before perfect nests were raised */
-    const axe_stmt     *trip_at; /* planning failed since this operand of it is
-                                    to go through shared memory */
-    const axe_node *trip;
-    double          direct, staged; /* [cycles] why; or 0 */
-    axe_asked   **asked; /* by index statement's id: as it was resolved last */
-    int           n_request; /* how often statements were */
-    int           n_turned;
-    const turned *turned; /* statements that go by way of shared memory */
+    axe_asked **asked; /* by index statement's id: as it was resolved last */
+    int         n_request; /* how often statements were */
+    int         n_staged;
+    const axe_staged *staged; /* what earlier attempts asked for (search.c) */
+    axe_staged to_stage; /* this one asks for it, and makes no plan; load NULL:
+                            for nothing */
 } planner;
 
 /* What a statement looks like before a schedule is chosen. */

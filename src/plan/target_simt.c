@@ -71,6 +71,7 @@ static const axe_plan_lines lines[] = {
     {"launches", axe_simt_launches_of},
     {"pipelines", axe_simt_rings_of},
     {"meets", axe_simt_meets_of},
+    {"staged", axe_simt_staged_of},
 };
 
 const axe_plan_target axe_simt_plan_target = {

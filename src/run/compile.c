@@ -455,7 +455,7 @@ axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
     AXE_NEED(cx, p);
     AXE_NEED(cx, pass);
     AXE_NEED(cx, out);
-    AXE_TRY(axe_plan_passes(cx, p->machine, p->kernel, pass, &k));
+    AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k));
     axe_kernel_print(cx, out, k);
     return AXE_OK;
 }

@@ -164,6 +164,17 @@ AXE_CHECK axe_status axe_check_top(planner *p);
 /* Is the tile filled by one unconverted move, for s alone? */
 bool axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s);
 
+/* ---------------------------------------------------------------- staging.c */
+
+/* No schedule is made for ask.stmt: its operand is to go by way of a shared
+ * tile. */
+void axe_ask_staging(planner *p, axe_staged ask);
+/* Was that asked of an operand of s? */
+bool axe_asks_staging(const planner *p, const axe_stmt *s);
+/* The one whose tile t is, or NULL. */
+const axe_staged *axe_staged_as(int n, const axe_staged *list,
+                                const axe_tensor *t);
+
 /* -------------------------------------------------------------- subscript.c */
 
 /* Is the variable's whole extent constant?  0 if not. */

@@ -13,6 +13,8 @@ void axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
 void axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+/* Operands that go by way of shared tiles which the text does not declare. */
+void axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 
 /* explain_simt.c: what each launch should take at these sizes, in lines, or as
  * "estimates":[...], */

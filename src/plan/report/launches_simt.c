@@ -324,3 +324,15 @@ axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
                                          axe_crew_text(cx, c), c->turn));
     }
 }
+
+void
+axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
+{
+    for (int i = 0; i < p->n_staged; i++) {
+        const axe_staged *s = &p->staged[i];
+        axe_list_push(out, axe_textf(cx, "%s of %s by way of %s: %s",
+                                     axe_node_text(cx, s->load),
+                                     axe_place_text(cx, s->stmt->at),
+                                     p->place[s->tile].tensor->name, s->why));
+    }
+}

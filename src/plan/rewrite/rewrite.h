@@ -51,8 +51,8 @@ const axe_kernel *axe_simt_prefix(axe_ctx *cx, const axe_kernel *k);
 
 /* The kernel with a shared tile between the operand `load` of the statement and
  * what the statement does; the tile is the last tensor. */
-const axe_kernel *axe_simt_trip(axe_ctx *cx, const axe_kernel *k,
-                                const axe_stmt *at, const axe_node *load);
+const axe_kernel *axe_stage_operand(axe_ctx *cx, const axe_kernel *k,
+                                    const axe_stmt *at, const axe_node *load);
 
 /* ---------------------------------------------------------- tmem_epilogue.c */
 

@@ -214,8 +214,8 @@ change_stmt(void *user, axe_stmt *s, axe_list *out)
 }
 
 const axe_kernel *
-axe_simt_trip(axe_ctx *cx, const axe_kernel *k, const axe_stmt *at,
-              const axe_node *load)
+axe_stage_operand(axe_ctx *cx, const axe_kernel *k, const axe_stmt *at,
+                  const axe_node *load)
 {
     axe_kernel *out = axe_new(cx, axe_kernel);
     staging     x = {.cx = cx, .k = out, .at = at, .load = load};

@@ -178,14 +178,15 @@ certify(planner *p, axe_schedule *s)
 static void
 reject_straight(planner *p, request *r)
 {
-    for (int i = 1; i < r->n_operand; i++)
-        for (int k = 0; k < p->n_turned; k++)
-            if (r->operand[i].tensor->id == p->turned[k].tile)
-                axe_rejected(p, r, "blocks turned in registers",
-                             "about %.0f cycles of the path to memory for a "
-                             "tile, %.0f by way of %s",
-                             p->turned[k].direct, p->turned[k].staged,
-                             r->operand[i].tensor->name);
+    for (int i = 1; i < r->n_operand; i++) {
+        const axe_tensor *t = r->operand[i].tensor;
+        const axe_staged *s = axe_staged_as(p->n_staged, p->staged, t);
+        if (s && s->direct > 0)
+            axe_rejected(p, r, "blocks turned in registers",
+                         "about %.0f cycles of the path to memory for a tile, "
+                         "%.0f by way of %s",
+                         s->direct, s->staged, t->name);
+    }
 }
 
 /* `via map`: straight, where copies and staging would do, too. */
@@ -243,9 +244,9 @@ schedule_map(planner *p, request *r, axe_schedule *out)
     if (is_engines(simt->copy, r))
         return AXE_OK;
     AXE_TRY(axe_simt_map_plan(p, r, out));
-    if (!copied && axe_simt_across(p, r, simt))
-        return axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
-                        "it goes by way of shared memory");
+    if (axe_asks_staging(p, r->stmt) ||
+        (!copied && axe_simt_stage_transpose(p, r, simt)))
+        return AXE_OK;
     out->kind = copied ? AXE_SCHED_COPY : AXE_SCHED_MAP;
     if (copied)
         forget_wide(simt, r->n_operand);
@@ -281,6 +282,8 @@ schedule(planner *p, const axe_stmt *s)
         if (!moved)
             AXE_TRY(schedule_map(p, &r, out));
     }
+    if (axe_asks_staging(p, s))
+        return AXE_OK;
     take_hint(p, out);
     AXE_TRY(axe_check_pins(p, &r, out, wanted));
     reject_straight(p, &r);
@@ -471,6 +474,8 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(axe_simt_choose_tiles(p));
     AXE_TRY(size_tiles(p));
     AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+    if (p->to_stage.load)
+        return AXE_OK;
     AXE_TRY(size_tiles(p));
     axe_simt_part_maps(p);
     axe_simt_take_zeros(p);

@@ -277,12 +277,11 @@ check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
             s->n_register += a->shuffle->n_slot;
             continue;
         }
-        p->trip_at = r->stmt;
-        p->trip = op->load;
-        return axe_fail(p->cx, op->load->at, AXE_EUNSUPPORTED,
-                        "%s lies in other threads' registers than this "
-                        "statement works in",
-                        axe_node_text(p->cx, op->load));
+        axe_ask_staging(p, (axe_staged){.stmt = r->stmt,
+                                        .load = op->load,
+                                        .why = "it lies in other threads' "
+                                               "registers"});
+        return AXE_OK;
     }
     return AXE_OK;
 }
@@ -392,6 +391,8 @@ axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
         AXE_TRY(axe_simt_plan_access(p, r, &simt->work, &r->operand[i], i == 0,
                                      &simt->access[i]));
     AXE_TRY(check_local(p, r, simt, out));
+    if (axe_asks_staging(p, r->stmt))
+        return AXE_OK;
     for (int i = 0; i < r->n_operand; i++)
         if (axe_simt_first_load(out, i) == i)
             count_cost(p, simt, &r->operand[i], &simt->access[i]);

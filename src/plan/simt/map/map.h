@@ -111,8 +111,9 @@ AXE_CHECK axe_status axe_simt_check_swizzle(planner *p, const axe_place *pl);
 
 /* ------------------------------------------------------ transpose_staging.c */
 
-/* Is the map, planned so, better done by way of a shared tile? Then p says of
- * which operand. */
-bool axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s);
+/* Is the map, planned so, better done by way of a shared tile?  Then it is
+ * asked for. */
+bool axe_simt_stage_transpose(planner *p, const request *r,
+                              const axe_simt_schedule *s);
 
 #endif

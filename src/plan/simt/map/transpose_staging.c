@@ -111,7 +111,8 @@ find_turned(planner *p, const request *r, const axe_crew *crew)
 }
 
 bool
-axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s)
+axe_simt_stage_transpose(planner *p, const request *r,
+                         const axe_simt_schedule *s)
 {
     const axe_operand *op;
     double             direct = 0, staged = MEETING;
@@ -128,9 +129,11 @@ axe_simt_across(planner *p, const request *r, const axe_simt_schedule *s)
     staged += 2 * by_lines(p, r, op);
     if (staged >= direct)
         return false;
-    p->trip_at = r->stmt;
-    p->trip = op->load;
-    p->direct = direct;
-    p->staged = staged;
+    axe_ask_staging(p, (axe_staged){.stmt = r->stmt,
+                                    .load = op->load,
+                                    .direct = direct,
+                                    .staged = staged,
+                                    .why = "it is read along another index "
+                                           "than is written"});
     return true;
 }
