@@ -196,6 +196,7 @@ typedef struct axe_staged {
     const axe_stmt *stmt; /* whose operand it is, as it was */
     const axe_node *load;
     int             tile;           /* tensor id */
+    int             first;          /* id of the first statement made for it */
     double          direct, staged; /* [cycles] of the path to memory, either
                                        way; 0: there is no other way */
     const char *why;

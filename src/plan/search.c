@@ -6,7 +6,11 @@
  * before: layouts, room, who meets.  So planning is a search: an attempt makes
  * a plan, or names one operand; the kernel is written with a tile between
  * (rewrite/stage_operand.c), and planned anew.  What was staged stays staged,
- * and each attempt sees the list. */
+ * and each attempt sees the list.
+ *
+ * The move that fills a tile, or takes it back, is a statement as others are.
+ * If that one asks in its turn, a tile for it would be filled by one just like
+ * it: there is no plan. */
 #include <string.h>
 
 #include "ir/check.h"
@@ -66,14 +70,39 @@ too_many(axe_ctx *cx, const axe_staged *ask)
     return AXE_ELIMIT;
 }
 
+/* Of the list, the one for which statement s was made; NULL: the text has s. */
+static const axe_staged *
+made_for(const planner *p, const axe_stmt *s)
+{
+    for (int i = p->n_staged - 1; i >= 0; i--)
+        if (s->id >= p->staged[i].first)
+            return &p->staged[i];
+    return NULL;
+}
+
+static axe_status
+in_vain(axe_ctx *cx, const axe_staged *s)
+{
+    axe_fail(cx, s->load->at, AXE_EUNSUPPORTED,
+             "%s lies in other threads' registers than this statement works in",
+             axe_node_text(cx, s->load));
+    axe_help(cx, "declare %s `shared`, or leave its layout open",
+             s->load->u.tensor->name);
+    return AXE_EUNSUPPORTED;
+}
+
 /* The kernel with the tile that the attempt asked for, which is noted. */
 static axe_status
 stage(axe_ctx *cx, const axe_kernel *k, const planner *p, axe_staged *list,
       const axe_kernel **out)
 {
     axe_staged *new = &list[p->n_staged];
+    const axe_staged *by = made_for(p, p->to_stage.stmt);
 
     *new = p->to_stage;
+    new->first = k->n_index_stmt;
+    if (by)
+        return in_vain(cx, by);
     if (p->n_staged == MAX_STAGED)
         return too_many(cx, new);
     AXE_TRY(axe_plan_again(cx, k, new, out));
