@@ -172,6 +172,14 @@ typedef struct axe_begin {
     const axe_node   *when; /* as of a map */
 } axe_begin;
 
+/* A condition over sizes that a launch keeps. */
+typedef struct axe_need {
+    const axe_node *when;
+    axe_span        at; /* the statement that asks for it */
+    const char     *why;
+    const char     *help; /* the way out at other sizes; NULL: none */
+} axe_need;
+
 /* One launch.  Its blocks' code is in terms of axe_id variables, sizes, and
  * what is declared in it. */
 typedef struct axe_grid {
@@ -197,11 +205,10 @@ typedef struct axe_grid {
     const axe_tensor  *tmem_base;    /* array of one u32: where they begin, as
                                         each thread has read it from the word
                                         that ALLOC wrote; NULL: no columns */
-    int      n_map;
-    axe_map *map;
-    int      n_need; /* conditions over sizes that a launch keeps, as
-                        its host checks */
-    const axe_node **need;
+    int        n_map;
+    axe_map   *map;
+    int        n_need;
+    axe_need  *need;    /* what a launch keeps, as its host checks */
     int        n_begin; /* where parameters must begin, as it checks, too */
     axe_begin *begin;
     axe_lblock body;
@@ -245,6 +252,9 @@ AXE_CHECK axe_status axe_lower(axe_ctx *cx, const axe_plan *p,
 /* The branch, in sizes and workers alone, that the whole kernel is but for
  * single operations around it; or NULL.  Its sides may be compiled apart. */
 const axe_lir *axe_lowered_branch(const axe_lowered *l);
-void axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l);
+/* The error of a launch that does not keep it: ESHAPE. */
+axe_status axe_grid_need_fail(axe_ctx *cx, const axe_grid *g,
+                              const axe_need *need);
+void       axe_lowered_print(axe_ctx *cx, axe_buf *out, const axe_lowered *l);
 
 #endif

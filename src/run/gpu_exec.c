@@ -230,13 +230,8 @@ static axe_status
 check_needs(axe_ctx *cx, const launch *l, const axe_grid *grid)
 {
     for (int i = 0; i < grid->n_need; i++)
-        if (!holds(l, grid->need[i]))
-            return axe_fail(cx, l->e->program->kernel->at, AXE_EUNSUPPORTED,
-                            "kernel %s on %s needs %s, so that rows begin at "
-                            "whole 16 bytes",
-                            grid->name,
-                            l->e->program->lowered->plan->machine->name,
-                            axe_node_text(cx, grid->need[i]));
+        if (!holds(l, grid->need[i].when))
+            return axe_grid_need_fail(cx, grid, &grid->need[i]);
     return AXE_OK;
 }
 

@@ -357,11 +357,9 @@ check_needs(sim *s)
     int64_t holds;
 
     for (int i = 0; i < s->g->n_need; i++) {
-        AXE_TRY(host_value(s, s->g->need[i], &holds));
+        AXE_TRY(host_value(s, s->g->need[i].when, &holds));
         if (!holds)
-            return axe_fail(s->cx, AXE_NOWHERE, AXE_ESHAPE,
-                            "%s is made for launches where %s", s->g->name,
-                            axe_node_text(s->cx, s->g->need[i]));
+            return axe_grid_need_fail(s->cx, s->g, &s->g->need[i]);
     }
     return AXE_OK;
 }

@@ -213,7 +213,7 @@ put_grid(axe_ctx *cx, axe_buf *b, const axe_grid *g)
              axe_node_text(cx, g->blocks));
     axe_putf(b, "%" PRId64 " bytes of shared memory\n", g->shared_bytes);
     for (int i = 0; i < g->n_need; i++)
-        axe_putf(b, "  needs %s\n", axe_node_text(cx, g->need[i]));
+        axe_putf(b, "  needs %s\n", axe_node_text(cx, g->need[i].when));
     for (int i = 0; i < g->n_map; i++)
         put_map(cx, b, i, &g->map[i]);
     for (int i = 0; i < g->n_buffer; i++) {

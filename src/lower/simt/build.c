@@ -410,17 +410,16 @@ axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
 }
 
 void
-axe_simt_need(simt_lowering *sl, const axe_node *c)
+axe_simt_need(simt_lowering *sl, axe_need need)
 {
-    axe_grid        *g = sl->grid;
-    const axe_node **more =
-        axe_new_array(sl->lw.cx, const axe_node *, g->n_need + 1);
+    axe_grid *g = sl->grid;
+    axe_need *more = axe_new_array(sl->lw.cx, axe_need, g->n_need + 1);
 
     for (int i = 0; i < g->n_need; i++) {
-        if (axe_node_same(g->need[i], c))
+        if (axe_node_same(g->need[i].when, need.when))
             return;
         more[i] = g->need[i];
     }
-    more[g->n_need++] = c;
+    more[g->n_need++] = need;
     g->need = more;
 }

@@ -388,6 +388,9 @@ axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     if (!c->box)
         return lower_pieces(sl, b, s);
     if (c->when)
-        axe_simt_need(sl, c->when);
+        axe_simt_need(
+            sl, (axe_need){c->when, s->stmt->at, c->why,
+                           "write `via map` behind the statement: threads "
+                           "move it at all sizes; or lengthen the rows"});
     return c->in ? load_boxes(sl, b, s) : store_boxes(sl, b, s);
 }

@@ -139,8 +139,8 @@ AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
                                       int n_arg, const axe_arg *arg,
                                       const axe_node *pred);
 
-/* The launch must keep the condition. */
-void axe_simt_need(simt_lowering *sl, const axe_node *c);
+/* The launch must keep the condition, for what axe_need says. */
+void axe_simt_need(simt_lowering *sl, axe_need need);
 
 /* --------------------------------------------------------------- contract.c */
 

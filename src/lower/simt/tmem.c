@@ -229,7 +229,10 @@ axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
                         "tensor memory, and a contraction that overwrites it",
                         s->operand[0].tensor->name);
     if (!x.t->able) {
-        axe_simt_need(sl, op2(sl, AXE_OP_lt, when->arg[1], when->arg[0]));
+        axe_simt_need(sl,
+                      (axe_need){op2(sl, AXE_OP_lt, when->arg[1], when->arg[0]),
+                                 s->stmt->at, "nobody here sets tensor memory",
+                                 NULL});
         return AXE_OK;
     }
     if (!when)

@@ -158,7 +158,7 @@ put_needs(axe_cprinter *p, axe_buf *b, const axe_grid *g)
 {
     for (int i = 0; i < g->n_need; i++) {
         axe_puts(b, "        if (blocks > 0 && !(");
-        AXE_TRY(axe_c_index(p, b, g->need[i]));
+        AXE_TRY(axe_c_index(p, b, g->need[i].when));
         axe_puts(b, "))\n            status = AXE_AOT_EARG;\n");
     }
     for (int i = 0; i < g->n_begin; i++) {
