@@ -59,8 +59,9 @@ AXE_CHECK axe_status axe_compile_for(axe_ctx *cx, int32_t source,
                                      const axe_program **out);
 
 /* The shape of every parameter, as far as needed to make missing arrays.
- * shape   [axe_program_n_param], in ctx memory; where an array is given, its
- * own Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
+ * shape   [axe_program_n_param], in ctx memory: where an array is given, its
+ *         own
+ * Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
 AXE_CHECK axe_status axe_program_shapes(axe_ctx *cx, const axe_program *p,
                                         int n_array, const axe_array *array,
                                         int n_size, const axe_size *size,
@@ -94,6 +95,7 @@ typedef struct axe_exec axe_exec;
 /* The program must have been compiled as far as AXE_STAGE_C.  Where there is no
  * C compiler, the kernels that the library brings along are used.
  * Errors  ETOOL: no C compiler, or it failed.  EIO: nowhere to compile.
+ *         EUNSUPPORTED: a GPU's program.
  * Cost    a compilation (0.1 s), or below a millisecond if the cache has it */
 AXE_CHECK axe_status axe_exec_new(axe_ctx *cx, axe_device *d,
                                   const axe_program *p, axe_exec **out);

@@ -22,8 +22,7 @@ axe_lower(axe_ctx *cx, const axe_plan *p, const axe_lowered **out)
 axe_status
 axe_grid_need_fail(axe_ctx *cx, const axe_grid *g, const axe_need *need)
 {
-    axe_fail(cx, need->at, AXE_ESHAPE,
-             "a launch of %s needs %s: %s", g->name,
+    axe_fail(cx, need->at, AXE_ESHAPE, "a launch of %s needs %s: %s", g->name,
              axe_node_text(cx, need->when), need->why);
     if (need->help)
         axe_help(cx, "%s", need->help);

@@ -147,6 +147,22 @@ item_of(const axe_program *p, int side)
                             .extra = extra_flag(p)};
 }
 
+static axe_status
+check_program(axe_ctx *cx, const axe_program *p)
+{
+    if (!p->c_text)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "the program was not compiled as far as C");
+    if (!axe_program_on_gpu(p))
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+             "kernel %s was compiled for %s, which is not a CPU",
+             p->kernel->name, p->plan->machine->name);
+    axe_help(cx, "axe_gpu_exec_new (axe/gpu.h) runs it on a GPU, "
+                 "axe_program_simulate (axe/sim.h) without one");
+    return AXE_EUNSUPPORTED;
+}
+
 axe_status
 axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
                  axe_exec **out)
@@ -160,9 +176,7 @@ axe_exec_new_all(axe_ctx *cx, axe_device *d, int n, const axe_program *const *p,
 
     for (int i = 0; i < n; i++) {
         AXE_NEED(cx, p[i]);
-        if (!p[i]->c_text)
-            return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                            "the program was not compiled as far as C");
+        AXE_TRY(check_program(cx, p[i]));
         item[i] = item_of(p[i], 1);
     }
     if (use_pack(cx, d, n, p, out))

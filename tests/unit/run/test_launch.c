@@ -305,6 +305,28 @@ test_memory(void **state)
     axe_ctx_free(cx);
 }
 
+/* A GPU's program is none for this device, which does not try to compile it. */
+static void
+test_other_machine(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    axe_device        *d = open_device(cx, 1);
+    axe_compile_spec   spec = {.machine = "sm_90a"};
+    const axe_program *p;
+    axe_exec          *e = NULL;
+
+    (void)state;
+    report(cx, axe_compile(
+                   cx, axe_source_add(cx, "t", move_text, strlen(move_text)),
+                   &spec, AXE_STAGE_C, &p));
+    assert_int_equal(axe_exec_new(cx, d, p, &e), AXE_EUNSUPPORTED);
+    assert_null(e);
+    assert_non_null(strstr(axe_last_error(cx),
+                           "was compiled for sm_90a, which is not a CPU"));
+    axe_device_free(d);
+    axe_ctx_free(cx);
+}
+
 /* ---------------------------------------------------------- the reference */
 
 static axe_difference
@@ -517,11 +539,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemm),    cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_orders),  cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_notices), cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_updates), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_gemm),          cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_orders),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_notices),       cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_updates),       cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_other_machine),
     };
 
     if (!mkdtemp(cache))
