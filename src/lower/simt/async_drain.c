@@ -112,18 +112,12 @@ stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
 }
 
 axe_status
-axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
-                      const axe_stmt *s, bool behind)
+axe_simt_lower_drain(simt_lowering *sl, axe_lblock *b, const axe_drain *d,
+                     const axe_stmt *last)
 {
-    for (int i = 0; i < sl->sp->n_drain; i++) {
-        const axe_drain *d = &sl->sp->drain[i];
-        if (d->at != s || d->behind != behind)
-            continue;
-        if (!behind)
-            AXE_TRY(stay_behind(sl, b, last, d));
-        emit_drain(sl, b, d);
-        for (int k = 0; k < d->n_free; k++)
-            AXE_TRY(axe_simt_free_stage(sl, b, d->free[k]));
-    }
+    AXE_TRY(stay_behind(sl, b, last, d));
+    emit_drain(sl, b, d);
+    for (int k = 0; k < d->n_free; k++)
+        AXE_TRY(axe_simt_free_stage(sl, b, d->free[k]));
     return AXE_OK;
 }

@@ -76,9 +76,10 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
                              sl->lw.plan->kernel->n_tensor + 1);
     name_ids(sl, g);
     g->blocks = count_tasks(sl, l->scope);
-    AXE_TRY(axe_simt_lower_prologue(sl, &g->body));
+    AXE_TRY(axe_simt_sync_at(sl, &g->body, l->scope, AXE_SYNC_OPEN));
     AXE_TRY(lower_tasks(sl, &g->body, l->scope));
-    AXE_TRY(axe_simt_lower_epilogue(sl, &g->body));
+    AXE_TRY(axe_simt_prefetch_maps(sl));
+    AXE_TRY(axe_simt_sync_at(sl, &g->body, l->scope, AXE_SYNC_CLOSE));
     axe_simt_note_begins(sl);
     axe_hoist(&sl->lw, &g->body);
     axe_name_bases(&sl->lw, &g->body);

@@ -46,25 +46,6 @@ axe_ring_empty(const simt_lowering *sl, const axe_simt_ring *r)
     return sl->empty[r - sl->sp->ring];
 }
 
-axe_status
-axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    for (int i = 0; i < sl->sp->n_meet; i++) {
-        const axe_meet *m = &sl->sp->meet[i];
-        if (m->at != s)
-            continue;
-        if (m->sums && m->meets)
-            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-        if (m->meets)
-            AXE_TRY(axe_simt_meet(sl, b, m->crew));
-        if (m->n_asker > 0)
-            AXE_TRY(axe_simt_await(sl, b, m));
-        if (m->sums)
-            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    }
-    return AXE_OK;
-}
-
 /* ----------------------------------------------------------------- counters */
 
 void
@@ -228,20 +209,6 @@ axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 }
 
 /* ------------------------------------------------------------ running ahead */
-
-/* The ring whose stages the loop's turns are, if its turns overlap. */
-const axe_simt_ring *
-axe_ring_overlapping(const simt_lowering *sl, const axe_stmt *s)
-{
-    const axe_simt_ring *r = NULL;
-
-    if (s->n_body > 0 && s->body[0]->pipeline)
-        r = axe_simt_ring_of(sl->sp, s->body[0]->pipeline);
-    if (r && (axe_ring_lag_of(r, s) ||
-              (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(s))))
-        return r;
-    return NULL;
-}
 
 /* Does the statement, or its contraction's first turn? */
 static bool

@@ -49,9 +49,6 @@ axe_status axe_ring_commit(simt_lowering *sl, axe_lblock *b,
 /* Boxes of a produce are announced at the full barrier. */
 axe_status axe_ring_expect(simt_lowering *sl, axe_lblock *b,
                            const axe_simt_ring *r, const axe_stmt *s);
-/* The ring whose stages the loop's turns are, if its turns overlap. */
-const axe_simt_ring *axe_ring_overlapping(const simt_lowering *sl,
-                                          const axe_stmt      *s);
 /* Code of the stage in turn `value` of the loop. */
 axe_lblock *axe_ring_begin_turn(simt_lowering *sl, axe_lblock *b,
                                 const axe_stmt *loop, const axe_stmt *stage,

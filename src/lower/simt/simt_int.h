@@ -5,6 +5,7 @@
 #include "lower/code/names.h"
 #include "lower/lower_int.h"
 #include "plan/simt/simt.h"
+#include "plan/simt/sync/sync_list.h"
 
 typedef struct simt_lowering {
     lowering               lw; /* cx, plan, names of variables */
@@ -21,17 +22,11 @@ typedef struct simt_lowering {
     const axe_tensor **done; /* by meeting: where an engine arrives, or NULL */
     const axe_tensor  *word; /* where ALLOC says which columns */
     const axe_tensor  *answers, *next_full, *next_empty; /* of the queue */
-    const char        *engine;    /* group of what uses them */
     axe_lblock        *opening;   /* what the first thread does at first */
     const axe_simt_ring *filling; /* whose stage the code at hand fills */
     bool                 alone;   /* one thread of the crew runs it */
-    const char          *leaves;  /* a group of copies that may still read
-                                     shared memory at the end; or NULL */
-    const axe_node *never;        /* a condition that does not hold in the code
+    const axe_node      *never;   /* a condition that does not hold in the code
                                      at hand; or NULL */
-    const axe_atom *fence;        /* due behind what threads wrote; or NULL */
-    const char     *flying; /* the group of copies to tiles of no pipeline that
-                               have not been waited for; or NULL */
 } simt_lowering;
 
 /* -------------------------------------------------------------- alignment.c */
@@ -41,10 +36,11 @@ void axe_simt_note_begins(simt_lowering *sl);
 
 /* ------------------------------------------------------------ async_drain.c */
 
-/* Contractions that the plan waits for before s, or behind it. */
-AXE_CHECK axe_status axe_simt_lower_drains(simt_lowering *sl, axe_lblock *b,
-                                           const axe_stmt *last,
-                                           const axe_stmt *s, bool behind);
+/* The drain's contractions are done; `last` is the statement in front of it, or
+ * NULL. */
+AXE_CHECK axe_status axe_simt_lower_drain(simt_lowering *sl, axe_lblock *b,
+                                          const axe_drain *d,
+                                          const axe_stmt  *last);
 
 /* ------------------------------------------------------------------ build.c */
 
@@ -157,20 +153,6 @@ AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
 /* When each grid is launched, and which loops are around it. */
 void axe_simt_lower_host(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 
-/* ---------------------------------------------------------------- landing.c */
-
-/* A copy that is awaited where something else begins, as copies that follow one
- * another are in flight together; the wait for those; the fence behind what
- * threads write to a tile of no pipeline in s, for the engine that reads it,
- * NULL: none is needed; and the one that is due. */
-bool axe_simt_flies(const simt_lowering *sl, const axe_stmt *s);
-/* May it fill what copies in flight do, and threads meet before it? */
-bool axe_simt_fills_again(const simt_lowering *sl, const axe_stmt *s);
-AXE_CHECK axe_status axe_simt_land(simt_lowering *sl, axe_lblock *b);
-const axe_atom      *axe_simt_fence_behind(const simt_lowering *sl,
-                                           const axe_stmt      *s);
-void                 axe_simt_fence(simt_lowering *sl, axe_lblock *b);
-
 /* ----------------------------------------------------------------- launch.c */
 
 AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
@@ -183,15 +165,14 @@ AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
 
 /* --------------------------------------------------------------- prologue.c */
 
-/* At the start of a grid, and at its end. */
-AXE_CHECK axe_status axe_simt_lower_prologue(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_lower_epilogue(simt_lowering *sl, axe_lblock *b);
+/* The launch's barriers are made by the first thread, and seen by the row
+ * `seen` or NULL; counters begin.  Before the end: it asks for tensor maps
+ * early. */
+AXE_CHECK axe_status axe_simt_make_barriers(simt_lowering *sl, axe_lblock *b,
+                                            const axe_atom *seen);
+AXE_CHECK axe_status axe_simt_prefetch_maps(simt_lowering *sl);
 
 /* ------------------------------------------------------------------- ring.c */
-
-/* What an index statement must wait for: meets, groups, phases. */
-AXE_CHECK axe_status axe_simt_lower_waits(simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *s);
 
 /* A pipeline of one role is declared: its counters begin. */
 AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
@@ -249,6 +230,12 @@ AXE_CHECK axe_status axe_simt_end_role(simt_lowering *sl, axe_lblock *b,
 /* By way of staging. */
 AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
                                               const axe_schedule *s);
+
+/* -------------------------------------------------------------- sync_list.c */
+
+/* What the plan says for that place of the statement. */
+AXE_CHECK axe_status axe_simt_sync_at(simt_lowering *sl, axe_lblock *b,
+                                      const axe_stmt *s, axe_sync_place place);
 
 /* ------------------------------------------------------------- tensor_map.c */
 
@@ -331,10 +318,12 @@ axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
 AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
                                          axe_sync_kind kind);
 
-/* Columns: asked for, read where that has been done, given back. */
-AXE_CHECK axe_status axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b);
+/* Columns: asked for by the row, read where that has been done, given back. */
+void                 axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b,
+                                          const axe_atom *row);
 AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b,
+                                           const axe_atom *row);
 
 /* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
  * done that the threads where pred holds have asked of the group. */

@@ -192,7 +192,6 @@ axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
         sl->never = NULL;
         b = &l->body;
     }
-    sl->leaves = x.st->group;
     x.room = make_room(&x);
     x.array = axe_simt_array(sl, "part", x.st->global->type, x.st->regs);
     AXE_TRY(await_last(&x, b));

@@ -40,19 +40,16 @@ open_warp(simt_lowering *sl, axe_lblock *b)
     return &l->body;
 }
 
-axe_status
-axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b)
+void
+axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
     const axe_simt_launch *l = sl->launch;
 
-    if (l->tmem_columns == 0)
-        return AXE_OK;
     sl->word = axe_simt_buffer(sl, "columns_at", AXE_TYPE_u32, 1, l->tmem_word,
                                (axe_swizzle){0});
     axe_arg arg[2] = {axe_simt_shared(sl->word, number(sl, 0)),
                       axe_simt_number(number(sl, l->tmem_columns))};
-    return axe_simt_sync(sl, open_warp(sl, b), AXE_SYNC_ALLOC, AXE_SCOPE_WARP,
-                         sl->engine, 2, arg);
+    axe_simt_atom(sl, open_warp(sl, b), row, 0, 2, arg, NULL);
 }
 
 axe_status
@@ -62,8 +59,6 @@ axe_simt_read_columns(simt_lowering *sl, axe_lblock *b)
     const axe_atom    *a;
     int                param;
 
-    if (sl->launch->tmem_columns == 0)
-        return AXE_OK;
     a = axe_simt_find_move(sl->lw.cx, mc, AXE_ATOM_LOAD, AXE_ARG_REG,
                            AXE_ARG_SHARED, AXE_TYPE_u32, 1, &param);
     if (!a)
@@ -79,12 +74,10 @@ axe_simt_read_columns(simt_lowering *sl, axe_lblock *b)
 }
 
 axe_status
-axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
+axe_simt_free_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
     const axe_tensor *first = NULL;
 
-    if (sl->launch->tmem_columns == 0)
-        return AXE_OK;
     for (int i = 0; i < sl->lw.plan->n_place; i++) {
         const axe_place *pl = &sl->lw.plan->place[i];
         if (pl->tensor && pl->tensor->space == AXE_SPACE_TMEM &&
@@ -96,8 +89,8 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b)
     axe_arg     arg[2] = {axe_simt_sums(first, number(sl, 0)),
                           axe_simt_number(number(sl, sl->launch->tmem_columns))};
     AXE_TRY(axe_simt_order_sums(sl, own, AXE_SYNC_AFTER));
-    return axe_simt_sync(sl, own, AXE_SYNC_FREE, AXE_SCOPE_WARP, sl->engine, 2,
-                         arg);
+    axe_simt_atom(sl, own, row, 0, 2, arg, NULL);
+    return AXE_OK;
 }
 
 /* -------------------------------------------------------------------- waits */

@@ -87,7 +87,7 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     note->text =
         axe_textf(sl->lw.cx, "statement %d, line %d: %s %s", s->id, s->at.line,
                   axe_node_text(sl->lw.cx, s->dst), axe_fold_text(s->fold));
-    AXE_TRY(axe_simt_lower_waits(sl, b, s));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
     sl->s = sl->lw.plan->schedule[s->id];
     if (sl->s->simt->tmem)
         return axe_simt_lower_tmem(sl, b, sl->s);
@@ -306,7 +306,7 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 static axe_status
 lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_simt_ring *r = axe_ring_overlapping(sl, s);
+    const axe_simt_ring *r = axe_ring_overlapping(sl->sp, s);
 
     return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
                                     : lagging(sl, b, r, s);
@@ -329,8 +329,8 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     axe_lir *l;
     int64_t  n;
 
-    AXE_TRY(axe_simt_lower_waits(sl, b, s));
-    if (axe_ring_overlapping(sl, s))
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
+    if (axe_ring_overlapping(sl->sp, s))
         return lower_pipelined(sl, b, s);
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
@@ -437,10 +437,10 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     switch (s->kind) {
     case AXE_STMT_SCOPE:
-        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
         return lower_entities(sl, b, s);
     case AXE_STMT_LOOP:
-        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
         return axe_simt_lower_body(
             sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body, s->body);
     case AXE_STMT_BREAK:
@@ -463,7 +463,7 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     case AXE_STMT_CONSUME:
         return lower_stage(sl, b, s);
     case AXE_STMT_ROLES:
-        AXE_TRY(axe_simt_lower_waits(sl, b, s));
+        AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
         return lower_roles(sl, b, s);
     case AXE_STMT_BARRIER:
         return axe_simt_meet(sl, b, sl->crew ? sl->crew : sl->launch->crew);
@@ -474,31 +474,14 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     return AXE_OK;
 }
 
-/* A fence stands behind the landing of the copies that it is for. */
 axe_status
 axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
                     axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
-        bool            copy = axe_simt_flies(sl, body[i]);
-        const axe_atom *behind = axe_simt_fence_behind(sl, body[i]);
-        bool            again = axe_simt_fills_again(sl, body[i]);
-        bool            later = copy && sl->flying && !behind && !again;
-        if (!copy || again || (sl->fence && behind && behind != sl->fence))
-            AXE_TRY(axe_simt_land(sl, b));
-        if (behind != sl->fence && !later)
-            axe_simt_fence(sl, b);
-        AXE_TRY(axe_simt_lower_drains(sl, b, i > 0 ? body[i - 1] : NULL,
-                                      body[i], false));
+        AXE_TRY(axe_simt_sync_at(sl, b, body[i], AXE_SYNC_LEFT));
         AXE_TRY(lower_stmt(sl, b, body[i]));
-        AXE_TRY(axe_simt_lower_drains(sl, b, NULL, body[i], true));
-        if (!later)
-            sl->fence = behind;
-        if (copy)
-            sl->flying =
-                sl->lw.plan->schedule[body[i]->id]->simt->copy->atom->group;
+        AXE_TRY(axe_simt_sync_at(sl, b, body[i], AXE_SYNC_BEHIND));
     }
-    AXE_TRY(axe_simt_land(sl, b));
-    axe_simt_fence(sl, b);
     return AXE_OK;
 }

@@ -483,5 +483,5 @@ axe_simt_plan_kernel(planner *p)
     AXE_TRY(axe_simt_plan_sync(p));
     AXE_TRY(allocate(p));
     axe_simt_plan_flights(p);
-    return AXE_OK;
+    return axe_simt_list_sync(p);
 }

@@ -69,6 +69,7 @@ typedef struct axe_simt_tmem     axe_simt_tmem;  /* simt/tmem/tmem.h */
 typedef struct axe_simt_tcopy    axe_simt_tcopy; /* simt/tmem/copy.h */
 typedef struct axe_simt_ring     axe_simt_ring;  /* simt/sync/ring_protocol.h */
 typedef struct axe_drain         axe_drain;      /* simt/sync/async_drain.h */
+typedef struct axe_sync_item     axe_sync_item;  /* simt/sync/sync_list.h */
 
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
@@ -147,6 +148,8 @@ struct axe_simt_plan {
     axe_meet        *meet;
     int              n_drain, cap_drain;
     axe_drain       *drain;
+    int              n_sync, cap_sync;
+    axe_sync_item   *sync;      /* around statements, in order of execution */
     int              n_barrier; /* named ones in use, 0 too */
     int              n_ring, cap_ring;
     axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */

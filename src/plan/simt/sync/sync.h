@@ -4,6 +4,7 @@
 
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
+#include "plan/simt/sync/sync_list.h"
 
 /* ------------------------------------------------------------ async_drain.c */
 
@@ -53,6 +54,30 @@ AXE_CHECK axe_status axe_simt_plan_rings(planner *p);
  * touched itself in a? */
 bool axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
                      const axe_tensor *tile);
+
+/* -------------------------------------------------------------- sync_item.c */
+
+/* Behind all items of p->simt->sync so far: one; with the machine's row; with
+ * one that orders what was done in tensor memory.
+ * Errors  EUNSUPPORTED: the machine has no such row */
+void                 axe_sync_push(planner *p, axe_sync_item item);
+AXE_CHECK axe_status axe_sync_push_row(planner *p, axe_sync_item item,
+                                       axe_sync_kind kind, axe_scope_kind by,
+                                       const char *group);
+AXE_CHECK axe_status axe_sync_push_sums(planner *p, axe_sync_item item,
+                                        axe_sync_kind kind);
+
+/* ------------------------------------------------------------ sync_launch.c */
+
+/* What is done before all else, and behind all else. */
+AXE_CHECK axe_status axe_sync_open(planner *p, const axe_simt_launch *l);
+AXE_CHECK axe_status axe_sync_close(planner *p, const axe_simt_launch *l);
+
+/* -------------------------------------------------------------- sync_list.c */
+
+/* p->simt->sync, with all else planned.
+ * Errors  EUNSUPPORTED: the machine has no row for it */
+AXE_CHECK axe_status axe_simt_list_sync(planner *p);
 
 /* --------------------------------------------------------- tile_scheduler.c */
 

@@ -1,0 +1,298 @@
+/* sync_list.c - what was found to be needed, in the order of execution.
+ *
+ * Copies that follow one another are in flight together, and are waited for
+ * where something else begins; what threads wrote for an engine is fenced where
+ * statements for it end; no copy and no fence is left at the end of a block. */
+#include "plan/simt/sync/sync_list.h"
+
+#include "ir/stmt.h"
+#include "plan/plan_int.h"
+#include "plan/simt/contract/contract.h"
+#include "plan/simt/copy/copy.h"
+#include "plan/simt/sync/async_drain.h"
+#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync.h"
+#include "plan/simt/tmem/copy.h"
+
+/* What is under way in a block. */
+typedef struct listing {
+    planner         *p;
+    bool             sums;  /* the launch has tensor memory */
+    const axe_atom **needs; /* by tensor id: find_fences */
+    const char *flying;    /* the group of copies that are in flight; or NULL */
+    const axe_atom *fence; /* due behind what threads wrote; or NULL */
+} listing;
+
+/* ------------------------------------------------------- copies in flight */
+
+/* The group of the copy that s is, if others may begin while it is in flight;
+ * or NULL. */
+static const char *
+group_of_copy(const planner *p, const axe_stmt *s)
+{
+    const axe_schedule *at =
+        s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
+    const axe_simt_copy *c = at ? at->simt->copy : NULL;
+
+    return c && !c->box && !c->stage && c->atom->group[0] != '\0' &&
+                   !s->dst->u.tensor->pipeline
+               ? c->atom->group
+               : NULL;
+}
+
+/* May s fill what copies in flight do, and threads meet before it? */
+static bool
+fills_again(const planner *p, const axe_stmt *s)
+{
+    for (int i = 0; i < p->simt->n_meet; i++)
+        if (p->simt->meet[i].at == s && p->simt->meet[i].lands)
+            return true;
+    return false;
+}
+
+static axe_status
+push_group(listing *g, const axe_stmt *at, axe_sync_place place,
+           axe_sync_kind kind, const char *group)
+{
+    const axe_atom *a =
+        axe_simt_group_sync(g->p->mc, kind, group, AXE_ARG_NONE);
+
+    if (!a)
+        return axe_fail(g->p->cx, at->at, AXE_EUNSUPPORTED,
+                        "%s has no row by which copies of group %s are ordered",
+                        g->p->mc->name, group);
+    axe_sync_push(g->p, (axe_sync_item){.at = at,
+                                        .place = place,
+                                        .row = a,
+                                        .why = "copies in flight are done"});
+    return AXE_OK;
+}
+
+/* No copy is in flight from here on. */
+static axe_status
+land(listing *g, const axe_stmt *at, axe_sync_place place)
+{
+    const char *group = g->flying;
+
+    if (!group)
+        return AXE_OK;
+    g->flying = NULL;
+    AXE_TRY(push_group(g, at, place, AXE_SYNC_COMMIT, group));
+    return push_group(g, at, place, AXE_SYNC_DRAIN, group);
+}
+
+/* ------------------------------------------------- what threads write for */
+
+/* The engine that reads the tile itself in statement s, or NULL. */
+static const axe_atom *
+engine_in(const axe_schedule *s, const axe_tensor *t)
+{
+    const axe_simt_contract *c = s ? s->simt->contract : NULL;
+    const axe_simt_copy     *k = s ? s->simt->copy : NULL;
+
+    if (c && ((c->a.direct && c->a.tensor == t) ||
+              (c->b.direct && c->b.tensor == t)))
+        return c->atom;
+    if (s && s->simt->tcopy && axe_stmt_reads(s->stmt, t))
+        return s->simt->tcopy->atom;
+    return k && k->box && !k->in && axe_stmt_reads(s->stmt, t) ? k->atom : NULL;
+}
+
+/* What engines that read tiles ask of those who write them, by tensor id. */
+static const axe_atom **
+find_fences(const planner *p)
+{
+    int              n = p->kernel->n_tensor;
+    const axe_atom **out = axe_new_array(p->cx, const axe_atom *, n + 1);
+
+    for (int t = 0; t < n; t++) {
+        const axe_tensor *tile = p->place[t].tensor;
+        const axe_atom   *a = NULL;
+        if (!tile || tile->space != AXE_SPACE_SHARED || tile->pipeline)
+            continue;
+        for (int i = 0; i < p->kernel->n_index_stmt && !(a && *a->group); i++)
+            a = engine_in(p->schedule[i], tile);
+        if (a && *a->group)
+            out[t] = axe_simt_group_sync(p->mc, AXE_SYNC_FENCE, a->group,
+                                         AXE_ARG_SHARED);
+    }
+    return out;
+}
+
+/* The fence behind what threads write in s, or NULL. */
+static const axe_atom *
+fence_behind(const listing *g, const axe_stmt *s)
+{
+    const axe_simt_copy *c;
+
+    if (s->kind != AXE_STMT_INDEX)
+        return NULL;
+    c = g->p->schedule[s->id]->simt->copy;
+    return c && c->box ? NULL : g->needs[s->dst->u.tensor->id];
+}
+
+static void
+fence(listing *g, const axe_stmt *at, axe_sync_place place)
+{
+    if (g->fence)
+        axe_sync_push(
+            g->p, (axe_sync_item){.at = at,
+                                  .place = place,
+                                  .row = g->fence,
+                                  .why = "an engine reads what threads wrote"});
+    g->fence = NULL;
+}
+
+/* ------------------------------------------------------ products, meetings */
+
+static void
+push_drains(listing *g, const axe_stmt *at, bool behind, const axe_stmt *last)
+{
+    const axe_simt_plan *sp = g->p->simt;
+
+    for (int i = 0; i < sp->n_drain; i++)
+        if (sp->drain[i].at == at && sp->drain[i].behind == behind)
+            axe_sync_push(g->p,
+                          (axe_sync_item){.at = at,
+                                          .place = behind ? AXE_SYNC_BEHIND
+                                                          : AXE_SYNC_LEFT,
+                                          .what = AXE_SYNC_DONE,
+                                          .drain = &sp->drain[i],
+                                          .last = behind ? NULL : last,
+                                          .why = "products are done"});
+}
+
+/* A row that orders what was done in tensor memory. */
+static axe_status
+push_sums(listing *g, const axe_meet *m, axe_sync_kind kind)
+{
+    axe_sync_item item = {.at = m->at, .place = AXE_SYNC_AHEAD, .why = m->why};
+
+    return g->sums && m->sums ? axe_sync_push_sums(g->p, item, kind) : AXE_OK;
+}
+
+static axe_status
+push_meets(listing *g, const axe_stmt *at)
+{
+    for (int i = 0; i < g->p->simt->n_meet; i++) {
+        const axe_meet *m = &g->p->simt->meet[i];
+        axe_sync_item   item = {.at = at,
+                                .place = AXE_SYNC_AHEAD,
+                                .crew = m->crew,
+                                .meet = m,
+                                .why = m->why};
+        if (m->at != at)
+            continue;
+        if (m->meets)
+            AXE_TRY(push_sums(g, m, AXE_SYNC_BEFORE));
+        item.what = AXE_SYNC_TOGETHER;
+        if (m->meets)
+            axe_sync_push(g->p, item);
+        item.what = AXE_SYNC_ASKED;
+        if (m->n_asker > 0)
+            axe_sync_push(g->p, item);
+        AXE_TRY(push_sums(g, m, AXE_SYNC_AFTER));
+    }
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+const axe_simt_ring *
+axe_ring_overlapping(const axe_simt_plan *sp, const axe_stmt *loop)
+{
+    const axe_simt_ring *r = NULL;
+
+    if (loop->n_body > 0 && loop->body[0]->pipeline)
+        r = axe_simt_ring_of(sp, loop->body[0]->pipeline);
+    if (r && (axe_ring_lag_of(r, loop) ||
+              (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(loop))))
+        return r;
+    return NULL;
+}
+
+static axe_status list_block(listing *g, int n, axe_stmt *const *body);
+
+/* A stage's room is free behind the last statement that reads it: what follows
+ * is a block of its own. */
+static axe_status
+list_consume(listing *g, const axe_stmt *s)
+{
+    const axe_simt_ring *r = axe_simt_ring_of(g->p->simt, s->pipeline);
+    int                  n = s->n_body;
+
+    while (n > 0 && r->way != AXE_RING_PLAIN &&
+           !axe_stmt_reads_ring(s->body[n - 1], s->pipeline))
+        n--;
+    AXE_TRY(list_block(g, n, s->body));
+    return list_block(g, s->n_body - n, s->body + n);
+}
+
+static axe_status
+list_inside(listing *g, const axe_stmt *s)
+{
+    if (s->kind == AXE_STMT_CONSUME)
+        return list_consume(g, s);
+    if (s->kind == AXE_STMT_FOR && axe_ring_overlapping(g->p->simt, s)) {
+        for (int i = 0; i < s->n_body; i++)
+            AXE_TRY(list_block(g, s->body[i]->n_body, s->body[i]->body));
+        return AXE_OK;
+    }
+    if (s->kind == AXE_STMT_ROLES) {
+        for (int i = 0; i < s->n_body; i++)
+            AXE_TRY(list_block(g, s->body[i]->n_body, s->body[i]->body));
+        return AXE_OK;
+    }
+    AXE_TRY(list_block(g, s->n_body, s->body));
+    return list_block(g, s->n_other, s->other);
+}
+
+static axe_status
+list_one(listing *g, const axe_stmt *s, const axe_stmt *last)
+{
+    const char     *copy = group_of_copy(g->p, s);
+    const axe_atom *behind = fence_behind(g, s);
+    bool            again = fills_again(g->p, s);
+    bool            later = copy && g->flying && !behind && !again;
+
+    if (!copy || again || (g->fence && behind && behind != g->fence))
+        AXE_TRY(land(g, s, AXE_SYNC_LEFT));
+    if (behind != g->fence && !later)
+        fence(g, s, AXE_SYNC_LEFT);
+    push_drains(g, s, false, last);
+    AXE_TRY(push_meets(g, s));
+    AXE_TRY(list_inside(g, s));
+    push_drains(g, s, true, NULL);
+    if (!later)
+        g->fence = behind;
+    if (copy)
+        g->flying = copy;
+    return AXE_OK;
+}
+
+static axe_status
+list_block(listing *g, int n, axe_stmt *const *body)
+{
+    for (int i = 0; i < n; i++)
+        AXE_TRY(list_one(g, body[i], i > 0 ? body[i - 1] : NULL));
+    if (n == 0)
+        return AXE_OK;
+    AXE_TRY(land(g, body[n - 1], AXE_SYNC_BEHIND));
+    fence(g, body[n - 1], AXE_SYNC_BEHIND);
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_list_sync(planner *p)
+{
+    const axe_atom **needs = find_fences(p);
+
+    for (int i = 0; i < p->simt->n_launch; i++) {
+        const axe_simt_launch *l = &p->simt->launch[i];
+        listing g = {.p = p, .needs = needs, .sums = l->tmem_columns > 0};
+        AXE_TRY(axe_sync_open(p, l));
+        AXE_TRY(list_block(&g, l->scope->n_body, l->scope->body));
+        AXE_TRY(axe_sync_close(p, l));
+    }
+    return AXE_OK;
+}
