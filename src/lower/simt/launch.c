@@ -72,6 +72,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
     sl->launch = l;
     sl->cap_array = sl->cap_buffer = sl->cap_map = sl->cap_tmem = 0;
     sl->names = (axe_used_names){0};
+    sl->opening = NULL;
     sl->tile = axe_new_array(sl->lw.cx, const axe_tensor *,
                              sl->lw.plan->kernel->n_tensor + 1);
     name_ids(sl, g);

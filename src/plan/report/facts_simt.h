@@ -9,12 +9,16 @@
 void axe_simt_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                        axe_facts *out);
 /* Of the kernel, in lines: its launches and what is in their shared memory; how
- * stages of pipelines are passed on; where threads meet. */
+ * stages of pipelines are passed on. */
 void axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
-void axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 /* Operands that go by way of shared tiles which the text does not declare. */
 void axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+
+/* sync_simt.c: all that is done for order, as it is executed; and what threads
+ * do where a meeting is planned: "meets", "waits for what it asked". */
+void        axe_simt_sync_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
+const char *axe_meet_text(const axe_meet *m);
 
 /* explain_simt.c: what each launch should take at these sizes, in lines, or as
  * "estimates":[...], */
@@ -25,8 +29,5 @@ void axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
 
 /* "each warpgroup of 2", "the cta of 256 threads" */
 const char *axe_crew_text(axe_ctx *cx, const axe_crew *c);
-
-/* What its threads do there: "meets", "waits for tc". */
-const char *axe_meet_text(const axe_meet *m);
 
 #endif

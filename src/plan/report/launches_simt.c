@@ -295,36 +295,6 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
     }
 }
 
-const char *
-axe_meet_text(const axe_meet *m)
-{
-    if (m->n_asker == 0)
-        return "meets";
-    return m->meets ? "meets, and waits for what it asked,"
-                    : "waits for what it asked";
-}
-
-void
-axe_simt_meets_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
-{
-    for (int i = 0; i < p->simt->n_meet; i++) {
-        const axe_meet *m = &p->simt->meet[i];
-        axe_list_push(
-            out,
-            axe_textf(cx, "before %s: %s%s: %s", axe_place_text(cx, m->at->at),
-                      axe_crew_text(cx, m->crew),
-                      m->n_asker > 0 ? axe_textf(cx, " %s", axe_meet_text(m))
-                                     : "",
-                      m->why));
-    }
-    for (int i = 0; i < p->simt->n_crew; i++) {
-        const axe_crew *c = p->simt->crew[i];
-        if (c->turn >= 0)
-            axe_list_push(out, axe_textf(cx, "in turn: %s, at barriers from %d",
-                                         axe_crew_text(cx, c), c->turn));
-    }
-}
-
 void
 axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 {

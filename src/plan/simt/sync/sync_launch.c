@@ -48,9 +48,9 @@ find_engine(const planner *p, const axe_simt_launch *l, int64_t *pair)
     return "";
 }
 
-/* The group of copies that may still read shared memory at the end, or NULL. */
-static const char *
-find_leaving(const planner *p, const axe_simt_launch *l)
+/* Copies by way of staging may still read shared memory at the end. */
+static axe_status
+push_leaving(planner *p, const axe_simt_launch *l, axe_sync_item item)
 {
     const char *group = NULL;
 
@@ -61,7 +61,16 @@ find_leaving(const planner *p, const axe_simt_launch *l)
             axe_crew_cta(s->simt->crew) == l->crew)
             group = s->simt->copy->stage->group;
     }
-    return group;
+    if (!group)
+        return AXE_OK;
+    item.why = "copies have read shared memory";
+    item.row = axe_simt_group_sync(p->mc, AXE_SYNC_READ, group, AXE_ARG_NONE);
+    if (!item.row)
+        return axe_fail(p->cx, l->scope->at, AXE_EUNSUPPORTED,
+                        "%s has no row by which copies of group %s are ordered",
+                        p->mc->name, group);
+    axe_sync_push(p, item);
+    return AXE_OK;
 }
 
 static axe_status
@@ -99,6 +108,37 @@ push_all(planner *p, const axe_simt_launch *l, axe_sync_item item, bool begin)
     return AXE_OK;
 }
 
+/* Barriers are made, and counters of rings begin. */
+static void
+push_made(planner *p, const axe_simt_launch *l, axe_sync_item item)
+{
+    bool makes = makes_barriers(p, l), any = makes;
+
+    for (int i = 0; i < p->simt->n_ring; i++)
+        any = any || p->simt->ring[i].home == l->crew;
+    if (!any)
+        return;
+    item.what = AXE_SYNC_MADE;
+    item.why = makes ? "one thread makes the barriers" : "counters begin";
+    if (makes)
+        item.row =
+            axe_simt_group_sync(p->mc, AXE_SYNC_INITED, "", AXE_ARG_NONE);
+    axe_sync_push(p, item);
+}
+
+/* Does an engine say at barriers of the launch what it has read? */
+static bool
+is_told(const planner *p, const axe_simt_launch *l)
+{
+    for (int i = 0; i < p->simt->n_ring; i++) {
+        const axe_simt_ring *r = &p->simt->ring[i];
+        for (int k = 0; k < r->n_reader && r->home == l->crew; k++)
+            if (r->empty > 0 && r->reader[k].engine)
+                return true;
+    }
+    return false;
+}
+
 /* Columns that two CTAs have are asked for by both: each must know that the
  * other has begun. */
 axe_status
@@ -113,11 +153,7 @@ axe_sync_open(planner *p, const axe_simt_launch *l)
     if (l->admits)
         AXE_TRY(
             axe_sync_push_row(p, item, AXE_SYNC_ADMIT, AXE_SCOPE_THREAD, ""));
-    item.what = AXE_SYNC_MADE;
-    item.why = "barriers are made by one thread";
-    item.row = axe_simt_group_sync(p->mc, AXE_SYNC_INITED, "", AXE_ARG_NONE);
-    axe_sync_push(p, item);
-    item.what = AXE_SYNC_ROW;
+    push_made(p, l, item);
     item.why = "launches before it may still run";
     if (l->waits)
         AXE_TRY(
@@ -155,23 +191,14 @@ axe_sync_close(planner *p, const axe_simt_launch *l)
     bool          sums = l->tmem_columns > 0, makes = makes_barriers(p, l);
     int64_t       pair;
     const char   *engine = find_engine(p, l, &pair);
-    const char   *leaving = find_leaving(p, l);
 
-    item.why = "copies have read shared memory";
-    if (leaving) {
-        item.row =
-            axe_simt_group_sync(p->mc, AXE_SYNC_READ, leaving, AXE_ARG_NONE);
-        if (!item.row)
-            return axe_fail(
-                p->cx, l->scope->at, AXE_EUNSUPPORTED,
-                "%s has no row by which copies of group %s are ordered",
-                p->mc->name, leaving);
+    AXE_TRY(push_leaving(p, l, item));
+    if (is_told(p, l)) {
+        item.what = AXE_SYNC_ARRIVED;
+        item.why = "engines have arrived where they will";
         axe_sync_push(p, item);
+        item.what = AXE_SYNC_ROW;
     }
-    item.what = AXE_SYNC_ARRIVED;
-    item.why = "engines have arrived where they will";
-    axe_sync_push(p, item);
-    item.what = AXE_SYNC_ROW;
     item.why = "others may still need the CTA's memory";
     if (sums)
         AXE_TRY(axe_sync_push_sums(p, item, AXE_SYNC_BEFORE));

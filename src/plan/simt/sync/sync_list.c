@@ -152,14 +152,16 @@ push_drains(listing *g, const axe_stmt *at, bool behind, const axe_stmt *last)
 
     for (int i = 0; i < sp->n_drain; i++)
         if (sp->drain[i].at == at && sp->drain[i].behind == behind)
-            axe_sync_push(g->p,
-                          (axe_sync_item){.at = at,
-                                          .place = behind ? AXE_SYNC_BEHIND
-                                                          : AXE_SYNC_LEFT,
-                                          .what = AXE_SYNC_DONE,
-                                          .drain = &sp->drain[i],
-                                          .last = behind ? NULL : last,
-                                          .why = "products are done"});
+            axe_sync_push(
+                g->p, (axe_sync_item){
+                          .at = at,
+                          .place = behind ? AXE_SYNC_BEHIND : AXE_SYNC_LEFT,
+                          .what = AXE_SYNC_DONE,
+                          .drain = &sp->drain[i],
+                          .last = behind ? NULL : last,
+                          .why = behind ? "they may not outlast their block"
+                                        : "it needs them, or groups cannot be "
+                                          "counted across it"});
 }
 
 /* A row that orders what was done in tensor memory. */
