@@ -50,14 +50,7 @@ static bool
 is_extent(const bare *b, const axe_layout *l, const int64_t want[2])
 {
     l = axe_side_of_one(&b->p, l);
-    for (int d = 0; l && d < 2; d++) {
-        int64_t n = 1;
-        for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
-            n *= l->shard[i].extent;
-        if (n != want[d])
-            return false;
-    }
-    return l != NULL;
+    return l && axe_dim_size(l, 0) == want[0] && axe_dim_size(l, 1) == want[1];
 }
 
 /* Does the row read an operand of so many rows and sums by a descriptor? */
@@ -67,8 +60,7 @@ reads(bare *b, const axe_atom *a, const axe_ask_matrix *q)
     const axe_layout *l;
     const char       *names;
 
-    if (a->kind != AXE_ATOM_CONTRACT || !axe_machine_has(q->mc, a) ||
-        (q->major && !a->major))
+    if (q->major && !a->major)
         return false;
     for (int side = 1; side <= 2; side++)
         for (int param = a->lo; param <= a->hi; param += a->step) {
@@ -86,9 +78,11 @@ reads(bare *b, const axe_atom *a, const axe_ask_matrix *q)
 static const axe_atom *
 find_reader(bare *b, const axe_ask_matrix *q)
 {
-    for (int i = 0; i < q->mc->n_atom; i++)
-        if (q->mc->atom[i].step > 0 && reads(b, &q->mc->atom[i], q))
-            return &q->mc->atom[i];
+    const axe_atom *a;
+
+    for (int i = 0; (a = axe_product_row(q->mc, &i)) != NULL;)
+        if (a->step > 0 && reads(b, a, q))
+            return a;
     return NULL;
 }
 
@@ -190,23 +184,24 @@ axe_ask_matrix_of(axe_ctx *cx, const axe_ask_matrix *q, axe_told_matrix *out)
 /* The product as the planner of contractions would have it: tile HELD has the
  * scales of the side asked for. */
 static bool
-open_job(bare *b, const axe_ask_scale *q, job *j, option *o, axe_node *load)
+open_job(bare *b, const axe_ask_scale *q, axe_product *j, axe_candidate *by,
+         axe_node *load)
 {
     const axe_layout *l;
     const char       *names;
-    int64_t           n = 1, block = axe_atom_block(b->p.cx, q->atom);
-    axe_spread       *side = q->side == 1 ? &o->m : &o->n;
+    int64_t           n, block = axe_atom_block(b->p.cx, q->atom);
+    axe_spread       *side = q->side == 1 ? &by->m : &by->n;
 
     if (axe_atom_layout(b->p.cx, q->atom->scale[q->side - 1], q->param, 1,
                         &names, &l) != AXE_OK ||
         !(l = axe_side_of_one(&b->p, l)) || block <= 0 || q->k % block != 0)
         return false;
-    for (int i = 0; i < l->dim_end[0]; i++)
-        n *= l->shard[i].extent;
+    n = axe_dim_size(l, 0);
     load->u.tensor = &b->tile[HELD];
-    *j = (job){.p = &b->p, .block = block, .extent = {q->rows, q->rows, q->k}};
+    *j = (axe_product){
+        .p = &b->p, .block = block, .extent = {q->rows, q->rows, q->k}};
     j->scale[q->side - 1] = load;
-    *o = (option){.atom = q->atom, .param = q->param};
+    *by = (axe_candidate){.atom = q->atom, .param = q->param};
     side->n_rep = q->rows / n;
     return q->rows % n == 0;
 }
@@ -258,19 +253,19 @@ fills_copies(const axe_scale *s, const axe_told_scale *t)
 axe_status
 axe_ask_scales(axe_ctx *cx, const axe_ask_scale *q, axe_told_scale *out)
 {
-    bare       *b;
-    job         j;
-    option      o;
-    axe_scale   s;
-    axe_node    load = {.op = AXE_OP_load};
-    const char *why = "";
-    int64_t     span;
+    bare         *b;
+    axe_product   j;
+    axe_candidate by;
+    axe_scale     s;
+    axe_node      load = {.op = AXE_OP_load};
+    const char   *why = "";
+    int64_t       span;
 
     AXE_TRY(prepare(cx, q->mc, &b));
     *out = (axe_told_scale){.lane = b->simt.tlane, .column = b->simt.tcol};
-    if (!open_job(b, q, &j, &o, &load) ||
-        !(out->held = axe_scale_layout(&j, &o, q->side)) ||
-        !bring(b, q->atom, out) || !axe_scale_fit(&j, &o, q->side, &s, &why))
+    if (!open_job(b, q, &j, &by, &load) ||
+        !(out->held = axe_scale_layout(&j, &by, q->side)) ||
+        !bring(b, q->atom, out) || !axe_scale_fit(&j, &by, q->side, &s, &why))
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "no copy of %s brings the scales of %" PRId64
                         " rows by %" PRId64 " to where %s reads them",

@@ -26,7 +26,7 @@ has(const axe_node *load, const axe_var *v)
 
 /* The index counts rows, columns or sums, fastest of those so far. */
 static bool
-add_index(roles *out, int which, const axe_dim *d)
+add_index(axe_roles *out, int which, const axe_dim *d)
 {
     const axe_dim **last = which == AXE_ROWS      ? &out->m
                            : which == AXE_COLUMNS ? &out->n
@@ -43,7 +43,7 @@ add_index(roles *out, int which, const axe_dim *d)
 /* Sort the variables into roles with x as the left factor; false if this is no
  * contraction of rows, columns and sums. */
 static bool
-assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
+assign(const axe_stmt *s, const axe_node *x, const axe_node *y, axe_roles *out)
 {
     for (int i = 0; i < s->n_dim; i++) {
         const axe_dim *d = &s->dim[i];
@@ -64,7 +64,7 @@ assign(const axe_stmt *s, const axe_node *x, const axe_node *y, roles *out)
 /* Left factor: the one whose free variable comes first in the destination. */
 bool
 axe_contract_assign(const axe_stmt *s, const axe_node **x, const axe_node **y,
-                    roles *out)
+                    axe_roles *out)
 {
     const axe_node *t = *x;
     bool            is = assign(s, *x, *y, out);
@@ -78,7 +78,8 @@ axe_contract_assign(const axe_stmt *s, const axe_node **x, const axe_node **y,
 }
 
 static bool
-sort_out(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
+sort_out(const axe_stmt *s, const axe_node **x, const axe_node **y,
+         axe_roles *out)
 {
     const axe_node *v = s->value;
 
@@ -92,14 +93,14 @@ sort_out(const axe_stmt *s, const axe_node **x, const axe_node **y, roles *out)
 
 bool
 axe_contract_sort(const axe_stmt *s, const axe_node **x, const axe_node **y,
-                  roles *out)
+                  axe_roles *out)
 {
     return sort_out(s, x, y, out) && out->n_more[AXE_SUMS] == 0;
 }
 
 bool
 axe_contract_roles(const axe_stmt *s, const axe_node **x, const axe_node **y,
-                   roles *out)
+                   axe_roles *out)
 {
     return sort_out(s, x, y, out) && out->n_more[AXE_ROWS] == 0 &&
            out->n_more[AXE_COLUMNS] == 0;
@@ -109,7 +110,7 @@ bool
 axe_contract_wanted(const axe_stmt *s)
 {
     const axe_node *x, *y;
-    roles           ro = {0};
+    axe_roles       ro = {0};
 
     return axe_contract_sort(s, &x, &y, &ro) && ro.n_more[AXE_ROWS] == 0 &&
            ro.n_more[AXE_COLUMNS] == 0;

@@ -9,14 +9,14 @@ enum { AXE_MAX_MORE = 3 }; /* indices of a role but its fastest */
 
 /* c[m, n] += a[m, k] * b[n, k], batched: which variable is which.  Each may be
  * counted by several: `more` are those before m, n or k, slow to fast. */
-typedef struct roles {
+typedef struct axe_roles {
     const axe_dim *m, *n, *k;
     int            n_more[AXE_N_ROLE];
     const axe_dim *more[AXE_N_ROLE][AXE_MAX_MORE];
     int            n_batch;
     const axe_dim *batch[8];
     int            a, b; /* operands */
-} roles;
+} axe_roles;
 
 enum { MAX_WAY = 16 };
 
@@ -33,14 +33,14 @@ typedef struct way {
  * and one sum or several?  x is the left factor, that of the rows; both without
  * casts that change no value. */
 bool axe_contract_roles(const axe_stmt *s, const axe_node **x,
-                        const axe_node **y, roles *out);
+                        const axe_node **y, axe_roles *out);
 /* The same with rows and columns of several indices, and one sum. */
 bool axe_contract_sort(const axe_stmt *s, const axe_node **x,
-                       const axe_node **y, roles *out);
+                       const axe_node **y, axe_roles *out);
 /* The roles of the indices with the loads *x and *y as factors, which are
  * swapped if *y is that of the rows; false: it is no such sum. */
 bool axe_contract_assign(const axe_stmt *s, const axe_node **x,
-                         const axe_node **y, roles *out);
+                         const axe_node **y, axe_roles *out);
 /* Without casts that change no value. */
 const axe_node *axe_contract_strip(const axe_node *n);
 /* The number of the operand that is this very node, or -1. */
@@ -58,7 +58,7 @@ const axe_var *axe_index_along(const axe_stmt *w, const axe_node *src, int d,
 
 /* cpu/tile_layout.c: lay the open tiles among c, x (the left factor) and y out
  * for it. */
-void axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
+void axe_contract_layouts(planner *p, const axe_stmt *s, const axe_roles *ro,
                           const axe_node *x, const axe_node *y, const way *w);
 
 #endif

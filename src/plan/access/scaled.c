@@ -1,6 +1,7 @@
 /* scaled.c - which statements are products of factors with scales. */
 #include "plan/access/scaled.h"
 #include "plan/access/access.h"
+#include "plan/access/candidate.h"
 
 enum { N_LOAD = 4 };
 
@@ -116,8 +117,7 @@ takes(axe_ctx *cx, const axe_atom *a, const axe_stmt *s, const axe_scaled *x)
     axe_type t[2] = {x->factor[0]->u.tensor->type,
                      x->factor[1]->u.tensor->type};
 
-    return a->kind == AXE_ATOM_CONTRACT && a->scale[0] &&
-           a->type[0] == s->dst->u.tensor->type &&
+    return a->scale[0] && a->type[0] == s->dst->u.tensor->type &&
            a->scale_type == x->scale[0]->u.tensor->type &&
            ((a->type[1] == t[0] && a->type[2] == t[1]) ||
             (a->type[1] == t[1] && a->type[2] == t[0])) &&
@@ -128,8 +128,9 @@ bool
 axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
                  bool held)
 {
-    axe_space  space = held ? AXE_SPACE_TMEM : AXE_SPACE_SHARED;
-    axe_scaled x;
+    axe_space       space = held ? AXE_SPACE_TMEM : AXE_SPACE_SHARED;
+    axe_scaled      x;
+    const axe_atom *a;
 
     if (s->dst->u.tensor->space != AXE_SPACE_TMEM ||
         !axe_contract_scaled(s, &x) ||
@@ -139,8 +140,8 @@ axe_takes_scales(axe_ctx *cx, const axe_machine *mc, const axe_stmt *s,
         if (x.scale[i]->u.tensor->space != space ||
             !is_whole(s, x.scale[i], x.block))
             return false;
-    for (int i = 0; i < mc->n_atom; i++)
-        if (axe_machine_has(mc, &mc->atom[i]) && takes(cx, &mc->atom[i], s, &x))
+    for (int i = 0; (a = axe_product_row(mc, &i)) != NULL;)
+        if (takes(cx, a, s, &x))
             return true;
     return false;
 }

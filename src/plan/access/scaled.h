@@ -12,7 +12,7 @@
 
 /* The left factor, that of the rows, first. */
 typedef struct axe_scaled {
-    roles           ro; /* a and b not numbered */
+    axe_roles       ro; /* a and b not numbered */
     const axe_node *factor[2], *scale[2];
     int64_t         block; /* B */
 } axe_scaled;

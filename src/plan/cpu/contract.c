@@ -40,7 +40,7 @@ choose_tile(const axe_machine *mc, const axe_attr *pin, int64_t em, int64_t en,
 /* Does every operand move by one stride from vector to vector?  Then a tile may
  * begin at any, and have fewer. */
 static bool
-vectors_alike(planner *p, const request *r, const roles *ro, int lanes)
+vectors_alike(planner *p, const request *r, const axe_roles *ro, int lanes)
 {
     axe_digit *d;
     int        n;
@@ -55,7 +55,7 @@ vectors_alike(planner *p, const request *r, const roles *ro, int lanes)
 
 /* Register tile and lanes for the statement; reasons into r. */
 static bool
-tile_for(planner *p, request *r, const roles *ro, way *w)
+tile_for(planner *p, request *r, const axe_roles *ro, way *w)
 {
     int64_t         em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
     const axe_attr *pin = axe_attr_of(r->stmt, AXE_ATTR_tile);
@@ -170,7 +170,7 @@ bool
 axe_contract_may(const axe_stmt *s)
 {
     const axe_node *x, *y;
-    roles           ro = {0};
+    axe_roles       ro = {0};
 
     return axe_contract_roles(s, &x, &y, &ro);
 }
@@ -213,7 +213,7 @@ whole_runs(const axe_operand *op, const axe_var *v, int lanes)
 /* What one atom sees of an operand: lanes of columns, a group of the sum in
  * each. */
 static bool
-seen(planner *p, const axe_operand *op, const roles *ro, const way *w,
+seen(planner *p, const axe_operand *op, const axe_roles *ro, const way *w,
      bool is_sum, const axe_layout **out)
 {
     axe_iter it[2];
@@ -228,7 +228,7 @@ seen(planner *p, const axe_operand *op, const roles *ro, const way *w,
 
 /* A tile lies one way for all its statements, which may be another one's. */
 static const char *
-way_out(const planner *p, const request *r, const roles *ro,
+way_out(const planner *p, const request *r, const axe_roles *ro,
         const axe_layout *const mem[3])
 {
     bool sums =
@@ -246,7 +246,7 @@ way_out(const planner *p, const request *r, const roles *ro,
 /* The atom with its moves behind it into list; how many, 0 if the memory
  * operands cannot feed it. */
 static int
-match_atom(planner *p, request *r, const roles *ro, const way *w,
+match_atom(planner *p, request *r, const axe_roles *ro, const way *w,
            const axe_atom **list)
 {
     const axe_layout *mem[3];
@@ -272,7 +272,7 @@ match_atom(planner *p, request *r, const roles *ro, const way *w,
 }
 
 static bool
-unguarded(planner *p, request *r, const roles *ro)
+unguarded(planner *p, request *r, const axe_roles *ro)
 {
     int at[3] = {0, ro->a, ro->b};
 
@@ -290,7 +290,7 @@ unguarded(planner *p, request *r, const roles *ro)
 
 /* Columns outside, rows within? */
 static bool
-by_column(const request *r, const roles *ro, const way *w)
+by_column(const request *r, const axe_roles *ro, const way *w)
 {
     return w->atom->flip || r->operand[ro->b].tensor->packed;
 }
@@ -318,7 +318,7 @@ add_digits(planner *p, const request *r, int n_dim, const axe_dim *const *dim,
  * there; and so does it where it comes from far away, for the last time.
  */
 static bool
-nest_for(planner *p, request *r, const roles *ro, const way *w,
+nest_for(planner *p, request *r, const axe_roles *ro, const way *w,
          axe_schedule *out)
 {
     axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * r->stmt->n_dim);
@@ -367,7 +367,7 @@ zero_from(planner *p, const request *r, const axe_operand *op, const axe_var *v)
 
 /* Blocks of m, n and k in which a factor is zero need no visit. */
 static void
-find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
+find_skips(planner *p, const request *r, const axe_roles *ro, axe_schedule *out)
 {
     axe_guard *bound = axe_new_array(p->cx, axe_guard, 4);
     struct {
@@ -390,7 +390,7 @@ find_skips(planner *p, const request *r, const roles *ro, axe_schedule *out)
 
 /* Plan the statement for one atom. */
 static bool
-plan_way(planner *p, request *r, roles *ro, way *w, axe_schedule *out)
+plan_way(planner *p, request *r, axe_roles *ro, way *w, axe_schedule *out)
 {
     axe_core_schedule *own = axe_core_edit(p, out);
     const axe_atom   **list = axe_new_array(p->cx, const axe_atom *, 5);
@@ -438,7 +438,7 @@ bool
 axe_contract_plan(planner *p, request *r, axe_schedule *out)
 {
     const axe_node *x, *y;
-    roles           ro = {0};
+    axe_roles       ro = {0};
     way             list[MAX_WAY];
 
     if (!axe_contract_roles(r->stmt, &x, &y, &ro))
@@ -462,7 +462,7 @@ axe_contract_plan(planner *p, request *r, axe_schedule *out)
 
 /* The tile that y reads as a view of the packed argument. */
 static bool
-see_packed(planner *p, const roles *ro, const axe_node *y,
+see_packed(planner *p, const axe_roles *ro, const axe_node *y,
            const axe_tensor *packed, const way *w)
 {
     const axe_stmt *fill = axe_only_writer(p, y->u.tensor);
@@ -490,7 +490,7 @@ see_packed(planner *p, const roles *ro, const axe_node *y,
  * layouts stay if it would, or if it is the last way there is. */
 static bool
 try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
-        roles *ro, way *w, bool last)
+        axe_roles *ro, way *w, bool last)
 {
     const axe_tensor *t[3] = {s->dst->u.tensor, x->u.tensor, y->u.tensor};
     const axe_tensor *packed = axe_packed_source(p, s, y->u.tensor);
@@ -529,7 +529,7 @@ bool
 axe_contract_infer(planner *p, const axe_stmt *s)
 {
     const axe_node *x, *y;
-    roles           ro = {0};
+    axe_roles       ro = {0};
     way             list[MAX_WAY];
     int             n;
 

@@ -38,7 +38,7 @@ typedef struct few {
     const axe_stmt *scope, *zero, *loop, *sum, *end; /* end: reads the sums */
     int             n_fill;
     const axe_stmt *fill[2];
-    roles           ro;
+    axe_roles       ro;
     factor          f[2];        /* of the rows, of the columns */
     const axe_node *rows, *acc;  /* how many rows; what the end reads */
     const axe_var  *i;           /* of the scope, that counts tiles of rows */
@@ -74,7 +74,7 @@ sort_body(few *x, int n, axe_stmt *const *body)
 
     for (int i = 0; i < n && ok; i++) {
         const axe_stmt *s = body[i], **at = NULL;
-        roles           ro = {0};
+        axe_roles       ro = {0};
         if (s->kind == AXE_STMT_FOR && !x->loop && x->zero) {
             x->loop = s;
             ok = sort_body(x, s->n_body, s->body) && x->sum;

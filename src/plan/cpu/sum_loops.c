@@ -38,7 +38,7 @@ is_sum(around *x, const axe_stmt *s)
     const axe_node *a, *b;
     const axe_stmt *in = s->n_body == 1 ? s->body[0] : NULL;
     const axe_var  *v = s->n_var == 1 ? s->var[0] : NULL;
-    roles           ro = {0};
+    axe_roles       ro = {0};
     int64_t         e;
 
     if (s->kind != AXE_STMT_FOR || !v || !in || in->kind != AXE_STMT_INDEX ||

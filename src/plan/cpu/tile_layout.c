@@ -127,7 +127,7 @@ lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
  * k, around those all others: for subscripts that are more than an index.  NULL
  * if an extent is not known. */
 static const axe_layout *
-lay_out_rows(planner *p, const roles *ro, const axe_node *load)
+lay_out_rows(planner *p, const axe_roles *ro, const axe_node *load)
 {
     const axe_tensor *t = load->u.tensor;
     axe_iter         *it = axe_new_array(p->cx, axe_iter, t->rank + 1);
@@ -169,7 +169,7 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
 /* The sum's indices in the order of the source's dimensions, if it is fast in
  * one of them; how many, 0 if not all are found there. */
 static int
-sums_of_source(planner *p, const roles *ro, const axe_node *load,
+sums_of_source(planner *p, const axe_roles *ro, const axe_node *load,
                const axe_dim **out)
 {
     int             all = ro->n_more[AXE_SUMS] + 1, n = 0;
@@ -197,7 +197,7 @@ whole(const axe_dim *d)
 
 /* Batches outermost; returns how many. */
 static int
-batches(const roles *ro, piece *out)
+batches(const axe_roles *ro, piece *out)
 {
     for (int i = 0; i < ro->n_batch; i++)
         out[i] = whole(ro->batch[i]);
@@ -214,8 +214,8 @@ taken_as(const way *w, int i)
 }
 
 static void
-lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
-             const way *w)
+lay_out_left(planner *p, const axe_stmt *s, const axe_roles *ro,
+             const axe_node *x, const way *w)
 {
     int64_t        em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
     piece          a[16];
@@ -254,8 +254,8 @@ lay_out_left(planner *p, const axe_stmt *s, const roles *ro, const axe_node *x,
 }
 
 static void
-lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
-              const way *w)
+lay_out_right(planner *p, const axe_stmt *s, const axe_roles *ro,
+              const axe_node *y, const way *w)
 {
     piece b[16];
     int   n = batches(ro, b);
@@ -282,7 +282,7 @@ lay_out_right(planner *p, const axe_stmt *s, const roles *ro, const axe_node *y,
 }
 
 static void
-lay_out_sums(planner *p, const axe_stmt *s, const roles *ro)
+lay_out_sums(planner *p, const axe_stmt *s, const axe_roles *ro)
 {
     axe_type type = s->dst->u.tensor->type;
     int64_t  line = 64 * 8 / axe_type_table[type].bits;
@@ -299,7 +299,7 @@ lay_out_sums(planner *p, const axe_stmt *s, const roles *ro)
 }
 
 void
-axe_contract_layouts(planner *p, const axe_stmt *s, const roles *ro,
+axe_contract_layouts(planner *p, const axe_stmt *s, const axe_roles *ro,
                      const axe_node *x, const axe_node *y, const way *w)
 {
     if (open_tile(p, x->u.tensor))

@@ -321,7 +321,7 @@ static const char *
 indices_text(const teller *t)
 {
     const axe_node *x, *y;
-    roles           ro = {0};
+    axe_roles       ro = {0};
     axe_buf         b = {.cx = t->cx};
 
     axe_puts(&b, "");

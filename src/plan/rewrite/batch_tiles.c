@@ -72,7 +72,7 @@ add_tile(unbatch *x, const axe_node *load, const axe_var *v)
 
 /* Do the numbers of all batches leave few enough statements? */
 static bool
-are_few(const unbatch *x, const roles *ro)
+are_few(const unbatch *x, const axe_roles *ro)
 {
     int64_t all = x->was->n_index_stmt, e;
 
@@ -91,7 +91,7 @@ static bool
 find_tiles(unbatch *x, const axe_stmt *s)
 {
     const axe_node *a, *b;
-    roles           ro = {0};
+    axe_roles       ro = {0};
 
     x->n = 0;
     if (!axe_contract_sort(s, &a, &b, &ro) || ro.n_batch == 0 ||

@@ -8,7 +8,7 @@
 
 #include "ir/list.h"
 #include "plan/access/access.h"
-#include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/product.h"
 #include "plan/simt/map/map.h"
 
 /* What passing values from warp to warp through shared memory takes but for the

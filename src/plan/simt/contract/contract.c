@@ -1,16 +1,16 @@
 /* contract.c - sums of products by a crew: layouts, then the schedule.
  *
- * Options come best first (candidate.c); the first whose factors can be fed
- * is taken.  Open tiles get the layouts it wants: c by tiling, shared tiles the
- * layout that it reads in the fewest cycles among those that are filled by
- * rows. */
+ * Candidates come best first (enumerate.c, match.c, judge.c); the first whose
+ * factors can be fed (factor.c) is taken, and proved (prove.c).  Open tiles get
+ * the layouts it wants: c by tiling, shared tiles the layout that it reads in
+ * the fewest cycles among those that are filled by rows. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "plan/access/access.h"
-#include "plan/simt/contract/candidate.h"
 #include "plan/simt/contract/contract_int.h"
+#include "plan/simt/contract/product.h"
 #include "plan/simt/team/cta_pair.h"
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/scale.h"
@@ -19,12 +19,19 @@ enum {
     MAX_TRY = 24,
     MAX_GOOD = 12,
     MAX_OTHER = 3
-}; /* options: looked at, taken on */
+}; /* candidates: looked at, taken on */
 
 /* ---------------------------------------------------------------- inference */
 
+/* How c lies, over rows and columns; NULL: it is open. */
 static const axe_layout *
-row_major(const job *j, const axe_tensor *t)
+sums_now(const axe_product *j)
+{
+    return axe_product_by_sides(j, j->p->place[j->s->dst->u.tensor->id].layout);
+}
+
+static const axe_layout *
+row_major(const axe_product *j, const axe_tensor *t)
 {
     const axe_layout *l;
     int64_t          *e = axe_new_array(j->p->cx, int64_t, t->rank + 1);
@@ -39,67 +46,68 @@ row_major(const job *j, const axe_tensor *t)
 
 /* What tiles are open, and the best layouts of them so far. */
 typedef struct choice {
-    bool              open[3], scale[2];
-    const axe_layout *layout[3];
-    const option     *by;
-    double            score; /* of the cycles that factors really take */
+    bool                 open[3], scale[2];
+    const axe_layout    *layout[3];
+    const axe_candidate *by;
+    double               score; /* of the cycles that factors really take */
 } choice;
 
 static void
-put_layouts(const job *j, const choice *c, const axe_layout *const layout[3])
+put_layouts(const axe_product *j, const choice *c,
+            const axe_layout *const layout[3])
 {
     for (int i = 0; i < 3; i++)
         if (c->open[i])
             j->p->place[j->load[i]->u.tensor->id].layout = layout[i];
 }
 
-/* Lays out what is open for the option; keeps it in `best` if it is. */
+/* Lays out what is open for the candidate; keeps it in `best` if it is. */
 static bool
-try_option(const job *j, const option *o, choice *best)
+try_candidate(const axe_product *j, const axe_candidate *by, choice *best)
 {
     const axe_layout *l[3];
     axe_place        *pl = j->p->place;
-    option            real = *o;
+    axe_candidate     real = *by;
     double            cycles[3];
 
-    l[0] = axe_job_by_dims(j, axe_option_layout(j, o));
+    l[0] = axe_product_by_dims(j, axe_candidate_layout(j, by));
     for (int i = 1; i < 3; i++)
         l[i] = row_major(j, j->load[i]->u.tensor);
-    if ((best->open[0] && !l[0]) || !axe_scales_put(j, best->scale, o))
+    if ((best->open[0] && !l[0]) || !axe_scales_put(j, best->scale, by))
         return false;
     put_layouts(j, best, l);
     for (int i = 1; i < 3; i++)
-        if (!axe_factor_lay(j, o, i, best->open[i], &cycles[i]))
+        if (!axe_factor_lay(j, by, i, best->open[i], &cycles[i]))
             return false;
     real.traffic = cycles[1] + cycles[2];
-    if (best->by && axe_option_score(&real) >= best->score)
+    real.score = axe_candidate_score(&real);
+    if (best->by && real.score >= best->score)
         return true;
-    best->score = axe_option_score(&real);
-    best->by = o;
+    best->score = real.score;
+    best->by = by;
     for (int i = 0; i < 3; i++)
         best->layout[i] = pl[j->load[i]->u.tensor->id].layout;
     return true;
 }
 
-/* The options that are not surely worse than the best one found: what they
+/* The candidates that are not surely worse than the best one found: what they
  * really take may be less than thought by what loads were thought to cost. */
 static void
-try_options(const job *j, choice *best)
+try_candidates(const axe_product *j, choice *best)
 {
     static const axe_layout *const none[3] = {NULL, NULL, NULL};
     int                            n_good = 0;
 
-    for (int i = 0; i < j->n_option && i < MAX_TRY && n_good < MAX_GOOD; i++)
-        if (!best->by ||
-            axe_option_score(j->option[i]) < AXE_ASKING * best->score)
-            n_good += try_option(j, j->option[i], best);
+    for (int i = 0; i < j->list.n && i < MAX_TRY && n_good < MAX_GOOD; i++)
+        if (!best->by || j->list.of[i]->score < AXE_ASKING * best->score)
+            n_good += try_candidate(j, j->list.of[i], best);
     put_layouts(j, best, none);
     (void)axe_scales_put(j, best->scale, NULL);
 }
 
 /* Layouts in the order of the statement's c, left and right. */
 static void
-settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
+settle(planner *p, const axe_stmt *s, const choice *c, const axe_product *j)
 {
     put_layouts(j, c, c->layout);
     for (int i = 0; i < 3; i++)
@@ -110,30 +118,41 @@ settle(planner *p, const axe_stmt *s, const choice *c, const job *j)
     axe_scales_settle(j, c->scale, c->by);
 }
 
+/* Rows and columns as they are, and the other way; false: it is no product. */
+static bool
+open_both(planner *p, const axe_stmt *s, request *r, axe_product j[2])
+{
+    for (int turn = 0; turn < 2; turn++) {
+        if (!axe_product_open(p, s, turn == 1, &j[turn]))
+            return false;
+        j[turn].r = r;
+        for (int i = 1; turn == 1 && i < 3; i++)
+            j[1].spot[i] = j[0].spot[3 - i];
+    }
+    return true;
+}
+
 bool
 axe_simt_contract_infer(planner *p, const axe_stmt *s)
 {
-    job    j[2];
-    choice best[2] = {{.by = NULL}, {.by = NULL}};
-    int    pick = 0;
+    axe_product j[2];
+    choice      best[2] = {{.by = NULL}, {.by = NULL}};
+    int         pick = 0;
 
+    if (!open_both(p, s, NULL, j))
+        return false;
     for (int turn = 0; turn < 2; turn++) {
-        if (!axe_job_open(p, s, turn == 1, &j[turn]) ||
-            !axe_job_possible(&j[turn]))
+        if (!axe_product_possible(&j[turn]))
             return false;
-        for (int i = 1; turn == 1 && i < 3; i++)
-            j[1].spot[i] = j[0].spot[3 - i];
         for (int i = 0; i < 3; i++)
             best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
         axe_scales_open(&j[turn], best[turn].scale);
-        const axe_layout *c = p->place[s->dst->u.tensor->id].layout;
-        axe_job_options(&j[turn], best[turn].open[0]
-                                      ? NULL
-                                      : axe_job_by_sides(&j[turn], c));
+        axe_product_enumerate(&j[turn],
+                              best[turn].open[0] ? NULL : sums_now(&j[turn]));
     }
-    axe_jobs_drop_slow(j);
+    axe_products_drop_slow(j);
     for (int turn = 0; turn < 2; turn++)
-        try_options(&j[turn], &best[turn]);
+        try_candidates(&j[turn], &best[turn]);
     if (!best[0].by || (best[1].by && best[1].score < 0.9 * best[0].score))
         pick = 1;
     if (!best[pick].by)
@@ -155,33 +174,33 @@ acc_steps(const axe_spread *s, axe_simt_contract *out)
 }
 
 static bool
-plan_option(const job *j, const option *o, axe_simt_contract *out,
-            const char **why)
+plan_candidate(const axe_product *j, const axe_candidate *by,
+               axe_simt_contract *out, const char **why)
 {
     double cycles[2];
 
-    *out = (axe_simt_contract){.atom = o->atom,
-                               .param = o->param,
-                               .m = o->m,
-                               .n = o->n,
-                               .k = o->k,
-                               .pair = o->pair,
-                               .compute = o->compute,
+    *out = (axe_simt_contract){.atom = by->atom,
+                               .param = by->param,
+                               .m = by->m,
+                               .n = by->n,
+                               .k = by->k,
+                               .pair = by->pair,
+                               .compute = by->compute,
                                .best = j->best};
-    if (!axe_factor_feed(j, o, 1, &out->a, &cycles[0], why) ||
-        !axe_factor_feed(j, o, 2, &out->b, &cycles[1], why))
+    if (!axe_factor_feed(j, by, 1, &out->a, &cycles[0], why) ||
+        !axe_factor_feed(j, by, 2, &out->b, &cycles[1], why))
         return false;
     out->a.operand = axe_find_operand(j->r, j->load[1]);
     out->b.operand = axe_find_operand(j->r, j->load[2]);
     for (int i = 0; i < 2 && j->scale[i]; i++)
-        if (!axe_scale_fit(j, o, i + 1, &out->scale[i], why))
+        if (!axe_scale_fit(j, by, i + 1, &out->scale[i], why))
             return false;
     out->traffic = cycles[0] + cycles[1];
-    acc_steps(&o->m, out);
-    acc_steps(&o->n, out);
-    if (o->atom->space[0] == AXE_ARG_REG)
+    acc_steps(&by->m, out);
+    acc_steps(&by->n, out);
+    if (by->atom->space[0] == AXE_ARG_REG)
         out->acc_regs =
-            axe_frag_regs(j->p->cx, o->side[0]) * o->m.n_rep * o->n.n_rep;
+            axe_frag_regs(j->p->cx, by->side[0]) * by->m.n_rep * by->n.n_rep;
     return true;
 }
 
@@ -196,43 +215,41 @@ feed_registers(const axe_feed *f, axe_type t)
 
 /* What other rows would take, at their best, with c laid out for them. */
 static void
-reject_others(const job *j, request *r, const axe_simt_contract *sc)
+reject_others(const axe_product *j, const axe_simt_contract *sc)
 {
-    job             all = *j;
+    axe_product     all = *j;
     const axe_atom *seen[MAX_OTHER + 1] = {sc->atom};
     int             n = 1;
 
-    all.n_option = 0;
-    all.option = axe_new_array(j->p->cx, option *, AXE_MAX_OPTION);
-    axe_job_options(&all, NULL);
-    for (int i = 0; i < all.n_option && n <= MAX_OTHER; i++) {
-        const option *o = all.option[i];
-        bool          known = false;
+    axe_product_enumerate(&all, NULL);
+    for (int i = 0; i < all.list.n && n <= MAX_OTHER; i++) {
+        const axe_candidate *by = all.list.of[i];
+        bool                 known = false;
         for (int k = 0; k < n; k++)
-            known = known || seen[k] == o->atom;
+            known = known || seen[k] == by->atom;
         if (known)
             continue;
-        seen[n++] = o->atom;
-        axe_rejected(j->p, r, o->atom->name,
+        seen[n++] = by->atom;
+        axe_rejected(j->p, j->r, by->atom->name,
                      "about %.0f cycles, %.0f of shared memory, where it takes "
                      "%.0f and %.0f",
-                     o->compute, o->traffic, sc->compute, sc->traffic);
+                     by->compute, by->traffic, sc->compute, sc->traffic);
     }
 }
 
-/* Fills in the schedule with an option that fits. */
+/* Fills in the schedule with a candidate that fits. */
 static void
-take(const job *j, const option *o, request *r, const axe_layout *c,
-     const axe_simt_contract *sc, axe_schedule *out)
+take(const axe_product *j, const axe_candidate *by, const axe_simt_contract *sc,
+     axe_schedule *out)
 {
-    axe_simt_schedule *simt = j->p->simt->of[r->stmt->id];
+    axe_simt_schedule *simt = j->p->simt->of[j->s->id];
     const char        *why;
 
-    assert(axe_simt_contract_holds(j->p, j, o, c, sc));
-    reject_others(j, r, sc);
-    if (sc->pair == 1 && sc->atom->space[0] == AXE_ARG_TMEM &&
-        (why = axe_job_unpaired(j)))
-        axe_rejected(j->p, r, "products of several CTAs", "%s", why);
+    assert(axe_simt_contract_holds(j->p, j, by, sums_now(j), sc));
+    reject_others(j, sc);
+    if (sc->pair == 1 && axe_product_is_tmem(j, 0) &&
+        (why = axe_product_unpaired(j)))
+        axe_rejected(j->p, j->r, "products of several CTAs", "%s", why);
     out->n_tile = 3;
     out->n_proved = j->extent[0] * j->extent[1] * j->extent[2];
     out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
@@ -244,7 +261,7 @@ take(const job *j, const option *o, request *r, const axe_layout *c,
 
 /* Has each element of c a place of its own in tensor memory? */
 static bool
-is_placed(const job *j, const axe_layout *c)
+is_placed(const axe_product *j, const axe_layout *c)
 {
     bool own_place;
 
@@ -259,7 +276,7 @@ is_placed(const job *j, const axe_layout *c)
 
 /* Does each thread of the crew have as many elements of c, each its own? */
 static bool
-is_shared_out(const job *j, const axe_layout *c)
+is_shared_out(const axe_product *j, const axe_layout *c)
 {
     axe_ctx       *cx = j->p->cx;
     axe_simt_plan *sp = j->p->simt;
@@ -277,62 +294,57 @@ is_shared_out(const job *j, const axe_layout *c)
            axe_layout_injective(cx, c, &own_place, NULL) == AXE_OK && own_place;
 }
 
-/* The first option that can be fed. */
+/* The first candidate that can be fed. */
 static bool
-plan_job(const job *j, request *r, axe_schedule *out)
+plan_product(const axe_product *j, axe_schedule *out)
 {
     axe_simt_contract *sc = axe_new(j->p->cx, axe_simt_contract);
-    const axe_layout  *c = j->p->place[r->stmt->dst->u.tensor->id].layout;
+    const axe_tensor  *t = j->s->dst->u.tensor;
+    const axe_layout  *c = j->p->place[t->id].layout;
+    bool               tmem = axe_product_is_tmem(j, 0);
     const char        *why;
 
-    const axe_tensor *t = r->stmt->dst->u.tensor;
-
-    if (t->space == AXE_SPACE_TMEM ? !is_placed(j, c)
-                                   : j->n_option > 0 && !is_shared_out(j, c)) {
-        axe_rejected(j->p, r, "contract",
-                     t->space == AXE_SPACE_TMEM
-                         ? "%s has not a place in tensor memory for each "
-                           "element"
-                         : "%s does not lie as an equal share of each thread",
+    if (tmem ? !is_placed(j, c) : j->list.n > 0 && !is_shared_out(j, c)) {
+        axe_rejected(j->p, j->r, "contract",
+                     tmem ? "%s has not a place in tensor memory for each "
+                            "element"
+                          : "%s does not lie as an equal share of each thread",
                      t->name);
         return false;
     }
-    for (int i = 0; i < j->n_option && i < MAX_TRY; i++) {
-        if (plan_option(j, j->option[i], sc, &why)) {
-            take(j, j->option[i], r, axe_job_by_sides(j, c), sc, out);
+    for (int i = 0; i < j->list.n && i < MAX_TRY; i++) {
+        if (plan_candidate(j, j->list.of[i], sc, &why)) {
+            take(j, j->list.of[i], sc, out);
             return true;
         }
-        axe_rejected(j->p, r, j->option[i]->atom->name, "%s", why);
+        axe_rejected(j->p, j->r, j->list.of[i]->atom->name, "%s", why);
     }
     return false;
 }
 
-/* Rows and columns as they are, or the other way, whichever is better. */
+/* Whichever way is better. */
 bool
 axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
 {
-    const axe_layout *c = p->place[r->stmt->dst->u.tensor->id].layout;
-    job               j[2];
-    int               first = 0;
+    axe_product j[2];
+    int         first = 0;
 
+    if (!open_both(p, r->stmt, r, j)) {
+        axe_scale_reject(p, r);
+        return false;
+    }
     for (int turn = 0; turn < 2; turn++) {
-        if (!axe_job_open(p, r->stmt, turn == 1, &j[turn])) {
-            axe_scale_reject(p, r);
-            return false;
-        }
-        j[turn].r = r;
-        if (!axe_job_possible(&j[turn])) {
+        if (!axe_product_possible(&j[turn])) {
             axe_rejected(p, r, "contract", "%s", j[turn].why);
             return false;
         }
-        axe_job_options(&j[turn], axe_job_by_sides(&j[turn], c));
+        axe_product_enumerate(&j[turn], sums_now(&j[turn]));
     }
-    axe_jobs_drop_slow(j);
-    if (j[0].n_option + j[1].n_option == 0)
-        axe_jobs_reject(j, r);
-    if (j[1].n_option > 0 &&
-        (j[0].n_option == 0 ||
-         axe_option_score(j[1].option[0]) < axe_option_score(j[0].option[0])))
+    axe_products_drop_slow(j);
+    if (j[0].list.n + j[1].list.n == 0)
+        axe_products_reject(j);
+    if (j[1].list.n > 0 &&
+        (j[0].list.n == 0 || j[1].list.of[0]->score < j[0].list.of[0]->score))
         first = 1;
-    return plan_job(&j[first], r, out) || plan_job(&j[1 - first], r, out);
+    return plan_product(&j[first], out) || plan_product(&j[1 - first], out);
 }

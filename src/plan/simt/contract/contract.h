@@ -11,24 +11,8 @@
 #ifndef AXE_PLAN_SIMT_CONTRACT_CONTRACT_H
 #define AXE_PLAN_SIMT_CONTRACT_CONTRACT_H
 
+#include "plan/access/candidate.h"
 #include "plan/simt/simt.h"
-#include "plan/simt/team/fragment.h"
-
-enum { AXE_MAX_PART = 8 };
-
-/* A part of an index, in units of the atom's extent: count / over % extent. */
-typedef struct axe_part {
-    axe_counter of; /* WARP, LANE, or the index's own repetitions */
-    int64_t     over, extent;
-    int64_t     regs; /* own repetitions: [elements] of c's registers a step */
-} axe_part;
-
-/* An index of a contraction: its parts, slow to fast, then the atom's. */
-typedef struct axe_spread {
-    int64_t  extent, atom, n_rep;
-    int      n_part;
-    axe_part part[AXE_MAX_PART];
-} axe_spread;
 
 /* How the atom reads a tile in shared memory itself: what the descriptor
  * says. */
@@ -59,15 +43,9 @@ typedef struct axe_feed {
     const axe_layout *frag; /* all of it: (row, k) over threads and reg */
 } axe_feed;
 
-/* As many times slower than the fastest row is no option, or worth a word. */
+/* As many times slower than the fastest row is no candidate, or worth a word.
+ */
 #define AXE_FAR_BELOW 4
-
-/* The fastest row for a contraction's types and crew, whatever its extents. */
-typedef struct axe_best_row {
-    const axe_atom *atom;    /* NULL: there is none */
-    double          rate;    /* cycles of an SM for a product */
-    int64_t         size[3]; /* rows, columns and sums that it takes at least */
-} axe_best_row;
 
 /* The scales of a factor: a tile in tensor memory, and where in it an
  * invocation finds its own. */

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 
 #include "plan/access/access.h"
-#include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/product.h"
 
 /* [bytes] that the statement's shared factors take together. */
 static double
-factor_bytes(const job *j)
+factor_bytes(const axe_product *j)
 {
     double sum = 0, n;
 
@@ -26,7 +26,7 @@ factor_bytes(const job *j)
 }
 
 static const char *
-why_no_spread(const job *j)
+why_no_spread(const axe_product *j)
 {
     axe_ctx *cx = j->p->cx;
     int64_t  have = axe_simt_registers(j->p->mc, j->crew);
@@ -55,7 +55,7 @@ why_no_spread(const job *j)
  * was open got its layout of another statement, if only because this one had
  * no way to run even then. */
 static const char *
-why_no_option(job j[2])
+why_none(axe_product j[2])
 {
     planner          *p = j->p;
     const axe_tensor *c = j->load[0]->u.tensor;
@@ -69,10 +69,10 @@ why_no_option(job j[2])
                          ": choose smaller tiles",
                          bytes, p->mc->name, p->mc->simt->shared_bytes);
     for (int i = 0; i < 2 && l && !c->layout; i++)
-        axe_job_options(&j[i], NULL);
+        axe_product_enumerate(&j[i], NULL);
     if (l && !c->layout)
-        axe_jobs_drop_slow(j);
-    if (l && (c->layout || j[0].n_option + j[1].n_option > 0))
+        axe_products_drop_slow(j);
+    if (l && (c->layout || j[0].list.n + j[1].list.n > 0))
         return axe_textf(p->cx,
                          "%s lies as %s, which atoms on %d threads do not make:"
                          " %s",
@@ -87,9 +87,10 @@ why_no_option(job j[2])
 }
 
 void
-axe_jobs_reject(job j[2], request *r)
+axe_products_reject(axe_product j[2])
 {
     planner *p = j->p;
+    request *r = j->r;
 
     if (j[0].rate == 0 && j[1].rate == 0)
         axe_rejected(p, r, "contract",
@@ -97,5 +98,5 @@ axe_jobs_reject(job j[2], request *r)
                      " x %" PRId64,
                      p->mc->name, j->extent[0], j->extent[1], j->extent[2]);
     else
-        axe_rejected(p, r, "contract", "%s", why_no_option(j));
+        axe_rejected(p, r, "contract", "%s", why_none(j));
 }

@@ -5,7 +5,7 @@
  * hold of it.  Candidates differ in what they should hold, and few of them in
  * that. */
 #include "plan/access/access.h"
-#include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/product.h"
 #include "plan/simt/team/cta_pair.h"
 #include "plan/simt/team/team.h"
 
@@ -33,7 +33,7 @@ factor_of(const axe_node *n)
 
 /* As the request says that was made under the layout. */
 static axe_spot *
-make_spot(const job *j, int side, const axe_layout *l, const request *r)
+make_spot(const axe_product *j, int side, const axe_layout *l, const request *r)
 {
     const axe_node *load = j->load[side];
     axe_spot       *s = axe_new(j->p->cx, axe_spot);
@@ -43,7 +43,7 @@ make_spot(const job *j, int side, const axe_layout *l, const request *r)
                     .layout = l,
                     .swizzle =
                         axe_simt_swizzle(&j->p->place[load->u.tensor->id])};
-    s->mem = op < 0 ? NULL : axe_job_memory(j, &r->operand[op], side);
+    s->mem = op < 0 ? NULL : axe_product_memory(j, &r->operand[op], side);
     if (s->mem)
         s->align = axe_gcd(
             s->swizzle.bits > 0 ? 1024 : 128,
@@ -53,7 +53,7 @@ make_spot(const job *j, int side, const axe_layout *l, const request *r)
 
 /* Where the factor is, as its tile is laid out now. */
 static axe_spot *
-find_spot(const job *j, int side)
+find_spot(const axe_product *j, int side)
 {
     const axe_layout *l = j->p->place[j->load[side]->u.tensor->id].layout;
     axe_mark          m = axe_ctx_mark(j->p->cx);
@@ -74,7 +74,7 @@ find_spot(const job *j, int side)
 
 /* A layout of (row, k) as the factor's dimensions, and back: the same. */
 static const axe_layout *
-by_rows(const job *j, int side, const axe_layout *l)
+by_rows(const axe_product *j, int side, const axe_layout *l)
 {
     static const int other[2] = {1, 0};
     const axe_var   *row = j->dim[side - 1][0]->var;
@@ -85,39 +85,39 @@ by_rows(const job *j, int side, const axe_layout *l)
 }
 
 static bool
-is_held(const job *j, int side)
+is_held(const axe_product *j, int side)
 {
     return j->load[side]->u.tensor->space == AXE_SPACE_REG;
 }
 
 /* What this CTA has of the factor. */
 static void
-see_part(const option *o, axe_feed_ask *q)
+see_part(const axe_candidate *by, axe_feed_ask *q)
 {
     axe_spread *own = axe_new(q->p->cx, axe_spread);
 
     *own = *q->row;
-    own->extent /= o->pair;
-    own->atom /= o->pair;
+    own->extent /= by->pair;
+    own->atom /= by->pair;
     q->row = own;
     q->mem = axe_memory_of_one(q->p, q->mem);
 }
 
 static bool
-ask_for(const job *j, const option *o, int side, axe_feed_ask *q,
-        const char **why)
+ask_for(const axe_product *j, const axe_candidate *by, int side,
+        axe_feed_ask *q, const char **why)
 {
     axe_spot *at;
 
     *q = (axe_feed_ask){
         .p = j->p,
         .crew = j->crew,
-        .atom = o->atom,
+        .atom = by->atom,
         .side = side,
-        .inner = o->side[side],
-        .row = side == 1 ? &o->m : &o->n,
-        .k = &o->k,
-        .other = side == 1 ? &o->n : &o->m,
+        .inner = by->side[side],
+        .row = side == 1 ? &by->m : &by->n,
+        .k = &by->k,
+        .other = side == 1 ? &by->n : &by->m,
         .type = j->type[side],
     };
     if (is_held(j, side)) {
@@ -128,8 +128,8 @@ ask_for(const job *j, const option *o, int side, axe_feed_ask *q,
     }
     at = find_spot(j, side);
     q->mem = at ? at->mem : NULL;
-    if (q->mem && side == 2 && o->pair > 1)
-        see_part(o, q);
+    if (q->mem && side == 2 && by->pair > 1)
+        see_part(by, q);
     if (!q->mem) {
         *why =
             axe_textf(j->p->cx, "%s does not move by its row and the sum alone",
@@ -143,12 +143,12 @@ ask_for(const job *j, const option *o, int side, axe_feed_ask *q,
 }
 
 bool
-axe_factor_feed(const job *j, const option *o, int side, axe_feed *out,
-                double *cycles, const char **why)
+axe_factor_feed(const axe_product *j, const axe_candidate *by, int side,
+                axe_feed *out, double *cycles, const char **why)
 {
     axe_feed_ask q;
 
-    if (!ask_for(j, o, side, &q, why) || !axe_feed_fit(&q, out, why))
+    if (!ask_for(j, by, side, &q, why) || !axe_feed_fit(&q, out, why))
         return false;
     out->tensor = j->load[side]->u.tensor;
     out->memory = q.mem;
@@ -158,12 +158,13 @@ axe_factor_feed(const job *j, const option *o, int side, axe_feed *out,
 
 /* Can it be fed so, and in how many cycles? */
 static bool
-try_feed(const job *j, const option *o, int side, double *cycles)
+try_feed(const axe_product *j, const axe_candidate *by, int side,
+         double *cycles)
 {
     axe_feed    f;
     const char *why;
 
-    return axe_factor_feed(j, o, side, &f, cycles, &why);
+    return axe_factor_feed(j, by, side, &f, cycles, &why);
 }
 
 /* -------------------------------------------------------------- open tiles */
@@ -180,11 +181,12 @@ walked_by(const axe_node *load, const axe_var *v)
 
 /* The best layout of an open shared tile that is filled along `fast`. */
 static bool
-lay_along(const job *j, const option *o, int side, int fast, double *best)
+lay_along(const axe_product *j, const axe_candidate *by, int side, int fast,
+          double *best)
 {
     const axe_tensor *t = j->load[side]->u.tensor, *part = t;
     const axe_layout *list[AXE_MAX_SHARED], *kept = NULL;
-    int64_t           parts = side == 2 ? o->pair : 1;
+    int64_t           parts = side == 2 ? by->pair : 1;
     int n, row = walked_by(j->load[side], j->dim[side - 1][0]->var);
 
     if (parts > 1)
@@ -197,7 +199,7 @@ lay_along(const job *j, const option *o, int side, int fast, double *best)
             continue;
         double cycles;
         j->p->place[t->id].layout = list[i];
-        if (try_feed(j, o, side, &cycles) && (!kept || cycles < *best)) {
+        if (try_feed(j, by, side, &cycles) && (!kept || cycles < *best)) {
             kept = list[i];
             *best = cycles;
         }
@@ -206,24 +208,26 @@ lay_along(const job *j, const option *o, int side, int fast, double *best)
     return kept != NULL;
 }
 
-/* An open tile in registers, as the option's atom wants it. */
+/* An open tile in registers, as the candidate's atom wants it. */
 static bool
-lay_held(const job *j, const option *o, int side, double *cycles)
+lay_held(const axe_product *j, const axe_candidate *by, int side,
+         double *cycles)
 {
     const axe_tensor *t = j->load[side]->u.tensor;
     axe_feed_ask      q;
     const char       *why;
 
-    if (o->atom->space[side] != AXE_ARG_REG || !ask_for(j, o, side, &q, &why))
+    if (by->atom->space[side] != AXE_ARG_REG || !ask_for(j, by, side, &q, &why))
         return false;
     j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
     return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
-           try_feed(j, o, side, cycles);
+           try_feed(j, by, side, cycles);
 }
 
-/* An open tile in tensor memory, where the option's atom reads it. */
+/* An open tile in tensor memory, where the candidate's atom reads it. */
 static bool
-lay_lanes(const job *j, const option *o, int side, double *cycles)
+lay_lanes(const axe_product *j, const axe_candidate *by, int side,
+          double *cycles)
 {
     const axe_node   *load = j->load[side];
     const axe_tensor *t = load->u.tensor;
@@ -235,17 +239,17 @@ lay_lanes(const job *j, const option *o, int side, double *cycles)
     if (t->rank != 2 || j->n_dim[side - 1] != 1 || row < 0 ||
         !axe_is_iconst(t->shape[row], &e[0]) ||
         !axe_is_iconst(t->shape[1 - row], &e[1]) ||
-        !ask_for(j, o, side, &q, &why))
+        !ask_for(j, by, side, &q, &why))
         return false;
     j->p->place[t->id].layout =
         by_rows(j, side, axe_tmem_wanted(&q, e[0], e[1]));
-    return j->p->place[t->id].layout && try_feed(j, o, side, cycles);
+    return j->p->place[t->id].layout && try_feed(j, by, side, cycles);
 }
 
 /* The dimension along which the tile is filled, if an index of the product
  * walks it, or -1. */
 static int
-filled_along(const job *j, int side)
+filled_along(const axe_product *j, int side)
 {
     const axe_var *v = axe_fast_source(j->p, j->load[side]);
     bool           own = v == j->ro.k->var;
@@ -256,20 +260,20 @@ filled_along(const job *j, int side)
 }
 
 bool
-axe_factor_lay(const job *j, const option *o, int side, bool open,
-               double *cycles)
+axe_factor_lay(const axe_product *j, const axe_candidate *by, int side,
+               bool open, double *cycles)
 {
     const axe_node *load = j->load[side];
     int             k = walked_by(load, j->ro.k->var), f;
 
     if (!open)
-        return try_feed(j, o, side, cycles);
+        return try_feed(j, by, side, cycles);
     if (is_held(j, side))
-        return lay_held(j, o, side, cycles);
+        return lay_held(j, by, side, cycles);
     if (load->u.tensor->space == AXE_SPACE_TMEM)
-        return lay_lanes(j, o, side, cycles);
+        return lay_lanes(j, by, side, cycles);
     f = filled_along(j, side);
-    if (lay_along(j, o, side, f < 0 ? k : f, cycles))
+    if (lay_along(j, by, side, f < 0 ? k : f, cycles))
         return true;
-    return f >= 0 && f != k && lay_along(j, o, side, k, cycles);
+    return f >= 0 && f != k && lay_along(j, by, side, k, cycles);
 }

@@ -97,13 +97,13 @@ const axe_layout *
 axe_feed_fragment(const axe_feed_ask *q, axe_feed *f)
 {
     axe_ctx          *cx = q->p->cx;
-    const axe_layout *o = outer_of(q, f), *l;
+    const axe_layout *by = outer_of(q, f), *l;
     int64_t           out[2] = {q->row->extent / q->row->atom, q->k->n_rep};
     int64_t           in[2] = {q->row->atom, q->k->atom};
     int64_t           all[2] = {q->row->extent, q->k->extent};
 
-    if (!o ||
-        axe_layout_direct_sum(cx, o, (axe_shape){2, out}, q->inner,
+    if (!by ||
+        axe_layout_direct_sum(cx, by, (axe_shape){2, out}, q->inner,
                               (axe_shape){2, in}, &l) != AXE_OK ||
         axe_layout_group(cx, l, (axe_shape){2, all}, &l) != AXE_OK)
         return NULL;

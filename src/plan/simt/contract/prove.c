@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "machine/matrix.h"
-#include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/product.h"
 #include "plan/simt/tmem/tmem.h"
 
 enum { CHUNK_BYTES = 16, NOWHERE = -1 };
@@ -22,8 +22,8 @@ enum { CHUNK_BYTES = 16, NOWHERE = -1 };
 typedef struct proof {
     axe_ctx                 *cx;
     const planner           *p;
-    const job               *j;
-    const option            *o;
+    const axe_product       *j;
+    const axe_candidate     *by;
     const axe_simt_contract *sc;
     int64_t n_thread, group; /* of the crew, of an invocation */
     int64_t lanes;
@@ -233,8 +233,8 @@ open_look(const proof *q, const axe_feed *f, int s, look *out)
                   .part = row->atom / pair,
                   .rows = row->extent / pair};
     out->all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
-    out->in = list_side(q, q->o->side[s]);
-    out->lanes = f->tensor->space == AXE_SPACE_TMEM ? q->o->side[s] : NULL;
+    out->in = list_side(q, q->by->side[s]);
+    out->lanes = f->tensor->space == AXE_SPACE_TMEM ? q->by->side[s] : NULL;
     out->memory = f->held ? NULL : list_memory(q, f->memory);
     out->from = f->direct ? NULL : f->held ? run_held(q, f) : run_loads(q, f);
     out->warp =
@@ -339,7 +339,7 @@ static bool
 rows_hold(const proof *q, int64_t *of, int64_t *row_of, int64_t *column_of)
 {
     const axe_simt_contract *sc = q->sc;
-    side                     s = list_side(q, q->o->side[0]);
+    side                     s = list_side(q, q->by->side[0]);
     int64_t                  left = q->j->extent[0] * q->j->extent[1];
     int64_t                  n_group = q->n_thread / q->group, n = sc->n.extent;
 
@@ -376,14 +376,15 @@ unknown(axe_ctx *cx, int64_t n)
 }
 
 bool
-axe_simt_contract_holds(planner *p, const job *j, const option *o,
-                        const axe_layout *c, const axe_simt_contract *sc)
+axe_simt_contract_holds(planner *p, const axe_product *j,
+                        const axe_candidate *by, const axe_layout *c,
+                        const axe_simt_contract *sc)
 {
     axe_mark m = axe_ctx_mark(p->cx);
     proof    q = {.cx = p->cx,
                   .p = p,
                   .j = j,
-                  .o = o,
+                  .by = by,
                   .sc = sc,
                   .n_thread = j->crew->n_thread,
                   .group = axe_atom_threads(p->mc, sc->atom),

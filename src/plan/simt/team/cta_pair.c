@@ -76,7 +76,7 @@ is_read_by_one(const planner *p, const axe_tensor *t)
 }
 
 bool
-axe_job_takes_pair(const job *j, int64_t pair)
+axe_product_takes_pair(const axe_product *j, int64_t pair)
 {
     const planner    *p = j->p;
     const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
@@ -95,7 +95,7 @@ axe_job_takes_pair(const job *j, int64_t pair)
 }
 
 const char *
-axe_job_unpaired(const job *j)
+axe_product_unpaired(const axe_product *j)
 {
     const planner    *p = j->p;
     const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;

@@ -4,7 +4,7 @@
 #ifndef AXE_PLAN_SIMT_TEAM_CTA_PAIR_H
 #define AXE_PLAN_SIMT_TEAM_CTA_PAIR_H
 
-#include "plan/simt/contract/candidate.h"
+#include "plan/simt/contract/product.h"
 
 /* CTAs that each hold a part of the tile, or of some tile of the ring; 1: all
  * of it. */
@@ -14,10 +14,10 @@ int64_t axe_ring_parts(const planner *p, const axe_pipeline *ring);
 int64_t axe_tile_copies(const planner *p, const axe_tensor *t);
 
 /* May an atom for so many CTAs do the job; with 1: one for this CTA alone? */
-bool axe_job_takes_pair(const job *j, int64_t pair);
+bool axe_product_takes_pair(const axe_product *j, int64_t pair);
 /* Why no atom for several CTAs does the job, though they hold the same right
  * factor; NULL: they do not, or nothing is in the way. */
-const char *axe_job_unpaired(const job *j);
+const char *axe_product_unpaired(const axe_product *j);
 /* How many CTAs a row is for, by its layout of b. */
 int64_t axe_atom_pair(const planner *p, const axe_layout *b);
 /* What is one CTA's of a row's operand. */

@@ -99,6 +99,16 @@ axe_frag_regs(axe_ctx *cx, const axe_layout *reg)
     return n;
 }
 
+int64_t
+axe_dim_size(const axe_layout *l, int d)
+{
+    int64_t n = 1;
+
+    for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
+        n *= l->shard[i].extent;
+    return n;
+}
+
 /* ----------------------------------------------------------------- one row */
 
 /* A row and how it is repeated over the crew. */

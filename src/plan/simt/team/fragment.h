@@ -82,6 +82,8 @@ typedef struct axe_frag_known {
  * nothing behind but what it adds to the list. */
 bool axe_frag_find_once(const axe_frag_ask *q, axe_frag_known **known,
                         axe_reg_move *out);
+/* Elements along dimension d. */
+int64_t axe_dim_size(const axe_layout *l, int d);
 /* Are the layouts written alike, iter by iter? */
 bool axe_layout_alike(const axe_layout *a, const axe_layout *b);
 

@@ -196,29 +196,19 @@ typedef struct repeated {
     int64_t           n_row, n_word, wide;
 } repeated;
 
-static int64_t
-dim_size(const axe_layout *l, int d)
-{
-    int64_t n = 1;
-
-    for (int i = d > 0 ? l->dim_end[d - 1] : 0; i < l->dim_end[d]; i++)
-        n *= l->shard[i].extent;
-    return n;
-}
-
 static bool
-repeat(const job *j, const option *o, int side, repeated *x)
+repeat(const axe_product *j, const axe_candidate *by, int side, repeated *x)
 {
-    const axe_spread *row = side == 1 ? &o->m : &o->n;
+    const axe_spread *row = side == 1 ? &by->m : &by->n;
     int64_t           all, span, n = j->extent[2] / j->block;
 
-    *x = (repeated){.row = row_scales(j->p, o->atom, o->param, side)};
+    *x = (repeated){.row = row_scales(j->p, by->atom, by->param, side)};
     if (!x->row ||
         axe_layout_span(j->p->cx, x->row, j->p->simt->tcol, &span) != AXE_OK)
         return false;
-    x->wide = WORD / axe_type_table[o->atom->scale_type].bits;
-    x->rows = dim_size(x->row, 0);
-    x->per = dim_size(x->row, 1);
+    x->wide = WORD / axe_type_table[by->atom->scale_type].bits;
+    x->rows = axe_dim_size(x->row, 0);
+    x->per = axe_dim_size(x->row, 1);
     x->reach = (span + x->wide - 1) / x->wide * x->wide;
     x->n_row = row->n_rep;
     x->n_word = n / x->wide;
@@ -227,7 +217,7 @@ repeat(const job *j, const option *o, int side, repeated *x)
 }
 
 const axe_layout *
-axe_scale_layout(const job *j, const option *o, int side)
+axe_scale_layout(const axe_product *j, const axe_candidate *by, int side)
 {
     axe_iter          it[MAX_ITER];
     axe_axis          col = j->p->simt->tcol;
@@ -235,7 +225,7 @@ axe_scale_layout(const job *j, const option *o, int side)
     int               n = 0, end[2];
     const axe_layout *l;
 
-    if (!repeat(j, o, side, &x) || x.row->dim_end[0] + 3 > MAX_ITER)
+    if (!repeat(j, by, side, &x) || x.row->dim_end[0] + 3 > MAX_ITER)
         return NULL;
     if (x.n_row > 1)
         it[n++] = (axe_iter){x.n_row, x.reach, col, AXE_UNIT_ONE};
@@ -257,20 +247,21 @@ axe_scale_layout(const job *j, const option *o, int side)
 }
 
 void
-axe_scales_open(const job *j, bool open[2])
+axe_scales_open(const axe_product *j, bool open[2])
 {
     for (int i = 0; i < 2; i++)
         open[i] = j->scale[i] && axe_simt_is_open(j->p, j->scale[i]->u.tensor);
 }
 
 bool
-axe_scales_put(const job *j, const bool open[2], const option *o)
+axe_scales_put(const axe_product *j, const bool open[2],
+               const axe_candidate *by)
 {
     bool fits = true;
 
     for (int i = 0; i < 2; i++) {
         const axe_layout *l =
-            open[i] && o ? axe_scale_layout(j, o, i + 1) : NULL;
+            open[i] && by ? axe_scale_layout(j, by, i + 1) : NULL;
         if (open[i])
             j->p->place[j->scale[i]->u.tensor->id].layout = l;
         fits = fits && (l || !open[i]);
@@ -279,7 +270,8 @@ axe_scales_put(const job *j, const bool open[2], const option *o)
 }
 
 void
-axe_scales_settle(const job *j, const bool open[2], const option *o)
+axe_scales_settle(const axe_product *j, const bool open[2],
+                  const axe_candidate *by)
 {
     planner *p = j->p;
 
@@ -287,9 +279,9 @@ axe_scales_settle(const job *j, const bool open[2], const option *o)
         const axe_tensor *t = open[i] ? j->scale[i]->u.tensor : NULL;
         if (!t)
             continue;
-        p->simt->engine[t->id] = o->atom->group;
+        p->simt->engine[t->id] = by->atom->group;
         axe_simt_settle(
-            p, t, axe_scale_layout(j, o, i + 1),
+            p, t, axe_scale_layout(j, by, i + 1),
             axe_textf(p->cx, "auto: scales for statement %d", j->s->id));
     }
 }
@@ -310,7 +302,7 @@ step_to(const axe_scale *s, int64_t row, int64_t k)
 
 /* Does each repetition find the scales of its rows and its part of the sum? */
 static bool
-finds_own(const job *j, const axe_layout *tile, const repeated *x,
+finds_own(const axe_product *j, const axe_layout *tile, const repeated *x,
           const axe_scale *s)
 {
     axe_axis lane = j->p->simt->tlane, col = j->p->simt->tcol;
@@ -332,15 +324,15 @@ finds_own(const job *j, const axe_layout *tile, const repeated *x,
 }
 
 bool
-axe_scale_fit(const job *j, const option *o, int side, axe_scale *out,
-              const char **why)
+axe_scale_fit(const axe_product *j, const axe_candidate *by, int side,
+              axe_scale *out, const char **why)
 {
     const axe_tensor *t = j->scale[side - 1]->u.tensor;
     axe_counter       own = side == 1 ? AXE_COUNT_M : AXE_COUNT_N;
     repeated          x;
 
     *why = axe_textf(j->p->cx, "%s does not lie as its scales do", t->name);
-    if (!repeat(j, o, side, &x))
+    if (!repeat(j, by, side, &x))
         return false;
     *out = (axe_scale){.tensor = t, .n_step = 3};
     out->step[0] = (axe_step){own, 1, x.n_row, x.reach};

@@ -1,16 +1,17 @@
-/* mn_indices.c - the two sides of a product, and the indices that count them.
+/* product.c - a product, and the indices that count its rows and columns.
  *
  * Rows and columns may be counted by several indices each, slow to fast: (r, o,
  * x) of a tile are rows o and columns (r, x).  Atoms know rows and columns; a
  * tile's layout has a dimension for each index.  Here one becomes the other. */
+#include "plan/simt/contract/product.h"
 #include "plan/access/access.h"
-#include "plan/simt/contract/candidate.h"
+#include "plan/access/scaled.h"
 
-void
-axe_job_open_side(job *j, int side, int from)
+static void
+open_side(axe_product *j, int side, int from)
 {
-    const roles *ro = &j->ro;
-    int          n = ro->n_more[from];
+    const axe_roles *ro = &j->ro;
+    int              n = ro->n_more[from];
 
     for (int i = 0; i < n; i++)
         j->dim[side][i] = ro->more[from][i];
@@ -23,8 +24,51 @@ axe_job_open_side(job *j, int side, int from)
             j->extent[side] = 0;
 }
 
+static axe_type
+type_of(const planner *p, const axe_node *load)
+{
+    const axe_tensor *t = load->u.tensor;
+
+    return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
+}
+
+/* Rows are those of the left operand of atoms; `turn`: the other way. */
+bool
+axe_product_open(planner *p, const axe_stmt *s, bool turn, axe_product *out)
+{
+    const axe_node *x, *y;
+    axe_roles       ro = {0};
+    axe_scaled      is = {.block = 0};
+
+    if (!axe_contract_sort(s, &x, &y, &ro)) {
+        if (!axe_takes_scales(p->cx, p->mc, s, true) ||
+            !axe_contract_scaled(s, &is))
+            return false;
+        ro = is.ro;
+        x = is.factor[0];
+        y = is.factor[1];
+    }
+    *out = (axe_product){
+        .p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
+    out->ro = ro;
+    out->scale[0] = is.scale[turn ? 1 : 0];
+    out->scale[1] = is.scale[turn ? 0 : 1];
+    out->block = is.block;
+    for (int i = 0; i < 2; i++)
+        open_side(out, i, turn ? 1 - i : i);
+    out->load[0] = s->dst;
+    out->load[1] = turn ? y : x;
+    out->load[2] = turn ? x : y;
+    for (int i = 0; i < 3; i++) {
+        out->type[i] = type_of(p, out->load[i]);
+        out->spot[i] = axe_new(p->cx, axe_spot *);
+    }
+    out->extent[2] = axe_dim_extent(out->ro.k);
+    return true;
+}
+
 static bool
-refuse(job *j, const char *why)
+refuse(axe_product *j, const char *why)
 {
     j->why = why;
     return false;
@@ -45,7 +89,7 @@ whole_dim(const axe_node *c, const axe_dim *v)
 
 /* Is each dimension of c one of the indices, and all of it? */
 static bool
-is_whole(const job *j)
+is_whole(const axe_product *j)
 {
     const axe_node *c = j->load[0];
 
@@ -58,7 +102,7 @@ is_whole(const job *j)
 
 /* Is the factor a tile that the crew holds, or one in memory of the CTA? */
 static bool
-factor_possible(job *j, int side)
+factor_possible(axe_product *j, int side)
 {
     axe_ctx          *cx = j->p->cx;
     const axe_node   *l = j->load[side];
@@ -88,7 +132,7 @@ takes_sums(axe_space s)
 
 /* The indices that number products of their own, and what to do with them. */
 static const char *
-batch_text(const job *j)
+batch_text(const axe_product *j)
 {
     axe_buf names = {.cx = j->p->cx}, scope = names;
     int     n = j->ro.n_batch;
@@ -109,7 +153,7 @@ batch_text(const job *j)
 }
 
 bool
-axe_job_possible(job *j)
+axe_product_possible(axe_product *j)
 {
     axe_ctx *cx = j->p->cx;
 
@@ -126,25 +170,25 @@ axe_job_possible(job *j)
 }
 
 int
-axe_job_dim(const job *j, int side, int i)
+axe_product_dim(const axe_product *j, int side, int i)
 {
     return whole_dim(j->load[0], j->dim[side][i]);
 }
 
 /* The dimensions of c in the order of rows, then columns; how many. */
 static int
-list_dims(const job *j, int *dim)
+list_dims(const axe_product *j, int *dim)
 {
     int n = 0;
 
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < j->n_dim[side]; i++)
-            dim[n++] = axe_job_dim(j, side, i);
+            dim[n++] = axe_product_dim(j, side, i);
     return n;
 }
 
 const axe_layout *
-axe_job_by_sides(const job *j, const axe_layout *l)
+axe_product_by_sides(const axe_product *j, const axe_layout *l)
 {
     int dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), end[2];
 
@@ -159,7 +203,7 @@ axe_job_by_sides(const job *j, const axe_layout *l)
 }
 
 const axe_layout *
-axe_job_by_dims(const job *j, const axe_layout *l)
+axe_product_by_dims(const axe_product *j, const axe_layout *l)
 {
     int     dim[2 * AXE_MAX_MORE + 2], n = list_dims(j, dim), at = 0;
     int     back[2 * AXE_MAX_MORE + 2];
@@ -205,7 +249,7 @@ add_iters(const axe_operand *op, const axe_var *v, axe_iter *it, int *n)
 }
 
 const axe_layout *
-axe_job_memory(const job *j, const axe_operand *op, int side)
+axe_product_memory(const axe_product *j, const axe_operand *op, int side)
 {
     axe_iter it[MAX_ITER];
     int      n = 0, end[2], n_row = j->n_dim[side - 1];
