@@ -155,7 +155,7 @@ values_text(axe_ctx *cx, const axe_tune_result *r, int k)
 static void
 print_head(const char *kernel, const axe_tune_result *r, bool gpu)
 {
-    printf("%s for %s on ", kernel, r->sizes);
+    printf("%s for %s%s on ", kernel, gpu ? "" : "about ", r->sizes);
     if (gpu)
         printf("%s", r->machine);
     else

@@ -48,6 +48,7 @@ sed -i 's/\* 2/* 3/' "$tmp/k.axe"
 # For people; nothing kept.
 tune --records '' --threads 2 M=1000 >"$tmp/out"
 grep -q '(default)' "$tmp/out" || fail "$(cat "$tmp/out")"
+grep -q '^scale for about M=1024 on 2 threads: ' "$tmp/out" || fail "$(cat "$tmp/out")"
 ! grep -q 'kept in' "$tmp/out" || fail "kept nevertheless"
 
 # A database that is none: told, and the run goes on.

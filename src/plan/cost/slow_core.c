@@ -77,7 +77,8 @@ tell_cpu(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double times)
     const char        *why = why_not(s, "lanes of ");
     const char        *turn = why_not(s, "transpose");
     const char        *lead =
-        axe_textf(cx, "this takes about %.0f times as long as it could", times);
+        axe_textf(cx, "on %s this takes about %.0f times as long as it could",
+                  p->machine->name, times);
 
     if (op)
         axe_slow_warn(

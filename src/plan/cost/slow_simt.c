@@ -91,7 +91,8 @@ tell_gpu(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double times,
          axe_slow_reason r, int operand)
 {
     const char *lead = axe_textf(
-        cx, "this keeps the GPU busy %.1f times as long as it should", times);
+        cx, "on %s this keeps the GPU busy %.1f times as long as it should",
+        p->machine->name, times);
     const char *name =
         operand < 0 ? NULL : axe_node_text(cx, s->operand[operand].load);
     double copies = 1;
