@@ -223,7 +223,8 @@ check_gap(checker *c, const axe_stmt *s)
 
     if (c->inner && axe_roles_gap(s, c->inner, &first, &n))
         axe_warn(c->cx, s->at,
-                 "thread %" PRId64 " of %" PRId64 " has no role, and waits",
+                 "some threads have no role, and wait: thread %" PRId64
+                 " of %" PRId64 " is the first",
                  first, n);
 }
 

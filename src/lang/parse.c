@@ -159,7 +159,13 @@ parse_consts(axe_parser *p, axe_kernel_decl *k)
     } while (axe_parse_take(p, AXE_TOK_comma));
     k->n_const = out.n;
     k->consts = (const axe_const_decl *const *)out.item;
-    return axe_parse_need(p, AXE_TOK_gt, "after the parameters");
+    if (axe_parse_need(p, AXE_TOK_gt, "after the parameters"))
+        return true;
+    if (p->tok->kind == AXE_TOK_shl || p->tok->kind == AXE_TOK_amp ||
+        p->tok->kind == AXE_TOK_bar || p->tok->kind == AXE_TOK_caret)
+        axe_help(p->cx, "values of parameters are sums; put this one into "
+                        "brackets, as in `N = (1 << 4)`");
+    return false;
 }
 
 /* What is written is an array. */

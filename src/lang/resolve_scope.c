@@ -5,6 +5,18 @@
 
 #include "lang/resolve_int.h"
 
+/* How many of the scope a cta has by what its keys say; 0: they do not. */
+static int64_t
+count_by_keys(const axe_stmt *cta, axe_scope_kind kind)
+{
+    int64_t each = 1, threads = cta->keys.threads;
+
+    if (kind != AXE_SCOPE_THREAD &&
+        !axe_scope_nests(NULL, kind, AXE_SCOPE_THREAD, &each))
+        return 0;
+    return each > 0 && threads % each == 0 ? threads / each : 0;
+}
+
 /* How many of the scope are in the one around it, for `thread (t)`. */
 static bool
 count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, axe_counted *c)
@@ -13,16 +25,17 @@ count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, axe_counted *c)
 
     *c = (axe_counted){.step = 1};
     if (r->inside &&
-        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) &&
-        n > 0) {
+        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) && n == 0)
+        n = count_by_keys(r->inside, kind);
+    if (n > 0) {
         c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
         return true;
     }
     axe_resolve_fail(r, axe_fail(r->cx, at, AXE_ESHAPE,
                                  "how many of `%s` there are is not known here",
                                  axe_scope_name(kind)));
-    axe_help(r->cx, "give a range, as in `%s (t : 0..128)`",
-             axe_scope_name(kind));
+    axe_help(r->cx, "give a range, as in `%s (t : 0..%d)`",
+             axe_scope_name(kind), kind == AXE_SCOPE_THREAD ? 128 : 4);
     return false;
 }
 

@@ -266,7 +266,8 @@ equal_swizzled(axe_ctx *cx, const axe_layout *a, const axe_layout *b, bool *out)
     if (a->swizzle.unit_bits != 0 || b->swizzle.unit_bits != 0)
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "equal: %s and %s have unequal swizzles, one of them "
-                        "not in elements; recast it",
+                        "not in elements; recast it, as recast(L, 16) does for "
+                        "16 bits",
                         axe_layout_text(cx, a), axe_layout_text(cx, b));
     if (!range_on_m(a, &lo, &hi) || !range_on_m(b, &lo, &hi))
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,

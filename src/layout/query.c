@@ -200,7 +200,7 @@ check_index(axe_ctx *cx, const axe_layout *l, int64_t x)
         return axe_fail(
             cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
             "apply: the swizzle of %s acts on units of %d bits, not "
-            "on elements; recast it",
+            "on elements; recast it, as recast(L, 16) does for 16 bits",
             axe_layout_text(cx, l), l->swizzle.unit_bits);
     return AXE_OK;
 }

@@ -178,7 +178,7 @@ check_all(planner *p)
                       "%s has no layout, and no statement of its scope fills "
                       "it whole, by indices alone",
                       t->name);
-        axe_help(p->cx, "fill it first (`%s = 0`), or declare its layout",
+        axe_help(p->cx, "fill it first (`%s[...] = 0`), or declare its layout",
                  t->name);
         return st;
     }

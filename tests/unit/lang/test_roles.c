@@ -281,11 +281,11 @@ test_gap(void **state)
     static const struct {
         const char *cta, *roles, *want;
     } row[] = {
-        {"warps 4", "warp (0) 0; warp (2) 1;", "thread 32 of 128 has no role"},
+        {"warps 4", "warp (0) 0; warp (2) 1;", "thread 32 of 128 is the first"},
         {"warps 4", "warp (a : 2..4) a; warp (0) 9; thread (b : 32..63) 9 + b;",
-         "thread 63 of 128 has no role"},
+         "thread 63 of 128 is the first"},
         {"", "warp (1) 1; warp (0) 2; warpgroup (1) 3;",
-         "thread 64 of 256 has no role"},
+         "thread 64 of 256 is the first"},
         {"", "warp (1) 1; warp (0) 2; warp (2) 3;", NULL},
         {"threads 96", "warp (w : 0..2) w; thread (t : 64..96) t;", NULL},
     };

@@ -121,7 +121,7 @@ static const struct {
      "to compare"},
     {"swizzle(128) o (8) : (1)", "(8) : (1)",
      "EUNSUPPORTED equal: swizzle(128) o (8) : (1) and (8) : (1) have unequal "
-     "swizzles, one of them not in elements; recast it"},
+     "swizzles, one of them not in elements; recast it, as recast(L, 16) does for 16 bits"},
     {"() : () + [(30000000, 3) : (2, 3)]",
      "() : () + [(30000000, 2, 2) : (2, 3, 3)]", "yes"},
     {"() : () + [(30000000, 30000000, 3) : (30, 7, 1)]",

@@ -31,7 +31,7 @@ static const struct {
      "EUNSUPPORTED apply: (2) : (1) + K@P has a run-time size"},
     {"swizzle(128) o (2) : (1)", 0,
      "EUNSUPPORTED apply: the swizzle of swizzle(128) o (2) : (1) acts on units "
-     "of 8 bits, not on elements; recast it"},
+     "of 8 bits, not on elements; recast it, as recast(L, 16) does for 16 bits"},
     {"(2) : (1) + [2000000 : 1]", 0,
      "ELIMIT apply: an index has over 1048576 points"},
     {"(2) : (1) + [(2000, 2000) : (1@P, 1@Q)]", 0,
