@@ -76,11 +76,12 @@ AXE_CHECK axe_status axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel,
 AXE_CHECK axe_status axe_program_emit(axe_ctx *cx, const axe_program *p,
                                       axe_stage stage, axe_buf *out);
 
-/* The kernel as a pass of planning leaves it, as IR text: --emit NAME of the
- * command.  Computed anew; the program may be of any stage.
+/* The kernel as a pass of planning leaves it, as IR text; after one over its
+ * plan, that as far as it is made: --emit NAME of the command.  Computed anew;
+ * the program may be of any stage.
  * pass    "interleave"; see axe_pass_named
  * Errors  EARG: planning for the program's machine has no such pass, and which
- *         it has; those of the passes before */
+ *         it has; those of the passes so far */
 AXE_CHECK axe_status axe_program_emit_pass(axe_ctx *cx, const axe_program *p,
                                            const char *pass, axe_buf *out);
 /* Name and meaning of pass i of all machines, in order; either may be NULL.

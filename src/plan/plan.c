@@ -1,13 +1,16 @@
-/* plan.c - a kernel's plan: passes over the kernel, then what its machine's
- * kind does with every statement and tile. */
+/* plan.c - a kernel's plan: passes over the kernel, then over its plan. */
 #include "plan/passes.h"
 #include "plan/search.h"
 #include "plan/target.h"
 
 /* What a planner of any kind leaves. */
-static void
-keep(const planner *p, axe_plan *out)
+static axe_plan *
+kept(const planner *p)
 {
+    axe_plan *out = axe_new(p->cx, axe_plan);
+
+    out->machine = p->mc;
+    out->target = p->target;
     out->kernel = p->kernel;
     out->n_schedule = p->kernel->n_index_stmt;
     out->schedule = (const axe_schedule *const *)p->schedule;
@@ -24,6 +27,10 @@ keep(const planner *p, axe_plan *out)
     out->n_request = p->n_request;
     out->n_staged = p->n_staged;
     out->staged = p->staged;
+    out->scratch_bytes = p->scratch_bytes;
+    if (p->target->keep)
+        p->target->keep(p, out);
+    return out;
 }
 
 axe_status
@@ -32,32 +39,30 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 {
     const axe_kernel *written = k;
     planner           p;
-    axe_plan          made, *plan;
 
-    AXE_TRY(axe_plan_passes(cx, mc, k, NULL, &k));
-    AXE_TRY(axe_plan_search(cx, mc, written, k, &p, &made));
-    plan = axe_new(cx, axe_plan);
-    *plan = made;
-    keep(&p, plan);
-    plan->target->warn(cx, plan);
-    *out = plan;
+    AXE_TRY(axe_run_kernel_passes(cx, mc, k, NULL, &k));
+    AXE_TRY(axe_plan_search(cx, mc, written, k, NULL, &p));
+    *out = kept(&p);
+    (*out)->target->warn(cx, *out);
     return AXE_OK;
 }
 
 axe_status
 axe_plan_until(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
-               const char *pass, const axe_kernel **out)
+               const char *pass, const axe_kernel **out, const axe_plan **plan)
 {
     const axe_kernel *written = k;
     const axe_pass   *row;
     planner           p;
-    axe_plan          made;
 
+    *plan = NULL;
     AXE_TRY(axe_pass_find(cx, mc, pass, &row));
-    AXE_TRY(axe_plan_passes(cx, mc, k, row->again ? NULL : row, out));
-    if (!row->again)
+    AXE_TRY(axe_run_kernel_passes(cx, mc, k, row, out));
+    if (row->kind == AXE_PASS_KERNEL)
         return AXE_OK;
-    AXE_TRY(axe_plan_search(cx, mc, written, *out, &p, &made));
+    AXE_TRY(axe_plan_search(cx, mc, written, *out, row, &p));
     *out = p.kernel;
+    if (row->kind == AXE_PASS_PLAN)
+        *plan = kept(&p);
     return AXE_OK;
 }

@@ -240,12 +240,15 @@ AXE_CHECK axe_status axe_plan_kernel(axe_ctx *cx, const axe_kernel *k,
                                      const axe_machine *mc,
                                      const axe_plan   **out);
 
-/* The kernel as a pass of planning leaves it (passes.def).
+/* The kernel as a pass of planning leaves it (passes.def), and its plan as far
+ * as it is made then: for axe_plan_print alone.
+ * plan    out: NULL where it is a pass over kernels
  * Errors  EARG: the machine has no pass of that name, and which it has; those
- *         of the passes before, and of planning where it asks for the pass */
+ *         of the passes so far */
 AXE_CHECK axe_status axe_plan_until(axe_ctx *cx, const axe_kernel *k,
                                     const axe_machine *mc, const char *pass,
-                                    const axe_kernel **out);
+                                    const axe_kernel **out,
+                                    const axe_plan   **plan);
 
 /* For people: one block a statement, then the tiles.
  * size  [kernel->n_size] for estimates, or NULL: usual ones */

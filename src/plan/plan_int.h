@@ -22,10 +22,11 @@ typedef struct planner {
     axe_ring       *ring;
     int             n_sync, cap_sync;
     axe_sync       *sync;
-    bool           *shared;      /* by tensor id */
-    axe_simt_plan  *simt;        /* machines with threads; else NULL */
-    axe_core_schedule **core;    /* so, what only one core knows of it */
-    const axe_kernel   *written; /* before perfect nests were raised */
+    int64_t         scratch_bytes; /* of a worker; one core */
+    bool           *shared;        /* by tensor id */
+    axe_simt_plan  *simt;          /* machines with threads; else NULL */
+    axe_core_schedule **core;      /* so, what only one core knows of it */
+    const axe_kernel   *written;   /* before perfect nests were raised */
     axe_asked **asked; /* by index statement's id: as it was resolved last */
     int         n_request; /* how often statements were */
     int         n_staged;

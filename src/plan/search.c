@@ -44,7 +44,7 @@ check_target(planner *p)
 }
 
 static axe_status
-attempt(planner *p, axe_plan *made)
+attempt(planner *p, const axe_pass *until)
 {
     const axe_kernel *k = p->kernel;
 
@@ -55,7 +55,7 @@ attempt(planner *p, axe_plan *made)
     p->meets = axe_kernel_meets(p->cx, k);
     AXE_TRY(check_target(p));
     AXE_TRY(axe_check_top(p));
-    return p->target->plan(p, made);
+    return axe_run_plan_passes(p, until);
 }
 
 static axe_status
@@ -105,7 +105,7 @@ stage(axe_ctx *cx, const axe_kernel *k, const planner *p, axe_staged *list,
         return in_vain(cx, by);
     if (p->n_staged == MAX_STAGED)
         return too_many(cx, new);
-    AXE_TRY(axe_plan_again(cx, k, new, out));
+    AXE_TRY(axe_run_again(cx, k, new, out));
     new->tile = (*out)->n_tensor - 1;
     return AXE_OK;
 }
@@ -122,7 +122,7 @@ kept(axe_ctx *cx, int n, const axe_staged *list)
 
 axe_status
 axe_plan_search(axe_ctx *cx, const axe_machine *mc, const axe_kernel *written,
-                const axe_kernel *k, planner *last, axe_plan *made)
+                const axe_kernel *k, const axe_pass *until, planner *last)
 {
     axe_staged list[MAX_STAGED + 1];
 
@@ -136,8 +136,7 @@ axe_plan_search(axe_ctx *cx, const axe_machine *mc, const axe_kernel *written,
                           .written = written,
                           .n_staged = n,
                           .staged = list};
-        *made = (axe_plan){.machine = mc, .target = last->target};
-        st = attempt(last, made);
+        st = attempt(last, until);
         if (!last->to_stage.load) {
             last->staged = kept(cx, n, list);
             return st;

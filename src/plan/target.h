@@ -22,9 +22,10 @@ typedef struct axe_plan_lines {
 enum { AXE_PLACE_AXES = 4 };
 
 struct axe_plan_target {
-    /* --- planning: places of all tiles, schedules of all statements; into out
-     * what the kind keeps beside what is in the planner */
-    axe_status (*plan)(planner *p, axe_plan *out);
+    /* --- planning, whose passes are rows of passes.def */
+    /* Into the plan what the kind keeps beside what is in each plan; NULL:
+     * nothing. */
+    void (*keep)(const planner *p, axe_plan *out);
     /* The layout of a tile in its memory, on m. */
     axe_status (*storage)(planner *p, const axe_tensor *t,
                           const axe_layout **out);

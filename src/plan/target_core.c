@@ -13,7 +13,6 @@ warn(axe_ctx *cx, const axe_plan *p)
 }
 
 const axe_plan_target axe_core_plan_target = {
-    .plan = axe_core_plan,
     .storage = axe_core_storage,
     .places = axe_core_places,
     .why_no_hint = axe_core_why_no_hint,

@@ -6,12 +6,10 @@
 #include "plan/simt/team/team.h"
 #include "plan/target.h"
 
-static axe_status
-plan(planner *p, axe_plan *out)
+static void
+keep(const planner *p, axe_plan *out)
 {
-    AXE_TRY(axe_simt_plan_kernel(p));
     out->simt = p->simt;
-    return AXE_OK;
 }
 
 static void
@@ -75,7 +73,7 @@ static const axe_plan_lines lines[] = {
 };
 
 const axe_plan_target axe_simt_plan_target = {
-    .plan = plan,
+    .keep = keep,
     .storage = axe_simt_storage,
     .places = axe_simt_places_of,
     .entity = axe_simt_entity_of,

@@ -451,12 +451,16 @@ axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
                       axe_buf *out)
 {
     const axe_kernel *k;
+    const axe_plan   *plan;
 
     AXE_NEED(cx, p);
     AXE_NEED(cx, pass);
     AXE_NEED(cx, out);
-    AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k));
-    axe_kernel_print(cx, out, k);
+    AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k, &plan));
+    if (plan)
+        axe_plan_print(cx, out, plan, NULL);
+    else
+        axe_kernel_print(cx, out, k);
     return AXE_OK;
 }
 

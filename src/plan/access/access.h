@@ -44,6 +44,15 @@ bool axe_contract_wanted(const axe_stmt *s);
  * ESHAPE: two elements have one place, or one is before the first */
 axe_status axe_declared_check(axe_ctx *cx, const axe_tensor *t);
 
+/* ------------------------------------------------------------------- each.c */
+
+/* For each statement of the kind, in the order of the text; after one that
+ * fails go on, so that all that is wrong is told.
+ * Errors  the first */
+typedef axe_status (*axe_each_fn)(planner *p, const axe_stmt *s);
+AXE_CHECK axe_status axe_each_stmt(planner *p, axe_stmt_kind kind,
+                                   axe_each_fn fn);
+
 /* ------------------------------------------------------------------ digit.c */
 
 /* Cut `v` (const extent) at the boundaries of all operands and at `extra` more

@@ -71,8 +71,8 @@ void axe_map_order(planner *p, const request *r, axe_nest *nest,
 
 /* --------------------------------------------------------- register_tiles.c */
 
-/* Divide a contraction's tile. */
-void axe_split_tile(planner *p, axe_schedule *s);
+/* Divide the tiles of contractions. */
+void axe_split_tiles(planner *p);
 
 /* A name for a value that is known where the split is. */
 const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
@@ -138,8 +138,15 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 
 /* ------------------------------------------------------------------- plan.c */
 
+/* Rows of passes.def. */
+AXE_CHECK axe_status axe_core_check_scopes(planner *p);
+AXE_CHECK axe_status axe_core_place_declared(planner *p);
+AXE_CHECK axe_status axe_core_choose_layouts(planner *p);
+AXE_CHECK axe_status axe_core_place_tiles(planner *p);
+AXE_CHECK axe_status axe_core_schedule_all(planner *p);
+void                 axe_core_tell_open(planner *p);
+
 /* The row of plan/target.h for one core. */
-AXE_CHECK axe_status axe_core_plan(planner *p, axe_plan *out);
 AXE_CHECK axe_status axe_core_storage(planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 int                  axe_core_places(const planner *p, const axe_tensor *t,

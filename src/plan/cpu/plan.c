@@ -15,30 +15,6 @@
 #include "plan/rewrite/rewrite.h"
 #include "plan/target.h"
 
-typedef axe_status each_fn(planner *p, const axe_stmt *s);
-
-static axe_status
-each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
-          each_fn *fn)
-{
-    axe_status first = AXE_OK;
-
-    for (int i = 0; i < n; i++) {
-        axe_status st = AXE_OK;
-        if (body[i]->kind == kind)
-            st = fn(p, body[i]);
-        if (first == AXE_OK)
-            first = st;
-        st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
-        if (first == AXE_OK)
-            first = st;
-        st = each_stmt(p, body[i]->n_other, body[i]->other, kind, fn);
-        if (first == AXE_OK)
-            first = st;
-    }
-    return first;
-}
-
 /* A CPU core runs one task at a time; the entities of scopes inside take turns.
  */
 static axe_status
@@ -127,8 +103,8 @@ place_declared(planner *p, const axe_tensor *t)
 }
 
 /* Of tiles whose layout was not taken, that. */
-static void
-tell_open(planner *p)
+void
+axe_core_tell_open(planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
@@ -282,8 +258,8 @@ size_of(planner *p, axe_place *pl, int64_t n)
 }
 
 /* Offsets in scratch, each tile on a 64-byte line. */
-static axe_status
-allocate(planner *p, int64_t *total)
+axe_status
+axe_core_place_tiles(planner *p)
 {
     int64_t at = 0;
 
@@ -304,40 +280,40 @@ allocate(planner *p, int64_t *total)
         pl->offset = (at - pl->bytes - 63 + 63) / 64 * 64;
         at = pl->offset + pl->bytes;
     }
-    *total = (at + 63) / 64 * 64;
+    p->scratch_bytes = (at + 63) / 64 * 64;
     return AXE_OK;
 }
 
-/* One core runs the statements of a CTA alone. */
+/* ------------------------------------------------------------------- passes */
+
 axe_status
-axe_core_plan(planner *p, axe_plan *out)
+axe_core_check_scopes(planner *p)
 {
-    const axe_kernel *k = p->kernel;
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_SCOPE, check_scope));
+    return axe_each_stmt(p, AXE_STMT_ROLES, check_roles);
+}
 
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_SCOPE, check_scope));
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_ROLES, check_roles));
-    AXE_TRY(axe_plan_rings(p));
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
-    AXE_TRY(
-        each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
-    p->core = axe_new_array(p->cx, axe_core_schedule *, k->n_index_stmt + 1);
-    axe_find_retiles(p);
-    axe_plan_sync(p);
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer));
+axe_status
+axe_core_place_declared(planner *p)
+{
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_TENSOR, place_tensor));
+    return axe_each_stmt(p, AXE_STMT_PIPELINE, place_pipeline);
+}
+
+axe_status
+axe_core_choose_layouts(planner *p)
+{
+    p->core =
+        axe_new_array(p->cx, axe_core_schedule *, p->kernel->n_index_stmt + 1);
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, infer));
     AXE_TRY(axe_check_packed(p));
-    AXE_TRY(place_rest(p));
-    AXE_TRY(allocate(p, &out->scratch_bytes));
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
+    return place_rest(p);
+}
 
-    axe_cut_dead(p);
-    axe_round_retiles(p);
-    for (int i = 0; i < k->n_index_stmt; i++)
-        if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
-            axe_split_tile(p, p->schedule[i]);
-    axe_merge_ends(p);
-    axe_find_views(p);
-    tell_open(p);
-    return AXE_OK;
+axe_status
+axe_core_schedule_all(planner *p)
+{
+    return axe_each_stmt(p, AXE_STMT_INDEX, schedule);
 }
 
 /* ------------------------------------------------ what all of planning asks */

@@ -150,8 +150,8 @@ deal(planner *p, axe_split *sp, const axe_schedule *s)
         let(p, sp, s, "even", choose(p, even, sp->columns, last));
 }
 
-void
-axe_split_tile(planner *p, axe_schedule *s)
+static void
+split_tile(planner *p, axe_schedule *s)
 {
     axe_split      *sp = &axe_core_edit(p, s)->split;
     const axe_node *mr = axe_index_const(p->cx, s->core->tile.mr);
@@ -185,4 +185,12 @@ axe_split_let(planner *p, axe_schedule *s, const char *name,
               const axe_node *value)
 {
     return let(p, &axe_core_edit(p, s)->split, s, name, value);
+}
+
+void
+axe_split_tiles(planner *p)
+{
+    for (int i = 0; i < p->kernel->n_index_stmt; i++)
+        if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)
+            split_tile(p, p->schedule[i]);
 }

@@ -78,7 +78,7 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
             continue;
         n++;
         int a = (int)strlen(pl->tensor->name);
-        int b = (int)strlen(axe_layout_text(cx, pl->layout));
+        int b = (int)strlen(axe_tile_layout_text(cx, pl));
         name = a > name ? a : name;
         layout = b > layout ? b : layout;
     }
@@ -92,7 +92,7 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
             axe_putf(out, "%-*s  %-5s  %9" PRId64 "  %9" PRId64 "  %-*s  %s\n",
                      name, pl->tensor->name, axe_type_table[pl->type].name,
                      pl->bytes, pl->offset, layout,
-                     axe_layout_text(cx, pl->layout), pl->why);
+                     axe_tile_layout_text(cx, pl), pl->why);
     }
     if (p->target->alone)
         axe_putf(out, "scratch: %" PRId64 " bytes a worker\n",
@@ -326,7 +326,7 @@ put_place_json(axe_ctx *cx, axe_buf *out, const axe_place *pl)
     put_text(out, "type", axe_type_table[pl->type].name);
     axe_putf(out, ",\"bytes\":%" PRId64 ",\"offset\":%" PRId64 ",", pl->bytes,
              pl->offset);
-    put_text(out, "layout", axe_layout_text(cx, pl->layout));
+    put_text(out, "layout", axe_tile_layout_text(cx, pl));
     axe_putc(out, ',');
     put_text(out, "why", pl->why);
     axe_puts(out, "}");

@@ -129,3 +129,9 @@ axe_facts_of(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
         out->row[f].cx = cx;
     p->target->facts(cx, p, s, cost, out);
 }
+
+const char *
+axe_tile_layout_text(axe_ctx *cx, const axe_place *pl)
+{
+    return pl->layout ? axe_layout_text(cx, pl->layout) : "open yet";
+}

@@ -32,4 +32,7 @@ const char *axe_schedule_name(axe_schedule_kind k);
 /* "line 12", or the label of a builder's call. */
 const char *axe_place_text(axe_ctx *cx, axe_span at);
 
+/* The layout of a tile, or that it is open: while planning goes on. */
+const char *axe_tile_layout_text(axe_ctx *cx, const axe_place *pl);
+
 #endif

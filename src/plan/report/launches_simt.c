@@ -53,7 +53,7 @@ list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
         out[n++] = (piece){
             pl->offset, pl->bytes,
             axe_textf(cx, "%s %s as %s%s", axe_type_table[pl->type].name,
-                      pl->tensor->name, axe_layout_text(cx, pl->layout),
+                      pl->tensor->name, axe_tile_layout_text(cx, pl),
                       others_text(cx, p, i))};
     }
     return n;
@@ -147,7 +147,7 @@ list_columns(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, axe_list *out)
             axe_textf(cx, "  columns %" PRId64 " to %" PRId64 ": %s %s as %s",
                       pl->offset / 4, (pl->offset + pl->bytes) / 4 - 1,
                       axe_type_table[pl->type].name, pl->tensor->name,
-                      axe_layout_text(cx, pl->layout)));
+                      axe_tile_layout_text(cx, pl)));
     }
 }
 

@@ -18,25 +18,6 @@
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem_int.h"
 
-typedef axe_status each_fn(planner *p, const axe_stmt *s);
-
-static axe_status
-each_stmt(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
-          each_fn *fn)
-{
-    axe_status first = AXE_OK, st;
-
-    for (int i = 0; i < n; i++) {
-        st = body[i]->kind == kind ? fn(p, body[i]) : AXE_OK;
-        first = first == AXE_OK ? st : first;
-        st = each_stmt(p, body[i]->n_body, body[i]->body, kind, fn);
-        first = first == AXE_OK ? st : first;
-        st = each_stmt(p, body[i]->n_other, body[i]->other, kind, fn);
-        first = first == AXE_OK ? st : first;
-    }
-    return first;
-}
-
 /* ------------------------------------------------------------------ tiles */
 
 /* May the axis stand in a tile of that space held by the crew? */
@@ -397,31 +378,14 @@ forget_asked(planner *p, axe_simt_schedule *piece)
     }
 }
 
-static void
-forget_asked_all(planner *p)
+void
+axe_simt_forget_asked(planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && s->simt->copy && !s->simt->copy->box && !s->simt->copy->stage)
             forget_asked(p, p->simt->of[i]);
     }
-}
-
-/* What is in shared memory behind the tiles. */
-static axe_status
-allocate(planner *p)
-{
-    forget_asked_all(p);
-    AXE_TRY(axe_simt_plan_protocols(p));
-    axe_simt_plan_queues(p);
-    axe_simt_plan_overlap(p);
-    for (int i = 0; i < p->simt->n_launch; i++)
-        AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
-    place_scratch(p);
-    axe_simt_place_staging(p);
-    for (int i = 0; i < p->simt->n_launch; i++)
-        AXE_TRY(check_shared(p, &p->simt->launch[i]));
-    return AXE_OK;
 }
 
 static axe_status
@@ -450,38 +414,60 @@ place_rest(planner *p)
     return size_tiles(p);
 }
 
-axe_status
-axe_simt_plan_kernel(planner *p)
-{
-    const axe_kernel *k = p->kernel;
+/* ------------------------------------------------------------------- passes */
 
+axe_status
+axe_simt_find_teams(planner *p)
+{
     p->simt = axe_new(p->cx, axe_simt_plan);
     AXE_TRY(axe_simt_find_crews(p));
-    AXE_TRY(axe_simt_check_crews(p));
-    axe_simt_tie_globals(p);
-    AXE_TRY(axe_simt_plan_rings(p));
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_TENSOR, place_tensor));
-    AXE_TRY(
-        each_stmt(p, k->n_body, k->body, AXE_STMT_PIPELINE, place_pipeline));
-    AXE_TRY(
-        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, infer_contraction));
-    AXE_TRY(
-        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tcopy_infer));
-    AXE_TRY(
-        each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, axe_simt_tmem_infer));
-    AXE_TRY(place_rest(p));
-    AXE_TRY(axe_simt_infer(p));
+    return axe_simt_check_crews(p);
+}
+
+axe_status
+axe_simt_place_declared(planner *p)
+{
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_TENSOR, place_tensor));
+    return axe_each_stmt(p, AXE_STMT_PIPELINE, place_pipeline);
+}
+
+axe_status
+axe_simt_infer_products(planner *p)
+{
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, infer_contraction));
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, axe_simt_tcopy_infer));
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, axe_simt_tmem_infer));
+    return place_rest(p);
+}
+
+axe_status
+axe_simt_choose_shared(planner *p)
+{
     AXE_TRY(axe_simt_choose_tiles(p));
-    AXE_TRY(size_tiles(p));
-    AXE_TRY(each_stmt(p, k->n_body, k->body, AXE_STMT_INDEX, schedule));
-    if (p->to_stage.load)
-        return AXE_OK;
-    AXE_TRY(size_tiles(p));
-    axe_simt_part_maps(p);
-    axe_simt_take_zeros(p);
-    axe_simt_place_tiles(p);
-    AXE_TRY(axe_simt_plan_sync(p));
-    AXE_TRY(allocate(p));
-    axe_simt_plan_flights(p);
-    return axe_simt_list_sync(p);
+    return size_tiles(p);
+}
+
+axe_status
+axe_simt_schedule_all(planner *p)
+{
+    AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, schedule));
+    return p->to_stage.load ? AXE_OK : size_tiles(p);
+}
+
+axe_status
+axe_simt_place_columns(planner *p)
+{
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_place_rooms(planner *p)
+{
+    place_scratch(p);
+    axe_simt_place_staging(p);
+    for (int i = 0; i < p->simt->n_launch; i++)
+        AXE_TRY(check_shared(p, &p->simt->launch[i]));
+    return AXE_OK;
 }

@@ -13,10 +13,16 @@ AXE_CHECK axe_status axe_simt_infer(planner *p);
 
 /* ------------------------------------------------------------------- plan.c */
 
-/* The whole of axe_plan_kernel for such machines, with what is known of the
- * kernel's shape.
+/* Rows of passes.def.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: shared memory, registers */
-AXE_CHECK axe_status axe_simt_plan_kernel(planner *p);
+AXE_CHECK axe_status axe_simt_find_teams(planner *p);
+AXE_CHECK axe_status axe_simt_place_declared(planner *p);
+AXE_CHECK axe_status axe_simt_infer_products(planner *p);
+AXE_CHECK axe_status axe_simt_choose_shared(planner *p);
+AXE_CHECK axe_status axe_simt_schedule_all(planner *p);
+void                 axe_simt_forget_asked(planner *p);
+AXE_CHECK axe_status axe_simt_place_columns(planner *p);
+AXE_CHECK axe_status axe_simt_place_rooms(planner *p);
 
 /* ------------------------------------------------------------------ rates.c */
 
