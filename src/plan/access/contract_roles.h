@@ -18,17 +18,6 @@ typedef struct axe_roles {
     int            a, b; /* operands */
 } axe_roles;
 
-enum { MAX_WAY = 16 };
-
-/* One way to run it: an atom, and a register tile of mr rows and nv vectors. */
-typedef struct way {
-    const axe_atom *atom;
-    axe_type        compute; /* of the sums */
-    int             group;   /* neighbours of the sum in one lane */
-    int             lanes, mr, nv;
-    bool            narrow; /* tiles may have fewer vectors */
-} way;
-
 /* contract_roles.c: is the statement a sum of products of one row, one column
  * and one sum or several?  x is the left factor, that of the rows; both without
  * casts that change no value. */
@@ -55,10 +44,5 @@ const axe_stmt *axe_filled_from(planner *p, const axe_node *load,
 /* The index of `load` that walks dimension d of the source, or NULL. */
 const axe_var *axe_index_along(const axe_stmt *w, const axe_node *src, int d,
                                const axe_node *load);
-
-/* cpu/tile_layout.c: lay the open tiles among c, x (the left factor) and y out
- * for it. */
-void axe_contract_layouts(planner *p, const axe_stmt *s, const axe_roles *ro,
-                          const axe_node *x, const axe_node *y, const way *w);
 
 #endif

@@ -1,103 +1,27 @@
 /* contract.c - sums of products, c[m, n] += a[m, k] * b[n, k].
  *
- * Which index is which says access/contract_roles.c.  The contract atom gives
- * the column's lanes; a register tile of MR rows and NV vectors is chosen so
- * that its accumulators, one row of b and one element of a fit the registers
- * and the ratio of multiply-adds to loads is largest.  Open tiles get their
- * layouts for it in tile_layout.c; closed layouts are matched by tile-of
- * against the atom's operands. */
+ * Candidates are the machine's rows of products, best first
+ * (access/candidate.h). One matches if a register tile of MR rows and NV
+ * vectors divides the extents, so that its accumulators, one row of b and one
+ * element of a fit the registers and the ratio of multiply-adds to loads is
+ * largest; and if moves bring the operands, as they lie, by tile-of.  The first
+ * that matches is taken.  Open tiles get their layouts for it in tile_layout.c.
+ */
 #include <inttypes.h>
 
 #include "plan/access/access.h"
-#include "plan/access/contract_roles.h"
 #include "plan/cpu/cpu.h"
 
-/* The register tile with the most multiply-adds per load, within the registers:
- * MR elements of a come from L1, NV vectors of b stream from L2, which costs
- * about twice as much.  Of equals the one with most rows: packing a transposes
- * blocks of MR. */
-static bool
-choose_tile(const axe_machine *mc, const axe_attr *pin, int64_t em, int64_t en,
-            way *w)
+bool
+axe_contract_may(const axe_stmt *s)
 {
-    double best = 0;
+    const axe_node *x, *y;
+    axe_roles       ro = {0};
 
-    for (int i = 1; i <= mc->n_vreg; i++)
-        for (int j = 1; j <= mc->n_vreg; j++) {
-            double  score = (double)(i * j) / (i + 2 * j);
-            int64_t unit = (int64_t)(w->narrow ? 1 : j) * w->lanes;
-            if (em % i != 0 || en % unit != 0 || (int64_t)j * w->lanes > en ||
-                i * j + j + 1 > mc->n_vreg || score < best ||
-                (pin && (pin->value[0] != i || pin->value[1] != j)))
-                continue;
-            best = score;
-            w->mr = i;
-            w->nv = j;
-        }
-    return best > 0;
+    return axe_contract_roles(s, &x, &y, &ro);
 }
 
-/* Does every operand move by one stride from vector to vector?  Then a tile may
- * begin at any, and have fewer. */
-static bool
-vectors_alike(planner *p, const request *r, const axe_roles *ro, int lanes)
-{
-    axe_digit *d;
-    int        n;
-    int64_t    cut[1] = {lanes}, en = axe_dim_extent(ro->n);
-    axe_mark   m = axe_ctx_mark(p->cx);
-    bool alike = en % lanes == 0 && axe_plan_cut(p, r, ro->n, 1, cut, &n, &d) &&
-                 (en == lanes || (n > 1 && d[0].weight == lanes));
-
-    axe_ctx_release(p->cx, m);
-    return alike;
-}
-
-/* Register tile and lanes for the statement; reasons into r. */
-static bool
-tile_for(planner *p, request *r, const axe_roles *ro, way *w)
-{
-    int64_t         em = axe_dim_extent(ro->m), en = axe_dim_extent(ro->n);
-    const axe_attr *pin = axe_attr_of(r->stmt, AXE_ATTR_tile);
-
-    w->lanes = axe_machine_lanes(p->mc, w->compute);
-    if (em == 0 || en == 0) {
-        axe_rejected(p, r, "contract",
-                     "the extent of %s or %s is not a constant",
-                     ro->m->var->name, ro->n->var->name);
-        return false;
-    }
-    if (axe_dim_extent(ro->k) % w->group != 0 ||
-        (w->group > 1 && axe_dim_extent(ro->k) == 0)) {
-        axe_rejected(p, r, w->atom->name,
-                     "the extent of %s is not a multiple of %d",
-                     ro->k->var->name, w->group);
-        return false;
-    }
-    int bits = w->group > 1 ? AXE_LEAST_VECTOR : 0;
-    for (; w->lanes >= 2 && w->lanes * axe_type_table[w->compute].bits >= bits;
-         w->lanes /= 2) {
-        w->narrow = vectors_alike(p, r, ro, w->lanes);
-        if (choose_tile(p->mc, pin, em, en, w))
-            return true;
-    }
-    if (pin) {
-        axe_rejected(p, r, "contract",
-                     "tile = (%" PRId64 ", %" PRId64
-                     "): rows must divide %" PRId64 " of %s, whole vectors "
-                     "%" PRId64 " of %s, and rows*vectors + vectors + 1 be at "
-                     "most the %d registers",
-                     pin->value[0], pin->value[1], em, ro->m->var->name, en,
-                     ro->n->var->name, p->mc->n_vreg);
-        return false;
-    }
-    axe_rejected(p, r, "contract",
-                 "the extent %" PRId64 " of %s is not a multiple of 2 lanes",
-                 en, ro->n->var->name);
-    return false;
-}
-
-/* ------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------- enumerate */
 
 /* Can the tensor hold what an atom takes as elements of type t?  As it is, or,
  * a tile whose layout is still open, kept as t. */
@@ -124,82 +48,168 @@ signs_fit(const planner *p, const axe_stmt *s, const axe_tensor *x,
                       : !a->flip || axe_moved_for(p, x, s);
 }
 
-/* Is `a` a better deal than `b`?  The cheaper multiply-add, then the first. */
+/* The statement, with its rows that take the elements of a and b and add to
+ * those of c; false: it is no product.  Of rows the cheaper multiply-add is the
+ * better one. */
 static bool
-cheaper(const way *a, const way *b)
+enumerate(planner *p, request *r, axe_product *q)
 {
-    return a->atom->cost * b->group < b->atom->cost * a->group;
-}
-
-/* All contract atoms that take the elements of x and y and add to those of c,
- * best first; how many. */
-static int
-find_ways(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
-          way *list)
-{
-    const axe_tensor *from = axe_packed_source(p, s, y->u.tensor);
-    axe_type          compute;
+    const axe_tensor *x, *from;
+    const axe_atom   *a;
+    axe_type          t;
     axe_mark          m = axe_ctx_mark(p->cx);
-    int               n = 0;
 
-    from = from ? from : y->u.tensor;
-    if (axe_compute_type(p->cx, p->mc, s->at, s->dst->type, &compute) !=
+    *q = (axe_product){.p = p, .s = r->stmt, .r = r, .load[0] = r->stmt->dst};
+    if (!axe_contract_roles(q->s, &q->load[1], &q->load[2], &q->ro))
+        return false;
+    x = q->load[1]->u.tensor;
+    from = axe_packed_source(p, q->s, q->load[2]->u.tensor);
+    from = from ? from : q->load[2]->u.tensor;
+    if (axe_compute_type(p->cx, p->mc, q->s->at, q->s->dst->type, &t) !=
         AXE_OK) {
         axe_ctx_release(p->cx, m);
-        return 0;
+        return true;
     }
-    for (int i = 0; i < p->mc->n_atom; i++) {
-        const axe_atom *a = &p->mc->atom[i];
-        way             w = {.atom = a, .compute = compute};
-        if (a->kind != AXE_ATOM_CONTRACT || a->slow ||
-            !axe_machine_has(p->mc, a) || n == MAX_WAY ||
-            (a->type[0] != AXE_TYPE_any && a->type[0] != compute) ||
-            !holds(p, x->u.tensor, a->type[1]) || !holds(p, from, a->type[2]) ||
-            !signs_fit(p, s, x->u.tensor, a))
+    for (int i = 0; (a = axe_product_row(p->mc, &i)) != NULL;) {
+        if (a->slow || (a->type[0] != AXE_TYPE_any && a->type[0] != t) ||
+            !holds(p, x, a->type[1]) || !holds(p, from, a->type[2]) ||
+            !signs_fit(p, q->s, x, a))
             continue;
-        w.group = axe_atom_group(p->cx, a);
-        int at = n++;
-        for (; at > 0 && cheaper(&w, &list[at - 1]); at--)
-            list[at] = list[at - 1];
-        list[at] = w;
+        int group = axe_atom_group(p->cx, a);
+        axe_candidate_add(
+            p->cx, &q->list,
+            &(axe_candidate){.atom = a,
+                             .type = t,
+                             .m = {axe_dim_extent(q->ro.m), 1, 1},
+                             .n = {axe_dim_extent(q->ro.n), 1, 1},
+                             .k = {axe_dim_extent(q->ro.k), group, 1},
+                             .score = a->cost / group});
     }
-    return n;
+    return true;
 }
 
-bool
-axe_contract_may(const axe_stmt *s)
-{
-    const axe_node *x, *y;
-    axe_roles       ro = {0};
+/* ------------------------------------------------------------------ match */
 
-    return axe_contract_roles(s, &x, &y, &ro);
+/* The register tile with the most multiply-adds per load, within the registers:
+ * rows of a come from L1, vectors of b stream from L2, which costs about twice
+ * as much.  Of equals the one with most rows: packing a transposes blocks of
+ * them. */
+static bool
+choose_tile(const axe_machine *mc, const axe_attr *pin, axe_candidate *c)
+{
+    double best = 0;
+
+    for (int i = 1; i <= mc->n_vreg; i++)
+        for (int j = 1; j <= mc->n_vreg; j++) {
+            double  score = (double)(i * j) / (i + 2 * j);
+            int64_t unit = (c->narrow ? 1 : j) * c->n.atom;
+            if (c->m.extent % i != 0 || c->n.extent % unit != 0 ||
+                j * c->n.atom > c->n.extent || i * j + j + 1 > mc->n_vreg ||
+                score < best ||
+                (pin && (pin->value[0] != i || pin->value[1] != j)))
+                continue;
+            best = score;
+            c->m.n_rep = i;
+            c->n.n_rep = j;
+        }
+    return best > 0;
+}
+
+/* Does every operand move by one stride from vector to vector?  Then a tile may
+ * begin at any, and have fewer. */
+static bool
+vectors_alike(const axe_product *q, const axe_candidate *c)
+{
+    axe_digit *d;
+    int        n;
+    axe_mark   m = axe_ctx_mark(q->p->cx);
+    bool       alike =
+        c->n.extent % c->n.atom == 0 &&
+        axe_plan_cut(q->p, q->r, q->ro.n, 1, &c->n.atom, &n, &d) &&
+        (c->n.extent == c->n.atom || (n > 1 && d[0].weight == c->n.atom));
+
+    axe_ctx_release(q->p->cx, m);
+    return alike;
+}
+
+/* Register tile and lanes. */
+static bool
+match_extents(const axe_product *q, axe_candidate *c)
+{
+    const axe_attr *pin = axe_attr_of(q->s, AXE_ATTR_tile);
+    const char     *n = q->ro.n->var->name;
+    int64_t         bits = c->k.atom > 1 ? AXE_LEAST_VECTOR : 0;
+
+    c->n.atom = axe_machine_lanes(q->p->mc, c->type);
+    if (c->m.extent == 0 || c->n.extent == 0) {
+        axe_rejected(q->p, q->r, "contract",
+                     "the extent of %s or %s is not a constant",
+                     q->ro.m->var->name, n);
+        return false;
+    }
+    if (c->k.extent % c->k.atom != 0 || (c->k.atom > 1 && c->k.extent == 0)) {
+        axe_rejected(q->p, q->r, c->atom->name,
+                     "the extent of %s is not a multiple of %" PRId64,
+                     q->ro.k->var->name, c->k.atom);
+        return false;
+    }
+    for (; c->n.atom >= 2 && c->n.atom * axe_type_table[c->type].bits >= bits;
+         c->n.atom /= 2) {
+        c->narrow = vectors_alike(q, c);
+        if (choose_tile(q->p->mc, pin, c))
+            return true;
+    }
+    if (pin)
+        axe_rejected(q->p, q->r, "contract",
+                     "tile = (%" PRId64 ", %" PRId64
+                     "): rows must divide %" PRId64 " of %s, whole vectors "
+                     "%" PRId64 " of %s, and rows*vectors + vectors + 1 be at "
+                     "most the %d registers",
+                     pin->value[0], pin->value[1], c->m.extent,
+                     q->ro.m->var->name, c->n.extent, n, q->p->mc->n_vreg);
+    else
+        axe_rejected(q->p, q->r, "contract",
+                     "the extent %" PRId64
+                     " of %s is not a multiple of 2 lanes",
+                     c->n.extent, n);
+    return false;
+}
+
+/* Operand 0, 1 or 2 of the product: c, a, b. */
+static const axe_operand *
+operand_of(const axe_product *q, int i)
+{
+    const int at[3] = {0, q->ro.a, q->ro.b};
+
+    return &q->r->operand[at[i]];
 }
 
 /* Can moves bring the memory operands c, a and b into the registers that this
  * atom takes?  Notes the moves. */
 static bool
-feeds(planner *p, const way *w, const axe_layout *const mem[3],
+feeds(planner *p, const axe_candidate *c, const axe_layout *const mem[3],
       const axe_atom **move)
 {
-    const char *side[3] = {w->atom->d, w->atom->a, w->atom->b};
+    const char *side[3] = {c->atom->d, c->atom->a, c->atom->b};
+    int         lanes = (int)c->n.atom, group = (int)c->k.atom;
 
     for (int i = 0; i < 3; i++) {
         const axe_layout *reg;
         const char       *names;
-        if (axe_atom_layout(p->cx, side[i], w->lanes, w->group, &names, &reg) !=
+        if (axe_atom_layout(p->cx, side[i], lanes, group, &names, &reg) !=
             AXE_OK)
             return false;
-        move[i] = axe_find_move(p, AXE_ATOM_LOAD, w->lanes,
-                                i == 0 ? 1 : w->group, mem[i], reg);
+        move[i] = axe_find_move(p, AXE_ATOM_LOAD, lanes, i == 0 ? 1 : group,
+                                mem[i], reg);
         if (!move[i])
             return false;
     }
-    return axe_find_move(p, AXE_ATOM_STORE, w->lanes, 1, mem[0], NULL) != NULL;
+    return axe_find_move(p, AXE_ATOM_STORE, lanes, 1, mem[0], NULL) != NULL;
 }
 
 /* Is every vector of v, not only the first, in one run? */
 static bool
-whole_runs(const axe_operand *op, const axe_var *v, int lanes)
+whole_runs(const axe_operand *op, const axe_var *v, int64_t lanes)
 {
     for (int i = 0; i < op->n_term; i++) {
         const axe_term *t = &op->term[i];
@@ -210,34 +220,36 @@ whole_runs(const axe_operand *op, const axe_var *v, int lanes)
     return true;
 }
 
-/* What one atom sees of an operand: lanes of columns, a group of the sum in
+/* What one atom sees of operand i: lanes of columns, a group of the sum in
  * each. */
 static bool
-seen(planner *p, const axe_operand *op, const axe_roles *ro, const way *w,
-     bool is_sum, const axe_layout **out)
+seen(const axe_product *q, const axe_candidate *c, int i,
+     const axe_layout **out)
 {
-    axe_iter it[2];
-    int      n = is_sum || w->group == 1 ? 1 : 2;
+    const axe_operand *op = operand_of(q, i);
+    const axe_var     *v[2] = {q->ro.n->var, q->ro.k->var};
+    int64_t            by[2] = {c->n.atom, c->k.atom};
+    axe_iter           it[2];
+    int                n = i == 0 || c->k.atom == 1 ? 1 : 2;
 
-    return whole_runs(op, ro->n->var, w->lanes) &&
-           axe_fast_iter(op, ro->n->var, 1, w->lanes, &it[0]) &&
-           (n == 1 || (whole_runs(op, ro->k->var, w->group) &&
-                       axe_fast_iter(op, ro->k->var, 1, w->group, &it[1]))) &&
-           axe_layout_of_iters(p->cx, n, it, out) == AXE_OK;
+    for (int d = 0; d < n; d++)
+        if (!whole_runs(op, v[d], by[d]) ||
+            !axe_fast_iter(op, v[d], 1, by[d], &it[d]))
+            return false;
+    return axe_layout_of_iters(q->p->cx, n, it, out) == AXE_OK;
 }
 
 /* A tile lies one way for all its statements, which may be another one's. */
 static const char *
-way_out(const planner *p, const request *r, const axe_roles *ro,
-        const axe_layout *const mem[3])
+way_out(const axe_product *q, const axe_layout *const mem[3])
 {
     bool sums =
         mem[0]->n_shard > 0 && mem[0]->shard[mem[0]->n_shard - 1].stride != 1;
-    const axe_tensor *t = r->operand[sums ? 0 : ro->b].tensor;
+    const axe_tensor *t = operand_of(q, sums ? 0 : 2)->tensor;
 
     return t->space == AXE_SPACE_GLOBAL
-               ? axe_textf(p->cx, ": copy %s into a tile", t->name)
-               : axe_textf(p->cx,
+               ? axe_textf(q->p->cx, ": copy %s into a tile", t->name)
+               : axe_textf(q->p->cx,
                            ": %s lies as another statement wants it, make a "
                            "second tile of its values for this one",
                            t->name);
@@ -246,65 +258,67 @@ way_out(const planner *p, const request *r, const axe_roles *ro,
 /* The atom with its moves behind it into list; how many, 0 if the memory
  * operands cannot feed it. */
 static int
-match_atom(planner *p, request *r, const axe_roles *ro, const way *w,
-           const axe_atom **list)
+match_operands(const axe_product *q, const axe_candidate *c,
+               const axe_atom **list)
 {
     const axe_layout *mem[3];
-    int               at[3] = {0, ro->a, ro->b};
+    const char       *what = c->k.atom == 1 ? "contract" : c->atom->name;
+    const char       *n = q->ro.n->var->name;
 
-    list[0] = w->atom;
+    list[0] = c->atom;
     for (int i = 0; i < 3; i++)
-        if (!seen(p, &r->operand[at[i]], ro, w, i == 0, &mem[i])) {
-            axe_rejected(p, r, w->group == 1 ? "contract" : w->atom->name,
-                         "%s does not come in runs of %d in %s",
-                         ro->n->var->name, w->lanes * w->group,
-                         r->operand[at[i]].tensor->name);
+        if (!seen(q, c, i, &mem[i])) {
+            axe_rejected(q->p, q->r, what,
+                         "%s does not come in runs of %" PRId64 " in %s", n,
+                         c->n.atom * c->k.atom, operand_of(q, i)->tensor->name);
             return 0;
         }
-    if (feeds(p, w, mem, list + 1))
+    if (feeds(q->p, c, mem, list + 1))
         return list[1] == list[3] ? 3 : 4;
-    axe_rejected(p, r, w->group == 1 ? "contract" : w->atom->name,
-                 "%s moves %s by %s and %s by %s; no atom takes these%s",
-                 ro->n->var->name, r->operand[0].tensor->name,
-                 axe_layout_text(p->cx, mem[0]), r->operand[ro->b].tensor->name,
-                 axe_layout_text(p->cx, mem[2]), way_out(p, r, ro, mem));
+    axe_rejected(q->p, q->r, what,
+                 "%s moves %s by %s and %s by %s; no atom takes these%s", n,
+                 operand_of(q, 0)->tensor->name,
+                 axe_layout_text(q->p->cx, mem[0]),
+                 operand_of(q, 2)->tensor->name,
+                 axe_layout_text(q->p->cx, mem[2]), way_out(q, mem));
     return 0;
 }
 
 static bool
-unguarded(planner *p, request *r, const axe_roles *ro)
+unguarded(const axe_product *q)
 {
-    int at[3] = {0, ro->a, ro->b};
-
-    for (int i = 0; i < 3; i++)
-        if (!r->operand[at[i]].tensor->packed &&
-            r->operand[at[i]].n_guard + r->operand[at[i]].n_check > 0) {
-            axe_rejected(p, r, "contract",
-                         "%s may reach outside its tensor; stage it through a "
-                         "shared tile",
-                         axe_node_text(p->cx, r->operand[at[i]].load));
-            return false;
-        }
+    for (int i = 0; i < 3; i++) {
+        const axe_operand *op = operand_of(q, i);
+        if (op->tensor->packed || op->n_guard + op->n_check == 0)
+            continue;
+        axe_rejected(q->p, q->r, "contract",
+                     "%s may reach outside its tensor; stage it through a "
+                     "shared tile",
+                     axe_node_text(q->p->cx, op->load));
+        return false;
+    }
     return true;
 }
 
+/* --------------------------------------------------------------- schedule */
+
 /* Columns outside, rows within? */
 static bool
-by_column(const request *r, const axe_roles *ro, const way *w)
+by_column(const axe_product *q, const axe_candidate *c)
 {
-    return w->atom->flip || r->operand[ro->b].tensor->packed;
+    return c->atom->flip || operand_of(q, 2)->tensor->packed;
 }
 
 /* The digits of these indices behind those so far. */
 static bool
-add_digits(planner *p, const request *r, int n_dim, const axe_dim *const *dim,
+add_digits(const axe_product *q, int n_dim, const axe_dim *const *dim,
            axe_digit *all, int *n)
 {
     axe_digit *d;
     int        k;
 
     for (int i = 0; i < n_dim; i++) {
-        if (!axe_plan_cut(p, r, dim[i], 0, NULL, &k, &d))
+        if (!axe_plan_cut(q->p, q->r, dim[i], 0, NULL, &k, &d))
             return false;
         for (int j = 0; j < k; j++)
             all[(*n)++] = d[j];
@@ -318,38 +332,39 @@ add_digits(planner *p, const request *r, int n_dim, const axe_dim *const *dim,
  * there; and so does it where it comes from far away, for the last time.
  */
 static bool
-nest_for(planner *p, request *r, const axe_roles *ro, const way *w,
-         axe_schedule *out)
+nest_for(const axe_product *q, const axe_candidate *c, axe_schedule *out)
 {
-    axe_digit *all = axe_new_array(p->cx, axe_digit, 64 * r->stmt->n_dim);
-    axe_nest  *nest = axe_new_array(p->cx, axe_nest, 1);
-    axe_digit *d;
-    int        n = 0, k;
-    int64_t    nr = (int64_t)(w->narrow ? 1 : w->nv) * w->lanes;
-    int64_t    cut[3] = {w->mr, nr, w->group};
+    planner         *p = q->p;
+    const axe_roles *ro = &q->ro;
+    axe_digit       *all = axe_new_array(p->cx, axe_digit, 64 * q->s->n_dim);
+    axe_nest        *nest = axe_new_array(p->cx, axe_nest, 1);
+    axe_digit       *d;
+    int              n = 0, k;
+    int64_t          nr = (c->narrow ? 1 : c->n.n_rep) * c->n.atom;
+    int64_t          cut[3] = {c->m.n_rep, nr, c->k.atom};
 
-    if (!add_digits(p, r, ro->n_batch, ro->batch, all, &n))
+    if (!add_digits(q, ro->n_batch, ro->batch, all, &n))
         return false;
     const axe_dim   *dim[3] = {ro->m, ro->n, ro->k};
     static const int plain[3] = {0, 1, 2}, columns_first[3] = {1, 0, 2};
     for (int i = 0; i < 3; i++) {
-        int v = by_column(r, ro, w) ? columns_first[i] : plain[i];
-        if (i == 2 && !add_digits(p, r, ro->n_more[AXE_SUMS],
-                                  ro->more[AXE_SUMS], all, &n))
+        int v = by_column(q, c) ? columns_first[i] : plain[i];
+        if (i == 2 &&
+            !add_digits(q, ro->n_more[AXE_SUMS], ro->more[AXE_SUMS], all, &n))
             return false;
-        if (!axe_plan_cut(p, r, dim[v], 1, &cut[v], &k, &d))
+        if (!axe_plan_cut(p, q->r, dim[v], 1, &cut[v], &k, &d))
             return false;
         for (int j = 0; j < k; j++)
             if (d[j].weight >= cut[v])
                 all[n++] = d[j];
-        if (v == 1 && w->narrow && axe_dim_extent(dim[v]) == nr)
+        if (v == 1 && c->narrow && axe_dim_extent(dim[v]) == nr)
             all[n++] = (axe_digit){dim[v]->var, nr, 1};
     }
-    *nest = (axe_nest){.n_dim = r->stmt->n_dim,
-                       .dim = r->stmt->dim,
+    *nest = (axe_nest){.n_dim = q->s->n_dim,
+                       .dim = q->s->dim,
                        .n_digit = n,
                        .digit = all,
-                       .lanes = w->lanes};
+                       .lanes = (int)c->n.atom};
     out->n_nest = 1;
     out->nest = nest;
     return true;
@@ -357,72 +372,86 @@ nest_for(planner *p, request *r, const axe_roles *ro, const way *w,
 
 /* A limit from which on the operand is zero along v, or NULL. */
 static const axe_node *
-zero_from(planner *p, const request *r, const axe_operand *op, const axe_var *v)
+zero_from(const axe_product *q, const axe_operand *op, const axe_var *v)
 {
     for (int i = 0; op->tensor->packed && i < op->n_guard; i++)
         if (op->guard[i].var == v)
             return op->guard[i].limit;
-    return axe_zero_limit(p, r->stmt, op, v);
+    return axe_zero_limit(q->p, q->s, op, v);
 }
 
 /* Blocks of m, n and k in which a factor is zero need no visit. */
 static void
-find_skips(planner *p, const request *r, const axe_roles *ro, axe_schedule *out)
+find_skips(const axe_product *q, axe_schedule *out)
 {
-    axe_guard *bound = axe_new_array(p->cx, axe_guard, 4);
-    struct {
-        const axe_var *v;
-        int            operand;
-    } ask[] = {{ro->m->var, ro->a},
-               {ro->n->var, ro->b},
-               {ro->k->var, ro->a},
-               {ro->k->var, ro->b}};
+    const axe_var *v[4] = {q->ro.m->var, q->ro.n->var, q->ro.k->var,
+                           q->ro.k->var};
+    axe_guard     *bound = axe_new_array(q->p->cx, axe_guard, 4);
 
-    for (int i = 0; i < AXE_LEN(ask); i++) {
-        const axe_node *l =
-            zero_from(p, r, &r->operand[ask[i].operand], ask[i].v);
-        if (!l || (out->n_bound > 0 && bound[out->n_bound - 1].var == ask[i].v))
+    for (int i = 0; i < 4; i++) {
+        const axe_node *l = zero_from(q, operand_of(q, 1 + i % 2), v[i]);
+        if (!l || (out->n_bound > 0 && bound[out->n_bound - 1].var == v[i]))
             continue;
-        bound[out->n_bound++] = (axe_guard){ask[i].v, l};
+        bound[out->n_bound++] = (axe_guard){v[i], l};
     }
     out->bound = bound;
 }
 
-/* Plan the statement for one atom. */
-static bool
-plan_way(planner *p, request *r, axe_roles *ro, way *w, axe_schedule *out)
+/* The register tile, for the schedule; how many groups of the sum. */
+static double
+put_tile(const axe_product *q, const axe_candidate *c, axe_tile_shape *out)
 {
-    axe_core_schedule *own = axe_core_edit(p, out);
-    const axe_atom   **list = axe_new_array(p->cx, const axe_atom *, 5);
+    const axe_roles *ro = &q->ro;
+    double           n = (double)c->k.extent / (double)c->k.atom;
 
-    if (!tile_for(p, r, ro, w))
+    *out = (axe_tile_shape){.m = ro->m->var,
+                            .n = ro->n->var,
+                            .k = ro->k->var,
+                            .n_more = ro->n_more[AXE_SUMS],
+                            .mr = (int)c->m.n_rep,
+                            .nv = (int)c->n.n_rep,
+                            .a = ro->a,
+                            .b = ro->b,
+                            .group = (int)c->k.atom,
+                            .narrow = c->narrow,
+                            .by_column = by_column(q, c)};
+    for (int i = 0; i < out->n_more; i++) {
+        out->more[i] = ro->more[AXE_SUMS][i]->var;
+        n *= (double)axe_dim_extent(ro->more[AXE_SUMS][i]);
+    }
+    return n;
+}
+
+/* The statement as this candidate does it, if it matches.  That its addresses
+ * are right is proved with those of all statements (axe_certify). */
+static bool
+plan_candidate(const axe_product *q, axe_candidate *c, axe_schedule *out)
+{
+    axe_core_schedule *own = axe_core_edit(q->p, out);
+    const axe_atom   **list = axe_new_array(q->p->cx, const axe_atom *, 5);
+
+    if (!match_extents(q, c))
         return false;
-    out->n_atom = match_atom(p, r, ro, w, list);
-    if (out->n_atom == 0 || !nest_for(p, r, ro, w, out))
+    out->n_atom = match_operands(q, c, list);
+    if (out->n_atom == 0 || !nest_for(q, c, out))
         return false;
     out->kind = AXE_SCHED_CONTRACT;
-    own->tile = (axe_tile_shape){.m = ro->m->var,
-                                 .n = ro->n->var,
-                                 .k = ro->k->var,
-                                 .n_more = ro->n_more[AXE_SUMS],
-                                 .mr = w->mr,
-                                 .nv = w->nv,
-                                 .a = ro->a,
-                                 .b = ro->b,
-                                 .group = w->group,
-                                 .narrow = w->narrow,
-                                 .by_column = by_column(r, ro, w)};
     out->atom = list;
-    double steps = (double)axe_dim_extent(ro->m) / w->mr *
-                   (double)axe_dim_extent(ro->n) / (w->nv * w->lanes);
-    double k = (double)axe_dim_extent(ro->k) / w->group;
-    for (int i = 0; i < ro->n_more[AXE_SUMS]; i++) {
-        own->tile.more[i] = ro->more[AXE_SUMS][i]->var;
-        k *= (double)axe_dim_extent(ro->more[AXE_SUMS][i]);
-    }
-    out->cycles =
-        steps * (k * w->mr * w->nv * w->atom->cost + 2.0 * w->mr * w->nv);
+    double mr = (double)c->m.n_rep, nv = (double)c->n.n_rep;
+    double steps = (double)c->m.extent / mr * (double)c->n.extent /
+                   (nv * (double)c->n.atom);
+    double k = put_tile(q, c, &own->tile);
+    out->cycles = steps * (k * mr * nv * c->atom->cost + 2.0 * mr * nv);
     return true;
+}
+
+/* Notes which operands its factors are. */
+static bool
+find_factors(axe_product *q)
+{
+    q->ro.a = axe_find_operand(q->r, q->load[1]);
+    q->ro.b = axe_find_operand(q->r, q->load[2]);
+    return q->ro.a >= 0 && q->ro.b >= 0;
 }
 
 /* What guards said of packed operands, bounds do now. */
@@ -437,90 +466,85 @@ forget_packed(request *r)
 bool
 axe_contract_plan(planner *p, request *r, axe_schedule *out)
 {
-    const axe_node *x, *y;
-    axe_roles       ro = {0};
-    way             list[MAX_WAY];
+    axe_product q;
 
-    if (!axe_contract_roles(r->stmt, &x, &y, &ro))
+    if (!enumerate(p, r, &q) || !find_factors(&q) || !unguarded(&q))
         return false;
-    ro.a = axe_find_operand(r, x);
-    ro.b = axe_find_operand(r, y);
-    if (ro.a < 0 || ro.b < 0 || !unguarded(p, r, &ro))
-        return false;
-    find_skips(p, r, &ro, out);
-    int n = find_ways(p, r->stmt, x, y, list);
-    for (int i = 0; i < n; i++)
-        if (plan_way(p, r, &ro, &list[i], out)) {
+    find_skips(&q, out);
+    for (int i = 0; i < q.list.n; i++)
+        if (plan_candidate(&q, q.list.of[i], out)) {
             forget_packed(r);
             return true;
         }
-    if (n == 0)
+    if (q.list.n == 0)
         axe_rejected(p, r, "contract", "%s has no atom that adds products",
                      p->mc->name);
     return false;
 }
 
-/* The tile that y reads as a view of the packed argument. */
+/* ------------------------------------------------------------- open tiles */
+
+/* The tile of b as a view of the packed argument. */
 static bool
-see_packed(planner *p, const axe_roles *ro, const axe_node *y,
-           const axe_tensor *packed, const way *w)
+see_packed(const axe_product *q, const axe_tensor *packed,
+           const axe_candidate *c)
 {
-    const axe_stmt *fill = axe_only_writer(p, y->u.tensor);
+    const axe_node *y = q->load[2];
+    const axe_stmt *fill = axe_only_writer(q->p, y->u.tensor);
+    axe_place      *pl = &q->p->place[y->u.tensor->id];
     int             column = -1;
 
-    if (packed->rank != 2 || y->n_arg != 2 || ro->n_batch > 0)
+    if (packed->rank != 2 || y->n_arg != 2 || q->ro.n_batch > 0)
         return false;
     for (int d = 0; d < 2; d++) {
-        const axe_var *v = axe_alone_in(p, fill->value->arg[d]);
+        const axe_var *v = axe_alone_in(q->p, fill->value->arg[d]);
         for (int i = 0; i < 2; i++)
             if (fill->dst->arg[i]->u.var == v &&
-                axe_mentions(y->arg[i], ro->n->var))
+                axe_mentions(y->arg[i], q->ro.n->var))
                 column = d;
     }
     if (column < 0)
         return false;
-    p->pack[packed->id] = (axe_packing){w->lanes, w->group, column};
-    p->place[y->u.tensor->id].view = packed;
-    p->place[y->u.tensor->id].why =
-        axe_textf(p->cx, "no memory: %s is packed", packed->name);
+    q->p->pack[packed->id] = (axe_packing){c->n.atom, c->k.atom, column};
+    pl->view = packed;
+    pl->why = axe_textf(q->p->cx, "no memory: %s is packed", packed->name);
     return true;
 }
 
-/* Would the statement run this way, with its open tiles laid out for it?  The
- * layouts stay if it would, or if it is the last way there is. */
+/* Would the statement run by this candidate, with its open tiles laid out for
+ * it?  The layouts stay if it would, or if it is the last. */
 static bool
-try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
-        axe_roles *ro, way *w, bool last)
+try_candidate(axe_product *q, axe_candidate *c, bool last)
 {
-    const axe_tensor *t[3] = {s->dst->u.tensor, x->u.tensor, y->u.tensor};
-    const axe_tensor *packed = axe_packed_source(p, s, y->u.tensor);
-    axe_place         old[3];
-    request           r = {.stmt = s};
-    axe_mark          m = axe_ctx_mark(p->cx);
-    axe_schedule      out = axe_core_begin(p, s);
-    bool              ok = tile_for(p, &r, ro, w), laid = true;
+    planner          *p = q->p;
+    const axe_tensor *t[3],
+        *packed = axe_packed_source(p, q->s, q->load[2]->u.tensor);
+    axe_place    old[3];
+    axe_mark     m = axe_ctx_mark(p->cx);
+    axe_schedule out = axe_core_begin(p, q->s);
+    bool         ok = match_extents(q, c), laid = true;
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        t[i] = q->load[i]->u.tensor;
         old[i] = p->place[t[i]->id];
+    }
     if (ok && packed)
-        ok = see_packed(p, ro, y, packed, w);
+        ok = see_packed(q, packed, c);
     if (ok)
-        axe_contract_layouts(p, s, ro, x, y, w);
+        axe_contract_layouts(q, c);
     if (last)
         return ok;
     for (int i = 0; i < 3; i++)
         laid = laid && (t[i]->space == AXE_SPACE_GLOBAL ||
                         p->place[t[i]->id].layout || p->place[t[i]->id].view);
-    ok = ok && laid && axe_request_make(p, s, &r) == AXE_OK;
-    ro->a = ok ? axe_find_operand(&r, x) : -1;
-    ro->b = ok ? axe_find_operand(&r, y) : -1;
-    ok = ro->a >= 0 && ro->b >= 0 && plan_way(p, &r, ro, w, &out);
-    if (ok)
+    if (ok && laid && axe_request_make(p, q->s, q->r) == AXE_OK &&
+        find_factors(q) && plan_candidate(q, c, &out))
         return true;
     for (int i = 0; i < 3; i++)
         p->place[t[i]->id] = old[i];
     if (packed)
         p->pack[packed->id] = (axe_packing){0};
+    *q->r = (request){.stmt = q->s};
     axe_ctx_release(p->cx, m);
     return false;
 }
@@ -528,16 +552,13 @@ try_way(planner *p, const axe_stmt *s, const axe_node *x, const axe_node *y,
 bool
 axe_contract_infer(planner *p, const axe_stmt *s)
 {
-    const axe_node *x, *y;
-    axe_roles       ro = {0};
-    way             list[MAX_WAY];
-    int             n;
+    request     r = {.stmt = s};
+    axe_product q;
 
-    if (!axe_contract_roles(s, &x, &y, &ro))
+    if (!enumerate(p, &r, &q))
         return false;
-    n = find_ways(p, s, x, y, list);
-    for (int i = 0; i < n; i++)
-        if (try_way(p, s, x, y, &ro, &list[i], i + 1 == n))
+    for (int i = 0; i < q.list.n; i++)
+        if (try_candidate(&q, q.list.of[i], i + 1 == q.list.n))
             return true;
     return false;
 }

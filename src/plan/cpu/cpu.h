@@ -2,6 +2,7 @@
 #ifndef AXE_PLAN_CPU_CPU_H
 #define AXE_PLAN_CPU_CPU_H
 
+#include "plan/access/candidate.h"
 #include "plan/cpu/schedule.h"
 #include "plan/target.h"
 
@@ -120,6 +121,11 @@ void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
 
 /* The type in which elements of a tensor lie in memory. */
 axe_type axe_kept_as(const planner *p, const axe_tensor *t);
+
+/* ------------------------------------------------------------ tile_layout.c */
+
+/* Lay the open tiles of the product out for the candidate. */
+void axe_contract_layouts(const axe_product *q, const axe_candidate *c);
 
 /* --------------------------------------------------------- worker_barrier.c */
 

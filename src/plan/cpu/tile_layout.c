@@ -17,7 +17,7 @@
 #include <inttypes.h>
 
 #include "plan/access/access.h"
-#include "plan/access/contract_roles.h"
+#include "plan/cpu/cpu.h"
 
 static bool
 open_tile(const planner *p, const axe_tensor *t)
@@ -206,106 +206,116 @@ batches(const axe_roles *ro, piece *out)
 
 /* The type in which the atom takes elements of its operand i. */
 static axe_type
-taken_as(const way *w, int i)
+taken_as(const axe_candidate *c, int i)
 {
-    axe_type t = w->atom->type[i];
+    axe_type t = c->atom->type[i];
 
-    return t == AXE_TYPE_any ? w->compute : t;
+    return t == AXE_TYPE_any ? c->type : t;
+}
+
+/* Indices of the sum but k, outermost of those that follow. */
+static int
+outer_sums(const axe_roles *ro, piece *out)
+{
+    for (int i = 0; i < ro->n_more[AXE_SUMS]; i++)
+        out[i] = whole(ro->more[AXE_SUMS][i]);
+    return ro->n_more[AXE_SUMS];
 }
 
 static void
-lay_out_left(planner *p, const axe_stmt *s, const axe_roles *ro,
-             const axe_node *x, const way *w)
+lay_out_left(const axe_product *q, const axe_candidate *c)
 {
-    int64_t        em = axe_dim_extent(ro->m), ek = axe_dim_extent(ro->k);
-    piece          a[16];
-    int            n = batches(ro, a);
-    axe_type       t = taken_as(w, 1);
-    int64_t        line = 64 * 8 / axe_type_table[t].bits;
-    const char    *why;
-    const axe_dim *sum[AXE_MAX_MORE + 1];
-    int            n_sum = sums_of_source(p, ro, x, sum);
+    const axe_roles  *ro = &q->ro;
+    const axe_tensor *t = q->load[1]->u.tensor;
+    piece             a[16];
+    int               n = batches(ro, a);
+    axe_type          type = taken_as(c, 1);
+    int64_t           line = 64 * 8 / axe_type_table[type].bits;
+    const char       *why;
+    const axe_dim    *sum[AXE_MAX_MORE + 1];
+    int               n_sum = sums_of_source(q->p, ro, q->load[1], sum);
 
     if (n_sum > 0) {
-        a[n++] = (piece){ro->m, em, 0};
+        a[n++] = whole(ro->m);
         for (int i = 0; i < n_sum; i++)
             a[n++] =
                 (piece){sum[i], axe_dim_extent(sum[i]), n_sum == 1 ? line : 0};
-        why = axe_textf(p->cx,
+        why = axe_textf(q->p->cx,
                         "left factor of statement %d: rows as they "
                         "come, a line of padding behind each",
-                        s->id);
+                        q->s->id);
     } else {
-        for (int i = 0; i < ro->n_more[AXE_SUMS]; i++)
-            a[n++] = whole(ro->more[AXE_SUMS][i]);
-        a[n++] = (piece){ro->m, em / w->mr, 0};
-        a[n++] = (piece){ro->k, ek / w->group, 0};
-        a[n++] = (piece){ro->m, w->mr, 0};
-        a[n++] = (piece){ro->k, w->group, 0};
-        why = axe_textf(p->cx,
+        n += outer_sums(ro, a + n);
+        a[n++] = (piece){ro->m, c->m.extent / c->m.n_rep, 0};
+        a[n++] = (piece){ro->k, c->k.extent / c->k.atom, 0};
+        a[n++] = (piece){ro->m, c->m.n_rep, 0};
+        a[n++] = (piece){ro->k, c->k.atom, 0};
+        why = axe_textf(q->p->cx,
                         "left factor of statement %d: rows in blocks "
-                        "of %d, the sum between them",
-                        s->id, w->mr);
+                        "of %" PRId64 ", the sum between them",
+                        q->s->id, c->m.n_rep);
     }
-    if (w->atom->flip)
-        why = axe_textf(p->cx, "%s; signs flipped for %s", why, w->atom->name);
-    settle(p, x->u.tensor, lay_out(p, x, n, a), t, why);
-    p->place[x->u.tensor->id].flip = w->atom->flip;
+    if (c->atom->flip)
+        why =
+            axe_textf(q->p->cx, "%s; signs flipped for %s", why, c->atom->name);
+    settle(q->p, t, lay_out(q->p, q->load[1], n, a), type, why);
+    q->p->place[t->id].flip = c->atom->flip;
 }
 
 static void
-lay_out_right(planner *p, const axe_stmt *s, const axe_roles *ro,
-              const axe_node *y, const way *w)
+lay_out_right(const axe_product *q, const axe_candidate *c)
 {
-    piece b[16];
-    int   n = batches(ro, b);
+    const axe_roles *ro = &q->ro;
+    const axe_node  *y = q->load[2];
+    piece            b[16];
+    int              n = batches(ro, b);
 
-    for (int i = 0; i < ro->n_more[AXE_SUMS]; i++)
-        b[n++] = whole(ro->more[AXE_SUMS][i]);
-    b[n++] = (piece){ro->n, axe_dim_extent(ro->n) / w->lanes, 0};
-    b[n++] = (piece){ro->k, axe_dim_extent(ro->k) / w->group, 0};
-    b[n++] = (piece){ro->n, w->lanes, 0};
-    b[n++] = (piece){ro->k, w->group, 0};
-    const axe_layout *l = lay_out(p, y, n, b);
-    settle(p, y->u.tensor, l, taken_as(w, 2),
-           axe_textf(p->cx,
+    n += outer_sums(ro, b + n);
+    b[n++] = (piece){ro->n, c->n.extent / c->n.atom, 0};
+    b[n++] = (piece){ro->k, c->k.extent / c->k.atom, 0};
+    b[n++] = (piece){ro->n, c->n.atom, 0};
+    b[n++] = (piece){ro->k, c->k.atom, 0};
+    const axe_layout *l = lay_out(q->p, y, n, b);
+    settle(q->p, y->u.tensor, l, taken_as(c, 2),
+           axe_textf(q->p->cx,
                      "right factor of statement %d: columns in vectors of "
-                     "%d, the sum between them%s",
-                     s->id, w->lanes,
-                     w->group > 1 ? ", in groups within a lane" : ""));
-    if (!l && w->group == 1)
-        settle(p, y->u.tensor, lay_out_rows(p, ro, y), taken_as(w, 2),
-               axe_textf(p->cx,
+                     "%" PRId64 ", the sum between them%s",
+                     q->s->id, c->n.atom,
+                     c->k.atom > 1 ? ", in groups within a lane" : ""));
+    if (!l && c->k.atom == 1)
+        settle(q->p, y->u.tensor, lay_out_rows(q->p, ro, y), taken_as(c, 2),
+               axe_textf(q->p->cx,
                          "right factor of statement %d: rows of columns, the "
                          "sum between them",
-                         s->id));
+                         q->s->id));
 }
 
 static void
-lay_out_sums(planner *p, const axe_stmt *s, const axe_roles *ro)
+lay_out_sums(const axe_product *q)
 {
-    axe_type type = s->dst->u.tensor->type;
+    axe_type type = q->s->dst->u.tensor->type;
     int64_t  line = 64 * 8 / axe_type_table[type].bits;
     piece    c[12];
-    int      n = batches(ro, c);
+    int      n = batches(&q->ro, c);
 
-    c[n++] = (piece){ro->m, axe_dim_extent(ro->m), 0};
-    c[n++] = (piece){ro->n, axe_dim_extent(ro->n), line};
-    settle(p, s->dst->u.tensor, lay_out(p, s->dst, n, c), type,
-           axe_textf(p->cx,
+    c[n++] = whole(q->ro.m);
+    c[n++] = (piece){q->ro.n, axe_dim_extent(q->ro.n), line};
+    settle(q->p, q->s->dst->u.tensor, lay_out(q->p, q->s->dst, n, c), type,
+           axe_textf(q->p->cx,
                      "sums of statement %d: rows, a line of padding behind "
                      "each",
-                     s->id));
+                     q->s->id));
 }
 
 void
-axe_contract_layouts(planner *p, const axe_stmt *s, const axe_roles *ro,
-                     const axe_node *x, const axe_node *y, const way *w)
+axe_contract_layouts(const axe_product *q, const axe_candidate *c)
 {
-    if (open_tile(p, x->u.tensor))
-        lay_out_left(p, s, ro, x, w);
-    if (open_tile(p, y->u.tensor) && !p->place[y->u.tensor->id].view)
-        lay_out_right(p, s, ro, y, w);
-    if (open_tile(p, s->dst->u.tensor))
-        lay_out_sums(p, s, ro);
+    const axe_tensor *y = q->load[2]->u.tensor;
+
+    if (open_tile(q->p, q->load[1]->u.tensor))
+        lay_out_left(q, c);
+    if (open_tile(q->p, y) && !q->p->place[y->id].view)
+        lay_out_right(q, c);
+    if (open_tile(q->p, q->s->dst->u.tensor))
+        lay_out_sums(q);
 }
