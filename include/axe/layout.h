@@ -79,6 +79,9 @@ AXE_CHECK axe_status axe_axis_declare(axe_ctx *cx, const char *name,
                                       axe_axis_kind kind, axe_axis *out);
 AXE_CHECK axe_status axe_axis_nest(axe_ctx *cx, axe_axis whole, axe_axis outer,
                                    axe_axis inner, int64_t factor);
+/* The factor of that nesting in cx; 0: it is not known. */
+int64_t axe_axis_factor(const axe_ctx *cx, const char *whole, const char *outer,
+                        const char *inner);
 /* ENAME, with a suggestion, if there is no such axis; but after
  * axe_axes_open(cx, true) an unknown identifier becomes a memory axis. */
 AXE_CHECK axe_status axe_axis_find(axe_ctx *cx, axe_span at, const char *name,

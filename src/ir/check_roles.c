@@ -221,7 +221,7 @@ check_gap(checker *c, const axe_stmt *s)
 {
     int64_t first, n;
 
-    if (c->inner && axe_roles_gap(s, c->inner, &first, &n))
+    if (c->inner && axe_roles_gap(c->cx, s, c->inner, &first, &n))
         axe_warn(c->cx, s->at,
                  "some threads have no role, and wait: thread %" PRId64
                  " of %" PRId64 " is the first",

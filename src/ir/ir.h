@@ -236,10 +236,11 @@ typedef enum axe_scope_kind {
 } axe_scope_kind;
 const char *axe_scope_name(axe_scope_kind s);
 /* May scopes of kind `inner` stand in one of kind `outer`?  If so *count is how
- * many there are in one, or 0: as many as the kernel names.  machine: NULL for
- * any. */
-bool axe_scope_nests(const char *machine, axe_scope_kind outer,
-                     axe_scope_kind inner, int64_t *count);
+ * many there are in one, as the axes that cx knows say, or 0: as many as the
+ * kernel names.  machine: NULL for any. */
+bool axe_scope_nests(const axe_ctx *cx, const char *machine,
+                     axe_scope_kind outer, axe_scope_kind inner,
+                     int64_t *count);
 
 /* What is said of the entities of a scope, by the rows of scope_keys.def; 0:
  * nothing, or no.
@@ -529,8 +530,8 @@ AXE_CHECK axe_status axe_kernel_verify(axe_ctx *cx, const axe_kernel *k);
 bool axe_scope_has_turns(const axe_stmt *s);
 /* Threads of `outer` that no role has: is there one, which is the first, and of
  * how many. */
-bool axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,
-                   int64_t *n_thread);
+bool axe_roles_gap(const axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer,
+                   int64_t *first, int64_t *n_thread);
 /* Does the body of s hold declarations and roles, and nothing else? */
 bool axe_scope_is_of_roles(const axe_stmt *s);
 /* The first PRODUCE or CONSUME of p (NULL: any) that s is or holds, or NULL. */

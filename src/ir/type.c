@@ -126,16 +126,17 @@ axe_scope_name(axe_scope_kind s)
 }
 
 bool
-axe_scope_nests(const char *machine, axe_scope_kind outer, axe_scope_kind inner,
-                int64_t *count)
+axe_scope_nests(const axe_ctx *cx, const char *machine, axe_scope_kind outer,
+                axe_scope_kind inner, int64_t *count)
 {
     static const struct {
         const char    *machine;
         axe_scope_kind outer, inner;
         int64_t        count;
+        const char    *axis[3];
     } nest[] = {
-#define NEST(machine, outer, inner, count)                                     \
-    {machine, AXE_SCOPE_##outer, AXE_SCOPE_##inner, count},
+#define NEST(machine, outer, inner, count, whole, axis, part)                  \
+    {machine, AXE_SCOPE_##outer, AXE_SCOPE_##inner, count, {whole, axis, part}},
 #include "ir/scopes.def"
     };
     bool found = false;
@@ -147,6 +148,10 @@ axe_scope_nests(const char *machine, axe_scope_kind outer, axe_scope_kind inner,
             continue;
         found = true;
         *count = nest[i].count;
+        const char *const *a = nest[i].axis;
+        int64_t            factor = axe_axis_factor(cx, a[0], a[1], a[2]);
+        if (factor > 0)
+            *count = factor;
     }
     return found;
 }

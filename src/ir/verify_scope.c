@@ -15,12 +15,12 @@
 
 /* Threads of an entity of a cta's scopes. */
 static int64_t
-threads_of(axe_scope_kind scope)
+threads_of(const axe_ctx *cx, axe_scope_kind scope)
 {
     int64_t n = 1;
 
     if (scope != AXE_SCOPE_THREAD &&
-        !axe_scope_nests(NULL, scope, AXE_SCOPE_THREAD, &n))
+        !axe_scope_nests(cx, NULL, scope, AXE_SCOPE_THREAD, &n))
         return 1;
     return n > 0 ? n : 1;
 }
@@ -32,9 +32,10 @@ typedef struct threads {
 /* Those of its outer scope that run s; false unless it has one range of numbers
  * that are known. */
 static bool
-range_of(const axe_stmt *s, threads *out)
+range_of(const axe_ctx *cx, const axe_stmt *s, threads *out)
 {
-    int64_t n, unit = threads_of(s->scope), first = s->first ? s->first[0] : 0;
+    int64_t n, unit = threads_of(cx, s->scope),
+               first = s->first ? s->first[0] : 0;
 
     return s->n_var == 1 && s->var[0]->extent &&
            axe_is_iconst(s->var[0]->extent, &n) && n >= 1 && first >= 0 &&
@@ -44,22 +45,22 @@ range_of(const axe_stmt *s, threads *out)
 
 /* How many threads there are around s; 0: not said. */
 static int64_t
-threads_around(const axe_stmt *outer)
+threads_around(const axe_ctx *cx, const axe_stmt *outer)
 {
     if (outer->scope < AXE_SCOPE_CTA)
         return 0;
     return outer->scope == AXE_SCOPE_CTA ? outer->keys.threads
-                                         : threads_of(outer->scope);
+                                         : threads_of(cx, outer->scope);
 }
 
 static axe_status
 check_fits(axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer)
 {
-    int64_t    have = threads_around(outer);
+    int64_t    have = threads_around(cx, outer);
     threads    t;
     axe_status st;
 
-    if (s->scope <= AXE_SCOPE_CTA || have == 0 || !range_of(s, &t) ||
+    if (s->scope <= AXE_SCOPE_CTA || have == 0 || !range_of(cx, s, &t) ||
         t.end <= have)
         return AXE_OK;
     st = axe_fail(cx, s->at, AXE_ESHAPE,
@@ -102,7 +103,7 @@ check_entities(axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer)
 {
     int64_t n, e;
 
-    if (outer && !axe_scope_nests(NULL, outer->scope, s->scope, &n))
+    if (outer && !axe_scope_nests(cx, NULL, outer->scope, s->scope, &n))
         return axe_fail(cx, s->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
                         axe_scope_name(outer->scope), axe_scope_name(s->scope));
     for (int i = 0; i < s->n_var; i++)
@@ -240,12 +241,12 @@ check_role(axe_ctx *cx, const axe_stmt *s, int at)
         return axe_fail(cx, role->at, AXE_ESYNTAX,
                         "`roles` holds scopes of a cta's threads, one for each "
                         "role");
-    if (!range_of(role, &t))
+    if (!range_of(cx, role, &t))
         return axe_fail(cx, role->at, AXE_ESHAPE,
                         "a role has one range of entities, known at compile "
                         "time");
     for (int i = 0; i < at; i++) {
-        if (!range_of(s->body[i], &other) || t.first >= other.end ||
+        if (!range_of(cx, s->body[i], &other) || t.first >= other.end ||
             other.first >= t.end)
             continue;
         st = axe_fail(cx, role->at, AXE_ESHAPE,
@@ -290,21 +291,21 @@ axe_scope_is_of_roles(const axe_stmt *s)
 
 /* The first thread that has no role, of those there are. */
 bool
-axe_roles_gap(const axe_stmt *s, const axe_stmt *outer, int64_t *first,
-              int64_t *n_thread)
+axe_roles_gap(const axe_ctx *cx, const axe_stmt *s, const axe_stmt *outer,
+              int64_t *first, int64_t *n_thread)
 {
     int64_t at = 0;
     bool    moved = true;
     threads t;
 
-    *n_thread = threads_around(outer);
+    *n_thread = threads_around(cx, outer);
     for (int i = 0; i < s->n_body; i++)
-        if (range_of(s->body[i], &t) && t.end > *n_thread)
+        if (range_of(cx, s->body[i], &t) && t.end > *n_thread)
             *n_thread = t.end;
     while (moved) {
         moved = false;
         for (int i = 0; i < s->n_body; i++)
-            if (range_of(s->body[i], &t) && t.first <= at && at < t.end) {
+            if (range_of(cx, s->body[i], &t) && t.first <= at && at < t.end) {
                 at = t.end;
                 moved = true;
             }

@@ -25,7 +25,8 @@ count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, axe_counted *c)
 
     *c = (axe_counted){.step = 1};
     if (r->inside &&
-        axe_scope_nests(r->inst->machine, r->inside->scope, kind, &n) && n == 0)
+        axe_scope_nests(r->cx, r->inst->machine, r->inside->scope, kind, &n) &&
+        n == 0)
         n = count_by_keys(r->inside, kind);
     if (n > 0) {
         c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
@@ -82,7 +83,7 @@ check_nesting(axe_resolver *r, const axe_syntax *x, const axe_stmt *s)
 
     if (!r->inside)
         return;
-    if (!axe_scope_nests(r->inst->machine, outer, x->scope, &n)) {
+    if (!axe_scope_nests(r->cx, r->inst->machine, outer, x->scope, &n)) {
         axe_resolve_fail(
             r, axe_fail(r->cx, x->at, AXE_ESHAPE, "a `%s` holds no scope `%s`",
                         axe_scope_name(outer), axe_scope_name(x->scope)));
@@ -141,7 +142,7 @@ key_value(axe_resolver *r, const axe_key_syntax *k, int64_t *out)
     if (!axe_resolve_int(r, k->value, axe_scope_key_table[k->key].text, out))
         return false;
     if (k->unit == AXE_SCOPE_THREAD ||
-        !axe_scope_nests(NULL, k->unit, AXE_SCOPE_THREAD, &each))
+        !axe_scope_nests(r->cx, NULL, k->unit, AXE_SCOPE_THREAD, &each))
         return true;
     return axe_mul(*out, each, out) ||
            axe_resolve_fail(r, axe_fail(r->cx, k->at, AXE_EOVERFLOW,

@@ -281,6 +281,22 @@ axe_axis_kind_of(const axe_ctx *cx, axe_axis a)
     return t ? t->kind[a] : AXE_KIND_MEMORY;
 }
 
+int64_t
+axe_axis_factor(const axe_ctx *cx, const char *whole, const char *outer,
+                const char *inner)
+{
+    const axes *t = known_axes(cx);
+
+    for (int k = 0; t && k < t->n_nest; k++) {
+        const axe_nest *f = &t->nest[k];
+        if (strcmp(t->name[f->whole], whole) == 0 &&
+            strcmp(t->name[f->outer], outer) == 0 &&
+            strcmp(t->name[f->inner], inner) == 0)
+            return f->factor;
+    }
+    return 0;
+}
+
 const axe_nest *
 axe_nests(const axe_ctx *cx, int *n)
 {

@@ -42,6 +42,31 @@ check_simt(axe_ctx *cx, const axe_machine *mc, const axe_simt *m)
     return AXE_OK;
 }
 
+/* What its axes say of its warps is what it says itself. */
+static axe_status
+check_axes(axe_ctx *cx, const axe_machine *mc, const axe_simt *m)
+{
+    const struct {
+        const char *whole, *outer, *inner;
+        int64_t     own;
+    } says[] = {{"thread", "warp", "lane", m->lanes},
+                {"warp", "warpgroup", "wid", m->group},
+                {"thread", "warpgroup", "tid", (int64_t)m->lanes * m->group}};
+
+    for (int i = 0; i < AXE_LEN(says); i++) {
+        int64_t n =
+            axe_axis_factor(cx, says[i].whole, says[i].outer, says[i].inner);
+        if (n != 0 && n != says[i].own)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "machine %s: its axes say %s = %lld %s + %s, its "
+                            "row %lld",
+                            mc->name, says[i].whole, (long long)n,
+                            says[i].outer, says[i].inner,
+                            (long long)says[i].own);
+    }
+    return AXE_OK;
+}
+
 axe_status
 axe_machine_use(axe_ctx *cx, const axe_machine *mc)
 {
@@ -56,5 +81,6 @@ axe_machine_use(axe_ctx *cx, const axe_machine *mc)
     else if (!axe_machine_has_levels(mc))
         return lacks(cx, mc, "rates of its memory levels",
                      "give it a row in levels.def");
-    return axe_axes_load(cx, axe_machine_own_axes(mc));
+    AXE_TRY(axe_axes_load(cx, axe_machine_own_axes(mc)));
+    return mc->simt ? check_axes(cx, mc, mc->simt) : AXE_OK;
 }

@@ -256,7 +256,10 @@ static const struct {
     const char *want;
 } incomplete[] = {
     {"sm_90a", "", 32, 4, 256, false, NULL},
-    {"sm_90a", "", 64, 4, 256, false, NULL},
+    {"sm_90a", "", 64, 4, 256, false,
+     "machine sm_90a: its axes say thread = 32 warp + lane, its row 64"},
+    {"sm_90a", "", 32, 2, 256, false,
+     "machine sm_90a: its axes say warp = 4 warpgroup + wid, its row 2"},
     {"sm_90a", "sm_91", 32, 4, 256, false, "machine sm_91 has no rates"},
     {"cpu-avx2", "", 0, 0, 0, false, NULL},
     {"cpu-avx2", "vax", 0, 0, 0, false,
