@@ -159,30 +159,38 @@ compare(run *x, const row *r, const axe_reference *ref)
     }
 }
 
+/* What was compiled into x, run and compared; x ends with it. */
 static inline void
-run_row(axe_device *dev, const row *r, const char *machine, int64_t read)
+run_compiled(axe_device *dev, const row *r, run *x, int64_t read)
 {
-    run             x = {.cx = axe_ctx_new()};
     axe_reference  *ref;
     axe_sim_options how = {.policy = AXE_SIM_LAZY};
     axe_sim_report  s;
 
-    if (!compile(&x, r, machine))
-        fail_row(x.cx, r);
-    make_arrays(&x, r);
-    if (axe_reference_new(x.cx, dev, x.p, x.n_array, x.array, x.n_size, x.size,
-                          &ref) != AXE_OK ||
-        axe_program_simulate(x.cx, x.p, x.n_array, x.array, x.n_size, x.size,
-                             &how, &s) != AXE_OK)
-        fail_row(x.cx, r);
-    check_report(&x, r, &s);
+    make_arrays(x, r);
+    if (axe_reference_new(x->cx, dev, x->p, x->n_array, x->array, x->n_size,
+                          x->size, &ref) != AXE_OK ||
+        axe_program_simulate(x->cx, x->p, x->n_array, x->array, x->n_size,
+                             x->size, &how, &s) != AXE_OK)
+        fail_row(x->cx, r);
+    check_report(x, r, &s);
     if (read >= 0 && s.global_read != read)
         fail_msg("%s: %" PRId64 " bytes read", r->name, s.global_read);
-    compare(&x, r, ref);
+    compare(x, r, ref);
     axe_reference_free(ref);
-    for (int i = 0; i < x.n_array; i++)
-        free(x.array[i].data);
-    axe_ctx_free(x.cx);
+    for (int i = 0; i < x->n_array; i++)
+        free(x->array[i].data);
+    axe_ctx_free(x->cx);
+}
+
+static inline void
+run_row(axe_device *dev, const row *r, const char *machine, int64_t read)
+{
+    run x = {.cx = axe_ctx_new()};
+
+    if (!compile(&x, r, machine))
+        fail_row(x.cx, r);
+    run_compiled(dev, r, &x, read);
 }
 
 #endif
