@@ -7,12 +7,12 @@
 
 /* How many of the scope a cta has by what its keys say; 0: they do not. */
 static int64_t
-count_by_keys(const axe_stmt *cta, axe_scope_kind kind)
+count_by_keys(const axe_ctx *cx, const axe_stmt *cta, axe_scope_kind kind)
 {
     int64_t each = 1, threads = cta->keys.threads;
 
     if (kind != AXE_SCOPE_THREAD &&
-        !axe_scope_nests(NULL, kind, AXE_SCOPE_THREAD, &each))
+        !axe_scope_nests(cx, NULL, kind, AXE_SCOPE_THREAD, &each))
         return 0;
     return each > 0 && threads % each == 0 ? threads / each : 0;
 }
@@ -27,7 +27,7 @@ count_all(axe_resolver *r, axe_scope_kind kind, axe_span at, axe_counted *c)
     if (r->inside &&
         axe_scope_nests(r->cx, r->inst->machine, r->inside->scope, kind, &n) &&
         n == 0)
-        n = count_by_keys(r->inside, kind);
+        n = count_by_keys(r->cx, r->inside, kind);
     if (n > 0) {
         c->extent = axe_iconst(r->cx, at, AXE_TYPE_INDEX, n);
         return true;

@@ -61,6 +61,10 @@ static const row rows[] = {
     {"lanes", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 256)"
      "warp (w : 4) lane (l) Y[i*256 + w*64 + l] = 2 * X[i*256 + w*64 + l]; }",
      {512}, "load.GLOBAL", "", 2048, 0},
+    {"all waves", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 256)"
+     "warps 4 warp (w) lane (l)"
+     "Y[i*256 + w*64 + l] = 2 * X[i*256 + w*64 + l]; }",
+     {512}, "load.GLOBAL", "", 2048, 0},
     {"groups", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 384)"
      "warpgroup (g : 2) warp (w) thread (l)"
      "Y[i*384 + g*192 + w*64 + l] = X[i*384 + g*192 + w*64 + l]; }",
