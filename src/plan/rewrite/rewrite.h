@@ -24,6 +24,11 @@ const axe_kernel *axe_interleave_roles(axe_ctx *cx, const axe_kernel *k,
  * none. */
 const axe_kernel *axe_simt_unloop(axe_ctx *cx, const axe_kernel *k);
 
+/* -------------------------------------------------------------- fold_loop.c */
+
+/* k with loops for folds that others, inside of them, depend on. */
+const axe_kernel *axe_simt_fold_loops(axe_ctx *cx, const axe_kernel *k);
+
 /* ---------------------------------------------------------- nested_reduce.c */
 
 /* k with folds that stand in folds as statements. */

@@ -209,14 +209,16 @@ names(void **state)
          "merge, views, open\n"},
         {"sm_80", "hold_sums",
          "planning for sm_80 has no pass 'hold_sums'; it has raise, alone, "
-         "unloop, unbatch, prefix, unnest, keep, staging, teams, tied, roles, "
+         "unloop, unbatch, prefix, unnest, fold_loops, keep, staging, teams, "
+         "tied, roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
          "lifetimes, "
          "hazards, asked, protocols, queues, overlap, columns, rooms, "
          "drains, order\n"},
         {"sm_90a", "interleave",
          "planning for sm_90a has no pass 'interleave'; it has raise, unloop, "
-         "unbatch, prefix, unnest, keep, staging, teams, tied, roles, "
+         "unbatch, prefix, unnest, fold_loops, keep, staging, teams, tied, "
+         "roles, "
          "written, products, registers, shared, atoms, parts, zeros, "
          "lifetimes, "
          "hazards, asked, protocols, queues, overlap, columns, rooms, "

@@ -310,9 +310,10 @@ static const struct {
     {"in part", "kernel k(in f32 X[4], out f32 Y[4]) { index m; cta (i : 1) {"
      "reg f32 x[8]; x[m + 4] = X[m]; Y[m] = x[m + 4]; } }",
      "x has no layout, and no statement of its scope fills it whole"},
-    {"folds", "kernel k(in f32 X[M, N, L], out f32 Y[M]) { index m, n, l;"
-     "cta (i : M by 4) Y[i*4 + m] = sum[n](max[l](X[i*4 + m, n, l])); }",
-     "max[l](X[i*4 + m, n, l]) is folded again, along 'n', which it depends"},
+    {"folds", "kernel k(in f32 X[M, N, L], in f32 W[K], out f32 Y[M, K]) {"
+     "index m, n, l, k;"
+     "cta (i : M by 4) Y[i*4 + m, k] = sum[n](max[l](X[i*4 + m, n, l] * W[k])); }",
+     "max[l](X[i*4 + m, n, l]*W[k]) is folded again, along 'n', which it depends"},
     {"swizzle, beyond", SWIZZLED("swizzle<2, 30, 4>", "f32"),
      "the swizzle of tile a moves bits of addresses that no shared memory has"},
 };
