@@ -190,6 +190,18 @@ axe_run_arrays(const axe_run *r, axe_array *array)
 
 /* --------------------------------------------------------------- generating */
 
+/* Was the parameter asked for column-major? */
+static bool
+is_by_columns(const axe_pairs *order, const char *name)
+{
+    bool by = false;
+
+    for (int i = 0; i < order->n; i++)
+        if (strcmp(order->name[i], name) == 0)
+            by = strcmp(order->value[i], "F") == 0;
+    return by;
+}
+
 static axe_status
 make_param(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
            axe_run_param *p, const char *type, axe_shape shape, uint64_t *state)
@@ -197,7 +209,8 @@ make_param(axe_ctx *cx, const axe_run_args *a, const axe_run *r,
     axe_type t = AXE_TYPE_f32;
 
     (void)axe_type_find(type, &t);
-    AXE_TRY(axe_npy_make(cx, t, shape, false, &p->npy));
+    AXE_TRY(axe_npy_make(cx, t, shape, is_by_columns(&a->kernel.order, p->name),
+                         &p->npy));
     p->have = true;
     if (!(p->access & AXE_READS))
         return AXE_OK;

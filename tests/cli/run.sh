@@ -149,6 +149,13 @@ for t in i32 i8 u16; do
     ok "$AXE" run "$k/gemm.axe" --random M=19 N=7 K=33 --set T=$t --check
 done
 
+# What is made lies as it is asked to.
+ok "$AXE" run "$k/gemm.axe" --random M=19 N=7 K=33 --order A=F --order C=F C=c.npy --check
+grep -q 'A .* column-major' out || fail "A is by rows: $(cat out)"
+"$PYTHON" -c 'import numpy as np; c = np.load("c.npy"); exit(c.flags.c_contiguous)' ||
+    fail "c.npy is by rows"
+rm -f c.npy
+
 # --- nothing to do is done
 ok "$AXE" run "$k/gemm.axe" A=empty.npy B=b_f4.npy C=c.npy --check
 "$PYTHON" -c 'import numpy as np
