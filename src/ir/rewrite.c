@@ -86,6 +86,55 @@ axe_kernel_map(const axe_body_change *c, const axe_kernel *k, axe_kernel *out)
     return out->body == k->body ? k : out;
 }
 
+/* -------------------------------------------------------------------- parts
+ */
+
+axe_stmt *
+axe_stmt_make(axe_ctx *cx, axe_stmt_kind kind, axe_span at)
+{
+    axe_stmt *s = axe_new(cx, axe_stmt);
+
+    s->kind = kind;
+    s->at = at;
+    return s;
+}
+
+axe_var *
+axe_var_make(axe_ctx *cx, axe_kernel *k, axe_var_kind kind, const char *name,
+             axe_span at)
+{
+    axe_var *v = axe_new(cx, axe_var);
+
+    *v = (axe_var){.kind = kind, .name = name, .at = at, .id = k->n_var++};
+    return v;
+}
+
+axe_stmt *
+axe_tile_make(axe_ctx *cx, axe_kernel *k, const axe_tensor *like)
+{
+    axe_tensor *t = axe_new(cx, axe_tensor);
+    axe_stmt   *s = axe_stmt_make(cx, AXE_STMT_TENSOR, like->at);
+
+    *t = *like;
+    t->id = k->n_tensor++;
+    s->tensor = t;
+    return s;
+}
+
+axe_stmt *
+axe_index_make(axe_ctx *cx, axe_kernel *k, axe_span at, const axe_node *dst,
+               const axe_node *value, int n, const axe_dim *dim)
+{
+    axe_stmt *s = axe_stmt_make(cx, AXE_STMT_INDEX, at);
+
+    s->id = k->n_index_stmt++;
+    s->dst = dst;
+    s->value = value;
+    s->dim = dim;
+    s->n_dim = s->n_free = n;
+    return s;
+}
+
 /* ------------------------------------------------------------------- copies
  */
 

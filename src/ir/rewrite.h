@@ -34,6 +34,18 @@ void axe_body_map(const axe_body_change *c, int *n, axe_stmt *const **body);
 const axe_kernel *axe_kernel_map(const axe_body_change *c, const axe_kernel *k,
                                  axe_kernel *out);
 
+/* What a rewritten kernel has besides: its ids are k's next ones. */
+/* A statement of no body. */
+axe_stmt *axe_stmt_make(axe_ctx *cx, axe_stmt_kind kind, axe_span at);
+axe_var  *axe_var_make(axe_ctx *cx, axe_kernel *k, axe_var_kind kind,
+                       const char *name, axe_span at);
+/* The declaration of a tile like that one, which it names: ->tensor. */
+axe_stmt *axe_tile_make(axe_ctx *cx, axe_kernel *k, const axe_tensor *like);
+/* dst = value, for all n dims. */
+axe_stmt *axe_index_make(axe_ctx *cx, axe_kernel *k, axe_span at,
+                         const axe_node *dst, const axe_node *value, int n,
+                         const axe_dim *dim);
+
 /* Start with axe_rewriter_of.  Lists of what is replaced, and by what: pairs
  * that are added later hide earlier ones. */
 typedef struct axe_rewriter {

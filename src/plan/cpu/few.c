@@ -15,7 +15,7 @@
  *
  * with k in the lanes (jam.c), and B is read once, as it lies.  How many rows
  * there are is known at the launch: the kernel becomes a branch. */
-#include "ir/list.h"
+#include "ir/rewrite.h"
 #include "ir/stmt.h"
 #include "plan/access/access.h"
 #include "plan/access/contract_roles.h"
@@ -45,25 +45,6 @@ typedef struct few {
     int64_t         tile, depth; /* rows, and steps of the sum, of a tile */
     const axe_var  *own[2];      /* the end's indices of a row and a column */
 } few;
-
-static const axe_node *
-replaced(few *x, const axe_node *n, const axe_node *what, const axe_node *by)
-{
-    axe_node *copy;
-
-    if (n == what || (n->op == AXE_OP_var && what->op == AXE_OP_var &&
-                      n->u.var == what->u.var))
-        return by;
-    if (n->n_arg == 0)
-        return n;
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced(x, n->arg[i], what, by);
-    if (n->type == AXE_TYPE_INDEX && axe_op_table[n->op].n_arg == 2)
-        return axe_node2(x->cx, n->op, copy->arg[0], copy->arg[1]);
-    return copy;
-}
 
 /* Sort the statements of the scope; false if there is one too many. */
 static bool
@@ -124,18 +105,10 @@ copied_from(few *x, const axe_node *load)
         for (int d = 0; d < dst->n_arg; d++)
             if (dst->arg[d]->op != AXE_OP_var || load->arg[d]->op != AXE_OP_var)
                 return NULL;
-        /* The fill's indices may be the product's in another order. */
-        const axe_node *out = v;
-        axe_var        *own = axe_new_array(x->cx, axe_var, dst->n_arg + 1);
-        for (int d = 0; d < dst->n_arg; d++) {
-            own[d] = *dst->arg[d]->u.var;
-            out = replaced(x, out, dst->arg[d],
-                           axe_var_node(x->cx, dst->at, &own[d]));
-        }
+        axe_rewriter w = axe_rewriter_of(x->cx, x->k);
         for (int d = 0; d < dst->n_arg; d++)
-            out = replaced(x, out, axe_var_node(x->cx, dst->at, &own[d]),
-                           axe_var_node(x->cx, load->at, load->arg[d]->u.var));
-        return out;
+            axe_rewrite_var(&w, dst->arg[d]->u.var, load->arg[d]);
+        return axe_rewrite_node(&w, v);
     }
     return NULL;
 }
@@ -279,22 +252,17 @@ fits(few *x, const axe_stmt *scope)
            is_count(x, x->loop->var[0]->extent, a, x->depth) && ends_alike(x);
 }
 
-/* Every element that is `what`, by one node. */
-static const axe_node *
-replaced_all(few *x, const axe_node *n, const axe_node *what,
-             const axe_node *by)
-{
-    axe_node *copy;
+/* An element, and what stands in its place. */
+typedef struct one_load {
+    const axe_node *what, *by;
+} one_load;
 
-    if (axe_node_same(n, what))
-        return by;
-    if (!axe_node_reads(n, what->u.tensor))
-        return n;
-    copy = axe_new_flex(x->cx, axe_node, arg, n->n_arg);
-    *copy = *n;
-    for (int i = 0; i < n->n_arg; i++)
-        copy->arg[i] = replaced_all(x, n->arg[i], what, by);
-    return copy;
+static const axe_node *
+change_load(void *user, const axe_node *n)
+{
+    const one_load *x = user;
+
+    return axe_node_same(n, x->what) ? x->by : NULL;
 }
 
 static const axe_node *
@@ -334,34 +302,21 @@ factor_at(few *x, const factor *f, const axe_node *kk)
     axe_node *n = axe_new_flex(x->cx, axe_node, arg, f->from->n_arg);
     axe_type  t = x->sum->dst->u.tensor->type;
 
+    axe_rewriter w = axe_rewriter_of(x->cx, x->k);
+    axe_rewrite_var(&w, x->ro.m->var, x->acc->arg[0]);
+    axe_rewrite_var(&w, x->ro.n->var, x->acc->arg[1]);
     *n = *f->from;
-    for (int d = 0; d < n->n_arg; d++) {
-        const axe_node *e = f->from->arg[d];
-        /* First what is the end's, under names of its own. */
-        e = replaced(x, e, axe_var_node(x->cx, e->at, x->ro.m->var),
-                     axe_var_node(x->cx, e->at, x->own[0]));
-        e = replaced(x, e, axe_var_node(x->cx, e->at, x->ro.n->var),
-                     axe_var_node(x->cx, e->at, x->own[1]));
-        n->arg[d] = d == f->k ? kk : e;
-    }
+    for (int d = 0; d < n->n_arg; d++)
+        n->arg[d] = d == f->k ? kk : axe_rewrite_node(&w, f->from->arg[d]);
     return n->type == t ? n : axe_cast(x->cx, n->at, t, n);
-}
-
-static axe_var *
-new_var(few *x, const axe_var *like)
-{
-    axe_var *v = axe_new(x->cx, axe_var);
-
-    *v = *like;
-    v->id = x->k->n_var++;
-    return v;
 }
 
 /* The sum over all k, as the end's indices say. */
 static const axe_node *
 whole_sum(few *x)
 {
-    axe_var        *v = new_var(x, x->ro.k->var);
+    axe_rewriter    w = axe_rewriter_of(x->cx, x->k);
+    const axe_var  *v = axe_rewrite_loop_var(&w, x->ro.k->var);
     const axe_node *kk = axe_var_node(x->cx, x->sum->at, v), *n;
     axe_dim         over = {v, x->f[0].from->u.tensor->shape[x->f[0].k]};
 
@@ -377,8 +332,8 @@ new_scope(few *x, axe_stmt *end)
     axe_stmt       *s = axe_new(x->cx, axe_stmt);
     const axe_var **list =
         axe_new_array(x->cx, const axe_var *, x->scope->n_var);
-    axe_stmt      **body = axe_new_array(x->cx, axe_stmt *, 1);
-    const axe_node *by;
+    axe_stmt   **body = axe_new_array(x->cx, axe_stmt *, 1);
+    axe_rewriter w = axe_rewriter_of(x->cx, x->k);
 
     *s = *x->scope;
     s->n_var = 0;
@@ -386,14 +341,12 @@ new_scope(few *x, axe_stmt *end)
     for (int i = 0; i < x->scope->n_var; i++) {
         const axe_var *v = x->scope->var[i];
         if (v == x->i)
-            by = axe_iconst(x->cx, v->at, AXE_TYPE_INDEX, 0);
-        else {
-            list[s->n_var++] = new_var(x, v);
-            by = axe_var_node(x->cx, v->at, list[s->n_var - 1]);
-        }
-        end->dst = replaced(x, end->dst, axe_var_node(x->cx, v->at, v), by);
-        end->value = replaced(x, end->value, axe_var_node(x->cx, v->at, v), by);
+            axe_rewrite_var(&w, v, axe_iconst(x->cx, v->at, AXE_TYPE_INDEX, 0));
+        else
+            list[s->n_var++] = axe_rewrite_loop_var(&w, v);
     }
+    end->dst = axe_rewrite_node(&w, end->dst);
+    end->value = axe_rewrite_node(&w, end->value);
     s->var = list;
     s->n_body = 1;
     body[0] = end;
@@ -415,7 +368,8 @@ few_rows(few *x)
         if (dim[i].var == x->own[0])
             dim[i].extent = x->rows;
     }
-    end->value = replaced_all(x, end->value, x->acc, whole_sum(x));
+    end->value = axe_node_map(x->cx, end->value, change_load,
+                              &(one_load){x->acc, whole_sum(x)});
     return new_scope(x, end);
 }
 

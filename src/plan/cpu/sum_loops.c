@@ -57,12 +57,8 @@ with_index(around *x, const axe_stmt *s, const axe_var *v)
 {
     axe_stmt *out = axe_new(x->cx, axe_stmt);
     axe_dim  *dim = axe_new_array(x->cx, axe_dim, s->n_dim + 1);
-    axe_var  *index = axe_new(x->cx, axe_var);
+    axe_var  *index = axe_var_make(x->cx, x->k, AXE_VAR_INDEX, v->name, v->at);
 
-    *index = (axe_var){.kind = AXE_VAR_INDEX,
-                       .name = v->name,
-                       .at = v->at,
-                       .id = x->k->n_var++};
     *out = *s;
     for (int i = 0; i < s->n_dim; i++)
         dim[i < s->n_free ? i : i + 1] = s->dim[i];

@@ -142,13 +142,9 @@ unloop_stmt(void *user, axe_stmt *s, axe_list *out)
     bool    any = is_index(s);
 
     while (is_index(s)) {
-        axe_var *v = axe_new(x->cx, axe_var);
-        *v = (axe_var){.kind = AXE_VAR_INDEX,
-                       .name = s->var[0]->name,
-                       .at = s->var[0]->at,
-                       .id = x->k->n_var++};
         x->loop = s->var[0];
-        x->index = v;
+        x->index = axe_var_make(x->cx, x->k, AXE_VAR_INDEX, x->loop->name,
+                                x->loop->at);
         s = nest_below(x, s->body[0]);
     }
     if (any) {

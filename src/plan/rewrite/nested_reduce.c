@@ -99,28 +99,23 @@ make_tile(unnest *x, int n, const axe_dim **dim)
 {
     const axe_node **shape = axe_new_array(x->cx, const axe_node *, n + 1);
     const axe_node **at = axe_new_array(x->cx, const axe_node *, n + 1);
-    axe_tensor      *t = axe_new(x->cx, axe_tensor);
-    axe_stmt        *s = axe_new(x->cx, axe_stmt);
+    axe_stmt        *s;
 
     for (int i = 0; i < n; i++) {
         shape[i] = dim[i]->extent;
         at[i] = axe_var_node(x->cx, x->s->at, dim[i]->var);
     }
-    *t = (axe_tensor){
-        .name =
-            axe_textf(x->cx, "%s.%s", axe_fold_name(x->inner->u.reduce.fold),
-                      x->inner->u.reduce.over[0]->name),
-        .at = x->inner->at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_REG,
-        .type = x->inner->type,
-        .rank = n,
-        .shape = shape,
-    };
-    x->load = axe_load(x->cx, x->inner->at, t, at);
-    s->kind = AXE_STMT_TENSOR;
-    s->at = t->at;
-    s->tensor = t;
+    s = axe_tile_make(
+        x->cx, x->k,
+        &(axe_tensor){.name = axe_textf(x->cx, "%s.%s",
+                                        axe_fold_name(x->inner->u.reduce.fold),
+                                        x->inner->u.reduce.over[0]->name),
+                      .at = x->inner->at,
+                      .space = AXE_SPACE_REG,
+                      .type = x->inner->type,
+                      .rank = n,
+                      .shape = shape});
+    x->load = axe_load(x->cx, x->inner->at, s->tensor, at);
     return s;
 }
 
@@ -128,19 +123,12 @@ make_tile(unnest *x, int n, const axe_dim **dim)
 static axe_stmt *
 make_fold(unnest *x, int n, const axe_dim **dim)
 {
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
-    axe_dim  *own = axe_new_array(x->cx, axe_dim, n + 1);
+    axe_dim *own = axe_new_array(x->cx, axe_dim, n + 1);
 
     for (int i = 0; i < n; i++)
         own[i] = *dim[i];
-    s->kind = AXE_STMT_INDEX;
-    s->at = x->inner->at;
-    s->id = x->k->n_index_stmt++;
-    s->dst = x->load;
-    s->value = by_outer_index(x);
-    s->dim = own;
-    s->n_dim = s->n_free = n;
-    return s;
+    return axe_index_make(x->cx, x->k, x->inner->at, x->load, by_outer_index(x),
+                          n, own);
 }
 
 static const axe_stmt *

@@ -4,6 +4,7 @@
  * index m, and m is nowhere but in the row's number and as the first subscript
  * of tiles.  Then m goes: a CTA has one row, and tiles lose a dimension. */
 #include "ir/list.h"
+#include "ir/rewrite.h"
 #include "ir/stmt.h"
 #include "plan/rewrite/row_cache.h"
 
@@ -353,13 +354,11 @@ make_stmt(copying *c, int k, const axe_node *value)
     const axe_node *most =
         axe_iconst(x->cx, x->scope->at, AXE_TYPE_INDEX, c->way->most);
     axe_dim   dim[2] = {{x->m, x->rows}, {x->n, most}};
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
+    axe_span  at = x->load[k]->at;
+    axe_stmt *s =
+        axe_index_make(x->cx, x->k, at, kept_node(c, k),
+                       axe_cast(x->cx, at, c->kept[k]->type, value), 0, NULL);
 
-    s->kind = AXE_STMT_INDEX;
-    s->at = x->load[k]->at;
-    s->id = x->k->n_index_stmt++;
-    s->dst = kept_node(c, k);
-    s->value = axe_cast(x->cx, s->at, c->kept[k]->type, value);
     set_dims(c, s, x->m, 2, dim, 2);
     return s;
 }
@@ -370,24 +369,20 @@ make_tile(copying *c, int k)
 {
     axe_keep        *x = c->x;
     const axe_node **shape = axe_new_array(x->cx, const axe_node *, 2);
-    axe_tensor      *t = axe_new(x->cx, axe_tensor);
-    axe_stmt        *s = axe_new(x->cx, axe_stmt);
+    axe_stmt        *s;
 
     shape[0] = x->rows;
     shape[1] = axe_iconst(x->cx, x->scope->at, AXE_TYPE_INDEX, c->way->most);
-    *t = (axe_tensor){
-        .name = axe_textf(x->cx, "%s.kept", x->load[k]->u.tensor->name),
-        .at = x->load[k]->at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_REG,
-        .type = c->way->as_is ? x->load[k]->type : axe_keep_type(x, k),
-        .rank = c->way->apart ? 1 : 2,
-        .shape = shape + c->way->apart,
-    };
-    c->kept[k] = t;
-    s->kind = AXE_STMT_TENSOR;
-    s->at = t->at;
-    s->tensor = t;
+    s = axe_tile_make(
+        x->cx, x->k,
+        &(axe_tensor){
+            .name = axe_textf(x->cx, "%s.kept", x->load[k]->u.tensor->name),
+            .at = x->load[k]->at,
+            .space = AXE_SPACE_REG,
+            .type = c->way->as_is ? x->load[k]->type : axe_keep_type(x, k),
+            .rank = c->way->apart ? 1 : 2,
+            .shape = shape + c->way->apart});
+    c->kept[k] = s->tensor;
     return s;
 }
 

@@ -173,17 +173,12 @@ make_last(const prefix *x)
 static bool
 prefix_stmt(void *user, axe_stmt *s, axe_list *out)
 {
-    prefix  *x = user;
-    axe_var *v;
+    prefix *x = user;
 
     if (!find_pair(x, s))
         return false;
-    v = axe_new(x->cx, axe_var);
-    *v = (axe_var){.kind = AXE_VAR_INDEX,
-                   .name = x->loop->name,
-                   .at = x->loop->at,
-                   .id = x->k->n_var++};
-    x->index = v;
+    x->index =
+        axe_var_make(x->cx, x->k, AXE_VAR_INDEX, x->loop->name, x->loop->at);
     axe_list_push(out, make_all(x));
     axe_list_push(out, make_last(x));
     return true;

@@ -24,31 +24,21 @@ typedef struct staging {
     const axe_node   *inside; /* of an argument: the load of the tile */
 } staging;
 
-static axe_tensor *
-make_tile(staging *x)
+/* The tile between, declared: of the operand's shape, or another. */
+static axe_stmt *
+make_tile(staging *x, int rank, const axe_node *const *shape)
 {
     const axe_tensor *from = x->load->u.tensor;
-    axe_tensor       *t = axe_new(x->cx, axe_tensor);
+    axe_stmt         *s = axe_tile_make(
+                x->cx, x->k,
+                &(axe_tensor){.name = axe_textf(x->cx, "%s.staged", from->name),
+                              .at = x->load->at,
+                              .space = AXE_SPACE_SHARED,
+                              .type = from->type,
+                              .rank = rank,
+                              .shape = shape});
 
-    *t = (axe_tensor){
-        .name = axe_textf(x->cx, "%s.staged", from->name),
-        .at = x->load->at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_SHARED,
-        .type = from->type,
-        .rank = from->rank,
-        .shape = from->shape,
-    };
-    return t;
-}
-
-static axe_stmt *
-make_stmt(staging *x, axe_stmt_kind kind)
-{
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
-
-    s->kind = kind;
-    s->at = x->at->at;
+    x->staged = s->tensor;
     return s;
 }
 
@@ -67,7 +57,7 @@ walked(const staging *x, const axe_dim **dim)
 }
 
 /* The tile of what an argument's load reads, and the load of it. */
-static const axe_node *
+static axe_stmt *
 make_turned(staging *x)
 {
     const axe_dim **dim =
@@ -75,60 +65,48 @@ make_turned(staging *x)
     int              n = walked(x, dim);
     const axe_node **shape = axe_new_array(x->cx, const axe_node *, n + 1);
     const axe_node **sub = axe_new_array(x->cx, const axe_node *, n + 1);
-    axe_tensor      *t;
+    axe_stmt        *tile;
 
     for (int i = 0; i < n; i++) {
         shape[i] = dim[i]->extent;
         sub[i] = axe_var_node(x->cx, x->load->at, dim[i]->var);
     }
-    x->staged = t = make_tile(x);
-    t->rank = n;
-    t->shape = shape;
-    return axe_load(x->cx, x->load->at, t, sub);
+    tile = make_tile(x, n, shape);
+    x->inside = axe_load(x->cx, x->load->at, x->staged, sub);
+    return tile;
 }
 
 /* staged[m, n] = the argument's load. */
 static axe_stmt *
 make_fill(staging *x)
 {
-    axe_stmt       *s = make_stmt(x, AXE_STMT_INDEX);
     const axe_dim **dim =
         axe_new_array(x->cx, const axe_dim *, x->load->n_arg + 1);
     axe_dim *own = axe_new_array(x->cx, axe_dim, x->load->n_arg + 1);
+    int      n = walked(x, dim);
 
-    s->n_dim = s->n_free = walked(x, dim);
-    for (int i = 0; i < s->n_dim; i++)
+    for (int i = 0; i < n; i++)
         own[i] = *dim[i];
-    s->id = x->k->n_index_stmt++;
-    s->dst = x->inside;
-    s->value = x->load;
-    s->dim = own;
-    return s;
+    return axe_index_make(x->cx, x->k, x->at->at, x->inside, x->load, n, own);
 }
 
 /* to[i0, ...] = from[i0, ...], all of it. */
 static axe_stmt *
 make_move(staging *x, const axe_tensor *to, const axe_tensor *from)
 {
-    axe_stmt        *s = make_stmt(x, AXE_STMT_INDEX);
+    axe_span         at = x->at->at;
     axe_dim         *dim = axe_new_array(x->cx, axe_dim, to->rank + 1);
     const axe_node **sub = axe_new_array(x->cx, const axe_node *, to->rank + 1);
 
     for (int d = 0; d < to->rank; d++) {
-        axe_var *v = axe_new(x->cx, axe_var);
-        *v = (axe_var){.kind = AXE_VAR_INDEX,
-                       .name = axe_textf(x->cx, "%s.%d", from->name, d),
-                       .at = s->at,
-                       .id = x->k->n_var++};
+        const axe_var *v =
+            axe_var_make(x->cx, x->k, AXE_VAR_INDEX,
+                         axe_textf(x->cx, "%s.%d", from->name, d), at);
         dim[d] = (axe_dim){v, to->shape[d]};
-        sub[d] = axe_var_node(x->cx, s->at, v);
+        sub[d] = axe_var_node(x->cx, at, v);
     }
-    s->id = x->k->n_index_stmt++;
-    s->dst = axe_load(x->cx, s->at, to, sub);
-    s->value = axe_load(x->cx, s->at, from, sub);
-    s->dim = dim;
-    s->n_dim = s->n_free = to->rank;
-    return s;
+    return axe_index_make(x->cx, x->k, at, axe_load(x->cx, at, to, sub),
+                          axe_load(x->cx, at, from, sub), to->rank, dim);
 }
 
 /* The one load, of the tile between. */
@@ -181,14 +159,11 @@ rewrite(staging *x, axe_list *out)
 {
     const axe_tensor *t = x->load->u.tensor;
     bool              dst = x->load == x->at->dst;
-    axe_stmt         *tile = make_stmt(x, AXE_STMT_TENSOR);
+    axe_stmt         *tile = t->space == AXE_SPACE_GLOBAL
+                                 ? make_turned(x)
+                                 : make_tile(x, t->rank, t->shape);
     axe_stmt         *s = axe_new(x->cx, axe_stmt);
 
-    if (t->space == AXE_SPACE_GLOBAL)
-        x->inside = make_turned(x);
-    else
-        x->staged = make_tile(x);
-    tile->tensor = x->staged;
     *s = *x->at;
     s->dst = replaced(x, s->dst);
     s->value = replaced(x, s->value);

@@ -119,16 +119,6 @@ choose_part(rewriting *x)
 
 /* ----------------------------------------------------------------- building */
 
-static axe_stmt *
-make_stmt(rewriting *x, axe_stmt_kind kind)
-{
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
-
-    s->kind = kind;
-    s->at = x->s->at;
-    return s;
-}
-
 /* In the part at hand. */
 static const axe_node *
 change_index(void *user, const axe_node *n)
@@ -181,8 +171,7 @@ make_tile(rewriting *x, const axe_node *load, axe_dim *dim, int *n_dim,
           axe_list *out)
 {
     const axe_tensor *from = load->u.tensor;
-    axe_tensor       *t = axe_new(x->cx, axe_tensor);
-    axe_stmt         *s = make_stmt(x, AXE_STMT_TENSOR);
+    axe_stmt         *s;
     const axe_node  **shape, **sub;
     int               n = 0;
 
@@ -196,33 +185,25 @@ make_tile(rewriting *x, const axe_node *load, axe_dim *dim, int *n_dim,
         shape[n] = dim[n].extent;
         sub[n++] = axe_var_node(x->cx, load->at, d->var);
     }
-    *t = (axe_tensor){
-        .name = axe_textf(x->cx, "%s.held", from->name),
-        .at = load->at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_REG,
-        .type = from->type,
-        .rank = n,
-        .shape = shape,
-    };
-    s->tensor = t;
+    s = axe_tile_make(
+        x->cx, x->k,
+        &(axe_tensor){.name = axe_textf(x->cx, "%s.held", from->name),
+                      .at = load->at,
+                      .space = AXE_SPACE_REG,
+                      .type = from->type,
+                      .rank = n,
+                      .shape = shape});
     axe_list_push(out, s);
     *n_dim = n;
-    return axe_load(x->cx, load->at, t, sub);
+    return axe_load(x->cx, load->at, s->tensor, sub);
 }
 
 static void
 add_move(rewriting *x, const axe_node *dst, const axe_node *value, int n_dim,
          const axe_dim *dim, axe_list *out)
 {
-    axe_stmt *s = make_stmt(x, AXE_STMT_INDEX);
-
-    s->id = x->k->n_index_stmt++;
-    s->dst = dst;
-    s->value = value;
-    s->dim = dim;
-    s->n_dim = s->n_free = n_dim;
-    axe_list_push(out, s);
+    axe_list_push(
+        out, axe_index_make(x->cx, x->k, x->s->at, dst, value, n_dim, dim));
 }
 
 /* The value with `op=` spelled out where its result goes to tensor memory. */
@@ -282,17 +263,12 @@ rewrite(rewriting *x, axe_list *out)
         fill_part(x, value, out);
         return;
     }
-    v = axe_new(x->cx, axe_var);
     var = axe_new_array(x->cx, const axe_var *, 1);
-    *v = (axe_var){.kind = AXE_VAR_LOOP,
-                   .name = "part",
-                   .at = x->s->at,
-                   .id = x->k->n_var++,
-                   .extent =
-                       axe_iconst(x->cx, x->s->at, AXE_TYPE_INDEX, x->n_part)};
+    v = axe_var_make(x->cx, x->k, AXE_VAR_LOOP, "part", x->s->at);
+    v->extent = axe_iconst(x->cx, x->s->at, AXE_TYPE_INDEX, x->n_part);
     x->part = var[0] = v;
     fill_part(x, value, &in);
-    loop = make_stmt(x, AXE_STMT_FOR);
+    loop = axe_stmt_make(x->cx, AXE_STMT_FOR, x->s->at);
     loop->n_var = 1;
     loop->var = var;
     loop->n_body = in.n;

@@ -28,35 +28,21 @@ typedef struct rewriting {
     axe_list           tiles; /* axe_stmt *, to be declared in the cta */
 } rewriting;
 
-static axe_stmt *
-make_stmt(rewriting *x, axe_stmt_kind kind, axe_span at)
-{
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
-
-    s->kind = kind;
-    s->at = at;
-    return s;
-}
-
 /* A tile like `from` in tensor memory, declared in x->tiles. */
 static const axe_tensor *
 make_tile(rewriting *x, const axe_tensor *from, axe_span at)
 {
-    axe_tensor *t = axe_new(x->cx, axe_tensor);
-    axe_stmt   *s = make_stmt(x, AXE_STMT_TENSOR, at);
+    axe_stmt *s = axe_tile_make(
+        x->cx, x->k,
+        &(axe_tensor){.name = axe_textf(x->cx, "%s.held", from->name),
+                      .at = at,
+                      .space = AXE_SPACE_TMEM,
+                      .type = from->type,
+                      .rank = from->rank,
+                      .shape = from->shape});
 
-    *t = (axe_tensor){
-        .name = axe_textf(x->cx, "%s.held", from->name),
-        .at = at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_TMEM,
-        .type = from->type,
-        .rank = from->rank,
-        .shape = from->shape,
-    };
-    s->tensor = t;
     axe_list_push(&x->tiles, s);
-    return t;
+    return s->tensor;
 }
 
 /* held[row, s] = scale[row, s]; the element held[row, k/B]. */
@@ -66,24 +52,17 @@ hold(rewriting *x, const axe_node *scale, axe_list *out)
     const axe_tensor *from = scale->u.tensor;
     const axe_tensor *t = make_tile(x, from, scale->at);
     const axe_node  **sub = axe_new_array(x->cx, const axe_node *, 2);
-    axe_stmt         *s = make_stmt(x, AXE_STMT_INDEX, scale->at);
     axe_dim          *dim = axe_new_array(x->cx, axe_dim, 2);
-    axe_var          *v = axe_new(x->cx, axe_var);
+    const axe_var *v = axe_var_make(x->cx, x->k, AXE_VAR_INDEX, "s", scale->at);
 
-    *v = (axe_var){.kind = AXE_VAR_INDEX,
-                   .name = "s",
-                   .at = scale->at,
-                   .id = x->k->n_var++};
     dim[0] = (axe_dim){.var = scale->arg[0]->u.var, .extent = from->shape[0]};
     dim[1] = (axe_dim){.var = v, .extent = from->shape[1]};
     sub[0] = scale->arg[0];
     sub[1] = axe_var_node(x->cx, scale->at, v);
-    s->id = x->k->n_index_stmt++;
-    s->dst = axe_load(x->cx, scale->at, t, sub);
-    s->value = axe_load(x->cx, scale->at, from, sub);
-    s->dim = dim;
-    s->n_dim = s->n_free = 2;
-    axe_list_push(out, s);
+    axe_list_push(out, axe_index_make(x->cx, x->k, scale->at,
+                                      axe_load(x->cx, scale->at, t, sub),
+                                      axe_load(x->cx, scale->at, from, sub), 2,
+                                      dim));
     return axe_load(x->cx, scale->at, t, scale->arg);
 }
 
