@@ -5,6 +5,7 @@
  * it, each computes the elements of some rows and stores them in every CTA's
  * memory; the cluster meets before, when nobody reads the tile any more, and
  * behind.  That pays where what is not computed takes longer than to meet. */
+#include "ir/rewrite.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
@@ -86,27 +87,20 @@ axe_simt_share(planner *p, const request *r, const axe_crew *crew)
     return pays(p, r, n) ? n : 1;
 }
 
-/* The same scopes at the top, and in loops and branches there. */
-static axe_stmt *const *
-alone_body(axe_ctx *cx, int n, axe_stmt *const *body)
+/* Scopes at the top, and in loops and branches there, without their clusters.
+ */
+static bool
+alone(void *user, axe_stmt *s, axe_list *out)
 {
-    axe_stmt **out = axe_new_array(cx, axe_stmt *, n + 1);
+    axe_stmt *copy;
 
-    for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        out[i] = body[i];
-        if (s->kind != AXE_STMT_SCOPE && s->kind != AXE_STMT_FOR &&
-            s->kind != AXE_STMT_IF)
-            continue;
-        out[i] = axe_new(cx, axe_stmt);
-        *out[i] = *s;
-        out[i]->keys.cluster = 0;
-        if (s->kind == AXE_STMT_SCOPE)
-            continue;
-        out[i]->body = alone_body(cx, s->n_body, s->body);
-        out[i]->other = alone_body(cx, s->n_other, s->other);
-    }
-    return out;
+    if (s->kind != AXE_STMT_SCOPE)
+        return false;
+    copy = axe_new(user, axe_stmt);
+    *copy = *s;
+    copy->keys.cluster = 0;
+    axe_list_push(out, s->keys.cluster == 0 ? s : copy);
+    return true;
 }
 
 const axe_kernel *
@@ -115,6 +109,6 @@ axe_simt_alone(axe_ctx *cx, const axe_kernel *k)
     axe_kernel *out = axe_new(cx, axe_kernel);
 
     *out = *k;
-    out->body = alone_body(cx, k->n_body, k->body);
-    return out;
+    return axe_kernel_map(
+        &(axe_body_change){.cx = cx, .before = alone, .user = cx}, k, out);
 }
