@@ -22,6 +22,22 @@ typedef struct search {
     axe_status       status;
 } search;
 
+/* One extent is a tile's, the other a size: it is walked tile by tile. */
+static void
+help_tiles(axe_ctx *cx, const axe_var *v, const axe_node *a, const axe_node *b)
+{
+    int64_t e;
+
+    if (axe_is_iconst(a, &e) == axe_is_iconst(b, &e))
+        return;
+    if (axe_is_iconst(a, &e))
+        a = b;
+    axe_help(cx,
+             "walk %s by tiles: `t*%" PRId64 " + %s`, with `t : %s by %" PRId64
+             "` in a scope or loop around",
+             axe_node_text(cx, a), e, v->name, axe_node_text(cx, a), e);
+}
+
 static void
 found_extent(search *s, const axe_node *load, int k)
 {
@@ -42,6 +58,7 @@ found_extent(search *s, const axe_node *load, int k)
                  s->load->u.tensor->name, axe_node_text(cx, s->extent));
         axe_note(cx, load->arg[k]->at, "dimension %d of `%s` has %s", k,
                  load->u.tensor->name, axe_node_text(cx, extent));
+        help_tiles(cx, s->var, s->extent, extent);
     }
 }
 
