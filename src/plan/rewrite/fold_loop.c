@@ -120,16 +120,6 @@ find_dims(looping *x)
     return true;
 }
 
-static axe_stmt *
-make_stmt(const looping *x, axe_stmt_kind kind)
-{
-    axe_stmt *s = axe_new(x->cx, axe_stmt);
-
-    s->kind = kind;
-    s->at = x->outer->at;
-    return s;
-}
-
 /* A tile for the fold's values, declared in `out`: its load. */
 static const axe_node *
 make_tile(const looping *x, const axe_node *fold, axe_list *out)
@@ -137,26 +127,24 @@ make_tile(const looping *x, const axe_node *fold, axe_list *out)
     const axe_node **shape =
         axe_new_array(x->cx, const axe_node *, x->n_dim + 1);
     const axe_node **at = axe_new_array(x->cx, const axe_node *, x->n_dim + 1);
-    axe_tensor      *t = axe_new(x->cx, axe_tensor);
-    axe_stmt        *s = make_stmt(x, AXE_STMT_TENSOR);
+    axe_stmt        *s;
 
     for (int i = 0; i < x->n_dim; i++) {
         shape[i] = x->dim[i].extent;
         at[i] = axe_var_node(x->cx, fold->at, x->dim[i].var);
     }
-    *t = (axe_tensor){
-        .name = axe_textf(x->cx, "%s.%s", axe_fold_name(fold->u.reduce.fold),
-                          fold->u.reduce.over[0]->name),
-        .at = fold->at,
-        .id = x->k->n_tensor++,
-        .space = AXE_SPACE_REG,
-        .type = fold->type,
-        .rank = x->n_dim,
-        .shape = shape,
-    };
-    s->tensor = t;
+    s = axe_tile_make(
+        x->cx, x->k,
+        &(axe_tensor){.name = axe_textf(x->cx, "%s.%s",
+                                        axe_fold_name(fold->u.reduce.fold),
+                                        fold->u.reduce.over[0]->name),
+                      .at = fold->at,
+                      .space = AXE_SPACE_REG,
+                      .type = fold->type,
+                      .rank = x->n_dim,
+                      .shape = shape});
     axe_list_push(out, s);
-    return axe_load(x->cx, fold->at, t, at);
+    return axe_load(x->cx, fold->at, s->tensor, at);
 }
 
 /* tile[m] op= value */
@@ -164,14 +152,10 @@ static axe_stmt *
 make_assign(const looping *x, const axe_node *tile, axe_fold fold,
             const axe_node *value)
 {
-    axe_stmt *s = make_stmt(x, AXE_STMT_INDEX);
+    axe_stmt *s = axe_index_make(x->cx, x->k, x->outer->at, tile, value,
+                                 x->n_dim, x->dim);
 
-    s->id = x->k->n_index_stmt++;
-    s->dst = tile;
     s->fold = fold;
-    s->value = value;
-    s->dim = x->dim;
-    s->n_dim = s->n_free = x->n_dim;
     return s;
 }
 
@@ -198,14 +182,11 @@ make_loop(const looping *x, int over, const axe_node **value)
 {
     const axe_var  *index = x->outer->u.reduce.over[over];
     const axe_var **var = axe_new_array(x->cx, const axe_var *, 1);
-    axe_var        *v = axe_new(x->cx, axe_var);
-    axe_stmt       *s = make_stmt(x, AXE_STMT_FOR);
+    axe_stmt       *s = axe_stmt_make(x->cx, AXE_STMT_FOR, x->outer->at);
+    axe_var        *v =
+        axe_var_make(x->cx, x->k, AXE_VAR_LOOP, index->name, x->outer->at);
 
-    *v = (axe_var){.kind = AXE_VAR_LOOP,
-                   .name = index->name,
-                   .at = x->outer->at,
-                   .id = x->k->n_var++,
-                   .extent = x->outer->u.reduce.extent[over]};
+    v->extent = x->outer->u.reduce.extent[over];
     var[0] = v;
     s->n_var = 1;
     s->var = var;
