@@ -122,11 +122,21 @@ occurs_free(const axe_expr *e, const char *name)
     return false;
 }
 
-/* A variable that is also free in the statement gets another name inside the
- * reduction: n.1.  Where an index is picked, the fold of the values has one of
- * its own: n.2. */
+/* Has the reduction whose names begin at `mark` the entry already? */
+static bool
+is_bound_here(const axe_resolver *r, int mark, const axe_entry *x)
+{
+    for (int i = mark; i < r->names.n; i++)
+        if (r->names.item[i] == x)
+            return true;
+    return false;
+}
+
+/* A variable that is also free in the statement, or that a reduction around
+ * has, gets another name inside the reduction: n.1.  Where an index is picked,
+ * the fold of the values has one of its own: n.2. */
 static axe_entry *
-bind_over(axe_resolver *r, const axe_word *w, bool own)
+bind_over(axe_resolver *r, const axe_word *w, bool own, int mark)
 {
     axe_entry  *x = axe_names_need(r, *w, "index"), *inner;
     const char *name;
@@ -139,18 +149,20 @@ bind_over(axe_resolver *r, const axe_word *w, bool own)
                                        axe_entry_text(x)));
         return NULL;
     }
-    if (x->reducing) {
-        axe_resolve_failed(
-            r, axe_fail(r->cx, w->at, AXE_ENAME,
-                        "`%s` is reduced over already, around here", x->name));
+    if (is_bound_here(r, mark, x)) {
+        axe_resolve_failed(r, axe_fail(r->cx, w->at, AXE_ENAME,
+                                       "`%s` is reduced over already, here",
+                                       x->name));
         return NULL;
     }
     x->used = true;
     inner = axe_new(r->cx, axe_entry);
     *inner = *x;
     inner->reducing = true;
-    if (own || occurs_free(r->dst, w->name) || occurs_free(r->value, w->name)) {
-        name = axe_textf(r->cx, own ? "%s.2" : "%s.1", w->name);
+    if (own || x->reducing || occurs_free(r->dst, w->name) ||
+        occurs_free(r->value, w->name)) {
+        name = axe_textf(r->cx, own ? "%s.2" : "%s.1",
+                         x->reducing ? x->var->name : w->name);
         inner->var = axe_resolve_index_var(
             r, axe_intern(r->cx, name, strlen(name)), w->at);
     }
@@ -186,7 +198,7 @@ axe_resolve_reduce(axe_resolver *r, const axe_expr *e, int want)
                         "a reduction has a value only in an index "
                         "statement"));
     for (int i = 0; i < e->n_over && ok; i++) {
-        axe_entry *x = bind_over(r, e->over[i], e->picks);
+        axe_entry *x = bind_over(r, e->over[i], e->picks, mark);
         ok = x != NULL;
         if (ok)
             axe_list_push(&r->names, x);
@@ -247,7 +259,7 @@ is_picked(axe_ctx *cx, const axe_node *x, const axe_node *fold)
 static axe_typed
 first_index(axe_resolver *r, const axe_expr *e, const axe_node *fold)
 {
-    axe_entry *x = bind_over(r, e->over[0], false);
+    axe_entry *x = bind_over(r, e->over[0], false, r->names.n);
     int        mark = r->names.n;
     axe_typed  v = AXE_FAILED;
     axe_dim    dim;
