@@ -155,14 +155,21 @@ struct axe_node {
     const axe_node *arg[];
 };
 
+/* The memories that tensors are in, see spaces.def. */
 typedef enum axe_space {
-    AXE_SPACE_GLOBAL,
-    AXE_SPACE_SHARED,
-    AXE_SPACE_REG,
-    AXE_SPACE_TMEM, /* of a cta: sums of its tensor core */
+#define SPACE(id, word, slow, fast, pitch, operand) AXE_SPACE_##id,
+#include "ir/spaces.def"
     AXE_N_SPACE
 } axe_space;
-const char *axe_space_name(axe_space s);
+
+/* How a space is addressed: by one axis, or `slow` has steps of `pitch` bits.
+ */
+typedef struct axe_space_row {
+    const char *name, *slow, *fast; /* slow: NULL if there is none */
+    int64_t     pitch;
+} axe_space_row;
+extern const axe_space_row axe_space_table[AXE_N_SPACE];
+const char                *axe_space_name(axe_space s);
 
 typedef enum axe_dir {
     AXE_DIR_LOCAL,

@@ -106,12 +106,15 @@ axe_type_fits(axe_type t, int64_t v)
            v < INT64_C(1) << (info->bits - 1);
 }
 
+const axe_space_row axe_space_table[AXE_N_SPACE] = {
+#define SPACE(id, word, slow, fast, pitch, operand) {#word, slow, fast, pitch},
+#include "ir/spaces.def"
+};
+
 const char *
 axe_space_name(axe_space s)
 {
-    static const char *const name[] = {"global", "shared", "reg", "tmem"};
-
-    return (unsigned)s < AXE_N_SPACE ? name[s] : "?";
+    return (unsigned)s < AXE_N_SPACE ? axe_space_table[s].name : "?";
 }
 
 const char *

@@ -92,10 +92,8 @@ static bool
 take_space(axe_parser *p, axe_space *out)
 {
     static const axe_token_kind word[AXE_N_SPACE] = {
-        [AXE_SPACE_GLOBAL] = AXE_TOK_global,
-        [AXE_SPACE_SHARED] = AXE_TOK_shared,
-        [AXE_SPACE_REG] = AXE_TOK_reg,
-        [AXE_SPACE_TMEM] = AXE_TOK_tmem,
+#define SPACE(id, word, slow, fast, pitch, operand) AXE_TOK_##word,
+#include "ir/spaces.def"
     };
 
     for (int s = 0; s < AXE_N_SPACE; s++)

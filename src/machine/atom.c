@@ -6,6 +6,17 @@
 #include "machine/machine.h"
 #include "machine/memo.h"
 
+axe_arg_space
+axe_space_operand(axe_space s)
+{
+    static const axe_arg_space operand[AXE_N_SPACE] = {
+#define SPACE(id, word, slow, fast, pitch, operand) AXE_ARG_##operand,
+#include "ir/spaces.def"
+    };
+
+    return operand[s];
+}
+
 /* What stands for the letters of a layout's text. */
 typedef struct letters {
     int64_t p, g; /* V and P; G */

@@ -76,6 +76,8 @@ typedef enum axe_arg_space {
     AXE_ARG_MAP,  /* global through a tensor map: a box at coordinates */
     AXE_ARG_INT   /* a number */
 } axe_arg_space;
+/* Where an operand is that is a tensor there. */
+axe_arg_space axe_space_operand(axe_space s);
 
 /* Of an atom's operand: the compute type of what it adds to, or where it moves
  * elements, any; elements of 32 bits or more. */
@@ -269,7 +271,11 @@ AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
  * P = param.  Where its
  * text has axes tlane and tcol they are made m, counted in elements as
  * addresses in tensor memory are: tlane * AXE_TMEM_LANE / bits + tcol. */
-enum { AXE_TMEM_LANE = 1 << 21 };
+enum {
+#define SPACE(id, word, slow, fast, pitch, operand) AXE_PITCH_##id = (pitch),
+#include "ir/spaces.def"
+    AXE_TMEM_LANE = AXE_PITCH_TMEM
+};
 AXE_CHECK axe_status axe_atom_operand(axe_ctx *cx, const axe_atom *atom,
                                       int which, int param, const char **roles,
                                       const axe_layout **out);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "plan/simt/team/cta_pair.h"
+#include "plan/simt/team/team.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/scale.h"
 #include "plan/target.h"
@@ -38,9 +39,7 @@ prepare(axe_ctx *cx, const axe_machine *mc, bare **out)
     for (int i = 0; i < N_TILE; i++)
         b->tile[i] = (axe_tensor){.name = "scales", .id = i, .rank = 2};
     *out = b;
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "cta", &b->simt.cta));
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "tlane", &b->simt.tlane));
-    return axe_axis_find(cx, AXE_NOWHERE, "tcol", &b->simt.tcol);
+    return axe_simt_find_axes(cx, &b->simt);
 }
 
 /* ------------------------------------------------------------------ matrices

@@ -25,10 +25,9 @@ row_of(const map_lowering *x, int k, int width, bool store)
 
     if (store || k > 0)
         return width > 1 ? a->atom : a->least;
-    return axe_simt_find_move(
-        x->sl->lw.cx, p->machine, AXE_ATOM_LOAD, AXE_ARG_REG,
-        op->tensor->space == AXE_SPACE_GLOBAL ? AXE_ARG_GLOBAL : AXE_ARG_SHARED,
-        op->tensor->type, width, &param);
+    return axe_simt_find_move(x->sl->lw.cx, p->machine, AXE_ATOM_LOAD,
+                              AXE_ARG_REG, axe_space_operand(op->tensor->space),
+                              op->tensor->type, width, &param);
 }
 
 /* All turns of one operand, `width` elements at a time. */

@@ -131,6 +131,8 @@ typedef struct axe_simt_launch {
  * column on. */
 struct axe_simt_plan {
     axe_axis         lane, warp, wid, reg, tlane, tcol, cta;
+    axe_axis         slow[AXE_N_SPACE]; /* see spaces.def; -1: none */
+    axe_axis         fast[AXE_N_SPACE];
     int              lanes; /* threads of a warp */
     int              n_crew, cap_crew;
     axe_crew       **crew;

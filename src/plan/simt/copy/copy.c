@@ -27,14 +27,6 @@ typedef struct attempt {
     struct axe_simt_copy out;
 } attempt;
 
-static axe_arg_space
-space_of(const axe_tensor *t)
-{
-    return t->space == AXE_SPACE_GLOBAL   ? AXE_ARG_GLOBAL
-           : t->space == AXE_SPACE_SHARED ? AXE_ARG_SHARED
-                                          : AXE_ARG_REG;
-}
-
 static axe_type
 kept_as(const planner *p, const axe_tensor *t)
 {
@@ -60,10 +52,12 @@ is_copy(attempt *a)
     if (!a->from || axe_is_scalar(a->from->tensor))
         return false;
     a->type = kept_as(a->p, a->to->tensor);
-    a->out.in = space_of(a->to->tensor) == AXE_ARG_SHARED;
+    a->out.in = a->to->tensor->space == AXE_SPACE_SHARED;
     return kept_as(a->p, a->from->tensor) == a->type &&
-           space_of(a->to->tensor) + space_of(a->from->tensor) ==
-               AXE_ARG_SHARED + AXE_ARG_GLOBAL;
+           a->to->tensor->space ==
+               (a->out.in ? AXE_SPACE_SHARED : AXE_SPACE_GLOBAL) &&
+           a->from->tensor->space ==
+               (a->out.in ? AXE_SPACE_GLOBAL : AXE_SPACE_SHARED);
 }
 
 /* ------------------------------------------------------------------ pieces */
@@ -73,8 +67,8 @@ is_piece_row(const attempt *a, const axe_atom *row)
 {
     return row->kind == AXE_ATOM_COPY && row->by == AXE_SCOPE_THREAD &&
            row->fold == a->r->stmt->fold &&
-           row->space[0] == space_of(a->to->tensor) &&
-           row->space[1] == space_of(a->from->tensor) &&
+           row->space[0] == axe_space_operand(a->to->tensor->space) &&
+           row->space[1] == axe_space_operand(a->from->tensor->space) &&
            row->space[2] == AXE_ARG_NONE && row->step == 0 &&
            (row->type[0] == AXE_TYPE_any || row->type[0] == a->type) &&
            axe_machine_has(a->p->mc, row);

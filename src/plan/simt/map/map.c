@@ -99,12 +99,6 @@ when_wide(planner *p, const request *r, const axe_work *work,
     return axe_simt_and(p->cx, c, axe_simt_multiple(p->cx, dim->extent, w));
 }
 
-static axe_arg_space
-space_of(const axe_tensor *t)
-{
-    return t->space == AXE_SPACE_GLOBAL ? AXE_ARG_GLOBAL : AXE_ARG_SHARED;
-}
-
 static axe_type
 kept_as(const planner *p, const axe_tensor *t)
 {
@@ -116,7 +110,7 @@ row_of(const planner *p, const request *r, const axe_operand *op, bool store,
        int w)
 {
     axe_type      t = kept_as(p, op->tensor);
-    axe_arg_space s = space_of(op->tensor);
+    axe_arg_space s = axe_space_operand(op->tensor->space);
     int           param;
 
     if (store && r->share > 1)

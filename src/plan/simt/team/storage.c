@@ -41,15 +41,10 @@ axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a)
 {
     const axe_simt_plan *sp = p->simt;
 
-    switch (t->space) {
-    case AXE_SPACE_REG:
-        return a == sp->reg;
-    case AXE_SPACE_TMEM:
-        return a == sp->tlane ? axe_tmem_lane(p->place[t->id].type)
-                              : a == sp->tcol;
-    default:
-        return a == AXE_AXIS_M;
-    }
+    return a == sp->slow[t->space]
+               ? axe_space_table[t->space].pitch /
+                     axe_type_table[p->place[t->id].type].bits
+               : a == sp->fast[t->space];
 }
 
 axe_status

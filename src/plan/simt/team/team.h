@@ -66,5 +66,7 @@ const char     *axe_simt_why_no_hint(planner *p, const axe_schedule *s,
 /* Crews, launches, who runs and holds what.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
 AXE_CHECK axe_status axe_simt_find_crews(planner *p);
+/* The axes by which the machine's threads and memories are counted. */
+AXE_CHECK axe_status axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp);
 
 #endif

@@ -216,19 +216,33 @@ note_body(planner *p, int n, axe_stmt *const *body, axe_crew *in)
 }
 
 axe_status
+axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp)
+{
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "lane", &sp->lane));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "warp", &sp->warp));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "wid", &sp->wid));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "cta", &sp->cta));
+    for (int i = 0; i < AXE_N_SPACE; i++) {
+        const axe_space_row *s = &axe_space_table[i];
+        sp->slow[i] = -1;
+        if (s->slow)
+            AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, s->slow, &sp->slow[i]));
+        AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, s->fast, &sp->fast[i]));
+    }
+    sp->reg = sp->fast[AXE_SPACE_REG];
+    sp->tlane = sp->slow[AXE_SPACE_TMEM];
+    sp->tcol = sp->fast[AXE_SPACE_TMEM];
+    return AXE_OK;
+}
+
+axe_status
 axe_simt_find_crews(planner *p)
 {
     axe_simt_plan    *sp = p->simt;
     const axe_kernel *k = p->kernel;
 
     sp->lanes = p->mc->simt->lanes;
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "lane", &sp->lane));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "warp", &sp->warp));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "wid", &sp->wid));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "reg", &sp->reg));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "cta", &sp->cta));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "tlane", &sp->tlane));
-    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE, "tcol", &sp->tcol));
+    AXE_TRY(axe_simt_find_axes(p->cx, sp));
     sp->home = axe_new_array(p->cx, const axe_crew *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
     sp->engine = axe_new_array(p->cx, const char *, k->n_tensor + 1);
