@@ -291,7 +291,8 @@ axe_ring_expect(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 
     if (!r->boxes)
         return AXE_OK;
-    return axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg,
+    return axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT,
+                            axe_simt_by_bytes(p->machine), 2, arg,
                             axe_simt_both(sl, first_thread(sl, r->producer),
                                           axe_simt_asks(sl, r->pair)));
 }

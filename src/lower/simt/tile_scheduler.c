@@ -140,7 +140,9 @@ axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
         l->value = is(sl, axe_simt_thread(sl, t->crew), 0);
         b = &l->body;
     }
-    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT, "tx", 2, arg, NULL));
+    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT,
+                             axe_simt_by_bytes(sl->lw.plan->machine), 2, arg,
+                             NULL));
     if (sl->grid->cluster > 1) {
         l = axe_emit(&sl->lw, b, AXE_LIR_IF);
         l->value = is(sl, axe_simt_id(sl, AXE_ID_RANK), 0);
@@ -158,8 +160,8 @@ give_back(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
     const axe_machine *mc = sl->lw.plan->machine;
     const axe_crew    *c = t->crew;
     const axe_atom    *fence =
-        axe_simt_find_sync(mc, AXE_SYNC_FENCE, AXE_SCOPE_THREAD, "tx",
-                           AXE_ARG_SHARED, AXE_ARG_NONE);
+        axe_simt_find_sync(mc, AXE_SYNC_FENCE, AXE_SCOPE_THREAD,
+                           axe_simt_by_bytes(mc), AXE_ARG_SHARED, AXE_ARG_NONE);
     axe_arg         arg[2] = {bar(sl, t, sl->next_empty),
                               axe_simt_number(number(sl, 0))};
     const axe_node *first = NULL;

@@ -217,6 +217,9 @@ const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,
 const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
                                    axe_scope_kind by, const char *group,
                                    axe_arg_space first, axe_arg_space second);
+/* The group of atoms that complete by bytes at an mbarrier, as the row says
+ * that expects them; "": there is none. */
+const char *axe_simt_by_bytes(const axe_machine *mc);
 /* The SYNC row of that kind for a group, whatever its scope; with an operand in
  * `space`, if that is not NONE.  NULL: none. */
 const axe_atom *axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,

@@ -155,6 +155,45 @@ test_simulated(void **state)
     axe_ctx_free(cx);
 }
 
+static const char roles[] =
+    "kernel k(in f32 X[N], out f32 Y[N]) { index m; cta (i : 4) warps 2 {"
+    " pipeline ring[2] { shared f32 a[64]; } roles {"
+    " warp (0) for (t : N by 256) produce ring ring.a[m] = X[t*256 + i*64 + m];"
+    " warp (1) for (t : N by 256) consume ring Y[t*256 + i*64 + m] = ring.a[m];"
+    " } } }";
+
+/* Copies that a barrier counts the bytes of: what their group is called is in
+ * the rows alone. */
+static void
+test_renamed(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_machine *old;
+    const axe_plan    *p;
+    const axe_lowered *l = NULL;
+    axe_buf            text[2] = {{.cx = cx}, {.cx = cx}};
+
+    (void)state;
+    assert_int_equal(axe_machine_find(cx, "sm_90a", &old), AXE_OK);
+    axe_machine mc = *old;
+    axe_atom   *atom = axe_new_array(cx, axe_atom, old->n_atom);
+    for (int i = 0; i < old->n_atom; i++) {
+        atom[i] = old->atom[i];
+        if (strcmp(atom[i].group, "tx") == 0)
+            atom[i].group = "counted";
+    }
+    mc.atom = atom;
+    for (int i = 0; i < 2; i++) {
+        if (plan_on(cx, roles, i == 0 ? old : &mc, &p) != AXE_OK ||
+            axe_lower(cx, p, &l) != AXE_OK ||
+            axe_print_cuda(cx, l, false, &text[i]) != AXE_OK)
+            fail_msg("%s", axe_last_error(cx));
+        assert_true(count(&l->grid[0].body, "mbarrier.expect") > 0);
+    }
+    assert_string_equal(text[0].text, text[1].text);
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -162,6 +201,7 @@ main(void)
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_printed),
         cmocka_unit_test(test_simulated),
+        cmocka_unit_test(test_renamed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

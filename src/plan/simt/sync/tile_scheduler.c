@@ -65,8 +65,8 @@ plan_queue(planner *p, axe_simt_launch *l)
 
     if (!top->keys.dynamic)
         return;
-    q->take = axe_simt_find_sync(p->mc, AXE_SYNC_TAKE, AXE_SCOPE_THREAD, "tx",
-                                 to, to);
+    q->take = axe_simt_find_sync(p->mc, AXE_SYNC_TAKE, AXE_SCOPE_THREAD,
+                                 axe_simt_by_bytes(p->mc), to, to);
     q->taken = axe_simt_find_sync(p->mc, AXE_SYNC_TAKEN, AXE_SCOPE_THREAD, "",
                                   AXE_ARG_REG, AXE_ARG_SHARED);
     q->asker = roles ? find_asker(p, top) : NULL;

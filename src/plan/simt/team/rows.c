@@ -114,6 +114,17 @@ axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind, axe_scope_kind by,
     return NULL;
 }
 
+const char *
+axe_simt_by_bytes(const axe_machine *mc)
+{
+    for (int i = 0; i < mc->n_atom; i++)
+        if (mc->atom[i].kind == AXE_ATOM_SYNC &&
+            mc->atom[i].sync == AXE_SYNC_EXPECT &&
+            axe_machine_has(mc, &mc->atom[i]))
+            return mc->atom[i].group;
+    return "";
+}
+
 const axe_atom *
 axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
                     const char *group, axe_arg_space space)
