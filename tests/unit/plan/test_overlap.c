@@ -4,12 +4,17 @@
 #include "planned.h"
 
 #define K(body)                                                                \
-    "kernel k(inout f32 X[M], in f32 Y[M, N], out f32 Z[M, N], in i32 n) {\n"  \
+    "kernel k(inout f32 X[M], in f32 Y[M, N], out f32 Z[M, N],\n"              \
+    "in f32 U[N, M], out f32 V[N, M], in i32 n) {\n"                           \
     "index m, r;\n" body "}"
 #define CTA "cta (i : M by 256) X[i*256 + m] = 2 * X[i*256 + m];\n"
 #define ROWS                                                                   \
     "cta (i : M by 8) { reg f32 top[8]; top[m] = max[r](Y[i*8 + m, r]);\n"     \
     "Z[i*8 + m, r] = Y[i*8 + m, r] - top[m]; }\n"
+/* Rows of another length: their forms are others' business. */
+#define OTHERS                                                                 \
+    "cta (i : N by 8) { reg f32 top[8]; top[m] = max[r](U[i*8 + m, r]);\n"     \
+    "V[i*8 + m, r] = U[i*8 + m, r] - top[m]; }\n"
 
 /* a: it admits the next one; w: it waits. */
 static const struct {
@@ -36,6 +41,7 @@ static const struct {
     {K(ROWS CTA), "sm_90a", "a a a a w"},
     {K(CTA ROWS), "sm_90a", "a w w w w"},
     {K("for (t : n) " ROWS), "sm_90a", "aw aw aw aw"},
+    {K(ROWS OTHERS), "sm_90a", "a a a a w w w w"},
 };
 
 static void
