@@ -99,23 +99,26 @@ add_asker(passing *g, axe_meet *m, const axe_touch *asked)
 }
 
 /* What the crew did, but for what it asked of engines, is behind a meeting of
- * it; what `asker` asked of them is behind waiting for that. */
+ * it; what `asker` asked of them is behind waiting for that.  Where some of
+ * that was done in tensor memory the meeting has its fences. */
 static void
-forget(passing *g, const axe_crew *crew, const axe_crew *asker)
+forget(passing *g, axe_meet *m, const axe_crew *asker)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const axe_touch *t = g->pending.item[i];
-        if (!axe_crew_is_within(t->crew, crew) ||
+        if (!axe_crew_is_within(t->crew, m->crew) ||
             (t->engine ? t->asker : NULL) != asker)
             g->pending.item[kept++] = t;
+        else
+            m->sums = m->sums || (t->tile && t->tile->space == AXE_SPACE_TMEM);
     }
     g->pending.n = kept;
 }
 
-/* Where the text says so, all have met; what is done in tensor memory has its
- * own fences. */
+/* All have met, as the text says, or their cluster has; what is done in tensor
+ * memory has its own fences. */
 static void
 forget_threads(passing *g, const axe_crew *crew)
 {
@@ -163,7 +166,7 @@ await(passing *g, axe_meet *m, const axe_touch *asked)
     }
     if (is_waited(&g->pending, m)) {
         m->meets = true;
-        forget(g, m->crew, NULL);
+        forget(g, m, NULL);
     }
     *wait = (axe_touch){.stmt = m->at, .crew = m->crew};
     if (!is_waited(&g->waits, m))
@@ -232,13 +235,12 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
         return false;
     }
     m = add_meet(g, entry_of(at, crew), crew, axe_simt_why_wait(g->p, a, b));
-    m->sums = m->sums || a->tile->space == AXE_SPACE_TMEM;
     m->lands = m->lands || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
         await(g, m, a);
     else
         m->meets = true;
-    forget(g, crew, a->engine ? a->asker : NULL);
+    forget(g, m, a->engine ? a->asker : NULL);
     return true;
 }
 
@@ -259,7 +261,7 @@ pass_index(passing *g, const place *at)
                 k = -1;
         }
     if (shared)
-        forget(g, at->crew, NULL);
+        forget_threads(g, at->crew);
     pend_waits(g);
     for (int i = 0; !shared && i < now.n; i++)
         axe_list_push(&g->pending, now.item[i]);
