@@ -1,4 +1,4 @@
-/* bench_team.c - what it costs to begin and end a piece of work, and to meet
+/* bench_team.c - what it costs to begin and end a piece of work, and a barrier
  * inside one: medians of rounds, for teams of 1, 2, 4 ... up to the
  * processors. */
 #define _POSIX_C_SOURCE 200809L
@@ -11,7 +11,7 @@
 
 enum { N_ROUND = 41, N_TURN = 2000 };
 
-typedef void meet_fn(void *team, int64_t worker);
+typedef void barrier_fn(void *team, int64_t worker);
 
 static void
 nothing(void *user, int worker)
@@ -21,24 +21,24 @@ nothing(void *user, int worker)
 }
 
 static void
-meet_often(void *user, int worker)
+wait_often(void *user, int worker)
 {
     void *team = axe_pool_team(user);
 
     for (int i = 0; i < N_TURN; i++)
-        (*(meet_fn **)team)(team, worker);
+        (*(barrier_fn **)team)(team, worker);
 }
 
-/* [ns] of one start and end, or of one meeting. */
+/* [ns] of one start and end, or of one barrier. */
 static double
-median(axe_pool *p, bool meet)
+median(axe_pool *p, bool barrier)
 {
     double ns[N_ROUND];
 
     for (int r = 0; r < N_ROUND; r++) {
         double begin = 1e9 * clock_seconds(CLOCK_MONOTONIC);
-        for (int i = 0; i < (meet ? 1 : N_TURN); i++)
-            axe_pool_run(p, meet ? meet_often : nothing, p);
+        for (int i = 0; i < (barrier ? 1 : N_TURN); i++)
+            axe_pool_run(p, barrier ? wait_often : nothing, p);
         ns[r] = (1e9 * clock_seconds(CLOCK_MONOTONIC) - begin) / N_TURN;
     }
     return median_of(ns, N_ROUND);

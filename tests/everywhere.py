@@ -17,7 +17,7 @@ PAGE = "docs/machines.md"
 # A part of the message, the word in the table, what it means and the way out.
 REASONS = [
     ("for which no order was found", "roles",
-     "one core runs `roles` one after the other, and how often `while` turns in each of them is not known. "
+     "one core runs `roles` one after the other, and how often `while` runs in each of them is not known. "
      "Write loops with counts, or one loop that produces and consumes, as `kernels/gemm.axe` does."),
     ("has no registers for elements of", "types",
      "the machine has no registers for elements of a type, here of 4 bits."),

@@ -52,7 +52,7 @@ typedef struct axe_sim_finding {
 
 typedef struct axe_sim_count {
     const char *name; /* of an atom */
-    int64_t     n;    /* invocations by its whole crew */
+    int64_t     n;    /* invocations by all of its threads */
 } axe_sim_count;
 
 typedef struct axe_sim_report {

@@ -16,10 +16,10 @@ AXE_CHECK axe_status axe_kernel_check(axe_ctx *cx, const axe_kernel *k);
 
 /* check_race.c: entities of each outermost scope. */
 AXE_CHECK axe_status axe_check_races(axe_ctx *cx, const axe_kernel *k);
-/* meets.c: of each statement, [n_index_stmt], that folds into global memory and
- * computes no subscript: a scope variable whose entities may write one element
- * in it; NULL: there is none. */
-const axe_var **axe_kernel_meets(axe_ctx *cx, const axe_kernel *k);
+/* conflicts.c: of each statement, [n_index_stmt], that folds into global memory
+ * and computes no subscript: a scope variable whose entities may write one
+ * element in it; NULL: there is none. */
+const axe_var **axe_kernel_conflicts(axe_ctx *cx, const axe_kernel *k);
 /* check_tile.c: parts of tiles that are read but never written. */
 AXE_CHECK axe_status axe_check_tiles(axe_ctx *cx, const axe_kernel *k);
 /* check_roles.c: what roles do to one another. */

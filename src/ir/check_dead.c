@@ -3,7 +3,8 @@
  * A statement that writes a tile is in vain if, further down in its block, the
  * tile is written as a whole by `=` or ends before anything reads it.  A loop
  * around the block does not matter: a tile declared in the block ends with
- * each turn, and one that is overwritten is overwritten in each turn. */
+ * each iteration, and one that is overwritten is overwritten in each
+ * iteration. */
 #include "ir/check.h"
 #include "ir/stmt.h"
 
@@ -42,7 +43,7 @@ check_stmt(axe_ctx *cx, int n, axe_stmt *const *body, int at)
         ends = ends || declares(body[i], t);
     for (int i = at + 1; i < n; i++) {
         if (axe_stmt_reads(body[i], t) ||
-            (!ends && axe_leaves_turn(1, body + i)))
+            (!ends && axe_leaves_iteration(1, body + i)))
             return;
         if (writes_whole(body[i], t)) {
             axe_warn(cx, body[at]->at,

@@ -6,8 +6,8 @@
  * variable of the scope can be computed from the subscripts (race.h).  Two
  * accesses agree if they tell the variables in the same way.  Elements that a
  * scatter picks are the program's own affair; and where all that a scope does
- * with a tensor is to fold into it by one op, entities may meet: whether they
- * can is the machine's. */
+ * with a tensor is to fold into it by one op, entities may do so to one
+ * element: whether they can is the machine's. */
 #include <inttypes.h>
 
 #include "ir/check.h"
@@ -182,7 +182,7 @@ check_alone(finder *f, access *a)
 
 /* Do the accesses of one tensor agree, or is that no question? */
 static bool
-cannot_meet(const finder *f, access *w, access *b)
+cannot_conflict(const finder *f, access *w, access *b)
 {
     return w->scatter || b->scatter || axe_race_open(f, w) || agree(f, w, b);
 }
@@ -193,7 +193,7 @@ check_pair(finder *f, access *w, access *b)
     const char *scope = axe_scope_name(f->scope->scope);
     axe_status  st;
 
-    if (cannot_meet(f, w, b) || apart(f, w, b) || f->n_said == MOST_SAID)
+    if (cannot_conflict(f, w, b) || apart(f, w, b) || f->n_said == MOST_SAID)
         return;
     if (b->write && axe_race_open(f, b))
         return;
@@ -221,7 +221,7 @@ kind_agrees(const finder *f, const touched *t, kind *k)
     if (!k->is_judged) {
         k->is_judged = k->agrees = true;
         for (kind *o = t->kind; o && k->agrees; o = o->next)
-            k->agrees = cannot_meet(f, &k->all, &o->all);
+            k->agrees = cannot_conflict(f, &k->all, &o->all);
     }
     return k->agrees;
 }
@@ -260,8 +260,8 @@ check_scope(finder *f)
                  axe_scope_name(f->scope->scope));
 }
 
-/* Loops around scopes run their turns one after the other, scopes in scopes do
- * so for each entity. */
+/* Loops around scopes run their iterations one after the other, scopes in
+ * scopes do so for each entity. */
 static void
 find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
             axe_status *status)

@@ -279,7 +279,7 @@ add_term(count *to, term t)
     axe_list_push(&to->term, own);
 }
 
-/* One turn of a loop more around what is counted. */
+/* One iteration of a loop more around what is counted. */
 static bool
 multiply(term *around, const axe_node *extent)
 {
@@ -342,14 +342,14 @@ is_conditional(const axe_stmt *s, const axe_pipeline *p, axe_stmt_kind kind)
     return true;
 }
 
-/* May a turn of a loop end in front of the first stage of that kind? */
+/* May an iteration of a loop end in front of the first stage of that kind? */
 static bool
 is_skipped(const axe_stmt *s, const axe_pipeline *p, axe_stmt_kind kind)
 {
     for (int i = 0; i < s->n_body; i++) {
         if (axe_stage_find(s->body[i], p, kind))
             return is_skipped(s->body[i], p, kind);
-        if (axe_leaves_turn(1, s->body + i))
+        if (axe_leaves_iteration(1, s->body + i))
             return true;
     }
     return false;
@@ -375,14 +375,16 @@ difference(checker *c, const axe_stmt *fill, const axe_stmt *use,
     return n.known;
 }
 
-/* Of two loops of as many turns, the one that reads is left before it does. */
+/* Of two loops of as many iterations, the one that reads is left before it
+ * does. */
 static void
 fail_skipped(checker *c, const axe_stmt *fill, const axe_stmt *at)
 {
-    fail(c, axe_fail(c->cx, at->at, AXE_ESHAPE,
-                     "a turn may end before `%s` is read here, and not before "
-                     "it is filled",
-                     at->pipeline->name));
+    fail(c, axe_fail(
+                c->cx, at->at, AXE_ESHAPE,
+                "an iteration may end before `%s` is read here, and not before "
+                "it is filled",
+                at->pipeline->name));
     axe_note(c->cx, axe_stage_find(fill, at->pipeline, AXE_STMT_PRODUCE)->at,
              "it is filled here");
     axe_help(c->cx, "leave both loops under the same condition");

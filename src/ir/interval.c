@@ -163,17 +163,17 @@ either(axe_interval a, axe_interval b)
 
 /* How to ask for operands: what is known of some expressions, and of each
  * variable, by its number; or NULL: what its kind tells. */
-typedef struct asker {
+typedef struct query {
     const axe_interval *of;
     axe_interval_known *known;
     const void         *user;
-} asker;
+} query;
 
-static axe_interval walk(const axe_node *n, const asker *q,
+static axe_interval walk(const axe_node *n, const query *q,
                          const axe_node **beyond);
 
 static axe_interval
-var_range(const axe_var *v, const asker *q)
+var_range(const axe_var *v, const query *q)
 {
     axe_interval r = {0, 0, true, false}, e;
 
@@ -234,7 +234,7 @@ apply(axe_op op, axe_interval a, axe_interval b)
 /* The first operation that reaches what no index may be goes to *beyond, unless
  * that is NULL. */
 static axe_interval
-walk(const axe_node *n, const asker *q, const axe_node **beyond)
+walk(const axe_node *n, const query *q, const axe_node **beyond)
 {
     axe_interval a = {0, 0, true, true}, b = a, r;
     bool         computes = n->op == AXE_OP_add || n->op == AXE_OP_sub ||
@@ -264,19 +264,19 @@ walk(const axe_node *n, const asker *q, const axe_node **beyond)
 axe_interval
 axe_interval_of(const axe_node *n)
 {
-    return walk(n, &(asker){0}, NULL);
+    return walk(n, &(query){0}, NULL);
 }
 
 axe_interval
 axe_interval_in(const axe_node *n, const axe_interval *of,
                 const axe_node **beyond)
 {
-    return walk(n, &(asker){.of = of}, beyond);
+    return walk(n, &(query){.of = of}, beyond);
 }
 
 axe_interval
 axe_interval_where(const axe_node *n, axe_interval_known *known,
                    const void *user)
 {
-    return walk(n, &(asker){.known = known, .user = user}, NULL);
+    return walk(n, &(query){.known = known, .user = user}, NULL);
 }

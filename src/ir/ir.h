@@ -226,7 +226,7 @@ typedef enum axe_stmt_kind {
     AXE_STMT_IF,       /* body if `cond` holds, else `other` */
     AXE_STMT_LOOP,     /* body again and again, until a BREAK */
     AXE_STMT_BREAK,    /* leaves the innermost FOR or LOOP */
-    AXE_STMT_CONTINUE, /* begins its next turn */
+    AXE_STMT_CONTINUE, /* begins its next iteration */
     AXE_STMT_INDEX,    /* dst op= value */
     AXE_STMT_BARRIER,  /* all entities around have come here */
     AXE_STMT_ROLES, /* the SCOPEs in body, of different threads, side by side;
@@ -396,7 +396,7 @@ typedef struct axe_kernel {
 } axe_kernel;
 
 /* The argument, one number, whose value the size is at a call, as how often a
- * loop around scopes turns; by its name, NAME.value.  NULL: it is a size of its
+ * loop around scopes runs; by its name, NAME.value.  NULL: it is a size of its
  * own. */
 #define AXE_OF_VALUE ".value"
 const axe_tensor *axe_size_source(const axe_kernel *k, const axe_var *size);

@@ -92,7 +92,7 @@ bool axe_race_window(const finder *f, access *a, const axe_affine *sub,
                      const axe_var *v, int64_t mod, int64_t *lo, int64_t *hi);
 /* Is a window of [lo, hi] narrower than a step of c? */
 bool axe_race_narrow(int64_t lo, int64_t hi, int64_t c);
-/* Does v run within one turn of mod, beside a window of [lo, hi]? */
+/* Does v run within one iteration of mod, beside a window of [lo, hi]? */
 bool axe_race_within(access *a, const axe_var *v, int64_t c, int64_t lo,
                      int64_t hi, int64_t mod);
 

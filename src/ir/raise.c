@@ -10,7 +10,7 @@
  * together: digits a and b are one, of extent |a| |b|, where in every one of
  * them the stride of a is |b| times that of b.  What is left are the indices.
  *
- * That is done only where it is the same statement: turns are independent,
+ * That is done only where it is the same statement: iterations are independent,
  * since the destination has every digit and no element twice, and reads of
  * itself but the element written; and each dimension of the destination has one
  * index of stride 1, so that the nest walks a box.  Other nests stay as they

@@ -161,7 +161,7 @@ add_condition(prover *p, const axe_node *n, bool no)
     }
 }
 
-/* step*v <= extent - 1, where the range has turns at all. */
+/* step*v <= extent - 1, where the range has iterations at all. */
 static void
 add_range(prover *p, const axe_var *v, const axe_node *extent, int64_t step)
 {

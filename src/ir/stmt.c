@@ -61,14 +61,14 @@ axe_stmt_writes(const axe_stmt *s, const axe_tensor *t)
 }
 
 bool
-axe_leaves_turn(int n, axe_stmt *const *body)
+axe_leaves_iteration(int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         axe_stmt_kind k = body[i]->kind;
         if (k == AXE_STMT_BREAK || k == AXE_STMT_CONTINUE ||
             (k != AXE_STMT_FOR && k != AXE_STMT_LOOP &&
-             (axe_leaves_turn(body[i]->n_body, body[i]->body) ||
-              axe_leaves_turn(body[i]->n_other, body[i]->other))))
+             (axe_leaves_iteration(body[i]->n_body, body[i]->body) ||
+              axe_leaves_iteration(body[i]->n_other, body[i]->other))))
             return true;
     }
     return false;

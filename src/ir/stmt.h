@@ -19,7 +19,7 @@ bool axe_stmt_writes(const axe_stmt *s, const axe_tensor *t);
 /* Does a `break` or `continue` of the loop around stand in body[n]?  If so, an
  * iteration may skip what follows it, and a break the iterations that follow.
  */
-bool axe_leaves_turn(int n, axe_stmt *const *body);
+bool axe_leaves_iteration(int n, axe_stmt *const *body);
 /* Is s, the very statement, in body[n] or inside one of them? */
 bool axe_stmt_within(int n, axe_stmt *const *body, const axe_stmt *s);
 

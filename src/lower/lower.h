@@ -37,12 +37,12 @@ typedef struct axe_mem {
 } axe_mem;
 
 typedef enum axe_lir_kind {
-    AXE_LIR_TASKS, /* var runs over this worker's share of [0, end) */
-    AXE_LIR_LOOP,  /* var from begin to end by step */
-    AXE_LIR_BLOCK, /* body, with names of its own */
-    AXE_LIR_IF,    /* cond != 0: body, else other */
-    AXE_LIR_EVER,  /* body again and again */
-    AXE_LIR_BREAK, /* out of the innermost LOOP or EVER */
+    AXE_LIR_TASKS,   /* var runs over this worker's share of [0, end) */
+    AXE_LIR_LOOP,    /* var from begin to end by step */
+    AXE_LIR_BLOCK,   /* body, with names of its own */
+    AXE_LIR_IF,      /* cond != 0: body, else other */
+    AXE_LIR_FOREVER, /* body again and again */
+    AXE_LIR_BREAK,   /* out of the innermost LOOP or FOREVER */
     AXE_LIR_CONTINUE,
     AXE_LIR_LET,   /* var = value */
     AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
@@ -118,8 +118,8 @@ struct axe_lir {
     axe_arg        *arg;
     const axe_node *pred; /* ATOM: threads where it is false take no part; what
                              they would load is zero; NULL: all do */
-    const axe_stmt *from; /* the statement it comes from, for reports; or NULL
-                           */
+    const axe_stmt *from; /* the statement it comes from, for reports; or
+                             NULL */
 };
 
 /* The variable of kind SIZE with this name and id -1 is the number of workers

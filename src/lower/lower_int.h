@@ -39,8 +39,8 @@ typedef struct bound {
     struct bound  *next;
 } bound;
 
-/* An open loop that does `by` values in each turn, in one go: its digit is its
- * variable plus at->step, which tells them apart. */
+/* An open loop that does `by` values in each iteration, in one go: its digit is
+ * its variable plus at->step, which tells them apart. */
 typedef struct jam {
     bound            *at;
     int               by;
@@ -50,7 +50,7 @@ typedef struct jam {
 /* What a reduction came to for one of them. */
 typedef struct folded {
     const axe_node *node;
-    int             turn;
+    int             iteration;
     axe_reg         reg;
     struct folded  *next;
 } folded;
@@ -62,7 +62,7 @@ typedef struct outside {
     const struct outside *next;
 } outside;
 
-typedef struct lowering {
+typedef struct axe_lowering {
     axe_ctx            *cx;
     const axe_plan     *plan;
     bool                streams; /* some statement passes the caches by */
@@ -79,13 +79,13 @@ typedef struct lowering {
     const axe_node *stream;    /* does the result pass the caches by? or NULL */
     int             chain;     /* which accumulator a reduction adds to */
     const jam      *jam;       /* loops that do several values; or NULL */
-    int             turn;      /* which of them is at hand */
+    int             iteration; /* which of them is at hand */
     folded         *folded;    /* what is known of all */
     const outside  *outside;   /* operands with these guards read zero */
     bool            full;      /* no guards: everything is inside */
     const axe_var  *sure;      /* checks that speak of it hold; or NULL */
     const axe_node *mask; /* holds all over the domain or nowhere; or NULL */
     bool            holds;
-} lowering;
+} axe_lowering;
 
 #endif

@@ -27,11 +27,11 @@ typedef enum axe_atom_kind {
 /* What an atom of kind SYNC does.  Its operands, in order, are in brackets. */
 typedef enum axe_sync_kind {
     AXE_SYNC_NONE,
-    AXE_SYNC_MEET,   /* [id, n] n threads have come here; id: a named barrier;
-                        of the atom's whole scope without operands */
-    AXE_SYNC_BEGIN,  /* as MEET, but of what came before only INITs are seen,
+    AXE_SYNC_BARRIER, /* [id, n] n threads have come here; id: a named barrier;
+                         of the atom's whole scope without operands */
+    AXE_SYNC_BEGIN,  /* as BARRIER, but of what came before only INITs are seen,
                         and only if INITED */
-    AXE_SYNC_COME,   /* [id, n] the first half of MEET: arrive only */
+    AXE_SYNC_COME,   /* [id, n] the first half of BARRIER: arrive only */
     AXE_SYNC_INIT,   /* [bar, n] an mbarrier that waits for n arrivals */
     AXE_SYNC_EXPECT, /* [bar, bytes] arrive, and wait for so many more bytes */
     AXE_SYNC_ARRIVE, /* [bar], [bar, cta] here, or in another CTA */
@@ -51,9 +51,10 @@ typedef enum axe_sync_kind {
                           address is put into the word of shared memory */
     AXE_SYNC_FREE,     /* [tile, n] the n columns that begin with the tile */
     AXE_SYNC_BEFORE,   /* what the thread did in tensor memory and knows to be
-                          done comes before what threads do that it meets next */
-    AXE_SYNC_AFTER,    /* what it does there from here on comes after what those
-                          did that it met before */
+                          done comes before what threads do behind its next
+                          barrier */
+    AXE_SYNC_AFTER, /* what it does there from here on comes after what others
+                       did before its last barrier */
     AXE_SYNC_TAKE,  /* [answer, bar] a cluster of the launch that has not begun
                        does not; the number of its first CTA, or that there is
                        none, comes into 16 bytes of shared memory, told by bytes

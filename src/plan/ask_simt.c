@@ -16,7 +16,7 @@ enum { LINES = 8, PIECE = 16, HELD = 0, SHARED = 1, N_TILE = 2 };
 
 /* A planner of nothing, for functions that ask it for a machine and axes. */
 typedef struct bare {
-    planner       p;
+    axe_planner   p;
     axe_simt_plan simt;
     axe_place     place[N_TILE];
     axe_tensor    tile[N_TILE];
@@ -29,11 +29,11 @@ prepare(axe_ctx *cx, const axe_machine *mc, bare **out)
 {
     bare *b = axe_new(cx, bare);
 
-    b->p = (planner){.cx = cx,
-                     .mc = mc,
-                     .target = axe_plan_target_of(mc),
-                     .place = b->place,
-                     .simt = &b->simt};
+    b->p = (axe_planner){.cx = cx,
+                         .mc = mc,
+                         .target = axe_plan_target_of(mc),
+                         .place = b->place,
+                         .simt = &b->simt};
     b->simt.open = b->open;
     b->simt.engine = b->engine;
     for (int i = 0; i < N_TILE; i++)
@@ -139,12 +139,13 @@ axe_ask_matrix_of(axe_ctx *cx, const axe_ask_matrix *q, axe_told_matrix *out)
 {
     int64_t wide = (int64_t)q->span * 8 / axe_type_table[q->type].bits;
     int64_t own[2] = {q->major ? wide : LINES, q->major ? LINES : wide}, at = 0;
-    axe_spread     row = spread_of(q, 0, AXE_COUNT_M);
-    axe_spread     sum = spread_of(q, 1, AXE_COUNT_K);
-    axe_descriptor d;
-    axe_feed_ask ask = {.row = &row, .k = &sum, .type = q->type, .align = 1024};
-    const char  *why = "";
-    bare        *b;
+    axe_spread       row = spread_of(q, 0, AXE_COUNT_M);
+    axe_spread       sum = spread_of(q, 1, AXE_COUNT_K);
+    axe_descriptor   d;
+    axe_factor_query ask = {
+        .row = &row, .k = &sum, .type = q->type, .align = 1024};
+    const char *why = "";
+    bare       *b;
 
     AXE_TRY(prepare(cx, q->mc, &b));
     ask.p = &b->p;

@@ -141,7 +141,7 @@ axe_run_again(axe_ctx *cx, const axe_kernel *k, const axe_staged *ask,
 /* -------------------------------------------------------------------- plans */
 
 static axe_status
-run_plan(pass_id id, planner *p)
+run_plan(pass_id id, axe_planner *p)
 {
     axe_status st = AXE_OK;
 
@@ -162,7 +162,7 @@ run_plan(pass_id id, planner *p)
 
 /* Has the plan what the passes have made? */
 static void
-check_made(const planner *p, unsigned made)
+check_made(const axe_planner *p, unsigned made)
 {
 #ifdef AXE_VERIFY_PASSES
     for (int i = 0; i < p->kernel->n_tensor; i++)
@@ -179,7 +179,7 @@ check_made(const planner *p, unsigned made)
 }
 
 axe_status
-axe_run_plan_passes(planner *p, const axe_pass *last)
+axe_run_plan_passes(axe_planner *p, const axe_pass *last)
 {
     unsigned made = 0;
 

@@ -41,6 +41,6 @@ AXE_CHECK axe_status axe_run_again(axe_ctx *cx, const axe_kernel *k,
 /* The passes over the plan, likewise; no further than one that asks for
  * staging.
  * Errors  those of the passes */
-AXE_CHECK axe_status axe_run_plan_passes(planner *p, const axe_pass *last);
+AXE_CHECK axe_status axe_run_plan_passes(axe_planner *p, const axe_pass *last);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* What a planner of any kind leaves. */
 static axe_plan *
-kept(const planner *p)
+kept(const axe_planner *p)
 {
     axe_plan *out = axe_new(p->cx, axe_plan);
 
@@ -38,7 +38,7 @@ axe_plan_kernel(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
                 const axe_plan **out)
 {
     const axe_kernel *written = k;
-    planner           p;
+    axe_planner       p;
 
     AXE_TRY(axe_run_kernel_passes(cx, mc, k, NULL, &k));
     AXE_TRY(axe_plan_search(cx, mc, written, k, NULL, &p));
@@ -53,7 +53,7 @@ axe_plan_until(axe_ctx *cx, const axe_kernel *k, const axe_machine *mc,
 {
     const axe_kernel *written = k;
     const axe_pass   *row;
-    planner           p;
+    axe_planner       p;
 
     *plan = NULL;
     AXE_TRY(axe_pass_find(cx, mc, pass, &row));

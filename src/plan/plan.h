@@ -182,8 +182,8 @@ typedef struct axe_ring {
 
 const axe_ring *axe_ring_of(int n, const axe_ring *list, const axe_pipeline *p);
 
-/* Between the scopes of a kernel: whether all workers meet before statement
- * `at` begins, or in its place if it is a barrier, and why. */
+/* Between the scopes of a kernel: whether a barrier of all workers stands
+ * before statement `at`, or in its place if it is a barrier, and why. */
 typedef struct axe_sync {
     const axe_stmt *at;
     bool            barrier;

@@ -27,7 +27,7 @@ enum { MAX_STAGED = 64 };
 #endif
 
 static axe_status
-check_target(planner *p)
+check_target(axe_planner *p)
 {
     const char *target = p->kernel->target;
     axe_status  st;
@@ -44,7 +44,7 @@ check_target(planner *p)
 }
 
 static axe_status
-attempt(planner *p, const axe_pass *until)
+attempt(axe_planner *p, const axe_pass *until)
 {
     const axe_kernel *k = p->kernel;
 
@@ -52,7 +52,7 @@ attempt(planner *p, const axe_pass *until)
     p->schedule = axe_new_array(p->cx, axe_schedule *, k->n_index_stmt + 1);
     p->pack = axe_new_array(p->cx, axe_packing, k->n_tensor + 1);
     p->asked = axe_new_array(p->cx, axe_asked *, k->n_index_stmt + 1);
-    p->meets = axe_kernel_meets(p->cx, k);
+    p->conflicts = axe_kernel_conflicts(p->cx, k);
     AXE_TRY(check_target(p));
     AXE_TRY(axe_check_top(p));
     return axe_run_plan_passes(p, until);
@@ -72,7 +72,7 @@ too_many(axe_ctx *cx, const axe_staged *ask)
 
 /* Of the list, the one for which statement s was made; NULL: the text has s. */
 static const axe_staged *
-made_for(const planner *p, const axe_stmt *s)
+made_for(const axe_planner *p, const axe_stmt *s)
 {
     for (int i = p->n_staged - 1; i >= 0; i--)
         if (s->id >= p->staged[i].first)
@@ -93,7 +93,7 @@ in_vain(axe_ctx *cx, const axe_staged *s)
 
 /* The kernel with the tile that the attempt asked for, which is noted. */
 static axe_status
-stage(axe_ctx *cx, const axe_kernel *k, const planner *p, axe_staged *list,
+stage(axe_ctx *cx, const axe_kernel *k, const axe_planner *p, axe_staged *list,
       const axe_kernel **out)
 {
     axe_staged *new = &list[p->n_staged];
@@ -122,20 +122,20 @@ kept(axe_ctx *cx, int n, const axe_staged *list)
 
 axe_status
 axe_plan_search(axe_ctx *cx, const axe_machine *mc, const axe_kernel *written,
-                const axe_kernel *k, const axe_pass *until, planner *last)
+                const axe_kernel *k, const axe_pass *until, axe_planner *last)
 {
     axe_staged list[MAX_STAGED + 1];
 
     for (int n = 0;; n++) {
         axe_mark   m = axe_ctx_mark(cx);
         axe_status st;
-        *last = (planner){.cx = cx,
-                          .mc = mc,
-                          .target = axe_plan_target_of(mc),
-                          .kernel = k,
-                          .written = written,
-                          .n_staged = n,
-                          .staged = list};
+        *last = (axe_planner){.cx = cx,
+                              .mc = mc,
+                              .target = axe_plan_target_of(mc),
+                              .kernel = k,
+                              .written = written,
+                              .n_staged = n,
+                              .staged = list};
         st = attempt(last, until);
         if (!last->to_stage.load) {
             last->staged = kept(cx, n, list);

@@ -13,6 +13,6 @@
 AXE_CHECK axe_status axe_plan_search(axe_ctx *cx, const axe_machine *mc,
                                      const axe_kernel *written,
                                      const axe_kernel *k, const axe_pass *until,
-                                     planner *last);
+                                     axe_planner *last);
 
 #endif

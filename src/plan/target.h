@@ -25,19 +25,19 @@ struct axe_plan_target {
     /* --- planning, whose passes are rows of passes.def */
     /* Into the plan what the kind keeps beside what is in each plan; NULL:
      * nothing. */
-    void (*keep)(const planner *p, axe_plan *out);
+    void (*keep)(const axe_planner *p, axe_plan *out);
     /* The layout of a tile in its memory, on m. */
-    axe_status (*storage)(planner *p, const axe_tensor *t,
+    axe_status (*storage)(axe_planner *p, const axe_tensor *t,
                           const axe_layout **out);
     /* The axes that say where an element is there, and the places [elements]
      * of a step on each; how many. */
-    int (*places)(const planner *p, const axe_tensor *t,
+    int (*places)(const axe_planner *p, const axe_tensor *t,
                   axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES]);
     /* The number of the entity whose copy of the tile it is, where each has
      * one (axe_place.each). */
-    const axe_node *(*entity)(planner *p, const axe_tensor *t);
+    const axe_node *(*entity)(axe_planner *p, const axe_tensor *t);
     /* Why a hint to the caches is not taken; NULL: it is. */
-    const char *(*why_no_hint)(planner *p, const axe_schedule *s,
+    const char *(*why_no_hint)(axe_planner *p, const axe_schedule *s,
                                const axe_attr *a);
 
     /* --- the plan */

@@ -7,7 +7,7 @@
 #include "plan/target.h"
 
 static void
-keep(const planner *p, axe_plan *out)
+keep(const axe_planner *p, axe_plan *out)
 {
     out->simt = p->simt;
 }

@@ -344,8 +344,9 @@ start_loop(axe_ctx *cx, launch *l, const axe_host *h, void *stream)
     int64_t    n;
 
     if (!axe_value_of(&l->values, h->var->extent, &n) || n > AXE_TURNS)
-        return axe_fail(cx, h->var->at, AXE_EOVERFLOW,
-                        "a loop around launches has at most 2^31 - 1 turns");
+        return axe_fail(
+            cx, h->var->at, AXE_EOVERFLOW,
+            "a loop around launches has at most 2^31 - 1 iterations");
     l->values.turn = &turn;
     for (; turn.value < n && st == AXE_OK; turn.value++)
         st = start_all(cx, l, h->n_body, h->body, stream);

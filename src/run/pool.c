@@ -7,10 +7,10 @@
  * Both pairs are sequentially consistent, so one of the two sees the other and
  * no wake-up is lost.
  *
- * To meet, worker w tells w + 1, then w + 2, w + 4 ... (modulo the team) that
- * it came, each time waiting to be told by w - 1, w - 2, ...: after log2 n
- * rounds everybody has come.  A word counts the meetings that its one writer
- * came to; that writer may be one meeting ahead.
+ * At a barrier worker w tells w + 1, then w + 2, w + 4 ... (modulo the team)
+ * that it came, each time waiting to be told by w - 1, w - 2, ...: after log2 n
+ * rounds everybody has come.  A word counts the barriers that its one writer
+ * came to; that writer may be one ahead.
  *
  * Workers are pinned: after idling, a system may wake a thread on the
  * processor that the caller is spinning on, and leave it there for a whole
@@ -28,8 +28,13 @@
 
 #include "run/pool.h"
 
-enum { MAILBOX_BYTES = 128, SPIN_NS = 100000, LOOKS = 256, MEET_ROUNDS = 10 };
-_Static_assert(1 << MEET_ROUNDS >= AXE_MAX_WORKER, "a round for each bit");
+enum {
+    MAILBOX_BYTES = 128,
+    SPIN_NS = 100000,
+    LOOKS = 256,
+    BARRIER_ROUNDS = 10
+};
+_Static_assert(1 << BARRIER_ROUNDS >= AXE_MAX_WORKER, "a round for each bit");
 
 typedef struct worker {
     alignas(MAILBOX_BYTES) atomic_uint go; /* number of the piece of work */
@@ -41,11 +46,11 @@ typedef struct worker {
     pthread_cond_t  wake;
     int             number, cpu;
     unsigned        n_met;
-    alignas(MAILBOX_BYTES) atomic_uint came[MEET_ROUNDS];
+    alignas(MAILBOX_BYTES) atomic_uint came[BARRIER_ROUNDS];
 } worker;
 
 struct axe_pool {
-    void (*meet)(void *team, int64_t worker); /* first, as kernels expect */
+    void (*barrier)(void *team, int64_t worker); /* first, as kernels expect */
     int       n;
     bool      crowded; /* more workers than processors: do not spin */
     bool      quit;
@@ -158,7 +163,7 @@ axe_pool_run(axe_pool *p, axe_work *work, void *user)
         await(&p->worker[i], turn, p->crowded);
 }
 
-/* Has the word's writer come to meeting `turn`?  Looks so many times. */
+/* Has the word's writer come to barrier `turn`?  Looks so many times. */
 static bool
 has_come(atomic_uint *word, unsigned turn, int looks)
 {
@@ -169,7 +174,7 @@ has_come(atomic_uint *word, unsigned turn, int looks)
 }
 
 static void
-meet(void *team, int64_t number)
+barrier(void *team, int64_t number)
 {
     axe_pool *p = team;
     worker   *w = &p->worker[number];
@@ -281,7 +286,7 @@ axe_pool_new(axe_ctx *cx, int64_t n_worker, axe_pool **out)
     p = make_pool((int)n_worker);
     if (!p)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for threads");
-    p->meet = meet;
+    p->barrier = barrier;
     p->mask = mask;
     p->crowded = n_worker > n_cpu;
     p->home = cpu_of(&mask, 0);

@@ -1,4 +1,4 @@
-/* barrier.c - SYNC: meetings of threads, named barriers, mbarriers.
+/* barrier.c - SYNC: barriers of threads, named barriers, mbarriers.
  *
  * Whoever arrives leaves what he knows; whoever is let through takes what all
  * have left.  A wait for an mbarrier's parity means the first phase of that
@@ -13,7 +13,7 @@ who(sim *s, const sim_warp *w)
     return axe_sim_agent_text(s, w->agent);
 }
 
-/* -------------------------------------------------------------- meetings */
+/* -------------------------------------------------------------- sync points */
 
 static void
 wake_named(sim *s, sim_cta *cta, int id)
@@ -27,12 +27,12 @@ wake_named(sim *s, sim_cta *cta, int id)
     }
 }
 
-/* All threads of the CTA have met: barriers may have new crews. */
+/* All threads of the CTA have come: its barriers may be of other warps. */
 static void
-forget_crews(sim *s, sim_cta *cta)
+forget_warps(sim *s, sim_cta *cta)
 {
     for (int i = 0; i < MAX_NAMED; i++)
-        cta->named[i].crew = 0;
+        cta->named[i].warps = 0;
     (void)s;
 }
 
@@ -50,13 +50,13 @@ check_named(sim *s, sim_warp *w, const sim_call *c, int64_t id, int64_t n)
         return false;
     }
     b = &w->cta->named[id];
-    b->crew |= 1u << w->id;
+    b->warps |= 1u << w->id;
     if (n <= 0 || n % s->lanes != 0 || n > s->g->n_thread)
         what = "which is no number of whole warps of the CTA";
     else if (b->came > 0 && b->count != n)
         what = "but others have come there for another number";
-    else if (__builtin_popcount(b->crew) > n / s->lanes)
-        what = "but more warps than these use it: two crews share it";
+    else if (__builtin_popcount(b->warps) > n / s->lanes)
+        what = "but more warps than these use it: two thread groups share it";
     if (what && !axe_sim_known(s, kind, c->in, b->site))
         axe_sim_find(s, kind, c->in, b->site,
                      "%s comes to barrier %lld for %lld threads, %s", who(s, w),
@@ -87,7 +87,7 @@ come(sim *s, sim_warp *w, const sim_call *c, int id, int64_t n, bool stays)
     b->came = 0;
     wake_named(s, w->cta, id);
     if (n == s->g->n_thread)
-        forget_crews(s, w->cta);
+        forget_warps(s, w->cta);
 }
 
 static void
@@ -95,7 +95,7 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
 {
     sim_named *b = &s->all;
 
-    if (c->in->shape->atom->sync == AXE_SYNC_MEET)
+    if (c->in->shape->atom->sync == AXE_SYNC_BARRIER)
         axe_sim_clock_join(s, &b->cur, w->clock);
     else if (b->cur.vc[w->agent] < w->shown)
         b->cur.vc[w->agent] = w->shown;
@@ -118,10 +118,10 @@ come_all(sim *s, sim_warp *w, const sim_call *c)
 }
 
 static void
-meet(sim *s, sim_warp *w, const sim_call *c)
+sync_threads(sim *s, sim_warp *w, const sim_call *c)
 {
     const axe_atom *atom = c->in->shape->atom;
-    bool            stays = atom->sync == AXE_SYNC_MEET;
+    bool            stays = atom->sync == AXE_SYNC_BARRIER;
 
     if (c->in->n_arg >= 2) {
         if (check_named(s, w, c, c->at[0][0], c->at[1][0]))
@@ -390,9 +390,9 @@ axe_sim_barrier(sim *s, sim_warp *w, sim_call *c)
     axe_sync_kind kind = c->in->shape->atom->sync;
     uint32_t      epoch = w->clock.vc[w->agent];
 
-    if (kind == AXE_SYNC_MEET || kind == AXE_SYNC_BEGIN ||
+    if (kind == AXE_SYNC_BARRIER || kind == AXE_SYNC_BEGIN ||
         kind == AXE_SYNC_COME) {
-        meet(s, w, c);
+        sync_threads(s, w, c);
         return;
     }
     if (kind == AXE_SYNC_WAIT) {

@@ -86,8 +86,8 @@ axe_sim_agent_text(sim *s, int agent)
         return axe_textf(s->cx,
                          "the tensor core of warps %d to %d of block "
                          "%lld",
-                         a->index * s->crew_warps,
-                         a->index * s->crew_warps + s->crew_warps - 1, block);
+                         a->index * s->group_warps,
+                         a->index * s->group_warps + s->group_warps - 1, block);
     case SIM_AGENT_BAR:
         return axe_textf(s->cx, "a copy that ends at %s",
                          axe_sim_mbar_text(s, a->cta, a->index));

@@ -70,8 +70,8 @@ begin_warp(sim *s, sim_warp *w)
     w->mask = s->all_lanes;
     w->prior = s->behind && s->g->waits ? 0 : s->all_lanes;
     w->wait = SIM_RUN;
-    w->n_fence = w->n_crew = 0;
-    w->crew_at = NULL;
+    w->n_fence = w->n_warpgroup = 0;
+    w->warpgroup_at = NULL;
     memset(w->group, 0, sizeof w->group);
 }
 
@@ -86,12 +86,12 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
     axe_sim_tmem_begin(s, cta);
     for (int i = 0; i < s->n_warp; i++)
         begin_warp(s, &cta->warp[i]);
-    for (int i = 0; i < s->n_crew; i++) {
+    for (int i = 0; i < s->n_warpgroup; i++) {
         cta->tensor[i] = -1;
-        cta->crew[i] = NULL;
+        cta->warpgroup[i] = NULL;
     }
     for (int i = 0; i <= MAX_NAMED; i++) {
-        cta->named[i].came = cta->named[i].crew = 0;
+        cta->named[i].came = cta->named[i].warps = 0;
         cta->named[i].site = -1;
         axe_sim_clock_zero(s, &cta->named[i].cur);
     }
@@ -181,15 +181,15 @@ static bool
 find_partial(sim *s)
 {
     for (int i = 0; i < s->g->cluster; i++)
-        for (int k = 0; k < s->n_crew; k++) {
-            const sim_async *o = s->cta[i].crew[k];
+        for (int k = 0; k < s->n_warpgroup; k++) {
+            const sim_async *o = s->cta[i].warpgroup[k];
             if (!o)
                 continue;
             axe_sim_find(
                 s, AXE_SIM_PARTIAL, o->call.in, -1,
                 "of warps %d to %d of block %lld only 0x%x have issued "
                 "it",
-                k * s->crew_warps, k * s->crew_warps + s->crew_warps - 1,
+                k * s->group_warps, k * s->group_warps + s->group_warps - 1,
                 (long long)s->cta[i].block, o->came);
             return true;
         }
@@ -341,18 +341,20 @@ check_exit(sim *s, sim_cta *cta)
 
 /* What a warpgroup does together, all its warps must have done. */
 static void
-check_crews(sim *s, const sim_cta *cta)
+check_warpgroups(sim *s, const sim_cta *cta)
 {
     for (int i = 1; i < s->n_warp; i++) {
         const sim_warp *w = &cta->warp[i];
-        const sim_warp *first = &cta->warp[i / s->crew_warps * s->crew_warps];
-        const sim_inst *in = w->crew_at ? w->crew_at : first->crew_at;
-        if (w->n_crew != first->n_crew)
+        const sim_warp *first = &cta->warp[i / s->group_warps * s->group_warps];
+        const sim_inst *in =
+            w->warpgroup_at ? w->warpgroup_at : first->warpgroup_at;
+        if (w->n_warpgroup != first->n_warpgroup)
             axe_sim_find(s, AXE_SIM_PARTIAL, in, -1,
                          "%s has done %u things of its whole warpgroup, and %s "
                          "%u",
-                         axe_sim_agent_text(s, w->agent), w->n_crew,
-                         axe_sim_agent_text(s, first->agent), first->n_crew);
+                         axe_sim_agent_text(s, w->agent), w->n_warpgroup,
+                         axe_sim_agent_text(s, first->agent),
+                         first->n_warpgroup);
     }
 }
 
@@ -380,7 +382,7 @@ run_cluster(sim *s, int64_t first)
     for (int i = 0; i < s->g->cluster && s->checks && !s->stop; i++) {
         check_exit(s, &s->cta[i]);
         axe_sim_tmem_end(s, &s->cta[i]);
-        check_crews(s, &s->cta[i]);
+        check_warpgroups(s, &s->cta[i]);
     }
 }
 

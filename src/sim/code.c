@@ -51,7 +51,7 @@ size_value(const sim *s, const axe_var *v)
     return v->is_fixed ? v->fixed : s->n_sm;
 }
 
-/* Which turn a loop of the host is at; false: it is none. */
+/* Which iteration a loop of the host is at; false: it is none. */
 static bool
 turn_value(const sim *s, const axe_var *v, int64_t *out)
 {
@@ -107,7 +107,7 @@ varies(coder *k, const axe_node *n)
     return l.found;
 }
 
-/* Do some lanes leave the loop, or its turn, before others? */
+/* Do some lanes leave the loop, or its iteration, before others? */
 static bool
 leaves_apart(coder *k, const axe_lblock *b, bool apart)
 {
@@ -163,7 +163,7 @@ mark(coder *k, const axe_lblock *b, bool apart)
             deep = deep || apart || leaves_apart(k, &l->body, false);
             grew |= mark(k, &l->body, deep);
             break;
-        case AXE_LIR_EVER:
+        case AXE_LIR_FOREVER:
             deep = apart || leaves_apart(k, &l->body, false);
             grew |= mark(k, &l->body, deep);
             break;
@@ -435,10 +435,10 @@ static axe_status make_block(coder *k, const axe_lblock *b);
 static axe_status
 make_loop(coder *k, const axe_lir *l)
 {
-    bool ever = l->kind == AXE_LIR_EVER;
-    int  at = add(k, ever ? SIM_EVER : SIM_LOOP, l), end;
+    bool forever = l->kind == AXE_LIR_FOREVER;
+    int  at = add(k, forever ? SIM_FOREVER : SIM_LOOP, l), end;
 
-    if (!ever) {
+    if (!forever) {
         if (l->step < 1)
             return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                             "the simulator: a loop by %lld",
@@ -449,12 +449,12 @@ make_loop(coder *k, const axe_lir *l)
         k->c->inst[at].bound = add_slot(k->s, k->c, NULL);
         k->c->lanes[k->c->inst[at].bound] = k->c->lanes[k->c->inst[at].slot];
     }
-    if (!ever && l->join != AXE_JOIN_NONE)
+    if (!forever && l->join != AXE_JOIN_NONE)
         for (int i = 0; i < l->body.n; i++)
             AXE_TRY(make_calc(k, l->body.item[i], l));
     else
         AXE_TRY(make_block(k, &l->body));
-    end = add(k, ever ? SIM_AGAIN : SIM_NEXT, l);
+    end = add(k, forever ? SIM_AGAIN : SIM_NEXT, l);
     k->c->inst[end].slot = k->c->inst[at].slot;
     k->c->inst[end].bound = k->c->inst[at].bound;
     k->c->inst[end].step = l->step;
@@ -500,7 +500,7 @@ make_one(coder *k, const axe_lir *l)
 {
     switch (l->kind) {
     case AXE_LIR_LOOP:
-    case AXE_LIR_EVER:
+    case AXE_LIR_FOREVER:
         return make_loop(k, l);
     case AXE_LIR_BLOCK:
         return make_block(k, &l->body);

@@ -13,7 +13,7 @@ enum { PAD_COLS = 32, PAD_ROWS = 4 };
 /* Sums that are not in their registers now. */
 typedef struct sim_held {
     const sim_product *p;
-    sim_warp          *warp; /* the first of the crew */
+    sim_warp          *warp; /* the first of the warp group */
     int                array;
     int64_t            at;
     int64_t            ld;
@@ -51,7 +51,7 @@ in_floats(sim *s, sim_warp *first, int array, int64_t at, const sim_side *side,
 {
     float *to = s->wide;
 
-    for (int w = 0; w < s->crew_warps; w++) {
+    for (int w = 0; w < s->group_warps; w++) {
         const sim_regs *r = &side->regs[w];
         int             n = (r->hi + 1) * s->lanes;
         if (r->n == 0)
@@ -73,7 +73,7 @@ static void
 gather_registers(sim *s, const sim_call *c, int which, const sim_side *side,
                  int rows, int cols, float *out, int64_t ld)
 {
-    const float     *base[MAX_CREW] = {NULL};
+    const float     *base[MAX_WARPGROUP] = {NULL};
     const sim_place *q = side->place;
 
     in_floats(s, c->warp, c->in->arg[which].tensor, c->at[which][c->lane], side,
@@ -108,7 +108,7 @@ axe_sim_unhold(sim *s, sim_held *h)
 {
     sim_held *next;
 
-    for (int w = 0; w < s->crew_warps; w++)
+    for (int w = 0; w < s->group_warps; w++)
         h->warp[w].array[h->array].held = NULL;
     for (; h; h = next) {
         next = h->next;
@@ -162,7 +162,7 @@ hold(sim *s, const sim_call *c, int64_t ld)
     h->next = x->held;
     memset(h->d, 0, (size_t)(rows * ld) * sizeof h->d[0]);
     gather_registers(s, c, 0, &p->c, p->m, p->n, h->d, ld);
-    for (int w = 0; w < s->crew_warps; w++)
+    for (int w = 0; w < s->group_warps; w++)
         c->warp[w].array[array].held = h;
     return h->d;
 }
@@ -382,12 +382,12 @@ multiply_exactly(sim *s, sim_call *c, bool fresh)
 
 /* ------------------------------------------------- operands in registers */
 
-/* All registers of one operand of warp w, number `crew` of the crew. */
+/* All registers of one operand of warp w, number `rank` of its warp group. */
 static void
 check_side(sim *s, const sim_call *c, int which, const sim_side *side,
-           sim_warp *w, int crew, bool write)
+           sim_warp *w, int rank, bool write)
 {
-    const sim_regs *r = &side->regs[crew];
+    const sim_regs *r = &side->regs[rank];
     int             array = c->in->arg[which].tensor;
 
     for (int i = 0; i < r->n; i++) {
@@ -413,7 +413,7 @@ inside(sim *s, const sim_call *c, int which, const sim_side *side)
     const sim_array *x = &c->warp->array[array];
     int64_t          first = c->at[which][c->lane];
 
-    for (int w = 0; w < s->crew_warps && !side->memory; w++)
+    for (int w = 0; w < s->group_warps && !side->memory; w++)
         if (side->regs[w].n > 0 &&
             (first + side->regs[w].lo < 0 || first >= x->n ||
              first + side->regs[w].hi >= x->n)) {
@@ -434,17 +434,17 @@ axe_sim_contract_inside(sim *s, const sim_call *c)
 }
 
 void
-axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew)
+axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int rank)
 {
     const sim_product *p = c->in->shape->product;
 
     if (!p->a.memory)
-        check_side(s, c, 1, &p->a, w, crew, false);
+        check_side(s, c, 1, &p->a, w, rank, false);
     if (!p->b.memory)
-        check_side(s, c, 2, &p->b, w, crew, false);
+        check_side(s, c, 2, &p->b, w, rank, false);
     if (!axe_sim_is_fresh(c))
-        check_side(s, c, 0, &p->c, w, crew, false);
-    check_side(s, c, 0, &p->c, w, crew, true);
+        check_side(s, c, 0, &p->c, w, rank, false);
+    check_side(s, c, 0, &p->c, w, rank, true);
 }
 
 void

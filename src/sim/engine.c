@@ -118,8 +118,8 @@ axe_sim_engine_idle(const sim *s, int agent, uint32_t upto)
     for (const sim_async *o = s->queue; o; o = o->next)
         if (o->call.agent == agent && o->call.epoch <= upto && !o->arrives)
             return false;
-    for (int i = 0; i < s->n_crew; i++)
-        for (const sim_async *o = cta->crew[i]; o; o = o->next)
+    for (int i = 0; i < s->n_warpgroup; i++)
+        for (const sim_async *o = cta->warpgroup[i]; o; o = o->next)
             if (o->call.agent == agent && o->call.epoch <= upto)
                 return false;
     return true;
@@ -149,13 +149,13 @@ take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
     sim_array *x = &w->array[array];
     uint32_t   known = w->clock.vc[w->tensor];
     bool       reads = which > 0 || !axe_sim_is_fresh(c), bare = false;
-    bool       unset = false, flying = false;
+    bool       unset = false, in_flight = false;
 
     for (int i = 0; i < r->n; i++) {
         int64_t at = c->at[which][0] + r->at[i];
         bare = bare || x->fence[at] > w->n_fence;
         unset = unset || (reads && (r->lanes[i] & ~x->init[at]));
-        flying = flying || (which > 0 && x->writes[at] > known);
+        in_flight = in_flight || (which > 0 && x->writes[at] > known);
         if (which > 0) {
             x->reads[at] = x->factor[at] = op;
         } else {
@@ -170,37 +170,37 @@ take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
             "fence of registers lies between");
     if (unset)
         report_side(s, w, c, array, AXE_SIM_UNINIT, "has no value");
-    if (flying)
+    if (in_flight)
         report_side(s, w, c, array, AXE_SIM_FLIGHT,
                     "is still being written by another atom");
 }
 
 static void
-take_registers(sim *s, sim_warp *w, const sim_call *c, int crew, uint32_t op)
+take_registers(sim *s, sim_warp *w, const sim_call *c, int rank, uint32_t op)
 {
     const sim_product *p = c->in->shape->product;
 
     if (s->checks)
-        take_side(s, w, c, 0, &p->c.regs[crew], op);
+        take_side(s, w, c, 0, &p->c.regs[rank], op);
     if (p->a.memory)
         return;
     if (w->array[c->in->arg[1].tensor].held)
         axe_sim_unhold(s, w->array[c->in->arg[1].tensor].held);
     if (s->checks)
-        take_side(s, w, c, 1, &p->a.regs[crew], op);
+        take_side(s, w, c, 1, &p->a.regs[rank], op);
 }
 
 /* The tensor core of the warp's warpgroup. */
 static sim_group *
 tensor_group(sim *s, sim_warp *w, int group)
 {
-    int        crew = w->id / s->crew_warps;
+    int        warpgroup = w->id / s->group_warps;
     sim_group *g = &w->group[group];
 
-    if (w->cta->tensor[crew] < 0)
-        w->cta->tensor[crew] =
-            axe_sim_agent_new(s, SIM_AGENT_TENSOR, w->cta, crew, group);
-    w->tensor = w->writer = w->reader = w->cta->tensor[crew];
+    if (w->cta->tensor[warpgroup] < 0)
+        w->cta->tensor[warpgroup] =
+            axe_sim_agent_new(s, SIM_AGENT_TENSOR, w->cta, warpgroup, group);
+    w->tensor = w->writer = w->reader = w->cta->tensor[warpgroup];
     g->agent = g->ragent = w->tensor + 1;
     return g;
 }
@@ -230,9 +230,9 @@ check_same(sim *s, sim_warp *w, const sim_call *c, const sim_async *o)
 static void
 issue_product(sim *s, sim_warp *w, sim_call *c)
 {
-    int         crew = w->id / s->crew_warps, rank = w->id % s->crew_warps;
+    int warpgroup = w->id / s->group_warps, rank = w->id % s->group_warps;
     sim_group  *g = tensor_group(s, w, c->in->shape->group);
-    sim_async **at = &w->cta->crew[crew], *o;
+    sim_async **at = &w->cta->warpgroup[warpgroup], *o;
     uint32_t    op = ++g->n_op;
 
     if (!axe_sim_contract_inside(s, c))
@@ -255,7 +255,7 @@ issue_product(sim *s, sim_warp *w, sim_call *c)
     axe_sim_clock_join(s, &o->call.clock, w->clock);
     o->came |= 1u << rank;
     axe_sim_release(s, w);
-    if (++o->n_came < s->crew_warps)
+    if (++o->n_came < s->group_warps)
         return;
     *at = o->next;
     *c->in->count += 1;

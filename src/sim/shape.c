@@ -399,7 +399,7 @@ make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
         for (int k = 0; k < out->n_copy; k++)
             out->place[i++] = p[k];
     } while (next_point(&all, at));
-    for (int w = 0; w < s->crew_warps; w++)
+    for (int w = 0; w < s->group_warps; w++)
         sum_up(s, out, n, w, &out->regs[w]);
     return AXE_OK;
 }

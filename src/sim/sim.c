@@ -275,8 +275,8 @@ make_cta(sim *s, sim_cta *cta, int rank)
     axe_sim_tmem_make(s, cta);
     cta->warp = axe_new_array(s->own, sim_warp, s->n_warp);
     cta->bar = axe_new_array(s->own, sim_mbar, s->code->n_bar);
-    cta->crew = axe_new_array(s->own, sim_async *, s->n_crew);
-    cta->tensor = axe_new_array(s->own, int, s->n_crew);
+    cta->warpgroup = axe_new_array(s->own, sim_async *, s->n_warpgroup);
+    cta->tensor = axe_new_array(s->own, int, s->n_warpgroup);
     cta->remote = axe_new_array(s->own, uint32_t, s->max_agent);
     cta->remote_site = axe_new_array(s->own, uint16_t, s->max_agent);
     for (int i = 0; i < s->code->n_bar; i++) {
@@ -297,7 +297,7 @@ n_registers(const sim *s, const sim_side *side)
 {
     int64_t n = 0;
 
-    for (int w = 0; w < s->crew_warps; w++)
+    for (int w = 0; w < s->group_warps; w++)
         n += (side->regs[w].hi + 1) * s->lanes;
     return n;
 }
@@ -377,9 +377,10 @@ run_grid(sim *s)
     s->held = NULL;
     AXE_TRY(axe_sim_code_make(s, &s->code));
     s->n_warp = s->g->n_thread / s->lanes;
-    s->n_crew = (s->n_warp + s->crew_warps - 1) / s->crew_warps;
-    s->max_agent = s->g->cluster * (s->n_warp + s->n_crew + s->code->n_bar +
-                                    2 * s->n_warp * s->n_group);
+    s->n_warpgroup = (s->n_warp + s->group_warps - 1) / s->group_warps;
+    s->max_agent =
+        s->g->cluster * (s->n_warp + s->n_warpgroup + s->code->n_bar +
+                         2 * s->n_warp * s->n_group);
     s->agent = axe_new_array(s->own, sim_agent, s->max_agent);
     s->stack = axe_new_array(s->own, sim_val, s->code->max_depth + 1);
     s->stack_lanes = axe_new_array(s->own, bool, s->code->max_depth + 1);
@@ -410,9 +411,10 @@ run_loop(sim *s, const axe_host *h)
 
     AXE_TRY(host_value(s, h->var->extent, &end));
     if (end > AXE_TURNS || at == AXE_NEST_MAX)
-        return axe_fail(s->cx, h->var->at, AXE_EOVERFLOW,
-                        "the simulator: %lld turns of a loop around launches",
-                        (long long)end);
+        return axe_fail(
+            s->cx, h->var->at, AXE_EOVERFLOW,
+            "the simulator: %lld iterations of a loop around launches",
+            (long long)end);
     s->n_turn++;
     s->around[at] = h->var;
     for (s->turn[at] = 0; s->turn[at] < end && !s->stop; s->turn[at]++)
@@ -458,15 +460,15 @@ run(sim *s)
     int n = 0;
 
     if (!s->mc->simt || s->l->n_grid == 0 || s->mc->simt->lanes > MAX_LANES ||
-        s->mc->simt->group > MAX_CREW)
+        s->mc->simt->group > MAX_WARPGROUP)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator runs grids of machines with warps of "
                         "at most %d threads, and %d of them in a warpgroup; %s "
                         "is for %s",
-                        MAX_LANES, MAX_CREW, s->l->plan->kernel->name,
+                        MAX_LANES, MAX_WARPGROUP, s->l->plan->kernel->name,
                         s->mc->name);
     s->lanes = s->mc->simt->lanes;
-    s->crew_warps = s->mc->simt->group;
+    s->group_warps = s->mc->simt->group;
     s->all_lanes = AXE_ALL_LANES(s->lanes);
     for (int i = 0; i < s->l->n_grid; i++)
         n += n_atoms(&s->l->grid[i].body);

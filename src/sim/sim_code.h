@@ -9,9 +9,9 @@
 
 enum {
     MAX_LANES = AXE_MAX_LANES,
-    MAX_ARG = 6,  /* operands of an atom */
-    MAX_RANK = 5, /* of a tensor map */
-    MAX_CREW = 4  /* warps of a warpgroup */
+    MAX_ARG = 6,      /* operands of an atom */
+    MAX_RANK = 5,     /* of a tensor map */
+    MAX_WARPGROUP = 4 /* warps of a warpgroup */
 };
 
 typedef struct sim sim;
@@ -42,8 +42,8 @@ typedef struct sim_expr {
 
 /* ----------------------------------------------------------- instructions */
 
-/* What a crew's element is: thread `lane` of warp `warp` of the crew (those of
- * a memory operand give the address), element `at` from there. */
+/* What an element of a warp group is: thread `lane` of its warp `warp` (those
+ * of a memory operand give the address), element `at` from there. */
 typedef struct sim_place {
     int     warp, lane; /* -1: the thread that issues */
     int32_t at;
@@ -81,7 +81,7 @@ typedef struct sim_side {
     sim_tile  *tile;   /* in tensor memory; else by descriptor */
     int        n_copy; /* of each element: replicas */
     sim_place *place;  /* [rows * cols * n_copy] */
-    sim_regs   regs[MAX_CREW];
+    sim_regs   regs[MAX_WARPGROUP];
 } sim_side;
 
 typedef struct sim_product {
@@ -118,16 +118,16 @@ typedef struct sim_arg {
 } sim_arg;
 
 typedef enum sim_op {
-    SIM_LET,   /* slot = a */
-    SIM_TURN,  /* slot = slot + 1, or 0 where that is step */
-    SIM_LOOP,  /* slot from a to b; jump: behind the loop */
-    SIM_NEXT,  /* slot += step; jump: the first of the body */
-    SIM_EVER,  /* jump: behind the loop */
-    SIM_AGAIN, /* jump: the first of the body */
-    SIM_IF,    /* a; jump: the ELSE or END */
-    SIM_ELSE,  /* jump: the END */
-    SIM_END,   /* of IF */
-    SIM_BREAK, /* of the innermost loop */
+    SIM_LET,     /* slot = a */
+    SIM_TURN,    /* slot = slot + 1, or 0 where that is step */
+    SIM_LOOP,    /* slot from a to b; jump: behind the loop */
+    SIM_NEXT,    /* slot += step; jump: the first of the body */
+    SIM_FOREVER, /* jump: behind the loop */
+    SIM_AGAIN,   /* jump: the first of the body */
+    SIM_IF,      /* a; jump: the ELSE or END */
+    SIM_ELSE,    /* jump: the END */
+    SIM_END,     /* of IF */
+    SIM_BREAK,   /* of the innermost loop */
     SIM_CONTINUE,
     SIM_CALC, /* arg[i] = word[i], all computed before any is written */
     SIM_ATOM,

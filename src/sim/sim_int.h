@@ -11,7 +11,7 @@
  *     contract.c  CONTRACT; mma.c its loops
  *     tmem.c      tensor memory: columns, access, moves of warps
  *     tproduct.c  CONTRACT and COPY into it
- *     barrier.c   SYNC: meetings and mbarriers
+ *     barrier.c   SYNC: barriers and mbarriers
  *     group.c     SYNC: commit groups, fences
  *     engine.c    asynchronous atoms: queue, order, completion
  *     warp.c      runs one warp until it must wait
@@ -53,7 +53,7 @@ typedef enum sim_agent_kind {
 typedef struct sim_agent {
     sim_agent_kind kind;
     const sim_cta *cta;
-    int            index, group; /* warp, crew or mbarrier; name of group */
+    int index, group; /* warp, warp group or mbarrier; name of group */
 } sim_agent;
 
 /* What is known to have happened, by agent: vc as threads see it, pvc as the
@@ -133,7 +133,7 @@ typedef struct sim_mbar {
 
 typedef struct sim_named {
     int64_t   count, came; /* threads */
-    uint32_t  crew;        /* warps that used it since the CTA met */
+    uint32_t  warps;       /* warps that used it since the CTA's last barrier */
     int       site;
     sim_clock cur, over;
 } sim_named;
@@ -172,8 +172,8 @@ typedef struct sim_array {
 } sim_array;
 
 typedef struct sim_frame {
-    axe_lane_set mask, gone, other; /* at entry; that left the loop or the turn;
-                                   that take ELSE */
+    axe_lane_set mask, gone, other; /* at entry; that left the loop or the
+                                       iteration; that take ELSE */
     axe_lane_set broke;
     int          loop; /* frame of the loop around, or -1 */
 } sim_frame;
@@ -200,10 +200,10 @@ struct sim_warp {
     uint32_t        shown;   /* what it did before its last INITED */
     axe_lane_set    touched; /* lanes that used memory since */
     sim_group       group[MAX_GROUP];
-    uint32_t        n_fence; /* of registers */
-    uint32_t        n_crew;  /* SYNCs of its whole warpgroup */
-    const sim_inst *crew_at; /* the last of them */
-    int             tensor;  /* agent of its warpgroup's tensor core, or -1 */
+    uint32_t        n_fence;      /* of registers */
+    uint32_t        n_warpgroup;  /* SYNCs of its whole warpgroup */
+    const sim_inst *warpgroup_at; /* the last of them */
+    int             tensor; /* agent of its warpgroup's tensor core, or -1 */
     int writer, reader; /* agents that write and read its registers, or -1 */
     sim_wait        wait;
     const sim_inst *at;             /* where it waits */
@@ -220,7 +220,7 @@ struct sim_warp {
 /* One invocation of an atom, by whom, with all operands evaluated. */
 typedef struct sim_call {
     const sim_inst *in;
-    sim_warp       *warp; /* the first of the crew */
+    sim_warp       *warp; /* the first of the warp group */
     axe_lane_set    mask, pred;
     int64_t         at[MAX_ARG][MAX_LANES];
     int             cta[MAX_ARG][MAX_LANES]; /* DSMEM: ranks */
@@ -238,7 +238,7 @@ typedef struct sim_call {
 typedef struct sim_async {
     sim_call          call;
     struct sim_async *next;
-    int               n_came; /* warps of the crew that issued it */
+    int               n_came; /* warps of the warp group that issued it */
     uint32_t          came;
     sim_cta          *to;  /* COPY to shared memory: whose */
     sim_mbar         *bar; /* or NULL */
@@ -269,11 +269,11 @@ struct sim_cta {
     sim_warp   *warp;
     sim_mbar   *bar;
     sim_named   named[MAX_NAMED + 1];
-    sim_async **crew;    /* [crews] issued by some of its warps only */
-    int        *tensor;  /* [crews] agents, or -1 */
-    int         n_left;  /* warps that are done */
-    bool        refused; /* it has been told that no CTAs are left to take */
-    uint32_t   *remote;  /* [agents] epoch of the last use by other CTAs */
+    sim_async **warpgroup; /* [warp groups] issued by some of its warps only */
+    int        *tensor;    /* [warp groups] agents, or -1 */
+    int         n_left;    /* warps that are done */
+    bool        refused;   /* it has been told that no CTAs are left to take */
+    uint32_t   *remote;    /* [agents] epoch of the last use by other CTAs */
     uint16_t   *remote_site;
 };
 
@@ -290,7 +290,7 @@ struct sim {
     const axe_lowered  *l;
     const axe_machine  *mc;
     const axe_grid     *g;
-    int                 lanes, crew_warps; /* of a warp, of a warpgroup */
+    int                 lanes, group_warps; /* of a warp, of a warpgroup */
     axe_lane_set        all_lanes;
     int                 n_turn; /* of the host's loops around it */
     const axe_var      *around[AXE_NEST_MAX];
@@ -307,9 +307,9 @@ struct sim {
     sim_global         *global;
     int                *map_of; /* [n_map] which global tensor */
     int64_t (*map_size)[MAX_RANK], (*map_stride)[MAX_RANK]; /* [n_map] */
-    int              n_sm, n_warp, n_crew;                  /* of a CTA */
+    int              n_sm, n_warp, n_warpgroup;             /* of a CTA */
     sim_cta         *cta;                                   /* [cluster] */
-    sim_named        all; /* the cluster's meeting */
+    sim_named        all; /* the cluster's barrier */
     int              n_agent, max_agent;
     sim_agent       *agent;
     sim_call         call; /* of the instruction at hand */
@@ -427,8 +427,8 @@ void axe_sim_gather(sim *s, sim_call *c, int which, sim_cta *cta, int n, int k,
 /* Its bytes, row by row. */
 void axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
                    int row_bytes, uint8_t *out);
-/* May warp w, number `crew` of those that issue it, use its registers? */
-void axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int crew);
+/* May warp w, number `rank` of those that issue it, use its registers? */
+void axe_sim_contract_check(sim *s, const sim_call *c, sim_warp *w, int rank);
 /* The bytes that a box through a map has. */
 int64_t axe_sim_box_bytes(const sim *s, const sim_call *c);
 void    axe_sim_box_check(sim *s, const sim_call *c);
@@ -464,7 +464,7 @@ void axe_sim_mma(int m, int k, int64_t ld, const float *a, const float *b,
 void axe_sim_widen(axe_type t, axe_type as, const uint8_t *bits, int n,
                    float *out);
 
-/* barrier.c: meetings and mbarriers; group.c: groups and fences. */
+/* barrier.c: barriers and mbarriers; group.c: groups and fences. */
 void axe_sim_barrier(sim *s, sim_warp *w, sim_call *c);
 void axe_sim_group(sim *s, sim_warp *w, sim_call *c);
 /* The mbarrier that operand `arg` of thread `lane` means in a CTA; NULL,

@@ -312,7 +312,7 @@ take_registers(sim *s, sim_warp *w, const sim_call *c, uint32_t op)
 
     for (int i = 0; i < c->in->shape->moves->n; i++) {
         int64_t at = c->at[reg][0] + p[i].at;
-        if (p[i].warp != w->id % s->crew_warps)
+        if (p[i].warp != w->id % s->group_warps)
             continue;
         if (!axe_sim_reg_check(s, w, c->in, array, at, AXE_ONE_LANE(p[i].lane),
                                load))
@@ -321,7 +321,7 @@ take_registers(sim *s, sim_warp *w, const sim_call *c, uint32_t op)
             x->init[at] |= AXE_ONE_LANE(p[i].lane);
     }
     for (int i = 0; i < c->in->shape->moves->n; i++)
-        if (p[i].warp == w->id % s->crew_warps)
+        if (p[i].warp == w->id % s->group_warps)
             (load ? x->writes : x->reads)[c->at[reg][0] + p[i].at] = op;
     return true;
 }
@@ -355,13 +355,13 @@ move_run(sim *s, sim_call *c, int from, int to)
     int64_t  lane = at / (AXE_TMEM_LANE / (8 * c->in->shape->elem_bytes));
     uint8_t *mem;
 
-    if (lane / s->lanes != w->id % s->crew_warps) {
+    if (lane / s->lanes != w->id % s->group_warps) {
         if (!axe_sim_known(s, AXE_SIM_REACH, c->in, -1))
             axe_sim_find(s, AXE_SIM_REACH, c->in, -1,
                          "%s means lane %lld; it reaches %d to %d",
                          axe_sim_agent_text(s, w->agent), (long long)lane,
-                         w->id % s->crew_warps * s->lanes,
-                         w->id % s->crew_warps * s->lanes + s->lanes - 1);
+                         w->id % s->group_warps * s->lanes,
+                         w->id % s->group_warps * s->lanes + s->lanes - 1);
         return;
     }
     mem = axe_sim_tmem(s, c, load ? 1 : 0, w->cta, at, to - from, !load);
@@ -381,6 +381,6 @@ axe_sim_tmem_move(sim *s, sim_call *c)
 
     c->lane = 0;
     for (int k = 0; k < m->n_run; k++)
-        if (reg_places(c)[m->run[k]].warp == c->warp->id % s->crew_warps)
+        if (reg_places(c)[m->run[k]].warp == c->warp->id % s->group_warps)
             move_run(s, c, m->run[k], m->run[k + 1]);
 }

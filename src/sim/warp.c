@@ -1,8 +1,8 @@
 /* warp.c - one warp, instruction by instruction, until it must wait.
  *
  * Lanes that do not take part are off in the mask.  A frame is an open IF or
- * loop; lanes that have left the innermost loop, or its turn, are in `gone` and
- * come back at its end. */
+ * loop; lanes that have left the innermost loop, or its iteration, are in
+ * `gone` and come back at its end. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -165,7 +165,7 @@ control(sim_warp *w, const sim_inst *in)
 {
     switch (in->op) {
     case SIM_LOOP:
-    case SIM_EVER:
+    case SIM_FOREVER:
         enter_loop(w, in);
         return true;
     case SIM_NEXT:
@@ -340,8 +340,8 @@ static void
 sync(sim *s, sim_warp *w, sim_call *c)
 {
     if (c->in->shape->atom->by == AXE_SCOPE_WARPGROUP) {
-        w->n_crew++;
-        w->crew_at = c->in;
+        w->n_warpgroup++;
+        w->warpgroup_at = c->in;
     }
     switch (c->in->shape->atom->sync) {
     case AXE_SYNC_ADMIT:
@@ -371,7 +371,7 @@ sync(sim *s, sim_warp *w, sim_call *c)
         else
             axe_sim_barrier(s, w, c);
         return;
-    case AXE_SYNC_MEET:
+    case AXE_SYNC_BARRIER:
     case AXE_SYNC_BEGIN:
     case AXE_SYNC_COME:
     case AXE_SYNC_INIT:
@@ -527,7 +527,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     check_collective(s, c);
     check_prior(s, w, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
-        (kind != AXE_ATOM_CONTRACT && w->id % s->crew_warps == 0))
+        (kind != AXE_ATOM_CONTRACT && w->id % s->group_warps == 0))
         *in->count += 1;
     if (kind == AXE_ATOM_SYNC)
         sync(s, w, c);

@@ -2,7 +2,7 @@
 # Kernels whose statements depend on one another through global memory
 # (tests/sim), on the simulated GPUs, in four orders: each on one of its machines
 # by turns (SIM_ALL=1: on all).  A kernel's first line says where, and with which
-# sizes, or how it is refused; `meets 0` that no threads meet.
+# sizes, or how it is refused; `barriers 0` that it has no barrier.
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
@@ -20,8 +20,8 @@ runs() {
     "$AXE" sim "$file" --target "$machine" --random --check --policy 2 $1 \
         >said 2>&1 || fail "it is wrong"
     ! grep -q "no error bound" said || fail "nothing was compared"
-    ! grep -q '^// meets 0' "$file" || ! grep -q ' meet' said ||
-        fail "threads meet"
+    ! grep -q '^// barriers 0' "$file" || ! grep -q ' meet' said ||
+        fail "threads wait at a barrier"
 }
 
 # TEXT: it is refused so, as early as by `axe check`.

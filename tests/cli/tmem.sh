@@ -96,7 +96,7 @@ kernel shared_factor<BM = 128, BN = 64, BK = 32>
 EOT
 "$AXE" explain shared.axe >plan 2>&1
 for says in 'each of 2 CTAs does a part and gives it to all' \
-    'waits for what it asked: b is read in line 16 and written in line 14'; do
+    'waits for what it issued to tc: b is read in line 16 and written in line 14'; do
     grep -qF "$says" plan && continue
     n_bad=$((n_bad + 1))
     echo "FAILED: the plan of shared.axe does not say: $says"

@@ -15,19 +15,19 @@
 #include "lower/lower.h"
 
 typedef enum edit {
-    DROP,    /* the atom is not there */
-    ADD,     /* to the first number of operand `arg` */
-    SET,     /* it becomes `value` */
-    FLIP,    /* it becomes 1 - it */
-    ONLY,    /* threads whose warp of the warpgroup is below `value` */
-    ANYBODY, /* no condition */
-    NOBODY,  /* a condition that never holds: zeros instead */
-    MEETING, /* another of the cluster: MEET, BEGIN */
-    PLAIN,   /* what is folded into memory is stored there */
-    BUFFER,  /* the buffer of operand `arg` gets a swizzle of `value` bytes */
-    SWAP, /* places 0 .. value - 1 and those behind them, of two such parts */
-    CTA,  /* operand `arg` is of CTA `value` of the cluster */
-    OWN,  /* it tells this CTA alone what it told all of the cluster */
+    DROP,          /* the atom is not there */
+    ADD,           /* to the first number of operand `arg` */
+    SET,           /* it becomes `value` */
+    FLIP,          /* it becomes 1 - it */
+    ONLY,          /* threads whose warp of the warpgroup is below `value` */
+    ANYBODY,       /* no condition */
+    NOBODY,        /* a condition that never holds: zeros instead */
+    OTHER_BARRIER, /* another of the cluster: BARRIER, BEGIN */
+    PLAIN,         /* what is folded into memory is stored there */
+    BUFFER, /* the buffer of operand `arg` gets a swizzle of `value` bytes */
+    SWAP,   /* places 0 .. value - 1 and those behind them, of two such parts */
+    CTA,    /* operand `arg` is of CTA `value` of the cluster */
+    OWN,    /* it tells this CTA alone what it told all of the cluster */
     BARRIER, /* operand `arg` becomes the grid's first mbarrier */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
@@ -171,12 +171,12 @@ edit_reach(axe_ctx *cx, axe_lir *l)
     fail_msg("%s has no like that tells one CTA", l->atom->name);
 }
 
-/* A meeting of the cluster of which nothing is seen but inits, and back. */
+/* A barrier of the cluster of which nothing is seen but inits, and back. */
 static inline const axe_atom *
-other_meeting(const axe_atom *a)
+other_barrier(const axe_atom *a)
 {
     axe_sync_kind want =
-        a->sync == AXE_SYNC_MEET ? AXE_SYNC_BEGIN : AXE_SYNC_MEET;
+        a->sync == AXE_SYNC_BARRIER ? AXE_SYNC_BEGIN : AXE_SYNC_BARRIER;
 
     while (a->sync != want || a->by != AXE_SCOPE_CLUSTER)
         a += want == AXE_SYNC_BEGIN ? 1 : -1;
@@ -200,8 +200,8 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
     case PLAIN:
         l->atom = unfolded(cx, l->atom);
         return;
-    case MEETING:
-        l->atom = other_meeting(l->atom);
+    case OTHER_BARRIER:
+        l->atom = other_barrier(l->atom);
         return;
     case BARRIER:
         edit_barrier(cx, r, g, l);

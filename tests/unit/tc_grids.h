@@ -22,7 +22,7 @@ typedef struct tc_grid {
 } tc_grid;
 
 static inline void
-tc_meet(maker *m, const tc_spec *t)
+tc_barrier(maker *m, const tc_spec *t)
 {
     atom(m, "tc.before", 0, 0, NULL);
     atom(m, t->ctas > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
@@ -54,7 +54,7 @@ tc_begin(maker *m, const tc_spec *t, const tc_grid *g)
     }
     atom(m, "mbarrier.inited", 0, 0, NULL);
     end(m);
-    tc_meet(m, t);
+    tc_barrier(m, t);
     atom(m, "ld.shared.b32", 0, 2,
          (axe_arg[]){at(g->base, num(m, 0)), at(g->word, num(m, 0))});
 }
@@ -78,7 +78,7 @@ tc_box(maker *m, const tc_spec *t, const axe_tensor *to, node at_to,
          (axe_arg[]){at(to, at_to), from, full});
 }
 
-/* The stage of turn i has been read. */
+/* The stage of iteration i has been read. */
 static inline void
 tc_await_empty(maker *m, const tc_spec *t, const tc_grid *g, const axe_var *i)
 {
@@ -235,7 +235,7 @@ make_tc(maker *m, axe_ctx *cx, const tc_spec *t)
     begin_if(m, less(m, warp, 4));
     tc_store(m, t, &g);
     end(m);
-    tc_meet(m, t);
+    tc_barrier(m, t);
     begin_if(m, is(m, warp, 0));
     atom(m, t->ctas > 1 ? "tc.pair.free" : "tc.free", 0, 2,
          (axe_arg[]){in_tmem(g.acc, num(m, 0)), integer(num(m, 2 * t->bn))});

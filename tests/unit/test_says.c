@@ -39,7 +39,7 @@ static const struct {
      "k", "sm_80", AXE_STAGE_C, ", i64 n_cores)", NULL, NULL},
     {NULL, "kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 64) { reg f32 s[64] = 0; for (t : M) for (u : cores) s[m] = s[m] + X[i*64 + m]; Y[i*64 + m] = s[m]; } }",
      "k", "sm_80", AXE_STAGE_C, ", i64 n_cores)", NULL, NULL},
-    /* a stage's turn that a loop's end names alone has its variable */
+    /* a stage's iteration that a loop's end names alone has its variable */
     {NULL, "kernel k(in f32 X[M, 32], out f32 Y[M, 32]) { index m, n; cta (i : M by 32) { pipeline ring[2] { shared f32 x[32, 32]; } reg f32 s[32, 32] = 0;"
      " for (t : 4) { produce ring { for (u : t + 1) ring.x[m, n] = X[i*32 + m, n]; } consume ring s[m, n] = s[m, n] + ring.x[m, n]; }"
      " Y[i*32 + m, n] = s[m, n]; } }",

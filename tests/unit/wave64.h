@@ -114,12 +114,12 @@ static const axe_simt wave64_simt = {
     }
 #define WAVE64_SYNC(name_, by_, cost_, first, second)                          \
     {                                                                          \
-        WAVE64_ROW(name_, SYNC, by_, cost_), .d = "", .a = "", .b = "",        \
-                                             .sync = AXE_SYNC_MEET, .space = { \
-                                                 AXE_ARG_##first,              \
-                                                 AXE_ARG_##second,             \
-                                                 AXE_ARG_NONE                  \
-                                             }                                 \
+        WAVE64_ROW(name_, SYNC, by_, cost_),                                   \
+            .d = "", .a = "", .b = "", .sync = AXE_SYNC_BARRIER, .space = {    \
+                AXE_ARG_##first,                                               \
+                AXE_ARG_##second,                                              \
+                AXE_ARG_NONE                                                   \
+            }                                                                  \
     }
 
 static const axe_atom wave64_atom[] = {

@@ -17,7 +17,7 @@ const axe_lop_info axe_lop_table[AXE_N_LOP] = {
 };
 
 axe_lir *
-axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind)
+axe_emit(axe_lowering *lw, axe_lblock *b, axe_lir_kind kind)
 {
     axe_lir *l = axe_new(lw->cx, axe_lir);
 
@@ -36,14 +36,14 @@ axe_emit(lowering *lw, axe_lblock *b, axe_lir_kind kind)
 }
 
 axe_reg
-axe_reg_new(lowering *lw, axe_type type, int lanes)
+axe_reg_new(axe_lowering *lw, axe_type type, int lanes)
 {
     return (axe_reg){lw->n_reg++, type, lanes};
 }
 
 axe_reg
-axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type, int lanes,
-            int n_src, const axe_reg *src)
+axe_emit_op(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_type type,
+            int lanes, int n_src, const axe_reg *src)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_OP);
     axe_reg *copy = axe_new_array(lw->cx, axe_reg, n_src + 1);
@@ -60,7 +60,7 @@ axe_emit_op(lowering *lw, axe_lblock *b, axe_lop op, axe_type type, int lanes,
 /* How far apart the operand's elements are along the lanes, if its plan says
  * that they are; else NULL. */
 static const axe_node *
-apart(lowering *lw, const axe_operand *op)
+apart(axe_lowering *lw, const axe_operand *op)
 {
     axe_digit       d = {lw->vector, 1, lw->lanes};
     const axe_node *step;
@@ -73,8 +73,8 @@ apart(lowering *lw, const axe_operand *op)
 }
 
 axe_reg
-axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
-              axe_type type, int lanes)
+axe_emit_load(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+              axe_mem mem, axe_type type, int lanes)
 {
     bool            part = lw->part && lanes > 1;
     const axe_node *step = lanes > 1 ? apart(lw, op) : NULL;
@@ -92,7 +92,7 @@ axe_emit_load(lowering *lw, axe_lblock *b, const axe_operand *op, axe_mem mem,
 
 /* All lanes or some, where the store is in part and may be whole. */
 static void
-store_either(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
+store_either(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
              axe_mem mem)
 {
     const axe_node *part = lw->part;
@@ -108,8 +108,8 @@ store_either(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
 }
 
 void
-axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
-               axe_mem mem)
+axe_emit_store(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+               axe_reg r, axe_mem mem)
 {
     bool part = lw->part && r.lanes > 1;
 
@@ -135,7 +135,7 @@ axe_emit_store(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r,
 }
 
 axe_reg
-axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e)
+axe_emit_part(axe_lowering *lw, axe_lblock *b, axe_reg r, axe_reg e)
 {
     axe_type t =
         axe_type_table[r.type].bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
@@ -151,7 +151,7 @@ axe_emit_part(lowering *lw, axe_lblock *b, axe_reg r, axe_reg e)
 }
 
 axe_var *
-axe_loop_var(lowering *lw, const char *name)
+axe_loop_var(axe_lowering *lw, const char *name)
 {
     axe_var *v = axe_new(lw->cx, axe_var);
 
@@ -162,25 +162,25 @@ axe_loop_var(lowering *lw, const char *name)
 }
 
 const axe_node *
-axe_int(lowering *lw, int64_t v)
+axe_int(axe_lowering *lw, int64_t v)
 {
     return axe_index_const(lw->cx, v);
 }
 
 const axe_node *
-axe_ivar(lowering *lw, const axe_var *v)
+axe_ivar(axe_lowering *lw, const axe_var *v)
 {
     return axe_var_node(lw->cx, AXE_NOWHERE, v);
 }
 
 const axe_node *
-axe_sum(lowering *lw, const axe_node *a, const axe_node *b)
+axe_sum(axe_lowering *lw, const axe_node *a, const axe_node *b)
 {
     return axe_node2(lw->cx, AXE_OP_add, a, b);
 }
 
 static const axe_node *
-size_named(lowering *lw, const char *name)
+size_named(axe_lowering *lw, const char *name)
 {
     const axe_kernel *k = lw->plan->kernel;
 
@@ -191,7 +191,7 @@ size_named(lowering *lw, const char *name)
 }
 
 const axe_node *
-axe_scaled(lowering *lw, const axe_node *a, axe_stride s)
+axe_scaled(axe_lowering *lw, const axe_node *a, axe_stride s)
 {
     a = axe_node2(lw->cx, AXE_OP_mul, a, axe_int(lw, s.coef));
     for (int i = 0; i < axe_unit_n_factor(lw->cx, s.unit); i++)
@@ -201,20 +201,20 @@ axe_scaled(lowering *lw, const axe_node *a, axe_stride s)
 }
 
 const axe_node *
-axe_clamp(lowering *lw, const axe_node *a, int64_t e)
+axe_clamp(axe_lowering *lw, const axe_node *a, int64_t e)
 {
     a = axe_node2(lw->cx, AXE_OP_max, a, axe_int(lw, 0));
     return axe_node2(lw->cx, AXE_OP_min, a, axe_int(lw, e));
 }
 
 const axe_node *
-axe_digit_node(lowering *lw, const bound *b)
+axe_digit_node(axe_lowering *lw, const bound *b)
 {
     return axe_sum(lw, axe_ivar(lw, b->loop), axe_int(lw, b->step));
 }
 
 const axe_node *
-axe_moved(lowering *lw, const axe_node *at, const axe_operand *op,
+axe_moved(axe_lowering *lw, const axe_node *at, const axe_operand *op,
           const axe_digit *d, const axe_node *value)
 {
     axe_move *m = axe_new_array(lw->cx, axe_move, axe_operand_n_iter(op));
@@ -232,7 +232,7 @@ axe_moved(lowering *lw, const axe_node *at, const axe_operand *op,
 }
 
 const axe_node *
-axe_index_so_far(lowering *lw, const axe_var *v)
+axe_index_so_far(axe_lowering *lw, const axe_var *v)
 {
     const axe_node *sum = axe_int(lw, 0);
 
@@ -255,7 +255,7 @@ axe_extent_of(const axe_schedule *s, const axe_var *v)
 }
 
 axe_mem
-axe_mem_of(lowering *lw, const axe_operand *op, const axe_node *at)
+axe_mem_of(axe_lowering *lw, const axe_operand *op, const axe_node *at)
 {
     const axe_place *pl = &lw->plan->place[op->tensor->id];
     bool             tile = op->tensor->space != AXE_SPACE_GLOBAL;
@@ -280,7 +280,7 @@ axe_word_of(axe_type t, int n)
 }
 
 axe_reg
-axe_signs(lowering *lw, axe_lblock *b, axe_type t, axe_type word, int lanes)
+axe_signs(axe_lowering *lw, axe_lblock *b, axe_type t, axe_type word, int lanes)
 {
     int      bits = axe_type_table[t].bits, all = axe_type_table[word].bits;
     uint64_t w = 0;
@@ -295,7 +295,7 @@ axe_signs(lowering *lw, axe_lblock *b, axe_type t, axe_type word, int lanes)
 }
 
 axe_reg
-axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r)
+axe_as_kept(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r)
 {
     const axe_place *pl = &lw->plan->place[op->tensor->id];
 
@@ -307,13 +307,13 @@ axe_as_kept(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg r)
 }
 
 axe_type
-axe_held_as(lowering *lw, axe_type t)
+axe_held_as(axe_lowering *lw, axe_type t)
 {
     return lw->s->raw ? t : axe_compute_of(lw, t);
 }
 
 axe_type
-axe_compute_of(lowering *lw, axe_type t)
+axe_compute_of(axe_lowering *lw, axe_type t)
 {
     axe_type out = t;
     axe_mark m = axe_ctx_mark(lw->cx);

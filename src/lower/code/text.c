@@ -127,7 +127,7 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
                 axe_putf(b, "%*selse\n", 2 * depth, "");
             put_block(cx, b, &l->other, depth + 1);
             continue;
-        case AXE_LIR_EVER:
+        case AXE_LIR_FOREVER:
             axe_puts(b, "loop\n");
             put_block(cx, b, &l->body, depth + 1);
             continue;

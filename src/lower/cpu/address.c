@@ -5,7 +5,7 @@
 #include "lower/lower_int.h"
 
 const axe_node *
-axe_address(lowering *lw, const axe_operand *op)
+axe_address(axe_lowering *lw, const axe_operand *op)
 {
     const axe_node *at = axe_with_reads(lw, op->base);
 
@@ -15,7 +15,7 @@ axe_address(lowering *lw, const axe_operand *op)
 }
 
 const axe_node *
-axe_check_node(lowering *lw, const axe_check *c)
+axe_check_node(axe_lowering *lw, const axe_check *c)
 {
     const axe_node *at = axe_with_reads(lw, c->outer);
 
@@ -29,7 +29,7 @@ axe_check_node(lowering *lw, const axe_check *c)
 }
 
 bool
-axe_check_is_boxed(const lowering *lw, const axe_check *c)
+axe_check_is_boxed(const axe_lowering *lw, const axe_check *c)
 {
     int64_t e;
 
@@ -42,14 +42,14 @@ axe_check_is_boxed(const lowering *lw, const axe_check *c)
 }
 
 bool
-axe_check_holds(const lowering *lw, const axe_check *c)
+axe_check_holds(const axe_lowering *lw, const axe_check *c)
 {
     return (lw->full && axe_check_is_boxed(lw, c)) ||
            (lw->sure && axe_affine_coef(&c->index, lw->sure) != 0);
 }
 
 const axe_node *
-axe_inside(lowering *lw, const axe_operand *op)
+axe_inside(axe_lowering *lw, const axe_operand *op)
 {
     const axe_node *all = NULL, *in;
 

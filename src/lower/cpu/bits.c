@@ -4,7 +4,7 @@
 #include "lower/lower_int.h"
 
 static axe_reg
-number(lowering *lw, axe_lblock *b, axe_reg like, int64_t v)
+number(axe_lowering *lw, axe_lblock *b, axe_reg like, int64_t v)
 {
     axe_reg r =
         axe_emit_op(lw, b, AXE_LOP_iconst, like.type, like.lanes, 0, NULL);
@@ -14,7 +14,7 @@ number(lowering *lw, axe_lblock *b, axe_reg like, int64_t v)
 }
 
 static axe_reg
-op2(lowering *lw, axe_lblock *b, axe_lop op, axe_reg x, axe_reg y)
+op2(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_reg x, axe_reg y)
 {
     return axe_emit_op(lw, b, op, x.type, x.lanes, 2, (axe_reg[]){x, y});
 }
@@ -22,7 +22,7 @@ op2(lowering *lw, axe_lblock *b, axe_lop op, axe_reg x, axe_reg y)
 /* The high half of a product of narrow numbers lies within the register, and
  * bits above the type do not count. */
 bool
-axe_lower_narrow_bits(lowering *lw, axe_lblock *b, const axe_node *n,
+axe_lower_narrow_bits(axe_lowering *lw, axe_lblock *b, const axe_node *n,
                       const axe_reg *src, axe_reg *out)
 {
     int     bits = axe_type_table[n->type].bits;
@@ -50,7 +50,7 @@ axe_lower_narrow_bits(lowering *lw, axe_lblock *b, const axe_node *n,
 }
 
 axe_reg
-axe_lower_bitcast(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg x)
+axe_lower_bitcast(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_reg x)
 {
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_bits, axe_compute_of(lw, n->type),
                             x.lanes, 1, &x);

@@ -3,7 +3,8 @@
  *     for each tile of mr rows and up to nv vectors:
  *         acc[i][j] = 0          mr * nv registers
  *         for k: b[j] = nv loads; a[i] = one element, splat; acc += a * b
- *         c += acc, or in turn 0 c = acc, or in the last turn what follows
+ *         c += acc, or in iteration 0 c = acc, or in the last iteration what
+ * follows
  *
  * The old sums are added at the end, when they have long arrived, and not
  * loaded at the start, where every multiply-add would wait for them.  They are
@@ -26,8 +27,8 @@ enum { NEAR = 64, ROWS_ASKED = 2 };
 /* Element or vector number i of a factor at the bound steps of k; `from` of
  * its index v. */
 static axe_mem
-factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
-       int64_t from, int64_t i)
+factor(axe_lowering *lw, const axe_operand *op, const source *src,
+       const axe_var *v, int64_t from, int64_t i)
 {
     const axe_node *at;
 
@@ -47,7 +48,7 @@ factor(lowering *lw, const axe_operand *op, const source *src, const axe_var *v,
 
 /* A step in the tile or, where `seen`, in the source, as by[] has them. */
 static const axe_node *
-step_of(lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
+step_of(axe_lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
         const axe_stride by[2])
 {
     const axe_node *one = axe_int(lw, 1);
@@ -62,7 +63,7 @@ step_of(lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
 /* A pointer to the first of this register tile's rows or columns, which end at
  * `end`: in the argument where the view holds and the tile is whole. */
 static source
-look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
+look(axe_lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
      const axe_node *end)
 {
     source      src = {0};
@@ -94,7 +95,7 @@ look(lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
 
 /* What the atom adds to. */
 static void
-multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
+multiply_add(axe_lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
 {
     bool     words = lw->s->core->tile.group > 1;
     axe_lir *l;
@@ -109,7 +110,7 @@ multiply_add(lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
 /* A factor's elements, or groups of them, as the atom takes them; part: an atom
  * that leaves out what is no column, or NULL. */
 static axe_reg
-load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
+load(axe_lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
      const axe_atom *part)
 {
     axe_lblock *b = lw->level[lw->top].block;
@@ -134,7 +135,7 @@ load(lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
 enum { AHEAD_BYTES = 4096 };
 
 static void
-ask_ahead(lowering *lw, axe_lblock *blk, axe_mem m)
+ask_ahead(axe_lowering *lw, axe_lblock *blk, axe_mem m)
 {
     int64_t  bytes = axe_type_table[m.tensor->type].bits / 8;
     axe_lir *l;
@@ -149,7 +150,7 @@ ask_ahead(lowering *lw, axe_lblock *blk, axe_mem m)
 
 /* The vectors of b in this step of k. */
 static axe_reg *
-columns(lowering *lw, const tile *tl)
+columns(axe_lowering *lw, const tile *tl)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *b = &lw->s->operand[t->b];
@@ -167,7 +168,7 @@ columns(lowering *lw, const tile *tl)
 
 /* The element at k of the rows that this tile asks for. */
 static void
-ask_for_rows(lowering *lw, const tile *tl)
+ask_for_rows(axe_lowering *lw, const tile *tl)
 {
     const axe_node *at = tl->next;
 
@@ -183,7 +184,7 @@ ask_for_rows(lowering *lw, const tile *tl)
 
 /* One step of k. */
 static axe_status
-k_body(lowering *lw, void *user)
+k_body(axe_lowering *lw, void *user)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *a = &lw->s->operand[t->a];
@@ -205,7 +206,7 @@ k_body(lowering *lw, void *user)
 
 /* The same of the excess: a row of 2^(bits-1). */
 static axe_status
-excess_body(lowering *lw, void *user)
+excess_body(axe_lowering *lw, void *user)
 {
     tile       *tl = user;
     axe_lblock *blk = lw->level[lw->top].block;
@@ -220,8 +221,8 @@ excess_body(lowering *lw, void *user)
 
 /* A loop over a digit, from begin to end by step. */
 static axe_status
-loop_over(lowering *lw, axe_digit d, const axe_node *begin, const axe_node *end,
-          int64_t step, body_fn *body, void *user)
+loop_over(axe_lowering *lw, axe_digit d, const axe_node *begin,
+          const axe_node *end, int64_t step, body_fn *body, void *user)
 {
     axe_lblock hold = {0};
     int64_t    b, e;
@@ -251,7 +252,7 @@ loop_over(lowering *lw, axe_digit d, const axe_node *begin, const axe_node *end,
 
 /* Where one atom is the whole statement it adds to the old sums at once. */
 static axe_reg *
-take_old(lowering *lw, axe_lblock *b, const tile *tl)
+take_old(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     axe_reg *acc = axe_new(lw->cx, axe_reg);
 
@@ -262,7 +263,7 @@ take_old(lowering *lw, axe_lblock *b, const tile *tl)
 
 /* n registers of zeros. */
 static axe_reg *
-clear(lowering *lw, axe_lblock *b, const tile *tl, int n)
+clear(axe_lowering *lw, axe_lblock *b, const tile *tl, int n)
 {
     bool     fl = axe_type_table[tl->type].cls == AXE_CLASS_FLOAT;
     axe_reg *out = axe_new_array(lw->cx, axe_reg, n);
@@ -286,7 +287,7 @@ part_of(const axe_nest *all, int from, int end)
 
 /* All of k. */
 static axe_status
-sum_up(lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
+sum_up(axe_lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
        body_fn *body)
 {
     const axe_nest *all = &lw->s->nest[0];
@@ -298,7 +299,7 @@ sum_up(lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
 }
 
 static void
-look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
+look_at(axe_lowering *lw, axe_lblock *b, tile *tl, bool left)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     int64_t               n = left ? t->mr : (int64_t)tl->width * tl->lanes;
@@ -314,7 +315,7 @@ look_at(lowering *lw, axe_lblock *b, tile *tl, bool left)
  * lie far apart where a is read from an argument; where they would drive out
  * this block's, for two of its own, which costs little. */
 static void
-find_next(lowering *lw, axe_lblock *b, tile *tl)
+find_next(axe_lowering *lw, axe_lblock *b, tile *tl)
 {
     const axe_view       *v = &lw->s->core->view[0];
     const axe_tile_shape *t = &lw->s->core->tile;
@@ -337,7 +338,7 @@ find_next(lowering *lw, axe_lblock *b, tile *tl)
 /* All of k in two parts, with c asked for between them; one loop over both, as
  * the code of a step is long and a compiler's time goes into it. */
 static axe_status
-sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
+sum_in_parts(axe_lowering *lw, axe_lblock *b, tile *tl)
 {
     const axe_node *zero = axe_int(lw, 0), *part, *first;
     axe_lblock      hold = {0}, *other;
@@ -370,7 +371,7 @@ sum_in_parts(lowering *lw, axe_lblock *b, tile *tl)
 /* How many columns the tile's last vector has, where that is asked for and may
  * be less than all. */
 static void
-find_left(lowering *lw, axe_lblock *b, tile *tl)
+find_left(axe_lowering *lw, axe_lblock *b, tile *tl)
 {
     const axe_split *sp = &lw->s->core->split;
     const axe_node  *lanes = axe_int(lw, tl->lanes), *n;
@@ -387,7 +388,7 @@ find_left(lowering *lw, axe_lblock *b, tile *tl)
 }
 
 static axe_status
-tile_body(lowering *lw, void *user)
+tile_body(axe_lowering *lw, void *user)
 {
     tile       *tl = user;
     axe_lblock *b = lw->level[lw->top].block;
@@ -409,7 +410,7 @@ tile_body(lowering *lw, void *user)
 /* body for all columns: `wide` tiles of width + 1 vectors, then those of
  * width. */
 static axe_status
-each_column(lowering *lw, tile *tl, body_fn *body)
+each_column(axe_lowering *lw, tile *tl, body_fn *body)
 {
     const axe_split *sp = &lw->s->core->split;
     const axe_nest  *all = &lw->s->nest[0];
@@ -436,7 +437,7 @@ each_column(lowering *lw, tile *tl, body_fn *body)
 
 /* A block of rows: all its columns. */
 static axe_status
-row_body(lowering *lw, void *user)
+row_body(axe_lowering *lw, void *user)
 {
     tile *tl = user;
 
@@ -445,7 +446,7 @@ row_body(lowering *lw, void *user)
 }
 
 static axe_status
-row_of_columns(lowering *lw, void *user)
+row_of_columns(axe_lowering *lw, void *user)
 {
     look_at(lw, lw->level[lw->top].block, user, true);
     return tile_body(lw, user);
@@ -454,7 +455,7 @@ row_of_columns(lowering *lw, void *user)
 /* A block of columns: all its rows.  Where signs are flipped, a is in its
  * tile. */
 static axe_status
-column_body(lowering *lw, void *user)
+column_body(axe_lowering *lw, void *user)
 {
     tile       *tl = user;
     axe_nest    m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
@@ -470,14 +471,14 @@ column_body(lowering *lw, void *user)
 }
 
 static axe_status
-columns_body(lowering *lw, void *user)
+columns_body(axe_lowering *lw, void *user)
 {
     return each_column(lw, user, column_body);
 }
 
 /* How far the sum goes, if it is one digit. */
 static void
-measure_depth(lowering *lw, axe_lblock *b, tile *tl)
+measure_depth(axe_lowering *lw, axe_lblock *b, tile *tl)
 {
     const axe_nest  *nest = &lw->s->nest[0];
     const axe_digit *k = &nest->digit[nest->n_digit - 1];
@@ -508,7 +509,7 @@ is_sum(const axe_tile_shape *t, const axe_var *v)
 }
 
 axe_status
-axe_lower_contract(lowering *lw, axe_lblock *b)
+axe_lower_contract(axe_lowering *lw, axe_lblock *b)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_nest       *all = &lw->s->nest[0];

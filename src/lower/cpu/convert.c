@@ -4,14 +4,14 @@
 #include "lower/cpu/nest.h"
 
 static axe_reg
-real_constant(lowering *lw, axe_lblock *b, axe_reg like, double v)
+real_constant(axe_lowering *lw, axe_lblock *b, axe_reg like, double v)
 {
     return axe_constant(lw, b, axe_fconst(lw->cx, AXE_NOWHERE, like.type, v),
                         like.lanes);
 }
 
 static axe_reg
-emit(lowering *lw, axe_lblock *b, axe_lop op, axe_type t, int n_src,
+emit(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_type t, int n_src,
      const axe_reg *src)
 {
     return axe_emit_op(lw, b, op, t, src[0].lanes, n_src, src);
@@ -20,7 +20,7 @@ emit(lowering *lw, axe_lblock *b, axe_lop op, axe_type t, int n_src,
 /* Floating x as integers of type `to`: nearest, ties to even; what lies beyond
  * an end of the type becomes that end, and NaN 0. */
 static axe_reg
-whole(lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
+whole(axe_lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
 {
     const axe_type_info *info = &axe_type_table[to];
     bool                 sign = info->cls == AXE_CLASS_INT;
@@ -56,7 +56,7 @@ whole(lowering *lw, axe_lblock *b, axe_reg x, axe_type to)
 
 /* To f32 on the way to a narrower type, so that only the last step rounds. */
 static axe_reg
-chop(lowering *lw, axe_lblock *b, axe_reg r, int lanes)
+chop(axe_lowering *lw, axe_lblock *b, axe_reg r, int lanes)
 {
     if (r.type != AXE_TYPE_f64)
         r = axe_emit_op(lw, b, AXE_LOP_convert, AXE_TYPE_f64, lanes, 1, &r);
@@ -65,8 +65,8 @@ chop(lowering *lw, axe_lblock *b, axe_reg r, int lanes)
 
 /* An index in the lanes as i32, where the cast cannot tell. */
 bool
-axe_emit_small_index(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
-                     axe_reg *out)
+axe_emit_small_index(axe_lowering *lw, axe_lblock *b, const axe_node *n,
+                     int lanes, axe_reg *out)
 {
     const axe_node *x = n->arg[0];
     bool low = !axe_type_is_float(n->type) && n->type != AXE_TYPE_u32 &&
@@ -78,7 +78,7 @@ axe_emit_small_index(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 }
 
 axe_reg
-axe_emit_cast(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
+axe_emit_cast(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
 {
     axe_type t = axe_compute_of(lw, n->type);
     int      lanes = r.lanes;

@@ -25,19 +25,21 @@ static const axe_lop fold_across[] = {
 
 /* acc = acc op x, in place. */
 void
-axe_fold_into(lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc, axe_reg x)
+axe_fold_into(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc,
+              axe_reg x)
 {
     axe_emit_op(lw, b, op, acc.type, acc.lanes, 2, (axe_reg[]){acc, x});
     b->item[b->n - 1]->dst = acc;
 }
 
-/* All chains of a turn into the first, pairwise, and that into one lane. */
+/* All chains of an iteration into the first, pairwise, and that into one
+ * lane. */
 void
-axe_fold_join(lowering *lw, axe_lblock *b, const folding *f, int turn,
+axe_fold_join(axe_lowering *lw, axe_lblock *b, const folding *f, int iteration,
               bool across)
 {
-    const axe_reg *acc = (across ? f->many : f->one) + turn * f->chains;
-    axe_reg        one = f->one[turn * f->one_chains];
+    const axe_reg *acc = (across ? f->many : f->one) + iteration * f->chains;
+    axe_reg        one = f->one[iteration * f->one_chains];
 
     for (int step = f->chains / 2; step > 0; step /= 2)
         for (int i = 0; i < step; i++)
@@ -49,7 +51,7 @@ axe_fold_join(lowering *lw, axe_lblock *b, const folding *f, int turn,
 }
 
 const axe_nest *
-axe_fold_nest(const lowering *lw, const axe_node *reduce)
+axe_fold_nest(const axe_lowering *lw, const axe_node *reduce)
 {
     int i = 1;
 
@@ -59,18 +61,19 @@ axe_fold_nest(const lowering *lw, const axe_node *reduce)
     return &lw->s->nest[i];
 }
 
-/* Accumulators of all turns, and of all chains where those are not joined
+/* Accumulators of all iterations, and of all chains where those are not joined
  * across lanes. */
 void
-axe_fold_start(lowering *lw, axe_lblock *b, folding *f, const axe_nest *nest)
+axe_fold_start(axe_lowering *lw, axe_lblock *b, folding *f,
+               const axe_nest *nest)
 {
     const axe_node *n = f->node,
                    *unit = axe_fold_unit(lw->cx, n->u.reduce.fold, n->type);
-    int all = f->turns * f->chains;
+    int all = f->iterations * f->chains;
 
     assert(all <= MAX_CHAIN);
     f->op = fold_lop[n->u.reduce.fold];
-    for (int i = 0; i < f->turns * f->one_chains; i++)
+    for (int i = 0; i < f->iterations * f->one_chains; i++)
         f->one[i] = axe_constant(lw, b, unit, f->outside);
     for (int i = 0; nest->lanes > 1 && i < all; i++)
         f->many[i] = axe_constant(lw, b, unit, nest->lanes);
@@ -80,11 +83,11 @@ axe_fold_start(lowering *lw, axe_lblock *b, folding *f, const axe_nest *nest)
 
 /* What is known of the reduction from another value done in the same go. */
 const folded *
-axe_fold_known(const lowering *lw, const axe_node *n)
+axe_fold_known(const axe_lowering *lw, const axe_node *n)
 {
     const folded *k = lw->jam ? lw->folded : NULL;
 
-    while (k && (k->node != n || k->turn != lw->turn))
+    while (k && (k->node != n || k->iteration != lw->iteration))
         k = k->next;
     return k;
 }

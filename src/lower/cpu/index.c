@@ -12,14 +12,14 @@
 
 /* A variable that is no index. */
 static const axe_node *
-outer_value(lowering *lw, const axe_var *v)
+outer_value(axe_lowering *lw, const axe_var *v)
 {
     return v->kind == AXE_VAR_PART ? v->extent : axe_ivar(lw, v);
 }
 
 /* The expression at the bound digits, where the lanes' variable begins. */
 static const axe_node *
-start_of(lowering *lw, const axe_affine *a)
+start_of(axe_lowering *lw, const axe_affine *a)
 {
     const axe_node *sum = axe_int(lw, a->constant);
 
@@ -36,7 +36,8 @@ start_of(lowering *lw, const axe_affine *a)
 
 /* A scalar index in every lane, as type t. */
 static axe_reg
-spread(lowering *lw, axe_lblock *b, const axe_node *n, axe_type t, int lanes)
+spread(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_type t,
+       int lanes)
 {
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_index, AXE_TYPE_i64, 1, 0, NULL);
 
@@ -47,7 +48,7 @@ spread(lowering *lw, axe_lblock *b, const axe_node *n, axe_type t, int lanes)
 }
 
 static axe_reg
-ramp(lowering *lw, axe_lblock *b, int64_t step, axe_type t, int lanes)
+ramp(axe_lowering *lw, axe_lblock *b, int64_t step, axe_type t, int lanes)
 {
     axe_reg r = axe_emit_op(lw, b, AXE_LOP_lanes, t, lanes, 0, NULL);
 
@@ -63,7 +64,7 @@ small_step(int64_t step, int lanes)
 }
 
 bool
-axe_lower_index(lowering *lw, axe_lblock *b, const axe_node *n, axe_type t,
+axe_lower_index(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_type t,
                 int lanes, axe_reg *out)
 {
     axe_affine a;
@@ -91,8 +92,8 @@ static const struct {
 };
 
 bool
-axe_lower_index_mask(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
-                     axe_reg *out)
+axe_lower_index_mask(axe_lowering *lw, axe_lblock *b, const axe_node *n,
+                     int lanes, axe_reg *out)
 {
     bool     wide = lanes * 64 <= lw->plan->machine->vector_bits;
     axe_type t = wide ? AXE_TYPE_i64 : AXE_TYPE_i32;
@@ -123,7 +124,8 @@ axe_lower_index_mask(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 /* ------------------------------------------------- decided by the corners */
 
 const axe_node *
-axe_corner(lowering *lw, const axe_node *outer, const axe_affine *a, bool high)
+axe_corner(axe_lowering *lw, const axe_node *outer, const axe_affine *a,
+           bool high)
 {
     const axe_node *sum = axe_sum(lw, outer, axe_int(lw, a->constant));
 
@@ -146,7 +148,7 @@ axe_corner(lowering *lw, const axe_node *outer, const axe_affine *a, bool high)
 }
 
 bool
-axe_index_is_small(lowering *lw, const axe_node *n)
+axe_index_is_small(axe_lowering *lw, const axe_node *n)
 {
     const axe_node *end[2];
     axe_affine      a;
@@ -162,7 +164,7 @@ axe_index_is_small(lowering *lw, const axe_node *n)
 }
 
 bool
-axe_mask_corners(lowering *lw, const axe_node *n, const axe_node **all,
+axe_mask_corners(axe_lowering *lw, const axe_node *n, const axe_node **all,
                  const axe_node **none)
 {
     axe_affine      a;
@@ -189,7 +191,7 @@ axe_mask_corners(lowering *lw, const axe_node *n, const axe_node **all,
 
 /* Are all index variables of `a` but v at open loops, with all their digits? */
 static bool
-all_bound(const lowering *lw, const axe_affine *a, const axe_var *v)
+all_bound(const axe_lowering *lw, const axe_affine *a, const axe_var *v)
 {
     for (int i = 0; i < a->n; i++) {
         const bound *b = lw->bound;
@@ -204,7 +206,8 @@ all_bound(const lowering *lw, const axe_affine *a, const axe_var *v)
 }
 
 const axe_node *
-axe_mask_turn(lowering *lw, const axe_node *n, const axe_var *v, bool *first)
+axe_mask_flip(axe_lowering *lw, const axe_node *n, const axe_var *v,
+              bool *first)
 {
     axe_affine      a;
     const axe_node *d, *turn;
@@ -231,7 +234,7 @@ axe_mask_turn(lowering *lw, const axe_node *n, const axe_var *v, bool *first)
 }
 
 const axe_node *
-axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
+axe_find_mask(axe_lowering *lw, const axe_node *n, mask_fits *fits,
               const void *user)
 {
     const axe_node *found = NULL;
@@ -246,7 +249,7 @@ axe_find_mask(lowering *lw, const axe_node *n, mask_fits *fits,
 }
 
 const axe_node *
-axe_decided(const lowering *lw, const axe_node *n)
+axe_decided(const axe_lowering *lw, const axe_node *n)
 {
     while (n->op == AXE_OP_select && lw->mask &&
            axe_node_same(n->arg[0], lw->mask))

@@ -4,7 +4,7 @@
 #include "lower/cpu/nest.h"
 
 int
-axe_level_of(const lowering *lw, const axe_node *n)
+axe_level_of(const axe_lowering *lw, const axe_node *n)
 {
     int l = lw->top;
 
@@ -15,7 +15,7 @@ axe_level_of(const lowering *lw, const axe_node *n)
 }
 
 memo *
-axe_recall(const lowering *lw, int at, const axe_node *n, bool splat)
+axe_recall(const axe_lowering *lw, int at, const axe_node *n, bool splat)
 {
     for (memo *m = lw->level[at].known; m; m = m->next)
         if (m->node == n && m->splat == splat)
@@ -24,7 +24,7 @@ axe_recall(const lowering *lw, int at, const axe_node *n, bool splat)
 }
 
 void
-axe_remember(lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
+axe_remember(axe_lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
 {
     memo *m = axe_new(lw->cx, memo);
 
@@ -34,7 +34,7 @@ axe_remember(lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
 
 /* What mentions v is to be computed again. */
 static void
-forget(lowering *lw, const axe_var *v)
+forget(axe_lowering *lw, const axe_var *v)
 {
     for (int l = 0; l <= lw->top; l++) {
         memo  *known = NULL;
@@ -59,7 +59,7 @@ forget(lowering *lw, const axe_var *v)
 }
 
 int
-axe_jam_turns(const jam *j)
+axe_jam_iterations(const jam *j)
 {
     int n = 1;
 
@@ -69,14 +69,14 @@ axe_jam_turns(const jam *j)
 }
 
 void
-axe_jam_take(lowering *lw, const jam *j, int turn)
+axe_jam_take(axe_lowering *lw, const jam *j, int iteration)
 {
-    lw->turn = turn;
+    lw->iteration = iteration;
     for (; j; j = j->next) {
-        int step = turn % j->by;
+        int step = iteration % j->by;
         if (j->at->step != step)
             forget(lw, j->at->of.var);
         j->at->step = step;
-        turn /= j->by;
+        iteration /= j->by;
     }
 }

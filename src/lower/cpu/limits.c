@@ -6,14 +6,14 @@
 
 /* The lesser of two limits; a may be NULL. */
 static const axe_node *
-lesser(lowering *lw, const axe_node *a, const axe_node *b)
+lesser(axe_lowering *lw, const axe_node *a, const axe_node *b)
 {
     return !a || axe_node_same(a, b) ? b : axe_node2(lw->cx, AXE_OP_min, a, b);
 }
 
 /* An operand, read by `load`, is zero where v >= limit. */
 static axe_status
-add_zero(lowering *lw, const axe_var *v, const axe_node *load,
+add_zero(axe_lowering *lw, const axe_var *v, const axe_node *load,
          const axe_node *limit, limits *lim)
 {
     for (int k = 0; k < lim->n; k++)
@@ -29,7 +29,7 @@ add_zero(lowering *lw, const axe_var *v, const axe_node *load,
 }
 
 bool
-axe_reads_zero(const lowering *lw, const axe_operand *op)
+axe_reads_zero(const axe_lowering *lw, const axe_operand *op)
 {
     for (const outside *o = lw->outside; o; o = o->next)
         for (int g = 0; g < op->n_guard; g++)
@@ -40,7 +40,8 @@ axe_reads_zero(const lowering *lw, const axe_operand *op)
 }
 
 axe_status
-axe_limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
+axe_limits_of(axe_lowering *lw, const axe_nest *nest, const axe_var *v,
+              limits *out)
 {
     *out = (limits){0};
     if (lw->full)
@@ -65,7 +66,7 @@ axe_limits_of(lowering *lw, const axe_nest *nest, const axe_var *v, limits *out)
 
 /* min(max(a, lo), hi) */
 const axe_node *
-axe_clamp_to(lowering *lw, const axe_node *lo, const axe_node *a,
+axe_clamp_to(axe_lowering *lw, const axe_node *lo, const axe_node *a,
              const axe_node *hi)
 {
     a = axe_node2(lw->cx, AXE_OP_max, a, lo);
@@ -75,7 +76,7 @@ axe_clamp_to(lowering *lw, const axe_node *lo, const axe_node *a,
 /* What a check adds up to without the digit of v about to be opened: known
  * where loops are open, else its least or greatest value. */
 static const axe_node *
-rest_of(lowering *lw, const axe_check *c, const axe_var *v, bool high)
+rest_of(axe_lowering *lw, const axe_check *c, const axe_var *v, bool high)
 {
     const axe_node *sum = axe_with_reads(lw, c->outer);
 
@@ -96,7 +97,7 @@ rest_of(lowering *lw, const axe_check *c, const axe_var *v, bool high)
 }
 
 void
-axe_narrow(lowering *lw, const axe_check *c, const axe_var *v,
+axe_narrow(axe_lowering *lw, const axe_check *c, const axe_var *v,
            const axe_node **lo, const axe_node **hi)
 {
     int64_t         k = axe_affine_coef(&c->index, v);
@@ -119,7 +120,7 @@ axe_narrow(lowering *lw, const axe_check *c, const axe_var *v,
 }
 
 const axe_node *
-axe_nest_let(lowering *lw, const char *name, const axe_node *value)
+axe_nest_let(axe_lowering *lw, const char *name, const axe_node *value)
 {
     int64_t k;
 
@@ -132,7 +133,7 @@ axe_nest_let(lowering *lw, const char *name, const axe_node *value)
 }
 
 const axe_node *
-axe_nest_first(lowering *lw, const axe_nest *nest, const axe_digit *d,
+axe_nest_first(axe_lowering *lw, const axe_nest *nest, const axe_digit *d,
                const axe_node *before, const axe_node *end)
 {
     const axe_node *begin = axe_int(lw, 0);

@@ -1,21 +1,21 @@
 /* lower.c - a kernel's statements in order.
  *
- * A scope becomes tasks dealt to workers in contiguous shares, and where the
- * plan has it all workers meet before; for and
- * pipelines become loops and plain sequence (one stage).  A statement whose
- * operands may leave their tensors is emitted twice: for tiles wholly inside,
- * with constant bounds, and for the edges. */
+ * A scope becomes tasks distributed to workers in contiguous shares, with a
+ * barrier of all workers before where the plan has it; for and pipelines become
+ * loops and plain sequence (one stage).  A statement whose operands may leave
+ * their tensors is emitted twice: for tiles wholly inside, with constant
+ * bounds, and for the edges. */
 #include <string.h>
 
 #include "lower/code/build.h"
 #include "lower/cpu/cpu.h"
 #include "lower/pass/pass.h"
 
-static axe_status lower_body(lowering *lw, axe_lblock *b, int n,
+static axe_status lower_body(axe_lowering *lw, axe_lblock *b, int n,
                              axe_stmt *const *body);
 
 static const axe_node *
-let(lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
+let(axe_lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
 
@@ -26,7 +26,7 @@ let(lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
 
 /* How many workers share the tasks: a size that the entry is given. */
 static const axe_node *
-n_worker(lowering *lw)
+n_worker(axe_lowering *lw)
 {
     axe_var *v = axe_new(lw->cx, axe_var);
 
@@ -35,13 +35,14 @@ n_worker(lowering *lw)
 }
 
 static const axe_retile *
-retile_of(const lowering *lw, const axe_var *v)
+retile_of(const axe_lowering *lw, const axe_var *v)
 {
     return axe_retile_of(lw->plan->n_retile, lw->plan->retile, v);
 }
 
 static const axe_node *
-choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
+choose(axe_lowering *lw, const axe_node *c, const axe_node *a,
+       const axe_node *b)
 {
     return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
                         (const axe_node *[]){c, a, b});
@@ -49,7 +50,8 @@ choose(lowering *lw, const axe_node *c, const axe_node *a, const axe_node *b)
 
 /* The count raised to a multiple of the workers unless `keep`. */
 static const axe_node *
-raised(lowering *lw, axe_lblock *b, const axe_node *keep, const axe_node *count)
+raised(axe_lowering *lw, axe_lblock *b, const axe_node *keep,
+       const axe_node *count)
 {
     const axe_node *w = n_worker(lw);
     const axe_node *more = axe_node2(
@@ -59,10 +61,10 @@ raised(lowering *lw, axe_lblock *b, const axe_node *keep, const axe_node *count)
 }
 
 /* The counts of tiles as written; where tiles may be smaller, one such count is
- * raised until tasks can be dealt evenly, if they are few: the first, or one of
- * which more tiles cost nothing, if it has enough register tiles. */
+ * raised until tasks can be distributed evenly, if they are few: the first, or
+ * one of which more tiles cost nothing, if it has enough register tiles. */
 static void
-count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
+count_tiles(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
             const axe_node **count)
 {
     const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *enough;
@@ -103,7 +105,7 @@ count_tiles(lowering *lw, axe_lblock *b, const axe_stmt *s,
 
 /* Even steps: whole register tiles, at most the tile. */
 static void
-even_steps(lowering *lw, axe_lblock *b, const axe_stmt *s,
+even_steps(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
            const axe_node **count)
 {
     for (int i = 0; i < s->n_var; i++) {
@@ -124,7 +126,7 @@ even_steps(lowering *lw, axe_lblock *b, const axe_stmt *s,
 
 /* i, j, ... from the task's number, the last fastest. */
 static void
-split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
+split_task(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
            const axe_node *const *count, const axe_node *task)
 {
     for (int i = s->n_var - 1; i >= 0; i--) {
@@ -141,9 +143,9 @@ split_task(lowering *lw, axe_lblock *b, const axe_stmt *s,
     }
 }
 
-/* All workers meet before s, if the plan says so. */
+/* A barrier of all workers before s, if the plan says so. */
 static void
-meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
+worker_barrier(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     const axe_plan *p = lw->plan;
 
@@ -156,16 +158,16 @@ meet(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static void
-name_parts(lowering *lw, axe_lblock *b, const axe_schedule *s)
+name_parts(axe_lowering *lw, axe_lblock *b, const axe_schedule *s)
 {
     for (int i = 0; i < s->core->split.n_let; i++)
         let(lw, b, s->core->split.let[i].var, s->core->split.let[i].value);
 }
 
-/* The parts of contractions in the body that a turn of the loop, or the scope
- * for NULL, knows already. */
+/* The parts of contractions in the body that an iteration of the loop, or the
+ * scope for NULL, knows already. */
 static void
-name_all_parts(lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
+name_all_parts(axe_lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
                axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
@@ -180,13 +182,13 @@ name_all_parts(lowering *lw, axe_lblock *b, const axe_stmt *loop, int n,
 }
 
 static axe_status
-lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_scope(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     const axe_node **count =
         axe_new_array(lw->cx, const axe_node *, s->n_var + 1);
     const axe_node *n = axe_int(lw, 1);
 
-    meet(lw, b, s);
+    worker_barrier(lw, b, s);
     if (lw->plan->kernel->body[0] != s || lw->plan->kernel->n_body > 1)
         b = &axe_emit(lw, b, AXE_LIR_BLOCK)->body;
     count_tiles(lw, b, s, count);
@@ -204,7 +206,7 @@ lower_scope(lowering *lw, axe_lblock *b, const axe_stmt *s)
 
 /* A scope in a cta: its entities one after the other. */
 static axe_status
-lower_entities(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_entities(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     for (int i = 0; i < s->n_var; i++) {
         axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
@@ -217,7 +219,7 @@ lower_entities(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_for(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
 
@@ -229,7 +231,7 @@ lower_for(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_schedule(lowering *lw, axe_lblock *b)
+lower_schedule(axe_lowering *lw, axe_lblock *b)
 {
     switch (lw->s->kind) {
     case AXE_SCHED_CONTRACT:
@@ -256,7 +258,7 @@ already(const axe_node *all, const axe_node *in)
 
 /* all = all && extent <= limit; false where the extent is not a constant. */
 static bool
-and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
+and_inside(axe_lowering *lw, const axe_guard *g, const axe_node **all)
 {
     const axe_node *e = axe_extent_of(lw->s, g->var), *in;
     int64_t         k;
@@ -273,7 +275,7 @@ and_inside(lowering *lw, const axe_guard *g, const axe_node **all)
 /* all = all && what the operand's checks ask at the corners of the domain,
  * where its extents are constants. */
 static void
-and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
+and_asked(axe_lowering *lw, const axe_operand *op, const axe_node **all)
 {
     for (int i = 0; i < op->n_check; i++) {
         const axe_check *c = &op->check[i];
@@ -296,7 +298,7 @@ and_asked(lowering *lw, const axe_operand *op, const axe_node **all)
  * constant, blocks are transposed either way, elements are folded side by side,
  * or little is left to do. */
 static const axe_node *
-all_inside(lowering *lw)
+all_inside(axe_lowering *lw)
 {
     const axe_schedule *s = lw->s;
     const axe_node     *all = NULL;
@@ -317,7 +319,7 @@ all_inside(lowering *lw)
 
 /* The statement, where all is inside and at the edges. */
 static axe_status
-lower_edges(lowering *lw, axe_lblock *b)
+lower_edges(axe_lowering *lw, axe_lblock *b)
 {
     const axe_node *inside = all_inside(lw);
 
@@ -333,7 +335,7 @@ lower_edges(lowering *lw, axe_lblock *b)
 
 /* With the mask known; nothing where it leaves the destination as it is. */
 static axe_status
-lower_decided(lowering *lw, axe_lblock *b, bool holds)
+lower_decided(axe_lowering *lw, axe_lblock *b, bool holds)
 {
     const axe_node *v;
 
@@ -345,7 +347,7 @@ lower_decided(lowering *lw, axe_lblock *b, bool holds)
 }
 
 static bool
-has_corners(lowering *lw, const axe_node *mask, const void *user)
+has_corners(axe_lowering *lw, const axe_node *mask, const void *user)
 {
     const axe_node *all, *none;
     int64_t         known;
@@ -358,7 +360,7 @@ has_corners(lowering *lw, const axe_node *mask, const void *user)
 /* Does one choice leave the destination as it is?  Then it is worth knowing
  * where it is made everywhere. */
 static bool
-may_idle(lowering *lw)
+may_idle(axe_lowering *lw)
 {
     bool idle = false;
 
@@ -373,7 +375,7 @@ may_idle(lowering *lw)
 
 /* Where a mask holds all over the domain, nowhere, and in places. */
 static axe_status
-lower_masked(lowering *lw, axe_lblock *b)
+lower_masked(axe_lowering *lw, axe_lblock *b)
 {
     const axe_node *all, *none;
     int64_t         never;
@@ -403,7 +405,7 @@ lower_masked(lowering *lw, axe_lblock *b)
 /* What a contraction left of the statement that is merged into it: the rows
  * behind its whole register tiles, and the columns behind them. */
 static axe_status
-lower_ragged(lowering *lw, axe_lblock *b)
+lower_ragged(axe_lowering *lw, axe_lblock *b)
 {
     const axe_schedule *all = lw->s;
     const axe_split    *sp = &all->core->within->core->split;
@@ -426,12 +428,13 @@ lower_ragged(lowering *lw, axe_lblock *b)
 
 /* A statement whose work a contraction does, but where there is none. */
 static axe_status
-lower_merged(lowering *lw, axe_lblock *b)
+lower_merged(axe_lowering *lw, axe_lblock *b)
 {
     const axe_schedule *s = lw->s, *into = s->core->within;
     const axe_node     *none =
-        into->core->turns
-                ? axe_node2(lw->cx, AXE_OP_eq, into->core->turns, axe_int(lw, 0))
+        into->core->iterations
+                ? axe_node2(lw->cx, AXE_OP_eq, into->core->iterations,
+                            axe_int(lw, 0))
                 : NULL;
     int64_t known = 0;
 
@@ -446,7 +449,7 @@ lower_merged(lowering *lw, axe_lblock *b)
 }
 
 static axe_status
-lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_index(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *note = axe_emit(lw, b, AXE_LIR_NOTE);
 
@@ -481,7 +484,7 @@ lower_index(lowering *lw, axe_lblock *b, const axe_stmt *s)
 
 /* The counters of a pipeline that keeps its stages. */
 static void
-lower_ring(lowering *lw, axe_lblock *b, const axe_pipeline *p)
+lower_ring(axe_lowering *lw, axe_lblock *b, const axe_pipeline *p)
 {
     const axe_ring *r = axe_ring_of(lw->plan->n_ring, lw->plan->ring, p);
 
@@ -492,7 +495,7 @@ lower_ring(lowering *lw, axe_lblock *b, const axe_pipeline *p)
 }
 
 static axe_status
-lower_stage(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_stage(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     const axe_ring *r =
         axe_ring_of(lw->plan->n_ring, lw->plan->ring, s->pipeline);
@@ -508,7 +511,7 @@ lower_stage(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_if(lowering *lw, axe_lblock *b, const axe_stmt *s)
+lower_if(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
 
@@ -518,7 +521,7 @@ lower_if(lowering *lw, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
+lower_body(axe_lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++)
         switch (body[i]->kind) {
@@ -528,7 +531,7 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
                         : lower_scope(lw, b, body[i]));
             break;
         case AXE_STMT_LOOP:
-            AXE_TRY(lower_body(lw, &axe_emit(lw, b, AXE_LIR_EVER)->body,
+            AXE_TRY(lower_body(lw, &axe_emit(lw, b, AXE_LIR_FOREVER)->body,
                                body[i]->n_body, body[i]->body));
             break;
         case AXE_STMT_BREAK:
@@ -544,7 +547,7 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
             AXE_TRY(lower_if(lw, b, body[i]));
             break;
         case AXE_STMT_BARRIER:
-            meet(lw, b, body[i]);
+            worker_barrier(lw, b, body[i]);
             break;
         case AXE_STMT_INDEX:
             AXE_TRY(lower_index(lw, b, body[i]));
@@ -565,7 +568,7 @@ lower_body(lowering *lw, axe_lblock *b, int n, axe_stmt *const *body)
 axe_status
 axe_core_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *l)
 {
-    lowering *lw = axe_new(cx, lowering);
+    axe_lowering *lw = axe_new(cx, axe_lowering);
 
     lw->cx = cx;
     lw->plan = p;

@@ -4,7 +4,7 @@
 #include "lower/lower_int.h"
 
 axe_status
-axe_store_value(lowering *lw, void *user)
+axe_store_value(axe_lowering *lw, void *user)
 {
     const axe_operand *dst = &lw->s->operand[0];
     const axe_node    *v = lw->s->value;
@@ -37,7 +37,7 @@ axe_store_value(lowering *lw, void *user)
 }
 
 const axe_node *
-axe_over_caches(lowering *lw, axe_lblock *b)
+axe_over_caches(axe_lowering *lw, axe_lblock *b)
 {
     const axe_tensor *t = lw->s->operand[0].tensor;
     const axe_node   *n = axe_int(lw, axe_type_table[t->type].bits / 8);
@@ -57,7 +57,7 @@ axe_over_caches(lowering *lw, axe_lblock *b)
 }
 
 axe_status
-axe_lower_map(lowering *lw, axe_lblock *b)
+axe_lower_map(axe_lowering *lw, axe_lblock *b)
 {
     lw->stream = axe_over_caches(lw, b);
     lw->level[0] = (level){.block = b};

@@ -5,7 +5,7 @@
 #include "lower/cpu/nest.h"
 
 axe_reg
-axe_constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
+axe_constant(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 {
     axe_type t = axe_held_as(lw, n->type);
     bool     fl = axe_type_table[t].cls == AXE_CLASS_FLOAT;
@@ -22,7 +22,7 @@ axe_constant(lowering *lw, axe_lblock *b, const axe_node *n, int lanes)
 
 /* Rows of a tile are short, and the next one is elsewhere: ask for it. */
 static void
-ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
+ask_for_next_row(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
                  axe_mem mem)
 {
     const axe_nest *nest = &lw->s->nest[0];
@@ -44,7 +44,7 @@ ask_for_next_row(lowering *lw, axe_lblock *b, const axe_operand *op,
 
 /* Does the variable in the lanes move the operand? */
 static bool
-in_lanes(lowering *lw, const axe_operand *op)
+in_lanes(axe_lowering *lw, const axe_operand *op)
 {
     axe_move *m = axe_new_array(lw->cx, axe_move, axe_operand_n_iter(op));
     axe_digit d = {lw->vector, 1, lw->lanes};
@@ -58,7 +58,7 @@ in_lanes(lowering *lw, const axe_operand *op)
 
 /* A zero that becomes the operand's element where it is inside. */
 static axe_reg
-asked(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
+asked(axe_lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
 {
     axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_lir *l = axe_emit(lw, b, AXE_LIR_IF);
@@ -76,7 +76,8 @@ asked(lowering *lw, axe_lblock *b, const axe_operand *op, axe_reg zero)
 }
 
 axe_reg
-axe_emit_operand(lowering *lw, axe_lblock *b, const axe_operand *op, int lanes)
+axe_emit_operand(axe_lowering *lw, axe_lblock *b, const axe_operand *op,
+                 int lanes)
 {
     axe_mem  mem = axe_mem_of(lw, op, axe_address(lw, op));
     axe_type t = axe_held_as(lw, mem.type);
@@ -117,7 +118,7 @@ axe_mask_type(axe_type t)
 
 /* Masks as wide as the values they choose from, or as one another. */
 static void
-fit_masks(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg *src)
+fit_masks(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_reg *src)
 {
     axe_type t =
         n->op == AXE_OP_select ? axe_mask_type(src[1].type) : src[0].type;
@@ -129,7 +130,7 @@ fit_masks(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg *src)
 }
 
 axe_reg
-axe_wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
+axe_wrap(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
 {
     if (axe_type_is_float(n->type) || n->type == AXE_TYPE_bool ||
         axe_type_table[n->type].bits >= axe_type_table[r.type].bits)
@@ -141,7 +142,7 @@ axe_wrap(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg r)
 
 /* Rounded up: -(-a / b). */
 static axe_reg
-quotient_up(lowering *lw, axe_lblock *b, int lanes, axe_reg *src)
+quotient_up(axe_lowering *lw, axe_lblock *b, int lanes, axe_reg *src)
 {
     axe_type t = src[0].type;
     axe_reg  r;
@@ -154,7 +155,8 @@ quotient_up(lowering *lw, axe_lblock *b, int lanes, axe_reg *src)
 /* A quotient or remainder by a power of two, which bits tell; false if n is
  * none.  a is the dividend. */
 static bool
-by_bits(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg a, axe_reg *out)
+by_bits(axe_lowering *lw, axe_lblock *b, const axe_node *n, axe_reg a,
+        axe_reg *out)
 {
     int64_t c;
     int     k = 0;
@@ -180,8 +182,8 @@ by_bits(lowering *lw, axe_lblock *b, const axe_node *n, axe_reg a, axe_reg *out)
 /* A quotient or remainder of an index that is known to be small by what is the
  * same in all lanes; false if n is none. */
 static bool
-by_scalar(lowering *lw, axe_lblock *b, const axe_node *n, const axe_reg *src,
-          axe_reg *out)
+by_scalar(axe_lowering *lw, axe_lblock *b, const axe_node *n,
+          const axe_reg *src, axe_reg *out)
 {
     axe_reg r;
 
@@ -200,7 +202,7 @@ by_scalar(lowering *lw, axe_lblock *b, const axe_node *n, const axe_reg *src,
 }
 
 axe_status
-axe_emit_plain(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+axe_emit_plain(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
                axe_reg *src, axe_reg *out)
 {
     axe_type t = axe_compute_of(lw, n->type);

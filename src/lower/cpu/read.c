@@ -28,7 +28,7 @@ axe_is_read(const axe_node *n)
 }
 
 const axe_var *
-axe_taken(const lowering *lw, int at, const axe_node *n)
+axe_taken(const axe_lowering *lw, int at, const axe_node *n)
 {
     for (const taken *t = lw->level[at].number; t; t = t->next)
         if (axe_node_same(t->node, n))
@@ -37,7 +37,7 @@ axe_taken(const lowering *lw, int at, const axe_node *n)
 }
 
 bool
-axe_reads_are_bound(const lowering *lw, const axe_node *n)
+axe_reads_are_bound(const axe_lowering *lw, const axe_node *n)
 {
     const bound *b = lw->bound;
     bool         all = true;
@@ -64,7 +64,7 @@ axe_is_computed_now(const axe_node *n)
 }
 
 const axe_node *
-axe_with_reads(lowering *lw, const axe_node *n)
+axe_with_reads(axe_lowering *lw, const axe_node *n)
 {
     const axe_node *arg[3];
 

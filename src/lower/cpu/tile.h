@@ -28,27 +28,29 @@ typedef struct tile {
     axe_reg  flip;        /* the signs of a word, in every lane */
 } tile;
 
-const axe_node *axe_op2(lowering *lw, axe_op op, const axe_node *a,
+const axe_node *axe_op2(axe_lowering *lw, axe_op op, const axe_node *a,
                         const axe_node *b);
 /* The value under a name, if it is neither a constant nor a variable. */
-const axe_node *axe_named(lowering *lw, axe_lblock *b, const char *name,
+const axe_node *axe_named(axe_lowering *lw, axe_lblock *b, const char *name,
                           const axe_node *value);
-const axe_node *axe_choose(lowering *lw, const axe_node *c, const axe_node *a,
-                           const axe_node *b);
+const axe_node *axe_choose(axe_lowering *lw, const axe_node *c,
+                           const axe_node *a, const axe_node *b);
 /* The block of code where the condition holds; b itself where it surely does,
  * NULL where it surely does not. */
-axe_lblock *axe_where(lowering *lw, axe_lblock *b, const axe_node *cond,
+axe_lblock *axe_where(axe_lowering *lw, axe_lblock *b, const axe_node *cond,
                       axe_lblock **other);
 /* The operand's address, `steps` of variable v further on. */
-const axe_node *axe_steps_on(lowering *lw, const axe_operand *op,
+const axe_node *axe_steps_on(axe_lowering *lw, const axe_operand *op,
                              const axe_node *at, const axe_var *v,
                              int64_t steps);
 
 /* Where element (i, vector j) of the sums lies. */
-axe_mem axe_sum_at(lowering *lw, int i, int j, int lanes);
+axe_mem axe_sum_at(axe_lowering *lw, int i, int j, int lanes);
 /* Prefetches of what the end will need, soon. */
-AXE_CHECK axe_status axe_tile_ask(lowering *lw, axe_lblock *b, const tile *tl);
-/* c += acc, or what is done in the first and the last turn. */
-AXE_CHECK axe_status axe_tile_end(lowering *lw, axe_lblock *b, const tile *tl);
+AXE_CHECK axe_status axe_tile_ask(axe_lowering *lw, axe_lblock *b,
+                                  const tile *tl);
+/* c += acc, or what is done in the first and the last iteration. */
+AXE_CHECK axe_status axe_tile_end(axe_lowering *lw, axe_lblock *b,
+                                  const tile *tl);
 
 #endif

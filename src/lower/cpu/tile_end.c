@@ -1,6 +1,6 @@
 /* tile_end.c - where the sums of a register tile go.
  *
- * The old sums are added when the new ones are complete; in the first turn
+ * The old sums are added when the new ones are complete; in the first iteration
  * there are none.  In the last one, where a statement that only reads the sums
  * follows at once and the tile is whole, its values are computed from the
  * registers and the sums are not stored at all. */
@@ -9,13 +9,14 @@
 #include "lower/cpu/tile.h"
 
 const axe_node *
-axe_op2(lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
+axe_op2(axe_lowering *lw, axe_op op, const axe_node *a, const axe_node *b)
 {
     return axe_node2(lw->cx, op, a, b);
 }
 
 const axe_node *
-axe_named(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
+axe_named(axe_lowering *lw, axe_lblock *b, const char *name,
+          const axe_node *value)
 {
     int64_t k;
 
@@ -28,7 +29,7 @@ axe_named(lowering *lw, axe_lblock *b, const char *name, const axe_node *value)
 }
 
 const axe_node *
-axe_choose(lowering *lw, const axe_node *c, const axe_node *a,
+axe_choose(axe_lowering *lw, const axe_node *c, const axe_node *a,
            const axe_node *b)
 {
     return axe_node_new(lw->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
@@ -36,7 +37,8 @@ axe_choose(lowering *lw, const axe_node *c, const axe_node *a,
 }
 
 axe_lblock *
-axe_where(lowering *lw, axe_lblock *b, const axe_node *cond, axe_lblock **other)
+axe_where(axe_lowering *lw, axe_lblock *b, const axe_node *cond,
+          axe_lblock **other)
 {
     int64_t  known;
     axe_lir *l;
@@ -51,7 +53,7 @@ axe_where(lowering *lw, axe_lblock *b, const axe_node *cond, axe_lblock **other)
     return &l->body;
 }
 const axe_node *
-axe_steps_on(lowering *lw, const axe_operand *op, const axe_node *at,
+axe_steps_on(axe_lowering *lw, const axe_operand *op, const axe_node *at,
              const axe_var *v, int64_t steps)
 {
     for (int i = 0; i < op->n_term; i++) {
@@ -74,7 +76,7 @@ axe_steps_on(lowering *lw, const axe_operand *op, const axe_node *at,
 /* ------------------------------------------------------------ c at the end */
 
 axe_mem
-axe_sum_at(lowering *lw, int i, int j, int lanes)
+axe_sum_at(axe_lowering *lw, int i, int j, int lanes)
 {
     const axe_operand    *c = &lw->s->operand[0];
     const axe_tile_shape *t = &lw->s->core->tile;
@@ -88,7 +90,7 @@ axe_sum_at(lowering *lw, int i, int j, int lanes)
 /* The same with row number `row` of the tile a variable; false where the rows'
  * steps differ. */
 static bool
-c_at_row(lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
+c_at_row(axe_lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
 {
     const axe_operand    *c = &lw->s->operand[0];
     const axe_tile_shape *t = &lw->s->core->tile;
@@ -109,7 +111,7 @@ c_at_row(lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
 }
 
 static void
-put_sums(lowering *lw, axe_lblock *b, const tile *tl)
+put_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
@@ -122,7 +124,7 @@ put_sums(lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 static void
-add_old(lowering *lw, axe_lblock *b, const tile *tl)
+add_old(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
@@ -136,9 +138,9 @@ add_old(lowering *lw, axe_lblock *b, const tile *tl)
         }
 }
 
-/* Is this turn not the first? */
+/* Is this iteration not the first? */
 static const axe_node *
-has_old(lowering *lw)
+has_old(axe_lowering *lw)
 {
     const axe_schedule *s = lw->s;
     int64_t             n;
@@ -147,14 +149,15 @@ has_old(lowering *lw)
         return axe_int(lw, 0);
     if (!s->core->fresh)
         return axe_int(lw, 1);
-    if (!s->core->turn || (axe_is_iconst(s->core->turns, &n) && n <= 1))
+    if (!s->core->iteration ||
+        (axe_is_iconst(s->core->iterations, &n) && n <= 1))
         return axe_int(lw, 0);
-    return axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), s->core->turn);
+    return axe_op2(lw, AXE_OP_lt, axe_int(lw, 0), s->core->iteration);
 }
 
-/* Is this turn the last, and the register tile whole? */
+/* Is this iteration the last, and the register tile whole? */
 static const axe_node *
-is_done(lowering *lw, const tile *tl)
+is_done(axe_lowering *lw, const tile *tl)
 {
     const axe_schedule *s = lw->s;
     const axe_node *row = axe_index_so_far(lw, s->core->tile.m), *done, *end;
@@ -170,10 +173,12 @@ is_done(lowering *lw, const tile *tl)
         done =
             axe_op2(lw, AXE_OP_and, done,
                     axe_op2(lw, AXE_OP_le, col, s->core->split.whole_column));
-    if (!s->core->turn || (axe_is_iconst(s->core->turns, &n) && n <= 1))
+    if (!s->core->iteration ||
+        (axe_is_iconst(s->core->iterations, &n) && n <= 1))
         return done;
-    end = axe_op2(lw, AXE_OP_eq, axe_sum(lw, s->core->turn, axe_int(lw, 1)),
-                  s->core->turns);
+    end =
+        axe_op2(lw, AXE_OP_eq, axe_sum(lw, s->core->iteration, axe_int(lw, 1)),
+                s->core->iterations);
     return axe_op2(lw, AXE_OP_and, end, done);
 }
 
@@ -181,7 +186,7 @@ is_done(lowering *lw, const tile *tl)
 
 /* Index v of the statement as a variable of its own: all of it one digit. */
 static bound
-whole_index(lowering *lw, axe_lblock *b, const axe_schedule *s,
+whole_index(axe_lowering *lw, axe_lblock *b, const axe_schedule *s,
             const axe_var *v, const axe_node *value)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LET);
@@ -193,17 +198,17 @@ whole_index(lowering *lw, axe_lblock *b, const axe_schedule *s,
     return (bound){{v, 1, e}, l->var, 0, NULL};
 }
 
-typedef axe_status then_fn(lowering *lw, axe_lblock *b);
+typedef axe_status then_fn(axe_lowering *lw, axe_lblock *b);
 
 /* fn for every vector of rows first .. first + n_row of the register tile, as
  * the statement that follows sees it: its own indices bound, the sums in
  * registers. */
 static axe_status
-each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
-            int n_row, then_fn *fn)
+each_vector(axe_lowering *lw, axe_lblock *b, const tile *tl,
+            const axe_node *first, int n_row, then_fn *fn)
 {
     const axe_schedule *s = lw->s, *e = s->core->then;
-    lowering           *saved = axe_new(lw->cx, lowering);
+    axe_lowering       *saved = axe_new(lw->cx, axe_lowering);
     bound               bd[2] = {
                       whole_index(lw, b, e, e->core->merged[0],
                                   axe_sum(lw, axe_index_so_far(lw, s->core->tile.m), first)),
@@ -244,14 +249,14 @@ each_vector(lowering *lw, axe_lblock *b, const tile *tl, const axe_node *first,
 }
 
 static axe_status
-finish_vector(lowering *lw, axe_lblock *b)
+finish_vector(axe_lowering *lw, axe_lblock *b)
 {
     (void)b;
     return axe_store_value(lw, NULL);
 }
 
 static axe_status
-ask_for_vector(lowering *lw, axe_lblock *b)
+ask_for_vector(axe_lowering *lw, axe_lblock *b)
 {
     const axe_operand *dst = &lw->s->operand[0];
     axe_lir           *l = axe_emit(lw, b, AXE_LIR_OP);
@@ -266,7 +271,7 @@ ask_for_vector(lowering *lw, axe_lblock *b)
 /* A loop over the rows of the register tile, for what need not be straight
  * code. */
 static axe_lblock *
-each_row(lowering *lw, axe_lblock *b, const axe_node **row)
+each_row(axe_lowering *lw, axe_lblock *b, const axe_node **row)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
 
@@ -278,7 +283,7 @@ each_row(lowering *lw, axe_lblock *b, const axe_node **row)
 }
 
 static void
-ask_for_sums(lowering *lw, axe_lblock *b, const tile *tl)
+ask_for_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     const axe_node *row;
     axe_lblock     *body = each_row(lw, b, &row);
@@ -293,7 +298,7 @@ ask_for_sums(lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 axe_status
-axe_tile_ask(lowering *lw, axe_lblock *b, const tile *tl)
+axe_tile_ask(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     const axe_node *row;
     axe_lblock     *other;
@@ -310,7 +315,7 @@ axe_tile_ask(lowering *lw, axe_lblock *b, const tile *tl)
 
 /* acc -= excess */
 static void
-take_off(lowering *lw, axe_lblock *b, const tile *tl)
+take_off(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     for (int i = 0; tl->excess && i < lw->s->core->tile.mr * tl->width; i++) {
         axe_reg acc = tl->acc[i];
@@ -321,7 +326,7 @@ take_off(lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 axe_status
-axe_tile_end(lowering *lw, axe_lblock *b, const tile *tl)
+axe_tile_end(axe_lowering *lw, axe_lblock *b, const tile *tl)
 {
     axe_lblock *other;
     axe_lblock *old = axe_where(lw, b, has_old(lw), &other);

@@ -14,7 +14,7 @@
 
 /* The address of `op` at the bound digits, with u and v bound to these. */
 static const axe_node *
-at_uv(lowering *lw, const axe_operand *op, const axe_digit *u,
+at_uv(axe_lowering *lw, const axe_operand *op, const axe_digit *u,
       const axe_node *nu, const axe_digit *v, const axe_node *nv)
 {
     const axe_node *a = axe_address(lw, op);
@@ -24,7 +24,7 @@ at_uv(lowering *lw, const axe_operand *op, const axe_digit *u,
 }
 
 static void
-put_store(lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
+put_store(axe_lowering *lw, axe_lblock *b, axe_reg r, axe_mem mem)
 {
     const axe_operand *dst = &lw->s->operand[0];
 
@@ -38,7 +38,7 @@ typedef struct block_at {
 
 /* The memory operand, in words. */
 static axe_mem
-words_at(lowering *lw, const axe_operand *op, const axe_node *at)
+words_at(axe_lowering *lw, const axe_operand *op, const axe_node *at)
 {
     axe_mem m = axe_mem_of(lw, op, at);
 
@@ -49,7 +49,7 @@ words_at(lowering *lw, const axe_operand *op, const axe_node *at)
 
 /* lanes x lanes elements through registers. */
 static void
-whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
+whole_block(axe_lowering *lw, axe_lblock *b, const block_at *at, int lanes)
 {
     const axe_operand *dst = &lw->s->operand[0], *src = &lw->s->operand[1];
     axe_reg           *reg = axe_new_array(lw->cx, axe_reg, lanes);
@@ -92,7 +92,7 @@ whole_block(lowering *lw, axe_lblock *b, const block_at *at, int lanes)
 }
 
 static void
-one_element(lowering *lw, axe_lblock *b, const block_at *at, bool zero)
+one_element(axe_lowering *lw, axe_lblock *b, const block_at *at, bool zero)
 {
     const axe_operand *dst = &lw->s->operand[0], *src = &lw->s->operand[1];
     axe_mem            to =
@@ -116,8 +116,9 @@ one_element(lowering *lw, axe_lblock *b, const block_at *at, bool zero)
 }
 
 static axe_lblock *
-open_loop(lowering *lw, axe_lblock *b, const char *name, const axe_node *begin,
-          const axe_node *end, int64_t step, const axe_node **var)
+open_loop(axe_lowering *lw, axe_lblock *b, const char *name,
+          const axe_node *begin, const axe_node *end, int64_t step,
+          const axe_node **var)
 {
     axe_lir *l = axe_emit(lw, b, AXE_LIR_LOOP);
 
@@ -131,7 +132,7 @@ open_loop(lowering *lw, axe_lblock *b, const char *name, const axe_node *begin,
 
 /* All of [u0, u1) x [v0, v1), one by one. */
 static void
-one_by_one(lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
+one_by_one(axe_lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
            const axe_node *u1, const axe_node *v0, const axe_node *v1,
            bool zero)
 {
@@ -147,7 +148,7 @@ one_by_one(lowering *lw, axe_lblock *b, block_at at, const axe_node *u0,
 
 /* min(max(limit - before, 0), end) */
 static const axe_node *
-up_to(lowering *lw, axe_lblock *b, const axe_node *limit,
+up_to(axe_lowering *lw, axe_lblock *b, const axe_node *limit,
       const axe_node *before, const axe_node *end)
 {
     const axe_node *left = axe_node2(lw->cx, AXE_OP_sub, limit, before);
@@ -159,7 +160,7 @@ up_to(lowering *lw, axe_lblock *b, const axe_node *limit,
 /* How far [0, e) of v's fastest digit is inside operand i, and in its own
  * domain; both e in full code. */
 static const axe_node *
-inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
+inside(axe_lowering *lw, axe_lblock *b, const axe_var *v, int i,
        const axe_node *end)
 {
     const axe_operand *op = &lw->s->operand[i];
@@ -175,7 +176,7 @@ inside(lowering *lw, axe_lblock *b, const axe_var *v, int i,
 }
 
 static const axe_node *
-whole(lowering *lw, axe_lblock *b, const axe_node *n, int64_t lanes)
+whole(axe_lowering *lw, axe_lblock *b, const axe_node *n, int64_t lanes)
 {
     const axe_node *q = axe_node2(lw->cx, AXE_OP_div, n, axe_int(lw, lanes));
 
@@ -184,7 +185,7 @@ whole(lowering *lw, axe_lblock *b, const axe_node *n, int64_t lanes)
 }
 
 static const axe_node *
-extent_of(lowering *lw, const axe_digit *d)
+extent_of(axe_lowering *lw, const axe_digit *d)
 {
     const axe_nest *nest = &lw->s->nest[0];
 
@@ -196,14 +197,14 @@ extent_of(lowering *lw, const axe_digit *d)
 
 /* The digit element by element: how many are in a step of it. */
 static axe_digit
-by_element(const lowering *lw, const axe_digit *d, int64_t *step)
+by_element(const axe_lowering *lw, const axe_digit *d, int64_t *step)
 {
     *step = d->var == lw->s->core->word_var ? lw->s->core->word : 1;
     return (axe_digit){d->var, d->weight / *step, d->extent * *step};
 }
 
 static const axe_node *
-steps(lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
+steps(axe_lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
 {
     if (step == 1)
         return n;
@@ -213,7 +214,7 @@ steps(lowering *lw, axe_lblock *b, const axe_node *n, int64_t step)
 
 /* The two innermost digits; user: is the source absent: outside its tensor? */
 static axe_status
-block_body(lowering *lw, void *user)
+block_body(axe_lowering *lw, void *user)
 {
     const bool      *absent = user;
     const axe_nest  *nest = &lw->s->nest[0];
@@ -252,7 +253,7 @@ block_body(lowering *lw, void *user)
 }
 
 static axe_status
-open_blocks(lowering *lw, axe_lblock *b, bool absent)
+open_blocks(axe_lowering *lw, axe_lblock *b, bool absent)
 {
     axe_nest outer = lw->s->nest[0];
 
@@ -265,7 +266,7 @@ open_blocks(lowering *lw, axe_lblock *b, bool absent)
 
 /* Checks are the same for all elements (plan/cpu/map.c), so they are here. */
 axe_status
-axe_lower_transpose(lowering *lw, axe_lblock *b)
+axe_lower_transpose(axe_lowering *lw, axe_lblock *b)
 {
     const axe_node *in;
 

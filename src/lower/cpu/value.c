@@ -27,13 +27,13 @@
 #include "lower/cpu/nest.h"
 
 static bool
-is_vector(const lowering *lw, const axe_node *n)
+is_vector(const axe_lowering *lw, const axe_node *n)
 {
     return lw->vector && axe_mentions(n, lw->vector);
 }
 
 axe_status
-axe_value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
+axe_value_in(axe_lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 {
     const axe_node *n = axe_decided(lw, want);
     axe_reg         r;
@@ -57,7 +57,8 @@ axe_value_in(lowering *lw, const axe_node *want, int lanes, axe_reg *out)
 
 /* What the operand's subscripts read comes first. */
 static axe_status
-load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
+load(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+     axe_reg *out)
 {
     int i = 0;
 
@@ -69,7 +70,7 @@ load(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
 }
 
 static axe_status
-plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+plain_op(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
          axe_reg *out)
 {
     axe_reg src[3];
@@ -82,7 +83,8 @@ plain_op(lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 }
 
 static axe_status
-cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
+cast(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
+     axe_reg *out)
 {
     axe_reg r;
 
@@ -95,14 +97,14 @@ cast(lowering *lw, axe_lblock *b, const axe_node *n, int lanes, axe_reg *out)
 /* -------------------------------------------------------------- reductions */
 
 static axe_status
-fold_body(lowering *lw, void *user)
+fold_body(axe_lowering *lw, void *user)
 {
     folding *f = user;
     bool     one = lw->lanes == f->outside;
     axe_reg *acc = one ? f->one : f->many, x;
     int      chains = one ? f->one_chains : f->chains;
 
-    for (int t = 0; t < f->turns; t++) {
+    for (int t = 0; t < f->iterations; t++) {
         if (f->jam)
             axe_jam_take(lw, f->jam, t);
         AXE_TRY(axe_value_in(lw, f->node->arg[0], acc->lanes, &x));
@@ -117,16 +119,16 @@ fold_body(lowering *lw, void *user)
 }
 
 static axe_status
-lower_fold(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
+lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
 {
-    lowering     *saved = axe_new(lw->cx, lowering);
+    axe_lowering *saved = axe_new(lw->cx, axe_lowering);
     axe_nest      nest = *axe_fold_nest(lw, n);
     const folded *known = axe_fold_known(lw, n);
     folding       f = {.node = n,
                        .outside = lanes,
                        .chains = nest.chains,
                        .jam = lw->jam,
-                       .turns = axe_jam_turns(lw->jam)};
+                       .iterations = axe_jam_iterations(lw->jam)};
     axe_lblock   *b = lw->level[l].block;
 
     if (known) {
@@ -149,7 +151,7 @@ lower_fold(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
     AXE_TRY(axe_nest_open(lw, &nest, fold_body, &f));
     saved->n_reg = lw->n_reg;
     saved->n_var = lw->n_var;
-    for (int t = 0; t < f.turns; t++) {
+    for (int t = 0; t < f.iterations; t++) {
         axe_fold_join(lw, b, &f, t, nest.lanes > 1);
         axe_reg r = axe_wrap(lw, b, n, f.one[t * f.one_chains]);
         if (t == 0)
@@ -170,7 +172,7 @@ lower_fold(lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
 /* ------------------------------------------------------------------ values */
 
 axe_status
-axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
+axe_lower_value(axe_lowering *lw, const axe_node *want, axe_reg *out)
 {
     const axe_node *n = axe_decided(lw, want);
     int l = axe_level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
@@ -222,7 +224,7 @@ axe_lower_value(lowering *lw, const axe_node *want, axe_reg *out)
 /* ------------------------------------------------------------------- reads */
 
 static axe_status
-take(lowering *lw, const axe_node *n)
+take(axe_lowering *lw, const axe_node *n)
 {
     int     l = axe_level_of(lw, n);
     taken  *t = axe_new(lw->cx, taken);
@@ -247,7 +249,7 @@ take(lowering *lw, const axe_node *n)
 }
 
 axe_status
-axe_take_reads_of(lowering *lw, const axe_node *n)
+axe_take_reads_of(axe_lowering *lw, const axe_node *n)
 {
     if (axe_is_read(n))
         return take(lw, n);
@@ -257,7 +259,7 @@ axe_take_reads_of(lowering *lw, const axe_node *n)
 }
 
 axe_status
-axe_take_reads(lowering *lw, const axe_operand *op)
+axe_take_reads(axe_lowering *lw, const axe_operand *op)
 {
     AXE_TRY(axe_take_reads_of(lw, op->base));
     for (int i = 0; i < op->n_check; i++)
@@ -268,7 +270,7 @@ axe_take_reads(lowering *lw, const axe_operand *op)
 /* ------------------------------------------------------------------- loops */
 
 typedef struct nest_walk {
-    lowering       *lw;
+    axe_lowering   *lw;
     const axe_nest *nest;
     body_fn        *body;
     void           *user;
@@ -293,7 +295,7 @@ static axe_status
 loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
      int chains)
 {
-    lowering        *lw = w->lw;
+    axe_lowering    *lw = w->lw;
     const axe_digit *d = &w->nest->digit[j];
     int64_t          b, e;
     axe_lblock       hold = {0};
@@ -312,8 +314,8 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     l->step = (int64_t)lanes * chains;
     bd = (bound){*d, l->var, 0, lw->bound};
 
-    lowering saved = *lw;
-    jam      side = {&bd, chains, lw->jam};
+    axe_lowering saved = *lw;
+    jam          side = {&bd, chains, lw->jam};
     if (chains > 1 && jam_of(w->nest, j) > 1) {
         lw->jam = &side;
         chains = 1;
@@ -349,7 +351,7 @@ static axe_status
 part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
      int lanes, int chains)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     int64_t         step = (int64_t)lanes * chains;
     const axe_node *mid = axe_node2(lw->cx, AXE_OP_sub, end, *begin);
 
@@ -366,7 +368,7 @@ part(nest_walk *w, int j, const axe_node **begin, const axe_node *end,
 static axe_status
 rest(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     const axe_node *part = lw->part;
     int64_t         b, e;
 
@@ -406,11 +408,11 @@ range(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int how)
 
 /* Does the mask change once along the loop over the variable? */
 static bool
-turns(lowering *lw, const axe_node *mask, const void *v)
+flips(axe_lowering *lw, const axe_node *mask, const void *v)
 {
     bool first;
 
-    return axe_mask_turn(lw, mask, v, &first) != NULL;
+    return axe_mask_flip(lw, mask, v, &first) != NULL;
 }
 
 /* A range where the mask is known: nothing where it then folds in units, or
@@ -419,7 +421,7 @@ static axe_status
 decided(nest_walk *w, int j, const axe_node *begin, const axe_node *end,
         int how, const axe_node *mask, bool holds)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     const axe_node *red = w->nest->reduce, *v;
     axe_status      st = AXE_OK;
     bool            idle;
@@ -442,37 +444,37 @@ static axe_status
 masked(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
        const axe_node *end)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     const axe_var  *v = w->nest->digit[j].var;
-    const axe_node *red = w->nest->reduce, *turn, *mid, *lanes;
+    const axe_node *red = w->nest->reduce, *flip, *mid, *lanes;
     const axe_node *mask = NULL;
     bool            first;
 
     if (!lw->mask && j == w->nest->n_digit - 1 && w->nest->lanes > 1 &&
         !(lw->outside && lw->outside->var == v))
-        mask = axe_find_mask(lw, red ? red->arg[0] : lw->s->value, turns, v);
+        mask = axe_find_mask(lw, red ? red->arg[0] : lw->s->value, flips, v);
     if (!mask)
         return range(w, j, begin, end, LONG | REST);
     lanes = axe_int(lw, w->nest->lanes);
-    turn = axe_node2(lw->cx, AXE_OP_sub, axe_mask_turn(lw, mask, v, &first),
+    flip = axe_node2(lw->cx, AXE_OP_sub, axe_mask_flip(lw, mask, v, &first),
                      before);
-    turn = axe_node2(lw->cx, AXE_OP_sub, axe_clamp_to(lw, begin, turn, end),
+    flip = axe_node2(lw->cx, AXE_OP_sub, axe_clamp_to(lw, begin, flip, end),
                      begin);
-    turn = axe_node2(lw->cx, AXE_OP_div, turn, lanes);
-    turn = axe_node2(lw->cx, AXE_OP_mul, turn, lanes);
-    turn = axe_nest_let(lw, "turn", axe_sum(lw, begin, turn));
-    AXE_TRY(decided(w, j, begin, turn, LONG, mask, first));
-    mid = axe_node2(lw->cx, AXE_OP_min, axe_sum(lw, turn, lanes), end);
+    flip = axe_node2(lw->cx, AXE_OP_div, flip, lanes);
+    flip = axe_node2(lw->cx, AXE_OP_mul, flip, lanes);
+    flip = axe_nest_let(lw, "turn", axe_sum(lw, begin, flip));
+    AXE_TRY(decided(w, j, begin, flip, LONG, mask, first));
+    mid = axe_node2(lw->cx, AXE_OP_min, axe_sum(lw, flip, lanes), end);
     mid = axe_nest_let(lw, "turned", mid);
-    AXE_TRY(range(w, j, turn, mid, REST));
+    AXE_TRY(range(w, j, flip, mid, REST));
     return decided(w, j, mid, end, LONG | REST, mask, !first);
 }
 
 /* Where the check surely holds: from *lo on, below *hi; both narrowed. Nowhere,
  * where what it computes is not known yet. */
 static axe_status
-narrow(lowering *lw, const axe_check *c, const axe_var *v, const axe_node **lo,
-       const axe_node **hi)
+narrow(axe_lowering *lw, const axe_check *c, const axe_var *v,
+       const axe_node **lo, const axe_node **hi)
 {
     if (!axe_reads_are_bound(lw, c->outer)) {
         *lo = *hi = axe_int(lw, 0);
@@ -489,7 +491,7 @@ static axe_status
 asking(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
        const axe_node *end)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     const axe_var  *v = w->nest->digit[j].var;
     const axe_node *lo = NULL, *hi = NULL;
 
@@ -516,7 +518,7 @@ static axe_status
 split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
       const axe_node *begin, const axe_node *end)
 {
-    lowering       *lw = w->lw;
+    axe_lowering   *lw = w->lw;
     const axe_node *mid;
 
     if (k == lim->n)
@@ -533,12 +535,12 @@ split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
 
 /* The body for all values that the loops do in one go. */
 static axe_status
-each_turn(nest_walk *w)
+each_iteration(nest_walk *w)
 {
-    lowering *lw = w->lw;
+    axe_lowering *lw = w->lw;
 
     lw->folded = NULL;
-    for (int i = 0; i < axe_jam_turns(lw->jam); i++) {
+    for (int i = 0; i < axe_jam_iterations(lw->jam); i++) {
         axe_jam_take(lw, lw->jam, i);
         AXE_TRY(w->body(lw, w->user));
     }
@@ -549,11 +551,11 @@ each_turn(nest_walk *w)
 static axe_status
 walk(nest_walk *w, int j)
 {
-    lowering *lw = w->lw;
-    limits    lim;
+    axe_lowering *lw = w->lw;
+    limits        lim;
 
     if (j == w->nest->n_digit)
-        return lw->jam && !w->nest->reduce ? each_turn(w)
+        return lw->jam && !w->nest->reduce ? each_iteration(w)
                                            : w->body(lw, w->user);
 
     const axe_digit *d = &w->nest->digit[j];
@@ -577,7 +579,7 @@ walk(nest_walk *w, int j)
 }
 
 axe_status
-axe_nest_open(lowering *lw, const axe_nest *nest, body_fn *body, void *user)
+axe_nest_open(axe_lowering *lw, const axe_nest *nest, body_fn *body, void *user)
 {
     nest_walk w = {lw, nest, body, user};
 

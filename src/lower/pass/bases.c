@@ -1,10 +1,10 @@
-/* bases.c - what all turns of a loop that is written out have in common.
+/* bases.c - what all iterations of a loop that is written out have in common.
  *
- * An address in global memory is a sum of who the thread is and of which turn
- * it is; so is what a limit is compared with.  The turns' part is constant once
- * loops are written out.  The other part, and the limit less that part, get
- * names before the loop: compilers that see one sum for each turn compute each
- * anew, in 64 bits, and hold all of them at once. */
+ * An address in global memory is a sum of who the thread is and of which
+ * iteration it is; so is what a limit is compared with.  The iterations' part
+ * is constant once loops are written out.  The other part, and the limit less
+ * that part, get names before the loop: compilers that see one sum for each
+ * iteration compute each anew, in 64 bits, and hold all of them at once. */
 #include "ir/list.h"
 #include "lower/code/build.h"
 #include "lower/lower_int.h"
@@ -12,10 +12,10 @@
 
 /* The outermost loop that is written out, while what is in it is looked at. */
 typedef struct baser {
-    lowering   *lw;
-    axe_list    inner;  /* variables of the loop and of all in it */
-    axe_lblock *before; /* where it stands */
-    int         first;  /* the first item there that is new */
+    axe_lowering *lw;
+    axe_list      inner;  /* variables of the loop and of all in it */
+    axe_lblock   *before; /* where it stands */
+    int           first;  /* the first item there that is new */
 } baser;
 
 static void
@@ -29,7 +29,7 @@ find_inner(baser *x, const axe_lblock *b)
     }
 }
 
-/* Is it the same in all turns?  Elements of arrays may change. */
+/* Is it the same in all iterations?  Elements of arrays may change. */
 static bool
 is_common(const baser *x, const axe_node *n)
 {
@@ -44,16 +44,16 @@ is_common(const baser *x, const axe_node *n)
     return true;
 }
 
-/* The sum as two, either NULL: the turns' part and the common one. */
+/* The sum as two, either NULL: the iterations' part and the common one. */
 static void
-split(baser *x, const axe_node *n, const axe_node **turns,
+split(baser *x, const axe_node *n, const axe_node **iterations,
       const axe_node **common)
 {
-    const axe_node **to = is_common(x, n) ? common : turns;
+    const axe_node **to = is_common(x, n) ? common : iterations;
 
     if (n->op == AXE_OP_add && !is_common(x, n)) {
-        split(x, n->arg[0], turns, common);
-        split(x, n->arg[1], turns, common);
+        split(x, n->arg[0], iterations, common);
+        split(x, n->arg[1], iterations, common);
         return;
     }
     *to = *to ? axe_node2(x->lw->cx, AXE_OP_add, *to, n) : n;
@@ -79,20 +79,20 @@ named(baser *x, const char *name, const axe_node *n)
 static const axe_node *
 address(baser *x, const axe_node *at)
 {
-    const axe_node *turns = NULL, *common = NULL;
+    const axe_node *iterations = NULL, *common = NULL;
 
-    split(x, at, &turns, &common);
-    if (!turns || !common)
+    split(x, at, &iterations, &common);
+    if (!iterations || !common)
         return at;
-    return axe_node2(x->lw->cx, AXE_OP_add, named(x, "at", common), turns);
+    return axe_node2(x->lw->cx, AXE_OP_add, named(x, "at", common), iterations);
 }
 
-/* turns + common < limit  is  turns < limit - common. */
+/* iterations + common < limit  is  iterations < limit - common. */
 static const axe_node *
 condition(baser *x, const axe_node *n)
 {
     axe_ctx        *cx = x->lw->cx;
-    const axe_node *turns = NULL, *common = NULL;
+    const axe_node *iterations = NULL, *common = NULL;
 
     if (n && n->op == AXE_OP_and)
         return axe_node2(cx, AXE_OP_and, condition(x, n->arg[0]),
@@ -100,11 +100,11 @@ condition(baser *x, const axe_node *n)
     if (!n || n->op != AXE_OP_lt || n->arg[0]->type != AXE_TYPE_INDEX ||
         !is_common(x, n->arg[1]))
         return n;
-    split(x, n->arg[0], &turns, &common);
-    if (!turns || !common)
+    split(x, n->arg[0], &iterations, &common);
+    if (!iterations || !common)
         return n;
     return axe_node2(
-        cx, AXE_OP_lt, turns,
+        cx, AXE_OP_lt, iterations,
         named(x, "end", axe_node2(cx, AXE_OP_sub, n->arg[1], common)));
 }
 
@@ -145,7 +145,7 @@ rewrite(baser *x, axe_lblock *b)
 }
 
 void
-axe_name_bases(lowering *lw, axe_lblock *b)
+axe_name_bases(axe_lowering *lw, axe_lblock *b)
 {
     axe_lblock out = {0};
 

@@ -3,27 +3,27 @@
  * First every quotient and remainder by a constant is taken apart: multiples of
  * the divisor come out, and what is left vanishes where the loops around bound
  * it, so that (4*q + r)/4 with r < 4 is q.  Then, innermost loops first, every
- * `let` of a loop whose value is the same in all its turns moves before it, and
- * so do divisions inside other integer expressions.  They have no effects, so
- * that what a branch guards may be computed before it.  Tasks and blocks, which
- * have names of their own, keep what they hold. */
+ * `let` of a loop whose value is the same in all its iterations moves before
+ * it, and so do divisions inside other integer expressions.  They have no
+ * effects, so that what a branch guards may be computed before it.  Tasks and
+ * blocks, which have names of their own, keep what they hold. */
 #include "ir/list.h"
 #include "lower/code/build.h"
 #include "lower/lower_int.h"
 #include "lower/pass/pass.h"
 
 /* A loop around, with constant bounds. */
-typedef struct turn {
-    const axe_var     *var;
-    int64_t            first, last;
-    const struct turn *up;
-} turn;
+typedef struct iteration {
+    const axe_var          *var;
+    int64_t                 first, last;
+    const struct iteration *up;
+} iteration;
 
 typedef struct hoister {
-    lowering   *lw;
-    const turn *turns;
-    axe_list    defined; /* variables of the loop at hand and all in it */
-    axe_lblock *before;  /* what leaves it */
+    axe_lowering    *lw;
+    const iteration *iterations;
+    axe_list         defined; /* variables of the loop at hand and all in it */
+    axe_lblock      *before;  /* what leaves it */
 } hoister;
 
 static bool
@@ -46,7 +46,7 @@ add_range(const hoister *h, const axe_var *v, int64_t coef, int64_t *lo,
 {
     int64_t x, y;
 
-    for (const turn *t = h->turns; t; t = t->up)
+    for (const iteration *t = h->iterations; t; t = t->up)
         if (t->var == v)
             return axe_mul(coef, t->first, &x) && axe_mul(coef, t->last, &y) &&
                    axe_add(*lo, x < y ? x : y, lo) &&
@@ -107,7 +107,7 @@ undivided(hoister *h, axe_op op, const axe_node *a, const axe_node *b)
 
 /* ---------------------------------------------------------- expressions */
 
-/* Is the value the same in all turns of the loop at hand? */
+/* Is the value the same in all iterations of the loop at hand? */
 static bool
 invariant(const hoister *h, const axe_node *n)
 {
@@ -265,12 +265,12 @@ static void hoist_block(hoister *h, axe_lblock *b);
 static void
 hoist_loop(hoister *h, axe_lir *l, axe_lblock *out)
 {
-    turn    t = {.var = l->var, .up = h->turns};
-    int64_t end;
+    iteration t = {.var = l->var, .up = h->iterations};
+    int64_t   end;
 
     if (axe_is_iconst(l->begin, &t.first) && axe_is_iconst(l->end, &end)) {
         t.last = end - 1;
-        h->turns = &t;
+        h->iterations = &t;
     }
     hoist_block(h, &l->body);
     h->before = out;
@@ -279,7 +279,7 @@ hoist_loop(hoister *h, axe_lir *l, axe_lblock *out)
     define_all(h, &l->body);
     empty_loop(h, &l->body);
     h->before = NULL;
-    h->turns = t.up;
+    h->iterations = t.up;
 }
 
 static void
@@ -302,7 +302,7 @@ hoist_block(hoister *h, axe_lblock *b)
 }
 
 void
-axe_hoist(lowering *lw, axe_lblock *b)
+axe_hoist(axe_lowering *lw, axe_lblock *b)
 {
     hoister h = {.lw = lw, .defined = {.cx = lw->cx}};
 

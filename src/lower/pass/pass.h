@@ -6,19 +6,19 @@
 
 /* ------------------------------------------------------------------ bases.c */
 
-/* Of addresses and limits in loops that are written out, what their turns have
- * in common is computed before; all through a block. */
-void axe_name_bases(lowering *lw, axe_lblock *b);
+/* Of addresses and limits in loops that are written out, what their iterations
+ * have in common is computed before; all through a block. */
+void axe_name_bases(axe_lowering *lw, axe_lblock *b);
 
 /* ------------------------------------------------------------------ hoist.c */
 
 /* Take divisions apart and out of loops, all through a block. */
-void axe_hoist(lowering *lw, axe_lblock *b);
+void axe_hoist(axe_lowering *lw, axe_lblock *b);
 
 /* ------------------------------------------------------------------- tidy.c */
 
 /* Drops integers that nothing mentions. */
-void axe_tidy(lowering *lw, axe_lblock *b);
+void axe_tidy(axe_lowering *lw, axe_lblock *b);
 
 /* ------------------------------------------------------------------- join.c */
 

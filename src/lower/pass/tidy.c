@@ -115,7 +115,7 @@ drop_unused(uses *u, axe_lblock *b)
 }
 
 void
-axe_tidy(lowering *lw, axe_lblock *b)
+axe_tidy(axe_lowering *lw, axe_lblock *b)
 {
     uses u = {.cx = lw->cx, .by = 1};
 

@@ -7,8 +7,8 @@
 #include "lower/simt/node.h"
 
 typedef struct walk {
-    simt_lowering  *sl;
-    const axe_node *when; /* what sizes are here; NULL: any */
+    axe_simt_lowering *sl;
+    const axe_node    *when; /* what sizes are here; NULL: any */
 } walk;
 
 static bool
@@ -66,7 +66,7 @@ see_atom(const walk *w, const axe_lir *l)
 static void
 see(const walk *w, const axe_lblock *b)
 {
-    simt_lowering *sl = w->sl;
+    axe_simt_lowering *sl = w->sl;
 
     for (int i = 0; i < b->n; i++) {
         const axe_lir *l = b->item[i];
@@ -84,7 +84,7 @@ see(const walk *w, const axe_lblock *b)
 }
 
 void
-axe_simt_note_begins(simt_lowering *sl)
+axe_simt_note_begins(axe_simt_lowering *sl)
 {
     see(&(walk){sl, NULL}, &sl->grid->body);
 }

@@ -16,13 +16,13 @@
 enum { MAX_NAMED = 3, MAX_RESULT = 4 };
 
 static const axe_simt_contract *
-contract_of(const simt_lowering *sl, const axe_stmt *s)
+contract_of(const axe_simt_lowering *sl, const axe_stmt *s)
 {
     return sl->lw.plan->schedule[s->id]->simt->contract;
 }
 
 static void
-name_registers(simt_lowering *sl, const axe_tensor *t, int *n, axe_arg *arg)
+name_registers(axe_simt_lowering *sl, const axe_tensor *t, int *n, axe_arg *arg)
 {
     *n += 1;
     arg[*n] = axe_simt_reg(axe_simt_tensor(sl, t), axe_int(&sl->lw, 0));
@@ -30,7 +30,7 @@ name_registers(simt_lowering *sl, const axe_tensor *t, int *n, axe_arg *arg)
 
 /* One row names so many registers, further ones the rest. */
 static void
-emit_drain(simt_lowering *sl, axe_lblock *b, const axe_drain *d)
+emit_drain(axe_simt_lowering *sl, axe_lblock *b, const axe_drain *d)
 {
     const axe_simt_contract *c = contract_of(sl, d->done[0]);
     const axe_atom          *a =
@@ -70,7 +70,7 @@ folds(const axe_node *n)
 
 /* Does some thread's result have this value?  It may; nothing comes of it. */
 static const axe_node *
-has_value(simt_lowering *sl, const axe_tensor *t, int64_t n)
+has_value(axe_simt_lowering *sl, const axe_tensor *t, int64_t n)
 {
     const axe_node *any = NULL, *is;
 
@@ -86,7 +86,7 @@ has_value(simt_lowering *sl, const axe_tensor *t, int64_t n)
  * no contraction that is done later: nobody may read sums that are not there.
  */
 static axe_status
-stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
+stay_behind(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
             const axe_drain *d)
 {
     const char       *group = contract_of(sl, d->done[0])->atom->group;
@@ -112,7 +112,7 @@ stay_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *last,
 }
 
 axe_status
-axe_simt_lower_drain(simt_lowering *sl, axe_lblock *b, const axe_drain *d,
+axe_simt_lower_drain(axe_simt_lowering *sl, axe_lblock *b, const axe_drain *d,
                      const axe_stmt *last)
 {
     AXE_TRY(stay_behind(sl, b, last, d));

@@ -5,27 +5,27 @@
 #include "lower/simt/node.h"
 
 const axe_node *
-axe_simt_id(simt_lowering *sl, axe_id id)
+axe_simt_id(axe_simt_lowering *sl, axe_id id)
 {
     return axe_ivar(&sl->lw, sl->grid->id[id]);
 }
 
 static const axe_node *
-over(simt_lowering *sl, const axe_node *n, int64_t by)
+over(axe_simt_lowering *sl, const axe_node *n, int64_t by)
 {
     return by == 1 ? n : op2(sl, AXE_OP_div, n, axe_int(&sl->lw, by));
 }
 
 static const axe_node *
-rest(simt_lowering *sl, const axe_node *n, int64_t by)
+rest(axe_simt_lowering *sl, const axe_node *n, int64_t by)
 {
     return by == 1 ? axe_int(&sl->lw, 0)
                    : op2(sl, AXE_OP_mod, n, axe_int(&sl->lw, by));
 }
 
-/* The warp's number in an entity of the crew, which has whole warps. */
+/* The warp's number in an entity of the thread group, which has whole warps. */
 static const axe_node *
-warp_in(simt_lowering *sl, const axe_crew *c)
+warp_in(axe_simt_lowering *sl, const axe_thread_group *c)
 {
     const axe_node *w = axe_simt_id(sl, AXE_ID_WARP);
     int64_t         n = c->n_thread / sl->sp->lanes;
@@ -40,7 +40,8 @@ warp_in(simt_lowering *sl, const axe_crew *c)
 }
 
 const axe_node *
-axe_simt_coordinate(simt_lowering *sl, const axe_crew *c, axe_axis axis)
+axe_simt_coordinate(axe_simt_lowering *sl, const axe_thread_group *c,
+                    axe_axis axis)
 {
     return axis == sl->sp->lane  ? axe_simt_id(sl, AXE_ID_LANE)
            : axis == sl->sp->cta ? axe_simt_id(sl, AXE_ID_RANK)
@@ -48,7 +49,7 @@ axe_simt_coordinate(simt_lowering *sl, const axe_crew *c, axe_axis axis)
 }
 
 const axe_node *
-axe_simt_thread(simt_lowering *sl, const axe_crew *c)
+axe_simt_thread(axe_simt_lowering *sl, const axe_thread_group *c)
 {
     int64_t         lanes = sl->sp->lanes;
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE);
@@ -63,7 +64,7 @@ axe_simt_thread(simt_lowering *sl, const axe_crew *c)
 }
 
 const axe_node *
-axe_simt_entity(simt_lowering *sl, const axe_crew *c)
+axe_simt_entity(axe_simt_lowering *sl, const axe_thread_group *c)
 {
     int64_t         lanes = sl->sp->lanes;
     const axe_node *n;
@@ -83,10 +84,10 @@ axe_simt_entity(simt_lowering *sl, const axe_crew *c)
 }
 
 const axe_node *
-axe_simt_digit(simt_lowering *sl, const axe_crew *c, axe_iter it)
+axe_simt_digit(axe_simt_lowering *sl, const axe_thread_group *c, axe_iter it)
 {
     axe_iter        own[2];
-    int             n = axe_crew_axes(sl->sp, c, own);
+    int             n = axe_threads_axes(sl->sp, c, own);
     const axe_node *v = axe_simt_coordinate(sl, c, it.axis);
 
     v = over(sl, v, it.stride);
@@ -101,7 +102,7 @@ axe_simt_digit(simt_lowering *sl, const axe_crew *c, axe_iter it)
 /* ------------------------------------------------------- arrays and buffers */
 
 static const axe_tensor *
-new_tensor(simt_lowering *sl, const char *name, axe_space space, axe_type t,
+new_tensor(axe_simt_lowering *sl, const char *name, axe_space space, axe_type t,
            int64_t n)
 {
     axe_tensor      *out = axe_new(sl->lw.cx, axe_tensor);
@@ -134,7 +135,7 @@ grow(axe_ctx *cx, void *old, int n, int *cap, size_t size)
 }
 
 static const char *
-fresh_name(simt_lowering *sl, const char *name)
+fresh_name(axe_simt_lowering *sl, const char *name)
 {
     axe_buf b = {.cx = sl->lw.cx};
 
@@ -144,7 +145,7 @@ fresh_name(simt_lowering *sl, const char *name)
 }
 
 const axe_tensor *
-axe_simt_array(simt_lowering *sl, const char *name, axe_type t, int64_t n)
+axe_simt_array(axe_simt_lowering *sl, const char *name, axe_type t, int64_t n)
 {
     axe_grid *g = sl->grid;
 
@@ -156,7 +157,7 @@ axe_simt_array(simt_lowering *sl, const char *name, axe_type t, int64_t n)
 }
 
 const axe_tensor *
-axe_simt_buffer(simt_lowering *sl, const char *name, axe_type t, int64_t n,
+axe_simt_buffer(axe_simt_lowering *sl, const char *name, axe_type t, int64_t n,
                 int64_t offset, axe_swizzle swizzle)
 {
     axe_grid *g = sl->grid;
@@ -175,7 +176,7 @@ axe_simt_buffer(simt_lowering *sl, const char *name, axe_type t, int64_t n,
 
 /* The columns of a tile in tensor memory. */
 static const axe_tensor *
-new_columns(simt_lowering *sl, const axe_tensor *t)
+new_columns(axe_simt_lowering *sl, const axe_tensor *t)
 {
     axe_grid        *g = sl->grid;
     const axe_place *pl = &sl->lw.plan->place[t->id];
@@ -194,7 +195,7 @@ new_columns(simt_lowering *sl, const axe_tensor *t)
 }
 
 const axe_tensor *
-axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
+axe_simt_tensor(axe_simt_lowering *sl, const axe_tensor *t)
 {
     const axe_place *pl = &sl->lw.plan->place[t->id];
     int64_t          n = pl->bytes * 8 / axe_type_table[pl->type].bits;
@@ -213,7 +214,7 @@ axe_simt_tensor(simt_lowering *sl, const axe_tensor *t)
 }
 
 const axe_tensor *
-axe_simt_scratch(simt_lowering *sl, const axe_crew *c, axe_type t)
+axe_simt_scratch(axe_simt_lowering *sl, const axe_thread_group *c, axe_type t)
 {
     axe_grid *g = sl->grid;
 
@@ -252,8 +253,8 @@ axe_simt_number(const axe_node *n)
 }
 
 axe_lir *
-axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a, int param,
-              int n_arg, const axe_arg *arg, const axe_node *pred)
+axe_simt_atom(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *a,
+              int param, int n_arg, const axe_arg *arg, const axe_node *pred)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_ATOM);
     axe_arg *copy = axe_new_array(sl->lw.cx, axe_arg, n_arg + 1);
@@ -272,7 +273,7 @@ axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a, int param,
 }
 
 void
-axe_simt_calc(simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
+axe_simt_calc(axe_simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
               const axe_node *at, const axe_node *value, const axe_node *pred)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_CALC);
@@ -287,13 +288,14 @@ axe_simt_calc(simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
 }
 
 const axe_node *
-axe_simt_element(simt_lowering *sl, const axe_tensor *array, const axe_node *at)
+axe_simt_element(axe_simt_lowering *sl, const axe_tensor *array,
+                 const axe_node *at)
 {
     return axe_load(sl->lw.cx, AXE_NOWHERE, array, &at);
 }
 
 const axe_node *
-axe_simt_unrolled(simt_lowering *sl, axe_lblock **b, const char *name,
+axe_simt_unrolled(axe_simt_lowering *sl, axe_lblock **b, const char *name,
                   int64_t n)
 {
     axe_lir *l;
@@ -310,7 +312,7 @@ axe_simt_unrolled(simt_lowering *sl, axe_lblock **b, const char *name,
 }
 
 const axe_node *
-axe_simt_let(simt_lowering *sl, axe_lblock *b, const char *name,
+axe_simt_let(axe_simt_lowering *sl, axe_lblock *b, const char *name,
              const axe_node *value)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
@@ -321,7 +323,7 @@ axe_simt_let(simt_lowering *sl, axe_lblock *b, const char *name,
 }
 
 const axe_node *
-axe_simt_both(simt_lowering *sl, const axe_node *a, const axe_node *b)
+axe_simt_both(axe_simt_lowering *sl, const axe_node *a, const axe_node *b)
 {
     if (!a || !b)
         return a ? a : b;
@@ -329,7 +331,7 @@ axe_simt_both(simt_lowering *sl, const axe_node *a, const axe_node *b)
 }
 
 axe_status
-axe_simt_sync(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+axe_simt_sync(axe_simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
               axe_scope_kind by, const char *group, int n_arg,
               const axe_arg *arg)
 {
@@ -349,26 +351,29 @@ axe_simt_sync(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
 /* The whole CTA and warps have atoms of their own; others share numbered
  * barriers, entity by entity. */
 axe_status
-axe_simt_meet(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_barrier(axe_simt_lowering *sl, axe_lblock *b,
+                 const axe_thread_group *c)
 {
     const axe_node *id;
 
     if (c->n_thread == 1)
         return AXE_OK;
     if (!c->in)
-        return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CTA, "", 0, NULL);
+        return axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_CTA, "", 0,
+                             NULL);
     if (c->barrier < 0)
-        return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL);
+        return axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 0,
+                             NULL);
     id = axe_sum(&sl->lw, axe_simt_entity(sl, c), axe_int(&sl->lw, c->barrier));
     axe_arg arg[2] = {axe_simt_number(id),
                       axe_simt_number(axe_int(&sl->lw, c->n_thread))};
-    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 2, arg);
+    return axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 2, arg);
 }
 
 static const axe_node *
 change_scalar(void *user, const axe_node *n)
 {
-    simt_lowering *sl = user;
+    axe_simt_lowering *sl = user;
 
     if (n->op != AXE_OP_load)
         return NULL;
@@ -377,13 +382,13 @@ change_scalar(void *user, const axe_node *n)
 }
 
 const axe_node *
-axe_simt_scalars(simt_lowering *sl, const axe_node *n)
+axe_simt_scalars(axe_simt_lowering *sl, const axe_node *n)
 {
     return axe_node_map(sl->lw.cx, n, change_scalar, sl);
 }
 
 axe_status
-axe_simt_sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+axe_simt_sync_if(axe_simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
                  const char *group, int n_arg, const axe_arg *arg,
                  const axe_node *pred)
 {
@@ -393,7 +398,7 @@ axe_simt_sync_if(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
 }
 
 axe_status
-axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
+axe_simt_order_group(axe_simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
                      const char *group, axe_arg_space space, int64_t n,
                      const axe_node *pred)
 {
@@ -410,7 +415,7 @@ axe_simt_order_group(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind,
 }
 
 void
-axe_simt_need(simt_lowering *sl, axe_need need)
+axe_simt_need(axe_simt_lowering *sl, axe_need need)
 {
     axe_grid *g = sl->grid;
     axe_need *more = axe_new_array(sl->lw.cx, axe_need, g->n_need + 1);

@@ -13,7 +13,7 @@
 
 /* lane / stride % extent */
 static const axe_node *
-digit(simt_lowering *sl, int stride, int extent)
+digit(axe_simt_lowering *sl, int stride, int extent)
 {
     const axe_node *n = axe_simt_id(sl, AXE_ID_LANE);
 
@@ -40,7 +40,7 @@ lanes_with(int lanes, int stride, int extent, int v)
 
 /* The digit that tells the set, or all but it; NULL: none does. */
 static const axe_node *
-test_digit(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
+test_digit(axe_simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 {
     int lanes = sl->sp->lanes;
 
@@ -58,7 +58,7 @@ test_digit(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 
 /* begin <= lane < end */
 static const axe_node *
-test_range(simt_lowering *sl, int begin, int end)
+test_range(axe_simt_lowering *sl, int begin, int end)
 {
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *in = NULL;
 
@@ -70,7 +70,7 @@ test_range(simt_lowering *sl, int begin, int end)
 }
 
 const axe_node *
-axe_by_lane_set(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
+axe_by_lane_set(axe_simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 {
     int             lanes = sl->sp->lanes;
     const axe_node *any = NULL;
@@ -98,7 +98,8 @@ axe_by_lane_set(simt_lowering *sl, axe_lane_set set, axe_lane_set care)
 /* The choice that is told from the others that are left by one digit, or the
  * first. */
 static int
-simplest(simt_lowering *sl, int n, const axe_lane_choice *c, axe_lane_set left)
+simplest(axe_simt_lowering *sl, int n, const axe_lane_choice *c,
+         axe_lane_set left)
 {
     axe_mark m = axe_ctx_mark(sl->lw.cx);
     int      best = 0;
@@ -111,7 +112,7 @@ simplest(simt_lowering *sl, int n, const axe_lane_choice *c, axe_lane_set left)
 }
 
 const axe_node *
-axe_by_lane_choose(simt_lowering *sl, int n, const axe_lane_choice *choice)
+axe_by_lane_choose(axe_simt_lowering *sl, int n, const axe_lane_choice *choice)
 {
     axe_ctx         *cx = sl->lw.cx;
     axe_lane_choice *c = axe_new_array(cx, axe_lane_choice, n);
@@ -156,7 +157,7 @@ is_linear(int lanes, const int16_t *value, axe_lane_set care, int *step)
 
 /* The sum of runs of bits whose steps double. */
 static const axe_node *
-linear(simt_lowering *sl, int begin, const int *step)
+linear(axe_simt_lowering *sl, int begin, const int *step)
 {
     const axe_node *sum = number(sl, begin);
 
@@ -175,7 +176,8 @@ linear(simt_lowering *sl, int begin, const int *step)
 }
 
 const axe_node *
-axe_by_lane_number(simt_lowering *sl, const int16_t *value, axe_lane_set care)
+axe_by_lane_number(axe_simt_lowering *sl, const int16_t *value,
+                   axe_lane_set care)
 {
     axe_lane_choice c[2 * AXE_MAX_LANES];
     int             step[AXE_MAX_LANES], n = 0, of[2 * AXE_MAX_LANES] = {0};

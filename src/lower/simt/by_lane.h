@@ -6,7 +6,7 @@
 
 /* A condition that holds in those lanes of `care` that are in `set`, and in no
  * other one of `care`; anything elsewhere.  NULL: it holds in all. */
-const axe_node *axe_by_lane_set(simt_lowering *sl, axe_lane_set set,
+const axe_node *axe_by_lane_set(axe_simt_lowering *sl, axe_lane_set set,
                                 axe_lane_set care);
 
 /* A value and the lanes that want it. */
@@ -17,11 +17,11 @@ typedef struct axe_lane_choice {
 
 /* The value of each lane, n - 1 selects; anything in lanes that want none.  n
  * is at least 1; no lane is in two choices. */
-const axe_node *axe_by_lane_choose(simt_lowering *sl, int n,
+const axe_node *axe_by_lane_choose(axe_simt_lowering *sl, int n,
                                    const axe_lane_choice *choice);
 
 /* An integer in each lane of `care`; anything elsewhere. */
-const axe_node *axe_by_lane_number(simt_lowering *sl, const int16_t *value,
+const axe_node *axe_by_lane_number(axe_simt_lowering *sl, const int16_t *value,
                                    axe_lane_set care);
 
 #endif

@@ -12,13 +12,13 @@
 
 /* The counters at hand; NULL: 0. */
 typedef struct counters {
-    const axe_node *of[AXE_COUNT_TURN + 1];
-    int64_t         end[AXE_COUNT_TURN + 1]; /* how far each goes */
+    const axe_node *of[AXE_COUNT_INVOCATION + 1];
+    int64_t         end[AXE_COUNT_INVOCATION + 1]; /* how far each goes */
 } counters;
 
 /* One factor while the statement is lowered. */
 typedef struct factor {
-    const axe_feed    *feed;
+    const axe_factor  *feed;
     const axe_operand *op;
     axe_type           type;
     const axe_tensor  *array; /* groups of steps; NULL: read from memory */
@@ -30,9 +30,9 @@ typedef struct factor {
 } factor;
 
 typedef struct emitter {
-    simt_lowering           *sl;
+    axe_simt_lowering       *sl;
     const axe_simt_contract *sc;
-    const axe_crew          *crew;
+    const axe_thread_group  *threads;
     factor                   a, b;
     const axe_tensor        *acc;
     int64_t                  step;  /* of the sum, in a group */
@@ -67,7 +67,7 @@ sum_steps(emitter *e, const counters *c, int n, const axe_step *s,
 
 /* Does it come into registers of its own? */
 static bool
-is_loaded(const axe_feed *f)
+is_loaded(const axe_factor *f)
 {
     return !f->direct && !f->held;
 }
@@ -78,17 +78,18 @@ ends_for(const emitter *e, const factor *f)
 {
     counters c = {.of = {NULL}};
 
-    c.end[AXE_COUNT_WARP] = e->crew->n_thread / e->sl->sp->lanes;
+    c.end[AXE_COUNT_WARP] = e->threads->n_thread / e->sl->sp->lanes;
     c.end[AXE_COUNT_LANE] = e->sl->sp->lanes;
     c.end[AXE_COUNT_M] = e->sc->m.n_rep;
     c.end[AXE_COUNT_N] = e->sc->n.n_rep;
     c.end[AXE_COUNT_K] = e->sc->k.n_rep;
-    c.end[AXE_COUNT_TURN] = f->feed->direct ? 1 : f->feed->load.n_turn;
+    c.end[AXE_COUNT_INVOCATION] =
+        f->feed->direct ? 1 : f->feed->load.n_invocation;
     return c;
 }
 
 static int
-steps_of(const axe_feed *f, const axe_step **step)
+steps_of(const axe_factor *f, const axe_step **step)
 {
     *step = f->direct ? f->desc.step : f->load.step;
     return f->direct ? f->desc.n_step : f->load.n_step;
@@ -96,13 +97,13 @@ steps_of(const axe_feed *f, const axe_step **step)
 
 /* Warp and lane are the same in all of the statement. */
 static void
-begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
+begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_factor *feed,
              const char *name)
 {
     const axe_schedule *s = e->sl->s;
     const axe_step     *step;
     axe_iter            own[2];
-    int                 n = axe_crew_axes(e->sl->sp, e->crew, own);
+    int                 n = axe_threads_axes(e->sl->sp, e->threads, own);
 
     f->feed = feed;
     f->op = &s->operand[feed->operand];
@@ -113,9 +114,11 @@ begin_factor(emitter *e, axe_lblock *b, factor *f, const axe_feed *feed,
     }
     f->buffer = axe_simt_tensor(e->sl, f->op->tensor);
     counters c = ends_for(e, f);
-    c.of[AXE_COUNT_LANE] = axe_simt_coordinate(e->sl, e->crew, e->sl->sp->lane);
+    c.of[AXE_COUNT_LANE] =
+        axe_simt_coordinate(e->sl, e->threads, e->sl->sp->lane);
     if (n == 2)
-        c.of[AXE_COUNT_WARP] = axe_simt_coordinate(e->sl, e->crew, own[0].axis);
+        c.of[AXE_COUNT_WARP] =
+            axe_simt_coordinate(e->sl, e->threads, own[0].axis);
     n = steps_of(feed, &step);
     f->at = axe_simt_let(e->sl, b, axe_textf(e->sl->lw.cx, "%s_at", name),
                          sum_steps(e, &c, n, step, f->op->base));
@@ -167,15 +170,15 @@ load_group(emitter *e, axe_lblock *b, const factor *f, const axe_node *group)
         return;
     n_chunk = e->step / f->feed->chunk;
     chunk = axe_simt_unrolled(e->sl, &b, "c", n_chunk);
-    c.of[AXE_COUNT_TURN] =
-        axe_simt_unrolled(e->sl, &b, "l", f->feed->load.n_turn);
+    c.of[AXE_COUNT_INVOCATION] =
+        axe_simt_unrolled(e->sl, &b, "l", f->feed->load.n_invocation);
     c.of[AXE_COUNT_K] = axe_sum(
         &e->sl->lw, op2(e->sl, AXE_OP_mul, group, number(e->sl, e->step)),
         op2(e->sl, AXE_OP_mul, chunk, number(e->sl, f->feed->chunk)));
     reg = axe_sum(&e->sl->lw, f->raw ? number(e->sl, 0) : slot_of(e, f, group),
                   op2(e->sl, AXE_OP_mul, chunk, number(e->sl, f->feed->regs)));
     reg = axe_sum(&e->sl->lw, reg,
-                  op2(e->sl, AXE_OP_mul, c.of[AXE_COUNT_TURN],
+                  op2(e->sl, AXE_OP_mul, c.of[AXE_COUNT_INVOCATION],
                       number(e->sl, f->feed->load.regs)));
     axe_arg arg[2] = {
         axe_simt_reg(f->raw ? f->raw : f->array, reg),
@@ -192,8 +195,8 @@ static axe_arg
 factor_arg(emitter *e, const factor *f, const counters *c,
            const axe_node *group, const axe_node *step)
 {
-    const axe_feed *d = f->feed;
-    const axe_node *at;
+    const axe_factor *d = f->feed;
+    const axe_node   *at;
 
     if (d->direct) {
         at = sum_steps(e, c, d->desc.n_step, d->desc.step, f->at);
@@ -342,10 +345,11 @@ all_groups(emitter *e, axe_lblock *b)
 }
 
 axe_status
-axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_contract(axe_simt_lowering *sl, axe_lblock *b,
+                        const axe_schedule *s)
 {
     const axe_simt_contract *sc = s->simt->contract;
-    emitter e = {.sl = sl, .sc = sc, .crew = s->simt->crew, .step = 1};
+    emitter e = {.sl = sl, .sc = sc, .threads = s->simt->threads, .step = 1};
     bool    overlap =
         !*sc->atom->group && (is_loaded(&sc->a) || is_loaded(&sc->b));
 
@@ -355,7 +359,7 @@ axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
         e.slots = 2;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     if (sc->atom->space[0] == AXE_ARG_TMEM)
-        b = axe_simt_open_asker(sl, b, e.crew);
+        b = axe_simt_open_issuer(sl, b, e.threads);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
     if (!overlap || e.slots == 1)

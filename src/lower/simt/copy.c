@@ -1,10 +1,10 @@
 /* copy.c - moves from memory to memory as atoms.
  *
- * Pieces: a thread's digits are integers of its number, turns are loops that
- * are written out.  Boxes: one thread of the crew names coordinates; where CTAs
- * of a cluster share a tile, each brings its part to all of them.  What comes
- * in is waited for by the ring's protocol; what goes out is awaited here, so
- * that the tile is free again behind the statement. */
+ * Pieces: a thread's digits are integers of its number, iterations are loops
+ * that are written out.  Boxes: one thread of the group names coordinates;
+ * where CTAs of a cluster share a tile, each brings its part to all of them.
+ * What comes in is waited for by the ring's protocol; what goes out is awaited
+ * here, so that the tile is free again behind the statement. */
 
 #include "plan/simt/copy/copy.h"
 #include "ir/rewrite.h"
@@ -14,7 +14,7 @@
 /* ------------------------------------------------------------------ pieces */
 
 static void
-bind(simt_lowering *sl, axe_digit of, const axe_node *value)
+bind(axe_simt_lowering *sl, axe_digit of, const axe_node *value)
 {
     bound *d = axe_new(sl->lw.cx, bound);
 
@@ -24,20 +24,20 @@ bind(simt_lowering *sl, axe_digit of, const axe_node *value)
 
 /* A copy by pieces, and what its subscripts read. */
 typedef struct pieces {
-    simt_lowering       *sl;
+    axe_simt_lowering   *sl;
     const axe_schedule  *s;
     const axe_simt_copy *c;
-    const axe_tensor   **array; /* by operand: elements of each turn, or NULL */
-    const axe_node      *turn;
+    const axe_tensor   **array; /* by operand: of each iteration, or NULL */
+    const axe_node      *iteration;
 } pieces;
 
 /* What the thread's number says of the indices. */
 static void
 bind_threads(pieces *x, axe_lblock *b)
 {
-    simt_lowering  *sl = x->sl;
-    const axe_crew *crew = x->s->simt->crew;
-    const axe_node *thread = axe_simt_thread(sl, crew);
+    axe_simt_lowering      *sl = x->sl;
+    const axe_thread_group *threads = x->s->simt->threads;
+    const axe_node         *thread = axe_simt_thread(sl, threads);
 
     for (int i = 0; i < x->c->n_digit; i++) {
         const axe_copy_digit *d = &x->c->digit[i];
@@ -46,19 +46,19 @@ bind_threads(pieces *x, axe_lblock *b)
             continue;
         if (d->by > 1)
             v = op2(sl, AXE_OP_div, v, axe_int(&sl->lw, d->by));
-        if (d->by * d->of.extent < crew->n_thread)
+        if (d->by * d->of.extent < threads->n_thread)
             v = op2(sl, AXE_OP_mod, v, axe_int(&sl->lw, d->of.extent));
         bind(sl, d->of, axe_simt_let(sl, b, d->of.var->name, v));
     }
 }
 
-/* Loops over the turns: *b becomes their body. */
+/* Loops over the iterations: *b becomes their body. */
 static void
-bind_turns(pieces *x, axe_lblock **b)
+bind_iterations(pieces *x, axe_lblock **b)
 {
-    lowering *lw = &x->sl->lw;
+    axe_lowering *lw = &x->sl->lw;
 
-    x->turn = axe_int(lw, 0);
+    x->iteration = axe_int(lw, 0);
     for (int i = 0; i < x->c->n_digit; i++) {
         axe_digit       of = x->c->digit[i].of;
         const axe_node *v;
@@ -66,13 +66,14 @@ bind_turns(pieces *x, axe_lblock **b)
             continue;
         v = axe_simt_unrolled(x->sl, b, of.var->name, of.extent);
         bind(x->sl, of, v);
-        x->turn = axe_sum(
-            lw, op2(x->sl, AXE_OP_mul, x->turn, axe_int(lw, of.extent)), v);
+        x->iteration = axe_sum(
+            lw, op2(x->sl, AXE_OP_mul, x->iteration, axe_int(lw, of.extent)),
+            v);
     }
 }
 
 static int64_t
-n_turn(const axe_simt_copy *c)
+n_iteration(const axe_simt_copy *c)
 {
     int64_t n = 1;
 
@@ -91,7 +92,7 @@ change_read(void *user, const axe_node *n)
         return axe_simt_scalars(x->sl, n);
     for (int i = 1; n->op == AXE_OP_load && i < x->s->n_operand; i++)
         if (x->s->operand[i].load == n)
-            return axe_simt_element(x->sl, x->array[i], x->turn);
+            return axe_simt_element(x->sl, x->array[i], x->iteration);
     if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX)
         return axe_index_so_far(&x->sl->lw, n->u.var);
     return NULL;
@@ -107,7 +108,7 @@ with_reads(pieces *x, const axe_node *n)
 static const axe_node *
 inside(pieces *x, const axe_operand *op, const axe_node *also)
 {
-    simt_lowering *sl = x->sl;
+    axe_simt_lowering *sl = x->sl;
 
     for (int g = 0; g < op->n_guard; g++)
         also = axe_simt_both(sl, also,
@@ -132,7 +133,7 @@ inside(pieces *x, const axe_operand *op, const axe_node *also)
 static axe_arg
 operand(pieces *x, const axe_operand *op)
 {
-    lowering       *lw = &x->sl->lw;
+    axe_lowering   *lw = &x->sl->lw;
     const axe_node *at = with_reads(x, op->base);
 
     for (const bound *b = lw->bound; b; b = b->next)
@@ -142,8 +143,8 @@ operand(pieces *x, const axe_operand *op)
     return axe_simt_shared(axe_simt_tensor(x->sl, op->tensor), at);
 }
 
-/* What subscripts read, of all turns, before the pieces: those that others'
- * addresses need come first. */
+/* What subscripts read, of all iterations, before the pieces: those that
+ * others' addresses need come first. */
 static void
 read_places(pieces *x, axe_lblock *b)
 {
@@ -160,27 +161,28 @@ read_places(pieces *x, axe_lblock *b)
                                  op->tensor->type, 1, &param);
         x->array[i] = axe_simt_array(
             x->sl, axe_textf(x->sl->lw.cx, "%s_v", op->tensor->name),
-            op->tensor->type, n_turn(x->c));
-        bind_turns(x, &in);
-        axe_arg arg[2] = {axe_simt_reg(x->array[i], x->turn), operand(x, op)};
+            op->tensor->type, n_iteration(x->c));
+        bind_iterations(x, &in);
+        axe_arg arg[2] = {axe_simt_reg(x->array[i], x->iteration),
+                          operand(x, op)};
         axe_simt_atom(x->sl, in, row, 1, 2, arg, inside(x, op, NULL));
         x->sl->lw.bound = threads;
     }
 }
 
 static axe_status
-lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+lower_each(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    pieces          x = {sl, s, s->simt->copy,
-                         axe_new_array(sl->lw.cx, const axe_tensor *, s->n_operand),
-                         NULL};
-    const axe_crew *crew = s->simt->crew;
-    const axe_node *here = NULL;
-    axe_lir        *l;
+    pieces                  x = {sl, s, s->simt->copy,
+                                 axe_new_array(sl->lw.cx, const axe_tensor *, s->n_operand),
+                                 NULL};
+    const axe_thread_group *threads = s->simt->threads;
+    const axe_node         *here = NULL;
+    axe_lir                *l;
 
-    if (x.c->n_thread < crew->n_thread) {
+    if (x.c->n_thread < threads->n_thread) {
         l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = op2(sl, AXE_OP_lt, axe_simt_thread(sl, crew),
+        l->value = op2(sl, AXE_OP_lt, axe_simt_thread(sl, threads),
                        axe_int(&sl->lw, x.c->n_thread));
         b = &l->body;
     }
@@ -188,7 +190,7 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     sl->lw.bound = NULL;
     bind_threads(&x, b);
     read_places(&x, b);
-    bind_turns(&x, &b);
+    bind_iterations(&x, &b);
     here = inside(&x, &s->operand[0], here);
     here = inside(&x, &s->operand[x.c->from], here);
     axe_arg arg[2] = {operand(&x, &s->operand[0]),
@@ -200,7 +202,7 @@ lower_each(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 
 /* Pieces where they are possible, else by way of registers. */
 static axe_status
-lower_pieces(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+lower_pieces(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
     axe_lir             *l;
@@ -225,9 +227,10 @@ typedef struct where {
 } where;
 
 static void
-move_by(simt_lowering *sl, where *w, const axe_box_loop *l, const axe_node *n)
+move_by(axe_simt_lowering *sl, where *w, const axe_box_loop *l,
+        const axe_node *n)
 {
-    lowering *lw = &sl->lw;
+    axe_lowering *lw = &sl->lw;
 
     w->at = axe_sum(lw, w->at, op2(sl, AXE_OP_mul, n, axe_int(lw, l->step)));
     w->coord[l->dim] = axe_sum(lw, w->coord[l->dim],
@@ -237,7 +240,7 @@ move_by(simt_lowering *sl, where *w, const axe_box_loop *l, const axe_node *n)
 /* The first box of this CTA, then loops over the others: *b becomes the body.
  */
 static where
-walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
+walk_boxes(axe_simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
            const axe_operand *tile)
 {
     where w = {.at = tile->base};
@@ -260,18 +263,19 @@ walk_boxes(simt_lowering *sl, axe_lblock **b, const axe_simt_copy *c,
     return w;
 }
 
-/* The first thread of the crew, if not it alone is here. */
+/* The first thread of the group, if not it alone is here. */
 static const axe_node *
-first_thread(simt_lowering *sl, const axe_crew *crew)
+first_thread(axe_simt_lowering *sl, const axe_thread_group *threads)
 {
-    if (sl->alone || crew->n_thread == 1)
+    if (sl->alone || threads->n_thread == 1)
         return NULL;
-    return op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
+    return op2(sl, AXE_OP_eq, axe_simt_thread(sl, threads),
+               axe_int(&sl->lw, 0));
 }
 
 /* The side in global memory: a box of its map, or where the run begins. */
 static axe_arg
-global_arg(simt_lowering *sl, const axe_schedule *s, const where *w)
+global_arg(axe_simt_lowering *sl, const axe_schedule *s, const where *w)
 {
     const axe_simt_copy *c = s->simt->copy;
     const axe_node     **x =
@@ -293,7 +297,7 @@ global_arg(simt_lowering *sl, const axe_schedule *s, const where *w)
 
 /* The mbarrier of the stage that is being filled. */
 static axe_arg
-full_arg(simt_lowering *sl)
+full_arg(axe_simt_lowering *sl)
 {
     const axe_simt_ring *r = sl->filling;
     const axe_node      *at =
@@ -309,7 +313,7 @@ full_arg(simt_lowering *sl)
 
 /* Those who keep what this CTA brings a part of: all, or every n-th. */
 static axe_arg
-receivers(simt_lowering *sl, const axe_simt_copy *c)
+receivers(axe_simt_lowering *sl, const axe_simt_copy *c)
 {
     int64_t n = c->own.extent > 1 ? c->own.extent : 1, mask = 0;
 
@@ -322,10 +326,10 @@ receivers(simt_lowering *sl, const axe_simt_copy *c)
 }
 
 static axe_status
-load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+load_boxes(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
-    const axe_node      *pred = first_thread(sl, s->simt->crew);
+    const axe_node      *pred = first_thread(sl, s->simt->threads);
     int64_t              n = c->map.part.extent;
     where                w = walk_boxes(sl, &b, c, &s->operand[0]);
     axe_arg              arg[4] = {
@@ -338,7 +342,7 @@ load_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 
 /* Is the tile filled by other means than boxes? */
 static bool
-threads_write(const simt_lowering *sl, const axe_tensor *tile)
+threads_write(const axe_simt_lowering *sl, const axe_tensor *tile)
 {
     const axe_plan *p = sl->lw.plan;
 
@@ -354,18 +358,18 @@ threads_write(const simt_lowering *sl, const axe_tensor *tile)
 /* What threads have written of the tile, the engine must see; it has read the
  * tile when the thread that hands it boxes goes on. */
 static axe_status
-store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+store_boxes(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    const axe_simt_copy *c = s->simt->copy;
-    const axe_crew      *crew = s->simt->crew;
-    const char          *group = c->atom->group;
-    const axe_node      *pred = first_thread(sl, crew);
-    axe_lblock          *in = b;
+    const axe_simt_copy    *c = s->simt->copy;
+    const axe_thread_group *threads = s->simt->threads;
+    const char             *group = c->atom->group;
+    const axe_node         *pred = first_thread(sl, threads);
+    axe_lblock             *in = b;
 
     if (threads_write(sl, s->operand[c->from].tensor)) {
         AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_FENCE, group,
                                      AXE_ARG_SHARED, 0, NULL));
-        AXE_TRY(axe_simt_meet(sl, b, crew));
+        AXE_TRY(axe_simt_barrier(sl, b, threads));
     }
     where   w = walk_boxes(sl, &in, c, &s->operand[c->from]);
     axe_arg arg[2] = {
@@ -379,7 +383,7 @@ store_boxes(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 }
 
 axe_status
-axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_copy(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     const axe_simt_copy *c = s->simt->copy;
 

@@ -7,7 +7,7 @@
  *     }
  *
  * Launches of a stream run in order, so that each finds what those before it
- * wrote, in this turn and the ones before. */
+ * wrote, in this iteration and the ones before. */
 #include <string.h>
 
 #include "lower/simt/simt_int.h"

@@ -10,7 +10,7 @@
 /* ------------------------------------------------------------------ grids */
 
 static void
-name_ids(simt_lowering *sl, axe_grid *g)
+name_ids(axe_simt_lowering *sl, axe_grid *g)
 {
     for (int i = 0; i < AXE_N_ID; i++) {
         axe_var *v = axe_new(sl->lw.cx, axe_var);
@@ -31,7 +31,7 @@ is_persistent(const axe_stmt *s)
 
 /* One CTA for each entity, the last variable fastest. */
 static axe_status
-lower_tasks(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_tasks(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     if (is_persistent(s))
         return axe_simt_lower_persistent(sl, b, s);
@@ -40,7 +40,7 @@ lower_tasks(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 static const axe_node *
-count_tasks(simt_lowering *sl, const axe_stmt *s)
+count_tasks(axe_simt_lowering *sl, const axe_stmt *s)
 {
     const axe_node *n = axe_int(&sl->lw, 1);
 
@@ -50,7 +50,7 @@ count_tasks(simt_lowering *sl, const axe_stmt *s)
 }
 
 static axe_status
-lower_launch(simt_lowering *sl, int number, axe_grid *g)
+lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
 {
     const axe_simt_launch *l = &sl->sp->launch[number];
     const char            *name = sl->lw.plan->kernel->name;
@@ -61,7 +61,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
         .name = sl->sp->n_launch == 1
                     ? name
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),
-        .n_thread = l->crew->n_thread,
+        .n_thread = l->threads->n_thread,
         .lanes = sl->sp->lanes,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
         .persistent = l->scope->keys.persistent && !l->queue,
@@ -92,7 +92,7 @@ lower_launch(simt_lowering *sl, int number, axe_grid *g)
 axe_status
 axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
 {
-    simt_lowering *sl = axe_new(cx, simt_lowering);
+    axe_simt_lowering *sl = axe_new(cx, axe_simt_lowering);
 
     sl->lw.cx = cx;
     sl->lw.plan = p;

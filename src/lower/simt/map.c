@@ -2,13 +2,13 @@
  *
  * Thread digits of the work are parts of who the thread is; `m` digits are
  * loops, `reg` digits are written out.  In the loops: operands in memory are
- * loaded into arrays, with as many elements as there are turns; then reductions
- * are done; then every turn's value is computed; then it is stored.  Turns that
- * are `apart` are written out around all that. */
+ * loaded into arrays, with as many elements as there are iterations; then
+ * reductions are done; then every iteration's value is computed; then it is
+ * stored.  Iterations that are `apart` are written out around all that. */
 #include "lower/simt/map.h"
 
 static void
-name_threads(map_lowering *x, axe_lblock *b)
+name_threads(axe_map_lowering *x, axe_lblock *b)
 {
     const axe_work      *w = &x->simt->work;
     const axe_simt_plan *sp = x->sl->sp;
@@ -19,29 +19,29 @@ name_threads(map_lowering *x, axe_lblock *b)
         if (d->axis != sp->reg && d->axis != AXE_AXIS_M)
             x->value[i] =
                 axe_simt_let(x->sl, b, d->of.var->name,
-                             axe_simt_digit(x->sl, x->simt->crew, it));
+                             axe_simt_digit(x->sl, x->simt->threads, it));
     }
 }
 
 /* ------------------------------------------------------------------ storing */
 
 static axe_status
-compute(map_lowering *x, axe_lblock *b)
+compute(axe_map_lowering *x, axe_lblock *b)
 {
     const axe_node   *v = x->s->value;
     const axe_tensor *array = axe_map_result(x);
-    axe_lblock       *in = axe_map_turns(x, b, &x->s->nest[0]);
+    axe_lblock       *in = axe_map_iterations(x, b, &x->s->nest[0]);
 
     v = axe_map_value(x, x->s->stmt->prefix ? v->arg[1] : v);
     axe_simt_calc(x->sl, in, array, axe_map_result_at(x), v, NULL);
-    axe_map_turned(x, &x->s->nest[0]);
+    axe_map_forget_iterations(x, &x->s->nest[0]);
     return x->s->stmt->prefix ? axe_map_prefix(x, b) : AXE_OK;
 }
 
-/* What is loaded is stored as it is: the operand whose array has the turns of
- * the destination's; or 0. */
+/* What is loaded is stored as it is: the operand whose array has the iterations
+ * of the destination's; or 0. */
 static int
-is_moved(const map_lowering *x)
+is_moved(const axe_map_lowering *x)
 {
     const axe_node *v = x->s->value;
     int             k = v->op == AXE_OP_load ? axe_map_operand(x, v) : 0;
@@ -58,7 +58,7 @@ is_moved(const map_lowering *x)
 }
 
 static axe_status
-store(map_lowering *x, axe_lblock *b)
+store(axe_map_lowering *x, axe_lblock *b)
 {
     const axe_tensor *dst = x->s->operand[0].tensor;
     int               k = is_moved(x);
@@ -83,7 +83,7 @@ store(map_lowering *x, axe_lblock *b)
 
 /* What follows is done part by part, with the same arrays. */
 static axe_lblock *
-open_parts(map_lowering *x, axe_lblock *b)
+open_parts(axe_map_lowering *x, axe_lblock *b)
 {
     const axe_work *w = &x->simt->work;
 
@@ -106,23 +106,24 @@ has_met(const axe_lblock *b)
     while (n > 0 && b->item[n - 1]->kind == AXE_LIR_NOTE)
         n--;
     return n > 0 && b->item[n - 1]->kind == AXE_LIR_ATOM &&
-           b->item[n - 1]->atom->sync == AXE_SYNC_MEET &&
+           b->item[n - 1]->atom->sync == AXE_SYNC_BARRIER &&
            b->item[n - 1]->atom->by == AXE_SCOPE_CLUSTER;
 }
 
 /* Nobody reads, or writes, what CTAs share. */
 static axe_status
-meet_sharers(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+cluster_barrier(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     if (s->simt->share <= 1 || has_met(b))
         return AXE_OK;
-    return axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "", 0, NULL);
+    return axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER, "", 0,
+                         NULL);
 }
 
 axe_status
-axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
-    map_lowering x = {
+    axe_map_lowering x = {
         .sl = sl,
         .s = s,
         .simt = s->simt,
@@ -136,7 +137,7 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     sl->lw.s = s;
     for (int i = 0; i < s->n_operand; i++)
         x.same[i] = axe_simt_first_load(s, i);
-    AXE_TRY(meet_sharers(sl, b, s));
+    AXE_TRY(cluster_barrier(sl, b, s));
     name_threads(&x, b);
     axe_lblock *in = axe_map_loops(&x, b, 0);
     axe_map_load(&x, in, 0);
@@ -145,5 +146,5 @@ axe_simt_lower_map(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     for (int k = s->n_nest - 1; k >= 1; k--)
         AXE_TRY(axe_map_reduce(&x, in, k));
     AXE_TRY(store(&x, in));
-    return meet_sharers(sl, b, s);
+    return cluster_barrier(sl, b, s);
 }

@@ -4,13 +4,13 @@
 #include "lower/simt/map.h"
 
 static const axe_node *
-below(map_lowering *x, const axe_var *v, const axe_node *limit)
+below(axe_map_lowering *x, const axe_var *v, const axe_node *limit)
 {
     return axe_node2(x->sl->lw.cx, AXE_OP_lt, axe_map_index(x, v), limit);
 }
 
 const axe_node *
-axe_map_bounds(map_lowering *x, const axe_nest *nest)
+axe_map_bounds(axe_map_lowering *x, const axe_nest *nest)
 {
     const axe_node *in = NULL;
 
@@ -33,7 +33,7 @@ may_be_negative(const axe_check *c)
 }
 
 static const axe_node *
-check_node(map_lowering *x, const axe_check *c)
+check_node(axe_map_lowering *x, const axe_check *c)
 {
     axe_ctx        *cx = x->sl->lw.cx;
     const axe_node *at = axe_map_value(x, c->outer), *low = NULL;
@@ -59,7 +59,7 @@ is_bound(const axe_schedule *s, const axe_guard *g)
 }
 
 const axe_node *
-axe_map_inside(map_lowering *x, const axe_operand *op)
+axe_map_inside(axe_map_lowering *x, const axe_operand *op)
 {
     const axe_node *in = NULL;
 
@@ -77,7 +77,7 @@ axe_map_inside(map_lowering *x, const axe_operand *op)
 }
 
 const axe_node *
-axe_map_owner(map_lowering *x)
+axe_map_owner(axe_map_lowering *x)
 {
     const axe_work *w = &x->simt->work;
     const axe_node *own = NULL, *zero = axe_int(&x->sl->lw, 0);
@@ -87,7 +87,8 @@ axe_map_owner(map_lowering *x)
         own = axe_simt_both(
             x->sl, own,
             axe_node2(cx, AXE_OP_eq,
-                      axe_simt_digit(x->sl, x->simt->crew, w->copy[i]), zero));
+                      axe_simt_digit(x->sl, x->simt->threads, w->copy[i]),
+                      zero));
     for (int i = 0; i < w->n_digit; i++)
         if (w->digit[i].axis != AXE_AXIS_M &&
             w->digit[i].axis != x->sl->sp->reg &&

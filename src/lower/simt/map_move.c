@@ -1,10 +1,10 @@
 /* map_move.c - what a map reads from memory into arrays, and writes back: all
- * turns of an operand, by vectors where they are. */
+ * iterations of an operand, by vectors where they are. */
 #include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 static axe_arg
-memory(map_lowering *x, const axe_operand *op)
+memory(axe_map_lowering *x, const axe_operand *op)
 {
     const axe_tensor *t = axe_simt_tensor(x->sl, op->tensor);
     const axe_node   *at = axe_map_address(x, op);
@@ -16,7 +16,7 @@ memory(map_lowering *x, const axe_operand *op)
 /* The row that moves so many elements; a destination that is read has its own.
  */
 static const axe_atom *
-row_of(const map_lowering *x, int k, int width, bool store)
+row_of(const axe_map_lowering *x, int k, int width, bool store)
 {
     const axe_simt_access *a = &x->simt->access[k];
     const axe_operand     *op = &x->s->operand[k];
@@ -30,9 +30,10 @@ row_of(const map_lowering *x, int k, int width, bool store)
                               op->tensor->type, width, &param);
 }
 
-/* All turns of one operand, `width` elements at a time. */
+/* All iterations of one operand, `width` elements at a time. */
 static void
-move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
+move_iterations(axe_map_lowering *x, axe_lblock *b, int k, int width,
+                bool store)
 {
     const axe_operand *op = &x->s->operand[k];
     const axe_work    *w = &x->simt->work;
@@ -64,28 +65,28 @@ move_turns(map_lowering *x, axe_lblock *b, int k, int width, bool store)
 }
 
 void
-axe_map_move(map_lowering *x, axe_lblock *b, int k, bool store)
+axe_map_move(axe_map_lowering *x, axe_lblock *b, int k, bool store)
 {
     const axe_simt_access *a = &x->simt->access[k];
     axe_lir               *l;
 
     if (!a->wide) {
-        move_turns(x, b, k, a->width, store);
+        move_iterations(x, b, k, a->width, store);
         return;
     }
     if (x->sl->never && axe_node_same(x->sl->never, a->wide)) {
-        move_turns(x, b, k, 1, store);
+        move_iterations(x, b, k, 1, store);
         return;
     }
     l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
     l->value = a->wide;
-    move_turns(x, &l->body, k, a->width, store);
-    move_turns(x, &l->other, k, 1, store);
+    move_iterations(x, &l->body, k, a->width, store);
+    move_iterations(x, &l->other, k, 1, store);
 }
 
-/* An array for an operand's elements, as many as there are turns. */
+/* An array for an operand's elements, as many as there are iterations. */
 const axe_tensor *
-axe_map_values(map_lowering *x, int op)
+axe_map_values(axe_map_lowering *x, int op)
 {
     const axe_tensor *t = x->s->operand[op].tensor;
 
@@ -94,7 +95,7 @@ axe_map_values(map_lowering *x, int op)
 }
 
 static bool
-is_in_parts(const map_lowering *x, const axe_operand *op)
+is_in_parts(const axe_map_lowering *x, const axe_operand *op)
 {
     const axe_work *w = &x->simt->work;
 
@@ -106,7 +107,7 @@ is_in_parts(const map_lowering *x, const axe_operand *op)
 
 /* Is operand i read, here? */
 static bool
-is_loaded_here(const map_lowering *x, int i, int nest)
+is_loaded_here(const axe_map_lowering *x, int i, int nest)
 {
     const axe_operand *op = &x->s->operand[i];
     const axe_node    *to = x->s->operand[0].load;
@@ -122,7 +123,7 @@ is_loaded_here(const map_lowering *x, int i, int nest)
 
 /* What the operand's address reads comes first. */
 static void
-load(map_lowering *x, axe_lblock *b, int i, int nest)
+load(axe_map_lowering *x, axe_lblock *b, int i, int nest)
 {
     const axe_node *at = x->s->operand[i].load;
 
@@ -140,19 +141,20 @@ load(map_lowering *x, axe_lblock *b, int i, int nest)
 }
 
 void
-axe_map_load(map_lowering *x, axe_lblock *b, int nest)
+axe_map_load(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     for (int i = x->s->n_operand - 1; i >= 0; i--)
         load(x, b, i, nest);
 }
 
-/* ------------------------------------------------------------------- turns */
+/* --------------------------------------------------------------- iterations */
 
-/* What a turn of digit i does, of an index that stops at a limit: nothing if
- * all threads are beyond, which turns tell where no slower digit is of threads.
+/* What an iteration of digit i does, of an index that stops at a limit: nothing
+ * if all threads are beyond, which iterations tell where no slower digit is of
+ * threads.
  */
 axe_lblock *
-axe_map_within(map_lowering *x, axe_lblock *b, int i)
+axe_map_within(axe_map_lowering *x, axe_lblock *b, int i)
 {
     const axe_work_digit *d = x->simt->work.digit;
     const axe_node       *first = axe_int(&x->sl->lw, 0);
@@ -175,12 +177,12 @@ axe_map_within(map_lowering *x, axe_lblock *b, int i)
 }
 
 axe_lblock *
-axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest)
+axe_map_iterations(axe_map_lowering *x, axe_lblock *b, const axe_nest *nest)
 {
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (axe_map_is_turn(x, &w->digit[i]) &&
+        if (axe_map_is_iteration(x, &w->digit[i]) &&
             axe_nest_has(nest, w->digit[i].of.var)) {
             x->value[i] = axe_simt_unrolled(x->sl, &b, w->digit[i].of.var->name,
                                             w->digit[i].of.extent);
@@ -190,12 +192,12 @@ axe_map_turns(map_lowering *x, axe_lblock *b, const axe_nest *nest)
 }
 
 void
-axe_map_turned(map_lowering *x, const axe_nest *nest)
+axe_map_forget_iterations(axe_map_lowering *x, const axe_nest *nest)
 {
     const axe_work *w = &x->simt->work;
 
     for (int i = 0; i < w->n_digit; i++)
-        if (axe_map_is_turn(x, &w->digit[i]) &&
+        if (axe_map_is_iteration(x, &w->digit[i]) &&
             axe_nest_has(nest, w->digit[i].of.var))
             x->value[i] = NULL;
 }

@@ -5,7 +5,7 @@
 #include "lower/simt/map.h"
 
 const axe_node *
-axe_map_index(map_lowering *x, const axe_var *v)
+axe_map_index(axe_map_lowering *x, const axe_var *v)
 {
     const axe_work *w = &x->simt->work;
     const axe_node *sum = axe_int(&x->sl->lw, 0);
@@ -21,7 +21,7 @@ axe_map_index(map_lowering *x, const axe_var *v)
 
 /* Loops of the digits that `nest` has and nest 0, if it is another, has not. */
 axe_lblock *
-axe_map_loops(map_lowering *x, axe_lblock *b, int nest)
+axe_map_loops(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_work *w = &x->simt->work;
 
@@ -44,9 +44,9 @@ axe_map_loops(map_lowering *x, axe_lblock *b, int nest)
     return b;
 }
 
-/* Is it one of turns that run together? */
+/* Is it one of iterations that run together? */
 bool
-axe_map_is_turn(const map_lowering *x, const axe_work_digit *d)
+axe_map_is_iteration(const axe_map_lowering *x, const axe_work_digit *d)
 {
     return d->axis == x->sl->sp->reg && !d->apart;
 }
@@ -54,16 +54,16 @@ axe_map_is_turn(const map_lowering *x, const axe_work_digit *d)
 /* Is digit i one of those that tell the operand's elements in an array apart?
  */
 bool
-axe_map_is_kept(const map_lowering *x, int op, int i)
+axe_map_is_kept(const axe_map_lowering *x, int op, int i)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
 
-    return axe_map_is_turn(x, d) &&
+    return axe_map_is_iteration(x, d) &&
            axe_operand_depends(&x->s->operand[op], d->of.var);
 }
 
 bool
-axe_map_is_along(const map_lowering *x, int op, int i)
+axe_map_is_along(const axe_map_lowering *x, int op, int i)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
 
@@ -73,7 +73,7 @@ axe_map_is_along(const map_lowering *x, int op, int i)
 
 /* What a step of digit i is in the operand's array: along its vector, 1. */
 int64_t
-axe_map_stride(const map_lowering *x, int op, int i)
+axe_map_stride(const axe_map_lowering *x, int op, int i)
 {
     const axe_work *w = &x->simt->work;
     int64_t         n = 1;
@@ -87,7 +87,7 @@ axe_map_stride(const map_lowering *x, int op, int i)
 }
 
 int64_t
-axe_map_size(const map_lowering *x, int op)
+axe_map_size(const axe_map_lowering *x, int op)
 {
     int64_t n = 1;
 
@@ -98,7 +98,7 @@ axe_map_size(const map_lowering *x, int op)
 }
 
 const axe_node *
-axe_map_at(map_lowering *x, int op)
+axe_map_at(axe_map_lowering *x, int op)
 {
     const axe_node *at = axe_int(&x->sl->lw, 0);
 
@@ -113,7 +113,7 @@ axe_map_at(map_lowering *x, int op)
 
 /* The operand that the load is. */
 int
-axe_map_operand(const map_lowering *x, const axe_node *load)
+axe_map_operand(const axe_map_lowering *x, const axe_node *load)
 {
     for (int i = 0; i < x->s->n_operand; i++)
         if (x->s->operand[i].load == load)
@@ -123,7 +123,7 @@ axe_map_operand(const map_lowering *x, const axe_node *load)
 
 /* The address of an operand where the digits are. */
 const axe_node *
-axe_map_address(map_lowering *x, const axe_operand *op)
+axe_map_address(axe_map_lowering *x, const axe_operand *op)
 {
     const axe_node *at = axe_map_value(x, op->base);
 
@@ -135,7 +135,7 @@ axe_map_address(map_lowering *x, const axe_operand *op)
 }
 
 static const axe_node *
-loaded(map_lowering *x, const axe_node *load)
+loaded(axe_map_lowering *x, const axe_node *load)
 {
     int                k = axe_map_operand(x, load);
     const axe_operand *op = &x->s->operand[k];
@@ -146,9 +146,9 @@ loaded(map_lowering *x, const axe_node *load)
     return axe_simt_element(x->sl, x->array[k], axe_map_at(x, k));
 }
 
-/* Is digit i one of the nest's that a thread's turns count? */
+/* Is digit i one of the nest's that a thread's iterations count? */
 bool
-axe_map_counts(const map_lowering *x, int i, int nest)
+axe_map_counts(const axe_map_lowering *x, int i, int nest)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
 
@@ -156,9 +156,9 @@ axe_map_counts(const map_lowering *x, int i, int nest)
            axe_nest_has(&x->s->nest[nest], d->of.var);
 }
 
-/* The number of a turn of the nest. */
+/* The number of an iteration of the nest. */
 const axe_node *
-axe_map_turn(map_lowering *x, int nest)
+axe_map_iteration(axe_map_lowering *x, int nest)
 {
     const axe_work *w = &x->simt->work;
     const axe_node *at = axe_int(&x->sl->lw, 0);
@@ -177,18 +177,18 @@ axe_map_turn(map_lowering *x, int nest)
 }
 
 const axe_node *
-axe_map_converted(map_lowering *x, const axe_node *n, axe_type t)
+axe_map_converted(axe_map_lowering *x, const axe_node *n, axe_type t)
 {
     return n->type == t ? n : axe_cast(x->sl->lw.cx, n->at, t, n);
 }
 
 const axe_node *
-axe_map_reduced(map_lowering *x, const axe_node *reduce)
+axe_map_reduced(axe_map_lowering *x, const axe_node *reduce)
 {
     for (int k = 1; k < x->s->n_nest; k++)
         if (x->s->nest[k].reduce == reduce)
             return axe_map_converted(
-                x, axe_simt_element(x->sl, x->sum[k], axe_map_turn(x, 0)),
+                x, axe_simt_element(x->sl, x->sum[k], axe_map_iteration(x, 0)),
                 reduce->type);
     return reduce;
 }
@@ -196,7 +196,7 @@ axe_map_reduced(map_lowering *x, const axe_node *reduce)
 static const axe_node *
 change_value(void *user, const axe_node *n)
 {
-    map_lowering *x = user;
+    axe_map_lowering *x = user;
 
     if (n->op == AXE_OP_load)
         return loaded(x, n);
@@ -208,13 +208,13 @@ change_value(void *user, const axe_node *n)
 }
 
 const axe_node *
-axe_map_value(map_lowering *x, const axe_node *n)
+axe_map_value(axe_map_lowering *x, const axe_node *n)
 {
     return axe_node_map(x->sl->lw.cx, n, change_value, x);
 }
 
 const axe_tensor *
-axe_map_result(map_lowering *x)
+axe_map_result(axe_map_lowering *x)
 {
     const axe_tensor *t = x->s->operand[0].tensor;
 
@@ -222,7 +222,7 @@ axe_map_result(map_lowering *x)
 }
 
 const axe_node *
-axe_map_result_at(map_lowering *x)
+axe_map_result_at(axe_map_lowering *x)
 {
     const axe_operand *dst = &x->s->operand[0];
 

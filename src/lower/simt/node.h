@@ -7,13 +7,13 @@
 #include "lower/simt/simt_int.h"
 
 static inline const axe_node *
-op2(simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
+op2(axe_simt_lowering *sl, axe_op op, const axe_node *a, const axe_node *b)
 {
     return axe_node2(sl->lw.cx, op, a, b);
 }
 
 static inline const axe_node *
-number(simt_lowering *sl, int64_t v)
+number(axe_simt_lowering *sl, int64_t v)
 {
     return axe_int(&sl->lw, v);
 }

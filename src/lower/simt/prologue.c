@@ -5,8 +5,8 @@
 #include "plan/simt/sync/ring_protocol.h"
 
 static axe_status
-init_all(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars, int n_stage,
-         int n)
+init_all(axe_simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
+         int n_stage, int n)
 {
     for (int i = 0; i < n_stage && bars; i++) {
         axe_arg arg[2] = {axe_simt_shared(bars, number(sl, i)),
@@ -17,7 +17,8 @@ init_all(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars, int n_stage,
 }
 
 static const axe_tensor *
-make_bars(simt_lowering *sl, const axe_simt_ring *r, const char *what, int from)
+make_bars(axe_simt_lowering *sl, const axe_simt_ring *r, const char *what,
+          int from)
 {
     return axe_simt_buffer(
         sl, axe_textf(sl->lw.cx, "%s_%s", r->ring->name, what), AXE_TYPE_i64,
@@ -25,7 +26,7 @@ make_bars(simt_lowering *sl, const axe_simt_ring *r, const char *what, int from)
 }
 
 static axe_status
-make_ring(simt_lowering *sl, axe_lblock *b, int i)
+make_ring(axe_simt_lowering *sl, axe_lblock *b, int i)
 {
     const axe_simt_ring *r = &sl->sp->ring[i];
 
@@ -40,67 +41,71 @@ make_ring(simt_lowering *sl, axe_lblock *b, int i)
 
 /* What the first thread does at first. */
 static axe_lblock *
-opening(simt_lowering *sl, axe_lblock *b)
+opening(axe_simt_lowering *sl, axe_lblock *b)
 {
     axe_lir *l;
 
     if (sl->opening)
         return sl->opening;
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-    l->value = axe_node2(sl->lw.cx, AXE_OP_eq,
-                         axe_simt_thread(sl, sl->launch->crew), number(sl, 0));
+    l->value =
+        axe_node2(sl->lw.cx, AXE_OP_eq,
+                  axe_simt_thread(sl, sl->launch->threads), number(sl, 0));
     return sl->opening = &l->body;
 }
 
-/* The barrier at which an engine arrives for a meeting. */
+/* The mbarrier at which an engine arrives, for the threads that wait there. */
 static axe_status
-make_done(simt_lowering *sl, axe_lblock *b, int i)
+make_done(axe_simt_lowering *sl, axe_lblock *b, int i)
 {
-    const axe_meet *m = &sl->sp->meet[i];
-    int             n = (int)axe_crew_copies(m->crew);
+    const axe_sync_point *m = &sl->sp->sync_point[i];
+    int                   n = (int)axe_threads_copies(m->threads);
 
-    if (m->n_asker == 0 || axe_crew_cta(m->crew) != sl->launch->crew)
+    if (m->n_issuer == 0 || axe_threads_cta(m->threads) != sl->launch->threads)
         return AXE_OK;
     sl->done[i] =
         axe_simt_buffer(sl, axe_textf(sl->lw.cx, "%s_done", m->phase->name),
-                        AXE_TYPE_i64, n, m->barrier, (axe_swizzle){0});
-    return init_all(sl, opening(sl, b), sl->done[i], n, axe_meet_arrivals(m));
+                        AXE_TYPE_i64, n, m->mbarrier, (axe_swizzle){0});
+    return init_all(sl, opening(sl, b), sl->done[i], n,
+                    axe_sync_point_arrivals(m));
 }
 
 /* All barriers of the launch, made by its first thread. */
 static axe_status
-make_barriers(simt_lowering *sl, axe_lblock *b)
+make_barriers(axe_simt_lowering *sl, axe_lblock *b)
 {
     const axe_simt_plan *sp = sl->sp;
 
     sl->full = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_ring + 1);
     sl->empty = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_ring + 1);
-    sl->done = axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_meet + 1);
+    sl->done =
+        axe_new_array(sl->lw.cx, const axe_tensor *, sp->n_sync_point + 1);
     for (int i = 0; i < sp->n_ring; i++)
-        if (sp->ring[i].home == sl->launch->crew &&
+        if (sp->ring[i].owner == sl->launch->threads &&
             sp->ring[i].full + sp->ring[i].empty > 0)
             AXE_TRY(make_ring(sl, opening(sl, b), i));
-    for (int i = 0; i < sp->n_meet; i++)
+    for (int i = 0; i < sp->n_sync_point; i++)
         AXE_TRY(make_done(sl, b, i));
     return sl->launch->queue ? axe_simt_make_queue(sl, opening(sl, b)) : AXE_OK;
 }
 
 static void
-begin_counters(simt_lowering *sl, axe_lblock *b)
+begin_counters(axe_simt_lowering *sl, axe_lblock *b)
 {
     const axe_simt_plan *sp = sl->sp;
 
     for (int i = 0; i < sp->n_ring; i++)
-        if (sp->ring[i].home == sl->launch->crew &&
+        if (sp->ring[i].owner == sl->launch->threads &&
             axe_simt_is_early(sl, &sp->ring[i]))
             axe_simt_count_ring(sl, b, &sp->ring[i], true, true);
-    for (int i = 0; i < sp->n_meet; i++)
+    for (int i = 0; i < sp->n_sync_point; i++)
         if (sl->done[i])
-            axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sp->meet[i].phase;
+            axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sp->sync_point[i].phase;
 }
 
 axe_status
-axe_simt_make_barriers(simt_lowering *sl, axe_lblock *b, const axe_atom *seen)
+axe_simt_make_barriers(axe_simt_lowering *sl, axe_lblock *b,
+                       const axe_atom *seen)
 {
     sl->opening = NULL;
     AXE_TRY(make_barriers(sl, b));
@@ -111,7 +116,7 @@ axe_simt_make_barriers(simt_lowering *sl, axe_lblock *b, const axe_atom *seen)
 }
 
 axe_status
-axe_simt_prefetch_maps(simt_lowering *sl)
+axe_simt_prefetch_maps(axe_simt_lowering *sl)
 {
     for (int i = 0; i < sl->grid->n_map && sl->opening; i++) {
         axe_arg arg = {

@@ -1,13 +1,14 @@
 /* reduce.c - reductions of many threads.
  *
- * Every thread folds its own turns, many of them into a few sums side by side,
- * as each step waits for the one before; then lanes exchange what they have,
- * until all that share the reduction hold the result; then warps, through
+ * Every thread folds its own iterations, many of them into a few sums side by
+ * side, as each step waits for the one before; then lanes exchange what they
+ * have, until all that share the reduction hold the result; then warps, through
  * shared memory.  No lane is told apart: the result is replicated. */
 #include "lower/code/build.h"
 #include "lower/simt/map.h"
 
-/* Sums at once that hide a step's latency, and turns that each is worth. */
+/* Sums at once that hide a step's latency, and iterations that each is
+ * worth. */
 enum { SUMS = 4, WORTH = 16 };
 
 static const axe_op fold_op[] = {
@@ -18,7 +19,7 @@ static const axe_op fold_op[] = {
 };
 
 static int64_t
-n_turn(const map_lowering *x, int nest)
+n_iteration(const axe_map_lowering *x, int nest)
 {
     int64_t n = 1;
 
@@ -29,26 +30,26 @@ n_turn(const map_lowering *x, int nest)
 }
 
 static int64_t
-n_sum(const map_lowering *x)
+n_sum(const axe_map_lowering *x)
 {
-    return n_turn(x, 0);
+    return n_iteration(x, 0);
 }
 
-/* Into how many sums a thread folds its turns, each. */
+/* Into how many sums a thread folds its iterations, each. */
 static int64_t
-n_part(const map_lowering *x, int nest)
+n_part(const axe_map_lowering *x, int nest)
 {
-    int64_t n = 1, turns = n_turn(x, nest);
+    int64_t n = 1, iterations = n_iteration(x, nest);
 
-    while (2 * n * n_sum(x) <= SUMS && turns % (2 * n) == 0 &&
-           turns >= 2 * n * WORTH)
+    while (2 * n * n_sum(x) <= SUMS && iterations % (2 * n) == 0 &&
+           iterations >= 2 * n * WORTH)
         n *= 2;
     return n;
 }
 
 /* sum[at] = sum[at] op value */
 static void
-fold(map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
+fold(axe_map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
      const axe_node *value)
 {
     axe_fold        f = x->s->nest[nest].reduce->u.reduce.fold;
@@ -60,7 +61,7 @@ fold(map_lowering *x, axe_lblock *b, int nest, const axe_node *at,
 
 /* What a fold of nothing is: that of its own type, as sums are kept. */
 static const axe_node *
-unit_of(map_lowering *x, int nest)
+unit_of(axe_map_lowering *x, int nest)
 {
     const axe_node *r = x->s->nest[nest].reduce;
     axe_ctx        *cx = x->sl->lw.cx;
@@ -73,7 +74,7 @@ unit_of(map_lowering *x, int nest)
 
 /* The first n sums. */
 static void
-clear(map_lowering *x, axe_lblock *b, int nest, int64_t n)
+clear(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_node *unit = unit_of(x, nest);
     const axe_node *at = axe_simt_unrolled(x->sl, &b, "clear", n);
@@ -81,18 +82,18 @@ clear(map_lowering *x, axe_lblock *b, int nest, int64_t n)
     axe_simt_calc(x->sl, b, x->sum[nest], at, unit, NULL);
 }
 
-/* Where the sum of a part is, for a turn of nest 0. */
+/* Where the sum of a part is, for an iteration of nest 0. */
 static const axe_node *
-part_index(map_lowering *x, const axe_node *turn, const axe_node *part)
+part_index(axe_map_lowering *x, const axe_node *iteration, const axe_node *part)
 {
     return axe_sum(
-        &x->sl->lw, turn,
+        &x->sl->lw, iteration,
         axe_scaled(&x->sl->lw, part, (axe_stride){n_sum(x), AXE_UNIT_ONE}));
 }
 
 /* The sums of all parts into those of the first. */
 static void
-fold_parts(map_lowering *x, axe_lblock *b, int nest, int64_t n)
+fold_parts(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_node *part, *at;
 
@@ -105,9 +106,9 @@ fold_parts(map_lowering *x, axe_lblock *b, int nest, int64_t n)
          axe_simt_element(x->sl, x->sum[nest], part_index(x, at, part)));
 }
 
-/* The thread's own turns. */
+/* The thread's own iterations. */
 static void
-fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
+fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_nest *own = &x->s->nest[nest];
     axe_ctx        *cx = x->sl->lw.cx;
@@ -116,26 +117,26 @@ fold_turns(map_lowering *x, axe_lblock *b, int nest, int64_t n)
 
     b = axe_map_loops(x, b, nest);
     axe_map_load(x, b, nest);
-    b = axe_map_turns(x, b, &x->s->nest[0]);
-    b = axe_map_turns(x, b, own);
+    b = axe_map_iterations(x, b, &x->s->nest[0]);
+    b = axe_map_iterations(x, b, own);
     value = axe_map_converted(x, axe_map_value(x, own->reduce->arg[0]), t);
     in = axe_map_bounds(x, own);
     if (in)
         value = axe_node_new(cx, AXE_OP_select, t, AXE_NOWHERE, 3,
                              (const axe_node *[]){in, value, unit_of(x, nest)});
-    at = axe_map_turn(x, 0);
+    at = axe_map_iteration(x, 0);
     if (n > 1)
         at = part_index(x, at,
-                        axe_node2(cx, AXE_OP_mod, axe_map_turn(x, nest),
+                        axe_node2(cx, AXE_OP_mod, axe_map_iteration(x, nest),
                                   axe_int(&x->sl->lw, n)));
     fold(x, b, nest, at, value);
-    axe_map_turned(x, own);
-    axe_map_turned(x, &x->s->nest[0]);
+    axe_map_forget_iterations(x, own);
+    axe_map_forget_iterations(x, &x->s->nest[0]);
 }
 
 /* The digits of nest's own indices that threads of the axis count. */
 static bool
-is_shared_by(const map_lowering *x, int i, const axe_nest *nest, bool lanes)
+is_shared_by(const axe_map_lowering *x, int i, const axe_nest *nest, bool lanes)
 {
     const axe_work_digit *d = &x->simt->work.digit[i];
     const axe_simt_plan  *sp = x->sl->sp;
@@ -146,7 +147,7 @@ is_shared_by(const map_lowering *x, int i, const axe_nest *nest, bool lanes)
 }
 
 axe_status
-axe_map_exchange(map_lowering *x, axe_lblock *b, const axe_tensor *to,
+axe_map_exchange(axe_map_lowering *x, axe_lblock *b, const axe_tensor *to,
                  const axe_tensor *from, const axe_node *at, int distance)
 {
     int             param;
@@ -166,7 +167,7 @@ axe_map_exchange(map_lowering *x, axe_lblock *b, const axe_tensor *to,
 }
 
 static axe_status
-exchange(map_lowering *x, axe_lblock *b, int nest, int distance)
+exchange(axe_map_lowering *x, axe_lblock *b, int nest, int distance)
 {
     const axe_tensor *sum = x->sum[nest], *other;
     const axe_node   *at, *zero = axe_int(&x->sl->lw, 0);
@@ -179,7 +180,7 @@ exchange(map_lowering *x, axe_lblock *b, int nest, int distance)
 }
 
 static axe_status
-fold_lanes(map_lowering *x, axe_lblock *b, int nest)
+fold_lanes(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_work *w = &x->simt->work;
 
@@ -194,14 +195,14 @@ fold_lanes(map_lowering *x, axe_lblock *b, int nest)
 }
 
 const axe_node *
-axe_map_slot(map_lowering *x, const axe_nest *nest, int64_t n,
-             const axe_node *turn, const axe_node *other)
+axe_map_slot(axe_map_lowering *x, const axe_nest *nest, int64_t n,
+             const axe_node *iteration, const axe_node *other)
 {
-    const axe_crew *c = x->simt->crew;
-    const axe_work *w = &x->simt->work;
-    lowering       *lw = &x->sl->lw;
-    const axe_node *at = axe_simt_thread(x->sl, c);
-    int64_t         seen = 1;
+    const axe_thread_group *c = x->simt->threads;
+    const axe_work         *w = &x->simt->work;
+    axe_lowering           *lw = &x->sl->lw;
+    const axe_node         *at = axe_simt_thread(x->sl, c);
+    int64_t                 seen = 1;
 
     for (int i = w->n_digit - 1; i >= 0 && other; i--) {
         const axe_work_digit *d = &w->digit[i];
@@ -218,22 +219,24 @@ axe_map_slot(map_lowering *x, const axe_nest *nest, int64_t n,
                                              AXE_UNIT_ONE}));
         seen *= d->of.extent;
     }
-    at = axe_sum(lw, at,
-                 axe_scaled(lw, turn, (axe_stride){c->n_thread, AXE_UNIT_ONE}));
+    at = axe_sum(
+        lw, at,
+        axe_scaled(lw, iteration, (axe_stride){c->n_thread, AXE_UNIT_ONE}));
     return axe_sum(lw, at,
                    axe_scaled(lw, axe_simt_entity(x->sl, c),
                               (axe_stride){c->n_thread * n, AXE_UNIT_ONE}));
 }
 
 static const axe_node *
-slot(map_lowering *x, int nest, const axe_node *turn, const axe_node *other)
+slot(axe_map_lowering *x, int nest, const axe_node *iteration,
+     const axe_node *other)
 {
-    return axe_map_slot(x, &x->s->nest[nest], n_sum(x), turn, other);
+    return axe_map_slot(x, &x->s->nest[nest], n_sum(x), iteration, other);
 }
 
 /* Every thread leaves what it has, and reads what the other warps left. */
 static axe_status
-fold_warps(map_lowering *x, axe_lblock *b, int nest)
+fold_warps(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_work    *w = &x->simt->work;
     const axe_machine *mc = x->sl->lw.plan->machine;
@@ -249,9 +252,9 @@ fold_warps(map_lowering *x, axe_lblock *b, int nest)
             n *= w->digit[i].of.extent;
     if (n == 1)
         return AXE_OK;
-    scratch = axe_simt_scratch(x->sl, x->simt->crew, sum->type);
+    scratch = axe_simt_scratch(x->sl, x->simt->threads, sum->type);
     other = axe_simt_array(x->sl, "other", sum->type, 1);
-    AXE_TRY(axe_simt_meet(x->sl, b, x->simt->crew));
+    AXE_TRY(axe_simt_barrier(x->sl, b, x->simt->threads));
     at = axe_simt_unrolled(x->sl, &in, "turn", n_sum(x));
     axe_simt_atom(x->sl, in,
                   axe_simt_find_move(cx, mc, AXE_ATOM_STORE, AXE_ARG_SHARED,
@@ -260,7 +263,7 @@ fold_warps(map_lowering *x, axe_lblock *b, int nest)
                   (axe_arg[]){axe_simt_shared(scratch, slot(x, nest, at, NULL)),
                               axe_simt_reg(sum, at)},
                   NULL);
-    AXE_TRY(axe_simt_meet(x->sl, b, x->simt->crew));
+    AXE_TRY(axe_simt_barrier(x->sl, b, x->simt->threads));
     clear(x, b, nest, n_sum(x));
     at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
     from = axe_simt_unrolled(x->sl, &b, "from", n);
@@ -277,7 +280,7 @@ fold_warps(map_lowering *x, axe_lblock *b, int nest)
 }
 
 axe_status
-axe_map_reduce(map_lowering *x, axe_lblock *b, int nest)
+axe_map_reduce(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_node *r = x->s->nest[nest].reduce;
     int64_t         n = n_part(x, nest);
@@ -286,7 +289,7 @@ axe_map_reduce(map_lowering *x, axe_lblock *b, int nest)
         axe_simt_array(x->sl, axe_fold_name(r->u.reduce.fold),
                        axe_compute_of(&x->sl->lw, r->type), n_sum(x) * n);
     clear(x, b, nest, n_sum(x) * n);
-    fold_turns(x, b, nest, n);
+    fold_iterations(x, b, nest, n);
     fold_parts(x, b, nest, n);
     AXE_TRY(fold_lanes(x, b, nest));
     return fold_warps(x, b, nest);

@@ -1,21 +1,22 @@
 /* ring.c - the stages of pipelines, and who waits for what.
  *
- * A stage number turns below the number of stages, a phase flips each time that
- * it begins anew.  Running ahead, a turn's copies are of a later turn of the
- * loop: its variable has that value in the code of the produce. */
+ * A stage number wraps at the number of stages, a phase flips each time that
+ * it begins anew.  Running ahead, an iteration's copies are of a later
+ * iteration of the loop: its variable has that value in the code of the
+ * produce. */
 #include "lower/simt/ring.h"
 
 #include "lower/code/build.h"
 #include "plan/simt/contract/contract.h"
 
 const axe_node *
-axe_ring_value(simt_lowering *sl, const axe_var *v)
+axe_ring_value(axe_simt_lowering *sl, const axe_var *v)
 {
     return v ? axe_ivar(&sl->lw, v) : number(sl, 0);
 }
 
 static const axe_node *
-first_thread(simt_lowering *sl, const axe_crew *c)
+first_thread(axe_simt_lowering *sl, const axe_thread_group *c)
 {
     if (sl->alone || c->n_thread == 1)
         return NULL;
@@ -25,7 +26,7 @@ first_thread(simt_lowering *sl, const axe_crew *c)
 /* --------------------------------------------------------------- mbarriers */
 
 axe_status
-axe_ring_wait(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
+axe_ring_wait(axe_simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
               const axe_var *stage, const axe_node *parity)
 {
     axe_arg arg[2] = {axe_simt_shared(bars, axe_ring_value(sl, stage)),
@@ -35,13 +36,13 @@ axe_ring_wait(simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,
 }
 
 const axe_tensor *
-axe_ring_full(const simt_lowering *sl, const axe_simt_ring *r)
+axe_ring_full(const axe_simt_lowering *sl, const axe_simt_ring *r)
 {
     return sl->full[r - sl->sp->ring];
 }
 
 const axe_tensor *
-axe_ring_empty(const simt_lowering *sl, const axe_simt_ring *r)
+axe_ring_empty(const axe_simt_lowering *sl, const axe_simt_ring *r)
 {
     return sl->empty[r - sl->sp->ring];
 }
@@ -49,14 +50,14 @@ axe_ring_empty(const simt_lowering *sl, const axe_simt_ring *r)
 /* ----------------------------------------------------------------- counters */
 
 void
-axe_ring_count(simt_lowering *sl, axe_lblock *b, const axe_var *v)
+axe_ring_count(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v)
 {
     if (v)
         axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = v;
 }
 
 static void
-turn(simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
+advance(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
 
@@ -65,25 +66,25 @@ turn(simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
 }
 
 void
-axe_ring_next(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+axe_ring_next(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
               const axe_var *stage, const axe_var *phase)
 {
     axe_lir *l;
 
     if (stage)
-        turn(sl, b, stage, r->n_stage);
+        advance(sl, b, stage, r->n_stage);
     if (phase && !stage)
-        turn(sl, b, phase, 2);
+        advance(sl, b, phase, 2);
     if (!phase || !stage)
         return;
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = op2(sl, AXE_OP_eq, axe_ivar(&sl->lw, stage), number(sl, 0));
-    turn(sl, &l->body, phase, 2);
+    advance(sl, &l->body, phase, 2);
 }
 
 /* Of rings within one role; others count in each role. */
 axe_status
-axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_simt_lower_pipeline(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
 
@@ -93,8 +94,8 @@ axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 void
-axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-                    bool fill, bool read)
+axe_simt_count_ring(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_simt_ring *r, bool fill, bool read)
 {
     bool plain = r->way == AXE_RING_PLAIN;
 
@@ -110,7 +111,7 @@ axe_simt_count_ring(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 /* ------------------------------------------------------------------ groups */
 
 axe_status
-axe_ring_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+axe_ring_sync(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
               axe_sync_kind kind, int64_t n)
 {
     if (!r->group)
@@ -119,7 +120,7 @@ axe_ring_sync(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 }
 
 void
-axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_fence(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     const axe_atom *a;
 
@@ -131,14 +132,15 @@ axe_ring_fence(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 }
 
 void
-axe_ring_refill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_refill(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
-    if (r->refill && axe_ring_reader_of(r, sl->crew)->loads)
+    if (r->refill && axe_ring_reader_of(r, sl->threads)->loads)
         axe_simt_atom(sl, b, r->refill, 0, 0, NULL, NULL);
 }
 
 axe_status
-axe_ring_await_empty(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_await_empty(axe_simt_lowering *sl, axe_lblock *b,
+                     const axe_simt_ring *r)
 {
     return axe_ring_wait(
         sl, b, axe_ring_empty(sl, r), r->fill,
@@ -155,7 +157,7 @@ axe_ring_is_told(const axe_simt_ring *r)
 }
 
 axe_status
-axe_ring_tail(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_tail(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
 
@@ -168,7 +170,7 @@ axe_ring_tail(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 }
 
 bool
-axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
+axe_simt_is_early(const axe_simt_lowering *sl, const axe_simt_ring *r)
 {
     const axe_stmt *top = sl->launch->scope;
 
@@ -180,7 +182,7 @@ axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r)
 /* The CTAs that an engine tells: those whose boxes come here when it has read,
  * else those that it works for; NULL: its own. */
 static const axe_node *
-told_by(simt_lowering *sl, const axe_simt_ring *r, bool read)
+told_by(axe_simt_lowering *sl, const axe_simt_ring *r, bool read)
 {
     int     n = read && r->cluster > r->pair ? r->cluster : r->pair;
     int64_t mask = (INT64_C(1) << n) - 1;
@@ -192,10 +194,10 @@ told_by(simt_lowering *sl, const axe_simt_ring *r, bool read)
 }
 
 axe_status
-axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+axe_ring_commit(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                 bool read)
 {
-    const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
+    const axe_ring_reader *to = axe_ring_reader_of(r, sl->threads);
     const char            *group = read ? to->engine : r->filled_by;
 
     if (!group)
@@ -204,15 +206,16 @@ axe_ring_commit(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         sl, b, group,
         axe_simt_shared(read ? axe_ring_empty(sl, r) : axe_ring_full(sl, r),
                         axe_ring_value(sl, read ? r->read : r->fill)),
-        told_by(sl, r, read), read ? to->crew : r->producer,
-        read ? to->crew : r->producer);
+        told_by(sl, r, read), read ? to->threads : r->producer,
+        read ? to->threads : r->producer);
 }
 
 /* ------------------------------------------------------------ running ahead */
 
-/* Does the statement, or its contraction's first turn? */
+/* Does the statement, or its contraction's first iteration? */
 static bool
-index_speaks_of(const simt_lowering *sl, const axe_stmt *s, const axe_var *v)
+index_speaks_of(const axe_simt_lowering *sl, const axe_stmt *s,
+                const axe_var *v)
 {
     const axe_simt_contract *c = sl->lw.plan->schedule[s->id]->simt->contract;
 
@@ -221,7 +224,7 @@ index_speaks_of(const simt_lowering *sl, const axe_stmt *s, const axe_var *v)
 }
 
 static bool
-speaks_of(const simt_lowering *sl, int n, axe_stmt *const *body,
+speaks_of(const axe_simt_lowering *sl, int n, axe_stmt *const *body,
           const axe_var *v)
 {
     for (int i = 0; i < n; i++) {
@@ -241,10 +244,11 @@ speaks_of(const simt_lowering *sl, int n, axe_stmt *const *body,
     return false;
 }
 
-/* Code of the stage in turn `value` of the loop. */
+/* Code of the stage in iteration `value` of the loop. */
 axe_lblock *
-axe_ring_begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
-                    const axe_stmt *stage, const axe_node *value)
+axe_ring_begin_iteration(axe_simt_lowering *sl, axe_lblock *b,
+                         const axe_stmt *loop, const axe_stmt *stage,
+                         const axe_node *value)
 {
     axe_lir *block = axe_emit(&sl->lw, b, AXE_LIR_BLOCK), *l;
 
@@ -258,7 +262,8 @@ axe_ring_begin_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *loop,
 
 /* The stage to read is there. */
 axe_status
-axe_ring_await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_await_stage(axe_simt_lowering *sl, axe_lblock *b,
+                     const axe_simt_ring *r)
 {
     if (r->boxes)
         AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->read,
@@ -271,16 +276,17 @@ axe_ring_await_stage(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 }
 
 axe_status
-axe_ring_drain_lag(simt_lowering *sl, axe_lblock *b, const axe_ring_reader *to)
+axe_ring_drain_deferred(axe_simt_lowering *sl, axe_lblock *b,
+                        const axe_ring_reader *to)
 {
-    const axe_atom *a = to->lagging->simt->contract->atom;
+    const axe_atom *a = to->in_flight->simt->contract->atom;
     axe_arg         none = axe_simt_number(number(sl, 0));
 
     return axe_simt_sync(sl, b, AXE_SYNC_DRAIN, a->by, a->group, 1, &none);
 }
 
 axe_status
-axe_ring_expect(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+axe_ring_expect(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                 const axe_stmt *s)
 {
     const axe_plan *p = sl->lw.plan;

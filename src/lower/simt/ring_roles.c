@@ -7,7 +7,7 @@
 
 /* The stage is filled by what this thread has waited for, or done. */
 static axe_status
-arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+arrive_filled(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 {
     axe_arg full =
         axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill));
@@ -21,7 +21,8 @@ arrive_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 }
 
 axe_status
-axe_ring_say_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_say_filled(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_simt_ring *r)
 {
     axe_arg full =
         axe_simt_shared(axe_ring_full(sl, r), axe_ring_value(sl, r->fill));
@@ -41,7 +42,7 @@ axe_ring_say_filled(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 
 /* One thread of each warp says so to the CTA that asks for its next sums. */
 static axe_status
-release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+release_to_first(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                  const axe_var *stage, const axe_node *when)
 {
     axe_arg arg[2] = {
@@ -49,7 +50,8 @@ release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         axe_simt_number(axe_simt_first_of(sl, r->pair))};
 
     AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-    AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
+    AXE_TRY(
+        axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 0, NULL));
     return axe_simt_sync_if(
         sl, b, AXE_SYNC_ARRIVE, "", 2, arg,
         axe_simt_both(
@@ -60,7 +62,8 @@ release_to_first(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 /* The stage to read is there: what copies brought that arrive by themselves is
  * for an engine to read by a fence here, as their threads go on. */
 axe_status
-axe_ring_await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
+axe_ring_await_full(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_simt_ring *r)
 {
     AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->read,
                           axe_ring_value(sl, r->read_phase)));
@@ -72,17 +75,17 @@ axe_ring_await_full(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r)
 /* One thread of each warp group, or warp, that has read the stage says so to
  * every CTA whose boxes come here. */
 axe_status
-axe_ring_release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+axe_ring_release(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                  const axe_var *stage, const axe_node *when)
 {
     const axe_node *lane = axe_simt_id(sl, AXE_ID_LANE), *who = lane;
     axe_arg         arg[2] = {
                 axe_simt_shared(axe_ring_empty(sl, r), axe_ring_value(sl, stage))};
 
-    const axe_ring_reader *to = axe_ring_reader_of(r, sl->crew);
+    const axe_ring_reader *to = axe_ring_reader_of(r, sl->threads);
 
     AXE_TRY(axe_ring_commit(sl, b, r, true));
-    if (!to->threads)
+    if (!to->by_threads)
         return AXE_OK;
     axe_ring_refill(sl, b, r);
     if (r->pair > 1 && r->sums)
@@ -90,10 +93,10 @@ axe_ring_release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     if (r->sums)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
     if (to->by == AXE_SCOPE_WARPGROUP)
-        who = axe_simt_thread(sl, to->crew);
+        who = axe_simt_thread(sl, to->threads);
     else
-        AXE_TRY(
-            axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
+        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 0,
+                              NULL));
     when = axe_simt_both(sl, op2(sl, AXE_OP_lt, who, number(sl, r->cluster)),
                          when);
     arg[1] = axe_simt_number(who);
@@ -102,7 +105,8 @@ axe_ring_release(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 }
 
 axe_status
-axe_simt_free_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *consume)
+axe_simt_free_stage(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_stmt *consume)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, consume->pipeline);
 

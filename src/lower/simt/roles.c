@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------------- tiles */
 
 typedef struct letting {
-    simt_lowering *sl;
-    axe_lblock    *b;
+    axe_simt_lowering *sl;
+    axe_lblock        *b;
 } letting;
 
 static const axe_node *
@@ -32,7 +32,7 @@ let(void *user, const char *name, const axe_node *value, int64_t least,
 
 /* The scope's variables in cluster `at`. */
 axe_status
-axe_simt_set_tile(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+axe_simt_set_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                   const axe_node *at)
 {
     const axe_node **v = axe_new_array(sl->lw.cx, const axe_node *, s->n_var);
@@ -49,7 +49,7 @@ axe_simt_set_tile(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 }
 
 const axe_node *
-axe_simt_cluster_of(simt_lowering *sl, axe_id id)
+axe_simt_cluster_of(axe_simt_lowering *sl, axe_id id)
 {
     const axe_node *n = axe_simt_id(sl, id);
     int             c = sl->grid->cluster;
@@ -59,7 +59,7 @@ axe_simt_cluster_of(simt_lowering *sl, axe_id id)
 
 /* The next tile of a CTA that takes every n-th. */
 static axe_status
-stride(simt_lowering *sl, axe_lblock *b, const axe_var *tile)
+stride(axe_simt_lowering *sl, axe_lblock *b, const axe_var *tile)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_SET);
 
@@ -71,7 +71,7 @@ stride(simt_lowering *sl, axe_lblock *b, const axe_var *tile)
 
 /* A CTA that takes every n-th has no more of them. */
 static void
-leave_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+leave_behind(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
              const axe_node *at)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
@@ -82,7 +82,7 @@ leave_behind(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 
 /* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
 axe_status
-axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                     const axe_stmt *role, axe_lblock **body)
 {
     axe_var        *v = axe_loop_var(&sl->lw, "tile");
@@ -98,7 +98,7 @@ axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     l->value = axe_simt_cluster_of(sl, AXE_ID_BLOCK);
     if (queue)
         t = axe_simt_begin_queue(sl, b, role);
-    l = axe_emit(&sl->lw, b, AXE_LIR_EVER);
+    l = axe_emit(&sl->lw, b, AXE_LIR_FOREVER);
     if (queue)
         AXE_TRY(axe_simt_ask_tile(sl, &l->body, &t));
     else
@@ -112,8 +112,8 @@ axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 /* ------------------------------------------------------------------- roles */
 
 void
-axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
-                    const axe_atom *a)
+axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_thread_group *c, const axe_atom *a)
 {
     axe_arg n = axe_simt_number(axe_int(&sl->lw, c->registers));
 
@@ -124,25 +124,25 @@ axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
 /* Warp groups whose warps have roles of their own change their budgets before
  * these part. */
 void
-axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b)
+axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b)
 {
-    const axe_crew *cta = sl->launch->crew;
-    axe_crew        group;
+    const axe_thread_group *cta = sl->launch->threads;
+    axe_thread_group        group;
 
     for (int t = 0; t < cta->n_thread; t += (int)sl->sp->lanes) {
         const axe_atom *a = axe_simt_shared_budget(sl->lw.plan->machine, sl->sp,
                                                    cta, t, &group);
         if (a)
-            axe_simt_set_budget(sl, axe_simt_open_crew(sl, b, &group), &group,
-                                a);
+            axe_simt_set_budget(sl, axe_simt_open_threads(sl, b, &group),
+                                &group, a);
     }
 }
 
 static bool
-reads(const axe_simt_ring *r, const axe_crew *role)
+reads(const axe_simt_ring *r, const axe_thread_group *role)
 {
     for (int i = 0; i < r->n_reader; i++)
-        if (axe_crew_is_within(r->reader[i].crew, role))
+        if (axe_threads_is_within(r->reader[i].threads, role))
             return true;
     return false;
 }
@@ -155,11 +155,11 @@ fills(const axe_simt_ring *r, const axe_stmt *role)
 
 /* The rings whose stages the role passes on. */
 void
-axe_simt_count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
-        bool                 read = reads(r, axe_crew_at(sl->sp, role));
+        bool                 read = reads(r, axe_threads_at(sl->sp, role));
         if (r->way == AXE_RING_ROLES && (fills(r, role) || read) &&
             !axe_simt_is_early(sl, r))
             axe_simt_count_ring(sl, b, r, fills(r, role), read);
@@ -168,7 +168,7 @@ axe_simt_count_rings(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 
 /* Those that it has filled, and counts. */
 axe_status
-axe_simt_end_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+axe_simt_end_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
@@ -179,29 +179,29 @@ axe_simt_end_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 }
 
 static axe_lblock *
-open_crews(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+open_groups(axe_simt_lowering *sl, axe_lblock *b, const axe_thread_group *c)
 {
-    if (c == sl->launch->crew)
+    if (c == sl->launch->threads)
         return b;
-    return axe_simt_open_crew(sl, open_crews(sl, b, c->in), c);
+    return axe_simt_open_threads(sl, open_groups(sl, b, c->in), c);
 }
 
 axe_status
-axe_simt_end_rings(simt_lowering *sl, axe_lblock *b)
+axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b)
 {
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
         axe_lblock          *in;
         int64_t              pair;
-        if (r->home != sl->launch->crew || !axe_ring_is_told(r) ||
+        if (r->owner != sl->launch->threads || !axe_ring_is_told(r) ||
             !axe_simt_is_early(sl, r))
             continue;
         if (r->way == AXE_RING_ROLES &&
             axe_simt_is_alone(sl, r->producer->at, &pair))
-            in = axe_simt_open_first(sl, b, r->producer, sl->launch->crew,
+            in = axe_simt_open_first(sl, b, r->producer, sl->launch->threads,
                                      axe_simt_asks(sl, pair));
         else
-            in = open_crews(sl, b, r->producer);
+            in = open_groups(sl, b, r->producer);
         AXE_TRY(axe_ring_tail(sl, in, r));
     }
     return AXE_OK;

@@ -1,10 +1,11 @@
 /* scan.c - values folded along an index, each with those before it.
  *
- * The index's digits, fast to slow, come in stretches: of a thread's own turns,
- * of lanes and warps, of turns again.  After each, every element holds the fold
- * of its block up to itself, and the thread what the whole block comes to.
+ * The index's digits, fast to slow, come in stretches: of a thread's own
+ * iterations, of lanes and warps, of iterations again.  After each, every
+ * element holds the fold of its block up to itself, and the thread what the
+ * whole block comes to.
  *
- *   turns    the fold so far goes into each turn's block, and takes that in
+ *   thread   the fold so far goes into each iteration's block, and takes it in
  *   lanes    exchange what their blocks come to, bit by bit; whose bit is set
  *            is behind its partner and takes that in front
  *   warps    leave theirs in shared memory, and take in those of slower warps
@@ -14,7 +15,7 @@
 #include "lower/simt/map.h"
 
 typedef struct scan {
-    map_lowering     *x;
+    axe_map_lowering *x;
     const axe_nest   *along; /* the index alone */
     const axe_tensor *array; /* the elements */
     const axe_tensor *total; /* what blocks come to; NULL: elements do */
@@ -27,7 +28,7 @@ typedef struct scan {
 } scan;
 
 static bool
-is_turn(const scan *c, int i)
+is_iteration(const scan *c, int i)
 {
     const axe_work_digit *d = &c->x->simt->work.digit[i];
 
@@ -41,11 +42,12 @@ is_along(const scan *c, int i)
     return axe_nest_has(c->along, c->x->simt->work.digit[i].of.var);
 }
 
-/* Is digit i a turn that tells blocks apart, those from `at` on being done? */
+/* Is digit i an iteration that tells blocks apart, those from `at` on being
+ * done? */
 static bool
 is_open(const scan *c, int at, int i)
 {
-    return is_turn(c, i) && (!is_along(c, i) || i < at);
+    return is_iteration(c, i) && (!is_along(c, i) || i < at);
 }
 
 static int64_t
@@ -62,7 +64,7 @@ n_block(const scan *c, int at)
 static const axe_node *
 block_at(scan *c, int at)
 {
-    lowering       *lw = &c->x->sl->lw;
+    axe_lowering   *lw = &c->x->sl->lw;
     const axe_node *sum = axe_int(lw, 0);
     int64_t         stride = 1;
 
@@ -78,15 +80,16 @@ block_at(scan *c, int at)
     return sum;
 }
 
-/* Write out the turns of digits [from, to) that are of the index, or are not.
+/* Write out the iterations of digits [from, to) that are of the index, or are
+ * not.
  */
 static void
-open_turns(scan *c, axe_lblock **b, int from, int to, bool along)
+open_iterations(scan *c, axe_lblock **b, int from, int to, bool along)
 {
     const axe_work_digit *d = c->x->simt->work.digit;
 
     for (int i = from; i < to; i++)
-        if (is_turn(c, i) && is_along(c, i) == along)
+        if (is_iteration(c, i) && is_along(c, i) == along)
             c->x->value[i] = axe_simt_unrolled(c->x->sl, b, d[i].of.var->name,
                                                d[i].of.extent);
 }
@@ -95,15 +98,15 @@ open_turns(scan *c, axe_lblock **b, int from, int to, bool along)
 static void
 open_blocks(scan *c, axe_lblock **b, int at)
 {
-    open_turns(c, b, 0, c->x->simt->work.n_digit, false);
-    open_turns(c, b, 0, at, true);
+    open_iterations(c, b, 0, c->x->simt->work.n_digit, false);
+    open_iterations(c, b, 0, at, true);
 }
 
 static void
-close_turns(scan *c)
+close_iterations(scan *c)
 {
     for (int i = 0; i < c->x->simt->work.n_digit; i++)
-        if (is_turn(c, i))
+        if (is_iteration(c, i))
             c->x->value[i] = NULL;
 }
 
@@ -161,11 +164,11 @@ take_ahead(scan *c, axe_lblock *b, const axe_node *block)
              element(c, c->array, axe_map_result_at(c->x))));
 }
 
-/* -------------------------------------------------------------------- turns */
+/* --------------------------------------------------------------- iterations */
 
-/* The stretch of turns [from, c->at). */
+/* The stretch of iterations [from, c->at). */
 static void
-scan_turns(scan *c, axe_lblock *b, int from)
+scan_iterations(scan *c, axe_lblock *b, int from)
 {
     const axe_tensor *sum = new_blocks(c, "sum", from);
     const axe_node   *at, *block, *first;
@@ -174,7 +177,7 @@ scan_turns(scan *c, axe_lblock *b, int from)
     open_blocks(c, &b, from);
     at = block_at(c, from);
     set(c, b, sum, at, begin_of(c, from));
-    open_turns(c, &b, from, c->at, true);
+    open_iterations(c, &b, from, c->at, true);
     if (!c->total) {
         first = element(c, c->array, axe_map_result_at(c->x));
         set(c, b, sum, at, both(c, element(c, sum, at), first));
@@ -185,10 +188,10 @@ scan_turns(scan *c, axe_lblock *b, int from)
         set(c, b, c->ahead, block, first);
         set(c, b, sum, at,
             both(c, element(c, sum, at), element(c, c->total, block)));
-        open_turns(c, &b, c->at, n, true);
+        open_iterations(c, &b, c->at, n, true);
         take_ahead(c, b, block);
     }
-    close_turns(c);
+    close_iterations(c);
     c->total = sum;
     c->ahead = NULL;
 }
@@ -243,17 +246,18 @@ scan_lanes(scan *c, axe_lblock *b, int i)
 static axe_status
 scan_warps(scan *c, axe_lblock *b, int i)
 {
-    simt_lowering        *sl = c->x->sl;
+    axe_simt_lowering    *sl = c->x->sl;
     const axe_machine    *mc = sl->lw.plan->machine;
     const axe_work_digit *d = &c->x->simt->work.digit[i];
     int64_t               n = n_block(c, c->at);
-    const axe_tensor *scratch = axe_simt_scratch(sl, c->x->simt->crew, c->type);
+    const axe_tensor     *scratch =
+        axe_simt_scratch(sl, c->x->simt->threads, c->type);
     const axe_tensor *other = axe_simt_array(sl, "other", c->type, 1);
     const axe_node   *zero = axe_int(&sl->lw, 0), *at, *from, *got;
     axe_lblock       *in = b;
     int               param;
 
-    AXE_TRY(axe_simt_meet(sl, b, c->x->simt->crew));
+    AXE_TRY(axe_simt_barrier(sl, b, c->x->simt->threads));
     at = axe_simt_unrolled(sl, &in, "turn", n);
     axe_simt_atom(
         sl, in,
@@ -264,7 +268,7 @@ scan_warps(scan *c, axe_lblock *b, int i)
             axe_simt_shared(scratch, axe_map_slot(c->x, c->along, n, at, NULL)),
             axe_simt_reg(c->total, at)},
         NULL);
-    AXE_TRY(axe_simt_meet(sl, b, c->x->simt->crew));
+    AXE_TRY(axe_simt_barrier(sl, b, c->x->simt->threads));
     at = axe_simt_unrolled(sl, &b, "turn", n);
     set(c, b, c->total, at, axe_fold_unit(sl->lw.cx, c->fold, c->type));
     from = axe_simt_unrolled(sl, &b, "from", d->of.extent);
@@ -300,7 +304,7 @@ begin_threads(scan *c, axe_lblock *b)
     if (first)
         set(c, b, c->total, at, element(c, c->array, axe_map_result_at(c->x)));
     set(c, b, ahead, at, axe_fold_unit(c->x->sl->lw.cx, c->fold, c->type));
-    close_turns(c);
+    close_iterations(c);
 }
 
 /* The stretch of threads [from, c->at). */
@@ -318,7 +322,7 @@ scan_threads(scan *c, axe_lblock *b, int from)
     return AXE_OK;
 }
 
-/* What is ahead of blocks, into them, where no turns follow. */
+/* What is ahead of blocks, into them, where no iterations follow. */
 static void
 finish_threads(scan *c, axe_lblock *b)
 {
@@ -328,9 +332,9 @@ finish_threads(scan *c, axe_lblock *b)
     at = block_at(c, c->at);
     first = both(c, begin_of(c, 0), element(c, c->ahead, at));
     set(c, b, c->ahead, at, first);
-    open_turns(c, &b, c->at, c->x->simt->work.n_digit, true);
+    open_iterations(c, &b, c->at, c->x->simt->work.n_digit, true);
     take_ahead(c, b, at);
-    close_turns(c);
+    close_iterations(c);
 }
 
 /* ---------------------------------------------------------------- statement */
@@ -351,7 +355,7 @@ stretch(const scan *c, int last)
     int i;
 
     while ((i = digit_before(c, last)) >= 0 &&
-           is_turn(c, i) == is_turn(c, last))
+           is_iteration(c, i) == is_iteration(c, last))
         last = i;
     return last;
 }
@@ -366,7 +370,7 @@ fold_of(axe_op op)
 }
 
 axe_status
-axe_map_prefix(map_lowering *x, axe_lblock *b)
+axe_map_prefix(axe_map_lowering *x, axe_lblock *b)
 {
     const axe_node *v = x->s->value;
     axe_dim         dim = {.var = x->s->stmt->prefix};
@@ -382,8 +386,8 @@ axe_map_prefix(map_lowering *x, axe_lblock *b)
 
     while ((last = digit_before(&c, c.at)) >= 0) {
         from = stretch(&c, last);
-        if (is_turn(&c, last))
-            scan_turns(&c, b, from);
+        if (is_iteration(&c, last))
+            scan_iterations(&c, b, from);
         else
             AXE_TRY(scan_threads(&c, b, from));
         c.at = from;

@@ -9,7 +9,7 @@
 #include "lower/simt/map.h"
 
 typedef struct bringing {
-    simt_lowering          *sl;
+    axe_simt_lowering      *sl;
     const axe_simt_shuffle *sh;
     const axe_tensor       *from, *got;
     const axe_tensor       *given; /* NULL: all gave a register as it is */
@@ -126,7 +126,7 @@ fill_slot(bringing *x, axe_lblock *b, const axe_tensor *to, int slot)
 }
 
 void
-axe_map_shuffle(map_lowering *x, axe_lblock *b, int op)
+axe_map_shuffle(axe_map_lowering *x, axe_lblock *b, int op)
 {
     const axe_simt_shuffle *sh = x->simt->access[op].shuffle;
     const axe_tensor       *t = x->s->operand[op].tensor;

@@ -7,145 +7,148 @@
 #include "plan/simt/simt.h"
 #include "plan/simt/sync/sync_list.h"
 
-typedef struct simt_lowering {
-    lowering               lw; /* cx, plan, names of variables */
-    const axe_simt_plan   *sp;
-    const axe_simt_launch *launch;
-    axe_grid              *grid; /* being made */
-    const axe_crew        *crew; /* of the scope around */
-    const axe_schedule    *s;    /* the statement being lowered */
-    const axe_tensor     **tile; /* by tensor id: its array or buffer in the
-                                    grid; NULL: none yet */
-    int                cap_array, cap_buffer, cap_map, cap_tmem, n_name;
-    axe_used_names     names;         /* of the grid */
-    const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
-    const axe_tensor **done; /* by meeting: where an engine arrives, or NULL */
-    const axe_tensor  *word; /* where ALLOC says which columns */
-    const axe_tensor  *answers, *next_full, *next_empty; /* of the queue */
-    axe_lblock        *opening;   /* what the first thread does at first */
+typedef struct axe_simt_lowering {
+    axe_lowering            lw; /* cx, plan, names of variables */
+    const axe_simt_plan    *sp;
+    const axe_simt_launch  *launch;
+    axe_grid               *grid;    /* being made */
+    const axe_thread_group *threads; /* of the scope around */
+    const axe_schedule     *s;       /* the statement being lowered */
+    const axe_tensor      **tile;    /* by tensor id: its array or buffer in the
+                                        grid; NULL: none yet */
+    int                  cap_array, cap_buffer, cap_map, cap_tmem, n_name;
+    axe_used_names       names;         /* of the grid */
+    const axe_tensor   **full, **empty; /* by ring: their mbarriers, or NULL */
+    const axe_tensor   **done; /* of sync points: where engines arrive */
+    const axe_tensor    *word; /* where ALLOC says which columns */
+    const axe_tensor    *answers, *next_full, *next_empty; /* of the queue */
+    axe_lblock          *opening; /* what the first thread does at first */
     const axe_simt_ring *filling; /* whose stage the code at hand fills */
-    bool                 alone;   /* one thread of the crew runs it */
+    bool                 alone;   /* one thread of the group runs it */
     const axe_node      *never;   /* a condition that does not hold in the code
                                      at hand; or NULL */
-} simt_lowering;
+} axe_simt_lowering;
 
 /* -------------------------------------------------------------- alignment.c */
 
 /* What the grid's accesses want of where parameters begin. */
-void axe_simt_note_begins(simt_lowering *sl);
+void axe_simt_note_begins(axe_simt_lowering *sl);
 
 /* ------------------------------------------------------------ async_drain.c */
 
 /* The drain's contractions are done; `last` is the statement in front of it, or
  * NULL. */
-AXE_CHECK axe_status axe_simt_lower_drain(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_drain(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_drain *d,
                                           const axe_stmt  *last);
 
 /* ------------------------------------------------------------------ build.c */
 
 /* warp, lane, ... as an integer. */
-const axe_node *axe_simt_id(simt_lowering *sl, axe_id id);
+const axe_node *axe_simt_id(axe_simt_lowering *sl, axe_id id);
 
-/* A thread's coordinate on an axis of the crew. */
-const axe_node *axe_simt_coordinate(simt_lowering *sl, const axe_crew *c,
-                                    axe_axis axis);
+/* A thread's coordinate on an axis of the thread group. */
+const axe_node *axe_simt_coordinate(axe_simt_lowering      *sl,
+                                    const axe_thread_group *c, axe_axis axis);
 
-/* A thread's number in its entity of the crew: 0 .. n_thread - 1. */
-const axe_node *axe_simt_thread(simt_lowering *sl, const axe_crew *c);
+/* A thread's number in its entity of the thread group: 0 .. n_thread - 1. */
+const axe_node *axe_simt_thread(axe_simt_lowering      *sl,
+                                const axe_thread_group *c);
 
-/* Which entity of the crew it is: 0 .. n_entity - 1. */
-const axe_node *axe_simt_entity(simt_lowering *sl, const axe_crew *c);
+/* Which entity of the thread group it is: 0 .. n_entity - 1. */
+const axe_node *axe_simt_entity(axe_simt_lowering      *sl,
+                                const axe_thread_group *c);
 
 /* coordinate / stride % extent */
-const axe_node *axe_simt_digit(simt_lowering *sl, const axe_crew *c,
+const axe_node *axe_simt_digit(axe_simt_lowering *sl, const axe_thread_group *c,
                                axe_iter it);
 
 /* New registers of a thread, n of type t; the same name gets a number. */
-const axe_tensor *axe_simt_array(simt_lowering *sl, const char *name,
+const axe_tensor *axe_simt_array(axe_simt_lowering *sl, const char *name,
                                  axe_type t, int64_t n);
 
 /* The grid's array (reg) or buffer (shared) of a tile; of a global tensor
  * itself. */
-const axe_tensor *axe_simt_tensor(simt_lowering *sl, const axe_tensor *t);
+const axe_tensor *axe_simt_tensor(axe_simt_lowering *sl, const axe_tensor *t);
 
 /* New shared memory at `offset`. */
-const axe_tensor *axe_simt_buffer(simt_lowering *sl, const char *name,
+const axe_tensor *axe_simt_buffer(axe_simt_lowering *sl, const char *name,
                                   axe_type t, int64_t n, int64_t offset,
                                   axe_swizzle swizzle);
 
-/* The crew's scratch, as elements of t. */
-const axe_tensor *axe_simt_scratch(simt_lowering *sl, const axe_crew *c,
-                                   axe_type t);
+/* The thread group's scratch, as elements of t. */
+const axe_tensor *axe_simt_scratch(axe_simt_lowering      *sl,
+                                   const axe_thread_group *c, axe_type t);
 axe_arg           axe_simt_reg(const axe_tensor *array, const axe_node *at);
 axe_arg           axe_simt_shared(const axe_tensor *buffer, const axe_node *at);
 axe_arg           axe_simt_global(const axe_tensor *t, const axe_node *at);
 axe_arg           axe_simt_number(const axe_node *n);
 
 /* One invocation. */
-axe_lir *axe_simt_atom(simt_lowering *sl, axe_lblock *b, const axe_atom *a,
+axe_lir *axe_simt_atom(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *a,
                        int param, int n_arg, const axe_arg *arg,
                        const axe_node *pred);
 
 /* array[at] = value */
-void axe_simt_calc(simt_lowering *sl, axe_lblock *b, const axe_tensor *array,
-                   const axe_node *at, const axe_node *value,
-                   const axe_node *pred);
+void axe_simt_calc(axe_simt_lowering *sl, axe_lblock *b,
+                   const axe_tensor *array, const axe_node *at,
+                   const axe_node *value, const axe_node *pred);
 
 /* The element of an array, in values of CALC. */
-const axe_node *axe_simt_element(simt_lowering *sl, const axe_tensor *array,
+const axe_node *axe_simt_element(axe_simt_lowering *sl, const axe_tensor *array,
                                  const axe_node *at);
 
 /* A loop that is written out, 0 .. n - 1: its variable, 0 if n is 1; *b becomes
  * its body. */
-const axe_node *axe_simt_unrolled(simt_lowering *sl, axe_lblock **b,
+const axe_node *axe_simt_unrolled(axe_simt_lowering *sl, axe_lblock **b,
                                   const char *name, int64_t n);
-const axe_node *axe_simt_let(simt_lowering *sl, axe_lblock *b, const char *name,
-                             const axe_node *value);
+const axe_node *axe_simt_let(axe_simt_lowering *sl, axe_lblock *b,
+                             const char *name, const axe_node *value);
 
 /* Both; either may be NULL: true. */
-const axe_node *axe_simt_both(simt_lowering *sl, const axe_node *a,
+const axe_node *axe_simt_both(axe_simt_lowering *sl, const axe_node *a,
                               const axe_node *b);
 
-/* All threads of the crew's entity have come here. */
-AXE_CHECK axe_status axe_simt_meet(simt_lowering *sl, axe_lblock *b,
-                                   const axe_crew *c);
+/* A barrier of the threads of the entity. */
+AXE_CHECK axe_status axe_simt_barrier(axe_simt_lowering *sl, axe_lblock *b,
+                                      const axe_thread_group *c);
 
 /* The machine's SYNC row of that kind with these operands.
  * Errors  EUNSUPPORTED: it has none */
-AXE_CHECK axe_status axe_simt_sync(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_sync(axe_simt_lowering *sl, axe_lblock *b,
                                    axe_sync_kind kind, axe_scope_kind by,
                                    const char *group, int n_arg,
                                    const axe_arg *arg);
 
 /* An expression over integers, with scalars as elements of arrays. */
-const axe_node *axe_simt_scalars(simt_lowering *sl, const axe_node *n);
+const axe_node *axe_simt_scalars(axe_simt_lowering *sl, const axe_node *n);
 
 /* The SYNC row of that kind for a group, by the threads where pred holds; n: at
  * most so many of its groups are left, where it takes a number.
  * Errors  EUNSUPPORTED */
-AXE_CHECK axe_status axe_simt_order_group(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_order_group(axe_simt_lowering *sl, axe_lblock *b,
                                           axe_sync_kind kind, const char *group,
                                           axe_arg_space space, int64_t n,
                                           const axe_node *pred);
 
 /* One thread's SYNC row, where pred holds; NULL: always. */
-AXE_CHECK axe_status axe_simt_sync_if(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_sync_if(axe_simt_lowering *sl, axe_lblock *b,
                                       axe_sync_kind kind, const char *group,
                                       int n_arg, const axe_arg *arg,
                                       const axe_node *pred);
 
 /* The launch must keep the condition, for what axe_need says. */
-void axe_simt_need(simt_lowering *sl, axe_need need);
+void axe_simt_need(axe_simt_lowering *sl, axe_need need);
 
 /* --------------------------------------------------------------- contract.c */
 
-AXE_CHECK axe_status axe_simt_lower_contract(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_contract(axe_simt_lowering  *sl,
+                                             axe_lblock         *b,
                                              const axe_schedule *s);
 
 /* ------------------------------------------------------------------- copy.c */
 
-AXE_CHECK axe_status axe_simt_lower_copy(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_copy(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_schedule *s);
 
 /* ------------------------------------------------------------------- host.c */
@@ -160,7 +163,7 @@ AXE_CHECK axe_status axe_simt_lower(axe_ctx *cx, const axe_plan *p,
 
 /* -------------------------------------------------------------------- map.c */
 
-AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b,
                                         const axe_schedule *s);
 
 /* --------------------------------------------------------------- prologue.c */
@@ -168,73 +171,75 @@ AXE_CHECK axe_status axe_simt_lower_map(simt_lowering *sl, axe_lblock *b,
 /* The launch's barriers are made by the first thread, and seen by the row
  * `seen` or NULL; counters begin.  Before the end: it asks for tensor maps
  * early. */
-AXE_CHECK axe_status axe_simt_make_barriers(simt_lowering *sl, axe_lblock *b,
-                                            const axe_atom *seen);
-AXE_CHECK axe_status axe_simt_prefetch_maps(simt_lowering *sl);
+AXE_CHECK axe_status axe_simt_make_barriers(axe_simt_lowering *sl,
+                                            axe_lblock        *b,
+                                            const axe_atom    *seen);
+AXE_CHECK axe_status axe_simt_prefetch_maps(axe_simt_lowering *sl);
 
 /* ------------------------------------------------------------------- ring.c */
 
 /* A pipeline of one role is declared: its counters begin. */
-AXE_CHECK axe_status axe_simt_lower_pipeline(simt_lowering *sl, axe_lblock *b,
-                                             const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_pipeline(axe_simt_lowering *sl,
+                                             axe_lblock *b, const axe_stmt *s);
 
 /* Do its counters begin with the CTA, since where it is declared, or its roles
  * are, is come to again? */
-bool axe_simt_is_early(const simt_lowering *sl, const axe_simt_ring *r);
+bool axe_simt_is_early(const axe_simt_lowering *sl, const axe_simt_ring *r);
 
 /* The counters of a ring, of those who fill it and those who read it. */
-void axe_simt_count_ring(simt_lowering *sl, axe_lblock *b,
+void axe_simt_count_ring(axe_simt_lowering *sl, axe_lblock *b,
                          const axe_simt_ring *r, bool fill, bool read);
 
 /* ------------------------------------------------------------- ring_roles.c */
 
 /* The stage of a CONSUME across roles has been read, and the next one is the
  * ring's. */
-AXE_CHECK axe_status axe_simt_free_stage(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_free_stage(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_stmt *consume);
 
 /* ------------------------------------------------------------------ roles.c */
 
 /* At the CTA's end: of those counted since its begin, no engine's arrival at a
  * barrier is under way. */
-AXE_CHECK axe_status axe_simt_end_rings(simt_lowering *sl, axe_lblock *b);
+AXE_CHECK axe_status axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b);
 
 /* Which cluster's tile it is, by an id that counts CTAs. */
-const axe_node *axe_simt_cluster_of(simt_lowering *sl, axe_id id);
+const axe_node *axe_simt_cluster_of(axe_simt_lowering *sl, axe_id id);
 
 /* The scope's variables in cluster `at`. */
-AXE_CHECK axe_status axe_simt_set_tile(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_set_tile(axe_simt_lowering *sl, axe_lblock *b,
                                        const axe_stmt *s, const axe_node *at);
 
 /* A loop over this cluster's tiles, of a role or, NULL, the CTA: its body. */
-AXE_CHECK axe_status axe_simt_open_tiles(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_stmt *s,
                                          const axe_stmt *role,
                                          axe_lblock    **body);
 
-/* The crew's registers, by the row, or NULL; and those of warp groups whose
- * warps have roles of their own, before these part. */
-void axe_simt_set_budget(simt_lowering *sl, axe_lblock *b, const axe_crew *c,
-                         const axe_atom *a);
-void axe_simt_set_budgets(simt_lowering *sl, axe_lblock *b);
+/* The thread group's registers, by the row, or NULL; and those of warp groups
+ * whose warps have roles of their own, before these part. */
+void axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
+                         const axe_thread_group *c, const axe_atom *a);
+void axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b);
 
 /* The rings whose stages the role passes on; and at its end those that it has
  * filled, and counts. */
-void                 axe_simt_count_rings(simt_lowering *sl, axe_lblock *b,
+void                 axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *role);
-AXE_CHECK axe_status axe_simt_end_role(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_end_role(axe_simt_lowering *sl, axe_lblock *b,
                                        const axe_stmt *role);
 
 /* ---------------------------------------------------------- store_staging.c */
 
 /* By way of staging. */
-AXE_CHECK axe_status axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_stage_out(axe_simt_lowering  *sl,
+                                              axe_lblock         *b,
                                               const axe_schedule *s);
 
 /* -------------------------------------------------------------- sync_list.c */
 
 /* What the plan says for that place of the statement. */
-AXE_CHECK axe_status axe_simt_sync_at(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b,
                                       const axe_stmt *s, axe_sync_place place);
 
 /* ------------------------------------------------------------- tensor_map.c */
@@ -242,49 +247,50 @@ AXE_CHECK axe_status axe_simt_sync_at(simt_lowering *sl, axe_lblock *b,
 /* The number in the grid of the map that boxes of the argument `of`, seen as t,
  * are seen by, used where `when` holds; NULL: always. */
 struct axe_box;
-int axe_simt_map_of(simt_lowering *sl, const axe_tensor *of,
+int axe_simt_map_of(axe_simt_lowering *sl, const axe_tensor *of,
                     const axe_tensor *t, const struct axe_box *box,
                     const axe_node *when);
 
 /* ---------------------------------------------------------------- threads.c */
 
 /* The variables of a scope from the number of the entity, last fastest. */
-void axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+void axe_simt_split(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                     const axe_node *number);
 
-/* One thread of each entity of the crew, of those of `around`, which is around
- * it, where `when` (NULL: always) holds, the same in all of a warp.  It is the
- * same thread each time; where warps can choose one, they do. */
-axe_lblock *axe_simt_open_first(simt_lowering *sl, axe_lblock *b,
-                                const axe_crew *crew, const axe_crew *around,
-                                const axe_node *when);
+/* One thread of each entity of the thread group, of those of `around`, which is
+ * around it, where `when` (NULL: always) holds, the same in all of a warp.  It
+ * is the same thread each time; where warps can choose one, they do. */
+axe_lblock *axe_simt_open_first(axe_simt_lowering *sl, axe_lblock *b,
+                                const axe_thread_group *threads,
+                                const axe_thread_group *around,
+                                const axe_node         *when);
 
-/* The crew's threads, of those of the crew it is in, as a block. */
-axe_lblock *axe_simt_open_crew(simt_lowering *sl, axe_lblock *b,
-                               const axe_crew *c);
+/* The group's threads, of those of the thread group it is in, as a block. */
+axe_lblock *axe_simt_open_threads(axe_simt_lowering *sl, axe_lblock *b,
+                                  const axe_thread_group *c);
 
 /* The threads that a scope in a cta is, as a block with the scope's variables.
  */
-axe_lblock *axe_simt_open_scope(simt_lowering *sl, axe_lblock *b,
+axe_lblock *axe_simt_open_scope(axe_simt_lowering *sl, axe_lblock *b,
                                 const axe_stmt *s);
 
 /* The rank of the first CTA of the `pair` that this one is of. */
-const axe_node *axe_simt_first_of(simt_lowering *sl, int pair);
+const axe_node *axe_simt_first_of(axe_simt_lowering *sl, int pair);
 
 /* mask << by, where by is a multiple of `step` below `end`. */
-const axe_node *axe_simt_shifted(simt_lowering *sl, int64_t mask, int step,
+const axe_node *axe_simt_shifted(axe_simt_lowering *sl, int64_t mask, int step,
                                  int end, const axe_node *by);
 
 /* Is this the CTA that asks for all `pair` of them?  NULL: each does. */
-const axe_node *axe_simt_asks(simt_lowering *sl, int64_t pair);
+const axe_node *axe_simt_asks(axe_simt_lowering *sl, int64_t pair);
 
-/* A block of one thread of the crew, which asks for atoms of an engine. */
-axe_lblock *axe_simt_open_asker(simt_lowering *sl, axe_lblock *b,
-                                const axe_crew *crew);
+/* A block of one thread of the group, which asks for atoms of an engine. */
+axe_lblock *axe_simt_open_issuer(axe_simt_lowering *sl, axe_lblock *b,
+                                 const axe_thread_group *threads);
 
 /* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but
  * ask engines? */
-bool axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role,
+bool axe_simt_is_alone(const axe_simt_lowering *sl, const axe_stmt *role,
                        int64_t *pair);
 
 /* --------------------------------------------------------- tile_scheduler.c */
@@ -294,17 +300,17 @@ bool axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role,
  * it does at the begin of a tile; and at its end, where `tile` becomes the next
  * one, or the loop is left. */
 typedef struct axe_tile_loop {
-    const axe_crew   *crew;
-    const axe_var    *room, *phase;
-    const axe_tensor *taken; /* array of one i32 */
-    bool              asks;
+    const axe_thread_group *threads;
+    const axe_var          *room, *phase;
+    const axe_tensor       *taken; /* array of one i32 */
+    bool                    asks;
 } axe_tile_loop;
-AXE_CHECK axe_status axe_simt_make_queue(simt_lowering *sl, axe_lblock *b);
-axe_tile_loop        axe_simt_begin_queue(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_make_queue(axe_simt_lowering *sl, axe_lblock *b);
+axe_tile_loop        axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_stmt *role);
-AXE_CHECK axe_status axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_ask_tile(axe_simt_lowering *sl, axe_lblock *b,
                                        const axe_tile_loop *t);
-AXE_CHECK axe_status axe_simt_next_tile(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b,
                                         const axe_tile_loop *t,
                                         const axe_var       *tile);
 
@@ -313,57 +319,61 @@ AXE_CHECK axe_status axe_simt_next_tile(simt_lowering *sl, axe_lblock *b,
 /* A place in a tile of tensor memory. */
 axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
 
-/* What the thread did there comes BEFORE, or does comes AFTER, what others do
- * that it meets; nothing where the launch has no tensor memory. */
-AXE_CHECK axe_status axe_simt_order_sums(simt_lowering *sl, axe_lblock *b,
+/* What the thread did there comes BEFORE what others do behind the next
+ * barrier, or does comes AFTER what they did before the last; nothing where the
+ * launch has no tensor memory. */
+AXE_CHECK axe_status axe_simt_order_sums(axe_simt_lowering *sl, axe_lblock *b,
                                          axe_sync_kind kind);
 
 /* Columns: asked for by the row, read where that has been done, given back. */
-void                 axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b,
+void                 axe_simt_ask_columns(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_atom *row);
-AXE_CHECK axe_status axe_simt_read_columns(simt_lowering *sl, axe_lblock *b);
-AXE_CHECK axe_status axe_simt_free_columns(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_read_columns(axe_simt_lowering *sl,
+                                           axe_lblock        *b);
+AXE_CHECK axe_status axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b,
                                            const axe_atom *row);
 
 /* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
  * done that the threads where pred holds have asked of the group. */
-AXE_CHECK axe_status axe_simt_commit(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_commit(axe_simt_lowering *sl, axe_lblock *b,
                                      const char *group, axe_arg barrier,
-                                     const axe_node *mask, const axe_crew *by,
-                                     const axe_crew *around);
+                                     const axe_node         *mask,
+                                     const axe_thread_group *by,
+                                     const axe_thread_group *around);
 
-/* All threads of the meeting's crew wait for what its askers asked. */
-AXE_CHECK axe_status axe_simt_await(simt_lowering *sl, axe_lblock *b,
-                                    const axe_meet *m);
-AXE_CHECK axe_status axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b,
+/* All threads of the sync point's group wait for what its issuers issued. */
+AXE_CHECK axe_status axe_simt_await(axe_simt_lowering *sl, axe_lblock *b,
+                                    const axe_sync_point *m);
+AXE_CHECK axe_status axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_schedule *s);
 
 /* -------------------------------------------------------------- tmem_copy.c */
 
 /* From shared to tensor memory. */
-AXE_CHECK axe_status axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_tcopy(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_schedule *s);
 
 /* ------------------------------------------------------------------- turn.c */
 
 /* Around all that a scope does, and one TURN in it. */
-AXE_CHECK axe_status axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b,
-                                          const axe_crew *c);
-AXE_CHECK axe_status axe_simt_end_turns(simt_lowering *sl, axe_lblock *b,
-                                        const axe_crew *c);
-AXE_CHECK axe_status axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b,
-                                         const axe_crew *c);
-AXE_CHECK axe_status axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b,
-                                         const axe_crew *c);
+AXE_CHECK axe_status axe_simt_begin_turns(axe_simt_lowering *sl, axe_lblock *b,
+                                          const axe_thread_group *c);
+AXE_CHECK axe_status axe_simt_end_turns(axe_simt_lowering *sl, axe_lblock *b,
+                                        const axe_thread_group *c);
+AXE_CHECK axe_status axe_simt_enter_turn(axe_simt_lowering *sl, axe_lblock *b,
+                                         const axe_thread_group *c);
+AXE_CHECK axe_status axe_simt_leave_turn(axe_simt_lowering *sl, axe_lblock *b,
+                                         const axe_thread_group *c);
 
 /* ------------------------------------------------------------------- walk.c */
 
 /* Statements in order into b. */
-AXE_CHECK axe_status axe_simt_lower_body(simt_lowering *sl, axe_lblock *b,
+AXE_CHECK axe_status axe_simt_lower_body(axe_simt_lowering *sl, axe_lblock *b,
                                          int n, axe_stmt *const *body);
 
 /* The tasks of a top scope whose order or number is its own. */
-AXE_CHECK axe_status axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b,
-                                               const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_lower_persistent(axe_simt_lowering *sl,
+                                               axe_lblock        *b,
+                                               const axe_stmt    *s);
 
 #endif

@@ -9,10 +9,10 @@
 #include "plan/simt/copy/copy.h"
 
 typedef struct staging {
-    simt_lowering               *sl;
+    axe_simt_lowering           *sl;
     const axe_schedule          *s;
     const struct axe_simt_stage *st;
-    const axe_crew              *crew;
+    const axe_thread_group      *threads;
     const axe_tensor            *room, *array;
     const axe_node              *part; /* which */
 } staging;
@@ -64,21 +64,21 @@ room_at(staging *x)
         op2(x->sl, AXE_OP_mod, x->part, number(x->sl, x->st->n_room));
 
     n = axe_sum(&x->sl->lw, n,
-                times(x, axe_simt_entity(x->sl, x->crew), x->st->n_room));
+                times(x, axe_simt_entity(x->sl, x->threads), x->st->n_room));
     return times(x, n, x->st->room);
 }
 
 static const axe_node *
-count_of(staging *x, axe_counter of, const axe_node *turn)
+count_of(staging *x, axe_counter of, const axe_node *iteration)
 {
     axe_iter own[2];
-    int      n = axe_crew_axes(x->sl->sp, x->crew, own);
+    int      n = axe_threads_axes(x->sl->sp, x->threads, own);
 
-    if (of == AXE_COUNT_TURN)
-        return turn;
+    if (of == AXE_COUNT_INVOCATION)
+        return iteration;
     if (of == AXE_COUNT_LANE)
         return axe_simt_id(x->sl, AXE_ID_LANE);
-    return n > 1 ? axe_simt_coordinate(x->sl, x->crew, own[0].axis)
+    return n > 1 ? axe_simt_coordinate(x->sl, x->threads, own[0].axis)
                  : number(x->sl, 0);
 }
 
@@ -86,19 +86,20 @@ static void
 store_part(staging *x, axe_lblock *b, const axe_node *room)
 {
     const axe_reg_move *m = &x->st->store;
-    const axe_node     *turn = axe_simt_unrolled(x->sl, &b, "s", m->n_turn);
-    const axe_node     *at = room;
+    const axe_node     *iteration =
+        axe_simt_unrolled(x->sl, &b, "s", m->n_invocation);
+    const axe_node *at = room;
 
     for (int i = 0; i < m->n_step; i++) {
         const axe_step *s = &m->step[i];
-        const axe_node *v = count_of(x, s->of, turn);
+        const axe_node *v = count_of(x, s->of, iteration);
         if (s->over > 1)
             v = op2(x->sl, AXE_OP_div, v, number(x->sl, s->over));
         v = op2(x->sl, AXE_OP_mod, v, number(x->sl, s->extent));
         at = axe_sum(&x->sl->lw, at, times(x, v, s->stride));
     }
     axe_arg arg[2] = {axe_simt_shared(x->room, at),
-                      axe_simt_reg(x->array, times(x, turn, m->regs))};
+                      axe_simt_reg(x->array, times(x, iteration, m->regs))};
     axe_simt_atom(x->sl, b, m->atom, m->param, 2, arg, NULL);
 }
 
@@ -129,7 +130,7 @@ send_part(staging *x, axe_lblock *b, const axe_node *room,
 static const axe_node *
 first_thread(staging *x)
 {
-    return op2(x->sl, AXE_OP_eq, axe_simt_thread(x->sl, x->crew),
+    return op2(x->sl, AXE_OP_eq, axe_simt_thread(x->sl, x->threads),
                number(x->sl, 0));
 }
 
@@ -147,18 +148,18 @@ await_last(staging *x, axe_lblock *b)
 static axe_status
 lower_part(staging *x, axe_lblock *b)
 {
-    simt_lowering  *sl = x->sl;
-    const char     *group = x->st->group;
-    const axe_node *room = room_at(x), *first = first_thread(x);
+    axe_simt_lowering *sl = x->sl;
+    const char        *group = x->st->group;
+    const axe_node    *room = room_at(x), *first = first_thread(x);
 
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_READ, group, AXE_ARG_NONE,
                                  x->st->n_room - 1, first));
-    AXE_TRY(axe_simt_meet(sl, b, x->crew));
+    AXE_TRY(axe_simt_barrier(sl, b, x->threads));
     compute_part(x, b);
     store_part(x, b, room);
     AXE_TRY(axe_simt_order_group(sl, b, AXE_SYNC_FENCE, group, AXE_ARG_SHARED,
                                  0, NULL));
-    AXE_TRY(axe_simt_meet(sl, b, x->crew));
+    AXE_TRY(axe_simt_barrier(sl, b, x->threads));
     send_part(x, b, room, first);
     return axe_simt_order_group(sl, b, AXE_SYNC_COMMIT, group, AXE_ARG_NONE, 0,
                                 first);
@@ -170,16 +171,18 @@ make_room(staging *x)
     const struct axe_simt_stage *st = x->st;
 
     return axe_simt_buffer(x->sl, "staging", st->global->type,
-                           st->room * st->n_room * x->crew->n_entity,
+                           st->room * st->n_room * x->threads->n_entity,
                            st->offset, st->swizzle);
 }
 
 axe_status
-axe_simt_lower_stage_out(simt_lowering *sl, axe_lblock *b,
+axe_simt_lower_stage_out(axe_simt_lowering *sl, axe_lblock *b,
                          const axe_schedule *s)
 {
-    staging x = {
-        .sl = sl, .s = s, .st = s->simt->copy->stage, .crew = s->simt->crew};
+    staging  x = {.sl = sl,
+                  .s = s,
+                  .st = s->simt->copy->stage,
+                  .threads = s->simt->threads};
     axe_lir *l;
 
     if (!x.st->fits)

@@ -4,7 +4,7 @@
 #include "lower/simt/node.h"
 
 static axe_status
-spell(simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
+spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
 {
     axe_arg none = axe_simt_number(number(sl, 0));
 
@@ -16,9 +16,9 @@ spell(simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_DONE:
         return axe_simt_lower_drain(sl, b, i->drain, i->last);
     case AXE_SYNC_TOGETHER:
-        return axe_simt_meet(sl, b, i->crew);
+        return axe_simt_barrier(sl, b, i->threads);
     case AXE_SYNC_ASKED:
-        return axe_simt_await(sl, b, i->meet);
+        return axe_simt_await(sl, b, i->sync_point);
     case AXE_SYNC_MADE:
         return axe_simt_make_barriers(sl, b, i->row);
     case AXE_SYNC_COLUMNS:
@@ -35,7 +35,7 @@ spell(simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
 }
 
 axe_status
-axe_simt_sync_at(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                  axe_sync_place place)
 {
     for (int i = 0; i < sl->sp->n_sync; i++)

@@ -20,7 +20,7 @@ same_map(const axe_map *a, const axe_map *b)
 
 /* The number of the map in the grid, the same for the same. */
 static int
-add_map(simt_lowering *sl, const axe_map *m)
+add_map(axe_simt_lowering *sl, const axe_map *m)
 {
     axe_grid *g = sl->grid;
 
@@ -43,8 +43,8 @@ add_map(simt_lowering *sl, const axe_map *m)
 }
 
 int
-axe_simt_map_of(simt_lowering *sl, const axe_tensor *of, const axe_tensor *t,
-                const axe_box *box, const axe_node *when)
+axe_simt_map_of(axe_simt_lowering *sl, const axe_tensor *of,
+                const axe_tensor *t, const axe_box *box, const axe_node *when)
 {
     axe_map m = {
         .tensor = of, .rank = box->rank, .swizzle = box->swizzle, .when = when};

@@ -1,12 +1,13 @@
-/* threads.c - which threads do it: those of a crew, one of them, one CTA of
- * several; and roles that are one thread's. */
+/* threads.c - which threads do it: those of a thread group, one of them, one
+ * CTA of several; and roles that are one thread's. */
 #include "lower/simt/node.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/tmem/tmem.h"
 
 static void
-let(simt_lowering *sl, axe_lblock *b, const axe_var *v, const axe_node *value)
+let(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v,
+    const axe_node *value)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LET);
 
@@ -15,7 +16,7 @@ let(simt_lowering *sl, axe_lblock *b, const axe_var *v, const axe_node *value)
 }
 
 void
-axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+axe_simt_split(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                const axe_node *number)
 {
     for (int i = s->n_var - 1; i >= 0; i--) {
@@ -29,14 +30,15 @@ axe_simt_split(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     }
 }
 
-/* Is the thread one of the crew's, given that it is one of those around? */
+/* Is the thread one of the thread group's, given that it is one of those
+ * around? */
 static const axe_node *
-is_in(simt_lowering *sl, const axe_crew *c)
+is_in(axe_simt_lowering *sl, const axe_thread_group *c)
 {
-    int64_t         lanes = sl->sp->lanes, unit = 1;
-    int64_t         end = c->first + (int64_t)c->n_entity * c->n_thread;
-    const axe_node *n = axe_simt_thread(sl, c->in), *in = NULL;
-    axe_crew        whole = *c->in;
+    int64_t          lanes = sl->sp->lanes, unit = 1;
+    int64_t          end = c->first + (int64_t)c->n_entity * c->n_thread;
+    const axe_node  *n = axe_simt_thread(sl, c->in), *in = NULL;
+    axe_thread_group whole = *c->in;
 
     if (c->first % lanes == 0 && end % lanes == 0 && c->in->n_thread > lanes) {
         whole.n_thread = (int)lanes;
@@ -55,7 +57,7 @@ is_in(simt_lowering *sl, const axe_crew *c)
 }
 
 static axe_lblock *
-open_if(simt_lowering *sl, axe_lblock *b, const axe_node *when, bool elect)
+open_if(axe_simt_lowering *sl, axe_lblock *b, const axe_node *when, bool elect)
 {
     axe_lir *l;
 
@@ -68,26 +70,28 @@ open_if(simt_lowering *sl, axe_lblock *b, const axe_node *when, bool elect)
 }
 
 axe_lblock *
-axe_simt_open_first(simt_lowering *sl, axe_lblock *b, const axe_crew *crew,
-                    const axe_crew *around, const axe_node *when)
+axe_simt_open_first(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_thread_group *threads,
+                    const axe_thread_group *around, const axe_node *when)
 {
     int64_t         lanes = sl->sp->lanes;
     const axe_node *first;
 
-    for (const axe_crew *c = crew; c != around; c = c->in) {
+    for (const axe_thread_group *c = threads; c != around; c = c->in) {
         const axe_node *in = is_in(sl, c);
         when = in ? axe_simt_both(sl, in, when) : when;
     }
-    if (sl->alone || crew->n_thread == 1)
+    if (sl->alone || threads->n_thread == 1)
         return open_if(sl, b, when, false);
-    if (crew->n_thread % lanes != 0 || !sl->lw.plan->machine->simt->elects) {
-        first =
-            op2(sl, AXE_OP_eq, axe_simt_thread(sl, crew), axe_int(&sl->lw, 0));
+    if (threads->n_thread % lanes != 0 || !sl->lw.plan->machine->simt->elects) {
+        first = op2(sl, AXE_OP_eq, axe_simt_thread(sl, threads),
+                    axe_int(&sl->lw, 0));
         return open_if(sl, b, axe_simt_both(sl, first, when), false);
     }
-    if (crew->n_thread > lanes) {
-        first = op2(sl, AXE_OP_eq, axe_simt_coordinate(sl, crew, sl->sp->warp),
-                    axe_int(&sl->lw, 0));
+    if (threads->n_thread > lanes) {
+        first =
+            op2(sl, AXE_OP_eq, axe_simt_coordinate(sl, threads, sl->sp->warp),
+                axe_int(&sl->lw, 0));
         when = axe_simt_both(sl, first, when);
     }
     return open_if(
@@ -97,7 +101,8 @@ axe_simt_open_first(simt_lowering *sl, axe_lblock *b, const axe_crew *crew,
 }
 
 axe_lblock *
-axe_simt_open_crew(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_open_threads(axe_simt_lowering *sl, axe_lblock *b,
+                      const axe_thread_group *c)
 {
     const axe_node *in = is_in(sl, c);
     axe_lir        *l = axe_emit(&sl->lw, b, in ? AXE_LIR_IF : AXE_LIR_BLOCK);
@@ -107,23 +112,24 @@ axe_simt_open_crew(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 }
 
 axe_lblock *
-axe_simt_open_scope(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_simt_open_scope(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_crew *c = axe_crew_at(sl->sp, s);
+    const axe_thread_group *c = axe_threads_at(sl->sp, s);
 
-    b = axe_simt_open_crew(sl, b, c);
+    b = axe_simt_open_threads(sl, b, c);
     axe_simt_split(sl, b, s, axe_simt_entity(sl, c));
     return b;
 }
 
 axe_lblock *
-axe_simt_open_asker(simt_lowering *sl, axe_lblock *b, const axe_crew *crew)
+axe_simt_open_issuer(axe_simt_lowering *sl, axe_lblock *b,
+                     const axe_thread_group *threads)
 {
-    return axe_simt_open_first(sl, b, crew, crew, NULL);
+    return axe_simt_open_first(sl, b, threads, threads, NULL);
 }
 
 const axe_node *
-axe_simt_first_of(simt_lowering *sl, int pair)
+axe_simt_first_of(axe_simt_lowering *sl, int pair)
 {
     const axe_node *rank = axe_simt_id(sl, AXE_ID_RANK);
 
@@ -134,7 +140,7 @@ axe_simt_first_of(simt_lowering *sl, int pair)
 }
 
 const axe_node *
-axe_simt_shifted(simt_lowering *sl, int64_t mask, int step, int end,
+axe_simt_shifted(axe_simt_lowering *sl, int64_t mask, int step, int end,
                  const axe_node *by)
 {
     const axe_node *all = number(sl, mask);
@@ -149,7 +155,7 @@ axe_simt_shifted(simt_lowering *sl, int64_t mask, int step, int end,
 }
 
 const axe_node *
-axe_simt_asks(simt_lowering *sl, int64_t pair)
+axe_simt_asks(axe_simt_lowering *sl, int64_t pair)
 {
     if (pair <= 1)
         return NULL;
@@ -163,7 +169,7 @@ axe_simt_asks(simt_lowering *sl, int64_t pair)
 
 /* A scalar by what one thread has? */
 static bool
-sets_scalar(const simt_lowering *sl, const axe_stmt *s)
+sets_scalar(const axe_simt_lowering *sl, const axe_stmt *s)
 {
     const axe_schedule *sc = sl->lw.plan->schedule[s->id];
 
@@ -187,7 +193,7 @@ is_asked(const axe_simt_schedule *s)
 
 /* Is everything that the role does asked of engines, or scalars for that? */
 static bool
-only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
+only_asks(const axe_simt_lowering *sl, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -218,9 +224,10 @@ only_asks(const simt_lowering *sl, int n, axe_stmt *const *body)
 }
 
 bool
-axe_simt_is_alone(const simt_lowering *sl, const axe_stmt *role, int64_t *pair)
+axe_simt_is_alone(const axe_simt_lowering *sl, const axe_stmt *role,
+                  int64_t *pair)
 {
     *pair = axe_simt_pair_of(sl->lw.plan->schedule, role->n_body, role->body);
-    return axe_crew_at(sl->sp, role)->n_entity == 1 &&
+    return axe_threads_at(sl->sp, role)->n_entity == 1 &&
            only_asks(sl, role->n_body, role->body);
 }

@@ -8,17 +8,17 @@
 #include "lower/simt/node.h"
 
 static const axe_node *
-is(simt_lowering *sl, const axe_node *a, int64_t v)
+is(axe_simt_lowering *sl, const axe_node *a, int64_t v)
 {
     return op2(sl, AXE_OP_eq, a, number(sl, v));
 }
 
 /* ----------------------------------------------------------------- barriers */
 
-/* Arrivals in one CTA of those who run a loop by this crew: one of each warp,
- * or of each thread where there are no whole warps. */
+/* Arrivals in one CTA of those who run a loop by this thread group: one of each
+ * warp, or of each thread where there are no whole warps. */
 static int64_t
-arrivals_of(const simt_lowering *sl, const axe_crew *c, bool alone)
+arrivals_of(const axe_simt_lowering *sl, const axe_thread_group *c, bool alone)
 {
     int lanes = sl->sp->lanes;
 
@@ -30,13 +30,13 @@ arrivals_of(const simt_lowering *sl, const axe_crew *c, bool alone)
 
 /* Those that come to `empty` when all of the cluster have read. */
 static int64_t
-count_readers(const simt_lowering *sl)
+count_readers(const axe_simt_lowering *sl)
 {
     const axe_stmt *top = sl->launch->scope;
     int64_t         n = 0, ctas = sl->grid->cluster;
 
     if (!axe_scope_is_of_roles(top))
-        return arrivals_of(sl, sl->launch->crew, false) * ctas;
+        return arrivals_of(sl, sl->launch->threads, false) * ctas;
     for (int i = 0; i < top->n_body; i++)
         for (int k = 0;
              top->body[i]->kind == AXE_STMT_ROLES && k < top->body[i]->n_body;
@@ -44,14 +44,14 @@ count_readers(const simt_lowering *sl)
             const axe_stmt *role = top->body[i]->body[k];
             int64_t         pair;
             bool            alone = axe_simt_is_alone(sl, role, &pair);
-            n += arrivals_of(sl, axe_crew_at(sl->sp, role), alone) * ctas /
+            n += arrivals_of(sl, axe_threads_at(sl->sp, role), alone) * ctas /
                  (alone ? pair : 1);
         }
     return n;
 }
 
 static axe_status
-make_bars(simt_lowering *sl, axe_lblock *b, const char *name, int64_t at,
+make_bars(axe_simt_lowering *sl, axe_lblock *b, const char *name, int64_t at,
           int64_t n, const axe_tensor **out)
 {
     *out = axe_simt_buffer(sl, name, AXE_TYPE_i64, AXE_QUEUE_ANSWERS, at,
@@ -65,7 +65,7 @@ make_bars(simt_lowering *sl, axe_lblock *b, const char *name, int64_t at,
 }
 
 axe_status
-axe_simt_make_queue(simt_lowering *sl, axe_lblock *b)
+axe_simt_make_queue(axe_simt_lowering *sl, axe_lblock *b)
 {
     const struct axe_simt_queue *q = sl->launch->queue;
 
@@ -80,13 +80,13 @@ axe_simt_make_queue(simt_lowering *sl, axe_lblock *b)
 /* ------------------------------------------------------------------ asking */
 
 axe_tile_loop
-axe_simt_begin_queue(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {
     axe_tile_loop t = {
-        .crew = role ? axe_crew_at(sl->sp, role) : sl->launch->crew,
+        .threads = role ? axe_threads_at(sl->sp, role) : sl->launch->threads,
         .room = axe_loop_var(&sl->lw, "next_room"),
         .phase = axe_loop_var(&sl->lw, "next_phase"),
-        .asks = role == sl->launch->queue->asker,
+        .asks = role == sl->launch->queue->issuer,
         .taken = axe_simt_array(sl, "next_tile", AXE_TYPE_i32, 1),
     };
 
@@ -96,7 +96,7 @@ axe_simt_begin_queue(simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 }
 
 static axe_arg
-answer(simt_lowering *sl, const axe_tile_loop *t)
+answer(axe_simt_lowering *sl, const axe_tile_loop *t)
 {
     return axe_simt_shared(sl->answers,
                            op2(sl, AXE_OP_mul, axe_ivar(&sl->lw, t->room),
@@ -104,14 +104,14 @@ answer(simt_lowering *sl, const axe_tile_loop *t)
 }
 
 static axe_arg
-bar(simt_lowering *sl, const axe_tile_loop *t, const axe_tensor *bars)
+bar(axe_simt_lowering *sl, const axe_tile_loop *t, const axe_tensor *bars)
 {
     return axe_simt_shared(bars, axe_ivar(&sl->lw, t->room));
 }
 
 /* In the first CTA, when all have read what was in this room. */
 static axe_status
-take(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
+take(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 {
     const axe_atom *a = sl->launch->queue->take;
     axe_arg         empty[2] = {bar(sl, t, sl->next_empty),
@@ -127,7 +127,7 @@ take(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 }
 
 axe_status
-axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
+axe_simt_ask_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 {
     axe_arg  arg[2] = {bar(sl, t, sl->next_full),
                        axe_simt_number(number(sl, AXE_ANSWER_BYTES))};
@@ -135,9 +135,9 @@ axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 
     if (!t->asks)
         return AXE_OK;
-    if (!sl->alone && t->crew->n_thread > 1) {
+    if (!sl->alone && t->threads->n_thread > 1) {
         l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = is(sl, axe_simt_thread(sl, t->crew), 0);
+        l->value = is(sl, axe_simt_thread(sl, t->threads), 0);
         b = &l->body;
     }
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT,
@@ -155,11 +155,11 @@ axe_simt_ask_tile(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 
 /* The room may be used again, as far as these threads go. */
 static axe_status
-give_back(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
+give_back(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 {
-    const axe_machine *mc = sl->lw.plan->machine;
-    const axe_crew    *c = t->crew;
-    const axe_atom    *fence =
+    const axe_machine      *mc = sl->lw.plan->machine;
+    const axe_thread_group *c = t->threads;
+    const axe_atom         *fence =
         axe_simt_find_sync(mc, AXE_SYNC_FENCE, AXE_SCOPE_THREAD,
                            axe_simt_by_bytes(mc), AXE_ARG_SHARED, AXE_ARG_NONE);
     axe_arg         arg[2] = {bar(sl, t, sl->next_empty),
@@ -169,8 +169,8 @@ give_back(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
     if (fence)
         axe_simt_atom(sl, b, fence, 0, 0, NULL, NULL);
     if (!sl->alone && c->n_thread >= sl->sp->lanes) {
-        AXE_TRY(
-            axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0, NULL));
+        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 0,
+                              NULL));
         first = is(sl, axe_simt_id(sl, AXE_ID_LANE), 0);
     }
     return axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "",
@@ -178,7 +178,7 @@ give_back(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 }
 
 static void
-next(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
+next(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
 
@@ -192,7 +192,7 @@ next(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
 }
 
 axe_status
-axe_simt_next_tile(simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t,
+axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t,
                    const axe_var *tile)
 {
     axe_arg full[2] = {bar(sl, t, sl->next_full),

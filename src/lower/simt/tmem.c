@@ -3,16 +3,16 @@
  *
  * A warp asks for columns when the CTA begins and gives them back when all have
  * come to the end.  What they are it leaves in shared memory, where every
- * thread reads it behind the meeting that barriers need, too.
+ * thread reads it behind the barrier that mbarriers need, too.
  *
- * Rows that order what was done in tensor memory stand around every meeting and
+ * Rows that order what was done in tensor memory stand around every barrier and
  * arrival behind which others touch it. */
 #include "plan/simt/tmem/tmem.h"
 
 #include "lower/simt/node.h"
 
 axe_status
-axe_simt_order_sums(simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)
+axe_simt_order_sums(axe_simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)
 {
     if (sl->launch->tmem_columns == 0)
         return AXE_OK;
@@ -29,11 +29,11 @@ axe_simt_sums(const axe_tensor *tile, const axe_node *at)
 
 /* By the first warp. */
 static axe_lblock *
-open_warp(simt_lowering *sl, axe_lblock *b)
+open_warp(axe_simt_lowering *sl, axe_lblock *b)
 {
     axe_lir *l;
 
-    if (sl->launch->crew->n_thread <= sl->sp->lanes)
+    if (sl->launch->threads->n_thread <= sl->sp->lanes)
         return b;
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_WARP), number(sl, 0));
@@ -41,7 +41,7 @@ open_warp(simt_lowering *sl, axe_lblock *b)
 }
 
 void
-axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
+axe_simt_ask_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
     const axe_simt_launch *l = sl->launch;
 
@@ -53,7 +53,7 @@ axe_simt_ask_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 }
 
 axe_status
-axe_simt_read_columns(simt_lowering *sl, axe_lblock *b)
+axe_simt_read_columns(axe_simt_lowering *sl, axe_lblock *b)
 {
     const axe_machine *mc = sl->lw.plan->machine;
     const axe_atom    *a;
@@ -74,7 +74,7 @@ axe_simt_read_columns(simt_lowering *sl, axe_lblock *b)
 }
 
 axe_status
-axe_simt_free_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
+axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
     const axe_tensor *first = NULL;
 
@@ -82,7 +82,7 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
         const axe_place *pl = &sl->lw.plan->place[i];
         if (pl->tensor && pl->tensor->space == AXE_SPACE_TMEM &&
             pl->offset == 0 &&
-            axe_crew_cta(sl->sp->home[i]) == sl->launch->crew)
+            axe_threads_cta(sl->sp->owner[i]) == sl->launch->threads)
             first = axe_simt_tensor(sl, pl->tensor);
     }
     axe_lblock *own = open_warp(sl, b);
@@ -96,9 +96,9 @@ axe_simt_free_columns(simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 /* -------------------------------------------------------------------- waits */
 
 axe_status
-axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
-                axe_arg barrier, const axe_node *mask, const axe_crew *by,
-                const axe_crew *around)
+axe_simt_commit(axe_simt_lowering *sl, axe_lblock *b, const char *group,
+                axe_arg barrier, const axe_node *mask,
+                const axe_thread_group *by, const axe_thread_group *around)
 {
     axe_arg arg[2] = {barrier};
 
@@ -118,19 +118,19 @@ axe_simt_commit(simt_lowering *sl, axe_lblock *b, const char *group,
 }
 
 axe_status
-axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
+axe_simt_await(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_point *m)
 {
-    const axe_tensor *bar = sl->done[m - sl->sp->meet];
+    const axe_tensor *bar = sl->done[m - sl->sp->sync_point];
     axe_lir          *l;
-    const axe_node   *entity = axe_crew_copies(m->crew) > 1
-                                   ? axe_crew_number(sl->lw.cx, m->crew)
+    const axe_node   *entity = axe_threads_copies(m->threads) > 1
+                                   ? axe_threads_number(sl->lw.cx, m->threads)
                                    : number(sl, 0);
     axe_arg           arg[2] = {axe_simt_shared(bar, entity),
                                 axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
-    for (int i = 0; i < m->n_asker; i++)
-        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL, m->asker[i],
-                                m->crew));
+    for (int i = 0; i < m->n_issuer; i++)
+        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL, m->issuer[i],
+                                m->threads));
     AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
     l->var = m->phase;
@@ -141,25 +141,25 @@ axe_simt_await(simt_lowering *sl, axe_lblock *b, const axe_meet *m)
 /* -------------------------------------------------------------------- moves */
 
 typedef struct moving {
-    simt_lowering       *sl;
+    axe_simt_lowering   *sl;
     const axe_schedule  *s;
     const axe_simt_tmem *t;
 } moving;
 
 static const axe_node *
-place_at(moving *x, const axe_node *turn)
+place_at(moving *x, const axe_node *iteration)
 {
-    const axe_reg_move *m = &x->t->move;
-    const axe_crew     *crew = x->s->simt->crew;
-    const axe_node     *at = x->s->operand[x->t->operand].base, *v;
-    axe_iter            own[2];
+    const axe_reg_move     *m = &x->t->move;
+    const axe_thread_group *threads = x->s->simt->threads;
+    const axe_node         *at = x->s->operand[x->t->operand].base, *v;
+    axe_iter                own[2];
 
-    axe_crew_axes(x->sl->sp, crew, own);
+    axe_threads_axes(x->sl->sp, threads, own);
     for (int i = 0; i < m->n_step; i++) {
         const axe_step *s = &m->step[i];
-        v = s->of == AXE_COUNT_TURN
-                ? turn
-                : axe_simt_coordinate(x->sl, crew, own[0].axis);
+        v = s->of == AXE_COUNT_INVOCATION
+                ? iteration
+                : axe_simt_coordinate(x->sl, threads, own[0].axis);
         if (s->over > 1)
             v = op2(x->sl, AXE_OP_div, v, number(x->sl, s->over));
         v = op2(x->sl, AXE_OP_mod, v, number(x->sl, s->extent));
@@ -191,11 +191,12 @@ move_all(moving *x, axe_lblock *b)
                                           : fill_registers(x, b);
     const axe_tensor *tile =
         axe_simt_tensor(x->sl, x->s->operand[x->t->operand].tensor);
-    const axe_node *turn = axe_simt_unrolled(x->sl, &in, "l", m->n_turn);
+    const axe_node *iteration =
+        axe_simt_unrolled(x->sl, &in, "l", m->n_invocation);
     const axe_node *at =
-        x->t->array ? op2(x->sl, AXE_OP_mul, turn, number(x->sl, m->regs))
+        x->t->array ? op2(x->sl, AXE_OP_mul, iteration, number(x->sl, m->regs))
                     : number(x->sl, 0);
-    axe_arg sums = axe_simt_sums(tile, place_at(x, turn));
+    axe_arg sums = axe_simt_sums(tile, place_at(x, iteration));
     axe_arg reg = axe_simt_reg(array, at);
     axe_arg arg[2] = {x->t->in ? reg : sums, x->t->in ? sums : reg};
 
@@ -207,7 +208,7 @@ move_all(moving *x, axe_lblock *b)
 }
 
 axe_status
-axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
     moving          x = {sl, s, s->simt->tmem};
     const axe_node *when = s->simt->when;
@@ -234,6 +235,6 @@ axe_simt_lower_tmem(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     l->value = when;
     AXE_TRY(move_all(&x, &l->body));
     AXE_TRY(axe_simt_order_sums(sl, &l->body, AXE_SYNC_BEFORE));
-    AXE_TRY(axe_simt_meet(sl, &l->body, s->simt->crew));
+    AXE_TRY(axe_simt_barrier(sl, &l->body, s->simt->threads));
     return axe_simt_order_sums(sl, &l->body, AXE_SYNC_AFTER);
 }

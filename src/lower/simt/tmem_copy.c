@@ -5,13 +5,14 @@
 #include "lower/simt/simt_int.h"
 
 axe_status
-axe_simt_lower_tcopy(simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_tcopy(axe_simt_lowering *sl, axe_lblock *b,
+                     const axe_schedule *s)
 {
     const axe_simt_tcopy *c = s->simt->tcopy;
     const axe_tensor     *tile = axe_simt_tensor(sl, s->operand[0].tensor);
     const axe_tensor     *mem = axe_simt_tensor(sl, s->operand[1].tensor);
 
-    b = axe_simt_open_asker(sl, b, s->simt->crew);
+    b = axe_simt_open_issuer(sl, b, s->simt->threads);
     for (int i = 0; i < c->n; i++) {
         axe_arg arg[2] = {
             axe_simt_sums(tile, axe_int(&sl->lw, c->to[i])),

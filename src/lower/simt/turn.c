@@ -6,12 +6,13 @@
  * that of the last turn, so that all barriers are as they were. */
 #include "lower/simt/node.h"
 
-/* MEET or COME at the barrier of entity `of`, who is in the crew's own copy. */
+/* BARRIER or COME at the barrier of entity `of`, which is in the group's own
+ * copy. */
 static axe_status
-pass(simt_lowering *sl, axe_lblock *b, const axe_crew *c, axe_sync_kind kind,
-     const axe_node *of)
+pass(axe_simt_lowering *sl, axe_lblock *b, const axe_thread_group *c,
+     axe_sync_kind kind, const axe_node *of)
 {
-    const axe_node *first = axe_crew_number(sl->lw.cx, c->in);
+    const axe_node *first = axe_threads_number(sl->lw.cx, c->in);
 
     first = op2(sl, AXE_OP_mul, first, axe_int(&sl->lw, c->n_entity));
     first = axe_sum(&sl->lw, axe_int(&sl->lw, c->turn), first);
@@ -23,7 +24,8 @@ pass(simt_lowering *sl, axe_lblock *b, const axe_crew *c, axe_sync_kind kind,
 
 /* One entity alone does. */
 static axe_lblock *
-only(simt_lowering *sl, axe_lblock *b, const axe_crew *c, int64_t entity)
+only(axe_simt_lowering *sl, axe_lblock *b, const axe_thread_group *c,
+     int64_t entity)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
@@ -33,7 +35,8 @@ only(simt_lowering *sl, axe_lblock *b, const axe_crew *c, int64_t entity)
 }
 
 axe_status
-axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_begin_turns(axe_simt_lowering *sl, axe_lblock *b,
+                     const axe_thread_group *c)
 {
     if (c->turn < 0)
         return AXE_OK;
@@ -42,23 +45,27 @@ axe_simt_begin_turns(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
 }
 
 axe_status
-axe_simt_end_turns(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_end_turns(axe_simt_lowering *sl, axe_lblock *b,
+                   const axe_thread_group *c)
 {
     if (c->turn < 0)
         return AXE_OK;
-    return pass(sl, only(sl, b, c, 0), c, AXE_SYNC_MEET, axe_int(&sl->lw, 0));
+    return pass(sl, only(sl, b, c, 0), c, AXE_SYNC_BARRIER,
+                axe_int(&sl->lw, 0));
 }
 
 axe_status
-axe_simt_enter_turn(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_enter_turn(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_thread_group *c)
 {
     if (c->turn < 0)
         return AXE_OK;
-    return pass(sl, b, c, AXE_SYNC_MEET, axe_simt_entity(sl, c));
+    return pass(sl, b, c, AXE_SYNC_BARRIER, axe_simt_entity(sl, c));
 }
 
 axe_status
-axe_simt_leave_turn(simt_lowering *sl, axe_lblock *b, const axe_crew *c)
+axe_simt_leave_turn(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_thread_group *c)
 {
     if (c->turn < 0)
         return AXE_OK;

@@ -9,20 +9,20 @@
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/sync/async_drain.h"
 
-enum { MAX_UNROLL = 64 }; /* turns of a loop that are written out */
+enum { MAX_UNROLL = 64 }; /* iterations of a loop that are written out */
 
 /* A scope in a cta: its entities side by side. */
 static axe_status
-lower_entities(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_entities(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_crew *around = sl->crew;
+    const axe_thread_group *around = sl->threads;
 
-    sl->crew = axe_crew_at(sl->sp, s);
+    sl->threads = axe_threads_at(sl->sp, s);
     b = axe_simt_open_scope(sl, b, s);
-    AXE_TRY(axe_simt_begin_turns(sl, b, sl->crew));
+    AXE_TRY(axe_simt_begin_turns(sl, b, sl->threads));
     AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-    AXE_TRY(axe_simt_end_turns(sl, b, sl->crew));
-    sl->crew = around;
+    AXE_TRY(axe_simt_end_turns(sl, b, sl->threads));
+    sl->threads = around;
     return AXE_OK;
 }
 
@@ -60,16 +60,17 @@ picks_registers(int n, axe_stmt *const *body, const axe_var *v)
     return x.found;
 }
 
-/* How often the loop turns, see plan/simt/sync/zero_init.c. */
+/* How many iterations the loop has, see plan/simt/sync/zero_init.c. */
 static const axe_node *
-turns_of(simt_lowering *sl, const axe_var *v)
+iterations_of(axe_simt_lowering *sl, const axe_var *v)
 {
-    return sl->sp->once[v->id] ? op2(sl, AXE_OP_max, v->extent, number(sl, 1))
-                               : v->extent;
+    return sl->sp->at_least_once[v->id]
+               ? op2(sl, AXE_OP_max, v->extent, number(sl, 1))
+               : v->extent;
 }
 
 static axe_status
-lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_if(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
@@ -79,7 +80,7 @@ lower_if(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_index(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE), *in;
     axe_status st;
@@ -116,7 +117,7 @@ lower_index(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
 /* The statements of a produce, their boxes announced. */
 static axe_status
-fill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+fill(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
      const axe_stmt *s)
 {
     const axe_simt_ring *outer = sl->filling;
@@ -129,63 +130,64 @@ fill(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     return st == AXE_OK ? axe_ring_commit(sl, b, r, false) : st;
 }
 
-/* The produce of turn `at`, if there is one.  There is a group in every turn,
- * so that the number of groups says which stages are there. */
+/* The produce of iteration `at`, if there is one.  There is a group in every
+ * iteration, so that the number of groups says which stages are there. */
 static axe_status
-produce_at(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+produce_at(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
            const axe_stmt *loop, const axe_node *at)
 {
     const axe_stmt *produce = loop->body[0];
     axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
-    l->value = op2(sl, AXE_OP_lt, at, turns_of(sl, loop->var[0]));
+    l->value = op2(sl, AXE_OP_lt, at, iterations_of(sl, loop->var[0]));
     if (r->reader->engine)
         AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
-    AXE_TRY(fill(sl, axe_ring_begin_turn(sl, &l->body, loop, produce, at), r,
-                 produce));
+    AXE_TRY(fill(sl, axe_ring_begin_iteration(sl, &l->body, loop, produce, at),
+                 r, produce));
     axe_ring_next(sl, &l->body, r, r->fill,
                   r->reader->engine ? r->fill_phase : NULL);
     return axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
 }
 
-/* One turn: all threads have read the stage before when its room is filled
- * again.  Where that reading is in flight it is over once this turn's has been
- * issued.  They meet where one asks an engine to read, too: it would come to
- * phases of its barriers again that others wait for yet. */
+/* One iteration: all threads have read the stage before when its room is filled
+ * again.  Where that reading is in flight it is over once this iteration's has
+ * been issued.  There is a barrier where one asks an engine to read, too: it
+ * would come to phases of its barriers again that others wait for yet. */
 static axe_status
-ahead_turn(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-           const axe_stmt *s, const axe_node *at)
+ahead_iteration(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+                const axe_stmt *s, const axe_node *at)
 {
     const axe_stmt *consume = s->body[1];
     const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
     bool            asks = r->reader->engine != NULL;
-    bool            lags = r->reader->lags == s || asks;
+    bool            deferred = r->reader->deferred == s || asks;
 
     AXE_TRY(axe_ring_await_stage(sl, b, r));
-    if (!lags || asks) {
+    if (!deferred || asks) {
         axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+        AXE_TRY(axe_simt_barrier(sl, b, r->reader->threads));
     }
     if (asks)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    if (!lags)
+    if (!deferred)
         AXE_TRY(produce_at(sl, b, r, s, later));
-    AXE_TRY(axe_simt_lower_body(sl, axe_ring_begin_turn(sl, b, s, consume, at),
+    AXE_TRY(axe_simt_lower_body(sl,
+                                axe_ring_begin_iteration(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
     AXE_TRY(axe_ring_commit(sl, b, r, true));
-    if (lags && (!asks || r->reader->threads)) {
+    if (deferred && (!asks || r->reader->by_threads)) {
         axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_meet(sl, b, r->reader->crew));
+        AXE_TRY(axe_simt_barrier(sl, b, r->reader->threads));
     }
-    if (lags)
+    if (deferred)
         AXE_TRY(produce_at(sl, b, r, s, later));
     axe_ring_next(sl, b, r, r->read, r->read_phase);
     return AXE_OK;
 }
 
-/* A loop of the statement's turns, or of some. */
+/* A loop of the statement's iterations, or of some. */
 static axe_lir *
-open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
+open_loop(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
           const axe_node *end)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
@@ -197,22 +199,23 @@ open_loop(simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 }
 
 /* The stages that are filled at first are all but the one that was read last,
- * if the loop has run before: nobody has to meet. */
+ * if the loop has run before: no barrier is needed. */
 static axe_status
-lower_ahead(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+lower_ahead(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
             const axe_stmt *s)
 {
     axe_lir *l;
 
     l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    l = open_loop(sl, b, s, turns_of(sl, s->var[0]));
-    AXE_TRY(ahead_turn(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    return r->reader->lags == s ? axe_ring_drain_lag(sl, b, r->reader) : AXE_OK;
+    l = open_loop(sl, b, s, iterations_of(sl, s->var[0]));
+    AXE_TRY(ahead_iteration(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
+    return r->reader->deferred == s ? axe_ring_drain_deferred(sl, b, r->reader)
+                                    : AXE_OK;
 }
 
 static axe_status
-produce(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+produce(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         const axe_stmt *s)
 {
     AXE_TRY(axe_ring_await_empty(sl, b, r));
@@ -225,7 +228,7 @@ produce(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 }
 
 static axe_status
-consume(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+consume(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         const axe_stmt *s)
 {
     int n = s->n_body;
@@ -233,7 +236,7 @@ consume(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
         n--;
     AXE_TRY(axe_ring_await_full(sl, b, r));
-    if (r->sums || axe_ring_reader_of(r, sl->crew)->engine)
+    if (r->sums || axe_ring_reader_of(r, sl->threads)->engine)
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
     if (!axe_simt_drain_of(sl->sp, s))
@@ -244,8 +247,8 @@ consume(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
 /* A loop of consumes, each of which leaves its stage in flight and frees the
  * one before. */
 static axe_status
-lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-        const axe_stmt *s)
+lower_deferred(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+               const axe_stmt *s)
 {
     const axe_var  *before = axe_loop_var(&sl->lw, "before");
     const axe_stmt *consume = s->body[0];
@@ -256,7 +259,7 @@ lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = number(sl, 0);
-    l->end = turns_of(sl, s->var[0]);
+    l->end = iterations_of(sl, s->var[0]);
     some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
     AXE_TRY(axe_ring_await_full(sl, &l->body, r));
     AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
@@ -265,13 +268,13 @@ lagging(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     set->var = before;
     set->value = axe_ring_value(sl, r->read);
     axe_ring_next(sl, &l->body, r, r->read, r->read_phase);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), turns_of(sl, s->var[0]));
-    AXE_TRY(axe_ring_drain_lag(sl, b, axe_ring_lag_of(r, s)));
+    some = op2(sl, AXE_OP_lt, number(sl, 0), iterations_of(sl, s->var[0]));
+    AXE_TRY(axe_ring_drain_deferred(sl, b, axe_ring_deferred_of(r, s)));
     return axe_ring_release(sl, b, r, before, some);
 }
 
 static axe_status
-lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
+lower_plain(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
             const axe_stmt *s)
 {
     if (s->kind == AXE_STMT_CONSUME) {
@@ -283,7 +286,7 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         return AXE_OK;
     }
     axe_ring_refill(sl, b, r);
-    AXE_TRY(axe_simt_meet(sl, b, r->producer));
+    AXE_TRY(axe_simt_barrier(sl, b, r->producer));
     if (r->reader->engine)
         AXE_TRY(axe_ring_await_empty(sl, b, r));
     if (r->sums)
@@ -298,22 +301,22 @@ lower_plain(simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
     axe_ring_fence(sl, b, r);
     if (r->writes)
-        AXE_TRY(axe_simt_meet(sl, b, r->producer));
+        AXE_TRY(axe_simt_barrier(sl, b, r->producer));
     axe_ring_next(sl, b, r, r->fill, r->fill_phase);
     return AXE_OK;
 }
 
 static axe_status
-lower_pipelined(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_pipelined(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_simt_ring *r = axe_ring_overlapping(sl->sp, s);
 
     return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
-                                    : lagging(sl, b, r, s);
+                                    : lower_deferred(sl, b, r, s);
 }
 
 static axe_status
-lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_stage(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
 
@@ -324,7 +327,7 @@ lower_stage(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_for(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir *l;
     int64_t  n;
@@ -335,7 +338,7 @@ lower_for(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = axe_int(&sl->lw, 0);
-    l->end = turns_of(sl, s->var[0]);
+    l->end = iterations_of(sl, s->var[0]);
     l->unroll = axe_is_iconst(l->end, &n) && n <= MAX_UNROLL &&
                 picks_registers(s->n_body, s->body, s->var[0]);
     return axe_simt_lower_body(sl, &l->body, s->n_body, s->body);
@@ -351,7 +354,8 @@ declares(const axe_stmt *s)
 
 /* The tasks of a top scope in their order: one for each CTA, or CTAs stay. */
 axe_status
-axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+axe_simt_lower_persistent(axe_simt_lowering *sl, axe_lblock *b,
+                          const axe_stmt *s)
 {
     const axe_node *n = axe_order_count(sl->lw.cx, s);
 
@@ -374,26 +378,27 @@ axe_simt_lower_persistent(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 /* Where one thread goes on alone, and tells others at a barrier that it has
- * read which tile is next, its warp meets before: what the warp did is then
- * told, too. */
+ * read which tile is next, a barrier of its warp stands before: what the warp
+ * did is then told, too. */
 static axe_status
-lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
+lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
            const axe_stmt *tiles)
 {
-    const axe_crew *c = axe_crew_at(sl->sp, role), *around = sl->crew;
-    axe_lblock     *all, *own;
-    axe_status      st;
-    int64_t         pair;
+    const axe_thread_group *c = axe_threads_at(sl->sp, role),
+                           *around = sl->threads;
+    axe_lblock *all, *own;
+    axe_status  st;
+    int64_t     pair;
 
     b = all = axe_simt_open_scope(sl, b, role);
     if (c->scope == AXE_SCOPE_WARPGROUP)
         axe_simt_set_budget(sl, b, c, axe_simt_budget(sl->lw.plan->machine, c));
     AXE_TRY(axe_simt_begin_turns(sl, all, c));
-    sl->crew = c;
+    sl->threads = c;
     if (axe_simt_is_alone(sl, role, &pair)) {
         if (sl->launch->queue)
-            AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_MEET, AXE_SCOPE_WARP, "", 0,
-                                  NULL));
+            AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "",
+                                  0, NULL));
         b = axe_simt_open_first(sl, b, c, c, axe_simt_asks(sl, pair));
         sl->alone = true;
     }
@@ -405,12 +410,12 @@ lower_role(simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     if (st == AXE_OK)
         st = axe_simt_end_role(sl, own, role);
     sl->alone = false;
-    sl->crew = around;
+    sl->threads = around;
     return st == AXE_OK ? axe_simt_end_turns(sl, all, c) : st;
 }
 
 static axe_status
-lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_roles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_stmt *top = sl->launch->scope;
     bool            stay = top->keys.persistent && axe_scope_is_of_roles(top) &&
@@ -423,17 +428,17 @@ lower_roles(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
-lower_turn(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_turn(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    AXE_TRY(axe_simt_enter_turn(sl, b, sl->crew));
+    AXE_TRY(axe_simt_enter_turn(sl, b, sl->threads));
     AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-    return axe_simt_leave_turn(sl, b, sl->crew);
+    return axe_simt_leave_turn(sl, b, sl->threads);
 }
 
 /* --------------------------------------------------------------- statements */
 
 static axe_status
-lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
+lower_stmt(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     switch (s->kind) {
     case AXE_STMT_SCOPE:
@@ -441,8 +446,9 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         return lower_entities(sl, b, s);
     case AXE_STMT_LOOP:
         AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
-        return axe_simt_lower_body(
-            sl, &axe_emit(&sl->lw, b, AXE_LIR_EVER)->body, s->n_body, s->body);
+        return axe_simt_lower_body(sl,
+                                   &axe_emit(&sl->lw, b, AXE_LIR_FOREVER)->body,
+                                   s->n_body, s->body);
     case AXE_STMT_BREAK:
         axe_emit(&sl->lw, b, AXE_LIR_BREAK);
         break;
@@ -466,7 +472,8 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
         return lower_roles(sl, b, s);
     case AXE_STMT_BARRIER:
-        return axe_simt_meet(sl, b, sl->crew ? sl->crew : sl->launch->crew);
+        return axe_simt_barrier(
+            sl, b, sl->threads ? sl->threads : sl->launch->threads);
     case AXE_STMT_TENSOR:
     case AXE_N_STMT:
         break;
@@ -475,7 +482,7 @@ lower_stmt(simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 axe_status
-axe_simt_lower_body(simt_lowering *sl, axe_lblock *b, int n,
+axe_simt_lower_body(axe_simt_lowering *sl, axe_lblock *b, int n,
                     axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {

@@ -20,8 +20,8 @@
 /* The index variables of a subscript, each moving the address by `step` times
  * its coefficient. */
 static axe_status
-add_terms(planner *p, const request *r, const axe_node *at, const subscript *s,
-          axe_stride step, axe_operand *op)
+add_terms(axe_planner *p, const axe_request *r, const axe_node *at,
+          const axe_subscript *s, axe_stride step, axe_operand *op)
 {
     for (int i = 0; i < s->inner.n; i++) {
         axe_iter *it = axe_new(p->cx, axe_iter);
@@ -41,7 +41,7 @@ add_terms(planner *p, const request *r, const axe_node *at, const subscript *s,
 /* The variable along which the last cluster of CTAs around s is filled up, if
  * it may be; or NULL. */
 static const axe_var *
-filled_up(const planner *p, int n, axe_stmt *const *body, const axe_stmt *s)
+filled_up(const axe_planner *p, int n, axe_stmt *const *body, const axe_stmt *s)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *at = body[i];
@@ -65,7 +65,7 @@ filled_up(const planner *p, int n, axe_stmt *const *body, const axe_stmt *s)
 /* Does v count the tiles of this dimension, so that further ones are outside?
  */
 static bool
-counts_tiles(const subscript *s, const axe_node *size, const axe_var *v)
+counts_tiles(const axe_subscript *s, const axe_node *size, const axe_var *v)
 {
     int64_t tile = axe_affine_coef(&s->outer, v), by, e, n;
 
@@ -90,7 +90,7 @@ is_guarded(const axe_operand *op, const axe_var *index)
 /* CTAs that fill up a cluster write nothing, and read nothing that no guard
  * keeps inside. */
 static axe_status
-global_operand(planner *p, const request *r, axe_operand *op)
+global_operand(axe_planner *p, const axe_request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
     const axe_node   *base = axe_index_const(p->cx, 0);
@@ -103,7 +103,7 @@ global_operand(planner *p, const request *r, axe_operand *op)
     op->check = axe_new_array(p->cx, axe_check, t->rank + 1);
     op->fills = fills != NULL;
     for (int d = 0; d < t->rank; d++) {
-        subscript       s;
+        axe_subscript   s;
         const axe_node *unit = axe_unit_node(p, t->stride[d].unit);
         AXE_TRY(axe_subscript_apart(p, op->load->arg[d], &s));
         int n_ask = op->n_guard + op->n_check;
@@ -131,15 +131,15 @@ global_operand(planner *p, const request *r, axe_operand *op)
 /* One dimension of a tile: the subscript as its place within [begin, end),
  * which does not move, and how far outer variables move it. */
 typedef struct window {
-    subscript s;
-    int64_t   begin, end;
-    bool      whole; /* of the dimension, since it moves */
-    bool      guard; /* every element asks whether it is inside */
+    axe_subscript s;
+    int64_t       begin, end;
+    bool          whole; /* of the dimension, since it moves */
+    bool          guard; /* every element asks whether it is inside */
 } window;
 
 static axe_status
-open_window(planner *p, const request *r, const axe_node *at, int64_t full,
-            window *out)
+open_window(axe_planner *p, const axe_request *r, const axe_node *at,
+            int64_t full, window *out)
 {
     const axe_dim *dim;
 
@@ -156,8 +156,8 @@ open_window(planner *p, const request *r, const axe_node *at, int64_t full,
 /* A window that moves: where the dimension is one iter by any steps, else as
  * window.c says. */
 static axe_status
-move_window(planner *p, const request *r, const axe_node *at, const window *w,
-            int n, const axe_iter *it, axe_operand *op)
+move_window(axe_planner *p, const axe_request *r, const axe_node *at,
+            const window *w, int n, const axe_iter *it, axe_operand *op)
 {
     axe_stride step = {n > 0 ? it[0].stride : 0, AXE_UNIT_ONE};
 
@@ -173,7 +173,7 @@ move_window(planner *p, const request *r, const axe_node *at, const window *w,
 /* The block of dimension d of the tile's layout, restricted to the region that
  * the subscripts can reach. */
 static axe_status
-tile_operand(planner *p, const request *r, axe_operand *op)
+tile_operand(axe_planner *p, const axe_request *r, axe_operand *op)
 {
     const axe_tensor *t = op->tensor;
     const axe_var    *stage = axe_stage_of(p, r->stmt, t);
@@ -227,7 +227,8 @@ tile_operand(planner *p, const request *r, axe_operand *op)
 }
 
 static axe_status
-resolve(planner *p, const request *r, const axe_node *load, axe_operand *op)
+resolve(axe_planner *p, const axe_request *r, const axe_node *load,
+        axe_operand *op)
 {
     int n = 1;
 
@@ -268,7 +269,7 @@ gather(const axe_node *n, const axe_node **load, int *n_load)
 }
 
 static void
-gather_nests(planner *p, const axe_node *n, request *r)
+gather_nests(axe_planner *p, const axe_node *n, axe_request *r)
 {
     if (n->op == AXE_OP_reduce) {
         int      k = n->u.reduce.n_over;
@@ -306,7 +307,7 @@ axe_spell_fold(axe_ctx *cx, const axe_stmt *s)
 /* Reading the destination elsewhere than where it is written needs an order
  * between elements, which an index statement does not give. */
 static axe_status
-check_overlap(planner *p, const request *r)
+check_overlap(axe_planner *p, const axe_request *r)
 {
     for (int i = 1; i < r->n_operand && r->stmt->n_free > 0; i++) {
         const axe_operand *op = &r->operand[i];
@@ -350,7 +351,7 @@ is_exact(const axe_node *n)
 /* What a tile that is kept in a wider floating type is assigned is rounded to
  * its own type, as storing it there would: f16 a[m] = x[m] * y[m]. */
 static const axe_node *
-rounded(planner *p, const axe_stmt *s, const axe_node *value)
+rounded(axe_planner *p, const axe_stmt *s, const axe_node *value)
 {
     const axe_tensor *t = s->dst->u.tensor;
     axe_type kept = t->space == AXE_SPACE_GLOBAL || !p->place[t->id].tensor
@@ -365,17 +366,17 @@ rounded(planner *p, const axe_stmt *s, const axe_node *value)
 }
 
 axe_status
-axe_request_make(planner *p, const axe_stmt *s, request *out)
+axe_request_make(axe_planner *p, const axe_stmt *s, axe_request *out)
 {
-    request r = {.stmt = s,
-                 .value = rounded(p, s, axe_spell_fold(p->cx, s)),
-                 .meets = axe_scatter_meets(p, s)};
-    int     n_load = 1,
+    axe_request r = {.stmt = s,
+                     .value = rounded(p, s, axe_spell_fold(p->cx, s)),
+                     .atomic = axe_scatter_is_atomic(p, s)};
+    int         n_load = 1,
         n_max = count(r.value, AXE_OP_load) + count(s->dst, AXE_OP_load);
     const axe_node **load = axe_new_array(p->cx, const axe_node *, n_max + 1);
 
     p->n_request++;
-    if (r.meets)
+    if (r.atomic)
         r.value = r.value->arg[1];
     r.nest = axe_new_array(p->cx, axe_nest, count(r.value, AXE_OP_reduce) + 1);
     r.nest[r.n_nest++] =

@@ -12,7 +12,7 @@
 
 /* An answer, and the places [n_operand] under which it was given. */
 struct axe_asked {
-    request          r;
+    axe_request      r;
     const axe_place *at;
 };
 
@@ -27,7 +27,7 @@ is_as(const axe_place *a, const axe_place *b)
 }
 
 static bool
-holds(const planner *p, const axe_asked *k)
+holds(const axe_planner *p, const axe_asked *k)
 {
     for (int i = 0; i < k->r.n_operand; i++)
         if (!is_as(&k->at[i], &p->place[k->r.operand[i].load->u.tensor->id]))
@@ -36,7 +36,7 @@ holds(const planner *p, const axe_asked *k)
 }
 
 static axe_asked *
-keep(const planner *p, const request *r)
+keep(const axe_planner *p, const axe_request *r)
 {
     axe_asked *k = axe_new(p->cx, axe_asked);
     axe_place *at = axe_new_array(p->cx, axe_place, r->n_operand);
@@ -49,7 +49,7 @@ keep(const planner *p, const request *r)
 
 /* What a planner changes of a request is its own. */
 static void
-copy(axe_ctx *cx, const request *from, request *out)
+copy(axe_ctx *cx, const axe_request *from, axe_request *out)
 {
     *out = *from;
     out->operand = axe_new_array(cx, axe_operand, from->n_operand);
@@ -60,10 +60,10 @@ copy(axe_ctx *cx, const request *from, request *out)
 }
 
 axe_status
-axe_request_of(planner *p, const axe_stmt *s, request *out)
+axe_request_of(axe_planner *p, const axe_stmt *s, axe_request *out)
 {
     axe_asked **last = &p->asked[s->id];
-    request     r;
+    axe_request r;
 
     if (!*last || !holds(p, *last)) {
         AXE_TRY(axe_request_make(p, s, &r));

@@ -49,8 +49,8 @@ typedef struct axe_candidate {
     /* Many threads: */
     int               param;
     int64_t           pair;    /* CTAs that it multiplies for at once */
-    const axe_layout *side[3]; /* the atom's c, a, b, over the crew's axes; of c
-                                  and a what is this CTA's */
+    const axe_layout *side[3]; /* the atom's c, a, b, over the thread group's
+                                  axes; of c and a what is this CTA's */
     const axe_layout *outer;   /* how c repeats it */
     double            compute, traffic; /* cycles of an SM, shared memory's */
     double            around; /* cycles that other statements take for it */
@@ -62,7 +62,8 @@ typedef struct axe_candidates {
     axe_candidate *of[AXE_MAX_CANDIDATE];
 } axe_candidates;
 
-/* The fastest row for a contraction's types and crew, whatever its extents. */
+/* The fastest row for a contraction's types and thread group, whatever its
+ * extents. */
 typedef struct axe_best_row {
     const axe_atom *atom;    /* NULL: there is none */
     double          rate;    /* cycles of an SM for a product */
@@ -71,29 +72,29 @@ typedef struct axe_best_row {
 
 /* The statement, as candidates see it. */
 typedef struct axe_product {
-    planner        *p;
+    axe_planner    *p;
     const axe_stmt *s;
-    request        *r; /* its accesses, and what is rejected; NULL: layouts
-                          are not settled */
+    axe_request    *r; /* its accesses, and what is rejected; NULL: layouts are
+                          not settled */
     axe_roles       ro;
     const axe_node *load[3]; /* c, a, b: a is the atom's left factor */
     axe_candidates  list;
     const char     *why; /* there can be none; or NULL */
     /* Many threads, see simt/contract/product.h: */
-    const struct axe_crew *crew;
-    int                    n_dim[2]; /* indices of the rows, of the columns */
-    const axe_dim         *dim[2][AXE_MAX_MORE + 1]; /* slow to fast */
-    bool                   turn;    /* the left factor is that of the columns */
-    struct axe_spot      **spot[3]; /* of a and b: where they have been yet */
-    axe_type               type[3];
-    const axe_node        *scale[2]; /* of a, of b; NULL: they have none */
-    int64_t                block;    /* steps of the sum that a scale is for */
-    int64_t      extent[3];          /* of rows, columns, sum; 0: no constant */
-    double       folds[2]; /* cycles of those along rows, columns of c */
-    double       rate;     /* least cycles for a product, of any row */
-    int64_t      regs;     /* least for the sums, where they are too many */
-    int          n_slow;   /* candidates dropped as far too slow */
-    axe_best_row best;     /* the fastest row, were the extents others */
+    const struct axe_thread_group *threads;
+    int               n_dim[2]; /* indices of the rows, of the columns */
+    const axe_dim    *dim[2][AXE_MAX_MORE + 1]; /* slow to fast */
+    bool              swapped; /* the left factor is that of the columns */
+    struct axe_spot **spot[3]; /* of a and b: where they have been yet */
+    axe_type          type[3];
+    const axe_node   *scale[2];  /* of a, of b; NULL: they have none */
+    int64_t           block;     /* steps of the sum that a scale is for */
+    int64_t           extent[3]; /* of rows, columns, sum; 0: no constant */
+    double            folds[2];  /* cycles of those along rows, columns of c */
+    double            rate;      /* least cycles for a product, of any row */
+    int64_t           regs;   /* least for the sums, where they are too many */
+    int               n_slow; /* candidates dropped as far too slow */
+    axe_best_row      best;   /* the fastest row, were the extents others */
 } axe_product;
 
 /* The machine's rows that add products, one after the other: the first from

@@ -16,7 +16,7 @@
 enum { MAX_POINTS = 1 << 12, MAX_GRID = 1 << 16, PER_INDEX = 16 };
 
 /* What variables are: indices by value, loops of constant length all in their
- * first turn or all in their last, everything else 0. */
+ * first iteration or all in their last, everything else 0. */
 typedef struct point {
     int                   n;
     const axe_var *const *var;
@@ -78,8 +78,8 @@ has_loop(const axe_node *n)
 enum { MAX_VAR = 16 };
 
 /* An operand at one point after the other.  What each index adds to the planned
- * address and each subscript's value are kept, in the first turns of loops and
- * in the last, and computed anew where their indices changed. */
+ * address and each subscript's value are kept, in the first iterations of loops
+ * and in the last, and computed anew where their indices changed. */
 typedef struct trail {
     const axe_operand *op;
     int                n;
@@ -199,7 +199,7 @@ go_on(trail *t)
 }
 
 /* The flat index of the element; false if that is not inside the tile, as in
- * turns of loops that branches exclude. */
+ * iterations of loops that branches exclude. */
 static bool
 flat_at(const trail *t, int last, int64_t *flat)
 {
@@ -235,7 +235,7 @@ typedef struct placing {
 } placing;
 
 static placing
-open_placing(const planner *p, const axe_tensor *t)
+open_placing(const axe_planner *p, const axe_tensor *t)
 {
     placing out = {.l = p->place[t->id].layout};
 
@@ -255,16 +255,16 @@ defined(const placing *x, int64_t flat)
 }
 
 static int64_t
-certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
+certify_tile(axe_planner *p, const axe_schedule *s, const axe_operand *op)
 {
     placing place = open_placing(p, op->tensor);
-    int     n_turn = has_loop(op->base) || has_loop(op->load) ? 2 : 1;
+    int     n_iteration = has_loop(op->base) || has_loop(op->load) ? 2 : 1;
     int64_t flat, proved = 0;
     trail   t;
 
     open_trail(&t, s, op);
     do {
-        for (int last = 0; last < n_turn; last++) {
+        for (int last = 0; last < n_iteration; last++) {
             if (!flat_at(&t, last, &flat))
                 continue;
             assert(planned(&t, last) == defined(&place, flat));
@@ -275,7 +275,7 @@ certify_tile(planner *p, const axe_schedule *s, const axe_operand *op)
 }
 
 void
-axe_certify(planner *p, axe_schedule *s)
+axe_certify(axe_planner *p, axe_schedule *s)
 {
     axe_proof proof;
 
@@ -295,7 +295,7 @@ axe_certify(planner *p, axe_schedule *s)
 /* Values for the variables of an address: any will do, if tiles begin where
  * they are said to. */
 static int64_t
-value_of(const planner *p, const axe_var *v)
+value_of(const axe_planner *p, const axe_var *v)
 {
     const axe_retile *r = axe_retile_of(p->n_retile, p->retile, v);
 
@@ -305,7 +305,7 @@ value_of(const planner *p, const axe_var *v)
 }
 
 static int64_t
-step_value(const planner *p, int64_t stride, axe_unit unit)
+step_value(const axe_planner *p, int64_t stride, axe_unit unit)
 {
     for (int i = 0; i < axe_unit_n_factor(p->cx, unit); i++)
         for (int k = 0; k < p->kernel->n_size; k++)
@@ -327,7 +327,7 @@ index_value(const axe_node *access, const axe_var *v, const int64_t *value)
 /* The value of an integer where indices walk the access at these places; false
  * if it is read from memory. */
 static bool
-evaluate(const planner *p, const axe_node *n, const axe_node *access,
+evaluate(const axe_planner *p, const axe_node *n, const axe_node *access,
          const int64_t *value, int64_t *out)
 {
     const axe_node *arg[3];
@@ -352,7 +352,7 @@ evaluate(const planner *p, const axe_node *n, const axe_node *access,
 }
 
 int64_t
-axe_certify_view(planner *p, const axe_operand *src, const axe_node *load,
+axe_certify_view(axe_planner *p, const axe_operand *src, const axe_node *load,
                  const axe_schedule *fill)
 {
     const axe_node *from = fill->operand[1].load, *dst = fill->stmt->dst;

@@ -117,7 +117,7 @@ axe_contract_wanted(const axe_stmt *s)
 }
 
 int
-axe_find_operand(const request *r, const axe_node *load)
+axe_find_operand(const axe_request *r, const axe_node *load)
 {
     for (int i = 0; i < r->n_operand; i++)
         if (r->operand[i].load == load)

@@ -33,13 +33,13 @@ bool axe_contract_assign(const axe_stmt *s, const axe_node **x,
 /* Without casts that change no value. */
 const axe_node *axe_contract_strip(const axe_node *n);
 /* The number of the operand that is this very node, or -1. */
-int axe_find_operand(const request *r, const axe_node *load);
+int axe_find_operand(const axe_request *r, const axe_node *load);
 
 /* source.c: the index of `load` along which the tile's only source is fast, or
  * NULL. */
-const axe_var *axe_fast_source(planner *p, const axe_node *load);
+const axe_var *axe_fast_source(axe_planner *p, const axe_node *load);
 /* The only statement that fills the tile of `load` and its source, or NULL. */
-const axe_stmt *axe_filled_from(planner *p, const axe_node *load,
+const axe_stmt *axe_filled_from(axe_planner *p, const axe_node *load,
                                 const axe_node **src);
 /* The index of `load` that walks dimension d of the source, or NULL. */
 const axe_var *axe_index_along(const axe_stmt *w, const axe_node *src, int d,

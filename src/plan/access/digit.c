@@ -30,8 +30,8 @@ add_cut(int64_t *cut, int *n, int64_t w)
 }
 
 bool
-axe_plan_cut(planner *p, const request *r, const axe_dim *d, int n_extra,
-             const int64_t *extra, int *n_digit, axe_digit **digit)
+axe_plan_cut(axe_planner *p, const axe_request *r, const axe_dim *d,
+             int n_extra, const int64_t *extra, int *n_digit, axe_digit **digit)
 {
     int64_t    cut[MAX_CUT], extent = axe_dim_extent(d);
     int        n = 0;
@@ -106,8 +106,8 @@ axe_fast_iter(const axe_operand *op, const axe_var *v, int64_t word, int64_t n,
 }
 
 bool
-axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
-                const axe_layout **out)
+axe_fast_layout(axe_planner *p, const axe_operand *op, const axe_var *v,
+                int64_t n, const axe_layout **out)
 {
     axe_iter it;
 
@@ -117,7 +117,7 @@ axe_fast_layout(planner *p, const axe_operand *op, const axe_var *v, int64_t n,
 
 /* Are the elements as far apart as the atom takes them? */
 static bool
-picks(planner *p, const axe_atom *a, int lanes, const axe_layout *mem)
+picks(axe_planner *p, const axe_atom *a, int lanes, const axe_layout *mem)
 {
     const axe_layout *want;
     const char       *roles;
@@ -131,7 +131,7 @@ picks(planner *p, const axe_atom *a, int lanes, const axe_layout *mem)
 }
 
 bool
-axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
+axe_atom_joins(axe_planner *p, const axe_atom *a, int lanes, int group,
                const axe_layout *mem, const axe_layout *reg)
 {
     bool load = a->kind != AXE_ATOM_STORE && a->kind != AXE_ATOM_STORE_PART;
@@ -157,7 +157,7 @@ axe_atom_joins(planner *p, const axe_atom *a, int lanes, int group,
 }
 
 const axe_atom *
-axe_find_move(planner *p, axe_atom_kind kind, int lanes, int group,
+axe_find_move(axe_planner *p, axe_atom_kind kind, int lanes, int group,
               const axe_layout *mem, const axe_layout *reg)
 {
     const axe_atom *best = NULL;
@@ -173,7 +173,8 @@ axe_find_move(planner *p, axe_atom_kind kind, int lanes, int group,
 }
 
 void
-axe_rejected(planner *p, request *r, const char *what, const char *fmt, ...)
+axe_rejected(axe_planner *p, axe_request *r, const char *what, const char *fmt,
+             ...)
 {
     va_list ap;
     char    text[256];
@@ -187,7 +188,7 @@ axe_rejected(planner *p, request *r, const char *what, const char *fmt, ...)
 }
 
 const axe_reject *
-axe_rejects_kept(axe_ctx *cx, const request *r)
+axe_rejects_kept(axe_ctx *cx, const axe_request *r)
 {
     axe_reject *kept = axe_new_array(cx, axe_reject, r->n_reject + 1);
 

@@ -2,7 +2,7 @@
 #include "plan/access/access.h"
 
 static axe_status
-in_body(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
+in_body(axe_planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
         axe_each_fn fn)
 {
     axe_status first = AXE_OK, st;
@@ -19,7 +19,7 @@ in_body(planner *p, int n, axe_stmt *const *body, axe_stmt_kind kind,
 }
 
 axe_status
-axe_each_stmt(planner *p, axe_stmt_kind kind, axe_each_fn fn)
+axe_each_stmt(axe_planner *p, axe_stmt_kind kind, axe_each_fn fn)
 {
     return in_body(p, p->kernel->n_body, p->kernel->body, kind, fn);
 }

@@ -1,7 +1,7 @@
 /* operand_use.c - what the operands of a map depend on, and loads that are one.
  *
  * An element that a value names twice is loaded once, where both stand in the
- * same reduction or both in none: its array has the turns of that nest. */
+ * same reduction or both in none: its array has the iterations of that nest. */
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
 

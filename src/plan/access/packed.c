@@ -15,7 +15,7 @@
 
 /* The statement that fills the tile with elements of a packed argument. */
 static const axe_stmt *
-filled_by(const planner *p, const axe_tensor *tile)
+filled_by(const axe_planner *p, const axe_tensor *tile)
 {
     const axe_stmt *w = axe_only_writer(p, tile);
     bool ok = w && w->fold == AXE_FOLD_NONE && w->value->op == AXE_OP_load &&
@@ -27,7 +27,8 @@ filled_by(const planner *p, const axe_tensor *tile)
 }
 
 const axe_tensor *
-axe_packed_source(const planner *p, const axe_stmt *s, const axe_tensor *tile)
+axe_packed_source(const axe_planner *p, const axe_stmt *s,
+                  const axe_tensor *tile)
 {
     const axe_stmt *w =
         tile->space == AXE_SPACE_GLOBAL ? NULL : filled_by(p, tile);
@@ -51,7 +52,7 @@ renamed(const axe_stmt *w, const axe_node *load, const axe_var *v)
 /* Are all parts of the subscript that no index has multiples of `unit`?  Tiles
  * of even size begin at whole register tiles. */
 static bool
-begins_at(const planner *p, const axe_affine *outer, int64_t unit)
+begins_at(const axe_planner *p, const axe_affine *outer, int64_t unit)
 {
     if (outer->constant % unit != 0)
         return false;
@@ -64,7 +65,7 @@ begins_at(const planner *p, const axe_affine *outer, int64_t unit)
 
 /* v moves by whole vectors, or groups, and within them. */
 static void
-add_term(planner *p, const axe_var *v, int64_t extent, int64_t unit,
+add_term(axe_planner *p, const axe_var *v, int64_t extent, int64_t unit,
          axe_stride whole, int64_t within, axe_operand *op)
 {
     axe_iter *it = axe_new_array(p->cx, axe_iter, 2);
@@ -77,7 +78,7 @@ add_term(planner *p, const axe_var *v, int64_t extent, int64_t unit,
 }
 
 axe_status
-axe_packed_operand(planner *p, const request *r, axe_operand *op)
+axe_packed_operand(axe_planner *p, const axe_request *r, axe_operand *op)
 {
     const axe_node    *load = op->load;
     const axe_stmt    *w = filled_by(p, op->tensor);
@@ -114,7 +115,7 @@ axe_packed_operand(planner *p, const request *r, axe_operand *op)
 }
 
 axe_status
-axe_check_packed(planner *p)
+axe_check_packed(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_param; i++) {
         const axe_tensor *t = p->kernel->param[i];

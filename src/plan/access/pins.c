@@ -19,7 +19,7 @@ static const struct {
 };
 
 static axe_status
-refuse(planner *p, const request *r, axe_span at, const char *what)
+refuse(axe_planner *p, const axe_request *r, axe_span at, const char *what)
 {
     axe_fail(p->cx, at, AXE_EUNSUPPORTED, "%s", what);
     for (int i = 0; i < r->n_reject; i++)
@@ -30,7 +30,7 @@ refuse(planner *p, const request *r, axe_span at, const char *what)
 
 /* There is no schedule of that name, or it does not apply. */
 static axe_status
-refuse_via(planner *p, const request *r)
+refuse_via(axe_planner *p, const axe_request *r)
 {
     const char *known[AXE_LEN(kind)], *near;
     axe_status  st;
@@ -68,7 +68,7 @@ takers(axe_ctx *cx, const char *letters, bool *many)
 }
 
 static axe_status
-check_attr(planner *p, const request *r, const axe_schedule *s,
+check_attr(axe_planner *p, const axe_request *r, const axe_schedule *s,
            const axe_attr *a)
 {
     const axe_attr_info *info = &axe_attr_table[a->key];
@@ -89,7 +89,8 @@ check_attr(planner *p, const request *r, const axe_schedule *s,
 }
 
 axe_status
-axe_check_pins(planner *p, const request *r, const axe_schedule *s, bool wanted)
+axe_check_pins(axe_planner *p, const axe_request *r, const axe_schedule *s,
+               bool wanted)
 {
     axe_status st;
 

@@ -21,7 +21,7 @@ typedef struct effect {
 } effect;
 
 typedef struct counter {
-    planner            *p;
+    axe_planner        *p;
     const axe_pipeline *ring;
 } counter;
 
@@ -111,29 +111,29 @@ unknown(const counter *c, const axe_stmt *s, const char *what)
 static axe_status effect_of(const counter *c, int n, axe_stmt *const *body,
                             effect *out);
 
-/* `turns` times what the body does. */
+/* `iterations` times what the body does. */
 static axe_status
 effect_of_loop(const counter *c, const axe_stmt *s, effect *out)
 {
-    effect  turn, last;
+    effect  iteration, last;
     int64_t n;
 
-    AXE_TRY(effect_of(c, s->n_body, s->body, &turn));
+    AXE_TRY(effect_of(c, s->n_body, s->body, &iteration));
     if (uses(s->n_body, s->body, c->ring) &&
-        axe_leaves_turn(s->n_body, s->body))
-        return unknown(c, s, "`break` or `continue` leaves a turn early");
-    *out = turn;
-    if (turn.change == 0)
+        axe_leaves_iteration(s->n_body, s->body))
+        return unknown(c, s, "`break` or `continue` leaves an iteration early");
+    *out = iteration;
+    if (iteration.change == 0)
         return AXE_OK;
     if (s->kind != AXE_STMT_FOR || !axe_is_iconst(s->var[0]->extent, &n))
         return unknown(c, s,
-                       "the number of turns is not a constant, and each "
+                       "the number of iterations is not a constant, and each "
                        "changes it");
-    if (!axe_mul(turn.change, n - 1, &last.change) ||
-        !then((effect){last.change, 0, 0}, turn, out))
+    if (!axe_mul(iteration.change, n - 1, &last.change) ||
+        !then((effect){last.change, 0, 0}, iteration, out))
         return too_many(c, s);
-    out->least = lesser(out->least, turn.least);
-    out->most = greater(out->most, turn.most);
+    out->least = lesser(out->least, iteration.least);
+    out->most = greater(out->most, iteration.most);
     return AXE_OK;
 }
 
@@ -205,20 +205,21 @@ misfit(const counter *c, const axe_stmt *s, int64_t full)
     return AXE_ESHAPE;
 }
 
-/* Of a loop that fits at first, but not to its end: how many turns do. */
+/* Of a loop that fits at first, but not to its end: how many iterations do. */
 static int64_t
-turns_that_fit(const counter *c, effect turn, int64_t full)
+iterations_that_fit(const counter *c, effect iteration, int64_t full)
 {
-    if (turn.change > 0)
-        return (c->ring->n_stage - full - turn.most) / turn.change + 1;
-    return (full + turn.least) / -turn.change + 1;
+    if (iteration.change > 0)
+        return (c->ring->n_stage - full - iteration.most) / iteration.change +
+               1;
+    return (full + iteration.least) / -iteration.change + 1;
 }
 
 /* Say which statement of the body does not fit. */
 static axe_status
 find_misfit(const counter *c, int n, axe_stmt *const *body, int64_t full)
 {
-    effect e, turn;
+    effect e, iteration;
 
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -229,9 +230,9 @@ find_misfit(const counter *c, int n, axe_stmt *const *body, int64_t full)
         }
         if (is_stage(s, c->ring))
             return misfit(c, s, full);
-        AXE_TRY(effect_of(c, s->n_body, s->body, &turn));
-        if (s->kind == AXE_STMT_FOR && fits(c, turn, full))
-            full += turn.change * turns_that_fit(c, turn, full);
+        AXE_TRY(effect_of(c, s->n_body, s->body, &iteration));
+        if (s->kind == AXE_STMT_FOR && fits(c, iteration, full))
+            full += iteration.change * iterations_that_fit(c, iteration, full);
         AXE_TRY(find_misfit(c, s->n_body, s->body, full));
         return find_misfit(c, s->n_other, s->other, full);
     }
@@ -239,7 +240,7 @@ find_misfit(const counter *c, int n, axe_stmt *const *body, int64_t full)
 }
 
 static const axe_var *
-made_var(planner *p, const axe_pipeline *ring, const char *what)
+made_var(axe_planner *p, const axe_pipeline *ring, const char *what)
 {
     axe_var *v = axe_new(p->cx, axe_var);
 
@@ -253,7 +254,7 @@ made_var(planner *p, const axe_pipeline *ring, const char *what)
 }
 
 void
-axe_add_ring(planner *p, axe_ring r)
+axe_add_ring(axe_planner *p, axe_ring r)
 {
     if (p->n_ring == p->cap_ring) {
         p->cap_ring = p->cap_ring ? 2 * p->cap_ring : 4;
@@ -266,7 +267,7 @@ axe_add_ring(planner *p, axe_ring r)
 }
 
 axe_status
-axe_plan_ring(planner *p, int n, axe_stmt *const *body)
+axe_plan_ring(axe_planner *p, int n, axe_stmt *const *body)
 {
     counter c = {p, body[0]->pipeline};
     effect  e;
@@ -290,7 +291,7 @@ axe_plan_ring(planner *p, int n, axe_stmt *const *body)
 }
 
 static axe_status
-plan_body(planner *p, int n, axe_stmt *const *body)
+plan_body(axe_planner *p, int n, axe_stmt *const *body)
 {
     axe_status first = AXE_OK;
 
@@ -309,7 +310,7 @@ plan_body(planner *p, int n, axe_stmt *const *body)
 }
 
 axe_status
-axe_plan_rings(planner *p)
+axe_plan_rings(axe_planner *p)
 {
     return plan_body(p, p->kernel->n_body, p->kernel->body);
 }
@@ -344,7 +345,7 @@ stage_around(int n, axe_stmt *const *body, const axe_pipeline *ring,
 }
 
 const axe_var *
-axe_stage_of(const planner *p, const axe_stmt *s, const axe_tensor *t)
+axe_stage_of(const axe_planner *p, const axe_stmt *s, const axe_tensor *t)
 {
     const axe_ring *r =
         t->pipeline ? axe_ring_of(p->n_ring, p->ring, t->pipeline) : NULL;

@@ -64,7 +64,7 @@ add_var(const axe_schedule *s, maps *m, const axe_var *v)
 
 /* S: every subscript times its dimension's step in the flat index. */
 static bool
-read_subscripts(planner *p, const axe_schedule *s, const axe_operand *op,
+read_subscripts(axe_planner *p, const axe_schedule *s, const axe_operand *op,
                 maps *m)
 {
     int64_t step = 1, full, by;
@@ -123,7 +123,7 @@ own_digits(const axe_operand *op, maps *m, int i, int64_t by_base)
 
 /* The whole of the plan's map. */
 static bool
-read_plan(planner *p, const axe_operand *op, maps *m, int64_t *base)
+read_plan(axe_planner *p, const axe_operand *op, maps *m, int64_t *base)
 {
     axe_affine a;
 
@@ -141,7 +141,7 @@ read_plan(planner *p, const axe_operand *op, maps *m, int64_t *base)
 }
 
 static const axe_layout *
-layout_of(planner *p, int n, const axe_iter *it, int64_t offset)
+layout_of(axe_planner *p, int n, const axe_iter *it, int64_t offset)
 {
     axe_offset        at = {offset, AXE_AXIS_M, AXE_UNIT_ONE};
     const axe_layout *out;
@@ -156,7 +156,7 @@ layout_of(planner *p, int n, const axe_iter *it, int64_t offset)
 }
 
 static axe_proof
-prove(planner *p, const axe_schedule *s, const axe_operand *op)
+prove(axe_planner *p, const axe_schedule *s, const axe_operand *op)
 {
     maps              m = {0};
     int64_t           base;
@@ -177,7 +177,7 @@ prove(planner *p, const axe_schedule *s, const axe_operand *op)
 }
 
 axe_proof
-axe_prove_operand(planner *p, const axe_schedule *s, const axe_operand *op)
+axe_prove_operand(axe_planner *p, const axe_schedule *s, const axe_operand *op)
 {
     axe_mark  m = axe_ctx_mark(p->cx);
     axe_proof out = prove(p, s, op);

@@ -35,7 +35,7 @@ reach_of(const axe_stmt *s, const axe_affine *a, int64_t *out)
 
 /* Does subscript k differ for different values of v? */
 static bool
-parts(planner *p, const axe_stmt *s, int k, const axe_var *v)
+parts(axe_planner *p, const axe_stmt *s, int k, const axe_var *v)
 {
     axe_affine a;
     int64_t    c, reach;
@@ -50,7 +50,7 @@ parts(planner *p, const axe_stmt *s, int k, const axe_var *v)
 }
 
 static axe_status
-check_var(planner *p, const axe_stmt *s, const axe_var *v)
+check_var(axe_planner *p, const axe_stmt *s, const axe_var *v)
 {
     int64_t    n;
     axe_status st;
@@ -73,7 +73,7 @@ check_var(planner *p, const axe_stmt *s, const axe_var *v)
 
 /* The scope variables around s, outermost first. */
 static axe_status
-check_around(planner *p, int n, axe_stmt *const *body, const axe_stmt *s,
+check_around(axe_planner *p, int n, axe_stmt *const *body, const axe_stmt *s,
              bool *found)
 {
     for (int i = 0; i < n && !*found; i++) {
@@ -89,15 +89,15 @@ check_around(planner *p, int n, axe_stmt *const *body, const axe_stmt *s,
 }
 
 static bool
-folds(const planner *p, const axe_stmt *s)
+folds(const axe_planner *p, const axe_stmt *s)
 {
     return s->fold != AXE_FOLD_NONE &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
-           (axe_is_scatter(p->cx, s) || p->meets[s->id]);
+           (axe_is_scatter(p->cx, s) || p->conflicts[s->id]);
 }
 
 bool
-axe_scatter_meets(const planner *p, const axe_stmt *s)
+axe_scatter_is_atomic(const axe_planner *p, const axe_stmt *s)
 {
     int param;
 
@@ -106,15 +106,15 @@ axe_scatter_meets(const planner *p, const axe_stmt *s)
 }
 
 axe_status
-axe_check_scatter(planner *p, const axe_stmt *s)
+axe_check_scatter(axe_planner *p, const axe_stmt *s)
 {
     bool           found = false;
     const axe_var *v;
     axe_status     st;
 
-    if (!folds(p, s) || axe_scatter_meets(p, s))
+    if (!folds(p, s) || axe_scatter_is_atomic(p, s))
         return AXE_OK;
-    v = axe_is_scatter(p->cx, s) ? NULL : p->meets[s->id];
+    v = axe_is_scatter(p->cx, s) ? NULL : p->conflicts[s->id];
     if (v) {
         st = axe_fail(p->cx, s->dst->at, AXE_EUNSUPPORTED,
                       "`%s` is folded into by several tasks of `%s` at once, "

@@ -7,7 +7,7 @@
 #include "plan/plan_int.h"
 
 static axe_status
-check_body(planner *p, int n, axe_stmt *const *body)
+check_body(axe_planner *p, int n, axe_stmt *const *body)
 {
     axe_status first = AXE_OK, st;
 
@@ -47,7 +47,7 @@ has_scope(int n, axe_stmt *const *body)
 }
 
 axe_status
-axe_check_top(planner *p)
+axe_check_top(axe_planner *p)
 {
     const axe_kernel *k = p->kernel;
 

@@ -4,7 +4,7 @@
 
 /* The only statement that fills the tile of `load` and its source, or NULL. */
 const axe_stmt *
-axe_filled_from(planner *p, const axe_node *load, const axe_node **src)
+axe_filled_from(axe_planner *p, const axe_node *load, const axe_node **src)
 {
     const axe_stmt *w = load->u.tensor->pipeline
                             ? axe_some_writer(p, load->u.tensor)
@@ -31,7 +31,7 @@ axe_index_along(const axe_stmt *w, const axe_node *src, int d,
 }
 
 const axe_var *
-axe_fast_source(planner *p, const axe_node *load)
+axe_fast_source(axe_planner *p, const axe_node *load)
 {
     const axe_node *src;
     const axe_stmt *w = axe_filled_from(p, load, &src);
@@ -72,7 +72,7 @@ other_readers(int n, axe_stmt *const *body, const axe_tensor *t,
 }
 
 bool
-axe_moved_for(const planner *p, const axe_tensor *t, const axe_stmt *s)
+axe_moved_for(const axe_planner *p, const axe_tensor *t, const axe_stmt *s)
 {
     const axe_stmt *w = axe_only_writer(p, t);
 

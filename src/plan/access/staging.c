@@ -10,13 +10,13 @@
 #include "plan/access/access.h"
 
 void
-axe_ask_staging(planner *p, axe_staged ask)
+axe_ask_staging(axe_planner *p, axe_staged ask)
 {
     p->to_stage = ask;
 }
 
 bool
-axe_asks_staging(const planner *p, const axe_stmt *s)
+axe_asks_staging(const axe_planner *p, const axe_stmt *s)
 {
     return p->to_stage.stmt == s;
 }

@@ -25,7 +25,7 @@ axe_dim_extent(const axe_dim *d)
 }
 
 const axe_dim *
-axe_request_dim(const request *r, const axe_var *v)
+axe_request_dim(const axe_request *r, const axe_var *v)
 {
     for (int i = 0; i < r->n_nest; i++)
         for (int j = 0; j < r->nest[i].n_dim; j++)
@@ -35,7 +35,7 @@ axe_request_dim(const request *r, const axe_var *v)
 }
 
 const axe_node *
-axe_affine_node(planner *p, const axe_affine *a)
+axe_affine_node(axe_planner *p, const axe_affine *a)
 {
     const axe_node *sum = NULL;
 
@@ -57,7 +57,7 @@ axe_affine_node(planner *p, const axe_affine *a)
 
 /* The terms of `a` that are index variables, or those that are not. */
 static axe_affine
-terms_of(planner *p, const axe_affine *a, bool index)
+terms_of(axe_planner *p, const axe_affine *a, bool index)
 {
     const axe_var **var = axe_new_array(p->cx, const axe_var *, a->n + 1);
     int64_t        *coef = axe_new_array(p->cx, int64_t, a->n + 1);
@@ -72,7 +72,7 @@ terms_of(planner *p, const axe_affine *a, bool index)
 }
 
 axe_status
-axe_subscript_apart(planner *p, const axe_node *n, subscript *out)
+axe_subscript_apart(axe_planner *p, const axe_node *n, axe_subscript *out)
 {
     axe_affine a;
 
@@ -95,7 +95,7 @@ axe_subscript_apart(planner *p, const axe_node *n, subscript *out)
 }
 
 const axe_node *
-axe_unit_node(planner *p, axe_unit u)
+axe_unit_node(axe_planner *p, axe_unit u)
 {
     const axe_node *prod = NULL;
 
@@ -113,7 +113,7 @@ axe_unit_node(planner *p, axe_unit u)
 
 /* Is `outer` >= 0 for sure? */
 static bool
-never_negative(const subscript *s)
+never_negative(const axe_subscript *s)
 {
     axe_interval r = axe_interval_of(s->outer_node);
 
@@ -131,7 +131,7 @@ ends_by(const axe_node *n, int64_t last)
 /* Is outer + index inside a dimension of extent `size` for sure?  A scope or
  * loop variable alone is if it runs over this very size, or its tiles. */
 static bool
-surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
+surely_inside(const axe_subscript *s, const axe_dim *d, const axe_node *size)
 {
     int64_t e = d ? axe_dim_extent(d) : 1, n;
     bool    constant = axe_is_iconst(size, &n);
@@ -159,7 +159,7 @@ surely_inside(const subscript *s, const axe_dim *d, const axe_node *size)
 
 /* Where the index must stop: the end of the dimension, and of the step. */
 static const axe_node *
-limit_in(planner *p, const subscript *s, const axe_node *size)
+limit_in(axe_planner *p, const axe_subscript *s, const axe_node *size)
 {
     const axe_node *l = axe_node2(p->cx, AXE_OP_sub, size, s->outer_node);
 
@@ -175,7 +175,8 @@ limit_in(planner *p, const subscript *s, const axe_node *size)
 
 /* Is the subscript inside [0, size) whatever the indices are? */
 static bool
-constant_inside(const request *r, const subscript *s, const axe_node *size)
+constant_inside(const axe_request *r, const axe_subscript *s,
+                const axe_node *size)
 {
     int64_t lo = s->outer.constant, hi = lo, n;
 
@@ -192,7 +193,7 @@ constant_inside(const request *r, const subscript *s, const axe_node *size)
 }
 
 void
-axe_subscript_ask(const subscript *s, const axe_node *size, axe_operand *op)
+axe_subscript_ask(const axe_subscript *s, const axe_node *size, axe_operand *op)
 {
     op->check[op->n_check++] = (axe_check){s->inner, s->outer_node, size};
 }
@@ -200,8 +201,9 @@ axe_subscript_ask(const subscript *s, const axe_node *size, axe_operand *op)
 /* How the subscript of one dimension of `size` may leave it: not at all, at a
  * limit of its one index, or in a way that every element must ask for. */
 void
-axe_subscript_guard(planner *p, const request *r, const subscript *s,
-                    const axe_node *size, axe_operand *op)
+axe_subscript_guard(axe_planner *p, const axe_request *r,
+                    const axe_subscript *s, const axe_node *size,
+                    axe_operand *op)
 {
     const axe_dim *d = s->index ? axe_request_dim(r, s->index) : NULL;
     bool           simple = never_negative(s) && (s->index || s->inner.n == 0);
@@ -224,10 +226,10 @@ axe_operand_asks(const axe_operand *op, const axe_var *v)
 }
 
 const axe_var *
-axe_alone_in(planner *p, const axe_node *at)
+axe_alone_in(axe_planner *p, const axe_node *at)
 {
-    subscript s;
-    axe_mark  m = axe_ctx_mark(p->cx);
+    axe_subscript s;
+    axe_mark      m = axe_ctx_mark(p->cx);
 
     if (axe_subscript_apart(p, at, &s) != AXE_OK || !s.steady)
         s.index = NULL;
@@ -236,11 +238,11 @@ axe_alone_in(planner *p, const axe_node *at)
 }
 
 axe_status
-axe_global_dim(planner *p, const request *r, const axe_node *at, int d,
+axe_global_dim(axe_planner *p, const axe_request *r, const axe_node *at, int d,
                const axe_var *as, axe_operand *op, axe_affine *outer)
 {
     const axe_tensor *t = op->tensor;
-    subscript         s;
+    axe_subscript     s;
 
     AXE_TRY(axe_subscript_apart(p, at, &s));
     s.index = as;

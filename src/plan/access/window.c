@@ -13,11 +13,11 @@
 #include "plan/plan_int.h"
 
 typedef struct window {
-    planner          *p;
-    const request    *r;
-    const axe_affine *inner, *outer;
-    int               n;
-    const axe_iter   *it;
+    axe_planner       *p;
+    const axe_request *r;
+    const axe_affine  *inner, *outer;
+    int                n;
+    const axe_iter    *it;
 } window;
 
 /* The digits of weight [from, to), slow to fast; false if that cuts one
@@ -158,7 +158,7 @@ add_blocks(const window *w, int64_t block, axe_operand *op)
 }
 
 axe_status
-axe_window_move(planner *p, const request *r, const axe_node *at,
+axe_window_move(axe_planner *p, const axe_request *r, const axe_node *at,
                 const axe_affine *inner, const axe_affine *outer, int n,
                 const axe_iter *it, axe_operand *op)
 {
@@ -197,7 +197,8 @@ extent_in(const void *user, const axe_var *v)
 }
 
 bool
-axe_tile_guarded(planner *p, const request *r, const axe_node *at, int64_t full)
+axe_tile_guarded(axe_planner *p, const axe_request *r, const axe_node *at,
+                 int64_t full)
 {
     axe_reach    in = {p->cx, extent_in, r, NULL};
     axe_affine   a;

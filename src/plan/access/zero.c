@@ -51,9 +51,9 @@ encloses(int n, axe_stmt *const *body, const axe_var *v, const axe_stmt *s,
 }
 
 typedef struct scope_check {
-    const planner  *p;
-    const axe_stmt *s;
-    bool            ok;
+    const axe_planner *p;
+    const axe_stmt    *s;
+    bool               ok;
 } scope_check;
 
 static void
@@ -70,7 +70,7 @@ check_var(void *user, const axe_node *n)
 }
 
 bool
-axe_known_at(const planner *p, const axe_stmt *s, const axe_node *n)
+axe_known_at(const axe_planner *p, const axe_stmt *s, const axe_node *n)
 {
     scope_check c = {p, s, true};
 
@@ -97,7 +97,7 @@ covers(int n, axe_stmt *const *body, const axe_stmt *w, const axe_stmt *s)
 }
 
 bool
-axe_runs_before(const planner *p, const axe_stmt *w, const axe_stmt *s)
+axe_runs_before(const axe_planner *p, const axe_stmt *w, const axe_stmt *s)
 {
     return w->id < s->id && covers(p->kernel->n_body, p->kernel->body, w, s);
 }
@@ -133,7 +133,7 @@ limit_of(const axe_schedule *w, int d)
 }
 
 const axe_stmt *
-axe_only_writer(const planner *p, const axe_tensor *t)
+axe_only_writer(const axe_planner *p, const axe_tensor *t)
 {
     finder f = {.tensor = t};
 
@@ -142,7 +142,7 @@ axe_only_writer(const planner *p, const axe_tensor *t)
 }
 
 const axe_stmt *
-axe_some_writer(const planner *p, const axe_tensor *t)
+axe_some_writer(const axe_planner *p, const axe_tensor *t)
 {
     finder f = {.tensor = t};
 
@@ -151,7 +151,7 @@ axe_some_writer(const planner *p, const axe_tensor *t)
 }
 
 const axe_node *
-axe_zero_limit(planner *p, const axe_stmt *s, const axe_operand *op,
+axe_zero_limit(axe_planner *p, const axe_stmt *s, const axe_operand *op,
                const axe_var *v)
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);

@@ -1,10 +1,10 @@
 /* core.c - from what statements touch to cycles.
  *
  * For each operand, from the innermost loop outwards: the bytes that a loop
- * touches again in its next turns are as far away as all that one turn
- * touches, and come from the smallest level that holds so much.  What an
- * earlier statement of the same turn of a loop has touched comes from as far as
- * that turn.  The launch is the outermost loop. */
+ * touches again in its next iterations are as far away as all that one
+ * iteration touches, and come from the smallest level that holds so much.  What
+ * an earlier statement of the same iteration of a loop has touched comes from
+ * as far as that iteration.  The launch is the outermost loop. */
 #include <math.h>
 
 #include "plan/cost/core.h"
@@ -47,10 +47,10 @@ common(const axe_cost_frame *a, const axe_cost_frame *b)
     return n;
 }
 
-/* Bytes that all statements touch in one turn of the kernel's loops [0, l) of
- * frame f: each tensor once, as far as the widest access goes. */
+/* Bytes that all statements touch in one iteration of the kernel's loops [0, l)
+ * of frame f: each tensor once, as far as the widest access goes. */
 static double
-turn_bytes(model *m, const axe_cost_frame *f, int l)
+iteration_bytes(model *m, const axe_cost_frame *f, int l)
 {
     double sum = 0;
 
@@ -71,14 +71,15 @@ turn_bytes(model *m, const axe_cost_frame *f, int l)
     return m->bytes[l] = sum;
 }
 
-/* Bytes that one turn of loop l - 1 touches: of this statement for a digit. */
+/* Bytes that one iteration of loop l - 1 touches: of this statement for a
+ * digit. */
 static double
 reuse_distance(model *m, const axe_cost_frame *f, int l)
 {
     double sum = 0;
 
     if (l <= f->n_around)
-        return turn_bytes(m, f, l);
+        return iteration_bytes(m, f, l);
     for (int k = 0; k < f->s->n_operand; k++)
         sum += f->access[k].bytes[l];
     return sum;
@@ -110,7 +111,7 @@ touched_before(const model *m, const axe_cost_frame *f, int operand)
     return most;
 }
 
-/* Does the statement touch the tensor at the same turn already? */
+/* Does the statement touch the tensor at the same iteration already? */
 static bool
 repeats(const axe_cost_frame *f, int operand)
 {
@@ -154,7 +155,7 @@ trace(model *m, const axe_cost_frame *f, int operand, axe_cost *out)
     double                 outer[AXE_COST_LOOPS + 1] = {f->share};
 
     for (int l = 0; l < f->n_loop; l++)
-        outer[l + 1] = outer[l] * a->turns[l];
+        outer[l + 1] = outer[l] * a->iterations[l];
     if (repeats(f, operand)) {
         out->bytes[AXE_LEVEL_L1] += outer[f->n_loop] * a->bytes[f->n_loop];
         return;
@@ -163,8 +164,8 @@ trace(model *m, const axe_cost_frame *f, int operand, axe_cost *out)
     if (outer[f->n_loop] == 0)
         return;
     for (int l = f->n_loop; l > stop; l--) {
-        double again =
-            outer[l - 1] * (a->turns[l - 1] * a->bytes[l] - a->bytes[l - 1]);
+        double again = outer[l - 1] *
+                       (a->iterations[l - 1] * a->bytes[l] - a->bytes[l - 1]);
         if (again > 0)
             add_bytes(m, f, operand, again,
                       level_of(m, reuse_distance(m, f, l)), out);

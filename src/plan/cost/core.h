@@ -9,11 +9,11 @@
 /* One operand of a statement. */
 typedef struct axe_cost_access {
     const axe_operand *op;
-    int                nest;                      /* 0, or of its reduction */
-    bool               moves[AXE_COST_LOOPS];     /* does the loop move it? */
-    double             turns[AXE_COST_LOOPS];     /* of the loop, for it */
-    double             bytes[AXE_COST_LOOPS + 1]; /* touched by loops from l
-                                                     inwards; last: at once */
+    int                nest;                       /* 0, or of its reduction */
+    bool               moves[AXE_COST_LOOPS];      /* does the loop move it? */
+    double             iterations[AXE_COST_LOOPS]; /* of the loop, for it */
+    double             bytes[AXE_COST_LOOPS + 1];  /* touched by loops from l
+                                                      inwards; last: at once */
     double run; /* [bytes] in a row before the address jumps */
 } axe_cost_access;
 
@@ -25,7 +25,7 @@ typedef struct axe_cost_frame {
                                                     of nest 0 */
     int              first[AXE_COST_NESTS];      /* loop of each reduction */
     axe_cost_loop    loop[AXE_COST_LOOPS];
-    double           vtrips[AXE_COST_LOOPS]; /* with vectors as one turn */
+    double           vtrips[AXE_COST_LOOPS]; /* with vectors as one iteration */
     double           tasks, share;
     axe_cost_access *access; /* [s->n_operand] */
 } axe_cost_frame;

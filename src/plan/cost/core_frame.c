@@ -3,7 +3,7 @@
  * A frame has the loops around a statement and its own digits in one list, and
  * for each operand how many bytes of it the loops from l inwards touch.  Digits
  * of a reduction follow all digits of the statement; those that the reduction
- * does not mention turn once for it. */
+ * does not mention run once for it. */
 #include <math.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ leads(const axe_nest *n, int i)
     return true;
 }
 
-/* How often the digit turns on average; the variable's first digit bears that
+/* How often the digit steps on average; the variable's first digit bears that
  * edges are cut. */
 static double
 trips_of(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i)
@@ -90,7 +90,7 @@ trips_of(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i)
                                   : (double)d->extent;
 }
 
-/* Turns of the digit in the lanes: whole vectors, then the rest. */
+/* Iterations of the digit in the lanes: whole vectors, then the rest. */
 static double
 vector_trips(axe_cost_env *e, const axe_schedule *s, const axe_nest *n, int i,
              double trips)
@@ -239,11 +239,11 @@ lines(int n, mover *m, double count, double size)
     return count / run * (run * size < LINE ? LINE : run * size);
 }
 
-/* Does the loop turn for the access at all?  Digits of other reductions do not,
+/* Does the loop run for the access at all?  Digits of other reductions do not,
  * nor those that its own reduction does not mention, since it stands outside
  * of them. */
 static bool
-turns_for(const axe_cost_frame *f, const axe_cost_access *a, int l)
+iterations_for(const axe_cost_frame *f, const axe_cost_access *a, int l)
 {
     const axe_nest *n = &f->s->nest[a->nest];
 
@@ -281,12 +281,12 @@ measure(axe_cost_frame *f, axe_cost_env *e, axe_cost_access *a)
     for (int l = f->n_loop - 1; l >= 0; l--) {
         const axe_cost_loop *p = &f->loop[l];
         mover                here = {.trips = p->trips};
-        bool                 turns = turns_for(f, a, l);
-        if (turns && p->digit)
+        bool                 iterations = iterations_for(f, a, l);
+        if (iterations && p->digit)
             here.step = p->lanes * step(e, a->op, p->digit, &here.one);
-        else if (turns)
+        else if (iterations)
             here.step = base_moves(e, a->op, p->var) ? (double)INFINITY : 0;
-        a->turns[l] = turns ? p->trips : 1;
+        a->iterations[l] = iterations ? p->trips : 1;
         a->moves[l] = here.step > 0;
         if (here.step > 0) {
             m[n++] = here;

@@ -1,8 +1,8 @@
 /* core_issue.c - how long a core issues a statement's operations.
  *
  * A node of an expression is computed once in the deepest loop whose index it
- * mentions (docs/design/cpu.md), so it costs its slots times the turns of that
- * loop and those around it; the digit in the lanes turns once a vector. */
+ * mentions (docs/design/cpu.md), so it costs its slots times the iterations of
+ * that loop and those around it; the digit in the lanes steps once a vector. */
 #include <math.h>
 
 #include "plan/cost/core.h"
@@ -36,8 +36,8 @@ fold_slots(axe_fold f)
 typedef struct tally {
     const axe_cost_env   *e;
     const axe_cost_frame *f;
-    double                math, memory, turns; /* slots, slots, loop turns */
-    bool                  best; /* by the atoms that move whole vectors */
+    double math, memory, iterations; /* slots, slots, loop iterations */
+    bool   best;                     /* by the atoms that move whole vectors */
 } tally;
 
 /* Cheapest row of a kind, as the plan's own atoms have it. */
@@ -68,9 +68,10 @@ load_cost(const tally *t, const axe_node *load)
     return atom_cost(t, AXE_ATOM_LOAD, 0.5);
 }
 
-/* Turns of the loops [first, last) down to the deepest that n mentions. */
+/* Iterations of the loops [first, last) down to the deepest that n mentions. */
 static double
-turns_down_to(const axe_cost_frame *f, int first, int last, const axe_node *n)
+iterations_down_to(const axe_cost_frame *f, int first, int last,
+                   const axe_node *n)
 {
     double all = 1, deep = 1;
 
@@ -115,31 +116,31 @@ shared_by(const axe_schedule *s, const axe_node *load)
     return by;
 }
 
-/* `outer` turns are already around the loops from `first`. */
+/* `outer` iterations are already around the loops from `first`. */
 static void
 count(tally *t, const axe_node *n, double outer, int first, int last)
 {
     const axe_cost_frame *f = t->f;
-    double                turns = outer * turns_down_to(f, first, last, n);
-    int                   k = n->op == AXE_OP_reduce ? nest_of(f->s, n) : 0;
+    double iterations = outer * iterations_down_to(f, first, last, n);
+    int    k = n->op == AXE_OP_reduce ? nest_of(f->s, n) : 0;
 
     if (n->op == AXE_OP_load) {
-        t->memory += turns * load_cost(t, n) / shared_by(f->s, n);
+        t->memory += iterations * load_cost(t, n) / shared_by(f->s, n);
         return;
     }
     if (k == 0) {
-        t->math += turns * slots_of(n);
+        t->math += iterations * slots_of(n);
         for (int i = 0; i < n->n_arg; i++)
             count(t, n->arg[i], outer, first, last);
         return;
     }
     const axe_nest *nest = &f->s->nest[k];
     int             end = f->first[k] + nest->n_digit;
-    double          inner = turns_down_to(f, f->first[k], end, n->arg[0]);
-    t->math += turns * inner * fold_slots(n->u.reduce.fold) *
+    double          inner = iterations_down_to(f, f->first[k], end, n->arg[0]);
+    t->math += iterations * inner * fold_slots(n->u.reduce.fold) *
                (nest->chains > 1 || f->s->nest[0].jam[0] > 1 ? 1 : 2);
-    t->turns += turns * inner;
-    count(t, n->arg[0], turns, f->first[k], end);
+    t->iterations += iterations * inner;
+    count(t, n->arg[0], iterations, f->first[k], end);
 }
 
 static void
@@ -153,7 +154,7 @@ count_value(tally *t, double outer)
     count(t, f->s->value, outer, f->n_around, f->n_own);
     t->math += all * atom_cost(t, AXE_ATOM_PERMUTE, 0) / f->s->nest[0].lanes;
     t->memory += all * atom_cost(t, AXE_ATOM_STORE, 1);
-    t->turns += all;
+    t->iterations += all;
     if (f->s->stmt->fold != AXE_FOLD_NONE) {
         t->memory += all * atom_cost(t, AXE_ATOM_LOAD, 0.5);
         t->math += all;
@@ -185,7 +186,7 @@ count_tile(tally *t, double outer)
             blocks *= t->f->vtrips[l];
     t->math += blocks * sum * mr * nv * atom_cost(t, AXE_ATOM_CONTRACT, 1);
     t->memory += blocks * (sum * (mr + nv) * 0.5 + mr * nv * 1.5);
-    t->turns += blocks * (sum + 2 * mr * nv + 20);
+    t->iterations += blocks * (sum + 2 * mr * nv + 20);
 }
 
 static double
@@ -197,7 +198,8 @@ issue(tally *t, double faster)
         count_tile(t, around(f));
     else
         count_value(t, around(f));
-    return (fmax(t->math / t->e->at->levels.ports, t->memory) + t->turns / 2) /
+    return (fmax(t->math / t->e->at->levels.ports, t->memory) +
+            t->iterations / 2) /
                faster +
            10 * around(f);
 }

@@ -2,12 +2,12 @@
  *
  * The model.  A statement issues so many vector operations and so many loads
  * and stores.  Each byte it touches comes from the smallest memory level that
- * still holds it: data that a loop uses again in its next turn is as far away
- * as all that one turn touches.  Arguments are taken to be as warm as the turn
- * before, the launch itself being the outermost loop.  Issuing and waiting for
- * memory overlap; what is left is tasks dealt unevenly, and the launch.  Memory
- * that is walked in short runs is slower: each new run costs as much as
- * AXE_JUMP_BYTES of a long one.
+ * still holds it: data that a loop uses again in its next iteration is as far
+ * away as all that one iteration touches.  Arguments are taken to be as warm as
+ * the iteration before, the launch itself being the outermost loop.  Issuing
+ * and waiting for memory overlap; what is left is tasks distributed unevenly,
+ * and the launch.  Memory that is walked in short runs is slower: each new run
+ * costs as much as AXE_JUMP_BYTES of a long one.
  *
  * It is meant to rank candidates and to say what limits a statement, not to
  * predict: bench/bench_cost.c says how far off it is. */

@@ -12,7 +12,7 @@ typedef struct axe_cost_loop {
     const axe_var   *var;
     const axe_digit *digit; /* NULL: of the kernel */
     int              nest;  /* the digit's */
-    int              lanes; /* steps of the digit that one turn makes */
+    int              lanes; /* steps of the digit that one iteration makes */
     double           trips;
 } axe_cost_loop;
 
@@ -44,19 +44,20 @@ typedef struct axe_cost_env {
     int                n_cond;
     axe_cost_cond      cond[AXE_COST_CONDS];
     double             tasks; /* of the outermost scope */
-    double             share; /* of all turns, if it stands in a branch */
-    double launches; /* machines with threads: turns of the host's loops */
+    double             share; /* of all iterations, if it stands in a branch */
+    double launches; /* machines with threads: iterations of the host's loops */
 } axe_cost_env;
 
 /* The value of an index expression; NAN where a size is not known. */
 double axe_cost_value(const axe_cost_env *e, const axe_node *n);
 
-/* The loops of the kernel around the statement, with their turns.  false if
- * the statement is not in the kernel. */
+/* The loops of the kernel around the statement, with their iterations.  false
+ * if the statement is not in the kernel. */
 bool axe_cost_around(axe_cost_env *e, const axe_stmt *s);
 
-/* Mean over all turns of the loops around of f(number of values that v takes),
- * where v runs to `extent` but not past any limit that the schedule knows. */
+/* Mean over all iterations of the loops around of f(number of values that v
+ * takes), where v runs to `extent` but not past any limit that the schedule
+ * knows. */
 typedef double axe_cost_fn(double n, double unit);
 double axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,
                      double extent, axe_cost_fn *f, double unit);

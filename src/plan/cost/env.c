@@ -1,4 +1,4 @@
-/* env.c - numbers for the cost model: sizes, turns of loops, and how far
+/* env.c - numbers for the cost model: sizes, iterations of loops, and how far
  * an index runs on average where tiles stick out. */
 #include <math.h>
 
@@ -17,7 +17,8 @@ size_of(const axe_cost_env *e, const axe_var *v)
     return (double)NAN;
 }
 
-/* Steps are even and as many as suit the workers, as lower.c deals them. */
+/* Steps are even and as many as suit the workers, as lower.c distributes
+ * them. */
 static double
 step_of(const axe_cost_env *e, const axe_retile *r)
 {
@@ -110,7 +111,8 @@ mentions_loop(const axe_cost_env *e, const axe_node *n, const axe_var *loop)
     return axe_mentions(n, loop) || (r && axe_mentions(n, r->origin));
 }
 
-/* The innermost loop whose turns decide the expression's value, or NULL. */
+/* The innermost loop whose iterations decide the expression's value, or
+ * NULL. */
 static const axe_cost_loop *
 decides(const axe_cost_env *e, const axe_node *n)
 {
@@ -120,7 +122,7 @@ decides(const axe_cost_env *e, const axe_node *n)
     return NULL;
 }
 
-/* Are all branches around taken in the turn at hand? */
+/* Are all branches around taken in the iteration at hand? */
 static bool
 taken(const axe_cost_env *e)
 {
@@ -132,40 +134,40 @@ taken(const axe_cost_env *e)
     return true;
 }
 
-enum { FEW_TURNS = 64 };
+enum { FEW_ITERATIONS = 64 };
 
-/* Turn k of those looked at of a loop of so many turns, and how many turns it
- * stands for; false behind the last.  Few turns are all looked at.  Of many the
- * last is looked at, where tiles stick out, and of each of FEW_TURNS equal
- * parts of the others the one in the middle: so a count that grows with the
- * turn, as that of a triangle, has the right mean. */
+/* Iteration k of those looked at of a loop of so many iterations, and how many
+ * iterations it stands for; false behind the last.  Few iterations are all
+ * looked at.  Of many the last is looked at, where tiles stick out, and of each
+ * of FEW_TURNS equal parts of the others the one in the middle: so a count that
+ * grows with the iteration, as that of a triangle, has the right mean. */
 static bool
-turn_at(double turns, int k, double *value, double *weight)
+iteration_at(double iterations, int k, double *value, double *weight)
 {
-    double part = (turns - 1) / FEW_TURNS;
+    double part = (iterations - 1) / FEW_ITERATIONS;
 
     *value = k;
     *weight = 1;
-    if (turns <= FEW_TURNS)
-        return k < turns;
-    if (k < FEW_TURNS) {
+    if (iterations <= FEW_ITERATIONS)
+        return k < iterations;
+    if (k < FEW_ITERATIONS) {
         *value = floor((k + 0.5) * part);
         *weight = part;
     } else
-        *value = turns - 1;
-    return k <= FEW_TURNS;
+        *value = iterations - 1;
+    return k <= FEW_ITERATIONS;
 }
 
-/* Over the turns of loop l in which all branches are taken: how many they are
- * as a share of all, and the mean of n (NULL: nothing) in them. */
+/* Over the iterations of loop l in which all branches are taken: how many they
+ * are as a share of all, and the mean of n (NULL: nothing) in them. */
 static double
-over_turns(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
-           double *mean)
+over_iterations(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
+                double *mean)
 {
-    double turns = l ? l->trips : 1, sum = 0, weight = 0, w;
+    double iterations = l ? l->trips : 1, sum = 0, weight = 0, w;
 
     e->var = l ? l->var : NULL;
-    for (int k = 0; turn_at(turns, k, &e->value, &w); k++) {
+    for (int k = 0; iteration_at(iterations, k, &e->value, &w); k++) {
         if (!taken(e))
             continue;
         weight += w;
@@ -173,10 +175,10 @@ over_turns(axe_cost_env *e, const axe_cost_loop *l, const axe_node *n,
     }
     e->var = NULL;
     *mean = weight > 0 ? sum / weight : 0;
-    return turns > 0 ? weight / turns : 0;
+    return iterations > 0 ? weight / iterations : 0;
 }
 
-/* The share of turns in which the branch is taken, besides those around; a
+/* The share of iterations in which the branch is taken, besides those around; a
  * half where that depends on data. */
 static double
 share_of(axe_cost_env *e, const axe_node *cond, bool want)
@@ -186,25 +188,25 @@ share_of(axe_cost_env *e, const axe_node *cond, bool want)
 
     if (e->n_cond == AXE_COST_CONDS || isnan(v) || (l && isnan(l->trips)))
         return 0.5;
-    all = over_turns(e, l, NULL, &mean);
+    all = over_iterations(e, l, NULL, &mean);
     e->cond[e->n_cond++] = (axe_cost_cond){cond, want};
-    part = over_turns(e, l, NULL, &mean);
+    part = over_iterations(e, l, NULL, &mean);
     e->n_cond--;
     return all > 0 ? part / all : 0;
 }
 
 /* ------------------------------------------------------------------- loops */
 
-/* Mean turns of a loop whose extent may depend on those around. */
+/* Mean iterations of a loop whose extent may depend on those around. */
 static double
-turns_of(axe_cost_env *e, const axe_node *extent)
+iterations_of(axe_cost_env *e, const axe_node *extent)
 {
     const axe_cost_loop *l = decides(e, extent);
     double               mean;
 
     if (!l || isnan(l->trips))
         return axe_cost_value(e, extent);
-    over_turns(e, l, extent, &mean);
+    over_iterations(e, l, extent, &mean);
     return mean;
 }
 
@@ -217,7 +219,7 @@ same_scope(const axe_stmt *s, const axe_retile *r)
     return false;
 }
 
-/* The first variable whose tiles may be smaller is dealt in as many as suit
+/* The first variable whose tiles may be smaller is divided into as many as suit
  * the workers, where tasks are few. */
 static void
 even_out(axe_cost_env *e, const axe_stmt *s, axe_cost_loop *loop)
@@ -254,7 +256,7 @@ push_loops(axe_cost_env *e, const axe_stmt *s)
         e->loop[e->n_loop++] = (axe_cost_loop){
             .stmt = s,
             .var = s->var[i],
-            .trips = extent ? turns_of(e, extent) : 1,
+            .trips = extent ? iterations_of(e, extent) : 1,
         };
     }
     if (s->kind != AXE_STMT_SCOPE || e->n_loop - first != s->n_var)
@@ -310,7 +312,7 @@ find(axe_cost_env *e, int n, axe_stmt *const *body, const axe_stmt *s,
             return true;
         }
         if (is_hosts(e) && b->kind == AXE_STMT_FOR)
-            e->launches *= fmax(turns_of(e, b->var[0]->extent), 0);
+            e->launches *= fmax(iterations_of(e, b->var[0]->extent), 0);
         else
             push_loops(e, b);
         if (find_in(e, cond, true, b->n_body, b->body, s, share) ||
@@ -334,7 +336,7 @@ axe_cost_around(axe_cost_env *e, const axe_stmt *s)
 
 /* ------------------------------------------------------------------ limits */
 
-/* How far v runs with the loop at hand in its turn. */
+/* How far v runs with the loop at hand in its iteration. */
 static double
 reach(const axe_cost_env *e, const axe_schedule *s, const axe_var *v,
       double extent)
@@ -351,7 +353,7 @@ reach(const axe_cost_env *e, const axe_schedule *s, const axe_var *v,
     return isnan(n) || n < 0 ? 0 : n;
 }
 
-/* The loop whose turns decide how far v runs, or NULL. */
+/* The loop whose iterations decide how far v runs, or NULL. */
 static const axe_cost_loop *
 decider(const axe_cost_env *e, const axe_schedule *s, const axe_var *v)
 {
@@ -383,7 +385,7 @@ axe_cost_mean(axe_cost_env *e, const axe_schedule *s, const axe_var *v,
     if (!l || l->trips < 1)
         return f(reach(e, s, v, extent), unit);
     e->var = l->var;
-    for (int k = 0; turn_at(l->trips, k, &e->value, &w); k++)
+    for (int k = 0; iteration_at(l->trips, k, &e->value, &w); k++)
         sum += w * f(reach(e, s, v, extent), unit);
     e->var = NULL;
     return sum / l->trips;

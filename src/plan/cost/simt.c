@@ -48,8 +48,8 @@ gather(model *m)
     m->work = axe_new_array(m->env.cx, axe_cost_work, p->n_schedule + 1);
     for (int i = 0; i < p->n_schedule; i++) {
         const axe_schedule *s = p->schedule[i];
-        if (s && s->simt && s->simt->crew &&
-            axe_crew_cta(s->simt->crew) == m->launch->crew &&
+        if (s && s->simt && s->simt->threads &&
+            axe_threads_cta(s->simt->threads) == m->launch->threads &&
             axe_cost_around(&m->env, s->stmt))
             axe_cost_work_of(&m->env, s, m->launch->scope->n_var,
                              &m->work[m->n++]);
@@ -68,9 +68,9 @@ resident(const model *m)
     for (int i = 0; i < m->n; i++) {
         const axe_schedule *s = m->work[i].s;
         held = fmax(held, axe_simt_held(p->simt, p->n_place, p->place, s));
-        asks = asks || s->simt->crew->registers > 0;
+        asks = asks || s->simt->threads->registers > 0;
     }
-    return axe_simt_resident(p->machine, m->launch->crew, held, asks,
+    return axe_simt_resident(p->machine, m->launch->threads, held, asks,
                              m->launch->shared_bytes);
 }
 
@@ -155,27 +155,28 @@ from_global(const axe_cost_work *w)
     return w->n_touch > 0 && !w->touch[0].write;
 }
 
-/* [cycles] in all tiles that the crew waits for stages: where fewer are under
- * way than memory takes.  A stage comes back as often as there are others to
- * read meanwhile, so one wait is for a round of all of them. */
+/* [cycles] in all tiles that the thread group waits for stages: where fewer are
+ * under way than memory takes.  A stage comes back as often as there are others
+ * to read meanwhile, so one wait is for a round of all of them. */
 static double
-stalls(const model *m, const axe_simt_ring *r, const axe_crew *crew)
+stalls(const model *m, const axe_simt_ring *r, const axe_thread_group *threads)
 {
-    const axe_ring_reader *to = axe_ring_reader_of(r, crew);
-    double                 turns = 0, work = 0, turn, ahead;
+    const axe_ring_reader *to = axe_ring_reader_of(r, threads);
+    double                 iterations = 0, work = 0, iteration, ahead;
 
-    if (!to || to->crew != crew)
+    if (!to || to->threads != threads)
         return 0;
-    ahead = r->n_stage - 1 - (to->lags != NULL);
+    ahead = r->n_stage - 1 - (to->deferred != NULL);
     for (int i = 0; i < m->n; i++) {
         if (fills(&m->work[i], r->ring) && from_global(&m->work[i]))
-            turns = fmax(turns, m->work[i].runs);
+            iterations = fmax(iterations, m->work[i].runs);
         if (reads(&m->work[i], r->ring) &&
-            axe_ring_reader_of(r, m->work[i].s->simt->crew) == to)
+            axe_ring_reader_of(r, m->work[i].s->simt->threads) == to)
             work += cycles(&m->work[i]);
     }
-    turn = turns > 0 ? work / turns : 0;
-    return turns * fmax(0, m->rates->wait - fmax(ahead, 0) * turn) / r->n_stage;
+    iteration = iterations > 0 ? work / iterations : 0;
+    return iterations * fmax(0, m->rates->wait - fmax(ahead, 0) * iteration) /
+           r->n_stage;
 }
 
 static bool
@@ -198,8 +199,9 @@ reads_tensor(const axe_cost_work *w, const axe_tensor *t)
     return false;
 }
 
-/* [cycles] of products that the crew asks an engine for between statement i of
- * the launch, which loads a tile of registers, and the first that needs it. */
+/* [cycles] of products that the thread group asks an engine for between
+ * statement i of the launch, which loads a tile of registers, and the first
+ * that needs it. */
 static double
 meanwhile(const model *m, int i)
 {
@@ -209,7 +211,7 @@ meanwhile(const model *m, int i)
 
     for (int j = i + 1; j < m->n && held->space == AXE_SPACE_REG; j++) {
         const axe_cost_work *w = &m->work[j];
-        if (w->s->simt->crew != load->s->simt->crew)
+        if (w->s->simt->threads != load->s->simt->threads)
             continue;
         if (reads_tensor(w, held))
             break;
@@ -221,8 +223,8 @@ meanwhile(const model *m, int i)
 }
 
 /* [cycles] in all tiles that statement i waits for what it reads itself: less
- * where that is in L2 after the first time, where the turn before brought the
- * line, or engines work meanwhile. */
+ * where that is in L2 after the first time, where the iteration before brought
+ * the line, or engines work meanwhile. */
 static double
 waiting(const model *m, int i)
 {
@@ -273,56 +275,58 @@ alive(const model *m, const axe_tensor *t, int i)
     return before && behind;
 }
 
-/* Registers of a thread that the crew's tiles want beyond what it may have,
- * where most of them are alive. */
+/* Registers of a thread that the thread group's tiles want beyond what it may
+ * have, where most of them are alive. */
 static double
-beyond(const model *m, const axe_crew *crew)
+beyond(const model *m, const axe_thread_group *threads)
 {
     const axe_plan *p = m->env.plan;
-    double          most = 0, have = crew->registers;
+    double          most = 0, have = threads->registers;
 
     for (int i = 0; i < m->n; i++) {
         double held = OWN;
         for (int k = 0; k < p->n_place; k++)
             if (p->place[k].tensor &&
                 p->place[k].tensor->space == AXE_SPACE_REG &&
-                p->simt->home[k] == crew && alive(m, p->place[k].tensor, i))
+                p->simt->owner[k] == threads && alive(m, p->place[k].tensor, i))
                 held += (double)p->place[k].bytes / 4;
         most = fmax(most, held);
     }
     if (have == 0)
         have = fmin(m->simt->max_registers,
-                    (double)m->simt->registers / axe_crew_cta(crew)->n_thread);
+                    (double)m->simt->registers /
+                        axe_threads_cta(threads)->n_thread);
     return fmax(0, most - have);
 }
 
-/* [cycles] in all tiles that registers go to memory and back, once a turn. */
+/* [cycles] in all tiles that registers go to memory and back, once an
+ * iteration. */
 static double
-spills(const model *m, const axe_crew *crew)
+spills(const model *m, const axe_thread_group *threads)
 {
-    double turns = 0, bytes = 8 * beyond(m, crew) * crew->n_thread;
+    double iterations = 0, bytes = 8 * beyond(m, threads) * threads->n_thread;
 
     for (int i = 0; i < m->n; i++)
-        if (m->work[i].s->simt->crew == crew && m->work[i].flops > 0)
-            turns = fmax(turns, m->work[i].runs);
-    return turns * bytes / (m->simt->banks * m->simt->bank_bytes);
+        if (m->work[i].s->simt->threads == threads && m->work[i].flops > 0)
+            iterations = fmax(iterations, m->work[i].runs);
+    return iterations * bytes / (m->simt->banks * m->simt->bank_bytes);
 }
 
 /* [cycles] of one role for all tiles: its loops one after the other, and what
  * stands in none. */
 static double
-role(const model *m, const axe_crew *crew)
+role(const model *m, const axe_thread_group *threads)
 {
     const axe_simt_plan *sp = m->env.plan->simt;
     group               *g = axe_new_array(m->env.cx, group, m->n + 1);
-    double               sum = spills(m, crew);
+    double               sum = spills(m, threads);
     int                  n = 0;
 
     for (int i = 0; i < m->n; i++) {
         const axe_cost_work *w = &m->work[i];
-        if (w->s->simt->crew != crew)
+        if (w->s->simt->threads != threads)
             continue;
-        double waits = waiting(m, i) / crew->n_entity;
+        double waits = waiting(m, i) / threads->n_entity;
         if (!w->in) {
             sum += cycles(w) + waits;
             continue;
@@ -331,16 +335,17 @@ role(const model *m, const axe_crew *crew)
         q->tensor += w->runs * w->tensor;
         q->shared += w->runs * w->shared;
         q->issue += w->runs * w->issue;
-        q->own += cycles(w) / crew->n_entity + waits;
+        q->own += cycles(w) / threads->n_entity + waits;
     }
     for (int i = 0; i < n; i++)
         sum += fmax(g[i].own, fmax(g[i].tensor, fmax(g[i].shared, g[i].issue)));
     for (int i = 0; i < sp->n_ring; i++)
-        sum += stalls(m, &sp->ring[i], crew);
+        sum += stalls(m, &sp->ring[i], threads);
     return sum;
 }
 
-/* The longest role; crews within a cta that are no roles follow each other. */
+/* The longest role; thread groups within a cta that are no roles follow each
+ * other. */
 static double
 chain(const model *m)
 {
@@ -348,24 +353,26 @@ chain(const model *m)
     bool                 roles = false;
     double               most = 0, sum = 0;
 
-    for (int i = 0; i < sp->n_crew; i++) {
-        double one = role(m, sp->crew[i]);
-        if (axe_crew_cta(sp->crew[i]) != m->launch->crew)
+    for (int i = 0; i < sp->n_group; i++) {
+        double one = role(m, sp->group[i]);
+        if (axe_threads_cta(sp->group[i]) != m->launch->threads)
             continue;
         most = fmax(most, one);
         sum += one;
     }
     for (int i = 0; i < sp->n_ring; i++)
-        roles = roles || (sp->ring[i].way == AXE_RING_ROLES &&
-                          axe_crew_cta(sp->ring[i].home) == m->launch->crew);
+        roles =
+            roles || (sp->ring[i].way == AXE_RING_ROLES &&
+                      axe_threads_cta(sp->ring[i].owner) == m->launch->threads);
     return roles ? most : sum;
 }
 
 /* -------------------------------------------------------------------- times */
 
-/* Cycles of all SMs as seconds, where they are dealt evenly in whole tiles. */
+/* Cycles of all SMs as seconds, where they are distributed evenly in whole
+ * tiles. */
 static double
-dealt(const model *m, double all, double ghz)
+distributed(const model *m, double all, double ghz)
 {
     double share = ceil(m->out->tiles / m->simt->n_sm) / m->out->tiles;
 
@@ -478,7 +485,7 @@ add_up(model *m)
                                    : m->env.plan->machine->ghz;
     sum[AXE_BUSY_ISSUE] = fmax(sum[AXE_BUSY_ISSUE], moves);
     for (int b = 0; b < AXE_BUSY_L2; b++)
-        o->busy[b] = dealt(m, sum[b], ghz);
+        o->busy[b] = distributed(m, sum[b], ghz);
     slots = fmin(o->tiles, m->simt->n_sm * o->resident);
     o->l2_bytes = asked;
     o->memory_bytes =

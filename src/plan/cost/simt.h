@@ -95,7 +95,7 @@ typedef struct axe_cost_work {
     const axe_schedule *s;
     const axe_var *in;    /* the innermost loop around it in a tile, or NULL */
     double         runs;  /* executions, of all entities */
-    double         share; /* of what branches around leave of turns */
+    double         share; /* of what branches around leave of iterations */
     /* [cycles] of an SM for one; moves: of what loads and stores go through,
      * while schedulers issue what others compute */
     double         tensor, shared, issue, moves;
@@ -113,7 +113,7 @@ void axe_cost_work_of(axe_cost_env *e, const axe_schedule *s, int n_tile,
                       axe_cost_work *out);
 
 /* simt_wave.c.  [bytes] that come from or go to memory, of a launch whose
- * tiles are dealt by these loops, `wave` tiles at a time. */
+ * tiles are distributed by these loops, `wave` tiles at a time. */
 double axe_cost_wave_bytes(axe_cost_env *e, const axe_stmt *scope, int n_work,
                            const axe_cost_work *work, double wave);
 

@@ -70,7 +70,7 @@ is_long(axe_type t)
     return axe_type_table[t].bits == 64 && !axe_type_is_float(t);
 }
 
-/* The operation that n is in each of its turns. */
+/* The operation that n is in each of its iterations. */
 static axe_op
 op_of(const axe_node *n)
 {
@@ -84,7 +84,7 @@ op_of(const axe_node *n)
 
 /* Is a product among what is added, as often? */
 static bool
-is_fused(const math *m, const axe_node *n, double turns)
+is_fused(const math *m, const axe_node *n, double iterations)
 {
     axe_op op = op_of(n);
 
@@ -92,32 +92,32 @@ is_fused(const math *m, const axe_node *n, double turns)
         return false;
     for (int i = 0; i < n->n_arg; i++)
         if (n->arg[i]->op == AXE_OP_mul &&
-            m->values(m->user, n->arg[i]) == turns)
+            m->values(m->user, n->arg[i]) == iterations)
             return true;
     return false;
 }
 
 static void
-add(math *m, axe_op op, bool is_float, double turns)
+add(math *m, axe_op op, bool is_float, double iterations)
 {
     double all = warp_cost[op] > 0 ? floor(warp_cost[op]) : 1;
 
-    m->all += all * turns;
-    m->half += (is_float ? half_cost[op] : all) * turns;
-    m->few += few_cost[op] * turns;
+    m->all += all * iterations;
+    m->half += (is_float ? half_cost[op] : all) * iterations;
+    m->few += few_cost[op] * iterations;
 }
 
 static void
-add_quotient(math *m, const axe_node *n, double turns)
+add_quotient(math *m, const axe_node *n, double iterations)
 {
     double by = m->values(m->user, n->arg[1]);
 
-    if (by >= turns) {
-        add(m, AXE_OP_div, true, turns);
+    if (by >= iterations) {
+        add(m, AXE_OP_div, true, iterations);
         return;
     }
     add(m, AXE_OP_div, true, by);
-    m->all += SCALED * turns;
+    m->all += SCALED * iterations;
 }
 
 static void
@@ -125,7 +125,8 @@ count(math *m, const axe_node *n)
 {
     axe_op op = op_of(n);
     bool   two = is_long(n->type);
-    double turns = m->values(m->user, n->op == AXE_OP_reduce ? n->arg[0] : n);
+    double iterations =
+        m->values(m->user, n->op == AXE_OP_reduce ? n->arg[0] : n);
 
     if (n->n_arg == 0 || n->op == AXE_OP_load || is_seen(m, n) ||
         (is_long(n->type) && !has_load(n)))
@@ -135,9 +136,10 @@ count(math *m, const axe_node *n)
         two = two || is_long(n->arg[i]->type);
     }
     if (op == AXE_OP_div && axe_type_is_float(n->type))
-        add_quotient(m, n, turns);
-    else if (!is_fused(m, n, turns))
-        add(m, op, axe_type_is_float(n->type), two ? 2 * turns : turns);
+        add_quotient(m, n, iterations);
+    else if (!is_fused(m, n, iterations))
+        add(m, op, axe_type_is_float(n->type),
+            two ? 2 * iterations : iterations);
 }
 
 double

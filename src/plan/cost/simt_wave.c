@@ -1,16 +1,16 @@
 /* simt_wave.c - what L2 must ask memory for.
  *
- * The tiles' variables, slow to fast as they are dealt, are loops; the fastest,
- * as far as they go, make the wave that runs at a time.  From the wave
- * outwards: what a loop touches again in its next turn is in L2 if that holds
- * all that one turn touches. */
+ * The tiles' variables, slow to fast as they are distributed, are loops; the
+ * fastest, as far as they go, make the wave that runs at a time.  From the wave
+ * outwards: what a loop touches again in its next iteration is in L2 if that
+ * holds all that one iteration touches. */
 #include <math.h>
 
 #include "plan/cost/simt.h"
 
 typedef struct loop {
     int    var; /* the loop of the kernel that it is a part of */
-    double turns;
+    double iterations;
 } loop;
 
 typedef struct dealer {
@@ -24,12 +24,12 @@ typedef struct dealer {
 } dealer;
 
 static void
-push(dealer *d, int var, double turns)
+push(dealer *d, int var, double iterations)
 {
-    d->at[d->n++] = (loop){var, fmax(turns, 1)};
+    d->at[d->n++] = (loop){var, fmax(iterations, 1)};
 }
 
-/* As lower/code/order.h deals them.  A curve keeps about as many rows as
+/* As lower/code/order.h distributes them.  A curve keeps about as many rows as
  * columns. */
 static void
 order_loops(dealer *d, const axe_stmt *scope, double wave)
@@ -50,7 +50,7 @@ order_loops(dealer *d, const axe_stmt *scope, double wave)
     cluster = scope->n_var > 0 ? fmin(fmax(cluster, 1), e->loop[0].trips) : 1;
     for (int l = 0; l < scope->n_var && l < e->n_loop; l++)
         push(d, l, e->loop[l].trips / (l == 0 ? cluster : 1));
-    if (cluster > 1) /* its CTAs are dealt together */
+    if (cluster > 1) /* its CTAs are distributed together */
         push(d, 0, cluster);
 }
 
@@ -60,15 +60,15 @@ cut(dealer *d, double wave)
 {
     int l = d->n;
 
-    while (l > 0 && d->at[l - 1].turns <= wave)
-        wave /= d->at[--l].turns;
+    while (l > 0 && d->at[l - 1].iterations <= wave)
+        wave /= d->at[--l].iterations;
     d->wave = l;
     if (l == 0 || wave < 1.5)
         return;
     for (int i = d->n++; i >= l; i--)
         d->at[i] = d->at[i - 1];
-    d->at[l - 1].turns = fmax(1, d->at[l].turns / wave);
-    d->at[l].turns = wave;
+    d->at[l - 1].iterations = fmax(1, d->at[l].iterations / wave);
+    d->at[l].iterations = wave;
 }
 
 /* What all statements touch of a tensor in one tile is taken to be what the
@@ -109,7 +109,7 @@ region(const dealer *d, const axe_cost_touch *t, int l)
 
     for (int i = l; i < d->n; i++)
         if (t->moves[d->at[i].var])
-            n *= d->at[i].turns;
+            n *= d->at[i].iterations;
     return fmin(n, whole(d, t->tensor));
 }
 
@@ -144,10 +144,11 @@ fetched(const dealer *d, const axe_cost_touch *t, double l2)
     double outer[2 * AXE_COST_LOOPS + 1] = {1}, sum = 0;
 
     for (int l = 0; l < d->wave; l++)
-        outer[l + 1] = outer[l] * d->at[l].turns;
+        outer[l + 1] = outer[l] * d->at[l].iterations;
     for (int l = d->wave; l > 0; l--) {
-        double again = outer[l - 1] * (d->at[l - 1].turns * region(d, t, l) -
-                                       region(d, t, l - 1));
+        double again =
+            outer[l - 1] *
+            (d->at[l - 1].iterations * region(d, t, l) - region(d, t, l - 1));
         if (again > 0 && is_gone(d, t, l, l2))
             sum += again;
     }

@@ -159,8 +159,8 @@ touch(worker *w, int operand, double share, int n_tile)
                 t->moves[l] || axe_mentions(load->arg[d], w->e->loop[l].var);
 }
 
-/* Of the turns of the innermost loop around, those that find a line of the load
- * that no turn before touched. */
+/* Of the iterations of the innermost loop around, those that find a line of the
+ * load that no iteration before touched. */
 static double
 fresh_lines(const worker *w, const axe_node *load)
 {
@@ -263,9 +263,9 @@ add_access(worker *w, int i, const axe_simt_access *a)
                           (a->conflict > 1 && !ideal(w, i) ? a->conflict : 1);
 }
 
-/* Turns of loops, one after the other, that each thread makes. */
+/* Iterations of loops, one after the other, that each thread makes. */
 static double
-turns(const worker *w)
+iterations(const worker *w)
 {
     const axe_work *work = &w->s->simt->work;
     double          all = 1;
@@ -287,7 +287,7 @@ turns(const worker *w)
 static void
 wait_for(worker *w, const axe_node *load)
 {
-    w->out->waits = turns(w);
+    w->out->waits = iterations(w);
     w->out->fresh = fmax(w->out->fresh, fresh_lines(w, load));
 }
 
@@ -312,7 +312,7 @@ add_map(worker *w, int n_tile)
         if (i > 0 && w->s->operand[i].tensor->space == AXE_SPACE_GLOBAL)
             wait_for(w, w->s->operand[i].load);
         else if (i > 0)
-            w->out->short_waits = turns(w);
+            w->out->short_waits = iterations(w);
     }
 }
 

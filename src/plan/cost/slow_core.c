@@ -75,7 +75,7 @@ tell_cpu(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double times)
     int                lanes = lanes_of(s), most = axe_map_most_lanes(p, s);
     const axe_operand *op = apart(s);
     const char        *why = why_not(s, "lanes of ");
-    const char        *turn = why_not(s, "transpose");
+    const char        *transpose = why_not(s, "transpose");
     const char        *lead =
         axe_textf(cx, "on %s this takes about %.0f times as long as it could",
                   p->machine->name, times);
@@ -93,10 +93,10 @@ tell_cpu(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double times)
                             "it runs element by element: no index has %d "
                             "values",
                             most));
-    else if (why && turn)
-        axe_slow_warn(
-            cx, s, lead, AXE_SLOW_no_turn,
-            axe_textf(cx, "%s, and blocks are not transposed: %s", why, turn));
+    else if (why && transpose)
+        axe_slow_warn(cx, s, lead, AXE_SLOW_no_turn,
+                      axe_textf(cx, "%s, and blocks are not transposed: %s",
+                                why, transpose));
     else if (why)
         axe_slow_warn(cx, s, lead, AXE_SLOW_no_lanes, why);
 }

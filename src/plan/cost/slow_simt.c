@@ -137,9 +137,10 @@ check_launch(axe_ctx *cx, const axe_plan *p, int launch, const int64_t *size)
 {
     for (int i = 0; i < p->n_schedule; i++) {
         const axe_schedule *s = p->schedule[i];
-        if (s && s->kind == AXE_SCHED_MAP && s->simt && s->simt->crew &&
+        if (s && s->kind == AXE_SCHED_MAP && s->simt && s->simt->threads &&
             !s->stmt->slow && !s->stmt->atom && !axe_slow_looks_up(s) &&
-            axe_crew_cta(s->simt->crew) == p->simt->launch[launch].crew)
+            axe_threads_cta(s->simt->threads) ==
+                p->simt->launch[launch].threads)
             check_gpu(cx, p, launch, size, s);
     }
 }

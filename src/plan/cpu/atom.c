@@ -13,7 +13,7 @@
 
 /* The names of the machine's atoms that would do, or NULL. */
 static const char *
-others(planner *p, request *r)
+others(axe_planner *p, axe_request *r)
 {
     axe_buf b = {.cx = p->cx};
     bool    ok[256] = {false};
@@ -34,7 +34,7 @@ others(planner *p, request *r)
 }
 
 static axe_status
-refuse(planner *p, request *r, const axe_fit *f)
+refuse(axe_planner *p, axe_request *r, const axe_fit *f)
 {
     const char *other = others(p, r);
 
@@ -80,7 +80,7 @@ owners(axe_ctx *cx, const char *name)
 }
 
 static axe_status
-unknown(planner *p, const axe_stmt *s)
+unknown(axe_planner *p, const axe_stmt *s)
 {
     const char **known = axe_new_array(p->cx, const char *, p->mc->n_atom + 1);
     const char  *on = owners(p->cx, s->atom), *near;
@@ -111,7 +111,7 @@ unknown(planner *p, const axe_stmt *s)
 
 /* An index that the statement lacks: it has one value. */
 static axe_dim
-one(planner *p, const axe_stmt *s, const char *name)
+one(axe_planner *p, const axe_stmt *s, const char *name)
 {
     axe_var *v = axe_new(p->cx, axe_var);
 
@@ -184,7 +184,7 @@ is_one(const axe_fit *f, const axe_schedule *s)
 }
 
 axe_status
-axe_atom_plan(planner *p, request *r, axe_schedule *out)
+axe_atom_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     const axe_atom *a = row_of(p->mc, r->stmt->atom);
     axe_fit         f;

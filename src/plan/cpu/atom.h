@@ -18,8 +18,8 @@ typedef struct axe_side {
 
 /* The statement as one invocation of an atom, or why it is not. */
 typedef struct axe_fit {
-    planner           *p;
-    request           *r;
+    axe_planner       *p;
+    axe_request       *r;
     const axe_atom    *atom;
     int                lanes, group, n_side;
     axe_side           side[AXE_MAX_SIDE];
@@ -37,6 +37,7 @@ typedef struct axe_fit {
 
 /* Is the request's statement one invocation of the atom?  If not, status, at,
  * why and note say so; nothing is recorded. */
-bool axe_atom_fits(planner *p, request *r, const axe_atom *a, axe_fit *f);
+bool axe_atom_fits(axe_planner *p, axe_request *r, const axe_atom *a,
+                   axe_fit *f);
 
 #endif

@@ -99,7 +99,7 @@ strip(const axe_node *n)
 }
 
 static const axe_operand *
-find_operand(const request *r, const axe_node *load)
+find_operand(const axe_request *r, const axe_node *load)
 {
     for (int i = 1; i < r->n_operand; i++)
         if (r->operand[i].load == load)
@@ -381,7 +381,7 @@ domain_fits(axe_fit *f)
 }
 
 bool
-axe_atom_fits(planner *p, request *r, const axe_atom *a, axe_fit *f)
+axe_atom_fits(axe_planner *p, axe_request *r, const axe_atom *a, axe_fit *f)
 {
     const axe_stmt *s = r->stmt;
     int             n;

@@ -26,7 +26,7 @@ axe_contract_may(const axe_stmt *s)
 /* Can the tensor hold what an atom takes as elements of type t?  As it is, or,
  * a tile whose layout is still open, kept as t. */
 static bool
-holds(const planner *p, const axe_tensor *x, axe_type t)
+holds(const axe_planner *p, const axe_tensor *x, axe_type t)
 {
     bool     tile = x->space != AXE_SPACE_GLOBAL;
     bool     open = tile && !p->place[x->id].layout;
@@ -37,7 +37,7 @@ holds(const planner *p, const axe_tensor *x, axe_type t)
 
 /* Can the atom have a's signs as it wants them? */
 static bool
-signs_fit(const planner *p, const axe_stmt *s, const axe_tensor *x,
+signs_fit(const axe_planner *p, const axe_stmt *s, const axe_tensor *x,
           const axe_atom *a)
 {
     const axe_place *pl = &p->place[x->id];
@@ -52,7 +52,7 @@ signs_fit(const planner *p, const axe_stmt *s, const axe_tensor *x,
  * those of c; false: it is no product.  Of rows the cheaper multiply-add is the
  * better one. */
 static bool
-enumerate(planner *p, request *r, axe_product *q)
+enumerate(axe_planner *p, axe_request *r, axe_product *q)
 {
     const axe_tensor *x, *from;
     const axe_atom   *a;
@@ -187,7 +187,7 @@ operand_of(const axe_product *q, int i)
 /* Can moves bring the memory operands c, a and b into the registers that this
  * atom takes?  Notes the moves. */
 static bool
-feeds(planner *p, const axe_candidate *c, const axe_layout *const mem[3],
+feeds(axe_planner *p, const axe_candidate *c, const axe_layout *const mem[3],
       const axe_atom **move)
 {
     const char *side[3] = {c->atom->d, c->atom->a, c->atom->b};
@@ -334,7 +334,7 @@ add_digits(const axe_product *q, int n_dim, const axe_dim *const *dim,
 static bool
 nest_for(const axe_product *q, const axe_candidate *c, axe_schedule *out)
 {
-    planner         *p = q->p;
+    axe_planner     *p = q->p;
     const axe_roles *ro = &q->ro;
     axe_digit       *all = axe_new_array(p->cx, axe_digit, 64 * q->s->n_dim);
     axe_nest        *nest = axe_new_array(p->cx, axe_nest, 1);
@@ -456,7 +456,7 @@ find_factors(axe_product *q)
 
 /* What guards said of packed operands, bounds do now. */
 static void
-forget_packed(request *r)
+forget_packed(axe_request *r)
 {
     for (int i = 0; i < r->n_operand; i++)
         if (r->operand[i].tensor->packed)
@@ -464,7 +464,7 @@ forget_packed(request *r)
 }
 
 bool
-axe_contract_plan(planner *p, request *r, axe_schedule *out)
+axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     axe_product q;
 
@@ -516,7 +516,7 @@ see_packed(const axe_product *q, const axe_tensor *packed,
 static bool
 try_candidate(axe_product *q, axe_candidate *c, bool last)
 {
-    planner          *p = q->p;
+    axe_planner      *p = q->p;
     const axe_tensor *t[3],
         *packed = axe_packed_source(p, q->s, q->load[2]->u.tensor);
     axe_place    old[3];
@@ -544,15 +544,15 @@ try_candidate(axe_product *q, axe_candidate *c, bool last)
         p->place[t[i]->id] = old[i];
     if (packed)
         p->pack[packed->id] = (axe_packing){0};
-    *q->r = (request){.stmt = q->s};
+    *q->r = (axe_request){.stmt = q->s};
     axe_ctx_release(p->cx, m);
     return false;
 }
 
 bool
-axe_contract_infer(planner *p, const axe_stmt *s)
+axe_contract_infer(axe_planner *p, const axe_stmt *s)
 {
-    request     r = {.stmt = s};
+    axe_request r = {.stmt = s};
     axe_product q;
 
     if (!enumerate(p, &r, &q))

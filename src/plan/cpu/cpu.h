@@ -11,7 +11,8 @@
 /* The schedule of a statement that names its atom: one invocation.
  * Errors  ENAME: no such atom; EUNSUPPORTED: the machine lacks it;
  *         ESHAPE, ETYPE: it does not take the operands, and which would */
-AXE_CHECK axe_status axe_atom_plan(planner *p, request *r, axe_schedule *out);
+AXE_CHECK axe_status axe_atom_plan(axe_planner *p, axe_request *r,
+                                   axe_schedule *out);
 
 /* ------------------------------------------------------------- cache_sets.c */
 
@@ -26,16 +27,16 @@ const axe_node *axe_fits_sets(axe_ctx *cx, const axe_node *rows,
 /* May: and perhaps several sums?  Infer: give open tiles of a contraction their
  * layouts. Plan: false (and reasons in r) if no contract atom fits. */
 bool axe_contract_may(const axe_stmt *s);
-bool axe_contract_infer(planner *p, const axe_stmt *s);
-bool axe_contract_plan(planner *p, request *r, axe_schedule *out);
+bool axe_contract_infer(axe_planner *p, const axe_stmt *s);
+bool axe_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out);
 
 /* ------------------------------------------------------------------- dead.c */
 
 /* Bound the statements that fill tiles by what is read of them. */
-void axe_cut_dead(planner *p);
+void axe_cut_dead(axe_planner *p);
 
 /* The limit in dimension d that all who read the tile share, or NULL. */
-const axe_node *axe_common_limit(planner *p, const axe_tensor *t, int d);
+const axe_node *axe_common_limit(axe_planner *p, const axe_tensor *t, int d);
 
 /* -------------------------------------------------------------------- few.c */
 
@@ -46,19 +47,20 @@ const axe_kernel *axe_few_rows(axe_ctx *cx, const axe_machine *mc,
 /* ---------------------------------------------------------- fuse_epilogue.c */
 
 /* Merge what surrounds contractions into them. */
-void axe_merge_ends(planner *p);
+void axe_merge_ends(axe_planner *p);
 
 /* -------------------------------------------------------------------- jam.c */
 
 /* How many elements of the result are folded side by side; its loops may change
  * places. */
-void axe_plan_jam(const planner *p, const request *r, axe_nest *nest);
+void axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest);
 
 /* -------------------------------------------------------------------- map.c */
 
 /* Lanes for the widest compute type of the statement. */
-AXE_CHECK axe_status axe_map_lanes(planner *p, request *r, int *lanes);
-AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
+AXE_CHECK axe_status axe_map_lanes(axe_planner *p, axe_request *r, int *lanes);
+AXE_CHECK axe_status axe_map_plan(axe_planner *p, axe_request *r,
+                                  axe_schedule *out);
 
 /* -------------------------------------------------------------- map_order.c */
 
@@ -66,32 +68,32 @@ AXE_CHECK axe_status axe_map_plan(planner *p, request *r, axe_schedule *out);
  * destination's strides if by_stride, those of `last2` and then `last` (or
  * NULL) at the end.  A variable that layouts cut in ways that do not refine one
  * another is one digit. */
-void axe_map_order(planner *p, const request *r, axe_nest *nest,
+void axe_map_order(axe_planner *p, const axe_request *r, axe_nest *nest,
                    const axe_schedule *s, bool by_stride, const axe_var *last2,
                    const axe_var *last);
 
 /* --------------------------------------------------------- register_tiles.c */
 
 /* Divide the tiles of contractions. */
-void axe_split_tiles(planner *p);
+void axe_split_tiles(axe_planner *p);
 
 /* A name for a value that is known where the split is. */
-const axe_node *axe_split_let(planner *p, axe_schedule *s, const char *name,
+const axe_node *axe_split_let(axe_planner *p, axe_schedule *s, const char *name,
                               const axe_node *value);
 
 /* ----------------------------------------------------------------- retile.c */
 
 /* Which scope variables' tiles may begin elsewhere; then, with all schedules
  * made, in which multiples. */
-void axe_find_retiles(planner *p);
-void axe_round_retiles(planner *p);
+void axe_find_retiles(axe_planner *p);
+void axe_round_retiles(axe_planner *p);
 
 /* --------------------------------------------------------------- schedule.c */
 
 /* A schedule of s with nothing chosen yet. */
-axe_schedule axe_core_begin(planner *p, const axe_stmt *s);
+axe_schedule axe_core_begin(axe_planner *p, const axe_stmt *s);
 /* What schedule s has of its own for one core, while planning goes on. */
-axe_core_schedule *axe_core_edit(planner *p, const axe_schedule *s);
+axe_core_schedule *axe_core_edit(axe_planner *p, const axe_schedule *s);
 
 /* -------------------------------------------------------------- sum_loops.c */
 
@@ -105,22 +107,22 @@ const axe_kernel *axe_sum_loops(axe_ctx *cx, const axe_machine *mc,
  * in a vector of which only the first lanes count?  Then they do so; the
  * operands' atoms go into list, which has room, if a row may have such an end.
  */
-void axe_plan_parts(planner *p, request *r, const axe_var *last,
+void axe_plan_parts(axe_planner *p, axe_request *r, const axe_var *last,
                     axe_schedule *out, const axe_atom **list);
 
 /* The atom that loads the first of `lanes` steps of v, or NULL. */
 /* Would runs of v, shorter than two vectors, go faster by half as many lanes,
  * since their ends cost more than what that adds? */
-bool            axe_part_is_dear(planner *p, const request *r, const axe_var *v,
-                                 int lanes);
-const axe_atom *axe_find_part(planner *p, const axe_operand *op,
+bool axe_part_is_dear(axe_planner *p, const axe_request *r, const axe_var *v,
+                      int lanes);
+const axe_atom *axe_find_part(axe_planner *p, const axe_operand *op,
                               const axe_var *v, int lanes);
 
 /* Note an atom once. */
 void axe_use_atom(axe_schedule *s, const axe_atom *a, const axe_atom **list);
 
 /* The type in which elements of a tensor lie in memory. */
-axe_type axe_kept_as(const planner *p, const axe_tensor *t);
+axe_type axe_kept_as(const axe_planner *p, const axe_tensor *t);
 
 /* ------------------------------------------------------------ tile_layout.c */
 
@@ -129,13 +131,13 @@ void axe_contract_layouts(const axe_product *q, const axe_candidate *c);
 
 /* --------------------------------------------------------- worker_barrier.c */
 
-/* Where all workers must meet; with p->retile known. */
-void axe_plan_sync(planner *p);
+/* Where all workers need a barrier; with p->retile known. */
+void axe_plan_sync(axe_planner *p);
 
 /* -------------------------------------------------------------- zero_copy.c */
 
 /* Factors that are read where they come from. */
-void axe_find_views(planner *p);
+void axe_find_views(axe_planner *p);
 
 /* ----------------------------------------------------------------- caches.c */
 
@@ -145,19 +147,19 @@ void axe_check_caches(axe_ctx *cx, const axe_plan *p);
 /* ------------------------------------------------------------------- plan.c */
 
 /* Rows of passes.def. */
-AXE_CHECK axe_status axe_core_check_scopes(planner *p);
-AXE_CHECK axe_status axe_core_place_declared(planner *p);
-AXE_CHECK axe_status axe_core_choose_layouts(planner *p);
-AXE_CHECK axe_status axe_core_place_tiles(planner *p);
-AXE_CHECK axe_status axe_core_schedule_all(planner *p);
-void                 axe_core_tell_open(planner *p);
+AXE_CHECK axe_status axe_core_check_scopes(axe_planner *p);
+AXE_CHECK axe_status axe_core_place_declared(axe_planner *p);
+AXE_CHECK axe_status axe_core_choose_layouts(axe_planner *p);
+AXE_CHECK axe_status axe_core_place_tiles(axe_planner *p);
+AXE_CHECK axe_status axe_core_schedule_all(axe_planner *p);
+void                 axe_core_tell_open(axe_planner *p);
 
 /* The row of plan/target.h for one core. */
-AXE_CHECK axe_status axe_core_storage(planner *p, const axe_tensor *t,
+AXE_CHECK axe_status axe_core_storage(axe_planner *p, const axe_tensor *t,
                                       const axe_layout **out);
-int                  axe_core_places(const planner *p, const axe_tensor *t,
+int                  axe_core_places(const axe_planner *p, const axe_tensor *t,
                                      axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES]);
-const char          *axe_core_why_no_hint(planner *p, const axe_schedule *s,
+const char          *axe_core_why_no_hint(axe_planner *p, const axe_schedule *s,
                                           const axe_attr *a);
 
 #endif

@@ -5,7 +5,8 @@
  * destination ends.  If every reader of a tile bounds a dimension by the same
  * limit, the statements that fill the tile are cut there too: the zeros beyond
  * the edge of a matrix are then never written, nor sums that are never stored.
- * A limit that moves with a loop is shared only within a turn of the loop.
+ * A limit that moves with a loop is shared only within an iteration of the
+ * loop.
  */
 #include <string.h>
 
@@ -51,7 +52,7 @@ index_reach(const axe_schedule *s, const axe_var *v)
 }
 
 static const axe_node *
-rounded(planner *p, reach r)
+rounded(axe_planner *p, reach r)
 {
     const axe_node *k = axe_index_const(p->cx, r.round);
 
@@ -63,7 +64,7 @@ rounded(planner *p, reach r)
 
 /* The subscript x + h reaches as far as x does, and h more. */
 static reach
-reach_of(planner *p, const axe_schedule *s, const axe_node *sub)
+reach_of(axe_planner *p, const axe_schedule *s, const axe_node *sub)
 {
     reach out = {NULL, 1};
 
@@ -112,8 +113,8 @@ adds_to_it(const axe_schedule *s, int k)
 
 /* What all readers of dimension d of the tile, but one, have in common. */
 static bool
-common_reach(planner *p, const axe_tensor *t, int d, const axe_schedule *but,
-             reach *out)
+common_reach(axe_planner *p, const axe_tensor *t, int d,
+             const axe_schedule *but, reach *out)
 {
     bool first = true;
 
@@ -134,14 +135,14 @@ common_reach(planner *p, const axe_tensor *t, int d, const axe_schedule *but,
 }
 
 const axe_node *
-axe_common_limit(planner *p, const axe_tensor *t, int d)
+axe_common_limit(axe_planner *p, const axe_tensor *t, int d)
 {
     reach r;
 
     return common_reach(p, t, d, NULL, &r) ? r.limit : NULL;
 }
 
-/* Does it differ from one turn of a loop to the next? */
+/* Does it differ from one iteration of a loop to the next? */
 static bool
 moves(const axe_node *n)
 {
@@ -153,10 +154,10 @@ moves(const axe_node *n)
     return false;
 }
 
-/* Do all readers of what s writes see it in the turn in which it was written?
- * In a later one they might read further than it was filled. */
+/* Do all readers of what s writes see it in the iteration in which it was
+ * written? In a later one they might read further than it was filled. */
 static bool
-before_readers(const planner *p, const axe_schedule *s)
+before_readers(const axe_planner *p, const axe_schedule *s)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *r = p->schedule[i];
@@ -171,7 +172,7 @@ before_readers(const planner *p, const axe_schedule *s)
 }
 
 static void
-cut_writer(planner *p, axe_schedule *s, int d, reach r)
+cut_writer(axe_planner *p, axe_schedule *s, int d, reach r)
 {
     const axe_node *sub = s->stmt->dst->arg[d];
     axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 1);
@@ -197,7 +198,7 @@ is_bound(const axe_schedule *s, const axe_var *v)
 
 /* Sums that none of those who take them reads are not summed up. */
 static void
-cut_sums(planner *p, axe_schedule *s)
+cut_sums(axe_planner *p, axe_schedule *s)
 {
     const axe_node *dst = s->stmt->dst;
     axe_guard      *bound = axe_new_array(p->cx, axe_guard, s->n_bound + 2);
@@ -209,13 +210,13 @@ cut_sums(planner *p, axe_schedule *s)
         const axe_node *sub = dst->arg[d];
         bool tile = sub->op == AXE_OP_var && (sub->u.var == s->core->tile.m ||
                                               sub->u.var == s->core->tile.n);
-        bool turn = sub->op == AXE_OP_var && sub->u.var->kind == AXE_VAR_LOOP &&
-                    !s->core->idle.var;
-        if ((!tile && !turn) || is_bound(s, sub->u.var) ||
+        bool iteration = sub->op == AXE_OP_var &&
+                         sub->u.var->kind == AXE_VAR_LOOP && !s->core->idle.var;
+        if ((!tile && !iteration) || is_bound(s, sub->u.var) ||
             !common_reach(p, dst->u.tensor, d, s, &r) || r.round != 1 ||
             !axe_known_at(p, s->stmt, r.limit) || moves(r.limit))
             continue;
-        if (turn)
+        if (iteration)
             axe_core_edit(p, s)->idle = (axe_guard){sub->u.var, r.limit};
         else
             bound[s->n_bound++] = (axe_guard){sub->u.var, r.limit};
@@ -224,7 +225,7 @@ cut_sums(planner *p, axe_schedule *s)
 }
 
 void
-axe_cut_dead(planner *p)
+axe_cut_dead(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = p->schedule[i];

@@ -1,13 +1,13 @@
 /* fuse_epilogue.c - the ends of a contraction's sums, merged into it.
  *
- *     acc[m, n] = 0                      no work: turn 0 does not add old sums
- *     for (t) { ... acc[m, n] += ... }
- *     C[.., ..] = f(acc[m, n])           done with the sums in registers
+ *     acc[m, n] = 0                      no work: iteration 0 does not add old
+ * sums for (t) { ... acc[m, n] += ... } C[.., ..] = f(acc[m, n])           done
+ * with the sums in registers
  *
- * Then the sums' tile is touched only between turns, and not at all if there is
- * one turn.  What follows is merged for whole register tiles; the ragged ones
- * keep their sums in the tile, and the statement is left with those.  Without
- * any turn both statements run as written.
+ * Then the sums' tile is touched only between iterations, and not at all if
+ * there is one iteration.  What follows is merged for whole register tiles; the
+ * ragged ones keep their sums in the tile, and the statement is left with
+ * those.  Without any iteration both statements run as written.
  *
  * Zeros written right before the one contraction that adds to them are left out
  * where that visits, whoever reads its sums then.
@@ -71,7 +71,7 @@ next(const place *pl)
 
 /* The plain `t = 0` before the contraction in the same body. */
 static const axe_stmt *
-zeroed(planner *p, const place *pl, const axe_tensor *t)
+zeroed(axe_planner *p, const place *pl, const axe_tensor *t)
 {
     for (int i = 0; i < pl->at; i++) {
         const axe_stmt     *b = pl->body[i];
@@ -101,7 +101,7 @@ accesses_in(const axe_schedule *s, const axe_tensor *t)
 
 /* Have z, s and f, of which z and f may be NULL, all accesses of t? */
 static bool
-alone(const planner *p, const axe_tensor *t, const axe_schedule *z,
+alone(const axe_planner *p, const axe_tensor *t, const axe_schedule *z,
       const axe_schedule *s, const axe_schedule *f)
 {
     int all = 0;
@@ -128,7 +128,7 @@ same(const axe_node *a, const axe_node *b)
 
 /* Does nobody read sums that the contraction does not visit? */
 static bool
-covers(planner *p, const axe_schedule *s)
+covers(axe_planner *p, const axe_schedule *s)
 {
     const axe_node *dst = s->stmt->dst;
 
@@ -195,7 +195,7 @@ same_edges(const axe_schedule *s, const axe_schedule *e)
 }
 
 static bool
-fits(planner *p, const axe_schedule *s, const axe_schedule *e)
+fits(axe_planner *p, const axe_schedule *s, const axe_schedule *e)
 {
     const axe_tensor *t = s->stmt->dst->u.tensor;
     bool              ok = e && !e->stmt->atom && e->kind == AXE_SCHED_MAP &&
@@ -218,7 +218,7 @@ fits(planner *p, const axe_schedule *s, const axe_schedule *e)
 
 /* Sums are kept as they are in registers, so the tile rounds nothing. */
 static bool
-kept_exactly(planner *p, const axe_schedule *s)
+kept_exactly(axe_planner *p, const axe_schedule *s)
 {
     const axe_tensor *t = s->stmt->dst->u.tensor;
     axe_type          c;
@@ -230,7 +230,7 @@ kept_exactly(planner *p, const axe_schedule *s)
 }
 
 static void
-merge(planner *p, const axe_schedule *s)
+merge(axe_planner *p, const axe_schedule *s)
 {
     const axe_tensor  *t = s->stmt->dst->u.tensor;
     axe_core_schedule *own = axe_core_edit(p, s);
@@ -243,11 +243,11 @@ merge(planner *p, const axe_schedule *s)
     const axe_schedule *zs = z ? p->schedule[z->id] : NULL;
     const axe_schedule *fs = f ? p->schedule[f->id] : NULL;
     if (!alone(p, t, zs, s, fs) ||
-        (pl.loop && axe_leaves_turn(pl.loop->n_body, pl.loop->body)))
+        (pl.loop && axe_leaves_iteration(pl.loop->n_body, pl.loop->body)))
         return;
     if (pl.loop) {
-        own->turn = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
-        own->turns = pl.loop->var[0]->extent;
+        own->iteration = axe_var_node(p->cx, AXE_NOWHERE, pl.loop->var[0]);
+        own->iterations = pl.loop->var[0]->extent;
     }
     if (zs && covers(p, s)) {
         own->fresh = true;
@@ -263,7 +263,7 @@ merge(planner *p, const axe_schedule *s)
 /* The rows of t that the contraction does not write: those from here on, or all
  * where it leaves out columns. */
 static const axe_node *
-rest_of_rows(planner *p, axe_schedule *s)
+rest_of_rows(axe_planner *p, axe_schedule *s)
 {
     const axe_split *sp = &s->core->split;
     const axe_node  *mr = axe_index_const(p->cx, s->core->tile.mr), *all, *rows;
@@ -291,7 +291,7 @@ touched(const place *pl, const axe_stmt *z, const axe_tensor *t)
 
     for (int i = 0; i < pl->at; i++) {
         if (behind &&
-            (axe_leaves_turn(1, pl->body + i) ||
+            (axe_leaves_iteration(1, pl->body + i) ||
              axe_stmt_reads(pl->body[i], t) || axe_stmt_writes(pl->body[i], t)))
             return true;
         behind = behind || pl->body[i] == z;
@@ -302,7 +302,7 @@ touched(const place *pl, const axe_stmt *z, const axe_tensor *t)
 /* t = 0 right before the one contraction that adds to it: that writes what it
  * visits, and only the rest is left to the statement.  Others may read t. */
 static void
-merge_zeros(planner *p, axe_schedule *s)
+merge_zeros(axe_planner *p, axe_schedule *s)
 {
     const axe_node *dst = s->stmt->dst;
     const axe_stmt *z;
@@ -329,7 +329,7 @@ merge_zeros(planner *p, axe_schedule *s)
 }
 
 void
-axe_merge_ends(planner *p)
+axe_merge_ends(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = p->schedule[i];

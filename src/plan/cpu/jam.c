@@ -18,7 +18,7 @@ enum { SIDE = 4, CHAINS_ALONE = 2, MOST_ROWS = 6 };
 /* The statement's one fold, along the lanes, of nothing that is folded or that
  * the statement writes; NULL if there is none. */
 static axe_nest *
-only_fold(const planner *p, const request *r)
+only_fold(const axe_planner *p, const axe_request *r)
 {
     axe_nest *n = &r->nest[1];
 
@@ -31,7 +31,7 @@ only_fold(const planner *p, const request *r)
 
 /* Do two values of the digit meet in something that both read? */
 static bool
-shares(const request *r, const axe_digit *d)
+shares(const axe_request *r, const axe_digit *d)
 {
     bool any = false;
 
@@ -45,7 +45,8 @@ shares(const request *r, const axe_digit *d)
 }
 
 static bool
-can_jam(const request *r, const axe_nest *fold, const axe_digit *d, int64_t by)
+can_jam(const axe_request *r, const axe_nest *fold, const axe_digit *d,
+        int64_t by)
 {
     for (int i = 0; i < r->n_operand; i++)
         if (axe_operand_asks(&r->operand[i], d->var))
@@ -68,7 +69,7 @@ larger_first(axe_nest *nest, axe_digit *d)
 }
 
 void
-axe_plan_jam(const planner *p, const request *r, axe_nest *nest)
+axe_plan_jam(const axe_planner *p, const axe_request *r, axe_nest *nest)
 {
     axe_nest  *fold = only_fold(p, r);
     int        n = nest->n_digit, rows;

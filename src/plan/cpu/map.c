@@ -35,7 +35,7 @@ depends(const axe_operand *op, const axe_var *v)
 
 /* Does the statement move elements from one tensor to another as they are? */
 static bool
-is_raw(const planner *p, const request *r)
+is_raw(const axe_planner *p, const axe_request *r)
 {
     axe_type t = axe_kept_as(p, r->operand[0].tensor);
 
@@ -58,7 +58,7 @@ holds_indices(const axe_node *n)
 }
 
 axe_status
-axe_map_lanes(planner *p, request *r, int *lanes)
+axe_map_lanes(axe_planner *p, axe_request *r, int *lanes)
 {
     int min = p->mc->vector_bits;
 
@@ -97,8 +97,8 @@ computes_with(const axe_operand *op, const axe_var *v)
 /* Does an atom take `lanes` steps of `step` of v in this operand, of which
  * `word` neighbours each are moved? */
 static const axe_atom *
-fits_words(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
-           int lanes, int step, int word)
+fits_words(axe_planner *p, axe_operand *op, axe_atom_kind kind,
+           const axe_var *v, int lanes, int step, int word)
 {
     const axe_layout *mem;
     axe_iter          it;
@@ -116,7 +116,7 @@ fits_words(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
 }
 
 static const axe_atom *
-fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
+fits(axe_planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
      int lanes)
 {
     return fits_words(p, op, kind, v, lanes, 1, 1);
@@ -124,7 +124,7 @@ fits(planner *p, axe_operand *op, axe_atom_kind kind, const axe_var *v,
 
 /* Can v be cut into digits that suit every operand? */
 static bool
-refines(planner *p, request *r, const axe_dim *d, int64_t word)
+refines(axe_planner *p, axe_request *r, const axe_dim *d, int64_t word)
 {
     axe_mark   m = axe_ctx_mark(p->cx);
     axe_digit *digit;
@@ -158,8 +158,8 @@ count_math(const axe_node *n)
  * by one: neighbours share lines, or enough is done with each element to hide
  * that lines come one after the other. */
 static const axe_atom *
-fits_apart(planner *p, const request *r, axe_operand *op, const axe_var *v,
-           int lanes)
+fits_apart(axe_planner *p, const axe_request *r, axe_operand *op,
+           const axe_var *v, int lanes)
 {
     axe_iter it;
 
@@ -175,8 +175,8 @@ fits_apart(planner *p, const request *r, axe_operand *op, const axe_var *v,
 /* Try v in the lanes of the statement's own loops; apart: it may load what is
  * no run along them. */
 static bool
-try_vector(planner *p, request *r, const axe_dim *d, int lanes, bool apart,
-           axe_schedule *out, const axe_atom **list)
+try_vector(axe_planner *p, axe_request *r, const axe_dim *d, int lanes,
+           bool apart, axe_schedule *out, const axe_atom **list)
 {
     int64_t e = axe_dim_extent(d);
 
@@ -204,7 +204,7 @@ try_vector(planner *p, request *r, const axe_dim *d, int lanes, bool apart,
 
 /* Try v in the lanes of one reduction's loops. */
 static bool
-try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
+try_reduce(axe_planner *p, axe_request *r, const axe_dim *d, int lanes,
            axe_schedule *out, const axe_atom **list)
 {
     int64_t e = axe_dim_extent(d);
@@ -225,7 +225,7 @@ try_reduce(planner *p, request *r, const axe_dim *d, int lanes,
 
 /* Is the value the loaded element, converted at most by the store? */
 static bool
-plain_move(const planner *p, const request *r)
+plain_move(const axe_planner *p, const axe_request *r)
 {
     const axe_node   *v = r->value;
     const axe_tensor *dst = r->operand[0].tensor;
@@ -248,7 +248,7 @@ plain_move(const planner *p, const request *r)
 
 /* Is what the operand's checks ask the same for all elements? */
 static bool
-asks_once(const request *r, const axe_operand *op)
+asks_once(const axe_request *r, const axe_operand *op)
 {
     bool once = true;
 
@@ -263,7 +263,7 @@ asks_once(const request *r, const axe_operand *op)
 
 /* Does a subscript read something else for each element? */
 static bool
-looks_up(const request *r, const axe_node *moved)
+looks_up(const axe_request *r, const axe_node *moved)
 {
     if (r->operand[1].load != moved)
         return true;
@@ -277,7 +277,7 @@ looks_up(const request *r, const axe_node *moved)
 /* May blocks of the statement be transposed in registers?  Notes why not, where
  * the plan does not show it. */
 static bool
-may_transpose(planner *p, request *r)
+may_transpose(axe_planner *p, axe_request *r)
 {
     const axe_node *v = r->value;
     const char     *why = NULL;
@@ -300,7 +300,7 @@ may_transpose(planner *p, request *r)
 /* The variable along which both sides of a move have `word` neighbours, or
  * NULL. */
 static const axe_var *
-common_word(request *r, int word)
+common_word(axe_request *r, int word)
 {
     for (int i = 0; i < r->nest[0].n_dim; i++) {
         const axe_var *v = r->nest[0].dim[i].var;
@@ -319,7 +319,7 @@ common_word(request *r, int word)
 /* A plain move whose two sides are fast in different variables.  word: that
  * many neighbours along word_var move as one. */
 static bool
-try_transpose(planner *p, request *r, int lanes, int word,
+try_transpose(axe_planner *p, axe_request *r, int lanes, int word,
               const axe_var *word_var, const axe_dim **u, const axe_dim **v,
               const axe_atom **list)
 {
@@ -351,7 +351,7 @@ try_transpose(planner *p, request *r, int lanes, int word,
 }
 
 static const axe_atom *
-scalar_atom(planner *p, axe_atom_kind kind)
+scalar_atom(axe_planner *p, axe_atom_kind kind)
 {
     for (int i = 0; i < p->mc->n_atom; i++)
         if (p->mc->atom[i].kind == kind && p->mc->atom[i].slow &&
@@ -363,7 +363,7 @@ scalar_atom(planner *p, axe_atom_kind kind)
 /* Is a row of the vector's variable a constant piece of a global tensor's, too
  * short for hardware to follow? */
 static bool
-short_rows(const request *r, const axe_dim *d)
+short_rows(const axe_request *r, const axe_dim *d)
 {
     int64_t e = axe_dim_extent(d);
 
@@ -376,7 +376,7 @@ short_rows(const request *r, const axe_dim *d)
 
 /* Lanes for the statement's own loops, at least `min`. */
 static bool
-choose_vector(planner *p, request *r, int lanes, int min, bool apart,
+choose_vector(axe_planner *p, axe_request *r, int lanes, int min, bool apart,
               axe_schedule *out, const axe_atom **list, const axe_var **last)
 {
     for (int n = lanes; n >= min; n /= 2)
@@ -399,9 +399,9 @@ choose_vector(planner *p, request *r, int lanes, int min, bool apart,
 
 /* A transpose of blocks of up to lanes x lanes words. */
 static bool
-choose_transpose(planner *p, request *r, int lanes, int word, axe_schedule *out,
-                 const axe_atom **list, const axe_var **last2,
-                 const axe_var **last)
+choose_transpose(axe_planner *p, axe_request *r, int lanes, int word,
+                 axe_schedule *out, const axe_atom **list,
+                 const axe_var **last2, const axe_var **last)
 {
     const axe_var *wv = word > 1 ? common_word(r, word) : NULL;
     const axe_dim *u, *v;
@@ -425,7 +425,7 @@ choose_transpose(planner *p, request *r, int lanes, int word, axe_schedule *out,
 
 /* Choose lanes for each nest; fills out->kind and atoms. */
 static axe_status
-choose(planner *p, request *r, axe_schedule *out, const axe_atom **list,
+choose(axe_planner *p, axe_request *r, axe_schedule *out, const axe_atom **list,
        const axe_var **last2, const axe_var **last)
 {
     int lanes, few, block, word;
@@ -488,7 +488,7 @@ enum { CHAINS = 4, FEW_SLOTS = 12 };
 
 /* Issue slots for one execution; -1 where an extent is known only later. */
 static double
-estimate(const request *r, const axe_schedule *s)
+estimate(const axe_request *r, const axe_schedule *s)
 {
     double trips = 1, slots = count_math(r->value);
 
@@ -513,7 +513,7 @@ estimate(const request *r, const axe_schedule *s)
 /* Whole vectors into an argument that is only written: its lines need not be
  * read first. */
 static bool
-streams(const planner *p, const request *r, const axe_schedule *s)
+streams(const axe_planner *p, const axe_request *r, const axe_schedule *s)
 {
     const axe_tensor *t = r->operand[0].tensor;
     axe_type          c;
@@ -529,17 +529,17 @@ streams(const planner *p, const request *r, const axe_schedule *s)
                p->mc->vector_bits;
 }
 
-/* What the text says of prefetching, streaming and turns in a row. */
+/* What the text says of prefetching, streaming and iterations in a row. */
 static void
-take_attrs(planner *p, request *r, axe_schedule *out)
+take_attrs(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     const axe_attr *ahead = axe_attr_of(r->stmt, AXE_ATTR_prefetch);
-    const axe_attr *turns = axe_attr_of(r->stmt, AXE_ATTR_unroll);
+    const axe_attr *iterations = axe_attr_of(r->stmt, AXE_ATTR_unroll);
 
     if (ahead)
         axe_core_edit(p, out)->ahead = (int)ahead->value[0];
-    if (turns)
-        r->nest[0].chains = (int)turns->value[0];
+    if (iterations)
+        r->nest[0].chains = (int)iterations->value[0];
     axe_core_edit(p, out)->evict =
         axe_attr_of(r->stmt, AXE_ATTR_evict_first) != NULL;
     axe_core_edit(p, out)->always =
@@ -547,7 +547,7 @@ take_attrs(planner *p, request *r, axe_schedule *out)
 }
 
 axe_status
-axe_map_plan(planner *p, request *r, axe_schedule *out)
+axe_map_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     const axe_var   *last = NULL, *last2 = NULL;
     const axe_atom **list =

@@ -20,7 +20,7 @@ step_of(const axe_schedule *s, const axe_var *v)
 
 /* Larger is further out. */
 static int64_t
-weight_of(planner *p, const axe_operand *dst, const axe_digit *d)
+weight_of(axe_planner *p, const axe_operand *dst, const axe_digit *d)
 {
     axe_move *move = axe_new_array(p->cx, axe_move, axe_operand_n_iter(dst));
     int       n = axe_operand_moves(dst, d, move);
@@ -49,7 +49,7 @@ units_last(int n, axe_digit *all)
 
 /* What a digit moves an operand by, if that is one stride. */
 static bool
-one_stride(planner *p, const axe_operand *op, const axe_digit *d,
+one_stride(axe_planner *p, const axe_operand *op, const axe_digit *d,
            axe_stride *out)
 {
     axe_move *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
@@ -63,7 +63,7 @@ one_stride(planner *p, const axe_operand *op, const axe_digit *d,
 /* Does the operand come in runs along `run`, which `next` continues, from rows
  * that `row` steps through? */
 static bool
-in_short_runs(planner *p, const axe_operand *op, const axe_digit *next,
+in_short_runs(axe_planner *p, const axe_operand *op, const axe_digit *next,
               const axe_digit *row, const axe_digit *run)
 {
     int64_t    bytes = axe_type_table[op->tensor->type].bits / 8;
@@ -86,7 +86,7 @@ in_short_runs(planner *p, const axe_operand *op, const axe_digit *next,
  *
  * and lines of the destination are still written whole. */
 static int
-few_rows_at_a_time(planner *p, const request *r, int n, axe_digit *all)
+few_rows_at_a_time(axe_planner *p, const axe_request *r, int n, axe_digit *all)
 {
     bool       wanted = false;
     axe_digit *d = all + n - 3;
@@ -109,7 +109,7 @@ few_rows_at_a_time(planner *p, const request *r, int n, axe_digit *all)
 }
 
 void
-axe_map_order(planner *p, const request *r, axe_nest *nest,
+axe_map_order(axe_planner *p, const axe_request *r, axe_nest *nest,
               const axe_schedule *s, bool by_stride, const axe_var *last2,
               const axe_var *last)
 {

@@ -18,7 +18,7 @@
 /* A CPU core runs one task at a time; the entities of scopes inside take turns.
  */
 static axe_status
-check_scope(planner *p, const axe_stmt *s)
+check_scope(axe_planner *p, const axe_stmt *s)
 {
     if (s->scope == AXE_SCOPE_CLUSTER)
         return axe_fail(p->cx, s->at, AXE_EUNSUPPORTED,
@@ -28,7 +28,7 @@ check_scope(planner *p, const axe_stmt *s)
 }
 
 static axe_status
-check_roles(planner *p, const axe_stmt *s)
+check_roles(axe_planner *p, const axe_stmt *s)
 {
     const char *why;
     axe_span    at;
@@ -44,7 +44,7 @@ check_roles(planner *p, const axe_stmt *s)
 }
 
 static axe_shape
-tile_shape(planner *p, const axe_tensor *t)
+tile_shape(axe_planner *p, const axe_tensor *t)
 {
     int64_t *e = axe_new_array(p->cx, int64_t, t->rank + 1);
 
@@ -55,7 +55,7 @@ tile_shape(planner *p, const axe_tensor *t)
 
 /* Is it one of this machine's own axes, which keep no tile? */
 static bool
-is_own_axis(planner *p, axe_axis a)
+is_own_axis(axe_planner *p, axe_axis a)
 {
     const axe_axis_table *t = axe_machine_axes(p->mc->family);
 
@@ -80,7 +80,7 @@ is_for_threads(const axe_layout *l)
 }
 
 static axe_status
-place_declared(planner *p, const axe_tensor *t)
+place_declared(axe_planner *p, const axe_tensor *t)
 {
     axe_place *pl = &p->place[t->id];
 
@@ -104,7 +104,7 @@ place_declared(planner *p, const axe_tensor *t)
 
 /* Of tiles whose layout was not taken, that. */
 void
-axe_core_tell_open(planner *p)
+axe_core_tell_open(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
@@ -116,7 +116,7 @@ axe_core_tell_open(planner *p)
 }
 
 static axe_status
-place_tensor(planner *p, const axe_stmt *s)
+place_tensor(axe_planner *p, const axe_stmt *s)
 {
     if (s->tensor->space == AXE_SPACE_GLOBAL)
         return AXE_OK;
@@ -124,7 +124,7 @@ place_tensor(planner *p, const axe_stmt *s)
 }
 
 static axe_status
-place_pipeline(planner *p, const axe_stmt *s)
+place_pipeline(axe_planner *p, const axe_stmt *s)
 {
     for (int i = 0; i < s->pipeline->n_tensor; i++)
         AXE_TRY(place_declared(p, s->pipeline->tensor[i]));
@@ -132,7 +132,7 @@ place_pipeline(planner *p, const axe_stmt *s)
 }
 
 static axe_status
-infer(planner *p, const axe_stmt *s)
+infer(axe_planner *p, const axe_stmt *s)
 {
     axe_mark m = axe_ctx_mark(p->cx);
 
@@ -159,7 +159,7 @@ find_contraction(int n, axe_stmt *const *body, const axe_tensor *t)
 }
 
 static const char *
-why_row_major(planner *p, const axe_tensor *t)
+why_row_major(axe_planner *p, const axe_tensor *t)
 {
     const axe_stmt *s = find_contraction(p->kernel->n_body, p->kernel->body, t);
 
@@ -172,7 +172,7 @@ why_row_major(planner *p, const axe_tensor *t)
 }
 
 static axe_status
-place_rest(planner *p)
+place_rest(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
@@ -190,7 +190,7 @@ place_rest(planner *p)
 /* Bytes of the global operands for one execution of a whole tile; -1 where an
  * extent is known at run time only. */
 static int64_t
-moved_bytes(const request *r)
+moved_bytes(const axe_request *r)
 {
     int64_t sum = 0;
 
@@ -212,9 +212,9 @@ moved_bytes(const request *r)
 }
 
 static axe_status
-schedule(planner *p, const axe_stmt *s)
+schedule(axe_planner *p, const axe_stmt *s)
 {
-    request       r;
+    axe_request   r;
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s);
 
@@ -243,7 +243,7 @@ schedule(planner *p, const axe_stmt *s)
 
 /* Bytes of a tile, and of all stages of a pipeline's, each on its own lines. */
 static bool
-size_of(planner *p, axe_place *pl, int64_t n)
+size_of(axe_planner *p, axe_place *pl, int64_t n)
 {
     const axe_pipeline *ring = pl->tensor->pipeline;
     const axe_ring     *r = ring ? axe_ring_of(p->n_ring, p->ring, ring) : NULL;
@@ -259,7 +259,7 @@ size_of(planner *p, axe_place *pl, int64_t n)
 
 /* Offsets in scratch, each tile on a 64-byte line. */
 axe_status
-axe_core_place_tiles(planner *p)
+axe_core_place_tiles(axe_planner *p)
 {
     int64_t at = 0;
 
@@ -287,21 +287,21 @@ axe_core_place_tiles(planner *p)
 /* ------------------------------------------------------------------- passes */
 
 axe_status
-axe_core_check_scopes(planner *p)
+axe_core_check_scopes(axe_planner *p)
 {
     AXE_TRY(axe_each_stmt(p, AXE_STMT_SCOPE, check_scope));
     return axe_each_stmt(p, AXE_STMT_ROLES, check_roles);
 }
 
 axe_status
-axe_core_place_declared(planner *p)
+axe_core_place_declared(axe_planner *p)
 {
     AXE_TRY(axe_each_stmt(p, AXE_STMT_TENSOR, place_tensor));
     return axe_each_stmt(p, AXE_STMT_PIPELINE, place_pipeline);
 }
 
 axe_status
-axe_core_choose_layouts(planner *p)
+axe_core_choose_layouts(axe_planner *p)
 {
     p->core =
         axe_new_array(p->cx, axe_core_schedule *, p->kernel->n_index_stmt + 1);
@@ -311,7 +311,7 @@ axe_core_choose_layouts(planner *p)
 }
 
 axe_status
-axe_core_schedule_all(planner *p)
+axe_core_schedule_all(axe_planner *p)
 {
     return axe_each_stmt(p, AXE_STMT_INDEX, schedule);
 }
@@ -319,14 +319,14 @@ axe_core_schedule_all(planner *p)
 /* ------------------------------------------------ what all of planning asks */
 
 axe_status
-axe_core_storage(planner *p, const axe_tensor *t, const axe_layout **out)
+axe_core_storage(axe_planner *p, const axe_tensor *t, const axe_layout **out)
 {
     *out = p->place[t->id].layout;
     return AXE_OK;
 }
 
 int
-axe_core_places(const planner *p, const axe_tensor *t,
+axe_core_places(const axe_planner *p, const axe_tensor *t,
                 axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES])
 {
     (void)p;
@@ -337,7 +337,7 @@ axe_core_places(const planner *p, const axe_tensor *t,
 }
 
 const char *
-axe_core_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
+axe_core_why_no_hint(axe_planner *p, const axe_schedule *s, const axe_attr *a)
 {
     if (a->key == AXE_ATTR_stream)
         return s->core->stream || p->mc->stream_bytes <= 0

@@ -1,8 +1,8 @@
 /* register_tiles.c - a contraction's tile as register tiles.
  *
  * Rows go by mr; what is left over is computed with the zeros behind it.
- * Columns are counted in vectors and dealt evenly: of 7 vectors, 3 + 2 + 2 and
- * not 3 + 3 + 1, since a tile of one vector loads nearly as much as it
+ * Columns are counted in vectors and distributed evenly: of 7 vectors, 3 + 2 +
+ * 2 and not 3 + 3 + 1, since a tile of one vector loads nearly as much as it
  * multiplies.  So there are `wide` tiles of width + 1 vectors and then tiles of
  * `width`.
  *
@@ -14,7 +14,7 @@
 #include "plan/cpu/cpu.h"
 
 static const axe_node *
-choose(planner *p, const axe_node *c, const axe_node *a, const axe_node *b)
+choose(axe_planner *p, const axe_node *c, const axe_node *a, const axe_node *b)
 {
     return axe_node_new(p->cx, AXE_OP_select, AXE_TYPE_INDEX, AXE_NOWHERE, 3,
                         (const axe_node *[]){c, a, b});
@@ -22,7 +22,7 @@ choose(planner *p, const axe_node *c, const axe_node *a, const axe_node *b)
 
 /* A name for the value, noted in the split; constants need none. */
 static const axe_node *
-let(planner *p, axe_split *sp, const axe_schedule *s, const char *name,
+let(axe_planner *p, axe_split *sp, const axe_schedule *s, const char *name,
     const axe_node *value)
 {
     axe_var *v;
@@ -43,7 +43,7 @@ let(planner *p, axe_split *sp, const axe_schedule *s, const char *name,
 
 /* How much of [0, extent) is wanted. */
 static const axe_node *
-wanted(planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
+wanted(axe_planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
 {
     const axe_node *n = axe_index_const(p->cx, extent);
 
@@ -77,10 +77,10 @@ find_loops(int n, axe_stmt *const *body, const axe_stmt *s, loops *l)
     return false;
 }
 
-/* How many of the loops have begun a turn where n is known; one more than
- * there are if it depends on something else that turns. */
+/* How many of the loops have begun an iteration where n is known; one more than
+ * there are if it depends on something else that iterates. */
 static int
-known_in(const planner *p, const loops *l, const axe_node *n)
+known_in(const axe_planner *p, const loops *l, const axe_node *n)
 {
     int depth = 0;
 
@@ -100,7 +100,7 @@ known_in(const planner *p, const loops *l, const axe_node *n)
 
 /* Where the rows and columns to compute are known. */
 static void
-find_begin(planner *p, const axe_schedule *s, const axe_node *rows,
+find_begin(axe_planner *p, const axe_schedule *s, const axe_node *rows,
            const axe_node *columns, axe_split *sp)
 {
     loops l = {0};
@@ -126,7 +126,7 @@ extent_of(const axe_schedule *s, const axe_var *v)
 
 /* Columns in tiles of at most nv vectors. */
 static void
-deal(planner *p, axe_split *sp, const axe_schedule *s)
+distribute(axe_planner *p, axe_split *sp, const axe_schedule *s)
 {
     const axe_node *lanes = axe_index_const(p->cx, s->nest[0].lanes);
     const axe_node *nv = axe_index_const(p->cx, s->core->tile.nv), *tiles;
@@ -151,7 +151,7 @@ deal(planner *p, axe_split *sp, const axe_schedule *s)
 }
 
 static void
-split_tile(planner *p, axe_schedule *s)
+split_tile(axe_planner *p, axe_schedule *s)
 {
     axe_split      *sp = &axe_core_edit(p, s)->split;
     const axe_node *mr = axe_index_const(p->cx, s->core->tile.mr);
@@ -169,7 +169,7 @@ split_tile(planner *p, axe_schedule *s)
             axe_node2(p->cx, AXE_OP_mul,
                       axe_node2(p->cx, AXE_OP_div, sp->rows, mr), mr));
     if (s->core->tile.narrow)
-        deal(p, sp, s);
+        distribute(p, sp, s);
     else {
         const axe_node *nr = axe_index_const(p->cx, (int64_t)s->core->tile.nv *
                                                         s->nest[0].lanes);
@@ -181,14 +181,14 @@ split_tile(planner *p, axe_schedule *s)
 }
 
 const axe_node *
-axe_split_let(planner *p, axe_schedule *s, const char *name,
+axe_split_let(axe_planner *p, axe_schedule *s, const char *name,
               const axe_node *value)
 {
     return let(p, &axe_core_edit(p, s)->split, s, name, value);
 }
 
 void
-axe_split_tiles(planner *p)
+axe_split_tiles(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++)
         if (p->schedule[i] && p->schedule[i]->kind == AXE_SCHED_CONTRACT)

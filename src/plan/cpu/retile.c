@@ -36,7 +36,7 @@ typedef struct tie {
 } tie;
 
 typedef struct ties {
-    planner       *p;
+    axe_planner   *p;
     const axe_var *scope;
     int64_t        tile;
     bool           ok, grew;
@@ -261,7 +261,7 @@ contracted(ties *t, int n, axe_stmt *const *body)
 }
 
 static bool
-allowed(planner *p, const axe_stmt *s, const axe_var *v, int64_t tile)
+allowed(axe_planner *p, const axe_stmt *s, const axe_var *v, int64_t tile)
 {
     ties *t = axe_new(p->cx, ties);
 
@@ -275,7 +275,7 @@ allowed(planner *p, const axe_stmt *s, const axe_var *v, int64_t tile)
 }
 
 static const axe_var *
-made_var(planner *p, const axe_var *of, const char *what)
+made_var(axe_planner *p, const axe_var *of, const char *what)
 {
     axe_var *v = axe_new(p->cx, axe_var);
 
@@ -290,7 +290,7 @@ made_var(planner *p, const axe_var *of, const char *what)
 
 /* The scope variables of s. */
 static void
-retile_scope(planner *p, const axe_stmt *s)
+retile_scope(axe_planner *p, const axe_stmt *s)
 {
     for (int i = 0; i < s->n_var; i++) {
         const axe_node *e = s->var[i]->extent;
@@ -311,8 +311,8 @@ retile_scope(planner *p, const axe_stmt *s)
 
 /* fn(scope) for every scope at the top, also in loops and branches there. */
 static int
-each_top(planner *p, int n, axe_stmt *const *body,
-         void (*fn)(planner *p, const axe_stmt *s))
+each_top(axe_planner *p, int n, axe_stmt *const *body,
+         void (*fn)(axe_planner *p, const axe_stmt *s))
 {
     int n_var = 0;
 
@@ -331,7 +331,7 @@ each_top(planner *p, int n, axe_stmt *const *body,
 }
 
 void
-axe_find_retiles(planner *p)
+axe_find_retiles(axe_planner *p)
 {
     const axe_kernel *k = p->kernel;
 
@@ -343,7 +343,7 @@ axe_find_retiles(planner *p)
 /* Steps are whole register tiles: of those contractions whose bounds, by way of
  * their operands' guards, speak of this scope variable. */
 void
-axe_round_retiles(planner *p)
+axe_round_retiles(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];

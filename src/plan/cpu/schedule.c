@@ -2,7 +2,7 @@
 #include "plan/cpu/cpu.h"
 
 axe_schedule
-axe_core_begin(planner *p, const axe_stmt *s)
+axe_core_begin(axe_planner *p, const axe_stmt *s)
 {
     axe_core_schedule *own = axe_new(p->cx, axe_core_schedule);
 
@@ -11,7 +11,7 @@ axe_core_begin(planner *p, const axe_stmt *s)
 }
 
 axe_core_schedule *
-axe_core_edit(planner *p, const axe_schedule *s)
+axe_core_edit(axe_planner *p, const axe_schedule *s)
 {
     return p->core[s->stmt->id];
 }

@@ -23,7 +23,7 @@ typedef struct axe_let {
 
 /* A contraction's tile as register tiles; see cpu/register_tiles.c.  The lets,
  * in order, are known at the beginning of the statement, or if early of each
- * turn of `loop`, NULL for its scope. */
+ * iteration of `loop`, NULL for its scope. */
 typedef struct axe_split {
     bool            early;
     const axe_stmt *loop;
@@ -54,16 +54,16 @@ typedef struct axe_view {
 
 /* What axe_schedule.core is. */
 struct axe_core_schedule {
-    axe_tile_shape tile;   /* CONTRACT */
-    axe_guard      idle;   /* CONTRACT: nor turns of the loop over var from the
-                              limit on, whose sums nobody reads; or NULL */
-    axe_split       split; /* CONTRACT */
-    axe_view        view[2];  /* CONTRACT: of a and b */
-    const axe_node *turns;    /* of the loop around a contraction whose ends are
-                                 merged into it, see fuse_epilogue.c */
-    const axe_node     *turn; /* this one; both NULL without a loop */
-    bool                fresh; /* CONTRACT: turn 0 needs no old sums */
-    const axe_schedule *then;  /* CONTRACT: done with the last sums */
+    axe_tile_shape tile; /* CONTRACT */
+    axe_guard idle; /* CONTRACT: nor iterations of the loop over var from the
+                       limit on, whose sums nobody reads; or NULL */
+    axe_split       split;      /* CONTRACT */
+    axe_view        view[2];    /* CONTRACT: of a and b */
+    const axe_node *iterations; /* of the loop around a contraction whose ends
+                                   are merged into it, see fuse_epilogue.c */
+    const axe_node     *iteration; /* this one; both NULL without a loop */
+    bool                fresh;     /* CONTRACT: iteration 0 needs no old sums */
+    const axe_schedule *then;      /* CONTRACT: done with the last sums */
     bool parts; /* which stores a row's last vector in part; else the tile of
                    that keeps its sums */
     const axe_schedule *within;    /* that contraction, of what is merged */

@@ -6,7 +6,8 @@
  * one sum over g, h and c, whose elements stay in registers for nine times as
  * many products.  That is the same where both factors and not the element
  * depend on the loop's variable, and where the element is kept as exactly as
- * registers keep it, so that turns round nothing.  Other loops stay. */
+ * registers keep it, so that no iteration rounds anything.  Other loops
+ * stay. */
 #include "ir/rewrite.h"
 #include "plan/access/contract_roles.h"
 #include "plan/cpu/cpu.h"

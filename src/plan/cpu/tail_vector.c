@@ -10,7 +10,7 @@
 #include "plan/plan_int.h"
 
 axe_type
-axe_kept_as(const planner *p, const axe_tensor *t)
+axe_kept_as(const axe_planner *p, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
@@ -35,8 +35,8 @@ takes(const axe_atom *a, axe_type t)
 
 /* The cheapest atom that moves the first of `lanes` steps of v. */
 static const axe_atom *
-find(planner *p, axe_atom_kind kind, const axe_operand *op, const axe_var *v,
-     int lanes)
+find(axe_planner *p, axe_atom_kind kind, const axe_operand *op,
+     const axe_var *v, int lanes)
 {
     axe_type          t = axe_kept_as(p, op->tensor);
     axe_mark          m = axe_ctx_mark(p->cx);
@@ -58,14 +58,15 @@ find(planner *p, axe_atom_kind kind, const axe_operand *op, const axe_var *v,
 }
 
 const axe_atom *
-axe_find_part(planner *p, const axe_operand *op, const axe_var *v, int lanes)
+axe_find_part(axe_planner *p, const axe_operand *op, const axe_var *v,
+              int lanes)
 {
     return find(p, AXE_ATOM_LOAD_PART, op, v, lanes);
 }
 
 /* How many steps of v run before an operand jumps; 0: none does. */
 static int64_t
-run_of(const request *r, const axe_var *v)
+run_of(const axe_request *r, const axe_var *v)
 {
     int64_t run = 0;
 
@@ -83,7 +84,7 @@ run_of(const request *r, const axe_var *v)
 
 /* What moves `lanes` steps of v; NULL: nothing does at once. */
 static const axe_atom *
-whole_of(planner *p, axe_atom_kind kind, const axe_operand *op,
+whole_of(axe_planner *p, axe_atom_kind kind, const axe_operand *op,
          const axe_var *v, int lanes)
 {
     axe_mark          m = axe_ctx_mark(p->cx);
@@ -99,7 +100,8 @@ whole_of(planner *p, axe_atom_kind kind, const axe_operand *op,
 /* What a run costs by `lanes`: whole vectors, and its end; -1: the end goes
  * element by element. */
 static double
-run_cost(planner *p, const request *r, const axe_var *v, int lanes, int64_t run)
+run_cost(axe_planner *p, const axe_request *r, const axe_var *v, int lanes,
+         int64_t run)
 {
     double all = 0;
 
@@ -120,7 +122,8 @@ run_cost(planner *p, const request *r, const axe_var *v, int lanes, int64_t run)
 }
 
 bool
-axe_part_is_dear(planner *p, const request *r, const axe_var *v, int lanes)
+axe_part_is_dear(axe_planner *p, const axe_request *r, const axe_var *v,
+                 int lanes)
 {
     int64_t run = run_of(r, v);
     double  whole, half;
@@ -134,7 +137,7 @@ axe_part_is_dear(planner *p, const request *r, const axe_var *v, int lanes)
 
 /* May a row along v, `lanes` at a time, end in less than a vector? */
 static bool
-may_end(const request *r, const axe_nest *nest, const axe_var *v)
+may_end(const axe_request *r, const axe_nest *nest, const axe_var *v)
 {
     int64_t e = 0;
 
@@ -151,8 +154,8 @@ may_end(const request *r, const axe_nest *nest, const axe_var *v)
 /* The atoms that load and store one operand; false if one is wanted and there
  * is none. */
 static bool
-parts_of(planner *p, const axe_operand *op, bool writes, const axe_nest *nest,
-         const axe_var *v, const axe_atom **part)
+parts_of(axe_planner *p, const axe_operand *op, bool writes,
+         const axe_nest *nest, const axe_var *v, const axe_atom **part)
 {
     axe_iter it;
 
@@ -172,7 +175,7 @@ parts_of(planner *p, const axe_operand *op, bool writes, const axe_nest *nest,
 }
 
 static void
-plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
+plan_part(axe_planner *p, axe_request *r, axe_nest *nest, const axe_var *last,
           axe_schedule *out, const axe_atom **list)
 {
     const axe_atom *part[2];
@@ -198,8 +201,8 @@ plan_part(planner *p, request *r, axe_nest *nest, const axe_var *last,
 }
 
 void
-axe_plan_parts(planner *p, request *r, const axe_var *last, axe_schedule *out,
-               const axe_atom **list)
+axe_plan_parts(axe_planner *p, axe_request *r, const axe_var *last,
+               axe_schedule *out, const axe_atom **list)
 {
     for (int k = 0; k < r->n_nest && out->kind == AXE_SCHED_MAP; k++) {
         axe_nest *n = &r->nest[k];

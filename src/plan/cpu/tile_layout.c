@@ -20,7 +20,7 @@
 #include "plan/cpu/cpu.h"
 
 static bool
-open_tile(const planner *p, const axe_tensor *t)
+open_tile(const axe_planner *p, const axe_tensor *t)
 {
     return t->space != AXE_SPACE_GLOBAL && !p->place[t->id].layout;
 }
@@ -91,7 +91,7 @@ walks_before(const axe_node *load, int d)
  * other, slow to fast.  NULL if a subscript with an index is not one whole
  * index, or one that another has. */
 static const axe_layout *
-lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
+lay_out(axe_planner *p, const axe_node *load, int n_piece, const piece *pc)
 {
     const axe_tensor *t = load->u.tensor;
     axe_iter *it = axe_new_array(p->cx, axe_iter, n_piece + t->rank + 1);
@@ -127,7 +127,7 @@ lay_out(planner *p, const axe_node *load, int n_piece, const piece *pc)
  * k, around those all others: for subscripts that are more than an index.  NULL
  * if an extent is not known. */
 static const axe_layout *
-lay_out_rows(planner *p, const axe_roles *ro, const axe_node *load)
+lay_out_rows(axe_planner *p, const axe_roles *ro, const axe_node *load)
 {
     const axe_tensor *t = load->u.tensor;
     axe_iter         *it = axe_new_array(p->cx, axe_iter, t->rank + 1);
@@ -154,7 +154,7 @@ lay_out_rows(planner *p, const axe_roles *ro, const axe_node *load)
 }
 
 static void
-settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
+settle(axe_planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
        const char *why)
 {
     axe_place *pl = &p->place[t->id];
@@ -169,7 +169,7 @@ settle(planner *p, const axe_tensor *t, const axe_layout *l, axe_type type,
 /* The sum's indices in the order of the source's dimensions, if it is fast in
  * one of them; how many, 0 if not all are found there. */
 static int
-sums_of_source(planner *p, const axe_roles *ro, const axe_node *load,
+sums_of_source(axe_planner *p, const axe_roles *ro, const axe_node *load,
                const axe_dim **out)
 {
     int             all = ro->n_more[AXE_SUMS] + 1, n = 0;

@@ -1,4 +1,4 @@
-/* worker_barrier.c - where all workers must meet.
+/* worker_barrier.c - where all workers need a barrier.
  *
  * Within a scope an entity waits for no other.  Between two scopes it must if
  * one writes a global tensor that the other touches, unless every entity finds
@@ -6,18 +6,18 @@
  * worker gets the same entities of both, and every access has each entity's
  * number i as i*T + r, 0 <= r < T, in one dimension, the same T in both.
  *
- * One pass over the top of the kernel keeps what was touched since all workers
- * last met, one access of each kind: accesses of a tensor that are counted
- * alike and tell the same meet the same others.  A loop is passed until what a
- * turn leaves behind is known to the next one; what is known only grows, so
- * that ends. */
+ * One pass over the top of the kernel keeps what was touched since the workers'
+ * last barrier, one access of each kind: accesses of a tensor that are counted
+ * alike and tell the same conflict with the same others.  A loop is passed
+ * until what an iteration leaves behind is known to the next one; what is known
+ * only grows, so that ends. */
 #include <string.h>
 
 #include "ir/list.h"
 #include "plan/cpu/cpu.h"
 #include "plan/plan_int.h"
 
-/* What decides whom an access meets. */
+/* What decides what an access conflicts with. */
 typedef struct kind {
     const axe_stmt *scope; /* or one counted alike */
     int             rank;
@@ -42,7 +42,7 @@ typedef struct pending {
 } pending;
 
 typedef struct gathering {
-    planner        *p;
+    axe_planner    *p;
     kind          **kind; /* by tensor id: all of them */
     const axe_stmt *scope, *stmt;
     axe_list       *out;
@@ -126,7 +126,7 @@ constant(const axe_node *n)
 /* Is every variable of the scope counted as it is written, by a number that
  * does not change in a launch? */
 static bool
-is_counted(const planner *p, const axe_stmt *s)
+is_counted(const axe_planner *p, const axe_stmt *s)
 {
     for (int k = 0; k < s->n_var; k++)
         if (!constant(s->var[k]->extent) ||
@@ -146,7 +146,7 @@ same_extents(const axe_stmt *s, const axe_stmt *t)
     return true;
 }
 
-/* Do only accesses of one and the same worker meet? */
+/* Do only accesses of one and the same worker conflict? */
 static bool
 own(const kind *a, const kind *b)
 {
@@ -250,7 +250,7 @@ gather(gathering *g, int n, axe_stmt *const *body)
  */
 
 static axe_sync *
-row_of(planner *p, const axe_stmt *at)
+row_of(axe_planner *p, const axe_stmt *at)
 {
     for (int i = 0; i < p->n_sync; i++)
         if (p->sync[i].at == at)
@@ -267,7 +267,7 @@ row_of(planner *p, const axe_stmt *at)
 }
 
 static const char *
-conflict_text(planner *p, const touch *a, const touch *b)
+conflict_text(axe_planner *p, const touch *a, const touch *b)
 {
     return axe_textf(p->cx, "%s is %s in line %d and %s in line %d",
                      a->load->u.tensor->name,
@@ -275,9 +275,10 @@ conflict_text(planner *p, const touch *a, const touch *b)
                      b->kind->writes ? "written" : "read", b->stmt->at.line);
 }
 
-/* Must workers meet before the scope whose accesses are `now`? */
+/* Do workers need a barrier before the scope whose accesses are `now`? */
 static void
-decide(planner *p, axe_sync *row, const pending *before, const axe_list *now)
+decide(axe_planner *p, axe_sync *row, const pending *before,
+       const axe_list *now)
 {
     const char *mine = NULL;
 
@@ -320,7 +321,7 @@ join_list(pending *at, const axe_list *touches)
 }
 
 static void
-pass_scope(planner *p, const axe_stmt *s, kind **kinds, pending *at)
+pass_scope(axe_planner *p, const axe_stmt *s, kind **kinds, pending *at)
 {
     axe_list  now = {.cx = p->cx};
     gathering g = {p, kinds, s, s, &now};
@@ -347,7 +348,7 @@ join(pending *at, const pending *more)
 }
 
 static pending
-copy_of(planner *p, const pending *at)
+copy_of(axe_planner *p, const pending *at)
 {
     pending out = {.list = {.cx = p->cx}};
 
@@ -355,11 +356,11 @@ copy_of(planner *p, const pending *at)
     return out;
 }
 
-static void pass(planner *p, int n, axe_stmt *const *body, kind **kinds,
+static void pass(axe_planner *p, int n, axe_stmt *const *body, kind **kinds,
                  pending *at);
 
 static void
-pass_loop(planner *p, const axe_stmt *s, kind **kinds, pending *at)
+pass_loop(axe_planner *p, const axe_stmt *s, kind **kinds, pending *at)
 {
     pending in = copy_of(p, at);
 
@@ -371,7 +372,7 @@ pass_loop(planner *p, const axe_stmt *s, kind **kinds, pending *at)
 }
 
 static void
-pass_branches(planner *p, const axe_stmt *s, kind **kinds, pending *at)
+pass_branches(axe_planner *p, const axe_stmt *s, kind **kinds, pending *at)
 {
     pending other = copy_of(p, at);
 
@@ -381,7 +382,7 @@ pass_branches(planner *p, const axe_stmt *s, kind **kinds, pending *at)
 }
 
 static void
-pass(planner *p, int n, axe_stmt *const *body, kind **kinds, pending *at)
+pass(axe_planner *p, int n, axe_stmt *const *body, kind **kinds, pending *at)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -403,7 +404,7 @@ pass(planner *p, int n, axe_stmt *const *body, kind **kinds, pending *at)
 }
 
 void
-axe_plan_sync(planner *p)
+axe_plan_sync(axe_planner *p)
 {
     pending at = {.list = {.cx = p->cx}};
     kind  **kinds = axe_new_array(p->cx, kind *, p->kernel->n_tensor + 1);

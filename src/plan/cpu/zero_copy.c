@@ -32,7 +32,7 @@ renamed(const axe_node *dst, const axe_node *load, const axe_var *v)
 
 /* The source of the fill with the contraction's indices, or NULL. */
 static const axe_operand *
-source_of(planner *p, const axe_schedule *fill, const axe_node *load)
+source_of(axe_planner *p, const axe_schedule *fill, const axe_node *load)
 {
     const axe_operand *from = &fill->operand[1];
     axe_operand       *op = axe_new(p->cx, axe_operand);
@@ -63,11 +63,11 @@ source_of(planner *p, const axe_schedule *fill, const axe_node *load)
 /* The only statement that fills the factor's tile, if that copies elements as
  * they are; else NULL and why. */
 static axe_schedule *
-filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
+filled_by(axe_planner *p, const axe_schedule *s, const axe_operand *op,
           const char **why)
 {
     const axe_stmt *w = axe_only_writer(p, op->tensor);
-    const axe_stmt *turns = s->core->split.loop;
+    const axe_stmt *iterations = s->core->split.loop;
     axe_schedule   *fill = w ? p->schedule[w->id] : NULL;
     int             readers = 0;
 
@@ -87,8 +87,8 @@ filled_by(planner *p, const axe_schedule *s, const axe_operand *op,
     if (readers != 1 || !axe_runs_before(p, w, s->stmt) ||
         !axe_known_at(p, s->stmt, fill->operand[1].base))
         return NULL;
-    *why = "what is left of it is another number in each turn";
-    if (turns && !axe_stmt_within(turns->n_body, turns->body, w))
+    *why = "what is left of it is another number in each iteration";
+    if (iterations && !axe_stmt_within(iterations->n_body, iterations->body, w))
         return NULL;
     *why = "it is transposed";
     return fill->kind == AXE_SCHED_MAP ? fill : NULL;
@@ -120,7 +120,7 @@ inside(const axe_schedule *s, const axe_operand *op, const axe_var *kept)
 }
 
 static const axe_node *
-in_bytes(planner *p, const axe_operand *op, const axe_iter *it)
+in_bytes(axe_planner *p, const axe_operand *op, const axe_iter *it)
 {
     const axe_node *n = axe_index_const(
         p->cx, it->stride * (axe_type_table[op->tensor->type].bits / 8));
@@ -160,7 +160,8 @@ sums_together(const axe_schedule *s, const axe_operand *op)
 /* Do `tiles` register tiles' rows of a, each with a line of its own, fit the
  * sets of L1? */
 static const axe_node *
-rows_fit(planner *p, const axe_schedule *s, const axe_operand *op, int tiles)
+rows_fit(axe_planner *p, const axe_schedule *s, const axe_operand *op,
+         int tiles)
 {
     const axe_machine *mc = p->mc;
 
@@ -175,7 +176,7 @@ rows_fit(planner *p, const axe_schedule *s, const axe_operand *op, int tiles)
  * are read again at once, tile after tile of the columns; everything else when
  * all else has passed, so it may take half of the second-level cache. */
 static const axe_node *
-settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
+settled(axe_planner *p, const axe_schedule *s, const axe_operand *op, bool left,
         const char **why)
 {
     const axe_machine *mc = p->mc;
@@ -189,8 +190,8 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
                      s->core->tile.mr, s->core->tile.mr, mc->l1_ways);
     if (left && sums_together(s, op))
         return rows_fit(p, s, op, 1);
-    if (s->core->turns && s->core->turns->op == AXE_OP_cdiv)
-        n = axe_node2(p->cx, AXE_OP_min, n, s->core->turns->arg[0]);
+    if (s->core->iterations && s->core->iterations->op == AXE_OP_cdiv)
+        n = axe_node2(p->cx, AXE_OP_min, n, s->core->iterations->arg[0]);
     const axe_node *row =
         left ? axe_index_const(p->cx, (int64_t)s->core->tile.mr * bytes)
              : axe_node2(p->cx, AXE_OP_mul, s->core->split.columns,
@@ -208,18 +209,19 @@ settled(planner *p, const axe_schedule *s, const axe_operand *op, bool left,
 /* Does the sum end with a whole group, wherever it is cut?  The tile has zeros
  * behind it, the argument has not. */
 static const axe_node *
-whole_groups(planner *p, const axe_schedule *s, const axe_operand *op)
+whole_groups(axe_planner *p, const axe_schedule *s, const axe_operand *op)
 {
-    const axe_node *size = s->core->turns && s->core->turns->op == AXE_OP_cdiv
-                               ? s->core->turns->arg[0]
-                               : NULL;
-    int64_t         tile;
+    const axe_node *size =
+        s->core->iterations && s->core->iterations->op == AXE_OP_cdiv
+            ? s->core->iterations->arg[0]
+            : NULL;
+    int64_t tile;
 
     if (s->core->tile.group == 1)
         return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 1);
     for (int g = 0; g < op->n_guard; g++)
         if (op->guard[g].var == s->core->tile.k &&
-            (!size || !axe_is_iconst(s->core->turns->arg[1], &tile) ||
+            (!size || !axe_is_iconst(s->core->iterations->arg[1], &tile) ||
              tile % s->core->tile.group != 0))
             return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
     return size ? axe_node2(
@@ -232,7 +234,7 @@ whole_groups(planner *p, const axe_schedule *s, const axe_operand *op)
 
 /* Read again at all? */
 static const axe_node *
-once(planner *p, const axe_schedule *s, bool left)
+once(axe_planner *p, const axe_schedule *s, bool left)
 {
     int64_t n =
         left ? (int64_t)s->core->tile.nv * s->nest[0].lanes : s->core->tile.mr;
@@ -245,8 +247,8 @@ once(planner *p, const axe_schedule *s, bool left)
 /* What n steps of `weight` move the operand by each; false if it differs: one
  * part is within one iter, since no iter of a tile stands still. */
 static bool
-even_steps(planner *p, const axe_operand *op, const axe_var *v, int64_t weight,
-           int64_t n, axe_stride *out)
+even_steps(axe_planner *p, const axe_operand *op, const axe_var *v,
+           int64_t weight, int64_t n, axe_stride *out)
 {
     axe_move *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
     axe_digit d = {v, weight, n};
@@ -260,7 +262,7 @@ even_steps(planner *p, const axe_operand *op, const axe_var *v, int64_t weight,
 
 /* The same along the sum's other indices. */
 static bool
-find_more(planner *p, const axe_schedule *s, const axe_operand *op,
+find_more(axe_planner *p, const axe_schedule *s, const axe_operand *op,
           const axe_operand *src, axe_view *v)
 {
     for (int i = 0; i < s->core->tile.n_more; i++) {
@@ -274,7 +276,7 @@ find_more(planner *p, const axe_schedule *s, const axe_operand *op,
 }
 
 static bool
-find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
+find_steps(axe_planner *p, const axe_schedule *s, const axe_operand *op,
            const axe_operand *src, bool left, axe_view *v)
 {
     const axe_var *of = left ? s->core->tile.m : s->core->tile.n,
@@ -293,7 +295,7 @@ find_steps(planner *p, const axe_schedule *s, const axe_operand *op,
 /* The atom that loads the last vector of columns where it is less than whole.
  * Every tile's goes that way, so only one that costs no more than a whole. */
 static const axe_atom *
-end_of_row(planner *p, const axe_schedule *s, const axe_operand *src)
+end_of_row(axe_planner *p, const axe_schedule *s, const axe_operand *src)
 {
     const axe_layout *mem;
     int               lanes = s->nest[0].lanes;
@@ -306,7 +308,7 @@ end_of_row(planner *p, const axe_schedule *s, const axe_operand *src)
 }
 
 static void
-find_view(planner *p, axe_schedule *s, bool left)
+find_view(axe_planner *p, axe_schedule *s, bool left)
 {
     axe_view          *v = &axe_core_edit(p, s)->view[left ? 0 : 1];
     const axe_operand *op =
@@ -336,7 +338,7 @@ find_view(planner *p, axe_schedule *s, bool left)
     v->why = "its layout is uneven";
     if (!find_steps(p, s, op, src, left, v) || (!left && !s->core->tile.narrow))
         return;
-    v->why = "a turn may end within a group of the sum";
+    v->why = "an iteration may end within a group of the sum";
     whole = whole_groups(p, s, src);
     if (axe_is_iconst(whole, &known) && !known)
         return;
@@ -364,7 +366,7 @@ find_view(planner *p, axe_schedule *s, bool left)
 
 /* Columns in more tiles would copy rows again, but for a view. */
 static void
-note_cheap(planner *p, const axe_schedule *s)
+note_cheap(axe_planner *p, const axe_schedule *s)
 {
     for (int i = 0; s->core->view[0].source && i < s->n_bound; i++)
         for (int k = 0; k < p->n_retile; k++)
@@ -374,7 +376,7 @@ note_cheap(planner *p, const axe_schedule *s)
 }
 
 void
-axe_find_views(planner *p)
+axe_find_views(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         axe_schedule *s = p->schedule[i];

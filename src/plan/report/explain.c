@@ -142,7 +142,7 @@ put_told_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
     }
 }
 
-/* Where workers meet between scopes. */
+/* Barriers of workers between scopes. */
 static void
 put_sync(axe_ctx *cx, axe_buf *out, const axe_plan *p)
 {
@@ -150,7 +150,8 @@ put_sync(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         axe_putf(out, "%s %s: %s: %s\n",
                  p->sync[i].at->kind == AXE_STMT_BARRIER ? "at" : "before",
                  axe_place_text(cx, p->sync[i].at->at),
-                 p->sync[i].barrier ? "all workers meet" : "nobody waits",
+                 p->sync[i].barrier ? "a barrier of all workers"
+                                    : "nobody waits",
                  p->sync[i].why);
 }
 

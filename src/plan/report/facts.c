@@ -30,7 +30,7 @@ axe_place_text(axe_ctx *cx, axe_span at)
 }
 
 const char *
-axe_crew_text(axe_ctx *cx, const axe_crew *c)
+axe_threads_text(axe_ctx *cx, const axe_thread_group *c)
 {
     const char *name = axe_scope_name(c->scope);
 

@@ -171,24 +171,25 @@ tell_merged(teller *t)
         tell_view(t, &s->operand[s->core->tile.a], &s->core->view[0]);
         tell_view(t, &s->operand[s->core->tile.b], &s->core->view[1]);
         if (s->core->fresh)
-            tell(t, AXE_FACT_merged, "the first turn adds to nothing");
+            tell(t, AXE_FACT_merged, "the first iteration adds to nothing");
         if (s->core->then)
             tell(t, AXE_FACT_merged,
-                 axe_textf(t->cx, "the last turn does s%d for whole %s",
+                 axe_textf(t->cx, "the last iteration does s%d for whole %s",
                            s->core->then->stmt->id,
                            s->core->parts ? "rows of register tiles"
                                           : "register tiles"));
     }
     if (s->core->within)
-        tell(t, AXE_FACT_merged,
-             axe_textf(t->cx,
-                       s->core->within->core->then == s &&
-                               s->core->within->core->parts
-                           ? "into s%d but for ragged rows of register tiles"
-                       : s->core->within->core->then == s
-                           ? "into s%d but for ragged register tiles"
-                           : "into s%d, and run only where that has no turn",
-                       s->core->within->stmt->id));
+        tell(
+            t, AXE_FACT_merged,
+            axe_textf(
+                t->cx,
+                s->core->within->core->then == s && s->core->within->core->parts
+                    ? "into s%d but for ragged rows of register tiles"
+                : s->core->within->core->then == s
+                    ? "into s%d but for ragged register tiles"
+                    : "into s%d, and run only where that has no iteration",
+                s->core->within->stmt->id));
     for (int i = 0; i < s->n_from; i++)
         tell(t, s->n_operand > 1 ? AXE_FACT_views : AXE_FACT_merged,
              axe_textf(t->cx,
@@ -279,7 +280,7 @@ axe_core_facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
     axe_facts_edges(cx, p, s, out);
     if (s->core->idle.var)
         tell(&t, AXE_FACT_skips,
-             axe_textf(cx, "turns of %s >= %s", s->core->idle.var->name,
+             axe_textf(cx, "iterations of %s >= %s", s->core->idle.var->name,
                        axe_node_text(cx, s->core->idle.limit)));
     tell_merged(&t);
     tell_memory(&t);

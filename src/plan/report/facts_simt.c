@@ -82,9 +82,9 @@ tell_box(teller *t, const axe_simt_copy *c)
 {
     axe_buf b = {.cx = t->cx};
 
-    tell(t, AXE_FACT_crew,
+    tell(t, AXE_FACT_threads,
          axe_textf(t->cx, "one thread of %s",
-                   axe_crew_text(t->cx, t->simt->crew)));
+                   axe_threads_text(t->cx, t->simt->threads)));
     tell_atom(t, c->atom, c->param, "");
     if (c->run)
         axe_putf(&b, "one run of %d elements, all inside", c->param);
@@ -132,7 +132,7 @@ tell_pieces(teller *t, const axe_simt_copy *c)
 {
     axe_buf b = {.cx = t->cx};
 
-    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell(t, AXE_FACT_threads, axe_threads_text(t->cx, t->simt->threads));
     tell_atom(t, c->atom, c->param, "");
     tell(t, AXE_FACT_vector,
          axe_textf(t->cx, "%d neighbours, %d bytes", c->width, c->atom->align));
@@ -152,7 +152,7 @@ tell_staging(teller *t, const struct axe_simt_stage *st)
 {
     axe_buf b = {.cx = t->cx};
 
-    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell(t, AXE_FACT_threads, axe_threads_text(t->cx, t->simt->threads));
     tell_atom(t, st->store.atom, st->store.param,
               axe_textf(t->cx, ", %s", banks_text(t, &st->store.banks)));
     tell_atom(t, st->move, st->map.rank, "");
@@ -242,13 +242,14 @@ tell_map(teller *t)
 {
     axe_buf b = {.cx = t->cx};
 
-    tell(t, AXE_FACT_crew,
+    tell(t, AXE_FACT_threads,
          t->simt->share > 1
              ? axe_textf(t->cx,
                          "%s; each of %d CTAs does a part and gives it to all, "
-                         "their cluster meets before and behind",
-                         axe_crew_text(t->cx, t->simt->crew), t->simt->share)
-             : axe_crew_text(t->cx, t->simt->crew));
+                         "a barrier of their cluster before and behind",
+                         axe_threads_text(t->cx, t->simt->threads),
+                         t->simt->share)
+             : axe_threads_text(t->cx, t->simt->threads));
     for (int i = 0; t->simt->access && i < t->s->n_operand; i++)
         if (axe_simt_first_load(t->s, i) == i)
             tell_access(t, i);
@@ -268,7 +269,7 @@ tell_map(teller *t)
 }
 
 static void
-tell_feed(teller *t, const axe_feed *f)
+tell_feed(teller *t, const axe_factor *f)
 {
     const axe_banks *k = f->direct ? &f->desc.banks : &f->load.banks;
     const char      *name = t->s->operand[f->operand].tensor->name;
@@ -364,16 +365,16 @@ tell_contract(teller *t, const axe_simt_contract *c)
     int64_t each = axe_atom_threads(t->p->machine, c->atom);
 
     if (c->atom->space[0] == AXE_ARG_TMEM)
-        tell(t, AXE_FACT_crew,
+        tell(t, AXE_FACT_threads,
              axe_textf(t->cx, "one thread of %s asks%s",
-                       axe_crew_text(t->cx, t->simt->crew),
+                       axe_threads_text(t->cx, t->simt->threads),
                        c->pair > 1 ? ", in the first CTA for both" : ""));
     else
-        tell(t, AXE_FACT_crew,
+        tell(t, AXE_FACT_threads,
              axe_textf(t->cx,
                        "%s, as %" PRId64 " x %" PRId64 " groups of %" PRId64
                        " over rows and columns",
-                       axe_crew_text(t->cx, t->simt->crew),
+                       axe_threads_text(t->cx, t->simt->threads),
                        groups_of(&c->m, each), groups_of(&c->n, each), each));
     tell_atom(t, c->atom, c->param, "");
     tell_feed(t, &c->a);
@@ -432,14 +433,14 @@ tell_tmem(teller *t, const axe_simt_tmem *m)
 {
     const axe_reg_move *v = &m->move;
 
-    tell(t, AXE_FACT_crew, axe_crew_text(t->cx, t->simt->crew));
+    tell(t, AXE_FACT_threads, axe_threads_text(t->cx, t->simt->threads));
     if (m->able) {
         tell_atom(t, v->atom, v->param, "");
         tell(t, AXE_FACT_loops,
              axe_textf(t->cx,
                        "%" PRId64 " of the atom, %" PRId64
                        " registers of a thread each",
-                       v->n_turn, v->regs));
+                       v->n_invocation, v->regs));
     }
     if (m->filled)
         tell_filled(t, m);
@@ -448,9 +449,9 @@ tell_tmem(teller *t, const axe_simt_tmem *m)
 static void
 tell_tcopy(teller *t, const axe_simt_tcopy *c)
 {
-    tell(t, AXE_FACT_crew,
+    tell(t, AXE_FACT_threads,
          axe_textf(t->cx, "one thread of %s asks",
-                   axe_crew_text(t->cx, t->simt->crew)));
+                   axe_threads_text(t->cx, t->simt->threads)));
     tell_atom(t, c->atom, c->param, "");
     tell(t, AXE_FACT_loops, axe_textf(t->cx, "%d of the atom", c->n));
 }
@@ -480,7 +481,7 @@ kind_text(const teller *t)
 
 /* Where a contraction that is done later is waited for. */
 static void
-tell_flight(teller *t, axe_buf *b)
+tell_drain(teller *t, axe_buf *b)
 {
     const axe_drain *d = axe_simt_drain_of(t->p->simt, t->s->stmt);
 
@@ -505,12 +506,13 @@ tell_sync(teller *t)
     const axe_simt_plan *sp = t->p->simt;
     axe_buf              b = {.cx = t->cx};
 
-    for (int i = 0; i < sp->n_meet && b.len == 0; i++)
-        if (sp->meet[i].at == t->s->stmt)
+    for (int i = 0; i < sp->n_sync_point && b.len == 0; i++)
+        if (sp->sync_point[i].at == t->s->stmt)
             axe_putf(&b, "%s %s before it: %s",
-                     axe_crew_text(t->cx, sp->meet[i].crew),
-                     axe_meet_text(&sp->meet[i]), sp->meet[i].why);
-    tell_flight(t, &b);
+                     axe_threads_text(t->cx, sp->sync_point[i].threads),
+                     axe_sync_point_text(&sp->sync_point[i]),
+                     sp->sync_point[i].why);
+    tell_drain(t, &b);
     if (b.len > 0)
         tell(t, AXE_FACT_sync, b.text);
 }

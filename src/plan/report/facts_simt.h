@@ -16,9 +16,9 @@ void axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 void axe_simt_staged_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
 
 /* sync_simt.c: all that is done for order, as it is executed; and what threads
- * do where a meeting is planned: "meets", "waits for what it asked". */
+ * do where a barrier is planned: "meets", "waits for what it issued". */
 void        axe_simt_sync_of(axe_ctx *cx, const axe_plan *p, axe_list *out);
-const char *axe_meet_text(const axe_meet *m);
+const char *axe_sync_point_text(const axe_sync_point *m);
 
 /* explain_simt.c: what each launch should take at these sizes, in lines, or as
  * "estimates":[...], */
@@ -28,6 +28,6 @@ void axe_explain_launches_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                                const int64_t *size);
 
 /* "each warpgroup of 2", "the cta of 256 threads" */
-const char *axe_crew_text(axe_ctx *cx, const axe_crew *c);
+const char *axe_threads_text(axe_ctx *cx, const axe_thread_group *c);
 
 #endif

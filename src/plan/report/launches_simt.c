@@ -1,4 +1,4 @@
-/* launches_simt.c - launches, shared memory, pipelines and meetings, told in
+/* launches_simt.c - launches, shared memory, pipelines and barriers, told in
  * lines.
  */
 #include <inttypes.h>
@@ -32,7 +32,8 @@ others_text(axe_ctx *cx, const axe_plan *p, int i)
 
     for (int k = 0; k < i; k++)
         if (pl[k].tensor && pl[k].tensor->space == AXE_SPACE_SHARED &&
-            axe_crew_cta(p->simt->home[k]) == axe_crew_cta(p->simt->home[i]) &&
+            axe_threads_cta(p->simt->owner[k]) ==
+                axe_threads_cta(p->simt->owner[i]) &&
             pl[k].offset < pl[i].offset + pl[i].bytes &&
             pl[i].offset < pl[k].offset + pl[k].bytes)
             axe_putf(&b, "%s%s", b.text ? ", " : ", in bytes of ",
@@ -41,14 +42,15 @@ others_text(axe_ctx *cx, const axe_plan *p, int i)
 }
 
 static int
-list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
+list_tiles(axe_ctx *cx, const axe_plan *p, const axe_thread_group *cta,
+           piece *out)
 {
     int n = 0;
 
     for (int i = 0; i < p->n_place; i++) {
         const axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->tensor->space != AXE_SPACE_SHARED ||
-            axe_crew_cta(p->simt->home[i]) != cta)
+            axe_threads_cta(p->simt->owner[i]) != cta)
             continue;
         out[n++] = (piece){
             pl->offset, pl->bytes,
@@ -60,7 +62,8 @@ list_tiles(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
 }
 
 static int
-list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
+list_own(axe_ctx *cx, const axe_plan *p, const axe_thread_group *cta,
+         piece *out)
 {
     int n = 0;
 
@@ -68,7 +71,7 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
         const axe_simt_ring *r = &p->simt->ring[i];
         int64_t              bytes = 16 * ((r->n_stage + 1) / 2) *
                         (int64_t)((r->full > 0) + (r->empty > 0));
-        if (r->home == cta && bytes > 0)
+        if (r->owner == cta && bytes > 0)
             out[n++] = (piece){r->barriers, bytes,
                                axe_textf(cx, "barriers of %s", r->ring->name)};
     }
@@ -76,25 +79,25 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, piece *out)
         const axe_schedule          *s = p->schedule[i];
         const struct axe_simt_stage *st =
             s && s->simt->copy ? s->simt->copy->stage : NULL;
-        if (st && st->fits && axe_crew_cta(s->simt->crew) == cta)
-            out[n++] = (piece){
-                st->offset,
-                axe_type_bytes(st->global->type,
-                               st->room * st->n_room * s->simt->crew->n_entity),
-                axe_textf(cx, "staging of statement %d", i)};
+        if (st && st->fits && axe_threads_cta(s->simt->threads) == cta)
+            out[n++] = (piece){st->offset,
+                               axe_type_bytes(st->global->type,
+                                              st->room * st->n_room *
+                                                  s->simt->threads->n_entity),
+                               axe_textf(cx, "staging of statement %d", i)};
     }
     for (int i = 0; i < p->simt->n_launch; i++) {
         const struct axe_simt_queue *q = p->simt->launch[i].queue;
-        if (q && p->simt->launch[i].crew == cta)
+        if (q && p->simt->launch[i].threads == cta)
             out[n++] = (piece){q->answers, q->bytes,
                                "answers which tile is next, and barriers"};
     }
-    for (int i = 0; i < p->simt->n_crew; i++) {
-        const axe_crew *c = p->simt->crew[i];
-        if (c->scratch_bytes > 0 && axe_crew_cta(c) == cta)
-            out[n++] =
-                (piece){c->scratch, c->scratch_bytes,
-                        axe_textf(cx, "scratch of %s", axe_crew_text(cx, c))};
+    for (int i = 0; i < p->simt->n_group; i++) {
+        const axe_thread_group *c = p->simt->group[i];
+        if (c->scratch_bytes > 0 && axe_threads_cta(c) == cta)
+            out[n++] = (piece){
+                c->scratch, c->scratch_bytes,
+                axe_textf(cx, "scratch of %s", axe_threads_text(cx, c))};
     }
     return n;
 }
@@ -105,7 +108,7 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
     const axe_scope_keys *k = &l->scope->keys;
     axe_buf               b = {.cx = cx};
 
-    axe_putf(&b, "CTAs of %d threads", l->crew->n_thread);
+    axe_putf(&b, "CTAs of %d threads", l->threads->n_thread);
     if (l->scope->n_var == 1 && l->scope->var[0]->extent->op == AXE_OP_select)
         axe_putf(&b, " where %s",
                  axe_node_text(cx, l->scope->var[0]->extent->arg[0]));
@@ -114,10 +117,11 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
     if (k->persistent)
         axe_puts(&b, ", that stay");
     if (l->queue)
-        axe_putf(&b, " and take tiles as they come, asked for by %s",
-                 axe_crew_text(cx, l->queue->asker
-                                       ? axe_crew_at(p->simt, l->queue->asker)
-                                       : l->crew));
+        axe_putf(
+            &b, " and take tiles as they come, asked for by %s",
+            axe_threads_text(cx, l->queue->issuer
+                                     ? axe_threads_at(p->simt, l->queue->issuer)
+                                     : l->threads));
     else if (l->no_queue)
         axe_putf(&b, " and take every n-th tile, not as they come: %s",
                  l->no_queue);
@@ -135,12 +139,13 @@ launch_text(axe_ctx *cx, const axe_plan *p, const axe_simt_launch *l)
 
 /* Tiles in tensor memory, by their columns. */
 static void
-list_columns(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, axe_list *out)
+list_columns(axe_ctx *cx, const axe_plan *p, const axe_thread_group *cta,
+             axe_list *out)
 {
     for (int i = 0; i < p->n_place; i++) {
         const axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->tensor->space != AXE_SPACE_TMEM ||
-            axe_crew_cta(p->simt->home[i]) != cta)
+            axe_threads_cta(p->simt->owner[i]) != cta)
             continue;
         axe_list_push(
             out,
@@ -154,21 +159,21 @@ list_columns(axe_ctx *cx, const axe_plan *p, const axe_crew *cta, axe_list *out)
 void
 axe_simt_launches_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
 {
-    int most = p->n_place + p->simt->n_ring + p->n_schedule + p->simt->n_crew +
+    int most = p->n_place + p->simt->n_ring + p->n_schedule + p->simt->n_group +
                p->simt->n_launch;
     piece *all = axe_new_array(cx, piece, most + 1);
 
     for (int i = 0; i < p->simt->n_launch; i++) {
         const axe_simt_launch *l = &p->simt->launch[i];
-        int                    n = list_tiles(cx, p, l->crew, all);
+        int                    n = list_tiles(cx, p, l->threads, all);
         axe_list_push(out, launch_text(cx, p, l));
-        n += list_own(cx, p, l->crew, all + n);
+        n += list_own(cx, p, l->threads, all + n);
         qsort(all, (size_t)n, sizeof *all, by_place);
         for (int k = 0; k < n; k++)
             axe_list_push(
                 out, axe_textf(cx, "  at %" PRId64 ", %" PRId64 " bytes: %s",
                                all[k].at, all[k].bytes, all[k].what));
-        list_columns(cx, p, l->crew, out);
+        list_columns(cx, p, l->threads, out);
     }
 }
 
@@ -179,7 +184,7 @@ static const char *
 way_text(axe_ctx *cx, const axe_simt_ring *r)
 {
     if (r->way == AXE_RING_AHEAD)
-        return axe_textf(cx, "%d turns ahead in one role", r->n_stage - 1);
+        return axe_textf(cx, "%d iterations ahead in one role", r->n_stage - 1);
     return r->way == AXE_RING_ROLES ? "across roles"
                                     : "filled, then read, by one role";
 }
@@ -197,13 +202,14 @@ static void
 tell_full(axe_ctx *cx, const axe_plan *p, const axe_simt_ring *r, axe_list *out)
 {
     const char *first =
-        axe_textf(cx, "thread 0 of %s", axe_crew_text(cx, r->producer));
+        axe_textf(cx, "thread 0 of %s", axe_threads_text(cx, r->producer));
 
     if (r->full == 0) {
-        axe_list_push(out, axe_textf(cx, "  full: %s, then all threads meet",
-                                     r->group ? "each thread waits for the "
-                                                "copies that it began"
-                                              : "threads write it"));
+        axe_list_push(out,
+                      axe_textf(cx, "  full: %s, then a barrier of all threads",
+                                r->group ? "each thread waits for the "
+                                           "copies that it began"
+                                         : "threads write it"));
         return;
     }
     if (r->filled_by) {
@@ -231,7 +237,7 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
     const char *many = to->arrivals == 1 ? "" : "s";
     const char *too = to->engine ? " and of the engine" : "";
 
-    if (to->engine && !to->threads && r->cluster > r->pair)
+    if (to->engine && !to->by_threads && r->cluster > r->pair)
         axe_list_push(
             out,
             axe_textf(cx,
@@ -241,7 +247,7 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
                       r->pair > 1 ? axe_textf(cx, " of each %d CTAs", r->pair)
                                   : " of each CTA",
                       r->cluster));
-    else if (to->engine && !to->threads)
+    else if (to->engine && !to->by_threads)
         axe_list_push(
             out,
             axe_textf(cx, "  empty: %d arrival%s, %s", to->arrivals, many,
@@ -259,8 +265,9 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
                                 to->arrivals, many, who, too, r->cluster,
                                 r->cluster > 1 ? "s" : ""));
     else if (r->way == AXE_RING_AHEAD)
-        axe_list_push(out, "  empty: all threads meet once a turn");
-    if (to->lags)
+        axe_list_push(out,
+                      "  empty: a barrier of all threads in each iteration");
+    if (to->deferred)
         axe_list_push(out, "  a stage is free when the contraction of the next "
                            "one has been issued and its own is done");
 }
@@ -268,11 +275,11 @@ tell_empty(axe_ctx *cx, const axe_simt_ring *r, const axe_ring_reader *to,
 static const char *
 readers_text(axe_ctx *cx, const axe_simt_ring *r)
 {
-    const char *text = axe_crew_text(cx, r->reader[0].crew);
+    const char *text = axe_threads_text(cx, r->reader[0].threads);
 
     for (int i = 1; i < r->n_reader; i++)
         text = axe_textf(cx, "%s, and by %s", text,
-                         axe_crew_text(cx, r->reader[i].crew));
+                         axe_threads_text(cx, r->reader[i].threads));
     return text;
 }
 
@@ -287,7 +294,7 @@ axe_simt_rings_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
                                      r->n_stage, r->n_stage > 1 ? "s" : "",
                                      way_text(cx, r)));
         axe_list_push(out, axe_textf(cx, "  filled by %s, read by %s",
-                                     axe_crew_text(cx, r->producer),
+                                     axe_threads_text(cx, r->producer),
                                      readers_text(cx, r)));
         tell_full(cx, p, r, out);
         for (int k = 0; k < r->n_reader; k++)

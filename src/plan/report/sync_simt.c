@@ -18,12 +18,12 @@ place_of(axe_ctx *cx, const axe_sync_item *i)
 }
 
 const char *
-axe_meet_text(const axe_meet *m)
+axe_sync_point_text(const axe_sync_point *m)
 {
-    if (m->n_asker == 0)
-        return "meets";
-    return m->meets ? "meets, and waits for what it asked,"
-                    : "waits for what it asked";
+    if (m->n_issuer == 0)
+        return "waits at a barrier";
+    return m->barrier ? "waits at a barrier, and for what it issued,"
+                      : "waits for what it issued";
 }
 
 /* The products that a drain waits for. */
@@ -46,10 +46,12 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
     case AXE_SYNC_DONE:
         return products_of(cx, p, i->drain);
     case AXE_SYNC_TOGETHER:
-        return axe_textf(cx, "%s meets", axe_crew_text(cx, i->crew));
+        return axe_textf(cx, "%s waits at a barrier",
+                         axe_threads_text(cx, i->threads));
     case AXE_SYNC_ASKED:
-        return axe_textf(cx, "%s waits for what it asked of %s",
-                         axe_crew_text(cx, i->meet->crew), i->meet->group);
+        return axe_textf(cx, "%s waits for what it issued to %s",
+                         axe_threads_text(cx, i->sync_point->threads),
+                         i->sync_point->group);
     default:
         return i->row ? i->row->name : NULL;
     }
@@ -67,10 +69,10 @@ axe_simt_sync_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
                       axe_textf(cx, "%s: %s%s%s", place_of(cx, item),
                                 what ? what : "", what ? ": " : "", item->why));
     }
-    for (int i = 0; i < p->simt->n_crew; i++) {
-        const axe_crew *c = p->simt->crew[i];
+    for (int i = 0; i < p->simt->n_group; i++) {
+        const axe_thread_group *c = p->simt->group[i];
         if (c->turn >= 0)
             axe_list_push(out, axe_textf(cx, "in turn: %s, at barriers from %d",
-                                         axe_crew_text(cx, c), c->turn));
+                                         axe_threads_text(cx, c), c->turn));
     }
 }

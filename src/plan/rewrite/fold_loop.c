@@ -4,7 +4,7 @@
  *
  * Threads share out all indices at once, so the sum would have to be done for
  * each k by the threads that have that k.  Instead k is counted in order, and
- * each turn has one fold:
+ * each iteration has one fold:
  *
  *     min.k[m] = inf;
  *     for (k : K) {
@@ -83,8 +83,8 @@ note_tile(void *tile, const axe_node *n)
            (n->op == AXE_OP_load && n->u.tensor->space != AXE_SPACE_GLOBAL);
 }
 
-/* May each fold that depends on the outer one be computed in every turn?  One
- * that a condition guards, if it reads outside of no tile. */
+/* May each fold that depends on the outer one be computed in every iteration?
+ * One that a condition guards, if it reads outside of no tile. */
 static bool
 may_hoist(const looping *x, const axe_node *n, bool always)
 {
@@ -197,8 +197,8 @@ make_loop(const looping *x, int over, const axe_node **value)
 
 static void push_stmt(axe_ctx *cx, axe_kernel *k, axe_stmt *s, axe_list *out);
 
-/* The turns' body: the folds that depend on the outer one, one by one, and what
- * is made of them, which goes into acc. */
+/* The iterations' body: the folds that depend on the outer one, one by one, and
+ * what is made of them, which goes into acc. */
 static void
 fill_body(looping *x, const axe_node *value, const axe_node *acc,
           const axe_list *inner, axe_list *out)

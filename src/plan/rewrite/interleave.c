@@ -15,9 +15,9 @@
  * is filled again, computes the same.  Such an order is found by walking all
  * roles at once: a role goes on until it needs a stage that is not full, or
  * not free; then the role at the other end goes on.  Loops around stages of one
- * ring become one loop, where they turn equally often, or after some turns of
- * the longer one are put before or behind it.  Entities of a role are roles of
- * their own, which fill and read a stage together. */
+ * ring become one loop, where they run equally often, or after some iterations
+ * of the longer one are put before or behind it.  Entities of a role are roles
+ * of their own, which fill and read a stage together. */
 #include "plan/rewrite/interleave.h"
 #include "plan/rewrite/rewrite.h"
 

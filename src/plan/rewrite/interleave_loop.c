@@ -1,26 +1,27 @@
 /* interleave_loop.c - loops and branches of roles that become one.
  *
  * Loops around stages of the same rings are one loop, branches under one
- * condition one branch.  Where a role waits for the first turn of a loop, or a
- * loop turns a little longer than the others, these turns are put before or
- * behind it. */
+ * condition one branch.  Where a role waits for the first iteration of a loop,
+ * or a loop runs a little longer than the others, these iterations are put
+ * before or behind it. */
 #include "ir/stmt.h"
 #include "plan/rewrite/interleave.h"
 
 /* Steps, and steps inside of steps, until we give up. */
 enum { MAX_STEP = 100000, MAX_DEEP = 500 };
 
-/* Turns of a loop that are split off. */
+/* Iterations of a loop that are split off. */
 enum { MAX_SPLIT = 4 };
 
 /* -------------------------------------------------------------------- loops
  */
 
-/* The turns of loop s from `first` on, `n` of them; n NULL: one, as statements.
+/* The iterations of loop s from `first` on, `n` of them; n NULL: one, as
+ * statements.
  */
 static void
-add_turns(weave *x, const axe_stmt *s, const axe_node *first, const axe_node *n,
-          axe_list *out)
+add_iterations(weave *x, const axe_stmt *s, const axe_node *first,
+               const axe_node *n, axe_list *out)
 {
     axe_rewriter w = axe_rewriter_of(x->cx, x->k);
 
@@ -61,7 +62,7 @@ is_at_least(const axe_node *n, int64_t least)
     return r.has_lo && r.lo >= least;
 }
 
-/* The first turn of the strand's next statement, a loop, apart. */
+/* The first iteration of the strand's next statement, a loop, apart. */
 static bool
 split_first(weave *x, int i)
 {
@@ -72,14 +73,15 @@ split_first(weave *x, int i)
     if (!is_at_least(n, 1))
         return axe_weave_fail(
             x, s->at,
-            "another role needs its first turn, and it may have none");
-    add_turns(x, s, number(x, s, 0), NULL, &out);
-    add_turns(x, s, one, axe_node2(x->cx, AXE_OP_sub, n, one), &out);
+            "another role needs its first iteration, and it may have none");
+    add_iterations(x, s, number(x, s, 0), NULL, &out);
+    add_iterations(x, s, one, axe_node2(x->cx, AXE_OP_sub, n, one), &out);
     axe_weave_splice(x, i, out.n, axe_stmt_list(&out));
     return true;
 }
 
-/* Its last turns apart: the loop does `n`, which is `more` less than now. */
+/* Its last iterations apart: the loop does `n`, which is `more` less than
+ * now. */
 static bool
 split_last(weave *x, int i, const axe_node *n, int64_t more)
 {
@@ -88,12 +90,12 @@ split_last(weave *x, int i, const axe_node *n, int64_t more)
 
     if (more > MAX_SPLIT || !is_at_least(s->var[0]->extent, more))
         return axe_weave_fail(x, s->at,
-                              "loops around stages of one ring turn "
+                              "loops around stages of one ring run "
                               "differently often");
-    add_turns(x, s, number(x, s, 0), n, &out);
+    add_iterations(x, s, number(x, s, 0), n, &out);
     for (int64_t k = 0; k < more; k++)
-        add_turns(x, s, axe_node2(x->cx, AXE_OP_add, n, number(x, s, k)), NULL,
-                  &out);
+        add_iterations(x, s, axe_node2(x->cx, AXE_OP_add, n, number(x, s, k)),
+                       NULL, &out);
     axe_weave_splice(x, i, out.n, axe_stmt_list(&out));
     return true;
 }
@@ -180,7 +182,7 @@ join(weave *x, group *g, int j)
 }
 
 /* Bring j to a statement that goes with those of the group, unless these go on
- * before.  *apart: the one of them that j waits for a turn of; or -1. */
+ * before.  *apart: the one of them that j waits for an iteration of; or -1. */
 static bool
 bring(weave *x, const group *g, int j, int *apart, axe_list *out)
 {
@@ -232,9 +234,10 @@ gather(weave *x, int i, group *g, axe_list *out)
     return true;
 }
 
-/* Give all loops the number of turns of the shortest; *same: they have it. */
+/* Give all loops the number of iterations of the shortest; *same: they have
+ * it. */
 static bool
-match_turns(weave *x, const group *g, bool *same)
+match_iterations(weave *x, const group *g, bool *same)
 {
     const axe_node *least = NULL;
     int64_t         more;
@@ -242,12 +245,12 @@ match_turns(weave *x, const group *g, bool *same)
     *same = true;
     for (int m = 0; m < g->n; m++) {
         const axe_stmt *s = g->stmt[m];
-        if (s->n_var != 1 || axe_leaves_turn(s->n_body, s->body))
+        if (s->n_var != 1 || axe_leaves_iteration(s->n_body, s->body))
             return axe_weave_fail(x, s->at,
                                   "a loop around stages is left early");
         if (least && !difference(x, s->var[0]->extent, least, &more))
             return axe_weave_fail(x, s->at,
-                                  "loops around stages of one ring turn "
+                                  "loops around stages of one ring run "
                                   "differently often");
         if (!least || more < 0)
             least = s->var[0]->extent;
@@ -293,7 +296,7 @@ axe_weave_loop(weave *x, int i, axe_list *out)
     group           g;
     bool            same;
 
-    if (!gather(x, i, &g, out) || !match_turns(x, &g, &same))
+    if (!gather(x, i, &g, out) || !match_iterations(x, &g, &same))
         return false;
     if (g.n == 0 || !same)
         return true;
@@ -314,8 +317,8 @@ axe_weave_loop(weave *x, int i, axe_list *out)
     for (int m = 0; m < g.n; m++)
         axe_weave_forget(x, g.member[m], g.stmt[m]);
     if (!is_full_as(x, full))
-        return axe_weave_fail(x, s->at,
-                              "a turn leaves other stages full than it found");
+        return axe_weave_fail(
+            x, s->at, "an iteration leaves other stages full than it found");
     axe_list_push(out, axe_weave_around(x, s, &body));
     return true;
 }

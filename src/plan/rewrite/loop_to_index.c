@@ -3,9 +3,9 @@
  *     for (r : 8) for (g : 3) acc[r, o, x] += f[g, o, c] * t[c, r + g, x];
  *
  * A thread has no registers that a loop's variable could count; and threads
- * that share out r as they do o and x have more to share.  Turns of r touch
- * elements of their own, so their order against the loops inside is free: r is
- * an index of the statement.  Loops of which this is not true stay. */
+ * that share out r as they do o and x have more to share.  Iterations of r
+ * touch elements of their own, so their order against the loops inside is free:
+ * r is an index of the statement.  Loops of which this is not true stay. */
 #include "ir/rewrite.h"
 #include "plan/plan_int.h"
 #include "plan/rewrite/rewrite.h"
@@ -43,7 +43,7 @@ look_at(void *user, const axe_node *n)
         r->other = r->other || !axe_node_same(n, r->dst);
 }
 
-/* Do turns of v write and read elements of a register tile that are theirs
+/* Do iterations of v write and read elements of a register tile that are theirs
  * alone, since v is one of its subscripts, and counts all of a dimension? */
 static bool
 counts_tile(const axe_stmt *s, const axe_var *v)

@@ -60,10 +60,10 @@ count_reads(int n, axe_stmt *const *body, const axe_node *load)
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         bool            here = false;
-        int             turns = s->kind == AXE_STMT_FOR ? 2 : 1;
+        int             iterations = s->kind == AXE_STMT_FOR ? 2 : 1;
         if (s->kind == AXE_STMT_INDEX)
             sum += count_moves(s->value, load, &here) + here;
-        sum += turns * count_reads(s->n_body, s->body, load);
+        sum += iterations * count_reads(s->n_body, s->body, load);
         sum += count_reads(s->n_other, s->other, load);
     }
     return sum;

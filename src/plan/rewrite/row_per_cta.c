@@ -1,4 +1,4 @@
-/* row_per_cta.c - copies of a scope whose rows are kept, or dealt one by one.
+/* row_per_cta.c - copies of a scope whose rows are kept, or taken one by one.
  *
  * Rows know nothing of one another where every statement counts them by the
  * index m, and m is nowhere but in the row's number and as the first subscript

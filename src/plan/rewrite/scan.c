@@ -44,7 +44,8 @@ typedef struct reading {
     bool            other;
 } reading;
 
-/* Does it read elements that the loop writes, but for the one of its turn? */
+/* Does it read elements that the loop writes, but for the one of its
+ * iteration? */
 static void
 look_at(void *user, const axe_node *n)
 {
@@ -61,7 +62,7 @@ look_at(void *user, const axe_node *n)
 }
 
 /* Is y a tile without a layout, k alone one of its subscripts, which has as
- * many values as the loop has turns? */
+ * many values as the loop has iterations? */
 static bool
 counts_tile(const prefix *x)
 {

@@ -7,7 +7,7 @@
  *                                        y[m, n] = f(staged[n, m]);
  *
  * and is planned again; so are the elements of an argument that is read across
- * (simt/map/transpose_staging.c).  Everything else, widths, banks, meetings and
+ * (simt/map/transpose_staging.c).  Everything else, widths, banks, barriers and
  * memory, follows as for a tile that the text declares. */
 #include <string.h>
 

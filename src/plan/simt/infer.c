@@ -4,8 +4,8 @@
  * so do open tiles in it: each thread keeps what it computes, and reads what it
  * has.  That goes on until nothing follows any more.  Then, of the statements
  * that fill the first open tile that more than constants fill, the one that
- * does most is dealt to threads as if the tile were not there, and so on; those
- * that nothing but constants fill come last. */
+ * does most is distributed to threads as if the tile were not there, and so on;
+ * those that nothing but constants fill come last. */
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
@@ -13,9 +13,9 @@
 #include "plan/simt/team/team.h"
 
 typedef struct inferring {
-    planner        *p;
+    axe_planner    *p;
     const axe_stmt *s;
-    request         r;
+    axe_request     r;
     axe_work        work;
     bool            any; /* some tile got its layout */
 } inferring;
@@ -26,7 +26,7 @@ is_open(const inferring *x, const axe_operand *op)
     const axe_simt_plan *sp = x->p->simt;
 
     return op->tensor->space == AXE_SPACE_REG && sp->open[op->tensor->id] &&
-           sp->home[op->tensor->id] == sp->who[x->s->id];
+           sp->owner[op->tensor->id] == sp->who[x->s->id];
 }
 
 /* Of its operands in registers, has one a layout, or an open one none? */
@@ -78,11 +78,11 @@ speaks(const inferring *x, stage at)
     }
 }
 
-/* Turns that count for what is known at launch only. */
+/* Iterations that count for what is known at launch only. */
 enum { UNKNOWN = 1 << 10 };
 
 static double
-turns_of(const axe_node *extent)
+iterations_of(const axe_node *extent)
 {
     int64_t e;
 
@@ -90,20 +90,20 @@ turns_of(const axe_node *extent)
 }
 
 static void
-count_turns(void *points, const axe_node *n)
+count_iterations(void *points, const axe_node *n)
 {
     for (int i = 0; n->op == AXE_OP_reduce && i < n->u.reduce.n_over; i++)
-        *(double *)points *= turns_of(n->u.reduce.extent[i]);
+        *(double *)points *= iterations_of(n->u.reduce.extent[i]);
 }
 
-/* Points of a statement that stands in so many turns of loops. */
+/* Points of a statement that stands in so many iterations of loops. */
 static double
-points_of(const axe_stmt *s, double turns)
+points_of(const axe_stmt *s, double iterations)
 {
     for (int i = 0; i < s->n_dim; i++)
-        turns *= turns_of(s->dim[i].extent);
-    axe_node_walk(s->value, count_turns, &turns);
-    return turns;
+        iterations *= iterations_of(s->dim[i].extent);
+    axe_node_walk(s->value, count_iterations, &iterations);
+    return iterations;
 }
 
 /* Of the statements that fill the tile, the one of most points. */
@@ -114,22 +114,23 @@ typedef struct filler {
 } filler;
 
 static void
-find_filler(filler *x, int n, axe_stmt *const *body, double turns)
+find_filler(filler *x, int n, axe_stmt *const *body, double iterations)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         bool            loop = s->kind == AXE_STMT_FOR;
         if (s->kind == AXE_STMT_INDEX && s->dst->u.tensor == x->tile &&
-            points_of(s, turns) > x->points)
-            *x = (filler){x->tile, points_of(s, turns), s};
-        double in = loop ? turns * turns_of(s->var[0]->extent) : turns;
+            points_of(s, iterations) > x->points)
+            *x = (filler){x->tile, points_of(s, iterations), s};
+        double in =
+            loop ? iterations * iterations_of(s->var[0]->extent) : iterations;
         find_filler(x, s->n_body, s->body, in);
         find_filler(x, s->n_other, s->other, in);
     }
 }
 
 static axe_status
-infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
+infer_from(axe_planner *p, const axe_stmt *s, stage at, bool *any)
 {
     inferring x = {.p = p, .s = s};
 
@@ -144,7 +145,7 @@ infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
         if (*any)
             return AXE_OK;
     }
-    AXE_TRY(axe_simt_deal(p, &x.r, p->simt->who[s->id], &x.work));
+    AXE_TRY(axe_simt_distribute(p, &x.r, p->simt->who[s->id], &x.work));
     for (int i = 0; i < x.r.n_operand; i++)
         if (is_open(&x, &x.r.operand[i]) && (at == FOLLOW || i == 0))
             settle(&x, &x.r.operand[i]);
@@ -153,7 +154,7 @@ infer_from(planner *p, const axe_stmt *s, stage at, bool *any)
 }
 
 static axe_status
-infer_body(planner *p, int n, axe_stmt *const *body, stage at, bool *any)
+infer_body(axe_planner *p, int n, axe_stmt *const *body, stage at, bool *any)
 {
     for (int i = 0; i < n && !(*any && at != FOLLOW); i++) {
         const axe_stmt *s = body[i];
@@ -166,7 +167,7 @@ infer_body(planner *p, int n, axe_stmt *const *body, stage at, bool *any)
 }
 
 static axe_status
-check_all(planner *p)
+check_all(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         const axe_tensor *t = p->place[i].tensor;
@@ -186,7 +187,7 @@ check_all(planner *p)
 }
 
 axe_status
-axe_simt_infer(planner *p)
+axe_simt_infer(axe_planner *p)
 {
     const axe_kernel *k = p->kernel;
 

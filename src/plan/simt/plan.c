@@ -20,13 +20,13 @@
 
 /* ------------------------------------------------------------------ tiles */
 
-/* May the axis stand in a tile of that space held by the crew? */
+/* May the axis stand in a tile of that space held by the thread group? */
 static bool
-axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
+axis_fits(const axe_planner *p, const axe_tensor *t, axe_axis a)
 {
     const axe_simt_plan *sp = p->simt;
     axe_iter             own[2];
-    int                  n = axe_crew_axes(sp, sp->home[t->id], own);
+    int                  n = axe_threads_axes(sp, sp->owner[t->id], own);
 
     if (t->space != AXE_SPACE_REG)
         return axe_simt_places(p, t, a) > 0;
@@ -37,7 +37,7 @@ axis_fits(const planner *p, const axe_tensor *t, axe_axis a)
 }
 
 static axe_status
-check_axes(planner *p, const axe_tensor *t, int n, const axe_iter *it)
+check_axes(axe_planner *p, const axe_tensor *t, int n, const axe_iter *it)
 {
     for (int i = 0; i < n; i++)
         if (!axis_fits(p, t, it[i].axis))
@@ -46,17 +46,17 @@ check_axes(planner *p, const axe_tensor *t, int n, const axe_iter *it)
                             "%s tile of a %s",
                             axe_axis_name(p->cx, it[i].axis), t->name,
                             axe_space_name(t->space),
-                            axe_scope_name(p->simt->home[t->id]->scope));
+                            axe_scope_name(p->simt->owner[t->id]->scope));
     return AXE_OK;
 }
 
 /* Elements of a register tile begin with the first thread, and the last thread
  * that has one exists. */
 static axe_status
-check_threads(planner *p, const axe_tensor *t)
+check_threads(axe_planner *p, const axe_tensor *t)
 {
     axe_iter own[2];
-    int      n = axe_crew_axes(p->simt, p->simt->home[t->id], own);
+    int      n = axe_threads_axes(p->simt, p->simt->owner[t->id], own);
     int64_t  last;
 
     for (int i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ check_threads(planner *p, const axe_tensor *t)
 }
 
 static axe_status
-place_tile(planner *p, const axe_tensor *t)
+place_tile(axe_planner *p, const axe_tensor *t)
 {
     axe_place *pl = &p->place[t->id];
 
@@ -103,14 +103,14 @@ place_tile(planner *p, const axe_tensor *t)
 }
 
 static axe_status
-place_tensor(planner *p, const axe_stmt *s)
+place_tensor(axe_planner *p, const axe_stmt *s)
 {
     return s->tensor->space == AXE_SPACE_GLOBAL ? AXE_OK
                                                 : place_tile(p, s->tensor);
 }
 
 static axe_status
-place_pipeline(planner *p, const axe_stmt *s)
+place_pipeline(axe_planner *p, const axe_stmt *s)
 {
     for (int i = 0; i < s->pipeline->n_tensor; i++)
         AXE_TRY(place_tile(p, s->pipeline->tensor[i]));
@@ -118,7 +118,7 @@ place_pipeline(planner *p, const axe_stmt *s)
 }
 
 static axe_status
-infer_contraction(planner *p, const axe_stmt *s)
+infer_contraction(axe_planner *p, const axe_stmt *s)
 {
     axe_mark m = axe_ctx_mark(p->cx);
 
@@ -146,7 +146,7 @@ forget_wide(const axe_simt_schedule *s, int n_operand)
 
 /* Addresses in tiles.  A contraction has proved more already. */
 static void
-certify(planner *p, axe_schedule *s)
+certify(axe_planner *p, axe_schedule *s)
 {
     int64_t n = s->n_proved;
 
@@ -157,7 +157,7 @@ certify(planner *p, axe_schedule *s)
 
 /* What the statement does by way of a shared tile was not done straight. */
 static void
-reject_straight(planner *p, request *r)
+reject_straight(axe_planner *p, axe_request *r)
 {
     for (int i = 1; i < r->n_operand; i++) {
         const axe_tensor *t = r->operand[i].tensor;
@@ -195,7 +195,7 @@ moves_by_hint(const axe_schedule *s)
 }
 
 static void
-take_hint(planner *p, const axe_schedule *s)
+take_hint(axe_planner *p, const axe_schedule *s)
 {
     axe_simt_schedule *simt = p->simt->of[s->stmt->id];
 
@@ -209,14 +209,14 @@ take_hint(planner *p, const axe_schedule *s)
 
 /* Does an engine move it, of elements that no thread can move by themselves? */
 static bool
-is_engines(const axe_simt_copy *c, const request *r)
+is_engines(const axe_simt_copy *c, const axe_request *r)
 {
     return c && c->box && axe_type_per_byte(r->operand[0].tensor->type) > 1;
 }
 
 /* By copies, or by way of registers, as the text may ask. */
 static axe_status
-schedule_map(planner *p, request *r, axe_schedule *out)
+schedule_map(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     axe_simt_schedule *simt = p->simt->of[r->stmt->id];
     bool copied = !asks_for_map(r->stmt) && axe_simt_copy_plan(p, r);
@@ -235,9 +235,9 @@ schedule_map(planner *p, request *r, axe_schedule *out)
 }
 
 static axe_status
-schedule(planner *p, const axe_stmt *s)
+schedule(axe_planner *p, const axe_stmt *s)
 {
-    request       r;
+    axe_request   r;
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s), moved;
 
@@ -253,7 +253,7 @@ schedule(planner *p, const axe_stmt *s)
         .bytes = -1,
     };
     axe_simt_schedule *simt = axe_new(p->cx, axe_simt_schedule);
-    *simt = (axe_simt_schedule){.crew = p->simt->who[s->id]};
+    *simt = (axe_simt_schedule){.threads = p->simt->who[s->id]};
     out->simt = p->simt->of[s->id] = simt;
     if (axe_simt_contract_plan(p, &r, out)) {
         out->kind = AXE_SCHED_CONTRACT;
@@ -281,7 +281,7 @@ schedule(planner *p, const axe_stmt *s)
 enum { MOST_SHARED = 1 << 26 };
 
 static axe_status
-size_tile(planner *p, axe_place *pl)
+size_tile(axe_planner *p, axe_place *pl)
 {
     const axe_ring *r = pl->tensor->pipeline ? axe_ring_of(p->n_ring, p->ring,
                                                            pl->tensor->pipeline)
@@ -312,7 +312,7 @@ size_tile(planner *p, axe_place *pl)
         pl->stage = (pl->bytes * 8 + all - 1) / all * all / bits;
         pl->bytes = axe_type_bytes(pl->type, pl->stage) * r->n_stage;
     }
-    n = axe_crew_copies(p->simt->home[pl->tensor->id]);
+    n = axe_threads_copies(p->simt->owner[pl->tensor->id]);
     if (n > 1) {
         pl->each = (pl->bytes * 8 + all - 1) / all * all / bits;
         pl->bytes = axe_type_bytes(pl->type, pl->each) * n;
@@ -320,18 +320,18 @@ size_tile(planner *p, axe_place *pl)
     return AXE_OK;
 }
 
-/* The top scope around what the crew does. */
+/* The top scope around what the thread group does. */
 static axe_simt_launch *
-launch_of(planner *p, const axe_crew *c)
+launch_of(axe_planner *p, const axe_thread_group *c)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
-        if (p->simt->launch[i].crew == axe_crew_cta(c))
+        if (p->simt->launch[i].threads == axe_threads_cta(c))
             return &p->simt->launch[i];
     return NULL;
 }
 
 static axe_status
-check_shared(planner *p, const axe_simt_launch *l)
+check_shared(axe_planner *p, const axe_simt_launch *l)
 {
     if (l->shared_bytes <= p->mc->simt->shared_bytes)
         return AXE_OK;
@@ -341,18 +341,19 @@ check_shared(planner *p, const axe_simt_launch *l)
                     l->shared_bytes, p->mc->name, p->mc->simt->shared_bytes);
 }
 
-/* The crews' scratch, behind all tiles: crews may use theirs side by side. */
+/* The thread groups' scratch, behind all tiles: thread groups may use theirs
+ * side by side. */
 static void
-place_scratch(planner *p)
+place_scratch(axe_planner *p)
 {
     for (int k = 0; k < p->kernel->n_index_stmt; k++) {
-        axe_crew *c = p->simt->who[k];
+        axe_thread_group *c = p->simt->who[k];
         if (p->schedule[k] && p->schedule[k]->simt->scratch > c->scratch_bytes)
             c->scratch_bytes = p->schedule[k]->simt->scratch;
     }
-    for (int i = 0; i < p->simt->n_crew; i++) {
-        axe_crew        *c = p->simt->crew[i];
-        axe_simt_launch *l = launch_of(p, c);
+    for (int i = 0; i < p->simt->n_group; i++) {
+        axe_thread_group *c = p->simt->group[i];
+        axe_simt_launch  *l = launch_of(p, c);
         if (c->scratch_bytes == 0)
             continue;
         c->scratch = axe_simt_take_shared(l, c->scratch_bytes, 128);
@@ -361,14 +362,15 @@ place_scratch(planner *p)
 
 /* Pieces need not ask for what boxes of the same launch ask of the host. */
 static void
-forget_asked(planner *p, axe_simt_schedule *piece)
+forget_asked(axe_planner *p, axe_simt_schedule *piece)
 {
-    const axe_crew *cta = axe_crew_cta(piece->crew);
+    const axe_thread_group *cta = axe_threads_cta(piece->threads);
 
     for (int i = 0; piece->copy->when && i < p->kernel->n_index_stmt; i++) {
         const axe_schedule  *s = p->schedule[i];
         const axe_simt_copy *o = s ? s->simt->copy : NULL;
-        if (o && o->box && o->when && axe_crew_cta(s->simt->crew) == cta &&
+        if (o && o->box && o->when &&
+            axe_threads_cta(s->simt->threads) == cta &&
             axe_simt_implies(o->when, piece->copy->when)) {
             struct axe_simt_copy *c = axe_new(p->cx, struct axe_simt_copy);
             *c = *piece->copy;
@@ -379,7 +381,7 @@ forget_asked(planner *p, axe_simt_schedule *piece)
 }
 
 void
-axe_simt_forget_asked(planner *p)
+axe_simt_forget_asked(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
@@ -389,7 +391,7 @@ axe_simt_forget_asked(planner *p)
 }
 
 static axe_status
-size_tiles(planner *p)
+size_tiles(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++)
         if (p->place[i].tensor && p->place[i].layout)
@@ -400,7 +402,7 @@ size_tiles(planner *p)
 /* Tiles without a layout are row-major; those in registers for the time being.
  */
 static axe_status
-place_rest(planner *p)
+place_rest(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         const axe_tensor *t = p->place[i].tensor;
@@ -417,22 +419,22 @@ place_rest(planner *p)
 /* ------------------------------------------------------------------- passes */
 
 axe_status
-axe_simt_find_teams(planner *p)
+axe_simt_find_teams(axe_planner *p)
 {
     p->simt = axe_new(p->cx, axe_simt_plan);
-    AXE_TRY(axe_simt_find_crews(p));
-    return axe_simt_check_crews(p);
+    AXE_TRY(axe_simt_find_groups(p));
+    return axe_simt_check_groups(p);
 }
 
 axe_status
-axe_simt_place_declared(planner *p)
+axe_simt_place_declared(axe_planner *p)
 {
     AXE_TRY(axe_each_stmt(p, AXE_STMT_TENSOR, place_tensor));
     return axe_each_stmt(p, AXE_STMT_PIPELINE, place_pipeline);
 }
 
 axe_status
-axe_simt_infer_products(planner *p)
+axe_simt_infer_products(axe_planner *p)
 {
     AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, infer_contraction));
     AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, axe_simt_tcopy_infer));
@@ -441,21 +443,21 @@ axe_simt_infer_products(planner *p)
 }
 
 axe_status
-axe_simt_choose_shared(planner *p)
+axe_simt_choose_shared(axe_planner *p)
 {
     AXE_TRY(axe_simt_choose_tiles(p));
     return size_tiles(p);
 }
 
 axe_status
-axe_simt_schedule_all(planner *p)
+axe_simt_schedule_all(axe_planner *p)
 {
     AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, schedule));
     return p->to_stage.load ? AXE_OK : size_tiles(p);
 }
 
 axe_status
-axe_simt_place_columns(planner *p)
+axe_simt_place_columns(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(axe_simt_tmem_allocate(p, &p->simt->launch[i]));
@@ -463,7 +465,7 @@ axe_simt_place_columns(planner *p)
 }
 
 axe_status
-axe_simt_place_rooms(planner *p)
+axe_simt_place_rooms(axe_planner *p)
 {
     place_scratch(p);
     axe_simt_place_staging(p);

@@ -1,9 +1,9 @@
 /* simt.h - plans of machines whose threads run a statement together.
  *
  * Who does what is a layout: the work of a statement has a dim for each of its
- * indices, over the thread axes of its crew, `reg` (turns written out, so that
- * array elements become registers) and `m` (turns of loops).  See
- * docs/design/nvidia.md. */
+ * indices, over the thread axes of its thread group, `reg` (iterations written
+ * out, so that array elements become registers) and `m` (iterations of loops).
+ * See docs/design/nvidia.md. */
 #ifndef AXE_PLAN_SIMT_SIMT_H
 #define AXE_PLAN_SIMT_SIMT_H
 
@@ -12,32 +12,32 @@
 /* The threads that run the statements of a scope: those of one of its entities.
  * Thread axes of layouts count within the entity: `warp` and `lane` in a cta,
  * `wid` and `lane` in a warpgroup, `lane` in a warp, none in a thread. */
-typedef struct axe_crew {
+typedef struct axe_thread_group {
     axe_scope_kind scope;
     int            n_thread; /* of one entity */
     int            n_entity;
-    int            first;           /* thread of entity 0, within `in` */
-    int            barrier;         /* number of the barrier that the threads
-                                       of entity 0 meet at; those of entity e
-                                       at barrier + e; -1: threads of a warp */
-    int turn;                       /* the first of n_entity barriers of each
-                                       copy by which they take turns, two by
-                                       two; -1: they take none */
+    int            first; /* thread of entity 0, within `in` */
+    int barrier; /* number of the named barrier of the threads of entity 0;
+                    those of entity e at barrier + e; -1: threads of a warp */
+    int turn;    /* the first of n_entity barriers of each
+                    copy by which they take turns, two by
+                    two; -1: they take none */
     int     registers;              /* a thread may have; 0: its share */
     int64_t scratch, scratch_bytes; /* shared memory that its statements use
                                        in turn: where, how much */
-    const axe_stmt        *at;
-    const struct axe_crew *in; /* NULL: the cta itself */
-} axe_crew;
+    const axe_stmt                *at;
+    const struct axe_thread_group *in; /* NULL: the cta itself */
+} axe_thread_group;
 
 /* A digit of an index and who counts it. */
 typedef struct axe_work_digit {
-    axe_digit of;     /* extent 0: as many turns of a loop as the index needs */
-    axe_axis  axis;   /* of the crew's threads, `reg` or `m` */
-    int64_t   stride; /* thread axes: the digit is coordinate / stride % extent;
-                         reg: what a step is in arrays of one value a turn */
-    bool apart;       /* reg: its turns run one after the other, each from loads
-                         to stores; arrays have no room for it */
+    axe_digit of;   /* extent 0: as many iterations of a loop as needed */
+    axe_axis  axis; /* of the group's threads, `reg` or `m` */
+    int64_t
+        stride; /* thread axes: the digit is coordinate / stride % extent;
+                   reg: what a step is in arrays of one value an iteration */
+    bool apart; /* reg: its iterations run one after the other, each from loads
+                   to stores; arrays have no room for it */
 } axe_work_digit;
 
 /* The work layout of a statement and its reductions: threads that count an
@@ -73,7 +73,7 @@ typedef struct axe_sync_item     axe_sync_item;  /* simt/sync/sync_list.h */
 
 /* What axe_schedule.simt is. */
 struct axe_simt_schedule {
-    const axe_crew          *crew;
+    const axe_thread_group  *threads;
     axe_work                 work;   /* MAP */
     axe_simt_access         *access; /* [n_operand]; MAP */
     const axe_simt_contract *contract;
@@ -83,41 +83,41 @@ struct axe_simt_schedule {
     const axe_node          *when; /* it runs only then; NULL: always */
     axe_hint                 hint; /* of its rows that take one */
     int share;          /* CTAs of a cluster that each do a part and give it
-                           to all; the cluster meets before and behind it;
+                           to all; a barrier of the cluster stands before and behind it;
                            0, 1: each does all */
-    int64_t scratch;    /* [bytes] of the crew's that it uses */
+    int64_t scratch;    /* [bytes] of the thread group's that it uses */
     int     n_register; /* estimate of what a thread holds meanwhile */
 };
 
-/* All threads of the crew's entity meet before `at` begins; or they wait until
- * what threads of it asked of an engine is done; or both, in this order. */
-typedef struct axe_meet {
-    const axe_stmt *at;
-    const axe_crew *crew;
-    const char     *why;
-    bool            meets;          /* else they only wait */
-    bool            sums;           /* for what is done in tensor memory */
-    bool            lands;          /* for bytes that are filled again: copies
-                                       into them land first */
-    int                    n_asker; /* 0: they wait for no engine */
-    const axe_crew *const *asker; /* the first threads of their entities asked,
-                                     and say COMMIT */
-    const char *group;            /* of what was asked */
-    int64_t     barrier; /* where in shared memory that arrives: one for
-                            each entity of the crew */
+/* Where threads wait: before `at` begins all threads of the entity wait for one
+ * another at a barrier; or they wait until what threads of it issued to an
+ * engine is done; or both, in this order. */
+typedef struct axe_sync_point {
+    const axe_stmt         *at;
+    const axe_thread_group *threads;
+    const char             *why;
+    bool                    barrier; /* else they only wait */
+    bool                    sums;    /* for what is done in tensor memory */
+    bool wait_async; /* for bytes that are filled again: asynchronous copies
+                        into them are waited for first */
+    int                            n_issuer; /* 0: they wait for no engine */
+    const axe_thread_group *const *issuer; /* their first threads say COMMIT */
+    const char                    *group;  /* of what was asked */
+    int64_t mbarrier; /* where in shared memory that arrives: one for each
+                         entity of the thread group */
     const axe_var *phase;
-} axe_meet;
+} axe_sync_point;
 
 /* Arrivals of a phase of its barrier. */
-int axe_meet_arrivals(const axe_meet *m);
+int axe_sync_point_arrivals(const axe_sync_point *m);
 
 /* One launch: a top scope. */
 typedef struct axe_simt_launch {
-    const axe_stmt *scope;
-    const axe_crew *crew; /* of the cta */
-    int64_t         shared_bytes;
-    int             tmem_columns; /* that it asks for; 0: none */
-    int64_t         tmem_word;    /* where in shared memory ALLOC says which */
+    const axe_stmt         *scope;
+    const axe_thread_group *threads; /* of the cta */
+    int64_t                 shared_bytes;
+    int                     tmem_columns; /* that it asks for; 0: none */
+    int64_t tmem_word;            /* where in shared memory ALLOC says which */
     struct axe_simt_queue *queue; /* tiles are taken from; NULL: every CTA has
                                      its own */
     const char *no_queue;         /* though the text asks for one: why */
@@ -130,24 +130,24 @@ typedef struct axe_simt_launch {
  * thread's; of tmem tiles both are those of a lane, from the launch's first
  * column on. */
 struct axe_simt_plan {
-    axe_axis         lane, warp, wid, reg, tlane, tcol, cta;
-    axe_axis         slow[AXE_N_SPACE]; /* see spaces.def; -1: none */
-    axe_axis         fast[AXE_N_SPACE];
-    int              lanes; /* threads of a warp */
-    int              n_crew, cap_crew;
-    axe_crew       **crew;
-    const axe_crew **home;    /* by tensor id: who holds it; tiles */
-    bool            *open;    /* by tensor id: its layout is a stand-in yet */
-    const char     **engine;  /* by tensor id: the group of the atom that reads
-                                 the scales in it; else NULL */
-    axe_crew          **who;  /* by index statement's id */
-    axe_simt_schedule **of;   /* so: its schedule's, while planning goes on */
-    bool               *tied; /* by tensor id: a global one that threads alone
-                                 move, see simt/sync/touch.c */
+    axe_axis                 lane, warp, wid, reg, tlane, tcol, cta;
+    axe_axis                 slow[AXE_N_SPACE]; /* see spaces.def; -1: none */
+    axe_axis                 fast[AXE_N_SPACE];
+    int                      lanes; /* threads of a warp */
+    int                      n_group, cap_group;
+    axe_thread_group       **group;
+    const axe_thread_group **owner; /* by tensor id: who holds it; tiles */
+    bool        *open;       /* by tensor id: its layout is a stand-in yet */
+    const char **engine;     /* by tensor id: the group of the atom that reads
+                                the scales in it; else NULL */
+    axe_thread_group  **who; /* by index statement's id */
+    axe_simt_schedule **of;  /* so: its schedule's, while planning goes on */
+    bool *threads_only;      /* by tensor id: a global one that threads alone
+                                move, see simt/sync/touch.c */
     int              n_launch, cap_launch;
     axe_simt_launch *launch;
-    int              n_meet, cap_meet;
-    axe_meet        *meet;
+    int              n_sync_point, cap_sync_point;
+    axe_sync_point  *sync_point;
     int              n_drain, cap_drain;
     axe_drain       *drain;
     int              n_sync, cap_sync;
@@ -156,42 +156,47 @@ struct axe_simt_plan {
     int              n_ring, cap_ring;
     axe_simt_ring   *ring;  /* how each pipeline's stages are passed on */
     int              n_var; /* made by planning, behind the kernel's own */
-    bool            *once;  /* by variable's id: of a loop that turns once where
-                               it has no turns, with zeros; or NULL */
+    bool *at_least_once; /* by variable's id: of a loop that runs once where it
+                            has no iterations, with zeros; or NULL */
 };
 
-/* The row by which the crew's threads change to its number of registers; NULL:
+/* The row by which the group's threads change to its number of registers; NULL:
  * it keeps its share. */
-const axe_atom *axe_simt_budget(const axe_machine *mc, const axe_crew *c);
+const axe_atom *axe_simt_budget(const axe_machine      *mc,
+                                const axe_thread_group *c);
 /* The same of the warp group that begins at thread `first` of the cta, if it is
  * the roles of its warps that ask; *out: the group. */
-const axe_atom *axe_simt_shared_budget(const axe_machine   *mc,
-                                       const axe_simt_plan *sp,
-                                       const axe_crew *cta, int first,
-                                       axe_crew *out);
-/* Registers that a thread of the crew has. */
-int64_t axe_simt_registers(const axe_machine *mc, const axe_crew *c);
-/* The cta that a crew is in. */
-const axe_crew *axe_crew_cta(const axe_crew *c);
+const axe_atom *axe_simt_shared_budget(const axe_machine      *mc,
+                                       const axe_simt_plan    *sp,
+                                       const axe_thread_group *cta, int first,
+                                       axe_thread_group *out);
+/* Registers that a thread of the group has. */
+int64_t axe_simt_registers(const axe_machine *mc, const axe_thread_group *c);
+/* The cta that a thread group is in. */
+const axe_thread_group *axe_threads_cta(const axe_thread_group *c);
 /* How many entities of its kind the CTA has, and which of them it is, by the
  * variables of the scopes around. */
-/* Is the crew `outer`, or in it? */
-bool            axe_crew_is_within(const axe_crew *c, const axe_crew *outer);
-int64_t         axe_crew_copies(const axe_crew *c);
-const axe_node *axe_crew_number(axe_ctx *cx, const axe_crew *c);
-/* The thread axes of a crew and how far each goes, slow to fast: 0 to 2. */
-int axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2]);
+/* Is the thread group `outer`, or in it? */
+bool            axe_threads_is_within(const axe_thread_group *c,
+                                      const axe_thread_group *outer);
+int64_t         axe_threads_copies(const axe_thread_group *c);
+const axe_node *axe_threads_number(axe_ctx *cx, const axe_thread_group *c);
+/* The thread axes of a thread group and how far each goes, slow to fast: 0
+ * to 2. */
+int axe_threads_axes(const axe_simt_plan *sp, const axe_thread_group *c,
+                     axe_iter out[2]);
 /* CTAs that some contraction in the body is asked for at once; 1: its own. */
 int64_t axe_simt_pair_of(const axe_schedule *const *schedule, int n,
                          axe_stmt *const *body);
 /* The tile's swizzle as one of byte addresses; bits 0: none. */
 axe_swizzle axe_simt_swizzle(const axe_place *pl);
-/* The crew whose scope is s, or NULL. */
-const axe_crew *axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s);
+/* The thread group whose scope is s, or NULL. */
+const axe_thread_group *axe_threads_at(const axe_simt_plan *sp,
+                                       const axe_stmt      *s);
 
-/* access/operand_use.c, of maps: the nest whose turns operand i differs in, a
- * reduction, or 0; and the first operand that is the very load that operand i
- * is: it is loaded once. */
+/* access/operand_use.c, of maps: the nest whose iterations operand i differs
+ * in, a reduction, or 0; and the first operand that is the very load that
+ * operand i is: it is loaded once. */
 int axe_simt_nest_of(const axe_schedule *s, int i);
 int axe_simt_first_load(const axe_schedule *s, int i);
 /* Does the nest of the statement count v? */

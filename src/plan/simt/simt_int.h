@@ -9,20 +9,20 @@
 
 /* Layouts of register tiles that no contraction gave one.
  * Errors  EUNSUPPORTED: a tile that no statement fills by indices alone */
-AXE_CHECK axe_status axe_simt_infer(planner *p);
+AXE_CHECK axe_status axe_simt_infer(axe_planner *p);
 
 /* ------------------------------------------------------------------- plan.c */
 
 /* Rows of passes.def.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: shared memory, registers */
-AXE_CHECK axe_status axe_simt_find_teams(planner *p);
-AXE_CHECK axe_status axe_simt_place_declared(planner *p);
-AXE_CHECK axe_status axe_simt_infer_products(planner *p);
-AXE_CHECK axe_status axe_simt_choose_shared(planner *p);
-AXE_CHECK axe_status axe_simt_schedule_all(planner *p);
-void                 axe_simt_forget_asked(planner *p);
-AXE_CHECK axe_status axe_simt_place_columns(planner *p);
-AXE_CHECK axe_status axe_simt_place_rooms(planner *p);
+AXE_CHECK axe_status axe_simt_find_teams(axe_planner *p);
+AXE_CHECK axe_status axe_simt_place_declared(axe_planner *p);
+AXE_CHECK axe_status axe_simt_infer_products(axe_planner *p);
+AXE_CHECK axe_status axe_simt_choose_shared(axe_planner *p);
+AXE_CHECK axe_status axe_simt_schedule_all(axe_planner *p);
+void                 axe_simt_forget_asked(axe_planner *p);
+AXE_CHECK axe_status axe_simt_place_columns(axe_planner *p);
+AXE_CHECK axe_status axe_simt_place_rooms(axe_planner *p);
 
 /* ------------------------------------------------------------------ rates.c */
 

@@ -107,7 +107,7 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
                         ? put_block(p, p->side ? &l->other : &l->body, depth)
                         : put_if(p, l, depth));
             break;
-        case AXE_LIR_EVER:
+        case AXE_LIR_FOREVER:
             axe_putf(p->out, "%*sfor (;;) {\n", 4 * depth, "");
             AXE_TRY(put_block(p, &l->body, depth + 1));
             axe_putf(p->out, "%*s}\n", 4 * depth, "");

@@ -183,7 +183,7 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
         return AXE_OK;
     case AXE_LIR_IF:
         return put_if(p, l, depth);
-    case AXE_LIR_EVER:
+    case AXE_LIR_FOREVER:
         axe_puts(p->out, "for (;;) {\n");
         AXE_TRY(put_block(p, &l->body, depth + 1));
         indent(p, depth);

@@ -34,7 +34,7 @@ static const char *const good[] = {
     "if (j == i && i < 3) Y[i*8 + m, 0] = 1; }",
     "kernel k(out f32 Y[M]) { index m; cta (i : M) { if (i == 0) "
     "{ Y[m] = 1; Y[0] = 2; } } }",
-    /* several accesses that tell the cta alike, or never meet */
+    /* several accesses that tell the cta alike, or never conflict */
     "kernel k(in f32 X[M, N], inout f32 Y[M, N]) { index m, n; "
     "cta (i : M by 8) { Y[i*8 + m, n] += X[i*8 + m, n]; "
     "Y[i*8 + m, n] *= sum[n](X[i*8 + m, n]); } }",
@@ -57,7 +57,7 @@ static const char *const good[] = {
     "g[i*8 + m, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] = X[i*8 + m]; "
     "cta (i : M by 8) Y[i*8 + m] = "
     "g[i*8 + m, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]; }",
-    /* results that are used in the next turn, or by `op=` */
+    /* results that are used in the next iteration, or by `op=` */
     "kernel k(in f32 X[M, N], out f32 Y[M]) { index m; cta (i : M by 8) { "
     "reg f32 x[8] = 0; reg f32 y[8] = 0; for (t : N) { y[m] += x[m]; "
     "x[m] = X[i*8 + m, t]; } Y[i*8 + m] = y[m]; } }",

@@ -143,7 +143,7 @@ static const char *const kernels[] = {
     HEAD RING "roles { warp (0) for (t : 5) produce p "
               "p.x[m] = 3 * X[i*64 + t*16 + m]; "
               "warp (w : 1..3) for (t : 4) consume p " TAKE("w - 1") "} } }",
-    /* scopes that fill in turns of a loop */
+    /* scopes that fill in iterations of a loop */
     HEAD RING "roles { warpgroup (0) for (t : 4) warp (w) produce p "
               "for (e : 4) p.x[w*4 + e] = 3 * X[i*64 + t*16 + w*4 + e]; "
               "warp (w : 4..6) for (t : 4) consume p " TAKE("w - 4") "} } }",

@@ -26,7 +26,7 @@ typedef enum where {
 } where;
 
 static void
-mention(lowering *lw, axe_lblock *b, where w, const axe_node *v)
+mention(axe_lowering *lw, axe_lblock *b, where w, const axe_node *v)
 {
     axe_lir *l = axe_emit(lw, b, w == UNUSED_LET ? AXE_LIR_LET : AXE_LIR_LOOP);
 
@@ -68,13 +68,13 @@ test_mentions(void **state)
 {
     (void)state;
     for (where w = BEGIN; w < N_WHERE; w++) {
-        axe_ctx   *cx = axe_ctx_new();
-        axe_kernel k = {0};
-        axe_plan   p = {.kernel = &k};
-        lowering   lw = {.cx = cx, .plan = &p};
-        axe_lblock b = {0};
-        int        want = w == NOWHERE ? 1 : w == UNUSED_LET ? 0 : 2;
-        axe_lir   *let = axe_emit(&lw, &b, AXE_LIR_LET);
+        axe_ctx     *cx = axe_ctx_new();
+        axe_kernel   k = {0};
+        axe_plan     p = {.kernel = &k};
+        axe_lowering lw = {.cx = cx, .plan = &p};
+        axe_lblock   b = {0};
+        int          want = w == NOWHERE ? 1 : w == UNUSED_LET ? 0 : 2;
+        axe_lir     *let = axe_emit(&lw, &b, AXE_LIR_LET);
         let->var = axe_loop_var(&lw, "v");
         let->value = axe_int(&lw, 5);
         mention(&lw, &b, w, axe_ivar(&lw, let->var));

@@ -12,10 +12,10 @@
  */
 
 typedef struct asking {
-    axe_ctx   *cx;
-    planner    p;
-    axe_stmt  *s;
-    axe_place *a, *c; /* tiles that s reads and writes */
+    axe_ctx    *cx;
+    axe_planner p;
+    axe_stmt   *s;
+    axe_place  *a, *c; /* tiles that s reads and writes */
 } asking;
 
 static const axe_layout *
@@ -43,14 +43,14 @@ open_planner(void)
 
     assert_int_equal(axe_machine_find(x.cx, "cpu-avx2", &mc), AXE_OK);
     assert_int_equal(kernel_of(x.cx, text, mc, &k), AXE_OK);
-    x.p = (planner){.cx = x.cx,
-                    .mc = mc,
-                    .target = axe_plan_target_of(mc),
-                    .kernel = k,
-                    .place = axe_new_array(x.cx, axe_place, k->n_tensor + 1),
-                    .pack = axe_new_array(x.cx, axe_packing, k->n_tensor + 1),
-                    .asked =
-                        axe_new_array(x.cx, axe_asked *, k->n_index_stmt + 1)};
+    x.p = (axe_planner){
+        .cx = x.cx,
+        .mc = mc,
+        .target = axe_plan_target_of(mc),
+        .kernel = k,
+        .place = axe_new_array(x.cx, axe_place, k->n_tensor + 1),
+        .pack = axe_new_array(x.cx, axe_packing, k->n_tensor + 1),
+        .asked = axe_new_array(x.cx, axe_asked *, k->n_index_stmt + 1)};
     for (int i = 0; i < k->body[0]->n_body; i++) {
         axe_stmt *s = k->body[0]->body[i];
         if (s->kind == AXE_STMT_INDEX && s->id == 1)
@@ -67,7 +67,7 @@ open_planner(void)
 }
 
 static const char *
-operands(axe_ctx *cx, const request *r)
+operands(axe_ctx *cx, const axe_request *r)
 {
     axe_buf b = {.cx = cx};
 
@@ -90,8 +90,8 @@ operands(axe_ctx *cx, const request *r)
 static int
 ask(asking *x)
 {
-    request r, fresh;
-    int     before = x->p.n_request, n;
+    axe_request r, fresh;
+    int         before = x->p.n_request, n;
 
     assert_int_equal(axe_request_of(&x->p, x->s, &r), AXE_OK);
     n = x->p.n_request - before;

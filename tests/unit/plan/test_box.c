@@ -36,7 +36,7 @@ static const row rows[] = {
     {AXE_TYPE_f16, "8*K 1", "01", "(256, (2, 64)) : (64, (16384, 1))", 128, 2,
      "box 1:64 0:256 part 2 step 16384 move 1:64 swizzle 128 bytes 32768"},
     {AXE_TYPE_f16, "8*K 1", "01", "(255, 64) : (64, 1)", 128, 2,
-     "no: no loop and no slow side of its boxes has a multiple of 2 turns"},
+     "no: no loop and no slow side of its boxes has a multiple of 2 iterations"},
     /* The tile is the tensor's transpose, MN-major. */
     {AXE_TYPE_f16, "8*N 1", "10", "((2, 64), 64) : ((4096, 1), 64)", 128, 1,
      "box 1:64 0:64 loop 2 step 4096 move 1:64 swizzle 128 bytes 8192"},

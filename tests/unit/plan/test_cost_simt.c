@@ -239,8 +239,8 @@ test_turns(void **state)
 /* What a statement reads twice it loads once; exponentials go to another unit
  * than what is added meanwhile, and loads to neither. */
 /* A triangle: the loop over columns ends at the diagonal, so that row of tiles
- * i of n has cdiv((i + 1) * BM, BN) turns.  Counted one by one, for few rows of
- * tiles, and for so many that the model looks at some. */
+ * i of n has cdiv((i + 1) * BM, BN) iterations.  Counted one by one, for few
+ * rows of tiles, and for so many that the model looks at some. */
 static void
 test_triangle(void **state)
 {
@@ -351,7 +351,7 @@ test_spills(void **state)
     assert_int_equal(cost_of(both).most, AXE_BUSY_SHARED);
 }
 
-/* [cycles] of one tile's longest role for each of 64 more turns. */
+/* [cycles] of one tile's longest role for each of 64 more iterations. */
 static double
 turn_of(ask q, int64_t block)
 {

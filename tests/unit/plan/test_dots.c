@@ -11,7 +11,7 @@
 #include "planned.h"
 #include "run/program.h"
 
-/* Tiles, and sums of 6 in two turns, the second partial. */
+/* Tiles, and sums of 6 in two iterations, the second partial. */
 static const char product[] =
     "kernel k<type S = i8, type T = i8, type U = i32>\n"
     "    (in S A[M, K], in T B[N, K], out U C[M, N]) {\n"

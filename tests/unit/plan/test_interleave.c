@@ -21,7 +21,7 @@ static const struct {
     {"warp (0) for (t : 4) " FILL("p", "x")
      "warp (1) for (t : 4) " READ("p", "x"),
      "4{+p{p.x}-p{Y}}"},
-    /* The first turn is wanted before the reader's loop, */
+    /* The first iteration is wanted before the reader's loop, */
     {"warp (0) for (t : 4) " FILL("p", "x")
      "warp (1) { " READ("p", "x") "for (t : 1..4) " READ("p", "x") "}",
      "+p{p.x}-p{Y}3{+p{p.x}-p{Y}}"},
@@ -78,14 +78,14 @@ static const struct {
      "without a count"},
     {"warp (0) for (t : M) " FILL("p", "x")
      "warp (1) { " READ("p", "x") "for (t : 1..M) " READ("p", "x") "}",
-     "another role needs its first turn, and it may have none"},
+     "another role needs its first iteration, and it may have none"},
     {"warp (0) for (t : M) " FILL("p", "x")
      "warp (1) for (t : F) " READ("p", "x"),
-     "loops around stages of one ring turn differently often"},
+     "loops around stages of one ring run differently often"},
     {"warp (0) for (t : 16) " FILL("p", "x")
      "warp (1) { for (t : 10) " READ("p", "x")
      "for (t : 6) " READ("p", "x") "}",
-     "loops around stages of one ring turn differently often"},
+     "loops around stages of one ring run differently often"},
     {"warp (0) { i32 r = off[i]; if (r < off[i + 1]) " FILL("p", "x") "} "
      "warp (1) { i32 r = off[i]; r += 1; if (r < off[i + 1]) " READ("p", "x") "} ",
      "roles go on under different conditions"},

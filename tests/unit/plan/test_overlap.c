@@ -25,7 +25,7 @@ static const struct {
     {K(CTA CTA), "sm_100a", "a w"},
     {K(CTA CTA), "sm_80", "- -"},
     {K(CTA CTA CTA), "sm_90a", "a aw w"},
-    /* its own turn before */
+    /* its own iteration before */
     {K("for (t : n) " CTA), "sm_90a", "aw"},
     {K("for (t : n) { " CTA CTA "}"), "sm_90a", "aw aw"},
     {K(CTA "for (t : n) " CTA), "sm_90a", "a aw"},

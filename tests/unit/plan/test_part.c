@@ -98,13 +98,13 @@ place(char *end, const axe_param *param, int64_t columns, int64_t *shape)
 
 /* ---------------------------------------------------------------- running */
 
-typedef struct job {
+typedef struct axe_contract_job {
     axe_ctx           *cx;
     axe_device        *device;
     char              *end[MAX_PARAM];
     const axe_program *program;
     axe_exec          *exec;
-} job;
+} axe_contract_job;
 
 static void
 must(axe_ctx *cx, axe_status st)
@@ -118,7 +118,7 @@ must(axe_ctx *cx, axe_status st)
 }
 
 static void
-try_columns(job *j, int64_t columns)
+try_columns(axe_contract_job *j, int64_t columns)
 {
     axe_array      array[MAX_PARAM];
     int64_t        shape[MAX_PARAM][2];
@@ -142,7 +142,8 @@ try_columns(job *j, int64_t columns)
 }
 
 static void
-try_kernel(job *j, const char *text, const char *type, const char *on)
+try_kernel(axe_contract_job *j, const char *text, const char *type,
+           const char *on)
 {
     axe_mark         m = axe_ctx_mark(j->cx);
     axe_compile_spec spec = {.machine = on,
@@ -165,7 +166,7 @@ try_kernel(job *j, const char *text, const char *type, const char *on)
 static void
 try_machine(const char *name)
 {
-    job                j = {.cx = axe_ctx_new()};
+    axe_contract_job   j = {.cx = axe_ctx_new()};
     const axe_machine *mc;
 
     must(j.cx, axe_machine_find(j.cx, name, &mc));

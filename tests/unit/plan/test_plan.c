@@ -64,7 +64,7 @@ static const struct {
      "how many stages of p are full is not known here: the two branches change it differently"},
     {IN "cta (i : M) { pipeline p[3] { shared f32 a[4]; } for (t : 2) produce p p.a[k] = 0.0; "
         "for (t : M) consume p Y[i, 0] = p.a[0]; } }",
-     "how many stages of p are full is not known here: the number of turns is not a constant, and each changes it"},
+     "how many stages of p are full is not known here: the number of iterations is not a constant, and each changes it"},
     {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } "
         "for (t : 4) for (u : 3) { produce p p.a[k] = 0.0; produce p p.a[k] = 1.0; consume p Y[i, 0] = p.a[0]; } } }",
      "all 4 stages of p are full here: it is produced 5 times more than consumed"},
@@ -73,7 +73,7 @@ static const struct {
      "no stage of p is full here"},
     {IN "cta (i : M) { pipeline p[4] { shared f32 a[4]; } for (t : 5) { if (t > 2) break; "
         "produce p p.a[k] = 0.0; Y[i, 1] = X[i, 1]; consume p Y[i, 0] = p.a[0]; } } }",
-     "how many stages of p are full is not known here: `break` or `continue` leaves a turn early"},
+     "how many stages of p are full is not known here: `break` or `continue` leaves an iteration early"},
     {IN "cta (i : M) { Y[i, n] = X[i, n] via contract; } }",
      "the schedule 'contract' does not apply here"},
     {"kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) { index m, n, k; "

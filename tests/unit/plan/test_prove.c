@@ -26,7 +26,7 @@ static const char *const kernels[] = {
 
 /* Every stride, the base, each in turn one more: how many are noticed. */
 static int
-mutate(planner *pl, const axe_schedule *s, const axe_operand *op)
+mutate(axe_planner *pl, const axe_schedule *s, const axe_operand *op)
 {
     axe_operand wrong = *op;
     int         n = 0;
@@ -59,11 +59,11 @@ test_mutations(void **state)
         const axe_plan *p;
         if (plan_for(cx, kernels[i / 2], machine[i % 2], &p) != AXE_OK)
             fail_msg("%s", axe_last_error(cx));
-        planner pl = {.cx = cx,
-                      .kernel = p->kernel,
-                      .mc = p->machine,
-                      .place = p->place,
-                      .target = p->target};
+        axe_planner pl = {.cx = cx,
+                          .kernel = p->kernel,
+                          .mc = p->machine,
+                          .place = p->place,
+                          .target = p->target};
         for (int k = 0; k < p->n_schedule; k++) {
             const axe_schedule *s = p->schedule[k];
             assert_int_equal(s->n_equal, s->n_tile);

@@ -9,7 +9,7 @@
 #include "sim/sim.h"
 
 static void
-show_feed(axe_buf *b, const axe_feed *f)
+show_feed(axe_buf *b, const axe_factor *f)
 {
     if (f->direct)
         axe_putf(b, "direct %d %d%s, %d/%d cycles", (int)f->desc.lead,
@@ -19,8 +19,8 @@ show_feed(axe_buf *b, const axe_feed *f)
         axe_putf(b, "held, %d registers", (int)f->regs);
     else
         axe_putf(b, "%s x %d, %d registers, %d/%d cycles", f->load.atom->name,
-                 (int)f->load.n_turn, (int)f->regs, (int)f->load.banks.cycles,
-                 (int)f->load.banks.phases);
+                 (int)f->load.n_invocation, (int)f->regs,
+                 (int)f->load.banks.cycles, (int)f->load.banks.phases);
 }
 
 /* "atom P: repetitions; a; b" of each contraction. */

@@ -141,32 +141,32 @@ static const struct {
     /* a vector of each thread */
     {"sm_80", "(32, 4) : (1@lane, 1@reg)", "(32, 4) : (4, 1)", 0, 1,
      AXE_TYPE_f32, "ld.shared.b128", 1, 4},
-    /* turns whose addresses share bits with those of lanes: conflicts differ
-     * from turn to turn */
+    /* iterations whose addresses share bits with those of lanes: conflicts
+     * differ from iteration to iteration */
     {"sm_80", "(32, 24) : (1@lane, 1@reg)", "(32, 24) : (24, 1)", 128, 1,
      AXE_TYPE_f32, "ld.shared.b128", 6, 64},
     {"sm_80", "(32, 24) : (1@lane, 1@reg)", "(32, 24) : (24, 1)", 0, 1,
      AXE_TYPE_f32, "ld.shared.b128", 6, 48},
     {"sm_80", "(32, 6) : (1@lane, 1@reg)", "(32, 6) : (63, 3)", 0, 1,
      AXE_TYPE_f16, "ld.shared.b16", 6, 12},
-    /* two lanes in one word, in the next turn in two */
+    /* two lanes in one word, in the next iteration in two */
     {"sm_80", "(16, 2, 2) : (2@lane, 1@lane, 1@reg)", "(16, 2, 2) : (66, 1, 3)",
      0, 1, AXE_TYPE_f16, "ld.shared.b16", 2, 3},
 };
 
-/* Cycles of all turns, one by one, where each thread asks for its own. */
+/* Cycles of all iterations, one by one, where each thread asks for its own. */
 static int64_t
-count_cycles(const axe_frag_ask *q, const axe_reg_move *m)
+count_cycles(const axe_frag_query *q, const axe_reg_move *m)
 {
     int64_t size = axe_type_table[q->type].bits / 8, sum = 0, at[32];
 
-    for (int64_t turn = 0; turn < m->n_turn; turn++) {
+    for (int64_t turn = 0; turn < m->n_invocation; turn++) {
         for (int lane = 0; lane < 32; lane++) {
             at[lane] = 0;
             for (int i = 0; i < m->n_step; i++)
                 if (m->step[i].of == AXE_COUNT_LANE)
                     at[lane] += size * axe_step_at(&m->step[i], lane);
-                else if (m->step[i].of == AXE_COUNT_TURN)
+                else if (m->step[i].of == AXE_COUNT_INVOCATION)
                     at[lane] += size * axe_step_at(&m->step[i], turn);
             if (q->swizzle.bits > 0)
                 at[lane] = axe_swizzle_apply(q->swizzle, at[lane]);
@@ -184,7 +184,7 @@ test_loads(void **state)
         axe_ctx           *cx = axe_ctx_new();
         const axe_machine *mc = machine(cx, row[i].machine);
         axe_reg_move       m;
-        axe_frag_ask       q = {.cx = cx,
+        axe_frag_query     q = {.cx = cx,
                                 .mc = mc,
                                 .kind = AXE_ATOM_LOAD,
                                 .space = AXE_ARG_SHARED,
@@ -199,9 +199,9 @@ test_loads(void **state)
         if (!axe_frag_find(&q, &m))
             fail_msg("row %d: nothing fits", i);
         if (strcmp(m.atom->name, row[i].atom) != 0 ||
-            m.n_turn != row[i].turns || m.banks.cycles != row[i].cycles)
+            m.n_invocation != row[i].turns || m.banks.cycles != row[i].cycles)
             fail_msg("row %d: %s, %d turns, %d cycles", i, m.atom->name,
-                     (int)m.n_turn, (int)m.banks.cycles);
+                     (int)m.n_invocation, (int)m.banks.cycles);
         if (axe_atom_threads(mc, m.atom) == 1)
             assert_int_equal(count_cycles(&q, &m), m.banks.cycles);
         axe_ctx_free(cx);
@@ -219,20 +219,20 @@ test_once(void **state)
 
     (void)state;
     for (int i = 0; i < 2 * AXE_LEN(row); i++) {
-        int          k = i % AXE_LEN(row);
-        axe_reg_move m = {.n_turn = 0}, once = {.n_turn = 0};
-        axe_frag_ask q = {.cx = cx,
-                          .mc = machine(cx, row[0].machine),
-                          .kind = AXE_ATOM_LOAD,
-                          .space = AXE_ARG_SHARED,
-                          .type = row[0].type,
-                          .n_thread = 32 * row[0].warps,
-                          .reg = layout(cx, row[k].reg),
-                          .mem = layout(cx, row[k].mem),
-                          .align = 1024};
+        int            k = i % AXE_LEN(row);
+        axe_reg_move   m = {.n_invocation = 0}, once = {.n_invocation = 0};
+        axe_frag_query q = {.cx = cx,
+                            .mc = machine(cx, row[0].machine),
+                            .kind = AXE_ATOM_LOAD,
+                            .space = AXE_ARG_SHARED,
+                            .type = row[0].type,
+                            .n_thread = 32 * row[0].warps,
+                            .reg = layout(cx, row[k].reg),
+                            .mem = layout(cx, row[k].mem),
+                            .align = 1024};
         assert_int_equal(axe_frag_find_once(&q, &known, &once),
                          axe_frag_find(&q, &m));
-        assert_int_equal(once.n_turn, m.n_turn);
+        assert_int_equal(once.n_invocation, m.n_invocation);
         assert_int_equal(once.banks.cycles, m.banks.cycles);
         assert_ptr_equal(once.atom, m.atom);
         assert_int_equal(once.n_step, m.n_step);

@@ -77,7 +77,7 @@ static const row rows[] = {
     {"two at once", "kernel k(in f32 X[M, N], out f32 Y[M]) { index n;"
      "cta (i : M) Y[i] = max[n](X[i, n]) - min[n](X[i, n]); }",
      {5, 700}, "shfl.bfly.b32", "", 20, 0},
-    /* Running sums: in a thread, over lanes, over warps, in turns of all that;
+    /* Running sums: in a thread, over lanes, over warps, in iterations of all that;
      * of elements that lie in memory; of those that a product leaves. */
     {"running sums of rows", RUNNING("f32", "reg", "+", "0", 16, 256),
      {21, 700}, "shfl.bfly.b32 ld.global.b128", "ld.shared meet", 21 * 2800, 0},

@@ -327,7 +327,7 @@ check_atoms(const axe_sim_report *rep, const char *atoms)
     }
 }
 
-typedef struct job {
+typedef struct axe_contract_job {
     axe_ctx           *cx;
     const row         *r;
     const axe_lowered *l;
@@ -336,10 +336,10 @@ typedef struct job {
     int64_t            size[3], shape[3][2];
     axe_type           type;
     bool               turned; /* A is [K, M], B is [K, N] */
-} job;
+} axe_contract_job;
 
 static void
-check_result(const job *j)
+check_result(const axe_contract_job *j)
 {
     int bytes = axe_type_table[j->type].bits / 8;
 
@@ -360,7 +360,7 @@ check_result(const job *j)
 }
 
 static void
-run(job *j, axe_sim_policy policy, uint64_t seed)
+run(axe_contract_job *j, axe_sim_policy policy, uint64_t seed)
 {
     axe_sim_report rep = {0};
     axe_sim_spec   spec = {.param = j->param,
@@ -385,8 +385,9 @@ run(job *j, axe_sim_policy policy, uint64_t seed)
 static void
 run_row(const row *r)
 {
-    axe_ctx *cx = axe_ctx_new();
-    job      j = {.cx = cx, .r = r, .turned = strcmp(r->file, "turned") == 0};
+    axe_ctx         *cx = axe_ctx_new();
+    axe_contract_job j = {
+        .cx = cx, .r = r, .turned = strcmp(r->file, "turned") == 0};
     uint32_t seed = 7;
     axe_buf  said = {.cx = cx};
 
@@ -489,7 +490,8 @@ static const struct {
     {"kernel k(in f32 X[M], out f32 Y[M]) { index m; cta (i : M by 512) warps "
      "16 warp (w : 0..16) { reg f32 x[32]; x[m] = X[i*512 + w*32 + m]; turn "
      "Y[i*512 + w*32 + m] = x[m]; } }",
-     "turns and meetings up to this scope take 17 barriers; a CTA of sm_90a "
+     "turns and barriers up to this scope take 17 of the named barriers; a CTA "
+     "of sm_90a "
      "has "
      "16"},
 };

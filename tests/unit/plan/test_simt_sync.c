@@ -1,4 +1,5 @@
-/* test_simt_sync.c - where threads of a CTA meet, and where they need not. */
+/* test_simt_sync.c - where threads of a CTA have barriers, and where they need
+ * none. */
 #include "plan/simt/simt.h"
 #include "planned.h"
 
@@ -27,8 +28,8 @@
 /* clang-format off */
 static const struct {
     const char *text;
-    const char *meets; /* line, who, how many askers if several, + for a meeting
-                          before they wait, why */
+    const char *barrier; /* line, who, how many issuers if several, + for a
+                            barrier before they wait, why */
 } rows[] = {
     /* Each thread reads what it wrote itself. */
     {HEAD CTA TILE FILL "s[m, n] = s[m, n] + 1.0;\n" SAME "} }", ""},
@@ -45,7 +46,7 @@ static const struct {
     {HEAD CTA TILE FILL TURNED FILL "} }",
      "6 cta: s is written in line 5 and read in line 6; "
      "7 cta: s is read in line 6 and written in line 7"},
-    /* The next turn overwrites them. */
+    /* The next iteration overwrites them. */
     {HEAD "cta (i : M by 32) {\n" TILE "for (j : N by 64) {\n" FILL TURNED
      "} } }",
      "7 cta: s is written in line 6 and read in line 7; "
@@ -89,13 +90,13 @@ static const struct {
      "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4) Y[i*512 + t*32 + m, j*64 + n] = s[m, n];\n"
      "for (u : 4) s[m, n] = Y[i*512 + u*32 + 16 + m, j*64 + n];\n" "} }", "6 cta: s is written in line 5 and read in line 6; "
      "7 cta: s is read in line 6 and written in line 7"},
-    /* The last row of a turn is the next one's first. */
+    /* The last row of an iteration is the next one's first. */
     {HEAD "cta (i : M by 512, j : N by 64) {\n" "shared f32 s[17, 64];\n"
      "s[m, n] = X[i*512 + m, j*64 + n];\n" "for (t : 4)\n"
      "Y[i*512 + t*16 + m, j*64 + n] = s[m, n];\n" "} }",
      "6 cta: s is written in line 5 and read in line 7; "
      "7 cta: Y is written in line 7 and written in line 7"},
-    /* 32 i + m and 16 i + 40 + m meet, for some i. */
+    /* 32 i + m and 16 i + 40 + m are the same, for some i. */
     {HEAD "cta (i : M by 32, j : N by 64) {\n"
      "Y[i*32 + m, j*64 + n] = X[i*32 + m, j*64 + n];\n"
      "Z[j*64 + n, i*32 + m] = Y[i*16 + 40 + m, j*64 + n]; } }",
@@ -145,7 +146,7 @@ static const struct {
      "for (t : 64 by 16)\n" "Z[i*128 + m, t*16 + n] = c[m, t*16 + n]; } }",
      "6 cta: a is written in line 5 and read in line 6; "
      "7 cta: c is written in line 6 and read in line 8"},
-    /* And in a loop that asks, in each turn. */
+    /* And in a loop that asks, in each iteration. */
     {PRODUCT "for (t : 4) {\n" "c[m, n] = c[m, n] * 2.0;\n"
      "c[m, n] += a[m, k] * b[n, k]; }\n" "Z[i*128 + m, n] = c[m, n]; } }",
      "6 cta: a is written in line 5 and read in line 6; "
@@ -157,13 +158,13 @@ static const struct {
      "warpgroup (0) { Z[i*128 + m, n] = c[m, n]; } } } }",
      "6 cta: a is written in line 5 and read in line 6; "
      "8 cta: c is written in line 6 and read in line 10"},
-    /* Only some turns ask: all have seen the last phase before it may end again. */
+    /* Only some iterations ask: all have seen the last phase before it may end again. */
     {PRODUCT "for (t : 4) {\n" "if (t % 2 == 0)\n" "c[m, n] += a[m, k] * b[n, k];\n"
      "Z[i*128 + m, n] = c[m, n]; } } }",
      "6 cta: a is written in line 5 and read in line 6; "
      "10 cta +: c is written in line 6 and read in line 10; "
      "9 cta: c is read in line 10 and written in line 9"},
-    /* Where threads meet as written, what an engine reads is waited for still. */
+    /* Where a barrier is written, what an engine reads is waited for still. */
     {PRODUCT "barrier;\n" "a[m, k] = A[i*128 + m, k] * 2.0;\n" "Z[i*128 + m, n] = c[m, n]; } }",
      "6 cta: a is written in line 5 and read in line 6; "
      "8 cta: a is read in line 6 and written in line 8"},
@@ -187,7 +188,7 @@ static const struct {
 /* clang-format on */
 
 static void
-test_meets(void **state)
+test_sync_points(void **state)
 {
     (void)state;
     for (int i = 0; i < AXE_LEN(rows); i++) {
@@ -202,16 +203,16 @@ test_meets(void **state)
             fail_msg("row %d: %s", i, b.text);
         }
         axe_puts(&b, "");
-        for (int k = 0; k < p->simt->n_meet; k++) {
-            const axe_meet *m = &p->simt->meet[k];
+        for (int k = 0; k < p->simt->n_sync_point; k++) {
+            const axe_sync_point *m = &p->simt->sync_point[k];
             axe_putf(&b, "%s%d %s", k ? "; " : "", m->at->at.line,
-                     axe_scope_name(m->crew->scope));
-            if (m->n_asker > 1)
-                axe_putf(&b, " %d", m->n_asker);
-            axe_putf(&b, "%s: %s", m->n_asker > 0 && m->meets ? " +" : "",
+                     axe_scope_name(m->threads->scope));
+            if (m->n_issuer > 1)
+                axe_putf(&b, " %d", m->n_issuer);
+            axe_putf(&b, "%s: %s", m->n_issuer > 0 && m->barrier ? " +" : "",
                      m->why);
         }
-        assert_string_equal(b.text ? b.text : "", rows[i].meets);
+        assert_string_equal(b.text ? b.text : "", rows[i].barrier);
         axe_ctx_free(cx);
     }
 }
@@ -220,7 +221,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meets),
+        cmocka_unit_test(test_sync_points),
     };
 
     return cmocka_run_group_tests_name("simt_sync", tests, NULL, NULL);

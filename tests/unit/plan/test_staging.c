@@ -25,7 +25,7 @@ static const struct {
     /* What is read as it is written needs none. */
     {"sm_80", TURN "Y[j*64 + m, i*64 + n] = X[i*64 + m, j*64 + n]; } }", NULL,
      "{\n        Y[j*64 + m, i*64 + n] = X[i*64 + m, j*64 + n]"},
-    /* Nor where the text says how: threads turn blocks. */
+    /* Nor where the text says how: threads transpose blocks. */
     {"sm_80", TURN "Y[j*64 + n, i*64 + m] = X[i*64 + m, j*64 + n] via map; } }",
      NULL, "{\n        Y[j*64 + n, i*64 + m] = X[i*64 + m, j*64 + n]"},
     {"sm_90a", FOLDED "Z[m, n] = x[m, n] + s[n]; } }",

@@ -35,7 +35,7 @@ static const struct {
     {CONV("f32", BOTH, "r, o, x", "f[g, 0, o, c]"), "o4 x8 c1", "o c x",
      "(3, 3, (4, 4), 8) : (384, 128, (32, 1), 4)", "(8, 6, 34) : (34, 272, 1)",
      false},
-    /* sums that turns round are summed turn by turn */
+    /* sums that iterations round are summed iteration by iteration */
     {CONV("bf16", BOTH, "r, o, x", "f[g, h, o, c]"), "o4 x8 c1", "o c x",
      "(3, 3, (4, 4), 8) : (384, 128, (32, 1), 4)", "(8, 6, 34) : (34, 272, 1)",
      false},

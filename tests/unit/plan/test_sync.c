@@ -1,5 +1,5 @@
-/* test_sync.c - where workers meet between the scopes of a kernel: one digit a
- * scope or barrier, 1 where they do. */
+/* test_sync.c - where workers have barriers between the scopes of a kernel: one
+ * digit a scope or barrier, 1 where they do. */
 #include "planned.h"
 
 #define HEAD                                                                   \
@@ -10,13 +10,13 @@
 
 /* clang-format off */
 static const struct {
-    const char *text, *meets;
+    const char *text, *barrier;
 } row[] = {
     /* rows of one entity, read by the same one */
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];", "0"},
     {FILL "cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + 7 - m, n];", "1"},
     {FILL "cta (i : M by 8) { reg f32 a[4]; a[r] = t[i*8 + r + 4, 0]; Y[i*8 + r, 0] = a[r]; }", "0"},
-    /* as many entities as the turn says: others in the next one */
+    /* as many entities as the iteration says: others in the next one */
     {"for (p : 3) { cta (i : p + 1) { reg f32 a[8] = 0; a[r] = X[i, 0]; t[i*8 + r, n] = a[r]; }"
      " cta (i : p + 1) { reg f32 b[8]; b[r] = t[i*8 + r, 0]; Y[i*8 + r, 0] = b[r]; } }", "11"},
     /* by another */
@@ -39,12 +39,12 @@ static const struct {
     {"cta (i : M by 8) Y[i*8 + m, n] = X[i*8 + m, n]; cta (j : N by 8) Z[j*8 + n] = X[0, j*8 + n];", "0"},
     {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i, n];", "0"},
     {"cta (i : M by 8) u[i, n] = X[i*8, n]; cta (i : M by 8) Y[i, n] = u[i + 1, n];", "1"},
-    /* one meeting serves all before it */
+    /* one barrier serves all before it */
     {FILL "cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);"
      "cta (i : M) Y[i, n] = t[i, n];", "10"},
     {FILL "barrier; cta (j : N by 8) Z[j*8 + n] = sum[m](t[m, j*8 + n]);", "10"},
     {FILL "cta (i : M by 8) { barrier; Y[i*8 + m, n] = t[i*8 + m, n]; }", "0"},
-    /* what a turn of a loop leaves is there in the next one */
+    /* what an iteration of a loop leaves is there in the next one */
     {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n];"
      " cta (j : N by 8) t[m, j*8 + n] = Y[m, j*8 + n]; }", "11"},
     {FILL "for (p : 3) { cta (i : M by 8) Y[i*8 + m, n] = t[i*8 + m, n]; }", "0"},
@@ -70,7 +70,7 @@ plan_of(axe_ctx *cx, const char *body, const axe_plan **out)
 }
 
 static void
-test_meetings(void **state)
+test_barriers(void **state)
 {
     (void)state;
     for (int i = 0; i < AXE_LEN(row); i++) {
@@ -78,14 +78,14 @@ test_meetings(void **state)
         const axe_plan *p;
         axe_buf         got = {.cx = cx};
         axe_status      st = plan_of(cx, row[i].text, &p);
-        if ((st == AXE_OK) != (row[i].meets != NULL))
+        if ((st == AXE_OK) != (row[i].barrier != NULL))
             fail_msg("row %d: %s", i, axe_last_error(cx));
         for (int k = 0; st == AXE_OK && k < p->n_sync; k++) {
             assert_non_null(p->sync[k].why);
             axe_putc(&got, p->sync[k].barrier ? '1' : '0');
         }
-        if (st == AXE_OK && strcmp(got.text, row[i].meets) != 0)
-            fail_msg("row %d: %s, not %s", i, got.text, row[i].meets);
+        if (st == AXE_OK && strcmp(got.text, row[i].barrier) != 0)
+            fail_msg("row %d: %s, not %s", i, got.text, row[i].barrier);
         axe_ctx_free(cx);
     }
 }
@@ -93,7 +93,7 @@ test_meetings(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meetings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_barriers)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

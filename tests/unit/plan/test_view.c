@@ -34,8 +34,8 @@ plan(axe_ctx *cx, const char *machine, const char *text)
 #define GROUPS "groups of the sum do not lie together"
 #define COLUMNS "its columns do not lie together"
 #define UNEVEN "its layout is uneven"
-#define WITHIN "a turn may end within a group of the sum"
-#define TURNS "what is left of it is another number in each turn"
+#define WITHIN "an iteration may end within a group of the sum"
+#define TURNS "what is left of it is another number in each iteration"
 
 /* clang-format off */
 static const struct {
@@ -47,7 +47,7 @@ static const struct {
     {"kernel k(in f32 A[M, K], out f32 C[M, 48]) { index m, n, k; cta (i : M by 48) { reg f32 c[48, 48] = 0;"
      " shared f32 a[48, 32] : (48, 32) : (1, 48); for (t : K by 32) { a[m, k] = A[i*48 + m, t*32 + k]; c[m, n] += a[m, k] * a[n, k]; }"
      " C[i*48 + m, n] = c[m, n]; } }", "cpu-avx512", OTHERS, OTHERS},
-    /* it holds what an earlier turn left there */
+    /* it holds what an earlier iteration left there */
     {GEMM("f32", "f32", "f32", "", TILES, "for (u : K - t) " A, B, ""), "cpu-avx512", OTHERS, NULL},
     /* elements may be missing elsewhere than behind an end */
     {GEMM("f32", "f32", "f32", "", TILES, "a[m, k] = A[i*16 + m - 3, t*32 + k];", B, ""), "cpu-avx512", COPY, NULL},
@@ -141,7 +141,7 @@ test_views(void **state)
     "c[m, n] += a[m, k] * b[k, n] tile = (8, 3); "                             \
     "d[m, n] += a[m, k] * b[k, n] tile = (" r ", 3); } "                       \
     "C[i*24 + m, j*48 + n] = c[m, n]; D[i*24 + m, j*48 + n] = d[m, n]; } }"
-/* What a turn fills is stored by the next, further to the front. */
+/* What an iteration fills is stored by the next, further to the front. */
 #define BACKWARDS(n, fill, store)                                              \
     "kernel k(in f32 X[L], out f32 Y[N]) { index m; cta (i : N by 40) { "      \
     "pipeline p[" n "] { shared f32 a[8]; } " fill                             \
@@ -163,8 +163,8 @@ test_views(void **state)
     "b[k, n] = B[t*" bk " + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; } "    \
     "C[i*16 + m, j*48 + n] = c[m, n]; } }"
 
-/* Sums that start from zeros in each turn of a loop and have two readers; what
- * stands between. */
+/* Sums that start from zeros in each iteration of a loop and have two readers;
+ * what stands between. */
 #define ZEROED(between)                                                        \
     "kernel k(in f32 A[M, 32], in f32 B[32, N], out f32 C[M, N]) { "           \
     "index m, n, k; cta (i : M by 16) { shared f32 a[16, 32]; "                \
@@ -180,7 +180,7 @@ static const struct {
     /* a tile is not filled where no reader goes, in whole register tiles */
     {TWO("4"), "cpu-avx512", "  m >= cdiv(min(M - i.at, i.step), 8)*8\n", "  m >= cdiv(min(M - i.at, i.step), 4)*4\n"},
     {TWO("6"), "cpu-avx512", "c.0 >= cdiv(min(M - i.at, i.step), 8)*8\n", "  m >= cdiv(min(M - i.at, i.step)"},
-    /* by the limit of this turn, unless the next one reads it */
+    /* by the limit of this iteration, unless the next one reads it */
     {BACKWARDS("1", "", STORE), "cpu-avx512", "skips     m >= N - (i*40 + t*-8 + 32)", "p.read"},
     {BACKWARDS("2", "produce p p.a[m] = X[i*40 + m];", STORE), "cpu-avx512", "Y is written where m < N", "skips"},
     /* groups of 4 do not divide 30, of 2 they do */
@@ -203,7 +203,7 @@ static const struct {
     {"kernel k(in f32 A[M, K], in f32 B[K, N], out f32 C[64, N]) { index m, n, k; cta (i : 2, j : N by 48) {"
      " reg f32 c[32, 48] = 0; shared f32 a[32, 16]; shared f32 b[16, 48]; for (t : K by 16) {"
      " a[m, k] = A[i*32 + m, t*16 + k]; b[k, n] = B[t*16 + k, j*48 + n]; c[m, n] += a[m, k] * b[k, n]; }"
-     " C[i*32 + m, j*48 + n] = c[m, n]; } }", "cpu-avx512", "m >= M - i*32", "the last turn does"},
+     " C[i*32 + m, j*48 + n] = c[m, n]; } }", "cpu-avx512", "m >= M - i*32", "the last iteration does"},
     /* one element beyond the end of what is known to be there */
     {"kernel k(in f32 X[24], out f32 Y[24]) { index m; cta (i : 1) { reg f32 y[24]; y[m] = X[m + 1]; Y[m] = y[m]; } }",
      "cpu-avx512", "X is read, else zero, where m < 23\n", "scratch: 0"},

@@ -56,7 +56,7 @@ test_pool(void **state)
 
 enum { N_TURN = 400 };
 
-/* Each worker adds to what all others wrote before the last meeting. */
+/* Each worker adds to what all others wrote before the last barrier. */
 typedef struct relay {
     axe_pool *pool;
     int       n;
@@ -64,7 +64,7 @@ typedef struct relay {
     bool      wrong;
 } relay;
 
-typedef void meet_fn(void *team, int64_t worker);
+typedef void barrier_fn(void *team, int64_t worker);
 
 static void
 relay_worker(void *user, int worker)
@@ -79,12 +79,12 @@ relay_worker(void *user, int worker)
         if (sum != (long)t * r->n)
             r->wrong = true;
         r->at[~t & 1][worker] = t + 1;
-        (*(meet_fn **)team)(team, worker);
+        (*(barrier_fn **)team)(team, worker);
     }
 }
 
 static void
-test_pool_meets(void **state)
+test_pool_barrier(void **state)
 {
     static const int size[] = {1, 2, 3, 5, 7};
     axe_ctx         *cx = axe_ctx_new();
@@ -503,7 +503,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_pool_meets),
+        cmocka_unit_test(test_pool_barrier),
         cmocka_unit_test(test_pool_sizes),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_bind),

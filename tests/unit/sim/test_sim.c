@@ -118,8 +118,8 @@ test_transpose(void **state)
     expect_clean(&r);
     assert_int_equal(r.conflicts, 0);
     const axe_lowered *l = make_transpose(&m, cx, 33);
-    axe_lir           *meet = m.grid.body.item[1];
-    meet->kind = AXE_LIR_NOTE;
+    axe_lir           *barrier = m.grid.body.item[1];
+    barrier->kind = AXE_LIR_NOTE;
     r = simulate(l, AXE_SIM_LAZY, 1, param);
     const axe_sim_finding *f = expect(&r, AXE_SIM_RACE);
     assert_int_equal(f->at.line, 6);

@@ -35,7 +35,7 @@ test_lanes(void **state)
     other = new_var(&m, AXE_VAR_LOOP, "other");
     l = emit(&m, AXE_LIR_COUNT);
     l->var = other;
-    l = emit(&m, AXE_LIR_EVER);
+    l = emit(&m, AXE_LIR_FOREVER);
     m.open[m.n_open++] = &l->body;
     begin_if(&m, op2(&m, AXE_OP_le, lane(), var(&m, other)));
     emit(&m, AXE_LIR_BREAK);
@@ -95,7 +95,7 @@ test_endless(void **state)
 
     (void)state;
     (void)one_cta("sm_80", 32, 1, 1, &px, &py);
-    l = emit(&m, AXE_LIR_EVER);
+    l = emit(&m, AXE_LIR_FOREVER);
     m.open[m.n_open++] = &l->body;
     atom(&m, "meet.warp", 0, 0, NULL);
     end(&m);
@@ -326,7 +326,7 @@ test_atomics(void **state)
 
 /* Blocks of a cluster exchange a row of shared memory. */
 static void
-make_exchange(bool meets, bool stays)
+make_exchange(bool barrier, bool stays)
 {
     const axe_tensor *px, *py, *reg, *tile;
     axe_arg           far;
@@ -338,7 +338,7 @@ make_exchange(bool meets, bool stays)
     move("ld.global.b32", at(reg, n(0)),
          at(px, add(&m, mul(&m, rank, 32), lane())));
     move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
-    if (meets)
+    if (barrier)
         atom(&m, "meet.cluster", 0, 0, NULL);
     far = at(tile, lane());
     far.space = AXE_ARG_DSMEM;

@@ -139,18 +139,18 @@ test_lockstep(void **state)
     const axe_tensor *px, *py, *reg, *tile;
 
     (void)state;
-    for (int meets = 0; meets < 2; meets++) {
+    for (int barrier = 0; barrier < 2; barrier++) {
         reg = one_cta("sm_80", 32, 1, 1, &px, &py);
         tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
         calc(&m, reg, n(0), f32_of(lane()));
         move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
         move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
-        if (meets)
+        if (barrier)
             atom(&m, "meet.warp", 0, 0, NULL);
         move("ld.shared.b32", at(reg, n(1)),
              at(tile, op2(&m, AXE_OP_sub, n(31), lane())));
         move("st.global.b32", at(py, lane()), at(reg, n(1)));
-        if (meets)
+        if (barrier)
             run_clean();
         else
             run_wrong(AXE_SIM_RACE, "they have not met since");
@@ -165,7 +165,7 @@ test_release(void **state)
     axe_lir          *l;
 
     (void)state;
-    for (int meets = 0; meets < 2; meets++) {
+    for (int barrier = 0; barrier < 2; barrier++) {
         reg = one_cta("sm_90a", 64, 1, 1, &px, &py);
         tile = buffer(&m, "tile", AXE_TYPE_f32, 32, 0);
         bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
@@ -179,7 +179,7 @@ test_release(void **state)
         atom(&m, "meet.cta", 0, 0, NULL);
         begin_if(&m, is(&m, id(&m, AXE_ID_WARP), 1));
         move("ld.shared.b32", at(reg, n(1)), at(tile, lane()));
-        if (meets)
+        if (barrier)
             atom(&m, "meet.warp", 0, 0, NULL);
         l = atom(&m, "mbarrier.arrive", 0, 1, (axe_arg[]){at(bar, n(0))});
         l->pred = is(&m, lane(), 0);
@@ -189,7 +189,7 @@ test_release(void **state)
              (axe_arg[]){at(bar, n(0)), integer(n(0))});
         move("st.shared.b32", at(tile, lane()), at(reg, n(0)));
         end(&m);
-        if (meets)
+        if (barrier)
             run_clean();
         else
             run_wrong(AXE_SIM_RACE, "warp 0 of block 0 writes");

@@ -44,7 +44,7 @@ static const mutation rows[] = {
     {"each CTA takes a copy for its own",    PAIR, "tma.load.pair", 1, CTA, 2, 1, K(BYTES) | K(DEADLOCK)},
     {"columns for two, of one that begins late", PAIR, "begin.cluster", 0, DROP, 0, 0, K(LATE)},
     {"the CTAs do not meet first",           PAIR, "meet.cluster", 0, DROP, 0, 0, K(RACE)},
-    {"they do, and do not see the columns",  PAIR, "meet.cluster", 0, MEETING, 0, 0, K(RACE)},
+    {"they do, and do not see the columns",  PAIR, "meet.cluster", 0, OTHER_BARRIER, 0, 0, K(RACE)},
     {"the CTAs do not meet at the end",      PAIR, "meet.cluster", 1, DROP, 0, 0, K(RACE) | K(LEFT)},
     {"stages are free for the first alone",  PAIR, "tc.pair.commit", 0, SET, 1, 1, K(DEADLOCK) | K(BYTES)},
     {"stages are free for the second alone", PAIR, "tc.pair.commit", 0, SET, 1, 2, K(DEADLOCK) | K(BYTES)},

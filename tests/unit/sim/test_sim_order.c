@@ -47,30 +47,30 @@ test_readers(void **state)
 
 /* Warps 0 and 1 use barrier 1, then two others do, or warp 1 with one. */
 static void
-test_crews(void **state)
+test_groups(void **state)
 {
     const axe_tensor *px, *py;
 
     (void)state;
     for (int k = 0; k < 4; k++) {
-        const bool meets = k & 1;
+        const bool barrier = k & 1;
         (void)one_cta("sm_80", 128, 1, 1, &px, &py);
-        for (int crew = 0; crew < 2; crew++) {
+        for (int group = 0; group < 2; group++) {
             const axe_node *warp = id(&m, AXE_ID_WARP);
             if (k < 2)
-                begin_if(&m, is(&m, quot(&m, warp, 2), crew));
+                begin_if(&m, is(&m, quot(&m, warp, 2), group));
             else
                 begin_if(&m,
-                         less(&m, rem(&m, add(&m, warp, n(4 - crew)), 4), 2));
+                         less(&m, rem(&m, add(&m, warp, n(4 - group)), 4), 2));
             atom(&m, "meet", 0, 2, (axe_arg[]){integer(n(1)), integer(n(64))});
             end(&m);
-            if (meets)
+            if (barrier)
                 atom(&m, "meet.cta", 0, 0, NULL);
         }
-        if (meets)
+        if (barrier)
             run_clean();
         else
-            run_wrong(AXE_SIM_NAMED, "two crews share it");
+            run_wrong(AXE_SIM_NAMED, "two thread groups share it");
     }
 }
 
@@ -83,7 +83,7 @@ test_together(void **state)
     node              row;
 
     (void)state;
-    for (int meets = 0; meets < 2; meets++) {
+    for (int barrier = 0; barrier < 2; barrier++) {
         make(&m, cx, "sm_90a", 32, 1, 1);
         frag = array(&m, "frag", AXE_TYPE_f16, 8);
         tile = buffer(&m, "tile", AXE_TYPE_f16, 256, 0);
@@ -92,10 +92,10 @@ test_together(void **state)
             calc(&m, frag, n(i),
                  axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f16, lane()));
         move("stmatrix.x4", at(tile, row), at(frag, n(0)));
-        if (meets)
+        if (barrier)
             atom(&m, "meet.warp", 0, 0, NULL);
         move("ldmatrix.x4", at(frag, n(0)), at(tile, row));
-        if (meets)
+        if (barrier)
             run_clean();
         else
             run_wrong(AXE_SIM_RACE, "they have not met since");
@@ -140,8 +140,8 @@ test_drainers(void **state)
 }
 
 /* A row goes to shared memory and out by a copy of lane 0; then threads read
- * it from global memory.  fault 1: the fence is lane 0's alone; 2: nobody meets
- * before the copy; 3: only the copy's reading is drained. */
+ * it from global memory.  fault 1: the fence is lane 0's alone; 2: there is no
+ * barrier before the copy; 3: only the copy's reading is drained. */
 static void
 make_out(int fault)
 {
@@ -321,7 +321,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(readers),  TEST(crews),   TEST(together),
+        TEST(readers),  TEST(groups),  TEST(together),
         TEST(drainers), TEST(out),     TEST(unawaited),
         TEST(blocks),   TEST(product), TEST(tf32),
     };

@@ -1,6 +1,6 @@
 /* test_sim_take.c - CTAs of a launch that take others which have not begun: a
- * grid by hand.  A CTA is a warp; all meet twice a turn, so one room for
- * answers will do. */
+ * grid by hand.  A CTA is a warp; there are two barriers in an iteration, so
+ * one room for answers will do. */
 #include "sim_check.h"
 
 enum { TILES = 23 };
@@ -27,7 +27,7 @@ set(const axe_var *v, node value)
 }
 
 static void
-meet_all(const take *t)
+barrier_all(const take *t)
 {
     atom(&m, t->cluster > 1 ? "meet.cluster" : "meet.cta", 0, 0, NULL);
 }
@@ -49,7 +49,7 @@ begin_grid(const take *t, things *g)
          (axe_arg[]){at(g->full, n(0)), integer(n(1))});
     atom(&m, "mbarrier.inited", 0, 0, NULL);
     end(&m);
-    meet_all(t);
+    barrier_all(t);
 }
 
 static void
@@ -78,7 +78,7 @@ take_all(take t)
     if (!t.atom)
         t.atom = t.cluster > 1 ? "clc.take.multicast" : "clc.take";
     begin_grid(&t, &g);
-    axe_lir *l = emit(&m, AXE_LIR_EVER);
+    axe_lir *l = emit(&m, AXE_LIR_FOREVER);
     m.open[m.n_open++] = &l->body;
     ask(&t, &g);
     begin_if(&m, is(&m, lane(), 0));
@@ -89,7 +89,7 @@ take_all(take t)
          (axe_arg[]){at(g.full, n(0)), integer(var(&m, g.phase))});
     move("clc.taken", at(g.got, n(0)), at(g.answer, n(t.room)));
     atom(&m, "tx.fence.shared", 0, 0, NULL);
-    meet_all(&t);
+    barrier_all(&t);
     set(g.phase, op2(&m, AXE_OP_sub, n(1), var(&m, g.phase)));
     got = axe_cast(cx, AXE_NOWHERE, AXE_TYPE_INDEX, element(&m, g.got, n(0)));
     begin_if(&m, less(&m, got, 0));

@@ -12,7 +12,7 @@
 #include "plan/simt/map/map.h"
 
 /* What passing values from warp to warp through shared memory takes but for the
- * bytes: two meetings, a store and a load. */
+ * bytes: two barriers, a store and a load. */
 enum { EXCHANGE_CYCLES = 120 };
 
 typedef void each_index(void *user, const axe_stmt *s);
@@ -47,7 +47,7 @@ typedef struct along {
 } along;
 
 typedef struct counting {
-    planner        *p;
+    axe_planner    *p;
     along           at;
     const axe_stmt *s;    /* the statement being read */
     const axe_var  *var;  /* that walks the dimension in it, or NULL */
@@ -128,7 +128,7 @@ read_stmt(void *user, const axe_stmt *s)
 }
 
 double
-axe_fold_cycles(planner *p, const axe_tensor *t, int d)
+axe_fold_cycles(axe_planner *p, const axe_tensor *t, int d)
 {
     counting c = {.p = p, .seen = {.cx = p->cx}};
     along    first = {t, d};
@@ -144,7 +144,7 @@ axe_fold_cycles(planner *p, const axe_tensor *t, int d)
 /* ------------------------------------------------------------------- fills */
 
 typedef struct filling {
-    planner          *p;
+    axe_planner      *p;
     const axe_tensor *tile;
     const axe_node   *dst;
     bool              apart; /* from another thread's registers */
@@ -152,7 +152,7 @@ typedef struct filling {
 
 /* Do the same threads hold the same elements? */
 static bool
-same_threads(planner *p, const axe_layout *a, const axe_layout *b)
+same_threads(axe_planner *p, const axe_layout *a, const axe_layout *b)
 {
     const axe_axis axis[3] = {p->simt->lane, p->simt->warp, p->simt->wid};
     const int64_t  by[3] = {1, 1 << 20, INT64_C(1) << 40};
@@ -203,7 +203,7 @@ look_into(void *user, const axe_stmt *s)
 }
 
 bool
-axe_made_apart(planner *p, const axe_tensor *t)
+axe_made_apart(axe_planner *p, const axe_tensor *t)
 {
     filling f = {.p = p, .tile = t};
 

@@ -1,4 +1,4 @@
-/* contract.c - sums of products by a crew: layouts, then the schedule.
+/* contract.c - sums of products by a thread group: layouts, then the schedule.
  *
  * Candidates come best first (enumerate.c, match.c, judge.c); the first whose
  * factors can be fed (factor.c) is taken, and proved (prove.c).  Open tiles get
@@ -107,7 +107,7 @@ try_candidates(const axe_product *j, choice *best)
 
 /* Layouts in the order of the statement's c, left and right. */
 static void
-settle(planner *p, const axe_stmt *s, const choice *c, const axe_product *j)
+settle(axe_planner *p, const axe_stmt *s, const choice *c, const axe_product *j)
 {
     put_layouts(j, c, c->layout);
     for (int i = 0; i < 3; i++)
@@ -120,20 +120,20 @@ settle(planner *p, const axe_stmt *s, const choice *c, const axe_product *j)
 
 /* Rows and columns as they are, and the other way; false: it is no product. */
 static bool
-open_both(planner *p, const axe_stmt *s, request *r, axe_product j[2])
+open_both(axe_planner *p, const axe_stmt *s, axe_request *r, axe_product j[2])
 {
-    for (int turn = 0; turn < 2; turn++) {
-        if (!axe_product_open(p, s, turn == 1, &j[turn]))
+    for (int swapped = 0; swapped < 2; swapped++) {
+        if (!axe_product_open(p, s, swapped == 1, &j[swapped]))
             return false;
-        j[turn].r = r;
-        for (int i = 1; turn == 1 && i < 3; i++)
+        j[swapped].r = r;
+        for (int i = 1; swapped == 1 && i < 3; i++)
             j[1].spot[i] = j[0].spot[3 - i];
     }
     return true;
 }
 
 bool
-axe_simt_contract_infer(planner *p, const axe_stmt *s)
+axe_simt_contract_infer(axe_planner *p, const axe_stmt *s)
 {
     axe_product j[2];
     choice      best[2] = {{.by = NULL}, {.by = NULL}};
@@ -141,18 +141,19 @@ axe_simt_contract_infer(planner *p, const axe_stmt *s)
 
     if (!open_both(p, s, NULL, j))
         return false;
-    for (int turn = 0; turn < 2; turn++) {
-        if (!axe_product_possible(&j[turn]))
+    for (int swapped = 0; swapped < 2; swapped++) {
+        if (!axe_product_possible(&j[swapped]))
             return false;
         for (int i = 0; i < 3; i++)
-            best[turn].open[i] = axe_simt_is_open(p, j[turn].load[i]->u.tensor);
-        axe_scales_open(&j[turn], best[turn].scale);
-        axe_product_enumerate(&j[turn],
-                              best[turn].open[0] ? NULL : sums_now(&j[turn]));
+            best[swapped].open[i] =
+                axe_simt_is_open(p, j[swapped].load[i]->u.tensor);
+        axe_scales_open(&j[swapped], best[swapped].scale);
+        axe_product_enumerate(
+            &j[swapped], best[swapped].open[0] ? NULL : sums_now(&j[swapped]));
     }
     axe_products_drop_slow(j);
-    for (int turn = 0; turn < 2; turn++)
-        try_candidates(&j[turn], &best[turn]);
+    for (int swapped = 0; swapped < 2; swapped++)
+        try_candidates(&j[swapped], &best[swapped]);
     if (!best[0].by || (best[1].by && best[1].score < 0.9 * best[0].score))
         pick = 1;
     if (!best[pick].by)
@@ -206,7 +207,7 @@ plan_candidate(const axe_product *j, const axe_candidate *by,
 
 /* [32-bit] registers that a feed takes. */
 static int
-feed_registers(const axe_feed *f, axe_type t)
+feed_registers(const axe_factor *f, axe_type t)
 {
     if (f->held)
         return (int)(f->regs * axe_type_table[t].bits / 32);
@@ -274,14 +275,14 @@ is_placed(const axe_product *j, const axe_layout *c)
            own_place;
 }
 
-/* Does each thread of the crew have as many elements of c, each its own? */
+/* Does each thread of the group have as many elements of c, each its own? */
 static bool
 is_shared_out(const axe_product *j, const axe_layout *c)
 {
     axe_ctx       *cx = j->p->cx;
     axe_simt_plan *sp = j->p->simt;
     axe_iter       own[2];
-    int            n = axe_crew_axes(sp, j->crew, own);
+    int            n = axe_threads_axes(sp, j->threads, own);
     int64_t        regs = axe_frag_regs(cx, c), far;
     bool           own_place;
 
@@ -290,7 +291,7 @@ is_shared_out(const axe_product *j, const axe_layout *c)
             far > own[i].extent)
             return false;
     return c->n_replica == 0 && c->n_offset == 0 &&
-           c->size == j->crew->n_thread * regs &&
+           c->size == j->threads->n_thread * regs &&
            axe_layout_injective(cx, c, &own_place, NULL) == AXE_OK && own_place;
 }
 
@@ -324,7 +325,7 @@ plan_product(const axe_product *j, axe_schedule *out)
 
 /* Whichever way is better. */
 bool
-axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
+axe_simt_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
     axe_product j[2];
     int         first = 0;
@@ -333,12 +334,12 @@ axe_simt_contract_plan(planner *p, request *r, axe_schedule *out)
         axe_scale_reject(p, r);
         return false;
     }
-    for (int turn = 0; turn < 2; turn++) {
-        if (!axe_product_possible(&j[turn])) {
-            axe_rejected(p, r, "contract", "%s", j[turn].why);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        if (!axe_product_possible(&j[swapped])) {
+            axe_rejected(p, r, "contract", "%s", j[swapped].why);
             return false;
         }
-        axe_product_enumerate(&j[turn], sums_now(&j[turn]));
+        axe_product_enumerate(&j[swapped], sums_now(&j[swapped]));
     }
     axe_products_drop_slow(j);
     if (j[0].list.n + j[1].list.n == 0)

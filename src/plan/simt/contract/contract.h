@@ -1,4 +1,4 @@
-/* contract.h - sums of products by the threads of a crew.
+/* contract.h - sums of products by the threads of a group.
  *
  * c[m, n] += a[m, k] * b[n, k] is repetitions of one atom.  The layout of c
  * says which threads have which of its rows and columns: it is
@@ -27,7 +27,7 @@ typedef struct axe_descriptor {
 } axe_descriptor;
 
 /* A factor of the contraction. */
-typedef struct axe_feed {
+typedef struct axe_factor {
     int  operand; /* of the schedule */
     bool direct;  /* the atom reads memory; else the registers below */
     bool held;    /* those of the tile itself: `reg` says where in them, nothing
@@ -41,7 +41,7 @@ typedef struct axe_feed {
     int               n_reg;
     axe_step          reg[AXE_MAX_PART + 2]; /* M or N, K: the first element */
     const axe_layout *frag; /* all of it: (row, k) over threads and reg */
-} axe_feed;
+} axe_factor;
 
 /* As many times slower than the fastest row is no candidate, or worth a word.
  */
@@ -61,14 +61,14 @@ struct axe_simt_contract {
     axe_spread      m, n, k;
     int64_t         pair; /* CTAs that the atom multiplies for at once, asked
                              by the first of them; each brings a part of b */
-    axe_feed  a, b;
-    axe_scale scale[2]; /* of a, of b */
-    int       n_acc;
-    axe_step  acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
-    int64_t   acc_regs;              /* [elements] of a thread; 0: they
-                                        are in tensor memory */
-    const axe_var *fresh; /* of a loop: its first turn overwrites c, which would
-                             be zero then; or NULL */
+    axe_factor a, b;
+    axe_scale  scale[2]; /* of a, of b */
+    int        n_acc;
+    axe_step   acc[2 * AXE_MAX_PART]; /* M, N: first element of c */
+    int64_t    acc_regs;              /* [elements] of a thread; 0: they
+                                         are in tensor memory */
+    const axe_var *fresh; /* of a loop: its first iteration overwrites c, which
+                             would be zero then; or NULL */
     bool         begins;  /* it overwrites c each time, which was zero */
     int          in_flight; /* groups that may be unfinished at the end */
     double       compute, traffic; /* cycles of an SM, shared memory's */

@@ -9,7 +9,7 @@
 
 /* Open tiles of a contraction; false if it is none, or no row fits.  Its
  * schedule: fills out->simt->contract; false with reasons in r. */
-bool axe_simt_contract_infer(planner *p, const axe_stmt *s);
-bool axe_simt_contract_plan(planner *p, request *r, axe_schedule *out);
+bool axe_simt_contract_infer(axe_planner *p, const axe_stmt *s);
+bool axe_simt_contract_plan(axe_planner *p, axe_request *r, axe_schedule *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* contract_why.c - why a contraction has no way to run on its crew.
+/* contract_why.c - why a contraction has no way to run on its thread group.
  *
  * Of all that an arrangement needs, what is told is the first thing that is
  * missing: memory for the factors, a layout of the sums that atoms make,
@@ -29,26 +29,26 @@ static const char *
 why_no_spread(const axe_product *j)
 {
     axe_ctx *cx = j->p->cx;
-    int64_t  have = axe_simt_registers(j->p->mc, j->crew);
+    int64_t  have = axe_simt_registers(j->p->mc, j->threads);
 
     if (j->n_slow > 0)
         return axe_textf(cx,
                          "%d threads share %" PRId64 " x %" PRId64
                          " in whole atoms only of ones far slower than the "
                          "best of %s: choose other extents or threads",
-                         j->crew->n_thread, j->extent[0], j->extent[1],
+                         j->threads->n_thread, j->extent[0], j->extent[1],
                          j->p->mc->name);
     if (j->regs > 0)
         return axe_textf(cx,
                          "%" PRId64 " x %" PRId64 " sums take at least %" PRId64
                          " registers of each of %d threads, which has %" PRId64
                          ": choose smaller extents or more threads",
-                         j->extent[0], j->extent[1], j->regs, j->crew->n_thread,
-                         have);
+                         j->extent[0], j->extent[1], j->regs,
+                         j->threads->n_thread, have);
     return axe_textf(cx,
                      "%d threads do not share %" PRId64 " x %" PRId64
                      " in whole atoms: choose other extents or threads",
-                     j->crew->n_thread, j->extent[0], j->extent[1]);
+                     j->threads->n_thread, j->extent[0], j->extent[1]);
 }
 
 /* Of atoms whose types and sizes fit: why none has a way to run.  A tile that
@@ -57,7 +57,7 @@ why_no_spread(const axe_product *j)
 static const char *
 why_none(axe_product j[2])
 {
-    planner          *p = j->p;
+    axe_planner      *p = j->p;
     const axe_tensor *c = j->load[0]->u.tensor;
     const axe_layout *l = p->place[c->id].layout;
     double            bytes = factor_bytes(j);
@@ -76,7 +76,8 @@ why_none(axe_product j[2])
         return axe_textf(p->cx,
                          "%s lies as %s, which atoms on %d threads do not make:"
                          " %s",
-                         c->name, axe_layout_text(p->cx, l), j->crew->n_thread,
+                         c->name, axe_layout_text(p->cx, l),
+                         j->threads->n_thread,
                          c->layout ? "leave its layout open (`: auto`)"
                                    : "sum into a second tile");
     return why_no_spread(
@@ -89,8 +90,8 @@ why_none(axe_product j[2])
 void
 axe_products_reject(axe_product j[2])
 {
-    planner *p = j->p;
-    request *r = j->r;
+    axe_planner *p = j->p;
+    axe_request *r = j->r;
 
     if (j[0].rate == 0 && j[1].rate == 0)
         axe_rejected(p, r, "contract",

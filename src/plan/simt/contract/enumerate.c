@@ -1,14 +1,15 @@
-/* enumerate.c - all ways to run a product on a crew.
+/* enumerate.c - all ways to run a product on a thread group.
  *
  * A candidate is a row of the table with its parameter and an arrangement of
- * the crew over rows and columns: that of c, or, where c is open, any. */
+ * the thread group over rows and columns: that of c, or, where c is open,
+ * any. */
 #include "plan/access/access.h"
 #include "plan/simt/contract/product.h"
 
 /* ------------------------------------------------------------- arrangements */
 
-/* The crew as wm x wn groups, of lm x ln lanes each where an atom is one
- * thread's; a thread's neighbouring columns come by `v`. */
+/* The thread group as wm x wn groups, of lm x ln lanes each where an atom is
+ * one thread's; a thread's neighbouring columns come by `v`. */
 typedef struct arrangement {
     int64_t wm, wn, lm, ln, v;
 } arrangement;
@@ -17,7 +18,7 @@ static axe_axis
 warp_axis(const axe_product *j)
 {
     axe_iter own[2];
-    int      n = axe_crew_axes(j->p->simt, j->crew, own);
+    int      n = axe_threads_axes(j->p->simt, j->threads, own);
 
     return n == 2 ? own[0].axis : j->p->simt->warp;
 }
@@ -59,7 +60,7 @@ has_registers(axe_product *j, const axe_candidate *by)
 {
     int64_t n = axe_candidate_registers(j, by);
 
-    if (n <= axe_simt_registers(j->p->mc, j->crew))
+    if (n <= axe_simt_registers(j->p->mc, j->threads))
         return true;
     if (j->regs == 0 || n < j->regs)
         j->regs = n;
@@ -79,7 +80,7 @@ consider(axe_product *j, axe_candidate *by, const axe_layout *c)
         axe_ctx_release(j->p->cx, m);
 }
 
-/* All ways to lay the crew over rows and columns. */
+/* All ways to lay the thread group over rows and columns. */
 static void
 try_arrangements(axe_product *j, axe_candidate *by)
 {

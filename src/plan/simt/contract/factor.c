@@ -33,7 +33,8 @@ factor_of(const axe_node *n)
 
 /* As the request says that was made under the layout. */
 static axe_spot *
-make_spot(const axe_product *j, int side, const axe_layout *l, const request *r)
+make_spot(const axe_product *j, int side, const axe_layout *l,
+          const axe_request *r)
 {
     const axe_node *load = j->load[side];
     axe_spot       *s = axe_new(j->p->cx, axe_spot);
@@ -57,7 +58,7 @@ find_spot(const axe_product *j, int side)
 {
     const axe_layout *l = j->p->place[j->load[side]->u.tensor->id].layout;
     axe_mark          m = axe_ctx_mark(j->p->cx);
-    request           r;
+    axe_request       r;
 
     for (axe_spot *s = *j->spot[side]; s; s = s->next)
         if (axe_layout_alike(s->layout, l))
@@ -92,7 +93,7 @@ is_held(const axe_product *j, int side)
 
 /* What this CTA has of the factor. */
 static void
-see_part(const axe_candidate *by, axe_feed_ask *q)
+see_part(const axe_candidate *by, axe_factor_query *q)
 {
     axe_spread *own = axe_new(q->p->cx, axe_spread);
 
@@ -105,13 +106,13 @@ see_part(const axe_candidate *by, axe_feed_ask *q)
 
 static bool
 ask_for(const axe_product *j, const axe_candidate *by, int side,
-        axe_feed_ask *q, const char **why)
+        axe_factor_query *q, const char **why)
 {
     axe_spot *at;
 
-    *q = (axe_feed_ask){
+    *q = (axe_factor_query){
         .p = j->p,
-        .crew = j->crew,
+        .threads = j->threads,
         .atom = by->atom,
         .side = side,
         .inner = by->side[side],
@@ -144,15 +145,15 @@ ask_for(const axe_product *j, const axe_candidate *by, int side,
 
 bool
 axe_factor_feed(const axe_product *j, const axe_candidate *by, int side,
-                axe_feed *out, double *cycles, const char **why)
+                axe_factor *out, double *cycles, const char **why)
 {
-    axe_feed_ask q;
+    axe_factor_query q;
 
-    if (!ask_for(j, by, side, &q, why) || !axe_feed_fit(&q, out, why))
+    if (!ask_for(j, by, side, &q, why) || !axe_factor_fit(&q, out, why))
         return false;
     out->tensor = j->load[side]->u.tensor;
     out->memory = q.mem;
-    *cycles = axe_feed_cycles(&q, out);
+    *cycles = axe_factor_cycles(&q, out);
     return true;
 }
 
@@ -161,7 +162,7 @@ static bool
 try_feed(const axe_product *j, const axe_candidate *by, int side,
          double *cycles)
 {
-    axe_feed    f;
+    axe_factor  f;
     const char *why;
 
     return axe_factor_feed(j, by, side, &f, cycles, &why);
@@ -214,12 +215,12 @@ lay_held(const axe_product *j, const axe_candidate *by, int side,
          double *cycles)
 {
     const axe_tensor *t = j->load[side]->u.tensor;
-    axe_feed_ask      q;
+    axe_factor_query  q;
     const char       *why;
 
     if (by->atom->space[side] != AXE_ARG_REG || !ask_for(j, by, side, &q, &why))
         return false;
-    j->p->place[t->id].layout = by_rows(j, side, axe_feed_layout(&q));
+    j->p->place[t->id].layout = by_rows(j, side, axe_factor_layout(&q));
     return j->p->place[t->id].layout && !axe_made_apart(j->p, t) &&
            try_feed(j, by, side, cycles);
 }
@@ -232,7 +233,7 @@ lay_lanes(const axe_product *j, const axe_candidate *by, int side,
     const axe_node   *load = j->load[side];
     const axe_tensor *t = load->u.tensor;
     int               row = walked_by(load, j->dim[side - 1][0]->var);
-    axe_feed_ask      q;
+    axe_factor_query  q;
     const char       *why;
     int64_t           e[2];
 

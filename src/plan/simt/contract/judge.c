@@ -8,8 +8,8 @@
 
 enum { SPARE_REGISTERS = 28 };
 
-/* Groups of the crew that each have atoms of their own; one where nobody holds
- * the sums. */
+/* Groups of the thread group that each have atoms of their own; one where
+ * nobody holds the sums. */
 int64_t
 axe_product_groups(const axe_product *j, const axe_atom *a)
 {
@@ -18,7 +18,7 @@ axe_product_groups(const axe_product *j, const axe_atom *a)
 
     return a->space[0] == AXE_ARG_TMEM
                ? 1
-               : j->crew->n_thread / (threads < lanes ? lanes : threads);
+               : j->threads->n_thread / (threads < lanes ? lanes : threads);
 }
 
 int64_t
@@ -104,9 +104,9 @@ spill_of(const axe_product *j, const axe_candidate *by)
 {
     const axe_simt *simt = j->p->mc->simt;
     int64_t         n = axe_candidate_registers(j, by) + held_registers(j, by) -
-                axe_simt_registers(j->p->mc, j->crew);
+                axe_simt_registers(j->p->mc, j->threads);
 
-    return n > 0 ? 2.0 * 4 * (double)(n * j->crew->n_thread) /
+    return n > 0 ? 2.0 * 4 * (double)(n * j->threads->n_thread) /
                        (simt->banks * simt->bank_bytes)
                  : 0;
 }

@@ -1,8 +1,8 @@
 /* match.c - rows of the table against a statement.
  *
  * A row takes a product if it has its types and its extents are whole ones of
- * the row's.  How the row is repeated over the crew follows from the layout of
- * c, by tile-of: threads >< repetitions >< the atom's c. */
+ * the row's.  How the row is repeated over the thread group follows from the
+ * layout of c, by tile-of: threads >< repetitions >< the atom's c. */
 #include <string.h>
 
 #include "plan/access/access.h"
@@ -11,14 +11,15 @@
 
 /* ----------------------------------------------------------------- the row */
 
-/* Warps of a warpgroup are warps of the CTA where the crew counts those. */
+/* Warps of a warpgroup are warps of the CTA where the thread group counts
+ * those. */
 static const axe_layout *
-on_crew(const axe_product *j, const axe_layout *l)
+on_threads(const axe_product *j, const axe_layout *l)
 {
     axe_iter  *it = axe_new_array(j->p->cx, axe_iter, l->n_shard + 1);
     axe_layout spec = *l;
     axe_iter   own[2];
-    int        n = axe_crew_axes(j->p->simt, j->crew, own);
+    int        n = axe_threads_axes(j->p->simt, j->threads, own);
 
     for (int i = 0; i < l->n_shard; i++) {
         it[i] = l->shard[i];
@@ -47,7 +48,7 @@ read_side(const axe_product *j, const axe_atom *a, int which, const char *names,
         return NULL;
     if (l->size > 1 && (strcmp(said, names) != 0 || l->n_dim != 2))
         return NULL;
-    return on_crew(j, l);
+    return on_threads(j, l);
 }
 
 bool
@@ -109,7 +110,7 @@ bool
 axe_product_takes(const axe_product *j, const axe_atom *a)
 {
     if (!takes_scales(j, a) || axe_atom_threads(j->p->mc, a) == 0 ||
-        j->crew->n_thread % axe_atom_threads(j->p->mc, a) != 0)
+        j->threads->n_thread % axe_atom_threads(j->p->mc, a) != 0)
         return false;
     for (int i = 0; i < 3; i++)
         if ((a->space[i] == AXE_ARG_TMEM) != axe_product_is_tmem(j, i) ||

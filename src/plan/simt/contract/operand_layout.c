@@ -14,7 +14,7 @@ enum { CHUNK_BYTES = 16 };
 
 /* The fast dimension in panels of `row` elements, rows `step` apart. */
 static bool
-panels(planner *p, const axe_tensor *t, int fast, int64_t row, int64_t step,
+panels(axe_planner *p, const axe_tensor *t, int fast, int64_t row, int64_t step,
        const axe_layout **out)
 {
     axe_iter *it = axe_new_array(p->cx, axe_iter, t->rank + 1);
@@ -43,7 +43,7 @@ panels(planner *p, const axe_tensor *t, int fast, int64_t row, int64_t step,
 }
 
 int
-axe_shared_layouts(planner *p, const axe_tensor *t, int fast,
+axe_shared_layouts(axe_planner *p, const axe_tensor *t, int fast,
                    const axe_layout *out[AXE_MAX_SHARED])
 {
     static const int width[] = {128, 64, 32};

@@ -1,4 +1,4 @@
-/* operand_registers.c - what the threads of a crew hold of a factor that goes
+/* operand_registers.c - what the threads of a group hold of a factor that goes
  * through registers. */
 #include <inttypes.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 enum { MAX_ITER = 2 * AXE_MAX_PART + 8 };
 
 static axe_axis
-axis_of(const axe_feed_ask *q, axe_counter of)
+axis_of(const axe_factor_query *q, axe_counter of)
 {
     axe_iter own[2];
-    int      n = axe_crew_axes(q->p->simt, q->crew, own);
+    int      n = axe_threads_axes(q->p->simt, q->threads, own);
 
     return of == AXE_COUNT_LANE || n == 1 ? own[n - 1].axis : own[0].axis;
 }
@@ -24,7 +24,7 @@ is_thread(axe_counter of)
 
 /* Is k the fast one in memory? */
 static bool
-sum_is_fast(const axe_feed_ask *q)
+sum_is_fast(const axe_factor_query *q)
 {
     const axe_layout *l = q->mem;
 
@@ -35,7 +35,7 @@ sum_is_fast(const axe_feed_ask *q)
 /* Steps of k that go through registers together: one, but for atoms of single
  * elements a vector of them. */
 int64_t
-axe_feed_chunk(const axe_feed_ask *q)
+axe_factor_chunk(const axe_factor_query *q)
 {
     int64_t n = q->p->mc->simt->max_vector * 8 / axe_type_table[q->type].bits;
 
@@ -49,7 +49,7 @@ axe_feed_chunk(const axe_feed_ask *q)
 /* The layout of what threads hold but for the atom's own part, over
  * (row / its rows, k / its k); notes where repetitions begin. */
 static const axe_layout *
-outer_of(const axe_feed_ask *q, axe_feed *f)
+outer_of(const axe_factor_query *q, axe_factor *f)
 {
     axe_iter it[MAX_ITER], copy[AXE_MAX_PART];
     int64_t  own = axe_frag_regs(q->p->cx, q->inner);
@@ -94,7 +94,7 @@ outer_of(const axe_feed_ask *q, axe_feed *f)
 
 /* All that the threads hold, over (row, k). */
 const axe_layout *
-axe_feed_fragment(const axe_feed_ask *q, axe_feed *f)
+axe_factor_fragment(const axe_factor_query *q, axe_factor *f)
 {
     axe_ctx          *cx = q->p->cx;
     const axe_layout *by = outer_of(q, f), *l;
@@ -111,9 +111,9 @@ axe_feed_fragment(const axe_feed_ask *q, axe_feed *f)
 }
 
 const axe_layout *
-axe_feed_layout(const axe_feed_ask *q)
+axe_factor_layout(const axe_factor_query *q)
 {
-    axe_feed f = {.chunk = 1};
+    axe_factor f = {.chunk = 1};
 
-    return axe_feed_fragment(q, &f);
+    return axe_factor_fragment(q, &f);
 }

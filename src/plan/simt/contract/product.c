@@ -25,7 +25,7 @@ open_side(axe_product *j, int side, int from)
 }
 
 static axe_type
-type_of(const planner *p, const axe_node *load)
+type_of(const axe_planner *p, const axe_node *load)
 {
     const axe_tensor *t = load->u.tensor;
 
@@ -34,7 +34,8 @@ type_of(const planner *p, const axe_node *load)
 
 /* Rows are those of the left operand of atoms; `turn`: the other way. */
 bool
-axe_product_open(planner *p, const axe_stmt *s, bool turn, axe_product *out)
+axe_product_open(axe_planner *p, const axe_stmt *s, bool swapped,
+                 axe_product *out)
 {
     const axe_node *x, *y;
     axe_roles       ro = {0};
@@ -49,16 +50,16 @@ axe_product_open(planner *p, const axe_stmt *s, bool turn, axe_product *out)
         y = is.factor[1];
     }
     *out = (axe_product){
-        .p = p, .s = s, .crew = p->simt->who[s->id], .turn = turn};
+        .p = p, .s = s, .threads = p->simt->who[s->id], .swapped = swapped};
     out->ro = ro;
-    out->scale[0] = is.scale[turn ? 1 : 0];
-    out->scale[1] = is.scale[turn ? 0 : 1];
+    out->scale[0] = is.scale[swapped ? 1 : 0];
+    out->scale[1] = is.scale[swapped ? 0 : 1];
     out->block = is.block;
     for (int i = 0; i < 2; i++)
-        open_side(out, i, turn ? 1 - i : i);
+        open_side(out, i, swapped ? 1 - i : i);
     out->load[0] = s->dst;
-    out->load[1] = turn ? y : x;
-    out->load[2] = turn ? x : y;
+    out->load[1] = swapped ? y : x;
+    out->load[2] = swapped ? x : y;
     for (int i = 0; i < 3; i++) {
         out->type[i] = type_of(p, out->load[i]);
         out->spot[i] = axe_new(p->cx, axe_spot *);
@@ -100,7 +101,8 @@ is_whole(const axe_product *j)
     return c->n_arg == j->n_dim[0] + j->n_dim[1];
 }
 
-/* Is the factor a tile that the crew holds, or one in memory of the CTA? */
+/* Is the factor a tile that the thread group holds, or one in memory of the
+ * CTA? */
 static bool
 factor_possible(axe_product *j, int side)
 {
@@ -114,13 +116,14 @@ factor_possible(axe_product *j, int side)
                                    "%s is not in shared memory: stage it "
                                    "through a shared tile",
                                    t->name));
-    if (l->n_arg != 2 || j->p->simt->home[t->id] != j->crew ||
+    if (l->n_arg != 2 || j->p->simt->owner[t->id] != j->threads ||
         j->n_dim[side - 1] != 1 || whole_dim(l, j->dim[side - 1][0]) < 0 ||
         whole_dim(l, j->ro.k) < 0)
-        return refuse(j, axe_textf(cx,
-                                   "%s is not a whole reg tile of this crew, "
-                                   "by its row and the sum",
-                                   axe_node_text(cx, l)));
+        return refuse(j,
+                      axe_textf(cx,
+                                "%s is not a whole reg tile of these threads, "
+                                "by its row and the sum",
+                                axe_node_text(cx, l)));
     return true;
 }
 

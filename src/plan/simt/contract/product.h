@@ -1,4 +1,5 @@
-/* product.h - the ways to run a product on a crew, see access/candidate.h. */
+/* product.h - the ways to run a product on a thread group, see
+ * access/candidate.h. */
 #ifndef AXE_PLAN_SIMT_CONTRACT_PRODUCT_H
 #define AXE_PLAN_SIMT_CONTRACT_PRODUCT_H
 
@@ -11,9 +12,9 @@
 
 /* ---------------------------------------------------------------- product.c */
 
-/* `turn`: with the factor of the columns as the atom's left one.  false: it is
- * no sum of products. */
-bool axe_product_open(planner *p, const axe_stmt *s, bool turn,
+/* `swapped`: with the factor of the columns as the atom's left one.  false: it
+ * is no sum of products. */
+bool axe_product_open(axe_planner *p, const axe_stmt *s, bool swapped,
                       axe_product *out);
 /* Are its operands of a kind that atoms take?  If not, j->why. */
 bool axe_product_possible(axe_product *j);
@@ -68,7 +69,8 @@ double axe_candidate_score(const axe_candidate *by);
 /* Registers of a thread for it; cycles of an SM for a product. */
 int64_t axe_candidate_registers(const axe_product *j, const axe_candidate *by);
 double  axe_candidate_rate(const axe_product *j, const axe_candidate *by);
-/* Groups of the crew, and lanes of a warp, that each have atoms of their own.
+/* Groups of the thread group, and lanes of a warp, that each have atoms of
+ * their own.
  */
 int64_t axe_product_groups(const axe_product *j, const axe_atom *a);
 int64_t axe_product_lanes(const axe_product *j, const axe_atom *a);
@@ -78,10 +80,10 @@ int64_t axe_product_lanes(const axe_product *j, const axe_atom *a);
 /* Cycles that folds along dimension d of the tile, or of register tiles that
  * are made from it element by element, take where warps share what is folded;
  * products too, where it is a factor. */
-double axe_fold_cycles(planner *p, const axe_tensor *t, int d);
+double axe_fold_cycles(axe_planner *p, const axe_tensor *t, int d);
 /* Is the tile, laid out, made element by element from a register tile that
  * other threads hold? */
-bool axe_made_apart(planner *p, const axe_tensor *t);
+bool axe_made_apart(axe_planner *p, const axe_tensor *t);
 
 /* ----------------------------------------------------------------- factor.c */
 
@@ -98,7 +100,7 @@ typedef struct axe_spot {
 /* How factor 1 or 2 gets to the candidate's atom from where it lies, and in how
  * many cycles of shared memory; false: why it does not. */
 bool axe_factor_feed(const axe_product *j, const axe_candidate *by, int side,
-                     axe_feed *out, double *cycles, const char **why);
+                     axe_factor *out, double *cycles, const char **why);
 /* The cycles alone, of a tile that is laid out for it if it is open; false: the
  * candidate cannot read it. */
 bool axe_factor_lay(const axe_product *j, const axe_candidate *by, int side,
@@ -108,7 +110,7 @@ bool axe_factor_lay(const axe_product *j, const axe_candidate *by, int side,
 
 /* Does the schedule add every product once to c, which is laid out over (m, n)
  * as `c`? */
-bool axe_simt_contract_holds(planner *p, const axe_product *j,
+bool axe_simt_contract_holds(axe_planner *p, const axe_product *j,
                              const axe_candidate *by, const axe_layout *c,
                              const axe_simt_contract *sc);
 

@@ -21,11 +21,11 @@ enum { CHUNK_BYTES = 16, NOWHERE = -1 };
 
 typedef struct proof {
     axe_ctx                 *cx;
-    const planner           *p;
+    const axe_planner       *p;
     const axe_product       *j;
     const axe_candidate     *by;
     const axe_simt_contract *sc;
-    int64_t n_thread, group; /* of the crew, of an invocation */
+    int64_t n_thread, group; /* of the thread group, of an invocation */
     int64_t lanes;
     int64_t columns; /* of c in tensor memory; 0: it is in registers */
     int64_t slots;   /* places of c that a thread reaches */
@@ -84,7 +84,7 @@ list_steps(const proof *q, int n_step, const axe_step *step, axe_counter of,
 /* Where in memory what is in each register came from: [thread][register of all
  * chunks].  NULL: one is filled twice or not at all. */
 static int64_t *
-run_loads(const proof *q, const axe_feed *f)
+run_loads(const proof *q, const axe_factor *f)
 {
     const axe_reg_move *m = &f->load;
     const char         *names;
@@ -105,15 +105,17 @@ run_loads(const proof *q, const axe_feed *f)
         list_steps(q, m->n_step, m->step, AXE_COUNT_LANE, q->lanes);
     const int64_t *sum =
         list_steps(q, m->n_step, m->step, AXE_COUNT_K, q->sc->k.n_rep);
-    const int64_t *own =
-        list_steps(q, m->n_step, m->step, AXE_COUNT_TURN, m->n_turn);
+    const int64_t *own = list_steps(q, m->n_step, m->step, AXE_COUNT_INVOCATION,
+                                    m->n_invocation);
     for (int64_t i = 0; i < q->n_thread * all; i++)
         from[i] = NOWHERE;
     for (int64_t i = 0; i < q->n_thread; i++)
         asked[i] = warp[i / q->lanes] + lane[i % q->lanes];
     for (int64_t first = 0; first < q->n_thread; first += by)
-        for (int64_t turn = 0; turn < n_chunk * m->n_turn; turn++) {
-            int64_t chunk = turn / m->n_turn, t = turn % m->n_turn;
+        for (int64_t iteration = 0; iteration < n_chunk * m->n_invocation;
+             iteration++) {
+            int64_t chunk = iteration / m->n_invocation,
+                    t = iteration % m->n_invocation;
             int64_t add = sum[chunk * f->chunk] + own[t];
             int64_t reg = first * all + chunk * f->regs + t * m->regs;
             for (int64_t e = 0; e < to.n; e++) {
@@ -138,7 +140,7 @@ thread_step(const proof *q, axe_iter it)
 /* What is in each register of a tile that the threads hold, as row * sums +
  * sum; NULL: more than one element. */
 static int64_t *
-run_held(const proof *q, const axe_feed *f)
+run_held(const proof *q, const axe_factor *f)
 {
     const axe_layout *l = f->frag;
     int64_t          *of = axe_new_array(q->cx, int64_t, q->n_thread * f->regs);
@@ -166,7 +168,7 @@ run_held(const proof *q, const axe_feed *f)
 /* ----------------------------------------------------------------- factors */
 
 static bool
-is_loaded(const axe_feed *f)
+is_loaded(const axe_factor *f)
 {
     return !f->direct && !f->held;
 }
@@ -181,7 +183,7 @@ in_lanes(const proof *q, const axe_layout *l, axe_type t, int64_t x)
 
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
 static int64_t
-described(const axe_matrix *m, const axe_feed *f, axe_type t, int64_t row,
+described(const axe_matrix *m, const axe_factor *f, axe_type t, int64_t row,
           int64_t sum)
 {
     int64_t bits = axe_type_table[t].bits;
@@ -208,19 +210,19 @@ list_memory(const proof *q, const axe_layout *memory)
  * repetition and the step of the sum add.  Of one that the atom reads itself
  * elements of memory, else of registers of all threads. */
 typedef struct look {
-    const axe_feed *f;
-    axe_type        type;
-    int64_t         all;               /* registers of a thread */
-    int64_t         n_row, part, rows; /* of the atom; of it that one CTA of a
-                                          pair has; of the tile there */
-    side              in;              /* the atom's */
+    const axe_factor *f;
+    axe_type          type;
+    int64_t           all;               /* registers of a thread */
+    int64_t           n_row, part, rows; /* of the atom; of it that one CTA of a
+                                            pair has; of the tile there */
+    side              in;                /* the atom's */
     const axe_layout *lanes; /* the same in tensor memory; NULL: not there */
     const int64_t    *memory, *from, *warp, *rep, *sum;
     axe_matrix        matrix; /* of one in shared memory */
 } look;
 
 static bool
-open_look(const proof *q, const axe_feed *f, int s, look *out)
+open_look(const proof *q, const axe_factor *f, int s, look *out)
 {
     const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
     int               n_step = f->direct ? f->desc.n_step : f->n_reg;
@@ -280,7 +282,7 @@ atom_holds(const proof *q, const look *x, int64_t at, int64_t k,
 /* Does every atom find in its rows of this factor what it should?  row_of: by
  * first thread, repetition and row of the atom. */
 static bool
-factor_holds(const proof *q, const axe_feed *f, int s, const int64_t *row_of)
+factor_holds(const proof *q, const axe_factor *f, int s, const int64_t *row_of)
 {
     const axe_spread *row = s == 1 ? &q->sc->m : &q->sc->n;
     look              x;
@@ -346,7 +348,7 @@ rows_hold(const proof *q, int64_t *of, int64_t *row_of, int64_t *column_of)
     for (int64_t x = 0; x < n_group * sc->m.n_rep * sc->n.n_rep; x++) {
         int64_t rn = x % sc->n.n_rep, rm = x / sc->n.n_rep % sc->m.n_rep;
         int64_t g = x / sc->n.n_rep / sc->m.n_rep;
-        int64_t count[AXE_COUNT_TURN + 1] = {0};
+        int64_t count[AXE_COUNT_INVOCATION + 1] = {0};
         count[AXE_COUNT_M] = rm;
         count[AXE_COUNT_N] = rn;
         int64_t at = sum_steps(sc->n_acc, sc->acc, count);
@@ -376,7 +378,7 @@ unknown(axe_ctx *cx, int64_t n)
 }
 
 bool
-axe_simt_contract_holds(planner *p, const axe_product *j,
+axe_simt_contract_holds(axe_planner *p, const axe_product *j,
                         const axe_candidate *by, const axe_layout *c,
                         const axe_simt_contract *sc)
 {
@@ -386,7 +388,7 @@ axe_simt_contract_holds(planner *p, const axe_product *j,
                   .j = j,
                   .by = by,
                   .sc = sc,
-                  .n_thread = j->crew->n_thread,
+                  .n_thread = j->threads->n_thread,
                   .group = axe_atom_threads(p->mc, sc->atom),
                   .lanes = p->mc->simt->lanes};
     int64_t  lanes = 1;

@@ -10,14 +10,14 @@
 #include "plan/simt/map/map.h"
 
 static int64_t
-register_of(const axe_feed_ask *q, int64_t row, int64_t k)
+register_of(const axe_factor_query *q, int64_t row, int64_t k)
 {
     return axe_layout_at(q->held, row * q->k->extent + k, q->p->simt->reg);
 }
 
 /* Where in the registers repetitions of the row and steps of the sum begin. */
 static void
-read_steps(const axe_feed_ask *q, axe_feed *f)
+read_steps(const axe_factor_query *q, axe_factor *f)
 {
     int64_t row = q->row->atom;
 
@@ -54,7 +54,7 @@ repetition_of(const axe_spread *s, int64_t row)
 }
 
 static int64_t *
-list_registers(const axe_feed_ask *q, const axe_layout *l)
+list_registers(const axe_factor_query *q, const axe_layout *l)
 {
     int64_t *at = axe_new_array(q->p->cx, int64_t, l->size + 1);
 
@@ -64,7 +64,7 @@ list_registers(const axe_feed_ask *q, const axe_layout *l)
 
 /* Registers from the atom's own on, for each row or each step of the sum. */
 static int64_t *
-list_steps(const axe_feed_ask *q, const axe_feed *f, bool sum)
+list_steps(const axe_factor_query *q, const axe_factor *f, bool sum)
 {
     int64_t  n = sum ? q->k->extent : q->row->extent;
     int64_t *at = axe_new_array(q->p->cx, int64_t, n + 1);
@@ -80,7 +80,8 @@ list_steps(const axe_feed_ask *q, const axe_feed *f, bool sum)
 
 /* Is every element where the atom looks for it? */
 static bool
-are_there(const axe_feed_ask *q, const axe_feed *f, const axe_layout *want)
+are_there(const axe_factor_query *q, const axe_factor *f,
+          const axe_layout *want)
 {
     const int64_t *has = axe_simt_list_holders(q->p, q->held);
     const int64_t *asks = axe_simt_list_holders(q->p, want);
@@ -100,13 +101,13 @@ are_there(const axe_feed_ask *q, const axe_feed *f, const axe_layout *want)
 }
 
 bool
-axe_held_fit(const axe_feed_ask *q, axe_feed *out, const char **why)
+axe_held_fit(const axe_factor_query *q, axe_factor *out, const char **why)
 {
-    const axe_layout *want = axe_feed_layout(q);
+    const axe_layout *want = axe_factor_layout(q);
     axe_mark          m;
     bool              there;
 
-    *out = (axe_feed){.held = true, .chunk = 1, .frag = q->held};
+    *out = (axe_factor){.held = true, .chunk = 1, .frag = q->held};
     *why = "it is in registers, and the atom reads shared memory";
     if (q->atom->space[q->side] != AXE_ARG_REG)
         return false;

@@ -10,7 +10,7 @@
 enum { MAX_STEP = 32, MAX_ITER = 2 * AXE_MAX_PART + 2 };
 
 const axe_layout *
-axe_tmem_wanted(const axe_feed_ask *q, int64_t rows, int64_t sums)
+axe_tmem_wanted(const axe_factor_query *q, int64_t rows, int64_t sums)
 {
     axe_ctx          *cx = q->p->cx;
     int64_t           out[2] = {rows / q->row->atom, sums / q->k->atom};
@@ -46,7 +46,7 @@ axe_tmem_wanted(const axe_feed_ask *q, int64_t rows, int64_t sums)
 
 /* The tile over lanes and columns. */
 static const axe_layout *
-over_lanes(const axe_feed_ask *q)
+over_lanes(const axe_factor_query *q)
 {
     axe_iter  *it = axe_new_array(q->p->cx, axe_iter, q->mem->n_shard + 1);
     axe_layout spec = *q->mem;
@@ -60,7 +60,7 @@ over_lanes(const axe_feed_ask *q)
 
 /* Dimensions of `l` from `first` on are the parts of one index. */
 static bool
-add_steps(const axe_feed_ask *q, const axe_spread *s, const axe_layout *l,
+add_steps(const axe_factor_query *q, const axe_spread *s, const axe_layout *l,
           int first, int64_t span, axe_step *step, int *n)
 {
     for (int i = 0; i < s->n_part; i++) {
@@ -80,7 +80,7 @@ add_steps(const axe_feed_ask *q, const axe_spread *s, const axe_layout *l,
 }
 
 bool
-axe_tmem_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why)
+axe_tmem_fit(const axe_factor_query *q, axe_descriptor *out, const char **why)
 {
     axe_ctx          *cx = q->p->cx;
     int64_t           in[2] = {q->row->atom, q->k->atom}, span;

@@ -3,7 +3,7 @@
 #include "plan/simt/sync/ring_protocol.h"
 
 int64_t
-axe_simt_turns(const axe_stmt *loop)
+axe_simt_iterations(const axe_stmt *loop)
 {
     int64_t n = 1, e;
 
@@ -15,12 +15,12 @@ axe_simt_turns(const axe_stmt *loop)
     return n;
 }
 
-/* Is it in the body, or in a loop of it that turns so often for sure? */
+/* Is it in the body, or in a loop of it that runs so often for sure? */
 static bool
 is_in(int n, axe_stmt *const *body, const axe_stmt *s)
 {
     for (int i = 0; i < n; i++)
-        if (body[i] == s || (axe_simt_turns(body[i]) > 0 &&
+        if (body[i] == s || (axe_simt_iterations(body[i]) > 0 &&
                              is_in(body[i]->n_body, body[i]->body, s)))
             return true;
     return false;
@@ -52,8 +52,8 @@ axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
             schedule[s->id]->simt->copy && schedule[s->id]->simt->copy->box)
             sum += schedule[s->id]->simt->copy->bytes;
         else
-            sum +=
-                axe_simt_turns(s) * axe_simt_box_bytes(n_schedule, schedule, s);
+            sum += axe_simt_iterations(s) *
+                   axe_simt_box_bytes(n_schedule, schedule, s);
     }
     return sum;
 }

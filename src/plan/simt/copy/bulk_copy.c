@@ -38,7 +38,7 @@ find_row(const axe_machine *mc, axe_fold fold, axe_type t, bool in)
 
 /* What a step of the digit moves the operand by; false: not by one number. */
 static bool
-step_of(planner *p, const axe_operand *op, const axe_digit *d, int64_t *out)
+step_of(axe_planner *p, const axe_operand *op, const axe_digit *d, int64_t *out)
 {
     axe_move *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
     int       n = axe_operand_moves(op, d, m);
@@ -53,7 +53,7 @@ step_of(planner *p, const axe_operand *op, const axe_digit *d, int64_t *out)
 
 /* The digits of one index, which both sides walk alike. */
 static bool
-add_digits(planner *p, const request *r, const axe_dim *dim, run *x)
+add_digits(axe_planner *p, const axe_request *r, const axe_dim *dim, run *x)
 {
     axe_digit *d;
     int        n;
@@ -91,7 +91,7 @@ length_of(const run *x)
 }
 
 static bool
-is_inside(planner *p, const axe_operand *op, int64_t unit)
+is_inside(axe_planner *p, const axe_operand *op, int64_t unit)
 {
     int64_t v;
 
@@ -100,7 +100,7 @@ is_inside(planner *p, const axe_operand *op, int64_t unit)
 }
 
 bool
-axe_simt_run_plan(planner *p, const request *r, int from, bool in,
+axe_simt_run_plan(axe_planner *p, const axe_request *r, int from, bool in,
                   struct axe_simt_copy *out)
 {
     const axe_tensor *tile = r->operand[in ? 0 : from].tensor;

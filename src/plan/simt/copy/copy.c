@@ -1,11 +1,11 @@
 /* copy.c - moves from memory to memory by COPY rows.
  *
  * Pieces: the widest row that both sides have neighbours for; the threads of
- * the crew take the fast digits of the global side, so that neighbouring
- * threads read neighbouring pieces, and turns take the rest.  Boxes: tma_box.c
- * says what they are; the row is one that goes through a map.  Rows are chosen
- * by kind, spaces and how they complete; the one that moves most at once is
- * preferred. */
+ * the group take the fast digits of the global side, so that neighbouring
+ * threads read neighbouring pieces, and iterations take the rest.  Boxes:
+ * tma_box.c says what they are; the row is one that goes through a map.  Rows
+ * are chosen by kind, spaces and how they complete; the one that moves most at
+ * once is preferred. */
 #include "plan/simt/copy/copy.h"
 
 #include <inttypes.h>
@@ -19,16 +19,16 @@
 #include "plan/simt/team/cta_pair.h"
 
 typedef struct attempt {
-    planner             *p;
-    request             *r;
-    const axe_crew      *crew;
-    const axe_operand   *to, *from;
-    axe_type             type;
-    struct axe_simt_copy out;
+    axe_planner            *p;
+    axe_request            *r;
+    const axe_thread_group *threads;
+    const axe_operand      *to, *from;
+    axe_type                type;
+    struct axe_simt_copy    out;
 } attempt;
 
 static axe_type
-kept_as(const planner *p, const axe_tensor *t)
+kept_as(const axe_planner *p, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
@@ -38,7 +38,7 @@ kept_as(const planner *p, const axe_tensor *t)
 static bool
 is_copy(attempt *a)
 {
-    const request *r = a->r;
+    const axe_request *r = a->r;
 
     if (r->value->op != AXE_OP_load || r->n_nest != 1)
         return false;
@@ -241,7 +241,7 @@ add_digit(attempt *a, axe_digit of, int64_t by, bool thread)
 static void
 share_digits(attempt *a, int n, const axe_digit *d)
 {
-    int64_t left = a->crew->n_thread, by = 1;
+    int64_t left = a->threads->n_thread, by = 1;
 
     a->out.digit = axe_new_array(a->p->cx, axe_copy_digit, 2 * n + 1);
     for (int i = n - 1; i >= 0; i--) {
@@ -253,7 +253,7 @@ share_digits(attempt *a, int n, const axe_digit *d)
         left /= e;
     }
     a->out.n_thread = (int)by;
-    left = a->crew->n_thread;
+    left = a->threads->n_thread;
     for (int i = n - 1, first = a->out.n_digit; i >= 0; i--) {
         int64_t   e = axe_gcd(d[i].extent, left);
         axe_digit of = {d[i].var, d[i].weight * e, d[i].extent / e};
@@ -344,7 +344,7 @@ static bool
 may_share(attempt *a, const axe_tensor *t)
 {
     const axe_simt_ring *r = axe_simt_ring_of(a->p->simt, t->pipeline);
-    const axe_stmt      *top = axe_crew_cta(a->crew)->at;
+    const axe_stmt      *top = axe_threads_cta(a->threads)->at;
     const char          *why = NULL;
 
     if (!r || r->way != AXE_RING_ROLES)
@@ -493,12 +493,12 @@ plan_run(attempt *a)
 
 /* Registers to global memory. */
 static bool
-plan_stage(planner *p, request *r, axe_simt_schedule *simt)
+plan_stage(axe_planner *p, axe_request *r, axe_simt_schedule *simt)
 {
     struct axe_simt_stage stage;
     struct axe_simt_copy *copy;
 
-    if (!axe_simt_stage_plan(p, r, simt->crew, &stage))
+    if (!axe_simt_stage_plan(p, r, simt->threads, &stage))
         return false;
     copy = axe_new(p->cx, struct axe_simt_copy);
     copy->stage = axe_new(p->cx, struct axe_simt_stage);
@@ -509,11 +509,11 @@ plan_stage(planner *p, request *r, axe_simt_schedule *simt)
 
 /* Must threads move it, as threads of the CTA find there what others wrote? */
 static bool
-is_tied(attempt *a)
+is_threads_only(attempt *a)
 {
     const axe_tensor *t = (a->out.in ? a->from : a->to)->tensor;
 
-    if (!a->p->simt->tied[t->id])
+    if (!a->p->simt->threads_only[t->id])
         return false;
     axe_rejected(a->p, a->r, "boxes",
                  "%s is written by this launch and found there again: its "
@@ -523,17 +523,17 @@ is_tied(attempt *a)
 }
 
 bool
-axe_simt_copy_plan(planner *p, request *r)
+axe_simt_copy_plan(axe_planner *p, axe_request *r)
 {
     axe_simt_schedule    *simt = p->simt->of[r->stmt->id];
-    attempt               a = {.p = p, .r = r, .crew = simt->crew};
+    attempt               a = {.p = p, .r = r, .threads = simt->threads};
     struct axe_simt_copy *copy;
-    bool                  tied;
+    bool                  threads_only;
 
     if (!is_copy(&a))
         return plan_stage(p, r, simt);
-    tied = is_tied(&a);
-    if (tied || (!plan_run(&a) && !plan_box(&a))) {
+    threads_only = is_threads_only(&a);
+    if (threads_only || (!plan_run(&a) && !plan_box(&a))) {
         a.out = (struct axe_simt_copy){.in = a.out.in, .from = a.out.from};
         if (!plan_each(&a))
             return false;

@@ -1,6 +1,6 @@
 /* copy.h - copies from memory to memory without registers.
  *
- * Either every thread of the crew copies pieces, each an atom of one thread
+ * Either every thread of the group copies pieces, each an atom of one thread
  * (EACH); or one thread hands boxes of a tensor map to an engine, or one run of
  * neighbours (BOX). */
 #ifndef AXE_PLAN_SIMT_COPY_COPY_H
@@ -11,7 +11,8 @@
 #include "plan/simt/copy/tma_box.h"
 #include "plan/simt/simt.h"
 
-/* A digit of an index: what the thread's number, or the turn, says of it. */
+/* A digit of an index: what the thread's number, or the iteration, says of
+ * it. */
 typedef struct axe_copy_digit {
     axe_digit of;
     int64_t   by; /* of a thread: its number / by % extent */
@@ -33,7 +34,7 @@ struct axe_simt_copy {
     const char     *why;   /* `when` in words */
     int64_t         bytes; /* that arrive in a CTA's shared memory, or leave */
     /* EACH */
-    int             n_digit; /* threads, then turns, slow to fast */
+    int             n_digit; /* threads, then iterations, slow to fast */
     axe_copy_digit *digit;
     int             width;    /* elements of a piece */
     int             n_thread; /* that copy; those behind them do not */
@@ -51,6 +52,6 @@ struct axe_simt_copy {
 
 /* requirements.c: all of c, too; false: never.  And a stride as a term. */
 bool axe_simt_require(axe_ctx *cx, const axe_node **all, const axe_node *c);
-const axe_node *axe_simt_stride_node(const planner *p, axe_stride s);
+const axe_node *axe_simt_stride_node(const axe_planner *p, axe_stride s);
 
 #endif

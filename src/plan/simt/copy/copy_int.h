@@ -18,13 +18,13 @@ const axe_node *axe_simt_origin(axe_ctx *cx, const axe_node *n);
 
 /* One run of neighbours, all of it inside, from operand `from`. */
 struct axe_simt_copy;
-bool axe_simt_run_plan(planner *p, const request *r, int from, bool in,
+bool axe_simt_run_plan(axe_planner *p, const axe_request *r, int from, bool in,
                        struct axe_simt_copy *out);
 
 /* ------------------------------------------------------------------- copy.c */
 
 /* A move from memory to memory by COPY rows; false with reasons in r. */
-bool axe_simt_copy_plan(planner *p, request *r);
+bool axe_simt_copy_plan(axe_planner *p, axe_request *r);
 
 /* ----------------------------------------------------------- requirements.c */
 
@@ -36,7 +36,7 @@ const axe_atom *axe_simt_box_row(const axe_machine *mc, axe_fold fold,
 
 /* *all and what the strides of t's dimensions with a bit in `ask` need for a
  * map; false: never. */
-bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
+bool axe_simt_require_strides(axe_planner *p, const axe_tensor *t, unsigned ask,
                               const axe_node **all);
 
 /* ---------------------------------------------------------- store_staging.c */
@@ -44,7 +44,8 @@ bool axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
 /* A statement from registers to global memory by way of staging; false, with
  * the reason in r, if it is none. */
 struct axe_simt_stage;
-bool axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
-                         struct axe_simt_stage *out);
+bool axe_simt_stage_plan(axe_planner *p, axe_request *r,
+                         const axe_thread_group *threads,
+                         struct axe_simt_stage  *out);
 
 #endif

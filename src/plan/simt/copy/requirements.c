@@ -21,7 +21,7 @@ axe_simt_require(axe_ctx *cx, const axe_node **all, const axe_node *c)
 }
 
 const axe_node *
-axe_simt_stride_node(const planner *p, axe_stride s)
+axe_simt_stride_node(const axe_planner *p, axe_stride s)
 {
     axe_ctx        *cx = p->cx;
     const axe_node *n = axe_index_const(cx, s.coef);
@@ -52,7 +52,7 @@ axe_simt_box_row(const axe_machine *mc, axe_fold fold, axe_type t,
 }
 
 bool
-axe_simt_require_strides(planner *p, const axe_tensor *t, unsigned ask,
+axe_simt_require_strides(axe_planner *p, const axe_tensor *t, unsigned ask,
                          const axe_node **all)
 {
     int64_t n = 16 * 8 / axe_type_table[t->type].bits;

@@ -1,9 +1,9 @@
 /* store_staging.c - see store_staging.h.
  *
  * It applies where a statement writes a rectangle of a global tensor and reads
- * only registers of its own crew, all laid out alike: then an element of the
- * result is computed where its operands are, and a part of the fast index is a
- * part of every thread's registers. */
+ * only registers of its own thread group, all laid out alike: then an element
+ * of the result is computed where its operands are, and a part of the fast
+ * index is a part of every thread's registers. */
 #include "plan/simt/copy/store_staging.h"
 
 #include <string.h>
@@ -17,14 +17,14 @@
 enum { MAX_PART = 64 };
 
 typedef struct attempt {
-    planner              *p;
-    const request        *r;
-    const axe_crew       *crew;
-    const axe_layout     *frag; /* of what is read, dims as the statement's */
-    axe_shape             shape;
-    int                   fast; /* the dim that parts cut */
-    axe_type              type; /* of the destination */
-    struct axe_simt_stage out;
+    axe_planner            *p;
+    const axe_request      *r;
+    const axe_thread_group *threads;
+    const axe_layout       *frag; /* of what is read, dims as the statement's */
+    axe_shape               shape;
+    int                     fast; /* the dim that parts cut */
+    axe_type                type; /* of the destination */
+    struct axe_simt_stage   out;
 } attempt;
 
 /* ------------------------------------------------------------ what it reads */
@@ -50,7 +50,7 @@ walks_alike(const attempt *a, const axe_node *load)
             load->arg[d]->u.var != s->dim[d].var ||
             !axe_is_iconst(t->shape[d], &e) || e != axe_dim_extent(&s->dim[d]))
             return false;
-    return a->p->simt->home[t->id] == a->crew;
+    return a->p->simt->owner[t->id] == a->threads;
 }
 
 static void
@@ -226,7 +226,7 @@ cut(attempt *a, int64_t bytes)
     axe_ctx          *cx = a->p->cx;
     int64_t           part = bytes * 8 / axe_type_table[a->type].bits;
     const axe_layout *first, *l, *room;
-    axe_frag_ask      ask;
+    axe_frag_query    ask;
 
     if (part < 1 || a->shape.extent[a->fast] % part != 0 ||
         a->shape.extent[a->fast] / part > MAX_PART ||
@@ -242,16 +242,16 @@ cut(attempt *a, int64_t bytes)
     if (!pack_registers(a, first, &first) || !room_layout(a, part, &room) ||
         !part_box(a, room))
         return false;
-    ask = (axe_frag_ask){cx,
-                         a->p->mc,
-                         AXE_ATOM_STORE,
-                         AXE_ARG_SHARED,
-                         a->type,
-                         a->crew->n_thread,
-                         first,
-                         room,
-                         a->out.swizzle,
-                         1024};
+    ask = (axe_frag_query){cx,
+                           a->p->mc,
+                           AXE_ATOM_STORE,
+                           AXE_ARG_SHARED,
+                           a->type,
+                           a->threads->n_thread,
+                           first,
+                           room,
+                           a->out.swizzle,
+                           1024};
     return axe_frag_find(&ask, &a->out.store);
 }
 
@@ -297,9 +297,9 @@ n_touching(int n, axe_stmt *const *body, const axe_tensor *t)
 static bool
 may_fold(const attempt *a)
 {
-    const axe_stmt *s = a->r->stmt, *top = axe_crew_cta(a->crew)->at;
+    const axe_stmt *s = a->r->stmt, *top = axe_threads_cta(a->threads)->at;
 
-    return s->fold == AXE_FOLD_NONE || a->r->meets ||
+    return s->fold == AXE_FOLD_NONE || a->r->atomic ||
            n_touching(top->n_body, top->body, s->dst->u.tensor) == 1;
 }
 
@@ -316,11 +316,11 @@ writes_rectangle(const attempt *a)
         if (!axe_simt_may_begin(a->p->cx, s->dst->arg[d],
                                 axe_alone_in(a->p, s->dst->arg[d])))
             return false;
-    return may_fold(a) && !a->p->simt->tied[s->dst->u.tensor->id] &&
+    return may_fold(a) && !a->p->simt->threads_only[s->dst->u.tensor->id] &&
            s->n_dim == s->n_free && s->n_free > 0 &&
            s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
            !a->r->operand[0].fills &&
-           a->crew->n_thread >= a->p->mc->simt->lanes;
+           a->threads->n_thread >= a->p->mc->simt->lanes;
 }
 
 /* NULL if it applies, else why not. */
@@ -355,10 +355,10 @@ attempt_stage(attempt *a)
 }
 
 bool
-axe_simt_stage_plan(planner *p, request *r, const axe_crew *crew,
-                    struct axe_simt_stage *out)
+axe_simt_stage_plan(axe_planner *p, axe_request *r,
+                    const axe_thread_group *threads, struct axe_simt_stage *out)
 {
-    attempt     a = {.p = p, .r = r, .crew = crew};
+    attempt     a = {.p = p, .r = r, .threads = threads};
     axe_mark    m = axe_ctx_mark(p->cx);
     const char *why;
 

@@ -1,9 +1,9 @@
 /* store_staging.h - registers to global memory by way of staging.
  *
- * What a crew holds in registers goes to a swizzled piece of shared memory that
- * an engine then moves as a box, while the threads already write the next
- * part.  The destination's fast index is cut into parts as wide as the swizzle;
- * two parts have room at a time. */
+ * What a thread group holds in registers goes to a swizzled piece of shared
+ * memory that an engine then moves as a box, while the threads already write
+ * the next part.  The destination's fast index is cut into parts as wide as the
+ * swizzle; two parts have room at a time. */
 #ifndef AXE_PLAN_SIMT_COPY_STORE_STAGING_H
 #define AXE_PLAN_SIMT_COPY_STORE_STAGING_H
 

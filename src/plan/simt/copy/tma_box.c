@@ -301,7 +301,7 @@ cut_part(search *s)
     if (last < 1 || b->extent[last] % n != 0)
         return refuse(s, axe_textf(s->cx,
                                    "no loop and no slow side of its boxes has "
-                                   "a multiple of %" PRId64 " turns",
+                                   "a multiple of %" PRId64 " iterations",
                                    n));
     b->extent[last] /= (int)n;
     s->size /= n;

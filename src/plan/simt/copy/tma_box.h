@@ -38,8 +38,8 @@ typedef struct axe_box_copy {
     int                 least_bits; /* of an element that a map can have */
 } axe_box_copy;
 
-/* Turns of a loop, or a CTA's part: each moves the box by `step` elements in
- * the tile and by `move` along dimension `dim` of the tensor. */
+/* Iterations of a loop, or a CTA's part: each moves the box by `step` elements
+ * in the tile and by `move` along dimension `dim` of the tensor. */
 typedef struct axe_box_loop {
     int64_t extent, step, move;
     int     dim;

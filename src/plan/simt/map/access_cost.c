@@ -9,7 +9,7 @@ enum { RUN_TIME = 1024 };
 
 /* The address [elements] that a lane gives, all else 0. */
 static int64_t
-lane_address(planner *p, const axe_work *w, const axe_operand *op, int lane)
+lane_address(axe_planner *p, const axe_work *w, const axe_operand *op, int lane)
 {
     axe_move  *m = axe_new_array(p->cx, axe_move, axe_operand_n_iter(op) + 1);
     axe_affine base;
@@ -30,7 +30,8 @@ lane_address(planner *p, const axe_work *w, const axe_operand *op, int lane)
 }
 
 axe_banks
-axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op, int width)
+axe_simt_banks(axe_planner *p, const axe_work *w, const axe_operand *op,
+               int width)
 {
     const axe_place *pl = &p->place[op->tensor->id];
     int64_t          bits = axe_type_table[pl->type].bits;
@@ -47,7 +48,7 @@ axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op, int width)
 }
 
 int
-axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
+axe_simt_sectors(axe_planner *p, const axe_work *w, const axe_operand *op,
                  int width)
 {
     int64_t  size = axe_type_table[op->tensor->type].bits / 8;
@@ -75,8 +76,8 @@ axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
 }
 
 double
-axe_simt_invocations(const request *r, const axe_operand *op, const planner *p,
-                     int width)
+axe_simt_invocations(const axe_request *r, const axe_operand *op,
+                     const axe_planner *p, int width)
 {
     double n = 1;
 
@@ -91,7 +92,7 @@ axe_simt_invocations(const request *r, const axe_operand *op, const planner *p,
 
 /* Lines, as wide as all banks, that one access of a warp goes to. */
 static int
-lines_of(planner *p, const axe_work *w, const axe_operand *op, int width)
+lines_of(axe_planner *p, const axe_work *w, const axe_operand *op, int width)
 {
     const axe_simt *m = p->mc->simt;
     int64_t         size = axe_type_table[op->tensor->type].bits / 8;
@@ -111,7 +112,7 @@ lines_of(planner *p, const axe_work *w, const axe_operand *op, int width)
 }
 
 double
-axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
+axe_simt_line_cycles(axe_planner *p, const axe_request *r, const axe_work *w,
                      const axe_operand *op, int width)
 {
     return axe_simt_invocations(r, op, p, width) * lines_of(p, w, op, width);

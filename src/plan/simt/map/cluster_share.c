@@ -3,8 +3,9 @@
  * A shared tile with replicas on the axis `cta` is the same in all CTAs of the
  * cluster, and so is what is computed for it.  Instead of each computing all of
  * it, each computes the elements of some rows and stores them in every CTA's
- * memory; the cluster meets before, when nobody reads the tile any more, and
- * behind.  That pays where what is not computed takes longer than to meet. */
+ * memory; a barrier of the cluster stands before, when nobody reads the tile
+ * any more, and behind.  That pays where what is not computed takes longer than
+ * these barriers. */
 #include "ir/rewrite.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
@@ -12,7 +13,7 @@
 
 /* Do all CTAs of the cluster hold the same of t? */
 static bool
-is_everywhere(const planner *p, const axe_tensor *t, int cluster)
+is_everywhere(const axe_planner *p, const axe_tensor *t, int cluster)
 {
     int             n = t->layout ? t->layout->n_replica : t->n_replica;
     const axe_iter *it = t->layout ? t->layout->replica : t->replica;
@@ -26,7 +27,7 @@ is_everywhere(const planner *p, const axe_tensor *t, int cluster)
 
 /* Is there an index that every CTA can have as many values of? */
 static bool
-has_part(const request *r, int n)
+has_part(const axe_request *r, int n)
 {
     for (int i = 0; i < r->nest[0].n_dim; i++)
         if (axe_dim_extent(&r->nest[0].dim[i]) > 0 &&
@@ -38,7 +39,7 @@ has_part(const request *r, int n)
 /* Points of the statement and its reductions, those known at launch as if they
  * were many. */
 static double
-points(const request *r)
+points(const axe_request *r)
 {
     enum { MANY = 4096 };
     double n = 1;
@@ -51,30 +52,31 @@ points(const request *r)
     return n;
 }
 
-/* Is what the others compute more than two meetings? */
+/* Is what the others compute more than two barriers? */
 static bool
-pays(planner *p, const request *r, int n)
+pays(axe_planner *p, const axe_request *r, int n)
 {
     int             param;
-    const axe_atom *meet =
-        axe_simt_find_sync(p->mc, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, "",
+    const axe_atom *barrier =
+        axe_simt_find_sync(p->mc, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER, "",
                            AXE_ARG_NONE, AXE_ARG_NONE);
     const axe_atom *load = axe_simt_find_move(
         p->cx, p->mc, AXE_ATOM_LOAD, AXE_ARG_REG, AXE_ARG_GLOBAL,
         r->operand[0].tensor->type, 1, &param);
 
-    return meet && load &&
+    return barrier && load &&
            points(r) / p->simt->lanes * load->cost * (n - 1) / n >
-               2 * meet->cost;
+               2 * barrier->cost;
 }
 
 int
-axe_simt_share(planner *p, const request *r, const axe_crew *crew)
+axe_simt_share(axe_planner *p, const axe_request *r,
+               const axe_thread_group *threads)
 {
     const axe_tensor *t = r->operand[0].tensor;
-    int               param, n = axe_crew_cta(crew)->at->keys.cluster;
+    int               param, n = axe_threads_cta(threads)->at->keys.cluster;
 
-    if (n <= 1 || crew->in || t->space != AXE_SPACE_SHARED || t->pipeline ||
+    if (n <= 1 || threads->in || t->space != AXE_SPACE_SHARED || t->pipeline ||
         r->stmt->fold != AXE_FOLD_NONE || axe_is_scatter(p->cx, r->stmt) ||
         !is_everywhere(p, t, n) || !has_part(r, n))
         return 1;

@@ -1,23 +1,23 @@
 /* distribute.c - who does which part of a statement; see distribute.h.
  *
- * Indices that no register operand has dealt are dealt to the threads that are
- * left: neighbours in memory to one thread as far as a vector goes, then to
- * lanes; other indices to warps first; what remains are turns, written out
- * while registers last, of constant extents first.  Of those known at launch
- * only the slower ones are, as threads and vectors may be all that the fastest
- * has. */
+ * Indices that no register operand has distributed are distributed to the
+ * threads that are left: neighbours in memory to one thread as far as a vector
+ * goes, then to lanes; other indices to warps first; what remains are
+ * iterations, written out while registers last, of constant extents first.  Of
+ * those known at launch only the slower ones are, as threads and vectors may be
+ * all that the fastest has. */
 #include "plan/simt/map/distribute.h"
 
 #include "plan/access/access.h"
 #include "plan/simt/map/map.h"
 #include <inttypes.h>
 
-enum { MAX_TURN = 16, MAX_FACTOR = 1024, AHEAD = 4 };
+enum { MAX_ITERATION = 16, MAX_FACTOR = 1024, AHEAD = 4 };
 
 /* ------------------------------------------------------------------- start */
 
 static axe_status
-add_dim(deal *d, const axe_dim *dim, bool reduced)
+add_dim(axe_distribution *d, const axe_dim *dim, bool reduced)
 {
     for (int i = 0; i < d->n_dim; i++) {
         const axe_dim *old = d->dim[i].dim;
@@ -34,14 +34,14 @@ add_dim(deal *d, const axe_dim *dim, bool reduced)
         return axe_fail(d->p->cx, d->r->stmt->at, AXE_ELIMIT,
                         "a statement for threads has at most %d indices",
                         MAX_DIM);
-    d->dim[d->n_dim++] = (share){.dim = dim, .reduced = reduced, .done = 1};
+    d->dim[d->n_dim++] = (axe_share){.dim = dim, .reduced = reduced, .done = 1};
     return AXE_OK;
 }
 
 static axe_status
-begin(deal *d)
+begin(axe_distribution *d)
 {
-    d->n_part = axe_crew_axes(d->p->simt, d->crew, d->part);
+    d->n_part = axe_threads_axes(d->p->simt, d->threads, d->part);
     if (d->r->share > 1)
         d->part[d->n_part++] =
             (axe_iter){d->r->share, 1, d->p->simt->cta, AXE_UNIT_ONE};
@@ -51,7 +51,7 @@ begin(deal *d)
     return AXE_OK;
 }
 
-/* ------------------------------------------------------------------ dealing */
+/* ------------------------------------------------------------- distribution */
 
 /* How far a step of v moves an operand in memory; 0: not, or not by one
  * stride. */
@@ -68,7 +68,7 @@ step_of(const axe_operand *op, const axe_var *v)
 /* The operand whose memory order the threads follow: global before shared, more
  * indices before fewer, the destination before sources. */
 static const axe_operand *
-find_guide(const deal *d)
+find_guide(const axe_distribution *d)
 {
     const axe_operand *best = NULL;
     int                most = -1;
@@ -102,7 +102,7 @@ steps_less(axe_ctx *cx, axe_stride a, axe_stride b)
 }
 
 static void
-order_dims(deal *d)
+order_dims(axe_distribution *d)
 {
     const axe_operand *g = find_guide(d);
 
@@ -124,7 +124,7 @@ order_dims(deal *d)
 
 /* Points of the statement and its reductions; INT64_MAX if known at launch. */
 static int64_t
-domain(const deal *d)
+domain(const axe_distribution *d)
 {
     int64_t n = 1, e;
 
@@ -137,7 +137,7 @@ domain(const deal *d)
 }
 
 static int64_t
-dealt(const deal *d)
+distributed(const axe_distribution *d)
 {
     int64_t n = 1;
 
@@ -163,7 +163,7 @@ ends_with(const axe_term *term, int64_t w)
 /* May a digit of the index end at weight w, where the layouts of operands end
  * theirs? */
 static bool
-may_end(const deal *d, const axe_dim *dim, int64_t w)
+may_end(const axe_distribution *d, const axe_dim *dim, int64_t w)
 {
     int64_t e = axe_dim_extent(dim);
 
@@ -180,7 +180,7 @@ may_end(const deal *d, const axe_dim *dim, int64_t w)
  * the operands that v walks element by element fills a vector with, or fewer
  * where all threads are to have some. */
 static int64_t
-vector_of(const deal *d, const share *s)
+vector_of(const axe_distribution *d, const axe_share *s)
 {
     const axe_simt *m = d->p->mc->simt;
     int64_t         e = axe_dim_extent(s->dim), n = 0;
@@ -196,14 +196,14 @@ vector_of(const deal *d, const share *s)
         n = n == 0 || size < n ? size : n;
     }
     while (n > 1 && (e % n != 0 || !may_end(d, s->dim, s->done * n) ||
-                     n * dealt(d) * d->crew->n_thread > domain(d)))
+                     n * distributed(d) * d->threads->n_thread > domain(d)))
         n /= 2;
     return n ? n : 1;
 }
 
 /* Of n threads, a divisor, those that share what is left of s. */
 static int64_t
-fit(const deal *d, const share *s, int64_t n)
+fit(const axe_distribution *d, const axe_share *s, int64_t n)
 {
     int64_t even = 1, over = n, e = axe_dim_extent(s->dim);
     int64_t need = (e + s->done - 1) / s->done;
@@ -225,7 +225,7 @@ fit(const deal *d, const share *s, int64_t n)
 /* Of n lanes, those for an index known at launch only: where another such index
  * could use some, as many as move a whole line; it may be no longer. */
 static int64_t
-fit_unknown(const deal *d, const share *s, int64_t n)
+fit_unknown(const axe_distribution *d, const axe_share *s, int64_t n)
 {
     const axe_simt *m = d->p->mc->simt;
     int64_t         line = m->banks * m->bank_bytes / m->max_vector;
@@ -238,9 +238,9 @@ fit_unknown(const deal *d, const share *s, int64_t n)
     return n;
 }
 
-/* Deal the threads of one axis to the share, as many as it can use. */
+/* Give the threads of one axis to the share, as many as it can use. */
 static void
-take_threads(deal *d, share *s, axe_axis axis)
+take_threads(axe_distribution *d, axe_share *s, axe_axis axis)
 {
     int64_t e = axe_dim_extent(s->dim);
 
@@ -253,7 +253,7 @@ take_threads(deal *d, share *s, axe_axis axis)
             f = fit(d, s, f);
         else if (axis == d->p->simt->lane)
             f = fit_unknown(d, s, f);
-        axe_deal_digit(d, s->dim->var, s->done, f, axis, p->stride);
+        axe_distribution_digit(d, s->dim->var, s->done, f, axis, p->stride);
         s->done *= f;
         p->extent /= f;
         p->stride *= f;
@@ -263,11 +263,11 @@ take_threads(deal *d, share *s, axe_axis axis)
 /* CTAs that share the statement count a part of its slowest index that they
  * divide. */
 static void
-take_ctas(deal *d)
+take_ctas(axe_distribution *d)
 {
     for (int i = d->n_dim - 1; i >= 0 && d->r->share > 1; i--) {
-        share  *s = &d->dim[d->order[i]];
-        int64_t e = axe_dim_extent(s->dim);
+        axe_share *s = &d->dim[d->order[i]];
+        int64_t    e = axe_dim_extent(s->dim);
         if (s->reduced || e == 0 || e / s->done % d->r->share != 0)
             continue;
         take_threads(d, s, d->p->simt->cta);
@@ -276,30 +276,30 @@ take_ctas(deal *d)
 }
 
 static void
-take_warps(deal *d, bool reduced, bool constant)
+take_warps(axe_distribution *d, bool reduced, bool constant)
 {
-    axe_axis axis = d->crew->in ? d->p->simt->wid : d->p->simt->warp;
+    axe_axis axis = d->threads->in ? d->p->simt->wid : d->p->simt->warp;
 
     for (int i = d->n_dim - 1; i >= 0; i--) {
-        share *s = &d->dim[d->order[i]];
+        axe_share *s = &d->dim[d->order[i]];
         if (s->reduced == reduced && (axe_dim_extent(s->dim) > 0) == constant)
             take_threads(d, s, axis);
     }
 }
 
 static int64_t
-turns_left(const share *s)
+iterations_left(const axe_share *s)
 {
     int64_t e = axe_dim_extent(s->dim);
 
     return e == 0 ? AHEAD : (e + s->done - 1) / s->done;
 }
 
-/* What is left of a share: turns written out, then a loop. */
+/* What is left of a share: iterations written out, then a loop. */
 static void
-take_turns(deal *d, share *s, int64_t *budget)
+take_iterations(axe_distribution *d, axe_share *s, int64_t *budget)
 {
-    int64_t e = axe_dim_extent(s->dim), n = turns_left(s), out = n;
+    int64_t e = axe_dim_extent(s->dim), n = iterations_left(s), out = n;
 
     if (s->fixed)
         return;
@@ -311,18 +311,18 @@ take_turns(deal *d, share *s, int64_t *budget)
             out /= f;
         else if (++f > MAX_FACTOR)
             out = 1;
-    axe_deal_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
+    axe_distribution_digit(d, s->dim->var, s->done, out, d->p->simt->reg, 0);
     *budget = *budget / out ? *budget / out : 1;
     s->done *= out;
     if (e == 0 || n > out)
-        axe_deal_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out,
-                       AXE_AXIS_M, 0);
+        axe_distribution_digit(d, s->dim->var, s->done, e == 0 ? 0 : n / out,
+                               AXE_AXIS_M, 0);
 }
 
 /* Does some operand in memory have neighbours along s, and go far along the
  * fastest index?  Then it is turned: blocks of both are moved. */
 static bool
-is_turned(const deal *d, const share *s)
+is_transposed(const axe_distribution *d, const axe_share *s)
 {
     const axe_var *fast = d->dim[d->order[0]].dim->var;
 
@@ -337,19 +337,19 @@ is_turned(const deal *d, const share *s)
 }
 
 static void
-deal_rest(deal *d)
+distribute_rest(axe_distribution *d)
 {
-    int64_t budget = MAX_TURN;
+    int64_t budget = MAX_ITERATION;
 
     order_dims(d);
     for (int i = 0; i < d->n_dim; i++) {
-        share  *s = &d->dim[d->order[i]];
-        int64_t v = 1;
-        if (!s->fixed && !s->ordered && (i == 0 || is_turned(d, s)))
+        axe_share *s = &d->dim[d->order[i]];
+        int64_t    v = 1;
+        if (!s->fixed && !s->ordered && (i == 0 || is_transposed(d, s)))
             v = vector_of(d, s);
         if (v > budget)
             v = 1;
-        axe_deal_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
+        axe_distribution_digit(d, s->dim->var, s->done, v, d->p->simt->reg, 0);
         s->done *= v;
         budget /= v;
     }
@@ -362,24 +362,24 @@ deal_rest(deal *d)
     take_warps(d, true, false);
     for (int i = 0; i < d->n_dim; i++)
         if (axe_dim_extent(d->dim[d->order[i]].dim) > 0)
-            take_turns(d, &d->dim[d->order[i]], &budget);
+            take_iterations(d, &d->dim[d->order[i]], &budget);
     for (int i = d->n_dim - 1; i >= 0; i--)
         if (axe_dim_extent(d->dim[d->order[i]].dim) == 0)
-            take_turns(d, &d->dim[d->order[i]], &budget);
+            take_iterations(d, &d->dim[d->order[i]], &budget);
 }
 
 /* Where a subscript computes elements to write, one may be written more than
  * once, in the order of the indices: one thread counts those that no dimension
  * has alone. */
 static void
-mark_ordered(deal *d)
+mark_ordered(axe_distribution *d)
 {
     const axe_node *dst = d->r->stmt->dst;
 
-    if (d->r->meets || !axe_is_scatter(d->p->cx, d->r->stmt))
+    if (d->r->atomic || !axe_is_scatter(d->p->cx, d->r->stmt))
         return;
     for (int i = 0; i < d->n_dim; i++) {
-        share *s = &d->dim[i];
+        axe_share *s = &d->dim[i];
         s->ordered = !s->reduced && !s->fixed;
         for (int k = 0; k < dst->n_arg; k++)
             if (axe_alone_in(d->p, dst->arg[k]) == s->dim->var)
@@ -389,7 +389,7 @@ mark_ordered(deal *d)
 
 /* Do all digits end where the layouts of operands let them? */
 static axe_status
-check_digits(const deal *d)
+check_digits(const axe_distribution *d)
 {
     for (int i = 0; i < d->n_digit; i++) {
         const axe_digit *of = &d->digit[i].of;
@@ -411,7 +411,7 @@ check_digits(const deal *d)
 
 /* Digits of an index slow to fast; what nobody counts are copies. */
 static void
-finish(deal *d, axe_work *out)
+finish(axe_distribution *d, axe_work *out)
 {
     axe_work_digit *digit = axe_new_array(d->p->cx, axe_work_digit, d->n_digit);
     axe_iter       *copy = axe_new_array(d->p->cx, axe_iter, d->n_part);
@@ -429,15 +429,16 @@ finish(deal *d, axe_work *out)
 }
 
 axe_status
-axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
+axe_simt_distribute(axe_planner *p, const axe_request *r,
+                    const axe_thread_group *threads, axe_work *out)
 {
-    deal *d = axe_new(p->cx, deal);
+    axe_distribution *d = axe_new(p->cx, axe_distribution);
 
     d->p = p;
     d->r = r;
-    d->crew = crew;
+    d->threads = threads;
     AXE_TRY(begin(d));
-    axe_deal_follow(d);
+    axe_distribute_like(d);
     for (int i = 0; i < d->n_dim; i++)
         for (int k = 0; k < r->n_operand; k++)
             d->dim[i].exact =
@@ -448,7 +449,7 @@ axe_simt_deal(planner *p, const request *r, const axe_crew *crew, axe_work *out)
         d->dim[i].exact =
             d->dim[i].exact || d->dim[i].dim->var == r->stmt->prefix;
     mark_ordered(d);
-    deal_rest(d);
+    distribute_rest(d);
     if (d->n_digit == MAX_DIGIT)
         return axe_fail(p->cx, r->stmt->at, AXE_ELIMIT,
                         "the layouts cut this statement's indices into over %d "

@@ -7,8 +7,8 @@
 #include "plan/simt/map/distribute.h"
 #include "plan/simt/team/team.h"
 
-share *
-axe_deal_share(deal *d, const axe_var *v)
+axe_share *
+axe_distribution_share(axe_distribution *d, const axe_var *v)
 {
     for (int i = 0; i < d->n_dim; i++)
         if (d->dim[i].dim->var == v)
@@ -17,8 +17,8 @@ axe_deal_share(deal *d, const axe_var *v)
 }
 
 void
-axe_deal_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
-               axe_axis axis, int64_t stride)
+axe_distribution_digit(axe_distribution *d, const axe_var *v, int64_t weight,
+                       int64_t extent, axe_axis axis, int64_t stride)
 {
     if (d->n_digit < MAX_DIGIT && extent != 1)
         d->digit[d->n_digit++] =
@@ -27,7 +27,7 @@ axe_deal_digit(deal *d, const axe_var *v, int64_t weight, int64_t extent,
 
 /* Elements of the statement's domain that the operand tells apart. */
 static int64_t
-elements(const deal *d, const axe_operand *op)
+elements(const axe_distribution *d, const axe_operand *op)
 {
     int64_t n = 1;
 
@@ -42,7 +42,7 @@ elements(const deal *d, const axe_operand *op)
 
 /* The register operand that the work follows, or NULL. */
 static const axe_operand *
-find_anchor(const deal *d)
+find_anchor(const axe_distribution *d)
 {
     const axe_operand *best = NULL;
 
@@ -59,7 +59,7 @@ find_anchor(const deal *d)
 
 /* Threads (extent, stride) of an axis are counted now. */
 static bool
-use_part(deal *d, axe_iter it)
+use_part(axe_distribution *d, axe_iter it)
 {
     for (int i = 0; i < d->n_part; i++) {
         axe_iter *p = &d->part[i];
@@ -80,10 +80,10 @@ use_part(deal *d, axe_iter it)
 
 /* The digits of v as an operand's dimension has them. */
 static bool
-follow_dim(deal *d, const axe_var *v, int n, const axe_iter *it)
+follow_dim(axe_distribution *d, const axe_var *v, int n, const axe_iter *it)
 {
-    share  *s = axe_deal_share(d, v);
-    int64_t w = 1;
+    axe_share *s = axe_distribution_share(d, v);
+    int64_t    w = 1;
 
     if (s->fixed)
         return true;
@@ -93,8 +93,9 @@ follow_dim(deal *d, const axe_var *v, int n, const axe_iter *it)
             continue;
         if (!reg && (it[i].stride < 0 || !use_part(d, it[i])))
             return false;
-        axe_deal_digit(d, v, w, it[i].extent,
-                       reg ? d->p->simt->reg : it[i].axis, it[i].stride);
+        axe_distribution_digit(d, v, w, it[i].extent,
+                               reg ? d->p->simt->reg : it[i].axis,
+                               it[i].stride);
         w *= it[i].extent;
     }
     s->done = w;
@@ -104,7 +105,7 @@ follow_dim(deal *d, const axe_var *v, int n, const axe_iter *it)
 
 /* The part of a dimension that begins at 0 and has e elements. */
 static bool
-first_of(deal *d, const axe_tensor *t, int dim, int64_t e,
+first_of(axe_distribution *d, const axe_tensor *t, int dim, int64_t e,
          const axe_layout **out)
 {
     axe_shape s = axe_shape_of_tile(d->p->cx, t);
@@ -123,7 +124,7 @@ first_of(deal *d, const axe_tensor *t, int dim, int64_t e,
 }
 
 void
-axe_deal_follow(deal *d)
+axe_distribute_like(axe_distribution *d)
 {
     const axe_operand *op = find_anchor(d);
 
@@ -132,8 +133,8 @@ axe_deal_follow(deal *d)
     for (int k = 0; k < op->tensor->rank; k++) {
         const axe_var    *v = axe_alone_in(d->p, op->load->arg[k]);
         const axe_layout *l;
-        share            *s = v ? axe_deal_share(d, v) : NULL;
-        deal              before = *d;
+        axe_share        *s = v ? axe_distribution_share(d, v) : NULL;
+        axe_distribution  before = *d;
         if (s && first_of(d, op->tensor, k, axe_dim_extent(s->dim), &l) &&
             !follow_dim(d, v, l->n_shard, l->shard))
             *d = before;

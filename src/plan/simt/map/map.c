@@ -2,8 +2,8 @@
  * moves between memory and registers.
  *
  * A thread takes neighbours of one index at once where they are neighbours in
- * memory and in its own turns, and where every address is a multiple of the
- * vector.  What is known at launch only (rows of K elements) becomes a
+ * memory and in its own iterations, and where every address is a multiple of
+ * the vector.  What is known at launch only (rows of K elements) becomes a
  * condition; without it the same elements are moved one by one. */
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +31,7 @@ enum { MAX_REGISTERS = 1 << 13 };
 
 /* When a stride is a multiple of w. */
 static const axe_node *
-stride_multiple(planner *p, axe_stride s, int64_t w)
+stride_multiple(axe_planner *p, axe_stride s, int64_t w)
 {
     const axe_node *n = axe_index_const(p->cx, s.coef);
 
@@ -49,7 +49,7 @@ stride_multiple(planner *p, axe_stride s, int64_t w)
 
 /* The digit of neighbours that one thread has of v, or NULL. */
 static const axe_work_digit *
-fast_digit(const planner *p, const axe_work *w, const axe_var *v)
+fast_digit(const axe_planner *p, const axe_work *w, const axe_var *v)
 {
     for (int i = 0; i < w->n_digit; i++)
         if (w->digit[i].of.var == v && w->digit[i].of.weight == 1 &&
@@ -71,7 +71,7 @@ walks(const axe_operand *op, const axe_digit *d)
 /* When `w` elements from a multiple of w of v on are neighbours inside, or all
  * of them outside. */
 static const axe_node *
-when_wide(planner *p, const request *r, const axe_work *work,
+when_wide(axe_planner *p, const axe_request *r, const axe_work *work,
           const axe_operand *op, const axe_var *v, int w)
 {
     const axe_node *c = axe_simt_multiple(p->cx, op->base, w);
@@ -100,14 +100,14 @@ when_wide(planner *p, const request *r, const axe_work *work,
 }
 
 static axe_type
-kept_as(const planner *p, const axe_tensor *t)
+kept_as(const axe_planner *p, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL ? t->type : p->place[t->id].type;
 }
 
 static const axe_atom *
-row_of(const planner *p, const request *r, const axe_operand *op, bool store,
-       int w)
+row_of(const axe_planner *p, const axe_request *r, const axe_operand *op,
+       bool store, int w)
 {
     axe_type      t = kept_as(p, op->tensor);
     axe_arg_space s = axe_space_operand(op->tensor->space);
@@ -115,7 +115,7 @@ row_of(const planner *p, const request *r, const axe_operand *op, bool store,
 
     if (store && r->share > 1)
         s = AXE_ARG_DSMEM;
-    if (store && r->meets)
+    if (store && r->atomic)
         return axe_simt_find_fold(p->mc, r->stmt->fold, t, w, &param);
     return axe_simt_find_move(
         p->cx, p->mc, store ? AXE_ATOM_STORE : AXE_ATOM_LOAD,
@@ -124,7 +124,7 @@ row_of(const planner *p, const request *r, const axe_operand *op, bool store,
 
 /* The widest access along v, if it is wider than what there is. */
 static void
-try_along(planner *p, const request *r, const axe_work *work,
+try_along(axe_planner *p, const axe_request *r, const axe_work *work,
           const axe_operand *op, bool store, const axe_work_digit *d,
           axe_simt_access *out)
 {
@@ -151,7 +151,7 @@ try_along(planner *p, const request *r, const axe_work *work,
 }
 
 static axe_status
-no_row(planner *p, const axe_operand *op)
+no_row(axe_planner *p, const axe_operand *op)
 {
     axe_type   t = kept_as(p, op->tensor);
     axe_status st = axe_fail(
@@ -169,7 +169,7 @@ no_row(planner *p, const axe_operand *op)
 }
 
 axe_status
-axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
+axe_simt_plan_access(axe_planner *p, const axe_request *r, const axe_work *work,
                      const axe_operand *op, bool store, axe_simt_access *out)
 {
     *out = (axe_simt_access){.width = 1};
@@ -188,9 +188,10 @@ axe_simt_plan_access(planner *p, const request *r, const axe_work *work,
     return AXE_OK;
 }
 
-/* What an access costs, and the registers that it needs: all turns at once. */
+/* What an access costs, and the registers that it needs: all iterations at
+ * once. */
 static void
-count_cost(planner *p, axe_simt_schedule *s, const axe_operand *op,
+count_cost(axe_planner *p, axe_simt_schedule *s, const axe_operand *op,
            axe_simt_access *a)
 {
     int64_t n = 1;
@@ -214,7 +215,8 @@ count_cost(planner *p, axe_simt_schedule *s, const axe_operand *op,
 
 /* Indices whose digits go beyond their extents. */
 static void
-find_bounds(planner *p, const request *r, const axe_work *w, axe_schedule *out)
+find_bounds(axe_planner *p, const axe_request *r, const axe_work *w,
+            axe_schedule *out)
 {
     axe_guard *b = axe_new_array(p->cx, axe_guard, 64);
 
@@ -237,23 +239,25 @@ find_bounds(planner *p, const request *r, const axe_work *w, axe_schedule *out)
 
 /* No thread has so many registers; and nobody waits for the proof. */
 static axe_status
-check_size(planner *p, const axe_operand *op, const axe_crew *crew)
+check_size(axe_planner *p, const axe_operand *op,
+           const axe_thread_group *threads)
 {
-    int64_t n = p->place[op->tensor->id].layout->size / crew->n_thread;
+    int64_t n = p->place[op->tensor->id].layout->size / threads->n_thread;
 
     if (n <= MAX_REGISTERS)
         return AXE_OK;
     return axe_fail(p->cx, op->tensor->at, AXE_ELIMIT,
                     "each of %d threads would hold %" PRId64
                     " elements of %s; %s has %d registers for a thread",
-                    crew->n_thread, n, op->tensor->name, p->mc->name,
+                    threads->n_thread, n, op->tensor->name, p->mc->name,
                     p->mc->simt->max_registers);
 }
 
 /* A contraction that no atom takes as its factors lie, `slow`, may yet find one
  * where they come by way of a shared tile. */
 static axe_status
-check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
+check_local(axe_planner *p, axe_request *r, axe_simt_schedule *s,
+            axe_schedule *out)
 {
     const axe_work *w = &s->work;
 
@@ -282,8 +286,8 @@ check_local(planner *p, request *r, axe_simt_schedule *s, axe_schedule *out)
 
 /* [bytes] of the statement's type in which n threads leave something. */
 static axe_status
-take_scratch(planner *p, const request *r, axe_simt_schedule *s, axe_type t,
-             int64_t n)
+take_scratch(axe_planner *p, const axe_request *r, axe_simt_schedule *s,
+             axe_type t, int64_t n)
 {
     AXE_TRY(axe_compute_type(p->cx, p->mc, r->stmt->at, t, &t));
     n *= axe_type_table[t].bits / 8;
@@ -293,10 +297,10 @@ take_scratch(planner *p, const request *r, axe_simt_schedule *s, axe_type t,
 
 /* Shared memory in which warps leave what is ahead of others'. */
 static axe_status
-find_prefix(planner *p, const request *r, axe_simt_schedule *s)
+find_prefix(axe_planner *p, const axe_request *r, axe_simt_schedule *s)
 {
     const axe_work *w = &s->work;
-    int64_t         n = (int64_t)s->crew->n_thread * s->crew->n_entity;
+    int64_t         n = (int64_t)s->threads->n_thread * s->threads->n_entity;
     bool            warps = false;
 
     for (int i = 0; i < w->n_digit && r->stmt->prefix; i++) {
@@ -316,12 +320,12 @@ find_prefix(planner *p, const request *r, axe_simt_schedule *s)
     return warps ? take_scratch(p, r, s, r->stmt->value->type, n) : AXE_OK;
 }
 
-/* Shared memory in which warps leave the sums of their turns. */
+/* Shared memory in which warps leave the sums of their iterations. */
 static axe_status
-find_scratch(planner *p, const request *r, axe_simt_schedule *s)
+find_scratch(axe_planner *p, const axe_request *r, axe_simt_schedule *s)
 {
     const axe_work *w = &s->work;
-    int64_t         n = (int64_t)s->crew->n_thread * s->crew->n_entity;
+    int64_t         n = (int64_t)s->threads->n_thread * s->threads->n_entity;
 
     for (int i = 0; i < w->n_digit; i++)
         if (w->digit[i].axis == p->simt->reg &&
@@ -340,7 +344,7 @@ find_scratch(planner *p, const request *r, axe_simt_schedule *s)
 
 /* Does the fold change along an index of the one around it? */
 static axe_status
-check_inner(planner *p, const axe_node *in, const axe_nest *around)
+check_inner(axe_planner *p, const axe_node *in, const axe_nest *around)
 {
     if (in == around->reduce || !axe_node_holds(around->reduce, in))
         return AXE_OK;
@@ -361,9 +365,9 @@ check_inner(planner *p, const axe_node *in, const axe_nest *around)
 }
 
 /* Threads share out all indices at once: a fold is done before the one around
- * it takes it only if it is the same in all of that one's turns. */
+ * it takes it only if it is the same in all of that one's iterations. */
 static axe_status
-check_folds(planner *p, const request *r)
+check_folds(axe_planner *p, const axe_request *r)
 {
     for (int k = 1; k < r->n_nest; k++)
         for (int j = 1; j < r->n_nest; j++)
@@ -372,14 +376,14 @@ check_folds(planner *p, const request *r)
 }
 
 axe_status
-axe_simt_map_plan(planner *p, request *r, axe_schedule *out)
+axe_simt_map_plan(axe_planner *p, axe_request *r, axe_schedule *out)
 {
-    axe_simt_schedule *simt = p->simt->of[r->stmt->id];
-    const axe_crew    *crew = simt->crew;
+    axe_simt_schedule      *simt = p->simt->of[r->stmt->id];
+    const axe_thread_group *threads = simt->threads;
 
     AXE_TRY(check_folds(p, r));
-    r->share = simt->share = axe_simt_share(p, r, crew);
-    AXE_TRY(axe_simt_deal(p, r, crew, &simt->work));
+    r->share = simt->share = axe_simt_share(p, r, threads);
+    AXE_TRY(axe_simt_distribute(p, r, threads, &simt->work));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)
         AXE_TRY(axe_simt_plan_access(p, r, &simt->work, &r->operand[i], i == 0,

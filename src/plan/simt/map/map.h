@@ -9,28 +9,30 @@
 /* ------------------------------------------------------------ access_cost.c */
 
 /* What banks one access of a warp in a shared tile costs. */
-axe_banks axe_simt_banks(planner *p, const axe_work *w, const axe_operand *op,
-                         int width);
+axe_banks axe_simt_banks(axe_planner *p, const axe_work *w,
+                         const axe_operand *op, int width);
 
 /* [bytes] used of each sector that one access of a warp to global memory moves;
  * rows whose length is known at launch lie far apart. */
-int axe_simt_sectors(planner *p, const axe_work *w, const axe_operand *op,
+int axe_simt_sectors(axe_planner *p, const axe_work *w, const axe_operand *op,
                      int width);
 
 /* Accesses of the operand by one thread's worth of lanes. */
-double axe_simt_invocations(const request *r, const axe_operand *op,
-                            const planner *p, int width);
+double axe_simt_invocations(const axe_request *r, const axe_operand *op,
+                            const axe_planner *p, int width);
 
 /* [cycles] of the path to global memory that all accesses of an operand take,
  * one for each line that one of a warp goes to. */
-double axe_simt_line_cycles(planner *p, const request *r, const axe_work *w,
-                            const axe_operand *op, int width);
+double axe_simt_line_cycles(axe_planner *p, const axe_request *r,
+                            const axe_work *w, const axe_operand *op,
+                            int width);
 
 /* ---------------------------------------------------------- cluster_share.c */
 
 /* Of how many CTAs each computes a part of what the statement writes, for all
  * of them; 1: each all of it. */
-int axe_simt_share(planner *p, const request *r, const axe_crew *crew);
+int axe_simt_share(axe_planner *p, const axe_request *r,
+                   const axe_thread_group *threads);
 
 /* The kernel without clusters, for machines that have none: each CTA holds the
  * replicas that are its own. */
@@ -40,18 +42,19 @@ const axe_kernel *axe_simt_alone(axe_ctx *cx, const axe_kernel *k);
 
 /* Who does which part of the statement; open tiles say nothing.
  * Errors  EUNSUPPORTED, ELIMIT */
-AXE_CHECK axe_status axe_simt_deal(planner *p, const request *r,
-                                   const axe_crew *crew, axe_work *out);
+AXE_CHECK axe_status axe_simt_distribute(axe_planner *p, const axe_request *r,
+                                         const axe_thread_group *threads,
+                                         axe_work               *out);
 
 /* -------------------------------------------------------------------- map.c */
 
 /* Moves, elementwise, reductions.
  * Errors  EUNSUPPORTED with what was rejected */
-AXE_CHECK axe_status axe_simt_map_plan(planner *p, request *r,
+AXE_CHECK axe_status axe_simt_map_plan(axe_planner *p, axe_request *r,
                                        axe_schedule *out);
 
 /* How wide one operand of a map is moved. */
-AXE_CHECK axe_status axe_simt_plan_access(planner *p, const request *r,
+AXE_CHECK axe_status axe_simt_plan_access(axe_planner *p, const axe_request *r,
                                           const axe_work    *work,
                                           const axe_operand *op, bool store,
                                           axe_simt_access *out);
@@ -60,40 +63,40 @@ AXE_CHECK axe_status axe_simt_plan_access(planner *p, const request *r,
 
 /* Are iters of register tiles the same one by one, but for how a thread's
  * registers are numbered? */
-bool axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
+bool axe_simt_same_iters(const axe_planner *p, int n, const axe_iter *a,
                          const axe_iter *b);
 
 /* Have both the same replicas, in whatever order? */
 bool axe_simt_same_copies(const axe_layout *a, const axe_layout *b);
 
 /* The first thread, by its number, that holds each element. */
-int64_t *axe_simt_list_holders(planner *p, const axe_layout *l);
+int64_t *axe_simt_list_holders(axe_planner *p, const axe_layout *l);
 
 /* What the work makes of a tile in registers that it accesses so: the
  * projection on its dimensions, replicas for what they do not have.  False if
  * the access does not walk the whole tile by indices alone. */
-bool axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
+bool axe_simt_project(axe_planner *p, const axe_work *w, const axe_node *load,
                       const axe_layout **out);
 
 /* Do all threads find the operand's elements in their own registers where the
  * work wants them?  Shown element by element. */
-bool axe_simt_is_local(planner *p, const request *r, const axe_work *w,
+bool axe_simt_is_local(axe_planner *p, const axe_request *r, const axe_work *w,
                        const axe_operand *op, int64_t *n_proved);
 
 /* The flat index of the element in each register of each thread, have[thread *
  * n_reg + reg]; -1: none.  False if some element is in none of them. */
-bool axe_simt_hold(planner *p, const axe_layout *l, int n_thread, int n_reg,
+bool axe_simt_hold(axe_planner *p, const axe_layout *l, int n_thread, int n_reg,
                    int64_t *have);
 
 /* --------------------------------------------------------- register_split.c */
 
 /* Maps that move more than a thread has registers for. */
-void axe_simt_part_maps(planner *p);
+void axe_simt_part_maps(axe_planner *p);
 
 /* ---------------------------------------------------------- shared_layout.c */
 
 /* Layouts of open shared tiles. */
-AXE_CHECK axe_status axe_simt_choose_tiles(planner *p);
+AXE_CHECK axe_status axe_simt_choose_tiles(axe_planner *p);
 
 /* ---------------------------------------------------------------- swizzle.c */
 
@@ -103,17 +106,18 @@ int64_t axe_simt_align(const axe_place *pl);
 
 /* [elements] of t that its swizzle keeps together, from a
  * multiple of them on: no access is wider. */
-int64_t axe_simt_kept(const planner *p, const axe_tensor *t);
+int64_t axe_simt_kept(const axe_planner *p, const axe_tensor *t);
 
 /* Can the machine have the swizzle of a tile?
  * Errors  EUNSUPPORTED */
-AXE_CHECK axe_status axe_simt_check_swizzle(planner *p, const axe_place *pl);
+AXE_CHECK axe_status axe_simt_check_swizzle(axe_planner     *p,
+                                            const axe_place *pl);
 
 /* ------------------------------------------------------ transpose_staging.c */
 
 /* Is the map, planned so, better done by way of a shared tile?  Then it is
  * asked for. */
-bool axe_simt_stage_transpose(planner *p, const request *r,
+bool axe_simt_stage_transpose(axe_planner *p, const axe_request *r,
                               const axe_simt_schedule *s);
 
 #endif

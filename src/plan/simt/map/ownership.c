@@ -16,7 +16,7 @@ enum { MAX_POINT = 1 << 16, MAX_OFFSET = 4096 };
 /* -------------------------------------------------------------- projection */
 
 typedef struct projection {
-    planner        *p;
+    axe_planner    *p;
     const axe_work *w;
     int             n, n_replica;
     axe_iter        shard[AXE_WALK_MAX], replica[AXE_WALK_MAX];
@@ -49,24 +49,24 @@ project_dim(projection *x, const axe_var *v, int64_t extent)
     return all == extent;
 }
 
-/* Is the subscript v and a loop's turns times `block`, which are n? */
+/* Is the subscript v and a loop's iterations times `block`, which are n? */
 static bool
-goes_in_blocks(planner *p, const axe_node *at, const axe_var *v, int64_t block,
-               int64_t n)
+goes_in_blocks(axe_planner *p, const axe_node *at, const axe_var *v,
+               int64_t block, int64_t n)
 {
     axe_affine a;
     int        loop;
-    int64_t    turns;
+    int64_t    iterations;
 
     if (!axe_affine_of(p->cx, at, &a) || a.n != 2 || a.constant != 0)
         return false;
     loop = a.var[0] == v;
     return a.var[1 - loop] == v && a.coef[1 - loop] == 1 &&
            a.var[loop]->kind == AXE_VAR_LOOP && a.coef[loop] == block &&
-           axe_is_iconst(a.var[loop]->extent, &turns) && turns == n;
+           axe_is_iconst(a.var[loop]->extent, &iterations) && iterations == n;
 }
 
-/* Where loops move the index on by all of its values, those turns are more
+/* Where loops move the index on by all of its values, those iterations are more
  * registers. */
 static bool
 project_blocks(projection *x, const axe_node *at, const axe_var *v,
@@ -90,7 +90,7 @@ project_blocks(projection *x, const axe_node *at, const axe_var *v,
 
 /* A dimension that no index walks is all in each thread's registers. */
 static bool
-project_turns(projection *x, int64_t extent)
+project_iterations(projection *x, int64_t extent)
 {
     if (extent > 1)
         x->shard[x->n++] =
@@ -130,7 +130,7 @@ project_copies(projection *x, const axe_node *dst)
 }
 
 bool
-axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
+axe_simt_project(axe_planner *p, const axe_work *w, const axe_node *load,
                  const axe_layout **out)
 {
     axe_shape   shape = axe_shape_of_tile(p->cx, load->u.tensor);
@@ -144,7 +144,7 @@ axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
         const axe_var *v = axe_alone_in(p, load->arg[k]);
         x->n = 0;
         if (v ? !project_blocks(x, load->arg[k], v, shape.extent[k])
-              : !project_turns(x, shape.extent[k]))
+              : !project_iterations(x, shape.extent[k]))
             return false;
         if (n + x->n > AXE_WALK_MAX)
             return false;
@@ -169,7 +169,7 @@ axe_simt_project(planner *p, const axe_work *w, const axe_node *load,
 
 /* Threads as numbers: warp * lanes + lane. */
 static int64_t
-number_of(const planner *p, axe_axis a)
+number_of(const axe_planner *p, axe_axis a)
 {
     return a == p->simt->lane  ? 1
            : a == p->simt->reg ? 0
@@ -179,7 +179,7 @@ number_of(const planner *p, axe_axis a)
 
 /* Every sum of the iters' steps, as threads; NULL if there are too many. */
 static int64_t *
-all_sums(const planner *p, int n, const axe_iter *it, int *n_out)
+all_sums(const axe_planner *p, int n, const axe_iter *it, int *n_out)
 {
     int64_t all = 1, *out;
 
@@ -201,7 +201,8 @@ all_sums(const planner *p, int n, const axe_iter *it, int *n_out)
 
 /* The threads that count what the operand does not depend on. */
 static int
-free_parts(planner *p, const axe_work *w, const axe_operand *op, axe_iter *out)
+free_parts(axe_planner *p, const axe_work *w, const axe_operand *op,
+           axe_iter *out)
 {
     int n = 0;
 
@@ -219,7 +220,7 @@ free_parts(planner *p, const axe_work *w, const axe_operand *op, axe_iter *out)
 /* For each value of the index, what it adds to the number of the thread that
  * works there. */
 static int64_t *
-list_workers(const planner *p, const axe_work *w, const axe_var *v,
+list_workers(const axe_planner *p, const axe_work *w, const axe_var *v,
              int64_t extent)
 {
     int64_t *at = axe_new_array(p->cx, int64_t, extent + 1);
@@ -240,7 +241,7 @@ typedef struct element {
 } element;
 
 static bool
-find_element(const planner *p, const axe_operand *op, int n,
+find_element(const axe_planner *p, const axe_operand *op, int n,
              const axe_var *const *var, element *out)
 {
     int64_t full = 0;
@@ -259,7 +260,7 @@ find_element(const planner *p, const axe_operand *op, int n,
 }
 
 int64_t *
-axe_simt_list_holders(planner *p, const axe_layout *l)
+axe_simt_list_holders(axe_planner *p, const axe_layout *l)
 {
     int64_t       *who = axe_new_array(p->cx, int64_t, l->size + 1);
     const axe_axis axis[3] = {p->simt->lane, p->simt->warp, p->simt->wid};
@@ -270,7 +271,7 @@ axe_simt_list_holders(planner *p, const axe_layout *l)
 }
 
 bool
-axe_simt_hold(planner *p, const axe_layout *l, int n_thread, int n_reg,
+axe_simt_hold(axe_planner *p, const axe_layout *l, int n_thread, int n_reg,
               int64_t *have)
 {
     int64_t *holder = axe_simt_list_holders(p, l);
@@ -323,7 +324,7 @@ next_point(int n, const int64_t *extent, int64_t *value)
 
 /* The indices that the operand depends on. */
 static int
-indices_of(const request *r, const axe_operand *op, const axe_var **var,
+indices_of(const axe_request *r, const axe_operand *op, const axe_var **var,
            int64_t *extent)
 {
     int n = 0;
@@ -345,7 +346,7 @@ indices_of(const request *r, const axe_operand *op, const axe_var **var,
 /* Do subscripts that move with loops stay in the thread?  What a loop moves is
  * digits of its step's weight and more: they must be registers. */
 static bool
-moves_within(planner *p, const axe_operand *op)
+moves_within(axe_planner *p, const axe_operand *op)
 {
     const axe_layout *l = p->place[op->tensor->id].layout;
 
@@ -392,7 +393,7 @@ element_at(const asking *a, int64_t *worker)
  * they all that have it?  Those that want, and those that have it, are as far
  * from one another everywhere: shown once for each distance. */
 static bool
-all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
+all_covered(axe_planner *p, asking *a, const axe_layout *l, int n_have,
             const int64_t *have, int n_want, const int64_t *want, bool written)
 {
     const int64_t *holder = axe_simt_list_holders(p, l);
@@ -415,7 +416,7 @@ all_covered(planner *p, asking *a, const axe_layout *l, int n_have,
 }
 
 bool
-axe_simt_same_iters(const planner *p, int n, const axe_iter *a,
+axe_simt_same_iters(const axe_planner *p, int n, const axe_iter *a,
                     const axe_iter *b)
 {
     for (int i = 0; i < n; i++) {
@@ -451,7 +452,7 @@ axe_simt_same_copies(const axe_layout *a, const axe_layout *b)
 /* Is the tile laid out as the work makes it?  Then all is where it is wanted.
  */
 static bool
-is_projection(planner *p, const axe_work *w, const axe_operand *op,
+is_projection(axe_planner *p, const axe_work *w, const axe_operand *op,
               const axe_layout *l)
 {
     const axe_layout *made;
@@ -463,8 +464,8 @@ is_projection(planner *p, const axe_work *w, const axe_operand *op,
 }
 
 static bool
-is_local(planner *p, const request *r, const axe_work *w, const axe_operand *op,
-         int64_t *n_point)
+is_local(axe_planner *p, const axe_request *r, const axe_work *w,
+         const axe_operand *op, int64_t *n_point)
 {
     const axe_layout *l = p->place[op->tensor->id].layout;
     int64_t          *have, *want;
@@ -491,7 +492,7 @@ is_local(planner *p, const request *r, const axe_work *w, const axe_operand *op,
 }
 
 bool
-axe_simt_is_local(planner *p, const request *r, const axe_work *w,
+axe_simt_is_local(axe_planner *p, const axe_request *r, const axe_work *w,
                   const axe_operand *op, int64_t *n_proved)
 {
     axe_mark m = axe_ctx_mark(p->cx);

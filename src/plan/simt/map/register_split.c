@@ -1,11 +1,11 @@
 /* register_split.c - maps that move more than a thread has registers for.
  *
- * A map loads all that its turns read, then computes, then stores: as much as
- * can be is in flight at once.  Where that, beside the tiles that live on in
- * registers, is more than half of a thread's, turns are cut into parts that run
- * one after the other; the other half is for addresses, which are as many.
- * Parts are written out, so that registers stay constant; a part's stores keep
- * the next one's loads behind them. */
+ * A map loads all that its iterations read, then computes, then stores: as much
+ * as can be is in flight at once.  Where that, beside the tiles that live on in
+ * registers, is more than half of a thread's, iterations are cut into parts
+ * that run one after the other; the other half is for addresses, which are as
+ * many. Parts are written out, so that registers stay constant; a part's stores
+ * keep the next one's loads behind them. */
 #include "ir/check.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
@@ -32,10 +32,10 @@ typedef struct life {
 } life;
 
 typedef struct lives {
-    planner *p;
-    life    *of; /* [tensors] */
-    int      n_body;
-    int      in, at; /* the body at hand, and where in it */
+    axe_planner *p;
+    life        *of; /* [tensors] */
+    int          n_body;
+    int          in, at; /* the body at hand, and where in it */
 } lives;
 
 static void
@@ -96,17 +96,17 @@ note_body(lives *x, int n, axe_stmt *const *body)
 }
 
 static bool
-is_around(const axe_crew *a, const axe_crew *c)
+is_around(const axe_thread_group *a, const axe_thread_group *c)
 {
     while (c && c != a)
         c = c->in;
     return c != NULL;
 }
 
-/* Registers of the tiles declared in the body that a thread of the crew has
+/* Registers of the tiles declared in the body that a thread of the group has
  * before and after: what a loop touches lives through it. */
 static int64_t
-alive_in(const lives *x, const frame *f, const axe_crew *c)
+alive_in(const lives *x, const frame *f, const axe_thread_group *c)
 {
     const axe_simt_plan *sp = x->p->simt;
     int64_t              n = 0;
@@ -115,7 +115,7 @@ alive_in(const lives *x, const frame *f, const axe_crew *c)
         const axe_tensor *t =
             f->body[i]->kind == AXE_STMT_TENSOR ? f->body[i]->tensor : NULL;
         if (t && t->space == AXE_SPACE_REG && x->of[t->id].first <= f->at &&
-            x->of[t->id].last >= f->at && is_around(sp->home[t->id], c))
+            x->of[t->id].last >= f->at && is_around(sp->owner[t->id], c))
             n += (x->p->place[t->id].bytes + 3) / 4;
     }
     return n;
@@ -126,7 +126,7 @@ alive_in(const lives *x, const frame *f, const axe_crew *c)
 
 /* Registers of what an operand moves in one part. */
 static int64_t
-moved(const planner *p, const axe_work *w, const axe_operand *op)
+moved(const axe_planner *p, const axe_work *w, const axe_operand *op)
 {
     int64_t n = axe_type_table[op->tensor->type].bits;
 
@@ -140,7 +140,7 @@ moved(const planner *p, const axe_work *w, const axe_operand *op)
 }
 
 static int64_t
-all_moved(const planner *p, const axe_schedule *s)
+all_moved(const axe_planner *p, const axe_schedule *s)
 {
     int64_t n = 0;
 
@@ -150,7 +150,7 @@ all_moved(const planner *p, const axe_schedule *s)
     return n;
 }
 
-/* Turns of the digit that stay together: the widest vector along it. */
+/* Iterations of the digit that stay together: the widest vector along it. */
 static int64_t
 together(const axe_schedule *s, const axe_work_digit *d)
 {
@@ -166,7 +166,7 @@ together(const axe_schedule *s, const axe_work_digit *d)
 
 /* The work with digit `at` in n parts. */
 static void
-cut(planner *p, axe_work *w, int at, int64_t n)
+cut(axe_planner *p, axe_work *w, int at, int64_t n)
 {
     axe_work_digit *d = axe_new_array(p->cx, axe_work_digit, w->n_digit + 1);
     int             k = 0;
@@ -192,7 +192,8 @@ cut(planner *p, axe_work *w, int at, int64_t n)
 
 /* Parts of one digit, the fewest that bring what moves down to `most`. */
 static void
-cut_digit(planner *p, const axe_schedule *s, axe_work *w, int at, int64_t most)
+cut_digit(axe_planner *p, const axe_schedule *s, axe_work *w, int at,
+          int64_t most)
 {
     int64_t        e = w->digit[at].of.extent;
     int64_t        keep = together(s, &w->digit[at]);
@@ -216,10 +217,10 @@ is_shuffled(const axe_schedule *s)
 }
 
 static void
-part_map(planner *p, const axe_schedule *s, int64_t alive)
+part_map(axe_planner *p, const axe_schedule *s, int64_t alive)
 {
     axe_simt_schedule *simt = p->simt->of[s->stmt->id];
-    int64_t            all = axe_simt_registers(p->mc, simt->crew);
+    int64_t            all = axe_simt_registers(p->mc, simt->threads);
     int64_t            least = all / 4 < LEAST ? all / 4 : LEAST;
     int64_t            most =
         (all + 1) / 2 - alive > least ? (all + 1) / 2 - alive : least;
@@ -236,8 +237,8 @@ part_map(planner *p, const axe_schedule *s, int64_t alive)
 static void
 part_body(lives *x, int n, axe_stmt *const *body, const frame *around)
 {
-    planner *p = x->p;
-    frame    f = {around, n, 0, body};
+    axe_planner *p = x->p;
+    frame        f = {around, n, 0, body};
 
     note_body(x, n, body);
     for (; f.at < n; f.at++) {
@@ -253,7 +254,7 @@ part_body(lives *x, int n, axe_stmt *const *body, const frame *around)
 }
 
 void
-axe_simt_part_maps(planner *p)
+axe_simt_part_maps(axe_planner *p)
 {
     lives x = {.p = p,
                .of = axe_new_array(p->cx, life, p->kernel->n_tensor + 1)};

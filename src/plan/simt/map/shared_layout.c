@@ -19,13 +19,13 @@ enum { MAX_CANDIDATE = 32, RUN_TIME = 1024 };
 /* --------------------------------------------------------------------- cost */
 
 static axe_status
-cost_stmt(planner *p, const axe_stmt *s, const axe_tensor *t, double *cost)
+cost_stmt(axe_planner *p, const axe_stmt *s, const axe_tensor *t, double *cost)
 {
-    request  r;
-    axe_work w;
+    axe_request r;
+    axe_work    w;
 
     AXE_TRY(axe_request_make(p, s, &r));
-    AXE_TRY(axe_simt_deal(p, &r, p->simt->who[s->id], &w));
+    AXE_TRY(axe_simt_distribute(p, &r, p->simt->who[s->id], &w));
     for (int i = 0; i < r.n_operand; i++) {
         axe_simt_access a;
         if (r.operand[i].tensor != t)
@@ -39,7 +39,7 @@ cost_stmt(planner *p, const axe_stmt *s, const axe_tensor *t, double *cost)
 }
 
 static axe_status
-cost_body(planner *p, int n, axe_stmt *const *body, const axe_tensor *t,
+cost_body(axe_planner *p, int n, axe_stmt *const *body, const axe_tensor *t,
           double *cost)
 {
     for (int i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ add(candidate *list, int *n, const axe_layout *l, const char *why)
 
 /* Chunks of a vector, 2^bits of a row, exchanged by the bits `shift` above. */
 static void
-add_swizzles(planner *p, const axe_layout *plain, int64_t bytes,
+add_swizzles(axe_planner *p, const axe_layout *plain, int64_t bytes,
              candidate *list, int *n)
 {
     int base = 0;
@@ -92,7 +92,8 @@ add_swizzles(planner *p, const axe_layout *plain, int64_t bytes,
 
 /* Rows `more` elements longer. */
 static bool
-padded(planner *p, const axe_tensor *t, int64_t more, const axe_layout **out)
+padded(axe_planner *p, const axe_tensor *t, int64_t more,
+       const axe_layout **out)
 {
     axe_shape s = axe_shape_of_tile(p->cx, t);
     int64_t  *stride = axe_new_array(p->cx, int64_t, s.n + 1);
@@ -108,7 +109,7 @@ padded(planner *p, const axe_tensor *t, int64_t more, const axe_layout **out)
 }
 
 static void
-add_padded(planner *p, const axe_tensor *t, candidate *list, int *n)
+add_padded(axe_planner *p, const axe_tensor *t, candidate *list, int *n)
 {
     int64_t           bits = axe_type_table[t->type].bits;
     int64_t           vector = p->mc->simt->max_vector * 8 / bits;
@@ -125,7 +126,7 @@ add_padded(planner *p, const axe_tensor *t, candidate *list, int *n)
 /* ------------------------------------------------------------------- choice */
 
 static axe_status
-choose(planner *p, const axe_tensor *t)
+choose(axe_planner *p, const axe_tensor *t)
 {
     candidate  list[MAX_CANDIDATE];
     int        n = 0, best = 0;
@@ -152,7 +153,7 @@ choose(planner *p, const axe_tensor *t)
 }
 
 axe_status
-axe_simt_choose_tiles(planner *p)
+axe_simt_choose_tiles(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         const axe_tensor *t = p->place[i].tensor;

@@ -1,11 +1,12 @@
 /* shuffle.c - an operand in registers of other lanes.
  *
- * Who has which element is the tile's layout; who wants which in which turn is
- * the work.  Both as tables of threads and registers; where no warp wants what
- * another has, and all want alike, rounds of a PERMUTE row bring it
- * (shuffle_rounds.c). A lane gives another register than its neighbour, and
- * puts what it gets elsewhere, by selects.  That is compared with what shared
- * memory costs: all of the tile stored, a meeting, and what is wanted loaded.
+ * Who has which element is the tile's layout; who wants which in which
+ * iteration is the work.  Both as tables of threads and registers; where no
+ * warp wants what another has, and all want alike, rounds of a PERMUTE row
+ * bring it (shuffle_rounds.c). A lane gives another register than its
+ * neighbour, and puts what it gets elsewhere, by selects.  That is compared
+ * with what shared memory costs: all of the tile stored, a barrier, and what is
+ * wanted loaded.
  *
  * Elements shorter than a word travel as words where their neighbours travel
  * with them, else one by one as the type that the machine computes in, which
@@ -22,8 +23,8 @@ static const double SELECT = 0.5;
 enum { MAX_DIGIT = 64, WORD_BITS = 32, NOBODY = -1 };
 
 typedef struct attempt {
-    planner           *p;
-    const request     *r;
+    axe_planner       *p;
+    const axe_request *r;
     const axe_work    *w;
     const axe_operand *op;
     const axe_layout  *layout;
@@ -31,8 +32,8 @@ typedef struct attempt {
     int64_t           *have, *want;     /* [n_thread][...] elements by number */
     int64_t            begin;           /* element where all digits are 0 */
     int64_t            step[MAX_DIGIT]; /* by digit of the work */
-    int64_t            turn[MAX_DIGIT]; /* what it is in slots; 0: nothing */
-    axe_simt_shuffle   out;
+    int64_t          iteration[MAX_DIGIT]; /* what it is in slots; 0: nothing */
+    axe_simt_shuffle out;
 } attempt;
 
 /* ------------------------------------------------------------------- tables */
@@ -62,9 +63,9 @@ find_steps(attempt *a)
     return true;
 }
 
-/* Turns that tell the operand's elements apart, the last digit fastest. */
+/* Iterations that tell the operand's elements apart, the last digit fastest. */
 static bool
-find_turns(attempt *a)
+find_iterations(attempt *a)
 {
     a->n_want = 1;
     for (int i = a->w->n_digit - 1; i >= 0; i--) {
@@ -75,7 +76,7 @@ find_turns(attempt *a)
             return false;
         if (d->axis != a->p->simt->reg)
             continue;
-        a->turn[i] = a->n_want;
+        a->iteration[i] = a->n_want;
         if (d->of.extent > AXE_ROUND_SLOTS / a->n_want)
             return false;
         a->n_want *= (int)d->of.extent;
@@ -89,7 +90,7 @@ digit_at(const attempt *a, int i, int thread, int slot)
     const axe_work_digit *d = &a->w->digit[i];
 
     if (d->axis == a->p->simt->reg)
-        return a->turn[i] ? slot / a->turn[i] % d->of.extent : 0;
+        return a->iteration[i] ? slot / a->iteration[i] % d->of.extent : 0;
     return (d->axis == a->p->simt->lane ? thread % a->lanes
                                         : thread / a->lanes) /
            d->stride % d->of.extent;
@@ -121,7 +122,7 @@ make_tables(attempt *a)
 {
     int64_t n;
 
-    if (!find_steps(a) || !find_turns(a) ||
+    if (!find_steps(a) || !find_iterations(a) ||
         axe_layout_cosize(a->p->cx, a->layout, a->p->simt->reg, &n) != AXE_OK ||
         n > AXE_ROUND_SLOTS)
         return false;
@@ -327,8 +328,8 @@ cost_of_moves(const attempt *a, bool store, axe_type t, int n)
 static double
 cost_of_trip(const attempt *a, axe_type t)
 {
-    const axe_atom *meet = axe_simt_find_sync(
-        a->p->mc, AXE_SYNC_MEET,
+    const axe_atom *barrier = axe_simt_find_sync(
+        a->p->mc, AXE_SYNC_BARRIER,
         a->p->simt->who[a->r->stmt->id]->scope == AXE_SCOPE_WARP
             ? AXE_SCOPE_WARP
             : AXE_SCOPE_CTA,
@@ -336,7 +337,7 @@ cost_of_trip(const attempt *a, axe_type t)
 
     return cost_of_moves(a, true, t, a->n_have * a->out.pack) +
            cost_of_moves(a, false, t, a->n_want * a->out.pack) +
-           (meet ? meet->cost : 0);
+           (barrier ? barrier->cost : 0);
 }
 
 /* -------------------------------------------------------------- certificate */
@@ -371,23 +372,24 @@ certify(const attempt *a, int64_t *n_proved)
 static bool
 plan(attempt *a, int64_t *n_proved)
 {
-    const axe_simt_plan *sp = a->p->simt;
-    const axe_crew      *crew = sp->who[a->r->stmt->id];
-    const axe_place     *pl = &a->p->place[a->op->tensor->id];
+    const axe_simt_plan    *sp = a->p->simt;
+    const axe_thread_group *threads = sp->who[a->r->stmt->id];
+    const axe_place        *pl = &a->p->place[a->op->tensor->id];
 
     a->lanes = sp->lanes;
-    a->n_thread = crew->n_thread;
+    a->n_thread = threads->n_thread;
     a->layout = pl->layout;
-    return crew->n_thread % sp->lanes == 0 &&
-           sp->home[a->op->tensor->id] == crew && a->w->n_digit <= MAX_DIGIT &&
-           make_tables(a) && choose_words(a, pl->type) &&
+    return threads->n_thread % sp->lanes == 0 &&
+           sp->owner[a->op->tensor->id] == threads &&
+           a->w->n_digit <= MAX_DIGIT && make_tables(a) &&
+           choose_words(a, pl->type) &&
            axe_rounds_find(a->p->cx, a->lanes, a->n_have, a->have, a->n_want,
                            a->want, &a->out.rounds) &&
            certify(a, n_proved) && choose_rows(a);
 }
 
 void
-axe_simt_shuffle_plan(planner *p, const request *r, const axe_work *w,
+axe_simt_shuffle_plan(axe_planner *p, const axe_request *r, const axe_work *w,
                       const axe_operand *op, const axe_simt_shuffle **out,
                       int64_t *n_proved)
 {

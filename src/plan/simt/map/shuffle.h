@@ -14,8 +14,8 @@ typedef struct axe_shuffle_step {
     bool            index; /* lanes say whose; else the row does */
 } axe_shuffle_step;
 
-/* Registers and slots count words of `pack` elements.  Slots are the turns of
- * the work in which the operand differs, the last digit fastest. */
+/* Registers and slots count words of `pack` elements.  Slots are the iterations
+ * of the work in which the operand differs, the last digit fastest. */
 typedef struct axe_simt_shuffle {
     axe_type   type; /* what travels: the tile's own, or a wider one */
     int        pack; /* elements of the tile that travel as one */
@@ -30,8 +30,8 @@ typedef struct axe_simt_shuffle {
 /* The operand, a tile in registers that lie elsewhere than the work wants
  * them, by way of shuffles; *out NULL where that cannot be, or shared memory
  * costs less.  Every register of every thread is compared: *n_proved. */
-void axe_simt_shuffle_plan(planner *p, const request *r, const axe_work *w,
-                           const axe_operand *op, const axe_simt_shuffle **out,
-                           int64_t *n_proved);
+void axe_simt_shuffle_plan(axe_planner *p, const axe_request *r,
+                           const axe_work *w, const axe_operand *op,
+                           const axe_simt_shuffle **out, int64_t *n_proved);
 
 #endif

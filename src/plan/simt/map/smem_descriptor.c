@@ -38,7 +38,7 @@ dim_of(axe_ctx *cx, const axe_layout *l, int d)
 }
 
 static bool
-cut_dim(const axe_feed_ask *q, int d, const axe_spread *s, int n_inner,
+cut_dim(const axe_factor_query *q, int d, const axe_spread *s, int n_inner,
         const int64_t *inner, cut *out)
 {
     const axe_layout *l = dim_of(q->p->cx, q->mem, d);
@@ -93,7 +93,7 @@ part_steps(const cut *c, const axe_spread *s, int64_t unit, int64_t block,
 
 /* Eight rows of a block, read 16 bytes of each at a time. */
 static axe_banks
-read_banks(const axe_feed_ask *q, int64_t row_bytes)
+read_banks(const axe_factor_query *q, int64_t row_bytes)
 {
     int64_t   at[BLOCK_ROWS];
     axe_banks b;
@@ -120,7 +120,7 @@ typedef struct view {
 } view;
 
 static const char *
-cut_view(const axe_feed_ask *q, int fast, view *v)
+cut_view(const axe_factor_query *q, int fast, view *v)
 {
     int64_t along[2] = {v->along->atom / v->wide, v->wide};
     int64_t across[2] = {v->across->atom / BLOCK_ROWS, BLOCK_ROWS};
@@ -149,7 +149,8 @@ cut_view(const axe_feed_ask *q, int fast, view *v)
 }
 
 static bool
-fit_as(const axe_feed_ask *q, int fast, axe_descriptor *out, const char **why)
+fit_as(const axe_factor_query *q, int fast, axe_descriptor *out,
+       const char **why)
 {
     int64_t   bits = axe_type_table[q->type].bits, chunk = CHUNK_BYTES * 8;
     axe_step *step = axe_new_array(q->p->cx, axe_step, MAX_STEP);
@@ -196,7 +197,7 @@ axe_desc_bits(const axe_simt *m, axe_swizzle s, int64_t lead, int64_t stride,
 }
 
 bool
-axe_desc_fit(const axe_feed_ask *q, axe_descriptor *out, const char **why)
+axe_desc_fit(const axe_factor_query *q, axe_descriptor *out, const char **why)
 {
     int64_t     block = (int64_t)CHUNK_BYTES * BLOCK_ROWS << q->swizzle.bits;
     axe_mark    m = axe_ctx_mark(q->p->cx);

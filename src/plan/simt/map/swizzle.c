@@ -55,7 +55,7 @@ axe_simt_align(const axe_place *pl)
 }
 
 int64_t
-axe_simt_kept(const planner *p, const axe_tensor *t)
+axe_simt_kept(const axe_planner *p, const axe_tensor *t)
 {
     const axe_place *pl = &p->place[t->id];
 
@@ -66,7 +66,7 @@ axe_simt_kept(const planner *p, const axe_tensor *t)
 }
 
 axe_status
-axe_simt_check_swizzle(planner *p, const axe_place *pl)
+axe_simt_check_swizzle(axe_planner *p, const axe_place *pl)
 {
     const axe_swizzle *s = &pl->layout->swizzle;
     int64_t            bits = axe_type_table[pl->type].bits, piece;

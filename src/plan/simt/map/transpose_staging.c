@@ -3,22 +3,23 @@
  *
  *     Y[n, m] = f(X[m, n])
  *
- * Threads may take blocks and turn them in registers; then an access of a warp
- * to one of the two goes to many lines, a vector in each, and where rows are no
- * whole vectors to elements far apart.  Or a shared tile is filled along the
- * one and read along the other, which costs its banks and a meeting.  Both are
- * counted in cycles of the path to memory, which passes one line, as wide as
- * all banks, in each. */
+ * Threads may take blocks and transpose them in registers; then an access of a
+ * warp to one of the two goes to many lines, a vector in each, and where rows
+ * are no whole vectors to elements far apart.  Or a shared tile is filled along
+ * the one and read along the other, which costs its banks and a barrier.  Both
+ * are counted in cycles of the path to memory, which passes one line, as wide
+ * as all banks, in each. */
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
 
-/* All threads of a CTA meet, and wait for what is on its way [cycles]. */
-enum { MEETING = 60 };
+/* A barrier of a CTA's threads, and the wait for what is on its way
+ * [cycles]. */
+enum { BARRIER_CYCLES = 60 };
 
 /* The index that moves the operand by one element, or NULL. */
 static const axe_var *
-fast_index(const request *r, const axe_operand *op)
+fast_index(const axe_request *r, const axe_operand *op)
 {
     for (int i = 0; i < r->nest[0].n_dim; i++) {
         const axe_dim *d = &r->nest[0].dim[i];
@@ -34,7 +35,8 @@ fast_index(const request *r, const axe_operand *op)
  * but for what is known outside?  Then a tile can hold what it reads;
  * *bytes: how much. */
 static bool
-fits_tile(planner *p, const request *r, const axe_operand *op, int64_t *bytes)
+fits_tile(axe_planner *p, const axe_request *r, const axe_operand *op,
+          int64_t *bytes)
 {
     *bytes = axe_type_table[op->tensor->type].bits / 8;
     for (int i = 0; i < r->nest[0].n_dim; i++) {
@@ -53,14 +55,14 @@ fits_tile(planner *p, const request *r, const axe_operand *op, int64_t *bytes)
 
 /* [bytes] of shared memory that tiles of the CTA have. */
 static int64_t
-in_use(const planner *p, const axe_crew *cta)
+in_use(const axe_planner *p, const axe_thread_group *cta)
 {
     int64_t n = 0;
 
     for (int i = 0; i < p->kernel->n_tensor; i++)
         if (p->place[i].tensor && p->place[i].layout &&
             p->place[i].tensor->space == AXE_SPACE_SHARED &&
-            axe_crew_cta(p->simt->home[i]) == cta)
+            axe_threads_cta(p->simt->owner[i]) == cta)
             n += p->place[i].bytes;
     return n;
 }
@@ -68,11 +70,11 @@ in_use(const planner *p, const axe_crew *cta)
 /* Is it a move or an element-wise statement of a whole CTA, between arguments?
  */
 static bool
-is_possible(const request *r, const axe_crew *crew)
+is_possible(const axe_request *r, const axe_thread_group *threads)
 {
     const axe_stmt *s = r->stmt;
 
-    return !crew->in && crew->scope == AXE_SCOPE_CTA &&
+    return !threads->in && threads->scope == AXE_SCOPE_CTA &&
            s->fold == AXE_FOLD_NONE && r->n_nest == 1 && !s->via && !s->atom &&
            s->n_attr == 0 && s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
            r->operand[0].n_check == 0;
@@ -80,7 +82,7 @@ is_possible(const request *r, const axe_crew *crew)
 
 /* Cycles that what one operand moves takes if it comes in whole lines. */
 static double
-by_lines(const planner *p, const request *r, const axe_operand *op)
+by_lines(const axe_planner *p, const axe_request *r, const axe_operand *op)
 {
     const axe_simt *m = p->mc->simt;
     double          n = axe_type_table[op->tensor->type].bits / 8.0;
@@ -93,10 +95,11 @@ by_lines(const planner *p, const request *r, const axe_operand *op)
 
 /* The argument that is read across, and whose elements a tile can hold. */
 static const axe_operand *
-find_turned(planner *p, const request *r, const axe_crew *crew)
+find_turned(axe_planner *p, const axe_request *r,
+            const axe_thread_group *threads)
 {
     const axe_var *fast = fast_index(r, &r->operand[0]);
-    int64_t        room = p->mc->simt->shared_bytes - in_use(p, crew), bytes;
+    int64_t        room = p->mc->simt->shared_bytes - in_use(p, threads), bytes;
 
     for (int i = 1; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];
@@ -111,13 +114,13 @@ find_turned(planner *p, const request *r, const axe_crew *crew)
 }
 
 bool
-axe_simt_stage_transpose(planner *p, const request *r,
+axe_simt_stage_transpose(axe_planner *p, const axe_request *r,
                          const axe_simt_schedule *s)
 {
     const axe_operand *op;
-    double             direct = 0, staged = MEETING;
+    double             direct = 0, staged = BARRIER_CYCLES;
 
-    if (!is_possible(r, s->crew) || !(op = find_turned(p, r, s->crew)))
+    if (!is_possible(r, s->threads) || !(op = find_turned(p, r, s->threads)))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         if (r->operand[i].tensor->space != AXE_SPACE_GLOBAL)

@@ -16,11 +16,11 @@
 #include "plan/simt/sync/sync.h"
 
 /* A group that may not be done. */
-typedef struct flight {
+typedef struct async_group {
     const axe_stmt          *stmt;
     const axe_simt_contract *by;
     axe_list                 free; /* stages that it is the last to read */
-} flight;
+} async_group;
 
 /* A CONSUME around, from the inside out. */
 typedef struct open_stage {
@@ -28,10 +28,10 @@ typedef struct open_stage {
     const struct open_stage *up;
 } open_stage;
 
-typedef struct flying {
-    planner *p;
-    axe_list now; /* flight *, oldest first */
-} flying;
+typedef struct in_flight {
+    axe_planner *p;
+    axe_list     now; /* async_group *, oldest first */
+} in_flight;
 
 const axe_drain *
 axe_simt_drain_of(const axe_simt_plan *sp, const axe_stmt *s)
@@ -48,10 +48,10 @@ axe_simt_drain_of(const axe_simt_plan *sp, const axe_stmt *s)
     return NULL;
 }
 
-/* ------------------------------------------------------------ what may fly */
+/* ----------------------------------------------------- what is asynchronous */
 
 static const axe_simt_contract *
-contract_of(const planner *p, const axe_stmt *s)
+contract_of(const axe_planner *p, const axe_stmt *s)
 {
     const axe_schedule *d =
         s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
@@ -59,16 +59,16 @@ contract_of(const planner *p, const axe_stmt *s)
     return d && d->simt ? d->simt->contract : NULL;
 }
 
-/* Registers that it loads for itself are loaded again by its next turn. */
+/* Registers that it loads for itself are loaded again by its next iteration. */
 static bool
-stays(const axe_feed *f)
+stays(const axe_factor *f)
 {
     return f->direct || f->held;
 }
 
 /* The contraction that s is, if it may be waited for later; or NULL. */
 static const axe_simt_contract *
-flies(const planner *p, const axe_stmt *s)
+async_contract(const axe_planner *p, const axe_stmt *s)
 {
     const axe_simt_contract *c = contract_of(p, s);
 
@@ -81,21 +81,21 @@ flies(const planner *p, const axe_stmt *s)
 }
 
 static bool
-meets_before(const planner *p, const axe_stmt *s)
+waits_before(const axe_planner *p, const axe_stmt *s)
 {
-    for (int i = 0; i < p->simt->n_meet; i++)
-        if (p->simt->meet[i].at == s)
+    for (int i = 0; i < p->simt->n_sync_point; i++)
+        if (p->simt->sync_point[i].at == s)
             return true;
     return false;
 }
 
 /* Can groups be counted across s, and are none of its own in it? */
 static bool
-is_quiet(const planner *p, const axe_stmt *s)
+is_quiet(const axe_planner *p, const axe_stmt *s)
 {
     const axe_simt_contract *c = contract_of(p, s);
 
-    if (meets_before(p, s) || (c && *c->atom->group))
+    if (waits_before(p, s) || (c && *c->atom->group))
         return false;
     switch (s->kind) {
     case AXE_STMT_INDEX:
@@ -117,7 +117,7 @@ is_quiet(const planner *p, const axe_stmt *s)
 /* ------------------------------------------------------------- what clashes */
 
 static bool
-clashes_with(const axe_stmt *s, bool more, const axe_feed *f)
+clashes_with(const axe_stmt *s, bool more, const axe_factor *f)
 {
     return axe_stmt_writes(s, f->tensor) ||
            (f->held && axe_stmt_reads(s, f->tensor)) ||
@@ -126,7 +126,7 @@ clashes_with(const axe_stmt *s, bool more, const axe_feed *f)
 }
 
 static bool
-never_runs(const planner *p, const axe_stmt *s)
+never_runs(const axe_planner *p, const axe_stmt *s)
 {
     const axe_node *when =
         s->kind == AXE_STMT_INDEX ? p->schedule[s->id]->simt->when : NULL;
@@ -138,9 +138,9 @@ never_runs(const planner *p, const axe_stmt *s)
 /* Must the group be done before s?  Atoms of one kind may add to the same sums,
  * in order; and of two that read a stage the later frees it. */
 static bool
-clashes(const planner *p, const flight *f, const axe_stmt *s)
+clashes(const axe_planner *p, const async_group *f, const axe_stmt *s)
 {
-    const axe_simt_contract *c = flies(p, s);
+    const axe_simt_contract *c = async_contract(p, s);
     const axe_tensor        *sums = f->stmt->dst->u.tensor;
     bool more = c && c->atom == f->by->atom && c->param == f->by->param &&
                 s->dst->u.tensor == sums;
@@ -157,7 +157,7 @@ clashes(const planner *p, const flight *f, const axe_stmt *s)
 /* ------------------------------------------------------------------- drains */
 
 static axe_drain *
-add_drain(planner *p)
+add_drain(axe_planner *p)
 {
     axe_simt_plan *sp = p->simt;
 
@@ -173,14 +173,14 @@ add_drain(planner *p)
 
 /* The n oldest groups are done. */
 static void
-drain(flying *g, int n, const axe_stmt *at, bool behind)
+drain(in_flight *g, int n, const axe_stmt *at, bool behind)
 {
     axe_list done = {.cx = g->p->cx}, free = {.cx = g->p->cx};
 
     if (n == 0)
         return;
     for (int i = 0; i < n; i++) {
-        const flight *f = g->now.item[i];
+        const async_group *f = g->now.item[i];
         axe_list_push(&done, f->stmt);
         for (int k = 0; k < f->free.n; k++)
             axe_list_push(&free, f->free.item[k]);
@@ -199,7 +199,7 @@ drain(flying *g, int n, const axe_stmt *at, bool behind)
 
 /* Groups up to the youngest that clashes with s. */
 static int
-count_clashing(const flying *g, const axe_stmt *s)
+count_clashing(const in_flight *g, const axe_stmt *s)
 {
     int n = g->now.n;
 
@@ -210,12 +210,12 @@ count_clashing(const flying *g, const axe_stmt *s)
 
 /* Groups up to one that frees an earlier stage of the ring. */
 static int
-count_before(const flying *g, const axe_pipeline *ring)
+count_before(const in_flight *g, const axe_pipeline *ring)
 {
     int n = 0;
 
     for (int i = 0; i < g->now.n; i++) {
-        const flight *f = g->now.item[i];
+        const async_group *f = g->now.item[i];
         for (int k = 0; k < f->free.n; k++)
             if (((const axe_stmt *)f->free.item[k])->pipeline == ring)
                 n = i + 1;
@@ -237,11 +237,11 @@ last_reader(int n, axe_stmt *const *body, const axe_pipeline *ring)
 }
 
 static void
-launch(flying *g, const axe_stmt *s, const open_stage *in)
+launch(in_flight *g, const axe_stmt *s, const open_stage *in)
 {
-    flight *f = axe_new(g->p->cx, flight);
+    async_group *f = axe_new(g->p->cx, async_group);
 
-    *f = (flight){s, contract_of(g->p, s), {.cx = g->p->cx}};
+    *f = (async_group){s, contract_of(g->p, s), {.cx = g->p->cx}};
     for (; in; in = in->up)
         if (last_reader(in->consume->n_body, in->consume->body,
                         in->consume->pipeline) == s)
@@ -249,30 +249,30 @@ launch(flying *g, const axe_stmt *s, const open_stage *in)
     axe_list_push(&g->now, f);
 }
 
-static void plan_block(planner *p, int n, axe_stmt *const *body);
+static void plan_block(axe_planner *p, int n, axe_stmt *const *body);
 
 static bool
-is_across(const planner *p, const axe_stmt *s)
+is_across(const axe_planner *p, const axe_stmt *s)
 {
     return s->kind == AXE_STMT_CONSUME &&
            axe_simt_ring_of(p->simt, s->pipeline)->way == AXE_RING_ROLES;
 }
 
 static bool
-is_same_engine(const flying *g, const axe_simt_contract *c)
+is_same_engine(const in_flight *g, const axe_simt_contract *c)
 {
-    const flight *f = g->now.n > 0 ? g->now.item[0] : NULL;
+    const async_group *f = g->now.n > 0 ? g->now.item[0] : NULL;
 
     return !f || (strcmp(f->by->atom->group, c->atom->group) == 0 &&
                   f->by->atom->by == c->atom->by);
 }
 
 static void
-pass_one(flying *g, const axe_stmt *s, const open_stage *in)
+pass_one(in_flight *g, const axe_stmt *s, const open_stage *in)
 {
-    const axe_simt_contract *c = flies(g->p, s);
+    const axe_simt_contract *c = async_contract(g->p, s);
     bool                     quiet =
-        c ? !meets_before(g->p, s) && is_same_engine(g, c) : is_quiet(g->p, s);
+        c ? !waits_before(g->p, s) && is_same_engine(g, c) : is_quiet(g->p, s);
 
     drain(g, quiet ? count_clashing(g, s) : g->now.n, s, false);
     if (c) {
@@ -284,7 +284,7 @@ pass_one(flying *g, const axe_stmt *s, const open_stage *in)
 }
 
 static void
-pass(flying *g, int n, axe_stmt *const *body, const open_stage *up)
+pass(in_flight *g, int n, axe_stmt *const *body, const open_stage *up)
 {
     for (int i = 0; i < n; i++) {
         open_stage in = {body[i], up};
@@ -300,9 +300,9 @@ pass(flying *g, int n, axe_stmt *const *body, const open_stage *up)
 }
 
 static void
-plan_block(planner *p, int n, axe_stmt *const *body)
+plan_block(axe_planner *p, int n, axe_stmt *const *body)
 {
-    flying g = {p, {.cx = p->cx}};
+    in_flight g = {p, {.cx = p->cx}};
 
     pass(&g, n, body, NULL);
     if (n > 0)
@@ -310,7 +310,7 @@ plan_block(planner *p, int n, axe_stmt *const *body)
 }
 
 void
-axe_simt_plan_flights(planner *p)
+axe_simt_plan_drains(axe_planner *p)
 {
     plan_block(p, p->kernel->n_body, p->kernel->body);
 }

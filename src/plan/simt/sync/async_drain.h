@@ -3,9 +3,10 @@
  * Atoms that are done later form one group a contraction, committed where it is
  * issued.  It is drained before the first statement that touches its sums or
  * its factors in registers, or overwrites what it reads, or cannot be counted
- * across: a loop, a meeting, a stage that these threads fill.  No group is left
- * at the end of a block but that of a ring that lags (ring_protocol.h).  A
- * stage whose last reader it is becomes free where it is drained. */
+ * across: a loop, a barrier, a stage that these threads fill.  No group is left
+ * at the end of a block but that of a ring with a deferred release
+ * (ring_protocol.h).  A stage whose last reader it is becomes free where it is
+ * drained. */
 #ifndef AXE_PLAN_SIMT_SYNC_ASYNC_DRAIN_H
 #define AXE_PLAN_SIMT_SYNC_ASYNC_DRAIN_H
 

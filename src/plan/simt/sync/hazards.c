@@ -2,21 +2,22 @@
  *
  * Threads that touch the same element of a shared tile, or of two that share
  * bytes (lifetimes.c), or of a global tensor, one of them writing, need a
- * meeting between: of the innermost scope around both statements, before
- * what that scope does of the second.  Nothing is needed where each thread
- * finds only what it wrote itself, or its warp, in tensor memory.  Within one
- * scope its entities do not meet, nor may they touch what another one writes.
- * Stages of pipelines are passed on by protocols of their own
+ * barrier between, of the innermost scope around both statements, before what
+ * that scope does of the second.  Nothing is needed where each thread finds
+ * only what it wrote itself, or its warp, in tensor memory.  Within one scope
+ * its entities do not wait for one another, nor may they touch what another one
+ * writes. Stages of pipelines are passed on by protocols of their own
  * (ring_protocol.c), and where CTAs share a statement
- * (simt/map/cluster_share.c) their cluster meets before and behind it.  So it
- * is for tensor memory. What a thread asked of an engine is waited for instead,
- * at a barrier at which the engine arrives; what it asked of it next comes in
- * order.  Such a wait is itself an access of its barrier: before it comes again
- * all who waited have met.
+ * (simt/map/cluster_share.c) a barrier of their cluster stands before and
+ * behind it.  So it is for tensor memory. What a thread asked of an engine is
+ * waited for instead, at a barrier at which the engine arrives; what it asked
+ * of it next comes in order.  Such a wait is itself an access of its barrier:
+ * before it comes again there is a barrier of all who waited.
  *
- * One pass in order keeps what was touched since the threads last met; a loop
- * is passed until what a turn leaves behind is known to the next one.  For what
- * was written before a loop that only reads they meet once, before it. */
+ * One pass in order keeps what was touched since the threads' last barrier; a
+ * loop is passed until what an iteration leaves behind is known to the next
+ * one. For what was written before a loop that only reads there is one barrier,
+ * before it. */
 #include <string.h>
 
 #include "plan/plan_int.h"
@@ -27,14 +28,14 @@
 
 /* A statement and the scope around it, from the outside in. */
 typedef struct place {
-    const axe_stmt     *stmt;
-    const axe_crew     *crew; /* whose code it is */
-    const struct place *up;
+    const axe_stmt         *stmt;
+    const axe_thread_group *threads; /* whose code it is */
+    const struct place     *up;
 } place;
 
 typedef struct passing {
-    planner *p;
-    axe_list pending; /* const axe_touch * */
+    axe_planner *p;
+    axe_list     pending; /* const axe_touch * */
     axe_list
          waits; /* const axe_touch *, of barriers, for the statement at hand */
     bool stay;  /* each role runs its own loop over the tiles */
@@ -43,73 +44,76 @@ typedef struct passing {
     axe_status status;
 } passing;
 
-/* ------------------------------------------------------------------ meetings
- */
+/* -------------------------------------------------------------- sync points */
 
-/* The innermost crew around both. */
-static const axe_crew *
-common_crew(const axe_crew *a, const axe_crew *b)
+/* The innermost thread group around both. */
+static const axe_thread_group *
+common_group(const axe_thread_group *a, const axe_thread_group *b)
 {
-    while (a && !axe_crew_is_within(b, a))
+    while (a && !axe_threads_is_within(b, a))
         a = a->in;
     return a;
 }
 
-static axe_meet *
-add_meet(passing *g, const axe_stmt *at, const axe_crew *crew, const char *why)
+static axe_sync_point *
+add_sync_point(passing *g, const axe_stmt *at, const axe_thread_group *threads,
+               const char *why)
 {
     axe_simt_plan *sp = g->p->simt;
 
-    for (int i = 0; i < sp->n_meet; i++)
-        if (sp->meet[i].at == at)
-            return &sp->meet[i];
-    if (sp->n_meet == sp->cap_meet) {
-        sp->cap_meet = sp->cap_meet ? 2 * sp->cap_meet : 8;
-        axe_meet *more = axe_new_array(g->p->cx, axe_meet, sp->cap_meet);
-        if (sp->n_meet > 0)
-            memcpy(more, sp->meet, (size_t)sp->n_meet * sizeof *more);
-        sp->meet = more;
+    for (int i = 0; i < sp->n_sync_point; i++)
+        if (sp->sync_point[i].at == at)
+            return &sp->sync_point[i];
+    if (sp->n_sync_point == sp->cap_sync_point) {
+        sp->cap_sync_point = sp->cap_sync_point ? 2 * sp->cap_sync_point : 8;
+        axe_sync_point *more =
+            axe_new_array(g->p->cx, axe_sync_point, sp->cap_sync_point);
+        if (sp->n_sync_point > 0)
+            memcpy(more, sp->sync_point,
+                   (size_t)sp->n_sync_point * sizeof *more);
+        sp->sync_point = more;
     }
-    sp->meet[sp->n_meet] = (axe_meet){.at = at, .crew = crew, .why = why};
-    return &sp->meet[sp->n_meet++];
+    sp->sync_point[sp->n_sync_point] =
+        (axe_sync_point){.at = at, .threads = threads, .why = why};
+    return &sp->sync_point[sp->n_sync_point++];
 }
 
 static bool
-is_asker(const axe_meet *m, const axe_crew *crew)
+is_issuer(const axe_sync_point *m, const axe_thread_group *threads)
 {
-    for (int i = 0; i < m->n_asker; i++)
-        if (m->asker[i] == crew)
+    for (int i = 0; i < m->n_issuer; i++)
+        if (m->issuer[i] == threads)
             return true;
     return false;
 }
 
 static void
-add_asker(passing *g, axe_meet *m, const axe_touch *asked)
+add_issuer(passing *g, axe_sync_point *m, const axe_touch *asked)
 {
-    const axe_crew **all =
-        axe_new_array(g->p->cx, const axe_crew *, m->n_asker + 1);
+    const axe_thread_group **all =
+        axe_new_array(g->p->cx, const axe_thread_group *, m->n_issuer + 1);
 
-    if (is_asker(m, asked->asker))
+    if (is_issuer(m, asked->issuer))
         return;
-    if (m->n_asker > 0)
-        memcpy(all, m->asker, (size_t)m->n_asker * sizeof *all);
-    all[m->n_asker++] = asked->asker;
-    m->asker = all;
+    if (m->n_issuer > 0)
+        memcpy(all, m->issuer, (size_t)m->n_issuer * sizeof *all);
+    all[m->n_issuer++] = asked->issuer;
+    m->issuer = all;
     m->group = asked->engine->group;
 }
 
-/* What the crew did, but for what it asked of engines, is behind a meeting of
- * it; what `asker` asked of them is behind waiting for that.  Where some of
- * that was done in tensor memory the meeting has its fences. */
+/* What the thread group did, but for what it asked of engines, is behind a
+ * barrier of it; what `issuer` asked of them is behind waiting for that.  Where
+ * some of that was done in tensor memory the barrier has its fences. */
 static void
-forget(passing *g, axe_meet *m, const axe_crew *asker)
+forget(passing *g, axe_sync_point *m, const axe_thread_group *issuer)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const axe_touch *t = g->pending.item[i];
-        if (!axe_crew_is_within(t->crew, m->crew) ||
-            (t->engine ? t->asker : NULL) != asker)
+        if (!axe_threads_is_within(t->threads, m->threads) ||
+            (t->engine ? t->issuer : NULL) != issuer)
             g->pending.item[kept++] = t;
         else
             m->sums = m->sums || (t->tile && t->tile->space == AXE_SPACE_TMEM);
@@ -120,21 +124,21 @@ forget(passing *g, axe_meet *m, const axe_crew *asker)
 /* All have met, as the text says, or their cluster has; what is done in tensor
  * memory has its own fences. */
 static void
-forget_threads(passing *g, const axe_crew *crew)
+forget_threads(passing *g, const axe_thread_group *threads)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const axe_touch *t = g->pending.item[i];
         bool             sums = t->tile && t->tile->space == AXE_SPACE_TMEM;
-        if (!axe_crew_is_within(t->crew, crew) || t->engine || sums)
+        if (!axe_threads_is_within(t->threads, threads) || t->engine || sums)
             g->pending.item[kept++] = t;
     }
     g->pending.n = kept;
 }
 
 static bool
-is_waited(const axe_list *l, const axe_meet *m)
+is_waited(const axe_list *l, const axe_sync_point *m)
 {
     for (int i = 0; i < l->n; i++) {
         const axe_touch *t = l->item[i];
@@ -145,15 +149,16 @@ is_waited(const axe_list *l, const axe_meet *m)
 }
 
 /* The threads wait for what was asked, rather than for each other; but if the
- * same wait was the last thing that some of them did, they meet first: the
- * barrier's phase could else end again before all have seen it end. */
+ * same wait was the last thing that some of them did, a barrier of threads
+ * comes first: the mbarrier's phase could else end again before all have seen
+ * it end. */
 static void
-await(passing *g, axe_meet *m, const axe_touch *asked)
+await(passing *g, axe_sync_point *m, const axe_touch *asked)
 {
     axe_var   *v;
     axe_touch *wait = axe_new(g->p->cx, axe_touch);
 
-    add_asker(g, m, asked);
+    add_issuer(g, m, asked);
     if (!m->phase) {
         v = axe_new(g->p->cx, axe_var);
         *v = (axe_var){
@@ -165,10 +170,10 @@ await(passing *g, axe_meet *m, const axe_touch *asked)
         m->phase = v;
     }
     if (is_waited(&g->pending, m)) {
-        m->meets = true;
+        m->barrier = true;
         forget(g, m, NULL);
     }
-    *wait = (axe_touch){.stmt = m->at, .crew = m->crew};
+    *wait = (axe_touch){.stmt = m->at, .threads = m->threads};
     if (!is_waited(&g->waits, m))
         axe_list_push(&g->waits, wait);
 }
@@ -182,23 +187,25 @@ pend_waits(passing *g)
     g->waits.n = 0;
 }
 
-/* The statement at whose beginning the crew can meet before `at`. */
+/* The statement at whose beginning the threads can have a barrier before
+ * `at`. */
 static const axe_stmt *
-entry_of(const place *at, const axe_crew *crew)
+entry_of(const place *at, const axe_thread_group *threads)
 {
-    while (at->crew != crew)
+    while (at->threads != threads)
         at = at->up;
     return at->stmt;
 }
 
-/* Is t a move by rows that take the whole crew, each warp of it its lanes? */
+/* Is t a move by rows that take the whole thread group, each warp of it its
+ * lanes? */
 static bool
 is_by_lanes(const passing *g, const axe_touch *t)
 {
     const axe_simt_tmem *m = g->p->schedule[t->stmt->id]->simt->tmem;
 
     return m && m->able &&
-           axe_atom_threads(g->p->mc, m->move.atom) == t->crew->n_thread;
+           axe_atom_threads(g->p->mc, m->move.atom) == t->threads->n_thread;
 }
 
 /* Does each thread, or each warp in tensor memory, find only its own? */
@@ -211,7 +218,7 @@ finds_own(const passing *g, const axe_touch *a, const axe_touch *b)
         return axe_simt_finds_own(g->p, a, b);
     if (a->tile->space == AXE_SPACE_SHARED)
         return axe_simt_is_own(g->p, a->stmt, b->stmt, a->tile);
-    return a->crew == b->crew && is_by_lanes(g, a) && is_by_lanes(g, b);
+    return a->threads == b->threads && is_by_lanes(g, a) && is_by_lanes(g, b);
 }
 
 static void
@@ -224,36 +231,38 @@ fail(passing *g, axe_status st)
 static bool
 decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
 {
-    const axe_crew *crew = common_crew(a->crew, b->crew);
-    axe_meet       *m;
+    const axe_thread_group *threads = common_group(a->threads, b->threads);
+    axe_sync_point         *m;
 
     if (!axe_simt_conflicts(g->p, a, b) ||
-        (a->engine && b->engine && a->asker == b->asker) || finds_own(g, a, b))
+        (a->engine && b->engine && a->issuer == b->issuer) ||
+        finds_own(g, a, b))
         return false;
     if (g->ahead && a->load) {
         fail(g, axe_simt_refuse_ahead(g->p, a, b));
         return false;
     }
-    m = add_meet(g, entry_of(at, crew), crew, axe_simt_why_wait(g->p, a, b));
-    m->lands = m->lands || axe_simt_overwrites(g->p, b, &g->pending);
+    m = add_sync_point(g, entry_of(at, threads), threads,
+                       axe_simt_why_wait(g->p, a, b));
+    m->wait_async = m->wait_async || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
         await(g, m, a);
     else
-        m->meets = true;
-    forget(g, m, a->engine ? a->asker : NULL);
+        m->barrier = true;
+    forget(g, m, a->engine ? a->issuer : NULL);
     return true;
 }
 
-/* Where CTAs share the statement their cluster meets before and behind it: of
- * what was before only engines are to be waited for, and of what threads did
- * nothing is left to wait for. */
+/* Where CTAs share the statement a barrier of their cluster stands before and
+ * behind it: of what was before only engines are to be waited for, and of what
+ * threads did nothing is left to wait for. */
 static void
 pass_index(passing *g, const place *at)
 {
     axe_list now = {.cx = g->p->cx};
     bool     shared = g->p->schedule[at->stmt->id]->simt->share > 1;
 
-    axe_simt_touches(g->p, at->stmt, at->crew, &now);
+    axe_simt_touches(g->p, at->stmt, at->threads, &now);
     for (int i = 0; i < now.n; i++)
         for (int k = 0; k < g->pending.n; k++) {
             const axe_touch *a = g->pending.item[k];
@@ -261,7 +270,7 @@ pass_index(passing *g, const place *at)
                 k = -1;
         }
     if (shared)
-        forget_threads(g, at->crew);
+        forget_threads(g, at->threads);
     pend_waits(g);
     for (int i = 0; !shared && i < now.n; i++)
         axe_list_push(&g->pending, now.item[i]);
@@ -276,7 +285,8 @@ knows(const axe_list *l, const axe_touch *t)
     for (int i = 0; i < l->n; i++) {
         const axe_touch *a = l->item[i];
         if (a->stmt == t->stmt && a->tile == t->tile &&
-            a->writes == t->writes && a->crew == t->crew && a->load == t->load)
+            a->writes == t->writes && a->threads == t->threads &&
+            a->load == t->load)
             return true;
     }
     return false;
@@ -306,7 +316,7 @@ copy_of(passing *g, const axe_list *l)
 }
 
 static void pass(passing *g, int n, axe_stmt *const *body, const place *up,
-                 const axe_crew *crew);
+                 const axe_thread_group *threads);
 
 /* All that the statements touch, where no roles nor stages are among them. */
 static bool
@@ -314,10 +324,10 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
             axe_list *out)
 {
     for (int i = 0; i < n; i++) {
-        place at = {body[i], up->crew, up};
+        place at = {body[i], up->threads, up};
         switch (body[i]->kind) {
         case AXE_STMT_SCOPE:
-            at.crew = axe_crew_at(g->p->simt, body[i]);
+            at.threads = axe_threads_at(g->p->simt, body[i]);
             break;
         case AXE_STMT_INDEX:
         case AXE_STMT_TENSOR:
@@ -330,7 +340,7 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
         default:
             return false;
         }
-        axe_simt_touches(g->p, at.stmt, at.crew, out);
+        axe_simt_touches(g->p, at.stmt, at.threads, out);
         if (!gather_body(g, body[i]->n_body, body[i]->body, &at, out) ||
             !gather_body(g, body[i]->n_other, body[i]->other, &at, out))
             return false;
@@ -338,7 +348,7 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
     return true;
 }
 
-/* Does the loop write where a meeting is for: to tiles, or that very tensor? */
+/* Does the loop write what a barrier is for: to tiles, or that very tensor? */
 static bool
 any_writes(const axe_list *l, const axe_touch *a)
 {
@@ -359,10 +369,10 @@ any_asks(const axe_list *l)
     return false;
 }
 
-/* May what a was meet for before a loop that touches all of `in`?  What an
+/* May the barrier for a stand before a loop that touches all of `in`?  What an
  * engine does, if none is asked in the loop; what threads wrote, if it is only
- * read in it.  Where the loop writes, too, its threads meet in every turn, and
- * that one will do. */
+ * read in it.  Where the loop writes, too, there is a barrier in every
+ * iteration, and that one will do. */
 static bool
 is_met_before(const axe_touch *a, const axe_touch *b, const axe_list *in)
 {
@@ -375,18 +385,18 @@ is_met_before(const axe_touch *a, const axe_touch *b, const axe_list *in)
 /* What a stage in the loop is filled with from global memory is read ahead, so
  * that whoever wrote it is waited for before the loop. */
 static void
-meet_stages(passing *g, const place *at, int n, axe_stmt *const *body)
+sync_stages(passing *g, const place *at, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         axe_list in = {.cx = g->p->cx};
-        meet_stages(g, at, body[i]->n_body, body[i]->body);
-        meet_stages(g, at, body[i]->n_other, body[i]->other);
+        sync_stages(g, at, body[i]->n_body, body[i]->body);
+        sync_stages(g, at, body[i]->n_other, body[i]->other);
         if (body[i]->kind == AXE_STMT_PRODUCE)
             axe_simt_touches_in(g->p, body[i]->n_body, body[i]->body, &in);
         for (int j = 0; j < in.n; j++)
             for (int k = 0; k < g->pending.n; k++) {
                 const axe_touch *a = g->pending.item[k], *b = in.item[j];
-                if (a->load && b->load && a->crew == at->crew &&
+                if (a->load && b->load && a->threads == at->threads &&
                     decide(g, at, a, b))
                     k = -1;
             }
@@ -394,11 +404,11 @@ meet_stages(passing *g, const place *at, int n, axe_stmt *const *body)
 }
 
 static void
-meet_before(passing *g, const place *at)
+sync_before(passing *g, const place *at)
 {
     axe_list in = {.cx = g->p->cx};
 
-    meet_stages(g, at, at->stmt->n_body, at->stmt->body);
+    sync_stages(g, at, at->stmt->n_body, at->stmt->body);
     if (!gather_body(g, at->stmt->n_body, at->stmt->body, at, &in)) {
         pend_waits(g);
         return;
@@ -407,7 +417,7 @@ meet_before(passing *g, const place *at)
         const axe_touch *b = in.item[i];
         for (int k = 0; k < g->pending.n; k++) {
             const axe_touch *a = g->pending.item[k];
-            if (a->crew == at->crew && is_met_before(a, b, &in) &&
+            if (a->threads == at->threads && is_met_before(a, b, &in) &&
                 decide(g, at, a, b))
                 k = -1;
         }
@@ -427,9 +437,10 @@ forget_globals(axe_list *l)
     l->n = kept;
 }
 
-/* What one turn leaves behind is there when the next begins. */
+/* What one iteration leaves behind is there when the next begins. */
 static void
-pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
+pass_loop(passing *g, const place *at, const axe_thread_group *threads,
+          bool tiles)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in = copy_of(g, &g->pending);
@@ -440,7 +451,7 @@ pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
     while (more) {
         g->pending = copy_of(g, &in);
         g->skipped = (axe_list){.cx = g->p->cx};
-        pass(g, s->n_body, s->body, at, crew);
+        pass(g, s->n_body, s->body, at, threads);
         if (tiles)
             forget_globals(&g->pending);
         more = join(&in, &g->pending);
@@ -453,32 +464,32 @@ pass_loop(passing *g, const place *at, const axe_crew *crew, bool tiles)
 }
 
 /* Both ways, each from what was before; a ring that runs ahead does not fill
- * a stage in every turn. */
+ * a stage in every iteration. */
 static void
-pass_apart(passing *g, const place *at, const axe_crew *crew)
+pass_apart(passing *g, const place *at, const axe_thread_group *threads)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in = copy_of(g, &g->pending), out;
 
-    pass(g, s->n_body, s->body, at, crew);
+    pass(g, s->n_body, s->body, at, threads);
     out = copy_of(g, &g->pending);
     g->pending = in;
-    pass(g, s->n_other, s->other, at, crew);
+    pass(g, s->n_other, s->other, at, threads);
     join(&g->pending, &out);
 }
 
 /* Behind it any entity of the scope around may have done what its entities
  * did. */
 static void
-widen(passing *g, const axe_crew *inner, const axe_crew *around)
+widen(passing *g, const axe_thread_group *inner, const axe_thread_group *around)
 {
     axe_list out = {.cx = g->p->cx};
 
     for (int i = 0; i < g->pending.n; i++) {
         axe_touch *t = axe_new(g->p->cx, axe_touch);
         *t = *(const axe_touch *)g->pending.item[i];
-        if (axe_crew_is_within(t->crew, inner))
-            t->crew = around;
+        if (axe_threads_is_within(t->threads, inner))
+            t->threads = around;
         if (!knows(&out, t))
             axe_list_push(&out, t);
     }
@@ -488,33 +499,33 @@ widen(passing *g, const axe_crew *inner, const axe_crew *around)
 static void
 pass_scope(passing *g, const place *at)
 {
-    const axe_stmt *s = at->stmt;
-    const axe_crew *inner = axe_crew_at(g->p->simt, s);
+    const axe_stmt         *s = at->stmt;
+    const axe_thread_group *inner = axe_threads_at(g->p->simt, s);
 
     pass(g, s->n_body, s->body, at, inner);
-    widen(g, inner, at->crew);
+    widen(g, inner, at->threads);
 }
 
-/* Side by side, each from what was before: the threads around meet before all
- * of them, if at all. */
+/* Side by side, each from what was before: a barrier of the threads around
+ * stands before all of them, if at all. */
 static void
 pass_roles(passing *g, const place *at)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in, out = {.cx = g->p->cx};
 
-    meet_stages(g, at, s->n_body, s->body);
+    sync_stages(g, at, s->n_body, s->body);
     in = copy_of(g, &g->pending);
     for (int i = 0; i < s->n_body; i++) {
-        const axe_crew *inner = axe_crew_at(g->p->simt, s->body[i]);
-        axe_stmt        loop = *s->body[i];
-        place           turn = {&loop, inner, at};
+        const axe_thread_group *inner = axe_threads_at(g->p->simt, s->body[i]);
+        axe_stmt                loop = *s->body[i];
+        place                   iteration = {&loop, inner, at};
         g->pending = copy_of(g, &in);
         if (g->stay)
-            pass_loop(g, &turn, inner, true);
+            pass_loop(g, &iteration, inner, true);
         else
             pass(g, loop.n_body, loop.body, at, inner);
-        widen(g, inner, at->crew);
+        widen(g, inner, at->threads);
         join(&out, &g->pending);
     }
     g->pending = out;
@@ -537,12 +548,12 @@ pass_one(passing *g, const place *at)
         break;
     case AXE_STMT_FOR:
     case AXE_STMT_LOOP:
-        meet_before(g, at);
-        pass_loop(g, at, at->crew, false);
+        sync_before(g, at);
+        pass_loop(g, at, at->threads, false);
         break;
     case AXE_STMT_CONSUME:
     case AXE_STMT_TURN:
-        pass(g, s->n_body, s->body, at, at->crew);
+        pass(g, s->n_body, s->body, at, at->threads);
         break;
     case AXE_STMT_BREAK:
         join(&g->left, &g->pending);
@@ -554,23 +565,23 @@ pass_one(passing *g, const place *at)
         break;
     case AXE_STMT_PRODUCE:
         g->ahead = true;
-        pass_apart(g, at, at->crew);
+        pass_apart(g, at, at->threads);
         g->ahead = false;
         break;
     case AXE_STMT_BARRIER:
-        forget_threads(g, at->crew);
+        forget_threads(g, at->threads);
         break;
     default:
-        pass_apart(g, at, at->crew);
+        pass_apart(g, at, at->threads);
     }
 }
 
 static void
 pass(passing *g, int n, axe_stmt *const *body, const place *up,
-     const axe_crew *crew)
+     const axe_thread_group *threads)
 {
     for (int i = 0; i < n; i++) {
-        place at = {body[i], crew, up};
+        place at = {body[i], threads, up};
         pass_one(g, &at);
     }
 }
@@ -578,7 +589,7 @@ pass(passing *g, int n, axe_stmt *const *body, const place *up,
 /* Tiles live on where CTAs stay: what the last statements touched is there when
  * the next tile begins. */
 static axe_status
-pass_launch(planner *p, const axe_simt_launch *l)
+pass_launch(axe_planner *p, const axe_simt_launch *l)
 {
     passing  g = {.p = p,
                   .pending = {.cx = p->cx},
@@ -588,18 +599,18 @@ pass_launch(planner *p, const axe_simt_launch *l)
                   .stay = l->scope->keys.persistent &&
                           axe_scope_is_of_roles(l->scope)};
     axe_stmt stay = *l->scope;
-    place    at = {&stay, l->crew, NULL};
+    place    at = {&stay, l->threads, NULL};
 
     stay.kind = AXE_STMT_FOR;
     if (l->scope->keys.persistent && !g.stay)
-        pass_loop(&g, &at, l->crew, true);
+        pass_loop(&g, &at, l->threads, true);
     else
-        pass(&g, l->scope->n_body, l->scope->body, NULL, l->crew);
+        pass(&g, l->scope->n_body, l->scope->body, NULL, l->threads);
     return g.status;
 }
 
 axe_status
-axe_simt_plan_sync(planner *p)
+axe_simt_plan_sync(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(pass_launch(p, &p->simt->launch[i]));

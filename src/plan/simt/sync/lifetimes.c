@@ -8,14 +8,14 @@
  * A tile is alive from the first to the last statement of the body it is
  * declared in that touches it: a loop, a branch, a scope or roles among them
  * as a whole.  Bytes change hands as elements do: hazards.c takes two tiles
- * with bytes in common for one, so that threads meet where they must.
+ * with bytes in common for one, so that barriers stand where they must.
  *
  * Tiles that live through the launch: stages of pipelines, which have protocols
  * of their own; what is filled ahead of what stands before it; what other CTAs
  * write to; copies of one scope's entities, which do not wait for one another;
  * and where each role runs its own loop over the tiles, all.
  *
- * A meeting is not free, and bytes that nobody needs are: tiles share where
+ * A barrier is not free, and bytes that nobody needs are: tiles share where
  * they would not fit otherwise, or an SM then holds more CTAs. */
 #include <limits.h>
 #include <math.h>
@@ -34,7 +34,7 @@ typedef struct life {
 } life;
 
 typedef struct lives {
-    planner               *p;
+    axe_planner           *p;
     const axe_simt_launch *l;
     int                    n;  /* statements so far */
     life                  *of; /* by tensor id */
@@ -48,19 +48,19 @@ touches(const axe_stmt *s, const axe_tensor *t)
     return axe_stmt_reads(s, t) || axe_stmt_writes(s, t);
 }
 
-/* Is it one tile of the CTA whose threads meet wherever it changes hands? */
+/* Is it one tile of the CTA, with a barrier wherever it changes hands? */
 static bool
 may_end(const lives *x, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_SHARED && !t->pipeline &&
-           x->p->simt->home[t->id] == x->l->crew &&
+           x->p->simt->owner[t->id] == x->l->threads &&
            !(x->l->scope->keys.persistent &&
              axe_scope_is_of_roles(x->l->scope));
 }
 
 /* Does s, or what is in it, fill the tile ahead of time, or for other CTAs? */
 static bool
-is_bound(const planner *p, const axe_stmt *s, const axe_tensor *t)
+is_bound(const axe_planner *p, const axe_stmt *s, const axe_tensor *t)
 {
     if (!touches(s, t))
         return false;
@@ -134,7 +134,7 @@ is_in(const lives *x, int i)
     const axe_place *pl = &x->p->place[i];
 
     return pl->tensor && pl->tensor->space == AXE_SPACE_SHARED &&
-           axe_crew_cta(x->p->simt->home[i]) == x->l->crew;
+           axe_threads_cta(x->p->simt->owner[i]) == x->l->threads;
 }
 
 /* Is a tile before it dead while it is alive? */
@@ -199,7 +199,7 @@ static int64_t
 bytes_behind(const lives *x, bool staging)
 {
     enum { BARRIERS = 16, PERIOD = 1024 };
-    const planner         *p = x->p;
+    const axe_planner     *p = x->p;
     const axe_simt_launch *l = x->l;
     int64_t                n = 0, most = 0;
 
@@ -212,13 +212,13 @@ bytes_behind(const lives *x, bool staging)
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule          *s = p->schedule[i];
         const struct axe_simt_stage *st;
-        if (!s || axe_crew_cta(s->simt->crew) != l->crew)
+        if (!s || axe_threads_cta(s->simt->threads) != l->threads)
             continue;
         st = staging && s->simt->copy ? s->simt->copy->stage : NULL;
         most = s->simt->scratch > most ? s->simt->scratch : most;
         n += st ? PERIOD + axe_type_bytes(st->global->type,
                                           st->room * st->n_room *
-                                              s->simt->crew->n_entity)
+                                              s->simt->threads->n_entity)
                 : 0;
     }
     return n + most;
@@ -228,25 +228,25 @@ bytes_behind(const lives *x, bool staging)
 static double
 ctas_of(const lives *x, int64_t bytes)
 {
-    const planner *p = x->p;
-    double         held = 0;
-    bool           asks = false;
+    const axe_planner *p = x->p;
+    double             held = 0;
+    bool               asks = false;
 
     if (bytes > p->mc->simt->shared_bytes)
         return 0;
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
-        if (!s || axe_crew_cta(s->simt->crew) != x->l->crew)
+        if (!s || axe_threads_cta(s->simt->threads) != x->l->threads)
             continue;
         held = fmax(held,
                     axe_simt_held(p->simt, p->kernel->n_tensor, p->place, s));
-        asks = asks || s->simt->crew->registers > 0;
+        asks = asks || s->simt->threads->registers > 0;
     }
-    return axe_simt_resident(p->mc, x->l->crew, held, asks, bytes);
+    return axe_simt_resident(p->mc, x->l->threads, held, asks, bytes);
 }
 
 static void
-place_launch(planner *p, axe_simt_launch *l)
+place_launch(axe_planner *p, axe_simt_launch *l)
 {
     lives   x = {p, l, 0, axe_new_array(p->cx, life, p->kernel->n_tensor + 1)};
     int64_t apart, shared;
@@ -266,7 +266,7 @@ place_launch(planner *p, axe_simt_launch *l)
 }
 
 void
-axe_simt_place_tiles(planner *p)
+axe_simt_place_tiles(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
         place_launch(p, &p->simt->launch[i]);

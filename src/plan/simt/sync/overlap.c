@@ -21,12 +21,12 @@
 #include "plan/simt/sync/sync.h"
 
 typedef struct walk {
-    planner *p;
-    bool     back; /* from the last statement to the first */
+    axe_planner *p;
+    bool         back; /* from the last statement to the first */
 } walk;
 
 static int
-number_of(const planner *p, const axe_stmt *s)
+number_of(const axe_planner *p, const axe_stmt *s)
 {
     int i = 0;
 
@@ -117,7 +117,7 @@ walk_body(const walk *w, int n, axe_stmt *const *body, bool *set)
 }
 
 void
-axe_simt_plan_overlap(planner *p)
+axe_simt_plan_overlap(axe_planner *p)
 {
     const axe_kernel *k = p->kernel;
     int               n = p->simt->n_launch;

@@ -25,7 +25,7 @@ axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s)
 }
 
 const axe_var *
-axe_ring_var(planner *p, const axe_pipeline *ring, const char *what)
+axe_ring_var(axe_planner *p, const axe_pipeline *ring, const char *what)
 {
     axe_var *v = axe_new(p->cx, axe_var);
 
@@ -65,7 +65,7 @@ ask(void *user, const axe_node *n)
                   writes(a->consume->n_body, a->consume->body, n->u.tensor));
 }
 
-/* May all that the body does be done before earlier turns are consumed? */
+/* May all that the body does be done before earlier iterations are consumed? */
 static bool
 may_precede(int n, axe_stmt *const *body, const axe_pipeline *ring,
             const axe_stmt *consume)
@@ -133,7 +133,7 @@ reads_ring(const axe_stmt *s, const axe_pipeline *ring)
 
 /* What a statement that fills a stage adds to the protocol. */
 static void
-add_writer(planner *p, axe_simt_ring *r, const axe_schedule *s)
+add_writer(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_simt_copy     *c = s->simt->copy;
     const axe_simt_contract *k = s->simt->contract;
@@ -192,12 +192,12 @@ loads(const axe_simt_ring *r, const axe_schedule *s)
 /* Who reads a stage: as many threads as its atom takes together, and through
  * which engine. */
 static void
-add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
+add_reader(axe_planner *p, axe_simt_ring *r, const axe_schedule *s)
 {
     const axe_atom  *a = reads_by(s);
     const char      *group = a ? a->group : "";
     bool             wide = a && a->by == AXE_SCOPE_WARPGROUP;
-    axe_ring_reader *to = axe_ring_reader_of(r, s->simt->crew);
+    axe_ring_reader *to = axe_ring_reader_of(r, s->simt->threads);
 
     if (!to)
         return;
@@ -207,7 +207,7 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
         if (s->simt->contract)
             r->pair = (int)s->simt->contract->pair;
     } else {
-        to->threads = true;
+        to->by_threads = true;
         if (!wide)
             to->by = AXE_SCOPE_WARP;
     }
@@ -217,9 +217,9 @@ add_reader(planner *p, axe_simt_ring *r, const axe_schedule *s)
 }
 
 static axe_status
-check_cluster(planner *p, const axe_simt_ring *r)
+check_cluster(axe_planner *p, const axe_simt_ring *r)
 {
-    const axe_stmt *top = axe_crew_cta(r->producer)->at;
+    const axe_stmt *top = axe_threads_cta(r->producer)->at;
     int             n = top->keys.cluster > 1 ? top->keys.cluster : 1;
 
     if (r->cluster <= 1 || r->cluster == n)
@@ -234,7 +234,7 @@ check_cluster(planner *p, const axe_simt_ring *r)
 /* The contraction that is all that the consume does, by an engine that reads
  * the stage itself, later; or NULL. */
 static const axe_schedule *
-only_engine(planner *p, const axe_stmt *consume)
+only_engine(axe_planner *p, const axe_stmt *consume)
 {
     const axe_schedule      *s;
     const axe_simt_contract *c;
@@ -250,37 +250,37 @@ only_engine(planner *p, const axe_stmt *consume)
 /* Find the loops that may leave a stage's contraction in flight: one does
  * nothing else but, running ahead, what waits for no such stage. */
 static void
-find_lags(planner *p, axe_simt_ring *r, int n, axe_stmt *const *body,
-          const axe_crew *crew)
+find_deferred(axe_planner *p, axe_simt_ring *r, int n, axe_stmt *const *body,
+              const axe_thread_group *threads)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt  *s = body[i];
-        const axe_crew  *in = axe_crew_at(p->simt, s);
-        int              last = s->n_body - 1;
-        axe_ring_reader *to = axe_ring_reader_of(r, crew);
+        const axe_stmt         *s = body[i];
+        const axe_thread_group *in = axe_threads_at(p->simt, s);
+        int                     last = s->n_body - 1;
+        axe_ring_reader        *to = axe_ring_reader_of(r, threads);
         if (to && !to->engine && s->kind == AXE_STMT_FOR && last >= 0 &&
             s->body[last]->pipeline == r->ring &&
             last == (r->way == AXE_RING_AHEAD)) {
-            to->lagging = only_engine(p, s->body[last]);
-            to->lags = to->lagging ? s : NULL;
+            to->in_flight = only_engine(p, s->body[last]);
+            to->deferred = to->in_flight ? s : NULL;
         }
-        find_lags(p, r, s->n_body, s->body, in ? in : crew);
-        find_lags(p, r, s->n_other, s->other, in ? in : crew);
+        find_deferred(p, r, s->n_body, s->body, in ? in : threads);
+        find_deferred(p, r, s->n_other, s->other, in ? in : threads);
     }
 }
 
 /* The engine works on one stage while the next one's work is issued. */
 static void
-plan_lags(planner *p, axe_simt_ring *r)
+plan_deferred(axe_planner *p, axe_simt_ring *r)
 {
     const axe_schedule *s;
 
     if (r->way == AXE_RING_PLAIN || r->n_stage < 2 ||
         (r->way == AXE_RING_AHEAD && r->writes))
         return;
-    find_lags(p, r, p->kernel->n_body, p->kernel->body, NULL);
+    find_deferred(p, r, p->kernel->n_body, p->kernel->body, NULL);
     for (int i = 0; i < r->n_reader; i++) {
-        s = r->reader[i].lagging;
+        s = r->reader[i].in_flight;
         if (s)
             axe_simt_own_contract(p, s->stmt)->in_flight = 1;
     }
@@ -288,25 +288,25 @@ plan_lags(planner *p, axe_simt_ring *r)
 
 /* Of a reader at a phase of `empty`, see ring_protocol.h. */
 static int
-count_reader(const planner *p, const axe_simt_ring *r,
+count_reader(const axe_planner *p, const axe_simt_ring *r,
              const axe_ring_reader *to)
 {
     int lanes = p->mc->simt->lanes, n = 0;
-    int threads = to->crew->n_thread * to->crew->n_entity;
+    int threads = to->threads->n_thread * to->threads->n_entity;
 
     if (to->engine)
-        n = to->crew->n_entity *
+        n = to->threads->n_entity *
             (r->cluster > r->pair ? r->cluster / r->pair : 1);
-    if (r->way != AXE_RING_ROLES || (to->engine && !to->threads))
+    if (r->way != AXE_RING_ROLES || (to->engine && !to->by_threads))
         return n;
-    return n + (to->by == AXE_SCOPE_WARPGROUP ? to->crew->n_entity
+    return n + (to->by == AXE_SCOPE_WARPGROUP ? to->threads->n_entity
                                               : (threads + lanes - 1) / lanes) *
                    r->cluster * (r->filled_by ? r->pair : 1);
 }
 
 /* Arrivals of a phase, see ring_protocol.h. */
 static void
-count_arrivals(const planner *p, axe_simt_ring *r)
+count_arrivals(const axe_planner *p, axe_simt_ring *r)
 {
     if (r->boxes)
         r->full = 1;
@@ -326,16 +326,16 @@ count_arrivals(const planner *p, axe_simt_ring *r)
 }
 
 static axe_simt_launch *
-launch_of(planner *p, const axe_crew *c)
+launch_of(axe_planner *p, const axe_thread_group *c)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
-        if (p->simt->launch[i].crew == axe_crew_cta(c))
+        if (p->simt->launch[i].threads == axe_threads_cta(c))
             return &p->simt->launch[i];
     return NULL;
 }
 
 static axe_status
-plan_protocol(planner *p, axe_simt_ring *r)
+plan_protocol(axe_planner *p, axe_simt_ring *r)
 {
     axe_simt_launch *l;
     int64_t          n;
@@ -350,10 +350,10 @@ plan_protocol(planner *p, axe_simt_ring *r)
     }
     if (!r->producer || r->n_reader == 0)
         return AXE_OK;
-    r->home = axe_crew_cta(r->producer);
+    r->owner = axe_threads_cta(r->producer);
     AXE_TRY(check_cluster(p, r));
     count_arrivals(p, r);
-    plan_lags(p, r);
+    plan_deferred(p, r);
     n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
     r->barriers = axe_simt_take_shared(l, 8 * n, 16);
@@ -364,32 +364,33 @@ plan_protocol(planner *p, axe_simt_ring *r)
     return AXE_OK;
 }
 
-/* Barriers at which engines arrive for meetings. */
+/* Mbarriers at which engines arrive, for the threads that wait there. */
 static void
-place_meets(planner *p)
+place_sync_points(axe_planner *p)
 {
-    for (int i = 0; i < p->simt->n_meet; i++) {
-        axe_meet        *m = &p->simt->meet[i];
-        axe_simt_launch *l = launch_of(p, m->crew);
-        if (m->n_asker == 0)
+    for (int i = 0; i < p->simt->n_sync_point; i++) {
+        axe_sync_point  *m = &p->simt->sync_point[i];
+        axe_simt_launch *l = launch_of(p, m->threads);
+        if (m->n_issuer == 0)
             continue;
-        m->barrier = axe_simt_take_shared(l, 8 * axe_crew_copies(m->crew), 16);
+        m->mbarrier =
+            axe_simt_take_shared(l, 8 * axe_threads_copies(m->threads), 16);
     }
 }
 
 axe_status
-axe_simt_plan_protocols(planner *p)
+axe_simt_plan_protocols(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_ring; i++)
         AXE_TRY(plan_protocol(p, &p->simt->ring[i]));
-    place_meets(p);
+    place_sync_points(p);
     return AXE_OK;
 }
 
 /* Statements may share rooms where they follow each other, which is not looked
  * for: each has its own. */
 void
-axe_simt_place_staging(planner *p)
+axe_simt_place_staging(axe_planner *p)
 {
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule    *s = p->schedule[i];
@@ -399,10 +400,11 @@ axe_simt_place_staging(planner *p)
         int64_t                at, bytes;
         if (!st)
             continue;
-        l = launch_of(p, s->simt->crew);
+        l = launch_of(p, s->simt->threads);
         at = (l->shared_bytes + 1023) / 1024 * 1024;
-        bytes = axe_type_bytes(st->global->type,
-                               st->room * st->n_room * s->simt->crew->n_entity);
+        bytes =
+            axe_type_bytes(st->global->type,
+                           st->room * st->n_room * s->simt->threads->n_entity);
         st->fits = at + bytes <= p->mc->simt->shared_bytes;
         if (st->fits)
             st->offset = axe_simt_take_shared(l, bytes, 1024);

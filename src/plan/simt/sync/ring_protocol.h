@@ -1,9 +1,9 @@
 /* ring_protocol.h - how the threads of a CTA pass the stages of a pipeline on.
  *
- * PLAIN  the crew fills a stage, meets, reads it, and meets before it fills it
- *        again
- * AHEAD  one crew in one loop: it runs n_stage - 1 produces ahead, so that
- *        copies move while it computes; one meeting a turn
+ * PLAIN  the threads fill a stage and read it behind a barrier; another one
+ *        stands before they fill it again
+ * AHEAD  one thread group in one loop: it runs n_stage - 1 produces ahead, so
+ *        that copies move while it computes; one barrier in an iteration
  * ROLES  a stage has two mbarriers: `full` is over when what was produced is
  *        there, `empty` when all who read it have done so
  *
@@ -28,21 +28,22 @@ typedef enum axe_ring_way {
     AXE_RING_ROLES
 } axe_ring_way;
 
-/* Who reads a ring: a role, or the crew that fills it, too.
+/* Who reads a ring: a role, or the thread group that fills it, too.
  *
- * lags  the loop whose turns leave the contraction of a stage in flight: it is
- *       read when the next one has been issued; NULL: none */
+ * deferred  the loop whose iterations leave the contraction of a stage in
+ * flight: the stage is released when the next one's has been issued; NULL:
+ * none */
 typedef struct axe_ring_reader {
-    const axe_crew *crew;
-    int             arrivals;    /* at `empty` */
-    axe_scope_kind  by;          /* who arrives there as one */
-    const char     *engine;      /* group of the engine that reads it, arrives
-                                    there, and is asked by one thread of each
-                                    entity; NULL */
-    bool                threads; /* others of the crew read it, too */
-    bool                loads;   /* threads load from it, by themselves */
-    const axe_stmt     *lags;
-    const axe_schedule *lagging; /* that contraction */
+    const axe_thread_group *threads;
+    int                     arrivals; /* at `empty` */
+    axe_scope_kind          by;       /* who arrives there as one */
+    const char *engine;         /* group of the engine that reads it, arrives
+                                   there, and is asked by one thread of each
+                                   entity; NULL */
+    bool            by_threads; /* others of the thread group read it, too */
+    bool            loads;      /* threads load from it, by themselves */
+    const axe_stmt *deferred;
+    const axe_schedule *in_flight; /* that contraction */
 } axe_ring_reader;
 
 struct axe_simt_ring {
@@ -52,13 +53,13 @@ struct axe_simt_ring {
     int                 n_stage;
     bool early; /* its counters begin with the CTA, as its barriers do, and not
                    where it is declared or its roles are: that is in a loop */
-    const axe_crew  *home, *producer;
-    int              n_reader;    /* 0: nobody; several only across roles */
-    axe_ring_reader *reader;      /* [n_reader], room for one at least */
-    const axe_var   *fill, *read; /* NULL: one stage */
-    const axe_var   *fill_phase, *read_phase;
-    bool             boxes;      /* something comes by boxes */
-    bool             writes;     /* something is written by threads, or comes by
+    const axe_thread_group *owner, *producer;
+    int                     n_reader; /* 0: nobody; several only across roles */
+    axe_ring_reader        *reader;   /* [n_reader], room for one at least */
+    const axe_var          *fill, *read; /* NULL: one stage */
+    const axe_var          *fill_phase, *read_phase;
+    bool                    boxes; /* something comes by boxes */
+    bool writes;                 /* something is written by threads, or comes by
                                     their pieces */
     bool            stores;      /* by threads themselves */
     const char     *group;       /* of those pieces; NULL: none */
@@ -84,23 +85,26 @@ struct axe_simt_ring {
  * of one pipeline, and the produce needs nothing that the consume makes. */
 bool axe_simt_runs_ahead(const axe_stmt *loop);
 
-/* How often the loop turns, if that is a constant; else 0, as for what is no
- * loop. */
-int64_t axe_simt_turns(const axe_stmt *loop);
+/* How many iterations the loop has, if that is a constant; else 0, as for what
+ * is no loop. */
+int64_t axe_simt_iterations(const axe_stmt *loop);
 
 /* Does the statement stand in a produce of its own, not in a branch of it nor
- * in a loop whose turns are not known?  Then how many bytes come is known. */
+ * in a loop whose iterations are not known?  Then how many bytes come is
+ * known. */
 bool axe_simt_is_counted(int n, axe_stmt *const *body, const axe_stmt *s);
 
 /* Bytes that come to each CTA by the boxes of a produce. */
 int64_t axe_simt_box_bytes(int n_schedule, const axe_schedule *const *schedule,
                            const axe_stmt *produce);
 
-/* What reads the ring as the crew, or around it; with one reader that one. */
-axe_ring_reader *axe_ring_reader_of(const axe_simt_ring *r, const axe_crew *c);
-/* Whose turns of the loop leave a stage in flight, or NULL. */
-const axe_ring_reader *axe_ring_lag_of(const axe_simt_ring *r,
-                                       const axe_stmt      *loop);
+/* What reads the ring as the thread group, or around it; with one reader that
+ * one. */
+axe_ring_reader *axe_ring_reader_of(const axe_simt_ring    *r,
+                                    const axe_thread_group *c);
+/* Whose iterations of the loop leave a stage in flight, or NULL. */
+const axe_ring_reader *axe_ring_deferred_of(const axe_simt_ring *r,
+                                            const axe_stmt      *loop);
 
 const axe_simt_ring *axe_simt_ring_of(const axe_simt_plan *sp,
                                       const axe_pipeline  *ring);

@@ -10,19 +10,19 @@
 
 /* The stages of a ring in a body, each with what is around it. */
 typedef struct finding {
-    const axe_pipeline  *ring;
-    const axe_stmt      *role; /* the scope of ROLES around; NULL: none */
-    const axe_stmt      *produce_role, *consume_role;
-    bool                 ahead; /* all stages are in loops that run ahead */
-    bool                 any;
-    bool                 turns;   /* its roles stand in a loop */
-    int                  n_loop;  /* loops around, in the cta */
-    const axe_stmt      *produce; /* the first one */
-    const axe_stmt      *second;  /* a second role that produces */
-    const axe_simt_plan *sp;
-    const axe_crew      *crew; /* whose code it is */
-    const axe_crew      *producer;
-    axe_list             consumer; /* const axe_crew *, one of each role */
+    const axe_pipeline     *ring;
+    const axe_stmt         *role; /* the scope of ROLES around; NULL: none */
+    const axe_stmt         *produce_role, *consume_role;
+    bool                    ahead; /* all stages are in loops that run ahead */
+    bool                    any;
+    bool                    in_loop; /* its roles stand in a loop */
+    int                     n_loop;  /* loops around, in the cta */
+    const axe_stmt         *produce; /* the first one */
+    const axe_stmt         *second;  /* a second role that produces */
+    const axe_simt_plan    *sp;
+    const axe_thread_group *threads; /* whose code it is */
+    const axe_thread_group *producer;
+    axe_list consumer; /* const axe_thread_group *, one of each role */
 } finding;
 
 static bool
@@ -44,11 +44,11 @@ find_stage(finding *f, const axe_stmt *s, bool ahead)
     if (fills) {
         f->second = *seen && first ? s : f->second;
         f->produce = f->produce ? f->produce : s;
-        f->producer = f->crew;
+        f->producer = f->threads;
     } else if (first || f->consumer.n == 0)
-        axe_list_push(&f->consumer, f->crew);
+        axe_list_push(&f->consumer, f->threads);
     else
-        f->consumer.item[f->consumer.n - 1] = f->crew;
+        f->consumer.item[f->consumer.n - 1] = f->threads;
     *seen = f->role;
 }
 
@@ -56,15 +56,15 @@ static void
 find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i], *around = f->role;
-        const axe_crew *crew = f->crew;
+        const axe_stmt         *s = body[i], *around = f->role;
+        const axe_thread_group *threads = f->threads;
         if ((s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
             s->pipeline == f->ring)
             find_stage(f, s, ahead);
         if (s->kind == AXE_STMT_SCOPE)
-            f->crew = axe_crew_at(f->sp, s);
+            f->threads = axe_threads_at(f->sp, s);
         for (int k = 0; s->kind == AXE_STMT_ROLES && k < s->n_body; k++) {
-            f->turns = f->turns || f->n_loop > 0;
+            f->in_loop = f->in_loop || f->n_loop > 0;
             f->role = s->body[k];
             find_stages(f, 1, s->body + k, false);
             f->role = around;
@@ -74,12 +74,12 @@ find_stages(finding *f, int n, axe_stmt *const *body, bool ahead)
             find_stages(f, s->n_body, s->body, axe_simt_runs_ahead(s));
         find_stages(f, s->n_other, s->other, false);
         f->n_loop -= is_loop(s);
-        f->crew = crew;
+        f->threads = threads;
     }
 }
 
 static axe_simt_ring *
-add_ring(planner *p, const axe_pipeline *ring)
+add_ring(axe_planner *p, const axe_pipeline *ring)
 {
     axe_simt_plan *sp = p->simt;
 
@@ -96,7 +96,7 @@ add_ring(planner *p, const axe_pipeline *ring)
 
 /* One role fills it, others read it, and threads can wait for phases. */
 static axe_status
-check_roles(planner *p, const finding *f)
+check_roles(axe_planner *p, const finding *f)
 {
     const char *name = f->ring->name;
     axe_status  st;
@@ -128,34 +128,36 @@ check_roles(planner *p, const finding *f)
     return st;
 }
 
-/* What is left full in one turn of a loop is not dropped before the next. */
+/* What is left full in one iteration of a loop is not dropped before the
+ * next. */
 static axe_status
-check_left(planner *p, const axe_simt_ring *r, const axe_ring *ring)
+check_left(axe_planner *p, const axe_simt_ring *r, const axe_ring *ring)
 {
     if (!r->early || ring->left == 0)
         return AXE_OK;
-    axe_fail(p->cx, ring->ring->at, AXE_EUNSUPPORTED,
-             "%d stages of pipeline %s are left full at the end of a turn of "
-             "the loop around it",
-             ring->left, ring->ring->name);
-    axe_help(p->cx, "consume as often as you produce in each turn");
+    axe_fail(
+        p->cx, ring->ring->at, AXE_EUNSUPPORTED,
+        "%d stages of pipeline %s are left full at the end of an iteration of "
+        "the loop around it",
+        ring->left, ring->ring->name);
+    axe_help(p->cx, "consume as often as you produce in each iteration");
     return AXE_EUNSUPPORTED;
 }
 
 static void
-add_readers(planner *p, axe_simt_ring *r, const finding *f)
+add_readers(axe_planner *p, axe_simt_ring *r, const finding *f)
 {
     r->n_reader = f->consumer.n;
     r->reader = axe_new_array(p->cx, axe_ring_reader, r->n_reader + 1);
     for (int i = 0; i < r->n_reader; i++)
-        r->reader[i] = (axe_ring_reader){.crew = f->consumer.item[i],
+        r->reader[i] = (axe_ring_reader){.threads = f->consumer.item[i],
                                          .by = AXE_SCOPE_WARPGROUP};
 }
 
 /* The pipeline that body[0] declares, for the rest of its block; n_loop: loops
  * around that. */
 static axe_status
-plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
+plan_ring(axe_planner *p, int n, axe_stmt *const *body, int n_loop)
 {
     finding        f = {.ring = body[0]->pipeline,
                         .n_loop = n_loop,
@@ -163,12 +165,12 @@ plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
                         .consumer = {.cx = p->cx}};
     axe_simt_ring *r;
 
-    f.crew = p->simt->home[f.ring->tensor[0]->id];
+    f.threads = p->simt->owner[f.ring->tensor[0]->id];
     find_stages(&f, n - 1, body + 1, false);
     if (f.produce_role || f.consume_role)
         AXE_TRY(check_roles(p, &f));
     r = add_ring(p, f.ring);
-    r->early = n_loop > 0 || f.turns;
+    r->early = n_loop > 0 || f.in_loop;
     r->produce = f.produce;
     r->producer = f.producer;
     add_readers(p, r, &f);
@@ -200,7 +202,7 @@ plan_ring(planner *p, int n, axe_stmt *const *body, int n_loop)
 }
 
 static axe_status
-plan_body(planner *p, int n, axe_stmt *const *body, int n_loop)
+plan_body(axe_planner *p, int n, axe_stmt *const *body, int n_loop)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -215,7 +217,7 @@ plan_body(planner *p, int n, axe_stmt *const *body, int n_loop)
 }
 
 axe_status
-axe_simt_plan_rings(planner *p)
+axe_simt_plan_rings(axe_planner *p)
 {
     return plan_body(p, p->kernel->n_body, p->kernel->body, 0);
 }

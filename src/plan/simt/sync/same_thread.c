@@ -1,9 +1,9 @@
 /* same_thread.c - does each thread find in a shared tile only what it touched
  * itself?
  *
- * Two statements of one crew, each a map whose work says which thread counts
- * which digits: every element that one touches is noted with its thread, and
- * every element that the other touches must be noted with the same.  By
+ * Two statements of one thread group, each a map whose work says which thread
+ * counts which digits: every element that one touches is noted with its thread,
+ * and every element that the other touches must be noted with the same.  By
  * enumeration; what is not known, or too large to walk, is not own. */
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { MAX_DIGIT = 24, MAX_WALK = 1 << 16 };
 
 /* The accesses of one statement to the tile. */
 typedef struct walk {
-    planner            *p;
+    axe_planner        *p;
     const axe_schedule *s;
     const axe_operand  *op;
     int64_t             base;
@@ -114,7 +114,7 @@ walk_all(walk *w, int64_t size, int64_t *owner, bool check)
 
 /* All operands of the statement that are of the tile. */
 static bool
-walk_tile(planner *p, const axe_schedule *s, const axe_tensor *tile,
+walk_tile(axe_planner *p, const axe_schedule *s, const axe_tensor *tile,
           int64_t size, int64_t *owner, bool check)
 {
     for (int i = 0; i < s->n_operand; i++) {
@@ -126,7 +126,7 @@ walk_tile(planner *p, const axe_schedule *s, const axe_tensor *tile,
 }
 
 bool
-axe_simt_is_own(planner *p, const axe_stmt *a, const axe_stmt *b,
+axe_simt_is_own(axe_planner *p, const axe_stmt *a, const axe_stmt *b,
                 const axe_tensor *tile)
 {
     const axe_schedule *x = p->schedule[a->id], *y = p->schedule[b->id];

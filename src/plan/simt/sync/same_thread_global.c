@@ -2,11 +2,12 @@
  * touched itself?  And which accesses have no element in common?
  *
  * An element of a global tensor is told by its subscripts, and each of those is
- * a part that differs from turn to turn, and a part that the statement's digits
- * count.  Where the first is a multiple of u and the second stays within less
- * than u, one element has one such rest.  So if each rest has one thread, in
- * both statements the same, so has each element; and where rests are apart, so
- * are elements.  What is not known, or too large to walk, is neither. */
+ * a part that differs from iteration to iteration, and a part that the
+ * statement's digits count.  Where the first is a multiple of u and the second
+ * stays within less than u, one element has one such rest.  So if each rest has
+ * one thread, in both statements the same, so has each element; and where rests
+ * are apart, so are elements.  What is not known, or too large to walk, is
+ * neither. */
 #include <string.h>
 
 #include "plan/access/access.h"
@@ -22,7 +23,7 @@ typedef struct rest {
 
 /* One access, as its digits count it. */
 typedef struct counting {
-    planner            *p;
+    axe_planner        *p;
     const axe_touching *at;
     const axe_schedule *s;
     axe_affine          sub[MAX_RANK];
@@ -75,11 +76,11 @@ var_stays(const axe_var *v, const axe_stmt *top)
     return v->kind == AXE_VAR_SIZE;
 }
 
-/* The entities' variables around what the access' own crew does. */
+/* The entities' variables around what the access' own thread group does. */
 static bool
 is_entity(const axe_touching *t, const axe_var *v)
 {
-    for (const axe_crew *c = t->who; c != t->crew && c; c = c->in)
+    for (const axe_thread_group *c = t->who; c != t->threads && c; c = c->in)
         for (int i = 0; i < c->at->n_var; i++)
             if (c->at->var[i] == v)
                 return true;
@@ -90,11 +91,11 @@ is_entity(const axe_touching *t, const axe_var *v)
 static bool
 is_common(const axe_touching *t, const axe_var *v)
 {
-    for (const axe_crew *c = t->crew; c && c->in; c = c->in)
+    for (const axe_thread_group *c = t->threads; c && c->in; c = c->in)
         for (int i = 0; i < c->at->n_var; i++)
             if (c->at->var[i] == v)
                 return true;
-    return var_stays(v, axe_crew_cta(t->crew)->at);
+    return var_stays(v, axe_threads_cta(t->threads)->at);
 }
 
 typedef struct extent_search {
@@ -201,11 +202,11 @@ find_reach(const counting *c, int d, axe_reach *r)
     if (none.unit != 0)
         return;
     r->sum = (axe_affine){.n = n, .var = var, .coef = coef};
-    r->crew = c->at->crew;
+    r->threads = c->at->threads;
 }
 
 const axe_reach *
-axe_simt_reach(planner *p, const axe_touching *t)
+axe_simt_reach(axe_planner *p, const axe_touching *t)
 {
     counting   c = {.p = p, .at = t};
     axe_reach *r = axe_new_array(p->cx, axe_reach, t->load->n_arg + 1);
@@ -224,7 +225,7 @@ is_told(const rest *r)
 }
 
 bool
-axe_simt_is_apart(planner *p, const axe_touching *a, const axe_touching *b)
+axe_simt_is_apart(axe_planner *p, const axe_touching *a, const axe_touching *b)
 {
     counting x = {.p = p, .at = a}, y = {.p = p, .at = b};
     bool     apart = false;
@@ -287,8 +288,8 @@ tells(const counting *c, int d, const axe_var *v)
 }
 
 bool
-axe_simt_turns_apart(planner *p, const axe_touching *a, int n,
-                     axe_stmt *const *loop)
+axe_simt_iterations_apart(axe_planner *p, const axe_touching *a, int n,
+                          axe_stmt *const *loop)
 {
     counting x = {.p = p, .at = a};
 
@@ -321,7 +322,8 @@ add_digit(counting *c, axe_work_digit d)
 static bool
 add_entities(counting *c)
 {
-    for (const axe_crew *w = c->at->who; w != c->at->crew; w = w->in) {
+    for (const axe_thread_group *w = c->at->who; w != c->at->threads;
+         w = w->in) {
         int64_t step = w->n_thread;
         for (int i = w->at->n_var - 1; i >= 0; i--) {
             int64_t n = 0;
@@ -389,8 +391,8 @@ step_in(const counting *c, int i, int d)
            c->digit[i].of.weight;
 }
 
-/* The rest of subscript d as digits count it; turns of loops that nobody knows
- * the number of are no rest. */
+/* The rest of subscript d as digits count it; iterations of loops that nobody
+ * knows the number of are no rest. */
 static void
 spread_digits(const counting *c, int d, rest *r)
 {
@@ -492,7 +494,7 @@ note_threads(counting *c, const rest *r, int64_t *owner)
 }
 
 static bool
-same_place(const axe_crew *a, const axe_crew *b)
+same_place(const axe_thread_group *a, const axe_thread_group *b)
 {
     return a == b || (a->first == b->first && a->n_thread == b->n_thread &&
                       a->n_entity == b->n_entity && a->in == b->in);
@@ -516,7 +518,7 @@ find_rests(const counting *x, const counting *y, rest *r, int64_t *n_key)
 }
 
 bool
-axe_simt_is_kept(planner *p, const axe_touching *a, const axe_touching *b)
+axe_simt_is_kept(axe_planner *p, const axe_touching *a, const axe_touching *b)
 {
     counting x = {.p = p, .at = a}, y = {.p = p, .at = b};
     rest     r[MAX_RANK];
@@ -524,9 +526,9 @@ axe_simt_is_kept(planner *p, const axe_touching *a, const axe_touching *b)
     int64_t  n, *owner;
     bool     kept = false;
 
-    if (a->crew != b->crew || !same_place(a->who, b->who))
+    if (a->threads != b->threads || !same_place(a->who, b->who))
         return false;
-    if (a->crew->n_thread == 1)
+    if (a->threads->n_thread == 1)
         return true;
     if (read_subscripts(&x) && read_subscripts(&y) && read_digits(&x) &&
         read_digits(&y) && find_rests(&x, &y, r, &n)) {

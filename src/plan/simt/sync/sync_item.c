@@ -5,7 +5,7 @@
 #include "plan/simt/sync/sync_list.h"
 
 void
-axe_sync_push(planner *p, axe_sync_item item)
+axe_sync_push(axe_planner *p, axe_sync_item item)
 {
     axe_simt_plan *sp = p->simt;
 
@@ -20,7 +20,7 @@ axe_sync_push(planner *p, axe_sync_item item)
 }
 
 axe_status
-axe_sync_push_row(planner *p, axe_sync_item item, axe_sync_kind kind,
+axe_sync_push_row(axe_planner *p, axe_sync_item item, axe_sync_kind kind,
                   axe_scope_kind by, const char *group)
 {
     item.row =
@@ -34,7 +34,7 @@ axe_sync_push_row(planner *p, axe_sync_item item, axe_sync_kind kind,
 }
 
 axe_status
-axe_sync_push_sums(planner *p, axe_sync_item item, axe_sync_kind kind)
+axe_sync_push_sums(axe_planner *p, axe_sync_item item, axe_sync_kind kind)
 {
     return axe_sync_push_row(p, item, kind, AXE_SCOPE_THREAD, "");
 }

@@ -12,17 +12,17 @@
 
 /* Are barriers in shared memory made? */
 static bool
-makes_barriers(const planner *p, const axe_simt_launch *l)
+makes_barriers(const axe_planner *p, const axe_simt_launch *l)
 {
     const axe_simt_plan *sp = p->simt;
 
     for (int i = 0; i < sp->n_ring; i++)
-        if (sp->ring[i].home == l->crew &&
+        if (sp->ring[i].owner == l->threads &&
             sp->ring[i].full + sp->ring[i].empty > 0)
             return true;
-    for (int i = 0; i < sp->n_meet; i++)
-        if (sp->meet[i].n_asker > 0 &&
-            axe_crew_cta(sp->meet[i].crew) == l->crew)
+    for (int i = 0; i < sp->n_sync_point; i++)
+        if (sp->sync_point[i].n_issuer > 0 &&
+            axe_threads_cta(sp->sync_point[i].threads) == l->threads)
             return true;
     return l->queue != NULL;
 }
@@ -30,14 +30,14 @@ makes_barriers(const planner *p, const axe_simt_launch *l)
 /* The group of what has its operands in tensor memory, in this launch, and how
  * many CTAs do it together. */
 static const char *
-find_engine(const planner *p, const axe_simt_launch *l, int64_t *pair)
+find_engine(const axe_planner *p, const axe_simt_launch *l, int64_t *pair)
 {
     *pair = 1;
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];
         if (s && s->simt->contract &&
             s->simt->contract->atom->space[0] == AXE_ARG_TMEM &&
-            axe_crew_cta(s->simt->crew) == l->crew) {
+            axe_threads_cta(s->simt->threads) == l->threads) {
             *pair = s->simt->contract->pair;
             return s->simt->contract->atom->group;
         }
@@ -50,7 +50,7 @@ find_engine(const planner *p, const axe_simt_launch *l, int64_t *pair)
 
 /* Copies by way of staging may still read shared memory at the end. */
 static axe_status
-push_leaving(planner *p, const axe_simt_launch *l, axe_sync_item item)
+push_leaving(axe_planner *p, const axe_simt_launch *l, axe_sync_item item)
 {
     const char *group = NULL;
 
@@ -58,7 +58,7 @@ push_leaving(planner *p, const axe_simt_launch *l, axe_sync_item item)
         const axe_schedule *s = p->schedule[i];
         if (s && s->kind == AXE_SCHED_COPY && s->simt->copy &&
             s->simt->copy->stage && s->simt->copy->stage->fits &&
-            axe_crew_cta(s->simt->crew) == l->crew)
+            axe_threads_cta(s->simt->threads) == l->threads)
             group = s->simt->copy->stage->group;
     }
     if (!group)
@@ -74,7 +74,7 @@ push_leaving(planner *p, const axe_simt_launch *l, axe_sync_item item)
 }
 
 static axe_status
-push_columns(planner *p, axe_sync_item item, axe_sync_what what,
+push_columns(axe_planner *p, axe_sync_item item, axe_sync_what what,
              axe_sync_kind kind, const char *engine, axe_arg_space first)
 {
     item.what = what;
@@ -88,21 +88,22 @@ push_columns(planner *p, axe_sync_item item, axe_sync_what what,
 }
 
 static void
-push_cta(planner *p, const axe_simt_launch *l, axe_sync_item item)
+push_cta(axe_planner *p, const axe_simt_launch *l, axe_sync_item item)
 {
     item.what = AXE_SYNC_TOGETHER;
-    item.crew = l->crew;
+    item.threads = l->threads;
     axe_sync_push(p, item);
 }
 
 /* The CTA's threads, or the cluster's, have come here; `begin`: of what came
  * before only barriers need to be seen. */
 static axe_status
-push_all(planner *p, const axe_simt_launch *l, axe_sync_item item, bool begin)
+push_all(axe_planner *p, const axe_simt_launch *l, axe_sync_item item,
+         bool begin)
 {
     if (l->scope->keys.cluster > 1)
         return axe_sync_push_row(p, item,
-                                 begin ? AXE_SYNC_BEGIN : AXE_SYNC_MEET,
+                                 begin ? AXE_SYNC_BEGIN : AXE_SYNC_BARRIER,
                                  AXE_SCOPE_CLUSTER, "");
     push_cta(p, l, item);
     return AXE_OK;
@@ -110,12 +111,12 @@ push_all(planner *p, const axe_simt_launch *l, axe_sync_item item, bool begin)
 
 /* Barriers are made, and counters of rings begin. */
 static void
-push_made(planner *p, const axe_simt_launch *l, axe_sync_item item)
+push_made(axe_planner *p, const axe_simt_launch *l, axe_sync_item item)
 {
     bool makes = makes_barriers(p, l), any = makes;
 
     for (int i = 0; i < p->simt->n_ring; i++)
-        any = any || p->simt->ring[i].home == l->crew;
+        any = any || p->simt->ring[i].owner == l->threads;
     if (!any)
         return;
     item.what = AXE_SYNC_MADE;
@@ -128,11 +129,11 @@ push_made(planner *p, const axe_simt_launch *l, axe_sync_item item)
 
 /* Does an engine say at barriers of the launch what it has read? */
 static bool
-is_told(const planner *p, const axe_simt_launch *l)
+is_told(const axe_planner *p, const axe_simt_launch *l)
 {
     for (int i = 0; i < p->simt->n_ring; i++) {
         const axe_simt_ring *r = &p->simt->ring[i];
-        for (int k = 0; k < r->n_reader && r->home == l->crew; k++)
+        for (int k = 0; k < r->n_reader && r->owner == l->threads; k++)
             if (r->empty > 0 && r->reader[k].engine)
                 return true;
     }
@@ -142,7 +143,7 @@ is_told(const planner *p, const axe_simt_launch *l)
 /* Columns that two CTAs have are asked for by both: each must know that the
  * other has begun. */
 axe_status
-axe_sync_open(planner *p, const axe_simt_launch *l)
+axe_sync_open(axe_planner *p, const axe_simt_launch *l)
 {
     axe_sync_item item = {.at = l->scope, .place = AXE_SYNC_OPEN};
     bool          sums = l->tmem_columns > 0, makes = makes_barriers(p, l);
@@ -185,7 +186,7 @@ axe_sync_open(planner *p, const axe_simt_launch *l)
  * arrived where they will, and no CTA of a cluster leaves while others may
  * arrive at its barriers or send it boxes. */
 axe_status
-axe_sync_close(planner *p, const axe_simt_launch *l)
+axe_sync_close(axe_planner *p, const axe_simt_launch *l)
 {
     axe_sync_item item = {.at = l->scope, .place = AXE_SYNC_CLOSE};
     bool          sums = l->tmem_columns > 0, makes = makes_barriers(p, l);
@@ -203,8 +204,8 @@ axe_sync_close(planner *p, const axe_simt_launch *l)
     if (sums)
         AXE_TRY(axe_sync_push_sums(p, item, AXE_SYNC_BEFORE));
     if (makes && l->scope->keys.cluster > 1)
-        AXE_TRY(
-            axe_sync_push_row(p, item, AXE_SYNC_MEET, AXE_SCOPE_CLUSTER, ""));
+        AXE_TRY(axe_sync_push_row(p, item, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER,
+                                  ""));
     else if (sums)
         push_cta(p, l, item);
     item.why = "tensor memory is given back";

@@ -16,10 +16,10 @@
 
 /* What is under way in a block. */
 typedef struct listing {
-    planner         *p;
+    axe_planner     *p;
     bool             sums;  /* the launch has tensor memory */
     const axe_atom **needs; /* by tensor id: find_fences */
-    const char *flying;    /* the group of copies that are in flight; or NULL */
+    const char *in_flight; /* the group of copies that are in flight; or NULL */
     const axe_atom *fence; /* due behind what threads wrote; or NULL */
 } listing;
 
@@ -28,7 +28,7 @@ typedef struct listing {
 /* The group of the copy that s is, if others may begin while it is in flight;
  * or NULL. */
 static const char *
-group_of_copy(const planner *p, const axe_stmt *s)
+group_of_copy(const axe_planner *p, const axe_stmt *s)
 {
     const axe_schedule *at =
         s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
@@ -40,12 +40,12 @@ group_of_copy(const planner *p, const axe_stmt *s)
                : NULL;
 }
 
-/* May s fill what copies in flight do, and threads meet before it? */
+/* May s fill what copies in flight do, behind a barrier? */
 static bool
-fills_again(const planner *p, const axe_stmt *s)
+fills_again(const axe_planner *p, const axe_stmt *s)
 {
-    for (int i = 0; i < p->simt->n_meet; i++)
-        if (p->simt->meet[i].at == s && p->simt->meet[i].lands)
+    for (int i = 0; i < p->simt->n_sync_point; i++)
+        if (p->simt->sync_point[i].at == s && p->simt->sync_point[i].wait_async)
             return true;
     return false;
 }
@@ -72,11 +72,11 @@ push_group(listing *g, const axe_stmt *at, axe_sync_place place,
 static axe_status
 land(listing *g, const axe_stmt *at, axe_sync_place place)
 {
-    const char *group = g->flying;
+    const char *group = g->in_flight;
 
     if (!group)
         return AXE_OK;
-    g->flying = NULL;
+    g->in_flight = NULL;
     AXE_TRY(push_group(g, at, place, AXE_SYNC_COMMIT, group));
     return push_group(g, at, place, AXE_SYNC_DRAIN, group);
 }
@@ -100,7 +100,7 @@ engine_in(const axe_schedule *s, const axe_tensor *t)
 
 /* What engines that read tiles ask of those who write them, by tensor id. */
 static const axe_atom **
-find_fences(const planner *p)
+find_fences(const axe_planner *p)
 {
     int              n = p->kernel->n_tensor;
     const axe_atom **out = axe_new_array(p->cx, const axe_atom *, n + 1);
@@ -143,7 +143,7 @@ fence(listing *g, const axe_stmt *at, axe_sync_place place)
     g->fence = NULL;
 }
 
-/* ------------------------------------------------------ products, meetings */
+/* ---------------------------------------------------- products, sync points */
 
 static void
 push_drains(listing *g, const axe_stmt *at, bool behind, const axe_stmt *last)
@@ -166,7 +166,7 @@ push_drains(listing *g, const axe_stmt *at, bool behind, const axe_stmt *last)
 
 /* A row that orders what was done in tensor memory. */
 static axe_status
-push_sums(listing *g, const axe_meet *m, axe_sync_kind kind)
+push_sums(listing *g, const axe_sync_point *m, axe_sync_kind kind)
 {
     axe_sync_item item = {.at = m->at, .place = AXE_SYNC_AHEAD, .why = m->why};
 
@@ -174,24 +174,24 @@ push_sums(listing *g, const axe_meet *m, axe_sync_kind kind)
 }
 
 static axe_status
-push_meets(listing *g, const axe_stmt *at)
+push_sync_points(listing *g, const axe_stmt *at)
 {
-    for (int i = 0; i < g->p->simt->n_meet; i++) {
-        const axe_meet *m = &g->p->simt->meet[i];
-        axe_sync_item   item = {.at = at,
-                                .place = AXE_SYNC_AHEAD,
-                                .crew = m->crew,
-                                .meet = m,
-                                .why = m->why};
+    for (int i = 0; i < g->p->simt->n_sync_point; i++) {
+        const axe_sync_point *m = &g->p->simt->sync_point[i];
+        axe_sync_item         item = {.at = at,
+                                      .place = AXE_SYNC_AHEAD,
+                                      .threads = m->threads,
+                                      .sync_point = m,
+                                      .why = m->why};
         if (m->at != at)
             continue;
-        if (m->meets)
+        if (m->barrier)
             AXE_TRY(push_sums(g, m, AXE_SYNC_BEFORE));
         item.what = AXE_SYNC_TOGETHER;
-        if (m->meets)
+        if (m->barrier)
             axe_sync_push(g->p, item);
         item.what = AXE_SYNC_ASKED;
-        if (m->n_asker > 0)
+        if (m->n_issuer > 0)
             axe_sync_push(g->p, item);
         AXE_TRY(push_sums(g, m, AXE_SYNC_AFTER));
     }
@@ -207,7 +207,7 @@ axe_ring_overlapping(const axe_simt_plan *sp, const axe_stmt *loop)
 
     if (loop->n_body > 0 && loop->body[0]->pipeline)
         r = axe_simt_ring_of(sp, loop->body[0]->pipeline);
-    if (r && (axe_ring_lag_of(r, loop) ||
+    if (r && (axe_ring_deferred_of(r, loop) ||
               (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(loop))))
         return r;
     return NULL;
@@ -255,20 +255,20 @@ list_one(listing *g, const axe_stmt *s, const axe_stmt *last)
     const char     *copy = group_of_copy(g->p, s);
     const axe_atom *behind = fence_behind(g, s);
     bool            again = fills_again(g->p, s);
-    bool            later = copy && g->flying && !behind && !again;
+    bool            later = copy && g->in_flight && !behind && !again;
 
     if (!copy || again || (g->fence && behind && behind != g->fence))
         AXE_TRY(land(g, s, AXE_SYNC_LEFT));
     if (behind != g->fence && !later)
         fence(g, s, AXE_SYNC_LEFT);
     push_drains(g, s, false, last);
-    AXE_TRY(push_meets(g, s));
+    AXE_TRY(push_sync_points(g, s));
     AXE_TRY(list_inside(g, s));
     push_drains(g, s, true, NULL);
     if (!later)
         g->fence = behind;
     if (copy)
-        g->flying = copy;
+        g->in_flight = copy;
     return AXE_OK;
 }
 
@@ -285,7 +285,7 @@ list_block(listing *g, int n, axe_stmt *const *body)
 }
 
 axe_status
-axe_simt_list_sync(planner *p)
+axe_simt_list_sync(axe_planner *p)
 {
     const axe_atom **needs = find_fences(p);
 

@@ -1,7 +1,7 @@
 /* sync_list.h - what threads do around statements so that others see what they
  * did, and they what others did: one list, in the order of execution.
  *
- * It is made last, from what hazards.c found (where threads meet),
+ * It is made last, from what hazards.c found (where threads wait),
  * async_drain.c (products done later), and schedules (copies done later,
  * engines that read what threads write).  Lowering spells the items of a place
  * and asks no more. docs/design/synchronisation.md says what is not in it yet.
@@ -22,8 +22,8 @@ typedef enum axe_sync_place {
 typedef enum axe_sync_what {
     AXE_SYNC_ROW, /* each thread executes the row; where it takes a number, 0 */
     AXE_SYNC_DONE,     /* the drain's products are done */
-    AXE_SYNC_TOGETHER, /* the threads of the crew meet */
-    AXE_SYNC_ASKED,    /* they wait for what they asked of an engine */
+    AXE_SYNC_TOGETHER, /* a barrier of the threads */
+    AXE_SYNC_ASKED,    /* they wait for what they issued to an engine */
     AXE_SYNC_MADE,     /* the first thread makes the launch's barriers, which
                           others then see by the row, if any; counters begin */
     AXE_SYNC_COLUMNS,  /* the first warp asks for tensor memory by the row */
@@ -40,12 +40,13 @@ struct axe_sync_item {
     const axe_drain *drain; /* DONE */
     const axe_stmt  *last; /* DONE: in front of it, whose results the wait stays
                               behind; or NULL */
-    const axe_crew *crew;  /* TOGETHER */
-    const axe_meet *meet;  /* ASKED */
-    const char     *why;
+    const axe_thread_group *threads;    /* TOGETHER */
+    const axe_sync_point   *sync_point; /* ASKED */
+    const char             *why;
 };
 
-/* Is the loop lowered with its turns overlapping: of which ring; or NULL. */
+/* Is the loop lowered with its iterations overlapping: of which ring; or
+ * NULL. */
 const axe_simt_ring *axe_ring_overlapping(const axe_simt_plan *sp,
                                           const axe_stmt      *loop);
 

@@ -29,7 +29,7 @@ axe_simt_pair_of(const axe_schedule *const *schedule, int n,
 /* The first role that runs in all CTAs of the cluster: what one of them asks
  * for all is in the first of them alone. */
 static const axe_stmt *
-find_asker(const planner *p, const axe_stmt *top)
+find_issuer(const axe_planner *p, const axe_stmt *top)
 {
     for (int i = 0; i < top->n_body; i++)
         for (int k = 0;
@@ -55,7 +55,7 @@ has_one_loop(const axe_stmt *top)
 }
 
 static void
-plan_queue(planner *p, axe_simt_launch *l)
+plan_queue(axe_planner *p, axe_simt_launch *l)
 {
     const axe_stmt *top = l->scope;
     axe_arg_space   to = top->keys.cluster > 1 ? AXE_ARG_DSMEM : AXE_ARG_SHARED;
@@ -69,12 +69,12 @@ plan_queue(planner *p, axe_simt_launch *l)
                                  axe_simt_by_bytes(p->mc), to, to);
     q->taken = axe_simt_find_sync(p->mc, AXE_SYNC_TAKEN, AXE_SCOPE_THREAD, "",
                                   AXE_ARG_REG, AXE_ARG_SHARED);
-    q->asker = roles ? find_asker(p, top) : NULL;
+    q->issuer = roles ? find_issuer(p, top) : NULL;
     if (!q->take || !q->taken)
         l->no_queue = axe_textf(p->cx, "%s has no row for that", p->mc->name);
     else if (!has_one_loop(top))
         l->no_queue = "there are several `roles`";
-    else if (roles && !q->asker)
+    else if (roles && !q->issuer)
         l->no_queue = "every role asks for more than its own CTA";
     if (l->no_queue)
         return;
@@ -86,7 +86,7 @@ plan_queue(planner *p, axe_simt_launch *l)
 }
 
 void
-axe_simt_plan_queues(planner *p)
+axe_simt_plan_queues(axe_planner *p)
 {
     for (int i = 0; i < p->simt->n_launch; i++)
         plan_queue(p, &p->simt->launch[i]);

@@ -19,8 +19,8 @@ enum { AXE_QUEUE_ANSWERS = 3, AXE_ANSWER_BYTES = 16 };
 
 struct axe_simt_queue {
     const axe_atom *take, *taken;
-    const axe_stmt *asker; /* the role whose first thread asks; NULL: the CTA's
-                              first */
+    const axe_stmt *issuer; /* the role whose first thread asks; NULL: the CTA's
+                               first */
     int64_t answers, full, empty; /* where in shared memory */
     int64_t bytes;                /* of all of them, from `answers` on */
 };

@@ -3,8 +3,8 @@
  *
  * What an engine moves is seen by those who wait for it, and it sees what
  * threads wrote only behind a fence of its own.  So a global tensor that one
- * statement of a launch writes and another one, or another turn, finds there is
- * moved by threads: they meet between, as over a shared tile. */
+ * statement of a launch writes and another one, or another iteration, finds
+ * there is moved by threads, with a barrier between, as over a shared tile. */
 #include "plan/simt/sync/touch.h"
 
 #include "plan/access/access.h"
@@ -15,16 +15,16 @@
 #include "plan/simt/tmem/tmem.h"
 
 typedef struct gathering {
-    planner        *p;
-    const axe_stmt *stmt;
-    const axe_crew *crew;
-    axe_list       *out;
+    axe_planner            *p;
+    const axe_stmt         *stmt;
+    const axe_thread_group *threads;
+    axe_list               *out;
 } gathering;
 
 /* The atom that the statement asks for and that arrives at a barrier, or NULL.
  */
 static const axe_atom *
-engine_of(const planner *p, const axe_stmt *s)
+engine_of(const axe_planner *p, const axe_stmt *s)
 {
     const axe_schedule      *x = p->schedule[s->id];
     const axe_simt_schedule *d = x ? x->simt : NULL;
@@ -37,7 +37,7 @@ engine_of(const planner *p, const axe_stmt *s)
 
 /* Does it run only where there is nothing to add to what it sets to zero? */
 static bool
-is_spare(const planner *p, const axe_stmt *s)
+is_spare(const axe_planner *p, const axe_stmt *s)
 {
     const axe_schedule *x = p->schedule[s->id];
 
@@ -45,13 +45,14 @@ is_spare(const planner *p, const axe_stmt *s)
 }
 
 static axe_touching
-touching_of(const planner *p, const axe_touch *t, const axe_crew *crew)
+touching_of(const axe_planner *p, const axe_touch *t,
+            const axe_thread_group *threads)
 {
     return (axe_touching){.stmt = t->stmt,
                           .load = t->load,
                           .writes = t->writes,
                           .who = p->simt->who[t->stmt->id],
-                          .crew = crew};
+                          .threads = threads};
 }
 
 static void
@@ -71,10 +72,10 @@ add_touch(gathering *g, const axe_node *load, bool writes)
                        .load = global ? load : NULL,
                        .writes = writes,
                        .engine = global ? NULL : engine_of(g->p, g->stmt),
-                       .asker = g->crew,
-                       .crew = g->crew};
+                       .issuer = g->threads,
+                       .threads = g->threads};
     if (global) {
-        axe_touching own = touching_of(g->p, new, g->crew);
+        axe_touching own = touching_of(g->p, new, g->threads);
         new->reach = axe_simt_reach(g->p, &own);
     }
     axe_list_push(g->out, new);
@@ -88,15 +89,15 @@ visit(void *user, const axe_node *n)
 }
 
 void
-axe_simt_touches(planner *p, const axe_stmt *s, const axe_crew *crew,
-                 axe_list *out)
+axe_simt_touches(axe_planner *p, const axe_stmt *s,
+                 const axe_thread_group *threads, axe_list *out)
 {
-    gathering g = {p, s, crew, out};
+    gathering g = {p, s, threads, out};
 
     if (s->kind != AXE_STMT_INDEX || is_spare(p, s))
         return;
     add_touch(&g, s->dst, true);
-    if (s->fold != AXE_FOLD_NONE && !axe_scatter_meets(p, s))
+    if (s->fold != AXE_FOLD_NONE && !axe_scatter_is_atomic(p, s))
         add_touch(&g, s->dst, false);
     for (int i = 0; i < s->dst->n_arg; i++)
         axe_node_walk(s->dst->arg[i], visit, &g);
@@ -104,7 +105,7 @@ axe_simt_touches(planner *p, const axe_stmt *s, const axe_crew *crew,
 }
 
 void
-axe_simt_touches_in(planner *p, int n, axe_stmt *const *body, axe_list *out)
+axe_simt_touches_in(axe_planner *p, int n, axe_stmt *const *body, axe_list *out)
 {
     for (int i = 0; i < n; i++) {
         if (body[i]->kind == AXE_STMT_INDEX)
@@ -141,23 +142,23 @@ loops_around(int n, axe_stmt *const *body, const axe_stmt *s, int depth,
     return -1;
 }
 
-static const axe_crew *
-common_crew(const axe_crew *a, const axe_crew *b)
+static const axe_thread_group *
+common_group(const axe_thread_group *a, const axe_thread_group *b)
 {
-    while (a && !axe_crew_is_within(b, a))
+    while (a && !axe_threads_is_within(b, a))
         a = a->in;
     return a;
 }
 
-/* The very same access, of another turn: of other elements? */
+/* The very same access, of another iteration: of other elements? */
 static bool
-turns_apart(planner *p, const axe_touch *a, const axe_touching *x)
+iterations_apart(axe_planner *p, const axe_touch *a, const axe_touching *x)
 {
-    const axe_stmt *top = axe_crew_cta(x->crew)->at;
+    const axe_stmt *top = axe_threads_cta(x->threads)->at;
     axe_stmt       *loop[MAX_LOOP];
     int             n = loops_around(top->n_body, top->body, a->stmt, 0, loop);
 
-    return n >= 0 && n <= MAX_LOOP && axe_simt_turns_apart(p, x, n, loop);
+    return n >= 0 && n <= MAX_LOOP && axe_simt_iterations_apart(p, x, n, loop);
 }
 
 static bool
@@ -175,8 +176,8 @@ reaches_apart(const axe_touch *a, const axe_touch *b)
 {
     for (int d = 0; d < a->load->n_arg; d++) {
         const axe_reach *x = &a->reach[d], *y = &b->reach[d];
-        if ((x->hi < y->lo || y->hi < x->lo) && x->crew == a->crew &&
-            y->crew == a->crew && b->crew == a->crew &&
+        if ((x->hi < y->lo || y->hi < x->lo) && x->threads == a->threads &&
+            y->threads == a->threads && b->threads == a->threads &&
             same_sum(&x->sum, &y->sum))
             return true;
     }
@@ -186,7 +187,7 @@ reaches_apart(const axe_touch *a, const axe_touch *b)
 /* Are there bytes that are of both?  Tiles that are not alive together share
  * them: what is done in shared memory is of one launch. */
 static bool
-share_bytes(const planner *p, const axe_tensor *a, const axe_tensor *b)
+share_bytes(const axe_planner *p, const axe_tensor *a, const axe_tensor *b)
 {
     const axe_place *x = &p->place[a->id], *y = &p->place[b->id];
 
@@ -197,7 +198,7 @@ share_bytes(const planner *p, const axe_tensor *a, const axe_tensor *b)
 }
 
 bool
-axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
+axe_simt_conflicts(axe_planner *p, const axe_touch *a, const axe_touch *b)
 {
     axe_touching x, y;
     axe_mark     m;
@@ -211,20 +212,20 @@ axe_simt_conflicts(planner *p, const axe_touch *a, const axe_touch *b)
     if (reaches_apart(a, b))
         return false;
     if (a->writes && b->writes && a->stmt->fold == b->stmt->fold &&
-        axe_scatter_meets(p, a->stmt) && axe_scatter_meets(p, b->stmt))
+        axe_scatter_is_atomic(p, a->stmt) && axe_scatter_is_atomic(p, b->stmt))
         return false;
     m = axe_ctx_mark(p->cx);
-    x = touching_of(p, a, common_crew(a->crew, b->crew));
-    y = touching_of(p, b, x.crew);
+    x = touching_of(p, a, common_group(a->threads, b->threads));
+    y = touching_of(p, b, x.threads);
     apart = (a->stmt == b->stmt && axe_node_same(a->load, b->load) &&
-             turns_apart(p, a, &x)) ||
+             iterations_apart(p, a, &x)) ||
             axe_simt_is_apart(p, &x, &y);
     axe_ctx_release(p->cx, m);
     return !apart;
 }
 
 bool
-axe_simt_overwrites(planner *p, const axe_touch *b, const axe_list *all)
+axe_simt_overwrites(axe_planner *p, const axe_touch *b, const axe_list *all)
 {
     for (int i = 0; i < all->n && b->writes; i++) {
         const axe_touch *a = all->item[i];
@@ -237,7 +238,7 @@ axe_simt_overwrites(planner *p, const axe_touch *b, const axe_list *all)
 }
 
 const char *
-axe_simt_why_wait(planner *p, const axe_touch *a, const axe_touch *b)
+axe_simt_why_wait(axe_planner *p, const axe_touch *a, const axe_touch *b)
 {
     const char *also =
         a->tile == b->tile
@@ -251,10 +252,10 @@ axe_simt_why_wait(planner *p, const axe_touch *a, const axe_touch *b)
 }
 
 bool
-axe_simt_finds_own(planner *p, const axe_touch *a, const axe_touch *b)
+axe_simt_finds_own(axe_planner *p, const axe_touch *a, const axe_touch *b)
 {
-    axe_touching x = touching_of(p, a, common_crew(a->crew, b->crew));
-    axe_touching y = touching_of(p, b, x.crew);
+    axe_touching x = touching_of(p, a, common_group(a->threads, b->threads));
+    axe_touching y = touching_of(p, b, x.threads);
 
     return axe_simt_is_kept(p, &x, &y);
 }
@@ -277,15 +278,15 @@ typedef struct spot {
 } spot;
 
 typedef struct spots {
-    planner *p;
-    axe_list all; /* spot */
+    axe_planner *p;
+    axe_list     all; /* spot */
 } spots;
 
 static void
 gather(spots *g, int n, axe_stmt *const *body, const axe_stmt *loop,
        const branch *in)
 {
-    planner *p = g->p;
+    axe_planner *p = g->p;
 
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
@@ -327,7 +328,7 @@ follows(const spot *a, const spot *b, bool later)
 
 /* Is there one who writes an element that another one finds after it? */
 static bool
-passes_on(planner *p, const axe_list *all, const int *next, int first)
+passes_on(axe_planner *p, const axe_list *all, const int *next, int first)
 {
     const spot *a, *b;
 
@@ -346,7 +347,7 @@ passes_on(planner *p, const axe_list *all, const int *next, int first)
 /* Accesses of one tensor are a chain from the first on: their numbers from 1,
  * and the next one's; 0 ends it. */
 static void
-tie_launch(planner *p, const axe_stmt *top, int *first)
+tie_launch(axe_planner *p, const axe_stmt *top, int *first)
 {
     spots g = {.p = p, .all = {.cx = p->cx}};
     int  *next;
@@ -363,17 +364,17 @@ tie_launch(planner *p, const axe_stmt *top, int *first)
         first[x->touch->tile->id] = i;
     }
     for (int i = 0; i <= p->kernel->n_tensor; i++)
-        if (!p->simt->tied[i] && passes_on(p, &g.all, next, first[i]))
-            p->simt->tied[i] = true;
+        if (!p->simt->threads_only[i] && passes_on(p, &g.all, next, first[i]))
+            p->simt->threads_only[i] = true;
 }
 
 void
-axe_simt_tie_globals(planner *p)
+axe_simt_find_threads_only(axe_planner *p)
 {
     axe_mark mark;
     int     *first;
 
-    p->simt->tied = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
+    p->simt->threads_only = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
     mark = axe_ctx_mark(p->cx);
     first = axe_new_array(p->cx, int, p->kernel->n_tensor + 1);
     for (int l = 0; l < p->simt->n_launch; l++)
@@ -385,7 +386,7 @@ axe_simt_tie_globals(planner *p)
  */
 
 axe_status
-axe_simt_refuse_ahead(planner *p, const axe_touch *a, const axe_touch *b)
+axe_simt_refuse_ahead(axe_planner *p, const axe_touch *a, const axe_touch *b)
 {
     const axe_node *n = b->load;
 

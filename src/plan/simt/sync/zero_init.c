@@ -1,10 +1,10 @@
 /* zero_init.c - accumulators that need no zeroing.
  *
  * One that is set to zero right before a loop need not be, if the atom of the
- * loop's only contraction can overwrite it, and does so in the first turn.
- * Where the loop has no turns it is set to zero; or, if all that the loop
+ * loop's only contraction can overwrite it, and does so in the first iteration.
+ * Where the loop has no iterations it is set to zero; or, if all that the loop
  * multiplies comes in boxes of tensors that are then empty, of which boxes are
- * zeros, it turns once.  Nor need one that is set to
+ * zeros, it runs once.  Nor need one that is set to
  * zero before a contraction that is no loop's: its first step overwrites. */
 #include "ir/stmt.h"
 #include "plan/access/access.h"
@@ -35,7 +35,7 @@ touches(const axe_stmt *s, const axe_tensor *t)
 }
 
 static const axe_simt_contract *
-contract_of(const planner *p, const axe_stmt *s)
+contract_of(const axe_planner *p, const axe_stmt *s)
 {
     const axe_schedule *d =
         s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : NULL;
@@ -44,7 +44,7 @@ contract_of(const planner *p, const axe_stmt *s)
 }
 
 axe_simt_contract *
-axe_simt_own_contract(planner *p, const axe_stmt *s)
+axe_simt_own_contract(axe_planner *p, const axe_stmt *s)
 {
     axe_simt_contract *c = axe_new(p->cx, axe_simt_contract);
 
@@ -53,8 +53,8 @@ axe_simt_own_contract(planner *p, const axe_stmt *s)
     return c;
 }
 
-/* Statements that run once in each turn of the loop: those of its body, or of
- * the consumes that stand last in it. */
+/* Statements that run once in each iteration of the loop: those of its body, or
+ * of the consumes that stand last in it. */
 static const axe_stmt *
 last_body(const axe_stmt *s)
 {
@@ -79,14 +79,14 @@ count_touches(int n, axe_stmt *const *body, const axe_tensor *t)
 /* The one contraction that every iteration comes to and that nothing else in
  * it sees the result of, or NULL. */
 static const axe_stmt *
-lone_contraction(const planner *p, const axe_stmt *loop)
+lone_contraction(const axe_planner *p, const axe_stmt *loop)
 {
     const axe_stmt *in = last_body(loop), *found = NULL;
 
     for (int i = 0; i < in->n_body; i++)
         if (contract_of(p, in->body[i]))
             found = in->body[i];
-    return found && !axe_leaves_turn(loop->n_body, loop->body) &&
+    return found && !axe_leaves_iteration(loop->n_body, loop->body) &&
                    count_touches(loop->n_body, loop->body,
                                  found->dst->u.tensor) == 1
                ? found
@@ -111,7 +111,7 @@ zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
 {
     for (int i = at - 1; i >= 0; i--) {
         const axe_stmt *s = body[i];
-        if (axe_leaves_turn(1, body + i))
+        if (axe_leaves_iteration(1, body + i))
             return NULL;
         if (!touches(s, t))
             continue;
@@ -124,7 +124,7 @@ zero_before(axe_stmt *const *body, int at, const axe_tensor *t)
     return NULL;
 }
 
-/* -------------------------------------------- loops that turn at least once */
+/* --------------------------------------------- loops that run at least once */
 
 /* The loops whose body is a stage of a pipeline. */
 typedef struct stages {
@@ -167,7 +167,7 @@ size_of(const axe_node *n)
 /* Does the statement fill a tile with a box of a tensor that is empty where
  * `size` is 0? */
 static bool
-brings_zeros(const planner *p, const axe_stmt *s, const axe_var *size)
+brings_zeros(const axe_planner *p, const axe_stmt *s, const axe_var *size)
 {
     const axe_schedule  *d = s->kind == AXE_STMT_INDEX ? p->schedule[s->id] : 0;
     const axe_simt_copy *c = d && d->simt ? d->simt->copy : NULL;
@@ -181,11 +181,11 @@ brings_zeros(const planner *p, const axe_stmt *s, const axe_var *size)
     return false;
 }
 
-/* Have the loop that multiplies and the one that brings the factors one turn
- * more than none, and all that comes in it is zero? */
+/* Have the loop that multiplies and the one that brings the factors one
+ * iteration more than none, and all that comes in it is zero? */
 static bool
-may_turn_once(const planner *p, const axe_stmt *loop,
-              const axe_simt_contract *c, stages *x)
+may_run_once(const axe_planner *p, const axe_stmt *loop,
+             const axe_simt_contract *c, stages *x)
 {
     const axe_var  *size = size_of(loop->var[0]->extent);
     const axe_stmt *fill;
@@ -211,13 +211,13 @@ may_turn_once(const planner *p, const axe_stmt *loop,
 }
 
 static const axe_node *
-never(planner *p)
+never(axe_planner *p)
 {
     return axe_iconst(p->cx, AXE_NOWHERE, AXE_TYPE_bool, 0);
 }
 
 static void
-take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+take_zero(axe_planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 {
     const axe_stmt          *loop = body[at];
     const axe_simt_contract *sc = contract_of(p, s);
@@ -228,9 +228,9 @@ take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
         return;
     axe_simt_own_contract(p, s)->fresh = loop->var[0];
     axe_simt_schedule *simt = p->simt->of[zero->id];
-    if (may_turn_once(p, loop, sc, &x)) {
-        p->simt->once[loop->var[0]->id] = true;
-        p->simt->once[x.fill->var[0]->id] = true;
+    if (may_run_once(p, loop, sc, &x)) {
+        p->simt->at_least_once[loop->var[0]->id] = true;
+        p->simt->at_least_once[x.fill->var[0]->id] = true;
         simt->when = never(p);
         return;
     }
@@ -240,7 +240,7 @@ take_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 
 /* The contraction that s is, or that a consume, or one in it, begins with. */
 static const axe_stmt *
-first_contraction(const planner *p, const axe_stmt *s)
+first_contraction(const axe_planner *p, const axe_stmt *s)
 {
     while (s->kind == AXE_STMT_CONSUME && s->n_body > 0)
         s = s->body[0];
@@ -249,7 +249,7 @@ first_contraction(const planner *p, const axe_stmt *s)
 
 /* body[at] is or begins with s. */
 static void
-take_own_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
+take_own_zero(axe_planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 {
     const axe_simt_contract *sc = contract_of(p, s);
     const axe_stmt          *zero = zero_before(body, at, s->dst->u.tensor);
@@ -262,7 +262,7 @@ take_own_zero(planner *p, axe_stmt *const *body, int at, const axe_stmt *s)
 }
 
 static void
-plan_body(planner *p, int n, axe_stmt *const *body)
+plan_body(axe_planner *p, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *s =
@@ -278,8 +278,8 @@ plan_body(planner *p, int n, axe_stmt *const *body)
 }
 
 void
-axe_simt_take_zeros(planner *p)
+axe_simt_take_zeros(axe_planner *p)
 {
-    p->simt->once = axe_new_array(p->cx, bool, p->kernel->n_var + 1);
+    p->simt->at_least_once = axe_new_array(p->cx, bool, p->kernel->n_var + 1);
     plan_body(p, p->kernel->n_body, p->kernel->body);
 }

@@ -18,7 +18,7 @@
 #include "plan/simt/team/team.h"
 
 static int64_t
-extent_on(const planner *p, const axe_layout *l)
+extent_on(const axe_planner *p, const axe_layout *l)
 {
     for (int i = 0; l && i < l->n_shard; i++)
         if (l->shard[i].axis == p->simt->cta)
@@ -27,14 +27,14 @@ extent_on(const planner *p, const axe_layout *l)
 }
 
 int64_t
-axe_tile_parts(const planner *p, const axe_tensor *t)
+axe_tile_parts(const axe_planner *p, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL ? 1
                                         : extent_on(p, p->place[t->id].layout);
 }
 
 int64_t
-axe_ring_parts(const planner *p, const axe_pipeline *ring)
+axe_ring_parts(const axe_planner *p, const axe_pipeline *ring)
 {
     int64_t n = 1;
 
@@ -45,7 +45,7 @@ axe_ring_parts(const planner *p, const axe_pipeline *ring)
 }
 
 int64_t
-axe_tile_copies(const planner *p, const axe_tensor *t)
+axe_tile_copies(const axe_planner *p, const axe_tensor *t)
 {
     int64_t n = 1;
 
@@ -56,7 +56,7 @@ axe_tile_copies(const planner *p, const axe_tensor *t)
 }
 
 static bool
-leads_across(const planner *p, const axe_tensor *t)
+leads_across(const axe_planner *p, const axe_tensor *t)
 {
     const axe_simt_ring *r =
         t->pipeline ? axe_simt_ring_of(p->simt, t->pipeline) : NULL;
@@ -67,7 +67,7 @@ leads_across(const planner *p, const axe_tensor *t)
 /* Does one role read all that lies in the tile's ring?  Of a pair only the
  * first CTA is told that a stage is full. */
 static bool
-is_read_by_one(const planner *p, const axe_tensor *t)
+is_read_by_one(const axe_planner *p, const axe_tensor *t)
 {
     const axe_simt_ring *r =
         t->pipeline ? axe_simt_ring_of(p->simt, t->pipeline) : NULL;
@@ -78,10 +78,10 @@ is_read_by_one(const planner *p, const axe_tensor *t)
 bool
 axe_product_takes_pair(const axe_product *j, int64_t pair)
 {
-    const planner    *p = j->p;
-    const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
-    const axe_layout *l = p->place[b->id].layout;
-    int64_t           ctas = axe_crew_cta(j->crew)->at->keys.cluster;
+    const axe_planner *p = j->p;
+    const axe_tensor  *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
+    const axe_layout  *l = p->place[b->id].layout;
+    int64_t            ctas = axe_threads_cta(j->threads)->at->keys.cluster;
 
     if (axe_tile_parts(p, a) != 1)
         return false;
@@ -97,8 +97,8 @@ axe_product_takes_pair(const axe_product *j, int64_t pair)
 const char *
 axe_product_unpaired(const axe_product *j)
 {
-    const planner    *p = j->p;
-    const axe_tensor *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
+    const axe_planner *p = j->p;
+    const axe_tensor  *a = j->load[1]->u.tensor, *b = j->load[2]->u.tensor;
 
     if (axe_tile_copies(p, b) == 1)
         return NULL;
@@ -116,13 +116,13 @@ axe_product_unpaired(const axe_product *j)
 }
 
 int64_t
-axe_atom_pair(const planner *p, const axe_layout *b)
+axe_atom_pair(const axe_planner *p, const axe_layout *b)
 {
     return extent_on(p, b);
 }
 
 const axe_layout *
-axe_side_of_one(const planner *p, const axe_layout *l)
+axe_side_of_one(const axe_planner *p, const axe_layout *l)
 {
     axe_iter  *it = axe_new_array(p->cx, axe_iter, l->n_shard + 1);
     int       *end = axe_new_array(p->cx, int, l->n_dim + 1), n = 0;
@@ -141,7 +141,7 @@ axe_side_of_one(const planner *p, const axe_layout *l)
 }
 
 const axe_layout *
-axe_layout_in_parts(const planner *p, const axe_layout *l, int dim,
+axe_layout_in_parts(const axe_planner *p, const axe_layout *l, int dim,
                     int64_t parts)
 {
     axe_iter  *it = axe_new_array(p->cx, axe_iter, l->n_shard + 2);
@@ -162,7 +162,8 @@ axe_layout_in_parts(const planner *p, const axe_layout *l, int dim,
 }
 
 const axe_tensor *
-axe_tensor_part(const planner *p, const axe_tensor *t, int dim, int64_t parts)
+axe_tensor_part(const axe_planner *p, const axe_tensor *t, int dim,
+                int64_t parts)
 {
     axe_tensor      *part = axe_new(p->cx, axe_tensor);
     const axe_node **shape =
@@ -180,7 +181,7 @@ axe_tensor_part(const planner *p, const axe_tensor *t, int dim, int64_t parts)
 }
 
 const axe_layout *
-axe_memory_of_one(const planner *p, const axe_layout *l)
+axe_memory_of_one(const axe_planner *p, const axe_layout *l)
 {
     axe_layout spec = *l;
     int       *end = axe_new_array(p->cx, int, l->n_dim + 1);
@@ -196,7 +197,7 @@ axe_memory_of_one(const planner *p, const axe_layout *l)
 }
 
 axe_status
-axe_check_parts(planner *p, const axe_schedule *s)
+axe_check_parts(axe_planner *p, const axe_schedule *s)
 {
     const axe_simt_schedule *d = s->simt;
     axe_status               st;

@@ -36,7 +36,7 @@ axe_atom_threads(const axe_machine *mc, const axe_atom *a)
 
 /* What one step on the axis is in thread numbers; 0 if it is none. */
 static int64_t
-threads_of(const axe_frag_ask *q, axe_axis axis)
+threads_of(const axe_frag_query *q, axe_axis axis)
 {
     const char *name = axe_axis_name(q->cx, axis);
 
@@ -54,7 +54,7 @@ is_reg(axe_ctx *cx, axe_axis axis)
 }
 
 static bool
-number_iters(const axe_frag_ask *q, int n, const axe_iter *from, int64_t regs,
+number_iters(const axe_frag_query *q, int n, const axe_iter *from, int64_t regs,
              axe_iter *to)
 {
     for (int i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ number_iters(const axe_frag_ask *q, int n, const axe_iter *from, int64_t regs,
 
 /* l with threads and registers as thread * regs + register, on m. */
 static const axe_layout *
-numbered(const axe_frag_ask *q, const axe_layout *l, int64_t regs)
+numbered(const axe_frag_query *q, const axe_layout *l, int64_t regs)
 {
     axe_ctx   *cx = q->cx;
     axe_iter  *shard = axe_new_array(cx, axe_iter, l->n_shard + 1);
@@ -111,15 +111,15 @@ axe_dim_size(const axe_layout *l, int d)
 
 /* ----------------------------------------------------------------- one row */
 
-/* A row and how it is repeated over the crew. */
+/* A row and how it is repeated over the thread group. */
 typedef struct trial {
-    const axe_frag_ask *q;
-    const axe_atom     *atom;
-    const axe_layout   *reg, *mem; /* of the atom */
-    int64_t             frag_regs, atom_regs;
+    const axe_frag_query *q;
+    const axe_atom       *atom;
+    const axe_layout     *reg, *mem; /* of the atom */
+    int64_t               frag_regs, atom_regs;
     int64_t n_outer[2]; /* warps (or their groups), lanes: that each have an
                            invocation of their own */
-    int64_t n_turn;
+    int64_t n_invocation;
     int     param;
     double  least; /* cycles that it takes where no banks clash */
 } trial;
@@ -149,11 +149,12 @@ repeat(trial *t)
         return false;
     t->n_outer[0] = t->q->n_thread / (threads < lanes ? lanes : threads);
     t->n_outer[1] = threads < lanes ? lanes / threads : 1;
-    t->n_turn = t->frag_regs / t->atom_regs;
+    t->n_invocation = t->frag_regs / t->atom_regs;
     return true;
 }
 
-/* (warps, lanes, turns, the atom's elements) as numbers of the fragment. */
+/* (warps, lanes, iterations, the atom's elements) as numbers of the
+ * fragment. */
 static const axe_layout *
 all_elements(const trial *t)
 {
@@ -170,7 +171,8 @@ all_elements(const trial *t)
         per_warp *= threads / lanes_of(t);
     it[n++] = (axe_iter){t->n_outer[0], per_warp, AXE_AXIS_M, AXE_UNIT_ONE};
     it[n++] = (axe_iter){t->n_outer[1], t->frag_regs, AXE_AXIS_M, AXE_UNIT_ONE};
-    it[n++] = (axe_iter){t->n_turn, t->atom_regs, AXE_AXIS_M, AXE_UNIT_ONE};
+    it[n++] =
+        (axe_iter){t->n_invocation, t->atom_regs, AXE_AXIS_M, AXE_UNIT_ONE};
     for (int i = 0; i < d->n_shard; i++)
         it[n++] = d->shard[i];
     for (int i = 0; i < n; i++)
@@ -197,7 +199,7 @@ addresses(const trial *t)
         return NULL;
     cut[n++] = t->n_outer[0];
     cut[n++] = t->n_outer[1];
-    cut[n++] = t->n_turn;
+    cut[n++] = t->n_invocation;
     for (int i = 0; i < t->mem->n_shard; i++)
         cut[n++] = t->mem->shard[i].extent;
     if (axe_layout_group(cx, l, (axe_shape){n, cut}, &l) != AXE_OK)
@@ -237,7 +239,7 @@ take_steps(const trial *t, const axe_layout *l, axe_step *step, int *n)
 
     add_steps(l, 0, AXE_COUNT_WARP, group > 1 ? group : 1, step, n);
     add_steps(l, 1, AXE_COUNT_LANE, 1, step, n);
-    add_steps(l, 2, AXE_COUNT_TURN, 1, step, n);
+    add_steps(l, 2, AXE_COUNT_INVOCATION, 1, step, n);
     for (int i = 0; i < t->mem->n_shard; i++) {
         const axe_iter *a = &t->mem->shard[i];
         int64_t         by = threads_of(t->q, a->axis);
@@ -291,8 +293,8 @@ lanes_that_ask(const trial *t)
     return (int)n;
 }
 
-/* One invocation of a warp: the bytes where lanes ask, in turn 0, and before
- * the swizzle. */
+/* One invocation of a warp: the bytes where lanes ask, in iteration 0, and
+ * before the swizzle. */
 typedef struct asked {
     int     n_lane;
     int64_t at[AXE_MAX_LANES], bytes;
@@ -323,9 +325,9 @@ ask_lanes(const trial *t, int n, const axe_step *step)
     return a;
 }
 
-/* Have turns that begin `at` bytes further the conflicts of turn 0?  A sum of
- * words moves all of them to other banks alike, and so does an exclusive or
- * with what no lane's address has a bit of, swizzled or not. */
+/* Have iterations that begin `at` bytes further the conflicts of iteration 0?
+ * A sum of words moves all of them to other banks alike, and so does an
+ * exclusive or with what no lane's address has a bit of, swizzled or not. */
 static bool
 is_alike(const trial *t, const asked *a, int64_t at)
 {
@@ -362,8 +364,8 @@ count_banks(const trial *t, int n, const axe_step *step)
     if (t->q->space != AXE_ARG_SHARED || a.n_lane > lanes_of(t))
         return sum;
     first = banks_at(t, &a, 0);
-    for (int64_t turn = 0; turn < t->n_turn; turn++) {
-        int64_t at = offset_of(t, n, step, AXE_COUNT_TURN, turn);
+    for (int64_t turn = 0; turn < t->n_invocation; turn++) {
+        int64_t at = offset_of(t, n, step, AXE_COUNT_INVOCATION, turn);
         axe_banks_add(&sum, is_alike(t, &a, at) ? first : banks_at(t, &a, at));
     }
     return sum;
@@ -402,8 +404,8 @@ open_trial(trial *t, int param)
     if (!read_sides(t, param) || !repeat(t))
         return false;
     t->param = param;
-    t->least =
-        (double)(t->n_turn * phases_of(t)) + t->atom->cost * (double)t->n_turn;
+    t->least = (double)(t->n_invocation * phases_of(t)) +
+               t->atom->cost * (double)t->n_invocation;
     return true;
 }
 
@@ -420,7 +422,7 @@ fit(const trial *t, axe_reg_move *out)
         return false;
     *out = (axe_reg_move){.atom = t->atom,
                           .param = t->param,
-                          .n_turn = t->n_turn,
+                          .n_invocation = t->n_invocation,
                           .regs = t->atom_regs,
                           .n_step = n,
                           .step = step,
@@ -429,7 +431,7 @@ fit(const trial *t, axe_reg_move *out)
 }
 
 bool
-axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
+axe_frag_fit(const axe_frag_query *q, const axe_atom *a, int param,
              axe_reg_move *out)
 {
     axe_mark m = axe_ctx_mark(q->cx);
@@ -444,7 +446,7 @@ axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
 /* ---------------------------------------------------------------- the best */
 
 static bool
-concerns(const axe_frag_ask *q, const axe_atom *a)
+concerns(const axe_frag_query *q, const axe_atom *a)
 {
     bool load = q->kind == AXE_ATOM_LOAD;
 
@@ -456,7 +458,7 @@ concerns(const axe_frag_ask *q, const axe_atom *a)
 static double
 cost_of(const axe_reg_move *m)
 {
-    return (double)m->banks.cycles + m->atom->cost * (double)m->n_turn;
+    return (double)m->banks.cycles + m->atom->cost * (double)m->n_invocation;
 }
 
 /* In fewer cycles, or of those as few in fewer invocations. */
@@ -465,12 +467,12 @@ is_better(const axe_reg_move *a, const axe_reg_move *b)
 {
     double x = cost_of(a), y = cost_of(b);
 
-    return x < y || (x <= y && a->n_turn < b->n_turn);
+    return x < y || (x <= y && a->n_invocation < b->n_invocation);
 }
 
 /* Rows that may do it, in the order of the table. */
 static int
-list_trials(const axe_frag_ask *q, trial *list)
+list_trials(const axe_frag_query *q, trial *list)
 {
     int n = 0, param;
 
@@ -504,7 +506,7 @@ take_least(int n, trial *list, bool *tried)
 }
 
 bool
-axe_frag_find(const axe_frag_ask *q, axe_reg_move *out)
+axe_frag_find(const axe_frag_query *q, axe_reg_move *out)
 {
     trial        list[MAX_ROW];
     bool         tried[MAX_ROW] = {false};
@@ -556,7 +558,7 @@ axe_layout_alike(const axe_layout *a, const axe_layout *b)
 }
 
 bool
-axe_frag_find_once(const axe_frag_ask *q, axe_frag_known **known,
+axe_frag_find_once(const axe_frag_query *q, axe_frag_known **known,
                    axe_reg_move *out)
 {
     axe_mark        m = axe_ctx_mark(q->cx);

@@ -20,12 +20,12 @@
 
 /* What an address is counted by. */
 typedef enum axe_counter {
-    AXE_COUNT_WARP, /* of the crew's entity */
+    AXE_COUNT_WARP, /* of the thread group's entity */
     AXE_COUNT_LANE,
     AXE_COUNT_M, /* repetitions of a contraction's atom */
     AXE_COUNT_N,
     AXE_COUNT_K,
-    AXE_COUNT_TURN /* invocations, one after the other */
+    AXE_COUNT_INVOCATION /* invocations, one after the other */
 } axe_counter;
 
 /* counter / over % extent steps of `stride` elements. */
@@ -36,39 +36,40 @@ typedef struct axe_step {
 
 int64_t axe_step_at(const axe_step *s, int64_t count);
 
-/* How a crew moves a fragment. */
+/* How a thread group moves a fragment. */
 typedef struct axe_reg_move {
     const axe_atom *atom;
     int             param;
-    int64_t         n_turn; /* invocations by each thread, TURN */
-    int64_t         regs;   /* [elements] of registers from turn to turn */
-    int             n_step; /* WARP, LANE, TURN */
+    int64_t         n_invocation; /* by each thread, INVOCATION */
+    int64_t         regs;   /* [elements] of registers from one to the next */
+    int             n_step; /* WARP, LANE, INVOCATION */
     const axe_step *step;   /* [elements] of memory, before the swizzle */
-    axe_banks       banks;  /* of one warp, all turns; SHARED */
+    axe_banks       banks;  /* of one warp, all iterations; SHARED */
 } axe_reg_move;
 
 /* What is asked of the atoms. */
-typedef struct axe_frag_ask {
+typedef struct axe_frag_query {
     axe_ctx           *cx;
     const axe_machine *mc;
     axe_atom_kind      kind;     /* LOAD or STORE */
     axe_arg_space      space;    /* of the memory */
     axe_type           type;     /* of the elements, in both */
-    int                n_thread; /* of the crew */
-    const axe_layout  *reg; /* dims as those of mem; thread axes of the crew */
-    const axe_layout  *mem; /* on m */
-    axe_swizzle        swizzle; /* of byte addresses there; bits 0: none */
-    int64_t            align;   /* [bytes] of the place where mem is 0 */
-} axe_frag_ask;
+    int                n_thread; /* of the thread group */
+    const axe_layout
+        *reg; /* dims as those of mem; thread axes of the thread group */
+    const axe_layout *mem;     /* on m */
+    axe_swizzle       swizzle; /* of byte addresses there; bits 0: none */
+    int64_t           align;   /* [bytes] of the place where mem is 0 */
+} axe_frag_query;
 
 /* Threads that issue it together; 0: not known. */
 int axe_atom_threads(const axe_machine *mc, const axe_atom *a);
 
 /* Does this row do it? */
-bool axe_frag_fit(const axe_frag_ask *q, const axe_atom *a, int param,
+bool axe_frag_fit(const axe_frag_query *q, const axe_atom *a, int param,
                   axe_reg_move *out);
 /* The row that does it in the fewest cycles; false: none. */
-bool axe_frag_find(const axe_frag_ask *q, axe_reg_move *out);
+bool axe_frag_find(const axe_frag_query *q, axe_reg_move *out);
 
 /* What was answered to asks that differ in `reg` and `mem` alone. */
 typedef struct axe_frag_known {
@@ -80,7 +81,7 @@ typedef struct axe_frag_known {
 
 /* The same, of a question that stands in the list answered from there; leaves
  * nothing behind but what it adds to the list. */
-bool axe_frag_find_once(const axe_frag_ask *q, axe_frag_known **known,
+bool axe_frag_find_once(const axe_frag_query *q, axe_frag_known **known,
                         axe_reg_move *out);
 /* Elements along dimension d. */
 int64_t axe_dim_size(const axe_layout *l, int d);

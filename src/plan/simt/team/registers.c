@@ -1,16 +1,16 @@
-/* registers.c - what crews of a CTA have together: registers, barriers.
+/* registers.c - what the thread groups of a CTA share: registers, barriers.
  *
  * Threads begin with equal shares of the registers; a role may ask for more
  * where others give theirs back.  Only whole warp groups can, be they one role
- * or their warps' roles, which then ask for the same.  Barriers that
- * crews larger than a warp meet at are numbered, each for one entity. */
+ * or their warps' roles, which then ask for the same.  Barriers of groups
+ * larger than a warp are numbered, each for one entity. */
 #include <inttypes.h>
 
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
 
 static int64_t
-share_of(const axe_machine *mc, const axe_crew *cta)
+share_of(const axe_machine *mc, const axe_thread_group *cta)
 {
     int64_t n = mc->simt->registers / cta->n_thread / 8 * 8;
 
@@ -32,9 +32,9 @@ axe_simt_find_budget(const axe_machine *mc, bool more)
 }
 
 const axe_atom *
-axe_simt_budget(const axe_machine *mc, const axe_crew *c)
+axe_simt_budget(const axe_machine *mc, const axe_thread_group *c)
 {
-    int64_t share = share_of(mc, axe_crew_cta(c));
+    int64_t share = share_of(mc, axe_threads_cta(c));
 
     if (c->registers == 0 || c->registers == share)
         return NULL;
@@ -42,9 +42,9 @@ axe_simt_budget(const axe_machine *mc, const axe_crew *c)
 }
 
 int64_t
-axe_simt_registers(const axe_machine *mc, const axe_crew *c)
+axe_simt_registers(const axe_machine *mc, const axe_thread_group *c)
 {
-    int64_t share = share_of(mc, axe_crew_cta(c));
+    int64_t share = share_of(mc, axe_threads_cta(c));
 
     while (c->in && c->registers == 0)
         c = c->in;
@@ -59,11 +59,11 @@ group_threads(const axe_machine *mc)
 }
 
 /* Whose entities have thread t of the cta, and ask for registers; or NULL. */
-static const axe_crew *
-asker_at(const axe_simt_plan *sp, const axe_crew *cta, int t)
+static const axe_thread_group *
+group_at(const axe_simt_plan *sp, const axe_thread_group *cta, int t)
 {
-    for (int i = 0; i < sp->n_crew; i++) {
-        const axe_crew *c = sp->crew[i];
+    for (int i = 0; i < sp->n_group; i++) {
+        const axe_thread_group *c = sp->group[i];
         if (c->in == cta && c->registers > 0 && c->first <= t &&
             t < c->first + c->n_thread * c->n_entity)
             return c;
@@ -73,34 +73,37 @@ asker_at(const axe_simt_plan *sp, const axe_crew *cta, int t)
 
 const axe_atom *
 axe_simt_shared_budget(const axe_machine *mc, const axe_simt_plan *sp,
-                       const axe_crew *cta, int first, axe_crew *out)
+                       const axe_thread_group *cta, int first,
+                       axe_thread_group *out)
 {
-    int             n = group_threads(mc);
-    const axe_crew *c = first % n == 0 ? asker_at(sp, cta, first) : NULL;
+    int                     n = group_threads(mc);
+    const axe_thread_group *c =
+        first % n == 0 ? group_at(sp, cta, first) : NULL;
 
     if (!c || c->scope == AXE_SCOPE_WARPGROUP)
         return NULL;
-    *out = (axe_crew){.scope = AXE_SCOPE_WARPGROUP,
-                      .n_thread = n,
-                      .n_entity = 1,
-                      .first = first,
-                      .barrier = -1,
-                      .turn = -1,
-                      .registers = c->registers,
-                      .at = c->at,
-                      .in = cta};
+    *out = (axe_thread_group){.scope = AXE_SCOPE_WARPGROUP,
+                              .n_thread = n,
+                              .n_entity = 1,
+                              .first = first,
+                              .barrier = -1,
+                              .turn = -1,
+                              .registers = c->registers,
+                              .at = c->at,
+                              .in = cta};
     return axe_simt_budget(mc, out);
 }
 
-/* Do all warps that share warp groups with the crew's ask for the same? */
+/* Do all warps that share warp groups with the thread group's ask for the
+ * same? */
 static axe_status
-check_sharing(planner *p, const axe_crew *c)
+check_sharing(axe_planner *p, const axe_thread_group *c)
 {
     int n = group_threads(p->mc), lanes = p->mc->simt->lanes;
     int end = (c->first + c->n_thread * c->n_entity + n - 1) / n * n;
 
     for (int t = c->first / n * n; t < end; t += lanes) {
-        const axe_crew *other = asker_at(p->simt, c->in, t);
+        const axe_thread_group *other = group_at(p->simt, c->in, t);
         if (other && other->registers == c->registers)
             continue;
         axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
@@ -116,7 +119,7 @@ check_sharing(planner *p, const axe_crew *c)
 
 /* Who may ask for registers: warp groups and warps directly in a cta. */
 static axe_status
-check_asker(planner *p, const axe_crew *c)
+check_request(axe_planner *p, const axe_thread_group *c)
 {
     if (!axe_simt_find_budget(p->mc, true))
         return AXE_OK;
@@ -134,19 +137,19 @@ check_asker(planner *p, const axe_crew *c)
     return AXE_EUNSUPPORTED;
 }
 
-/* Registers that all crews directly in the cta hold at once; threads of none
- * keep their share. */
+/* Registers that all thread groups directly in the cta hold at once; threads of
+ * none keep their share. */
 static axe_status
-check_registers(planner *p, const axe_crew *cta)
+check_registers(axe_planner *p, const axe_thread_group *cta)
 {
     int64_t share = share_of(p->mc, cta), sum = share * cta->n_thread;
     bool    any = false;
 
-    for (int i = 0; i < p->simt->n_crew; i++) {
-        const axe_crew *c = p->simt->crew[i];
-        if (c->registers == 0 || axe_crew_cta(c) != cta)
+    for (int i = 0; i < p->simt->n_group; i++) {
+        const axe_thread_group *c = p->simt->group[i];
+        if (c->registers == 0 || axe_threads_cta(c) != cta)
             continue;
-        AXE_TRY(check_asker(p, c));
+        AXE_TRY(check_request(p, c));
         any = any || axe_simt_budget(p->mc, c);
         sum += (c->registers - share) * c->n_thread * c->n_entity;
     }
@@ -164,9 +167,9 @@ check_registers(planner *p, const axe_crew *cta)
 
 /* Named barriers are of whole warps. */
 static axe_status
-check_turns(planner *p, const axe_crew *c)
+check_turns(axe_planner *p, const axe_thread_group *c)
 {
-    int64_t end = c->turn + c->n_entity * axe_crew_copies(c->in);
+    int64_t end = c->turn + c->n_entity * axe_threads_copies(c->in);
 
     if (c->n_thread % p->mc->simt->lanes != 0)
         return axe_fail(p->cx, c->at->at, AXE_EUNSUPPORTED,
@@ -176,29 +179,30 @@ check_turns(planner *p, const axe_crew *c)
     if (end <= p->mc->simt->named_barriers)
         return AXE_OK;
     return axe_fail(p->cx, c->at->at, AXE_ELIMIT,
-                    "turns and meetings up to this scope take %" PRId64
-                    " barriers; a CTA of %s has %d",
+                    "turns and barriers up to this scope take %" PRId64
+                    " of the named barriers; a CTA of %s has %d",
                     end, p->mc->name, p->mc->simt->named_barriers);
 }
 
 axe_status
-axe_simt_check_crews(planner *p)
+axe_simt_check_groups(axe_planner *p)
 {
     const axe_simt_plan *sp = p->simt;
 
     for (int i = 0; i < sp->n_launch; i++)
-        AXE_TRY(check_registers(p, sp->launch[i].crew));
-    for (int i = 0; i < sp->n_crew; i++) {
-        const axe_crew *c = sp->crew[i];
+        AXE_TRY(check_registers(p, sp->launch[i].threads));
+    for (int i = 0; i < sp->n_group; i++) {
+        const axe_thread_group *c = sp->group[i];
         if (c->turn >= 0)
             AXE_TRY(check_turns(p, c));
         if (c->barrier >= 0 &&
             c->barrier + c->n_entity > p->mc->simt->named_barriers)
-            return axe_fail(p->cx, c->at->at, AXE_ELIMIT,
-                            "the scopes up to this one meet at %d barriers; a "
-                            "CTA of %s has %d",
-                            c->barrier + c->n_entity, p->mc->name,
-                            p->mc->simt->named_barriers);
+            return axe_fail(
+                p->cx, c->at->at, AXE_ELIMIT,
+                "the scopes up to this one take %d named barriers; a "
+                "CTA of %s has %d",
+                c->barrier + c->n_entity, p->mc->name,
+                p->mc->simt->named_barriers);
     }
     return AXE_OK;
 }

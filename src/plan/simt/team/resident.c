@@ -8,17 +8,17 @@
 /* Registers of a thread beside what statements hold; what it has at least. */
 enum { BESIDE = 24, LEAST_REGISTERS = 32 };
 
-/* What tiles of the crew and of those around it have of a thread's. */
+/* What tiles of the thread group and of those around it have of a thread's. */
 static double
 tiles_of(const axe_simt_plan *sp, int n, const axe_place *place,
-         const axe_crew *crew)
+         const axe_thread_group *threads)
 {
     double all = 0;
 
-    for (; crew; crew = crew->in)
+    for (; threads; threads = threads->in)
         for (int i = 0; i < n; i++)
             if (place[i].tensor && place[i].tensor->space == AXE_SPACE_REG &&
-                sp->home[i] == crew)
+                sp->owner[i] == threads)
                 all += (double)place[i].bytes / 4;
     return all;
 }
@@ -30,12 +30,12 @@ axe_simt_held(const axe_simt_plan *sp, int n_place, const axe_place *place,
               const axe_schedule *s)
 {
     return fmax(s->simt->n_register,
-                tiles_of(sp, n_place, place, s->simt->crew));
+                tiles_of(sp, n_place, place, s->simt->threads));
 }
 
 double
-axe_simt_resident(const axe_machine *mc, const axe_crew *cta, double held,
-                  bool asks, int64_t shared)
+axe_simt_resident(const axe_machine *mc, const axe_thread_group *cta,
+                  double held, bool asks, int64_t shared)
 {
     const axe_rates *r = axe_machine_rates(mc);
     double           n = r->ctas;

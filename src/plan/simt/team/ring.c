@@ -11,19 +11,19 @@ axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)
 }
 
 axe_ring_reader *
-axe_ring_reader_of(const axe_simt_ring *r, const axe_crew *c)
+axe_ring_reader_of(const axe_simt_ring *r, const axe_thread_group *c)
 {
     for (int i = 0; i < r->n_reader && r->n_reader > 1; i++)
-        if (axe_crew_is_within(c, r->reader[i].crew))
+        if (axe_threads_is_within(c, r->reader[i].threads))
             return &r->reader[i];
     return r->n_reader > 1 ? NULL : r->reader;
 }
 
 const axe_ring_reader *
-axe_ring_lag_of(const axe_simt_ring *r, const axe_stmt *loop)
+axe_ring_deferred_of(const axe_simt_ring *r, const axe_stmt *loop)
 {
     for (int i = 0; i < r->n_reader; i++)
-        if (r->reader[i].lags == loop)
+        if (r->reader[i].deferred == loop)
             return &r->reader[i];
     return NULL;
 }

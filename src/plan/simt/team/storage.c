@@ -5,14 +5,14 @@
 #include "plan/simt/tmem/tmem.h"
 
 bool
-axe_simt_is_open(const planner *p, const axe_tensor *t)
+axe_simt_is_open(const axe_planner *p, const axe_tensor *t)
 {
     return t->space != AXE_SPACE_GLOBAL && p->place[t->id].tensor &&
            !p->place[t->id].layout;
 }
 
 void
-axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+axe_simt_settle(axe_planner *p, const axe_tensor *t, const axe_layout *l,
                 const char *why)
 {
     p->place[t->id].layout = l;
@@ -37,7 +37,7 @@ axe_tmem_lane(axe_type t)
 }
 
 int64_t
-axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a)
+axe_simt_places(const axe_planner *p, const axe_tensor *t, axe_axis a)
 {
     const axe_simt_plan *sp = p->simt;
 
@@ -48,7 +48,7 @@ axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a)
 }
 
 axe_status
-axe_simt_storage(planner *p, const axe_tensor *t, const axe_layout **out)
+axe_simt_storage(axe_planner *p, const axe_tensor *t, const axe_layout **out)
 {
     const axe_layout *l = p->place[t->id].layout;
     axe_iter         *shard = axe_new_array(p->cx, axe_iter, l->n_shard + 1);
@@ -81,7 +81,7 @@ axe_is_in_tmem(const axe_node *n)
 }
 
 int
-axe_simt_places_of(const planner *p, const axe_tensor *t,
+axe_simt_places_of(const axe_planner *p, const axe_tensor *t,
                    axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES])
 {
     const axe_axis all[AXE_PLACE_AXES] = {AXE_AXIS_M, p->simt->reg,
@@ -97,13 +97,13 @@ axe_simt_places_of(const planner *p, const axe_tensor *t,
 }
 
 const axe_node *
-axe_simt_entity_of(planner *p, const axe_tensor *t)
+axe_simt_entity_of(axe_planner *p, const axe_tensor *t)
 {
-    return axe_crew_number(p->cx, p->simt->home[t->id]);
+    return axe_threads_number(p->cx, p->simt->owner[t->id]);
 }
 
 const char *
-axe_simt_why_no_hint(planner *p, const axe_schedule *s, const axe_attr *a)
+axe_simt_why_no_hint(axe_planner *p, const axe_schedule *s, const axe_attr *a)
 {
     return s->simt->hint != AXE_HINT_NONE || a->key == AXE_ATTR_stream
                ? NULL

@@ -9,13 +9,13 @@
 
 /* Of tiles in parts, does the statement touch its CTA's alone?
  * Errors  EUNSUPPORTED */
-AXE_CHECK axe_status axe_check_parts(planner *p, const axe_schedule *s);
+AXE_CHECK axe_status axe_check_parts(axe_planner *p, const axe_schedule *s);
 
 /* -------------------------------------------------------------- registers.c */
 
-/* Registers and barriers of all crews.
+/* Registers and barriers of all thread groups.
  * Errors  ELIMIT; EUNSUPPORTED: registers of others than warp groups */
-AXE_CHECK axe_status axe_simt_check_crews(planner *p);
+AXE_CHECK axe_status axe_simt_check_groups(axe_planner *p);
 const axe_atom      *axe_simt_find_budget(const axe_machine *mc, bool more);
 
 /* --------------------------------------------------------------- resident.c */
@@ -26,7 +26,7 @@ double axe_simt_held(const axe_simt_plan *sp, int n_place,
 
 /* CTAs that an SM holds, at least 1: by threads, registers of each as they are
  * thought to be, or as its roles ask for them, and shared memory. */
-double axe_simt_resident(const axe_machine *mc, const axe_crew *cta,
+double axe_simt_resident(const axe_machine *mc, const axe_thread_group *cta,
                          double held, bool asks, int64_t shared);
 
 /* ---------------------------------------------------------------- storage.c */
@@ -35,18 +35,18 @@ double axe_simt_resident(const axe_machine *mc, const axe_crew *cta,
 axe_shape axe_shape_of_tile(axe_ctx *cx, const axe_tensor *t);
 
 /* Give an open tile its layout. */
-void axe_simt_settle(planner *p, const axe_tensor *t, const axe_layout *l,
+void axe_simt_settle(axe_planner *p, const axe_tensor *t, const axe_layout *l,
                      const char *why);
 
 /* Is it a tile without a layout yet? */
-bool axe_simt_is_open(const planner *p, const axe_tensor *t);
+bool axe_simt_is_open(const axe_planner *p, const axe_tensor *t);
 
 /* Places [elements] that a step on the axis is in the tile's memory, or a
  * thread's registers. */
-int64_t axe_simt_places(const planner *p, const axe_tensor *t, axe_axis a);
+int64_t axe_simt_places(const axe_planner *p, const axe_tensor *t, axe_axis a);
 
 /* The layout of a tile there, on m: thread axes do not move. */
-AXE_CHECK axe_status axe_simt_storage(planner *p, const axe_tensor *t,
+AXE_CHECK axe_status axe_simt_storage(axe_planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 
 /* Shared memory of the launch behind all that is taken: where. */
@@ -54,18 +54,18 @@ int64_t axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align);
 
 /* Functions of plan/target.h: the axes that an element's place is on; the
  * entity whose copy of a tile it is; why a hint is not taken. */
-int             axe_simt_places_of(const planner *p, const axe_tensor *t,
+int             axe_simt_places_of(const axe_planner *p, const axe_tensor *t,
                                    axe_axis axis[AXE_PLACE_AXES],
                                    int64_t  by[AXE_PLACE_AXES]);
-const axe_node *axe_simt_entity_of(planner *p, const axe_tensor *t);
-const char     *axe_simt_why_no_hint(planner *p, const axe_schedule *s,
+const axe_node *axe_simt_entity_of(axe_planner *p, const axe_tensor *t);
+const char     *axe_simt_why_no_hint(axe_planner *p, const axe_schedule *s,
                                      const axe_attr *a);
 
 /* ----------------------------------------------------------- thread_group.c */
 
-/* Crews, launches, who runs and holds what.
+/* Thread groups, launches, who runs and holds what.
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
-AXE_CHECK axe_status axe_simt_find_crews(planner *p);
+AXE_CHECK axe_status axe_simt_find_groups(axe_planner *p);
 /* The axes by which the machine's threads and memories are counted. */
 AXE_CHECK axe_status axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp);
 

@@ -7,7 +7,7 @@
 
 /* Threads of one entity of an inner scope. */
 static int
-threads_of(const planner *p, axe_scope_kind k)
+threads_of(const axe_planner *p, axe_scope_kind k)
 {
     const axe_simt *m = p->mc->simt;
 
@@ -17,7 +17,7 @@ threads_of(const planner *p, axe_scope_kind k)
 }
 
 static axe_status
-count_entities(planner *p, const axe_stmt *s, int64_t *out)
+count_entities(axe_planner *p, const axe_stmt *s, int64_t *out)
 {
     int64_t n = 1, e;
 
@@ -41,7 +41,7 @@ first_of(const axe_stmt *s)
 
 /* The threads that scopes directly in the body take: 0: none says. */
 static axe_status
-threads_needed(planner *p, int n, axe_stmt *const *body, int64_t *most)
+threads_needed(axe_planner *p, int n, axe_stmt *const *body, int64_t *most)
 {
     for (int i = 0; i < n; i++) {
         int64_t k;
@@ -60,7 +60,7 @@ threads_needed(planner *p, int n, axe_stmt *const *body, int64_t *most)
 /* The same of the scope as it was written: of a nest that is one statement now,
  * the number of its threads is kept. */
 static axe_status
-threads_written(planner *p, const axe_stmt *s, int n, axe_stmt *const *body,
+threads_written(axe_planner *p, const axe_stmt *s, int n, axe_stmt *const *body,
                 int64_t *most)
 {
     for (int i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ threads_written(planner *p, const axe_stmt *s, int n, axe_stmt *const *body,
 /* Threads of a CTA: named, else what scopes in it take, else the machine's
  * usual number; whole warps. */
 static axe_status
-cta_threads(planner *p, const axe_stmt *s, int *out)
+cta_threads(axe_planner *p, const axe_stmt *s, int *out)
 {
     const axe_simt *m = p->mc->simt;
     int64_t         n = s->keys.threads;
@@ -97,28 +97,28 @@ cta_threads(planner *p, const axe_stmt *s, int *out)
     return AXE_OK;
 }
 
-static axe_crew *
-add_crew(planner *p, axe_crew crew)
+static axe_thread_group *
+add_group(axe_planner *p, axe_thread_group threads)
 {
-    axe_simt_plan *sp = p->simt;
-    axe_crew      *c = axe_new(p->cx, axe_crew);
+    axe_simt_plan    *sp = p->simt;
+    axe_thread_group *c = axe_new(p->cx, axe_thread_group);
 
-    if (sp->n_crew == sp->cap_crew) {
-        int        cap = sp->cap_crew ? 2 * sp->cap_crew : 8;
-        axe_crew **list = axe_new_array(p->cx, axe_crew *, cap);
-        if (sp->n_crew > 0)
-            memcpy(list, sp->crew, (size_t)sp->n_crew * sizeof *list);
-        sp->crew = list;
-        sp->cap_crew = cap;
+    if (sp->n_group == sp->cap_group) {
+        int                cap = sp->cap_group ? 2 * sp->cap_group : 8;
+        axe_thread_group **list = axe_new_array(p->cx, axe_thread_group *, cap);
+        if (sp->n_group > 0)
+            memcpy(list, sp->group, (size_t)sp->n_group * sizeof *list);
+        sp->group = list;
+        sp->cap_group = cap;
     }
-    *c = crew;
-    sp->crew[sp->n_crew++] = c;
+    *c = threads;
+    sp->group[sp->n_group++] = c;
     return c;
 }
 
-/* Threads of a warp meet by themselves; others at a barrier of their own. */
+/* A warp needs no named barrier; others have one of their own. */
 static int
-take_barriers(planner *p, const axe_crew *c)
+take_barriers(axe_planner *p, const axe_thread_group *c)
 {
     int first = p->simt->n_barrier;
 
@@ -130,20 +130,21 @@ take_barriers(planner *p, const axe_crew *c)
 
 /* One barrier for each entity, where it waits for the one before. */
 static int
-take_turns(planner *p, const axe_crew *c)
+take_turns(axe_planner *p, const axe_thread_group *c)
 {
     int first = p->simt->n_barrier;
 
     if (c->n_entity < 2 || !axe_scope_has_turns(c->at))
         return -1;
-    p->simt->n_barrier += c->n_entity * (int)axe_crew_copies(c->in);
+    p->simt->n_barrier += c->n_entity * (int)axe_threads_copies(c->in);
     return first;
 }
 
 static axe_status
-make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
+make_group(axe_planner *p, const axe_stmt *s, const axe_thread_group *in,
+           axe_thread_group **out)
 {
-    axe_crew c = {
+    axe_thread_group c = {
         .scope = s->scope,
         .n_entity = 1,
         .registers = s->keys.registers,
@@ -156,7 +157,7 @@ make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
     if (!in) {
         AXE_TRY(cta_threads(p, s, &c.n_thread));
         p->simt->n_barrier = 1;
-        *out = add_crew(p, c);
+        *out = add_group(p, c);
         return AXE_OK;
     }
     AXE_TRY(count_entities(p, s, &n));
@@ -171,12 +172,12 @@ make_crew(planner *p, const axe_stmt *s, const axe_crew *in, axe_crew **out)
     c.first = (int)first_of(s) * c.n_thread;
     c.barrier = take_barriers(p, &c);
     c.turn = take_turns(p, &c);
-    *out = add_crew(p, c);
+    *out = add_group(p, c);
     return AXE_OK;
 }
 
 static void
-add_launch(planner *p, const axe_stmt *s, const axe_crew *c)
+add_launch(axe_planner *p, const axe_stmt *s, const axe_thread_group *c)
 {
     axe_simt_plan *sp = p->simt;
 
@@ -188,27 +189,27 @@ add_launch(planner *p, const axe_stmt *s, const axe_crew *c)
         sp->launch = list;
         sp->cap_launch = cap;
     }
-    sp->launch[sp->n_launch++] = (axe_simt_launch){.scope = s, .crew = c};
+    sp->launch[sp->n_launch++] = (axe_simt_launch){.scope = s, .threads = c};
 }
 
 static axe_status
-note_body(planner *p, int n, axe_stmt *const *body, axe_crew *in)
+note_body(axe_planner *p, int n, axe_stmt *const *body, axe_thread_group *in)
 {
     for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        axe_crew       *c = in;
+        const axe_stmt   *s = body[i];
+        axe_thread_group *c = in;
         if (s->kind == AXE_STMT_SCOPE) {
-            AXE_TRY(make_crew(p, s, in, &c));
+            AXE_TRY(make_group(p, s, in, &c));
             if (!in)
                 add_launch(p, s, c);
         }
         if (s->kind == AXE_STMT_INDEX)
             p->simt->who[s->id] = in;
         if (s->kind == AXE_STMT_TENSOR)
-            p->simt->home[s->tensor->id] = in;
+            p->simt->owner[s->tensor->id] = in;
         for (int k = 0;
              s->kind == AXE_STMT_PIPELINE && k < s->pipeline->n_tensor; k++)
-            p->simt->home[s->pipeline->tensor[k]->id] = in;
+            p->simt->owner[s->pipeline->tensor[k]->id] = in;
         AXE_TRY(note_body(p, s->n_body, s->body, c));
         AXE_TRY(note_body(p, s->n_other, s->other, c));
     }
@@ -236,23 +237,23 @@ axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp)
 }
 
 axe_status
-axe_simt_find_crews(planner *p)
+axe_simt_find_groups(axe_planner *p)
 {
     axe_simt_plan    *sp = p->simt;
     const axe_kernel *k = p->kernel;
 
     sp->lanes = p->mc->simt->lanes;
     AXE_TRY(axe_simt_find_axes(p->cx, sp));
-    sp->home = axe_new_array(p->cx, const axe_crew *, k->n_tensor + 1);
+    sp->owner = axe_new_array(p->cx, const axe_thread_group *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
     sp->engine = axe_new_array(p->cx, const char *, k->n_tensor + 1);
-    sp->who = axe_new_array(p->cx, axe_crew *, k->n_index_stmt + 1);
+    sp->who = axe_new_array(p->cx, axe_thread_group *, k->n_index_stmt + 1);
     sp->of = axe_new_array(p->cx, axe_simt_schedule *, k->n_index_stmt + 1);
     return note_body(p, k->n_body, k->body, NULL);
 }
 
-const axe_crew *
-axe_crew_cta(const axe_crew *c)
+const axe_thread_group *
+axe_threads_cta(const axe_thread_group *c)
 {
     while (c->in)
         c = c->in;
@@ -260,7 +261,7 @@ axe_crew_cta(const axe_crew *c)
 }
 
 bool
-axe_crew_is_within(const axe_crew *c, const axe_crew *outer)
+axe_threads_is_within(const axe_thread_group *c, const axe_thread_group *outer)
 {
     while (c && c != outer)
         c = c->in;
@@ -268,7 +269,7 @@ axe_crew_is_within(const axe_crew *c, const axe_crew *outer)
 }
 
 int64_t
-axe_crew_copies(const axe_crew *c)
+axe_threads_copies(const axe_thread_group *c)
 {
     int64_t n = 1;
 
@@ -278,13 +279,14 @@ axe_crew_copies(const axe_crew *c)
 }
 
 int
-axe_meet_arrivals(const axe_meet *m)
+axe_sync_point_arrivals(const axe_sync_point *m)
 {
     int sum = 0;
 
-    for (int i = 0; i < m->n_asker; i++) {
+    for (int i = 0; i < m->n_issuer; i++) {
         int n = 1;
-        for (const axe_crew *c = m->asker[i]; c != m->crew; c = c->in)
+        for (const axe_thread_group *c = m->issuer[i]; c != m->threads;
+             c = c->in)
             n *= c->n_entity;
         sum += n;
     }
@@ -292,13 +294,13 @@ axe_meet_arrivals(const axe_meet *m)
 }
 
 const axe_node *
-axe_crew_number(axe_ctx *cx, const axe_crew *c)
+axe_threads_number(axe_ctx *cx, const axe_thread_group *c)
 {
     const axe_node *n;
 
     if (!c->in)
         return axe_index_const(cx, 0);
-    n = axe_crew_number(cx, c->in);
+    n = axe_threads_number(cx, c->in);
     for (int i = 0; i < c->at->n_var; i++)
         n = axe_node2(cx, AXE_OP_add,
                       axe_node2(cx, AXE_OP_mul, n, c->at->var[i]->extent),
@@ -306,17 +308,18 @@ axe_crew_number(axe_ctx *cx, const axe_crew *c)
     return n;
 }
 
-const axe_crew *
-axe_crew_at(const axe_simt_plan *sp, const axe_stmt *s)
+const axe_thread_group *
+axe_threads_at(const axe_simt_plan *sp, const axe_stmt *s)
 {
-    for (int i = 0; i < sp->n_crew; i++)
-        if (sp->crew[i]->at == s)
-            return sp->crew[i];
+    for (int i = 0; i < sp->n_group; i++)
+        if (sp->group[i]->at == s)
+            return sp->group[i];
     return NULL;
 }
 
 int
-axe_crew_axes(const axe_simt_plan *sp, const axe_crew *c, axe_iter out[2])
+axe_threads_axes(const axe_simt_plan *sp, const axe_thread_group *c,
+                 axe_iter out[2])
 {
     int lanes = sp->lanes, n = 0;
 

@@ -30,7 +30,7 @@ typedef struct block {
 /* Does the statement copy a shared tile to one in tensor memory, index by
  * index, both whole? */
 static bool
-is_copy(const planner *p, const axe_stmt *s)
+is_copy(const axe_planner *p, const axe_stmt *s)
 {
     const axe_node *d = s->dst, *v = s->value;
 
@@ -52,7 +52,8 @@ is_copy(const planner *p, const axe_stmt *s)
 /* A block of `cols` columns in rows that lie side by side, as each CTA copies
  * it; asked of the engine that reads the tile. */
 static bool
-read_block(planner *p, const axe_tensor *tile, const axe_atom *a, block *out)
+read_block(axe_planner *p, const axe_tensor *tile, const axe_atom *a,
+           block *out)
 {
     const char       *engine = p->simt->engine[tile->id], *names;
     axe_type          t = p->place[tile->id].type;
@@ -82,7 +83,8 @@ read_block(planner *p, const axe_tensor *tile, const axe_atom *a, block *out)
 /* The lanes of the tile but for its copies are those of the block, its columns
  * whole blocks. */
 static bool
-covers(const planner *p, const axe_layout *tile, const block *b, int *n_block)
+covers(const axe_planner *p, const axe_layout *tile, const block *b,
+       int *n_block)
 {
     int64_t lanes = 1, cols = 1;
 
@@ -106,7 +108,7 @@ covers(const planner *p, const axe_layout *tile, const block *b, int *n_block)
 
 /* The shared tile's layout that the blocks make of `tile`. */
 static const axe_layout *
-as_shared(const planner *p, const axe_layout *tile, const block *b)
+as_shared(const axe_planner *p, const axe_layout *tile, const block *b)
 {
     axe_iter          it[MAX_ITER];
     int              *end = axe_new_array(p->cx, int, tile->n_dim), n = 0;
@@ -141,7 +143,7 @@ as_shared(const planner *p, const axe_layout *tile, const block *b)
 }
 
 const axe_layout *
-axe_tcopy_layout(planner *p, const axe_tensor *t, const axe_atom **by)
+axe_tcopy_layout(axe_planner *p, const axe_tensor *t, const axe_atom **by)
 {
     const axe_layout *tile = p->place[t->id].layout, *l;
     block             b;
@@ -160,7 +162,7 @@ axe_tcopy_layout(planner *p, const axe_tensor *t, const axe_atom **by)
 }
 
 axe_status
-axe_simt_tcopy_infer(planner *p, const axe_stmt *s)
+axe_simt_tcopy_infer(axe_planner *p, const axe_stmt *s)
 {
     const axe_tensor *from;
     const axe_layout *l;
@@ -182,7 +184,7 @@ axe_simt_tcopy_infer(planner *p, const axe_stmt *s)
 
 /* Where each block reads, if every element then goes to its place. */
 static bool
-find_blocks(planner *p, const axe_layout *tile, const axe_layout *mem,
+find_blocks(axe_planner *p, const axe_layout *tile, const axe_layout *mem,
             const block *b, int n, int64_t *from)
 {
     for (int i = 0; i < n; i++)
@@ -202,7 +204,7 @@ find_blocks(planner *p, const axe_layout *tile, const axe_layout *mem,
 }
 
 static bool
-fit(planner *p, const axe_tensor *t, const axe_tensor *source,
+fit(axe_planner *p, const axe_tensor *t, const axe_tensor *source,
     const axe_atom *a, axe_simt_tcopy *out)
 {
     const axe_layout *tile = p->place[t->id].layout;
@@ -235,7 +237,7 @@ fit(planner *p, const axe_tensor *t, const axe_tensor *source,
 }
 
 bool
-axe_tcopy_fit(planner *p, const axe_tensor *to, const axe_tensor *from,
+axe_tcopy_fit(axe_planner *p, const axe_tensor *to, const axe_tensor *from,
               axe_simt_tcopy *out)
 {
     for (int i = 0; i < p->mc->n_atom; i++) {
@@ -248,7 +250,7 @@ axe_tcopy_fit(planner *p, const axe_tensor *to, const axe_tensor *from,
 }
 
 bool
-axe_simt_tcopy_plan(planner *p, const axe_stmt *s, axe_schedule *out)
+axe_simt_tcopy_plan(axe_planner *p, const axe_stmt *s, axe_schedule *out)
 {
     axe_simt_tcopy *c;
 

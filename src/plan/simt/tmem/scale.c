@@ -2,7 +2,7 @@
  *
  * Such an atom reads scales out of tensor memory only, so they go there in
  * front of it, by copies that are asked for by the same thread and done in
- * order (copy.c).  The tile there is one for all turns of a loop: nothing
+ * order (copy.c).  The tile there is one for all iterations of a loop: nothing
  * else touches it.  Its layout is the row's, repeated: along the sum as far as
  * a word holds scales, then rows, then words. */
 #include "plan/simt/tmem/scale.h"
@@ -145,7 +145,7 @@ axe_simt_hold_scales(axe_ctx *cx, const axe_machine *mc, const axe_kernel *k)
 /* The row's scales of side 1 or 2 as this CTA has them, over (row, s) on lanes
  * and columns. */
 static const axe_layout *
-row_scales(const planner *p, const axe_atom *a, int param, int side)
+row_scales(const axe_planner *p, const axe_atom *a, int param, int side)
 {
     const axe_layout *l;
     const char       *names;
@@ -252,7 +252,7 @@ void
 axe_scales_settle(const axe_product *j, const bool open[2],
                   const axe_candidate *by)
 {
-    planner *p = j->p;
+    axe_planner *p = j->p;
 
     for (int i = 0; i < 2; i++) {
         const axe_tensor *t = open[i] ? j->scale[i]->u.tensor : NULL;
@@ -322,7 +322,7 @@ axe_scale_fit(const axe_product *j, const axe_candidate *by, int side,
 }
 
 void
-axe_scale_reject(planner *p, request *r)
+axe_scale_reject(axe_planner *p, axe_request *r)
 {
     axe_scaled x;
 

@@ -26,6 +26,6 @@ bool axe_scale_fit(const axe_product *j, const axe_candidate *by, int side,
                    axe_scale *out, const char **why);
 
 /* Of a product of scaled factors that no row does: why. */
-void axe_scale_reject(planner *p, request *r);
+void axe_scale_reject(axe_planner *p, axe_request *r);
 
 #endif

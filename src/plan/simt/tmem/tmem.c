@@ -43,7 +43,7 @@ axe_atom_commits(const axe_machine *mc, const axe_atom *a)
 /* ------------------------------------------------------------------- sizes */
 
 axe_status
-axe_simt_tmem_size(planner *p, axe_place *pl)
+axe_simt_tmem_size(axe_planner *p, axe_place *pl)
 {
     const axe_ring *r = pl->tensor->pipeline ? axe_ring_of(p->n_ring, p->ring,
                                                            pl->tensor->pipeline)
@@ -69,7 +69,7 @@ axe_simt_tmem_size(planner *p, axe_place *pl)
 
 /* The CTA's columns are a power of two, no less than it can ask for. */
 axe_status
-axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
+axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l)
 {
     int64_t sum = 0, most = p->mc->simt->tmem_columns;
     int64_t n = p->mc->simt->tmem_least;
@@ -77,7 +77,7 @@ axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
     for (int i = 0; i < p->kernel->n_tensor; i++) {
         axe_place *pl = &p->place[i];
         if (!pl->tensor || pl->tensor->space != AXE_SPACE_TMEM ||
-            axe_crew_cta(p->simt->home[i]) != l->crew)
+            axe_threads_cta(p->simt->owner[i]) != l->threads)
             continue;
         pl->offset = sum * (WORD / 8);
         sum += pl->bytes / (WORD / 8);
@@ -101,7 +101,7 @@ axe_simt_tmem_allocate(planner *p, axe_simt_launch *l)
 
 /* A row to each lane, where no contraction says otherwise. */
 static axe_status
-lay_rows(planner *p, const axe_tensor *t)
+lay_rows(axe_planner *p, const axe_tensor *t)
 {
     axe_shape         s = axe_shape_of_tile(p->cx, t);
     axe_iter          it[2];
@@ -124,16 +124,16 @@ lay_rows(planner *p, const axe_tensor *t)
 
 /* A move of a whole register tile to or from tensor memory. */
 typedef struct moving {
-    planner          *p;
-    const axe_crew   *crew;
-    bool              in; /* to registers */
-    axe_type          type;
-    int               operand; /* in tensor memory */
-    axe_shape         shape;   /* of the registers' tile */
-    const axe_layout *lanes;   /* what is moved, on tlane and tcol */
-    const axe_layout *mem;     /* the same on m */
-    int64_t           align;
-    bool              constant; /* all that is moved is alike */
+    axe_planner            *p;
+    const axe_thread_group *threads;
+    bool                    in; /* to registers */
+    axe_type                type;
+    int                     operand; /* in tensor memory */
+    axe_shape               shape;   /* of the registers' tile */
+    const axe_layout       *lanes;   /* what is moved, on tlane and tcol */
+    const axe_layout       *mem;     /* the same on m */
+    int64_t                 align;
+    bool                    constant; /* all that is moved is alike */
 } moving;
 
 /* How the operand lies over the variables, on lanes and columns, or on m. */
@@ -162,15 +162,15 @@ lay_over(const moving *x, const axe_operand *op, int n_var,
     return axe_layout_make(x->p->cx, &spec, &l) == AXE_OK ? l : NULL;
 }
 
-/* Thread axes of the row as those of the crew. */
+/* Thread axes of the row as those of the thread group. */
 static const axe_layout *
-on_crew(const moving *x, const axe_layout *l)
+on_threads(const moving *x, const axe_layout *l)
 {
     const axe_simt_plan *sp = x->p->simt;
     axe_iter            *it = axe_new_array(x->p->cx, axe_iter, l->n_shard + 1);
     axe_layout           spec = *l;
     axe_iter             own[2];
-    int                  n = axe_crew_axes(sp, x->crew, own);
+    int                  n = axe_threads_axes(sp, x->threads, own);
 
     for (int i = 0; i < l->n_shard; i++) {
         it[i] = l->shard[i];
@@ -182,7 +182,7 @@ on_crew(const moving *x, const axe_layout *l)
 }
 
 /* What a row repeats, columns alone, as registers; the slowest part that
- * divides so is that of the crew's groups. */
+ * divides so is that of the thread group's groups. */
 static const axe_layout *
 as_registers(const moving *x, const axe_layout *l, int64_t groups)
 {
@@ -190,7 +190,7 @@ as_registers(const moving *x, const axe_layout *l, int64_t groups)
     int      n = 0, *end = axe_new_array(x->p->cx, int, l->n_dim + 1);
     int64_t  regs = 1;
 
-    axe_crew_axes(x->p->simt, x->crew, own);
+    axe_threads_axes(x->p->simt, x->threads, own);
     if (l->n_shard > MAX_ITER || l->n_offset + l->n_replica > 0)
         return NULL;
     for (int d = 0, i = 0; d < l->n_dim; d++) {
@@ -232,9 +232,9 @@ shape_of(axe_ctx *cx, const axe_layout *l)
     return (axe_shape){l->n_dim, e};
 }
 
-/* One side of the row, `turn`: columns first. */
+/* One side of the row, `transposed`: columns first. */
 static const axe_layout *
-side_of(const moving *x, const char *text, int param, bool turn)
+side_of(const moving *x, const char *text, int param, bool transposed)
 {
     static const int  other[2] = {1, 0};
     const axe_layout *l;
@@ -243,20 +243,21 @@ side_of(const moving *x, const char *text, int param, bool turn)
     if (axe_atom_layout(x->p->cx, text, param, 1, &roles, &l) != AXE_OK ||
         l->n_dim != x->shape.n || l->n_dim != 2)
         return NULL;
-    if (turn && axe_layout_permute(x->p->cx, l, 2, other, &l) != AXE_OK)
+    if (transposed && axe_layout_permute(x->p->cx, l, 2, other, &l) != AXE_OK)
         return NULL;
     return l;
 }
 
 /* The registers' layout by that row; NULL: it does not fit. */
 static const axe_layout *
-registers_by(const moving *x, const axe_atom *a, int param, bool turn)
+registers_by(const moving *x, const axe_atom *a, int param, bool transposed)
 {
     axe_ctx          *cx = x->p->cx;
-    const axe_layout *reg = side_of(x, x->in ? a->d : a->a, param, turn);
-    const axe_layout *places = side_of(x, x->in ? a->a : a->d, param, turn);
+    const axe_layout *reg = side_of(x, x->in ? a->d : a->a, param, transposed);
+    const axe_layout *places =
+        side_of(x, x->in ? a->a : a->d, param, transposed);
     const axe_layout *outer, *l;
-    int64_t groups = x->crew->n_thread / axe_atom_threads(x->p->mc, a);
+    int64_t groups = x->threads->n_thread / axe_atom_threads(x->p->mc, a);
 
     if (!reg || !places ||
         axe_layout_tile_of(cx, x->lanes, x->shape, places, shape_of(cx, places),
@@ -266,7 +267,8 @@ registers_by(const moving *x, const axe_atom *a, int param, bool turn)
     axe_shape in = shape_of(cx, places);
     for (int d = 0; d < x->shape.n; d++)
         n[d] = x->shape.extent[d] / in.extent[d];
-    if (!(outer = as_registers(x, outer, groups)) || !(reg = on_crew(x, reg)) ||
+    if (!(outer = as_registers(x, outer, groups)) ||
+        !(reg = on_threads(x, reg)) ||
         axe_layout_tile(cx, outer, (axe_shape){x->shape.n, n}, reg, in, &l) !=
             AXE_OK ||
         axe_layout_group(cx, l, x->shape, &l) != AXE_OK)
@@ -281,19 +283,19 @@ concerns(const moving *x, const axe_atom *a)
            a->space[!x->in ? 0 : 1] == AXE_ARG_TMEM &&
            a->space[x->in ? 0 : 1] == AXE_ARG_REG &&
            axe_machine_has(x->p->mc, a) && axe_atom_threads(x->p->mc, a) > 0 &&
-           x->crew->n_thread % axe_atom_threads(x->p->mc, a) == 0;
+           x->threads->n_thread % axe_atom_threads(x->p->mc, a) == 0;
 }
 
-static axe_frag_ask
+static axe_frag_query
 ask_for(const moving *x, const axe_layout *reg)
 {
-    return (axe_frag_ask){
+    return (axe_frag_query){
         .cx = x->p->cx,
         .mc = x->p->mc,
         .kind = x->in ? AXE_ATOM_LOAD : AXE_ATOM_STORE,
         .space = AXE_ARG_TMEM,
         .type = x->type,
-        .n_thread = x->crew->n_thread,
+        .n_thread = x->threads->n_thread,
         .reg = reg,
         .mem = x->mem,
         .align = x->align,
@@ -303,7 +305,7 @@ ask_for(const moving *x, const axe_layout *reg)
 static double
 cost_of(const axe_reg_move *m)
 {
-    return (m->atom->cost + ISSUE) * (double)m->n_turn;
+    return (m->atom->cost + ISSUE) * (double)m->n_invocation;
 }
 
 /* The layout that the row wants, if it then fits. */
@@ -323,7 +325,7 @@ try_row(const moving *x, const axe_atom *a, axe_reg_move *out)
     }
     if (!l)
         return NULL;
-    axe_frag_ask q = ask_for(x, l);
+    axe_frag_query q = ask_for(x, l);
     return axe_frag_fit(&q, a, param, out) ? l : NULL;
 }
 
@@ -378,7 +380,7 @@ is_move(const axe_stmt *s, const axe_node **reg)
 }
 
 static bool
-open_move(planner *p, const request *r, const axe_node *reg, moving *x)
+open_move(axe_planner *p, const axe_request *r, const axe_node *reg, moving *x)
 {
     const axe_stmt    *s = r->stmt;
     const axe_operand *op;
@@ -387,7 +389,7 @@ open_move(planner *p, const request *r, const axe_node *reg, moving *x)
     int64_t           *e = axe_new_array(p->cx, int64_t, most + 1);
 
     *x = (moving){
-        .p = p, .crew = p->simt->who[s->id], .in = !axe_is_in_tmem(s->dst)};
+        .p = p, .threads = p->simt->who[s->id], .in = !axe_is_in_tmem(s->dst)};
     x->operand = x->in ? 1 : 0;
     op = &r->operand[x->operand];
     x->type = p->place[op->tensor->id].type;
@@ -407,11 +409,11 @@ open_move(planner *p, const request *r, const axe_node *reg, moving *x)
 }
 
 axe_status
-axe_simt_tmem_infer(planner *p, const axe_stmt *s)
+axe_simt_tmem_infer(axe_planner *p, const axe_stmt *s)
 {
     const axe_node   *reg, *load[2] = {s->dst, s->value};
     const axe_layout *l;
-    request           r;
+    axe_request       r;
     moving            x;
     axe_reg_move      m;
 
@@ -436,13 +438,13 @@ axe_simt_tmem_infer(planner *p, const axe_stmt *s)
 }
 
 static axe_status
-refuse(planner *p, const request *r, const moving *x)
+refuse(axe_planner *p, const axe_request *r, const moving *x)
 {
     axe_status st =
         axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
                  "no row of %s moves %s %s registers of the %d threads here",
                  p->mc->name, r->operand[x->operand].tensor->name,
-                 x->in ? "to" : "from", x->crew->n_thread);
+                 x->in ? "to" : "from", x->threads->n_thread);
 
     axe_help(p->cx,
              "let whole warp groups do it, whose warps each see their "
@@ -453,7 +455,7 @@ refuse(planner *p, const request *r, const moving *x)
 
 /* Neither a contraction that a row does nor a move. */
 static axe_status
-refuse_other(planner *p, const request *r)
+refuse_other(axe_planner *p, const axe_request *r)
 {
     axe_status st = axe_fail(p->cx, r->stmt->at, AXE_EUNSUPPORTED,
                              "%s: tensor memory takes sums of products, and "
@@ -467,7 +469,7 @@ refuse_other(planner *p, const request *r)
 }
 
 axe_status
-axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
+axe_simt_tmem_plan(axe_planner *p, axe_request *r, axe_schedule *out, bool *is)
 {
     const axe_node    *reg;
     axe_simt_tmem     *t = axe_new(p->cx, axe_simt_tmem);
@@ -488,7 +490,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
                          .filled = reg ? NULL : r->stmt->value};
     x.constant = !reg;
     if (t->able && reg) {
-        axe_frag_ask q = ask_for(&x, p->place[reg->u.tensor->id].layout);
+        axe_frag_query q = ask_for(&x, p->place[reg->u.tensor->id].layout);
         t->able = axe_frag_find(&q, &t->move);
     } else if (t->able) {
         t->able = best_registers(&x, &t->move) != NULL;
@@ -498,6 +500,7 @@ axe_simt_tmem_plan(planner *p, request *r, axe_schedule *out, bool *is)
     simt->tmem = t;
     out->kind = AXE_SCHED_COPY;
     out->cycles =
-        t->able ? cost_of(&t->move) * x.crew->n_thread / p->mc->simt->lanes : 0;
+        t->able ? cost_of(&t->move) * x.threads->n_thread / p->mc->simt->lanes
+                : 0;
     return AXE_OK;
 }

@@ -2,8 +2,8 @@
  *
  * Its layouts are over lanes and columns; planners count places as one number,
  * as axe_atom_operand does.  A contraction fills a tile as one thread asks for
- * it; all else are moves between it and the registers of a crew, by rows whose
- * layouts say which lanes a thread reaches. */
+ * it; all else are moves between it and the registers of a thread group, by
+ * rows whose layouts say which lanes a thread reaches. */
 #ifndef AXE_PLAN_SIMT_TMEM_TMEM_H
 #define AXE_PLAN_SIMT_TMEM_TMEM_H
 
@@ -13,7 +13,7 @@
 /* A move of all of a tile in registers to or from places in tensor memory, or a
  * constant put there. */
 struct axe_simt_tmem {
-    bool able; /* else the crew cannot: what a constant is for then has
+    bool able; /* else the thread group cannot: what a constant is for then has
                   to be done otherwise */
     bool              in; /* to registers */
     axe_reg_move      move;

@@ -9,8 +9,8 @@
 
 /* The layout of an open shared tile that s copies to tensor memory; and the
  * schedule of such a copy, false if it is none or no row does it. */
-AXE_CHECK axe_status axe_simt_tcopy_infer(planner *p, const axe_stmt *s);
-bool axe_simt_tcopy_plan(planner *p, const axe_stmt *s, axe_schedule *out);
+AXE_CHECK axe_status axe_simt_tcopy_infer(axe_planner *p, const axe_stmt *s);
+bool axe_simt_tcopy_plan(axe_planner *p, const axe_stmt *s, axe_schedule *out);
 
 /* ------------------------------------------------------------------ scale.c */
 
@@ -28,16 +28,16 @@ const axe_kernel *axe_simt_hold_scales(axe_ctx *cx, const axe_machine *mc,
 /* Layouts of open tiles in tensor memory that no contraction gave one, and of
  * open register tiles that s moves to or from it.
  * Errors  EUNSUPPORTED: no row moves it */
-AXE_CHECK axe_status axe_simt_tmem_infer(planner *p, const axe_stmt *s);
+AXE_CHECK axe_status axe_simt_tmem_infer(axe_planner *p, const axe_stmt *s);
 
 /* The schedule of such a move, or of a constant; *is: whether it is one.
  * Errors  EUNSUPPORTED */
-AXE_CHECK axe_status axe_simt_tmem_plan(planner *p, request *r,
+AXE_CHECK axe_status axe_simt_tmem_plan(axe_planner *p, axe_request *r,
                                         axe_schedule *out, bool *is);
 
 /* The size of a tile there, and with all sizes known its columns.
  * Errors  ESHAPE, EUNSUPPORTED, ELIMIT */
-AXE_CHECK axe_status axe_simt_tmem_size(planner *p, axe_place *pl);
-AXE_CHECK axe_status axe_simt_tmem_allocate(planner *p, axe_simt_launch *l);
+AXE_CHECK axe_status axe_simt_tmem_size(axe_planner *p, axe_place *pl);
+AXE_CHECK axe_status axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l);
 
 #endif

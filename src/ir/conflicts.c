@@ -1,4 +1,4 @@
-/* meets.c - which scope's entities may meet at one element.
+/* conflicts.c - which scope's entities may write one element.
  *
  * Every scope is looked at once, whatever it holds: one walk for all of a
  * kernel's statements. */
@@ -41,8 +41,8 @@ note_untold(axe_ctx *cx, const axe_stmt *scope, const axe_list *outer,
 }
 
 static void
-find_meetings(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
-              const axe_var **out)
+find_conflicts(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
+               const axe_var **out)
 {
     int mark = outer->n;
 
@@ -54,20 +54,20 @@ find_meetings(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
         axe_ctx_release(cx, m);
         for (int k = 0; k < s->n_var; k++)
             axe_list_push(outer, s->var[k]);
-        find_meetings(cx, s->n_body, s->body, outer, out);
-        find_meetings(cx, s->n_other, s->other, outer, out);
+        find_conflicts(cx, s->n_body, s->body, outer, out);
+        find_conflicts(cx, s->n_other, s->other, outer, out);
         outer->n = mark;
     }
 }
 
 const axe_var **
-axe_kernel_meets(axe_ctx *cx, const axe_kernel *k)
+axe_kernel_conflicts(axe_ctx *cx, const axe_kernel *k)
 {
     axe_list        outer = {.cx = cx};
     const axe_var **out =
         axe_new_array(cx, const axe_var *, k->n_index_stmt + 1);
 
     if (folds(k->n_body, k->body))
-        find_meetings(cx, k->n_body, k->body, &outer, out);
+        find_conflicts(cx, k->n_body, k->body, &outer, out);
     return out;
 }
