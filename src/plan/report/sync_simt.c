@@ -52,6 +52,8 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
         return axe_textf(cx, "%s waits for what it issued to %s",
                          axe_threads_text(cx, i->sync_point->threads),
                          i->sync_point->group);
+    case AXE_SYNC_TOLD:
+        return "each thread reads the word";
     default:
         return i->row ? i->row->name : NULL;
     }

@@ -18,8 +18,6 @@
  * loop is passed until what an iteration leaves behind is known to the next
  * one. For what was written before a loop that only reads there is one barrier,
  * before it. */
-#include <string.h>
-
 #include "plan/plan_int.h"
 #include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync.h"
@@ -53,53 +51,6 @@ common_group(const axe_thread_group *a, const axe_thread_group *b)
     while (a && !axe_threads_is_within(b, a))
         a = a->in;
     return a;
-}
-
-static axe_sync_point *
-add_sync_point(passing *g, const axe_stmt *at, const axe_thread_group *threads,
-               const char *why)
-{
-    axe_simt_plan *sp = g->p->simt;
-
-    for (int i = 0; i < sp->n_sync_point; i++)
-        if (sp->sync_point[i].at == at)
-            return &sp->sync_point[i];
-    if (sp->n_sync_point == sp->cap_sync_point) {
-        sp->cap_sync_point = sp->cap_sync_point ? 2 * sp->cap_sync_point : 8;
-        axe_sync_point *more =
-            axe_new_array(g->p->cx, axe_sync_point, sp->cap_sync_point);
-        if (sp->n_sync_point > 0)
-            memcpy(more, sp->sync_point,
-                   (size_t)sp->n_sync_point * sizeof *more);
-        sp->sync_point = more;
-    }
-    sp->sync_point[sp->n_sync_point] =
-        (axe_sync_point){.at = at, .threads = threads, .why = why};
-    return &sp->sync_point[sp->n_sync_point++];
-}
-
-static bool
-is_issuer(const axe_sync_point *m, const axe_thread_group *threads)
-{
-    for (int i = 0; i < m->n_issuer; i++)
-        if (m->issuer[i] == threads)
-            return true;
-    return false;
-}
-
-static void
-add_issuer(passing *g, axe_sync_point *m, const axe_touch *asked)
-{
-    const axe_thread_group **all =
-        axe_new_array(g->p->cx, const axe_thread_group *, m->n_issuer + 1);
-
-    if (is_issuer(m, asked->issuer))
-        return;
-    if (m->n_issuer > 0)
-        memcpy(all, m->issuer, (size_t)m->n_issuer * sizeof *all);
-    all[m->n_issuer++] = asked->issuer;
-    m->issuer = all;
-    m->group = asked->engine->group;
 }
 
 /* What the thread group did, but for what it asked of engines, is behind a
@@ -158,7 +109,7 @@ await(passing *g, axe_sync_point *m, const axe_touch *asked)
     axe_var   *v;
     axe_touch *wait = axe_new(g->p->cx, axe_touch);
 
-    add_issuer(g, m, asked);
+    axe_sync_point_issuer(g->p, m, asked->issuer, asked->engine->group);
     if (!m->phase) {
         v = axe_new(g->p->cx, axe_var);
         *v = (axe_var){
@@ -242,8 +193,8 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
         fail(g, axe_simt_refuse_ahead(g->p, a, b));
         return false;
     }
-    m = add_sync_point(g, entry_of(at, threads), threads,
-                       axe_simt_why_wait(g->p, a, b));
+    m = axe_sync_point_at(g->p, entry_of(at, threads), threads,
+                          axe_simt_why_wait(g->p, a, b));
     m->wait_async = m->wait_async || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
         await(g, m, a);

@@ -79,6 +79,16 @@ AXE_CHECK axe_status axe_sync_close(axe_planner *p, const axe_simt_launch *l);
  * Errors  EUNSUPPORTED: the machine has no row for it */
 AXE_CHECK axe_status axe_simt_list_sync(axe_planner *p);
 
+/* ------------------------------------------------------------- sync_point.c */
+
+/* The one before the statement, or a new one; `threads`, `why` of a new one. */
+axe_sync_point *axe_sync_point_at(axe_planner *p, const axe_stmt *at,
+                                  const axe_thread_group *threads,
+                                  const char             *why);
+/* It waits for what the first thread of `issuer` asked of the group, too. */
+void axe_sync_point_issuer(axe_planner *p, axe_sync_point *m,
+                           const axe_thread_group *issuer, const char *group);
+
 /* --------------------------------------------------------- tile_scheduler.c */
 
 /* Launches whose tiles are taken as they come; where no row says how, CTAs that
