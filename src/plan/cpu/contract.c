@@ -78,12 +78,15 @@ enumerate(axe_planner *p, axe_request *r, axe_product *q)
         int group = axe_atom_group(p->cx, a);
         axe_candidate_add(
             p->cx, &q->list,
-            &(axe_candidate){.atom = a,
-                             .type = t,
-                             .m = {axe_dim_extent(q->ro.m), 1, 1},
-                             .n = {axe_dim_extent(q->ro.n), 1, 1},
-                             .k = {axe_dim_extent(q->ro.k), group, 1},
-                             .score = a->cost / group});
+            &(axe_candidate){
+                .atom = a,
+                .type = t,
+                .m = {.extent = axe_dim_extent(q->ro.m), .atom = 1, .n_rep = 1},
+                .n = {.extent = axe_dim_extent(q->ro.n), .atom = 1, .n_rep = 1},
+                .k = {.extent = axe_dim_extent(q->ro.k),
+                      .atom = group,
+                      .n_rep = 1},
+                .score = a->cost / group});
     }
     return true;
 }
