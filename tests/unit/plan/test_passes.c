@@ -185,9 +185,9 @@ order(void **state)
     for (int i = 0; i < axe_n_machine(); i++) {
         const axe_pass *p;
         unsigned        made = 0;
-        int             kind = AXE_PASS_KERNEL;
+        axe_pass_kind   kind = AXE_PASS_KERNEL;
         for (int n = 0; (p = axe_pass_at(n)) != NULL; n++) {
-            assert_true((int)p->kind >= kind);
+            assert_true(p->kind >= kind);
             kind = p->kind;
             if (!axe_pass_is_for(p, axe_machine_at(i)))
                 continue;
