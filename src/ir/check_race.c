@@ -21,15 +21,15 @@ enum { MOST_SAID = 256 };
 
 /* Do both expressions shift alike with what is known or common? */
 static bool
-same_shift(const finder *f, access *a, const axe_affine *x, const axe_affine *y,
-           const axe_var *v)
+same_shift(const axe_race_finder *f, axe_race_access *a, const axe_affine *x,
+           const axe_affine *y, const axe_var *v)
 {
     for (int pass = 0; pass < 2; pass++) {
         const axe_affine *last = x;
         for (int i = 0; i < x->n; i++) {
-            const axe_var *u = x->var[i];
-            const key     *k = axe_race_key(a, u);
-            if ((axe_race_common(f, u) || (k && k->how != OPEN)) &&
+            const axe_var        *u = x->var[i];
+            const axe_access_key *k = axe_race_key(a, u);
+            if ((axe_race_common(f, u) || (k && k->how != AXE_KEY_OPEN)) &&
                 !axe_var_same(u, v) && axe_affine_coef(y, u) != x->coef[i])
                 return false;
         }
@@ -42,8 +42,9 @@ same_shift(const finder *f, access *a, const axe_affine *x, const axe_affine *y,
 /* By one expression, x's and y's: do both windows together still tell the
  * variable? */
 static bool
-same_window(const finder *f, access *a, const key *x, const axe_affine *of_x,
-            const key *y, const axe_affine *of_y)
+same_window(const axe_race_finder *f, axe_race_access *a,
+            const axe_access_key *x, const axe_affine *of_x,
+            const axe_access_key *y, const axe_affine *of_y)
 {
     int64_t lo = x->lo < y->lo ? x->lo : y->lo;
     int64_t hi = x->hi > y->hi ? x->hi : y->hi;
@@ -56,7 +57,8 @@ same_window(const finder *f, access *a, const key *x, const axe_affine *of_x,
 
 /* By quotient and remainder of one expression, which agree() compares. */
 static bool
-same_parts(const finder *f, access *a, const key *x, const key *y)
+same_parts(const axe_race_finder *f, axe_race_access *a,
+           const axe_access_key *x, const axe_access_key *y)
 {
     axe_affine of_x, of_y;
 
@@ -67,31 +69,32 @@ same_parts(const finder *f, access *a, const key *x, const key *y)
 }
 
 static bool
-same_key(const finder *f, access *a, access *b, const key *x, const key *y)
+same_key(const axe_race_finder *f, axe_race_access *a, axe_race_access *b,
+         const axe_access_key *x, const axe_access_key *y)
 {
     if (x->how != y->how)
         return false;
-    if (x->how == FIXED)
+    if (x->how == AXE_KEY_FIXED)
         return axe_node_same(x->value, y->value);
-    if (x->how == BY_PARTS)
+    if (x->how == AXE_KEY_BY_PARTS)
         return same_parts(f, a, x, y);
-    return x->how == ONE ||
-           (x->how == BY_DIM && x->dim == y->dim &&
+    return x->how == AXE_KEY_ONE ||
+           (x->how == AXE_KEY_BY_DIM && x->dim == y->dim &&
             same_window(f, a, x, &a->sub[x->dim], y, &b->sub[x->dim]));
 }
 
 static bool
-agree_by_keys(const finder *f, access *a, access *b)
+agree_by_keys(const axe_race_finder *f, axe_race_access *a, axe_race_access *b)
 {
     bool parts = false;
 
     for (int i = 0; i < f->scope->n_var; i++) {
         if (!same_key(f, a, b, &a->key[i], &b->key[i]))
             return false;
-        parts = parts || a->key[i].how == BY_PARTS;
+        parts = parts || a->key[i].how == AXE_KEY_BY_PARTS;
     }
     for (int i = f->scope->n_var; parts && i < a->n_key; i++) {
-        const key *y = axe_race_key(b, a->key[i].var);
+        const axe_access_key *y = axe_race_key(b, a->key[i].var);
         if (!y || !same_key(f, a, b, &a->key[i], y))
             return false;
     }
@@ -100,7 +103,7 @@ agree_by_keys(const finder *f, access *a, access *b)
 
 /* Do the two touch one element only in one entity? */
 static bool
-agree(const finder *f, access *a, access *b)
+agree(const axe_race_finder *f, axe_race_access *a, axe_race_access *b)
 {
     bool ok = agree_by_keys(f, a, b);
 
@@ -118,7 +121,7 @@ agree(const finder *f, access *a, access *b)
 
 /* Are they apart in some dimension, whatever the entity? */
 static bool
-apart(const finder *f, access *a, access *b)
+apart(const axe_race_finder *f, axe_race_access *a, axe_race_access *b)
 {
     for (int d = 0; d < a->load->n_arg; d++) {
         int64_t lo, hi, first, last;
@@ -142,7 +145,7 @@ apart(const finder *f, access *a, access *b)
 
 /* Does the scope do nothing with the global tensor but fold into it alike? */
 static bool
-folds_alone(const finder *f, const access *a)
+folds_alone(const axe_race_finder *f, const axe_race_access *a)
 {
     const axe_tensor *t = a->load->u.tensor;
 
@@ -152,7 +155,7 @@ folds_alone(const finder *f, const access *a)
 
 /* The first entity's number along a variable of the scope. */
 static int64_t
-first_of(const finder *f, const axe_var *v)
+first_of(const axe_race_finder *f, const axe_var *v)
 {
     for (int i = 0; f->scope->first && i < f->scope->n_var; i++)
         if (axe_var_same(f->scope->var[i], v))
@@ -161,11 +164,11 @@ first_of(const finder *f, const axe_var *v)
 }
 
 static void
-check_alone(finder *f, access *a)
+check_alone(axe_race_finder *f, axe_race_access *a)
 {
-    const key  *k = axe_race_open(f, a);
-    const char *scope = axe_scope_name(f->scope->scope);
-    axe_status  st;
+    const axe_access_key *k = axe_race_open(f, a);
+    const char           *scope = axe_scope_name(f->scope->scope);
+    axe_status            st;
 
     if (!k || a->scatter || folds_alone(f, a))
         return;
@@ -182,13 +185,14 @@ check_alone(finder *f, access *a)
 
 /* Do the accesses of one tensor agree, or is that no question? */
 static bool
-cannot_conflict(const finder *f, access *w, access *b)
+cannot_conflict(const axe_race_finder *f, axe_race_access *w,
+                axe_race_access *b)
 {
     return w->scatter || b->scatter || axe_race_open(f, w) || agree(f, w, b);
 }
 
 static void
-check_pair(finder *f, access *w, access *b)
+check_pair(axe_race_finder *f, axe_race_access *w, axe_race_access *b)
 {
     const char *scope = axe_scope_name(f->scope->scope);
     axe_status  st;
@@ -216,28 +220,29 @@ check_pair(finder *f, access *w, access *b)
 /* Does every access of the kind agree with all others of its tensor, as their
  * windows tell?  No answer yet where it is false. */
 static bool
-kind_agrees(const finder *f, const touched *t, kind *k)
+kind_agrees(const axe_race_finder *f, const axe_race_touched *t,
+            axe_race_kind *k)
 {
     if (!k->is_judged) {
         k->is_judged = k->agrees = true;
-        for (kind *o = t->kind; o && k->agrees; o = o->next)
+        for (axe_race_kind *o = t->kind; o && k->agrees; o = o->next)
             k->agrees = cannot_conflict(f, &k->all, &o->all);
     }
     return k->agrees;
 }
 
 static void
-check_write(finder *f, access *w)
+check_write(axe_race_finder *f, axe_race_access *w)
 {
-    touched *t = &f->touched[w->load->u.tensor->id];
-    bool     behind = false;
+    axe_race_touched *t = &f->touched[w->load->u.tensor->id];
+    bool              behind = false;
 
     check_alone(f, w);
     if (kind_agrees(f, t, w->kind))
         return;
     for (int i = 0; i < t->all.n; i++) {
-        access  *a = (access *)t->all.item[i];
-        axe_mark m = axe_ctx_mark(f->cx);
+        axe_race_access *a = (axe_race_access *)t->all.item[i];
+        axe_mark         m = axe_ctx_mark(f->cx);
         if (behind || !a->write)
             check_pair(f, w, a);
         if (axe_ctx_mark(f->cx).diag == m.diag)
@@ -247,11 +252,11 @@ check_write(finder *f, access *w)
 }
 
 static void
-check_scope(finder *f)
+check_scope(axe_race_finder *f)
 {
     axe_race_kinds(f);
     for (int i = 0; i < f->found.n; i++) {
-        access *a = (access *)f->found.item[i];
+        axe_race_access *a = (axe_race_access *)f->found.item[i];
         if (a->write)
             check_write(f, a);
     }
@@ -271,7 +276,7 @@ find_scopes(axe_ctx *cx, int n, axe_stmt *const *body, axe_list *outer,
     for (int i = 0; i < n; i++) {
         const axe_stmt *s = body[i];
         axe_mark        m = axe_ctx_mark(cx);
-        finder          f = {.cx = cx,
+        axe_race_finder f = {.cx = cx,
                              .scope = s,
                              .outer = outer,
                              .own = {.cx = cx},

@@ -25,16 +25,16 @@ static void
 note_untold(axe_ctx *cx, const axe_stmt *scope, const axe_list *outer,
             const axe_var **out)
 {
-    finder f = {.cx = cx,
-                .scope = scope,
-                .outer = outer,
-                .own = {.cx = cx},
-                .found = {.cx = cx}};
+    axe_race_finder f = {.cx = cx,
+                         .scope = scope,
+                         .outer = outer,
+                         .own = {.cx = cx},
+                         .found = {.cx = cx}};
 
     axe_race_find(&f, scope->n_body, scope->body);
     for (int i = 0; i < f.found.n; i++) {
-        const access *a = f.found.item[i];
-        const key    *k = a->write ? axe_race_open(&f, a) : NULL;
+        const axe_race_access *a = f.found.item[i];
+        const axe_access_key  *k = a->write ? axe_race_open(&f, a) : NULL;
         if (k && !out[a->stmt->id])
             out[a->stmt->id] = k->var;
     }

@@ -3,7 +3,7 @@
 #include "ir/race.h"
 
 static bool
-mentions_scope(const finder *f, const axe_node *n)
+mentions_scope(const axe_race_finder *f, const axe_node *n)
 {
     for (int i = 0; i < f->scope->n_var; i++)
         if (axe_mentions(n, f->scope->var[i]))
@@ -11,8 +11,8 @@ mentions_scope(const finder *f, const axe_node *n)
     return false;
 }
 
-key *
-axe_race_key(access *a, const axe_var *v)
+axe_access_key *
+axe_race_key(axe_race_access *a, const axe_var *v)
 {
     for (int i = 0; i < a->n_key; i++)
         if (axe_var_same(a->key[i].var, v))
@@ -21,7 +21,7 @@ axe_race_key(access *a, const axe_var *v)
 }
 
 static const axe_node *
-extent_of(const access *a, const axe_var *v)
+extent_of(const axe_race_access *a, const axe_var *v)
 {
     const axe_stmt *s = a->stmt;
 
@@ -34,7 +34,7 @@ extent_of(const access *a, const axe_var *v)
 /* The values a variable takes; of an index in a fold inside the value, and of
  * what has no constant extent, nothing is known. */
 static bool
-values_of(const access *a, const axe_var *v, int64_t *lo, int64_t *hi)
+values_of(const axe_race_access *a, const axe_var *v, int64_t *lo, int64_t *hi)
 {
     const axe_node *extent = extent_of(a, v);
     axe_interval    r;
@@ -53,7 +53,7 @@ values_of(const access *a, const axe_var *v, int64_t *lo, int64_t *hi)
 }
 
 bool
-axe_race_common(const finder *f, const axe_var *v)
+axe_race_common(const axe_race_finder *f, const axe_var *v)
 {
     return v->kind == AXE_VAR_SIZE || axe_list_has(f->outer, v) ||
            (v->kind == AXE_VAR_PART && !mentions_scope(f, v->extent));
@@ -66,8 +66,9 @@ extent_here(const void *user, const axe_var *v)
 }
 
 bool
-axe_race_window(const finder *f, access *a, const axe_affine *sub,
-                const axe_var *v, int64_t mod, int64_t *lo, int64_t *hi)
+axe_race_window(const axe_race_finder *f, axe_race_access *a,
+                const axe_affine *sub, const axe_var *v, int64_t mod,
+                int64_t *lo, int64_t *hi)
 {
     axe_reach       in = {f->cx, extent_here, a, NULL};
     const axe_var **var = axe_new_array(f->cx, const axe_var *, sub->n + 1);
@@ -76,9 +77,9 @@ axe_race_window(const finder *f, access *a, const axe_affine *sub,
     axe_interval    g;
 
     for (int i = 0; i < sub->n; i++) {
-        const axe_var *u = sub->var[i];
-        const key     *k = axe_race_key(a, u);
-        if (axe_var_same(u, v) || (k && k->how != OPEN) ||
+        const axe_var        *u = sub->var[i];
+        const axe_access_key *k = axe_race_key(a, u);
+        if (axe_var_same(u, v) || (k && k->how != AXE_KEY_OPEN) ||
             axe_race_common(f, u) || (mod > 0 && sub->coef[i] % mod == 0))
             continue;
         var[rest.n] = u;
@@ -113,8 +114,8 @@ above(const axe_affine *sub, int64_t c)
 }
 
 bool
-axe_race_within(access *a, const axe_var *v, int64_t c, int64_t lo, int64_t hi,
-                int64_t mod)
+axe_race_within(axe_race_access *a, const axe_var *v, int64_t c, int64_t lo,
+                int64_t hi, int64_t mod)
 {
     int64_t first, last, width;
 
@@ -126,7 +127,8 @@ axe_race_within(access *a, const axe_var *v, int64_t c, int64_t lo, int64_t hi,
 
 /* Does the value of `sub`, which is known, tell k's variable? */
 static bool
-tells(const finder *f, access *a, const axe_affine *sub, key *k)
+tells(const axe_race_finder *f, axe_race_access *a, const axe_affine *sub,
+      axe_access_key *k)
 {
     int64_t c = axe_affine_coef(sub, k->var), lo, hi, mod[2] = {0, 0};
 
@@ -137,7 +139,7 @@ tells(const finder *f, access *a, const axe_affine *sub, key *k)
         if (axe_race_window(f, a, sub, k->var, mod[i], &lo, &hi) &&
             axe_race_narrow(lo, hi, c) &&
             axe_race_within(a, k->var, c, lo, hi, mod[i])) {
-            *k = (key){
+            *k = (axe_access_key){
                 .var = k->var, .coef = c, .lo = lo, .hi = hi, .mod = mod[i]};
             return true;
         }
@@ -145,11 +147,11 @@ tells(const finder *f, access *a, const axe_affine *sub, key *k)
 }
 
 static bool
-by_dim(const finder *f, access *a, key *k)
+by_dim(const axe_race_finder *f, axe_race_access *a, axe_access_key *k)
 {
     for (int d = 0; d < a->load->n_arg; d++)
         if (tells(f, a, &a->sub[d], k)) {
-            k->how = BY_DIM;
+            k->how = AXE_KEY_BY_DIM;
             k->dim = d;
             return true;
         }
@@ -171,14 +173,14 @@ cut_of(const axe_var *v, axe_op *op, int64_t *c)
 
 /* Is the remainder of n by c known, too? */
 static bool
-known_rest(const access *a, const axe_node *n, int64_t c)
+known_rest(const axe_race_access *a, const axe_node *n, int64_t c)
 {
     axe_op  op;
     int64_t by;
 
     for (int i = 0; i < a->n_key; i++) {
         const axe_node *x = cut_of(a->key[i].var, &op, &by);
-        if (x && op == AXE_OP_mod && by == c && a->key[i].how != OPEN &&
+        if (x && op == AXE_OP_mod && by == c && a->key[i].how != AXE_KEY_OPEN &&
             axe_node_same(x, n))
             return true;
     }
@@ -186,7 +188,7 @@ known_rest(const access *a, const axe_node *n, int64_t c)
 }
 
 static bool
-by_parts(const finder *f, access *a, key *k)
+by_parts(const axe_race_finder *f, axe_race_access *a, axe_access_key *k)
 {
     axe_affine whole;
     axe_op     op;
@@ -194,11 +196,11 @@ by_parts(const finder *f, access *a, key *k)
 
     for (int i = 0; i < a->n_key; i++) {
         const axe_node *n = cut_of(a->key[i].var, &op, &c);
-        if (!n || op != AXE_OP_div || a->key[i].how == OPEN ||
+        if (!n || op != AXE_OP_div || a->key[i].how == AXE_KEY_OPEN ||
             !known_rest(a, n, c) || !axe_affine_of(f->cx, n, &whole) ||
             !tells(f, a, &whole, k))
             continue;
-        k->how = BY_PARTS;
+        k->how = AXE_KEY_BY_PARTS;
         k->of = n;
         k->over = c;
         return true;
@@ -208,15 +210,15 @@ by_parts(const finder *f, access *a, key *k)
 
 /* Does the expression hold nothing but constants, sizes and known variables? */
 static bool
-is_known(access *a, const axe_node *n)
+is_known(axe_race_access *a, const axe_node *n)
 {
-    const key *k;
+    const axe_access_key *k;
 
     if (n->op == AXE_OP_load || n->op == AXE_OP_reduce)
         return false;
     if (n->op == AXE_OP_var && n->u.var->kind != AXE_VAR_SIZE) {
         k = axe_race_key(a, n->u.var);
-        return k && k->how != OPEN;
+        return k && k->how != AXE_KEY_OPEN;
     }
     for (int i = 0; i < n->n_arg; i++)
         if (!is_known(a, n->arg[i]))
@@ -226,7 +228,7 @@ is_known(access *a, const axe_node *n)
 
 /* `v + c == value`: v by the other side, or NULL. */
 static const axe_node *
-by_sides(const finder *f, access *a, const axe_node *side,
+by_sides(const axe_race_finder *f, axe_race_access *a, const axe_node *side,
          const axe_node *value, const axe_var *v)
 {
     axe_affine x;
@@ -241,7 +243,8 @@ by_sides(const finder *f, access *a, const axe_node *side,
 
 /* Such an equation, alone or among conditions that all hold; no: none does. */
 static bool
-by_cond(const finder *f, access *a, const axe_node *cond, bool no, key *k)
+by_cond(const axe_race_finder *f, axe_race_access *a, const axe_node *cond,
+        bool no, axe_access_key *k)
 {
     const axe_node *value;
 
@@ -256,7 +259,8 @@ by_cond(const finder *f, access *a, const axe_node *cond, bool no, key *k)
         value = by_sides(f, a, cond->arg[i], cond->arg[1 - i], k->var);
         if (!value)
             continue;
-        *k = (key){.var = k->var, .how = FIXED, .value = value};
+        *k = (axe_access_key){
+            .var = k->var, .how = AXE_KEY_FIXED, .value = value};
         return true;
     }
     return false;
@@ -264,7 +268,7 @@ by_cond(const finder *f, access *a, const axe_node *cond, bool no, key *k)
 
 /* Do the conditions leave the variable one value of its range? */
 static bool
-by_range(const finder *f, access *a, key *k)
+by_range(const axe_race_finder *f, axe_race_access *a, axe_access_key *k)
 {
     const axe_reach  in = {f->cx, extent_here, a, f->at};
     const int64_t    one = 1;
@@ -276,13 +280,14 @@ by_range(const finder *f, access *a, key *k)
     g = axe_reach_of(&in, &of);
     if (!g.has_lo || !g.has_hi || g.lo != g.hi)
         return false;
-    *k = (key){
-        .var = k->var, .how = FIXED, .value = axe_index_const(f->cx, g.lo)};
+    *k = (axe_access_key){.var = k->var,
+                          .how = AXE_KEY_FIXED,
+                          .value = axe_index_const(f->cx, g.lo)};
     return true;
 }
 
 static bool
-by_conds(const finder *f, access *a, key *k)
+by_conds(const axe_race_finder *f, axe_race_access *a, axe_access_key *k)
 {
     for (const axe_holds *w = f->at; w; w = w->up)
         if (by_cond(f, a, w->cond, w->no, k))
@@ -291,12 +296,13 @@ by_conds(const finder *f, access *a, key *k)
 }
 
 static bool
-find_key(finder *f, access *a, key *k, bool conds_first)
+find_key(axe_race_finder *f, axe_race_access *a, axe_access_key *k,
+         bool conds_first)
 {
     int64_t lo, hi;
 
     if (values_of(a, k->var, &lo, &hi) && lo == hi) {
-        k->how = ONE;
+        k->how = AXE_KEY_ONE;
         return true;
     }
     return (conds_first && by_conds(f, a, k)) || by_dim(f, a, k) ||
@@ -304,14 +310,14 @@ find_key(finder *f, access *a, key *k, bool conds_first)
 }
 
 static void
-find_keys(finder *f, access *a, bool conds_first)
+find_keys(axe_race_finder *f, axe_race_access *a, bool conds_first)
 {
     bool more = true;
 
     while (more) {
         more = false;
         for (int i = 0; i < a->n_key; i++)
-            if (a->key[i].how == OPEN)
+            if (a->key[i].how == AXE_KEY_OPEN)
                 more = find_key(f, a, &a->key[i], conds_first) || more;
     }
 }
@@ -319,7 +325,7 @@ find_keys(finder *f, access *a, bool conds_first)
 /* The parts of variables of the scope in an expression, and in what they cut.
  */
 static void
-list_parts(const finder *f, const axe_affine *sub, axe_list *parts)
+list_parts(const axe_race_finder *f, const axe_affine *sub, axe_list *parts)
 {
     for (int i = 0; i < sub->n; i++) {
         const axe_var  *v = sub->var[i];
@@ -343,15 +349,15 @@ list_parts(const finder *f, const axe_affine *sub, axe_list *parts)
 
 /* Variables of the scope, and parts of them that the subscripts have. */
 static void
-list_keys(finder *f, access *a)
+list_keys(axe_race_finder *f, axe_race_access *a)
 {
     axe_list parts = {.cx = f->cx};
 
     for (int d = 0; d < a->load->n_arg; d++)
         list_parts(f, &a->sub[d], &parts);
     a->n_key = f->scope->n_var + parts.n;
-    a->key = axe_new_array(f->cx, key, a->n_key + 1);
-    a->by_place = axe_new_array(f->cx, key, a->n_key + 1);
+    a->key = axe_new_array(f->cx, axe_access_key, a->n_key + 1);
+    a->by_place = axe_new_array(f->cx, axe_access_key, a->n_key + 1);
     for (int i = 0; i < a->n_key; i++)
         a->key[i].var = a->by_place[i].var =
             i < f->scope->n_var ? f->scope->var[i]
@@ -359,21 +365,22 @@ list_keys(finder *f, access *a)
 }
 
 void
-axe_race_swap(access *a)
+axe_race_swap(axe_race_access *a)
 {
-    key *first = a->key;
+    axe_access_key *first = a->key;
 
     a->key = a->by_place;
     a->by_place = first;
 }
 
 static void
-add_access(finder *f, const axe_stmt *s, const axe_node *load, bool write)
+add_access(axe_race_finder *f, const axe_stmt *s, const axe_node *load,
+           bool write)
 {
-    access     *a = axe_new(f->cx, access);
-    axe_affine *sub = axe_new_array(f->cx, axe_affine, load->n_arg + 1);
+    axe_race_access *a = axe_new(f->cx, axe_race_access);
+    axe_affine      *sub = axe_new_array(f->cx, axe_affine, load->n_arg + 1);
 
-    *a = (access){.stmt = s, .load = load, .write = write, .sub = sub};
+    *a = (axe_race_access){.stmt = s, .load = load, .write = write, .sub = sub};
     for (int d = 0; d < load->n_arg; d++)
         if (!axe_affine_of(f->cx, load->arg[d], &sub[d])) {
             sub[d] = (axe_affine){0};
@@ -389,15 +396,15 @@ add_access(finder *f, const axe_stmt *s, const axe_node *load, bool write)
 
 /* Do the entities of the scope share it? */
 static bool
-is_shared(const finder *f, const axe_tensor *t)
+is_shared(const axe_race_finder *f, const axe_tensor *t)
 {
     return t->space == AXE_SPACE_GLOBAL ||
            (f->outer->n > 0 && !axe_list_has(&f->own, t));
 }
 
 typedef struct reads {
-    finder         *f;
-    const axe_stmt *s;
+    axe_race_finder *f;
+    const axe_stmt  *s;
 } reads;
 
 static void
@@ -411,7 +418,7 @@ note_read(void *user, const axe_node *n)
 }
 
 void
-axe_race_find(finder *f, int n, axe_stmt *const *body)
+axe_race_find(axe_race_finder *f, int n, axe_stmt *const *body)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt  *s = body[i];
@@ -437,11 +444,11 @@ axe_race_find(finder *f, int n, axe_stmt *const *body)
     }
 }
 
-const key *
-axe_race_open(const finder *f, const access *a)
+const axe_access_key *
+axe_race_open(const axe_race_finder *f, const axe_race_access *a)
 {
     for (int i = 0; i < f->scope->n_var; i++)
-        if (a->key[i].how == OPEN)
+        if (a->key[i].how == AXE_KEY_OPEN)
             return &a->key[i];
     return NULL;
 }

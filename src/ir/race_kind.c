@@ -17,7 +17,7 @@ same_node(const axe_node *x, const axe_node *y)
 
 /* But for windows. */
 static bool
-same_keys(const key *x, const key *y, int n)
+same_keys(const axe_access_key *x, const axe_access_key *y, int n)
 {
     for (int i = 0; i < n; i++)
         if (!axe_var_same(x[i].var, y[i].var) || x[i].how != y[i].how ||
@@ -30,7 +30,7 @@ same_keys(const key *x, const key *y, int n)
 
 /* But for constants. */
 static bool
-same_subscripts(const access *x, const access *y)
+same_subscripts(const axe_race_access *x, const axe_race_access *y)
 {
     for (int d = 0; d < x->load->n_arg; d++) {
         const axe_affine *a = &x->sub[d], *b = &y->sub[d];
@@ -57,7 +57,7 @@ same_dims(const axe_stmt *x, const axe_stmt *y)
 }
 
 static bool
-same_kind(const access *x, const access *y)
+same_kind(const axe_race_access *x, const axe_race_access *y)
 {
     return x->write == y->write && x->scatter == y->scatter &&
            x->n_key == y->n_key && same_subscripts(x, y) &&
@@ -66,10 +66,10 @@ same_kind(const access *x, const access *y)
            same_dims(x->stmt, y->stmt);
 }
 
-static key *
-copy_keys(axe_ctx *cx, const key *k, int n)
+static axe_access_key *
+copy_keys(axe_ctx *cx, const axe_access_key *k, int n)
 {
-    key *out = axe_new_array(cx, key, n + 1);
+    axe_access_key *out = axe_new_array(cx, axe_access_key, n + 1);
 
     if (n > 0)
         memcpy(out, k, (size_t)n * sizeof *out);
@@ -77,7 +77,7 @@ copy_keys(axe_ctx *cx, const key *k, int n)
 }
 
 static void
-widen(key *all, const key *k, int n)
+widen(axe_access_key *all, const axe_access_key *k, int n)
 {
     for (int i = 0; i < n; i++) {
         all[i].lo = k[i].lo < all[i].lo ? k[i].lo : all[i].lo;
@@ -85,10 +85,10 @@ widen(key *all, const key *k, int n)
     }
 }
 
-static kind *
-kind_of(axe_ctx *cx, touched *t, const access *a)
+static axe_race_kind *
+kind_of(axe_ctx *cx, axe_race_touched *t, const axe_race_access *a)
 {
-    kind *k = t->kind;
+    axe_race_kind *k = t->kind;
 
     while (k && !same_kind(&k->all, a))
         k = k->next;
@@ -97,8 +97,8 @@ kind_of(axe_ctx *cx, touched *t, const access *a)
         widen(k->all.by_place, a->by_place, a->n_key);
         return k;
     }
-    k = axe_new(cx, kind);
-    *k = (kind){.all = *a, .next = t->kind};
+    k = axe_new(cx, axe_race_kind);
+    *k = (axe_race_kind){.all = *a, .next = t->kind};
     k->all.key = copy_keys(cx, a->key, a->n_key);
     k->all.by_place = copy_keys(cx, a->by_place, a->n_key);
     t->kind = k;
@@ -106,20 +106,21 @@ kind_of(axe_ctx *cx, touched *t, const access *a)
 }
 
 void
-axe_race_kinds(finder *f)
+axe_race_kinds(axe_race_finder *f)
 {
     int most = -1;
 
     for (int i = 0; i < f->found.n; i++) {
-        const access *a = f->found.item[i];
+        const axe_race_access *a = f->found.item[i];
         most = a->load->u.tensor->id > most ? a->load->u.tensor->id : most;
     }
-    f->touched = axe_new_array(f->cx, touched, most + 2);
+    f->touched = axe_new_array(f->cx, axe_race_touched, most + 2);
     for (int i = 0; i < f->found.n; i++) {
-        access  *a = (access *)f->found.item[i];
-        touched *t = &f->touched[a->load->u.tensor->id];
+        axe_race_access  *a = (axe_race_access *)f->found.item[i];
+        axe_race_touched *t = &f->touched[a->load->u.tensor->id];
         if (!t->all.cx)
-            *t = (touched){.all = {.cx = f->cx}, .fold = a->stmt->fold};
+            *t =
+                (axe_race_touched){.all = {.cx = f->cx}, .fold = a->stmt->fold};
         if (!a->write || a->stmt->fold != t->fold)
             t->fold = AXE_FOLD_NONE;
         axe_list_push(&t->all, a);

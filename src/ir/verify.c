@@ -12,7 +12,7 @@
 /* ----------------------------------------------------------------- tensors */
 
 static bool
-check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
+check_extent_kind(axe_verifier *v, const axe_tensor *t, const axe_node *n)
 {
     int64_t e;
 
@@ -34,7 +34,7 @@ check_extent_kind(verifier *v, const axe_tensor *t, const axe_node *n)
 }
 
 static bool
-check_layout(verifier *v, const axe_tensor *t)
+check_layout(axe_verifier *v, const axe_tensor *t)
 {
     int64_t size = 1, e = 1;
 
@@ -52,7 +52,7 @@ check_layout(verifier *v, const axe_tensor *t)
 }
 
 static void
-check_tensor(verifier *v, const axe_tensor *t)
+check_tensor(axe_verifier *v, const axe_tensor *t)
 {
     bool global = t->space == AXE_SPACE_GLOBAL;
     bool least = global && !axe_is_scalar(t);
@@ -76,7 +76,7 @@ check_tensor(verifier *v, const axe_tensor *t)
 
 /* -------------------------------------------------------------- statements */
 
-static void check_body(verifier *v, int n, axe_stmt *const *body);
+static void check_body(axe_verifier *v, int n, axe_stmt *const *body);
 
 typedef struct uses {
     const axe_var *var;
@@ -93,7 +93,7 @@ look_for(void *user, const axe_node *n)
 
 /* The free indices are exactly those of dst. */
 static bool
-check_free(verifier *v, const axe_stmt *s)
+check_free(axe_verifier *v, const axe_stmt *s)
 {
     for (int i = 0; i < s->n_dim; i++) {
         uses u = {s->dim[i].var, false};
@@ -114,7 +114,7 @@ check_free(verifier *v, const axe_stmt *s)
 }
 
 static bool
-check_target(verifier *v, const axe_stmt *s)
+check_target(axe_verifier *v, const axe_stmt *s)
 {
     if (s->dst->op != AXE_OP_load)
         return axe_verify_fail(
@@ -148,7 +148,7 @@ is_source(const axe_node *n)
 
 /* d = a, or d += a * b */
 static bool
-check_atom(verifier *v, const axe_stmt *s)
+check_atom(axe_verifier *v, const axe_stmt *s)
 {
     const axe_node *x = s->value;
     bool            ok = s->fold == AXE_FOLD_NONE && is_source(x);
@@ -167,7 +167,7 @@ check_atom(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_index(verifier *v, const axe_stmt *s)
+check_index(axe_verifier *v, const axe_stmt *s)
 {
     int        mark = v->vars.n;
     bool       ok = true;
@@ -188,7 +188,7 @@ check_index(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_ranged(verifier *v, const axe_stmt *s)
+check_ranged(axe_verifier *v, const axe_stmt *s)
 {
     axe_var_kind want = s->kind == AXE_STMT_FOR ? AXE_VAR_LOOP : AXE_VAR_SCOPE;
     int          mark = v->vars.n;
@@ -212,7 +212,7 @@ check_ranged(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_pipeline(verifier *v, const axe_pipeline *p)
+check_pipeline(axe_verifier *v, const axe_pipeline *p)
 {
     if (p->n_stage < 1 || p->n_tensor < 1)
         axe_verify_fail(v, axe_fail(v->cx, p->at, AXE_ESHAPE,
@@ -224,7 +224,7 @@ check_pipeline(verifier *v, const axe_pipeline *p)
 }
 
 static void
-check_stage(verifier *v, const axe_stmt *s)
+check_stage(axe_verifier *v, const axe_stmt *s)
 {
     bool in_loop = v->in_loop;
 
@@ -240,7 +240,7 @@ check_stage(verifier *v, const axe_stmt *s)
 /* Known to all entities alike: integers in scope, compared, and what rank-0
  * tiles of bool hold. */
 static bool
-check_uniform(verifier *v, const axe_node *n)
+check_uniform(axe_verifier *v, const axe_node *n)
 {
     bool held = n->op == AXE_OP_load && n->n_arg == 0;
     bool leaf = n->op == AXE_OP_reduce || n->op == AXE_OP_cast ||
@@ -259,7 +259,7 @@ check_uniform(verifier *v, const axe_node *n)
 }
 
 static void
-check_if(verifier *v, const axe_stmt *s)
+check_if(axe_verifier *v, const axe_stmt *s)
 {
     axe_holds h = {s->cond, false, v->holds};
 
@@ -275,7 +275,7 @@ check_if(verifier *v, const axe_stmt *s)
 
 /* What all entities share is declared where all of them are. */
 static void
-check_temp(verifier *v, const axe_tensor *t)
+check_temp(axe_verifier *v, const axe_tensor *t)
 {
     if (t->space != AXE_SPACE_GLOBAL || v->depth == 1)
         return;
@@ -288,7 +288,7 @@ check_temp(verifier *v, const axe_tensor *t)
 /* All entities that a barrier waits for must come to it: in a scope of a cta
  * those are the threads of one entity of it. */
 static void
-check_barrier(verifier *v, const axe_stmt *s)
+check_barrier(axe_verifier *v, const axe_stmt *s)
 {
     if (!v->inside || v->inside->scope == AXE_SCOPE_CTA ||
         v->inside->scope == AXE_SCOPE_WARPGROUP ||
@@ -303,7 +303,7 @@ check_barrier(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_scope(verifier *v, const axe_stmt *s)
+check_scope(axe_verifier *v, const axe_stmt *s)
 {
     const axe_stmt *outer = v->inside;
     bool            in_loop = v->in_loop, role = v->in_roles;
@@ -323,7 +323,7 @@ check_scope(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_roles(verifier *v, const axe_stmt *s)
+check_roles(axe_verifier *v, const axe_stmt *s)
 {
     axe_status st = axe_roles_verify(v->cx, s, v->inside);
 
@@ -335,7 +335,7 @@ check_roles(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_turn(verifier *v, const axe_stmt *s)
+check_turn(axe_verifier *v, const axe_stmt *s)
 {
     bool       in_loop = v->in_loop;
     axe_status st = axe_turn_verify(v->cx, s, v->inside);
@@ -348,7 +348,7 @@ check_turn(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_loop(verifier *v, const axe_stmt *s)
+check_loop(axe_verifier *v, const axe_stmt *s)
 {
     bool in_loop = v->in_loop;
 
@@ -361,7 +361,7 @@ check_loop(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_stmt(verifier *v, const axe_stmt *s)
+check_stmt(axe_verifier *v, const axe_stmt *s)
 {
     switch (s->kind) {
     case AXE_STMT_SCOPE:
@@ -409,7 +409,7 @@ check_stmt(verifier *v, const axe_stmt *s)
 }
 
 static void
-check_body(verifier *v, int n, axe_stmt *const *body)
+check_body(axe_verifier *v, int n, axe_stmt *const *body)
 {
     int tensors = v->tensors.n, pipelines = v->pipelines.n;
 
@@ -424,7 +424,7 @@ check_body(verifier *v, int n, axe_stmt *const *body)
 axe_status
 axe_kernel_verify(axe_ctx *cx, const axe_kernel *k)
 {
-    verifier v = {
+    axe_verifier v = {
         .cx = cx,
         .k = k,
         .vars = {.cx = cx},

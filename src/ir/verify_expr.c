@@ -2,7 +2,7 @@
 #include "ir/verify_int.h"
 
 bool
-axe_verify_fail(verifier *v, axe_status st)
+axe_verify_fail(axe_verifier *v, axe_status st)
 {
     if (v->status == AXE_OK)
         v->status = st;
@@ -12,7 +12,7 @@ axe_verify_fail(verifier *v, axe_status st)
 /* ------------------------------------------------------------------- types */
 
 bool
-axe_verify_needs(verifier *v, const axe_node *n, const char *need)
+axe_verify_needs(axe_verifier *v, const axe_node *n, const char *need)
 {
     return axe_verify_fail(v, axe_fail(v->cx, n->at, AXE_ETYPE,
                                        "`%s` (%s) needs %s",
@@ -30,7 +30,7 @@ same_args(const axe_node *n, axe_type type)
 }
 
 static bool
-check_const(verifier *v, const axe_node *n)
+check_const(axe_verifier *v, const axe_node *n)
 {
     bool is_float = axe_type_is_float(n->type);
 
@@ -41,7 +41,7 @@ check_const(verifier *v, const axe_node *n)
 }
 
 static bool
-check_select(verifier *v, const axe_node *n)
+check_select(axe_verifier *v, const axe_node *n)
 {
     if (n->arg[0]->type != AXE_TYPE_bool)
         return axe_verify_needs(v, n, "a condition before `?`");
@@ -51,7 +51,7 @@ check_select(verifier *v, const axe_node *n)
 
 /* By the traits of ops.def. */
 static bool
-check_traits(verifier *v, const axe_node *n)
+check_traits(axe_verifier *v, const axe_node *n)
 {
     unsigned t = axe_op_table[n->op].traits;
 
@@ -84,7 +84,7 @@ check_traits(verifier *v, const axe_node *n)
 
 /* cond: n is a condition, of a choice between extents. */
 static bool
-check_extent(verifier *v, const axe_node *n, bool cond)
+check_extent(axe_verifier *v, const axe_node *n, bool cond)
 {
     if (n->type != (cond ? AXE_TYPE_bool : AXE_TYPE_INDEX))
         return axe_verify_needs(
@@ -101,13 +101,13 @@ check_extent(verifier *v, const axe_node *n, bool cond)
 }
 
 bool
-axe_verify_extent(verifier *v, const axe_node *n)
+axe_verify_extent(axe_verifier *v, const axe_node *n)
 {
     return axe_verify_expr(v, n) && check_extent(v, n, false);
 }
 
 bool
-axe_verify_index(verifier *v, const axe_var *x, const axe_node *extent)
+axe_verify_index(axe_verifier *v, const axe_var *x, const axe_node *extent)
 {
     if (x->kind != AXE_VAR_INDEX || axe_list_has(&v->vars, x))
         return axe_verify_fail(
@@ -120,7 +120,7 @@ axe_verify_index(verifier *v, const axe_var *x, const axe_node *extent)
 }
 
 static bool
-check_reduce(verifier *v, const axe_node *n)
+check_reduce(axe_verifier *v, const axe_node *n)
 {
     int  mark = v->vars.n;
     bool ok = true;
@@ -138,7 +138,7 @@ check_reduce(verifier *v, const axe_node *n)
 }
 
 static bool
-check_load(verifier *v, const axe_node *n)
+check_load(axe_verifier *v, const axe_node *n)
 {
     const axe_tensor *t = n->u.tensor;
 
@@ -156,7 +156,7 @@ check_load(verifier *v, const axe_node *n)
 }
 
 static bool
-check_var(verifier *v, const axe_node *n)
+check_var(axe_verifier *v, const axe_node *n)
 {
     if (!axe_list_has(&v->vars, n->u.var))
         return axe_verify_fail(v, axe_fail(v->cx, n->at, AXE_ENAME,
@@ -166,7 +166,7 @@ check_var(verifier *v, const axe_node *n)
 }
 
 bool
-axe_verify_expr(verifier *v, const axe_node *n)
+axe_verify_expr(axe_verifier *v, const axe_node *n)
 {
     if (n->op == AXE_OP_iconst || n->op == AXE_OP_fconst)
         return check_const(v, n);

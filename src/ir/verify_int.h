@@ -4,7 +4,7 @@
 
 #include "ir/range.h"
 
-typedef struct verifier {
+typedef struct axe_verifier {
     axe_ctx          *cx;
     const axe_kernel *k;
     axe_status        status;
@@ -16,20 +16,21 @@ typedef struct verifier {
     bool              in_loop;   /* that may be left here */
     bool              in_roles;  /* right in them */
     const axe_holds  *holds;     /* conditions around, or NULL */
-} verifier;
+} axe_verifier;
 
 /* Keeps the first status; false. */
-bool axe_verify_fail(verifier *v, axe_status st);
+bool axe_verify_fail(axe_verifier *v, axe_status st);
 /* An ETYPE that says what n needs; false. */
-bool axe_verify_needs(verifier *v, const axe_node *n, const char *need);
+bool axe_verify_needs(axe_verifier *v, const axe_node *n, const char *need);
 
 /* verify_expr.c: is n well typed, all of it in scope? */
-bool axe_verify_expr(verifier *v, const axe_node *n);
+bool axe_verify_expr(axe_verifier *v, const axe_node *n);
 /* How far something runs: an integer over what is in scope, no loads. */
-bool axe_verify_extent(verifier *v, const axe_node *n);
+bool axe_verify_extent(axe_verifier *v, const axe_node *n);
 /* x is an index that is not bound yet; and now it is, until v->vars.n is put
  * back. */
-bool axe_verify_index(verifier *v, const axe_var *x, const axe_node *extent);
+bool axe_verify_index(axe_verifier *v, const axe_var *x,
+                      const axe_node *extent);
 
 /* Does a tile that is declared in `outer`, NULL: in no scope, lie where tensor
  * memory is, if that is its space (verify_scope.c)?

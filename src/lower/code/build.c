@@ -208,7 +208,7 @@ axe_clamp(axe_lowering *lw, const axe_node *a, int64_t e)
 }
 
 const axe_node *
-axe_digit_node(axe_lowering *lw, const bound *b)
+axe_digit_node(axe_lowering *lw, const axe_open_digit *b)
 {
     return axe_sum(lw, axe_ivar(lw, b->loop), axe_int(lw, b->step));
 }
@@ -236,7 +236,7 @@ axe_index_so_far(axe_lowering *lw, const axe_var *v)
 {
     const axe_node *sum = axe_int(lw, 0);
 
-    for (const bound *b = lw->bound; b; b = b->next)
+    for (const axe_open_digit *b = lw->bound; b; b = b->next)
         if (b->of.var == v)
             sum = axe_sum(lw, sum,
                           axe_scaled(lw, axe_digit_node(lw, b),

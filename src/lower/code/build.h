@@ -20,7 +20,7 @@ const axe_node *axe_scaled(axe_lowering *lw, const axe_node *a, axe_stride s);
 const axe_node *axe_clamp(axe_lowering *lw, const axe_node *a, int64_t e);
 
 /* A digit's loop variable and step. */
-const axe_node *axe_digit_node(axe_lowering *lw, const bound *b);
+const axe_node *axe_digit_node(axe_lowering *lw, const axe_open_digit *b);
 
 /* `at` moved on by `value` steps of the digit. */
 const axe_node *axe_moved(axe_lowering *lw, const axe_node *at,

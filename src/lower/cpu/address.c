@@ -9,7 +9,7 @@ axe_address(axe_lowering *lw, const axe_operand *op)
 {
     const axe_node *at = axe_with_reads(lw, op->base);
 
-    for (const bound *b = lw->bound; b; b = b->next)
+    for (const axe_open_digit *b = lw->bound; b; b = b->next)
         at = axe_moved(lw, at, op, &b->of, axe_digit_node(lw, b));
     return at;
 }

@@ -27,7 +27,7 @@ enum { NEAR = 64, ROWS_ASKED = 2 };
 /* Element or vector number i of a factor at the bound steps of k; `from` of
  * its index v. */
 static axe_mem
-factor(axe_lowering *lw, const axe_operand *op, const source *src,
+factor(axe_lowering *lw, const axe_operand *op, const axe_tile_source *src,
        const axe_var *v, int64_t from, int64_t i)
 {
     const axe_node *at;
@@ -62,13 +62,13 @@ step_of(axe_lowering *lw, axe_lblock *b, const char *name, const axe_node *seen,
 
 /* A pointer to the first of this register tile's rows or columns, which end at
  * `end`: in the argument where the view holds and the tile is whole. */
-static source
+static axe_tile_source
 look(axe_lowering *lw, axe_lblock *b, const axe_operand *op, const axe_view *v,
      const axe_node *end)
 {
-    source      src = {0};
-    axe_tensor *t;
-    axe_lir    *l;
+    axe_tile_source src = {0};
+    axe_tensor     *t;
+    axe_lir        *l;
 
     if (!v->source)
         return src;
@@ -110,8 +110,8 @@ multiply_add(axe_lowering *lw, axe_lblock *b, axe_reg acc, axe_reg x, axe_reg y)
 /* A factor's elements, or groups of them, as the atom takes them; part: an atom
  * that leaves out what is no column, or NULL. */
 static axe_reg
-load(axe_lowering *lw, axe_mem m, int lanes, axe_type type, const tile *tl,
-     const axe_atom *part)
+load(axe_lowering *lw, axe_mem m, int lanes, axe_type type,
+     const axe_cpu_tile *tl, const axe_atom *part)
 {
     axe_lblock *b = lw->level[lw->top].block;
     bool        words = lw->s->core->tile.group > 1;
@@ -150,7 +150,7 @@ ask_ahead(axe_lowering *lw, axe_lblock *blk, axe_mem m)
 
 /* The vectors of b in this step of k. */
 static axe_reg *
-columns(axe_lowering *lw, const tile *tl)
+columns(axe_lowering *lw, const axe_cpu_tile *tl)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *b = &lw->s->operand[t->b];
@@ -168,7 +168,7 @@ columns(axe_lowering *lw, const tile *tl)
 
 /* The element at k of the rows that this tile asks for. */
 static void
-ask_for_rows(axe_lowering *lw, const tile *tl)
+ask_for_rows(axe_lowering *lw, const axe_cpu_tile *tl)
 {
     const axe_node *at = tl->next;
 
@@ -188,7 +188,7 @@ k_body(axe_lowering *lw, void *user)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_operand    *a = &lw->s->operand[t->a];
-    tile                 *tl = user;
+    axe_cpu_tile         *tl = user;
     axe_lblock           *blk = lw->level[lw->top].block;
     axe_reg              *col = columns(lw, tl);
 
@@ -208,9 +208,9 @@ k_body(axe_lowering *lw, void *user)
 static axe_status
 excess_body(axe_lowering *lw, void *user)
 {
-    tile       *tl = user;
-    axe_lblock *blk = lw->level[lw->top].block;
-    axe_reg    *col = columns(lw, tl);
+    axe_cpu_tile *tl = user;
+    axe_lblock   *blk = lw->level[lw->top].block;
+    axe_reg      *col = columns(lw, tl);
 
     for (int j = 0; j < tl->width; j++)
         multiply_add(lw, blk, tl->excess[j], tl->flip, col[j]);
@@ -238,9 +238,9 @@ loop_over(axe_lowering *lw, axe_digit d, const axe_node *begin,
     l->begin = begin;
     l->end = end;
     l->step = step;
-    bound bd = {d, l->var, 0, lw->bound};
+    axe_open_digit bd = {d, l->var, 0, lw->bound};
     lw->bound = &bd;
-    lw->level[++lw->top] = (level){.block = &l->body, .index = d.var};
+    lw->level[++lw->top] = (axe_open_level){.block = &l->body, .index = d.var};
     AXE_TRY(body(lw, user));
     lw->bound = bd.next;
     lw->top--;
@@ -252,7 +252,7 @@ loop_over(axe_lowering *lw, axe_digit d, const axe_node *begin,
 
 /* Where one atom is the whole statement it adds to the old sums at once. */
 static axe_reg *
-take_old(axe_lowering *lw, axe_lblock *b, const tile *tl)
+take_old(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     axe_reg *acc = axe_new(lw->cx, axe_reg);
 
@@ -263,7 +263,7 @@ take_old(axe_lowering *lw, axe_lblock *b, const tile *tl)
 
 /* n registers of zeros. */
 static axe_reg *
-clear(axe_lowering *lw, axe_lblock *b, const tile *tl, int n)
+clear(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl, int n)
 {
     bool     fl = axe_type_table[tl->type].cls == AXE_CLASS_FLOAT;
     axe_reg *out = axe_new_array(lw->cx, axe_reg, n);
@@ -287,8 +287,8 @@ part_of(const axe_nest *all, int from, int end)
 
 /* All of k. */
 static axe_status
-sum_up(axe_lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
-       body_fn *body)
+sum_up(axe_lowering *lw, axe_cpu_tile *tl, const axe_node *begin,
+       const axe_node *end, body_fn *body)
 {
     const axe_nest *all = &lw->s->nest[0];
     axe_nest        k = part_of(all, tl->k_from, all->n_digit);
@@ -299,14 +299,14 @@ sum_up(axe_lowering *lw, tile *tl, const axe_node *begin, const axe_node *end,
 }
 
 static void
-look_at(axe_lowering *lw, axe_lblock *b, tile *tl, bool left)
+look_at(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl, bool left)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     int64_t               n = left ? t->mr : (int64_t)tl->width * tl->lanes;
     const axe_node       *end =
         axe_sum(lw, axe_index_so_far(lw, left ? t->m : t->n), axe_int(lw, n));
-    source s = look(lw, b, &lw->s->operand[left ? t->a : t->b],
-                    &lw->s->core->view[left ? 0 : 1], end);
+    axe_tile_source s = look(lw, b, &lw->s->operand[left ? t->a : t->b],
+                             &lw->s->core->view[left ? 0 : 1], end);
 
     *(left ? &tl->a : &tl->b) = s;
 }
@@ -315,7 +315,7 @@ look_at(axe_lowering *lw, axe_lblock *b, tile *tl, bool left)
  * lie far apart where a is read from an argument; where they would drive out
  * this block's, for two of its own, which costs little. */
 static void
-find_next(axe_lowering *lw, axe_lblock *b, tile *tl)
+find_next(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {
     const axe_view       *v = &lw->s->core->view[0];
     const axe_tile_shape *t = &lw->s->core->tile;
@@ -338,7 +338,7 @@ find_next(axe_lowering *lw, axe_lblock *b, tile *tl)
 /* All of k in two parts, with c asked for between them; one loop over both, as
  * the code of a step is long and a compiler's time goes into it. */
 static axe_status
-sum_in_parts(axe_lowering *lw, axe_lblock *b, tile *tl)
+sum_in_parts(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {
     const axe_node *zero = axe_int(lw, 0), *part, *first;
     axe_lblock      hold = {0}, *other;
@@ -355,7 +355,7 @@ sum_in_parts(axe_lowering *lw, axe_lblock *b, tile *tl)
     l->end = axe_int(lw, 2);
     part = axe_ivar(lw, l->var);
     first = axe_op2(lw, AXE_OP_eq, part, zero);
-    lw->level[++lw->top] = (level){.block = &l->body};
+    lw->level[++lw->top] = (axe_open_level){.block = &l->body};
     AXE_TRY(sum_up(
         lw, tl,
         axe_named(lw, &l->body, "from", axe_choose(lw, first, zero, tl->near)),
@@ -371,7 +371,7 @@ sum_in_parts(axe_lowering *lw, axe_lblock *b, tile *tl)
 /* How many columns the tile's last vector has, where that is asked for and may
  * be less than all. */
 static void
-find_left(axe_lowering *lw, axe_lblock *b, tile *tl)
+find_left(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {
     const axe_split *sp = &lw->s->core->split;
     const axe_node  *lanes = axe_int(lw, tl->lanes), *n;
@@ -390,8 +390,8 @@ find_left(axe_lowering *lw, axe_lblock *b, tile *tl)
 static axe_status
 tile_body(axe_lowering *lw, void *user)
 {
-    tile       *tl = user;
-    axe_lblock *b = lw->level[lw->top].block;
+    axe_cpu_tile *tl = user;
+    axe_lblock   *b = lw->level[lw->top].block;
 
     look_at(lw, b, tl, false);
     find_left(lw, b, tl);
@@ -410,7 +410,7 @@ tile_body(axe_lowering *lw, void *user)
 /* body for all columns: `wide` tiles of width + 1 vectors, then those of
  * width. */
 static axe_status
-each_column(axe_lowering *lw, tile *tl, body_fn *body)
+each_column(axe_lowering *lw, axe_cpu_tile *tl, body_fn *body)
 {
     const axe_split *sp = &lw->s->core->split;
     const axe_nest  *all = &lw->s->nest[0];
@@ -439,7 +439,7 @@ each_column(axe_lowering *lw, tile *tl, body_fn *body)
 static axe_status
 row_body(axe_lowering *lw, void *user)
 {
-    tile *tl = user;
+    axe_cpu_tile *tl = user;
 
     look_at(lw, lw->level[lw->top].block, tl, true);
     return each_column(lw, tl, tile_body);
@@ -457,9 +457,9 @@ row_of_columns(axe_lowering *lw, void *user)
 static axe_status
 column_body(axe_lowering *lw, void *user)
 {
-    tile       *tl = user;
-    axe_nest    m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
-    axe_lblock *b = lw->level[lw->top].block;
+    axe_cpu_tile *tl = user;
+    axe_nest      m = part_of(&lw->s->nest[0], tl->n_end, tl->k_from);
+    axe_lblock   *b = lw->level[lw->top].block;
 
     if (!lw->s->atom[0]->flip)
         return axe_nest_open(lw, &m, row_of_columns, tl);
@@ -478,7 +478,7 @@ columns_body(axe_lowering *lw, void *user)
 
 /* How far the sum goes, if it is one digit. */
 static void
-measure_depth(axe_lowering *lw, axe_lblock *b, tile *tl)
+measure_depth(axe_lowering *lw, axe_lblock *b, axe_cpu_tile *tl)
 {
     const axe_nest  *nest = &lw->s->nest[0];
     const axe_digit *k = &nest->digit[nest->n_digit - 1];
@@ -513,7 +513,7 @@ axe_lower_contract(axe_lowering *lw, axe_lblock *b)
 {
     const axe_tile_shape *t = &lw->s->core->tile;
     const axe_nest       *all = &lw->s->nest[0];
-    tile                  tl = {.lanes = all->lanes};
+    axe_cpu_tile          tl = {.lanes = all->lanes};
 
     while (tl.k_from < all->n_digit && !is_sum(t, all->digit[tl.k_from].var))
         tl.k_from++;
@@ -524,7 +524,7 @@ axe_lower_contract(axe_lowering *lw, axe_lblock *b)
         tl.n_end++;
     if (t->group > 1)
         tl.word = axe_word_of(lw->s->atom[0]->type[1], t->group);
-    lw->level[0] = (level){.block = b};
+    lw->level[0] = (axe_open_level){.block = b};
     lw->top = 0;
     tl.type = axe_compute_of(lw, axe_sum_at(lw, 0, 0, tl.lanes).type);
     measure_depth(lw, b, &tl);

@@ -85,8 +85,8 @@ void axe_remember(axe_lowering *lw, int at, const axe_node *n, bool splat,
 int axe_level_of(const axe_lowering *lw, const axe_node *n);
 
 /* How many values the loops do in one go; the code that follows is for one. */
-int  axe_jam_iterations(const jam *j);
-void axe_jam_take(axe_lowering *lw, const jam *j, int iteration);
+int  axe_jam_iterations(const axe_jam *j);
+void axe_jam_take(axe_lowering *lw, const axe_jam *j, int iteration);
 
 /* ----------------------------------------------------------------- limits.c */
 

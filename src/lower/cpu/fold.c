@@ -35,8 +35,8 @@ axe_fold_into(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc,
 /* All chains of an iteration into the first, pairwise, and that into one
  * lane. */
 void
-axe_fold_join(axe_lowering *lw, axe_lblock *b, const folding *f, int iteration,
-              bool across)
+axe_fold_join(axe_lowering *lw, axe_lblock *b, const axe_folding *f,
+              int iteration, bool across)
 {
     const axe_reg *acc = (across ? f->many : f->one) + iteration * f->chains;
     axe_reg        one = f->one[iteration * f->one_chains];
@@ -64,7 +64,7 @@ axe_fold_nest(const axe_lowering *lw, const axe_node *reduce)
 /* Accumulators of all iterations, and of all chains where those are not joined
  * across lanes. */
 void
-axe_fold_start(axe_lowering *lw, axe_lblock *b, folding *f,
+axe_fold_start(axe_lowering *lw, axe_lblock *b, axe_folding *f,
                const axe_nest *nest)
 {
     const axe_node *n = f->node,
@@ -82,10 +82,10 @@ axe_fold_start(axe_lowering *lw, axe_lblock *b, folding *f,
 }
 
 /* What is known of the reduction from another value done in the same go. */
-const folded *
+const axe_folded *
 axe_fold_known(const axe_lowering *lw, const axe_node *n)
 {
-    const folded *k = lw->jam ? lw->folded : NULL;
+    const axe_folded *k = lw->jam ? lw->folded : NULL;
 
     while (k && (k->node != n || k->iteration != lw->iteration))
         k = k->next;

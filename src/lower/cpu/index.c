@@ -194,7 +194,7 @@ static bool
 all_bound(const axe_lowering *lw, const axe_affine *a, const axe_var *v)
 {
     for (int i = 0; i < a->n; i++) {
-        const bound *b = lw->bound;
+        const axe_open_digit *b = lw->bound;
         if (a->var[i] == v || a->var[i]->kind != AXE_VAR_INDEX)
             continue;
         while (b && b->of.var != a->var[i])

@@ -14,10 +14,10 @@ axe_level_of(const axe_lowering *lw, const axe_node *n)
     return l;
 }
 
-memo *
+axe_memo *
 axe_recall(const axe_lowering *lw, int at, const axe_node *n, bool splat)
 {
-    for (memo *m = lw->level[at].known; m; m = m->next)
+    for (axe_memo *m = lw->level[at].known; m; m = m->next)
         if (m->node == n && m->splat == splat)
             return m;
     return NULL;
@@ -26,9 +26,9 @@ axe_recall(const axe_lowering *lw, int at, const axe_node *n, bool splat)
 void
 axe_remember(axe_lowering *lw, int at, const axe_node *n, bool splat, axe_reg r)
 {
-    memo *m = axe_new(lw->cx, memo);
+    axe_memo *m = axe_new(lw->cx, axe_memo);
 
-    *m = (memo){n, splat, r, lw->level[at].known};
+    *m = (axe_memo){n, splat, r, lw->level[at].known};
     lw->level[at].known = m;
 }
 
@@ -37,18 +37,18 @@ static void
 forget(axe_lowering *lw, const axe_var *v)
 {
     for (int l = 0; l <= lw->top; l++) {
-        memo  *known = NULL;
-        taken *number = NULL;
-        for (const memo *m = lw->level[l].known; m; m = m->next)
+        axe_memo          *known = NULL;
+        axe_taken_element *number = NULL;
+        for (const axe_memo *m = lw->level[l].known; m; m = m->next)
             if (!axe_mentions(m->node, v)) {
-                memo *kept = axe_new(lw->cx, memo);
+                axe_memo *kept = axe_new(lw->cx, axe_memo);
                 *kept = *m;
                 kept->next = known;
                 known = kept;
             }
-        for (const taken *t = lw->level[l].number; t; t = t->next)
+        for (const axe_taken_element *t = lw->level[l].number; t; t = t->next)
             if (!axe_mentions(t->node, v)) {
-                taken *kept = axe_new(lw->cx, taken);
+                axe_taken_element *kept = axe_new(lw->cx, axe_taken_element);
                 *kept = *t;
                 kept->next = number;
                 number = kept;
@@ -59,7 +59,7 @@ forget(axe_lowering *lw, const axe_var *v)
 }
 
 int
-axe_jam_iterations(const jam *j)
+axe_jam_iterations(const axe_jam *j)
 {
     int n = 1;
 
@@ -69,7 +69,7 @@ axe_jam_iterations(const jam *j)
 }
 
 void
-axe_jam_take(axe_lowering *lw, const jam *j, int iteration)
+axe_jam_take(axe_lowering *lw, const axe_jam *j, int iteration)
 {
     lw->iteration = iteration;
     for (; j; j = j->next) {

@@ -14,7 +14,7 @@ lesser(axe_lowering *lw, const axe_node *a, const axe_node *b)
 /* An operand, read by `load`, is zero where v >= limit. */
 static axe_status
 add_zero(axe_lowering *lw, const axe_var *v, const axe_node *load,
-         const axe_node *limit, limits *lim)
+         const axe_node *limit, axe_limits *lim)
 {
     for (int k = 0; k < lim->n; k++)
         if (axe_node_same(lim->zero[k], limit))
@@ -31,7 +31,7 @@ add_zero(axe_lowering *lw, const axe_var *v, const axe_node *load,
 bool
 axe_reads_zero(const axe_lowering *lw, const axe_operand *op)
 {
-    for (const outside *o = lw->outside; o; o = o->next)
+    for (const axe_outside *o = lw->outside; o; o = o->next)
         for (int g = 0; g < op->n_guard; g++)
             if (op->guard[g].var == o->var &&
                 axe_node_same(op->guard[g].limit, o->limit))
@@ -41,9 +41,9 @@ axe_reads_zero(const axe_lowering *lw, const axe_operand *op)
 
 axe_status
 axe_limits_of(axe_lowering *lw, const axe_nest *nest, const axe_var *v,
-              limits *out)
+              axe_limits *out)
 {
-    *out = (limits){0};
+    *out = (axe_limits){0};
     if (lw->full)
         return AXE_OK;
     for (int i = 0; i < lw->s->n_bound; i++)
@@ -81,9 +81,9 @@ rest_of(axe_lowering *lw, const axe_check *c, const axe_var *v, bool high)
     const axe_node *sum = axe_with_reads(lw, c->outer);
 
     for (int i = 0; i < c->index.n; i++) {
-        const axe_var  *w = c->index.var[i];
-        const axe_node *at = axe_index_so_far(lw, w);
-        const bound    *b = lw->bound;
+        const axe_var        *w = c->index.var[i];
+        const axe_node       *at = axe_index_so_far(lw, w);
+        const axe_open_digit *b = lw->bound;
         while (b && b->of.var != w)
             b = b->next;
         if (!b && w != v && (c->index.coef[i] > 0) == high)

@@ -60,7 +60,7 @@ axe_status
 axe_lower_map(axe_lowering *lw, axe_lblock *b)
 {
     lw->stream = axe_over_caches(lw, b);
-    lw->level[0] = (level){.block = b};
+    lw->level[0] = (axe_open_level){.block = b};
     lw->top = 0;
     return axe_nest_open(lw, &lw->s->nest[0], axe_store_value, NULL);
 }

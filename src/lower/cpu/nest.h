@@ -8,16 +8,16 @@
 enum { MAX_SPLIT = 4 };
 
 /* What bounds one variable. */
-typedef struct limits {
+typedef struct axe_limits {
     const axe_node *cut; /* or NULL */
     int             n;
     const axe_node *zero[MAX_SPLIT]; /* some operand reads zero from there */
-} limits;
+} axe_limits;
 
 /* limits.c: those of v in the nest.
  * Errors  EUNSUPPORTED: more than MAX_SPLIT */
 AXE_CHECK axe_status axe_limits_of(axe_lowering *lw, const axe_nest *nest,
-                                   const axe_var *v, limits *out);
+                                   const axe_var *v, axe_limits *out);
 /* min(max(a, lo), hi) */
 const axe_node *axe_clamp_to(axe_lowering *lw, const axe_node *lo,
                              const axe_node *a, const axe_node *hi);
@@ -36,31 +36,31 @@ enum { MAX_CHAIN = 24 };
 
 /* Accumulators: as wide as the loops outside, and of the nest's own lanes; of
  * each iteration as many as there are chains. */
-typedef struct folding {
+typedef struct axe_folding {
     const axe_node *node;
     axe_lop         op;
     int             outside; /* lanes of the loops around the reduction */
     int             chains, one_chains;
-    const jam      *jam;
+    const axe_jam  *jam;
     int             iterations;
     axe_reg         one[MAX_CHAIN], many[MAX_CHAIN];
     axe_reg         unit; /* as wide as many */
-} folding;
+} axe_folding;
 
 /* fold.c: acc = acc op x, in place. */
 void axe_fold_into(axe_lowering *lw, axe_lblock *b, axe_lop op, axe_reg acc,
                    axe_reg x);
 /* All chains of an iteration into the first, pairwise, and that into one
  * lane. */
-void            axe_fold_join(axe_lowering *lw, axe_lblock *b, const folding *f,
-                              int iteration, bool across);
+void axe_fold_join(axe_lowering *lw, axe_lblock *b, const axe_folding *f,
+                   int iteration, bool across);
 const axe_nest *axe_fold_nest(const axe_lowering *lw, const axe_node *reduce);
 /* Accumulators of all iterations, and of all chains where those are not joined
  * across lanes. */
-void axe_fold_start(axe_lowering *lw, axe_lblock *b, folding *f,
+void axe_fold_start(axe_lowering *lw, axe_lblock *b, axe_folding *f,
                     const axe_nest *nest);
 /* What is known of the reduction from another value done in the same go. */
-const folded *axe_fold_known(const axe_lowering *lw, const axe_node *n);
+const axe_folded *axe_fold_known(const axe_lowering *lw, const axe_node *n);
 
 /* operation.c: the operand's element at the open loops; an operation on
  * registers.
@@ -78,7 +78,8 @@ bool    axe_emit_small_index(axe_lowering *lw, axe_lblock *b, const axe_node *n,
                              int lanes, axe_reg *out);
 
 /* known.c: the value at level `at`, or NULL. */
-memo *axe_recall(const axe_lowering *lw, int at, const axe_node *n, bool splat);
+axe_memo *axe_recall(const axe_lowering *lw, int at, const axe_node *n,
+                     bool splat);
 
 /* read.c: the variable that has the element, at level `at`, or NULL; is it no
  * arithmetic of integers, so that a register must compute it? */

@@ -30,7 +30,7 @@ axe_is_read(const axe_node *n)
 const axe_var *
 axe_taken(const axe_lowering *lw, int at, const axe_node *n)
 {
-    for (const taken *t = lw->level[at].number; t; t = t->next)
+    for (const axe_taken_element *t = lw->level[at].number; t; t = t->next)
         if (axe_node_same(t->node, n))
             return t->var;
     return NULL;
@@ -39,8 +39,8 @@ axe_taken(const axe_lowering *lw, int at, const axe_node *n)
 bool
 axe_reads_are_bound(const axe_lowering *lw, const axe_node *n)
 {
-    const bound *b = lw->bound;
-    bool         all = true;
+    const axe_open_digit *b = lw->bound;
+    bool                  all = true;
 
     if (n->op == AXE_OP_var && n->u.var->kind == AXE_VAR_INDEX) {
         while (b && b->of.var != n->u.var)

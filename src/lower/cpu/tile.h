@@ -7,16 +7,16 @@
 #include "plan/cpu/schedule.h"
 
 /* Where a factor is read: a pointer and steps, or where the plan says. */
-typedef struct source {
+typedef struct axe_tile_source {
     const axe_tensor *view; /* or NULL */
     const axe_node   *step, *sum, *more[AXE_MAX_MORE];
-} source;
+} axe_tile_source;
 
-typedef struct tile {
+typedef struct axe_cpu_tile {
     int             lanes, width;          /* vectors of this tile */
     int             n_from, n_end, k_from; /* digits of n and k in the nest */
     const axe_node *near, *depth; /* of k: where c is asked for, the end */
-    source          a, b;
+    axe_tile_source a, b;
     const axe_node *left; /* lanes of the last vector that are columns; NULL:
                              all, or what lies behind is zeros */
     const axe_node *next; /* of a's view: where the rows begin that this tile
@@ -26,7 +26,7 @@ typedef struct tile {
     axe_reg *acc;         /* [mr][width] */
     axe_reg *excess;      /* [width] what flipped signs add, or NULL */
     axe_reg  flip;        /* the signs of a word, in every lane */
-} tile;
+} axe_cpu_tile;
 
 const axe_node *axe_op2(axe_lowering *lw, axe_op op, const axe_node *a,
                         const axe_node *b);
@@ -48,9 +48,9 @@ const axe_node *axe_steps_on(axe_lowering *lw, const axe_operand *op,
 axe_mem axe_sum_at(axe_lowering *lw, int i, int j, int lanes);
 /* Prefetches of what the end will need, soon. */
 AXE_CHECK axe_status axe_tile_ask(axe_lowering *lw, axe_lblock *b,
-                                  const tile *tl);
+                                  const axe_cpu_tile *tl);
 /* c += acc, or what is done in the first and the last iteration. */
 AXE_CHECK axe_status axe_tile_end(axe_lowering *lw, axe_lblock *b,
-                                  const tile *tl);
+                                  const axe_cpu_tile *tl);
 
 #endif

@@ -111,7 +111,7 @@ c_at_row(axe_lowering *lw, const axe_node *row, int j, int lanes, axe_mem *out)
 }
 
 static void
-put_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
+put_sums(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
@@ -124,7 +124,7 @@ put_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 static void
-add_old(axe_lowering *lw, axe_lblock *b, const tile *tl)
+add_old(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     for (int i = 0; i < lw->s->core->tile.mr; i++)
         for (int j = 0; j < tl->width; j++) {
@@ -157,7 +157,7 @@ has_old(axe_lowering *lw)
 
 /* Is this iteration the last, and the register tile whole? */
 static const axe_node *
-is_done(axe_lowering *lw, const tile *tl)
+is_done(axe_lowering *lw, const axe_cpu_tile *tl)
 {
     const axe_schedule *s = lw->s;
     const axe_node *row = axe_index_so_far(lw, s->core->tile.m), *done, *end;
@@ -185,7 +185,7 @@ is_done(axe_lowering *lw, const tile *tl)
 /* ------------------------------------------------- what follows, with sums */
 
 /* Index v of the statement as a variable of its own: all of it one digit. */
-static bound
+static axe_open_digit
 whole_index(axe_lowering *lw, axe_lblock *b, const axe_schedule *s,
             const axe_var *v, const axe_node *value)
 {
@@ -195,7 +195,7 @@ whole_index(axe_lowering *lw, axe_lblock *b, const axe_schedule *s,
     l->var = axe_loop_var(lw, v->name);
     l->value = value;
     axe_is_iconst(axe_extent_of(s, v), &e);
-    return (bound){{v, 1, e}, l->var, 0, NULL};
+    return (axe_open_digit){{v, 1, e}, l->var, 0, NULL};
 }
 
 typedef axe_status then_fn(axe_lowering *lw, axe_lblock *b);
@@ -204,16 +204,16 @@ typedef axe_status then_fn(axe_lowering *lw, axe_lblock *b);
  * the statement that follows sees it: its own indices bound, the sums in
  * registers. */
 static axe_status
-each_vector(axe_lowering *lw, axe_lblock *b, const tile *tl,
+each_vector(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl,
             const axe_node *first, int n_row, then_fn *fn)
 {
     const axe_schedule *s = lw->s, *e = s->core->then;
     axe_lowering       *saved = axe_new(lw->cx, axe_lowering);
-    bound               bd[2] = {
-                      whole_index(lw, b, e, e->core->merged[0],
-                                  axe_sum(lw, axe_index_so_far(lw, s->core->tile.m), first)),
-                      whole_index(lw, b, e, e->core->merged[1],
-                                  axe_index_so_far(lw, s->core->tile.n))};
+    axe_open_digit      bd[2] = {
+             whole_index(lw, b, e, e->core->merged[0],
+                         axe_sum(lw, axe_index_so_far(lw, s->core->tile.m), first)),
+             whole_index(lw, b, e, e->core->merged[1],
+                         axe_index_so_far(lw, s->core->tile.n))};
 
     bd[0].next = &bd[1];
     *saved = *lw;
@@ -223,8 +223,8 @@ each_vector(axe_lowering *lw, axe_lblock *b, const tile *tl,
     lw->vector = e->core->merged[1];
     lw->lanes = tl->lanes;
     lw->full = true;
-    lw->level[0] = (level){.block = b};
-    lw->level[1] = (level){.block = b, .index = e->core->merged[1]};
+    lw->level[0] = (axe_open_level){.block = b};
+    lw->level[1] = (axe_open_level){.block = b, .index = e->core->merged[1]};
     lw->vector_level = 1;
     lw->top = 2;
     for (int j = 0; j < tl->width; j++) {
@@ -234,7 +234,8 @@ each_vector(axe_lowering *lw, axe_lblock *b, const tile *tl,
         lw->whole = lw->part != NULL;
         for (int i = 0; i < n_row; i++) {
             bd[0].step = i;
-            lw->level[2] = (level){.block = b, .index = e->core->merged[0]};
+            lw->level[2] =
+                (axe_open_level){.block = b, .index = e->core->merged[0]};
             for (int k = 1; k < e->n_operand; k++)
                 if (e->operand[k].tensor == s->operand[0].tensor)
                     axe_remember(lw, 2, e->operand[k].load, false,
@@ -283,7 +284,7 @@ each_row(axe_lowering *lw, axe_lblock *b, const axe_node **row)
 }
 
 static void
-ask_for_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
+ask_for_sums(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     const axe_node *row;
     axe_lblock     *body = each_row(lw, b, &row);
@@ -298,7 +299,7 @@ ask_for_sums(axe_lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 axe_status
-axe_tile_ask(axe_lowering *lw, axe_lblock *b, const tile *tl)
+axe_tile_ask(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     const axe_node *row;
     axe_lblock     *other;
@@ -315,7 +316,7 @@ axe_tile_ask(axe_lowering *lw, axe_lblock *b, const tile *tl)
 
 /* acc -= excess */
 static void
-take_off(axe_lowering *lw, axe_lblock *b, const tile *tl)
+take_off(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     for (int i = 0; tl->excess && i < lw->s->core->tile.mr * tl->width; i++) {
         axe_reg acc = tl->acc[i];
@@ -326,7 +327,7 @@ take_off(axe_lowering *lw, axe_lblock *b, const tile *tl)
 }
 
 axe_status
-axe_tile_end(axe_lowering *lw, axe_lblock *b, const tile *tl)
+axe_tile_end(axe_lowering *lw, axe_lblock *b, const axe_cpu_tile *tl)
 {
     axe_lblock *other;
     axe_lblock *old = axe_where(lw, b, has_old(lw), &other);

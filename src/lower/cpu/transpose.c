@@ -271,7 +271,7 @@ axe_lower_transpose(axe_lowering *lw, axe_lblock *b)
     const axe_node *in;
 
     lw->stream = axe_over_caches(lw, b);
-    lw->level[0] = (level){.block = b};
+    lw->level[0] = (axe_open_level){.block = b};
     lw->top = 0;
     AXE_TRY(axe_take_reads(lw, &lw->s->operand[0]));
     AXE_TRY(axe_take_reads(lw, &lw->s->operand[1]));

@@ -38,7 +38,7 @@ axe_value_in(axe_lowering *lw, const axe_node *want, int lanes, axe_reg *out)
     const axe_node *n = axe_decided(lw, want);
     axe_reg         r;
     int             l = axe_level_of(lw, n);
-    memo           *m;
+    axe_memo       *m;
 
     AXE_TRY(axe_lower_value(lw, n, &r));
     if (r.lanes != lanes) {
@@ -99,10 +99,10 @@ cast(axe_lowering *lw, axe_lblock *b, const axe_node *n, int lanes,
 static axe_status
 fold_body(axe_lowering *lw, void *user)
 {
-    folding *f = user;
-    bool     one = lw->lanes == f->outside;
-    axe_reg *acc = one ? f->one : f->many, x;
-    int      chains = one ? f->one_chains : f->chains;
+    axe_folding *f = user;
+    bool         one = lw->lanes == f->outside;
+    axe_reg     *acc = one ? f->one : f->many, x;
+    int          chains = one ? f->one_chains : f->chains;
 
     for (int t = 0; t < f->iterations; t++) {
         if (f->jam)
@@ -121,15 +121,15 @@ fold_body(axe_lowering *lw, void *user)
 static axe_status
 lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
 {
-    axe_lowering *saved = axe_new(lw->cx, axe_lowering);
-    axe_nest      nest = *axe_fold_nest(lw, n);
-    const folded *known = axe_fold_known(lw, n);
-    folding       f = {.node = n,
-                       .outside = lanes,
-                       .chains = nest.chains,
-                       .jam = lw->jam,
-                       .iterations = axe_jam_iterations(lw->jam)};
-    axe_lblock   *b = lw->level[l].block;
+    axe_lowering     *saved = axe_new(lw->cx, axe_lowering);
+    axe_nest          nest = *axe_fold_nest(lw, n);
+    const axe_folded *known = axe_fold_known(lw, n);
+    axe_folding       f = {.node = n,
+                           .outside = lanes,
+                           .chains = nest.chains,
+                           .jam = lw->jam,
+                           .iterations = axe_jam_iterations(lw->jam)};
+    axe_lblock       *b = lw->level[l].block;
 
     if (known) {
         *out = known->reg;
@@ -157,8 +157,8 @@ lower_fold(axe_lowering *lw, int l, const axe_node *n, int lanes, axe_reg *out)
         if (t == 0)
             *out = r;
         if (f.jam) {
-            folded *k = axe_new(lw->cx, folded);
-            *k = (folded){n, t, r, saved->folded};
+            axe_folded *k = axe_new(lw->cx, axe_folded);
+            *k = (axe_folded){n, t, r, saved->folded};
             saved->folded = k;
         }
     }
@@ -177,7 +177,7 @@ axe_lower_value(axe_lowering *lw, const axe_node *want, axe_reg *out)
     const axe_node *n = axe_decided(lw, want);
     int l = axe_level_of(lw, n), lanes = is_vector(lw, n) ? lw->lanes : 1;
     axe_lblock *b = lw->level[l].block;
-    memo       *m = axe_recall(lw, l, n, false);
+    axe_memo   *m = axe_recall(lw, l, n, false);
     axe_reg     r;
 
     if (m && m->reg.lanes == lanes) {
@@ -226,9 +226,9 @@ axe_lower_value(axe_lowering *lw, const axe_node *want, axe_reg *out)
 static axe_status
 take(axe_lowering *lw, const axe_node *n)
 {
-    int     l = axe_level_of(lw, n);
-    taken  *t = axe_new(lw->cx, taken);
-    axe_reg r, *src = axe_new(lw->cx, axe_reg);
+    int                l = axe_level_of(lw, n);
+    axe_taken_element *t = axe_new(lw->cx, axe_taken_element);
+    axe_reg            r, *src = axe_new(lw->cx, axe_reg);
 
     if (axe_taken(lw, l, n))
         return AXE_OK;
@@ -243,7 +243,7 @@ take(axe_lowering *lw, const axe_node *n)
     let->var = v;
     let->n_src = 1;
     let->src = src;
-    *t = (taken){n, let->var, lw->level[l].number};
+    *t = (axe_taken_element){n, let->var, lw->level[l].number};
     lw->level[l].number = t;
     return AXE_OK;
 }
@@ -300,7 +300,7 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     int64_t          b, e;
     axe_lblock       hold = {0};
     axe_lir         *l;
-    bound            bd;
+    axe_open_digit   bd;
 
     if (axe_is_iconst(begin, &b) && axe_is_iconst(end, &e) && b >= e)
         return AXE_OK;
@@ -312,16 +312,16 @@ loop(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int lanes,
     l->begin = begin;
     l->end = end;
     l->step = (int64_t)lanes * chains;
-    bd = (bound){*d, l->var, 0, lw->bound};
+    bd = (axe_open_digit){*d, l->var, 0, lw->bound};
 
     axe_lowering saved = *lw;
-    jam          side = {&bd, chains, lw->jam};
+    axe_jam      side = {&bd, chains, lw->jam};
     if (chains > 1 && jam_of(w->nest, j) > 1) {
         lw->jam = &side;
         chains = 1;
     }
     lw->bound = &bd;
-    lw->level[++lw->top] = (level){.block = &l->body, .index = d->var};
+    lw->level[++lw->top] = (axe_open_level){.block = &l->body, .index = d->var};
     if (lanes > 1) {
         lw->vector = d->var;
         lw->lanes = lanes;
@@ -390,12 +390,12 @@ enum { LONG = 1, REST = 2 };
 static axe_status
 range(nest_walk *w, int j, const axe_node *begin, const axe_node *end, int how)
 {
-    const outside *o = w->lw->outside;
-    bool           last = j == w->nest->n_digit - 1;
-    bool           zero = o && o->var == w->nest->digit[j].var;
-    int            lanes = last ? w->nest->lanes : 1;
-    int            chains = last && !zero ? w->nest->chains : 1;
-    int            by = zero ? 1 : jam_of(w->nest, j);
+    const axe_outside *o = w->lw->outside;
+    bool               last = j == w->nest->n_digit - 1;
+    bool               zero = o && o->var == w->nest->digit[j].var;
+    int                lanes = last ? w->nest->lanes : 1;
+    int                chains = last && !zero ? w->nest->chains : 1;
+    int                by = zero ? 1 : jam_of(w->nest, j);
 
     for (; by > 1 && (how & LONG); by = last && w->nest->jam[1] ? by / 2 : 1)
         AXE_TRY(part(w, j, &begin, end, 1, by));
@@ -515,7 +515,7 @@ asking(nest_walk *w, int j, const axe_node *before, const axe_node *begin,
 /* [begin, end) of digit j, cut where operands begin to read zero, from limit k
  * on; `before` is the value of the digits around. */
 static axe_status
-split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
+split(nest_walk *w, int j, const axe_limits *lim, int k, const axe_node *before,
       const axe_node *begin, const axe_node *end)
 {
     axe_lowering   *lw = w->lw;
@@ -526,7 +526,7 @@ split(nest_walk *w, int j, const limits *lim, int k, const axe_node *before,
     mid = axe_node2(lw->cx, AXE_OP_sub, lim->zero[k], before);
     mid = axe_nest_let(lw, "inside", axe_clamp_to(lw, begin, mid, end));
     AXE_TRY(split(w, j, lim, k + 1, before, begin, mid));
-    outside o = {w->nest->digit[j].var, lim->zero[k], lw->outside};
+    axe_outside o = {w->nest->digit[j].var, lim->zero[k], lw->outside};
     lw->outside = &o;
     AXE_TRY(split(w, j, lim, k + 1, before, mid, end));
     lw->outside = o.next;
@@ -552,7 +552,7 @@ static axe_status
 walk(nest_walk *w, int j)
 {
     axe_lowering *lw = w->lw;
-    limits        lim;
+    axe_limits    lim;
 
     if (j == w->nest->n_digit)
         return lw->jam && !w->nest->reduce ? each_iteration(w)

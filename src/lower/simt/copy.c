@@ -16,9 +16,9 @@
 static void
 bind(axe_simt_lowering *sl, axe_digit of, const axe_node *value)
 {
-    bound *d = axe_new(sl->lw.cx, bound);
+    axe_open_digit *d = axe_new(sl->lw.cx, axe_open_digit);
 
-    *d = (bound){of, value->u.var, 0, sl->lw.bound};
+    *d = (axe_open_digit){of, value->u.var, 0, sl->lw.bound};
     sl->lw.bound = d;
 }
 
@@ -136,7 +136,7 @@ operand(pieces *x, const axe_operand *op)
     axe_lowering   *lw = &x->sl->lw;
     const axe_node *at = with_reads(x, op->base);
 
-    for (const bound *b = lw->bound; b; b = b->next)
+    for (const axe_open_digit *b = lw->bound; b; b = b->next)
         at = axe_moved(lw, at, op, &b->of, axe_digit_node(lw, b));
     if (op->tensor->space == AXE_SPACE_GLOBAL)
         return axe_simt_global(axe_simt_tensor(x->sl, op->tensor), at);
@@ -150,7 +150,7 @@ read_places(pieces *x, axe_lblock *b)
 {
     for (int i = x->s->n_operand - 1; i > 0; i--) {
         const axe_operand *op = &x->s->operand[i];
-        bound             *threads = x->sl->lw.bound;
+        axe_open_digit    *threads = x->sl->lw.bound;
         axe_lblock        *in = b;
         const axe_atom    *row;
         int                param;

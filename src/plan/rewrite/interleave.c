@@ -25,7 +25,7 @@
 enum { MAX_ENTITY = 16 };
 
 static void
-find_rings(weave *x, const axe_stmt *s, axe_list *found)
+find_rings(axe_weave *x, const axe_stmt *s, axe_list *found)
 {
     if ((s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
         !axe_list_has(found, s->pipeline))
@@ -38,7 +38,7 @@ find_rings(weave *x, const axe_stmt *s, axe_list *found)
 
 /* The rings that more than one of the roles use. */
 static void
-find_shared(weave *x, const axe_stmt *roles)
+find_shared(axe_weave *x, const axe_stmt *roles)
 {
     axe_list *of = axe_new_array(x->cx, axe_list, roles->n_body);
 
@@ -56,9 +56,9 @@ find_shared(weave *x, const axe_stmt *roles)
 
 /* The entity `e` of `n` of the role. */
 static void
-add_strand(weave *x, const axe_stmt *role, int64_t e, int64_t n)
+add_strand(axe_weave *x, const axe_stmt *role, int64_t e, int64_t n)
 {
-    strand          *s = &x->strand[x->n_strand++];
+    axe_strand      *s = &x->strand[x->n_strand++];
     axe_rewriter     w = axe_rewriter_of(x->cx, x->k);
     axe_stmt        *none = NULL;
     axe_stmt *const *body;
@@ -78,14 +78,14 @@ add_strand(weave *x, const axe_stmt *role, int64_t e, int64_t n)
         rest /= extent;
     }
     body = axe_rewrite_body(&w, role->n_body, role->body);
-    *s = (strand){
+    *s = (axe_strand){
         .role = role, .known = axe_rewriter_of(x->cx, x->k), .depth = 1};
-    s->in[0] = (list_at){1, 0, &none};
+    s->in[0] = (axe_weave_list){1, 0, &none};
     axe_weave_splice(x, x->n_strand - 1, role->n_body, body);
 }
 
 static bool
-count_entities(weave *x, const axe_stmt *role, int64_t *n)
+count_entities(axe_weave *x, const axe_stmt *role, int64_t *n)
 {
     int64_t e;
 
@@ -99,7 +99,7 @@ count_entities(weave *x, const axe_stmt *role, int64_t *n)
 }
 
 static bool
-weave_roles(weave *x, const axe_stmt *roles, axe_list *out)
+weave_roles(axe_weave *x, const axe_stmt *roles, axe_list *out)
 {
     axe_list body = {.cx = x->cx};
     int64_t  n, all = 0;
@@ -111,7 +111,7 @@ weave_roles(weave *x, const axe_stmt *roles, axe_list *out)
         all += n;
     }
     find_shared(x, roles);
-    x->strand = axe_new_array(x->cx, strand, all + 1);
+    x->strand = axe_new_array(x->cx, axe_strand, all + 1);
     member = axe_new_array(x->cx, int, all + 1);
     for (int i = roles->n_body - 1; i >= 0; i--) {
         if (!count_entities(x, roles->body[i], &n))
@@ -142,7 +142,8 @@ weave_stmt(void *user, axe_stmt *s, axe_list *out)
 {
     all_roles *a = user;
     axe_list   none = {.cx = a->cx};
-    weave x = {.cx = a->cx, .k = a->k, .roles = s, .ring = none, .decl = none};
+    axe_weave  x = {
+         .cx = a->cx, .k = a->k, .roles = s, .ring = none, .decl = none};
 
     if (s->kind != AXE_STMT_ROLES)
         return false;

@@ -20,7 +20,7 @@ enum { MAX_SPLIT = 4 };
  * statements.
  */
 static void
-add_iterations(weave *x, const axe_stmt *s, const axe_node *first,
+add_iterations(axe_weave *x, const axe_stmt *s, const axe_node *first,
                const axe_node *n, axe_list *out)
 {
     axe_rewriter w = axe_rewriter_of(x->cx, x->k);
@@ -49,7 +49,7 @@ add_iterations(weave *x, const axe_stmt *s, const axe_node *first,
 }
 
 static const axe_node *
-number(weave *x, const axe_stmt *s, int64_t n)
+number(axe_weave *x, const axe_stmt *s, int64_t n)
 {
     return axe_iconst(x->cx, s->at, AXE_TYPE_INDEX, n);
 }
@@ -64,7 +64,7 @@ is_at_least(const axe_node *n, int64_t least)
 
 /* The first iteration of the strand's next statement, a loop, apart. */
 static bool
-split_first(weave *x, int i)
+split_first(axe_weave *x, int i)
 {
     const axe_stmt *s = axe_weave_front(x, i);
     const axe_node *n = s->var[0]->extent, *one = number(x, s, 1);
@@ -83,7 +83,7 @@ split_first(weave *x, int i)
 /* Its last iterations apart: the loop does `n`, which is `more` less than
  * now. */
 static bool
-split_last(weave *x, int i, const axe_node *n, int64_t more)
+split_last(axe_weave *x, int i, const axe_node *n, int64_t more)
 {
     const axe_stmt *s = axe_weave_front(x, i);
     axe_list        out = {.cx = x->cx};
@@ -102,7 +102,7 @@ split_last(weave *x, int i, const axe_node *n, int64_t more)
 
 /* a - b, where that is a constant. */
 static bool
-difference(weave *x, const axe_node *a, const axe_node *b, int64_t *out)
+difference(axe_weave *x, const axe_node *a, const axe_node *b, int64_t *out)
 {
     axe_affine d;
 
@@ -118,7 +118,7 @@ difference(weave *x, const axe_node *a, const axe_node *b, int64_t *out)
 
 /* Do both hold stages of one ring? */
 static bool
-shares(const weave *x, const axe_stmt *a, const axe_stmt *b)
+shares(const axe_weave *x, const axe_stmt *a, const axe_stmt *b)
 {
     for (int r = 0; r < x->ring.n; r++)
         if (axe_weave_uses(x, a, r) && axe_weave_uses(x, b, r))
@@ -145,7 +145,7 @@ is_in(const group *g, int j)
 
 /* The first in the group that shares a ring with s, or -1. */
 static int
-relative(const weave *x, const group *g, const axe_stmt *s)
+relative(const axe_weave *x, const group *g, const axe_stmt *s)
 {
     for (int m = 0; m < g->n; m++)
         if (shares(x, g->stmt[m], s))
@@ -155,7 +155,7 @@ relative(const weave *x, const group *g, const axe_stmt *s)
 
 /* The first in the group that holds stages of the ring, or -1. */
 static int
-about(const weave *x, const group *g, int ring)
+about(const axe_weave *x, const group *g, int ring)
 {
     for (int m = 0; m < g->n; m++)
         if (axe_weave_uses(x, g->stmt[m], ring))
@@ -165,7 +165,7 @@ about(const weave *x, const group *g, int ring)
 
 /* Are all still where they were when they came in? */
 static bool
-is_steady(const weave *x, const group *g)
+is_steady(const axe_weave *x, const group *g)
 {
     bool steady = true;
 
@@ -175,7 +175,7 @@ is_steady(const weave *x, const group *g)
 }
 
 static void
-join(weave *x, group *g, int j)
+join(axe_weave *x, group *g, int j)
 {
     g->stmt[g->n] = axe_weave_front(x, j);
     g->member[g->n++] = j;
@@ -184,7 +184,7 @@ join(weave *x, group *g, int j)
 /* Bring j to a statement that goes with those of the group, unless these go on
  * before.  *apart: the one of them that j waits for an iteration of; or -1. */
 static bool
-bring(weave *x, const group *g, int j, int *apart, axe_list *out)
+bring(axe_weave *x, const group *g, int j, int *apart, axe_list *out)
 {
     const axe_stmt *f;
 
@@ -209,7 +209,7 @@ bring(weave *x, const group *g, int j, int *apart, axe_list *out)
 /* i, and whom it takes.  g->n 0: some have gone on, or have other statements
  * now; ask again. */
 static bool
-gather(weave *x, int i, group *g, axe_list *out)
+gather(axe_weave *x, int i, group *g, axe_list *out)
 {
     int apart;
 
@@ -237,7 +237,7 @@ gather(weave *x, int i, group *g, axe_list *out)
 /* Give all loops the number of iterations of the shortest; *same: they have
  * it. */
 static bool
-match_iterations(weave *x, const group *g, bool *same)
+match_iterations(axe_weave *x, const group *g, bool *same)
 {
     const axe_node *least = NULL;
     int64_t         more;
@@ -267,7 +267,7 @@ match_iterations(weave *x, const group *g, bool *same)
 }
 
 static int *
-copy_full(weave *x)
+copy_full(axe_weave *x)
 {
     int *full = axe_new_array(x->cx, int, x->ring.n + 1);
 
@@ -277,7 +277,7 @@ copy_full(weave *x)
 }
 
 static bool
-is_full_as(const weave *x, const int *full)
+is_full_as(const axe_weave *x, const int *full)
 {
     bool same = true;
 
@@ -287,7 +287,7 @@ is_full_as(const weave *x, const int *full)
 }
 
 bool
-axe_weave_loop(weave *x, int i, axe_list *out)
+axe_weave_loop(axe_weave *x, int i, axe_list *out)
 {
     axe_stmt       *s = axe_weave_front(x, i);
     axe_list        body = {.cx = x->cx};
@@ -328,7 +328,7 @@ axe_weave_loop(weave *x, int i, axe_list *out)
 
 /* One side of all branches, which begins with these stages full. */
 static bool
-do_side(weave *x, const group *g, bool other, axe_list *out)
+do_side(axe_weave *x, const group *g, bool other, axe_list *out)
 {
     for (int m = 0; m < g->n; m++) {
         const axe_stmt *s = g->stmt[m];
@@ -343,7 +343,7 @@ do_side(weave *x, const group *g, bool other, axe_list *out)
 }
 
 static bool
-do_sides(weave *x, const group *g, axe_stmt *s, axe_list *out)
+do_sides(axe_weave *x, const group *g, axe_stmt *s, axe_list *out)
 {
     axe_list  body = {.cx = x->cx}, other = {.cx = x->cx};
     int      *before = copy_full(x), *after;
@@ -368,7 +368,7 @@ do_sides(weave *x, const group *g, axe_stmt *s, axe_list *out)
 }
 
 bool
-axe_weave_if(weave *x, int i, axe_list *out)
+axe_weave_if(axe_weave *x, int i, axe_list *out)
 {
     axe_stmt       *s = axe_weave_front(x, i);
     const axe_node *cond = axe_weave_known(x, i, s->cond);
@@ -391,14 +391,14 @@ axe_weave_if(weave *x, int i, axe_list *out)
 }
 
 static bool
-has_side(const weave *x, int i, const axe_pipeline *p, axe_stmt_kind kind)
+has_side(const axe_weave *x, int i, const axe_pipeline *p, axe_stmt_kind kind)
 {
     return axe_stage_find(x->strand[i].role, p, kind) != NULL;
 }
 
 /* Let a role at the other end of the ring go on until it is. */
 static bool
-make_ready(weave *x, const axe_stmt *s, axe_list *out)
+make_ready(axe_weave *x, const axe_stmt *s, axe_list *out)
 {
     axe_stmt_kind other =
         s->kind == AXE_STMT_CONSUME ? AXE_STMT_PRODUCE : AXE_STMT_CONSUME;
@@ -417,7 +417,7 @@ make_ready(weave *x, const axe_stmt *s, axe_list *out)
 }
 
 static bool
-stands_at(const weave *x, int i, const axe_stmt *s)
+stands_at(const axe_weave *x, int i, const axe_stmt *s)
 {
     const axe_stmt *f = axe_weave_front(x, i);
 
@@ -426,7 +426,7 @@ stands_at(const weave *x, int i, const axe_stmt *s)
 
 /* All strands of this side of the ring fill or read the stage together. */
 static bool
-do_stage(weave *x, int i, axe_list *out)
+do_stage(axe_weave *x, int i, axe_list *out)
 {
     const axe_stmt *s = axe_weave_front(x, i);
     axe_list        body = {.cx = x->cx};
@@ -462,7 +462,7 @@ do_stage(weave *x, int i, axe_list *out)
 
 /* The next statement, which holds stages. */
 static bool
-do_stages_of(weave *x, int i, axe_stmt *s, axe_list *out)
+do_stages_of(axe_weave *x, int i, axe_stmt *s, axe_list *out)
 {
     switch (s->kind) {
     case AXE_STMT_TURN:
@@ -483,7 +483,7 @@ do_stages_of(weave *x, int i, axe_stmt *s, axe_list *out)
 }
 
 bool
-axe_weave_advance(weave *x, int i, axe_list *out)
+axe_weave_advance(axe_weave *x, int i, axe_list *out)
 {
     axe_stmt *s = axe_weave_front(x, i);
     bool      ok;
@@ -504,7 +504,7 @@ axe_weave_advance(weave *x, int i, axe_list *out)
 }
 
 bool
-axe_weave_run(weave *x, int n, const int *member, axe_list *out)
+axe_weave_run(axe_weave *x, int n, const int *member, axe_list *out)
 {
     for (int m = 0; m < n; m++)
         while (axe_weave_front(x, member[m]))

@@ -3,7 +3,7 @@
 #include "plan/rewrite/interleave.h"
 
 bool
-axe_weave_fail(weave *x, axe_span at, const char *why)
+axe_weave_fail(axe_weave *x, axe_span at, const char *why)
 {
     if (!x->why) {
         x->why = why;
@@ -13,7 +13,7 @@ axe_weave_fail(weave *x, axe_span at, const char *why)
 }
 
 int
-axe_weave_ring(const weave *x, const axe_pipeline *p)
+axe_weave_ring(const axe_weave *x, const axe_pipeline *p)
 {
     for (int i = 0; i < x->ring.n; i++)
         if (x->ring.item[i] == p)
@@ -22,14 +22,14 @@ axe_weave_ring(const weave *x, const axe_pipeline *p)
 }
 
 bool
-axe_weave_is_stage(const weave *x, const axe_stmt *s)
+axe_weave_is_stage(const axe_weave *x, const axe_stmt *s)
 {
     return (s->kind == AXE_STMT_PRODUCE || s->kind == AXE_STMT_CONSUME) &&
            axe_weave_ring(x, s->pipeline) >= 0;
 }
 
 bool
-axe_weave_uses(const weave *x, const axe_stmt *s, int ring)
+axe_weave_uses(const axe_weave *x, const axe_stmt *s, int ring)
 {
     if (axe_weave_is_stage(x, s) &&
         (ring < 0 || axe_weave_ring(x, s->pipeline) == ring))
@@ -47,26 +47,26 @@ axe_weave_uses(const weave *x, const axe_stmt *s, int ring)
  */
 
 axe_stmt *
-axe_weave_front(const weave *x, int i)
+axe_weave_front(const axe_weave *x, int i)
 {
-    const strand  *s = &x->strand[i];
-    const list_at *l = &s->in[s->depth - 1];
+    const axe_strand     *s = &x->strand[i];
+    const axe_weave_list *l = &s->in[s->depth - 1];
 
     return l->at < l->n ? l->body[l->at] : NULL;
 }
 
 void
-axe_weave_pass(weave *x, int i)
+axe_weave_pass(axe_weave *x, int i)
 {
     x->strand[i].in[x->strand[i].depth - 1].at++;
 }
 
 void
-axe_weave_splice(weave *x, int i, int n, axe_stmt *const *body)
+axe_weave_splice(axe_weave *x, int i, int n, axe_stmt *const *body)
 {
-    strand  *s = &x->strand[i];
-    list_at *l = &s->in[s->depth - 1];
-    axe_list all = {.cx = x->cx};
+    axe_strand     *s = &x->strand[i];
+    axe_weave_list *l = &s->in[s->depth - 1];
+    axe_list        all = {.cx = x->cx};
 
     for (int k = 0; k < n; k++)
         axe_list_push(body[k]->kind == AXE_STMT_TENSOR ||
@@ -76,22 +76,22 @@ axe_weave_splice(weave *x, int i, int n, axe_stmt *const *body)
                       body[k]);
     for (int k = l->at + 1; k < l->n; k++)
         axe_list_push(&all, l->body[k]);
-    *l = (list_at){all.n, 0, axe_stmt_list(&all)};
+    *l = (axe_weave_list){all.n, 0, axe_stmt_list(&all)};
 }
 
 void
-axe_weave_enter(weave *x, int i, int n, axe_stmt *const *body)
+axe_weave_enter(axe_weave *x, int i, int n, axe_stmt *const *body)
 {
-    strand   *s = &x->strand[i];
-    axe_stmt *none = NULL;
+    axe_strand *s = &x->strand[i];
+    axe_stmt   *none = NULL;
 
     axe_weave_pass(x, i);
-    s->in[s->depth++] = (list_at){1, 0, &none};
+    s->in[s->depth++] = (axe_weave_list){1, 0, &none};
     axe_weave_splice(x, i, n, body);
 }
 
 axe_stmt *
-axe_weave_around(weave *x, const axe_stmt *s, const axe_list *body)
+axe_weave_around(axe_weave *x, const axe_stmt *s, const axe_list *body)
 {
     axe_stmt *out = axe_new(x->cx, axe_stmt);
 
@@ -105,20 +105,20 @@ axe_weave_around(weave *x, const axe_stmt *s, const axe_list *body)
  */
 
 void
-axe_weave_back(weave *x, int i)
+axe_weave_back(axe_weave *x, int i)
 {
     x->strand[i].in[x->strand[i].depth - 1].at--;
 }
 
 const axe_node *
-axe_weave_known(weave *x, int i, const axe_node *n)
+axe_weave_known(axe_weave *x, int i, const axe_node *n)
 {
     return axe_rewrite_node(&x->strand[i].known, n);
 }
 
 typedef struct reading {
-    const weave *x;
-    bool         local; /* of what some role may write */
+    const axe_weave *x;
+    bool             local; /* of what some role may write */
 } reading;
 
 static void
@@ -133,7 +133,7 @@ look_at(void *user, const axe_node *n)
 
 /* A statement of the strand has been done. */
 void
-axe_weave_learn(weave *x, int i, const axe_stmt *s)
+axe_weave_learn(axe_weave *x, int i, const axe_stmt *s)
 {
     axe_rewriter   *known = &x->strand[i].known;
     const axe_node *value;
@@ -153,7 +153,7 @@ axe_weave_learn(weave *x, int i, const axe_stmt *s)
 }
 
 void
-axe_weave_forget(weave *x, int i, const axe_stmt *s)
+axe_weave_forget(axe_weave *x, int i, const axe_stmt *s)
 {
     if (s->kind == AXE_STMT_INDEX && s->dst->n_arg == 0)
         axe_rewrite_scalar(&x->strand[i].known, s->dst->u.tensor, NULL);
@@ -167,7 +167,7 @@ axe_weave_forget(weave *x, int i, const axe_stmt *s)
  */
 
 bool
-axe_weave_is_ready(const weave *x, const axe_stmt *s)
+axe_weave_is_ready(const axe_weave *x, const axe_stmt *s)
 {
     int full = x->full[axe_weave_ring(x, s->pipeline)];
 
