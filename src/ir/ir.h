@@ -454,6 +454,8 @@ void axe_kernel_find_temps(axe_ctx *cx, axe_kernel *k);
 /* ------------------------------------------------------------- reading */
 
 bool axe_is_iconst(const axe_node *n, int64_t *value);
+/* Is n an element of a tile in tensor memory? */
+bool axe_is_in_tmem(const axe_node *n);
 /* Is the index expression at least 0 for sure?  Variables are, but for those
  * read from tensors. */
 bool axe_is_nonneg(const axe_node *n);

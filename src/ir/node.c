@@ -88,6 +88,12 @@ axe_reduce(axe_ctx *cx, axe_span at, axe_fold fold, int n_over,
 }
 
 bool
+axe_is_in_tmem(const axe_node *n)
+{
+    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
+}
+
+bool
 axe_is_iconst(const axe_node *n, int64_t *value)
 {
     if (n->op != AXE_OP_iconst)

@@ -14,7 +14,6 @@
 #include "plan/access/access.h"
 #include "plan/access/subscript.h"
 #include "plan/plan_int.h"
-#include "plan/simt/team/team.h"
 #include "plan/target.h"
 
 /* The index variables of a subscript, each moving the address by `step` times

@@ -7,8 +7,8 @@
  * lives. */
 #include <string.h>
 
+#include "layout/alike.h"
 #include "plan/access/access.h"
-#include "plan/simt/team/fragment.h"
 
 /* An answer, and the places [n_operand] under which it was given. */
 struct axe_asked {

@@ -16,7 +16,7 @@
 #define AXE_PLAN_ACCESS_CANDIDATE_H
 
 #include "plan/access/contract_roles.h"
-#include "plan/simt/team/fragment.h"
+#include "plan/simt/simt.h"
 
 enum { AXE_MAX_CANDIDATE = 200, AXE_MAX_PART = 8 };
 

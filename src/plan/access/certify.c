@@ -10,7 +10,6 @@
 
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
-#include "plan/simt/team/team.h"
 #include "plan/target.h"
 
 enum { MAX_POINTS = 1 << 12, MAX_GRID = 1 << 16, PER_INDEX = 16 };

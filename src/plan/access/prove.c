@@ -9,7 +9,6 @@
  * grouping L; composition is not used there. */
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
-#include "plan/simt/team/team.h"
 #include "plan/target.h"
 
 enum { MAX_VAR = 32, MAX_ITER = 96 };

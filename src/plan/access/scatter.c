@@ -8,9 +8,9 @@
  * indices there can reach.  Machines with rows that fold into memory need not
  * ask: every thread brings what it has, in any order. */
 #include "ir/check.h"
+#include "machine/thread_rows.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
-#include "plan/simt/simt.h"
 
 /* How far the index variables of the subscript reach; false if not known. */
 static bool

@@ -18,7 +18,6 @@
 #include "plan/access/scaled.h"
 #include "plan/plan_int.h"
 #include "plan/rewrite/rewrite.h"
-#include "plan/simt/tmem/tmem.h"
 
 enum { PART = 128, MAX_LOAD = 8 };
 

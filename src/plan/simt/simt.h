@@ -7,7 +7,18 @@
 #ifndef AXE_PLAN_SIMT_SIMT_H
 #define AXE_PLAN_SIMT_SIMT_H
 
+#include "machine/thread_rows.h"
 #include "plan/plan.h"
+
+/* What an address is counted by. */
+typedef enum axe_counter {
+    AXE_COUNT_WARP, /* of the thread group's entity */
+    AXE_COUNT_LANE,
+    AXE_COUNT_M, /* repetitions of a contraction's atom */
+    AXE_COUNT_N,
+    AXE_COUNT_K,
+    AXE_COUNT_INVOCATION /* invocations, one after the other */
+} axe_counter;
 
 /* The threads that run the statements of a scope: those of one of its entities.
  * Thread axes of layouts count within the entity: `warp` and `lane` in a cta,
@@ -203,31 +214,5 @@ int axe_simt_first_load(const axe_schedule *s, int i);
 bool axe_nest_has(const axe_nest *nest, const axe_var *v);
 /* Does the operand's place, or whether it is inside, depend on v? */
 bool axe_operand_depends(const axe_operand *op, const axe_var *v);
-
-/* The cheapest row of that kind and spaces (of d, a) that the machine has for
- * one thread, `width` elements of type t at once; *param its P.  NULL: none. */
-const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
-                                   axe_atom_kind kind, axe_arg_space d,
-                                   axe_arg_space a, axe_type t, int width,
-                                   int *param);
-/* The cheapest row by which one thread folds `width` elements of type t into
- * global memory, whoever else does; *param its P.  NULL: none. */
-const axe_atom *axe_simt_find_fold(const axe_machine *mc, axe_fold fold,
-                                   axe_type t, int width, int *param);
-/* The row by which every lane gets the element of the lane whose number differs
- * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
-const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,
-                                       axe_type t, int distance, int *param);
-/* The SYNC row of that kind, scope, group and spaces of operands, or NULL. */
-const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
-                                   axe_scope_kind by, const char *group,
-                                   axe_arg_space first, axe_arg_space second);
-/* The group of atoms that complete by bytes at an mbarrier, as the row says
- * that expects them; "": there is none. */
-const char *axe_simt_by_bytes(const axe_machine *mc);
-/* The SYNC row of that kind for a group, whatever its scope; with an operand in
- * `space`, if that is not NONE.  NULL: none. */
-const axe_atom *axe_simt_group_sync(const axe_machine *mc, axe_sync_kind kind,
-                                    const char *group, axe_arg_space space);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "plan/access/candidate.h"
 #include "plan/simt/simt.h"
+#include "plan/simt/team/fragment.h"
 
 /* How the atom reads a tile in shared memory itself: what the descriptor
  * says. */

@@ -4,6 +4,7 @@
  * may get; and the machine once by which loads the threads get what they should
  * hold of it.  Candidates differ in what they should hold, and few of them in
  * that. */
+#include "layout/alike.h"
 #include "plan/access/access.h"
 #include "plan/simt/contract/product.h"
 #include "plan/simt/team/cta_pair.h"

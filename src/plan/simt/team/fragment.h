@@ -15,18 +15,8 @@
 #ifndef AXE_PLAN_SIMT_TEAM_FRAGMENT_H
 #define AXE_PLAN_SIMT_TEAM_FRAGMENT_H
 
-#include "machine/machine.h"
+#include "plan/simt/simt.h"
 #include "plan/simt/team/banks.h"
-
-/* What an address is counted by. */
-typedef enum axe_counter {
-    AXE_COUNT_WARP, /* of the thread group's entity */
-    AXE_COUNT_LANE,
-    AXE_COUNT_M, /* repetitions of a contraction's atom */
-    AXE_COUNT_N,
-    AXE_COUNT_K,
-    AXE_COUNT_INVOCATION /* invocations, one after the other */
-} axe_counter;
 
 /* counter / over % extent steps of `stride` elements. */
 typedef struct axe_step {
@@ -85,8 +75,6 @@ bool axe_frag_find_once(const axe_frag_query *q, axe_frag_known **known,
                         axe_reg_move *out);
 /* Elements along dimension d. */
 int64_t axe_dim_size(const axe_layout *l, int d);
-/* Are the layouts written alike, iter by iter? */
-bool axe_layout_alike(const axe_layout *a, const axe_layout *b);
 
 /* Registers of a fragment that one thread has. */
 int64_t axe_frag_regs(axe_ctx *cx, const axe_layout *reg);

@@ -74,12 +74,6 @@ axe_simt_storage(axe_planner *p, const axe_tensor *t, const axe_layout **out)
     return axe_layout_make(p->cx, &spec, out);
 }
 
-bool
-axe_is_in_tmem(const axe_node *n)
-{
-    return n->op == AXE_OP_load && n->u.tensor->space == AXE_SPACE_TMEM;
-}
-
 int
 axe_simt_places_of(const axe_planner *p, const axe_tensor *t,
                    axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES])

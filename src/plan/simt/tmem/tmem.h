@@ -22,9 +22,6 @@ struct axe_simt_tmem {
     const axe_node   *filled;  /* the constant */
 };
 
-/* Is n an element of a tile there? */
-bool axe_is_in_tmem(const axe_node *n);
-
 /* Elements of a type from a place of one lane to the next lane's. */
 int64_t axe_tmem_lane(axe_type t);
 

@@ -1,7 +1,8 @@
-/* rows.c - rows of the machine's table that one thread, or a few, issue. */
+/* thread_rows.c - rows of the machine's table that one thread, or a few,
+ * issue. */
 #include <string.h>
 
-#include "plan/simt/simt.h"
+#include "machine/thread_rows.h"
 
 /* The cheapest row of a thread that is like `what` in kind, spaces, types and
  * fold, for so many bytes. */
