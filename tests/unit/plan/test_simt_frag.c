@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "axe/machine.h"
+#include "layout/alike.h"
 #include "plan/simt/team/fragment.h"
 
 static const axe_machine *
