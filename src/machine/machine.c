@@ -113,7 +113,7 @@ static const axe_machine machines[] = {
      .n_compute = AXE_LEN(cpu_types),                                          \
      .compute = cpu_types},
 #include "machine/cpu/cpus.def"
-#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, desc,  \
+#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, form,  \
                elect, sms, l2, clock, words)                                   \
     {.name = (id),                                                             \
      .family = "nvidia",                                                       \
@@ -144,7 +144,7 @@ static const axe_machine machines[] = {
                                .max_vector = 16,                               \
                                .named_barriers = 16,                           \
                                .map_bits = (least),                            \
-                               .desc_version = (desc),                         \
+                               .desc = AXE_DESC_##form,                        \
                                .elects = (elect),                              \
                                .tmem_columns = (columns),                      \
                                .tmem_lanes = 128,                              \

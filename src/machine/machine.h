@@ -9,6 +9,7 @@
 #define AXE_MACHINE_H
 
 #include "ir/ir.h"
+#include "machine/descriptor.h"
 
 typedef enum axe_atom_kind {
     AXE_ATOM_LOAD,        /* memory to registers */
@@ -158,19 +159,21 @@ typedef struct axe_simt {
     int     threads;           /* of a CTA, where the kernel names no number */
     int     max_cluster;       /* CTAs; 1: no clusters */
     int     banks, bank_bytes; /* of shared memory */
-    int64_t shared_bytes;      /* that a CTA may have */
-    int64_t registers;         /* 32-bit ones, of an SM */
-    int     max_registers;     /* of a thread */
-    int     n_sm;              /* of the usual board, for estimates */
-    int     sector_bytes;      /* of global memory, one transaction */
-    int     max_vector;        /* [bytes] of one thread's load or store */
-    int     named_barriers;    /* of a CTA */
-    int     map_bits;          /* least of an element in a tensor map */
-    bool    elects;            /* a warp chooses one of its lanes */
-    int     desc_version;      /* of descriptors of shared memory */
-    int     tmem_columns;      /* words of a lane of tensor memory, or 0 */
-    int     tmem_lanes;        /* that it has */
-    int     tmem_least;        /* columns that a CTA can ask for */
+    int64_t shared_bytes;      /* that a CTA may have; in each partition */
+    int     partitions;        /* of shared memory, one to a thread: see PARTS
+                                  of spaces.def; 0: it is one, of all threads */
+    int64_t       registers;   /* 32-bit ones, of an SM */
+    int           max_registers;   /* of a thread */
+    int           n_sm;            /* of the usual board, for estimates */
+    int           sector_bytes;    /* of global memory, one transaction */
+    int           max_vector;      /* [bytes] of one thread's load or store */
+    int           named_barriers;  /* of a CTA */
+    int           map_bits;        /* least of an element in a tensor map */
+    bool          elects;          /* a warp chooses one of its lanes */
+    axe_desc_form desc;            /* of descriptors of shared memory */
+    int           tmem_columns;    /* words of a lane of tensor memory, or 0 */
+    int           tmem_lanes;      /* that it has */
+    int           tmem_least;      /* columns that a CTA can ask for */
     const struct axe_rates *rates; /* NULL: its row of rates.def */
 } axe_simt;
 

@@ -9,10 +9,13 @@
 #include "plan/simt/tmem/scale.h"
 #include "plan/target.h"
 
-enum { LINES = 8, PIECE = 16, HELD = 0, SHARED = 1, N_TILE = 2 };
-
-#define LEADING (UINT64_C(0x3fff) << 16)
-#define OTHER (UINT64_C(0x3fff) << 32)
+enum {
+    LINES = AXE_DESC_ROWS,
+    PIECE = AXE_DESC_UNIT,
+    HELD = 0,
+    SHARED = 1,
+    N_TILE = 2
+};
 
 /* A planner of nothing, for functions that ask it for a machine and axes. */
 typedef struct bare {
@@ -127,10 +130,10 @@ unseen(const axe_ask_matrix *q, const int64_t own[2])
     uint64_t bits = 0;
 
     if ((q->span > PIECE && !q->major) || q->mma[lead] <= own[lead])
-        bits |= LEADING;
+        bits |= AXE_DESC_MASK(LEAD);
     lead = q->span > PIECE && !q->major ? 1 : lead;
     if (q->mma[1 - lead] <= own[1 - lead])
-        bits |= OTHER;
+        bits |= AXE_DESC_MASK(STRIDE);
     return bits;
 }
 

@@ -6,7 +6,12 @@
 
 #include "print/cuda/ask.h"
 
-enum { MAX_NAME = 32, MAX_STAGE = 1 << 16, MAX_TILE = 1 << 20, PIECE = 16 };
+enum {
+    MAX_NAME = 32,
+    MAX_STAGE = 1 << 16,
+    MAX_TILE = 1 << 20,
+    PIECE = AXE_DESC_UNIT
+};
 
 const axe_eval_ops *
 axe_machine_ops(void)
@@ -181,8 +186,7 @@ axe_fact_matrix(axe_job *j)
     axe_putf(j->out,
              "{\"offset\":%" PRId64 ",\"desc\":\"0x%016" PRIx64
              "\",\"dont_care\":\"0x%016" PRIx64 "\"}",
-             told.offset, told.bits | ((uint64_t)told.offset & 0x3ffff) / PIECE,
-             told.unseen);
+             told.offset, told.bits | axe_desc_start(told.offset), told.unseen);
     return AXE_OK;
 }
 

@@ -28,12 +28,31 @@ axe_cuda_need(cuda_printer *p, const char *name)
         }
 }
 
+_Static_assert(AXE_DESC_START_AT == 0, "descriptors begin with an address");
+
+/* `$start` is where byte address a is in a descriptor. */
+static void
+put_helper(axe_buf *out, const char *text)
+{
+    const char *start = strstr(text, "$start");
+    unsigned    most = (AXE_DESC_UNIT << AXE_DESC_START_BITS) - 1;
+    int         shift = 0;
+
+    while (1 << shift < AXE_DESC_UNIT)
+        shift++;
+    if (start)
+        axe_putf(out, "%.*s(a & 0x%x) >> %d%s\n", (int)(start - text), text,
+                 most, shift, start + strlen("$start"));
+    else
+        axe_putf(out, "%s\n", text);
+}
+
 void
 axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
 {
     for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
         if (p->fn[i])
-            axe_putf(out, "%s\n", fns[i].text);
+            put_helper(out, fns[i].text);
 }
 
 /* ------------------------------------------------------------------- types */

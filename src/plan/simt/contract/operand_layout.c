@@ -10,7 +10,7 @@
  * Then rows with 16 bytes of padding, and blocks of 8 rows of 16 bytes. */
 #include "plan/simt/contract/operand_path.h"
 
-enum { CHUNK_BYTES = 16 };
+enum { CHUNK_BYTES = AXE_DESC_UNIT };
 
 /* The fast dimension in panels of `row` elements, rows `step` apart. */
 static bool

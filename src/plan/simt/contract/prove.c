@@ -17,7 +17,7 @@
 #include "plan/simt/contract/product.h"
 #include "plan/simt/tmem/tmem.h"
 
-enum { CHUNK_BYTES = 16, NOWHERE = -1 };
+enum { CHUNK_BYTES = AXE_DESC_UNIT, NOWHERE = -1 };
 
 typedef struct proof {
     axe_ctx                 *cx;

@@ -15,7 +15,12 @@
 
 #include "plan/simt/contract/operand_path.h"
 
-enum { BLOCK_ROWS = 8, CHUNK_BYTES = 16, MAX_STEP = 32, MAX_CUT = 32 };
+enum {
+    BLOCK_ROWS = AXE_DESC_ROWS,
+    CHUNK_BYTES = AXE_DESC_UNIT,
+    MAX_STEP = 32,
+    MAX_CUT = 32
+};
 
 /* One dimension of the operand, cut. */
 typedef struct cut {
@@ -187,13 +192,10 @@ uint64_t
 axe_desc_bits(const axe_simt *m, axe_swizzle s, int64_t lead, int64_t stride,
               bool major)
 {
-    static const uint64_t mode[] = {0, 3, 2, 1};
-    bool                  swap = s.bits == 0 && major;
-    uint64_t              leading = (uint64_t)(swap ? stride : lead);
-    uint64_t              other = (uint64_t)(swap ? lead : stride);
+    bool swap = s.bits == 0 && major;
 
-    return leading / CHUNK_BYTES << 16 | other / CHUNK_BYTES << 32 |
-           (uint64_t)m->desc_version << 46 | mode[s.bits] << 62;
+    return axe_desc_make(m->desc, s.bits, swap ? stride : lead,
+                         swap ? lead : stride);
 }
 
 bool
@@ -203,6 +205,10 @@ axe_desc_fit(const axe_factor_query *q, axe_descriptor *out, const char **why)
     axe_mark    m = axe_ctx_mark(q->p->cx);
     const char *other;
 
+    if (q->p->mc->simt->desc == AXE_DESC_none) {
+        *why = axe_textf(q->p->cx, "%s has no descriptors", q->p->mc->name);
+        return false;
+    }
     if (q->swizzle.bits > 0 &&
         (q->swizzle.base != 4 || q->swizzle.shift != 3)) {
         *why = axe_textf(q->p->cx, "it takes swizzles of 32, 64 or 128 bytes, "

@@ -17,7 +17,7 @@
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem_int.h"
 
-enum { MAX_ITER = 24, BLOCK_ROWS = 8, NOWHERE = -1 };
+enum { MAX_ITER = 24, BLOCK_ROWS = AXE_DESC_ROWS, NOWHERE = -1 };
 
 /* A row of the table as a block: lanes by columns. */
 typedef struct block {
@@ -215,7 +215,7 @@ fit(axe_planner *p, const axe_tensor *t, const axe_tensor *source,
     int               n;
 
     if (!read_block(p, t, a, &b) || !covers(p, tile, &b, &n) ||
-        mem->swizzle.bits > 0)
+        mem->swizzle.bits > 0 || p->mc->simt->desc == AXE_DESC_none)
         return false;
     to = axe_new_array(p->cx, int64_t, n);
     from = axe_new_array(p->cx, int64_t, n);
