@@ -169,6 +169,8 @@ typedef struct axe_space_row {
     int64_t     pitch;
 } axe_space_row;
 extern const axe_space_row axe_space_table[AXE_N_SPACE];
+/* So where it is in partitions; slow: NULL if it never is. */
+extern const axe_space_row axe_space_parts[AXE_N_SPACE];
 const char                *axe_space_name(axe_space s);
 
 typedef enum axe_dir {

@@ -111,6 +111,12 @@ const axe_space_row axe_space_table[AXE_N_SPACE] = {
 #include "ir/spaces.def"
 };
 
+const axe_space_row axe_space_parts[AXE_N_SPACE] = {
+#define PARTS(id, slow, fast, pitch)                                           \
+    [AXE_SPACE_##id] = {#id, slow, fast, pitch},
+#include "ir/spaces.def"
+};
+
 const char *
 axe_space_name(axe_space s)
 {
@@ -126,37 +132,6 @@ axe_scope_name(axe_scope_kind s)
     };
 
     return (unsigned)s < AXE_N_SCOPE ? name[s] : "?";
-}
-
-bool
-axe_scope_nests(const axe_ctx *cx, const char *machine, axe_scope_kind outer,
-                axe_scope_kind inner, int64_t *count)
-{
-    static const struct {
-        const char    *machine;
-        axe_scope_kind outer, inner;
-        int64_t        count;
-        const char    *axis[3];
-    } nest[] = {
-#define NEST(machine, outer, inner, count, whole, axis, part)                  \
-    {machine, AXE_SCOPE_##outer, AXE_SCOPE_##inner, count, {whole, axis, part}},
-#include "ir/scopes.def"
-    };
-    bool found = false;
-
-    for (int i = 0; i < AXE_LEN(nest); i++) {
-        size_t len = strlen(nest[i].machine);
-        if (nest[i].outer != outer || nest[i].inner != inner ||
-            (machine && strncmp(machine, nest[i].machine, len) != 0))
-            continue;
-        found = true;
-        *count = nest[i].count;
-        const char *const *a = nest[i].axis;
-        int64_t            factor = axe_axis_factor(cx, a[0], a[1], a[2]);
-        if (factor > 0)
-            *count = factor;
-    }
-    return found;
 }
 
 const char *

@@ -1,5 +1,6 @@
 /* atom.c - what the texts in an atom's row mean. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "axe/machine.h"
@@ -64,6 +65,14 @@ read_term(const char **text, const letters *v, int64_t *out, bool *whole)
     return true;
 }
 
+/* Is what follows c, in a name or behind '@', still of an axis' name? */
+static bool
+goes_on(bool name, char c)
+{
+    return c == '@' || (name && (c == '_' || (c >= 'a' && c <= 'z') ||
+                                 (c >= 'A' && c <= 'Z')));
+}
+
 /* The text with numbers for its terms; false if one is not whole.  Names of
  * axes are copied. */
 static bool
@@ -78,8 +87,8 @@ substitute(axe_buf *b, const char *text, const letters *v)
                 return false;
             axe_putf(b, "%" PRId64, x);
         } else {
-            name = *text == '@' || (name && *text >= 'a' && *text <= 'z');
-            axe_putc(b, *text++);
+            axe_putc(b, *text);
+            name = goes_on(name, *text++);
         }
     }
     return true;
@@ -88,22 +97,28 @@ substitute(axe_buf *b, const char *text, const letters *v)
 static bool
 has_param(const char *text)
 {
-    const char *close = strchr(text, ']');
+    const char *t = strchr(text, ']');
+    bool        name = false;
 
-    return close && strchr(close, 'P');
+    for (; t && *t; t++) {
+        if (*t == 'P' && !name)
+            return true;
+        name = goes_on(name, *t);
+    }
+    return false;
 }
 
 static bool
 is_whole(const char *text, int param)
 {
-    const char *close = strchr(text, ']');
+    const char *t = strchr(text, ']');
     letters     v = {param, 1};
-    bool        whole = true;
+    bool        whole = true, name = false;
     int64_t     x;
 
-    for (const char *t = close ? close + 1 : ""; *t && whole;)
-        if (!read_term(&t, &v, &x, &whole))
-            t++;
+    for (t = t ? t : ""; *t && whole;)
+        if (name || !read_term(&t, &v, &x, &whole))
+            name = goes_on(name, *t++);
     return whole;
 }
 
@@ -169,30 +184,62 @@ element_bits(const axe_atom *atom, int which, int param)
     return atom->align > 0 && param > 0 ? 8 * atom->align / param : 32;
 }
 
-/* Lanes and columns of tensor memory as m, in elements of so many bits. */
+/* Is the text over one of the space's two axes? */
+static bool
+is_over(const char *text, const axe_space_row *s)
+{
+    char slow[32], fast[32];
+
+    if (!s->slow)
+        return false;
+    snprintf(slow, sizeof slow, "@%s", s->slow);
+    snprintf(fast, sizeof fast, "@%s", s->fast);
+    return strstr(text, slow) || strstr(text, fast);
+}
+
+/* How the operand's memory is addressed, if by two axes, one of which the text
+ * is over; else NULL. */
+static const axe_space_row *
+two_axes(const axe_atom *atom, int which, const char *text)
+{
+    axe_arg_space in = which < 3 ? atom->space[which] : AXE_ARG_TMEM;
+
+    for (int i = 0; i < AXE_N_SPACE; i++) {
+        if (axe_space_operand((axe_space)i) != in)
+            continue;
+        if (is_over(text, &axe_space_table[i]))
+            return &axe_space_table[i];
+        if (is_over(text, &axe_space_parts[i]))
+            return &axe_space_parts[i];
+    }
+    return NULL;
+}
+
+/* The two axes of a space as m, in elements of so many bits. */
 static axe_status
-flatten(axe_ctx *cx, const axe_layout *l, int bits, const axe_layout **out)
+flatten(axe_ctx *cx, const axe_layout *l, const axe_space_row *s, int bits,
+        const axe_layout **out)
 {
     axe_layout  flat = *l;
     int         n = l->n_shard + l->n_replica;
     axe_iter   *it = axe_new_array(cx, axe_iter, n);
     axe_offset *off = axe_new_array(cx, axe_offset, l->n_offset);
-    axe_axis    lane, col;
+    axe_axis    slow, fast;
 
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "tlane", &lane));
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "tcol", &col));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, s->slow, &slow));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, s->fast, &fast));
     for (int i = 0; i < n; i++) {
         it[i] = i < l->n_shard ? l->shard[i] : l->replica[i - l->n_shard];
-        if (it[i].axis == lane)
-            it[i].stride *= AXE_TMEM_LANE / bits;
-        if (it[i].axis == lane || it[i].axis == col)
+        if (it[i].axis == slow)
+            it[i].stride *= s->pitch / bits;
+        if (it[i].axis == slow || it[i].axis == fast)
             it[i].axis = AXE_AXIS_M;
     }
     for (int i = 0; i < l->n_offset; i++) {
         off[i] = l->offset[i];
-        if (off[i].axis == lane)
-            off[i].value *= AXE_TMEM_LANE / bits;
-        if (off[i].axis == lane || off[i].axis == col)
+        if (off[i].axis == slow)
+            off[i].value *= s->pitch / bits;
+        if (off[i].axis == slow || off[i].axis == fast)
             off[i].axis = AXE_AXIS_M;
     }
     flat.shard = it;
@@ -205,15 +252,16 @@ axe_status
 axe_atom_operand(axe_ctx *cx, const axe_atom *atom, int which, int param,
                  const char **roles, const axe_layout **out)
 {
-    const char       *text = which == 0   ? atom->d
-                             : which == 1 ? atom->a
-                             : which == 2 ? atom->b
-                                          : atom->scale[which - 4];
-    const axe_layout *l;
+    const char          *text = which == 0   ? atom->d
+                                : which == 1 ? atom->a
+                                : which == 2 ? atom->b
+                                             : atom->scale[which - 4];
+    const axe_space_row *s = two_axes(atom, which, text);
+    const axe_layout    *l;
 
     AXE_TRY(axe_atom_layout(cx, text, param, 1, roles, &l));
-    if (strstr(text, "@tlane") || strstr(text, "@tcol"))
-        return flatten(cx, l, element_bits(atom, which, param), out);
+    if (s)
+        return flatten(cx, l, s, element_bits(atom, which, param), out);
     *out = l;
     return AXE_OK;
 }

@@ -145,8 +145,8 @@ const char *axe_hint_name(axe_hint h);
 /* Does the row's text have a place for a hint? */
 bool axe_atom_takes_hint(const axe_atom *a);
 
-/* Lanes of a warp, and which of them, as bits. */
-enum { AXE_MAX_LANES = 64 };
+/* Lanes of a warp, and which of them, as bits; banks of shared memory. */
+enum { AXE_MAX_LANES = 64, AXE_MAX_BANKS = 64 };
 typedef uint64_t axe_lane_set;
 #define AXE_ONE_LANE(l) (UINT64_C(1) << (l))
 #define AXE_ALL_LANES(n) (~UINT64_C(0) >> (AXE_MAX_LANES - (n)))
@@ -176,6 +176,10 @@ typedef struct axe_simt {
     int           tmem_least;      /* columns that a CTA can ask for */
     const struct axe_rates *rates; /* NULL: its row of rates.def */
 } axe_simt;
+
+/* Threads of one entity of a scope in a CTA, which says itself how many it has:
+ * 0. */
+int axe_simt_threads_of(const axe_simt *m, axe_scope_kind s);
 
 /* What a machine asks of a compiler: a row of kinds.def. */
 typedef enum axe_kind {
@@ -244,6 +248,8 @@ const axe_kind_row *axe_kind_of(const axe_machine *mc);
  */
 enum { AXE_CTAS_ALONE = 1, AXE_HAS_TMEM = 2 };
 unsigned axe_machine_traits(const axe_machine *mc);
+/* How the machine addresses a space: its row of spaces.def. */
+const axe_space_row *axe_machine_space(const axe_machine *mc, axe_space s);
 /* Threads of a CTA, where the kernel names no number and at most; 1 and 1 where
  * one core runs it. */
 typedef struct axe_threads {

@@ -2,6 +2,7 @@
  * issue. */
 #include <string.h>
 
+#include "ir/scope_axes.h"
 #include "machine/thread_rows.h"
 
 /* The cheapest row of a thread that is like `what` in kind, spaces, types and
@@ -66,7 +67,8 @@ exchanges(axe_ctx *cx, const axe_atom *row, int param, int lanes, int distance)
     const char       *roles;
     axe_axis          lane;
     axe_mark          m = axe_ctx_mark(cx);
-    bool ok = axe_axis_find(cx, AXE_NOWHERE, "lane", &lane) == AXE_OK &&
+    bool ok = axe_scope_axis_find(cx, AXE_SCOPE_THREAD, AXE_SCOPE_WARP,
+                                  &lane) == AXE_OK &&
               axe_atom_operand(cx, row, 0, param, &roles, &d) == AXE_OK &&
               axe_atom_operand(cx, row, 1, param, &roles, &a) == AXE_OK &&
               d->size == lanes && a->size == lanes;

@@ -1,6 +1,7 @@
 /* use.c - is a machine's description whole?  What planning and its estimates
  * ask of a machine must be said of it: nothing is taken from another one. */
 #include "axe/machine.h"
+#include "ir/scope_axes.h"
 #include "machine/levels.h"
 #include "machine/machine.h"
 #include "machine/rates.h"
@@ -35,35 +36,68 @@ check_simt(axe_ctx *cx, const axe_machine *mc, const axe_simt *m)
     if (m->threads < n || m->threads % n != 0 || m->threads > m->max_threads)
         return is_wrong(cx, mc, "threads of a CTA", m->threads,
                         "whole warps, and no more than there can be");
+    if (m->partitions != 0 && m->partitions != m->max_threads)
+        return is_wrong(cx, mc, "partitions", m->partitions,
+                        "as many as threads of a CTA there can be");
     if (m->banks < 1 || m->bank_bytes < 1)
         return lacks(cx, mc, "banks of shared memory", "give its `banks`");
+    if (m->banks > AXE_MAX_BANKS)
+        return is_wrong(cx, mc, "banks", m->banks, "64 or fewer");
     if (!axe_machine_rates(mc))
         return lacks(cx, mc, "rates", "give it `rates`, or a row in rates.def");
     return AXE_OK;
 }
 
+int
+axe_simt_threads_of(const axe_simt *m, axe_scope_kind s)
+{
+    return s == AXE_SCOPE_WARPGROUP                       ? m->group * m->lanes
+           : s == AXE_SCOPE_WARP                          ? m->lanes
+           : s == AXE_SCOPE_THREAD || s == AXE_SCOPE_LANE ? 1
+                                                          : 0;
+}
+
+const axe_space_row *
+axe_machine_space(const axe_machine *mc, axe_space s)
+{
+    bool parts = mc->simt && mc->simt->partitions > 0;
+
+    return parts && axe_space_parts[s].slow ? &axe_space_parts[s]
+                                            : &axe_space_table[s];
+}
+
+/* Does the axis that numbers all of `inner` within something nest of these two
+ * as the machine's row says? */
+static axe_status
+check_nest(axe_ctx *cx, const axe_machine *mc, const axe_scope_axis *outer,
+           const axe_scope_axis *inner)
+{
+    const char *whole = axe_scope_axis_name(inner->counts, outer->within);
+    int         n = axe_simt_threads_of(mc->simt, outer->counts);
+    int         each = axe_simt_threads_of(mc->simt, inner->counts);
+    int64_t     says;
+
+    if (!whole || each == 0)
+        return AXE_OK;
+    says = axe_axis_factor(cx, whole, outer->name, inner->name);
+    if (says == 0 || says == n / each)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                    "machine %s: its axes say %s = %lld %s + %s, its row %d",
+                    mc->name, whole, (long long)says, outer->name, inner->name,
+                    n / each);
+}
+
 /* What its axes say of its warps is what it says itself. */
 static axe_status
-check_axes(axe_ctx *cx, const axe_machine *mc, const axe_simt *m)
+check_axes(axe_ctx *cx, const axe_machine *mc)
 {
-    const struct {
-        const char *whole, *outer, *inner;
-        int64_t     own;
-    } says[] = {{"thread", "warp", "lane", m->lanes},
-                {"warp", "warpgroup", "wid", m->group},
-                {"thread", "warpgroup", "tid", (int64_t)m->lanes * m->group}};
+    const axe_scope_axis *a = axe_scope_axis_table;
 
-    for (int i = 0; i < AXE_LEN(says); i++) {
-        int64_t n =
-            axe_axis_factor(cx, says[i].whole, says[i].outer, says[i].inner);
-        if (n != 0 && n != says[i].own)
-            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
-                            "machine %s: its axes say %s = %lld %s + %s, its "
-                            "row %lld",
-                            mc->name, says[i].whole, (long long)n,
-                            says[i].outer, says[i].inner,
-                            (long long)says[i].own);
-    }
+    for (int i = 0; i < AXE_N_SCOPE_AXIS; i++)
+        for (int k = 0; k < AXE_N_SCOPE_AXIS; k++)
+            if (a[k].within == a[i].counts)
+                AXE_TRY(check_nest(cx, mc, &a[i], &a[k]));
     return AXE_OK;
 }
 
@@ -82,5 +116,5 @@ axe_machine_use(axe_ctx *cx, const axe_machine *mc)
         return lacks(cx, mc, "rates of its memory levels",
                      "give it a row in levels.def");
     AXE_TRY(axe_axes_load(cx, axe_machine_own_axes(mc)));
-    return mc->simt ? check_axes(cx, mc, mc->simt) : AXE_OK;
+    return mc->simt ? check_axes(cx, mc) : AXE_OK;
 }

@@ -42,7 +42,7 @@ prepare(axe_ctx *cx, const axe_machine *mc, bare **out)
     for (int i = 0; i < N_TILE; i++)
         b->tile[i] = (axe_tensor){.name = "scales", .id = i, .rank = 2};
     *out = b;
-    return axe_simt_find_axes(cx, &b->simt);
+    return axe_simt_find_axes(cx, mc, &b->simt);
 }
 
 /* ------------------------------------------------------------------ matrices

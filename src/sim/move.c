@@ -6,7 +6,7 @@
 #include "sim/bits.h"
 #include "sim/sim_int.h"
 
-enum { MAX_ELEM = 8, PIECE = 256, MAX_PERMUTED = 512, MAX_BANKS = 32 };
+enum { MAX_ELEM = 8, PIECE = 256, MAX_PERMUTED = 512 };
 
 /* ---------------------------------------------------------- bank conflicts */
 
@@ -22,8 +22,8 @@ static int
 turns(const sim *s, const rows *r, int from, int to)
 {
     enum { MOST = MAX_LANES };
-    int64_t word[MAX_BANKS][MOST];
-    int     n[MAX_BANKS] = {0}, most = 1, banks = s->mc->simt->banks;
+    int64_t word[AXE_MAX_BANKS][MOST];
+    int     n[AXE_MAX_BANKS] = {0}, most = 1, banks = s->mc->simt->banks;
     int     width = s->mc->simt->bank_bytes;
 
     for (int i = from; i < to; i++)
@@ -63,7 +63,8 @@ note_row(sim *s, const sim_arg *a, int64_t at, int n, rows *r)
     const axe_buffer *b;
     int               size;
 
-    if (a->space != AXE_ARG_SHARED || r->n == s->lanes)
+    if (a->space != AXE_ARG_SHARED || r->n == s->lanes ||
+        s->mc->simt->partitions > 0)
         return;
     b = &s->g->buffer[a->tensor];
     size = axe_type_table[b->tensor->type].bits / 8;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/scope_axes.h"
 #include "sim/sim_int.h"
 
 enum { MAX_ROLE = 8 };
@@ -87,32 +88,28 @@ next_point(const operand *all, int64_t *at)
 
 /* ---------------------------------------------------------------- places */
 
+/* A step on an axis that counts warps, or threads, of something. */
 static bool
-add_coord(const char *axis, int64_t v, int lanes, sim_place *p)
+add_coord(const sim *s, axe_axis axis, int64_t v, sim_place *p)
 {
-    static const struct {
-        const char *name;
-        int         warp, lane; /* threads of one step of either; 0: none */
-    } row[] = {{"lane", 0, 1},
-               {"wid", 1, 0},
-               {"warp", 1, 0},
-               {"tid", 1, 1},
-               {"thread", 1, 1}};
+    const axe_scope_axis *row = axe_scope_axis_of(s->cx, axis);
 
-    if (strcmp(axis, "reg") == 0 || strcmp(axis, "m") == 0) {
+    if (axis == AXE_AXIS_M || axe_axis_kind_of(s->cx, axis) == AXE_KIND_REG) {
         p->at += (int32_t)v;
         return true;
     }
-    for (int i = 0; i < AXE_LEN(row); i++)
-        if (strcmp(axis, row[i].name) == 0) {
-            bool both = row[i].warp && row[i].lane;
-            if (row[i].lane)
-                p->lane = (int)(both ? v % lanes : v);
-            if (row[i].warp)
-                p->warp = (int)(both ? v / lanes : v);
-            return true;
-        }
-    return false;
+    if (!row ||
+        (row->counts != AXE_SCOPE_WARP && row->counts != AXE_SCOPE_THREAD))
+        return false;
+    if (row->counts == AXE_SCOPE_WARP)
+        p->warp = (int)v;
+    else if (row->within == AXE_SCOPE_WARP)
+        p->lane = (int)v;
+    else {
+        p->warp = (int)(v / s->lanes);
+        p->lane = (int)(v % s->lanes);
+    }
+    return true;
 }
 
 /* Places of element x, one for each replica, into out (room for most). */
@@ -127,8 +124,8 @@ places(sim *s, const sim_shape *sh, const operand *o, int64_t x, int most,
     for (int i = 0; i < *n; i++) {
         out[i] = (sim_place){.warp = -1, .lane = -1};
         for (int k = 0; k < pts.n_axis; k++)
-            if (!add_coord(axe_axis_name(s->cx, pts.axis[k]),
-                           pts.coord[i * pts.n_axis + k], s->lanes, &out[i]))
+            if (!add_coord(s, pts.axis[k], pts.coord[i * pts.n_axis + k],
+                           &out[i]))
                 return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                                 "the simulator: %s has operands over axis %s",
                                 sh->atom->name,
@@ -229,17 +226,17 @@ read_part(sim *s, const sim_shape *sh, const axe_points *pts, int point,
           sim_part *out)
 {
     for (int k = 0; k < pts->n_axis; k++) {
-        const char *axis = axe_axis_name(s->cx, pts->axis[k]);
-        int64_t     v = pts->coord[point * pts->n_axis + k];
-        if (strcmp(axis, "m") == 0)
+        const axe_scope_axis *row = axe_scope_axis_of(s->cx, pts->axis[k]);
+        int64_t               v = pts->coord[point * pts->n_axis + k];
+        if (pts->axis[k] == AXE_AXIS_M)
             out->at = (int32_t)v;
-        else if (strcmp(axis, "cta") == 0)
+        else if (row && row->counts == AXE_SCOPE_CTA)
             out->cta = (int)v;
         else
             return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                             "the simulator: %s has an operand in tensor memory "
                             "over axis %s",
-                            sh->atom->name, axis);
+                            sh->atom->name, axe_axis_name(s->cx, pts->axis[k]));
     }
     return AXE_OK;
 }

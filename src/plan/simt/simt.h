@@ -142,6 +142,7 @@ typedef struct axe_simt_launch {
  * column on. */
 struct axe_simt_plan {
     axe_axis                 lane, warp, wid, reg, tlane, tcol, cta;
+    const axe_space_row     *space[AXE_N_SPACE];
     axe_axis                 slow[AXE_N_SPACE]; /* see spaces.def; -1: none */
     axe_axis                 fast[AXE_N_SPACE];
     int                      lanes; /* threads of a warp */

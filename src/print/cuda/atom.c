@@ -56,7 +56,8 @@ count_elements(maker *mk, int i, int64_t *out)
     *out = 1;
     if (mk->l->atom->kind == AXE_ATOM_SYNC)
         return AXE_OK;
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "reg", &reg));
+    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, axe_space_table[AXE_SPACE_REG].fast,
+                          &reg));
     AXE_TRY(axe_atom_operand(cx, mk->l->atom, i, param_of(mk->l), &roles, &l));
     for (int k = 0; k < l->n_shard; k++)
         if (l->shard[k].axis == reg)

@@ -254,26 +254,34 @@ static const struct {
     int         lanes, group, threads;
     bool        bare;
     const char *want;
+    int         banks, partitions; /* 0: as they are */
 } incomplete[] = {
-    {"sm_90a", "", 32, 4, 256, false, NULL},
+    {"sm_90a", "", 32, 4, 256, false, NULL, 0, 0},
     {"sm_90a", "", 64, 4, 256, false,
-     "machine sm_90a: its axes say thread = 32 warp + lane, its row 64"},
+     "machine sm_90a: its axes say thread = 32 warp + lane, its row 64", 0, 0},
     {"sm_90a", "", 32, 2, 256, false,
-     "machine sm_90a: its axes say warp = 4 warpgroup + wid, its row 2"},
-    {"sm_90a", "sm_91", 32, 4, 256, false, "machine sm_91 has no rates"},
-    {"cpu-avx2", "", 0, 0, 0, false, NULL},
+     "machine sm_90a: its axes say warp = 4 warpgroup + wid, its row 2", 0, 0},
+    {"sm_90a", "sm_91", 32, 4, 256, false, "machine sm_91 has no rates", 0, 0},
+    {"cpu-avx2", "", 0, 0, 0, false, NULL, 0, 0},
     {"cpu-avx2", "vax", 0, 0, 0, false,
-     "machine vax has no rates of its memory levels"},
-    {"sm_90a", "", 32, 4, 256, true, "machine sm_90a has no atoms"},
+     "machine vax has no rates of its memory levels", 0, 0},
+    {"sm_90a", "", 32, 4, 256, true, "machine sm_90a has no atoms", 0, 0},
     {"sm_90a", "", 48, 4, 192, false,
-     "machine sm_90a has 48 lanes; it must be 2, 4, 8, 16, 32 or 64"},
+     "machine sm_90a has 48 lanes; it must be 2, 4, 8, 16, 32 or 64", 0, 0},
     {"sm_90a", "", 128, 4, 256, false,
-     "machine sm_90a has 128 lanes; it must be 2, 4, 8, 16, 32 or 64"},
+     "machine sm_90a has 128 lanes; it must be 2, 4, 8, 16, 32 or 64", 0, 0},
     {"sm_90a", "", 32, 0, 256, false,
-     "machine sm_90a has 0 warps in a warp group; it must be 1 or more"},
+     "machine sm_90a has 0 warps in a warp group; it must be 1 or more", 0, 0},
     {"sm_90a", "", 32, 4, 80, false,
      "machine sm_90a has 80 threads of a CTA; it must be whole warps, and no "
-     "more than there can be"},
+     "more than there can be",
+     0, 0},
+    {"sm_90a", "", 32, 4, 256, false,
+     "machine sm_90a has 128 banks; it must be 64 or fewer", 128, 0},
+    {"sm_90a", "", 32, 4, 256, false,
+     "machine sm_90a has 128 partitions; it must be as many as threads of a "
+     "CTA there can be",
+     0, 128},
 };
 
 static void
@@ -289,6 +297,9 @@ test_incomplete(void **state)
         simt.lanes = incomplete[i].lanes;
         simt.group = incomplete[i].group;
         simt.threads = incomplete[i].threads;
+        if (incomplete[i].banks)
+            simt.banks = incomplete[i].banks;
+        simt.partitions = incomplete[i].partitions;
         if (mc->simt)
             own.simt = &simt;
         if (*incomplete[i].name)

@@ -3,12 +3,12 @@
 
 #include "plan/simt/team/banks.h"
 
-enum { MAX_BANKS = 64, MAX_WORDS = 64 };
+enum { MAX_WORDS = 64 };
 
 /* The different words that a phase wants of each bank. */
 typedef struct phase {
-    int     n[MAX_BANKS];
-    int64_t word[MAX_BANKS][MAX_WORDS];
+    int     n[AXE_MAX_BANKS];
+    int64_t word[AXE_MAX_BANKS][MAX_WORDS];
 } phase;
 
 /* Places may be negative where something else is added to all of them. */

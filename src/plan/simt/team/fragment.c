@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/scope_axes.h"
 #include "layout/alike.h"
 #include "plan/simt/team/fragment.h"
 
@@ -21,16 +22,7 @@ axe_step_at(const axe_step *s, int64_t count)
 int
 axe_atom_threads(const axe_machine *mc, const axe_atom *a)
 {
-    switch (a->by) {
-    case AXE_SCOPE_THREAD:
-        return 1;
-    case AXE_SCOPE_WARP:
-        return mc->simt->lanes;
-    case AXE_SCOPE_WARPGROUP:
-        return mc->simt->group * mc->simt->lanes;
-    default:
-        return 0;
-    }
+    return axe_simt_threads_of(mc->simt, a->by);
 }
 
 /* ------------------------------------------------------ one number for all */
@@ -39,13 +31,9 @@ axe_atom_threads(const axe_machine *mc, const axe_atom *a)
 static int64_t
 threads_of(const axe_frag_query *q, axe_axis axis)
 {
-    const char *name = axe_axis_name(q->cx, axis);
+    const axe_scope_axis *s = axe_scope_axis_of(q->cx, axis);
 
-    if (strcmp(name, "lane") == 0)
-        return 1;
-    return strcmp(name, "warp") == 0 || strcmp(name, "wid") == 0
-               ? q->mc->simt->lanes
-               : 0;
+    return s ? axe_simt_threads_of(q->mc->simt, s->counts) : 0;
 }
 
 static bool

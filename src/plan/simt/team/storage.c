@@ -1,5 +1,7 @@
 /* storage.c - tiles of many threads: open or settled, and what of a layout
  * says where in its memory an element lies. */
+#include <inttypes.h>
+
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem.h"
@@ -42,9 +44,49 @@ axe_simt_places(const axe_planner *p, const axe_tensor *t, axe_axis a)
     const axe_simt_plan *sp = p->simt;
 
     return a == sp->slow[t->space]
-               ? axe_space_table[t->space].pitch /
+               ? sp->space[t->space]->pitch /
                      axe_type_table[p->place[t->id].type].bits
                : a == sp->fast[t->space];
+}
+
+bool
+axe_simt_is_parted(const axe_planner *p, const axe_tensor *t)
+{
+    return t->space == AXE_SPACE_SHARED && p->simt->slow[t->space] >= 0;
+}
+
+axe_status
+axe_simt_lay_parts(axe_planner *p, const axe_tensor *t, const axe_layout **out)
+{
+    const axe_simt_plan *sp = p->simt;
+    axe_shape            s = axe_shape_of_tile(p->cx, t);
+    axe_iter            *it = axe_new_array(p->cx, axe_iter, s.n + 1);
+    int                 *end = axe_new_array(p->cx, int, s.n + 1);
+    int64_t              at = 1, n = s.n > 0 ? s.extent[0] : 1;
+    int64_t              parts = p->mc->simt->partitions;
+
+    parts = n < parts ? n : parts;
+    if (n % parts != 0)
+        return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                        "%s has %" PRId64 " rows; %s has %d partitions: no "
+                        "more rows than that, or whole multiples",
+                        t->name, n, p->mc->name, p->mc->simt->partitions);
+    for (int d = s.n - 1; d > 0; d--) {
+        it[d + 1] =
+            (axe_iter){s.extent[d], at, sp->fast[t->space], AXE_UNIT_ONE};
+        end[d] = d + 2;
+        if (!axe_mul(at, s.extent[d], &at))
+            return axe_fail(p->cx, t->at, AXE_EOVERFLOW,
+                            "tile %s is larger than any memory", t->name);
+    }
+    it[0] = (axe_iter){n / parts, at, sp->fast[t->space], AXE_UNIT_ONE};
+    it[1] = (axe_iter){parts, 1, sp->slow[t->space], AXE_UNIT_ONE};
+    end[0] = 2;
+    axe_layout spec = {.n_shard = s.n > 0 ? s.n + 1 : 0,
+                       .shard = it,
+                       .n_dim = s.n,
+                       .dim_end = end};
+    return axe_layout_make(p->cx, &spec, out);
 }
 
 axe_status
@@ -78,14 +120,12 @@ int
 axe_simt_places_of(const axe_planner *p, const axe_tensor *t,
                    axe_axis axis[AXE_PLACE_AXES], int64_t by[AXE_PLACE_AXES])
 {
-    const axe_axis all[AXE_PLACE_AXES] = {AXE_AXIS_M, p->simt->reg,
-                                          p->simt->tlane, p->simt->tcol};
+    const axe_axis all[] = {p->simt->slow[t->space], p->simt->fast[t->space]};
     int            n = 0;
 
-    for (int i = 0; i < AXE_LEN(all); i++) {
+    for (int i = all[0] < 0; i < AXE_LEN(all); i++) {
         axis[n] = all[i];
-        by[n] = axe_simt_places(p, t, all[i]);
-        n += by[n] != 0;
+        by[n++] = axe_simt_places(p, t, all[i]);
     }
     return n;
 }

@@ -49,6 +49,14 @@ int64_t axe_simt_places(const axe_planner *p, const axe_tensor *t, axe_axis a);
 AXE_CHECK axe_status axe_simt_storage(axe_planner *p, const axe_tensor *t,
                                       const axe_layout **out);
 
+/* Is the tile in partitions of shared memory, each of which its thread alone
+ * reaches? */
+bool axe_simt_is_parted(const axe_planner *p, const axe_tensor *t);
+
+/* The first index on partitions, as far as they go; the rest in each. */
+AXE_CHECK axe_status axe_simt_lay_parts(axe_planner *p, const axe_tensor *t,
+                                        const axe_layout **out);
+
 /* Shared memory of the launch behind all that is taken: where. */
 int64_t axe_simt_take_shared(axe_simt_launch *l, int64_t bytes, int64_t align);
 
@@ -67,6 +75,7 @@ const char     *axe_simt_why_no_hint(axe_planner *p, const axe_schedule *s,
  * Errors  EUNSUPPORTED, ESHAPE, ELIMIT: scopes that a CTA cannot have */
 AXE_CHECK axe_status axe_simt_find_groups(axe_planner *p);
 /* The axes by which the machine's threads and memories are counted. */
-AXE_CHECK axe_status axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp);
+AXE_CHECK axe_status axe_simt_find_axes(axe_ctx *cx, const axe_machine *mc,
+                                        axe_simt_plan *sp);
 
 #endif

@@ -2,19 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/scope_axes.h"
 #include "plan/plan_int.h"
 #include "plan/simt/team/team.h"
-
-/* Threads of one entity of an inner scope. */
-static int
-threads_of(const axe_planner *p, axe_scope_kind k)
-{
-    const axe_simt *m = p->mc->simt;
-
-    return k == AXE_SCOPE_WARPGROUP ? m->group * m->lanes
-           : k == AXE_SCOPE_WARP    ? m->lanes
-                                    : 1;
-}
 
 static axe_status
 count_entities(axe_planner *p, const axe_stmt *s, int64_t *out)
@@ -47,7 +37,8 @@ threads_needed(axe_planner *p, int n, axe_stmt *const *body, int64_t *most)
         int64_t k;
         if (body[i]->kind == AXE_STMT_SCOPE) {
             AXE_TRY(count_entities(p, body[i], &k));
-            k = (k + first_of(body[i])) * threads_of(p, body[i]->scope);
+            k = (k + first_of(body[i])) *
+                axe_simt_threads_of(p->mc->simt, body[i]->scope);
             *most = *most > k ? *most : k;
             continue;
         }
@@ -162,7 +153,7 @@ make_group(axe_planner *p, const axe_stmt *s, const axe_thread_group *in,
     }
     AXE_TRY(count_entities(p, s, &n));
     c.n_entity = (int)n;
-    c.n_thread = threads_of(p, s->scope);
+    c.n_thread = axe_simt_threads_of(p->mc->simt, s->scope);
     end = (n + first_of(s)) * c.n_thread;
     if (end > in->n_thread)
         return axe_fail(p->cx, s->at, AXE_ESHAPE,
@@ -217,14 +208,22 @@ note_body(axe_planner *p, int n, axe_stmt *const *body, axe_thread_group *in)
 }
 
 axe_status
-axe_simt_find_axes(axe_ctx *cx, axe_simt_plan *sp)
+axe_simt_find_axes(axe_ctx *cx, const axe_machine *mc, axe_simt_plan *sp)
 {
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "lane", &sp->lane));
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "warp", &sp->warp));
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "wid", &sp->wid));
-    AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, "cta", &sp->cta));
+    const struct {
+        axe_scope_kind counts, within;
+        axe_axis      *out;
+    } axis[] = {{AXE_SCOPE_THREAD, AXE_SCOPE_WARP, &sp->lane},
+                {AXE_SCOPE_WARP, AXE_SCOPE_CTA, &sp->warp},
+                {AXE_SCOPE_WARP, AXE_SCOPE_WARPGROUP, &sp->wid},
+                {AXE_SCOPE_CTA, AXE_SCOPE_CLUSTER, &sp->cta}};
+
+    for (int i = 0; i < AXE_LEN(axis); i++)
+        AXE_TRY(axe_scope_axis_find(cx, axis[i].counts, axis[i].within,
+                                    axis[i].out));
     for (int i = 0; i < AXE_N_SPACE; i++) {
-        const axe_space_row *s = &axe_space_table[i];
+        const axe_space_row *s = axe_machine_space(mc, (axe_space)i);
+        sp->space[i] = s;
         sp->slow[i] = -1;
         if (s->slow)
             AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, s->slow, &sp->slow[i]));
@@ -243,7 +242,7 @@ axe_simt_find_groups(axe_planner *p)
     const axe_kernel *k = p->kernel;
 
     sp->lanes = p->mc->simt->lanes;
-    AXE_TRY(axe_simt_find_axes(p->cx, sp));
+    AXE_TRY(axe_simt_find_axes(p->cx, p->mc, sp));
     sp->owner = axe_new_array(p->cx, const axe_thread_group *, k->n_tensor + 1);
     sp->open = axe_new_array(p->cx, bool, k->n_tensor + 1);
     sp->engine = axe_new_array(p->cx, const char *, k->n_tensor + 1);
