@@ -81,7 +81,7 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
     cta->block = block;
     cta->n_left = 0;
     cta->refused = false;
-    memset(cta->memory, POISON, (size_t)s->g->shared_bytes);
+    memset(cta->memory, POISON, (size_t)axe_sim_shared_bytes(s));
     axe_sim_shadow_reset(s, &cta->shadow);
     axe_sim_tmem_begin(s, cta);
     for (int i = 0; i < s->n_warp; i++)

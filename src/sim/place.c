@@ -11,6 +11,109 @@ axe_sim_swizzled(const axe_buffer *b, int64_t byte)
     return b->swizzle.bits > 0 ? axe_swizzle_apply(b->swizzle, byte) : byte;
 }
 
+static void
+report_bounds(sim *s, const sim_call *c, const char *name, int64_t at,
+              int64_t n, int64_t have)
+{
+    if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s means elements %lld to %lld of %s, which has %lld",
+                     axe_sim_agent_text(s, c->agent), (long long)at,
+                     (long long)(at + n - 1), name, (long long)have);
+}
+
+/* ------------------------------------------------------------- partitions */
+
+/* [bytes] of addresses from one partition to the next; 0: there are none. */
+static int64_t
+pitch_of(const sim *s)
+{
+    return s->mc->simt->partitions > 0
+               ? axe_machine_space(s->mc, AXE_SPACE_SHARED)->pitch / 8
+               : 0;
+}
+
+int64_t
+axe_sim_shared_bytes(const sim *s)
+{
+    int n = s->mc->simt->partitions;
+
+    return s->g->shared_bytes * (n > 0 ? n : 1);
+}
+
+int64_t
+axe_sim_shared_at(const sim *s, const axe_buffer *b, int64_t byte)
+{
+    int64_t pitch = pitch_of(s);
+
+    if (pitch > 0)
+        return byte / pitch * s->g->shared_bytes + b->offset + byte % pitch;
+    return b->offset + axe_sim_swizzled(b, byte);
+}
+
+int64_t
+axe_sim_shared_byte(const sim *s, const axe_buffer *b, int64_t at)
+{
+    int64_t pitch = pitch_of(s), all = s->g->shared_bytes;
+
+    if (pitch > 0)
+        return at / all * pitch + at % all - b->offset;
+    return axe_sim_swizzled(b, at - b->offset);
+}
+
+/* Bytes of one partition, that of the thread if it is one alone that moves
+ * them. */
+static bool
+check_partition(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte,
+                int64_t bytes)
+{
+    int64_t pitch = pitch_of(s), n = byte / pitch, in = byte % pitch;
+    int     me = c->warp->id * s->lanes + c->lane;
+    bool    one = c->in->shape->atom->by == AXE_SCOPE_THREAD;
+
+    if (byte >= 0 && n < s->mc->simt->partitions && in + bytes <= b->bytes &&
+        (!one || n == me))
+        return true;
+    if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
+        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
+                     "%s, lane %d, means bytes %lld to %lld of %s in partition "
+                     "%lld, which %s",
+                     axe_sim_agent_text(s, c->agent), c->lane, (long long)in,
+                     (long long)(in + bytes - 1), b->tensor->name, (long long)n,
+                     one && n != me ? "it does not reach"
+                                    : "has not so many there");
+    return false;
+}
+
+/* Of `have` elements in each partition, the end of those of element at's. */
+static int64_t
+last_of(const sim *s, const axe_buffer *b, int64_t at, int64_t have)
+{
+    int64_t each = pitch_of(s) * 8 / axe_type_table[b->tensor->type].bits;
+
+    return at >= 0 && at / each < s->mc->simt->partitions
+               ? at - at % each + have
+               : 0;
+}
+
+/* Is it there, and may it be touched by who does? */
+static bool
+check_shared(sim *s, const sim_call *c, const axe_buffer *b, int64_t at,
+             int64_t n)
+{
+    axe_type type = b->tensor->type;
+    int64_t  byte = axe_type_bytes(type, at);
+    int64_t  bytes = axe_type_bytes(type, n);
+
+    if (pitch_of(s) > 0)
+        return check_partition(s, c, b, byte, bytes);
+    if (at >= 0 && byte <= b->bytes && byte + bytes <= b->bytes)
+        return true;
+    report_bounds(s, c, b->tensor->name, at, n,
+                  b->bytes * 8 / axe_type_table[type].bits);
+    return false;
+}
+
 sim_cta *
 axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane)
 {
@@ -25,17 +128,6 @@ axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane)
                  "%s means CTA %d of a cluster of %d",
                  axe_sim_agent_text(s, c->warp->agent), rank, s->g->cluster);
     return NULL;
-}
-
-static void
-report_bounds(sim *s, const sim_call *c, const char *name, int64_t at,
-              int64_t n, int64_t have)
-{
-    if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
-        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
-                     "%s means elements %lld to %lld of %s, which has %lld",
-                     axe_sim_agent_text(s, c->agent), (long long)at,
-                     (long long)(at + n - 1), name, (long long)have);
 }
 
 static void
@@ -217,11 +309,8 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
                            .atomic =
                                write && c->in->shape->atom->fold != AXE_FOLD_NONE};
 
-    if (at < 0 || byte > b->bytes || end > b->bytes) {
-        report_bounds(s, c, b->tensor->name, at, n,
-                      b->bytes * 8 / axe_type_table[type].bits);
+    if (!check_shared(s, c, b, at, n))
         return false;
-    }
     check_align(s, c, b->tensor->name, b->offset + byte, bytes);
     check_pieces(s, c, b, byte, bytes);
     *(write ? &s->report->shared_written : &s->report->shared_read) += bytes;
@@ -229,8 +318,8 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
         int64_t room =
             b->swizzle.bits > 0 ? GRANULE - byte % GRANULE : end - byte;
         int64_t len = end - byte < room ? end - byte : room;
-        int64_t real = b->offset + axe_sim_swizzled(b, byte);
-        if (real + len > b->offset + b->bytes)
+        int64_t real = axe_sim_shared_at(s, b, byte);
+        if (b->swizzle.bits > 0 && real + len > b->offset + b->bytes)
             real = b->offset + b->bytes - len;
         if (s->checks)
             axe_sim_touch(s, &t, real, len);
@@ -273,7 +362,8 @@ axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at, void *to)
         const axe_buffer *b = &s->g->buffer[a->tensor];
         size = axe_type_table[b->tensor->type].bits / 8;
         have = b->bytes * 8 / axe_type_table[b->tensor->type].bits;
-        from = cta->memory + b->offset + axe_sim_swizzled(b, at * size);
+        have = pitch_of(s) > 0 ? last_of(s, b, at, have) : have;
+        from = cta->memory + axe_sim_shared_at(s, b, at * size);
     }
     if (at < 0 || at >= have)
         return false;

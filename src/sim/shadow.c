@@ -104,7 +104,7 @@ axe_sim_byte_text(sim *s, const sim_touch *t, int64_t at)
                          (long long)t->cta->block);
     }
     if (t->buffer)
-        byte = axe_sim_swizzled(t->buffer, at - t->buffer->offset);
+        byte = axe_sim_shared_byte(s, t->buffer, at);
     if (t->buffer && t->cta)
         return axe_textf(s->cx, "element %lld of %s in block %lld",
                          (long long)(byte * 8 / bits), t->tensor->name,

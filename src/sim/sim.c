@@ -270,8 +270,8 @@ make_cta(sim *s, sim_cta *cta, int rank)
 {
     cta->s = s;
     cta->rank = rank;
-    cta->memory = axe_new_array(s->own, uint8_t, s->g->shared_bytes);
-    axe_sim_shadow_init(s, &cta->shadow, s->g->shared_bytes);
+    cta->memory = axe_new_array(s->own, uint8_t, axe_sim_shared_bytes(s));
+    axe_sim_shadow_init(s, &cta->shadow, axe_sim_shared_bytes(s));
     axe_sim_tmem_make(s, cta);
     cta->warp = axe_new_array(s->own, sim_warp, s->n_warp);
     cta->bar = axe_new_array(s->own, sim_mbar, s->code->n_bar);

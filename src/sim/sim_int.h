@@ -412,6 +412,13 @@ sim_cta *axe_sim_cta_of(sim *s, const sim_call *c, int arg, int lane);
 /* Byte in the CTA's memory of a byte of a buffer. */
 int64_t axe_sim_swizzled(const axe_buffer *b, int64_t byte);
 
+/* [bytes] of a CTA's shared memory, of all its partitions. */
+int64_t axe_sim_shared_bytes(const sim *s);
+/* Where in that byte `byte` of a buffer is. */
+int64_t axe_sim_shared_at(const sim *s, const axe_buffer *b, int64_t byte);
+/* The byte of the buffer that is there. */
+int64_t axe_sim_shared_byte(const sim *s, const axe_buffer *b, int64_t at);
+
 /* move.c, box.c, contract.c: what an atom does, once its time has come. */
 void axe_sim_move(sim *s, sim_call *c);
 void axe_sim_copy_box(sim *s, sim_async *o);

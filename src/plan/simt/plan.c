@@ -90,6 +90,10 @@ place_tile(axe_planner *p, const axe_tensor *t)
                  "declare it `reg`, or compile for a machine that has some");
         return AXE_EUNSUPPORTED;
     }
+    if (!t->layout && axe_simt_is_parted(p, t)) {
+        pl->why = "auto: a row to a partition";
+        return axe_simt_lay_parts(p, t, &pl->layout);
+    }
     if (!t->layout)
         return AXE_OK;
     AXE_TRY(check_axes(p, t, t->layout->n_shard, t->layout->shard));
@@ -280,6 +284,28 @@ schedule(axe_planner *p, const axe_stmt *s)
 /* [bytes] of a tile that is not looked at any further. */
 enum { MOST_SHARED = 1 << 26 };
 
+/* Rows are on partitions that there are, and nothing moves addresses. */
+static axe_status
+check_partitions(axe_planner *p, const axe_place *pl)
+{
+    int     have = p->mc->simt->partitions;
+    int64_t n;
+
+    if (!axe_simt_is_parted(p, pl->tensor))
+        return AXE_OK;
+    AXE_TRY(axe_layout_cosize(p->cx, pl->layout,
+                              p->simt->slow[AXE_SPACE_SHARED], &n));
+    if (n <= have && pl->layout->swizzle.bits == 0)
+        return AXE_OK;
+    return axe_fail(
+        p->cx, pl->tensor->at, AXE_EUNSUPPORTED,
+        n > have ? "the layout of %s reaches partition %" PRId64 "; %s has %d"
+                 : "%s is swizzled over %" PRId64
+                   " partitions; those of %s, %d, each have a thread, "
+                   "and no banks to clash in",
+        pl->tensor->name, n > have ? n - 1 : n, p->mc->name, have);
+}
+
 static axe_status
 size_tile(axe_planner *p, axe_place *pl)
 {
@@ -289,11 +315,12 @@ size_tile(axe_planner *p, axe_place *pl)
     bool            reg = pl->tensor->space == AXE_SPACE_REG;
     int64_t         bits = axe_type_table[pl->type].bits, n;
     int64_t         all;
-    axe_axis        a = reg ? p->simt->reg : AXE_AXIS_M;
+    axe_axis        a = p->simt->fast[pl->tensor->space];
 
     if (pl->tensor->space == AXE_SPACE_TMEM)
         return axe_simt_tmem_size(p, pl);
     AXE_TRY(axe_simt_check_swizzle(p, pl));
+    AXE_TRY(check_partitions(p, pl));
     all = axe_simt_align(pl) * 8;
     AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
     if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)

@@ -61,6 +61,10 @@ through_registers(const axe_factor_query *q, axe_factor *f, const char **why)
                           .swizzle = q->swizzle,
                           .align = q->align};
 
+    if (q->p->simt->slow[AXE_SPACE_SHARED] >= 0) {
+        *why = "no thread reaches partitions of shared memory but its own";
+        return false;
+    }
     *why = "no load brings its elements to the threads that need them";
     for (f->chunk = axe_factor_chunk(q); q->k->n_rep % f->chunk == 0;
          f->chunk *= 2) {

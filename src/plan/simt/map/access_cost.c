@@ -4,6 +4,7 @@
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
 #include "plan/simt/team/banks.h"
+#include "plan/simt/team/team.h"
 
 enum { RUN_TIME = 1024 };
 
@@ -40,7 +41,9 @@ axe_simt_banks(axe_planner *p, const axe_work *w, const axe_operand *op,
     axe_swizzle      s = axe_simt_swizzle(pl);
 
     for (int i = 0; i < lanes; i++) {
-        at[i] = lane_address(p, w, op, i) * bits / 8;
+        at[i] = axe_simt_is_parted(p, op->tensor)
+                    ? i * bits * width / 8
+                    : lane_address(p, w, op, i) * bits / 8;
         if (s.bits > 0)
             at[i] = axe_swizzle_apply(s, at[i]);
     }

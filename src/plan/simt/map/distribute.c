@@ -438,6 +438,7 @@ axe_simt_distribute(axe_planner *p, const axe_request *r,
     d->r = r;
     d->threads = threads;
     AXE_TRY(begin(d));
+    axe_distribute_parts(d);
     axe_distribute_like(d);
     for (int i = 0; i < d->n_dim; i++)
         for (int k = 0; k < r->n_operand; k++)

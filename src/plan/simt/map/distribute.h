@@ -42,4 +42,7 @@ void axe_distribution_digit(axe_distribution *d, const axe_var *v,
 /* Distribute indices as the largest operand in registers has them. */
 void axe_distribute_like(axe_distribution *d);
 
+/* partitions.c: the index that walks partitions of shared memory. */
+void axe_distribute_parts(axe_distribution *d);
+
 #endif

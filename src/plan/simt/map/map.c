@@ -178,6 +178,7 @@ axe_simt_plan_access(axe_planner *p, const axe_request *r, const axe_work *work,
     out->atom = out->least = row_of(p, r, op, store, 1);
     if (!out->atom)
         return no_row(p, op);
+    AXE_TRY(axe_simt_check_parts(p, r, work, op));
     for (int k = 0; k < r->n_nest; k++)
         for (int i = 0; i < r->nest[k].n_dim; i++) {
             const axe_work_digit *d =
@@ -289,6 +290,13 @@ static axe_status
 take_scratch(axe_planner *p, const axe_request *r, axe_simt_schedule *s,
              axe_type t, int64_t n)
 {
+    if (p->simt->slow[AXE_SPACE_SHARED] >= 0)
+        return axe_fail(
+            p->cx, r->stmt->at, AXE_EUNSUPPORTED,
+            "warps leave what they have summed in shared memory for "
+            "others, and on %s each thread reaches its own "
+            "partition of it alone: let one warp sum, or a product",
+            p->mc->name);
     AXE_TRY(axe_compute_type(p->cx, p->mc, r->stmt->at, t, &t));
     n *= axe_type_table[t].bits / 8;
     s->scratch = s->scratch > n ? s->scratch : n;

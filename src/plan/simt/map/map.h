@@ -93,6 +93,15 @@ bool axe_simt_hold(axe_planner *p, const axe_layout *l, int n_thread, int n_reg,
 /* Maps that move more than a thread has registers for. */
 void axe_simt_part_maps(axe_planner *p);
 
+/* ------------------------------------------------------------- partitions.c */
+
+/* Does each thread find what the work wants of the operand in its own partition
+ * of shared memory, where that has some?
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_simt_check_parts(axe_planner *p, const axe_request *r,
+                                          const axe_work    *work,
+                                          const axe_operand *op);
+
 /* ---------------------------------------------------------- shared_layout.c */
 
 /* Layouts of open shared tiles. */

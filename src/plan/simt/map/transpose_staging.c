@@ -70,13 +70,15 @@ in_use(const axe_planner *p, const axe_thread_group *cta)
 /* Is it a move or an element-wise statement of a whole CTA, between arguments?
  */
 static bool
-is_possible(const axe_request *r, const axe_thread_group *threads)
+is_possible(const axe_planner *p, const axe_request *r,
+            const axe_thread_group *threads)
 {
     const axe_stmt *s = r->stmt;
 
-    return !threads->in && threads->scope == AXE_SCOPE_CTA &&
-           s->fold == AXE_FOLD_NONE && r->n_nest == 1 && !s->via && !s->atom &&
-           s->n_attr == 0 && s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
+    return p->simt->slow[AXE_SPACE_SHARED] < 0 && !threads->in &&
+           threads->scope == AXE_SCOPE_CTA && s->fold == AXE_FOLD_NONE &&
+           r->n_nest == 1 && !s->via && !s->atom && s->n_attr == 0 &&
+           s->dst->u.tensor->space == AXE_SPACE_GLOBAL &&
            r->operand[0].n_check == 0;
 }
 
@@ -120,7 +122,7 @@ axe_simt_stage_transpose(axe_planner *p, const axe_request *r,
     const axe_operand *op;
     double             direct = 0, staged = BARRIER_CYCLES;
 
-    if (!is_possible(r, s->threads) || !(op = find_turned(p, r, s->threads)))
+    if (!is_possible(p, r, s->threads) || !(op = find_turned(p, r, s->threads)))
         return false;
     for (int i = 0; i < r->n_operand; i++) {
         if (r->operand[i].tensor->space != AXE_SPACE_GLOBAL)
