@@ -112,10 +112,15 @@ struct axe_lir {
     axe_join        join;   /* LOOP */
     bool            elect;  /* IF: whole warps come, and the value picks a lane
                                of each: any other would do as well */
-    int             param;  /* ATOM: P of a family */
-    axe_hint        hint;   /* ATOM: to the caches, of rows that take one */
-    int             n_arg;  /* ATOM: as its kind says; CALC: 1 */
-    axe_arg        *arg;
+    int      param;         /* ATOM: P of a family */
+    axe_hint hint;          /* ATOM: to the caches, of rows that take one */
+    int      n_arg;         /* ATOM: as its kind says; CALC: 1 */
+    axe_arg *arg;
+    int      n_pin; /* ATOM, SYNC: arrays of registers of which no use is
+                       moved past it, as lower/pass/pin.c says */
+    const axe_tensor **pin;
+    bool pins_behind;     /* their values are there behind it; else they
+                             are before */
     const axe_node *pred; /* ATOM: threads where it is false take no part; what
                              they would load is zero; NULL: all do */
     const axe_stmt *from; /* the statement it comes from, for reports; or

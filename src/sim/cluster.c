@@ -31,6 +31,7 @@ begin_arrays(sim *s, sim_warp *w)
         memset(x->writes, 0, n * sizeof x->writes[0]);
         memset(x->reads, 0, n * sizeof x->reads[0]);
         memset(x->factor, 0, n * sizeof x->factor[0]);
+        x->pinned = 0;
         for (size_t k = 0; k < n; k++)
             x->fence[k] = 1;
         if (x->held)

@@ -333,6 +333,21 @@ note_use(coder *k, const sim_inst *in)
     }
 }
 
+/* Those that are let go where a drain ends. */
+static axe_status
+make_pins(coder *k, const axe_lir *l, int at)
+{
+    int *pin = axe_new_array(k->s->own, int, l->n_pin + 1);
+
+    for (int i = 0; i < l->n_pin; i++) {
+        axe_arg a = {.space = AXE_ARG_REG, .tensor = l->pin[i]};
+        AXE_TRY(find_tensor(k, &a, &pin[i]));
+    }
+    k->c->inst[at].n_pin = l->pins_behind ? l->n_pin : 0;
+    k->c->inst[at].pin = pin;
+    return AXE_OK;
+}
+
 static axe_status
 make_atom(coder *k, const axe_lir *l)
 {
@@ -352,6 +367,7 @@ make_atom(coder *k, const axe_lir *l)
                                              &arg[i].matrix);
     k->c->inst[at].n_arg = l->n_arg;
     k->c->inst[at].arg = arg;
+    AXE_TRY(make_pins(k, l, at));
     k->c->inst[at].count = counter(k->s, l->atom->name);
     if (l->pred)
         AXE_TRY(expr_into(k, at, l->pred, 2));

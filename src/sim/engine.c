@@ -151,6 +151,7 @@ take_side(sim *s, sim_warp *w, const sim_call *c, int which, const sim_regs *r,
     bool       reads = which > 0 || !axe_sim_is_fresh(c), bare = false;
     bool       unset = false, in_flight = false;
 
+    known = known < x->pinned ? known : x->pinned;
     for (int i = 0; i < r->n; i++) {
         int64_t at = c->at[which][0] + r->at[i];
         bare = bare || x->fence[at] > w->n_fence;

@@ -61,6 +61,7 @@ try_group(sim *s, sim_warp *w)
     if (g->agent > 0 && !w->reads_only && w->known > know[agent])
         know[agent] = w->known;
     w->wait = SIM_RUN;
+    axe_sim_pin(w, w->at);
     return true;
 }
 
@@ -109,8 +110,10 @@ drain(sim *s, sim_warp *w, const sim_call *c, sim_group *g, bool reads_only)
     int64_t left = c->at[0][axe_sim_first(c->pred)];
     int     n = left >= g->n_commit || left < 0 ? 0 : g->n_commit - (int)left;
 
-    if (n == 0)
+    if (n == 0) {
+        axe_sim_pin(w, c->in);
         return;
+    }
     wait_for(s, w, c, g->commit[n - 1].upto,
              known_upto(g, n, c->pred, reads_only), reads_only);
 }

@@ -413,6 +413,13 @@ known_of(const sim_warp *w, int agent)
     return c->vc[agent] > c->tvc[agent] ? c->vc[agent] : c->tvc[agent];
 }
 
+void
+axe_sim_pin(sim_warp *w, const sim_inst *drain)
+{
+    for (int i = 0; i < drain->n_pin && w->writer >= 0; i++)
+        w->array[drain->pin[i]].pinned = known_of(w, w->writer);
+}
+
 /* Registers of an atom that is under way are not to be accessed, those that it
  * reads neither, if it is a product (PTX ISA, wgmma.mma_async). */
 bool
@@ -436,6 +443,10 @@ axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
     if (w->writer >= 0 && x->writes[at] > known_of(w, w->writer))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
                    "is used while an atom still writes it: no drain between");
+    else if (w->writer >= 0 && x->writes[at] > x->pinned)
+        report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,
+                   "is used behind a drain that does not pin it: who compiles "
+                   "this may move that ahead of it");
     if (w->reader >= 0 &&
         (write ? x->reads : x->factor)[at] > known_of(w, w->reader))
         report_reg(s, w, in, AXE_SIM_FLIGHT, array, at,

@@ -143,8 +143,9 @@ typedef struct sim_inst {
     int              jump;
     int64_t          step;
     const sim_expr  *a, *b, *pred;
-    int              n_arg;
+    int              n_arg, n_pin;
     sim_arg         *arg;
+    int             *pin;  /* arrays, of a drain */
     const sim_expr **word; /* [n_arg] CALC */
     const sim_shape *shape;
     const axe_lir   *from;

@@ -168,6 +168,8 @@ typedef struct sim_array {
     uint32_t     *reads;  /* [n] or reads it */
     uint32_t     *factor; /* [n] or has it for a factor */
     uint32_t     *fence;  /* [n] fences before the last touch by threads, + 1 */
+    uint32_t      pinned; /* operations that were known to be done at the last
+                             drain that pins it */
     struct sim_held *held; /* its elements are elsewhere: see contract.c */
 } sim_array;
 
@@ -403,6 +405,10 @@ void axe_sim_reg_put(sim *s, const sim_call *c, const sim_arg *a, sim_warp *w,
 /* May the threads in mask touch it?  Reports, and says whether it is there. */
 bool axe_sim_reg_check(sim *s, sim_warp *w, const sim_inst *in, int array,
                        int64_t at, axe_lane_set mask, bool write);
+/* A drain is over: of the arrays that it pins, and of no others, the code
+ * behind it sees what operations have written that the warp knows to be done.
+ */
+void axe_sim_pin(sim_warp *w, const sim_inst *drain);
 /* One element as it is, unchecked; false if it is outside. */
 bool axe_sim_peek(sim *s, const sim_arg *a, const sim_cta *cta, int64_t at,
                   void *to);

@@ -29,6 +29,7 @@ typedef enum edit {
     CTA,    /* operand `arg` is of CTA `value` of the cluster */
     OWN,    /* it tells this CTA alone what it told all of the cluster */
     BARRIER, /* operand `arg` becomes the grid's first mbarrier */
+    UNPIN,   /* it does not pin array number `arg` of those that it does */
     MAP      /* so does the tensor map of operand `arg` */
 } edit;
 
@@ -184,6 +185,20 @@ other_barrier(const axe_atom *a)
 }
 
 static inline void
+edit_pins(axe_ctx *cx, const mutation *r, axe_lir *l)
+{
+    const axe_tensor **pin = axe_new_array(cx, const axe_tensor *, l->n_pin);
+    int                n = 0;
+
+    assert_true(r->arg < l->n_pin);
+    for (int i = 0; i < l->n_pin; i++)
+        if (i != r->arg)
+            pin[n++] = l->pin[i];
+    l->pin = pin;
+    l->n_pin = n;
+}
+
+static inline void
 apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
 {
     switch (r->edit) {
@@ -196,6 +211,9 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
         return;
     case ANYBODY:
         l->pred = NULL;
+        return;
+    case UNPIN:
+        edit_pins(cx, r, l);
         return;
     case PLAIN:
         l->atom = unfolded(cx, l->atom);

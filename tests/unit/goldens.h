@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "lower/pass/pass.h"
+#include "lower/pass/pin.h"
 #include "print/cuda/cuda.h"
 
 static inline char *
@@ -42,8 +43,10 @@ compare_as(axe_ctx *cx, const axe_lowered *l, bool wide, const char *name)
     axe_buf b = {.cx = cx};
     char   *want;
 
-    for (int i = 0; i < l->n_grid; i++)
+    for (int i = 0; i < l->n_grid; i++) {
         axe_join_iterations(cx, &l->grid[i].body);
+        axe_pin_registers(cx, &l->grid[i]);
+    }
     if (axe_print_cuda(cx, l, wide, &b) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));
     if (getenv("UPDATE")) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lower/lower.h"
+#include "lower/pass/pin.h"
 
 enum { GRID_DEPTH = 16, GRID_MAX = 64 };
 
@@ -379,6 +379,7 @@ made(maker *m)
     m->lowered.n_grid = m->lowered.n_host = 1;
     m->lowered.grid = &m->grid;
     m->lowered.host = &m->host;
+    axe_pin_registers(m->cx, &m->grid);
     return &m->lowered;
 }
 

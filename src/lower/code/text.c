@@ -86,6 +86,10 @@ put_atom(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_puts(b, i ? ", " : " ");
         put_arg(cx, b, &l->arg[i]);
     }
+    for (int i = 0; i < l->n_pin; i++)
+        axe_putf(b, "%s%s", i ? ", " : " pins ", l->pin[i]->name);
+    if (l->n_pin > 0)
+        axe_puts(b, l->pins_behind ? " behind" : " before");
     if (l->hint != AXE_HINT_NONE)
         axe_putf(b, " %s", axe_hint_name(l->hint));
     if (l->pred)

@@ -4,6 +4,7 @@
  * condition on who the thread is. */
 
 #include "lower/pass/pass.h"
+#include "lower/pass/pin.h"
 #include "lower/pass/width.h"
 #include "lower/simt/node.h"
 
@@ -86,6 +87,7 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
     axe_name_bases(&sl->lw, &g->body);
     axe_tidy(&sl->lw, &g->body);
     axe_join_iterations(sl->lw.cx, &g->body);
+    axe_pin_registers(sl->lw.cx, g);
     return AXE_OK;
 }
 

@@ -518,14 +518,7 @@ axe_cuda_asm(axe_ctx *cx, const axe_lir *l, int *at, const char **text)
 bool
 axe_cuda_in_name(const axe_lir *l, int i)
 {
-    return asks(l, 'n', i) || axe_cuda_orders(l, i);
-}
-
-bool
-axe_cuda_orders(const axe_lir *l, int i)
-{
-    return l->atom->kind == AXE_ATOM_SYNC && l->atom->sync != AXE_SYNC_TAKEN &&
-           l->arg[i].space == AXE_ARG_REG;
+    return asks(l, 'n', i);
 }
 
 /* May an operand be there, where the row says `want`?  A CTA's shared memory is

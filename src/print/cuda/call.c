@@ -495,33 +495,7 @@ put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
     return AXE_OK;
 }
 
-/* ---------------------------------------------------- registers in flight */
-
-static bool
-is_among(int n, const axe_tensor *const *list, const axe_tensor *t)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i] == t)
-            return true;
-    return false;
-}
-
-/* The arrays that atoms of the group write, in order. */
-static void
-find_written(const axe_lblock *b, const char *group, int *n,
-             const axe_tensor **list)
-{
-    for (int i = 0; i < b->n; i++) {
-        const axe_lir *l = b->item[i];
-        if (l->kind == AXE_LIR_ATOM && strcmp(l->atom->group, group) == 0 &&
-            l->atom->kind != AXE_ATOM_SYNC && l->n_arg > 0 &&
-            l->arg[0].space == AXE_ARG_REG &&
-            !is_among(*n, list, l->arg[0].tensor))
-            list[(*n)++] = l->arg[0].tensor;
-        find_written(&l->body, group, n, list);
-        find_written(&l->other, group, n, list);
-    }
-}
+/* ------------------------------------------------------------------- pins */
 
 static void
 put_pin(cuda_printer *p, const axe_tensor *t, int indent)
@@ -535,36 +509,16 @@ put_pin(cuda_printer *p, const axe_tensor *t, int indent)
              (n + per - 1) / per, axe_cuda_tensor(p, t));
 }
 
-/* What asynchronous atoms write changes while they run: the compiler may move
- * nothing that uses it past a DRAIN of them, nor past a FENCE of it.  A
- * DRAIN that names registers is of these, one that does not of all. */
-static int
-find_pinned(cuda_printer *p, const axe_lir *l, const axe_tensor **list)
-{
-    int n = 0;
-
-    if (l->atom->kind == AXE_ATOM_SYNC && l->atom->sync == AXE_SYNC_DRAIN &&
-        l->n_arg <= 1)
-        find_written(&p->g->body, l->atom->group, &n, list);
-    for (int i = 0; i < l->n_arg; i++)
-        if (axe_cuda_orders(l, i))
-            list[n++] = l->arg[i].tensor;
-    return n;
-}
-
 axe_status
 axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
 {
-    const axe_tensor **pin =
-        axe_new_array(p->cx, const axe_tensor *, p->g->n_array + MAX_ARG + 1);
     const char *name;
     int         partial = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
-    int         n_pin, pad = indent;
+    int         pad = indent;
 
     AXE_TRY(axe_cuda_function(p, l, &name));
-    n_pin = find_pinned(p, l, pin);
-    for (int i = 0; i < n_pin && l->atom->sync != AXE_SYNC_DRAIN; i++)
-        put_pin(p, pin[i], indent);
+    for (int i = 0; i < l->n_pin && !l->pins_behind; i++)
+        put_pin(p, l->pin[i], indent);
     axe_putf(p->out, "%*s", indent, "");
     if (branches(l)) {
         pad += 4;
@@ -579,7 +533,7 @@ axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
     else
         AXE_TRY(put_call(p, l, name, -1, pad));
     axe_putc(p->out, '\n');
-    for (int i = 0; i < n_pin && l->atom->sync == AXE_SYNC_DRAIN; i++)
-        put_pin(p, pin[i], indent);
+    for (int i = 0; i < l->n_pin && l->pins_behind; i++)
+        put_pin(p, l->pin[i], indent);
     return AXE_OK;
 }

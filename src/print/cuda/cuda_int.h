@@ -133,8 +133,6 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
-/* Does the atom order what is done with operand i, and not touch it? */
-bool axe_cuda_orders(const axe_lir *l, int i);
 /* Does the atom's text name such a part of operand i: $i.b, $i.c, $i.w? */
 bool axe_cuda_names(const axe_lir *l, int i, char part);
 

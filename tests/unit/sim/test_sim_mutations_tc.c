@@ -24,6 +24,7 @@ static const mutation rows[] = {
     {"no AFTER when sums are there",         SM100, "tc.after", 3, DROP, 0, 0, K(TFENCE)},
     {"no BEFORE when they are read",         SM100, "tc.before", 1, DROP, 0, 0, K(RACE)},
     {"loads are not drained",                SM100, "tc.ld.drain", 0, DROP, 0, 0, K(FLIGHT)},
+    {"they are used ahead of the drain",     SM100, "tc.ld.drain", 0, UNPIN, 0, 0, K(FLIGHT)},
     {"an accumulator is not given back",     SM100, "mbarrier.arrive", 0, DROP, 0, 0, K(DEADLOCK)},
     {"by one warp of four",                  SM100, "mbarrier.init", 10, SET, 1, 1, K(LAPPED) | K(RACE)},
     {"accumulators are swapped in products", SM100, "tc.f32", ALL, SWAP, 0, 64, K(RACE) | K(UNINIT)},
