@@ -62,12 +62,17 @@ typedef struct axe_arg {
     axe_arg_space     space;
     const axe_tensor *tensor; /* REG: an array of the thread; SHARED, DSMEM: a
                                  buffer; GLOBAL: a parameter or temporary */
-    const axe_node *at;   /* [elements] REG: the first; SHARED, GLOBAL: from the
-                             tensor's start, before the buffer's swizzle; TMEM:
-                             from the tile's, lanes being AXE_TMEM_LANE / bits
-                             apart; INT: the number */
-    const axe_node  *cta; /* DSMEM: whose, by its rank in the cluster */
-    int              map; /* MAP: which of the grid's */
+    const axe_node *at; /* [elements] REG: the first; SHARED, GLOBAL: from the
+                           tensor's start, before the buffer's swizzle; TMEM:
+                           from the tile's, lanes being AXE_TMEM_LANE / bits
+                           apart; INT: the number */
+    /* REG, TMEM: it begins with piece `unit` of `per` elements, a word, or
+     * `part` bits if that is not 0, and there with element `rest`; NULL: the
+     * first. */
+    int              part, per;
+    const axe_node  *unit, *rest;
+    const axe_node  *cta;   /* DSMEM: whose, by its rank in the cluster */
+    int              map;   /* MAP: which of the grid's */
     int              n_at;  /* MAP: coordinates, fastest first */
     const axe_node **coord; /* [elements], may be outside */
     uint64_t desc; /* SHARED operands by descriptor: its bits but for where it
@@ -190,7 +195,7 @@ typedef struct axe_need {
 typedef struct axe_grid {
     const char *name; /* the kernel's; with a number if there are more */
     int         n_thread, cluster; /* of a CTA; CTAs of a cluster */
-    int         lanes;             /* threads of a warp */
+    int         lanes, group;      /* threads of a warp; warps of a group */
     bool        persistent;        /* as many CTAs as fit; else `blocks` */
     bool waits; /* it has a PRIOR, so it may begin before the call's launch
                    before it has ended */

@@ -340,6 +340,14 @@ axe_hint_name(axe_hint h)
 }
 
 bool
+axe_atom_names(const axe_atom *a, int i, char part)
+{
+    char s[] = {'$', (char)('0' + i), '.', part, '\0'};
+
+    return a->asm_text && strstr(a->asm_text, s);
+}
+
+bool
 axe_atom_takes_hint(const axe_atom *a)
 {
     return a->asm_text && strstr(a->asm_text, "$l");

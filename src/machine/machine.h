@@ -144,6 +144,8 @@ typedef enum axe_hint {
 const char *axe_hint_name(axe_hint h);
 /* Does the row's text have a place for a hint? */
 bool axe_atom_takes_hint(const axe_atom *a);
+/* Does its text name such a part of operand i: $i.b, $i.c, $i.w? */
+bool axe_atom_names(const axe_atom *a, int i, char part);
 
 /* Lanes of a warp, and which of them, as bits; banks of shared memory. */
 enum { AXE_MAX_LANES = 64, AXE_MAX_BANKS = 64 };

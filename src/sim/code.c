@@ -214,84 +214,6 @@ expr_into(coder *k, int at, const axe_node *n, int which)
     return AXE_OK;
 }
 
-static axe_status
-missing(coder *k, const axe_arg *a, const char *what)
-{
-    return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                    "the simulator: %s is no %s of grid %s",
-                    a->tensor ? a->tensor->name : "an operand", what,
-                    k->s->g->name);
-}
-
-static axe_status
-find_tensor(coder *k, const axe_arg *a, int *out)
-{
-    const axe_grid *g = k->s->g;
-
-    for (int i = 0; i < g->n_array && a->space == AXE_ARG_REG; i++)
-        if (g->array[i] == a->tensor) {
-            *out = i;
-            return AXE_OK;
-        }
-    for (int i = 0; i < g->n_buffer; i++)
-        if (g->buffer[i].tensor == a->tensor &&
-            (a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM)) {
-            *out = i;
-            return AXE_OK;
-        }
-    for (int i = 0; i < g->n_tmem && a->space == AXE_ARG_TMEM; i++)
-        if (g->tmem[i].tensor == a->tensor && k->c->base >= 0) {
-            *out = i;
-            return AXE_OK;
-        }
-    for (int i = 0; i < k->s->n_global && a->space == AXE_ARG_GLOBAL; i++)
-        if (k->s->global[i].tensor == a->tensor) {
-            *out = i;
-            return AXE_OK;
-        }
-    return missing(k, a,
-                   a->space == AXE_ARG_REG      ? "array"
-                   : a->space == AXE_ARG_GLOBAL ? "global tensor"
-                   : a->space == AXE_ARG_TMEM   ? "tile in tensor memory"
-                                                : "buffer");
-}
-
-static axe_status
-make_map_arg(coder *k, const axe_arg *a, sim_arg *out)
-{
-    const axe_map *m;
-
-    if (a->map < 0 || a->map >= k->s->g->n_map)
-        return missing(k, a, "tensor map");
-    m = &k->s->g->map[a->map];
-    if (m->rank < 1 || m->rank > MAX_RANK || a->n_at > MAX_RANK)
-        return axe_fail(k->s->cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "the simulator: tensor map %d has rank %d and an atom "
-                        "%d coordinates; 1 to %d there may be",
-                        a->map, m->rank, a->n_at, MAX_RANK);
-    out->map = a->map;
-    out->n_at = a->n_at;
-    for (int i = 0; i < a->n_at; i++)
-        AXE_TRY(axe_sim_expr_make(k->s, k->c, a->coord[i], &out->coord[i]));
-    return AXE_OK;
-}
-
-static axe_status
-make_arg(coder *k, const axe_arg *a, sim_arg *out)
-{
-    *out = (sim_arg){.space = a->space, .major = a->major};
-    if (a->space == AXE_ARG_NONE)
-        return AXE_OK;
-    if (a->space == AXE_ARG_MAP)
-        return make_map_arg(k, a, out);
-    if (a->space != AXE_ARG_INT)
-        AXE_TRY(find_tensor(k, a, &out->tensor));
-    if (!a->at)
-        return missing(k, a, "operand with an address");
-    AXE_TRY(axe_sim_expr_make(k->s, k->c, a->at, &out->at));
-    return a->cta ? axe_sim_expr_make(k->s, k->c, a->cta, &out->cta) : AXE_OK;
-}
-
 /* The report's counter for atoms of this name. */
 static int64_t *
 counter(sim *s, const char *name)
@@ -333,21 +255,6 @@ note_use(coder *k, const sim_inst *in)
     }
 }
 
-/* Those that are let go where a drain ends. */
-static axe_status
-make_pins(coder *k, const axe_lir *l, int at)
-{
-    int *pin = axe_new_array(k->s->own, int, l->n_pin + 1);
-
-    for (int i = 0; i < l->n_pin; i++) {
-        axe_arg a = {.space = AXE_ARG_REG, .tensor = l->pin[i]};
-        AXE_TRY(find_tensor(k, &a, &pin[i]));
-    }
-    k->c->inst[at].n_pin = l->pins_behind ? l->n_pin : 0;
-    k->c->inst[at].pin = pin;
-    return AXE_OK;
-}
-
 static axe_status
 make_atom(coder *k, const axe_lir *l)
 {
@@ -359,7 +266,7 @@ make_atom(coder *k, const axe_lir *l)
                         "the simulator: %s with %d operands; %d are the most",
                         l->atom->name, l->n_arg, MAX_ARG);
     for (int i = 0; i < l->n_arg; i++)
-        AXE_TRY(make_arg(k, &l->arg[i], &arg[i]));
+        AXE_TRY(axe_sim_arg_make(k->s, k->c, &l->arg[i], &arg[i]));
     for (int i = 0; i < l->n_arg && i < 3; i++)
         if (axe_atom_by_descriptor(l->atom, i))
             arg[i].unknown = axe_matrix_read(l->arg[i].desc,
@@ -367,7 +274,7 @@ make_atom(coder *k, const axe_lir *l)
                                              &arg[i].matrix);
     k->c->inst[at].n_arg = l->n_arg;
     k->c->inst[at].arg = arg;
-    AXE_TRY(make_pins(k, l, at));
+    AXE_TRY(axe_sim_pins_make(k->s, l, &k->c->inst[at]));
     k->c->inst[at].count = counter(k->s, l->atom->name);
     if (l->pred)
         AXE_TRY(expr_into(k, at, l->pred, 2));
@@ -437,7 +344,7 @@ make_calc(coder *k, const axe_lir *l, const axe_lir *loop)
                         ? of_words(&x, value)
                         : axe_node_map(x.cx, value, of_iteration, &x);
         }
-        AXE_TRY(make_arg(k, &to, &arg[i]));
+        AXE_TRY(axe_sim_arg_make(k->s, k->c, &to, &arg[i]));
         AXE_TRY(axe_sim_expr_make(k->s, k->c, value, &word[i]));
     }
     k->c->inst[at].n_arg = n;

@@ -110,6 +110,8 @@ typedef struct sim_arg {
     int           tensor; /* REG: array; SHARED, DSMEM: buffer; GLOBAL: of
                              the sim's; TMEM: tile */
     const sim_expr *at, *cta;
+    int             per;         /* it begins with element per * unit + rest */
+    const sim_expr *unit, *rest; /* unit: NULL where that is `at` itself */
     int             map, n_at;
     const sim_expr *coord[MAX_RANK];
     axe_matrix      matrix; /* of a descriptor, and what is not known of it */

@@ -2,6 +2,7 @@
  *
  *     code.c      lowered code as a list of instructions with jumps
  *     expr.c      expressions in postfix order, evaluated for all lanes at once
+ *     operand.c   operands of atoms: which tensor, and where they begin
  *     shape.c     what atoms move and multiply, as lists of places
  *     clock.c     agents and vector clocks
  *     shadow.c    who touched which bytes last
@@ -348,6 +349,15 @@ void axe_sim_eval_all(sim_warp *w, const sim_expr *e, axe_lane_set mask,
 /* code.c */
 AXE_CHECK axe_status axe_sim_code_make(sim *s, sim_code **out);
 int                  axe_sim_slot(sim *s, sim_code *c, const axe_var *v);
+
+/* operand.c */
+AXE_CHECK axe_status axe_sim_arg_make(sim *s, sim_code *code, const axe_arg *a,
+                                      sim_arg *out);
+/* The arrays that are let go where a drain ends. */
+AXE_CHECK axe_status axe_sim_pins_make(sim *s, const axe_lir *l, sim_inst *in);
+/* Operand i of a call is counted in pieces of several elements: it begins with
+ * one, and that should be where lowering means it to be. */
+void axe_sim_pieces(sim_warp *w, sim_call *c, int i);
 
 /* shape.c */
 AXE_CHECK axe_status axe_sim_shape_of(sim *s, const axe_lir *l,

@@ -267,6 +267,8 @@ operands(sim_warp *w, sim_call *c)
         const sim_arg *a = &in->arg[i];
         if (a->at)
             axe_sim_eval_all(w, a->at, c->mask, in, c->at[i]);
+        if (a->unit)
+            axe_sim_pieces(w, c, i);
         if (a->space == AXE_ARG_TMEM)
             axe_sim_tmem_base(w->cta->s, w, c);
         if (a->cta) {

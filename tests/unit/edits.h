@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "axe/sim.h"
-#include "lower/lower.h"
+#include "lower/pass/word.h"
 
 typedef enum edit {
     DROP,          /* the atom is not there */
@@ -98,6 +98,7 @@ edit_number(axe_ctx *cx, const mutation *r, axe_lir *l)
     else
         arg[r->arg].at = number(cx, r->value);
     l->arg = arg;
+    axe_number_operands(cx, l);
 }
 
 static inline void

@@ -17,6 +17,7 @@
 
 #include "lower/pass/pass.h"
 #include "lower/pass/pin.h"
+#include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
 
 static inline char *
@@ -46,6 +47,7 @@ compare_as(axe_ctx *cx, const axe_lowered *l, bool wide, const char *name)
     for (int i = 0; i < l->n_grid; i++) {
         axe_join_iterations(cx, &l->grid[i].body);
         axe_pin_registers(cx, &l->grid[i]);
+        axe_number_words(cx, &l->grid[i].body);
     }
     if (axe_print_cuda(cx, l, wide, &b) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));

@@ -277,6 +277,7 @@ grid_new(axe_ctx *cx, const char *machine, const char *name, int n_thread)
     m->kernel.name = m->grid.name = name;
     m->grid.n_thread = n_thread;
     m->grid.lanes = 32;
+    m->grid.group = 4;
     m->grid.cluster = 1;
     m->at = &m->grid.body;
     return m;

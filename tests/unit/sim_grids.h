@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lower/pass/pin.h"
+#include "lower/pass/word.h"
 
 enum { GRID_DEPTH = 16, GRID_MAX = 64 };
 
@@ -128,6 +129,7 @@ make(maker *m, axe_ctx *cx, const char *machine, int n_thread, int cluster,
     m->grid.name = "test";
     m->grid.n_thread = n_thread;
     m->grid.lanes = 32;
+    m->grid.group = 4;
     m->grid.cluster = cluster;
     m->grid.blocks = num(m, blocks);
     for (int i = 0; i < AXE_N_ID; i++)
@@ -380,6 +382,7 @@ made(maker *m)
     m->lowered.grid = &m->grid;
     m->lowered.host = &m->host;
     axe_pin_registers(m->cx, &m->grid);
+    axe_number_words(m->cx, &m->grid.body);
     return &m->lowered;
 }
 

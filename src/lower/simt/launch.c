@@ -6,6 +6,7 @@
 #include "lower/pass/pass.h"
 #include "lower/pass/pin.h"
 #include "lower/pass/width.h"
+#include "lower/pass/word.h"
 #include "lower/simt/node.h"
 
 /* ------------------------------------------------------------------ grids */
@@ -64,6 +65,7 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),
         .n_thread = l->threads->n_thread,
         .lanes = sl->sp->lanes,
+        .group = sl->lw.plan->machine->simt->group,
         .cluster = l->scope->keys.cluster ? l->scope->keys.cluster : 1,
         .persistent = l->scope->keys.persistent && !l->queue,
         .waits = l->waits,
@@ -88,6 +90,7 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
     axe_tidy(&sl->lw, &g->body);
     axe_join_iterations(sl->lw.cx, &g->body);
     axe_pin_registers(sl->lw.cx, g);
+    axe_number_words(sl->lw.cx, &g->body);
     return AXE_OK;
 }
 

@@ -87,7 +87,7 @@ static axe_status
 add_registers(maker *mk, int i)
 {
     axe_type    t = mk->l->arg[i].tensor->type;
-    int         per = axe_cuda_per_word(t);
+    int         per = axe_per_word(t);
     bool        w = is_written(mk->l, i);
     const char *how = !w                                       ? ""
                       : mk->l->atom->kind == AXE_ATOM_CONTRACT ? "+"
@@ -134,14 +134,6 @@ asks(const axe_lir *l, char how, int i)
     return false;
 }
 
-bool
-axe_cuda_names(const axe_lir *l, int i, char part)
-{
-    char s[] = {'$', (char)('0' + i), '.', part, '\0'};
-
-    return strstr(l->atom->asm_text, s) != NULL;
-}
-
 static bool
 takes_zero(const axe_atom *a)
 {
@@ -170,12 +162,12 @@ add_operand(maker *mk, int i, char *next)
             add_input(mk, "u64 ", arg_name[i], 'l');
         else
             add_input(mk, "u32 ", arg_name[i], 'r');
-        if (axe_cuda_names(mk->l, i, 'c'))
+        if (axe_atom_names(mk->l->atom, i, 'c'))
             add_input(mk, "int ", (*next)++, 'r');
         break;
     case AXE_ARG_TMEM:
         add_input(mk, "u32 ", arg_name[i], 'r');
-        if (axe_cuda_names(mk->l, i, 'b'))
+        if (axe_atom_names(mk->l->atom, i, 'b'))
             add_input(mk, "int ", (*next)++, 'r');
         break;
     case AXE_ARG_MAP:

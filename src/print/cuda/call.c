@@ -296,14 +296,32 @@ put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
     int64_t zero;
 
     axe_puts(b, axe_cuda_tensor(p, a->tensor));
-    if (axe_is_iconst(a->at, &zero) && zero == 0)
+    if (axe_is_iconst(a->unit, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, " + ");
-    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+    return axe_cuda_term(p, b, a->unit);
+}
+
+/* "(warp << 21 & 0x600000)": where lanes of tensor memory begin that are the
+ * warp's of its warp group. */
+static axe_status
+put_own_lanes(cuda_printer *p, axe_buf *b)
+{
+    const axe_grid *g = p->g;
+    int             step = AXE_TMEM_LANE / 32 * g->lanes, shift = 0;
+
+    while (step >> shift > 1)
+        shift++;
+    axe_puts(b, " + (");
+    AXE_TRY(axe_cuda_expr(p, b,
+                          axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
+                          CUDA_INDEX));
+    axe_putf(b, " << %d & %#x)", shift, (unsigned)((g->group - 1) * step));
+    return AXE_OK;
 }
 
 /* "r_base[0] + 32 + 65536 * x": the address of a word of tensor memory, lanes
- * in its upper half; of the warp's own lanes: a warp of a warp group has 32. */
+ * in its upper half; own: in lanes of the warp. */
 static axe_status
 put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
 {
@@ -320,17 +338,12 @@ put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
     axe_putf(b, "%s[0]", axe_cuda_tensor(p, g->tmem_base));
     if (g->tmem[i].first > 0)
         axe_putf(b, " + %d", g->tmem[i].first);
-    if (own) {
-        axe_puts(b, " + (");
-        AXE_TRY(axe_cuda_expr(
-            p, b, axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
-            CUDA_INDEX));
-        axe_puts(b, " << 21 & 0x600000)");
-    }
-    if (axe_is_iconst(a->at, &zero) && zero == 0)
+    if (own)
+        AXE_TRY(put_own_lanes(p, b));
+    if (axe_is_iconst(a->unit, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, " + ");
-    return axe_cuda_word(p, b, a->tensor->type, a->at, false);
+    return axe_cuda_term(p, b, a->unit);
 }
 
 /* A box's bytes are exchanged by the copy itself. */
@@ -362,21 +375,16 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         return put_shared(p, b, a, by_map(l));
     case AXE_ARG_DSMEM:
         AXE_TRY(put_shared(p, b, a, by_map(l)));
-        if (!axe_cuda_names(l, i, 'c'))
+        if (!axe_atom_names(l->atom, i, 'c'))
             return AXE_OK;
         axe_puts(b, ", ");
         return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
     case AXE_ARG_TMEM:
-        AXE_TRY(put_tmem(p, b, a, axe_cuda_names(l, i, 'w')));
-        if (!axe_cuda_names(l, i, 'b'))
+        AXE_TRY(put_tmem(p, b, a, axe_atom_names(l->atom, i, 'w')));
+        if (!a->rest)
             return AXE_OK;
         axe_puts(b, ", ");
-        return axe_cuda_expr(
-            p, b,
-            axe_node2(
-                p->cx, AXE_OP_mod, a->at,
-                axe_index_const(p->cx, axe_cuda_per_word(a->tensor->type))),
-            CUDA_INDEX);
+        return axe_cuda_expr(p, b, a->rest, CUDA_INDEX);
     case AXE_ARG_MAP:
         axe_putf(b, "&map%d", a->map);
         for (int k = 0; k < a->n_at; k++) {
@@ -394,44 +402,25 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
 
 /* -------------------------------------------------------------- statements */
 
-/* Bits of the one operand in registers that is less than a word, or 0. */
+/* The operand in registers that is less than a word, or -1. */
 static int
-part_bits(const axe_lir *l, int i)
+find_part(const axe_lir *l)
 {
-    int bits = 8 * l->atom->align;
-
-    return i < l->n_arg && l->arg[i].space == AXE_ARG_REG &&
-                   l->atom->by == AXE_SCOPE_THREAD &&
-                   (l->atom->kind == AXE_ATOM_LOAD ||
-                    l->atom->kind == AXE_ATOM_STORE) &&
-                   bits < 32 && bits > 0
-               ? bits
-               : 0;
-}
-
-/* Which 8 or 16 bits of the array an element begins. */
-static axe_status
-put_place(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits)
-{
-    int n = bits / axe_type_table[a->tensor->type].bits;
-
-    axe_putf(b, "%s, ", axe_cuda_tensor(p, a->tensor));
-    return axe_cuda_expr(
-        p, b,
-        n == 1 ? a->at
-               : axe_node2(p->cx, AXE_OP_div, a->at, axe_index_const(p->cx, n)),
-        CUDA_INDEX);
+    for (int i = 0; i < l->n_arg; i++)
+        if (l->arg[i].part)
+            return i;
+    return -1;
 }
 
 /* `get16(t_x, i)` before, `put16(t_x, i, w)` after. */
 static axe_status
-put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, int bits, bool get)
+put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, bool get)
 {
-    const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", bits);
+    const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", a->part);
 
     axe_cuda_need(p, name);
-    axe_putf(b, "%s(", name);
-    AXE_TRY(put_place(p, b, a, bits));
+    axe_putf(b, "%s(%s, ", name, axe_cuda_tensor(p, a->tensor));
+    AXE_TRY(axe_cuda_expr(p, b, a->unit, CUDA_INDEX));
     axe_puts(b, get ? ")" : ", w)");
     return AXE_OK;
 }
@@ -474,7 +463,7 @@ put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
 /* A load or store of less than a word, by way of one. */
 static axe_status
 put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
-            int bits, int indent)
+            int indent)
 {
     axe_buf *b = p->out;
 
@@ -482,13 +471,13 @@ put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
     axe_putf(b, "%*su32 w", indent + 4, "");
     if (partial == 1) {
         axe_puts(b, " = ");
-        AXE_TRY(put_part(p, b, &l->arg[1], bits, true));
+        AXE_TRY(put_part(p, b, &l->arg[1], true));
     }
     axe_putf(b, ";\n%*s", indent + 4, "");
     AXE_TRY(put_call(p, l, name, partial, indent + 4));
     if (partial == 0) {
         axe_putf(b, "\n%*s", indent + 4, "");
-        AXE_TRY(put_part(p, b, &l->arg[0], bits, false));
+        AXE_TRY(put_part(p, b, &l->arg[0], false));
         axe_putc(b, ';');
     }
     axe_putf(b, "\n%*s}", indent, "");
@@ -500,7 +489,7 @@ put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
 static void
 put_pin(cuda_printer *p, const axe_tensor *t, int indent)
 {
-    int64_t n = 1, per = axe_cuda_per_word(t->type);
+    int64_t n = 1, per = axe_per_word(t->type);
 
     if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
         return;
@@ -513,8 +502,7 @@ axe_status
 axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
 {
     const char *name;
-    int         partial = part_bits(l, 0) ? 0 : part_bits(l, 1) ? 1 : -1;
-    int         pad = indent;
+    int         partial = find_part(l), pad = indent;
 
     AXE_TRY(axe_cuda_function(p, l, &name));
     for (int i = 0; i < l->n_pin && !l->pins_behind; i++)
@@ -529,7 +517,7 @@ axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
         pad -= partial >= 0 ? 4 : 0;
     }
     if (partial >= 0)
-        AXE_TRY(put_by_word(p, l, name, partial, part_bits(l, partial), pad));
+        AXE_TRY(put_by_word(p, l, name, partial, pad));
     else
         AXE_TRY(put_call(p, l, name, -1, pad));
     axe_putc(p->out, '\n');

@@ -36,7 +36,7 @@ put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
         axe_putf(b, ") / 2, %s(", pack);
     } else {
         axe_putf(b, "%s[", axe_cuda_tensor(p, d->tensor));
-        AXE_TRY(axe_cuda_word(p, b, t, d->at, true));
+        AXE_TRY(axe_cuda_expr(p, b, axe_word_at(p->cx, t, d->at), CUDA_INDEX));
         axe_putf(b, "] = %s(", pack);
     }
     AXE_TRY(axe_cuda_float(p, b, x));
@@ -342,7 +342,7 @@ put_arrays(cuda_printer *p, axe_buf *b)
 {
     for (int i = 0; i < p->g->n_array; i++) {
         const axe_tensor *t = p->g->array[i];
-        int64_t           n = 1, per = axe_cuda_per_word(t->type);
+        int64_t           n = 1, per = axe_per_word(t->type);
         if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
             return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                             "CUDA C: %s has no constant size", t->name);

@@ -2,6 +2,7 @@
 #ifndef AXE_PRINT_CUDA_CUDA_INT_H
 #define AXE_PRINT_CUDA_CUDA_INT_H
 
+#include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
 
 /* Operands of an atom. */
@@ -53,8 +54,6 @@ bool axe_cuda_is_narrow(axe_type t);
 const char *axe_cuda_element_type(axe_type t);
 /* "u32": of the words of an array of registers. */
 const char *axe_cuda_word_type(axe_type t);
-/* Elements in a word. */
-int axe_cuda_per_word(axe_type t);
 /* Note that a helper is used. */
 void axe_cuda_need(cuda_printer *p, const char *name);
 /* Give a variable a name of its own. */
@@ -102,10 +101,9 @@ AXE_CHECK axe_status axe_cuda_bits(cuda_printer *p, axe_buf *b,
 /* The value as a float that has yet to be rounded to its type. */
 AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
                                     const axe_node *n);
-/* The number of the word that the element at `at`, the first of one, is in;
- * alone: in brackets of its own. */
-AXE_CHECK axe_status axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t,
-                                   const axe_node *at, bool alone);
+/* An index that something is added to. */
+AXE_CHECK axe_status axe_cuda_term(cuda_printer *p, axe_buf *b,
+                                   const axe_node *n);
 
 /* range.c ------------------------------------------------------------------ */
 
@@ -133,8 +131,6 @@ AXE_CHECK axe_status axe_cuda_function(cuda_printer *p, const axe_lir *l,
                                        const char **name);
 /* Is operand i part of that name, and so no argument? */
 bool axe_cuda_in_name(const axe_lir *l, int i);
-/* Does the atom's text name such a part of operand i: $i.b, $i.c, $i.w? */
-bool axe_cuda_names(const axe_lir *l, int i, char part);
 
 /* Texts with commas between them, in lines that begin behind `indent` blanks,
  * the first at the end of what is there. */

@@ -275,45 +275,10 @@ put_constant(axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
 
 /* ------------------------------------------------------ elements of arrays */
 
-/* Is every term of the sum a multiple of n? */
-static bool
-is_multiple(const axe_node *x, int64_t n)
-{
-    if (x->op == AXE_OP_iconst)
-        return x->u.i % n == 0;
-    if (x->op == AXE_OP_add)
-        return is_multiple(x->arg[0], n) && is_multiple(x->arg[1], n);
-    return x->op == AXE_OP_mul &&
-           (is_multiple(x->arg[0], n) || is_multiple(x->arg[1], n));
-}
-
-/* What n times it is x, where is_multiple. */
-static const axe_node *
-divided(axe_ctx *cx, const axe_node *x, int64_t n)
-{
-    const axe_node *a = x->n_arg > 0 ? x->arg[0] : NULL;
-
-    if (x->op == AXE_OP_iconst)
-        return axe_iconst(cx, x->at, x->type, x->u.i / n);
-    if (x->op == AXE_OP_add)
-        return axe_node2(cx, AXE_OP_add, divided(cx, a, n),
-                         divided(cx, x->arg[1], n));
-    if (is_multiple(a, n))
-        return axe_node2(cx, AXE_OP_mul, divided(cx, a, n), x->arg[1]);
-    return axe_node2(cx, AXE_OP_mul, a, divided(cx, x->arg[1], n));
-}
-
 axe_status
-axe_cuda_word(cuda_printer *p, axe_buf *b, axe_type t, const axe_node *at,
-              bool alone)
+axe_cuda_term(cuda_printer *p, axe_buf *b, const axe_node *n)
 {
-    int64_t         n = axe_cuda_per_word(t);
-    const axe_node *by = axe_iconst(p->cx, at->at, AXE_TYPE_INDEX, n);
-
-    if (n > 1)
-        at = is_multiple(at, n) ? divided(p->cx, at, n)
-                                : axe_node2(p->cx, AXE_OP_div, at, by);
-    return put(p, b, at, alone ? 0 : P_ADD, CUDA_INDEX);
+    return put(p, b, n, P_ADD, CUDA_INDEX);
 }
 
 /* The bits of an element of an array, or the element itself if it is a word. */

@@ -92,18 +92,10 @@ axe_cuda_element_type(axe_type t)
     return axe_type_table[t].name;
 }
 
-int
-axe_cuda_per_word(axe_type t)
-{
-    int bits = axe_type_table[t].bits;
-
-    return bits < 32 ? 32 / bits : 1;
-}
-
 const char *
 axe_cuda_word_type(axe_type t)
 {
-    return axe_cuda_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
+    return axe_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
 }
 
 /* --------------------------------------------------------------- variables */

@@ -6,7 +6,8 @@ static axe_status
 put_word(cuda_printer *p, const axe_tensor *t, const axe_node *at)
 {
     axe_putf(p->out, "%s[", axe_cuda_tensor(p, t));
-    AXE_TRY(axe_cuda_word(p, p->out, t->type, at, true));
+    AXE_TRY(
+        axe_cuda_expr(p, p->out, axe_word_at(p->cx, t->type, at), CUDA_INDEX));
     axe_putc(p->out, ']');
     return AXE_OK;
 }

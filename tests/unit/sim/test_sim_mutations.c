@@ -84,6 +84,7 @@ static const mutation rows[] = {
     {"nobody waits for the others' copies",  CP, "meet.cta", ALL, DROP, 0, 0, K(RACE)},
     {"a fragment that is not loaded",        CP, "ldmatrix", ALL, DROP, 0, 0, K(UNINIT)},
     {"a row 2 bytes off",                    CP, "ldmatrix", 0, ADD, 1, 1, K(ALIGN)},
+    {"a fragment begins within a register",  CP, "ldmatrix", 0, ADD, 0, 1, K(ALIGN)},
     {"one warp row off",                     CP, "ldmatrix", 0, ADD, 1, 24576, K(BOUNDS)},
     {"copies of a stage on",                 CP, "cp.async.b128", ALL, ADD, 0, 4096, K(RACE) | K(BOUNDS)},
     {"results beyond the edge",              CP, "st.global", ALL, ANYBODY, 0, 0, K(RACE) | K(BOUNDS)},
