@@ -17,6 +17,9 @@ typedef struct coder {
 
 /* ----------------------------------------------------------------- slots */
 
+/* Of variables that nothing has set: no address, count or phase. */
+enum { UNSET = -1515870811 };
+
 static int
 add_slot(sim *s, sim_code *c, const axe_var *v)
 {
@@ -72,8 +75,8 @@ axe_sim_slot(sim *s, sim_code *c, const axe_var *v)
         if (c->var[slot] && axe_var_same(c->var[slot], v))
             return slot;
     slot = add_slot(s, c, v);
-    if (!turn_value(s, v, &c->init[slot]) && v->kind == AXE_VAR_SIZE)
-        c->init[slot] = size_value(s, v);
+    if (!turn_value(s, v, &c->init[slot]))
+        c->init[slot] = v->kind == AXE_VAR_SIZE ? size_value(s, v) : UNSET;
     return slot;
 }
 

@@ -48,12 +48,14 @@ typedef struct mutation {
     unsigned    kinds; /* one of which must be found; 0: nothing may be */
 } mutation;
 
-/* "tma.load<": just this name. */
+/* "tma.load<": just this name; "count x": the beginning of a counter x. */
 static inline bool
 is_named(const axe_lir *l, const char *name)
 {
     size_t n = strlen(name);
 
+    if (strncmp(name, "count ", 6) == 0)
+        return l->kind == AXE_LIR_COUNT && strcmp(l->var->name, name + 6) == 0;
     if (l->kind != AXE_LIR_ATOM)
         return false;
     return name[n - 1] == '<' ? strlen(l->atom->name) == n - 1 &&

@@ -19,6 +19,8 @@ static const mutation rows[] = {
     {"a part is refilled behind no fence",   TWO, "tx.fence.shared", 0, DROP, 0, 0, K(PROXY)},
     {"behind the fence of three warps",      TWO, "tx.fence.shared", 0, ONLY, 0, 3, K(PROXY)},
     {"a part's room in the other ring",      TWO, "mbarrier.arrive<", 0, BARRIER, 0, 0, K(ARRIVALS) | K(DEADLOCK)},
+    {"the number of a stage is not begun",   TWO, "count old_fill", 0, DROP, 0, 0, K(BOUNDS)},
+    {"a parity of a ring is not begun",      TWO, "count old_read_phase", 0, DROP, 0, 0, K(BOUNDS) | K(RACE) | K(LAPPED) | K(DEADLOCK)},
 
     {"pieces are not told",                  PIECES, "mbarrier.arrive.cp", 0, DROP, 0, 0, K(DEADLOCK)},
     {"pieces are told of one stage only",    PIECES, "mbarrier.arrive.cp", 0, SET, 0, 0, K(ARRIVALS) | K(DEADLOCK)},
