@@ -15,9 +15,8 @@
 
 #include <cmocka.h>
 
+#include "lower/pass/finish.h"
 #include "lower/pass/pass.h"
-#include "lower/pass/pin.h"
-#include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
 
 static inline char *
@@ -46,8 +45,7 @@ compare_as(axe_ctx *cx, const axe_lowered *l, bool wide, const char *name)
 
     for (int i = 0; i < l->n_grid; i++) {
         axe_join_iterations(cx, &l->grid[i].body);
-        axe_pin_registers(cx, &l->grid[i]);
-        axe_number_words(cx, &l->grid[i].body);
+        axe_finish_grid(cx, l->plan->machine, &l->grid[i]);
     }
     if (axe_print_cuda(cx, l, wide, &b) != AXE_OK)
         fail_msg("%s", axe_last_error(cx));

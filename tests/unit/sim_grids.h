@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-#include "lower/pass/pin.h"
-#include "lower/pass/word.h"
+#include "lower/pass/finish.h"
 
 enum { GRID_DEPTH = 16, GRID_MAX = 64 };
 
@@ -381,8 +380,7 @@ made(maker *m)
     m->lowered.n_grid = m->lowered.n_host = 1;
     m->lowered.grid = &m->grid;
     m->lowered.host = &m->host;
-    axe_pin_registers(m->cx, &m->grid);
-    axe_number_words(m->cx, &m->grid.body);
+    axe_finish_grid(m->cx, m->machine, &m->grid);
     return &m->lowered;
 }
 

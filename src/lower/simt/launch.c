@@ -3,10 +3,9 @@
  * Statements become code of each thread, in order; a scope in a cta is a
  * condition on who the thread is. */
 
+#include "lower/pass/finish.h"
 #include "lower/pass/pass.h"
-#include "lower/pass/pin.h"
 #include "lower/pass/width.h"
-#include "lower/pass/word.h"
 #include "lower/simt/node.h"
 
 /* ------------------------------------------------------------------ grids */
@@ -89,8 +88,7 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
     axe_name_bases(&sl->lw, &g->body);
     axe_tidy(&sl->lw, &g->body);
     axe_join_iterations(sl->lw.cx, &g->body);
-    axe_pin_registers(sl->lw.cx, g);
-    axe_number_words(sl->lw.cx, &g->body);
+    axe_finish_grid(sl->lw.cx, sl->lw.plan->machine, g);
     return AXE_OK;
 }
 
