@@ -340,6 +340,13 @@ axe_hint_name(axe_hint h)
 }
 
 bool
+axe_atom_zeros(const axe_atom *a)
+{
+    return a->kind == AXE_ATOM_LOAD ||
+           (a->asm_text && strstr(a->asm_text, "$z"));
+}
+
+bool
 axe_atom_names(const axe_atom *a, int i, char part)
 {
     char s[] = {'$', (char)('0' + i), '.', part, '\0'};

@@ -144,6 +144,9 @@ typedef enum axe_hint {
 const char *axe_hint_name(axe_hint h);
 /* Does the row's text have a place for a hint? */
 bool axe_atom_takes_hint(const axe_atom *a);
+/* Do threads where its predicate does not hold get zeros?  Of others nothing
+ * happens for them. */
+bool axe_atom_zeros(const axe_atom *a);
 /* Does its text name such a part of operand i: $i.b, $i.c, $i.w? */
 bool axe_atom_names(const axe_atom *a, int i, char part);
 

@@ -366,7 +366,7 @@ issue_copy(sim *s, sim_warp *w, sim_call *c)
 
     if (!alone) {
         sim_async *o = axe_sim_async_new(s, c);
-        if (c->in->arg[0].space != AXE_ARG_SHARED)
+        if (!axe_atom_zeros(c->in->shape->atom))
             o->call.mask = c->pred;
         axe_sim_to_group(s, axe_sim_group_of(s, w, c->in->shape->group), o);
         axe_sim_release(s, w);

@@ -115,6 +115,26 @@ next_turn(sim_warp *w, const sim_inst *in)
         w->pc = in->jump;
 }
 
+/* The machine elects a lane of the warp, and not always that which the value
+ * picks: it is another where the order of events is. */
+static axe_lane_set
+elected(sim *s, const sim_warp *w, const sim_inst *in, axe_lane_set on)
+{
+    const axe_sim_options *with = &s->spec->with;
+
+    if (!in->from->elect || !w->mask)
+        return on;
+    if (w->mask != s->all_lanes)
+        axe_sim_find(s, AXE_SIM_PARTIAL, in, -1,
+                     "%s elects a lane with lanes 0x%" PRIx64 " only",
+                     axe_sim_agent_text(s, w->agent), w->mask);
+    if (with->policy == AXE_SIM_LAZY)
+        return on;
+    return AXE_ONE_LANE(with->policy == AXE_SIM_EAGER
+                            ? (uint64_t)s->lanes - 1
+                            : with->seed % (uint64_t)s->lanes);
+}
+
 static void
 branch(sim_warp *w, const sim_inst *in)
 {
@@ -126,6 +146,7 @@ branch(sim_warp *w, const sim_inst *in)
         const sim_val *v = axe_sim_eval(w, in->a, w->mask, in);
         for (int l = 0; l < lanes; l++)
             on |= (axe_lane_set)(v->i[in->a->lanes ? l : 0] != 0) << l;
+        on = elected(w->cta->s, w, in, on);
     }
     f = push(w);
     f->other = w->mask & ~on;
@@ -313,27 +334,17 @@ check_uniform(sim *s, const sim_call *c)
     }
 }
 
-/* A move whose rows are at addresses of their lanes: those without the
- * predicate have none. */
-static bool
-by_rows(const axe_atom *a)
-{
-    return (a->kind == AXE_ATOM_LOAD || a->kind == AXE_ATOM_STORE) &&
-           a->space[0] != AXE_ARG_TMEM && a->space[1] != AXE_ARG_TMEM;
-}
-
 static void
 check_collective(sim *s, const sim_call *c)
 {
     const axe_atom *atom = c->in->shape->atom;
-    axe_lane_set    here = by_rows(atom) ? c->mask : c->pred;
 
     if (!is_collective(atom))
         return;
-    if (here != s->all_lanes)
+    if (c->pred && c->pred != s->all_lanes)
         axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
                      "%s is there with lanes 0x%" PRIx64 " only",
-                     axe_sim_agent_text(s, c->warp->agent), here);
+                     axe_sim_agent_text(s, c->warp->agent), c->pred);
     if (s->checks)
         check_uniform(s, c);
 }
@@ -497,16 +508,6 @@ check_prior(sim *s, const sim_warp *w, const sim_call *c)
                      early, axe_sim_agent_text(s, w->agent), s->g->name);
 }
 
-/* Does it do something for threads without the predicate? */
-static bool
-fills_zeros(const sim_inst *in)
-{
-    axe_atom_kind kind = in->shape->atom->kind;
-
-    return kind == AXE_ATOM_LOAD ||
-           (kind == AXE_ATOM_COPY && in->arg[0].space == AXE_ARG_SHARED);
-}
-
 static void
 atom(sim *s, sim_warp *w, const sim_inst *in)
 {
@@ -524,7 +525,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     c->clock = w->clock;
     c->epoch = w->clock.vc[w->agent];
     c->met = w->met;
-    if (!c->pred && !fills_zeros(in))
+    if (!c->pred && !axe_atom_zeros(in->shape->atom))
         return;
     check_collective(s, c);
     check_prior(s, w, c);

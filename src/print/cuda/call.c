@@ -428,8 +428,7 @@ put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, bool get)
 static bool
 branches(const axe_lir *l)
 {
-    return l->pred && l->atom->kind != AXE_ATOM_LOAD &&
-           !strstr(l->atom->asm_text, "$z");
+    return l->pred && !axe_atom_zeros(l->atom);
 }
 
 static axe_status

@@ -317,13 +317,82 @@ test_tf32(void **state)
     assert_true(y[31] == 4);
 }
 
+/* Which lane is elected is the machine's to say: what it does must not depend
+ * on who it is.  All of the warp come for that. */
+static void
+test_elected(void **state)
+{
+    const axe_tensor *px, *py, *reg;
+    axe_lir          *l;
+
+    (void)state;
+    for (int by_lane = 0; by_lane < 2; by_lane++)
+        for (int policy = AXE_SIM_LAZY; policy <= AXE_SIM_EAGER; policy++) {
+            reg = one_cta("sm_90a", 32, 1, 1, &px, &py);
+            calc(&m, reg, n(0), axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 7));
+            begin_if(&m, is(&m, lane(), 0));
+            l = m.open[m.n_open - 2]->item[m.open[m.n_open - 2]->n - 1];
+            l->elect = true;
+            move("st.global.b32", at(py, by_lane ? lane() : n(0)),
+                 at(reg, n(0)));
+            end(&m);
+            y[0] = y[31] = -1;
+            with.policy = (axe_sim_policy)policy;
+            run_clean();
+            assert_true((y[0] == 7) == (!by_lane || policy == AXE_SIM_LAZY));
+            assert_true((y[31] == 7) == (by_lane && policy == AXE_SIM_EAGER));
+        }
+    reg = one_cta("sm_90a", 32, 1, 1, &px, &py);
+    begin_if(&m, less(&m, lane(), 16));
+    begin_if(&m, is(&m, lane(), 0));
+    l = m.open[m.n_open - 2]->item[0];
+    l->elect = true;
+    end(&m);
+    end(&m);
+    run_wrong(AXE_SIM_PARTIAL, "elects a lane with lanes 0xffff only");
+}
+
+/* A collective move is printed as a branch where it has a condition. */
+static void
+test_some_lanes(void **state)
+{
+    const axe_tensor *frag, *tile;
+
+    (void)state;
+    for (int store = 0; store < 2; store++)
+        for (int some = 0; some < 3; some++) {
+            make(&m, cx, "sm_90a", 32, 1, 1);
+            frag = array(&m, "frag", AXE_TYPE_f16, 2);
+            tile = buffer(&m, "tile", AXE_TYPE_f16, 256, 0);
+            for (int i = 0; i < 2; i++)
+                calc(&m, frag, n(i),
+                     axe_cast(cx, AXE_NOWHERE, AXE_TYPE_f16, lane()));
+            move("stmatrix.x1", at(tile, mul(&m, rem(&m, lane(), 8), 8)),
+                 at(frag, n(0)));
+            atom(&m, "meet.warp", 0, 0, NULL);
+            by_lanes(store ? move("stmatrix.x1",
+                                  at(tile, mul(&m, rem(&m, lane(), 8), 8)),
+                                  at(frag, n(0)))
+                           : move("ldmatrix.x1", at(frag, n(0)),
+                                  at(tile, mul(&m, rem(&m, lane(), 8), 8))),
+                     less(&m, lane(),
+                          some == 0   ? 8
+                          : some == 1 ? 32
+                                      : 0));
+            if (some > 0)
+                run_clean();
+            else
+                run_wrong(AXE_SIM_PARTIAL, "is there with lanes 0xff only");
+        }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(readers),  TEST(groups),  TEST(together),
-        TEST(drainers), TEST(out),     TEST(unawaited),
-        TEST(blocks),   TEST(product), TEST(tf32),
+        TEST(readers), TEST(groups),    TEST(together),   TEST(drainers),
+        TEST(out),     TEST(unawaited), TEST(blocks),     TEST(product),
+        TEST(tf32),    TEST(elected),   TEST(some_lanes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
