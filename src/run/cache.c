@@ -150,7 +150,10 @@ axe_cache_open(axe_ctx *cx, axe_ctx *owner, const char *wanted, axe_cache *out)
 typedef struct ends {
     const char *text, *code;
 } ends;
-static const ends object_ends = {"c", "so"}, gpu_ends = {"cu", "cubin"};
+static const ends kept[] = {
+#define KEPT(id, text, code) {text, code},
+#include "run/cache.def"
+};
 
 static void
 add_text(axe_sha256 *s, const char *text)
@@ -334,7 +337,7 @@ keep(axe_ctx *cx, axe_cache *c, const key *k, const char *text,
     axe_status st = axe_file_read(cx, object, &code);
 
     if (st == AXE_OK)
-        st = write_entry(cx, c, k, object_ends, text, code);
+        st = write_entry(cx, c, k, kept[AXE_CACHE_OBJECT], text, code);
     free(code.data);
     return settle(cx, c, m, st);
 }
@@ -461,7 +464,8 @@ find(axe_ctx *cx, axe_cache *c, const key *k, axe_cache_item *item)
     axe_mark  m = axe_ctx_mark(cx);
     axe_bytes code;
     bool      ok;
-    int       fd = c->dir ? open_entry(cx, c, k, object_ends.code, &code) : -1;
+    int       fd =
+        c->dir ? open_entry(cx, c, k, kept[AXE_CACHE_OBJECT].code, &code) : -1;
 
     if (fd < 0)
         return false;
@@ -560,11 +564,11 @@ key_of(int n, const char *const *what)
 }
 
 bool
-axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
-               axe_bytes *out)
+axe_cache_find(axe_ctx *cx, axe_cache *c, axe_cache_kind kind, int n,
+               const char *const *what, axe_bytes *out)
 {
     key k = key_of(n, what);
-    int fd = c->dir ? open_entry(cx, c, &k, gpu_ends.code, out) : -1;
+    int fd = c->dir ? open_entry(cx, c, &k, kept[kind].code, out) : -1;
 
     if (fd >= 0)
         close(fd);
@@ -572,13 +576,13 @@ axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
 }
 
 void
-axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
-               const char *text, axe_bytes code)
+axe_cache_keep(axe_ctx *cx, axe_cache *c, axe_cache_kind kind, int n,
+               const char *const *what, const char *text, axe_bytes code)
 {
     key      k = key_of(n, what);
     axe_mark m = axe_ctx_mark(cx);
 
     if (c->dir &&
-        settle(cx, c, m, write_entry(cx, c, &k, gpu_ends, text, code)))
+        settle(cx, c, m, write_entry(cx, c, &k, kept[kind], text, code)))
         axe_cache_sweep(c->dir, axe_cache_most());
 }

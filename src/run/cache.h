@@ -1,13 +1,13 @@
 /* cache.h - compiled kernels on disk, named by what they were made from.
  *
  * An entry is `<first 2 digits>/<hash>.so` with its source `<hash>.c` beside
- * it, or of a GPU's code .cubin and .cu.  The hash (SHA-256) covers everything
- * that the machine code depends on: the C text, flags, compiler, processor and
- * ABI, so an entry is never wrong, only unused.  Entries appear whole by
- * rename, so any number of processes may share a directory without locks; two
- * that compile the same text at once write the same entry twice.  Each entry
- * ends with a seal, a checksum of itself and its name, so that a truncated or
- * damaged file is recompiled instead of crashing the loader.
+ * it, or of another device's code as cache.def says.  The hash (SHA-256) covers
+ * everything that the machine code depends on: the C text, flags, compiler,
+ * processor and ABI, so an entry is never wrong, only unused.  Entries appear
+ * whole by rename, so any number of processes may share a directory without
+ * locks; two that compile the same text at once write the same entry twice.
+ * Each entry ends with a seal, a checksum of itself and its name, so that a
+ * truncated or damaged file is recompiled instead of crashing the loader.
  *
  * What is loaded is native code: an entry counts only if the file that was
  * opened is the user's own, writable by nobody else, and in folders of which
@@ -79,13 +79,20 @@ AXE_CHECK axe_status axe_cache_get(axe_ctx *cx, axe_cache *c, const axe_cc *cc,
                                    const char *text, const char *extra,
                                    const char **path, bool *fresh);
 
-/* Machine code of a GPU: `<hash>.cubin` with its text `<hash>.cu`.
+/* A row of cache.def. */
+typedef enum axe_cache_kind {
+#define KEPT(id, text, code) AXE_CACHE_##id,
+#include "run/cache.def"
+    AXE_N_CACHE_KIND
+} axe_cache_kind;
+
+/* Code for a device that is not the host.
  * what  all that it depends on, [n] */
-bool axe_cache_find(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
-                    axe_bytes *out);
+bool axe_cache_find(axe_ctx *cx, axe_cache *c, axe_cache_kind kind, int n,
+                    const char *const *what, axe_bytes *out);
 /* Best effort, as for shared objects: trouble is a warning. */
-void axe_cache_keep(axe_ctx *cx, axe_cache *c, int n, const char *const *what,
-                    const char *text, axe_bytes code);
+void axe_cache_keep(axe_ctx *cx, axe_cache *c, axe_cache_kind kind, int n,
+                    const char *const *what, const char *text, axe_bytes code);
 
 /* Remove the temporary directories of this process's caches: for a handler of
  * the signal that is about to end it, so only what is safe there. */

@@ -38,7 +38,7 @@ find(axe_ctx *cx, axe_cache *c, const axe_program *p, const char *compiler,
 {
     const char *what[] = {p->c_text, p->plan->machine->arch, compiler};
 
-    return axe_cache_find(cx, c, AXE_LEN(what), what, out);
+    return axe_cache_find(cx, c, AXE_CACHE_CUDA, AXE_LEN(what), what, out);
 }
 
 static void
@@ -47,7 +47,7 @@ keep(axe_ctx *cx, axe_cache *c, const axe_program *p, const char *compiler,
 {
     const char *what[] = {p->c_text, p->plan->machine->arch, compiler};
 
-    axe_cache_keep(cx, c, AXE_LEN(what), what, p->c_text, code);
+    axe_cache_keep(cx, c, AXE_CACHE_CUDA, AXE_LEN(what), what, p->c_text, code);
 }
 
 axe_status

@@ -1,10 +1,10 @@
 /* sweep.c - the size of the cache's directory.
  *
- * An entry is NAME.so and NAME.c, or NAME.cubin and NAME.cu; its age is that of
- * the object.  Other files are those that a process is writing, or was when it
- * was killed: they go after a day.  What was used within the last minute stays,
- * since a process may be about to load it.  Several sweepers at once do no
- * harm: what is gone already is gone. */
+ * An entry is NAME.so and NAME.c, or likewise as cache.def says; its age is
+ * that of the object.  Other files are those that a process is writing, or was
+ * when it was killed: they go after a day.  What was used within the last
+ * minute stays, since a process may be about to load it.  Several sweepers at
+ * once do no harm: what is gone already is gone. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE
 
@@ -71,7 +71,10 @@ add(list *l, const char *name, const struct stat *s, int64_t bytes)
 
 static const struct {
     const char *code, *text;
-} ends[] = {{".so", ".c"}, {".cubin", ".cu"}};
+} ends[] = {
+#define KEPT(id, text, code) {"." code, "." text},
+#include "run/cache.def"
+};
 
 /* Which of `ends` the name has after the hash, as code or as text; or -1. */
 static int

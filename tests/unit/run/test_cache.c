@@ -379,12 +379,13 @@ test_code(void **state)
     axe_bytes b;
 
     (void)state;
-    assert_false(axe_cache_find(f.cx, &f.cache, 2, one, &b));
-    axe_cache_keep(f.cx, &f.cache, 2, one, "// text",
+    assert_false(axe_cache_find(f.cx, &f.cache, AXE_CACHE_CUDA, 2, one, &b));
+    axe_cache_keep(f.cx, &f.cache, AXE_CACHE_CUDA, 2, one, "// text",
                    (axe_bytes){.data = (void *)code, .len = sizeof code});
-    assert_false(axe_cache_find(f.cx, &f.cache, 2, two, &b));
-    assert_true(axe_cache_find(f.cx, &f.cache, 2, one, &b));
+    assert_false(axe_cache_find(f.cx, &f.cache, AXE_CACHE_CUDA, 2, two, &b));
+    assert_true(axe_cache_find(f.cx, &f.cache, AXE_CACHE_CUDA, 2, one, &b));
     assert_int_equal(b.len, sizeof code);
+    assert_false(axe_cache_find(f.cx, &f.cache, AXE_CACHE_OPENCL, 2, one, &b));
     assert_memory_equal(b.data, code, sizeof code);
     free(b.data);
     close_fixture(&f);
