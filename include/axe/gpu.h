@@ -29,6 +29,21 @@ typedef struct axe_gpu_spec {
     const char *cache;  /* directory; NULL: as axe_device_spec */
 } axe_gpu_spec;
 
+/* What a GPU says of itself. */
+typedef struct axe_gpu_facts {
+    int         number;
+    const char *name;         /* "NVIDIA H200" */
+    const char *machine;      /* "sm_90a"; NULL: none of ours runs on it */
+    int         major, minor; /* compute capability */
+    int         n_sm;
+} axe_gpu_facts;
+
+/* All GPUs that the driver knows.
+ * out     [n], in cx
+ * Errors  EDEVICE: no driver, or it does not start */
+AXE_CHECK axe_status axe_gpu_list(axe_ctx *cx, int *n,
+                                  const axe_gpu_facts **out);
+
 /* Errors  EDEVICE: no driver, no such GPU.  EUNSUPPORTED: no machine of ours
  *         runs on it */
 AXE_CHECK axe_status axe_gpu_new(axe_ctx *cx, const axe_gpu_spec *spec,

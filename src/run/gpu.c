@@ -66,31 +66,72 @@ find_device(axe_ctx *cx, axe_gpu *g, int number)
                           "finding the GPU");
 }
 
+/* The name is in `keep`. */
+static axe_status
+ask_device(axe_ctx *cx, axe_ctx *keep, const axe_cuda *cu, int device,
+           axe_gpu_facts *out)
+{
+    char               name[128] = "";
+    int                r = cu->DeviceGetName(name, sizeof name - 1, device);
+    const axe_machine *mc;
+
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&out->major,
+                                   AXE_CUDA_COMPUTE_CAPABILITY_MAJOR, device);
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&out->minor,
+                                   AXE_CUDA_COMPUTE_CAPABILITY_MINOR, device);
+    if (r == 0)
+        r = cu->DeviceGetAttribute(&out->n_sm, AXE_CUDA_MULTIPROCESSOR_COUNT,
+                                   device);
+    AXE_TRY(axe_cuda_check(cx, cu, r, "asking the GPU"));
+    mc = machine_for(out->major, out->minor);
+    out->name = axe_textf(keep, "%s", name);
+    out->machine = mc ? mc->name : NULL;
+    return AXE_OK;
+}
+
+axe_status
+axe_gpu_list(axe_ctx *cx, int *n, const axe_gpu_facts **out)
+{
+    AXE_NEED(cx, n);
+    AXE_NEED(cx, out);
+    const axe_cuda *cu;
+    axe_gpu_facts  *all;
+    int             n_all = 0, device;
+
+    AXE_TRY(axe_cuda_load(cx, &cu));
+    AXE_TRY(
+        axe_cuda_check(cx, cu, cu->DeviceGetCount(&n_all), "counting GPUs"));
+    all = axe_new_array(cx, axe_gpu_facts, n_all + 1);
+    for (int i = 0; i < n_all; i++) {
+        all[i].number = i;
+        AXE_TRY(axe_cuda_check(cx, cu, cu->DeviceGet(&device, i),
+                               "finding the GPU"));
+        AXE_TRY(ask_device(cx, cx, cu, device, &all[i]));
+    }
+    *n = n_all;
+    *out = all;
+    return AXE_OK;
+}
+
 static axe_status
 read_device(axe_ctx *cx, axe_gpu *g)
 {
-    const axe_cuda *cu = g->cuda;
-    char            name[128] = "";
-    int             r = cu->DeviceGetName(name, sizeof name - 1, g->device);
+    axe_gpu_facts f = {0};
 
-    if (r == 0)
-        r = cu->DeviceGetAttribute(&g->major, AXE_CUDA_COMPUTE_CAPABILITY_MAJOR,
-                                   g->device);
-    if (r == 0)
-        r = cu->DeviceGetAttribute(&g->minor, AXE_CUDA_COMPUTE_CAPABILITY_MINOR,
-                                   g->device);
-    if (r == 0)
-        r = cu->DeviceGetAttribute(&g->n_sm, AXE_CUDA_MULTIPROCESSOR_COUNT,
-                                   g->device);
-    AXE_TRY(axe_cuda_check(cx, cu, r, "asking the GPU"));
-    g->name = axe_textf(g->cx, "%s", name);
-    g->machine = machine_for(g->major, g->minor);
+    AXE_TRY(ask_device(cx, g->cx, g->cuda, g->device, &f));
+    g->name = f.name;
+    g->major = f.major;
+    g->minor = f.minor;
+    g->n_sm = f.n_sm;
+    g->machine = machine_for(f.major, f.minor);
     if (g->machine)
         return AXE_OK;
     return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                     "%s has compute capability %d.%d, which no machine in the "
                     "table runs on",
-                    name, g->major, g->minor);
+                    g->name, g->major, g->minor);
 }
 
 static axe_status

@@ -250,6 +250,8 @@ test_gpu(void **state)
 {
     axe_gpu_spec         spec = {0};
     axe_gpu             *g;
+    const axe_gpu_facts *facts;
+    int                  count;
     axe_gpu_exec        *exec;
     axe_gpu_prepare_spec prepare = {0};
     axe_gpu_prepared     prepared;
@@ -258,6 +260,8 @@ test_gpu(void **state)
     size_t               n;
 
     (void)state;
+    WRONG(axe_gpu_list(cx, NULL, &facts));
+    WRONG(axe_gpu_list(cx, &count, NULL));
     WRONG(axe_gpu_new(cx, NULL, &g));
     WRONG(axe_gpu_new(cx, &spec, NULL));
     WRONG(axe_gpu_new(NULL, &spec, &g));
