@@ -21,50 +21,6 @@ buffer_of(const cuda_printer *p, const axe_tensor *t)
 
 /* --------------------------------------------------------- shared addresses */
 
-enum { MAX_TERM = 16 };
-
-/* A part of a sum, and the bits that it may have. */
-typedef struct term {
-    const axe_node *node;
-    bool            fixed; /* once loops are written out */
-    uint64_t        bits;
-} term;
-
-static bool
-cut(const axe_node *n, term *t, int *count)
-{
-    if (n->op == AXE_OP_add)
-        return cut(n->arg[0], t, count) && cut(n->arg[1], t, count);
-    if (*count == MAX_TERM)
-        return false;
-    t[(*count)++].node = n;
-    return true;
-}
-
-static bool
-is_fixed(const cuda_printer *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return true;
-    if (n->op == AXE_OP_var)
-        return axe_cuda_is_unrolled(p, n->u.var);
-    for (int i = 0; i < n->n_arg; i++)
-        if (!is_fixed(p, n->arg[i]))
-            return false;
-    return n->n_arg > 0;
-}
-
-static const axe_node *
-sum_of(axe_ctx *cx, int n, const term *t, bool fixed)
-{
-    const axe_node *s = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (t[i].node && t[i].fixed == fixed)
-            s = s ? axe_node2(cx, AXE_OP_add, s, t[i].node) : t[i].node;
-    return s;
-}
-
 /* Bits that the swizzle reads. */
 static uint64_t
 read_by(const axe_swizzle *s)
@@ -86,7 +42,7 @@ put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
 {
     const char *name;
 
-    if ((axe_cuda_bits_of(p, at) & read_by(s)) == 0) {
+    if ((axe_facts_bits(&p->facts, at) & read_by(s)) == 0) {
         axe_puts(b, alone ? "" : "(");
         AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
         axe_puts(b, alone ? "" : ")");
@@ -107,31 +63,17 @@ put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
 /* May term i be added behind the swizzle?  If it is of multiples of the period;
  * or constant, of bits that the swizzle leaves alone and no other term has. */
 static bool
-is_behind(const axe_swizzle *s, int n, const term *t, int i)
+is_behind(const axe_facts *f, const axe_swizzle *s, int n,
+          const axe_node *const *t, int i)
 {
-    uint64_t others = 0;
+    uint64_t others = 0, own = axe_facts_bits(f, t[i]);
 
-    if ((t[i].bits & below_period(s)) == 0)
+    if ((own & below_period(s)) == 0)
         return true;
     for (int k = 0; k < n; k++)
-        others |= k != i && t[k].node ? t[k].bits : 0;
-    return t[i].fixed &&
-           (t[i].bits & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
-}
-
-/* Takes what may be added behind the swizzle out of the terms. */
-static const axe_node *
-take_behind(cuda_printer *p, const axe_swizzle *s, int n, term *t)
-{
-    const axe_node *sum = NULL;
-
-    for (int i = 0; i < n; i++)
-        if (is_behind(s, n, t, i)) {
-            sum =
-                sum ? axe_node2(p->cx, AXE_OP_add, sum, t[i].node) : t[i].node;
-            t[i].node = NULL;
-        }
-    return sum;
+        others |= k != i && t[k] ? axe_facts_bits(f, t[k]) : 0;
+    return axe_facts_is_fixed(f, t[i]) &&
+           (own & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
 }
 
 /* The swizzle of moving + fixed, apart where they share no bits. */
@@ -141,7 +83,7 @@ put_parts(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
 {
     if (!moving || !fixed)
         return put_swizzled(p, b, s, moving ? moving : fixed, true);
-    if (axe_cuda_bits_of(p, moving) & axe_cuda_bits_of(p, fixed))
+    if (axe_facts_bits(&p->facts, moving) & axe_facts_bits(&p->facts, fixed))
         return put_swizzled(p, b, s,
                             axe_node2(p->cx, AXE_OP_add, moving, fixed), true);
     axe_puts(b, "(");
@@ -156,64 +98,31 @@ static axe_status
 put_offset(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
            const axe_node *at)
 {
-    term            t[MAX_TERM];
-    int             n = 0;
-    const axe_node *moving, *fixed, *behind;
+    const axe_node *t[AXE_MAX_TERM], *moving[AXE_MAX_TERM] = {0};
+    const axe_node *fixed[AXE_MAX_TERM] = {0}, *behind[AXE_MAX_TERM] = {0};
+    const axe_node *m, *f;
+    int             n = axe_terms_of(at, t);
 
-    if (!cut(at, t, &n) || s->shift <= 0)
+    if (n == 0 || s->shift <= 0)
         return put_swizzled(p, b, s, at, true);
-    for (int i = 0; i < n; i++) {
-        t[i].fixed = is_fixed(p, t[i].node);
-        t[i].bits = axe_cuda_bits_of(p, t[i].node);
-    }
-    behind = take_behind(p, s, n, t);
-    moving = sum_of(p->cx, n, t, false);
-    fixed = sum_of(p->cx, n, t, true);
-    if (moving || fixed)
-        AXE_TRY(put_parts(p, b, s, moving, fixed));
-    if (!behind)
+    for (int i = 0; i < n; i++)
+        if (is_behind(&p->facts, s, n, t, i)) {
+            behind[i] = t[i];
+            t[i] = NULL;
+        }
+    for (int i = 0; i < n; i++)
+        if (t[i])
+            *(axe_facts_is_fixed(&p->facts, t[i]) ? &fixed[i] : &moving[i]) =
+                t[i];
+    m = axe_terms_sum(p->cx, n, moving);
+    f = axe_terms_sum(p->cx, n, fixed);
+    at = axe_terms_sum(p->cx, n, behind);
+    if (m || f)
+        AXE_TRY(put_parts(p, b, s, m, f));
+    if (!at)
         return AXE_OK;
-    axe_puts(b, moving || fixed ? " + " : "");
-    return axe_cuda_expr(p, b, behind, CUDA_INDEX);
-}
-
-/* The sum with every term times n. */
-static const axe_node *
-times(axe_ctx *cx, const axe_node *x, int64_t n)
-{
-    int64_t v;
-
-    if (n == 1)
-        return x;
-    if (x->op == AXE_OP_add)
-        return axe_node2(cx, AXE_OP_add, times(cx, x->arg[0], n),
-                         times(cx, x->arg[1], n));
-    for (int i = 0; x->op == AXE_OP_mul && i < 2; i++)
-        if (axe_is_iconst(x->arg[i], &v) && axe_mul(v, n, &v))
-            return axe_node2(cx, AXE_OP_mul, x->arg[1 - i],
-                             axe_iconst(cx, x->at, AXE_TYPE_INDEX, v));
-    return axe_node2(cx, AXE_OP_mul, x,
-                     axe_iconst(cx, x->at, AXE_TYPE_INDEX, n));
-}
-
-/* n / by of a number that is a multiple of it, as what it is made of shows
- * where that can be seen. */
-static const axe_node *
-divided(axe_ctx *cx, const axe_node *n, int64_t by)
-{
-    int64_t v;
-
-    if (axe_is_iconst(n, &v) && v % by == 0)
-        return axe_iconst(cx, n->at, AXE_TYPE_INDEX, v / by);
-    if (n->op == AXE_OP_add || n->op == AXE_OP_sub)
-        return axe_node2(cx, n->op, divided(cx, n->arg[0], by),
-                         divided(cx, n->arg[1], by));
-    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &v) && v % by == 0)
-        return times(cx, n->arg[0], v / by);
-    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &v) && v % by == 0)
-        return times(cx, n->arg[1], v / by);
-    return axe_node2(cx, AXE_OP_div, n,
-                     axe_iconst(cx, n->at, AXE_TYPE_INDEX, by));
+    axe_puts(b, m || f ? " + " : "");
+    return axe_cuda_expr(p, b, at, CUDA_INDEX);
 }
 
 /* "t_a + (2 * ...)": the byte address of an element of shared memory. */
@@ -228,8 +137,9 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C: %s is no buffer", a->tensor->name);
     axe_puts(b, axe_cuda_tensor(p, a->tensor));
-    at = bits < 8 ? divided(p->cx, a->at, axe_type_per_byte(a->tensor->type))
-                  : times(p->cx, a->at, bits / 8);
+    at = bits < 8 ? axe_terms_divided(p->cx, a->at,
+                                      axe_type_per_byte(a->tensor->type))
+                  : axe_terms_times(p->cx, a->at, bits / 8);
     if (at->op == AXE_OP_iconst && at->u.i == 0)
         return AXE_OK;
     axe_puts(b, " + ");
@@ -240,42 +150,16 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
 
 /* -------------------------------------------------------- global addresses */
 
-/* The factor of a product that is not constant and names a size, or NULL. */
-static const axe_node *
-size_factor(const cuda_printer *p, const axe_node *n, const axe_node **other)
+static bool
+has_size(const void *user, const axe_node *n)
 {
-    for (int i = 1; n->op == AXE_OP_mul && i >= 0; i--)
-        if (axe_cuda_has_size(p, n->arg[i])) {
-            *other = n->arg[1 - i];
-            return n->arg[i];
-        }
-    return NULL;
+    return axe_cuda_has_size(user, n);
 }
 
-/* a K + b + c K  is  (a + c) K + b. */
 const axe_node *
 axe_cuda_gather(cuda_printer *p, const axe_node *at)
 {
-    term            t[MAX_TERM];
-    int             n = 0;
-    const axe_node *sum = NULL, *a, *b;
-
-    if (!cut(at, t, &n))
-        return at;
-    for (int i = 0; i < n; i++) {
-        const axe_node *f = t[i].node ? size_factor(p, t[i].node, &a) : NULL;
-        const axe_node *one = t[i].node;
-        for (int k = i + 1; f && k < n; k++)
-            if (t[k].node && size_factor(p, t[k].node, &b) &&
-                axe_node_same(f, size_factor(p, t[k].node, &b))) {
-                a = axe_node2(p->cx, AXE_OP_add, a, b);
-                one = axe_node2(p->cx, AXE_OP_mul, a, f);
-                t[k].node = NULL;
-            }
-        if (one)
-            sum = sum ? axe_node2(p->cx, AXE_OP_add, sum, one) : one;
-    }
-    return sum;
+    return axe_terms_gather(p->cx, at, has_size, p);
 }
 
 /* --------------------------------------------------------------- arguments */

@@ -87,13 +87,12 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
     bool wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin) ||
                 axe_cuda_leaves(p, l->end, l->step);
     axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
+    int     n_fact = p->facts.n;
 
     AXE_TRY(axe_cuda_expr(p, &begin, l->begin, CUDA_INDEX));
     AXE_TRY(axe_cuda_expr(p, &end, l->end, CUDA_INDEX));
     const char *v = axe_cuda_declare(p, l->var, wide);
-    p->name[p->n_name - 1].unrolled = l->unroll;
-    if (l->unroll && axe_is_iconst(l->end, &p->name[p->n_name - 1].most))
-        p->name[p->n_name - 1].most--;
+    axe_facts_declare(&p->facts, l);
     indent(p, depth);
     axe_puts(b, l->unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
     indent(p, depth);
@@ -112,6 +111,7 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
     indent(p, depth);
     axe_puts(b, "}\n");
     p->n_name--;
+    p->facts.n = n_fact;
     return AXE_OK;
 }
 
@@ -154,7 +154,7 @@ put_let(cuda_printer *p, const axe_lir *l)
                           wide ? CUDA_ADDRESS : CUDA_INDEX));
     axe_putf(p->out, "const %s %s = %s;\n", is_long ? "i64" : "int",
              axe_cuda_declare(p, l->var, is_long), value.text);
-    p->name[p->n_name - 1].bits = axe_cuda_bits_of(p, l->value);
+    axe_facts_declare(&p->facts, l);
     return AXE_OK;
 }
 
@@ -230,7 +230,7 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 static axe_status
 put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 {
-    int known = p->n_name;
+    int n_name = p->n_name, n_fact = p->facts.n;
 
     for (int i = 0; i < blk->n; i++) {
         const axe_lir *l = blk->item[i];
@@ -241,7 +241,8 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
         else
             AXE_TRY(put_stmt(p, l, depth));
     }
-    p->n_name = known;
+    p->n_name = n_name;
+    p->facts.n = n_fact;
     return AXE_OK;
 }
 
@@ -360,6 +361,7 @@ put_kernel(cuda_printer *p, axe_buf *b)
 
     p->n_name = p->n_tensor = p->cap_tensor = 0;
     p->widths = axe_widths_make(p->cx, p->l, p->g, p->wide);
+    p->facts = (axe_facts){.cx = p->cx, .g = p->g};
     memset(p->id, 0, sizeof p->id);
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)

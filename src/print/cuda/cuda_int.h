@@ -2,6 +2,7 @@
 #ifndef AXE_PRINT_CUDA_CUDA_INT_H
 #define AXE_PRINT_CUDA_CUDA_INT_H
 
+#include "lower/pass/bits.h"
 #include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
 
@@ -12,12 +13,9 @@ enum { MAX_ARG = 6 };
 typedef struct cuda_name {
     const axe_var *var;
     const char    *text;
-    uint32_t       hash;     /* of the text */
-    bool           wide;     /* 64 bits */
-    bool           unrolled; /* of a loop that is written out */
+    uint32_t       hash; /* of the text */
+    bool           wide; /* 64 bits */
     bool           used;
-    int64_t        most; /* its largest value, if unrolled */
-    uint64_t       bits; /* that it may have, if it is a `let`; 0: any */
 } cuda_name;
 
 /* How a tensor of the grid is spelt; or how many have a spelling. */
@@ -34,6 +32,7 @@ typedef struct cuda_printer {
     axe_buf               *out;    /* of the statements */
     bool                   wide;   /* sizes have 64 bits */
     const axe_grid_widths *widths; /* of g */
+    axe_facts              facts;  /* where the printer is */
     bool                  *fn;     /* helpers that are used, by row of fn.def */
     int                    n_atom, cap_atom, n_name, cap_name;
     const char           **atom; /* texts of atoms' functions that are used */
@@ -63,12 +62,6 @@ const char *axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v);
 const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
 /* "b_ring$a": a buffer; r_: an array; t_: in global memory */
 const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
-/* Is it constant once loops are written out? */
-bool axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v);
-/* The largest value of an index expression, or -1 if that is not known. */
-int64_t axe_cuda_largest(const cuda_printer *p, const axe_node *n);
-/* Bits that an index expression may have; all where nothing is known. */
-uint64_t axe_cuda_bits_of(const cuda_printer *p, const axe_node *n);
 /* Does the product of this and something else need 64 bits?  Sizes do, how many
  * tiles there are of them does not: there are fewer than 2^31 CTAs. */
 bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);

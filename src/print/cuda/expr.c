@@ -486,7 +486,7 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
             return AXE_OK;
         if (n->op == AXE_OP_mul &&
             (axe_cuda_is_wide(p, n) ||
-             (mode == CUDA_ADDRESS && axe_cuda_largest(p, n) < 0)))
+             (mode == CUDA_ADDRESS && axe_facts_largest(&p->facts, n) < 0)))
             return put_wide_product(p, b, n, prec);
     }
     if (n->op == AXE_OP_div && kind_of(n, mode) == K_FLOAT)

@@ -199,14 +199,6 @@ axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
     return enter(p, t)->text;
 }
 
-bool
-axe_cuda_is_unrolled(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    return name && name->unrolled;
-}
-
 /* Fowler, Noll and Vo's FNV-1a. */
 static uint32_t
 hash_of(const char *text)
@@ -270,118 +262,6 @@ axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
     return AXE_OK;
 }
 
-static int64_t
-largest_of(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    if (v == p->g->id[AXE_ID_LANE])
-        return p->g->lanes - 1;
-    if (v == p->g->id[AXE_ID_WARP])
-        return p->g->n_thread / p->g->lanes - 1;
-    if (v == p->g->id[AXE_ID_RANK])
-        return p->g->cluster - 1;
-    return name && name->unrolled ? name->most : -1;
-}
-
-int64_t
-axe_cuda_largest(const cuda_printer *p, const axe_node *n)
-{
-    int64_t a, b;
-
-    if (n->op == AXE_OP_iconst)
-        return n->u.i;
-    if (n->op == AXE_OP_var)
-        return largest_of(p, n->u.var);
-    if (n->op == AXE_OP_mod && n->arg[1]->op == AXE_OP_iconst)
-        return n->arg[1]->u.i - 1;
-    if (n->n_arg != 2)
-        return -1;
-    a = axe_cuda_largest(p, n->arg[0]);
-    b = axe_cuda_largest(p, n->arg[1]);
-    if (n->op == AXE_OP_div && a >= 0 && n->arg[1]->op == AXE_OP_iconst &&
-        b > 0)
-        return a / b;
-    if (a < 0 || b < 0)
-        return -1;
-    if ((n->op == AXE_OP_add && axe_add(a, b, &a)) ||
-        (n->op == AXE_OP_mul && axe_mul(a, b, &a)))
-        return a;
-    return -1;
-}
-
-/* From the lowest of the bits on. */
-static uint64_t
-from_lowest(uint64_t bits)
-{
-    return ~((bits & -bits) - 1);
-}
-
-static uint64_t
-bits_of_var(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-    int64_t          most = largest_of(p, v);
-    uint64_t         all = 0;
-
-    if (v == p->later || (most < 0 && (!name || name->bits == 0)))
-        return UINT64_MAX;
-    if (most < 0)
-        return name->bits;
-    while (all < (uint64_t)most)
-        all = 2 * all + 1;
-    return all;
-}
-
-/* A product with a constant, of whose other factor the bits are known: those
- * of a shift, or from the lowest on. */
-static uint64_t
-bits_of_product(uint64_t a, uint64_t b)
-{
-    uint64_t low = b & -b;
-
-    if (a == 0 || b == 0)
-        return 0;
-    return b == low ? a * b : from_lowest((a & -a) * low);
-}
-
-static uint64_t
-bits_of_op(const cuda_printer *p, const axe_node *n)
-{
-    uint64_t a = axe_cuda_bits_of(p, n->arg[0]);
-    uint64_t b = axe_cuda_bits_of(p, n->arg[1]);
-    int64_t  by;
-    bool     power =
-        axe_is_iconst(n->arg[1], &by) && by > 0 && (by & (by - 1)) == 0;
-
-    if (n->op == AXE_OP_add)
-        return a & b ? from_lowest(a | b) : a | b;
-    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &by))
-        return by < 0 ? UINT64_MAX : bits_of_product(a, (uint64_t)by);
-    if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &by))
-        return by < 0 ? UINT64_MAX : bits_of_product(b, (uint64_t)by);
-    if (n->op == AXE_OP_div && power && a != UINT64_MAX)
-        return a / (uint64_t)by;
-    if (n->op == AXE_OP_mod && power)
-        return a & ((uint64_t)by - 1);
-    return UINT64_MAX;
-}
-
-uint64_t
-axe_cuda_bits_of(const cuda_printer *p, const axe_node *n)
-{
-    int64_t  most = axe_cuda_largest(p, n);
-    uint64_t all = UINT64_MAX;
-
-    if (n->op == AXE_OP_iconst)
-        return (uint64_t)n->u.i;
-    if (n->op == AXE_OP_var)
-        return bits_of_var(p, n->u.var);
-    while (most >= 0 && all > (uint64_t)most && all >> 1 >= (uint64_t)most)
-        all >>= 1;
-    return n->n_arg == 2 ? all & bits_of_op(p, n) : all;
-}
-
 /* Of 64 bits: blocks too, where sizes are, as tiles are counted from them. */
 static bool
 is_wide_var(const cuda_printer *p, const axe_var *v)
@@ -443,8 +323,8 @@ axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
         return is_wide_var(p, n->u.var);
     if (n->op == AXE_OP_load)
         return axe_type_table[n->type].bits > 32;
-    if (axe_cuda_largest(p, n) >= 0)
-        return axe_cuda_largest(p, n) > INT32_MAX;
+    if (axe_facts_largest(&p->facts, n) >= 0)
+        return axe_facts_largest(&p->facts, n) > INT32_MAX;
     if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
         n->arg[1]->op != AXE_OP_iconst &&
         (axe_cuda_has_size(p, n->arg[0]) || axe_cuda_has_size(p, n->arg[1])))

@@ -29,11 +29,11 @@ world_new(axe_ctx *cx)
 
     w->m = grid_new(cx, "sm_80", "k", 128);
     w->p = (cuda_printer){.cx = cx, .g = &w->m->grid};
+    w->p.facts = (axe_facts){.cx = cx, .g = w->p.g};
     w->lane = id(w->m, AXE_ID_LANE);
     w->i = below(w, "i", 1000);
     w->u = below(w, "u", 4);
-    w->p.name[w->p.n_name - 1].unrolled = true;
-    w->p.name[w->p.n_name - 1].most = 3;
+    axe_facts_enter(&w->p.facts, (axe_fact){w->u->u.var, true, 3, 0});
     w->size = new_size(w->m, "K");
     axe_cuda_declare(&w->p, w->size->u.var, false);
     w->f = new_array(w->m, AXE_TYPE_f32, "f", 8);
