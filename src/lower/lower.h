@@ -57,6 +57,24 @@ typedef enum axe_lir_kind {
     AXE_LIR_CALC  /* arg[0], an element of registers, = value */
 } axe_lir_kind;
 
+/* What a swizzle does to a part of an address. */
+typedef enum axe_swizzled {
+    AXE_SWIZZLE_MOVES, /* it is to be applied */
+    AXE_SWIZZLE_KEEPS, /* nothing: the part has no bits that it reads */
+    AXE_SWIZZLE_DONE   /* it has been: a constant */
+} axe_swizzled;
+
+/* Where an operand in shared memory begins, in bytes from its buffer's begin:
+ * the exclusive or of the parts, and what is added to that. */
+typedef struct axe_byte_at {
+    int n; /* at most 2, the first of those that move */
+    struct {
+        const axe_node *at;
+        axe_swizzled    how;
+    } part[2];
+    const axe_node *behind; /* NULL: nothing, if there are parts */
+} axe_byte_at;
+
 /* An operand of an atom that is invoked. */
 typedef struct axe_arg {
     axe_arg_space     space;
@@ -77,7 +95,9 @@ typedef struct axe_arg {
     const axe_node **coord; /* [elements], may be outside */
     uint64_t desc; /* SHARED operands by descriptor: its bits but for where it
                       begins, see machine/matrix.h */
-    bool major;    /* of those: the sum index is not the fast one */
+    bool               major; /* of those: the sum index is not the fast one */
+    const axe_byte_at *byte; /* SHARED, DSMEM: what `at` is in bytes, behind the
+                                swizzle where the text applies it */
 } axe_arg;
 
 /* What iterations of a loop do at once: `step` of them are one then, and each

@@ -270,11 +270,16 @@ make_atom(coder *k, const axe_lir *l)
                         l->atom->name, l->n_arg, MAX_ARG);
     for (int i = 0; i < l->n_arg; i++)
         AXE_TRY(axe_sim_arg_make(k->s, k->c, &l->arg[i], &arg[i]));
-    for (int i = 0; i < l->n_arg && i < 3; i++)
-        if (axe_atom_by_descriptor(l->atom, i))
-            arg[i].unknown = axe_matrix_read(l->arg[i].desc,
-                                             l->atom->space[0] == AXE_ARG_TMEM,
-                                             &arg[i].matrix);
+    for (int i = 0; i < l->n_arg; i++) {
+        bool boxed = l->arg[0].space == AXE_ARG_MAP ||
+                     (l->n_arg > 1 && l->arg[1].space == AXE_ARG_MAP);
+        arg[i].swizzled = !boxed;
+        if (i > 2 || !axe_atom_by_descriptor(l->atom, i))
+            continue;
+        arg[i].swizzled = false;
+        arg[i].unknown = axe_matrix_read(
+            l->arg[i].desc, l->atom->space[0] == AXE_ARG_TMEM, &arg[i].matrix);
+    }
     k->c->inst[at].n_arg = l->n_arg;
     k->c->inst[at].arg = arg;
     AXE_TRY(axe_sim_pins_make(k->s, l, &k->c->inst[at]));

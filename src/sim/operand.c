@@ -77,6 +77,8 @@ axe_sim_arg_make(sim *s, sim_code *code, const axe_arg *a, sim_arg *out)
     if (!a->at)
         return missing(s, a, "operand with an address");
     AXE_TRY(axe_sim_expr_make(s, code, a->at, &out->at));
+    if (a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM)
+        AXE_TRY(axe_sim_address_make(s, code, a->byte, out));
     if (a->unit && a->unit != a->at) {
         out->per = a->per;
         AXE_TRY(axe_sim_expr_make(s, code, a->unit, &out->unit));

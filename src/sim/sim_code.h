@@ -117,6 +117,13 @@ typedef struct sim_arg {
     axe_matrix      matrix; /* of a descriptor, and what is not known of it */
     const char     *unknown;
     bool            major;
+    bool            swizzled; /* in shared memory, and by address */
+    int             n_part;   /* of that address, see axe_byte_at */
+    struct {
+        const sim_expr *at;
+        axe_swizzled    how;
+    } part[2];
+    const sim_expr *behind;
 } sim_arg;
 
 typedef enum sim_op {

@@ -359,6 +359,12 @@ AXE_CHECK axe_status axe_sim_pins_make(sim *s, const axe_lir *l, sim_inst *in);
  * one, and that should be where lowering means it to be. */
 void axe_sim_pieces(sim_warp *w, sim_call *c, int i);
 
+/* address.c */
+AXE_CHECK axe_status axe_sim_address_make(sim *s, sim_code *code,
+                                          const axe_byte_at *a, sim_arg *out);
+/* Is the address of operand i, in shared memory, that of its element? */
+void axe_sim_check_address(sim *s, sim_warp *w, const sim_call *c, int i);
+
 /* shape.c */
 AXE_CHECK axe_status axe_sim_shape_of(sim *s, const axe_lir *l,
                                       const sim_shape **out);

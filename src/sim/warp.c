@@ -335,6 +335,15 @@ check_uniform(sim *s, const sim_call *c)
 }
 
 static void
+check_addresses(sim *s, sim_warp *w, const sim_call *c)
+{
+    for (int i = 0; i < c->in->n_arg && s->checks; i++)
+        if (c->in->arg[i].space == AXE_ARG_SHARED ||
+            c->in->arg[i].space == AXE_ARG_DSMEM)
+            axe_sim_check_address(s, w, c, i);
+}
+
+static void
 check_collective(sim *s, const sim_call *c)
 {
     const axe_atom *atom = c->in->shape->atom;
@@ -528,6 +537,7 @@ atom(sim *s, sim_warp *w, const sim_inst *in)
     if (!c->pred && !axe_atom_zeros(in->shape->atom))
         return;
     check_collective(s, c);
+    check_addresses(s, w, c);
     check_prior(s, w, c);
     if (in->shape->atom->by != AXE_SCOPE_WARPGROUP ||
         (kind != AXE_ATOM_CONTRACT && w->id % s->group_warps == 0))

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "axe/sim.h"
+#include "lower/pass/address.h"
 #include "lower/pass/word.h"
 
 typedef enum edit {
@@ -239,10 +240,8 @@ apply(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lir *l)
     }
 }
 
-/* Apply to the nth that is left; returns how many were edited. */
 static inline int
-edit_block(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lblock *b,
-           int *left)
+edit_in(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lblock *b, int *left)
 {
     int n = 0;
 
@@ -252,9 +251,21 @@ edit_block(axe_ctx *cx, const mutation *r, axe_grid *g, axe_lblock *b,
             apply(cx, r, g, l);
             n++;
         }
-        n += edit_block(cx, r, g, &l->body, left);
-        n += edit_block(cx, r, g, &l->other, left);
+        n += edit_in(cx, r, g, &l->body, left);
+        n += edit_in(cx, r, g, &l->other, left);
     }
+    return n;
+}
+
+/* Apply to the nth that is left, and give operands their addresses again, if
+ * the grid is made; returns how many were edited. */
+static inline int
+edit_grid(axe_ctx *cx, const mutation *r, axe_grid *g, int *left)
+{
+    int n = edit_in(cx, r, g, &g->body, left);
+
+    if (g->buffer)
+        axe_place_shared(cx, g);
     return n;
 }
 

@@ -179,7 +179,7 @@ run_row(const subject *of, const mutation *r)
     int                left = r->nth;
     axe_sim_report     out;
 
-    if (edit_block(cx, r, g, &g->body, &left) == 0) {
+    if (edit_grid(cx, r, g, &left) == 0) {
         print_error("%s: there is no %s number %d\n", r->what, r->atom, r->nth);
         return false;
     }

@@ -1,6 +1,7 @@
 /* finish.c - the last passes over a grid, in order. */
 #include "lower/pass/finish.h"
 
+#include "lower/pass/address.h"
 #include "lower/pass/pin.h"
 #include "lower/pass/word.h"
 
@@ -10,4 +11,5 @@ axe_finish_grid(axe_ctx *cx, const axe_machine *mc, axe_grid *g)
     axe_compute_in_type(cx, mc, &g->body);
     axe_pin_registers(cx, g);
     axe_number_words(cx, &g->body);
+    axe_place_shared(cx, g);
 }

@@ -1,9 +1,4 @@
-/* call.c - invocations of atoms as statements: operands as arguments.
- *
- * A shared address is a byte address: the buffer's plus the element's, whose
- * bits the buffer's swizzle exchanges.  The swizzle is linear over bits, so
- * what unrolling makes constant is swizzled apart where it shares none with the
- * rest, and what the swizzle leaves alone is added behind it. */
+/* call.c - invocations of atoms as statements: operands as arguments. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,38 +16,12 @@ buffer_of(const cuda_printer *p, const axe_tensor *t)
 
 /* --------------------------------------------------------- shared addresses */
 
-/* Bits that the swizzle reads. */
-static uint64_t
-read_by(const axe_swizzle *s)
-{
-    return ((UINT64_C(1) << s->bits) - 1)
-           << (s->base + (s->shift > 0 ? s->shift : 0));
-}
-
-/* Bits of places in one period. */
-static uint64_t
-below_period(const axe_swizzle *s)
-{
-    return (UINT64_C(1) << s->bits << s->base << s->shift) - 1;
-}
-
 static axe_status
 put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
-             const axe_node *at, bool alone)
+             const axe_node *at)
 {
-    const char *name;
+    const char *name = s->shift > 0 ? "swizzle" : "swizzle_up";
 
-    if ((axe_facts_bits(&p->facts, at) & read_by(s)) == 0) {
-        axe_puts(b, alone ? "" : "(");
-        AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
-        axe_puts(b, alone ? "" : ")");
-        return AXE_OK;
-    }
-    if (at->op == AXE_OP_iconst) {
-        axe_putf(b, "%" PRId64, axe_swizzle_apply(*s, at->u.i));
-        return AXE_OK;
-    }
-    name = s->shift > 0 ? "swizzle" : "swizzle_up";
     axe_cuda_need(p, name);
     axe_putf(b, "%s<%d, %d, %d>(", name, s->bits, s->base, abs(s->shift));
     AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
@@ -60,92 +29,47 @@ put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
     return AXE_OK;
 }
 
-/* May term i be added behind the swizzle?  If it is of multiples of the period;
- * or constant, of bits that the swizzle leaves alone and no other term has. */
-static bool
-is_behind(const axe_facts *f, const axe_swizzle *s, int n,
-          const axe_node *const *t, int i)
-{
-    uint64_t others = 0, own = axe_facts_bits(f, t[i]);
-
-    if ((own & below_period(s)) == 0)
-        return true;
-    for (int k = 0; k < n; k++)
-        others |= k != i && t[k] ? axe_facts_bits(f, t[k]) : 0;
-    return axe_facts_is_fixed(f, t[i]) &&
-           (own & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
-}
-
-/* The swizzle of moving + fixed, apart where they share no bits. */
 static axe_status
-put_parts(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
-          const axe_node *moving, const axe_node *fixed)
+put_xored(cuda_printer *p, axe_buf *b, const axe_buffer *s,
+          const axe_byte_at *a, int i)
 {
-    if (!moving || !fixed)
-        return put_swizzled(p, b, s, moving ? moving : fixed, true);
-    if (axe_facts_bits(&p->facts, moving) & axe_facts_bits(&p->facts, fixed))
-        return put_swizzled(p, b, s,
-                            axe_node2(p->cx, AXE_OP_add, moving, fixed), true);
-    axe_puts(b, "(");
-    AXE_TRY(put_swizzled(p, b, s, moving, false));
-    axe_puts(b, " ^ ");
-    AXE_TRY(put_swizzled(p, b, s, fixed, false));
-    axe_puts(b, ")");
+    const axe_node *at = a->part[i].at;
+    bool            alone = a->n == 1 || a->part[i].how == AXE_SWIZZLE_DONE;
+
+    if (a->part[i].how == AXE_SWIZZLE_MOVES)
+        return put_swizzled(p, b, &s->swizzle, at);
+    axe_puts(b, alone ? "" : "(");
+    AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+    axe_puts(b, alone ? "" : ")");
     return AXE_OK;
 }
 
+/* "t_a + (swizzle<...>(...) ^ 64) + 8192": the byte address of an element of
+ * shared memory. */
 static axe_status
-put_offset(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
-           const axe_node *at)
+put_shared(cuda_printer *p, axe_buf *b, const axe_arg *arg)
 {
-    const axe_node *t[AXE_MAX_TERM], *moving[AXE_MAX_TERM] = {0};
-    const axe_node *fixed[AXE_MAX_TERM] = {0}, *behind[AXE_MAX_TERM] = {0};
-    const axe_node *m, *f;
-    int             n = axe_terms_of(at, t);
+    const axe_buffer  *s = buffer_of(p, arg->tensor);
+    const axe_byte_at *a = arg->byte;
+    int64_t            zero;
 
-    if (n == 0 || s->shift <= 0)
-        return put_swizzled(p, b, s, at, true);
-    for (int i = 0; i < n; i++)
-        if (is_behind(&p->facts, s, n, t, i)) {
-            behind[i] = t[i];
-            t[i] = NULL;
-        }
-    for (int i = 0; i < n; i++)
-        if (t[i])
-            *(axe_facts_is_fixed(&p->facts, t[i]) ? &fixed[i] : &moving[i]) =
-                t[i];
-    m = axe_terms_sum(p->cx, n, moving);
-    f = axe_terms_sum(p->cx, n, fixed);
-    at = axe_terms_sum(p->cx, n, behind);
-    if (m || f)
-        AXE_TRY(put_parts(p, b, s, m, f));
-    if (!at)
-        return AXE_OK;
-    axe_puts(b, m || f ? " + " : "");
-    return axe_cuda_expr(p, b, at, CUDA_INDEX);
-}
-
-/* "t_a + (2 * ...)": the byte address of an element of shared memory. */
-static axe_status
-put_shared(cuda_printer *p, axe_buf *b, const axe_arg *a, bool plain)
-{
-    const axe_buffer *s = buffer_of(p, a->tensor);
-    int               bits = axe_type_table[a->tensor->type].bits;
-    const axe_node   *at;
-
-    if (!s)
+    if (!s || !a)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "CUDA C: %s is no buffer", a->tensor->name);
-    axe_puts(b, axe_cuda_tensor(p, a->tensor));
-    at = bits < 8 ? axe_terms_divided(p->cx, a->at,
-                                      axe_type_per_byte(a->tensor->type))
-                  : axe_terms_times(p->cx, a->at, bits / 8);
-    if (at->op == AXE_OP_iconst && at->u.i == 0)
+                        "CUDA C: %s is no buffer with an address",
+                        arg->tensor->name);
+    axe_puts(b, axe_cuda_tensor(p, arg->tensor));
+    if (a->n == 0 && axe_is_iconst(a->behind, &zero) && zero == 0)
         return AXE_OK;
-    axe_puts(b, " + ");
-    if (s->swizzle.bits && !plain)
-        return put_offset(p, b, &s->swizzle, at);
-    return axe_cuda_expr(p, b, at, CUDA_INDEX);
+    axe_puts(b, a->n > 1 ? " + (" : " + ");
+    for (int i = 0; i < a->n; i++) {
+        axe_puts(b, i > 0 ? " ^ " : "");
+        AXE_TRY(put_xored(p, b, s, a, i));
+    }
+    axe_puts(b, a->n > 1 ? ")" : "");
+    if (!a->behind)
+        return AXE_OK;
+    axe_puts(b, a->n > 0 ? " + " : "");
+    return axe_cuda_expr(p, b, a->behind, CUDA_INDEX);
 }
 
 /* -------------------------------------------------------- global addresses */
@@ -169,7 +93,7 @@ put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
 {
     axe_cuda_need(p, "describe");
     axe_puts(b, "describe(");
-    AXE_TRY(put_shared(p, b, a, true));
+    AXE_TRY(put_shared(p, b, a));
     axe_putf(b, ", 0x%016" PRIx64 ")", a->desc);
     return AXE_OK;
 }
@@ -230,14 +154,6 @@ put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
     return axe_cuda_term(p, b, a->unit);
 }
 
-/* A box's bytes are exchanged by the copy itself. */
-static bool
-by_map(const axe_lir *l)
-{
-    return l->arg[0].space == AXE_ARG_MAP ||
-           (l->n_arg > 1 && l->arg[1].space == AXE_ARG_MAP);
-}
-
 static axe_status
 put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
 {
@@ -256,9 +172,9 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
     case AXE_ARG_SHARED:
         if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);
-        return put_shared(p, b, a, by_map(l));
+        return put_shared(p, b, a);
     case AXE_ARG_DSMEM:
-        AXE_TRY(put_shared(p, b, a, by_map(l)));
+        AXE_TRY(put_shared(p, b, a));
         if (!axe_atom_names(l->atom, i, 'c'))
             return AXE_OK;
         axe_puts(b, ", ");

@@ -154,7 +154,6 @@ put_let(cuda_printer *p, const axe_lir *l)
                           wide ? CUDA_ADDRESS : CUDA_INDEX));
     axe_putf(p->out, "const %s %s = %s;\n", is_long ? "i64" : "int",
              axe_cuda_declare(p, l->var, is_long), value.text);
-    axe_facts_declare(&p->facts, l);
     return AXE_OK;
 }
 

@@ -291,7 +291,7 @@ run(const subject *s, const mutation *m)
     axe_grid          *g = &p->lowered->grid[p->lowered->n_grid - 1];
     int                left = m ? m->nth : 0;
 
-    if (m && edit_block(cx, m, g, &g->body, &left) == 0)
+    if (m && edit_grid(cx, m, g, &left) == 0)
         fail_msg("%s: there is no %s number %d", m->what, m->atom, m->nth);
     axe_sim_report r = simulate(s, p, (axe_sim_options){0});
     if (r.n_finding > 0)

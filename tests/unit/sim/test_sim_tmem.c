@@ -171,7 +171,7 @@ is_found(const mutation *k)
     const axe_lowered *l = make_tc(&m, cx, &specs[k->kernel]);
     int                left = k->nth;
 
-    if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
+    if (edit_grid(cx, k, &m.grid, &left) == 0)
         fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
     if (simulate(l, (axe_sim_options){.max_step = 100000}) != AXE_OK)
         fail_msg("%s: %s", k->what, axe_last_error(cx));

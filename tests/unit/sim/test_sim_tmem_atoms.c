@@ -553,7 +553,7 @@ check_bug(const mutation *k, int kind_of)
         make_scaled();
     else
         make_product(&kinds[kind_of]);
-    if (edit_block(cx, k, &m.grid, &m.grid.body, &left) == 0)
+    if (edit_grid(cx, k, &m.grid, &left) == 0)
         fail_msg("%s: there is no %s number %d", k->what, k->atom, k->nth);
     with = (axe_sim_options){.max_step = 100000};
     if (simulate() != AXE_OK)
