@@ -135,6 +135,13 @@ static const axe_atom wave64_atom[] = {
      .b = "[n, k] ((8, 2), 1) : ((1@lane, 1@reg), 2@reg) + [8 : 8@lane]",
      .type = {AXE_TYPE_i32, AXE_TYPE_i32, AXE_TYPE_i32},
      .space = {AXE_ARG_REG, AXE_ARG_REG, AXE_ARG_REG}, .fold = AXE_FOLD_SUM},
+    /* Lane 32 i + j has c[i, j]: half a wave shares an element of a. */
+    {WAVE64_ROW("outer.i64", CONTRACT, WARP, 0.1),
+     .d = "[m, n] (2, 32) : (32@lane, 1@lane)",
+     .a = "[m, k] (2, 1) : (32@lane, 1@reg) + [32 : 1@lane]",
+     .b = "[n, k] (32, 1) : (1@lane, 1@reg) + [2 : 32@lane]",
+     .type = {AXE_TYPE_i64, AXE_TYPE_i64, AXE_TYPE_i64},
+     .space = {AXE_ARG_REG, AXE_ARG_REG, AXE_ARG_REG}, .fold = AXE_FOLD_SUM},
     WAVE64_FMA(f32),
     WAVE64_FMA(i32),
     WAVE64_SYNC("meet.wave", WARP, 1, NONE, NONE),

@@ -92,6 +92,62 @@ static const row rows[] = {
      "reg f32 b[64] : (64) : (1@lane); a[m] = X[i*64 + m];"
      "b[m] = a[63 - m]; Y[i*64 + m] = b[m]; } }",
      {128}, "pick4", "SHARED", 512, 0},
+    /* Whole waves of 64; threads that begin at the second group. */
+    {"96 threads", "kernel k(in f32 X[N], out f32 Y[N]) { cta (i : N by 96)"
+     "thread (t : 96) Y[i*96 + t] = 2 * X[i*96 + t]; }",
+     {192}, "load.GLOBAL", "", 768, 0},
+    {"the second group", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 192) threads 384 warpgroup (1)"
+     "Y[i*192 + m] = 2 * X[i*192 + m]; }",
+     {384}, "load.GLOBAL", "", 1536, 0},
+    /* Lanes that differ in bit 4; lanes of the second wave; lanes whose numbers
+     * are others' with bits turned round. */
+    {"bit 4", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 128) threads 64 {"
+     "reg f32 a[128] : (2, 2, 2, 16) : (1@reg, 32@lane, 16@lane, 1@lane);"
+     "reg f32 b[128] : (2, 2, 2, 16) : (16@lane, 32@lane, 1@reg, 1@lane);"
+     "a[m] = X[i*128 + m]; b[m] = a[m]; Y[i*128 + m] = b[m]; } }",
+     {256}, "swap4", "SHARED", 1024, 0},
+    {"two waves change", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 256) threads 128 {"
+     "reg f32 a[256] : (2, 2, 2, 32) : (1@warp, 1@reg, 32@lane, 1@lane);"
+     "reg f32 b[256] : (2, 2, 2, 32) : (1@warp, 32@lane, 1@reg, 1@lane);"
+     "a[m] = X[i*256 + m]; b[m] = a[m]; Y[i*256 + m] = b[m]; } }",
+     {512}, "swap4", "SHARED", 2048, 0},
+    {"bits turned round", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 64) threads 64 { reg f32 a[64] : (64) : (1@lane);"
+     "reg f32 b[64] : (2, 16, 2) : (1@lane, 2@lane, 32@lane);"
+     "a[m] = X[i*64 + m]; b[m] = a[m]; Y[i*64 + m] = b[m]; } }",
+     {128}, "pick4", "SHARED", 512, 0},
+    {"bits turned round, backwards", "kernel k(in f32 X[N], out f32 Y[N]) {"
+     "index m; cta (i : N by 64) threads 64 {"
+     "reg f32 a[64] : (64) : (1@lane);"
+     "reg f32 b[64] : (2, 16, 2) : (1@lane, 2@lane, 32@lane);"
+     "a[m] = X[i*64 + m]; b[m] = a[63 - m]; Y[i*64 + m] = b[m]; } }",
+     {128}, "pick4", "SHARED", 512, 0},
+    /* Thread 32 + l of the first wave has what thread l of the second reads:
+     * with 32 lanes they were one. */
+    {"halves of waves change", "kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 128) threads 128 { shared f32 s[128];"
+     "reg f32 a[128] : (2, 64) : (1@warp, 1@lane);"
+     "reg f32 b[128] : (2, 2, 32) : (32@lane, 1@warp, 1@lane);"
+     "a[m] = X[i*128 + m]; s[m] = a[m]; b[m] = s[m];"
+     "Y[i*128 + m] = b[m]; } }",
+     {256}, "meet.cta", "", 1024, -1},
+    {"so by global memory", "kernel k(in f32 X[N], out f32 S[N], out f32 Y[N])"
+     "{ index m; cta (i : N by 128) threads 128 {"
+     "reg f32 a[128] : (2, 64) : (1@warp, 1@lane);"
+     "reg f32 b[128] : (2, 2, 32) : (32@lane, 1@warp, 1@lane);"
+     "a[m] = X[i*128 + m]; S[i*128 + m] = a[m]; b[m] = S[i*128 + m];"
+     "Y[i*128 + m] = b[m]; } }",
+     {256}, "meet.cta", "", 2048, -1},
+    {"product of wide rows", "kernel k(in i64 A[M, K], in i64 B[N, K],"
+     "out i64 C[M, N]) { index m, n, k; cta (i : M by 16, j : N by 64)"
+     "threads 64 { reg i64 c[16, 64] = 0; for (t : K by 8) {"
+     "shared i64 a[16, 8]; shared i64 b[64, 8];"
+     "a[m, k] = A[i*16 + m, t*8 + k]; b[n, k] = B[j*64 + n, t*8 + k];"
+     "c[m, n] += a[m, k] * b[n, k]; } C[i*16 + m, j*64 + n] = c[m, n]; } }",
+     {20, 24, 70}, "outer.i64", "fma", 20 * 70 * 8, -1},
 };
 /* clang-format on */
 
