@@ -239,17 +239,49 @@ axe_sim_fetch(sim *s, sim_call *c, int which, sim_cta *cta, int rows,
     s->report->shared_read += (int64_t)rows * row_bytes;
 }
 
+/* An element of a factor that lies in partitions. */
+static void
+part_element(sim *s, sim_call *c, int which, const sim_tile *t, int i, int j,
+             uint8_t *out)
+{
+    const sim_arg *a = &c->in->arg[which];
+    int            lane = c->lane;
+    int64_t        at = c->at[which][lane] + t->row[i].at + t->col[j].at;
+
+    memset(out, 0, sizeof(int64_t));
+    c->lane = EVERY_LANE;
+    (void)axe_sim_bytes(s, c, a, c->warp->cta, at, 1, false, out);
+    c->lane = lane;
+}
+
+static const sim_tile *
+tile_of(const sim_call *c, int which)
+{
+    const sim_product *p = c->in->shape->product;
+
+    return which == 1 ? p->a.tile : p->b.tile;
+}
+
 void
 axe_sim_gather(sim *s, sim_call *c, int which, sim_cta *cta, int n, int k,
                float *out, int64_t row, int64_t col)
 {
-    const sim_arg *a = &c->in->arg[which];
-    axe_type       t = s->g->buffer[a->tensor].tensor->type;
-    axe_type       as = c->in->shape->atom->type[which];
-    int            fast = a->major ? n : k, slow = a->major ? k : n;
-    int64_t        near = a->major ? row : col, far = a->major ? col : row;
-    int            bytes = fast * axe_type_table[t].bits / 8;
+    const sim_arg  *a = &c->in->arg[which];
+    axe_type        t = s->g->buffer[a->tensor].tensor->type;
+    axe_type        as = c->in->shape->atom->type[which];
+    int             fast = a->major ? n : k, slow = a->major ? k : n;
+    int64_t         near = a->major ? row : col, far = a->major ? col : row;
+    int             bytes = fast * axe_type_table[t].bits / 8;
+    uint8_t         one[sizeof(int64_t)];
+    const sim_tile *tile = tile_of(c, which);
 
+    for (int i = 0; tile && i < n; i++)
+        for (int j = 0; j < k; j++) {
+            part_element(s, c, which, tile, i, j, one);
+            axe_sim_widen(t, as, one, 1, &out[i * row + j * col]);
+        }
+    if (tile)
+        return;
     if (bytes % GRANULE != 0 || !check_descriptor(s, c, which))
         return;
     axe_sim_fetch(s, c, which, cta, slow, bytes, s->raw);
@@ -318,7 +350,11 @@ element(sim *s, sim_call *c, int which, int row, int col, int cols,
     const axe_buffer *b = &s->g->buffer[a->tensor];
     int               e = axe_type_table[b->tensor->type].bits / 8;
     int               r = which == 1 ? row : col, k = which == 1 ? col : row;
-    int               fast = a->major ? r : k, slow = a->major ? k : r;
+    if (side->tile) {
+        part_element(s, c, which, side->tile, r, k, out);
+        return;
+    }
+    int     fast = a->major ? r : k, slow = a->major ? k : r;
     int64_t byte = axe_matrix_at(&a->matrix, a->major, slow, (int64_t)fast * e);
     (void)axe_sim_bytes(s, c, a, c->warp->cta, c->at[which][0] + byte / e, 1,
                         false, out);

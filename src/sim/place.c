@@ -75,13 +75,15 @@ check_partition(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte,
         (!one || n == me))
         return true;
     if (!axe_sim_known(s, AXE_SIM_BOUNDS, c->in, -1))
-        axe_sim_find(s, AXE_SIM_BOUNDS, c->in, -1,
-                     "%s, lane %d, means bytes %lld to %lld of %s in partition "
-                     "%lld, which %s",
-                     axe_sim_agent_text(s, c->agent), c->lane, (long long)in,
-                     (long long)(in + bytes - 1), b->tensor->name, (long long)n,
-                     one && n != me ? "it does not reach"
-                                    : "has not so many there");
+        axe_sim_find(
+            s, AXE_SIM_BOUNDS, c->in, -1,
+            "%s means bytes %lld to %lld of %s in partition %lld, %s",
+            axe_sim_agent_text(s, c->agent), (long long)in,
+            (long long)(in + bytes - 1), b->tensor->name, (long long)n,
+            n >= s->mc->simt->partitions ? "which there is not"
+            : one && n != me
+                ? axe_textf(s->cx, "and thread %d does not reach it", me)
+                : "which has not so many");
     return false;
 }
 

@@ -401,6 +401,14 @@ make_side(sim *s, sim_shape *sh, const operand *o, const operand *row,
     return AXE_OK;
 }
 
+/* Does the memory have two axes, and no descriptors? */
+static bool
+by_axes(const sim *s, axe_arg_space in)
+{
+    return in == AXE_ARG_TMEM ||
+           (in == AXE_ARG_SHARED && s->mc->simt->partitions > 0);
+}
+
 static axe_status
 make_product(sim *s, sim_shape *sh)
 {
@@ -429,8 +437,10 @@ make_product(sim *s, sim_shape *sh)
         AXE_TRY(make_tile(s, sh, &c, &p->c.tile));
     else
         AXE_TRY(make_side(s, sh, &c, &m, &n, true, &p->c));
-    if (atom->space[1] == AXE_ARG_TMEM)
+    if (by_axes(s, atom->space[1]))
         AXE_TRY(make_tile(s, sh, &a, &p->a.tile));
+    if (by_axes(s, atom->space[2]))
+        AXE_TRY(make_tile(s, sh, &b, &p->b.tile));
     for (int i = 0; i < 2 && atom->scale[i]; i++) {
         AXE_TRY(read_operand(s, sh, 4 + i, &o));
         AXE_TRY(make_tile(s, sh, &o, &p->scale[i]));

@@ -65,6 +65,19 @@ static const axe_simt parts128_simt = {
             .align = (bytes)                                                   \
     }
 
+/* Sums over partitions, for 64 of what lies along them in a and P in b: a row
+ * of sums to a lane. */
+#define PARTS128_PRODUCT(d_, a_)                                               \
+    {                                                                          \
+        WAVE64_ROW("product." #a_, CONTRACT, WARP, 1),                         \
+            .d = "[m, n] (64, P) : (1@lane, 1@reg)",                           \
+            .a = "[m, k] (64, 128) : (1@F, 1@P)",                              \
+            .b = "[n, k] (P, 128) : (1@F, 1@P)",                               \
+            .type = {AXE_TYPE_##d_, AXE_TYPE_##a_, AXE_TYPE_##a_},             \
+            .space = {AXE_ARG_REG, AXE_ARG_SHARED, AXE_ARG_SHARED}, .lo = 8,   \
+            .hi = 128, .step = 8, .fold = AXE_FOLD_SUM                         \
+    }
+
 static const axe_atom parts128_atom[] = {
     WAVE64_MOVES(GLOBAL),
     PARTS128_MOVE(1, 1),
@@ -73,6 +86,9 @@ static const axe_atom parts128_atom[] = {
     PARTS128_MOVE(8, 2),
     PARTS128_MOVE(16, 4),
     WAVE64_SHUFFLE(4),
+    PARTS128_PRODUCT(f32, f32),
+    PARTS128_PRODUCT(f32, f16),
+    PARTS128_PRODUCT(i32, i32),
     WAVE64_SYNC("meet.wave", WARP, 1, NONE, NONE),
     WAVE64_SYNC("meet.cta", CTA, 20, NONE, NONE),
 };

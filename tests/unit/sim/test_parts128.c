@@ -60,7 +60,31 @@ static const row rows[] = {
      "reg f32 s[32] = 0; a[m, n] = X[i*64 + m, n]; s[n] += a[m, n];"
      "Y[i*64 + m, n] = a[m, n] - s[n] / 64; } }",
      {128}, "load.part16 swap4", "", 128 * 128, 0},
-    {"product", "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) {"
+    {"product of f32", "kernel k(in f32 A[K, M], in f32 B[K, N], out f32 C[M, N])"
+     "{ index m, n, k; cta (i : M by 128, j : N by 64) {"
+     "reg f32 c[128, 64] = 0; for (t : K by 128) {"
+     "shared f32 a[128, 128]; shared f32 b[128, 64];"
+     "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
+     "c[m, n] += a[k, m] * b[k, n]; }"
+     "C[i*128 + m, j*64 + n] = c[m, n]; } }",
+     {130, 100, 70}, "product.f32 meet.cta", "load.part", 100 * 70 * 4, 0},
+    {"product of f16", "kernel k(in f16 A[K, M], in f16 B[K, N], out f32 C[M, N])"
+     "{ index m, n, k; cta (i : M by 128, j : N by 64) {"
+     "reg f32 c[128, 64] = 0; for (t : K by 128) {"
+     "shared f16 a[128, 128]; shared f16 b[128, 64];"
+     "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
+     "c[m, n] += a[k, m] * b[k, n]; }"
+     "C[i*128 + m, j*64 + n] = c[m, n]; } }",
+     {130, 100, 70}, "product.f16 meet.cta", "load.part", 100 * 70 * 4, 0},
+    {"product of i32", "kernel k(in i32 A[K, M], in i32 B[K, N], out i32 C[M, N])"
+     "{ index m, n, k; cta (i : M by 128, j : N by 64) {"
+     "reg i32 c[128, 64] = 0; for (t : K by 128) {"
+     "shared i32 a[128, 128]; shared i32 b[128, 64];"
+     "a[k, m] = A[t*128 + k, i*128 + m]; b[k, n] = B[t*128 + k, j*64 + n];"
+     "c[m, n] += a[k, m] * b[k, n]; }"
+     "C[i*128 + m, j*64 + n] = c[m, n]; } }",
+     {100, 100, 60}, "product.i32 meet.cta", "load.part", 100 * 60 * 4, 0},
+    {"product by threads", "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) {"
      "index m, n, k; cta (i : M by 128, j : N by 16) {"
      "reg f32 c[128, 16] = 0; shared f32 a[128, 32];"
      "for (t : K by 32) { a[m, k] = A[i*128 + m, t*32 + k];"
@@ -174,12 +198,73 @@ test_refused(void **state)
     }
 }
 
+/* The first store to shared memory. */
+static axe_lir *
+find_store(const axe_lblock *b)
+{
+    axe_lir *found = NULL;
+
+    for (int i = 0; i < b->n && !found; i++) {
+        axe_lir *l = b->item[i];
+        if (l->kind == AXE_LIR_ATOM && l->arg[0].space == AXE_ARG_SHARED)
+            return l;
+        found = find_store(&l->body);
+    }
+    return found;
+}
+
+/* What plans get wrong the simulator finds: here another thread's partition,
+ * one that there is not, bytes that there are not in one. */
+static void
+test_judged(void **state)
+{
+    static const struct {
+        int64_t     partitions, bytes;
+        const char *says;
+    } wrong[] = {
+        {1, 0,
+         "means bytes 0 to 15 of a in partition 1, and thread 0 does not "
+         "reach it"},
+        {128, 0, "of a in partition 128, which there is not"},
+        {0, 16,
+         "means bytes 256 to 271 of a in partition 0, which has not so "
+         "many"},
+        {0, 0, NULL},
+    };
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(wrong); i++) {
+        run             x = {.cx = axe_ctx_new()};
+        axe_sim_options how = {.policy = AXE_SIM_LAZY};
+        axe_sim_report  report;
+        axe_buf         b = {.cx = x.cx};
+        if (!compile_for_parts(&x, &rows[0]))
+            fail_row(x.cx, &rows[0]);
+        axe_lir *l = find_store(&x.p->lowered->grid[0].body);
+        int64_t  more = wrong[i].partitions * (1 << 18) + wrong[i].bytes;
+        l->arg[0].at = axe_node2(x.cx, AXE_OP_add, l->arg[0].at,
+                                 axe_index_const(x.cx, more / 4));
+        make_arrays(&x, &rows[0]);
+        assert_int_equal(axe_program_simulate(x.cx, x.p, x.n_array, x.array,
+                                              x.n_size, x.size, &how, &report),
+                         AXE_OK);
+        axe_sim_report_print(x.cx, &b, &report);
+        if (wrong[i].says ? !strstr(b.text, wrong[i].says)
+                          : report.n_finding > 0)
+            fail_msg("no %s in\n%s", wrong[i].says, b.text);
+        for (int k = 0; k < x.n_array; k++)
+            free(x.array[k].data);
+        axe_ctx_free(x.cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_judged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

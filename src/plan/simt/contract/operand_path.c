@@ -87,7 +87,8 @@ axe_factor_fit(const axe_factor_query *q, axe_factor *out, const char **why)
         return axe_held_fit(q, out, why);
     *out = (axe_factor){.direct = q->atom->space[q->side] != AXE_ARG_REG,
                         .chunk = 1};
-    if (q->atom->space[q->side] == AXE_ARG_TMEM)
+    if (q->atom->space[q->side] == AXE_ARG_TMEM ||
+        (out->direct && q->p->simt->slow[AXE_SPACE_SHARED] >= 0))
         return axe_tmem_fit(q, &out->desc, why);
     return out->direct ? axe_desc_fit(q, &out->desc, why)
                        : through_registers(q, out, why);

@@ -173,12 +173,16 @@ is_loaded(const axe_factor *f)
     return !f->direct && !f->held;
 }
 
-/* [elements] element (row, sum) of an operand in tensor memory. */
+/* [elements] element (row, sum) of an operand in a memory of two axes. */
 static int64_t
-in_lanes(const proof *q, const axe_layout *l, axe_type t, int64_t x)
+in_lanes(const proof *q, const axe_layout *l, axe_space s, axe_type t,
+         int64_t x)
 {
-    return axe_layout_at(l, x, q->p->simt->tlane) * axe_tmem_lane(t) +
-           axe_layout_at(l, x, q->p->simt->tcol);
+    const axe_simt_plan *sp = q->p->simt;
+    int64_t              lane = sp->space[s]->pitch / axe_type_table[t].bits;
+
+    return axe_layout_at(l, x, sp->slow[s]) * lane +
+           axe_layout_at(l, x, sp->fast[s]);
 }
 
 /* [elements] element (row, sum) of an operand that is read by a descriptor. */
@@ -216,7 +220,7 @@ typedef struct look {
     int64_t           n_row, part, rows; /* of the atom; of it that one CTA of a
                                             pair has; of the tile there */
     side              in;                /* the atom's */
-    const axe_layout *lanes; /* the same in tensor memory; NULL: not there */
+    const axe_layout *lanes; /* the same where memory has two axes; else NULL */
     const int64_t    *memory, *from, *warp, *rep, *sum;
     axe_matrix        matrix; /* of one in shared memory */
 } look;
@@ -236,7 +240,9 @@ open_look(const proof *q, const axe_factor *f, int s, look *out)
                   .rows = row->extent / pair};
     out->all = f->held ? f->regs : q->sc->k.n_rep / f->chunk * f->regs;
     out->in = list_side(q, q->by->side[s]);
-    out->lanes = f->tensor->space == AXE_SPACE_TMEM ? q->by->side[s] : NULL;
+    out->lanes = f->direct && q->p->simt->slow[f->tensor->space] >= 0
+                     ? q->by->side[s]
+                     : NULL;
     out->memory = f->held ? NULL : list_memory(q, f->memory);
     out->from = f->direct ? NULL : f->held ? run_held(q, f) : run_loads(q, f);
     out->warp =
@@ -268,7 +274,8 @@ atom_holds(const proof *q, const look *x, int64_t at, int64_t k,
             return false;
         for (int64_t h = 0; h < ak; h++, e++) {
             int64_t got =
-                x->lanes ? at + in_lanes(q, x->lanes, x->type, e)
+                x->lanes ? at + in_lanes(q, x->lanes, x->f->tensor->space,
+                                         x->type, e)
                 : x->f->direct
                     ? at + described(&x->matrix, x->f, x->type, own, h)
                     : x->from[at + x->in.thread[e] * x->all + x->in.reg[e]];

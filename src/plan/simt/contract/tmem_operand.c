@@ -1,9 +1,11 @@
-/* tmem_operand.c - factors of a contraction that lie in tensor memory.
+/* tmem_operand.c - factors of a contraction that lie in a memory of two axes:
+ * tensor memory, and shared memory that is in partitions.
  *
  * An atom that reads one finds its rows in lanes and its steps of the sum in
- * columns, at the places that its row of the table says.  Taking these out of
- * the tile's layout by tile-of leaves what repetitions and further steps go by:
- * columns alone, as one thread asks for all lanes at once. */
+ * columns, or its steps of the sum in partitions, at the places that its row of
+ * the table says.  Taking these out of the tile's layout by tile-of leaves what
+ * repetitions and further steps go by: the fast axis alone, as one thread asks
+ * for all lanes at once. */
 #include "plan/simt/contract/operand_path.h"
 #include "plan/simt/tmem/tmem.h"
 
@@ -44,16 +46,26 @@ axe_tmem_wanted(const axe_factor_query *q, int64_t rows, int64_t sums)
     return l;
 }
 
-/* The tile over lanes and columns. */
+static axe_space
+space_of(const axe_factor_query *q)
+{
+    return q->atom->space[q->side] == AXE_ARG_TMEM ? AXE_SPACE_TMEM
+                                                   : AXE_SPACE_SHARED;
+}
+
+/* The tile over the memory's two axes. */
 static const axe_layout *
 over_lanes(const axe_factor_query *q)
 {
+    const axe_simt_plan *sp = q->p->simt;
+    axe_space            in = space_of(q);
+    int64_t    lane = sp->space[in]->pitch / axe_type_table[q->type].bits;
     axe_iter  *it = axe_new_array(q->p->cx, axe_iter, q->mem->n_shard + 1);
     axe_layout spec = *q->mem;
     const axe_layout *l;
 
     for (int i = 0; i < q->mem->n_shard; i++)
-        it[i] = axe_tmem_iter(q->p->simt, q->type, q->mem->shard[i]);
+        it[i] = axe_iter_on(sp, in, lane, q->mem->shard[i]);
     spec.shard = it;
     return axe_layout_make(q->p->cx, &spec, &l) == AXE_OK ? l : NULL;
 }
@@ -69,7 +81,7 @@ add_steps(const axe_factor_query *q, const axe_spread *s, const axe_layout *l,
         for (int k = l->dim_end[d] - 1; k >= begin; k--) {
             axe_iter it = l->shard[k];
             if (*n == MAX_STEP ||
-                (it.extent > 1 && it.axis != q->p->simt->tcol))
+                (it.extent > 1 && it.axis != q->p->simt->fast[space_of(q)]))
                 return false;
             step[(*n)++] =
                 (axe_step){s->part[i].of, over, it.extent, it.stride * span};
@@ -94,13 +106,17 @@ axe_tmem_fit(const axe_factor_query *q, axe_descriptor *out, const char **why)
         part[n_part++] = q->row->part[i].extent;
     for (int i = 0; i < q->k->n_part; i++)
         part[n_part++] = q->k->part[i].extent;
-    *why = "its rows and sums are not in the lanes and columns that the atom "
-           "reads";
+    *why = space_of(q) == AXE_SPACE_TMEM
+               ? "its rows and sums are not in the lanes and columns that the "
+                 "atom reads"
+               : "its rows and sums are not in the partitions that the atom "
+                 "reads, and along them";
     if (!l ||
         axe_layout_tile_of(cx, l, (axe_shape){2, all}, q->inner,
                            (axe_shape){2, in}, &l) != AXE_OK ||
         axe_layout_group(cx, l, (axe_shape){n_part, part}, &l) != AXE_OK ||
-        axe_layout_span(cx, q->inner, q->p->simt->tcol, &span) != AXE_OK ||
+        axe_layout_span(cx, q->inner, q->p->simt->fast[space_of(q)], &span) !=
+            AXE_OK ||
         !add_steps(q, q->row, l, 0, span, step, &n) ||
         !add_steps(q, q->k, l, q->row->n_part, span, step, &n))
         return false;

@@ -17,14 +17,18 @@
 enum { WORD = 32, MAX_ITER = 32, ISSUE = 1, FEW = 32 };
 
 axe_iter
+axe_iter_on(const axe_simt_plan *sp, axe_space s, int64_t slow, axe_iter it)
+{
+    it.axis = it.stride >= slow ? sp->slow[s] : sp->fast[s];
+    if (it.stride >= slow)
+        it.stride /= slow;
+    return it;
+}
+
+axe_iter
 axe_tmem_iter(const axe_simt_plan *sp, axe_type t, axe_iter it)
 {
-    int64_t lane = axe_tmem_lane(t);
-
-    it.axis = it.stride >= lane ? sp->tlane : sp->tcol;
-    if (it.stride >= lane)
-        it.stride /= lane;
-    return it;
+    return axe_iter_on(sp, AXE_SPACE_TMEM, axe_tmem_lane(t), it);
 }
 
 bool

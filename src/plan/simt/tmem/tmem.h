@@ -28,6 +28,10 @@ int64_t axe_tmem_lane(axe_type t);
 /* A step from place to place, counted in elements of the type as m, as one over
  * lanes or columns. */
 axe_iter axe_tmem_iter(const axe_simt_plan *sp, axe_type t, axe_iter it);
+/* The same of any space of two axes, whose slow one's steps are `slow` elements
+ * apart. */
+axe_iter axe_iter_on(const axe_simt_plan *sp, axe_space s, int64_t slow,
+                     axe_iter it);
 
 /* Does the atom complete by an arrival at an mbarrier, after its thread has
  * said COMMIT? */
