@@ -88,7 +88,6 @@ axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     axe_var        *v = axe_loop_var(&sl->lw, "tile");
     const axe_node *at = axe_ivar(&sl->lw, v);
     bool            queue = sl->launch->queue != NULL;
-    axe_tile_loop   t = {0};
     axe_lir        *l;
 
     v->extent = axe_order_count(sl->lw.cx, s);
@@ -97,16 +96,19 @@ axe_simt_open_tiles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
     l->var = v;
     l->value = axe_simt_cluster_of(sl, AXE_ID_BLOCK);
     if (queue)
-        t = axe_simt_begin_queue(sl, b, role);
+        axe_simt_begin_queue(sl, b);
     l = axe_emit(&sl->lw, b, AXE_LIR_FOREVER);
     if (queue)
-        AXE_TRY(axe_simt_ask_tile(sl, &l->body, &t));
+        AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_ASK));
     else
         leave_behind(sl, &l->body, s, at);
     AXE_TRY(axe_simt_set_tile(sl, &l->body, s, at));
     *body = &axe_emit(&sl->lw, &l->body, AXE_LIR_BLOCK)->body;
-    return queue ? axe_simt_next_tile(sl, &l->body, &t, v)
-                 : stride(sl, &l->body, v);
+    if (!queue)
+        return stride(sl, &l->body, v);
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, role ? role : s, AXE_SYNC_NEXT));
+    axe_simt_next_tile(sl, &l->body, v);
+    return AXE_OK;
 }
 
 /* ------------------------------------------------------------------- roles */
@@ -197,7 +199,8 @@ axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b)
             !axe_simt_is_early(sl, r))
             continue;
         if (r->way == AXE_RING_ROLES &&
-            axe_simt_is_alone(sl, r->producer->at, &pair))
+            axe_sync_is_alone(sl->sp, sl->lw.plan->schedule, r->producer->at,
+                              &pair))
             in = axe_simt_open_first(sl, b, r->producer, sl->launch->threads,
                                      axe_simt_asks(sl, pair));
         else

@@ -22,11 +22,13 @@ typedef struct axe_simt_lowering {
     const axe_tensor   **done; /* of sync points: where engines arrive */
     const axe_tensor    *word; /* where ALLOC says which columns */
     const axe_tensor    *answers, *next_full, *next_empty; /* of the queue */
-    axe_lblock          *opening; /* what the first thread does at first */
-    const axe_simt_ring *filling; /* whose stage the code at hand fills */
-    bool                 alone;   /* one thread of the group runs it */
-    const axe_node      *never;   /* a condition that does not hold in the code
-                                     at hand; or NULL */
+    const axe_var       *room, *phase; /* of the answer, in the loop at hand */
+    const axe_tensor    *taken;        /* what it says: array of one i32 */
+    axe_lblock          *opening;      /* what the first thread does at first */
+    const axe_simt_ring *filling;      /* whose stage the code at hand fills */
+    bool                 alone;        /* one thread of the group runs it */
+    const axe_node      *never; /* a condition that does not hold in the code
+                                   at hand; or NULL */
 } axe_simt_lowering;
 
 /* -------------------------------------------------------------- alignment.c */
@@ -288,31 +290,18 @@ const axe_node *axe_simt_asks(axe_simt_lowering *sl, int64_t pair);
 axe_lblock *axe_simt_open_issuer(axe_simt_lowering *sl, axe_lblock *b,
                                  const axe_thread_group *threads);
 
-/* Is the role one thread's, in the first of `pair` CTAs: does it do nothing but
- * ask engines? */
-bool axe_simt_is_alone(const axe_simt_lowering *sl, const axe_stmt *role,
-                       int64_t *pair);
-
 /* --------------------------------------------------------- tile_scheduler.c */
 
 /* Tiles that are taken as they come.  Its barriers; then, for who runs a loop
- * over the tiles (`role`, or NULL: the CTA), its counters before the loop; what
- * it does at the begin of a tile; and at its end, where `tile` becomes the next
+ * over the tiles, its counters before the loop; the item's row at an answer or
+ * a barrier of it; and, behind all items of a tile, `tile` becomes the next
  * one, or the loop is left. */
-typedef struct axe_tile_loop {
-    const axe_thread_group *threads;
-    const axe_var          *room, *phase;
-    const axe_tensor       *taken; /* array of one i32 */
-    bool                    asks;
-} axe_tile_loop;
 AXE_CHECK axe_status axe_simt_make_queue(axe_simt_lowering *sl, axe_lblock *b);
-axe_tile_loop        axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *role);
-AXE_CHECK axe_status axe_simt_ask_tile(axe_simt_lowering *sl, axe_lblock *b,
-                                       const axe_tile_loop *t);
-AXE_CHECK axe_status axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b,
-                                        const axe_tile_loop *t,
-                                        const axe_var       *tile);
+void                 axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b);
+void                 axe_simt_answer(axe_simt_lowering *sl, axe_lblock *b,
+                                     const axe_sync_item *item);
+void                 axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b,
+                                        const axe_var *tile);
 
 /* ------------------------------------------------------------------- tmem.c */
 
@@ -344,8 +333,10 @@ AXE_CHECK axe_status axe_simt_commit(axe_simt_lowering *sl, axe_lblock *b,
 /* All threads of the sync point's group wait for what its issuers issued. */
 AXE_CHECK axe_status axe_simt_await(axe_simt_lowering *sl, axe_lblock *b,
                                     const axe_sync_point *m);
+/* *inside: where what is done INSIDE the statement stands; NULL: nowhere. */
 AXE_CHECK axe_status axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b,
-                                         const axe_schedule *s);
+                                         const axe_schedule *s,
+                                         axe_lblock        **inside);
 
 /* -------------------------------------------------------------- tmem_copy.c */
 
@@ -355,15 +346,9 @@ AXE_CHECK axe_status axe_simt_lower_tcopy(axe_simt_lowering *sl, axe_lblock *b,
 
 /* ------------------------------------------------------------------- turn.c */
 
-/* Around all that a scope does, and one TURN in it. */
-AXE_CHECK axe_status axe_simt_begin_turns(axe_simt_lowering *sl, axe_lblock *b,
-                                          const axe_thread_group *c);
-AXE_CHECK axe_status axe_simt_end_turns(axe_simt_lowering *sl, axe_lblock *b,
-                                        const axe_thread_group *c);
-AXE_CHECK axe_status axe_simt_enter_turn(axe_simt_lowering *sl, axe_lblock *b,
-                                         const axe_thread_group *c);
-AXE_CHECK axe_status axe_simt_leave_turn(axe_simt_lowering *sl, axe_lblock *b,
-                                         const axe_thread_group *c);
+/* The item's row at the barrier of the item's group. */
+void axe_simt_turn(axe_simt_lowering *sl, axe_lblock *b,
+                   const axe_sync_item *item);
 
 /* ------------------------------------------------------------------- walk.c */
 

@@ -30,16 +30,59 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
         return axe_simt_free_columns(sl, b, i->row);
     case AXE_SYNC_ARRIVED:
         return axe_simt_end_rings(sl, b);
+    case AXE_SYNC_TURN:
+        axe_simt_turn(sl, b, i);
+        return AXE_OK;
+    case AXE_SYNC_ANSWER:
+        axe_simt_answer(sl, b, i);
+        return AXE_OK;
     }
     return AXE_OK;
+}
+
+/* Items of a place, of which those that follow one another stand in one branch
+ * on who they are by. */
+typedef struct spelling {
+    axe_lblock *all, *in;
+    unsigned    by; /* in `in` */
+} spelling;
+
+static void
+open_by(axe_simt_lowering *sl, spelling *x, unsigned bit, const axe_node *who)
+{
+    axe_lir *l = axe_emit(&sl->lw, x->in, AXE_LIR_IF);
+
+    l->value = op2(sl, AXE_OP_eq, who, number(sl, 0));
+    x->in = &l->body;
+    x->by |= bit;
+}
+
+static axe_lblock *
+block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
+{
+    unsigned by = i->by & (AXE_BY_FIRST | AXE_BY_LEADER);
+
+    if (x->by & ~by) {
+        x->in = x->all;
+        x->by = 0;
+    }
+    if (by & ~x->by & AXE_BY_FIRST)
+        open_by(sl, x, AXE_BY_FIRST, axe_simt_thread(sl, i->threads));
+    if (by & ~x->by & AXE_BY_LEADER)
+        open_by(sl, x, AXE_BY_LEADER, axe_simt_id(sl, AXE_ID_RANK));
+    return x->in;
 }
 
 axe_status
 axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
                  axe_sync_place place)
 {
-    for (int i = 0; i < sl->sp->n_sync; i++)
-        if (sl->sp->sync[i].at == s && sl->sp->sync[i].place == place)
-            AXE_TRY(spell(sl, b, &sl->sp->sync[i]));
+    spelling x = {.all = b, .in = b};
+
+    for (int k = 0; k < sl->sp->n_sync; k++) {
+        const axe_sync_item *i = &sl->sp->sync[k];
+        if (i->at == s && i->place == place)
+            AXE_TRY(spell(sl, block_of(sl, &x, i), i));
+    }
     return AXE_OK;
 }

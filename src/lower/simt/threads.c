@@ -1,9 +1,6 @@
 /* threads.c - which threads do it: those of a thread group, one of them, one
- * CTA of several; and roles that are one thread's. */
+ * CTA of several. */
 #include "lower/simt/node.h"
-#include "plan/simt/contract/contract.h"
-#include "plan/simt/copy/copy.h"
-#include "plan/simt/tmem/tmem.h"
 
 static void
 let(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v,
@@ -163,71 +160,4 @@ axe_simt_asks(axe_simt_lowering *sl, int64_t pair)
         sl, AXE_OP_eq,
         op2(sl, AXE_OP_mod, axe_simt_id(sl, AXE_ID_RANK), number(sl, pair)),
         number(sl, 0));
-}
-
-/* ------------------------------------------------------------------- roles */
-
-/* A scalar by what one thread has? */
-static bool
-sets_scalar(const axe_simt_lowering *sl, const axe_stmt *s)
-{
-    const axe_schedule *sc = sl->lw.plan->schedule[s->id];
-
-    for (int i = 0; i < sc->n_operand; i++)
-        if (sc->operand[i].tensor->space == AXE_SPACE_SHARED)
-            return false;
-    return s->dst->n_arg == 0 && s->dst->u.tensor->space == AXE_SPACE_REG &&
-           sc->n_nest == 1 && sc->kind == AXE_SCHED_MAP;
-}
-
-/* Is it one thread that asks an engine to do it, or nothing? */
-static bool
-is_asked(const axe_simt_schedule *s)
-{
-    if (s->contract)
-        return s->contract->atom->space[0] == AXE_ARG_TMEM;
-    if (s->tcopy)
-        return true;
-    return s->copy ? s->copy->box && s->copy->in : s->tmem && !s->tmem->able;
-}
-
-/* Is everything that the role does asked of engines, or scalars for that? */
-static bool
-only_asks(const axe_simt_lowering *sl, int n, axe_stmt *const *body)
-{
-    for (int i = 0; i < n; i++) {
-        const axe_stmt *s = body[i];
-        switch (s->kind) {
-        case AXE_STMT_TENSOR:
-        case AXE_STMT_BREAK:
-        case AXE_STMT_CONTINUE:
-            break;
-        case AXE_STMT_FOR:
-        case AXE_STMT_LOOP:
-        case AXE_STMT_IF:
-        case AXE_STMT_PRODUCE:
-        case AXE_STMT_CONSUME:
-            if (!only_asks(sl, s->n_body, s->body) ||
-                !only_asks(sl, s->n_other, s->other))
-                return false;
-            break;
-        case AXE_STMT_INDEX:
-            if (!is_asked(sl->lw.plan->schedule[s->id]->simt) &&
-                !sets_scalar(sl, s))
-                return false;
-            break;
-        default:
-            return false;
-        }
-    }
-    return true;
-}
-
-bool
-axe_simt_is_alone(const axe_simt_lowering *sl, const axe_stmt *role,
-                  int64_t *pair)
-{
-    *pair = axe_simt_pair_of(sl->lw.plan->schedule, role->n_body, role->body);
-    return axe_threads_at(sl->sp, role)->n_entity == 1 &&
-           only_asks(sl, role->n_body, role->body);
 }

@@ -43,7 +43,8 @@ count_readers(const axe_simt_lowering *sl)
              k++) {
             const axe_stmt *role = top->body[i]->body[k];
             int64_t         pair;
-            bool            alone = axe_simt_is_alone(sl, role, &pair);
+            bool            alone =
+                axe_sync_is_alone(sl->sp, sl->lw.plan->schedule, role, &pair);
             n += arrivals_of(sl, axe_threads_at(sl->sp, role), alone) * ctas /
                  (alone ? pair : 1);
         }
@@ -77,136 +78,89 @@ axe_simt_make_queue(axe_simt_lowering *sl, axe_lblock *b)
                      &sl->next_empty);
 }
 
-/* ------------------------------------------------------------------ asking */
+/* ----------------------------------------------------------------- answers */
 
-axe_tile_loop
-axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
+void
+axe_simt_begin_queue(axe_simt_lowering *sl, axe_lblock *b)
 {
-    axe_tile_loop t = {
-        .threads = role ? axe_threads_at(sl->sp, role) : sl->launch->threads,
-        .room = axe_loop_var(&sl->lw, "next_room"),
-        .phase = axe_loop_var(&sl->lw, "next_phase"),
-        .asks = role == sl->launch->queue->issuer,
-        .taken = axe_simt_array(sl, "next_tile", AXE_TYPE_i32, 1),
-    };
-
-    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = t.room;
-    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = t.phase;
-    return t;
+    sl->room = axe_loop_var(&sl->lw, "next_room");
+    sl->phase = axe_loop_var(&sl->lw, "next_phase");
+    sl->taken = axe_simt_array(sl, "next_tile", AXE_TYPE_i32, 1);
+    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sl->room;
+    axe_emit(&sl->lw, b, AXE_LIR_COUNT)->var = sl->phase;
 }
 
+/* The barrier of the answer, and the parity that is waited for there. */
 static axe_arg
-answer(axe_simt_lowering *sl, const axe_tile_loop *t)
+bar(axe_simt_lowering *sl, axe_sync_bar which, const axe_node **parity)
 {
-    return axe_simt_shared(sl->answers,
-                           op2(sl, AXE_OP_mul, axe_ivar(&sl->lw, t->room),
-                               number(sl, AXE_ANSWER_BYTES / 4)));
+    const axe_node *phase = axe_ivar(&sl->lw, sl->phase);
+    bool            full = which == AXE_BAR_FULL;
+
+    *parity = full ? phase : op2(sl, AXE_OP_sub, number(sl, 1), phase);
+    return axe_simt_shared(full ? sl->next_full : sl->next_empty,
+                           axe_ivar(&sl->lw, sl->room));
 }
 
-static axe_arg
-bar(axe_simt_lowering *sl, const axe_tile_loop *t, const axe_tensor *bars)
+void
+axe_simt_answer(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
 {
-    return axe_simt_shared(bars, axe_ivar(&sl->lw, t->room));
-}
+    const axe_node *at = op2(sl, AXE_OP_mul, axe_ivar(&sl->lw, sl->room),
+                             number(sl, AXE_ANSWER_BYTES / 4));
+    const axe_node *parity;
+    const axe_atom *a = item->row;
+    axe_arg         answer = axe_simt_shared(sl->answers, at);
+    axe_arg         arg[2] = {bar(sl, item->bar, &parity)};
 
-/* In the first CTA, when all have read what was in this room. */
-static axe_status
-take(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
-{
-    const axe_atom *a = sl->launch->queue->take;
-    axe_arg         empty[2] = {bar(sl, t, sl->next_empty),
-                                axe_simt_number(op2(sl, AXE_OP_sub, number(sl, 1),
-                                                    axe_ivar(&sl->lw, t->phase)))};
-    axe_arg         arg[2] = {answer(sl, t), bar(sl, t, sl->next_full)};
-
-    arg[0].space = a->space[0];
-    arg[1].space = a->space[1];
-    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, empty, NULL));
-    axe_simt_atom(sl, b, a, 0, 2, arg, NULL);
-    return AXE_OK;
-}
-
-axe_status
-axe_simt_ask_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
-{
-    axe_arg  arg[2] = {bar(sl, t, sl->next_full),
-                       axe_simt_number(number(sl, AXE_ANSWER_BYTES))};
-    axe_lir *l;
-
-    if (!t->asks)
-        return AXE_OK;
-    if (!sl->alone && t->threads->n_thread > 1) {
-        l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = is(sl, axe_simt_thread(sl, t->threads), 0);
-        b = &l->body;
+    switch (a->sync) {
+    case AXE_SYNC_EXPECT:
+        arg[1] = axe_simt_number(number(sl, AXE_ANSWER_BYTES));
+        break;
+    case AXE_SYNC_WAIT:
+        arg[1] = axe_simt_number(parity);
+        break;
+    case AXE_SYNC_TAKE:
+        arg[1] = arg[0];
+        arg[0] = answer;
+        arg[0].space = a->space[0];
+        arg[1].space = a->space[1];
+        break;
+    case AXE_SYNC_TAKEN:
+        arg[0] = axe_simt_reg(sl->taken, number(sl, 0));
+        arg[1] = answer;
+        break;
+    default:
+        arg[1] = axe_simt_number(number(sl, 0));
     }
-    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_EXPECT,
-                             axe_simt_by_bytes(sl->lw.plan->machine), 2, arg,
-                             NULL));
-    if (sl->grid->cluster > 1) {
-        l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-        l->value = is(sl, axe_simt_id(sl, AXE_ID_RANK), 0);
-        b = &l->body;
-    }
-    return take(sl, b, t);
-}
-
-/* ----------------------------------------------------------------- reading */
-
-/* The room may be used again, as far as these threads go. */
-static axe_status
-give_back(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
-{
-    const axe_machine      *mc = sl->lw.plan->machine;
-    const axe_thread_group *c = t->threads;
-    const axe_atom         *fence =
-        axe_simt_find_sync(mc, AXE_SYNC_FENCE, AXE_SCOPE_THREAD,
-                           axe_simt_by_bytes(mc), AXE_ARG_SHARED, AXE_ARG_NONE);
-    axe_arg         arg[2] = {bar(sl, t, sl->next_empty),
-                              axe_simt_number(number(sl, 0))};
-    const axe_node *first = NULL;
-
-    if (fence)
-        axe_simt_atom(sl, b, fence, 0, 0, NULL, NULL);
-    if (!sl->alone && c->n_thread >= sl->sp->lanes) {
-        AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "", 0,
-                              NULL));
-        first = is(sl, axe_simt_id(sl, AXE_ID_LANE), 0);
-    }
-    return axe_simt_sync_if(sl, b, AXE_SYNC_ARRIVE, "",
-                            sl->grid->cluster > 1 ? 2 : 1, arg, first);
+    axe_simt_atom(sl, b, a, 0, a->space[1] == AXE_ARG_NONE ? 1 : 2, arg,
+                  item->by & AXE_BY_LANE
+                      ? is(sl, axe_simt_id(sl, AXE_ID_LANE), 0)
+                      : NULL);
 }
 
 static void
-next(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t)
+next(axe_simt_lowering *sl, axe_lblock *b)
 {
     axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
 
-    l->var = t->room;
+    l->var = sl->room;
     l->step = AXE_QUEUE_ANSWERS;
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-    l->value = is(sl, axe_ivar(&sl->lw, t->room), 0);
+    l->value = is(sl, axe_ivar(&sl->lw, sl->room), 0);
     l = axe_emit(&sl->lw, &l->body, AXE_LIR_TURN);
-    l->var = t->phase;
+    l->var = sl->phase;
     l->step = 2;
 }
 
-axe_status
-axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t,
-                   const axe_var *tile)
+void
+axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_var *tile)
 {
-    axe_arg full[2] = {bar(sl, t, sl->next_full),
-                       axe_simt_number(axe_ivar(&sl->lw, t->phase))};
-    axe_arg read[2] = {axe_simt_reg(t->taken, number(sl, 0)), answer(sl, t)};
     const axe_node *first =
         axe_cast(sl->lw.cx, AXE_NOWHERE, AXE_TYPE_INDEX,
-                 axe_simt_element(sl, t->taken, number(sl, 0)));
+                 axe_simt_element(sl, sl->taken, number(sl, 0)));
     axe_lir *l;
 
-    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, full, NULL));
-    axe_simt_atom(sl, b, sl->launch->queue->taken, 0, 2, read, NULL);
-    AXE_TRY(give_back(sl, b, t));
-    next(sl, b, t);
+    next(sl, b);
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = op2(sl, AXE_OP_lt, first, number(sl, 0));
     axe_emit(&sl->lw, &l->body, AXE_LIR_BREAK);
@@ -215,5 +169,4 @@ axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b, const axe_tile_loop *t,
     l->value = sl->grid->cluster > 1
                    ? op2(sl, AXE_OP_div, first, number(sl, sl->grid->cluster))
                    : first;
-    return AXE_OK;
 }

@@ -208,13 +208,15 @@ move_all(moving *x, axe_lblock *b)
 }
 
 axe_status
-axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s,
+                    axe_lblock **inside)
 {
     moving          x = {sl, s, s->simt->tmem};
     const axe_node *when = s->simt->when;
     int64_t         v;
     axe_lir        *l;
 
+    *inside = NULL;
     if (when && axe_is_iconst(when, &v) && v == 0)
         return AXE_OK;
     if (!x.t->able && !when)
@@ -233,8 +235,6 @@ axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
         return move_all(&x, b);
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = when;
-    AXE_TRY(move_all(&x, &l->body));
-    AXE_TRY(axe_simt_order_sums(sl, &l->body, AXE_SYNC_BEFORE));
-    AXE_TRY(axe_simt_barrier(sl, &l->body, s->simt->threads));
-    return axe_simt_order_sums(sl, &l->body, AXE_SYNC_AFTER);
+    *inside = &l->body;
+    return move_all(&x, &l->body);
 }

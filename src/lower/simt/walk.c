@@ -19,9 +19,9 @@ lower_entities(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
     sl->threads = axe_threads_at(sl->sp, s);
     b = axe_simt_open_scope(sl, b, s);
-    AXE_TRY(axe_simt_begin_turns(sl, b, sl->threads));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_ENTER));
     AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-    AXE_TRY(axe_simt_end_turns(sl, b, sl->threads));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_LEAVE));
     sl->threads = around;
     return AXE_OK;
 }
@@ -80,6 +80,16 @@ lower_if(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 }
 
 static axe_status
+lower_tmem(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
+{
+    axe_lblock *inside;
+
+    AXE_TRY(axe_simt_lower_tmem(sl, b, s, &inside));
+    return inside ? axe_simt_sync_at(sl, inside, s->stmt, AXE_SYNC_INSIDE)
+                  : AXE_OK;
+}
+
+static axe_status
 lower_index(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     axe_lir   *note = axe_emit(&sl->lw, b, AXE_LIR_NOTE), *in;
@@ -91,7 +101,7 @@ lower_index(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
     sl->s = sl->lw.plan->schedule[s->id];
     if (sl->s->simt->tmem)
-        return axe_simt_lower_tmem(sl, b, sl->s);
+        return lower_tmem(sl, b, sl->s);
     if (sl->s->simt->tcopy)
         return axe_simt_lower_tcopy(sl, b, sl->s);
     if (sl->s->simt->when) {
@@ -377,9 +387,6 @@ axe_simt_lower_persistent(axe_simt_lowering *sl, axe_lblock *b,
     return AXE_OK;
 }
 
-/* Where one thread goes on alone, and tells others at a barrier that it has
- * read which tile is next, a barrier of its warp stands before: what the warp
- * did is then told, too. */
 static axe_status
 lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
            const axe_stmt *tiles)
@@ -393,12 +400,9 @@ lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     b = all = axe_simt_open_scope(sl, b, role);
     if (c->scope == AXE_SCOPE_WARPGROUP)
         axe_simt_set_budget(sl, b, c, axe_simt_budget(sl->lw.plan->machine, c));
-    AXE_TRY(axe_simt_begin_turns(sl, all, c));
+    AXE_TRY(axe_simt_sync_at(sl, all, role, AXE_SYNC_ENTER));
     sl->threads = c;
-    if (axe_simt_is_alone(sl, role, &pair)) {
-        if (sl->launch->queue)
-            AXE_TRY(axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "",
-                                  0, NULL));
+    if (axe_sync_is_alone(sl->sp, sl->lw.plan->schedule, role, &pair)) {
         b = axe_simt_open_first(sl, b, c, c, axe_simt_asks(sl, pair));
         sl->alone = true;
     }
@@ -411,7 +415,7 @@ lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
         st = axe_simt_end_role(sl, own, role);
     sl->alone = false;
     sl->threads = around;
-    return st == AXE_OK ? axe_simt_end_turns(sl, all, c) : st;
+    return st == AXE_OK ? axe_simt_sync_at(sl, all, role, AXE_SYNC_LEAVE) : st;
 }
 
 static axe_status
@@ -425,14 +429,6 @@ lower_roles(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     for (int i = 0; i < s->n_body; i++)
         AXE_TRY(lower_role(sl, b, s->body[i], stay ? top : NULL));
     return AXE_OK;
-}
-
-static axe_status
-lower_turn(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
-{
-    AXE_TRY(axe_simt_enter_turn(sl, b, sl->threads));
-    AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-    return axe_simt_leave_turn(sl, b, sl->threads);
 }
 
 /* --------------------------------------------------------------- statements */
@@ -456,7 +452,8 @@ lower_stmt(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         axe_emit(&sl->lw, b, AXE_LIR_CONTINUE);
         break;
     case AXE_STMT_TURN:
-        return lower_turn(sl, b, s);
+        AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
+        return axe_simt_lower_body(sl, b, s->n_body, s->body);
     case AXE_STMT_FOR:
         return lower_for(sl, b, s);
     case AXE_STMT_IF:

@@ -4,6 +4,14 @@
 #include "plan/simt/sync/async_drain.h"
 #include "plan/simt/sync/sync_list.h"
 
+/* Of a statement, by place. */
+static const char *const where[] = {
+    [AXE_SYNC_LEFT] = "before",       [AXE_SYNC_AHEAD] = "before",
+    [AXE_SYNC_ENTER] = "begin of",    [AXE_SYNC_ASK] = "a tile begins,",
+    [AXE_SYNC_NEXT] = "a tile ends,", [AXE_SYNC_INSIDE] = "at",
+    [AXE_SYNC_LEAVE] = "end of",      [AXE_SYNC_BEHIND] = "behind",
+};
+
 /* "opens", "before line 12", "behind line 12" */
 static const char *
 place_of(axe_ctx *cx, const axe_sync_item *i)
@@ -12,8 +20,7 @@ place_of(axe_ctx *cx, const axe_sync_item *i)
         return "opens";
     if (i->place == AXE_SYNC_CLOSE)
         return "closes";
-    return axe_textf(cx, "%s %s",
-                     i->place == AXE_SYNC_BEHIND ? "behind" : "before",
+    return axe_textf(cx, "%s %s", where[i->place],
                      axe_place_text(cx, i->at->at));
 }
 
@@ -39,6 +46,17 @@ products_of(axe_ctx *cx, const axe_plan *p, const axe_drain *d)
     return b.text;
 }
 
+/* Who executes the row, if not each thread. */
+static const char *
+who_of(const axe_sync_item *i)
+{
+    if (i->by & AXE_BY_LEADER)
+        return "one thread of the cluster: ";
+    if (i->by & AXE_BY_FIRST)
+        return "one thread: ";
+    return i->by & AXE_BY_LANE ? "one lane of each warp: " : "";
+}
+
 static const char *
 what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
 {
@@ -52,6 +70,11 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
         return axe_textf(cx, "%s waits for what it issued to %s",
                          axe_threads_text(cx, i->sync_point->threads),
                          i->sync_point->group);
+    case AXE_SYNC_TURN:
+        return axe_textf(cx, "%s, %s", axe_threads_text(cx, i->threads),
+                         i->row->name);
+    case AXE_SYNC_ANSWER:
+        return axe_textf(cx, "%s%s", who_of(i), i->row->name);
     case AXE_SYNC_TOLD:
         return "each thread reads the word";
     default:

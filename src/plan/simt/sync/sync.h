@@ -89,6 +89,32 @@ axe_sync_point *axe_sync_point_at(axe_planner *p, const axe_stmt *at,
 void axe_sync_point_issuer(axe_planner *p, axe_sync_point *m,
                            const axe_thread_group *issuer, const char *group);
 
+/* ------------------------------------------------------------- sync_queue.c */
+
+/* A role of one thread, where tiles are taken as they come; and who runs a loop
+ * over the launch's tiles, a role or, NULL, all: where one begins, and ends. */
+AXE_CHECK axe_status axe_sync_begin_alone(axe_planner           *p,
+                                          const axe_simt_launch *l,
+                                          const axe_stmt        *role);
+AXE_CHECK axe_status axe_sync_ask_tile(axe_planner *p, const axe_simt_launch *l,
+                                       const axe_stmt *role);
+AXE_CHECK axe_status axe_sync_next_tile(axe_planner           *p,
+                                        const axe_simt_launch *l,
+                                        const axe_stmt        *role);
+
+/* -------------------------------------------------------------- sync_turn.c */
+
+/* Around all that a scope or role does, and one TURN in it; `c`: whose turns;
+ * nothing where they take none. */
+AXE_CHECK axe_status axe_sync_begin_turns(axe_planner *p, const axe_stmt *at,
+                                          const axe_thread_group *c);
+AXE_CHECK axe_status axe_sync_end_turns(axe_planner *p, const axe_stmt *at,
+                                        const axe_thread_group *c);
+AXE_CHECK axe_status axe_sync_enter_turn(axe_planner *p, const axe_stmt *turn,
+                                         const axe_thread_group *c);
+AXE_CHECK axe_status axe_sync_leave_turn(axe_planner *p, const axe_stmt *turn,
+                                         const axe_thread_group *c);
+
 /* --------------------------------------------------------- tile_scheduler.c */
 
 /* Launches whose tiles are taken as they come; where no row says how, CTAs that

@@ -13,12 +13,15 @@
 #include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync.h"
 #include "plan/simt/tmem/copy.h"
+#include "plan/simt/tmem/tmem.h"
 
 /* What is under way in a block. */
 typedef struct listing {
-    axe_planner     *p;
-    bool             sums;  /* the launch has tensor memory */
-    const axe_atom **needs; /* by tensor id: find_fences */
+    axe_planner            *p;
+    const axe_simt_launch  *launch;
+    const axe_thread_group *threads; /* of the scope around, in the CTA */
+    bool                    sums;    /* the launch has tensor memory */
+    const axe_atom        **needs;   /* by tensor id: find_fences */
     const char *in_flight; /* the group of copies that are in flight; or NULL */
     const axe_atom *fence; /* due behind what threads wrote; or NULL */
 } listing;
@@ -230,6 +233,71 @@ list_consume(listing *g, const axe_stmt *s)
     return list_block(g, s->n_body - n, s->body + n);
 }
 
+/* Does each role run its own loop over the launch's tiles? */
+static bool
+loops_over_tiles(const listing *g, const axe_stmt *roles)
+{
+    const axe_stmt *top = g->launch->scope;
+
+    return top->keys.persistent && axe_scope_is_of_roles(top) &&
+           axe_stmt_within(top->n_body, top->body, roles);
+}
+
+static axe_status
+list_role(listing *g, const axe_stmt *role, bool tiles)
+{
+    const axe_thread_group *around = g->threads;
+
+    g->threads = axe_threads_at(g->p->simt, role);
+    AXE_TRY(axe_sync_begin_turns(g->p, role, g->threads));
+    AXE_TRY(axe_sync_begin_alone(g->p, g->launch, role));
+    if (tiles)
+        AXE_TRY(axe_sync_ask_tile(g->p, g->launch, role));
+    AXE_TRY(list_block(g, role->n_body, role->body));
+    if (tiles)
+        AXE_TRY(axe_sync_next_tile(g->p, g->launch, role));
+    AXE_TRY(axe_sync_end_turns(g->p, role, g->threads));
+    g->threads = around;
+    return AXE_OK;
+}
+
+/* In a CTA. */
+static axe_status
+list_scope(listing *g, const axe_stmt *s)
+{
+    const axe_thread_group *around = g->threads;
+
+    g->threads = axe_threads_at(g->p->simt, s);
+    AXE_TRY(axe_sync_begin_turns(g->p, s, g->threads));
+    AXE_TRY(list_block(g, s->n_body, s->body));
+    AXE_TRY(axe_sync_end_turns(g->p, s, g->threads));
+    g->threads = around;
+    return AXE_OK;
+}
+
+/* A constant in tensor memory, where a condition holds: others find it there.
+ */
+static axe_status
+list_constant(listing *g, const axe_stmt *s)
+{
+    const axe_simt_schedule *d = g->p->schedule[s->id]->simt;
+    axe_sync_item            item = {.at = s,
+                                     .place = AXE_SYNC_INSIDE,
+                                     .threads = d->threads,
+                                     .why = "tensor memory is set"};
+    int64_t                  v;
+
+    if (!d->tmem || !d->tmem->able || !d->when ||
+        (axe_is_iconst(d->when, &v) && v == 0))
+        return AXE_OK;
+    if (g->sums)
+        AXE_TRY(axe_sync_push_sums(g->p, item, AXE_SYNC_BEFORE));
+    item.what = AXE_SYNC_TOGETHER;
+    axe_sync_push(g->p, item);
+    item.what = AXE_SYNC_ROW;
+    return g->sums ? axe_sync_push_sums(g->p, item, AXE_SYNC_AFTER) : AXE_OK;
+}
+
 static axe_status
 list_inside(listing *g, const axe_stmt *s)
 {
@@ -240,13 +308,23 @@ list_inside(listing *g, const axe_stmt *s)
             AXE_TRY(list_block(g, s->body[i]->n_body, s->body[i]->body));
         return AXE_OK;
     }
-    if (s->kind == AXE_STMT_ROLES) {
+    switch (s->kind) {
+    case AXE_STMT_ROLES:
         for (int i = 0; i < s->n_body; i++)
-            AXE_TRY(list_block(g, s->body[i]->n_body, s->body[i]->body));
+            AXE_TRY(list_role(g, s->body[i], loops_over_tiles(g, s)));
         return AXE_OK;
+    case AXE_STMT_SCOPE:
+        return list_scope(g, s);
+    case AXE_STMT_TURN:
+        AXE_TRY(axe_sync_enter_turn(g->p, s, g->threads));
+        AXE_TRY(list_block(g, s->n_body, s->body));
+        return axe_sync_leave_turn(g->p, s, g->threads);
+    case AXE_STMT_INDEX:
+        return list_constant(g, s);
+    default:
+        AXE_TRY(list_block(g, s->n_body, s->body));
+        return list_block(g, s->n_other, s->other);
     }
-    AXE_TRY(list_block(g, s->n_body, s->body));
-    return list_block(g, s->n_other, s->other);
 }
 
 static axe_status
@@ -284,6 +362,21 @@ list_block(listing *g, int n, axe_stmt *const *body)
     return AXE_OK;
 }
 
+static axe_status
+list_launch(listing *g)
+{
+    const axe_stmt *top = g->launch->scope;
+    bool            own = top->keys.persistent && axe_scope_is_of_roles(top);
+
+    AXE_TRY(axe_sync_open(g->p, g->launch));
+    if (!own)
+        AXE_TRY(axe_sync_ask_tile(g->p, g->launch, NULL));
+    AXE_TRY(list_block(g, top->n_body, top->body));
+    if (!own)
+        AXE_TRY(axe_sync_next_tile(g->p, g->launch, NULL));
+    return axe_sync_close(g->p, g->launch);
+}
+
 axe_status
 axe_simt_list_sync(axe_planner *p)
 {
@@ -291,10 +384,9 @@ axe_simt_list_sync(axe_planner *p)
 
     for (int i = 0; i < p->simt->n_launch; i++) {
         const axe_simt_launch *l = &p->simt->launch[i];
-        listing g = {.p = p, .needs = needs, .sums = l->tmem_columns > 0};
-        AXE_TRY(axe_sync_open(p, l));
-        AXE_TRY(list_block(&g, l->scope->n_body, l->scope->body));
-        AXE_TRY(axe_sync_close(p, l));
+        listing                g = {
+                           .p = p, .launch = l, .needs = needs, .sums = l->tmem_columns > 0};
+        AXE_TRY(list_launch(&g));
     }
     return AXE_OK;
 }
