@@ -179,33 +179,3 @@ axe_simt_end_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
     }
     return AXE_OK;
 }
-
-static axe_lblock *
-open_groups(axe_simt_lowering *sl, axe_lblock *b, const axe_thread_group *c)
-{
-    if (c == sl->launch->threads)
-        return b;
-    return axe_simt_open_threads(sl, open_groups(sl, b, c->in), c);
-}
-
-axe_status
-axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b)
-{
-    for (int i = 0; i < sl->sp->n_ring; i++) {
-        const axe_simt_ring *r = &sl->sp->ring[i];
-        axe_lblock          *in;
-        int64_t              pair;
-        if (r->owner != sl->launch->threads || !axe_ring_is_told(r) ||
-            !axe_simt_is_early(sl, r))
-            continue;
-        if (r->way == AXE_RING_ROLES &&
-            axe_sync_is_alone(sl->sp, sl->lw.plan->schedule, r->producer->at,
-                              &pair))
-            in = axe_simt_open_first(sl, b, r->producer, sl->launch->threads,
-                                     axe_simt_asks(sl, pair));
-        else
-            in = open_groups(sl, b, r->producer);
-        AXE_TRY(axe_ring_tail(sl, in, r));
-    }
-    return AXE_OK;
-}

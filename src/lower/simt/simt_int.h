@@ -199,11 +199,11 @@ void axe_simt_count_ring(axe_simt_lowering *sl, axe_lblock *b,
 AXE_CHECK axe_status axe_simt_free_stage(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_stmt *consume);
 
-/* ------------------------------------------------------------------ roles.c */
-
 /* At the CTA's end: of those counted since its begin, no engine's arrival at a
  * barrier is under way. */
 AXE_CHECK axe_status axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b);
+
+/* ------------------------------------------------------------------ roles.c */
 
 /* Which cluster's tile it is, by an id that counts CTAs. */
 const axe_node *axe_simt_cluster_of(axe_simt_lowering *sl, axe_id id);
