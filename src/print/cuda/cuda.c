@@ -39,10 +39,10 @@ put_pair(cuda_printer *p, const axe_lir *l, const axe_var *v)
         AXE_TRY(axe_cuda_expr(p, b, axe_word_at(p->cx, t, d->at), CUDA_INDEX));
         axe_putf(b, "] = %s(", pack);
     }
-    AXE_TRY(axe_cuda_float(p, b, x));
+    AXE_TRY(axe_cuda_float(p, b, x, t));
     axe_puts(b, ", ");
     p->later = v;
-    AXE_TRY(axe_cuda_float(p, b, x));
+    AXE_TRY(axe_cuda_float(p, b, x, t));
     p->later = NULL;
     axe_puts(b, axe_type_table[t].bits == 8 ? "));\n" : ");\n");
     return AXE_OK;

@@ -91,9 +91,9 @@ AXE_CHECK axe_status axe_cuda_expr(cuda_printer *p, axe_buf *b,
 /* The value as the bits of an element of type t, rounded. */
 AXE_CHECK axe_status axe_cuda_bits(cuda_printer *p, axe_buf *b,
                                    const axe_node *n, axe_type t);
-/* The value as a float that has yet to be rounded to its type. */
+/* The value as a float that has yet to be rounded to type t. */
 AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
-                                    const axe_node *n);
+                                    const axe_node *n, axe_type t);
 /* An index that something is added to. */
 AXE_CHECK axe_status axe_cuda_term(cuda_printer *p, axe_buf *b,
                                    const axe_node *n);

@@ -420,15 +420,15 @@ put_bits(cuda_printer *p, axe_buf *b, const axe_node *n)
 
 /* The operand of a cast to t that is to be stored as one, or n itself. */
 static const axe_node *
-uncast(const axe_node *n)
+uncast(const axe_node *n, axe_type t)
 {
-    return n->op == AXE_OP_cast && axe_cuda_is_narrow(n->type) ? n->arg[0] : n;
+    return n->op == AXE_OP_cast && n->type == t ? n->arg[0] : n;
 }
 
 axe_status
-axe_cuda_float(cuda_printer *p, axe_buf *b, const axe_node *n)
+axe_cuda_float(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
 {
-    return put_as_float(p, b, uncast(n));
+    return put_as_float(p, b, uncast(n, t));
 }
 
 axe_status
@@ -437,7 +437,7 @@ axe_cuda_bits(cuda_printer *p, axe_buf *b, const axe_node *n, axe_type t)
     if (n->op == AXE_OP_load && n->u.tensor->type == t && n->n_arg == 1)
         return put_element(p, b, n->u.tensor, n->arg[0]);
     if (axe_cuda_is_narrow(t))
-        return put_rounded(p, b, uncast(n), t);
+        return put_rounded(p, b, uncast(n, t), t);
     if (axe_type_table[t].bits < 32) {
         axe_putf(b, axe_type_table[t].bits == 16 ? "(u16)" : "(u8)");
         return put(p, b, n, P_UNARY, CUDA_VALUE);
