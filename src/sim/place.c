@@ -148,15 +148,25 @@ check_align(sim *s, const sim_call *c, const char *name, int64_t byte,
                  (long long)byte, name, align);
 }
 
+/* Is it a copy of neighbours to or from memory without a swizzle?  Where it
+ * begins is all that it is told. */
+static bool
+is_run(const sim_inst *in)
+{
+    return in->shape->atom->kind == AXE_ATOM_COPY && in->shape->moves &&
+           (in->arg[0].space == AXE_ARG_GLOBAL ||
+            in->arg[1].space == AXE_ARG_GLOBAL);
+}
+
 /* A lane's access is one piece of what the swizzle moves: the machine has no
- * other address for the rest of it.  So is each row of 16 bytes of a group's.
- */
+ * other address for the rest of it.  So is each row of 16 bytes of a group's,
+ * and a run of neighbours. */
 static void
 check_pieces(sim *s, const sim_call *c, const axe_buffer *b, int64_t byte,
              int64_t bytes)
 {
     int64_t kept = axe_swizzle_kept(b->swizzle);
-    int64_t row = bytes < GRANULE ? bytes : GRANULE;
+    int64_t row = bytes < GRANULE || is_run(c->in) ? bytes : GRANULE;
 
     if (!s->checks || byte % kept + row <= kept ||
         axe_sim_known(s, AXE_SIM_ALIGN, c->in, -1))

@@ -449,6 +449,36 @@ test_bulk(void **state)
     }
 }
 
+/* A run of neighbours is told where it begins, and knows no swizzle. */
+static void
+test_run(void **state)
+{
+    const axe_tensor *px, *py, *tile, *bar;
+
+    (void)state;
+    for (int swizzle = 0; swizzle < 2; swizzle++) {
+        (void)one_cta("sm_90a", 32, 1, 1, &px, &py);
+        tile = buffer(&m, "tile", AXE_TYPE_f32, 256, swizzle ? 128 : 0);
+        bar = buffer(&m, "bar", AXE_TYPE_i64, 1, 0);
+        begin_if(&m, is(&m, lane(), 0));
+        atom(&m, "mbarrier.init", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(1))});
+        atom(&m, "mbarrier.inited", 0, 0, NULL);
+        atom(&m, "mbarrier.expect", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(256))});
+        atom(&m, "cp.bulk.load", 64, 3,
+             (axe_arg[]){at(tile, n(0)), at(px, n(0)), at(bar, n(0))});
+        atom(&m, "mbarrier.wait", 0, 2,
+             (axe_arg[]){at(bar, n(0)), integer(n(0))});
+        end(&m);
+        if (swizzle)
+            run_wrong(AXE_SIM_ALIGN, "whose swizzle keeps 16 together");
+        else
+            run_clean();
+    }
+    (void)py;
+}
+
 int
 main(void)
 {
@@ -456,7 +486,7 @@ main(void)
         TEST(lanes),     TEST(turns),    TEST(endless),  TEST(values),
         TEST(functions), TEST(shuffles), TEST(matrices), TEST(predicates),
         TEST(atomics),   TEST(exchange), TEST(arrival),  TEST(bulk),
-        TEST(joined),
+        TEST(joined),    TEST(run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
