@@ -2,6 +2,7 @@
  *
  * Element e of an operand is where its layout says; two operands' elements
  * belong together where the indices of equal names are equal. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,7 +288,11 @@ make_tile(sim *s, const sim_shape *sh, const operand *o, sim_tile **out)
 static bool
 is_pair(const axe_atom *a)
 {
-    return strstr(a->d, "@cta") != NULL;
+    char axis[32];
+
+    snprintf(axis, sizeof axis, "@%s",
+             axe_scope_axis_name(AXE_SCOPE_CTA, AXE_SCOPE_CLUSTER));
+    return strstr(a->d, axis) != NULL;
 }
 
 /* Does the row do with columns what products for a pair need? */

@@ -410,6 +410,10 @@ axe_print_cuda(axe_ctx *cx, const axe_lowered *l, bool wide, axe_buf *out)
     cuda_printer p = {.cx = cx, .l = l, .wide = wide};
     axe_buf      kernels = {.cx = cx};
 
+    if (axe_machine_space(l->plan->machine, AXE_SPACE_SHARED)->slow)
+        return axe_fail(cx, l->plan->kernel->at, AXE_EUNSUPPORTED,
+                        "CUDA C has no shared memory in partitions, as %s has",
+                        l->plan->machine->name);
     for (int i = 0; i < l->n_grid; i++) {
         p.g = &l->grid[i];
         axe_puts(&kernels, "\n");

@@ -6,6 +6,7 @@
 #include "map_rows.h"
 #include "parts128.h"
 #include "plan/plan.h"
+#include "print/cuda/cuda.h"
 
 /* clang-format off */
 static const row rows[] = {
@@ -258,6 +259,23 @@ test_judged(void **state)
     }
 }
 
+static void
+test_printed(void **state)
+{
+    run     x = {.cx = axe_ctx_new()};
+    axe_buf b = {.cx = x.cx};
+
+    (void)state;
+    if (!compile_for_parts(&x, &rows[0]))
+        fail_row(x.cx, &rows[0]);
+    assert_int_equal(axe_print_cuda(x.cx, x.p->lowered, false, &b),
+                     AXE_EUNSUPPORTED);
+    assert_string_equal(
+        axe_last_error(x.cx),
+        "CUDA C has no shared memory in partitions, as parts128 has");
+    axe_ctx_free(x.cx);
+}
+
 int
 main(void)
 {
@@ -265,6 +283,7 @@ main(void)
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_judged),
+        cmocka_unit_test(test_printed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
