@@ -85,6 +85,22 @@ static const row rows[] = {
      "c[m, n] += a[k, m] * b[k, n]; }"
      "C[i*128 + m, j*64 + n] = c[m, n]; } }",
      {100, 100, 60}, "product.i32 meet.cta", "load.part", 100 * 60 * 4, 0},
+    {"product in a ring", "kernel k(in f32 A[K, M], in f32 B[K, N],"
+     "out f32 C[M, N]) { index m, n, k; cta (i : M by 128, j : N by 32)"
+     "threads 128 { reg f32 c[128, 32] = 0; pipeline p[2] {"
+     "shared f32 a[128, 128]; shared f32 b[128, 32]; } for (t : K by 128) {"
+     "produce p { p.a[k, m] = A[t*128 + k, i*128 + m];"
+     "p.b[k, n] = B[t*128 + k, j*32 + n]; }"
+     "consume p c[m, n] += p.a[k, m] * p.b[k, n]; }"
+     "C[i*128 + m, j*32 + n] = c[m, n]; } }",
+     {300, 100, 40}, "product.f32 meet.cta", "load.part", 100 * 40 * 4, 0},
+    {"in loops", "kernel k(in f32 X[M, N], out f32 Y[M, N]) { index m, n;"
+     "cta (i : M by 128) { shared f32 a[128, 64];"
+     "for (j : N by 64) { a[m, n] = X[i*128 + m, j*64 + n];"
+     "for (t : 3) a[m, n] = 2 * a[m, n] + f32(t);"
+     "if (j > 0) a[m, n] = -a[m, n];"
+     "Y[i*128 + m, j*64 + n] = a[m, n]; } } }",
+     {200, 100}, "load.part store.part", "", 200 * 400, 0},
     {"product by threads", "kernel k(in f32 A[M, K], in f32 B[N, K], out f32 C[M, N]) {"
      "index m, n, k; cta (i : M by 128, j : N by 16) {"
      "reg f32 c[128, 16] = 0; shared f32 a[128, 32];"
