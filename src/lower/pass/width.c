@@ -24,8 +24,10 @@ struct axe_grid_widths {
     bool               wide, changed, late;
     int                n, cap, n_factor;
     range             *range;
-    const axe_node    *asked;              /* by its operands alone */
-    const axe_node    *factor[MAX_FACTOR]; /* of how many CTAs there are */
+    int                n_id;
+    int            *by_id; /* 1 + which range has a variable of that number */
+    const axe_node *asked; /* by its operands alone */
+    const axe_node *factor[MAX_FACTOR]; /* of how many CTAs there are */
 };
 
 static axe_interval
@@ -43,6 +45,12 @@ axe_interval_is_long(axe_interval r)
 static range *
 find(const axe_grid_widths *w, const axe_var *v)
 {
+    int at = v->id >= 0 && v->id < w->n_id ? w->by_id[v->id] : 0;
+
+    if (at == 0 && v->id >= 0)
+        return NULL;
+    if (at > 0 && w->range[at - 1].var == v)
+        return &w->range[at - 1];
     for (int i = 0; i < w->n; i++)
         if (w->range[i].var == v)
             return &w->range[i];
@@ -203,6 +211,24 @@ within_extent(const axe_grid_widths *w, const axe_var *v, axe_interval r)
     return r;
 }
 
+/* The variable has the last of the ranges. */
+static void
+number(axe_grid_widths *w, const axe_var *v)
+{
+    int  n = v->id < 64 ? 64 : 2 * v->id;
+    int *more;
+
+    if (v->id >= w->n_id) {
+        more = axe_new_array(w->cx, int, n);
+        if (w->n_id > 0)
+            memcpy(more, w->by_id, (size_t)w->n_id * sizeof *more);
+        w->by_id = more;
+        w->n_id = n;
+    }
+    if (v->id >= 0 && w->by_id[v->id] == 0)
+        w->by_id[v->id] = w->n;
+}
+
 static void
 note(axe_grid_widths *w, const axe_var *v, axe_interval in, bool again)
 {
@@ -219,6 +245,7 @@ note(axe_grid_widths *w, const axe_var *v, axe_interval in, bool again)
             w->cap = cap;
         }
         w->range[w->n++] = (range){v, in};
+        number(w, v);
         w->changed = true;
         return;
     }

@@ -72,20 +72,6 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *arg)
     return axe_cuda_expr(p, b, a->behind, CUDA_INDEX);
 }
 
-/* -------------------------------------------------------- global addresses */
-
-static bool
-has_size(const void *user, const axe_node *n)
-{
-    return axe_cuda_has_size(user, n);
-}
-
-const axe_node *
-axe_cuda_gather(cuda_printer *p, const axe_node *at)
-{
-    return axe_terms_gather(p->cx, at, has_size, p);
-}
-
 /* --------------------------------------------------------------- arguments */
 
 static axe_status
@@ -168,7 +154,8 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
-        return axe_cuda_expr(p, b, axe_cuda_gather(p, a->at), CUDA_ADDRESS);
+        return axe_cuda_expr(p, b, axe_index_gathered(p->ix, a->at),
+                             CUDA_ADDRESS);
     case AXE_ARG_SHARED:
         if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);

@@ -16,6 +16,12 @@ indent(cuda_printer *p, int depth)
     axe_putf(p->out, "%*s", 4 * depth, "");
 }
 
+static const char *
+int_type(const cuda_printer *p, const axe_var *v)
+{
+    return axe_index_var_is_wide(p->ix, v) ? "i64" : "int";
+}
+
 /* ---------------------------------------------------------------- elements */
 
 /* Two elements at once: a word of 16 bits each, or half a word of 8. */
@@ -83,20 +89,18 @@ put_calc(cuda_printer *p, const axe_lir *l)
 static axe_status
 put_loop(cuda_printer *p, const axe_lir *l, int depth)
 {
-    axe_buf *b = p->out;
-    bool wide = axe_cuda_is_wide(p, l->end) || axe_cuda_is_wide(p, l->begin) ||
-                axe_cuda_leaves(p, l->end, l->step);
-    axe_buf begin = {.cx = p->cx}, end = {.cx = p->cx};
-    int     n_fact = p->facts.n;
+    axe_buf       *b = p->out;
+    axe_index_mark here = axe_index_here(p->ix);
+    axe_buf        begin = {.cx = p->cx}, end = {.cx = p->cx};
 
     AXE_TRY(axe_cuda_expr(p, &begin, l->begin, CUDA_INDEX));
     AXE_TRY(axe_cuda_expr(p, &end, l->end, CUDA_INDEX));
-    const char *v = axe_cuda_declare(p, l->var, wide);
-    axe_facts_declare(&p->facts, l);
+    const char *v = axe_cuda_declare(p, l->var);
+    axe_index_declare(p->ix, l);
     indent(p, depth);
     axe_puts(b, l->unroll ? "#pragma unroll\n" : "#pragma unroll 1\n");
     indent(p, depth);
-    axe_putf(b, "for (%s %s = %s; %s < %s; ", wide ? "i64" : "int", v,
+    axe_putf(b, "for (%s %s = %s; %s < %s; ", int_type(p, l->var), v,
              begin.text, v, end.text);
     axe_putf(b, l->step == 1 ? "%s++" : "%s += %" PRId64, v, l->step);
     axe_puts(b, ") {\n");
@@ -111,7 +115,7 @@ put_loop(cuda_printer *p, const axe_lir *l, int depth)
     indent(p, depth);
     axe_puts(b, "}\n");
     p->n_name--;
-    p->facts.n = n_fact;
+    axe_index_leave(p->ix, here);
     return AXE_OK;
 }
 
@@ -142,18 +146,15 @@ put_if(cuda_printer *p, const axe_lir *l, int depth)
 static axe_status
 put_let(cuda_printer *p, const axe_lir *l)
 {
-    bool    wide = axe_cuda_is_wide(p, l->value), is_long = wide;
-    axe_buf value = {.cx = p->cx};
+    axe_index_use   use;
+    const axe_node *n = axe_index_let(p->ix, l, &use);
+    axe_buf         value = {.cx = p->cx};
 
-    if (wide)
-        is_long =
-            axe_cuda_leaves(p, axe_var_node(p->cx, AXE_NOWHERE, l->var), 0);
-
-    AXE_TRY(axe_cuda_expr(p, &value,
-                          wide ? axe_cuda_gather(p, l->value) : l->value,
-                          wide ? CUDA_ADDRESS : CUDA_INDEX));
-    axe_putf(p->out, "const %s %s = %s;\n", is_long ? "i64" : "int",
-             axe_cuda_declare(p, l->var, is_long), value.text);
+    AXE_TRY(axe_cuda_expr(p, &value, n,
+                          use == AXE_USE_ADDRESS ? CUDA_ADDRESS : CUDA_INDEX));
+    axe_index_declare(p->ix, l);
+    axe_putf(p->out, "const %s %s = %s;\n", int_type(p, l->var),
+             axe_cuda_declare(p, l->var), value.text);
     return AXE_OK;
 }
 
@@ -170,7 +171,6 @@ static axe_status
 put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 {
     const char *v;
-    bool        wide;
 
     indent(p, depth);
     switch (l->kind) {
@@ -197,10 +197,9 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
     case AXE_LIR_LET:
         return put_let(p, l);
     case AXE_LIR_COUNT:
-        wide = p->wide ||
-               axe_cuda_leaves(p, axe_var_node(p->cx, AXE_NOWHERE, l->var), 1);
-        axe_putf(p->out, "%s %s = 0;\n", wide ? "i64" : "int",
-                 axe_cuda_declare(p, l->var, wide));
+        axe_index_declare(p->ix, l);
+        axe_putf(p->out, "%s %s = 0;\n", int_type(p, l->var),
+                 axe_cuda_declare(p, l->var));
         return AXE_OK;
     case AXE_LIR_TURN:
         v = axe_cuda_name(p, l->var);
@@ -229,7 +228,8 @@ put_stmt(cuda_printer *p, const axe_lir *l, int depth)
 static axe_status
 put_block(cuda_printer *p, const axe_lblock *blk, int depth)
 {
-    int n_name = p->n_name, n_fact = p->facts.n;
+    axe_index_mark here = axe_index_here(p->ix);
+    int            n_name = p->n_name;
 
     for (int i = 0; i < blk->n; i++) {
         const axe_lir *l = blk->item[i];
@@ -241,7 +241,7 @@ put_block(cuda_printer *p, const axe_lblock *blk, int depth)
             AXE_TRY(put_stmt(p, l, depth));
     }
     p->n_name = n_name;
-    p->facts.n = n_fact;
+    axe_index_leave(p->ix, here);
     return AXE_OK;
 }
 
@@ -308,12 +308,11 @@ static const char *const id_text[AXE_N_ID] = {
 static void
 put_id(cuda_printer *p, axe_buf *b, axe_id i)
 {
-    const axe_node *v = axe_var_node(p->cx, AXE_NOWHERE, p->g->id[i]);
-    int             n = 0;
+    int n = 0;
 
     while (1 << n < p->g->lanes)
         n++;
-    axe_putf(b, "    const %s ", axe_cuda_is_wide(p, v) ? "i64" : "int");
+    axe_putf(b, "    const %s ", int_type(p, p->g->id[i]));
     for (const char *t = id_text[i]; *t; t++)
         if (*t == '$')
             axe_putf(b, "%d", *++t == 'b' ? n : p->g->lanes - 1);
@@ -359,16 +358,15 @@ put_kernel(cuda_printer *p, axe_buf *b)
     axe_buf           body = {.cx = p->cx};
 
     p->n_name = p->n_tensor = p->cap_tensor = 0;
-    p->widths = axe_widths_make(p->cx, p->l, p->g, p->wide);
-    p->facts = (axe_facts){.cx = p->cx, .g = p->g};
+    p->ix = axe_indices_make(p->cx, p->l, p->g, p->wide);
     memset(p->id, 0, sizeof p->id);
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
-        axe_cuda_declare(p, k->size[i], p->wide);
+        axe_cuda_declare(p, k->size[i]);
     for (int i = 0; i < p->g->n_turn; i++)
-        axe_cuda_declare(p, p->g->turn[i], false);
+        axe_cuda_declare(p, p->g->turn[i]);
     if (k->cores)
-        axe_cuda_declare(p, k->cores, false);
+        axe_cuda_declare(p, k->cores);
     AXE_TRY(put_block(p, &p->g->body, 1));
     put_head(p, b);
     put_buffers(p, b);

@@ -2,7 +2,7 @@
 #ifndef AXE_PRINT_CUDA_CUDA_INT_H
 #define AXE_PRINT_CUDA_CUDA_INT_H
 
-#include "lower/pass/bits.h"
+#include "lower/pass/index.h"
 #include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
 
@@ -14,7 +14,6 @@ typedef struct cuda_name {
     const axe_var *var;
     const char    *text;
     uint32_t       hash; /* of the text */
-    bool           wide; /* 64 bits */
     bool           used;
 } cuda_name;
 
@@ -26,21 +25,20 @@ typedef struct cuda_tensor {
 } cuda_tensor;
 
 typedef struct cuda_printer {
-    axe_ctx               *cx;
-    const axe_lowered     *l;
-    const axe_grid        *g;
-    axe_buf               *out;    /* of the statements */
-    bool                   wide;   /* sizes have 64 bits */
-    const axe_grid_widths *widths; /* of g */
-    axe_facts              facts;  /* where the printer is */
-    bool                  *fn;     /* helpers that are used, by row of fn.def */
-    int                    n_atom, cap_atom, n_name, cap_name;
-    const char           **atom; /* texts of atoms' functions that are used */
-    cuda_name             *name;
-    int                    n_tensor, cap_tensor;
-    cuda_tensor           *tensor; /* open addressing */
-    bool                   id[AXE_N_ID];
-    const axe_var         *later; /* is one more than it is; or NULL */
+    axe_ctx           *cx;
+    const axe_lowered *l;
+    const axe_grid    *g;
+    axe_buf           *out;  /* of the statements */
+    bool               wide; /* sizes have 64 bits */
+    axe_indices       *ix;   /* of g, where the printer is */
+    bool              *fn;   /* helpers that are used, by row of fn.def */
+    int                n_atom, cap_atom, n_name, cap_name;
+    const char       **atom; /* texts of atoms' functions that are used */
+    cuda_name         *name;
+    int                n_tensor, cap_tensor;
+    cuda_tensor       *tensor; /* open addressing */
+    bool               id[AXE_N_ID];
+    const axe_var     *later; /* is one more than it is; or NULL */
 } cuda_printer;
 
 /* name.c ------------------------------------------------------------------- */
@@ -56,22 +54,12 @@ const char *axe_cuda_word_type(axe_type t);
 /* Note that a helper is used. */
 void axe_cuda_need(cuda_printer *p, const char *name);
 /* Give a variable a name of its own. */
-const char *axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide);
+const char *axe_cuda_declare(cuda_printer *p, const axe_var *v);
 /* "n_X__stride0": the variable's name behind another letter. */
 const char *axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v);
 const char *axe_cuda_name(const cuda_printer *p, const axe_var *v);
 /* "b_ring$a": a buffer; r_: an array; t_: in global memory */
 const char *axe_cuda_tensor(cuda_printer *p, const axe_tensor *t);
-/* Does the product of this and something else need 64 bits?  Sizes do, how many
- * tiles there are of them does not: there are fewer than 2^31 CTAs. */
-bool axe_cuda_has_size(const cuda_printer *p, const axe_node *n);
-/* Has the text of an index expression 64 bits?  It has where a part of it may
- * leave 32, and then from there on. */
-bool axe_cuda_is_wide(const cuda_printer *p, const axe_node *n);
-/* May the value leave 32 bits, and none of its operands' texts has more? */
-bool axe_cuda_outgrows(const cuda_printer *p, const axe_node *n);
-/* May the value plus a number leave 32 bits? */
-bool axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by);
 /* Texts of the helpers that are used. */
 void axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out);
 /* A variable in an expression. */
@@ -131,8 +119,6 @@ void axe_cuda_list(axe_buf *b, int n, const char *const *item, int indent);
 
 /* call.c ------------------------------------------------------------------- */
 
-/* The sum with what is multiplied by the same size put together. */
-const axe_node *axe_cuda_gather(cuda_printer *p, const axe_node *at);
 /* One invocation as lines behind `indent` blanks. */
 AXE_CHECK axe_status axe_cuda_atom(cuda_printer *p, const axe_lir *l,
                                    int indent);

@@ -64,41 +64,21 @@ kind_of(const axe_node *n, cuda_mode mode)
                : K_INT;
 }
 
-static int
-log2_of(const axe_node *n)
-{
-    if (n->op != AXE_OP_iconst || n->u.i < 1 || (n->u.i & (n->u.i - 1)))
-        return -1;
-    for (int k = 0;; k++)
-        if (n->u.i >> k == 1)
-            return k;
-}
-
-/* A quotient is rounded up by what is added to the dividend: may that leave 32
- * bits where neither operand has more? */
-static bool
-cdiv_grows(const cuda_printer *p, const axe_node *n)
-{
-    axe_interval y = axe_width_range(p->widths, n->arg[1]);
-
-    return n->op == AXE_OP_cdiv && !axe_cuda_is_wide(p, n->arg[0]) &&
-           !axe_cuda_is_wide(p, n->arg[1]) &&
-           (!y.has_hi || axe_cuda_leaves(p, n->arg[0], y.hi - 1));
-}
-
 /* Division of indices: by shifts and masks, or of what is not negative. */
 static axe_status
 put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
              bool *done)
 {
     const axe_node *x = n->arg[0], *y = n->arg[1];
-    int  k = log2_of(y), own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
-    bool grows = cdiv_grows(p, n);
-    bool wide = axe_cuda_is_wide(p, x) || axe_cuda_is_wide(p, y) || grows;
+    int             k = 0, own = n->op == AXE_OP_mod ? P_BITS : P_SHIFT;
+    axe_quotient    how = axe_index_quotient(n, &k);
+    bool            grows = axe_index_rounds_beyond(p->ix, n);
+    bool            wide =
+        axe_index_is_wide(p->ix, x) || axe_index_is_wide(p->ix, y) || grows;
     const char *name = n->op == AXE_OP_mod ? "rest" : "quot";
 
-    *done = k >= 0 || (axe_is_nonneg(x) && axe_is_nonneg(y));
-    if (k >= 0) {
+    *done = how != AXE_QUOTIENT_FLOOR;
+    if (how == AXE_QUOTIENT_SHIFT) {
         axe_puts(b, own < prec ? "(" : "");
         if (n->op == AXE_OP_cdiv)
             axe_puts(b, grows ? "((i64)" : "(");
@@ -155,7 +135,7 @@ put_wide_product(cuda_printer *p, axe_buf *b, const axe_node *n, int prec)
     axe_puts(b, P_MUL < prec ? "((i64)" : "(i64)");
     for (int i = 0; i < 2; i++) {
         cuda_mode mode =
-            axe_cuda_is_wide(p, n->arg[i]) ? CUDA_ADDRESS : CUDA_INDEX;
+            axe_index_is_wide(p->ix, n->arg[i]) ? CUDA_ADDRESS : CUDA_INDEX;
         AXE_TRY(put(p, b, n->arg[i], P_UNARY, mode));
         axe_puts(b, i == 0 ? " * " : P_MUL < prec ? ")" : "");
     }
@@ -172,24 +152,12 @@ wraps_to(const axe_node *n, kind k)
                : NULL;
 }
 
-/* Must an operand be told to have 64 bits?  That of a quotient is negated. */
-static bool
-outgrows(const cuda_printer *p, const axe_node *n)
-{
-    axe_interval r;
-
-    if (n->op != AXE_OP_div && n->op != AXE_OP_cdiv)
-        return axe_cuda_outgrows(p, n);
-    r = axe_width_range(p->widths, n->arg[0]);
-    return !axe_cuda_is_wide(p, n->arg[0]) &&
-           (axe_cuda_outgrows(p, n) || !r.has_lo || r.lo <= INT32_MIN);
-}
-
 static const char *
 type_text(cuda_printer *p, const axe_node *n, kind k)
 {
     if (k == K_INDEX)
-        return axe_cuda_is_wide(p, n) || outgrows(p, n) ? "i64" : "int";
+        return axe_index_is_wide(p->ix, n) || axe_index_grows(p->ix, n) ? "i64"
+                                                                        : "int";
     return axe_cuda_value_type(n->type);
 }
 
@@ -200,7 +168,7 @@ put_row(cuda_printer *p, axe_buf *b, const axe_node *n, const struct row *r,
     kind        k = kind_of(n, mode);
     const char *type = type_text(p, n, k), *wrap = wraps_to(n, k);
     int         own = wrap ? P_UNARY : r->prec;
-    bool        grows = k == K_INDEX && outgrows(p, n);
+    bool        grows = k == K_INDEX && axe_index_grows(p->ix, n);
 
     if (*r->needs)
         axe_cuda_need(p, r->needs);
@@ -484,9 +452,9 @@ put(cuda_printer *p, axe_buf *b, const axe_node *n, int prec, cuda_mode mode)
             AXE_TRY(put_division(p, b, n, prec, &done));
         if (done)
             return AXE_OK;
-        if (n->op == AXE_OP_mul &&
-            (axe_cuda_is_wide(p, n) ||
-             (mode == CUDA_ADDRESS && axe_facts_largest(&p->facts, n) < 0)))
+        if (axe_index_is_wide_product(p->ix, n,
+                                      mode == CUDA_ADDRESS ? AXE_USE_ADDRESS
+                                                           : AXE_USE_INDEX))
             return put_wide_product(p, b, n, prec);
     }
     if (n->op == AXE_OP_div && kind_of(n, mode) == K_FLOAT)

@@ -1,8 +1,4 @@
-/* name.c - helpers, types and variables of printed CUDA C, and which
- * integers need 64 bits.
- *
- * An index is an int where that is sure to hold it (lower/pass/width.h); a
- * product of sizes is not. */
+/* name.c - helpers, types and variables of printed CUDA C. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -222,7 +218,7 @@ is_taken(const cuda_printer *p, const char *text)
 }
 
 const char *
-axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
+axe_cuda_declare(cuda_printer *p, const axe_var *v)
 {
     const char *base =
         spell(p->cx, v->kind == AXE_VAR_SIZE ? "s" : "v", v->name);
@@ -237,8 +233,8 @@ axe_cuda_declare(cuda_printer *p, const axe_var *v, bool wide)
             memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
         p->name = more;
     }
-    p->name[p->n_name++] = (cuda_name){
-        .var = v, .text = text, .hash = hash_of(text), .wide = wide};
+    p->name[p->n_name++] =
+        (cuda_name){.var = v, .text = text, .hash = hash_of(text)};
     return text;
 }
 
@@ -260,83 +256,4 @@ axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
     name->used = true;
     axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
     return AXE_OK;
-}
-
-/* Of 64 bits: blocks too, where sizes are, as tiles are counted from them. */
-static bool
-is_wide_var(const cuda_printer *p, const axe_var *v)
-{
-    const cuda_name *name = find_name(p, v);
-
-    return (name && name->wide) || (p->wide && (v == p->g->id[AXE_ID_BLOCK] ||
-                                                v == p->g->id[AXE_ID_N_BLOCK]));
-}
-
-bool
-axe_cuda_has_size(const cuda_printer *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_var)
-        return n->u.var->kind == AXE_VAR_SIZE || is_wide_var(p, n->u.var);
-    if (n->op == AXE_OP_div || n->op == AXE_OP_cdiv)
-        return n->arg[1]->op == AXE_OP_iconst && n->arg[1]->u.i < 2
-                   ? axe_cuda_has_size(p, n->arg[0])
-                   : axe_cuda_is_wide(p, n->arg[0]);
-    for (int i = 0; i < n->n_arg; i++)
-        if (n->op != AXE_OP_load && axe_cuda_has_size(p, n->arg[i]))
-            return true;
-    return false;
-}
-
-bool
-axe_cuda_leaves(const cuda_printer *p, const axe_node *n, int64_t by)
-{
-    axe_interval r = axe_width_range(p->widths, n);
-
-    return !r.has_hi || r.hi > INT32_MAX - by || axe_interval_is_long(r);
-}
-
-static bool
-is_condition(const axe_node *n)
-{
-    return n->type == AXE_TYPE_bool ||
-           (axe_op_table[n->op].traits & (AXE_TRAIT_CMP | AXE_TRAIT_BOOLS));
-}
-
-bool
-axe_cuda_outgrows(const cuda_printer *p, const axe_node *n)
-{
-    if (n->n_arg == 0 || is_condition(n) || n->type != AXE_TYPE_INDEX ||
-        !axe_interval_is_long(axe_width_range(p->widths, n)))
-        return false;
-    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
-        if (axe_cuda_is_wide(p, n->arg[i]))
-            return false;
-    return true;
-}
-
-bool
-axe_cuda_is_wide(const cuda_printer *p, const axe_node *n)
-{
-    if (n->op == AXE_OP_iconst)
-        return n->u.i > INT32_MAX || n->u.i < INT32_MIN;
-    if (n->op == AXE_OP_var)
-        return is_wide_var(p, n->u.var);
-    if (n->op == AXE_OP_load)
-        return axe_type_table[n->type].bits > 32;
-    if (axe_facts_largest(&p->facts, n) >= 0)
-        return axe_facts_largest(&p->facts, n) > INT32_MAX;
-    if (n->op == AXE_OP_mul && n->arg[0]->op != AXE_OP_iconst &&
-        n->arg[1]->op != AXE_OP_iconst &&
-        (axe_cuda_has_size(p, n->arg[0]) || axe_cuda_has_size(p, n->arg[1])))
-        return true;
-    if (is_condition(n))
-        return false;
-    if (n->op == AXE_OP_cast)
-        return n->type == AXE_TYPE_INDEX &&
-               (n->arg[0]->type != AXE_TYPE_INDEX ||
-                axe_cuda_is_wide(p, n->arg[0]));
-    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
-        if (axe_cuda_is_wide(p, n->arg[i]))
-            return true;
-    return axe_cuda_outgrows(p, n);
 }

@@ -6,6 +6,7 @@
 typedef struct world {
     maker          *m;
     cuda_printer    p;
+    axe_indices    *ix;
     const axe_node *lane, *i, *u,
         *size; /* a loop's variable, one written out */
     const axe_tensor *f, *h, *b, *e, *n;
@@ -18,7 +19,7 @@ below(world *w, const char *name, int64_t extent)
     axe_var *v = new_var(w->m, AXE_VAR_LOOP, name);
 
     v->extent = num(w->m, extent);
-    axe_cuda_declare(&w->p, v, false);
+    axe_cuda_declare(&w->p, v);
     return var(w->m, v);
 }
 
@@ -29,20 +30,20 @@ world_new(axe_ctx *cx)
 
     w->m = grid_new(cx, "sm_80", "k", 128);
     w->p = (cuda_printer){.cx = cx, .g = &w->m->grid};
-    w->p.facts = (axe_facts){.cx = cx, .g = w->p.g};
     w->lane = id(w->m, AXE_ID_LANE);
     w->i = below(w, "i", 1000);
     w->u = below(w, "u", 4);
-    axe_facts_enter(&w->p.facts, (axe_fact){w->u->u.var, true, 3, 0});
     w->size = new_size(w->m, "K");
-    axe_cuda_declare(&w->p, w->size->u.var, false);
+    axe_cuda_declare(&w->p, w->size->u.var);
     w->f = new_array(w->m, AXE_TYPE_f32, "f", 8);
     w->h = new_array(w->m, AXE_TYPE_f16, "h", 8);
     w->b = new_array(w->m, AXE_TYPE_bool, "b", 8);
     w->e = new_array(w->m, AXE_TYPE_f8e4m3, "e", 8);
     w->n = new_array(w->m, AXE_TYPE_i8, "n", 8);
     w->p.l = grid_done(w->m);
-    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
+    w->ix = axe_indices_make(cx, w->p.l, &w->m->grid, false);
+    axe_facts_enter(&w->ix->unrolled, (axe_fact){w->u->u.var, true, 3, 0});
+    w->p.ix = w->ix;
     return w;
 }
 
@@ -109,10 +110,10 @@ test_widths(void **state)
            "(lane + v_u) * 64");
     expect(w, OP2(div, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
            "quot64((i64)v_i * s_K, s_K)");
-    assert_true(axe_cuda_is_wide(&w->p, OP2(mul, w->i, w->size)));
-    assert_false(axe_cuda_is_wide(&w->p, OP2(mul, w->u, tiles)));
+    assert_true(axe_index_is_wide(w->ix, OP2(mul, w->i, w->size)));
+    assert_false(axe_index_is_wide(w->ix, OP2(mul, w->u, tiles)));
     assert_false(
-        axe_cuda_is_wide(&w->p, OP2(lt, OP2(mul, w->i, w->size), w->size)));
+        axe_index_is_wide(w->ix, OP2(lt, OP2(mul, w->i, w->size), w->size)));
     axe_ctx_free(cx);
 }
 
@@ -186,9 +187,9 @@ test_grid(void **state)
     l->var = turn;
     l->begin = N(2);
     l->end = N(INT64_C(3000000000));
-#define RANGE(n) r = axe_width_range(w->p.widths, (n))
-#define IS_LONG(n) axe_interval_is_long(axe_width_range(w->p.widths, (n)))
-    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
+#define RANGE(n) r = axe_width_range(w->ix->ranges, (n))
+#define IS_LONG(n) axe_interval_is_long(axe_width_range(w->ix->ranges, (n)))
+    w->ix->ranges = axe_widths_make(cx, w->p.l, &w->m->grid, false);
     RANGE(blocks);
     assert_true(r.lo == 1 && r.has_hi && r.hi == INT32_MAX - AXE_STAY_MOST);
     assert_false(IS_LONG(OP2(mul, columns, rows)));
@@ -206,11 +207,11 @@ test_grid(void **state)
     w->m->kernel.cores = cores;
     assert_false(IS_LONG(OP2(mul, var(w->m, cores), N(2047))));
     assert_true(IS_LONG(OP2(mul, var(w->m, cores), N(2048))));
-    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, true);
+    w->ix->ranges = axe_widths_make(cx, w->p.l, &w->m->grid, true);
     RANGE(m);
     assert_false(r.has_hi);
     tile->extent = NULL;
-    w->p.widths = axe_widths_make(cx, w->p.l, &w->m->grid, false);
+    w->ix->ranges = axe_widths_make(cx, w->p.l, &w->m->grid, false);
     assert_true(IS_LONG(next));
     axe_ctx_free(cx);
 }
