@@ -350,7 +350,7 @@ check_collective(sim *s, const sim_call *c)
 
     if (!is_collective(atom))
         return;
-    if (c->pred && c->pred != s->all_lanes)
+    if (c->pred != s->all_lanes && (c->pred || atom->by != AXE_SCOPE_WARP))
         axe_sim_find(s, AXE_SIM_PARTIAL, c->in, -1,
                      "%s is there with lanes 0x%" PRIx64 " only",
                      axe_sim_agent_text(s, c->warp->agent), c->pred);
