@@ -117,7 +117,5 @@ axe_simt_lower_drain(axe_simt_lowering *sl, axe_lblock *b, const axe_drain *d,
 {
     AXE_TRY(stay_behind(sl, b, last, d));
     emit_drain(sl, b, d);
-    for (int k = 0; k < d->n_free; k++)
-        AXE_TRY(axe_simt_free_stage(sl, b, d->free[k]));
     return AXE_OK;
 }

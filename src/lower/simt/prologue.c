@@ -96,7 +96,7 @@ begin_counters(axe_simt_lowering *sl, axe_lblock *b)
 
     for (int i = 0; i < sp->n_ring; i++)
         if (sp->ring[i].owner == sl->launch->threads &&
-            axe_simt_is_early(sl, &sp->ring[i]))
+            axe_ring_is_early(sl->launch, &sp->ring[i]))
             axe_simt_count_ring(sl, b, &sp->ring[i], true, true);
     for (int i = 0; i < sp->n_sync_point; i++)
         if (sl->done[i])

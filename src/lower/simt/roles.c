@@ -163,19 +163,7 @@ axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
         const axe_simt_ring *r = &sl->sp->ring[i];
         bool                 read = reads(r, axe_threads_at(sl->sp, role));
         if (r->way == AXE_RING_ROLES && (fills(r, role) || read) &&
-            !axe_simt_is_early(sl, r))
+            !axe_ring_is_early(sl->launch, r))
             axe_simt_count_ring(sl, b, r, fills(r, role), read);
     }
-}
-
-/* Those that it has filled, and counts. */
-axe_status
-axe_simt_end_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
-{
-    for (int i = 0; i < sl->sp->n_ring; i++) {
-        const axe_simt_ring *r = &sl->sp->ring[i];
-        if (fills(r, role) && axe_ring_is_told(r) && !axe_simt_is_early(sl, r))
-            AXE_TRY(axe_ring_tail(sl, b, r));
-    }
-    return AXE_OK;
 }

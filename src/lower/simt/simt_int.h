@@ -16,17 +16,20 @@ typedef struct axe_simt_lowering {
     const axe_schedule     *s;       /* the statement being lowered */
     const axe_tensor      **tile;    /* by tensor id: its array or buffer in the
                                         grid; NULL: none yet */
-    int                  cap_array, cap_buffer, cap_map, cap_tmem, n_name;
-    axe_used_names       names;         /* of the grid */
-    const axe_tensor   **full, **empty; /* by ring: their mbarriers, or NULL */
-    const axe_tensor   **done; /* of sync points: where engines arrive */
-    const axe_tensor    *word; /* where ALLOC says which columns */
-    const axe_tensor    *answers, *next_full, *next_empty; /* of the queue */
-    const axe_var       *room, *phase; /* of the answer, in the loop at hand */
-    const axe_tensor    *taken;        /* what it says: array of one i32 */
-    axe_lblock          *opening;      /* what the first thread does at first */
-    const axe_simt_ring *filling;      /* whose stage the code at hand fills */
-    bool                 alone;        /* one thread of the group runs it */
+    int                cap_array, cap_buffer, cap_map, cap_tmem, n_name;
+    axe_used_names     names;         /* of the grid */
+    const axe_tensor **full, **empty; /* by ring: their mbarriers, or NULL */
+    const axe_tensor **done;          /* of sync points: where engines arrive */
+    const axe_tensor  *word;          /* where ALLOC says which columns */
+    const axe_tensor  *answers, *next_full, *next_empty; /* of the queue */
+    const axe_var     *room, *phase; /* of the answer, in the loop at hand */
+    const axe_tensor  *taken;        /* what it says: array of one i32 */
+    const axe_var     *before;       /* the stage before, of a loop at hand that
+                                        keeps it */
+    const axe_node      *some;       /* there is one */
+    axe_lblock          *opening;    /* what the first thread does at first */
+    const axe_simt_ring *filling;    /* whose stage the code at hand fills */
+    bool                 alone;      /* one thread of the group runs it */
     const axe_node      *never; /* a condition that does not hold in the code
                                    at hand; or NULL */
 } axe_simt_lowering;
@@ -184,24 +187,20 @@ AXE_CHECK axe_status axe_simt_prefetch_maps(axe_simt_lowering *sl);
 AXE_CHECK axe_status axe_simt_lower_pipeline(axe_simt_lowering *sl,
                                              axe_lblock *b, const axe_stmt *s);
 
-/* Do its counters begin with the CTA, since where it is declared, or its roles
- * are, is come to again? */
-bool axe_simt_is_early(const axe_simt_lowering *sl, const axe_simt_ring *r);
-
 /* The counters of a ring, of those who fill it and those who read it. */
 void axe_simt_count_ring(axe_simt_lowering *sl, axe_lblock *b,
                          const axe_simt_ring *r, bool fill, bool read);
 
-/* ------------------------------------------------------------- ring_roles.c */
+/* ------------------------------------------------------------- ring_stage.c */
 
-/* The stage of a CONSUME across roles has been read, and the next one is the
- * ring's. */
-AXE_CHECK axe_status axe_simt_free_stage(axe_simt_lowering *sl, axe_lblock *b,
-                                         const axe_stmt *consume);
-
-/* At the CTA's end: of those counted since its begin, no engine's arrival at a
- * barrier is under way. */
-AXE_CHECK axe_status axe_simt_end_rings(axe_simt_lowering *sl, axe_lblock *b);
+/* The item's row at a barrier of a stage; at those of all stages in turn, by
+ * whom it says; and the stage that is kept as the one before. */
+void axe_simt_stage(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_sync_item *item);
+void axe_simt_tail(axe_simt_lowering *sl, axe_lblock *b,
+                   const axe_sync_item *item);
+void axe_simt_keep_stage(axe_simt_lowering *sl, axe_lblock *b,
+                         const axe_sync_item *item);
 
 /* ------------------------------------------------------------------ roles.c */
 
@@ -224,12 +223,9 @@ void axe_simt_set_budget(axe_simt_lowering *sl, axe_lblock *b,
                          const axe_thread_group *c, const axe_atom *a);
 void axe_simt_set_budgets(axe_simt_lowering *sl, axe_lblock *b);
 
-/* The rings whose stages the role passes on; and at its end those that it has
- * filled, and counts. */
-void                 axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b,
-                                          const axe_stmt *role);
-AXE_CHECK axe_status axe_simt_end_role(axe_simt_lowering *sl, axe_lblock *b,
-                                       const axe_stmt *role);
+/* The rings whose stages the role passes on. */
+void axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b,
+                          const axe_stmt *role);
 
 /* ---------------------------------------------------------- store_staging.c */
 
@@ -243,6 +239,10 @@ AXE_CHECK axe_status axe_simt_lower_stage_out(axe_simt_lowering  *sl,
 /* What the plan says for that place of the statement. */
 AXE_CHECK axe_status axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b,
                                       const axe_stmt *s, axe_sync_place place);
+
+/* Does a PRODUCE of a later iteration stand there? */
+bool axe_simt_fills_at(const axe_simt_lowering *sl, const axe_stmt *s,
+                       axe_sync_place place);
 
 /* ------------------------------------------------------------- tensor_map.c */
 

@@ -1,16 +1,16 @@
 /* sync_list.c - the plan's synchronisation at a place, spelled. */
 #include "plan/simt/sync/sync_list.h"
 
-#include "lower/simt/node.h"
+#include "lower/simt/ring.h"
 
 static axe_status
 spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
 {
-    axe_arg none = axe_simt_number(number(sl, 0));
+    axe_arg n = axe_simt_number(number(sl, i->n));
 
     switch (i->what) {
     case AXE_SYNC_ROW:
-        axe_simt_atom(sl, b, i->row, 0, i->row->space[0] == AXE_ARG_INT, &none,
+        axe_simt_atom(sl, b, i->row, 0, i->row->space[0] == AXE_ARG_INT, &n,
                       NULL);
         return AXE_OK;
     case AXE_SYNC_DONE:
@@ -29,7 +29,19 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_FREED:
         return axe_simt_free_columns(sl, b, i->row);
     case AXE_SYNC_ARRIVED:
-        return axe_simt_end_rings(sl, b);
+        axe_simt_tail(sl, b, i);
+        return AXE_OK;
+    case AXE_SYNC_STAGE:
+        axe_simt_stage(sl, b, i);
+        return AXE_OK;
+    case AXE_SYNC_STEP:
+        axe_ring_next(sl, b, i->ring, i->stage, i->phase);
+        return AXE_OK;
+    case AXE_SYNC_KEEP:
+        axe_simt_keep_stage(sl, b, i);
+        return AXE_OK;
+    case AXE_SYNC_FILLS:
+        return AXE_OK;
     case AXE_SYNC_TURN:
         axe_simt_turn(sl, b, i);
         return AXE_OK;
@@ -44,7 +56,8 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
  * on who they are by. */
 typedef struct spelling {
     axe_lblock *all, *in;
-    unsigned    by; /* in `in` */
+    unsigned    by;   /* in `in` */
+    axe_lir    *when; /* the last branch on a condition of items */
 } spelling;
 
 static void
@@ -60,8 +73,15 @@ open_by(axe_simt_lowering *sl, spelling *x, unsigned bit, const axe_node *who)
 static axe_lblock *
 block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
 {
-    unsigned by = i->by & (AXE_BY_FIRST | AXE_BY_LEADER);
+    unsigned by =
+        i->what == AXE_SYNC_ANSWER ? i->by & (AXE_BY_FIRST | AXE_BY_LEADER) : 0;
 
+    if (i->when && !i->otherwise) {
+        x->when = axe_emit(&sl->lw, x->all, AXE_LIR_IF);
+        x->when->value = i->when;
+    }
+    if (i->when)
+        return i->otherwise ? &x->when->other : &x->when->body;
     if (x->by & ~by) {
         x->in = x->all;
         x->by = 0;
@@ -85,4 +105,16 @@ axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
             AXE_TRY(spell(sl, block_of(sl, &x, i), i));
     }
     return AXE_OK;
+}
+
+bool
+axe_simt_fills_at(const axe_simt_lowering *sl, const axe_stmt *s,
+                  axe_sync_place place)
+{
+    for (int k = 0; k < sl->sp->n_sync; k++) {
+        const axe_sync_item *i = &sl->sp->sync[k];
+        if (i->at == s && i->place == place && i->what == AXE_SYNC_FILLS)
+            return true;
+    }
+    return false;
 }

@@ -125,7 +125,7 @@ lower_index(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 
 /* ------------------------------------------------------------------- stages */
 
-/* The statements of a produce, their boxes announced. */
+/* The statements of a produce. */
 static axe_status
 fill(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
      const axe_stmt *s)
@@ -133,11 +133,11 @@ fill(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     const axe_simt_ring *outer = sl->filling;
     axe_status           st;
 
-    AXE_TRY(axe_ring_expect(sl, b, r, s));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_FILL));
     sl->filling = r;
     st = axe_simt_lower_body(sl, b, s->n_body, s->body);
     sl->filling = outer;
-    return st == AXE_OK ? axe_ring_commit(sl, b, r, false) : st;
+    return st == AXE_OK ? axe_simt_sync_at(sl, b, s, AXE_SYNC_FILLED) : st;
 }
 
 /* The produce of iteration `at`, if there is one.  There is a group in every
@@ -150,49 +150,32 @@ produce_at(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     axe_lir        *l = axe_emit(&sl->lw, b, AXE_LIR_IF);
 
     l->value = op2(sl, AXE_OP_lt, at, iterations_of(sl, loop->var[0]));
-    if (r->reader->engine)
-        AXE_TRY(axe_ring_await_empty(sl, &l->body, r));
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, produce, AXE_SYNC_ROOM));
     AXE_TRY(fill(sl, axe_ring_begin_iteration(sl, &l->body, loop, produce, at),
                  r, produce));
-    axe_ring_next(sl, &l->body, r, r->fill,
-                  r->reader->engine ? r->fill_phase : NULL);
-    return axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0);
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, produce, AXE_SYNC_FULL));
+    return axe_simt_sync_at(sl, b, produce, AXE_SYNC_PACE);
 }
 
-/* One iteration: all threads have read the stage before when its room is filled
- * again.  Where that reading is in flight it is over once this iteration's has
- * been issued.  There is a barrier where one asks an engine to read, too: it
- * would come to phases of its barriers again that others wait for yet. */
+/* One iteration; where a stage ahead is filled, in front of what it reads or
+ * behind that, the plan's list says. */
 static axe_status
 ahead_iteration(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
                 const axe_stmt *s, const axe_node *at)
 {
     const axe_stmt *consume = s->body[1];
     const axe_node *later = axe_sum(&sl->lw, at, number(sl, r->n_stage - 1));
-    bool            asks = r->reader->engine != NULL;
-    bool            deferred = r->reader->deferred == s || asks;
 
-    AXE_TRY(axe_ring_await_stage(sl, b, r));
-    if (!deferred || asks) {
-        axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_barrier(sl, b, r->reader->threads));
-    }
-    if (asks)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    if (!deferred)
+    AXE_TRY(axe_simt_sync_at(sl, b, consume, AXE_SYNC_USE));
+    if (axe_simt_fills_at(sl, consume, AXE_SYNC_USE))
         AXE_TRY(produce_at(sl, b, r, s, later));
     AXE_TRY(axe_simt_lower_body(sl,
                                 axe_ring_begin_iteration(sl, b, s, consume, at),
                                 consume->n_body, consume->body));
-    AXE_TRY(axe_ring_commit(sl, b, r, true));
-    if (deferred && (!asks || r->reader->by_threads)) {
-        axe_ring_refill(sl, b, r);
-        AXE_TRY(axe_simt_barrier(sl, b, r->reader->threads));
-    }
-    if (deferred)
+    AXE_TRY(axe_simt_sync_at(sl, b, consume, AXE_SYNC_USED));
+    if (axe_simt_fills_at(sl, consume, AXE_SYNC_USED))
         AXE_TRY(produce_at(sl, b, r, s, later));
-    axe_ring_next(sl, b, r, r->read, r->read_phase);
-    return AXE_OK;
+    return axe_simt_sync_at(sl, b, consume, AXE_SYNC_OVER);
 }
 
 /* A loop of the statement's iterations, or of some. */
@@ -219,100 +202,49 @@ lower_ahead(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
     l = open_loop(sl, b, s, number(sl, r->n_stage - 1));
     AXE_TRY(produce_at(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
     l = open_loop(sl, b, s, iterations_of(sl, s->var[0]));
-    AXE_TRY(ahead_iteration(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var)));
-    return r->reader->deferred == s ? axe_ring_drain_deferred(sl, b, r->reader)
-                                    : AXE_OK;
+    return ahead_iteration(sl, &l->body, r, s, axe_ivar(&sl->lw, l->var));
 }
 
 static axe_status
 produce(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         const axe_stmt *s)
 {
-    AXE_TRY(axe_ring_await_empty(sl, b, r));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_ROOM));
     AXE_TRY(fill(sl, b, r, s));
-    AXE_TRY(axe_ring_say_filled(sl, b, r));
-    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
-    return AXE_OK;
+    return axe_simt_sync_at(sl, b, s, AXE_SYNC_FULL);
 }
 
 static axe_status
 consume(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
         const axe_stmt *s)
 {
-    int n = s->n_body;
+    int n = axe_ring_count_reading(r, s);
 
-    while (n > 0 && !axe_stmt_reads_ring(s->body[n - 1], r->ring))
-        n--;
-    AXE_TRY(axe_ring_await_full(sl, b, r));
-    if (r->sums || axe_ring_reader_of(r, sl->threads)->engine)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_USE));
     AXE_TRY(axe_simt_lower_body(sl, b, n, s->body));
-    if (!axe_simt_drain_of(sl->sp, s))
-        AXE_TRY(axe_simt_free_stage(sl, b, s));
+    AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_USED));
     return axe_simt_lower_body(sl, b, s->n_body - n, s->body + n);
 }
 
 /* A loop of consumes, each of which leaves its stage in flight and frees the
- * one before. */
+ * one before; behind the loop that is the last one. */
 static axe_status
-lower_deferred(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-               const axe_stmt *s)
+lower_deferred(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_var  *before = axe_loop_var(&sl->lw, "before");
     const axe_stmt *consume = s->body[0];
-    const axe_node *some;
-    axe_lir        *l, *set;
+    axe_lir        *l;
 
-    axe_ring_count(sl, b, before);
+    sl->before = axe_loop_var(&sl->lw, "before");
+    axe_ring_count(sl, b, sl->before);
     l = axe_emit(&sl->lw, b, AXE_LIR_LOOP);
     l->var = s->var[0];
     l->begin = number(sl, 0);
     l->end = iterations_of(sl, s->var[0]);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
-    AXE_TRY(axe_ring_await_full(sl, &l->body, r));
+    sl->some = op2(sl, AXE_OP_lt, number(sl, 0), axe_ivar(&sl->lw, l->var));
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, consume, AXE_SYNC_USE));
     AXE_TRY(axe_simt_lower_body(sl, &l->body, consume->n_body, consume->body));
-    AXE_TRY(axe_ring_release(sl, &l->body, r, before, some));
-    set = axe_emit(&sl->lw, &l->body, AXE_LIR_SET);
-    set->var = before;
-    set->value = axe_ring_value(sl, r->read);
-    axe_ring_next(sl, &l->body, r, r->read, r->read_phase);
-    some = op2(sl, AXE_OP_lt, number(sl, 0), iterations_of(sl, s->var[0]));
-    AXE_TRY(axe_ring_drain_deferred(sl, b, axe_ring_deferred_of(r, s)));
-    return axe_ring_release(sl, b, r, before, some);
-}
-
-static axe_status
-lower_plain(axe_simt_lowering *sl, axe_lblock *b, const axe_simt_ring *r,
-            const axe_stmt *s)
-{
-    if (s->kind == AXE_STMT_CONSUME) {
-        AXE_TRY(axe_simt_lower_body(sl, b, s->n_body, s->body));
-        AXE_TRY(axe_ring_commit(sl, b, r, true));
-        if (r->sums)
-            AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_BEFORE));
-        axe_ring_next(sl, b, r, r->read, NULL);
-        return AXE_OK;
-    }
-    axe_ring_refill(sl, b, r);
-    AXE_TRY(axe_simt_barrier(sl, b, r->producer));
-    if (r->reader->engine)
-        AXE_TRY(axe_ring_await_empty(sl, b, r));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    AXE_TRY(fill(sl, b, r, s));
-    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_COMMIT, 0));
-    AXE_TRY(axe_ring_sync(sl, b, r, AXE_SYNC_DRAIN, 0));
-    if (r->boxes || r->filled_by)
-        AXE_TRY(axe_ring_wait(sl, b, axe_ring_full(sl, r), r->fill,
-                              axe_ring_value(sl, r->fill_phase)));
-    if (r->sums)
-        AXE_TRY(axe_simt_order_sums(sl, b, AXE_SYNC_AFTER));
-    axe_ring_fence(sl, b, r);
-    if (r->writes)
-        AXE_TRY(axe_simt_barrier(sl, b, r->producer));
-    axe_ring_next(sl, b, r, r->fill, r->fill_phase);
+    AXE_TRY(axe_simt_sync_at(sl, &l->body, consume, AXE_SYNC_USED));
+    sl->some = op2(sl, AXE_OP_lt, number(sl, 0), iterations_of(sl, s->var[0]));
     return AXE_OK;
 }
 
@@ -322,7 +254,7 @@ lower_pipelined(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
     const axe_simt_ring *r = axe_ring_overlapping(sl->sp, s);
 
     return r->way == AXE_RING_AHEAD ? lower_ahead(sl, b, r, s)
-                                    : lower_deferred(sl, b, r, s);
+                                    : lower_deferred(sl, b, s);
 }
 
 static axe_status
@@ -330,8 +262,6 @@ lower_stage(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
 {
     const axe_simt_ring *r = axe_simt_ring_of(sl->sp, s->pipeline);
 
-    if (r->way == AXE_RING_PLAIN)
-        return lower_plain(sl, b, r, s);
     return s->kind == AXE_STMT_PRODUCE ? produce(sl, b, r, s)
                                        : consume(sl, b, r, s);
 }
@@ -412,7 +342,7 @@ lower_role(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role,
     if (st == AXE_OK)
         st = axe_simt_lower_body(sl, b, role->n_body, role->body);
     if (st == AXE_OK)
-        st = axe_simt_end_role(sl, own, role);
+        st = axe_simt_sync_at(sl, own, role, AXE_SYNC_INSIDE);
     sl->alone = false;
     sl->threads = around;
     return st == AXE_OK ? axe_simt_sync_at(sl, all, role, AXE_SYNC_LEAVE) : st;

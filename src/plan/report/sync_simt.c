@@ -1,15 +1,30 @@
 /* sync_simt.c - the list of plan/simt/sync/sync_list.h, in words. */
+#include <inttypes.h>
+
 #include "plan/report/facts_simt.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/sync/async_drain.h"
+#include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync_list.h"
 
 /* Of a statement, by place. */
 static const char *const where[] = {
-    [AXE_SYNC_LEFT] = "before",       [AXE_SYNC_AHEAD] = "before",
-    [AXE_SYNC_ENTER] = "begin of",    [AXE_SYNC_ASK] = "a tile begins,",
-    [AXE_SYNC_NEXT] = "a tile ends,", [AXE_SYNC_INSIDE] = "at",
-    [AXE_SYNC_LEAVE] = "end of",      [AXE_SYNC_BEHIND] = "behind",
+    [AXE_SYNC_LEFT] = "before",
+    [AXE_SYNC_AHEAD] = "before",
+    [AXE_SYNC_ENTER] = "begin of",
+    [AXE_SYNC_ASK] = "a tile begins,",
+    [AXE_SYNC_NEXT] = "a tile ends,",
+    [AXE_SYNC_ROOM] = "before",
+    [AXE_SYNC_FILL] = "at the begin of",
+    [AXE_SYNC_FILLED] = "at the end of",
+    [AXE_SYNC_FULL] = "behind",
+    [AXE_SYNC_PACE] = "behind",
+    [AXE_SYNC_USE] = "before",
+    [AXE_SYNC_USED] = "behind what reads in",
+    [AXE_SYNC_OVER] = "behind",
+    [AXE_SYNC_INSIDE] = "at the end of",
+    [AXE_SYNC_LEAVE] = "end of",
+    [AXE_SYNC_BEHIND] = "behind",
 };
 
 /* "opens", "before line 12", "behind line 12" */
@@ -48,8 +63,11 @@ products_of(axe_ctx *cx, const axe_plan *p, const axe_drain *d)
 
 /* Who executes the row, if not each thread. */
 static const char *
-who_of(const axe_sync_item *i)
+who_of(axe_ctx *cx, const axe_sync_item *i)
 {
+    if (i->what == AXE_SYNC_STAGE && i->row->sync == AXE_SYNC_ARRIVE &&
+        i->n_cta > 1)
+        return axe_textf(cx, "one thread for each of %d CTAs: ", i->n_cta);
     if (i->by & AXE_BY_LEADER)
         return "one thread of the cluster: ";
     if (i->by & AXE_BY_FIRST)
@@ -73,13 +91,30 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
     case AXE_SYNC_TURN:
         return axe_textf(cx, "%s, %s", axe_threads_text(cx, i->threads),
                          i->row->name);
+    case AXE_SYNC_STAGE:
+    case AXE_SYNC_ARRIVED:
+        return axe_textf(cx, "%s %s: %s%s", i->ring->ring->name,
+                         i->bar == AXE_BAR_FULL ? "full" : "empty",
+                         who_of(cx, i), i->row->name);
     case AXE_SYNC_ANSWER:
-        return axe_textf(cx, "%s%s", who_of(i), i->row->name);
+        return axe_textf(cx, "%s%s", who_of(cx, i), i->row->name);
     case AXE_SYNC_TOLD:
         return "each thread reads the word";
+    case AXE_SYNC_ROW:
+        return i->n == 0
+                   ? i->row->name
+                   : axe_textf(cx, "%s, all but %" PRId64, i->row->name, i->n);
     default:
         return i->row ? i->row->name : NULL;
     }
+}
+
+/* Nothing but counters. */
+static bool
+is_counting(const axe_sync_item *i)
+{
+    return i->what == AXE_SYNC_STEP || i->what == AXE_SYNC_KEEP ||
+           (i->what == AXE_SYNC_MADE && !i->row);
 }
 
 void
@@ -88,8 +123,8 @@ axe_simt_sync_of(axe_ctx *cx, const axe_plan *p, axe_list *out)
     for (int i = 0; i < p->simt->n_sync; i++) {
         const axe_sync_item *item = &p->simt->sync[i];
         const char          *what = what_of(cx, p, item);
-        if (item->what == AXE_SYNC_MADE && !what)
-            continue; /* counters alone */
+        if (is_counting(item))
+            continue;
         axe_list_push(out,
                       axe_textf(cx, "%s: %s%s%s", place_of(cx, item),
                                 what ? what : "", what ? ": " : "", item->why));

@@ -102,6 +102,41 @@ AXE_CHECK axe_status axe_sync_next_tile(axe_planner           *p,
                                         const axe_simt_launch *l,
                                         const axe_stmt        *role);
 
+/* -------------------------------------------------------------- sync_ring.c */
+
+/* Where statements stand. */
+typedef struct axe_sync_where {
+    axe_planner           *p;
+    const axe_simt_launch *launch;
+    const axe_thread_group
+        *threads; /* of the scope around in the CTA, or NULL */
+    bool alone;   /* one thread runs the role around */
+} axe_sync_where;
+
+/* In front of a PRODUCE's statements, and behind them; so of a CONSUME that
+ * `loop` overlaps with others, or NULL. */
+AXE_CHECK axe_status axe_sync_fill(const axe_sync_where *w,
+                                   const axe_stmt       *produce);
+AXE_CHECK axe_status axe_sync_filled(const axe_sync_where *w,
+                                     const axe_stmt       *produce);
+AXE_CHECK axe_status axe_sync_read(const axe_sync_where *w,
+                                   const axe_stmt       *consume,
+                                   const axe_stmt       *loop);
+AXE_CHECK axe_status axe_sync_free(const axe_sync_where *w,
+                                   const axe_stmt       *consume,
+                                   const axe_stmt       *loop);
+/* The stage of a CONSUME is free at another statement. */
+AXE_CHECK axe_status axe_sync_release(const axe_sync_where *w,
+                                      const axe_stmt       *consume,
+                                      const axe_stmt *at, axe_sync_place place);
+/* Behind such a loop; at the end of a role, and of a launch. */
+AXE_CHECK axe_status axe_sync_leave_loop(const axe_sync_where *w,
+                                         const axe_stmt       *loop);
+AXE_CHECK axe_status axe_sync_end_role(const axe_sync_where *w,
+                                       const axe_stmt       *role);
+AXE_CHECK axe_status axe_sync_end_rings(axe_planner           *p,
+                                        const axe_simt_launch *l);
+
 /* -------------------------------------------------------------- sync_turn.c */
 
 /* Around all that a scope or role does, and one TURN in it; `c`: whose turns;

@@ -127,19 +127,6 @@ push_made(axe_planner *p, const axe_simt_launch *l, axe_sync_item item)
     axe_sync_push(p, item);
 }
 
-/* Does an engine say at barriers of the launch what it has read? */
-static bool
-is_told(const axe_planner *p, const axe_simt_launch *l)
-{
-    for (int i = 0; i < p->simt->n_ring; i++) {
-        const axe_simt_ring *r = &p->simt->ring[i];
-        for (int k = 0; k < r->n_reader && r->owner == l->threads; k++)
-            if (r->empty > 0 && r->reader[k].engine)
-                return true;
-    }
-    return false;
-}
-
 /* Columns that two CTAs have are asked for by both: each must know that the
  * other has begun. */
 axe_status
@@ -194,12 +181,7 @@ axe_sync_close(axe_planner *p, const axe_simt_launch *l)
     const char   *engine = find_engine(p, l, &pair);
 
     AXE_TRY(push_leaving(p, l, item));
-    if (is_told(p, l)) {
-        item.what = AXE_SYNC_ARRIVED;
-        item.why = "engines have arrived where they will";
-        axe_sync_push(p, item);
-        item.what = AXE_SYNC_ROW;
-    }
+    AXE_TRY(axe_sync_end_rings(p, l));
     item.why = "others may still need the CTA's memory";
     if (sums)
         AXE_TRY(axe_sync_push_sums(p, item, AXE_SYNC_BEFORE));

@@ -17,11 +17,9 @@
 
 /* What is under way in a block. */
 typedef struct listing {
-    axe_planner            *p;
-    const axe_simt_launch  *launch;
-    const axe_thread_group *threads; /* of the scope around, in the CTA */
-    bool                    sums;    /* the launch has tensor memory */
-    const axe_atom        **needs;   /* by tensor id: find_fences */
+    axe_sync_where   w;
+    bool             sums;  /* the launch has tensor memory */
+    const axe_atom **needs; /* by tensor id: find_fences */
     const char *in_flight; /* the group of copies that are in flight; or NULL */
     const axe_atom *fence; /* due behind what threads wrote; or NULL */
 } listing;
@@ -58,16 +56,16 @@ push_group(listing *g, const axe_stmt *at, axe_sync_place place,
            axe_sync_kind kind, const char *group)
 {
     const axe_atom *a =
-        axe_simt_group_sync(g->p->mc, kind, group, AXE_ARG_NONE);
+        axe_simt_group_sync(g->w.p->mc, kind, group, AXE_ARG_NONE);
 
     if (!a)
-        return axe_fail(g->p->cx, at->at, AXE_EUNSUPPORTED,
+        return axe_fail(g->w.p->cx, at->at, AXE_EUNSUPPORTED,
                         "%s has no row by which copies of group %s are ordered",
-                        g->p->mc->name, group);
-    axe_sync_push(g->p, (axe_sync_item){.at = at,
-                                        .place = place,
-                                        .row = a,
-                                        .why = "copies in flight are done"});
+                        g->w.p->mc->name, group);
+    axe_sync_push(g->w.p, (axe_sync_item){.at = at,
+                                          .place = place,
+                                          .row = a,
+                                          .why = "copies in flight are done"});
     return AXE_OK;
 }
 
@@ -130,7 +128,7 @@ fence_behind(const listing *g, const axe_stmt *s)
 
     if (s->kind != AXE_STMT_INDEX)
         return NULL;
-    c = g->p->schedule[s->id]->simt->copy;
+    c = g->w.p->schedule[s->id]->simt->copy;
     return c && c->box ? NULL : g->needs[s->dst->u.tensor->id];
 }
 
@@ -138,8 +136,8 @@ static void
 fence(listing *g, const axe_stmt *at, axe_sync_place place)
 {
     if (g->fence)
-        axe_sync_push(
-            g->p, (axe_sync_item){.at = at,
+        axe_sync_push(g->w.p, (axe_sync_item){
+                                  .at = at,
                                   .place = place,
                                   .row = g->fence,
                                   .why = "an engine reads what threads wrote"});
@@ -148,23 +146,35 @@ fence(listing *g, const axe_stmt *at, axe_sync_place place)
 
 /* ---------------------------------------------------- products, sync points */
 
-static void
+/* Stages whose products are drained are free. */
+static axe_status
+push_drain(listing *g, const axe_drain *d, const axe_stmt *last)
+{
+    axe_sync_item item = {
+        .at = d->at,
+        .place = d->behind ? AXE_SYNC_BEHIND : AXE_SYNC_LEFT,
+        .what = AXE_SYNC_DONE,
+        .drain = d,
+        .last = last,
+        .why = d->behind
+                   ? "they may not outlast their block"
+                   : "it needs them, or groups cannot be counted across it"};
+
+    axe_sync_push(g->w.p, item);
+    for (int k = 0; k < d->n_free; k++)
+        AXE_TRY(axe_sync_release(&g->w, d->free[k], d->at, item.place));
+    return AXE_OK;
+}
+
+static axe_status
 push_drains(listing *g, const axe_stmt *at, bool behind, const axe_stmt *last)
 {
-    const axe_simt_plan *sp = g->p->simt;
+    const axe_simt_plan *sp = g->w.p->simt;
 
     for (int i = 0; i < sp->n_drain; i++)
         if (sp->drain[i].at == at && sp->drain[i].behind == behind)
-            axe_sync_push(
-                g->p, (axe_sync_item){
-                          .at = at,
-                          .place = behind ? AXE_SYNC_BEHIND : AXE_SYNC_LEFT,
-                          .what = AXE_SYNC_DONE,
-                          .drain = &sp->drain[i],
-                          .last = behind ? NULL : last,
-                          .why = behind ? "they may not outlast their block"
-                                        : "it needs them, or groups cannot be "
-                                          "counted across it"});
+            AXE_TRY(push_drain(g, &sp->drain[i], last));
+    return AXE_OK;
 }
 
 /* A row that orders what was done in tensor memory. */
@@ -173,14 +183,14 @@ push_sums(listing *g, const axe_sync_point *m, axe_sync_kind kind)
 {
     axe_sync_item item = {.at = m->at, .place = AXE_SYNC_AHEAD, .why = m->why};
 
-    return g->sums && m->sums ? axe_sync_push_sums(g->p, item, kind) : AXE_OK;
+    return g->sums && m->sums ? axe_sync_push_sums(g->w.p, item, kind) : AXE_OK;
 }
 
 static axe_status
 push_sync_points(listing *g, const axe_stmt *at)
 {
-    for (int i = 0; i < g->p->simt->n_sync_point; i++) {
-        const axe_sync_point *m = &g->p->simt->sync_point[i];
+    for (int i = 0; i < g->w.p->simt->n_sync_point; i++) {
+        const axe_sync_point *m = &g->w.p->simt->sync_point[i];
         axe_sync_item         item = {.at = at,
                                       .place = AXE_SYNC_AHEAD,
                                       .threads = m->threads,
@@ -192,10 +202,10 @@ push_sync_points(listing *g, const axe_stmt *at)
             AXE_TRY(push_sums(g, m, AXE_SYNC_BEFORE));
         item.what = AXE_SYNC_TOGETHER;
         if (m->barrier)
-            axe_sync_push(g->p, item);
+            axe_sync_push(g->w.p, item);
         item.what = AXE_SYNC_ASKED;
         if (m->n_issuer > 0)
-            axe_sync_push(g->p, item);
+            axe_sync_push(g->w.p, item);
         AXE_TRY(push_sums(g, m, AXE_SYNC_AFTER));
     }
     return AXE_OK;
@@ -203,41 +213,53 @@ push_sync_points(listing *g, const axe_stmt *at)
 
 /* ------------------------------------------------------------------ blocks */
 
-const axe_simt_ring *
-axe_ring_overlapping(const axe_simt_plan *sp, const axe_stmt *loop)
-{
-    const axe_simt_ring *r = NULL;
-
-    if (loop->n_body > 0 && loop->body[0]->pipeline)
-        r = axe_simt_ring_of(sp, loop->body[0]->pipeline);
-    if (r && (axe_ring_deferred_of(r, loop) ||
-              (r->way == AXE_RING_AHEAD && axe_simt_runs_ahead(loop))))
-        return r;
-    return NULL;
-}
-
 static axe_status list_block(listing *g, int n, axe_stmt *const *body);
 
-/* A stage's room is free behind the last statement that reads it: what follows
- * is a block of its own. */
+static axe_status
+list_produce(listing *g, const axe_stmt *s)
+{
+    AXE_TRY(axe_sync_fill(&g->w, s));
+    AXE_TRY(list_block(g, s->n_body, s->body));
+    return axe_sync_filled(&g->w, s);
+}
+
+/* A stage's room is free behind the last statement that reads it, or where its
+ * products are drained: what follows is a block of its own. */
 static axe_status
 list_consume(listing *g, const axe_stmt *s)
 {
-    const axe_simt_ring *r = axe_simt_ring_of(g->p->simt, s->pipeline);
-    int                  n = s->n_body;
+    const axe_simt_plan *sp = g->w.p->simt;
+    int n = axe_ring_count_reading(axe_simt_ring_of(sp, s->pipeline), s);
 
-    while (n > 0 && r->way != AXE_RING_PLAIN &&
-           !axe_stmt_reads_ring(s->body[n - 1], s->pipeline))
-        n--;
+    AXE_TRY(axe_sync_read(&g->w, s, NULL));
     AXE_TRY(list_block(g, n, s->body));
+    if (!axe_simt_drain_of(sp, s))
+        AXE_TRY(axe_sync_free(&g->w, s, NULL));
     return list_block(g, s->n_body - n, s->body + n);
+}
+
+/* A loop whose iterations overlap: of stages alone. */
+static axe_status
+list_overlapping(listing *g, const axe_stmt *loop)
+{
+    for (int i = 0; i < loop->n_body; i++) {
+        const axe_stmt *s = loop->body[i];
+        if (s->kind == AXE_STMT_PRODUCE) {
+            AXE_TRY(list_produce(g, s));
+            continue;
+        }
+        AXE_TRY(axe_sync_read(&g->w, s, loop));
+        AXE_TRY(list_block(g, s->n_body, s->body));
+        AXE_TRY(axe_sync_free(&g->w, s, loop));
+    }
+    return axe_sync_leave_loop(&g->w, loop);
 }
 
 /* Does each role run its own loop over the launch's tiles? */
 static bool
 loops_over_tiles(const listing *g, const axe_stmt *roles)
 {
-    const axe_stmt *top = g->launch->scope;
+    const axe_stmt *top = g->w.launch->scope;
 
     return top->keys.persistent && axe_scope_is_of_roles(top) &&
            axe_stmt_within(top->n_body, top->body, roles);
@@ -246,18 +268,24 @@ loops_over_tiles(const listing *g, const axe_stmt *roles)
 static axe_status
 list_role(listing *g, const axe_stmt *role, bool tiles)
 {
-    const axe_thread_group *around = g->threads;
+    const axe_thread_group *around = g->w.threads;
+    int64_t                 pair;
 
-    g->threads = axe_threads_at(g->p->simt, role);
-    AXE_TRY(axe_sync_begin_turns(g->p, role, g->threads));
-    AXE_TRY(axe_sync_begin_alone(g->p, g->launch, role));
+    g->w.threads = axe_threads_at(g->w.p->simt, role);
+    AXE_TRY(axe_sync_begin_turns(g->w.p, role, g->w.threads));
+    AXE_TRY(axe_sync_begin_alone(g->w.p, g->w.launch, role));
+    g->w.alone = axe_sync_is_alone(
+        g->w.p->simt, (const axe_schedule *const *)g->w.p->schedule, role,
+        &pair);
     if (tiles)
-        AXE_TRY(axe_sync_ask_tile(g->p, g->launch, role));
+        AXE_TRY(axe_sync_ask_tile(g->w.p, g->w.launch, role));
     AXE_TRY(list_block(g, role->n_body, role->body));
     if (tiles)
-        AXE_TRY(axe_sync_next_tile(g->p, g->launch, role));
-    AXE_TRY(axe_sync_end_turns(g->p, role, g->threads));
-    g->threads = around;
+        AXE_TRY(axe_sync_next_tile(g->w.p, g->w.launch, role));
+    AXE_TRY(axe_sync_end_role(&g->w, role));
+    g->w.alone = false;
+    AXE_TRY(axe_sync_end_turns(g->w.p, role, g->w.threads));
+    g->w.threads = around;
     return AXE_OK;
 }
 
@@ -265,13 +293,13 @@ list_role(listing *g, const axe_stmt *role, bool tiles)
 static axe_status
 list_scope(listing *g, const axe_stmt *s)
 {
-    const axe_thread_group *around = g->threads;
+    const axe_thread_group *around = g->w.threads;
 
-    g->threads = axe_threads_at(g->p->simt, s);
-    AXE_TRY(axe_sync_begin_turns(g->p, s, g->threads));
+    g->w.threads = axe_threads_at(g->w.p->simt, s);
+    AXE_TRY(axe_sync_begin_turns(g->w.p, s, g->w.threads));
     AXE_TRY(list_block(g, s->n_body, s->body));
-    AXE_TRY(axe_sync_end_turns(g->p, s, g->threads));
-    g->threads = around;
+    AXE_TRY(axe_sync_end_turns(g->w.p, s, g->w.threads));
+    g->w.threads = around;
     return AXE_OK;
 }
 
@@ -280,7 +308,7 @@ list_scope(listing *g, const axe_stmt *s)
 static axe_status
 list_constant(listing *g, const axe_stmt *s)
 {
-    const axe_simt_schedule *d = g->p->schedule[s->id]->simt;
+    const axe_simt_schedule *d = g->w.p->schedule[s->id]->simt;
     axe_sync_item            item = {.at = s,
                                      .place = AXE_SYNC_INSIDE,
                                      .threads = d->threads,
@@ -291,24 +319,23 @@ list_constant(listing *g, const axe_stmt *s)
         (axe_is_iconst(d->when, &v) && v == 0))
         return AXE_OK;
     if (g->sums)
-        AXE_TRY(axe_sync_push_sums(g->p, item, AXE_SYNC_BEFORE));
+        AXE_TRY(axe_sync_push_sums(g->w.p, item, AXE_SYNC_BEFORE));
     item.what = AXE_SYNC_TOGETHER;
-    axe_sync_push(g->p, item);
+    axe_sync_push(g->w.p, item);
     item.what = AXE_SYNC_ROW;
-    return g->sums ? axe_sync_push_sums(g->p, item, AXE_SYNC_AFTER) : AXE_OK;
+    return g->sums ? axe_sync_push_sums(g->w.p, item, AXE_SYNC_AFTER) : AXE_OK;
 }
 
 static axe_status
 list_inside(listing *g, const axe_stmt *s)
 {
-    if (s->kind == AXE_STMT_CONSUME)
-        return list_consume(g, s);
-    if (s->kind == AXE_STMT_FOR && axe_ring_overlapping(g->p->simt, s)) {
-        for (int i = 0; i < s->n_body; i++)
-            AXE_TRY(list_block(g, s->body[i]->n_body, s->body[i]->body));
-        return AXE_OK;
-    }
+    if (s->kind == AXE_STMT_FOR && axe_ring_overlapping(g->w.p->simt, s))
+        return list_overlapping(g, s);
     switch (s->kind) {
+    case AXE_STMT_PRODUCE:
+        return list_produce(g, s);
+    case AXE_STMT_CONSUME:
+        return list_consume(g, s);
     case AXE_STMT_ROLES:
         for (int i = 0; i < s->n_body; i++)
             AXE_TRY(list_role(g, s->body[i], loops_over_tiles(g, s)));
@@ -316,9 +343,9 @@ list_inside(listing *g, const axe_stmt *s)
     case AXE_STMT_SCOPE:
         return list_scope(g, s);
     case AXE_STMT_TURN:
-        AXE_TRY(axe_sync_enter_turn(g->p, s, g->threads));
+        AXE_TRY(axe_sync_enter_turn(g->w.p, s, g->w.threads));
         AXE_TRY(list_block(g, s->n_body, s->body));
-        return axe_sync_leave_turn(g->p, s, g->threads);
+        return axe_sync_leave_turn(g->w.p, s, g->w.threads);
     case AXE_STMT_INDEX:
         return list_constant(g, s);
     default:
@@ -330,19 +357,19 @@ list_inside(listing *g, const axe_stmt *s)
 static axe_status
 list_one(listing *g, const axe_stmt *s, const axe_stmt *last)
 {
-    const char     *copy = group_of_copy(g->p, s);
+    const char     *copy = group_of_copy(g->w.p, s);
     const axe_atom *behind = fence_behind(g, s);
-    bool            again = fills_again(g->p, s);
+    bool            again = fills_again(g->w.p, s);
     bool            later = copy && g->in_flight && !behind && !again;
 
     if (!copy || again || (g->fence && behind && behind != g->fence))
         AXE_TRY(land(g, s, AXE_SYNC_LEFT));
     if (behind != g->fence && !later)
         fence(g, s, AXE_SYNC_LEFT);
-    push_drains(g, s, false, last);
+    AXE_TRY(push_drains(g, s, false, last));
     AXE_TRY(push_sync_points(g, s));
     AXE_TRY(list_inside(g, s));
-    push_drains(g, s, true, NULL);
+    AXE_TRY(push_drains(g, s, true, NULL));
     if (!later)
         g->fence = behind;
     if (copy)
@@ -365,16 +392,16 @@ list_block(listing *g, int n, axe_stmt *const *body)
 static axe_status
 list_launch(listing *g)
 {
-    const axe_stmt *top = g->launch->scope;
+    const axe_stmt *top = g->w.launch->scope;
     bool            own = top->keys.persistent && axe_scope_is_of_roles(top);
 
-    AXE_TRY(axe_sync_open(g->p, g->launch));
+    AXE_TRY(axe_sync_open(g->w.p, g->w.launch));
     if (!own)
-        AXE_TRY(axe_sync_ask_tile(g->p, g->launch, NULL));
+        AXE_TRY(axe_sync_ask_tile(g->w.p, g->w.launch, NULL));
     AXE_TRY(list_block(g, top->n_body, top->body));
     if (!own)
-        AXE_TRY(axe_sync_next_tile(g->p, g->launch, NULL));
-    return axe_sync_close(g->p, g->launch);
+        AXE_TRY(axe_sync_next_tile(g->w.p, g->w.launch, NULL));
+    return axe_sync_close(g->w.p, g->w.launch);
 }
 
 axe_status
@@ -384,8 +411,9 @@ axe_simt_list_sync(axe_planner *p)
 
     for (int i = 0; i < p->simt->n_launch; i++) {
         const axe_simt_launch *l = &p->simt->launch[i];
-        listing                g = {
-                           .p = p, .launch = l, .needs = needs, .sums = l->tmem_columns > 0};
+        listing                g = {.w = {.p = p, .launch = l},
+                                    .needs = needs,
+                                    .sums = l->tmem_columns > 0};
         AXE_TRY(list_launch(&g));
     }
     return AXE_OK;

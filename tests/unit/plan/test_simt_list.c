@@ -1,0 +1,253 @@
+/* test_simt_list.c - the list of what synchronises: every wait for a stage or
+ * an answer has an arrival that can come, and every item a row and a reason. */
+#include <stdio.h>
+
+#include "plan/simt/simt.h"
+#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/sync/sync_list.h"
+#include "planned.h"
+
+static const char *
+read_file(axe_ctx *cx, const char *name)
+{
+    const char *path = axe_textf(cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR, name);
+    FILE       *f = fopen(path, "rb");
+    char       *text = axe_alloc(cx, 1 << 16);
+
+    assert_non_null(f);
+    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+/* The plan of a kernel of kernels/, with a value set; NULL: with none. */
+static const axe_simt_plan *
+list_of(axe_ctx *cx, const char *name, const char *machine, const char *key,
+        const char *value)
+{
+    const char        *text = read_file(cx, name);
+    int32_t            src = axe_source_add(cx, name, text, strlen(text));
+    const axe_machine *mc;
+    const axe_module  *m;
+    const axe_kernel  *k;
+    const axe_plan    *p;
+
+    assert_int_equal(axe_machine_find(cx, machine, &mc), AXE_OK);
+    axe_inst inst = {.machine = mc->family,
+                     .model = machine,
+                     .n_set = key != NULL,
+                     .set_name = &key,
+                     .set_value = &value};
+    assert_int_equal(axe_module_parse(cx, src, &m), AXE_OK);
+    assert_int_equal(axe_module_instantiate(cx, m, &inst, &k), AXE_OK);
+    assert_int_equal(axe_plan_kernel(cx, k, mc, &p), AXE_OK);
+    return p->simt;
+}
+
+/* ----------------------------------------------------------------- counting */
+
+/* A kind of item: at a barrier of a ring, or, NULL, of the queue. */
+typedef struct asked {
+    const axe_simt_ring *ring;
+    axe_sync_what        what;
+    axe_sync_kind        kind;
+    axe_sync_bar         bar;
+} asked;
+
+static bool
+is_asked(const axe_sync_item *i, asked a)
+{
+    return i->what == a.what && i->ring == a.ring && i->row->sync == a.kind &&
+           i->bar == a.bar;
+}
+
+/* Where the first such item behind `from` is, or -1; so many there are. */
+static int
+find(const axe_simt_plan *sp, int from, asked a)
+{
+    for (int i = from; i < sp->n_sync; i++)
+        if (is_asked(&sp->sync[i], a))
+            return i;
+    return -1;
+}
+
+static int
+count(const axe_simt_plan *sp, asked a)
+{
+    int n = 0;
+
+    for (int i = find(sp, 0, a); i >= 0; i = find(sp, i + 1, a))
+        n++;
+    return n;
+}
+
+/* Of threads, or of an engine. */
+static int
+count_arrivals(const axe_simt_plan *sp, const axe_simt_ring *r,
+               axe_sync_bar bar)
+{
+    return count(sp, (asked){r, AXE_SYNC_STAGE, AXE_SYNC_ARRIVE, bar}) +
+           count(sp, (asked){r, AXE_SYNC_STAGE, AXE_SYNC_COMMIT, bar}) +
+           count(sp, (asked){r, AXE_SYNC_STAGE, AXE_SYNC_EXPECT, bar});
+}
+
+static bool
+needs_row(axe_sync_what what)
+{
+    switch (what) {
+    case AXE_SYNC_ROW:
+    case AXE_SYNC_STAGE:
+    case AXE_SYNC_ANSWER:
+    case AXE_SYNC_ARRIVED:
+    case AXE_SYNC_TURN:
+    case AXE_SYNC_COLUMNS:
+    case AXE_SYNC_FREED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Who waits for a barrier is waited for there: in the list there are both, or
+ * neither, and where the plan counts arrivals both. */
+static void
+check_all(const axe_simt_plan *sp)
+{
+    for (int i = 0; i < sp->n_sync; i++) {
+        assert_non_null(sp->sync[i].why);
+        assert_non_null(sp->sync[i].at);
+        assert_true(sp->sync[i].row || !needs_row(sp->sync[i].what));
+    }
+    for (int i = 0; i < sp->n_ring; i++)
+        for (axe_sync_bar b = AXE_BAR_FULL; b <= AXE_BAR_EMPTY; b++) {
+            const axe_simt_ring *r = &sp->ring[i];
+            int                  made = b == AXE_BAR_FULL ? r->full : r->empty;
+            asked                wait = {r, AXE_SYNC_STAGE, AXE_SYNC_WAIT, b};
+            assert_int_equal(count(sp, wait) > 0, made > 0);
+            assert_int_equal(count_arrivals(sp, r, b) > 0, made > 0);
+        }
+}
+
+/* -------------------------------------------------------------------- tests */
+
+/* Of the place of a PRODUCE or CONSUME of the ring, the n-th item but for
+ * counters, as its row is called or what it does. */
+static const char *
+item_at(const axe_simt_plan *sp, axe_sync_place place, int n)
+{
+    for (int i = 0; i < sp->n_sync; i++) {
+        const axe_sync_item *it = &sp->sync[i];
+        if (it->place != place || it->what == AXE_SYNC_STEP ||
+            it->what == AXE_SYNC_KEEP || n-- > 0)
+            continue;
+        return it->what == AXE_SYNC_FILLS      ? "fills"
+               : it->what == AXE_SYNC_TOGETHER ? "barrier"
+                                               : it->row->name;
+    }
+    return "";
+}
+
+/* A role fills by boxes, another one reads and gives back the stage before,
+ * since products of this one are in flight; behind the loop the last one. */
+static void
+test_roles(void **state)
+{
+    axe_ctx             *cx = axe_ctx_new();
+    const axe_simt_plan *sp = list_of(cx, "gemm_sm90", "sm_90a", NULL, NULL);
+    const axe_simt_ring *r = &sp->ring[0];
+    asked back = {r, AXE_SYNC_STAGE, AXE_SYNC_ARRIVE, AXE_BAR_EMPTY};
+    asked wait = {r, AXE_SYNC_STAGE, AXE_SYNC_WAIT, AXE_BAR_FULL};
+    int   first, last;
+
+    check_all(sp);
+    assert_int_equal(r->way, AXE_RING_ROLES);
+    assert_string_equal(item_at(sp, AXE_SYNC_ROOM, 0), "mbarrier.wait");
+    assert_string_equal(item_at(sp, AXE_SYNC_FILL, 0), "mbarrier.expect");
+    assert_string_equal(item_at(sp, AXE_SYNC_USE, 0), "mbarrier.wait");
+    assert_int_equal(count(sp, back), 2);
+    first = find(sp, 0, back);
+    last = find(sp, first + 1, back);
+    assert_true(find(sp, 0, wait) < first);
+    assert_true(sp->sync[first].deferred && sp->sync[last].deferred);
+    assert_int_equal(sp->sync[first].place, AXE_SYNC_USED);
+    assert_int_equal(sp->sync[last].place, AXE_SYNC_BEHIND);
+    assert_int_equal(sp->sync[last - 1].row->sync, AXE_SYNC_DRAIN);
+    axe_ctx_free(cx);
+    (void)state;
+}
+
+/* Groups of pieces: there is one in every iteration; all but those ahead are
+ * done, and all threads there, before the next one is filled. */
+static void
+test_groups(void **state)
+{
+    axe_ctx             *cx = axe_ctx_new();
+    const axe_simt_plan *sp = list_of(cx, "gemm", "sm_80", NULL, NULL);
+    int                  n = 0;
+
+    check_all(sp);
+    assert_int_equal(sp->ring[0].way, AXE_RING_AHEAD);
+    assert_string_equal(item_at(sp, AXE_SYNC_PACE, 0), "cp.commit");
+    assert_string_equal(item_at(sp, AXE_SYNC_PACE, 1), "");
+    assert_string_equal(item_at(sp, AXE_SYNC_USE, 0), "cp.drain");
+    assert_string_equal(item_at(sp, AXE_SYNC_USE, 1), "barrier");
+    assert_string_equal(item_at(sp, AXE_SYNC_USE, 2), "fills");
+    assert_string_equal(item_at(sp, AXE_SYNC_USED, 0), "");
+    for (int i = 0; i < sp->n_sync; i++)
+        if (sp->sync[i].place == AXE_SYNC_USE &&
+            sp->sync[i].what == AXE_SYNC_ROW) {
+            assert_int_equal(sp->sync[i].n, sp->ring[0].n_stage - 2);
+            n++;
+        }
+    assert_int_equal(n, 1);
+    axe_ctx_free(cx);
+    (void)state;
+}
+
+/* One role asks, each one waits for the answer, reads it, and gives its room
+ * back, once. */
+static void
+test_queue(void **state)
+{
+    axe_ctx             *cx = axe_ctx_new();
+    const axe_simt_plan *sp =
+        list_of(cx, "gemm_sm100", "sm_100a", "DYNAMIC", "1");
+    asked expect = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_EXPECT, AXE_BAR_FULL};
+    asked room = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_WAIT, AXE_BAR_EMPTY};
+    asked take = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_TAKE, AXE_BAR_FULL};
+    asked wait = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_WAIT, AXE_BAR_FULL};
+    asked read = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_TAKEN, AXE_BAR_FULL};
+    asked back = {NULL, AXE_SYNC_ANSWER, AXE_SYNC_ARRIVE, AXE_BAR_EMPTY};
+
+    check_all(sp);
+    assert_int_equal(count(sp, expect), 1);
+    assert_int_equal(count(sp, take), 1);
+    assert_true(find(sp, 0, expect) < find(sp, 0, room));
+    assert_true(find(sp, 0, room) < find(sp, 0, take));
+    assert_int_equal(sp->sync[find(sp, 0, take)].by & AXE_BY_LEADER,
+                     AXE_BY_LEADER);
+    assert_int_equal(count(sp, wait), 3);
+    for (int i = find(sp, 0, wait); i >= 0; i = find(sp, i + 1, wait)) {
+        const axe_stmt *role = sp->sync[i].at;
+        int             got = find(sp, i, read), end = find(sp, i, back);
+        assert_ptr_equal(sp->sync[got].at, role);
+        assert_ptr_equal(sp->sync[end].at, role);
+        assert_true(got < end);
+    }
+    assert_int_equal(count(sp, read), 3);
+    assert_int_equal(count(sp, back), 3);
+    axe_ctx_free(cx);
+    (void)state;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_queue),
+    };
+
+    return cmocka_run_group_tests_name("simt_list", tests, NULL, NULL);
+}
