@@ -17,10 +17,12 @@ axe_sim_address_make(sim *s, sim_code *code, const axe_byte_at *a, sim_arg *out)
                         s->g->buffer[out->tensor].tensor->name);
     out->n_part = a->n;
     for (int i = 0; i < a->n; i++) {
-        AXE_TRY(axe_sim_expr_make(s, code, a->part[i].at, &out->part[i].at));
+        AXE_TRY(axe_sim_index_make(s, code, a->part[i].at, AXE_USE_INDEX, NULL,
+                                   0, &out->part[i].at));
         out->part[i].how = a->part[i].how;
     }
-    return a->behind ? axe_sim_expr_make(s, code, a->behind, &out->behind)
+    return a->behind ? axe_sim_index_make(s, code, a->behind, AXE_USE_INDEX,
+                                          NULL, 0, &out->behind)
                      : AXE_OK;
 }
 

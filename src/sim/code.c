@@ -205,9 +205,16 @@ add(coder *k, sim_op op, const axe_lir *from)
 static axe_status
 expr_into(coder *k, int at, const axe_node *n, int which)
 {
+    const axe_lir  *l = k->c->inst[at].from;
+    bool            sets = which == 0 && l->kind != AXE_LIR_IF;
+    axe_index_use   use = AXE_USE_INDEX;
     const sim_expr *e;
 
-    AXE_TRY(axe_sim_expr_make(k->s, k->c, n, &e));
+    if (l->kind == AXE_LIR_LET)
+        n = axe_index_let(k->c->index, l, &use);
+    AXE_TRY(axe_sim_index_make(
+        k->s, k->c, n, use, sets || which == 1 ? l->var : NULL,
+        which == 1 ? l->step : l->kind == AXE_LIR_COUNT, &e));
     if (which == 0)
         k->c->inst[at].a = e;
     else if (which == 1)
@@ -366,14 +373,16 @@ static axe_status make_block(coder *k, const axe_lblock *b);
 static axe_status
 make_loop(coder *k, const axe_lir *l)
 {
-    bool forever = l->kind == AXE_LIR_FOREVER;
-    int  at = add(k, forever ? SIM_FOREVER : SIM_LOOP, l), end;
+    axe_index_mark here = axe_index_here(k->c->index);
+    bool           forever = l->kind == AXE_LIR_FOREVER;
+    int            at = add(k, forever ? SIM_FOREVER : SIM_LOOP, l), end;
 
     if (!forever) {
         if (l->step < 1)
             return axe_fail(k->s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                             "the simulator: a loop by %lld",
                             (long long)l->step);
+        axe_index_declare(k->c->index, l);
         AXE_TRY(expr_into(k, at, l->begin, 0));
         AXE_TRY(expr_into(k, at, l->end, 1));
         k->c->inst[at].slot = axe_sim_slot(k->s, k->c, l->var);
@@ -391,6 +400,7 @@ make_loop(coder *k, const axe_lir *l)
     k->c->inst[end].step = l->step;
     k->c->inst[end].jump = at + 1;
     k->c->inst[at].jump = end + 1;
+    axe_index_leave(k->c->index, here);
     return AXE_OK;
 }
 
@@ -417,6 +427,7 @@ make_let(coder *k, const axe_lir *l)
 {
     int at = add(k, l->kind == AXE_LIR_TURN ? SIM_TURN : SIM_LET, l);
 
+    axe_index_declare(k->c->index, l);
     k->c->inst[at].slot = axe_sim_slot(k->s, k->c, l->var);
     k->c->inst[at].step = l->step;
     if (l->kind == AXE_LIR_LET || l->kind == AXE_LIR_SET)
@@ -464,11 +475,14 @@ make_one(coder *k, const axe_lir *l)
 static axe_status
 make_block(coder *k, const axe_lblock *b)
 {
+    axe_index_mark here = axe_index_here(k->c->index);
+
     if (++k->depth > k->c->max_frame)
         k->c->max_frame = k->depth;
     for (int i = 0; i < b->n; i++)
         AXE_TRY(make_one(k, b->item[i]));
     k->depth--;
+    axe_index_leave(k->c->index, here);
     return AXE_OK;
 }
 
@@ -483,12 +497,24 @@ number_bars(sim *s, sim_code *c)
         }
 }
 
+/* Is the text for wide sizes the one that is launched? */
+static bool
+is_wide(const sim *s)
+{
+    bool wide = false;
+
+    for (int i = 0; i < s->l->plan->kernel->n_size; i++)
+        wide = wide || s->spec->size[i] > AXE_SIZE_MOST;
+    return wide;
+}
+
 axe_status
 axe_sim_code_make(sim *s, sim_code **out)
 {
     sim_code *c = axe_new(s->own, sim_code);
     coder     k = {.s = s, .c = c};
 
+    c->index = axe_indices_make(s->own, s->l, s->g, is_wide(s));
     c->bar0 = axe_new_array(s->own, int, s->g->n_buffer);
     for (int i = 0; i < s->g->n_buffer; i++)
         c->bar0[i] = -1;

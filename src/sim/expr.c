@@ -13,10 +13,12 @@
 /* ---------------------------------------------------------------- making */
 
 typedef struct maker {
-    sim      *s;
-    sim_code *code;
-    sim_term *term;
-    int       n, cap, depth, most;
+    sim          *s;
+    sim_code     *code;
+    sim_term     *term;
+    int           n, cap, depth, most;
+    bool          text; /* its width is that of its text, of this use: */
+    axe_index_use use;
 } maker;
 
 static sim_term *
@@ -85,6 +87,21 @@ make_leaf(maker *m, const axe_node *n, bool *lanes)
     return AXE_OK;
 }
 
+static void
+note_text(const maker *m, const axe_node *n, sim_term *t)
+{
+    bool divides =
+        n->op == AXE_OP_div || n->op == AXE_OP_mod || n->op == AXE_OP_cdiv;
+    int k;
+
+    if (!m->text || n->type != AXE_TYPE_INDEX)
+        return;
+    t->narrow = !axe_index_text_is_wide(m->code->index, n, m->use);
+    t->whole = divides && axe_index_quotient(n, &k) == AXE_QUOTIENT_WHOLE;
+    t->rounds = n->op == AXE_OP_cdiv && t->narrow &&
+                axe_index_quotient(n, &k) != AXE_QUOTIENT_FLOOR;
+}
+
 static axe_status
 make(maker *m, const axe_node *n, bool *lanes)
 {
@@ -100,7 +117,19 @@ make(maker *m, const axe_node *n, bool *lanes)
         any = any || one;
     }
     *lanes = any;
-    add_term(m, n, any, n->n_arg);
+    note_text(m, n, add_term(m, n, any, n->n_arg));
+    return AXE_OK;
+}
+
+static axe_status
+made(maker *m, const axe_node *n, sim_expr *e)
+{
+    AXE_TRY(make(m, n, &e->lanes));
+    e->n = m->n;
+    e->term = m->term;
+    e->depth = m->most;
+    if (m->most > m->code->max_depth)
+        m->code->max_depth = m->most;
     return AXE_OK;
 }
 
@@ -111,12 +140,22 @@ axe_sim_expr_make(sim *s, sim_code *code, const axe_node *n,
     sim_expr *e = axe_new(s->own, sim_expr);
     maker     m = {.s = s, .code = code};
 
-    AXE_TRY(make(&m, n, &e->lanes));
-    e->n = m.n;
-    e->term = m.term;
-    e->depth = m.most;
-    if (m.most > code->max_depth)
-        code->max_depth = m.most;
+    AXE_TRY(made(&m, n, e));
+    *out = e;
+    return AXE_OK;
+}
+
+axe_status
+axe_sim_index_make(sim *s, sim_code *code, const axe_node *n, axe_index_use use,
+                   const axe_var *v, int64_t by, const sim_expr **out)
+{
+    sim_expr *e = axe_new(s->own, sim_expr);
+    maker     m = {.s = s, .code = code, .text = s->checks, .use = use};
+
+    AXE_TRY(made(&m, n, e));
+    e->bounded = s->checks && v && n->type == AXE_TYPE_INDEX &&
+                 !axe_index_var_is_wide(code->index, v);
+    e->most = INT32_MAX - by;
     *out = e;
     return AXE_OK;
 }
@@ -336,10 +375,16 @@ axe_sim_eval(sim_warp *w, const sim_expr *e, axe_lane_set mask,
             for (int k = 0; k < n_arg && t->lanes; k++)
                 if (!lanes[k])
                     spread(top + k, all);
+            if (t->whole || t->rounds)
+                axe_sim_check_operands(w, t, top, mask, in);
             eval_op(t, all, top++);
+            if (t->narrow)
+                axe_sim_check_value(w, t, top - 1, mask, in);
             *lanes++ = t->lanes;
         }
     }
+    if (e->bounded)
+        axe_sim_check_bound(w, e, top - 1, mask, in);
     return top - 1;
 }
 

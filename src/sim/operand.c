@@ -45,6 +45,26 @@ find_tensor(sim *s, sim_code *code, const axe_arg *a, int *out)
 }
 
 static axe_status
+index_make(sim *s, sim_code *code, const axe_node *n, const sim_expr **out)
+{
+    return axe_sim_index_make(s, code, n, AXE_USE_INDEX, NULL, 0, out);
+}
+
+/* An element's number, which is printed of those in global memory, and of
+ * numbers; others have an address or a unit. */
+static axe_status
+make_at(sim *s, sim_code *code, const axe_arg *a, const sim_expr **out)
+{
+    if (a->space == AXE_ARG_GLOBAL)
+        return axe_sim_index_make(s, code,
+                                  axe_index_gathered(code->index, a->at),
+                                  AXE_USE_ADDRESS, NULL, 0, out);
+    if (a->space == AXE_ARG_INT)
+        return index_make(s, code, a->at, out);
+    return axe_sim_expr_make(s, code, a->at, out);
+}
+
+static axe_status
 make_map_arg(sim *s, sim_code *code, const axe_arg *a, sim_arg *out)
 {
     const axe_map *m;
@@ -60,7 +80,7 @@ make_map_arg(sim *s, sim_code *code, const axe_arg *a, sim_arg *out)
     out->map = a->map;
     out->n_at = a->n_at;
     for (int i = 0; i < a->n_at; i++)
-        AXE_TRY(axe_sim_expr_make(s, code, a->coord[i], &out->coord[i]));
+        AXE_TRY(index_make(s, code, a->coord[i], &out->coord[i]));
     return AXE_OK;
 }
 
@@ -76,16 +96,16 @@ axe_sim_arg_make(sim *s, sim_code *code, const axe_arg *a, sim_arg *out)
         AXE_TRY(find_tensor(s, code, a, &out->tensor));
     if (!a->at)
         return missing(s, a, "operand with an address");
-    AXE_TRY(axe_sim_expr_make(s, code, a->at, &out->at));
+    AXE_TRY(make_at(s, code, a, &out->at));
     if (a->space == AXE_ARG_SHARED || a->space == AXE_ARG_DSMEM)
         AXE_TRY(axe_sim_address_make(s, code, a->byte, out));
     if (a->unit && a->unit != a->at) {
         out->per = a->per;
-        AXE_TRY(axe_sim_expr_make(s, code, a->unit, &out->unit));
+        AXE_TRY(index_make(s, code, a->unit, &out->unit));
         if (a->rest)
-            AXE_TRY(axe_sim_expr_make(s, code, a->rest, &out->rest));
+            AXE_TRY(index_make(s, code, a->rest, &out->rest));
     }
-    return a->cta ? axe_sim_expr_make(s, code, a->cta, &out->cta) : AXE_OK;
+    return a->cta ? index_make(s, code, a->cta, &out->cta) : AXE_OK;
 }
 
 axe_status

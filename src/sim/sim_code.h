@@ -4,6 +4,7 @@
 #ifndef AXE_SIM_CODE_H
 #define AXE_SIM_CODE_H
 
+#include "lower/pass/index.h"
 #include "machine/matrix.h"
 #include "sim/sim.h"
 
@@ -28,6 +29,9 @@ typedef struct sim_term {
     axe_op   op;
     axe_type type, from; /* of the result, of the first operand */
     bool     lanes;      /* the result differs between lanes */
+    bool     narrow;     /* its text has 32 bits */
+    bool     whole;      /* its text divides what is not negative */
+    bool     rounds;     /* its text adds to what is divided, of 32 bits */
     int      slot;       /* var: the variable's; load: the array */
     int64_t  i;
     double   f;
@@ -37,6 +41,8 @@ typedef struct sim_term {
 typedef struct sim_expr {
     int       n, depth;
     bool      lanes;
+    bool      bounded; /* a variable of 32 bits is to hold it: at most `most` */
+    int64_t   most;
     sim_term *term;
 } sim_expr;
 
@@ -162,6 +168,7 @@ typedef struct sim_inst {
 } sim_inst;
 
 typedef struct sim_code {
+    axe_indices    *index; /* while it is made */
     int             n_inst, n_slot, cap_slot, max_frame, max_depth;
     sim_inst       *inst;
     bool           *lanes;        /* [n_slot] the value differs between lanes */

@@ -338,6 +338,13 @@ struct sim {
 /* expr.c */
 AXE_CHECK axe_status axe_sim_expr_make(sim *s, sim_code *code,
                                        const axe_node *n, const sim_expr **out);
+/* An index as its text has it, whose width is checked.
+ * v    the variable that is to hold it, or NULL
+ * by   what is added to that afterwards */
+AXE_CHECK axe_status axe_sim_index_make(sim *s, sim_code *code,
+                                        const axe_node *n, axe_index_use use,
+                                        const axe_var *v, int64_t by,
+                                        const sim_expr **out);
 /* The value of 32 lanes; of uniform expressions only of the first. Valid until
  * the next call. */
 const sim_val *axe_sim_eval(sim_warp *w, const sim_expr *e, axe_lane_set mask,
@@ -358,6 +365,14 @@ AXE_CHECK axe_status axe_sim_pins_make(sim *s, const axe_lir *l, sim_inst *in);
 /* Operand i of a call is counted in pieces of several elements: it begins with
  * one, and that should be where lowering means it to be. */
 void axe_sim_pieces(sim_warp *w, sim_call *c, int i);
+
+/* index.c: of a term's operands, its value, and that of a whole expression */
+void axe_sim_check_operands(sim_warp *w, const sim_term *t, const sim_val *v,
+                            axe_lane_set mask, const sim_inst *in);
+void axe_sim_check_value(sim_warp *w, const sim_term *t, const sim_val *v,
+                         axe_lane_set mask, const sim_inst *in);
+void axe_sim_check_bound(sim_warp *w, const sim_expr *e, const sim_val *v,
+                         axe_lane_set mask, const sim_inst *in);
 
 /* address.c */
 AXE_CHECK axe_status axe_sim_address_make(sim *s, sim_code *code,

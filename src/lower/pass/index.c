@@ -164,6 +164,30 @@ axe_index_let(const axe_indices *x, const axe_lir *l, axe_index_use *use)
     return wide ? axe_index_gathered(x, l->value) : l->value;
 }
 
+bool
+axe_index_text_is_wide(const axe_indices *x, const axe_node *n,
+                       axe_index_use use)
+{
+    bool divides =
+        n->op == AXE_OP_div || n->op == AXE_OP_mod || n->op == AXE_OP_cdiv;
+    int k;
+
+    if (is_condition(n))
+        return false;
+    if (n->n_arg == 0 || n->op == AXE_OP_load || n->op == AXE_OP_cast)
+        return axe_index_is_wide(x, n);
+    if (divides && axe_index_quotient(n, &k) != AXE_QUOTIENT_FLOOR)
+        return axe_index_is_wide(x, n->arg[0]) ||
+               axe_index_is_wide(x, n->arg[1]) || axe_index_rounds_beyond(x, n);
+    if (axe_index_is_wide_product(x, n, use) || axe_index_is_wide(x, n) ||
+        axe_index_grows(x, n))
+        return true;
+    for (int i = n->op == AXE_OP_select; i < n->n_arg; i++)
+        if (axe_index_text_is_wide(x, n->arg[i], use))
+            return true;
+    return false;
+}
+
 /* --------------------------------------------------------------- variables */
 
 /* One variable may be declared in several places, with different widths. */

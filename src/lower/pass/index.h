@@ -39,6 +39,9 @@ void           axe_index_leave(axe_indices *x, axe_index_mark here);
 
 /* Has the text of an expression 64 bits, whatever its use? */
 bool axe_index_is_wide(const axe_indices *x, const axe_node *n);
+/* The same, of a use, as products of addresses have 64 bits, too. */
+bool axe_index_text_is_wide(const axe_indices *x, const axe_node *n,
+                            axe_index_use use);
 /* Is it, of a use, a product that is spelt as one of 64 bits? */
 bool axe_index_is_wide_product(const axe_indices *x, const axe_node *n,
                                axe_index_use use);
