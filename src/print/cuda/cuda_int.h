@@ -2,6 +2,7 @@
 #ifndef AXE_PRINT_CUDA_CUDA_INT_H
 #define AXE_PRINT_CUDA_CUDA_INT_H
 
+#include "lower/pass/divisor.h"
 #include "lower/pass/index.h"
 #include "lower/pass/word.h"
 #include "print/cuda/cuda.h"
@@ -85,16 +86,6 @@ AXE_CHECK axe_status axe_cuda_float(cuda_printer *p, axe_buf *b,
 /* An index that something is added to. */
 AXE_CHECK axe_status axe_cuda_term(cuda_printer *p, axe_buf *b,
                                    const axe_node *n);
-
-/* range.c ------------------------------------------------------------------ */
-
-typedef struct cuda_range {
-    double least, most;
-} cuda_range;
-
-/* Between which numbers a floating value lies unless it is NaN; infinities
- * where that is not known. */
-cuda_range axe_cuda_range(const axe_node *n);
 
 /* word.c ------------------------------------------------------------------- */
 

@@ -114,10 +114,12 @@ put_division(cuda_printer *p, axe_buf *b, const axe_node *n, int prec,
 static axe_status
 put_quotient(cuda_printer *p, axe_buf *b, const axe_node *n)
 {
-    cuda_range  by = axe_cuda_range(n->arg[1]);
-    const char *name = by.least < 0x1p-120 ? "quotient"
-                       : by.most < 0x1p125 ? "quotient_mid"
-                                           : "quotient_up";
+    static const char *const names[] = {
+        [AXE_DIVISOR_ANY] = "quotient",
+        [AXE_DIVISOR_LARGE] = "quotient_up",
+        [AXE_DIVISOR_MID] = "quotient_mid",
+    };
+    const char *name = names[axe_divisor_of(n->arg[1])];
 
     axe_cuda_need(p, name);
     axe_putf(b, "%s(", name);

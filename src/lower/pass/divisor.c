@@ -1,13 +1,17 @@
-/* range.c - between which numbers a value of an element lies.
+/* divisor.c - between which numbers what is divided by lies.
  *
  * A division is short where its divisor is known to be no extreme: the hardware
  * has a reciprocal, of numbers that have a normal one.  Ranges are those of the
  * exact value, a little widened for what rounding adds; NaN is in every one. */
+#include "lower/pass/divisor.h"
+
 #include <math.h>
 
-#include "print/cuda/cuda_int.h"
-
-typedef cuda_range range;
+/* Between which numbers a floating value lies unless it is NaN; infinities
+ * where that is not known. */
+typedef struct range {
+    double least, most;
+} range;
 
 static const range any = {-INFINITY, INFINITY};
 
@@ -77,8 +81,8 @@ applied(axe_op op, range a, range b)
     }
 }
 
-cuda_range
-axe_cuda_range(const axe_node *n)
+static range
+range_of(const axe_node *n)
 {
     if (!axe_type_is_float(n->type))
         return any;
@@ -87,11 +91,21 @@ axe_cuda_range(const axe_node *n)
     if (n->op == AXE_OP_iconst)
         return (range){(double)n->u.i, (double)n->u.i};
     if (n->op == AXE_OP_select) {
-        range a = axe_cuda_range(n->arg[1]), b = axe_cuda_range(n->arg[2]);
+        range a = range_of(n->arg[1]), b = range_of(n->arg[2]);
         return (range){fmin(a.least, b.least), fmax(a.most, b.most)};
     }
     if (n->op == AXE_OP_load || n->n_arg < 1 || n->n_arg > 2)
         return any;
-    return applied(n->op, axe_cuda_range(n->arg[0]),
-                   n->n_arg > 1 ? axe_cuda_range(n->arg[1]) : any);
+    return applied(n->op, range_of(n->arg[0]),
+                   n->n_arg > 1 ? range_of(n->arg[1]) : any);
+}
+
+axe_divisor
+axe_divisor_of(const axe_node *n)
+{
+    range by = range_of(n);
+
+    return by.least < 0x1p-120 ? AXE_DIVISOR_ANY
+           : by.most < 0x1p125 ? AXE_DIVISOR_MID
+                               : AXE_DIVISOR_LARGE;
 }
