@@ -1,11 +1,7 @@
 /* test_opencl_rows.c - devices of OpenCL as machines: kernels of the library
  * are planned, lowered and simulated for sub-groups of each width and for none,
- * and compared with the reference.  No printer writes them yet. */
-#include "lang/lang.h"
-#include "machine/opencl.h"
-#include "map_rows.h"
-#include "plan/plan.h"
-#include "run/file.h"
+ * and compared with the reference. */
+#include "opencl_machines.h"
 
 /* Which machines: all, those with sub-groups, and these if a device has more
  * local memory than the row says. */
@@ -35,46 +31,6 @@ has_groups(const axe_machine *mc)
     return strstr(mc->features, "subgroups") != NULL;
 }
 
-/* The machine with as much local memory as runtimes on CPUs have. */
-static const axe_machine *
-with_more(axe_ctx *cx, const axe_machine *mc)
-{
-    axe_machine *own = axe_new(cx, axe_machine);
-    axe_simt    *simt = axe_new(cx, axe_simt);
-
-    *own = *mc;
-    *simt = *mc->simt;
-    simt->shared_bytes = 256 * 1024;
-    own->simt = simt;
-    return own;
-}
-
-static axe_status
-compile_on(run *x, const char *file, const char *kernel, const axe_machine *mc)
-{
-    axe_program *p = axe_new(x->cx, axe_program);
-    const char  *path =
-        axe_textf(x->cx, "%s/kernels/%s.axe", AXE_SOURCE_DIR, file);
-    axe_inst inst = {
-        .kernel = kernel, .machine = mc->family, .model = mc->name};
-    const axe_module *m;
-    axe_bytes         text;
-
-    AXE_TRY(axe_file_read(x->cx, path, &text));
-    int32_t source =
-        axe_source_add(x->cx, path, (const char *)text.data, text.len);
-    free(text.data);
-    x->p = p;
-    p->machine = mc;
-    p->reach = INT64_MAX;
-    AXE_TRY(axe_machine_use(x->cx, mc));
-    AXE_TRY(axe_module_parse(x->cx, source, &m));
-    AXE_TRY(axe_module_instantiate(x->cx, m, &inst, &p->kernel));
-    AXE_TRY(axe_kernel_verify(x->cx, p->kernel));
-    AXE_TRY(axe_plan_kernel(x->cx, p->kernel, mc, &p->plan));
-    return axe_lower(x->cx, p->plan, &p->lowered);
-}
-
 static void
 test_kernels(void **state)
 {
@@ -94,7 +50,7 @@ test_kernels(void **state)
                 continue;
             }
             if (kernels[i].on == MORE)
-                mc = with_more(cx, mc);
+                mc = with_local(cx, mc, 256 * 1024);
             if (compile_on(&x, kernels[i].file, r.name, mc) != AXE_OK)
                 fail_row(x.cx, &r);
             r.name = axe_textf(cx, "%s on %s", r.name, mc->name);
@@ -120,11 +76,8 @@ test_refused(void **state)
     (void)state;
     for (int i = 0; i < AXE_LEN(refused); i++) {
         run x = {.cx = axe_ctx_new()};
-        int m = 0;
-        while (strcmp(axe_opencl_at(m)->name, refused[i].machine) != 0)
-            m++;
         assert_true(compile_on(&x, refused[i].file, refused[i].kernel,
-                               axe_opencl_at(m)) != AXE_OK);
+                               opencl_named(refused[i].machine)) != AXE_OK);
         if (!strstr(axe_last_error(x.cx), refused[i].said))
             fail_msg("%s: %s", refused[i].kernel, axe_last_error(x.cx));
         axe_ctx_free(x.cx);

@@ -1,0 +1,94 @@
+/* test_opencl_print.c - what grids look like in OpenCL C, and what is refused;
+ * run/test_opencl_kernels.c runs them. */
+#include "opencl_machines.h"
+#include "print/opencl/opencl.h"
+
+static axe_status
+print(run *x, const char *text, const char *machine, axe_buf *out)
+{
+    int32_t source = axe_source_add(x->cx, "k", text, strlen(text));
+
+    if (compile_source(x, source, "k", opencl_named(machine)) != AXE_OK)
+        fail_msg("%s: %s", text, axe_last_error(x->cx));
+    return axe_print_opencl(x->cx, x->p->lowered, out);
+}
+
+/* Words of the text, apart by `|`. */
+static const struct {
+    const char *text, *machine, *words;
+} printed[] = {
+    {"kernel k(in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 1024) Y[i*1024 + m] = X[i*1024 + m]; }",
+     "opencl",
+     "reqd_work_group_size(256, 1, 1)|lane = get_local_id(0) % 32;|"
+     "*(global float4 *)(t_X + |= w.s3;|long s_N"},
+    {"kernel k(in f32 X[M, N], out f32 y[M]) { index m, n;"
+     "cta (i : M by 4) { reg f32 s[4] = 0;"
+     "s[m] += X[i*4 + m, n]; y[i*4 + m] = s[m]; } }",
+     "opencl-sg16",
+     "intel_reqd_sub_group_size(16)|lane = get_sub_group_local_id();|"
+     "sub_group_shuffle_xor("},
+    {"kernel k(in i32 X[M, N], out i32 Y[N, M]) { index m, n;"
+     "cta (i : M by 32, j : N by 32) { shared i32 a[32, 32];"
+     "a[m, n] = X[i*32 + m, j*32 + n]; Y[j*32 + n, i*32 + m] = a[m, n]; } }",
+     "opencl", "local uchar shared[4096]|swizzle(|barrier(CLK_LOCAL_MEM_FENCE"},
+};
+
+static void
+test_printed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(printed); i++) {
+        run     x = {.cx = axe_ctx_new()};
+        axe_buf b = {.cx = x.cx};
+        if (print(&x, printed[i].text, printed[i].machine, &b) != AXE_OK)
+            fail_msg("%d: %s", i, axe_last_error(x.cx));
+        for (const char *w = printed[i].words; *w; w += strspn(w, "|")) {
+            size_t n = strcspn(w, "|");
+            if (!strstr(b.text, axe_textf(x.cx, "%.*s", (int)n, w)))
+                fail_msg("no %.*s in\n%s", (int)n, w, b.text);
+            w += n;
+        }
+        axe_ctx_free(x.cx);
+    }
+}
+
+static const struct {
+    const char *text, *said;
+} refused[] = {
+    {"kernel k(in f16 X[N], out f16 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = X[i*256 + m]; }",
+     "no spelling for parameter X of grid k yet"},
+    {"kernel k(in f32 a, in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = a * X[i*256 + m]; }",
+     "no spelling for parameter a of grid k yet"},
+    {"kernel k(in i32 X[N], out i32 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = popcount(X[i*256 + m]); }",
+     "no spelling for popcount yet"},
+};
+
+static void
+test_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(refused); i++) {
+        run     x = {.cx = axe_ctx_new()};
+        axe_buf b = {.cx = x.cx};
+        assert_int_equal(print(&x, refused[i].text, "opencl-sg8", &b),
+                         AXE_EUNSUPPORTED);
+        if (!strstr(axe_last_error(x.cx), refused[i].said))
+            fail_msg("%d: %s", i, axe_last_error(x.cx));
+        axe_ctx_free(x.cx);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
