@@ -308,31 +308,17 @@ void                 axe_simt_next_tile(axe_simt_lowering *sl, axe_lblock *b,
 /* A place in a tile of tensor memory. */
 axe_arg axe_simt_sums(const axe_tensor *tile, const axe_node *at);
 
-/* What the thread did there comes BEFORE what others do behind the next
- * barrier, or does comes AFTER what they did before the last; nothing where the
- * launch has no tensor memory. */
-AXE_CHECK axe_status axe_simt_order_sums(axe_simt_lowering *sl, axe_lblock *b,
-                                         axe_sync_kind kind);
-
 /* Columns: asked for by the row, read where that has been done, given back. */
 void                 axe_simt_ask_columns(axe_simt_lowering *sl, axe_lblock *b,
                                           const axe_atom *row);
 AXE_CHECK axe_status axe_simt_read_columns(axe_simt_lowering *sl,
                                            axe_lblock        *b);
-AXE_CHECK axe_status axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b,
+void                 axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b,
                                            const axe_atom *row);
 
-/* An arrival at the mbarrier, or at those of the CTAs in the mask, when all is
- * done that the threads where pred holds have asked of the group. */
-AXE_CHECK axe_status axe_simt_commit(axe_simt_lowering *sl, axe_lblock *b,
-                                     const char *group, axe_arg barrier,
-                                     const axe_node         *mask,
-                                     const axe_thread_group *by,
-                                     const axe_thread_group *around);
-
-/* All threads of the sync point's group wait for what its issuers issued. */
-AXE_CHECK axe_status axe_simt_await(axe_simt_lowering *sl, axe_lblock *b,
-                                    const axe_sync_point *m);
+/* The item's row at the barrier of its sync point. */
+void axe_simt_await(axe_simt_lowering *sl, axe_lblock *b,
+                    const axe_sync_item *item);
 /* *inside: where what is done INSIDE the statement stands; NULL: nowhere. */
 AXE_CHECK axe_status axe_simt_lower_tmem(axe_simt_lowering *sl, axe_lblock *b,
                                          const axe_schedule *s,

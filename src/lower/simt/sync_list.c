@@ -18,7 +18,8 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_TOGETHER:
         return axe_simt_barrier(sl, b, i->threads);
     case AXE_SYNC_ASKED:
-        return axe_simt_await(sl, b, i->sync_point);
+        axe_simt_await(sl, b, i);
+        return AXE_OK;
     case AXE_SYNC_MADE:
         return axe_simt_make_barriers(sl, b, i->row);
     case AXE_SYNC_COLUMNS:
@@ -27,7 +28,8 @@ spell(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     case AXE_SYNC_TOLD:
         return axe_simt_read_columns(sl, b);
     case AXE_SYNC_FREED:
-        return axe_simt_free_columns(sl, b, i->row);
+        axe_simt_free_columns(sl, b, i->row);
+        return AXE_OK;
     case AXE_SYNC_ARRIVED:
         axe_simt_tail(sl, b, i);
         return AXE_OK;
@@ -73,8 +75,9 @@ open_by(axe_simt_lowering *sl, spelling *x, unsigned bit, const axe_node *who)
 static axe_lblock *
 block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
 {
-    unsigned by =
-        i->what == AXE_SYNC_ANSWER ? i->by & (AXE_BY_FIRST | AXE_BY_LEADER) : 0;
+    unsigned by = i->what == AXE_SYNC_ANSWER
+                      ? i->by & (AXE_BY_FIRST | AXE_BY_LEADER)
+                      : i->by & AXE_BY_WARP;
 
     if (i->when && !i->otherwise) {
         x->when = axe_emit(&sl->lw, x->all, AXE_LIR_IF);
@@ -86,6 +89,8 @@ block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
         x->in = x->all;
         x->by = 0;
     }
+    if (by & ~x->by & AXE_BY_WARP)
+        open_by(sl, x, AXE_BY_WARP, axe_simt_id(sl, AXE_ID_WARP));
     if (by & ~x->by & AXE_BY_FIRST)
         open_by(sl, x, AXE_BY_FIRST, axe_simt_thread(sl, i->threads));
     if (by & ~x->by & AXE_BY_LEADER)

@@ -4,20 +4,10 @@
  * A warp asks for columns when the CTA begins and gives them back when all have
  * come to the end.  What they are it leaves in shared memory, where every
  * thread reads it behind the barrier that mbarriers need, too.
- *
- * Rows that order what was done in tensor memory stand around every barrier and
- * arrival behind which others touch it. */
+ */
 #include "plan/simt/tmem/tmem.h"
 
 #include "lower/simt/node.h"
-
-axe_status
-axe_simt_order_sums(axe_simt_lowering *sl, axe_lblock *b, axe_sync_kind kind)
-{
-    if (sl->launch->tmem_columns == 0)
-        return AXE_OK;
-    return axe_simt_sync_if(sl, b, kind, "", 0, NULL, NULL);
-}
 
 axe_arg
 axe_simt_sums(const axe_tensor *tile, const axe_node *at)
@@ -26,19 +16,6 @@ axe_simt_sums(const axe_tensor *tile, const axe_node *at)
 }
 
 /* ------------------------------------------------------------------ columns */
-
-/* By the first warp. */
-static axe_lblock *
-open_warp(axe_simt_lowering *sl, axe_lblock *b)
-{
-    axe_lir *l;
-
-    if (sl->launch->threads->n_thread <= sl->sp->lanes)
-        return b;
-    l = axe_emit(&sl->lw, b, AXE_LIR_IF);
-    l->value = op2(sl, AXE_OP_eq, axe_simt_id(sl, AXE_ID_WARP), number(sl, 0));
-    return &l->body;
-}
 
 void
 axe_simt_ask_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
@@ -49,7 +26,7 @@ axe_simt_ask_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
                                (axe_swizzle){0});
     axe_arg arg[2] = {axe_simt_shared(sl->word, number(sl, 0)),
                       axe_simt_number(number(sl, l->tmem_columns))};
-    axe_simt_atom(sl, open_warp(sl, b), row, 0, 2, arg, NULL);
+    axe_simt_atom(sl, b, row, 0, 2, arg, NULL);
 }
 
 axe_status
@@ -73,7 +50,7 @@ axe_simt_read_columns(axe_simt_lowering *sl, axe_lblock *b)
     return AXE_OK;
 }
 
-axe_status
+void
 axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
 {
     const axe_tensor *first = NULL;
@@ -85,57 +62,34 @@ axe_simt_free_columns(axe_simt_lowering *sl, axe_lblock *b, const axe_atom *row)
             axe_threads_cta(sl->sp->owner[i]) == sl->launch->threads)
             first = axe_simt_tensor(sl, pl->tensor);
     }
-    axe_lblock *own = open_warp(sl, b);
-    axe_arg     arg[2] = {axe_simt_sums(first, number(sl, 0)),
-                          axe_simt_number(number(sl, sl->launch->tmem_columns))};
-    AXE_TRY(axe_simt_order_sums(sl, own, AXE_SYNC_AFTER));
-    axe_simt_atom(sl, own, row, 0, 2, arg, NULL);
-    return AXE_OK;
+    axe_arg arg[2] = {axe_simt_sums(first, number(sl, 0)),
+                      axe_simt_number(number(sl, sl->launch->tmem_columns))};
+    axe_simt_atom(sl, b, row, 0, 2, arg, NULL);
 }
 
 /* -------------------------------------------------------------------- waits */
 
-axe_status
-axe_simt_commit(axe_simt_lowering *sl, axe_lblock *b, const char *group,
-                axe_arg barrier, const axe_node *mask,
-                const axe_thread_group *by, const axe_thread_group *around)
+void
+axe_simt_await(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
 {
-    axe_arg arg[2] = {barrier};
+    const axe_sync_point *m = item->sync_point;
+    const axe_tensor     *bar = sl->done[m - sl->sp->sync_point];
+    axe_lir              *l;
+    const axe_node       *entity = axe_threads_copies(m->threads) > 1
+                                       ? axe_threads_number(sl->lw.cx, m->threads)
+                                       : number(sl, 0);
+    axe_arg               arg[2] = {axe_simt_shared(bar, entity),
+                                    axe_simt_number(axe_ivar(&sl->lw, m->phase))};
 
-    const axe_atom *a = axe_simt_find_sync(
-        sl->lw.plan->machine, AXE_SYNC_COMMIT, AXE_SCOPE_THREAD, group,
-        AXE_ARG_SHARED, mask ? AXE_ARG_INT : AXE_ARG_NONE);
-
-    if (!a)
-        return axe_fail(sl->lw.cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "%s has no row by which group %s arrives at a barrier",
-                        sl->lw.plan->machine->name, group);
-    if (mask)
-        arg[1] = axe_simt_number(mask);
-    axe_simt_atom(sl, axe_simt_open_first(sl, b, by, around, NULL), a, 0,
-                  mask ? 2 : 1, arg, NULL);
-    return AXE_OK;
-}
-
-axe_status
-axe_simt_await(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_point *m)
-{
-    const axe_tensor *bar = sl->done[m - sl->sp->sync_point];
-    axe_lir          *l;
-    const axe_node   *entity = axe_threads_copies(m->threads) > 1
-                                   ? axe_threads_number(sl->lw.cx, m->threads)
-                                   : number(sl, 0);
-    axe_arg           arg[2] = {axe_simt_shared(bar, entity),
-                                axe_simt_number(axe_ivar(&sl->lw, m->phase))};
-
-    for (int i = 0; i < m->n_issuer; i++)
-        AXE_TRY(axe_simt_commit(sl, b, m->group, arg[0], NULL, m->issuer[i],
-                                m->threads));
-    AXE_TRY(axe_simt_sync_if(sl, b, AXE_SYNC_WAIT, "", 2, arg, NULL));
+    if (item->row->sync == AXE_SYNC_COMMIT) {
+        b = axe_simt_open_first(sl, b, item->threads, m->threads, NULL);
+        axe_simt_atom(sl, b, item->row, 0, 1, arg, NULL);
+        return;
+    }
+    axe_simt_atom(sl, b, item->row, 0, 2, arg, NULL);
     l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
     l->var = m->phase;
     l->step = 2;
-    return AXE_OK;
 }
 
 /* -------------------------------------------------------------------- moves */

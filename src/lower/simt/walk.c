@@ -399,8 +399,7 @@ lower_stmt(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s)
         AXE_TRY(axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD));
         return lower_roles(sl, b, s);
     case AXE_STMT_BARRIER:
-        return axe_simt_barrier(
-            sl, b, sl->threads ? sl->threads : sl->launch->threads);
+        return axe_simt_sync_at(sl, b, s, AXE_SYNC_AHEAD);
     case AXE_STMT_TENSOR:
     case AXE_N_STMT:
         break;

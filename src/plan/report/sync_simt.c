@@ -68,6 +68,8 @@ who_of(axe_ctx *cx, const axe_sync_item *i)
     if (i->what == AXE_SYNC_STAGE && i->row->sync == AXE_SYNC_ARRIVE &&
         i->n_cta > 1)
         return axe_textf(cx, "one thread for each of %d CTAs: ", i->n_cta);
+    if (i->by & AXE_BY_WARP)
+        return "the first warp: ";
     if (i->by & AXE_BY_LEADER)
         return "one thread of the cluster: ";
     if (i->by & AXE_BY_FIRST)
@@ -85,6 +87,8 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
         return axe_textf(cx, "%s waits at a barrier",
                          axe_threads_text(cx, i->threads));
     case AXE_SYNC_ASKED:
+        if (i->row->sync == AXE_SYNC_COMMIT)
+            return axe_textf(cx, "%s%s", who_of(cx, i), i->row->name);
         return axe_textf(cx, "%s waits for what it issued to %s",
                          axe_threads_text(cx, i->sync_point->threads),
                          i->sync_point->group);
@@ -101,11 +105,12 @@ what_of(axe_ctx *cx, const axe_plan *p, const axe_sync_item *i)
     case AXE_SYNC_TOLD:
         return "each thread reads the word";
     case AXE_SYNC_ROW:
-        return i->n == 0
-                   ? i->row->name
-                   : axe_textf(cx, "%s, all but %" PRId64, i->row->name, i->n);
+        return axe_textf(cx, "%s%s%s", who_of(cx, i), i->row->name,
+                         i->n == 0 ? ""
+                                   : axe_textf(cx, ", all but %" PRId64, i->n));
     default:
-        return i->row ? i->row->name : NULL;
+        return i->row ? axe_textf(cx, "%s%s", who_of(cx, i), i->row->name)
+                      : NULL;
     }
 }
 

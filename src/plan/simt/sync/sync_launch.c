@@ -73,11 +73,21 @@ push_leaving(axe_planner *p, const axe_simt_launch *l, axe_sync_item item)
     return AXE_OK;
 }
 
+/* The first warp alone, where there are several. */
+static unsigned
+by_warp(const axe_planner *p, axe_sync_item item)
+{
+    return axe_threads_at(p->simt, item.at)->n_thread > p->simt->lanes
+               ? AXE_BY_WARP
+               : 0;
+}
+
 static axe_status
 push_columns(axe_planner *p, axe_sync_item item, axe_sync_what what,
              axe_sync_kind kind, const char *engine, axe_arg_space first)
 {
     item.what = what;
+    item.by = by_warp(p, item);
     item.row = axe_simt_find_sync(p->mc, kind, AXE_SCOPE_WARP, engine, first,
                                   AXE_ARG_INT);
     if (!item.row)
@@ -190,8 +200,13 @@ axe_sync_close(axe_planner *p, const axe_simt_launch *l)
                                   ""));
     else if (sums)
         push_cta(p, l, item);
+    if (!sums)
+        return AXE_OK;
+    item.what = AXE_SYNC_ROW;
+    item.by = by_warp(p, item);
+    item.why = "others have touched the sums";
+    AXE_TRY(axe_sync_push_sums(p, item, AXE_SYNC_AFTER));
     item.why = "tensor memory is given back";
-    return sums ? push_columns(p, item, AXE_SYNC_FREED, AXE_SYNC_FREE, engine,
-                               AXE_ARG_TMEM)
-                : AXE_OK;
+    return push_columns(p, item, AXE_SYNC_FREED, AXE_SYNC_FREE, engine,
+                        AXE_ARG_TMEM);
 }

@@ -186,6 +186,30 @@ push_sums(listing *g, const axe_sync_point *m, axe_sync_kind kind)
     return g->sums && m->sums ? axe_sync_push_sums(g->w.p, item, kind) : AXE_OK;
 }
 
+/* What threads issued arrives at the sync point's barrier, where all wait. */
+static axe_status
+push_asked(listing *g, const axe_sync_point *m, axe_sync_item item)
+{
+    axe_sync_item tell = item;
+
+    item.what = tell.what = AXE_SYNC_ASKED;
+    tell.by = AXE_BY_FIRST;
+    tell.row = axe_simt_find_sync(g->w.p->mc, AXE_SYNC_COMMIT, AXE_SCOPE_THREAD,
+                                  m->group, AXE_ARG_SHARED, AXE_ARG_NONE);
+    item.row = axe_simt_find_sync(g->w.p->mc, AXE_SYNC_WAIT, AXE_SCOPE_THREAD,
+                                  "", AXE_ARG_SHARED, AXE_ARG_INT);
+    if (!tell.row || !item.row)
+        return axe_fail(g->w.p->cx, m->at->at, AXE_EUNSUPPORTED,
+                        "%s has no row by which group %s arrives at a barrier",
+                        g->w.p->mc->name, m->group);
+    for (int i = 0; i < m->n_issuer; i++) {
+        tell.threads = m->issuer[i];
+        axe_sync_push(g->w.p, tell);
+    }
+    axe_sync_push(g->w.p, item);
+    return AXE_OK;
+}
+
 static axe_status
 push_sync_points(listing *g, const axe_stmt *at)
 {
@@ -203,9 +227,8 @@ push_sync_points(listing *g, const axe_stmt *at)
         item.what = AXE_SYNC_TOGETHER;
         if (m->barrier)
             axe_sync_push(g->w.p, item);
-        item.what = AXE_SYNC_ASKED;
         if (m->n_issuer > 0)
-            axe_sync_push(g->w.p, item);
+            AXE_TRY(push_asked(g, m, item));
         AXE_TRY(push_sums(g, m, AXE_SYNC_AFTER));
     }
     return AXE_OK;
@@ -326,6 +349,18 @@ list_constant(listing *g, const axe_stmt *s)
     return g->sums ? axe_sync_push_sums(g->w.p, item, AXE_SYNC_AFTER) : AXE_OK;
 }
 
+static void
+list_barrier(listing *g, const axe_stmt *s)
+{
+    axe_sync_push(g->w.p, (axe_sync_item){.at = s,
+                                          .place = AXE_SYNC_AHEAD,
+                                          .what = AXE_SYNC_TOGETHER,
+                                          .threads = g->w.threads
+                                                         ? g->w.threads
+                                                         : g->w.launch->threads,
+                                          .why = "the text says so"});
+}
+
 static axe_status
 list_inside(listing *g, const axe_stmt *s)
 {
@@ -348,6 +383,9 @@ list_inside(listing *g, const axe_stmt *s)
         return axe_sync_leave_turn(g->w.p, s, g->w.threads);
     case AXE_STMT_INDEX:
         return list_constant(g, s);
+    case AXE_STMT_BARRIER:
+        list_barrier(g, s);
+        return AXE_OK;
     default:
         AXE_TRY(list_block(g, s->n_body, s->body));
         return list_block(g, s->n_other, s->other);

@@ -42,7 +42,8 @@ typedef enum axe_sync_what {
                           with n */
     AXE_SYNC_DONE,     /* the drain's products are done */
     AXE_SYNC_TOGETHER, /* a barrier of the threads */
-    AXE_SYNC_ASKED,    /* they wait for what they issued to an engine */
+    AXE_SYNC_ASKED,    /* the row at the sync point's barrier, where an engine
+                          arrives */
     AXE_SYNC_MADE,     /* the first thread makes the launch's barriers, which
                           others then see by the row, if any; counters begin */
     AXE_SYNC_COLUMNS,  /* the first warp asks for tensor memory by the row */
@@ -71,7 +72,8 @@ typedef enum axe_sync_bar {
 enum {
     AXE_BY_FIRST = 1,  /* the first thread of each entity */
     AXE_BY_LEADER = 2, /* those in the cluster's first CTA */
-    AXE_BY_LANE = 4    /* the first lane of each warp */
+    AXE_BY_LANE = 4,   /* the first lane of each warp */
+    AXE_BY_WARP = 8    /* the CTA's first warp */
 };
 
 struct axe_sync_item {
