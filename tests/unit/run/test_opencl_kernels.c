@@ -11,6 +11,7 @@
 #include "opencl_machines.h"
 #include "print/opencl/opencl.h"
 #include "run/values.h"
+#include "share.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 };
@@ -164,7 +165,7 @@ test_kernels(void **state)
     (void)state;
     assert_int_equal(axe_device_new(cx, &one, &dev), AXE_OK);
     assert_int_equal(axe_opencl_new(cx, &spec, &cl), AXE_OK);
-    for (int m = 0; m < axe_n_opencl(); m++) {
+    for (int m = 0; m < axe_n_opencl(); m += share()) {
         const axe_machine *least = axe_opencl_at(m), *mc;
         if (!fits(cx, least))
             continue;

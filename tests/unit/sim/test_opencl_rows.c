@@ -2,6 +2,7 @@
  * are planned, lowered and simulated for sub-groups of each width and for none,
  * and compared with the reference. */
 #include "opencl_machines.h"
+#include "share.h"
 
 /* Which machines: all, those with sub-groups, and these if a device has more
  * local memory than the row says. */
@@ -41,7 +42,7 @@ test_kernels(void **state)
     assert_int_equal(
         axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev), AXE_OK);
     for (int i = 0; i < AXE_LEN(kernels); i++)
-        for (int m = 0; m < axe_n_opencl(); m++) {
+        for (int m = 0; m < axe_n_opencl(); m += share()) {
             run                x = {.cx = axe_ctx_new()};
             const axe_machine *mc = axe_opencl_at(m);
             row                r = kernels[i].row;
