@@ -101,11 +101,13 @@ axe_simt_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *out)
     sl->lw.plan = p;
     sl->sp = p->simt;
     sl->lw.n_var = p->simt->n_var;
+    sl->spelled = axe_new_array(cx, bool, p->simt->n_sync + 1);
     out->grid = axe_new_array(cx, axe_grid, p->simt->n_launch);
     out->n_grid = p->simt->n_launch;
     axe_simt_lower_host(cx, p, out);
     for (int i = 0; i < p->simt->n_launch; i++)
         AXE_TRY(lower_launch(sl, i, &out->grid[i]));
+    AXE_TRY(axe_simt_all_spelled(sl));
     out->plan = p;
     out->has_cores = axe_lowered_has_cores(out);
     return AXE_OK;

@@ -30,8 +30,9 @@ typedef struct axe_simt_lowering {
     axe_lblock          *opening;    /* what the first thread does at first */
     const axe_simt_ring *filling;    /* whose stage the code at hand fills */
     bool                 alone;      /* one thread of the group runs it */
-    const axe_node      *never; /* a condition that does not hold in the code
-                                   at hand; or NULL */
+    bool                *spelled; /* by item of the list of synchronisation */
+    const axe_node      *never;   /* a condition that does not hold in the code
+                                     at hand; or NULL */
 } axe_simt_lowering;
 
 /* -------------------------------------------------------------- alignment.c */
@@ -239,6 +240,10 @@ AXE_CHECK axe_status axe_simt_lower_stage_out(axe_simt_lowering  *sl,
 /* What the plan says for that place of the statement. */
 AXE_CHECK axe_status axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b,
                                       const axe_stmt *s, axe_sync_place place);
+
+/* Has every item of the list been spelled?
+ * Errors  EUNSUPPORTED: one stands where there is no place for it */
+AXE_CHECK axe_status axe_simt_all_spelled(axe_simt_lowering *sl);
 
 /* Does a PRODUCE of a later iteration stand there? */
 bool axe_simt_fills_at(const axe_simt_lowering *sl, const axe_stmt *s,

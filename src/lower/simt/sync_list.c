@@ -106,8 +106,27 @@ axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 
     for (int k = 0; k < sl->sp->n_sync; k++) {
         const axe_sync_item *i = &sl->sp->sync[k];
-        if (i->at == s && i->place == place)
-            AXE_TRY(spell(sl, block_of(sl, &x, i), i));
+        if (i->at != s || i->place != place)
+            continue;
+        sl->spelled[k] = true;
+        AXE_TRY(spell(sl, block_of(sl, &x, i), i));
+    }
+    return AXE_OK;
+}
+
+axe_status
+axe_simt_all_spelled(axe_simt_lowering *sl)
+{
+    for (int k = 0; k < sl->sp->n_sync; k++) {
+        const axe_sync_item *i = &sl->sp->sync[k];
+        if (sl->spelled[k])
+            continue;
+        axe_fail(sl->lw.cx, i->at->at, AXE_EUNSUPPORTED,
+                 "threads have to wait here, where lowering has no place for "
+                 "it: %s",
+                 i->why);
+        axe_help(sl->lw.cx, "put a `barrier;` of the cta in front of it");
+        return AXE_EUNSUPPORTED;
     }
     return AXE_OK;
 }

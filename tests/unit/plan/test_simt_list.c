@@ -2,6 +2,7 @@
  * an answer has an arrival that can come, and every item a row and a reason. */
 #include <stdio.h>
 
+#include "lower/lower.h"
 #include "plan/simt/simt.h"
 #include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync_list.h"
@@ -21,8 +22,8 @@ read_file(axe_ctx *cx, const char *name)
 }
 
 /* The plan of a kernel of kernels/, with a value set; NULL: with none. */
-static const axe_simt_plan *
-list_of(axe_ctx *cx, const char *name, const char *machine, const char *key,
+static const axe_plan *
+plan_of(axe_ctx *cx, const char *name, const char *machine, const char *key,
         const char *value)
 {
     const char        *text = read_file(cx, name);
@@ -41,7 +42,14 @@ list_of(axe_ctx *cx, const char *name, const char *machine, const char *key,
     assert_int_equal(axe_module_parse(cx, src, &m), AXE_OK);
     assert_int_equal(axe_module_instantiate(cx, m, &inst, &k), AXE_OK);
     assert_int_equal(axe_plan_kernel(cx, k, mc, &p), AXE_OK);
-    return p->simt;
+    return p;
+}
+
+static const axe_simt_plan *
+list_of(axe_ctx *cx, const char *name, const char *machine, const char *key,
+        const char *value)
+{
+    return plan_of(cx, name, machine, key, value)->simt;
 }
 
 /* ----------------------------------------------------------------- counting */
@@ -240,6 +248,30 @@ test_queue(void **state)
     (void)state;
 }
 
+/* No item is passed over in silence: one at a place that its statement does not
+ * have is an error. */
+static void
+test_nowhere(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_plan    *p = plan_of(cx, "gemm", "sm_80", NULL, NULL);
+    const axe_lowered *l;
+    axe_simt_plan      simt = *p->simt;
+    axe_plan           moved = *p;
+    axe_sync_item     *item = axe_new_array(cx, axe_sync_item, simt.n_sync);
+
+    assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
+    memcpy(item, simt.sync, (size_t)simt.n_sync * sizeof *item);
+    simt.sync = item;
+    moved.simt = &simt;
+    for (int i = 0; i < simt.n_sync; i++)
+        if (item[i].place == AXE_SYNC_USE)
+            item[i].place = AXE_SYNC_FILLED;
+    assert_int_equal(axe_lower(cx, &moved, &l), AXE_EUNSUPPORTED);
+    axe_ctx_free(cx);
+    (void)state;
+}
+
 int
 main(void)
 {
@@ -247,6 +279,7 @@ main(void)
         cmocka_unit_test(test_roles),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_nowhere),
     };
 
     return cmocka_run_group_tests_name("simt_list", tests, NULL, NULL);
