@@ -80,8 +80,8 @@ static void
 test_made(void **state)
 {
     static const char *const want[] = {
-        "moved [lane%8*16 + lane/8*128] ^ moved [u*512] + "
-        "warp*1024",
+        ("moved [lane%8*16 + lane/8*128] ^ moved [u*512] + "
+         "warp*1024"),
         "moved [lane*16 + 16] + warp*2048",
         "moved [lane*16] + 8 + warp*2048",
         "[lane%8*16 + lane/8*4] ^ done [720] + warp*1024",
