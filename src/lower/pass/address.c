@@ -42,19 +42,24 @@ add_part(const axe_facts *f, const axe_swizzle *s, axe_byte_at *a,
 }
 
 /* May term i be added behind the swizzle?  If it is of multiples of the period;
- * or constant, of bits that the swizzle leaves alone and no other term has. */
+ * or constant, of bits that the swizzle leaves alone and that the others do not
+ * add up to. */
 static bool
 is_behind(const axe_facts *f, const axe_swizzle *s, int n,
           const axe_node *const *t, int i)
 {
-    uint64_t others = 0, own = axe_facts_bits(f, t[i]);
+    const axe_node *other[AXE_MAX_TERM], *sum;
+    uint64_t        others, own = axe_facts_bits(f, t[i]);
 
     if ((own & below_period(s)) == 0)
         return true;
+    if (!axe_facts_is_fixed(f, t[i]))
+        return false;
     for (int k = 0; k < n; k++)
-        others |= k != i && t[k] ? axe_facts_bits(f, t[k]) : 0;
-    return axe_facts_is_fixed(f, t[i]) &&
-           (own & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
+        other[k] = k != i ? t[k] : NULL;
+    sum = axe_terms_sum(f->cx, n, other);
+    others = sum ? axe_facts_bits(f, sum) : 0;
+    return (own & (others | read_by(s) | read_by(s) >> s->shift)) == 0;
 }
 
 /* The swizzle of moving + fixed, apart where they share no bits. */

@@ -152,8 +152,8 @@ bits_of_op(const axe_facts *f, const axe_node *n)
     bool     power =
         axe_is_iconst(n->arg[1], &by) && by > 0 && (by & (by - 1)) == 0;
 
-    if (n->op == AXE_OP_add)
-        return a & b ? from_lowest(a | b) : a | b;
+    if (n->op == AXE_OP_add) /* carries begin at the lowest bit of both */
+        return a & b ? a | b | from_lowest(a & b) : a | b;
     if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[1], &by))
         return by < 0 ? UINT64_MAX : bits_of_product(a, (uint64_t)by);
     if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &by))

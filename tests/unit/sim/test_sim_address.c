@@ -5,7 +5,8 @@
 /* Each thread of two warps stores 16 bytes, twice, to rows of 128 bytes whose
  * pieces of 16 are exchanged: piece lane % 8 of row lane / 8 + 4 u of the
  * warp's eight; then 4 bytes, of a piece behind the lane's and of the one
- * after. */
+ * after.  Then lanes read what two of their bits add up to, behind 8 bytes, so
+ * that it may be 16; and the second piece of a row. */
 static void
 make_grid(void)
 {
@@ -39,9 +40,16 @@ make_grid(void)
     move("st.shared.b32",
          at(flat, add(&m, lane(), mul(&m, id(&m, AXE_ID_WARP), 32))),
          at(reg, n(0)));
+    atom(&m, "meet.cta", 0, 0, NULL);
+    warp = add(&m, mul(&m, id(&m, AXE_ID_WARP), 256),
+               mul(&m, quot(&m, lane(), 8), 32));
+    four = add(&m, rem(&m, lane(), 2), rem(&m, quot(&m, lane(), 2), 2));
+    move("ld.shared.b32", at(reg, n(0)),
+         at(tile, add(&m, add(&m, four, n(2)), warp)));
+    move("ld.shared.b32", at(reg, n(0)), at(tile, add(&m, warp, n(4))));
 }
 
-/* The nth store. */
+/* The nth that moves. */
 static axe_byte_at *
 address(int nth)
 {
@@ -53,7 +61,7 @@ address(int nth)
         axe_lir *l =
             b->item[i]->body.n > 0 ? b->item[i]->body.item[0] : b->item[i];
         if (l->kind == AXE_LIR_ATOM && l->n_arg == 2 && nth-- == 0)
-            arg = &l->arg[0];
+            arg = &l->arg[l->arg[0].space == AXE_ARG_REG];
     }
     assert_non_null(arg);
     *copy = *arg->byte;
@@ -86,6 +94,8 @@ test_made(void **state)
         "moved [lane*16] + 8 + warp*2048",
         "[lane%8*16 + lane/8*4] ^ done [720] + warp*1024",
         "lane*4 + warp*128",
+        "moved [lane%2*4 + lane/2%2*4 + lane/8*128 + 8] + warp*1024",
+        "moved [lane/8*128] ^ [16] + warp*1024",
     };
 
     (void)state;
