@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axe/opencl.h"
 #include "kernel.h"
+#include "machine/machine.h"
 #include "run/file.h"
+
+enum { MOST_DEVICE = 1 << 20 };
 
 bool
 axe_pairs_add(axe_ctx *cx, axe_pairs *p, const char *text)
@@ -26,7 +30,13 @@ axe_kernel_option(axe_ctx *cx, axe_kernel_args *a, const char *verb, int c,
         a->machine = arg;
     else if (c == AXE_OPT_WERROR)
         a->werror = true;
-    else if (c == AXE_OPT_SET && !axe_pairs_add(cx, &a->set, arg))
+    else if (c == AXE_OPT_DEVICE) {
+        a->has_device = axe_tool_int(arg, &a->device) && a->device >= 0 &&
+                        a->device <= MOST_DEVICE;
+        if (!a->has_device)
+            return axe_tool_usage(
+                verb, "--device %s: a number of `axe devices` is needed", arg);
+    } else if (c == AXE_OPT_SET && !axe_pairs_add(cx, &a->set, arg))
         return axe_tool_usage(verb, "--set %s: NAME=VALUE is needed", arg);
     else if (c == AXE_OPT_ORDER && !axe_pairs_add(cx, &a->order, arg))
         return axe_tool_usage(verb,
@@ -73,11 +83,27 @@ axe_kernel_strict(axe_ctx *cx, const axe_kernel_args *a)
                     n == 1 ? "it an error" : "them errors");
 }
 
+axe_status
+axe_kernel_device(axe_ctx *cx, axe_kernel_args *a, bool always)
+{
+    const axe_machine *mc;
+
+    if (!a->machine || !(a->has_device || always))
+        return AXE_OK;
+    AXE_TRY(axe_machine_find(cx, a->machine, &mc));
+    return mc->language == AXE_LANGUAGE_opencl
+               ? axe_opencl_choose(cx, a->machine,
+                                   a->has_device ? (int)a->device : -1,
+                                   &a->opencl)
+               : AXE_OK;
+}
+
 axe_compile_spec
 axe_kernel_spec(const axe_kernel_args *a)
 {
     return (axe_compile_spec){.kernel = a->kernel,
                               .machine = a->machine,
+                              .device = a->opencl,
                               .n_set = a->set.n,
                               .set_name = a->set.name,
                               .set_value = a->set.value,

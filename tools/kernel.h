@@ -14,8 +14,11 @@ typedef struct axe_pairs {
 
 typedef struct axe_kernel_args {
     const char *file, *kernel, *machine;
-    bool        werror; /* warnings are errors */
-    axe_pairs   set, order;
+    bool        werror;     /* warnings are errors */
+    bool        has_device; /* --device was given: */
+    int64_t     device;     /* number, as `axe devices` lists them */
+    const struct axe_opencl_facts *opencl; /* that plans are for, or NULL */
+    axe_pairs                      set, order;
 } axe_kernel_args;
 
 /* Split "NAME=VALUE"; false if it is none, or there are too many. */
@@ -33,11 +36,18 @@ int axe_kernel_names(axe_kernel_args *a, const char *verb, int n, char **arg);
 AXE_CHECK axe_status axe_kernel_strict(axe_ctx *cx, const axe_kernel_args *a);
 
 /* For getopt_long, and for --help. */
-enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_WERROR, AXE_OPT_FREE };
+enum {
+    AXE_OPT_SET = 1000,
+    AXE_OPT_ORDER,
+    AXE_OPT_WERROR,
+    AXE_OPT_DEVICE,
+    AXE_OPT_FREE
+};
 #define AXE_KERNEL_OPTIONS                                                     \
     {"target", required_argument, NULL, 't'},                                  \
         {"set", required_argument, NULL, AXE_OPT_SET},                         \
         {"werror", no_argument, NULL, AXE_OPT_WERROR},                         \
+        {"device", required_argument, NULL, AXE_OPT_DEVICE},                   \
     {                                                                          \
         "order", required_argument, NULL, AXE_OPT_ORDER                        \
     }
@@ -46,11 +56,19 @@ enum { AXE_OPT_SET = 1000, AXE_OPT_ORDER, AXE_OPT_WERROR, AXE_OPT_FREE };
     "--set T=bf16\n"                                                           \
     "      --order A=C|F|packed|strided  how parameter A lies in memory\n"     \
     "  -t, --target MACHINE    cpu (this one), cpu-avx512, cpu-avx2, ...\n"    \
+    "      --device N          for device N of `axe devices`: of OpenCL what " \
+    "it has\n"                                                                 \
+    "                          beyond what all have\n"                         \
     "      --werror            warnings are errors\n"
 
 /* Read the file as a source of cx. */
 AXE_CHECK axe_status axe_kernel_source(axe_ctx *cx, const char *file,
                                        int32_t *source);
+/* The OpenCL device, where the machine given is one of OpenCL's: the one that
+ * --device names; with `always` the first that will do, where none is named.
+ * Errors  as axe_opencl_choose */
+AXE_CHECK axe_status axe_kernel_device(axe_ctx *cx, axe_kernel_args *a,
+                                       bool always);
 /* The options as the library takes them; valid as long as `a`. */
 axe_compile_spec axe_kernel_spec(const axe_kernel_args *a);
 

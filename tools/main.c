@@ -70,7 +70,7 @@ help_targets(void)
     for (int i = 0; i < axe_n_machine(); i++) {
         m = axe_machine_at(i);
         printf("  %-17s%-10s%s\n", m->name, m->family,
-               axe_machine_runs_here(m) ? "here" : axe_kind_of(m)->where);
+               axe_machine_runs_here(m) ? "here" : axe_language_of(m)->where);
     }
     return axe_tool_finish(AXE_EXIT_OK);
 }

@@ -130,6 +130,12 @@ AXE_CHECK axe_status axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a,
 /* run_gpu.c */
 AXE_CHECK axe_status axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a,
                                     axe_run *r);
+/* run_opencl.c */
+AXE_CHECK axe_status axe_run_on_opencl(axe_ctx *cx, const axe_run_args *a,
+                                       axe_run *r);
+/* On what the program is for. */
+AXE_CHECK axe_status axe_run_there(axe_ctx *cx, const axe_run_args *a,
+                                   axe_run *r);
 
 /* Results on standard output. */
 void axe_run_print(axe_ctx *cx, const axe_run *r);

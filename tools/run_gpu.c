@@ -57,7 +57,7 @@ time_copies(axe_ctx *cx, void *user, const axe_run_args *a, int n,
 axe_status
 axe_run_on_gpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
 {
-    axe_gpu_spec spec = {.cache = a->cache};
+    axe_gpu_spec spec = {.number = (int)a->kernel.device, .cache = a->cache};
     run_gpu      g = {0};
     axe_runner   by = {&g, run_once, time_copies};
     axe_status   st;

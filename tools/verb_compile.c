@@ -337,7 +337,9 @@ axe_verb_compile(int argc, char **argv)
 
     if (code == AXE_EXIT_OK && o.help)
         fputs(help, stdout);
-    else if (code == AXE_EXIT_OK && put_stage(cx, &o) != AXE_OK)
+    else if (code == AXE_EXIT_OK &&
+             (axe_kernel_device(cx, &o.kernel, false) != AXE_OK ||
+              put_stage(cx, &o) != AXE_OK))
         code = AXE_EXIT_FAIL;
     return axe_kernel_end(cx, code);
 }

@@ -168,8 +168,7 @@ measure(axe_ctx *cx, const options *o, const axe_run_args *a, axe_run *r)
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(axe_compile(cx, source, &spec, AXE_STAGE_C, &r->program));
     AXE_TRY(axe_run_fill(cx, a, r));
-    return axe_program_on_gpu(r->program) ? axe_run_on_gpu(cx, a, r)
-                                          : axe_run_on_cpu(cx, a, r);
+    return axe_run_there(cx, a, r);
 }
 
 static void
@@ -251,7 +250,9 @@ axe_verb_explain(int argc, char **argv)
 
     if (code == AXE_EXIT_OK && o.help)
         fputs(help, stdout);
-    else if (code == AXE_EXIT_OK && explain(cx, &o, &r) != AXE_OK)
+    else if (code == AXE_EXIT_OK &&
+             (axe_kernel_device(cx, &o.kernel, o.measure) != AXE_OK ||
+              explain(cx, &o, &r) != AXE_OK))
         code = AXE_EXIT_FAIL;
     axe_run_close(&r);
     return axe_kernel_end(cx, code);

@@ -22,7 +22,8 @@ static const char help[] =
     "usage: axe run [OPTION]... FILE [KERNEL] NAME=VALUE...\n"
     "\n"
     "Runs a kernel on this machine's CPU, or with --target sm_80, sm_90a or\n"
-    "sm_100a on its GPU.  NAME=FILE.npy gives a parameter's array: read if "
+    "sm_100a on its GPU, with opencl or opencl-sgN on a device of OpenCL.\n"
+    "NAME=FILE.npy gives a parameter's array: read if "
     "the\n"
     "kernel reads it, written if it writes it.  NAME=NUMBER gives a size that\n"
     "follows from no array.\n"
@@ -233,6 +234,14 @@ axe_run_on_cpu(axe_ctx *cx, const axe_run_args *a, axe_run *r)
     return st;
 }
 
+axe_status
+axe_run_there(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+{
+    return axe_program_on_gpu(r->program)      ? axe_run_on_gpu(cx, a, r)
+           : axe_program_on_opencl(r->program) ? axe_run_on_opencl(cx, a, r)
+                                               : axe_run_on_cpu(cx, a, r);
+}
+
 static axe_status
 compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 {
@@ -251,16 +260,16 @@ compile(axe_ctx *cx, const axe_run_args *a, int32_t source, axe_run *r)
 }
 
 static axe_status
-run(axe_ctx *cx, const axe_run_args *a, axe_run *r)
+run(axe_ctx *cx, axe_run_args *a, axe_run *r)
 {
     int32_t source;
 
+    AXE_TRY(axe_kernel_device(cx, &a->kernel, true));
     AXE_TRY(axe_kernel_source(cx, a->kernel.file, &source));
     AXE_TRY(axe_run_open(cx, a, source, r));
     AXE_TRY(compile(cx, a, source, r));
     AXE_TRY(axe_run_fill(cx, a, r));
-    AXE_TRY(axe_program_on_gpu(r->program) ? axe_run_on_gpu(cx, a, r)
-                                           : axe_run_on_cpu(cx, a, r));
+    AXE_TRY(axe_run_there(cx, a, r));
     if (a->json)
         axe_run_print_json(cx, r);
     else

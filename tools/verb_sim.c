@@ -224,7 +224,9 @@ axe_verb_sim(int argc, char **argv)
     code = axe_run_read(cx, verb, argc, argv, known, take_option, &a);
     if (code == AXE_EXIT_OK && a.help)
         fputs(help, stdout);
-    else if (code == AXE_EXIT_OK && run(cx, &a, &r) != AXE_OK)
+    else if (code == AXE_EXIT_OK &&
+             (axe_kernel_device(cx, &a.kernel, false) != AXE_OK ||
+              run(cx, &a, &r) != AXE_OK))
         code = AXE_EXIT_FAIL;
     axe_run_close(&r);
     return axe_kernel_end(cx, code);

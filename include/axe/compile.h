@@ -44,6 +44,10 @@ typedef struct axe_compile_spec {
     /* GPUs: indices of 64 bits, for sizes of about 2^31 and more.  What runs by
      * axe/gpu.h needs no asking: it is compiled so where a launch does. */
     bool wide;
+    /* Machines of OpenCL: the device that it will run on (axe_opencl_choose),
+     * for what it has beyond what all have: local memory, f64, ...; NULL: any.
+     */
+    const struct axe_opencl_facts *device;
     /* For axe_compile_for alone.  Values that nothing here sets and the kernel
      * lets one tune are taken from what axe_tune has found for about these
      * sizes: those that the arrays have, and these hints. */
@@ -130,7 +134,9 @@ const char *axe_program_kernel(const axe_program *p);
 /* The machine it was planned for, "cpu-avx2"; NULL if not so far. */
 const char *axe_program_machine(const axe_program *p);
 /* Does axe/gpu.h run it? */
-bool      axe_program_on_gpu(const axe_program *p);
+bool axe_program_on_gpu(const axe_program *p);
+/* Does axe/opencl.h? */
+bool      axe_program_on_opencl(const axe_program *p);
 int       axe_program_n_param(const axe_program *p);
 axe_param axe_program_param(const axe_program *p, int i);
 /* Runtime sizes: "M", "K", and "A.stride0" of strided parameters. */

@@ -71,6 +71,10 @@ typedef struct axe_axis_table {
 /* Make the axes of `t` known in cx.  Loading a table twice is harmless;
  * ENAME if an axis is already there with another kind. */
 AXE_CHECK axe_status axe_axes_load(axe_ctx *cx, const axe_axis_table *t);
+/* The same; what the table that was used before says of nests holds no longer.
+ * For a machine whose threads are about to be looked at: a context may serve
+ * machines with warps of 8 and of 32 lanes, one after the other. */
+AXE_CHECK axe_status axe_axes_use(axe_ctx *cx, const axe_axis_table *t);
 /* Tables whose names a message may tell of, where an axis is not known: "it is
  * an axis of nvidia".  They stay the caller's. */
 void axe_axes_others(axe_ctx *cx, int n, const axe_axis_table *t);

@@ -16,7 +16,7 @@
 #ifndef AXE_OPENCL_H
 #define AXE_OPENCL_H
 
-#include "axe/base.h"
+#include "axe/run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +79,15 @@ const axe_opencl_facts *axe_opencl_about(const axe_opencl *cl);
  *           ENAME: no such word */
 AXE_CHECK axe_status axe_opencl_need(axe_ctx *cx, const axe_opencl *cl,
                                      const char *features);
+/* The device for programs of a machine.
+ * machine  "opencl", "opencl-sg16"
+ * number   of the device; below 0: the first that has what it takes
+ * out      in cx; axe_compile_spec.device takes it
+ * Errors   EDEVICE: none has, no such one.  EUNSUPPORTED: it lacks something.
+ *          EARG, ENAME: no such machine of OpenCL */
+AXE_CHECK axe_status axe_opencl_choose(axe_ctx *cx, const char *machine,
+                                       int                      number,
+                                       const axe_opencl_facts **out);
 
 /* -------------------------------------------------------------- memory */
 
@@ -147,6 +156,37 @@ AXE_CHECK axe_status axe_opencl_launch(axe_ctx *cx, axe_opencl_program *p,
                                        double                *seconds);
 /* Errors  EDEVICE: what was started has failed */
 AXE_CHECK axe_status axe_opencl_wait(axe_ctx *cx, axe_opencl *cl);
+
+/* ------------------------------------------------------------ programs */
+
+/* A program of ours, built for a device.  It uses the program and the device:
+ * free it before them. */
+typedef struct axe_opencl_exec axe_opencl_exec;
+
+/* The program must have been compiled as far as AXE_STAGE_C.
+ * Errors  EUNSUPPORTED: it is for another machine; the device lacks what its
+ *         machine has.  ETOOL: the driver's compiler refuses it.  EDEVICE
+ * Cost    as axe_opencl_build */
+AXE_CHECK axe_status axe_opencl_exec_new(axe_ctx *cx, axe_opencl *cl,
+                                         const axe_program *p,
+                                         axe_opencl_exec  **out);
+void                 axe_opencl_exec_free(axe_opencl_exec *e);
+bool                 axe_opencl_exec_cached(const axe_opencl_exec *e);
+
+/* On arrays in the host's memory: copied to the device and back, and waited
+ * for.
+ * seconds  what the device took, without the copies; may be NULL
+ * Errors   as axe_launch; EUNSUPPORTED, EDEVICE as axe_opencl_launch */
+AXE_CHECK axe_status axe_opencl_run(axe_ctx *cx, axe_opencl_exec *e,
+                                    int n_array, const axe_array *array,
+                                    int n_size, const axe_size *size,
+                                    double *seconds);
+/* Run n times, after two that are not counted, on copies of the arrays.
+ * seconds  [n] that the device took, in the order of the runs */
+AXE_CHECK axe_status axe_opencl_time(axe_ctx *cx, axe_opencl_exec *e,
+                                     int n_array, const axe_array *array,
+                                     int n_size, const axe_size *size, int n,
+                                     double *seconds);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@ typedef struct axes {
     int32_t              *slot; /* [2 * cap], axis + 1, 0 is free */
     int                   n_nest, cap_nest;
     axe_nest             *nest;
+    const axe_axis_table *used; /* whose nests hold; NULL: no machine's */
     int                   n_other;
     const axe_axis_table *other; /* [n_other] */
 } axes;
@@ -178,6 +179,40 @@ axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
         AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->inner, &inner));
         AXE_TRY(axe_axis_nest(cx, whole, outer, inner, f->factor));
     }
+    return AXE_OK;
+}
+
+/* The nests of the table in use, which then is in use no longer. */
+static void
+forget_used(axes *t)
+{
+    const axe_axis_table *used = t->used;
+    int                   n = 0;
+
+    t->used = NULL;
+    for (int i = 0; used && i < t->n_nest; i++) {
+        const axe_nest *f = &t->nest[i];
+        bool            drop = false;
+        for (int k = 0; k < used->n_nest && !drop; k++)
+            drop = strcmp(t->name[f->whole], used->nest[k].whole) == 0 &&
+                   strcmp(t->name[f->outer], used->nest[k].outer) == 0 &&
+                   strcmp(t->name[f->inner], used->nest[k].inner) == 0;
+        if (!drop)
+            t->nest[n++] = *f;
+    }
+    t->n_nest = used ? n : t->n_nest;
+}
+
+axe_status
+axe_axes_use(axe_ctx *cx, const axe_axis_table *table)
+{
+    AXE_NEED(cx, table);
+    axes *t = axes_of(cx);
+
+    if (t->used != table)
+        forget_used(t);
+    AXE_TRY(axe_axes_load(cx, table));
+    t->used = table;
     return AXE_OK;
 }
 

@@ -5,7 +5,7 @@
 typedef axe_status lower_fn(axe_ctx *cx, const axe_plan *p, axe_lowered *out);
 
 static lower_fn *const lowers[AXE_N_KIND] = {
-#define KIND(id, gpu, launches, where, text) axe_##id##_lower,
+#define KIND(id, launches, text) axe_##id##_lower,
 #include "machine/kinds.def"
 };
 

@@ -34,6 +34,21 @@ static const axe_nest_row cuda_nest[] = {
 #include "machine/cuda/axes.def"
 };
 
+/* Of devices without sub-groups, 32 of whose items are taken for neighbours;
+ * those with sub-groups have tables of their own (opencl.c). */
+#define LANES 32
+static const axe_axis_row opencl_axis[] = {
+#define AXIS(name, kind) {#name, AXE_KIND_##kind},
+#define NEST(whole, outer, inner, factor)
+#include "machine/opencl/axes.def"
+};
+
+static const axe_nest_row opencl_nest[] = {
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#include "machine/opencl/axes.def"
+};
+
 static const axe_axis_row trainium_axis[] = {
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)
@@ -45,6 +60,8 @@ static const axe_axis_table tables[] = {
     {"nvidia", AXE_LEN(nvidia_axis), AXE_LEN(nvidia_nest), nvidia_axis,
      nvidia_nest},
     {"cuda", AXE_LEN(cuda_axis), AXE_LEN(cuda_nest), cuda_axis, cuda_nest},
+    {"opencl", AXE_LEN(opencl_axis), AXE_LEN(opencl_nest), opencl_axis,
+     opencl_nest},
     {"trainium", AXE_LEN(trainium_axis), 0, trainium_axis, NULL},
 };
 

@@ -1,4 +1,4 @@
-/* machine.c - the tables of all machines, and finding a row. */
+/* machine.c - all machines, and finding one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,98 +6,19 @@
 #include "axe/machine.h"
 #include "machine/machine.h"
 
-static const axe_atom cpu_atoms[] = {
-#define ATOM(id, sort, td, ta, tb, dl, al, bl, slots, poor, signs, word, says) \
-    {.name = #id,                                                              \
-     .kind = AXE_ATOM_##sort,                                                  \
-     .d = (dl),                                                                \
-     .a = (al),                                                                \
-     .b = (bl),                                                                \
-     .type = {AXE_TYPE_##td, AXE_TYPE_##ta, AXE_TYPE_##tb},                    \
-     .cost = (slots),                                                          \
-     .slow = (poor),                                                           \
-     .flip = (signs),                                                          \
-     .needs = (word),                                                          \
-     .text = (says)},
-#include "machine/cpu/atoms.def"
-};
-
-static const axe_compute_row cpu_types[] = {
-#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
-#include "machine/cpu/types.def"
-};
-
-#include "machine/atom_rows.h"
-static const axe_atom nvidia_atoms[] = {
-#include "machine/nvidia/atoms.def"
-};
-
-static const axe_compute_row nvidia_types[] = {
-#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
-#include "machine/nvidia/types.def"
-};
-
 static const axe_kind_row kinds[] = {
-#define KIND(id, gpu, launches, where, text) {#id, gpu, launches, where, text},
+#define KIND(id, launches, text) {#id, launches, text},
 #include "machine/kinds.def"
 };
 
-static const axe_machine machines[] = {
-#define CPU(id, bits, vregs, l1, l2, w1, w2, stream, clock, words)             \
-    {.name = (id),                                                             \
-     .family = "cpu",                                                          \
-     .kind = AXE_KIND_core,                                                    \
-     .vector_bits = (bits),                                                    \
-     .n_vreg = (vregs),                                                        \
-     .l1_bytes = (l1),                                                         \
-     .l2_bytes = (l2),                                                         \
-     .l1_ways = (w1),                                                          \
-     .l2_ways = (w2),                                                          \
-     .stream_bytes = (stream),                                                 \
-     .ghz = (clock),                                                           \
-     .features = (words),                                                      \
-     .n_atom = AXE_LEN(cpu_atoms),                                             \
-     .atom = cpu_atoms,                                                        \
-     .n_compute = AXE_LEN(cpu_types),                                          \
-     .compute = cpu_types},
-#include "machine/cpu/cpus.def"
-#define NVIDIA(id, usual, shared, regs, most, clusters, columns, least, form,  \
-               elect, sms, l2, clock, words)                                   \
-    {.name = (id),                                                             \
-     .family = "nvidia",                                                       \
-     .kind = AXE_KIND_simt,                                                    \
-     .arch = (id),                                                             \
-     .vector_bits = 128,                                                       \
-     .n_vreg = (most),                                                         \
-     .l2_bytes = (l2),                                                         \
-     .l2_ways = 16,                                                            \
-     .ghz = (clock),                                                           \
-     .features = (words),                                                      \
-     .n_atom = AXE_LEN(nvidia_atoms),                                          \
-     .atom = nvidia_atoms,                                                     \
-     .n_compute = AXE_LEN(nvidia_types),                                       \
-     .compute = nvidia_types,                                                  \
-     .simt = &(const axe_simt){.lanes = 32,                                    \
-                               .group = 4,                                     \
-                               .max_threads = 1024,                            \
-                               .threads = (usual),                             \
-                               .max_cluster = (clusters),                      \
-                               .banks = 32,                                    \
-                               .bank_bytes = 4,                                \
-                               .shared_bytes = (shared),                       \
-                               .registers = (regs),                            \
-                               .max_registers = (most),                        \
-                               .n_sm = (sms),                                  \
-                               .sector_bytes = 32,                             \
-                               .max_vector = 16,                               \
-                               .named_barriers = 16,                           \
-                               .map_bits = (least),                            \
-                               .desc = AXE_DESC_##form,                        \
-                               .elects = (elect),                              \
-                               .tmem_columns = (columns),                      \
-                               .tmem_lanes = 128,                              \
-                               .tmem_least = 32}},
-#include "machine/nvidia/machines.def"
+static const axe_language_row languages[] = {
+#define LANGUAGE(id, here, where, runner) {#id, here, where, runner},
+#include "machine/languages.def"
+};
+
+static const axe_family *const families[] = {
+#define FAMILY(id) &axe_##id##_machines,
+#include "machine/families.def"
 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -152,13 +73,19 @@ axe_machine_runs_here(const axe_machine *mc)
         if (!host_has(word))
             return false;
     }
-    return !axe_kind_of(mc)->gpu;
+    return axe_language_of(mc)->here;
 }
 
 const axe_kind_row *
 axe_kind_of(const axe_machine *mc)
 {
     return &kinds[mc->kind];
+}
+
+const axe_language_row *
+axe_language_of(const axe_machine *mc)
+{
+    return &languages[mc->language];
 }
 
 unsigned
@@ -195,13 +122,21 @@ axe_machine_has(const axe_machine *mc, const axe_atom *atom)
 int
 axe_n_machine(void)
 {
-    return AXE_LEN(machines);
+    int n = 0;
+
+    for (int f = 0; f < AXE_LEN(families); f++)
+        n += families[f]->n;
+    return n;
 }
 
 const axe_machine *
 axe_machine_at(int i)
 {
-    return &machines[i];
+    int f = 0;
+
+    while (i >= families[f]->n)
+        i -= families[f++]->n;
+    return &families[f]->machine[i];
 }
 
 const axe_axis_table *
@@ -220,16 +155,29 @@ list_names(axe_ctx *cx, int n, const char *const *name)
     return b.text;
 }
 
+/* Is one of the family's machines called so?  Then the name is that machine's:
+ * `opencl` has no sub-groups. */
+static bool
+is_machine_of(const axe_family *f, const char *name)
+{
+    for (int i = 0; i < f->n; i++)
+        if (strcmp(f->machine[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 const char *const *
 axe_machine_names(axe_ctx *cx, int *n)
 {
-    const char **name = axe_new_array(cx, const char *, 2 * AXE_LEN(machines));
+    const char **name =
+        axe_new_array(cx, const char *, axe_n_machine() + AXE_LEN(families));
 
     *n = 0;
-    for (int i = 0; i < AXE_LEN(machines); i++) {
-        if (i == 0 || strcmp(machines[i - 1].family, machines[i].family) != 0)
-            name[(*n)++] = machines[i].family;
-        name[(*n)++] = machines[i].name;
+    for (int f = 0; f < AXE_LEN(families); f++) {
+        if (!is_machine_of(families[f], families[f]->name))
+            name[(*n)++] = families[f]->name;
+        for (int i = 0; i < families[f]->n; i++)
+            name[(*n)++] = families[f]->machine[i].name;
     }
     return name;
 }
@@ -238,27 +186,30 @@ axe_machine_names(axe_ctx *cx, int *n)
 static const char *
 family_names(axe_ctx *cx, const char *name)
 {
-    const char *names[AXE_LEN(machines)];
-    int         n = 0;
+    const char **names = axe_new_array(cx, const char *, axe_n_machine());
+    int          n = 0;
 
-    for (int i = 0; i < AXE_LEN(machines); i++)
-        if (strcmp(name, machines[i].family) == 0)
-            names[n++] = machines[i].name;
+    for (int i = 0; i < axe_n_machine(); i++)
+        if (strcmp(name, axe_machine_at(i)->family) == 0)
+            names[n++] = axe_machine_at(i)->name;
     return n > 0 ? list_names(cx, n, names) : NULL;
 }
 
-/* The machine's axes; those of machines with threads, too, where it has none:
- * a tile that is laid out for threads is open there. */
-static axe_status
-load_axes(axe_ctx *cx, const axe_machine *mc)
+/* The machine's axes; those of a family of machines with threads, too, where it
+ * has none: a tile that is laid out for threads is open there. */
+axe_status
+axe_machine_enter(axe_ctx *cx, const axe_machine *mc)
 {
     int                   n_table;
     const axe_axis_table *all = axe_machine_axes_all(&n_table);
 
     AXE_TRY(axe_machine_use(cx, mc));
-    for (int i = 0; i < AXE_LEN(machines) && !mc->simt; i++)
-        if (machines[i].simt)
-            AXE_TRY(axe_axes_load(cx, axe_machine_axes(machines[i].family)));
+    for (int i = 0; i < axe_n_machine() && !mc->simt; i++)
+        if (axe_machine_at(i)->simt) {
+            AXE_TRY(
+                axe_axes_use(cx, axe_machine_axes(axe_machine_at(i)->family)));
+            break;
+        }
     axe_axes_others(cx, n_table, all);
     return AXE_OK;
 }
@@ -266,19 +217,21 @@ load_axes(axe_ctx *cx, const axe_machine *mc)
 axe_status
 axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
 {
-    const char *names[AXE_LEN(machines) + 1] = {"cpu"};
+    const char **names = axe_new_array(cx, const char *, axe_n_machine() + 1);
+    int          n = 0;
 
-    for (int i = 0; i < AXE_LEN(machines); i++) {
-        bool host =
-            strcmp(name, "cpu") == 0 && axe_machine_runs_here(&machines[i]);
-        names[i + 1] = machines[i].name;
-        if (host || strcmp(name, machines[i].name) == 0) {
-            AXE_TRY(load_axes(cx, &machines[i]));
-            *out = &machines[i];
+    names[n++] = "cpu";
+    for (int i = 0; i < axe_n_machine(); i++) {
+        const axe_machine *mc = axe_machine_at(i);
+        bool host = strcmp(name, "cpu") == 0 && axe_machine_runs_here(mc);
+        names[n++] = mc->name;
+        if (host || strcmp(name, mc->name) == 0) {
+            AXE_TRY(axe_machine_enter(cx, mc));
+            *out = mc;
             return AXE_OK;
         }
     }
-    const char *near = axe_nearest(name, AXE_LEN(names), names);
+    const char *near = axe_nearest(name, n, names);
     axe_fail(cx, AXE_NOWHERE, AXE_ENAME, "there is no machine '%s'", name);
     if (family_names(cx, name))
         axe_help(cx, "'%s' is a family; name one of it: %s", name,
@@ -286,7 +239,7 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
     else if (near)
         axe_help(cx, "did you mean '%s'?", near);
     else
-        axe_help(cx, "known: %s", list_names(cx, AXE_LEN(names), names));
+        axe_help(cx, "known: %s", list_names(cx, n, names));
     return AXE_ENAME;
 }
 

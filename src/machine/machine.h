@@ -188,16 +188,29 @@ int axe_simt_threads_of(const axe_simt *m, axe_scope_kind s);
 
 /* What a machine asks of a compiler: a row of kinds.def. */
 typedef enum axe_kind {
-#define KIND(id, gpu, launches, where, text) AXE_KIND_##id,
+#define KIND(id, launches, text) AXE_KIND_##id,
 #include "machine/kinds.def"
     AXE_N_KIND
 } axe_kind;
 
 typedef struct axe_kind_row {
     const char *name;
-    bool        gpu, launches;
-    const char *where, *text;
+    bool        launches;
+    const char *text;
 } axe_kind_row;
+
+/* What its code is written in: a row of languages.def. */
+typedef enum axe_language {
+#define LANGUAGE(id, here, where, runner) AXE_LANGUAGE_##id,
+#include "machine/languages.def"
+    AXE_N_LANGUAGE
+} axe_language;
+
+typedef struct axe_language_row {
+    const char *name;
+    bool        here;
+    const char *where, *runner;
+} axe_language_row;
 
 /* The type in which values of an element type are held in registers. */
 typedef struct axe_compute_row {
@@ -205,11 +218,12 @@ typedef struct axe_compute_row {
 } axe_compute_row;
 
 typedef struct axe_machine {
-    const char *name;   /* "cpu-avx512" */
-    const char *family; /* "cpu": what `default` and `target` name */
-    axe_kind    kind;
-    const char *arch; /* what its compilers call it: "sm_90a"; NULL:
-                         what they are told of features */
+    const char  *name;   /* "cpu-avx512" */
+    const char  *family; /* "cpu": what `default` and `target` name */
+    axe_kind     kind;
+    axe_language language;
+    const char  *arch; /* what its compilers call it: "sm_90a"; NULL:
+                          what they are told of features */
     int                    vector_bits, n_vreg;
     int64_t                l1_bytes, l2_bytes;
     int                    l1_ways, l2_ways; /* lines in a set */
@@ -224,6 +238,16 @@ typedef struct axe_machine {
     const axe_axis_table  *axes;    /* NULL: those of its family */
 } axe_machine;
 
+/* Machines of one vendor or standard: a row of families.def. */
+typedef struct axe_family {
+    const char        *name;
+    int                n;
+    const axe_machine *machine; /* [n] */
+} axe_family;
+
+#define FAMILY(id) extern const axe_family axe_##id##_machines;
+#include "machine/families.def"
+
 /* "cpu" is the best row this host can run; "cpu-avx2" and so on by name.
  * ENAME with a suggestion for an unknown machine. */
 AXE_CHECK axe_status axe_machine_find(axe_ctx *cx, const char *name,
@@ -232,6 +256,9 @@ AXE_CHECK axe_status axe_machine_find(axe_ctx *cx, const char *name,
  * from here on.  Those that axe_machine_find gives are checked.
  * Errors  EUNSUPPORTED: it lacks something, rates for example.  ESHAPE */
 AXE_CHECK axe_status axe_machine_use(axe_ctx *cx, const axe_machine *mc);
+/* The same, with what a kernel for it may name besides; for one that was found
+ * before, if the context has served another one since. */
+AXE_CHECK axe_status axe_machine_enter(axe_ctx *cx, const axe_machine *mc);
 /* The table of its axes; NULL: none. */
 const axe_axis_table *axe_machine_own_axes(const axe_machine *mc);
 int                   axe_n_machine(void);
@@ -247,7 +274,22 @@ AXE_CHECK axe_status axe_compute_type(axe_ctx *cx, const axe_machine *mc,
  * 32 bits a lane. */
 int axe_machine_lanes(const axe_machine *mc, axe_type t);
 
-const axe_kind_row *axe_kind_of(const axe_machine *mc);
+/* What one device of OpenCL says of itself. */
+typedef struct axe_opencl_has {
+    int64_t     local_bytes, most_items, n_unit; /* 0: not known */
+    const char *features; /* words of run/opencl_features.def */
+} axe_opencl_has;
+
+/* A row of opencl/machines.def with what a device has beyond it. */
+const axe_machine *axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
+                                      const axe_opencl_has *has);
+
+/* What a device must have to run programs for a machine of OpenCL: words, and
+ * sgN for its sub-groups. */
+const char *axe_opencl_needs(axe_ctx *cx, const axe_machine *mc);
+
+const axe_kind_row     *axe_kind_of(const axe_machine *mc);
+const axe_language_row *axe_language_of(const axe_machine *mc);
 
 /* What is so of some machines of a kind, as bits: no clusters; tensor memory.
  */

@@ -2,9 +2,12 @@
  *
  * Atoms' layouts and nests of axes have the width in them, so each width has
  * tables of its own, of the same rows. */
-#include "machine/opencl.h"
+#include <string.h>
+
 #include "machine/machine.h"
 #include "machine/rates.h"
+
+enum { MOST_ITEMS = 1024 }; /* of a group that is planned for */
 
 static const axe_axis_row axis_rows[] = {
 #define LANES 0
@@ -104,6 +107,7 @@ static const axe_machine machines[] = {
     {.name = (id),                                                             \
      .family = "opencl",                                                       \
      .kind = AXE_KIND_simt,                                                    \
+     .language = AXE_LANGUAGE_opencl,                                          \
      .arch = (id),                                                             \
      .vector_bits = 128,                                                       \
      .n_vreg = 128,                                                            \
@@ -135,14 +139,67 @@ static const axe_machine machines[] = {
 #include "machine/opencl/machines.def"
 };
 
-int
-axe_n_opencl(void)
+/* What atoms may need and a device without sub-groups may have, too. */
+static bool
+is_of_items(const char *word)
 {
-    return AXE_LEN(machines);
+    static const char *const words[] = {
+#define OPENCL_MAY(word) word,
+#include "machine/opencl/machines.def"
+    };
+
+    for (int i = 0; i < AXE_LEN(words); i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* The row's words, then those of the device's that atoms may need. */
+static const char *
+features_with(axe_ctx *cx, const char *row, const char *device)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_puts(&b, row);
+    for (const char *s = device; *s; s += strspn(s, " ")) {
+        size_t      n = strcspn(s, " ");
+        const char *word = axe_textf(cx, "%.*s", (int)n, s);
+        if (is_of_items(word))
+            axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
+        s += n;
+    }
+    return b.text;
 }
 
 const axe_machine *
-axe_opencl_at(int i)
+axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
+                   const axe_opencl_has *has)
 {
-    return &machines[i];
+    axe_machine *mc = axe_new(cx, axe_machine);
+    axe_simt    *m = axe_new(cx, axe_simt);
+    int64_t      items = has->most_items / row->simt->lanes * row->simt->lanes;
+
+    *mc = *row;
+    *m = *row->simt;
+    mc->simt = m;
+    mc->features = features_with(cx, row->features, has->features);
+    if (has->local_bytes > 0)
+        m->shared_bytes = has->local_bytes;
+    if (has->n_unit > 0 && has->n_unit <= INT32_MAX)
+        m->n_sm = (int)has->n_unit;
+    if (items > 0) {
+        m->max_threads = items < MOST_ITEMS ? (int)items : MOST_ITEMS;
+        m->threads = m->threads < m->max_threads ? m->threads : m->max_threads;
+    }
+    return mc;
 }
+
+const char *
+axe_opencl_needs(axe_ctx *cx, const axe_machine *mc)
+{
+    return strstr(mc->features, "width")
+               ? axe_textf(cx, "%s sg%d", mc->features, mc->simt->lanes)
+               : mc->features;
+}
+
+const axe_family axe_opencl_machines = {"opencl", AXE_LEN(machines), machines};

@@ -115,6 +115,6 @@ axe_machine_use(axe_ctx *cx, const axe_machine *mc)
     else if (!axe_machine_has_levels(mc))
         return lacks(cx, mc, "rates of its memory levels",
                      "give it a row in levels.def");
-    AXE_TRY(axe_axes_load(cx, axe_machine_own_axes(mc)));
+    AXE_TRY(axe_axes_use(cx, axe_machine_own_axes(mc)));
     return mc->simt ? check_axes(cx, mc) : AXE_OK;
 }

@@ -2,7 +2,7 @@
 #include "plan/target.h"
 
 static const axe_plan_target *const targets[AXE_N_KIND] = {
-#define KIND(id, gpu, launches, where, text) &axe_##id##_plan_target,
+#define KIND(id, launches, text) &axe_##id##_plan_target,
 #include "machine/kinds.def"
 };
 

@@ -67,7 +67,7 @@ struct axe_plan_target {
 };
 
 /* Rows of kinds.def. */
-#define KIND(id, gpu, launches, where, text)                                   \
+#define KIND(id, launches, text)                                               \
     extern const struct axe_plan_target axe_##id##_plan_target;
 #include "machine/kinds.def"
 

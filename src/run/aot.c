@@ -55,7 +55,12 @@ axe_programs_aot(axe_ctx *cx, int n, const axe_program *const *p,
                             "kernels %s and %s are for two machines",
                             p[0]->kernel->name, p[i]->kernel->name);
     }
-    return axe_target_of(p[0]->plan->machine)->print_aot(cx, n, p, name, c, h);
+    const axe_target *target = axe_target_of(p[0]->plan->machine);
+    if (!target->print_aot)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "programs for %s have no host's part in C",
+                        p[0]->plan->machine->name);
+    return target->print_aot(cx, n, p, name, c, h);
 }
 
 /* Copy a file that a tool made to where it is wanted, whole or not at all. */

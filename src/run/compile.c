@@ -1,6 +1,7 @@
 /* compile.c - the pipeline: text, module, IR, plan, loops, C. */
 #include <string.h>
 
+#include "axe/opencl.h"
 #include "base/ctx.h"
 #include "lang/lang.h"
 #include "lower/lower.h"
@@ -138,7 +139,14 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
         name = sig.target ? sig.target : "cpu";
     if (!spec->machine && last == AXE_STAGE_IR && !is_machine(name))
         name = "cpu";
-    return axe_machine_find(cx, name, out);
+    AXE_TRY(axe_machine_find(cx, name, out));
+    if (spec->device && (*out)->language == AXE_LANGUAGE_opencl)
+        *out = axe_opencl_machine(cx, *out,
+                                  &(axe_opencl_has){spec->device->local_bytes,
+                                                    spec->device->most_items,
+                                                    spec->device->n_unit,
+                                                    spec->device->features});
+    return AXE_OK;
 }
 
 static axe_status
@@ -456,6 +464,7 @@ axe_program_emit_pass(axe_ctx *cx, const axe_program *p, const char *pass,
     AXE_NEED(cx, p);
     AXE_NEED(cx, pass);
     AXE_NEED(cx, out);
+    AXE_TRY(axe_machine_enter(cx, p->machine));
     AXE_TRY(axe_plan_until(cx, p->kernel, p->machine, pass, &k, &plan));
     if (plan)
         axe_plan_print(cx, out, plan, NULL);
@@ -508,7 +517,13 @@ axe_program_machine(const axe_program *p)
 bool
 axe_program_on_gpu(const axe_program *p)
 {
-    return p && p->plan && axe_kind_of(p->plan->machine)->gpu;
+    return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_cuda;
+}
+
+bool
+axe_program_on_opencl(const axe_program *p)
+{
+    return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_opencl;
 }
 
 int

@@ -86,7 +86,8 @@ axe_fact_machine(axe_job *j, const axe_machine **out)
     n = strlen(s);
     for (int i = 0; i < axe_n_machine(); i++) {
         const axe_machine *mc = axe_machine_at(i);
-        if (axe_kind_of(mc)->gpu && n > 0 && strncmp(mc->name, s, n) == 0 &&
+        if (!axe_language_of(mc)->here && n > 0 &&
+            strncmp(mc->name, s, n) == 0 &&
             (mc->name[n] == '\0' || strcmp(mc->name + n, "a") == 0)) {
             *out = mc;
             return AXE_OK;

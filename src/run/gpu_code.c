@@ -25,11 +25,12 @@ axe_gpu_check_program(axe_ctx *cx, const axe_program *p)
     if (!p->c_text)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "kernel %s was not compiled so far", p->kernel->name);
-    if (!axe_kind_of(p->plan->machine)->gpu)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "kernel %s was compiled for %s, which is not a GPU",
-                        p->kernel->name, p->plan->machine->name);
-    return AXE_OK;
+    if (axe_program_on_gpu(p))
+        return AXE_OK;
+    axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+             "kernel %s was compiled for %s, which is not a GPU",
+             p->kernel->name, p->plan->machine->name);
+    return AXE_EUNSUPPORTED;
 }
 
 static bool

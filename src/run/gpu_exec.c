@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "print/cuda/cuda.h"
 #include "run/gpu_int.h"
+#include "run/grids.h"
 #include "run/program.h"
 
 typedef struct loaded {
@@ -165,12 +166,13 @@ axe_gpu_exec_cached(const axe_gpu_exec *e)
 
 /* ---------------------------------------------------------------- launching */
 
+/* The grids come first: what starts one gets back to the launch. */
 typedef struct launch {
+    axe_grids      grids;
     axe_gpu_exec  *e;
     const variant *code;
-    axe_bound      bound;
-    axe_values     values;
-    void         **ptr;    /* parameters, then the kernel's own tensors */
+    void         **ptr; /* parameters, then the kernel's own tensors */
+    void          *stream;
     bool           behind; /* a kernel of this call is the last thing that was
                               put into the stream */
 } launch;
@@ -178,25 +180,17 @@ typedef struct launch {
 /* The kernel's own tensors are the launch's own: they come and go in the order
  * of its stream, so launches in flight on other streams have others. */
 static axe_status
-make_temps(axe_ctx *cx, launch *l, void *stream, uint64_t *block)
+make_temps(axe_ctx *cx, launch *l, uint64_t *block)
 {
     const axe_cuda   *cu = l->e->gpu->cuda;
     const axe_kernel *k = l->e->program->kernel;
-    int64_t          *at = axe_new_array(cx, int64_t, k->n_temp + 1);
-    int64_t           all = 0, n;
+    int64_t          *at = axe_new_array(cx, int64_t, k->n_temp + 1), all;
 
-    for (int i = 0; i < k->n_temp; i++) {
-        at[i] = all;
-        if (!axe_temp_bytes(&l->values, k->temp[i], &n) ||
-            !axe_add(all, n, &all))
-            return axe_fail(cx, k->temp[i]->at, AXE_EOVERFLOW,
-                            "%s has more elements than int64 counts",
-                            k->temp[i]->name);
-    }
+    AXE_TRY(axe_grids_temps(cx, &l->grids, at, &all));
     if (k->n_temp == 0)
         return AXE_OK;
     AXE_TRY(axe_cuda_check(
-        cx, cu, cu->MemAllocAsync(block, all > 0 ? (size_t)all : 1, stream),
+        cx, cu, cu->MemAllocAsync(block, all > 0 ? (size_t)all : 1, l->stream),
         axe_textf(cx, "%" PRId64 " bytes of the kernel's own tensors", all)));
     for (int i = 0; i < k->n_temp; i++)
         l->ptr[k->n_param + i] = (char *)(uintptr_t)*block + at[i];
@@ -217,31 +211,13 @@ address_of(const launch *l, const axe_tensor *t)
     return NULL;
 }
 
-/* A condition over sizes; NULL: none. */
-static bool
-holds(const launch *l, const axe_node *n)
-{
-    int64_t v = 0;
-
-    return !n || (axe_value_of(&l->values, n, &v) && v != 0);
-}
-
-static axe_status
-check_needs(axe_ctx *cx, const launch *l, const axe_grid *grid)
-{
-    for (int i = 0; i < grid->n_need; i++)
-        if (!holds(l, grid->need[i].when))
-            return axe_grid_need_fail(cx, grid, &grid->need[i]);
-    return AXE_OK;
-}
-
 static axe_status
 check_begins(axe_ctx *cx, const launch *l, const axe_grid *grid)
 {
     for (int i = 0; i < grid->n_begin; i++) {
         const axe_begin *b = &grid->begin[i];
         if ((uintptr_t)address_of(l, b->tensor) % (unsigned)b->bytes == 0 ||
-            !holds(l, b->when))
+            !axe_grids_holds(&l->grids, b->when))
             continue;
         axe_fail(cx, b->tensor->at, AXE_EARG,
                  "%s: its data begins at no multiple of %d bytes, and kernel "
@@ -271,123 +247,65 @@ make_maps(axe_ctx *cx, const launch *l, const axe_grid *grid, void **arg)
     for (int i = 0; i < grid->n_map; i++) {
         unsigned char *m = room + (size_t)i * AXE_CUDA_MAP_BYTES;
         arg[i] = m;
-        if (!holds(l, grid->map[i].when))
+        if (!axe_grids_holds(&l->grids, grid->map[i].when))
             continue;
-        AXE_TRY(axe_gpu_map(cx, l->e->gpu, &grid->map[i], &l->values,
+        AXE_TRY(axe_gpu_map(cx, l->e->gpu, &grid->map[i], &l->grids.values,
                             address_of(l, grid->map[i].tensor), &made[i], m));
     }
     return AXE_OK;
 }
 
-static axe_status
-count_blocks(axe_ctx *cx, const launch *l, const axe_grid *grid, int resident,
-             int64_t *out)
+static int64_t
+resident(const axe_grids *g, int i)
 {
-    int64_t n;
-    int64_t most = grid->persistent ? INT32_MAX - AXE_STAY_MOST : INT32_MAX;
-
-    if (!axe_value_of(&l->values, grid->blocks, &n) || n > most)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EOVERFLOW,
-                        "kernel %s needs more than 2^31 - 1 CTAs at these "
-                        "sizes; use larger tiles",
-                        grid->name);
-    *out = grid->persistent && n > resident ? resident : n;
-    return AXE_OK;
+    return ((const launch *)g)->code->grid[i].n_resident;
 }
 
 static axe_status
-start_grid(axe_ctx *cx, launch *l, const axe_grid *grid, loaded *code,
-           void *stream)
+start_grid(axe_ctx *cx, axe_grids *grids, int number, int64_t blocks)
 {
+    launch           *l = (launch *)grids;
+    const axe_grid   *grid = &l->e->program->lowered->grid[number];
     const axe_kernel *k = l->e->program->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
     int               n_arg = n + n_ptr + k->n_size + grid->n_turn + 2;
     void            **arg = axe_new_array(cx, void *, n_arg);
-    int64_t           blocks;
     axe_gpu          *g = l->e->gpu;
     const void       *had = g->nothing;
     int               r;
 
-    AXE_TRY(count_blocks(cx, l, grid, code->n_resident, &blocks));
-    if (blocks <= 0)
-        return AXE_OK;
-    AXE_TRY(check_needs(cx, l, grid));
     AXE_TRY(check_begins(cx, l, grid));
     AXE_TRY(make_maps(cx, l, grid, arg));
     l->behind = l->behind && g->nothing == had; /* else it was filled */
     for (int i = 0; i < n_ptr; i++)
         arg[n++] = i < k->n_param && axe_is_scalar(k->param[i])
-                       ? l->bound.data[i]
+                       ? grids->bound.data[i]
                        : &l->ptr[i];
     for (int i = 0; i < k->n_size; i++)
-        arg[n++] = &l->bound.size[i];
+        arg[n++] = &grids->bound.size[i];
+    axe_grids_turns(grids, grid, &arg[n]);
     n += grid->n_turn;
-    for (const axe_turn *t = l->values.turn; t; t = t->around)
-        arg[--n] = (void *)&t->value;
-    n += grid->n_turn;
-    arg[n++] = (void *)&l->values.cores;
-    r = axe_gpu_start(g->cuda, grid, code->function, (unsigned)blocks, stream,
-                      arg, l->behind);
+    arg[n++] = (void *)&grids->values.cores;
+    r = axe_gpu_start(g->cuda, grid, l->code->grid[number].function,
+                      (unsigned)blocks, l->stream, arg, l->behind);
     l->behind = true;
     return axe_cuda_check(cx, g->cuda, r,
                           axe_textf(cx, "launching kernel %s", grid->name));
 }
 
-static axe_status start_all(axe_ctx *cx, launch *l, int n, const axe_host *h,
-                            void *stream);
-
 static axe_status
-start_loop(axe_ctx *cx, launch *l, const axe_host *h, void *stream)
+start(axe_ctx *cx, launch *l, void *stream)
 {
-    axe_turn   turn = {.var = h->var, .around = l->values.turn};
-    axe_status st = AXE_OK;
-    int64_t    n;
-
-    if (!axe_value_of(&l->values, h->var->extent, &n) || n > AXE_TURNS)
-        return axe_fail(
-            cx, h->var->at, AXE_EOVERFLOW,
-            "a loop around launches has at most 2^31 - 1 iterations");
-    l->values.turn = &turn;
-    for (; turn.value < n && st == AXE_OK; turn.value++)
-        st = start_all(cx, l, h->n_body, h->body, stream);
-    l->values.turn = turn.around;
-    return st;
-}
-
-/* What a launch is made of is the driver's when it has begun. */
-static axe_status
-start_all(axe_ctx *cx, launch *l, int n, const axe_host *h, void *stream)
-{
-    const axe_lowered *lw = l->e->program->lowered;
-
-    for (int i = 0; i < n; i++, h++) {
-        axe_mark m = axe_ctx_mark(cx);
-        if (h->kind == AXE_HOST_GRID)
-            AXE_TRY(start_grid(cx, l, &lw->grid[h->grid],
-                               &l->code->grid[h->grid], stream));
-        else if (h->kind == AXE_HOST_LOOP)
-            AXE_TRY(start_loop(cx, l, h, stream));
-        else if (holds(l, h->cond))
-            AXE_TRY(start_all(cx, l, h->n_body, h->body, stream));
-        else
-            AXE_TRY(start_all(cx, l, h->n_other, h->other, stream));
-        axe_ctx_release(cx, m);
-    }
-    return AXE_OK;
-}
-
-static axe_status
-start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
-{
-    const axe_lowered *lw = e->program->lowered;
-    axe_status         st;
-    uint64_t           block = 0;
+    axe_gpu_exec *e = l->e;
+    axe_status    st;
+    uint64_t      block = 0;
 
     l->behind = false;
+    l->stream = stream;
     AXE_TRY(axe_gpu_push(cx, e->gpu));
-    st = make_temps(cx, l, stream, &block);
+    st = make_temps(cx, l, &block);
     if (st == AXE_OK)
-        st = start_all(cx, l, lw->n_host, lw->host, stream);
+        st = axe_grids_start(cx, &l->grids);
     if (block)
         e->gpu->cuda->MemFreeAsync(block, stream);
     axe_gpu_pop(e->gpu);
@@ -397,16 +315,14 @@ start(axe_ctx *cx, axe_gpu_exec *e, launch *l, void *stream)
 /* The program's code; for sizes that its indices do not hold the same with wide
  * ones, compiled when first asked for. */
 static axe_status
-choose_code(axe_ctx *cx, axe_gpu_exec *e, const int64_t *size,
+choose_code(axe_ctx *cx, axe_gpu_exec *e, const axe_grids *g,
             const variant **out)
 {
     axe_program p = *e->program;
     axe_buf     text = {.cx = cx};
-    int         wide = 0;
+    int         wide = !p.wide && axe_grids_wide(g);
     bool        cached;
 
-    for (int i = 0; i < p.kernel->n_size && !p.wide; i++)
-        wide |= size[i] > AXE_CUDA_MOST;
     if (!e->code[wide].module) {
         AXE_TRY(axe_print_cuda(cx, p.lowered, true, &text));
         p.c_text = text.text;
@@ -424,13 +340,14 @@ prepare(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
     const axe_kernel *k = e->program->kernel;
 
     *l = (launch){.e = e};
-    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &l->bound));
-    AXE_TRY(axe_bound_check_reach(cx, e->program, &l->bound));
-    AXE_TRY(choose_code(cx, e, l->bound.size, &l->code));
-    l->values = (axe_values){k, l->bound.size, e->gpu->n_sm, NULL};
+    AXE_TRY(axe_grids_bind(cx, e->program, n_array, array, n_size, size,
+                           e->gpu->n_sm, &l->grids));
+    l->grids.start = start_grid;
+    l->grids.resident = resident;
+    AXE_TRY(choose_code(cx, e, &l->grids, &l->code));
     l->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
-        l->ptr[i] = l->bound.data[i];
+        l->ptr[i] = l->grids.bound.data[i];
     return AXE_OK;
 }
 
@@ -447,7 +364,7 @@ axe_gpu_launch(axe_ctx *cx, axe_gpu_exec *e, int n_array,
     launch   l;
 
     AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &l));
-    AXE_TRY(start(cx, e, &l, stream));
+    AXE_TRY(start(cx, &l, stream));
     axe_ctx_release(cx, m);
     return AXE_OK;
 }
@@ -460,7 +377,7 @@ time_once(axe_ctx *cx, launch *l, void *const event[2], double *seconds)
     int             r = cu->EventRecord(event[0], NULL);
 
     AXE_TRY(axe_cuda_check(cx, cu, r, "timing"));
-    AXE_TRY(start(cx, l->e, l, NULL));
+    AXE_TRY(start(cx, l, NULL));
     r = cu->EventRecord(event[1], NULL);
     if (r == 0)
         r = cu->EventSynchronize(event[1]);
@@ -504,21 +421,6 @@ axe_gpu_time(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
 
 /* -------------------------------------------------------- the host's arrays */
 
-/* Bytes from an array's first element to its last. */
-static size_t
-span_of(const launch *l, int i)
-{
-    const axe_tensor *t = l->e->program->kernel->param[i];
-    int64_t           n = 1;
-
-    for (int d = 0; d < t->rank; d++) {
-        if (l->bound.shape[i][d] == 0)
-            return 0;
-        n += (l->bound.shape[i][d] - 1) * l->bound.stride[i][d];
-    }
-    return (size_t)axe_type_bytes(t->type, n);
-}
-
 static axe_status
 copy_in(axe_ctx *cx, launch *l)
 {
@@ -529,9 +431,10 @@ copy_in(axe_ctx *cx, launch *l)
     for (int i = 0; i < k->n_param; i++) {
         if (axe_is_scalar(k->param[i]))
             continue;
-        AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, span_of(l, i), &l->ptr[i]));
-        AXE_TRY(axe_gpu_put(cx, l->e->gpu, l->ptr[i], l->bound.data[i],
-                            span_of(l, i)));
+        AXE_TRY(axe_gpu_alloc(cx, l->e->gpu, axe_grids_span(&l->grids, i),
+                              &l->ptr[i]));
+        AXE_TRY(axe_gpu_put(cx, l->e->gpu, l->ptr[i], l->grids.bound.data[i],
+                            axe_grids_span(&l->grids, i)));
     }
     return AXE_OK;
 }
@@ -543,8 +446,8 @@ copy_out(axe_ctx *cx, launch *l)
 
     for (int i = 0; i < k->n_param; i++)
         if (k->param[i]->dir != AXE_DIR_IN)
-            AXE_TRY(axe_gpu_get(cx, l->e->gpu, l->bound.data[i], l->ptr[i],
-                                span_of(l, i)));
+            AXE_TRY(axe_gpu_get(cx, l->e->gpu, l->grids.bound.data[i],
+                                l->ptr[i], axe_grids_span(&l->grids, i)));
     return AXE_OK;
 }
 
@@ -562,7 +465,7 @@ axe_gpu_run(axe_ctx *cx, axe_gpu_exec *e, int n_array, const axe_array *array,
     AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &l));
     st = copy_in(cx, &l);
     if (st == AXE_OK)
-        st = start(cx, e, &l, NULL);
+        st = start(cx, &l, NULL);
     if (st == AXE_OK)
         st = axe_gpu_wait(cx, e->gpu, NULL);
     if (st == AXE_OK)

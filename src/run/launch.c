@@ -153,13 +153,13 @@ check_program(axe_ctx *cx, const axe_program *p)
     if (!p->c_text)
         return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                         "the program was not compiled as far as C");
-    if (!axe_program_on_gpu(p))
+    if (axe_language_of(p->plan->machine)->here)
         return AXE_OK;
     axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
              "kernel %s was compiled for %s, which is not a CPU",
              p->kernel->name, p->plan->machine->name);
-    axe_help(cx, "axe_gpu_exec_new (axe/gpu.h) runs it on a GPU, "
-                 "axe_program_simulate (axe/sim.h) without one");
+    axe_help(cx, "%s, axe_program_simulate (axe/sim.h) without one",
+             axe_language_of(p->plan->machine)->runner);
     return AXE_EUNSUPPORTED;
 }
 

@@ -1,13 +1,13 @@
-/* target.c - the row of a machine's kind. */
+/* target.c - the row of a machine's language. */
 #include "run/target.h"
 
-static const axe_target *const targets[AXE_N_KIND] = {
-#define KIND(id, gpu, launches, where, text) &axe_##id##_target,
-#include "machine/kinds.def"
+static const axe_target *const targets[AXE_N_LANGUAGE] = {
+#define LANGUAGE(id, here, where, runner) &axe_##id##_target,
+#include "machine/languages.def"
 };
 
 const axe_target *
 axe_target_of(const axe_machine *mc)
 {
-    return targets[mc->kind];
+    return targets[mc->language];
 }

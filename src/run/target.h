@@ -1,4 +1,4 @@
-/* target.h - what becomes of a lowered kernel, by its machine's kind.
+/* target.h - what becomes of a lowered kernel, by its machine's language.
  *
  * Planning and lowering have rows of their own for a kind, plan/target.h and
  * lower/lower.c, since a room calls none above it. */
@@ -17,7 +17,8 @@ typedef struct axe_target {
     /* Of one side of axe_lowered_branch; NULL: a text has both. */
     axe_status (*print_side)(axe_ctx *cx, const axe_lowered *l, int side,
                              axe_buf *out);
-    /* C text of programs for the machine, and its header. */
+    /* C text of programs for the machine, and its header; NULL: there is no
+     * host's part in C. */
     axe_status (*print_aot)(axe_ctx *cx, int n, const axe_program *const *p,
                             const char *name, axe_buf *c, axe_buf *h);
     /* Runs it on arrays, step by step; NULL: nothing does. */
@@ -25,10 +26,10 @@ typedef struct axe_target {
                            const axe_sim_spec *spec, axe_sim_report *out);
 } axe_target;
 
-/* Rows of kinds.def: target_ID.c. */
-#define KIND(id, gpu, launches, where, text)                                   \
+/* Rows of languages.def: target_ID.c. */
+#define LANGUAGE(id, here, where, runner)                                      \
     extern const axe_target axe_##id##_target;
-#include "machine/kinds.def"
+#include "machine/languages.def"
 
 const axe_target *axe_target_of(const axe_machine *mc);
 

@@ -118,7 +118,7 @@ axe_tuned_key(axe_ctx *cx, int32_t source, const axe_kernel_sig *sig,
 
     if (axe_machine_find(cx, name, &mc) == AXE_OK) {
         name = mc->name;
-        gpu = axe_kind_of(mc)->gpu;
+        gpu = !axe_language_of(mc)->here;
     } else
         axe_ctx_release(cx, m);
     return (axe_record_key){

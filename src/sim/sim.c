@@ -474,7 +474,7 @@ run(sim *s)
         n += n_atoms(&s->l->grid[i].body);
     s->report->count = axe_new_array(s->cx, axe_sim_count, n);
     s->report->finding = axe_new_array(s->cx, axe_sim_finding, AXE_SIM_MAX);
-    AXE_TRY(axe_axes_load(s->cx, axe_machine_own_axes(s->mc)));
+    AXE_TRY(axe_axes_use(s->cx, axe_machine_own_axes(s->mc)));
     AXE_TRY(bind(s));
     return run_host(s, s->l->n_host, s->l->host);
 }

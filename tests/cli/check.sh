@@ -107,6 +107,11 @@ got=$("$AXE" check -t all wide.axe 2>/dev/null)
 [ "$got" = "w: errors for sm_80
 w: errors for sm_90a
 w: errors for sm_100a
+w: errors for opencl
+w: errors for opencl-sg8
+w: errors for opencl-sg16
+w: errors for opencl-sg32
+w: errors for opencl-sg64
 wide.axe: errors in 1 of 1 kernel" ] || { echo "$got"; n_bad=$((n_bad + 1)); }
 is 0 "sm_90a.axe: 1 kernel, no errors" "$AXE" check -t all sm_90a.axe
 # What else is said: an axis of another machine; an error of an `fn` once; a

@@ -4,7 +4,7 @@
 #define OPENCL_MACHINES_H
 
 #include "lang/lang.h"
-#include "machine/opencl.h"
+#include "machine/machine.h"
 #include "map_rows.h"
 #include "plan/plan.h"
 #include "run/file.h"
@@ -61,9 +61,9 @@ compile_on(run *x, const char *file, const char *kernel, const axe_machine *mc)
 static inline const axe_machine *
 opencl_named(const char *name)
 {
-    for (int i = 0; i < axe_n_opencl(); i++)
-        if (strcmp(axe_opencl_at(i)->name, name) == 0)
-            return axe_opencl_at(i);
+    for (int i = 0; i < axe_opencl_machines.n; i++)
+        if (strcmp(axe_opencl_machines.machine[i].name, name) == 0)
+            return &axe_opencl_machines.machine[i];
     fail_msg("there is no %s", name);
     return NULL;
 }

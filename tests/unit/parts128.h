@@ -97,6 +97,7 @@ static const axe_machine parts128 = {
     .name = "parts128",
     .family = "parts128",
     .kind = AXE_KIND_simt,
+    .language = AXE_LANGUAGE_cuda,
     .arch = "parts128",
     .vector_bits = 128,
     .n_vreg = 256,

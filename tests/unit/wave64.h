@@ -159,6 +159,7 @@ static const axe_machine wave64 = {
     .name = "wave64",
     .family = "wave64",
     .kind = AXE_KIND_simt,
+    .language = AXE_LANGUAGE_cuda,
     .arch = "wave64",
     .vector_bits = 128,
     .n_vreg = 256,

@@ -299,6 +299,12 @@ static const char helpers[] =
     "    return a ^ (a & ((1u << bits) - 1) << base) << up;\n"
     "}\n";
 
+const char *
+axe_opencl_options(const axe_lowered *l)
+{
+    return has_word(l->plan->machine, "subgroups") ? "-cl-std=CL3.0" : "";
+}
+
 axe_status
 axe_print_opencl(axe_ctx *cx, const axe_lowered *l, axe_buf *out)
 {

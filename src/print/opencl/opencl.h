@@ -16,5 +16,7 @@
  * Errors  EUNSUPPORTED: a type or an operation without a spelling */
 AXE_CHECK axe_status axe_print_opencl(axe_ctx *cx, const axe_lowered *l,
                                       axe_buf *out);
+/* Options of the driver's compiler that the text needs. */
+const char *axe_opencl_options(const axe_lowered *l);
 
 #endif

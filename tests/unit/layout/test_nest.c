@@ -313,11 +313,16 @@ test_tables(void **state)
         axe_axis_kind kind = AXE_KIND_MEMORY;
         axe_ctx_free(open_ctx(all[k].machine));
         assert_ptr_equal(axe_machine_axes(all[k].machine), &all[k]);
-        assert_int_equal(axe_axes_load(cx, &all[k]), AXE_OK);
-        assert_int_equal(axe_axes_load(cx, &all[k]), AXE_OK);
+        assert_int_equal(axe_axes_use(cx, &all[k]), AXE_OK);
+        assert_int_equal(axe_axes_use(cx, &all[k]), AXE_OK);
         assert_int_equal(axe_axis_find(cx, AXE_NOWHERE, "gpuid", &a), AXE_OK);
         kind = axe_axis_kind_of(cx, a);
         assert_int_equal(kind, AXE_KIND_DEVICE);
+        for (int i = 0; i < all[k].n_nest; i++) {
+            const axe_nest_row *f = &all[k].nest[i];
+            assert_int_equal(axe_axis_factor(cx, f->whole, f->outer, f->inner),
+                             f->factor);
+        }
     }
     assert_null(axe_machine_axes("abacus"));
     axe_ctx_free(cx);

@@ -58,6 +58,7 @@ static const axe_simt    simt = {.lanes = 32, .n_sm = 132};
 static const axe_machine machine = {.name = "sm_90a",
                                     .family = "nvidia",
                                     .kind = AXE_KIND_simt,
+                                    .language = AXE_LANGUAGE_cuda,
                                     .arch = "sm_90a",
                                     .simt = &simt};
 

@@ -165,8 +165,8 @@ test_kernels(void **state)
     (void)state;
     assert_int_equal(axe_device_new(cx, &one, &dev), AXE_OK);
     assert_int_equal(axe_opencl_new(cx, &spec, &cl), AXE_OK);
-    for (int m = 0; m < axe_n_opencl(); m += share()) {
-        const axe_machine *least = axe_opencl_at(m), *mc;
+    for (int m = 0; m < axe_opencl_machines.n; m += share()) {
+        const axe_machine *least = &axe_opencl_machines.machine[m], *mc;
         if (!fits(cx, least))
             continue;
         mc = with_local(cx, least, axe_opencl_about(cl)->local_bytes);

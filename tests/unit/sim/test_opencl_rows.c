@@ -42,9 +42,9 @@ test_kernels(void **state)
     assert_int_equal(
         axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev), AXE_OK);
     for (int i = 0; i < AXE_LEN(kernels); i++)
-        for (int m = 0; m < axe_n_opencl(); m += share()) {
+        for (int m = 0; m < axe_opencl_machines.n; m += share()) {
             run                x = {.cx = axe_ctx_new()};
-            const axe_machine *mc = axe_opencl_at(m);
+            const axe_machine *mc = &axe_opencl_machines.machine[m];
             row                r = kernels[i].row;
             if (kernels[i].on == GROUPS && !has_groups(mc)) {
                 axe_ctx_free(x.cx);
@@ -90,9 +90,9 @@ static void
 test_rows(void **state)
 {
     (void)state;
-    for (int m = 0; m < axe_n_opencl(); m++) {
+    for (int m = 0; m < axe_opencl_machines.n; m++) {
         axe_ctx           *cx = axe_ctx_new();
-        const axe_machine *mc = axe_opencl_at(m);
+        const axe_machine *mc = &axe_opencl_machines.machine[m];
         assert_int_equal(axe_machine_use(cx, mc), AXE_OK);
         for (int i = 0; i < mc->n_atom; i++) {
             const axe_atom *a = &mc->atom[i];

@@ -1,4 +1,4 @@
-/* target_simt.c - kernels for many threads: CUDA, and a simulator of them. */
+/* target_cuda.c - grids as CUDA C, and a simulator of them. */
 #include <stdlib.h>
 
 #include "axe/gpu.h"
@@ -29,7 +29,7 @@ print_aot(axe_ctx *cx, int n, const axe_program *const *p, const char *name,
     return st;
 }
 
-const axe_target axe_simt_target = {
+const axe_target axe_cuda_target = {
     .print = axe_print_cuda,
     .print_aot = print_aot,
     .simulate = axe_simulate,

@@ -1,4 +1,4 @@
-/* target_core.c - kernels for one core: C. */
+/* target_c.c - kernels for one core as C. */
 #include "base/ctx.h"
 #include "print/aot/aot.h"
 #include "print/c/c.h"
@@ -23,7 +23,7 @@ print_aot(axe_ctx *cx, int n, const axe_program *const *p, const char *name,
     return axe_print_aot(cx, n, l, name, c, h);
 }
 
-const axe_target axe_core_target = {
+const axe_target axe_c_target = {
     .print = print,
     .print_side = axe_print_c_side,
     .print_aot = print_aot,
