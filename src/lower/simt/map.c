@@ -97,29 +97,6 @@ open_parts(axe_map_lowering *x, axe_lblock *b)
     return b;
 }
 
-/* Has the cluster met, and nothing been done since? */
-static bool
-has_met(const axe_lblock *b)
-{
-    int n = b->n;
-
-    while (n > 0 && b->item[n - 1]->kind == AXE_LIR_NOTE)
-        n--;
-    return n > 0 && b->item[n - 1]->kind == AXE_LIR_ATOM &&
-           b->item[n - 1]->atom->sync == AXE_SYNC_BARRIER &&
-           b->item[n - 1]->atom->by == AXE_SCOPE_CLUSTER;
-}
-
-/* Nobody reads, or writes, what CTAs share. */
-static axe_status
-cluster_barrier(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
-{
-    if (s->simt->share <= 1 || has_met(b))
-        return AXE_OK;
-    return axe_simt_sync(sl, b, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER, "", 0,
-                         NULL);
-}
-
 axe_status
 axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -137,7 +114,6 @@ axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     sl->lw.s = s;
     for (int i = 0; i < s->n_operand; i++)
         x.same[i] = axe_simt_first_load(s, i);
-    AXE_TRY(cluster_barrier(sl, b, s));
     name_threads(&x, b);
     axe_lblock *in = axe_map_loops(&x, b, 0);
     axe_map_load(&x, in, 0);
@@ -145,6 +121,5 @@ axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     axe_map_load(&x, in, 0);
     for (int k = s->n_nest - 1; k >= 1; k--)
         AXE_TRY(axe_map_reduce(&x, in, k));
-    AXE_TRY(store(&x, in));
-    return cluster_barrier(sl, b, s);
+    return store(&x, in);
 }

@@ -79,16 +79,16 @@ block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
                       ? i->by & (AXE_BY_FIRST | AXE_BY_LEADER)
                       : i->by & AXE_BY_WARP;
 
+    if (i->when || x->by & ~by) {
+        x->in = x->all;
+        x->by = 0;
+    }
     if (i->when && !i->otherwise) {
         x->when = axe_emit(&sl->lw, x->all, AXE_LIR_IF);
         x->when->value = i->when;
     }
     if (i->when)
         return i->otherwise ? &x->when->other : &x->when->body;
-    if (x->by & ~by) {
-        x->in = x->all;
-        x->by = 0;
-    }
     if (by & ~x->by & AXE_BY_WARP)
         open_by(sl, x, AXE_BY_WARP, axe_simt_id(sl, AXE_ID_WARP));
     if (by & ~x->by & AXE_BY_FIRST)
@@ -96,6 +96,23 @@ block_of(axe_simt_lowering *sl, spelling *x, const axe_sync_item *i)
     if (by & ~x->by & AXE_BY_LEADER)
         open_by(sl, x, AXE_BY_LEADER, axe_simt_id(sl, AXE_ID_RANK));
     return x->in;
+}
+
+/* The first stages of a ring that runs ahead are filled before its loop. */
+static bool
+is_repeated(const axe_sync_item *i)
+{
+    return i->at->kind == AXE_STMT_PRODUCE && i->ring &&
+           i->ring->way == AXE_RING_AHEAD;
+}
+
+static axe_status
+is_wrong(const axe_simt_lowering *sl, const axe_sync_item *i, const char *where)
+{
+    axe_fail(sl->lw.cx, i->at->at, AXE_EUNSUPPORTED,
+             "threads have to wait here, %s: %s", where, i->why);
+    axe_help(sl->lw.cx, "put a `barrier;` of the cta in front of it");
+    return AXE_EUNSUPPORTED;
 }
 
 axe_status
@@ -108,6 +125,8 @@ axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
         const axe_sync_item *i = &sl->sp->sync[k];
         if (i->at != s || i->place != place)
             continue;
+        if (sl->spelled[k] && !is_repeated(i))
+            return is_wrong(sl, i, "a place where lowering comes twice");
         sl->spelled[k] = true;
         AXE_TRY(spell(sl, block_of(sl, &x, i), i));
     }
@@ -117,17 +136,10 @@ axe_simt_sync_at(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *s,
 axe_status
 axe_simt_all_spelled(axe_simt_lowering *sl)
 {
-    for (int k = 0; k < sl->sp->n_sync; k++) {
-        const axe_sync_item *i = &sl->sp->sync[k];
-        if (sl->spelled[k])
-            continue;
-        axe_fail(sl->lw.cx, i->at->at, AXE_EUNSUPPORTED,
-                 "threads have to wait here, where lowering has no place for "
-                 "it: %s",
-                 i->why);
-        axe_help(sl->lw.cx, "put a `barrier;` of the cta in front of it");
-        return AXE_EUNSUPPORTED;
-    }
+    for (int k = 0; k < sl->sp->n_sync; k++)
+        if (!sl->spelled[k])
+            return is_wrong(sl, &sl->sp->sync[k],
+                            "where lowering has no place for it");
     return AXE_OK;
 }
 

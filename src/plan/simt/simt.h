@@ -94,7 +94,7 @@ struct axe_simt_schedule {
     const axe_node          *when; /* it runs only then; NULL: always */
     axe_hint                 hint; /* of its rows that take one */
     int share;          /* CTAs of a cluster that each do a part and give it
-                           to all; a barrier of the cluster stands before and behind it;
+                           to all; see sync_list.c;
                            0, 1: each does all */
     int64_t scratch;    /* [bytes] of the thread group's that it uses */
     int     n_register; /* estimate of what a thread holds meanwhile */

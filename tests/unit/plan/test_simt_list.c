@@ -272,14 +272,94 @@ test_nowhere(void **state)
     (void)state;
 }
 
+/* The plan with these items behind its own. */
+static axe_plan *
+plan_with(axe_ctx *cx, const axe_plan *p, int n, const axe_sync_item *more)
+{
+    axe_plan      *out = axe_new(cx, axe_plan);
+    axe_simt_plan *simt = axe_new(cx, axe_simt_plan);
+
+    *out = *p;
+    *simt = *p->simt;
+    simt->sync = axe_new_array(cx, axe_sync_item, simt->n_sync + n);
+    memcpy(simt->sync, p->simt->sync,
+           (size_t)simt->n_sync * sizeof *simt->sync);
+    memcpy(simt->sync + simt->n_sync, more, (size_t)n * sizeof *more);
+    simt->n_sync += n;
+    out->simt = simt;
+    return out;
+}
+
+/* What fills a ring that runs ahead is lowered in front of its loop, and in it:
+ * what has to wait there would wait twice. */
+static void
+test_twice(void **state)
+{
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_plan    *p = plan_of(cx, "gemm", "sm_80", NULL, NULL);
+    axe_sync_item      item = {.at = p->schedule[1]->stmt,
+                               .place = AXE_SYNC_AHEAD,
+                               .what = AXE_SYNC_FILLS,
+                               .why = "of the test"};
+    const axe_lowered *l;
+
+    assert_int_equal(axe_lower(cx, plan_with(cx, p, 1, &item), &l),
+                     AXE_EUNSUPPORTED);
+    assert_non_null(strstr(axe_last_error(cx), "comes twice: of the test"));
+    axe_ctx_free(cx);
+    (void)state;
+}
+
+/* How often a text has another one in it. */
+static int
+times_in(const char *text, const char *what)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* Items are spelled in their order: one on a condition ends the branch of those
+ * before it, and those behind it get a branch of their own. */
+static void
+test_branches(void **state)
+{
+    axe_ctx        *cx = axe_ctx_new();
+    const axe_plan *p = plan_of(cx, "transpose", "sm_80", NULL, NULL);
+    const axe_stmt *at = p->schedule[0]->stmt;
+    axe_sync_item   item[3] = {{.at = at, .by = AXE_BY_WARP}, {.at = at}, {0}};
+    axe_buf         text[2] = {{.cx = cx}, {.cx = cx}};
+    const axe_lowered *l;
+
+    item[0].place = item[1].place = AXE_SYNC_AHEAD;
+    item[0].row = item[1].row =
+        axe_simt_find_sync(p->machine, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "",
+                           AXE_ARG_NONE, AXE_ARG_NONE);
+    assert_non_null(item[0].row);
+    item[1].when = axe_index_const(cx, 1);
+    item[2] = item[0];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(axe_lower(cx, plan_with(cx, p, 1 + 2 * i, item), &l),
+                         AXE_OK);
+        axe_lowered_print(cx, &text[i], l);
+    }
+    assert_int_equal(times_in(text[1].text, item[0].row->name),
+                     2 + times_in(text[0].text, item[0].row->name));
+    assert_int_equal(times_in(text[1].text, "if warp"),
+                     1 + times_in(text[0].text, "if warp"));
+    axe_ctx_free(cx);
+    (void)state;
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_nowhere),
+        cmocka_unit_test(test_roles), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_queue), cmocka_unit_test(test_nowhere),
+        cmocka_unit_test(test_twice), cmocka_unit_test(test_branches),
     };
 
     return cmocka_run_group_tests_name("simt_list", tests, NULL, NULL);

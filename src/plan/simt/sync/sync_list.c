@@ -234,6 +234,34 @@ push_sync_points(listing *g, const axe_stmt *at)
     return AXE_OK;
 }
 
+/* Nobody reads, or writes, what CTAs of a cluster hold alike while each of them
+ * does its part of it for all (cluster_share.c): one barrier for two such
+ * statements in a row.
+ * before  the statement in front of it in its block, or NULL */
+static axe_status
+push_shared(listing *g, const axe_stmt *s, axe_sync_place place,
+            const axe_stmt *before)
+{
+    const axe_simt_plan *sp = g->w.p->simt;
+    const axe_sync_item *last = sp->n_sync > 0 ? &sp->sync[sp->n_sync - 1] : 0;
+    axe_sync_item        item = {
+               .at = s,
+               .place = place,
+               .why = place == AXE_SYNC_AHEAD
+                          ? "CTAs of the cluster write what all have read"
+                          : "CTAs of the cluster wrote what all read"};
+
+    if (s->kind != AXE_STMT_INDEX || g->w.p->schedule[s->id]->simt->share <= 1)
+        return AXE_OK;
+    if (place == AXE_SYNC_AHEAD && last && last->at == before &&
+        last->place == AXE_SYNC_BEHIND && last->row &&
+        last->row->sync == AXE_SYNC_BARRIER &&
+        last->row->by == AXE_SCOPE_CLUSTER)
+        return AXE_OK;
+    return axe_sync_push_row(g->w.p, item, AXE_SYNC_BARRIER, AXE_SCOPE_CLUSTER,
+                             "");
+}
+
 /* ------------------------------------------------------------------ blocks */
 
 static axe_status list_block(listing *g, int n, axe_stmt *const *body);
@@ -406,7 +434,9 @@ list_one(listing *g, const axe_stmt *s, const axe_stmt *last)
         fence(g, s, AXE_SYNC_LEFT);
     AXE_TRY(push_drains(g, s, false, last));
     AXE_TRY(push_sync_points(g, s));
+    AXE_TRY(push_shared(g, s, AXE_SYNC_AHEAD, last));
     AXE_TRY(list_inside(g, s));
+    AXE_TRY(push_shared(g, s, AXE_SYNC_BEHIND, NULL));
     AXE_TRY(push_drains(g, s, true, NULL));
     if (!later)
         g->fence = behind;
