@@ -326,20 +326,20 @@ times_in(const char *text, const char *what)
 static void
 test_branches(void **state)
 {
-    axe_ctx        *cx = axe_ctx_new();
-    const axe_plan *p = plan_of(cx, "transpose", "sm_80", NULL, NULL);
-    const axe_stmt *at = p->schedule[0]->stmt;
-    axe_sync_item   item[3] = {{.at = at, .by = AXE_BY_WARP}, {.at = at}, {0}};
-    axe_buf         text[2] = {{.cx = cx}, {.cx = cx}};
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_plan    *p = plan_of(cx, "transpose", "sm_80", NULL, NULL);
+    const axe_stmt    *at = p->schedule[0]->stmt;
+    axe_sync_item      item[3] = {{.at = at, .by = AXE_BY_WARP}};
+    axe_buf            text[2] = {{.cx = cx}, {.cx = cx}};
     const axe_lowered *l;
 
-    item[0].place = item[1].place = AXE_SYNC_AHEAD;
-    item[0].row = item[1].row =
+    item[0].place = AXE_SYNC_AHEAD;
+    item[0].row =
         axe_simt_find_sync(p->machine, AXE_SYNC_BARRIER, AXE_SCOPE_WARP, "",
                            AXE_ARG_NONE, AXE_ARG_NONE);
     assert_non_null(item[0].row);
+    item[2] = item[1] = item[0];
     item[1].when = axe_index_const(cx, 1);
-    item[2] = item[0];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(axe_lower(cx, plan_with(cx, p, 1 + 2 * i, item), &l),
                          AXE_OK);
