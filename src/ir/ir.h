@@ -157,22 +157,13 @@ struct axe_node {
 
 /* The memories that tensors are in, see spaces.def. */
 typedef enum axe_space {
-#define SPACE(id, word, slow, fast, pitch, operand) AXE_SPACE_##id,
+#define SPACE(id, word, slow, fast, pitch, operand, owner, room) AXE_SPACE_##id,
 #include "ir/spaces.def"
     AXE_N_SPACE
 } axe_space;
 
 /* How a space is addressed: by one axis, or `slow` has steps of `pitch` bits.
  */
-typedef struct axe_space_row {
-    const char *name, *slow, *fast; /* slow: NULL if there is none */
-    int64_t     pitch;
-} axe_space_row;
-extern const axe_space_row axe_space_table[AXE_N_SPACE];
-/* So where it is in partitions; slow: NULL if it never is. */
-extern const axe_space_row axe_space_parts[AXE_N_SPACE];
-const char                *axe_space_name(axe_space s);
-
 typedef enum axe_dir {
     AXE_DIR_LOCAL,
     AXE_DIR_IN,
@@ -241,9 +232,21 @@ typedef enum axe_stmt_kind {
 typedef enum axe_scope_kind {
 #define SCOPE(name, text) AXE_SCOPE_##name,
 #include "ir/scopes.def"
-    AXE_N_SCOPE
+    AXE_N_SCOPE,
+    AXE_SCOPE_ALL = AXE_N_SCOPE /* whose a memory is that all share */
 } axe_scope_kind;
 const char *axe_scope_name(axe_scope_kind s);
+
+typedef struct axe_space_row {
+    const char    *name, *slow, *fast; /* slow: NULL if there is none */
+    int64_t        pitch;
+    axe_scope_kind owner;
+} axe_space_row;
+extern const axe_space_row axe_space_table[AXE_N_SPACE];
+/* So where it is in partitions; slow: NULL if it never is. */
+extern const axe_space_row axe_space_parts[AXE_N_SPACE];
+const char                *axe_space_name(axe_space s);
+
 /* May scopes of kind `inner` stand in one of kind `outer`?  If so *count is how
  * many there are in one, as the axes that cx knows say, or 0: as many as the
  * kernel names.  machine: NULL for any. */

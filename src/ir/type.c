@@ -107,13 +107,14 @@ axe_type_fits(axe_type t, int64_t v)
 }
 
 const axe_space_row axe_space_table[AXE_N_SPACE] = {
-#define SPACE(id, word, slow, fast, pitch, operand) {#word, slow, fast, pitch},
+#define SPACE(id, word, slow, fast, pitch, operand, owner, room)               \
+    {#word, slow, fast, pitch, AXE_SCOPE_##owner},
 #include "ir/spaces.def"
 };
 
 const axe_space_row axe_space_parts[AXE_N_SPACE] = {
 #define PARTS(id, slow, fast, pitch)                                           \
-    [AXE_SPACE_##id] = {#id, slow, fast, pitch},
+    [AXE_SPACE_##id] = {#id, slow, fast, pitch, AXE_SCOPE_CTA},
 #include "ir/spaces.def"
 };
 

@@ -147,7 +147,7 @@ axe_tmem_verify(axe_ctx *cx, const axe_tensor *t, const axe_stmt *outer)
 
     if (t->space != AXE_SPACE_TMEM)
         return AXE_OK;
-    if (!outer || outer->scope != AXE_SCOPE_CTA) {
+    if (!outer || outer->scope != axe_space_table[t->space].owner) {
         st = axe_fail(cx, t->at, AXE_ESHAPE,
                       "`%s` lies in tensor memory, which is a cta's", t->name);
         axe_help(cx, "declare it in the cta, or in a pipeline of the cta");

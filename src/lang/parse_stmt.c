@@ -92,7 +92,7 @@ static bool
 take_space(axe_parser *p, axe_space *out)
 {
     static const axe_token_kind word[AXE_N_SPACE] = {
-#define SPACE(id, word, slow, fast, pitch, operand) AXE_TOK_##word,
+#define SPACE(id, word, slow, fast, pitch, operand, owner, room) AXE_TOK_##word,
 #include "ir/spaces.def"
     };
 

@@ -11,7 +11,8 @@ axe_arg_space
 axe_space_operand(axe_space s)
 {
     static const axe_arg_space operand[AXE_N_SPACE] = {
-#define SPACE(id, word, slow, fast, pitch, operand) AXE_ARG_##operand,
+#define SPACE(id, word, slow, fast, pitch, operand, owner, room)               \
+    AXE_ARG_##operand,
 #include "ir/spaces.def"
     };
 

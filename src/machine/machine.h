@@ -297,6 +297,10 @@ enum { AXE_CTAS_ALONE = 1, AXE_HAS_TMEM = 2 };
 unsigned axe_machine_traits(const axe_machine *mc);
 /* How the machine addresses a space: its row of spaces.def. */
 const axe_space_row *axe_machine_space(const axe_machine *mc, axe_space s);
+/* How much of a space an owner may have: bytes; of a space with two axes, in
+ * each of the slow one's, of tensor memory columns.  INT64_MAX: no row says;
+ * 0: there is none. */
+int64_t axe_machine_room(const axe_machine *mc, axe_space s);
 /* Threads of a CTA, where the kernel names no number and at most; 1 and 1 where
  * one core runs it. */
 typedef struct axe_threads {
@@ -329,7 +333,8 @@ AXE_CHECK axe_status axe_atom_layout(axe_ctx *cx, const char *operand,
  * text has axes tlane and tcol they are made m, counted in elements as
  * addresses in tensor memory are: tlane * AXE_TMEM_LANE / bits + tcol. */
 enum {
-#define SPACE(id, word, slow, fast, pitch, operand) AXE_PITCH_##id = (pitch),
+#define SPACE(id, word, slow, fast, pitch, operand, owner, room)               \
+    AXE_PITCH_##id = (pitch),
 #include "ir/spaces.def"
     AXE_TMEM_LANE = AXE_PITCH_TMEM
 };

@@ -66,6 +66,21 @@ axe_machine_space(const axe_machine *mc, axe_space s)
                                             : &axe_space_table[s];
 }
 
+int64_t
+axe_machine_room(const axe_machine *mc, axe_space s)
+{
+    static const int64_t none = INT64_MAX;
+    const axe_simt      *m = mc->simt;
+    const int64_t        shared_bytes = m ? m->shared_bytes : none;
+    const int64_t        tmem_columns = m ? m->tmem_columns : none;
+    const int64_t        room[AXE_N_SPACE] = {
+#define SPACE(id, word, slow, fast, pitch, operand, owner, field) field,
+#include "ir/spaces.def"
+    };
+
+    return room[s];
+}
+
 /* Does the axis that numbers all of `inner` within something nest of these two
  * as the machine's row says? */
 static axe_status

@@ -83,7 +83,7 @@ place_tile(axe_planner *p, const axe_tensor *t)
     axe_place *pl = &p->place[t->id];
 
     *pl = (axe_place){.tensor = t, .type = t->type, .why = "declared"};
-    if (t->space == AXE_SPACE_TMEM && p->mc->simt->tmem_columns == 0) {
+    if (t->space == AXE_SPACE_TMEM && axe_machine_room(p->mc, t->space) == 0) {
         axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
                  "%s has no tensor memory for %s", p->mc->name, t->name);
         axe_help(p->cx,
@@ -334,7 +334,7 @@ size_tile(axe_planner *p, axe_place *pl)
                         "tile %s spans %" PRId64 " bytes by its layout; a CTA "
                         "of %s may have %" PRId64 " bytes of shared memory",
                         pl->tensor->name, pl->bytes, p->mc->name,
-                        p->mc->simt->shared_bytes);
+                        axe_machine_room(p->mc, AXE_SPACE_SHARED));
     if (r && r->n_stage > 1) {
         pl->stage = (pl->bytes * 8 + all - 1) / all * all / bits;
         pl->bytes = axe_type_bytes(pl->type, pl->stage) * r->n_stage;
@@ -360,12 +360,13 @@ launch_of(axe_planner *p, const axe_thread_group *c)
 static axe_status
 check_shared(axe_planner *p, const axe_simt_launch *l)
 {
-    if (l->shared_bytes <= p->mc->simt->shared_bytes)
+    if (l->shared_bytes <= axe_machine_room(p->mc, AXE_SPACE_SHARED))
         return AXE_OK;
     return axe_fail(p->cx, l->scope->at, AXE_ELIMIT,
                     "a CTA needs %" PRId64 " bytes of shared memory; one of %s "
                     "may have %" PRId64 ": smaller tiles or fewer stages",
-                    l->shared_bytes, p->mc->name, p->mc->simt->shared_bytes);
+                    l->shared_bytes, p->mc->name,
+                    axe_machine_room(p->mc, AXE_SPACE_SHARED));
 }
 
 /* The thread groups' scratch, behind all tiles: thread groups may use theirs

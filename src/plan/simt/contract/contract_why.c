@@ -62,12 +62,12 @@ why_none(axe_product j[2])
     const axe_layout *l = p->place[c->id].layout;
     double            bytes = factor_bytes(j);
 
-    if (bytes > (double)p->mc->simt->shared_bytes)
-        return axe_textf(p->cx,
-                         "its factors take %.0f bytes of shared memory, of "
-                         "which a CTA of %s may have %" PRId64
-                         ": choose smaller tiles",
-                         bytes, p->mc->name, p->mc->simt->shared_bytes);
+    if (bytes > (double)axe_machine_room(p->mc, AXE_SPACE_SHARED))
+        return axe_textf(
+            p->cx,
+            "its factors take %.0f bytes of shared memory, of "
+            "which a CTA of %s may have %" PRId64 ": choose smaller tiles",
+            bytes, p->mc->name, axe_machine_room(p->mc, AXE_SPACE_SHARED));
     for (int i = 0; i < 2 && l && !c->layout; i++)
         axe_product_enumerate(&j[i], NULL);
     if (l && !c->layout)

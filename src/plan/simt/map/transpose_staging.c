@@ -101,7 +101,9 @@ find_turned(axe_planner *p, const axe_request *r,
             const axe_thread_group *threads)
 {
     const axe_var *fast = fast_index(r, &r->operand[0]);
-    int64_t        room = p->mc->simt->shared_bytes - in_use(p, threads), bytes;
+    int64_t        room =
+                axe_machine_room(p->mc, AXE_SPACE_SHARED) - in_use(p, threads),
+            bytes;
 
     for (int i = 1; i < r->n_operand; i++) {
         const axe_operand *op = &r->operand[i];

@@ -232,7 +232,7 @@ ctas_of(const lives *x, int64_t bytes)
     double             held = 0;
     bool               asks = false;
 
-    if (bytes > p->mc->simt->shared_bytes)
+    if (bytes > axe_machine_room(p->mc, AXE_SPACE_SHARED))
         return 0;
     for (int i = 0; i < p->kernel->n_index_stmt; i++) {
         const axe_schedule *s = p->schedule[i];

@@ -405,7 +405,7 @@ axe_simt_place_staging(axe_planner *p)
         bytes =
             axe_type_bytes(st->global->type,
                            st->room * st->n_room * s->simt->threads->n_entity);
-        st->fits = at + bytes <= p->mc->simt->shared_bytes;
+        st->fits = at + bytes <= axe_machine_room(p->mc, AXE_SPACE_SHARED);
         if (st->fits)
             st->offset = axe_simt_take_shared(l, bytes, 1024);
     }

@@ -75,7 +75,7 @@ axe_simt_tmem_size(axe_planner *p, axe_place *pl)
 axe_status
 axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l)
 {
-    int64_t sum = 0, most = p->mc->simt->tmem_columns;
+    int64_t sum = 0, most = axe_machine_room(p->mc, AXE_SPACE_TMEM);
     int64_t n = p->mc->simt->tmem_least;
 
     for (int i = 0; i < p->kernel->n_tensor; i++) {
