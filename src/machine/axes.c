@@ -34,9 +34,9 @@ static const axe_nest_row cuda_nest[] = {
 #include "machine/cuda/axes.def"
 };
 
-/* Of devices without sub-groups, 32 of whose items are taken for neighbours;
- * those with sub-groups have tables of their own (opencl.c). */
-#define LANES 32
+/* Of devices without sub-groups; those that have them have tables of their own
+ * (opencl.c). */
+#define LANES 1
 static const axe_axis_row opencl_axis[] = {
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)

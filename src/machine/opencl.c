@@ -30,6 +30,18 @@ static const axe_rates rates = {
 #include "machine/opencl/rates.def"
 };
 
+#define LANES 1
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+static const axe_nest_row nests_1[] = {
+#include "machine/opencl/axes.def"
+};
+#include "machine/atom_rows.h"
+static const axe_atom atoms_1[] = {
+#include "machine/opencl/atoms.def"
+};
+#undef LANES
+
 #define LANES 8
 #define ALL "8"
 #define HALF "4"
@@ -99,8 +111,9 @@ static const axe_atom atoms_64[] = {
         "opencl", AXE_LEN(axis_rows), AXE_LEN(nests_##lanes), axis_rows,       \
             nests_##lanes                                                      \
     }
-static const axe_axis_table axes_8 = AXES(8), axes_16 = AXES(16),
-                            axes_32 = AXES(32), axes_64 = AXES(64);
+static const axe_axis_table axes_1 = AXES(1), axes_8 = AXES(8),
+                            axes_16 = AXES(16), axes_32 = AXES(32),
+                            axes_64 = AXES(64);
 
 static const axe_machine machines[] = {
 #define OPENCL(id, width, items, local, words)                                 \

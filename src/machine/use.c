@@ -29,8 +29,8 @@ check_simt(axe_ctx *cx, const axe_machine *mc, const axe_simt *m)
 {
     int n = m->lanes;
 
-    if (n < 2 || n > AXE_MAX_LANES || (n & (n - 1)) != 0)
-        return is_wrong(cx, mc, "lanes", n, "2, 4, 8, 16, 32 or 64");
+    if (n < 1 || n > AXE_MAX_LANES || (n & (n - 1)) != 0)
+        return is_wrong(cx, mc, "lanes", n, "1, 2, 4, 8, 16, 32 or 64");
     if (m->group < 1)
         return is_wrong(cx, mc, "warps in a warp group", m->group, "1 or more");
     if (m->threads < n || m->threads % n != 0 || m->threads > m->max_threads)

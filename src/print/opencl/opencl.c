@@ -218,22 +218,17 @@ put_head(cl_printer *p, axe_buf *b)
 }
 
 /* Lane and warp are asked of sub-groups where there are any: the order of a
- * group's items in them is the device's. */
+ * group's items in them is the device's.  Else each item is a warp. */
 static void
 put_ids(cl_printer *p, axe_buf *b)
 {
-    int lanes = p->g->lanes;
-
     axe_puts(b, "    const long block = get_group_id(0);\n"
                 "    const long n_block = get_num_groups(0);\n");
     if (has_word(p->l->plan->machine, "subgroups"))
         axe_puts(b, "    const long warp = get_sub_group_id();\n"
                     "    const long lane = get_sub_group_local_id();\n");
     else
-        axe_putf(b,
-                 "    const long warp = get_local_id(0) / %d;\n"
-                 "    const long lane = get_local_id(0) %% %d;\n",
-                 lanes, lanes);
+        axe_puts(b, "    const long warp = get_local_id(0), lane = 0;\n");
 }
 
 static axe_status
