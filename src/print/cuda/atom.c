@@ -16,7 +16,7 @@ static const char arg_name[] = "dabcefghij";
 
 /* A function as it is being made. */
 typedef struct maker {
-    cuda_printer  *p;
+    axe_speller   *p;
     const axe_lir *l;
     const char    *name;
     axe_buf        args;
@@ -101,7 +101,7 @@ add_registers(maker *mk, int i)
                         "CUDA C: %s has %" PRId64 " registers, more than %d",
                         mk->l->atom->name, n, MAX_WORD);
     axe_putf(&mk->args, "%s%s%s *%c", mk->args.len ? ", " : "",
-             w ? "" : "const ", axe_cuda_word_type(t), arg_name[i]);
+             w ? "" : "const ", axe_spell_word_type(t), arg_name[i]);
     mk->n_word[i] = (int)n;
     mk->at[i] = w ? mk->n_out : mk->n_in;
     for (int k = 0; k < n; k++) {
@@ -345,7 +345,7 @@ put_strings(axe_buf *b, const char *text, int indent)
 /* ------------------------------------------------------------ the function */
 
 static const char *
-function_name(cuda_printer *p, const axe_lir *l)
+function_name(axe_speller *p, const axe_lir *l)
 {
     axe_buf b = {.cx = p->cx};
     bool    major = false;
@@ -420,7 +420,7 @@ put_zeros(const maker *mk, axe_buf *b)
 }
 
 static void
-note(cuda_printer *p, const char *text)
+note(axe_speller *p, const char *text)
 {
     for (int i = 0; i < p->n_atom; i++)
         if (strcmp(p->atom[i], text) == 0)
@@ -491,10 +491,10 @@ make(maker *mk, const char **out)
 axe_status
 axe_cuda_asm(axe_ctx *cx, const axe_lir *l, int *at, const char **text)
 {
-    cuda_printer p = {.cx = cx};
-    maker        mk = {.p = &p, .l = l, .args = {.cx = cx}};
-    axe_buf      b = {.cx = cx};
-    char         next = 'x';
+    axe_speller p = {.cx = cx};
+    maker       mk = {.p = &p, .l = l, .args = {.cx = cx}};
+    axe_buf     b = {.cx = cx};
+    char        next = 'x';
 
     mk.out = axe_new_array(cx, const char *, MAX_WORD);
     mk.in = axe_new_array(cx, const char *, 3 * MAX_WORD);
@@ -532,7 +532,7 @@ of_argument(const axe_lir *l)
 }
 
 axe_status
-axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
+axe_cuda_function(axe_speller *p, const axe_lir *l, const char **name)
 {
     maker       mk = {.p = p, .l = l};
     const char *text;
@@ -540,7 +540,7 @@ axe_cuda_function(cuda_printer *p, const axe_lir *l, const char **name)
 
     if (of_argument(l)) {
         *name = "take_argument";
-        axe_cuda_need(p, *name);
+        axe_spell_need(p, *name);
         return AXE_OK;
     }
     if (l->n_arg > MAX_ARG || !l->atom->asm_text || !*l->atom->asm_text)

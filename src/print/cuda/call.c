@@ -6,7 +6,7 @@
 #include "print/cuda/cuda_int.h"
 
 static const axe_buffer *
-buffer_of(const cuda_printer *p, const axe_tensor *t)
+buffer_of(const axe_speller *p, const axe_tensor *t)
 {
     for (int i = 0; i < p->g->n_buffer; i++)
         if (p->g->buffer[i].tensor == t)
@@ -17,21 +17,21 @@ buffer_of(const cuda_printer *p, const axe_tensor *t)
 /* --------------------------------------------------------- shared addresses */
 
 static axe_status
-put_swizzled(cuda_printer *p, axe_buf *b, const axe_swizzle *s,
+put_swizzled(axe_speller *p, axe_buf *b, const axe_swizzle *s,
              const axe_node *at)
 {
     const char *name = s->shift > 0 ? "swizzle" : "swizzle_up";
 
-    axe_cuda_need(p, name);
+    axe_spell_need(p, name);
     axe_putf(b, "%s<%d, %d, %d>(", name, s->bits, s->base, abs(s->shift));
-    AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+    AXE_TRY(axe_spell_expr(p, b, at, AXE_SPELL_INDEX));
     axe_putc(b, ')');
     return AXE_OK;
 }
 
 static axe_status
-put_xored(cuda_printer *p, axe_buf *b, const axe_buffer *s,
-          const axe_byte_at *a, int i)
+put_xored(axe_speller *p, axe_buf *b, const axe_buffer *s, const axe_byte_at *a,
+          int i)
 {
     const axe_node *at = a->part[i].at;
     bool            alone = a->n == 1 || a->part[i].how == AXE_SWIZZLE_DONE;
@@ -39,7 +39,7 @@ put_xored(cuda_printer *p, axe_buf *b, const axe_buffer *s,
     if (a->part[i].how == AXE_SWIZZLE_MOVES)
         return put_swizzled(p, b, &s->swizzle, at);
     axe_puts(b, alone ? "" : "(");
-    AXE_TRY(axe_cuda_expr(p, b, at, CUDA_INDEX));
+    AXE_TRY(axe_spell_expr(p, b, at, AXE_SPELL_INDEX));
     axe_puts(b, alone ? "" : ")");
     return AXE_OK;
 }
@@ -47,7 +47,7 @@ put_xored(cuda_printer *p, axe_buf *b, const axe_buffer *s,
 /* "t_a + (swizzle<...>(...) ^ 64) + 8192": the byte address of an element of
  * shared memory. */
 static axe_status
-put_shared(cuda_printer *p, axe_buf *b, const axe_arg *arg)
+put_shared(axe_speller *p, axe_buf *b, const axe_arg *arg)
 {
     const axe_buffer  *s = buffer_of(p, arg->tensor);
     const axe_byte_at *a = arg->byte;
@@ -57,7 +57,7 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *arg)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C: %s is no buffer with an address",
                         arg->tensor->name);
-    axe_puts(b, axe_cuda_tensor(p, arg->tensor));
+    axe_puts(b, axe_spell_tensor(p, arg->tensor));
     if (a->n == 0 && axe_is_iconst(a->behind, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, a->n > 1 ? " + (" : " + ");
@@ -69,15 +69,15 @@ put_shared(cuda_printer *p, axe_buf *b, const axe_arg *arg)
     if (!a->behind)
         return AXE_OK;
     axe_puts(b, a->n > 0 ? " + " : "");
-    return axe_cuda_expr(p, b, a->behind, CUDA_INDEX);
+    return axe_spell_expr(p, b, a->behind, AXE_SPELL_INDEX);
 }
 
 /* --------------------------------------------------------------- arguments */
 
 static axe_status
-put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
+put_descriptor(axe_speller *p, axe_buf *b, const axe_arg *a)
 {
-    axe_cuda_need(p, "describe");
+    axe_spell_need(p, "describe");
     axe_puts(b, "describe(");
     AXE_TRY(put_shared(p, b, a));
     axe_putf(b, ", 0x%016" PRIx64 ")", a->desc);
@@ -85,21 +85,21 @@ put_descriptor(cuda_printer *p, axe_buf *b, const axe_arg *a)
 }
 
 static axe_status
-put_words(cuda_printer *p, axe_buf *b, const axe_arg *a)
+put_words(axe_speller *p, axe_buf *b, const axe_arg *a)
 {
     int64_t zero;
 
-    axe_puts(b, axe_cuda_tensor(p, a->tensor));
+    axe_puts(b, axe_spell_tensor(p, a->tensor));
     if (axe_is_iconst(a->unit, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, " + ");
-    return axe_cuda_term(p, b, a->unit);
+    return axe_spell_term(p, b, a->unit);
 }
 
 /* "(warp << 21 & 0x600000)": where lanes of tensor memory begin that are the
  * warp's of its warp group. */
 static axe_status
-put_own_lanes(cuda_printer *p, axe_buf *b)
+put_own_lanes(axe_speller *p, axe_buf *b)
 {
     const axe_grid *g = p->g;
     int             step = AXE_TMEM_LANE / 32 * g->lanes, shift = 0;
@@ -107,9 +107,9 @@ put_own_lanes(cuda_printer *p, axe_buf *b)
     while (step >> shift > 1)
         shift++;
     axe_puts(b, " + (");
-    AXE_TRY(axe_cuda_expr(p, b,
-                          axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
-                          CUDA_INDEX));
+    AXE_TRY(axe_spell_expr(p, b,
+                           axe_var_node(p->cx, AXE_NOWHERE, g->id[AXE_ID_WARP]),
+                           AXE_SPELL_INDEX));
     axe_putf(b, " << %d & %#x)", shift, (unsigned)((g->group - 1) * step));
     return AXE_OK;
 }
@@ -117,7 +117,7 @@ put_own_lanes(cuda_printer *p, axe_buf *b)
 /* "r_base[0] + 32 + 65536 * x": the address of a word of tensor memory, lanes
  * in its upper half; own: in lanes of the warp. */
 static axe_status
-put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
+put_tmem(axe_speller *p, axe_buf *b, const axe_arg *a, bool own)
 {
     const axe_grid *g = p->g;
     int             i = 0;
@@ -129,7 +129,7 @@ put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "CUDA C: %s is no tile in the grid's tensor memory",
                         a->tensor->name);
-    axe_putf(b, "%s[0]", axe_cuda_tensor(p, g->tmem_base));
+    axe_putf(b, "%s[0]", axe_spell_tensor(p, g->tmem_base));
     if (g->tmem[i].first > 0)
         axe_putf(b, " + %d", g->tmem[i].first);
     if (own)
@@ -137,11 +137,11 @@ put_tmem(cuda_printer *p, axe_buf *b, const axe_arg *a, bool own)
     if (axe_is_iconst(a->unit, &zero) && zero == 0)
         return AXE_OK;
     axe_puts(b, " + ");
-    return axe_cuda_term(p, b, a->unit);
+    return axe_spell_term(p, b, a->unit);
 }
 
 static axe_status
-put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
+put_arg(axe_speller *p, axe_buf *b, const axe_lir *l, int i)
 {
     const axe_arg *a = &l->arg[i];
     int64_t        zero;
@@ -150,12 +150,12 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
     case AXE_ARG_REG:
         return put_words(p, b, a);
     case AXE_ARG_GLOBAL:
-        axe_puts(b, axe_cuda_tensor(p, a->tensor));
+        axe_puts(b, axe_spell_tensor(p, a->tensor));
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
-        return axe_cuda_expr(p, b, axe_index_gathered(p->ix, a->at),
-                             CUDA_ADDRESS);
+        return axe_spell_expr(p, b, axe_index_gathered(p->ix, a->at),
+                              AXE_SPELL_ADDRESS);
     case AXE_ARG_SHARED:
         if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);
@@ -165,22 +165,22 @@ put_arg(cuda_printer *p, axe_buf *b, const axe_lir *l, int i)
         if (!axe_atom_names(l->atom, i, 'c'))
             return AXE_OK;
         axe_puts(b, ", ");
-        return axe_cuda_expr(p, b, a->cta, CUDA_INDEX);
+        return axe_spell_expr(p, b, a->cta, AXE_SPELL_INDEX);
     case AXE_ARG_TMEM:
         AXE_TRY(put_tmem(p, b, a, axe_atom_names(l->atom, i, 'w')));
         if (!a->rest)
             return AXE_OK;
         axe_puts(b, ", ");
-        return axe_cuda_expr(p, b, a->rest, CUDA_INDEX);
+        return axe_spell_expr(p, b, a->rest, AXE_SPELL_INDEX);
     case AXE_ARG_MAP:
         axe_putf(b, "&map%d", a->map);
         for (int k = 0; k < a->n_at; k++) {
             axe_puts(b, ", ");
-            AXE_TRY(axe_cuda_expr(p, b, a->coord[k], CUDA_INDEX));
+            AXE_TRY(axe_spell_expr(p, b, a->coord[k], AXE_SPELL_INDEX));
         }
         return AXE_OK;
     case AXE_ARG_INT:
-        return axe_cuda_expr(p, b, a->at, CUDA_INDEX);
+        return axe_spell_expr(p, b, a->at, AXE_SPELL_INDEX);
     case AXE_ARG_NONE:
         break;
     }
@@ -201,13 +201,13 @@ find_part(const axe_lir *l)
 
 /* `get16(t_x, i)` before, `put16(t_x, i, w)` after. */
 static axe_status
-put_part(cuda_printer *p, axe_buf *b, const axe_arg *a, bool get)
+put_part(axe_speller *p, axe_buf *b, const axe_arg *a, bool get)
 {
     const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", a->part);
 
-    axe_cuda_need(p, name);
-    axe_putf(b, "%s(%s, ", name, axe_cuda_tensor(p, a->tensor));
-    AXE_TRY(axe_cuda_expr(p, b, a->unit, CUDA_INDEX));
+    axe_spell_need(p, name);
+    axe_putf(b, "%s(%s, ", name, axe_spell_tensor(p, a->tensor));
+    AXE_TRY(axe_spell_expr(p, b, a->unit, AXE_SPELL_INDEX));
     axe_puts(b, get ? ")" : ", w)");
     return AXE_OK;
 }
@@ -219,7 +219,7 @@ branches(const axe_lir *l)
 }
 
 static axe_status
-put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
+put_call(axe_speller *p, const axe_lir *l, const char *name, int partial,
          int indent)
 {
     const char *arg[MAX_ARG + 1];
@@ -237,7 +237,7 @@ put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
     }
     if (l->pred && !branches(l)) {
         axe_buf b = {.cx = p->cx};
-        AXE_TRY(axe_cuda_expr(p, &b, l->pred, CUDA_INDEX));
+        AXE_TRY(axe_spell_expr(p, &b, l->pred, AXE_SPELL_INDEX));
         arg[n++] = b.text;
     }
     axe_putf(p->out, "%s(", name);
@@ -248,7 +248,7 @@ put_call(cuda_printer *p, const axe_lir *l, const char *name, int partial,
 
 /* A load or store of less than a word, by way of one. */
 static axe_status
-put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
+put_by_word(axe_speller *p, const axe_lir *l, const char *name, int partial,
             int indent)
 {
     axe_buf *b = p->out;
@@ -273,19 +273,19 @@ put_by_word(cuda_printer *p, const axe_lir *l, const char *name, int partial,
 /* ------------------------------------------------------------------- pins */
 
 static void
-put_pin(cuda_printer *p, const axe_tensor *t, int indent)
+put_pin(axe_speller *p, const axe_tensor *t, int indent)
 {
     int64_t n = 1, per = axe_per_word(t->type);
 
     if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
         return;
-    axe_cuda_need(p, "pin");
+    axe_spell_need(p, "pin");
     axe_putf(p->out, "%*spin<%" PRId64 ">(%s);\n", indent, "",
-             (n + per - 1) / per, axe_cuda_tensor(p, t));
+             (n + per - 1) / per, axe_spell_tensor(p, t));
 }
 
 axe_status
-axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
+axe_cuda_atom(axe_speller *p, const axe_lir *l, int indent)
 {
     const char *name;
     int         partial = find_part(l), pad = indent;
@@ -297,7 +297,7 @@ axe_cuda_atom(cuda_printer *p, const axe_lir *l, int indent)
     if (branches(l)) {
         pad += 4;
         axe_puts(p->out, "if (");
-        AXE_TRY(axe_cuda_expr(p, p->out, l->pred, CUDA_INDEX));
+        AXE_TRY(axe_spell_expr(p, p->out, l->pred, AXE_SPELL_INDEX));
         axe_putf(p->out, ")%s%*s", partial >= 0 ? " " : "\n",
                  partial >= 0 ? 0 : pad, "");
         pad -= partial >= 0 ? 4 : 0;

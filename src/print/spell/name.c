@@ -1,67 +1,50 @@
-/* name.c - helpers, types and variables of printed CUDA C. */
+/* name.c - helpers, types and variables of a dialect of C. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "print/cuda/cuda_int.h"
-
-static const struct {
-    const char *name, *needs, *text;
-} fns[] = {
-#define FN(name, needs, text) {#name, needs, text},
-#include "print/cuda/fn.def"
-};
+#include "print/spell/spell.h"
 
 void
-axe_cuda_need(cuda_printer *p, const char *name)
+axe_spell_need(axe_speller *p, const char *name)
 {
     if (!p->fn)
-        p->fn = axe_new_array(p->cx, bool, AXE_LEN(fns));
-    for (int i = 0; i < AXE_LEN(fns); i++)
-        if (strcmp(fns[i].name, name) == 0 && !p->fn[i]) {
+        p->fn = axe_new_array(p->cx, bool, p->d->n_fn);
+    for (int i = 0; i < p->d->n_fn; i++)
+        if (strcmp(p->d->fn[i].name, name) == 0 && !p->fn[i]) {
             p->fn[i] = true;
-            if (*fns[i].needs)
-                axe_cuda_need(p, fns[i].needs);
+            if (*p->d->fn[i].needs)
+                axe_spell_need(p, p->d->fn[i].needs);
         }
 }
 
-_Static_assert(AXE_DESC_START_AT == 0, "descriptors begin with an address");
-
-/* `$start` is where byte address a is in a descriptor. */
 static void
-put_helper(axe_buf *out, const char *text)
+put_helper(const axe_dialect *d, axe_buf *out, const char *text)
 {
-    const char *start = strstr(text, "$start");
-    unsigned    most = (AXE_DESC_UNIT << AXE_DESC_START_BITS) - 1;
-    int         shift = 0;
-
-    while (1 << shift < AXE_DESC_UNIT)
-        shift++;
-    if (start)
-        axe_putf(out, "%.*s(a & 0x%x) >> %d%s\n", (int)(start - text), text,
-                 most, shift, start + strlen("$start"));
+    if (d->put_helper)
+        d->put_helper(out, text);
     else
         axe_putf(out, "%s\n", text);
 }
 
 void
-axe_cuda_put_helpers(const cuda_printer *p, axe_buf *out)
+axe_spell_put_helpers(const axe_speller *p, axe_buf *out)
 {
-    for (int i = 0; p->fn && i < AXE_LEN(fns); i++)
+    for (int i = 0; p->fn && i < p->d->n_fn; i++)
         if (p->fn[i])
-            put_helper(out, fns[i].text);
+            put_helper(p->d, out, p->d->fn[i].text);
 }
 
 /* ------------------------------------------------------------------- types */
 
 bool
-axe_cuda_is_narrow(axe_type t)
+axe_spell_is_narrow(axe_type t)
 {
     return t == AXE_TYPE_f16 || t == AXE_TYPE_bf16 || t == AXE_TYPE_tf32 ||
            (axe_type_is_float(t) && axe_type_table[t].bits <= 8);
 }
 
 const char *
-axe_cuda_value_type(axe_type t)
+axe_spell_value_type(axe_type t)
 {
     if (t == AXE_TYPE_f64)
         return "double";
@@ -75,29 +58,35 @@ axe_cuda_value_type(axe_type t)
 }
 
 const char *
-axe_cuda_element_type(axe_type t)
+axe_spell_element_type(axe_type t)
 {
     int bits = axe_type_table[t].bits;
 
-    if (t == AXE_TYPE_bool || (axe_cuda_is_narrow(t) && bits == 8))
+    if (t == AXE_TYPE_bool || (axe_spell_is_narrow(t) && bits == 8))
         return "u8";
-    if (axe_cuda_is_narrow(t))
+    if (axe_spell_is_narrow(t))
         return bits == 32 ? "u32" : "u16";
     if (t == AXE_TYPE_f64 || t == AXE_TYPE_f32 || t == AXE_TYPE_i32)
-        return axe_cuda_value_type(t);
+        return axe_spell_value_type(t);
     return axe_type_table[t].name;
 }
 
 const char *
-axe_cuda_word_type(axe_type t)
+axe_spell_word_type(axe_type t)
 {
-    return axe_per_word(t) > 1 ? "u32" : axe_cuda_element_type(t);
+    return axe_per_word(t) > 1 ? "u32" : axe_spell_element_type(t);
+}
+
+const char *
+axe_spell_int(const axe_speller *p, const axe_var *v)
+{
+    return axe_index_var_is_wide(p->ix, v) ? "i64" : "int";
 }
 
 /* --------------------------------------------------------------- variables */
 
-static cuda_name *
-find_name(const cuda_printer *p, const axe_var *v)
+static axe_spelled_var *
+find_name(const axe_speller *p, const axe_var *v)
 {
     for (int i = p->n_name - 1; i >= 0; i--)
         if (p->name[i].var == v)
@@ -106,9 +95,9 @@ find_name(const cuda_printer *p, const axe_var *v)
 }
 
 const char *
-axe_cuda_name(const cuda_printer *p, const axe_var *v)
+axe_spell_name(const axe_speller *p, const axe_var *v)
 {
-    const cuda_name *name = find_name(p, v);
+    const axe_spelled_var *name = find_name(p, v);
 
     return name ? name->text : v->name;
 }
@@ -126,13 +115,13 @@ spell(axe_ctx *cx, const char *prefix, const char *name)
 }
 
 const char *
-axe_cuda_spell(axe_ctx *cx, const char *prefix, const axe_var *v)
+axe_spell_size_name(axe_ctx *cx, const char *prefix, const axe_var *v)
 {
     return spell(cx, prefix, v->name);
 }
 
-static cuda_tensor *
-place_of(const cuda_printer *p, const void *key)
+static axe_spelled_tensor *
+place_of(const axe_speller *p, const void *key)
 {
     size_t mask = (size_t)p->cap_tensor - 1;
     size_t at = (size_t)(uintptr_t)key / 16 * 0x9e3779b1u;
@@ -142,15 +131,15 @@ place_of(const cuda_printer *p, const void *key)
     return &p->tensor[at & mask];
 }
 
-static cuda_tensor *
-enter(cuda_printer *p, const void *key)
+static axe_spelled_tensor *
+enter(axe_speller *p, const void *key)
 {
-    cuda_printer more = *p;
-    cuda_tensor *place;
+    axe_speller         more = *p;
+    axe_spelled_tensor *place;
 
     if (2 * (p->n_tensor + 1) > p->cap_tensor) {
         more.cap_tensor = p->cap_tensor ? 2 * p->cap_tensor : 64;
-        more.tensor = axe_new_array(p->cx, cuda_tensor, more.cap_tensor);
+        more.tensor = axe_new_array(p->cx, axe_spelled_tensor, more.cap_tensor);
         for (int i = 0; i < p->cap_tensor; i++)
             if (p->tensor[i].key)
                 *place_of(&more, p->tensor[i].key) = p->tensor[i];
@@ -165,7 +154,7 @@ enter(cuda_printer *p, const void *key)
 /* Spells it; the n-th of its space with the name of several has the number n.
  */
 static void
-enter_tensor(cuda_printer *p, const axe_tensor *t)
+enter_tensor(axe_speller *p, const axe_tensor *t)
 {
     static const char *const prefix[AXE_N_SPACE] = {
         [AXE_SPACE_GLOBAL] = "t",
@@ -182,7 +171,7 @@ enter_tensor(cuda_printer *p, const axe_tensor *t)
 }
 
 const char *
-axe_cuda_tensor(cuda_printer *p, const axe_tensor *t)
+axe_spell_tensor(axe_speller *p, const axe_tensor *t)
 {
     bool first = p->n_tensor == 0;
 
@@ -207,7 +196,7 @@ hash_of(const char *text)
 }
 
 static bool
-is_taken(const cuda_printer *p, const char *text)
+is_taken(const axe_speller *p, const char *text)
 {
     uint32_t hash = hash_of(text);
 
@@ -218,7 +207,7 @@ is_taken(const cuda_printer *p, const char *text)
 }
 
 const char *
-axe_cuda_declare(cuda_printer *p, const axe_var *v)
+axe_spell_declare(axe_speller *p, const axe_var *v)
 {
     const char *base =
         spell(p->cx, v->kind == AXE_VAR_SIZE ? "s" : "v", v->name);
@@ -228,21 +217,22 @@ axe_cuda_declare(cuda_printer *p, const axe_var *v)
         text = axe_textf(p->cx, "%s__%d", base, i);
     if (p->n_name == p->cap_name) {
         p->cap_name = p->cap_name ? 2 * p->cap_name : 32;
-        cuda_name *more = axe_new_array(p->cx, cuda_name, p->cap_name);
+        axe_spelled_var *more =
+            axe_new_array(p->cx, axe_spelled_var, p->cap_name);
         if (p->n_name > 0)
             memcpy(more, p->name, (size_t)p->n_name * sizeof *more);
         p->name = more;
     }
     p->name[p->n_name++] =
-        (cuda_name){.var = v, .text = text, .hash = hash_of(text)};
+        (axe_spelled_var){.var = v, .text = text, .hash = hash_of(text)};
     return text;
 }
 
 axe_status
-axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
+axe_spell_var(axe_speller *p, axe_buf *b, const axe_node *n)
 {
-    const axe_var *v = n->u.var;
-    cuda_name     *name = find_name(p, v);
+    const axe_var   *v = n->u.var;
+    axe_spelled_var *name = find_name(p, v);
 
     for (int i = 0; i < AXE_N_ID; i++)
         if (p->g->id[i] == v) {
@@ -252,8 +242,25 @@ axe_cuda_var(cuda_printer *p, axe_buf *b, const axe_node *n)
         }
     if (!name)
         return axe_fail(p->cx, n->at, AXE_EUNSUPPORTED,
-                        "CUDA C: '%s' is not known here", v->name);
+                        "%s: '%s' is not known here", p->d->name, v->name);
     name->used = true;
     axe_putf(b, v == p->later ? "(%s + 1)" : "%s", name->text);
+    return AXE_OK;
+}
+
+/* --------------------------------------------------------------- registers */
+
+axe_status
+axe_spell_arrays(axe_speller *p, axe_buf *b)
+{
+    for (int i = 0; i < p->g->n_array; i++) {
+        const axe_tensor *t = p->g->array[i];
+        int64_t           n = 1, per = axe_per_word(t->type);
+        if (t->rank > 0 && !axe_is_iconst(t->shape[0], &n))
+            return axe_fail(p->cx, t->at, AXE_EUNSUPPORTED,
+                            "%s: %s has no constant size", p->d->name, t->name);
+        axe_putf(b, "    %s %s[%" PRId64 "];\n", axe_spell_word_type(t->type),
+                 axe_spell_tensor(p, t), (n + per - 1) / per);
+    }
     return AXE_OK;
 }
