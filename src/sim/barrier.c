@@ -32,8 +32,9 @@ static void
 forget_warps(sim *s, sim_cta *cta)
 {
     for (int i = 0; i < MAX_NAMED; i++)
-        cta->named[i].warps = 0;
-    (void)s;
+        cta->named[i].n_warp = 0;
+    for (int i = 0; i < s->n_warp; i++)
+        cta->warp[i].uses = 0;
 }
 
 static bool
@@ -50,12 +51,14 @@ check_named(sim *s, sim_warp *w, const sim_call *c, int64_t id, int64_t n)
         return false;
     }
     b = &w->cta->named[id];
-    b->warps |= 1u << w->id;
+    if (!(w->uses >> id & 1))
+        b->n_warp++;
+    w->uses |= 1u << id;
     if (n <= 0 || n % s->lanes != 0 || n > s->g->n_thread)
         what = "which is no number of whole warps of the CTA";
     else if (b->came > 0 && b->count != n)
         what = "but others have come there for another number";
-    else if (__builtin_popcount(b->warps) > n / s->lanes)
+    else if (b->n_warp > n / s->lanes)
         what = "but more warps than these use it: two thread groups share it";
     if (what && !axe_sim_known(s, kind, c->in, b->site))
         axe_sim_find(s, kind, c->in, b->site,

@@ -72,6 +72,7 @@ begin_warp(sim *s, sim_warp *w)
     w->prior = s->behind && s->g->waits ? 0 : s->all_lanes;
     w->wait = SIM_RUN;
     w->n_fence = w->n_warpgroup = 0;
+    w->uses = 0;
     w->warpgroup_at = NULL;
     memset(w->group, 0, sizeof w->group);
 }
@@ -92,7 +93,7 @@ begin_cta(sim *s, sim_cta *cta, int64_t block)
         cta->warpgroup[i] = NULL;
     }
     for (int i = 0; i <= MAX_NAMED; i++) {
-        cta->named[i].came = cta->named[i].warps = 0;
+        cta->named[i].came = cta->named[i].n_warp = 0;
         cta->named[i].site = -1;
         axe_sim_clock_zero(s, &cta->named[i].cur);
     }

@@ -134,7 +134,7 @@ typedef struct sim_mbar {
 
 typedef struct sim_named {
     int64_t   count, came; /* threads */
-    uint32_t  warps;       /* warps that used it since the CTA's last barrier */
+    int       n_warp;      /* that used it since all threads of the CTA came */
     int       site;
     sim_clock cur, over;
 } sim_named;
@@ -211,6 +211,7 @@ struct sim_warp {
     sim_wait        wait;
     const sim_inst *at;             /* where it waits */
     int             named;          /* WAIT_NAMED: which */
+    uint32_t        uses;           /* named barriers, as sim_named counts */
     axe_lane_set    lanes;          /* WAIT_MBAR: whose */
     int             bar[MAX_LANES]; /* of the CTA */
     int             parity[MAX_LANES];
