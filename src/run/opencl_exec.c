@@ -16,8 +16,9 @@ struct axe_opencl_exec {
     axe_tag             tag;
     axe_opencl         *cl;
     const axe_program  *program;
-    axe_opencl_program *code;
-    bool                cached;
+    axe_opencl_program *code[2]; /* as the program says, with wide indices;
+                                    NULL: not built so far */
+    bool cached;
 };
 
 static axe_status
@@ -54,12 +55,12 @@ axe_opencl_exec_new(axe_ctx *cx, axe_opencl *cl, const axe_program *p,
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
     *e = (axe_opencl_exec){.tag = AXE_TAG_OPENCL_EXEC, .cl = cl, .program = p};
     st = axe_opencl_build(cx, cl, p->c_text, axe_opencl_options(p->lowered),
-                          NULL, &e->code);
+                          NULL, &e->code[0]);
     if (st != AXE_OK) {
         axe_opencl_exec_free(e);
         return st;
     }
-    e->cached = axe_opencl_program_cached(e->code);
+    e->cached = axe_opencl_program_cached(e->code[0]);
     *out = e;
     return AXE_OK;
 }
@@ -69,7 +70,8 @@ axe_opencl_exec_free(axe_opencl_exec *e)
 {
     if (!e)
         return;
-    axe_opencl_program_free(e->code);
+    for (int i = 0; i < AXE_LEN(e->code); i++)
+        axe_opencl_program_free(e->code[i]);
     axe_tag_drop(&e->tag);
     free(e);
 }
@@ -86,6 +88,7 @@ axe_opencl_exec_cached(const axe_opencl_exec *e)
 typedef struct launch {
     axe_grids           grids;
     axe_opencl_exec    *e;
+    axe_opencl_program *code;
     axe_opencl_buffer **buffer; /* parameters, then the kernel's own tensors;
                                    NULL: a number */
     double seconds;
@@ -123,7 +126,7 @@ start_grid(axe_ctx *cx, axe_grids *g, int number, int64_t blocks)
     for (int i = 0; i < grid->n_turn; i++)
         arg[n++] = (axe_opencl_arg){.value = turn[i], .bytes = 8};
     arg[n++] = (axe_opencl_arg){.value = &g->values.cores, .bytes = 8};
-    AXE_TRY(axe_opencl_launch(cx, l->e->code,
+    AXE_TRY(axe_opencl_launch(cx, l->code,
                               &(axe_opencl_grid){.kernel = grid->name,
                                                  .groups = blocks,
                                                  .items = grid->n_thread,
@@ -188,6 +191,25 @@ drop(launch *l)
         axe_opencl_release(l->buffer[i]);
 }
 
+/* The program's code; for sizes that its indices do not hold the same with wide
+ * ones, built when first asked for. */
+static axe_status
+choose_code(axe_ctx *cx, launch *l)
+{
+    axe_opencl_exec   *e = l->e;
+    const axe_lowered *lw = e->program->lowered;
+    axe_buf            text = {.cx = cx};
+    int                wide = !e->program->wide && axe_grids_wide(&l->grids);
+
+    if (!e->code[wide]) {
+        AXE_TRY(axe_print_opencl(cx, lw, true, &text));
+        AXE_TRY(axe_opencl_build(cx, e->cl, text.text, axe_opencl_options(lw),
+                                 NULL, &e->code[wide]));
+    }
+    l->code = e->code[wide];
+    return AXE_OK;
+}
+
 /* The call with its buffers, filled; drop() it whatever happens. */
 static axe_status
 prepare(axe_ctx *cx, axe_opencl_exec *e, int n_array, const axe_array *array,
@@ -202,6 +224,7 @@ prepare(axe_ctx *cx, axe_opencl_exec *e, int n_array, const axe_array *array,
     l->grids.resident = resident;
     l->buffer =
         axe_new_array(cx, axe_opencl_buffer *, k->n_param + k->n_temp + 1);
+    AXE_TRY(choose_code(cx, l));
     AXE_TRY(copy_in(cx, l));
     return make_temps(cx, l);
 }

@@ -23,8 +23,6 @@ END
 
 # What is refused, as patterns of VERB:KERNEL:MACHINE:DEVICE, and why.
 export REFUSED='
-run:dequantise:*   run:quantise*:*   run:gemm_i8:*   run:scaled_map:*
-    types that are not printed
 *:scatter_add:*
     for nvidia alone
 *:gemm_dequantise:*   *:gemm_splitk:*:0

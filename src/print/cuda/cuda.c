@@ -183,7 +183,7 @@ put_helper(axe_buf *out, const char *text)
         axe_putf(out, "%s\n", text);
 }
 
-static const axe_dialect cuda = {
+const axe_dialect axe_cuda_dialect = {
     .name = "CUDA C",
     .n_op = AXE_LEN(ops),
     .n_fn = AXE_LEN(fns),
@@ -203,7 +203,7 @@ static const axe_dialect cuda = {
 axe_status
 axe_print_cuda(axe_ctx *cx, const axe_lowered *l, bool wide, axe_buf *out)
 {
-    axe_speller p = {.d = &cuda, .cx = cx, .l = l, .wide = wide};
+    axe_speller p = {.d = &axe_cuda_dialect, .cx = cx, .l = l, .wide = wide};
     axe_buf     kernels = {.cx = cx};
 
     if (axe_machine_space(l->plan->machine, AXE_SPACE_SHARED)->slow)

@@ -8,6 +8,8 @@
 /* Operands of an atom. */
 enum { MAX_ARG = 6 };
 
+extern const axe_dialect axe_cuda_dialect;
+
 /* atom.c ------------------------------------------------------------------- */
 
 /* The asm text of an invocation none of whose operands is written to registers

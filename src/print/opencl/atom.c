@@ -1,7 +1,8 @@
 /* atom.c - invocations of atoms: their rows' texts, with operands put in.
  *
- * An operand of several registers is a vector of them, made before and taken
- * apart behind. */
+ * Registers are words of 32 bits or longer elements.  What is moved at once is
+ * a vector of them, made before and taken apart behind; what is less than a
+ * word is taken out of one and put back. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "print/opencl/opencl_int.h"
 
 static const axe_buffer *
-buffer_of(const cl_printer *p, const axe_tensor *t)
+buffer_of(const axe_speller *p, const axe_tensor *t)
 {
     for (int i = 0; i < p->g->n_buffer; i++)
         if (p->g->buffer[i].tensor == t)
@@ -17,9 +18,28 @@ buffer_of(const cl_printer *p, const axe_tensor *t)
     return NULL;
 }
 
-/* "(b0_a + (swizzle(...) ^ 64) + 8192)" */
+/* --------------------------------------------------------- local addresses */
+
 static axe_status
-put_local(cl_printer *p, axe_buf *b, const axe_arg *a)
+put_part(axe_speller *p, axe_buf *b, const axe_swizzle *w,
+         const axe_byte_at *at, int i)
+{
+    bool moves = at->part[i].how == AXE_SWIZZLE_MOVES;
+
+    if (moves) {
+        const char *name = w->shift > 0 ? "swizzle" : "swizzle_up";
+        axe_spell_need(p, name);
+        axe_putf(b, "%s(%d, %d, %d, ", name, w->bits, w->base, abs(w->shift));
+    } else
+        axe_putc(b, '(');
+    AXE_TRY(axe_spell_expr(p, b, at->part[i].at, AXE_SPELL_INDEX));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+/* "(b_a + (swizzle(...) ^ (64)) + 8192)" */
+static axe_status
+put_local(axe_speller *p, axe_buf *b, const axe_arg *a)
 {
     const axe_buffer  *s = buffer_of(p, a->tensor);
     const axe_byte_at *at = a->byte;
@@ -28,69 +48,118 @@ put_local(cl_printer *p, axe_buf *b, const axe_arg *a)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "OpenCL C: %s is no buffer with an address",
                         a->tensor->name);
-    axe_putf(b, "(%s", axe_cl_tensor(p, a->tensor));
+    axe_putf(b, "(%s", axe_spell_tensor(p, a->tensor));
     for (int i = 0; i < at->n; i++) {
-        const axe_swizzle *w = &s->swizzle;
-        axe_puts(b, i > 0 ? " ^ " : " + (");
-        if (at->part[i].how == AXE_SWIZZLE_MOVES)
-            axe_putf(b, "swizzle%s(%d, %d, %d, ", w->shift > 0 ? "" : "_up",
-                     w->bits, w->base, abs(w->shift));
-        AXE_TRY(axe_cl_expr(p, b, at->part[i].at));
-        if (at->part[i].how == AXE_SWIZZLE_MOVES)
-            axe_putc(b, ')');
+        axe_puts(b, i > 0 ? " ^ " : at->n > 1 ? " + (" : " + ");
+        AXE_TRY(put_part(p, b, &s->swizzle, at, i));
     }
-    axe_puts(b, at->n > 0 ? ")" : "");
+    axe_puts(b, at->n > 1 ? ")" : "");
     if (at->behind) {
         axe_puts(b, " + ");
-        AXE_TRY(axe_cl_expr(p, b, at->behind));
+        AXE_TRY(axe_spell_term(p, b, at->behind));
     }
     axe_putc(b, ')');
     return AXE_OK;
 }
 
-/* Registers of operand i in one invocation. */
-static int
-n_reg(const axe_lir *l)
-{
-    bool moves =
-        l->atom->kind == AXE_ATOM_LOAD ||
-        (l->atom->kind == AXE_ATOM_STORE && l->atom->fold == AXE_FOLD_NONE);
+/* -------------------------------------------------------------- registers */
 
-    return moves && l->param > 1 ? l->param : 1;
+/* The operand in registers, or NULL. */
+static const axe_arg *
+reg_of(const axe_lir *l)
+{
+    for (int i = 0; i < l->n_arg; i++)
+        if (l->arg[i].space == AXE_ARG_REG)
+            return &l->arg[i];
+    return NULL;
 }
 
-/* "r0_x[at + j]" */
-static axe_status
-put_reg(cl_printer *p, axe_buf *b, const axe_arg *a, int j)
+static bool
+moves(const axe_lir *l)
 {
-    axe_putf(b, "%s[", axe_cl_tensor(p, a->tensor));
-    AXE_TRY(axe_cl_expr(p, b, a->at));
+    return l->atom->kind == AXE_ATOM_LOAD ||
+           (l->atom->kind == AXE_ATOM_STORE && l->atom->fold == AXE_FOLD_NONE);
+}
+
+/* Words of an operand of the invocation. */
+static int
+n_word(const axe_lir *l)
+{
+    const axe_arg *r = reg_of(l);
+    int            n = r && moves(l) && l->param > 1 ? l->param : 1;
+
+    return r ? (n + axe_per_word(r->tensor->type) - 1) /
+                   axe_per_word(r->tensor->type)
+             : 1;
+}
+
+static int
+part_of(const axe_lir *l)
+{
+    const axe_arg *r = reg_of(l);
+
+    return r ? r->part : 0;
+}
+
+/* "r_x[4 + j]" */
+static axe_status
+put_word(axe_speller *p, axe_buf *b, const axe_arg *a, int j)
+{
+    axe_putf(b, "%s[", axe_spell_tensor(p, a->tensor));
+    AXE_TRY(axe_spell_term(p, b, a->unit));
     if (j > 0)
         axe_putf(b, " + %d", j);
     axe_putc(b, ']');
     return AXE_OK;
 }
 
+/* The type that registers are moved as: "float4", "u16". */
+static const char *
+type_of(axe_speller *p, const axe_lir *l)
+{
+    static const char *const vector[][2] = {
+        {"u32", "uint"}, {"i64", "long"}, {"u64", "ulong"}};
+    const axe_arg *r = reg_of(l);
+    const char    *t = r ? axe_spell_word_type(r->tensor->type) : "int";
+    int            n = n_word(l);
+
+    if (part_of(l) > 0)
+        return part_of(l) == 16 ? "u16" : "u8";
+    for (int i = 0; i < AXE_LEN(vector) && n > 1; i++)
+        if (strcmp(t, vector[i][0]) == 0)
+            t = vector[i][1];
+    return n > 1 ? axe_textf(p->cx, "%s%d", t, n) : t;
+}
+
+/* ---------------------------------------------------------------- operands */
+
 static axe_status
-put_arg(cl_printer *p, axe_buf *b, const axe_lir *l, int i)
+put_global(axe_speller *p, axe_buf *b, const axe_arg *a)
+{
+    axe_putf(b, "(%s + ", axe_spell_tensor(p, a->tensor));
+    AXE_TRY(axe_spell_expr(p, b, axe_index_gathered(p->ix, a->at),
+                           AXE_SPELL_ADDRESS));
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+static axe_status
+put_arg(axe_speller *p, axe_buf *b, const axe_lir *l, int i)
 {
     const axe_arg *a = &l->arg[i];
 
     switch (a->space) {
     case AXE_ARG_REG:
-        if (n_reg(l) == 1)
-            return put_reg(p, b, a, 0);
+        if (n_word(l) == 1 && a->part == 0)
+            return put_word(p, b, a, 0);
         axe_puts(b, "w");
         return AXE_OK;
     case AXE_ARG_GLOBAL:
-        axe_putf(b, "(%s + ", axe_cl_tensor(p, a->tensor));
-        AXE_TRY(axe_cl_expr(p, b, a->at));
-        axe_putc(b, ')');
-        return AXE_OK;
+        return put_global(p, b, a);
     case AXE_ARG_SHARED:
         return put_local(p, b, a);
     case AXE_ARG_INT:
-        return axe_cl_expr(p, b, a->at);
+        return axe_spell_expr(p, b, a->at, AXE_SPELL_INDEX);
     default:
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "OpenCL C has no spelling for an operand of %s",
@@ -98,24 +167,18 @@ put_arg(cl_printer *p, axe_buf *b, const axe_lir *l, int i)
     }
 }
 
-/* The type that the atom's registers are moved as: "float4"; NULL: none. */
-static const char *
-type_of(cl_printer *p, const axe_lir *l)
-{
-    for (int i = 0; i < l->n_arg; i++)
-        if (l->arg[i].space == AXE_ARG_REG) {
-            const char *t = axe_cl_type(l->arg[i].tensor->type);
-            return t && n_reg(l) > 1 ? axe_textf(p->cx, "%s%d", t, n_reg(l))
-                                     : t;
-        }
-    return "int";
-}
-
+/* The row's text; of an argument that is passed by value, that. */
 static axe_status
-put_text(cl_printer *p, const axe_lir *l, const char *type)
+put_text(axe_speller *p, const axe_lir *l, const char *type)
 {
-    axe_buf *b = p->out;
+    const axe_tensor *from = l->n_arg > 1 ? l->arg[1].tensor : NULL;
+    axe_buf          *b = p->out;
 
+    if (l->atom->kind == AXE_ATOM_LOAD && from && axe_is_scalar(from)) {
+        AXE_TRY(put_arg(p, b, l, 0));
+        axe_putf(b, " = by_%s;", from->name);
+        return AXE_OK;
+    }
     for (const char *s = l->atom->asm_text; *s; s++)
         if (*s != '$')
             axe_putc(b, *s);
@@ -128,57 +191,104 @@ put_text(cl_printer *p, const axe_lir *l, const char *type)
     return AXE_OK;
 }
 
-/* Registers of operand i to the vector w, or from it. */
+/* -------------------------------------------------------------- statements */
+
+/* "get16(r_x, i)", "put16(r_x, i, w)" */
 static axe_status
-put_vector(cl_printer *p, const axe_lir *l, int i, const char *type)
+put_element(axe_speller *p, axe_buf *b, const axe_arg *a, bool get,
+            const char *value)
+{
+    const char *name = axe_textf(p->cx, "%s%d", get ? "get" : "put", a->part);
+
+    axe_spell_need(p, name);
+    axe_putf(b, "%s(%s, ", name, axe_spell_tensor(p, a->tensor));
+    AXE_TRY(axe_spell_expr(p, b, a->unit, AXE_SPELL_INDEX));
+    axe_putf(b, "%s%s)", get ? "" : ", ", value);
+    return AXE_OK;
+}
+
+/* w from registers of operand i. */
+static axe_status
+put_gather(axe_speller *p, const axe_lir *l, const axe_arg *a, const char *type)
 {
     axe_buf *b = p->out;
 
-    if (i == 1)
-        axe_putf(b, "w = (%s)(", type);
-    for (int j = 0; j < n_reg(l); j++) {
-        if (i == 1)
-            axe_puts(b, j > 0 ? ", " : "");
-        else
-            axe_putc(b, ' ');
-        AXE_TRY(put_reg(p, b, &l->arg[i], j));
-        if (i == 0)
+    axe_puts(b, " = ");
+    if (a->part > 0) {
+        axe_putf(b, "(%s)", type);
+        AXE_TRY(put_element(p, b, a, true, ""));
+        return AXE_OK;
+    }
+    axe_putf(b, "(%s)(", type);
+    for (int j = 0; j < n_word(l); j++) {
+        axe_puts(b, j > 0 ? ", " : "");
+        AXE_TRY(put_word(p, b, a, j));
+    }
+    axe_putc(b, ')');
+    return AXE_OK;
+}
+
+/* Registers of operand i from a vector, or from zero. */
+static axe_status
+put_scatter(axe_speller *p, const axe_lir *l, const axe_arg *a, bool zero)
+{
+    axe_buf *b = p->out;
+
+    if (a->part > 0) {
+        AXE_TRY(put_element(p, b, a, false, zero ? "0" : "w"));
+        axe_putc(b, ';');
+        return AXE_OK;
+    }
+    for (int j = 0; j < n_word(l); j++) {
+        axe_puts(b, j > 0 ? " " : "");
+        AXE_TRY(put_word(p, b, a, j));
+        if (zero)
+            axe_puts(b, " = 0;");
+        else if (n_word(l) > 1)
             axe_putf(b, " = w.s%x;", (unsigned)j);
     }
-    axe_puts(b, i == 1 ? "); " : "");
+    return AXE_OK;
+}
+
+static axe_status
+put_by_vector(axe_speller *p, const axe_lir *l, const char *type)
+{
+    const axe_arg *r = reg_of(l);
+    bool           load = l->atom->kind == AXE_ATOM_LOAD;
+    axe_buf       *b = p->out;
+
+    axe_putf(b, "{ %s w", type);
+    if (!load)
+        AXE_TRY(put_gather(p, l, r, type));
+    axe_puts(b, "; ");
+    AXE_TRY(put_text(p, l, type));
+    if (load) {
+        axe_putc(b, ' ');
+        AXE_TRY(put_scatter(p, l, r, false));
+    }
+    axe_puts(b, " }");
     return AXE_OK;
 }
 
 axe_status
-axe_cl_atom(cl_printer *p, const axe_lir *l, int indent)
+axe_cl_atom(axe_speller *p, const axe_lir *l, int indent)
 {
     const char *type = type_of(p, l);
     bool        load = l->atom->kind == AXE_ATOM_LOAD;
     axe_buf    *b = p->out;
 
-    if (!type)
-        return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
-                        "OpenCL C has no spelling yet for %s of registers that "
-                        "are not of 32 or 64 bits",
-                        l->atom->name);
     axe_putf(b, "%*s", indent, "");
-    for (int j = 0; load && l->pred && j < n_reg(l); j++) {
-        AXE_TRY(put_reg(p, b, &l->arg[0], j));
-        axe_puts(b, " = 0; ");
+    if (load && l->pred) {
+        AXE_TRY(put_scatter(p, l, reg_of(l), true));
+        axe_putf(b, "\n%*s", indent, "");
     }
     if (l->pred) {
         axe_puts(b, "if (");
-        AXE_TRY(axe_cl_expr(p, b, l->pred));
+        AXE_TRY(axe_spell_expr(p, b, l->pred, AXE_SPELL_INDEX));
         axe_puts(b, ") ");
     }
-    axe_puts(b, "{ ");
-    if (n_reg(l) > 1)
-        axe_putf(b, "%s w; ", type);
-    if (n_reg(l) > 1 && !load)
-        AXE_TRY(put_vector(p, l, 1, type));
-    AXE_TRY(put_text(p, l, type));
-    if (n_reg(l) > 1 && load)
-        AXE_TRY(put_vector(p, l, 0, type));
-    axe_puts(b, " }\n");
+    AXE_TRY(n_word(l) > 1 || part_of(l) > 0 ? put_by_vector(p, l, type)
+                                            : put_text(p, l, type));
+    axe_putc(b, '\n');
     return AXE_OK;
 }

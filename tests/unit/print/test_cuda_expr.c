@@ -5,7 +5,7 @@
 
 typedef struct world {
     maker          *m;
-    cuda_printer    p;
+    axe_speller     p;
     axe_indices    *ix;
     const axe_node *lane, *i, *u,
         *size; /* a loop's variable, one written out */
@@ -19,7 +19,7 @@ below(world *w, const char *name, int64_t extent)
     axe_var *v = new_var(w->m, AXE_VAR_LOOP, name);
 
     v->extent = num(w->m, extent);
-    axe_cuda_declare(&w->p, v);
+    axe_spell_declare(&w->p, v);
     return var(w->m, v);
 }
 
@@ -29,12 +29,12 @@ world_new(axe_ctx *cx)
     world *w = axe_new(cx, world);
 
     w->m = grid_new(cx, "sm_80", "k", 128);
-    w->p = (cuda_printer){.cx = cx, .g = &w->m->grid};
+    w->p = (axe_speller){.d = &axe_cuda_dialect, .cx = cx, .g = &w->m->grid};
     w->lane = id(w->m, AXE_ID_LANE);
     w->i = below(w, "i", 1000);
     w->u = below(w, "u", 4);
     w->size = new_size(w->m, "K");
-    axe_cuda_declare(&w->p, w->size->u.var);
+    axe_spell_declare(&w->p, w->size->u.var);
     w->f = new_array(w->m, AXE_TYPE_f32, "f", 8);
     w->h = new_array(w->m, AXE_TYPE_f16, "h", 8);
     w->b = new_array(w->m, AXE_TYPE_bool, "b", 8);
@@ -48,11 +48,11 @@ world_new(axe_ctx *cx)
 }
 
 static void
-expect(world *w, const axe_node *n, cuda_mode mode, const char *want)
+expect(world *w, const axe_node *n, axe_spell_mode mode, const char *want)
 {
     axe_buf b = {.cx = w->p.cx};
 
-    if (axe_cuda_expr(&w->p, &b, n, mode) != AXE_OK)
+    if (axe_spell_expr(&w->p, &b, n, mode) != AXE_OK)
         fail_msg("%s: %s", want, axe_last_error(w->p.cx));
     assert_string_equal(b.text, want);
 }
@@ -67,24 +67,26 @@ test_integers(void **state)
     world   *w = world_new(cx);
 
     (void)state;
-    expect(w, OP2(div, w->lane, N(8)), CUDA_INDEX, "lane >> 3");
-    expect(w, OP2(mod, OP2(div, w->lane, N(8)), N(2)), CUDA_INDEX,
+    expect(w, OP2(div, w->lane, N(8)), AXE_SPELL_INDEX, "lane >> 3");
+    expect(w, OP2(mod, OP2(div, w->lane, N(8)), N(2)), AXE_SPELL_INDEX,
            "(lane >> 3) & 1");
-    expect(w, OP2(div, w->i, N(6)), CUDA_INDEX, "quot(v_i, 6)");
-    expect(w, OP2(mod, w->i, w->size), CUDA_INDEX, "rest(v_i, s_K)");
-    expect(w, OP2(cdiv, w->size, N(64)), CUDA_INDEX, "(s_K + 63) >> 6");
-    expect(w, OP2(cdiv, w->size, N(48)), CUDA_INDEX, "quot(s_K + 48 - 1, 48)");
-    expect(w, OP2(div, OP2(sub, w->i, N(1)), N(6)), CUDA_INDEX,
+    expect(w, OP2(div, w->i, N(6)), AXE_SPELL_INDEX, "quot(v_i, 6)");
+    expect(w, OP2(mod, w->i, w->size), AXE_SPELL_INDEX, "rest(v_i, s_K)");
+    expect(w, OP2(cdiv, w->size, N(64)), AXE_SPELL_INDEX, "(s_K + 63) >> 6");
+    expect(w, OP2(cdiv, w->size, N(48)), AXE_SPELL_INDEX,
+           "quot(s_K + 48 - 1, 48)");
+    expect(w, OP2(div, OP2(sub, w->i, N(1)), N(6)), AXE_SPELL_INDEX,
            "floor_div<int>(v_i - 1, 6)");
-    expect(w, axe_node1(cx, AXE_OP_neg, w->i), CUDA_INDEX, "-v_i");
-    expect(w, axe_node1(cx, AXE_OP_abs, OP2(sub, w->i, N(3))), CUDA_INDEX,
+    expect(w, axe_node1(cx, AXE_OP_neg, w->i), AXE_SPELL_INDEX, "-v_i");
+    expect(w, axe_node1(cx, AXE_OP_abs, OP2(sub, w->i, N(3))), AXE_SPELL_INDEX,
            "greater<int>((v_i - 3), -(v_i - 3))");
-    expect(w, OP2(mul, OP2(add, w->i, N(1)), N(64)), CUDA_INDEX,
+    expect(w, OP2(mul, OP2(add, w->i, N(1)), N(64)), AXE_SPELL_INDEX,
            "(v_i + 1) * 64");
-    expect(w, OP2(sub, w->i, OP2(sub, w->u, N(1))), CUDA_INDEX,
+    expect(w, OP2(sub, w->i, OP2(sub, w->u, N(1))), AXE_SPELL_INDEX,
            "v_i - (v_u - 1)");
-    expect(w, OP2(min, w->i, w->size), CUDA_INDEX, "lesser<int>(v_i, s_K)");
-    expect(w, OP2(lt, OP2(add, w->i, N(2)), w->size), CUDA_INDEX,
+    expect(w, OP2(min, w->i, w->size), AXE_SPELL_INDEX,
+           "lesser<int>(v_i, s_K)");
+    expect(w, OP2(lt, OP2(add, w->i, N(2)), w->size), AXE_SPELL_INDEX,
            "v_i + 2 < s_K");
     axe_ctx_free(cx);
 }
@@ -98,17 +100,18 @@ test_widths(void **state)
     const axe_node *tiles = OP2(cdiv, w->size, N(64));
 
     (void)state;
-    expect(w, OP2(mul, w->i, w->size), CUDA_INDEX, "(i64)v_i * s_K");
-    expect(w, OP2(mul, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
+    expect(w, OP2(mul, w->i, w->size), AXE_SPELL_INDEX, "(i64)v_i * s_K");
+    expect(w, OP2(mul, OP2(mul, w->i, w->size), w->size), AXE_SPELL_INDEX,
            "(i64)((i64)v_i * s_K) * s_K");
-    expect(w, OP2(mul, w->u, tiles), CUDA_INDEX, "v_u * ((s_K + 63) >> 6)");
-    expect(w, OP2(mul, w->i, tiles), CUDA_INDEX,
+    expect(w, OP2(mul, w->u, tiles), AXE_SPELL_INDEX,
+           "v_u * ((s_K + 63) >> 6)");
+    expect(w, OP2(mul, w->i, tiles), AXE_SPELL_INDEX,
            "(i64)v_i * ((s_K + 63) >> 6)");
-    expect(w, OP2(mul, w->i, N(64)), CUDA_INDEX, "v_i * 64");
-    expect(w, OP2(mul, w->i, N(64)), CUDA_ADDRESS, "(i64)v_i * 64");
-    expect(w, OP2(mul, OP2(add, w->lane, w->u), N(64)), CUDA_ADDRESS,
+    expect(w, OP2(mul, w->i, N(64)), AXE_SPELL_INDEX, "v_i * 64");
+    expect(w, OP2(mul, w->i, N(64)), AXE_SPELL_ADDRESS, "(i64)v_i * 64");
+    expect(w, OP2(mul, OP2(add, w->lane, w->u), N(64)), AXE_SPELL_ADDRESS,
            "(lane + v_u) * 64");
-    expect(w, OP2(div, OP2(mul, w->i, w->size), w->size), CUDA_INDEX,
+    expect(w, OP2(div, OP2(mul, w->i, w->size), w->size), AXE_SPELL_INDEX,
            "quot64((i64)v_i * s_K, s_K)");
     assert_true(axe_index_is_wide(w->ix, OP2(mul, w->i, w->size)));
     assert_false(axe_index_is_wide(w->ix, OP2(mul, w->u, tiles)));
@@ -130,34 +133,38 @@ test_ends(void **state)
     const axe_node *low = OP2(sub, N(-1), l); /* down to -2^31 */
 
     (void)state;
-    expect(w, l, CUDA_INDEX, "v_l");
-    expect(w, OP2(add, l, N(1)), CUDA_INDEX, "(i64)v_l + 1");
-    expect(w, OP2(add, N(1), OP2(add, l, N(1))), CUDA_INDEX,
+    expect(w, l, AXE_SPELL_INDEX, "v_l");
+    expect(w, OP2(add, l, N(1)), AXE_SPELL_INDEX, "(i64)v_l + 1");
+    expect(w, OP2(add, N(1), OP2(add, l, N(1))), AXE_SPELL_INDEX,
            "1 + (i64)v_l + 1");
-    expect(w, low, CUDA_INDEX, "-1 - v_l");
-    expect(w, OP2(sub, low, N(1)), CUDA_INDEX, "(i64)(-1 - v_l) - 1");
-    expect(w, axe_node1(cx, AXE_OP_neg, l), CUDA_INDEX, "-v_l");
-    expect(w, axe_node1(cx, AXE_OP_neg, low), CUDA_INDEX, "-(i64)(-1 - v_l)");
-    expect(w, axe_node1(cx, AXE_OP_abs, low), CUDA_INDEX,
+    expect(w, low, AXE_SPELL_INDEX, "-1 - v_l");
+    expect(w, OP2(sub, low, N(1)), AXE_SPELL_INDEX, "(i64)(-1 - v_l) - 1");
+    expect(w, axe_node1(cx, AXE_OP_neg, l), AXE_SPELL_INDEX, "-v_l");
+    expect(w, axe_node1(cx, AXE_OP_neg, low), AXE_SPELL_INDEX,
+           "-(i64)(-1 - v_l)");
+    expect(w, axe_node1(cx, AXE_OP_abs, low), AXE_SPELL_INDEX,
            "greater<i64>((i64)(-1 - v_l), -(i64)(-1 - v_l))");
-    expect(w, OP2(mul, g, N(127)), CUDA_INDEX, "v_g * 127");
-    expect(w, OP2(mul, g, N(128)), CUDA_INDEX, "(i64)v_g * 128");
-    expect(w, OP2(mul, g, N(-128)), CUDA_INDEX, "v_g * (-128)");
-    expect(w, OP2(mul, g, N(-129)), CUDA_INDEX, "(i64)v_g * (-129)");
-    expect(w, OP2(mul, w->lane, OP2(mul, k, N(128))), CUDA_INDEX,
+    expect(w, OP2(mul, g, N(127)), AXE_SPELL_INDEX, "v_g * 127");
+    expect(w, OP2(mul, g, N(128)), AXE_SPELL_INDEX, "(i64)v_g * 128");
+    expect(w, OP2(mul, g, N(-128)), AXE_SPELL_INDEX, "v_g * (-128)");
+    expect(w, OP2(mul, g, N(-129)), AXE_SPELL_INDEX, "(i64)v_g * (-129)");
+    expect(w, OP2(mul, w->lane, OP2(mul, k, N(128))), AXE_SPELL_INDEX,
            "(i64)lane * ((i64)s_K * 128)");
-    expect(w, OP2(mul, OP2(mul, w->lane, t), N(64)), CUDA_INDEX,
+    expect(w, OP2(mul, OP2(mul, w->lane, t), N(64)), AXE_SPELL_INDEX,
            "(i64)(lane * ((s_K + 63) >> 6)) * 64");
-    expect(w, OP2(mul, t, N(64)), CUDA_INDEX, "((s_K + 63) >> 6) * 64");
-    expect(w, OP2(add, k, N(1 << 20)), CUDA_INDEX, "s_K + 1048576");
-    expect(w, OP2(add, k, N((1 << 20) + 1)), CUDA_INDEX, "(i64)s_K + 1048577");
-    expect(w, OP2(cdiv, l, N(64)), CUDA_INDEX, "((i64)v_l + 63) >> 6");
-    expect(w, OP2(cdiv, l, N(48)), CUDA_INDEX, "quot64((i64)v_l + 48 - 1, 48)");
-    expect(w, OP2(cdiv, low, N(48)), CUDA_INDEX,
+    expect(w, OP2(mul, t, N(64)), AXE_SPELL_INDEX, "((s_K + 63) >> 6) * 64");
+    expect(w, OP2(add, k, N(1 << 20)), AXE_SPELL_INDEX, "s_K + 1048576");
+    expect(w, OP2(add, k, N((1 << 20) + 1)), AXE_SPELL_INDEX,
+           "(i64)s_K + 1048577");
+    expect(w, OP2(cdiv, l, N(64)), AXE_SPELL_INDEX, "((i64)v_l + 63) >> 6");
+    expect(w, OP2(cdiv, l, N(48)), AXE_SPELL_INDEX,
+           "quot64((i64)v_l + 48 - 1, 48)");
+    expect(w, OP2(cdiv, low, N(48)), AXE_SPELL_INDEX,
            "-floor_div<i64>(-(i64)(-1 - v_l), 48)");
-    expect(w, OP2(min, OP2(add, l, N(1)), N(5)), CUDA_INDEX,
+    expect(w, OP2(min, OP2(add, l, N(1)), N(5)), AXE_SPELL_INDEX,
            "lesser<i64>((i64)v_l + 1, 5)");
-    expect(w, OP2(lt, OP2(add, l, N(1)), k), CUDA_INDEX, "(i64)v_l + 1 < s_K");
+    expect(w, OP2(lt, OP2(add, l, N(1)), k), AXE_SPELL_INDEX,
+           "(i64)v_l + 1 < s_K");
     axe_ctx_free(cx);
 }
 
@@ -269,7 +276,7 @@ test_quotients(void **state)
         axe_buf     b = {.cx = cx};
         const char *bracket;
         assert_int_equal(
-            axe_cuda_expr(&w->p, &b, OP2(div, f, rows[i].by), CUDA_VALUE),
+            axe_spell_expr(&w->p, &b, OP2(div, f, rows[i].by), AXE_SPELL_VALUE),
             AXE_OK);
         bracket = strchr(b.text, '(');
         assert_non_null(bracket);
@@ -293,32 +300,33 @@ test_values(void **state)
     const axe_node *one = axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, 1);
 
     (void)state;
-    expect(w, OP2(add, f, one), CUDA_VALUE, "r_f[v_u] + 1.0f");
-    expect(w, OP2(div, one, OP2(sub, f, one)), CUDA_VALUE,
+    expect(w, OP2(add, f, one), AXE_SPELL_VALUE, "r_f[v_u] + 1.0f");
+    expect(w, OP2(div, one, OP2(sub, f, one)), AXE_SPELL_VALUE,
            "quotient(1.0f, r_f[v_u] - 1.0f)");
-    expect(w, OP2(max, f, one), CUDA_VALUE, "fmaxf(r_f[v_u], 1.0f)");
-    expect(w, axe_node1(cx, AXE_OP_exp, f), CUDA_VALUE, "exp32(r_f[v_u])");
-    expect(w, cast(AXE_TYPE_f32, h, cx), CUDA_VALUE,
+    expect(w, OP2(max, f, one), AXE_SPELL_VALUE, "fmaxf(r_f[v_u], 1.0f)");
+    expect(w, axe_node1(cx, AXE_OP_exp, f), AXE_SPELL_VALUE, "exp32(r_f[v_u])");
+    expect(w, cast(AXE_TYPE_f32, h, cx), AXE_SPELL_VALUE,
            "from_f16(get16(r_h, v_u))");
-    expect(w, cast(AXE_TYPE_f16, f, cx), CUDA_VALUE,
+    expect(w, cast(AXE_TYPE_f16, f, cx), AXE_SPELL_VALUE,
            "from_f16(to_f16(r_f[v_u]))");
-    expect(w, cast(AXE_TYPE_f32, e, cx), CUDA_VALUE,
+    expect(w, cast(AXE_TYPE_f32, e, cx), AXE_SPELL_VALUE,
            "from_f8e4m3(get8(r_e, v_u))");
-    expect(w, OP2(add, n, n), CUDA_VALUE,
+    expect(w, OP2(add, n, n), AXE_SPELL_VALUE,
            "(i8)((int)((u32)(i8)get8(r_n, v_u) + (u32)(i8)get8(r_n, v_u)))");
-    expect(w, cast(AXE_TYPE_i8, f, cx), CUDA_VALUE, "nearest_i8(r_f[v_u])");
-    expect(w, cast(AXE_TYPE_f16, cast(AXE_TYPE_f64, f, cx), cx), CUDA_VALUE,
-           "from_f16(to_f16(f32_odd((double)r_f[v_u])))");
-    expect(w, cast(AXE_TYPE_f32, OP2(mul, w->i, w->i), cx), CUDA_VALUE,
+    expect(w, cast(AXE_TYPE_i8, f, cx), AXE_SPELL_VALUE,
+           "nearest_i8(r_f[v_u])");
+    expect(w, cast(AXE_TYPE_f16, cast(AXE_TYPE_f64, f, cx), cx),
+           AXE_SPELL_VALUE, "from_f16(to_f16(f32_odd((double)r_f[v_u])))");
+    expect(w, cast(AXE_TYPE_f32, OP2(mul, w->i, w->i), cx), AXE_SPELL_VALUE,
            "(float)((i64)v_i * v_i)");
     expect(w,
            axe_node_new(cx, AXE_OP_select, AXE_TYPE_f32, AXE_NOWHERE, 3,
                         (const axe_node *[]){b, f, one}),
-           CUDA_VALUE, "((bool)get8(r_b, v_u) ? r_f[v_u] : 1.0f)");
-    expect(w, axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, -1.0 / 0.0), CUDA_VALUE,
-           "-__int_as_float(0x7f800000)");
-    expect(w, axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_i32, INT32_MIN), CUDA_VALUE,
-           "(-2147483647 - 1)");
+           AXE_SPELL_VALUE, "((bool)get8(r_b, v_u) ? r_f[v_u] : 1.0f)");
+    expect(w, axe_fconst(cx, AXE_NOWHERE, AXE_TYPE_f32, -1.0 / 0.0),
+           AXE_SPELL_VALUE, "-__int_as_float(0x7f800000)");
+    expect(w, axe_iconst(cx, AXE_NOWHERE, AXE_TYPE_i32, INT32_MIN),
+           AXE_SPELL_VALUE, "(-2147483647 - 1)");
     axe_ctx_free(cx);
 }
 
@@ -332,13 +340,13 @@ test_bits(void **state)
 
     (void)state;
     assert_int_equal(
-        axe_cuda_bits(&w->p, &b,
-                      cast(AXE_TYPE_f16, element(w->m, w->f, w->u), cx),
-                      AXE_TYPE_f16),
+        axe_spell_bits(&w->p, &b,
+                       cast(AXE_TYPE_f16, element(w->m, w->f, w->u), cx),
+                       AXE_TYPE_f16),
         AXE_OK);
     axe_puts(&b, "; ");
     assert_int_equal(
-        axe_cuda_bits(&w->p, &b, element(w->m, w->h, w->u), AXE_TYPE_f16),
+        axe_spell_bits(&w->p, &b, element(w->m, w->h, w->u), AXE_TYPE_f16),
         AXE_OK);
     assert_string_equal(b.text, "to_f16(r_f[v_u]); get16(r_h, v_u)");
     axe_ctx_free(cx);

@@ -1,4 +1,4 @@
-/* test_opencl_print.c - what grids look like in OpenCL C, and what is refused;
+/* test_opencl_print.c - what grids look like in OpenCL C;
  * cli.opencl_slow runs them. */
 #include "opencl_machines.h"
 #include "print/opencl/opencl.h"
@@ -10,7 +10,7 @@ print(run *x, const char *text, const char *machine, axe_buf *out)
 
     if (compile_source(x, source, "k", opencl_named(machine)) != AXE_OK)
         fail_msg("%s: %s", text, axe_last_error(x->cx));
-    return axe_print_opencl(x->cx, x->p->lowered, out);
+    return axe_print_opencl(x->cx, x->p->lowered, false, out);
 }
 
 /* Words of the text, apart by `|`. */
@@ -20,18 +20,30 @@ static const struct {
     {"kernel k(in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 1024) Y[i*1024 + m] = X[i*1024 + m]; }",
      "opencl",
-     "reqd_work_group_size(256, 1, 1)|lane = 0;|"
-     "*(global float4 *)(t_X + |= w.s3;|long s_N"},
+     "reqd_work_group_size(256, 1, 1)|warp = (int)get_local_id(0);|"
+     "*(global float4 *)(t_X + |= w.s3;|i64 n_N"},
     {"kernel k(in f32 X[M, N], out f32 y[M]) { index m, n;"
      "cta (i : M by 4) { reg f32 s[4] = 0;"
      "s[m] += X[i*4 + m, n]; y[i*4 + m] = s[m]; } }",
      "opencl-sg16",
-     "intel_reqd_sub_group_size(16)|lane = get_sub_group_local_id();|"
+     "intel_reqd_sub_group_size(16)|lane = (int)get_sub_group_local_id();|"
      "sub_group_shuffle_xor("},
     {"kernel k(in i32 X[M, N], out i32 Y[N, M]) { index m, n;"
      "cta (i : M by 32, j : N by 32) { shared i32 a[32, 32];"
      "a[m, n] = X[i*32 + m, j*32 + n]; Y[j*32 + n, i*32 + m] = a[m, n]; } }",
-     "opencl", "local uchar shared[4096]|swizzle(|barrier(CLK_LOCAL_MEM_FENCE"},
+     "opencl",
+     "local u8 shared[4096]|*(local int4 *)(b_a + "
+     "|barrier(CLK_LOCAL_MEM_FENCE"},
+    {"kernel k(in f16 X[N], out f16 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = f16(f32(X[i*256 + m]) * 2); }",
+     "opencl",
+     "global const u16 *t_X|u32 r_X_v[|from_f16(get16(|vstore_half_rte"},
+    {"kernel k(in f32 a, in f32 X[N], out f32 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = a * X[i*256 + m]; }",
+     "opencl-sg8", "float by_a, |= by_a;"},
+    {"kernel k(in i32 X[N], out i32 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = popcount(X[i*256 + m]); }",
+     "opencl-sg8", "popcount(bits_of(32, (u64)"},
 };
 
 static void
@@ -53,41 +65,11 @@ test_printed(void **state)
     }
 }
 
-static const struct {
-    const char *text, *said;
-} refused[] = {
-    {"kernel k(in f16 X[N], out f16 Y[N]) { index m;"
-     "cta (i : N by 256) Y[i*256 + m] = X[i*256 + m]; }",
-     "no spelling for parameter X of grid k yet"},
-    {"kernel k(in f32 a, in f32 X[N], out f32 Y[N]) { index m;"
-     "cta (i : N by 256) Y[i*256 + m] = a * X[i*256 + m]; }",
-     "no spelling for parameter a of grid k yet"},
-    {"kernel k(in i32 X[N], out i32 Y[N]) { index m;"
-     "cta (i : N by 256) Y[i*256 + m] = popcount(X[i*256 + m]); }",
-     "no spelling for popcount yet"},
-};
-
-static void
-test_refused(void **state)
-{
-    (void)state;
-    for (int i = 0; i < AXE_LEN(refused); i++) {
-        run     x = {.cx = axe_ctx_new()};
-        axe_buf b = {.cx = x.cx};
-        assert_int_equal(print(&x, refused[i].text, "opencl-sg8", &b),
-                         AXE_EUNSUPPORTED);
-        if (!strstr(axe_last_error(x.cx), refused[i].said))
-            fail_msg("%d: %s", i, axe_last_error(x.cx));
-        axe_ctx_free(x.cx);
-    }
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_printed),
-        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
