@@ -143,6 +143,13 @@ bits_of_product(uint64_t a, uint64_t b)
     return b == low ? a * b : from_lowest((a & -a) * low);
 }
 
+/* The quotient by a power of two; one of what may be negative is, too. */
+static uint64_t
+shifted_down(uint64_t bits, uint64_t by)
+{
+    return bits >> 63 ? bits / by | ~(UINT64_MAX / by) : bits / by;
+}
+
 static uint64_t
 bits_of_op(const axe_facts *f, const axe_node *n)
 {
@@ -158,8 +165,8 @@ bits_of_op(const axe_facts *f, const axe_node *n)
         return by < 0 ? UINT64_MAX : bits_of_product(a, (uint64_t)by);
     if (n->op == AXE_OP_mul && axe_is_iconst(n->arg[0], &by))
         return by < 0 ? UINT64_MAX : bits_of_product(b, (uint64_t)by);
-    if (n->op == AXE_OP_div && power && a != UINT64_MAX)
-        return a / (uint64_t)by;
+    if (n->op == AXE_OP_div && power)
+        return shifted_down(a, (uint64_t)by);
     if (n->op == AXE_OP_mod && power)
         return a & ((uint64_t)by - 1);
     return UINT64_MAX;
