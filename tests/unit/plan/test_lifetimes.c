@@ -37,6 +37,17 @@ static const struct {
     {K(" ", S T Y("s") Z("t")), "none"},
     {K(" ", S "t[m, n] = s[m, n] + 1;\n" Z("t")), "none"},
     {K(" ", S T Y("s") Z("t") U Z("u")), "s 0, t 16384, u 0"},
+    /* what would fit but for the last bytes of what is before it */
+    {K(" ",
+       S T Y("s") U "shared f32 b[64, 64] : (64, 64) : (64, 1);\n"
+                    "b[m, n] = X[i*64 + m, j*64 + n];\n" Z("t") Y("u") Z("b")),
+     "none"},
+    /* what a loop reads is alive to its end */
+    {K(" ",
+       S "for (v : 4) {\n"
+         "shared f32 b[64, 64] : (64, 64) : (64, 1);\n" Y(
+             "s") "b[m, n] = X[i*64 + m, j*64 + n];\n" Z("b") "}\n" T Z("t")),
+     "none"},
     /* what is declared before a loop lives through it, and what is in it not */
     {K(" ", "for (v : 4) {\n" S Y("s") T Z("t") "}\n"), "none"},
     {K(" ", S Y("s") "for (v : 4) {\n" T Z("t") U Z("u") "}\n"),
