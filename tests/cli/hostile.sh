@@ -115,4 +115,27 @@ kernel k(in f32 X[16, 16, 16, 16, 16, 16, 16], out f32 Y[1])
 EOT
 says 0 "1 kernel, no errors" "$AXE" check grid.axe
 
+# Not one bank after the other of 2^31 elements.
+cat >product.axe <<'EOT'
+kernel k<BK = 64>(in f16 A[M, K], in f16 B[N, K], out f32 C[M, N])
+{
+    index m, n, k;
+    cta (i : M by 64, j : N by 64) {
+        reg f32 c[64, 64] = 0;
+        for (l : K by BK) {
+            shared f16 a[64, BK]; shared f16 b[64, BK];
+            a[m, k] = A[i*64 + m, l*BK + k];
+            b[n, k] = B[j*64 + n, l*BK + k];
+            c[m, n] += a[m, k] * b[n, k];
+        }
+        C[i*64 + m, j*64 + n] = c[m, n];
+    }
+}
+EOT
+for t in sm_80 sm_90a sm_100a; do
+    says 0 "" "$AXE" compile -t $t product.axe
+    says 1 "tile a spans 274877906816 bytes by its layout" \
+        "$AXE" compile -t $t product.axe --set BK=2147483647
+done
+
 [ $n_bad = 0 ] || exit 1

@@ -11,7 +11,7 @@
 #include "layout/alike.h"
 #include "plan/simt/team/fragment.h"
 
-enum { MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64 };
+enum { MAX_STEP = 64, MAX_DIM = 32, MAX_ROW = 64, MAX_TURN = 1 << 20 };
 
 int64_t
 axe_step_at(const axe_step *s, int64_t count)
@@ -386,11 +386,12 @@ phases_of(const trial *t)
     return (lanes_that_ask(t) + lanes - 1) / lanes;
 }
 
-/* What it takes at least; false: it cannot be. */
+/* What it takes at least; false: it cannot be, or it is asked for more often
+ * than a CTA has bytes, which would take as long to count. */
 static bool
 open_trial(trial *t, int param)
 {
-    if (!read_sides(t, param) || !repeat(t))
+    if (!read_sides(t, param) || !repeat(t) || t->n_invocation > MAX_TURN)
         return false;
     t->param = param;
     t->least = (double)(t->n_invocation * phases_of(t)) +
