@@ -215,15 +215,17 @@ wants_aot(const options *o)
     return false;
 }
 
+/* First what may fail for want of a compiler: else a header would be left that
+ * tells of other functions than the archive beside it has. */
 static axe_status
 write_aot(axe_ctx *cx, const options *o, const axe_buf *c, const axe_buf *h)
 {
-    if (o->aot[AOT_H])
-        AXE_TRY(axe_tool_write(cx, o->aot[AOT_H], h->text, h->len));
+    if (o->aot[AOT_O] || o->aot[AOT_A])
+        AXE_TRY(axe_aot_build(cx, c->text, NULL, o->aot[AOT_O], o->aot[AOT_A]));
     if (o->aot[AOT_C])
         AXE_TRY(axe_tool_write(cx, o->aot[AOT_C], c->text, c->len));
-    if (o->aot[AOT_O] || o->aot[AOT_A])
-        return axe_aot_build(cx, c->text, NULL, o->aot[AOT_O], o->aot[AOT_A]);
+    if (o->aot[AOT_H])
+        return axe_tool_write(cx, o->aot[AOT_H], h->text, h->len);
     return AXE_OK;
 }
 

@@ -212,5 +212,7 @@ done
 # What is wrong is said.
 ! CC=none compile "$SRC/kernels/gemm.axe" -o x.o 2>err || fail "no compiler"
 grep -q "no C compiler 'none'" err || fail "$(cat err)"
+! CC=none compile "$SRC/kernels/gemm.axe" -o x.{h,c,a} 2>err || fail "no compiler"
+[ ! -e x.h ] && [ ! -e x.c ] || fail "files of a library that is not there"
 ! compile "$SRC/kernels/gemm.axe" -o no/x.h 2>err || fail "no folder"
 ! compile "$SRC/kernels/gemm.axe" gemm -o x.h other 2>err || fail "three names"
