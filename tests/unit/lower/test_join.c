@@ -10,8 +10,9 @@
 #include "grids.h"
 #include "lower/pass/pass.h"
 
-/* What y[e + to] = value of x[e + from] is, over e of [begin, end). */
-typedef enum value { MOVED, CHOSEN, CHOSEN_BY_E, DOUBLED, OF_Y } value;
+/* What y[e + to] = value of x[e + from] is, over e of [begin, end); BESIDE: and
+ * behind it z[e] = y[e + from]. */
+typedef enum value { MOVED, CHOSEN, CHOSEN_BY_E, DOUBLED, OF_Y, BESIDE } value;
 
 typedef struct row {
     axe_type type, other; /* of y and x */
@@ -43,6 +44,7 @@ static const row rows[] = {
     {AXE_TYPE_f16, AXE_TYPE_f16, MOVED, 0, 8, 0, 0, false, false, AXE_JOIN_NONE, 1},
     /* what it writes is read */
     {AXE_TYPE_f16, AXE_TYPE_f16, OF_Y, 0, 8, 0, 2, true, false, AXE_JOIN_NONE, 1},
+    {AXE_TYPE_f16, AXE_TYPE_f16, BESIDE, 0, 8, 0, 2, true, false, AXE_JOIN_NONE, 1},
     /* whole words, and integers that are computed */
     {AXE_TYPE_f32, AXE_TYPE_f32, MOVED, 0, 8, 0, 0, true, false, AXE_JOIN_NONE, 1},
     {AXE_TYPE_i8, AXE_TYPE_i8, DOUBLED, 0, 8, 0, 0, true, false, AXE_JOIN_NONE, 1},
@@ -84,6 +86,9 @@ test_rows(void **state)
         axe_lir          *l = around->item[around->n - 1];
         l->begin = num(m, r->begin);
         calc(m, y, add(m, e, num(m, r->to)), value_of(m, r, x, y, e));
+        if (r->value == BESIDE)
+            calc(m, new_array(m, r->type, "z", 32), e,
+                 element(m, y, add(m, e, num(m, r->from))));
         if (r->pred)
             l->body.item[0]->pred =
                 op(m, AXE_OP_eq, id(m, AXE_ID_LANE), num(m, 0));

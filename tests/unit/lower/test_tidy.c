@@ -18,6 +18,10 @@ typedef enum where {
     MEM,
     CHOICE_0,
     CHOICE_1,
+    PLACE,
+    CTA,
+    COORDINATE,
+    PREDICATE,
     IN_BODY,
     IN_OTHER,
     UNUSED_LET,
@@ -25,10 +29,22 @@ typedef enum where {
     N_WHERE
 } where;
 
+static axe_arg *
+add_arg(axe_lowering *lw, axe_lir *l)
+{
+    axe_arg *a = axe_new(lw->cx, axe_arg);
+
+    *a = (axe_arg){.space = AXE_ARG_GLOBAL};
+    l->arg = a;
+    l->n_arg = 1;
+    return a;
+}
+
 static void
 mention(axe_lowering *lw, axe_lblock *b, where w, const axe_node *v)
 {
     axe_lir *l = axe_emit(lw, b, w == UNUSED_LET ? AXE_LIR_LET : AXE_LIR_LOOP);
+    const axe_node **coord;
 
     l->var = axe_loop_var(lw, "x");
     switch (w) {
@@ -50,6 +66,22 @@ mention(axe_lowering *lw, axe_lblock *b, where w, const axe_node *v)
         break;
     case CHOICE_1:
         l->choice[1].at = v;
+        break;
+    case PLACE:
+        add_arg(lw, l)->at = v;
+        break;
+    case CTA:
+        add_arg(lw, l)->cta = v;
+        break;
+    case COORDINATE:
+        coord = axe_new(lw->cx, const axe_node *);
+        *coord = v;
+        add_arg(lw, l);
+        l->arg->coord = coord;
+        l->arg->n_at = 1;
+        break;
+    case PREDICATE:
+        l->pred = v;
         break;
     case IN_BODY:
         mention(lw, &l->body, VALUE, v);
