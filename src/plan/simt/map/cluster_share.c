@@ -5,7 +5,8 @@
  * it, each computes the elements of some rows and stores them in every CTA's
  * memory; a barrier of the cluster stands before, when nobody reads the tile
  * any more, and behind.  That pays where what is not computed takes longer than
- * these barriers. */
+ * these barriers.  What copies without registers bring each CTA brings all of:
+ * no thread has it to send. */
 #include "ir/rewrite.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"

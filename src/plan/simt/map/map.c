@@ -390,7 +390,7 @@ axe_simt_map_plan(axe_planner *p, axe_request *r, axe_schedule *out)
     const axe_thread_group *threads = simt->threads;
 
     AXE_TRY(check_folds(p, r));
-    r->share = simt->share = axe_simt_share(p, r, threads);
+    r->share = simt->share = simt->copy ? 1 : axe_simt_share(p, r, threads);
     AXE_TRY(axe_simt_distribute(p, r, threads, &simt->work));
     simt->access = axe_new_array(p->cx, axe_simt_access, r->n_operand);
     for (int i = 0; i < r->n_operand; i++)
