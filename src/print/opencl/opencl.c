@@ -177,6 +177,9 @@ static const axe_dialect opencl = {
 };
 
 static const char types[] = "#pragma OPENCL FP_CONTRACT OFF\n"
+                            "#ifdef cl_khr_fp16\n"
+                            "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                            "#endif\n"
                             "typedef uchar u8;\n"
                             "typedef char i8;\n"
                             "typedef ushort u16;\n"
