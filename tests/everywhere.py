@@ -28,9 +28,14 @@ REASONS = [
     ("of shared memory; one of", "shared memory",
      "the tiles and stages of the defaults do not fit the machine: smaller tiles or fewer stages."),
     ("is folded into by several tasks of", "folds",
-     "tasks fold into one element, which takes an atom that CPUs have not; let each task "
+     "tasks fold into one element, which takes an atom that CPUs and most OpenCL devices have not; let each task "
      "write its own part, and another scope add them up, as `kernels/gemm_splitk.axe` does."),
     ("may be one element for several tasks of", "folds", None),
+    ("this cta takes", "threads",
+     "scopes of warps and warp groups name more threads than a CTA of the machine has: fewer warps, or `threads`."),
+    ("this needs threads up to", "threads", None),
+    ("of the named barriers", "named barriers",
+     "parts of a CTA wait for one another by barriers with numbers, of which OpenCL has one, of the whole work-group."),
     ("far below the machine's best", "no atom",
      "no tensor-core atom takes the tile's extents or types; with `slow` it runs by multiply-adds."),
 ]
@@ -40,7 +45,7 @@ def machines():
     out = subprocess.run([AXE, "help", "targets"], stdout=subprocess.PIPE,
                          text=True, check=True).stdout
     rows = [x.split() for x in out.splitlines()]
-    rows = [x for x in rows if len(x) > 2 and x[1] in ("cpu", "nvidia")]
+    rows = [x for x in rows if len(x) > 2 and x[1] in ("cpu", "nvidia", "opencl")]
     return [x[0] for x in rows if x[0] != "cpu"], {x[0]: x[1] for x in rows}
 
 
@@ -87,7 +92,8 @@ def column(cells):
 def rows():
     names, family = machines()
     cpus = [m for m in names if family[m] == "cpu"]
-    gpus = [m for m in names if family[m] != "cpu"]
+    gpus = [m for m in names if family[m] == "nvidia"]
+    opencl = [m for m in names if family[m] == "opencl"]
     unknown, table = [], []
     with tempfile.TemporaryDirectory() as tmp:
         for file in sorted(os.listdir("kernels")):
@@ -99,20 +105,21 @@ def rows():
             for kernel in re.findall(r"(?m)^kernel (\w+)", text):
                 of = {m: cell(path, bare, kernel, m, unknown) for m in names}
                 table.append([kernel, column({m: of[m] for m in cpus})] +
-                             [of[m] for m in gpus])
+                             [of[m] for m in gpus] +
+                             [column({m: of[m] for m in opencl})])
     return gpus, table, unknown
 
 
 def page(gpus, table):
     text = """# Which kernel runs where
 
-Written by `tests/everywhere.py`, which compiles each kernel of the library for each machine with its defaults, as far as the text that a C compiler or nvcc takes.
+Written by `tests/everywhere.py`, which compiles each kernel of the library for each machine with its defaults, as far as the text that a compiler takes.
 *yes*: as it stands. *`target`*: its text says that it is for one machine, and without that clause it is planned for this one, too. Another word is the reason why it is
-not, even without the clause; what it means stands below. CPUs are all that `axe help targets` lists. Which of these are compared with what they should compute: all that run on
-a CPU (`tests/kernels.py`); on GPUs see [targets.md](targets.md).
+not, even without the clause; what it means stands below. CPUs and OpenCL are all that `axe help targets` lists: of OpenCL, sub-groups of 8 to 64 items and none. Which of these are compared with what they should compute:
+all that run on a CPU (`tests/kernels.py`); on GPUs see [targets.md](targets.md), on OpenCL [run.md](run.md).
 
 """
-    text += f"| kernel | CPUs | {' | '.join(gpus)} |\n|---|---|{'---|' * len(gpus)}\n"
+    text += f"| kernel | CPUs | {' | '.join(gpus)} | OpenCL |\n|---|---|---|{'---|' * len(gpus)}\n"
     for r in table:
         text += f"| `{r[0]}` | {' | '.join(r[1:])} |\n"
     used = {w for r in table for c in r[1:] for w in re.split(r", \S+: |, ", c)}

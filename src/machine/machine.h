@@ -276,6 +276,7 @@ int axe_machine_lanes(const axe_machine *mc, axe_type t);
 
 /* What one device of OpenCL says of itself. */
 typedef struct axe_opencl_has {
+    const char *kind;                            /* "gpu", "cpu", .. */
     int64_t     local_bytes, most_items, n_unit; /* 0: not known */
     const char *features; /* words of run/opencl_features.def */
 } axe_opencl_has;

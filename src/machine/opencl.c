@@ -152,6 +152,23 @@ static const axe_machine machines[] = {
 #include "machine/opencl/machines.def"
 };
 
+/* What differs by the kind of device. */
+static void
+set_kind(axe_simt *m, const char *kind)
+{
+    static const struct {
+        const char *name;
+        int         vector;
+    } kinds[] = {
+#define OPENCL_KIND(name, vector) {name, vector},
+#include "machine/opencl/machines.def"
+    };
+
+    for (int i = 0; kind && i < AXE_LEN(kinds); i++)
+        if (strcmp(kind, kinds[i].name) == 0)
+            m->max_vector = kinds[i].vector;
+}
+
 /* What atoms may need and a device without sub-groups may have, too. */
 static bool
 is_of_items(const char *word)
@@ -195,6 +212,7 @@ axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
     *mc = *row;
     *m = *row->simt;
     mc->simt = m;
+    set_kind(m, has->kind);
     mc->features = features_with(cx, row->features, has->features);
     if (has->local_bytes > 0)
         m->shared_bytes = has->local_bytes;
