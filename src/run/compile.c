@@ -141,12 +141,11 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
         name = "cpu";
     AXE_TRY(axe_machine_find(cx, name, out));
     if (spec->device && (*out)->language == AXE_LANGUAGE_opencl)
-        *out = axe_opencl_machine(cx, *out,
-                                  &(axe_opencl_has){spec->device->kind,
-                                                    spec->device->local_bytes,
-                                                    spec->device->most_items,
-                                                    spec->device->n_unit,
-                                                    spec->device->features});
+        *out = axe_opencl_machine(
+            cx, *out,
+            &(axe_opencl_has){spec->device->kind, spec->device->local_bytes,
+                              spec->device->most_items, spec->device->n_unit,
+                              spec->device->features});
     return AXE_OK;
 }
 

@@ -37,7 +37,8 @@ static const struct {
     {"kernel k(in f16 X[N], out f16 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = f16(f32(X[i*256 + m]) * 2); }",
      "opencl",
-     "global const u16 *t_X|u32 r_X_v[|from_f16(get16(|as_half(|vstore_half_rte"},
+     "global const u16 *t_X|u32 "
+     "r_X_v[|from_f16(get16(|as_half(|vstore_half_rte"},
     {"kernel k(in f32 a, in f32 X[N], out f32 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = a * X[i*256 + m]; }",
      "opencl-sg8", "float by_a, |= by_a;"},
