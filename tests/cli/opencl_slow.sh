@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The kernels of tests/sim.list that name no machine, as OpenCL C on every device
 # that is installed, and in the simulator, compared with the reference; each on one
-# of a device's widths by turns (OPENCL_ALL=1: on all).
+# of a device's widths and in one of its types by turns (OPENCL_ALL=1: in all).
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
@@ -23,10 +23,8 @@ END
 
 # What is refused, as patterns of VERB:KERNEL:MACHINE:DEVICE, and why.
 export REFUSED='
-*:scatter_add:*
+*:scatter_add:*   *:attention_mma:*
     for nvidia alone
-*:gemm_dequantise:*   *:gemm_splitk:*:0
-    local memory, as their text has it
 *:lanes:opencl:*   *:lanes:*8:*   *:lanes:*16:*   *:lanes:*64:*
     lays out 32 lanes'
 is_refused() {
@@ -61,21 +59,24 @@ one() {
 }
 export -f one
 
-row_number=0
+turn_of=0 before=
 grep -v '^#' "$SRC/tests/sim.list" | grep ' 80,90,100 ' |
     while read -r file kernel _ types sizes; do
-        [[ ,$types, == *,f32,* ]] && type=f32 || type=-
-        [[ $type == f32 || $types == - ]] || continue
-        row_number=$((row_number + 1))
+        [ "$kernel" = "$before" ] || turn_of=$((turn_of + 1))
+        before=$kernel
+        IFS=, read -ra type <<<"$types"
+        [ -n "${OPENCL_ALL-}" ] || type=("${type[turn_of % ${#type[@]}]}")
         while read -r device machines; do
             # shellcheck disable=SC2086
             set -- $machines
             for i in $(seq $#); do
-                turn=$(((row_number + i) % $#))
-                [ -z "${OPENCL_ALL-}" ] && [ $turn != 0 ] ||
-                    echo "run $device $file $kernel ${!i} $type $sizes"
-                [ $turn != 0 ] || [ "$device" != 0 ] ||
-                    echo "sim $device $file $kernel ${!i} $type $sizes"
+                turn=$(((turn_of + i) % $#))
+                for t in "${type[@]}"; do
+                    [ -z "${OPENCL_ALL-}" ] && [ $turn != 0 ] ||
+                        echo "run $device $file $kernel ${!i} $t $sizes"
+                    [ $turn != 0 ] || [ "$device" != 0 ] ||
+                        echo "sim $device $file $kernel ${!i} $t $sizes"
+                done
             done
         done <devices
     done >list

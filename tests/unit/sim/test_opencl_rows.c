@@ -61,28 +61,6 @@ test_kernels(void **state)
     axe_ctx_free(cx);
 }
 
-/* What there is no row for is said. */
-static const struct {
-    const char *file, *kernel, *machine, *said;
-} refused[] = {
-    {"gemm", "gemm", "opencl-sg16",
-     "bytes of shared memory; one of opencl-sg16 may have 32768"},
-};
-
-static void
-test_refused(void **state)
-{
-    (void)state;
-    for (int i = 0; i < AXE_LEN(refused); i++) {
-        run x = {.cx = axe_ctx_new()};
-        assert_true(compile_on(&x, refused[i].file, refused[i].kernel,
-                               opencl_named(refused[i].machine)) != AXE_OK);
-        if (!strstr(axe_last_error(x.cx), refused[i].said))
-            fail_msg("%s: %s", refused[i].kernel, axe_last_error(x.cx));
-        axe_ctx_free(x.cx);
-    }
-}
-
 /* Every row is one that a planner can ask for, and its name is its own. */
 static void
 test_rows(void **state)
@@ -128,7 +106,6 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
