@@ -84,6 +84,18 @@ axe_simt_entity(axe_simt_lowering *sl, const axe_thread_group *c)
 }
 
 const axe_node *
+axe_simt_number_of(axe_simt_lowering *sl, const axe_thread_group *c)
+{
+    const axe_node *n = axe_simt_entity(sl, c), *in;
+
+    if (!c->in || axe_threads_copies(c->in) == 1)
+        return n;
+    in = axe_simt_number_of(sl, c->in);
+    return axe_sum(&sl->lw, n,
+                   op2(sl, AXE_OP_mul, in, axe_int(&sl->lw, c->n_entity)));
+}
+
+const axe_node *
 axe_simt_digit(axe_simt_lowering *sl, const axe_thread_group *c, axe_iter it)
 {
     axe_iter        own[2];

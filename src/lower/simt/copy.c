@@ -8,8 +8,7 @@
 
 #include "plan/simt/copy/copy.h"
 #include "ir/rewrite.h"
-#include "lower/simt/node.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "lower/simt/ring.h"
 
 /* ------------------------------------------------------------------ pieces */
 
@@ -300,10 +299,9 @@ static axe_arg
 full_arg(axe_simt_lowering *sl)
 {
     const axe_simt_ring *r = sl->filling;
-    const axe_node      *at =
-        r->fill ? axe_ivar(&sl->lw, r->fill) : axe_int(&sl->lw, 0);
 
-    axe_arg arg = axe_simt_shared(sl->full[r - sl->sp->ring], at);
+    axe_arg arg = axe_simt_shared(sl->full[r - sl->sp->ring],
+                                  axe_ring_barrier_at(sl, r, r->fill));
     if (r->pair > 1) {
         arg.space = AXE_ARG_DSMEM;
         arg.cta = axe_simt_first_of(sl, r->pair);

@@ -20,23 +20,25 @@ static const axe_tensor *
 make_bars(axe_simt_lowering *sl, const axe_simt_ring *r, const char *what,
           int from)
 {
-    return axe_simt_buffer(
-        sl, axe_textf(sl->lw.cx, "%s_%s", r->ring->name, what), AXE_TYPE_i64,
-        r->n_stage, r->barriers + 8 * (int64_t)from, (axe_swizzle){0});
+    return axe_simt_buffer(sl,
+                           axe_textf(sl->lw.cx, "%s_%s", r->ring->name, what),
+                           AXE_TYPE_i64, r->n_stage * r->copies,
+                           r->barriers + 8 * (int64_t)from, (axe_swizzle){0});
 }
 
 static axe_status
 make_ring(axe_simt_lowering *sl, axe_lblock *b, int i)
 {
     const axe_simt_ring *r = &sl->sp->ring[i];
+    int                  n = r->n_stage * (int)r->copies;
 
     if (r->full > 0)
         sl->full[i] = make_bars(sl, r, "full", 0);
     if (r->empty > 0)
-        sl->empty[i] = make_bars(sl, r, "empty",
-                                 r->full > 0 ? (r->n_stage + 1) / 2 * 2 : 0);
-    AXE_TRY(init_all(sl, b, sl->full[i], r->n_stage, r->full));
-    return init_all(sl, b, sl->empty[i], r->n_stage, r->empty);
+        sl->empty[i] =
+            make_bars(sl, r, "empty", r->full > 0 ? (n + 1) / 2 * 2 : 0);
+    AXE_TRY(init_all(sl, b, sl->full[i], n, r->full));
+    return init_all(sl, b, sl->empty[i], n, r->empty);
 }
 
 /* What the first thread does at first. */

@@ -15,6 +15,19 @@ axe_ring_value(axe_simt_lowering *sl, const axe_var *v)
     return v ? axe_ivar(&sl->lw, v) : number(sl, 0);
 }
 
+const axe_node *
+axe_ring_barrier_at(axe_simt_lowering *sl, const axe_simt_ring *r,
+                    const axe_var *stage)
+{
+    const axe_node *n = axe_ring_value(sl, stage);
+
+    if (r->copies == 1)
+        return n;
+    return axe_sum(&sl->lw, n,
+                   op2(sl, AXE_OP_mul, axe_simt_number_of(sl, r->producer),
+                       number(sl, r->n_stage)));
+}
+
 const axe_tensor *
 axe_ring_full(const axe_simt_lowering *sl, const axe_simt_ring *r)
 {

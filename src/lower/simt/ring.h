@@ -1,5 +1,5 @@
-/* ring.h - the stages of pipelines: what walk.c, ring.c and
- * ring_stage.c have in common. */
+/* ring.h - the stages of pipelines: what walk.c, copy.c,
+ * ring.c and ring_stage.c have in common. */
 #ifndef AXE_LOWER_SIMT_RING_H
 #define AXE_LOWER_SIMT_RING_H
 
@@ -8,6 +8,11 @@
 
 /* The variable, or 0 where there is none. */
 const axe_node *axe_ring_value(axe_simt_lowering *sl, const axe_var *v);
+/* Which of the ring's barriers of a kind: those of each entity that has such a
+ * ring follow one another. */
+const axe_node *axe_ring_barrier_at(axe_simt_lowering   *sl,
+                                    const axe_simt_ring *r,
+                                    const axe_var       *stage);
 /* Set it to 0, for what counts from here on. */
 void axe_ring_count(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v);
 /* On to the next stage. */

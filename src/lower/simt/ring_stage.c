@@ -68,7 +68,8 @@ axe_simt_stage(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *i)
     axe_arg arg[2] = {
         axe_simt_shared(
             full ? axe_ring_full(sl, i->ring) : axe_ring_empty(sl, i->ring),
-            axe_ring_value(sl, i->deferred ? sl->before : i->stage)),
+            axe_ring_barrier_at(sl, i->ring,
+                                i->deferred ? sl->before : i->stage)),
         axe_simt_number(n)};
     axe_simt_atom(sl, b, a, 0, a->space[1] == AXE_ARG_INT ? 2 : 1, arg, pred);
 }

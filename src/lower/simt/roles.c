@@ -150,20 +150,23 @@ reads(const axe_simt_ring *r, const axe_thread_group *role)
 }
 
 static bool
-fills(const axe_simt_ring *r, const axe_stmt *role)
+fills(const axe_simt_ring *r, const axe_thread_group *role)
 {
-    return r->way == AXE_RING_ROLES && r->producer && r->producer->at == role;
+    return r->way == AXE_RING_ROLES && r->producer &&
+           axe_threads_is_within(r->producer, role);
 }
 
 /* The rings whose stages the role passes on. */
 void
 axe_simt_count_rings(axe_simt_lowering *sl, axe_lblock *b, const axe_stmt *role)
 {
+    const axe_thread_group *own = axe_threads_at(sl->sp, role);
+
     for (int i = 0; i < sl->sp->n_ring; i++) {
         const axe_simt_ring *r = &sl->sp->ring[i];
-        bool                 read = reads(r, axe_threads_at(sl->sp, role));
-        if (r->way == AXE_RING_ROLES && (fills(r, role) || read) &&
+        bool                 read = reads(r, own), fill = fills(r, own);
+        if (r->way == AXE_RING_ROLES && (fill || read) &&
             !axe_ring_is_early(sl->launch, r))
-            axe_simt_count_ring(sl, b, r, fills(r, role), read);
+            axe_simt_count_ring(sl, b, r, fill, read);
     }
 }

@@ -61,6 +61,9 @@ const axe_node *axe_simt_coordinate(axe_simt_lowering      *sl,
 const axe_node *axe_simt_thread(axe_simt_lowering      *sl,
                                 const axe_thread_group *c);
 
+/* Which entity it is of all that the CTA has of its kind. */
+const axe_node *axe_simt_number_of(axe_simt_lowering      *sl,
+                                   const axe_thread_group *c);
 /* Which entity of the thread group it is: 0 .. n_entity - 1. */
 const axe_node *axe_simt_entity(axe_simt_lowering      *sl,
                                 const axe_thread_group *c);

@@ -69,7 +69,7 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_thread_group *cta,
 
     for (int i = 0; i < p->simt->n_ring; i++) {
         const axe_simt_ring *r = &p->simt->ring[i];
-        int64_t              bytes = 16 * ((r->n_stage + 1) / 2) *
+        int64_t              bytes = 16 * ((r->n_stage * r->copies + 1) / 2) *
                         (int64_t)((r->full > 0) + (r->empty > 0));
         if (r->owner == cta && bytes > 0)
             out[n++] = (piece){r->barriers, bytes,

@@ -62,6 +62,11 @@ static const row rows[] = {
     {"again", "sm_90a", {NULL}, 128, 136, 104, "come meet"},
     {"two_sums", "sm_90a", {NULL}, 128, 64, 264, "wgmma.drain"},
     {"made_anew", "sm_90a", {NULL}, 128, 64, 264, "wgmma.f32.f16.rs"},
+    {"nested", "sm_90a", {NULL}, 128, 64, 264, "mbarrier.arrive tma.store"},
+    {"by_two", "sm_90a", {NULL}, 64, 64, 264, "tma.load mbarrier.expect"},
+    {"by_all", "sm_90a", {NULL}, 128, 64, 264, "wgmma.fence.shared"},
+    {"own", "sm_90a", {NULL}, 64, 64, 264, "tma.load tx.fence"},
+    {"own_wide", "sm_90a", {NULL}, 128, 64, 264, "tma.load wgmma.drain"},
 };
 /* clang-format on */
 
@@ -195,6 +200,81 @@ static const struct {
      "      ring.b[n, k] = f16(B[j*64 + n, kt*64 + k]); }"
      "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
      "  C[i*128 + m, j*64 + n] = acc[m, n]; } }"},
+    {"nested", /* a ring read by warps of two groups */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128, j : N by 64) warpgroups 3 {"
+     "  pipeline ring[2] { shared f16 a[128, 32]; shared f16 b[64, 32]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 32) produce ring {"
+     "      ring.a[m, k] = A[i*128 + m, kt*32 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
+     "    warpgroup (g : 1..3) {"
+     "     warp (w : 0..4) {"
+     "      reg f32 acc[16, 64] = 0;"
+     "      for (kt : K by 32) consume ring"
+     "        acc[m, n] += ring.a[(g - 1)*64 + w*16 + m, k] * ring.b[n, k];"
+     "      C[i*128 + (g - 1)*64 + w*16 + m, j*64 + n] = f16(acc[m, n]); } } } "
+     "} }"},
+    {"by_two", /* boxes of two warps of a group fill a stage */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[2] { shared f16 a[2, 32, 64]; shared f16 b[2, 32, 64]; }"
+     "  roles {"
+     "    warpgroup (0) warp (v : 0..2) for (kt : K by 64) produce ring {"
+     "      ring.a[v, m, k] = A[i*64 + v*32 + m, kt*64 + k];"
+     "      ring.b[v, n, k] = B[j*64 + v*32 + n, kt*64 + k]; }"
+     "    warp (w : 4..8) {"
+     "      reg f32 acc[32, 32] = 0;"
+     "      for (kt : K by 64) consume ring"
+     "        acc[m, n] += ring.a[w % 2, m, k] * ring.b[w / 2 - 2, n, k];"
+     "      C[i*64 + w%2*32 + m, j*64 + (w/2 - 2)*32 + n] = f16(acc[m, n]);"
+     "  } } } }"},
+    {"by_all", /* threads of warps of two groups do, and two groups read it */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128, j : N by 64) warpgroups 4 {"
+     "  pipeline ring[2] { shared f16 a[128, 32]; shared f16 b[64, 32]; }"
+     "  roles {"
+     "    warpgroup (h : 0..2) warp (v : 0..4) {"
+     "      reg f16 x[16, 32]; reg f16 y[8, 32];"
+     "      for (kt : K by 32) produce ring {"
+     "        x[m, k] = A[i*128 + h*64 + v*16 + m, kt*32 + k];"
+     "        y[n, k] = B[j*64 + h*32 + v*8 + n, kt*32 + k];"
+     "        ring.a[h*64 + v*16 + m, k] = f16(f32(x[m, k]) * 2);"
+     "        ring.b[h*32 + v*8 + n, k] = f16(f32(y[n, k]) * 0.5); } }"
+     "    warpgroup (g : 2..4) {"
+     "      reg f32 acc[64, 64] = 0;"
+     "      for (kt : K by 32) consume ring"
+     "        acc[m, n] += ring.a[(g - 2)*64 + m, k] * ring.b[n, k];"
+     "      C[i*128 + (g - 2)*64 + m, j*64 + n] = f16(acc[m, n]); } } } }"},
+    {"own", /* each warp has a ring */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warps 4 {"
+     "  warp (w : 0..4) {"
+     "    pipeline ring[2] { shared f16 a[16, 32]; shared f16 b[64, 32]; }"
+     "    reg f32 acc[16, 64] = 0;"
+     "    for (kt : K by 32) {"
+     "      produce ring {"
+     "        ring.a[m, k] = A[i*64 + w*16 + m, kt*32 + k];"
+     "        ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
+     "      consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "    C[i*64 + w*16 + m, j*64 + n] = f16(acc[m, n]); } } }"},
+    {"own_wide", /* each warp group has one, which an engine reads */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128, j : N by 64) warpgroups 2 {"
+     "  warpgroup (w : 0..2) {"
+     "    pipeline ring[3] { shared f16 a[64, 64]; shared f16 b[64, 64]; }"
+     "    reg f32 acc[64, 64] = 0;"
+     "    for (kt : K by 64) {"
+     "      produce ring {"
+     "        ring.a[m, k] = A[i*128 + w*64 + m, kt*64 + k];"
+     "        ring.b[n, k] = B[j*64 + n, kt*64 + k]; }"
+     "      consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "    C[i*128 + w*64 + m, j*64 + n] = f16(acc[m, n]); } } }"},
     {"primed", /* a stage is filled before the loop, and read behind it */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"

@@ -286,20 +286,28 @@ plan_deferred(axe_planner *p, axe_simt_ring *r)
     }
 }
 
+/* Entities that come to one barrier: of a ring within one role each has its
+ * own. */
+static int
+copies_of(const axe_simt_ring *r, const axe_thread_group *c)
+{
+    return r->way == AXE_RING_ROLES ? (int)axe_threads_copies(c) : 1;
+}
+
 /* Of a reader at a phase of `empty`, see ring_protocol.h. */
 static int
 count_reader(const axe_planner *p, const axe_simt_ring *r,
              const axe_ring_reader *to)
 {
     int lanes = p->mc->simt->lanes, n = 0;
-    int threads = to->threads->n_thread * to->threads->n_entity;
+    int copies = copies_of(r, to->threads);
+    int threads = to->threads->n_thread * copies;
 
     if (to->engine)
-        n = to->threads->n_entity *
-            (r->cluster > r->pair ? r->cluster / r->pair : 1);
+        n = copies * (r->cluster > r->pair ? r->cluster / r->pair : 1);
     if (r->way != AXE_RING_ROLES || (to->engine && !to->by_threads))
         return n;
-    return n + (to->by == AXE_SCOPE_WARPGROUP ? to->threads->n_entity
+    return n + (to->by == AXE_SCOPE_WARPGROUP ? copies
                                               : (threads + lanes - 1) / lanes) *
                    r->cluster * (r->filled_by ? r->pair : 1);
 }
@@ -308,10 +316,12 @@ count_reader(const axe_planner *p, const axe_simt_ring *r,
 static void
 count_arrivals(const axe_planner *p, axe_simt_ring *r)
 {
+    int copies = copies_of(r, r->producer);
+
     if (r->boxes)
-        r->full = 1;
+        r->full = copies;
     if (r->filled_by)
-        r->full += r->producer->n_entity;
+        r->full += copies;
     for (int i = 0; i < r->n_reader; i++) {
         r->reader[i].arrivals = count_reader(p, r, &r->reader[i]);
         r->empty += r->reader[i].arrivals;
@@ -319,7 +329,7 @@ count_arrivals(const axe_planner *p, axe_simt_ring *r)
     if (r->way != AXE_RING_ROLES)
         return;
     if (r->writes)
-        r->full += r->producer->n_thread * r->producer->n_entity;
+        r->full += r->producer->n_thread * copies;
     if (r->group && !r->stores && !r->sums)
         r->arrive = axe_simt_group_sync(p->mc, AXE_SYNC_ARRIVE, r->group,
                                         AXE_ARG_SHARED);
@@ -351,10 +361,11 @@ plan_protocol(axe_planner *p, axe_simt_ring *r)
     if (!r->producer || r->n_reader == 0)
         return AXE_OK;
     r->owner = axe_threads_cta(r->producer);
+    r->copies = r->way == AXE_RING_ROLES ? 1 : axe_threads_copies(r->producer);
     AXE_TRY(check_cluster(p, r));
     count_arrivals(p, r);
     plan_deferred(p, r);
-    n = (int64_t)(r->n_stage + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
+    n = (r->n_stage * r->copies + 1) / 2 * 2 * ((r->full > 0) + (r->empty > 0));
     l = launch_of(p, r->producer);
     r->barriers = axe_simt_take_shared(l, 8 * n, 16);
     if (r->full + r->empty > 0) {

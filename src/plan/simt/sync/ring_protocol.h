@@ -77,8 +77,10 @@ struct axe_simt_ring {
     const char     *fence;  /* readers are engines of this group; NULL: no */
     const axe_atom *refill; /* between what threads load from a stage and the
                                boxes that fill it again; NULL: none */
-    int64_t barriers; /* where in shared memory: n_stage of `full`, then, on 16
-                         bytes again, n_stage of `empty` */
+    int64_t copies;   /* entities that each have such a ring, with barriers of
+                         its own; across roles 1 */
+    int64_t barriers; /* where in shared memory: n_stage of `full` for each
+                         copy, then, on 16 bytes again, as many of `empty` */
 };
 
 /* A loop that a ring runs ahead in: its whole body is a produce and a consume

@@ -536,8 +536,8 @@ axe_sync_end_role(const axe_sync_where *w, const axe_stmt *role)
     for (int i = 0; i < w->p->simt->n_ring; i++) {
         const axe_simt_ring *r = &w->p->simt->ring[i];
         if (r->way == AXE_RING_ROLES && r->producer &&
-            r->producer->at == role && axe_ring_is_told(r) &&
-            !axe_ring_is_early(w->launch, r))
+            axe_threads_is_within(r->producer, w->threads) &&
+            axe_ring_is_told(r) && !axe_ring_is_early(w->launch, r))
             AXE_TRY(push_tail(w->p, r, item));
     }
     return AXE_OK;
