@@ -64,7 +64,7 @@ room_at(staging *x)
         op2(x->sl, AXE_OP_mod, x->part, number(x->sl, x->st->n_room));
 
     n = axe_sum(&x->sl->lw, n,
-                times(x, axe_simt_entity(x->sl, x->threads), x->st->n_room));
+                times(x, axe_simt_number_of(x->sl, x->threads), x->st->n_room));
     return times(x, n, x->st->room);
 }
 
@@ -171,7 +171,8 @@ make_room(staging *x)
     const struct axe_simt_stage *st = x->st;
 
     return axe_simt_buffer(x->sl, "staging", st->global->type,
-                           st->room * st->n_room * x->threads->n_entity,
+                           st->room * st->n_room *
+                               axe_threads_copies(x->threads),
                            st->offset, st->swizzle);
 }
 

@@ -80,11 +80,12 @@ list_own(axe_ctx *cx, const axe_plan *p, const axe_thread_group *cta,
         const struct axe_simt_stage *st =
             s && s->simt->copy ? s->simt->copy->stage : NULL;
         if (st && st->fits && axe_threads_cta(s->simt->threads) == cta)
-            out[n++] = (piece){st->offset,
-                               axe_type_bytes(st->global->type,
-                                              st->room * st->n_room *
-                                                  s->simt->threads->n_entity),
-                               axe_textf(cx, "staging of statement %d", i)};
+            out[n++] = (piece){
+                st->offset,
+                axe_type_bytes(st->global->type,
+                               st->room * st->n_room *
+                                   axe_threads_copies(s->simt->threads)),
+                axe_textf(cx, "staging of statement %d", i)};
     }
     for (int i = 0; i < p->simt->n_launch; i++) {
         const struct axe_simt_queue *q = p->simt->launch[i].queue;

@@ -62,6 +62,11 @@ static const row rows[] = {
     {"again", "sm_90a", {NULL}, 128, 136, 104, "come meet"},
     {"two_sums", "sm_90a", {NULL}, 128, 64, 264, "wgmma.drain"},
     {"made_anew", "sm_90a", {NULL}, 128, 64, 264, "wgmma.f32.f16.rs"},
+    {"loaded", "sm_90a", {NULL}, 64, 64, 264, "tma.load ldmatrix tx.fence"},
+    {"branched", "sm_90a", {NULL}, 64, 64, 264, "wgmma.fence.shared"},
+    {"pieces", "sm_90a", {NULL}, 64, 64, 264, "cp.async wgmma"},
+    {"in_pairs", "sm_90a", {NULL}, 64, 64, 264, "tma.load wgmma.drain"},
+    {"turns_apart", "sm_90a", {NULL}, 128, 72, 104, "come meet tma.store"},
     {"nested", "sm_90a", {NULL}, 128, 64, 264, "mbarrier.arrive tma.store"},
     {"by_two", "sm_90a", {NULL}, 64, 64, 264, "tma.load mbarrier.expect"},
     {"by_all", "sm_90a", {NULL}, 128, 64, 264, "wgmma.fence.shared"},
@@ -200,6 +205,75 @@ static const struct {
      "      ring.b[n, k] = f16(B[j*64 + n, kt*64 + k]); }"
      "    consume ring acc[m, n] += ring.a[m, k] * ring.b[n, k]; }"
      "  C[i*128 + m, j*64 + n] = acc[m, n]; } }"},
+    {"loaded", /* warps load what boxes fill again */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warps 8 {"
+     "  pipeline ring[2] { shared f16 a[64, 32]; shared f16 b[64, 32]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 32) produce ring {"
+     "      ring.a[m, k] = A[i*64 + m, kt*32 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*32 + k]; }"
+     "    warp (w : 4..8) {"
+     "      reg f32 acc[16, 64] = 0;"
+     "      for (kt : K by 32) consume ring"
+     "        acc[m, n] += ring.a[(w - 4)*16 + m, k] * ring.b[n, k];"
+     "      C[i*64 + (w - 4)*16 + m, j*64 + n] = f16(acc[m, n]); } } } }"},
+    {"branched", /* threads write in branches what an engine reads behind them
+                  */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 1 {"
+     "  shared f16 a[64, 64]; shared f16 b[64, 64];"
+     "  reg f32 acc[64, 64] = 0;"
+     "  for (kt : K by 64) {"
+     "    b[n, k] = f16(f32(B[j*64 + n, kt*64 + k]) * 2);"
+     "    if (kt % 2 == 0) a[m, k] = f16(f32(A[i*64 + m, kt*64 + k]) * 0.5);"
+     "    else a[m, k] = f16(f32(A[i*64 + m, kt*64 + k]) / 2);"
+     "    acc[m, n] += a[m, k] * b[n, k]; }"
+     "  C[i*64 + m, j*64 + n] = f16(acc[m, n]); } }"},
+    {"pieces", /* pieces arrive by themselves, and an engine reads them */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[2] { shared f16 a[64, 64]; shared f16 b[64, 64]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 64) produce ring {"
+     "      ring.a[m, k] = A[i*64 + 63 - m, kt*64 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*64 + k]; }"
+     "    warpgroup (1) {"
+     "      reg f32 acc[64, 64] = 0;"
+     "      for (kt : K by 64) consume ring"
+     "        acc[m, n] += ring.a[m, k] * ring.b[n, k];"
+     "      C[i*64 + 63 - m, j*64 + n] = f16(acc[m, n]); } } } }"},
+    {"in_pairs", /* two stages in an iteration, the first still being read */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 64, j : N by 64) warpgroups 2 {"
+     "  pipeline ring[3] { shared f16 a[64, 64]; shared f16 b[64, 64]; }"
+     "  roles {"
+     "    warpgroup (0) for (kt : K by 128) for (q : 2) produce ring {"
+     "      ring.a[m, k] = A[i*64 + m, kt*128 + q*64 + k];"
+     "      ring.b[n, k] = B[j*64 + n, kt*128 + q*64 + k]; }"
+     "    warpgroup (1) {"
+     "      reg f32 c[64, 64] = 0;"
+     "      for (kt : K by 128) {"
+     "        consume ring c[m, n] += ring.a[m, k] * ring.b[n, k];"
+     "        consume ring c[m, n] += ring.a[m, k] * ring.b[n, k]; }"
+     "      C[i*64 + m, j*64 + n] = f16(c[m, n]); } } } }"},
+    {"turns_apart", /* warps of two groups: turns, and staging, of each */
+     "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
+     "index m, n, k;"
+     "cta (i : M by 128) warps 8 {"
+     "  warpgroup (g : 0..2) {"
+     "  for (j : N by 64) warp (w : 0..4) {"
+     "    reg f32 c[16, 64] = 0;"
+     "    for (p : K by 64) turn {"
+     "      reg f32 d[16, 64] = 0;"
+     "      for (q : 64) d[m, n] += f32(A[i*128 + g*64 + w*16 + m, p*64 + q])"
+     "        * f32(B[j*64 + n, p*64 + q]);"
+     "      c[m, n] += d[m, n]; }"
+     "    C[i*128 + g*64 + w*16 + m, j*64 + n] = f16(c[m, n]); } } } }"},
     {"nested", /* a ring read by warps of two groups */
      "kernel k(in f16 A[M, K], in f16 B[N, K], out f16 C[M, N]) {"
      "index m, n, k;"

@@ -216,9 +216,10 @@ bytes_behind(const lives *x, bool staging)
             continue;
         st = staging && s->simt->copy ? s->simt->copy->stage : NULL;
         most = s->simt->scratch > most ? s->simt->scratch : most;
-        n += st ? PERIOD + axe_type_bytes(st->global->type,
-                                          st->room * st->n_room *
-                                              s->simt->threads->n_entity)
+        n += st ? PERIOD +
+                      axe_type_bytes(st->global->type,
+                                     st->room * st->n_room *
+                                         axe_threads_copies(s->simt->threads))
                 : 0;
     }
     return n + most;

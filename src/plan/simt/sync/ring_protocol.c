@@ -413,9 +413,9 @@ axe_simt_place_staging(axe_planner *p)
             continue;
         l = launch_of(p, s->simt->threads);
         at = (l->shared_bytes + 1023) / 1024 * 1024;
-        bytes =
-            axe_type_bytes(st->global->type,
-                           st->room * st->n_room * s->simt->threads->n_entity);
+        bytes = axe_type_bytes(st->global->type,
+                               st->room * st->n_room *
+                                   axe_threads_copies(s->simt->threads));
         st->fits = at + bytes <= axe_machine_room(p->mc, AXE_SPACE_SHARED);
         if (st->fits)
             st->offset = axe_simt_take_shared(l, bytes, 1024);
