@@ -17,6 +17,11 @@
          "tmem f32 s[128, 64]; reg f32 x[128, 64];\n"                          \
          "x[m, n] = X[i*128 + m, j*64 + n]; s[m, n] = x[m, n];\n" rest         \
          "x[m, n] = s[m, n]; Y[i*128 + m, j*64 + n] = x[m, n]; } }"
+#define FOLDS(op)                                                              \
+    "kernel k(in i32 X[M], in i32 V[M], inout i32 Y[1000]) {\n"                \
+    "index m; cta (i : 1) warps 4 {\n"                                         \
+    "Y[X[m]] += V[m];\n"                                                       \
+    "Y[X[m]] " op " V[m]; } }"
 #define PRODUCT                                                                \
     "kernel k(in f16 A[M, 64], in f16 B[64, 64], out f32 Z[M, 64]) {\n"        \
     "index m, n, k;\n"                                                         \
@@ -54,6 +59,38 @@ static const struct {
     /* A loop that only reads: once, before it. */
     {HEAD CTA TILE FILL "for (t : 4)\n" TURNED "} }",
      "6 cta: s is written in line 5 and read in line 7"},
+    /* A loop that writes it, too, meets in each iteration, and not before. */
+    {HEAD CTA TILE FILL "for (t : 4) {\n" TURNED FILL "} } }",
+     "7 cta: s is written in line 5 and read in line 7; "
+     "8 cta: s is read in line 7 and written in line 8"},
+    /* Sums and maxima into one element are no one atom's; sums of two are. */
+    {FOLDS("max="), "4 cta: Y is written in line 3 and written in line 4"},
+    {FOLDS("+="), ""},
+    /* A barrier in front of a scope is in front of what that has done, too. */
+    {HEAD "cta (i : M by 32, j : N by 64) warps 4 {\n"
+     "shared f32 s[4, 8, 64]; shared f32 u[4, 8, 64];\n"
+     "s[m / 8, m % 8, n] = X[i*32 + m, j*64 + n];\n" "warp (w : 0..4) {\n"
+     "u[w, m, n] = X[i*32 + w*8 + m, j*64 + n];\n"
+     "Y[i*32 + w*8 + m, j*64 + n] = s[3 - w, m, n] + 1.0;\n"
+     "Z[j*64 + n, i*32 + w*8 + m] = u[w, m, n]; } } }",
+     "6 cta: s is written in line 5 and read in line 8; "
+     "9 warp: u is written in line 7 and read in line 9"},
+    {HEAD "cta (i : M by 8, j : N by 64) warps 2 {\n"
+     "shared f32 s[8, 64]; shared f32 u[8, 64]; shared f32 v[8, 64];\n"
+     "s[m, n] = X[i*8 + m, j*64 + n];\n" "roles {\n" "warp (0) {\n"
+     "u[m, n] = X[i*8 + m, j*64 + n];\n"
+     "Y[i*8 + m, j*64 + n] = s[m, n] + 1.0;\n"
+     "Z[j*64 + n, i*8 + m] = u[m, n]; }\n" "warp (1) v[m, n] = X[i*8 + m, j*64 + n]; } } }",
+     "6 cta: s is written in line 5 and read in line 9; "
+     "10 warp: u is written in line 8 and read in line 10"},
+    {PRODUCT "warpgroup (g : 0..1) {\n" "for (t : 4) {\n"
+     "a[m, k] = A[i*128 + m, k] * 2.0;\n" "c[m, n] += a[m, k] * b[n, k]; } }\n"
+     "Z[i*128 + m, n] = c[m, n]; } }",
+     "6 cta: a is written in line 5 and read in line 6; "
+     "7 cta +: a is read in line 6 and written in line 9; "
+     "10 warpgroup: a is written in line 9 and read in line 10; "
+     "9 warpgroup: a is read in line 10 and written in line 9; "
+     "11 cta 2: c is written in line 6 and read in line 11"},
     /* CTAs that stay. */
     {HEAD "cta persistent (i : M by 32, j : N by 64) {\n" TILE FILL TURNED
      "} }",

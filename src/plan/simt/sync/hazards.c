@@ -29,6 +29,8 @@ typedef struct place {
     const axe_stmt         *stmt;
     const axe_thread_group *threads; /* whose code it is */
     const struct place     *up;
+    const axe_list         *before; /* pending there, where what follows is of
+                                       other threads; else NULL */
 } place;
 
 typedef struct passing {
@@ -53,18 +55,34 @@ common_group(const axe_thread_group *a, const axe_thread_group *b)
     return a;
 }
 
-/* What the thread group did, but for what it asked of engines, is behind a
- * barrier of it; what `issuer` asked of them is behind waiting for that.  Where
- * some of that was done in tensor memory the barrier has its fences. */
+static bool
+knows(const axe_list *l, const axe_touch *t)
+{
+    for (int i = 0; i < l->n; i++) {
+        const axe_touch *a = l->item[i];
+        if (a->stmt == t->stmt && a->tile == t->tile &&
+            a->writes == t->writes && a->threads == t->threads &&
+            a->load == t->load)
+            return true;
+    }
+    return false;
+}
+
+/* What the thread group did before the sync point, but for what it asked of
+ * engines, is behind a barrier of it; what `issuer` asked of them is behind
+ * waiting for that.  Where some of that was done in tensor memory the barrier
+ * has its fences. */
 static void
-forget(passing *g, axe_sync_point *m, const axe_thread_group *issuer)
+forget(passing *g, const place *at, axe_sync_point *m,
+       const axe_thread_group *issuer)
 {
     int kept = 0;
 
     for (int i = 0; i < g->pending.n; i++) {
         const axe_touch *t = g->pending.item[i];
         if (!axe_threads_is_within(t->threads, m->threads) ||
-            (t->engine ? t->issuer : NULL) != issuer)
+            (t->engine ? t->issuer : NULL) != issuer ||
+            (at->before && !knows(at->before, t)))
             g->pending.item[kept++] = t;
         else
             m->sums = m->sums || (t->tile && t->tile->space == AXE_SPACE_TMEM);
@@ -104,7 +122,7 @@ is_waited(const axe_list *l, const axe_sync_point *m)
  * comes first: the mbarrier's phase could else end again before all have seen
  * it end. */
 static void
-await(passing *g, axe_sync_point *m, const axe_touch *asked)
+await(passing *g, const place *at, axe_sync_point *m, const axe_touch *asked)
 {
     axe_var   *v;
     axe_touch *wait = axe_new(g->p->cx, axe_touch);
@@ -122,7 +140,7 @@ await(passing *g, axe_sync_point *m, const axe_touch *asked)
     }
     if (is_waited(&g->pending, m)) {
         m->barrier = true;
-        forget(g, m, NULL);
+        forget(g, at, m, NULL);
     }
     *wait = (axe_touch){.stmt = m->at, .threads = m->threads};
     if (!is_waited(&g->waits, m))
@@ -138,14 +156,13 @@ pend_waits(passing *g)
     g->waits.n = 0;
 }
 
-/* The statement at whose beginning the threads can have a barrier before
- * `at`. */
-static const axe_stmt *
+/* The place at whose beginning the threads can have a barrier before `at`. */
+static const place *
 entry_of(const place *at, const axe_thread_group *threads)
 {
     while (at->threads != threads)
         at = at->up;
-    return at->stmt;
+    return at;
 }
 
 /* Is t a move by rows that take the whole thread group, each warp of it its
@@ -193,14 +210,15 @@ decide(passing *g, const place *at, const axe_touch *a, const axe_touch *b)
         fail(g, axe_simt_refuse_ahead(g->p, a, b));
         return false;
     }
-    m = axe_sync_point_at(g->p, entry_of(at, threads), threads,
+    at = entry_of(at, threads);
+    m = axe_sync_point_at(g->p, at->stmt, threads,
                           axe_simt_why_wait(g->p, a, b));
     m->wait_async = m->wait_async || axe_simt_overwrites(g->p, b, &g->pending);
     if (a->engine)
-        await(g, m, a);
+        await(g, at, m, a);
     else
         m->barrier = true;
-    forget(g, m, a->engine ? a->issuer : NULL);
+    forget(g, at, m, a->engine ? a->issuer : NULL);
     return true;
 }
 
@@ -229,19 +247,6 @@ pass_index(passing *g, const place *at)
 
 /* ------------------------------------------------------------------ the pass
  */
-
-static bool
-knows(const axe_list *l, const axe_touch *t)
-{
-    for (int i = 0; i < l->n; i++) {
-        const axe_touch *a = l->item[i];
-        if (a->stmt == t->stmt && a->tile == t->tile &&
-            a->writes == t->writes && a->threads == t->threads &&
-            a->load == t->load)
-            return true;
-    }
-    return false;
-}
 
 /* to |= more; did it grow? */
 static bool
@@ -275,7 +280,7 @@ gather_body(passing *g, int n, axe_stmt *const *body, const place *up,
             axe_list *out)
 {
     for (int i = 0; i < n; i++) {
-        place at = {body[i], up->threads, up};
+        place at = {body[i], up->threads, up, NULL};
         switch (body[i]->kind) {
         case AXE_STMT_SCOPE:
             at.threads = axe_threads_at(g->p->simt, body[i]);
@@ -452,8 +457,10 @@ pass_scope(passing *g, const place *at)
 {
     const axe_stmt         *s = at->stmt;
     const axe_thread_group *inner = axe_threads_at(g->p->simt, s);
+    axe_list                before = copy_of(g, &g->pending);
+    place                   own = {s, at->threads, at->up, &before};
 
-    pass(g, s->n_body, s->body, at, inner);
+    pass(g, s->n_body, s->body, &own, inner);
     widen(g, inner, at->threads);
 }
 
@@ -464,18 +471,19 @@ pass_roles(passing *g, const place *at)
 {
     const axe_stmt *s = at->stmt;
     axe_list        in, out = {.cx = g->p->cx};
+    place           own = {s, at->threads, at->up, &in};
 
     sync_stages(g, at, s->n_body, s->body);
     in = copy_of(g, &g->pending);
     for (int i = 0; i < s->n_body; i++) {
         const axe_thread_group *inner = axe_threads_at(g->p->simt, s->body[i]);
         axe_stmt                loop = *s->body[i];
-        place                   iteration = {&loop, inner, at};
+        place                   iteration = {&loop, inner, &own, NULL};
         g->pending = copy_of(g, &in);
         if (g->stay)
             pass_loop(g, &iteration, inner, true);
         else
-            pass(g, loop.n_body, loop.body, at, inner);
+            pass(g, loop.n_body, loop.body, &own, inner);
         widen(g, inner, at->threads);
         join(&out, &g->pending);
     }
@@ -532,7 +540,7 @@ pass(passing *g, int n, axe_stmt *const *body, const place *up,
      const axe_thread_group *threads)
 {
     for (int i = 0; i < n; i++) {
-        place at = {body[i], threads, up};
+        place at = {body[i], threads, up, NULL};
         pass_one(g, &at);
     }
 }
@@ -550,7 +558,7 @@ pass_launch(axe_planner *p, const axe_simt_launch *l)
                   .stay = l->scope->keys.persistent &&
                           axe_scope_is_of_roles(l->scope)};
     axe_stmt stay = *l->scope;
-    place    at = {&stay, l->threads, NULL};
+    place    at = {&stay, l->threads, NULL, NULL};
 
     stay.kind = AXE_STMT_FOR;
     if (l->scope->keys.persistent && !g.stay)
