@@ -331,8 +331,12 @@ shared_bytes(sim *s, const sim_call *c, const sim_arg *a, sim_cta *cta,
             b->swizzle.bits > 0 ? GRANULE - byte % GRANULE : end - byte;
         int64_t len = end - byte < room ? end - byte : room;
         int64_t real = axe_sim_shared_at(s, b, byte);
-        if (b->swizzle.bits > 0 && real + len > b->offset + b->bytes)
-            real = b->offset + b->bytes - len;
+        if (b->swizzle.bits > 0 && real + len > b->offset + b->bytes) {
+            report_bounds(s, c, b->tensor->name,
+                          (real - b->offset) * 8 / axe_type_table[type].bits, n,
+                          b->bytes * 8 / axe_type_table[type].bits);
+            return false;
+        }
         if (s->checks)
             axe_sim_touch(s, &t, real, len);
         if (write)

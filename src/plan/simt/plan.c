@@ -316,17 +316,19 @@ size_tile(axe_planner *p, axe_place *pl)
     int64_t         bits = axe_type_table[pl->type].bits, n;
     int64_t         all;
     axe_axis        a = p->simt->fast[pl->tensor->space];
+    axe_layout      flat = *pl->layout;
 
     if (pl->tensor->space == AXE_SPACE_TMEM)
         return axe_simt_tmem_size(p, pl);
     AXE_TRY(axe_simt_check_swizzle(p, pl));
     AXE_TRY(check_partitions(p, pl));
     all = axe_simt_align(pl) * 8;
-    AXE_TRY(axe_layout_cosize(p->cx, pl->layout, a, &n));
+    flat.swizzle = (axe_swizzle){0};
+    AXE_TRY(axe_layout_cosize(p->cx, &flat, a, &n));
     if (!axe_mul(n, bits, &n) || n / 8 > INT64_C(1) << 40)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
                         "tile %s is larger than any memory", pl->tensor->name);
-    pl->bytes = (n + 7) / 8;
+    pl->bytes = axe_simt_swizzled_end(pl, (n + 7) / 8);
     if (reg)
         return AXE_OK;
     if (pl->bytes > MOST_SHARED)

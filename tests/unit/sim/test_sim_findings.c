@@ -29,6 +29,12 @@ test_addresses(void **state)
     move("st.shared.b64", at(tile, mul(&m, lane(), 2)), at(reg, n(0)));
     run_wrong(AXE_SIM_ALIGN, "whose swizzle keeps 4 together");
     reg = one_cta("sm_80", 32, 1, 1, &px, &py);
+    tile = buffer(&m, "tile", AXE_TYPE_f32, 30, 0);
+    m.buffer[0].swizzle = (axe_swizzle){2, 2, 2, 8};
+    calc(&m, reg, n(0), f32_of(lane()));
+    move("st.shared.b32", at(tile, n(28)), at(reg, n(0)));
+    run_wrong(AXE_SIM_BOUNDS, "elements 31 to 31 of tile, which has 30");
+    reg = one_cta("sm_80", 32, 1, 1, &px, &py);
     calc(&m, reg, lane(), f32_of(lane()));
     run_wrong(AXE_SIM_BOUNDS, "r[8] does not exist");
 }

@@ -112,6 +112,9 @@ AXE_CHECK axe_status axe_simt_choose_tiles(axe_planner *p);
 /* What offsets of a shared tile are multiples of [bytes]: its swizzle's period.
  */
 int64_t axe_simt_align(const axe_place *pl);
+/* The end of [bytes] from a shared tile's begin where its swizzle moves them:
+ * whole blocks that it maps to themselves, of elements of any width. */
+int64_t axe_simt_swizzled_end(const axe_place *pl, int64_t bytes);
 
 /* [elements] of t that its swizzle keeps together, from a
  * multiple of them on: no access is wider. */

@@ -44,6 +44,19 @@ axe_simt_swizzle(const axe_place *pl)
 }
 
 int64_t
+axe_simt_swizzled_end(const axe_place *pl, int64_t bytes)
+{
+    axe_swizzle s = axe_simt_swizzle(pl);
+    int64_t     block = INT64_C(1)
+                    << (s.base + (s.shift < 0 ? -s.shift : 0) + s.bits);
+
+    if (s.bits == 0 || bytes <= INT64_C(1)
+                                    << (s.base + (s.shift > 0 ? s.shift : 0)))
+        return bytes;
+    return (bytes + block - 1) / block * block;
+}
+
+int64_t
 axe_simt_align(const axe_place *pl)
 {
     axe_swizzle s = axe_simt_swizzle(pl);
