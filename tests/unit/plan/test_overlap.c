@@ -16,6 +16,9 @@
     "cta (i : N by 8) { reg f32 top[8]; top[m] = max[r](U[i*8 + m, r]);\n"     \
     "V[i*8 + m, r] = U[i*8 + m, r] - top[m]; }\n"
 
+/* For so many rows, and no others. */
+#define FOR(when) "cta (i : " when " ? M : 0) X[i] = 2 * X[i];\n"
+
 /* a: it admits the next one; w: it waits. */
 static const struct {
     const char *text, *machine, *want;
@@ -41,6 +44,12 @@ static const struct {
     {K(ROWS CTA), "sm_90a", "a a a a w"},
     {K(CTA ROWS), "sm_90a", "a w w w w"},
     {K("for (t : n) " ROWS), "sm_90a", "aw aw aw aw"},
+    {K(FOR("N <= 5") FOR("5 < N")), "sm_90a", "- -"},
+    {K(FOR("5 < N") FOR("N <= 5")), "sm_90a", "- -"},
+    {K(FOR("N <= 5") FOR("6 < N")), "sm_90a", "- -"},
+    {K(FOR("N <= 5") FOR("4 < N")), "sm_90a", "a w"},
+    {K(FOR("4 < N && N <= 8") FOR("8 < N && N <= 16")), "sm_90a", "- -"},
+    {K(FOR("4 < N && N <= 8") FOR("7 < N && N <= 16")), "sm_90a", "a w"},
     {K(ROWS OTHERS), "sm_90a", "a a a a w w w w"},
 };
 
