@@ -353,6 +353,44 @@ test_branches(void **state)
     (void)state;
 }
 
+/* A drain names all registers that products have read or made, in as many rows
+ * as that takes: whoever changes them stays behind it. */
+static void
+test_named(void **state)
+{
+    static const char text[] =
+        "kernel k(in f16 A[M, K], in f16 B[N, K], out f32 C[M, N]) {\n"
+        "index m, n, k;\n"
+        "cta (i : M by 64, j : N by 64) warpgroups 2 {\n"
+        "pipeline ring[2] { shared f16 b[64, 64]; }\n"
+        "roles {\n"
+        "warpgroup (0) for (t : K by 64) produce ring\n"
+        "ring.b[n, k] = B[j*64 + n, t*64 + k];\n"
+        "warpgroup (1) {\n"
+        "reg f32 c[64, 64] = 0; reg f32 d[64, 64] = 0;\n"
+        "reg f16 a[64, 64]; reg f16 h[64, 64];\n"
+        "for (t : K by 64) {\n"
+        "a[m, k] = f16(f32(A[i*64 + m, t*64 + k]) * 0.25);\n"
+        "h[m, k] = f16(f32(A[i*64 + m, t*64 + k]) * 0.75);\n"
+        "consume ring {\n"
+        "c[m, n] += a[m, k] * ring.b[n, k];\n"
+        "d[m, n] += h[m, k] * ring.b[n, k]; } }\n"
+        "C[i*64 + m, j*64 + n] = c[m, n] + d[m, n]; } } } }\n";
+    axe_ctx           *cx = axe_ctx_new();
+    axe_buf            out = {.cx = cx};
+    const axe_plan    *p;
+    const axe_lowered *l;
+
+    assert_int_equal(plan_for(cx, text, "sm_90a", &p), AXE_OK);
+    assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
+    axe_lowered_print(cx, &out, l);
+    assert_int_equal(times_in(out.text, "wgmma.drain 0 pins"), 2);
+    assert_non_null(strstr(out.text, "wgmma.drain 0 pins c, a, d behind\n"));
+    assert_non_null(strstr(out.text, "wgmma.drain 0 pins h behind\n"));
+    axe_ctx_free(cx);
+    (void)state;
+}
+
 int
 main(void)
 {
@@ -360,6 +398,7 @@ main(void)
         cmocka_unit_test(test_roles), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_queue), cmocka_unit_test(test_nowhere),
         cmocka_unit_test(test_twice), cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_named),
     };
 
     return cmocka_run_group_tests_name("simt_list", tests, NULL, NULL);
