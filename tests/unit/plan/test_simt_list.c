@@ -391,6 +391,50 @@ test_named(void **state)
     (void)state;
 }
 
+/* Barriers have bytes of their own, one for each warp group that waits. */
+static void
+test_apart(void **state)
+{
+    static const char text[] =
+        "kernel k(in f16 A[M, K], in f16 B[64, K], out f16 C[M, 64]) {\n"
+        "index m, n, k;\n"
+        "cta (i : M by 128) warpgroups 4 {\n"
+        "tmem f32 c[128, 64]; shared f16 b[64, 64]; shared f16 a[128, 64];\n"
+        "c[m, n] = 0;\n"
+        "warpgroup (g : 0..4) {\n"
+        "reg f32 acc[128, 64];\n"
+        "if (g == 3) {\n"
+        "for (t : K by 64) {\n"
+        "a[m, k] = f16(f32(A[i*128 + m, t*64 + k]) * 2);\n"
+        "b[n, k] = f16(f32(B[n, t*64 + k]) * 0.5);\n"
+        "c[m, n] += a[m, k] * b[n, k]; }\n"
+        "acc[m, n] = c[m, n]; C[i*128 + m, n] = f16(acc[m, n]); } } } }\n";
+    axe_ctx           *cx = axe_ctx_new();
+    const axe_plan    *p;
+    const axe_lowered *l;
+    const axe_grid    *g;
+    int                n = 0;
+
+    assert_int_equal(plan_for(cx, text, "sm_100a", &p), AXE_OK);
+    assert_int_equal(axe_lower(cx, p, &l), AXE_OK);
+    g = &l->grid[0];
+    for (int i = 0; i < g->n_buffer; i++) {
+        const axe_buffer *a = &g->buffer[i];
+        if (a->tensor->type != AXE_TYPE_i64)
+            continue;
+        n++;
+        assert_int_equal(a->bytes, 4 * 8);
+        for (int k = 0; k < g->n_buffer; k++) {
+            const axe_buffer *b = &g->buffer[k];
+            assert_true(k == i || b->offset >= a->offset + a->bytes ||
+                        a->offset >= b->offset + b->bytes);
+        }
+    }
+    assert_int_equal(n, 2);
+    axe_ctx_free(cx);
+    (void)state;
+}
+
 int
 main(void)
 {
@@ -398,7 +442,7 @@ main(void)
         cmocka_unit_test(test_roles), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_queue), cmocka_unit_test(test_nowhere),
         cmocka_unit_test(test_twice), cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_named), cmocka_unit_test(test_apart),
     };
 
     return cmocka_run_group_tests_name("simt_list", tests, NULL, NULL);
