@@ -150,6 +150,8 @@ for t in i32 i8 u16; do
 done
 
 # What is made lies as it is asked to.
+# Rows of B that fall into one set of a cache are copied, in groups of columns.
+ok "$AXE" run "$k/gemm_nn.axe" --random M=64 N=512 K=512 --check
 ok "$AXE" run "$k/gemm.axe" --random M=19 N=7 K=33 --order A=F --order C=F C=c.npy --check
 grep -q 'A .* column-major' out || fail "A is by rows: $(cat out)"
 "$PYTHON" -c 'import numpy as np; c = np.load("c.npy"); exit(c.flags.c_contiguous)' ||
