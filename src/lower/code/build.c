@@ -201,13 +201,6 @@ axe_scaled(axe_lowering *lw, const axe_node *a, axe_stride s)
 }
 
 const axe_node *
-axe_clamp(axe_lowering *lw, const axe_node *a, int64_t e)
-{
-    a = axe_node2(lw->cx, AXE_OP_max, a, axe_int(lw, 0));
-    return axe_node2(lw->cx, AXE_OP_min, a, axe_int(lw, e));
-}
-
-const axe_node *
 axe_digit_node(axe_lowering *lw, const axe_open_digit *b)
 {
     return axe_sum(lw, axe_ivar(lw, b->loop), axe_int(lw, b->step));

@@ -16,9 +16,6 @@ const axe_node *axe_ivar(axe_lowering *lw, const axe_var *v);
 const axe_node *axe_sum(axe_lowering *lw, const axe_node *a, const axe_node *b);
 const axe_node *axe_scaled(axe_lowering *lw, const axe_node *a, axe_stride s);
 
-/* min(max(a, 0), e) */
-const axe_node *axe_clamp(axe_lowering *lw, const axe_node *a, int64_t e);
-
 /* A digit's loop variable and step. */
 const axe_node *axe_digit_node(axe_lowering *lw, const axe_open_digit *b);
 
