@@ -97,7 +97,7 @@ test_branch(void **state)
     in->value = axe_node2(cx, AXE_OP_lt, m, axe_int(&lw, 5));
     for (int i = 0; i < 4; i++) {
         let[i] = axe_emit(&lw, &in->other, AXE_LIR_LET);
-        let[i]->var = axe_loop_var(&lw, "abcd" + i);
+        let[i]->var = axe_loop_var(&lw, &"abcd"[i]);
     }
     let[0]->value = axe_sum(&lw, axe_ivar(&lw, loop->var), axe_int(&lw, 1));
     let[1]->value =

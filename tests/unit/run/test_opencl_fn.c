@@ -249,16 +249,18 @@ main(void)
     };
     const axe_opencl_facts *all;
     int                     n = 0, bad = 0;
-    axe_ctx                *list = axe_ctx_new();
+    axe_ctx                *list;
 
     if (SANITIZED) {
         puts("skipped: runtimes keep memory to the end, leaks to a sanitizer");
         return 77;
     }
+    list = axe_ctx_new();
     if (access(own, R_OK) == 0)
         setenv("OCL_ICD_VENDORS", own, 0);
     if (axe_opencl_list(list, &n, &all) != AXE_OK || n == 0) {
         printf("skipped: %s\n", axe_last_error(list));
+        axe_ctx_free(list);
         return 77;
     }
     if (!mkdtemp(cache))
