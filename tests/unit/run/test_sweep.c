@@ -240,8 +240,14 @@ now(void)
 }
 
 /* Text to C takes about a millisecond, a load from the cache some 50
- * microseconds (bench/bench_latency.c): far from what would be felt, even
- * under sanitizers and load. */
+ * microseconds (bench/bench_latency.c): far from what would be felt.  Sanitizers
+ * and one allocation per block take tens of times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define TO_C_LIMIT 0.5
+#else
+#define TO_C_LIMIT 0.05
+#endif
+
 static void
 test_latency(void **state)
 {
@@ -273,7 +279,8 @@ test_latency(void **state)
         axe_device_free(d);
         axe_ctx_free(cx);
     }
-    assert_true(to_c < 0.05);
+    printf("to C %.4f s, load %.4f s\n", to_c, load);
+    assert_true(to_c < TO_C_LIMIT);
     assert_true(load < 0.01);
 }
 
