@@ -267,9 +267,11 @@ typedef struct axe_lowered {
     const axe_plan *plan;
     axe_lblock      body;
     int             n_reg;
-    int64_t         scratch_bytes;
-    int             n_grid; /* machines with threads: launches, in order; then
-                               the body is empty */
+    int64_t         scratch_bytes; /* of a worker */
+    const bool *exchanged; /* by tensor id: global, and what one worker writes
+                              another may touch; NULL: none */
+    int n_grid;            /* machines with threads: launches, in order; then
+                              the body is empty */
     axe_grid *grid;
     int       n_host; /* when each is launched */
     axe_host *host;

@@ -22,7 +22,7 @@ typedef enum axe_atom_kind {
     AXE_ATOM_CONTRACT,    /* c += a * b */
     AXE_ATOM_MAP,         /* element by element */
     AXE_ATOM_COPY,        /* memory to memory */
-    AXE_ATOM_SYNC /* moves nothing, orders what others do: see axe_sync */
+    AXE_ATOM_SYNC /* moves nothing, orders what others do: axe_sync_kind */
 } axe_atom_kind;
 
 /* What an atom of kind SYNC does.  Its operands, in order, are in brackets. */

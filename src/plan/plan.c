@@ -21,15 +21,10 @@ kept(const axe_planner *p)
     out->retile = p->retile;
     out->n_ring = p->n_ring;
     out->ring = p->ring;
-    out->n_sync = p->n_sync;
-    out->sync = p->sync;
-    out->shared = p->shared;
     out->n_request = p->n_request;
     out->n_staged = p->n_staged;
     out->staged = p->staged;
-    out->scratch_bytes = p->scratch_bytes;
-    if (p->target->keep)
-        p->target->keep(p, out);
+    p->target->keep(p, out);
     return out;
 }
 

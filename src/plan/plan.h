@@ -91,6 +91,7 @@ typedef struct axe_nest {
  * plan/simt/simt.h. */
 typedef struct axe_core_schedule axe_core_schedule;
 typedef struct axe_simt_schedule axe_simt_schedule;
+typedef struct axe_core_plan     axe_core_plan;
 typedef struct axe_simt_plan     axe_simt_plan;
 
 /* A row of functions by the machine's kind: plan/target.h. */
@@ -182,14 +183,6 @@ typedef struct axe_ring {
 
 const axe_ring *axe_ring_of(int n, const axe_ring *list, const axe_pipeline *p);
 
-/* Between the scopes of a kernel: whether a barrier of all workers stands
- * before statement `at`, or in its place if it is a barrier, and why. */
-typedef struct axe_sync {
-    const axe_stmt *at;
-    bool            barrier;
-    const char     *why;
-} axe_sync;
-
 /* An operand that goes by way of a shared tile which the text does not declare
  * (rewrite/stage_operand.c). */
 typedef struct axe_staged {
@@ -222,15 +215,12 @@ typedef struct axe_plan {
     const axe_retile          *retile;
     int                        n_ring;
     const axe_ring            *ring;
-    int                        n_sync; /* scopes but the first, barriers */
-    const axe_sync            *sync;
-    const bool                *shared; /* by tensor id: global, written in one
-                                          scope and touched in another */
-    int               n_staged;
-    const axe_staged *staged; /* in the order in which they came */
-    int64_t           scratch_bytes;
+    int                        n_staged;
+    const axe_staged          *staged; /* in the order in which they came */
     int n_request; /* how often the accesses of a statement were resolved */
-    const axe_simt_plan *simt; /* machines with threads; else NULL */
+    /* What only planning for one kind of machine knows: one of these. */
+    const axe_core_plan *core;
+    const axe_simt_plan *simt;
 } axe_plan;
 
 /* Plan every statement and every open layout.

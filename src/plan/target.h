@@ -23,8 +23,7 @@ enum { AXE_PLACE_AXES = 4 };
 
 struct axe_plan_target {
     /* --- planning, whose passes are rows of passes.def */
-    /* Into the plan what the kind keeps beside what is in each plan; NULL:
-     * nothing. */
+    /* Into the plan what the kind keeps beside what is in each plan. */
     void (*keep)(const axe_planner *p, axe_plan *out);
     /* The layout of a tile in its memory, on m. */
     axe_status (*storage)(axe_planner *p, const axe_tensor *t,
@@ -58,6 +57,12 @@ struct axe_plan_target {
                      const struct axe_cost_at *at, bool given);
     void (*put_cost_json)(axe_ctx *cx, axe_buf *out, const axe_plan *p,
                           const struct axe_cost_at *at, bool given);
+    /* How workers wait for one another, and the items of JSON's "sync"; NULL:
+     * lines say it. */
+    void (*put_order)(axe_ctx *cx, axe_buf *out, const axe_plan *p);
+    void (*put_order_json)(axe_buf *out, const axe_plan *p);
+    /* [bytes] of a worker's scratch memory; NULL: workers have none. */
+    int64_t (*scratch)(const axe_plan *p);
     int                   n_lines;
     const axe_plan_lines *lines;
     void (*facts)(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,

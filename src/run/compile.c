@@ -102,10 +102,8 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
     p->wide = wide;
     AXE_TRY(axe_kernel_verify(cx, p->kernel));
     p->reach = axe_kernel_reach(cx, p->kernel);
-    if (last >= AXE_STAGE_PLAN) {
+    if (last >= AXE_STAGE_PLAN)
         AXE_TRY(axe_plan_kernel(cx, p->kernel, machine, &p->plan));
-        p->scratch_bytes = p->plan->scratch_bytes;
-    }
     if (last >= AXE_STAGE_LOWER) {
         AXE_TRY(axe_lower(cx, p->plan, &p->lowered));
         p->scratch_bytes = p->lowered->scratch_bytes;

@@ -147,10 +147,10 @@ split_task(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
 static void
 worker_barrier(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
 {
-    const axe_plan *p = lw->plan;
+    const axe_core_plan *p = lw->plan->core;
 
-    for (int i = 0; i < p->n_sync; i++)
-        if (p->sync[i].at == s && p->sync[i].barrier) {
+    for (int i = 0; i < p->n_wait; i++)
+        if (p->wait[i].at == s && p->wait[i].barrier) {
             if (lw->streams)
                 axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_fence;
             axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_meet;
@@ -582,6 +582,7 @@ axe_core_lower(axe_ctx *cx, const axe_plan *p, axe_lowered *l)
     axe_tidy(lw, &l->body);
     l->plan = p;
     l->n_reg = lw->n_reg;
-    l->scratch_bytes = p->scratch_bytes;
+    l->scratch_bytes = p->core->scratch_bytes;
+    l->exchanged = p->core->exchanged;
     return AXE_OK;
 }

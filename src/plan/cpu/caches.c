@@ -30,7 +30,7 @@ check_right(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, double l2)
 static int64_t
 kept_bytes(const axe_plan *p)
 {
-    int64_t n = p->scratch_bytes;
+    int64_t n = p->core->scratch_bytes;
 
     for (int i = 0; i < p->n_schedule; i++) {
         const axe_schedule *s = p->schedule[i];

@@ -280,7 +280,7 @@ axe_core_place_tiles(axe_planner *p)
         pl->offset = (at - pl->bytes - 63 + 63) / 64 * 64;
         at = pl->offset + pl->bytes;
     }
-    p->scratch_bytes = (at + 63) / 64 * 64;
+    p->core->scratch_bytes = (at + 63) / 64 * 64;
     return AXE_OK;
 }
 
@@ -289,6 +289,9 @@ axe_core_place_tiles(axe_planner *p)
 axe_status
 axe_core_check_scopes(axe_planner *p)
 {
+    p->core = axe_new(p->cx, axe_core_plan);
+    p->core->of =
+        axe_new_array(p->cx, axe_core_schedule *, p->kernel->n_index_stmt + 1);
     AXE_TRY(axe_each_stmt(p, AXE_STMT_SCOPE, check_scope));
     return axe_each_stmt(p, AXE_STMT_ROLES, check_roles);
 }
@@ -303,8 +306,6 @@ axe_core_place_declared(axe_planner *p)
 axe_status
 axe_core_choose_layouts(axe_planner *p)
 {
-    p->core =
-        axe_new_array(p->cx, axe_core_schedule *, p->kernel->n_index_stmt + 1);
     AXE_TRY(axe_each_stmt(p, AXE_STMT_INDEX, infer));
     AXE_TRY(axe_check_packed(p));
     return place_rest(p);

@@ -78,4 +78,23 @@ struct axe_core_schedule {
     bool skip; /* not run: it only fills a tile that is read elsewhere */
 };
 
+/* Between the scopes of a kernel: whether all workers wait for one another
+ * before statement `at`, or in its place if it is a barrier, and why. */
+typedef struct axe_worker_wait {
+    const axe_stmt *at;
+    bool            barrier;
+    const char     *why;
+} axe_worker_wait;
+
+/* What axe_plan.core is. */
+struct axe_core_plan {
+    axe_core_schedule **of; /* by index statement's id: its schedule's,
+                               while planning goes on */
+    int              n_wait, cap_wait;
+    axe_worker_wait *wait;      /* scopes but the first, and barriers */
+    bool            *exchanged; /* by tensor id: global, written in one scope
+                                   and touched in another */
+    int64_t scratch_bytes;      /* of a worker: its tiles */
+};
+
 #endif

@@ -249,21 +249,24 @@ gather(gathering *g, int n, axe_stmt *const *body)
 /* ------------------------------------------------------------------ the pass
  */
 
-static axe_sync *
+static axe_worker_wait *
 row_of(axe_planner *p, const axe_stmt *at)
 {
-    for (int i = 0; i < p->n_sync; i++)
-        if (p->sync[i].at == at)
-            return &p->sync[i];
-    if (p->n_sync == p->cap_sync) {
-        p->cap_sync = p->cap_sync ? 2 * p->cap_sync : 8;
-        axe_sync *more = axe_new_array(p->cx, axe_sync, p->cap_sync);
-        if (p->n_sync > 0)
-            memcpy(more, p->sync, (size_t)p->n_sync * sizeof *more);
-        p->sync = more;
+    axe_core_plan *c = p->core;
+
+    for (int i = 0; i < c->n_wait; i++)
+        if (c->wait[i].at == at)
+            return &c->wait[i];
+    if (c->n_wait == c->cap_wait) {
+        c->cap_wait = c->cap_wait ? 2 * c->cap_wait : 8;
+        axe_worker_wait *more =
+            axe_new_array(p->cx, axe_worker_wait, c->cap_wait);
+        if (c->n_wait > 0)
+            memcpy(more, c->wait, (size_t)c->n_wait * sizeof *more);
+        c->wait = more;
     }
-    p->sync[p->n_sync] = (axe_sync){.at = at};
-    return &p->sync[p->n_sync++];
+    c->wait[c->n_wait] = (axe_worker_wait){.at = at};
+    return &c->wait[c->n_wait++];
 }
 
 static const char *
@@ -277,7 +280,7 @@ conflict_text(axe_planner *p, const touch *a, const touch *b)
 
 /* Do workers need a barrier before the scope whose accesses are `now`? */
 static void
-decide(axe_planner *p, axe_sync *row, const pending *before,
+decide(axe_planner *p, axe_worker_wait *row, const pending *before,
        const axe_list *now)
 {
     const char *mine = NULL;
@@ -288,7 +291,7 @@ decide(axe_planner *p, axe_sync *row, const pending *before,
             const axe_tensor *t = b->load->u.tensor;
             if (a->load->u.tensor != t || !(a->kind->writes || b->kind->writes))
                 continue;
-            p->shared[t->id] = true;
+            p->core->exchanged[t->id] = true;
             if (row->barrier)
                 continue;
             if (own(a->kind, b->kind)) {
@@ -328,7 +331,7 @@ pass_scope(axe_planner *p, const axe_stmt *s, kind **kinds, pending *at)
 
     gather(&g, s->n_body, s->body);
     if (at->begun) {
-        axe_sync *row = row_of(p, s);
+        axe_worker_wait *row = row_of(p, s);
         decide(p, row, at, &now);
         if (row->barrier)
             at->list.n = 0;
@@ -391,7 +394,7 @@ pass(axe_planner *p, int n, axe_stmt *const *body, kind **kinds, pending *at)
             pass_scope(p, s, kinds, at);
             break;
         case AXE_STMT_BARRIER:
-            *row_of(p, s) = (axe_sync){s, true, "as written"};
+            *row_of(p, s) = (axe_worker_wait){s, true, "as written"};
             at->list.n = 0;
             break;
         case AXE_STMT_FOR:
@@ -409,6 +412,6 @@ axe_plan_sync(axe_planner *p)
     pending at = {.list = {.cx = p->cx}};
     kind  **kinds = axe_new_array(p->cx, kind *, p->kernel->n_tensor + 1);
 
-    p->shared = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
+    p->core->exchanged = axe_new_array(p->cx, bool, p->kernel->n_tensor + 1);
     pass(p, p->kernel->n_body, p->kernel->body, kinds, &at);
 }

@@ -82,7 +82,7 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         name = a > name ? a : name;
         layout = b > layout ? b : layout;
     }
-    if (!p->target->alone && n == 0)
+    if (!p->target->scratch && n == 0)
         return;
     axe_putf(out, "\n%-*s  %-5s  %9s  %9s  %-*s  %s\n", name, "tile", "type",
              "bytes", "at", layout, "layout", "why");
@@ -94,21 +94,9 @@ put_places(axe_ctx *cx, axe_buf *out, const axe_plan *p)
                      pl->bytes, pl->offset, layout,
                      axe_tile_layout_text(cx, pl), pl->why);
     }
-    if (p->target->alone)
+    if (p->target->scratch)
         axe_putf(out, "scratch: %" PRId64 " bytes a worker\n",
-                 p->scratch_bytes);
-}
-
-/* Pipelines that keep their stages. */
-static void
-put_rings(axe_buf *out, const axe_plan *p)
-{
-    for (int i = 0; i < p->n_ring; i++) {
-        const axe_ring *r = &p->ring[i];
-        if (r->n_stage > 1)
-            axe_putf(out, "pipeline %s: %d stages, at most %d full, %d left\n",
-                     r->ring->name, r->n_stage, r->most, r->left);
-    }
+                 p->target->scratch(p));
 }
 
 /* What the machine's kind tells of a whole kernel. */
@@ -140,19 +128,6 @@ put_told_json(axe_ctx *cx, axe_buf *out, const axe_plan *p)
         }
         axe_puts(out, "],");
     }
-}
-
-/* Barriers of workers between scopes. */
-static void
-put_sync(axe_ctx *cx, axe_buf *out, const axe_plan *p)
-{
-    for (int i = 0; i < p->n_sync; i++)
-        axe_putf(out, "%s %s: %s: %s\n",
-                 p->sync[i].at->kind == AXE_STMT_BARRIER ? "at" : "before",
-                 axe_place_text(cx, p->sync[i].at->at),
-                 p->sync[i].barrier ? "a barrier of all workers"
-                                    : "nobody waits",
-                 p->sync[i].why);
 }
 
 static void
@@ -198,9 +173,8 @@ axe_plan_print(axe_ctx *cx, axe_buf *out, const axe_plan *p,
     for (int i = 0; i < p->n_retile; i++)
         axe_putf(out, "tasks of %s: %s\n", p->retile[i].scope->name,
                  retile_text(cx, &p->retile[i]));
-    put_sync(cx, out, p);
-    if (p->target->alone)
-        put_rings(out, p);
+    if (p->target->put_order)
+        p->target->put_order(cx, out, p);
     cost = costs_of(cx, p, &at);
     for (int i = 0; i < p->n_schedule; i++)
         if (p->schedule[i])
@@ -310,12 +284,8 @@ put_head_json(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         put_text(out, p->retile[i].scope->name, retile_text(cx, &p->retile[i]));
     }
     axe_puts(out, "},\"sync\":[");
-    for (int i = 0; i < p->n_sync; i++) {
-        axe_putf(out, "%s{\"line\":%d,\"barrier\":%s,", i ? "," : "",
-                 p->sync[i].at->at.line, p->sync[i].barrier ? "true" : "false");
-        put_text(out, "why", p->sync[i].why);
-        axe_puts(out, "}");
-    }
+    if (p->target->put_order_json)
+        p->target->put_order_json(out, p);
 }
 
 static void
@@ -360,5 +330,6 @@ axe_plan_json(axe_ctx *cx, axe_buf *out, const axe_plan *p, const int64_t *size)
             put_place_json(cx, out, &p->place[i]);
             first = false;
         }
-    axe_putf(out, "],\"scratch_bytes\":%" PRId64 "}\n", p->scratch_bytes);
+    axe_putf(out, "],\"scratch_bytes\":%" PRId64 "}\n",
+             p->target->scratch ? p->target->scratch(p) : 0);
 }

@@ -1,6 +1,8 @@
 /* explain_core.c - what a launch on one core and its like should take. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "plan/report/facts_core.h"
 
 void
@@ -21,4 +23,42 @@ axe_core_put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p,
         axe_putf(out, ": %.3g cycles, %.3g us at %.1f GHz", c.cycles,
                  c.cycles / p->machine->ghz / 1000, p->machine->ghz);
     axe_putc(out, '\n');
+}
+
+/* Pipelines that keep their stages. */
+static void
+put_rings(axe_buf *out, const axe_plan *p)
+{
+    for (int i = 0; i < p->n_ring; i++) {
+        const axe_ring *r = &p->ring[i];
+        if (r->n_stage > 1)
+            axe_putf(out, "pipeline %s: %d stages, at most %d full, %d left\n",
+                     r->ring->name, r->n_stage, r->most, r->left);
+    }
+}
+
+void
+axe_core_put_order(axe_ctx *cx, axe_buf *out, const axe_plan *p)
+{
+    for (int i = 0; i < p->core->n_wait; i++) {
+        const axe_worker_wait *w = &p->core->wait[i];
+        axe_putf(out, "%s %s: %s: %s\n",
+                 w->at->kind == AXE_STMT_BARRIER ? "at" : "before",
+                 axe_place_text(cx, w->at->at),
+                 w->barrier ? "a barrier of all workers" : "nobody waits",
+                 w->why);
+    }
+    put_rings(out, p);
+}
+
+void
+axe_core_put_order_json(axe_buf *out, const axe_plan *p)
+{
+    for (int i = 0; i < p->core->n_wait; i++) {
+        const axe_worker_wait *w = &p->core->wait[i];
+        axe_putf(out, "%s{\"line\":%d,\"barrier\":%s,\"why\":", i ? "," : "",
+                 w->at->at.line, w->barrier ? "true" : "false");
+        axe_json_put_text(out, w->why, strlen(w->why));
+        axe_puts(out, "}");
+    }
 }

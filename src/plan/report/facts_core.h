@@ -11,6 +11,11 @@ void axe_core_put_cost(axe_ctx *cx, axe_buf *out, const axe_plan *p,
 void axe_core_facts(axe_ctx *cx, const axe_plan *p, const axe_schedule *s,
                     const axe_cost *cost, axe_facts *out);
 
+/* Where workers wait, and the stages of pipelines; of JSON's "sync" the items.
+ */
+void axe_core_put_order(axe_ctx *cx, axe_buf *out, const axe_plan *p);
+void axe_core_put_order_json(axe_buf *out, const axe_plan *p);
+
 /* why_core.c: alternatives that were not taken, beyond those that the planner
  * tried: other schedules, wider vectors, streaming. */
 void axe_core_facts_rejected(axe_ctx *cx, const axe_plan *p,

@@ -159,11 +159,11 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
 static void
 put_global(axe_cprinter *p, const axe_tensor *t, int i)
 {
-    const bool *shared = p->l->plan->shared;
+    const bool *exchanged = p->l->exchanged;
 
     axe_putf(p->out, "    %s%s *%s%s = ptr[%d];\n",
              t->dir == AXE_DIR_IN ? "const " : "", axe_c_element(t->type),
-             shared && shared[t->id] ? "" : "restrict ",
+             exchanged && exchanged[t->id] ? "" : "restrict ",
              axe_c_name(p->cx, "t", t->name), i);
 }
 

@@ -1,5 +1,6 @@
 /* test_sync.c - where workers have barriers between the scopes of a kernel: one
  * digit a scope or barrier, 1 where they do. */
+#include "plan/cpu/schedule.h"
 #include "planned.h"
 
 #define HEAD                                                                   \
@@ -80,9 +81,9 @@ test_barriers(void **state)
         axe_status      st = plan_of(cx, row[i].text, &p);
         if ((st == AXE_OK) != (row[i].barrier != NULL))
             fail_msg("row %d: %s", i, axe_last_error(cx));
-        for (int k = 0; st == AXE_OK && k < p->n_sync; k++) {
-            assert_non_null(p->sync[k].why);
-            axe_putc(&got, p->sync[k].barrier ? '1' : '0');
+        for (int k = 0; st == AXE_OK && k < p->core->n_wait; k++) {
+            assert_non_null(p->core->wait[k].why);
+            axe_putc(&got, p->core->wait[k].barrier ? '1' : '0');
         }
         if (st == AXE_OK && strcmp(got.text, row[i].barrier) != 0)
             fail_msg("row %d: %s, not %s", i, got.text, row[i].barrier);
