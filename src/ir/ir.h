@@ -552,25 +552,6 @@ bool axe_scope_is_of_roles(const axe_stmt *s);
 const axe_stmt *axe_stage_find(const axe_stmt *s, const axe_pipeline *p,
                                axe_stmt_kind kind);
 
-/* reach.c: do the subscripts, extents and conditions of a kernel stay within
- * AXE_INDEX_MOST?  What is computed from elements is not known, and passes.
- * size    [n_size] the runtime sizes, exact or where `upto` at most that; NULL:
- *         not known
- * Errors  EOVERFLOW */
-AXE_CHECK axe_status axe_kernel_check_reach(axe_ctx *cx, const axe_kernel *k,
-                                            const int64_t *size, bool upto);
-/* The largest bound of all sizes that is known to pass, a power of two; 0: none
- * is. */
-int64_t axe_kernel_reach(axe_ctx *cx, const axe_kernel *k);
-/* What that looks at, in order: variables with their extents, NULL: not known,
- * and expressions of indices. */
-typedef struct axe_index_eye {
-    void *user;
-    void (*range)(void *user, const axe_var *v, const axe_node *extent);
-    void (*index)(void *user, const axe_node *n);
-} axe_index_eye;
-void axe_kernel_see_indices(const axe_kernel *k, const axe_index_eye *eye);
-
 /* Every subscript affine; those of tiles inside, for every point of the domain
  * and all values of loops and scopes around, as far as the conditions in the
  * value and those that hold around s let it come to that.

@@ -7,7 +7,7 @@
  * The limit is half of int64, so that differences with extents fit, too. */
 #include <inttypes.h>
 
-#include "ir/ir.h"
+#include "ir/reach.h"
 
 enum { MOST_WORKERS = 1 << 20 };
 

@@ -7,6 +7,7 @@
  * written twice. */
 #include <inttypes.h>
 
+#include "ir/reach.h"
 #include "ir/verify_int.h"
 
 /* ----------------------------------------------------------------- tensors */

@@ -3,6 +3,7 @@
 
 #include "axe/opencl.h"
 #include "base/ctx.h"
+#include "ir/reach.h"
 #include "lang/lang.h"
 #include "lower/lower.h"
 #include "machine/machine.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/list.h"
+#include "ir/reach.h"
 #include "print/aot/aot_int.h"
 
 typedef struct reach {
