@@ -240,7 +240,7 @@ now(void)
 }
 
 /* Text to C takes about a millisecond, a load from the cache some 50
- * microseconds (bench/bench_latency.c): far from what would be felt.  Sanitizers
+ * microseconds (bench/bench_latency.c): far from what would be felt. Sanitizers
  * and one allocation per block take tens of times as long. */
 #ifdef __SANITIZE_ADDRESS__
 #define TO_C_LIMIT 0.5
