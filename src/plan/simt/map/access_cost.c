@@ -1,9 +1,9 @@
 /* access_cost.c - what one access of a warp costs: banks, sectors and lines, by
  * the addresses that its lanes give. */
+#include "move/banks.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
-#include "plan/simt/team/banks.h"
 #include "plan/simt/team/team.h"
 
 enum { RUN_TIME = 1024 };

@@ -2,9 +2,9 @@
 #ifndef AXE_PLAN_SIMT_MAP_MAP_H
 #define AXE_PLAN_SIMT_MAP_MAP_H
 
+#include "move/banks.h"
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
-#include "plan/simt/team/banks.h"
 
 /* ------------------------------------------------------------ access_cost.c */
 

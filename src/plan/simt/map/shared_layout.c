@@ -8,10 +8,10 @@
 #include <inttypes.h>
 
 #include "ir/stmt.h"
+#include "move/banks.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
 #include "plan/simt/map/map.h"
-#include "plan/simt/team/banks.h"
 #include "plan/simt/team/team.h"
 
 enum { MAX_CANDIDATE = 32, RUN_TIME = 1024 };

@@ -3,7 +3,7 @@
  * Who has which element is the tile's layout; who wants which in which
  * iteration is the work.  Both as tables of threads and registers; where no
  * warp wants what another has, and all want alike, rounds of a PERMUTE row
- * bring it (shuffle_rounds.c). A lane gives another register than its
+ * bring it (rounds.c). A lane gives another register than its
  * neighbour, and puts what it gets elsewhere, by selects.  That is compared
  * with what shared memory costs: all of the tile stored, a barrier, and what is
  * wanted loaded.

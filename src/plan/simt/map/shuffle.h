@@ -3,8 +3,8 @@
 #ifndef AXE_PLAN_SIMT_MAP_SHUFFLE_H
 #define AXE_PLAN_SIMT_MAP_SHUFFLE_H
 
+#include "move/rounds.h"
 #include "plan/plan_int.h"
-#include "plan/simt/map/shuffle_rounds.h"
 #include "plan/simt/simt.h"
 
 /* How one round is done. */

@@ -15,8 +15,8 @@
 #ifndef AXE_PLAN_SIMT_TEAM_FRAGMENT_H
 #define AXE_PLAN_SIMT_TEAM_FRAGMENT_H
 
+#include "move/banks.h"
 #include "plan/simt/simt.h"
-#include "plan/simt/team/banks.h"
 
 /* counter / over % extent steps of `stride` elements. */
 typedef struct axe_step {

@@ -1,7 +1,7 @@
 /* banks.c - bank conflicts, by enumeration of one access. */
 #include <string.h>
 
-#include "plan/simt/team/banks.h"
+#include "move/banks.h"
 
 enum { MAX_WORDS = 64 };
 

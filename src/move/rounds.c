@@ -1,4 +1,4 @@
-/* shuffle_rounds.c - elements that change lanes: a matching for each round.
+/* rounds.c - elements that change lanes: a matching for each round.
  *
  * Lanes that want the same in all slots are one taker.  A demand is a taker and
  * an element; an edge is a demand and a lane that could give it.  Each round is
@@ -7,7 +7,7 @@
  * (Koenig), as far as givers have no choice.  Among edges, those to near lanes
  * come first, by exclusive or, which makes rounds of regular layouts regular.
  */
-#include "plan/simt/map/shuffle_rounds.h"
+#include "move/rounds.h"
 
 #include <stdlib.h>
 #include <string.h>

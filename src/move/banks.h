@@ -5,8 +5,8 @@
  * as together touch no more than one word of each bank, 8 lanes of 16 bytes or
  * 32 of 4.  A phase takes one cycle for each different word that some bank must
  * give; lanes that want the same word share it. */
-#ifndef AXE_PLAN_SIMT_TEAM_BANKS_H
-#define AXE_PLAN_SIMT_TEAM_BANKS_H
+#ifndef AXE_MOVE_BANKS_H
+#define AXE_MOVE_BANKS_H
 
 #include "machine/machine.h"
 

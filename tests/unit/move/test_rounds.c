@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "plan/simt/map/shuffle_rounds.h"
+#include "move/rounds.h"
 
 enum { LANES = AXE_ROUND_LANES, REGS = 12, TRIALS = 4000 };
 

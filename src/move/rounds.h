@@ -1,4 +1,4 @@
-/* shuffle_rounds.h - elements that change lanes, as rounds of one register
+/* rounds.h - elements that change lanes, as rounds of one register
  * each.
  *
  * In a round every lane gives out one of its registers, and gets what one lane
@@ -6,8 +6,8 @@
  * colouring of the edges between lanes that have and lanes that want: no lane
  * gives two registers in a round, none gets two.  Lanes that want the same go
  * together, as what is given out may be taken by many. */
-#ifndef AXE_PLAN_SIMT_MAP_SHUFFLE_ROUNDS_H
-#define AXE_PLAN_SIMT_MAP_SHUFFLE_ROUNDS_H
+#ifndef AXE_MOVE_ROUNDS_H
+#define AXE_MOVE_ROUNDS_H
 
 #include "machine/machine.h"
 
