@@ -60,12 +60,20 @@ typedef struct axe_nest_row {
     int64_t     factor;
 } axe_nest_row;
 
+/* Another name of an axis, understood wherever names are read and never
+ * written: what another system calls it. */
+typedef struct axe_alias_row {
+    const char *name, *axis;
+} axe_alias_row;
+
 /* The axes of one machine, as data. */
 typedef struct axe_axis_table {
-    const char         *machine;
-    int                 n_axis, n_nest;
-    const axe_axis_row *axis;
-    const axe_nest_row *nest;
+    const char          *machine;
+    int                  n_axis, n_nest;
+    const axe_axis_row  *axis;
+    const axe_nest_row  *nest;
+    int                  n_alias;
+    const axe_alias_row *alias;
 } axe_axis_table;
 
 /* Make the axes of `t` known in cx.  Loading a table twice is harmless;
@@ -302,8 +310,9 @@ AXE_CHECK axe_status axe_layout_tile(axe_ctx *cx, const axe_layout *outer,
                                      axe_shape          inner_shape,
                                      const axe_layout **out);
 /* Find `outer` with tiled = outer (x) inner; ESHAPE iff there is none (swizzles
- * must be the same).  ELIMIT: replicas of over 2^22 points that their normal
- * form does not tell apart. */
+ * must be the same).  Where one names an axis and the other parts that it nests
+ * (thread; warp, lane), both are meant by the parts.  ELIMIT: replicas of over
+ * 2^22 points that their normal form does not tell apart. */
 AXE_CHECK axe_status axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled,
                                         axe_shape          tiled_shape,
                                         const axe_layout  *inner,

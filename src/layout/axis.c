@@ -10,12 +10,19 @@
 #include "base/ctx.h"
 #include "layout/layout_int.h"
 
+typedef struct alias {
+    const char *name;
+    axe_axis    axis;
+} alias;
+
 typedef struct axes {
     bool                  open;
     int                   n, cap;
     const char          **name; /* [cap] */
     axe_axis_kind        *kind; /* [cap] */
     int32_t              *slot; /* [2 * cap], axis + 1, 0 is free */
+    int                   n_alias, cap_alias;
+    alias                *alias;
     int                   n_nest, cap_nest;
     axe_nest             *nest;
     const axe_axis_table *used; /* whose nests hold; NULL: no machine's */
@@ -163,6 +170,34 @@ axe_axis_nest(axe_ctx *cx, axe_axis whole, axe_axis outer, axe_axis inner,
     return AXE_OK;
 }
 
+/* The axis of that other name; -1: none has it. */
+static axe_axis
+find_alias(const axes *t, const char *name)
+{
+    for (int k = 0; k < t->n_alias; k++)
+        if (strcmp(t->alias[k].name, name) == 0)
+            return t->alias[k].axis;
+    return -1;
+}
+
+/* The last table that says what a name means is right. */
+static void
+add_alias(axe_ctx *cx, axes *t, const char *name, axe_axis axis)
+{
+    for (int k = 0; k < t->n_alias; k++)
+        if (strcmp(t->alias[k].name, name) == 0) {
+            t->alias[k].axis = axis;
+            return;
+        }
+    if (t->n_alias == t->cap_alias) {
+        size_t n = (size_t)t->n_alias, cap = n ? 2 * n : 16;
+        t->alias =
+            regrow(cx, t->alias, n * sizeof *t->alias, cap * sizeof *t->alias);
+        t->cap_alias = (int)cap;
+    }
+    t->alias[t->n_alias++] = (alias){axe_intern(cx, name, strlen(name)), axis};
+}
+
 axe_status
 axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
 {
@@ -178,6 +213,10 @@ axe_axes_load(axe_ctx *cx, const axe_axis_table *table)
         AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->outer, &outer));
         AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, f->inner, &inner));
         AXE_TRY(axe_axis_nest(cx, whole, outer, inner, f->factor));
+    }
+    for (int k = 0; k < table->n_alias; k++) {
+        AXE_TRY(axe_axis_find(cx, AXE_NOWHERE, table->alias[k].axis, &a));
+        add_alias(cx, axes_of(cx), table->alias[k].name, a);
     }
     return AXE_OK;
 }
@@ -248,8 +287,8 @@ axe_axis_find(axe_ctx *cx, axe_span at, const char *name, axe_axis *out)
     int32_t     k = *probe(t, name);
     const char *near;
 
-    if (k > 0) {
-        *out = k - 1;
+    if (k > 0 || find_alias(t, name) >= 0) {
+        *out = k > 0 ? k - 1 : find_alias(t, name);
         return AXE_OK;
     }
     if (t->open)

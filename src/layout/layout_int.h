@@ -32,6 +32,12 @@ typedef struct axe_nest {
 /* The nesting facts of cx in order of declaration; NULL when *n is 0. */
 const axe_nest *axe_nests(const axe_ctx *cx, int *n);
 
+/* a and b by axes that tell them apart: where one names a whole axis and the
+ * other parts of it, the whole is split (nest.c).  ESHAPE if an iter straddles.
+ */
+AXE_CHECK axe_status axe_axes_level(axe_ctx *cx, const axe_layout **a,
+                                    const axe_layout **b);
+
 bool axe_axis_known(const axe_ctx *cx, axe_axis a);
 bool axe_unit_known(const axe_ctx *cx, axe_unit u);
 

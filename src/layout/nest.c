@@ -202,6 +202,19 @@ axe_layout_fuse_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
     return fuse(cx, l, whole, 1, out);
 }
 
+static axe_status
+split_by(axe_ctx *cx, const axe_layout *l, const axe_nest *f,
+         const axe_layout **out)
+{
+    axe_iter digit[] = {{f->factor, 1, f->inner, AXE_UNIT_ONE},
+                        {INT64_MAX, 1, f->outer, AXE_UNIT_ONE}};
+
+    if (uses(l, f->outer) || uses(l, f->inner))
+        return mixes(cx, "split", f);
+    return axe_radix_follow(cx, "split", l, f->whole, (axe_radix){2, digit},
+                            out);
+}
+
 axe_status
 axe_layout_split_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
                       const axe_layout **out)
@@ -222,11 +235,54 @@ axe_layout_split_axis(axe_ctx *cx, const axe_layout *l, axe_axis whole,
         *out = l;
         return AXE_OK;
     }
+    return split_by(cx, l, f, out);
+}
+
+/* Does l use a part of f's whole, or a part of a part? */
+static bool
+uses_part(const axe_ctx *cx, const axe_layout *l, const axe_nest *f, int depth)
+{
+    int             n;
+    const axe_nest *g = axe_nests(cx, &n);
+
     if (uses(l, f->outer) || uses(l, f->inner))
-        return mixes(cx, "split", f);
-    axe_iter digit[] = {{f->factor, 1, f->inner, AXE_UNIT_ONE},
-                        {INT64_MAX, 1, f->outer, AXE_UNIT_ONE}};
-    return axe_radix_follow(cx, "split", l, whole, (axe_radix){2, digit}, out);
+        return true;
+    for (int k = 0; k < n && depth < MAX_NEST; k++)
+        if ((g[k].whole == f->outer || g[k].whole == f->inner) &&
+            uses_part(cx, l, &g[k], depth + 1))
+            return true;
+    return false;
+}
+
+/* The nesting by which `l` must be split to name what `other` names: one whose
+ * parts `other` has itself before one whose parts' parts it has. */
+static const axe_nest *
+split_for(const axe_ctx *cx, const axe_layout *l, const axe_layout *other)
+{
+    int             n;
+    const axe_nest *f = axe_nests(cx, &n);
+
+    for (int depth = MAX_NEST; depth > 0; depth--)
+        for (int k = 0; k < n; k++)
+            if (uses(l, f[k].whole) && !uses(other, f[k].whole) &&
+                uses_part(cx, other, &f[k], depth))
+                return &f[k];
+    return NULL;
+}
+
+axe_status
+axe_axes_level(axe_ctx *cx, const axe_layout **a, const axe_layout **b)
+{
+    const axe_nest *f;
+
+    for (int step = 0; step < 2 * MAX_NEST; step++)
+        if ((f = split_for(cx, *a, *b)))
+            AXE_TRY(split_by(cx, *a, f, a));
+        else if ((f = split_for(cx, *b, *a)))
+            AXE_TRY(split_by(cx, *b, f, b));
+        else
+            break;
+    return AXE_OK;
 }
 
 /* ----------------------------------------------------------------- storage */

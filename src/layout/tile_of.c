@@ -235,6 +235,7 @@ axe_layout_tile_of(axe_ctx *cx, const axe_layout *tiled, axe_shape tiled_shape,
 
     AXE_TRY(check_shapes(&q, tiled_shape, inner_shape));
     AXE_TRY(check_swizzles(&q, tiled, inner));
+    AXE_TRY(axe_axes_level(cx, &tiled, &inner));
     both = interleaved(cx, tiled_shape, inner_shape, false);
     AXE_TRY(cut_operands(&q, tiled, both, inner, inner_shape, &o));
     AXE_TRY(check_blocks(&q, &o.whole, 1, &o.part, r, NULL));
@@ -327,6 +328,7 @@ axe_layout_tile_of_outer(axe_ctx *cx, const axe_layout *tiled,
 
     AXE_TRY(check_shapes(&q, tiled_shape, outer_shape));
     AXE_TRY(check_no_swizzle(&q, outer));
+    AXE_TRY(axe_axes_level(cx, &tiled, &outer));
     both = interleaved(cx, tiled_shape, outer_shape, true);
     AXE_TRY(cut_operands(&q, tiled, both, outer, outer_shape, &o));
     AXE_TRY(inner_widths(&q, &o, r, &w));

@@ -3,7 +3,8 @@
 
 #include "axe/machine.h"
 
-/* Each .def is read twice: for its axes, then for its nestings. */
+/* Each .def is read for its axes, for its nestings, and for what else they
+ * are called. */
 static const axe_axis_row cpu_axis[] = {
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)
@@ -13,12 +14,21 @@ static const axe_axis_row cpu_axis[] = {
 static const axe_axis_row nvidia_axis[] = {
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis)
 #include "machine/nvidia/axes.def"
 };
 
 static const axe_nest_row nvidia_nest[] = {
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
+#include "machine/nvidia/axes.def"
+};
+
+static const axe_alias_row nvidia_alias[] = {
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis) {#name, #axis},
 #include "machine/nvidia/axes.def"
 };
 
@@ -40,12 +50,21 @@ static const axe_nest_row cuda_nest[] = {
 static const axe_axis_row opencl_axis[] = {
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis)
 #include "machine/opencl/axes.def"
 };
 
 static const axe_nest_row opencl_nest[] = {
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
+#include "machine/opencl/axes.def"
+};
+
+static const axe_alias_row opencl_alias[] = {
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis) {#name, #axis},
 #include "machine/opencl/axes.def"
 };
 
@@ -56,13 +75,14 @@ static const axe_axis_row trainium_axis[] = {
 };
 
 static const axe_axis_table tables[] = {
-    {"cpu", AXE_LEN(cpu_axis), 0, cpu_axis, NULL},
+    {"cpu", AXE_LEN(cpu_axis), 0, cpu_axis, NULL, 0, NULL},
     {"nvidia", AXE_LEN(nvidia_axis), AXE_LEN(nvidia_nest), nvidia_axis,
-     nvidia_nest},
-    {"cuda", AXE_LEN(cuda_axis), AXE_LEN(cuda_nest), cuda_axis, cuda_nest},
+     nvidia_nest, AXE_LEN(nvidia_alias), nvidia_alias},
+    {"cuda", AXE_LEN(cuda_axis), AXE_LEN(cuda_nest), cuda_axis, cuda_nest, 0,
+     NULL},
     {"opencl", AXE_LEN(opencl_axis), AXE_LEN(opencl_nest), opencl_axis,
-     opencl_nest},
-    {"trainium", AXE_LEN(trainium_axis), 0, trainium_axis, NULL},
+     opencl_nest, AXE_LEN(opencl_alias), opencl_alias},
+    {"trainium", AXE_LEN(trainium_axis), 0, trainium_axis, NULL, 0, NULL},
 };
 
 const axe_axis_table *

@@ -13,6 +13,16 @@ static const axe_axis_row axis_rows[] = {
 #define LANES 0
 #define AXIS(name, kind) {#name, AXE_KIND_##kind},
 #define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis)
+#include "machine/opencl/axes.def"
+#undef LANES
+};
+
+static const axe_alias_row alias_rows[] = {
+#define LANES 0
+#define AXIS(name, kind)
+#define NEST(whole, outer, inner, factor)
+#define ALIAS(name, axis) {#name, #axis},
 #include "machine/opencl/axes.def"
 #undef LANES
 };
@@ -33,6 +43,7 @@ static const axe_rates rates = {
 #define LANES 1
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
 static const axe_nest_row nests_1[] = {
 #include "machine/opencl/axes.def"
 };
@@ -47,6 +58,7 @@ static const axe_atom atoms_1[] = {
 #define HALF "4"
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
 static const axe_nest_row nests_8[] = {
 #include "machine/opencl/axes.def"
 };
@@ -63,6 +75,7 @@ static const axe_atom atoms_8[] = {
 #define HALF "8"
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
 static const axe_nest_row nests_16[] = {
 #include "machine/opencl/axes.def"
 };
@@ -79,6 +92,7 @@ static const axe_atom atoms_16[] = {
 #define HALF "16"
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
 static const axe_nest_row nests_32[] = {
 #include "machine/opencl/axes.def"
 };
@@ -95,6 +109,7 @@ static const axe_atom atoms_32[] = {
 #define HALF "32"
 #define AXIS(name, kind)
 #define NEST(whole, outer, inner, factor) {#whole, #outer, #inner, factor},
+#define ALIAS(name, axis)
 static const axe_nest_row nests_64[] = {
 #include "machine/opencl/axes.def"
 };
@@ -109,7 +124,7 @@ static const axe_atom atoms_64[] = {
 #define AXES(lanes)                                                            \
     {                                                                          \
         "opencl", AXE_LEN(axis_rows), AXE_LEN(nests_##lanes), axis_rows,       \
-            nests_##lanes                                                      \
+            nests_##lanes, AXE_LEN(alias_rows), alias_rows                     \
     }
 static const axe_axis_table axes_1 = AXES(1), axes_8 = AXES(8),
                             axes_16 = AXES(16), axes_32 = AXES(32),

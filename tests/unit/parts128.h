@@ -25,9 +25,10 @@ static const axe_nest_row parts128_nest[] = {
     {"tid", "wid", "lane", 64},
 };
 
-static const axe_axis_table parts128_axes = {"parts128", AXE_LEN(parts128_axis),
-                                             AXE_LEN(parts128_nest),
-                                             parts128_axis, parts128_nest};
+static const axe_axis_table parts128_axes = {
+    "parts128",    AXE_LEN(parts128_axis), AXE_LEN(parts128_nest),
+    parts128_axis, parts128_nest,          0,
+    NULL};
 
 static const axe_simt parts128_simt = {
     .lanes = 64,

@@ -24,9 +24,10 @@ static const axe_nest_row wave64_nest[] = {
     {"tid", "wid", "lane", 64},
 };
 
-static const axe_axis_table wave64_axes = {"wave64", AXE_LEN(wave64_axis),
-                                           AXE_LEN(wave64_nest), wave64_axis,
-                                           wave64_nest};
+static const axe_axis_table wave64_axes = {
+    "wave64",    AXE_LEN(wave64_axis), AXE_LEN(wave64_nest),
+    wave64_axis, wave64_nest,          0,
+    NULL};
 
 /* As rates.h names them: what a middling GPU does. */
 static const axe_rates wave64_rates = {

@@ -363,7 +363,8 @@ test_axes(void **state)
                                           {"warp", AXE_KIND_THREAD},
                                           {"thread", AXE_KIND_THREAD}};
     static const axe_nest_row   nest[] = {{"thread", "warp", "lane", 32}};
-    static const axe_axis_table table = {"t", 3, 1, axis, nest};
+    static const axe_alias_row  alias[] = {{"tx", "thread"}};
+    static const axe_axis_table table = {"t", 3, 1, axis, nest, 1, alias};
     axe_ctx                    *cx = axe_ctx_new();
     const axe_nest             *fact;
     axe_axis                    a, b;
@@ -382,6 +383,9 @@ test_axes(void **state)
     assert_int_equal(fact->factor, 32);
     assert_string_equal(axe_axis_name(cx, fact->outer), "warp");
     assert_int_equal(axe_axis_kind_of(cx, fact->inner), AXE_KIND_THREAD);
+    assert_int_equal(axe_axis_find(cx, AXE_NOWHERE, "tx", &a), AXE_OK);
+    assert_int_equal(a, fact->whole);
+    assert_int_equal(axe_n_axis(cx), 4);
 
     assert_int_equal(axe_axis_declare(cx, "lane", AXE_KIND_REG, &a), AXE_ENAME);
     assert_string_equal(axe_last_error(cx),

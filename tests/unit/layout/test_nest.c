@@ -256,7 +256,7 @@ test_inner_parts(void **state)
     static const axe_nest_row nests[] = {{"whole", "outer", "inner", 8},
                                          {"inner", "hi", "lo", 4}};
 
-    const axe_axis_table table = {"test", 5, 2, axes, nests};
+    const axe_axis_table table = {"test", 5, 2, axes, nests, 0, NULL};
     axe_ctx             *cx = axe_ctx_new();
     const axe_layout    *l, *out;
     axe_axis             whole;
