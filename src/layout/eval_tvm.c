@@ -25,9 +25,11 @@ static const struct edge {
     {"laneid", THREAD, WARP},
     {"lane", THREAD, WARP},
     {"tid_in_wg", THREAD, WARPGROUP},
+    {"tid", THREAD, WARPGROUP},
     {"tx", THREAD, CTA},
     {"thread", THREAD, CTA},
     {"wid_in_wg", WARP, WARPGROUP},
+    {"wid", WARP, WARPGROUP},
     {"warpid", WARP, CTA},
     {"warp", WARP, CTA},
     {"wgid", WARPGROUP, CTA},
@@ -217,61 +219,6 @@ axe_op_permute_groups(axe_job *j)
     return permute(j, l, n - 1, sep + 1);
 }
 
-/* What is left of O when the layout's own offset is told apart. */
-static void
-put_offset(axe_job *j, const axe_layout *l)
-{
-    if (l->n_offset == 0) {
-        axe_putc(j->out, '0');
-        return;
-    }
-    if (l->n_offset == 1 && l->offset[0].axis == AXE_AXIS_M &&
-        l->offset[0].unit == AXE_UNIT_ONE) {
-        axe_putf(j->out, "%" PRId64, l->offset[0].value);
-        return;
-    }
-    axe_json_put_offsets(j->out, l);
-}
-
-/* The offset stays inside a swizzle, so that only a plain layout has one that
- * can be told apart. */
-axe_status
-axe_op_select(axe_job *j)
-{
-    const axe_layout *l, *cut;
-    axe_shape         shape;
-    axe_layout        rest;
-    int64_t           dim, index, *begin, *end;
-
-    AXE_TRY(axe_job_layout(j, "layout", &l));
-    AXE_TRY(axe_job_shape(j, "shape", &shape));
-    AXE_TRY(axe_job_int(j, "dim", &dim));
-    AXE_TRY(axe_job_int(j, "index", &index));
-    if (dim < 0 || dim >= shape.n || index < 0 || index >= shape.extent[dim])
-        return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
-                        "select: there is no index %" PRId64 " of dim %" PRId64
-                        " in the shape",
-                        index, dim);
-    begin = axe_new_array(j->cx, int64_t, shape.n);
-    end = axe_new_array(j->cx, int64_t, shape.n);
-    memcpy(end, shape.extent, (size_t)shape.n * sizeof *end);
-    begin[dim] = index;
-    end[dim] = index + 1;
-    AXE_TRY(axe_layout_slice(j->cx, l, shape, begin, end, &cut));
-    rest = *axe_layout_flat(j->cx, cut);
-    if (rest.swizzle.bits == 0)
-        rest.n_offset = 0;
-    axe_puts(j->out, "{\"layout\":");
-    AXE_TRY(axe_job_reply(j, &rest));
-    axe_puts(j->out, ",\"offset\":");
-    if (rest.swizzle.bits == 0)
-        put_offset(j, cut);
-    else
-        axe_putc(j->out, '0');
-    axe_putc(j->out, '}');
-    return AXE_OK;
-}
-
 /* ------------------------------------------------------- made for machines */
 
 static axe_status
@@ -380,6 +327,30 @@ axe_op_mma_shared(axe_job *j)
     AXE_TRY(axe_layout_swizzled(
         j->cx, l, (axe_swizzle){(int)mode, 4 - log2, 3, 0}, &out));
     return axe_job_reply_raw(j, out);
+}
+
+/* One period of what such a tile is made of: a swizzle on contiguous elements.
+ */
+axe_status
+axe_op_mma_atom(axe_job *j)
+{
+    int64_t           mode;
+    int               log2 = 0;
+    axe_iter          it = {0, 1, AXE_AXIS_M, AXE_UNIT_ONE};
+    const axe_layout *l;
+
+    AXE_TRY(axe_job_dtype(j, "mma_atom_layout", &log2));
+    AXE_TRY(axe_job_int(j, "swizzle_mode", &mode));
+    if (mode < 0 || mode > 3)
+        return axe_fail(j->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
+                        "mma_atom_layout: swizzle mode %" PRId64
+                        "; 0 is none, 1, 2, 3 are 32, 64, 128 bytes",
+                        mode);
+    it.extent = INT64_C(1) << (4 - log2 + mode + 3);
+    AXE_TRY(axe_layout_of_iters(j->cx, 1, &it, &l));
+    AXE_TRY(axe_layout_swizzled(
+        j->cx, l, (axe_swizzle){(int)mode, 4 - log2, mode ? 3 : 0, 0}, &l));
+    return axe_job_reply_raw(j, l);
 }
 
 enum { PARTITIONS = 128, BANK_ELEMENTS = 512 };
