@@ -44,11 +44,11 @@ typedef enum axe_lir_kind {
     AXE_LIR_FOREVER, /* body again and again */
     AXE_LIR_BREAK,   /* out of the innermost LOOP or FOREVER */
     AXE_LIR_CONTINUE,
-    AXE_LIR_LET,   /* var = value */
-    AXE_LIR_TAKE,  /* var = src[0], an integer of one lane */
-    AXE_LIR_COUNT, /* var = 0, to be turned */
-    AXE_LIR_TURN,  /* var = var + 1, or 0 where that is `step` */
-    AXE_LIR_VIEW,  /* mem.tensor begins at choice[value == 0] */
+    AXE_LIR_LET,     /* var = value */
+    AXE_LIR_TAKE,    /* var = src[0], an integer of one lane */
+    AXE_LIR_COUNT,   /* var = 0, to be advanced */
+    AXE_LIR_ADVANCE, /* var = var + 1, or 0 where that is `step` */
+    AXE_LIR_VIEW,    /* mem.tensor begins at choice[value == 0] */
     AXE_LIR_OP,
     AXE_LIR_NOTE, /* text for readers */
     /* Of grids alone: */
@@ -221,9 +221,9 @@ typedef struct axe_grid {
                    before it has ended */
     const axe_node *blocks; /* CTAs to do all, a multiple of cluster */
     const axe_var  *id[AXE_N_ID];
-    int             n_turn; /* loops of the host around it, outermost first:
-                               their numbers are arguments */
-    const axe_var    **turn;
+    int n_host_loop; /* loops of the host around it, outermost first:
+                   their numbers are arguments */
+    const axe_var    **host_loop;
     int                n_array; /* registers of a thread, rank 1 */
     const axe_tensor **array;
     int                n_buffer;
@@ -248,11 +248,13 @@ typedef struct axe_grid {
  * around them. */
 typedef enum axe_host_kind {
     AXE_HOST_GRID, /* launch number `grid` */
-    AXE_HOST_LOOP, /* body for each var below its extent, AXE_TURNS at most */
+    AXE_HOST_LOOP, /* body for each var below its extent, AXE_HOST_ITERATIONS at
+                    * most
+                    */
     AXE_HOST_IF    /* body where cond holds, else other */
 } axe_host_kind;
 
-#define AXE_TURNS INT32_MAX
+#define AXE_HOST_ITERATIONS INT32_MAX
 
 typedef struct axe_host {
     axe_host_kind    kind;

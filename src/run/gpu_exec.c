@@ -2,7 +2,7 @@
  *
  * A grid's kernel takes, in this order: the grid's tensor maps by value, the
  * address of each of the kernel's parameters and of its own tensors, its sizes
- * as 64-bit integers, and likewise the turns of the loops around it. */
+ * as 64-bit integers, and likewise the iterations of the loops around it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,7 +268,7 @@ start_grid(axe_ctx *cx, axe_grids *grids, int number, int64_t blocks)
     const axe_grid   *grid = &l->e->program->lowered->grid[number];
     const axe_kernel *k = l->e->program->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = grid->n_map;
-    int               n_arg = n + n_ptr + k->n_size + grid->n_turn + 2;
+    int               n_arg = n + n_ptr + k->n_size + grid->n_host_loop + 2;
     void            **arg = axe_new_array(cx, void *, n_arg);
     axe_gpu          *g = l->e->gpu;
     const void       *had = g->nothing;
@@ -283,8 +283,8 @@ start_grid(axe_ctx *cx, axe_grids *grids, int number, int64_t blocks)
                        : &l->ptr[i];
     for (int i = 0; i < k->n_size; i++)
         arg[n++] = &grids->bound.size[i];
-    axe_grids_turns(grids, grid, &arg[n]);
-    n += grid->n_turn;
+    axe_grids_iterations(grids, grid, &arg[n]);
+    n += grid->n_host_loop;
     arg[n++] = (void *)&grids->values.cores;
     r = axe_gpu_start(g->cuda, grid, l->code->grid[number].function,
                       (unsigned)blocks, l->stream, arg, l->behind);

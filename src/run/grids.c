@@ -58,18 +58,19 @@ static axe_status start_all(axe_ctx *cx, axe_grids *g, int n,
 static axe_status
 start_loop(axe_ctx *cx, axe_grids *g, const axe_host *h)
 {
-    axe_turn   turn = {.var = h->var, .around = g->values.turn};
-    axe_status st = AXE_OK;
-    int64_t    n;
+    axe_iteration one = {.var = h->var, .around = g->values.iteration};
+    axe_status    st = AXE_OK;
+    int64_t       n;
 
-    if (!axe_value_of(&g->values, h->var->extent, &n) || n > AXE_TURNS)
+    if (!axe_value_of(&g->values, h->var->extent, &n) ||
+        n > AXE_HOST_ITERATIONS)
         return axe_fail(
             cx, h->var->at, AXE_EOVERFLOW,
             "a loop around launches has at most 2^31 - 1 iterations");
-    g->values.turn = &turn;
-    for (; turn.value < n && st == AXE_OK; turn.value++)
+    g->values.iteration = &one;
+    for (; one.value < n && st == AXE_OK; one.value++)
         st = start_all(cx, g, h->n_body, h->body);
-    g->values.turn = turn.around;
+    g->values.iteration = one.around;
     return st;
 }
 
@@ -142,11 +143,11 @@ axe_grids_wide(const axe_grids *g)
 }
 
 void
-axe_grids_turns(const axe_grids *g, const axe_grid *grid, void **out)
+axe_grids_iterations(const axe_grids *g, const axe_grid *grid, void **out)
 {
-    int n = grid->n_turn;
+    int n = grid->n_host_loop;
 
-    for (const axe_turn *t = g->values.turn; t; t = t->around)
+    for (const axe_iteration *t = g->values.iteration; t; t = t->around)
         out[--n] = (void *)&t->value;
 }
 

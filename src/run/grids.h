@@ -41,7 +41,7 @@ size_t axe_grids_span(const axe_grids *g, int i);
 /* Is a size above what indices of 32 bits hold? */
 bool axe_grids_wide(const axe_grids *g);
 /* The values of the host's loops around the launch, outermost first.
- * out     [grid->n_turn]: their addresses */
-void axe_grids_turns(const axe_grids *g, const axe_grid *grid, void **out);
+ * out     [grid->n_host_loop]: their addresses */
+void axe_grids_iterations(const axe_grids *g, const axe_grid *grid, void **out);
 
 #endif

@@ -1,8 +1,8 @@
 /* opencl_exec.c - a program of ours on an OpenCL device.
  *
  * A grid's kernel takes, in this order: each parameter, a buffer or a number;
- * a buffer for each of the kernel's own tensors; its sizes, the turns of the
- * loops around it and how many compute units there are, as `long`. */
+ * a buffer for each of the kernel's own tensors; its sizes, the iterations of
+ * the loops around it and how many compute units there are, as `long`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,9 +108,9 @@ start_grid(axe_ctx *cx, axe_grids *g, int number, int64_t blocks)
     const axe_grid   *grid = &g->program->lowered->grid[number];
     const axe_kernel *k = g->program->kernel;
     int               n_ptr = k->n_param + k->n_temp, n = 0;
-    int               most = n_ptr + k->n_size + grid->n_turn + 1;
+    int               most = n_ptr + k->n_size + grid->n_host_loop + 1;
     axe_opencl_arg   *arg = axe_new_array(cx, axe_opencl_arg, most);
-    void            **turn = axe_new_array(cx, void *, grid->n_turn + 1);
+    void            **loop = axe_new_array(cx, void *, grid->n_host_loop + 1);
     double            seconds;
 
     for (; n < n_ptr; n++)
@@ -122,9 +122,9 @@ start_grid(axe_ctx *cx, axe_grids *g, int number, int64_t blocks)
                 .bytes = (size_t)axe_type_bytes(k->param[n]->type, 1)};
     for (int i = 0; i < k->n_size; i++)
         arg[n++] = (axe_opencl_arg){.value = &g->bound.size[i], .bytes = 8};
-    axe_grids_turns(g, grid, turn);
-    for (int i = 0; i < grid->n_turn; i++)
-        arg[n++] = (axe_opencl_arg){.value = turn[i], .bytes = 8};
+    axe_grids_iterations(g, grid, loop);
+    for (int i = 0; i < grid->n_host_loop; i++)
+        arg[n++] = (axe_opencl_arg){.value = loop[i], .bytes = 8};
     arg[n++] = (axe_opencl_arg){.value = &g->values.cores, .bytes = 8};
     AXE_TRY(axe_opencl_launch(cx, l->code,
                               &(axe_opencl_grid){.kernel = grid->name,

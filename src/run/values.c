@@ -6,7 +6,7 @@ enum { LINE_BYTES = 64 };
 static int64_t
 value_of(const axe_values *in, const axe_var *v)
 {
-    for (const axe_turn *t = in->turn; t; t = t->around)
+    for (const axe_iteration *t = in->iteration; t; t = t->around)
         if (t->var == v)
             return t->value;
     for (int i = 0; i < in->kernel->n_size; i++)

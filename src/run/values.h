@@ -4,20 +4,20 @@
 
 #include "ir/ir.h"
 
-/* A loop of the host at one of its turns. */
-typedef struct axe_turn {
-    const axe_var         *var;
-    int64_t                value;
-    const struct axe_turn *around;
-} axe_turn;
+/* A loop of the host in one of its iterations. */
+typedef struct axe_iteration {
+    const axe_var              *var;
+    int64_t                     value;
+    const struct axe_iteration *around;
+} axe_iteration;
 
 /* The values of a kernel's sizes, in its order, of `cores`, and of the host's
  * loops around. */
 typedef struct axe_values {
-    const axe_kernel *kernel;
-    const int64_t    *size;
-    int64_t           cores;
-    const axe_turn   *turn;
+    const axe_kernel    *kernel;
+    const int64_t       *size;
+    int64_t              cores;
+    const axe_iteration *iteration;
 } axe_values;
 
 /* An integer expression over these.  False if it leaves int64. */

@@ -56,11 +56,11 @@ size_value(const sim *s, const axe_var *v)
 
 /* Which iteration a loop of the host is at; false: it is none. */
 static bool
-turn_value(const sim *s, const axe_var *v, int64_t *out)
+iteration_value(const sim *s, const axe_var *v, int64_t *out)
 {
-    for (int i = 0; i < s->n_turn; i++)
+    for (int i = 0; i < s->n_iteration; i++)
         if (s->around[i] == v) {
-            *out = s->turn[i];
+            *out = s->iteration[i];
             return true;
         }
     return false;
@@ -75,7 +75,7 @@ axe_sim_slot(sim *s, sim_code *c, const axe_var *v)
         if (c->var[slot] && axe_var_same(c->var[slot], v))
             return slot;
     slot = add_slot(s, c, v);
-    if (!turn_value(s, v, &c->init[slot]))
+    if (!iteration_value(s, v, &c->init[slot]))
         c->init[slot] = v->kind == AXE_VAR_SIZE ? size_value(s, v) : UNSET;
     return slot;
 }
@@ -157,7 +157,7 @@ mark(coder *k, const axe_lblock *b, bool apart)
         case AXE_LIR_SET:
             grew |= set_varies(k, l->var, apart || varies(k, l->value));
             break;
-        case AXE_LIR_TURN:
+        case AXE_LIR_ADVANCE:
             grew |= set_varies(k, l->var, apart);
             break;
         case AXE_LIR_LOOP:
@@ -425,7 +425,7 @@ make_if(coder *k, const axe_lir *l)
 static axe_status
 make_let(coder *k, const axe_lir *l)
 {
-    int at = add(k, l->kind == AXE_LIR_TURN ? SIM_TURN : SIM_LET, l);
+    int at = add(k, l->kind == AXE_LIR_ADVANCE ? SIM_ADVANCE : SIM_LET, l);
 
     axe_index_declare(k->c->index, l);
     k->c->inst[at].slot = axe_sim_slot(k->s, k->c, l->var);
@@ -457,7 +457,7 @@ make_one(coder *k, const axe_lir *l)
     case AXE_LIR_LET:
     case AXE_LIR_SET:
     case AXE_LIR_COUNT:
-    case AXE_LIR_TURN:
+    case AXE_LIR_ADVANCE:
         return make_let(k, l);
     case AXE_LIR_ATOM:
         return make_atom(k, l);

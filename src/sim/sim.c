@@ -22,9 +22,9 @@ host_value(sim *s, const axe_node *n, int64_t *out)
         for (int i = 0; i < k->n_size; i++)
             if (k->size[i] == n->u.var)
                 *out = s->spec->size[i];
-        for (int i = 0; i < s->n_turn; i++)
+        for (int i = 0; i < s->n_iteration; i++)
             if (s->around[i] == n->u.var)
-                *out = s->turn[i];
+                *out = s->iteration[i];
         return AXE_OK;
     }
     if (n->n_arg < 1 || n->n_arg > 3)
@@ -406,20 +406,21 @@ static axe_status run_host(sim *s, int n, const axe_host *h);
 static axe_status
 run_loop(sim *s, const axe_host *h)
 {
-    int     at = s->n_turn;
+    int     at = s->n_iteration;
     int64_t end;
 
     AXE_TRY(host_value(s, h->var->extent, &end));
-    if (end > AXE_TURNS || at == AXE_NEST_MAX)
+    if (end > AXE_HOST_ITERATIONS || at == AXE_NEST_MAX)
         return axe_fail(
             s->cx, h->var->at, AXE_EOVERFLOW,
             "the simulator: %lld iterations of a loop around launches",
             (long long)end);
-    s->n_turn++;
+    s->n_iteration++;
     s->around[at] = h->var;
-    for (s->turn[at] = 0; s->turn[at] < end && !s->stop; s->turn[at]++)
+    for (s->iteration[at] = 0; s->iteration[at] < end && !s->stop;
+         s->iteration[at]++)
         AXE_TRY(run_host(s, h->n_body, h->body));
-    s->n_turn--;
+    s->n_iteration--;
     return AXE_OK;
 }
 

@@ -134,7 +134,7 @@ typedef struct sim_arg {
 
 typedef enum sim_op {
     SIM_LET,     /* slot = a */
-    SIM_TURN,    /* slot = slot + 1, or 0 where that is step */
+    SIM_ADVANCE, /* slot = slot + 1, or 0 where that is step */
     SIM_LOOP,    /* slot from a to b; jump: behind the loop */
     SIM_NEXT,    /* slot += step; jump: the first of the body */
     SIM_FOREVER, /* jump: behind the loop */

@@ -296,9 +296,9 @@ struct sim {
     const axe_grid     *g;
     int                 lanes, group_warps; /* of a warp, of a warpgroup */
     axe_lane_set        all_lanes;
-    int                 n_turn; /* of the host's loops around it */
+    int                 n_iteration; /* of the host's loops around it */
     const axe_var      *around[AXE_NEST_MAX];
-    int64_t             turn[AXE_NEST_MAX];
+    int64_t             iteration[AXE_NEST_MAX];
     const axe_sim_spec *spec;
     axe_sim_report     *report;
     sim_found           found[AXE_SIM_MAX];

@@ -87,7 +87,7 @@ enter_loop(sim_warp *w, const sim_inst *in)
 }
 
 static void
-advance(sim_warp *w, const sim_inst *in)
+add_step(sim_warp *w, const sim_inst *in)
 {
     int64_t *v = w->slot[in->slot];
     int      n = w->cta->s->code->lanes[in->slot] ? w->cta->s->lanes : 1;
@@ -98,14 +98,14 @@ advance(sim_warp *w, const sim_inst *in)
 }
 
 static void
-next_turn(sim_warp *w, const sim_inst *in)
+next_iteration(sim_warp *w, const sim_inst *in)
 {
     sim_frame *f = &w->frame[w->loop];
 
     w->mask = f->mask & ~f->broke;
     f->gone = f->broke;
     if (in->op == SIM_NEXT) {
-        advance(w, in);
+        add_step(w, in);
         w->mask = below(w, in, w->mask);
     }
     f->mask = w->mask;
@@ -155,7 +155,7 @@ branch(sim_warp *w, const sim_inst *in)
 }
 
 static void
-turn(sim_warp *w, const sim_inst *in)
+advance(sim_warp *w, const sim_inst *in)
 {
     int64_t *v = w->slot[in->slot];
     int      n = w->cta->s->code->lanes[in->slot] ? w->cta->s->lanes : 1;
@@ -191,7 +191,7 @@ control(sim_warp *w, const sim_inst *in)
         return true;
     case SIM_NEXT:
     case SIM_AGAIN:
-        next_turn(w, in);
+        next_iteration(w, in);
         return true;
     case SIM_IF:
         branch(w, in);
@@ -560,8 +560,8 @@ execute(sim *s, sim_warp *w, const sim_inst *in)
         return;
     if (in->op == SIM_LET)
         assign(w, in->slot, in->a, in);
-    else if (in->op == SIM_TURN)
-        turn(w, in);
+    else if (in->op == SIM_ADVANCE)
+        advance(w, in);
     else if (in->op == SIM_CALC)
         calc(w, in);
     else

@@ -152,8 +152,8 @@ put_block(axe_ctx *cx, axe_buf *b, const axe_lblock *blk, int depth)
         case AXE_LIR_COUNT:
             axe_putf(b, "count %s = 0", l->var->name);
             break;
-        case AXE_LIR_TURN:
-            axe_putf(b, "turn %s below %" PRId64, l->var->name, l->step);
+        case AXE_LIR_ADVANCE:
+            axe_putf(b, "advance %s below %" PRId64, l->var->name, l->step);
             break;
         case AXE_LIR_VIEW:
             axe_putf(b, "view %s = %s[%s]", l->mem.tensor->name,

@@ -153,7 +153,7 @@ worker_barrier(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
         if (p->wait[i].at == s && p->wait[i].barrier) {
             if (lw->streams)
                 axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_fence;
-            axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_meet;
+            axe_emit(lw, b, AXE_LIR_OP)->op = AXE_LOP_barrier;
         }
 }
 
@@ -504,7 +504,7 @@ lower_stage(axe_lowering *lw, axe_lblock *b, const axe_stmt *s)
     AXE_TRY(lower_body(lw, b, s->n_body, s->body));
     if (r->n_stage == 1)
         return AXE_OK;
-    l = axe_emit(lw, b, AXE_LIR_TURN);
+    l = axe_emit(lw, b, AXE_LIR_ADVANCE);
     l->var = s->kind == AXE_STMT_PRODUCE ? r->fill : r->read;
     l->step = r->n_stage;
     return AXE_OK;

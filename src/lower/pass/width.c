@@ -1,7 +1,7 @@
 /* width.c - between which values the integers of a grid lie.
  *
  * A variable is what its declaration says: the numbers of a loop, the value of
- * a LET, whatever a COUNT is turned to and set to.  One that the plan gave an
+ * a LET, whatever a COUNT is advanced to and set to.  One that the plan gave an
  * extent is below that, too, which says more than how it is computed of the
  * block's number.  How many tiles there are is a product, and as a launch has
  * less than 2^31 CTAs, so are its parts.  The table is made by going over the
@@ -81,9 +81,9 @@ known_var(const axe_grid_widths *w, const axe_var *v, axe_interval *out)
             *out = between(0, AXE_SIZE_MOST);
             return true;
         }
-    for (int i = 0; i < g->n_turn; i++)
-        if (g->turn[i] == v) {
-            *out = within_extent(w, v, between(0, AXE_TURNS - 1));
+    for (int i = 0; i < g->n_host_loop; i++)
+        if (g->host_loop[i] == v) {
+            *out = within_extent(w, v, between(0, AXE_HOST_ITERATIONS - 1));
             return true;
         }
     if (v == k->cores)
@@ -290,7 +290,7 @@ walk(axe_grid_widths *w, const axe_lblock *b)
                  l->kind == AXE_LIR_SET);
         else if (l->kind == AXE_LIR_COUNT)
             note(w, l->var, between(0, 0), false);
-        else if (l->kind == AXE_LIR_TURN)
+        else if (l->kind == AXE_LIR_ADVANCE)
             note(w, l->var, between(0, l->step - 1), false);
         walk(w, &l->body);
         walk(w, &l->other);

@@ -16,8 +16,8 @@ typedef struct host_walk {
     axe_ctx        *cx;
     const axe_plan *plan;
     axe_lowered    *out;
-    int             n_turn;
-    const axe_var  *turn[AXE_NEST_MAX + 1];
+    int             n_host_loop;
+    const axe_var  *host_loop[AXE_NEST_MAX + 1];
 } host_walk;
 
 static int
@@ -31,11 +31,12 @@ launch_of(const host_walk *w, const axe_stmt *s)
 }
 
 static void
-note_turns(host_walk *w, axe_grid *g)
+note_host_loops(host_walk *w, axe_grid *g)
 {
-    g->n_turn = w->n_turn;
-    g->turn = axe_new_array(w->cx, const axe_var *, w->n_turn + 1);
-    memcpy(g->turn, w->turn, (size_t)w->n_turn * sizeof w->turn[0]);
+    g->n_host_loop = w->n_host_loop;
+    g->host_loop = axe_new_array(w->cx, const axe_var *, w->n_host_loop + 1);
+    memcpy(g->host_loop, w->host_loop,
+           (size_t)w->n_host_loop * sizeof w->host_loop[0]);
 }
 
 /* Declarations and barriers are none of its business. */
@@ -52,15 +53,15 @@ host_body(host_walk *w, int n, axe_stmt *const *body, int *n_out)
         if (s->kind == AXE_STMT_SCOPE) {
             h->kind = AXE_HOST_GRID;
             h->grid = launch_of(w, s);
-            note_turns(w, &w->out->grid[h->grid]);
+            note_host_loops(w, &w->out->grid[h->grid]);
         } else if (loop || s->kind == AXE_STMT_IF) {
             h->kind = loop ? AXE_HOST_LOOP : AXE_HOST_IF;
             h->cond = s->cond;
             if (loop)
-                w->turn[w->n_turn++] = h->var = s->var[0];
+                w->host_loop[w->n_host_loop++] = h->var = s->var[0];
             h->body = host_body(w, s->n_body, s->body, &h->n_body);
             h->other = host_body(w, s->n_other, s->other, &h->n_other);
-            w->n_turn -= loop;
+            w->n_host_loop -= loop;
         } else {
             continue;
         }

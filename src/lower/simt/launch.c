@@ -57,8 +57,8 @@ lower_launch(axe_simt_lowering *sl, int number, axe_grid *g)
     const char            *name = sl->lw.plan->kernel->name;
 
     *g = (axe_grid){
-        .n_turn = g->n_turn,
-        .turn = g->turn,
+        .n_host_loop = g->n_host_loop,
+        .host_loop = g->host_loop,
         .name = sl->sp->n_launch == 1
                     ? name
                     : axe_textf(sl->lw.cx, "%s_%d", name, number),

@@ -52,7 +52,7 @@ axe_ring_count(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v)
 static void
 advance(axe_simt_lowering *sl, axe_lblock *b, const axe_var *v, int below)
 {
-    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_ADVANCE);
 
     l->var = v;
     l->step = below;

@@ -141,13 +141,13 @@ axe_simt_answer(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
 static void
 next(axe_simt_lowering *sl, axe_lblock *b)
 {
-    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
+    axe_lir *l = axe_emit(&sl->lw, b, AXE_LIR_ADVANCE);
 
     l->var = sl->room;
     l->step = AXE_QUEUE_ANSWERS;
     l = axe_emit(&sl->lw, b, AXE_LIR_IF);
     l->value = is(sl, axe_ivar(&sl->lw, sl->room), 0);
-    l = axe_emit(&sl->lw, &l->body, AXE_LIR_TURN);
+    l = axe_emit(&sl->lw, &l->body, AXE_LIR_ADVANCE);
     l->var = sl->phase;
     l->step = 2;
 }

@@ -87,7 +87,7 @@ axe_simt_await(axe_simt_lowering *sl, axe_lblock *b, const axe_sync_item *item)
         return;
     }
     axe_simt_atom(sl, b, item->row, 0, 2, arg, NULL);
-    l = axe_emit(&sl->lw, b, AXE_LIR_TURN);
+    l = axe_emit(&sl->lw, b, AXE_LIR_ADVANCE);
     l->var = m->phase;
     l->step = 2;
 }

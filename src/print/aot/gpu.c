@@ -144,8 +144,8 @@ put_values(axe_cprinter *p, axe_buf *b, const axe_grid *g)
         axe_putf(b, "&temp[%d], ", i);
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->size[i]));
-    for (int i = 0; i < g->n_turn; i++)
-        axe_putf(b, "&%s, ", axe_c_var(p, g->turn[i]));
+    for (int i = 0; i < g->n_host_loop; i++)
+        axe_putf(b, "&%s, ", axe_c_var(p, g->host_loop[i]));
     if (p->l->has_cores)
         axe_putf(b, "(void *)&%s, ", axe_c_var(p, k->cores));
     axe_puts(b, "0};\n");
@@ -226,7 +226,7 @@ put_loop(axe_cprinter *p, axe_buf *b, int number, const axe_host *h)
              "        if (end > %d)\n"
              "            status = AXE_AOT_EOVERFLOW;\n"
              "        for (i64 %s = 0; !status && %s < end; %s++) {\n",
-             AXE_TURNS, v, v, v);
+             AXE_HOST_ITERATIONS, v, v, v);
     AXE_TRY(put_host(p, b, number, h->n_body, h->body));
     axe_puts(b, "        }\n    }\n");
     return AXE_OK;

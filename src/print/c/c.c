@@ -132,7 +132,7 @@ put_block(axe_cprinter *p, const axe_lblock *blk, int depth)
             axe_putf(p->out, "%*si64 %s = 0;\n", 4 * depth, "",
                      axe_c_var(p, l->var));
             break;
-        case AXE_LIR_TURN:
+        case AXE_LIR_ADVANCE:
             v = axe_c_var(p, l->var);
             axe_putf(p->out, "%*s%s = %s + 1 == %" PRId64 " ? 0 : %s + 1;\n",
                      4 * depth, "", v, v, l->step, v);

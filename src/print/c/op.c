@@ -306,7 +306,7 @@ axe_c_op(axe_cprinter *p, const axe_lir *l, int depth)
         axe_putf(b, "%s();\n", axe_c_call(p, "fence", 5, AXE_TYPE_f32, 4));
         return AXE_OK;
     }
-    if (l->op == AXE_LOP_meet) {
+    if (l->op == AXE_LOP_barrier) {
         axe_puts(b, "if (workers > 1) "
                     "(*(void (**)(void *, i64))team)(team, worker);\n");
         return AXE_OK;

@@ -48,7 +48,7 @@ put_head(axe_speller *p, axe_buf *b)
     for (int i = 0; i < k->n_size; i++, next = ", ")
         axe_putf(b, "%si64 %s", next,
                  axe_spell_size_name(p->cx, "n", k->size[i]));
-    for (int i = 0; i < g->n_turn; i++, next = ", ")
+    for (int i = 0; i < g->n_host_loop; i++, next = ", ")
         axe_putf(b, "%si64 turn%d", next, i);
     if (p->l->has_cores)
         axe_putf(b, "%si64 n_%s", next, AXE_CORES);
@@ -112,8 +112,8 @@ put_kernel(axe_speller *p, axe_buf *b)
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
         axe_spell_declare(p, k->size[i]);
-    for (int i = 0; i < p->g->n_turn; i++)
-        axe_spell_declare(p, p->g->turn[i]);
+    for (int i = 0; i < p->g->n_host_loop; i++)
+        axe_spell_declare(p, p->g->host_loop[i]);
     if (k->cores)
         axe_spell_declare(p, k->cores);
     AXE_TRY(axe_spell_block(p, &p->g->body, 1));
@@ -130,7 +130,7 @@ put_kernel(axe_speller *p, axe_buf *b)
                      p->name[i].text,
                      axe_spell_size_name(p->cx, "n", k->size[i]));
     const axe_spelled_var *rest = p->name + k->n_size;
-    for (int i = 0; i < p->g->n_turn; i++, rest++)
+    for (int i = 0; i < p->g->n_host_loop; i++, rest++)
         if (rest->used)
             axe_putf(b, "    const int %s = (int)turn%d;\n", rest->text, i);
     if (k->cores && rest->used)

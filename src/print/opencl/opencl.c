@@ -53,7 +53,7 @@ put_head(axe_speller *p, axe_buf *b)
     }
     for (int i = 0; i < k->n_size; i++)
         axe_putf(b, "i64 %s, ", axe_spell_size_name(p->cx, "n", k->size[i]));
-    for (int i = 0; i < g->n_turn; i++)
+    for (int i = 0; i < g->n_host_loop; i++)
         axe_putf(b, "i64 turn%d, ", i);
     axe_putf(b, "i64 n_%s)\n{\n", AXE_CORES);
 }
@@ -94,7 +94,7 @@ put_sizes(axe_speller *p, axe_buf *b)
         if (v->used)
             axe_putf(b, "    const %s %s = (%s)%s;\n", type, v->text, type,
                      axe_spell_size_name(p->cx, "n", k->size[i]));
-    for (int i = 0; i < p->g->n_turn; i++, v++)
+    for (int i = 0; i < p->g->n_host_loop; i++, v++)
         if (v->used)
             axe_putf(b, "    const int %s = (int)turn%d;\n", v->text, i);
     if (k->cores && v->used)
@@ -131,8 +131,8 @@ put_kernel(axe_speller *p, axe_buf *b)
     p->out = &body;
     for (int i = 0; i < k->n_size; i++)
         axe_spell_declare(p, k->size[i]);
-    for (int i = 0; i < g->n_turn; i++)
-        axe_spell_declare(p, g->turn[i]);
+    for (int i = 0; i < g->n_host_loop; i++)
+        axe_spell_declare(p, g->host_loop[i]);
     if (k->cores)
         axe_spell_declare(p, k->cores);
     AXE_TRY(axe_spell_block(p, &g->body, 1));

@@ -191,7 +191,7 @@ put_stmt(axe_speller *p, const axe_lir *l, int depth)
         axe_putf(p->out, "%s %s = 0;\n", axe_spell_int(p, l->var),
                  axe_spell_declare(p, l->var));
         return AXE_OK;
-    case AXE_LIR_TURN:
+    case AXE_LIR_ADVANCE:
         v = axe_spell_name(p, l->var);
         axe_putf(p->out, "%s = %s + 1 == %" PRId64 " ? 0 : %s + 1;\n", v, v,
                  l->step, v);

@@ -81,7 +81,7 @@ test_variables(void **state)
     l = emit(w.m, AXE_LIR_COUNT);
     l->var = new_var(w.m, AXE_VAR_LOOP, "stage");
     const axe_node *stage = var(w.m, l->var);
-    l = emit(w.m, AXE_LIR_TURN);
+    l = emit(w.m, AXE_LIR_ADVANCE);
     l->var = stage->u.var;
     l->step = 5;
     l = emit(w.m, AXE_LIR_COUNT);

@@ -200,13 +200,13 @@ test_wgmma(void **state)
           .at = add(m, mul(m, st, 8192), mul(m, rank, 4096))},
          {.space = AXE_ARG_MAP, .map = 1, .n_at = 2, .coord = bt},
          shared(full, st), number(num(m, 3)));
-    l = emit(m, AXE_LIR_TURN);
+    l = emit(m, AXE_LIR_ADVANCE);
     l->var = stage;
     l->step = 4;
     l = emit(m, AXE_LIR_IF);
     l->value = op(m, AXE_OP_eq, st, num(m, 0));
     m->at = &l->body;
-    l = emit(m, AXE_LIR_TURN);
+    l = emit(m, AXE_LIR_ADVANCE);
     l->var = phase;
     l->step = 2;
 
@@ -228,13 +228,13 @@ test_wgmma(void **state)
     ATOM(m, "wgmma.drain", 0, number(num(m, 0)));
     ATOM_IF(m, op(m, AXE_OP_lt, tid, num(m, 2)), "mbarrier.arrive.cluster", 0,
             shared(empty, st), number(tid));
-    l = emit(m, AXE_LIR_TURN);
+    l = emit(m, AXE_LIR_ADVANCE);
     l->var = stage;
     l->step = 4;
     l = emit(m, AXE_LIR_IF);
     l->value = op(m, AXE_OP_eq, st, num(m, 0));
     m->at = &l->body;
-    l = emit(m, AXE_LIR_TURN);
+    l = emit(m, AXE_LIR_ADVANCE);
     l->var = phase;
     l->step = 2;
     m->at = role;

@@ -69,7 +69,7 @@ test_turns(void **state)
     l = emit(&m, AXE_LIR_COUNT);
     l->var = turns;
     (void)begin_for(&m, "i", n(0), n(7));
-    l = emit(&m, AXE_LIR_TURN);
+    l = emit(&m, AXE_LIR_ADVANCE);
     l->var = turns;
     l->step = 3;
     end(&m);
