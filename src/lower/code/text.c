@@ -54,6 +54,21 @@ put_op(axe_ctx *cx, axe_buf *b, const axe_lir *l)
         axe_putf(b, " %s", axe_node_text(cx, l->value));
 }
 
+/* " at (swizzle(x) ^ 64) + 8192": bytes from where the buffer begins, where
+ * they are not the element's number times its bytes. */
+static void
+put_byte(axe_ctx *cx, axe_buf *b, const axe_byte_at *a)
+{
+    axe_puts(b, a->n > 1 ? " at (" : " at ");
+    for (int i = 0; i < a->n; i++)
+        axe_putf(b,
+                 a->part[i].how == AXE_SWIZZLE_MOVES ? "%sswizzle(%s)" : "%s%s",
+                 i ? " ^ " : "", axe_node_text(cx, a->part[i].at));
+    axe_puts(b, a->n > 1 ? ")" : "");
+    if (a->behind)
+        axe_putf(b, "%s%s", a->n ? " + " : "", axe_node_text(cx, a->behind));
+}
+
 static void
 put_arg(axe_ctx *cx, axe_buf *b, const axe_arg *a)
 {
@@ -69,6 +84,8 @@ put_arg(axe_ctx *cx, axe_buf *b, const axe_arg *a)
         return;
     }
     axe_putf(b, "%s[%s]", a->tensor->name, axe_node_text(cx, a->at));
+    if (a->byte && a->byte->n > 0)
+        put_byte(cx, b, a->byte);
     if (a->cta)
         axe_putf(b, " of cta %s", axe_node_text(cx, a->cta));
     if (a->desc)
