@@ -182,6 +182,9 @@ typedef struct axe_simt {
     const struct axe_rates *rates; /* NULL: its row of rates.def */
 } axe_simt;
 
+/* [bits] A register of a thread, a word of tensor memory. */
+enum { AXE_WORD_BITS = 32 };
+
 /* Threads of one entity of a scope in a CTA, which says itself how many it has:
  * 0. */
 int axe_simt_threads_of(const axe_simt *m, axe_scope_kind s);

@@ -274,7 +274,7 @@ axe_ask_scales(axe_ctx *cx, const axe_ask_scale *q, axe_told_scale *out)
                         " rows by %" PRId64 " to where %s reads them",
                         q->mc->name, q->rows, q->k, q->atom->name);
     AXE_TRY(axe_layout_span(cx, out->held, out->column, &span));
-    out->wide = 32 / axe_type_table[q->atom->scale_type].bits;
+    out->wide = AXE_WORD_BITS / axe_type_table[q->atom->scale_type].bits;
     out->columns = (span + out->wide - 1) / out->wide;
     if (!fills_copies(&s, out))
         return axe_fail(cx, AXE_NOWHERE, AXE_EUNSUPPORTED,

@@ -8,8 +8,6 @@
  * Neither reads what it writes. */
 #include "lower/pass/pass.h"
 
-enum { WORD_BITS = 32 };
-
 /* Is the index a multiple of n plus the loop's variable? */
 static bool
 is_aligned(axe_ctx *cx, const axe_node *at, const axe_var *v, int n)
@@ -30,7 +28,7 @@ per_word(axe_type t)
 {
     int bits = axe_type_table[t].bits;
 
-    return bits < WORD_BITS ? WORD_BITS / bits : 1;
+    return bits < AXE_WORD_BITS ? AXE_WORD_BITS / bits : 1;
 }
 
 /* Is the value an element of a register, the same way within its word? */
@@ -48,7 +46,7 @@ is_moved(axe_ctx *cx, const axe_node *n, axe_type t, const axe_var *v)
 static bool
 is_rounded(axe_type t)
 {
-    return axe_type_is_float(t) && axe_type_table[t].bits < WORD_BITS;
+    return axe_type_is_float(t) && axe_type_table[t].bits < AXE_WORD_BITS;
 }
 
 /* Does each statement write elements n at a time, as `how` says, and read

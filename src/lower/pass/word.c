@@ -10,14 +10,12 @@
 
 #include "machine/machine.h"
 
-enum { WORD_BITS = 32 };
-
 int
 axe_per_word(axe_type t)
 {
     int bits = axe_type_table[t].bits;
 
-    return bits < WORD_BITS ? WORD_BITS / bits : 1;
+    return bits < AXE_WORD_BITS ? AXE_WORD_BITS / bits : 1;
 }
 
 /* Is every term of the sum a multiple of n? */
@@ -73,7 +71,7 @@ part_bits(const axe_lir *l, int i)
     return l->arg[i].space == AXE_ARG_REG && l->atom->by == AXE_SCOPE_THREAD &&
                    (l->atom->kind == AXE_ATOM_LOAD ||
                     l->atom->kind == AXE_ATOM_STORE) &&
-                   bits < WORD_BITS
+                   bits < AXE_WORD_BITS
                ? bits
                : 0;
 }

@@ -199,7 +199,7 @@ new_columns(axe_simt_lowering *sl, const axe_tensor *t)
     g->tmem[g->n_tmem] = (axe_tmem){
         .tensor =
             new_tensor(sl, fresh_name(sl, t->name), AXE_SPACE_TMEM, pl->type,
-                       words * 32 / axe_type_table[pl->type].bits),
+                       words * AXE_WORD_BITS / axe_type_table[pl->type].bits),
         .first = (int)(pl->offset / 4),
         .columns = (int)words,
     };

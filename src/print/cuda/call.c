@@ -102,7 +102,7 @@ static axe_status
 put_own_lanes(axe_speller *p, axe_buf *b)
 {
     const axe_grid *g = p->g;
-    int             step = AXE_TMEM_LANE / 32 * g->lanes, shift = 0;
+    int             step = AXE_TMEM_LANE / AXE_WORD_BITS * g->lanes, shift = 0;
 
     while (step >> shift > 1)
         shift++;

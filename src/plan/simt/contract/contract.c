@@ -205,13 +205,15 @@ plan_candidate(const axe_product *j, const axe_candidate *by,
     return true;
 }
 
-/* [32-bit] registers that a feed takes. */
+/* Registers that a feed takes. */
 static int
 feed_registers(const axe_factor *f, axe_type t)
 {
     if (f->held)
-        return (int)(f->regs * axe_type_table[t].bits / 32);
-    return f->direct ? 4 : (int)(2 * f->regs * axe_type_table[t].bits / 32);
+        return (int)(f->regs * axe_type_table[t].bits / AXE_WORD_BITS);
+    return f->direct
+               ? 4
+               : (int)(2 * f->regs * axe_type_table[t].bits / AXE_WORD_BITS);
 }
 
 /* What other rows would take, at their best, with c laid out for them. */
@@ -256,7 +258,7 @@ take(const axe_product *j, const axe_candidate *by, const axe_simt_contract *sc,
     out->cycles = sc->compute > sc->traffic ? sc->compute : sc->traffic;
     simt->contract = sc;
     simt->n_register =
-        (int)(sc->acc_regs * axe_type_table[j->type[0]].bits / 32) +
+        (int)(sc->acc_regs * axe_type_table[j->type[0]].bits / AXE_WORD_BITS) +
         feed_registers(&sc->a, j->type[1]) + feed_registers(&sc->b, j->type[2]);
 }
 

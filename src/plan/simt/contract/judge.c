@@ -81,7 +81,7 @@ axe_candidate_registers(const axe_product *j, const axe_candidate *by)
         if (by->atom->space[i] == AXE_ARG_REG)
             bits += rep[i] * axe_type_table[by->atom->type[i]].bits *
                     axe_frag_regs(j->p->cx, by->side[i]);
-    return bits / 32 + SPARE_REGISTERS;
+    return bits / AXE_WORD_BITS + SPARE_REGISTERS;
 }
 
 /* Registers of a thread for factors that are tiles of registers: all of them
@@ -95,7 +95,7 @@ held_registers(const axe_product *j, const axe_candidate *by)
         if (j->load[i]->u.tensor->space == AXE_SPACE_REG)
             bits += rep[i] * by->k.n_rep * axe_type_table[j->type[i]].bits *
                     axe_frag_regs(j->p->cx, by->side[i]);
-    return bits / 32;
+    return bits / AXE_WORD_BITS;
 }
 
 /* Cycles of what a thread has no registers for, out to memory and back. */

@@ -209,7 +209,7 @@ count_cost(axe_planner *p, axe_simt_schedule *s, const axe_operand *op,
             axe_operand_depends(op, s->work.digit[i].of.var))
             n *= s->work.digit[i].of.extent;
     n *= axe_type_table[kept_as(p, op->tensor)].bits;
-    s->n_register += (int)((n + 31) / 32);
+    s->n_register += (int)((n + AXE_WORD_BITS - 1) / AXE_WORD_BITS);
 }
 
 /* ------------------------------------------------------------------- bounds */

@@ -136,7 +136,7 @@ moved(const axe_planner *p, const axe_work *w, const axe_operand *op)
         if (w->digit[i].axis == p->simt->reg && !w->digit[i].apart &&
             axe_operand_depends(op, w->digit[i].of.var))
             n *= w->digit[i].of.extent;
-    return (n + 31) / 32;
+    return (n + AXE_WORD_BITS - 1) / AXE_WORD_BITS;
 }
 
 static int64_t

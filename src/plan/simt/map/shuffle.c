@@ -20,7 +20,7 @@
 /* [cycles of an SM] of a select for one warp: 64 lanes a clock. */
 static const double SELECT = 0.5;
 
-enum { MAX_DIGIT = 64, WORD_BITS = 32, NOBODY = -1 };
+enum { MAX_DIGIT = 64, NOBODY = -1 };
 
 typedef struct attempt {
     axe_planner       *p;
@@ -181,8 +181,8 @@ keep_first(int n, int pack, int64_t *x)
 static bool
 choose_words(attempt *a, axe_type t)
 {
-    int             bits = axe_type_table[t].bits;
-    int             pack = bits > 0 && bits < WORD_BITS ? WORD_BITS / bits : 1;
+    int bits = axe_type_table[t].bits;
+    int pack = bits > 0 && bits < AXE_WORD_BITS ? AXE_WORD_BITS / bits : 1;
     const int64_t **of =
         axe_new_array(a->p->cx, const int64_t *, a->layout->size + 1);
 
@@ -201,7 +201,7 @@ choose_words(attempt *a, axe_type t)
         return false;
     a->out.n_reg = a->n_have;
     a->out.n_slot = a->n_want;
-    return axe_type_table[a->out.type].bits >= WORD_BITS || a->out.pack > 1;
+    return axe_type_table[a->out.type].bits >= AXE_WORD_BITS || a->out.pack > 1;
 }
 
 /* --------------------------------------------------------------------- rows */

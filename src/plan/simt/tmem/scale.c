@@ -17,7 +17,7 @@
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem_int.h"
 
-enum { WORD = 32, MAX_ITER = 16 };
+enum { MAX_ITER = 16 };
 
 /* --------------------------------------------------------------- rewriting */
 
@@ -185,7 +185,7 @@ repeat(const axe_product *j, const axe_candidate *by, int side, repeated *x)
     if (!x->row ||
         axe_layout_span(j->p->cx, x->row, j->p->simt->tcol, &span) != AXE_OK)
         return false;
-    x->wide = WORD / axe_type_table[by->atom->scale_type].bits;
+    x->wide = AXE_WORD_BITS / axe_type_table[by->atom->scale_type].bits;
     x->rows = axe_dim_size(x->row, 0);
     x->per = axe_dim_size(x->row, 1);
     x->reach = (span + x->wide - 1) / x->wide * x->wide;

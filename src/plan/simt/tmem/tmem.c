@@ -14,7 +14,7 @@
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem_int.h"
 
-enum { WORD = 32, MAX_ITER = 32, ISSUE = 1, FEW = 32 };
+enum { MAX_ITER = 32, ISSUE = 1, FEW = 32 };
 
 axe_iter
 axe_iter_on(const axe_simt_plan *sp, axe_space s, int64_t slow, axe_iter it)
@@ -65,9 +65,9 @@ axe_simt_tmem_size(axe_planner *p, axe_place *pl)
         return axe_fail(p->cx, pl->tensor->at, AXE_EOVERFLOW,
                         "tile %s is larger than any tensor memory",
                         pl->tensor->name);
-    n = (n * bits + WORD - 1) / WORD;
-    pl->stage = n * WORD / bits;
-    pl->bytes = n * (WORD / 8) * (r ? r->n_stage : 1);
+    n = (n * bits + AXE_WORD_BITS - 1) / AXE_WORD_BITS;
+    pl->stage = n * AXE_WORD_BITS / bits;
+    pl->bytes = n * (AXE_WORD_BITS / 8) * (r ? r->n_stage : 1);
     return AXE_OK;
 }
 
@@ -83,8 +83,8 @@ axe_simt_tmem_allocate(axe_planner *p, axe_simt_launch *l)
         if (!pl->tensor || pl->tensor->space != AXE_SPACE_TMEM ||
             axe_threads_cta(p->simt->owner[i]) != l->threads)
             continue;
-        pl->offset = sum * (WORD / 8);
-        sum += pl->bytes / (WORD / 8);
+        pl->offset = sum * (AXE_WORD_BITS / 8);
+        sum += pl->bytes / (AXE_WORD_BITS / 8);
     }
     if (sum > most)
         return axe_fail(p->cx, l->scope->at, AXE_ELIMIT,
@@ -407,7 +407,7 @@ open_move(axe_planner *p, const axe_request *r, const axe_node *reg, moving *x)
     x->shape = (axe_shape){n, e};
     x->lanes = lay_over(x, op, n, var, false);
     x->mem = lay_over(x, op, n, var, true);
-    x->align = WORD / 8;
+    x->align = AXE_WORD_BITS / 8;
     return x->lanes && x->mem && op->n_guard + op->n_check == 0 &&
            (!reg || axe_walks_whole(reg));
 }
