@@ -1,11 +1,13 @@
 /* make.c - writes the library's kernels ahead of time as C.
  *
- *     make_pack KERNELS OUT
+ *     make_pack KERNELS OUT PARTS
  *
  * compiles every row of pack.def from KERNELS for every machine below, and
- * writes OUT/table.c and for each machine OUT/MACHINE.c, each only if it
- * changed.  A machine whose code for a kernel is that of an earlier one shares
- * it: the digest leaves out the line that names the machine. */
+ * writes OUT/table.c and for each machine OUT/MACHINE-PART.c, PART < PARTS,
+ * each only if it changed.  Parts are what several processes compile at a time;
+ * a kernel's rows are in one.  A machine whose code for a kernel is that of an
+ * earlier one shares it: the digest leaves out the line that names the machine.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +22,18 @@ static const char *const machine[] = {"cpu-avx2", "cpu-avx512",
                                       "cpu-avx512-bf16"};
 
 static const struct {
-    const char *file, *kernel, *type;
+    const char *file, *kernel, *set, *packed;
 } rows[] = {
-#define PACK(file, kernel, type) {#file, #kernel, #type},
+#define PACK(file, kernel, set, packed) {#file, #kernel, set, packed},
 #include "pack.def"
 };
 
-enum { MAX_ENTRY = AXE_LEN(rows) * AXE_LEN(machine) };
+enum { MAX_ENTRY = AXE_LEN(rows) * AXE_LEN(machine), MAX_SET = 8 };
 
 typedef struct maker {
     axe_ctx    *cx;
     const char *kernels, *out;
-    int         n;
+    int         n_part, n;
     struct {
         const unsigned char *digest;
         const char          *text; /* of the table */
@@ -47,17 +49,37 @@ is_made(const maker *m, const unsigned char *digest)
     return false;
 }
 
+/* "T=f32 D=64" as names and values. */
+static int
+split(axe_ctx *cx, const char *set, const char **name, const char **value)
+{
+    int n = 0;
+
+    for (char *w = strtok(axe_textf(cx, "%s", set), " "); w && n < MAX_SET;
+         w = strtok(NULL, " ")) {
+        size_t len = strcspn(w, "=");
+        value[n] = w[len] ? w + len + 1 : "";
+        w[len] = '\0';
+        name[n++] = w;
+    }
+    return n;
+}
+
 static axe_status
 compile(maker *m, int row, const char *mc, const axe_program **out)
 {
-    static const char *const t[] = {"T"};
+    static const char *const order[] = {"packed"};
+    const char              *name[MAX_SET], *value[MAX_SET];
     const char              *path =
         axe_textf(m->cx, "%s/%s.axe", m->kernels, rows[row].file);
     axe_compile_spec spec = {.kernel = rows[row].kernel,
                              .machine = mc,
-                             .n_set = 1,
-                             .set_name = t,
-                             .set_value = &rows[row].type};
+                             .n_set = split(m->cx, rows[row].set, name, value),
+                             .set_name = name,
+                             .set_value = value,
+                             .n_order = rows[row].packed[0] != '\0',
+                             .order_name = &rows[row].packed,
+                             .order = order};
     axe_bytes        b;
 
     AXE_TRY(axe_file_read(m->cx, path, &b));
@@ -67,15 +89,21 @@ compile(maker *m, int row, const char *mc, const axe_program **out)
 }
 
 static void
-note(maker *m, int row, const char *mc, const axe_program *p, const char *name)
+note(maker *m, int row, const char *mc, const axe_program *p, const char *entry)
 {
-    axe_buf b = {.cx = m->cx};
+    const char *name[MAX_SET], *value[MAX_SET];
+    axe_buf     b = {.cx = m->cx};
+    int         n = split(m->cx, rows[row].set, name, value);
 
     axe_puts(&b, "    {{");
     for (int i = 0; i < AXE_SHA256_BYTES; i++)
         axe_putf(&b, "%d,", p->c_digest[i]);
-    axe_putf(&b, "}, \"%s<T = %s> for %s\", %s},\n", rows[row].kernel,
-             rows[row].type, mc, name);
+    axe_putf(&b, "}, \"%s", rows[row].kernel);
+    for (int i = 0; i < n; i++)
+        axe_putf(&b, "%s%s = %s", i ? ", " : "<", name[i], value[i]);
+    axe_putf(&b, "%s%s%s for %s\", %s},\n", n ? ">" : "",
+             rows[row].packed[0] ? ", packed " : "", rows[row].packed, mc,
+             entry);
     m->made[m->n].digest = p->c_digest;
     m->made[m->n++].text = b.text;
 }
@@ -98,8 +126,19 @@ put_file(maker *m, const char *name, const axe_buf *b)
     return same ? AXE_OK : axe_file_write(m->cx, path, 0666, b->text, b->len);
 }
 
+/* The part of a row: rows of one kernel follow each other. */
+static int
+part_of(const maker *m, int row)
+{
+    int kernel = 0;
+
+    for (int i = 1; i <= row; i++)
+        kernel += strcmp(rows[i].kernel, rows[i - 1].kernel) != 0;
+    return kernel % m->n_part;
+}
+
 static axe_status
-put_machine(maker *m, const char *mc)
+put_part(maker *m, const char *mc, int part)
 {
     axe_c_entry *entry = axe_new_array(m->cx, axe_c_entry, AXE_LEN(rows));
     axe_buf      b = {.cx = m->cx};
@@ -107,6 +146,8 @@ put_machine(maker *m, const char *mc)
 
     for (int i = 0; i < AXE_LEN(rows); i++) {
         const axe_program *p;
+        if (part_of(m, i) != part)
+            continue;
         AXE_TRY(compile(m, i, mc, &p));
         if (is_made(m, p->c_digest))
             continue;
@@ -121,7 +162,7 @@ put_machine(maker *m, const char *mc)
     } else {
         axe_puts(&b, "typedef int axe_nothing;\n");
     }
-    return put_file(m, mc, &b);
+    return put_file(m, axe_textf(m->cx, "%s-%d", mc, part), &b);
 }
 
 static axe_status
@@ -143,7 +184,8 @@ static axe_status
 make(maker *m)
 {
     for (int i = 0; i < AXE_LEN(machine); i++)
-        AXE_TRY(put_machine(m, machine[i]));
+        for (int part = 0; part < m->n_part; part++)
+            AXE_TRY(put_part(m, machine[i], part));
     return put_table(m);
 }
 
@@ -154,8 +196,9 @@ main(int argc, char **argv)
     maker    m = {.cx = cx};
     axe_buf  b = {.cx = cx};
 
-    if (argc != 3) {
-        fprintf(stderr, "usage: make_pack KERNELS OUT\n");
+    m.n_part = argc == 4 ? atoi(argv[3]) : 0;
+    if (m.n_part < 1) {
+        fprintf(stderr, "usage: make_pack KERNELS OUT PARTS\n");
         return 2;
     }
     m.kernels = argv[1];

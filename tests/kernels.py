@@ -11,7 +11,8 @@ element and the accumulating type at 1, a result may be off by
 and integers must be equal modulo their width.  Sizes include 0, 1, less than a
 vector, and no multiple of any tile.  Kernels for one GPU alone run on its
 simulator, or, with PTX in the environment, those alone, as PTX (cli.ptx_slow).
-One run in eight is compared with the reference, too.
+One run in eight is compared with the reference, too.  With PACK in the
+environment all of pack/pack.def runs instead, without a C compiler.
 Usage: kernels.py [KERNEL...], with AXE and SRC in the environment, in a folder
 of its own.
 """
@@ -375,6 +376,8 @@ WIDE = {"f64": "f64", "u8": "u32"}
 
 
 def element(row, name, t):
+    if row.kernel == "gemm_i8 S=i8" and name == "A":
+        return "i8"
     if name in ("queries", "keys", "block"):
         return "i32"
     if (row.kernel.split()[0], name) in FIXED:
@@ -475,13 +478,15 @@ def run(row, t, size, machine, seed):
     how, env = ["run", "--threads", str(1 + seed % 2)], dict(os.environ)
     if machine in ON and "PTX" in env:
         env |= {"PTX_CC": machine[3:].rstrip("a"), "PTX_ORDER": str(seed % 7)}
+    elif "PACK" in env:
+        env["PATH"] = ""
     elif machine in ON:
         how = ["sim", "--sms", "2", "--policy", ["lazy", "eager"][seed % 2]]
     p = subprocess.run(
         [env["AXE"], *how, "-t", machine,
          text_for(row.file, machine), kernel, *args,
          *(f"--set={s}" for s in [f"T={t}"] * (t != "-") + sets),
-         *["--check"] * (seed % 8 == 0)],
+         *["--check"] * (seed % 8 == 0 and "PACK" not in env)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     if p.returncode != 0:
         return f"{what}: exit {p.returncode}\n{p.stdout}"
@@ -500,8 +505,41 @@ def run(row, t, size, machine, seed):
     return None
 
 
+def packed_jobs():
+    """Each row of pack.def on two machines; of a packed argument cli.pack has
+    a test of its own."""
+    seed = itertools.count(1)
+    text = open(os.environ["SRC"] + "/pack/pack.def").read()
+    for file, kernel, sets, packed in re.findall(
+            r'^PACK\( *(\w+), *(\w+), *"(.*?)", *"(.*?)" *\)', text, re.M):
+        if packed:
+            continue
+        t = re.search(r"\bT=(\w+)", sets)
+        row = next(r for r in ROWS if r.file == file and
+                   r.kernel.split()[0] == kernel)
+        others = [s for s in sets.split() if s[:2] != "T=" and
+                  s not in ("S=u8", "D=128")]
+        if "D=64" in others:
+            row = row._replace(ins={k: v.replace("D", "H")
+                                    for k, v in row.ins.items()},
+                               outs={k: v.replace("D", "H")
+                                     for k, v in row.outs.items()})
+        if kernel == "attention":
+            row = row._replace(f=attention("CAUSAL=1" in others))
+        if kernel == "attention_varlen":
+            row = row._replace(f=attention_varlen("CAUSAL=1" in others))
+        row = row._replace(kernel=" ".join([kernel, *others]))
+        for machine in ("cpu", "cpu-avx2"):
+            i = next(seed)
+            yield (row, t[1] if t else "-",
+                   row.sizes[1][i % len(row.sizes[1])], machine, i)
+
+
 def jobs(only):
     """All sizes in the first type; one, in turn, in others and elsewhere."""
+    if "PACK" in os.environ:
+        yield from packed_jobs()
+        return
     seed = itertools.count(1)
     for row, machine in [(row, m) for m in ON for row in ON[m]]:
         if only and row.kernel.split()[0] not in only:
