@@ -32,7 +32,7 @@ put_prototype(axe_ctx *cx, axe_buf *b, const axe_kernel *k, bool threads)
              threads ? "_threads" : "",
              threads ? any ? "int n_thread, " : "int n_thread" : "");
     if (any || !threads)
-        axe_aot_arguments(cx, b, k);
+        axe_aot_arguments(cx, b, k, NULL);
     axe_putc(b, ')');
 }
 
@@ -97,7 +97,7 @@ put_body(axe_cprinter *p, axe_buf *b, const char *entry)
     if (k->n_param > 0)
         axe_puts(b, "    memcpy(ptr, given, sizeof given);\n");
     for (int i = 0; i < k->n_param; i++)
-        AXE_TRY(axe_aot_check(p, b, k->param[i]));
+        AXE_TRY(axe_aot_check(p, b, k->param[i], "axe_check"));
     axe_aot_check_sizes(p, b, k);
     axe_aot_check_reach(p, b);
     for (int i = 0; i < k->n_temp; i++)

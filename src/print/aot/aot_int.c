@@ -29,7 +29,8 @@ is_taken(axe_ctx *cx, const char *name)
         stem[n - 1] = '\0';
     return strncmp(name, "axe_", 4) == 0 || strncmp(name, "AXE_", 4) == 0 ||
            name[0] == '_' ||
-           (strncmp(name, "cu", 2) == 0 && isupper((unsigned char)name[2])) ||
+           ((strncmp(name, "cu", 2) == 0 || strncmp(name, "cl", 2) == 0) &&
+            isupper((unsigned char)name[2])) ||
            bsearch(stem, taken, AXE_LEN(taken), sizeof taken[0], by_name);
 }
 
@@ -75,14 +76,19 @@ axe_aot_check_params(axe_ctx *cx, const axe_kernel *k)
 }
 
 void
-axe_aot_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
+axe_aot_arguments(axe_ctx *cx, axe_buf *b, const axe_kernel *k,
+                  const char *memory)
 {
     for (int i = 0; i < k->n_param; i++) {
         const axe_tensor *t = k->param[i];
-        axe_putf(b, "%s%s%s %s%s", i ? ", " : "",
-                 t->dir == AXE_DIR_IN && !axe_is_scalar(t) ? "const " : "",
-                 axe_aot_type(t->type), axe_is_scalar(t) ? "" : "*",
-                 axe_aot_name(cx, t->name));
+        const char       *name = axe_aot_name(cx, t->name);
+        axe_puts(b, i ? ", " : "");
+        if (memory && !axe_is_scalar(t))
+            axe_putf(b, "%s%s", memory, name);
+        else
+            axe_putf(b, "%s%s %s%s",
+                     t->dir == AXE_DIR_IN && !axe_is_scalar(t) ? "const " : "",
+                     axe_aot_type(t->type), axe_is_scalar(t) ? "" : "*", name);
     }
     for (int i = 0; i < k->n_size; i++)
         if (!axe_size_source(k, k->size[i]))
@@ -156,7 +162,7 @@ axe_aot_doc(axe_ctx *cx, axe_buf *b, const axe_kernel *k)
 }
 
 axe_status
-axe_aot_check(axe_cprinter *p, axe_buf *b, const axe_tensor *t)
+axe_aot_check(axe_cprinter *p, axe_buf *b, const axe_tensor *t, const char *by)
 {
     const char *name = axe_aot_name(p->cx, t->name);
     bool        strided = false;
@@ -178,8 +184,8 @@ axe_aot_check(axe_cprinter *p, axe_buf *b, const axe_tensor *t)
     axe_puts(b, strided ? "};\n" : "");
     axe_putf(b,
              "    if (!status)\n"
-             "        status = axe_check(%s, %d, %d, e_%s, %s%s);\n",
-             name, axe_type_table[t->type].bits / 8, t->rank, name,
+             "        status = %s(%s, %d, %d, e_%s, %s%s);\n",
+             by, name, axe_type_table[t->type].bits / 8, t->rank, name,
              strided ? "d_" : "0", strided ? name : "");
     return AXE_OK;
 }
@@ -193,4 +199,17 @@ axe_aot_guard(axe_ctx *cx, const char *name)
         *c =
             isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
     return guard;
+}
+
+void
+axe_aot_bytes(axe_buf *b, int number, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+
+    axe_putf(b,
+             "\nstatic const _Alignas(16) unsigned char axe_bytes%d[%zu] = {",
+             number, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        axe_putf(b, "%s%d,", i % 20 == 0 ? "\n    " : "", p[i]);
+    axe_puts(b, "\n};\n");
 }
