@@ -13,8 +13,19 @@
 static const char verb[] = "compile";
 
 /* What ahead of time makes, by the ends of file names. */
-enum { AOT_C, AOT_H, AOT_O, AOT_A, AOT_CU, AOT_CUBIN, AOT_KINDS };
-static const char *const aot_end[] = {".c", ".h", ".o", ".a", ".cu", ".cubin"};
+enum {
+    AOT_C,
+    AOT_H,
+    AOT_O,
+    AOT_A,
+    AOT_CU,
+    AOT_CUBIN,
+    AOT_CL,
+    AOT_SPV,
+    AOT_KINDS
+};
+static const char *const aot_end[] = {".c",  ".h",     ".o",  ".a",
+                                      ".cu", ".cubin", ".cl", ".spv"};
 
 typedef struct options {
     axe_kernel_args kernel;
@@ -37,6 +48,7 @@ static const char help[] =
     "  axe compile gemm.axe --emit plan\n"
     "  axe compile gemm.axe --target cpu-avx2 -o gemm.{h,a}\n"
     "  axe compile gemm.axe --target sm_90a -o gemm.{cu,cubin,c,h}\n"
+    "  axe compile gemm.axe --target opencl-sg16 -o gemm.{cl,c,h}\n"
     "\n"
     "      --emit STAGE        ir, plan, lower, c (default) or so; or what "
     "a\n"
@@ -45,9 +57,10 @@ static const char help[] =
     "Without\n"
     "                          --emit, what ends in .c .h .o .a is for "
     "linking,\n"
-    "                          and .cu .cubin are a GPU's code; more such "
-    "names may\n"
-    "                          follow\n" AXE_KERNEL_HELP
+    "                          and .cu .cubin are a GPU's code, .cl .spv a "
+    "device's\n"
+    "                          of OpenCL; more such names may "
+    "follow\n" AXE_KERNEL_HELP
     "      --wide              GPUs: indices of 64 bits, for sizes of 2^31 and "
     "more\n"
     "      --cache DIR         of compiled kernels\n"
@@ -134,8 +147,8 @@ check_outputs(const options *o)
     if (o->staged || strcmp(o->out, "-") == 0)
         return AXE_EXIT_OK;
     return axe_tool_usage(verb,
-                          "'%s' %s .c, .h, .o, .a, .cu or .cubin; with --emit "
-                          "any name will do",
+                          "'%s' %s .c, .h, .o, .a, .cu, .cubin, .cl or .spv; "
+                          "with --emit any name will do",
                           o->out,
                           files ? "is named beside files for linking, but does "
                                   "not end in"
@@ -170,7 +183,8 @@ check_wide(axe_ctx *cx, const options *o, const axe_program *p)
 {
     axe_status st;
 
-    if (!o->wide || o->stage == AXE_STAGE_IR || axe_program_on_gpu(p))
+    if (!o->wide || o->stage == AXE_STAGE_IR || axe_program_on_gpu(p) ||
+        axe_program_on_opencl(p))
         return AXE_OK;
     st = axe_fail(cx, AXE_NOWHERE, AXE_EARG,
                   "--wide is for GPUs, and this is for a CPU");
@@ -229,30 +243,61 @@ write_aot(axe_ctx *cx, const options *o, const axe_buf *c, const axe_buf *h)
     return AXE_OK;
 }
 
-/* A GPU's code by itself: of one kernel. */
 static axe_status
-write_code(axe_ctx *cx, const options *o, int n, const axe_program *const *p)
+write_cubin(axe_ctx *cx, const char *path, const axe_program *p)
 {
-    axe_buf    text = {.cx = cx};
     void      *code;
     size_t     bytes;
     axe_status st;
 
-    if (!o->aot[AOT_CU] && !o->aot[AOT_CUBIN])
-        return AXE_OK;
-    if (n > 1 || !axe_program_on_gpu(p[0]))
-        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
-                        n > 1 ? ".cu and .cubin hold one kernel: name it"
-                              : ".cu and .cubin are for a GPU: give --target");
-    AXE_TRY(axe_program_emit(cx, p[0], AXE_STAGE_C, &text));
-    if (o->aot[AOT_CU])
-        AXE_TRY(axe_tool_write(cx, o->aot[AOT_CU], text.text, text.len));
-    if (!o->aot[AOT_CUBIN])
-        return AXE_OK;
-    AXE_TRY(axe_gpu_code(cx, p[0], NULL, &code, &bytes));
-    st = axe_tool_write(cx, o->aot[AOT_CUBIN], code, bytes);
+    AXE_TRY(axe_gpu_code(cx, p, NULL, &code, &bytes));
+    st = axe_tool_write(cx, path, code, bytes);
     free(code);
     return st;
+}
+
+static axe_status
+write_spirv(axe_ctx *cx, const char *path, const axe_program *p)
+{
+    size_t      bytes;
+    const void *code = axe_program_spirv(p, &bytes);
+
+    return axe_tool_write(cx, path, code, bytes);
+}
+
+/* A device's code by itself: its text, and what a compiler made of that. */
+typedef struct device_code {
+    const char *names, *whose; /* for people */
+    int         text, code;    /* kinds of files */
+    bool (*is_for)(const axe_program *p);
+    axe_status (*write)(axe_ctx *cx, const char *path, const axe_program *p);
+} device_code;
+
+static const device_code device_codes[] = {
+    {".cu and .cubin", "a GPU", AOT_CU, AOT_CUBIN, axe_program_on_gpu,
+     write_cubin},
+    {".cl and .spv", "a device of OpenCL", AOT_CL, AOT_SPV,
+     axe_program_on_opencl, write_spirv},
+};
+
+static axe_status
+write_code(axe_ctx *cx, const options *o, const device_code *d, int n,
+           const axe_program *const *p)
+{
+    axe_buf text = {.cx = cx};
+
+    if (!o->aot[d->text] && !o->aot[d->code])
+        return AXE_OK;
+    if (n > 1)
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "%s hold one kernel: name it", d->names);
+    if (!d->is_for(p[0]))
+        return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                        "%s are for %s: give --target", d->names, d->whose);
+    AXE_TRY(axe_program_emit(cx, p[0], AXE_STAGE_C, &text));
+    if (o->aot[d->text])
+        AXE_TRY(axe_tool_write(cx, o->aot[d->text], text.text, text.len));
+    return o->aot[d->code] ? d->write(cx, o->aot[d->code], p[0]) : AXE_OK;
 }
 
 static bool
@@ -270,11 +315,12 @@ compile_all(axe_ctx *cx, const options *o, int32_t source, int n,
 
     AXE_TRY(axe_module_parse(cx, source, &m));
     spec.wide = o->wide;
+    spec.spirv = o->aot[AOT_SPV] != NULL;
     for (int i = 0; i < n; i++) {
         spec.kernel = name[i];
         AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_LOWER, &p[i]));
         AXE_TRY(check_wide(cx, o, p[i]));
-        if (axe_program_on_gpu(p[i]))
+        if (axe_program_on_gpu(p[i]) || axe_program_on_opencl(p[i]))
             AXE_TRY(axe_compile_module(cx, m, &spec, AXE_STAGE_C, &p[i]));
     }
     return AXE_OK;
@@ -298,7 +344,8 @@ put_aot(axe_ctx *cx, const options *o)
     }
     const axe_program **p = axe_new_array(cx, const axe_program *, n + 1);
     AXE_TRY(compile_all(cx, o, source, n, name, p));
-    AXE_TRY(write_code(cx, o, n, p));
+    for (int i = 0; i < AXE_LEN(device_codes); i++)
+        AXE_TRY(write_code(cx, o, &device_codes[i], n, p));
     if (!wants_library(o))
         return AXE_OK;
     AXE_TRY(axe_programs_aot(cx, n, p, base ? base + 1 : path, &c, &h));

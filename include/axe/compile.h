@@ -44,6 +44,9 @@ typedef struct axe_compile_spec {
     /* GPUs: indices of 64 bits, for sizes of about 2^31 and more.  What runs by
      * axe/gpu.h needs no asking: it is compiled so where a launch does. */
     bool wide;
+    /* Machines of OpenCL: AXE_STAGE_C makes SPIR-V of the text, too, by clang
+     * and its translator. */
+    bool spirv;
     /* Machines of OpenCL: the device that it will run on (axe_opencl_choose),
      * for what it has beyond what all have: local memory, f64, ...; NULL: any.
      */
@@ -136,9 +139,11 @@ const char *axe_program_machine(const axe_program *p);
 /* Does axe/gpu.h run it? */
 bool axe_program_on_gpu(const axe_program *p);
 /* Does axe/opencl.h? */
-bool      axe_program_on_opencl(const axe_program *p);
-int       axe_program_n_param(const axe_program *p);
-axe_param axe_program_param(const axe_program *p, int i);
+bool axe_program_on_opencl(const axe_program *p);
+/* Its SPIR-V, in the cx that it was compiled in; NULL: it was not asked for. */
+const void *axe_program_spirv(const axe_program *p, size_t *bytes);
+int         axe_program_n_param(const axe_program *p);
+axe_param   axe_program_param(const axe_program *p, int i);
 /* Runtime sizes: "M", "K", and "A.stride0" of strided parameters. */
 int         axe_program_n_size(const axe_program *p);
 const char *axe_program_size(const axe_program *p, int i);

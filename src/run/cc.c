@@ -78,6 +78,14 @@ search(axe_ctx *cx, const char *name, struct stat *s)
     return NULL;
 }
 
+const char *
+axe_command_find(axe_ctx *cx, const char *name)
+{
+    struct stat s;
+
+    return search(cx, name, &s);
+}
+
 static int
 split(axe_ctx *cx, const char *text, const char *word[MAX_WORD])
 {
@@ -273,8 +281,8 @@ axe_cc_wait(axe_ctx *cx, axe_cc_job *job)
     return judge(cx, job->path, status, said);
 }
 
-static axe_status
-run(axe_ctx *cx, const char *const *argv)
+axe_status
+axe_command_run(axe_ctx *cx, const char *const *argv)
 {
     axe_cc_job job;
 
@@ -328,18 +336,18 @@ axe_cc_object(axe_ctx *cx, const axe_cc *cc, const char *source,
     argv[n++] = "-o";
     argv[n++] = out;
     argv[n++] = source;
-    return run(cx, argv);
+    return axe_command_run(cx, argv);
 }
 
 axe_status
 axe_cc_archive(axe_ctx *cx, const char *object, const char *out)
 {
-    struct stat s;
-    const char *ar = search(cx, "ar", &s);
+    const char *ar = axe_command_find(cx, "ar");
     axe_status  st;
 
     if (ar)
-        return run(cx, (const char *[]){ar, "rcsD", out, object, NULL});
+        return axe_command_run(cx,
+                               (const char *[]){ar, "rcsD", out, object, NULL});
     st = axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
                   "%s: archives are made by ar, which is not on PATH", out);
     axe_help(cx, "install it ('apt-get install binutils')");

@@ -44,6 +44,11 @@ AXE_CHECK axe_status axe_cc_wait(axe_ctx *cx, axe_cc_job *job);
  * processor alone has: the text says what it needs. */
 AXE_CHECK axe_status axe_cc_object(axe_ctx *cx, const axe_cc *cc,
                                    const char *source, const char *out);
+/* A command: its file, NULL if there is none; run with nothing to read.
+ * argv    ends in NULL
+ * Errors  ETOOL: as axe_cc_compile */
+const char          *axe_command_find(axe_ctx *cx, const char *name);
+AXE_CHECK axe_status axe_command_run(axe_ctx *cx, const char *const *argv);
 /* Put it into an archive that must not exist.  ETOOL: there is no ar. */
 AXE_CHECK axe_status axe_cc_archive(axe_ctx *cx, const char *object,
                                     const char *out);

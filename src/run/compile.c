@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
+#include "run/spirv.h"
 #include "run/target.h"
 #include "run/tuned.h"
 #include "run/weights.h"
@@ -94,13 +95,13 @@ print_c(axe_ctx *cx, axe_program *p)
 /* The stages after IR. */
 static axe_status
 translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
-          bool wide, axe_stage last, const axe_program **out)
+          const axe_compile_spec *spec, axe_stage last, const axe_program **out)
 {
     axe_program *p = axe_new(cx, axe_program);
 
     p->kernel = kernel;
     p->machine = machine;
-    p->wide = wide;
+    p->wide = spec->wide;
     AXE_TRY(axe_kernel_verify(cx, p->kernel));
     p->reach = axe_kernel_reach(cx, p->kernel);
     if (last >= AXE_STAGE_PLAN)
@@ -111,6 +112,8 @@ translate(axe_ctx *cx, const axe_machine *machine, const axe_kernel *kernel,
     }
     if (last >= AXE_STAGE_C)
         AXE_TRY(print_c(cx, p));
+    if (last >= AXE_STAGE_C && spec->spirv)
+        AXE_TRY(axe_spirv(cx, p, &p->spirv, &p->spirv_bytes));
     *out = p;
     return AXE_OK;
 }
@@ -210,7 +213,7 @@ axe_compile_module(axe_ctx *cx, const axe_module *module,
     AXE_TRY(find_machine(cx, module, spec, last, &machine));
     AXE_TRY(read_spec(cx, spec, machine, &inst));
     AXE_TRY(axe_module_instantiate(cx, module, &inst, &kernel));
-    return translate(cx, machine, kernel, spec->wide, last, out);
+    return translate(cx, machine, kernel, spec, last, out);
 }
 
 axe_status
@@ -223,7 +226,7 @@ axe_compile_kernel(axe_ctx *cx, const axe_kernel *kernel, const char *machine,
     const axe_machine *mc;
 
     AXE_TRY(axe_machine_find(cx, machine ? machine : "cpu", &mc));
-    return translate(cx, mc, kernel, false, last, out);
+    return translate(cx, mc, kernel, &(axe_compile_spec){0}, last, out);
 }
 
 /* -------------------------------------------------------- fitting to arrays */
@@ -523,6 +526,14 @@ bool
 axe_program_on_opencl(const axe_program *p)
 {
     return p && p->plan && p->plan->machine->language == AXE_LANGUAGE_opencl;
+}
+
+const void *
+axe_program_spirv(const axe_program *p, size_t *bytes)
+{
+    if (bytes)
+        *bytes = p ? p->spirv_bytes : 0;
+    return p ? p->spirv : NULL;
 }
 
 int

@@ -21,7 +21,9 @@ struct axe_program {
      * sizes first ask for it; else NULL. */
     const char   *side_text[2];
     unsigned char side_digest[2][AXE_SHA256_BYTES];
-    bool          wide; /* c_text takes sizes above AXE_CUDA_MOST */
+    bool          wide;  /* c_text takes sizes above AXE_CUDA_MOST */
+    const void   *spirv; /* of c_text, or NULL */
+    size_t        spirv_bytes;
     unsigned char c_digest[AXE_SHA256_BYTES]; /* of c_text */
     int64_t       scratch_bytes;              /* for each worker */
     int64_t       reach; /* indices are in order where no size is above */

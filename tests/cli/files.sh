@@ -88,7 +88,7 @@ is "both to nowhere" "$AXE" run k.axe --random M=9 Y=/dev/null Z=/dev/null >/dev
 cp k.axe keep.axe
 no 2 "'k.axe' does not end in .c" "$AXE" compile k.axe -o k.axe
 no 1 "k.axe is what is read" "$AXE" compile k.axe --emit c -o ./k.axe
-no 2 "'k.xyz' does not end in .c, .h, .o, .a, .cu or .cubin" "$AXE" compile k.axe -o k.xyz
+no 2 "'k.xyz' does not end in .c, .h, .o, .a, .cu, .cubin, .cl or .spv" "$AXE" compile k.axe -o k.xyz
 no 2 "does not end in" "$AXE" compile k.axe -o k
 no 2 "'two.c': an output of that kind" "$AXE" compile k.axe -o one.c two.c
 no 2 "'k.xyz' is named beside" "$AXE" compile k.axe -o k.c -o k.xyz

@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# Kernels for OpenCL ahead of time: the example builds and launches a text and,
+# where clang and its translator are, SPIR-V on the devices that are installed; a
+# kernel with loops, numbers and tensors of its own; what is wrong is said.
+set -u
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export AXE_CACHE=$PWD/cache POCL_CACHE_DIR=$PWD/pocl
+[ ! -r "$SRC/build/opencl/vendors" ] ||
+    export OCL_ICD_VENDORS=${OCL_ICD_VENDORS-$SRC/build/opencl/vendors}
+bad=0
+fail() {
+    echo "FAILED: $*"
+    bad=1
+}
+# What `axe compile $1...` says, with exit status 1.
+says() {
+    local want=$1
+    shift
+    PATH=${path-$PATH} "$AXE" compile "$@" >out 2>&1
+    [ $? = 1 ] && grep -qF -- "$want" out || {
+        fail "axe compile $*: no '$want'"
+        cat out
+    }
+}
+
+gemm=$SRC/kernels/gemm.axe
+says "are for a device of OpenCL: give --target" "$gemm" -o k.cl
+says "are for a GPU: give --target" "$gemm" -t opencl -o k.cu
+says "hold one kernel: name it" "$SRC/kernels/elementwise.axe" -t opencl -o k.cl
+says "SPIR-V is made for machines of OpenCL, and sm_80 is none" \
+    "$gemm" -t sm_80 -o k.spv
+mkdir none
+path=$PWD/none says "no two such are on PATH" "$gemm" -t opencl -o k.spv
+grep -q "apt-get install clang-14 llvm-spirv-14" out || fail "$(cat out)"
+
+"$AXE" compile "$gemm" -t opencl-sg16 -o gemm.cl gemm.c gemm.h || fail compile
+"$AXE" compile "$gemm" -t opencl-sg16 --emit c -o same.cl
+cmp -s gemm.cl same.cl || fail "gemm.cl is not the text"
+grep -q '^kernel __attribute__((reqd_work_group_size' gemm.cl || fail "no kernel"
+
+# Nothing but libOpenCL and threads is asked for, and no header.
+cc=${CC:-cc} flags="-std=c11 -Wall -Wextra -Wpedantic -Werror -O1"
+# shellcheck disable=SC2086
+$cc $flags -c gemm.c -o gemm.o || fail "the C does not compile"
+nm -u gemm.o | awk '{ print $2 }' |
+    grep -vE '^(cl[A-Z]|pthread_mutex_|malloc$|free$|_GLOBAL_|__stack_chk|__asan|__ubsan)' &&
+    fail "it asks for more"
+"$AXE" compile "$SRC/kernels/elementwise.axe" -t opencl -o all.c all.h &&
+    $cc -std=c11 -w -fsyntax-only all.c || fail "all kernels of a file"
+if command -v g++ >/dev/null; then
+    printf '#include "gemm.h"\nint main() { return 0; }\n' >h.cc
+    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only h.cc ||
+        fail "the header is no C++"
+fi
+
+library=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL.so.1 .*=> //p' | head -n 1)
+echo '#include <CL/cl.h>' >h.c
+[ -n "$library" ] && $cc -DCL_TARGET_OPENCL_VERSION=300 -fsyntax-only h.c \
+    2>/dev/null || { echo "no libOpenCL with headers: nothing runs"; exit $bad; }
+"$AXE" devices --json >devices.json
+"$PYTHON" - devices.json >devices <<'END'
+import json, sys
+for d in json.load(open(sys.argv[1]))["opencl"]["devices"]:
+    print(d["number"], "sg16" if 16 in d.get("widths", []) else "none",
+          "spirv" if "spirv" in d["features"] else "text")
+END
+
+cat >want <<'END'
+gemm: status 0, 0 wrong
+a buffer that is too small: 1
+no queue: 1
+no rows: 0
+END
+# example DEVICE WHAT: what gemm.c is now
+example() {
+    # shellcheck disable=SC2086
+    $cc $flags -I. "$SRC/examples/opencl/main.c" gemm.c "$library" -lpthread \
+        -o main || fail "the example does not compile"
+    ./main "$1" >got 2>&1
+    cmp -s want got || { fail "$2 on device $1"; diff want got; }
+}
+
+# A loop around scopes, of as many turns as a number says, with a tensor between;
+# strides; a number of 16 bits.
+cat >heat.axe <<'A'
+kernel heat(inout f32 X[N, M], in u8 steps, in f16 h)
+{
+    index m;
+    global f32 Y[N, M];
+
+    for (t : steps) {
+        cta (i : N by 1) Y[i, m] = X[i, m] + f32(t) * f32(h);
+        cta (i : N by 1) X[i, m] = Y[i, m - 1];
+    }
+}
+A
+cat >heat.c.in <<'END'
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <stdlib.h>
+#include <string.h>
+#include "heat.h"
+static int run(cl_context ctx, cl_command_queue q, int n, int m, int steps)
+{
+    float x[210] = {0}, y[210], z[210];
+    for (int i = 0; i < n * m; i++)
+        x[i] = (float)i;
+    cl_mem X = clCreateBuffer(ctx, CL_MEM_COPY_HOST_PTR, sizeof x, x, NULL);
+    /* columns, a row of which is 70 long in memory */
+    if (heat(X, (uint8_t)steps, 0x4000, n, m, 1, 70, q) != AXE_AOT_OK)
+        return 1;
+    clEnqueueReadBuffer(q, X, CL_TRUE, 0, sizeof y, y, 0, NULL, NULL);
+    for (int t = 0; t < steps; t++) {
+        memcpy(z, x, sizeof z);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                x[j * 70 + i] =
+                    j ? z[(j - 1) * 70 + i] + (float)(2 * t) : 0;
+    }
+    clReleaseMemObject(X);
+    return memcmp(x, y, sizeof x) != 0;
+}
+int main(int argc, char **argv)
+{
+    cl_platform_id p[8];
+    cl_device_id d = NULL, all[8];
+    cl_uint np = 0, n, at = 0;
+    clGetPlatformIDs(8, p, &np);
+    for (cl_uint i = 0; i < np; i++, at += n) {
+        n = 0;
+        clGetDeviceIDs(p[i], CL_DEVICE_TYPE_ALL, 8, all, &n);
+        for (cl_uint j = 0; j < n; j++)
+            if (at + j == (cl_uint)atoi(argv[argc - 1]))
+                d = all[j];
+    }
+    for (int c = 0; c < 2; c++) { /* another context is another program */
+        cl_context ctx = clCreateContext(NULL, 1, &d, NULL, NULL, NULL);
+        cl_command_queue q =
+            clCreateCommandQueueWithProperties(ctx, d, NULL, NULL);
+        if (run(ctx, q, 70, 3, 4) || run(ctx, q, 1, 1, 1) ||
+            run(ctx, q, 0, 3, 2) || run(ctx, q, 70, 0, 2) ||
+            run(ctx, q, 70, 3, 0))
+            return 1;
+        if (heat(NULL, 1, 0, -1, 3, 1, 70, q) != AXE_AOT_EARG ||
+            heat(NULL, 1, 0, 70, 3, 1, 70, q) != AXE_AOT_EARG ||
+            heat(NULL, 0, 0, INT32_MAX, 0, 1, 70, q) != AXE_AOT_EOVERFLOW)
+            return 2;
+        cl_queue_properties how[] = {CL_QUEUE_PROPERTIES,
+            CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+        cl_command_queue o =
+            clCreateCommandQueueWithProperties(ctx, d, how, NULL);
+        if (o && heat(NULL, 1, 0, 0, 3, 1, 70, o) != AXE_AOT_EARG)
+            return 3;
+    }
+    return 0;
+}
+END
+"$AXE" compile heat.axe -t opencl --order X=strided -o heat.c heat.h ||
+    fail "heat"
+grep -qF 'int heat(void *X, uint8_t steps, uint16_t h, int64_t N, int64_t M, int64_t X_stride0, int64_t X_stride1, void *queue);' heat.h ||
+    fail "$(cat heat.h)"
+# shellcheck disable=SC2086
+$cc $flags -x c heat.c.in heat.c -x none "$library" -lpthread -I. -o heat ||
+    fail "heat does not compile"
+
+spirv=
+"$AXE" compile "$gemm" -t opencl-sg16 -o gemm.spv spirv.c gemm.h >out 2>&1 &&
+    spirv=yes || grep -q "no two such are on PATH" out || fail "$(cat out)"
+while read -r device widths takes; do
+    ./heat "$device" || fail "heat on device $device: $?"
+    [ "$widths" = sg16 ] || continue
+    "$AXE" compile "$gemm" -t opencl-sg16 -o gemm.c gemm.h
+    example "$device" text
+    [ "$takes" = spirv ] && [ -n "$spirv" ] || continue
+    cp spirv.c gemm.c
+    grep -q clCreateProgramWithIL gemm.c || fail "no SPIR-V in gemm.c"
+    [ "$(od -An -tx4 -N4 gemm.spv)" = " 07230203" ] || fail "gemm.spv"
+    example "$device" SPIR-V
+done <devices
+exit $bad
