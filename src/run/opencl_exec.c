@@ -39,6 +39,24 @@ check_program(axe_ctx *cx, const axe_opencl *cl, const axe_program *p)
     return AXE_EUNSUPPORTED;
 }
 
+/* A text of the program built, with what it needs and what the user adds. */
+static axe_status
+build(axe_ctx *cx, const axe_opencl_exec *e, const char *text,
+      axe_opencl_program **out)
+{
+    const char *need = axe_opencl_options(e->program->lowered);
+    const char *more = getenv("AXE_OPENCL_OPTIONS");
+
+    if (more && *more)
+        need = axe_textf(cx, "%s %s", need, more);
+    axe_status st = axe_opencl_build(cx, e->cl, text, need, NULL, out);
+    if (st == AXE_ETOOL)
+        axe_help(cx, "the text is axe's own, so this is no fault of the "
+                     "kernel: `axe compile --emit c` shows it; --target opencl "
+                     "asks least of a driver");
+    return st;
+}
+
 axe_status
 axe_opencl_exec_new(axe_ctx *cx, axe_opencl *cl, const axe_program *p,
                     axe_opencl_exec **out)
@@ -54,8 +72,7 @@ axe_opencl_exec_new(axe_ctx *cx, axe_opencl *cl, const axe_program *p,
     if (!e)
         return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a kernel");
     *e = (axe_opencl_exec){.tag = AXE_TAG_OPENCL_EXEC, .cl = cl, .program = p};
-    st = axe_opencl_build(cx, cl, p->c_text, axe_opencl_options(p->lowered),
-                          NULL, &e->code[0]);
+    st = build(cx, e, p->c_text, &e->code[0]);
     if (st != AXE_OK) {
         axe_opencl_exec_free(e);
         return st;
@@ -203,8 +220,7 @@ choose_code(axe_ctx *cx, launch *l)
 
     if (!e->code[wide]) {
         AXE_TRY(axe_print_opencl(cx, lw, true, &text));
-        AXE_TRY(axe_opencl_build(cx, e->cl, text.text, axe_opencl_options(lw),
-                                 NULL, &e->code[wide]));
+        AXE_TRY(build(cx, e, text.text, &e->code[wide]));
     }
     l->code = e->code[wide];
     return AXE_OK;

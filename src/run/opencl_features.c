@@ -115,8 +115,17 @@ axe_opencl_need(axe_ctx *cx, const axe_opencl *cl, const char *list)
 /* ------------------------------------------------------------- a machine's */
 
 static axe_status
-no_device(axe_ctx *cx, const char *machine, const char *list)
+no_device(axe_ctx *cx, const char *machine, const char *list, int n)
 {
+    if (n == 0) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                 "no platform of OpenCL has a device");
+        axe_help(cx,
+                 "install a runtime (for CPUs: pocl-opencl-icd); `axe sim` "
+                 "runs programs for %s without one",
+                 machine);
+        return AXE_EDEVICE;
+    }
     axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
              "no OpenCL device here runs programs for %s: it needs %s", machine,
              list);
@@ -142,15 +151,18 @@ axe_opencl_choose(axe_ctx *cx, const char *machine, int number,
                         machine);
     list = axe_opencl_needs(cx, mc);
     AXE_TRY(axe_opencl_list(cx, &n, &all));
-    if (number >= n)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
-                        "there is no OpenCL device %d: there are %d", number,
-                        n);
+    if (number >= n) {
+        axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE,
+                 "there is no OpenCL device %d: the platforms have %d", number,
+                 n);
+        axe_help(cx, "`axe devices` lists them");
+        return AXE_EDEVICE;
+    }
     for (int i = 0; i < n && number < 0; i++)
         if (!lacking(cx, &all[i], list, false))
             number = i;
     if (number < 0)
-        return no_device(cx, machine, list);
+        return no_device(cx, machine, list, n);
     *out = &all[number];
     return check_device(cx, *out, list);
 }

@@ -67,6 +67,10 @@ AXE_CHECK axe_status axe_cl_devices(axe_ctx *cx, axe_ctx *keep,
                                     const axe_cl_calls *call, int *n,
                                     axe_opencl_facts **facts, void ***device);
 
+/* opencl_place.c: notes of the line that a compiler's log complains of, and of
+ * the kernel's statement that it comes from, as far as they tell. */
+void axe_cl_note_place(axe_ctx *cx, const char *text, const char *log);
+
 /* Is the argument cl of fn a device of this process?  EARG, EDEVICE */
 AXE_CHECK axe_status axe_cl_device_check(axe_ctx *cx, const char *fn,
                                          const axe_opencl *cl);

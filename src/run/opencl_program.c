@@ -49,9 +49,11 @@ note_lines(axe_ctx *cx, const char *log)
 
 /* Errors  ETOOL, EDEVICE; the program is given back then */
 static axe_status
-build(axe_ctx *cx, const axe_opencl *cl, void *program, const char *options)
+build(axe_ctx *cx, const axe_opencl *cl, void *program, const char *text,
+      const char *options)
 {
-    int r =
+    const char *log;
+    int         r =
         cl->call->BuildProgram(program, 1, &cl->device, options, NULL, NULL);
 
     if (r == 0)
@@ -59,7 +61,9 @@ build(axe_ctx *cx, const axe_opencl *cl, void *program, const char *options)
     axe_fail(cx, AXE_NOWHERE, AXE_ETOOL,
              "the compiler of %s (%s) refuses the text: %s (%d)",
              cl->facts.platform, cl->facts.driver, axe_cl_error_name(r), r);
-    note_lines(cx, log_of(cx, cl, program));
+    log = log_of(cx, cl, program);
+    note_lines(cx, log);
+    axe_cl_note_place(cx, text, log);
     cl->call->ReleaseProgram(program);
     return AXE_ETOOL;
 }
@@ -73,7 +77,7 @@ from_text(axe_ctx *cx, const axe_opencl *cl, const char *text,
         cl->call->CreateProgramWithSource(cl->ctx, 1, &text, NULL, &r);
 
     AXE_TRY(axe_cl_check(cx, r, "taking a text of OpenCL C"));
-    AXE_TRY(build(cx, cl, program, options));
+    AXE_TRY(build(cx, cl, program, text, options));
     *out = program;
     return AXE_OK;
 }

@@ -4,7 +4,8 @@
  * $FAKE_FAIL=NAME:NUMBER makes that call fail, and $FAKE_SAYS is the log of a
  * build; $FAKE_EXT are the device's extensions beside cl_khr_fp64, $FAKE_LANES
  * what it answers to vendors' questions for its lanes.  $FAKE_PLATFORMS and
- * $FAKE_DEVICES (1): how many there are.  fake_count(NAME) says how often a
+ * $FAKE_DEVICES (1): how many there are; $FAKE_ARGS (1): arguments of a kernel.
+ * fake_count(NAME) says how often a
  * call was made. */
 #include <stdint.h>
 #include <stdio.h>
@@ -235,7 +236,7 @@ CALL(GetProgramBuildInfo, void *program UNUSED, void *device UNUSED,
 CALL(GetKernelInfo, void *kernel UNUSED, unsigned what UNUSED, size_t bytes,
      void *out, size_t *need)
 {
-    unsigned n = 1;
+    unsigned n = number("FAKE_ARGS", 1);
     int      bad = enter("GetKernelInfo");
 
     return bad ? bad : answer(&n, sizeof n, bytes, out, need);

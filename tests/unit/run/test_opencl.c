@@ -207,6 +207,56 @@ drivers_refuse(void **state)
     assert_int_equal(fake_count("ReleaseProgram") - gone, 1);
 }
 
+/* Which line of a text a log complains of, and which statement it is of. */
+static void
+errors_have_places(void **state)
+{
+    static const char text[] = "typedef int i;\n"
+                               "kernel void k()\n"
+                               "{\n"
+                               "    /* statement 3, line 8: C[m] + */\n"
+                               "    one();\n"
+                               "    two();\n"
+                               "}\n"
+                               "kernel void other()\n"
+                               "{ three(); }";
+    static const struct {
+        const char *log, *said, *from;
+    } row[] = {
+        {"1:5:5: error: no", "note: line 5 of the text: one();\n",
+         "note: it is of statement 3, line 8: C[m] + of the kernel\n"},
+        {"<k>:5:1: warning: x\n/a/b.cl:6:70: fatal error: no",
+         "line 6 of the text: two();", "statement 3"},
+        {"1 error: x\nx:1:2: error: y", "line 1 of the text: typedef int i;",
+         NULL},
+        {"a:9:3: error: y\na:5:3: error: y", "line 9 of the text: { three(); }",
+         NULL},
+        {"error", NULL, NULL},
+        {"1: error", NULL, NULL},
+        {"a:10:1: error: x", NULL, NULL},
+        {"a:0:1: error: x", NULL, NULL},
+        {":::error:::", NULL, NULL},
+    };
+
+    (void)state;
+    setenv("FAKE_FAIL", "BuildProgram:-11", 1);
+    for (int i = 0; i < AXE_LEN(row); i++) {
+        axe_ctx            *own = axe_ctx_new();
+        axe_opencl_program *p;
+        axe_buf             b = {.cx = own};
+        setenv("FAKE_SAYS", row[i].log, 1);
+        assert_int_equal(axe_opencl_build(own, cl, text, NULL, NULL, &p),
+                         AXE_ETOOL);
+        axe_diags_print(own, &b, false);
+        if (!strstr(b.text, row[i].said ? row[i].said : "refuses the text") ||
+            !strstr(b.text, "of the text: ") != !row[i].said ||
+            !strstr(b.text, "it is of ") != !row[i].from ||
+            (row[i].from && !strstr(b.text, row[i].from)))
+            fail_msg("row %d: %s", i, b.text);
+        axe_ctx_free(own);
+    }
+}
+
 /* Code is kept under its options, and made anew where the driver refuses it; a
  * driver that gives none is asked each time. */
 static void
@@ -444,11 +494,12 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_device, close_device)
     const struct CMUnitTest tests[] = {
-        TEST(device_is_described), TEST(widths_are_asked),
-        TEST(features_are_needed), TEST(nothing_there),
-        TEST(drivers_refuse),      TEST(code_is_kept),
-        TEST(calls_fail),          TEST(groups_have_limits),
-        TEST(handles_are_checked), TEST(forks_have_their_own),
+        TEST(device_is_described),  TEST(widths_are_asked),
+        TEST(features_are_needed),  TEST(nothing_there),
+        TEST(drivers_refuse),       TEST(errors_have_places),
+        TEST(code_is_kept),         TEST(calls_fail),
+        TEST(groups_have_limits),   TEST(handles_are_checked),
+        TEST(forks_have_their_own),
     };
     pid_t child = fork();
     int   status = -1, bad;
