@@ -154,8 +154,7 @@ put_arg(axe_speller *p, axe_buf *b, const axe_lir *l, int i)
         if (axe_is_iconst(a->at, &zero) && zero == 0)
             return AXE_OK;
         axe_puts(b, " + ");
-        return axe_spell_expr(p, b, axe_index_gathered(p->ix, a->at),
-                              AXE_SPELL_ADDRESS);
+        return axe_spell_offset(p, b, axe_index_gathered(p->ix, a->at));
     case AXE_ARG_SHARED:
         if (i < 3 && axe_atom_by_descriptor(l->atom, i))
             return put_descriptor(p, b, a);

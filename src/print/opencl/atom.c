@@ -137,8 +137,7 @@ static axe_status
 put_global(axe_speller *p, axe_buf *b, const axe_arg *a)
 {
     axe_putf(b, "(%s + ", axe_spell_tensor(p, a->tensor));
-    AXE_TRY(axe_spell_expr(p, b, axe_index_gathered(p->ix, a->at),
-                           AXE_SPELL_ADDRESS));
+    AXE_TRY(axe_spell_offset(p, b, axe_index_gathered(p->ix, a->at)));
     axe_putc(b, ')');
     return AXE_OK;
 }

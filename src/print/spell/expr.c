@@ -223,6 +223,12 @@ axe_spell_term(axe_speller *p, axe_buf *b, const axe_node *n)
     return put(p, b, n, P_ADD, AXE_SPELL_INDEX);
 }
 
+axe_status
+axe_spell_offset(axe_speller *p, axe_buf *b, const axe_node *n)
+{
+    return put(p, b, n, P_ADD, AXE_SPELL_ADDRESS);
+}
+
 /* The bits of an element of an array, or the element itself if it is a word. */
 static axe_status
 put_element(axe_speller *p, axe_buf *b, const axe_tensor *t, const axe_node *at)

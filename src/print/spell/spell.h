@@ -147,6 +147,9 @@ AXE_CHECK axe_status axe_spell_float(axe_speller *p, axe_buf *b,
 /* An index that something is added to. */
 AXE_CHECK axe_status axe_spell_term(axe_speller *p, axe_buf *b,
                                     const axe_node *n);
+/* One in elements of global memory, behind "t_X + ". */
+AXE_CHECK axe_status axe_spell_offset(axe_speller *p, axe_buf *b,
+                                      const axe_node *n);
 
 /* word.c ------------------------------------------------------------------- */
 

@@ -45,6 +45,9 @@ static const struct {
     {"kernel k(in i32 X[N], out i32 Y[N]) { index m;"
      "cta (i : N by 256) Y[i*256 + m] = popcount(X[i*256 + m]); }",
      "opencl-sg8", "popcount(bits_of(32, (u64)"},
+    {"kernel k(in f32 X[K], in f32 Z[M, K], out f32 Y[M]) { index k, m;"
+     "cta (i : M by 32) Y[i*32 + m] = sum[k](Z[i*32 + m, k] * X[k / 2]); }",
+     "opencl-sg64", "(t_X + (|) >> 1))"},
 };
 
 static void
