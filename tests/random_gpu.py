@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""random_gpu.py - random kernels on GPUs that are not there, against the
-reference.
+"""random_gpu.py - random kernels on GPUs that are not there, and on OpenCL's
+devices, against the reference.
 
     random_gpu.py AXE [COUNT [SEED [JUDGE...]]]
 
@@ -9,10 +9,14 @@ sim     the simulator, with --check
 ptx     the printed text, as nvcc's front end leaves it, by the driver of
         tests/ptx, in the environment that cli.ptx_slow makes
 text    none: there is a text, or what is refused is refused by the plan
+opencl  the devices of OpenCL that are installed, one and one of its widths by
+        turns, without the driver's optimiser (OPENCL_OPTIMISE=1: with it)
+opencl-sim  the simulator, for the same
 What no plan takes is counted, by reason with -v; whatever else goes wrong is
 made smaller and printed.  AXE_RACES=0 passes over what the simulator finds
 that is no wrong result.
 """
+import json
 import os
 import re
 import subprocess
@@ -24,8 +28,22 @@ import numpy
 from random_kernels import make_array, maker_of, spell
 
 MACHINES = ["sm_80", "sm_90a", "sm_100a"]
-INNER = ["CUDA C", "the simulator:", "PTX", "NVRTC", "internal",
+INNER = ["CUDA C", "OpenCL C", "refuses the text", "CL_", "the simulator:", "PTX", "NVRTC", "internal",
          "gcc failed"]
+
+
+def opencl_machines(axe):
+    """MACHINE@DEVICE of each device and each width that plans may have."""
+    said = subprocess.run([axe, "devices", "--json"], capture_output=True,
+                          text=True, check=True).stdout
+    found = []
+    for d in json.loads(said)["opencl"]["devices"]:
+        lanes = [w for w in d["widths"] if w in (8, 16, 32, 64)]
+        if not all(f in d["features"] for f in ("shuffle", "width")):
+            lanes = []
+        found += ["opencl@%d" % d["number"]]
+        found += ["opencl-sg%d@%d" % (w, d["number"]) for w in lanes]
+    return found
 
 
 class Judge:
@@ -38,7 +56,10 @@ class Judge:
             return ["compile", "k.axe", "-t", machine, "-o", "k.cu"] + [
                 a for i, a in enumerate(args)
                 if a == "--order" or i > 0 and args[i - 1] == "--order"]
-        how = ["sim"] if self.how == "sim" else ["run", "--no-tuned"]
+        how = ["sim"] if "sim" in self.how else ["run", "--no-tuned"]
+        machine, _, device = machine.partition("@")
+        if device:
+            how += ["--device", device]
         return how + ["k.axe", "--random", "--check", "-t", machine] + args
 
     def run(self, maker, segments, machine):
@@ -51,6 +72,8 @@ class Judge:
         command = [self.axe] + self.command(machine, args)
         env = dict(os.environ, NO_COLOR="1",
                    PTX_CC=re.sub(r"\D", "", machine))
+        if self.how == "opencl" and not env.get("OPENCL_OPTIMISE"):
+            env["AXE_OPENCL_OPTIONS"] = "-cl-opt-disable"
         try:
             p = subprocess.run(command, cwd=self.folder, capture_output=True,
                                text=True, errors="replace", timeout=120,
@@ -84,8 +107,13 @@ def main():
     for how in sys.argv[4:] or ["sim"]:
         with tempfile.TemporaryDirectory() as folder:
             j = Judge(axe, folder, how)
+            machines = MACHINES if "opencl" not in how else \
+                opencl_machines(axe)
+            if not machines:
+                print("%s: skipped, there is no device" % how)
+                continue
             for s in range(seed, seed + count):
-                maker, machine = maker_of(s), MACHINES[s // 3 % len(MACHINES)]
+                maker, machine = maker_of(s), machines[s // 3 % len(machines)]
                 segments = maker.segments
                 for n in range(len(segments)):
                     said = j.run(maker, segments[n:n + 1], machine)

@@ -6,7 +6,7 @@ set -u
 fake=$(dirname "$AXE")/tests/libfake_opencl.so
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-export AXE_CACHE=$PWD/cache POCL_CACHE_DIR=$PWD/pocl
+export AXE_CACHE=$PWD/cache
 bad=0
 fail() {
     echo "FAILED: $*"
@@ -71,15 +71,9 @@ error: allocating 128 bytes: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)
   help: free device memory, or use smaller arrays
 END
 
-[ ! -r "$SRC/build/opencl/vendors" ] ||
-    export OCL_ICD_VENDORS=${OCL_ICD_VENDORS-$SRC/build/opencl/vendors}
-"$AXE" devices --json >devices.json || exit 1
-"$PYTHON" - devices.json >devices <<'END'
-import json, sys
-for d in json.load(open(sys.argv[1]))["opencl"]["devices"]:
-    widths = [w for w in d.get("widths", []) if w in (8, 32)]
-    print(d["number"], "opencl", *("opencl-sg%d" % w for w in widths))
-END
+# shellcheck source=tests/opencl.sh
+. "$SRC/tests/opencl.sh"
+opencl_devices | sed 's/ spirv$//; s/ opencl-sg16//; s/ opencl-sg64//' >devices
 
 # Sizes below, at and above those of tiles and of sub-groups, and none.
 export AXE_OPENCL_OPTIONS=-cl-opt-disable

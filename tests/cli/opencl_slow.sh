@@ -1,24 +1,21 @@
 #!/usr/bin/env bash
 # The kernels of tests/sim.list that name no machine, as OpenCL C on every device
-# that is installed, and in the simulator, compared with the reference; each on one
-# of a device's widths and in one of its types by turns (OPENCL_ALL=1: in all).
+# that is installed, compared with the reference.
+#
+# Each kernel, in its first sizes there and in one of its types by turns, runs on
+# every device at every width, where it has several without what the driver's
+# optimiser does, which is most of what it takes.  In all its sizes it runs
+# optimised, and in the simulator, in one type and at one width by turns
+# (OPENCL_ALL=1: in all, at all).  The table of kernels and widths is printed, and
+# is that of docs/opencl.md (UPDATE=1 writes it).  OPENCL_ONLY='^plain .* gemm ':
+# those of the list alone, and no table.
 set -u
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export AXE_CACHE=$PWD/cache
-[ ! -r "$SRC/build/opencl/vendors" ] ||
-    export OCL_ICD_VENDORS=${OCL_ICD_VENDORS-$SRC/build/opencl/vendors}
-
-"$AXE" devices --json >devices.json || exit 1
-"$PYTHON" - devices.json >devices <<'END'
-import json, sys
-for d in json.load(open(sys.argv[1]))["opencl"]["devices"]:
-    has = d["features"]
-    widths = [w for w in d.get("widths", []) if w in (8, 16, 32, 64)]
-    if not all(f in has for f in ("subgroups", "shuffle", "width")):
-        widths = []
-    print(d["number"], "opencl", *("opencl-sg%d" % w for w in widths))
-END
+# shellcheck source=tests/opencl.sh
+. "$SRC/tests/opencl.sh"
+opencl_devices | sed 's/ spirv$//' >devices
 [ -s devices ] || { echo "skipped: no OpenCL device"; exit 77; }
 
 # What is refused, as patterns of VERB:KERNEL:MACHINE:DEVICE, and why.
@@ -38,39 +35,48 @@ is_refused() {
 }
 export -f is_refused
 
-# VERB DEVICE FILE KERNEL MACHINE TYPE SIZES: says what is wrong, and no more.
+# HOW DEVICE FILE KERNEL MACHINE TYPE SIZES: says whether it runs, is refused, or
+# what is wrong.  HOW is run, sim, or plain for a run that is not optimised.
 one() {
-    local verb=$1 device=$2 file=$3 kernel=$4 machine=$5 type=$6 said
+    local how=$1 device=$2 file=$3 kernel=$4 machine=$5 type=$6 said verb=run
     shift 6
     [ "$type" = - ] || set -- --set "T=$type" "$@"
-    [ "$verb" = run ] || set -- --policy lazy "$@"
+    [ "$how" != sim ] || { verb=sim; set -- --policy lazy "$@"; }
+    [ "$how" != plain ] || export AXE_OPENCL_OPTIONS=-cl-opt-disable
     said=$("$AXE" "$verb" "$SRC/kernels/$file.axe" "$kernel" --target "$machine" \
         --device "$device" --random --check "$@" 2>&1) &&
         ! [[ $said == *"no error bound"* ]] && said=
-    ! is_refused "$verb:$kernel:$machine:$device" ||
-        if [ -z "$said" ]; then
-            said="it is among the refused, and runs"
-        elif [[ $said == *"error: "* && $said != *finding* ]]; then
-            said=
-        fi
-    [ -z "$said" ] && return
-    echo "FAILED: $verb $kernel on $machine, device $device, $type: $*"
+    if ! is_refused "$verb:$kernel:$machine:$device"; then
+        [ -n "$said" ] || { echo "runs $how $device $machine $kernel"; return; }
+    elif [ -z "$said" ]; then
+        said="it is among the refused, and runs"
+    elif [[ $said == *"error: "* && $said != *finding* ]]; then
+        echo "refused $how $device $machine $kernel"
+        return
+    fi
+    echo "FAILED: $how $kernel on $machine, device $device, $type: $*"
     echo "$said" | head -n 20
 }
 export -f one
 
+# Which runs there are of a row: in how many of its types, at how many widths.
 turn_of=0 before=
 grep -v '^#' "$SRC/tests/sim.list" | grep ' 80,90,100 ' |
     while read -r file kernel _ types sizes; do
-        [ "$kernel" = "$before" ] || turn_of=$((turn_of + 1))
+        first=
+        [ "$kernel" = "$before" ] || { turn_of=$((turn_of + 1)); first=yes; }
         before=$kernel
-        IFS=, read -ra type <<<"$types"
-        [ -n "${OPENCL_ALL-}" ] || type=("${type[turn_of % ${#type[@]}]}")
+        IFS=, read -ra all <<<"$types"
+        type=("${all[@]}")
+        [ -n "${OPENCL_ALL-}" ] || type=("${all[turn_of % ${#all[@]}]}")
         while read -r device machines; do
             # shellcheck disable=SC2086
             set -- $machines
             for i in $(seq $#); do
                 turn=$(((turn_of + i) % $#))
+                [ -z "$first" ] || [ $# = 1 ] ||
+                    echo "plain $device $file $kernel ${!i}" \
+                        "${all[(turn_of + i + device) % ${#all[@]}]} $sizes"
                 for t in "${type[@]}"; do
                     [ -z "${OPENCL_ALL-}" ] && [ $turn != 0 ] ||
                         echo "run $device $file $kernel ${!i} $t $sizes"
@@ -80,7 +86,13 @@ grep -v '^#' "$SRC/tests/sim.list" | grep ' 80,90,100 ' |
             done
         done <devices
     done >list
+[ -z "${OPENCL_ONLY-}" ] || { grep -E "$OPENCL_ONLY" list >some; mv some list; }
 xargs -P 2 -L 1 bash -c 'one "$@"' one <list >out 2>&1
-cat out
-echo "$(wc -l <list) runs on $(wc -l <devices) devices, $(grep -c '^FAILED' out) failed"
-[ -s list ] && ! grep -q . out
+grep -vE '^(runs|refused) ' out
+failed=$(grep -c '^FAILED' out)
+echo "$(wc -l <list) runs on $(wc -l <devices) devices, $failed failed"
+[ -s list ] && ! grep -qvE '^(runs|refused) ' out || exit 1
+[ -n "${OPENCL_ONLY-}" ] && [ -z "${UPDATE-}" ] || {
+    "$AXE" devices --json >devices.json
+    "$PYTHON" "$SRC/tests/opencl.py" devices.json out
+}
