@@ -343,21 +343,50 @@ check_stride(binder *b, int p, int dim)
     return st;
 }
 
+/* How far row-major, column-major or any strides reach; false: beyond int64. */
+static bool
+strides_reach(const axe_array *a, const int64_t *stride, int64_t *out)
+{
+    int64_t last = 0, step;
+
+    for (int i = 0; i < a->rank; i++)
+        if (!axe_mul(a->shape[i] - 1, stride[i], &step) ||
+            !axe_add(last, step, &last))
+            return false;
+    return axe_add(last, 1, out);
+}
+
+/* The same of a packed matrix, n rounded up to V columns times Kp, with V and
+ * Kp as strides (plan/access/packed.c); of the two dimensions n's gives more.
+ */
+static bool
+packed_reach(const axe_array *a, const int64_t *stride, int64_t *out)
+{
+    int64_t n;
+
+    *out = 0;
+    for (int i = 0; i < 2; i++) {
+        int64_t v = stride[1 - i];
+        if (v < 1 || !axe_add(a->shape[i], v - 1, &n) ||
+            !axe_mul(n / v * v, stride[i], &n))
+            return false;
+        *out = n > *out ? n : *out;
+    }
+    return true;
+}
+
 /* The last element's place must be an int64, in bytes too. */
 static axe_status
 check_reach(binder *b, int p, int64_t *bytes)
 {
     const axe_tensor *t = b->k->param[p];
-    int64_t           last = 0, step;
+    int64_t           last;
 
     *bytes = 0;
     if (axe_array_is_empty(b->of[p]))
         return AXE_OK;
-    for (int i = 0; i < t->rank; i++)
-        if (!axe_mul(b->of[p]->shape[i] - 1, b->to.stride[p][i], &step) ||
-            !axe_add(last, step, &last))
-            last = INT64_MAX;
-    if (!axe_add(last, 1, &last) ||
+    if (!(t->packed ? packed_reach : strides_reach)(b->of[p], b->to.stride[p],
+                                                    &last) ||
         !axe_mul(last, (axe_type_table[t->type].bits + 7) / 8, bytes))
         return axe_fail(b->cx, t->at, AXE_EOVERFLOW,
                         "%s: the address of its last element does not fit "

@@ -498,6 +498,45 @@ test_fitting(void **state)
     axe_ctx_free(cx);
 }
 
+/* A packed matrix of 32 x 200 takes as many numbers, though strides of 200 and
+ * 16 would reach farther: what is written may begin behind. */
+static void
+test_bind_packed(void **state)
+{
+    static float mem[12000];
+    axe_ctx     *cx = axe_ctx_new();
+    int32_t source = axe_source_add(cx, "k.axe", gemm_text, strlen(gemm_text));
+    axe_compile_spec   spec = {.machine = "cpu-avx512",
+                               .n_order = 1,
+                               .order_name = (const char *[]){"B"},
+                               .order = (const char *[]){"packed"}};
+    const axe_program *p;
+    axe_packed         packed;
+    axe_bound          bound;
+
+    (void)state;
+    assert_int_equal(axe_compile(cx, source, &spec, AXE_STAGE_PLAN, &p),
+                     AXE_OK);
+    assert_int_equal(
+        axe_packed_of(cx, p, "B", (const int64_t[]){32, 200}, &packed), AXE_OK);
+    assert_int_equal(packed.bytes, 32 * 200 * sizeof *mem);
+    for (int behind = 0; behind < 2; behind++) {
+        float    *c = mem + 2048 + 32 * 200 - 1 + behind;
+        axe_array array[] = {
+            {"A", "f32", 2, (const int64_t[]){7, 200}, NULL, mem},
+            {"B", packed.type, 2, (const int64_t[]){32, 200}, packed.stride,
+             mem + 2048},
+            {"C", "f32", 2, (const int64_t[]){7, 32}, NULL, c},
+        };
+        assert_int_equal(
+            axe_bind(cx, p->kernel, 3, array, 0, NULL, true, &bound),
+            behind ? AXE_OK : AXE_EARG);
+    }
+    assert_string_equal(axe_last_error(cx),
+                        "C is written, but its memory overlaps that of B");
+    axe_ctx_free(cx);
+}
+
 int
 main(void)
 {
@@ -508,6 +547,7 @@ main(void)
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_bind),
         cmocka_unit_test(test_bind_strided),
+        cmocka_unit_test(test_bind_packed),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_shapes_without_values),
         cmocka_unit_test(test_fitting),
