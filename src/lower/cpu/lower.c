@@ -9,6 +9,7 @@
 
 #include "lower/code/build.h"
 #include "lower/cpu/cpu.h"
+#include "lower/cpu/tile.h"
 #include "lower/pass/pass.h"
 
 static axe_status lower_body(axe_lowering *lw, axe_lblock *b, int n,
@@ -21,16 +22,6 @@ let(axe_lowering *lw, axe_lblock *b, const axe_var *v, const axe_node *value)
 
     l->var = v;
     l->value = value;
-    return axe_ivar(lw, v);
-}
-
-/* How many workers share the tasks: a size that the entry is given. */
-static const axe_node *
-n_worker(axe_lowering *lw)
-{
-    axe_var *v = axe_new(lw->cx, axe_var);
-
-    *v = (axe_var){.kind = AXE_VAR_SIZE, .name = AXE_WORKERS, .id = -1};
     return axe_ivar(lw, v);
 }
 
@@ -53,7 +44,7 @@ static const axe_node *
 raised(axe_lowering *lw, axe_lblock *b, const axe_node *keep,
        const axe_node *count)
 {
-    const axe_node *w = n_worker(lw);
+    const axe_node *w = axe_worker_count(lw);
     const axe_node *more = axe_node2(
         lw->cx, AXE_OP_mul, axe_node2(lw->cx, AXE_OP_cdiv, count, w), w);
 
@@ -67,7 +58,7 @@ static void
 count_tiles(axe_lowering *lw, axe_lblock *b, const axe_stmt *s,
             const axe_node **count)
 {
-    const axe_node *all = axe_int(lw, 1), *w = n_worker(lw), *enough;
+    const axe_node *all = axe_int(lw, 1), *w = axe_worker_count(lw), *enough;
     int             first = s->n_var, cheap = s->n_var;
 
     for (int i = 0; i < s->n_var; i++) {

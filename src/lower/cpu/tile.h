@@ -35,6 +35,8 @@ const axe_node *axe_named(axe_lowering *lw, axe_lblock *b, const char *name,
                           const axe_node *value);
 const axe_node *axe_choose(axe_lowering *lw, const axe_node *c,
                            const axe_node *a, const axe_node *b);
+/* How many workers share the tasks: a size that the entry is given. */
+const axe_node *axe_worker_count(axe_lowering *lw);
 /* The block of code where the condition holds; b itself where it surely does,
  * NULL where it surely does not. */
 axe_lblock *axe_where(axe_lowering *lw, axe_lblock *b, const axe_node *cond,

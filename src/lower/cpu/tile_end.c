@@ -29,6 +29,15 @@ axe_named(axe_lowering *lw, axe_lblock *b, const char *name,
 }
 
 const axe_node *
+axe_worker_count(axe_lowering *lw)
+{
+    axe_var *v = axe_new(lw->cx, axe_var);
+
+    *v = (axe_var){.kind = AXE_VAR_SIZE, .name = AXE_WORKERS, .id = -1};
+    return axe_ivar(lw, v);
+}
+
+const axe_node *
 axe_choose(axe_lowering *lw, const axe_node *c, const axe_node *a,
            const axe_node *b)
 {
