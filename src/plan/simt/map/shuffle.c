@@ -17,9 +17,6 @@
 #include "plan/simt/map/map.h"
 #include <string.h>
 
-/* [cycles of an SM] of a select for one warp: 64 lanes a clock. */
-static const double SELECT = 0.5;
-
 enum { MAX_DIGIT = 64, NOBODY = -1 };
 
 typedef struct attempt {
@@ -206,102 +203,26 @@ choose_words(attempt *a, axe_type t)
 
 /* --------------------------------------------------------------------- rows */
 
-/* The row by which each lane names the lane whose register it gets. */
-static const axe_atom *
-find_index_row(const attempt *a, int bits)
-{
-    const axe_machine *mc = a->p->mc;
-
-    for (int i = 0; i < mc->n_atom; i++) {
-        const axe_atom *row = &mc->atom[i];
-        if (row->kind == AXE_ATOM_PERMUTE && row->by == AXE_SCOPE_WARP &&
-            row->space[2] == AXE_ARG_INT && row->align * 8 == bits &&
-            axe_machine_has(mc, row))
-            return row;
-    }
-    return NULL;
-}
-
-/* The bits in which all lanes that get something differ from who gives it; 0:
- * not the same ones. */
-static int
-distance_of(const axe_round *r)
-{
-    int d = 0;
-
-    for (int l = 0; l < AXE_ROUND_LANES; l++) {
-        if (r->from[l] < 0)
-            continue;
-        if (d != 0 && (r->from[l] ^ l) != d)
-            return 0;
-        d = r->from[l] ^ l;
-    }
-    return d;
-}
-
 static bool
 choose_rows(attempt *a)
 {
-    axe_rounds       *r = &a->out.rounds;
-    axe_shuffle_step *step =
-        axe_new_array(a->p->cx, axe_shuffle_step, r->n + 1);
-    int             bits = axe_type_table[a->out.type].bits * a->out.pack;
-    axe_type        word = bits == 64 ? AXE_TYPE_i64 : AXE_TYPE_i32;
-    const axe_atom *index = find_index_row(a, bits);
+    int               bits = axe_type_table[a->out.type].bits * a->out.pack;
+    axe_shuffle_step *step;
 
+    if (!axe_rounds_rows(a->p->cx, a->p->mc, bits, &a->out.rounds, &step,
+                         &a->out.cost))
+        return false;
     a->out.step = step;
-    for (int i = 0; i < r->n; i++) {
-        int d = distance_of(&r->round[i]);
-        if (d > 0 && (d & (d - 1)) == 0)
-            step[i].atom = axe_simt_find_exchange(a->p->cx, a->p->mc, word, d,
-                                                  &step[i].param);
-        if (!step[i].atom)
-            step[i] = (axe_shuffle_step){index, 0, true};
-        if (!step[i].atom)
-            return false;
-        a->out.cost += step[i].atom->cost;
-    }
     return true;
 }
 
 /* --------------------------------------------------------------------- cost */
 
-/* Different values among n beyond the first, those below 0 apart. */
-static int
-n_more(int n, const int *value)
-{
-    int more = -1;
-
-    for (int i = 0; i < n; i++) {
-        int k = 0;
-        while (k < i && value[k] != value[i])
-            k++;
-        more += k == i && value[i] >= 0;
-    }
-    return more > 0 ? more : 0;
-}
-
 static void
 count_selects(attempt *a)
 {
-    const axe_rounds *r = &a->out.rounds;
-    int               from[AXE_ROUND_LANES];
-
-    for (int i = 0; i < r->n; i++) {
-        for (int l = 0; l < a->lanes; l++)
-            from[l] = r->round[i].reg[l];
-        a->out.n_select += n_more(a->lanes, from);
-    }
-    for (int s = 0; s < a->n_want; s++) {
-        for (int l = 0; l < a->lanes; l++) {
-            axe_round_from f = r->slot[l * a->n_want + s];
-            from[l] = f.round >= 0    ? AXE_ROUND_SLOTS + f.round
-                      : f.round == -1 ? f.reg
-                                      : NOBODY;
-        }
-        a->out.n_select += n_more(a->lanes, from);
-    }
-    a->out.cost += SELECT * a->out.n_select;
+    a->out.n_select = axe_rounds_selects(a->lanes, a->n_want, &a->out.rounds);
+    a->out.cost += AXE_SELECT_CYCLES * a->out.n_select;
 }
 
 /* Of n elements of a thread, in the widest rows that they fill. */

@@ -3,16 +3,9 @@
 #ifndef AXE_PLAN_SIMT_MAP_SHUFFLE_H
 #define AXE_PLAN_SIMT_MAP_SHUFFLE_H
 
-#include "move/rounds.h"
+#include "move/rows.h"
 #include "plan/plan_int.h"
 #include "plan/simt/simt.h"
-
-/* How one round is done. */
-typedef struct axe_shuffle_step {
-    const axe_atom *atom;
-    int             param;
-    bool            index; /* lanes say whose; else the row does */
-} axe_shuffle_step;
 
 /* Registers and slots count words of `pack` elements.  Slots are the iterations
  * of the work in which the operand differs, the last digit fastest. */
