@@ -269,6 +269,49 @@ AXE_CHECK axe_status axe_layout_compact(axe_ctx *cx, const axe_layout *l,
 AXE_CHECK axe_status axe_layout_fiber_size(axe_ctx *cx, const axe_layout *l,
                                            int64_t *out);
 
+/* ------------------------------------------------------------ differences */
+
+/* In what two layouts differ: a row of difference.def. */
+typedef enum axe_differ_part {
+#define PART(name, text) AXE_DIFFER_##name,
+#include "axe/difference.def"
+    AXE_N_DIFFER
+} axe_differ_part;
+
+typedef struct axe_layout_difference {
+    axe_differ_part part; /* NONE: they are equal */
+    int64_t index;    /* that shows it; SIZE: the first that one lacks; -1: none
+                         was found, as strides are not known or too many agree */
+    bool       least; /* no index before it shows it */
+    axe_points a, b;  /* its points; none where a layout lacks it */
+} axe_layout_difference;
+
+/* Are they equal, and if not, what shows it?
+ * Errors  those of axe_layout_equal.  Cost: O(iters) for each index that
+ * agrees, up to 2^22. */
+AXE_CHECK axe_status axe_layout_differ(axe_ctx *cx, const axe_layout *a,
+                                       const axe_layout      *b,
+                                       axe_layout_difference *out);
+
+/* An index at which `tiled` is no layout of tiles of `inner`: it is not as far
+ * from its tile's first element as in `inner` (got, not want); or, inside ==
+ * -1, a tile begins `got` behind the first one, no multiple of the span `want`.
+ */
+typedef struct axe_tile_break {
+    int64_t  index, first; /* and the first one of its tile */
+    axe_axis axis;
+    int64_t  inside; /* its index in `inner` */
+    int64_t  got, want;
+} axe_tile_break;
+
+/* The least such index, among the first 2^20; *found false: none, or shapes do
+ * not fit, or strides are not known. */
+AXE_CHECK axe_status axe_layout_tile_break(axe_ctx *cx, const axe_layout *tiled,
+                                           axe_shape         tiled_shape,
+                                           const axe_layout *inner,
+                                           axe_shape inner_shape, bool *found,
+                                           axe_tile_break *out);
+
 /* ------------------------------------------------------------- the algebra */
 
 /* The normal form: no unit iters, neighbours fused (D0, D1), stride-0 iters on

@@ -6,6 +6,7 @@
  *     iters.c   lists of iters                canon.c     normal form
  *     set.c     sums of progressions          solve.c     solving them
  *     equal.c   equality of maps              group.c     cutting into dims
+ *     differ.c  what shows that not
  *     tile.c    tile, direct sum              tile_of.c   undone; quotient.c
  *     slice.c   regions                       query.c     points and spans
  *
