@@ -14,6 +14,10 @@ import sys
 import tempfile
 
 
+# How the output of a command begins whose exit status is not 0.
+NO = ("error:", "different in ", "refused: ")
+
+
 def blocks(path):
     text = open(path, encoding="utf-8").read()
     for m in re.finditer(r"^```console\n(.*?)^```$", text, re.M | re.S):
@@ -90,7 +94,7 @@ def main():
                         print(f"{path}:{line}: not run, no NVRTC: {command}")
                         continue
                     ran += 1
-                    expect_error = any(w.startswith("error:") or ": error:" in w
+                    expect_error = any(w.startswith(NO) or ": error:" in w
                                        for w in want)
                     if not matches(want, got) or \
                             (p.returncode != 0) != expect_error:

@@ -1,0 +1,400 @@
+/* verb_why.c - `axe why`: why two layouts differ, or an operation is refused,
+ * with the smallest index that shows it. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "axe.h"
+#include "layout/json.h"
+
+enum { NO = AXE_EXIT_FAIL }; /* different, or refused */
+
+static const char help_text[] =
+    "usage: axe why [OPTION]... A B\n"
+    "       axe why [OPTION]... FUNCTION ARGUMENT...\n"
+    "       axe why [OPTION]... EXPR\n"
+    "\n"
+    "Are two layouts equal, and if not, what is the smallest index that shows "
+    "it?\n"
+    "Why is a function of layouts refused?  The exit status is 0 for equal and "
+    "for\n"
+    "a function that has a value, 1 otherwise.\n"
+    "\n"
+    "  axe why '(2, 3) : (3, 1)' '(3, 2) : (2, 1)'\n"
+    "  axe why tile-of '(16) : (1) | (4, 4)' '(2, 2) : (4, 1)'\n"
+    "  axe why '((2, 2) : (2@a, 1@b) | (4))[1:3]'\n"
+    "\n"
+    "      --json         the answer as one JSON object\n"
+    "  -m, --machine M    know the axes of machine M\n"
+    "      --strict-axes  refuse axes that no machine declares\n"
+    "  -h, --help         this text; functions: see 'axe layout --help'\n";
+
+typedef struct options {
+    bool        json, strict;
+    const char *machine;
+} options;
+
+/* ------------------------------------------------------------------- answers
+ */
+
+/* An answer in words and as JSON, made side by side. */
+typedef struct answer {
+    axe_ctx *cx;
+    axe_buf  text, json;
+    int      code;
+} answer;
+
+static void
+begin(answer *a, axe_ctx *cx, int code, const char *verdict)
+{
+    *a = (answer){cx, {.cx = cx}, {.cx = cx}, code};
+    axe_putf(&a->json, "{\"verdict\":\"%s\"", verdict);
+}
+
+static void
+put_field(answer *a, const char *key, const char *text)
+{
+    axe_putf(&a->json, ",\"%s\":", key);
+    axe_json_put_name(&a->json, text);
+}
+
+static int
+finish(answer *a, const options *opt)
+{
+    if (opt->json)
+        printf("%s}\n", a->json.text);
+    else
+        fputs(a->text.text, stdout);
+    return a->code;
+}
+
+static const char *
+points_text(axe_ctx *cx, const axe_points *p)
+{
+    axe_value v = {.kind = AXE_VALUE_POINTS, .points = *p};
+
+    return p->n_point > 0 ? axe_value_text(cx, &v) : "no place";
+}
+
+/* "5, (1, 2)": an index, and what it is in dims. */
+static const char *
+index_text(axe_ctx *cx, axe_shape s, int64_t x)
+{
+    axe_buf  b = {.cx = cx};
+    int64_t *c = axe_new_array(cx, int64_t, s.n + 1);
+    int64_t  rest = x;
+
+    axe_putf(&b, "index %" PRId64, x);
+    for (int k = s.n - 1; k >= 0; k--) {
+        c[k] = rest % s.extent[k];
+        rest /= s.extent[k];
+    }
+    for (int k = 0; s.n > 1 && rest == 0 && k < s.n; k++)
+        axe_putf(&b, "%s%" PRId64, k ? ", " : ", (", c[k]);
+    axe_puts(&b, s.n > 1 && rest == 0 ? ")" : "");
+    return b.text;
+}
+
+/* --------------------------------------------------------------- two layouts
+ */
+
+static const char *
+form_of(axe_ctx *cx, const axe_layout *l)
+{
+    axe_mark          m = axe_ctx_mark(cx);
+    const axe_layout *c;
+
+    if (axe_layout_canon(cx, axe_layout_flat(cx, l), &c) == AXE_OK)
+        return axe_layout_text(cx, c);
+    axe_ctx_release(cx, m);
+    return axe_layout_text(cx, l);
+}
+
+static void
+put_difference(answer *a, const axe_layout *x, const axe_layout_difference *d)
+{
+    const char *where = index_text(a->cx, axe_layout_shape(a->cx, x), d->index);
+
+    if (d->index < 0) {
+        axe_puts(&a->text, "  no index shows it in plain numbers\n");
+        return;
+    }
+    axe_putf(&a->text, "  at %s%s:\n    A has it at %s\n    B has it at %s\n",
+             where, d->least ? "" : ", and perhaps before",
+             points_text(a->cx, &d->a), points_text(a->cx, &d->b));
+    axe_putf(&a->json, ",\"index\":%" PRId64 ",\"least\":%s", d->index,
+             d->least ? "true" : "false");
+    put_field(a, "a", points_text(a->cx, &d->a));
+    put_field(a, "b", points_text(a->cx, &d->b));
+}
+
+static axe_status
+compare(axe_ctx *cx, const axe_layout *x, const axe_layout *y, answer *out)
+{
+    static const char *const part[] = {
+#define PART(name, text) text,
+#include "axe/difference.def"
+    };
+    axe_layout_difference d;
+
+    AXE_TRY(axe_layout_differ(cx, x, y, &d));
+    if (d.part == AXE_DIFFER_NONE) {
+        begin(out, cx, AXE_EXIT_OK, "equal");
+        axe_putf(&out->text,
+                 "equal: the same points at all %" PRId64 " indices\n",
+                 x->size);
+    } else {
+        begin(out, cx, NO, "different");
+        axe_putf(&out->text, "different in %s\n", part[d.part]);
+        put_field(out, "part", part[d.part]);
+        put_difference(out, x, &d);
+    }
+    axe_putf(&out->text, "  normal forms:\n    A %s\n    B %s\n",
+             form_of(cx, x), form_of(cx, y));
+    put_field(out, "form_a", form_of(cx, x));
+    put_field(out, "form_b", form_of(cx, y));
+    return AXE_OK;
+}
+
+/* ------------------------------------------------------------------ functions
+ */
+
+/* The row of that name, in which '-' may stand for '_'; NULL: none. */
+static const char *
+function_named(axe_ctx *cx, const char *name)
+{
+    int                    n;
+    const axe_expr_fn_row *fn = axe_expr_fns(&n);
+    char                  *s = axe_textf(cx, "%s", name);
+
+    for (char *c = s; *c; c++)
+        *c = *c == '-' ? '_' : *c;
+    for (int i = 0; i < n; i++)
+        if (strcmp(fn[i].name, s) == 0)
+            return fn[i].name;
+    return NULL;
+}
+
+static const char *
+call_text(axe_ctx *cx, const char *name, int n, char **arg)
+{
+    axe_buf b = {.cx = cx};
+
+    axe_puts(&b, name);
+    for (int i = 0; i < n; i++)
+        axe_putf(&b, "%s%s", i ? ", " : "(", arg[i]);
+    axe_putc(&b, ')');
+    return b.text;
+}
+
+/* The diagnostic and what follows it. */
+static void
+put_refusal(answer *a, axe_status st)
+{
+    const axe_diag *d = axe_diags(a->cx), *error = NULL;
+    int             n = 0;
+
+    for (; d; d = d->next)
+        error = d->severity == AXE_ERROR ? d : error;
+    axe_putf(&a->text, "refused: %s\n",
+             error ? error->text : axe_status_text(st));
+    put_field(a, "code", axe_status_name(st));
+    put_field(a, "reason", error ? error->text : axe_status_text(st));
+    for (d = error ? error->next : NULL; d; d = d->next) {
+        if (strcmp(d->text, "in this expression") != 0)
+            axe_putf(&a->text, "  %s: %s\n",
+                     d->severity == AXE_HELP ? "help" : "note", d->text);
+        axe_puts(&a->json, n++ ? "," : ",\"notes\":[");
+        axe_json_put_name(&a->json, d->text);
+    }
+    axe_puts(&a->json, n > 0 ? "]" : "");
+}
+
+/* The index at which tiles of `inner` are not what `tiled` has. */
+static void
+put_break(answer *a, const axe_layout *tiled, const axe_layout *inner)
+{
+    axe_shape      s = axe_layout_shape(a->cx, tiled);
+    axe_shape      t = axe_layout_shape(a->cx, inner);
+    axe_tile_break b;
+    bool           found;
+    axe_mark       m = axe_ctx_mark(a->cx);
+
+    if (axe_layout_tile_break(a->cx, tiled, s, inner, t, &found, &b) !=
+        AXE_OK) {
+        axe_ctx_release(a->cx, m);
+        return;
+    }
+    if (!found)
+        return;
+    if (b.inside < 0)
+        axe_putf(&a->text,
+                 "  a tile begins at %s, %" PRId64 " from the first one on %s, "
+                 "no multiple of the span %" PRId64 "\n",
+                 index_text(a->cx, s, b.index), b.got,
+                 axe_axis_name(a->cx, b.axis), b.want);
+    else
+        axe_putf(&a->text,
+                 "  %s is %" PRId64 " from the first of its tile, %s, on %s; "
+                 "in the inner layout it is %" PRId64 "\n",
+                 index_text(a->cx, s, b.index), b.got,
+                 index_text(a->cx, s, b.first), axe_axis_name(a->cx, b.axis),
+                 b.want);
+    axe_putf(&a->json,
+             ",\"index\":%" PRId64 ",\"first\":%" PRId64 ",\"got\":%" PRId64
+             ",\"want\":%" PRId64,
+             b.index, b.first, b.got, b.want);
+    put_field(a, "axis", axe_axis_name(a->cx, b.axis));
+}
+
+/* Two indices that share a point, of a layout that is not injective. */
+static axe_status
+put_collision(answer *a, const axe_layout *l)
+{
+    int64_t    w[2] = {0, 0};
+    bool       yes;
+    axe_points p;
+
+    AXE_TRY(axe_layout_injective(a->cx, l, &yes, w));
+    if (yes)
+        return AXE_OK;
+    AXE_TRY(axe_layout_apply(a->cx, l, w[0], &p));
+    axe_putf(&a->text,
+             "  indices %" PRId64 " and %" PRId64 " share a point: %s\n", w[0],
+             w[1], points_text(a->cx, &p));
+    axe_putf(&a->json, ",\"indices\":[%" PRId64 ",%" PRId64 "]", w[0], w[1]);
+    return AXE_OK;
+}
+
+static axe_status
+layout_of(axe_ctx *cx, const char *name, const char *text,
+          const axe_layout **out)
+{
+    axe_value v;
+
+    AXE_TRY(axe_expr_eval(cx, name, text, NULL, &v));
+    if (v.kind != AXE_VALUE_LAYOUT)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE, "%s is no layout but %s",
+                        name, axe_value_text(cx, &v));
+    *out = v.layout;
+    return AXE_OK;
+}
+
+/* What shows the refusal, or a no, of some functions. */
+static void
+put_witness(answer *a, const char *fn, int n, char **arg)
+{
+    axe_mark          m = axe_ctx_mark(a->cx);
+    const axe_layout *x, *y;
+
+    if (!fn || n < 1 || layout_of(a->cx, "A", arg[0], &x) != AXE_OK)
+        return;
+    if (strcmp(fn, "tile_of") == 0 && n == 2 &&
+        layout_of(a->cx, "B", arg[1], &y) == AXE_OK)
+        put_break(a, x, y);
+    else if (strcmp(fn, "injective") == 0 && put_collision(a, x) != AXE_OK)
+        axe_ctx_release(a->cx, m);
+}
+
+static void
+evaluate(axe_ctx *cx, const char *fn, int n, char **arg, answer *out)
+{
+    axe_value   v;
+    const char *text = fn ? call_text(cx, fn, n, arg) : arg[0];
+    axe_status  st = axe_expr_eval(cx, "EXPR", text, NULL, &v);
+    bool        no = st == AXE_OK && v.kind == AXE_VALUE_BOOL && !v.truth;
+
+    begin(out, cx, st == AXE_OK && !no ? AXE_EXIT_OK : NO,
+          st != AXE_OK ? "refused"
+          : no         ? "no"
+                       : "possible");
+    if (st != AXE_OK) {
+        put_refusal(out, st);
+    } else {
+        if (v.kind == AXE_VALUE_BOOL)
+            axe_puts(&out->text, no ? "no\n" : "yes\n");
+        else
+            axe_putf(&out->text, "possible: %s\n", axe_value_text(cx, &v));
+        put_field(out, "value", axe_value_text(cx, &v));
+    }
+    if (out->code != AXE_EXIT_OK)
+        put_witness(out, fn, n, arg);
+}
+
+/* ------------------------------------------------------------------- the verb
+ */
+
+static int
+run(int n, char **arg, const options *opt)
+{
+    axe_ctx    *cx = axe_ctx_new();
+    const char *fn;
+    answer      a;
+    int         code;
+
+    if (!cx)
+        return axe_tool_finish(AXE_EXIT_FAIL);
+    if (axe_tool_axes(cx, opt->machine, opt->strict) != AXE_OK) {
+        code = axe_tool_report(cx);
+        axe_ctx_free(cx);
+        return axe_tool_finish(code);
+    }
+    fn = n > 1 ? function_named(cx, arg[0]) : NULL;
+    if (n > 2 && !fn) {
+        code = axe_tool_usage("why", "there is no function '%s' of layouts",
+                              arg[0]);
+        axe_ctx_free(cx);
+        return code;
+    }
+    if (fn || n == 1) {
+        evaluate(cx, fn, fn ? n - 1 : 1, fn ? arg + 1 : arg, &a);
+        code = finish(&a, opt);
+    } else {
+        const axe_layout *x, *y;
+        if (layout_of(cx, "A", arg[0], &x) != AXE_OK ||
+            layout_of(cx, "B", arg[1], &y) != AXE_OK ||
+            compare(cx, x, y, &a) != AXE_OK)
+            code = axe_tool_report(cx);
+        else
+            code = finish(&a, opt);
+    }
+    axe_ctx_free(cx);
+    return axe_tool_finish(code);
+}
+
+int
+axe_verb_why(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"machine", required_argument, NULL, 'm'},
+        {"strict-axes", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    options opt = {0};
+    int     c;
+
+    while ((c = getopt_long(argc, argv, "m:h", long_options, NULL)) != -1)
+        switch (c) {
+        case 'j':
+            opt.json = true;
+            break;
+        case 'm':
+            opt.machine = optarg;
+            break;
+        case 's':
+            opt.strict = true;
+            break;
+        case 'h':
+            fputs(help_text, stdout);
+            return axe_tool_finish(AXE_EXIT_OK);
+        default:
+            return axe_tool_wrong(argv, long_options);
+        }
+    if (optind == argc)
+        return axe_tool_usage("why",
+                              "two layouts, or an expression, are missing");
+    return run(argc - optind, argv + optind, &opt);
+}
