@@ -103,6 +103,28 @@ axe_op_cosize(axe_job *j)
 }
 
 axe_status
+axe_op_differ(axe_job *j)
+{
+    static const char *const part[] = {
+#define PART(name, text) text,
+#include "axe/difference.def"
+    };
+    const axe_layout     *a, *b;
+    axe_layout_difference d;
+
+    AXE_TRY(axe_job_layout(j, "a", &a));
+    AXE_TRY(axe_job_layout(j, "b", &b));
+    AXE_TRY(axe_layout_differ(j->cx, a, b, &d));
+    axe_putf(j->out, "{\"equal\":%s,\"in\":\"%s\"",
+             d.part == AXE_DIFFER_NONE ? "true" : "false", part[d.part]);
+    if (d.index >= 0)
+        axe_putf(j->out, ",\"index\":%" PRId64 ",\"least\":%s", d.index,
+                 d.least ? "true" : "false");
+    axe_putc(j->out, '}');
+    return AXE_OK;
+}
+
+axe_status
 axe_op_injective(axe_job *j)
 {
     const axe_layout *l;

@@ -157,6 +157,10 @@ static const struct row {
     {"unpack", "{\"layout\":\"(4):(1)\",\"num\":2}", "={\"D\":[[8,1,\"m\"]],\"R\":[],\"O\":{}}"},
     {"unpack", "{\"layout\":\"(4):(1)\",\"num\":0}", "EARG num is 0: it must be in [1, 2^31)"},
     /* scopes */
+    {"differ", "{\"a\":\"(2,3):(3,1)\",\"b\":\"(3,2):(2,1)\"}", "={\"equal\":true,\"in\":\"nothing\"}"},
+    {"differ", "{\"a\":\"(2,3):(3,1)\",\"b\":\"(2,3):(4,1)\"}",
+     "={\"equal\":false,\"in\":\"the steps of their digits\",\"index\":3,\"least\":true}"},
+    {"differ", "{\"a\":\"(4):(K)\",\"b\":\"(4):(M)\"}", "={\"equal\":false,\"in\":\"the steps of their digits\"}"},
     /* TVM's names of our axes; parts and wholes of nested axes */
     {"storage", "{\"layout\":\"(4,32,2):(1@warpid,1@laneid,1)\",\"target\":\"nvidia\"}", "={\"D\":[[2,1,\"m\"]],\"R\":[],\"O\":{}}"},
     {"canonicalize", "{\"layout\":\"(2,4,32):(1@wgid,1@wid_in_wg,1@laneid)\",\"target\":\"nvidia\"}",
