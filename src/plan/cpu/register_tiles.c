@@ -55,30 +55,36 @@ wanted(axe_planner *p, const axe_schedule *s, const axe_var *v, int64_t extent)
 
 enum { MAX_LOOPS = 32 };
 
-/* The loops around a statement, the outermost first. */
+/* The loops around a statement, the outermost first; of those around its
+ * scope's tasks the iteration is known where a task begins. */
 typedef struct loops {
-    int             n;
+    int             n, n_outside;
     const axe_stmt *loop[MAX_LOOPS];
 } loops;
 
 static bool
-find_loops(int n, axe_stmt *const *body, const axe_stmt *s, loops *l)
+find_loops(int n, axe_stmt *const *body, const axe_stmt *s, bool in_task,
+           loops *l)
 {
     for (int i = 0; i < n; i++) {
         const axe_stmt *b = body[i];
         bool            is = b->kind == AXE_STMT_FOR && l->n < MAX_LOOPS;
         if (is)
             l->loop[l->n++] = b;
-        if (b == s || find_loops(b->n_body, b->body, s, l) ||
-            find_loops(b->n_other, b->other, s, l))
+        bool task = in_task || b->kind == AXE_STMT_SCOPE;
+        if (task && !in_task)
+            l->n_outside = l->n;
+        if (b == s || find_loops(b->n_body, b->body, s, task, l) ||
+            find_loops(b->n_other, b->other, s, task, l))
             return true;
         l->n -= is;
     }
     return false;
 }
 
-/* How many of the loops have begun an iteration where n is known; one more than
- * there are if it depends on something else that iterates. */
+/* How many of the loops have begun an iteration where n is known, 0 if that is
+ * so in the whole task; one more than there are if it depends on something else
+ * that iterates. */
 static int
 known_in(const axe_planner *p, const loops *l, const axe_node *n)
 {
@@ -88,7 +94,7 @@ known_in(const axe_planner *p, const loops *l, const axe_node *n)
         !axe_retile_of(p->n_retile, p->retile, n->u.var)) {
         while (depth < l->n && l->loop[depth]->var[0] != n->u.var)
             depth++;
-        return depth + 1;
+        return depth < l->n_outside ? 0 : depth + 1;
     }
     for (int i = 0; i < n->n_arg; i++) {
         int k = known_in(p, l, n->arg[i]);
@@ -106,7 +112,7 @@ find_begin(axe_planner *p, const axe_schedule *s, const axe_node *rows,
     loops l = {0};
     int   m, n;
 
-    find_loops(p->kernel->n_body, p->kernel->body, s->stmt, &l);
+    find_loops(p->kernel->n_body, p->kernel->body, s->stmt, false, &l);
     m = known_in(p, &l, rows);
     n = known_in(p, &l, columns);
     if (n < m)
