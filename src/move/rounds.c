@@ -365,3 +365,122 @@ axe_rounds_find(axe_ctx *cx, int n_lane, int n_have, const int64_t *have,
         add_round(s, out);
     return true;
 }
+
+/* ------------------------------------------------------------ other numberings
+ */
+
+/* A shuffle of the lanes, number i of them. */
+static void
+number_anew(int n, int i, int *to)
+{
+    uint32_t state = 2463534242u + (uint32_t)i * 7919u;
+
+    for (int l = 0; l < n; l++)
+        to[l] = l;
+    for (int l = n - 1; l > 0; l--) {
+        state = state * 1664525u + 1013904223u;
+        int k = (int)((state >> 8) % (uint32_t)(l + 1)), x = to[l];
+        to[l] = to[k];
+        to[k] = x;
+    }
+}
+
+static const int64_t *
+rows_anew(axe_ctx *cx, int n_lane, int n, const int *to, const int64_t *row)
+{
+    int64_t *out = axe_new_array(cx, int64_t, (int64_t)n_lane * n + 1);
+
+    for (int l = 0; l < n_lane && n > 0; l++)
+        memcpy(out + to[l] * n, row + l * n, (size_t)n * sizeof *row);
+    return out;
+}
+
+/* Back to the lanes' own numbers. */
+static void
+number_back(axe_ctx *cx, int n_lane, int n_want, const int *to, axe_rounds *r)
+{
+    axe_round_from *slot =
+        axe_new_array(cx, axe_round_from, n_lane * n_want + 1);
+    int from[LANES];
+
+    for (int l = 0; l < n_lane; l++)
+        from[to[l]] = l;
+    for (int l = 0; l < n_lane && n_want > 0; l++)
+        memcpy(slot + l * n_want, r->slot + to[l] * n_want,
+               (size_t)n_want * sizeof *slot);
+    r->slot = slot;
+    for (int i = 0; i < r->n; i++) {
+        axe_round old = r->round[i];
+        for (int l = 0; l < n_lane; l++) {
+            int whose = old.from[to[l]];
+            r->round[i].reg[l] = old.reg[to[l]];
+            r->round[i].from[l] = (int16_t)(whose < 0 ? whose : from[whose]);
+        }
+    }
+}
+
+static bool
+lane_has(int n_have, const int64_t *have, int lane, int64_t element)
+{
+    for (int r = 0; r < n_have; r++)
+        if (have[lane * n_have + r] == element)
+            return true;
+    return false;
+}
+
+/* Rounds that some lane needs to get what it lacks, or to give what no other
+ * has: each element once, whoever takes it. */
+static int
+fewest(int n_lane, int n_have, const int64_t *have, int n_want,
+       const int64_t *want, const solver *s)
+{
+    int get[LANES] = {0}, give[LANES] = {0}, most = 0, n;
+
+    for (int l = 0; l < n_lane; l++)
+        for (int k = 0; k < n_want; k++) {
+            int64_t e = want[l * n_want + k];
+            get[l] += e >= 0 && !lane_has(n_have, have, l, e);
+        }
+    for (int i = 0; i < s->n_holder; i += n) {
+        const holder *h;
+        bool          asked = false;
+        n = find_holders(s, s->holder[i].element, &h);
+        for (int k = 0; k < n_lane * n_want && h[0].lane == h[n - 1].lane; k++)
+            asked = asked || (want[k] == h->element && k / n_want != h->lane);
+        give[h->lane] += asked;
+    }
+    for (int l = 0; l < n_lane; l++) {
+        most = get[l] > most ? get[l] : most;
+        most = give[l] > most ? give[l] : most;
+    }
+    return most;
+}
+
+bool
+axe_rounds_fewest(axe_ctx *cx, int n_lane, int n_have, const int64_t *have,
+                  int n_want, const int64_t *want, axe_rounds *out)
+{
+    int        to[LANES];
+    axe_rounds r;
+
+    solver *s = axe_new(cx, solver);
+
+    if (!axe_rounds_find(cx, n_lane, n_have, have, n_want, want, out))
+        return false;
+    s->cx = cx;
+    s->n_lane = n_lane;
+    list_holders(s, n_have, have);
+    out->least = fewest(n_lane, n_have, have, n_want, want, s);
+    for (int i = 0; i < AXE_ROUND_TRIES && out->n > out->least; i++) {
+        number_anew(n_lane, i, to);
+        if (!axe_rounds_find(cx, n_lane, n_have,
+                             rows_anew(cx, n_lane, n_have, to, have), n_want,
+                             rows_anew(cx, n_lane, n_want, to, want), &r) ||
+            r.n >= out->n)
+            continue;
+        number_back(cx, n_lane, n_want, to, &r);
+        r.least = out->least;
+        *out = r;
+    }
+    return true;
+}

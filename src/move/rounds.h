@@ -39,4 +39,10 @@ typedef struct axe_rounds {
 bool axe_rounds_find(axe_ctx *cx, int n_lane, int n_have, const int64_t *have,
                      int n_want, const int64_t *want, axe_rounds *out);
 
+/* The same, and where lanes that give have a choice, so that more rounds were
+ * found than the busiest lane needs, again with the lanes in other orders. */
+enum { AXE_ROUND_TRIES = 24 };
+bool axe_rounds_fewest(axe_ctx *cx, int n_lane, int n_have, const int64_t *have,
+                       int n_want, const int64_t *want, axe_rounds *out);
+
 #endif

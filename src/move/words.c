@@ -56,7 +56,7 @@ find(const words *s, int64_t element)
 
 /* What is needed, each element once. */
 static void
-list_wanted(words *s)
+list_wanted(words *s, bool wide)
 {
     const axe_warp_tables *t = s->t;
     int                    n = 0;
@@ -72,6 +72,11 @@ list_wanted(words *s)
             s->w[s->n - 1].takers |= s->w[k].takers;
         else
             s->w[s->n++] = s->w[k];
+    for (int k = 0; wide && k < t->lanes * t->n_want; k++) {
+        wanted *w = t->want[k] < 0 ? NULL : find(s, t->want[k]);
+        if (w)
+            w->takers |= AXE_ONE_LANE(k / t->n_want);
+    }
     for (int k = 0; k < t->lanes * t->n_have; k++) {
         wanted *w = t->have[k] < 0 ? NULL : find(s, t->have[k]);
         if (w)
@@ -234,27 +239,51 @@ absorb_own(const axe_warp_tables *t, axe_shuffling *s, axe_fill *fill)
     }
 }
 
-bool
-axe_words_find(axe_ctx *cx, const axe_warp_tables *t, int bits,
-               axe_shuffling *out, axe_fill *fill)
+/* Rounds for what is needed; `wide`: lanes that have an element themselves that
+ * others need may take it with them, so that lanes that want the same are
+ * alike.
+ */
+static bool
+find_rounds(axe_ctx *cx, const axe_warp_tables *t, int bits, bool wide,
+            axe_shuffling *out, axe_fill *fill)
 {
     words    s = {.cx = cx, .t = t};
     int      n_have, n_want;
     int64_t *have, *want;
 
     s.pack = bits < AXE_WORD_BITS ? AXE_WORD_BITS / bits : 1;
-    list_wanted(&s);
+    list_wanted(&s, wide);
     cut_words(&s);
     have = rows_of(&s, true, &n_have);
     want = rows_of(&s, false, &n_want);
     out->pack = s.pack;
     out->parts = bits > AXE_WORD_BITS ? bits / AXE_WORD_BITS : 1;
     if (n_have > AXE_ROUND_SLOTS || n_want > AXE_ROUND_SLOTS ||
-        !axe_rounds_find(cx, t->lanes, n_have, have, n_want, want,
-                         &out->rounds))
+        !axe_rounds_fewest(cx, t->lanes, n_have, have, n_want, want,
+                           &out->rounds))
         return false;
     spell_words(&s, n_have, have, out);
     fill_slots(&s, n_want, want, &out->rounds, fill);
+    return true;
+}
+
+bool
+axe_words_find(axe_ctx *cx, const axe_warp_tables *t, int bits,
+               axe_shuffling *out, axe_fill *fill)
+{
+    size_t        n = (size_t)t->lanes * (size_t)t->n_want;
+    axe_fill     *other = axe_new_array(cx, axe_fill, n + 1);
+    axe_shuffling wide;
+
+    memcpy(other, fill, n * sizeof *fill);
+    if (!find_rounds(cx, t, bits, false, out, fill))
+        return false;
+    if (out->rounds.n > out->rounds.least &&
+        find_rounds(cx, t, bits, true, &wide, other) &&
+        wide.rounds.n < out->rounds.n) {
+        *out = wide;
+        memcpy(fill, other, n * sizeof *fill);
+    }
     absorb_own(t, out, fill);
     return true;
 }

@@ -3,9 +3,10 @@
  *
  * What is at which place is asked of axe_layout_apply; the program is executed
  * here by other code than the library's own.  Without replicas the shuffles of
- * a warp are as few as its busiest lane has elements to give or to get, and a
- * trip through memory costs no more than the best of all ways to lay eight
- * elements out. */
+ * a warp are as few as its busiest lane has elements to give or to get; with
+ * them no round less would do among eight lanes, as a search over all givers
+ * says; and a trip through memory costs no more than the best of all ways to
+ * lay eight elements out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -271,6 +272,132 @@ test_random(void **unused)
             fail_msg("no trial is of kind %d", i);
 }
 
+/* ----------------------------------------------------------- fewest rounds */
+
+enum { FEW = 8, NEEDS = 48, FEWEST = 700, STEPS = 200000 };
+
+/* What 8 lanes lack: who could give it is anybody's choice. */
+typedef struct needs {
+    const axe_places *have;
+    int               n, lane[NEEDS];
+    int64_t           element[NEEDS];
+    int               rounds;
+    int64_t           given[NEEDS][FEW]; /* by round and lane, -1: nothing */
+    bool              got[NEEDS][FEW];
+    long              steps;
+} needs;
+
+static bool
+lane_has(const axe_places *p, int lane, int64_t element)
+{
+    for (int r = 0; r < p->n_slot; r++)
+        if (p->element[lane * p->n_slot + r] == element)
+            return true;
+    return false;
+}
+
+static bool
+is_empty(const needs *x, int round)
+{
+    for (int l = 0; l < FEW; l++)
+        if (x->given[round][l] >= 0)
+            return false;
+    return true;
+}
+
+/* Can needs d and on be met?  Of rounds that nothing is in, one is tried. */
+static bool
+met(needs *x, int d)
+{
+    bool empty = false;
+
+    if (d == x->n)
+        return true;
+    for (int r = 0; r < x->rounds && x->steps++ < STEPS && !empty; r++) {
+        if (x->got[r][x->lane[d]])
+            continue;
+        empty = is_empty(x, r);
+        for (int l = 0; l < FEW; l++) {
+            int64_t old = x->given[r][l];
+            if (!lane_has(x->have, l, x->element[d]) ||
+                (old >= 0 && old != x->element[d]))
+                continue;
+            x->given[r][l] = x->element[d];
+            x->got[r][x->lane[d]] = true;
+            bool all = met(x, d + 1);
+            x->given[r][l] = old;
+            x->got[r][x->lane[d]] = false;
+            if (all)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Would one round less do?  In doubt not. */
+static bool
+less_would_do(const axe_move_program *m)
+{
+    static needs      x;
+    const axe_places *want = &m->code->sides.dst;
+
+    memset(&x, 0, sizeof x);
+    memset(x.given, 0xff, sizeof x.given);
+    x.have = &m->code->sides.src;
+    x.rounds = (int)m->n_shuffle - 1;
+    for (int k = 0; k < FEW * want->n_slot; k++) {
+        int  lane = k / want->n_slot;
+        bool again =
+            want->element[k] < 0 || lane_has(x.have, lane, want->element[k]);
+        for (int i = 0; i < x.n; i++)
+            again = again ||
+                    (x.lane[i] == lane && x.element[i] == want->element[k]);
+        if (again)
+            continue;
+        assert_in_range(x.n, 0, NEEDS - 1);
+        x.lane[x.n] = lane;
+        x.element[x.n++] = want->element[k];
+    }
+    return met(&x, 0);
+}
+
+static void
+test_fewest(void **unused)
+{
+    int n = 0;
+
+    (void)unused;
+    for (int i = 0; i < FEWEST; i++) {
+        axe_ctx                *cx = axe_ctx_new();
+        const axe_machine      *mc;
+        const axe_layout       *a, *b;
+        const axe_move_program *m;
+        axe_move_options        opt = {"opencl-sg8", 32, AXE_MOVE_SHUFFLE};
+        int64_t                 e[3];
+        int                     digits = 2 + below(2);
+
+        assert_int_equal(axe_machine_find(cx, opt.machine, &mc), AXE_OK);
+        maker k = {
+            cx,
+            {axis_of(cx, "reg"), axis_of(cx, "lane"), axis_of(cx, "warp")},
+            {6, FEW, 1}};
+        for (int d = 0; d < digits; d++)
+            e[d] = 2 + below(2);
+        a = layout_of(&k, digits, e, true);
+        b = layout_of(&k, digits, e, true);
+        if (a && b && axe_move_plan(cx, a, b, &opt, &m) == AXE_OK &&
+            m->n_shuffle > 1) {
+            n++;
+            if (less_would_do(m))
+                fail_msg("%s to %s: fewer than %d rounds would do",
+                         axe_layout_text(cx, a), axe_layout_text(cx, b),
+                         (int)m->n_shuffle);
+        }
+        axe_ctx_free(cx);
+    }
+    assert_true(n > FEWEST / 4);
+}
+
 /* --------------------------------------------------------- all tiny placements
  */
 
@@ -394,6 +521,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_fewest),
         cmocka_unit_test(test_tiny),
     };
 
