@@ -133,6 +133,31 @@ typedef struct axe_param {
     int         rank;
 } axe_param;
 
+/* What a kernel declares, before its types and sizes are known. */
+typedef struct axe_declared {
+    const char        *name;
+    const char        *type; /* as written: "f32", "T", "accum(T)" */
+    axe_access         access;
+    int                rank;
+    const char *const *extent; /* [rank] as written: "M", "128" */
+} axe_declared;
+
+typedef struct axe_signature {
+    const char         *kernel;
+    const char         *machine; /* that it is for; NULL: any */
+    int                 n_param;
+    const axe_declared *param;
+    int                 n_constant; /* compile-time parameters */
+    const char *const  *constant;
+    const char *const  *standard; /* their defaults as written */
+} axe_signature;
+
+/* kernel  NULL: the only one of the source
+ * Errors  ESYNTAX; ENAME: no such kernel; EARG: the source has several */
+AXE_CHECK axe_status axe_source_signature(axe_ctx *cx, int32_t source,
+                                          const char    *kernel,
+                                          axe_signature *out);
+
 const char *axe_program_kernel(const axe_program *p);
 /* The machine it was planned for, "cpu-avx2"; NULL if not so far. */
 const char *axe_program_machine(const axe_program *p);

@@ -138,6 +138,15 @@ AXE_CHECK axe_status    axe_call_new(axe_ctx *cx, axe_exec *e, int n_array,
                                      const axe_size *size, axe_call **out);
 /* Run once and wait.  Errors  EDEVICE: no memory for the workers. */
 AXE_CHECK axe_status axe_call_run(axe_ctx *cx, axe_call *c);
+/* The same on other arrays of the same types, shapes and strides, which stay
+ * its arrays then.
+ * data    [axe_program_n_param] first elements, in order of the parameters; of
+ *         an argument that is one number its place
+ * Errors  as axe_call_run; EARG as axe_launch.  ESHAPE: a number that sizes
+ *         follow from is another one: make a call for it.
+ * Cost    axe_call_run's and some 10 ns */
+AXE_CHECK axe_status axe_call_run_at(axe_ctx *cx, axe_call *c,
+                                     void *const *data);
 void                 axe_call_free(axe_call *c);
 
 /* ------------------------------------------------------------- packing */

@@ -397,7 +397,7 @@ check_reach(binder *b, int p, int64_t *bytes)
 }
 
 static axe_status
-bind_strides(binder *b, int64_t *bytes)
+bind_strides(binder *b)
 {
     for (int p = 0; p < b->k->n_param; p++)
         for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
@@ -406,7 +406,7 @@ bind_strides(binder *b, int64_t *bytes)
         for (int i = 0; b->of[p] && i < b->k->param[p]->rank; i++)
             AXE_TRY(check_stride(b, p, i));
         if (b->of[p])
-            AXE_TRY(check_reach(b, p, &bytes[p]));
+            AXE_TRY(check_reach(b, p, &b->to.bytes[p]));
     }
     return AXE_OK;
 }
@@ -450,26 +450,35 @@ check_self(binder *b, int p)
     return AXE_OK;
 }
 
-static axe_status
-check_overlap(binder *b, const int64_t *bytes)
+axe_status
+axe_bound_check_overlap(axe_ctx *cx, const axe_kernel *k, const int64_t *bytes,
+                        void *const *data)
 {
-    for (int p = 0; p < b->k->n_param; p++) {
-        const axe_tensor *t = b->k->param[p];
-        uintptr_t         lo = (uintptr_t)b->to.data[p];
+    for (int p = 0; p < k->n_param; p++) {
+        const axe_tensor *t = k->param[p];
+        uintptr_t         lo = (uintptr_t)data[p];
         if (t->dir == AXE_DIR_IN || bytes[p] == 0)
             continue;
-        AXE_TRY(check_self(b, p));
-        for (int q = 0; q < b->k->n_param; q++) {
-            uintptr_t other = (uintptr_t)b->to.data[q];
+        for (int q = 0; q < k->n_param; q++) {
+            uintptr_t other = (uintptr_t)data[q];
             if (q != p && bytes[q] > 0 && lo < other + (uint64_t)bytes[q] &&
                 other < lo + (uint64_t)bytes[p])
-                return axe_fail(b->cx, t->at, AXE_EARG,
+                return axe_fail(cx, t->at, AXE_EARG,
                                 "%s is written, but its memory overlaps that "
                                 "of %s",
-                                t->name, b->k->param[q]->name);
+                                t->name, k->param[q]->name);
         }
     }
     return AXE_OK;
+}
+
+static axe_status
+check_overlap(binder *b)
+{
+    for (int p = 0; p < b->k->n_param; p++)
+        if (b->k->param[p]->dir != AXE_DIR_IN && b->to.bytes[p] > 0)
+            AXE_TRY(check_self(b, p));
+    return axe_bound_check_overlap(b->cx, b->k, b->to.bytes, b->to.data);
 }
 
 /* --------------------------------------------------------------- the whole */
@@ -512,17 +521,17 @@ axe_status
 axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
          int n_size, const axe_size *size, bool complete, axe_bound *out)
 {
-    int64_t *bytes = axe_new_array(cx, int64_t, k->n_param);
-    binder   b = {
-          .cx = cx,
-          .k = k,
-          .of = axe_new_array(cx, const axe_array *, k->n_param),
-          .from = axe_new_array(cx, witness, k->n_size),
-          .to.data = axe_new_array(cx, void *, k->n_param),
-          .to.stride = axe_new_array(cx, const int64_t *, k->n_param),
-          .to.shape = axe_new_array(cx, const int64_t *, k->n_param),
-          .to.size = axe_new_array(cx, int64_t, k->n_size),
-          .to.unknown = axe_new_array(cx, bool, k->n_size),
+    binder b = {
+        .cx = cx,
+        .k = k,
+        .of = axe_new_array(cx, const axe_array *, k->n_param),
+        .from = axe_new_array(cx, witness, k->n_size),
+        .to.data = axe_new_array(cx, void *, k->n_param),
+        .to.stride = axe_new_array(cx, const int64_t *, k->n_param),
+        .to.shape = axe_new_array(cx, const int64_t *, k->n_param),
+        .to.bytes = axe_new_array(cx, int64_t, k->n_param),
+        .to.size = axe_new_array(cx, int64_t, k->n_size),
+        .to.unknown = axe_new_array(cx, bool, k->n_size),
     };
 
     take_fixed(&b);
@@ -531,9 +540,9 @@ axe_bind(axe_ctx *cx, const axe_kernel *k, int n_array, const axe_array *array,
     AXE_TRY(take_values(&b));
     AXE_TRY(bind_extents(&b));
     if (complete) {
-        AXE_TRY(bind_strides(&b, bytes));
+        AXE_TRY(bind_strides(&b));
         AXE_TRY(check_bound(&b));
-        AXE_TRY(check_overlap(&b, bytes));
+        AXE_TRY(check_overlap(&b));
     }
     infer_shapes(&b);
     for (int i = 0; i < k->n_size; i++)

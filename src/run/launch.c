@@ -15,24 +15,14 @@
 #include "lower/lower.h"
 #include "plan/plan.h"
 #include "run/device.h"
+#include "run/launch.h"
 #include "run/pack.h"
-#include "run/program.h"
 #include "run/values.h"
 #include "run/weights.h"
 
 enum { SCRATCH_ALIGN = 64, HUGE_BYTES = 2 << 20 };
 
 static const char entry_name[] = "axe_entry";
-
-struct axe_exec {
-    axe_tag            tag;
-    axe_device        *device;
-    const axe_program *program;
-    void              *handle[2]; /* by side of a branch; else the second */
-    axe_entry_fn      *entry[2];  /* NULL: not asked for so far */
-    char              *path;
-    bool               cached;
-};
 
 /* ----------------------------------------------------------------- loading */
 
@@ -259,17 +249,10 @@ need_scratch(axe_ctx *cx, axe_device *d, int64_t wanted)
     return AXE_OK;
 }
 
-typedef struct job {
-    axe_exec *exec;
-    int       side;
-    axe_bound bound;
-    void    **ptr; /* of the arguments, then of the kernel's own */
-} job;
-
 static void
 work(void *user, int worker)
 {
-    const job        *j = user;
+    const axe_job    *j = user;
     const axe_device *d = j->exec->device;
     char             *scratch = d->scratch;
 
@@ -280,10 +263,8 @@ work(void *user, int worker)
                             axe_pool_team(d->pool));
 }
 
-/* The side of the program's branch that these sizes take, compiled now if it
- * is the first time. */
-static axe_status
-need_side(axe_ctx *cx, job *j)
+axe_status
+axe_job_side(axe_ctx *cx, axe_job *j)
 {
     axe_exec          *e = j->exec;
     const axe_program *p = e->program;
@@ -310,10 +291,9 @@ need_side(axe_ctx *cx, job *j)
                              "the compiled kernel has no %s", entry_name);
 }
 
-/* Check and note all that a launch needs; in ctx memory. */
-static axe_status
-prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
-        int n_size, const axe_size *size, job *j)
+axe_status
+axe_job_prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
+                int n_size, const axe_size *size, axe_job *j)
 {
     const axe_kernel *k = e->program->kernel;
 
@@ -321,15 +301,15 @@ prepare(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, true, &j->bound));
     AXE_TRY(axe_bound_check_reach(cx, e->program, &j->bound));
     AXE_TRY(axe_check_packing(cx, e->program, n_array, array));
-    AXE_TRY(need_side(cx, j));
+    AXE_TRY(axe_job_side(cx, j));
     j->ptr = axe_new_array(cx, void *, k->n_param + k->n_temp + 1);
     for (int i = 0; i < k->n_param; i++)
         j->ptr[i] = j->bound.data[i];
     return AXE_OK;
 }
 
-static axe_status
-start(axe_ctx *cx, job *j)
+axe_status
+axe_job_start(axe_ctx *cx, axe_job *j)
 {
     const axe_program *p = j->exec->program;
     const axe_kernel  *k = p->kernel;
@@ -351,63 +331,10 @@ axe_launch(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
     AXE_NEED_ALL(cx, n_array, array);
     AXE_NEED_ALL(cx, n_size, size);
     axe_mark m = axe_ctx_mark(cx);
-    job      j;
+    axe_job  j;
 
-    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &j));
-    AXE_TRY(start(cx, &j));
+    AXE_TRY(axe_job_prepare(cx, e, n_array, array, n_size, size, &j));
+    AXE_TRY(axe_job_start(cx, &j));
     axe_ctx_release(cx, m);
     return AXE_OK;
-}
-
-struct axe_call {
-    axe_tag tag;
-    job     job;
-    int64_t room[]; /* sizes, then pointers */
-};
-
-axe_status
-axe_call_new(axe_ctx *cx, axe_exec *e, int n_array, const axe_array *array,
-             int n_size, const axe_size *size, axe_call **out)
-{
-    AXE_NEED_TAG(cx, e, EXEC);
-    AXE_NEED_ALL(cx, n_array, array);
-    AXE_NEED_ALL(cx, n_size, size);
-    AXE_NEED(cx, out);
-    const axe_kernel *k = e->program->kernel;
-    axe_mark          m = axe_ctx_mark(cx);
-    size_t            n_ptr = (size_t)(k->n_param + k->n_temp);
-    size_t            n = (size_t)k->n_size + n_ptr;
-    job               j;
-    axe_call         *c;
-
-    AXE_TRY(prepare(cx, e, n_array, array, n_size, size, &j));
-    c = malloc(sizeof *c + (n + 1) * sizeof c->room[0]);
-    if (!c)
-        return axe_fail(cx, AXE_NOWHERE, AXE_EDEVICE, "no memory for a call");
-    c->tag = AXE_TAG_CALL;
-    c->job = (job){.exec = e, .side = j.side};
-    c->job.bound.size = c->room;
-    c->job.ptr = (void **)(void *)(c->room + k->n_size);
-    if (k->n_size > 0)
-        memcpy(c->room, j.bound.size, (size_t)k->n_size * sizeof c->room[0]);
-    if (n_ptr > 0)
-        memcpy(c->job.ptr, j.ptr, n_ptr * sizeof j.ptr[0]);
-    axe_ctx_release(cx, m);
-    *out = c;
-    return AXE_OK;
-}
-
-axe_status
-axe_call_run(axe_ctx *cx, axe_call *c)
-{
-    AXE_NEED_TAG(cx, c, CALL);
-    return start(cx, &c->job);
-}
-
-void
-axe_call_free(axe_call *c)
-{
-    if (c)
-        axe_tag_drop(&c->tag);
-    free(c);
 }

@@ -42,6 +42,7 @@ typedef struct axe_bound {
     const int64_t **stride;  /* [n_param] [rank] [elements] */
     const int64_t **shape;   /* [n_param] [rank]; NULL: not known */
     int64_t        *size;    /* [n_size] */
+    int64_t        *bytes;   /* [n_param] from the first to the last element */
     bool           *unknown; /* [n_size] does it follow from nothing given? */
 } axe_bound;
 
@@ -49,6 +50,13 @@ typedef struct axe_bound {
  * Errors  EOVERFLOW */
 AXE_CHECK axe_status axe_bound_check_reach(axe_ctx *cx, const axe_program *p,
                                            const axe_bound *b);
+
+/* Memory that is written must overlap no other's.
+ * bytes, data  [n_param]
+ * Errors  EARG */
+AXE_CHECK axe_status axe_bound_check_overlap(axe_ctx *cx, const axe_kernel *k,
+                                             const int64_t *bytes,
+                                             void *const   *data);
 
 /* Check arrays and sizes against a kernel, as axe_launch says.
  * complete  every parameter needs an array; else missing ones are allowed */

@@ -172,13 +172,14 @@ launch_side(axe_ctx *cx, axe_exec *e, int64_t m, float want)
         {.name = "Y", .type = "f32", .rank = 1, .shape = &m, .data = y}};
     axe_call *c;
 
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < 3; way++) {
         memset(y, 0, sizeof y);
         if (way == 0)
             report(cx, axe_launch(cx, e, 2, array, 0, NULL));
         else {
             report(cx, axe_call_new(cx, e, 2, array, 0, NULL, &c));
-            report(cx, axe_call_run(cx, c));
+            report(cx, way == 1 ? axe_call_run(cx, c)
+                                : axe_call_run_at(cx, c, (void *[]){x, y}));
             axe_call_free(c);
         }
         for (int64_t i = 0; i < m; i++)
