@@ -1,0 +1,29 @@
+"""Axe: a layout algebra, a kernel language and a compiler.
+
+>>> import axe
+>>> axe.Layout("(2, 3) : (3, 1)") * axe.Layout("(8, 8) : (8, 1)")
+axe.Layout('((2, 8), (3, 8)) : ((192, 8), (64, 1))')
+
+``axe.Layout`` is the algebra, ``axe.load`` and ``axe.kernel`` make kernels of
+text, ``axe.ops`` has the library's.
+"""
+from __future__ import annotations
+
+from . import ops
+from ._axe import version as __version__
+from ._device import Device, set_device
+from ._errors import (
+    ArgumentError, CallError, DeviceError, ElementTypeError, Error, FileError,
+    LimitError, RangeError, ShapeError, TextError, ToolError, UnknownNameError,
+    UnsupportedError,
+)
+from ._kernel import Kernel, Module, Param, kernel, load
+from ._layout import Iter, Layout, Offset, evaluate
+
+__all__ = [
+    "ArgumentError", "CallError", "Device", "DeviceError", "ElementTypeError",
+    "Error", "FileError", "Iter", "Kernel", "Layout", "LimitError", "Module",
+    "Offset", "Param", "RangeError", "ShapeError", "TextError", "ToolError",
+    "UnknownNameError", "UnsupportedError", "evaluate", "kernel", "load", "ops",
+    "set_device",
+]

@@ -1,0 +1,105 @@
+"""How arrays of each framework are made, by the framework of a call's arguments.
+
+NumPy, PyTorch and the others are looked up when a call has arrays of theirs, so
+that ``import axe`` imports none of them.
+"""
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+
+from ._errors import ElementTypeError
+
+Alloc = Callable[[], Any]
+
+# Element types of axe by their names in NumPy, ml_dtypes and PyTorch.
+_NUMPY: Dict[str, str] = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64",
+    "i32": "int32", "i16": "int16", "i8": "int8", "u64": "uint64",
+    "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool_",
+}
+_ML_DTYPES: Dict[str, str] = {
+    "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0fnu",
+}
+_TORCH: Dict[str, str] = {**_NUMPY, **_ML_DTYPES, "bool": "bool"}
+
+
+@functools.lru_cache(maxsize=None)
+def numpy_dtype(type: str) -> Any:
+    """NumPy's dtype of an element type; bf16 and f8 by ml_dtypes."""
+    import numpy as np
+
+    if type in _NUMPY:
+        return np.dtype(getattr(np, _NUMPY[type]))
+    if type not in _ML_DTYPES:
+        raise ElementTypeError(f"NumPy has no arrays of {type}")
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ElementTypeError(
+            f"NumPy has no arrays of {type} by itself; pip install ml_dtypes, or "
+            f"give out= an array") from None
+    return np.dtype(getattr(ml_dtypes, _ML_DTYPES[type]))
+
+
+def framework(x: Any) -> str:
+    """"numpy", "torch", "jax" or "cupy": who makes the results of a call."""
+    name = type(x).__module__.partition(".")[0]
+    return {"torch": "torch", "jax": "jax", "jaxlib": "jax",
+            "cupy": "cupy"}.get(name, "numpy")
+
+
+def maker(who: str, like: Any, type: str, shape: Tuple[int, ...]) -> Alloc:
+    """What makes an array without values, again and again."""
+    if who == "torch":
+        torch = sys.modules["torch"]
+        if type not in _TORCH or not hasattr(torch, _TORCH[type]):
+            raise ElementTypeError(f"PyTorch has no tensors of {type}")
+        return functools.partial(torch.empty, shape,
+                                 dtype=getattr(torch, _TORCH[type]),
+                                 device=like.device)
+    if who == "cupy":
+        return functools.partial(sys.modules["cupy"].empty, shape,
+                                 numpy_dtype(type))
+    import numpy as np
+
+    return functools.partial(np.empty, shape, numpy_dtype(type))
+
+
+def wrapper(who: str) -> Optional[Callable[[Any], Any]]:
+    """What makes a result of such an array; None: it is one."""
+    if who != "jax":
+        return None
+    import jax
+
+    # Aliased where the memory is aligned as JAX wants it, else copied by JAX.
+    return functools.partial(jax.numpy.asarray)
+
+
+def stream_of(who: str, number: int) -> Optional[Callable[[], int]]:
+    """Says on which stream of a GPU the framework works now."""
+    if who == "torch":
+        torch = sys.modules["torch"]
+        return lambda: torch.cuda.current_stream(number).cuda_stream
+    if who == "cupy":
+        cupy = sys.modules["cupy"]
+        return lambda: cupy.cuda.get_current_stream().ptr
+    return None
+
+
+def order(shape: Sequence[int], strides: Sequence[int]) -> str:
+    """"C", "F" or "strided"; dims of one step do not tell."""
+    if 0 in shape:
+        return "C"
+    for name, dims in (("C", range(len(shape) - 1, -1, -1)),
+                       ("F", range(len(shape)))):
+        step = 1
+        for d in dims:
+            if shape[d] != 1 and strides[d] != step:
+                break
+            step *= shape[d]
+        else:
+            return name
+    return "strided"

@@ -1,0 +1,350 @@
+"""Kernels: from text to calls on arrays."""
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from . import _arrays, _axe, _device
+from ._device import Device
+from ._errors import ArgumentError, CallError, ElementTypeError, UnsupportedError
+
+STAGES = ("ir", "plan", "lower", "c")
+CPU = 1
+
+
+class Param(NamedTuple):
+    """A parameter as it is declared."""
+
+    name: str
+    access: str  # "in", "out", "inout"
+    type: str
+    extent: Tuple[str, ...]
+
+    def __str__(self) -> str:
+        dims = f"[{', '.join(self.extent)}]" if self.extent else ""
+        return f"{self.access} {self.type} {self.name}{dims}"
+
+
+class Module:
+    """The kernels of one text, as attributes and items.
+
+    >>> import axe
+    >>> m = axe.kernel("kernel twice(in f32 X[M], out f32 Y[M]) "
+    ...                "{ index m; cta (i : 1) Y[m] = 2 * X[m]; }")
+    >>> m.twice
+    <kernel twice(in f32 X[M], out f32 Y[M])>
+    >>> list(m)
+    ['twice']
+    """
+
+    def __init__(self, text: str, name: str = "<kernel>"):
+        self.text = text
+        self.name = name
+        self._kernels: Dict[str, Kernel] = {}
+        for row in _axe.signatures(name, text):
+            self._kernels[row[0]] = Kernel(self, row)
+
+    def __getattr__(self, name: str) -> "Kernel":
+        kernels = self.__dict__.get("_kernels", {})
+        if name in kernels:
+            return kernels[name]
+        raise AttributeError(
+            f"{self.__dict__.get('name')} has no kernel '{name}'; it has "
+            f"{', '.join(kernels) or 'none'}")
+
+    def __getitem__(self, name: str) -> "Kernel":
+        return self._kernels[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self._kernels]
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if len(self._kernels) != 1:
+            raise CallError(f"{self.name} has {len(self._kernels)} kernels; "
+                            "call one of them by its name")
+        return next(iter(self._kernels.values()))(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<axe module {self.name}: {', '.join(self._kernels)}>"
+
+
+def load(path: "os.PathLike[str] | str") -> Module:
+    """The kernels of a file.  Raises ``OSError``, or ``TextError`` with the place."""
+    with open(path, encoding="utf-8") as f:
+        return Module(f.read(), os.fspath(path))
+
+
+def kernel(text: str, name: str = "<kernel>") -> Module:
+    """The kernels of a text.  Raises ``TextError`` with the place in it."""
+    return Module(text, name)
+
+
+def _comment(text: str, kernel: str) -> str:
+    """The comment above a kernel."""
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        if not re.match(rf"\s*kernel\s+{re.escape(kernel)}\b", line):
+            continue
+        first = i
+        while first > 0 and lines[first - 1].lstrip().startswith("//"):
+            first -= 1
+        return "\n".join(l.lstrip().lstrip("/").strip() for l in lines[first:i])
+    return ""
+
+
+class Kernel(_axe.Caller):
+    """A kernel, called on arrays: ``k(a, b)`` makes the outputs and returns them.
+
+    Arguments are the ``in`` and ``inout`` parameters in order, or by name.
+    Further keywords:
+
+    ``out=``        the array, or tuple of arrays, to write instead
+    a size          that follows from no array: ``N=100``
+    a compile-time parameter   ``BM=64``, ``T="bf16"``
+    ``device=``     where to run; else that of ``with Device()``
+
+    Arrays are anything with the buffer protocol or DLPack (NumPy, PyTorch, JAX,
+    CuPy, memoryview ...) in any order of strides; nothing is copied.  Types and
+    sizes follow from them.  Parameters of rank 0 take Python's numbers.  What is
+    returned is of the framework of the first array; for a kernel that has
+    ``inout`` parameters alone, those.  On GPUs a call returns before it is done,
+    on the stream that the framework uses.
+
+    Raises ``ShapeError``, ``ElementTypeError``, ``ArgumentError`` ... with the
+    parameter, the values and the reason, before anything has run.
+    """
+
+    def __init__(self, module: Module, row: Tuple[Any, ...],
+                 sets: Tuple[Tuple[str, str], ...] = (),
+                 sizes: Tuple[Tuple[str, int], ...] = ()):
+        self.module = module
+        self.name: str = row[0]
+        self.machine: Optional[str] = row[1]
+        self.params: Tuple[Param, ...] = tuple(Param(*p) for p in row[2])
+        self.constants: Dict[str, str] = dict(zip(row[3], row[4]))
+        self.__name__ = self.name
+        self.__qualname__ = self.name
+        self.__doc__ = f"{self}\n\n{_comment(module.text, self.name)}"
+        self._row = row
+        self._sets = sets
+        self._sizes = sizes
+        self._inputs = [p for p in self.params if p.access != "out"]
+        self._outputs = [p for p in self.params if p.access == "out"]
+        self._number = {p.name: i for i, p in enumerate(self.params)}
+        self._variants: Dict[Any, Kernel] = {}
+        self._forget_all()
+        _device.kernels.add(self)
+
+    def _forget_all(self) -> None:
+        """Nothing of what calls have found out so far."""
+        self._forget()
+        self._programs: Dict[Any, Any] = {}
+        self._execs: Dict[Any, Any] = {}
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.params))})"
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{n}={v}" for n, v in (*self._sets, *self._sizes))
+        return f"<kernel {self}{' with ' + chosen if chosen else ''}>"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        kind = inspect.Parameter
+        return inspect.Signature(
+            [kind(p.name, kind.POSITIONAL_OR_KEYWORD) for p in self._inputs]
+            + [kind("out", kind.KEYWORD_ONLY, default=None),
+               kind("device", kind.KEYWORD_ONLY, default=None)]
+            + [kind(c, kind.KEYWORD_ONLY, default=v)
+               for c, v in self.constants.items()])
+
+    # ---------------------------------------------------------------- variants
+
+    def with_(self, **values: Any) -> "Kernel":
+        """The kernel with compile-time parameters and sizes that are known.
+
+        >>> import axe
+        >>> axe.ops.gemm.with_(BM=96)
+        <kernel gemm(in T A[M, K], in T B[N, K], out T C[M, N]) with BM=96>
+        """
+        sets, sizes = dict(self._sets), dict(self._sizes)
+        for name, value in values.items():
+            if name in self.constants:
+                sets[name] = _constant(name, value)
+            elif isinstance(value, int):
+                sizes[name] = value
+            else:
+                raise CallError(
+                    f"{self.name} has no parameter '{name}', and a size is an "
+                    f"integer, not {value!r}")
+        key = (tuple(sorted(sets.items())), tuple(sorted(sizes.items())))
+        if key == (self._sets, self._sizes):
+            return self
+        if key not in self._variants:
+            self._variants[key] = Kernel(self.module, self._row, *key)
+        return self._variants[key]
+
+    def _keywords(self, *args: Any, out: Any = None,
+                  device: Optional[Device] = None, **keywords: Any) -> Any:
+        """A call with more keywords than out=."""
+        if device is not None:
+            with device:
+                return self._keywords(*args, out=out, **keywords)
+        arrays = {n: keywords.pop(n) for n in list(keywords) if n in self._number}
+        kernel = self.with_(**keywords)
+        args = self._place(args, arrays)
+        if out is None:
+            given = [p.name for p in self._outputs if p.name in arrays]
+            if given and len(given) < len(self._outputs):
+                raise CallError(f"{self.name}: give all outputs or none, not "
+                                f"{', '.join(given)} alone")
+            out = tuple(arrays[n] for n in given) or None
+            out = out[0] if out and len(out) == 1 else out
+        return kernel(*args) if out is None else kernel(*args, out=out)
+
+    def _place(self, args: Tuple[Any, ...], arrays: Dict[str, Any]) -> Tuple[Any, ...]:
+        """Inputs in order, of which some are given by name."""
+        placed = list(args)
+        for p in self._inputs[len(args):]:
+            if p.name in arrays:
+                placed.append(arrays[p.name])
+            elif any(q.name in arrays for q in self._inputs[len(placed):]):
+                raise CallError(f"{self.name}: {p.name} is missing")
+        for p in self._inputs[:len(args)]:
+            if p.name in arrays:
+                raise CallError(f"{self.name}: {p.name} is given twice")
+        return tuple(placed)
+
+    # ----------------------------------------------------------------- binding
+
+    def _new_device(self) -> Device:
+        return Device()
+
+    def _check_count(self, args: Tuple[Any, ...], out: Any) -> Tuple[Any, ...]:
+        """The outputs that are given."""
+        if len(args) != len(self._inputs):
+            names = ", ".join(p.name for p in self._inputs)
+            raise CallError(f"{self.name} takes {len(self._inputs)} arrays "
+                            f"({names}), {len(args)} are given")
+        if out is None:
+            return ()
+        given = out if isinstance(out, tuple) else (out,)
+        if len(given) != len(self._outputs):
+            names = ", ".join(p.name for p in self._outputs) or "none"
+            raise CallError(f"{self.name} has {len(self._outputs)} outputs "
+                            f"({names}), out= gives {len(given)}")
+        return given
+
+    def _bind(self, args: Tuple[Any, ...], out: Any, device: Any) -> Tuple[Any, ...]:
+        """All that calls with arrays like these need; see caller.c."""
+        outs = self._check_count(args, out)
+        params = [*self._inputs, *self._outputs[:len(outs)]]
+        given = list(zip(params, (*args, *outs)))
+        looks = [_axe.look(x) for _, x in given]
+        arrays = tuple((p.name, x) for (p, x), l in zip(given, looks)
+                       if not _is_number(p, l))
+        device = self._place_of(looks, device)
+        program, loaded = self._compiled(given, looks, arrays, device)
+        numbers = tuple(self._number_type(program, p, l)
+                        for (p, _), l in zip(given, looks))
+        likes = [x for _, x in arrays]
+        who = _arrays.framework(likes[0]) if likes else "numpy"
+        alloc: List[Any] = []
+        if len(outs) < len(self._outputs):
+            shapes = program.shapes(arrays, self._sizes)
+            for p in self._outputs:
+                params.append(p)
+                i = self._number[p.name]
+                alloc.append(_arrays.maker(who, likes[0] if likes else None,
+                                           program.params[i][2], shapes[i]))
+        result = [i for i, p in enumerate(params) if p.access == "out"]
+        if not result:
+            result = [i for i, p in enumerate(params) if p.access == "inout"]
+        on_gpu = device.threads == 0
+        stream = looks and on_gpu and _arrays.stream_of(who, _gpu_number(looks))
+        return (loaded, tuple(self._number[p.name] for p in params), numbers,
+                self._sizes, tuple(alloc), _arrays.wrapper(who), tuple(result),
+                stream or None)
+
+    def _place_of(self, looks: List[Any], device: Any) -> Any:
+        """Where the arrays are, which is where it runs."""
+        places = {(l[3], l[4]) for l in looks if l[1]}
+        gpus = {p for p in places if p[0] != CPU}
+        if not gpus:
+            return device
+        if len(places) > 1:
+            raise ArgumentError(f"{self.name}: the arrays are on several devices")
+        kind, number = gpus.pop()
+        if kind != 2:
+            raise UnsupportedError(f"{self.name}: arrays on a device of DLPack's "
+                                   f"kind {kind}")
+        return _device.gpu(number)
+
+    def _number_type(self, program: Any, p: Param, look: Any) -> Optional[str]:
+        if not _is_number(p, look):
+            return None
+        return program.params[self._number[p.name]][2]
+
+    def _compiled(self, given: Any, looks: Any, arrays: Any, device: Any) -> Any:
+        """The program for types and orders, and it loaded on the device."""
+        key: Any = (device, tuple(
+            None if _is_number(p, l) else (l[0], _arrays.order(l[1], l[2]))
+            for (p, _), l in zip(given, looks)))
+        if _records():
+            key = (*key, tuple(l[1] for l in looks))
+        found = self._execs.get(key)
+        if found is None:
+            program = self.compile(arrays, device=device)
+            found = self._execs[key] = (program, _axe.Exec(program, device))
+        return found
+
+    def compile(self, arrays: Tuple[Tuple[str, Any], ...] = (), *,
+                device: Optional[Any] = None, target: Optional[str] = None,
+                stage: str = "c") -> Any:
+        """The program for arrays by name, ((name, array), ...), and a machine."""
+        if target is None and device is not None and device.threads == 0:
+            target = device.machine
+        workers = device.threads if device is not None else 0
+        return _axe.compile(self.module.name, self.module.text, self.name, target,
+                            self._sets, (), arrays, self._sizes, workers, True,
+                            STAGES.index(stage))
+
+
+def _is_number(p: Param, look: Any) -> bool:
+    if look[0] not in ("int", "float"):
+        return False
+    if p.extent:
+        raise ElementTypeError(
+            f"{p.name} has {len(p.extent)} dimensions; a number is given for it")
+    return True
+
+
+def _gpu_number(looks: Any) -> int:
+    return next((l[4] for l in looks if l[3] != CPU), 0)
+
+
+def _constant(name: str, value: Any) -> str:
+    """A compile-time parameter's value as text; types by their names."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, (int, str)):
+        return str(value)
+    raise CallError(f"{name} is {value!r}; an integer or a text is wanted")
+
+
+def _records() -> bool:
+    """Is there a database of what `axe tune` has found?"""
+    path = os.environ.get("AXE_TUNED")
+    if path is None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = os.path.join(os.environ.get("AXE_CACHE")
+                            or os.path.join(home, "axe"), "tuned.db")
+    return bool(path) and os.path.exists(path)

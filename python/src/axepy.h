@@ -1,0 +1,147 @@
+/* axepy.h - what the files of the extension module share.
+ *
+ * The module `axe._axe` is plain: it hands layouts over as text, arrays as they
+ * are, and leaves names, defaults and allocation to the Python around it
+ * (python/axe).  What must be quick is here in whole: a call of a kernel on
+ * arrays of a kind that was seen before (call.c).
+ *
+ * It keeps to the stable ABI of CPython 3.9, so that one build serves every
+ * later version, and to the public headers of axe. */
+#ifndef AXEPY_H
+#define AXEPY_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+#include <stdbool.h>
+
+#include "axe/dlpack.h"
+#include "axe/gpu.h"
+
+/* --------------------------------------------------------- errors, locks */
+
+/* Raise what the ctx has recorded since the mark as the exception of that
+ * status, and release the mark.  Always NULL. */
+PyObject *axepy_raise(axe_ctx *cx, axe_status st, axe_mark m);
+/* An exception of a status without a ctx.  Always NULL. */
+PyObject *axepy_fail(axe_status st, const char *fmt, ...);
+/* Warnings that a call has recorded, as Python's; -1: one became an error. */
+int axepy_warn(axe_ctx *cx);
+/* _axe.set_errors({"ESHAPE": class, ...}) */
+PyObject *axepy_set_errors(PyObject *module, PyObject *classes);
+
+/* How often this process and those before it were forked; a lock that another
+ * process took is made anew. */
+extern unsigned axepy_forks;
+typedef struct axepy_lock {
+    PyThread_type_lock lock;
+    unsigned           forks;
+} axepy_lock;
+/* With the GIL held; it is released while waiting. -1: no memory, raised. */
+int  axepy_acquire(axepy_lock *l);
+void axepy_release(axepy_lock *l);
+void axepy_lock_free(axepy_lock *l);
+
+/* ----------------------------------------------------------------- arrays */
+
+/* What joined the stable ABI in 3.10 and 3.11: text as UTF-8, and the buffer
+ * protocol.  In 3.9 and 3.10, which change no more, it is the same. */
+const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *n_bytes);
+
+typedef struct axepy_buffer {
+    void       *buf;
+    PyObject   *obj;
+    Py_ssize_t  len, itemsize;
+    int         readonly, ndim;
+    char       *format;
+    Py_ssize_t *shape, *strides, *suboffsets;
+    void       *internal;
+} axepy_buffer;
+
+enum { AXEPY_RANK = 16, AXEPY_ARRAYS = 32 };
+
+/* How an array was had, and so how it is given back. */
+typedef enum axepy_by {
+    AXEPY_NUMBER, /* a Python int, float or bool */
+    AXEPY_BUFFER,
+    AXEPY_DLPACK,
+    AXEPY_VERSIONED, /* DLPack since 1.0 */
+} axepy_by;
+
+typedef struct axepy_view {
+    axepy_by     by;
+    PyObject    *owner; /* a new reference, or NULL */
+    axepy_buffer buffer;
+    void        *managed;
+    const char  *type;                 /* "f32"; of a number "int" or "float" */
+    int          rank, device, number; /* where, by DLPack's numbers */
+    bool         readonly;
+    int64_t      shape[AXEPY_RANK], stride[AXEPY_RANK];
+    void        *data;
+    union {
+        int64_t i;
+        double  f;
+    } value; /* of a number, exact */
+} axepy_view;
+
+/* Look at an array or number; nothing is copied.  -1: raised.
+ * stream  on which a GPU's array will be used, as DLPack numbers them; NULL:
+ *         the exporter's default */
+int  axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out);
+void axepy_view_drop(axepy_view *v);
+/* The view as axe has it, valid as long as the view. */
+axe_array axepy_array(const char *name, const axepy_view *v);
+/* _axe.look(x) -> (type, shape, strides, device, number, readonly, address) */
+PyObject *axepy_look(PyObject *module, PyObject *x);
+
+/* Write a number as an element of that type to `to`, 8 bytes; -1: raised. */
+int axepy_number(const axepy_view *v, const char *type, void *to);
+
+/* ------------------------------------------------------ devices, programs */
+
+typedef struct axepy_device {
+    PyObject_HEAD axe_ctx *cx;
+    axe_device            *cpu; /* or */
+    axe_gpu               *gpu;
+    axepy_lock             lock;  /* of whoever runs something on it */
+    unsigned               forks; /* before it: no thread survives one */
+    int64_t                threads;
+    int                    number; /* of a GPU, else -1 */
+    const char            *cache, *cc;
+} axepy_device;
+
+typedef struct axepy_program {
+    PyObject_HEAD axe_ctx *cx; /* of the program alone, under the lock */
+    const axe_program     *program;
+    axepy_lock             lock;
+} axepy_program;
+
+/* A program loaded on a device. */
+typedef struct axepy_exec {
+    PyObject_HEAD axepy_program *program;
+    axepy_device                *device;
+    axe_exec                    *cpu; /* or */
+    axe_gpu_exec                *gpu;
+} axepy_exec;
+
+extern PyTypeObject *axepy_device_type, *axepy_program_type, *axepy_exec_type;
+
+/* Sizes of a mapping of Python's, in the ctx; -1: raised. */
+int axepy_sizes(axe_ctx *cx, PyObject *sizes, axe_size **out);
+/* Views and arrays of [(name, array), ...]; -1: raised, and nothing to drop. */
+int  axepy_arrays(PyObject *list, axepy_view *view, axe_array *array);
+void axepy_drop_all(int n, axepy_view *view);
+
+/* Each adds its types to the module; -1: raised. */
+int axepy_add_device(PyObject *module);
+int axepy_add_program(PyObject *module);
+int axepy_add_caller(PyObject *module);
+
+/* Functions of the module. */
+PyObject *axepy_evaluate(PyObject *module, PyObject *args);
+PyObject *axepy_parts(PyObject *module, PyObject *args);
+PyObject *axepy_functions(PyObject *module, PyObject *nothing);
+PyObject *axepy_signatures(PyObject *module, PyObject *args);
+PyObject *axepy_compile(PyObject *module, PyObject *args);
+
+#endif

@@ -1,0 +1,633 @@
+/* caller.c - calling a kernel on arrays.
+ *
+ * A call is known by its key: the device and of each argument type, shape,
+ * strides and where it is.  What was found out for a key, which program, which
+ * launch, how results are made, is kept, so that the next call looks at nothing
+ * but addresses.  A key that is new goes to the method `_bind` of Python's
+ * class, which answers
+ *
+ *     (exec, param, number, sizes, alloc, wrap, result, stream)
+ *
+ * param   number of the parameter of each view: arguments, arrays given as
+ *         out=, arrays that alloc makes
+ * number  for each argument the type that a Python number becomes, else None
+ * alloc   callables that make the arrays that are not given
+ * wrap    what turns a made array into the result, or None
+ * result  numbers of the views that are returned
+ * stream  of a GPU: a callable that says which, or None */
+#include <stdlib.h>
+#include <string.h>
+
+#include "axepy.h"
+
+enum { MAX_ENTRY = 4096, MAX_WORD = AXEPY_ARRAYS * (2 + 2 * AXEPY_RANK) + 2 };
+
+typedef struct entry {
+    int         refs, n_word;
+    uint64_t    hash;
+    PyObject   *binding; /* keeps all below */
+    axepy_exec *exec;
+    axe_call   *call; /* of a CPU */
+    PyObject   *alloc, *wrap, *stream;
+    int         n_view, n_alloc, n_size, n_result, n_param;
+    uint8_t     param[AXEPY_ARRAYS], result[AXEPY_ARRAYS];
+    const char *number[AXEPY_ARRAYS];
+    const char *name[AXEPY_ARRAYS]; /* of the view's parameter */
+    bool        written[AXEPY_ARRAYS];
+    axe_size   *size;
+    int64_t     word[];
+} entry;
+
+typedef struct caller {
+    PyObject_HEAD entry **table; /* [n_place] open addressing, a power of two */
+    int                   n_entry, n_place;
+} caller;
+
+/* The device of this thread, or else of all. */
+static _Thread_local PyObject *thread_device;
+static PyObject               *main_device;
+
+/* ----------------------------------------------------------------- entries */
+
+static void
+entry_drop(entry *e)
+{
+    if (!e || --e->refs > 0)
+        return;
+    axe_call_free(e->call);
+    Py_XDECREF(e->binding);
+    free(e->size);
+    free(e);
+}
+
+static void
+forget(caller *c)
+{
+    entry **old = c->table;
+    int     n = c->n_place;
+
+    c->table = NULL;
+    c->n_entry = c->n_place = 0;
+    for (int i = 0; i < n; i++)
+        entry_drop(old[i]);
+    free(old);
+}
+
+static int
+place_of(const caller *c, uint64_t hash, int n_word, const int64_t *word)
+{
+    int mask = c->n_place - 1, i = (int)(hash >> 20) & mask;
+
+    for (; c->table[i]; i = (i + 1) & mask) {
+        const entry *e = c->table[i];
+        if (e->hash == hash && e->n_word == n_word &&
+            memcmp(e->word, word, (size_t)n_word * sizeof word[0]) == 0)
+            break;
+    }
+    return i;
+}
+
+static bool
+grow(caller *c)
+{
+    caller bigger = {.n_place = c->n_place ? 2 * c->n_place : 16};
+
+    bigger.table = calloc((size_t)bigger.n_place, sizeof bigger.table[0]);
+    if (!bigger.table)
+        return false;
+    for (int i = 0; i < c->n_place; i++)
+        if (c->table[i]) {
+            entry *e = c->table[i];
+            bigger.table[place_of(&bigger, e->hash, e->n_word, e->word)] = e;
+        }
+    free(c->table);
+    c->table = bigger.table;
+    c->n_place = bigger.n_place;
+    return true;
+}
+
+static int
+keep(caller *c, entry *e)
+{
+    int i;
+
+    if (c->n_entry >= MAX_ENTRY)
+        forget(c);
+    if (2 * (c->n_entry + 1) > c->n_place && !grow(c)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    i = place_of(c, e->hash, e->n_word, e->word);
+    if (c->table[i])
+        entry_drop(c->table[i]);
+    else
+        c->n_entry++;
+    e->refs++;
+    c->table[i] = e;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- keys */
+
+/* What a call is: its device, its views, which of them are outputs. */
+typedef struct request {
+    PyObject  *args, *out, *device;
+    int        n_arg, n_out, n_view;
+    axepy_view view[AXEPY_ARRAYS];
+    PyObject  *made[AXEPY_ARRAYS]; /* arrays that alloc made, new references */
+    int        n_made, n_word;
+    uint64_t   hash;
+    int64_t    word[MAX_WORD];
+} request;
+
+static void
+put_word(request *r, int64_t w)
+{
+    r->word[r->n_word++] = w;
+    r->hash = (r->hash ^ (uint64_t)w) * UINT64_C(0x9e3779b97f4a7c15);
+    r->hash ^= r->hash >> 29;
+}
+
+static void
+put_view(request *r, const axepy_view *v)
+{
+    int64_t type = 0;
+
+    memcpy(&type, v->type, strlen(v->type) < 6 ? strlen(v->type) : 6);
+    put_word(r, type << 8 | v->rank << 1 | (v->by == AXEPY_NUMBER));
+    put_word(r, (int64_t)v->number << 8 | v->device);
+    for (int i = 0; i < v->rank; i++) {
+        put_word(r, v->shape[i]);
+        put_word(r, v->stride[i]);
+    }
+}
+
+static int
+add_view(request *r, PyObject *x)
+{
+    if (r->n_view == AXEPY_ARRAYS) {
+        axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
+        return -1;
+    }
+    if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
+        return -1;
+    put_view(r, &r->view[r->n_view++]);
+    return 0;
+}
+
+/* Views of all that is given; -1: raised. */
+static int
+look(request *r)
+{
+    put_word(r, (int64_t)(intptr_t)r->device);
+    r->n_arg = (int)PyTuple_Size(r->args);
+    for (int i = 0; i < r->n_arg; i++)
+        if (add_view(r, PyTuple_GetItem(r->args, i)) < 0)
+            return -1;
+    if (!r->out)
+        return 0;
+    r->n_out = PyTuple_Check(r->out) ? (int)PyTuple_Size(r->out) : 1;
+    put_word(r, -1 - r->n_out);
+    for (int i = 0; i < r->n_out; i++)
+        if (add_view(r, PyTuple_Check(r->out) ? PyTuple_GetItem(r->out, i)
+                                              : r->out) < 0)
+            return -1;
+    return 0;
+}
+
+static void
+drop_views(request *r)
+{
+    axepy_drop_all(r->n_view, r->view);
+    for (int i = 0; i < r->n_made; i++)
+        Py_DECREF(r->made[i]);
+}
+
+/* ----------------------------------------------------------------- binding */
+
+static int
+take_indices(PyObject *tuple, int *n, uint8_t *out)
+{
+    *n = (int)PyTuple_Size(tuple);
+    if (*n > AXEPY_ARRAYS) {
+        axepy_fail(AXE_EARG, "there are at most %d arrays", AXEPY_ARRAYS);
+        return -1;
+    }
+    for (int i = 0; i < *n; i++)
+        out[i] = (uint8_t)PyLong_AsLong(PyTuple_GetItem(tuple, i));
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static void
+take_params(entry *e)
+{
+    const axe_program *p = e->exec->program->program;
+
+    e->n_param = axe_program_n_param(p);
+    for (int i = 0; i < e->n_view; i++) {
+        axe_param q = axe_program_param(p, e->param[i]);
+        e->name[i] = q.name;
+        e->written[i] = q.access != AXE_READS;
+    }
+}
+
+/* Sizes by names that live as long as the binding. */
+static int
+take_sizes(entry *e, PyObject *sizes)
+{
+    e->n_size = (int)PyTuple_Size(sizes);
+    e->size = calloc((size_t)e->n_size + 1, sizeof e->size[0]);
+    for (int i = 0; e->size && i < e->n_size; i++) {
+        PyObject *pair = PyTuple_GetItem(sizes, i);
+        e->size[i].name =
+            PyUnicode_AsUTF8AndSize(PyTuple_GetItem(pair, 0), NULL);
+        e->size[i].value = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));
+    }
+    if (!e->size)
+        PyErr_NoMemory();
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int
+fill(entry *e)
+{
+    PyObject *exec, *param, *number, *sizes, *result;
+
+    if (!PyArg_ParseTuple(e->binding, "O!O!O!O!O!OO!O", axepy_exec_type, &exec,
+                          &PyTuple_Type, &param, &PyTuple_Type, &number,
+                          &PyTuple_Type, &sizes, &PyTuple_Type, &e->alloc,
+                          &e->wrap, &PyTuple_Type, &result, &e->stream))
+        return -1;
+    e->exec = (axepy_exec *)exec;
+    e->n_alloc = (int)PyTuple_Size(e->alloc);
+    if (take_indices(param, &e->n_view, e->param) < 0 ||
+        take_indices(result, &e->n_result, e->result) < 0 ||
+        take_sizes(e, sizes) < 0)
+        return -1;
+    for (int i = 0; i < (int)PyTuple_Size(number) && i < AXEPY_ARRAYS; i++) {
+        PyObject *t = PyTuple_GetItem(number, i);
+        e->number[i] = t == Py_None ? NULL : PyUnicode_AsUTF8AndSize(t, NULL);
+    }
+    take_params(e);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Ask Python's side; NULL: raised. */
+static entry *
+bind(PyObject *self, request *r)
+{
+    size_t    bytes = (size_t)r->n_word * sizeof r->word[0];
+    PyObject *out = r->out ? r->out : Py_None;
+    PyObject *b =
+        PyObject_CallMethod(self, "_bind", "OOO", r->args, out, r->device);
+    entry *e = b ? calloc(1, sizeof *e + bytes) : NULL;
+
+    if (!e) {
+        Py_XDECREF(b);
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        return NULL;
+    }
+    e->refs = 1;
+    e->binding = b;
+    e->n_word = r->n_word;
+    e->hash = r->hash;
+    memcpy(e->word, r->word, bytes);
+    if (fill(e) == 0)
+        return e;
+    entry_drop(e);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- running */
+
+/* Arrays that are not given. */
+static int
+make_arrays(const entry *e, request *r)
+{
+    for (int i = 0; i < e->n_alloc; i++) {
+        PyObject *x = PyObject_CallObject(PyTuple_GetItem(e->alloc, i), NULL);
+        if (!x)
+            return -1;
+        r->made[r->n_made++] = x;
+        if (r->n_view == AXEPY_ARRAYS)
+            return -1;
+        if (axepy_view_get(x, NULL, &r->view[r->n_view]) < 0)
+            return -1;
+        r->n_view++;
+    }
+    return 0;
+}
+
+/* May be written what is; numbers become elements. */
+static int
+check_views(const entry *e, request *r, int64_t *number)
+{
+    if (r->n_view != e->n_view) {
+        axepy_fail(AXE_EARG, "%d arrays where %d are bound", r->n_view,
+                   e->n_view);
+        return -1;
+    }
+    for (int i = 0; i < r->n_view; i++) {
+        axepy_view *v = &r->view[i];
+        if (v->by == AXEPY_NUMBER) {
+            if (!e->number[i] || e->written[i]) {
+                axepy_fail(AXE_ETYPE, "%s is an array, not a number",
+                           e->name[i]);
+                return -1;
+            }
+            if (axepy_number(v, e->number[i], &number[i]) < 0)
+                return -1;
+            v->data = &number[i];
+            v->type = e->number[i];
+        } else if (v->readonly && e->written[i]) {
+            axepy_fail(AXE_EARG,
+                       "%s is written, but the array given for it is read-only",
+                       e->name[i]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int
+arrays_of(const entry *e, const request *r, axe_array *out)
+{
+    for (int i = 0; i < r->n_view; i++)
+        out[i] = axepy_array(e->name[i], &r->view[i]);
+    return r->n_view;
+}
+
+static axe_status
+new_call(entry *e, const request *r)
+{
+    axe_array array[AXEPY_ARRAYS];
+    int       n = arrays_of(e, r, array);
+
+    axe_call_free(e->call);
+    e->call = NULL;
+    return axe_call_new(e->exec->program->cx, e->exec->cpu, n, array, e->n_size,
+                        e->size, &e->call);
+}
+
+/* On the CPU, the locks held, without the GIL.  Numbers that sizes follow from
+ * are no part of the key: a call for others is made anew. */
+static axe_status
+run_cpu(entry *e, const request *r)
+{
+    axe_ctx   *cx = e->exec->program->cx;
+    axe_mark   m = axe_ctx_mark(cx);
+    void      *data[AXEPY_ARRAYS] = {0};
+    axe_status st;
+
+    if (!e->call)
+        AXE_TRY(new_call(e, r));
+    for (int i = 0; i < r->n_view; i++)
+        data[e->param[i]] = r->view[i].data;
+    st = axe_call_run_at(cx, e->call, data);
+    if (st != AXE_ESHAPE)
+        return st;
+    axe_ctx_release(cx, m);
+    AXE_TRY(new_call(e, r));
+    return axe_call_run(cx, e->call);
+}
+
+static axe_status
+run_gpu(const entry *e, const request *r, void *stream)
+{
+    axepy_exec *x = e->exec;
+    axe_array   array[AXEPY_ARRAYS];
+    int         n = arrays_of(e, r, array);
+
+    return axe_gpu_launch(x->program->cx, x->gpu, n, array, e->n_size, e->size,
+                          stream);
+}
+
+/* The stream that the arrays' framework uses now; false: raised. */
+static bool
+stream_of(const entry *e, void **out)
+{
+    PyObject *x;
+
+    *out = NULL;
+    if (e->stream == Py_None)
+        return true;
+    x = PyObject_CallObject(e->stream, NULL);
+    if (x)
+        *out = PyLong_AsVoidPtr(x);
+    Py_XDECREF(x);
+    return !PyErr_Occurred();
+}
+
+static int
+run(entry *e, request *r)
+{
+    axepy_program *p = e->exec->program;
+    axepy_device  *d = e->exec->device;
+    void          *stream;
+    axe_status     st;
+    axe_mark       m;
+
+    if (!stream_of(e, &stream) || axepy_acquire(&d->lock) < 0)
+        return -1;
+    if (axepy_acquire(&p->lock) < 0) {
+        axepy_release(&d->lock);
+        return -1;
+    }
+    m = axe_ctx_mark(p->cx);
+    Py_BEGIN_ALLOW_THREADS;
+    st = d->cpu ? run_cpu(e, r) : run_gpu(e, r, stream);
+    Py_END_ALLOW_THREADS;
+    if (st != AXE_OK)
+        axepy_raise(p->cx, st, m);
+    axepy_release(&p->lock);
+    axepy_release(&d->lock);
+    return st == AXE_OK ? 0 : -1;
+}
+
+/* View i as an object; a new reference. */
+static PyObject *
+object_of(const entry *e, const request *r, int i)
+{
+    PyObject *x;
+
+    if (i < r->n_arg)
+        x = PyTuple_GetItem(r->args, i);
+    else if (i < r->n_arg + r->n_out)
+        x = PyTuple_Check(r->out) ? PyTuple_GetItem(r->out, i - r->n_arg)
+                                  : r->out;
+    else {
+        x = r->made[i - r->n_arg - r->n_out];
+        if (e->wrap != Py_None)
+            return PyObject_CallFunctionObjArgs(e->wrap, x, NULL);
+    }
+    Py_INCREF(x);
+    return x;
+}
+
+static PyObject *
+result_of(const entry *e, const request *r)
+{
+    PyObject *out;
+
+    if (e->n_result == 1)
+        return object_of(e, r, e->result[0]);
+    out = PyTuple_New(e->n_result);
+    for (int i = 0; out && i < e->n_result; i++) {
+        PyObject *x = object_of(e, r, e->result[i]);
+        if (!x) {
+            Py_DECREF(out);
+            return NULL;
+        }
+        PyTuple_SetItem(out, i, x);
+    }
+    return out;
+}
+
+static PyObject *
+call(PyObject *self, request *r)
+{
+    caller   *c = (caller *)self;
+    entry    *e = NULL;
+    PyObject *out = NULL;
+    int64_t   number[AXEPY_ARRAYS];
+    int       place;
+
+    if (look(r) < 0)
+        return NULL;
+    if (c->n_place > 0) {
+        place = place_of(c, r->hash, r->n_word, r->word);
+        e = c->table[place];
+        if (e)
+            e->refs++;
+    }
+    bool fresh = !e;
+    if (fresh)
+        e = bind(self, r);
+    if (e && make_arrays(e, r) == 0 && check_views(e, r, number) == 0 &&
+        run(e, r) == 0)
+        out = result_of(e, r);
+    if (out && fresh && keep(c, e) < 0)
+        Py_CLEAR(out);
+    if (e)
+        entry_drop(e);
+    return out;
+}
+
+/* ---------------------------------------------------------------- the type */
+
+/* The device in use, borrowed; made by the class where there is none. */
+static PyObject *
+device_in_use(PyObject *self)
+{
+    if (thread_device)
+        return thread_device;
+    if (!main_device)
+        main_device = PyObject_CallMethod(self, "_new_device", NULL);
+    return main_device;
+}
+
+static PyObject *
+caller_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    request   r;
+    PyObject *out = NULL, *result;
+
+    if (kw && PyDict_Size(kw) > 0) {
+        out = PyDict_GetItemString(kw, "out");
+        if (!out || out == Py_None || PyDict_Size(kw) > 1) {
+            PyObject *method = PyObject_GetAttrString(self, "_keywords");
+            result = method ? PyObject_Call(method, args, kw) : NULL;
+            Py_XDECREF(method);
+            return result;
+        }
+    }
+    r.args = args;
+    r.out = out;
+    r.device = device_in_use(self);
+    if (!r.device)
+        return NULL;
+    r.n_arg = r.n_out = r.n_view = r.n_made = r.n_word = 0;
+    r.hash = 0;
+    Py_INCREF(r.device);
+    result = call(self, &r);
+    drop_views(&r);
+    Py_DECREF(r.device);
+    return result;
+}
+
+static void
+caller_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    forget((caller *)self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyObject *
+caller_forget(PyObject *self, PyObject *nothing)
+{
+    (void)nothing;
+    forget((caller *)self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+caller_known(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    return PyLong_FromLong(((caller *)self)->n_entry);
+}
+
+/* swap_device(device or None, of_thread) -> what it was */
+static PyObject *
+swap_device(PyObject *type, PyObject *args)
+{
+    PyObject *d, **at, *was;
+    int       of_thread;
+
+    (void)type;
+    if (!PyArg_ParseTuple(args, "Op", &d, &of_thread))
+        return NULL;
+    if (d != Py_None && !PyObject_TypeCheck(d, axepy_device_type))
+        return axepy_fail(AXE_EARG, "%R is no device", d);
+    at = of_thread ? &thread_device : &main_device;
+    was = *at ? *at : Py_None;
+    if (!*at)
+        Py_INCREF(was);
+    *at = d == Py_None ? NULL : d;
+    if (*at)
+        Py_INCREF(d);
+    return was;
+}
+
+static PyMethodDef caller_methods[] = {
+    {"_forget", caller_forget, METH_NOARGS, "drop what earlier calls found"},
+    {"_swap_device", swap_device, METH_VARARGS | METH_STATIC,
+     "(device or None, of this thread?) -> what it was"},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef caller_gets[] = {
+    {"_known", caller_known, NULL, "keys of calls that are kept", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot caller_slots[] = {{Py_tp_call, caller_call},
+                                     {Py_tp_dealloc, caller_free},
+                                     {Py_tp_methods, caller_methods},
+                                     {Py_tp_getset, caller_gets},
+                                     {0, NULL}};
+static PyType_Spec caller_spec = {"axe._axe.Caller", sizeof(caller), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                  caller_slots};
+
+int
+axepy_add_caller(PyObject *module)
+{
+    PyObject *type = PyType_FromSpec(&caller_spec);
+
+    if (!type)
+        return -1;
+    return PyModule_AddObject(module, "Caller", type);
+}

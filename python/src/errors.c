@@ -1,0 +1,150 @@
+/* errors.c - diagnostics as exceptions, and the locks around contexts. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "axepy.h"
+
+unsigned axepy_forks;
+
+static PyObject *classes; /* status name -> class */
+
+PyObject *
+axepy_set_errors(PyObject *module, PyObject *given)
+{
+    (void)module;
+    Py_INCREF(given);
+    Py_XDECREF(classes);
+    classes = given;
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+class_of(axe_status st)
+{
+    PyObject *c =
+        classes ? PyDict_GetItemString(classes, axe_status_name(st)) : NULL;
+
+    return c ? c : PyExc_RuntimeError;
+}
+
+/* Texts of one severity, as a tuple. */
+static PyObject *
+texts_of(const axe_ctx *cx, axe_severity severity)
+{
+    PyObject *list = PyList_New(0), *out = NULL;
+
+    for (const axe_diag *d = axe_diags(cx); list && d; d = d->next) {
+        PyObject *text =
+            d->severity == severity
+                ? PyUnicode_DecodeUTF8(d->text, (Py_ssize_t)strlen(d->text),
+                                       "replace")
+                : NULL;
+        if (text)
+            PyList_Append(list, text);
+        Py_XDECREF(text);
+    }
+    if (list)
+        out = PyList_AsTuple(list);
+    Py_XDECREF(list);
+    return out;
+}
+
+static void
+set_texts(PyObject *error, const axe_ctx *cx)
+{
+    PyObject *errors = texts_of(cx, AXE_ERROR), *help = texts_of(cx, AXE_HELP);
+
+    if (errors)
+        PyObject_SetAttrString(error, "errors", errors);
+    if (help)
+        PyObject_SetAttrString(error, "help", help);
+    Py_XDECREF(errors);
+    Py_XDECREF(help);
+}
+
+PyObject *
+axepy_raise(axe_ctx *cx, axe_status st, axe_mark m)
+{
+    PyObject *class = class_of(st), *text, *error = NULL;
+    axe_buf said = {.cx = cx};
+
+    axe_puts(&said, "");
+    axe_diags_print(cx, &said, false);
+    while (said.len > 0 && said.text[said.len - 1] == '\n')
+        said.len--;
+    if (strncmp(said.text, "error: ", 7) == 0) {
+        said.text += 7;
+        said.len -= 7;
+    }
+    text = PyUnicode_DecodeUTF8(said.text, (Py_ssize_t)said.len, "replace");
+    if (text)
+        error = PyObject_CallFunctionObjArgs(class, text, NULL);
+    if (error) {
+        set_texts(error, cx);
+        PyErr_SetObject(class, error);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(error);
+    axe_ctx_release(cx, m);
+    return NULL;
+}
+
+PyObject *
+axepy_fail(axe_status st, const char *fmt, ...)
+{
+    va_list   ap;
+    PyObject *text;
+
+    va_start(ap, fmt);
+    text = PyUnicode_FromFormatV(fmt, ap);
+    va_end(ap);
+    if (text)
+        PyErr_SetObject(class_of(st), text);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+int
+axepy_warn(axe_ctx *cx)
+{
+    for (const axe_diag *d = axe_diags(cx); d; d = d->next)
+        if (d->severity == AXE_WARNING &&
+            PyErr_WarnEx(PyExc_RuntimeWarning, d->text, 1) < 0)
+            return -1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ locks */
+
+int
+axepy_acquire(axepy_lock *l)
+{
+    if (!l->lock || l->forks != axepy_forks) {
+        l->lock = PyThread_allocate_lock();
+        l->forks = axepy_forks;
+    }
+    if (!l->lock) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (PyThread_acquire_lock(l->lock, NOWAIT_LOCK))
+        return 0;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(l->lock, WAIT_LOCK);
+    Py_END_ALLOW_THREADS;
+    return 0;
+}
+
+void
+axepy_release(axepy_lock *l)
+{
+    PyThread_release_lock(l->lock);
+}
+
+void
+axepy_lock_free(axepy_lock *l)
+{
+    if (l->lock && l->forks == axepy_forks)
+        PyThread_free_lock(l->lock);
+    l->lock = NULL;
+}

@@ -1,0 +1,48 @@
+/* module.c - the extension module axe._axe. */
+#include "axepy.h"
+
+static PyObject *
+after_fork(PyObject *module, PyObject *nothing)
+{
+    (void)module;
+    (void)nothing;
+    axepy_forks++;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"set_errors", axepy_set_errors, METH_O, "the exception of each status"},
+    {"after_fork", after_fork, METH_NOARGS, "this process is a child"},
+    {"look", axepy_look, METH_O,
+     "type, shape, strides, device, number, read-only?, address"},
+    {"evaluate", axepy_evaluate, METH_VARARGS, "a layout expression"},
+    {"parts", axepy_parts, METH_VARARGS, "iters, offsets and dims of a layout"},
+    {"functions", axepy_functions, METH_NOARGS, "of layout expressions"},
+    {"signatures", axepy_signatures, METH_VARARGS, "kernels of a text"},
+    {"compile", axepy_compile, METH_VARARGS, "a kernel, for arrays"},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "_axe",
+                                        "The library under the package axe.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
+
+PyMODINIT_FUNC PyInit__axe(void);
+
+PyMODINIT_FUNC
+PyInit__axe(void)
+{
+    PyObject *m = PyModule_Create(&definition);
+
+    if (m && axepy_add_device(m) == 0 && axepy_add_program(m) == 0 &&
+        axepy_add_caller(m) == 0 &&
+        PyModule_AddStringConstant(m, "version", AXE_VERSION) == 0)
+        return m;
+    Py_XDECREF(m);
+    return NULL;
+}

@@ -1,0 +1,466 @@
+/* program.c - kernels compiled, and what can be asked of them.
+ *
+ * Each program has a ctx of its own, which whoever uses it locks. */
+#include <string.h>
+
+#include "axepy.h"
+
+PyTypeObject *axepy_program_type;
+
+/* ------------------------------------------------------------- arguments */
+
+/* The text of item k of pair i of [(text, text), ...]; NULL: raised. */
+static const char *
+text_at(PyObject *list, Py_ssize_t i, int k)
+{
+    PyObject   *pair = PyTuple_GetItem(list, i);
+    PyObject   *x = pair ? PyTuple_GetItem(pair, k) : NULL;
+    const char *text = x ? PyUnicode_AsUTF8AndSize(x, NULL) : NULL;
+
+    return text;
+}
+
+/* ((name, value), ...) as two lists of texts in the ctx. */
+static int
+take_pairs(axe_ctx *cx, PyObject *pairs, int *n, const char *const **name,
+           const char *const **value)
+{
+    int          count = (int)PyTuple_Size(pairs);
+    const char **a, **b;
+
+    if (count < 0)
+        return -1;
+    a = axe_new_array(cx, const char *, count + 1);
+    b = axe_new_array(cx, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        const char *x = text_at(pairs, i, 0),
+                   *y = x ? text_at(pairs, i, 1) : NULL;
+        if (!y)
+            return -1;
+        a[i] = axe_textf(cx, "%s", x);
+        b[i] = axe_textf(cx, "%s", y);
+    }
+    *n = count;
+    *name = a;
+    *value = b;
+    return 0;
+}
+
+int
+axepy_sizes(axe_ctx *cx, PyObject *sizes, axe_size **out)
+{
+    int n = (int)PyTuple_Size(sizes);
+
+    if (n < 0)
+        return -1;
+    *out = axe_new_array(cx, axe_size, n + 1);
+    for (int i = 0; i < n; i++) {
+        const char *name = text_at(sizes, i, 0);
+        PyObject   *v =
+            name ? PyTuple_GetItem(PyTuple_GetItem(sizes, i), 1) : NULL;
+        int over = 0;
+        if (!v)
+            return -1;
+        (*out)[i].name = axe_textf(cx, "%s", name);
+        (*out)[i].value = PyLong_AsLongLongAndOverflow(v, &over);
+        if (over != 0) {
+            axepy_fail(AXE_EOVERFLOW, "size %s does not fit 64 bits", name);
+            return -1;
+        }
+        if (PyErr_Occurred())
+            return -1;
+    }
+    return n;
+}
+
+void
+axepy_drop_all(int n, axepy_view *view)
+{
+    for (int i = 0; i < n; i++)
+        axepy_view_drop(&view[i]);
+}
+
+int
+axepy_arrays(PyObject *list, axepy_view *view, axe_array *array)
+{
+    int n = (int)PyTuple_Size(list);
+
+    if (n > AXEPY_ARRAYS) {
+        axepy_fail(AXE_EARG, "%d arrays; there are at most %d", n,
+                   AXEPY_ARRAYS);
+        return -1;
+    }
+    for (int i = 0; i < n; i++) {
+        PyObject   *pair = PyTuple_GetItem(list, i);
+        const char *name = text_at(list, i, 0);
+        PyObject   *x = name ? PyTuple_GetItem(pair, 1) : NULL;
+        if (!x || axepy_view_get(x, NULL, &view[i]) < 0) {
+            axepy_drop_all(i, view);
+            return -1;
+        }
+        array[i] = axepy_array(name, &view[i]);
+    }
+    return n;
+}
+
+/* ----------------------------------------------------------- compilation */
+
+static PyObject *
+make(axe_ctx *cx, const axe_program *program)
+{
+    axepy_program *p =
+        (axepy_program *)PyType_GenericAlloc(axepy_program_type, 0);
+
+    if (!p) {
+        axe_ctx_free(cx);
+        return NULL;
+    }
+    p->cx = cx;
+    p->program = program;
+    return (PyObject *)p;
+}
+
+typedef struct request {
+    const char      *name, *text;
+    Py_ssize_t       len;
+    PyObject        *sets, *orders, *arrays, *hints;
+    axe_compile_spec spec;
+    int              stage;
+} request;
+
+/* Compile, without the GIL; NULL: raised. */
+static PyObject *
+compile(axe_ctx *cx, request *r)
+{
+    axepy_view         view[AXEPY_ARRAYS];
+    axe_array          array[AXEPY_ARRAYS];
+    axe_size          *hint;
+    const axe_program *program = NULL;
+    axe_mark           m = axe_ctx_mark(cx);
+    axe_status         st;
+    int                n, n_hint;
+
+    if (take_pairs(cx, r->sets, &r->spec.n_set, &r->spec.set_name,
+                   &r->spec.set_value) < 0 ||
+        take_pairs(cx, r->orders, &r->spec.n_order, &r->spec.order_name,
+                   &r->spec.order) < 0 ||
+        (n_hint = axepy_sizes(cx, r->hints, &hint)) < 0 ||
+        (n = axepy_arrays(r->arrays, view, array)) < 0) {
+        axe_ctx_free(cx);
+        return NULL;
+    }
+    const char **hint_name = axe_new_array(cx, const char *, n_hint + 1);
+    int64_t     *hint_value = axe_new_array(cx, int64_t, n_hint + 1);
+    for (int i = 0; i < n_hint; i++) {
+        hint_name[i] = hint[i].name;
+        hint_value[i] = hint[i].value;
+    }
+    r->spec.n_hint = n_hint;
+    r->spec.hint_name = hint_name;
+    r->spec.hint = hint_value;
+    Py_BEGIN_ALLOW_THREADS;
+    int32_t source = axe_source_add(cx, r->name, r->text, (size_t)r->len);
+    st = axe_compile_for(cx, source, &r->spec, n, array, (axe_stage)r->stage,
+                         &program);
+    Py_END_ALLOW_THREADS;
+    axepy_drop_all(n, view);
+    if (st == AXE_OK && axepy_warn(cx) == 0)
+        return make(cx, program);
+    if (st != AXE_OK)
+        axepy_raise(cx, st, m);
+    axe_ctx_free(cx);
+    return NULL;
+}
+
+/* compile(name, text, kernel, machine, sets, orders, arrays, hints, workers,
+ * tuned, stage) -> Program */
+PyObject *
+axepy_compile(PyObject *module, PyObject *args)
+{
+    request  r = {0};
+    axe_ctx *cx;
+    int      tuned;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss#szO!O!O!O!ipi", &r.name, &r.text, &r.len,
+                          &r.spec.kernel, &r.spec.machine, &PyTuple_Type,
+                          &r.sets, &PyTuple_Type, &r.orders, &PyTuple_Type,
+                          &r.arrays, &PyTuple_Type, &r.hints, &r.spec.n_worker,
+                          &tuned, &r.stage))
+        return NULL;
+    r.spec.no_tuned = !tuned;
+    cx = axe_ctx_new();
+    return cx ? compile(cx, &r) : PyErr_NoMemory();
+}
+
+/* ------------------------------------------------------------- signatures */
+
+static const char *
+access_name(axe_access a)
+{
+    return a == AXE_READS ? "in" : a == AXE_WRITES ? "out" : "inout";
+}
+
+static PyObject *
+texts(int n, const char *const *text)
+{
+    PyObject *out = PyTuple_New(n);
+
+    for (int i = 0; out && i < n; i++)
+        PyTuple_SetItem(out, i, Py_BuildValue("z", text[i]));
+    return out;
+}
+
+static PyObject *
+signature_of(const axe_signature *s)
+{
+    PyObject *params = PyTuple_New(s->n_param);
+
+    for (int i = 0; params && i < s->n_param; i++) {
+        const axe_declared *p = &s->param[i];
+        PyTuple_SetItem(params, i,
+                        Py_BuildValue("(sssN)", p->name, access_name(p->access),
+                                      p->type, texts(p->rank, p->extent)));
+    }
+    return Py_BuildValue("(szNNN)", s->kernel, s->machine, params,
+                         texts(s->n_constant, s->constant),
+                         texts(s->n_constant, s->standard));
+}
+
+/* signatures(name, text) -> [(kernel, machine, params, constants, defaults)] */
+PyObject *
+axepy_signatures(PyObject *module, PyObject *args)
+{
+    const char        *name, *text;
+    Py_ssize_t         len;
+    const char *const *kernel;
+    axe_ctx           *cx;
+    int                n = 0;
+    PyObject          *out = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss#", &name, &text, &len))
+        return NULL;
+    cx = axe_ctx_new();
+    if (!cx)
+        return PyErr_NoMemory();
+    axe_mark   m = axe_ctx_mark(cx);
+    int32_t    source = axe_source_add(cx, name, text, (size_t)len);
+    axe_status st = axe_source_kernels(cx, source, &n, &kernel);
+    out = st == AXE_OK ? PyList_New(n) : NULL;
+    for (int i = 0; out && i < n; i++) {
+        axe_signature s;
+        st = axe_source_signature(cx, source, kernel[i], &s);
+        if (st == AXE_OK)
+            PyList_SetItem(out, i, signature_of(&s));
+        else
+            Py_CLEAR(out);
+    }
+    if (st != AXE_OK)
+        axepy_raise(cx, st, m);
+    axe_ctx_free(cx);
+    return out;
+}
+
+/* -------------------------------------------------------- what can be asked */
+
+static void
+program_free(PyObject *self)
+{
+    axepy_program *p = (axepy_program *)self;
+    PyTypeObject  *type = Py_TYPE(self);
+
+    axe_ctx_free(p->cx);
+    axepy_lock_free(&p->lock);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+/* What is left of a call: text, or an exception; the lock is given back. */
+static PyObject *
+finish_text(axepy_program *p, axe_status st, const axe_buf *b, axe_mark m)
+{
+    PyObject *out = NULL;
+
+    if (st == AXE_OK)
+        out = PyUnicode_DecodeUTF8(b->text ? b->text : "", (Py_ssize_t)b->len,
+                                   "replace");
+    else
+        axepy_raise(p->cx, st, m);
+    axe_ctx_release(p->cx, m);
+    axepy_release(&p->lock);
+    return out;
+}
+
+/* emit("c") or of a pass */
+static PyObject *
+program_emit(PyObject *self, PyObject *args)
+{
+    static const char *const stage[] = {"ir", "plan", "lower", "c"};
+    axepy_program           *p = (axepy_program *)self;
+    const char              *name;
+    int                      i = 0;
+
+    if (!PyArg_ParseTuple(args, "s", &name) || axepy_acquire(&p->lock) < 0)
+        return NULL;
+    axe_mark   m = axe_ctx_mark(p->cx);
+    axe_buf    b = {.cx = p->cx};
+    axe_status st;
+    while (i < AXE_N_STAGE && strcmp(stage[i], name) != 0)
+        i++;
+    if (i < AXE_N_STAGE)
+        st = axe_program_emit(p->cx, p->program, (axe_stage)i, &b);
+    else
+        st = axe_program_emit_pass(p->cx, p->program, name, &b);
+    return finish_text(p, st, &b, m);
+}
+
+/* explain(json, sizes) */
+static PyObject *
+program_explain(PyObject *self, PyObject *args)
+{
+    axepy_program *p = (axepy_program *)self;
+    PyObject      *sizes;
+    axe_size      *size;
+    int            json, n;
+
+    if (!PyArg_ParseTuple(args, "pO!", &json, &PyTuple_Type, &sizes) ||
+        axepy_acquire(&p->lock) < 0)
+        return NULL;
+    axe_mark m = axe_ctx_mark(p->cx);
+    axe_buf  b = {.cx = p->cx};
+    n = axepy_sizes(p->cx, sizes, &size);
+    if (n < 0) {
+        axe_ctx_release(p->cx, m);
+        axepy_release(&p->lock);
+        return NULL;
+    }
+    return finish_text(
+        p, axe_program_explain(p->cx, p->program, json, n, size, &b), &b, m);
+}
+
+static PyObject *
+program_params(PyObject *self, void *nothing)
+{
+    const axe_program *p = ((axepy_program *)self)->program;
+    int                n = axe_program_n_param(p);
+    PyObject          *out = PyTuple_New(n);
+
+    (void)nothing;
+    for (int i = 0; out && i < n; i++) {
+        axe_param q = axe_program_param(p, i);
+        PyTuple_SetItem(out, i,
+                        Py_BuildValue("(sssi)", q.name, access_name(q.access),
+                                      q.type, q.rank));
+    }
+    return out;
+}
+
+static PyObject *
+program_sizes(PyObject *self, void *nothing)
+{
+    const axe_program *p = ((axepy_program *)self)->program;
+    int                n = axe_program_n_size(p);
+    PyObject          *out = PyTuple_New(n);
+
+    (void)nothing;
+    for (int i = 0; out && i < n; i++)
+        PyTuple_SetItem(out, i, PyUnicode_FromString(axe_program_size(p, i)));
+    return out;
+}
+
+static PyObject *
+program_machine(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    return Py_BuildValue("z",
+                         axe_program_machine(((axepy_program *)self)->program));
+}
+
+static PyObject *
+program_tuned(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    return Py_BuildValue("z",
+                         axe_program_tuned(((axepy_program *)self)->program));
+}
+
+static PyObject *
+shapes_of(int n, const axe_shape *s)
+{
+    PyObject *out = PyTuple_New(n);
+
+    for (int i = 0; out && i < n; i++) {
+        PyObject *shape = PyTuple_New(s[i].n);
+        for (int k = 0; shape && k < s[i].n; k++)
+            PyTuple_SetItem(shape, k, PyLong_FromLongLong(s[i].extent[k]));
+        PyTuple_SetItem(out, i, shape);
+    }
+    return out;
+}
+
+/* shapes(arrays, sizes) -> ((extent, ...), ...) of all parameters */
+static PyObject *
+program_shapes(PyObject *self, PyObject *args)
+{
+    axepy_program *p = (axepy_program *)self;
+    PyObject      *arrays, *sizes, *out = NULL;
+    axepy_view     view[AXEPY_ARRAYS];
+    axe_array      array[AXEPY_ARRAYS];
+    axe_size      *size;
+    int            n, n_size;
+
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &arrays, &PyTuple_Type,
+                          &sizes))
+        return NULL;
+    n = axepy_arrays(arrays, view, array);
+    if (n < 0 || axepy_acquire(&p->lock) < 0)
+        return NULL;
+    axe_mark   m = axe_ctx_mark(p->cx);
+    int        n_param = axe_program_n_param(p->program);
+    axe_shape *shape = axe_new_array(p->cx, axe_shape, n_param + 1);
+    n_size = axepy_sizes(p->cx, sizes, &size);
+    if (n_size >= 0) {
+        axe_status st = axe_program_shapes(p->cx, p->program, n, array, n_size,
+                                           size, shape);
+        if (st == AXE_OK)
+            out = shapes_of(n_param, shape);
+        else
+            axepy_raise(p->cx, st, m);
+    }
+    axe_ctx_release(p->cx, m);
+    axepy_release(&p->lock);
+    axepy_drop_all(n, view);
+    return out;
+}
+
+static PyGetSetDef program_gets[] = {
+    {"params", program_params, NULL, "((name, access, type, rank), ...)", NULL},
+    {"sizes", program_sizes, NULL, "names of its runtime sizes", NULL},
+    {"machine", program_machine, NULL, "what it was planned for", NULL},
+    {"tuned", program_tuned, NULL, "where tuned values came from", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMethodDef program_methods[] = {
+    {"emit", program_emit, METH_VARARGS, "the text of a stage or pass"},
+    {"explain", program_explain, METH_VARARGS, "the plan, as text or JSON"},
+    {"shapes", program_shapes, METH_VARARGS, "shapes of all parameters"},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_free},
+                                      {Py_tp_getset, program_gets},
+                                      {Py_tp_methods, program_methods},
+                                      {0, NULL}};
+static PyType_Spec program_spec = {"axe._axe.Program", sizeof(axepy_program), 0,
+                                   Py_TPFLAGS_DEFAULT, program_slots};
+
+int
+axepy_add_program(PyObject *module)
+{
+    axepy_program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
+    if (!axepy_program_type)
+        return -1;
+    Py_INCREF(axepy_program_type);
+    return PyModule_AddObject(module, "Program",
+                              (PyObject *)axepy_program_type);
+}

@@ -1,0 +1,467 @@
+/* view.c - arrays of any kind as axe has them, without a copy.
+ *
+ * Numbers stand for arrays of rank 0.  Else the buffer protocol is tried, then
+ * DLPack; NumPy arrays of types that NumPy does not know itself (ml_dtypes)
+ * have neither, and are looked at as integers of the same width.  Whatever says
+ * that an array must not be written is kept. */
+#include <string.h>
+
+#include "axepy.h"
+
+int  PyObject_CheckBuffer(PyObject *x);
+int  PyObject_GetBuffer(PyObject *x, axepy_buffer *out, int flags);
+void PyBuffer_Release(axepy_buffer *b);
+
+enum { BUFFER_FORMAT = 0x4, BUFFER_STRIDES = 0x18 };
+
+static void
+fail_type(const char *what, const char *name)
+{
+    axepy_fail(AXE_ETYPE,
+               "there is no element type for %s '%.100s'; convert the array "
+               "to one of f64 f32 f16 bf16 f8, integers or bool",
+               what, name);
+}
+
+/* ----------------------------------------------------------------- numbers */
+
+static int
+get_number(PyObject *x, axepy_view *out)
+{
+    int over = 0;
+
+    out->by = AXEPY_NUMBER;
+    out->owner = NULL;
+    out->rank = 0;
+    out->device = AXE_DLPACK_CPU;
+    out->number = 0;
+    out->readonly = true;
+    out->data = &out->value;
+    if (PyFloat_Check(x)) {
+        out->type = "float";
+        out->value.f = PyFloat_AsDouble(x);
+        return 0;
+    }
+    out->type = "int";
+    out->value.i = PyLong_AsLongLongAndOverflow(x, &over);
+    if (over == 0)
+        return 0;
+    axepy_fail(AXE_EOVERFLOW, "%R does not fit 64 bits", x);
+    return -1;
+}
+
+/* The bits of the nearest number with `mantissa` bits below the leading one, of
+ * the 8 exponent bits of f32: bf16. */
+static uint16_t
+bf16_of(double f)
+{
+    float    x = (float)f;
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof u);
+    if (x != x)
+        return 0x7fc0;
+    u += 0x7fff + ((u >> 16) & 1);
+    return (uint16_t)(u >> 16);
+}
+
+static bool
+put_float(const char *type, double f, void *to)
+{
+    float                  f32 = (float)f;
+    __extension__ _Float16 f16 = (_Float16)f;
+    uint16_t               bf16 = bf16_of(f);
+
+    if (strcmp(type, "f64") == 0)
+        memcpy(to, &f, 8);
+    else if (strcmp(type, "f32") == 0)
+        memcpy(to, &f32, 4);
+    else if (strcmp(type, "f16") == 0)
+        memcpy(to, &f16, 2);
+    else if (strcmp(type, "bf16") == 0)
+        memcpy(to, &bf16, 2);
+    else
+        return false;
+    return true;
+}
+
+/* Is it an integer type that has v?  Little-endian. */
+static bool
+put_int(const char *type, int64_t v, void *to, bool *fits)
+{
+    bool sign = type[0] == 'i';
+    int  bits = type[0] == 'b' ? 1 : 0;
+
+    if (strcmp(type, "bool") != 0) {
+        if (type[0] != 'i' && type[0] != 'u')
+            return false;
+        for (const char *c = type + 1; *c; c++)
+            bits = 10 * bits + (*c - '0');
+    }
+    if (sign)
+        *fits = bits == 64 || (v >= -(INT64_C(1) << (bits - 1)) &&
+                               v < INT64_C(1) << (bits - 1));
+    else
+        *fits = v >= 0 && (bits >= 63 || v < INT64_C(1) << bits);
+    memcpy(to, &v, bits < 8 ? 1 : (size_t)bits / 8);
+    return true;
+}
+
+int
+axepy_number(const axepy_view *v, const char *type, void *to)
+{
+    bool is_float = strcmp(v->type, "float") == 0, fits = true;
+
+    if (put_float(type, is_float ? v->value.f : (double)v->value.i, to))
+        return 0;
+    if (!is_float && put_int(type, v->value.i, to, &fits)) {
+        if (fits)
+            return 0;
+        axepy_fail(AXE_EOVERFLOW, "%lld does not fit %s", (long long)v->value.i,
+                   type);
+        return -1;
+    }
+    axepy_fail(AXE_ETYPE,
+               "a number of Python's type %s is no %s; give an array of rank 0",
+               v->type, type);
+    return -1;
+}
+
+/* ----------------------------------------------------------------- buffers */
+
+/* The element type of a buffer's format; NULL: none of ours. */
+static const char *
+type_of_format(const char *format, Py_ssize_t size)
+{
+    static const char *const        sign[] = {"i8", "i16", "i32", "i64"},
+                             *const unsign[] = {"u8", "u16", "u32", "u64"};
+    int                             width = size == 1   ? 0
+                                            : size == 2 ? 1
+                                            : size == 4 ? 2
+                                            : size == 8 ? 3
+                                                        : -1;
+
+    if (!format)
+        format = "B";
+    if (*format == '@' || *format == '=' || *format == '<')
+        format++;
+    if (*format == '\0' || format[1] != '\0' || width < 0)
+        return NULL;
+    if (strchr("bhilqn", *format))
+        return sign[width];
+    if (strchr("BHILQN", *format))
+        return unsign[width];
+    return *format == 'f'   ? "f32"
+           : *format == 'd' ? "f64"
+           : *format == 'e' ? "f16"
+           : *format == '?' ? "bool"
+                            : NULL;
+}
+
+/* Shape and strides of a buffer, in elements; -1: raised. */
+static int
+take_buffer(axepy_view *out)
+{
+    const axepy_buffer *b = &out->buffer;
+
+    if (b->ndim > AXEPY_RANK) {
+        axepy_fail(AXE_EARG, "an array of %d dimensions; there are at most %d",
+                   b->ndim, AXEPY_RANK);
+        return -1;
+    }
+    out->rank = b->ndim;
+    for (int i = 0; i < b->ndim; i++) {
+        out->shape[i] = b->shape[i];
+        out->stride[i] = b->strides[i] / b->itemsize;
+        if (b->strides[i] % b->itemsize != 0 && b->shape[i] > 1) {
+            axepy_fail(AXE_ESHAPE,
+                       "dimension %d has a stride of %zd bytes, which is no "
+                       "multiple of its elements' %zd; copy the array",
+                       i, b->strides[i], b->itemsize);
+            return -1;
+        }
+    }
+    out->by = AXEPY_BUFFER;
+    out->device = AXE_DLPACK_CPU;
+    out->number = 0;
+    out->readonly = b->readonly;
+    out->data = b->buf;
+    return 0;
+}
+
+/* 1: it has none that can be read, nothing raised. */
+static int
+get_buffer(PyObject *x, const char *type, axepy_view *out)
+{
+    if (PyObject_GetBuffer(x, &out->buffer, BUFFER_FORMAT | BUFFER_STRIDES) < 0)
+        return 1;
+    out->type =
+        type ? type : type_of_format(out->buffer.format, out->buffer.itemsize);
+    if (!out->type)
+        fail_type("the buffer format",
+                  out->buffer.format ? out->buffer.format : "");
+    if (out->type && take_buffer(out) == 0) {
+        Py_INCREF(x);
+        out->owner = x;
+        return 0;
+    }
+    PyBuffer_Release(&out->buffer);
+    return -1;
+}
+
+/* ------------------------------------------------------- types of ml_dtypes */
+
+static const struct {
+    const char *name, *type, *as;
+} named_types[] = {
+    {"bfloat16", "bf16", "u2"},
+    {"float8_e4m3fn", "f8e4m3", "u1"},
+    {"float8_e5m2", "f8e5m2", "u1"},
+    {"float8_e8m0fnu", "f8e8m0", "u1"},
+};
+
+/* An array whose dtype has a name that we know, as integers; 1: it is none. */
+static int
+get_named(PyObject *x, axepy_view *out)
+{
+    PyObject   *dtype = PyObject_GetAttrString(x, "dtype"), *name = NULL, *as;
+    const char *text;
+    int         result = 1;
+
+    if (dtype)
+        name = PyObject_GetAttrString(dtype, "name");
+    Py_XDECREF(dtype);
+    text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    PyErr_Clear();
+    for (size_t i = 0; text && i < sizeof named_types / sizeof named_types[0];
+         i++) {
+        if (strcmp(text, named_types[i].name) != 0)
+            continue;
+        as = PyObject_CallMethod(x, "view", "s", named_types[i].as);
+        if (as)
+            result = get_buffer(as, named_types[i].type, out);
+        else
+            PyErr_Clear();
+        Py_XDECREF(as);
+        break;
+    }
+    if (result == 1 && text && !PyObject_HasAttrString(x, "__dlpack__")) {
+        fail_type("the dtype", text);
+        result = -1;
+    }
+    Py_XDECREF(name);
+    return result;
+}
+
+/* ------------------------------------------------------------------ DLPack */
+
+typedef struct managed {
+    axe_dlpack tensor;
+    void      *manager;
+    void (*drop)(struct managed *);
+} managed;
+
+typedef struct versioned {
+    uint32_t major, minor;
+    void    *manager;
+    void (*drop)(struct versioned *);
+    uint64_t   flags; /* 1: read only */
+    axe_dlpack tensor;
+} versioned;
+
+enum { READ_ONLY = 1 };
+
+/* The exporter has said why as a BufferError: an Error with its words. */
+static void
+refused(PyObject *x)
+{
+    PyObject *type, *why, *trace;
+
+    PyErr_Fetch(&type, &why, &trace);
+    axepy_fail(AXE_EARG, "%R cannot be had by DLPack: %S",
+               (PyObject *)Py_TYPE(x), why ? why : Py_None);
+    Py_XDECREF(type);
+    Py_XDECREF(why);
+    Py_XDECREF(trace);
+}
+
+/* The exporter's capsule, of the newest version that it has. */
+static PyObject *
+get_capsule(PyObject *x, PyObject *stream)
+{
+    PyObject *method = PyObject_GetAttrString(x, "__dlpack__"), *out = NULL;
+    PyObject *args = PyTuple_New(0);
+    PyObject *kw = Py_BuildValue("{s(ii)}", "max_version", 1, 1);
+
+    if (method && args && kw) {
+        if (stream)
+            PyDict_SetItemString(kw, "stream", stream);
+        out = PyObject_Call(method, args, kw);
+        if (!out && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            PyDict_DelItemString(kw, "max_version");
+            out = PyObject_Call(method, args, kw);
+        }
+    }
+    Py_XDECREF(method);
+    Py_XDECREF(args);
+    Py_XDECREF(kw);
+    if (!out && PyErr_ExceptionMatches(PyExc_BufferError))
+        refused(x);
+    return out;
+}
+
+static const axe_dlpack *
+take_capsule(PyObject *capsule, axepy_view *out)
+{
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        versioned *v = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (v->major != 1) {
+            axepy_fail(AXE_EUNSUPPORTED, "an array by DLPack %u.%u; 1 is known",
+                       (unsigned)v->major, (unsigned)v->minor);
+            return NULL;
+        }
+        PyCapsule_SetName(capsule, "used_dltensor_versioned");
+        out->by = AXEPY_VERSIONED;
+        out->managed = v;
+        out->readonly = v->flags & READ_ONLY;
+        return &v->tensor;
+    }
+    managed *d = PyCapsule_GetPointer(capsule, "dltensor");
+    if (!d)
+        return NULL;
+    PyCapsule_SetName(capsule, "used_dltensor");
+    out->by = AXEPY_DLPACK;
+    out->managed = d;
+    out->readonly = false;
+    return &d->tensor;
+}
+
+/* What axe says of the tensor, kept in the view. */
+static int
+read_tensor(const axe_dlpack *t, axepy_view *out)
+{
+    static axe_ctx *cx;
+    axe_array       a;
+    axe_mark        m;
+    axe_status      st;
+    int64_t         step = 1;
+
+    if (!cx)
+        cx = axe_ctx_new();
+    if (!cx) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    m = axe_ctx_mark(cx);
+    st = axe_array_of_dlpack(cx, "the array", t, t->device.type, &a);
+    if (st != AXE_OK) {
+        axepy_raise(cx, st, m);
+        return -1;
+    }
+    out->type = a.type;
+    out->rank = a.rank;
+    out->device = t->device.type == AXE_DLPACK_CUDA_HOST ? AXE_DLPACK_CPU
+                                                         : t->device.type;
+    out->number = t->device.number;
+    out->data = a.data;
+    for (int i = a.rank - 1; i >= 0; i--) {
+        out->shape[i] = a.shape[i];
+        out->stride[i] = a.stride ? a.stride[i] : step;
+        step *= a.shape[i] > 0 ? a.shape[i] : 1;
+    }
+    axe_ctx_release(cx, m);
+    return 0;
+}
+
+static int
+get_dlpack(PyObject *x, PyObject *stream, axepy_view *out)
+{
+    PyObject         *capsule = get_capsule(x, stream);
+    const axe_dlpack *t = capsule ? take_capsule(capsule, out) : NULL;
+
+    Py_XDECREF(capsule);
+    if (!t)
+        return -1;
+    Py_INCREF(x);
+    out->owner = x;
+    if (read_tensor(t, out) == 0)
+        return 0;
+    axepy_view_drop(out);
+    return -1;
+}
+
+/* --------------------------------------------------------------- the whole */
+
+int
+axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out)
+{
+    int got = 1;
+
+    if (PyLong_Check(x) || PyFloat_CheckExact(x))
+        return get_number(x, out);
+    if (PyObject_CheckBuffer(x))
+        got = get_buffer(x, NULL, out);
+    if (got <= 0)
+        return got;
+    PyErr_Clear();
+    got = get_named(x, out);
+    if (got <= 0)
+        return got;
+    if (PyObject_HasAttrString(x, "__dlpack__"))
+        return get_dlpack(x, stream, out);
+    axepy_fail(AXE_ETYPE,
+               "%R is no array: it has neither the buffer protocol nor "
+               "__dlpack__",
+               (PyObject *)Py_TYPE(x));
+    return -1;
+}
+
+void
+axepy_view_drop(axepy_view *v)
+{
+    if (!v->owner)
+        return;
+    if (v->by == AXEPY_BUFFER)
+        PyBuffer_Release(&v->buffer);
+    if (v->by == AXEPY_DLPACK && ((managed *)v->managed)->drop)
+        ((managed *)v->managed)->drop(v->managed);
+    if (v->by == AXEPY_VERSIONED && ((versioned *)v->managed)->drop)
+        ((versioned *)v->managed)->drop(v->managed);
+    Py_DECREF(v->owner);
+    v->owner = NULL;
+}
+
+axe_array
+axepy_array(const char *name, const axepy_view *v)
+{
+    return (axe_array){.name = name,
+                       .type = v->type,
+                       .rank = v->rank,
+                       .shape = v->shape,
+                       .stride = v->stride,
+                       .data = v->data};
+}
+
+PyObject *
+axepy_look(PyObject *module, PyObject *x)
+{
+    axepy_view v;
+    PyObject  *shape, *stride, *out;
+
+    (void)module;
+    if (axepy_view_get(x, NULL, &v) < 0)
+        return NULL;
+    shape = PyTuple_New(v.rank);
+    stride = PyTuple_New(v.rank);
+    for (int i = 0; shape && stride && i < v.rank; i++) {
+        PyTuple_SetItem(shape, i, PyLong_FromLongLong(v.shape[i]));
+        PyTuple_SetItem(stride, i, PyLong_FromLongLong(v.stride[i]));
+    }
+    out =
+        Py_BuildValue("(sNNiiNN)", v.type, shape, stride, v.device, v.number,
+                      PyBool_FromLong(v.readonly),
+                      PyLong_FromVoidPtr(v.by == AXEPY_NUMBER ? NULL : v.data));
+    axepy_view_drop(&v);
+    return out;
+}

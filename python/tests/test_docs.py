@@ -1,0 +1,29 @@
+"""The examples in docstrings."""
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import axe
+
+# Their examples need what is named.
+NEEDS = {"torch": "torch", "jax": "jax"}
+
+
+@pytest.mark.parametrize(
+    "name", ["axe", *(f"axe.{m.name}" for m in pkgutil.iter_modules(axe.__path__)
+                      if m.name != "_axe")])
+def test_examples(name):
+    if name.partition(".")[2] in NEEDS:
+        pytest.importorskip(NEEDS[name.partition(".")[2]])
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.failed == 0
+
+
+def test_every_public_name_is_documented():
+    for name in axe.__all__:
+        assert (getattr(axe, name).__doc__ or "").strip(), name
+    for name, method in vars(axe.Layout).items():
+        if not name.startswith("_"):
+            assert (method.__doc__ or "").strip(), name

@@ -1,0 +1,448 @@
+"""Calls on arrays: results, refusals, caches, threads, forks."""
+import array
+import gc
+import multiprocessing
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import axe
+
+TWICE = """// Y = 2 X
+kernel twice<type T = f32>(in T X[M, N], out T Y[M, N]) {
+    index m, n;
+    cta (i : 1) Y[m, n] = T(2) * X[m, n];
+}"""
+SCALE = """kernel scale<type T = f32>(in T X[M], in T a, in i32 n, out T Y[M]) {
+    index m;
+    cta (i : 1) Y[m] = a * X[m] + T(n);
+}"""
+ADD_TO = """kernel add_to(in f32 X[M], inout f32 Y[M]) {
+    index m;
+    cta (i : 1) Y[m] = Y[m] + X[m];
+}"""
+
+twice = axe.kernel(TWICE).twice
+scale = axe.kernel(SCALE).scale
+rng = np.random.default_rng(1)
+
+
+def random(*shape, dtype="f4"):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+# -------------------------------------------------------------------- results
+
+
+def test_the_library():
+    a, b = random(70, 50), random(30, 50)
+    np.testing.assert_allclose(axe.ops.gemm(a, b), a @ b.T, rtol=1e-4, atol=1e-5)
+    x = random(9, 33)
+    e = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(axe.ops.softmax(x), e / e.sum(1, keepdims=True),
+                               rtol=1e-5)
+    np.testing.assert_allclose(axe.ops.row_sum(x), x.sum(1), rtol=1e-4, atol=1e-5)
+    y, j = axe.ops.topk(x, W=64)
+    np.testing.assert_array_equal(y, -np.sort(-x, 1)[:, :8])
+    np.testing.assert_array_equal(np.take_along_axis(x, j, 1), y)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8",
+                                   "u4", "u2", "u1"])
+def test_types(dtype):
+    x = rng.integers(0, 50, (5, 7)).astype(dtype)
+    y = twice(x)
+    assert y.dtype == x.dtype
+    np.testing.assert_array_equal(y, (2 * x).astype(dtype))
+
+
+def test_ml_dtypes():
+    ml = pytest.importorskip("ml_dtypes")
+    x = random(5, 7).astype(ml.bfloat16)
+    y = twice(x)
+    assert y.dtype == ml.bfloat16
+    np.testing.assert_array_equal(y.astype("f4"), 2 * x.astype("f4"))
+    np.testing.assert_array_equal(twice(x[::2, ::3]).astype("f4"),
+                                  2 * x[::2, ::3].astype("f4"))
+    q, s = axe.ops.quantise_f8_rows(random(4, 256).astype(ml.bfloat16), Q=2)
+    assert q.dtype == ml.float8_e4m3fn and s.shape == (2, 4)
+    with pytest.raises(axe.ArgumentError, match="cannot be had by DLPack"):
+        twice(np.zeros((2, 2), ml.int4))
+
+
+@pytest.mark.parametrize("view", [
+    lambda x: x, lambda x: x.T, lambda x: np.asfortranarray(x), lambda x: x[::2],
+    lambda x: x[:, ::3], lambda x: x[1:5, 2:6], lambda x: x[:1], lambda x: x[:, :1],
+    lambda x: x.T[::2, ::2], lambda x: np.broadcast_to(x[:1], (6, 8)),
+    lambda x: x[:0], lambda x: x[:, :0], lambda x: x[3:3].T])
+def test_orders(view):
+    x = view(random(6, 8))
+    y = twice(x)
+    np.testing.assert_array_equal(y, 2 * x)
+    for out in (np.empty_like(y), np.empty(y.shape, y.dtype, order="F"),
+                np.empty((2 * y.shape[0] + 1, 3 * y.shape[1] + 1), "f4")
+                [:2 * y.shape[0]:2, 1:1 + 3 * y.shape[1]:3]):
+        assert twice(x, out=out) is out
+        np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_strided_outputs_leave_gaps_alone():
+    big = np.full((6, 8), 7, "f4")
+    twice(random(3, 4), out=big[::2, ::2])
+    assert (big[1::2] == 7).all() and (big[:, 1::2] == 7).all()
+
+
+def test_numbers():
+    x = random(9)
+    near = {"rtol": 1e-5, "atol": 1e-6}
+    np.testing.assert_allclose(scale(x, 2.5, 3), np.float32(2.5) * x + 3, **near)
+    np.testing.assert_allclose(scale(x, 2, True), 2 * x + 1, **near)
+    np.testing.assert_allclose(scale(x, np.float32(2), np.array(3, "i4")),
+                               2 * x + 3, **near)
+    np.testing.assert_allclose(scale(x.astype("f8"), 0.1, -5),
+                               0.1 * x.astype("f8") - 5)
+    np.testing.assert_allclose(scale(x.astype("f2"), 0.1, 0),
+                               np.float16(0.1) * x.astype("f2"), rtol=2e-3,
+                               atol=1e-3)
+    for n in (1 << 31, -(1 << 31) - 1, 1 << 64):
+        with pytest.raises(axe.RangeError, match=str(n)):
+            scale(x, 1.0, n)
+    with pytest.raises(axe.ElementTypeError, match="float is no i32"):
+        scale(x, 1.0, 1.5)
+    with pytest.raises(axe.ElementTypeError, match="X has 1 dimensions; a number"):
+        scale(1.0, 1.0, 1)
+    with pytest.raises(axe.ElementTypeError, match="f64 from a"):
+        scale(x, np.float64(2), 1)
+
+
+def test_numbers_that_sizes_follow_from():
+    k = axe.kernel("""kernel add_up(in f32 X[M], in i32 n, out f32 Y[M]) {
+        index m;
+        global f32 S[M];
+        cta (i : 1) S[m] = 0;
+        for (t : n) cta (i : 1) S[m] = S[m] + X[m];
+        cta (i : 1) Y[m] = S[m];
+    }""").add_up
+    x = random(5)
+    for n in (3, 1, 0, 7, 7, 2):
+        np.testing.assert_allclose(k(x, n), n * x, rtol=1e-5, atol=1e-6)
+    with pytest.raises(axe.ArgumentError, match="n is -1"):
+        k(x, -1)
+    np.testing.assert_allclose(k(x, 2), 2 * x)
+
+
+def test_updates():
+    add_to = axe.kernel(ADD_TO).add_to
+    x, y = random(5), random(5)
+    want = x + y
+    assert add_to(x, y) is y
+    np.testing.assert_array_equal(y, want)
+    y.flags.writeable = False
+    with pytest.raises(axe.ArgumentError, match="Y is written, but .* read-only"):
+        add_to(x, y)
+
+
+def test_read_only_arrays_are_read():
+    x = random(5, 7)
+    want = 2 * x
+    x.flags.writeable = False
+    np.testing.assert_array_equal(twice(x), want)
+    out = np.empty_like(x)
+    out.flags.writeable = False
+    with pytest.raises(axe.ArgumentError, match="Y is written, but .* read-only"):
+        twice(x, out=out)
+
+
+def test_other_buffers():
+    x = array.array("f", [1, 2, 3, 4, 5, 6])
+    y = array.array("f", [0] * 6)
+    shape = lambda b: memoryview(b).cast("B").cast("f", (2, 3))
+    twice(shape(x), out=shape(y))
+    assert list(y) == [2, 4, 6, 8, 10, 12]
+    np.testing.assert_array_equal(twice(shape(x)), [[2, 4, 6], [8, 10, 12]])
+    bits = array.array("B", range(6))
+    np.testing.assert_array_equal(
+        axe.kernel("kernel k(in u8 X[M], out u8 Y[M]) "
+                   "{ index m; cta (i : 1) Y[m] = X[m] + 1; }")(bits), range(1, 7))
+
+
+def test_keywords():
+    a, b = random(20, 30), random(10, 30)
+    want = a @ b.T
+    gemm = axe.ops.gemm
+    for c in (gemm(A=a, B=b), gemm(a, B=b), gemm(a, b, BM=96), gemm(a, b, M=20), gemm(a, b, BM=96, BN=48, K=30)):
+        np.testing.assert_allclose(c, want, rtol=1e-4, atol=1e-5)
+    c = np.empty((20, 10), "f4")
+    assert gemm(a, b, C=c) is c
+    np.testing.assert_allclose(c, want, rtol=1e-4, atol=1e-5)
+    assert gemm.with_(BM=96) is gemm.with_(BM=96)
+    assert gemm.with_(BM=96).with_(BM=96) is gemm.with_(BM=96)
+    assert "BM=96" in repr(gemm.with_(BM=96))
+
+
+def test_sizes_without_arrays():
+    k = axe.kernel("""kernel count(out i32 Y[N]) {
+        index n;
+        cta (i : 1) Y[n] = i32(n);
+    }""").count
+    np.testing.assert_array_equal(k(N=5), np.arange(5))
+    assert k(N=0).shape == (0,)
+    with pytest.raises(axe.ArgumentError, match="does not follow") as e:
+        k()
+    assert e.value.help == ("give N=512",)
+
+
+# ------------------------------------------------------------------- refusals
+
+
+def test_refusals():
+    a, b = random(20, 30), random(10, 30)
+    gemm = axe.ops.gemm
+    with pytest.raises(axe.ShapeError) as e:
+        gemm(a, b[:, :7])
+    assert "K is 30 from A (dimension 1) but 7 from B (dimension 1)" in str(e.value)
+    assert "in T A[M, K]" in str(e.value)
+    with pytest.raises(axe.ElementTypeError, match="f32 from A but f64 from B"):
+        gemm(a, b.astype("f8"))
+    with pytest.raises(axe.ShapeError, match="A has 2 dimensions, .* 1"):
+        gemm(a[0], b)
+    with pytest.raises(axe.CallError, match="takes 2 arrays .A, B., 1 are given"):
+        gemm(a)
+    with pytest.raises(axe.CallError, match="3 are given"):
+        gemm(a, b, a)
+    with pytest.raises(axe.CallError, match="B is missing"):
+        axe.ops.gemm_bias_relu(a, bias=b)
+    with pytest.raises(axe.CallError, match="A is given twice"):
+        gemm(a, b, A=a)
+    with pytest.raises(axe.CallError, match="has 1 outputs .C., out= gives 2"):
+        gemm(a, b, out=(a, a))
+    with pytest.raises(axe.ShapeError):
+        gemm(a, b, out=np.empty((20, 11), "f4"))
+    with pytest.raises(axe.ElementTypeError):
+        gemm(a, b, out=np.empty((20, 10), "f8"))
+    with pytest.raises(axe.UnknownNameError, match="no size 'FOO'"):
+        gemm(a, b, FOO=3)
+    with pytest.raises(axe.CallError, match="no parameter 'FOO'"):
+        gemm(a, b, FOO="x")
+    with pytest.raises(axe.Error):
+        gemm(a, b, M=21)
+    with pytest.raises(axe.ElementTypeError, match="is no array"):
+        gemm(a, object())
+    with pytest.raises(axe.ElementTypeError, match="no element type"):
+        gemm(a.astype("c8"), b)
+    with pytest.raises(axe.ElementTypeError, match="no element type"):
+        gemm(a.astype(">f4"), b)
+    with pytest.raises(axe.ShapeError, match="not negative"):
+        gemm(a[::-1], b)
+    record = np.zeros(4, [("x", "f4"), ("y", "i2")])["x"]
+    with pytest.raises(axe.ShapeError, match="no multiple"):
+        twice(np.lib.stride_tricks.as_strided(record, (2, 4), (24, 6)))
+    assert issubclass(axe.ShapeError, ValueError)
+    assert issubclass(axe.ElementTypeError, TypeError)
+
+
+def test_overlap():
+    x = random(8, 8)
+    for inp, out in ((x, x), (x[:4], x[3:7]), (x[:, :4], x[:, 4:])):
+        with pytest.raises(axe.ArgumentError, match="overlaps that of X"):
+            twice(inp, out=out)
+    flat = np.zeros(9, "f4")
+    with pytest.raises(axe.ArgumentError, match="its elements overlap"):
+        twice(random(2, 5),
+              out=np.lib.stride_tricks.as_strided(flat, (2, 5), (4, 4)))
+    # The same shapes again, now apart: the kept call must not remember.
+    y = np.empty((4, 8), "f4")
+    twice(x[:4], out=y)
+    with pytest.raises(axe.ArgumentError, match="overlaps"):
+        twice(x[:4], out=x[3:7])
+    np.testing.assert_array_equal(y, 2 * x[:4])
+
+
+def test_misaligned():
+    raw = np.zeros(2 * 3 * 4 + 1, "u1")
+    x = np.frombuffer(raw[1:], "f4").reshape(2, 3)
+    with pytest.raises(axe.ArgumentError, match="not aligned"):
+        twice(x)
+    twice(np.zeros((2, 3), "f4"))
+    with pytest.raises(axe.ArgumentError, match="not aligned"):
+        twice(x)
+
+
+def test_texts():
+    with pytest.raises(axe.TextError) as e:
+        axe.kernel("kernel k(in f32 X[M]) { X[m = 1; }", name="k.axe")
+    assert "k.axe:1:" in str(e.value) and "^" in str(e.value)
+    with pytest.raises(OSError):
+        axe.load("/nowhere.axe")
+    m = axe.kernel(TWICE + SCALE)
+    assert list(m) == ["twice", "scale"] and m["scale"] is m.scale
+    assert m.twice.__doc__.endswith("Y = 2 X")
+    with pytest.raises(AttributeError, match="no kernel 'thrice'"):
+        m.thrice
+    with pytest.raises(axe.CallError, match="has 2 kernels"):
+        m(random(2, 2))
+    np.testing.assert_array_equal(axe.kernel(TWICE)(np.ones((1, 1), "f4")), [[2]])
+    with pytest.raises(AttributeError, match="no kernel 'nothing'"):
+        axe.ops.nothing
+    assert "gemm" in dir(axe.ops) and "kernel gemm" in axe.ops.source("gemm")
+
+
+# ------------------------------------------------------- caches and lifetimes
+
+
+def test_calls_are_kept_by_what_they_are():
+    k = axe.kernel(TWICE).twice
+    x = random(5, 7)
+    k(x), k(x), k(random(5, 7))
+    assert k._known == 1
+    k(x, out=np.empty_like(x)), k(x.T), k(x[:3])
+    assert k._known == 4
+    k(x.astype("f8"))
+    assert k._known == 5 and len(k._execs) == 4
+    k._forget_all()
+    assert k._known == 0
+    np.testing.assert_array_equal(k(x), 2 * x)
+
+
+def test_many_shapes():
+    k = axe.kernel(TWICE).twice
+    for n in range(5000):
+        if n % 7 == 0:
+            k(np.zeros((1, n + 1), "f4"))
+    assert k._known <= 4096
+
+
+def test_nothing_leaks():
+    import resource
+    x, out = random(4, 4), np.empty((4, 4), "f4")
+    for _ in range(1000):
+        twice(x), twice(x, out=out), twice(x[::2])
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    count = len(gc.get_objects())
+    for _ in range(100000):
+        twice(x), twice(x, out=out)
+    for _ in range(3000):
+        try:
+            twice(x, out=x)
+        except axe.ArgumentError:
+            pass
+        try:
+            twice(x[0])
+        except axe.ShapeError:
+            pass
+    gc.collect()
+    assert len(gc.get_objects()) - count < 200
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
+
+
+def test_references_are_given_back():
+    import sys
+    x = random(4, 4)
+    n = sys.getrefcount(x)
+    for _ in range(10):
+        twice(x)
+        with pytest.raises(axe.Error):
+            twice(x, out=x)
+        with pytest.raises(axe.Error):
+            twice(x, x)
+    assert sys.getrefcount(x) == n
+    out = twice(x)
+    assert sys.getrefcount(out) == 2
+
+
+# ----------------------------------------------------------- threads, forks
+
+
+@pytest.mark.all_threads
+@pytest.mark.parametrize("own", [False, True])
+def test_threads(own):
+    """Right results from eight threads, on one device and on their own."""
+    wrong = []
+
+    def work(seed):
+        r = np.random.default_rng(seed)
+        device = axe.Device(threads=1) if own else None
+        for i in range(40):
+            a = r.standard_normal((20 + seed, 33)).astype("f4")
+            b = r.standard_normal((10 + i % 3, 33)).astype("f4")
+            c = axe.ops.gemm(a, b, device=device) if own else axe.ops.gemm(a, b)
+            if not np.allclose(c, a @ b.T, atol=1e-4):
+                wrong.append((seed, i))
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_the_lock_is_released():
+    """Another thread of Python runs while a kernel does."""
+    x = random(4096, 1024)
+    done, counted = threading.Event(), [0]
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+
+    t = threading.Thread(target=count)
+    t.start()
+    for _ in range(5):
+        axe.ops.softmax(x)
+    done.set()
+    t.join()
+    assert counted[0] > 1000
+
+
+def _in_child(q):
+    x = np.ones((3, 3), "f4")
+    q.put(float(twice(x).sum() + twice(x, out=np.empty_like(x)).sum()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("busy", [False, True])
+def test_fork(busy):
+    """A child of a fork calls kernels, even while its parent was in one."""
+    twice(np.ones((3, 3), "f4"))
+    context = multiprocessing.get_context("fork")
+    done = threading.Event()
+
+    def keep_busy():
+        x = random(512, 512)
+        while not done.is_set():
+            twice(x)
+
+    threads = [threading.Thread(target=keep_busy) for _ in range(2 * busy)]
+    for t in threads:
+        t.start()
+    try:
+        for _ in range(3):
+            q = context.Queue()
+            p = context.Process(target=_in_child, args=(q,))
+            p.start()
+            assert q.get(timeout=60) == 36
+            p.join(60)
+            assert p.exitcode == 0
+    finally:
+        done.set()
+        for t in threads:
+            t.join()
+    np.testing.assert_array_equal(twice(np.ones((1, 1), "f4")), [[2]])
+
+
+def test_devices():
+    d = axe.Device(threads=2)
+    assert d.threads == 2 and d.machine == "cpu" and "threads=2" in repr(d)
+    np.testing.assert_array_equal(twice(np.ones((2, 2), "f4"), device=d), 2)
+    with pytest.raises(axe.ArgumentError, match="no device 'tpu'"):
+        axe.Device("tpu")
+    with pytest.raises(axe.ArgumentError):
+        axe.Device(threads=-1)
+    with pytest.raises(axe.DeviceError):
+        axe.Device("cuda:7")
+    with pytest.raises(axe.UnsupportedError, match="sm_90a"):
+        axe.ops.gemm_sm90(np.ones((2, 2), "f2"), np.ones((2, 2), "f2"))
