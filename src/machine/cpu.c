@@ -18,7 +18,8 @@ static const axe_atom cpu_atoms[] = {
 };
 
 static const axe_compute_row cpu_types[] = {
-#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
+#define COMPUTE(type, compute, needs)                                          \
+    {AXE_TYPE_##type, AXE_TYPE_##compute, needs},
 #include "machine/cpu/types.def"
 };
 

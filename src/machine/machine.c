@@ -106,17 +106,23 @@ axe_machine_threads(const axe_machine *mc)
 }
 
 bool
-axe_machine_has(const axe_machine *mc, const axe_atom *atom)
+axe_machine_has_feature(const axe_machine *mc, const char *word)
 {
-    size_t n = atom->needs ? strlen(atom->needs) : 0;
+    size_t n = word ? strlen(word) : 0;
 
     for (const char *f = mc->features; n > 0 && *f;) {
         size_t len = strcspn(f, " ");
-        if (len == n && memcmp(f, atom->needs, n) == 0)
+        if (len == n && memcmp(f, word, n) == 0)
             return true;
         f += len + strspn(f + len, " ");
     }
     return n == 0;
+}
+
+bool
+axe_machine_has(const axe_machine *mc, const axe_atom *atom)
+{
+    return axe_machine_has_feature(mc, atom->needs);
 }
 
 int
@@ -247,18 +253,26 @@ axe_status
 axe_compute_type(axe_ctx *cx, const axe_machine *mc, axe_span at, axe_type t,
                  axe_type *out)
 {
-    for (int i = 0; i < mc->n_compute; i++)
-        if (mc->compute[i].type == t) {
-            *out = mc->compute[i].compute;
+    const char *lacks = NULL;
+    axe_buf     b = {.cx = cx};
+
+    for (int i = 0; i < mc->n_compute; i++) {
+        const axe_compute_row *row = &mc->compute[i];
+        bool                   has = axe_machine_has_feature(mc, row->needs);
+        if (row->type == t && has) {
+            *out = row->compute;
             return AXE_OK;
         }
+        lacks = row->type == t ? row->needs : lacks;
+        if (has)
+            axe_putf(&b, "%s%s", b.len > 0 ? " " : "",
+                     axe_type_table[row->type].name);
+    }
     axe_fail(cx, at, AXE_EUNSUPPORTED,
-             "%s has no registers for elements of type %s", mc->name,
-             axe_type_table[t].name);
-    axe_buf b = {.cx = cx};
-    for (int i = 0; i < mc->n_compute; i++)
-        axe_putf(&b, "%s%s", i ? " " : "",
-                 axe_type_table[mc->compute[i].type].name);
+             lacks ? "%s has no registers for elements of type %s, which need "
+                     "its feature `%s`"
+                   : "%s has no registers for elements of type %s",
+             mc->name, axe_type_table[t].name, lacks);
     axe_help(cx, "it has them for %s", b.text ? b.text : "nothing");
     return AXE_EUNSUPPORTED;
 }

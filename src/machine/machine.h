@@ -217,7 +217,8 @@ typedef struct axe_language_row {
 
 /* The type in which values of an element type are held in registers. */
 typedef struct axe_compute_row {
-    axe_type type, compute;
+    axe_type    type, compute;
+    const char *needs; /* a feature; "" or NULL: none */
 } axe_compute_row;
 
 typedef struct axe_machine {
@@ -314,8 +315,10 @@ axe_threads axe_machine_threads(const axe_machine *mc);
 
 /* Can this host run the machine's code? */
 bool axe_machine_runs_here(const axe_machine *mc);
-/* Has the machine what the atom needs? */
+/* Has the machine what the atom needs; the feature of that name ("" and NULL:
+ * nothing)? */
 bool axe_machine_has(const axe_machine *mc, const axe_atom *atom);
+bool axe_machine_has_feature(const axe_machine *mc, const char *word);
 
 /* What P is in the row's layouts where it moves elements of `type`: of rows
  * that are no family, how many of them `align` bytes are (1 if it has no P or

@@ -7,7 +7,8 @@ static const axe_atom nvidia_atoms[] = {
 };
 
 static const axe_compute_row nvidia_types[] = {
-#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
+#define COMPUTE(type, compute, needs)                                          \
+    {AXE_TYPE_##type, AXE_TYPE_##compute, needs},
 #include "machine/nvidia/types.def"
 };
 

@@ -28,7 +28,8 @@ static const axe_alias_row alias_rows[] = {
 };
 
 static const axe_compute_row types[] = {
-#define COMPUTE(type, compute) {AXE_TYPE_##type, AXE_TYPE_##compute},
+#define COMPUTE(type, compute, needs)                                          \
+    {AXE_TYPE_##type, AXE_TYPE_##compute, needs},
 #include "machine/opencl/types.def"
 };
 
@@ -184,36 +185,40 @@ set_kind(axe_simt *m, const char *kind)
             m->max_vector = kinds[i].vector;
 }
 
-/* What atoms may need and a device without sub-groups may have, too. */
+/* May atoms need it where a machine has sub-groups, or has none? */
 static bool
-is_of_items(const char *word)
+may_need(const char *word, bool has_groups)
 {
-    static const char *const words[] = {
-#define OPENCL_MAY(word) word,
+    static const struct {
+        const char *word;
+        bool        groups;
+    } may[] = {
+#define OPENCL_MAY(word, groups) {word, groups},
 #include "machine/opencl/machines.def"
     };
 
-    for (int i = 0; i < AXE_LEN(words); i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
+    for (int i = 0; i < AXE_LEN(may); i++)
+        if (strcmp(may[i].word, word) == 0)
+            return has_groups || !may[i].groups;
     return false;
 }
 
 /* The row's words, then those of the device's that atoms may need. */
 static const char *
-features_with(axe_ctx *cx, const char *row, const char *device)
+features_with(axe_ctx *cx, const axe_machine *row, const char *device)
 {
     axe_buf b = {.cx = cx};
 
-    axe_puts(&b, row);
+    axe_puts(&b, row->features);
     for (const char *s = device; *s; s += strspn(s, " ")) {
         size_t      n = strcspn(s, " ");
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
-        if (is_of_items(word))
+        if (may_need(word, row->simt->lanes > 1) &&
+            !axe_machine_has_feature(row, word))
             axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
         s += n;
     }
-    return b.text;
+    return b.text ? b.text : "";
 }
 
 const axe_machine *
@@ -228,7 +233,7 @@ axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
     *m = *row->simt;
     mc->simt = m;
     set_kind(m, has->kind);
-    mc->features = features_with(cx, row->features, has->features);
+    mc->features = features_with(cx, row, has->features);
     if (has->local_bytes > 0)
         m->shared_bytes = has->local_bytes;
     if (has->n_unit > 0 && has->n_unit <= INT32_MAX)

@@ -10,7 +10,7 @@
 static const struct {
     const char *word, *text;
 } features[] = {
-#define FEATURE(word, extension, text) {word, text},
+#define FEATURE(word, extension, asks, bits, text) {word, text},
 #include "run/opencl_features.def"
 };
 

@@ -12,8 +12,11 @@ enum { MAX_DEVICE = 64 };
 
 static const struct {
     const char *word, *extension;
+    unsigned    question; /* 0: none */
+    int64_t     bits;     /* of its answer */
 } features[] = {
-#define FEATURE(word, extension, text) {word, extension},
+#define FEATURE(word, extension, asks, bits, text)                             \
+    {word, extension, asks, bits},
 #include "run/opencl_features.def"
 };
 
@@ -81,14 +84,18 @@ names(const char *list, const char *word)
 }
 
 static const char *
-features_of(axe_ctx *cx, const char *extensions)
+features_of(axe_ctx *cx, const axe_cl_calls *call, void *device,
+            const char *extensions)
 {
     axe_buf b = {.cx = cx};
 
     axe_putc(&b, ' ');
     for (int i = 0; i < AXE_LEN(features); i++)
         if (names(extensions, features[i].extension) &&
-            !names(b.text, features[i].word))
+            !names(b.text, features[i].word) &&
+            (features[i].question == 0 ||
+             (number_of(call, device, features[i].question) &
+              features[i].bits) == features[i].bits))
             axe_putf(&b, "%s ", features[i].word);
     return b.text;
 }
@@ -149,7 +156,7 @@ describe(axe_ctx *cx, const axe_cl_calls *call, const char *platform,
                      AXE_CL_LOCAL,
         .most_items =
             number_of(call, device, AXE_CL_DEVICE_MAX_WORK_GROUP_SIZE),
-        .features = features_of(cx, ext),
+        .features = features_of(cx, call, device, ext),
     };
 
     find_widths(call, device, ext, &f);

@@ -151,9 +151,9 @@ static const axe_atom wave64_atom[] = {
 };
 
 static const axe_compute_row wave64_type[] = {
-    {AXE_TYPE_f32, AXE_TYPE_f32},   {AXE_TYPE_f16, AXE_TYPE_f32},
-    {AXE_TYPE_i32, AXE_TYPE_i32},   {AXE_TYPE_i64, AXE_TYPE_i64},
-    {AXE_TYPE_bool, AXE_TYPE_bool},
+    {AXE_TYPE_f32, AXE_TYPE_f32, ""},   {AXE_TYPE_f16, AXE_TYPE_f32, ""},
+    {AXE_TYPE_i32, AXE_TYPE_i32, ""},   {AXE_TYPE_i64, AXE_TYPE_i64, ""},
+    {AXE_TYPE_bool, AXE_TYPE_bool, ""},
 };
 
 static const axe_machine wave64 = {

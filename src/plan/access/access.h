@@ -154,6 +154,12 @@ typedef enum axe_proof {
 axe_proof axe_prove_operand(axe_planner *p, const axe_schedule *s,
                             const axe_operand *op);
 
+/* ------------------------------------------------------------------ types.c */
+
+/* Has the machine what the statement's types need?
+ * Errors  EUNSUPPORTED */
+AXE_CHECK axe_status axe_check_types(axe_planner *p, const axe_stmt *s);
+
 /* ---------------------------------------------------------------- scatter.c */
 
 /* No two tasks fold into an element that a subscript computes.

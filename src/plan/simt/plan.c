@@ -245,6 +245,7 @@ schedule(axe_planner *p, const axe_stmt *s)
     axe_schedule *out = axe_new(p->cx, axe_schedule);
     bool          wanted = axe_contract_wanted(s), moved;
 
+    AXE_TRY(axe_check_types(p, s));
     AXE_TRY(axe_check_scatter(p, s));
     AXE_TRY(axe_request_of(p, s, &r));
     *out = (axe_schedule){

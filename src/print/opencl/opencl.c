@@ -15,7 +15,7 @@ refuse(const axe_speller *p, const char *what)
 static bool
 has_word(const axe_machine *mc, const char *word)
 {
-    return axe_machine_has(mc, &(axe_atom){.needs = word});
+    return axe_machine_has_feature(mc, word);
 }
 
 /* ----------------------------------------------------------------- kernels */
@@ -180,6 +180,14 @@ static const char types[] = "#pragma OPENCL FP_CONTRACT OFF\n"
                             "#ifdef cl_khr_fp16\n"
                             "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
                             "#endif\n"
+                            "#ifdef cl_khr_int64_base_atomics\n"
+                            "#pragma OPENCL EXTENSION "
+                            "cl_khr_int64_base_atomics : enable\n"
+                            "#endif\n"
+                            "#ifdef cl_khr_int64_extended_atomics\n"
+                            "#pragma OPENCL EXTENSION "
+                            "cl_khr_int64_extended_atomics : enable\n"
+                            "#endif\n"
                             "typedef uchar u8;\n"
                             "typedef char i8;\n"
                             "typedef ushort u16;\n"
@@ -191,7 +199,13 @@ static const char types[] = "#pragma OPENCL FP_CONTRACT OFF\n"
 const char *
 axe_opencl_options(const axe_lowered *l)
 {
-    return has_word(l->plan->machine, "subgroups") ? "-cl-std=CL3.0" : "";
+    static const char *const words[] = {"subgroups", "atomic.global.float",
+                                        "atomic.local.float", "dot"};
+
+    for (int i = 0; i < AXE_LEN(words); i++)
+        if (has_word(l->plan->machine, words[i]))
+            return "-cl-std=CL3.0";
+    return "";
 }
 
 axe_status

@@ -87,6 +87,42 @@ why_none(axe_product j[2])
                                                                       : &j[1]);
 }
 
+/* Would the row take the product, one way or the other? */
+static bool
+would_take(axe_product j[2], const axe_atom *a)
+{
+    axe_candidate by;
+    bool          takes = false;
+    axe_mark      m = axe_ctx_mark(j->p->cx);
+
+    for (int i = 0; i < 2 && !takes; i++)
+        for (int p = a->step > 0 ? a->lo : 1; p <= (a->step > 0 ? a->hi : 1);
+             p += a->step > 0 ? a->step : 1)
+            takes = takes || (axe_product_takes(&j[i], a) &&
+                              axe_candidate_read(&j[i], a, p, &by) &&
+                              axe_candidate_is_whole(&j[i], &by));
+    axe_ctx_release(j->p->cx, m);
+    return takes;
+}
+
+/* Rows that would take the product on a machine with what they need:
+ * "; mad.f64 would, which needs its feature `f64`". */
+static const char *
+rows_without(axe_product j[2])
+{
+    const axe_machine *mc = j->p->mc;
+    axe_buf            b = {.cx = j->p->cx};
+
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *a = &mc->atom[i];
+        if (a->kind == AXE_ATOM_CONTRACT && !axe_machine_has(mc, a) &&
+            would_take(j, a))
+            axe_putf(&b, "%s %s would, which needs `%s`", b.len > 0 ? "," : ";",
+                     a->name, a->needs);
+    }
+    return b.len > 0 ? b.text : "";
+}
+
 void
 axe_products_reject(axe_product j[2])
 {
@@ -96,8 +132,9 @@ axe_products_reject(axe_product j[2])
     if (j[0].rate == 0 && j[1].rate == 0)
         axe_rejected(p, r, "contract",
                      "no atom of %s takes these types in %" PRId64 " x %" PRId64
-                     " x %" PRId64,
-                     p->mc->name, j->extent[0], j->extent[1], j->extent[2]);
+                     " x %" PRId64 "%s",
+                     p->mc->name, j->extent[0], j->extent[1], j->extent[2],
+                     rows_without(j));
     else
         axe_rejected(p, r, "contract", "%s", why_none(j));
 }
