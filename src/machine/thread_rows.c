@@ -59,6 +59,19 @@ axe_simt_find_fold(const axe_machine *mc, axe_fold fold, axe_type t, int width,
     return row;
 }
 
+const axe_atom *
+axe_simt_find_lacking_fold(const axe_machine *mc, axe_fold fold, axe_type t)
+{
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        if (row->kind == AXE_ATOM_STORE && row->fold == fold &&
+            fold != AXE_FOLD_NONE && row->space[0] == AXE_ARG_GLOBAL &&
+            row->type[0] == t && !axe_machine_has(mc, row))
+            return row;
+    }
+    return NULL;
+}
+
 /* Does lane l get what lane l ^ distance has? */
 static bool
 exchanges(axe_ctx *cx, const axe_atom *row, int param, int lanes, int distance)

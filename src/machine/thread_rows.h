@@ -16,6 +16,10 @@ const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,
  * global memory, whoever else does; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_fold(const axe_machine *mc, axe_fold fold,
                                    axe_type t, int width, int *param);
+/* A row that would fold one element if the machine had what it needs, or
+ * NULL. */
+const axe_atom *axe_simt_find_lacking_fold(const axe_machine *mc, axe_fold fold,
+                                           axe_type t);
 /* The row by which every lane gets the element of the lane whose number differs
  * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,

@@ -105,6 +105,18 @@ axe_scatter_is_atomic(const axe_planner *p, const axe_stmt *s)
                                              s->dst->u.tensor->type, 1, &param);
 }
 
+/* A row that would fold on a machine with what it needs. */
+static void
+note_lacking(axe_planner *p, const axe_stmt *s)
+{
+    const axe_atom *a =
+        axe_simt_find_lacking_fold(p->mc, s->fold, s->dst->u.tensor->type);
+
+    if (a)
+        axe_note(p->cx, s->dst->at, "%s would fold, which needs `%s` of %s",
+                 a->name, a->needs, p->mc->name);
+}
+
 axe_status
 axe_check_scatter(axe_planner *p, const axe_stmt *s)
 {
@@ -126,7 +138,9 @@ axe_check_scatter(axe_planner *p, const axe_stmt *s)
             "`part[%s, ...]`, and fold the parts in a scope behind; or run "
             "over `%s` in a `for`",
             v->name, v->name);
-        return st;
-    }
-    return check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
+    } else
+        st = check_around(p, p->kernel->n_body, p->kernel->body, s, &found);
+    if (st != AXE_OK)
+        note_lacking(p, s);
+    return st;
 }

@@ -88,8 +88,7 @@ test_rows(void **state)
             }
             assert_true(n > 0 || a->kind == AXE_ATOM_SYNC);
             assert_true(axe_machine_has(mc, a) ==
-                        (!*a->needs ||
-                         (has_groups(mc) && strcmp(a->needs, "f64") != 0)));
+                        (!*a->needs || strstr(mc->features, a->needs) != NULL));
         }
         for (int q = 1; q <= mc->simt->lanes; q++)
             for (int i = 0; i < mc->n_atom; i++)
@@ -100,12 +99,76 @@ test_rows(void **state)
     }
 }
 
+/* What is refused for a feature that the machine lacks, and how that is said.
+ */
+static const struct {
+    const char *text, *machine, *says; /* NULL: holds_f64 */
+} lacking[] = {
+    {"kernel k(in f64 A[M, K], in f64 B[N, K], out f64 C[M, N]) {"
+     "index m, n, k; cta (i : M by 32, j : N by 32) { reg f64 c[32, 32] = 0;"
+     "for (t : K by 8) { shared f64 a[32, 8]; shared f64 b[32, 8];"
+     "a[m, k] = A[i*32 + m, t*8 + k]; b[n, k] = B[j*32 + n, t*8 + k];"
+     "c[m, n] += a[m, k] * b[n, k]; } C[i*32 + m, j*32 + n] = c[m, n]; } }",
+     NULL,
+     "no atom of opencl-sg16 takes these types in 32 x 32 x 8; mad.f64 would, "
+     "which needs `f64`"},
+    {"kernel k(in f64 X[N], out f64 Y[N]) { index m;"
+     "cta (i : N by 256) Y[i*256 + m] = X[i*256 + m]; }",
+     "opencl",
+     "opencl has no registers for elements of type f64, which need its feature "
+     "`f64`"},
+    {"kernel k(in f32 X[N], out f32 Y[N]) { index m; cta (i : N by 256)"
+     "Y[i*256 + m] = f32(f64(X[i*256 + m]) * f64(2)); }",
+     "opencl-sg8", "of type f64, which need its feature `f64`"},
+    {"kernel k(in i64 X[M], in i32 r[M], inout i64 Y[V]) { index m;"
+     "cta (i : M by 256) Y[r[i*256 + m]] += X[i*256 + m]; }",
+     "opencl-sg8",
+     "atomic.global.add.i64 would fold, which needs `atomic64` of opencl-sg8"},
+};
+
+/* A device that holds f64 in registers and has no rows for them. */
+static const axe_machine *
+holds_f64(axe_ctx *cx)
+{
+    const axe_machine *old = opencl_named("opencl-sg16");
+    axe_machine       *mc = axe_new(cx, axe_machine);
+    axe_compute_row *rows = axe_new_array(cx, axe_compute_row, old->n_compute);
+
+    for (int i = 0; i < old->n_compute; i++)
+        rows[i] = (axe_compute_row){.type = old->compute[i].type,
+                                    .compute = old->compute[i].compute};
+    *mc = *old;
+    mc->compute = rows;
+    return mc;
+}
+
+static void
+test_lacking(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AXE_LEN(lacking); i++) {
+        run         x = {.cx = axe_ctx_new()};
+        const char *text = lacking[i].text;
+        int32_t     source = axe_source_add(x.cx, "k", text, strlen(text));
+        axe_buf     b = {.cx = x.cx};
+        const axe_machine *mc = lacking[i].machine
+                                    ? opencl_named(lacking[i].machine)
+                                    : holds_f64(x.cx);
+        assert_int_not_equal(compile_source(&x, source, "k", mc), AXE_OK);
+        axe_diags_print(x.cx, &b, false);
+        if (!strstr(b.text, lacking[i].says))
+            fail_msg("%d: no \"%s\" in\n%s", i, lacking[i].says, b.text);
+        axe_ctx_free(x.cx);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_lacking),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
