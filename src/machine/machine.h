@@ -114,7 +114,9 @@ typedef struct axe_atom {
                                 step 0: see axe_atom_param */
     int align;               /* [bytes] of memory operands; PERMUTE: size of an
                                 element; 0: any */
-    axe_fold fold;           /* STORE, COPY: d = a, d += a ...; BUDGET: MAX for
+    axe_fold fold;           /* STORE, COPY: d = a, d += a ...; PERMUTE: d is
+                                what a comes to over roles that d has not, or,
+                                where it has all, up to its own; BUDGET: MAX for
                                 more registers, MIN for fewer */
     bool fresh;              /* CONTRACT: a 4th operand, 0 or 1, says whether
                                 c's old value counts; else it does */

@@ -103,6 +103,7 @@ axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc, axe_type t,
         const axe_atom *row = &mc->atom[i];
         if (row->kind != AXE_ATOM_PERMUTE || row->by != AXE_SCOPE_WARP ||
             row->space[2] != AXE_ARG_NONE || row->step == 0 ||
+            row->fold != AXE_FOLD_NONE ||
             row->align * 8 != axe_type_table[t].bits ||
             (best && best->cost <= row->cost) || !axe_machine_has(mc, row))
             continue;
@@ -112,6 +113,77 @@ axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc, axe_type t,
                 best = row;
                 *param = q;
             }
+    }
+    return best;
+}
+
+/* Does every lane get the fold of all that differ from it in these bits?  The
+ * roles of d come first in a. */
+static bool
+folds_over(axe_ctx *cx, const axe_atom *row, int param, int lanes, int bits)
+{
+    const axe_layout *d, *a;
+    const char       *roles;
+    axe_axis          lane;
+    axe_mark          m = axe_ctx_mark(cx);
+    bool ok = axe_scope_axis_find(cx, AXE_SCOPE_THREAD, AXE_SCOPE_WARP,
+                                  &lane) == AXE_OK &&
+              axe_atom_operand(cx, row, 0, param, &roles, &d) == AXE_OK &&
+              axe_atom_operand(cx, row, 1, param, &roles, &a) == AXE_OK &&
+              a->size == lanes && d->size < lanes;
+
+    for (int64_t i = 0; ok && i < lanes; i++) {
+        int64_t group =
+            axe_layout_at(a, i * d->size / lanes * lanes / d->size, lane);
+        ok = ((axe_layout_at(a, i, lane) ^ group) & ~bits) == 0;
+    }
+    for (int64_t i = 0; ok && i < d->size; i++)
+        ok = axe_layout_at(d, i, lane) ==
+             axe_layout_at(a, i * lanes / d->size, lane);
+    ok = ok && d->n_replica == 1 && d->replica[0].axis == lane &&
+         d->replica[0].extent == lanes / d->size &&
+         (d->replica[0].extent - 1) * d->replica[0].stride == bits;
+    axe_ctx_release(cx, m);
+    return ok;
+}
+
+/* One of the family's, or 1 of a row that is none; 0: none does. */
+static int
+reduces_by(axe_ctx *cx, const axe_atom *row, int lanes, int bits)
+{
+    if (row->step == 0)
+        return folds_over(cx, row, 1, lanes, bits) ? 1 : 0;
+    for (int q = row->lo; q <= row->hi; q += row->step)
+        if (axe_atom_takes(row, q) && folds_over(cx, row, q, lanes, bits))
+            return q;
+    return 0;
+}
+
+const axe_atom *
+axe_simt_find_reduce(axe_ctx *cx, const axe_machine *mc, axe_fold fold,
+                     axe_type t, int bits, int *param)
+{
+    const axe_atom *best = NULL;
+    double          least = 0;
+
+    for (int b = 1; b < mc->simt->lanes; b *= 2) {
+        const axe_atom *one =
+            bits & b ? axe_simt_find_exchange(cx, mc, t, b, param) : NULL;
+        least += one ? one->cost : 0;
+    }
+    for (int i = 0; i < mc->n_atom; i++) {
+        const axe_atom *row = &mc->atom[i];
+        int             q;
+        if (row->kind != AXE_ATOM_PERMUTE || row->by != AXE_SCOPE_WARP ||
+            row->fold != fold || row->type[0] != t || row->cost >= least ||
+            !axe_machine_has(mc, row))
+            continue;
+        q = reduces_by(cx, row, mc->simt->lanes, bits);
+        if (q == 0)
+            continue;
+        best = row;
+        least = row->cost;
+        *param = q;
     }
     return best;
 }

@@ -24,6 +24,12 @@ const axe_atom *axe_simt_find_lacking_fold(const axe_machine *mc, axe_fold fold,
  * in the bits of `distance`, a power of two; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_exchange(axe_ctx *cx, const axe_machine *mc,
                                        axe_type t, int distance, int *param);
+/* The row by which every lane gets the fold of the elements of all lanes whose
+ * numbers differ from its own in these bits alone, if that costs less than an
+ * exchange for each bit; *param its P.  NULL: none. */
+const axe_atom *axe_simt_find_reduce(axe_ctx *cx, const axe_machine *mc,
+                                     axe_fold fold, axe_type t, int bits,
+                                     int *param);
 /* The SYNC row of that kind, scope, group and spaces of operands, or NULL. */
 const axe_atom *axe_simt_find_sync(const axe_machine *mc, axe_sync_kind kind,
                                    axe_scope_kind by, const char *group,

@@ -235,6 +235,46 @@ permute(sim *s, sim_call *c)
         }
 }
 
+static bool
+is_place(const sim_place *a, const sim_place *b)
+{
+    return a->warp == b->warp && a->lane == b->lane && a->at == b->at;
+}
+
+/* Each place gets what all that go there come to; of a prefix, what it and
+ * those before it do.  Nothing is written before all is read. */
+static void
+permute_folded(sim *s, sim_call *c)
+{
+    const sim_moves *m = c->in->shape->moves;
+    const sim_arg   *to = &c->in->arg[0], *from = &c->in->arg[1];
+    axe_type         t = c->warp->array[from->tensor].type;
+    uint8_t          sum[MAX_LANES][MAX_ELEM], one[MAX_ELEM];
+    int              n = 0;
+
+    for (int i = 0; i < m->n; i++) {
+        bool first = i == 0 || !is_place(&m->to[i], &m->to[i - 1]);
+        int  lane = lane_of(&m->from[i], 0);
+        axe_sim_reg_get(s, c, from, warp_of(c, &m->from[i]), lane,
+                        c->at[1][lane] + m->from[i].at, one);
+        n += first;
+        assert(n <= MAX_LANES);
+        if (first && m->prefix && n > 1)
+            memcpy(sum[n - 1], sum[n - 2], MAX_ELEM);
+        if (first && (!m->prefix || n == 1))
+            memcpy(sum[n - 1], one, MAX_ELEM);
+        else
+            axe_sim_fold(c->in->shape->atom->fold, t, sum[n - 1], one);
+    }
+    n = 0;
+    for (int i = 0; i < m->n; i++) {
+        int lane = lane_of(&m->to[i], 0);
+        if (i == 0 || !is_place(&m->to[i], &m->to[i - 1]))
+            axe_sim_reg_put(s, c, to, warp_of(c, &m->to[i]), lane,
+                            c->at[0][lane] + m->to[i].at, sum[n++]);
+    }
+}
+
 /* ------------------------------------------------------------------- copy */
 
 /* Neighbours [from, to) of a copy that thread `lane` issued. */
@@ -287,7 +327,10 @@ axe_sim_move(sim *s, sim_call *c)
 {
     switch (c->in->shape->atom->kind) {
     case AXE_ATOM_PERMUTE:
-        permute(s, c);
+        if (c->in->shape->atom->fold == AXE_FOLD_NONE)
+            permute(s, c);
+        else
+            permute_folded(s, c);
         return;
     case AXE_ATOM_COPY:
         copy(s, c);

@@ -153,7 +153,9 @@ by_memory(const void *a, const void *b)
 
     if (x->warp != y->warp)
         return x->warp - y->warp;
-    return x->lane != y->lane ? x->lane - y->lane : x->at - y->at;
+    if (x->lane != y->lane || x->at != y->at)
+        return x->lane != y->lane ? x->lane - y->lane : x->at - y->at;
+    return ((const pair *)a)->from.lane - ((const pair *)b)->from.lane;
 }
 
 static bool
@@ -213,7 +215,9 @@ make_moves(sim *s, sim_shape *sh)
         m->from[i] = p[i].from;
     }
     sh->moves = m;
-    if (sh->atom->kind == AXE_ATOM_PERMUTE && m->n > s->lanes * 2)
+    m->prefix = d.n == a.n;
+    if (sh->atom->kind == AXE_ATOM_PERMUTE && sh->atom->fold == AXE_FOLD_NONE &&
+        m->n > s->lanes * 2)
         return axe_fail(s->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "the simulator: %s permutes %d elements",
                         sh->atom->name, m->n);

@@ -61,6 +61,7 @@ typedef struct sim_moves {
     sim_place *to, *from;
     int        n_run; /* neighbours in memory: of one address, one by one */
     int       *run;   /* [n_run + 1] begin of each */
+    bool prefix; /* PERMUTE with a fold: elements are of those up to theirs */
 } sim_moves;
 
 /* Registers of one warp that an operand has, each once, from its first. */

@@ -179,11 +179,40 @@ exchange(axe_map_lowering *x, axe_lblock *b, int nest, int distance)
     return AXE_OK;
 }
 
+/* By one row that folds over all the lanes that share the reduction; false:
+ * there is none, or exchanges cost less. */
+static bool
+fold_by_row(axe_map_lowering *x, axe_lblock *b, int nest)
+{
+    const axe_work   *w = &x->simt->work;
+    const axe_tensor *sum = x->sum[nest];
+    const axe_atom   *row;
+    const axe_node   *at;
+    int64_t           bits = 0;
+    int               param;
+
+    for (int i = 0; i < w->n_digit; i++)
+        if (is_shared_by(x, i, &x->s->nest[nest], true))
+            bits |= (w->digit[i].of.extent - 1) * w->digit[i].stride;
+    row = axe_simt_find_reduce(x->sl->lw.cx, x->sl->lw.plan->machine,
+                               x->s->nest[nest].reduce->u.reduce.fold,
+                               sum->type, (int)bits, &param);
+    if (!row)
+        return false;
+    at = axe_simt_unrolled(x->sl, &b, "turn", n_sum(x));
+    axe_simt_atom(x->sl, b, row, param, 2,
+                  (axe_arg[]){axe_simt_reg(sum, at), axe_simt_reg(sum, at)},
+                  NULL);
+    return true;
+}
+
 static axe_status
 fold_lanes(axe_map_lowering *x, axe_lblock *b, int nest)
 {
     const axe_work *w = &x->simt->work;
 
+    if (fold_by_row(x, b, nest))
+        return AXE_OK;
     for (int i = 0; i < w->n_digit; i++) {
         const axe_work_digit *d = &w->digit[i];
         if (!is_shared_by(x, i, &x->s->nest[nest], true))

@@ -27,7 +27,7 @@ static const struct {
      "s[m] += X[i*4 + m, n]; y[i*4 + m] = s[m]; } }",
      "opencl-sg16",
      "intel_reqd_sub_group_size(16)|lane = (int)get_sub_group_local_id();|"
-     "sub_group_shuffle_xor("},
+     "r_sum[0] = sub_group_reduce_add(r_sum[0]);"},
     {"kernel k(in i32 X[M, N], out i32 Y[N, M]) { index m, n;"
      "cta (i : M by 32, j : N by 32) { shared i32 a[32, 32];"
      "a[m, n] = X[i*32 + m, j*32 + n]; Y[j*32 + n, i*32 + m] = a[m, n]; } }",

@@ -89,6 +89,26 @@ expect_move(const test_case *c, int warp, int lane)
     }
 }
 
+/* The roles of d come first in a. */
+static void
+expect_reduce(const test_case *c, int warp)
+{
+    const axe_layout *d = layout_of(c, 0), *a = layout_of(c, 1);
+    int64_t           n = a->size / d->size;
+    double            sum = 0;
+
+    for (int64_t i = 0; i < a->size; i++) {
+        double     one = number(c, 1, place(c, 1, spot_of(a, i), warp, 0));
+        axe_points pts;
+        sum = (n == 1 ? i : i % n) == 0 ? one : folded(c->atom->fold, sum, one);
+        assert_int_equal(axe_layout_apply(cx, d, i / n, &pts), AXE_OK);
+        for (int k = 0; k < pts.n_point; k++) {
+            int64_t lane = spot_of(d, i / n).lane + k;
+            expect(c, (int64_t)warp * lanes() + lane, sum);
+        }
+    }
+}
+
 static void
 expect_contract(const test_case *c, int warp, int lane)
 {
@@ -153,6 +173,9 @@ expect_all(const test_case *c)
         for (int l = 0; l < (by_thread(c) ? lanes() : 1); l++)
             if (c->atom->kind == AXE_ATOM_CONTRACT)
                 expect_contract(c, w, l);
+            else if (c->atom->kind == AXE_ATOM_PERMUTE &&
+                     c->atom->fold != AXE_FOLD_NONE)
+                expect_reduce(c, w);
             else
                 expect_move(c, w, l);
 }
