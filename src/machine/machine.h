@@ -285,6 +285,7 @@ typedef struct axe_opencl_has {
     const char *kind;                            /* "gpu", "cpu", .. */
     int64_t     local_bytes, most_items, n_unit; /* 0: not known */
     const char *features; /* words of run/opencl_features.def */
+    int         least;    /* lanes of its sub-groups; 0: not known */
 } axe_opencl_has;
 
 /* A row of opencl/machines.def with what a device has beyond it. */

@@ -205,16 +205,18 @@ may_need(const char *word, bool has_groups)
 
 /* The row's words, then those of the device's that atoms may need. */
 static const char *
-features_with(axe_ctx *cx, const axe_machine *row, const char *device)
+features_with(axe_ctx *cx, const axe_machine *row, const axe_opencl_has *has)
 {
-    axe_buf b = {.cx = cx};
+    const char *device = has->features;
+    int         lanes = row->simt->lanes;
+    axe_buf     b = {.cx = cx};
 
     axe_puts(&b, row->features);
     for (const char *s = device; *s; s += strspn(s, " ")) {
         size_t      n = strcspn(s, " ");
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
-        if (may_need(word, row->simt->lanes > 1) &&
-            !axe_machine_has_feature(row, word))
+        if (may_need(word, lanes > 1) && !axe_machine_has_feature(row, word) &&
+            (strcmp(word, "matrix") != 0 || lanes == has->least))
             axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
         s += n;
     }
@@ -233,7 +235,7 @@ axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
     *m = *row->simt;
     mc->simt = m;
     set_kind(m, has->kind);
-    mc->features = features_with(cx, row, has->features);
+    mc->features = features_with(cx, row, has);
     if (has->local_bytes > 0)
         m->shared_bytes = has->local_bytes;
     if (has->n_unit > 0 && has->n_unit <= INT32_MAX)

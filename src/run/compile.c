@@ -147,7 +147,9 @@ find_machine(axe_ctx *cx, const axe_module *m, const axe_compile_spec *spec,
             cx, *out,
             &(axe_opencl_has){spec->device->kind, spec->device->local_bytes,
                               spec->device->most_items, spec->device->n_unit,
-                              spec->device->features});
+                              spec->device->features,
+                              spec->device->n_width > 0 ? spec->device->width[0]
+                                                        : 0});
     return AXE_OK;
 }
 

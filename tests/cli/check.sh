@@ -112,6 +112,8 @@ w: errors for opencl-sg8
 w: errors for opencl-sg16
 w: errors for opencl-sg32
 w: errors for opencl-sg64
+w: errors for opencl-xe-hpg
+w: errors for opencl-xe-hpc
 wide.axe: errors in 1 of 1 kernel" ] || { echo "$got"; n_bad=$((n_bad + 1)); }
 is 0 "sm_90a.axe: 1 kernel, no errors" "$AXE" check -t all sm_90a.axe
 # What else is said: an axis of another machine; an error of an `fn` once; a

@@ -6,6 +6,11 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+/* Headers of before 2021 have no atomics of floats. */
+#ifndef CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT
+#define CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT 0x4231
+#endif
+
 #define NUMBER(name, value) _Static_assert(CL_##name == (value), #name);
 #include "run/opencl.def"
 #define ERROR(number, name, help) _Static_assert(CL_##name == (number), #name);

@@ -113,22 +113,29 @@ put_word(axe_speller *p, axe_buf *b, const axe_arg *a, int j)
     return AXE_OK;
 }
 
-/* The type that registers are moved as: "float4", "u16". */
+/* Of n words: "float4". */
 static const char *
-type_of(axe_speller *p, const axe_lir *l)
+vector_type(axe_speller *p, const char *t, int n)
 {
     static const char *const vector[][2] = {
         {"u32", "uint"}, {"i64", "long"}, {"u64", "ulong"}};
-    const axe_arg *r = reg_of(l);
-    const char    *t = r ? axe_spell_word_type(r->tensor->type) : "int";
-    int            n = n_word(l);
 
-    if (part_of(l) > 0)
-        return part_of(l) == 16 ? "u16" : "u8";
     for (int i = 0; i < AXE_LEN(vector) && n > 1; i++)
         if (strcmp(t, vector[i][0]) == 0)
             t = vector[i][1];
     return n > 1 ? axe_textf(p->cx, "%s%d", t, n) : t;
+}
+
+/* The type that registers are moved as: "float4", "u16". */
+static const char *
+type_of(axe_speller *p, const axe_lir *l)
+{
+    const axe_arg *r = reg_of(l);
+    const char    *t = r ? axe_spell_word_type(r->tensor->type) : "int";
+
+    if (part_of(l) > 0)
+        return part_of(l) == 16 ? "u16" : "u8";
+    return vector_type(p, t, n_word(l));
 }
 
 /* ---------------------------------------------------------------- operands */
@@ -142,6 +149,34 @@ put_global(axe_speller *p, axe_buf *b, const axe_arg *a)
     return AXE_OK;
 }
 
+/* Words of operand i of a product. */
+static axe_status
+factor_words(axe_speller *p, const axe_lir *l, int i, int *out)
+{
+    const axe_layout *o;
+    const char       *roles;
+    axe_axis          reg;
+    int64_t           n = 1;
+    int               per = axe_per_word(l->arg[i].tensor->type);
+
+    AXE_TRY(axe_axis_find(p->cx, AXE_NOWHERE,
+                          axe_space_table[AXE_SPACE_REG].fast, &reg));
+    AXE_TRY(axe_atom_operand(p->cx, l->atom, i, l->param > 0 ? l->param : 1,
+                             &roles, &o));
+    for (int k = 0; k < o->n_shard; k++)
+        if (o->shard[k].axis == reg)
+            n += (o->shard[k].extent - 1) * o->shard[k].stride;
+    *out = (int)((n + per - 1) / per);
+    return AXE_OK;
+}
+
+/* Is it a product of a sub-group?  Its operands are vectors. */
+static bool
+is_matrix(const axe_lir *l)
+{
+    return l->atom->kind == AXE_ATOM_CONTRACT && l->atom->by == AXE_SCOPE_WARP;
+}
+
 static axe_status
 put_arg(axe_speller *p, axe_buf *b, const axe_lir *l, int i)
 {
@@ -149,6 +184,10 @@ put_arg(axe_speller *p, axe_buf *b, const axe_lir *l, int i)
 
     switch (a->space) {
     case AXE_ARG_REG:
+        if (is_matrix(l)) {
+            axe_putf(b, "w%d", i);
+            return AXE_OK;
+        }
         if (n_word(l) == 1 && a->part == 0)
             return put_word(p, b, a, 0);
         axe_puts(b, "w");
@@ -269,6 +308,40 @@ put_by_vector(axe_speller *p, const axe_lir *l, const char *type)
     return AXE_OK;
 }
 
+/* "{ float8 w0 = (float8)(r_d[0], ..); .. w0 = ..; r_d[0] = w0.s0; .. }" */
+static axe_status
+put_matrix(axe_speller *p, const axe_lir *l)
+{
+    axe_buf *b = p->out;
+    int      n[3];
+
+    axe_puts(b, "{ ");
+    for (int i = 0; i < 3; i++) {
+        AXE_TRY(factor_words(p, l, i, &n[i]));
+        const char *type =
+            vector_type(p, axe_spell_word_type(l->arg[i].tensor->type), n[i]);
+        axe_putf(b, "%s w%d = ", type, i);
+        if (n[i] > 1)
+            axe_putf(b, "(%s)(", type);
+        for (int j = 0; j < n[i]; j++) {
+            axe_puts(b, j > 0 ? ", " : "");
+            AXE_TRY(put_word(p, b, &l->arg[i], j));
+        }
+        axe_puts(b, n[i] > 1 ? "); " : "; ");
+    }
+    AXE_TRY(put_text(p, l, ""));
+    for (int j = 0; j < n[0]; j++) {
+        axe_putc(b, ' ');
+        AXE_TRY(put_word(p, b, &l->arg[0], j));
+        if (n[0] > 1)
+            axe_putf(b, " = w0.s%x;", (unsigned)j);
+        else
+            axe_puts(b, " = w0;");
+    }
+    axe_puts(b, " }");
+    return AXE_OK;
+}
+
 axe_status
 axe_cl_atom(axe_speller *p, const axe_lir *l, int indent)
 {
@@ -286,8 +359,9 @@ axe_cl_atom(axe_speller *p, const axe_lir *l, int indent)
         AXE_TRY(axe_spell_expr(p, b, l->pred, AXE_SPELL_INDEX));
         axe_puts(b, ") ");
     }
-    AXE_TRY(n_word(l) > 1 || part_of(l) > 0 ? put_by_vector(p, l, type)
-                                            : put_text(p, l, type));
+    AXE_TRY(is_matrix(l)                      ? put_matrix(p, l)
+            : n_word(l) > 1 || part_of(l) > 0 ? put_by_vector(p, l, type)
+                                              : put_text(p, l, type));
     axe_putc(b, '\n');
     return AXE_OK;
 }
