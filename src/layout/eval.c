@@ -40,11 +40,12 @@ static const axe_eval_op ops[] = {
 static const axe_eval_op *
 op_at(const axe_eval_ops *more, int i)
 {
-    int own = AXE_LEN(ops);
-
-    if (i < own)
+    if (i < AXE_LEN(ops))
         return &ops[i];
-    return more && i - own < more->n ? &more->op[i - own] : NULL;
+    i -= AXE_LEN(ops);
+    for (; more && i >= more->n; more = more->next)
+        i -= more->n;
+    return more ? &more->op[i] : NULL;
 }
 
 axe_eval *
@@ -200,11 +201,38 @@ check_args(axe_ctx *cx, const axe_eval_op *op, const axe_json *in)
     return AXE_OK;
 }
 
+/* Are all arguments there that the operation needs, and no other? */
+static bool
+args_fit(const axe_eval_op *op, const axe_json *in)
+{
+    const char *keys = op->keys, *key;
+    size_t      n;
+    bool        optional, found;
+
+    if (strcmp(keys, "*") == 0)
+        return true;
+    for (const axe_json *c = in ? in->child : NULL; c; c = c->next)
+        if (!has_key(op, c->key))
+            return false;
+    while (next_key(&keys, &key, &n, &optional)) {
+        found = optional;
+        for (const axe_json *c = in ? in->child : NULL; c && !found;
+             c = c->next)
+            found = word_is(key, n, c->key);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* The operation of that name; of several the first that the arguments fit, else
+ * the first, which then says what is wrong with them. */
 static axe_status
-find_op(axe_eval *ev, const axe_json *v, const axe_eval_op **out)
+find_op(axe_eval *ev, const axe_json *v, const axe_json *in,
+        const axe_eval_op **out)
 {
     axe_ctx           *cx = ev->reader;
-    const axe_eval_op *op;
+    const axe_eval_op *op, *first = NULL;
     const char       **name, *near;
     int                n = 0;
 
@@ -214,9 +242,15 @@ find_op(axe_eval *ev, const axe_json *v, const axe_eval_op **out)
                         axe_json_kind_text(v));
     for (; (op = op_at(ev->opt.more, n)); n++)
         if (word_is(v->text, v->len, op->name)) {
-            *out = op;
-            return AXE_OK;
+            if (args_fit(op, in)) {
+                *out = op;
+                return AXE_OK;
+            }
+            first = first ? first : op;
         }
+    *out = first;
+    if (first)
+        return AXE_OK;
     name = axe_new_array(cx, const char *, n);
     for (int i = 0; i < n; i++)
         name[i] = op_at(ev->opt.more, i)->name;
@@ -281,11 +315,11 @@ serve(axe_eval *ev, const axe_json *request, axe_buf *out, const axe_ctx **who)
         return axe_fail(ev->reader, AXE_NOWHERE, AXE_EARG,
                         "a request is an object, not %s",
                         axe_json_kind_text(request));
-    AXE_TRY(find_op(ev, axe_json_get(request, "op"), &op));
     if (in && in->kind != AXE_JSON_OBJECT)
         return axe_fail(ev->reader, AXE_NOWHERE, AXE_EARG,
                         "\"in\" must be an object, not %s",
                         axe_json_kind_text(in));
+    AXE_TRY(find_op(ev, axe_json_get(request, "op"), in, &op));
     AXE_TRY(check_args(ev->reader, op, in));
     AXE_TRY(find_target(ev, in, &target));
     AXE_TRY(enter(ev, op->family ? op->family : target, &r));

@@ -30,9 +30,11 @@ typedef struct axe_eval_op {
     const char *family; /* NULL: the request's target */
 } axe_eval_op;
 
+/* Tables of further operations, one behind another. */
 struct axe_eval_ops {
-    int                n;
-    const axe_eval_op *op;
+    int                 n;
+    const axe_eval_op  *op;
+    const axe_eval_ops *next;
 };
 
 /* The argument `key`, in the forms of layout/json.h. */

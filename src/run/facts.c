@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "convert/ops.h"
 #include "print/cuda/ask.h"
 
 enum {
@@ -20,7 +21,7 @@ axe_machine_ops(void)
 #define OP(name, handler, keys, what) {#name, handler, keys, what, "nvidia"},
 #include "run/facts.def"
     };
-    static const axe_eval_ops all = {AXE_LEN(rows), rows};
+    static const axe_eval_ops all = {AXE_LEN(rows), rows, &axe_convert_table};
 
     return &all;
 }

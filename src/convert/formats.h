@@ -1,0 +1,20 @@
+/* formats.h - a reader and a writer for each row of formats.def. */
+#ifndef AXE_CONVERT_FORMATS_H
+#define AXE_CONVERT_FORMATS_H
+
+#include "axe/convert.h"
+#include "convert/text.h"
+
+typedef axe_status axe_cv_reader(axe_ctx *cx, const char *text,
+                                 const axe_convert_options *opt,
+                                 const axe_layout         **out);
+typedef axe_status axe_cv_writer(axe_ctx *cx, const axe_layout *l,
+                                 const axe_convert_options *opt,
+                                 const char               **text);
+
+axe_cv_reader axe_cv_read_axe, axe_cv_read_cute, axe_cv_read_tv;
+axe_cv_reader axe_cv_read_numpy, axe_cv_read_torch;
+axe_cv_writer axe_cv_write_axe, axe_cv_write_cute, axe_cv_write_tv;
+axe_cv_writer axe_cv_write_numpy, axe_cv_write_torch;
+
+#endif
