@@ -59,11 +59,14 @@ put_head(axe_speller *p, axe_buf *b)
 }
 
 /* Lane and warp are asked of sub-groups where there are any: the order of a
- * group's items in them is the device's.  Else each item is a warp. */
+ * group's items in them is the device's.  Else each item is a warp.  The number
+ * of a sub-group is broadcast, since a compiler for CPUs may not see that it is
+ * one for all lanes, and then gathers whatever it is in the address of. */
 static const char *const id_text[AXE_N_ID][2] = {
     [AXE_ID_BLOCK] = {"get_group_id(0)", "get_group_id(0)"},
     [AXE_ID_N_BLOCK] = {"get_num_groups(0)", "get_num_groups(0)"},
-    [AXE_ID_WARP] = {"get_local_id(0)", "get_sub_group_id()"},
+    [AXE_ID_WARP] = {"get_local_id(0)",
+                     "sub_group_broadcast(get_sub_group_id(), 0)"},
     [AXE_ID_LANE] = {"0", "get_sub_group_local_id()"},
 };
 
