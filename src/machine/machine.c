@@ -94,7 +94,8 @@ axe_machine_traits(const axe_machine *mc)
     const axe_simt *m = mc->simt;
 
     return m ? (m->max_cluster == 1 ? AXE_CTAS_ALONE : 0U) |
-                   (m->tmem_columns > 0 ? AXE_HAS_TMEM : 0U)
+                   (m->tmem_columns > 0 ? AXE_HAS_TMEM : 0U) |
+                   (!m->on_core ? AXE_THREADS_KEEP : 0U)
              : 0;
 }
 

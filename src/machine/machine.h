@@ -169,11 +169,14 @@ typedef struct axe_simt {
     int64_t shared_bytes;      /* that a CTA may have; in each partition */
     int     partitions;        /* of shared memory, one to a thread: see PARTS
                                   of spaces.def; 0: it is one, of all threads */
-    int64_t       registers;   /* 32-bit ones, of an SM */
-    int           max_registers;   /* of a thread */
-    int           n_sm;            /* of the usual board, for estimates */
-    int           sector_bytes;    /* of global memory, one transaction */
-    int           max_vector;      /* [bytes] of one thread's load or store */
+    int64_t registers;         /* 32-bit ones, of an SM */
+    int     max_registers;     /* of a thread */
+    int     n_sm;              /* of the usual board, for estimates */
+    int     sector_bytes;      /* of global memory, one transaction */
+    int     max_vector;        /* [bytes] of one thread's load or store */
+    bool    on_core;           /* a core runs a CTA, warp by warp: lanes are
+                                  those of its vector registers, shared
+                                  memory is its cache */
     int           named_barriers;  /* of a CTA */
     int           map_bits;        /* least of an element in a tensor map */
     bool          elects;          /* a warp chooses one of its lanes */
@@ -299,9 +302,9 @@ const char *axe_opencl_needs(axe_ctx *cx, const axe_machine *mc);
 const axe_kind_row     *axe_kind_of(const axe_machine *mc);
 const axe_language_row *axe_language_of(const axe_machine *mc);
 
-/* What is so of some machines of a kind, as bits: no clusters; tensor memory.
- */
-enum { AXE_CTAS_ALONE = 1, AXE_HAS_TMEM = 2 };
+/* What is so of some machines of a kind, as bits: no clusters; tensor memory;
+ * threads with registers of their own, for what is read again. */
+enum { AXE_CTAS_ALONE = 1, AXE_HAS_TMEM = 2, AXE_THREADS_KEEP = 4 };
 unsigned axe_machine_traits(const axe_machine *mc);
 /* How the machine addresses a space: its row of spaces.def. */
 const axe_space_row *axe_machine_space(const axe_machine *mc, axe_space s);

@@ -175,14 +175,17 @@ set_kind(axe_simt *m, const char *kind)
     static const struct {
         const char *name;
         int         vector;
+        bool        on_core;
     } kinds[] = {
-#define OPENCL_KIND(name, vector) {name, vector},
+#define OPENCL_KIND(name, vector, on_core) {name, vector, on_core},
 #include "machine/opencl/machines.def"
     };
 
     for (int i = 0; kind && i < AXE_LEN(kinds); i++)
-        if (strcmp(kind, kinds[i].name) == 0)
+        if (strcmp(kind, kinds[i].name) == 0) {
             m->max_vector = kinds[i].vector;
+            m->on_core = kinds[i].on_core;
+        }
 }
 
 /* May atoms need it where a machine has sub-groups, or has none? */

@@ -40,6 +40,24 @@ deepest(const phase *p, int banks)
     return most;
 }
 
+/* Of a vector register: words side by side in its lanes come by lines as wide
+ * as all banks, a word for all lanes at once, any others one by one. */
+static int64_t
+vector_cycles(const axe_simt *mc, int n, const int64_t *at, int64_t bytes)
+{
+    int64_t width = (int64_t)mc->banks * mc->bank_bytes;
+    int64_t words = (bytes + mc->bank_bytes - 1) / mc->bank_bytes;
+    bool    same = true, row = words == 1;
+
+    for (int i = 1; i < n; i++) {
+        same = same && at[i] == at[0];
+        row = row && at[i] == at[0] + i * bytes;
+    }
+    if (same)
+        return words;
+    return row ? (n * bytes + width - 1) / width : n * words;
+}
+
 axe_banks
 axe_banks_of(const axe_simt *mc, int n, const int64_t *at, int64_t bytes)
 {
@@ -48,6 +66,11 @@ axe_banks_of(const axe_simt *mc, int n, const int64_t *at, int64_t bytes)
     axe_banks sum = {0, 0};
     phase     p;
 
+    if (mc->on_core) {
+        sum.phases = (n + lanes - 1) / lanes;
+        sum.cycles = vector_cycles(mc, n, at, bytes);
+        return sum;
+    }
     for (int first = 0; first < n; first += lanes) {
         memset(p.n, 0, sizeof p.n);
         for (int i = first; i < n && i < first + lanes; i++)

@@ -25,7 +25,8 @@ enum {
     THREADS = 1 << AXE_KIND_simt,
     ALL = (1 << AXE_N_KIND) - 1,
     ALONE = AXE_CTAS_ALONE << AXE_N_KIND,
-    TMEM = AXE_HAS_TMEM << AXE_N_KIND
+    TMEM = AXE_HAS_TMEM << AXE_N_KIND,
+    KEEP = AXE_THREADS_KEEP << AXE_N_KIND
 };
 
 /* What a plan has. */

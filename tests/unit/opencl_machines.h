@@ -68,4 +68,12 @@ opencl_named(const char *name)
     return NULL;
 }
 
+/* The same of a CPU. */
+static inline const axe_machine *
+on_core(axe_ctx *cx, const char *name)
+{
+    return axe_opencl_machine(cx, opencl_named(name),
+                              &(axe_opencl_has){.kind = "cpu", .features = ""});
+}
+
 #endif

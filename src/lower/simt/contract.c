@@ -2,8 +2,9 @@
  *
  * Repetitions of the atom are written out, the sum outermost.  Factors that go
  * through registers are loaded one group of steps ahead, into the other half of
- * their registers, so that loads and products overlap; but all before the first
- * product where atoms are done later, as they still read them. */
+ * their registers, so that loads and products overlap, if the plan says so; but
+ * all before the first product where atoms are done later, as they still read
+ * them. */
 
 #include "plan/simt/contract/contract.h"
 #include "lower/simt/node.h"
@@ -298,6 +299,21 @@ overlap_groups(emitter *e, axe_lblock *b)
     multiply_group(e, b, number(e->sl, n - 1));
 }
 
+/* Group after group, for who looks ahead itself: a loop, where nothing is asked
+ * for by its register. */
+static void
+take_groups(emitter *e, axe_lblock *b)
+{
+    int64_t         n = e->sc->k.n_rep / e->step;
+    axe_lblock     *in = b;
+    const axe_node *g = axe_simt_unrolled(e->sl, &in, "g", n);
+
+    if (in != b && !e->a.feed->held && !e->b.feed->held)
+        b->item[b->n - 1]->unroll = false;
+    load_both(e, in, g);
+    multiply_group(e, in, g);
+}
+
 /* Atoms that are done later: what is around them. */
 static void
 begin_group(emitter *e, axe_lblock *b)
@@ -355,15 +371,18 @@ axe_simt_lower_contract(axe_simt_lowering *sl, axe_lblock *b,
 
     e.step = sc->a.chunk > sc->b.chunk ? sc->a.chunk : sc->b.chunk;
     e.slots = sc->k.n_rep / e.step;
-    if (overlap && e.slots > 2)
-        e.slots = 2;
+    if (overlap && e.slots > 1)
+        e.slots = sc->ahead ? 2 : 1;
     e.acc = axe_simt_tensor(sl, s->operand[0].tensor);
     if (sc->atom->space[0] == AXE_ARG_TMEM)
         b = axe_simt_open_issuer(sl, b, e.threads);
     begin_factor(&e, b, &e.a, &sc->a, "a");
     begin_factor(&e, b, &e.b, &sc->b, "b");
-    if (!overlap || e.slots == 1)
+    if (!overlap || (sc->ahead && e.slots == 1))
         return all_groups(&e, b);
-    overlap_groups(&e, b);
+    if (sc->ahead)
+        overlap_groups(&e, b);
+    else
+        take_groups(&e, b);
     return AXE_OK;
 }

@@ -5,6 +5,9 @@
  * loaded into arrays, with as many elements as there are iterations; then
  * reductions are done; then every iteration's value is computed; then it is
  * stored.  Iterations that are `apart` are written out around all that. */
+#include <string.h>
+
+#include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 static void
@@ -97,6 +100,36 @@ open_parts(axe_map_lowering *x, axe_lblock *b)
     return b;
 }
 
+/* What the loops of nest 0 leave. */
+static axe_status
+lower_turn(axe_map_lowering *x, axe_lblock *b)
+{
+    axe_map_load(x, b, 0);
+    b = open_parts(x, b);
+    axe_map_load(x, b, 0);
+    for (int k = x->s->n_nest - 1; k >= 1; k--)
+        AXE_TRY(axe_map_reduce(x, b, k));
+    return store(x, b);
+}
+
+/* The same, apart where no edge is reached; reductions do so themselves. */
+static axe_status
+lower_turns(axe_map_lowering *x, axe_lblock *b)
+{
+    const axe_node *whole = x->s->n_nest == 1 ? axe_map_whole(x, 0) : NULL;
+    axe_lir        *l;
+
+    if (!whole)
+        return lower_turn(x, b);
+    l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
+    l->value = whole;
+    x->whole = true;
+    AXE_TRY(lower_turn(x, &l->body));
+    x->whole = x->in_part = false;
+    memset(x->array, 0, (size_t)x->s->n_operand * sizeof *x->array);
+    return lower_turn(x, &l->other);
+}
+
 axe_status
 axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
 {
@@ -115,11 +148,5 @@ axe_simt_lower_map(axe_simt_lowering *sl, axe_lblock *b, const axe_schedule *s)
     for (int i = 0; i < s->n_operand; i++)
         x.same[i] = axe_simt_first_load(s, i);
     name_threads(&x, b);
-    axe_lblock *in = axe_map_loops(&x, b, 0);
-    axe_map_load(&x, in, 0);
-    in = open_parts(&x, in);
-    axe_map_load(&x, in, 0);
-    for (int k = s->n_nest - 1; k >= 1; k--)
-        AXE_TRY(axe_map_reduce(&x, in, k));
-    return store(&x, in);
+    return lower_turns(&x, axe_map_loops(&x, b, 0));
 }

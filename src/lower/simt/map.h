@@ -13,6 +13,7 @@ typedef struct axe_map_lowering {
     const axe_tensor  *out;     /* what is to be stored */
     const axe_tensor **sum;     /* of each reduction, by nest */
     bool               in_part; /* iterations that are apart are bound */
+    bool               whole;   /* no index is at or beyond its limit here */
     int *same; /* of each operand: the first of the same element */
 } axe_map_lowering;
 
@@ -38,6 +39,9 @@ const axe_node *axe_map_bounds(axe_map_lowering *x, const axe_nest *nest);
 /* The operand's element is one of its tensor's, and asked for; NULL: it always
  * is. */
 const axe_node *axe_map_inside(axe_map_lowering *x, const axe_operand *op);
+/* In all iterations of all threads that the nest's open loops leave none of the
+ * indices is at its limit; NULL: nobody asks. */
+const axe_node *axe_map_whole(axe_map_lowering *x, int nest);
 /* Of threads that do the same this is the one that writes, and reads what is
  * written; NULL: each does its own. */
 const axe_node *axe_map_owner(axe_map_lowering *x);

@@ -4,11 +4,13 @@
  * side, as each step waits for the one before; then lanes exchange what they
  * have, until all that share the reduction hold the result; then warps, through
  * shared memory.  No lane is told apart: the result is replicated. */
+#include <string.h>
+
 #include "lower/code/build.h"
 #include "lower/simt/map.h"
 
 /* Sums at once that hide a step's latency, and iterations that each is
- * worth. */
+ * worth; where other warps hide it too. */
 enum { SUMS = 4, WORTH = 16 };
 
 static const axe_op fold_op[] = {
@@ -40,9 +42,10 @@ static int64_t
 n_part(const axe_map_lowering *x, int nest)
 {
     int64_t n = 1, iterations = n_iteration(x, nest);
+    int64_t worth = x->sl->lw.plan->machine->simt->on_core ? 1 : WORTH;
 
     while (2 * n * n_sum(x) <= SUMS && iterations % (2 * n) == 0 &&
-           iterations >= 2 * n * WORTH)
+           iterations >= 2 * n * worth)
         n *= 2;
     return n;
 }
@@ -106,16 +109,15 @@ fold_parts(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
          axe_simt_element(x->sl, x->sum[nest], part_index(x, at, part)));
 }
 
-/* The thread's own iterations. */
+/* What the nest's loops leave of a thread's iterations. */
 static void
-fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
+fold_turn(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
 {
     const axe_nest *own = &x->s->nest[nest];
     axe_ctx        *cx = x->sl->lw.cx;
     axe_type        t = x->sum[nest]->type;
     const axe_node *value, *in, *at;
 
-    b = axe_map_loops(x, b, nest);
     axe_map_load(x, b, nest);
     b = axe_map_iterations(x, b, &x->s->nest[0]);
     b = axe_map_iterations(x, b, own);
@@ -132,6 +134,33 @@ fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
     fold(x, b, nest, at, value);
     axe_map_forget_iterations(x, own);
     axe_map_forget_iterations(x, &x->s->nest[0]);
+}
+
+/* The thread's own iterations; apart those turns that reach no edge, which load
+ * into arrays of their own. */
+static void
+fold_iterations(axe_map_lowering *x, axe_lblock *b, int nest, int64_t n)
+{
+    size_t             bytes = (size_t)x->s->n_operand * sizeof *x->array;
+    const axe_tensor **before =
+        axe_new_array(x->sl->lw.cx, const axe_tensor *, x->s->n_operand);
+    const axe_node *whole;
+    axe_lir        *l;
+
+    b = axe_map_loops(x, b, nest);
+    whole = axe_map_whole(x, nest);
+    if (!whole) {
+        fold_turn(x, b, nest, n);
+        return;
+    }
+    memcpy(before, x->array, bytes);
+    l = axe_emit(&x->sl->lw, b, AXE_LIR_IF);
+    l->value = whole;
+    x->whole = true;
+    fold_turn(x, &l->body, nest, n);
+    x->whole = false;
+    memcpy(x->array, before, bytes);
+    fold_turn(x, &l->other, nest, n);
 }
 
 /* The digits of nest's own indices that threads of the axis count. */

@@ -79,7 +79,7 @@ waste(axe_ctx *cx, const axe_plan *p, const axe_schedule *s, int operand,
         return copies;
     *r = a->conflict > 1 ? AXE_SLOW_banks : AXE_SLOW_sectors;
     if (a->conflict > 1)
-        return a->conflict;
+        return p->machine->simt->on_core ? 1 : a->conflict;
     return a->sector > 0 && is_lonely(s, operand, sector) &&
                    (operand == 0 || !walks(cx, p, s, operand))
                ? (double)sector / a->sector

@@ -265,6 +265,8 @@ tell_map(teller *t)
              axe_textf(t->cx, "%" PRId64 " of shared memory, for sums of warps",
                        t->simt->scratch));
     axe_facts_edges(t->cx, t->p, t->s, t->out);
+    if (t->simt->whole)
+        tell(t, AXE_FACT_edges, "turns that reach none do not ask");
     axe_facts_proved(t->cx, t->p, t->s, t->out);
 }
 

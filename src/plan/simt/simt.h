@@ -93,9 +93,11 @@ struct axe_simt_schedule {
     const axe_simt_tcopy    *tcopy;
     const axe_node          *when; /* it runs only then; NULL: always */
     axe_hint                 hint; /* of its rows that take one */
-    int share;          /* CTAs of a cluster that each do a part and give it
-                           to all; see sync_list.c;
-                           0, 1: each does all */
+    int share;  /* CTAs of a cluster that each do a part and give it
+                   to all; see sync_list.c;
+                   0, 1: each does all */
+    bool whole; /* MAP: turns of its loops that reach no edge are written out
+                   without asking for one */
     int64_t scratch;    /* [bytes] of the thread group's that it uses */
     int     n_register; /* estimate of what a thread holds meanwhile */
 };

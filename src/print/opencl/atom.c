@@ -37,7 +37,23 @@ put_part(axe_speller *p, axe_buf *b, const axe_swizzle *w,
     return AXE_OK;
 }
 
-/* "(b_a + (swizzle(...) ^ (64)) + 8192)" */
+/* What has as many bits as an element; NULL: elements have no places of their
+ * own. */
+static const char *
+place_type(axe_type t)
+{
+    int bits = axe_type_table[t].bits;
+
+    return bits == 8    ? "u8"
+           : bits == 16 ? "u16"
+           : bits == 32 ? "u32"
+           : bits == 64 ? "u64"
+                        : NULL;
+}
+
+/* "((local u32 *)b_a + lane)", where elements are numbered: a compiler that
+ * makes lanes a vector register takes neighbours for neighbours so, and may
+ * not by their bytes.  Swizzled: "(b_a + (swizzle(...) ^ (64)) + 8192)". */
 static axe_status
 put_local(axe_speller *p, axe_buf *b, const axe_arg *a)
 {
@@ -48,6 +64,13 @@ put_local(axe_speller *p, axe_buf *b, const axe_arg *a)
         return axe_fail(p->cx, AXE_NOWHERE, AXE_EUNSUPPORTED,
                         "OpenCL C: %s is no buffer with an address",
                         a->tensor->name);
+    if (at->n == 0 && place_type(a->tensor->type)) {
+        axe_putf(b, "((local %s *)%s + ", place_type(a->tensor->type),
+                 axe_spell_tensor(p, a->tensor));
+        AXE_TRY(axe_spell_expr(p, b, a->at, AXE_SPELL_INDEX));
+        axe_putc(b, ')');
+        return AXE_OK;
+    }
     axe_putf(b, "(%s", axe_spell_tensor(p, a->tensor));
     for (int i = 0; i < at->n; i++) {
         axe_puts(b, i > 0 ? " ^ " : at->n > 1 ? " + (" : " + ");

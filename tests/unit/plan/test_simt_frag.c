@@ -97,6 +97,31 @@ test_banks(void **state)
     axe_ctx_free(cx);
 }
 
+/* 16 lanes, words of `bytes`, `step` bytes apart: where lanes are those of a
+ * vector register. */
+static const struct {
+    int64_t bytes, step, cycles;
+} vector[] = {
+    {4, 4, 1},  {4, 0, 1},        {2, 2, 1},  {8, 8, 16 * 2}, {8, 0, 2},
+    {16, 0, 4}, {16, 16, 16 * 4}, {4, 8, 16}, {4, 128, 16},   {4, -4, 16},
+};
+
+static void
+test_vectors(void **state)
+{
+    const axe_simt mc = {.banks = 16, .bank_bytes = 4, .on_core = true};
+
+    (void)state;
+    for (int i = 0; i < AXE_LEN(vector); i++) {
+        int64_t at[16];
+        for (int l = 0; l < 16; l++)
+            at[l] = 1024 + l * vector[i].step;
+        axe_banks b = axe_banks_of(&mc, 16, at, vector[i].bytes);
+        if (b.cycles != vector[i].cycles)
+            fail_msg("row %d: %d cycles", i, (int)b.cycles);
+    }
+}
+
 /* What moves the fragment `reg` of a tile at `mem`. */
 static const struct {
     const char *machine, *reg, *mem;
@@ -254,6 +279,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_loads),
         cmocka_unit_test(test_once),
     };

@@ -67,6 +67,45 @@ test_kernels(void **state)
     axe_ctx_free(cx);
 }
 
+/* On CPUs turns that reach no edge are apart: sizes have both. */
+static const struct {
+    const char *file, *machine;
+    row         row;
+} of_cores[] = {
+    {"softmax", "opencl-sg8", {"softmax", "", {33, 301}, "reduce", "", 0, -1}},
+    {"softmax", "opencl-sg16", {"softmax", "", {33, 301}, "reduce", "", 0, -1}},
+    {"layernorm",
+     "opencl-sg16",
+     {"layernorm", "", {19, 264}, "reduce", "", 0, -1}},
+    {"reduce", "opencl-sg32", {"col_sum", "", {70, 300}, "load", "", 0, -1}},
+    {"gemm", "opencl-sg16", {"gemm", "", {130, 70, 45}, "mad.f32", "", 0, -1}},
+    {"gemm_t",
+     "opencl-sg8",
+     {"gemm_tn", "", {40, 130, 70}, "mad.f32", "", 0, -1}},
+    {"scan", "opencl-sg16", {"scan", "", {5, 300}, "shuffle", "", 0, -1}},
+};
+
+static void
+test_cores(void **state)
+{
+    axe_ctx    *cx = axe_ctx_new();
+    axe_device *dev;
+
+    (void)state;
+    assert_int_equal(
+        axe_device_new(cx, &(axe_device_spec){.n_thread = 1}, &dev), AXE_OK);
+    for (int i = 0; i < AXE_LEN(of_cores); i += share()) {
+        run x = {.cx = axe_ctx_new()};
+        row r = of_cores[i].row;
+        if (compile_on(&x, of_cores[i].file, r.name,
+                       on_core(x.cx, of_cores[i].machine)) != AXE_OK)
+            fail_row(x.cx, &r);
+        run_compiled(dev, &r, &x, -1);
+    }
+    axe_device_free(dev);
+    axe_ctx_free(cx);
+}
+
 /* Every row is one that a planner can ask for, and its name is its own. */
 static void
 test_rows(void **state)
@@ -177,6 +216,7 @@ main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_cores),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

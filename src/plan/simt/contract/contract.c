@@ -187,6 +187,7 @@ plan_candidate(const axe_product *j, const axe_candidate *by,
                                .k = by->k,
                                .pair = by->pair,
                                .compute = by->compute,
+                               .ahead = !j->p->mc->simt->on_core,
                                .best = j->best};
     if (!axe_factor_feed(j, by, 1, &out->a, &cycles[0], why) ||
         !axe_factor_feed(j, by, 2, &out->b, &cycles[1], why))

@@ -70,7 +70,9 @@ struct axe_simt_contract {
                                          are in tensor memory */
     const axe_var *fresh; /* of a loop: its first iteration overwrites c, which
                              would be zero then; or NULL */
-    bool         begins;  /* it overwrites c each time, which was zero */
+    bool begins;          /* it overwrites c each time, which was zero */
+    bool ahead;           /* factors are loaded while the step before them is
+                             multiplied */
     int          in_flight; /* groups that may be unfinished at the end */
     double       compute, traffic; /* cycles of an SM, shared memory's */
     axe_best_row best;

@@ -261,12 +261,39 @@ filled_along(const axe_product *j, int side)
     return own ? walked_by(j->load[side], v) : -1;
 }
 
+/* The best layout of an open shared tile: along the index that fills it, if
+ * there is one; but where a core gathers what lanes have not side by side,
+ * along whichever is read in fewer cycles. */
+static bool
+lay_shared(const axe_product *j, const axe_candidate *by, int side,
+           double *cycles)
+{
+    const axe_node    *load = j->load[side];
+    const axe_layout **l = &j->p->place[load->u.tensor->id].layout, *filled;
+    int                k = walked_by(load, j->ro.k->var);
+    int                f = filled_along(j, side), other;
+    double             least;
+
+    f = f < 0 ? k : f;
+    if (!lay_along(j, by, side, f, cycles))
+        return f != k && lay_along(j, by, side, k, cycles);
+    other = f != k ? k : walked_by(load, j->dim[side - 1][0]->var);
+    if (!j->p->mc->simt->on_core || other < 0 || other == f)
+        return true;
+    least = *cycles;
+    filled = *l;
+    if (lay_along(j, by, side, other, cycles) && *cycles < least)
+        return true;
+    *cycles = least;
+    *l = filled;
+    return true;
+}
+
 bool
 axe_factor_lay(const axe_product *j, const axe_candidate *by, int side,
                bool open, double *cycles)
 {
     const axe_node *load = j->load[side];
-    int             k = walked_by(load, j->ro.k->var), f;
 
     if (!open)
         return try_feed(j, by, side, cycles);
@@ -274,8 +301,5 @@ axe_factor_lay(const axe_product *j, const axe_candidate *by, int side,
         return lay_held(j, by, side, cycles);
     if (load->u.tensor->space == AXE_SPACE_TMEM)
         return lay_lanes(j, by, side, cycles);
-    f = filled_along(j, side);
-    if (lay_along(j, by, side, f < 0 ? k : f, cycles))
-        return true;
-    return f >= 0 && f != k && lay_along(j, by, side, k, cycles);
+    return lay_shared(j, by, side, cycles);
 }

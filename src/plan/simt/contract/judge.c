@@ -54,12 +54,37 @@ bytes_of(const axe_product *j, const axe_candidate *by, int side,
 }
 
 static bool
-over_warps(const axe_spread *s)
+is_over(const axe_spread *s, axe_counter of)
 {
     for (int i = 0; i < s->n_part; i++)
-        if (s->part[i].of == AXE_COUNT_WARP && s->part[i].extent > 1)
+        if (s->part[i].of == of && s->part[i].extent > 1)
             return true;
     return false;
+}
+
+/* Which side c's last dimension is of. */
+static int
+last_side(const axe_product *j)
+{
+    int last = j->load[0]->n_arg - 1;
+
+    for (int i = 0; i < j->n_dim[0]; i++)
+        if (axe_product_dim(j, 0, i) == last)
+            return 0;
+    return 1;
+}
+
+/* Cycles to move c to where its last dimension is the fast one, beyond those of
+ * whole lines: a core does so lane by lane, if lanes are not neighbours in it.
+ */
+static double
+apart_of(const axe_product *j, const axe_candidate *by)
+{
+    const axe_spread *other = last_side(j) == 0 ? &by->n : &by->m;
+
+    return j->p->mc->simt->on_core && is_over(other, AXE_COUNT_LANE)
+               ? (double)(j->extent[0] * j->extent[1])
+               : 0;
 }
 
 /* Of one invocation, in cycles of an SM. */
@@ -133,8 +158,9 @@ axe_candidate_judge(const axe_product *j, axe_candidate *by)
                   (bytes_of(j, by, 1, &by->m, &by->n) +
                    bytes_of(j, by, 2, &by->n, &by->m)) /
                   (simt->banks * simt->bank_bytes);
-    by->around = over_warps(&by->m) * j->folds[0] +
-                 over_warps(&by->n) * j->folds[1] + spill_of(j, by);
+    by->around = is_over(&by->m, AXE_COUNT_WARP) * j->folds[0] +
+                 is_over(&by->n, AXE_COUNT_WARP) * j->folds[1] +
+                 spill_of(j, by) + apart_of(j, by);
     by->score = axe_candidate_score(by);
 }
 

@@ -7,7 +7,9 @@
  *
  *     swizzle(W) o (rows, (panels, W)) : (W, (rows * W, 1))
  *
- * Then rows with 16 bytes of padding, and blocks of 8 rows of 16 bytes. */
+ * Then rows with 16 bytes of padding, and blocks of 8 rows of 16 bytes.  Where
+ * shared memory is a core's cache, it has no banks, and rows lie as they are.
+ */
 #include "plan/simt/contract/operand_path.h"
 
 enum { CHUNK_BYTES = AXE_DESC_UNIT };
@@ -53,6 +55,8 @@ axe_shared_layouts(axe_planner *p, const axe_tensor *t, int fast,
 
     if (!axe_is_iconst(t->shape[fast], &e))
         return 0;
+    if (p->mc->simt->on_core)
+        return panels(p, t, fast, e, e, &out[0]);
     for (int i = 0; i < AXE_LEN(width); i++) {
         row = width[i] * 8 / bits;
         if (e % row == 0 && panels(p, t, fast, row, row, &out[n]) &&

@@ -238,6 +238,22 @@ find_bounds(axe_planner *p, const axe_request *r, const axe_work *w,
         }
 }
 
+/* A core's lanes ask for an edge by masks, in every access: where turns reach
+ * none they had better not.  Accesses that have two forms already, or of which
+ * each element asks, would make a text too long for its compiler. */
+static bool
+is_whole_apart(axe_planner *p, const axe_simt_schedule *s,
+               const axe_schedule *out)
+{
+    bool edges = out->n_bound > 0, plain = !out->stmt->prefix;
+
+    for (int i = 0; i < out->n_operand; i++) {
+        edges = edges || out->operand[i].n_guard > 0;
+        plain = plain && out->operand[i].n_check == 0 && !s->access[i].wide;
+    }
+    return p->mc->simt->on_core && edges && plain;
+}
+
 /* No thread has so many registers; and nobody waits for the proof. */
 static axe_status
 check_size(axe_planner *p, const axe_operand *op,
@@ -403,6 +419,7 @@ axe_simt_map_plan(axe_planner *p, axe_request *r, axe_schedule *out)
         if (axe_simt_first_load(out, i) == i)
             count_cost(p, simt, &r->operand[i], &simt->access[i]);
     find_bounds(p, r, &simt->work, out);
+    simt->whole = is_whole_apart(p, simt, out);
     AXE_TRY(find_scratch(p, r, simt));
     out->kind = AXE_SCHED_MAP;
     return AXE_OK;
