@@ -174,6 +174,14 @@ acc_steps(const axe_spread *s, axe_simt_contract *out)
                            s->part[i].regs};
 }
 
+/* A core looks ahead itself.  But where each item is a warp, who makes vectors
+ * of items wants to see their steps written out. */
+static bool
+is_ahead(const axe_simt *m)
+{
+    return !m->on_core || m->lanes == 1;
+}
+
 static bool
 plan_candidate(const axe_product *j, const axe_candidate *by,
                axe_simt_contract *out, const char **why)
@@ -187,7 +195,7 @@ plan_candidate(const axe_product *j, const axe_candidate *by,
                                .k = by->k,
                                .pair = by->pair,
                                .compute = by->compute,
-                               .ahead = !j->p->mc->simt->on_core,
+                               .ahead = is_ahead(j->p->mc->simt),
                                .best = j->best};
     if (!axe_factor_feed(j, by, 1, &out->a, &cycles[0], why) ||
         !axe_factor_feed(j, by, 2, &out->b, &cycles[1], why))
