@@ -1,7 +1,9 @@
 /* ops_linear.c - linear layouts, Triton's, as operations. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "convert/bitlinear.h"
+#include "convert/linear.h"
 #include "convert/ops.h"
 
 /* {"D", "R"?, "O"?}, the arguments themselves, or {"layout"}. */
@@ -41,4 +43,264 @@ axe_cop_bit_linear(axe_job *j)
     }
     axe_puts(j->out, "}}");
     return AXE_OK;
+}
+
+/* ------------------------------------------------------------ linear layouts
+ */
+
+static axe_status
+reply_linear(axe_job *j, const axe_linear *l)
+{
+    axe_puts(j->out, "{\"bases\":");
+    axe_linear_put(j->out, l);
+    if (!axe_linear_surjective(l))
+        axe_puts(j->out, ",\"surjective\":false");
+    axe_putc(j->out, '}');
+    return AXE_OK;
+}
+
+/* {"identity1D": [n, in, out]}, {"zeros1D": ..}, {"bases": ..} or bases. */
+static axe_status
+to_linear(axe_job *j, const axe_json *v, axe_linear *out)
+{
+    const axe_json *one = axe_json_get(v, "identity1D");
+    const axe_json *made = one ? one : axe_json_get(v, "zeros1D");
+    const axe_json *bases = axe_json_get(v, "bases");
+    int             n = 0;
+
+    if (!made)
+        return axe_linear_read(j->cx, bases ? bases : v, (axe_shape){0, NULL},
+                               out);
+    if (made->kind != AXE_JSON_LIST || made->n_child != 3 ||
+        made->child->kind != AXE_JSON_INT ||
+        made->child->next->kind != AXE_JSON_TEXT ||
+        made->child->next->next->kind != AXE_JSON_TEXT)
+        return axe_fail(j->cx, AXE_NOWHERE, AXE_EARG,
+                        "identity1D and zeros1D are [size, input, output]");
+    while (n < 60 && (int64_t)1 << n < made->child->integer)
+        n++;
+    if (n == 60 || (int64_t)1 << n != made->child->integer)
+        return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "a size of %" PRId64 "; powers of two are needed",
+                        made->child->integer);
+    *out = (one ? axe_linear_identity : axe_linear_zeros)(
+        n, made->child->next->text, made->child->next->next->text);
+    return AXE_OK;
+}
+
+static axe_status
+two(axe_job *j, const char *a, const char *b, axe_linear out[2])
+{
+    AXE_TRY(to_linear(j, axe_json_get(j->in, a), &out[0]));
+    return to_linear(j, axe_json_get(j->in, b), &out[1]);
+}
+
+axe_status
+axe_cop_linear_named(axe_job *j)
+{
+    axe_shape  shape;
+    axe_linear l;
+
+    AXE_TRY(axe_job_shape(j, "shape", &shape));
+    AXE_TRY(axe_linear_named(j->cx, axe_json_get(j->in, "layout"), shape, &l));
+    return reply_linear(j, &l);
+}
+
+axe_status
+axe_cop_linear_to_axe(axe_job *j)
+{
+    axe_shape         shape = {0, NULL};
+    axe_linear        l;
+    const axe_layout *x;
+
+    if (axe_json_get(j->in, "shape"))
+        AXE_TRY(axe_job_shape(j, "shape", &shape));
+    AXE_TRY(axe_linear_read(j->cx, axe_json_get(j->in, "bases"), shape, &l));
+    AXE_TRY(axe_linear_to_axe(j->cx, &l, &x));
+    return axe_job_reply_dims(j, x);
+}
+
+axe_status
+axe_cop_linear_from_axe(axe_job *j)
+{
+    axe_shape         shape;
+    axe_linear        l;
+    const axe_layout *x;
+
+    AXE_TRY(axe_job_layout(j, "layout", &x));
+    if (axe_json_get(j->in, "shape")) {
+        AXE_TRY(axe_job_shape(j, "shape", &shape));
+        AXE_TRY(axe_layout_group(j->cx, x, shape, &x));
+    }
+    AXE_TRY(axe_linear_from_axe(j->cx, x, &l));
+    return reply_linear(j, &l);
+}
+
+static axe_status
+one_dim(axe_job *j, bool zeros)
+{
+    axe_json   v = {.kind = AXE_JSON_INT};
+    int        n = 0;
+    axe_linear l;
+
+    AXE_TRY(axe_job_int(j, "size", &v.integer));
+    while (n < 60 && (int64_t)1 << n < v.integer)
+        n++;
+    if (n == 60 || (int64_t)1 << n != v.integer)
+        return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "a size of %" PRId64 "; powers of two are needed",
+                        v.integer);
+    l = (zeros ? axe_linear_zeros : axe_linear_identity)(n, "in", "out");
+    return reply_linear(j, &l);
+}
+
+axe_status
+axe_cop_linear_identity(axe_job *j)
+{
+    return one_dim(j, false);
+}
+
+axe_status
+axe_cop_linear_zeros(axe_job *j)
+{
+    return one_dim(j, true);
+}
+
+axe_status
+axe_cop_linear_multiply(axe_job *j)
+{
+    axe_linear l[2], out;
+
+    AXE_TRY(two(j, "a", "b", l));
+    AXE_TRY(axe_linear_mul(j->cx, &l[0], &l[1], &out));
+    return reply_linear(j, &out);
+}
+
+axe_status
+axe_cop_linear_compose(axe_job *j)
+{
+    axe_linear l[2], out;
+
+    AXE_TRY(two(j, "this", "outer", l));
+    AXE_TRY(axe_linear_compose(j->cx, &l[0], &l[1], &out));
+    return reply_linear(j, &out);
+}
+
+axe_status
+axe_cop_linear_invert(axe_job *j)
+{
+    axe_linear l[2], out;
+
+    AXE_TRY(two(j, "this", "outer", l));
+    AXE_TRY(axe_linear_invert_compose(j->cx, &l[0], &l[1], &out));
+    return reply_linear(j, &out);
+}
+
+axe_status
+axe_cop_linear_free(axe_job *j)
+{
+    axe_linear l;
+    uint64_t   mask;
+
+    AXE_TRY(to_linear(j, axe_json_get(j->in, "bases"), &l));
+    mask = axe_linear_free(&l);
+    for (int d = 0; d < l.n_in; d++) {
+        uint64_t ones = ((uint64_t)1 << l.in_bits[d]) - 1;
+
+        axe_puts(j->out, d ? "," : "{");
+        axe_json_put_name(j->out, l.in[d]);
+        axe_putf(j->out, ":%" PRIu64, mask >> axe_linear_in_at(&l, d) & ones);
+    }
+    axe_puts(j->out, l.n_in ? "}" : "{}");
+    return AXE_OK;
+}
+
+/* The largest V with L(aV + v) = L(aV) + v in the first input and output: its
+ * first bases count up, and no other touches what they count. */
+axe_status
+axe_cop_linear_consecutive(axe_job *j)
+{
+    axe_linear l;
+    uint64_t   rest = 0;
+    int        n = 0;
+
+    AXE_TRY(to_linear(j, j->in, &l));
+    while (l.n_in > 0 && n < l.in_bits[0] && l.basis[n] == (uint64_t)1 << n)
+        n++;
+    for (int i = n; i < axe_linear_in_at(&l, l.n_in); i++)
+        rest |= (uint64_t)axe_linear_part(&l, l.basis[i], 0);
+    while (n > 0 && rest & (((uint64_t)1 << n) - 1))
+        n--;
+    axe_putf(j->out, "{\"n\":%" PRId64 "}", (int64_t)1 << n);
+    return AXE_OK;
+}
+
+/* Is input d the identity of output d, and mixed with nothing? */
+static bool
+stays(const axe_linear *l, int d)
+{
+    uint64_t ones = ((uint64_t)1 << l->out_bits[d]) - 1;
+    uint64_t own = ones << axe_linear_out_at(l, d);
+    int      at = axe_linear_in_at(l, d);
+
+    for (int i = 0; i < axe_linear_in_at(l, l->n_in); i++) {
+        bool     mine = i >= at && i < at + l->in_bits[d];
+        uint64_t want = (uint64_t)1
+                        << (axe_linear_out_at(l, d) + (i - at) % 60);
+
+        if (mine ? l->basis[i] != want : (l->basis[i] & own) != 0)
+            return false;
+    }
+    return l->in_bits[d] == l->out_bits[d];
+}
+
+/* Inputs whose names are in `over`, and the outputs of their places, dropped.
+ */
+axe_status
+axe_cop_linear_quotient(axe_job *j)
+{
+    const axe_json *over = axe_json_get(j->in, "over");
+    axe_linear      l, out = {0};
+
+    AXE_TRY(to_linear(j, axe_json_get(j->in, "bases"), &l));
+    if (l.n_in != l.n_out || over->kind != AXE_JSON_LIST)
+        return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "quotient: as many outputs as inputs are needed, and a "
+                        "list of inputs");
+    for (int d = 0; d < l.n_in; d++) {
+        bool gone = false;
+
+        for (const axe_json *c = over->child; c; c = c->next)
+            gone = gone ||
+                   (c->kind == AXE_JSON_TEXT && strcmp(c->text, l.in[d]) == 0);
+        if (gone && !stays(&l, d))
+            return axe_fail(j->cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "quotient: the map is not the identity on %s, or "
+                            "mixes it with others",
+                            l.in[d]);
+        if (gone)
+            continue;
+        out.in[out.n_in] = l.in[d];
+        out.in_bits[out.n_in++] = l.in_bits[d];
+        out.out[out.n_out] = l.out[d];
+        out.out_bits[out.n_out++] = l.out_bits[d];
+    }
+    for (int d = 0; d < out.n_in; d++) {
+        int from = 0;
+
+        while (strcmp(l.in[from], out.in[d]) != 0)
+            from++;
+        for (int i = 0; i < out.in_bits[d]; i++) {
+            uint64_t v = l.basis[axe_linear_in_at(&l, from) + i], w = 0;
+
+            for (int k = 0, to = 0; k < l.n_out; k++)
+                if (to < out.n_out && strcmp(l.out[k], out.out[to]) == 0) {
+                    w |= (uint64_t)axe_linear_part(&l, v, k)
+                         << axe_linear_out_at(&out, to);
+                    to++;
+                }
+            out.basis[axe_linear_in_at(&out, d) + i] = w;
+        }
+    }
+    return reply_linear(j, &out);
 }
