@@ -1,11 +1,12 @@
 # The front door.  The build itself is CMakeLists.txt and CMakePresets.json.
-.PHONY: help demo test coverage bench fmt install
+.PHONY: help demo test test-peers coverage bench fmt install
 .NOTPARALLEL:
 PREFIX ?= /usr/local
 
 help:
 	@echo "make demo      build axe, then compile, run and check kernels"
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
+	@echo "make test-peers   random layouts against pycute and Triton, from PyPI"
 	@echo "make coverage  which lines of src/ the tests run, by room and file"
 	@echo "make bench     benchmarks, side by side with peers"
 	@echo "               (BENCH=--quick: some of them, in under a minute)"
@@ -21,6 +22,11 @@ demo:
 test:
 	@tools/setup test
 	@tests/run
+
+test-peers:
+	@tools/setup demo
+	@tools/build release axe_tool
+	@PYTHON="$(CURDIR)/tools/python" tests/peers/run
 
 coverage:
 	@tools/setup coverage

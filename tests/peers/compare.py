@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Compare `axe eval` with pycute and Triton on random layouts.
+
+    compare.py AXE N
+
+For each operation: on how many they agree, where one of them refuses, and where
+they differ; then who is right, by the definition, enumerated here.  Fails if axe
+is wrong, or Triton says anything else.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from collections import Counter
+
+
+class Eval:
+    def __init__(self, axe):
+        self.p = subprocess.Popen(
+            [axe, "eval"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, op, args):
+        self.p.stdin.write(json.dumps({"op": op, "in": args}) + "\n")
+        self.p.stdin.flush()
+        return json.loads(self.p.stdout.readline()).get("out")
+
+
+def report(title, tally, samples):
+    print(title)
+    for key, n in sorted(tally.items()):
+        print(f"  {key:64}{n:7}")
+    for key, sample in sorted(samples.items()):
+        print(f"    {key}: {sample}"[:400])
+    return any(k.split(": ")[1].startswith("axe is wrong") for k in tally)
+
+
+# ------------------------------------------------------------------ pycute
+
+
+def flat(v):
+    return [x for e in v for x in flat(e)] if isinstance(v, (list, tuple)) else [v]
+
+
+def at(layout, i):
+    shape, stride = flat(layout["shape"]), flat(layout["stride"])
+    y = 0
+    for k, (e, d) in enumerate(zip(shape, stride)):
+        y += (i % e if k < len(shape) - 1 else i) * d
+        i //= e
+    return y
+
+
+def size(layout):
+    n = 1
+    for e in flat(layout["shape"]):
+        n *= e
+    return n
+
+
+def table(layout):
+    return [at(layout, i) for i in range(size(layout))]
+
+
+def random_layout(rng):
+    n = rng.randint(1, 3)
+    shape = [rng.choice([1, 2, 2, 3, 4, 4, 5, 6, 8]) for _ in range(n)]
+    if rng.random() < 0.5:  # compact, in some order
+        stride, step = [0] * n, 1
+        for k in rng.sample(range(n), n):
+            stride[k] = step
+            step *= shape[k] * rng.choice([1, 1, 1, 2])
+    else:
+        stride = [rng.choice([0, 1, 1, 2, 3, 4, 6, 8, 12, 16, 24]) for _ in range(n)]
+    return {"shape": shape, "stride": stride}
+
+
+def good_compose(a, b, c):
+    return size(c) == size(b) and table(c) == [at(a, at(b, i)) for i in range(size(b))]
+
+
+def good_right(a, _, c):
+    return all(at(a, at(c, i)) == i for i in range(size(c)))
+
+
+def good_left(a, _, c):
+    return all(at(a, at(c, y)) == y for y in table(a))
+
+
+def good_complement(a, total, c):
+    if min(flat(c["shape"])) < 1:
+        return False
+    own, rest = set(table(a)), table(c)
+    return own & set(rest) <= {0} and all(x < y for x, y in zip(rest, rest[1:]))
+
+
+def good_coalesce(a, _, c):
+    return table(a) == table(c)
+
+
+def against_pycute(ev, n):
+    try:
+        import pycute
+    except ImportError:
+        print("pycute is not there")
+        return False
+    tup = lambda v: tuple(map(tup, v)) if isinstance(v, list) else v
+    theirs = lambda l: pycute.Layout(tup(l["shape"]), tup(l["stride"]))
+    ours = lambda l: json.loads(json.dumps({"shape": l.shape, "stride": l.stride}))
+    cases = {
+        "coalesce": (good_coalesce, lambda a, b: pycute.coalesce(theirs(a))),
+        "composition": (good_compose, lambda a, b: pycute.composition(theirs(a), theirs(b))),
+        "complement": (good_complement, lambda a, b: pycute.complement(theirs(a), 96)),
+        "right_inverse": (good_right, lambda a, b: pycute.right_inverse(theirs(a))),
+        "left_inverse": (good_left, lambda a, b: pycute.left_inverse(theirs(a))),
+    }
+    rng, tally, samples = random.Random(20250728), Counter(), {}
+    for _ in range(n):
+        a, b = random_layout(rng), random_layout(rng)
+        for op, (good, peer) in cases.items():
+            args = {"a": a}
+            if op == "composition":
+                args["b"] = b
+            if op == "complement":
+                args["cotarget"] = 96
+            mine = ev.ask(op, args)
+            try:
+                other = ours(peer(a, b))
+            except Exception:
+                other = None
+            x = None if mine is None else good(a, b, mine)
+            y = None if other is None else good(a, b, other)
+            if x is False:
+                key = "axe is wrong"
+            elif x and y and size(mine) == size(other) and table(mine) == table(other):
+                key = "agree"
+            elif x is None and y is None:
+                key = "both refuse"
+            elif x and y:
+                key = "differ, and both are right"
+            elif x:
+                key = "pycute refuses" if y is None else "pycute is wrong, axe right"
+            else:
+                key = "axe refuses; pycute is " + ("right" if y else "wrong")
+            beyond = op == "composition" and max(table(b)) >= size(a)
+            key = f"{op}: {key}" + (", beyond the domain of a" if beyond and x != y else "")
+            tally[key] += 1
+            if "agree" not in key and "both refuse" not in key:
+                samples.setdefault(key, json.dumps([args, mine, other]))
+    return report(f"pycute, {n} random pairs", tally, samples)
+
+
+# ------------------------------------------------------------------ Triton
+
+
+def random_bases(rng, inputs, outs):
+    """Surjective on outs bits, with copies, each basis a random combination."""
+    bits = sum(outs)
+    rows = [1 << i for i in range(bits)]
+    for _ in range(2 * bits):
+        if bits > 1:
+            i, k = rng.sample(range(bits), 2)
+            rows[i] ^= rows[k]
+    rows += [rng.choice([0, rng.getrandbits(bits) if bits else 0]) for _ in range(rng.randint(0, 3))]
+    rng.shuffle(rows)
+    split = lambda v: [v >> sum(outs[:k]) & (1 << outs[k]) - 1 for k in range(len(outs))]
+    named = {name: [] for name in inputs}
+    for r in rows:
+        named[rng.choice(inputs)].append(split(r))
+    return named
+
+
+def against_triton(ev, n):
+    try:
+        from triton._C.libtriton.linear_layout import LinearLayout
+    except ImportError:
+        print("Triton is not there")
+        return False
+    rng, tally, samples = random.Random(20250728), Counter(), {}
+    make = lambda b, outs: LinearLayout.from_bases(
+        list(b.items()), [f"dim{k}" for k in range(len(outs))], [1 << o for o in outs], False
+    )
+    as_dict = lambda l: {k: [list(v) for v in b] for k, b in l.bases}
+    for _ in range(n):
+        outs = [rng.randint(0, 3) for _ in range(rng.randint(1, 3))]
+        outs[0] += not sum(outs)  # no basis would tell how many outputs there are
+        a = random_bases(rng, ["register", "lane"], outs)
+        b = random_bases(rng, ["x", "y"], outs)
+        c = random_bases(rng, ["register", "lane"], outs)
+        la, lb, lc = make(a, outs), make(b, outs), make(c, outs)
+        for op, args, peer in (
+            ("invertAndCompose", {"this": a, "outer": b}, lambda: la.invert_and_compose(lb)),
+            ("multiply", {"a": a, "b": c}, lambda: la * lc),
+        ):
+            mine = (ev.ask(op, args) or {}).get("bases")
+            try:
+                other = as_dict(peer())
+            except Exception:
+                other = None
+            key = f"{op}: " + ("agree" if mine == other else "differ")
+            tally[key] += 1
+            if mine != other:
+                samples.setdefault(key, json.dumps([args, mine, other]))
+    report(f"Triton, {n} random pairs", tally, samples)
+    return any("differ" in k for k in tally)
+
+
+def main():
+    ev, n = Eval(sys.argv[1]), int(sys.argv[2])
+    failed = [against_pycute(ev, n), against_triton(ev, n)]
+    return any(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
