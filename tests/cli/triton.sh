@@ -5,6 +5,7 @@ set -eu
 
 file=$SRC/tests/vectors/triton_linear.jsonl
 "${PYTHON:-python3}" "$SRC/tests/triton.py" "$AXE" "$file"
+"${PYTHON:-python3}" "$SRC/tests/shared.py" "$AXE"
 # The judge sees one wrong basis.
 bad=$(mktemp)
 trap 'rm -f "$bad"' EXIT
