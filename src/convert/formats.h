@@ -13,7 +13,7 @@ typedef axe_status axe_cv_writer(axe_ctx *cx, const axe_layout *l,
                                  const char               **text);
 
 axe_cv_reader axe_cv_read_axe, axe_cv_read_cute, axe_cv_read_tv;
-axe_cv_reader axe_cv_read_numpy, axe_cv_read_torch;
+axe_cv_reader axe_cv_read_einops, axe_cv_read_numpy, axe_cv_read_torch;
 axe_cv_reader axe_cv_read_dtensor, axe_cv_read_jax, axe_cv_read_gspmd;
 axe_cv_reader axe_cv_read_alpa, axe_cv_read_megatron, axe_cv_read_triton;
 axe_cv_writer axe_cv_write_axe, axe_cv_write_cute, axe_cv_write_tv;
