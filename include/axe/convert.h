@@ -49,7 +49,8 @@ AXE_CHECK axe_status axe_convert_read(axe_ctx *cx, const char *format,
                                       const axe_layout         **out);
 
 /* The text of the format that means l; reading it, with the same options, gives
- * an equal layout.  ESHAPE or EUNSUPPORTED, with the iter or the element, where
+ * an equal layout, but for names of axes that the text has no place for: `axes`
+ * says them.  ESHAPE or EUNSUPPORTED, with the iter or the element, where
  * there is none; else as axe_convert_read. */
 AXE_CHECK axe_status axe_convert_write(axe_ctx *cx, const char *format,
                                        const axe_layout          *l,

@@ -51,6 +51,24 @@ append(axe_ctx *cx, const axe_cute *l, int n_axis, const char *const *axes,
     return AXE_OK;
 }
 
+/* Integers and coordinates do not add up. */
+static axe_status
+check_mixed(axe_ctx *cx, const axe_cute *l)
+{
+    axe_cute *leaf;
+    int       n = axe_cute_leaves(cx, l, &leaf), plain = 0, based = 0;
+
+    for (int i = 0; i < n; i++)
+        if (leaf[i].shape > 1 && leaf[i].stride != 0)
+            ++*(leaf[i].basis.n > 0 ? &based : &plain);
+    if (plain == 0 || based == 0)
+        return AXE_OK;
+    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                    "cute: some strides of %s are integers and some are "
+                    "coordinates, which do not add up",
+                    axe_cute_text(cx, l));
+}
+
 axe_status
 axe_cute_to_axe(axe_ctx *cx, const axe_cute_composed *c, bool coordinates,
                 int n_axis, const char *const *axes, const axe_layout **out)
@@ -64,6 +82,7 @@ axe_cute_to_axe(axe_ctx *cx, const axe_cute_composed *c, bool coordinates,
     axe_offset      o = {c->offset, AXE_AXIS_M, AXE_UNIT_ONE};
     axe_layout      spec = {.swizzle = c->swizzle};
 
+    AXE_TRY(check_mixed(cx, l));
     if (coordinates)
         for (int i = 0; i < rank; i++) {
             AXE_TRY(append(cx, axe_cute_mode(l, i), n_axis, axes, it, &n));
@@ -124,6 +143,18 @@ integers(const axe_layout *l)
     return true;
 }
 
+/* 3 of "c3", as the reader names coordinates; else -1. */
+static int
+own_number(const char *name)
+{
+    int n = name[0] == 'c' && axe_is_digit(name[1]) ? name[1] - '0' : -1;
+
+    if (n > 0 && axe_is_digit(name[2]) && name[3] == '\0')
+        return 10 * n + name[2] - '0' < AXE_CV_RANK ? 10 * n + name[2] - '0'
+                                                    : -1;
+    return n >= 0 && name[2] == '\0' ? n : -1;
+}
+
 /* The number of an axis in `axes`, or as it first appears in l; -1: none. */
 static int
 number_of(axe_ctx *cx, const axe_layout *l, axe_axis axis, int n_axis,
@@ -135,9 +166,13 @@ number_of(axe_ctx *cx, const axe_layout *l, axe_axis axis, int n_axis,
     for (int i = 0; i < n_axis; i++)
         if (strcmp(axes[i], axe_axis_name(cx, axis)) == 0)
             return i;
+    if (n_axis == 0 && own_number(axe_axis_name(cx, axis)) >= 0)
+        return own_number(axe_axis_name(cx, axis));
     for (int i = 0; n_axis == 0 && i < l->n_shard; i++) {
         for (k = 0; k < n && seen[k] != l->shard[i].axis; k++)
             ;
+        if (own_number(axe_axis_name(cx, l->shard[i].axis)) >= 0)
+            return -1;
         if (l->shard[i].axis == axis)
             return k;
         if (k == n && n < AXE_CV_RANK)
