@@ -8,7 +8,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import _arrays, _axe, _device
 from ._device import Device
-from ._errors import ArgumentError, CallError, ElementTypeError, UnsupportedError
+from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
+                      UnsupportedError)
 
 STAGES = ("ir", "plan", "lower", "c")
 CPU = 1
@@ -98,6 +99,24 @@ def _comment(text: str, kernel: str) -> str:
             first -= 1
         return "\n".join(l.lstrip().lstrip("/").strip() for l in lines[first:i])
     return ""
+
+
+class Packed:
+    """A matrix that ``Kernel.pack`` has laid out as a kernel reads it best."""
+
+    def __init__(self, type: str, shape: Tuple[int, int],
+                 strides: Tuple[int, int], memory: Any):
+        self._packed = (_packed_types.setdefault(type, type), shape, strides, memory)
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        return self._packed[1]
+
+    def __repr__(self) -> str:
+        return f"<{self._packed[0]}>"
+
+
+_packed_types: Dict[str, str] = {}  # for ever, since calls know types by address
 
 
 class Kernel(_axe.Caller):
@@ -222,6 +241,29 @@ class Kernel(_axe.Caller):
             if p.name in arrays:
                 raise CallError(f"{self.name}: {p.name} is given twice")
         return tuple(placed)
+
+    def pack(self, name: str, matrix: Any) -> Packed:
+        """The matrix laid out once as the kernel reads parameter ``name`` best
+        on this CPU; calls take it in place of the matrix.
+
+        >>> import axe, numpy as np
+        >>> x, w = np.ones((2, 64), "f4"), np.ones((48, 64), "f4")
+        >>> packed = axe.ops.linear.with_(T="f32").pack("W", w)
+        >>> np.array_equal(axe.ops.linear(x, packed), axe.ops.linear(x, w))
+        True
+        """
+        import numpy as np
+        program = _axe.compile(self.module.name, self.module.text, self.name,
+                               None, self._sets, ((name, "packed"),), (),
+                               self._sizes, 0, True, STAGES.index("plan"))
+        if len(np.shape(matrix)) != 2:
+            raise ShapeError(f"{name}: a matrix has 2 dimensions, not "
+                             f"{len(np.shape(matrix))}")
+        *kind, n_bytes = program.packed(name, *np.shape(matrix))
+        memory = np.empty(n_bytes + 64, "u1")
+        memory = memory[-memory.ctypes.data % 64:][:n_bytes]
+        program.pack(((name, matrix),), memory)
+        return Packed(*kind, memory)
 
     # ----------------------------------------------------------------- binding
 

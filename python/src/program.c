@@ -434,6 +434,67 @@ program_shapes(PyObject *self, PyObject *args)
     return out;
 }
 
+/* packed(name, n, k) -> (type, (n, k), (stride, stride), bytes) */
+static PyObject *
+program_packed(PyObject *self, PyObject *args)
+{
+    axepy_program *p = (axepy_program *)self;
+    PyObject      *out = NULL;
+    const char    *name;
+    long long      n, k;
+    axe_packed     as;
+
+    if (!PyArg_ParseTuple(args, "sLL", &name, &n, &k) ||
+        axepy_acquire(&p->lock) < 0)
+        return NULL;
+    axe_mark   m = axe_ctx_mark(p->cx);
+    axe_status st =
+        axe_packed_of(p->cx, p->program, name, (const int64_t[]){n, k}, &as);
+    if (st == AXE_OK)
+        out =
+            Py_BuildValue("s(LL)(LL)n", as.type, n, k, (long long)as.stride[0],
+                          (long long)as.stride[1], (Py_ssize_t)as.bytes);
+    else
+        axepy_raise(p->cx, st, m);
+    axe_ctx_release(p->cx, m);
+    axepy_release(&p->lock);
+    return out;
+}
+
+/* pack(((name, array),), memory), of as many bytes as packed() has said */
+static PyObject *
+program_pack(PyObject *self, PyObject *args)
+{
+    axepy_program *p = (axepy_program *)self;
+    PyObject      *arrays, *memory;
+    axepy_view     view[AXEPY_ARRAYS], to;
+    axe_array      array[AXEPY_ARRAYS];
+    axe_status     st;
+
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &arrays, &memory))
+        return NULL;
+    int n = axepy_arrays(arrays, view, array);
+    if (n < 0)
+        return NULL;
+    if (axepy_view_get(memory, NULL, &to) < 0) {
+        axepy_drop_all(n, view);
+        return NULL;
+    }
+    if (axepy_acquire(&p->lock) == 0) {
+        axe_mark m = axe_ctx_mark(p->cx);
+        st = axe_matrix_pack(p->cx, p->program, &array[0], to.data);
+        if (st != AXE_OK)
+            axepy_raise(p->cx, st, m);
+        axe_ctx_release(p->cx, m);
+        axepy_release(&p->lock);
+    }
+    axepy_view_drop(&to);
+    axepy_drop_all(n, view);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyGetSetDef program_gets[] = {
     {"params", program_params, NULL, "((name, access, type, rank), ...)", NULL},
     {"sizes", program_sizes, NULL, "names of its runtime sizes", NULL},
@@ -445,6 +506,8 @@ static PyMethodDef program_methods[] = {
     {"emit", program_emit, METH_VARARGS, "the text of a stage or pass"},
     {"explain", program_explain, METH_VARARGS, "the plan, as text or JSON"},
     {"shapes", program_shapes, METH_VARARGS, "shapes of all parameters"},
+    {"packed", program_packed, METH_VARARGS, "what a packed matrix needs"},
+    {"pack", program_pack, METH_VARARGS, "lay a matrix out"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_free},

@@ -391,6 +391,41 @@ get_dlpack(PyObject *x, PyObject *stream, axepy_view *out)
     return -1;
 }
 
+/* ------------------------------------------------------------------ packed */
+
+/* A matrix that Kernel.pack has laid out: _packed is (type, extents, strides,
+ * memory), kept alive as one; 1: it is none. */
+static int
+get_packed(PyObject *x, axepy_view *out)
+{
+    PyObject *as = PyObject_GetAttrString(x, "_packed"), *memory;
+    long long n[2], step[2];
+
+    if (!as) {
+        PyErr_Clear();
+        return 1;
+    }
+    if (!PyArg_ParseTuple(as, "s(LL)(LL)O", &out->type, &n[0], &n[1], &step[0],
+                          &step[1], &memory) ||
+        PyObject_GetBuffer(memory, &out->buffer,
+                           BUFFER_FORMAT | BUFFER_STRIDES) < 0) {
+        Py_DECREF(as);
+        return -1;
+    }
+    out->by = AXEPY_BUFFER;
+    out->owner = as;
+    out->device = AXE_DLPACK_CPU;
+    out->number = 0;
+    out->readonly = true;
+    out->data = out->buffer.buf;
+    out->rank = 2;
+    for (int i = 0; i < 2; i++) {
+        out->shape[i] = n[i];
+        out->stride[i] = step[i];
+    }
+    return 0;
+}
+
 /* --------------------------------------------------------------- the whole */
 
 int
@@ -405,6 +440,9 @@ axepy_view_get(PyObject *x, PyObject *stream, axepy_view *out)
     if (got <= 0)
         return got;
     PyErr_Clear();
+    got = get_packed(x, out);
+    if (got <= 0)
+        return got;
     got = get_named(x, out);
     if (got <= 0)
         return got;
