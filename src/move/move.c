@@ -423,10 +423,31 @@ between_registers(mover *m, axe_move_program *out)
 /* ---------------------------------------------------------- memory, one side
  */
 
+/* Where each element is in the memory of one CTA; refused if it lacks what that
+ * CTA wants, which is marked. */
+static axe_status
+places_in_cta(const mover *m, int cta, int64_t *at, bool *load)
+{
+    const axe_places *s = &m->s.src, *d = &m->s.dst;
+    int64_t           per = n_places(d) / d->n_cta;
+
+    for (int64_t x = 0; x < m->s.n; x++)
+        at[x] = -1;
+    for (int64_t k = s->n_slot - 1; k >= 0; k--)
+        if (s->element[cta * (int64_t)s->n_slot + k] >= 0)
+            at[s->element[cta * (int64_t)s->n_slot + k]] = k;
+    for (int64_t k = cta * per; k < (cta + 1) * per; k++) {
+        load[k] = d->element[k] >= 0;
+        if (load[k] && at[d->element[k]] < 0)
+            return refuse_cta(m, d->element[k], cta);
+    }
+    return AXE_OK;
+}
+
 static axe_status
 from_memory(mover *m, axe_move_program *out)
 {
-    int64_t  n = n_places(&m->s.dst);
+    int64_t  n = n_places(&m->s.dst), per = n / m->s.dst.n_cta;
     int64_t *at = axe_new_array(m->cx, int64_t, m->s.n + 1);
     bool    *all = axe_new_array(m->cx, bool, n + 1);
     bool    *load = axe_new_array(m->cx, bool, n + 1);
@@ -435,16 +456,16 @@ from_memory(mover *m, axe_move_program *out)
     axe_trip t = {m->mc, m->bits, m->lanes, &m->s, NULL, load, m->src, m->dst};
     axe_trip_count c = {0};
 
-    for (int64_t k = 0; k < m->s.src.n_cta * (int64_t)m->s.src.n_slot; k++)
-        if (m->s.src.element[k] >= 0)
-            at[m->s.src.element[k]] = k % m->s.src.n_slot;
     m->own = axe_new_array(m->cx, axe_fill, n + 1);
     begin(m, out, AXE_MOVE_LOAD);
-    for (int64_t k = 0; k < n; k++)
-        all[k] = load[k] = m->s.dst.element[k] >= 0;
-    for (int w = 0; w < n_warps(m); w++)
-        merge_loads(m, w, load, from + (int64_t)w * m->s.dst.n_slot);
-    axe_trip_of(m->cx, &t, m->s.src.n_slot, at, m->warp, &c);
+    for (int cta = 0; cta < m->s.dst.n_cta; cta++) {
+        memset(load, 0, (size_t)n * sizeof *load);
+        AXE_TRY(places_in_cta(m, cta, at, load));
+        memcpy(all + cta * per, load + cta * per, (size_t)per * sizeof *load);
+        for (int w = cta * m->n_warp; w < (cta + 1) * m->n_warp; w++)
+            merge_loads(m, w, load, from + (int64_t)w * m->s.dst.n_slot);
+        axe_trip_of(m->cx, &t, m->s.src.n_slot, at, m->warp, &c);
+    }
     fill_loads(m, all, from);
     out->load = c.load;
     out->cost = c.cost;

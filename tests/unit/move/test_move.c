@@ -100,6 +100,13 @@ static const struct row {
      "EUNSUPPORTED move: SRC lies over axis cluster, and another axis numbers CTAs"},
     {"(2, 4) : (1@cta, 1@lane)", "(2, 4) : (-1@cta, 1@lane) + 1@cta", 32, "sm_90a",
      "EUNSUPPORTED move: element 4 is wanted in CTA 0, which does not have it"},
+    /* each CTA has its own shared memory */
+    {"(2, 4) : (1@cta, 1)", "(2, 4) : (1@cta, 1@lane)", 32, "sm_90a",
+     "loads 0 shuffles 0 selects 0 permutes, 0 stores 0 + 0, 2 loads 2 + 0, 0 bytes"},
+    {"(2, 4) : (1@cta, 1)", "(2, 4) : (4@lane, 1@lane)", 32, "sm_90a",
+     "EUNSUPPORTED move: element 4 is wanted in CTA 0, which does not have it"},
+    {"(2, 4) : (1@cta, 1) + [2 : 1@cta]", "(2, 4) : (4@lane, 1@lane) + 1@cta", 32, "sm_90a",
+     "loads 0 shuffles 0 selects 0 permutes, 0 stores 0 + 0, 1 loads 1 + 0, 0 bytes"},
     {"(4) : (1@lane)", "(4) : (1) + 1@cta", 32, "sm_90a",
      "EUNSUPPORTED move: element 0 is wanted in CTA 1, which does not have it"},
     {"(8) : (K)", "(8) : (1@lane)", 32, "sm_90a",
