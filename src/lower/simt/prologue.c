@@ -2,7 +2,7 @@
  * tensor maps asked for. */
 #include "lower/simt/node.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 static axe_status
 init_all(axe_simt_lowering *sl, axe_lblock *b, const axe_tensor *bars,

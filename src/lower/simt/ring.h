@@ -4,7 +4,7 @@
 #define AXE_LOWER_SIMT_RING_H
 
 #include "lower/simt/node.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 /* The variable, or 0 where there is none. */
 const axe_node *axe_ring_value(axe_simt_lowering *sl, const axe_var *v);

@@ -1,9 +1,9 @@
 /* tile_scheduler.c - tiles of CTAs that stay, taken as they come; see
- * plan/simt/sync/tile_scheduler.h.
+ * plan/simt/ring/tile_scheduler.h.
  *
  * Who runs a loop over the tiles counts answers as rings count stages: which
  * room, and whether its phase is odd. */
-#include "plan/simt/sync/tile_scheduler.h"
+#include "plan/simt/ring/tile_scheduler.h"
 
 #include "lower/simt/node.h"
 

@@ -60,7 +60,7 @@ picks_registers(int n, axe_stmt *const *body, const axe_var *v)
     return x.found;
 }
 
-/* How many iterations the loop has, see plan/simt/sync/zero_init.c. */
+/* How many iterations the loop has, see plan/simt/hazard/zero_init.c. */
 static const axe_node *
 iterations_of(axe_simt_lowering *sl, const axe_var *v)
 {

@@ -3,7 +3,7 @@
 
 #include "plan/cost/simt.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/team/team.h"
 
 /* How sharply the longest counts: two that are equal take 1.04 as long. */

@@ -6,8 +6,8 @@
 
 #include "plan/report/facts_simt.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/ring_protocol.h"
-#include "plan/simt/sync/tile_scheduler.h"
+#include "plan/simt/ring/ring_protocol.h"
+#include "plan/simt/ring/tile_scheduler.h"
 
 /* A piece of a CTA's shared memory. */
 typedef struct piece {

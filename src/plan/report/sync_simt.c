@@ -3,8 +3,8 @@
 
 #include "plan/report/facts_simt.h"
 #include "plan/simt/contract/contract.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/sync/async_drain.h"
-#include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync_list.h"
 
 /* Of a statement, by place. */

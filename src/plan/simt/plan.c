@@ -13,8 +13,8 @@
 #include "plan/simt/copy/copy.h"
 #include "plan/simt/copy/copy_int.h"
 #include "plan/simt/map/map.h"
+#include "plan/simt/ring/ring.h"
 #include "plan/simt/simt_int.h"
-#include "plan/simt/sync/sync.h"
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/tmem_int.h"
 

@@ -78,7 +78,7 @@ typedef struct axe_simt_contract axe_simt_contract;
 typedef struct axe_simt_copy     axe_simt_copy;
 typedef struct axe_simt_tmem     axe_simt_tmem;  /* simt/tmem/tmem.h */
 typedef struct axe_simt_tcopy    axe_simt_tcopy; /* simt/tmem/copy.h */
-typedef struct axe_simt_ring     axe_simt_ring;  /* simt/sync/ring_protocol.h */
+typedef struct axe_simt_ring     axe_simt_ring;  /* simt/ring/ring_protocol.h */
 typedef struct axe_drain         axe_drain;      /* simt/sync/async_drain.h */
 typedef struct axe_sync_item     axe_sync_item;  /* simt/sync/sync_list.h */
 
@@ -157,7 +157,7 @@ struct axe_simt_plan {
     axe_thread_group  **who; /* by index statement's id */
     axe_simt_schedule **of;  /* so: its schedule's, while planning goes on */
     bool *threads_only;      /* by tensor id: a global one that threads alone
-                                move, see simt/sync/touch.c */
+                                move, see simt/hazard/touch.c */
     int              n_launch, cap_launch;
     axe_simt_launch *launch;
     int              n_sync_point, cap_sync_point;

@@ -1,8 +1,8 @@
 /* test_ahead.c - which loops fill stages of a ring before those of earlier
  * iterations are read.  The kernels are IR: in the language a condition has a
  * value of its own, so that none there depends on what a stage is read for. */
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/simt.h"
-#include "plan/simt/sync/ring_protocol.h"
 #include "planned.h"
 
 #define KERNEL(fill, read)                                                     \

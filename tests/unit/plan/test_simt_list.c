@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "lower/lower.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/simt.h"
-#include "plan/simt/sync/ring_protocol.h"
 #include "plan/simt/sync/sync_list.h"
 #include "planned.h"
 

@@ -1,6 +1,6 @@
 /* box_bytes.c - how many bytes boxes bring to a stage, where that is known. */
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 int64_t
 axe_simt_iterations(const axe_stmt *loop)

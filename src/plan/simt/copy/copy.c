@@ -15,7 +15,7 @@
 #include "plan/plan_int.h"
 #include "plan/simt/copy/copy_int.h"
 #include "plan/simt/map/map.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/team/cta_pair.h"
 
 typedef struct attempt {

@@ -12,7 +12,7 @@
 #include "ir/stmt.h"
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/sync/sync.h"
 
 /* A group that may not be done. */

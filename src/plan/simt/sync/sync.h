@@ -11,49 +11,10 @@
 /* p->simt->drain, with schedules, rings, sync points and zeros known. */
 void axe_simt_plan_drains(axe_planner *p);
 
-/* ---------------------------------------------------------------- hazards.c */
-
-/* p->simt->sync_point, with all schedules made.
- * Errors  EUNSUPPORTED: what nothing can order */
-AXE_CHECK axe_status axe_simt_plan_sync(axe_planner *p);
-
-/* -------------------------------------------------------------- lifetimes.c */
-
-/* Offsets of shared tiles, with all of their sizes known. */
-void axe_simt_place_tiles(axe_planner *p);
-
 /* ---------------------------------------------------------------- overlap.c */
 
 /* Which launches of a call may begin while the one before still runs. */
 void axe_simt_plan_overlap(axe_planner *p);
-
-/* ---------------------------------------------------------- ring_protocol.c */
-
-/* With all schedules made: bytes, arrivals, and barriers behind what is in
- * shared memory so far.
- * Errors  ESHAPE: replicated over other CTAs than the cluster's */
-AXE_CHECK axe_status axe_simt_plan_protocols(axe_planner *p);
-
-/* Has the ring a tile there?  A new counter. */
-bool           axe_ring_has_tile_in(const axe_pipeline *ring, axe_space s);
-const axe_var *axe_ring_var(axe_planner *p, const axe_pipeline *ring,
-                            const char *what);
-
-/* Rooms of statements that go by way of staging, as far as shared memory goes.
- */
-void axe_simt_place_staging(axe_planner *p);
-
-/* ------------------------------------------------------------- ring_roles.c */
-
-/* Stages of pipelines, and the stage as axe_stage_of. */
-AXE_CHECK axe_status axe_simt_plan_rings(axe_planner *p);
-
-/* ------------------------------------------------------------ same_thread.c */
-
-/* Does each thread, of what b touches of the tile, find only elements that it
- * touched itself in a? */
-bool axe_simt_is_own(axe_planner *p, const axe_stmt *a, const axe_stmt *b,
-                     const axe_tensor *tile);
 
 /* -------------------------------------------------------------- sync_item.c */
 
@@ -78,16 +39,6 @@ AXE_CHECK axe_status axe_sync_close(axe_planner *p, const axe_simt_launch *l);
 /* p->simt->sync, with all else planned.
  * Errors  EUNSUPPORTED: the machine has no row for it */
 AXE_CHECK axe_status axe_simt_list_sync(axe_planner *p);
-
-/* ------------------------------------------------------------- sync_point.c */
-
-/* The one before the statement, or a new one; `threads`, `why` of a new one. */
-axe_sync_point *axe_sync_point_at(axe_planner *p, const axe_stmt *at,
-                                  const axe_thread_group *threads,
-                                  const char             *why);
-/* It waits for what the first thread of `issuer` asked of the group, too. */
-void axe_sync_point_issuer(axe_planner *p, axe_sync_point *m,
-                           const axe_thread_group *issuer, const char *group);
 
 /* ------------------------------------------------------------- sync_queue.c */
 
@@ -149,25 +100,5 @@ AXE_CHECK axe_status axe_sync_enter_turn(axe_planner *p, const axe_stmt *turn,
                                          const axe_thread_group *c);
 AXE_CHECK axe_status axe_sync_leave_turn(axe_planner *p, const axe_stmt *turn,
                                          const axe_thread_group *c);
-
-/* --------------------------------------------------------- tile_scheduler.c */
-
-/* Launches whose tiles are taken as they come; where no row says how, CTAs that
- * stay take every n-th. */
-void axe_simt_plan_queues(axe_planner *p);
-
-/* ------------------------------------------------------------------ touch.c */
-
-/* p->simt->threads_only, before schedules are made. */
-void axe_simt_find_threads_only(axe_planner *p);
-
-/* -------------------------------------------------------------- zero_init.c */
-
-/* Accumulators that contractions overwrite; with all schedules made. */
-void axe_simt_take_zeros(axe_planner *p);
-
-/* zero_init.c: a copy of the statement's contraction, which is the plan's from
- * now on, to change. */
-axe_simt_contract *axe_simt_own_contract(axe_planner *p, const axe_stmt *s);
 
 #endif

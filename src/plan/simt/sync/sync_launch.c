@@ -6,7 +6,7 @@
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/sync/sync.h"
 #include "plan/simt/sync/sync_list.h"
 

@@ -1,7 +1,7 @@
 /* sync_queue.c - how tiles of CTAs that stay are taken as they come; see
  * tile_scheduler.h: what is done where a tile begins, and where it ends. */
+#include "plan/simt/ring/tile_scheduler.h"
 #include "plan/simt/sync/sync.h"
-#include "plan/simt/sync/tile_scheduler.h"
 
 static bool
 is_alone(const axe_planner *p, const axe_stmt *role)

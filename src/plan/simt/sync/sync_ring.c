@@ -3,7 +3,7 @@
  * that, for the three ways. */
 #include "ir/stmt.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/sync/sync.h"
 
 /* ------------------------------------------------------------------- asking */

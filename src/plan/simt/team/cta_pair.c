@@ -14,7 +14,7 @@
 #include "plan/simt/team/cta_pair.h"
 
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/team/team.h"
 
 static int64_t

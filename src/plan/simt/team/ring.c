@@ -1,5 +1,5 @@
 /* ring.c - the rings of a plan, found by pipeline, reader or loop. */
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 const axe_simt_ring *
 axe_simt_ring_of(const axe_simt_plan *sp, const axe_pipeline *ring)

@@ -5,8 +5,8 @@
 #include "ir/list.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
-#include "plan/simt/sync/ring_protocol.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/ring/ring.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 /* The stages of a ring in a body, each with what is around it. */
 typedef struct finding {

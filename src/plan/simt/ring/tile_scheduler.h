@@ -8,8 +8,8 @@
  * end of theirs: every role, or the whole CTA.  `empty` of the first CTA has an
  * arrival of each of them when they have read, and is waited for before the
  * answer's room is used again. */
-#ifndef AXE_PLAN_SIMT_SYNC_TILE_SCHEDULER_H
-#define AXE_PLAN_SIMT_SYNC_TILE_SCHEDULER_H
+#ifndef AXE_PLAN_SIMT_RING_TILE_SCHEDULER_H
+#define AXE_PLAN_SIMT_RING_TILE_SCHEDULER_H
 
 #include "plan/simt/simt.h"
 

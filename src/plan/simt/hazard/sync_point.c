@@ -2,7 +2,7 @@
  * issued: one before a statement. */
 #include <string.h>
 
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/hazard/hazard.h"
 
 axe_sync_point *
 axe_sync_point_at(axe_planner *p, const axe_stmt *at,

@@ -11,7 +11,7 @@
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/hazard/hazard.h"
 
 static bool touches(const axe_stmt *s, const axe_tensor *t);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "plan/access/access.h"
-#include "plan/simt/sync/touch.h"
+#include "plan/simt/hazard/touch.h"
 
 enum { MAX_RANK = 16, MAX_DIGIT = 24, MAX_WALK = 1 << 16, MAX_KEY = 1 << 18 };
 

@@ -19,9 +19,9 @@
  * one. For what was written before a loop that only reads there is one barrier,
  * before it. */
 #include "plan/plan_int.h"
-#include "plan/simt/sync/ring_protocol.h"
-#include "plan/simt/sync/sync.h"
-#include "plan/simt/sync/touch.h"
+#include "plan/simt/hazard/hazard.h"
+#include "plan/simt/hazard/touch.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/tmem/tmem.h"
 
 /* A statement and the scope around it, from the outside in. */

@@ -1,9 +1,9 @@
 /* tile_scheduler.c - rows, rooms and who asks, see tile_scheduler.h. */
-#include "plan/simt/sync/tile_scheduler.h"
+#include "plan/simt/ring/tile_scheduler.h"
 
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/ring/ring.h"
 #include "plan/simt/team/team.h"
 
 /* CTAs that a contraction in the body is asked for at once. */

@@ -17,8 +17,8 @@
  * thread that writes.  A phase of `empty` takes one of each warp group, or each
  * warp, that reads, of all CTAs whose boxes come to this one.  Several roles
  * may read a ring: each reads every stage, and counts stages by itself. */
-#ifndef AXE_PLAN_SIMT_SYNC_RING_PROTOCOL_H
-#define AXE_PLAN_SIMT_SYNC_RING_PROTOCOL_H
+#ifndef AXE_PLAN_SIMT_RING_RING_PROTOCOL_H
+#define AXE_PLAN_SIMT_RING_RING_PROTOCOL_H
 
 #include "plan/simt/simt.h"
 

@@ -5,12 +5,12 @@
  * threads wrote only behind a fence of its own.  So a global tensor that one
  * statement of a launch writes and another one, or another iteration, finds
  * there is moved by threads, with a barrier between, as over a shared tile. */
-#include "plan/simt/sync/touch.h"
+#include "plan/simt/hazard/touch.h"
 
 #include "plan/access/access.h"
 #include "plan/simt/contract/contract.h"
-#include "plan/simt/sync/ring_protocol.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/hazard/hazard.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"
 

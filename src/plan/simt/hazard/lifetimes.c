@@ -23,9 +23,9 @@
 #include "ir/stmt.h"
 #include "plan/plan_int.h"
 #include "plan/simt/copy/copy.h"
+#include "plan/simt/hazard/hazard.h"
 #include "plan/simt/map/map.h"
-#include "plan/simt/sync/ring_protocol.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/ring/ring_protocol.h"
 #include "plan/simt/team/team.h"
 
 /* The statements of a launch, in the order of the text. */

@@ -1,7 +1,7 @@
 /* ring_protocol.c - the protocol of each pipeline, see ring_protocol.h: who
  * copies what, and so bytes and arrivals, when all statements have their
  * schedules. */
-#include "plan/simt/sync/ring_protocol.h"
+#include "plan/simt/ring/ring_protocol.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "plan/plan_int.h"
 #include "plan/simt/contract/contract.h"
 #include "plan/simt/copy/copy.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/hazard/hazard.h"
+#include "plan/simt/ring/ring.h"
 #include "plan/simt/team/team.h"
 #include "plan/simt/tmem/copy.h"
 #include "plan/simt/tmem/tmem.h"

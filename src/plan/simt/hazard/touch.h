@@ -1,6 +1,6 @@
 /* touch.h - what statements touch in memory that threads share. */
-#ifndef AXE_PLAN_SIMT_SYNC_TOUCH_H
-#define AXE_PLAN_SIMT_SYNC_TOUCH_H
+#ifndef AXE_PLAN_SIMT_HAZARD_TOUCH_H
+#define AXE_PLAN_SIMT_HAZARD_TOUCH_H
 
 #include "ir/list.h"
 #include "plan/plan_int.h"

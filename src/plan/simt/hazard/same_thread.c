@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plan/plan_int.h"
-#include "plan/simt/sync/sync.h"
+#include "plan/simt/hazard/hazard.h"
 
 enum { MAX_DIGIT = 24, MAX_WALK = 1 << 16 };
 
