@@ -13,7 +13,7 @@ typedef struct loop {
     double iterations;
 } loop;
 
-typedef struct dealer {
+typedef struct waves {
     axe_cost_env        *e;
     int                  n_work;
     const axe_cost_work *work;
@@ -21,10 +21,10 @@ typedef struct dealer {
     loop                 at[2 * AXE_COST_LOOPS];
     int                  n_part;
     axe_cost_touch      *part; /* of each tensor, all that is touched of it */
-} dealer;
+} waves;
 
 static void
-push(dealer *d, int var, double iterations)
+push(waves *d, int var, double iterations)
 {
     d->at[d->n++] = (loop){var, fmax(iterations, 1)};
 }
@@ -32,7 +32,7 @@ push(dealer *d, int var, double iterations)
 /* As lower/code/order.h distributes them.  A curve keeps about as many rows as
  * columns. */
 static void
-order_loops(dealer *d, const axe_stmt *scope, double wave)
+order_loops(waves *d, const axe_stmt *scope, double wave)
 {
     axe_cost_env *e = d->e;
     double        group = scope->keys.group, cluster = scope->keys.cluster;
@@ -56,7 +56,7 @@ order_loops(dealer *d, const axe_stmt *scope, double wave)
 
 /* Cut the loop that the wave ends in. */
 static void
-cut(dealer *d, double wave)
+cut(waves *d, double wave)
 {
     int l = d->n;
 
@@ -74,7 +74,7 @@ cut(dealer *d, double wave)
 /* What all statements touch of a tensor in one tile is taken to be what the
  * one that touches most does. */
 static void
-add_part(dealer *d, const axe_cost_touch *t)
+add_part(waves *d, const axe_cost_touch *t)
 {
     for (int i = 0; i < d->n_part; i++) {
         axe_cost_touch *p = &d->part[i];
@@ -92,7 +92,7 @@ add_part(dealer *d, const axe_cost_touch *t)
 }
 
 static double
-whole(const dealer *d, const axe_tensor *t)
+whole(const waves *d, const axe_tensor *t)
 {
     double n = axe_type_table[t->type].bits / 8.0;
 
@@ -103,7 +103,7 @@ whole(const dealer *d, const axe_tensor *t)
 
 /* [bytes] of a tensor that the loops from l inwards touch. */
 static double
-region(const dealer *d, const axe_cost_touch *t, int l)
+region(const waves *d, const axe_cost_touch *t, int l)
 {
     double n = t->tile;
 
@@ -116,7 +116,7 @@ region(const dealer *d, const axe_cost_touch *t, int l)
 /* [bytes] that compete with t for L2, from l inwards: not what leaves first,
  * and with what stays longest only its like. */
 static double
-all_regions(const dealer *d, const axe_cost_touch *t, int l)
+all_regions(const waves *d, const axe_cost_touch *t, int l)
 {
     double sum = 0;
 
@@ -132,14 +132,14 @@ all_regions(const dealer *d, const axe_cost_touch *t, int l)
 
 /* Is what t touches again gone when loop l comes back to it? */
 static bool
-is_gone(const dealer *d, const axe_cost_touch *t, int l, double l2)
+is_gone(const waves *d, const axe_cost_touch *t, int l, double l2)
 {
     return t->hint == AXE_HINT_FIRST || all_regions(d, t, l) > l2;
 }
 
 /* Of one tensor: in all waves, what is not there any more. */
 static double
-fetched(const dealer *d, const axe_cost_touch *t, double l2)
+fetched(const waves *d, const axe_cost_touch *t, double l2)
 {
     double outer[2 * AXE_COST_LOOPS + 1] = {1}, sum = 0;
 
@@ -158,7 +158,7 @@ fetched(const dealer *d, const axe_cost_touch *t, double l2)
 /* What statements of a tile ask for again after others: all of it where the
  * wave's regions do not fit. */
 static double
-again_in_tile(const dealer *d, double tiles)
+again_in_tile(const waves *d, double tiles)
 {
     double sum = 0, once = 0;
 
@@ -175,7 +175,7 @@ axe_cost_wave_bytes(axe_cost_env *e, const axe_stmt *scope, int n_work,
                     const axe_cost_work *work, double wave)
 {
     static const axe_cost_touch anything;
-    dealer                      d = {.e = e, .n_work = n_work, .work = work};
+    waves                       d = {.e = e, .n_work = n_work, .work = work};
     double l2 = (double)e->plan->machine->l2_bytes, sum = 0, tiles = 1;
     int    n = 0;
 

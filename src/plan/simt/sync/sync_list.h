@@ -3,8 +3,9 @@
  *
  * It is made last, from what hazards.c found (where threads wait),
  * async_drain.c (products done later), and schedules (copies done later,
- * engines that read what threads write).  Lowering spells the items of a place
- * and asks no more. docs/design/synchronisation.md says what is not in it yet.
+ * engines that read what threads write).  Lowering spells each item once, at
+ * its place; one that it has no place for, or comes to twice, is an error.
+ * docs/design/synchronisation.md says what is not in the list, and why.
  */
 #ifndef AXE_PLAN_SIMT_SYNC_SYNC_LIST_H
 #define AXE_PLAN_SIMT_SYNC_SYNC_LIST_H
