@@ -65,12 +65,38 @@ bf16_of(double f)
     return (uint16_t)(u >> 16);
 }
 
+/* The nearest f16, ties to even: 11 bits of significand, or fewer below
+ * 2^-14. */
+static uint16_t
+f16_of(double x)
+{
+    uint64_t u, bits, rest, half;
+    int      e, drop;
+    uint16_t sign;
+
+    memcpy(&u, &x, sizeof u);
+    sign = (uint16_t)(u >> 48 & 0x8000);
+    e = (int)(u >> 52 & 0x7ff) - 1023;
+    if (x != x)
+        return sign | 0x7e00;
+    if (e > 15)
+        return sign | 0x7c00;
+    drop = e < -14 ? 42 - 14 - e : 42;
+    if (drop > 53)
+        return sign;
+    u = (u & ((1ull << 52) - 1)) | 1ull << 52;
+    bits = u >> drop;
+    rest = u & ((1ull << drop) - 1);
+    half = 1ull << (drop - 1);
+    bits += rest > half || (rest == half && (bits & 1));
+    return (uint16_t)(sign | (bits + (e < -14 ? 0 : (uint64_t)(e + 14) << 10)));
+}
+
 static bool
 put_float(const char *type, double f, void *to)
 {
-    float                  f32 = (float)f;
-    __extension__ _Float16 f16 = (_Float16)f;
-    uint16_t               bf16 = bf16_of(f);
+    float    f32 = (float)f;
+    uint16_t f16 = f16_of(f), bf16 = bf16_of(f);
 
     if (strcmp(type, "f64") == 0)
         memcpy(to, &f, 8);

@@ -11,9 +11,12 @@ typedef struct way {
     axe_cv_writer *write;
 } way;
 
+/* Whether there is a reader is told by its name: whether the address of a
+ * function is NULL is no constant where addresses are instrumented. */
 static const axe_format_row rows[] = {
 #define FORMAT(name, reader, writer, options, what)                            \
-    {#name, options, what, (reader) != NULL, (writer) != NULL},
+    {#name, options, what, sizeof #reader != sizeof "NULL",                    \
+     sizeof #writer != sizeof "NULL"},
 #include "convert/formats.def"
 };
 
