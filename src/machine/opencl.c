@@ -169,23 +169,27 @@ static const axe_machine machines[] = {
 };
 
 /* What differs by the kind of device. */
-static void
-set_kind(axe_simt *m, const char *kind)
+typedef struct kind_row {
+    const char *name;
+    int         vector;
+    bool        on_core;
+    const char *without; /* a feature */
+} kind_row;
+
+/* NULL: nothing does. */
+static const kind_row *
+find_kind(const char *kind)
 {
-    static const struct {
-        const char *name;
-        int         vector;
-        bool        on_core;
-    } kinds[] = {
-#define OPENCL_KIND(name, vector, on_core) {name, vector, on_core},
+    static const kind_row kinds[] = {
+#define OPENCL_KIND(name, vector, on_core, without)                            \
+    {name, vector, on_core, without},
 #include "machine/opencl/machines.def"
     };
 
     for (int i = 0; kind && i < AXE_LEN(kinds); i++)
-        if (strcmp(kind, kinds[i].name) == 0) {
-            m->max_vector = kinds[i].vector;
-            m->on_core = kinds[i].on_core;
-        }
+        if (strcmp(kind, kinds[i].name) == 0)
+            return &kinds[i];
+    return NULL;
 }
 
 /* May atoms need it where a machine has sub-groups, or has none? */
@@ -210,16 +214,17 @@ may_need(const char *word, bool has_groups)
 static const char *
 features_with(axe_ctx *cx, const axe_machine *row, const axe_opencl_has *has)
 {
-    const char *device = has->features;
-    int         lanes = row->simt->lanes;
-    axe_buf     b = {.cx = cx};
+    const kind_row *kind = find_kind(has->kind);
+    int             lanes = row->simt->lanes;
+    axe_buf         b = {.cx = cx};
 
     axe_puts(&b, row->features);
-    for (const char *s = device; *s; s += strspn(s, " ")) {
+    for (const char *s = has->features; *s; s += strspn(s, " ")) {
         size_t      n = strcspn(s, " ");
         const char *word = axe_textf(cx, "%.*s", (int)n, s);
         if (may_need(word, lanes > 1) && !axe_machine_has_feature(row, word) &&
-            (strcmp(word, "matrix") != 0 || lanes == has->least))
+            (strcmp(word, "matrix") != 0 || lanes == has->least) &&
+            (!kind || strcmp(word, kind->without) != 0))
             axe_putf(&b, "%s%s", b.len > 0 ? " " : "", word);
         s += n;
     }
@@ -230,14 +235,18 @@ const axe_machine *
 axe_opencl_machine(axe_ctx *cx, const axe_machine *row,
                    const axe_opencl_has *has)
 {
-    axe_machine *mc = axe_new(cx, axe_machine);
-    axe_simt    *m = axe_new(cx, axe_simt);
-    int64_t      items = has->most_items / row->simt->lanes * row->simt->lanes;
+    axe_machine    *mc = axe_new(cx, axe_machine);
+    axe_simt       *m = axe_new(cx, axe_simt);
+    const kind_row *kind = find_kind(has->kind);
+    int64_t items = has->most_items / row->simt->lanes * row->simt->lanes;
 
     *mc = *row;
     *m = *row->simt;
     mc->simt = m;
-    set_kind(m, has->kind);
+    if (kind) {
+        m->max_vector = kind->vector;
+        m->on_core = kind->on_core;
+    }
     mc->features = features_with(cx, row, has);
     if (has->local_bytes > 0)
         m->shared_bytes = has->local_bytes;
