@@ -396,7 +396,7 @@ build(axe_opencl *cl)
     axe_grid           *grid = axe_new_array(cx, axe_grid, n_case);
     axe_lowered         l = cases[0].m.lowered;
     axe_buf             b = {.cx = cx};
-    axe_opencl_program *p;
+    axe_opencl_program *p = NULL;
 
     for (int i = 0; i < n_case; i++)
         grid[i] = cases[i].m.grid;
