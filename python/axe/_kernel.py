@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -13,6 +14,7 @@ from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
 
 STAGES = ("ir", "plan", "lower", "c")
 CPU = 1
+_MACHINES: Dict[Optional[str], str] = {"cuda": "sm_90a"}  # words for machines
 
 
 class Param(NamedTuple):
@@ -264,6 +266,71 @@ class Kernel(_axe.Caller):
         memory = memory[-memory.ctypes.data % 64:][:n_bytes]
         program.pack(((name, matrix),), memory)
         return Packed(*kind, memory)
+
+    # ------------------------------------------------------------------ looking
+
+    def _look(self, args: Tuple[Any, ...], target: Optional[str], stage: str,
+              keywords: Dict[str, Any]) -> Tuple[Any, Tuple[Tuple[str, int], ...]]:
+        """The program for the arrays that are given, and the sizes they have."""
+        kernel = self.with_(**keywords)
+        if len(args) > len(self._inputs):
+            raise CallError(f"{self.name} takes {len(self._inputs)} arrays, "
+                            f"{len(args)} are given")
+        arrays = tuple((p.name, x) for p, x in zip(self._inputs, args)
+                       if not _is_number(p, _axe.look(x)))
+        program = kernel.compile(arrays, target=_MACHINES.get(target, target),
+                                 stage=stage)
+        sizes = dict(kernel._sizes)
+        looks = {name: _axe.look(x)[1] for name, x in arrays}
+        for p in self._inputs:
+            shape = looks.get(p.name, p.extent)
+            if len(shape) != len(p.extent):
+                raise ShapeError(f"{p.name} has {len(p.extent)} dimensions, and "
+                                 f"the array that is given {len(shape)}")
+            for extent, n in zip(p.extent, shape):
+                if extent in program.sizes and n != extent:
+                    sizes[extent] = n
+        return program, tuple(sizes.items())
+
+    def explain(self, *args: Any, target: Optional[str] = None,
+                **keywords: Any) -> str:
+        """How each statement will run, and why so, as text.
+
+        Arrays, sizes and compile-time parameters are given as in a call, as far
+        as they matter: estimates are for their sizes.  ``target`` is a machine of
+        ``axe help targets``; without it, this CPU.
+
+        >>> import axe
+        >>> "contract" in axe.ops.gemm.explain(M=64, N=64, K=64)
+        True
+        """
+        program, sizes = self._look(args, target, "plan", keywords)
+        return program.explain(False, sizes)
+
+    def source(self, target: Optional[str] = None, *args: Any,
+               **keywords: Any) -> str:
+        """The text that a compiler gets: C, CUDA C or OpenCL C.
+
+        ``target`` is a machine of ``axe help targets``, or ``"cuda"`` for the one
+        of Hopper; without it, this CPU.
+
+        >>> import axe
+        >>> "__global__" in axe.ops.softmax.source("cuda")
+        True
+        """
+        return self._look(args, target, "c", keywords)[0].emit("c")
+
+    @property
+    def plan(self) -> Dict[str, Any]:
+        """What `explain` says for this CPU, as data: what `axe explain --json` prints.
+
+        >>> import axe
+        >>> axe.ops.gemm.with_(BM=96).plan["kernel"]
+        'gemm'
+        """
+        program, sizes = self._look((), None, "plan", {})
+        found: Dict[str, Any] = json.loads(program.explain(True, sizes))
+        return found
 
     # ----------------------------------------------------------------- binding
 

@@ -1,6 +1,7 @@
 """The examples in docstrings."""
 import doctest
 import importlib
+import pathlib
 import pkgutil
 
 import pytest
@@ -19,6 +20,13 @@ def test_examples(name):
         pytest.importorskip(NEEDS[name.partition(".")[2]])
     found = doctest.testmod(importlib.import_module(name))
     assert found.failed == 0
+
+
+def test_readme():
+    """The page beside the tests; it is not part of a wheel."""
+    page = pathlib.Path(__file__).parent.parent / "README.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0 and found.attempted > 0
 
 
 def test_every_public_name_is_documented():

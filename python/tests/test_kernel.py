@@ -446,3 +446,21 @@ def test_devices():
         axe.Device("cuda:7")
     with pytest.raises(axe.UnsupportedError, match="sm_90a"):
         axe.ops.gemm_sm90(np.ones((2, 2), "f2"), np.ones((2, 2), "f2"))
+
+
+def test_looking():
+    k = axe.kernel("kernel twice(in f32 X[M, N], out f32 Y[M, N]) { index m, n; "
+                   "cta (i : M by 8) Y[i*8 + m, n] = 2 * X[i*8 + m, n]; }").twice
+    x = np.ones((24, 7), "f4")
+    assert "M = 24" in k.explain(x) and "N = 7" in k.explain(x)
+    assert "M = 3" in k.explain(M=3, N=5)
+    assert k.explain(x, target="sm_80").startswith("plan of twice for sm_80")
+    assert k.plan["kernel"] == "twice" and k.plan["statements"]
+    assert "__global__" in k.source("cuda")
+    assert "kernel" in k.source("opencl") and "__global__" not in k.source()
+    with pytest.raises(axe.ShapeError, match="X has 2 dimensions"):
+        k.explain(np.ones(3, "f4"))
+    with pytest.raises(axe.CallError, match="takes 1 arrays, 2 are given"):
+        k.explain(x, x)
+    with pytest.raises(axe.Error, match="no machine 'sm_12'"):
+        k.source("sm_12")
