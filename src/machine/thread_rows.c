@@ -26,6 +26,14 @@ find_row(const axe_machine *mc, const axe_atom *what, int64_t bytes)
     return best;
 }
 
+int
+axe_simt_vector(const axe_machine *mc, axe_type t)
+{
+    int n = mc->simt->max_vector * 8 / axe_type_table[t].bits;
+
+    return n > 1 ? n : 1;
+}
+
 const axe_atom *
 axe_simt_find_move(axe_ctx *cx, const axe_machine *mc, axe_atom_kind kind,
                    axe_arg_space d, axe_arg_space a, axe_type t, int width,

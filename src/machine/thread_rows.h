@@ -6,6 +6,9 @@
 
 #include "machine/machine.h"
 
+/* Elements of type t that one thread moves at once, at least one. */
+int axe_simt_vector(const axe_machine *mc, axe_type t);
+
 /* The cheapest row of that kind and spaces (of d, a) that the machine has for
  * one thread, `width` elements of type t at once; *param its P.  NULL: none. */
 const axe_atom *axe_simt_find_move(axe_ctx *cx, const axe_machine *mc,

@@ -47,7 +47,8 @@ atomics;              *;           sim/histogram;             M=500 X=0..1000
 atomics of floats;    *;           scatter;                   M=70 N=136 V=40 rows=0..40
 several scopes;       *;           machines/host_loops;       M=40 N=50 T=4
 global temporaries;   *;           sim/settle;                ARGS
-exchange in a warp;   *-sg32;      gate/lanes;                M=70'
+exchange in a warp;   *-sg32;      gate/lanes;                M=70
+products of f64;      *;           ../kernels/gemm;           --set T=f64 M=5 N=7 K=9'
 
 while IFS=';' read -r what on file args; do
     file=${file// /}

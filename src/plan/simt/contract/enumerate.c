@@ -3,6 +3,7 @@
  * A candidate is a row of the table with its parameter and an arrangement of
  * the thread group over rows and columns: that of c, or, where c is open,
  * any. */
+#include "machine/thread_rows.h"
 #include "plan/access/access.h"
 #include "plan/simt/contract/product.h"
 
@@ -93,8 +94,7 @@ try_arrangements(axe_product *j, axe_candidate *by)
             if (groups % wm != 0 || each % lm != 0)
                 continue;
             if (each > 1)
-                r.v = j->p->mc->simt->max_vector * 8 /
-                      axe_type_table[by->atom->type[0]].bits;
+                r.v = axe_simt_vector(j->p->mc, by->atom->type[0]);
             if (arrange(j, &r, by))
                 consider(j, by, NULL);
             if (r.v > 1) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "machine/thread_rows.h"
 #include "plan/simt/contract/operand_path.h"
 
 enum { MAX_ITER = 2 * AXE_MAX_PART + 8 };
@@ -37,7 +38,7 @@ sum_is_fast(const axe_factor_query *q)
 int64_t
 axe_factor_chunk(const axe_factor_query *q)
 {
-    int64_t n = q->p->mc->simt->max_vector * 8 / axe_type_table[q->type].bits;
+    int64_t n = axe_simt_vector(q->p->mc, q->type);
 
     if (q->k->atom > 1 || !sum_is_fast(q))
         return 1;

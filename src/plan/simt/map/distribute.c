@@ -192,7 +192,7 @@ vector_of(const axe_distribution *d, const axe_share *s)
         if (op->tensor->space == AXE_SPACE_REG || step.coef != 1 ||
             step.unit != AXE_UNIT_ONE)
             continue;
-        size = m->max_vector / (size ? size : 1);
+        size = size > m->max_vector ? 1 : m->max_vector / (size ? size : 1);
         n = n == 0 || size < n ? size : n;
     }
     while (n > 1 && (e % n != 0 || !may_end(d, s->dim, s->done * n) ||

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "ir/stmt.h"
+#include "machine/thread_rows.h"
 #include "move/banks.h"
 #include "plan/access/access.h"
 #include "plan/plan_int.h"
@@ -112,7 +113,7 @@ static void
 add_padded(axe_planner *p, const axe_tensor *t, candidate *list, int *n)
 {
     int64_t           bits = axe_type_table[t->type].bits;
-    int64_t           vector = p->mc->simt->max_vector * 8 / bits;
+    int64_t           vector = axe_simt_vector(p->mc, t->type);
     int64_t           word = p->mc->simt->bank_bytes * 8 / bits;
     const axe_layout *l;
 

@@ -13,6 +13,7 @@
  * has all their values. */
 #include "plan/simt/map/shuffle.h"
 
+#include "machine/thread_rows.h"
 #include "plan/access/access.h"
 #include "plan/simt/map/map.h"
 #include <string.h>
@@ -229,7 +230,7 @@ count_selects(attempt *a)
 static double
 cost_of_moves(const attempt *a, bool store, axe_type t, int n)
 {
-    int most = a->p->mc->simt->max_vector * 8 / axe_type_table[t].bits, param;
+    int most = axe_simt_vector(a->p->mc, t), param;
 
     for (int w = most; w > 0; w /= 2) {
         const axe_atom *row =
