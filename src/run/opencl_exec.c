@@ -50,7 +50,9 @@ build(axe_ctx *cx, const axe_opencl_exec *e, const char *text,
     if (more && *more)
         need = axe_textf(cx, "%s %s", need, more);
     axe_status st = axe_opencl_build(cx, e->cl, text, need, NULL, out);
-    if (st == AXE_ETOOL)
+    if (st == AXE_ETOOL && more && *more)
+        axe_help(cx, "AXE_OPENCL_OPTIONS adds '%s': try without it", more);
+    else if (st == AXE_ETOOL)
         axe_help(cx, "the text is axe's own, so this is no fault of the "
                      "kernel: `axe compile --emit c` shows it; --target opencl "
                      "asks least of a driver");

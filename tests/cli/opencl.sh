@@ -58,6 +58,10 @@ error: the compiler of Fake platform (1.0) refuses the text: CL_BUILD_PROGRAM_FA
   note: it is of statement 0, line 8: Z[i*4 + m, n] of the kernel
   help: the text is axe's own, so this is no fault of the kernel: \`axe compile --emit c\` shows it; --target opencl asks least of a driver
 END
+fault "FAKE_FAIL=BuildProgram:-43 AXE_OPENCL_OPTIONS=-bogus" "$small" <<'END'
+error: the compiler of Fake platform (1.0) refuses the text: CL_INVALID_BUILD_OPTIONS (-43)
+  help: AXE_OPENCL_OPTIONS adds '-bogus': try without it
+END
 fault "" "$small" <<'END'
 error: kernel add: a group of 256 items; Fake.device takes 256 at most, of this kernel 128
   help: use smaller groups
