@@ -464,3 +464,15 @@ def test_looking():
         k.explain(x, x)
     with pytest.raises(axe.Error, match="no machine 'sm_12'"):
         k.source("sm_12")
+
+
+@pytest.mark.parametrize("value", [
+    0.1, 1 / 3, 65504, 65519.99, 65520, 1e9, 6e-8, 2.9e-8, 3e-8, -0.0, 6.1e-5,
+    6.09e-5, float("inf"), 1.0009765625, 1.00048828125, 1.00146484375, -2.5e-7])
+def test_numbers_of_f16(value):
+    """Ties to even, and subnormals, as NumPy rounds."""
+    k = axe.kernel("kernel fill(in f16 a, out f16 Y[M]) "
+                   "{ index m; cta (i : M by 8) Y[i*8 + m] = a; }").fill
+    with np.errstate(over="ignore"):
+        wanted = np.float16(value)
+    assert k(value, M=3)[2].tobytes() == wanted.tobytes()
