@@ -75,7 +75,7 @@ typedef struct axe_run {
     int                n_thread, n_time;
     double            *time; /* [n_time] seconds, ascending */
     const char        *on;   /* "cpu, 2 threads" */
-    double             flops, bytes;
+    axe_launch_work    work;
     bool               cached;
 } axe_run;
 

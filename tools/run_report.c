@@ -104,9 +104,9 @@ print_time(const axe_run *r)
 
     printf("  time: median %.4g ms, least %.4g ms of %d", m * 1e3, least * 1e3,
            r->n_time);
-    if (r->flops > 0)
-        printf("; %.4g GFLOP/s", r->flops / m * 1e-9);
-    printf("; %.4g GB/s of arguments\n", r->bytes / m * 1e-9);
+    if (r->work.flops > 0)
+        printf("; %.4g GFLOP/s", r->work.flops / m * 1e-9);
+    printf("; %.4g GB/s of arguments\n", r->work.bytes / m * 1e-9);
 }
 
 void
@@ -207,9 +207,9 @@ put_time(axe_buf *b, const axe_run *r)
     axe_puts(b, ", ");
     put_number(b, "min_s", r->time[0]);
     axe_puts(b, ", ");
-    put_number(b, "flops", r->flops);
+    put_number(b, "flops", r->work.flops);
     axe_puts(b, ", ");
-    put_number(b, "bytes", r->bytes);
+    put_number(b, "bytes", r->work.bytes);
     axe_putc(b, '}');
 }
 

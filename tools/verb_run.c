@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "run.h"
-#include "run/count.h"
+#include "run/program.h"
 
 enum { MAX_TIME = 1000, MIN_TIME = 5, N_WARM = 2 };
 #define TIME_BUDGET 0.5 /* seconds, where --time has no number */
@@ -150,11 +150,8 @@ settle_sizes(axe_ctx *cx, int n, const axe_array *array, axe_run *r)
         if (!axe_size_source(k, k->size[i]))
             size[r->n_size++] = (axe_size){k->size[i]->name, b.size[i]};
     r->size = size;
-    r->flops = axe_count_flops(k, b.size);
-    for (int i = 0; i < r->n_param; i++)
-        r->bytes += (double)r->param[i].npy.n_bytes *
-                    (r->param[i].access == AXE_UPDATES ? 2 : 1);
-    return AXE_OK;
+    return axe_program_work(cx, r->program, n, array, r->n_size, size,
+                            &r->work);
 }
 
 static axe_status

@@ -189,6 +189,22 @@ AXE_CHECK axe_status axe_program_estimate(axe_ctx *cx, const axe_program *p,
                                           const axe_size *size,
                                           axe_estimate   *out);
 
+/* How much work a launch is, for rates. */
+typedef struct axe_launch_work {
+    double flops; /* of contractions: 2 for each term of a sum of products, so
+                     2 M N K for a matrix product; 0: it has none */
+    double bytes; /* of the arguments, twice of those read and written */
+} axe_launch_work;
+
+/* At the sizes of these arrays, whose data is not looked at, but for numbers
+ * that sizes follow from.
+ * p       of any stage
+ * Errors  EARG: a size follows from nothing given; ESHAPE as axe_launch */
+AXE_CHECK axe_status axe_program_work(axe_ctx *cx, const axe_program *p,
+                                      int n_array, const axe_array *array,
+                                      int n_size, const axe_size *size,
+                                      axe_launch_work *out);
+
 /* The plan for people, or as one line of JSON, with estimates at these sizes;
  * without any at usual ones.  Errors as above. */
 AXE_CHECK axe_status axe_program_explain(axe_ctx *cx, const axe_program *p,

@@ -18,12 +18,14 @@ from ._errors import (
     UnsupportedError,
 )
 from ._kernel import Kernel, Module, Param, kernel, load
+from ._measure import Check, Difference, Simulation, Timing, Try, Tuning
 from ._layout import Iter, Layout, Offset, evaluate
 
 __all__ = [
-    "ArgumentError", "CallError", "Device", "DeviceError", "ElementTypeError",
-    "Error", "FileError", "Iter", "Kernel", "Layout", "LimitError", "Module",
-    "Offset", "Param", "RangeError", "ShapeError", "TextError", "ToolError",
+    "ArgumentError", "CallError", "Check", "Device", "DeviceError", "Difference",
+    "ElementTypeError", "Error", "FileError", "Iter", "Kernel", "Layout",
+    "LimitError", "Module", "Offset", "Param", "RangeError", "ShapeError",
+    "Simulation", "TextError", "Timing", "ToolError", "Try", "Tuning",
     "UnknownNameError", "UnsupportedError", "evaluate", "kernel", "load", "ops",
     "set_device",
 ]

@@ -68,6 +68,37 @@ def maker(who: str, like: Any, type: str, shape: Tuple[int, ...]) -> Alloc:
     return functools.partial(np.empty, shape, numpy_dtype(type))
 
 
+def random(who: str, like: Any, type: str, shape: Tuple[int, ...],
+           seed: int) -> Any:
+    """Numbers of the type: floats normal(0, 1), integers small, bools either."""
+    import numpy as np
+
+    dtype = numpy_dtype(type)
+    r = np.random.default_rng(seed)
+    if type == "bool":
+        x = r.integers(0, 2, shape).astype(dtype)
+    elif type[0] in "iu":
+        x = r.integers(0 if type[0] == "u" else -4, 5, shape).astype(dtype)
+    else:
+        x = r.standard_normal(shape, "f4").astype(dtype)
+    if who == "numpy":
+        return x
+    out = maker(who, like, type, shape)()
+    if who == "torch":
+        out.copy_(sys.modules["torch"].from_numpy(x.astype("f4"))
+                  if type in _ML_DTYPES else sys.modules["torch"].from_numpy(x))
+    else:
+        out[...] = sys.modules[who].asarray(x)
+    return out
+
+
+def copy(x: Any) -> Any:
+    """The same numbers in memory of their own."""
+    if framework(x) == "torch":
+        return x.clone()
+    return x.copy()
+
+
 def wrapper(who: str) -> Optional[Callable[[Any], Any]]:
     """What makes a result of such an array; None: it is one."""
     if who != "jax":

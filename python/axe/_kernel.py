@@ -7,10 +7,11 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from . import _arrays, _axe, _device
+from . import _arrays, _axe, _device, _measure
 from ._device import Device
 from ._errors import (ArgumentError, CallError, ElementTypeError, ShapeError,
                       UnsupportedError)
+from ._measure import Check, Simulation, Timing, Tuning
 
 STAGES = ("ir", "plan", "lower", "c")
 CPU = 1
@@ -319,6 +320,100 @@ class Kernel(_axe.Caller):
         True
         """
         return self._look(args, target, "c", keywords)[0].emit("c")
+
+    # ---------------------------------------------------------------- measuring
+
+    def time(self, *args: Any, out: Any = None, device: Optional[Device] = None,
+             runs: int = 0, budget: float = 0.5, **keywords: Any) -> Timing:
+        """How long the kernel takes, without Python's part of the call.
+
+        Arrays, sizes and compile-time parameters are given as in a call.  Inputs
+        that are not given are random numbers of the sizes that are; ``inout``
+        arrays are copied before, so that nothing but ``out`` is written.
+
+        ``runs``     how many, after two that do not count; 0: as many as the
+                     ``budget`` [s] has room for, at least 5 and at most 1000
+
+        On a GPU its own clock measures, and the arrays lie there.
+
+        >>> import axe
+        >>> t = axe.ops.gemm.time(M=64, N=32, K=16, runs=9)
+        >>> len(t.seconds), t.flops, t.bytes
+        (9, 65536.0, 14336.0)
+        """
+        return _measure.timed(self, args, out, device, runs, budget, keywords)
+
+    def check(self, *args: Any, out: Any = None, device: Optional[Device] = None,
+              **keywords: Any) -> Check:
+        """Runs the kernel and compares what it wrote with its definition.
+
+        The reference evaluates the kernel by its text with naive loops in double
+        precision, and has for each element a bound of what rounding may do.
+        Arguments are as for `time`.  The reference is slow: choose small arrays.
+
+        >>> import axe
+        >>> c = axe.ops.softmax.check(M=4, N=10)
+        >>> bool(c), c.outputs[0].n
+        (True, 40)
+        """
+        return _measure.checked(self, args, out, device, keywords)
+
+    def simulate(self, *args: Any, target: Optional[str] = None, out: Any = None,
+                 policy: str = "lazy", seed: int = 1, sms: int = 0,
+                 max_steps: int = 0, check: bool = True,
+                 **keywords: Any) -> Simulation:
+        """Executes the kernel as a GPU would, on this machine, thread by thread.
+
+        Arguments are as for `time`, NumPy arrays.  The report says what could go
+        wrong on any such machine (races, missing waits, reads of what nobody
+        wrote ...) and counts instructions and bytes.  It knows no time.
+
+        ``target``     "sm_80", "sm_90a", "sm_100a"; None: the kernel's own, else
+                       sm_90a
+        ``policy``     when asynchronous copies and products happen: "lazy",
+                       "eager", or "random" by ``seed``
+        ``sms``        blocks at a time of kernels that persist; 0: the machine's
+        ``max_steps``  instructions of a cluster, then it counts as endless; 0:
+                       10^9
+        ``check``      look for races and for what is read unwritten
+
+        >>> import axe
+        >>> s = axe.ops.row_sum.simulate(M=4, N=64, target="sm_80")
+        >>> s.ok, s.outputs[0].shape
+        (True, (4,))
+        """
+        return _measure.simulated(
+            self, args, target or self.machine or "sm_90a", out, policy, seed, sms,
+            max_steps, check, keywords)
+
+    def tune(self, *args: Any, target: Optional[str] = None,
+             device: Optional[Device] = None, budget: float = 30.0,
+             records: Optional[str] = None,
+             progress: Optional[_measure.Progress] = None,
+             **keywords: Any) -> Tuning:
+        """Finds the values of its compile-time parameters that it runs best with.
+
+        All combinations that its ``tune`` lines name are ranked by a model, the
+        best are measured in turns for ``budget`` seconds.  What is found is kept
+        in the database ``records`` (None: ``$AXE_TUNED``, or ``tuned.db`` in the
+        cache; "": nowhere), from where calls with about these sizes take it.
+
+        Arguments are as for `time`; parameters that are given are not varied.
+        ``target`` names a GPU's machine: combinations are ranked by the model for
+        the sizes given, none is measured and nothing kept.
+
+        ``progress(doing, planned, measured, best)`` is called now and then, with
+        the best time [s] or None so far; what it raises ends the search.  On a
+        terminal a line says it.  Ctrl-C ends the search with what is known.
+
+        Raises ``ArgumentError`` where the kernel has nothing to tune.
+
+        >>> import axe
+        >>> axe.ops.gemm.tune(M=512, N=512, K=512).best  # doctest: +SKIP
+        {'BM': '96', 'BN': '512', 'BK': '512'}
+        """
+        return _measure.tuned(self, args, target, device, budget, records,
+                              progress, keywords)
 
     @property
     def plan(self) -> Dict[str, Any]:

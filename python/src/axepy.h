@@ -126,16 +126,41 @@ typedef struct axepy_exec {
 
 extern PyTypeObject *axepy_device_type, *axepy_program_type, *axepy_exec_type;
 
+/* ((name, value), ...) as two lists of texts in the ctx; -1: raised. */
+int axepy_pairs(axe_ctx *cx, PyObject *pairs, int *n, const char *const **name,
+                const char *const **value);
 /* Sizes of a mapping of Python's, in the ctx; -1: raised. */
 int axepy_sizes(axe_ctx *cx, PyObject *sizes, axe_size **out);
 /* Views and arrays of [(name, array), ...]; -1: raised, and nothing to drop. */
 int  axepy_arrays(PyObject *list, axepy_view *view, axe_array *array);
 void axepy_drop_all(int n, axepy_view *view);
 
+/* Arguments of a program, numbers among them as elements of their parameters.
+ * Large: not for the stack of a call that is quick. */
+typedef struct axepy_arguments {
+    int        n, n_size;
+    axepy_view view[AXEPY_ARRAYS];
+    axe_array  array[AXEPY_ARRAYS];
+    int64_t    number[AXEPY_ARRAYS];
+    axe_size  *size;
+} axepy_arguments;
+
+/* arrays  ((name, array or number), ...); views are to be dropped
+ * -1: raised, and nothing to drop */
+int axepy_arguments_get(axe_ctx *cx, const axe_program *p, PyObject *arrays,
+                        PyObject *sizes, axepy_arguments *out);
+
 /* Each adds its types to the module; -1: raised. */
 int axepy_add_device(PyObject *module);
 int axepy_add_program(PyObject *module);
 int axepy_add_caller(PyObject *module);
+
+/* Methods of measure.c. */
+PyObject *axepy_program_shapes(PyObject *program, PyObject *args);
+PyObject *axepy_program_work(PyObject *program, PyObject *args);
+PyObject *axepy_program_simulate(PyObject *program, PyObject *args);
+PyObject *axepy_exec_time(PyObject *exec, PyObject *args);
+PyObject *axepy_exec_check(PyObject *exec, PyObject *args);
 
 /* Functions of the module. */
 PyObject *axepy_evaluate(PyObject *module, PyObject *args);
@@ -143,5 +168,6 @@ PyObject *axepy_parts(PyObject *module, PyObject *args);
 PyObject *axepy_functions(PyObject *module, PyObject *nothing);
 PyObject *axepy_signatures(PyObject *module, PyObject *args);
 PyObject *axepy_compile(PyObject *module, PyObject *args);
+PyObject *axepy_tune(PyObject *module, PyObject *args);
 
 #endif

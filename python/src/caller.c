@@ -603,7 +603,18 @@ swap_device(PyObject *type, PyObject *args)
     return was;
 }
 
+static PyObject *
+caller_device(PyObject *self, PyObject *nothing)
+{
+    PyObject *d = device_in_use(self);
+
+    (void)nothing;
+    Py_XINCREF(d);
+    return d;
+}
+
 static PyMethodDef caller_methods[] = {
+    {"_device_in_use", caller_device, METH_NOARGS, "of this thread, or of all"},
     {"_forget", caller_forget, METH_NOARGS, "drop what earlier calls found"},
     {"_swap_device", swap_device, METH_VARARGS | METH_STATIC,
      "(device or None, of this thread?) -> what it was"},

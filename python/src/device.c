@@ -233,8 +233,14 @@ static PyGetSetDef exec_gets[] = {
     {"device", exec_device, NULL, "what it runs on", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
+static PyMethodDef exec_methods[] = {
+    {"time", axepy_exec_time, METH_VARARGS, "seconds of each of some runs"},
+    {"check", axepy_exec_check, METH_VARARGS, "against the reference"},
+    {NULL, NULL, 0, NULL}};
+
 static PyType_Slot exec_slots[] = {{Py_tp_new, exec_new},
                                    {Py_tp_dealloc, exec_free},
+                                   {Py_tp_methods, exec_methods},
                                    {Py_tp_getset, exec_gets},
                                    {0, NULL}};
 static PyType_Spec exec_spec = {"axe._axe.Exec", sizeof(axepy_exec), 0,

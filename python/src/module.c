@@ -20,6 +20,7 @@ static PyMethodDef functions[] = {
     {"functions", axepy_functions, METH_NOARGS, "of layout expressions"},
     {"signatures", axepy_signatures, METH_VARARGS, "kernels of a text"},
     {"compile", axepy_compile, METH_VARARGS, "a kernel, for arrays"},
+    {"tune", axepy_tune, METH_VARARGS, "the best values of parameters"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,

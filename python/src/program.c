@@ -20,10 +20,9 @@ text_at(PyObject *list, Py_ssize_t i, int k)
     return text;
 }
 
-/* ((name, value), ...) as two lists of texts in the ctx. */
-static int
-take_pairs(axe_ctx *cx, PyObject *pairs, int *n, const char *const **name,
-           const char *const **value)
+int
+axepy_pairs(axe_ctx *cx, PyObject *pairs, int *n, const char *const **name,
+            const char *const **value)
 {
     int          count = (int)PyTuple_Size(pairs);
     const char **a, **b;
@@ -140,10 +139,10 @@ compile(axe_ctx *cx, request *r)
     axe_status         st;
     int                n, n_hint;
 
-    if (take_pairs(cx, r->sets, &r->spec.n_set, &r->spec.set_name,
-                   &r->spec.set_value) < 0 ||
-        take_pairs(cx, r->orders, &r->spec.n_order, &r->spec.order_name,
-                   &r->spec.order) < 0 ||
+    if (axepy_pairs(cx, r->sets, &r->spec.n_set, &r->spec.set_name,
+                    &r->spec.set_value) < 0 ||
+        axepy_pairs(cx, r->orders, &r->spec.n_order, &r->spec.order_name,
+                    &r->spec.order) < 0 ||
         (n_hint = axepy_sizes(cx, r->hints, &hint)) < 0 ||
         (n = axepy_arrays(r->arrays, view, array)) < 0) {
         axe_ctx_free(cx);
@@ -385,55 +384,6 @@ program_tuned(PyObject *self, void *nothing)
                          axe_program_tuned(((axepy_program *)self)->program));
 }
 
-static PyObject *
-shapes_of(int n, const axe_shape *s)
-{
-    PyObject *out = PyTuple_New(n);
-
-    for (int i = 0; out && i < n; i++) {
-        PyObject *shape = PyTuple_New(s[i].n);
-        for (int k = 0; shape && k < s[i].n; k++)
-            PyTuple_SetItem(shape, k, PyLong_FromLongLong(s[i].extent[k]));
-        PyTuple_SetItem(out, i, shape);
-    }
-    return out;
-}
-
-/* shapes(arrays, sizes) -> ((extent, ...), ...) of all parameters */
-static PyObject *
-program_shapes(PyObject *self, PyObject *args)
-{
-    axepy_program *p = (axepy_program *)self;
-    PyObject      *arrays, *sizes, *out = NULL;
-    axepy_view     view[AXEPY_ARRAYS];
-    axe_array      array[AXEPY_ARRAYS];
-    axe_size      *size;
-    int            n, n_size;
-
-    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &arrays, &PyTuple_Type,
-                          &sizes))
-        return NULL;
-    n = axepy_arrays(arrays, view, array);
-    if (n < 0 || axepy_acquire(&p->lock) < 0)
-        return NULL;
-    axe_mark   m = axe_ctx_mark(p->cx);
-    int        n_param = axe_program_n_param(p->program);
-    axe_shape *shape = axe_new_array(p->cx, axe_shape, n_param + 1);
-    n_size = axepy_sizes(p->cx, sizes, &size);
-    if (n_size >= 0) {
-        axe_status st = axe_program_shapes(p->cx, p->program, n, array, n_size,
-                                           size, shape);
-        if (st == AXE_OK)
-            out = shapes_of(n_param, shape);
-        else
-            axepy_raise(p->cx, st, m);
-    }
-    axe_ctx_release(p->cx, m);
-    axepy_release(&p->lock);
-    axepy_drop_all(n, view);
-    return out;
-}
-
 /* packed(name, n, k) -> (type, (n, k), (stride, stride), bytes) */
 static PyObject *
 program_packed(PyObject *self, PyObject *args)
@@ -505,9 +455,11 @@ static PyGetSetDef program_gets[] = {
 static PyMethodDef program_methods[] = {
     {"emit", program_emit, METH_VARARGS, "the text of a stage or pass"},
     {"explain", program_explain, METH_VARARGS, "the plan, as text or JSON"},
-    {"shapes", program_shapes, METH_VARARGS, "shapes of all parameters"},
+    {"shapes", axepy_program_shapes, METH_VARARGS, "shapes of all parameters"},
     {"packed", program_packed, METH_VARARGS, "what a packed matrix needs"},
     {"pack", program_pack, METH_VARARGS, "lay a matrix out"},
+    {"work", axepy_program_work, METH_VARARGS, "operations and bytes"},
+    {"simulate", axepy_program_simulate, METH_VARARGS, "a GPU's, on the host"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot program_slots[] = {{Py_tp_dealloc, program_free},

@@ -5,6 +5,8 @@
  * two branches of an `if` the one with more counts. */
 #include "run/count.h"
 
+#include "base/ctx.h"
+
 typedef struct counter {
     const axe_kernel *k;
     const int64_t    *size;
@@ -92,4 +94,32 @@ axe_count_flops(const axe_kernel *k, const int64_t *size)
 
     count_body(&c, k->n_body, k->body);
     return c.sum;
+}
+
+axe_status
+axe_program_work(axe_ctx *cx, const axe_program *p, int n_array,
+                 const axe_array *array, int n_size, const axe_size *size,
+                 axe_launch_work *out)
+{
+    AXE_NEED(cx, p);
+    AXE_NEED_ALL(cx, n_array, array);
+    AXE_NEED_ALL(cx, n_size, size);
+    AXE_NEED(cx, out);
+    const axe_kernel *k = p->kernel;
+    axe_shape        *shape = axe_new_array(cx, axe_shape, k->n_param + 1);
+    axe_bound         b;
+    axe_launch_work   w = {0};
+
+    AXE_TRY(axe_program_shapes(cx, p, n_array, array, n_size, size, shape));
+    AXE_TRY(axe_bind(cx, k, n_array, array, n_size, size, false, &b));
+    for (int i = 0; i < k->n_param; i++) {
+        double bytes = axe_type_table[k->param[i]->type].bits / 8.0;
+        for (int j = 0; j < shape[i].n; j++)
+            bytes *= (double)shape[i].extent[j];
+        w.bytes +=
+            bytes * (axe_program_param(p, i).access == AXE_UPDATES ? 2 : 1);
+    }
+    w.flops = axe_count_flops(k, b.size);
+    *out = w;
+    return AXE_OK;
 }

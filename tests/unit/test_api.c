@@ -199,12 +199,13 @@ test_launch(void **state)
 static void
 test_programs(void **state)
 {
-    axe_shape      shape[2];
-    axe_packed     packed;
-    axe_estimate   estimate;
-    axe_reference *ref;
-    axe_difference diff;
-    axe_buf        b = {.cx = cx};
+    axe_launch_work work;
+    axe_shape       shape[2];
+    axe_packed      packed;
+    axe_estimate    estimate;
+    axe_reference  *ref;
+    axe_difference  diff;
+    axe_buf         b = {.cx = cx};
 
     (void)state;
     WRONG(axe_program_shapes(cx, NULL, 2, a, 0, NULL, shape));
@@ -220,6 +221,14 @@ test_programs(void **state)
     WRONG(axe_program_estimate(cx, NULL, 1, 0, NULL, &estimate));
     WRONG(axe_program_estimate(cx, p, 1, 1, NULL, &estimate));
     WRONG(axe_program_estimate(cx, p, 1, 0, NULL, NULL));
+    WRONG(axe_program_work(NULL, p, 2, a, 0, NULL, &work));
+    WRONG(axe_program_work(cx, NULL, 2, a, 0, NULL, &work));
+    WRONG(axe_program_work(cx, p, 2, NULL, 0, NULL, &work));
+    WRONG(axe_program_work(cx, p, 2, a, 1, NULL, &work));
+    WRONG(axe_program_work(cx, p, 0, NULL, 0, NULL, &work));
+    WRONG(axe_program_work(cx, p, 2, a, 0, NULL, NULL));
+    assert_int_equal(axe_program_work(cx, p, 2, a, 0, NULL, &work), AXE_OK);
+    assert_true(work.flops == 0 && work.bytes == 2 * 5 * 4);
     WRONG(axe_program_explain(cx, NULL, false, 0, NULL, &b));
     WRONG(axe_program_explain(cx, p, false, 1, NULL, &b));
     WRONG(axe_program_explain(cx, p, false, 0, NULL, NULL));
