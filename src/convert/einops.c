@@ -4,8 +4,10 @@
  *     text = side "->" side { "," name "=" extent }
  *     side = { name | "1" | "(" { name | "1" } ")" }
  *
- * In each group of the left side one extent may be left out.  A name on one
- * side alone would be a sum or a copy, and is refused. */
+ * In each group of the left side one extent may be left out, if the shape is
+ * given.  A name on one
+ * side alone would be a sum or a copy, and is refused.  Written without a
+ * shape, the argument is flat. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -102,6 +104,14 @@ read_extents(axe_reader *r, const side *left, int64_t *extent)
 static axe_status
 infer(axe_ctx *cx, const side *left, axe_shape shape, int64_t *extent)
 {
+    for (int i = 0; shape.n == 0 && i < left->n; i++)
+        if (extent[i] == 0)
+            return axe_fail(cx, AXE_NOWHERE, AXE_EARG,
+                            "einops: say how large '%s' is, or the shape of "
+                            "the argument",
+                            left->name[i]);
+    if (shape.n == 0)
+        return AXE_OK;
     if (left->n_group != shape.n)
         return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                         "einops: %d dimensions on the left, %d in the shape",
@@ -180,4 +190,191 @@ axe_cv_read_einops(axe_ctx *cx, const char *text,
                                          .n_dim = right.n_group,
                                          .dim_end = end},
                            out);
+}
+
+/* ----------------------------------------------------------------- writing */
+
+/* A digit of the result: its name is the place among those of the argument. */
+typedef struct digit {
+    int64_t extent, stride;
+    int     group, name;
+} digit;
+
+static axe_status
+no_memory(axe_ctx *cx, const axe_layout *l, const char *what)
+{
+    return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                    "einops: %s %s; a rearrangement has each element of its "
+                    "argument once",
+                    axe_layout_text(cx, l), what);
+}
+
+/* The digits of l, all of one memory. */
+static axe_status
+digits_of(axe_ctx *cx, const axe_layout *l, int *n, digit *d)
+{
+    *n = 0;
+    for (int k = 0, i = 0; k < l->n_dim; k++)
+        for (; i < l->dim_end[k]; i++) {
+            const axe_iter *it = &l->shard[i];
+
+            if (it->axis != AXE_AXIS_M || it->unit != AXE_UNIT_ONE)
+                return no_memory(cx, l, "is not over memory in elements alone");
+            if (*n == MAX_NAMES)
+                return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                                "einops: more than %d names", MAX_NAMES);
+            d[(*n)++] = (digit){it->extent, it->stride, k, 0};
+        }
+    for (int i = 0; i < l->n_offset; i++)
+        if (l->offset[i].value != 0)
+            return no_memory(cx, l, "does not begin at 0");
+    if (l->n_replica > 0 || l->swizzle.bits > 0)
+        return no_memory(cx, l, "has copies or a swizzle");
+    return AXE_OK;
+}
+
+/* Cut digit i, whose last `fast` steps stay together. */
+static axe_status
+cut(axe_ctx *cx, int *n, digit *d, int i, int64_t fast)
+{
+    if (*n == MAX_NAMES)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ELIMIT,
+                        "einops: more than %d names", MAX_NAMES);
+    for (int j = (*n)++; j > i; j--)
+        d[j] = d[j - 1];
+    d[i].extent /= fast;
+    d[i].stride *= fast;
+    d[i + 1].extent = fast;
+    return AXE_OK;
+}
+
+/* Cut the digits where the argument's dimensions meet. */
+static axe_status
+fit_shape(axe_ctx *cx, axe_shape shape, int *n, digit *d)
+{
+    int64_t step = 1;
+
+    for (int g = shape.n - 1; g > 0; g--) {
+        step *= shape.extent[g];
+        for (int i = 0; i < *n; i++) {
+            int64_t fast = step / d[i].stride;
+
+            if (d[i].stride >= step || d[i].stride * d[i].extent <= step)
+                continue;
+            if (step % d[i].stride != 0 || d[i].extent % fast != 0)
+                return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                                "einops: %" PRId64 " elements, %" PRId64
+                                " apart, are no parts of dimension %d of the "
+                                "argument",
+                                d[i].extent, d[i].stride, g);
+            AXE_TRY(cut(cx, n, d, i++, fast));
+        }
+    }
+    return AXE_OK;
+}
+
+/* Number the digits as the argument has them; each of its elements once. */
+static axe_status
+number_digits(axe_ctx *cx, const axe_layout *l, int n, digit *d)
+{
+    int64_t next = 1;
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            d[i].name += d[j].stride > d[i].stride;
+    for (int name = n - 1; name >= 0; name--) {
+        int i = 0;
+
+        while (i < n && d[i].name != name)
+            i++;
+        if (i == n || d[i].stride != next)
+            return no_memory(cx, l, "leaves some out or has some twice");
+        next *= d[i].extent;
+    }
+    return AXE_OK;
+}
+
+static const char *
+name_of(axe_ctx *cx, int i)
+{
+    return i < 26 ? axe_textf(cx, "%c", 'a' + i)
+                  : axe_textf(cx, "%c%d", 'a' + i % 26, i / 26);
+}
+
+/* The names of one group. */
+static void
+put_group(axe_buf *b, int n, const int *name)
+{
+    axe_puts(b, b->len > 0 ? " " : "");
+    if (n != 1)
+        axe_puts(b, n ? "(" : "1");
+    for (int i = 0; i < n; i++)
+        axe_putf(b, "%s%s", i ? " " : "", name_of(b->cx, name[i]));
+    axe_puts(b, n > 1 ? ")" : "");
+}
+
+/* The argument's side, and the extents that its shape, if it is `known`, does
+ * not tell. */
+static void
+put_argument(axe_ctx *cx, axe_shape shape, bool known, int n, const digit *d,
+             axe_buf *left, axe_buf *extents)
+{
+    int64_t extent[MAX_NAMES];
+    int     at = 0;
+
+    for (int i = 0; i < n; i++)
+        extent[d[i].name] = d[i].extent;
+    for (int g = 0; g < shape.n; g++) {
+        int     name[MAX_NAMES], m = 0;
+        int64_t have = 1;
+
+        while (at < n && have < shape.extent[g]) {
+            if (m > 0 || !known)
+                axe_putf(extents, ", %s=%" PRId64, name_of(cx, at), extent[at]);
+            have *= extent[at];
+            name[m++] = at++;
+        }
+        put_group(left, m, name);
+    }
+}
+
+axe_status
+axe_cv_write_einops(axe_ctx *cx, const axe_layout *l,
+                    const axe_convert_options *opt, const char **text)
+{
+    axe_buf           left = {.cx = cx}, right = {.cx = cx}, more = {.cx = cx};
+    axe_shape         shape = opt->shape;
+    digit             d[MAX_NAMES];
+    const axe_layout *c;
+    int64_t           size = 1;
+    int               n;
+
+    AXE_TRY(axe_layout_canon(cx, l, &c));
+    if (shape.n == 0)
+        shape = (axe_shape){1, &c->size};
+    for (int g = 0; g < shape.n; g++)
+        if (!axe_mul(size, shape.extent[g], &size))
+            size = -1;
+    if (size != c->size)
+        return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                        "einops: the layout has %" PRId64
+                        " elements, the argument's shape another number",
+                        c->size);
+    AXE_TRY(digits_of(cx, c, &n, d));
+    for (int i = 0; i < n; i++)
+        if (d[i].stride < 1)
+            return no_memory(cx, l, "steps back or stays");
+    AXE_TRY(fit_shape(cx, shape, &n, d));
+    AXE_TRY(number_digits(cx, l, n, d));
+    put_argument(cx, shape, opt->shape.n > 0, n, d, &left, &more);
+    for (int k = 0, i = 0; k < c->n_dim; k++) {
+        int name[MAX_NAMES], m = 0;
+
+        for (; i < n && d[i].group == k; i++)
+            name[m++] = d[i].name;
+        put_group(&right, m, name);
+    }
+    *text = axe_textf(cx, "%s -> %s%s", left.text ? left.text : "",
+                      right.text ? right.text : "", more.text ? more.text : "");
+    return AXE_OK;
 }

@@ -12,22 +12,6 @@
 
 static const char FORMAT[] = "triton";
 
-/* A value behind *last of a list or object. */
-static axe_json *
-add(axe_ctx *cx, axe_json *parent, axe_json **last, axe_json v)
-{
-    axe_json *p = axe_new(cx, axe_json);
-
-    *p = v;
-    if (*last)
-        (*last)->next = p;
-    else
-        parent->child = p;
-    *last = p;
-    parent->n_child++;
-    return p;
-}
-
 /* "[" [ basis { "," basis } ] "]", a basis a list of numbers */
 static axe_status
 read_list(axe_reader *r, axe_json *list)
@@ -39,11 +23,12 @@ read_list(axe_reader *r, axe_json *list)
     AXE_TRY(axe_cv_need(r, FORMAT, '['));
     while (!axe_scan_take(r, ']')) {
         AXE_TRY(axe_cv_ints(r, FORMAT, '[', ']', v, &n));
-        basis = add(r->cx, list, &last, (axe_json){.kind = AXE_JSON_LIST});
+        basis =
+            axe_cv_add(r->cx, list, &last, (axe_json){.kind = AXE_JSON_LIST});
         number = NULL;
         for (int i = 0; i < n; i++)
-            add(r->cx, basis, &number,
-                (axe_json){.kind = AXE_JSON_INT, .integer = v[i]});
+            axe_cv_add(r->cx, basis, &number,
+                       (axe_json){.kind = AXE_JSON_INT, .integer = v[i]});
         if (axe_scan_peek(r) != ']')
             AXE_TRY(axe_cv_need(r, FORMAT, ','));
     }
@@ -63,10 +48,10 @@ read_bases(axe_reader *r, axe_json *out)
         if (!(name = axe_scan_name(r)))
             return axe_cv_expected(r, FORMAT, "the name of an input");
         AXE_TRY(axe_cv_need(r, FORMAT, '='));
-        list = add(r->cx, out, &last,
-                   (axe_json){.kind = AXE_JSON_LIST,
-                              .key = name,
-                              .key_len = strlen(name)});
+        list = axe_cv_add(r->cx, out, &last,
+                          (axe_json){.kind = AXE_JSON_LIST,
+                                     .key = name,
+                                     .key_len = strlen(name)});
         AXE_TRY(read_list(r, list));
         if (axe_scan_peek(r) != '}')
             AXE_TRY(axe_cv_need(r, FORMAT, ','));

@@ -33,6 +33,7 @@ typedef struct axe_shard_dim {
 } axe_shard_dim;
 
 typedef struct axe_sharding {
+    const char   *system;
     int           rank, n_device, n_mesh;
     int64_t       shape[AXE_SHARD_RANK];
     int64_t       mesh[AXE_SHARD_RANK], stride[AXE_SHARD_RANK];

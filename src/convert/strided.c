@@ -27,6 +27,11 @@ axe_view_to_axe(axe_ctx *cx, const char *what, const axe_view *v,
     for (int k = 0; k < v->n; end[k++] = n) {
         if (v->extent[k] == 1)
             continue;
+        if (v->extent[k] < 1)
+            return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
+                            "%s: dimension %d has %" PRId64
+                            " elements, and a layout at least 1",
+                            what, k, v->extent[k]);
         if (v->stride[k] % v->item != 0)
             return axe_fail(cx, AXE_NOWHERE, AXE_ESHAPE,
                             "%s: dimension %d has a stride of %" PRId64

@@ -134,6 +134,21 @@ axe_cv_names(axe_ctx *cx, const char *format, const char *list, int *n,
     return AXE_OK;
 }
 
+axe_json *
+axe_cv_add(axe_ctx *cx, axe_json *parent, axe_json **last, axe_json v)
+{
+    axe_json *p = axe_new(cx, axe_json);
+
+    *p = v;
+    if (*last)
+        (*last)->next = p;
+    else
+        parent->child = p;
+    *last = p;
+    parent->n_child++;
+    return p;
+}
+
 void
 axe_cv_put_ints(axe_buf *b, const char *open, int n, const int64_t *v,
                 const char *close)

@@ -5,6 +5,7 @@
 #ifndef AXE_CONVERT_TEXT_H
 #define AXE_CONVERT_TEXT_H
 
+#include "base/json.h"
 #include "layout/scan.h"
 
 /* The text registered as a source of that name, to be read from its start. */
@@ -35,6 +36,10 @@ AXE_CHECK axe_status axe_cv_axis(axe_ctx *cx, const char *name,
 /* The names of a list "a,b,c", each trimmed; ESYNTAX if one is no name. */
 AXE_CHECK axe_status axe_cv_names(axe_ctx *cx, const char *format,
                                   const char *list, int *n, const char ***out);
+
+/* A value behind *last of a list or object, and become *last. */
+axe_json *axe_cv_add(axe_ctx *cx, axe_json *parent, axe_json **last,
+                     axe_json v);
 
 /* "(2, 3)" of n integers. */
 void axe_cv_put_ints(axe_buf *b, const char *open, int n, const int64_t *v,

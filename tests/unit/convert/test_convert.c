@@ -61,6 +61,15 @@ options_of(axe_ctx *cx, const char *text)
 }
 
 static axe_status
+declare_axes(axe_ctx *cx)
+{
+    axe_axis a;
+
+    AXE_TRY(axe_axis_declare(cx, "gpuid", AXE_KIND_DEVICE, &a));
+    return axe_axis_declare(cx, "lane", AXE_KIND_THREAD, &a);
+}
+
+static axe_status
 convert(axe_ctx *cx, const struct row *r, const char **out)
 {
     axe_convert_options all = options_of(cx, r->options);
@@ -68,6 +77,7 @@ convert(axe_ctx *cx, const struct row *r, const char **out)
     axe_convert_options to = axe_convert_taken(&all, r->to);
     const axe_layout   *l;
 
+    AXE_TRY(declare_axes(cx));
     AXE_TRY(axe_convert_read(cx, r->from, r->in, &from, &l));
     return axe_convert_write(cx, r->to, l, &to, out);
 }
@@ -117,6 +127,7 @@ test_back(void **state)
             axe_ctx_free(cx);
             continue;
         }
+        assert_int_equal(declare_axes(cx), AXE_OK);
         assert_int_equal(
             axe_convert_read(cx, rows[i].from, rows[i].in, &from, &l), AXE_OK);
         assert_int_equal(axe_convert_write(cx, rows[i].to, l, &to, &text),
