@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "axe.h"
+#include "axe/view.h"
 #include "ir/ir.h"
-#include "view.h"
 
 static const char help_text[] =
     "usage: axe view [OPTION]... EXPR\n"
@@ -36,24 +37,10 @@ typedef struct options {
     bool        strict;
 } options;
 
-/* A swizzle of bytes as one of elements. */
-static axe_status
-of_elements(axe_ctx *cx, const axe_layout *l, int bits, const axe_layout **out)
-{
-    axe_layout *own = axe_new(cx, axe_layout);
-
-    *out = own;
-    *own = *l;
-    if (l->swizzle.bits == 0 || l->swizzle.unit_bits == 0)
-        return AXE_OK;
-    return axe_swizzle_recast(cx, l->swizzle, bits, &own->swizzle);
-}
-
 static axe_status
 draw(axe_ctx *cx, const char *text, const options *opt)
 {
     axe_value v;
-    view      pic;
     axe_buf   b = {.cx = cx};
 
     AXE_TRY(axe_tool_axes(cx, opt->machine, opt->strict));
@@ -62,12 +49,9 @@ draw(axe_ctx *cx, const char *text, const options *opt)
         return axe_fail(cx, AXE_NOWHERE, AXE_ETYPE,
                         "only a layout can be drawn, and this is %s",
                         axe_value_text(cx, &v));
-    AXE_TRY(of_elements(cx, v.layout, opt->bits, &v.layout));
-    AXE_TRY(view_make(cx, v.layout, &pic));
-    if (opt->output)
-        view_svg(&pic, &b);
-    else
-        view_text(&pic, opt->width, &b);
+    AXE_TRY(opt->output
+                ? axe_layout_svg(cx, v.layout, opt->bits, &b)
+                : axe_layout_draw(cx, v.layout, opt->bits, opt->width, &b));
     return axe_tool_write(cx, opt->output ? opt->output : "-", b.text, b.len);
 }
 

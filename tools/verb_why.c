@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "axe.h"
+#include "layout/differ.h"
 #include "layout/json.h"
 
 enum { NO = AXE_EXIT_FAIL }; /* different, or refused */
@@ -69,91 +70,35 @@ finish(answer *a, const options *opt)
     return a->code;
 }
 
-static const char *
-points_text(axe_ctx *cx, const axe_points *p)
-{
-    axe_value v = {.kind = AXE_VALUE_POINTS, .points = *p};
-
-    return p->n_point > 0 ? axe_value_text(cx, &v) : "no place";
-}
-
-/* "5, (1, 2)": an index, and what it is in dims. */
-static const char *
-index_text(axe_ctx *cx, axe_shape s, int64_t x)
-{
-    axe_buf  b = {.cx = cx};
-    int64_t *c = axe_new_array(cx, int64_t, s.n + 1);
-    int64_t  rest = x;
-
-    axe_putf(&b, "index %" PRId64, x);
-    for (int k = s.n - 1; k >= 0; k--) {
-        c[k] = rest % s.extent[k];
-        rest /= s.extent[k];
-    }
-    for (int k = 0; s.n > 1 && rest == 0 && k < s.n; k++)
-        axe_putf(&b, "%s%" PRId64, k ? ", " : ", (", c[k]);
-    axe_puts(&b, s.n > 1 && rest == 0 ? ")" : "");
-    return b.text;
-}
-
 /* --------------------------------------------------------------- two layouts
  */
 
-static const char *
-form_of(axe_ctx *cx, const axe_layout *l)
-{
-    axe_mark          m = axe_ctx_mark(cx);
-    const axe_layout *c;
-
-    if (axe_layout_canon(cx, axe_layout_flat(cx, l), &c) == AXE_OK)
-        return axe_layout_text(cx, c);
-    axe_ctx_release(cx, m);
-    return axe_layout_text(cx, l);
-}
-
 static void
-put_difference(answer *a, const axe_layout *x, const axe_layout_difference *d)
+put_difference(answer *a, const axe_layout_difference *d)
 {
-    const char *where = index_text(a->cx, axe_layout_shape(a->cx, x), d->index);
-
-    if (d->index < 0) {
-        axe_puts(&a->text, "  no index shows it in plain numbers\n");
+    if (d->index < 0)
         return;
-    }
-    axe_putf(&a->text, "  at %s%s:\n    A has it at %s\n    B has it at %s\n",
-             where, d->least ? "" : ", and perhaps before",
-             points_text(a->cx, &d->a), points_text(a->cx, &d->b));
     axe_putf(&a->json, ",\"index\":%" PRId64 ",\"least\":%s", d->index,
              d->least ? "true" : "false");
-    put_field(a, "a", points_text(a->cx, &d->a));
-    put_field(a, "b", points_text(a->cx, &d->b));
+    put_field(a, "a", axe_layout_points_text(a->cx, &d->a));
+    put_field(a, "b", axe_layout_points_text(a->cx, &d->b));
 }
 
 static axe_status
 compare(axe_ctx *cx, const axe_layout *x, const axe_layout *y, answer *out)
 {
-    static const char *const part[] = {
-#define PART(name, text) text,
-#include "axe/difference.def"
-    };
     axe_layout_difference d;
 
     AXE_TRY(axe_layout_differ(cx, x, y, &d));
-    if (d.part == AXE_DIFFER_NONE) {
-        begin(out, cx, AXE_EXIT_OK, "equal");
-        axe_putf(&out->text,
-                 "equal: the same points at all %" PRId64 " indices\n",
-                 x->size);
-    } else {
-        begin(out, cx, NO, "different");
-        axe_putf(&out->text, "different in %s\n", part[d.part]);
-        put_field(out, "part", part[d.part]);
-        put_difference(out, x, &d);
+    begin(out, cx, d.part == AXE_DIFFER_NONE ? AXE_EXIT_OK : NO,
+          d.part == AXE_DIFFER_NONE ? "equal" : "different");
+    axe_puts(&out->text, axe_layout_difference_text(cx, x, y, &d));
+    if (d.part != AXE_DIFFER_NONE) {
+        put_field(out, "part", axe_differ_part_text(d.part));
+        put_difference(out, &d);
     }
-    axe_putf(&out->text, "  normal forms:\n    A %s\n    B %s\n",
-             form_of(cx, x), form_of(cx, y));
-    put_field(out, "form_a", form_of(cx, x));
-    put_field(out, "form_b", form_of(cx, y));
+    put_field(out, "form_a", axe_layout_form_text(cx, x));
+    put_field(out, "form_b", axe_layout_form_text(cx, y));
     return AXE_OK;
 }
 
@@ -232,15 +177,15 @@ put_break(answer *a, const axe_layout *tiled, const axe_layout *inner)
         axe_putf(&a->text,
                  "  a tile begins at %s, %" PRId64 " from the first one on %s, "
                  "no multiple of the span %" PRId64 "\n",
-                 index_text(a->cx, s, b.index), b.got,
+                 axe_layout_index_text(a->cx, s, b.index), b.got,
                  axe_axis_name(a->cx, b.axis), b.want);
     else
         axe_putf(&a->text,
                  "  %s is %" PRId64 " from the first of its tile, %s, on %s; "
                  "in the inner layout it is %" PRId64 "\n",
-                 index_text(a->cx, s, b.index), b.got,
-                 index_text(a->cx, s, b.first), axe_axis_name(a->cx, b.axis),
-                 b.want);
+                 axe_layout_index_text(a->cx, s, b.index), b.got,
+                 axe_layout_index_text(a->cx, s, b.first),
+                 axe_axis_name(a->cx, b.axis), b.want);
     axe_putf(&a->json,
              ",\"index\":%" PRId64 ",\"first\":%" PRId64 ",\"got\":%" PRId64
              ",\"want\":%" PRId64,
@@ -262,7 +207,7 @@ put_collision(answer *a, const axe_layout *l)
     AXE_TRY(axe_layout_apply(a->cx, l, w[0], &p));
     axe_putf(&a->text,
              "  indices %" PRId64 " and %" PRId64 " share a point: %s\n", w[0],
-             w[1], points_text(a->cx, &p));
+             w[1], axe_layout_points_text(a->cx, &p));
     axe_putf(&a->json, ",\"indices\":[%" PRId64 ",%" PRId64 "]", w[0], w[1]);
     return AXE_OK;
 }

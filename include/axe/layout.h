@@ -278,6 +278,9 @@ typedef enum axe_differ_part {
     AXE_N_DIFFER
 } axe_differ_part;
 
+/* "the steps of their digits".  Never NULL. */
+const char *axe_differ_part_text(axe_differ_part p);
+
 typedef struct axe_layout_difference {
     axe_differ_part part; /* NONE: they are equal */
     int64_t index;    /* that shows it; SIZE: the first that one lacks; -1: none
@@ -292,6 +295,12 @@ typedef struct axe_layout_difference {
 AXE_CHECK axe_status axe_layout_differ(axe_ctx *cx, const axe_layout *a,
                                        const axe_layout      *b,
                                        axe_layout_difference *out);
+
+/* It in words, with both normal forms, lines ended by '\n': "different in the
+ * steps of their digits", "  at index 3, (1, 0):", ...  In ctx memory. */
+const char *axe_layout_difference_text(axe_ctx *cx, const axe_layout *a,
+                                       const axe_layout            *b,
+                                       const axe_layout_difference *d);
 
 /* An index at which `tiled` is no layout of tiles of `inner`: it is not as far
  * from its tile's first element as in `inner` (got, not want); or, inside ==

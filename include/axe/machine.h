@@ -24,6 +24,10 @@ const axe_axis_table *axe_machine_axes(const char *machine);
 /* All of them, for listing. */
 const axe_axis_table *axe_machine_axes_all(int *n);
 
+/* Make known the axes of a machine that kernels are compiled for, "sm_90a", so
+ * that layouts for it can be read.  ENAME, with those that there are. */
+AXE_CHECK axe_status axe_machine_axes_use(axe_ctx *cx, const char *machine);
+
 #ifdef __cplusplus
 }
 #endif

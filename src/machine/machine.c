@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "axe/machine.h"
+#include "base/ctx.h"
 #include "machine/machine.h"
 
 static const axe_kind_row kinds[] = {
@@ -248,6 +249,15 @@ axe_machine_find(axe_ctx *cx, const char *name, const axe_machine **out)
     else
         axe_help(cx, "known: %s", list_names(cx, n, names));
     return AXE_ENAME;
+}
+
+axe_status
+axe_machine_axes_use(axe_ctx *cx, const char *machine)
+{
+    AXE_NEED(cx, machine);
+    const axe_machine *mc;
+
+    return axe_machine_find(cx, machine, &mc);
 }
 
 axe_status

@@ -20,6 +20,7 @@
 #include "axe/machine.h"
 #include "axe/sim.h"
 #include "axe/tune.h"
+#include "axe/view.h"
 
 static const char text[] = "kernel k(in f32 X[M], out f32 Y[M]) { index m; "
                            "cta (i : M by 8) Y[i*8 + m] = X[i*8 + m]; }";
@@ -332,6 +333,7 @@ test_layout(void **state)
     axe_shape two = {1, (int64_t[]){2}}, none = {1, NULL}, less = {-1, NULL};
     const axe_layout *l, *o;
     axe_points        points;
+    axe_buf           b = {.cx = cx};
     int64_t           n;
     bool              yes;
 
@@ -355,6 +357,15 @@ test_layout(void **state)
     WRONG(axe_layout_compact(cx, NULL, &yes));
     WRONG(axe_layout_fiber_size(cx, NULL, &n));
     WRONG(axe_layout_canon(cx, NULL, &o));
+    WRONG(axe_layout_draw(NULL, l, 8, 80, &b));
+    WRONG(axe_layout_draw(cx, NULL, 8, 80, &b));
+    WRONG(axe_layout_draw(cx, l, 8, 80, NULL));
+    WRONG(axe_layout_svg(cx, NULL, 8, &b));
+    WRONG(axe_layout_svg(cx, l, 8, NULL));
+    WRONG(axe_machine_axes_use(cx, NULL));
+    assert_int_equal(axe_machine_axes_use(cx, "sm_12"), AXE_ENAME);
+    assert_int_equal(axe_layout_draw(cx, l, 8, -1, &b), AXE_OK);
+    assert_string_equal(axe_differ_part_text((axe_differ_part)99), "?");
 }
 
 static void

@@ -1,4 +1,4 @@
-/* view_svg.c - a layout as an SVG: the logical grid, then a grid for each pair
+/* svg.c - a layout as an SVG: the logical grid, then a grid for each pair
  * of axes.  Self-contained, integer coordinates only, the same bytes always.
  *
  * Colour runs with the axis of most places, and never says alone what text,
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "view.h"
+#include "view/view.h"
 
 enum {
     MARGIN = 24,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view.h"
+#include "view/view.h"
 
 /* ----------------------------------------------------- the logical grid */
 

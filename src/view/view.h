@@ -5,10 +5,10 @@
  * pair of coordinates on two axes (or each coordinate, of a layout on one axis)
  * between the smallest and the largest; a place that no index has is a hole.
  */
-#ifndef AXE_VIEW_H
-#define AXE_VIEW_H
+#ifndef AXE_VIEW_INT_H
+#define AXE_VIEW_INT_H
 
-#include "axe.h"
+#include "axe/view.h"
 
 enum {
     VIEW_ROWS = 32,        /* drawn of a grid */

@@ -1,9 +1,9 @@
-/* view_text.c - a layout as an aligned grid of text. */
+/* text.c - a layout as an aligned grid of text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "view.h"
+#include "view/view.h"
 
 /* "5,9/0/1": coordinates axis by axis, "!" behind a clash. */
 static const char *
