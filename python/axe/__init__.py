@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import ops
 from ._axe import version as __version__
+from ._convert import Format, Move, Why, convert, formats, move, why
 from ._device import Device, set_device
 from ._errors import (
     ArgumentError, CallError, DeviceError, ElementTypeError, Error, FileError,
@@ -23,9 +24,9 @@ from ._layout import Iter, Layout, Offset, evaluate
 
 __all__ = [
     "ArgumentError", "CallError", "Check", "Device", "DeviceError", "Difference",
-    "ElementTypeError", "Error", "FileError", "Iter", "Kernel", "Layout",
-    "LimitError", "Module", "Offset", "Param", "RangeError", "ShapeError",
+    "ElementTypeError", "Error", "FileError", "Format", "Iter", "Kernel", "Layout",
+    "LimitError", "Module", "Move", "Offset", "Param", "RangeError", "ShapeError",
     "Simulation", "TextError", "Timing", "ToolError", "Try", "Tuning",
-    "UnknownNameError", "UnsupportedError", "evaluate", "kernel", "load", "ops",
-    "set_device",
+    "UnknownNameError", "UnsupportedError", "Why", "convert", "evaluate", "formats",
+    "kernel", "load", "move", "ops", "set_device", "why",
 ]

@@ -11,7 +11,7 @@ from typing import (
 )
 
 from . import _axe
-from ._errors import ArgumentError, ShapeError, UnsupportedError
+from ._errors import ArgumentError, Error, ShapeError, UnsupportedError
 
 Shape = Union[int, Sequence[int]]
 Point = Dict[str, int]
@@ -117,6 +117,76 @@ class Layout:
         """
         _, shape, strides, *_ = _axe.look(array)
         return cls.strided(shape, strides)
+
+    @classmethod
+    def read(cls, text: str, format: str, **options: Any) -> "Layout":
+        """The layout that a text of another system means; ``axe.formats()`` lists
+        the formats, and ``axe.convert`` says what the options mean.
+
+        >>> Layout.read("((2,4),8):((1,16),2)", "cute", keep="index")
+        axe.Layout('((8, 4, 2)) : ((2, 16, 1))')
+        """
+        from ._convert import read_value
+        machine = options.pop("machine", None)
+        return cls._made(read_value(text, format, machine, **options), machine)
+
+    def to(self, format: str, **options: Any) -> str:
+        """Its text in the notation of another system, as ``axe.convert`` gives it.
+
+        >>> Layout("(8, 4) : (4, 1)").to("cute", keep="coordinates")
+        '(8,4):(4,1)'
+        """
+        from ._convert import convert
+        return convert(self, "axe", format, **options)
+
+    # --------------------------------------------------------------- pictures
+
+    def draw(self, width: int = 80, bits: int = 8) -> str:
+        """A picture as text: a cell for each index, with its coordinates on every
+        axis.  A layout of two dims is drawn as they are; ``L | (8, 16)`` chooses
+        rows and columns.  At most 32 rows and 64 columns are drawn.
+
+        ``width`` [letters in a line]; ``bits`` of an element, where the layout has
+        a swizzle of bytes.
+
+        >>> print(Layout("(2, 3) : (1, 2)").draw())
+        (2, 3) : (1, 2)
+        2 rows, 3 columns; each cell: m
+        <BLANKLINE>
+            0 1 2
+        0 | 0 2 4
+        1 | 1 3 5
+        <BLANKLINE>
+          m          0 .. 5
+        """
+        if width < 1:
+            raise ArgumentError(f"width={width}: letters in a line, 1 or more")
+        drawn: str = _axe.draw(self._text, self._machine, bits, min(width, 1 << 20))
+        return drawn.rstrip("\n")
+
+    def svg(self, bits: int = 8) -> str:
+        """A picture as SVG, with a grid for each pair of axes, too: places of no
+        index are hatched, those of several framed."""
+        drawn: str = _axe.draw(self._text, self._machine, bits, 0)
+        return drawn
+
+    def _repr_svg_(self) -> Optional[str]:
+        """For notebooks; None where it cannot be drawn."""
+        try:
+            return self.svg()
+        except Error:
+            return None
+
+    def _repr_html_(self) -> Optional[str]:
+        """For notebooks: the SVG as an image, whose styles stay its own."""
+        picture = self._repr_svg_()
+        if picture is None:
+            return None
+        import base64
+        import html
+        data = base64.b64encode(picture.encode()).decode()
+        return (f'<img alt="{html.escape(self._text)}" '
+                f'src="data:image/svg+xml;base64,{data}">')
 
     # ------------------------------------------------------------- as a value
 

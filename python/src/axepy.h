@@ -162,9 +162,20 @@ PyObject *axepy_program_simulate(PyObject *program, PyObject *args);
 PyObject *axepy_exec_time(PyObject *exec, PyObject *args);
 PyObject *axepy_exec_check(PyObject *exec, PyObject *args);
 
+/* A new ctx that knows a machine's axes, "nvidia" (NULL: none); NULL: raised.
+ */
+axe_ctx *axepy_context(const char *machine);
+/* ("layout", text, shape, size) */
+PyObject *axepy_layout_value(axe_ctx *cx, const axe_layout *l);
+
 /* Functions of the module. */
 PyObject *axepy_evaluate(PyObject *module, PyObject *args);
 PyObject *axepy_parts(PyObject *module, PyObject *args);
+PyObject *axepy_convert(PyObject *module, PyObject *args);
+PyObject *axepy_formats(PyObject *module, PyObject *nothing);
+PyObject *axepy_move(PyObject *module, PyObject *args);
+PyObject *axepy_why(PyObject *module, PyObject *args);
+PyObject *axepy_draw(PyObject *module, PyObject *args);
 PyObject *axepy_functions(PyObject *module, PyObject *nothing);
 PyObject *axepy_signatures(PyObject *module, PyObject *args);
 PyObject *axepy_compile(PyObject *module, PyObject *args);
