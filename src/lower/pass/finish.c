@@ -8,6 +8,8 @@
 void
 axe_finish_grid(axe_ctx *cx, const axe_machine *mc, axe_grid *g)
 {
+    if (g->lanes == 1)
+        axe_reconverge(cx, &g->body);
     axe_compute_in_type(cx, mc, &g->body);
     axe_pin_registers(cx, g);
     axe_number_words(cx, &g->body);
